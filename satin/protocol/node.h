@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One node of a run as a pure machine: an event in, effects out. No clock, sockets, threads, files or
+ * random numbers of its own: time and seed are arguments, so the same events give the same effects, under
+ * the real driver (net) and under the simulator (tests/sim). The engine is met only through
+ * effects and events; see engine/exchange.h, whose calls they mirror one to one.
+ * node.c only routes; one struct and one file per idea: roster, loans (what I lent), orphans (what I hold for others), saves,
+ * constants, stop. */
+#pragma once
+
+#include "digest.h"
+#include "loan.h"
+#include "node-id.h"
+#include "path.h"
+
+typedef struct Node Node;
+
+typedef struct
+{
+  gboolean founder;   /* TRUE: start a run; FALSE: join the one at `addresses` */
+  const char *address; /* where others reach this node; NULL: alone for ever (solo) */
+  const char *host;
+  const char *site;
+  guint32 pid;
+  guint32 workers;
+  guint32 n_bests; /* BEST values of the program */
+  Digest program; /* of program name, job table, arguments: the same on every node */
+  gboolean checkpoint; /* somebody should be coordinator */
+  guint64 save_interval_us;
+  Stems *stems; /* borrowed */
+  guint64 seed;
+} NodeConfig;
+
+typedef enum
+{
+  /* the world */
+  NODE_EVENT_JOIN,        /* text: an address of a live node to try (joiners; may come again) */
+  NODE_EVENT_LINK_UP,     /* link; dial: the dial that made it, 0 if the other side dialled */
+  NODE_EVENT_LINK_DOWN,   /* link: broken or closed by the other side */
+  NODE_EVENT_DIAL_FAILED, /* dial; dead: refused, nobody lives at that address (else unknown) */
+  NODE_EVENT_MESSAGE,     /* link, bytes: one whole message, in order within a link */
+  NODE_EVENT_TIMER,       /* the time asked for has come */
+  /* the engine */
+  NODE_EVENT_HUNGRY,  /* count: idle seats */
+  NODE_EVENT_LENT,    /* answer to NODE_EFFECT_LEND: node, loans (may be empty) */
+  NODE_EVENT_DONE,    /* held, bytes, work_us */
+  NODE_EVENT_UNRUN,   /* held */
+  NODE_EVENT_ADOPT,   /* loan, path, digest, node: the slot waits for that holder */
+  NODE_EVENT_COVERED, /* path */
+  NODE_EVENT_ROWS,    /* rows */
+  NODE_EVENT_HALTED,
+  NODE_EVENT_IMPROVED, /* number, bytes */
+  /* main */
+  NODE_EVENT_CONSTANT, /* text: name ("const/…" or "input/…"), bytes: main published it (before ROOT) */
+  NODE_EVENT_ROOT,     /* job (Loan without path): main wants its result */
+  NODE_EVENT_FINISH,   /* number: main returned with this exit code; its answer is stored */
+  /* the scribe */
+  NODE_EVENT_RESTORED,  /* rows: what the checkpoint holds (all of it at take-over, or of a departed node) */
+  NODE_EVENT_OPENED,    /* the scribe has taken over the checkpoint; ROOT waits for this */
+  NODE_EVENT_PUBLISHED, /* number: generation; final: it was the one asked for by NODE_EFFECT_FINAL */
+  /* people */
+  NODE_EVENT_SUSPEND
+} NodeEventKind;
+
+typedef struct
+{
+  NodeEventKind kind;
+  guint64 link, dial, held, loan, number, work_us;
+  guint32 count;
+  gboolean dead, final;
+  NodeId node;
+  Digest digest;
+  const char *text, *path;
+  GBytes *bytes;
+  const Loan *job;
+  GPtrArray *loans; /* of Loan, borrowed */
+  GPtrArray *rows;  /* of Row, borrowed */
+} NodeEvent; /* everything in it is borrowed for the call */
+
+typedef enum
+{
+  /* the world */
+  NODE_EFFECT_SEND,  /* link, parts: GBytes that make one message together */
+  NODE_EFFECT_DIAL,  /* dial, text: address. Answered by LINK_UP or DIAL_FAILED */
+  NODE_EFFECT_CLOSE, /* link: no LINK_DOWN follows */
+  NODE_EFFECT_TIMER, /* at_us: step me with NODE_EVENT_TIMER then (replaces the last wish) */
+  /* the engine */
+  NODE_EFFECT_LEND,   /* node, count: take up to count of the oldest jobs; answer NODE_EVENT_LENT at once */
+  NODE_EFFECT_RUN,    /* held, job */
+  NODE_EFFECT_UNRUN,  /* held: drop it if it has not started */
+  NODE_EFFECT_PUT,    /* loan, bytes. If the engine takes it not in, NODE_EVENT_… is not needed */
+  NODE_EFFECT_BACK,   /* loan */
+  NODE_EFFECT_KNOWN,  /* path, digest, node, finished */
+  NODE_EFFECT_FORGET, /* path (NULL: all), node */
+  NODE_EFFECT_SCAN,   /* whole */
+  NODE_EFFECT_HALT,   /* suspend: engine_halt, answered by NODE_EVENT_HALTED */
+  NODE_EFFECT_BEST,   /* number, bytes: merge it */
+  /* main */
+  NODE_EFFECT_JOINED,   /* node: this node's id, now a member; again after a rejoin under a new id */
+  NODE_EFFECT_MASTER,   /* call main (again): this node is master now */
+  NODE_EFFECT_DEPOSED,  /* an elder master lives: satin_root returns FALSE here */
+  NODE_EFFECT_CONSTANT, /* text, bytes: store it */
+  NODE_EFFECT_START,    /* all constants are here; digest: of them all, for engine_set_constants */
+  NODE_EFFECT_RESULT,   /* bytes: of the root */
+  NODE_EFFECT_END,      /* number: exit code of the run; this process is to end */
+  /* the scribe */
+  NODE_EFFECT_COORDINATOR, /* open the checkpoint and take it over: answered by RESTORED…, OPENED */
+  NODE_EFFECT_SAVE,        /* rows */
+  NODE_EFFECT_SALVAGE,     /* node: it left; answered by RESTORED with the rows that the file has of it */
+  NODE_EFFECT_MEMBER,      /* node, text (address), text2 (host), number (pid): a node joined, for the file's `node` table */
+  NODE_EFFECT_LEFT,        /* node, text: cause */
+  NODE_EFFECT_FINAL,       /* publish all that was saved; answered by PUBLISHED with final */
+  NODE_EFFECT_LOG          /* text: one line for the node's log */
+} NodeEffectKind;
+
+typedef struct
+{
+  NodeEffectKind kind;
+  guint64 link, dial, held, loan, number, at_us;
+  guint32 count;
+  gboolean finished, whole;
+  NodeId node;
+  Digest digest;
+  char *text, *text2, *path;
+  GBytes *bytes;
+  Loan *job;
+  GPtrArray *parts; /* of GBytes */
+  GPtrArray *rows;  /* of Row */
+} NodeEffect; /* owns what it points to */
+
+void node_effect_clear (NodeEffect *effect);
+
+Node *node_new (const NodeConfig *config);
+void node_free (Node *node);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Node, node_free)
+
+/* One step. Appends NodeEffect structs to `effects` (element type NodeEffect, clear func node_effect_clear), to be
+ * carried out in order. Events that a driver raises while it carries them out (LENT) are stepped after. */
+void node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects);
+
+typedef struct
+{
+  NodeId id;
+  char *address, *host, *site; /* borrowed from the node until its next step */
+  guint32 pid, workers;
+  gboolean master, coordinator, self;
+} NodeMember;
+
+/* The roster as this node sees it, eldest first: NodeMember structs. (transfer container) */
+GArray *node_members (Node *node);
+NodeId node_self (Node *node);
+
+typedef struct
+{
+  guint64 steals_remote;  /* jobs got from other nodes */
+  guint64 crashes;        /* members that left without saying so */
+  guint64 rows_sent, rows_saved;
+  guint64 orphans_adopted;
+  guint64 jobs_lost;      /* loans that came back because their holder left */
+  guint64 held, lent, known; /* sizes now */
+} NodeStats;
+void node_stats (Node *node, NodeStats *stats);
+
+/* Aborts when an invariant does not hold; called by tests and by the simulator after every step. */
+void node_check_invariants (Node *node);

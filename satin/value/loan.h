@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What crosses between rooms: a job that leaves a stack, and a result that is to be saved. Plain
+ * values, copied by pointer; the one who holds the struct owns what it points to. */
+#pragma once
+
+#include "digest.h"
+#include "node-id.h"
+
+/* A job as it leaves a job stack. `loan` is the lender's number for the slot; with the lender's node
+ * id it is the return address. */
+typedef struct
+{
+  guint64 loan;
+  char *path;    /* canonical text */
+  guint32 job;   /* index in the program's job table */
+  Digest digest; /* of job, schema, arguments and constants */
+  double weight; /* share of the whole tree, by Knuth's estimate: the root has 1 */
+  GBytes *args;  /* GVariant bytes of the argument record */
+} Loan;
+
+Loan *loan_new (guint64 number, const char *path, guint32 job, const Digest *digest, double weight,
+                GBytes *args);
+Loan *loan_copy (const Loan *loan);
+void loan_free (Loan *loan);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Loan, loan_free)
+
+/* A finished job whose result is still needed: one row of a frontier. */
+typedef struct
+{
+  char *path;
+  guint32 job;
+  Digest digest;
+  double weight;
+  guint64 work_us; /* computing time that this row stands for */
+  NodeId node;     /* who computed it; none until the protocol fills it in */
+  GBytes *value;   /* GVariant bytes of the result */
+} Row;
+
+Row *row_new (const char *path, guint32 job, const Digest *digest, double weight, guint64 work_us,
+              GBytes *value);
+Row *row_copy (const Row *row);
+void row_free (Row *row);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Row, row_free)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A node's name: the number of the term in which it joined, a number, and 32 random bits; ordered so.
+ * The eldest is the least. Shown as "2.7"; written in full, as "2.7.0a1b2c3d", where it must be unique. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct
+{
+  guint32 term;
+  guint32 number;
+  guint32 random;
+} NodeId;
+
+#define NODE_ID_NONE ((NodeId){ 0, 0, 0 })
+#define NODE_ID_TEXT_MAX 32
+
+int node_id_compare (const NodeId *a, const NodeId *b);
+gboolean node_id_equal (const NodeId *a, const NodeId *b);
+gboolean node_id_is_none (const NodeId *id);
+/* Both write into `text` and return it. */
+const char *node_id_show (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
+const char *node_id_write (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
+/* Reads what node_id_write wrote. FALSE: anything else. */
+gboolean node_id_read (const char *text, NodeId *id);

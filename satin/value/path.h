@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A job's name: the child numbers from the root, as text. The root is "", its children "/0", "/1", …
+ * At most 64 components stand in one text. A deeper job's path continues its *stem*: the job at the greatest
+ * multiple of 64 levels that is less than its own depth. It is written "~S/…" with 1 to 64 components, S being the
+ * id (16 lower-case hexadecimal digits) of that stem: the first 8 bytes of the SHA-256 of the stem's own text. So every
+ * node writes the same short text for the same job. Canonical: decimal numbers below 2^32, no leading
+ * zeros, no empty component, nothing else. Thread-safe; must not know jobs, nodes or files. */
+#pragma once
+
+#include <glib.h>
+
+#define PATH_STEM_LEVELS 64
+#define PATH_TEXT_MAX (1 + 16 + 64 * 11 + 1) /* bytes of the longest text with its NUL */
+
+/* The stems that this process has met: id -> the stem's own text. Grows only; locked inside. */
+typedef struct Stems Stems;
+
+Stems *stems_new (void);
+void stems_free (Stems *stems);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Stems, stems_free)
+
+/* Enters a stem that came from a file or another node. FALSE: `path` is not canonical, has not
+ * exactly 64 components, or `id` is not its hash; nothing is entered. */
+gboolean stems_add (Stems *stems, const char *id, const char *path);
+/* (nullable): the text of stem `id`; lives as long as `stems`. */
+const char *stems_lookup (Stems *stems, const char *id);
+guint stems_count (Stems *stems);
+
+gboolean path_is_canonical (const char *path);
+/* (transfer full): the path of child `number` of `path`; opens a stem when `path` is full. */
+char *path_child (Stems *stems, const char *path, guint32 number);
+/* (transfer full): the path with these numbers from the root. */
+char *path_from_numbers (Stems *stems, const guint32 *numbers, gsize n);
+/* Appends the numbers from the root to `numbers` (of guint32). FALSE: not canonical, or a stem is unknown. */
+gboolean path_to_numbers (Stems *stems, const char *path, GArray *numbers);
+/* TRUE: `path` lies strictly below `ancestor`. Unknown stems count as not below. */
+gboolean path_is_below (Stems *stems, const char *path, const char *ancestor);
+/* The id of the stem that `path` continues, written to `id` (17 bytes with NUL). FALSE: it has none. */
+gboolean path_stem (const char *path, char id[17]);
+/* Calls `each` for every stem that `path` needs, the outermost first. FALSE: one is unknown. */
+gboolean path_each_stem (Stems *stems, const char *path,
+                         void (*each) (const char *id, const char *stem, void *data), void *data);

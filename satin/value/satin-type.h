@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How a C value looks from outside: its members, their places and their portable encoding. The macros
+ * of satin.h fill these tables at compile time; value/record.c walks them. Public, C and C++. */
+#pragma once
+
+#include <glib.h>
+#include <stddef.h>
+#include <stdint.h>
+
+G_BEGIN_DECLS
+
+/* Bytes of any size inside a job's arguments, a result or a record. Borrowed wherever a program sees
+ * it: spawning and returning take their own reference. NULL encodes as no bytes. */
+typedef GBytes *SatinBytes;
+
+typedef enum
+{
+  SATIN_KIND_INT8,   /* GVariant n: GVariant has no signed byte */
+  SATIN_KIND_UINT8,  /* y */
+  SATIN_KIND_INT16,  /* n */
+  SATIN_KIND_UINT16, /* q */
+  SATIN_KIND_INT32,  /* i */
+  SATIN_KIND_UINT32, /* u */
+  SATIN_KIND_INT64,  /* x */
+  SATIN_KIND_UINT64, /* t */
+  SATIN_KIND_DOUBLE, /* d */
+  SATIN_KIND_BYTES,  /* ay */
+  SATIN_KIND_RECORD  /* (...) of its members, in order */
+} SatinKind;
+
+typedef struct SatinType SatinType;
+
+/* One member of a record, or one argument of a job. */
+typedef struct
+{
+  const char *name;
+  const SatinType *type;
+  uint32_t offset; /* of the member in the C struct */
+  uint32_t count;  /* 0: one value; n: a fixed array of n, encoded as GVariant a<type> */
+} SatinField;
+
+struct SatinType
+{
+  const char *name; /* "int32_t", "Tour" */
+  uint32_t size;    /* sizeof the C type */
+  uint8_t kind;     /* SatinKind */
+  uint8_t n_fields; /* records only */
+  const SatinField *fields;
+};
+
+G_END_DECLS
