@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of terms, the winner of an election and the watch over a slow winner. Pure: no state of its
- * own, any thread; must not know nodes, links, files or clocks. */
+/* The order of terms, the winner of an election and the watch over a slow winner. Pure: no state of
+ * its own, any thread; must not know nodes, links, files or clocks. */
 #include "election.h"
 
 /* T1-5: this many commits in a row, each above this many times the bid, ask for a new election. */
@@ -44,8 +44,8 @@ election_winner (const Bid *bids, gsize n, const NodeId *master, NodeId *winner)
   return TRUE;
 }
 
-/* A bid of 0 is no measure to hold a winner to: a lone master never bid. The count starts again after an
- * answer of TRUE, so that one slow place asks once in three commits and not at each. */
+/* A bid of 0 is no measure to hold a winner to: a lone master never bid. The count starts again
+ * after an answer of TRUE, so that one slow place asks once in three commits and not at each. */
 gboolean
 election_watch_commit (ElectionWatch *watch, guint64 commit_us)
 {
