@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What must hold in every run, whatever fails (README lists the numbers). Looks, never acts. */
+#include "config.h"
+
 #include "sim-private.h"
 
 #include <stdio.h>

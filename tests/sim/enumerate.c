@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The enumeration. */
+#include "config.h"
+
 #include "enumerate.h"
 
 #include "swarm.h"

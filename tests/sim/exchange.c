@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The model engine's border: loans, results from elsewhere, known paths, scans. */
+#include "config.h"
+
 #include "model-private.h"
 
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Faults, and the people around a run: they start processes, give joiners an address, and start fresh ones when none is left that
  * could go on. */
+#include "config.h"
+
 #include "sim-private.h"
 
 /* A run that was lost or suspended is taken up again after this long. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Links between processes: dials, messages in order within a direction of a link, random delays, and the ways a link
  * ends. A link's number is the same at both sides; side 0 dialled. */
+#include "config.h"
+
 #include "sim-private.h"
 
 /* After this long a dial into silence gives up. */

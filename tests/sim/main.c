@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulator's command line. Without arguments it is a test of `make check` in TAP; a build with a planted bug then looks
  * for that bug and fails when it finds nothing. */
+#include "config.h"
+
 #include "enumerate.h"
 #include "swarm.h"
 

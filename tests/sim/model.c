@@ -3,6 +3,8 @@
  * state of a slot says who has it. A stack has a seat exactly while its top frame computes; one that waits has given its seat away,
  * which is what parking amounts to here. Invariant: above a waiting frame lie only jobs below the child it waits
  * for, or its own children. */
+#include "config.h"
+
 #include "model-private.h"
 
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What stands around one Node, as net will build it: the engine, the thread of main and the scribe, each in
  * virtual time. Carries out the Node's effects. */
+#include "config.h"
+
 #include "sim-private.h"
 
 #include <string.h>

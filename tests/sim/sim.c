@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Virtual time: what is to happen, in the order of (time, the order in which it was foreseen), and the steps of the Nodes
  * with all that follows from each. Every step goes into the hash. */
+#include "config.h"
+
 #include "sim-private.h"
 
 #include "trace.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The simulated checkpoint. Pure. */
+#include "config.h"
+
 #include "store.h"
 
 void

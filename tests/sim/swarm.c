@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Draws plans. */
+#include "config.h"
+
 #include "swarm.h"
 
 static guint64

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hashes and prints steps. */
+#include "config.h"
+
 #include "trace.h"
 
 #include "rng.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Builds the tree of jobs and its oracle. Pure. */
+#include "config.h"
+
 #include "tree.h"
 
 #include "rng.h"
