@@ -8,7 +8,8 @@
 
 /* A roster is copied to look at it, so that is not done after each step. */
 #define ROSTER_EVERY 16
-/* Fault-free: messages for each job that moved, for each pair of nodes, for each node and second. */
+/* Fault-free: messages for each job that moved, for each pair of nodes, for each node and second.
+ */
 #define FRAMES_PER_LOAN 8
 #define FRAMES_PER_PAIR 16
 #define FRAMES_PER_NODE_SECOND 1000
@@ -20,7 +21,8 @@ check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
 
   sim->outcome->executed++;
   if (sim->calm && sim->restored[job])
-    sim_fail (sim, "I7: p%u executes '%s' again, which the checkpoint covers", process->number, path);
+    sim_fail (sim, "I7: p%u executes '%s' again, which the checkpoint covers", process->number,
+              path);
   if (!from_elsewhere && model_knows_job (process->model, job))
     sim_fail (sim, "I3: p%u executes '%s' although it knows who holds it", process->number, path);
 }
@@ -48,8 +50,8 @@ check_holder (gpointer data, const NodeId *holder)
   for (guint i = 0; i < roster->members->len; i++)
     if (node_id_equal (&g_array_index (roster->members, NodeMember, i).id, holder))
       return;
-  sim_fail (roster->sim, "I4: the engine of p%u knows a holder that left: %s", roster->process->number,
-            node_id_show (holder, text));
+  sim_fail (roster->sim, "I4: the engine of p%u knows a holder that left: %s",
+            roster->process->number, node_id_show (holder, text));
 }
 
 void
@@ -97,8 +99,7 @@ check_suspended (Sim *sim)
 void
 check_ended (Sim *sim, Process *process, guint64 code)
 {
-  gboolean only_suspend
-      = sim->plan->n_faults == 1 && sim->plan->faults[0].kind == FAULT_SUSPEND;
+  gboolean only_suspend = sim->plan->n_faults == 1 && sim->plan->faults[0].kind == FAULT_SUSPEND;
 
   if (code == 0 && !sim->outcome->answered)
     sim_fail (sim, "I1: p%u ends with 0 but there is no answer", process->number);
@@ -120,10 +121,10 @@ check_published (Sim *sim, const Store *before)
 void
 check_stands_still (Sim *sim)
 {
-  sim_fail (sim, "I2: still not over at %.3f s, %.3f s after the last fault; %u of %u processes live",
-            (double) sim->now_us / SIM_SECOND,
-            (double) (sim->now_us - sim->last_fault_us) / SIM_SECOND, sim_n_alive (sim),
-            sim->n_processes);
+  sim_fail (
+      sim, "I2: still not over at %.3f s, %.3f s after the last fault; %u of %u processes live",
+      (double)sim->now_us / SIM_SECOND, (double)(sim->now_us - sim->last_fault_us) / SIM_SECOND,
+      sim_n_alive (sim), sim->n_processes);
   for (guint i = 0; sim->verbose && i < sim->n_processes; i++)
     if (sim->processes[i]->alive)
       {
@@ -144,8 +145,9 @@ check_fault_free (Sim *sim)
     sim_fail (sim, "I8: %" G_GUINT64_FORMAT " jobs executed of %u, with no fault",
               sim->outcome->executed, plan->tree->n);
   if (sim->outcome->messages > bound)
-    sim_fail (sim, "I8: %" G_GUINT64_FORMAT " messages, more than %" G_GUINT64_FORMAT
-              ", with no fault", sim->outcome->messages, bound);
+    sim_fail (sim,
+              "I8: %" G_GUINT64_FORMAT " messages, more than %" G_GUINT64_FORMAT ", with no fault",
+              sim->outcome->messages, bound);
 }
 
 void

@@ -77,5 +77,5 @@ enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), Enume
         if (well && what->depth == ENUMERATE_PAIRS)
           well = try_seconds (&work, what, first);
       }
-  tree_free ((Tree *) work.plan.tree);
+  tree_free ((Tree *)work.plan.tree);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tries every crash point of a small run: before the delivery of each message, each node in turn; and every pair of such
- * crashes. The second one counts the messages of the run that the first has changed. */
+/* Tries every crash point of a small run: before the delivery of each message, each node in turn;
+ * and every pair of such crashes. The second one counts the messages of the run that the first has
+ * changed. */
 #pragma once
 
 #include "sim.h"
@@ -17,7 +18,7 @@ typedef struct
   gboolean checkpoint;
   EnumerateDepth depth;
   FaultKind first, second; /* what strikes: FAULT_CRASH, FAULT_RESET, FAULT_TOTAL … */
-  guint stride;            /* of pairs: every how manieth second point, from a place that moves; 1: all */
+  guint stride; /* of pairs: every how manieth second point, from a place that moves; 1: all */
 } Enumeration;
 
 typedef struct
@@ -29,4 +30,5 @@ typedef struct
 } EnumerateResult;
 
 /* Stops at the first failure. `before` (nullable) is told of each plan before it runs. */
-void enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), EnumerateResult *result);
+void enumerate_all (const Enumeration *what, void (*before) (const Plan *plan),
+                    EnumerateResult *result);

@@ -65,21 +65,48 @@ say_covered (Model *model, guint32 job)
       }
 }
 
+/* Law 3 at work: what is found is told to all before the job returns. */
+static void
+improve (Model *model, guint64 result)
+{
+  if (result % MODEL_BEST_EVERY != 0 || result <= model->best)
+    return;
+  model->best = result;
+  guint64 le = GUINT64_TO_LE (result);
+  model_say (model,
+             (ModelEvent){ .kind = NODE_EVENT_IMPROVED, .bytes = g_bytes_new (&le, sizeof le) });
+}
+
+gboolean
+model_improve (Model *model, GBytes *value)
+{
+  guint64 number = tree_value_number (value);
+  gboolean real = FALSE;
+
+  for (guint32 i = 0; i < model->config.tree->n; i++)
+    real = real || model->config.tree->jobs[i].result == number;
+  if (number % MODEL_BEST_EVERY == 0)
+    model->best = MAX (model->best, number);
+  return real && number % MODEL_BEST_EVERY == 0;
+}
+
 void
 model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us)
 {
   slot->state = SLOT_DONE;
   slot->value = value;
+  improve (model, value);
   slot->work_us = work_us;
   if (slot->parent != NULL)
     {
       say_covered (model, slot->job);
       return;
     }
-  model_say (model, (ModelEvent){ .kind = NODE_EVENT_DONE,
-                                  .held = slot->held,
-                                  .work_us = work_us,
-                                  .bytes = g_bytes_ref (model->config.tree->jobs[slot->job].value) });
+  model_say (model,
+             (ModelEvent){ .kind = NODE_EVENT_DONE,
+                           .held = slot->held,
+                           .work_us = work_us,
+                           .bytes = g_bytes_ref (model->config.tree->jobs[slot->job].value) });
   g_ptr_array_remove (model->inbox, slot);
 }
 
@@ -119,7 +146,8 @@ model_lend (Model *model, guint count, GPtrArray *loans)
         return;
       const TreeJob *job = &model->config.tree->jobs[slot->job];
       wait_for_loan (model, slot);
-      g_ptr_array_add (loans, loan_new (slot->loan, job->path, 0, &job->digest, job->weight, job->args));
+      g_ptr_array_add (loans,
+                       loan_new (slot->loan, job->path, 0, &job->digest, job->weight, job->args));
     }
 }
 
@@ -185,7 +213,8 @@ model_back (Model *model, guint64 loan)
 }
 
 #ifndef SATIN_PLANT_LATE_NEWS_IGNORED
-/* News for a job whose slot is here already: a ready slot waits for the holder, a finished one covers. */
+/* News for a job whose slot is here already: a ready slot waits for the holder, a finished one
+ * covers. */
 static void
 hear_late_news (Model *model, guint32 job)
 {
@@ -274,7 +303,8 @@ add_rows (Model *model, const Frame *frame, GPtrArray *rows)
       if (slot->state != SLOT_DONE || slot->reported)
         continue;
       slot->reported = TRUE;
-      g_ptr_array_add (rows, row_new (job->path, 0, &job->digest, job->weight, slot->work_us, job->value));
+      g_ptr_array_add (
+          rows, row_new (job->path, 0, &job->digest, job->weight, slot->work_us, job->value));
     }
 }
 

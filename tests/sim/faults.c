@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Faults, and the people around a run: they start processes, give joiners an address, and start fresh ones when none is left that
- * could go on. */
+/* Faults, and the people around a run: they start processes, give joiners an address, and start
+ * fresh ones when none is left that could go on. */
 #include "config.h"
 
 #include "sim-private.h"

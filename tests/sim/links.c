@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Links between processes: dials, messages in order within a direction of a link, random delays, and the ways a link
- * ends. A link's number is the same at both sides; side 0 dialled. */
+/* Links between processes: dials, messages in order within a direction of a link, random delays,
+ * and the ways a link ends. A link's number is the same at both sides; side 0 dialled. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -34,7 +34,8 @@ arrival (Sim *sim, const Process *from, const Process *to)
   if (sim->plan->even_delays)
     return start + base;
   if (sim->plan->swings
-      && rng_mix (sim->plan->seed + (sim->now_us / SWING_SPELL_US) * 64 + from->number * 8 + to->number)
+      && rng_mix (sim->plan->seed + (sim->now_us / SWING_SPELL_US) * 64 + from->number * 8
+                  + to->number)
                  % 8
              == 0)
     base *= SWING_FACTOR;
@@ -102,7 +103,7 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts)
     {
       gsize size;
       const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
-      g_byte_array_append (all, data, (guint) size);
+      g_byte_array_append (all, data, (guint)size);
     }
   guint64 at_us = MAX (link->last_us[other] + 1, arrival (sim, process, to));
   link->last_us[other] = at_us;
@@ -130,8 +131,7 @@ links_close (Sim *sim, Process *process, guint64 number)
   if (!link->open[side])
     return;
   link->open[side] = FALSE;
-  expect_down (sim, number, 1 - side,
-               arrival (sim, process, sim->processes[link->node[1 - side]]));
+  expect_down (sim, number, 1 - side, arrival (sim, process, sim->processes[link->node[1 - side]]));
 }
 
 void
@@ -167,8 +167,7 @@ links_reset (Sim *sim, Process *process)
         continue;
       for (guint side = 0; side < 2; side++)
         {
-          guint64 at_us
-              = sim->now_us + rng_below (&sim->links_rng, 2 * sim->plan->delay_us + 1);
+          guint64 at_us = sim->now_us + rng_below (&sim->links_rng, 2 * sim->plan->delay_us + 1);
           link->cut_us[side] = at_us;
           sim_expect (sim, at_us, HAPPEN_LINK_DOWN, link->node[side])->link = number;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulator's command line. Without arguments it is a test of `make check` in TAP; a build with a planted bug then looks
- * for that bug and fails when it finds nothing. */
+/* The simulator's command line. Without arguments it is a test of `make check` in TAP; a build with
+ * a planted bug then looks for that bug and fails when it finds nothing. */
 #include "config.h"
 
 #include "enumerate.h"
@@ -27,13 +27,13 @@ G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
 static void
 note_case (const Plan *plan)
 {
-  gsize n = (gsize) g_snprintf (running, sizeof running, "--case %u/%u%s", plan->tree->n,
-                                plan->n_nodes, plan->checkpoint ? "/checkpoint" : "");
+  gsize n = (gsize)g_snprintf (running, sizeof running, "--case %u/%u%s", plan->tree->n,
+                               plan->n_nodes, plan->checkpoint ? "/checkpoint" : "");
 
   for (guint i = 0; i < plan->n_faults && n < sizeof running; i++)
-    n += (gsize) g_snprintf (running + n, sizeof running - n, ",%s:%u@%" G_GUINT64_FORMAT,
-                             fault_names[plan->faults[i].kind], plan->faults[i].node,
-                             plan->faults[i].at_message);
+    n += (gsize)g_snprintf (running + n, sizeof running - n, ",%s:%u@%" G_GUINT64_FORMAT,
+                            fault_names[plan->faults[i].kind], plan->faults[i].node,
+                            plan->faults[i].at_message);
 }
 
 static void
@@ -53,9 +53,9 @@ say_and_die (int number)
       "not ok - aborted: ";
 #endif
 
-  (void) !write (STDOUT_FILENO, before, sizeof before - 1);
-  (void) !write (STDOUT_FILENO, running, strlen (running));
-  (void) !write (STDOUT_FILENO, "\n", 1);
+  (void)!write (STDOUT_FILENO, before, sizeof before - 1);
+  (void)!write (STDOUT_FILENO, running, strlen (running));
+  (void)!write (STDOUT_FILENO, "\n", 1);
 #ifdef SATIN_PLANT
   _exit (number == SIGABRT ? 0 : 1);
 #endif
@@ -71,7 +71,7 @@ run_seed (guint64 seed, gboolean verbose, Outcome *outcome)
   note_seed (seed);
   swarm_plan (seed, &plan);
   sim_run (&plan, verbose, outcome);
-  tree_free ((Tree *) plan.tree);
+  tree_free ((Tree *)plan.tree);
   return outcome->failure[0] == '\0';
 }
 
@@ -109,7 +109,7 @@ run_enumeration (const Enumeration *what, EnumerateResult *result)
 static double
 seconds_since (gint64 start_us)
 {
-  return (double) (g_get_monotonic_time () - start_us) / 1e6;
+  return (double)(g_get_monotonic_time () - start_us) / 1e6;
 }
 
 #ifdef SATIN_PLANT
@@ -117,8 +117,9 @@ seconds_since (gint64 start_us)
 static int
 check (void)
 {
-  static const Enumeration singles[] = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 },
-                                         { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1 } };
+  static const Enumeration singles[]
+      = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 },
+          { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1 } };
   EnumerateResult result;
   Outcome outcome = { 0 };
   gboolean well = TRUE;
@@ -135,8 +136,8 @@ check (void)
 static gboolean
 report (guint number, gboolean well, const char *what, guint64 runs, gint64 start_us)
 {
-  printf ("%sok %u - %s (%" G_GUINT64_FORMAT " runs, %.1f s)\n", well ? "" : "not ", number, what, runs,
-          seconds_since (start_us));
+  printf ("%sok %u - %s (%" G_GUINT64_FORMAT " runs, %.1f s)\n", well ? "" : "not ", number, what,
+          runs, seconds_since (start_us));
   fflush (stdout);
   return well;
 }
@@ -166,17 +167,24 @@ check (void)
     const char *name;
     Enumeration what;
   } tries[] = {
-    { "every single crash, 7 jobs", { 7, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
-    { "every single crash, 15 jobs", { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
-    { "every single crash, 15 jobs, checkpoint", { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
-    { "every link reset, 15 jobs", { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1 } },
-    { "every loss of all, 15 jobs, checkpoint", { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1 } },
-    { "every suspend, 15 jobs, checkpoint", { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1 } },
-    { "every pair of crashes, 7 jobs", { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1 } },
+    { "every single crash, 7 jobs",
+      { 7, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+    { "every single crash, 15 jobs",
+      { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+    { "every single crash, 15 jobs, checkpoint",
+      { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+    { "every link reset, 15 jobs",
+      { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1 } },
+    { "every loss of all, 15 jobs, checkpoint",
+      { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1 } },
+    { "every suspend, 15 jobs, checkpoint",
+      { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1 } },
+    { "every pair of crashes, 7 jobs",
+      { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1 } },
   };
   guint number = 0, n_bad = 0;
 
-  printf ("1..%d\n", (int) G_N_ELEMENTS (tries) + 2);
+  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 2);
   for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
     {
       EnumerateResult result;
@@ -220,13 +228,13 @@ static const GOptionEntry options[] = {
 static int
 command_enumerate (void)
 {
-  Enumeration what = { .n_jobs = (guint) CLAMP (option_jobs, 1, TREE_JOBS_MAX),
-                       .n_nodes = (guint) CLAMP (option_nodes, 1, 8),
+  Enumeration what = { .n_jobs = (guint)CLAMP (option_jobs, 1, TREE_JOBS_MAX),
+                       .n_nodes = (guint)CLAMP (option_nodes, 1, 8),
                        .checkpoint = option_checkpoint,
                        .depth = option_pairs ? ENUMERATE_PAIRS : ENUMERATE_SINGLES,
                        .first = FAULT_CRASH,
                        .second = FAULT_CRASH,
-                       .stride = (guint) MAX (option_stride, 1) };
+                       .stride = (guint)MAX (option_stride, 1) };
   EnumerateResult result;
   gint64 start_us = g_get_monotonic_time ();
   gboolean well = run_enumeration (&what, &result);
@@ -243,7 +251,7 @@ command_seeds (void)
   gint64 start_us = g_get_monotonic_time ();
   guint64 n_bad = 0;
 
-  for (guint64 seed = (guint64) option_from; seed < (guint64) (option_from + option_seeds); seed++)
+  for (guint64 seed = (guint64)option_from; seed < (guint64)(option_from + option_seeds); seed++)
     if (!run_seeds (seed, 1, &sum))
       {
         fflush (stdout);
@@ -251,7 +259,8 @@ command_seeds (void)
         if (!option_keep_going)
           break;
       }
-  printf ("%" G_GUINT64_FORMAT " bad of %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT ", %.1f s; "
+  printf ("%" G_GUINT64_FORMAT " bad of %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT
+          ", %.1f s; "
           "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
           " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
           " lives\n",
@@ -263,11 +272,12 @@ command_seeds (void)
 static int
 print_outcome (const Outcome *outcome)
 {
-  printf ("%s%s; %.6f s, %" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT
-          " delivered, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
-          " generations, %" G_GUINT64_FORMAT " lives, hash %016" G_GINT64_MODIFIER "x\n",
+  printf ("%s%s; %.6f s, %" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT
+          " messages, %" G_GUINT64_FORMAT " delivered, %" G_GUINT64_FORMAT
+          " jobs executed, %" G_GUINT64_FORMAT " generations, %" G_GUINT64_FORMAT
+          " lives, hash %016" G_GINT64_MODIFIER "x\n",
           outcome->failure[0] == '\0' ? "well" : "FAILED: ", outcome->failure,
-          (double) outcome->end_us / 1e6, outcome->steps, outcome->messages, outcome->deliveries,
+          (double)outcome->end_us / 1e6, outcome->steps, outcome->messages, outcome->deliveries,
           outcome->executed, outcome->generations, outcome->lives, outcome->hash);
   return outcome->failure[0] != '\0';
 }
@@ -277,7 +287,7 @@ command_seed (void)
 {
   Outcome outcome;
 
-  run_seed ((guint64) option_seed, TRUE, &outcome);
+  run_seed ((guint64)option_seed, TRUE, &outcome);
   return print_outcome (&outcome);
 }
 
@@ -288,7 +298,7 @@ parse_fault (const char *text, Fault *fault)
 
   if (g_strv_length (parts) != 3)
     return FALSE;
-  *fault = (Fault){ .node = (guint) strtoul (parts[1], NULL, 10),
+  *fault = (Fault){ .node = (guint)strtoul (parts[1], NULL, 10),
                     .count = 2,
                     .at_message = strtoull (parts[2], NULL, 10),
                     .for_us = 5000 };
@@ -318,7 +328,7 @@ command_case (void)
       plan.n_faults++;
   note_case (&plan);
   sim_run (&plan, TRUE, &outcome);
-  tree_free ((Tree *) plan.tree);
+  tree_free ((Tree *)plan.tree);
   return print_outcome (&outcome);
 }
 

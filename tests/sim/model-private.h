@@ -24,8 +24,8 @@ typedef struct
   SlotState state;
   gboolean reported;  /* its row was in a scan */
   gboolean looked_up; /* among the known paths, since it became ready */
-  Frame *parent;     /* NULL: it lies in the inbox, given by model_run */
-  Frame *frame;      /* while it runs */
+  Frame *parent;      /* NULL: it lies in the inbox, given by model_run */
+  Frame *frame;       /* while it runs */
   guint64 held, loan, value, work_us;
 } Slot;
 
@@ -66,7 +66,7 @@ struct Model
   GPtrArray *inbox; /* of Slot, owned: jobs of others, until they are done */
   GPtrArray *waits; /* of Slot in state SLOT_LENT */
   GArray *known;    /* of Known */
-  guint64 last_loan;
+  guint64 last_loan, best;
   GArray *said;
   guint n_heard;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stacks, seats and the waiting rule of the model engine (design: "Waiting"). A stack is a chain of frames; the
- * state of a slot says who has it. A stack has a seat exactly while its top frame computes; one that waits has given its seat away,
- * which is what parking amounts to here. Invariant: above a waiting frame lie only jobs below the child it waits
- * for, or its own children. */
+/* Stacks, seats and the waiting rule of the model engine (design: "Waiting"). A stack is a chain of
+ * frames; the state of a slot says who has it. A stack has a seat exactly while its top frame
+ * computes; one that waits has given its seat away, which is what parking amounts to here.
+ * Invariant: above a waiting frame lie only jobs below the child it waits for, or its own children.
+ */
 #include "config.h"
 
 #include "model-private.h"
@@ -45,8 +46,8 @@ static void
 compute (Model *model, Stack *stack)
 {
   Frame *frame = stack->top;
-  guint64 cost_us
-      = (guint64)model->config.tree->jobs[frame->slot->job].cost_us[frame->phase] * model->config.slowness;
+  guint64 cost_us = (guint64)model->config.tree->jobs[frame->slot->job].cost_us[frame->phase]
+                    * model->config.slowness;
 
   stack->computes = TRUE;
   model->n_busy++;
@@ -73,7 +74,8 @@ push (Model *model, Stack *stack, Slot *slot)
   compute (model, stack);
 }
 
-/* Runs what the top frame may run next. FALSE: nothing, it waits. The highest ready child comes first. */
+/* Runs what the top frame may run next. FALSE: nothing, it waits. The highest ready child comes
+ * first. */
 static gboolean
 go_on (Model *model, Stack *stack)
 {
@@ -201,7 +203,8 @@ oldest_of_stack (Model *model, const Stack *stack, const Frame *bottom)
   return oldest;
 }
 
-/* Leapfrogging: while a child runs on another stack, only what lies below that child may run on top. */
+/* Leapfrogging: while a child runs on another stack, only what lies below that child may run on
+ * top. */
 static gboolean
 leapfrog (Model *model, Stack *stack)
 {
@@ -295,7 +298,8 @@ steal_here (Model *model)
   return TRUE;
 }
 
-/* When every seat waits at the limit of stacks, what is in the inbox could wait for ever: it goes back. */
+/* When every seat waits at the limit of stacks, what is in the inbox could wait for ever: it goes
+ * back. */
 static void
 give_back_inbox (Model *model)
 {
@@ -407,7 +411,8 @@ model_check_invariants (const Model *model)
       stacks += stack->top != NULL;
       g_assert (!stack->computes || stack->top != NULL);
 #ifndef SATIN_PLANT_BURY
-      for (const Frame *frame = stack->top; frame != NULL && frame->below != NULL; frame = frame->below)
+      for (const Frame *frame = stack->top; frame != NULL && frame->below != NULL;
+           frame = frame->below)
         g_assert (frame->slot->job != frame->below->slot->job
                   && tree_covers (model->config.tree, frame->below->slot->job, frame->slot->job));
 #endif
@@ -428,7 +433,8 @@ model_print (const Model *model)
         printf ("#   stack %u%s: '%s' phase %u", i, model->stacks[i]->computes ? " computes" : "",
                 model->config.tree->jobs[frame->slot->job].path, frame->phase);
         for (guint k = 0; k < frame->n_slots; k++)
-          printf (" %u:%s:%" G_GUINT64_FORMAT, k, states[frame->slots[k].state], frame->slots[k].loan);
+          printf (" %u:%s:%" G_GUINT64_FORMAT, k, states[frame->slots[k].state],
+                  frame->slots[k].loan);
         printf ("\n");
       }
   for (guint i = 0; i < model->inbox->len; i++)

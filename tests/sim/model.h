@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A model of the engine (engine/exchange.h) in virtual time and one thread: seats, stacks, kept results, loans, known
- * paths, and the waiting rule of the real one. It runs the jobs of a Tree and knows what each must give, so whatever
- * is put into a wrong place is found where it happens. Must not know nodes (an id is a key), links or faults. */
+/* A model of the engine (engine/exchange.h) in virtual time and one thread: seats, stacks, kept
+ * results, loans, known paths, and the waiting rule of the real one. It runs the jobs of a Tree and
+ * knows what each must give, so whatever is put into a wrong place is found where it happens. Must
+ * not know nodes (an id is a key), links or faults. */
 #pragma once
 
 #include "node.h"
@@ -32,6 +33,7 @@ typedef struct
   NodeEventKind kind;
   guint64 held, loan, work_us;
   guint32 count, job;
+  guint64 number;
   NodeId node;
   GBytes *bytes;
   GPtrArray *rows;
@@ -42,7 +44,8 @@ void model_event_clear (ModelEvent *event);
 Model *model_new (const ModelConfig *config);
 void model_free (Model *model);
 
-/* Every call below carries the time; model_settle ends a series of calls: it gives seats to what can run. */
+/* Every call below carries the time; model_settle ends a series of calls: it gives seats to what
+ * can run. */
 void model_settle (Model *model, guint64 now_us);
 void model_wake (Model *model, guint64 now_us, guint stack);
 gboolean model_has_event (const Model *model);
@@ -59,6 +62,10 @@ void model_known (Model *model, const char *path, const Digest *digest, const No
 void model_forget (Model *model, const char *path, const NodeId *holder);
 void model_scan (Model *model, gboolean whole);
 void model_halt (Model *model);
+/* The one BEST value is the greatest result that is a multiple of MODEL_BEST_EVERY. FALSE: no job
+ * gives this one. */
+gboolean model_improve (Model *model, GBytes *value);
+#define MODEL_BEST_EVERY 4
 
 /* Sizes now. */
 typedef struct

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands around one Node, as net will build it: the engine, the thread of main and the scribe, each in
- * virtual time. Carries out the Node's effects. */
+/* What stands around one Node, as net will build it: the engine, the thread of main and the scribe,
+ * each in virtual time. Carries out the Node's effects. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -73,7 +73,7 @@ process_start (Sim *sim, gboolean founder)
   process->alive = TRUE;
   g_snprintf (process->address, sizeof process->address, "sim:%u", process->number);
   process->stems = stems_new ();
-  process->lents = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
+  process->lents = g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref);
   process->model = new_model (sim, process);
   NodeConfig config = { .founder = founder,
                         .address = plan->solo ? NULL : process->address,
@@ -97,7 +97,9 @@ process_end (Sim *sim, Process *process, FaultKind how)
   if (!process->alive)
     return;
   sim_say (sim, "p%u %s", process->number,
-           how == FAULT_NONE ? "ends" : how == FAULT_VANISH ? "vanishes" : "crashes");
+           how == FAULT_NONE     ? "ends"
+           : how == FAULT_VANISH ? "vanishes"
+                                 : "crashes");
   process->alive = FALSE;
   process->silent = how == FAULT_VANISH;
   NodeStats stats;
@@ -125,7 +127,8 @@ start_main (Sim *sim, Process *process)
   process->main++;
   process->main_waits = FALSE;
   sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 500), HAPPEN_MAIN, process->number)
-      ->number = process->main;
+      ->number
+      = process->main;
 }
 
 static void
@@ -139,7 +142,8 @@ end_main (Sim *sim, Process *process, GBytes *value)
   process->main_waits = FALSE;
   check_answer (sim, value);
   sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 500), HAPPEN_MAIN_END, process->number)
-      ->number = process->main;
+      ->number
+      = process->main;
 }
 
 /* The new coordinator takes over what is published; it says so a while later. */
@@ -168,7 +172,7 @@ save (Sim *sim, Process *process, GPtrArray *rows)
       const char *error = store_save (process->work, rows->pdata[i]);
       if (error != NULL)
         sim_fail (sim, "p%u saves %s: '%s'", process->number, error,
-                  ((const Row *) rows->pdata[i])->path);
+                  ((const Row *)rows->pdata[i])->path);
     }
 }
 
@@ -197,7 +201,7 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
     {
     case NODE_EFFECT_LEND:
       {
-        GPtrArray *loans = g_ptr_array_new_with_free_func ((GDestroyNotify) loan_free);
+        GPtrArray *loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
         model_lend (model, effect->count, loans);
         sim->outcome->jobs_lent += loans->len;
         g_ptr_array_add (process->lents, loans);
@@ -226,6 +230,10 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
       break;
     case NODE_EFFECT_SCAN:
       model_scan (model, effect->whole);
+      break;
+    case NODE_EFFECT_BEST:
+      if (effect->number != 0 || !model_improve (model, effect->bytes))
+        sim_fail (sim, "p%u hears of a BEST value that nobody found", process->number);
       break;
     case NODE_EFFECT_HALT:
       model_halt (model);
@@ -346,7 +354,7 @@ tell_restored (Sim *sim, Process *process, const NodeId *node)
 static void
 tell_address (Sim *sim, Process *process)
 {
-  guint n = 0, from = (guint) rng_below (&sim->world_rng, sim->n_processes);
+  guint n = 0, from = (guint)rng_below (&sim->world_rng, sim->n_processes);
 
   if (process->member)
     return;
@@ -401,7 +409,7 @@ process_happen (Sim *sim, const Happen *happen)
         sim_step (sim, process, &timer);
       break;
     case HAPPEN_WAKE:
-      model_wake (process->model, sim->now_us, (guint) happen->number);
+      model_wake (process->model, sim->now_us, (guint)happen->number);
       sim_step (sim, process, NULL);
       break;
     case HAPPEN_MAIN:

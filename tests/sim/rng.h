@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The simulator's only source of chance: splitmix64. One state per purpose, so that a draw more in one place
- * changes nothing in another. */
+/* The simulator's only source of chance: splitmix64. One state per purpose, so that a draw more in
+ * one place changes nothing in another. */
 #pragma once
 
 #include <glib.h>

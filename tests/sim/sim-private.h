@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of one simulated run share: sim.c (time, events, steps), links.c (links and their faults),
- * process.c (what stands around a Node: engine, main, scribe), check.c (what must hold). */
+/* What the files of one simulated run share: sim.c (time, events, steps), links.c (links and their
+ * faults), process.c (what stands around a Node: engine, main, scribe), check.c (what must hold).
+ */
 #pragma once
 
 #include "sim.h"
@@ -9,7 +10,7 @@ typedef struct Sim Sim;
 
 typedef enum
 {
-  HAPPEN_START,    /* the process starts */
+  HAPPEN_START, /* the process starts */
   HAPPEN_MESSAGE,
   HAPPEN_LINK_UP,
   HAPPEN_LINK_DOWN,
@@ -22,9 +23,9 @@ typedef enum
   HAPPEN_OPENED,   /* the scribe has read what there was */
   HAPPEN_PUBLISH,
   HAPPEN_SALVAGED,
-  HAPPEN_JOIN,     /* the joiner is told an address */
+  HAPPEN_JOIN, /* the joiner is told an address */
   HAPPEN_FAULT,
-  HAPPEN_RESUME    /* fresh processes go on from the checkpoint */
+  HAPPEN_RESUME /* fresh processes go on from the checkpoint */
 } HappenKind;
 
 typedef struct
@@ -59,10 +60,10 @@ typedef struct
   guint64 main;        /* counts the starts of main; 0 or stopped: none runs */
   gboolean main_waits; /* in satin_root */
   guint64 last_dial;
-  Store *work;         /* the scribe's, when it is coordinator */
+  Store *work; /* the scribe's, when it is coordinator */
   guint64 n_constants;
   Digest constants;
-  GPtrArray *lents;    /* answers to LEND that are to be stepped */
+  GPtrArray *lents; /* answers to LEND that are to be stepped */
   NodeId lent_to;
 } Process;
 
@@ -78,9 +79,9 @@ struct Sim
   Process *processes[SIM_NODES_MAX];
   Rng links_rng, world_rng;
   Store published;
-  gboolean calm;                         /* this life has no faults ahead and even delays */
-  gboolean restored[TREE_JOBS_MAX];      /* covered when this life began */
-  guint8 finished[TREE_JOBS_MAX];        /* in this life */
+  gboolean calm;                    /* this life has no faults ahead and even delays */
+  gboolean restored[TREE_JOBS_MAX]; /* covered when this life began */
+  guint8 finished[TREE_JOBS_MAX];   /* in this life */
   guint n_answers, n_codes;
   gboolean suspended, resuming, founded;
   gboolean lives_left; /* a lost run could still be taken up again */
@@ -92,7 +93,8 @@ struct Sim
 /* sim.c */
 void sim_fail (Sim *sim, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void sim_say (Sim *sim, const char *format, ...) G_GNUC_PRINTF (2, 3);
-Happen *sim_expect (Sim *sim, guint64 at_us, HappenKind kind, guint node); /* valid until the next call */
+Happen *sim_expect (Sim *sim, guint64 at_us, HappenKind kind,
+                    guint node); /* valid until the next call */
 void sim_step (Sim *sim, Process *process, const NodeEvent *event);
 void sim_mix (Sim *sim, guint64 value);
 

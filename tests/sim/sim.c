@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Virtual time: what is to happen, in the order of (time, the order in which it was foreseen), and the steps of the Nodes
- * with all that follows from each. Every step goes into the hash. */
+/* Virtual time: what is to happen, in the order of (time, the order in which it was foreseen), and
+ * the steps of the Nodes with all that follows from each. Every step goes into the hash. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -30,7 +30,7 @@ sim_say (Sim *sim, const char *format, ...)
 
   if (!sim->verbose)
     return;
-  printf ("# %11.6f ", (double) sim->now_us / SIM_SECOND);
+  printf ("# %11.6f ", (double)sim->now_us / SIM_SECOND);
   va_start (list, format);
   vprintf (format, list);
   va_end (list);
@@ -50,7 +50,7 @@ heap_push (GArray *heap, Happen happen)
   guint place = heap->len;
 
   g_array_set_size (heap, heap->len + 1);
-  Happen *all = (Happen *) (void *) heap->data;
+  Happen *all = (Happen *)(void *)heap->data;
   while (place > 0 && comes_before (&happen, &all[(place - 1) / 2]))
     {
       all[place] = all[(place - 1) / 2];
@@ -63,7 +63,7 @@ heap_push (GArray *heap, Happen happen)
 static Happen
 heap_pop (GArray *heap)
 {
-  Happen *all = (Happen *) (void *) heap->data;
+  Happen *all = (Happen *)(void *)heap->data;
   Happen first = all[0], last = all[heap->len - 1];
   guint n = heap->len - 1, place = 0;
 
@@ -167,7 +167,8 @@ step_mail (Sim *sim, Process *process)
   return TRUE;
 }
 
-/* All that a driver does before it sleeps again: answers of the engine come at once, its mail now or a while later. */
+/* All that a driver does before it sleeps again: answers of the engine come at once, its mail now
+ * or a while later. */
 static void
 settle (Sim *sim, Process *process, gboolean read_mail)
 {
@@ -182,7 +183,8 @@ settle (Sim *sim, Process *process, gboolean read_mail)
   if (process->alive && !read_mail && !process->mail_due && model_has_event (process->model))
     {
       process->mail_due = TRUE;
-      sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 300), HAPPEN_MAIL, process->number);
+      sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 300), HAPPEN_MAIL,
+                  process->number);
     }
   if (process->alive)
     check_after_step (sim, process);
@@ -215,7 +217,7 @@ happen (Sim *sim, Happen *what)
       return;
     case HAPPEN_RESUME:
       sim->resuming = FALSE;
-      faults_start_life (sim, (guint) what->number);
+      faults_start_life (sim, (guint)what->number);
       return;
     case HAPPEN_START:
       faults_start_process (sim, what->flag);
@@ -244,7 +246,8 @@ happen (Sim *sim, Happen *what)
 static gboolean
 is_over (const Sim *sim)
 {
-  return sim->outcome->failure[0] != '\0' || (sim->founded && sim_n_alive (sim) == 0 && !sim->resuming);
+  return sim->outcome->failure[0] != '\0'
+         || (sim->founded && sim_n_alive (sim) == 0 && !sim->resuming);
 }
 
 static void
@@ -288,7 +291,7 @@ sim_run (const Plan *plan, gboolean verbose, Outcome *outcome)
   sim.heap = g_array_sized_new (FALSE, FALSE, sizeof (Happen), 256);
   sim.links = g_array_new (FALSE, TRUE, sizeof (Link));
   sim.effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
-  g_array_set_clear_func (sim.effects, (GDestroyNotify) node_effect_clear);
+  g_array_set_clear_func (sim.effects, (GDestroyNotify)node_effect_clear);
   sim.links_rng.state = plan->seed ^ 0x6c696e6b;
   sim.world_rng.state = plan->seed ^ 0x776f726c64;
   store_init (&sim.published, plan->tree);

@@ -22,8 +22,8 @@ store_covers (const Store *store, guint32 job)
     }
 }
 
-/* A row below a saved one is dropped; rows below a new one go, and their work is the new one's. What is saved again has
- * a new owner: who saved it last is who needs it. */
+/* A row below a saved one is dropped; rows below a new one go, and their work is the new one's.
+ * What is saved again has a new owner: who saved it last is who needs it. */
 static void
 add (Store *store, guint32 job, const NodeId *node, guint64 work_us)
 {
@@ -60,7 +60,7 @@ store_save (Store *store, const Row *row)
     return "a row with a wrong value";
   if (node_id_is_none (&row->node))
     return "a row of nobody";
-  add (store, (guint32) job, &row->node, row->work_us);
+  add (store, (guint32)job, &row->node, row->work_us);
   return NULL;
 }
 
@@ -75,14 +75,15 @@ store_unite (Store *store, const Store *other)
 GPtrArray *
 store_load (const Store *store, const NodeId *node)
 {
-  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify) row_free);
+  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
   for (guint32 i = 0; i < store->tree->n; i++)
     {
       const TreeJob *job = &store->tree->jobs[i];
       if (!store->rows[i].there || (node != NULL && !node_id_equal (node, &store->rows[i].node)))
         continue;
-      Row *row = row_new (job->path, 0, &job->digest, job->weight, store->rows[i].work_us, job->value);
+      Row *row
+          = row_new (job->path, 0, &job->digest, job->weight, store->rows[i].work_us, job->value);
       row->node = store->rows[i].node;
       g_ptr_array_add (rows, row);
     }

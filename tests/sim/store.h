@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A checkpoint in the simulator: path -> (value, node) with compaction, as the scribe's work file and as what is
- * published. The published one survives the loss of every node. Each row is held against the oracle as it comes. */
+/* A checkpoint in the simulator: path -> (value, node) with compaction, as the scribe's work file
+ * and as what is published. The published one survives the loss of every node. Each row is held
+ * against the oracle as it comes. */
 #pragma once
 
 #include "tree.h"

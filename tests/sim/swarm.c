@@ -17,11 +17,11 @@ draw_tree (Rng *rng)
   guint64 size = rng_below (rng, 100);
   TreeShape shape = { .seed = rng_next (rng), .big_values = rng_chance (rng, 20) };
 
-  shape.n = (guint) (size < 50   ? rng_between (rng, 1, 15)
-                     : size < 88 ? rng_between (rng, 16, 40)
-                                 : rng_between (rng, 41, TREE_JOBS_MAX));
-  shape.depth_bias = rng_chance (rng, 10) ? 90 : (guint) rng_below (rng, 60);
-  shape.cost_max_us = (guint32) one_of (rng, costs, G_N_ELEMENTS (costs));
+  shape.n = (guint)(size < 50   ? rng_between (rng, 1, 15)
+                    : size < 88 ? rng_between (rng, 16, 40)
+                                : rng_between (rng, 41, TREE_JOBS_MAX));
+  shape.depth_bias = rng_chance (rng, 10) ? 90 : (guint)rng_below (rng, 60);
+  shape.cost_max_us = (guint32)one_of (rng, costs, G_N_ELEMENTS (costs));
   return tree_new (&shape);
 }
 
@@ -47,20 +47,21 @@ draw_faults (Rng *rng, Plan *plan)
       kinds[n_kinds++] = kind;
   if (n_kinds == 0 || rng_chance (rng, 5))
     return;
-  plan->n_faults = (guint) rng_between (rng, 1, rng_chance (rng, 80) ? 3 : SIM_FAULTS_MAX);
+  plan->n_faults = (guint)rng_between (rng, 1, rng_chance (rng, 80) ? 3 : SIM_FAULTS_MAX);
   for (guint i = 0; i < plan->n_faults; i++)
     {
       Fault *fault = &plan->faults[i];
       fault->kind = kinds[rng_below (rng, n_kinds)];
-      fault->node = (guint) rng_below (rng, 8);
-      fault->count = (guint) rng_between (rng, 1, 4);
+      fault->node = (guint)rng_below (rng, 8);
+      fault->count = (guint)rng_between (rng, 1, 4);
       fault->at_us = rng_below (rng, run_us + run_us / 2);
       if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_CLOG)
         fault->for_us = draw_span (rng, run_us);
     }
 }
 
-/* A run with silence in it lasts long in virtual time; saving all the while would only cost real time. */
+/* A run with silence in it lasts long in virtual time; saving all the while would only cost real
+ * time. */
 static gboolean
 is_long (const Plan *plan)
 {
@@ -78,9 +79,10 @@ swarm_plan (guint64 seed, Plan *plan)
   Rng rng = { rng_mix (seed + 1) };
 
   *plan = (Plan){ .seed = seed, .tree = draw_tree (&rng) };
-  plan->n_nodes = (guint) (rng_chance (&rng, 90) ? rng_between (&rng, 1, 4) : rng_between (&rng, 5, 8));
-  plan->seats = (guint) rng_between (&rng, 1, 3);
-  plan->stacks_extra = (guint) rng_below (&rng, 5);
+  plan->n_nodes
+      = (guint)(rng_chance (&rng, 90) ? rng_between (&rng, 1, 4) : rng_between (&rng, 5, 8));
+  plan->seats = (guint)rng_between (&rng, 1, 3);
+  plan->stacks_extra = (guint)rng_below (&rng, 5);
   plan->shy = rng_chance (&rng, 30) ? 50 : 0;
   plan->late_mail = rng_chance (&rng, 40);
   plan->slow_node = rng_chance (&rng, 20);

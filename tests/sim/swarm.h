@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plans: each seed draws its own mix of tree, nodes, links and faults (swarm testing); and the plans of which every
- * crash point is tried. Pure. */
+/* Plans: each seed draws its own mix of tree, nodes, links and faults (swarm testing); and the
+ * plans of which every crash point is tried. Pure. */
 #pragma once
 
 #include "sim.h"

@@ -10,15 +10,17 @@
 #include <string.h>
 
 static const char *const event_names[]
-    = { "JOIN", "LINK_UP", "LINK_DOWN", "DIAL_FAILED", "MESSAGE", "TIMER", "HUNGRY", "LENT", "DONE",
-        "UNRUN", "ADOPT", "COVERED", "ROWS", "HALTED", "IMPROVED", "CONSTANT", "ROOT", "FINISH",
-        "RESTORED", "OPENED", "PUBLISHED", "SUSPEND" };
+    = { "JOIN",     "LINK_UP", "LINK_DOWN", "DIAL_FAILED", "MESSAGE", "TIMER",
+        "HUNGRY",   "LENT",    "DONE",      "UNRUN",       "ADOPT",   "COVERED",
+        "ROWS",     "HALTED",  "IMPROVED",  "CONSTANT",    "ROOT",    "FINISH",
+        "RESTORED", "OPENED",  "PUBLISHED", "SUSPEND" };
 G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_SUSPEND + 1);
 
 static const char *const effect_names[]
-    = { "SEND", "DIAL", "CLOSE", "TIMER", "LEND", "RUN", "UNRUN", "PUT", "BACK", "KNOWN", "FORGET",
-        "SCAN", "HALT", "BEST", "JOINED", "MASTER", "DEPOSED", "CONSTANT", "START", "RESULT", "END",
-        "COORDINATOR", "SAVE", "SALVAGE", "MEMBER", "LEFT", "FINAL", "LOG" };
+    = { "SEND",        "DIAL",   "CLOSE",   "TIMER",    "LEND",  "RUN",    "UNRUN",
+        "PUT",         "BACK",   "KNOWN",   "FORGET",   "SCAN",  "HALT",   "BEST",
+        "JOINED",      "MASTER", "DEPOSED", "CONSTANT", "START", "RESULT", "END",
+        "COORDINATOR", "SAVE",   "SALVAGE", "MEMBER",   "LEFT",  "FINAL",  "LOG" };
 G_STATIC_ASSERT (G_N_ELEMENTS (effect_names) == NODE_EFFECT_LOG + 1);
 
 static guint64
@@ -65,7 +67,7 @@ mix_bytes (guint64 hash, GBytes *bytes)
 static guint64
 mix_id (guint64 hash, const NodeId *id)
 {
-  return mix (mix (hash, ((guint64) id->term << 32) | id->number), id->random);
+  return mix (mix (hash, ((guint64)id->term << 32) | id->number), id->random);
 }
 
 static guint64
@@ -98,7 +100,8 @@ trace_hash_effect (const NodeEffect *effect)
   guint64 hash = mix (effect->kind, effect->link);
 
   hash = mix (hash, effect->dial + effect->held * 3 + effect->loan * 5 + effect->number * 7);
-  hash = mix (hash, effect->at_us + effect->count * 3U + effect->finished * 5U + effect->whole * 7U);
+  hash
+      = mix (hash, effect->at_us + effect->count * 3U + effect->finished * 5U + effect->whole * 7U);
   hash = mix_id (hash, &effect->node);
   hash = mix_text (mix_text (mix_text (hash, effect->text), effect->text2), effect->path);
   hash = mix_bytes (hash, effect->bytes);
@@ -127,13 +130,13 @@ static void
 print_rows (const GPtrArray *rows)
 {
   for (guint i = 0; rows != NULL && i < rows->len; i++)
-    printf (" '%s'", ((const Row *) rows->pdata[i])->path);
+    printf (" '%s'", ((const Row *)rows->pdata[i])->path);
 }
 
 void
 trace_print_event (guint64 now_us, guint process, const NodeEvent *event)
 {
-  printf ("# %11.6f p%u < %s", (double) now_us / 1e6, process, event_names[event->kind]);
+  printf ("# %11.6f p%u < %s", (double)now_us / 1e6, process, event_names[event->kind]);
   print_number ("link", event->link);
   print_number ("dial", event->dial);
   print_number ("held", event->held);
@@ -148,7 +151,7 @@ trace_print_event (guint64 now_us, guint process, const NodeEvent *event)
   if (event->bytes != NULL)
     printf (" (%" G_GSIZE_FORMAT " bytes)", g_bytes_get_size (event->bytes));
   for (guint i = 0; event->loans != NULL && i < event->loans->len; i++)
-    printf (" '%s'", ((const Loan *) event->loans->pdata[i])->path);
+    printf (" '%s'", ((const Loan *)event->loans->pdata[i])->path);
   print_rows (event->rows);
   printf ("\n");
 }
@@ -156,7 +159,7 @@ trace_print_event (guint64 now_us, guint process, const NodeEvent *event)
 void
 trace_print_effect (guint64 now_us, guint process, const NodeEffect *effect)
 {
-  printf ("# %11.6f p%u     > %s", (double) now_us / 1e6, process, effect_names[effect->kind]);
+  printf ("# %11.6f p%u     > %s", (double)now_us / 1e6, process, effect_names[effect->kind]);
   print_number ("link", effect->link);
   print_number ("dial", effect->dial);
   print_number ("held", effect->held);

@@ -11,7 +11,8 @@
 /* Values of this size travel beside a message's header instead of in it. */
 #define BIG_VALUE_BYTES 3000
 
-/* The parents of a tree that grows job by job; a job never has more than TREE_CHILDREN_MAX children. */
+/* The parents of a tree that grows job by job; a job never has more than TREE_CHILDREN_MAX
+ * children. */
 static void
 grow (const TreeShape *shape, Rng *rng, guint32 *parents)
 {
@@ -22,7 +23,7 @@ grow (const TreeShape *shape, Rng *rng, guint32 *parents)
       guint32 parent = (i - 1) / 2;
       if (!shape->balanced)
         {
-          parent = rng_chance (rng, shape->depth_bias) ? i - 1 : (guint32) rng_below (rng, i);
+          parent = rng_chance (rng, shape->depth_bias) ? i - 1 : (guint32)rng_below (rng, i);
           while (n_children[parent] == TREE_CHILDREN_MAX)
             parent = (parent + 1) % i;
         }
@@ -75,7 +76,7 @@ hash_text (const char *text)
   guint64 hash = 1469598103934665603U;
 
   for (; *text; text++)
-    hash = (hash ^ (guint8) *text) * 1099511628211U;
+    hash = (hash ^ (guint8)*text) * 1099511628211U;
   return rng_mix (hash);
 }
 
@@ -136,8 +137,8 @@ solve (Tree *tree, guint32 number, guint64 input, gboolean big_values)
         first = rng_mix (first + results[k]);
     }
   job->result = tree_result (tree, number, results);
-  job->value = value_bytes (job->result,
-                            big_values && job->result % 8 == 0 ? BIG_VALUE_BYTES : sizeof job->result);
+  job->value = value_bytes (job->result, big_values && job->result % 8 == 0 ? BIG_VALUE_BYTES
+                                                                            : sizeof job->result);
 }
 
 static void
@@ -153,12 +154,12 @@ fill_job (Tree *tree, guint32 number, const TreeShape *shape, Rng *rng)
   if (job->n_children >= 2 && !shape->balanced && rng_chance (rng, 40))
     {
       job->n_phases = 2;
-      job->n_first = (guint32) rng_between (rng, 1, job->n_children - 1);
+      job->n_first = (guint32)rng_between (rng, 1, job->n_children - 1);
     }
   for (guint32 phase = 0; phase <= job->n_phases; phase++)
     {
       guint32 max = job->n_phases == 0 ? shape->cost_max_us : shape->cost_max_us / 8 + 1;
-      job->cost_us[phase] = (guint32) rng_between (rng, 1, max);
+      job->cost_us[phase] = (guint32)rng_between (rng, 1, max);
       tree->work_us += job->cost_us[phase];
     }
   tree->depth = MAX (tree->depth, job->depth);
@@ -210,7 +211,7 @@ tree_find (const Tree *tree, const char *path)
 
   if (!g_hash_table_lookup_extended (tree->by_path, path, NULL, &number))
     return -1;
-  return (int) GPOINTER_TO_UINT (number);
+  return (int)GPOINTER_TO_UINT (number);
 }
 
 guint32

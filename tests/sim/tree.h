@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The computation that a simulated run does: a tree of jobs, known in advance, and with it the oracle: what
- * every job's arguments, digest and result must be. A result is a hash of path, arguments and the children's results, and a
- * child of the second phase takes the results of the first into its arguments, so a wrong or misplaced result shows
- * at once. Jobs are numbered in preorder: what is at or below job i is i … i + size - 1. Immutable. */
+/* The computation that a simulated run does: a tree of jobs, known in advance, and with it the
+ * oracle: what every job's arguments, digest and result must be. A result is a hash of path,
+ * arguments and the children's results, and a child of the second phase takes the results of the
+ * first into its arguments, so a wrong or misplaced result shows at once. Jobs are numbered in
+ * preorder: what is at or below job i is i … i + size - 1. Immutable. */
 #pragma once
 
 #include "loan.h"
@@ -14,10 +15,10 @@
 typedef struct
 {
   guint32 parent;
-  guint32 number;     /* which child of its parent */
-  guint32 size;       /* of the subtree */
+  guint32 number; /* which child of its parent */
+  guint32 size;   /* of the subtree */
   guint32 depth;
-  guint32 n_phases;   /* 0 for a leaf, else 1 or 2 */
+  guint32 n_phases; /* 0 for a leaf, else 1 or 2 */
   guint32 n_children;
   guint32 n_first;    /* children of the first phase */
   guint32 children;   /* where its children stand in Tree.children */
@@ -43,9 +44,9 @@ typedef struct
 typedef struct
 {
   guint64 seed;
-  guint n;            /* 1 … TREE_JOBS_MAX */
-  guint depth_bias;   /* percent: how often a new job goes below the newest one */
-  gboolean balanced;  /* a full binary tree; depth_bias is ignored */
+  guint n;           /* 1 … TREE_JOBS_MAX */
+  guint depth_bias;  /* percent: how often a new job goes below the newest one */
+  gboolean balanced; /* a full binary tree; depth_bias is ignored */
   gboolean big_values;
   guint32 cost_max_us;
 } TreeShape;
