@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What model.c (stacks and seats) and exchange.c (slots that others hold) share. */
+/* What model.c (stacks), seats.c (who runs) and exchange.c (slots that others hold) share. */
 #pragma once
 
 #include "model.h"
@@ -72,6 +72,11 @@ struct Model
 };
 
 void model_say (Model *model, ModelEvent event);
+/* Starts a ready job on top of this stack, which must have a seat. */
+void model_push (Model *model, Stack *stack, Slot *slot);
+/* Runs what the top frame may run next: the highest ready child. FALSE: nothing, it waits. */
+gboolean model_go_on (Model *model, Stack *stack);
+/* What a thief from outside finds. */
 Slot *model_oldest (Model *model);
 /* TRUE: somebody holds this ready slot's job; the slot waits for that holder now. */
 gboolean model_adopt (Model *model, Slot *slot);

@@ -146,52 +146,6 @@ end_main (Sim *sim, Process *process, GBytes *value)
       = process->main;
 }
 
-/* The new coordinator takes over what is published; it says so a while later. */
-static void
-open_checkpoint (Sim *sim, Process *process)
-{
-  if (process->work == NULL)
-    process->work = g_new0 (Store, 1);
-  store_init (process->work, sim->plan->tree);
-  store_unite (process->work, &sim->published);
-  sim_expect (sim, sim->now_us + rng_between (&sim->world_rng, 100, 3000), HAPPEN_OPENED,
-              process->number);
-  sim_expect (sim, sim->now_us + sim->plan->publish_us, HAPPEN_PUBLISH, process->number);
-}
-
-static void
-save (Sim *sim, Process *process, GPtrArray *rows)
-{
-  if (process->work == NULL)
-    {
-      sim_fail (sim, "p%u saves rows but is not coordinator", process->number);
-      return;
-    }
-  for (guint i = 0; i < rows->len; i++)
-    {
-      const char *error = store_save (process->work, rows->pdata[i]);
-      if (error != NULL)
-        sim_fail (sim, "p%u saves %s: '%s'", process->number, error,
-                  ((const Row *)rows->pdata[i])->path);
-    }
-}
-
-static void
-publish (Sim *sim, Process *process, gboolean final)
-{
-  Store before = sim->published;
-
-  if (process->work == NULL)
-    return;
-  store_unite (process->work, &sim->published);
-  sim->published = *process->work;
-  sim->published.generation = before.generation + 1;
-  check_published (sim, &before);
-  NodeEvent event
-      = { .kind = NODE_EVENT_PUBLISHED, .number = sim->published.generation, .final = final };
-  sim_step (sim, process, &event);
-}
-
 static void
 carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
 {
@@ -297,10 +251,10 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
       sim_expect (sim, effect->at_us, HAPPEN_TIMER, process->number)->number = process->timer;
       break;
     case NODE_EFFECT_COORDINATOR:
-      open_checkpoint (sim, process);
+      scribe_open (sim, process);
       break;
     case NODE_EFFECT_SAVE:
-      save (sim, process, effect->rows);
+      scribe_save (sim, process, effect->rows);
       break;
     case NODE_EFFECT_SALVAGE:
       sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 2000), HAPPEN_SALVAGED,
@@ -341,17 +295,6 @@ run_main (Sim *sim, Process *process)
 }
 
 static void
-tell_restored (Sim *sim, Process *process, const NodeId *node)
-{
-  GPtrArray *rows = store_load (process->work, node);
-  NodeEvent event = { .kind = NODE_EVENT_RESTORED, .rows = rows };
-
-  if (rows->len > 0)
-    sim_step (sim, process, &event);
-  g_ptr_array_unref (rows);
-}
-
-static void
 tell_address (Sim *sim, Process *process)
 {
   guint n = 0, from = (guint)rng_below (&sim->world_rng, sim->n_processes);
@@ -368,32 +311,6 @@ tell_address (Sim *sim, Process *process)
       sim_step (sim, process, &event);
     }
   sim_expect (sim, sim->now_us + SIM_SECOND, HAPPEN_JOIN, process->number);
-}
-
-static void
-happen_to_scribe (Sim *sim, Process *process, const Happen *happen)
-{
-  NodeEvent opened = { .kind = NODE_EVENT_OPENED };
-
-  switch (happen->kind)
-    {
-    case HAPPEN_OPENED:
-      tell_restored (sim, process, NULL);
-      if (process->alive)
-        sim_step (sim, process, &opened);
-      break;
-    case HAPPEN_PUBLISH:
-      if (!happen->flag)
-        sim_expect (sim, sim->now_us + sim->plan->publish_us, HAPPEN_PUBLISH, process->number);
-      publish (sim, process, happen->flag);
-      break;
-    case HAPPEN_SALVAGED:
-      if (process->work != NULL)
-        tell_restored (sim, process, &happen->id);
-      break;
-    default:
-      break;
-    }
 }
 
 void
@@ -424,6 +341,6 @@ process_happen (Sim *sim, const Happen *happen)
       tell_address (sim, process);
       break;
     default:
-      happen_to_scribe (sim, process, happen);
+      scribe_happen (sim, process, happen);
     }
 }

@@ -116,6 +116,11 @@ void process_happen (Sim *sim, const Happen *happen);
 guint sim_n_alive (const Sim *sim);
 guint sim_n_members (const Sim *sim);
 
+/* scribe.c */
+void scribe_open (Sim *sim, Process *process);
+void scribe_save (Sim *sim, Process *process, GPtrArray *rows);
+void scribe_happen (Sim *sim, Process *process, const Happen *happen);
+
 /* faults.c */
 void faults_schedule (Sim *sim);
 void faults_strike (Sim *sim, const Fault *fault);
