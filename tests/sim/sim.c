@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* More steps than this at one moment are a circle. */
+#define STEPS_AT_ONCE_MAX 5000
+
 void
 sim_fail (Sim *sim, const char *format, ...)
 {
@@ -253,10 +256,16 @@ is_over (const Sim *sim)
 static void
 run (Sim *sim)
 {
+  guint64 first_step = 0;
+
   while (!is_over (sim) && sim->heap->len > 0)
     {
       Happen what = heap_pop (sim->heap);
+      if (what.at_us != sim->now_us)
+        first_step = sim->outcome->steps;
       sim->now_us = what.at_us;
+      if (sim->outcome->steps - first_step > STEPS_AT_ONCE_MAX)
+        sim_fail (sim, "I2: p%u keeps stepping while time stands still", what.node);
       if (sim->now_us > sim->deadline_us)
         {
           check_stands_still (sim);

@@ -4,6 +4,7 @@
 
 #include "trace.h"
 
+#include "message.h"
 #include "rng.h"
 
 #include <stdio.h>
@@ -126,6 +127,17 @@ print_number (const char *name, guint64 number)
     printf (" %s %" G_GUINT64_FORMAT, name, number);
 }
 
+/* A message's first four bytes say what it is. */
+static void
+print_message (GBytes *bytes)
+{
+  gsize size;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+
+  if (size > 0)
+    printf (" %s", message_kind_name (data[0]));
+}
+
 static void
 print_rows (const GPtrArray *rows)
 {
@@ -148,6 +160,8 @@ trace_print_event (guint64 now_us, guint process, const NodeEvent *event)
     printf (" %s", event->dead ? "dead" : "final");
   if (event->text != NULL || event->path != NULL)
     printf (" '%s'", event->text != NULL ? event->text : event->path);
+  if (event->kind == NODE_EVENT_MESSAGE)
+    print_message (event->bytes);
   if (event->bytes != NULL)
     printf (" (%" G_GSIZE_FORMAT " bytes)", g_bytes_get_size (event->bytes));
   for (guint i = 0; event->loans != NULL && i < event->loans->len; i++)
@@ -176,6 +190,8 @@ trace_print_effect (guint64 now_us, guint process, const NodeEffect *effect)
     printf (" '%s'", effect->path);
   if (effect->job != NULL)
     printf (" job '%s'", effect->job->path);
+  if (effect->parts != NULL)
+    print_message (effect->parts->pdata[0]);
   print_rows (effect->rows);
   printf ("\n");
 }
