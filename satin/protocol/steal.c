@@ -70,10 +70,11 @@ steal_go_on (Node *node)
 {
   Steal *steal = &node->steal;
 
-  if (steal->hungry == 0 || steal->in_flight || node->now_us < steal->resume_us || node->stop.halting
+  if (steal->resume_us <= node->now_us)
+    steal->resume_us = 0; /* a pause that is over asks for no timer, whether there is somebody to ask or not */
+  if (steal->hungry == 0 || steal->in_flight || steal->resume_us > 0 || node->stop.halting
       || !core_is_member (node) || !constants_started (node))
     return;
-  steal->resume_us = 0;
   g_autoptr (GPtrArray) links = victims (node);
   if (links->len == 0)
     {
