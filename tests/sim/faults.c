@@ -186,14 +186,12 @@ faults_look_after (Sim *sim)
 {
   if (sim->resuming || !sim->founded || sim_n_members (sim) > 0)
     return;
-  if (sim->outcome->answered)
+  if (sim->outcome->answered || (sim->suspended && !sim->plan->checkpoint && sim->n_codes > 0))
     {
-      /* Late joiners find nobody any more. */
+      /* The run is over; late joiners find nobody any more. */
       for (guint i = 0; i < sim->n_processes; i++)
         process_end (sim, sim->processes[i], FAULT_CRASH);
       return;
     }
-  if (sim->suspended && !sim->plan->checkpoint && sim->n_codes > 0)
-    return;
   resume_with (sim, sim->suspended ? sim->resume_count : sim->plan->n_nodes);
 }

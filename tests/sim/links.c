@@ -105,7 +105,8 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts)
       const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
       g_byte_array_append (all, data, (guint)size);
     }
-  guint64 at_us = MAX (link->last_us[other] + 1, arrival (sim, process, to));
+  guint64 at_us = arrival (sim, process, to);
+  at_us = MAX (link->last_us[other] + 1, at_us);
   link->last_us[other] = at_us;
   Happen *happen = sim_expect (sim, at_us, HAPPEN_MESSAGE, to->number);
   happen->link = number;
