@@ -206,6 +206,10 @@ steal_due (Node *node)
 void
 steal_tick (Node *node)
 {
-  if (node->steal.in_flight && node->now_us >= node->steal.until_us)
+  Steal *steal = &node->steal;
+
+  if (steal->in_flight && node->now_us >= steal->until_us)
     refuse (node);
+  if (node->now_us >= steal->resume_us) /* over, even where nothing may be asked now */
+    steal->resume_us = 0;
 }
