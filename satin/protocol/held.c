@@ -187,6 +187,19 @@ held_give_up (Node *node, HeldJob *held)
   core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
 }
 
+void
+held_unrun_vain (Node *node, const char *path)
+{
+  GPtrArray *same = held_at (node, path);
+
+  for (guint i = 0; same != NULL && i < same->len; i++)
+    {
+      const HeldJob *held = same->pdata[i];
+      if (held->vain)
+        core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
+    }
+}
+
 /* ---- what comes in ---- */
 
 /* A job that meets its own slot, lent to the very node that now gives it back: the slot is ready again. */
@@ -200,8 +213,9 @@ came_home (Node *node, Link *link, const Loan *job)
     return FALSE;
   guint64 mine = entry->loan;
   loans_back (node, entry);
-  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
+  /* In this order: what the other side holds in vain does not start when it comes back there. */
   link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
+  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
   return TRUE;
 }
 

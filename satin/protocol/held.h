@@ -54,6 +54,8 @@ void held_run (Node *node, HeldJob *held);
 void held_return (Node *node, HeldJob *held);
 /* Nobody wants it any more. May drop it. */
 void held_give_up (Node *node, HeldJob *held);
+/* What was lent on from here came back: it need not start if it is in vain meanwhile. */
+void held_unrun_vain (Node *node, const char *path);
 
 void held_on_jobs (Node *node, Link *link, const Message *message);
 void held_on_done (Node *node, const NodeEvent *event);

@@ -95,9 +95,11 @@ void
 loans_back (Node *node, LoanEntry *entry)
 {
   guint64 loan = entry->loan;
+  g_autofree char *path = g_strdup (entry->path);
 
   remove_entry (node, entry);
   give_back (node, loan);
+  held_unrun_vain (node, path);
 }
 
 /* (nullable): the slot that waits for this number from the node at the other end. */
