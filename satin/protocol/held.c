@@ -162,6 +162,8 @@ held_return (Node *node, HeldJob *held)
         send_result (node, link, held, held->loan);
       break;
     case LENDER_SELF:
+      if (node->stop.halting)
+        break; /* its slot may have been scanned for the last time: it is saved from here */
       entry = loans_find (node, held->loan);
       if (entry != NULL)
         loans_put (node, entry, held->value, held->work_us);
@@ -273,6 +275,8 @@ held_on_done (Node *node, const NodeEvent *event)
     held_drop (node, held);
   else
     held_return (node, held);
+  if (node->stop.halted)
+    saves_flush (node);
 }
 
 void
@@ -449,7 +453,8 @@ held_waits_for_self (Node *node, guint64 loan)
   for (guint i = 0; i < all->len; i++)
     {
       const HeldJob *held = all->pdata[i];
-      if (held->lender == LENDER_SELF && held->loan == loan && !held->vain && !held->finished)
+      if (held->lender == LENDER_SELF && held->loan == loan && !held->vain
+          && (!held->finished || node->stop.halting))
         return TRUE;
     }
   return FALSE;
@@ -469,7 +474,7 @@ held_check (Node *node)
       g_assert (!held->vain || (!held->finished && held->lender == LENDER_NONE && !held->announced));
       g_assert (g_ptr_array_find (held_at (node, held->job->path), held, NULL));
       if (held->lender == LENDER_SELF)
-        g_assert (!held->finished && loans_find (node, held->loan) != NULL && loans_find (node, held->loan)->self);
+        g_assert ((!held->finished || node->stop.halting) && loans_find (node, held->loan) != NULL && loans_find (node, held->loan)->self);
       if (held->lender == LENDER_MAIN)
         g_assert (held->job->path[0] == '\0' && node->root.held == held->held);
       if (held->lender == LENDER_NONE && !held->vain && core_is_member (node))

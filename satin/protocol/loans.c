@@ -117,6 +117,8 @@ loans_on_result (Node *node, Link *link, const Message *m)
   LoanEntry *entry = awaited_from (node, link, m->number);
   gboolean wanted = entry != NULL && g_str_equal (entry->path, m->path) && digest_equal (&entry->digest, &m->digest);
 
+  if (wanted && node->stop.halting)
+    return; /* its slot may have been scanned for the last time: the holder keeps it, and saves it */
   if (wanted)
     loans_put (node, entry, m->value, m->work_us);
   link_send (node, link, &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN, .number = m->number });
