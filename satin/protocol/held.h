@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this node holds for others: jobs it runs, or has finished, with the return address of each. A finished one stays
- * until its lender says that the result is in a slot. A job whose lender left is an orphan (orphans.c). The rows of the
- * checkpoint, at the coordinator, are finished jobs that nobody lent (`archive`). Driver's thread. */
+/* What this node holds for others: jobs it runs, or has finished, with the return address of each.
+ * A finished one stays until its lender says that the result is in a slot. A job whose lender left
+ * is an orphan (orphans.c). The rows of the checkpoint, at the coordinator, are finished jobs that
+ * nobody lent (`archive`). Driver's thread. */
 #pragma once
 
 #include "link.h"
