@@ -118,7 +118,7 @@ swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, Plan *plan)
                   .drowsy_us = 900,
                   .save_us = 2000,
                   .publish_us = 3000,
-                  .patience_us = 60 * SIM_SECOND };
+                  .patience_us = SIM_SECOND };
 }
 
 void
@@ -130,4 +130,6 @@ swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message)
   };
   if (kind == FAULT_TOTAL || kind == FAULT_SUSPEND)
     plan->even_delays = TRUE;
+  if (kind == FAULT_VANISH)
+    plan->patience_us = 60 * SIM_SECOND; /* silence is believed after 30 s only */
 }
