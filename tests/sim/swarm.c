@@ -20,7 +20,9 @@ draw_tree (Rng *rng, guint64 delay_us)
   shape.n = (guint)(size < 50   ? rng_between (rng, 1, 15)
                     : size < 88 ? rng_between (rng, 16, 40)
                                 : rng_between (rng, 41, TREE_JOBS_MAX));
-  shape.depth_bias = rng_chance (rng, 10) ? 90 : (guint)rng_below (rng, 60);
+  shape.depth_bias = (guint)(rng_chance (rng, 6) ? rng_between (rng, 90, 99) : rng_below (rng, 60));
+  if (shape.depth_bias >= 90)
+    shape.n = TREE_JOBS_MAX; /* deep enough for stems */
   shape.cost_max_us = (guint32)(100 + delay_us * one_of (rng, delays, G_N_ELEMENTS (delays)));
   return tree_new (&shape);
 }
