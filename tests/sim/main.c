@@ -21,7 +21,7 @@
 static char running[200];
 
 static const char *const fault_names[]
-    = { "none", "crash", "vanish", "pause", "clog", "reset", "join", "total", "suspend" };
+    = { "none", "crash", "vanish", "pause", "clog", "apart", "reset", "join", "total", "suspend" };
 G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
 
 /* FAULT_NONE: no such fault. */
