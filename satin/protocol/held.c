@@ -377,16 +377,17 @@ held_send_holding (Node *node, Link *link)
 void
 held_resend (Node *node, Link *link)
 {
-#ifndef SATIN_PLANT_RESULT_NOT_RESENT
   g_autoptr (GPtrArray) all = all_for (node, &link->remote);
 
   for (guint i = 0; i < all->len; i++)
     {
       const HeldJob *held = all->pdata[i];
-      if (held->finished)
+#ifdef SATIN_PLANT_RESULT_NOT_RESENT
+      held = NULL;
+#endif
+      if (held != NULL && held->finished)
         send_result (node, link, held, held->loan);
     }
-#endif
 }
 
 static void
