@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin inspect`: what a checkpoint holds, for a person. One thread. Changes nothing; also shows a checkpoint that a
- * live run writes, since what stands at its place always is a whole file. */
+/* `satin inspect`: what a checkpoint holds, for a person. One thread. Changes nothing; also shows a
+ * checkpoint that a live run writes, since what stands at its place always is a whole file. */
 #include "command.h"
 #include "options.h"
 
@@ -13,19 +13,21 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3, sqlite3_close)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, sqlite3_finalize)
 
-static const char who[] = "SELECT coalesce (nullif (node, ''), '?'), count (*), coalesce (sum (work_s), 0)"
-                          " FROM result GROUP BY node ORDER BY 3 DESC LIMIT 20";
+static const char who[]
+    = "SELECT coalesce (nullif (node, ''), '?'), count (*), coalesce (sum (work_s), 0)"
+      " FROM result GROUP BY node ORDER BY 3 DESC LIMIT 20";
 static const char largest[] = "SELECT path, job, coalesce (work_s, 0),"
                               " CASE typeof (value) WHEN 'blob' THEN length (value) || ' bytes'"
                               " ELSE substr (value, 1, 40) END"
                               " FROM result ORDER BY work_s DESC, path LIMIT 10";
-static const char started[] = "SELECT strftime ('%Y-%m-%d %H:%M:%S UTC', min (joined), 'unixepoch') FROM node"
-                              " WHERE typeof (joined) IN ('integer', 'real')";
+static const char started[]
+    = "SELECT strftime ('%Y-%m-%d %H:%M:%S UTC', min (joined), 'unixepoch') FROM node"
+      " WHERE typeof (joined) IN ('integer', 'real')";
 
 static const char *
 column (sqlite3_stmt *statement, int i)
 {
-  const char *text = (const char *) sqlite3_column_text (statement, i);
+  const char *text = (const char *)sqlite3_column_text (statement, i);
 
   return text == NULL ? "" : text;
 }
@@ -48,12 +50,9 @@ print_identity (const Identity *identity)
 
   for (guint i = 0; identity->argv != NULL && identity->argv[i] != NULL; i++)
     {
-      g_autofree char *quoted = g_shell_quote (identity->argv[i]);
-      gboolean plain = strspn (identity->argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=+:,@%")
-                           == strlen (identity->argv[i])
-                       && identity->argv[i][0] != '\0';
+      g_autofree char *quoted = command_quote (identity->argv[i]);
 
-      g_string_append_printf (line, " %s", plain ? identity->argv[i] : quoted);
+      g_string_append_printf (line, " %s", quoted);
     }
   g_print ("run       %s (%s)\n", identity->name == NULL ? "?" : identity->name,
            identity->run == NULL ? "?" : identity->run);
@@ -131,8 +130,9 @@ command_inspect (int argc, char **argv)
   g_autoptr (sqlite3) db = NULL;
   g_autofree char *target = NULL;
 
-  g_option_context_set_summary (context, "Shows what the checkpoint at URI is of and how much it holds. It is an SQLite\n"
-                                         "file: `sqlite3 URI` shows everything else.");
+  g_option_context_set_summary (
+      context, "Shows what the checkpoint at URI is of and how much it holds. It is an SQLite\n"
+               "file: `sqlite3 URI` shows everything else.");
   if (!command_parse (context, "inspect", &argc, &argv))
     return COMMAND_USAGE;
   if (argc != 2)

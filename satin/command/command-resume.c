@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin resume`: from a checkpoint to a run. Program, arguments, working directory and launch options are the
- * recorded ones unless said otherwise. One thread. */
+/* `satin resume`: from a checkpoint to a run. Program, arguments, working directory and launch
+ * options are the recorded ones unless said otherwise. One thread. */
 #include "command.h"
 #include "launch.h"
 #include "options.h"
@@ -37,7 +37,7 @@ repeat_answer (const Restore *restore)
           command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
           return COMMAND_ERROR;
         }
-      done += (gsize) n;
+      done += (gsize)n;
     }
   return restore->exit_code;
 }
@@ -101,18 +101,22 @@ command_resume (int argc, char **argv)
   if (!options_read (&options, about, argc, argv))
     return COMMAND_USAGE;
   if (options.words[0] == NULL || options.words[1] != NULL)
-    return command_usage ("resume ", "say one checkpoint: `satin resume URI [OPTION…] [-- PROGRAM]`");
+    return command_usage ("resume ",
+                          "say one checkpoint: `satin resume URI [OPTION…] [-- PROGRAM]`");
   if (options.checkpoint != NULL)
-    return command_usage ("resume ", "--checkpoint is not for resume: it goes on with '%s'", options.words[0]);
+    return command_usage ("resume ", "--checkpoint is not for resume: it goes on with '%s'",
+                          options.words[0]);
   if (options.program != NULL && (options.program[0] == NULL || options.program[1] != NULL))
-    return command_usage ("resume ", "after `--` stands the program alone; its arguments are the recorded ones");
+    return command_usage (
+        "resume ", "after `--` stands the program alone; its arguments are the recorded ones");
   target = options_target (options.words[0]);
   code = look (target, &restore);
   if (code != COMMAND_DONE)
     return code;
   if (restore.finished && options.program == NULL)
     return repeat_answer (&restore);
-  run.program = options_program (options.program != NULL ? options.program[0] : restore.identity.program);
+  run.program
+      = options_program (options.program != NULL ? options.program[0] : restore.identity.program);
   if (run.program == NULL)
     return COMMAND_ERROR;
   if (g_path_is_absolute (target) && !options_place_is_writable ("checkpoint", target))
@@ -120,6 +124,8 @@ command_resume (int argc, char **argv)
   if (options.stats != NULL && !options_place_is_writable ("stats file", options.stats))
     return COMMAND_ERROR;
   fill_run (&run, &options, &restore, target);
-  wish = (LaunchWish){ .stats = options.stats, .live = options.live, .any_name = options.name == NULL };
+  wish = (LaunchWish){ .stats = options.stats,
+                       .live = options.live,
+                       .any_name = options.name == NULL };
   return launch_run (&run, &wish);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin run`: from a command line to a run. One thread. What the checkpoint holds is the founder's to
- * judge, since only it knows the program's jobs; here only what can be seen from outside. */
+/* `satin run`: from a command line to a run. One thread. What the checkpoint holds is the founder's
+ * to judge, since only it knows the program's jobs; here only what can be seen from outside. */
 #include "command.h"
 #include "launch.h"
 #include "options.h"
 
-static const char *const about[] = {
-  "run", "-- PROGRAM [ARG…]",
-  "Starts PROGRAM on several nodes of this machine and shows its answer.\n\n"
-  "Ctrl-C, SIGTERM and `satin suspend RUN` save everything finished and stop the run (exit code 75);\n"
-  "`satin resume URI`, or this same command, goes on. A second Ctrl-C quits at once."
-};
+static const char *const about[]
+    = { "run", "-- PROGRAM [ARG…]",
+        "Starts PROGRAM on several nodes of this machine and shows its answer.\n\n"
+        "Ctrl-C, SIGTERM and `satin suspend RUN` save everything finished and stop the run (exit "
+        "code 75);\n"
+        "`satin resume URI`, or this same command, goes on. A second Ctrl-C quits at once." };
 
 int
 command_run (int argc, char **argv)

@@ -16,12 +16,12 @@ typedef struct
 {
   FolderRun run;
   char *reply; /* JSON of a node */
-} Live;
+} StatusRun;
 
 static void
 live_clear (gpointer data)
 {
-  Live *live = data;
+  StatusRun *live = data;
 
   folder_run_clear (&live->run);
   g_free (live->reply);
@@ -46,14 +46,14 @@ static gboolean
 add_live (GArray *lives, const char *path, GError **error)
 {
   g_auto (FolderRun) run = { 0 };
-  Live live = { 0 };
+  StatusRun live = { 0 };
 
   if (!folder_read (path, &run, error))
     return FALSE;
   if (!folder_is_live (path))
     {
-      g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_ABSENT, "run '%s' does not live: its processes are gone",
-                   run.name);
+      g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_ABSENT,
+                   "run '%s' does not live: its processes are gone", run.name);
       return FALSE;
     }
   live.reply = control_ask (path, "status", NULL);
@@ -95,7 +95,8 @@ print_json (const GArray *lives)
   g_autoptr (GString) text = g_string_new ("{\"runs\":[");
 
   for (guint i = 0; i < lives->len; i++)
-    g_string_append_printf (text, "%s%s", i == 0 ? "" : ",", g_array_index (lives, Live, i).reply);
+    g_string_append_printf (text, "%s%s", i == 0 ? "" : ",",
+                            g_array_index (lives, StatusRun, i).reply);
   g_print ("%s]}\n", text->str);
 }
 
@@ -111,7 +112,8 @@ join_roles (GVariant *node)
       g_autoptr (GVariant) role = g_variant_get_variant (boxed);
 
       if (g_variant_is_of_type (role, G_VARIANT_TYPE_STRING))
-        g_string_append_printf (text, "%s%s", text->len == 0 ? "" : ", ", g_variant_get_string (role, NULL));
+        g_string_append_printf (text, "%s%s", text->len == 0 ? "" : ", ",
+                                g_variant_get_string (role, NULL));
     }
   return g_strdup (text->str);
 }
@@ -138,11 +140,12 @@ print_node (GVariant *node)
   g_variant_lookup (node, "state", "&s", &state);
   g_variant_lookup (node, "pid", "d", &pid);
   g_variant_lookup (node, "workers", "d", &workers);
-  g_print ("  %-8s %8.0f  %-10s %-8s %7.0f  %10s  %s\n", id, pid, site, state, workers, at_risk, roles);
+  g_print ("  %-8s %8.0f  %-10s %-8s %7.0f  %10s  %s\n", id, pid, site, state, workers, at_risk,
+           roles);
 }
 
 static void
-print_run (const Live *live)
+print_run (const StatusRun *live)
 {
   g_autoptr (GVariant) status = json_read (live->reply);
   g_autoptr (GVariant) nodes = NULL;
@@ -166,7 +169,8 @@ print_run (const Live *live)
       g_print ("  starting\n");
       return;
     }
-  g_print ("  %-8s %8s  %-10s %-8s %7s  %10s  %s\n", "NODE", "PID", "SITE", "STATE", "WORKERS", "AT RISK", "ROLES");
+  g_print ("  %-8s %8s  %-10s %-8s %7s  %10s  %s\n", "NODE", "PID", "SITE", "STATE", "WORKERS",
+           "AT RISK", "ROLES");
   for (gsize i = 0; i < g_variant_n_children (nodes); i++)
     {
       g_autoptr (GVariant) boxed = g_variant_get_child_value (nodes, i);
@@ -181,10 +185,9 @@ print_run (const Live *live)
 static gboolean
 read_words (int argc, char **argv, gboolean *json, const char **name)
 {
-  const GOptionEntry entries[] = {
-    { "json", 0, 0, G_OPTION_ARG_NONE, json, "Print one JSON object", NULL },
-    { NULL, 0, 0, 0, NULL, NULL, NULL }
-  };
+  const GOptionEntry entries[]
+      = { { "json", 0, 0, G_OPTION_ARG_NONE, json, "Print one JSON object", NULL },
+          { NULL, 0, 0, 0, NULL, NULL, NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new ("[RUN]");
 
   g_option_context_set_summary (context, "Shows RUN, or all runs of yours that go on.");
@@ -204,7 +207,7 @@ read_words (int argc, char **argv, gboolean *json, const char **name)
 int
 command_status (int argc, char **argv)
 {
-  g_autoptr (GArray) lives = g_array_new (FALSE, FALSE, sizeof (Live));
+  g_autoptr (GArray) lives = g_array_new (FALSE, FALSE, sizeof (StatusRun));
   g_autoptr (GError) error = NULL;
   gboolean json = FALSE;
   const char *name;
@@ -229,6 +232,6 @@ command_status (int argc, char **argv)
   else if (lives->len == 0)
     g_print ("no run goes on\n");
   for (guint i = 0; !json && i < lives->len; i++)
-    print_run (&g_array_index (lives, Live, i));
+    print_run (&g_array_index (lives, StatusRun, i));
   return COMMAND_DONE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin suspend`: asks a node of a run to save everything finished and stop the run, and waits for it. One
- * thread; works without the launcher, which may be gone. */
+/* `satin suspend`: asks a node of a run to save everything finished and stop the run, and waits for
+ * it. One thread; works without the launcher, which may be gone. */
 #include "command.h"
 
 #include "net/control.h"
@@ -37,8 +37,8 @@ ask (const char *path, GError **error)
     }
 }
 
-/* -1: it has not ended in time. A folder that is gone was removed by the launcher of a run that ended well; then
- * what `end` said is not known and COMMAND_SUSPENDED is as good a guess as any. */
+/* -1: it has not ended in time. A folder that is gone was removed by the launcher of a run that
+ * ended well; then what `end` said is not known and COMMAND_SUSPENDED is as good a guess as any. */
 static int
 wait_for_end (const char *path)
 {
@@ -86,7 +86,7 @@ tell (const FolderRun *run, int code)
     command_say ("run '%s' is stopped; without a checkpoint nothing is kept", run->name);
   else
     {
-      g_autofree char *quoted = g_shell_quote (run->checkpoint);
+      g_autofree char *quoted = command_quote (run->checkpoint);
 
       command_say ("run '%s' is suspended: `satin resume %s` goes on", run->name, quoted);
     }
@@ -102,8 +102,9 @@ command_suspend (int argc, char **argv)
   g_autofree char *path = NULL, *sentence = NULL;
   int code;
 
-  g_option_context_set_summary (context, "Saves everything that is finished and stops RUN, whose exit code becomes 75.\n"
-                                         "`satin status` lists the runs.");
+  g_option_context_set_summary (
+      context, "Saves everything that is finished and stops RUN, whose exit code becomes 75.\n"
+               "`satin status` lists the runs.");
   if (!command_parse (context, "suspend", &argc, &argv))
     return COMMAND_USAGE;
   if (argc != 2)

@@ -3,6 +3,7 @@
 #include "command.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define WIPE "\r\033[K"
 
@@ -34,6 +35,15 @@ say_va (const char *format, va_list args)
 
   wipe ();
   g_printerr ("satin: %s\n", text);
+}
+
+char *
+command_quote (const char *word)
+{
+  for (const char *p = word; *p != '\0'; p++)
+    if (!g_ascii_isalnum (*p) && strchr ("_-./=+:,@%", *p) == NULL)
+      return g_shell_quote (word);
+  return *word == '\0' ? g_strdup ("''") : g_strdup (word);
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all verbs of the `satin` command share: their entry points, the exit codes, the words on stderr.
- * One thread. Knows nothing of what a verb does. */
+/* What all verbs of the `satin` command share: their entry points, the exit codes, the words on
+ * stderr. One thread. Knows nothing of what a verb does. */
 #pragma once
 
 #include <gio/gio.h>
@@ -27,7 +27,10 @@ int command_inspect (int argc, char **argv);
 
 /* One sentence on stderr, `satin: ` before it and a line end after it. */
 void command_say (const char *format, ...) G_GNUC_PRINTF (1, 2);
-/* Shows the live line: on a terminal over the one before, else as a line of its own. NULL wipes it away. */
+/* `word` as a shell takes it back: in quotes only where it must be. (transfer full) */
+char *command_quote (const char *word);
+/* Shows the live line: on a terminal over the one before, else as a line of its own. NULL wipes it
+ * away. */
 void command_show (const char *line, gboolean terminal);
 /* The same as command_say, with a hint at `satin VERB --help`; returns COMMAND_USAGE. */
 int command_usage (const char *verb, const char *format, ...) G_GNUC_PRINTF (2, 3);

@@ -23,11 +23,14 @@ typedef struct
 
 /* In the order in which the manual lists them. */
 static const Figure figures[] = {
-  { "wall_s", SEEN },          { "nodes", SEEN },        { "workers", ADDED },
-  { "jobs", ADDED },           { "jobs_reused", ADDED }, { "steals_local", ADDED },
-  { "steals_remote", ADDED },  { "saves", ADDED },       { "saved_rows", ADDED },
-  { "checkpoint_bytes", LARGEST }, { "crashes", SEEN },  { "work_s", ADDED },
-  { "lost_s", ADDED },         { "redone_s", ADDED },    { "salvaged_s", ADDED },
+  { "wall_s", SEEN },         { "nodes", SEEN },
+  { "workers", ADDED },       { "jobs", ADDED },
+  { "jobs_reused", ADDED },   { "steals_local", ADDED },
+  { "steals_remote", ADDED }, { "saves", ADDED },
+  { "saved_rows", ADDED },    { "checkpoint_bytes", LARGEST },
+  { "crashes", SEEN },        { "work_s", ADDED },
+  { "lost_s", ADDED },        { "redone_s", ADDED },
+  { "salvaged_s", ADDED },
 };
 
 /* NaN stands for what nobody reported. */
@@ -84,7 +87,8 @@ sum_up (const char *path, const FiguresSeen *seen)
       g_autofree char *file = folder_node_file (g_array_index (pids, gint64, i), "stats");
       g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
       g_autofree char *text
-          = bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+          = bytes == NULL ? NULL
+                          : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
       g_autoptr (GVariant) node = text == NULL ? NULL : json_read (text);
 
       if (node != NULL && g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT))
@@ -117,16 +121,17 @@ figures_summary (const char *path, const FiguresSeen *seen)
   Sums sums = sum_up (path, seen);
   g_autoptr (GString) text = g_string_new (NULL);
 
-  g_string_append_printf (text, "%.1f s on %u node%s, %.0f jobs, %.0f steals (%.0f between nodes)",
-                          seen->wall_s, seen->nodes, seen->nodes == 1 ? "" : "s", get (&sums, "jobs"),
-                          get (&sums, "steals_local") + get (&sums, "steals_remote"),
-                          get (&sums, "steals_remote"));
+  g_string_append_printf (
+      text, "%.1f s on %u node%s, %.0f jobs, %.0f steals (%.0f between nodes)", seen->wall_s,
+      seen->nodes, seen->nodes == 1 ? "" : "s", get (&sums, "jobs"),
+      get (&sums, "steals_local") + get (&sums, "steals_remote"), get (&sums, "steals_remote"));
   if (get (&sums, "jobs_reused") > 0)
     g_string_append_printf (text, ", %.0f results reused", get (&sums, "jobs_reused"));
   if (seen->crashes > 0)
     g_string_append_printf (text, ", %u crash%s", seen->crashes, seen->crashes == 1 ? "" : "es");
   if (get (&sums, "lost_s") + get (&sums, "redone_s") + get (&sums, "salvaged_s") > 0)
     g_string_append_printf (text, "; work lost %.1f s, redone %.1f s, salvaged %.1f s",
-                            get (&sums, "lost_s"), get (&sums, "redone_s"), get (&sums, "salvaged_s"));
+                            get (&sums, "lost_s"), get (&sums, "redone_s"),
+                            get (&sums, "salvaged_s"));
   return g_strdup (text->str);
 }

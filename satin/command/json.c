@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small JSON reader by recursive descent, and quoting. Any thread, pure. What it reads came over a
- * socket from another process, so it trusts nothing and asserts nothing about it. */
+/* A small JSON reader by recursive descent, and quoting. Any thread, pure. What it reads came over
+ * a socket from another process, so it trusts nothing and asserts nothing about it. */
 #include "json.h"
 
 #include <math.h>
@@ -42,7 +42,7 @@ read_hex4 (const char *at, gunichar *unit)
     {
       if (!g_ascii_isxdigit (at[i]))
         return FALSE;
-      *unit = *unit << 4 | (gunichar) g_ascii_xdigit_value (at[i]);
+      *unit = *unit << 4 | (gunichar)g_ascii_xdigit_value (at[i]);
     }
   return TRUE;
 }
@@ -230,8 +230,8 @@ json_append_string (GString *to, const char *text)
   for (const char *p = valid; *p != '\0'; p++)
     if (*p == '"' || *p == '\\')
       g_string_append_printf (to, "\\%c", *p);
-    else if ((guchar) *p < 0x20 || *p == 0x7f)
-      g_string_append_printf (to, "\\u%04x", (guint) (guchar) *p);
+    else if ((guchar)*p < 0x20 || *p == 0x7f)
+      g_string_append_printf (to, "\\u%04x", (guint)(guchar)*p);
     else
       g_string_append_c (to, *p);
   g_string_append_c (to, '"');
@@ -247,5 +247,5 @@ json_append_number (GString *to, double number)
   else if (number == floor (number) && fabs (number) < 1e15)
     g_string_append_printf (to, "%.0f", number);
   else
-    g_string_append (to, g_ascii_dtostr (text, sizeof text, number));
+    g_string_append (to, g_ascii_formatd (text, sizeof text, "%.9g", number));
 }

@@ -32,7 +32,7 @@ read_tail (const char *path, const char *file)
   gsize size = 0;
   const char *data = bytes == NULL ? NULL : g_bytes_get_data (bytes, &size);
   gsize skip = size > LOG_TAIL_MAX ? size - LOG_TAIL_MAX : 0;
-  g_autofree char *text = size == 0 ? NULL : g_utf8_make_valid (data + skip, (gssize) (size - skip));
+  g_autofree char *text = size == 0 ? NULL : g_utf8_make_valid (data + skip, (gssize)(size - skip));
   g_auto (GStrv) all = g_strsplit (text == NULL ? "" : text, "\n", -1);
 
   for (int i = 0; all[i] != NULL; i++)
@@ -60,7 +60,8 @@ launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
 
   /* One that was killed had no last words about it. */
   if (last != NULL && WIFEXITED (status) && WEXITSTATUS (status) != COMMAND_DONE)
-    g_string_append_printf (text, ": %s", g_str_has_prefix (last, OWN) ? last + strlen (OWN) : last);
+    g_string_append_printf (text, ": %s",
+                            g_str_has_prefix (last, OWN) ? last + strlen (OWN) : last);
   if (n_live > 0)
     g_string_append_printf (text, "; %u go%s on", n_live, n_live == 1 ? "es" : "");
   command_say ("node %" G_GINT64_FORMAT " %s", pid, text->str);
@@ -74,14 +75,16 @@ launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, i
   g_autofree char *how = NULL;
   const char *last = last_line (lines);
 
-  if (last != NULL && g_str_has_prefix (last, OWN) && WIFEXITED (status) && WEXITSTATUS (status) != 0)
+  if (last != NULL && g_str_has_prefix (last, OWN) && WIFEXITED (status)
+      && WEXITSTATUS (status) != 0)
     {
       command_say ("%s", last + strlen (OWN));
       return WEXITSTATUS (status);
     }
   how = describe_end (status);
-  command_say ("'%s' is not a Satin program, or broke before it could join the run: it %s%s%s", run->program,
-               how, last == NULL ? "" : "; its last words: ", last == NULL ? "" : last);
+  command_say ("'%s' is not a Satin program, or broke before it could join the run: it %s%s%s",
+               run->program, how,
+               last == NULL ? "" : "; its last words: ", last == NULL ? "" : last);
   return COMMAND_ERROR;
 }
 
@@ -108,16 +111,14 @@ launch_words_last (const char *path)
       lines = read_tail (path, file);
     }
   for (guint i = 0; lines != NULL && i < lines->len; i++)
-    g_printerr ("%s\n", (const char *) lines->pdata[i]);
+    g_printerr ("%s\n", (const char *)lines->pdata[i]);
 }
 
 void
-launch_words_next (const FolderRun *run, int code, gboolean ended)
+launch_words_next (const FolderRun *run, int code)
 {
   g_autofree char *quoted = NULL;
 
-  if (ended && code != COMMAND_SUSPENDED)
-    return;
   /* Before the first publication there is no file to resume from; the same command begins again. */
   if (run->checkpoint == NULL)
     {
@@ -125,9 +126,9 @@ launch_words_next (const FolderRun *run, int code, gboolean ended)
         command_say ("stopped; without --checkpoint nothing is kept");
       return;
     }
-  quoted = g_shell_quote (run->checkpoint);
+  quoted = command_quote (run->checkpoint);
   if (code == COMMAND_SUSPENDED)
     command_say ("suspended: `satin resume %s` goes on", quoted);
-  else if (code == COMMAND_ERROR && g_file_test (run->checkpoint, G_FILE_TEST_EXISTS))
+  else if (g_file_test (run->checkpoint, G_FILE_TEST_EXISTS))
     command_say ("`satin resume %s` goes on from what was saved", quoted);
 }

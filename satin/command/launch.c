@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The local launcher. It only starts and watches: what it knows of the run it reads from the run's
- * folder, and its own death changes nothing there. One thread; forks all nodes before GLib makes a thread. */
+ * folder, and its own death changes nothing there. One thread; forks all nodes before GLib makes a
+ * thread. */
 #include "launch.h"
 #include "command.h"
 #include "figures.h"
@@ -39,7 +40,8 @@ typedef struct
   int status; /* of waitpid, once gone */
 } Node;
 
-/* Invariant: `code` and `answered` are set exactly when state is ENDED. n_live counts the nodes not gone. */
+/* Invariant: `code` and `answered` are set exactly when state is ENDED. n_live counts the nodes not
+ * gone. */
 typedef struct
 {
   FolderRun *run;
@@ -53,7 +55,7 @@ typedef struct
   int code;
   Live *live;
   gboolean refused; /* the founder went before it had joined */
-  gboolean joined; /* the founder has said where it listens */
+  gboolean joined;  /* the founder has said where it listens */
 } Launch;
 
 static void
@@ -84,7 +86,7 @@ write_answer (const char *path)
         continue;
       if (n < 0)
         return FALSE;
-      done += (gsize) n;
+      done += (gsize)n;
     }
   return TRUE;
 }
@@ -148,7 +150,7 @@ on_tick (gpointer data)
   if (now_us - launch->started_us > JOIN_LIMIT_US)
     {
       command_say ("'%s' is not a Satin program: it did not join the run within %d seconds",
-                   launch->run->program, (int) (JOIN_LIMIT_US / G_USEC_PER_SEC));
+                   launch->run->program, (int)(JOIN_LIMIT_US / G_USEC_PER_SEC));
       give_up (launch);
     }
   return G_SOURCE_CONTINUE;
@@ -207,7 +209,7 @@ on_asked (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autofree char *reply = live_reply (result, NULL);
 
-  (void) source;
+  (void)source;
   if (reply == NULL)
     g_timeout_add (ASK_AGAIN_MS, ask_for_suspension, data);
 }
@@ -298,9 +300,10 @@ judge (Launch *launch)
 static void
 write_figures (const Launch *launch, gboolean show)
 {
-  FiguresSeen seen = { .wall_s = (double) (g_get_monotonic_time () - launch->started_us) / G_USEC_PER_SEC,
-                       .nodes = launch->nodes->len,
-                       .crashes = launch->n_crashed };
+  FiguresSeen seen
+      = { .wall_s = (double)(g_get_monotonic_time () - launch->started_us) / G_USEC_PER_SEC,
+          .nodes = launch->nodes->len,
+          .crashes = launch->n_crashed };
   g_autoptr (GError) error = NULL;
 
   if (show)
@@ -367,7 +370,8 @@ launch_run (FolderRun *run, const LaunchWish *wish)
       ended = launch.state == ENDED;
       code = ended ? launch.code : judge (&launch);
       write_figures (&launch, ended && (wish->live || isatty (STDERR_FILENO)));
-      launch_words_next (run, code, ended);
+      if (ended ? code == COMMAND_SUSPENDED : launch.joined)
+        launch_words_next (run, code);
       clean_up (&launch, ended);
     }
   else

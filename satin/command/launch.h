@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The local launcher: makes the run's folder, starts the nodes, watches them until the run has ended, shows
- * the answer once, cleans up. One thread and a main loop; its death ends nothing. It takes no
- * part in the run and must not know checkpoints, jobs or messages. */
+/* The local launcher: makes the run's folder, starts the nodes, watches them until the run has
+ * ended, shows the answer once, cleans up. One thread and a main loop; its death ends nothing. It
+ * takes no part in the run and must not know checkpoints, jobs or messages. */
 #pragma once
 
 #include "net/folder.h"
@@ -13,5 +13,6 @@ typedef struct
   gboolean any_name; /* run->name is a wish: when it is taken, another is made up */
 } LaunchWish;
 
-/* Runs `run` to its end, and returns the exit code of the run. What went wrong was said on stderr. */
+/* Runs `run` to its end, and returns the exit code of the run. What went wrong was said on stderr.
+ */
 int launch_run (FolderRun *run, const LaunchWish *wish);

@@ -27,7 +27,7 @@ ask_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancel
   GError *error = NULL;
   char *reply = control_ask (question[0], question[1], &error);
 
-  (void) source, (void) cancellable;
+  (void)source, (void)cancellable;
   if (reply == NULL)
     g_task_return_error (task, error);
   else
@@ -40,7 +40,7 @@ live_ask (const char *path, const char *request, GAsyncReadyCallback ready, gpoi
   const char *question[] = { path, request, NULL };
   g_autoptr (GTask) task = g_task_new (NULL, NULL, ready, data);
 
-  g_task_set_task_data (task, g_strdupv ((char **) question), (GDestroyNotify) g_strfreev);
+  g_task_set_task_data (task, g_strdupv ((char **)question), (GDestroyNotify)g_strfreev);
   g_task_run_in_thread (task, ask_in_thread);
 }
 
@@ -99,7 +99,7 @@ on_status (GObject *source, GAsyncResult *result, gpointer data)
   g_autofree char *reply = live_reply (result, NULL);
   g_autoptr (GVariant) status = reply == NULL ? NULL : json_read (reply);
 
-  (void) source;
+  (void)source;
   live->asking = FALSE;
   if (live->freed)
     {
@@ -108,8 +108,8 @@ on_status (GObject *source, GAsyncResult *result, gpointer data)
     }
   if (status != NULL && g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
     {
-      g_autofree char *line
-          = describe (status, (double) (g_get_monotonic_time () - live->started_us) / G_USEC_PER_SEC);
+      g_autofree char *line = describe (status, (double)(g_get_monotonic_time () - live->started_us)
+                                                    / G_USEC_PER_SEC);
 
       command_show (line, live->terminal);
     }
@@ -148,7 +148,8 @@ live_free (Live *live)
   g_source_remove (live->timer);
   command_show (NULL, live->terminal);
   live->freed = TRUE;
-  /* An answer that is on its way finds the flag; if the loop has ended it is never freed, nor is the process long. */
+  /* An answer that is on its way finds the flag; if the loop has ended it is never freed, nor is
+   * the process long. */
   if (!live->asking)
     really_free (live);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The line that shows how far a run is. Asks a node twice a second, in a thread of its own so that a
- * slow node holds up nobody; everything else on the main loop. Knows one request, `status`. */
+/* The line that shows how far a run is. Asks a node twice a second, in a thread of its own so that
+ * a slow node holds up nobody; everything else on the main loop. Knows one request, `status`. */
 #pragma once
 
 #include <gio/gio.h>

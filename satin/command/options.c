@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of run and resume. Everything that can be seen to be wrong before a process is started is
- * refused here, in one sentence. One thread; starts nothing. */
+/* The options of run and resume. Everything that can be seen to be wrong before a process is
+ * started is refused here, in one sentence. One thread; starts nothing. */
 #include "options.h"
 
 #include <errno.h>
@@ -52,12 +52,17 @@ make_context (Texts *texts, const char *parameters, const char *summary)
     { "nodes", 'n', 0, G_OPTION_ARG_STRING, &texts->nodes, "Node processes to start (1)", "NODES" },
     { "workers", 'w', 0, G_OPTION_ARG_STRING, &texts->workers,
       "Workers of each node (this machine's cores, shared out)", "WORKERS" },
-    { "checkpoint", 0, 0, G_OPTION_ARG_FILENAME, &texts->checkpoint, "Keep what is finished here", "URI" },
-    { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (10)", "S" },
+    { "checkpoint", 0, 0, G_OPTION_ARG_FILENAME, &texts->checkpoint, "Keep what is finished here",
+      "URI" },
+    { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (10)",
+      "S" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
-    { "stats", 0, 0, G_OPTION_ARG_FILENAME, &texts->stats, "Write figures there at the end, as JSON", "FILE" },
-    { "tcp", 0, 0, G_OPTION_ARG_NONE, &texts->tcp, "Talk over loopback TCP, not Unix sockets", NULL },
-    { "live", 0, 0, G_OPTION_ARG_NONE, &texts->live, "Show the live line even when not on a terminal", NULL },
+    { "stats", 0, 0, G_OPTION_ARG_FILENAME, &texts->stats,
+      "Write figures there at the end, as JSON", "FILE" },
+    { "tcp", 0, 0, G_OPTION_ARG_NONE, &texts->tcp, "Talk over loopback TCP, not Unix sockets",
+      NULL },
+    { "live", 0, 0, G_OPTION_ARG_NONE, &texts->live,
+      "Show the live line even when not on a terminal", NULL },
     { NULL, 0, 0, 0, NULL, NULL, NULL }
   };
   GOptionContext *context = g_option_context_new (parameters);
@@ -77,7 +82,7 @@ read_count (const char *text, gint64 most, int *number)
     return TRUE;
   if (!g_ascii_string_to_signed (text, 10, 1, most, &value, NULL))
     return FALSE;
-  *number = (int) value;
+  *number = (int)value;
   return TRUE;
 }
 
@@ -100,15 +105,22 @@ static gboolean
 check_texts (const Texts *texts, Options *options, const char *verb)
 {
   if (!read_count (texts->nodes, NODES_MAX, &options->nodes))
-    return command_usage (verb, "-n takes a number from 1 to %d, not '%s'", NODES_MAX, texts->nodes), FALSE;
+    return command_usage (verb, "-n takes a number from 1 to %d, not '%s'", NODES_MAX,
+                          texts->nodes),
+           FALSE;
   if (!read_count (texts->workers, WORKERS_MAX, &options->workers))
-    return command_usage (verb, "-w takes a number from 1 to %d, not '%s'", WORKERS_MAX, texts->workers), FALSE;
+    return command_usage (verb, "-w takes a number from 1 to %d, not '%s'", WORKERS_MAX,
+                          texts->workers),
+           FALSE;
   if (!read_seconds (texts->interval, &options->interval_s))
     return command_usage (verb, "--interval takes seconds from %g to %g, not '%s'", INTERVAL_MIN_S,
-                          INTERVAL_MAX_S, texts->interval), FALSE;
+                          INTERVAL_MAX_S, texts->interval),
+           FALSE;
   if (texts->name != NULL && !folder_name_is_valid (texts->name))
-    return command_usage (verb, "'%s' is not a name for a run: use up to %d letters, digits, '.', '_', '-'",
-                          texts->name, FOLDER_NAME_MAX), FALSE;
+    return command_usage (
+               verb, "'%s' is not a name for a run: use up to %d letters, digits, '.', '_', '-'",
+               texts->name, FOLDER_NAME_MAX),
+           FALSE;
   if (texts->checkpoint != NULL && texts->checkpoint[0] == '\0')
     return command_usage (verb, "--checkpoint needs a file"), FALSE;
   if (texts->stats != NULL && texts->stats[0] == '\0')
@@ -173,7 +185,7 @@ parse_between (GOptionContext *context, const char *verb, Options *options, int 
       argc--, argv++;
     }
   g_ptr_array_add (words, NULL);
-  options->words = (char **) g_ptr_array_free (g_steal_pointer (&words), FALSE);
+  options->words = (char **)g_ptr_array_free (g_steal_pointer (&words), FALSE);
   return TRUE;
 }
 
@@ -183,10 +195,11 @@ options_read (Options *options, const char *const about[3], int argc, char **arg
   g_auto (Texts) texts = { 0 };
   g_autoptr (GOptionContext) context = make_context (&texts, about[1], about[2]);
   g_autofree char *verb = g_strdup_printf ("%s ", about[0]);
-  g_autofree char **copy = g_memdup2 (argv, ((gsize) argc + 1) * sizeof *argv);
+  g_autofree char **copy = g_memdup2 (argv, ((gsize)argc + 1) * sizeof *argv);
 
   options->program = cut_program (&argc, copy);
-  if (!parse_between (context, about[0], options, argc, copy) || !check_texts (&texts, options, verb))
+  if (!parse_between (context, about[0], options, argc, copy)
+      || !check_texts (&texts, options, verb))
     return FALSE;
   options->tcp = texts.tcp;
   options->live = texts.live;
@@ -230,7 +243,8 @@ options_place_is_writable (const char *what, const char *file)
   fd = g_mkstemp (trial);
   if (fd < 0)
     {
-      command_say ("%s '%s': cannot write in the folder '%s': %s", what, file, folder, g_strerror (errno));
+      command_say ("%s '%s': cannot write in the folder '%s': %s", what, file, folder,
+                   g_strerror (errno));
       return FALSE;
     }
   close (fd);
@@ -241,5 +255,5 @@ options_place_is_writable (const char *what, const char *file)
 int
 options_workers (int nodes)
 {
-  return MAX (1, (int) g_get_num_processors () / nodes);
+  return MAX (1, (int)g_get_num_processors () / nodes);
 }

@@ -19,7 +19,7 @@ static int verb_help (int argc, char **argv);
 static int
 verb_version (int argc, char **argv)
 {
-  (void) argc, (void) argv;
+  (void)argc, (void)argv;
   g_print ("satin %s\n", PACKAGE_VERSION);
   return COMMAND_DONE;
 }
@@ -37,13 +37,14 @@ static const Verb verbs[] = {
 static int
 verb_help (int argc, char **argv)
 {
-  (void) argc, (void) argv;
+  (void)argc, (void)argv;
   g_print ("Satin runs divide-and-conquer programs on machines that come and go.\n\nUsage:\n");
   for (gsize i = 0; i < G_N_ELEMENTS (verbs); i++)
     g_print ("  satin %-8s %s\n", verbs[i].name, verbs[i].usage);
-  g_print ("\n`satin VERB --help` tells the options of a verb. Exit codes: 0 done, 1 error, 2 usage,\n"
-           "3 unusable checkpoint, 4 its place cannot be read or written, 5 in use by another run,\n"
-           "6 a job failed, 75 suspended (resume it).\n");
+  g_print (
+      "\n`satin VERB --help` tells the options of a verb. Exit codes: 0 done, 1 error, 2 usage,\n"
+      "3 unusable checkpoint, 4 its place cannot be read or written, 5 in use by another run,\n"
+      "6 a job failed, 75 suspended (resume it).\n");
   return COMMAND_DONE;
 }
 

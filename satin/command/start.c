@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a run to a node process: fork, a session of its own, log, working directory, exec. Runs before
- * this process has threads. Must not know what a node does. */
+/* From a run to a node process: fork, a session of its own, log, working directory, exec. Runs
+ * before this process has threads. Must not know what a node does. */
 #include "start.h"
 
 #include <errno.h>
@@ -49,7 +49,8 @@ open_words (const Child *child)
   int in = open ("/dev/null", O_RDONLY);
   int out;
 
-  if ((size_t) snprintf (name, sizeof name, "%s/node-%ld.log", child->path, (long) getpid ()) >= sizeof name)
+  if ((size_t)snprintf (name, sizeof name, "%s/node-%ld.log", child->path, (long)getpid ())
+      >= sizeof name)
     {
       errno = ENAMETOOLONG;
       fail (child, STEP_LOG);
@@ -70,7 +71,8 @@ become_node (const Child *child)
   sigprocmask (SIG_SETMASK, &none, NULL);
   open_words (child);
 #ifdef CLOSE_RANGE_CLOEXEC
-  /* A node outlives its launcher, so it must not hold open what the launcher's own starter waits for. */
+  /* A node outlives its launcher, so it must not hold open what the launcher's own starter waits
+   * for. */
   close_range (3, ~0U, CLOSE_RANGE_CLOEXEC);
 #endif
   if (chdir (child->folder) != 0)
@@ -138,13 +140,18 @@ start_node (const FolderRun *run, const char *path, gboolean founder, GError **e
 
   if (pipe2 (ends, O_CLOEXEC) != 0 || (pid = fork ()) < 0)
     {
-      g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, "cannot start a process: %s", g_strerror (errno));
+      g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, "cannot start a process: %s",
+                   g_strerror (errno));
       return -1;
     }
   if (pid == 0)
     {
-      Child child = { .path = path, .folder = run->folder, .program = run->program, .argv = argv,
-                      .environment = environment, .report = ends[1] };
+      Child child = { .path = path,
+                      .folder = run->folder,
+                      .program = run->program,
+                      .argv = argv,
+                      .environment = environment,
+                      .report = ends[1] };
 
       become_node (&child);
     }
