@@ -14,10 +14,10 @@ sed -i "s|^prefix=.*|prefix=$prefix|; s|^exec_prefix=.*|exec_prefix=$prefix|" "$
 sed -i "s|^libdir=.*|libdir=$prefix/lib|; s|^includedir=.*|includedir=$prefix/include|" "$prefix/lib/pkgconfig/satin.pc"
 flags=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs --static satin)
 # shellcheck disable=SC2086
-try gcc -std=gnu11 -Wall -Wextra -Werror -O2 -o "$work/sum" "$SATIN_SOURCE/tests/e2e/outside.c" $flags
+try "${CC:-gcc}" -std=gnu11 -Wall -Wextra -Werror -O2 -o "$work/sum" "$SATIN_SOURCE/tests/e2e/outside.c" $flags
 is "a C program compiles and links" "$code" 0
 # shellcheck disable=SC2086
-try g++ -std=gnu++17 -Wall -Wextra -O2 -o "$work/sum++" "$SATIN_SOURCE/tests/e2e/outside.cc" $flags
+try "${CXX:-g++}" -std=gnu++17 -Wall -Wextra -O2 -o "$work/sum++" "$SATIN_SOURCE/tests/e2e/outside.cc" $flags
 is "a C++ program compiles and links" "$code" 0
 try "$work/sum" 100000
 is "it runs alone" "$answer" 4999950000
