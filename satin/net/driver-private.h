@@ -33,6 +33,8 @@ struct Driver
   GHashTable *dials; /* number -> Link under way */
   guint64 last_link;
   guint unproved;
+  Identity identity; /* the scribe's own copy of the words in config; `run` becomes the checkpoint's */
+  char *run_id;      /* joiners: as the founder said */
   Scribe *scribe;
   gboolean scribe_opening, opened;
   GPtrArray *early; /* of GPtrArray of Row: saves that came before the scribe */

@@ -564,6 +564,8 @@ driver_free (Driver *driver)
   g_main_loop_unref (driver->loop);
   g_main_context_unref (driver->context);
   g_hash_table_unref (driver->constants);
+  g_free (driver->identity.run);
+  g_free (driver->run_id);
   g_clear_pointer (&driver->result, g_bytes_unref);
   stems_free (driver->stems);
   g_mutex_clear (&driver->mutex);

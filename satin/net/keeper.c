@@ -139,7 +139,7 @@ open_scribe (gpointer data)
                           .stems = driver->stems,
                           .notify = notify,
                           .data = driver };
-  opening->scribe = scribe_new (&scribe, &driver->config.identity, &opening->error);
+  opening->scribe = scribe_new (&scribe, &driver->identity, &opening->error);
   driver_post (driver, on_opened, opening);
   return NULL;
 }
@@ -166,6 +166,9 @@ keeper_open (Driver *driver)
     }
   opening->work_path
       = g_strdup_printf ("%s/checkpoint-%d.work", driver->config.folder, (int)getpid ());
+  g_free (driver->identity.run);
+  driver->identity = driver->config.identity;
+  driver->identity.run = g_strdup (driver->config.run.id);
   driver->scribe_opening = TRUE;
   driver->opened = FALSE;
   g_thread_unref (g_thread_new ("satin-restore", open_scribe, opening));

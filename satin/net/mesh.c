@@ -167,6 +167,18 @@ mesh_close_link (Driver *driver, guint64 number)
   link_close (link);
 }
 
+/* The run's id is the checkpoint's, which the founder knows; it wrote it before it could be reached. */
+static void
+learn_run_id (Driver *driver)
+{
+  g_autoptr (GBytes) id
+      = driver->run_id == NULL ? folder_bytes (driver->config.folder, "id", NULL) : NULL;
+  if (id == NULL)
+    return;
+  driver->run_id = g_strndup (g_bytes_get_data (id, NULL), g_bytes_get_size (id));
+  driver->config.run.id = driver->run_id;
+}
+
 static gboolean
 try_to_join (gpointer data)
 {
@@ -180,6 +192,7 @@ try_to_join (gpointer data)
     }
   g_autoptr (GArray) pids = folder_pids (driver->config.folder, "address");
   guint n = pids->len;
+  learn_run_id (driver);
   for (guint i = 0; i < n; i++)
     {
       gint64 pid = g_array_index (pids, gint64, (i + driver->join_tries) % n);

@@ -256,8 +256,10 @@ start_driver (SatinRun *run)
   if (run->folder != NULL)
     {
       run->socket_path = folder_socket (&run->folder_run, getpid ());
+      g_autoptr (GBytes) id = g_bytes_new (run->identity.run, strlen (run->identity.run));
       run->link_run.credential = folder_credential (run->folder, &error);
-      if (run->link_run.credential == NULL)
+      if (run->link_run.credential == NULL
+          || (config->founder && !folder_write (run->folder, "id", id, &error)))
         leave (run, 1, error->message);
     }
   run->link_run.id = run->identity.run;
