@@ -14,13 +14,14 @@ typedef enum
   STORAGE_ERROR_PLACE     /* the place cannot be read or written now */
 } StorageError;
 
-typedef struct
+typedef struct Sql Sql;
+struct Sql
 {
   sqlite3 *db;
   char *identity;         /* (nullable) until it is read from the file */
   GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
   GChecksum *checksum;    /* scratch of rowsum.c */
-} Sql;
+};
 
 /* A new, empty work file with the schema; what was at `path` is removed. */
 Sql *sql_create (const char *path, const char *identity, GError **error);

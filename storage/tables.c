@@ -22,8 +22,11 @@ set_value (Sql *sql, const char *text, const char *key, const void *data, gsize 
 gboolean
 tables_set (Sql *sql, const char *key, const char *value, GError **error)
 {
-  return set_value (sql, "INSERT OR REPLACE INTO run VALUES (?1, ?2, row_sum ('run', ?1, ?2))", key,
-                    value, strlen (value), error);
+  return set_value (sql,
+                    "INSERT INTO run VALUES (?1, ?2, row_sum ('run', ?1, ?2))"
+                    " ON CONFLICT (key) DO UPDATE SET value = excluded.value, sum = excluded.sum"
+                    " WHERE sum IS NOT excluded.sum",
+                    key, value, strlen (value), error);
 }
 
 gboolean
@@ -78,8 +81,12 @@ tables_put_constant (Sql *sql, const TablesValue *constant, GError **error)
 gboolean
 tables_put_best (Sql *sql, const TablesValue *best, GError **error)
 {
-  sqlite3_stmt *statement = sql_ready (
-      sql, "INSERT OR REPLACE INTO best VALUES (?1, ?2, ?3, row_sum ('best', ?1, ?2, ?3))", error);
+  sqlite3_stmt *statement
+      = sql_ready (sql,
+                   "INSERT INTO best VALUES (?1, ?2, ?3, row_sum ('best', ?1, ?2, ?3))"
+                   " ON CONFLICT (name) DO UPDATE SET type = excluded.type, value = excluded.value,"
+                   " sum = excluded.sum WHERE sum IS NOT excluded.sum",
+                   error);
   if (statement == NULL)
     return FALSE;
   sql_bind_string (statement, 1, best->name);

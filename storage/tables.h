@@ -5,7 +5,8 @@
 
 #include "storage/sql.h"
 
-/* run: key and value. `keep_first`: a value that is there stays. */
+/* Writing what is there already changes nothing in the file.
+ * run: key and value; set_first: a value that is there stays. */
 gboolean tables_set (Sql *sql, const char *key, const char *value, GError **error);
 gboolean tables_set_first (Sql *sql, const char *key, const void *data, gsize size, GError **error);
 /* (transfer full) (nullable): a verified value of run; NULL without an error when it is not there.
@@ -29,6 +30,7 @@ typedef struct
   gint64 joined, left; /* unix seconds; 0: not yet */
 } TablesNode;
 
+/* A node that is there already keeps the time at which it joined, and is here again. */
 gboolean tables_put_node (Sql *sql, const TablesNode *node, GError **error);
 /* Notes that a node left; an unknown one, or one that had left, stays as it is. */
 gboolean tables_end_node (Sql *sql, const char *id, gint64 left, const char *cause, GError **error);
