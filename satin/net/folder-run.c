@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `run` in a run's folder says, written and read back, and the files that bear a node's process
- * number. Any thread; blocks on a local disk. Must not know nodes, sockets or checkpoints. */
+/* What `run` in a run's folder says, written and read back, and the files that bear a node's
+ * process number. Any thread; blocks on a local disk. Must not know nodes, sockets or checkpoints.
+ */
 #include "folder-run.h"
 
 #include <glib/gstdio.h>
@@ -46,13 +47,14 @@ get_text (GKeyFile *file, const char *key)
   return escaped == NULL ? NULL : g_strcompress (escaped);
 }
 
-/* Each argument has a key of its own: lists of GKeyFile cannot tell no argument from an empty one. */
+/* Each argument has a key of its own: lists of GKeyFile cannot tell no argument from an empty one.
+ */
 static void
 put_argv (GKeyFile *file, char **argv)
 {
   guint n = argv == NULL ? 0 : g_strv_length (argv);
 
-  g_key_file_set_integer (file, GROUP, "argc", (int) n);
+  g_key_file_set_integer (file, GROUP, "argc", (int)n);
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *key = g_strdup_printf ("argv%u", i);
@@ -77,7 +79,7 @@ get_argv (GKeyFile *file)
       g_ptr_array_add (argv, text);
     }
   g_ptr_array_add (argv, NULL);
-  return (char **) g_ptr_array_free (g_steal_pointer (&argv), FALSE);
+  return (char **)g_ptr_array_free (g_steal_pointer (&argv), FALSE);
 }
 
 static void
@@ -204,14 +206,16 @@ folder_run_place_sockets (FolderRun *run, const char *path, GError **error)
   if (run->sockets == NULL)
     {
       g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED,
-                   "cannot make a folder for sockets in '%s': %s", g_get_tmp_dir (), cause->message);
+                   "cannot make a folder for sockets in '%s': %s", g_get_tmp_dir (),
+                   cause->message);
       return FALSE;
     }
   if (socket_fits (run->sockets))
     return TRUE;
-  g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED,
-               "the temporary folder '%s' is too long a name for sockets: set TMPDIR to a shorter one",
-               g_get_tmp_dir ());
+  g_set_error (
+      error, FOLDER_ERROR, FOLDER_ERROR_FAILED,
+      "the temporary folder '%s' is too long a name for sockets: set TMPDIR to a shorter one",
+      g_get_tmp_dir ());
   g_rmdir (run->sockets);
   return FALSE;
 }
@@ -242,7 +246,7 @@ folder_socket (const FolderRun *run, gint64 pid)
 static int
 compare_pids (gconstpointer a, gconstpointer b)
 {
-  gint64 x = *(const gint64 *) a, y = *(const gint64 *) b;
+  gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
 
   return (x > y) - (x < y);
 }
@@ -283,5 +287,5 @@ folder_addresses (const char *path, gint64 pid)
     if (all[i][0] != '\0')
       g_ptr_array_add (lines, g_strdup (all[i]));
   g_ptr_array_add (lines, NULL);
-  return (char **) g_ptr_array_free (g_steal_pointer (&lines), FALSE);
+  return (char **)g_ptr_array_free (g_steal_pointer (&lines), FALSE);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file `run` of a run's folder and what hangs on it; for folder.c alone. Others use folder.h. */
+/* The file `run` of a run's folder and what hangs on it; for folder.c alone. Others use folder.h.
+ */
 #pragma once
 
 #include "folder.h"

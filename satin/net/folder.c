@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The folder of a run as a place: its name, its birth and end, the files in it. What `run` says is
- * folder-run.c's. Any thread; blocks on a local disk. Must not know nodes, sockets or checkpoints. */
+ * folder-run.c's. Any thread; blocks on a local disk. Must not know nodes, sockets or checkpoints.
+ */
 #include "folder.h"
 #include "folder-run.h"
 
@@ -19,7 +20,7 @@
 #define CREDENTIAL_BYTES 32
 #define ID_BYTES 16
 
-G_DEFINE_QUARK (satin-folder-error-quark, folder_error)
+G_DEFINE_QUARK (satin - folder - error - quark, folder_error)
 
 static gboolean
 fail (GError **error, FolderError code, const char *verb, const char *path)
@@ -106,7 +107,7 @@ folder_find (const char *name, GError **error)
 static int
 compare_names (gconstpointer a, gconstpointer b)
 {
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
+  return strcmp (*(const char *const *)a, *(const char *const *)b);
 }
 
 GPtrArray *
@@ -135,9 +136,10 @@ folder_pid_is_live (gint64 pid)
   g_autofree char *text = NULL;
   const char *after;
 
-  if (pid <= 0 || (kill ((pid_t) pid, 0) != 0 && errno == ESRCH))
+  if (pid <= 0 || (kill ((pid_t)pid, 0) != 0 && errno == ESRCH))
     return FALSE;
-  /* Nobody may reap the nodes of a launcher that died, so a zombie must not pass for a live process. */
+  /* Nobody may reap the nodes of a launcher that died, so a zombie must not pass for a live
+   * process. */
   if (!g_file_get_contents (file, &text, NULL, NULL))
     return TRUE;
   after = strrchr (text, ')');
@@ -158,7 +160,8 @@ folder_is_live (const char *path)
   return FALSE;
 }
 
-/* Removes what lies directly in `path`, then `path`. unlink () never follows a link and never takes a folder. */
+/* Removes what lies directly in `path`, then `path`. unlink () never follows a link and never takes
+ * a folder. */
 static gboolean
 remove_flat (const char *path, GError **error)
 {
@@ -327,7 +330,7 @@ write_all (int fd, GBytes *bytes)
         continue;
       if (n < 0)
         return FALSE;
-      done += (gsize) n;
+      done += (gsize)n;
     }
   return TRUE;
 }
@@ -432,7 +435,7 @@ folder_has_ended (const char *path, int *code, char **sentence)
   if (!g_file_get_contents (end, &text, NULL, NULL))
     return FALSE;
   g_file_get_contents (why, &words, NULL, NULL);
-  *code = (int) CLAMP (g_ascii_strtoll (text, NULL, 10), 0, 255);
+  *code = (int)CLAMP (g_ascii_strtoll (text, NULL, 10), 0, 255);
   *sentence = words == NULL ? NULL : g_strchomp (words);
   return TRUE;
 }

@@ -14,10 +14,15 @@ a_run (const char *name)
 {
   const char *argv[] = { "", "-x", "two words;", "caf\xe9", "a\\b\n", NULL };
 
-  return (FolderRun){ .name = g_strdup (name), .program = g_strdup ("/opt/bin/fib"),
-                      .argv = g_strdupv ((char **) argv), .folder = g_strdup ("/tmp/\xff x"),
-                      .checkpoint = g_strdup ("/tmp/f.satin"), .interval_s = 2.5, .workers = 3,
-                      .nodes = 4, .tcp = TRUE };
+  return (FolderRun){ .name = g_strdup (name),
+                      .program = g_strdup ("/opt/bin/fib"),
+                      .argv = g_strdupv ((char **)argv),
+                      .folder = g_strdup ("/tmp/\xff x"),
+                      .checkpoint = g_strdup ("/tmp/f.satin"),
+                      .interval_s = 2.5,
+                      .workers = 3,
+                      .nodes = 4,
+                      .tcp = TRUE };
 }
 
 static void
