@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The order of terms, the winner of an election and the watch over a slow winner. Pure: no state of
+ * its own, any thread; must not know nodes, links, files or clocks. */
+#include "election.h"
+
+/* T1-5: this many commits in a row, each above this many times the bid, ask for a new election. */
+#define SLOW_COMMITS_MAX 3
+#define SLOW_FACTOR 3
+
+int
+term_compare (const Term *a, const Term *b)
+{
+  if (a->number != b->number)
+    return a->number < b->number ? -1 : 1;
+  return node_id_compare (&a->opener, &b->opener);
+}
+
+/* TRUE: bid `a` goes before bid `b`. */
+static gboolean
+bid_is_better (const Bid *a, const Bid *b, const NodeId *master)
+{
+  if (a->commit_us != b->commit_us)
+    return a->commit_us < b->commit_us;
+  gboolean a_is_master = node_id_equal (&a->node, master);
+  if (a_is_master != node_id_equal (&b->node, master))
+    return a_is_master;
+  return node_id_compare (&a->node, &b->node) < 0;
+}
+
+/* §3.2: "the processor whose write took the shortest time is elected". */
+gboolean
+election_winner (const Bid *bids, gsize n, const NodeId *master, NodeId *winner)
+{
+  g_assert (bids != NULL || n == 0);
+  g_assert (master != NULL && winner != NULL);
+
+  const Bid *best = NULL;
+  for (gsize i = 0; i < n; i++)
+    if (bids[i].same_place && (best == NULL || bid_is_better (&bids[i], best, master)))
+      best = &bids[i];
+  if (best == NULL)
+    return FALSE;
+  *winner = best->node;
+  return TRUE;
+}
+
+/* A bid of 0 is no measure to hold a winner to: a lone master never bid. The count starts again
+ * after an answer of TRUE, so that one slow place asks once in three commits and not at each. */
+gboolean
+election_watch_commit (ElectionWatch *watch, guint64 commit_us)
+{
+  g_assert (watch != NULL);
+
+  gboolean is_slow = watch->bid_us > 0 && commit_us / SLOW_FACTOR >= watch->bid_us
+                     && commit_us > watch->bid_us * SLOW_FACTOR;
+  if (!is_slow)
+    {
+      watch->slow_in_row = 0;
+      return FALSE;
+    }
+  if (++watch->slow_in_row < SLOW_COMMITS_MAX)
+    return FALSE;
+  watch->slow_in_row = 0;
+  return TRUE;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening SQLite safely and small helpers over it. Must not know what the tables mean. */
+#include "storage/sql.h"
+
+#include "storage/rowsum.h"
+#include "storage/schema.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SQL_TEXT_BYTES_MAX 10240
+#define CACHE_KIB 8192
+
+G_DEFINE_QUARK (satin - storage - error, storage_error)
+
+gboolean
+sql_failed (Sql *sql, GError **error)
+{
+  g_set_error (error, STORAGE_ERROR,
+               sqlite3_errcode (sql->db) == SQLITE_CORRUPT
+                       || sqlite3_errcode (sql->db) == SQLITE_NOTADB
+                   ? STORAGE_ERROR_UNUSABLE
+                   : STORAGE_ERROR_PLACE,
+               "%s", sqlite3_errmsg (sql->db));
+  return FALSE;
+}
+
+gboolean
+sql_run (Sql *sql, const char *text, GError **error)
+{
+  return sqlite3_exec (sql->db, text, NULL, NULL, NULL) == SQLITE_OK || sql_failed (sql, error);
+}
+
+sqlite3_stmt *
+sql_ready (Sql *sql, const char *text, GError **error)
+{
+  sqlite3_stmt *statement = g_hash_table_lookup (sql->statements, text);
+  if (statement != NULL)
+    {
+      sqlite3_reset (statement);
+      sqlite3_clear_bindings (statement);
+      return statement;
+    }
+  if (sqlite3_prepare_v3 (sql->db, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL)
+      != SQLITE_OK)
+    {
+      sql_failed (sql, error);
+      return NULL;
+    }
+  g_hash_table_insert (sql->statements, (gpointer)text, statement);
+  return statement;
+}
+
+gboolean
+sql_next (Sql *sql, sqlite3_stmt *statement, gboolean *has_row, GError **error)
+{
+  int code = sqlite3_step (statement);
+  *has_row = code == SQLITE_ROW;
+  if (code == SQLITE_ROW)
+    return TRUE;
+  gboolean good = code == SQLITE_DONE || sql_failed (sql, error);
+  sqlite3_reset (statement);
+  return good;
+}
+
+gboolean
+sql_finish (Sql *sql, sqlite3_stmt *statement, GError **error)
+{
+  gboolean has_row = TRUE;
+  while (has_row)
+    if (!sql_next (sql, statement, &has_row, error))
+      return FALSE;
+  return TRUE;
+}
+
+void
+sql_bind_bytes (sqlite3_stmt *statement, int index, const void *data, gsize size)
+{
+  if (size == 0)
+    sqlite3_bind_text (statement, index, "", 0, SQLITE_STATIC);
+  else if (g_utf8_validate_len (data, size, NULL))
+    sqlite3_bind_text64 (statement, index, data, size, SQLITE_STATIC, SQLITE_UTF8);
+  else
+    sqlite3_bind_blob64 (statement, index, data, size, SQLITE_STATIC);
+}
+
+void
+sql_bind_string (sqlite3_stmt *statement, int index, const char *text)
+{
+  if (text == NULL)
+    sqlite3_bind_null (statement, index);
+  else
+    sql_bind_bytes (statement, index, text, strlen (text));
+}
+
+char *
+sql_column_string (sqlite3_stmt *statement, int index)
+{
+  const void *data = sqlite3_column_blob (statement, index);
+  if (sqlite3_column_type (statement, index) == SQLITE_NULL)
+    return NULL;
+  return g_strndup (data != NULL ? data : "", (gsize)sqlite3_column_bytes (statement, index));
+}
+
+GBytes *
+sql_column_bytes (sqlite3_stmt *statement, int index)
+{
+  const void *data = sqlite3_column_blob (statement, index);
+  return g_bytes_new (data, (gsize)sqlite3_column_bytes (statement, index));
+}
+
+/* A file that comes from elsewhere is data, never a program: no trigger, no view, no extension, and
+ * nothing in it may change how we read. */
+static gboolean
+sql_defend (Sql *sql, GError **error)
+{
+  static const struct
+  {
+    int option, value;
+  } defences[] = { { SQLITE_DBCONFIG_DEFENSIVE, 1 },
+                   { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+                   { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+                   { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+                   { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+                   { SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0 } };
+  for (gsize i = 0; i < G_N_ELEMENTS (defences); i++)
+    sqlite3_db_config (sql->db, defences[i].option, defences[i].value, NULL);
+  sqlite3_limit (sql->db, SQLITE_LIMIT_SQL_LENGTH, SQL_TEXT_BYTES_MAX);
+  sqlite3_limit (sql->db, SQLITE_LIMIT_TRIGGER_DEPTH, 0);
+  sqlite3_limit (sql->db, SQLITE_LIMIT_ATTACHED, 1);
+  sqlite3_busy_timeout (sql->db, 0);
+  return sql_run (sql, "PRAGMA mmap_size=0; PRAGMA temp_store=MEMORY; PRAGMA cell_size_check=ON",
+                  error);
+}
+
+static Sql *
+sql_open (const char *name, int flags, GError **error)
+{
+  g_autoptr (Sql) sql = g_new0 (Sql, 1);
+  sql->statements
+      = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify)(void (*) (void))sqlite3_finalize);
+  sql->checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  int code = sqlite3_open_v2 (name, &sql->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+  if (code != SQLITE_OK)
+    {
+      g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, "cannot open '%s': %s", name,
+                   sql->db != NULL ? sqlite3_errmsg (sql->db) : sqlite3_errstr (code));
+      return NULL;
+    }
+  if (!sql_defend (sql, error) || !rowsum_register (sql, error))
+    return NULL;
+  return g_steal_pointer (&sql);
+}
+
+/* SQLite refuses a link anywhere in a name that is opened with NOFOLLOW; ours may lie behind one,
+ * as long as the file itself is none. */
+static char *
+without_links_above (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *base = g_path_get_basename (path);
+  char *real = realpath (folder, NULL);
+  char *whole = real != NULL ? g_build_filename (real, base, NULL) : g_strdup (path);
+  free (real);
+  return whole;
+}
+
+Sql *
+sql_create (const char *path, const char *identity, GError **error)
+{
+  g_assert (path != NULL && identity != NULL);
+
+  g_autofree char *plain = without_links_above (path);
+  g_autofree char *journal = g_strconcat (plain, "-journal", NULL);
+  (void)g_unlink (plain);
+  (void)g_unlink (journal);
+  int fd = g_open (plain, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0)
+    {
+      g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, "cannot create '%s': %s", path,
+                   g_strerror (errno));
+      return NULL;
+    }
+  (void)g_close (fd, NULL);
+
+  g_autoptr (Sql) sql = sql_open (plain, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, error);
+  if (sql == NULL)
+    return NULL;
+  sql->identity = g_strdup (identity);
+  g_autofree char *settings = g_strdup_printf (
+      "PRAGMA page_size=4096; PRAGMA cache_size=-%d; PRAGMA locking_mode=EXCLUSIVE;"
+      "PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL;"
+      "PRAGMA application_id=%d; PRAGMA user_version=%d",
+      CACHE_KIB, SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
+  if (!sql_run (sql, settings, error) || !schema_create (sql, error))
+    return NULL;
+  return g_steal_pointer (&sql);
+}
+
+Sql *
+sql_open_frozen (const char *path, GError **error)
+{
+  g_autofree char *absolute = g_canonicalize_filename (path, NULL);
+  g_autofree char *plain = without_links_above (absolute);
+  g_autofree char *uri = g_filename_to_uri (plain, NULL, error);
+  if (uri == NULL)
+    return NULL;
+  g_autofree char *name = g_strconcat (uri, "?immutable=1", NULL);
+  return sql_open (name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, error);
+}
+
+void
+sql_free (Sql *sql)
+{
+  if (sql == NULL)
+    return;
+  g_hash_table_destroy (sql->statements);
+  sqlite3_close (sql->db);
+  g_checksum_free (sql->checksum);
+  g_free (sql->identity);
+  g_free (sql);
+}

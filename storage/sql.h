@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One SQLite connection with the settings that this room needs, its prepared statements, and the
+ * identity that every row's checksum is made with. Used by one thread at a time. */
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+
+#define STORAGE_ERROR (storage_error_quark ())
+GQuark storage_error_quark (void);
+typedef enum
+{
+  STORAGE_ERROR_UNUSABLE, /* the file is foreign, of a newer format or damaged */
+  STORAGE_ERROR_PLACE     /* the place cannot be read or written now */
+} StorageError;
+
+typedef struct Sql Sql;
+struct Sql
+{
+  sqlite3 *db;
+  char *identity;         /* (nullable) until it is read from the file */
+  GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
+  GChecksum *checksum;    /* scratch of rowsum.c */
+};
+
+/* A new, empty work file with the schema; what was at `path` is removed. */
+Sql *sql_create (const char *path, const char *identity, GError **error);
+/* An existing file, read only, without a lock, a journal or any other trace on the disk. */
+Sql *sql_open_frozen (const char *path, GError **error);
+void sql_free (Sql *sql);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Sql, sql_free)
+
+/* Runs statements that give no rows. */
+gboolean sql_run (Sql *sql, const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* (transfer none): the prepared statement for a literal, reset and without bindings; NULL: error.
+ */
+sqlite3_stmt *sql_ready (Sql *sql, const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The next row. FALSE: error. `has_row` FALSE: the end, and the statement is reset. */
+gboolean sql_next (Sql *sql, sqlite3_stmt *statement, gboolean *has_row,
+                   GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Runs a bound statement to its end and resets it. */
+gboolean sql_finish (Sql *sql, sqlite3_stmt *statement, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Sets `error` from the connection's last one. Returns FALSE. */
+gboolean sql_failed (Sql *sql, GError **error);
+
+/* Text when it is UTF-8 that SQLite keeps as it is, else a blob. `data` must outlive the
+ * statement's run. */
+void sql_bind_bytes (sqlite3_stmt *statement, int index, const void *data, gsize size);
+/* NULL binds NULL. */
+void sql_bind_string (sqlite3_stmt *statement, int index, const char *text);
+/* (transfer full) (nullable): the text or blob of a column, with a NUL behind it. */
+char *sql_column_string (sqlite3_stmt *statement, int index);
+GBytes *sql_column_bytes (sqlite3_stmt *statement, int index);
