@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns 1-trees, penalties, and what follows from decisions. One thread per Bound; one is made per
+/* Owns 1-trees and penalties. One thread per Bound; one is made per
  * job. Must not know jobs, files or the best tour.
  *
  * M. Held and R. M. Karp, "The traveling-salesman problem and minimum spanning trees", parts I and
@@ -10,18 +10,18 @@
 
 #include "bound.h"
 
+#include "choice.h"
+
 #include <string.h>
 
 #define SCALE_MAX 1024
 #define PENALTY_MAX (1 << 29)
 #define NO_CITY (-1)
 
-enum
-{
-  EDGE_FREE,
-  EDGE_IN,
-  EDGE_OUT
-};
+/* What a city's key says besides the cost of its cheapest edge to the tree. */
+#define KEY_JOINED G_MININT32
+#define KEY_IN (G_MININT32 + 1)
+#define KEY_UNREACHED G_MAXINT32
 
 typedef struct
 {
@@ -35,20 +35,11 @@ struct Bound
   int scale; /* penalties and costs are counted in 1/scale of a distance */
   const gint32 *distance;
 
-  /* Decisions. Taken edges form paths; `end` is the other end of the path that ends in a city. */
-  guint8 *edge;
-  int *n_left; /* edges at a city that are not out */
-  int *n_in;   /* edges at a city that are in */
-  int *end;
-  int in_total;
-  int *queue; /* cities whose counts changed */
-  int queue_length;
-  gboolean *queued;
+  Choice choice;
 
-  /* Edges that are not out, by city; rebuilt when decisions changed. */
+  /* Edges that are not out, by city; rebuilt when the choice changed. */
   Neighbour *neighbours;
   int *n_neighbours;
-  gboolean stale;
 
   /* The 1-tree of the present penalties. */
   gint32 *penalty;
@@ -84,12 +75,7 @@ bound_new (int n, const gint32 *distance)
       greatest = MAX (greatest, ABS (distance[i]));
   g_assert (greatest <= BOUND_DISTANCE_MAX);
   bound->scale = MIN (SCALE_MAX, BOUND_DISTANCE_MAX / greatest);
-  bound->edge = g_new (guint8, square (bound));
-  bound->n_left = g_new (int, n);
-  bound->n_in = g_new (int, n);
-  bound->end = g_new (int, n);
-  bound->queue = g_new (int, n);
-  bound->queued = g_new0 (gboolean, n);
+  choice_init (&bound->choice, n);
   bound->neighbours = g_new (Neighbour, square (bound));
   bound->n_neighbours = g_new (int, n);
   bound->penalty = g_new0 (gint32, n);
@@ -107,12 +93,7 @@ bound_free (Bound *bound)
 {
   if (bound == NULL)
     return;
-  g_free (bound->edge);
-  g_free (bound->n_left);
-  g_free (bound->n_in);
-  g_free (bound->end);
-  g_free (bound->queue);
-  g_free (bound->queued);
+  choice_clear (&bound->choice);
   g_free (bound->neighbours);
   g_free (bound->n_neighbours);
   g_free (bound->penalty);
@@ -127,134 +108,17 @@ bound_free (Bound *bound)
 
 /* Decisions ---------------------------------------------------------------------------------- */
 
-static guint8 *
-edge_at (const Bound *bound, int a, int b)
-{
-  return &bound->edge[a * bound->n + b];
-}
-
-static void
-set_edge (Bound *bound, int a, int b, guint8 state)
-{
-  *edge_at (bound, a, b) = state;
-  *edge_at (bound, b, a) = state;
-  bound->stale = TRUE;
-}
-
-static void
-enqueue (Bound *bound, int city)
-{
-  if (bound->queued[city])
-    return;
-  bound->queued[city] = TRUE;
-  bound->queue[bound->queue_length++] = city;
-}
-
-static gboolean
-rule_out (Bound *bound, int a, int b)
-{
-  if (*edge_at (bound, a, b) != EDGE_FREE)
-    return *edge_at (bound, a, b) == EDGE_OUT;
-  set_edge (bound, a, b, EDGE_OUT);
-  if (--bound->n_left[a] < 2 || --bound->n_left[b] < 2)
-    return FALSE;
-  enqueue (bound, a);
-  enqueue (bound, b);
-  return TRUE;
-}
-
-static gboolean
-take (Bound *bound, int a, int b)
-{
-  int x = bound->end[a], y = bound->end[b];
-
-  if (*edge_at (bound, a, b) != EDGE_FREE)
-    return *edge_at (bound, a, b) == EDGE_IN;
-  if (bound->n_in[a] == 2 || bound->n_in[b] == 2)
-    return FALSE;
-  /* A path that closes must be the whole tour. */
-  if (x == b && bound->in_total != bound->n - 1)
-    return FALSE;
-  set_edge (bound, a, b, EDGE_IN);
-  bound->n_in[a]++;
-  bound->n_in[b]++;
-  bound->in_total++;
-  enqueue (bound, a);
-  enqueue (bound, b);
-  if (x == b)
-    return TRUE;
-  bound->end[x] = y;
-  bound->end[y] = x;
-  return bound->in_total == bound->n - 1 || *edge_at (bound, x, y) == EDGE_IN
-         || rule_out (bound, x, y);
-}
-
-/* A city with two edges in loses all others; a city with two edges left keeps them. */
-static gboolean
-settle_city (Bound *bound, int city)
-{
-  for (int to = 0; to < bound->n; to++)
-    {
-      if (*edge_at (bound, city, to) != EDGE_FREE)
-        continue;
-      if (bound->n_in[city] == 2 ? !rule_out (bound, city, to)
-                                 : bound->n_left[city] == 2 && !take (bound, city, to))
-        return FALSE;
-    }
-  return TRUE;
-}
-
-static gboolean
-settle (Bound *bound)
-{
-  gboolean possible = TRUE;
-
-  while (bound->queue_length > 0)
-    {
-      int city = bound->queue[--bound->queue_length];
-
-      bound->queued[city] = FALSE;
-      possible = possible && settle_city (bound, city);
-    }
-  return possible;
-}
-
 gboolean
 bound_decide (Bound *bound, BoundDecision decision)
 {
-  gboolean possible = decision.in ? take (bound, decision.a, decision.b)
-                                  : rule_out (bound, decision.a, decision.b);
-
-  /* The queue is emptied in any case, for the next start. */
-  return settle (bound) && possible;
+  return choice_make (&bound->choice, decision.a, decision.b, decision.in);
 }
 
 gboolean
 bound_start (Bound *bound, const BoundDecision *decisions, int n_decisions)
 {
-  int n = bound->n;
-  gboolean possible = TRUE;
+  gboolean possible = choice_start (&bound->choice, bound->distance, BOUND_NO_EDGE);
 
-  bound->in_total = 0;
-  bound->stale = TRUE;
-  for (int a = 0; a < n; a++)
-    {
-      bound->n_left[a] = 0;
-      bound->n_in[a] = 0;
-      bound->end[a] = a;
-      for (int b = 0; b < n; b++)
-        {
-          gboolean out = a == b || bound->distance[a * n + b] == BOUND_NO_EDGE;
-
-          bound->edge[a * n + b] = out ? EDGE_OUT : EDGE_FREE;
-          bound->n_left[a] += !out;
-        }
-      if (bound->n_left[a] < 2)
-        possible = FALSE;
-      else if (bound->n_left[a] == 2)
-        enqueue (bound, a);
-    }
-  possible = settle (bound) && possible;
   for (int i = 0; possible && i < n_decisions; i++)
     possible = bound_decide (bound, decisions[i]);
   return possible;
@@ -263,7 +127,7 @@ bound_start (Bound *bound, const BoundDecision *decisions, int n_decisions)
 gboolean
 bound_is_out (const Bound *bound, int a, int b)
 {
-  return *edge_at (bound, a, b) == EDGE_OUT;
+  return choice_edge (&bound->choice, a, b) == EDGE_OUT;
 }
 
 /* 1-trees ------------------------------------------------------------------------------------ */
@@ -278,12 +142,12 @@ list_neighbours (Bound *bound)
       int count = 0;
 
       for (int b = 0; b < n; b++)
-        if (*edge_at (bound, a, b) != EDGE_OUT)
+        if (choice_edge (&bound->choice, a, b) != EDGE_OUT)
           bound->neighbours[a * n + count++]
               = (Neighbour){ b, bound->distance[a * n + b] * bound->scale };
       bound->n_neighbours[a] = count;
     }
-  bound->stale = FALSE;
+  bound->choice.changed = FALSE;
 }
 
 static gint32
@@ -292,69 +156,85 @@ penalised (const Bound *bound, int a, int b)
   return bound->distance[a * bound->n + b] * bound->scale + bound->penalty[a] + bound->penalty[b];
 }
 
-/* Prim's tree over all cities, taken edges first. FALSE: the edges left do not connect them. */
+/* The city joins the tree, by its cheapest edge to it. */
+static void
+join_tree (Bound *bound, int city)
+{
+  int up = bound->parent[city];
+
+  bound->key[city] = KEY_JOINED;
+  if (up == NO_CITY)
+    return;
+  bound->length += penalised (bound, city, up);
+  bound->degree[city]++;
+  bound->degree[up]++;
+}
+
+/* Enters the edges from this city, which just joined, to those outside; edges that are in come
+ * before all others. */
+static void
+reach_out (Bound *bound, int city)
+{
+  const Neighbour *neighbours = &bound->neighbours[city * bound->n];
+  int count = bound->n_neighbours[city];
+
+  for (int k = 0; k < count; k++)
+    {
+      int to = neighbours[k].city;
+      gint32 cost = neighbours[k].cost + bound->penalty[city] + bound->penalty[to];
+
+      /* A city in the tree has the least key of all and is never reached again. */
+      if (cost < bound->key[to])
+        {
+          bound->key[to] = cost;
+          bound->parent[to] = city;
+        }
+    }
+  for (int k = 0; bound->choice.n_in[city] > 0 && k < count; k++)
+    {
+      int to = neighbours[k].city;
+
+      if (bound->key[to] != KEY_JOINED && choice_edge (&bound->choice, city, to) == EDGE_IN)
+        {
+          bound->key[to] = KEY_IN;
+          bound->parent[to] = city;
+        }
+    }
+}
+
+/* Prim's tree over all cities. FALSE: the edges left do not connect them. */
 static gboolean
 grow_tree (Bound *bound)
 {
   int n = bound->n;
-  int *rest = bound->order; /* order[i...] are the cities outside the tree */
-  gint64 length = 0;
+  int *order = bound->order; /* order[i + 1...] are the cities outside the tree */
 
+  bound->length = 0;
   for (int i = 0; i < n; i++)
     {
-      rest[i] = i;
-      bound->key[i] = G_MAXINT32;
+      order[i] = i;
+      bound->key[i] = KEY_UNREACHED;
       bound->parent[i] = NO_CITY;
+      bound->degree[i] = 0;
     }
-  memset (bound->degree, 0, (gsize)n * sizeof *bound->degree);
   for (int i = 0;; i++)
     {
-      int city = rest[i];
       int nearest = i + 1;
+      int swap;
 
-      bound->key[city] = G_MININT32;
-      if (bound->parent[city] != NO_CITY)
-        {
-          length += penalised (bound, city, bound->parent[city]);
-          bound->degree[city]++;
-          bound->degree[bound->parent[city]]++;
-        }
+      join_tree (bound, order[i]);
       if (i == n - 1)
-        break;
-      for (int k = 0; k < bound->n_neighbours[city]; k++)
-        {
-          Neighbour to = bound->neighbours[city * n + k];
-          gint32 cost = to.cost + bound->penalty[city] + bound->penalty[to.city];
-
-          /* A city in the tree has the least key of all and is never reached again. */
-          if (cost < bound->key[to.city])
-            {
-              bound->key[to.city] = cost;
-              bound->parent[to.city] = city;
-            }
-        }
-      if (bound->n_in[city] > 0)
-        for (int k = 0; k < bound->n_neighbours[city]; k++)
-          {
-            int to = bound->neighbours[city * n + k].city;
-
-            if (*edge_at (bound, city, to) == EDGE_IN && bound->key[to] != G_MININT32)
-              {
-                bound->key[to] = G_MININT32 + 1;
-                bound->parent[to] = city;
-              }
-          }
+        return TRUE;
+      reach_out (bound, order[i]);
       for (int k = i + 2; k < n; k++)
-        if (bound->key[rest[k]] < bound->key[rest[nearest]])
+        if (bound->key[order[k]] < bound->key[order[nearest]])
           nearest = k;
-      if (bound->key[rest[nearest]] == G_MAXINT32)
+      if (bound->key[order[nearest]] == KEY_UNREACHED)
         return FALSE;
-      city = rest[nearest];
-      rest[nearest] = rest[i + 1];
-      rest[i + 1] = city;
+      swap = order[nearest];
+      order[nearest] = order[i + 1];
+      order[i + 1] = swap;
     }
-  bound->length = length;
-  return TRUE;
 }
 
 /* Adds the second edge at the leaf where it costs most: the strongest of all 1-trees over this
@@ -400,7 +280,7 @@ close_tree (Bound *bound)
 static gboolean
 build_tree (Bound *bound)
 {
-  if (bound->stale)
+  if (bound->choice.changed)
     list_neighbours (bound);
   if (!grow_tree (bound))
     return FALSE;
@@ -533,7 +413,7 @@ exchange_in (Exchange *exchange, int a, int b)
       int low = exchange->place[a] > exchange->place[b] ? a : b;
       int up = bound->parent[low];
 
-      if (*edge_at (bound, low, up) == EDGE_FREE)
+      if (choice_edge (&bound->choice, low, up) == EDGE_FREE)
         greatest = MAX (greatest, penalised (bound, low, up));
       exchange->cover[low] = MIN (exchange->cover[low], cost);
       if (low == a)
@@ -589,7 +469,7 @@ try_all_in (Exchange *exchange, gint64 most, BoundDecision *found)
       {
         int b = bound->neighbours[a * bound->n + k].city;
 
-        if (b < a || *edge_at (bound, a, b) != EDGE_FREE || in_tree (bound, a, b))
+        if (b < a || choice_edge (&bound->choice, a, b) != EDGE_FREE || in_tree (bound, a, b))
           continue;
         if (bound->best_length + exchange_in (exchange, a, b) > most)
           found[n_found++] = (BoundDecision){ (guint8)a, (guint8)b, FALSE };
@@ -612,7 +492,7 @@ bound_reduce (Bound *bound, gint64 target)
     {
       int up = bound->parent[a];
 
-      if (up != NO_CITY && *edge_at (bound, a, up) == EDGE_FREE
+      if (up != NO_CITY && choice_edge (&bound->choice, a, up) == EDGE_FREE
           && bound->best_length + exchange_out (&exchange, a) > most)
         found[n_found++] = (BoundDecision){ (guint8)a, (guint8)up, TRUE };
     }
@@ -636,7 +516,7 @@ bound_branch (Bound *bound)
     {
       int up = bound->parent[a];
 
-      if (up == NO_CITY || *edge_at (bound, a, up) != EDGE_FREE)
+      if (up == NO_CITY || choice_edge (&bound->choice, a, up) != EDGE_FREE)
         continue;
       if (bound->degree[a] < 3 && bound->degree[up] < 3)
         continue;
