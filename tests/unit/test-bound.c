@@ -107,7 +107,8 @@ test_below (void)
     {
       Small small = random_small ();
       gint64 least = optimum (&small);
-      g_autoptr (Bound) bound = bound_new (small.n, small.distance);
+      g_autoptr (Bound) bound
+          = bound_new (small.n, small.distance, bound_scale (small.n, small.distance));
       gint64 target = least + g_test_rand_int_range (-3, 10);
       BoundOutcome outcome;
 
@@ -186,7 +187,8 @@ test_search (void)
       BoundDecision decisions[SMALL_MAX * SMALL_MAX];
       gint64 least = optimum (&small);
       gint64 above = least + g_test_rand_int_range (0, 3);
-      g_autoptr (Bound) bound = bound_new (small.n, small.distance);
+      g_autoptr (Bound) bound
+          = bound_new (small.n, small.distance, bound_scale (small.n, small.distance));
       Search state = { &small, bound, &efforts[round % 3], above, above };
 
       search (&state, decisions, 0);
@@ -209,7 +211,7 @@ test_decisions (void)
       BoundDecision decisions[SMALL_MAX];
       gint64 length;
       BoundOutcome outcome;
-      g_autoptr (Bound) bound = bound_new (n, small.distance);
+      g_autoptr (Bound) bound = bound_new (n, small.distance, bound_scale (n, small.distance));
       int n_decisions = g_test_rand_int_range (0, SMALL_MAX);
 
       for (int i = 0; i < n; i++)
@@ -247,8 +249,10 @@ test_steady (void)
     {
       Small small = random_small ();
       gint64 target = optimum (&small) + 1;
-      g_autoptr (Bound) a = bound_new (small.n, small.distance);
-      g_autoptr (Bound) b = bound_new (small.n, small.distance);
+      g_autoptr (Bound) a
+          = bound_new (small.n, small.distance, bound_scale (small.n, small.distance));
+      g_autoptr (Bound) b
+          = bound_new (small.n, small.distance, bound_scale (small.n, small.distance));
       BoundDecision of_a, of_b;
 
       bound_start (a, NULL, 0);
@@ -274,7 +278,7 @@ test_missing_edges (void)
     distance[i] = 1;
   for (int b = 1; b < 4; b++)
     distance[b] = distance[5 * b] = BOUND_NO_EDGE;
-  bound = bound_new (5, distance);
+  bound = bound_new (5, distance, 1);
 
   g_assert_false (bound_start (bound, NULL, 0));
 }
