@@ -39,8 +39,11 @@ typedef struct
 
 typedef struct Bound Bound;
 
-/* `distance` is n * n, symmetric, and stays the caller's; it must live as long as the Bound. */
-Bound *bound_new (int n, const gint32 *distance);
+/* How finely penalties are counted for these distances, in parts of 1. */
+int bound_scale (int n, const gint32 *distance);
+/* `distance` is n * n, symmetric, and stays the caller's; it must live as long as the Bound.
+ * Penalties mean the same to all Bounds of one scale. */
+Bound *bound_new (int n, const gint32 *distance, int scale);
 void bound_free (Bound *bound);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Bound, bound_free)
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* So many kicks for each city, and so many at least. */
-#define KICKS_PER_CITY 40
+#define KICKS_PER_CITY 100
 #define KICKS_MIN 200
 /* A kick moves segments within so many places, so that repairing it is cheap. */
 #define KICK_SPAN 50

@@ -22,14 +22,16 @@
 #define MATRIX_MAX (CITIES_MAX * CITIES_MAX)
 /* So many decisions fit in a job; what lies deeper is searched inside it. */
 #define DEPTH_MAX 96
+/* Shorter than any tour. */
+#define LENGTH_MIN (-(gint64)CITIES_MAX * TSPLIB_DISTANCE_MAX - 1)
 /* After an ascent that decided some edges, so many shorter ones with what is left. */
 #define REDUCE_ROUNDS 3
 
 SATIN_RECORD (Tour, (int64_t, length), (uint16_t, n), (uint8_t, city, CITIES_MAX))
 
 /* What all jobs share. Edges that no tour shorter than `start` uses are gone from the matrix. */
-SATIN_RECORD (Instance, (Tour, start), (uint16_t, n), (int32_t, penalty, CITIES_MAX),
-              (int32_t, distance, MATRIX_MAX))
+SATIN_RECORD (Instance, (Tour, start), (uint16_t, n), (int32_t, scale),
+              (int32_t, penalty, CITIES_MAX), (int32_t, distance, MATRIX_MAX))
 
 /* The decisions that make a job, and the penalties that its parent found. */
 SATIN_RECORD (Branch, (uint16_t, depth), (uint8_t, a, DEPTH_MAX), (uint8_t, b, DEPTH_MAX),
@@ -141,7 +143,7 @@ branch_step (Branch *branch)
 
   if (shared->n < BOUND_CITIES_MIN)
     return FALSE;
-  bound = bound_new (shared->n, shared->distance);
+  bound = bound_new (shared->n, shared->distance, shared->scale);
   decisions = g_array_new (FALSE, FALSE, sizeof (BoundDecision));
   for (int i = 0; i < branch->depth; i++)
     {
@@ -266,7 +268,7 @@ read_instance (SatinRun *run, const char *file)
 static void
 thin_out (Instance *shared)
 {
-  g_autoptr (Bound) bound = bound_new (shared->n, shared->distance);
+  g_autoptr (Bound) bound = bound_new (shared->n, shared->distance, shared->scale);
   gint64 target = shared->start.length;
   int n = shared->n;
   int n_decided = 1;
@@ -297,10 +299,11 @@ prepare (const Tsplib *tsplib, gint64 upper)
 
   shared->n = (uint16_t)n;
   memcpy (shared->distance, tsplib->distance, (gsize)(n * n) * sizeof (gint32));
+  shared->scale = bound_scale (n, shared->distance);
   shared->start.n = shared->n;
   shared->start.length = start_tour (n, tsplib->distance, shared->start.city);
   if (shared->start.length > upper)
-    shared->start = (Tour){ .length = upper + 1 };
+    shared->start = (Tour){ .length = MAX (upper, LENGTH_MIN) + 1 };
   if (n >= BOUND_CITIES_MIN)
     thin_out (shared);
   return shared;

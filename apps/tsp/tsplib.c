@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the TSPLIB 95 format: keywords, data sections, distance functions. Pure, any thread. Must
+/* Owns the TSPLIB 95 format: keywords and data sections. Pure, any thread. Must
  * not know how tours are searched. Nothing in the text is trusted. */
 #include "config.h"
 
 #include "tsplib.h"
+
+#include "metric.h"
 
 #include <math.h>
 #include <string.h>
@@ -112,93 +114,12 @@ read_whole (Reader *reader, const char *section, double limit, gint32 *number)
   return TRUE;
 }
 
-/* Distance functions ------------------------------------------------------------------------- */
-
-typedef double (*Distance) (const double *a, const double *b);
-
-static double
-straight (const double *a, const double *b)
-{
-  return sqrt ((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]));
-}
-
-static double
-distance_euc_2d (const double *a, const double *b)
-{
-  return floor (straight (a, b) + 0.5);
-}
-
-static double
-distance_ceil_2d (const double *a, const double *b)
-{
-  return ceil (straight (a, b));
-}
-
-static double
-distance_man_2d (const double *a, const double *b)
-{
-  return floor (fabs (a[0] - b[0]) + fabs (a[1] - b[1]) + 0.5);
-}
-
-static double
-distance_max_2d (const double *a, const double *b)
-{
-  return MAX (floor (fabs (a[0] - b[0]) + 0.5), floor (fabs (a[1] - b[1]) + 0.5));
-}
-
-static double
-distance_att (const double *a, const double *b)
-{
-  double exact = sqrt (((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1])) / 10.0);
-  double rounded = floor (exact + 0.5);
-
-  return rounded < exact ? rounded + 1 : rounded;
-}
-
-/* DDD.MM to radians, with the format's own value of pi. The published optima need degrees cut, not
- * rounded. */
-static double
-radians (double coordinate)
-{
-  double degrees = trunc (coordinate);
-
-  return 3.141592 * (degrees + 5.0 * (coordinate - degrees) / 3.0) / 180.0;
-}
-
-static double
-distance_geo (const double *a, const double *b)
-{
-  double latitude_a = radians (a[0]), latitude_b = radians (b[0]);
-  double q1 = cos (radians (a[1]) - radians (b[1]));
-  double q2 = cos (latitude_a - latitude_b);
-  double q3 = cos (latitude_a + latitude_b);
-  double cosine = 0.5 * ((1.0 + q1) * q2 - (1.0 - q1) * q3);
-
-  return trunc (6378.388 * acos (CLAMP (cosine, -1.0, 1.0)) + 1.0);
-}
-
-static const struct
-{
-  const char *name;
-  Distance distance;
-} functions[] = {
-  { "EUC_2D", distance_euc_2d }, { "CEIL_2D", distance_ceil_2d }, { "MAN_2D", distance_man_2d },
-  { "MAX_2D", distance_max_2d }, { "ATT", distance_att },         { "GEO", distance_geo },
-};
-
-static Distance
-find_function (const char *name)
-{
-  for (gsize i = 0; i < G_N_ELEMENTS (functions); i++)
-    if (g_strcmp0 (functions[i].name, name) == 0)
-      return functions[i].distance;
-  return NULL;
-}
+/* Sections ----------------------------------------------------------------------------------- */
 
 static gboolean
 compute_distances (Reader *reader)
 {
-  Distance function = find_function (reader->weight_type);
+  Metric function = metric_find (reader->weight_type);
   int n = reader->n;
 
   reader->distance = g_new0 (gint32, n * n);
@@ -216,8 +137,6 @@ compute_distances (Reader *reader)
       }
   return TRUE;
 }
-
-/* Sections ----------------------------------------------------------------------------------- */
 
 /* Which part of the matrix a format lists, row by row. Symmetry turns columns into rows of the
  * other half. */
@@ -343,7 +262,7 @@ set_dimension (Reader *reader, const char *value)
 static gboolean
 set_weight_type (Reader *reader, const char *value)
 {
-  if (strcmp (value, "EXPLICIT") != 0 && find_function (value) == NULL)
+  if (strcmp (value, "EXPLICIT") != 0 && metric_find (value) == NULL)
     return refuse (reader, TSPLIB_ERROR_UNSUPPORTED, "EDGE_WEIGHT_TYPE '%.40s' is not known",
                    value);
   g_free (reader->weight_type);
