@@ -1,3 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "checkpoint.h"
-int main (void) { return 0; }
+int
+main (void)
+{
+  return 0;
+}
