@@ -95,11 +95,534 @@ test_what_was_saved_stands_in_the_published_file (void)
   g_assert_cmpuint (place_strangers (place), ==, 0);
 }
 
+static void
+test_a_batch_is_compacted_and_the_figures_say_so (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  ScribeStats stats;
+
+  save_one (scribe, row_make ("/0/1", 1, 1000, 0.1));
+  save_one (scribe, row_make ("/0/2", 2, 2000, 0.1));
+  finish (place, scribe);
+  save_one (scribe, row_make ("/0", 3, 4000, 0.5));
+  save_one (scribe, row_make ("/0/1/5", 4, 8000, 0.01));
+  finish (place, scribe);
+  scribe_stats (scribe, &stats);
+  scribe_free (scribe);
+
+  assert_answer (place->target, "SELECT group_concat(path) FROM result", "/0");
+  assert_answer (place->target, "SELECT work_s FROM result", "0.007");
+  g_assert_cmpuint (stats.rows, ==, 1);
+  g_assert_cmpuint (stats.saved_rows, ==, 3);
+  g_assert_cmpfloat (stats.done, ==, 0.5);
+  g_assert_cmpuint (stats.bytes, >, 4096);
+}
+
+static void
+test_nothing_is_published_when_nothing_changed (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, 1000, "run-1");
+  struct stat before, after;
+
+  save_one (scribe, row_make ("/0", 1, 1, 0.5));
+  finish (place, scribe);
+  guint64 generation = place->generation;
+  g_assert_cmpint (stat (place->target, &before), ==, 0);
+  save_one (scribe, row_make ("/0", 1, 1, 0.5));
+  save_one (scribe, row_make ("/0/3", 1, 1, 0.5));
+  scribe_set (scribe, "name", "a name");
+  finish (place, scribe);
+  g_assert_cmpint (stat (place->target, &after), ==, 0);
+  scribe_free (scribe);
+
+  g_assert_cmpuint (place->generation, ==, generation);
+  g_assert_cmpint (before.st_ino, ==, after.st_ino);
+}
+
+static void
+test_the_interval_publishes_by_itself (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, 1000, "run-1");
+
+  place_wait (place, &place->n_published, 1);
+  save_one (scribe, row_make ("/0", 1, 1, 0.5));
+  place_wait (place, &place->n_published, 2);
+  scribe_free (scribe);
+
+  assert_answer (place->target, "SELECT count(*) FROM result", "1");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'generation'", "2");
+  g_assert_cmpuint (place->generation, ==, 2);
+}
+
+static void
+test_everything_is_taken_over (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GBytes) bytes = g_bytes_new_static ("\0\1\2", 3);
+  g_autoptr (GBytes) answer = g_bytes_new_static ("92\n", 3);
+  NodeId one = { 1, 2, 3 }, other = { 1, 2, 4 };
+  guint32 deep[200] = { 0 };
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  scribe_joined (scribe, &one, "host1", "here", "unix:/somewhere");
+  scribe_constant (scribe, "const/matrix", "ay", bytes);
+  scribe_best (scribe, "best", "ay", bytes);
+  scribe_set (scribe, "term", "7");
+  scribe_answer (scribe, answer, 0);
+  save_one (scribe, row_make ("/0/1", -5, 1234567, 0.25));
+  deep[199] = 1;
+  g_autofree char *path = path_from_numbers (place->stems, deep, 200);
+  Row *row = row_make (path, G_MININT64, 1, 0.125);
+  row->node = other;
+  save_one (scribe, row);
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  guint64 generation = place->generation;
+
+  /* Another process: its table of stems is empty, its run id a new one. */
+  stems_free (place->stems);
+  place->stems = stems_new ();
+  Identity identity = identity_make ("run-2", "app", "8");
+  scribe = place_scribe (place, HOUR_US, &identity, NULL);
+  g_assert_nonnull (scribe);
+  g_assert_cmpstr (identity.run, ==, "run-1");
+  identity_clear (&identity);
+  scribe_load (scribe, NULL);
+  place_wait (place, &place->n_restored_final, 1);
+  g_assert_cmpuint (place->rows->len, ==, 2);
+  Row *first = g_ptr_array_index (place->rows, 0), *second = g_ptr_array_index (place->rows, 1);
+  g_autoptr (Row) expected = row_make ("/0/1", -5, 1234567, 0.25);
+  g_assert_cmpstr (first->path, ==, "/0/1");
+  g_assert_true (g_bytes_equal (first->value, expected->value));
+  g_assert_true (digest_equal (&first->digest, &expected->digest));
+  g_assert_true (node_id_equal (&first->node, &one));
+  g_assert_cmpuint (first->work_us, ==, 1234567);
+  g_assert_cmpfloat (first->weight, ==, 0.25);
+  g_assert_cmpstr (second->path, ==, path);
+  g_assert_cmpuint (stems_count (place->stems), ==, 3);
+  scribe_load (scribe, &other);
+  place_wait (place, &place->n_restored_final, 2);
+  g_assert_cmpuint (place->rows->len, ==, 3);
+  scribe_load (scribe, &(NodeId){ 9, 9, 9 });
+  place_wait (place, &place->n_restored_final, 3);
+  g_assert_cmpuint (place->rows->len, ==, 3);
+
+  g_autoptr (GBytes) late = g_bytes_new_static ("93\n", 3);
+  scribe_answer (scribe, late, 1);
+  save_one (scribe, row_make ("/0/2", 6, 1, 0.125));
+  finish (place, scribe);
+  scribe_free (scribe);
+  assert_answer (place->target, "SELECT count(*) FROM result", "3");
+  assert_answer (place->target, "SELECT count(*) FROM stem", "3");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'answer'", "92\n");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'exit'", "0");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'id'", "run-1");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "7");
+  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, place->generation);
+  g_assert_cmpuint (place->generation, >, generation);
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'generation'", number);
+  assert_answer (place->target, "SELECT hex(value) FROM constant", "000102");
+  assert_answer (place->target, "SELECT hex(value) FROM best", "000102");
+  assert_answer (place->target, "SELECT address FROM node", "unix:/somewhere");
+  assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'",
+                 "2 results, 0 bad rows left out");
+  assert_answer (place->target, "SELECT count(*) || min(path LIKE '~%/0') FROM missing", "11");
+}
+
+static void
+test_rows_that_do_not_prove_themselves_are_left_out (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  for (int i = 0; i < 10; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%d", i);
+      save_one (scribe, row_make (path, i, 1, 0.1));
+    }
+  finish (place, scribe);
+  scribe_free (scribe);
+  sqlite3 *db = NULL;
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db,
+                                 "UPDATE result SET value = 99 WHERE path = '/3';"
+                                 "UPDATE result SET path = '/00' WHERE path = '/4';"
+                                 "UPDATE run SET value = 'x' WHERE key = 'version'",
+                                 NULL, NULL, NULL),
+                   ==, SQLITE_OK);
+  sqlite3_close (db);
+
+  scribe = start (place, HOUR_US, "run-1");
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  assert_answer (place->target, "SELECT group_concat(path) FROM result", "/0,/1,/2,/5,/6,/7,/8,/9");
+  assert_answer (place->target, "SELECT detail FROM event", "8 results, 3 bad rows left out");
+}
+
+static GBytes *
+contents (const char *path)
+{
+  char *data;
+  gsize size;
+  g_assert_true (g_file_get_contents (path, &data, &size, NULL));
+  return g_bytes_new_take (data, size);
+}
+
+static void
+assert_start_fails (Place *place, const char *app, const char *argument, int code, const char *word)
+{
+  g_autoptr (GError) error = NULL;
+  Identity identity = identity_make ("run-9", app, argument);
+
+  g_assert_null (place_scribe (place, HOUR_US, &identity, &error));
+
+  g_assert_error (error, COORDINATOR_ERROR, code);
+  if (strstr (error->message, word) == NULL)
+    g_error ("'%s' is not in: %s", word, error->message);
+  g_test_message ("%s", error->message);
+  identity_clear (&identity);
+}
+
+static void
+test_what_is_not_ours_is_refused_untouched (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, row_make ("/0", 1, 1, 0.5));
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_autoptr (GBytes) before = contents (place->target);
+
+  assert_start_fails (place, "other", "8", COORDINATOR_ERROR_UNUSABLE, "of the program 'app'");
+  assert_start_fails (place, "app", "9", COORDINATOR_ERROR_UNUSABLE, "the arguments [b'8'");
+  Identity identity = identity_make ("run-9", "app", "8");
+  g_autoptr (GError) error = NULL;
+  identity.schema = digest_of_string ("another schema");
+  identity.identity = digest_of_string ("another identity");
+  g_assert_null (place_scribe (place, HOUR_US, &identity, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+  g_assert_nonnull (strstr (error->message, "job tables differ"));
+  identity_clear (&identity);
+  g_autoptr (GBytes) after = contents (place->target);
+  g_assert_true (g_bytes_equal (before, after));
+
+  g_assert_true (g_file_set_contents (place->target, "text", 4, NULL));
+  assert_start_fails (place, "app", "8", COORDINATOR_ERROR_UNUSABLE, "not an SQLite file");
+  g_autoptr (GBytes) text = contents (place->target);
+  g_assert_cmpuint (g_bytes_get_size (text), ==, 4);
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+}
+
+static void
+test_no_place_to_write_is_said_at_once (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_assert_cmpint (g_mkdir (place->target, 0700), ==, 0);
+  assert_start_fails (place, "app", "8", COORDINATOR_ERROR_STORE, "is a directory");
+  g_free (place->target);
+  place->target = g_build_filename (place->folder, "none", "run.ckpt", NULL);
+  assert_start_fails (place, "app", "8", COORDINATOR_ERROR_STORE, "there is no folder");
+  g_free (place->target);
+  place->target = g_strdup ("/proc/self/run.ckpt");
+  assert_start_fails (place, "app", "8", COORDINATOR_ERROR_STORE, "cannot write");
+  g_free (place->target);
+  place->target = g_build_filename (place->folder, "run.ckpt", "below", NULL);
+  g_free (place->work);
+  place->work = g_build_filename (place->folder, "none", "work", NULL);
+  assert_start_fails (place, "app", "8", COORDINATOR_ERROR_STORE, "cannot create");
+}
+
+static void
+test_without_a_target_only_the_work_file_is_written (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_free (place->target);
+  place->target = g_strdup ("");
+  Scribe *scribe = start (place, 1000, "run-1");
+  save_one (scribe, row_make ("/0", 1, 1, 0.5));
+  finish (place, scribe);
+  g_assert_cmpuint (place->generation, ==, 0);
+  scribe_load (scribe, NULL);
+  place_wait (place, &place->n_restored_final, 1);
+  g_assert_cmpuint (place->rows->len, ==, 1);
+  scribe_free (scribe);
+
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+}
+
+static void
+test_trouble_is_told_and_writing_goes_on_when_it_can (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, 1000, "run-1");
+  place_wait (place, &place->n_published, 1);
+  g_assert_cmpint (g_unlink (place->target), ==, 0);
+  g_assert_true (g_file_set_contents (place->target, "somebody else's", -1, NULL));
+
+  save_one (scribe, row_make ("/0", 1, 1, 0.5));
+  place_wait (place, &place->n_trouble, 1);
+  finish (place, scribe);
+  guint n_trouble = place->n_trouble;
+  g_autoptr (GBytes) text = contents (place->target);
+  g_assert_cmpuint (g_bytes_get_size (text), ==, strlen ("somebody else's"));
+  g_assert_nonnull (strstr (place->trouble, "not a Satin checkpoint"));
+  g_assert_cmpuint (n_trouble, ==,
+                    2); /* one for the interval, however often it failed; one that was asked for */
+
+  guint n_published = place->n_published;
+  g_assert_cmpint (g_unlink (place->target), ==, 0);
+  place_wait (place, &place->n_published, n_published + 1);
+  scribe_free (scribe);
+  assert_answer (place->target, "SELECT count(*) FROM result", "1");
+}
+
+static void
+test_two_coordinators_of_a_run_unite_their_rows (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *one = start (place, HOUR_US, "run-1");
+  finish (place, one);
+  g_free (place->work);
+  place->work = g_build_filename (place->folder, "work2", NULL);
+  Scribe *two = start (place, HOUR_US, "run-1");
+
+  save_one (one, row_make ("/0", 1, 1, 0.25));
+  finish (place, one);
+  save_one (two, row_make ("/1", 2, 1, 0.25));
+  finish (place, two);
+  save_one (one, row_make ("/2", 3, 1, 0.25));
+  finish (place, one);
+  scribe_free (one);
+  scribe_free (two);
+
+  assert_answer (place->target, "SELECT group_concat(path) FROM result", "/0,/1,/2");
+}
+
+/* Twenty thousand rows in twenty frontiers, and each publication whole. */
+static void
+test_many_rows_are_written_fast (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  gint64 began = g_get_monotonic_time ();
+  for (int i = 0; i < 20; i++)
+    {
+      GPtrArray *rows = rows_new ();
+      for (int j = 0; j < 1000; j++)
+        {
+          g_autofree char *path = g_strdup_printf ("/%d/%d", i, j);
+          g_ptr_array_add (rows, row_make (path, j, 1, 1.0 / 20000));
+        }
+      scribe_save (scribe, rows);
+    }
+  finish (place, scribe);
+  gint64 first = g_get_monotonic_time ();
+  for (int i = 0; i < 10; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%d", i);
+      save_one (scribe, row_make (path, i, 1, 1.0 / 20));
+      finish (place, scribe);
+    }
+  gint64 end = g_get_monotonic_time ();
+  scribe_free (scribe);
+
+  g_test_message ("20,000 rows saved and published in %.3f s; one more row in %.4f s each",
+                  (double)(first - began) / 1e6, (double)(end - first) / 1e7);
+  assert_answer (place->target, "SELECT count(*) FROM result", "10010");
+  g_assert_cmpint (first - began, <, 20 * G_USEC_PER_SEC); /* generous: sanitizers, busy machines */
+}
+
+typedef struct
+{
+  Place *place;
+  gint stop; /* atomic */
+  guint n_read;
+} Reader;
+
+/* What a person does who looks at the checkpoint again and again. */
+static gpointer
+read_on (gpointer data)
+{
+  Reader *reader = data;
+  while (!g_atomic_int_get (&reader->stop))
+    {
+      Restore restore;
+      g_autoptr (GError) error = NULL;
+      assert_answer (reader->place->target, "PRAGMA integrity_check", "ok");
+      g_assert_true (restore_look (reader->place->target, &restore, &error));
+      g_assert_no_error (error);
+      g_assert_true (restore.exists);
+      g_assert_cmpuint (restore.rows_bad, ==, 0);
+      restore_clear (&restore);
+      reader->n_read++;
+    }
+  return NULL;
+}
+
+static void
+test_a_reader_finds_a_whole_file_at_any_moment (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, 1000, "run-1");
+  place_wait (place, &place->n_published, 1);
+  Reader reader = { .place = place };
+  GThread *thread = g_thread_new ("reader", read_on, &reader);
+
+  for (int i = 0; i < 60; i++)
+    {
+      GPtrArray *rows = rows_new ();
+      for (int j = 0; j < 50; j++)
+        {
+          g_autofree char *path
+              = i % 10 == 9 ? g_strdup_printf ("/%d", i - j / 6) : g_strdup_printf ("/%d/%d", i, j);
+          g_ptr_array_add (rows, row_make (path, j, 1, 1e-5));
+        }
+      scribe_save (scribe, rows);
+      finish (place, scribe);
+    }
+  g_atomic_int_set (&reader.stop, 1);
+  g_thread_join (thread);
+  scribe_free (scribe);
+
+  g_test_message ("%u looks at %u publications", reader.n_read, place->n_published);
+  g_assert_cmpuint (reader.n_read, >, 0);
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+}
+
+/* The child of test_a_kill_…: saves and publishes without end. */
+static void
+save_for_ever (Place *place)
+{
+  Scribe *scribe = start (place, 500, "run-1");
+  for (guint i = 0;; i++)
+    {
+      GPtrArray *rows = rows_new ();
+      for (guint j = 0; j < 20; j++)
+        {
+          g_autofree char *path = g_strdup_printf ("/%u/%u", i % 1000, j);
+          g_ptr_array_add (rows, row_make (path, (gint64)i % 1000 * 100 + j, 1, 1e-6));
+        }
+      scribe_save (scribe, rows);
+      g_usleep (300);
+    }
+}
+
+static void
+test_a_kill_at_any_moment_leaves_a_whole_file (void)
+{
+  g_autoptr (Place) place = place_new ();
+  guint64 rows_before = 0;
+  for (int i = 0; i < 25; i++)
+    {
+      pid_t child = fork ();
+      g_assert_cmpint (child, >=, 0);
+      if (child == 0)
+        {
+          save_for_ever (place);
+          _exit (1);
+        }
+      g_usleep ((gulong)g_test_rand_int_range (5000, 300000));
+      g_assert_cmpint (kill (child, SIGKILL), ==, 0);
+      g_assert_cmpint (waitpid (child, NULL, 0), ==, child);
+      if (!g_file_test (place->target, G_FILE_TEST_EXISTS))
+        continue;
+
+      Restore restore;
+      g_autoptr (GError) error = NULL;
+      g_assert_true (restore_look (place->target, &restore, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (restore.rows_bad, ==, 0);
+      g_assert_cmpuint (restore.rows, >=, rows_before);
+      rows_before = restore.rows;
+      restore_clear (&restore);
+      assert_answer (place->target, "PRAGMA integrity_check", "ok");
+      assert_answer (
+          place->target,
+          "SELECT count(*) FROM result WHERE path <> '/' || (value / 100) || '/' || (value % 100)",
+          "0");
+    }
+  g_assert_cmpuint (rows_before, >, 0);
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+}
+
+/* Writers in one thread, figures read in it too, news in the scribe's: for the thread sanitizer. */
+static void
+test_calls_and_publications_run_side_by_side (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, 100, "run-1");
+  g_autoptr (GBytes) best = g_bytes_new_static ("\1\0\0\0\0\0\0\0", 8);
+  NodeId node = { 1, 2, 3 };
+  for (int i = 0; i < 300; i++)
+    {
+      ScribeStats stats;
+      g_autofree char *path = g_strdup_printf ("/%d", i);
+      save_one (scribe, row_make (path, i, 1, 0.001));
+      scribe_best (scribe, "best", "x", best);
+      scribe_event (scribe, "steal", &node, path, NULL);
+      scribe_stats (scribe, &stats);
+      if (i % 50 == 0)
+        scribe_load (scribe, &node);
+    }
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  assert_answer (place->target, "SELECT count(*) FROM result", "300");
+  g_assert_cmpuint (place->n_restored_final, ==, 6);
+}
+
+static void
+test_what_is_queued_is_written_at_the_end (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  place_wait (place, &place->n_published, 1);
+  save_one (scribe, row_make ("/0", 1, 1, 0.5));
+  scribe_free (scribe);
+
+  assert_answer (place->target, "SELECT count(*) FROM result", "0");
+  assert_answer (place->work, "SELECT count(*) FROM result", "1");
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/scribe/a-kill-at-any-moment-leaves-a-whole-file",
+                   test_a_kill_at_any_moment_leaves_a_whole_file); /* forks: before any thread */
   g_test_add_func ("/scribe/what-was-saved-stands-in-the-published-file",
                    test_what_was_saved_stands_in_the_published_file);
+  g_test_add_func ("/scribe/a-batch-is-compacted-and-the-figures-say-so",
+                   test_a_batch_is_compacted_and_the_figures_say_so);
+  g_test_add_func ("/scribe/nothing-is-published-when-nothing-changed",
+                   test_nothing_is_published_when_nothing_changed);
+  g_test_add_func ("/scribe/the-interval-publishes-by-itself",
+                   test_the_interval_publishes_by_itself);
+  g_test_add_func ("/scribe/everything-is-taken-over", test_everything_is_taken_over);
+  g_test_add_func ("/scribe/rows-that-do-not-prove-themselves-are-left-out",
+                   test_rows_that_do_not_prove_themselves_are_left_out);
+  g_test_add_func ("/scribe/what-is-not-ours-is-refused-untouched",
+                   test_what_is_not_ours_is_refused_untouched);
+  g_test_add_func ("/scribe/no-place-to-write-is-said-at-once",
+                   test_no_place_to_write_is_said_at_once);
+  g_test_add_func ("/scribe/without-a-target-only-the-work-file-is-written",
+                   test_without_a_target_only_the_work_file_is_written);
+  g_test_add_func ("/scribe/trouble-is-told-and-writing-goes-on-when-it-can",
+                   test_trouble_is_told_and_writing_goes_on_when_it_can);
+  g_test_add_func ("/scribe/two-coordinators-of-a-run-unite-their-rows",
+                   test_two_coordinators_of_a_run_unite_their_rows);
+  g_test_add_func ("/scribe/many-rows-are-written-fast", test_many_rows_are_written_fast);
+  g_test_add_func ("/scribe/a-reader-finds-a-whole-file-at-any-moment",
+                   test_a_reader_finds_a_whole_file_at_any_moment);
+  g_test_add_func ("/scribe/calls-and-publications-run-side-by-side",
+                   test_calls_and_publications_run_side_by_side);
+  g_test_add_func ("/scribe/what-is-queued-is-written-at-the-end",
+                   test_what_is_queued_is_written_at_the_end);
   return g_test_run ();
 }
