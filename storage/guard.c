@@ -103,6 +103,8 @@ check_whole (Sql *sql, GError **error)
   sqlite3_reset (statement);
   if (g_strcmp0 (verdict, "ok") == 0)
     return TRUE;
+  if (verdict != NULL)
+    g_strdelimit (verdict, "\n", ' '); /* one sentence */
   g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "%s",
                verdict != NULL ? verdict : "no verdict");
   return FALSE;

@@ -65,10 +65,13 @@ tables_get_string (Sql *sql, const char *key, GError **error)
 gboolean
 tables_put_constant (Sql *sql, const TablesValue *constant, GError **error)
 {
-  sqlite3_stmt *statement = sql_ready (sql,
-                                       "INSERT OR REPLACE INTO constant VALUES (?1, ?2, ?3, ?4,"
-                                       " row_sum ('constant', ?1, ?2, ?3, ?4))",
-                                       error);
+  sqlite3_stmt *statement = sql_ready (
+      sql,
+      "INSERT INTO constant VALUES (?1, ?2, ?3, ?4,"
+      " row_sum ('constant', ?1, ?2, ?3, ?4))"
+      " ON CONFLICT (name) DO UPDATE SET type = excluded.type, digest = excluded.digest,"
+      " value = excluded.value, sum = excluded.sum WHERE sum IS NOT excluded.sum",
+      error);
   if (statement == NULL)
     return FALSE;
   sql_bind_string (statement, 1, constant->name);
@@ -107,8 +110,14 @@ tables_put_node (Sql *sql, const TablesNode *node, GError **error)
 {
   sqlite3_stmt *statement
       = sql_ready (sql,
-                   "INSERT OR REPLACE INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-                   " row_sum ('node', ?1, ?2, ?3, ?4, ?5, ?6, ?7))",
+                   "INSERT INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+                   " row_sum ('node', ?1, ?2, ?3, ?4, ?5, ?6, ?7))"
+                   " ON CONFLICT (id) DO UPDATE SET name = excluded.name, site = excluded.site,"
+                   " address = excluded.address, left = NULL, cause = NULL,"
+                   " sum = row_sum ('node', id, excluded.name, excluded.site, excluded.address,"
+                   " joined, NULL, NULL)"
+                   " WHERE name IS NOT excluded.name OR site IS NOT excluded.site"
+                   " OR address IS NOT excluded.address OR left IS NOT NULL",
                    error);
   if (statement == NULL)
     return FALSE;

@@ -2,7 +2,7 @@
 #include "control.h"
 
 #include "folder.h"
-#include "link.h"
+#include "wire.h"
 
 char *
 control_ask (const char *run_folder, const char *request, GError **error)
@@ -17,7 +17,7 @@ control_ask (const char *run_folder, const char *request, GError **error)
       g_auto (GStrv) addresses
           = folder_pid_is_live (pid) ? folder_addresses (run_folder, pid) : NULL;
       char *reply = addresses != NULL && addresses[0] != NULL
-                        ? link_ask (addresses[0], credential, request, NULL)
+                        ? wire_ask (addresses[0], credential, request, NULL)
                         : NULL;
       if (reply != NULL)
         return reply;

@@ -29,8 +29,8 @@ struct Driver
   gboolean joined;
   guint join_tries;
   Listener *listener;
-  GHashTable *links; /* number -> Link */
-  GHashTable *dials; /* number -> Link under way */
+  GHashTable *links; /* number -> Wire */
+  GHashTable *dials; /* number -> Wire under way */
   guint64 last_link;
   guint unproved;
   Identity identity; /* the scribe's own copy of the words in config; `run` becomes the checkpoint's */

@@ -4,7 +4,7 @@
  * which says whether it waits. */
 #pragma once
 
-#include "link.h"
+#include "wire.h"
 
 #include "coordinator/restore.h"
 #include "engine/exchange.h"
@@ -17,7 +17,7 @@ typedef struct
   const SatinJob *const *jobs; /* NULL-terminated */
   Digest program;              /* of app, job table and arguments */
   Identity identity;           /* borrowed; for the checkpoint */
-  LinkRun run;                 /* borrowed; credential NULL: no sockets at all */
+  WireRun run;                 /* borrowed; credential NULL: no sockets at all */
   const char *folder;          /* the run's folder; NULL: none */
   const char *socket_path;     /* where to listen; NULL: nowhere */
   const char *checkpoint;      /* absolute path; NULL: none */

@@ -42,7 +42,7 @@ on_news (gpointer data)
       driver->opened = TRUE;
       driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
     }
-  if (news->kind == SCRIBE_PUBLISHED)
+  if (news->kind == SCRIBE_PUBLISHED || (news->kind == SCRIBE_TROUBLE && news->final))
     driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED,
                                        .number = news->generation,
                                        .final = news->final });

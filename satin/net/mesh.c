@@ -11,28 +11,28 @@
 #define JOIN_TRIES_MAX 600 /* half a minute */
 
 static void
-on_up (Link *link, void *data)
+on_up (Wire *link, void *data)
 {
   Driver *driver = data;
-  guint64 dial = link_number (link); /* of the dial, until it is up */
+  guint64 dial = wire_number (link); /* of the dial, until it is up */
   if (dial != 0)
     g_hash_table_remove (driver->dials, &dial);
   else
     driver->unproved--;
-  if (link_role (link) == LINK_ROLE_CONTROL)
+  if (wire_role (link) == WIRE_ROLE_CONTROL)
     {
-      link_set_number (link, 0);
+      wire_set_number (link, 0);
       return;
     }
   guint64 *key = g_new (guint64, 1);
   *key = ++driver->last_link;
-  link_set_number (link, *key);
+  wire_set_number (link, *key);
   g_hash_table_insert (driver->links, key, link);
   driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_LINK_UP, .link = *key, .dial = dial });
 }
 
 static void
-answer_control (Driver *driver, Link *link, GBytes *message)
+answer_control (Driver *driver, Wire *link, GBytes *message)
 {
   gsize size;
   const char *text = g_bytes_get_data (message, &size);
@@ -47,35 +47,35 @@ answer_control (Driver *driver, Link *link, GBytes *message)
     reply = g_strdup ("{\"error\":\"unknown request\"}");
   g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   g_ptr_array_add (parts, g_bytes_new (reply, strlen (reply)));
-  link_send (link, parts);
+  wire_send (link, parts);
   if (suspend)
     driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
 }
 
 static void
-on_message (Link *link, GBytes *message, void *data)
+on_message (Wire *link, GBytes *message, void *data)
 {
   Driver *driver = data;
-  if (link_role (link) == LINK_ROLE_CONTROL)
+  if (wire_role (link) == WIRE_ROLE_CONTROL)
     answer_control (driver, link, message);
   else
     driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_MESSAGE,
-                                       .link = link_number (link),
+                                       .link = wire_number (link),
                                        .bytes = message });
 }
 
 static void
-on_down (Link *link, gboolean dead, void *data)
+on_down (Wire *link, gboolean dead, void *data)
 {
   Driver *driver = data;
-  guint64 number = link_number (link);
-  if (!link_is_proved (link) && number != 0)
+  guint64 number = wire_number (link);
+  if (!wire_is_proved (link) && number != 0)
     {
       g_hash_table_remove (driver->dials, &number);
       driver_step (driver, &(NodeEvent){
                                .kind = NODE_EVENT_DIAL_FAILED, .dial = number, .dead = dead });
     }
-  else if (!link_is_proved (link))
+  else if (!wire_is_proved (link))
     driver->unproved--;
   else if (number != 0)
     {
@@ -84,19 +84,19 @@ on_down (Link *link, gboolean dead, void *data)
     }
 }
 
-static const LinkCalls calls = { on_up, on_message, on_down };
+static const WireCalls calls = { on_up, on_message, on_down };
 
 static void
 on_accepted (GSocket *socket, void *data)
 {
   Driver *driver = data;
-  if (driver->unproved >= LINK_UNPROVED_MAX)
+  if (driver->unproved >= WIRE_UNPROVED_MAX)
     {
       g_socket_close (socket, NULL);
       return;
     }
   driver->unproved++;
-  link_accept (driver->context, &driver->config.run, socket, &calls, driver);
+  wire_accept (driver->context, &driver->config.run, socket, &calls, driver);
 }
 
 gboolean
@@ -116,7 +116,7 @@ close_one (gpointer key, gpointer link, gpointer data)
 {
   (void)key;
   (void)data;
-  link_close (link);
+  wire_close (link);
   return TRUE;
 }
 
@@ -144,27 +144,27 @@ mesh_dial (Driver *driver, guint64 dial, const char *address)
 {
   guint64 *key = g_new (guint64, 1);
   *key = dial;
-  Link *link = link_dial (driver->context, &driver->config.run, LINK_ROLE_NODE, address, &calls, driver);
-  link_set_number (link, dial);
+  Wire *link = wire_dial (driver->context, &driver->config.run, WIRE_ROLE_NODE, address, &calls, driver);
+  wire_set_number (link, dial);
   g_hash_table_insert (driver->dials, key, link);
 }
 
 void
 mesh_send (Driver *driver, guint64 number, GPtrArray *parts)
 {
-  Link *link = g_hash_table_lookup (driver->links, &number);
+  Wire *link = g_hash_table_lookup (driver->links, &number);
   if (link != NULL)
-    link_send (link, parts);
+    wire_send (link, parts);
 }
 
 void
 mesh_close_link (Driver *driver, guint64 number)
 {
-  Link *link = g_hash_table_lookup (driver->links, &number);
+  Wire *link = g_hash_table_lookup (driver->links, &number);
   if (link == NULL)
     return;
   g_hash_table_remove (driver->links, &number);
-  link_close (link);
+  wire_close (link);
 }
 
 /* The run's id is the checkpoint's, which the founder knows; it wrote it before it could be reached. */

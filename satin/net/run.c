@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What SATIN_APP's main () does, and the words of satin.h that reach beyond the engine: satin_root,
  * satin_input, satin_publish, satin_stopped. Main thread only. It waits for the driver; it decides when the user's main runs. */
+#include "config.h"
+
 #include "capture.h"
 #include "driver.h"
 #include "folder.h"
@@ -24,7 +26,7 @@ struct SatinRun
   FolderRun folder_run; /* node process: what the launcher wrote */
   char *folder;         /* the run's folder; NULL: none */
   char *socket_path;
-  LinkRun link_run;
+  WireRun wire_run;
   Identity identity;
   Restore restore;      /* founder and solo: what stood at the checkpoint's place */
   DriverConfig config;
@@ -125,7 +127,7 @@ refuse_if_in_use (SatinRun *run)
   for (char **address = run->restore.addresses; address != NULL && *address != NULL; address++)
     {
       g_autofree char *name = NULL, *host = NULL;
-      g_autofree char *id = link_ask_run (*address, &name, &host);
+      g_autofree char *id = wire_ask_run (*address, &name, &host);
       if (id == NULL || strcmp (id, run->restore.identity.run) != 0)
         continue;
       g_autofree char *sentence
@@ -257,17 +259,17 @@ start_driver (SatinRun *run)
     {
       run->socket_path = folder_socket (&run->folder_run, getpid ());
       g_autoptr (GBytes) id = g_bytes_new (run->identity.run, strlen (run->identity.run));
-      run->link_run.credential = folder_credential (run->folder, &error);
-      if (run->link_run.credential == NULL
+      run->wire_run.credential = folder_credential (run->folder, &error);
+      if (run->wire_run.credential == NULL
           || (config->founder && !folder_write (run->folder, "id", id, &error)))
         leave (run, 1, error->message);
     }
-  run->link_run.id = run->identity.run;
-  run->link_run.name = run->folder_run.name != NULL ? run->folder_run.name : (char *)run->app->name;
-  run->identity.name = g_strdup (run->link_run.name);
+  run->wire_run.id = run->identity.run;
+  run->wire_run.name = run->folder_run.name != NULL ? run->folder_run.name : (char *)run->app->name;
+  run->identity.name = g_strdup (run->wire_run.name);
   config->identity = run->identity;
-  run->link_run.host = (char *)g_get_host_name ();
-  config->run = run->link_run;
+  run->wire_run.host = (char *)g_get_host_name ();
+  config->run = run->wire_run;
   config->socket_path = run->socket_path;
   run->driver = driver_new (config, &error);
   if (run->driver == NULL)
@@ -363,7 +365,7 @@ run_clear (SatinRun *run)
   identity_clear (&run->identity);
   options_clear (&run->options);
   folder_run_clear (&run->folder_run);
-  g_free (run->link_run.credential);
+  g_free (run->wire_run.credential);
   g_free (run->socket_path);
   g_free (run->folder);
   g_ptr_array_unref (run->inputs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests of scribe and restore share: a folder of their own, an identity, rows, and a mailbox for the
- * scribe's news. Each test program includes it once. */
+/* What the tests of scribe and restore share: a folder of their own, an identity, rows, and a
+ * mailbox for the scribe's news. Each test program includes it once. */
 #pragma once
 
 #include "coordinator/restore.h"
@@ -61,7 +61,7 @@ place_new (void)
   place->target = g_build_filename (place->folder, "run.ckpt", NULL);
   place->work = g_build_filename (place->folder, "work", NULL);
   place->stems = stems_new ();
-  place->rows = g_ptr_array_new_with_free_func ((GDestroyNotify) row_free);
+  place->rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   pthread_mutex_init (&place->lock, NULL);
   pthread_cond_init (&place->wake, NULL);
   return place;
@@ -88,9 +88,9 @@ place_free (Place *place)
     {
       g_autofree char *path = g_build_filename (place->folder, name, NULL);
       if (g_unlink (path) != 0)
-        (void) g_rmdir (path);
+        (void)g_rmdir (path);
     }
-  (void) g_rmdir (place->folder);
+  (void)g_rmdir (place->folder);
   g_ptr_array_unref (place->rows);
   stems_free (place->stems);
   pthread_cond_destroy (&place->wake);
@@ -116,7 +116,7 @@ static Identity
 identity_make (const char *run, const char *app, const char *argument)
 {
   Identity identity = { 0 };
-  char *argv[] = { (char *) argument, "two words", NULL };
+  char *argv[] = { (char *)argument, "two words", NULL };
   identity.run = g_strdup (run);
   identity.name = g_strdup ("a name");
   identity.app = g_strdup (app);
@@ -161,7 +161,7 @@ row_make (const char *path, gint64 number, guint64 work_us, double weight)
 static inline GPtrArray *
 rows_new (void)
 {
-  return g_ptr_array_new_with_free_func ((GDestroyNotify) row_free);
+  return g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 }
 
 static inline void

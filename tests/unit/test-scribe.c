@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of coordinator/scribe.c with ledger, inbox and takeover below it; links coordinator, storage and value. */
+/* Tests of coordinator/scribe.c with ledger, inbox and takeover below it; links coordinator,
+ * storage and value. */
 #include "checkpoint.h"
 
 #include <signal.h>
@@ -10,7 +11,8 @@
 
 #define HOUR_US (G_GUINT64_CONSTANT (3600) * G_USEC_PER_SEC)
 
-/* What bare SQLite answers about the published file: the text of the first column of the first row. */
+/* What bare SQLite answers about the published file: the text of the first column of the first row.
+ */
 static char *
 ask (const char *path, const char *query)
 {
@@ -21,7 +23,7 @@ ask (const char *path, const char *query)
     g_error ("%s: %s", query, sqlite3_errmsg (db));
   char *answer = NULL;
   if (sqlite3_step (statement) == SQLITE_ROW)
-    answer = g_strdup ((const char *) sqlite3_column_text (statement, 0));
+    answer = g_strdup ((const char *)sqlite3_column_text (statement, 0));
   sqlite3_finalize (statement);
   sqlite3_close (db);
   return answer;
@@ -87,8 +89,7 @@ test_what_was_saved_stands_in_the_published_file (void)
   assert_answer (place->target, "SELECT cause FROM node WHERE left IS NOT NULL", "crashed");
   assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'crash'", "gone");
   assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "1");
-  assert_answer (place->target, "SELECT value FROM run WHERE key = 'argv'",
-                 "[b'8', b'two words']");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'argv'", "[b'8', b'two words']");
   assert_answer (place->target, "PRAGMA integrity_check", "ok");
   assert_answer (place->target, "PRAGMA application_id", "1396790350");
   g_assert_cmpuint (place_strangers (place), ==, 0);

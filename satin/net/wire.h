@@ -11,56 +11,56 @@
 
 #include <gio/gio.h>
 
-typedef struct Link Link;
+typedef struct Wire Wire;
 
-#define LINK_MESSAGE_MAX (G_GUINT64_CONSTANT (8) << 30) /* bytes of one message */
-#define LINK_PROOF_SECONDS 5                            /* from connect to proof, else closed */
-#define LINK_UNPROVED_MAX 32                            /* accepted connections that have not proved themselves */
+#define WIRE_MESSAGE_MAX (G_GUINT64_CONSTANT (8) << 30) /* bytes of one message */
+#define WIRE_PROOF_SECONDS 5                            /* from connect to proof, else closed */
+#define WIRE_UNPROVED_MAX 32                            /* accepted connections that have not proved themselves */
 
 typedef enum
 {
-  LINK_ROLE_NODE = 'n',
-  LINK_ROLE_CONTROL = 'c'
-} LinkRole;
+  WIRE_ROLE_NODE = 'n',
+  WIRE_ROLE_CONTROL = 'c'
+} WireRole;
 
 /* What the greeting tells of the run. */
 typedef struct
 {
   char *credential; /* secret, never sent */
   char *id, *name, *host;
-} LinkRun;
+} WireRun;
 
 typedef struct
 {
-  void (*up) (Link *link, void *data);                      /* proved on both sides */
-  void (*message) (Link *link, GBytes *message, void *data); /* one whole message */
+  void (*up) (Wire *link, void *data);                      /* proved on both sides */
+  void (*message) (Wire *link, GBytes *message, void *data); /* one whole message */
   /* Broken, refused or ended by the other side; the link is freed after the call. `dead`: nobody
    * lives at the address that was dialled. */
-  void (*down) (Link *link, gboolean dead, void *data);
-} LinkCalls;
+  void (*down) (Wire *link, gboolean dead, void *data);
+} WireCalls;
 
 /* Dials `address` ("unix:PATH" or "tcp:HOST:PORT"). Never fails here: `down` comes from the context. */
-Link *link_dial (GMainContext *context, const LinkRun *run, LinkRole role, const char *address,
-                 const LinkCalls *calls, void *data);
+Wire *wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char *address,
+                 const WireCalls *calls, void *data);
 /* Takes over an accepted socket. */
-Link *link_accept (GMainContext *context, const LinkRun *run, GSocket *socket,
-                   const LinkCalls *calls, void *data);
+Wire *wire_accept (GMainContext *context, const WireRun *run, GSocket *socket,
+                   const WireCalls *calls, void *data);
 /* Closes and frees it; no `down` follows. What was sent and not yet written is tried once more. */
-void link_close (Link *link);
+void wire_close (Wire *link);
 
 /* Queues one message made of `parts` (of GBytes); written as the socket takes it. */
-void link_send (Link *link, GPtrArray *parts);
-gsize link_queued (Link *link); /* bytes not yet given to the kernel */
-LinkRole link_role (Link *link);
-gboolean link_is_proved (Link *link);
+void wire_send (Wire *link, GPtrArray *parts);
+gsize wire_queued (Wire *link); /* bytes not yet given to the kernel */
+WireRole wire_role (Wire *link);
+gboolean wire_is_proved (Wire *link);
 /* For the owner's own use. */
-guint64 link_number (Link *link);
-void link_set_number (Link *link, guint64 number);
+guint64 wire_number (Wire *link);
+void wire_set_number (Wire *link, guint64 number);
 
 /* (transfer full): connects a socket to `address`, blocking at most about a second; NULL with the GIO error. */
-GSocket *link_connect_blocking (const char *address, GError **error);
+GSocket *wire_connect_blocking (const char *address, GError **error);
 /* Blocking client for control requests and for asking who lives at an address.
  * (transfer full): id of the run that greets at `address`; NULL: nobody. `name`, `host` (out) (nullable). */
-char *link_ask_run (const char *address, char **name, char **host);
+char *wire_ask_run (const char *address, char **name, char **host);
 /* (transfer full): the reply to one control request. */
-char *link_ask (const char *address, const char *credential, const char *request, GError **error);
+char *wire_ask (const char *address, const char *credential, const char *request, GError **error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "net/link.h"
+#include "net/wire.h"
 #include "net/listener.h"
 
 #include <glib/gstdio.h>
@@ -10,8 +10,8 @@ typedef struct
 {
   GMainContext *context;
   Listener *listener;
-  LinkRun run;
-  Link *near, *far; /* dialled, accepted */
+  WireRun run;
+  Wire *near, *far; /* dialled, accepted */
   guint ups, downs;
   gboolean dead;
   guint64 received_bytes, received;
@@ -20,7 +20,7 @@ typedef struct
 } World;
 
 static void
-on_up (Link *link, void *data)
+on_up (Wire *link, void *data)
 {
   World *world = data;
   (void)link;
@@ -28,7 +28,7 @@ on_up (Link *link, void *data)
 }
 
 static void
-on_message (Link *link, GBytes *message, void *data)
+on_message (Wire *link, GBytes *message, void *data)
 {
   World *world = data;
   gsize size;
@@ -41,7 +41,7 @@ on_message (Link *link, GBytes *message, void *data)
 }
 
 static void
-on_down (Link *link, gboolean dead, void *data)
+on_down (Wire *link, gboolean dead, void *data)
 {
   World *world = data;
   if (link == world->near)
@@ -52,13 +52,13 @@ on_down (Link *link, gboolean dead, void *data)
   world->dead = dead;
 }
 
-static const LinkCalls calls = { on_up, on_message, on_down };
+static const WireCalls calls = { on_up, on_message, on_down };
 
 static void
 on_accepted (GSocket *socket, void *data)
 {
   World *world = data;
-  world->far = link_accept (world->context, &world->run, socket, &calls, world);
+  world->far = wire_accept (world->context, &world->run, socket, &calls, world);
 }
 
 static void
@@ -67,9 +67,9 @@ world_open (World *world, gboolean tcp)
   g_autoptr (GError) error = NULL;
   memset (world, 0, sizeof *world);
   world->context = g_main_context_new ();
-  world->folder = g_dir_make_tmp ("satin-link-XXXXXX", NULL);
+  world->folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
   world->path = g_build_filename (world->folder, "s", NULL);
-  world->run = (LinkRun){ "secret", "id-1", "name-1", "host-1" };
+  world->run = (WireRun){ "secret", "id-1", "name-1", "host-1" };
   world->listener = listener_new (world->context, world->path, tcp, on_accepted, world, &error);
   g_assert_no_error (error);
 }
@@ -78,9 +78,9 @@ static void
 world_close (World *world)
 {
   if (world->near != NULL)
-    link_close (world->near);
+    wire_close (world->near);
   if (world->far != NULL)
-    link_close (world->far);
+    wire_close (world->far);
   listener_free (world->listener);
   g_rmdir (world->folder);
   g_main_context_unref (world->context);
@@ -101,7 +101,7 @@ messages_arrive_whole (gconstpointer tcp)
   guint32 sum = 0;
   world_open (&world, GPOINTER_TO_INT (tcp));
   const char *address = listener_addresses (world.listener)[GPOINTER_TO_INT (tcp)];
-  world.near = link_dial (world.context, &world.run, LINK_ROLE_NODE, address, &calls, &world);
+  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE, address, &calls, &world);
   UNTIL (&world, world.ups == 2);
 
   const gsize sizes[] = { 1, 7, 4096, 262143, 262144, 262145, 5000000, 3, 40000000, 9 };
@@ -118,14 +118,14 @@ messages_arrive_whole (gconstpointer tcp)
       g_ptr_array_add (parts, g_bytes_new_from_bytes (all, 0, half));
       g_ptr_array_add (parts, g_bytes_new_from_bytes (all, half, sizes[i] - half));
       g_bytes_unref (all);
-      link_send (world.near, parts);
+      wire_send (world.near, parts);
       sent += sizes[i];
     }
   UNTIL (&world, world.received == G_N_ELEMENTS (sizes));
 
   g_assert_cmpuint (world.received_bytes, ==, sent);
   g_assert_cmpuint (world.sum, ==, sum);
-  g_assert_cmpuint (link_queued (world.near), ==, 0);
+  g_assert_cmpuint (wire_queued (world.near), ==, 0);
   world_close (&world);
 }
 
@@ -134,10 +134,10 @@ another_credential_is_refused (void)
 {
   World world;
   world_open (&world, FALSE);
-  LinkRun other = world.run;
+  WireRun other = world.run;
   other.credential = (char *)"guess";
 
-  world.near = link_dial (world.context, &other, LINK_ROLE_NODE,
+  world.near = wire_dial (world.context, &other, WIRE_ROLE_NODE,
                           listener_addresses (world.listener)[0], &calls, &world);
   UNTIL (&world, world.downs == 2);
 
@@ -155,7 +155,7 @@ garbage_is_refused (void)
       guint8 garbage[200];
       guint before = world.downs;
       g_autoptr (GSocket) socket
-          = link_connect_blocking (listener_addresses (world.listener)[0], NULL);
+          = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
       for (guint k = 0; k < sizeof garbage; k++)
         garbage[k] = (guint8)g_test_rand_int ();
       g_socket_send (socket, (char *)garbage, 1 + (gsize)g_test_rand_int_range (0, 199), NULL, NULL);
@@ -174,7 +174,7 @@ a_dial_to_nobody_says_dead (void)
   world_open (&world, FALSE);
   g_autofree char *nobody = g_strdup_printf ("unix:%s-gone", world.path);
 
-  world.near = link_dial (world.context, &world.run, LINK_ROLE_NODE, nobody, &calls, &world);
+  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE, nobody, &calls, &world);
   UNTIL (&world, world.downs == 1);
 
   g_assert_true (world.dead);
@@ -186,11 +186,11 @@ the_other_side_closing_is_noticed (void)
 {
   World world;
   world_open (&world, FALSE);
-  world.near = link_dial (world.context, &world.run, LINK_ROLE_NODE,
+  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
                           listener_addresses (world.listener)[0], &calls, &world);
   UNTIL (&world, world.ups == 2);
 
-  link_close (world.far);
+  wire_close (world.far);
   world.far = NULL;
   UNTIL (&world, world.downs == 1);
 
@@ -202,13 +202,13 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_data_func ("/link/messages-arrive-whole-by-unix-socket", GINT_TO_POINTER (0),
+  g_test_add_data_func ("/wire/messages-arrive-whole-by-unix-socket", GINT_TO_POINTER (0),
                         messages_arrive_whole);
-  g_test_add_data_func ("/link/messages-arrive-whole-by-tcp", GINT_TO_POINTER (1),
+  g_test_add_data_func ("/wire/messages-arrive-whole-by-tcp", GINT_TO_POINTER (1),
                         messages_arrive_whole);
-  g_test_add_func ("/link/another-credential-is-refused", another_credential_is_refused);
-  g_test_add_func ("/link/garbage-is-refused", garbage_is_refused);
-  g_test_add_func ("/link/a-dial-to-nobody-says-dead", a_dial_to_nobody_says_dead);
-  g_test_add_func ("/link/the-other-side-closing-is-noticed", the_other_side_closing_is_noticed);
+  g_test_add_func ("/wire/another-credential-is-refused", another_credential_is_refused);
+  g_test_add_func ("/wire/garbage-is-refused", garbage_is_refused);
+  g_test_add_func ("/wire/a-dial-to-nobody-says-dead", a_dial_to_nobody_says_dead);
+  g_test_add_func ("/wire/the-other-side-closing-is-noticed", the_other_side_closing_is_noticed);
   return g_test_run ();
 }

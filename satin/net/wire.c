@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Owns one socket and its two queues. Runs in the driver's thread. Must not know what messages mean. */
-#include "link.h"
+#include "wire.h"
 
 #include <gio/gunixsocketaddress.h>
 #include <string.h>
@@ -21,17 +21,17 @@ typedef enum
   PHASE_UP
 } Phase;
 
-struct Link
+struct Wire
 {
   GMainContext *context;
   GSocket *socket;
   GSource *source, *deadline;
   GIOCondition watched; /* what `source` waits for */
-  LinkCalls calls;
+  WireCalls calls;
   void *data;
   Phase phase;
   gboolean dialled, dispatching, closed;
-  LinkRole role;
+  WireRole role;
   guint64 number;
   char *credential;
   guint8 my_nonce[NONCE_SIZE], other_nonce[NONCE_SIZE];
@@ -115,7 +115,7 @@ socket_for (GSocketAddress *address, GError **error)
 }
 
 static void
-watch (Link *link)
+watch (Wire *link)
 {
   GIOCondition condition = link->phase == PHASE_CONNECTING ? G_IO_OUT : G_IO_IN;
   if (!g_queue_is_empty (&link->out))
@@ -134,7 +134,7 @@ watch (Link *link)
 }
 
 static void
-link_free (Link *link)
+wire_free (Wire *link)
 {
   if (link->source != NULL)
     {
@@ -158,18 +158,18 @@ link_free (Link *link)
 
 /* The one way in which a link ends by itself. */
 static void
-fail (Link *link, gboolean dead)
+fail (Wire *link, gboolean dead)
 {
   if (link->closed)
     return;
   link->closed = TRUE;
   link->calls.down (link, dead, link->data);
   if (!link->dispatching)
-    link_free (link);
+    wire_free (link);
 }
 
 static gboolean
-write_some (Link *link)
+write_some (Wire *link)
 {
   while (!g_queue_is_empty (&link->out))
     {
@@ -207,7 +207,7 @@ write_some (Link *link)
 }
 
 static void
-push (Link *link, GBytes *bytes)
+push (Wire *link, GBytes *bytes)
 {
   if (g_bytes_get_size (bytes) == 0)
     {
@@ -220,7 +220,7 @@ push (Link *link, GBytes *bytes)
 
 /* TRUE: `size` bytes were taken off the front of `in`. */
 static gboolean
-take (Link *link, void *to, gsize size)
+take (Wire *link, void *to, gsize size)
 {
   if (link->in->len < size)
     return FALSE;
@@ -230,7 +230,7 @@ take (Link *link, void *to, gsize size)
 }
 
 static void
-up (Link *link)
+up (Wire *link)
 {
   link->phase = PHASE_UP;
   if (link->deadline != NULL)
@@ -243,7 +243,7 @@ up (Link *link)
 
 /* Dialled: magic, nonce, 2 bytes of length, text. */
 static gboolean
-read_greeting (Link *link)
+read_greeting (Wire *link)
 {
   gsize head = MAGIC_SIZE + NONCE_SIZE + 2;
   if (link->in->len >= MAGIC_SIZE && memcmp (link->in->data, MAGIC, MAGIC_SIZE) != 0)
@@ -268,7 +268,7 @@ read_greeting (Link *link)
 }
 
 static gboolean
-read_proof (Link *link)
+read_proof (Wire *link)
 {
   guint8 expected[PROOF_SIZE];
   if (link->dialled)
@@ -288,9 +288,9 @@ read_proof (Link *link)
     return TRUE;
   prove (link->credential, "dialler", link->my_nonce, frame + 1, frame[0], expected);
   if (!proof_is_equal (frame + 1 + NONCE_SIZE, expected)
-      || (frame[0] != LINK_ROLE_NODE && frame[0] != LINK_ROLE_CONTROL))
+      || (frame[0] != WIRE_ROLE_NODE && frame[0] != WIRE_ROLE_CONTROL))
     return FALSE;
-  link->role = (LinkRole)frame[0];
+  link->role = (WireRole)frame[0];
   memcpy (link->other_nonce, frame + 1, NONCE_SIZE);
   prove (link->credential, "greeter", link->my_nonce, link->other_nonce, frame[0], expected);
   push (link, g_bytes_new (expected, sizeof expected));
@@ -300,7 +300,7 @@ read_proof (Link *link)
 
 /* One message, or the start of one, out of `in`. */
 static gboolean
-read_frame (Link *link, gboolean *more)
+read_frame (Wire *link, gboolean *more)
 {
   guint64 size;
   *more = FALSE;
@@ -308,7 +308,7 @@ read_frame (Link *link, gboolean *more)
     return TRUE;
   memcpy (&size, link->in->data, 8);
   size = GUINT64_FROM_LE (size);
-  if (size == 0 || size > LINK_MESSAGE_MAX)
+  if (size == 0 || size > WIRE_MESSAGE_MAX)
     return FALSE;
   if (link->in->len - 8 >= size)
     {
@@ -331,7 +331,7 @@ read_frame (Link *link, gboolean *more)
 }
 
 static gboolean
-digest_input (Link *link)
+digest_input (Wire *link)
 {
   gboolean more = TRUE;
   while (more && !link->closed)
@@ -352,7 +352,7 @@ digest_input (Link *link)
 
 /* FALSE: the link is broken. */
 static gboolean
-read_some (Link *link)
+read_some (Wire *link)
 {
   for (gsize budget = READ_BUDGET; budget > 0 && !link->closed;)
     {
@@ -399,7 +399,7 @@ read_some (Link *link)
 static gboolean
 on_ready (GSocket *socket, GIOCondition condition, gpointer data)
 {
-  Link *link = data;
+  Wire *link = data;
   gboolean fine = TRUE, dead = FALSE;
   link->dispatching = TRUE;
   if (link->phase == PHASE_CONNECTING)
@@ -418,7 +418,7 @@ on_ready (GSocket *socket, GIOCondition condition, gpointer data)
   link->dispatching = FALSE;
   if (link->closed)
     {
-      link_free (link);
+      wire_free (link);
       return G_SOURCE_REMOVE;
     }
   watch (link);
@@ -439,10 +439,10 @@ on_refused (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-static Link *
-link_new (GMainContext *context, const LinkRun *run, const LinkCalls *calls, void *data)
+static Wire *
+wire_new (GMainContext *context, const WireRun *run, const WireCalls *calls, void *data)
 {
-  Link *link = g_new0 (Link, 1);
+  Wire *link = g_new0 (Wire, 1);
   link->context = context;
   link->calls = *calls;
   link->data = data;
@@ -454,18 +454,18 @@ link_new (GMainContext *context, const LinkRun *run, const LinkCalls *calls, voi
 }
 
 static void
-set_deadline (Link *link, guint ms, GSourceFunc function)
+set_deadline (Wire *link, guint ms, GSourceFunc function)
 {
   link->deadline = g_timeout_source_new (ms);
   g_source_set_callback (link->deadline, function, link, NULL);
   g_source_attach (link->deadline, link->context);
 }
 
-Link *
-link_dial (GMainContext *context, const LinkRun *run, LinkRole role, const char *address,
-           const LinkCalls *calls, void *data)
+Wire *
+wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char *address,
+           const WireCalls *calls, void *data)
 {
-  Link *link = link_new (context, run, calls, data);
+  Wire *link = wire_new (context, run, calls, data);
   g_autoptr (GError) error = NULL;
   g_autoptr (GSocketAddress) parsed = address_parse (address, &error);
   link->dialled = TRUE;
@@ -488,16 +488,16 @@ link_dial (GMainContext *context, const LinkRun *run, LinkRole role, const char 
       set_deadline (link, dead ? 0 : 50, dead ? on_refused : on_deadline);
       return link;
     }
-  set_deadline (link, LINK_PROOF_SECONDS * 1000, on_deadline);
+  set_deadline (link, WIRE_PROOF_SECONDS * 1000, on_deadline);
   watch (link);
   return link;
 }
 
-Link *
-link_accept (GMainContext *context, const LinkRun *run, GSocket *socket, const LinkCalls *calls,
+Wire *
+wire_accept (GMainContext *context, const WireRun *run, GSocket *socket, const WireCalls *calls,
              void *data)
 {
-  Link *link = link_new (context, run, calls, data);
+  Wire *link = wire_new (context, run, calls, data);
   g_autofree char *text = g_strdup_printf ("%s\n%s\n%s\n", run->id, run->name, run->host);
   gsize size = MIN (strlen (text), GREETING_TEXT_MAX);
   g_autoptr (GByteArray) greeting = g_byte_array_new ();
@@ -512,13 +512,13 @@ link_accept (GMainContext *context, const LinkRun *run, GSocket *socket, const L
   g_byte_array_append (greeting, (const guint8 *)text, (guint)size);
   push (link, g_byte_array_free_to_bytes (g_steal_pointer (&greeting)));
   link->phase = PHASE_PROVING;
-  set_deadline (link, LINK_PROOF_SECONDS * 1000, on_deadline);
+  set_deadline (link, WIRE_PROOF_SECONDS * 1000, on_deadline);
   watch (link);
   return link;
 }
 
 void
-link_close (Link *link)
+wire_close (Wire *link)
 {
   if (link->closed)
     return;
@@ -526,11 +526,11 @@ link_close (Link *link)
   if (link->socket != NULL && link->phase == PHASE_UP)
     write_some (link);
   if (!link->dispatching)
-    link_free (link);
+    wire_free (link);
 }
 
 void
-link_send (Link *link, GPtrArray *parts)
+wire_send (Wire *link, GPtrArray *parts)
 {
   guint64 size = 0;
   gboolean idle = g_queue_is_empty (&link->out);
@@ -538,7 +538,7 @@ link_send (Link *link, GPtrArray *parts)
     return;
   for (guint i = 0; i < parts->len; i++)
     size += g_bytes_get_size (parts->pdata[i]);
-  g_assert (size > 0 && size <= LINK_MESSAGE_MAX);
+  g_assert (size > 0 && size <= WIRE_MESSAGE_MAX);
   guint64 header = GUINT64_TO_LE (size);
   push (link, g_bytes_new (&header, sizeof header));
   for (guint i = 0; i < parts->len; i++)
@@ -553,37 +553,37 @@ link_send (Link *link, GPtrArray *parts)
 }
 
 gsize
-link_queued (Link *link)
+wire_queued (Wire *link)
 {
   return link->out_bytes;
 }
 
-LinkRole
-link_role (Link *link)
+WireRole
+wire_role (Wire *link)
 {
   return link->role;
 }
 
 gboolean
-link_is_proved (Link *link)
+wire_is_proved (Wire *link)
 {
   return link->phase == PHASE_UP;
 }
 
 guint64
-link_number (Link *link)
+wire_number (Wire *link)
 {
   return link->number;
 }
 
 void
-link_set_number (Link *link, guint64 number)
+wire_set_number (Wire *link, guint64 number)
 {
   link->number = number;
 }
 
 GSocket *
-link_connect_blocking (const char *address, GError **error)
+wire_connect_blocking (const char *address, GError **error)
 {
   g_autoptr (GSocketAddress) parsed = address_parse (address, error);
   g_autoptr (GSocket) socket = parsed != NULL ? socket_for (parsed, error) : NULL;
@@ -644,10 +644,10 @@ receive_greeting (GSocket *socket, guint8 nonce[NONCE_SIZE], GError **error)
 }
 
 char *
-link_ask_run (const char *address, char **name, char **host)
+wire_ask_run (const char *address, char **name, char **host)
 {
   guint8 nonce[NONCE_SIZE];
-  g_autoptr (GSocket) socket = link_connect_blocking (address, NULL);
+  g_autoptr (GSocket) socket = wire_connect_blocking (address, NULL);
   g_autofree char *text = socket != NULL ? receive_greeting (socket, nonce, NULL) : NULL;
   if (text == NULL)
     return NULL;
@@ -662,17 +662,17 @@ link_ask_run (const char *address, char **name, char **host)
 }
 
 char *
-link_ask (const char *address, const char *credential, const char *request, GError **error)
+wire_ask (const char *address, const char *credential, const char *request, GError **error)
 {
   guint8 greeter[NONCE_SIZE], proof[PROOF_SIZE], expected[PROOF_SIZE];
-  guint8 frame[1 + NONCE_SIZE + PROOF_SIZE] = { LINK_ROLE_CONTROL };
-  g_autoptr (GSocket) socket = link_connect_blocking (address, error);
+  guint8 frame[1 + NONCE_SIZE + PROOF_SIZE] = { WIRE_ROLE_CONTROL };
+  g_autoptr (GSocket) socket = wire_connect_blocking (address, error);
   g_autofree char *text = socket != NULL ? receive_greeting (socket, greeter, error) : NULL;
   if (text == NULL)
     return NULL;
   fill_random (frame + 1, NONCE_SIZE);
-  prove (credential, "dialler", greeter, frame + 1, LINK_ROLE_CONTROL, frame + 1 + NONCE_SIZE);
-  prove (credential, "greeter", greeter, frame + 1, LINK_ROLE_CONTROL, expected);
+  prove (credential, "dialler", greeter, frame + 1, WIRE_ROLE_CONTROL, frame + 1 + NONCE_SIZE);
+  prove (credential, "greeter", greeter, frame + 1, WIRE_ROLE_CONTROL, expected);
   if (!send_all (socket, frame, sizeof frame, error)
       || !receive_all (socket, proof, sizeof proof, error))
     return NULL;
