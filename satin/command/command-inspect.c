@@ -1,47 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin inspect`: what a checkpoint holds, for a person. One thread. Changes nothing; also shows a
  * checkpoint that a live run writes, since what stands at its place always is a whole file. */
+#include "arguments.h"
 #include "command.h"
-#include "options.h"
 
 #include "coordinator/restore.h"
 
-#include <sqlite3.h>
 #include <string.h>
 
+/* So many of each are shown; `sqlite3` shows the rest. */
+#define NODES_SHOWN_MAX 20
+#define ROWS_SHOWN_MAX 10
+#define VALUE_SHOWN_MAX 40
+
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3, sqlite3_close)
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (sqlite3_stmt, sqlite3_finalize)
-
-static const char who[]
-    = "SELECT coalesce (nullif (node, ''), '?'), count (*), coalesce (sum (work_s), 0)"
-      " FROM result GROUP BY node ORDER BY 3 DESC LIMIT 20";
-static const char largest[] = "SELECT path, job, coalesce (work_s, 0),"
-                              " CASE typeof (value) WHEN 'blob' THEN length (value) || ' bytes'"
-                              " ELSE substr (value, 1, 40) END"
-                              " FROM result ORDER BY work_s DESC, path LIMIT 10";
-static const char started[]
-    = "SELECT strftime ('%Y-%m-%d %H:%M:%S UTC', min (joined), 'unixepoch') FROM node"
-      " WHERE typeof (joined) IN ('integer', 'real')";
-
-static const char *
-column (sqlite3_stmt *statement, int i)
-{
-  const char *text = (const char *)sqlite3_column_text (statement, i);
-
-  return text == NULL ? "" : text;
-}
-
-/* What cannot be asked of this file is left out: the file's worth was judged before. */
-static sqlite3_stmt *
-ask (sqlite3 *db, const char *query)
-{
-  sqlite3_stmt *statement = NULL;
-
-  if (db == NULL || sqlite3_prepare_v2 (db, query, -1, &statement, NULL) != SQLITE_OK)
-    return NULL;
-  return statement;
-}
 
 static void
 print_identity (const Identity *identity)
@@ -65,13 +37,31 @@ print_identity (const Identity *identity)
     g_print ("satin     %s\n", identity->version);
 }
 
-static void
-print_started (sqlite3 *db)
+static int
+compare_work (gconstpointer a, gconstpointer b)
 {
-  g_autoptr (sqlite3_stmt) statement = ask (db, started);
+  const RestoreNode *x = *(RestoreNode *const *)a, *y = *(RestoreNode *const *)b;
 
-  if (statement != NULL && sqlite3_step (statement) == SQLITE_ROW && *column (statement, 0) != '\0')
-    g_print ("started   %s\n", column (statement, 0));
+  return (x->work_s < y->work_s) - (x->work_s > y->work_s);
+}
+
+/* A checkpoint is born when its first node joins. */
+static void
+print_started (const GPtrArray *nodes)
+{
+  gint64 first = 0;
+
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const RestoreNode *node = nodes->pdata[i];
+
+      if (node->joined > 0 && (first == 0 || node->joined < first))
+        first = node->joined;
+    }
+  g_autoptr (GDateTime) time = first == 0 ? NULL : g_date_time_new_from_unix_local (first);
+  g_autofree char *text = time == NULL ? NULL : g_date_time_format (time, "%Y-%m-%d %H:%M:%S");
+  if (text != NULL)
+    g_print ("started   %s\n", text);
 }
 
 static void
@@ -88,46 +78,79 @@ print_state (const Restore *restore)
 }
 
 static void
-print_who (sqlite3 *db)
+print_who (const GPtrArray *nodes)
 {
-  g_autoptr (sqlite3_stmt) statement = ask (db, who);
   gboolean first = TRUE;
 
-  while (statement != NULL && sqlite3_step (statement) == SQLITE_ROW)
+  for (guint i = 0; i < MIN (nodes->len, NODES_SHOWN_MAX); i++)
     {
+      const RestoreNode *node = nodes->pdata[i];
+
       if (first)
-        g_print ("\n%-16s %8s %12s\n", "NODE", "RESULTS", "WORK");
+        g_print ("\n%-12s %-20s %8s %12s %8s\n", "NODE", "HOST", "RESULTS", "WORK", "SHARE");
       first = FALSE;
-      g_print ("%-16s %8s %10.2f s\n", column (statement, 0), column (statement, 1),
-               sqlite3_column_double (statement, 2));
+      g_print ("%-12s %-20s %8" G_GUINT64_FORMAT " %10.2f s %6.2f %%\n", node->id,
+               node->name == NULL ? "-" : node->name, node->rows, node->work_s, node->weight * 100);
     }
+  if (nodes->len > NODES_SHOWN_MAX)
+    g_print ("… and %u more\n", nodes->len - NODES_SHOWN_MAX);
 }
 
 static void
-print_largest (sqlite3 *db)
+print_largest (const GPtrArray *rows)
 {
-  g_autoptr (sqlite3_stmt) statement = ask (db, largest);
-  gboolean first = TRUE;
-
-  while (statement != NULL && sqlite3_step (statement) == SQLITE_ROW)
+  for (guint i = 0; i < rows->len; i++)
     {
-      const char *path = column (statement, 0);
+      const RestoreRow *row = rows->pdata[i];
+      g_autofree char *value
+          = g_utf8_substring (row->value, 0, MIN (g_utf8_strlen (row->value, -1), VALUE_SHOWN_MAX));
 
-      if (first)
-        g_print ("\n%-24s %-12s %12s  %s\n", "LARGEST", "JOB", "WORK", "VALUE");
-      first = FALSE;
-      g_print ("%-24s %-12s %10.2f s  %s\n", *path == '\0' ? "/" : path, column (statement, 1),
-               sqlite3_column_double (statement, 2), column (statement, 3));
+      if (i == 0)
+        g_print ("\n%-24s %-12s %8s %12s  %s\n", "LARGEST", "JOB", "SHARE", "WORK", "VALUE");
+      g_print ("%-24s %-12s %6.2f %% %10.2f s  %s\n", row->path[0] == '\0' ? "/" : row->path,
+               row->job, row->weight * 100, row->work_s, value);
     }
+}
+
+static int
+fail (const GError *error)
+{
+  command_say ("%s", error->message);
+  return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_ERROR;
+}
+
+static int
+inspect (const char *target)
+{
+  const RestoreQuery query = { .largest = TRUE, .limit = ROWS_SHOWN_MAX };
+  g_autoptr (GError) error = NULL;
+  g_auto (Restore) restore = { 0 };
+  g_autoptr (GPtrArray) nodes = NULL, rows = NULL;
+
+  if (!restore_look (target, &restore, &error))
+    return fail (error);
+  if (!restore.exists)
+    {
+      command_say ("there is no checkpoint at '%s'", target);
+      return COMMAND_STORE;
+    }
+  nodes = restore_nodes (target, &error);
+  rows = nodes == NULL ? NULL : restore_rows (target, &query, &error);
+  if (rows == NULL)
+    return fail (error);
+  g_ptr_array_sort (nodes, compare_work);
+  print_identity (&restore.identity);
+  print_started (nodes);
+  print_state (&restore);
+  print_who (nodes);
+  print_largest (rows);
+  return COMMAND_DONE;
 }
 
 int
 command_inspect (int argc, char **argv)
 {
   g_autoptr (GOptionContext) context = g_option_context_new ("URI");
-  g_autoptr (GError) error = NULL;
-  g_auto (Restore) restore = { 0 };
-  g_autoptr (sqlite3) db = NULL;
   g_autofree char *target = NULL;
 
   g_option_context_set_summary (
@@ -137,23 +160,6 @@ command_inspect (int argc, char **argv)
     return COMMAND_USAGE;
   if (argc != 2)
     return command_usage ("inspect ", "say one checkpoint: `satin inspect URI`");
-  target = options_target (argv[1]);
-  if (!restore_look (target, &restore, &error))
-    {
-      command_say ("%s", error->message);
-      return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_ERROR;
-    }
-  if (!restore.exists)
-    {
-      command_say ("there is no checkpoint at '%s'", target);
-      return COMMAND_STORE;
-    }
-  if (sqlite3_open_v2 (target, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-    g_clear_pointer (&db, sqlite3_close);
-  print_identity (&restore.identity);
-  print_started (db);
-  print_state (&restore);
-  print_who (db);
-  print_largest (db);
-  return COMMAND_DONE;
+  target = arguments_target (argv[1]);
+  return target == NULL ? COMMAND_STORE : inspect (target);
 }

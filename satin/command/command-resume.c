@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin resume`: from a checkpoint to a run. Program, arguments, working directory and launch
  * options are the recorded ones unless said otherwise. One thread. */
+#include "arguments.h"
 #include "command.h"
 #include "launch.h"
-#include "options.h"
 
 #include "coordinator/restore.h"
 
@@ -61,7 +61,7 @@ look (const char *target, Restore *restore)
 
 /* What the checkpoint recorded, then what this command line says. */
 static void
-fill_run (FolderRun *run, const Options *options, const Restore *restore, const char *target)
+fill_run (FolderRun *run, const Arguments *options, const Restore *restore, const char *target)
 {
   const Identity *identity = &restore->identity;
 
@@ -83,7 +83,7 @@ fill_run (FolderRun *run, const Options *options, const Restore *restore, const 
   if (options->workers > 0)
     run->workers = options->workers;
   else if (options->nodes > 0 || run->workers == 0)
-    run->workers = options_workers (MAX (1, run->nodes));
+    run->workers = arguments_workers (MAX (1, run->nodes));
   run->nodes = MAX (1, run->nodes);
   run->tcp = run->tcp || options->tcp;
 }
@@ -91,14 +91,14 @@ fill_run (FolderRun *run, const Options *options, const Restore *restore, const 
 int
 command_resume (int argc, char **argv)
 {
-  g_auto (Options) options = { 0 };
+  g_auto (Arguments) options = { 0 };
   g_auto (FolderRun) run = { 0 };
   g_auto (Restore) restore = { 0 };
   g_autofree char *target = NULL;
   LaunchWish wish;
   int code;
 
-  if (!options_read (&options, about, argc, argv))
+  if (!arguments_read (&options, about, argc, argv))
     return COMMAND_USAGE;
   if (options.words[0] == NULL || options.words[1] != NULL)
     return command_usage ("resume ",
@@ -109,19 +109,19 @@ command_resume (int argc, char **argv)
   if (options.program != NULL && (options.program[0] == NULL || options.program[1] != NULL))
     return command_usage (
         "resume ", "after `--` stands the program alone; its arguments are the recorded ones");
-  target = options_target (options.words[0]);
-  code = look (target, &restore);
+  target = arguments_target (options.words[0]);
+  code = target == NULL ? COMMAND_STORE : look (target, &restore);
   if (code != COMMAND_DONE)
     return code;
   if (restore.finished && options.program == NULL)
     return repeat_answer (&restore);
   run.program
-      = options_program (options.program != NULL ? options.program[0] : restore.identity.program);
+      = arguments_program (options.program != NULL ? options.program[0] : restore.identity.program);
   if (run.program == NULL)
     return COMMAND_ERROR;
-  if (g_path_is_absolute (target) && !options_place_is_writable ("checkpoint", target))
+  if (!arguments_place_is_writable ("checkpoint", target))
     return COMMAND_STORE;
-  if (options.stats != NULL && !options_place_is_writable ("stats file", options.stats))
+  if (options.stats != NULL && !arguments_place_is_writable ("stats file", options.stats))
     return COMMAND_ERROR;
   fill_run (&run, &options, &restore, target);
   wish = (LaunchWish){ .stats = options.stats,

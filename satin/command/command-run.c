@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin run`: from a command line to a run. One thread. What the checkpoint holds is the founder's
  * to judge, since only it knows the program's jobs; here only what can be seen from outside. */
+#include "arguments.h"
 #include "command.h"
 #include "launch.h"
-#include "options.h"
 
 static const char *const about[]
     = { "run", "-- PROGRAM [ARG…]",
@@ -15,31 +15,33 @@ static const char *const about[]
 int
 command_run (int argc, char **argv)
 {
-  g_auto (Options) options = { 0 };
+  g_auto (Arguments) options = { 0 };
   g_auto (FolderRun) run = { 0 };
   LaunchWish wish;
 
-  if (!options_read (&options, about, argc, argv))
+  if (!arguments_read (&options, about, argc, argv))
     return COMMAND_USAGE;
   if (options.words[0] != NULL)
     return command_usage ("run ", "'%s' is neither an option nor behind `--`", options.words[0]);
   if (options.program == NULL || options.program[0] == NULL)
     return command_usage ("run ", "no program: say `satin run [OPTION…] -- PROGRAM [ARG…]`");
-  run.program = options_program (options.program[0]);
+  run.program = arguments_program (options.program[0]);
   if (run.program == NULL)
     return COMMAND_ERROR;
-  if (options.checkpoint != NULL && g_path_is_absolute (options.checkpoint)
-      && !options_place_is_writable ("checkpoint", options.checkpoint))
-    return COMMAND_STORE;
-  if (options.stats != NULL && !options_place_is_writable ("stats file", options.stats))
+  if (options.checkpoint != NULL)
+    {
+      run.checkpoint = arguments_target (options.checkpoint);
+      if (run.checkpoint == NULL || !arguments_place_is_writable ("checkpoint", run.checkpoint))
+        return COMMAND_STORE;
+    }
+  if (options.stats != NULL && !arguments_place_is_writable ("stats file", options.stats))
     return COMMAND_ERROR;
   run.argv = g_strdupv (options.program + 1);
   run.folder = g_get_current_dir ();
   run.name = g_strdup (options.name);
-  run.checkpoint = g_strdup (options.checkpoint);
   run.interval_s = options.interval_s > 0 ? options.interval_s : FOLDER_INTERVAL_DEFAULT_S;
   run.nodes = options.nodes > 0 ? options.nodes : 1;
-  run.workers = options.workers > 0 ? options.workers : options_workers (run.nodes);
+  run.workers = options.workers > 0 ? options.workers : arguments_workers (run.nodes);
   run.tcp = options.tcp;
   wish = (LaunchWish){ .stats = options.stats, .live = options.live };
   return launch_run (&run, &wish);

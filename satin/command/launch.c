@@ -14,6 +14,7 @@
 #include <glib-unix.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,16 +72,17 @@ kill_all (Launch *launch)
     }
 }
 
+/* Copies what the run left in `file` to `fd`, once. */
 static gboolean
-write_answer (const char *path)
+copy_out (const char *path, const char *file, int fd)
 {
-  g_autoptr (GBytes) answer = folder_bytes (path, "answer", NULL);
+  g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
   gsize size = 0, done = 0;
-  const char *data = answer == NULL ? NULL : g_bytes_get_data (answer, &size);
+  const char *data = bytes == NULL ? NULL : g_bytes_get_data (bytes, &size);
 
   while (done < size)
     {
-      ssize_t n = write (STDOUT_FILENO, data + done, size - done);
+      ssize_t n = write (fd, data + done, size - done);
 
       if (n < 0 && errno == EINTR)
         continue;
@@ -89,6 +91,23 @@ write_answer (const char *path)
       done += (gsize)n;
     }
   return TRUE;
+}
+
+/* The words of main were held back like its answer. If it has left none, and fails, a sentence or
+ * the logs tell why. */
+static void
+show_words (const Launch *launch, const char *sentence)
+{
+  g_autofree char *said = g_build_filename (launch->path, "answer.err", NULL);
+  struct stat info;
+
+  if (stat (said, &info) == 0 && info.st_size > 0)
+    copy_out (launch->path, "answer.err", STDERR_FILENO);
+  else if (sentence == NULL && launch->code != COMMAND_DONE && launch->code != COMMAND_SUSPENDED)
+    launch_words_last (launch->path);
+  if (sentence != NULL)
+    command_say ("%s",
+                 g_str_has_prefix (sentence, "satin: ") ? sentence + strlen ("satin: ") : sentence);
 }
 
 static gboolean
@@ -103,15 +122,12 @@ look_for_end (Launch *launch)
   launch->code = code;
   launch->ended_us = g_get_monotonic_time ();
   g_clear_pointer (&launch->live, live_free);
-  if (!write_answer (launch->path))
+  show_words (launch, sentence);
+  if (!copy_out (launch->path, "answer", STDOUT_FILENO))
     {
       command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
       launch->code = COMMAND_ERROR;
     }
-  if (sentence != NULL)
-    command_say ("%s", g_str_has_prefix (sentence, "satin: ") ? sentence + 7 : sentence);
-  else if (code != COMMAND_DONE && code != COMMAND_SUSPENDED)
-    launch_words_last (launch->path);
   return TRUE;
 }
 
@@ -141,7 +157,11 @@ on_tick (gpointer data)
 
   if (look_for_end (launch))
     {
-      if (now_us - launch->ended_us > LEAVE_LIMIT_US)
+      const Node *founder = &g_array_index (launch->nodes, Node, 0);
+
+      /* A founder that refused leaves the others waiting for somebody to join. */
+      if (now_us - launch->ended_us > LEAVE_LIMIT_US
+          || (founder->gone && !look_for_founder (launch)))
         kill_all (launch);
       return G_SOURCE_CONTINUE;
     }

@@ -33,7 +33,7 @@ for ((i = 1; i <= times; i++)); do
   begin "$satin" run -n $nodes --name $name --checkpoint "$file" --interval 0.3 "${way[@]}" -- \
     "$SATIN_BIN/nqueens" "$heavy"
   # Sometimes also while the nodes still are finding each other.
-  [ $((RANDOM % 4)) = 0 ] || wait_for 10 up $name $nodes
+  [ $((RANDOM % 4)) = 0 ] || wait_for $((10 * slow)) up $name $nodes
   sleep "$((RANDOM % 3)).$((RANDOM % 10))$((RANDOM % 10))"
   case $kind in
     one) victims=$(other_of $name) ;;

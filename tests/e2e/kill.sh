@@ -5,7 +5,7 @@
 choose_heavy
 
 begin "$satin" run -n 4 --name one -- "$SATIN_BIN/nqueens" "$heavy"
-ok "four nodes are up" wait_for 10 up one 4
+ok "four nodes are up" wait_for $((10 * slow)) up one 4
 victim=$(other_of one)
 kill -9 "$victim"
 ended
@@ -14,7 +14,7 @@ is "and the run is done" "$code" 0
 ok "the death is said in one line" [ "$(grep -c "node $victim died (signal 9)" <<<"$words")" = 1 ]
 
 begin "$satin" run -n 4 --name head -- "$SATIN_BIN/nqueens" "$heavy"
-ok "four nodes are up again" wait_for 10 up head 4
+ok "four nodes are up again" wait_for $((10 * slow)) up head 4
 victim=$(master_of head)
 kill -9 "$victim"
 ended
@@ -23,7 +23,7 @@ is "and that run is done" "$code" 0
 
 # Down to the last node, elders first.
 begin "$satin" run -n 3 --tcp --name last -- "$SATIN_BIN/nqueens" "$heavy"
-ok "three nodes are up" wait_for 10 up last 3
+ok "three nodes are up" wait_for $((10 * slow)) up last 3
 first=$(master_of last)
 kill -9 "$first"
 new_master () { local now; now=$(master_of last); [ -n "$now" ] && [ "$now" != "$first" ]; }

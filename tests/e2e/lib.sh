@@ -122,6 +122,7 @@ nodes_of ()
   "$satin" status "$1" --json 2>/dev/null | tr -d ' \n' | sed 's/.*"nodes":\[//' | sed 's/},{/}\n{/g' \
     | sed -n 's/.*"pid":\([0-9]*\).*"roles":\[\([^]]*\)\].*"state":"\([a-z]*\)".*/\1 [\2] \3/p'
 }
+no_nodes () { [ -z "$(our_nodes)" ]; }
 up () { [ "$(nodes_of "$1" | grep -c ' up$')" -ge "$2" ]; }      # RUN NUMBER
 master_of () { nodes_of "$1" | awk '/"master"/ { print $1; exit }'; }
 other_of () { nodes_of "$1" | awk '!/"master"/ { print $1; exit }'; }

@@ -8,7 +8,7 @@ is "four nodes compute fib" "$answer" 196418
 is "a run that is done exits with 0" "$code" 0
 is "nothing else is said" "$words" ""
 ok "the folder of the run is removed" [ -z "$(ls "$runs" 2>/dev/null)" ]
-ok "no process is left" wait_for 5 test -z "$(our_nodes)"
+ok "no process is left" wait_for $((5 * slow)) no_nodes
 
 try "$satin" run -n 4 --tcp --stats "$work/stats" -- "$SATIN_BIN/nqueens" 11
 is "four nodes count queens over TCP" "$answer" 2680
@@ -37,7 +37,7 @@ fi
 
 choose_heavy
 begin "$satin" run -n 4 --name busy -- "$SATIN_BIN/nqueens" "$heavy"
-ok "four nodes are up" wait_for 10 up busy 4
+ok "four nodes are up" wait_for $((10 * slow)) up busy 4
 is "one of them is master" "$(nodes_of busy | grep -c '"master"')" 1
 try "$satin" status --json
 ok "all runs are listed" grep -q '"name": *"busy"' <<<"$answer"
@@ -48,7 +48,7 @@ is "the busy run has the answer" "$answer" "$heavy_answer"
 
 # The launcher only watches: the run goes on without it, and keeps its answer.
 begin "$satin" run -n 3 --name alone -- "$SATIN_BIN/nqueens" "$heavy"
-ok "three nodes are up" wait_for 10 up alone 3
+ok "three nodes are up" wait_for $((10 * slow)) up alone 3
 kill -9 "$begun"
 wait "$begun" 2>/dev/null
 ok "the run ends without its launcher" wait_for $((60 * slow)) test -e "$runs/alone/end"

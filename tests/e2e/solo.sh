@@ -16,7 +16,7 @@ is "no workers is a slip in the usage" "$code" 2
 choose_heavy
 file=$work/solo.satin
 begin "$SATIN_BIN/nqueens" "$heavy" --checkpoint "$file" --interval 0.3
-ok "rows appear in the file" wait_for 20 has_rows "$file" 2
+ok "rows appear in the file" wait_for $((20 * slow)) has_rows "$file" 2
 kill -9 "$begun"
 ended
 ok "what was killed left a sound file" integrity "$file"
@@ -25,7 +25,7 @@ is "the same line goes on" "$answer" "$heavy_answer"
 
 file=$work/term.satin
 begin "$SATIN_BIN/nqueens" "$heavy" --checkpoint "$file" --interval 0.3
-ok "rows appear in the second file" wait_for 20 has_rows "$file" 2
+ok "rows appear in the second file" wait_for $((20 * slow)) has_rows "$file" 2
 kill -TERM "$begun"
 ended
 is "SIGTERM suspends" "$code" 75

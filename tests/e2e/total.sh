@@ -6,7 +6,7 @@ choose_heavy 2
 file=$work/total.satin
 
 begin "$satin" run -n 4 --name doomed --checkpoint "$file" --interval 0.3 -- "$SATIN_BIN/nqueens" "$heavy"
-ok "rows appear in the file" wait_for 20 has_rows "$file" 3
+ok "rows appear in the file" wait_for $((20 * slow)) has_rows "$file" 3
 ok "sqlite3 finds the file sound while the run goes on" integrity "$file"
 try "$satin" run -n 2 --checkpoint "$file" -- "$SATIN_BIN/nqueens" "$heavy"
 is "a second run on a live run's file is refused" "$code" 5

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of run and resume. Everything that can be seen to be wrong before a process is
  * started is refused here, in one sentence. One thread; starts nothing. */
-#include "options.h"
+#include "arguments.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -16,7 +16,7 @@
 #define INTERVAL_MAX_S (7.0 * 24 * 3600)
 
 void
-options_clear (Options *options)
+arguments_clear (Arguments *options)
 {
   g_free (options->checkpoint);
   g_free (options->name);
@@ -102,7 +102,7 @@ read_seconds (const char *text, double *seconds)
 }
 
 static gboolean
-check_texts (const Texts *texts, Options *options, const char *verb)
+check_texts (const Texts *texts, Arguments *options, const char *verb)
 {
   if (!read_count (texts->nodes, NODES_MAX, &options->nodes))
     return command_usage (verb, "-n takes a number from 1 to %d, not '%s'", NODES_MAX,
@@ -129,20 +129,23 @@ check_texts (const Texts *texts, Options *options, const char *verb)
 }
 
 char *
-options_target (const char *text)
+arguments_target (const char *text)
 {
-  g_autofree char *scheme = g_uri_parse_scheme (text);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *scheme = strstr (text, "://") == NULL ? NULL : g_uri_parse_scheme (text);
+  char *path;
 
-  if (scheme == NULL || strstr (text, "://") == NULL)
+  if (scheme == NULL)
     return g_canonicalize_filename (text, NULL);
-  if (strcmp (scheme, "file") == 0)
+  if (strcmp (scheme, "file") != 0)
     {
-      char *path = g_filename_from_uri (text, NULL, NULL);
-
-      if (path != NULL)
-        return path;
+      command_say ("checkpoint '%s': only paths and file: URIs can be used so far", text);
+      return NULL;
     }
-  return g_strdup (text);
+  path = g_filename_from_uri (text, NULL, &error);
+  if (path == NULL)
+    command_say ("checkpoint '%s': %s", text, error->message);
+  return path;
 }
 
 /* Cuts argv at the first `--`: what follows is the program's, options of the same name included. */
@@ -163,7 +166,7 @@ cut_program (int *argc, char **argv)
 
 /* g_option_context_parse stops at the first word; `resume URI -n 2` has options behind it. */
 static gboolean
-parse_between (GOptionContext *context, const char *verb, Options *options, int argc, char **argv)
+parse_between (GOptionContext *context, const char *verb, Arguments *options, int argc, char **argv)
 {
   g_autoptr (GPtrArray) words = g_ptr_array_new_with_free_func (g_free);
   gboolean with_program = options->program != NULL || strcmp (verb, "resume") == 0;
@@ -190,7 +193,7 @@ parse_between (GOptionContext *context, const char *verb, Options *options, int 
 }
 
 gboolean
-options_read (Options *options, const char *const about[3], int argc, char **argv)
+arguments_read (Arguments *options, const char *const about[3], int argc, char **argv)
 {
   g_auto (Texts) texts = { 0 };
   g_autoptr (GOptionContext) context = make_context (&texts, about[1], about[2]);
@@ -203,14 +206,14 @@ options_read (Options *options, const char *const about[3], int argc, char **arg
     return FALSE;
   options->tcp = texts.tcp;
   options->live = texts.live;
-  options->checkpoint = texts.checkpoint == NULL ? NULL : options_target (texts.checkpoint);
+  options->checkpoint = g_steal_pointer (&texts.checkpoint);
   options->stats = texts.stats == NULL ? NULL : g_canonicalize_filename (texts.stats, NULL);
   options->name = g_steal_pointer (&texts.name);
   return TRUE;
 }
 
 char *
-options_program (const char *word)
+arguments_program (const char *word)
 {
   g_autofree char *found = g_find_program_in_path (word);
 
@@ -227,7 +230,7 @@ options_program (const char *word)
 }
 
 gboolean
-options_place_is_writable (const char *what, const char *file)
+arguments_place_is_writable (const char *what, const char *file)
 {
   g_autofree char *folder = g_path_get_dirname (file);
   g_autofree char *base = g_path_get_basename (file);
@@ -253,7 +256,7 @@ options_place_is_writable (const char *what, const char *file)
 }
 
 int
-options_workers (int nodes)
+arguments_workers (int nodes)
 {
   return MAX (1, (int)g_get_num_processors () / nodes);
 }

@@ -12,27 +12,28 @@ typedef struct
   int nodes, workers; /* 0: not said */
   double interval_s;  /* 0: not said */
   gboolean tcp, live;
-  char *checkpoint; /* (nullable) absolute path, or URI */
+  char *checkpoint; /* (nullable) as it was said */
   char *name;       /* (nullable) */
   char *stats;      /* (nullable) absolute path */
   char **words;     /* what stood before `--` besides options, NULL-terminated */
   char **program;   /* (nullable) PROGRAM and its arguments after `--` */
-} Options;
+} Arguments;
 
-void options_clear (Options *options);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
+void arguments_clear (Arguments *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Arguments, arguments_clear)
 
 /* Reads argv of `verb`; `parameters` and `summary` are for --help. FALSE: said on stderr, exit
  * code 2. */
-gboolean options_read (Options *options, const char *const about[3], int argc, char **argv);
-/* An absolute path of a plain path or file: URI; other URIs stay. (transfer full) */
-char *options_target (const char *text);
+gboolean arguments_read (Arguments *options, const char *const about[3], int argc, char **argv);
+/* The absolute path that a path or file: URI names. NULL: said on stderr, COMMAND_STORE. (transfer
+ * full) */
+char *arguments_target (const char *text);
 /* The absolute path of PROGRAM, searched in PATH when it has no slash. NULL: said on stderr.
  * (transfer full) */
-char *options_program (const char *word);
+char *arguments_program (const char *word);
 /* Whether files can be made in the folder of the plain path `file`; makes one and removes it.
  * `what` names it. */
-gboolean options_place_is_writable (const char *what, const char *file);
+gboolean arguments_place_is_writable (const char *what, const char *file);
 /* How many workers each of `nodes` nodes gets when nobody says: the cores of this machine, shared
  * out. */
-int options_workers (int nodes);
+int arguments_workers (int nodes);
