@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Owns the order and the text of node ids. Pure, any thread. Must not know rosters or links. */
+#include "config.h"
+
+#include "node-id.h"
+
+#include <string.h>
+
+static int
+compare_numbers (guint32 a, guint32 b)
+{
+  return a < b ? -1 : a > b;
+}
+
+int
+node_id_compare (const NodeId *a, const NodeId *b)
+{
+  int order = compare_numbers (a->term, b->term);
+
+  if (order == 0)
+    order = compare_numbers (a->number, b->number);
+  if (order == 0)
+    order = compare_numbers (a->random, b->random);
+  return order;
+}
+
+gboolean
+node_id_equal (const NodeId *a, const NodeId *b)
+{
+  return node_id_compare (a, b) == 0;
+}
+
+gboolean
+node_id_is_none (const NodeId *id)
+{
+  return node_id_equal (id, &NODE_ID_NONE);
+}
+
+const char *
+node_id_show (const NodeId *id, char text[NODE_ID_TEXT_MAX])
+{
+  g_snprintf (text, NODE_ID_TEXT_MAX, "%" G_GUINT32_FORMAT ".%" G_GUINT32_FORMAT, id->term,
+              id->number);
+  return text;
+}
+
+const char *
+node_id_write (const NodeId *id, char text[NODE_ID_TEXT_MAX])
+{
+  g_snprintf (text, NODE_ID_TEXT_MAX, "%" G_GUINT32_FORMAT ".%" G_GUINT32_FORMAT ".%08x", id->term,
+              id->number, (unsigned)id->random);
+  return text;
+}
+
+/* Takes the digits at the front of `*text` in this base, at most ten of them. */
+static gboolean
+take_number (const char **text, guint base, guint32 *number)
+{
+  const char *digits = base == 10 ? "0123456789" : "0123456789abcdef";
+  gsize length = strspn (*text, digits);
+  guint64 value = 0;
+
+  if (length == 0 || length > 10)
+    return FALSE;
+  for (gsize i = 0; i < length; i++)
+    value = value * base + (guint64)g_ascii_xdigit_value ((*text)[i]);
+  if (value > G_MAXUINT32)
+    return FALSE;
+  *text += length;
+  *number = (guint32)value;
+  return TRUE;
+}
+
+gboolean
+node_id_read (const char *text, NodeId *id)
+{
+  NodeId found;
+  char again[NODE_ID_TEXT_MAX];
+  const char *at = text;
+
+  if (!take_number (&at, 10, &found.term) || *at++ != '.')
+    return FALSE;
+  if (!take_number (&at, 10, &found.number) || *at++ != '.')
+    return FALSE;
+  if (!take_number (&at, 16, &found.random) || *at != '\0')
+    return FALSE;
+  /* One id, one text: leading zeros and a short third part fail here. */
+  if (strcmp (node_id_write (&found, again), text) != 0)
+    return FALSE;
+  *id = found;
+  return TRUE;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Digests: known values, boundaries between parts, text form. */
+#include "config.h"
+
+#include "digest.h"
+
+#include <string.h>
+
+static void
+test_known (void)
+{
+  char hex[DIGEST_HEX_LENGTH + 1];
+  Digest empty = digest_of_data (NULL, 0);
+  Digest abc = digest_of_string ("abc");
+
+  digest_to_hex (&empty, hex);
+  g_assert_cmpstr (hex, ==, "e3b0c44298fc1c149afbf4c8996fb924");
+  digest_to_hex (&abc, hex);
+  g_assert_cmpstr (hex, ==, "ba7816bf8f01cfea414140de5dae2223");
+  g_assert_false (digest_equal (&empty, &abc));
+}
+
+static void
+test_parts (void)
+{
+  g_autoptr (GBytes) ab = g_bytes_new ("ab", 2);
+  g_autoptr (GBytes) a = g_bytes_new ("a", 1);
+  g_autoptr (GBytes) b = g_bytes_new ("b", 1);
+  g_autoptr (GBytes) nothing = g_bytes_new (NULL, 0);
+  Digest whole = digest_of ((const GBytes *[]){ ab }, 1);
+  Digest split = digest_of ((const GBytes *[]){ a, b }, 2);
+  Digest again = digest_of ((const GBytes *[]){ a, b }, 2);
+  Digest with_null = digest_of ((const GBytes *[]){ ab, NULL }, 2);
+  Digest with_empty = digest_of ((const GBytes *[]){ ab, nothing }, 2);
+
+  g_assert_false (digest_equal (&whole, &split));
+  g_assert_true (digest_equal (&split, &again));
+  g_assert_true (digest_equal (&with_null, &with_empty));
+  g_assert_false (digest_equal (&whole, &with_null));
+}
+
+static void
+test_hex (void)
+{
+  static const char *const bad[]
+      = { "", "00", "0123456789abcdef0123456789abcdeg", "0123456789abcdef0123456789abcdef0",
+          "0123456789abcdef0123456789abcde " };
+  Digest digest = digest_of_string ("x");
+  Digest back;
+  Digest zero;
+  char hex[DIGEST_HEX_LENGTH + 1];
+
+  digest_to_hex (&digest, hex);
+  g_assert_true (digest_from_hex (hex, &back));
+  g_assert_true (digest_equal (&digest, &back));
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++)
+    g_assert_false (digest_from_hex (bad[i], &back));
+  g_assert_true (digest_equal (&digest, &back));
+  g_assert_true (digest_from_hex ("00000000000000000000000000000000", &zero));
+  g_assert_true (digest_is_zero (&zero));
+  g_assert_false (digest_is_zero (&digest));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/digest/known-values-are-the-first-half-of-sha256", test_known);
+  g_test_add_func ("/digest/parts-do-not-run-into-each-other", test_parts);
+  g_test_add_func ("/digest/text-form-reads-back-and-nothing-else-does", test_hex);
+  return g_test_run ();
+}

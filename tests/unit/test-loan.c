@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loans and rows: copies are equal and independent. */
+#include "config.h"
+
+#include "loan.h"
+
+static void
+test_loan (void)
+{
+  g_autoptr (GBytes) args = g_bytes_new ("abc", 3);
+  Digest digest = digest_of_string ("job");
+  Loan *loan = loan_new (7, "/0/3", 2, &digest, 0.25, args);
+  g_autoptr (Loan) copy = loan_copy (loan);
+
+  loan_free (loan);
+  loan_free (NULL);
+
+  g_assert_cmpuint (copy->loan, ==, 7);
+  g_assert_cmpstr (copy->path, ==, "/0/3");
+  g_assert_cmpuint (copy->job, ==, 2);
+  g_assert_true (digest_equal (&copy->digest, &digest));
+  g_assert_cmpfloat (copy->weight, ==, 0.25);
+  g_assert_true (g_bytes_equal (copy->args, args));
+}
+
+static void
+test_row (void)
+{
+  g_autoptr (GBytes) value = g_bytes_new ("abc", 3);
+  Digest digest = digest_of_string ("job");
+  Row *row = row_new ("", 2, &digest, 1.0, 1234, value);
+  g_autoptr (Row) copy = NULL;
+
+  g_assert_true (node_id_is_none (&row->node));
+  row->node = (NodeId){ 1, 2, 3 };
+  copy = row_copy (row);
+  row_free (row);
+  row_free (NULL);
+
+  g_assert_cmpstr (copy->path, ==, "");
+  g_assert_cmpuint (copy->work_us, ==, 1234);
+  g_assert_cmpuint (copy->node.random, ==, 3);
+  g_assert_true (g_bytes_equal (copy->value, value));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/loan/a-copy-outlives-its-original", test_loan);
+  g_test_add_func ("/row/a-copy-outlives-its-original", test_row);
+  return g_test_run ();
+}

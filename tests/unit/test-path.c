@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Paths: canonical form, stems, order of ancestry; against plain number lists as the model. */
+#include "config.h"
+
+#include "path.h"
+
+#include <string.h>
+
+static void
+test_canonical (void)
+{
+  static const char *const good[]
+      = { "", "/0", "/4294967295", "/0/3/1", "~0123456789abcdef/0", "~0123456789abcdef/10/2" };
+  static const char *const bad[] = { "/",
+                                     "0",
+                                     "/00",
+                                     "/01",
+                                     "/4294967296",
+                                     "/99999999999999999999",
+                                     "//",
+                                     "/1/",
+                                     "/1//2",
+                                     "/-1",
+                                     "/+1",
+                                     "/ 1",
+                                     "/1 ",
+                                     "/a",
+                                     "~",
+                                     "~/0",
+                                     "~0123456789abcdef",
+                                     "~0123456789abcde/0",
+                                     "~0123456789ABCDEF/0",
+                                     "~0123456789abcdef0/1",
+                                     "~0123456789abcdef/",
+                                     "/1~0123456789abcdef/0",
+                                     "~~0123456789abcdef/0",
+                                     "/1\n" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (good); i++)
+    g_assert_true (path_is_canonical (good[i]));
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++)
+    g_assert_false (path_is_canonical (bad[i]));
+}
+
+static void
+test_length (void)
+{
+  g_autoptr (GString) full = g_string_new (NULL);
+  g_autofree char *stemmed = NULL;
+
+  for (int i = 0; i < PATH_STEM_LEVELS; i++)
+    g_string_append (full, "/4294967295");
+  stemmed = g_strconcat ("~0123456789abcdef", full->str, NULL);
+
+  g_assert_true (path_is_canonical (full->str));
+  g_assert_true (path_is_canonical (stemmed));
+  g_assert_cmpuint (strlen (stemmed) + 1, <=, PATH_TEXT_MAX);
+  g_string_append (full, "/0");
+  g_assert_false (path_is_canonical (full->str));
+}
+
+/* Builds the path of `n` random numbers child by child and as a whole, and reads it back. */
+static void
+check_depth (gsize n)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Stems) others = stems_new ();
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autoptr (GArray) back = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autofree char *by_child = g_strdup ("");
+  g_autofree char *whole = NULL;
+  char id[17];
+
+  for (gsize i = 0; i < n; i++)
+    {
+      guint32 number = g_test_rand_bit () ? (guint32)g_test_rand_int () : i % 3;
+      char *next = path_child (stems, by_child, number);
+
+      g_array_append_val (numbers, number);
+      g_free (by_child);
+      by_child = next;
+    }
+  whole = path_from_numbers (others, (const guint32 *)(gpointer)numbers->data, n);
+
+  g_assert_cmpstr (by_child, ==, whole);
+  g_assert_true (path_is_canonical (whole));
+  g_assert_cmpuint (stems_count (stems), ==, n == 0 ? 0 : (n - 1) / PATH_STEM_LEVELS);
+  g_assert_cmpuint (stems_count (others), ==, stems_count (stems));
+  g_assert_cmpint (path_stem (whole, id), ==, n > PATH_STEM_LEVELS);
+  g_assert_true (path_to_numbers (stems, whole, back));
+  g_assert_cmpmem (back->data, back->len * 4, numbers->data, numbers->len * 4);
+}
+
+static void
+test_depths (void)
+{
+  static const gsize depths[] = { 0, 1, 2, 63, 64, 65, 127, 128, 129, 192, 193, 1000, 5000 };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (depths); i++)
+    check_depth (depths[i]);
+}
+
+static char *
+random_path (Stems *stems, GArray *numbers, gsize n)
+{
+  while (numbers->len < n)
+    {
+      guint32 number = (guint32)g_test_rand_int_range (0, 12);
+
+      g_array_append_val (numbers, number);
+    }
+  g_array_set_size (numbers, n);
+  return path_from_numbers (stems, (const guint32 *)(gpointer)numbers->data, n);
+}
+
+static void
+test_below (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+
+  for (int round = 0; round < 2000; round++)
+    {
+      g_autoptr (GArray) a = g_array_new (FALSE, FALSE, sizeof (guint32));
+      g_autoptr (GArray) b = g_array_new (FALSE, FALSE, sizeof (guint32));
+      gsize n = (gsize)g_test_rand_int_range (0, 200);
+      gsize m = (gsize)g_test_rand_int_range (0, 200);
+      gsize common = (gsize)g_test_rand_int_range (0, 200);
+      g_autofree char *path = random_path (stems, a, n);
+      g_autofree char *other = NULL;
+      gboolean below;
+
+      g_array_append_vals (b, a->data, MIN (common, n));
+      other = random_path (stems, b, m);
+      below = n > m && memcmp (a->data, b->data, m * 4) == 0;
+      g_assert_cmpint (path_is_below (stems, path, other), ==, below);
+    }
+  g_assert_false (path_is_below (stems, "/12", "/1"));
+  g_assert_false (path_is_below (stems, "/1", "/1"));
+  g_assert_true (path_is_below (stems, "/1/2", "/1"));
+  g_assert_true (path_is_below (stems, "/1", ""));
+  g_assert_false (path_is_below (stems, "", ""));
+  g_assert_false (path_is_below (stems, "~0000000000000000/1", ""));
+}
+
+typedef struct
+{
+  Stems *to;
+  guint count;
+} Carry;
+
+static void
+carry_stem (const char *id, const char *stem, void *data)
+{
+  Carry *carry = data;
+  char outer[17];
+
+  /* The outermost first: what this one continues is there already. */
+  if (path_stem (stem, outer))
+    g_assert_nonnull (stems_lookup (carry->to, outer));
+  g_assert_true (stems_add (carry->to, id, stem));
+  carry->count++;
+}
+
+static void
+test_carry (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Stems) others = stems_new ();
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autoptr (GArray) back = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autofree char *path = random_path (stems, numbers, 300);
+  Carry carry = { others, 0 };
+
+  g_assert_false (path_to_numbers (others, path, back));
+  g_assert_false (path_each_stem (others, path, carry_stem, &carry));
+  g_assert_true (path_each_stem (stems, path, carry_stem, &carry));
+
+  g_assert_cmpuint (carry.count, ==, 4);
+  g_assert_true (path_to_numbers (others, path, back));
+  g_assert_cmpmem (back->data, back->len * 4, numbers->data, numbers->len * 4);
+}
+
+static void
+test_stems_refused (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Stems) others = stems_new ();
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autofree char *stem = random_path (others, numbers, 64);
+  g_autofree char *child = path_child (others, stem, 5);
+  g_autofree char *longer = g_strconcat (stem, "/0", NULL);
+  char id[17];
+
+  g_assert_true (path_stem (child, id));
+  g_assert_cmpstr (stems_lookup (others, id), ==, stem);
+  g_assert_false (stems_add (stems, "0123456789abcdef", stem));
+  g_assert_false (stems_add (stems, "", stem));
+  g_assert_false (stems_add (stems, id, "/1"));
+  g_assert_false (stems_add (stems, id, ""));
+  g_assert_false (stems_add (stems, id, longer));
+  g_assert_false (stems_add (stems, id, child));
+  g_assert_cmpuint (stems_count (stems), ==, 0);
+  g_assert_true (stems_add (stems, id, stem));
+  g_assert_true (stems_add (stems, id, stem));
+  g_assert_cmpuint (stems_count (stems), ==, 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/path/only-the-canonical-form-is-accepted", test_canonical);
+  g_test_add_func ("/path/the-longest-text-fits-its-limit", test_length);
+  g_test_add_func ("/path/every-depth-reads-back-and-has-one-text", test_depths);
+  g_test_add_func ("/path/below-agrees-with-the-number-lists", test_below);
+  g_test_add_func ("/path/stems-travel-outermost-first", test_carry);
+  g_test_add_func ("/path/false-stems-are-refused", test_stems_refused);
+  return g_test_run ();
+}
