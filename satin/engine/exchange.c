@@ -161,7 +161,7 @@ put_slot (Engine *engine, const Away *away, GBytes *value)
   trace_init (&trace, away->stack, away->slot);
   adopt_cover (engine, &trace);
   trace_clear (&trace);
-  slot_set_state (away->slot, SLOT_RETURNED);
+  slot_finish (away->slot, SLOT_RETURNED);
   worker_wake (away->stack);
   return TRUE;
 }

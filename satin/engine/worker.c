@@ -44,7 +44,7 @@ satin_bytes (GBytes *fresh)
 void
 worker_wake (Stack *stack)
 {
-  __atomic_thread_fence (__ATOMIC_SEQ_CST); /* the slot's state before `parked`; pairs with park */
+  /* The slot's state was stored first, and park looks at it after its store: one of us sees the other. */
   if (!__atomic_load_n (&stack->parked, __ATOMIC_SEQ_CST))
     return;
   pthread_mutex_lock (&stack->engine->lock);
@@ -61,7 +61,7 @@ worker_give_back (Stack *stack, SatinSlot_ *slot)
   pthread_mutex_lock (&engine->back_lock);
   g_array_append_val (engine->back, back);
   __atomic_store_n (&engine->n_back, engine->back->len, __ATOMIC_RELAXED);
-  slot_set_state (slot, SLOT_BACK);
+  slot_finish (slot, SLOT_BACK);
   pthread_mutex_unlock (&engine->back_lock);
   worker_wake (stack);
   seat_poke (engine);
@@ -205,7 +205,7 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
     __atomic_fetch_add (&victim->gift_us, work_us, __ATOMIC_RELAXED);
   if (!job->job->big)
     memcpy (slot_result (slot), slot_result (job), job->job->result->size);
-  slot_set_state (slot, SLOT_RETURNED);
+  slot_finish (slot, SLOT_RETURNED);
   worker_wake (victim);
 }
 
@@ -323,7 +323,7 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
   last = seat_halt_served (stack);
   if (last)
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_HALTED });
-  while (!engine->ending)
+  while (!seat_engine_ends (engine))
     pthread_cond_wait (&stack->cond, &engine->lock);
   pthread_mutex_unlock (&engine->lock);
   worker_leave (stack, self, top);
