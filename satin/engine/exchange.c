@@ -33,7 +33,8 @@ claim_from (Stack *victim)
 static gboolean
 claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
 {
-  guint n = engine->n_stacks, start = random_next (&engine->random) % n;
+  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint start = random_next (&engine->random) % n;
 
   if (worker_claim_back (engine, SLOT_DRIVER, victim, slot))
     return TRUE;

@@ -23,7 +23,7 @@ static __thread Stack *worker_stack; /* the stack of this thread */
 SatinBytes
 satin_bytes (GBytes *fresh)
 {
-  static GMutex mutex;
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   static GPtrArray *outside; /* what main took; lives until the process ends */
   Stack *stack = worker_stack;
 
@@ -33,11 +33,11 @@ satin_bytes (GBytes *fresh)
       stack->open.fresh = stack->fresh->len;
       return fresh;
     }
-  g_mutex_lock (&mutex);
+  pthread_mutex_lock (&mutex);
   if (outside == NULL)
     outside = g_ptr_array_new ();
   g_ptr_array_add (outside, fresh);
-  g_mutex_unlock (&mutex);
+  pthread_mutex_unlock (&mutex);
   return fresh;
 }
 

@@ -116,7 +116,7 @@ serial_phases (int32_t depth, int32_t seed)
 static Wide
 widen (Wide a, Wide b)
 {
-  a.pair.low += b.pair.high;
+  a.pair.low = (a.pair.low + b.pair.high) % 1000003;
   a.pair.high ^= b.pair.low;
   for (int i = 0; i < 64; i++)
     a.numbers[i] = (a.numbers[i] * 31 + b.numbers[63 - i]) % 1000003;
