@@ -165,7 +165,7 @@ on_best (gpointer data)
 {
   Request *request = data;
   for (guint i = 0; i < best_count (); i++)
-    if (strcmp (best_name (i), request->text) == 0
+    if (strcmp (best_get (i)->name, request->text) == 0
         && engine_improve (request->driver->engine, i, request->bytes))
       driver_step (request->driver, &(NodeEvent){ .kind = NODE_EVENT_IMPROVED,
                                                   .number = i,

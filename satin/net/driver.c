@@ -166,7 +166,8 @@ take_constant (Driver *driver, const char *name, GBytes *bytes)
   if (g_str_has_prefix (name, "const/"))
     {
       g_autoptr (GError) error = NULL;
-      if (!constant_set_encoded (name + 6, bytes, &error))
+      SatinConst_ *constant = constant_find (name + 6);
+      if (constant != NULL && !constant_set_encoded (constant, bytes, &error))
         driver_say (driver, "constant '%s': %s", name + 6, error->message);
     }
   keeper_constant (driver, name, bytes);

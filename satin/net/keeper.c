@@ -226,8 +226,8 @@ keeper_best (Driver *driver, guint best)
   if (driver->scribe == NULL)
     return;
   g_autoptr (GBytes) value = engine_best (driver->engine, best);
-  g_autofree char *type = record_signature (best_type (best));
-  scribe_best (driver->scribe, best_name (best), type, value);
+  g_autofree char *type = record_signature (best_get (best)->type);
+  scribe_best (driver->scribe, best_get (best)->name, type, value);
 }
 
 void
@@ -236,8 +236,8 @@ keeper_constant (Driver *driver, const char *name, GBytes *bytes)
   if (driver->scribe == NULL)
     return;
   g_autofree char *type = NULL;
-  for (guint i = 0; g_str_has_prefix (name, "const/") && i < constant_count (); i++)
-    if (strcmp (constant_name (i), name + 6) == 0)
-      type = record_signature (constant_type (i));
+  SatinConst_ *constant = g_str_has_prefix (name, "const/") ? constant_find (name + 6) : NULL;
+  if (constant != NULL)
+    type = record_signature (constant->type);
   scribe_constant (driver->scribe, name, type != NULL ? type : "ay", bytes);
 }

@@ -185,6 +185,12 @@ try_to_join (gpointer data)
   Driver *driver = data;
   if (driver->joined || driver->ended)
     return G_SOURCE_REMOVE;
+  int code;
+  if (folder_has_ended (driver->config.folder, &code, NULL))
+    {
+      driver_set_ended (driver, code); /* it was over before this node came */
+      return G_SOURCE_REMOVE;
+    }
   if (driver->join_tries++ >= JOIN_TRIES_MAX)
     {
       driver_fail (driver, 1, "no node of the run answers");

@@ -525,7 +525,7 @@ satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value)
                              run->config.checkpoint, constant->name);
       leave (run, 3, sentence);
     }
-  if (!constant_set_encoded (constant->name, bytes, &error))
+  if (!constant_set_encoded (constant, bytes, &error))
     leave (run, 1, error->message);
   driver_set_constant (run->driver, name, bytes, TRUE);
 }
