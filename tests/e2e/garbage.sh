@@ -37,7 +37,7 @@ throw_at () # RUN
 
 for way in "" --tcp; do
   # shellcheck disable=SC2086
-  begin "$satin" run -n 3 --name target $way -- "$SATIN_BIN/nqueens" "$heavy"
+  begin "$satin" run -n 3 --name target $way -- "${heavy[@]}"
   ok "three nodes are up${way:+ with $way}" wait_for $((10 * slow)) up target 3
   throw_at target
   ended
