@@ -583,7 +583,7 @@ link_message (Node *node, guint64 number, GBytes *bytes)
       roster_on_welcome (node, link, &m);
       break;
     case MESSAGE_END:
-      if (link->bound || link->joining)
+      if (link->bound || !core_is_member (node))
         stop_on_end (node, m.number);
       break;
     default:

@@ -434,7 +434,10 @@ rejoin (Node *node, Link *from, const Message *m)
       constants_deposed (node);
     }
   for (guint i = 0; i < old->len; i++)
-    known_departed (node, &((Member *)old->pdata[i])->id);
+    {
+      known_departed (node, &((Member *)old->pdata[i])->id);
+      steal_departed (node, &((Member *)old->pdata[i])->id);
+    }
   node->self = NODE_ID_NONE;
   held_orphan_all (node);
   loans_all_back (node);

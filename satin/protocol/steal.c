@@ -70,10 +70,11 @@ steal_go_on (Node *node)
 {
   Steal *steal = &node->steal;
 
-  if (steal->hungry == 0 || steal->in_flight || node->now_us < steal->resume_us || node->stop.halting
+  if (steal->resume_us <= node->now_us)
+    steal->resume_us = 0; /* a pause that is over asks for no timer, whether there is somebody to ask or not */
+  if (steal->hungry == 0 || steal->in_flight || steal->resume_us > 0 || node->stop.halting
       || !core_is_member (node) || !constants_started (node))
     return;
-  steal->resume_us = 0;
   g_autoptr (GPtrArray) links = victims (node);
   if (links->len == 0)
     {
@@ -205,6 +206,10 @@ steal_due (Node *node)
 void
 steal_tick (Node *node)
 {
-  if (node->steal.in_flight && node->now_us >= node->steal.until_us)
+  Steal *steal = &node->steal;
+
+  if (steal->in_flight && node->now_us >= steal->until_us)
     refuse (node);
+  if (node->now_us >= steal->resume_us) /* over, even where nothing may be asked now */
+    steal->resume_us = 0;
 }

@@ -11,9 +11,7 @@ end (Node *node, guint64 code)
     return;
   for (guint i = 0; i < node->links.links->len; i++)
     {
-      Link *link = node->links.links->pdata[i];
-      if (link->greeted)
-        link_send (node, link, &(Message){ .kind = MESSAGE_END, .number = code });
+      link_send (node, node->links.links->pdata[i], &(Message){ .kind = MESSAGE_END, .number = code });
     }
   node->stop.code = code;
   node->ended = TRUE;
