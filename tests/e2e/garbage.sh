@@ -11,9 +11,9 @@ use strict; use Socket; $SIG{PIPE} = 'IGNORE';
 my $address = shift; my @open;
 for my $round (0 .. 11) {
   my $s;
-  if ($address =~ /^unix:(.*)/) { socket ($s, PF_UNIX, SOCK_STREAM, 0); connect ($s, sockaddr_un ($1)) or next; }
+  if ($address =~ /^unix:(.*)/) { socket ($s, AF_UNIX, SOCK_STREAM, 0); connect ($s, pack ('S Z*', AF_UNIX, $1)) or next; }
   elsif ($address =~ /^tcp:(.*):(\d+)$/) {
-    socket ($s, PF_INET, SOCK_STREAM, 0); connect ($s, sockaddr_in ($2, inet_aton ($1))) or next; }
+    socket ($s, AF_INET, SOCK_STREAM, 0); connect ($s, sockaddr_in ($2, inet_aton ($1))) or next; }
   else { next; }
   my $bytes = $round % 4 == 0 ? join ('', map { chr (int (rand (256))) } 1 .. 4000)
     : $round % 4 == 1 ? "\xff" x 64

@@ -8,7 +8,7 @@ seed=${SEED:-$(date +%s)}
 RANDOM=$((seed % 32768))
 echo "# seed $seed, $times times"
 choose_heavy
-echo "# nqueens $heavy"
+echo "# ${heavy[*]}"
 
 # Ends in $answer and $code; resumes as often as it has to.
 go_on ()

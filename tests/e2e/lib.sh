@@ -146,12 +146,16 @@ fibonacci ()
 # the command line is ${heavy[@]}, its answer $heavy_answer. Each step of fib takes 1.618 times as long.
 choose_heavy ()
 {
-  local n=24 before ms=0
+  local n=24 before ms=0 _
   while [ $ms -lt 250 ] && [ $n -lt 80 ]; do
-    n=$((n + 2))
-    before=$(date +%s%N)
-    "$SATIN_BIN/fib" $n >/dev/null 2>&1
-    ms=$((($(date +%s%N) - before) / 1000000 + 1))
+    n=$((n + 2)) ms=1000000
+    # The quicker of two, since somebody else may use this machine for a moment.
+    for _ in 1 2; do
+      before=$(date +%s%N)
+      "$SATIN_BIN/fib" $n >/dev/null 2>&1
+      before=$((($(date +%s%N) - before) / 1000000 + 1))
+      [ $before -lt $ms ] && ms=$before
+    done
   done
   while [ $ms -lt $((4000 * ${1:-1})) ]; do
     n=$((n + 1)) ms=$((ms * 1618 / 1000))
