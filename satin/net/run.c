@@ -157,6 +157,37 @@ show_kept_answer (SatinRun *run)
   _exit (run->restore.exit_code);
 }
 
+/* The file that a run started with must be the one that its checkpoint knows. */
+static void
+refuse_other_input (SatinRun *run, const char *path, GBytes *kept)
+{
+  g_autofree char *now = NULL;
+  gsize size;
+  if (run->kept_inputs || run->restore.constants == NULL
+      || !g_file_get_contents (path, &now, &size, NULL))
+    return;
+  g_autoptr (GBytes) bytes = g_bytes_new_take (g_steal_pointer (&now), size);
+  if (g_bytes_equal (bytes, kept))
+    return;
+  g_autofree char *sentence
+      = g_strdup_printf ("checkpoint '%s' is of another input: the file '%s' has changed since "
+                         "(go on from the kept one with `satin resume`)",
+                         run->config.checkpoint, path);
+  leave (run, 3, sentence);
+}
+
+/* A finished checkpoint gives its answer without running main, which else would meet the changed file. */
+static void
+refuse_other_inputs (SatinRun *run)
+{
+  for (guint i = 0; i < run->restore.constants->len; i++)
+    {
+      const RestoreConstant *constant = run->restore.constants->pdata[i];
+      if (g_str_has_prefix (constant->name, "input/"))
+        refuse_other_input (run, constant->name + strlen ("input/"), constant->value);
+    }
+}
+
 /* The founder looks at the checkpoint before anything runs, and refuses what it cannot go on from. */
 static void
 look_at_checkpoint (SatinRun *run)
@@ -172,7 +203,10 @@ look_at_checkpoint (SatinRun *run)
     leave (run, error->code, error->message);
   refuse_if_in_use (run);
   if (run->restore.finished)
-    show_kept_answer (run);
+    {
+      refuse_other_inputs (run);
+      show_kept_answer (run);
+    }
   g_free (run->identity.run);
   run->identity.run = g_strdup (run->restore.identity.run);
 }
@@ -467,25 +501,6 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
   g_ptr_array_add (run->results, kept);
   run->root_done = TRUE;
   return TRUE;
-}
-
-/* The file that a run started with must be the one that its checkpoint knows. */
-static void
-refuse_other_input (SatinRun *run, const char *path, GBytes *kept)
-{
-  g_autofree char *now = NULL;
-  gsize size;
-  if (run->kept_inputs || run->restore.constants == NULL
-      || !g_file_get_contents (path, &now, &size, NULL))
-    return;
-  g_autoptr (GBytes) bytes = g_bytes_new_take (g_steal_pointer (&now), size);
-  if (g_bytes_equal (bytes, kept))
-    return;
-  g_autofree char *sentence
-      = g_strdup_printf ("checkpoint '%s' is of another input: the file '%s' has changed since "
-                         "(go on from the kept one with `satin resume`)",
-                         run->config.checkpoint, path);
-  leave (run, 3, sentence);
 }
 
 GBytes *
