@@ -8,9 +8,10 @@
 #include "engine.h"
 #include "record.h"
 
+#include <pthread.h>
 #include <string.h>
 
-static GMutex best_mutex;
+static pthread_mutex_t best_mutex = PTHREAD_MUTEX_INITIALIZER;
 static SatinBest_ *best_first;    /* sorted by name */
 static GPtrArray *best_listeners; /* of Engine */
 static GPtrArray *best_old;       /* all values ever readable */
@@ -20,12 +21,12 @@ satin_best_register_ (SatinBest_ *best)
 {
   SatinBest_ **place = &best_first;
 
-  g_mutex_lock (&best_mutex);
+  pthread_mutex_lock (&best_mutex);
   while (*place != NULL && strcmp ((*place)->name, best->name) < 0)
     place = &(*place)->next;
   best->next = *place;
   *place = best;
-  g_mutex_unlock (&best_mutex);
+  pthread_mutex_unlock (&best_mutex);
 }
 
 guint
@@ -100,7 +101,7 @@ number_of (const SatinBest_ *best)
 void
 satin_improve_ (SatinBest_ *best, const void *value)
 {
-  g_mutex_lock (&best_mutex);
+  pthread_mutex_lock (&best_mutex);
   if (merge (best, value))
     for (guint i = 0; best_listeners != NULL && i < best_listeners->len; i++)
       {
@@ -109,7 +110,7 @@ satin_improve_ (SatinBest_ *best, const void *value)
         event.value = best_encode (best);
         mailbox_raise (best_listeners->pdata[i], &event);
       }
-  g_mutex_unlock (&best_mutex);
+  pthread_mutex_unlock (&best_mutex);
 }
 
 gboolean
@@ -119,9 +120,9 @@ best_merge_encoded (SatinBest_ *best, GBytes *bytes)
 
   if (!record_decode (best->type, bytes, value, NULL))
     return FALSE;
-  g_mutex_lock (&best_mutex);
+  pthread_mutex_lock (&best_mutex);
   merge (best, value);
-  g_mutex_unlock (&best_mutex);
+  pthread_mutex_unlock (&best_mutex);
   record_clear (best->type, value);
   return TRUE;
 }
@@ -129,17 +130,17 @@ best_merge_encoded (SatinBest_ *best, GBytes *bytes)
 void
 best_add_listener (Engine *engine)
 {
-  g_mutex_lock (&best_mutex);
+  pthread_mutex_lock (&best_mutex);
   if (best_listeners == NULL)
     best_listeners = g_ptr_array_new ();
   g_ptr_array_add (best_listeners, engine);
-  g_mutex_unlock (&best_mutex);
+  pthread_mutex_unlock (&best_mutex);
 }
 
 void
 best_remove_listener (Engine *engine)
 {
-  g_mutex_lock (&best_mutex);
+  pthread_mutex_lock (&best_mutex);
   g_ptr_array_remove (best_listeners, engine);
-  g_mutex_unlock (&best_mutex);
+  pthread_mutex_unlock (&best_mutex);
 }

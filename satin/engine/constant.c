@@ -6,11 +6,12 @@
 
 #include "record.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static GMutex constant_mutex;
+static pthread_mutex_t constant_mutex = PTHREAD_MUTEX_INITIALIZER;
 static SatinConst_ *constant_first; /* sorted by name */
 
 void
@@ -18,12 +19,12 @@ satin_const_register_ (SatinConst_ *constant)
 {
   SatinConst_ **place = &constant_first;
 
-  g_mutex_lock (&constant_mutex);
+  pthread_mutex_lock (&constant_mutex);
   while (*place != NULL && strcmp ((*place)->name, constant->name) < 0)
     place = &(*place)->next;
   constant->next = *place;
   *place = constant;
-  g_mutex_unlock (&constant_mutex);
+  pthread_mutex_unlock (&constant_mutex);
 }
 
 void
@@ -84,7 +85,7 @@ constant_set (SatinConst_ *constant, const void *value)
   g_autoptr (GBytes) old = NULL, new = constant_encode_value (constant, value);
   void *copy;
 
-  g_mutex_lock (&constant_mutex);
+  pthread_mutex_lock (&constant_mutex);
   old = constant_encode (constant);
   if (old == NULL)
     {
@@ -92,7 +93,7 @@ constant_set (SatinConst_ *constant, const void *value)
       record_copy (constant->type, copy, value);
       __atomic_store_n (&constant->value, copy, __ATOMIC_RELEASE); /* satin_const_value_ */
     }
-  g_mutex_unlock (&constant_mutex);
+  pthread_mutex_unlock (&constant_mutex);
   return old == NULL || g_bytes_equal (old, new);
 }
 

@@ -33,7 +33,8 @@ claim_from (Stack *victim)
 static gboolean
 claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
 {
-  guint n = engine->n_stacks, start = random_next (&engine->random) % n;
+  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint start = random_next (&engine->random) % n;
 
   if (worker_claim_back (engine, SLOT_DRIVER, victim, slot))
     return TRUE;
@@ -161,7 +162,7 @@ put_slot (Engine *engine, const Away *away, GBytes *value)
   trace_init (&trace, away->stack, away->slot);
   adopt_cover (engine, &trace);
   trace_clear (&trace);
-  slot_set_state (away->slot, SLOT_RETURNED);
+  slot_finish (away->slot, SLOT_RETURNED);
   worker_wake (away->stack);
   return TRUE;
 }

@@ -5,6 +5,7 @@
 
 #include "memory.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,7 +28,7 @@ typedef struct
 } MemoryRegion;
 
 static MemoryRegion memory_regions[MEMORY_REGIONS_MAX];
-static GMutex memory_mutex;
+static pthread_mutex_t memory_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction memory_old_action;
 static __thread void *memory_signal_stack;
 
@@ -107,7 +108,7 @@ memory_enter (guintptr start, gsize bytes, const char *what)
 {
   gboolean entered = FALSE;
 
-  g_mutex_lock (&memory_mutex);
+  pthread_mutex_lock (&memory_mutex);
   for (guint i = 0; i < MEMORY_REGIONS_MAX && !entered; i++)
     if (memory_regions[i].start == 0)
       {
@@ -116,7 +117,7 @@ memory_enter (guintptr start, gsize bytes, const char *what)
         __atomic_store_n (&memory_regions[i].start, start, __ATOMIC_RELEASE); /* memory_find */
         entered = TRUE;
       }
-  g_mutex_unlock (&memory_mutex);
+  pthread_mutex_unlock (&memory_mutex);
   return entered;
 }
 
@@ -144,11 +145,11 @@ memory_release (void *memory, gsize bytes)
   gsize page = memory_page ();
   char *start = (char *)memory - page;
 
-  g_mutex_lock (&memory_mutex);
+  pthread_mutex_lock (&memory_mutex);
   for (guint i = 0; i < MEMORY_REGIONS_MAX; i++)
     if (memory_regions[i].start == (guintptr)start)
       __atomic_store_n (&memory_regions[i].start, 0, __ATOMIC_RELEASE);
-  g_mutex_unlock (&memory_mutex);
+  pthread_mutex_unlock (&memory_mutex);
   munmap (start, memory_round (bytes) + 2 * page);
 }
 

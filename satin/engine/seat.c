@@ -13,12 +13,25 @@
 /* How long a hungry thread sleeps before it looks again, while jobs run here that might spawn. */
 #define SEAT_POLL_NS 1000000
 
+/* seats_free is changed under the lock and read by seat_poke without it. */
+static void
+add_free_seats (Engine *engine, int change)
+{
+  __atomic_store_n (&engine->seats_free, engine->seats_free + (guint)change, __ATOMIC_RELAXED);
+}
+
+gboolean
+seat_engine_ends (Engine *engine)
+{
+  return __atomic_load_n (&engine->ending, __ATOMIC_RELAXED);
+}
+
 static Stack *
 empty_stack (Engine *engine)
 {
   Stack *stack = g_queue_pop_head (&engine->asleep);
 
-  if (stack == NULL && !engine->ending && engine->n_stacks < engine->config.stacks_max)
+  if (stack == NULL && !seat_engine_ends (engine) && engine->n_stacks < engine->config.stacks_max)
     stack = worker_new (engine);
   return stack;
 }
@@ -26,7 +39,7 @@ empty_stack (Engine *engine)
 static void
 give_seat (Stack *stack)
 {
-  stack->engine->seats_free--;
+  add_free_seats (stack->engine, -1);
   stack->state = STACK_RUNNING;
   pthread_cond_signal (&stack->cond);
 }
@@ -119,19 +132,19 @@ seat_sleep (Stack *stack)
   Engine *engine = stack->engine;
 
   stack->state = STACK_ASLEEP;
-  engine->seats_free++;
+  add_free_seats (engine, 1);
   g_queue_push_head (&engine->asleep, stack);
   stack_take_flags (stack);
   if (seat_scan_served (stack))
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED });
   seat_dispatch (engine, engine->inbox.length);
   say_hungry (engine);
-  while (stack->state == STACK_ASLEEP && !engine->ending && !engine->halting)
+  while (stack->state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->halting)
     if (__atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0 && engine->seats_free > 0)
       sleep_a_while (stack);
     else
       pthread_cond_wait (&stack->cond, &engine->lock);
-  return !engine->ending && !engine->halting;
+  return !seat_engine_ends (engine) && !engine->halting;
 }
 
 void
@@ -140,7 +153,7 @@ seat_leave (Stack *stack)
   Engine *engine = stack->engine;
 
   stack->state = STACK_PARKED;
-  engine->seats_free++;
+  add_free_seats (engine, 1);
   engine->n_parked++;
   engine->parked_max = MAX (engine->parked_max, engine->n_parked);
   seat_dispatch (engine, 1);
@@ -155,10 +168,10 @@ seat_want (Stack *stack)
   g_queue_push_tail (&engine->ready, stack);
   __atomic_store_n (&engine->n_ready, engine->ready.length, __ATOMIC_RELAXED);
   seat_dispatch (engine, 0);
-  while (stack->state == STACK_READY && !engine->ending && !engine->halting)
+  while (stack->state == STACK_READY && !seat_engine_ends (engine) && !engine->halting)
     pthread_cond_wait (&stack->cond, &engine->lock);
   engine->n_parked--;
-  return !engine->ending && !engine->halting;
+  return !seat_engine_ends (engine) && !engine->halting;
 }
 
 void

@@ -18,6 +18,9 @@ gboolean seat_want (Stack *stack);
 /* (no lock) There is new public work: wakes a thief if a seat is free. */
 void seat_poke (Engine *engine);
 
+/* (no lock) engine_free was called. */
+gboolean seat_engine_ends (Engine *engine);
+
 /* (no lock) The stack begins to work at, or stops working at, its jobs. */
 void seat_begin_work (Stack *stack);
 void seat_end_work (Stack *stack);

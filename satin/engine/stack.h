@@ -131,13 +131,20 @@ void stack_free (Stack *stack);
 static inline guint32
 slot_state (SatinSlot_ *slot)
 {
-  return __atomic_load_n (&slot->state, __ATOMIC_ACQUIRE); /* pairs with slot_set_state */
+  return __atomic_load_n (&slot->state, __ATOMIC_SEQ_CST); /* pairs with slot_set_state; see worker_wake */
 }
 
 static inline void
 slot_set_state (SatinSlot_ *slot, guint32 state)
 {
   __atomic_store_n (&slot->state, state, __ATOMIC_RELEASE); /* pairs with slot_state */
+}
+
+/* The same when a parked stack may wait for it: worker_wake has to follow. */
+static inline void
+slot_finish (SatinSlot_ *slot, guint32 state)
+{
+  __atomic_store_n (&slot->state, state, __ATOMIC_SEQ_CST); /* pairs with park */
 }
 
 static inline gboolean

@@ -123,7 +123,7 @@ park (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, Satin
   __atomic_store_n (&stack->parked, 1, __ATOMIC_SEQ_CST); /* pairs with worker_wake */
   pthread_mutex_lock (&engine->lock);
   seat_leave (stack);
-  while (!is_finished (slot) && find_back (first, top) == NULL && !engine->ending)
+  while (!is_finished (slot) && find_back (first, top) == NULL && !seat_engine_ends (engine))
     {
       if (stack_flags (stack) == 0)
         {

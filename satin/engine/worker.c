@@ -23,7 +23,7 @@ static __thread Stack *worker_stack; /* the stack of this thread */
 SatinBytes
 satin_bytes (GBytes *fresh)
 {
-  static GMutex mutex;
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   static GPtrArray *outside; /* what main took; lives until the process ends */
   Stack *stack = worker_stack;
 
@@ -33,18 +33,18 @@ satin_bytes (GBytes *fresh)
       stack->open.fresh = stack->fresh->len;
       return fresh;
     }
-  g_mutex_lock (&mutex);
+  pthread_mutex_lock (&mutex);
   if (outside == NULL)
     outside = g_ptr_array_new ();
   g_ptr_array_add (outside, fresh);
-  g_mutex_unlock (&mutex);
+  pthread_mutex_unlock (&mutex);
   return fresh;
 }
 
 void
 worker_wake (Stack *stack)
 {
-  __atomic_thread_fence (__ATOMIC_SEQ_CST); /* the slot's state before `parked`; pairs with park */
+  /* The slot's state was stored first, and park looks at it after its store: one of us sees the other. */
   if (!__atomic_load_n (&stack->parked, __ATOMIC_SEQ_CST))
     return;
   pthread_mutex_lock (&stack->engine->lock);
@@ -61,7 +61,7 @@ worker_give_back (Stack *stack, SatinSlot_ *slot)
   pthread_mutex_lock (&engine->back_lock);
   g_array_append_val (engine->back, back);
   __atomic_store_n (&engine->n_back, engine->back->len, __ATOMIC_RELAXED);
-  slot_set_state (slot, SLOT_BACK);
+  slot_finish (slot, SLOT_BACK);
   pthread_mutex_unlock (&engine->back_lock);
   worker_wake (stack);
   seat_poke (engine);
@@ -205,7 +205,7 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
     __atomic_fetch_add (&victim->gift_us, work_us, __ATOMIC_RELAXED);
   if (!job->job->big)
     memcpy (slot_result (slot), slot_result (job), job->job->result->size);
-  slot_set_state (slot, SLOT_RETURNED);
+  slot_finish (slot, SLOT_RETURNED);
   worker_wake (victim);
 }
 
@@ -323,7 +323,7 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
   last = seat_halt_served (stack);
   if (last)
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_HALTED });
-  while (!engine->ending)
+  while (!seat_engine_ends (engine))
     pthread_cond_wait (&stack->cond, &engine->lock);
   pthread_mutex_unlock (&engine->lock);
   worker_leave (stack, self, top);

@@ -434,8 +434,11 @@ folder_has_ended (const char *path, int *code, char **sentence)
 
   if (!g_file_get_contents (end, &text, NULL, NULL))
     return FALSE;
-  g_file_get_contents (why, &words, NULL, NULL);
   *code = (int)CLAMP (g_ascii_strtoll (text, NULL, 10), 0, 255);
-  *sentence = words == NULL ? NULL : g_strchomp (words);
+  if (sentence != NULL)
+    {
+      g_file_get_contents (why, &words, NULL, NULL);
+      *sentence = words == NULL ? NULL : g_strchomp (words);
+    }
   return TRUE;
 }

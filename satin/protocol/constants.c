@@ -98,6 +98,7 @@ sum (Constants *constants)
 void
 constants_publish (Node *node, const char *name, GBytes *value)
 {
+  g_assert (g_utf8_validate (name, -1, NULL));
   if (node->constants.all->len < CONSTANTS_MAX && strlen (name) <= MESSAGE_TEXT_MAX)
     (void)enter (&node->constants, name, value);
 }

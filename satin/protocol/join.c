@@ -45,6 +45,13 @@ fail (Node *node)
   if (link != NULL)
     link_close (node, link);
   join->failures++;
+  /* A member that lost its name while everybody else died, or lost theirs too: the run goes on here. */
+  if (join->was_member
+      && (join->dead_in_row > join->addresses->len || node->now_us >= join->heard_us + JOIN_ALONE_US))
+    {
+      roster_found (node);
+      return;
+    }
   if (join->redirect != NULL)
     join->at_us = node->now_us;
   else
@@ -79,6 +86,7 @@ void
 join_again (Node *node)
 {
   node->join.was_member = TRUE;
+  node->join.heard_us = node->now_us;
   node->join.failures = node->join.dead_in_row = 0;
   node->join.dial = node->join.link = 0;
   attempt (node);
@@ -109,10 +117,13 @@ join_on_dial_failed (Node *node, gboolean dead)
 
   join->dial = 0;
   join->dead_in_row = dead ? join->dead_in_row + 1 : 0;
-  /* A member that lost its name while everybody else died: the run goes on here. */
-  if (join->was_member && join->dead_in_row > join->addresses->len)
-    roster_found (node);
-  else
+  fail (node);
+}
+
+void
+join_on_stranger (Node *node, guint64 link)
+{
+  if (node->join.link == link)
     fail (node);
 }
 
@@ -121,6 +132,7 @@ join_on_roster (Node *node, Link *link, const Message *m)
 {
   Join *join = &node->join;
 
+  join->heard_us = node->now_us;
   for (guint i = 0; i < m->members->len; i++)
     join_add_address (node, g_array_index (m->members, MessageMember, i).address);
   if (link->link != join->link || link->joining)

@@ -8,6 +8,7 @@
 #define JOIN_ANSWER_US (5 * G_USEC_PER_SEC)
 #define JOIN_RETRY_MIN_US (50 * 1000)
 #define JOIN_RETRY_MAX_US (2 * G_USEC_PER_SEC)
+#define JOIN_ALONE_US (30 * G_USEC_PER_SEC) /* a member that lost its name looks for others this long */
 
 typedef struct
 {
@@ -19,6 +20,7 @@ typedef struct
   guint failures;
   guint dead_in_row;
   gboolean was_member;
+  guint64 heard_us; /* when a member was last heard of, or the search began */
 } Join;
 
 void join_init (Join *join);
@@ -28,6 +30,8 @@ void join_again (Node *node);
 void join_on_link (Node *node, Link *link);
 void join_on_down (Node *node, guint64 link);
 void join_on_dial_failed (Node *node, gboolean dead);
+/* Who lives there is no member either. */
+void join_on_stranger (Node *node, guint64 link);
 /* A roster heard while not a member. */
 void join_on_roster (Node *node, Link *link, const Message *message);
 void join_on_request (Node *node, Link *link, const Message *message);

@@ -67,15 +67,28 @@ forget (Node *node, const char *path, const NodeId *id)
   effect->node = *id;
 }
 
+static gboolean
+is_known (Node *node, const char *path, const NodeId *id)
+{
+  return find_holder (g_tree_lookup (node->known.by_path, path), id) != NULL;
+}
+
 void
 known_remove (Node *node, const char *path, const NodeId *id)
+{
+  if (is_known (node, path, id))
+    known_deny (node, path, id);
+}
+
+void
+known_deny (Node *node, const char *path, const NodeId *id)
 {
   GArray *holders = g_tree_lookup (node->known.by_path, path);
   Holder *present = find_holder (holders, id);
 
+  forget (node, path, id);
   if (present == NULL)
     return;
-  forget (node, path, id);
   g_array_remove_index (holders, (guint)(present - (Holder *)holders->data));
   if (holders->len == 0)
     g_tree_remove (node->known.by_path, path);

@@ -25,6 +25,8 @@ void known_init (Known *known);
 void known_done (Known *known);
 void known_add (Node *node, const char *path, const Holder *holder);
 void known_remove (Node *node, const char *path, const NodeId *id);
+/* The same, and the engine is told in any case: it just acted on what is not so. */
+void known_deny (Node *node, const char *path, const NodeId *id);
 void known_departed (Node *node, const NodeId *id);
 /* Everything at or below `path`. */
 void known_covered (Node *node, const char *path);

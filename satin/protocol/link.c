@@ -396,6 +396,8 @@ link_bind_all (Node *node)
 static void
 on_hello (Node *node, Link *link, const Message *m)
 {
+  guint64 number = link->link;
+
   if (link->greeted)
     {
       link_break (node, link, "greeted twice");
@@ -414,10 +416,14 @@ on_hello (Node *node, Link *link, const Message *m)
   link->greeted = TRUE;
   link->remote = m->id;
   Member *expected = roster_find (node, &link->expected);
-  gboolean other = expected != NULL && !node_id_equal (&link->expected, &m->id);
+  /* Somebody else lives at that address: whom we dialled is gone. One without a name may be the same one, whose
+   * WELCOME is still on its way; it closes this link when that comes, and is dialled again. */
+  gboolean other = expected != NULL && !node_id_is_none (&m->id) && !node_id_equal (&link->expected, &m->id);
   link_bind_all (node);
-  if (other) /* somebody else lives at that address: whom we dialled is gone */
+  if (other)
     alive_dead (node, expected, FALSE);
+  if (node_id_is_none (&m->id) && !core_is_member (node))
+    join_on_stranger (node, number);
 }
 
 /* ---- reading ---- */

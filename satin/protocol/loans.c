@@ -129,7 +129,8 @@ loans_on_returned (Node *node, Link *link, const Message *m)
 
   if (entry == NULL)
     return;
-  known_remove (node, entry->path, &link->remote);
+  if (entry->adopted)
+    known_deny (node, entry->path, &link->remote);
 #ifndef SATIN_PLANT_STAYS_LENT
   loans_back (node, entry);
 #endif
@@ -142,7 +143,7 @@ loans_on_miss (Node *node, Link *link, const Message *m)
 
   if (entry == NULL)
     return;
-  known_remove (node, entry->path, &link->remote); /* first: coming back it is looked up again */
+  known_deny (node, entry->path, &link->remote); /* first: coming back it is looked up again */
   loans_back (node, entry);
 }
 

@@ -25,8 +25,8 @@ node_new (const NodeConfig *config)
 
   node->config = *config;
   node->config.address = g_strdup (config->address);
-  node->config.host = g_strdup (config->host != NULL ? config->host : "");
-  node->config.site = g_strdup (config->site != NULL ? config->site : "");
+  node->config.host = g_utf8_make_valid (config->host != NULL ? config->host : "", -1);
+  node->config.site = g_utf8_make_valid (config->site != NULL ? config->site : "", -1);
   node->random = config->seed * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15) ^ G_GUINT64_CONSTANT (0x5341544e);
   if (node->random == 0)
     node->random = 1;

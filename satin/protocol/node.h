@@ -31,7 +31,8 @@
  * 10. After END there are no more effects, whatever the event.
  * 11. A node is a member from JOINED on. A joiner that was never a member does not start a run of its own: when every
  *     member died before it was welcomed it goes on trying the addresses it knows.
- * 12. HALT: the engine's last ROWS come before HALTED. */
+ * 12. HALT: the engine's last ROWS come before HALTED.
+ * 13. All texts are UTF-8: a name of an input that is not must be escaped before it comes here. */
 typedef struct Node Node;
 
 typedef struct

@@ -169,10 +169,7 @@ orphans_find (Node *node, const char *path, const Digest *digest)
 static void
 send_elsewhere (Node *node, const NodeEvent *event)
 {
-  known_remove (node, event->path, &event->node);
-  NodeEffect *effect = core_emit (node, NODE_EFFECT_FORGET);
-  effect->path = g_strdup (event->path);
-  effect->node = event->node;
+  known_deny (node, event->path, &event->node);
   core_emit (node, NODE_EFFECT_BACK)->loan = event->loan;
 }
 

@@ -189,6 +189,20 @@ elders_are_dead (Node *node)
   return acting != NULL && is_self (node, acting);
 }
 
+/* Another one is master now: main waits in vain here. */
+static void
+depose (Node *node)
+{
+  if (!node->roster.mastering)
+    return;
+  node->roster.mastering = FALSE;
+  core_emit (node, NODE_EFFECT_DEPOSED);
+  root_deposed (node);
+  saves_deposed (node);
+  constants_deposed (node);
+  stop_deposed (node);
+}
+
 static void
 settle_master (Node *node, const NodeId *old_master)
 {
@@ -201,14 +215,7 @@ settle_master (Node *node, const NodeId *old_master)
       take_over (node);
       return;
     }
-  if (node->roster.mastering)
-    {
-      node->roster.mastering = FALSE;
-      core_emit (node, NODE_EFFECT_DEPOSED);
-      root_deposed (node);
-      saves_deposed (node);
-      constants_deposed (node);
-    }
+  depose (node);
   if (!node_id_equal (old_master, &master->id))
     {
       saves_renew (node);
@@ -425,14 +432,7 @@ rejoin (Node *node, Link *from, const Message *m)
   old = g_steal_pointer (&node->roster.members);
   node->roster.members = new_members ();
   link_close_all (node);
-  if (node->roster.mastering)
-    {
-      node->roster.mastering = FALSE;
-      core_emit (node, NODE_EFFECT_DEPOSED);
-      root_deposed (node);
-      saves_deposed (node);
-      constants_deposed (node);
-    }
+  depose (node);
   for (guint i = 0; i < old->len; i++)
     {
       known_departed (node, &((Member *)old->pdata[i])->id);

@@ -210,6 +210,4 @@ steal_tick (Node *node)
 
   if (steal->in_flight && node->now_us >= steal->until_us)
     refuse (node);
-  if (node->now_us >= steal->resume_us) /* over, even where nothing may be asked now */
-    steal->resume_us = 0;
 }

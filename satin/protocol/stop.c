@@ -157,7 +157,6 @@ stop_on_end (Node *node, guint64 code)
 void
 stop_renew (Node *node)
 {
-  node->stop.final = node->stop.finished = FALSE;
   if (node->stop.wanted)
     forward (node);
   report_drained (node);
@@ -177,12 +176,17 @@ stop_greet (Node *node, Link *link)
     }
 }
 
+void
+stop_deposed (Node *node)
+{
+  node->stop.final = node->stop.finished = FALSE;
+}
+
 gboolean
 stop_promoted (Node *node)
 {
   if (!node->stop.wanted)
     return FALSE;
-  node->stop.final = node->stop.finished = FALSE;
   for (guint i = 0; i < node->roster.members->len; i++)
     ((Member *)node->roster.members->pdata[i])->drained = FALSE;
   begin (node);

@@ -28,6 +28,8 @@ void stop_on_published (Node *node);
 void stop_on_end (Node *node, guint64 code);
 /* The master or its link is new. */
 void stop_renew (Node *node);
+/* This node is not master any more. */
+void stop_deposed (Node *node);
 void stop_greet (Node *node, Link *link);
 /* A new master in the middle of a suspend goes on with it. FALSE: there is none. */
 gboolean stop_promoted (Node *node);

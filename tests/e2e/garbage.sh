@@ -11,9 +11,9 @@ use strict; use Socket; $SIG{PIPE} = 'IGNORE';
 my $address = shift; my @open;
 for my $round (0 .. 11) {
   my $s;
-  if ($address =~ /^unix:(.*)/) { socket ($s, PF_UNIX, SOCK_STREAM, 0); connect ($s, sockaddr_un ($1)) or next; }
+  if ($address =~ /^unix:(.*)/) { socket ($s, AF_UNIX, SOCK_STREAM, 0); connect ($s, pack ('S Z*', AF_UNIX, $1)) or next; }
   elsif ($address =~ /^tcp:(.*):(\d+)$/) {
-    socket ($s, PF_INET, SOCK_STREAM, 0); connect ($s, sockaddr_in ($2, inet_aton ($1))) or next; }
+    socket ($s, AF_INET, SOCK_STREAM, 0); connect ($s, sockaddr_in ($2, inet_aton ($1))) or next; }
   else { next; }
   my $bytes = $round % 4 == 0 ? join ('', map { chr (int (rand (256))) } 1 .. 4000)
     : $round % 4 == 1 ? "\xff" x 64
@@ -37,7 +37,7 @@ throw_at () # RUN
 
 for way in "" --tcp; do
   # shellcheck disable=SC2086
-  begin "$satin" run -n 3 --name target $way -- "$SATIN_BIN/nqueens" "$heavy"
+  begin "$satin" run -n 3 --name target $way -- "${heavy[@]}"
   ok "three nodes are up${way:+ with $way}" wait_for $((10 * slow)) up target 3
   throw_at target
   ended

@@ -8,7 +8,7 @@ seed=${SEED:-$(date +%s)}
 RANDOM=$((seed % 32768))
 echo "# seed $seed, $times times"
 choose_heavy
-echo "# nqueens $heavy"
+echo "# ${heavy[*]}"
 
 # Ends in $answer and $code; resumes as often as it has to.
 go_on ()
@@ -19,7 +19,7 @@ go_on ()
     tries=$((tries + 1))
     [ -e "$file" ] && ! integrity "$file" && echo "# $file is broken" && return
     # Killed before the first publication there is nothing to resume; the same line begins again.
-    try "$satin" run -n $((RANDOM % 4 + 1)) --checkpoint "$file" --interval 0.3 -- "$SATIN_BIN/nqueens" "$heavy"
+    try "$satin" run -n $((RANDOM % 4 + 1)) --checkpoint "$file" --interval 0.3 -- "${heavy[@]}"
   done
 }
 
@@ -31,7 +31,7 @@ for ((i = 1; i <= times; i++)); do
   way=()
   [ $((RANDOM % 3)) = 0 ] && way=(--tcp)
   begin "$satin" run -n $nodes --name $name --checkpoint "$file" --interval 0.3 "${way[@]}" -- \
-    "$SATIN_BIN/nqueens" "$heavy"
+    "${heavy[@]}"
   # Sometimes also while the nodes still are finding each other.
   [ $((RANDOM % 4)) = 0 ] || wait_for $((10 * slow)) up $name $nodes
   sleep "$((RANDOM % 3)).$((RANDOM % 10))$((RANDOM % 10))"

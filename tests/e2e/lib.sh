@@ -133,20 +133,35 @@ has_rows () { [ "$(rows "$1")" -ge "${2:-1}" ]; }
 
 queens=(1 1 0 0 2 10 4 40 92 352 724 2680 14200 73712 365596 2279184 14772512 95815104)
 
-# Chooses a board that keeps this machine busy for some seconds, so that there is time to do harm: $heavy, $heavy_answer.
+fibonacci ()
+{
+  local a=0 b=1 i
+  for ((i = 0; i < $1; i++)); do
+    ((b += a, a = b - a))
+  done
+  echo $a
+}
+
+# Chooses a job that keeps this machine busy for some seconds (FACTOR times four), so that there is time to do harm:
+# the command line is ${heavy[@]}, its answer $heavy_answer. Each step of fib takes 1.618 times as long.
 choose_heavy ()
 {
-  local n before ms
-  for n in 10 11 12 13 14 15; do
-    before=$(date +%s%N)
-    "$SATIN_BIN/nqueens" $n >/dev/null 2>&1
-    ms=$((($(date +%s%N) - before) / 1000000))
-    # The next board takes about six times as long.
-    [ $ms -gt $((700 * ${1:-1})) ] && break
+  local n=24 before ms=0 _
+  while [ $ms -lt 250 ] && [ $n -lt 80 ]; do
+    n=$((n + 2)) ms=1000000
+    # The quicker of two, since somebody else may use this machine for a moment.
+    for _ in 1 2; do
+      before=$(date +%s%N)
+      "$SATIN_BIN/fib" $n >/dev/null 2>&1
+      before=$((($(date +%s%N) - before) / 1000000 + 1))
+      [ $before -lt $ms ] && ms=$before
+    done
   done
-  heavy=$((n + 1))
-  [ $ms -gt 3500 ] && heavy=$n
-  heavy_answer=${queens[heavy]}
+  while [ $ms -lt $((4000 * ${1:-1})) ]; do
+    n=$((n + 1)) ms=$((ms * 1618 / 1000))
+  done
+  heavy=("$SATIN_BIN/fib" "$n")
+  heavy_answer=$(fibonacci $n)
 }
 
 # Where a TSPLIB instance that the project carries lies; empty when it carries none of that name.

@@ -36,7 +36,7 @@ else
 fi
 
 choose_heavy
-begin "$satin" run -n 4 --name busy -- "$SATIN_BIN/nqueens" "$heavy"
+begin "$satin" run -n 4 --name busy -- "${heavy[@]}"
 ok "four nodes are up" wait_for $((10 * slow)) up busy 4
 is "one of them is master" "$(nodes_of busy | grep -c '"master"')" 1
 try "$satin" status --json
@@ -47,7 +47,7 @@ ended
 is "the busy run has the answer" "$answer" "$heavy_answer"
 
 # The launcher only watches: the run goes on without it, and keeps its answer.
-begin "$satin" run -n 3 --name alone -- "$SATIN_BIN/nqueens" "$heavy"
+begin "$satin" run -n 3 --name alone -- "${heavy[@]}"
 ok "three nodes are up" wait_for $((10 * slow)) up alone 3
 kill -9 "$begun"
 wait "$begun" 2>/dev/null

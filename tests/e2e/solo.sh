@@ -15,16 +15,16 @@ is "no workers is a slip in the usage" "$code" 2
 
 choose_heavy
 file=$work/solo.satin
-begin "$SATIN_BIN/nqueens" "$heavy" --checkpoint "$file" --interval 0.3
+begin "${heavy[@]}" --checkpoint "$file" --interval 0.3
 ok "rows appear in the file" wait_for $((20 * slow)) has_rows "$file" 2
 kill -9 "$begun"
 ended
 ok "what was killed left a sound file" integrity "$file"
-try "$SATIN_BIN/nqueens" "$heavy" --checkpoint "$file" --interval 0.3
+try "${heavy[@]}" --checkpoint "$file" --interval 0.3
 is "the same line goes on" "$answer" "$heavy_answer"
 
 file=$work/term.satin
-begin "$SATIN_BIN/nqueens" "$heavy" --checkpoint "$file" --interval 0.3
+begin "${heavy[@]}" --checkpoint "$file" --interval 0.3
 ok "rows appear in the second file" wait_for $((20 * slow)) has_rows "$file" 2
 kill -TERM "$begun"
 ended
@@ -32,6 +32,6 @@ is "SIGTERM suspends" "$code" 75
 is "a suspended program has no answer yet" "$answer" ""
 try "$satin" resume "$file" -n 2
 is "satin resume takes a solo program's file" "$answer" "$heavy_answer"
-try "$SATIN_BIN/nqueens" "$heavy" --checkpoint "$file"
+try "${heavy[@]}" --checkpoint "$file"
 is "a finished file gives its answer again" "$answer" "$heavy_answer"
 finish

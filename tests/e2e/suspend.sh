@@ -5,7 +5,7 @@
 choose_heavy 2
 file=$work/stop.satin
 
-begin "$satin" run -n 3 --name stop --checkpoint "$file" --interval 60 -- "$SATIN_BIN/nqueens" "$heavy"
+begin "$satin" run -n 3 --name stop --checkpoint "$file" --interval 60 -- "${heavy[@]}"
 ok "three nodes are up" wait_for $((10 * slow)) up stop 3
 sleep 1
 try "$satin" suspend stop
@@ -37,7 +37,7 @@ try "$satin" resume "$file" -n 1
 is "one node finishes" "$answer" "$heavy_answer"
 is "with 0" "$code" 0
 
-begin "$satin" run -n 2 --name free -- "$SATIN_BIN/nqueens" "$heavy"
+begin "$satin" run -n 2 --name free -- "${heavy[@]}"
 ok "a run without checkpoint is up" wait_for $((10 * slow)) up free 2
 try "$satin" suspend free
 ended

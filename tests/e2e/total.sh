@@ -5,10 +5,10 @@
 choose_heavy 4
 file=$work/total.satin
 
-begin "$satin" run -n 4 --name doomed --checkpoint "$file" --interval 0.3 -- "$SATIN_BIN/nqueens" "$heavy"
+begin "$satin" run -n 4 --name doomed --checkpoint "$file" --interval 0.3 -- "${heavy[@]}"
 ok "rows appear in the file" wait_for $((20 * slow)) has_rows "$file" 3
 ok "sqlite3 finds the file sound while the run goes on" integrity "$file"
-try "$satin" run -n 2 --checkpoint "$file" -- "$SATIN_BIN/nqueens" "$heavy"
+try "$satin" run -n 2 --checkpoint "$file" -- "${heavy[@]}"
 is "a second run on a live run's file is refused" "$code" 5
 ok "in one sentence" [ "$(wc -l <<<"$words")" = 1 ]
 try "$satin" resume "$file"
@@ -32,7 +32,7 @@ is "resume on two nodes gives the answer" "$answer" "$heavy_answer"
 is "and exits with 0" "$code" 0
 ok "saved results were used again" grep -q '"jobs_reused": *[1-9]' "$work/stats"
 is "the root stands in the file" "$(sqlite3 "$file" "SELECT value FROM result WHERE path = ''")" "$heavy_answer"
-try "$satin" run -n 4 --checkpoint "$file" -- "$SATIN_BIN/nqueens" "$heavy"
+try "$satin" run -n 4 --checkpoint "$file" -- "${heavy[@]}"
 is "the finished file gives its answer again" "$answer" "$heavy_answer"
 try "$satin" resume "$file"
 is "to resume as well" "$answer" "$heavy_answer"

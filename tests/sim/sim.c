@@ -91,7 +91,8 @@ sim_expect (Sim *sim, guint64 at_us, HappenKind kind, guint node)
   Happen happen
       = { .at_us = MAX (at_us, sim->now_us), .order = sim->order++, .kind = kind, .node = node };
 
-  return &g_array_index (sim->heap, Happen, heap_push (sim->heap, happen));
+  guint place = heap_push (sim->heap, happen); /* may move the whole heap */
+  return &g_array_index (sim->heap, Happen, place);
 }
 
 void

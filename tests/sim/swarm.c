@@ -11,9 +11,9 @@ one_of (Rng *rng, const guint64 *values, guint n)
 }
 
 static const Tree *
-draw_tree (Rng *rng)
+draw_tree (Rng *rng, guint64 delay_us)
 {
-  static const guint64 costs[] = { 100, 1000, 10000 };
+  static const guint64 delays[] = { 1, 4, 20, 60 };
   guint64 size = rng_below (rng, 100);
   TreeShape shape = { .seed = rng_next (rng), .big_values = rng_chance (rng, 20) };
 
@@ -21,7 +21,7 @@ draw_tree (Rng *rng)
                     : size < 88 ? rng_between (rng, 16, 40)
                                 : rng_between (rng, 41, TREE_JOBS_MAX));
   shape.depth_bias = rng_chance (rng, 10) ? 90 : (guint)rng_below (rng, 60);
-  shape.cost_max_us = (guint32)one_of (rng, costs, G_N_ELEMENTS (costs));
+  shape.cost_max_us = (guint32)(100 + delay_us * one_of (rng, delays, G_N_ELEMENTS (delays)));
   return tree_new (&shape);
 }
 
@@ -74,11 +74,12 @@ is_long (const Plan *plan)
 void
 swarm_plan (guint64 seed, Plan *plan)
 {
-  static const guint64 delays[] = { 20, 200, 2000, 15000 };
+  static const guint64 delays[] = { 20, 200, 1000, 8000 };
   static const guint64 saves[] = { 2000, 10000, 50000 };
   Rng rng = { rng_mix (seed + 1) };
 
-  *plan = (Plan){ .seed = seed, .tree = draw_tree (&rng) };
+  *plan = (Plan){ .seed = seed, .delay_us = one_of (&rng, delays, G_N_ELEMENTS (delays)) };
+  plan->tree = draw_tree (&rng, plan->delay_us);
   plan->n_nodes
       = (guint)(rng_chance (&rng, 90) ? rng_between (&rng, 1, 4) : rng_between (&rng, 5, 8));
   plan->seats = (guint)rng_between (&rng, 1, 3);
@@ -90,7 +91,6 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->solo = plan->n_nodes == 1 && rng_chance (&rng, 50);
   plan->sudden = rng_chance (&rng, 50);
   plan->swings = rng_chance (&rng, 20);
-  plan->delay_us = one_of (&rng, delays, G_N_ELEMENTS (delays));
   plan->even_delays = rng_chance (&rng, 15);
   plan->join_us = rng_chance (&rng, 50) ? 0 : rng_below (&rng, plan->tree->work_us + 1);
   plan->save_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
@@ -104,7 +104,7 @@ swarm_plan (guint64 seed, Plan *plan)
 void
 swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, Plan *plan)
 {
-  TreeShape shape = { .seed = n_jobs, .n = n_jobs, .balanced = TRUE, .cost_max_us = 2000 };
+  TreeShape shape = { .seed = n_jobs, .n = n_jobs, .balanced = TRUE, .cost_max_us = 5000 };
 
   *plan = (Plan){ .seed = n_jobs,
                   .tree = tree_new (&shape),

@@ -116,7 +116,7 @@ serial_phases (int32_t depth, int32_t seed)
 static Wide
 widen (Wide a, Wide b)
 {
-  a.pair.low += b.pair.high;
+  a.pair.low = (a.pair.low + b.pair.high) % 1000003;
   a.pair.high ^= b.pair.low;
   for (int i = 0; i < 64; i++)
     a.numbers[i] = (a.numbers[i] * 31 + b.numbers[63 - i]) % 1000003;
@@ -326,4 +326,55 @@ serial_encoded (guint32 job, GBytes *bytes)
   record_clear (type, args);
   g_assert_nonnull (encoded);
   return encoded;
+}
+
+/* The arguments of child `number`; the jobs that tests walk through spawn only themselves, but for the comb's
+ * leaves. */
+static void
+descend (guint32 *job, void *data, guint32 number)
+{
+  satin_args_fib *fib_args = data;
+  satin_args_phases *args = data;
+  Board *board = data;
+
+  switch (*job)
+    {
+    case JOB_FIB:
+      fib_args->n -= number == 0 ? 1 : 2;
+      return;
+    case JOB_COMB:
+      if (number == 0)
+        *job = JOB_FIB;
+      fib_args->n = number == 0 ? 1 : fib_args->n - 1;
+      return;
+    case JOB_PHASES:
+      args->depth--;
+      args->seed = number == 0   ? args->seed + 1
+                   : number == 1 ? args->seed * 3 % 1009
+                   : number == 2 ? (int32_t)(serial_phases (args->depth, args->seed + 1) % 1009)
+                                 : (int32_t)(serial_phases (args->depth, args->seed * 3 % 1009)
+                                             % 1009);
+      return;
+    default:
+      g_assert_cmpuint (*job, ==, JOB_QUEENS);
+      for (int column = 0; column < board->n; column++)
+        if (is_free (board, column) && number-- == 0)
+          {
+            *board = with_queen (*board, column);
+            return;
+          }
+      g_assert_not_reached ();
+    }
+}
+
+GBytes *
+serial_args_at (guint32 root, GBytes *bytes, const guint32 *numbers, guint n, guint32 *job)
+{
+  g_autofree char *args = g_malloc0 (sizeof (Board));
+
+  *job = root;
+  g_assert_true (record_decode (engine_test_jobs[root]->args, bytes, args, NULL));
+  for (guint i = 0; i < n; i++)
+    descend (job, args, numbers[i]);
+  return record_encode (engine_test_jobs[*job]->args, args);
 }

@@ -12,8 +12,9 @@
 static void
 wake (void *data)
 {
-  Rig *rig = data;
+  Rig *self = data, *rig = __atomic_load_n (&self->other, __ATOMIC_ACQUIRE);
 
+  rig = rig != NULL ? rig : self;
   pthread_mutex_lock (&rig->lock);
   rig->woken = TRUE;
   pthread_cond_signal (&rig->cond);
@@ -45,8 +46,13 @@ rig_free (Rig *rig)
 {
   engine_free (rig->engine);
   stems_free (rig->stems);
-  g_clear_pointer (&rig->result, g_bytes_unref);
   g_free (rig);
+}
+
+void
+rig_share (Rig *rig, Rig *with)
+{
+  __atomic_store_n (&rig->other, with, __ATOMIC_RELEASE);
 }
 
 void

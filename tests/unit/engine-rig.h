@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A driver for the tests of the engine: sleeps until the mailbox has something, keeps the root's result. */
+/* A driver for the tests of the engine: sleeps until the mailbox has something. */
 #pragma once
 
 #include "exchange.h"
 
 #include <pthread.h>
 
-typedef struct
+typedef struct Rig Rig;
+struct Rig
 {
   Engine *engine;
   Stems *stems;
-  GBytes *result; /* of the held job 1 */
+  Rig *other; /* woken in its place, NULL: none */
   pthread_mutex_t lock;
   pthread_cond_t cond;
   gboolean woken;
-} Rig;
+};
 
+/* Two rigs that share `woken` sleep and wake together. */
+void rig_share (Rig *rig, Rig *with);
 Rig *rig_new (guint workers, guint stacks_max, guint64 seed);
 void rig_free (Rig *rig);
 /* Gives the job as held job 1 with path "". `args` is the argument struct. */

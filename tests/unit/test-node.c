@@ -1,0 +1,910 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two or three Nodes in one small world: links that deliver at once and in order, engines that only write down
+ * what they are told, a clock that is moved by hand. What a node told its engine stands in `log`, one
+ * line each. */
+#include "satin/protocol/node.h"
+
+#include "satin/protocol/message.h"
+
+#include <string.h>
+
+#define NODES_MAX 4
+
+typedef struct
+{
+  Node *node;
+  gboolean alive, deaf; /* deaf: stands still, takes nothing in */
+  GArray *effects;
+  GString *log;
+  guint64 timer_us;
+  GPtrArray *jobs; /* of Loan: what its engine has to lend */
+  GHashTable *running; /* held -> Loan (copy) */
+  guint64 loans;
+  guint steals; /* STEAL messages sent */
+  GBytes *result;
+  guint64 ended;
+} Peer;
+
+typedef struct
+{
+  guint end[2];
+  gboolean up;
+} Wire;
+
+typedef struct
+{
+  guint to;
+  NodeEventKind kind;
+  guint64 link, dial;
+  gboolean dead;
+  GBytes *bytes;
+} Post;
+
+typedef struct
+{
+  Peer peer[NODES_MAX];
+  guint n;
+  guint64 now_us;
+  GArray *wires; /* of Wire; link number = index + 1 */
+  GQueue *posts;
+  Stems *stems;
+  gboolean checkpoint;
+} World;
+
+static void step (World *world, guint who, const NodeEvent *event);
+
+static void
+post (World *world, Post one)
+{
+  g_queue_push_tail (world->posts, g_memdup2 (&one, sizeof one));
+}
+
+static void
+carry_dial (World *world, guint who, const NodeEffect *effect)
+{
+  guint to = (guint)(effect->text[1] - '0');
+
+  if (!world->peer[to].alive)
+    {
+      post (world, (Post){ .to = who, .kind = NODE_EVENT_DIAL_FAILED, .dial = effect->dial, .dead = TRUE });
+      return;
+    }
+  Wire wire = { { who, to }, TRUE };
+  g_array_append_val (world->wires, wire);
+  post (world, (Post){ .to = to, .kind = NODE_EVENT_LINK_UP, .link = world->wires->len });
+  post (world,
+        (Post){ .to = who, .kind = NODE_EVENT_LINK_UP, .link = world->wires->len, .dial = effect->dial });
+}
+
+static GBytes *
+join_parts (const GPtrArray *parts)
+{
+  g_autoptr (GByteArray) all = g_byte_array_new ();
+
+  for (guint i = 0; i < parts->len; i++)
+    g_byte_array_append (all, g_bytes_get_data (parts->pdata[i], NULL), (guint)g_bytes_get_size (parts->pdata[i]));
+  return g_byte_array_free_to_bytes (g_steal_pointer (&all));
+}
+
+static guint
+other_end (World *world, guint64 link, guint who)
+{
+  const Wire *wire = &g_array_index (world->wires, Wire, link - 1);
+
+  return wire->end[0] == who ? wire->end[1] : wire->end[0];
+}
+
+static void
+carry_lend (World *world, guint who, const NodeEffect *effect)
+{
+  Peer *peer = &world->peer[who];
+  g_autoptr (GPtrArray) lent = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+
+  while (peer->jobs->len > 0 && lent->len < effect->count)
+    g_ptr_array_add (lent, g_ptr_array_steal_index (peer->jobs, 0));
+  step (world, who, &(NodeEvent){ .kind = NODE_EVENT_LENT, .node = effect->node, .loans = lent });
+}
+
+static void
+carry_send (World *world, guint who, const NodeEffect *effect)
+{
+  g_autoptr (GBytes) bytes = join_parts (effect->parts);
+  g_auto (Message) message = { 0 };
+
+  g_assert_true (message_decode (bytes, &message, NULL));
+  world->peer[who].steals += message.kind == MESSAGE_STEAL;
+  if (g_array_index (world->wires, Wire, effect->link - 1).up)
+    post (world, (Post){ .to = other_end (world, effect->link, who), .kind = NODE_EVENT_MESSAGE,
+                         .link = effect->link, .bytes = g_steal_pointer (&bytes) });
+}
+
+static void
+carry (World *world, guint who, const NodeEffect *effect)
+{
+  Peer *peer = &world->peer[who];
+
+  switch (effect->kind)
+    {
+    case NODE_EFFECT_SEND:
+      carry_send (world, who, effect);
+      break;
+    case NODE_EFFECT_DIAL:
+      carry_dial (world, who, effect);
+      break;
+    case NODE_EFFECT_CLOSE:
+      g_array_index (world->wires, Wire, effect->link - 1).up = FALSE;
+      post (world, (Post){ .to = other_end (world, effect->link, who), .kind = NODE_EVENT_LINK_DOWN,
+                           .link = effect->link });
+      break;
+    case NODE_EFFECT_TIMER:
+      peer->timer_us = effect->at_us;
+      break;
+    case NODE_EFFECT_LEND:
+      carry_lend (world, who, effect);
+      break;
+    case NODE_EFFECT_RUN:
+      g_string_append_printf (peer->log, "RUN %s\n", effect->job->path);
+      g_hash_table_insert (peer->running, g_memdup2 (&effect->held, 8), loan_copy (effect->job));
+      break;
+    case NODE_EFFECT_UNRUN:
+      g_string_append (peer->log, "UNRUN\n");
+      break;
+    case NODE_EFFECT_PUT:
+      g_string_append_printf (peer->log, "PUT %d\n", (int)effect->loan);
+      break;
+    case NODE_EFFECT_BACK:
+      g_string_append_printf (peer->log, "BACK %d\n", (int)effect->loan);
+      break;
+    case NODE_EFFECT_KNOWN:
+      g_string_append_printf (peer->log, "KNOWN %s%s\n", effect->path, effect->finished ? " finished" : "");
+      break;
+    case NODE_EFFECT_FORGET:
+      g_string_append_printf (peer->log, "FORGET %s\n", effect->path != NULL ? effect->path : "*");
+      break;
+    case NODE_EFFECT_JOINED:
+      g_string_append (peer->log, "JOINED\n");
+      break;
+    case NODE_EFFECT_MASTER:
+      g_string_append (peer->log, "MASTER\n");
+      break;
+    case NODE_EFFECT_DEPOSED:
+      g_string_append (peer->log, "DEPOSED\n");
+      break;
+    case NODE_EFFECT_COORDINATOR:
+      g_string_append (peer->log, "COORDINATOR\n");
+      break;
+    case NODE_EFFECT_CONSTANT:
+      g_string_append_printf (peer->log, "CONSTANT %s\n", effect->text);
+      break;
+    case NODE_EFFECT_START:
+      g_string_append (peer->log, "START\n");
+      break;
+    case NODE_EFFECT_SAVE:
+      for (guint i = 0; i < effect->rows->len; i++)
+        g_string_append_printf (peer->log, "SAVE %s\n", ((Row *)effect->rows->pdata[i])->path);
+      break;
+    case NODE_EFFECT_SALVAGE:
+      g_string_append (peer->log, "SALVAGE\n");
+      break;
+    case NODE_EFFECT_HALT:
+      g_string_append (peer->log, "HALT\n");
+      break;
+    case NODE_EFFECT_FINAL:
+      g_string_append (peer->log, "FINAL\n");
+      break;
+    case NODE_EFFECT_BEST:
+      g_string_append (peer->log, "BEST\n");
+      break;
+    case NODE_EFFECT_RESULT:
+      g_string_append (peer->log, "RESULT\n");
+      break;
+    case NODE_EFFECT_END:
+      g_string_append (peer->log, "END\n");
+      peer->ended = effect->number;
+      break;
+    default:
+      break;
+    }
+}
+
+static void
+step (World *world, guint who, const NodeEvent *event)
+{
+  Peer *peer = &world->peer[who];
+  g_autoptr (GArray) effects = g_array_new (FALSE, TRUE, sizeof (NodeEffect));
+
+  g_array_set_clear_func (effects, (GDestroyNotify)node_effect_clear);
+  node_step (peer->node, world->now_us, event, effects);
+  node_check_invariants (peer->node);
+  for (guint i = 0; i < effects->len; i++)
+    carry (world, who, &g_array_index (effects, NodeEffect, i));
+}
+
+static void
+pump (World *world)
+{
+  Post *one;
+
+  while ((one = g_queue_pop_head (world->posts)) != NULL)
+    {
+      Peer *peer = &world->peer[one->to];
+      if (peer->alive && !peer->deaf)
+        step (world, one->to, &(NodeEvent){ .kind = one->kind, .link = one->link, .dial = one->dial,
+                                            .dead = one->dead, .bytes = one->bytes });
+      g_clear_pointer (&one->bytes, g_bytes_unref);
+      g_free (one);
+    }
+}
+
+/* Lets time pass, timer by timer. */
+static void
+pass (World *world, guint64 us)
+{
+  guint64 end = world->now_us + us;
+
+  pump (world);
+  for (;;)
+    {
+      guint who = NODES_MAX;
+      for (guint i = 0; i < world->n; i++)
+        if (world->peer[i].alive && !world->peer[i].deaf && world->peer[i].timer_us <= end
+            && (who == NODES_MAX || world->peer[i].timer_us < world->peer[who].timer_us))
+          who = i;
+      if (who == NODES_MAX)
+        break;
+      world->now_us = MAX (world->now_us, world->peer[who].timer_us);
+      world->peer[who].timer_us = G_MAXUINT64;
+      step (world, who, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+      pump (world);
+    }
+  world->now_us = end;
+}
+
+static void
+add_peer (World *world, gboolean solo)
+{
+  guint who = world->n++;
+  Peer *peer = &world->peer[who];
+  g_autofree char *address = g_strdup_printf ("n%u", who);
+  NodeConfig config = { .founder = who == 0, .address = solo ? NULL : address, .host = "host", .pid = 100 + who,
+                        .workers = 2, .n_bests = 1, .program = digest_of_string ("program"),
+                        .checkpoint = world->checkpoint, .save_interval_us = G_USEC_PER_SEC,
+                        .stems = world->stems, .seed = 7 + who };
+
+  *peer = (Peer){ .node = node_new (&config), .alive = TRUE, .log = g_string_new (NULL),
+                  .timer_us = G_MAXUINT64, .ended = 999 };
+  peer->jobs = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+  peer->running = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)loan_free);
+  step (world, who, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+  if (who > 0)
+    step (world, who, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n0" });
+  pump (world);
+}
+
+static World *
+world_new (guint n, gboolean checkpoint)
+{
+  World *world = g_new0 (World, 1);
+
+  world->now_us = 1000000;
+  world->checkpoint = checkpoint;
+  world->stems = stems_new ();
+  world->wires = g_array_new (FALSE, TRUE, sizeof (Wire));
+  world->posts = g_queue_new ();
+  for (guint i = 0; i < n; i++)
+    add_peer (world, n == 1);
+  pass (world, 10);
+  return world;
+}
+
+static void
+world_free (World *world)
+{
+  for (guint i = 0; i < world->n; i++)
+    {
+      node_free (world->peer[i].node);
+      g_string_free (world->peer[i].log, TRUE);
+      g_ptr_array_unref (world->peer[i].jobs);
+      g_hash_table_unref (world->peer[i].running);
+    }
+  pump (world);
+  g_queue_free (world->posts);
+  g_array_unref (world->wires);
+  stems_free (world->stems);
+  g_free (world);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (World, world_free)
+
+/* ---- what happens in a test ---- */
+
+static void
+tell (World *world, guint who, const NodeEvent *event)
+{
+  step (world, who, event);
+  pump (world);
+}
+
+static void
+die (World *world, guint who)
+{
+  world->peer[who].alive = FALSE;
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      Wire *wire = &g_array_index (world->wires, Wire, i);
+      if (!wire->up || (wire->end[0] != who && wire->end[1] != who))
+        continue;
+      wire->up = FALSE;
+      post (world, (Post){ .to = other_end (world, i + 1, who), .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+    }
+}
+
+static void
+cut (World *world, guint a, guint b)
+{
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      Wire *wire = &g_array_index (world->wires, Wire, i);
+      if (!wire->up || wire->end[0] + wire->end[1] != a + b || (wire->end[0] != a && wire->end[0] != b))
+        continue;
+      wire->up = FALSE;
+      post (world, (Post){ .to = a, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+      post (world, (Post){ .to = b, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+    }
+}
+
+static guint64
+offer (World *world, guint who, const char *path)
+{
+  Digest digest = digest_of_string (path);
+  guint64 number = ++world->peer[who].loans;
+
+  g_ptr_array_add (world->peer[who].jobs, loan_new (number, path, 1, &digest, 0.5, NULL));
+  return number;
+}
+
+static void
+start (World *world)
+{
+  Digest digest = digest_of_string ("");
+  g_autoptr (Loan) root = loan_new (0, "", 0, &digest, 1, NULL);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ROOT, .job = root });
+}
+
+static void
+hunger (World *world, guint who)
+{
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  pass (world, 2000000);
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 0 });
+}
+
+static guint64
+held_of (World *world, guint who, const char *path)
+{
+  GHashTableIter iter;
+  gpointer key, value;
+
+  g_hash_table_iter_init (&iter, world->peer[who].running);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    if (g_str_equal (((Loan *)value)->path, path))
+      return *(guint64 *)key;
+  g_assert_not_reached ();
+}
+
+static void
+finish (World *world, guint who, const char *path)
+{
+  g_autoptr (GBytes) value = g_bytes_new ("42", 2);
+  guint64 held = held_of (world, who, path);
+
+  g_hash_table_remove (world->peer[who].running, &held);
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held, .bytes = value, .work_us = 5 });
+}
+
+static void
+adopt (World *world, guint who, const char *path, guint64 loan, guint holder)
+{
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ADOPT, .loan = loan, .path = path,
+                                  .digest = digest_of_string (path), .node = node_self (world->peer[holder].node) });
+}
+
+static gboolean
+said (World *world, guint who, const char *line)
+{
+  g_auto (GStrv) lines = g_strsplit (world->peer[who].log->str, "\n", -1);
+
+  return g_strv_contains ((const char *const *)lines, line);
+}
+
+static void
+forget_log (World *world)
+{
+  for (guint i = 0; i < world->n; i++)
+    g_string_truncate (world->peer[i].log, 0);
+}
+
+static NodeStats
+stats_of (World *world, guint who)
+{
+  NodeStats stats;
+
+  node_stats (world->peer[who].node, &stats);
+  return stats;
+}
+
+static guint
+members_of (World *world, guint who)
+{
+  g_autoptr (GArray) members = node_members (world->peer[who].node);
+
+  return members->len;
+}
+
+/* ---- tests ---- */
+
+static void
+test_alone_it_founds_runs_and_ends (void)
+{
+  g_autoptr (World) world = world_new (1, FALSE);
+
+  start (world);
+  finish (world, 0, "");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH, .number = 3 });
+
+  g_assert_cmpstr (world->peer[0].log->str, ==, "JOINED\nMASTER\nSTART\nRUN \nRESULT\nEND\n");
+  g_assert_cmpuint (world->peer[0].ended, ==, 3);
+  g_assert_cmpuint (world->peer[0].timer_us, ==, G_MAXUINT64);
+}
+
+static void
+test_with_a_checkpoint_the_root_waits_and_the_end_is_published (void)
+{
+  g_autoptr (World) world = world_new (1, TRUE);
+
+  start (world);
+  g_assert_false (said (world, 0, "RUN "));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  finish (world, 0, "");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH });
+  g_assert_true (said (world, 0, "SAVE "));
+  g_assert_true (said (world, 0, "FINAL"));
+  g_assert_false (said (world, 0, "END"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1, .final = TRUE });
+
+  g_assert_cmpuint (world->peer[0].ended, ==, 0);
+}
+
+static void
+test_a_stolen_job_returns_and_nothing_is_left (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  guint64 loan = offer (world, 0, "/0");
+
+  hunger (world, 1);
+  g_assert_true (said (world, 1, "RUN /0"));
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, loan);
+  finish (world, 1, "/0");
+
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 0);
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+}
+
+static void
+test_constants_come_before_work (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GBytes) value = g_bytes_new ("scene", 5);
+
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  g_assert_false (said (world, 1, "RUN /0"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_CONSTANT, .text = "const/scene", .bytes = value });
+  start (world);
+  hunger (world, 1);
+
+  g_assert_cmpstr (world->peer[1].log->str, ==, "JOINED\nCONSTANT const/scene\nSTART\nRUN /0\n");
+}
+
+static void
+test_a_result_lost_with_its_link_is_sent_again (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  g_autoptr (GBytes) value = g_bytes_new ("42", 2);
+  step (world, 1, &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held_of (world, 1, "/0"), .bytes = value });
+  Post *lost = g_queue_pop_tail (world->posts);
+  g_bytes_unref (lost->bytes);
+  g_free (lost);
+
+  cut (world, 0, 1);
+  pass (world, 1000000);
+
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+}
+
+static void
+test_a_job_lost_with_its_link_comes_back (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  step (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  Post *request = g_queue_pop_head (world->posts);
+  step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_MESSAGE, .link = request->link, .bytes = request->bytes });
+  g_bytes_unref (request->bytes);
+  g_free (request);
+  Post *lost = g_queue_pop_tail (world->posts); /* the reply with the job */
+  g_bytes_unref (lost->bytes);
+  g_free (lost);
+
+  cut (world, 0, 1);
+  pass (world, 1000000);
+
+  g_assert_true (said (world, 0, "BACK 1"));
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 0);
+}
+
+static void
+test_what_a_dead_thief_held_comes_back (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+
+  die (world, 1);
+  pass (world, 1000000);
+
+  g_assert_true (said (world, 0, "BACK 1"));
+  g_assert_cmpuint (members_of (world, 0), ==, 1);
+  g_assert_cmpuint (stats_of (world, 0).jobs_lost, ==, 1);
+}
+
+static void
+test_an_orphan_is_adopted_while_it_runs (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 2);
+  forget_log (world);
+
+  die (world, 0);
+  pass (world, 1000000);
+  g_assert_true (said (world, 1, "MASTER"));
+  g_assert_true (said (world, 1, "KNOWN /0"));
+  g_assert_true (said (world, 2, "KNOWN /0"));
+  adopt (world, 1, "/0", 9, 2);
+  finish (world, 2, "/0");
+
+  g_assert_true (said (world, 1, "PUT 9"));
+  g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
+  g_assert_cmpuint (stats_of (world, 1).known, ==, 0);
+}
+
+static void
+test_an_adopted_slot_comes_back_when_its_holder_dies (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 2);
+  die (world, 0);
+  pass (world, 1000000);
+  adopt (world, 1, "/0", 9, 2);
+  forget_log (world);
+
+  die (world, 2);
+  pass (world, 1000000);
+
+  g_assert_cmpstr (world->peer[1].log->str, ==, "FORGET *\nBACK 9\n");
+}
+
+static void
+test_an_own_orphan_is_adopted_by_its_own_holder (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  die (world, 0);
+  pass (world, 1000000);
+  forget_log (world);
+
+  adopt (world, 1, "/0", 4, 1);
+  finish (world, 1, "/0");
+
+  g_assert_true (said (world, 1, "PUT 4"));
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+}
+
+static void
+test_a_miss_forgets_before_it_comes_back (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  forget_log (world);
+
+  adopt (world, 0, "/7", 5, 1);
+  g_assert_cmpstr (world->peer[0].log->str, ==, "FORGET /7\nBACK 5\n");
+  forget_log (world);
+  adopt (world, 0, "/7", 6, 0);
+
+  g_assert_cmpstr (world->peer[0].log->str, ==, "FORGET /7\nBACK 6\n");
+}
+
+static void
+test_what_is_covered_is_dropped (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0/1");
+  hunger (world, 2);
+  die (world, 0);
+  pass (world, 1000000);
+  forget_log (world);
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_COVERED, .path = "/0" });
+  g_assert_true (said (world, 2, "UNRUN"));
+  g_assert_true (said (world, 1, "FORGET /0/1"));
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held_of (world, 2, "/0/1") });
+
+  g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
+}
+
+static void
+test_a_job_with_a_live_lender_is_not_covered (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0/1");
+  hunger (world, 1);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_COVERED, .path = "/0" });
+  finish (world, 1, "/0/1");
+
+  g_assert_true (said (world, 0, "PUT 1"));
+}
+
+static void
+test_a_job_that_meets_its_own_slot_is_ready_there (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  (void)offer (world, 1, "/0"); /* out of its inbox */
+  forget_log (world);
+
+  hunger (world, 0);
+
+  g_assert_true (said (world, 0, "BACK 1"));
+  g_assert_false (said (world, 0, "RUN /0"));
+  g_assert_true (said (world, 1, "BACK 1"));
+  g_assert_true (said (world, 1, "UNRUN"));
+  g_assert_cmpuint (stats_of (world, 0).lent + stats_of (world, 1).lent, ==, 0);
+}
+
+static void
+test_a_job_returned_unrun_is_ready_again (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held_of (world, 1, "/0") });
+
+  g_assert_true (said (world, 0, "BACK 1"));
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+}
+
+static void
+test_the_next_eldest_takes_over_when_all_elders_die_at_once (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  start (world);
+
+  die (world, 0);
+  die (world, 1);
+  pass (world, 1000000);
+
+  g_assert_true (said (world, 2, "MASTER"));
+  g_assert_false (said (world, 3, "MASTER"));
+  g_assert_cmpuint (members_of (world, 3), ==, 2);
+}
+
+static void
+test_a_joiner_finds_the_new_master (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  die (world, 0);
+  pass (world, 1000000);
+
+  add_peer (world, FALSE); /* it only knows the dead one */
+  pass (world, 1000000);
+  g_assert_cmpuint (members_of (world, 3), ==, 0);
+  tell (world, 3, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n2" });
+  pass (world, 10000000);
+
+  g_assert_cmpuint (members_of (world, 3), ==, 3);
+  g_assert_cmpuint (members_of (world, 1), ==, 3);
+}
+
+static void
+test_one_that_slept_is_left_out_and_joins_again (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 1, "/0");
+  hunger (world, 2);
+  world->peer[1].deaf = TRUE;
+  pass (world, 60000000);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  forget_log (world);
+
+  world->peer[1].deaf = FALSE;
+  for (guint i = 0; i < world->wires->len; i++)
+    if (!g_array_index (world->wires, Wire, i).up)
+      post (world, (Post){ .to = 1, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+  pass (world, 10000000);
+
+  g_assert_true (said (world, 1, "BACK 1"));
+  g_assert_true (said (world, 1, "JOINED"));
+  g_assert_true (said (world, 1, "KNOWN /0")); /* its thief holds it as an orphan */
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+}
+
+static void
+test_a_master_that_slept_is_deposed (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  world->peer[0].deaf = TRUE;
+  pass (world, 60000000);
+  g_assert_true (said (world, 1, "MASTER"));
+  forget_log (world);
+
+  world->peer[0].deaf = FALSE;
+  for (guint i = 0; i < world->wires->len; i++)
+    if (!g_array_index (world->wires, Wire, i).up)
+      post (world, (Post){ .to = 0, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+  pass (world, 10000000);
+
+  g_assert_true (said (world, 0, "DEPOSED"));
+  g_assert_true (said (world, 0, "JOINED"));
+  g_assert_true (said (world, 1, "KNOWN ")); /* its root runs on and can be adopted */
+  g_assert_cmpuint (members_of (world, 1), ==, 3);
+}
+
+static void
+test_idleness_is_cheap (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 2 });
+
+  pass (world, 20000000);
+
+  g_assert_cmpuint (world->peer[1].steals, <, 130);
+  g_assert_cmpuint (world->peer[1].steals, >, 50);
+}
+
+static void
+test_garbage_closes_only_its_link (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GBytes) garbage = g_bytes_new ("\001garbage of some length ", 24);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_MESSAGE, .link = 1, .bytes = garbage });
+  pass (world, 1000000);
+  finish (world, 1, "/0");
+
+  g_assert_false (g_array_index (world->wires, Wire, 0).up);
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+}
+
+static void
+test_a_suspend_drains_everybody_first (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  finish (world, 1, "/0");
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+  g_assert_true (said (world, 0, "HALT") && said (world, 1, "HALT"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  g_assert_false (said (world, 0, "FINAL"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  g_assert_true (said (world, 0, "FINAL"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .final = TRUE });
+
+  g_assert_cmpuint (world->peer[0].ended, ==, 75);
+  g_assert_cmpuint (world->peer[1].ended, ==, 75);
+}
+
+static void
+test_rows_go_to_the_coordinator_and_come_back_as_orphans (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  Digest digest = digest_of_string ("/3");
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_ptr_array_add (rows, row_new ("/3", 1, &digest, 0.1, 50, value));
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+  g_assert_true (said (world, 0, "SAVE /3"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  g_assert_true (said (world, 1, "KNOWN /3 finished"));
+  for (guint64 loan = 5; loan < 7; loan++) /* a row serves as often as it is asked for */
+    adopt (world, 1, "/3", loan, 0);
+  g_assert_true (said (world, 1, "PUT 5") && said (world, 1, "PUT 6"));
+  die (world, 1);
+  pass (world, 1000000);
+
+  g_assert_true (said (world, 0, "SALVAGE"));
+}
+
+static void
+test_a_joiner_hears_the_best_value (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GBytes) best = g_bytes_new ("9", 1);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_IMPROVED, .number = 0, .bytes = best });
+  g_assert_true (said (world, 1, "BEST"));
+  add_peer (world, FALSE);
+  pass (world, 1000);
+
+  g_assert_true (said (world, 2, "BEST"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/node/" name, function)
+  TEST ("alone-it-founds-runs-and-ends", test_alone_it_founds_runs_and_ends);
+  TEST ("with-a-checkpoint-the-root-waits-and-the-end-is-published",
+        test_with_a_checkpoint_the_root_waits_and_the_end_is_published);
+  TEST ("a-stolen-job-returns-and-nothing-is-left", test_a_stolen_job_returns_and_nothing_is_left);
+  TEST ("constants-come-before-work", test_constants_come_before_work);
+  TEST ("a-result-lost-with-its-link-is-sent-again", test_a_result_lost_with_its_link_is_sent_again);
+  TEST ("a-job-lost-with-its-link-comes-back", test_a_job_lost_with_its_link_comes_back);
+  TEST ("what-a-dead-thief-held-comes-back", test_what_a_dead_thief_held_comes_back);
+  TEST ("an-orphan-is-adopted-while-it-runs", test_an_orphan_is_adopted_while_it_runs);
+  TEST ("an-adopted-slot-comes-back-when-its-holder-dies", test_an_adopted_slot_comes_back_when_its_holder_dies);
+  TEST ("an-own-orphan-is-adopted-by-its-own-holder", test_an_own_orphan_is_adopted_by_its_own_holder);
+  TEST ("a-miss-forgets-before-it-comes-back", test_a_miss_forgets_before_it_comes_back);
+  TEST ("what-is-covered-is-dropped", test_what_is_covered_is_dropped);
+  TEST ("a-job-with-a-live-lender-is-not-covered", test_a_job_with_a_live_lender_is_not_covered);
+  TEST ("a-job-that-meets-its-own-slot-is-ready-there", test_a_job_that_meets_its_own_slot_is_ready_there);
+  TEST ("a-job-returned-unrun-is-ready-again", test_a_job_returned_unrun_is_ready_again);
+  TEST ("the-next-eldest-takes-over-when-all-elders-die-at-once",
+        test_the_next_eldest_takes_over_when_all_elders_die_at_once);
+  TEST ("a-joiner-finds-the-new-master", test_a_joiner_finds_the_new_master);
+  TEST ("one-that-slept-is-left-out-and-joins-again", test_one_that_slept_is_left_out_and_joins_again);
+  TEST ("a-master-that-slept-is-deposed", test_a_master_that_slept_is_deposed);
+  TEST ("idleness-is-cheap", test_idleness_is_cheap);
+  TEST ("garbage-closes-only-its-link", test_garbage_closes_only_its_link);
+  TEST ("a-suspend-drains-everybody-first", test_a_suspend_drains_everybody_first);
+  TEST ("rows-go-to-the-coordinator-and-come-back-as-orphans",
+        test_rows_go_to_the_coordinator_and_come_back_as_orphans);
+  TEST ("a-joiner-hears-the-best-value", test_a_joiner_hears_the_best_value);
+  return g_test_run ();
+}
