@@ -15,10 +15,7 @@ slow=1
 # Process numbers of the nodes of this test's runs: they carry our state folder in their environment.
 our_nodes ()
 {
-  local dir
-  for dir in /proc/[0-9]*; do
-    tr '\0' '\n' 2>/dev/null <"$dir/environ" | grep -qsF "SATIN_RUN_FOLDER=$runs/" && echo "${dir#/proc/}"
-  done
+  grep -lsF "SATIN_RUN_FOLDER=$runs/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'
 }
 
 leave ()
