@@ -12,6 +12,26 @@
 #include "node-id.h"
 #include "path.h"
 
+/* The contract with whoever drives, beyond what stands at each event and effect:
+ *  1. The first step, whatever its event, starts the node: give it a NODE_EVENT_TIMER right after node_new. A founder answers
+ *     with JOINED, COORDINATOR (with a checkpoint), MASTER; a joiner waits for NODE_EVENT_JOIN.
+ *  2. Numbers. Links are numbered by the driver, never 0, never twice. Dials and held jobs are numbered here, from 1. Loans are
+ *     numbered by the engine, from 1 and never twice: 0 is the root, which main lent.
+ *  3. Every LEND is answered by one LENT, even an empty one, before any other event. A RUN that the engine refuses is
+ *     answered by UNRUN. NODE_EFFECT_UNRUN is answered by NODE_EVENT_UNRUN when the job was dropped; else its DONE comes in time.
+ *  4. HUNGRY replaces the last count; 0 says that no seat is idle.
+ *  5. CLOSE lets out what was sent before it, if that is easy; nothing that arrives on the link later is wanted.
+ *  6. One TIMER wish stands at a time; a timer event that nobody asked for does no harm. A timer event more than
+ *     ALIVE_PAUSED_US (5 s) late tells the node that it slept itself, and that the others are not to blame.
+ *  7. Constants: NODE_EVENT_CONSTANT with `text` NULL says "that was all" and is answered by START, so that main can make
+ *     the root's digest; ROOT says the same when nobody did. Elsewhere START comes when a new set has been stored.
+ *  8. DEPOSED ends main's wait for the root; MASTER may come again later: main then runs once more. FINISH from a
+ *     main that was deposed is not to be raised (it is ignored where this node is not master).
+ *  9. SAVE may come before OPENED. RESTORED may come in any number of events, before OPENED and, after SALVAGE, later.
+ * 10. After END there are no more effects, whatever the event.
+ * 11. A node is a member from JOINED on. A joiner that was never a member does not start a run of its own: when every
+ *     member died before it was welcomed it goes on trying the addresses it knows.
+ * 12. HALT: the engine's last ROWS come before HALTED. */
 typedef struct Node Node;
 
 typedef struct
@@ -50,7 +70,7 @@ typedef enum
   NODE_EVENT_HALTED,
   NODE_EVENT_IMPROVED, /* number, bytes */
   /* main */
-  NODE_EVENT_CONSTANT, /* text: name ("const/…" or "input/…"), bytes: main published it (before ROOT) */
+  NODE_EVENT_CONSTANT, /* text: name ("const/…" or "input/…"), bytes: main published it (before ROOT); text NULL: that was all */
   NODE_EVENT_ROOT,     /* job (Loan without path): main wants its result */
   NODE_EVENT_FINISH,   /* number: main returned with this exit code; its answer is stored */
   /* the scribe */
@@ -86,7 +106,7 @@ typedef enum
   /* the engine */
   NODE_EFFECT_LEND,   /* node, count: take up to count of the oldest jobs; answer NODE_EVENT_LENT at once */
   NODE_EFFECT_RUN,    /* held, job */
-  NODE_EFFECT_UNRUN,  /* held: drop it if it has not started */
+  NODE_EFFECT_UNRUN,  /* held: drop it if it has not started; then answer NODE_EVENT_UNRUN */
   NODE_EFFECT_PUT,    /* loan, bytes. If the engine takes it not in, NODE_EVENT_… is not needed */
   NODE_EFFECT_BACK,   /* loan */
   NODE_EFFECT_KNOWN,  /* path, digest, node, finished */

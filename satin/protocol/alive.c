@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See alive.h. */
+#include "core.h"
+
+static void
+accused_free (gpointer data)
+{
+  Accused *accused = data;
+
+  g_free (accused->address);
+  g_free (accused);
+}
+
+void
+alive_init (Alive *alive)
+{
+  alive->accused = g_ptr_array_new_with_free_func (accused_free);
+  alive->ping_at_us = CORE_NEVER;
+  alive->meet_at_us = CORE_NEVER;
+}
+
+void
+alive_done (Alive *alive)
+{
+  g_ptr_array_unref (alive->accused);
+}
+
+void
+alive_dead (Node *node, Member *member, gboolean silent)
+{
+  if (member->dead || node_id_equal (&member->id, &node->self))
+    return;
+  core_log (node, "node %u.%u is dead: %s", member->id.term, member->id.number,
+            silent ? "silent for too long" : "its address refuses");
+  member->dead = TRUE;
+  member->silent = silent;
+  roster_on_dead (node);
+}
+
+static void
+dial (Node *node, Member *member, DialPurpose purpose)
+{
+  member->dialled_us = node->now_us;
+  member->dial_at_us = CORE_NEVER;
+  member->dial = link_dial (node, purpose, &member->id, member->address);
+}
+
+/* No link is left: the refused dial is the proof. At once, unless one was made a moment ago. */
+void
+alive_redial (Node *node, Member *member)
+{
+  if (member->dead || member->dial != 0 || link_is_coming (node, &member->id))
+    return;
+  if (member->dialled_us == 0 || node->now_us >= member->dialled_us + ALIVE_REDIAL_MIN_US)
+    dial (node, member, DIAL_MEMBER);
+  else
+    member->dial_at_us = member->dialled_us + ALIVE_REDIAL_MIN_US;
+}
+
+void
+alive_on_gone (Node *node, const Message *m)
+{
+  Member *member = roster_find (node, &m->id);
+
+  if (member == NULL || member->dead || node_id_equal (&m->id, &node->self))
+    return;
+  if (!m->flag && member->dial == 0)
+    dial (node, member, DIAL_CHECK); /* §: the master looks for itself */
+  else if (m->flag && roster_is_master (node))
+    alive_dead (node, member, TRUE);
+}
+
+void
+alive_accuse (Node *node, const char *address)
+{
+  Alive *alive = &node->alive;
+
+  if (alive->accused->len >= ALIVE_ACCUSED_MAX || address[0] == '\0')
+    return;
+  Accused *accused = g_new0 (Accused, 1);
+  accused->address = g_strdup (address);
+  g_ptr_array_add (alive->accused, accused);
+  if (alive->meet_at_us == CORE_NEVER)
+    alive->meet_at_us = node->now_us + ALIVE_MEET_US;
+}
+
+void
+alive_met (Node *node, const char *address, gboolean settled)
+{
+  for (guint i = 0; i < node->alive.accused->len; i++)
+    {
+      Accused *accused = node->alive.accused->pdata[i];
+      if (!g_str_equal (accused->address, address))
+        continue;
+      accused->dialling = FALSE;
+      if (settled || accused->tries >= ALIVE_MEET_TRIES)
+        g_ptr_array_remove_index (node->alive.accused, i);
+      return;
+    }
+}
+
+/* Is somebody at this address a member now (again)? */
+static gboolean
+is_settled (Node *node, const char *address)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    if (g_str_equal (((Member *)node->roster.members->pdata[i])->address, address))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+meet (Node *node)
+{
+  Alive *alive = &node->alive;
+
+  for (guint i = alive->accused->len; i > 0; i--)
+    {
+      Accused *accused = alive->accused->pdata[i - 1];
+      if (is_settled (node, accused->address) || accused->tries >= ALIVE_MEET_TRIES)
+        g_ptr_array_remove_index (alive->accused, i - 1);
+      else if (!accused->dialling && roster_is_master (node))
+        {
+          accused->tries++;
+          accused->dialling = TRUE;
+          (void)link_dial (node, DIAL_MEET, NULL, accused->address);
+        }
+    }
+  alive->meet_at_us = alive->accused->len > 0 ? node->now_us + ALIVE_MEET_US : CORE_NEVER;
+}
+
+/* The time in which this node did not run says nothing about the others. */
+void
+alive_slept (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    ((Member *)node->roster.members->pdata[i])->heard_us = node->now_us;
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      link->heard_us = node->now_us;
+      if (!link->bound)
+        link->born_us = node->now_us;
+    }
+}
+
+static void
+close_silent_links (Node *node)
+{
+  for (guint i = node->links.links->len; i > 0; i--)
+    {
+      if (i > node->links.links->len)
+        continue; /* closing one closed others */
+      Link *link = node->links.links->pdata[i - 1];
+      if (!link->bound && node->now_us >= link->born_us + LINK_GREETING_US && link->link != node->join.link)
+        link_break (node, link, "it never became a member's");
+      else if (link->bound && node->now_us >= link->heard_us + LINK_SILENT_US)
+        link_break (node, link, "silent for too long");
+    }
+}
+
+static void
+find_silent_members (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!member->dead && !node_id_equal (&member->id, &node->self)
+          && node->now_us >= member->heard_us + ALIVE_SILENT_US)
+        {
+          alive_dead (node, member, TRUE);
+          i = G_MAXUINT; /* the roster may be another now: from the start */
+        }
+    }
+}
+
+static void
+ping (Node *node)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      if (link->bound)
+        link_send (node, link, &(Message){ .kind = MESSAGE_PING });
+    }
+}
+
+static gboolean
+is_alone (Node *node)
+{
+  return node->links.links->len == 0 && node->roster.members->len < 2;
+}
+
+guint64
+alive_due (Node *node)
+{
+  Alive *alive = &node->alive;
+  guint64 at = alive->meet_at_us;
+
+  if (is_alone (node))
+    alive->ping_at_us = CORE_NEVER;
+  else if (alive->ping_at_us == CORE_NEVER)
+    alive->ping_at_us = node->now_us + ALIVE_PING_US;
+  at = MIN (at, alive->ping_at_us);
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!member->dead && member->dial == 0)
+        at = MIN (at, member->dial_at_us);
+    }
+  return at;
+}
+
+static void
+dial_due (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (member->dead || member->dial != 0 || member->dial_at_us > node->now_us)
+        continue;
+      member->dial_at_us = CORE_NEVER;
+      if (link_to (node, &member->id) == NULL)
+        dial (node, member, DIAL_MEMBER);
+    }
+}
+
+void
+alive_tick (Node *node)
+{
+  if (node->alive.ping_at_us <= node->now_us)
+    {
+      node->alive.ping_at_us = CORE_NEVER;
+      close_silent_links (node);
+      find_silent_members (node);
+      ping (node);
+    }
+  dial_due (node);
+  if (node->alive.meet_at_us <= node->now_us)
+    meet (node);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who lives: pings, silence, re-dials. A refused dial is the proof of death; long silence counts as one. Those
+ * accused of silence are dialled now and then by the master, so that the two sides of a split meet. Driver's thread. */
+#pragma once
+
+#include "link.h"
+#include "roster.h"
+
+#define ALIVE_PING_US (5 * G_USEC_PER_SEC)
+#define ALIVE_SILENT_US (30 * G_USEC_PER_SEC)
+#define ALIVE_PAUSED_US (5 * G_USEC_PER_SEC) /* a timer later than this: this node slept itself */
+#define ALIVE_REDIAL_US (500 * 1000)         /* after a dial that proved nothing */
+#define ALIVE_REDIAL_MIN_US (20 * 1000)      /* between two dials of one member */
+#define ALIVE_EXPECT_US (2 * G_USEC_PER_SEC) /* a younger member is given this long to dial */
+#define ALIVE_ACCUSED_MAX 64
+#define ALIVE_MEET_US (10 * G_USEC_PER_SEC)
+#define ALIVE_MEET_TRIES 60
+
+typedef struct
+{
+  char *address;
+  guint tries;
+  gboolean dialling;
+} Accused;
+
+typedef struct
+{
+  guint64 ping_at_us; /* CORE_NEVER: alone */
+  GPtrArray *accused; /* of Accused */
+  guint64 meet_at_us;
+} Alive;
+
+void alive_init (Alive *alive);
+void alive_done (Alive *alive);
+void alive_dead (Node *node, Member *member, gboolean silent);
+void alive_redial (Node *node, Member *member);
+void alive_on_gone (Node *node, const Message *message);
+void alive_accuse (Node *node, const char *address);
+void alive_met (Node *node, const char *address, gboolean settled);
+void alive_slept (Node *node);
+guint64 alive_due (Node *node);
+void alive_tick (Node *node);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of a Node: its parts side by side, and the two ways out (emit, log). Included by the files of this
+ * room only. Each part is written by the file of its name; the others call its functions. */
+#pragma once
+
+#include "alive.h"
+#include "constants.h"
+#include "held.h"
+#include "join.h"
+#include "known.h"
+#include "link.h"
+#include "loans.h"
+#include "node.h"
+#include "orphans.h"
+#include "root.h"
+#include "roster.h"
+#include "saves.h"
+#include "steal.h"
+#include "stop.h"
+
+#define CORE_NEVER G_MAXUINT64
+
+struct Node
+{
+  NodeConfig config; /* its texts are owned */
+  guint64 now_us;
+  guint64 random;
+  GArray *effects; /* of the step under way; borrowed */
+  gboolean started, ended;
+  NodeId self;     /* none until JOINED */
+  guint64 wish_us; /* the TIMER asked for; CORE_NEVER: none */
+
+  Links links;
+  Roster roster;
+  Join join;
+  Alive alive;
+  Loans loans;
+  Held held;
+  Known known;
+  Orphans orphans;
+  Root root;
+  Steal steal;
+  Saves saves;
+  Constants constants;
+  Stop stop;
+  NodeStats stats;
+};
+
+/* A new effect, to be filled in before the next one is asked for. */
+NodeEffect *core_emit (Node *node, NodeEffectKind kind);
+void core_log (Node *node, const char *format, ...) G_GNUC_PRINTF (2, 3);
+guint64 core_random (Node *node);
+/* About `us`, half to one and a half times. */
+guint64 core_jitter (Node *node, guint64 us);
+gboolean core_is_member (const Node *node);

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See held.h. */
+#include "core.h"
+
+#include <string.h>
+
+typedef struct
+{
+  NodeId node;
+  guint64 loan;
+} ReturnAddress;
+
+static int
+compare_numbers (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
+{
+  const guint64 *x = a, *y = b;
+
+  return *x < *y ? -1 : *x > *y;
+}
+
+static int
+compare_returns (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
+{
+  const ReturnAddress *x = a, *y = b;
+  int order = node_id_compare (&x->node, &y->node);
+
+  return order != 0 ? order : compare_numbers (&x->loan, &y->loan, NULL);
+}
+
+static int
+compare_paths (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
+{
+  return strcmp (a, b);
+}
+
+static void
+held_free (gpointer data)
+{
+  HeldJob *held = data;
+
+  loan_free (held->job);
+  g_clear_pointer (&held->value, g_bytes_unref);
+  g_free (held);
+}
+
+void
+held_init (Held *held)
+{
+  held->by_number = g_tree_new_full (compare_numbers, NULL, NULL, held_free);
+  held->by_return = g_tree_new_full (compare_returns, NULL, g_free, NULL);
+  held->by_path = g_tree_new_full (compare_paths, NULL, g_free, (GDestroyNotify)g_ptr_array_unref);
+}
+
+void
+held_done (Held *held)
+{
+  g_tree_unref (held->by_path);
+  g_tree_unref (held->by_return);
+  g_tree_unref (held->by_number);
+}
+
+HeldJob *
+held_find (Node *node, guint64 number)
+{
+  return g_tree_lookup (node->held.by_number, &number);
+}
+
+HeldJob *
+held_find_return (Node *node, const NodeId *id, guint64 loan)
+{
+  ReturnAddress address = { *id, loan };
+
+  return g_tree_lookup (node->held.by_return, &address);
+}
+
+GPtrArray *
+held_at (Node *node, const char *path)
+{
+  return g_tree_lookup (node->held.by_path, path);
+}
+
+HeldJob *
+held_add (Node *node, Loan *job)
+{
+  HeldJob *held = g_new0 (HeldJob, 1);
+  GPtrArray *same = held_at (node, job->path);
+
+  held->held = ++node->held.numbers;
+  held->job = job;
+  g_tree_insert (node->held.by_number, &held->held, held);
+  if (same == NULL)
+    {
+      same = g_ptr_array_new ();
+      g_tree_insert (node->held.by_path, g_strdup (job->path), same);
+    }
+  g_ptr_array_add (same, held);
+  return held;
+}
+
+void
+held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, guint64 loan)
+{
+  if (held->lender == LENDER_NODE)
+    {
+      ReturnAddress before = { held->node, held->loan };
+      g_tree_remove (node->held.by_return, &before);
+    }
+  held->lender = lender;
+  held->node = lender == LENDER_NODE ? *id : NODE_ID_NONE;
+  held->loan = loan;
+  if (lender == LENDER_NODE)
+    {
+      ReturnAddress now = { *id, loan };
+      g_tree_insert (node->held.by_return, g_memdup2 (&now, sizeof now), held);
+    }
+}
+
+void
+held_drop (Node *node, HeldJob *held)
+{
+  GPtrArray *same = held_at (node, held->job->path);
+
+  orphans_withdraw (node, held);
+  held_set_lender (node, held, LENDER_NONE, NULL, 0);
+  g_ptr_array_remove (same, held);
+  if (same->len == 0)
+    g_tree_remove (node->held.by_path, held->job->path);
+  g_tree_remove (node->held.by_number, &held->held);
+}
+
+void
+held_run (Node *node, HeldJob *held)
+{
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_RUN);
+
+  effect->held = held->held;
+  effect->job = loan_copy (held->job);
+}
+
+static void
+send_result (Node *node, Link *link, const HeldJob *held, guint64 loan)
+{
+  link_send (node, link,
+             &(Message){ .kind = MESSAGE_RESULT, .number = loan, .path = held->job->path,
+                         .digest = held->job->digest, .work_us = held->work_us, .value = held->value });
+}
+
+void
+held_return (Node *node, HeldJob *held)
+{
+  g_assert (held->finished);
+  Link *link = held->lender == LENDER_NODE ? link_to (node, &held->node) : NULL;
+  LoanEntry *entry = NULL;
+
+  switch (held->lender)
+    {
+    case LENDER_NONE:
+      orphans_announce (node, held);
+      break;
+    case LENDER_NODE:
+      if (link != NULL)
+        send_result (node, link, held, held->loan);
+      break;
+    case LENDER_SELF:
+      entry = loans_find (node, held->loan);
+      if (entry != NULL)
+        loans_put (node, entry, held->value, held->work_us);
+      held_drop (node, held);
+      break;
+    case LENDER_MAIN:
+      root_result (node, held->value, held->work_us);
+      break;
+    }
+}
+
+void
+held_give_up (Node *node, HeldJob *held)
+{
+  if (held->finished)
+    {
+      held_drop (node, held);
+      return;
+    }
+  orphans_withdraw (node, held);
+  held_set_lender (node, held, LENDER_NONE, NULL, 0);
+  held->vain = TRUE;
+  core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
+}
+
+/* ---- what comes in ---- */
+
+/* A job that meets its own slot, lent to the very node that now gives it back: the slot is ready again. */
+static gboolean
+came_home (Node *node, Link *link, const Loan *job)
+{
+  LoanEntry *entry = loans_find_path (node, job->path);
+
+  if (entry == NULL || entry->adopted || entry->self || entry->loan == LOANS_ROOT
+      || !node_id_equal (&entry->node, &link->remote) || !digest_equal (&entry->digest, &job->digest))
+    return FALSE;
+  guint64 mine = entry->loan;
+  loans_back (node, entry);
+  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
+  link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
+  return TRUE;
+}
+
+/* A job that this node holds already, as an orphan or a row: that one serves. */
+static gboolean
+adopt_for (Node *node, Link *link, const Loan *job)
+{
+  HeldJob *held = orphans_find (node, job->path, &job->digest);
+
+  if (held == NULL)
+    return FALSE;
+  if (held->archive)
+    send_result (node, link, held, job->loan);
+  else
+    {
+      held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
+      if (held->finished)
+        held_return (node, held);
+    }
+  return TRUE;
+}
+
+void
+held_on_jobs (Node *node, Link *link, const Message *m)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < m->loans->len; i++)
+    {
+      const Loan *job = m->loans->pdata[i];
+      if (held_find_return (node, &link->remote, job->loan) != NULL || came_home (node, link, job)
+          || adopt_for (node, link, job))
+        continue;
+      HeldJob *held = held_add (node, loan_copy (job));
+      held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
+      held_run (node, held);
+      n++;
+    }
+  node->stats.steals_remote += n;
+  steal_on_answer (node, m->number, m->loans->len, n);
+}
+
+void
+held_on_done (Node *node, const NodeEvent *event)
+{
+  HeldJob *held = held_find (node, event->held);
+
+  if (held == NULL || held->finished)
+    return;
+  held->finished = TRUE;
+  held->value = g_bytes_ref (event->bytes);
+  held->work_us = event->work_us;
+  g_clear_pointer (&held->job->args, g_bytes_unref);
+  if (held->vain)
+    held_drop (node, held);
+  else
+    held_return (node, held);
+}
+
+void
+held_on_unrun (Node *node, guint64 number)
+{
+  HeldJob *held = held_find (node, number);
+
+  if (held == NULL || held->finished)
+    return;
+  if (held->lender == LENDER_MAIN)
+    {
+      if (!node->stop.halting)
+        held_run (node, held);
+      return;
+    }
+  Lender lender = held->lender;
+  NodeId id = held->node;
+  guint64 loan = held->loan;
+  held_drop (node, held);
+  if (lender == LENDER_NODE)
+    (void)link_send_to (node, &id, &(Message){ .kind = MESSAGE_RETURNED, .number = loan });
+  LoanEntry *entry = lender == LENDER_SELF ? loans_find (node, loan) : NULL;
+  if (entry != NULL)
+    loans_back (node, entry);
+}
+
+void
+held_on_ack (Node *node, Link *link, guint64 loan)
+{
+  HeldJob *held = held_find_return (node, &link->remote, loan);
+
+  if (held != NULL && held->finished)
+    held_drop (node, held);
+}
+
+void
+held_on_vain (Node *node, Link *link, guint64 loan)
+{
+  HeldJob *held = held_find_return (node, &link->remote, loan);
+
+  if (held != NULL)
+    held_give_up (node, held);
+}
+
+/* ---- links and members ---- */
+
+static gboolean
+collect_value (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  g_ptr_array_add (data, value);
+  return FALSE;
+}
+
+/* (transfer container): what is held for that node, by loan. */
+static GPtrArray *
+all_for (Node *node, const NodeId *id)
+{
+  ReturnAddress first = { *id, 0 };
+  GPtrArray *all = g_ptr_array_new ();
+
+  for (GTreeNode *at = g_tree_lower_bound (node->held.by_return, &first); at != NULL; at = g_tree_node_next (at))
+    {
+      HeldJob *held = g_tree_node_value (at);
+      if (!node_id_equal (&held->node, id))
+        break;
+      g_ptr_array_add (all, held);
+    }
+  return all;
+}
+
+static GPtrArray *
+all_held (Node *node)
+{
+  GPtrArray *all = g_ptr_array_new ();
+
+  g_tree_foreach (node->held.by_number, collect_value, all);
+  return all;
+}
+
+void
+held_send_holding (Node *node, Link *link)
+{
+  g_autoptr (GPtrArray) all = all_for (node, &link->remote);
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+
+  for (guint i = 0; i < all->len; i++)
+    g_array_append_val (numbers, ((HeldJob *)all->pdata[i])->loan);
+  link_send (node, link, &(Message){ .kind = MESSAGE_HOLDING, .numbers = numbers });
+}
+
+void
+held_resend (Node *node, Link *link)
+{
+#ifndef SATIN_PLANT_RESULT_NOT_RESENT
+  g_autoptr (GPtrArray) all = all_for (node, &link->remote);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      const HeldJob *held = all->pdata[i];
+      if (held->finished)
+        send_result (node, link, held, held->loan);
+    }
+#endif
+}
+
+static void
+orphan (Node *node, HeldJob *held)
+{
+  held_set_lender (node, held, LENDER_NONE, NULL, 0);
+  orphans_announce (node, held);
+}
+
+void
+held_departed (Node *node, const NodeId *id)
+{
+  g_autoptr (GPtrArray) all = all_for (node, id);
+
+  for (guint i = 0; i < all->len; i++)
+    orphan (node, all->pdata[i]);
+}
+
+void
+held_orphan_all (Node *node)
+{
+  g_autoptr (GPtrArray) all = all_held (node);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      HeldJob *held = all->pdata[i];
+      held->announced = FALSE; /* not under the next name */
+      if (held->lender == LENDER_NODE)
+        held_set_lender (node, held, LENDER_NONE, NULL, 0);
+    }
+}
+
+/* ---- saves ---- */
+
+GPtrArray *
+held_rows (Node *node)
+{
+  g_autoptr (GPtrArray) all = all_held (node);
+  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      HeldJob *held = all->pdata[i];
+      if (!held->finished || held->archive || held->saved)
+        continue;
+      held->saved = TRUE;
+      Row *row = row_new (held->job->path, held->job->job, &held->job->digest, held->job->weight, held->work_us,
+                          held->value);
+      row->node = node->self;
+      g_ptr_array_add (rows, row);
+    }
+  return rows;
+}
+
+void
+held_forget_saved (Node *node)
+{
+  g_autoptr (GPtrArray) all = all_held (node);
+
+  for (guint i = 0; i < all->len; i++)
+    ((HeldJob *)all->pdata[i])->saved = FALSE;
+}
+
+/* ---- invariants ---- */
+
+gboolean
+held_waits_for_self (Node *node, guint64 loan)
+{
+  g_autoptr (GPtrArray) all = all_held (node);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      const HeldJob *held = all->pdata[i];
+      if (held->lender == LENDER_SELF && held->loan == loan && !held->vain && !held->finished)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+void
+held_check (Node *node)
+{
+  g_autoptr (GPtrArray) all = all_held (node);
+  guint returns = 0;
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      HeldJob *held = all->pdata[i];
+      g_assert (held->finished == (held->value != NULL));
+      g_assert (!held->archive || (held->finished && held->lender == LENDER_NONE));
+      g_assert (!held->vain || (!held->finished && held->lender == LENDER_NONE && !held->announced));
+      g_assert (g_ptr_array_find (held_at (node, held->job->path), held, NULL));
+      if (held->lender == LENDER_SELF)
+        g_assert (!held->finished && loans_find (node, held->loan) != NULL && loans_find (node, held->loan)->self);
+      if (held->lender == LENDER_MAIN)
+        g_assert (held->job->path[0] == '\0' && node->root.held == held->held);
+      if (held->lender == LENDER_NONE && !held->vain && core_is_member (node))
+        g_assert (held->announced);
+      if (held->lender != LENDER_NODE)
+        continue;
+      returns++;
+      g_assert (roster_find (node, &held->node) != NULL && !node_id_equal (&held->node, &node->self));
+      g_assert (held_find_return (node, &held->node, held->loan) == held);
+    }
+  g_assert ((guint)g_tree_nnodes (node->held.by_return) == returns);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What this node holds for others: jobs it runs, or has finished, with the return address of each. A finished one stays
+ * until its lender says that the result is in a slot. A job whose lender left is an orphan (orphans.c). The rows of the
+ * checkpoint, at the coordinator, are finished jobs that nobody lent (`archive`). Driver's thread. */
+#pragma once
+
+#include "link.h"
+#include "node.h"
+
+typedef enum
+{
+  LENDER_NONE, /* an orphan, or a row of the checkpoint */
+  LENDER_NODE,
+  LENDER_SELF, /* adopted by a slot of this node */
+  LENDER_MAIN  /* the root */
+} Lender;
+
+typedef struct
+{
+  guint64 held;
+  Lender lender;
+  NodeId node;  /* LENDER_NODE */
+  guint64 loan; /* LENDER_NODE, LENDER_SELF */
+  Loan *job;    /* owned; without arguments once finished */
+  gboolean finished, archive;
+  gboolean announced;
+  gboolean vain;  /* to be dropped when it ends */
+  gboolean saved; /* the present coordinator was sent its row */
+  GBytes *value;
+  guint64 work_us;
+} HeldJob;
+
+typedef struct
+{
+  GTree *by_number; /* of HeldJob, owning */
+  GTree *by_return; /* LENDER_NODE only: (node, loan) -> HeldJob */
+  GTree *by_path;   /* path -> GPtrArray of HeldJob */
+  guint64 numbers;
+} Held;
+
+void held_init (Held *held);
+void held_done (Held *held);
+/* Takes `job`. */
+HeldJob *held_add (Node *node, Loan *job);
+void held_drop (Node *node, HeldJob *held);
+HeldJob *held_find (Node *node, guint64 number);
+HeldJob *held_find_return (Node *node, const NodeId *id, guint64 loan);
+/* (nullable, borrowed): all with this path. */
+GPtrArray *held_at (Node *node, const char *path);
+void held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, guint64 loan);
+/* Gives it to the engine. */
+void held_run (Node *node, HeldJob *held);
+/* Hands a finished one to its lender, wherever that is. May drop it. */
+void held_return (Node *node, HeldJob *held);
+/* Nobody wants it any more. May drop it. */
+void held_give_up (Node *node, HeldJob *held);
+
+void held_on_jobs (Node *node, Link *link, const Message *message);
+void held_on_done (Node *node, const NodeEvent *event);
+void held_on_unrun (Node *node, guint64 number);
+void held_on_ack (Node *node, Link *link, guint64 loan);
+void held_on_vain (Node *node, Link *link, guint64 loan);
+void held_send_holding (Node *node, Link *link);
+/* Finished results that were not acknowledged go again over a re-made link. */
+void held_resend (Node *node, Link *link);
+void held_departed (Node *node, const NodeId *id);
+/* This node lost its name: whatever it holds for others is orphaned. */
+void held_orphan_all (Node *node);
+/* (transfer full): rows of finished ones that this coordinator was not yet sent. */
+GPtrArray *held_rows (Node *node);
+void held_forget_saved (Node *node);
+/* Does a held job have this slot of the own engine as its lender? */
+gboolean held_waits_for_self (Node *node, guint64 loan);
+void held_check (Node *node);

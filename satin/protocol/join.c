@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See join.h. Whoever is asked sends its roster at once, as on every link; if it is not the master, the master's address
+ * stands in it. */
+#include "core.h"
+
+void
+join_init (Join *join)
+{
+  join->addresses = g_ptr_array_new_with_free_func (g_free);
+  join->at_us = CORE_NEVER;
+}
+
+void
+join_done (Join *join)
+{
+  g_ptr_array_unref (join->addresses);
+  g_free (join->redirect);
+}
+
+static void
+attempt (Node *node)
+{
+  Join *join = &node->join;
+  g_autofree char *address = g_steal_pointer (&join->redirect);
+
+  if (address == NULL && join->addresses->len == 0)
+    {
+      join->at_us = CORE_NEVER;
+      return;
+    }
+  if (address == NULL)
+    address = g_strdup (join->addresses->pdata[join->next++ % join->addresses->len]);
+  join->dial = link_dial (node, DIAL_JOIN, NULL, address);
+  join->at_us = node->now_us + JOIN_ANSWER_US;
+}
+
+static void
+fail (Node *node)
+{
+  Join *join = &node->join;
+  Link *link = link_find (node, join->link);
+  guint64 pause = JOIN_RETRY_MIN_US << MIN (join->failures, 6);
+
+  join->dial = join->link = 0;
+  if (link != NULL)
+    link_close (node, link);
+  join->failures++;
+  if (join->redirect != NULL)
+    join->at_us = node->now_us;
+  else
+    join->at_us = node->now_us + core_jitter (node, MIN (pause, JOIN_RETRY_MAX_US));
+}
+
+void
+join_add_address (Node *node, const char *address)
+{
+  Join *join = &node->join;
+  GPtrArray *all = join->addresses;
+
+  if (address[0] == '\0' || g_strcmp0 (address, node->config.address) == 0)
+    return;
+  for (guint i = 0; i < all->len; i++)
+    if (g_str_equal (all->pdata[i], address))
+      {
+        address = NULL;
+        break;
+      }
+  if (address != NULL)
+    {
+      if (all->len == JOIN_ADDRESSES_MAX)
+        g_ptr_array_remove_index (all, 0);
+      g_ptr_array_add (all, g_strdup (address));
+    }
+  if (!core_is_member (node) && join->dial == 0 && join->link == 0 && join->at_us == CORE_NEVER)
+    attempt (node);
+}
+
+void
+join_again (Node *node)
+{
+  node->join.was_member = TRUE;
+  node->join.failures = node->join.dead_in_row = 0;
+  node->join.dial = node->join.link = 0;
+  attempt (node);
+}
+
+void
+join_on_link (Node *node, Link *link)
+{
+  node->join.dial = 0;
+  node->join.link = link->link;
+  node->join.dead_in_row = 0;
+}
+
+void
+join_on_down (Node *node, guint64 link)
+{
+  if (node->join.link != link || link == 0)
+    return;
+  node->join.link = 0;
+  if (!core_is_member (node))
+    fail (node);
+}
+
+void
+join_on_dial_failed (Node *node, gboolean dead)
+{
+  Join *join = &node->join;
+
+  join->dial = 0;
+  join->dead_in_row = dead ? join->dead_in_row + 1 : 0;
+  /* A member that lost its name while everybody else died: the run goes on here. */
+  if (join->was_member && join->dead_in_row > join->addresses->len)
+    roster_found (node);
+  else
+    fail (node);
+}
+
+void
+join_on_roster (Node *node, Link *link, const Message *m)
+{
+  Join *join = &node->join;
+
+  for (guint i = 0; i < m->members->len; i++)
+    join_add_address (node, g_array_index (m->members, MessageMember, i).address);
+  if (link->link != join->link || link->joining)
+    return;
+  const MessageMember *master = &g_array_index (m->members, MessageMember, 0);
+  if (node_id_equal (&master->id, &link->remote))
+    {
+      link->joining = TRUE;
+      join->at_us = node->now_us + JOIN_ANSWER_US;
+      link_send (node, link,
+                 &(Message){ .kind = MESSAGE_JOIN, .text = node->config.address, .host = node->config.host,
+                             .site = node->config.site, .number = node->config.pid,
+                             .count = node->config.workers });
+      return;
+    }
+  g_free (join->redirect);
+  join->redirect = g_strdup (master->address);
+  fail (node);
+}
+
+void
+join_on_request (Node *node, Link *link, const Message *m)
+{
+  if (!roster_is_master (node) || node->stop.halting || !node_id_is_none (&link->remote)
+      || node->roster.members->len >= MESSAGE_MEMBERS_MAX || m->text[0] == '\0')
+    {
+      link_send_roster (node, link);
+      return;
+    }
+  NodeId id = roster_admit (node, m);
+  g_auto (Message) welcome = { .kind = MESSAGE_WELCOME, .id = id };
+  roster_fill (node, &welcome);
+  link->remote = id;
+  link->told_term = node->roster.term;
+  link->told_version = node->roster.version;
+  link_send (node, link, &welcome);
+  link_bind_all (node);
+}
+
+void
+join_welcomed (Node *node)
+{
+  node->join.at_us = CORE_NEVER;
+  node->join.dial = node->join.link = 0;
+  node->join.failures = node->join.dead_in_row = 0;
+  g_clear_pointer (&node->join.redirect, g_free);
+}
+
+guint64
+join_due (Node *node)
+{
+  return core_is_member (node) ? CORE_NEVER : node->join.at_us;
+}
+
+void
+join_tick (Node *node)
+{
+  if (core_is_member (node) || node->join.at_us > node->now_us)
+    return;
+  if (node->join.dial != 0 || node->join.link != 0)
+    fail (node);
+  else
+    attempt (node);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Becoming a member: dial a known address, learn the roster, ask its master, retry until welcomed. Driver's thread. */
+#pragma once
+
+#include "link.h"
+
+#define JOIN_ADDRESSES_MAX 64
+#define JOIN_ANSWER_US (5 * G_USEC_PER_SEC)
+#define JOIN_RETRY_MIN_US (50 * 1000)
+#define JOIN_RETRY_MAX_US (2 * G_USEC_PER_SEC)
+
+typedef struct
+{
+  GPtrArray *addresses; /* of char *, oldest news first */
+  guint next;           /* to try */
+  char *redirect;       /* the master's, tried before all others */
+  guint64 dial, link;   /* under way; 0: none */
+  guint64 at_us;        /* next try, or the end of patience with the present one */
+  guint failures;
+  guint dead_in_row;
+  gboolean was_member;
+} Join;
+
+void join_init (Join *join);
+void join_done (Join *join);
+void join_add_address (Node *node, const char *address);
+void join_again (Node *node);
+void join_on_link (Node *node, Link *link);
+void join_on_down (Node *node, guint64 link);
+void join_on_dial_failed (Node *node, gboolean dead);
+/* A roster heard while not a member. */
+void join_on_roster (Node *node, Link *link, const Message *message);
+void join_on_request (Node *node, Link *link, const Message *message);
+void join_welcomed (Node *node);
+guint64 join_due (Node *node);
+void join_tick (Node *node);

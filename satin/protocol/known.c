@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See known.h. */
+#include "core.h"
+
+#include <string.h>
+
+static int
+compare_paths (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
+{
+  return strcmp (a, b);
+}
+
+void
+known_init (Known *known)
+{
+  known->by_path = g_tree_new_full (compare_paths, NULL, g_free, (GDestroyNotify)g_array_unref);
+}
+
+void
+known_done (Known *known)
+{
+  g_tree_unref (known->by_path);
+}
+
+static Holder *
+find_holder (GArray *holders, const NodeId *id)
+{
+  for (guint i = 0; holders != NULL && i < holders->len; i++)
+    if (node_id_equal (&g_array_index (holders, Holder, i).node, id))
+      return &g_array_index (holders, Holder, i);
+  return NULL;
+}
+
+void
+known_add (Node *node, const char *path, const Holder *holder)
+{
+  GTree *tree = node->known.by_path;
+  GArray *holders = g_tree_lookup (tree, path);
+  Holder *present = find_holder (holders, &holder->node);
+
+  if (present != NULL && digest_equal (&present->digest, &holder->digest) && present->finished == holder->finished)
+    return;
+  if (holders == NULL && (guint)g_tree_nnodes (tree) >= KNOWN_PATHS_MAX)
+    return;
+  if (holders == NULL)
+    {
+      holders = g_array_new (FALSE, FALSE, sizeof (Holder));
+      g_tree_insert (tree, g_strdup (path), holders);
+    }
+  if (present != NULL)
+    *present = *holder;
+  else
+    g_array_append_val (holders, *holder);
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_KNOWN);
+  effect->path = g_strdup (path);
+  effect->digest = holder->digest;
+  effect->node = holder->node;
+  effect->finished = holder->finished;
+}
+
+static void
+forget (Node *node, const char *path, const NodeId *id)
+{
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_FORGET);
+
+  effect->path = g_strdup (path);
+  effect->node = *id;
+}
+
+void
+known_remove (Node *node, const char *path, const NodeId *id)
+{
+  GArray *holders = g_tree_lookup (node->known.by_path, path);
+  Holder *present = find_holder (holders, id);
+
+  if (present == NULL)
+    return;
+  forget (node, path, id);
+  g_array_remove_index (holders, (guint)(present - (Holder *)holders->data));
+  if (holders->len == 0)
+    g_tree_remove (node->known.by_path, path);
+}
+
+typedef struct
+{
+  const NodeId *id;
+  GPtrArray *paths;
+} HeldBy;
+
+static gboolean
+collect_held_by (gpointer key, gpointer value, gpointer data)
+{
+  HeldBy *held_by = data;
+
+  if (find_holder (value, held_by->id) != NULL)
+    g_ptr_array_add (held_by->paths, key);
+  return FALSE;
+}
+
+void
+known_departed (Node *node, const NodeId *id)
+{
+  g_autoptr (GPtrArray) paths = g_ptr_array_new ();
+  HeldBy held_by = { id, paths };
+
+  g_tree_foreach (node->known.by_path, collect_held_by, &held_by);
+  forget (node, NULL, id);
+  for (guint i = 0; i < paths->len; i++)
+    {
+      GArray *holders = g_tree_lookup (node->known.by_path, paths->pdata[i]);
+      g_array_remove_index (holders, (guint)(find_holder (holders, id) - (Holder *)holders->data));
+      if (holders->len == 0)
+        g_tree_remove (node->known.by_path, paths->pdata[i]);
+    }
+}
+
+/* In the order of bytes, what lies below a path under the same stem follows it without a gap; what continues
+ * other stems stands at the end and is looked at one by one: only trees deeper than 64 levels have any. */
+GPtrArray *
+known_keys_below (GTree *tree, Stems *stems, const char *path)
+{
+  GPtrArray *keys = g_ptr_array_new ();
+  gsize length = strlen (path);
+
+  for (GTreeNode *at = g_tree_lower_bound (tree, path); at != NULL; at = g_tree_node_next (at))
+    {
+      char *key = g_tree_node_key (at);
+      if (strncmp (key, path, length) != 0 || (key[length] != '\0' && key[length] != '/'))
+        break;
+      g_ptr_array_add (keys, key);
+    }
+  for (GTreeNode *at = g_tree_lower_bound (tree, "~"); at != NULL; at = g_tree_node_next (at))
+    {
+      char *key = g_tree_node_key (at);
+      gboolean is_taken = length > 0 && strncmp (key, path, length) == 0 && (key[length] == '\0' || key[length] == '/');
+      if (!is_taken && path_is_below (stems, key, path))
+        g_ptr_array_add (keys, key);
+    }
+  return keys;
+}
+
+void
+known_covered (Node *node, const char *path)
+{
+  g_autoptr (GPtrArray) keys = known_keys_below (node->known.by_path, node->config.stems, path);
+
+  for (guint i = 0; i < keys->len; i++)
+    {
+      GArray *holders = g_tree_lookup (node->known.by_path, keys->pdata[i]);
+      for (guint j = 0; j < holders->len; j++)
+        forget (node, keys->pdata[i], &g_array_index (holders, Holder, j).node);
+      g_tree_remove (node->known.by_path, keys->pdata[i]);
+    }
+}
+
+gboolean
+known_holder (Node *node, const char *path, const Digest *digest, Holder *holder)
+{
+  GArray *holders = g_tree_lookup (node->known.by_path, path);
+  const Holder *best = NULL;
+
+  for (guint i = 0; holders != NULL && i < holders->len; i++)
+    {
+      const Holder *one = &g_array_index (holders, Holder, i);
+      if (!digest_equal (&one->digest, digest) || node_id_equal (&one->node, &node->self))
+        continue;
+      if (best == NULL || one->finished > best->finished
+          || (one->finished == best->finished && node_id_compare (&one->node, &best->node) < 0))
+        best = one;
+    }
+  if (best != NULL)
+    *holder = *best;
+  return best != NULL;
+}
+
+static gboolean
+check_one (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  GArray *holders = value;
+
+  g_assert (holders->len > 0);
+  for (guint i = 0; i < holders->len; i++)
+    g_assert (roster_find (data, &g_array_index (holders, Holder, i).node) != NULL);
+  return FALSE;
+}
+
+void
+known_check (Node *node)
+{
+  g_tree_foreach (node->known.by_path, check_one, node);
+}

@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See link.h. Also the one place that reads a message and hands it to its idea: what an unbound link may say
+ * is little (HELLO, ROSTER, JOIN, WELCOME, END), and a malformed message ends the link it came over, nothing else. */
+#include "core.h"
+
+#include <string.h>
+
+static void
+link_free (gpointer data)
+{
+  Link *link = data;
+
+  g_hash_table_unref (link->stems);
+  g_free (link);
+}
+
+static void
+dial_free (gpointer data)
+{
+  Dial *dial = data;
+
+  g_free (dial->address);
+  g_free (dial);
+}
+
+void
+link_init (Links *links)
+{
+  links->links = g_ptr_array_new_with_free_func (link_free);
+  links->dials = g_ptr_array_new_with_free_func (dial_free);
+}
+
+void
+link_done (Links *links)
+{
+  g_ptr_array_unref (links->links);
+  g_ptr_array_unref (links->dials);
+}
+
+guint64
+link_dial (Node *node, DialPurpose purpose, const NodeId *id, const char *address)
+{
+  Dial *dial = g_new0 (Dial, 1);
+
+  dial->dial = ++node->links.numbers;
+  dial->purpose = purpose;
+  dial->id = id != NULL ? *id : NODE_ID_NONE;
+  dial->address = g_strdup (address);
+  g_ptr_array_add (node->links.dials, dial);
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_DIAL);
+  effect->dial = dial->dial;
+  effect->text = g_strdup (address);
+  return dial->dial;
+}
+
+/* (transfer full, nullable) */
+static Dial *
+take_dial (Node *node, guint64 number)
+{
+  for (guint i = 0; i < node->links.dials->len; i++)
+    {
+      Dial *dial = node->links.dials->pdata[i];
+      if (dial->dial == number)
+        return g_ptr_array_steal_index (node->links.dials, i);
+    }
+  return NULL;
+}
+
+Link *
+link_find (Node *node, guint64 number)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      if (link->link == number)
+        return link;
+    }
+  return NULL;
+}
+
+Link *
+link_to (Node *node, const NodeId *id)
+{
+  for (guint i = node->links.links->len; i > 0; i--)
+    {
+      Link *link = node->links.links->pdata[i - 1];
+      if (link->bound && node_id_equal (&link->remote, id))
+        return link;
+    }
+  return NULL;
+}
+
+gboolean
+link_is_coming (Node *node, const NodeId *id)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      if (!link->greeted && node_id_equal (&link->expected, id))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* ---- sending ---- */
+
+static void
+send_raw (Node *node, Link *link, const Message *message)
+{
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_SEND);
+  effect->link = link->link;
+  effect->parts = message_encode (message);
+}
+
+typedef struct
+{
+  Node *node;
+  Link *link;
+} StemSending;
+
+static void
+send_stem (const char *id, const char *stem, void *data)
+{
+  StemSending *sending = data;
+
+  if (!g_hash_table_add (sending->link->stems, g_strdup (id)))
+    return;
+  send_raw (sending->node, sending->link, &(Message){ .kind = MESSAGE_STEM, .text = id, .path = stem });
+}
+
+static void
+send_stems_of (const char *path, gpointer data)
+{
+  StemSending *sending = data;
+
+  if (path[0] == '~')
+    (void)path_each_stem (sending->node->config.stems, path, send_stem, sending);
+}
+
+void
+link_send (Node *node, Link *link, const Message *message)
+{
+  StemSending sending = { node, link };
+
+  message_each_path (message, send_stems_of, &sending);
+  send_raw (node, link, message);
+}
+
+gboolean
+link_send_to (Node *node, const NodeId *id, const Message *message)
+{
+  Link *link = link_to (node, id);
+
+  if (link == NULL)
+    return FALSE;
+  link_send (node, link, message);
+  return TRUE;
+}
+
+void
+link_broadcast (Node *node, const Message *message)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!node_id_equal (&member->id, &node->self))
+        (void)link_send_to (node, &member->id, message);
+    }
+}
+
+void
+link_send_roster (Node *node, Link *link)
+{
+  if (!core_is_member (node)
+      || (link->told_version == node->roster.version
+          && term_compare (&link->told_term, &node->roster.term) == 0))
+    return;
+  g_auto (Message) message = { .kind = MESSAGE_ROSTER };
+  roster_fill (node, &message);
+  link->told_term = node->roster.term;
+  link->told_version = node->roster.version;
+  link_send (node, link, &message);
+}
+
+/* ---- coming and going ---- */
+
+static void
+greet (Node *node, Link *link)
+{
+  link_send (node, link,
+             &(Message){ .kind = MESSAGE_HELLO, .number = MESSAGE_VERSION, .digest = node->config.program,
+                         .id = node->self, .text = node->config.address != NULL ? node->config.address : "" });
+  link_send_roster (node, link);
+}
+
+static Link *
+add_link (Node *node, guint64 number)
+{
+  Link *link = g_new0 (Link, 1);
+
+  link->link = number;
+  link->order = ++node->links.orders;
+  link->born_us = link->heard_us = node->now_us;
+  link->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_ptr_array_add (node->links.links, link);
+  return link;
+}
+
+void
+link_up (Node *node, guint64 number, guint64 dial_number)
+{
+  Dial *dial = take_dial (node, dial_number);
+
+  g_assert (link_find (node, number) == NULL);
+  if (dial_number != 0 && dial == NULL)
+    {
+      core_emit (node, NODE_EFFECT_CLOSE)->link = number;
+      return;
+    }
+  Link *link = add_link (node, number);
+  if (dial != NULL)
+    {
+      Member *member = roster_find (node, &dial->id);
+      if (member != NULL)
+        {
+          link->expected = member->id;
+          member->dial = 0;
+          member->dial_at_us = node->now_us + LINK_GREETING_US;
+        }
+      if (dial->purpose == DIAL_JOIN)
+        join_on_link (node, link);
+      if (dial->purpose == DIAL_MEET)
+        alive_met (node, dial->address, FALSE);
+      dial_free (dial);
+    }
+  greet (node, link);
+}
+
+void
+link_dial_failed (Node *node, guint64 dial_number, gboolean dead)
+{
+  Dial *dial = take_dial (node, dial_number);
+
+  if (dial == NULL)
+    return;
+  Member *member = roster_find (node, &dial->id);
+  if (dial->purpose == DIAL_JOIN && dial->dial == node->join.dial)
+    join_on_dial_failed (node, dead);
+  else if (dial->purpose == DIAL_MEET)
+    alive_met (node, dial->address, dead);
+  else if (member != NULL && member->dial == dial->dial)
+    {
+      member->dial = 0;
+      member->dial_at_us = node->now_us + ALIVE_REDIAL_US;
+      if (dead)
+        alive_dead (node, member, FALSE);
+    }
+  dial_free (dial);
+}
+
+/* A link is gone, for whatever reason; the others are told once it is off the list. */
+static void
+lose (Node *node, Link *link)
+{
+  guint64 number = link->link;
+  NodeId id = link->bound ? link->remote : link->expected;
+  gboolean bound = link->bound;
+
+  g_ptr_array_remove (node->links.links, link);
+  steal_on_down (node, number);
+  join_on_down (node, number);
+  Member *member = roster_find (node, &id);
+  if (member == NULL || node_id_equal (&id, &node->self))
+    return;
+  Link *other = link_to (node, &id);
+  if (other == NULL)
+    alive_redial (node, member);
+  else if (bound)
+    {
+      link_send (node, other, &(Message){ .kind = MESSAGE_RECONCILE });
+      held_resend (node, other);
+    }
+}
+
+void
+link_down (Node *node, guint64 number)
+{
+  Link *link = link_find (node, number);
+
+  if (link != NULL)
+    lose (node, link);
+}
+
+void
+link_break (Node *node, Link *link, const char *why)
+{
+  core_log (node, "link %" G_GUINT64_FORMAT " closed: %s", link->link, why);
+  core_emit (node, NODE_EFFECT_CLOSE)->link = link->link;
+  lose (node, link);
+}
+
+void
+link_close (Node *node, Link *link)
+{
+  guint64 number = link->link;
+
+  core_emit (node, NODE_EFFECT_CLOSE)->link = number;
+  g_ptr_array_remove (node->links.links, link);
+  steal_on_down (node, number);
+}
+
+void
+link_close_all (Node *node)
+{
+  while (node->links.links->len > 0)
+    link_close (node, node->links.links->pdata[0]);
+}
+
+void
+link_close_member (Node *node, const NodeId *id)
+{
+  for (guint i = node->links.links->len; i > 0; i--)
+    {
+      Link *link = node->links.links->pdata[i - 1];
+      if (node_id_equal (&link->remote, id) || node_id_equal (&link->expected, id))
+        link_close (node, link);
+    }
+}
+
+/* ---- binding ---- */
+
+static void
+close_oldest (Node *node, const NodeId *id)
+{
+  Link *oldest = NULL;
+  guint n = 0;
+
+  for (guint i = node->links.links->len; i > 0; i--)
+    {
+      Link *link = node->links.links->pdata[i - 1];
+      if (link->bound && node_id_equal (&link->remote, id))
+        {
+          oldest = link;
+          n++;
+        }
+    }
+  if (n > LINK_PER_MEMBER_MAX)
+    link_break (node, oldest, "too many links to one member");
+}
+
+static void
+bind_link (Node *node, Link *link, Member *member)
+{
+  NodeId id = member->id;
+
+  link->bound = TRUE;
+  member->heard_us = node->now_us;
+  member->dead = member->silent = FALSE;
+  member->dial_at_us = CORE_NEVER;
+  link_send_roster (node, link);
+  stop_greet (node, link);
+  constants_greet (node, link);
+  held_send_holding (node, link);
+  orphans_greet (node, link);
+  held_resend (node, link);
+  NodeId coordinator;
+  if (saves_coordinator (node, &coordinator) && node_id_equal (&coordinator, &id))
+    saves_renew (node);
+  roster_retell (node);
+  close_oldest (node, &id);
+}
+
+/* The first that can begin and has not. Binding one may close another, so each search starts anew. */
+static Link *
+next_to_bind (Node *node)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      if (link->greeted && !link->bound && roster_find (node, &link->remote) != NULL
+          && !node_id_equal (&link->remote, &node->self))
+        return link;
+    }
+  return NULL;
+}
+
+void
+link_bind_all (Node *node)
+{
+  Link *link;
+
+  while (core_is_member (node) && (link = next_to_bind (node)) != NULL)
+    bind_link (node, link, roster_find (node, &link->remote));
+}
+
+static void
+on_hello (Node *node, Link *link, const Message *m)
+{
+  if (link->greeted)
+    {
+      link_break (node, link, "greeted twice");
+      return;
+    }
+  if (m->number != MESSAGE_VERSION || !digest_equal (&m->digest, &node->config.program))
+    {
+      link_break (node, link, "another program, other arguments or another version of satin");
+      return;
+    }
+  if (core_is_member (node) && node_id_equal (&m->id, &node->self))
+    {
+      link_break (node, link, "this node itself");
+      return;
+    }
+  link->greeted = TRUE;
+  link->remote = m->id;
+  Member *expected = roster_find (node, &link->expected);
+  gboolean other = expected != NULL && !node_id_equal (&link->expected, &m->id);
+  link_bind_all (node);
+  if (other) /* somebody else lives at that address: whom we dialled is gone */
+    alive_dead (node, expected, FALSE);
+}
+
+/* ---- reading ---- */
+
+/* What only a member's bound link may say. */
+static void
+route_bound (Node *node, Link *link, const Message *m)
+{
+  switch (m->kind)
+    {
+    case MESSAGE_GONE:
+      alive_on_gone (node, m);
+      break;
+    case MESSAGE_STEAL:
+      steal_on_request (node, link, m);
+      break;
+    case MESSAGE_JOBS:
+      held_on_jobs (node, link, m);
+      break;
+    case MESSAGE_NONE:
+      steal_on_answer (node, m->number, 0, 0);
+      break;
+    case MESSAGE_RESULT:
+      loans_on_result (node, link, m);
+      break;
+    case MESSAGE_ACK:
+      held_on_ack (node, link, m->number);
+      break;
+    case MESSAGE_VAIN:
+      held_on_vain (node, link, m->number);
+      break;
+    case MESSAGE_RETURNED:
+      loans_on_returned (node, link, m);
+      break;
+    case MESSAGE_HOLDING:
+      loans_on_holding (node, link, m);
+      break;
+    case MESSAGE_RECONCILE:
+      held_send_holding (node, link);
+      held_resend (node, link);
+      break;
+    case MESSAGE_HOLD:
+      orphans_on_hold (node, link, m);
+      break;
+    case MESSAGE_UNHOLD:
+      known_remove (node, m->path, &link->remote);
+      break;
+    case MESSAGE_ADOPT:
+      orphans_on_adopt (node, link, m);
+      break;
+    case MESSAGE_MISS:
+      loans_on_miss (node, link, m);
+      break;
+    case MESSAGE_COVERED:
+      orphans_covered (node, m->path);
+      break;
+    case MESSAGE_START:
+      constants_on_start (node, link, m);
+      break;
+    case MESSAGE_WANT:
+      constants_on_want (node, link);
+      break;
+    case MESSAGE_CONSTANTS:
+      constants_on_set (node, link, m);
+      break;
+    case MESSAGE_SAVE:
+      saves_on_save (node, link, m);
+      break;
+    case MESSAGE_BEST:
+      constants_on_best (node, m);
+      break;
+    case MESSAGE_SUSPEND:
+      stop_suspend (node);
+      break;
+    case MESSAGE_HALT:
+      stop_on_halt (node, link);
+      break;
+    case MESSAGE_DRAINED:
+      stop_on_drained (node, link);
+      break;
+    default:
+      break; /* PING: being heard is all */
+    }
+}
+
+typedef struct
+{
+  Node *node;
+  gboolean unknown;
+} StemChecking;
+
+static void
+no_stem (const char *id G_GNUC_UNUSED, const char *stem G_GNUC_UNUSED, void *data G_GNUC_UNUSED)
+{
+}
+
+static void
+check_stems_of (const char *path, gpointer data)
+{
+  StemChecking *checking = data;
+
+  if (path[0] == '~' && !path_each_stem (checking->node->config.stems, path, no_stem, NULL))
+    checking->unknown = TRUE;
+}
+
+/* FALSE: the message breaks the rules and its link is closed. */
+static gboolean
+is_in_order (Node *node, Link *link, const Message *m)
+{
+  if (!link->greeted && m->kind != MESSAGE_HELLO)
+    {
+      link_break (node, link, "spoke before it greeted");
+      return FALSE;
+    }
+  if (m->kind == MESSAGE_STEM)
+    {
+      if (stems_add (node->config.stems, m->text, m->path))
+        return TRUE;
+      link_break (node, link, "a stem that is none");
+      return FALSE;
+    }
+  StemChecking checking = { node, FALSE };
+  message_each_path (m, check_stems_of, &checking);
+  if (checking.unknown)
+    link_break (node, link, "a path with an unknown stem");
+  return !checking.unknown;
+}
+
+void
+link_message (Node *node, guint64 number, GBytes *bytes)
+{
+  Link *link = link_find (node, number);
+  g_auto (Message) m = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  if (link == NULL)
+    return;
+  if (!message_decode (bytes, &m, &error))
+    {
+      link_break (node, link, error->message);
+      return;
+    }
+  link->heard_us = node->now_us;
+  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
+  if (member != NULL)
+    member->heard_us = node->now_us;
+  if (!is_in_order (node, link, &m))
+    return;
+  switch (m.kind)
+    {
+    case MESSAGE_STEM:
+      break;
+    case MESSAGE_HELLO:
+      on_hello (node, link, &m);
+      break;
+    case MESSAGE_ROSTER:
+      roster_on_message (node, link, &m);
+      break;
+    case MESSAGE_JOIN:
+      join_on_request (node, link, &m);
+      break;
+    case MESSAGE_WELCOME:
+      roster_on_welcome (node, link, &m);
+      break;
+    case MESSAGE_END:
+      if (link->bound || !core_is_member (node))
+        stop_on_end (node, m.number);
+      break;
+    default:
+      if (member != NULL)
+        route_bound (node, link, &m);
+      break;
+    }
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The links of a node: which member stands at the other end, what was said on it, and dials under way. A link
+ * is *greeted* when its HELLO came, and *bound* when the one who greeted is a member: only then does it carry work.
+ * Two links to one member are tolerated: all are read, the newest is written. Driver's thread. */
+#pragma once
+
+#include "message.h"
+
+typedef struct Node Node;
+
+#define LINK_GREETING_US (10 * G_USEC_PER_SEC) /* a link that is not bound by then is closed */
+#define LINK_SILENT_US (30 * G_USEC_PER_SEC)
+#define LINK_PER_MEMBER_MAX 4 /* older ones are closed */
+
+typedef struct
+{
+  guint64 link;     /* the driver's number */
+  guint64 order;    /* of arrival; the newest writes */
+  NodeId expected;  /* the member that was dialled, or none */
+  NodeId remote;    /* who greeted, or none */
+  gboolean greeted, bound;
+  gboolean joining; /* this node asked for membership over it */
+  guint64 born_us, heard_us;
+  Term told_term; /* the roster that was last sent over it */
+  guint64 told_version;
+  GHashTable *stems; /* ids sent over it; looked up only */
+} Link;
+
+typedef enum
+{
+  DIAL_MEMBER, /* a member without a link */
+  DIAL_CHECK,  /* is this member alive? */
+  DIAL_JOIN,
+  DIAL_MEET /* somebody who was accused of silence */
+} DialPurpose;
+
+typedef struct
+{
+  guint64 dial;
+  DialPurpose purpose;
+  NodeId id;     /* MEMBER, CHECK */
+  char *address; /* owned */
+} Dial;
+
+typedef struct
+{
+  GPtrArray *links; /* of Link, by order */
+  GPtrArray *dials; /* of Dial */
+  guint64 orders, numbers;
+} Links;
+
+void link_init (Links *links);
+void link_done (Links *links);
+
+guint64 link_dial (Node *node, DialPurpose purpose, const NodeId *id, const char *address);
+/* The driver's news. */
+void link_up (Node *node, guint64 number, guint64 dial);
+void link_down (Node *node, guint64 number);
+void link_dial_failed (Node *node, guint64 dial, gboolean dead);
+void link_message (Node *node, guint64 number, GBytes *bytes);
+
+Link *link_find (Node *node, guint64 number);
+/* (nullable): the newest bound link to that member. */
+Link *link_to (Node *node, const NodeId *id);
+/* TRUE: a link to that member is up but waits for its greeting. */
+gboolean link_is_coming (Node *node, const NodeId *id);
+void link_send (Node *node, Link *link, const Message *message);
+/* FALSE: no link to that member now. */
+gboolean link_send_to (Node *node, const NodeId *id, const Message *message);
+void link_broadcast (Node *node, const Message *message);
+/* The present roster, unless it went over this link already. */
+void link_send_roster (Node *node, Link *link);
+/* Closes without a word to the other ideas: the caller knows. */
+void link_close (Node *node, Link *link);
+void link_close_all (Node *node);
+void link_close_member (Node *node, const NodeId *id);
+/* Closes a link that broke the rules or fell silent; as if it had gone down by itself. */
+void link_break (Node *node, Link *link, const char *why);
+/* Every greeted link whose other end is a member now begins its work. */
+void link_bind_all (Node *node);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See loans.h. */
+#include "core.h"
+
+static int
+compare_numbers (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
+{
+  const guint64 *x = a, *y = b;
+
+  return *x < *y ? -1 : *x > *y;
+}
+
+static void
+entry_free (gpointer data)
+{
+  LoanEntry *entry = data;
+
+  g_free (entry->path);
+  g_free (entry);
+}
+
+void
+loans_init (Loans *loans)
+{
+  loans->by_number = g_tree_new_full (compare_numbers, NULL, NULL, entry_free);
+  loans->by_path = g_hash_table_new (g_str_hash, g_str_equal);
+}
+
+void
+loans_done (Loans *loans)
+{
+  g_hash_table_unref (loans->by_path);
+  g_tree_unref (loans->by_number);
+}
+
+LoanEntry *
+loans_find (Node *node, guint64 loan)
+{
+  return g_tree_lookup (node->loans.by_number, &loan);
+}
+
+LoanEntry *
+loans_find_path (Node *node, const char *path)
+{
+  return g_hash_table_lookup (node->loans.by_path, path);
+}
+
+static void
+remove_entry (Node *node, LoanEntry *entry)
+{
+  if (g_hash_table_lookup (node->loans.by_path, entry->path) == entry)
+    g_hash_table_remove (node->loans.by_path, entry->path);
+  g_tree_remove (node->loans.by_number, &entry->loan);
+}
+
+void
+loans_add (Node *node, LoanEntry entry, const NodeId *holder)
+{
+  LoanEntry *own = g_memdup2 (&entry, sizeof entry);
+
+  g_assert (loans_find (node, entry.loan) == NULL);
+  own->path = g_strdup (entry.path);
+  own->self = holder == NULL;
+  own->node = holder != NULL ? *holder : NODE_ID_NONE;
+  g_tree_insert (node->loans.by_number, &own->loan, own);
+  g_hash_table_replace (node->loans.by_path, own->path, own);
+}
+
+void
+loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us)
+{
+  guint64 loan = entry->loan;
+
+  remove_entry (node, entry);
+  if (loan == LOANS_ROOT)
+    {
+      root_result (node, value, work_us);
+      return;
+    }
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
+  effect->loan = loan;
+  effect->bytes = g_bytes_ref (value);
+}
+
+static void
+give_back (Node *node, guint64 loan)
+{
+  if (loan == LOANS_ROOT)
+    root_back (node);
+  else
+    core_emit (node, NODE_EFFECT_BACK)->loan = loan;
+}
+
+void
+loans_back (Node *node, LoanEntry *entry)
+{
+  guint64 loan = entry->loan;
+
+  remove_entry (node, entry);
+  give_back (node, loan);
+}
+
+/* (nullable): the slot that waits for this number from the node at the other end. */
+static LoanEntry *
+awaited_from (Node *node, Link *link, guint64 loan)
+{
+  LoanEntry *entry = loans_find (node, loan);
+
+  return entry != NULL && !entry->self && node_id_equal (&entry->node, &link->remote) ? entry : NULL;
+}
+
+void
+loans_on_result (Node *node, Link *link, const Message *m)
+{
+  LoanEntry *entry = awaited_from (node, link, m->number);
+  gboolean wanted = entry != NULL && g_str_equal (entry->path, m->path) && digest_equal (&entry->digest, &m->digest);
+
+  if (wanted)
+    loans_put (node, entry, m->value, m->work_us);
+  link_send (node, link, &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN, .number = m->number });
+}
+
+/* Unrun, or a job that met its own slot: it becomes ready where it stood as lent (else two nodes can pass a job to and
+ * fro for ever). */
+void
+loans_on_returned (Node *node, Link *link, const Message *m)
+{
+  LoanEntry *entry = awaited_from (node, link, m->number);
+
+  if (entry == NULL)
+    return;
+  known_remove (node, entry->path, &link->remote);
+#ifndef SATIN_PLANT_STAYS_LENT
+  loans_back (node, entry);
+#endif
+}
+
+void
+loans_on_miss (Node *node, Link *link, const Message *m)
+{
+  LoanEntry *entry = awaited_from (node, link, m->number);
+
+  if (entry == NULL)
+    return;
+  known_remove (node, entry->path, &link->remote); /* first: coming back it is looked up again */
+  loans_back (node, entry);
+}
+
+static gboolean
+collect_entry (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  g_ptr_array_add (data, value);
+  return FALSE;
+}
+
+/* (transfer container): all entries, by number. */
+static GPtrArray *
+all_entries (Node *node)
+{
+  GPtrArray *all = g_ptr_array_new ();
+
+  g_tree_foreach (node->loans.by_number, collect_entry, all);
+  return all;
+}
+
+static int
+compare_for_sort (gconstpointer a, gconstpointer b)
+{
+  return compare_numbers (a, b, NULL);
+}
+
+/* The other side tells what it holds of mine. What went to it over a link that is down, and is not
+ * there, was lost; what is there and not awaited is in vain. */
+void
+loans_on_holding (Node *node, Link *link, const Message *m)
+{
+  g_autoptr (GPtrArray) all = all_entries (node);
+  g_autoptr (GArray) numbers = g_array_copy (m->numbers);
+
+  g_array_sort (numbers, compare_for_sort);
+  for (guint i = 0; i < all->len; i++)
+    {
+      LoanEntry *entry = all->pdata[i];
+      if (entry->self || !node_id_equal (&entry->node, &link->remote) || link_find (node, entry->link) != NULL
+          || g_array_binary_search (numbers, &entry->loan, compare_for_sort, NULL))
+        continue;
+      loans_back (node, entry);
+    }
+  for (guint i = 0; i < numbers->len; i++)
+    {
+      guint64 number = g_array_index (numbers, guint64, i);
+      if (awaited_from (node, link, number) == NULL)
+        link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = number });
+    }
+}
+
+void
+loans_departed (Node *node, const NodeId *id)
+{
+  g_autoptr (GPtrArray) all = all_entries (node);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      LoanEntry *entry = all->pdata[i];
+      if (entry->self || !node_id_equal (&entry->node, id))
+        continue;
+      node->stats.jobs_lost++;
+#ifdef SATIN_PLANT_ORPHAN_NOT_REQUEUED
+      if (entry->adopted)
+        remove_entry (node, entry);
+      else
+#endif
+        loans_back (node, entry);
+    }
+}
+
+void
+loans_all_back (Node *node)
+{
+  g_autoptr (GPtrArray) all = all_entries (node);
+
+  for (guint i = 0; i < all->len; i++)
+    if (!((LoanEntry *)all->pdata[i])->self)
+      loans_back (node, all->pdata[i]);
+}
+
+void
+loans_check (Node *node)
+{
+  g_autoptr (GPtrArray) all = all_entries (node);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      const LoanEntry *entry = all->pdata[i];
+      g_assert (entry->self || roster_find (node, &entry->node) != NULL);
+      g_assert (entry->self || !node_id_equal (&entry->node, &node->self));
+      g_assert (!entry->self || held_waits_for_self (node, entry->loan));
+      g_assert (entry->loan != LOANS_ROOT || node->root.state != ROOT_NONE);
+    }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What this node lent: its slots that wait for a result from elsewhere, lent or adopted alike, by loan number. Loan 0
+ * is the root, when another node holds it. Invariant: each stands here once, and its holder is a member (or this
+ * node). A slot leaves by its result or by coming back, whatever happens to the holder. Driver's thread. */
+#pragma once
+
+#include "link.h"
+
+#define LOANS_ROOT 0
+
+typedef struct
+{
+  guint64 loan;
+  char *path;
+  Digest digest;
+  NodeId node;   /* the holder, unless `self` */
+  gboolean self; /* adopted from this node itself */
+  gboolean adopted;
+  guint64 link; /* over which it was asked or given; 0: not yet */
+} LoanEntry;
+
+typedef struct
+{
+  GTree *by_number;    /* of LoanEntry */
+  GHashTable *by_path; /* the latest of a path; looked up only */
+} Loans;
+
+void loans_init (Loans *loans);
+void loans_done (Loans *loans);
+/* Enters a slot. `holder` NULL: this node itself. */
+void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
+LoanEntry *loans_find (Node *node, guint64 loan);
+LoanEntry *loans_find_path (Node *node, const char *path);
+/* The slot has its result / is ready again. */
+void loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us);
+void loans_back (Node *node, LoanEntry *entry);
+
+void loans_on_result (Node *node, Link *link, const Message *message);
+void loans_on_returned (Node *node, Link *link, const Message *message);
+void loans_on_miss (Node *node, Link *link, const Message *message);
+void loans_on_holding (Node *node, Link *link, const Message *message);
+void loans_departed (Node *node, const NodeId *id);
+/* All that others hold comes back (this node lost its name). */
+void loans_all_back (Node *node);
+void loans_check (Node *node);

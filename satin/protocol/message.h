@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What nodes say to each other, and its bytes: a prelude (kind, sizes), one header in GVariant's little-endian
+ * bytes whose type the kind fixes, then raw attachments (arguments, values), which are never walked. Pure.
+ * Decoding trusts nothing: every size is checked before it is used, the header must be in normal form, paths
+ * canonical, counts below a named limit. Must not know what a message is for. */
+#pragma once
+
+#include "coordinator/election.h"
+#include "value/loan.h"
+#include "value/node-id.h"
+#include "value/path.h"
+
+#include <gio/gio.h>
+
+#define MESSAGE_VERSION 1                      /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
+#define MESSAGE_ITEMS_MAX 8192u                /* loans, rows, holds, numbers, attachments in one message */
+#define MESSAGE_MEMBERS_MAX 1024u
+#define MESSAGE_TEXT_MAX 4096u /* bytes of an address, host, site or name */
+
+typedef enum
+{
+  MESSAGE_HELLO = 1, /* number (version), digest (program), id (or none), text (address): first on each link */
+  MESSAGE_JOIN,      /* text (address), host, site, number (pid), count (workers) */
+  MESSAGE_WELCOME,   /* id (yours), term, version, members */
+  MESSAGE_ROSTER,    /* term, version, members */
+  MESSAGE_PING,
+  MESSAGE_GONE,      /* id, flag (silent; else its address refused a dial) */
+  MESSAGE_STEAL,     /* number (request), count */
+  MESSAGE_JOBS,      /* number (request), loans */
+  MESSAGE_NONE,      /* number (request) */
+  MESSAGE_RESULT,    /* number (loan), path, digest, work_us, value */
+  MESSAGE_ACK,       /* number (loan): its result is in its slot */
+  MESSAGE_VAIN,      /* number (loan): not awaited, drop what you hold for it */
+  MESSAGE_RETURNED,  /* number (loan): goes back unrun */
+  MESSAGE_HOLDING,   /* numbers: the loans that I hold of yours */
+  MESSAGE_RECONCILE, /* send me your HOLDING */
+  MESSAGE_HOLD,      /* holds: I hold these orphans */
+  MESSAGE_UNHOLD,    /* path: not any more */
+  MESSAGE_ADOPT,     /* number (loan), path, digest: return that orphan to me */
+  MESSAGE_MISS,      /* number (loan): I do not hold it for you */
+  MESSAGE_COVERED,   /* path: finished here */
+  MESSAGE_START,     /* digest: of all constants */
+  MESSAGE_WANT,      /* send me the constants */
+  MESSAGE_CONSTANTS, /* digest, constants: all of them */
+  MESSAGE_SAVE,      /* rows */
+  MESSAGE_BEST,      /* count (which), value */
+  MESSAGE_SUSPEND,
+  MESSAGE_HALT,
+  MESSAGE_DRAINED,
+  MESSAGE_END,  /* number (exit code) */
+  MESSAGE_STEM, /* text (id), path: before the first path that continues it */
+  MESSAGE_KINDS
+} MessageKind;
+
+typedef struct
+{
+  NodeId id;
+  const char *address, *host, *site;
+  guint32 pid, workers;
+} MessageMember;
+
+typedef struct
+{
+  const char *path;
+  Digest digest;
+  gboolean finished;
+} MessageHold;
+
+typedef struct
+{
+  const char *name;
+  GBytes *value;
+} MessageConstant;
+
+/* One message. Made with designated initialisers it borrows everything; a decoded one owns its arrays, its
+ * value and `header`, into which its texts point, and is cleared with message_clear. */
+typedef struct
+{
+  MessageKind kind;
+  NodeId id;
+  Term term;
+  guint64 number, version, work_us;
+  guint32 count;
+  gboolean flag;
+  Digest digest;
+  const char *text, *host, *site, *path;
+  GBytes *value;
+  GPtrArray *loans;  /* of Loan */
+  GPtrArray *rows;   /* of Row */
+  GArray *members;   /* of MessageMember */
+  GArray *holds;     /* of MessageHold */
+  GArray *numbers;   /* of guint64 */
+  GArray *constants; /* of MessageConstant */
+  GVariant *header;
+} Message;
+
+#define MESSAGE_ERROR (message_error_quark ())
+GQuark message_error_quark (void);
+typedef enum
+{
+  MESSAGE_ERROR_MALFORMED /* close the link it came from */
+} MessageError;
+
+/* (transfer full): the parts (GBytes) that make the message together; attachments are not copied. */
+GPtrArray *message_encode (const Message *message);
+/* Fills `message`. FALSE: malformed; `message` is all zero then. */
+gboolean message_decode (GBytes *bytes, Message *message, GError **error);
+void message_clear (Message *message);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Message, message_clear)
+/* Calls `each` for every path in it. */
+void message_each_path (const Message *message, void (*each) (const char *path, gpointer data), gpointer data);
+const char *message_kind_name (MessageKind kind);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A Node from outside: made, stepped, looked at. Routes each event to the idea that it belongs to and asks them all
+ * for the earliest time they need; decides nothing itself. Driver's thread. */
+#include "core.h"
+
+void
+node_effect_clear (NodeEffect *effect)
+{
+  g_free (effect->text);
+  g_free (effect->text2);
+  g_free (effect->path);
+  g_clear_pointer (&effect->bytes, g_bytes_unref);
+  g_clear_pointer (&effect->job, loan_free);
+  g_clear_pointer (&effect->parts, g_ptr_array_unref);
+  g_clear_pointer (&effect->rows, g_ptr_array_unref);
+  *effect = (NodeEffect){ 0 };
+}
+
+Node *
+node_new (const NodeConfig *config)
+{
+  g_assert (config != NULL && config->stems != NULL);
+  g_assert (config->address != NULL || config->founder);
+  Node *node = g_new0 (Node, 1);
+
+  node->config = *config;
+  node->config.address = g_strdup (config->address);
+  node->config.host = g_strdup (config->host != NULL ? config->host : "");
+  node->config.site = g_strdup (config->site != NULL ? config->site : "");
+  node->random = config->seed * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15) ^ G_GUINT64_CONSTANT (0x5341544e);
+  if (node->random == 0)
+    node->random = 1;
+  for (int i = 0; i < 4; i++)
+    core_random (node);
+  node->wish_us = CORE_NEVER;
+  link_init (&node->links);
+  roster_init (&node->roster);
+  join_init (&node->join);
+  alive_init (&node->alive);
+  loans_init (&node->loans);
+  held_init (&node->held);
+  known_init (&node->known);
+  orphans_init (&node->orphans);
+  steal_init (&node->steal);
+  saves_init (&node->saves);
+  constants_init (&node->constants, config->n_bests);
+  return node;
+}
+
+void
+node_free (Node *node)
+{
+  if (node == NULL)
+    return;
+  constants_done (&node->constants);
+  saves_done (&node->saves);
+  steal_done (&node->steal);
+  root_done (&node->root);
+  orphans_done (&node->orphans);
+  known_done (&node->known);
+  held_done (&node->held);
+  loans_done (&node->loans);
+  alive_done (&node->alive);
+  join_done (&node->join);
+  roster_done (&node->roster);
+  link_done (&node->links);
+  g_free ((char *)node->config.address);
+  g_free ((char *)node->config.host);
+  g_free ((char *)node->config.site);
+  g_free (node);
+}
+
+static void
+tick (Node *node)
+{
+  if (node->wish_us != CORE_NEVER && node->now_us > node->wish_us + ALIVE_PAUSED_US)
+    alive_slept (node);
+  if (node->wish_us <= node->now_us)
+    node->wish_us = CORE_NEVER;
+  alive_tick (node);
+  join_tick (node);
+  steal_tick (node);
+  saves_tick (node);
+  stop_go_on (node);
+}
+
+static void
+route (Node *node, const NodeEvent *event)
+{
+  switch (event->kind)
+    {
+    case NODE_EVENT_JOIN:
+      join_add_address (node, event->text);
+      break;
+    case NODE_EVENT_LINK_UP:
+      link_up (node, event->link, event->dial);
+      break;
+    case NODE_EVENT_LINK_DOWN:
+      link_down (node, event->link);
+      break;
+    case NODE_EVENT_DIAL_FAILED:
+      link_dial_failed (node, event->dial, event->dead);
+      break;
+    case NODE_EVENT_MESSAGE:
+      link_message (node, event->link, event->bytes);
+      break;
+    case NODE_EVENT_TIMER:
+      tick (node);
+      break;
+    case NODE_EVENT_HUNGRY:
+      steal_on_hungry (node, event->count);
+      break;
+    case NODE_EVENT_LENT:
+      steal_on_lent (node, event);
+      break;
+    case NODE_EVENT_DONE:
+      held_on_done (node, event);
+      break;
+    case NODE_EVENT_UNRUN:
+      held_on_unrun (node, event->held);
+      break;
+    case NODE_EVENT_ADOPT:
+      orphans_on_adopt_event (node, event);
+      break;
+    case NODE_EVENT_COVERED:
+      orphans_covered (node, event->path);
+      link_broadcast (node, &(Message){ .kind = MESSAGE_COVERED, .path = event->path });
+      break;
+    case NODE_EVENT_ROWS:
+      saves_on_rows (node, event->rows);
+      break;
+    case NODE_EVENT_HALTED:
+      stop_on_halted (node);
+      break;
+    case NODE_EVENT_IMPROVED:
+      constants_improved (node, event->number, event->bytes);
+      break;
+    case NODE_EVENT_CONSTANT:
+      if (event->text != NULL)
+        constants_publish (node, event->text, event->bytes);
+      else
+        constants_complete (node);
+      break;
+    case NODE_EVENT_ROOT:
+      root_want (node, event->job);
+      break;
+    case NODE_EVENT_FINISH:
+      stop_finish (node, event->number);
+      break;
+    case NODE_EVENT_RESTORED:
+      for (guint i = 0; i < event->rows->len; i++)
+        orphans_archive (node, event->rows->pdata[i]);
+      break;
+    case NODE_EVENT_OPENED:
+      saves_on_opened (node);
+      break;
+    case NODE_EVENT_PUBLISHED:
+      if (event->final)
+        stop_on_published (node);
+      break;
+    case NODE_EVENT_SUSPEND:
+      stop_suspend (node);
+      break;
+    }
+}
+
+static void
+wish (Node *node)
+{
+  guint64 at = alive_due (node);
+
+  at = MIN (at, join_due (node));
+  at = MIN (at, steal_due (node));
+  at = MIN (at, saves_due (node));
+  at = MIN (at, stop_due (node));
+  if (at == CORE_NEVER || at == node->wish_us)
+    return;
+  node->wish_us = at;
+  core_emit (node, NODE_EFFECT_TIMER)->at_us = at;
+}
+
+void
+node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
+{
+  g_assert (node != NULL && event != NULL && effects != NULL);
+  if (node->ended)
+    return;
+  node->now_us = now_us;
+  node->effects = effects;
+  if (!node->started)
+    {
+      node->started = TRUE;
+      if (node->config.founder)
+        roster_found (node);
+    }
+  route (node, event);
+  if (!node->ended)
+    {
+      orphans_flush (node);
+      steal_go_on (node);
+      wish (node);
+    }
+  if (node->ended)
+    core_emit (node, NODE_EFFECT_END)->number = node->stop.code;
+  node->effects = NULL;
+}
+
+GArray *
+node_members (Node *node)
+{
+  return roster_view (node);
+}
+
+NodeId
+node_self (Node *node)
+{
+  return node->self;
+}
+
+void
+node_stats (Node *node, NodeStats *stats)
+{
+  *stats = node->stats;
+  stats->held = (guint64)g_tree_nnodes (node->held.by_number);
+  stats->lent = (guint64)g_tree_nnodes (node->loans.by_number);
+  stats->known = (guint64)g_tree_nnodes (node->known.by_path);
+}
+
+void
+node_check_invariants (Node *node)
+{
+  if (node->ended)
+    return;
+  roster_check (node);
+  loans_check (node);
+  held_check (node);
+  known_check (node);
+  g_assert (node->steal.refused->len <= node->roster.members->len);
+}

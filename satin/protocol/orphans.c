@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See orphans.h. */
+#include "core.h"
+
+void
+orphans_init (Orphans *orphans)
+{
+  orphans->news = g_array_new (FALSE, FALSE, sizeof (guint64));
+}
+
+void
+orphans_done (Orphans *orphans)
+{
+  g_array_unref (orphans->news);
+}
+
+static Holder
+holder_of (Node *node, const HeldJob *held)
+{
+  return (Holder){ node->self, held->job->digest, held->finished };
+}
+
+void
+orphans_announce (Node *node, HeldJob *held)
+{
+  if (held->vain || !core_is_member (node))
+    return;
+  Holder holder = holder_of (node, held);
+  held->announced = TRUE;
+  known_add (node, held->job->path, &holder);
+  g_array_append_val (node->orphans.news, held->held);
+}
+
+/* Another one here under the same path and digest goes on standing for the announcement. */
+static gboolean
+has_twin (Node *node, const HeldJob *held)
+{
+  GPtrArray *same = held_at (node, held->job->path);
+
+  for (guint i = 0; i < same->len; i++)
+    {
+      const HeldJob *other = same->pdata[i];
+      if (other != held && other->announced && digest_equal (&other->job->digest, &held->job->digest))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+void
+orphans_withdraw (Node *node, HeldJob *held)
+{
+  if (!held->announced)
+    return;
+  held->announced = FALSE;
+  if (has_twin (node, held) || !core_is_member (node))
+    return;
+  known_remove (node, held->job->path, &node->self);
+  orphans_flush (node); /* an announcement may not come after its withdrawal */
+  link_broadcast (node, &(Message){ .kind = MESSAGE_UNHOLD, .path = held->job->path });
+}
+
+static void
+add_hold (GArray *holds, const HeldJob *held)
+{
+  MessageHold hold = { held->job->path, held->job->digest, held->finished };
+
+  g_array_append_val (holds, hold);
+}
+
+void
+orphans_flush (Node *node)
+{
+  g_autoptr (GArray) news = g_steal_pointer (&node->orphans.news);
+  g_autoptr (GArray) holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
+
+  node->orphans.news = g_array_new (FALSE, FALSE, sizeof (guint64));
+  for (guint i = 0; i < news->len; i++)
+    {
+      const HeldJob *held = held_find (node, g_array_index (news, guint64, i));
+      if (held != NULL && held->announced)
+        add_hold (holds, held);
+      if (holds->len == 0 || (i + 1 < news->len && holds->len < ORPHANS_BATCH))
+        continue;
+      link_broadcast (node, &(Message){ .kind = MESSAGE_HOLD, .holds = holds });
+      g_array_set_size (holds, 0);
+    }
+}
+
+static gboolean
+collect_announced (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  if (((HeldJob *)value)->announced)
+    add_hold (data, value);
+  return FALSE;
+}
+
+void
+orphans_greet (Node *node, Link *link)
+{
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (MessageHold));
+
+  g_tree_foreach (node->held.by_number, collect_announced, all);
+  for (guint i = 0; i < all->len; i += ORPHANS_BATCH)
+    {
+      g_autoptr (GArray) batch = g_array_new (FALSE, FALSE, sizeof (MessageHold));
+      g_array_append_vals (batch, &g_array_index (all, MessageHold, i), MIN (ORPHANS_BATCH, all->len - i));
+      link_send (node, link, &(Message){ .kind = MESSAGE_HOLD, .holds = batch });
+    }
+}
+
+static gboolean
+collect_nobodys (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  HeldJob *held = value;
+
+  if (held->lender == LENDER_NONE && !held->vain)
+    g_ptr_array_add (data, held);
+  return FALSE;
+}
+
+void
+orphans_enter_all (Node *node)
+{
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+
+  g_tree_foreach (node->held.by_number, collect_nobodys, all);
+  for (guint i = 0; i < all->len; i++)
+    orphans_announce (node, all->pdata[i]);
+}
+
+void
+orphans_archive (Node *node, const Row *row)
+{
+  GPtrArray *same = held_at (node, row->path);
+
+  for (guint i = 0; same != NULL && i < same->len; i++)
+    {
+      const HeldJob *held = same->pdata[i];
+      if (held->finished && held->lender == LENDER_NONE && digest_equal (&held->job->digest, &row->digest))
+        return;
+    }
+  HeldJob *held = held_add (node, loan_new (0, row->path, row->job, &row->digest, row->weight, NULL));
+  held->finished = held->archive = TRUE;
+  held->value = g_bytes_ref (row->value);
+  held->work_us = row->work_us;
+  orphans_announce (node, held);
+}
+
+HeldJob *
+orphans_find (Node *node, const char *path, const Digest *digest)
+{
+  GPtrArray *same = held_at (node, path);
+  HeldJob *best = NULL;
+
+  for (guint i = 0; same != NULL && i < same->len; i++)
+    {
+      HeldJob *held = same->pdata[i];
+      if (held->vain || held->lender != LENDER_NONE || !digest_equal (&held->job->digest, digest))
+        continue;
+      if (best == NULL || (held->finished && !best->finished))
+        best = held;
+    }
+  return best;
+}
+
+/* ---- adoption ---- */
+
+/* The engine was told of a holder that is none: it forgets that first, then looks again. */
+static void
+send_elsewhere (Node *node, const NodeEvent *event)
+{
+  known_remove (node, event->path, &event->node);
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_FORGET);
+  effect->path = g_strdup (event->path);
+  effect->node = event->node;
+  core_emit (node, NODE_EFFECT_BACK)->loan = event->loan;
+}
+
+void
+orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, const NodeId *holder)
+{
+  Link *link = link_to (node, holder);
+
+  loans_add (node,
+             (LoanEntry){ .loan = loan, .path = (char *)path, .digest = *digest, .adopted = TRUE,
+                          .link = link != NULL ? link->link : 0 },
+             holder);
+  if (link != NULL)
+    link_send (node, link, &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
+}
+
+static void
+adopt_own (Node *node, const NodeEvent *event)
+{
+  HeldJob *held = orphans_find (node, event->path, &event->digest);
+
+  if (held == NULL)
+    {
+      send_elsewhere (node, event);
+      return;
+    }
+  node->stats.orphans_adopted++;
+  if (held->archive)
+    {
+      NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
+      effect->loan = event->loan;
+      effect->bytes = g_bytes_ref (held->value);
+      return;
+    }
+  loans_add (node,
+             (LoanEntry){ .loan = event->loan, .path = (char *)event->path, .digest = event->digest,
+                          .adopted = TRUE },
+             NULL);
+  held_set_lender (node, held, LENDER_SELF, NULL, event->loan);
+  if (held->finished)
+    held_return (node, held);
+}
+
+void
+orphans_on_adopt_event (Node *node, const NodeEvent *event)
+{
+  if (core_is_member (node) && node_id_equal (&event->node, &node->self))
+    {
+      adopt_own (node, event);
+      return;
+    }
+  if (roster_find (node, &event->node) != NULL)
+    {
+      orphans_ask (node, event->loan, event->path, &event->digest, &event->node);
+      return;
+    }
+  send_elsewhere (node, event); /* it left meanwhile */
+}
+
+void
+orphans_on_adopt (Node *node, Link *link, const Message *m)
+{
+  HeldJob *held = orphans_find (node, m->path, &m->digest);
+
+  if (held_find_return (node, &link->remote, m->number) != NULL)
+    return; /* asked twice */
+  if (held == NULL)
+    {
+      link_send (node, link, &(Message){ .kind = MESSAGE_MISS, .number = m->number });
+      return;
+    }
+  node->stats.orphans_adopted++;
+  if (held->archive) /* a row serves as often as it is asked for; nothing to be acknowledged */
+    {
+      link_send (node, link,
+                 &(Message){ .kind = MESSAGE_RESULT, .number = m->number, .path = m->path, .digest = m->digest,
+                             .work_us = held->work_us, .value = held->value });
+      return;
+    }
+  held_set_lender (node, held, LENDER_NODE, &link->remote, m->number);
+  if (held->finished)
+    held_return (node, held);
+}
+
+void
+orphans_on_hold (Node *node, Link *link, const Message *m)
+{
+  for (guint i = 0; i < m->holds->len; i++)
+    {
+      const MessageHold *hold = &g_array_index (m->holds, MessageHold, i);
+      Holder holder = { link->remote, hold->digest, hold->finished };
+      known_add (node, hold->path, &holder);
+      if (hold->path[0] == '\0')
+        root_heard (node, &holder);
+    }
+}
+
+/* §4.3: what lies at or below a finished job is held in vain, unless a live lender still waits for it. */
+void
+orphans_covered (Node *node, const char *path)
+{
+  g_autoptr (GPtrArray) keys = known_keys_below (node->held.by_path, node->config.stems, path);
+  g_autoptr (GPtrArray) vain = g_ptr_array_new ();
+
+  for (guint i = 0; i < keys->len; i++)
+    {
+      GPtrArray *same = held_at (node, keys->pdata[i]);
+      for (guint j = 0; j < same->len; j++)
+        {
+          HeldJob *held = same->pdata[j];
+          if (held->lender == LENDER_NONE && !held->vain)
+            g_ptr_array_add (vain, held);
+        }
+    }
+  for (guint i = 0; i < vain->len; i++)
+    {
+      HeldJob *held = vain->pdata[i];
+      held->announced = FALSE; /* all hear of `path` itself: no need to withdraw each */
+      known_remove (node, held->job->path, &node->self);
+      held_give_up (node, held);
+    }
+  known_covered (node, path);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Orphans: held jobs whose lender left the roster. They run on, are announced to all and to each joiner, and are
+ * adopted by whoever re-spawns their path, or dropped when an ancestor-or-self has finished elsewhere. The rows of the
+ * checkpoint are offered the same way. Driver's thread. */
+#pragma once
+
+#include "held.h"
+
+#define ORPHANS_BATCH 1024 /* announcements in one message */
+
+typedef struct
+{
+  GArray *news; /* of guint64: held numbers to announce at the end of this step */
+} Orphans;
+
+void orphans_init (Orphans *orphans);
+void orphans_done (Orphans *orphans);
+/* This one has no lender (any more), or has finished: tell all. */
+void orphans_announce (Node *node, HeldJob *held);
+/* It is about to be dropped: nobody is to ask for it. */
+void orphans_withdraw (Node *node, HeldJob *held);
+/* The end of a step. */
+void orphans_flush (Node *node);
+/* All announcements go over a link that has just begun. */
+void orphans_greet (Node *node, Link *link);
+/* After a new name. */
+void orphans_enter_all (Node *node);
+/* A row of the checkpoint. */
+void orphans_archive (Node *node, const Row *row);
+/* (nullable): what can be adopted here under this path and digest. */
+HeldJob *orphans_find (Node *node, const char *path, const Digest *digest);
+
+void orphans_on_adopt_event (Node *node, const NodeEvent *event);
+void orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, const NodeId *holder);
+void orphans_on_adopt (Node *node, Link *link, const Message *message);
+void orphans_on_hold (Node *node, Link *link, const Message *message);
+void orphans_covered (Node *node, const char *path);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See root.h. */
+#include "core.h"
+
+void
+root_done (Root *root)
+{
+  g_clear_pointer (&root->job, loan_free);
+}
+
+void
+root_want (Node *node, const Loan *job)
+{
+  Root *root = &node->root;
+
+  if (!roster_is_master (node) || root->state == ROOT_WAITING || root->state == ROOT_RUNNING
+      || root->state == ROOT_ADOPTED)
+    return;
+  if (!constants_started (node))
+    constants_complete (node);
+  g_clear_pointer (&root->job, loan_free);
+  root->job = loan_new (LOANS_ROOT, "", job->job, &job->digest, job->weight, job->args);
+  root->state = ROOT_WAITING;
+  root_go_on (node);
+}
+
+static void
+take (Node *node, HeldJob *held)
+{
+  node->root.held = held->held;
+  node->root.state = ROOT_RUNNING;
+  held_set_lender (node, held, LENDER_MAIN, NULL, 0);
+}
+
+void
+root_go_on (Node *node)
+{
+  Root *root = &node->root;
+  Holder holder;
+
+  if (root->state != ROOT_WAITING || (node->config.checkpoint && !node->saves.opened) || node->stop.halting)
+    return;
+  HeldJob *held = orphans_find (node, "", &root->job->digest);
+  if (held != NULL && held->archive)
+    {
+      root_result (node, held->value, held->work_us);
+      return;
+    }
+  if (held != NULL)
+    {
+      node->stats.orphans_adopted++;
+      take (node, held);
+      if (held->finished)
+        held_return (node, held);
+      return;
+    }
+  if (known_holder (node, "", &root->job->digest, &holder))
+    {
+      root->state = ROOT_ADOPTED;
+      orphans_ask (node, LOANS_ROOT, "", &root->job->digest, &holder.node);
+      return;
+    }
+  held = held_add (node, loan_copy (root->job));
+  take (node, held);
+  held_run (node, held);
+}
+
+/* The root's row is saved like any other, so that a later master finds it. */
+static void
+save_adopted (Node *node, GBytes *value, guint64 work_us)
+{
+  const Loan *job = node->root.job;
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  g_ptr_array_add (rows, row_new ("", job->job, &job->digest, job->weight, work_us, value));
+  saves_on_rows (node, rows);
+}
+
+void
+root_result (Node *node, GBytes *value, guint64 work_us)
+{
+  Root *root = &node->root;
+  g_autoptr (GBytes) kept = g_bytes_ref (value);
+
+  if (root->state == ROOT_NONE || root->state == ROOT_DONE)
+    return;
+  root->state = ROOT_DONE;
+  HeldJob *held = held_find (node, root->held);
+  if (held != NULL && held->finished)
+    saves_flush (node);
+  else
+    save_adopted (node, kept, work_us);
+  if (held != NULL && !held->finished) /* another node was faster */
+    held_give_up (node, held);
+  core_emit (node, NODE_EFFECT_RESULT)->bytes = g_steal_pointer (&kept);
+}
+
+void
+root_back (Node *node)
+{
+  if (node->root.state != ROOT_ADOPTED)
+    return;
+  node->root.state = ROOT_WAITING;
+  root_go_on (node);
+}
+
+void
+root_heard (Node *node, const Holder *holder)
+{
+  Root *root = &node->root;
+
+  if (root->state == ROOT_RUNNING && holder->finished && digest_equal (&root->job->digest, &holder->digest)
+      && loans_find (node, LOANS_ROOT) == NULL)
+    orphans_ask (node, LOANS_ROOT, "", &holder->digest, &holder->node);
+}
+
+void
+root_deposed (Node *node)
+{
+  HeldJob *held = held_find (node, node->root.held);
+  LoanEntry *entry = loans_find (node, LOANS_ROOT);
+
+  node->root.state = ROOT_NONE;
+  node->root.held = 0;
+  if (entry != NULL)
+    loans_back (node, entry);
+  if (held == NULL || held->lender != LENDER_MAIN)
+    return;
+  held_set_lender (node, held, LENDER_NONE, NULL, 0);
+  orphans_announce (node, held);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The root: a slot like any other, whose lender is main at the master. It is run here, or adopted from whoever
+ * holds it (a master that was falsely accused, the checkpoint). Driver's thread. */
+#pragma once
+
+#include "held.h"
+#include "known.h"
+
+typedef enum
+{
+  ROOT_NONE,
+  ROOT_WAITING, /* for the checkpoint to be opened */
+  ROOT_RUNNING,
+  ROOT_ADOPTED,
+  ROOT_DONE
+} RootState;
+
+typedef struct
+{
+  RootState state;
+  Loan *job; /* owned */
+  guint64 held;
+} Root;
+
+void root_done (Root *root);
+void root_want (Node *node, const Loan *job);
+/* Waiting: can it start now? */
+void root_go_on (Node *node);
+void root_result (Node *node, GBytes *value, guint64 work_us);
+/* The adopted root came back: run it here, or look for the next holder. */
+void root_back (Node *node);
+/* Somebody has finished it. */
+void root_heard (Node *node, const Holder *holder);
+void root_deposed (Node *node);

@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See roster.h. Every change, made here or heard, goes through replace (): it finds who left and who came, tells
+ * the other ideas in one fixed order, and settles who is master. */
+#include "core.h"
+
+static void
+member_free (gpointer data)
+{
+  Member *member = data;
+
+  g_free (member->address);
+  g_free (member->host);
+  g_free (member->site);
+  g_free (member);
+}
+
+static GPtrArray *
+new_members (void)
+{
+  return g_ptr_array_new_with_free_func (member_free);
+}
+
+void
+roster_init (Roster *roster)
+{
+  roster->members = new_members ();
+}
+
+void
+roster_done (Roster *roster)
+{
+  g_ptr_array_unref (roster->members);
+}
+
+static Member *
+find_in (GPtrArray *members, const NodeId *id)
+{
+  for (guint i = 0; i < members->len; i++)
+    {
+      Member *member = members->pdata[i];
+      if (node_id_equal (&member->id, id))
+        return member;
+    }
+  return NULL;
+}
+
+Member *
+roster_find (Node *node, const NodeId *id)
+{
+  return find_in (node->roster.members, id);
+}
+
+Member *
+roster_master (Node *node)
+{
+  return node->roster.members->len > 0 ? node->roster.members->pdata[0] : NULL;
+}
+
+Member *
+roster_acting (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!member->dead)
+        return member;
+    }
+  return NULL;
+}
+
+static gboolean
+is_self (Node *node, const Member *member)
+{
+  return member != NULL && node_id_equal (&member->id, &node->self);
+}
+
+gboolean
+roster_is_master (Node *node)
+{
+  return node->roster.mastering && is_self (node, roster_master (node));
+}
+
+static Member *
+copy_member (const Member *from)
+{
+  Member *member = g_memdup2 (from, sizeof *from);
+
+  member->address = g_strdup (from->address);
+  member->host = g_strdup (from->host);
+  member->site = g_strdup (from->site);
+  return member;
+}
+
+static Member *
+new_member (const MessageMember *from)
+{
+  Member *member = g_new0 (Member, 1);
+
+  member->id = from->id;
+  member->address = g_strdup (from->address);
+  member->host = g_strdup (from->host);
+  member->site = g_strdup (from->site);
+  member->pid = from->pid;
+  member->workers = from->workers;
+  return member;
+}
+
+static Member *
+new_self (Node *node, const NodeId *id)
+{
+  return new_member (&(MessageMember){ .id = *id,
+                                       .address = node->config.address != NULL ? node->config.address : "",
+                                       .host = node->config.host, .site = node->config.site,
+                                       .pid = node->config.pid, .workers = node->config.workers });
+}
+
+void
+roster_fill (Node *node, Message *message)
+{
+  message->term = node->roster.term;
+  message->version = node->roster.version;
+  message->members = g_array_new (FALSE, FALSE, sizeof (MessageMember));
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *m = node->roster.members->pdata[i];
+      MessageMember item = { m->id, m->address, m->host, m->site, m->pid, m->workers };
+      g_array_append_val (message->members, item);
+    }
+}
+
+static void
+send_to_all_links (Node *node)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      if (link->bound)
+        link_send_roster (node, link);
+    }
+}
+
+/* What is known of those who stay is kept; newcomers start alive, and the younger side dials. */
+static void
+carry_over (Node *node, GPtrArray *old, GPtrArray *members)
+{
+  for (guint i = 0; i < members->len; i++)
+    {
+      Member *member = members->pdata[i];
+      const Member *before = find_in (old, &member->id);
+
+      member->heard_us = before != NULL ? before->heard_us : node->now_us;
+      member->dead = before != NULL && before->dead;
+      member->silent = before != NULL && before->silent;
+      member->dial = before != NULL ? before->dial : 0;
+      member->dialled_us = before != NULL ? before->dialled_us : 0;
+      member->drained = before != NULL && before->drained;
+      member->dial_at_us = CORE_NEVER;
+      if (before != NULL)
+        member->dial_at_us = before->dial_at_us;
+      else if (!is_self (node, member) && link_to (node, &member->id) == NULL)
+        member->dial_at_us = node_id_compare (&member->id, &node->self) < 0 ? node->now_us
+                                                                            : node->now_us + ALIVE_EXPECT_US;
+    }
+}
+
+/* Somebody left. The engine forgets what it held before slots come back and are looked up again. */
+static void
+departed (Node *node, Member *member)
+{
+  const char *cause = member->silent ? "silent" : "gone";
+
+  core_log (node, "node %u.%u left (%s)", member->id.term, member->id.number, cause);
+  node->stats.crashes++;
+  link_close_member (node, &member->id);
+  known_departed (node, &member->id);
+  held_departed (node, &member->id);
+  steal_departed (node, &member->id);
+  saves_departed (node, &member->id, cause);
+  loans_departed (node, &member->id);
+}
+
+static void take_over (Node *node);
+
+static gboolean
+elders_are_dead (Node *node)
+{
+  Member *acting = roster_acting (node);
+
+  return acting != NULL && is_self (node, acting);
+}
+
+static void
+settle_master (Node *node, const NodeId *old_master)
+{
+  Member *master = roster_master (node);
+
+  if (is_self (node, master) && node->roster.mastering)
+    return;
+  if (elders_are_dead (node)) /* a roster from before they died */
+    {
+      take_over (node);
+      return;
+    }
+  if (node->roster.mastering)
+    {
+      node->roster.mastering = FALSE;
+      core_emit (node, NODE_EFFECT_DEPOSED);
+      root_deposed (node);
+      saves_deposed (node);
+      constants_deposed (node);
+    }
+  if (!node_id_equal (old_master, &master->id))
+    {
+      saves_renew (node);
+      stop_renew (node);
+    }
+}
+
+/* Takes `members`, which holds this node. */
+static void
+replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
+{
+  g_autoptr (GPtrArray) old = g_steal_pointer (&node->roster.members);
+  NodeId old_master = old->len > 0 ? ((Member *)old->pdata[0])->id : NODE_ID_NONE;
+
+  carry_over (node, old, members);
+  node->roster.term = *term;
+  node->roster.version = version;
+  node->roster.term_seen = MAX (node->roster.term_seen, term->number);
+  node->roster.members = members;
+  for (guint i = 0; i < old->len; i++)
+    {
+      Member *member = old->pdata[i];
+      if (find_in (members, &member->id) != NULL || node_id_equal (&member->id, &node->self))
+        continue;
+      for (guint j = node->links.links->len; j > 0; j--) /* a false alarm learns of it at once */
+        {
+          Link *link = node->links.links->pdata[j - 1];
+          if (link->bound && node_id_equal (&link->remote, &member->id))
+            link_send_roster (node, link);
+        }
+      departed (node, member);
+    }
+  for (guint i = 0; i < members->len; i++)
+    if (find_in (old, &((Member *)members->pdata[i])->id) == NULL)
+      saves_joined (node, &((Member *)members->pdata[i])->id);
+  settle_master (node, &old_master);
+  link_bind_all (node);
+}
+
+/* A new version by this master: `members` (taken) hold from now on. */
+static void
+decree (Node *node, GPtrArray *members)
+{
+  Term term = node->roster.term;
+
+  replace (node, &term, node->roster.version + 1, members);
+  send_to_all_links (node);
+}
+
+static GPtrArray *
+copy_living (Node *node)
+{
+  GPtrArray *members = new_members ();
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!member->dead)
+        g_ptr_array_add (members, copy_member (member));
+    }
+  return members;
+}
+
+static void
+call_main (Node *node)
+{
+  saves_promoted (node);
+  if (!stop_promoted (node))
+    core_emit (node, NODE_EFFECT_MASTER);
+}
+
+/* All elders are dead: a new term, in which this node is the eldest. */
+static void
+take_over (Node *node)
+{
+  gboolean again = node->roster.mastering;
+  Term term = { MAX (node->roster.term_seen, node->roster.term.number) + 1, node->self };
+
+  core_log (node, "node %u.%u is master now, term %u", node->self.term, node->self.number, term.number);
+  node->roster.mastering = TRUE;
+  node->roster.next_number = 1;
+  replace (node, &term, 1, copy_living (node));
+  send_to_all_links (node);
+  if (!again)
+    call_main (node);
+  constants_renew (node);
+}
+
+void
+roster_found (Node *node)
+{
+  guint32 number = node->roster.term_seen + 1;
+  NodeId id = { number, 1, (guint32)core_random (node) };
+  Term term = { number, id };
+  GPtrArray *members = new_members ();
+
+  g_ptr_array_add (members, new_self (node, &id));
+  node->self = id;
+  node->roster.mastering = TRUE;
+  node->roster.next_number = 2;
+  core_emit (node, NODE_EFFECT_JOINED)->node = id;
+  join_welcomed (node);
+  replace (node, &term, 1, members);
+  orphans_enter_all (node);
+  call_main (node);
+}
+
+NodeId
+roster_admit (Node *node, const Message *join)
+{
+  NodeId id = { node->roster.term.number, node->roster.next_number++, (guint32)core_random (node) };
+  GPtrArray *members = copy_living (node);
+
+  for (guint i = members->len; i > 0; i--) /* one address, one node: an earlier one is gone */
+    if (g_str_equal (((Member *)members->pdata[i - 1])->address, join->text))
+      g_ptr_array_remove_index (members, i - 1);
+  g_ptr_array_add (members, new_member (&(MessageMember){ id, join->text, join->host, join->site,
+                                                          (guint32)join->number, join->count }));
+  decree (node, members);
+  return id;
+}
+
+void
+roster_on_dead (Node *node)
+{
+  Member *acting = roster_acting (node);
+
+  if (acting == NULL)
+    return;
+  if (roster_is_master (node))
+    {
+      for (guint i = 0; i < node->roster.members->len; i++)
+        {
+          Member *member = node->roster.members->pdata[i];
+          if (member->dead && member->silent)
+            alive_accuse (node, member->address);
+        }
+      decree (node, copy_living (node));
+      return;
+    }
+  if (is_self (node, acting))
+    {
+      take_over (node);
+      return;
+    }
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (member->dead)
+        (void)link_send_to (node, &acting->id,
+                            &(Message){ .kind = MESSAGE_GONE, .id = member->id, .flag = member->silent });
+    }
+}
+
+void
+roster_retell (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    if (((Member *)node->roster.members->pdata[i])->dead)
+      {
+        roster_on_dead (node);
+        return;
+      }
+}
+
+/* ---- what others say ---- */
+
+static int
+compare_age (Node *node, const Message *m)
+{
+  int order = term_compare (&m->term, &node->roster.term);
+
+  if (order != 0)
+    return order;
+  return m->version < node->roster.version ? -1 : m->version > node->roster.version;
+}
+
+static gboolean
+has_member (const Message *m, const NodeId *id)
+{
+  for (guint i = 0; i < m->members->len; i++)
+    if (node_id_equal (&g_array_index (m->members, MessageMember, i).id, id))
+      return TRUE;
+  return FALSE;
+}
+
+static GPtrArray *
+members_of (const Message *m)
+{
+  GPtrArray *members = new_members ();
+
+  for (guint i = 0; i < m->members->len; i++)
+    g_ptr_array_add (members, new_member (&g_array_index (m->members, MessageMember, i)));
+  return members;
+}
+
+/* The others go on without this node (§: a false alarm costs time only). It keeps what it runs, as
+ * orphans, takes back what it lent, and asks to be let in under a new id. */
+static void
+rejoin (Node *node, Link *from, const Message *m)
+{
+  g_autoptr (GPtrArray) old = NULL;
+
+  core_log (node, "node %u.%u was left out of term %u and joins again", node->self.term, node->self.number,
+            m->term.number);
+  for (guint i = 0; i < node->links.links->len; i++) /* those who stood by this node learn it too */
+    {
+      Link *link = node->links.links->pdata[i];
+      if (link->bound && link != from)
+        link_send (node, link, m);
+    }
+  for (guint i = 0; i < m->members->len; i++)
+    join_add_address (node, g_array_index (m->members, MessageMember, i).address);
+  old = g_steal_pointer (&node->roster.members);
+  node->roster.members = new_members ();
+  link_close_all (node);
+  if (node->roster.mastering)
+    {
+      node->roster.mastering = FALSE;
+      core_emit (node, NODE_EFFECT_DEPOSED);
+      root_deposed (node);
+      saves_deposed (node);
+      constants_deposed (node);
+    }
+  for (guint i = 0; i < old->len; i++)
+    {
+      known_departed (node, &((Member *)old->pdata[i])->id);
+      steal_departed (node, &((Member *)old->pdata[i])->id);
+    }
+  node->self = NODE_ID_NONE;
+  held_orphan_all (node);
+  loans_all_back (node);
+  saves_renew (node);
+  join_again (node);
+}
+
+void
+roster_on_message (Node *node, Link *link, const Message *m)
+{
+  node->roster.term_seen = MAX (node->roster.term_seen, m->term.number);
+  if (!core_is_member (node))
+    {
+      join_on_roster (node, link, m);
+      return;
+    }
+  int order = compare_age (node, m);
+  if (order == 0)
+    return;
+  if (order < 0)
+    {
+      link_send_roster (node, link);
+      return;
+    }
+  if (!has_member (m, &node->self))
+    {
+      rejoin (node, link, m);
+      return;
+    }
+  replace (node, &m->term, m->version, members_of (m));
+  roster_retell (node);
+}
+
+void
+roster_on_welcome (Node *node, Link *link, const Message *m)
+{
+  if (core_is_member (node) || !link->joining)
+    return;
+  if (!has_member (m, &m->id) || !link->greeted)
+    {
+      link_break (node, link, "welcomed under a name that is not on the roster");
+      return;
+    }
+  link->joining = FALSE;
+  node->self = m->id;
+  for (guint i = node->links.links->len; i > 0; i--) /* they were greeted without a name */
+    if (node->links.links->pdata[i - 1] != link)
+      link_close (node, node->links.links->pdata[i - 1]);
+  core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
+  join_welcomed (node);
+  link->told_term = m->term;
+  link->told_version = m->version;
+  replace (node, &m->term, m->version, members_of (m));
+  orphans_enter_all (node);
+}
+
+GArray *
+roster_view (Node *node)
+{
+  GArray *view = g_array_new (FALSE, TRUE, sizeof (NodeMember));
+  NodeId coordinator;
+  gboolean has_one = saves_coordinator (node, &coordinator);
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *m = node->roster.members->pdata[i];
+      NodeMember item = { .id = m->id, .address = m->address, .host = m->host, .site = m->site, .pid = m->pid,
+                          .workers = m->workers, .master = i == 0,
+                          .coordinator = has_one && node_id_equal (&coordinator, &m->id),
+                          .self = is_self (node, m) };
+      g_array_append_val (view, item);
+    }
+  return view;
+}
+
+void
+roster_check (Node *node)
+{
+  GPtrArray *members = node->roster.members;
+
+  g_assert (core_is_member (node) == (members->len > 0));
+  g_assert (!core_is_member (node) || roster_find (node, &node->self) != NULL);
+  for (guint i = 1; i < members->len; i++)
+    g_assert (node_id_compare (&((Member *)members->pdata[i - 1])->id, &((Member *)members->pdata[i])->id) < 0);
+  g_assert (!node->roster.mastering || is_self (node, roster_master (node)));
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      g_assert (!link->bound || roster_find (node, &link->remote) != NULL);
+    }
+}

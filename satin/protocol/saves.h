@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows on their way to the coordinator, and the coordinator's own part of that: the scribe's orders. The master is
+ * coordinator (the only bid). A new coordinator asks for whole frontiers; no other memory of saves
+ * exists. Driver's thread. */
+#pragma once
+
+#include "link.h"
+#include "node.h"
+
+#define SAVES_ROWS_MAX 4096u             /* in one message */
+#define SAVES_BYTES_MAX (4 * 1024 * 1024) /* of values in one message, unless a single one is larger */
+#define SAVES_HURRY_US (200 * 1000)
+
+typedef struct
+{
+  gboolean here;   /* this node is coordinator */
+  gboolean opened; /* … and the scribe has taken over */
+  gboolean whole;  /* the next scan is of everything */
+  guint64 at_us;   /* of the next scan; CORE_NEVER: none */
+  GArray *left;    /* of NodeId: departed before the scribe was ready */
+} Saves;
+
+void saves_init (Saves *saves);
+void saves_done (Saves *saves);
+/* FALSE: nobody (yet). */
+gboolean saves_coordinator (Node *node, NodeId *id);
+void saves_promoted (Node *node);
+void saves_deposed (Node *node);
+/* Another coordinator, or another link to it: the whole frontier goes again, soon. */
+void saves_renew (Node *node);
+void saves_on_rows (Node *node, GPtrArray *rows);
+void saves_on_save (Node *node, Link *link, const Message *message);
+void saves_on_opened (Node *node);
+/* Sends the finished results that wait for their lenders. */
+void saves_flush (Node *node);
+void saves_joined (Node *node, const NodeId *id);
+void saves_departed (Node *node, const NodeId *id, const char *cause);
+guint64 saves_due (Node *node);
+void saves_tick (Node *node);

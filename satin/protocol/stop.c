@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See stop.h. */
+#include "core.h"
+
+/* The END effect itself is the last of the step: node.c emits it. Whoever hears of the end passes it on, so that one
+ * broken link of a master that leaves now does not make others begin again. */
+static void
+end (Node *node, guint64 code)
+{
+  if (node->ended)
+    return;
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      link_send (node, node->links.links->pdata[i], &(Message){ .kind = MESSAGE_END, .number = code });
+    }
+  node->stop.code = code;
+  node->ended = TRUE;
+}
+
+static void
+halt (Node *node)
+{
+  if (node->stop.halting)
+    return;
+  node->stop.halting = node->stop.wanted = TRUE;
+  core_emit (node, NODE_EFFECT_HALT);
+}
+
+static void
+begin (Node *node)
+{
+  if (!node->config.checkpoint)
+    {
+      end (node, STOP_SUSPENDED);
+      return;
+    }
+  node->stop.until_us = node->now_us + STOP_DRAIN_US;
+  halt (node);
+  link_broadcast (node, &(Message){ .kind = MESSAGE_HALT });
+}
+
+static void
+forward (Node *node)
+{
+  const Member *acting = roster_acting (node);
+
+  if (acting != NULL)
+    (void)link_send_to (node, &acting->id, &(Message){ .kind = MESSAGE_SUSPEND });
+}
+
+void
+stop_suspend (Node *node)
+{
+  if (node->stop.wanted)
+    return;
+  node->stop.wanted = TRUE;
+  if (roster_is_master (node))
+    begin (node);
+  else
+    forward (node);
+}
+
+static void
+report_drained (Node *node)
+{
+  NodeId coordinator;
+
+  if (!node->stop.halted || !saves_coordinator (node, &coordinator))
+    return;
+  saves_flush (node);
+  if (node_id_equal (&coordinator, &node->self))
+    roster_find (node, &node->self)->drained = TRUE;
+  else
+    (void)link_send_to (node, &coordinator, &(Message){ .kind = MESSAGE_DRAINED });
+  stop_go_on (node);
+}
+
+void
+stop_on_halt (Node *node, Link *link G_GNUC_UNUSED)
+{
+  halt (node);
+  report_drained (node);
+}
+
+void
+stop_on_halted (Node *node)
+{
+  node->stop.halted = TRUE;
+  report_drained (node);
+}
+
+void
+stop_on_drained (Node *node, Link *link)
+{
+  Member *member = roster_find (node, &link->remote);
+
+  if (member != NULL)
+    member->drained = TRUE;
+  stop_go_on (node);
+}
+
+void
+stop_finish (Node *node, guint64 code)
+{
+  if (!roster_is_master (node))
+    return;
+  node->stop.finished = TRUE;
+  node->stop.code = code;
+  stop_go_on (node);
+}
+
+static gboolean
+is_drained (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!member->dead && !member->drained)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+void
+stop_go_on (Node *node)
+{
+  Stop *stop = &node->stop;
+
+  if (stop->final || node->ended || !(stop->finished || stop->halting) || !roster_is_master (node))
+    return;
+  if (!node->config.checkpoint)
+    {
+      end (node, stop->finished ? stop->code : STOP_SUSPENDED);
+      return;
+    }
+  if (!node->saves.opened || !(stop->finished || is_drained (node) || node->now_us >= stop->until_us))
+    return;
+  if (!stop->finished)
+    stop->code = STOP_SUSPENDED;
+  stop->final = TRUE;
+  core_emit (node, NODE_EFFECT_FINAL);
+}
+
+void
+stop_on_published (Node *node)
+{
+  if (node->stop.final && roster_is_master (node))
+    end (node, node->stop.code);
+}
+
+void
+stop_on_end (Node *node, guint64 code)
+{
+  end (node, code);
+}
+
+void
+stop_renew (Node *node)
+{
+  node->stop.final = node->stop.finished = FALSE;
+  if (node->stop.wanted)
+    forward (node);
+  report_drained (node);
+}
+
+void
+stop_greet (Node *node, Link *link)
+{
+  const Member *acting = roster_acting (node);
+
+  if (roster_is_master (node) && node->stop.halting)
+    link_send (node, link, &(Message){ .kind = MESSAGE_HALT });
+  else if (node->stop.wanted && acting != NULL && node_id_equal (&acting->id, &link->remote))
+    {
+      link_send (node, link, &(Message){ .kind = MESSAGE_SUSPEND });
+      report_drained (node);
+    }
+}
+
+gboolean
+stop_promoted (Node *node)
+{
+  if (!node->stop.wanted)
+    return FALSE;
+  node->stop.final = node->stop.finished = FALSE;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    ((Member *)node->roster.members->pdata[i])->drained = FALSE;
+  begin (node);
+  report_drained (node);
+  return TRUE;
+}
+
+guint64
+stop_due (Node *node)
+{
+  const Stop *stop = &node->stop;
+
+  return stop->halting && !stop->final && roster_is_master (node) && node->saves.opened
+                 && node->now_us < stop->until_us
+             ? stop->until_us
+             : CORE_NEVER;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of a run: main is finished, or the run is suspended as a whole (everybody halts, saves and says so).
+ * With a checkpoint the end waits for its last publication. Driver's thread. */
+#pragma once
+
+#include "link.h"
+
+#define STOP_DRAIN_US (20 * G_USEC_PER_SEC)
+#define STOP_SUSPENDED 75 /* exit code: run me again */
+
+typedef struct
+{
+  gboolean wanted;   /* somebody asked for a suspend */
+  gboolean halting;  /* nothing new starts */
+  gboolean halted;   /* the engine has stopped */
+  gboolean finished; /* main returned `code` */
+  gboolean final;    /* the last publication was asked for */
+  guint64 code;
+  guint64 until_us; /* patience with those that drain */
+} Stop;
+
+void stop_suspend (Node *node);
+void stop_on_halt (Node *node, Link *link);
+void stop_on_halted (Node *node);
+void stop_on_drained (Node *node, Link *link);
+void stop_finish (Node *node, guint64 code);
+void stop_on_published (Node *node);
+void stop_on_end (Node *node, guint64 code);
+/* The master or its link is new. */
+void stop_renew (Node *node);
+void stop_greet (Node *node, Link *link);
+/* A new master in the middle of a suspend goes on with it. FALSE: there is none. */
+gboolean stop_promoted (Node *node);
+/* Is everything there for the last publication? */
+void stop_go_on (Node *node);
+guint64 stop_due (Node *node);

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What must hold in every run, whatever fails (README lists the numbers). Looks, never acts. */
+#include "config.h"
+
+#include "sim-private.h"
+
+#include <stdio.h>
+
+/* A roster is copied to look at it, so that is not done after each step. */
+#define ROSTER_EVERY 16
+/* Fault-free: messages for each job that moved, for each pair of nodes, for each node and second.
+ */
+#define FRAMES_PER_LOAN 8
+#define FRAMES_PER_PAIR 16
+#define FRAMES_PER_NODE_SECOND 1000
+
+void
+check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
+{
+  const char *path = sim->plan->tree->jobs[job].path;
+
+  sim->outcome->executed++;
+  if (sim->calm && sim->restored[job])
+    sim_fail (sim, "I7: p%u executes '%s' again, which the checkpoint covers", process->number,
+              path);
+  if (!from_elsewhere && model_knows_job (process->model, job))
+    sim_fail (sim, "I3: p%u executes '%s' although it knows who holds it", process->number, path);
+}
+
+void
+check_finished (Sim *sim, guint32 job)
+{
+  if (sim->finished[job] < G_MAXUINT8)
+    sim->finished[job]++;
+}
+
+typedef struct
+{
+  Sim *sim;
+  Process *process;
+  GArray *members;
+} Roster;
+
+static void
+check_holder (gpointer data, const NodeId *holder)
+{
+  const Roster *roster = data;
+  char text[NODE_ID_TEXT_MAX];
+
+  for (guint i = 0; i < roster->members->len; i++)
+    if (node_id_equal (&g_array_index (roster->members, NodeMember, i).id, holder))
+      return;
+  sim_fail (roster->sim, "I4: the engine of p%u knows a holder that left: %s",
+            roster->process->number, node_id_show (holder, text));
+}
+
+void
+check_after_step (Sim *sim, Process *process)
+{
+  ModelStats model;
+  NodeStats node;
+
+  model_check_invariants (process->model);
+  model_stats (process->model, &model);
+  if (!sim->plan->late_mail)
+    {
+      node_stats (process->node, &node);
+      /* Loan 0, the root that another node runs, is main's and stands in no slot. */
+      if (model.waits != node.lent && !(process->main_waits && model.waits + 1 == node.lent))
+        sim_fail (sim, "I3: in p%u %u slots wait but the node knows of %" G_GUINT64_FORMAT " loans",
+                  process->number, model.waits, node.lent);
+    }
+  if (model.known > 0 && sim->outcome->steps % ROSTER_EVERY == 0)
+    {
+      Roster roster = { sim, process, node_members (process->node) };
+      model_each_holder (process->model, check_holder, &roster);
+      g_array_unref (roster.members);
+    }
+}
+
+void
+check_answer (Sim *sim, GBytes *value)
+{
+  if (!g_bytes_equal (value, sim->plan->tree->jobs[0].value))
+    sim_fail (sim, "I1: a wrong answer");
+  sim->outcome->answered = TRUE;
+  sim->n_answers++;
+}
+
+/* Nothing else went wrong, so a suspended run has saved every job that ever finished. */
+static void
+check_suspended (Sim *sim)
+{
+  for (guint32 i = 0; i < sim->plan->tree->n; i++)
+    if (sim->finished[i] > 0 && !store_covers (&sim->published, i))
+      sim_fail (sim, "I7: suspended without saving '%s', which was finished",
+                sim->plan->tree->jobs[i].path);
+}
+
+void
+check_ended (Sim *sim, Process *process, guint64 code)
+{
+  gboolean only_suspend = sim->plan->n_faults == 1 && sim->plan->faults[0].kind == FAULT_SUSPEND;
+
+  if (code == 0 && !sim->outcome->answered)
+    sim_fail (sim, "I1: p%u ends with 0 but there is no answer", process->number);
+  else if (code != 0 && (code != 75 || !sim->suspended))
+    sim_fail (sim, "I1: p%u ends with %" G_GUINT64_FORMAT, process->number, code);
+  if (code == 75 && only_suspend && sim->plan->checkpoint)
+    check_suspended (sim);
+  sim->n_codes++;
+}
+
+void
+check_published (Sim *sim, const Store *before)
+{
+  for (guint32 i = 0; i < sim->plan->tree->n; i++)
+    if (store_covers (before, i) && !store_covers (&sim->published, i))
+      sim_fail (sim, "I6: '%s' was covered and is not any more", sim->plan->tree->jobs[i].path);
+}
+
+void
+check_stands_still (Sim *sim)
+{
+  sim_fail (
+      sim, "I2: still not over at %.3f s, %.3f s after the last fault; %u of %u processes live",
+      (double)sim->now_us / SIM_SECOND, (double)(sim->now_us - sim->last_fault_us) / SIM_SECOND,
+      sim_n_alive (sim), sim->n_processes);
+  for (guint i = 0; sim->verbose && i < sim->n_processes; i++)
+    if (sim->processes[i]->alive)
+      {
+        printf ("#  p%u:\n", i);
+        model_print (sim->processes[i]->model);
+      }
+}
+
+static void
+check_fault_free (Sim *sim)
+{
+  const Plan *plan = sim->plan;
+  guint64 n = plan->n_nodes;
+  guint64 bound = FRAMES_PER_LOAN * sim->outcome->jobs_lent + FRAMES_PER_PAIR * n * n
+                  + FRAMES_PER_NODE_SECOND * n * (1 + sim->now_us / SIM_SECOND);
+
+  if (sim->outcome->executed != plan->tree->n)
+    sim_fail (sim, "I8: %" G_GUINT64_FORMAT " jobs executed of %u, with no fault",
+              sim->outcome->executed, plan->tree->n);
+  if (sim->outcome->messages > bound)
+    sim_fail (sim,
+              "I8: %" G_GUINT64_FORMAT " messages, more than %" G_GUINT64_FORMAT ", with no fault",
+              sim->outcome->messages, bound);
+}
+
+void
+check_at_the_end (Sim *sim)
+{
+  gboolean given_up = sim->suspended && !sim->plan->checkpoint;
+
+  if (sim->heap->len == 0 && sim_n_alive (sim) > 0)
+    sim_fail (sim, "I2: nothing more will happen, and it is not over");
+  if (!sim->outcome->answered && !given_up && sim->lives_left)
+    sim_fail (sim, "I2: over without an answer");
+  if (sim->plan->n_faults == 0 && sim->outcome->failure[0] == '\0')
+    check_fault_free (sim);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The enumeration. */
+#include "config.h"
+
+#include "enumerate.h"
+
+#include "swarm.h"
+
+#include <string.h>
+
+typedef struct
+{
+  Plan plan;
+  guint64 deliveries; /* of the last run */
+  void (*before) (const Plan *plan);
+  EnumerateResult *result;
+} Work;
+
+static gboolean
+try (Work *work)
+{
+  Outcome outcome;
+
+  if (work->before != NULL)
+    work->before (&work->plan);
+  sim_run (&work->plan, FALSE, &outcome);
+  work->result->runs++;
+  work->result->steps += outcome.steps;
+  work->deliveries = outcome.deliveries;
+  if (outcome.failure[0] == '\0')
+    return TRUE;
+  work->result->failed = TRUE;
+  work->result->plan = work->plan;
+  memcpy (work->result->failure, outcome.failure, sizeof outcome.failure);
+  return FALSE;
+}
+
+static Fault
+fault_at (FaultKind kind, guint node, guint64 message)
+{
+  return (Fault){ .kind = kind, .node = node, .count = 2, .at_message = message, .for_us = 5000 };
+}
+
+static gboolean
+try_seconds (Work *work, const Enumeration *what, guint64 first)
+{
+  guint64 last = work->deliveries;
+
+  work->plan.n_faults = 2;
+  for (guint64 second = first + work->result->runs % what->stride; second <= last;
+       second += what->stride)
+    for (guint node = 0; node + 1 < what->n_nodes; node++)
+      {
+        work->plan.faults[1] = fault_at (what->second, node, second);
+        if (!try (work))
+          return FALSE;
+      }
+  return TRUE;
+}
+
+void
+enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), EnumerateResult *result)
+{
+  Work work = { .before = before, .result = result };
+  gboolean well;
+
+  *result = (EnumerateResult){ 0 };
+  swarm_fixed_plan (what->n_jobs, what->n_nodes, what->checkpoint, &work.plan);
+  well = try (&work);
+  guint64 last = work.deliveries;
+  for (guint64 first = 1; well && first <= last; first++)
+    for (guint node = 0; well && node < what->n_nodes; node++)
+      {
+        work.plan.n_faults = 1;
+        work.plan.faults[0] = fault_at (what->first, node, first);
+        well = try (&work);
+        if (well && what->depth == ENUMERATE_PAIRS)
+          well = try_seconds (&work, what, first);
+      }
+  tree_free ((Tree *)work.plan.tree);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tries every crash point of a small run: before the delivery of each message, each node in turn;
+ * and every pair of such crashes. The second one counts the messages of the run that the first has
+ * changed. */
+#pragma once
+
+#include "sim.h"
+
+typedef enum
+{
+  ENUMERATE_SINGLES,
+  ENUMERATE_PAIRS
+} EnumerateDepth;
+
+typedef struct
+{
+  guint n_jobs, n_nodes;
+  gboolean checkpoint;
+  EnumerateDepth depth;
+  FaultKind first, second; /* what strikes: FAULT_CRASH, FAULT_RESET, FAULT_TOTAL … */
+  guint stride; /* of pairs: every how manieth second point, from a place that moves; 1: all */
+} Enumeration;
+
+typedef struct
+{
+  guint64 runs, steps;
+  gboolean failed;
+  Plan plan; /* the failing one; its tree is freed */
+  char failure[400];
+} EnumerateResult;
+
+/* Stops at the first failure. `before` (nullable) is told of each plan before it runs. */
+void enumerate_all (const Enumeration *what, void (*before) (const Plan *plan),
+                    EnumerateResult *result);

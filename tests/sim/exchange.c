@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The model engine's border: loans, results from elsewhere, known paths, scans. */
+#include "config.h"
+
+#include "model-private.h"
+
+#include <string.h>
+
+/* The best of those who are said to hold this job: finished before running, then the lowest id. */
+static const Known *
+best_known (const Model *model, guint32 job)
+{
+  const Known *best = NULL;
+
+  for (guint i = 0; i < model->known->len; i++)
+    {
+      const Known *known = &g_array_index (model->known, Known, i);
+      if (known->job == job
+          && (best == NULL || known->finished > best->finished
+              || (known->finished == best->finished
+                  && node_id_compare (&known->holder, &best->holder) < 0)))
+        best = known;
+    }
+  return best;
+}
+
+static void
+wait_for_loan (Model *model, Slot *slot)
+{
+  slot->state = SLOT_LENT;
+  slot->loan = ++model->last_loan;
+  g_ptr_array_add (model->waits, slot);
+}
+
+gboolean
+model_adopt (Model *model, Slot *slot)
+{
+  const Known *known = model->known->len == 0 ? NULL : best_known (model, slot->job);
+
+  g_assert (slot->state == SLOT_READY);
+#ifdef SATIN_PLANT_LATE_NEWS_IGNORED
+  if (slot->looked_up)
+    return FALSE;
+#endif
+  slot->looked_up = TRUE;
+  if (known == NULL)
+    return FALSE;
+  wait_for_loan (model, slot);
+  model_say (model, (ModelEvent){ .kind = NODE_EVENT_ADOPT,
+                                  .loan = slot->loan,
+                                  .job = slot->job,
+                                  .node = known->holder });
+  return TRUE;
+}
+
+/* Tells the others that what they hold at or below a finished slot is held in vain. */
+static void
+say_covered (Model *model, guint32 job)
+{
+  for (guint i = 0; i < model->known->len; i++)
+    if (tree_covers (model->config.tree, job, g_array_index (model->known, Known, i).job))
+      {
+        model_say (model, (ModelEvent){ .kind = NODE_EVENT_COVERED, .job = job });
+        return;
+      }
+}
+
+/* Law 3 at work: what is found is told to all before the job returns. */
+static void
+improve (Model *model, guint64 result)
+{
+  if (result % MODEL_BEST_EVERY != 0 || result <= model->best)
+    return;
+  model->best = result;
+  guint64 le = GUINT64_TO_LE (result);
+  model_say (model,
+             (ModelEvent){ .kind = NODE_EVENT_IMPROVED, .bytes = g_bytes_new (&le, sizeof le) });
+}
+
+gboolean
+model_improve (Model *model, GBytes *value)
+{
+  guint64 number = tree_value_number (value);
+  gboolean real = FALSE;
+
+  for (guint32 i = 0; i < model->config.tree->n; i++)
+    real = real || model->config.tree->jobs[i].result == number;
+  if (number % MODEL_BEST_EVERY == 0)
+    model->best = MAX (model->best, number);
+  return real && number % MODEL_BEST_EVERY == 0;
+}
+
+void
+model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us)
+{
+  slot->state = SLOT_DONE;
+  slot->value = value;
+  improve (model, value);
+  slot->work_us = work_us;
+  if (slot->parent != NULL)
+    {
+      say_covered (model, slot->job);
+      return;
+    }
+  model_say (model,
+             (ModelEvent){ .kind = NODE_EVENT_DONE,
+                           .held = slot->held,
+                           .work_us = work_us,
+                           .bytes = g_bytes_ref (model->config.tree->jobs[slot->job].value) });
+  g_ptr_array_remove (model->inbox, slot);
+}
+
+static Slot *
+take_wait (Model *model, guint64 loan)
+{
+  for (guint i = 0; i < model->waits->len; i++)
+    {
+      Slot *slot = model->waits->pdata[i];
+      if (slot->loan == loan)
+        return g_ptr_array_remove_index (model->waits, i);
+    }
+  return NULL;
+}
+
+/* An inbox job may be lent on while it waits for a seat. */
+static Slot *
+ready_in_inbox (Model *model)
+{
+  for (guint i = 0; i < model->inbox->len; i++)
+    if (((Slot *)model->inbox->pdata[i])->state == SLOT_READY)
+      return model->inbox->pdata[i];
+  return NULL;
+}
+
+void
+model_lend (Model *model, guint count, GPtrArray *loans)
+{
+  if (model->halting || rng_chance (&model->rng, model->config.shy))
+    return;
+  while (loans->len < count)
+    {
+      Slot *slot = model_oldest (model);
+      if (slot == NULL)
+        slot = ready_in_inbox (model);
+      if (slot == NULL)
+        return;
+      const TreeJob *job = &model->config.tree->jobs[slot->job];
+      wait_for_loan (model, slot);
+      g_ptr_array_add (loans,
+                       loan_new (slot->loan, job->path, 0, &job->digest, job->weight, job->args));
+    }
+}
+
+void
+model_run (Model *model, guint64 held, const Loan *loan)
+{
+  int job = tree_find (model->config.tree, loan->path);
+
+  if (job < 0 || !digest_equal (&loan->digest, &model->config.tree->jobs[job].digest)
+      || loan->job != 0 || !g_bytes_equal (loan->args, model->config.tree->jobs[job].args))
+    {
+      model->config.fail (model->config.data, "was given a job that does not exist", 0);
+      return;
+    }
+  for (guint i = 0; i < model->inbox->len; i++)
+    if (((Slot *)model->inbox->pdata[i])->held == held)
+      model->config.fail (model->config.data, "was given one held number twice", (guint32)job);
+  Slot *slot = g_new0 (Slot, 1);
+  slot->job = (guint32)job;
+  slot->held = held;
+  g_ptr_array_add (model->inbox, slot);
+  model->fed = TRUE;
+}
+
+void
+model_unrun (Model *model, guint64 held)
+{
+  for (guint i = 0; i < model->inbox->len; i++)
+    {
+      const Slot *slot = model->inbox->pdata[i];
+      if (slot->held == held && slot->state == SLOT_READY)
+        {
+          model_say (model, (ModelEvent){ .kind = NODE_EVENT_UNRUN, .held = held });
+          g_ptr_array_remove_index (model->inbox, i);
+          return;
+        }
+    }
+}
+
+void
+model_put (Model *model, guint64 loan, GBytes *value)
+{
+  Slot *slot = take_wait (model, loan);
+
+  if (slot == NULL)
+    return;
+  if (!g_bytes_equal (value, model->config.tree->jobs[slot->job].value))
+    model->config.fail (model->config.data, "was given a wrong result", slot->job);
+  model_slot_done (model, slot, tree_value_number (value), 0);
+}
+
+void
+model_back (Model *model, guint64 loan)
+{
+  Slot *slot = take_wait (model, loan);
+
+  if (slot == NULL)
+    return;
+  slot->state = SLOT_READY;
+  slot->looked_up = FALSE;
+  if (slot->parent != NULL)
+    model_adopt (model, slot);
+}
+
+#ifndef SATIN_PLANT_LATE_NEWS_IGNORED
+/* News for a job whose slot is here already: a ready slot waits for the holder, a finished one
+ * covers. */
+static void
+hear_late_news (Model *model, guint32 job)
+{
+  for (guint i = 0; i < model->n_made; i++)
+    for (Frame *frame = model->stacks[i]->top; frame != NULL; frame = frame->below)
+      for (guint k = 0; k < frame->n_slots; k++)
+        {
+          Slot *slot = &frame->slots[k];
+          if (slot->state == SLOT_READY && slot->job == job)
+            model_adopt (model, slot);
+          if (slot->state == SLOT_DONE && tree_covers (model->config.tree, slot->job, job))
+            model_say (model, (ModelEvent){ .kind = NODE_EVENT_COVERED, .job = slot->job });
+        }
+}
+#endif
+
+void
+model_known (Model *model, const char *path, const Digest *digest, const NodeId *holder,
+             gboolean finished)
+{
+  int job = tree_find (model->config.tree, path);
+
+  if (job < 0 || !digest_equal (digest, &model->config.tree->jobs[job].digest))
+    return;
+  for (guint i = 0; i < model->known->len; i++)
+    {
+      Known *known = &g_array_index (model->known, Known, i);
+      if (known->job == (guint32)job && node_id_equal (&known->holder, holder))
+        {
+          known->finished = finished;
+          return;
+        }
+    }
+  Known known = { .job = (guint32)job, .holder = *holder, .finished = finished };
+  g_array_append_val (model->known, known);
+#ifndef SATIN_PLANT_LATE_NEWS_IGNORED
+  hear_late_news (model, (guint32)job);
+#endif
+}
+
+void
+model_forget (Model *model, const char *path, const NodeId *holder)
+{
+  int job = path == NULL ? -1 : tree_find (model->config.tree, path);
+
+  for (guint i = model->known->len; i-- > 0;)
+    {
+      const Known *known = &g_array_index (model->known, Known, i);
+      if ((path == NULL || known->job == (guint32)job) && node_id_equal (&known->holder, holder))
+        g_array_remove_index (model->known, i);
+    }
+}
+
+gboolean
+model_knows_job (const Model *model, guint32 job)
+{
+  return best_known (model, job) != NULL;
+}
+
+gboolean
+model_knows_holder (const Model *model, const NodeId *holder)
+{
+  for (guint i = 0; i < model->known->len; i++)
+    if (node_id_equal (&g_array_index (model->known, Known, i).holder, holder))
+      return TRUE;
+  return FALSE;
+}
+
+void
+model_each_holder (const Model *model, void (*each) (gpointer data, const NodeId *holder),
+                   gpointer data)
+{
+  for (guint i = 0; i < model->known->len; i++)
+    each (data, &g_array_index (model->known, Known, i).holder);
+}
+
+static void
+add_rows (Model *model, const Frame *frame, GPtrArray *rows)
+{
+  if (frame->below != NULL)
+    add_rows (model, frame->below, rows);
+  for (guint i = 0; i < frame->n_slots; i++)
+    {
+      Slot *slot = (Slot *)&frame->slots[i];
+      const TreeJob *job = &model->config.tree->jobs[slot->job];
+      if (slot->state != SLOT_DONE || slot->reported)
+        continue;
+      slot->reported = TRUE;
+      g_ptr_array_add (
+          rows, row_new (job->path, 0, &job->digest, job->weight, slot->work_us, job->value));
+    }
+}
+
+void
+model_scan_stack (Model *model, Stack *stack)
+{
+  if (!stack->scan_due)
+    return;
+  stack->scan_due = FALSE;
+  if (stack->top == NULL)
+    return;
+  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  add_rows (model, stack->top, rows);
+  if (rows->len > 0)
+    model_say (model, (ModelEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+  else
+    g_ptr_array_unref (rows);
+}
+
+void
+model_scan (Model *model, gboolean whole)
+{
+  for (guint i = 0; i < model->n_made; i++)
+    {
+      Stack *stack = model->stacks[i];
+      stack->scan_due = TRUE;
+      for (Frame *frame = stack->top; whole && frame != NULL; frame = frame->below)
+        for (guint k = 0; k < frame->n_slots; k++)
+          frame->slots[k].reported = FALSE;
+      if (!stack->computes)
+        model_scan_stack (model, stack);
+    }
+}
+
+void
+model_halt (Model *model)
+{
+  model->halting = TRUE;
+}

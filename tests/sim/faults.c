@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Faults, and the people around a run: they start processes, give joiners an address, and start
+ * fresh ones when none is left that could go on. */
+#include "config.h"
+
+#include "sim-private.h"
+
+/* A run that was lost or suspended is taken up again after this long. */
+#define RESUME_AFTER_US SIM_SECOND
+#define LIVES_MAX 6
+
+guint
+sim_n_alive (const Sim *sim)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < sim->n_processes; i++)
+    n += sim->processes[i]->alive;
+  return n;
+}
+
+guint
+sim_n_members (const Sim *sim)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < sim->n_processes; i++)
+    n += sim->processes[i]->alive && sim->processes[i]->member;
+  return n;
+}
+
+static void
+put_off (Sim *sim, guint64 until_us)
+{
+  sim->last_fault_us = MAX (sim->last_fault_us, until_us);
+  sim->deadline_us = MAX (sim->deadline_us, sim->last_fault_us + sim->plan->patience_us);
+}
+
+void
+faults_schedule (Sim *sim)
+{
+  for (guint i = 0; i < sim->plan->n_faults; i++)
+    {
+      const Fault *fault = &sim->plan->faults[i];
+      if (fault->at_message == 0)
+        sim_expect (sim, fault->at_us, HAPPEN_FAULT, 0)->number = i;
+      put_off (sim, fault->at_us + fault->for_us);
+    }
+}
+
+void
+faults_before (Sim *sim, const Happen *happen)
+{
+  if (happen->kind != HAPPEN_MESSAGE)
+    return;
+  for (guint i = sim->next_message_fault; i < sim->plan->n_faults; i++)
+    {
+      const Fault *fault = &sim->plan->faults[i];
+      if (fault->at_message > sim->outcome->deliveries + 1)
+        break;
+      sim->next_message_fault++;
+      if (fault->at_message != 0)
+        faults_strike (sim, fault);
+    }
+}
+
+void
+faults_start_process (Sim *sim, gboolean founder)
+{
+  NodeEvent event = { .kind = NODE_EVENT_TIMER };
+
+  if (sim->n_processes == SIM_NODES_MAX)
+    return;
+  Process *process = process_start (sim, founder);
+  sim->founded = sim->founded || founder;
+  sim_say (sim, "p%u starts%s", process->number, founder ? ", founder" : "");
+  sim_step (sim, process, &event);
+  if (!founder)
+    sim_expect (sim, sim->now_us + sim->plan->delay_us, HAPPEN_JOIN, process->number);
+}
+
+void
+faults_start_life (Sim *sim, guint n)
+{
+  const Plan *plan = sim->plan;
+
+  sim->outcome->lives++;
+  sim->n_codes = 0;
+  sim->founded = FALSE;
+  sim->calm = plan->even_delays && sim->now_us >= sim->last_fault_us
+              && sim->next_message_fault == plan->n_faults;
+  for (guint32 i = 0; i < plan->tree->n; i++)
+    {
+      sim->restored[i] = plan->checkpoint && store_covers (&sim->published, i);
+      sim->finished[i] = 0;
+    }
+  put_off (sim, sim->now_us);
+  sim_expect (sim, sim->now_us, HAPPEN_START, SIM_NODES_MAX)->flag = TRUE;
+  for (guint i = 1; i < n && !plan->solo; i++)
+    sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, plan->join_us + 1), HAPPEN_START,
+                SIM_NODES_MAX);
+}
+
+static Process *
+victim_of (Sim *sim, const Fault *fault)
+{
+  guint n = sim_n_alive (sim), k;
+
+  if (n == 0)
+    return NULL;
+  k = fault->node % n;
+  for (guint i = 0; i < sim->n_processes; i++)
+    if (sim->processes[i]->alive && k-- == 0)
+      return sim->processes[i];
+  return NULL;
+}
+
+static void
+resume_with (Sim *sim, guint n)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    process_end (sim, sim->processes[i], FAULT_CRASH);
+  if (sim->resuming)
+    return;
+  sim->lives_left = sim->outcome->lives < LIVES_MAX && sim->n_processes + n <= SIM_NODES_MAX;
+  if (!sim->lives_left)
+    return;
+  sim->resuming = TRUE;
+  put_off (sim, sim->now_us + RESUME_AFTER_US);
+  sim_expect (sim, sim->now_us + RESUME_AFTER_US, HAPPEN_RESUME, SIM_NODES_MAX)->number = n;
+}
+
+static void
+suspend (Sim *sim, const Fault *fault, Process *process)
+{
+  NodeEvent event = { .kind = NODE_EVENT_SUSPEND };
+
+  if (!process->member || sim->outcome->answered)
+    return;
+  sim->suspended = TRUE;
+  sim->resume_count = MAX (fault->count, 1);
+  sim_step (sim, process, &event);
+}
+
+void
+faults_strike (Sim *sim, const Fault *fault)
+{
+  Process *process = victim_of (sim, fault);
+
+  if (process == NULL)
+    return;
+  sim_say (sim, "fault %d strikes p%u", fault->kind, process->number);
+  put_off (sim, sim->now_us + fault->for_us);
+  switch (fault->kind)
+    {
+    case FAULT_CRASH:
+    case FAULT_VANISH:
+      process_end (sim, process, fault->kind);
+      break;
+    case FAULT_PAUSE:
+      process->paused_us = sim->now_us + fault->for_us;
+      break;
+    case FAULT_CLOG:
+      process->clogged_us = sim->now_us + fault->for_us;
+      break;
+    case FAULT_RESET:
+      links_reset (sim, process);
+      break;
+    case FAULT_JOIN:
+      if (!sim->plan->solo)
+        sim_expect (sim, sim->now_us, HAPPEN_START, SIM_NODES_MAX);
+      break;
+    case FAULT_TOTAL:
+      resume_with (sim, MAX (fault->count, 1));
+      break;
+    case FAULT_SUSPEND:
+      suspend (sim, fault, process);
+      break;
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+void
+faults_look_after (Sim *sim)
+{
+  if (sim->resuming || !sim->founded || sim_n_members (sim) > 0)
+    return;
+  if (sim->outcome->answered || (sim->suspended && !sim->plan->checkpoint && sim->n_codes > 0))
+    {
+      /* The run is over; late joiners find nobody any more. */
+      for (guint i = 0; i < sim->n_processes; i++)
+        process_end (sim, sim->processes[i], FAULT_CRASH);
+      return;
+    }
+  resume_with (sim, sim->suspended ? sim->resume_count : sim->plan->n_nodes);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links between processes: dials, messages in order within a direction of a link, random delays,
+ * and the ways a link ends. A link's number is the same at both sides; side 0 dialled. */
+#include "config.h"
+
+#include "sim-private.h"
+
+/* After this long a dial into silence gives up. */
+#define DIAL_TIMEOUT_US (3 * SIM_SECOND)
+/* With swings, a link is this much slower in one of eight spells of time. */
+#define SWING_FACTOR 40
+#define SWING_SPELL_US 50000
+
+static Link *
+link_at (Sim *sim, guint64 number)
+{
+  g_assert (number >= 1 && number <= sim->links->len);
+  return &g_array_index (sim->links, Link, number - 1);
+}
+
+static guint
+side_of (const Link *link, const Process *process)
+{
+  return link->node[0] == process->number ? 0 : 1;
+}
+
+/* When something sent now from one process to another is there. */
+static guint64
+arrival (Sim *sim, const Process *from, const Process *to)
+{
+  guint64 base = sim->plan->delay_us;
+  guint64 start = MAX (sim->now_us, MAX (from->clogged_us, to->clogged_us));
+
+  if (sim->plan->even_delays)
+    return start + base;
+  if (sim->plan->swings
+      && rng_mix (sim->plan->seed + (sim->now_us / SWING_SPELL_US) * 64 + from->number * 8
+                  + to->number)
+                 % 8
+             == 0)
+    base *= SWING_FACTOR;
+  guint64 delay = base / 2 + rng_below (&sim->links_rng, base + 1);
+  if (rng_chance (&sim->links_rng, 5))
+    delay *= 4;
+  return start + delay;
+}
+
+static Process *
+process_at (Sim *sim, const char *address)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    if (g_str_equal (sim->processes[i]->address, address))
+      return sim->processes[i];
+  return NULL;
+}
+
+static void
+fail_dial (Sim *sim, Process *process, guint64 dial, guint64 at_us, gboolean dead)
+{
+  Happen *happen = sim_expect (sim, at_us, HAPPEN_DIAL_FAILED, process->number);
+
+  happen->number = dial;
+  happen->flag = dead;
+}
+
+void
+links_dial (Sim *sim, Process *process, guint64 dial, const char *address)
+{
+  Process *to = process_at (sim, address);
+
+  if (to == NULL)
+    sim_fail (sim, "p%u dials an address that never was: '%s'", process->number, address);
+  else if (to->silent)
+    fail_dial (sim, process, dial, sim->now_us + DIAL_TIMEOUT_US, FALSE);
+  else if (!to->alive || to == process)
+    fail_dial (sim, process, dial, arrival (sim, process, to), TRUE);
+  else
+    {
+      Link link = { .node = { process->number, to->number } };
+      guint64 there_us = arrival (sim, process, to), back_us = there_us + (there_us - sim->now_us);
+      link.last_us[0] = back_us;
+      link.last_us[1] = there_us;
+      g_array_append_val (sim->links, link);
+      sim_expect (sim, there_us, HAPPEN_LINK_UP, to->number)->link = sim->links->len;
+      Happen *happen = sim_expect (sim, back_us, HAPPEN_LINK_UP, process->number);
+      happen->link = sim->links->len;
+      happen->number = dial;
+    }
+}
+
+void
+links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts)
+{
+  Link *link = link_at (sim, number);
+  guint side = side_of (link, process), other = 1 - side;
+
+  sim->outcome->messages++;
+  if (!link->open[side])
+    return; /* it broke a moment ago; LINK_DOWN is on its way or was just taken in */
+  Process *to = sim->processes[link->node[other]];
+  GByteArray *all = g_byte_array_new ();
+  for (guint i = 0; i < parts->len; i++)
+    {
+      gsize size;
+      const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
+      g_byte_array_append (all, data, (guint)size);
+    }
+  guint64 at_us = arrival (sim, process, to);
+  at_us = MAX (link->last_us[other] + 1, at_us);
+  link->last_us[other] = at_us;
+  Happen *happen = sim_expect (sim, at_us, HAPPEN_MESSAGE, to->number);
+  happen->link = number;
+  happen->bytes = g_byte_array_free_to_bytes (all);
+}
+
+/* Side `side` will see its end of the link break; what is under way arrives until then. */
+static void
+expect_down (Sim *sim, guint64 number, guint side, guint64 at_us)
+{
+  Link *link = link_at (sim, number);
+
+  link->last_us[side] = MAX (link->last_us[side] + 1, at_us);
+  sim_expect (sim, link->last_us[side], HAPPEN_LINK_DOWN, link->node[side])->link = number;
+}
+
+void
+links_close (Sim *sim, Process *process, guint64 number)
+{
+  Link *link = link_at (sim, number);
+  guint side = side_of (link, process);
+
+  if (!link->open[side])
+    return;
+  link->open[side] = FALSE;
+  expect_down (sim, number, 1 - side, arrival (sim, process, sim->processes[link->node[1 - side]]));
+}
+
+void
+links_lose (Sim *sim, Process *process, FaultKind how)
+{
+  for (guint64 number = 1; number <= sim->links->len; number++)
+    {
+      Link *link = link_at (sim, number);
+      if (link->node[0] != process->number && link->node[1] != process->number)
+        continue;
+      guint side = side_of (link, process), other = 1 - side;
+      link->open[side] = FALSE;
+      if (how == FAULT_VANISH)
+        continue;
+      guint64 at_us = arrival (sim, process, sim->processes[link->node[other]]);
+      if (how == FAULT_CRASH && sim->plan->sudden)
+        link->cut_us[other] = sim->now_us + rng_below (&sim->links_rng, at_us - sim->now_us + 1);
+      expect_down (sim, number, other, at_us);
+    }
+}
+
+void
+links_reset (Sim *sim, Process *process)
+{
+  guint n_open = 0;
+
+  for (guint64 number = 1; number <= sim->links->len; number++)
+    {
+      Link *link = link_at (sim, number);
+      if (!link->open[0] || !link->open[1]
+          || (link->node[0] != process->number && link->node[1] != process->number)
+          || rng_below (&sim->links_rng, ++n_open) > 1)
+        continue;
+      for (guint side = 0; side < 2; side++)
+        {
+          guint64 at_us = sim->now_us + rng_below (&sim->links_rng, 2 * sim->plan->delay_us + 1);
+          link->cut_us[side] = at_us;
+          sim_expect (sim, at_us, HAPPEN_LINK_DOWN, link->node[side])->link = number;
+        }
+    }
+}
+
+static void
+deliver (Sim *sim, Process *process, const Happen *happen)
+{
+  NodeEvent event = { .link = happen->link, .bytes = happen->bytes };
+  Link *link = link_at (sim, happen->link);
+  guint side = side_of (link, process);
+
+  if (happen->kind == HAPPEN_MESSAGE)
+    {
+      if (!link->open[side] || (link->cut_us[side] != 0 && sim->now_us >= link->cut_us[side]))
+        return;
+      sim->outcome->deliveries++;
+      event.kind = NODE_EVENT_MESSAGE;
+    }
+  else if (happen->kind == HAPPEN_LINK_UP)
+    {
+      link->open[side] = TRUE;
+      event.kind = NODE_EVENT_LINK_UP;
+      event.dial = happen->number;
+    }
+  else
+    {
+      if (!link->open[side])
+        return;
+      link->open[side] = FALSE;
+      event.kind = NODE_EVENT_LINK_DOWN;
+    }
+  sim_step (sim, process, &event);
+}
+
+void
+links_happen (Sim *sim, const Happen *happen)
+{
+  Process *process = sim->processes[happen->node];
+
+  if (happen->kind != HAPPEN_DIAL_FAILED)
+    {
+      deliver (sim, process, happen);
+      return;
+    }
+  NodeEvent event
+      = { .kind = NODE_EVENT_DIAL_FAILED, .dial = happen->number, .dead = happen->flag };
+  sim_step (sim, process, &event);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The simulator's command line. Without arguments it is a test of `make check` in TAP; a build with
+ * a planted bug then looks for that bug and fails when it finds nothing. */
+#include "config.h"
+
+#include "enumerate.h"
+#include "swarm.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What `make check` tries. */
+#define CHECK_SEEDS 3000
+#define CHECK_TWICE 100
+#define PLANT_SEEDS 20000
+
+/* The case that runs now, for the handler of an assertion's abort. */
+static char running[200];
+
+static const char *const fault_names[]
+    = { "none", "crash", "vanish", "pause", "clog", "reset", "join", "total", "suspend" };
+G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
+
+static void
+note_case (const Plan *plan)
+{
+  gsize n = (gsize)g_snprintf (running, sizeof running, "--case %u/%u%s", plan->tree->n,
+                               plan->n_nodes, plan->checkpoint ? "/checkpoint" : "");
+
+  for (guint i = 0; i < plan->n_faults && n < sizeof running; i++)
+    n += (gsize)g_snprintf (running + n, sizeof running - n, ",%s:%u@%" G_GUINT64_FORMAT,
+                            fault_names[plan->faults[i].kind], plan->faults[i].node,
+                            plan->faults[i].at_message);
+}
+
+static void
+note_seed (guint64 seed)
+{
+  g_snprintf (running, sizeof running, "--seed %" G_GUINT64_FORMAT, seed);
+}
+
+/* An assertion of the protocol or the model failed: say where, as nothing else can. */
+static void
+say_and_die (int number)
+{
+  static const char before[] =
+#ifdef SATIN_PLANT
+      "ok 1 - the planted bug " SATIN_PLANT " is caught by an assertion: ";
+#else
+      "not ok - aborted: ";
+#endif
+
+  (void)!write (STDOUT_FILENO, before, sizeof before - 1);
+  (void)!write (STDOUT_FILENO, running, strlen (running));
+  (void)!write (STDOUT_FILENO, "\n", 1);
+#ifdef SATIN_PLANT
+  _exit (number == SIGABRT ? 0 : 1);
+#endif
+  signal (number, SIG_DFL);
+  raise (number);
+}
+
+static gboolean
+run_seed (guint64 seed, gboolean verbose, Outcome *outcome)
+{
+  Plan plan;
+
+  note_seed (seed);
+  swarm_plan (seed, &plan);
+  sim_run (&plan, verbose, outcome);
+  tree_free ((Tree *)plan.tree);
+  return outcome->failure[0] == '\0';
+}
+
+/* FALSE: the first failure was printed. */
+static gboolean
+run_seeds (guint64 from, guint64 n, Outcome *sum)
+{
+  for (guint64 seed = from; seed < from + n; seed++)
+    {
+      Outcome outcome;
+      if (!run_seed (seed, FALSE, &outcome))
+        {
+          printf ("# seed %" G_GUINT64_FORMAT ": %s\n", seed, outcome.failure);
+          return FALSE;
+        }
+      sum->steps += outcome.steps;
+      sum->executed += outcome.executed;
+      sum->adopted += outcome.adopted;
+      sum->lost += outcome.lost;
+      sum->steals_remote += outcome.steals_remote;
+      sum->lives += outcome.lives;
+    }
+  return TRUE;
+}
+
+static gboolean
+run_enumeration (const Enumeration *what, EnumerateResult *result)
+{
+  enumerate_all (what, note_case, result);
+  if (result->failed)
+    printf ("# %s: %s\n", running, result->failure);
+  return !result->failed;
+}
+
+static double
+seconds_since (gint64 start_us)
+{
+  return (double)(g_get_monotonic_time () - start_us) / 1e6;
+}
+
+#ifdef SATIN_PLANT
+/* Crash points first, then seeds: whatever fails, fails because of the planted bug. */
+static int
+check (void)
+{
+  static const Enumeration singles[]
+      = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 },
+          { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1 } };
+  EnumerateResult result;
+  Outcome outcome = { 0 };
+  gboolean well = TRUE;
+
+  printf ("1..1\n");
+  for (guint i = 0; well && i < G_N_ELEMENTS (singles); i++)
+    well = run_enumeration (&singles[i], &result);
+  if (well)
+    well = run_seeds (1, PLANT_SEEDS, &outcome);
+  printf ("%sok 1 - the planted bug " SATIN_PLANT " is caught: %s\n", well ? "not " : "", running);
+  return well;
+}
+#else
+static gboolean
+report (guint number, gboolean well, const char *what, guint64 runs, gint64 start_us)
+{
+  printf ("%sok %u - %s (%" G_GUINT64_FORMAT " runs, %.1f s)\n", well ? "" : "not ", number, what,
+          runs, seconds_since (start_us));
+  fflush (stdout);
+  return well;
+}
+
+static gboolean
+same_twice (guint64 from, guint64 n)
+{
+  for (guint64 seed = from; seed < from + n; seed++)
+    {
+      Outcome first, second;
+      run_seed (seed, FALSE, &first);
+      run_seed (seed, FALSE, &second);
+      if (first.hash != second.hash || first.steps != second.steps)
+        {
+          printf ("# I11: seed %" G_GUINT64_FORMAT " differs from itself\n", seed);
+          return FALSE;
+        }
+    }
+  return TRUE;
+}
+
+static int
+check (void)
+{
+  static const struct
+  {
+    const char *name;
+    Enumeration what;
+  } tries[] = {
+    { "every single crash, 7 jobs",
+      { 7, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+    { "every single crash, 15 jobs",
+      { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+    { "every single crash, 15 jobs, checkpoint",
+      { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+    { "every link reset, 15 jobs",
+      { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1 } },
+    { "every loss of all, 15 jobs, checkpoint",
+      { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1 } },
+    { "every suspend, 15 jobs, checkpoint",
+      { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1 } },
+    { "every pair of crashes, 7 jobs",
+      { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1 } },
+  };
+  guint number = 0, n_bad = 0;
+
+  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 2);
+  for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
+    {
+      EnumerateResult result;
+      gint64 start_us = g_get_monotonic_time ();
+      gboolean well = run_enumeration (&tries[i].what, &result);
+      n_bad += !report (++number, well, tries[i].name, result.runs, start_us);
+    }
+  Outcome sum = { 0 };
+  gint64 start_us = g_get_monotonic_time ();
+  gboolean well = run_seeds (1, CHECK_SEEDS, &sum);
+  n_bad += !report (++number, well, "random mixes of faults", CHECK_SEEDS, start_us);
+  start_us = g_get_monotonic_time ();
+  n_bad += !report (++number, same_twice (1, CHECK_TWICE), "a seed is the same run each time",
+                    2 * CHECK_TWICE, start_us);
+  return n_bad > 0;
+}
+#endif
+
+static gint64 option_seeds, option_from = 1, option_seed = -1;
+static gboolean option_singles, option_pairs, option_keep_going;
+static int option_jobs = 15, option_nodes = 3, option_stride = 1;
+static gboolean option_checkpoint;
+static char *option_case;
+
+static const GOptionEntry options[] = {
+  { "seeds", 0, 0, G_OPTION_ARG_INT64, &option_seeds, "Run this many seeds", "N" },
+  { "from", 0, 0, G_OPTION_ARG_INT64, &option_from, "The first of them", "SEED" },
+  { "keep-going", 0, 0, G_OPTION_ARG_NONE, &option_keep_going, "Go on after a failing seed", NULL },
+  { "seed", 0, 0, G_OPTION_ARG_INT64, &option_seed, "Run one seed and print every step", "SEED" },
+  { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
+    "JOBS/NODES[/checkpoint],FAULT:NODE@MESSAGE…" },
+  { "singles", 0, 0, G_OPTION_ARG_NONE, &option_singles, "Try every single crash", NULL },
+  { "pairs", 0, 0, G_OPTION_ARG_NONE, &option_pairs, "Try every pair of crashes", NULL },
+  { "jobs", 0, 0, G_OPTION_ARG_INT, &option_jobs, "… of a tree of N jobs", "N" },
+  { "nodes", 0, 0, G_OPTION_ARG_INT, &option_nodes, "… on N nodes", "N" },
+  { "checkpoint", 0, 0, G_OPTION_ARG_NONE, &option_checkpoint, "… with a checkpoint", NULL },
+  { "stride", 0, 0, G_OPTION_ARG_INT, &option_stride, "… only every N-th pair", "N" },
+  G_OPTION_ENTRY_NULL
+};
+
+static int
+command_enumerate (void)
+{
+  Enumeration what = { .n_jobs = (guint)CLAMP (option_jobs, 1, TREE_JOBS_MAX),
+                       .n_nodes = (guint)CLAMP (option_nodes, 1, 8),
+                       .checkpoint = option_checkpoint,
+                       .depth = option_pairs ? ENUMERATE_PAIRS : ENUMERATE_SINGLES,
+                       .first = FAULT_CRASH,
+                       .second = FAULT_CRASH,
+                       .stride = (guint)MAX (option_stride, 1) };
+  EnumerateResult result;
+  gint64 start_us = g_get_monotonic_time ();
+  gboolean well = run_enumeration (&what, &result);
+
+  printf ("%s: %" G_GUINT64_FORMAT " runs, %" G_GUINT64_FORMAT " steps, %.1f s\n",
+          well ? "all well" : "FAILED", result.runs, result.steps, seconds_since (start_us));
+  return !well;
+}
+
+static int
+command_seeds (void)
+{
+  Outcome sum = { 0 };
+  gint64 start_us = g_get_monotonic_time ();
+  guint64 n_bad = 0;
+
+  for (guint64 seed = (guint64)option_from; seed < (guint64)(option_from + option_seeds); seed++)
+    if (!run_seeds (seed, 1, &sum))
+      {
+        fflush (stdout);
+        n_bad++;
+        if (!option_keep_going)
+          break;
+      }
+  printf ("%" G_GUINT64_FORMAT " bad of %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT
+          ", %.1f s; "
+          "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
+          " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
+          " lives\n",
+          n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
+          sum.steals_remote, sum.lost, sum.adopted, sum.lives);
+  return n_bad > 0;
+}
+
+static int
+print_outcome (const Outcome *outcome)
+{
+  printf ("%s%s; %.6f s, %" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT
+          " messages, %" G_GUINT64_FORMAT " delivered, %" G_GUINT64_FORMAT
+          " jobs executed, %" G_GUINT64_FORMAT " generations, %" G_GUINT64_FORMAT
+          " lives, hash %016" G_GINT64_MODIFIER "x\n",
+          outcome->failure[0] == '\0' ? "well" : "FAILED: ", outcome->failure,
+          (double)outcome->end_us / 1e6, outcome->steps, outcome->messages, outcome->deliveries,
+          outcome->executed, outcome->generations, outcome->lives, outcome->hash);
+  return outcome->failure[0] != '\0';
+}
+
+static int
+command_seed (void)
+{
+  Outcome outcome;
+
+  run_seed ((guint64)option_seed, TRUE, &outcome);
+  return print_outcome (&outcome);
+}
+
+static gboolean
+parse_fault (const char *text, Fault *fault)
+{
+  g_auto (GStrv) parts = g_strsplit_set (text, ":@", 3);
+
+  if (g_strv_length (parts) != 3)
+    return FALSE;
+  *fault = (Fault){ .node = (guint)strtoul (parts[1], NULL, 10),
+                    .count = 2,
+                    .at_message = strtoull (parts[2], NULL, 10),
+                    .for_us = 5000 };
+  for (guint kind = 0; kind < FAULT_KINDS; kind++)
+    if (g_str_equal (fault_names[kind], parts[0]))
+      fault->kind = kind;
+  return fault->kind != FAULT_NONE;
+}
+
+static int
+command_case (void)
+{
+  g_auto (GStrv) parts = g_strsplit (option_case, ",", 0);
+  unsigned n_jobs = 0, n_nodes = 0;
+  Outcome outcome;
+  Plan plan;
+
+  if (parts[0] == NULL || sscanf (parts[0], "%u/%u", &n_jobs, &n_nodes) != 2 || n_jobs < 1
+      || n_jobs > TREE_JOBS_MAX)
+    {
+      fprintf (stderr, "not a case: '%s'\n", option_case);
+      return 2;
+    }
+  swarm_fixed_plan (n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL, &plan);
+  for (guint i = 1; parts[i] != NULL && plan.n_faults < SIM_FAULTS_MAX; i++)
+    if (parse_fault (parts[i], &plan.faults[plan.n_faults]))
+      plan.n_faults++;
+  note_case (&plan);
+  sim_run (&plan, TRUE, &outcome);
+  tree_free ((Tree *)plan.tree);
+  return print_outcome (&outcome);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new ("- Satin's protocol in virtual time");
+  g_autoptr (GError) error = NULL;
+
+  signal (SIGABRT, say_and_die);
+  signal (SIGSEGV, say_and_die);
+  signal (SIGTRAP, say_and_die);
+  g_option_context_add_main_entries (context, options, NULL);
+  if (!g_option_context_parse (context, &argc, &argv, &error))
+    {
+      fprintf (stderr, "%s\n", error->message);
+      return 2;
+    }
+  if (option_case != NULL)
+    return command_case ();
+  if (option_seed >= 0)
+    return command_seed ();
+  if (option_seeds > 0)
+    return command_seeds ();
+  if (option_singles || option_pairs)
+    return command_enumerate ();
+  return check ();
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What model.c (stacks), seats.c (who runs) and exchange.c (slots that others hold) share. */
+#pragma once
+
+#include "model.h"
+#include "rng.h"
+
+#define MODEL_STACKS_MAX 32
+
+typedef struct Frame Frame;
+typedef struct Stack Stack;
+
+typedef enum
+{
+  SLOT_READY,   /* nobody has it; also one that came back */
+  SLOT_RUNNING, /* it is on a stack here */
+  SLOT_LENT,    /* its result will come under `loan`: lent or adopted */
+  SLOT_DONE     /* its result is kept until the parent's job returns */
+} SlotState;
+
+typedef struct
+{
+  guint32 job;
+  SlotState state;
+  gboolean reported;  /* its row was in a scan */
+  gboolean looked_up; /* among the known paths, since it became ready */
+  Frame *parent;      /* NULL: it lies in the inbox, given by model_run */
+  Frame *frame;       /* while it runs */
+  guint64 held, loan, value, work_us;
+} Slot;
+
+struct Frame
+{
+  Slot *slot;
+  Stack *stack;
+  Frame *below;
+  guint phase;
+  guint n_slots;
+  guint64 work_us;
+  Slot slots[];
+};
+
+struct Stack
+{
+  guint number;
+  Frame *top;
+  gboolean computes;
+  gboolean scan_due;
+};
+
+typedef struct
+{
+  guint32 job;
+  NodeId holder;
+  gboolean finished;
+} Known;
+
+struct Model
+{
+  ModelConfig config;
+  Rng rng;
+  guint64 now_us;
+  Stack *stacks[MODEL_STACKS_MAX];
+  guint n_made, n_stacks, n_busy, hungry;
+  gboolean fed, halting, halted;
+  GPtrArray *inbox; /* of Slot, owned: jobs of others, until they are done */
+  GPtrArray *waits; /* of Slot in state SLOT_LENT */
+  GArray *known;    /* of Known */
+  guint64 last_loan, best;
+  GArray *said;
+  guint n_heard;
+};
+
+void model_say (Model *model, ModelEvent event);
+/* Starts a ready job on top of this stack, which must have a seat. */
+void model_push (Model *model, Stack *stack, Slot *slot);
+/* Runs what the top frame may run next: the highest ready child. FALSE: nothing, it waits. */
+gboolean model_go_on (Model *model, Stack *stack);
+/* What a thief from outside finds. */
+Slot *model_oldest (Model *model);
+/* TRUE: somebody holds this ready slot's job; the slot waits for that holder now. */
+gboolean model_adopt (Model *model, Slot *slot);
+/* Its result is here. An inbox slot is freed. */
+void model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us);
+/* Serves a scan that is due on this stack. */
+void model_scan_stack (Model *model, Stack *stack);

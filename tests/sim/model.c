@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stacks of the model engine. A stack is a chain of
+ * frames; the state of a slot says who has it. A stack has a seat exactly while its top frame
+ * computes; one that waits has given its seat away, which is what parking amounts to here.
+ * Invariant: above a waiting frame lie only jobs below the child it waits for, or its own children.
+ */
+#include "config.h"
+
+#include "model-private.h"
+
+#include <stdio.h>
+
+void
+model_event_clear (ModelEvent *event)
+{
+  g_clear_pointer (&event->bytes, g_bytes_unref);
+  g_clear_pointer (&event->rows, g_ptr_array_unref);
+}
+
+void
+model_say (Model *model, ModelEvent event)
+{
+  g_array_append_val (model->said, event);
+}
+
+gboolean
+model_has_event (const Model *model)
+{
+  return model->n_heard < model->said->len;
+}
+
+gboolean
+model_next_event (Model *model, ModelEvent *event)
+{
+  if (model->n_heard == model->said->len)
+    {
+      g_array_set_size (model->said, 0);
+      model->n_heard = 0;
+      return FALSE;
+    }
+  *event = g_array_index (model->said, ModelEvent, model->n_heard++);
+  return TRUE;
+}
+
+static void
+compute (Model *model, Stack *stack)
+{
+  Frame *frame = stack->top;
+  guint64 cost_us = (guint64)model->config.tree->jobs[frame->slot->job].cost_us[frame->phase]
+                    * model->config.slowness;
+
+  stack->computes = TRUE;
+  model->n_busy++;
+  frame->work_us += cost_us;
+  model->config.wake (model->config.data, stack->number, model->now_us + cost_us);
+}
+
+void
+model_push (Model *model, Stack *stack, Slot *slot)
+{
+  const TreeJob *job = &model->config.tree->jobs[slot->job];
+  Frame *frame = g_malloc0 (sizeof (Frame) + job->n_children * sizeof (Slot));
+
+  g_assert (slot->state == SLOT_READY && !stack->computes);
+  slot->state = SLOT_RUNNING;
+  slot->frame = frame;
+  frame->slot = slot;
+  frame->stack = stack;
+  frame->below = stack->top;
+  if (stack->top == NULL)
+    model->n_stacks++;
+  stack->top = frame;
+  model->config.started (model->config.data, slot->job, slot->parent == NULL);
+  compute (model, stack);
+}
+
+/* Runs what the top frame may run next. FALSE: nothing, it waits. The highest ready child comes
+ * first. */
+gboolean
+model_go_on (Model *model, Stack *stack)
+{
+  Frame *frame = stack->top;
+  gboolean done = TRUE;
+
+  for (guint i = frame->n_slots; i-- > 0;)
+    {
+      Slot *slot = &frame->slots[i];
+      if (slot->state == SLOT_READY && !model_adopt (model, slot))
+        {
+          model_push (model, stack, slot);
+          return TRUE;
+        }
+      done = done && slot->state == SLOT_DONE;
+    }
+  if (done)
+    compute (model, stack);
+  return done;
+}
+
+static void
+spawn (Model *model, Frame *frame)
+{
+  const Tree *tree = model->config.tree;
+  const TreeJob *job = &tree->jobs[frame->slot->job];
+  guint end = frame->phase == 0 ? job->n_first : job->n_children;
+
+  for (; frame->n_slots < end; frame->n_slots++)
+    {
+      Slot *slot = &frame->slots[frame->n_slots];
+      slot->job = tree_child (tree, frame->slot->job, frame->n_slots);
+      slot->parent = frame;
+      if (job->depth + 1 >= PATH_STEM_LEVELS)
+        g_free (path_child (model->config.stems, job->path, frame->n_slots));
+      model_adopt (model, slot);
+    }
+  frame->phase++;
+}
+
+/* The oracle has every result; what is computed from what was put here must agree. */
+static void
+check_result (Model *model, const Frame *frame)
+{
+  const Tree *tree = model->config.tree;
+  guint64 results[TREE_CHILDREN_MAX];
+
+  for (guint i = 0; i < frame->n_slots; i++)
+    results[i] = frame->slots[i].value;
+  if (tree_result (tree, frame->slot->job, results) != tree->jobs[frame->slot->job].result)
+    model->config.fail (model->config.data, "computed a wrong result", frame->slot->job);
+}
+
+static void
+leave (Model *model, Stack *stack)
+{
+  Frame *frame = stack->top;
+  Slot *slot = frame->slot;
+  guint64 work_us = frame->work_us;
+
+  check_result (model, frame);
+  for (guint i = 0; i < frame->n_slots; i++)
+    work_us += frame->slots[i].work_us;
+  stack->top = frame->below;
+  if (stack->top == NULL)
+    model->n_stacks--;
+  g_free (frame);
+  slot->frame = NULL;
+  model->config.finished (model->config.data, slot->job);
+  model_slot_done (model, slot, model->config.tree->jobs[slot->job].result, work_us);
+}
+
+void
+model_wake (Model *model, guint64 now_us, guint number)
+{
+  Stack *stack = model->stacks[number];
+  Frame *frame = stack->top;
+
+  g_assert (stack->computes);
+  model->now_us = now_us;
+  stack->computes = FALSE;
+  model->n_busy--;
+  if (frame->phase < model->config.tree->jobs[frame->slot->job].n_phases)
+    spawn (model, frame);
+  else
+    leave (model, stack);
+  model_scan_stack (model, stack);
+  if (!model->halting && stack->top != NULL)
+    model_go_on (model, stack);
+}
+
+Model *
+model_new (const ModelConfig *config)
+{
+  Model *model = g_new0 (Model, 1);
+
+  model->config = *config;
+  model->rng.state = config->seed;
+  model->said = g_array_new (FALSE, FALSE, sizeof (ModelEvent));
+  model->inbox = g_ptr_array_new_with_free_func (g_free);
+  model->waits = g_ptr_array_new ();
+  model->known = g_array_new (FALSE, FALSE, sizeof (Known));
+  return model;
+}
+
+void
+model_free (Model *model)
+{
+  for (guint i = 0; i < model->n_made; i++)
+    {
+      while (model->stacks[i]->top != NULL)
+        {
+          Frame *frame = model->stacks[i]->top;
+          model->stacks[i]->top = frame->below;
+          g_free (frame);
+        }
+      g_free (model->stacks[i]);
+    }
+  for (guint i = model->n_heard; i < model->said->len; i++)
+    model_event_clear (&g_array_index (model->said, ModelEvent, i));
+  g_array_unref (model->said);
+  g_ptr_array_unref (model->inbox);
+  g_ptr_array_unref (model->waits);
+  g_array_unref (model->known);
+  g_free (model);
+}
+
+void
+model_stats (const Model *model, ModelStats *stats)
+{
+  *stats = (ModelStats){ .waits = model->waits->len,
+                         .stacks = model->n_stacks,
+                         .busy = model->n_busy,
+                         .inbox = model->inbox->len,
+                         .known = model->known->len };
+}
+
+void
+model_check_invariants (const Model *model)
+{
+  guint busy = 0, stacks = 0;
+
+  for (guint i = 0; i < model->n_made; i++)
+    {
+      const Stack *stack = model->stacks[i];
+      busy += stack->computes;
+      stacks += stack->top != NULL;
+      g_assert (!stack->computes || stack->top != NULL);
+#ifndef SATIN_PLANT_BURY
+      for (const Frame *frame = stack->top; frame != NULL && frame->below != NULL;
+           frame = frame->below)
+        g_assert (frame->slot->job != frame->below->slot->job
+                  && tree_covers (model->config.tree, frame->below->slot->job, frame->slot->job));
+#endif
+    }
+  g_assert (busy == model->n_busy && stacks == model->n_stacks && busy <= model->config.seats);
+  for (guint i = 0; i < model->waits->len; i++)
+    g_assert (((const Slot *)model->waits->pdata[i])->state == SLOT_LENT);
+}
+
+void
+model_print (const Model *model)
+{
+  static const char *const states[] = { "ready", "running", "lent", "done" };
+
+  for (guint i = 0; i < model->n_made; i++)
+    for (const Frame *frame = model->stacks[i]->top; frame != NULL; frame = frame->below)
+      {
+        printf ("#   stack %u%s: '%s' phase %u", i, model->stacks[i]->computes ? " computes" : "",
+                model->config.tree->jobs[frame->slot->job].path, frame->phase);
+        for (guint k = 0; k < frame->n_slots; k++)
+          printf (" %u:%s:%" G_GUINT64_FORMAT, k, states[frame->slots[k].state],
+                  frame->slots[k].loan);
+        printf ("\n");
+      }
+  for (guint i = 0; i < model->inbox->len; i++)
+    {
+      const Slot *slot = model->inbox->pdata[i];
+      printf ("#   inbox: held %" G_GUINT64_FORMAT " '%s' %s\n", slot->held,
+              model->config.tree->jobs[slot->job].path, states[slot->state]);
+    }
+}

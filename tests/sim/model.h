@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A model of the engine (engine/exchange.h) in virtual time and one thread: seats, stacks, kept
+ * results, loans, known paths, and the waiting rule of the real one. It runs the jobs of a Tree and
+ * knows what each must give, so whatever is put into a wrong place is found where it happens. Must
+ * not know nodes (an id is a key), links or faults. */
+#pragma once
+
+#include "node.h"
+#include "tree.h"
+
+typedef struct Model Model;
+
+typedef struct
+{
+  const Tree *tree;
+  Stems *stems;
+  guint seats;
+  guint stacks_max; /* beside the one that may always start the root; at least `seats` */
+  guint slowness;   /* factor on every cost */
+  guint shy;        /* percent: how often engine_lend finds only private jobs */
+  guint64 seed;
+  /* Step me with model_wake (stack) then. */
+  void (*wake) (gpointer data, guint stack, guint64 at_us);
+  void (*started) (gpointer data, guint32 job, gboolean from_elsewhere);
+  void (*finished) (gpointer data, guint32 job);
+  void (*fail) (gpointer data, const char *what, guint32 job);
+  gpointer data;
+} ModelConfig;
+
+/* What the engine says; each becomes the NodeEvent of that kind. */
+typedef struct
+{
+  NodeEventKind kind;
+  guint64 held, loan, work_us;
+  guint32 count, job;
+  guint64 number;
+  NodeId node;
+  GBytes *bytes;
+  GPtrArray *rows;
+} ModelEvent;
+
+void model_event_clear (ModelEvent *event);
+
+Model *model_new (const ModelConfig *config);
+void model_free (Model *model);
+
+/* Every call below carries the time; model_settle ends a series of calls: it gives seats to what
+ * can run. */
+void model_settle (Model *model, guint64 now_us);
+void model_wake (Model *model, guint64 now_us, guint stack);
+gboolean model_has_event (const Model *model);
+/* FALSE: nothing more to say. */
+gboolean model_next_event (Model *model, ModelEvent *event);
+
+void model_lend (Model *model, guint count, GPtrArray *loans);
+void model_run (Model *model, guint64 held, const Loan *loan);
+void model_unrun (Model *model, guint64 held);
+void model_put (Model *model, guint64 loan, GBytes *value);
+void model_back (Model *model, guint64 loan);
+void model_known (Model *model, const char *path, const Digest *digest, const NodeId *holder,
+                  gboolean finished);
+void model_forget (Model *model, const char *path, const NodeId *holder);
+void model_scan (Model *model, gboolean whole);
+void model_halt (Model *model);
+/* The one BEST value is the greatest result that is a multiple of MODEL_BEST_EVERY. FALSE: no job
+ * gives this one. */
+gboolean model_improve (Model *model, GBytes *value);
+#define MODEL_BEST_EVERY 4
+
+/* Sizes now. */
+typedef struct
+{
+  guint waits;  /* slots whose result will come from elsewhere */
+  guint stacks; /* in use */
+  guint busy;   /* seats on which a job computes */
+  guint inbox, known;
+} ModelStats;
+void model_stats (const Model *model, ModelStats *stats);
+/* TRUE: somebody is known to hold exactly this job. */
+gboolean model_knows_job (const Model *model, guint32 job);
+/* TRUE: this holder is named by the known paths. */
+gboolean model_knows_holder (const Model *model, const NodeId *holder);
+void model_each_holder (const Model *model, void (*each) (gpointer data, const NodeId *holder),
+                        gpointer data);
+void model_check_invariants (const Model *model);
+/* One line per stack, for the log of a run that stands still. */
+void model_print (const Model *model);

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stands around one Node, as net will build it: the engine, the thread of main and the scribe,
+ * each in virtual time. Carries out the Node's effects. */
+#include "config.h"
+
+#include "sim-private.h"
+
+#include <string.h>
+
+static void
+wake (gpointer data, guint stack, guint64 at_us)
+{
+  Process *process = data;
+
+  sim_expect (process->sim, at_us, HAPPEN_WAKE, process->number)->number = stack;
+}
+
+static void
+started (gpointer data, guint32 job, gboolean from_elsewhere)
+{
+  Process *process = data;
+
+  check_started (process->sim, process, job, from_elsewhere);
+}
+
+static void
+finished (gpointer data, guint32 job)
+{
+  Process *process = data;
+
+  check_finished (process->sim, job);
+}
+
+static void
+fail (gpointer data, const char *what, guint32 job)
+{
+  Process *process = data;
+
+  sim_fail (process->sim, "p%u %s: '%s'", process->number, what,
+            process->sim->plan->tree->jobs[job].path);
+}
+
+static Model *
+new_model (Sim *sim, Process *process)
+{
+  const Plan *plan = sim->plan;
+  ModelConfig config = { .tree = plan->tree,
+                         .stems = process->stems,
+                         .seats = plan->seats,
+                         .stacks_max = plan->seats + plan->stacks_extra,
+                         .slowness = plan->slow_node && process->number % 3 == 1 ? 8 : 1,
+                         .shy = plan->shy,
+                         .seed = plan->seed + process->number,
+                         .wake = wake,
+                         .started = started,
+                         .finished = finished,
+                         .fail = fail,
+                         .data = process };
+
+  return model_new (&config);
+}
+
+Process *
+process_start (Sim *sim, gboolean founder)
+{
+  const Plan *plan = sim->plan;
+  Process *process = g_new0 (Process, 1);
+
+  g_assert (sim->n_processes < SIM_NODES_MAX);
+  process->sim = sim;
+  process->number = sim->n_processes;
+  sim->processes[sim->n_processes++] = process;
+  process->alive = TRUE;
+  g_snprintf (process->address, sizeof process->address, "sim:%u", process->number);
+  process->stems = stems_new ();
+  process->lents = g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref);
+  process->model = new_model (sim, process);
+  NodeConfig config = { .founder = founder,
+                        .address = plan->solo ? NULL : process->address,
+                        .host = "host",
+                        .site = process->number % 2 == 0 ? "west" : "east",
+                        .pid = 100 + process->number,
+                        .workers = plan->seats,
+                        .n_bests = 1,
+                        .program = plan->tree->jobs[0].digest,
+                        .checkpoint = plan->checkpoint,
+                        .save_interval_us = plan->save_us,
+                        .stems = process->stems,
+                        .seed = plan->seed * SIM_NODES_MAX + process->number };
+  process->node = node_new (&config);
+  return process;
+}
+
+void
+process_end (Sim *sim, Process *process, FaultKind how)
+{
+  if (!process->alive)
+    return;
+  sim_say (sim, "p%u %s", process->number,
+           how == FAULT_NONE     ? "ends"
+           : how == FAULT_VANISH ? "vanishes"
+                                 : "crashes");
+  process->alive = FALSE;
+  process->silent = how == FAULT_VANISH;
+  NodeStats stats;
+  node_stats (process->node, &stats);
+  sim->outcome->steals_remote += stats.steals_remote;
+  sim->outcome->adopted += stats.orphans_adopted;
+  sim->outcome->lost += stats.jobs_lost;
+  links_lose (sim, process, how);
+}
+
+void
+process_free (Process *process)
+{
+  node_free (process->node);
+  model_free (process->model);
+  stems_free (process->stems);
+  g_ptr_array_unref (process->lents);
+  g_free (process->work);
+  g_free (process);
+}
+
+static void
+start_main (Sim *sim, Process *process)
+{
+  process->main++;
+  process->main_waits = FALSE;
+  sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 500), HAPPEN_MAIN, process->number)
+      ->number
+      = process->main;
+}
+
+static void
+end_main (Sim *sim, Process *process, GBytes *value)
+{
+  if (!process->main_waits)
+    {
+      sim_fail (sim, "p%u gives a result of the root that main did not ask for", process->number);
+      return;
+    }
+  process->main_waits = FALSE;
+  check_answer (sim, value);
+  sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 500), HAPPEN_MAIN_END, process->number)
+      ->number
+      = process->main;
+}
+
+static void
+carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
+{
+  Model *model = process->model;
+
+  switch (effect->kind)
+    {
+    case NODE_EFFECT_LEND:
+      {
+        GPtrArray *loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+        model_lend (model, effect->count, loans);
+        sim->outcome->jobs_lent += loans->len;
+        g_ptr_array_add (process->lents, loans);
+        process->lent_to = effect->node;
+        break;
+      }
+    case NODE_EFFECT_RUN:
+      if (!process->told_to_start)
+        sim_fail (sim, "p%u runs a job before it has the constants", process->number);
+      model_run (model, effect->held, effect->job);
+      break;
+    case NODE_EFFECT_UNRUN:
+      model_unrun (model, effect->held);
+      break;
+    case NODE_EFFECT_PUT:
+      model_put (model, effect->loan, effect->bytes);
+      break;
+    case NODE_EFFECT_BACK:
+      model_back (model, effect->loan);
+      break;
+    case NODE_EFFECT_KNOWN:
+      model_known (model, effect->path, &effect->digest, &effect->node, effect->finished);
+      break;
+    case NODE_EFFECT_FORGET:
+      model_forget (model, effect->path, &effect->node);
+      break;
+    case NODE_EFFECT_SCAN:
+      model_scan (model, effect->whole);
+      break;
+    case NODE_EFFECT_BEST:
+      if (effect->number != 0 || !model_improve (model, effect->bytes))
+        sim_fail (sim, "p%u hears of a BEST value that nobody found", process->number);
+      break;
+    case NODE_EFFECT_HALT:
+      model_halt (model);
+      break;
+    default:
+      break;
+    }
+}
+
+static void
+carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
+{
+  switch (effect->kind)
+    {
+    case NODE_EFFECT_JOINED:
+      process->member = TRUE;
+      break;
+    case NODE_EFFECT_MASTER:
+      start_main (sim, process);
+      break;
+    case NODE_EFFECT_DEPOSED:
+      process->main++;
+      process->main_waits = FALSE;
+      break;
+    case NODE_EFFECT_CONSTANT:
+      process->n_constants++;
+      break;
+    case NODE_EFFECT_START:
+      process->told_to_start = TRUE;
+      if (process->n_constants == 0 && !process->main_waits)
+        sim_fail (sim, "p%u starts without the constants", process->number);
+      break;
+    case NODE_EFFECT_RESULT:
+      end_main (sim, process, effect->bytes);
+      break;
+    case NODE_EFFECT_END:
+      check_ended (sim, process, effect->number);
+      process_end (sim, process, FAULT_NONE);
+      break;
+    default:
+      break;
+    }
+}
+
+void
+process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
+{
+  switch (effect->kind)
+    {
+    case NODE_EFFECT_SEND:
+      links_send (sim, process, effect->link, effect->parts);
+      break;
+    case NODE_EFFECT_DIAL:
+      links_dial (sim, process, effect->dial, effect->text);
+      break;
+    case NODE_EFFECT_CLOSE:
+      links_close (sim, process, effect->link);
+      break;
+    case NODE_EFFECT_TIMER:
+      process->timer++;
+      sim_expect (sim, effect->at_us, HAPPEN_TIMER, process->number)->number = process->timer;
+      break;
+    case NODE_EFFECT_COORDINATOR:
+      scribe_open (sim, process);
+      break;
+    case NODE_EFFECT_SAVE:
+      scribe_save (sim, process, effect->rows);
+      break;
+    case NODE_EFFECT_SALVAGE:
+      sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 2000), HAPPEN_SALVAGED,
+                  process->number)
+          ->id
+          = effect->node;
+      break;
+    case NODE_EFFECT_FINAL:
+      {
+        Happen *happen = sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 2000),
+                                     HAPPEN_PUBLISH, process->number);
+        happen->flag = TRUE;
+        break;
+      }
+    case NODE_EFFECT_LOG:
+      sim_say (sim, "p%u says: %s", process->number, effect->text);
+      break;
+    default:
+      carry_out_engine (sim, process, effect);
+      carry_out_main (sim, process, effect);
+    }
+}
+
+static void
+run_main (Sim *sim, Process *process)
+{
+  const TreeJob *root = &sim->plan->tree->jobs[0];
+  g_autoptr (GBytes) constant = g_bytes_new_static ("0123456789abcdef", 16);
+  NodeEvent publish_event
+      = { .kind = NODE_EVENT_CONSTANT, .text = "const/board", .bytes = constant };
+  g_autoptr (Loan) job = loan_new (0, "", 0, &root->digest, 1, root->args);
+  NodeEvent root_event = { .kind = NODE_EVENT_ROOT, .job = job };
+
+  process->main_waits = TRUE;
+  sim_step (sim, process, &publish_event);
+  if (process->alive && process->main_waits)
+    sim_step (sim, process, &root_event);
+}
+
+static void
+tell_address (Sim *sim, Process *process)
+{
+  guint n = 0, from = (guint)rng_below (&sim->world_rng, sim->n_processes);
+
+  if (process->member)
+    return;
+  for (guint i = 0; i < sim->n_processes && n == 0; i++)
+    {
+      Process *other = sim->processes[(from + i) % sim->n_processes];
+      if (!other->alive || !other->member || other == process)
+        continue;
+      NodeEvent event = { .kind = NODE_EVENT_JOIN, .text = other->address };
+      n++;
+      sim_step (sim, process, &event);
+    }
+  sim_expect (sim, sim->now_us + SIM_SECOND, HAPPEN_JOIN, process->number);
+}
+
+void
+process_happen (Sim *sim, const Happen *happen)
+{
+  Process *process = sim->processes[happen->node];
+  NodeEvent timer = { .kind = NODE_EVENT_TIMER }, finish = { .kind = NODE_EVENT_FINISH };
+
+  switch (happen->kind)
+    {
+    case HAPPEN_TIMER:
+      if (happen->number == process->timer)
+        sim_step (sim, process, &timer);
+      break;
+    case HAPPEN_WAKE:
+      model_wake (process->model, sim->now_us, (guint)happen->number);
+      sim_step (sim, process, NULL);
+      break;
+    case HAPPEN_MAIN:
+      if (happen->number == process->main)
+        run_main (sim, process);
+      break;
+    case HAPPEN_MAIN_END:
+      if (happen->number == process->main)
+        sim_step (sim, process, &finish);
+      break;
+    case HAPPEN_JOIN:
+      tell_address (sim, process);
+      break;
+    default:
+      scribe_happen (sim, process, happen);
+    }
+}

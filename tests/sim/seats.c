@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who gets a seat of the model engine: the waiting rule (design: "Waiting"). Nothing foreign runs
+ * above a waiting frame; a stack that waits keeps no seat; one that can go on comes before any new
+ * job. */
+#include "config.h"
+
+#include "model-private.h"
+
+/* The child that a waiting frame waits for: the topmost that is not done. */
+static Slot *
+awaited (const Frame *frame)
+{
+  for (guint i = frame->n_slots; i-- > 0;)
+    if (frame->slots[i].state != SLOT_DONE)
+      return (Slot *)&frame->slots[i];
+  return NULL;
+}
+
+static Slot *
+oldest_ready (Model *model, Frame *frame)
+{
+  for (guint i = 0; i < frame->n_slots; i++)
+    if (frame->slots[i].state == SLOT_READY && !model_adopt (model, &frame->slots[i]))
+      return &frame->slots[i];
+  return NULL;
+}
+
+/* The oldest ready job of this stack from frame `bottom` up; `bottom` NULL: of all of it. */
+static Slot *
+oldest_of_stack (Model *model, const Stack *stack, const Frame *bottom)
+{
+  Slot *oldest = NULL;
+
+  for (Frame *frame = stack->top; frame != NULL; frame = frame->below)
+    {
+      Slot *slot = oldest_ready (model, frame);
+      if (slot != NULL)
+        oldest = slot;
+      if (frame == bottom)
+        break;
+    }
+  return oldest;
+}
+
+/* Leapfrogging: while a child runs on another stack, only what lies below that child may run on
+ * top. */
+static gboolean
+leapfrog (Model *model, Stack *stack)
+{
+  Slot *child = awaited (stack->top);
+
+  if (child == NULL || child->state != SLOT_RUNNING)
+    return FALSE;
+  Slot *slot = oldest_of_stack (model, child->frame->stack, child->frame);
+  if (slot == NULL)
+    return FALSE;
+  model_push (model, stack, slot);
+  return TRUE;
+}
+
+static gboolean
+resume_a_waiting_stack (Model *model)
+{
+  for (guint i = 0; i < model->n_made; i++)
+    {
+      Stack *stack = model->stacks[i];
+      if (stack->top == NULL || stack->computes)
+        continue;
+      if (model_go_on (model, stack) || leapfrog (model, stack))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* An empty stack for a foreign job. NULL: at the limit. The root always gets one. */
+static Stack *
+free_stack (Model *model, guint32 job)
+{
+#ifdef SATIN_PLANT_BURY
+  for (guint i = 0; i < model->n_made; i++)
+    if (model->stacks[i]->top != NULL && !model->stacks[i]->computes)
+      return model->stacks[i];
+#endif
+  if (model->n_stacks >= model->config.stacks_max + (job == 0 ? 1 : 0))
+    return NULL;
+  for (guint i = 0; i < model->n_made; i++)
+    if (model->stacks[i]->top == NULL)
+      return model->stacks[i];
+  g_assert (model->n_made < MODEL_STACKS_MAX);
+  Stack *stack = g_new0 (Stack, 1);
+  stack->number = model->n_made;
+  model->stacks[model->n_made++] = stack;
+  return stack;
+}
+
+static gboolean
+start_from_inbox (Model *model)
+{
+  for (guint i = 0; i < model->inbox->len; i++)
+    {
+      Slot *slot = model->inbox->pdata[i];
+      if (slot->state != SLOT_READY)
+        continue;
+      Stack *stack = free_stack (model, slot->job);
+      if (stack == NULL)
+        return FALSE;
+      model_push (model, stack, slot);
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* What a thief without a place of its own finds, looking from a random stack on. */
+Slot *
+model_oldest (Model *model)
+{
+  guint first = model->n_made == 0 ? 0 : (guint)rng_below (&model->rng, model->n_made);
+
+  for (guint i = 0; i < model->n_made; i++)
+    {
+      Slot *slot = oldest_of_stack (model, model->stacks[(first + i) % model->n_made], NULL);
+      if (slot != NULL)
+        return slot;
+    }
+  return NULL;
+}
+
+static gboolean
+steal_here (Model *model)
+{
+  Stack *stack = free_stack (model, G_MAXUINT32);
+  Slot *slot = stack == NULL ? NULL : model_oldest (model);
+
+  if (slot == NULL)
+    return FALSE;
+  model_push (model, stack, slot);
+  return TRUE;
+}
+
+/* When every seat waits at the limit of stacks, what is in the inbox could wait for ever: it goes
+ * back. */
+static void
+give_back_inbox (Model *model)
+{
+  for (guint i = model->inbox->len; i-- > 0;)
+    {
+      Slot *slot = model->inbox->pdata[i];
+      if (slot->state != SLOT_READY)
+        continue;
+      model_say (model, (ModelEvent){ .kind = NODE_EVENT_UNRUN, .held = slot->held });
+      g_ptr_array_remove_index (model->inbox, i);
+    }
+}
+
+static void
+say_hungry (Model *model)
+{
+  guint room = model->config.stacks_max - MIN (model->config.stacks_max, model->n_stacks);
+  guint hungry = MIN (model->config.seats - model->n_busy, room);
+
+  if (hungry == model->hungry && !(model->fed && hungry > 0))
+    return;
+  model->hungry = hungry;
+  model->fed = FALSE;
+  model_say (model, (ModelEvent){ .kind = NODE_EVENT_HUNGRY, .count = hungry });
+}
+
+static void
+settle_halted (Model *model)
+{
+  if (model->n_busy > 0 || model->halted)
+    return;
+  model->halted = TRUE;
+  model_scan (model, FALSE);
+  model_say (model, (ModelEvent){ .kind = NODE_EVENT_HALTED });
+}
+
+void
+model_settle (Model *model, guint64 now_us)
+{
+  model->now_us = now_us;
+  if (model->halting)
+    {
+      settle_halted (model);
+      return;
+    }
+  while (model->n_busy < model->config.seats
+         && (resume_a_waiting_stack (model) || start_from_inbox (model) || steal_here (model)))
+    ;
+  if (model->n_busy == 0)
+    give_back_inbox (model);
+  say_hungry (model);
+}

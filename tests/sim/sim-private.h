@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of one simulated run share: sim.c (time, events, steps), links.c (links and their
+ * faults), process.c (what stands around a Node: engine, main, scribe), check.c (what must hold).
+ */
+#pragma once
+
+#include "sim.h"
+
+typedef struct Sim Sim;
+
+typedef enum
+{
+  HAPPEN_START, /* the process starts */
+  HAPPEN_MESSAGE,
+  HAPPEN_LINK_UP,
+  HAPPEN_LINK_DOWN,
+  HAPPEN_DIAL_FAILED,
+  HAPPEN_TIMER,
+  HAPPEN_WAKE,     /* a stack's segment is over */
+  HAPPEN_MAIL,     /* the engine's mailbox is read */
+  HAPPEN_MAIN,     /* main starts */
+  HAPPEN_MAIN_END, /* main returns */
+  HAPPEN_OPENED,   /* the scribe has read what there was */
+  HAPPEN_PUBLISH,
+  HAPPEN_SALVAGED,
+  HAPPEN_JOIN, /* the joiner is told an address */
+  HAPPEN_FAULT,
+  HAPPEN_RESUME /* fresh processes go on from the checkpoint */
+} HappenKind;
+
+typedef struct
+{
+  guint64 at_us, order;
+  HappenKind kind;
+  guint node;
+  guint64 number, link;
+  gboolean flag;
+  NodeId id;
+  GBytes *bytes;
+} Happen;
+
+typedef struct
+{
+  guint node[2];
+  gboolean open[2];
+  guint64 last_us[2]; /* when the newest of what is under way to this side arrives */
+  guint64 cut_us[2];  /* what would arrive from then on is lost; 0: nothing */
+} Link;
+
+typedef struct
+{
+  Sim *sim;
+  guint number;
+  gboolean alive, silent, member, told_to_start, mail_due;
+  char address[16];
+  Node *node;
+  Model *model;
+  Stems *stems;
+  guint64 timer, paused_us, clogged_us;
+  guint64 main;        /* counts the starts of main; 0 or stopped: none runs */
+  gboolean main_waits; /* in satin_root */
+  guint64 last_dial;
+  Store *work; /* the scribe's, when it is coordinator */
+  guint64 n_constants;
+  Digest constants;
+  GPtrArray *lents; /* answers to LEND that are to be stepped */
+  NodeId lent_to;
+} Process;
+
+struct Sim
+{
+  const Plan *plan;
+  Outcome *outcome;
+  gboolean verbose;
+  guint64 now_us, order, deadline_us, last_fault_us;
+  GArray *heap; /* of Happen */
+  GArray *links;
+  guint n_processes;
+  Process *processes[SIM_NODES_MAX];
+  Rng links_rng, world_rng;
+  Store published;
+  gboolean calm;                    /* this life has no faults ahead and even delays */
+  gboolean restored[TREE_JOBS_MAX]; /* covered when this life began */
+  guint8 finished[TREE_JOBS_MAX];   /* in this life */
+  guint n_answers, n_codes;
+  gboolean suspended, resuming, founded;
+  gboolean lives_left; /* a lost run could still be taken up again */
+  guint resume_count;
+  guint next_message_fault;
+  GArray *effects;
+};
+
+/* sim.c */
+void sim_fail (Sim *sim, const char *format, ...) G_GNUC_PRINTF (2, 3);
+void sim_say (Sim *sim, const char *format, ...) G_GNUC_PRINTF (2, 3);
+Happen *sim_expect (Sim *sim, guint64 at_us, HappenKind kind,
+                    guint node); /* valid until the next call */
+void sim_step (Sim *sim, Process *process, const NodeEvent *event);
+void sim_mix (Sim *sim, guint64 value);
+
+/* links.c */
+void links_dial (Sim *sim, Process *process, guint64 dial, const char *address);
+void links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts);
+void links_close (Sim *sim, Process *process, guint64 number);
+/* The process is gone: politely (all it sent arrives), suddenly, or silently. */
+void links_lose (Sim *sim, Process *process, FaultKind how);
+void links_reset (Sim *sim, Process *process);
+void links_happen (Sim *sim, const Happen *happen);
+
+/* process.c */
+Process *process_start (Sim *sim, gboolean founder);
+void process_end (Sim *sim, Process *process, FaultKind how);
+void process_free (Process *process);
+void process_carry_out (Sim *sim, Process *process, NodeEffect *effect);
+void process_happen (Sim *sim, const Happen *happen);
+guint sim_n_alive (const Sim *sim);
+guint sim_n_members (const Sim *sim);
+
+/* scribe.c */
+void scribe_open (Sim *sim, Process *process);
+void scribe_save (Sim *sim, Process *process, GPtrArray *rows);
+void scribe_happen (Sim *sim, Process *process, const Happen *happen);
+
+/* faults.c */
+void faults_schedule (Sim *sim);
+void faults_strike (Sim *sim, const Fault *fault);
+void faults_start_life (Sim *sim, guint n);
+void faults_start_process (Sim *sim, gboolean founder);
+/* Strikes the fault that was planned before this delivery. */
+void faults_before (Sim *sim, const Happen *happen);
+/* Is it over, or are fresh processes to start? */
+void faults_look_after (Sim *sim);
+
+/* check.c */
+void check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere);
+void check_finished (Sim *sim, guint32 job);
+void check_after_step (Sim *sim, Process *process);
+void check_answer (Sim *sim, GBytes *value);
+void check_ended (Sim *sim, Process *process, guint64 code);
+void check_published (Sim *sim, const Store *before);
+void check_stands_still (Sim *sim);
+void check_at_the_end (Sim *sim);

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Virtual time: what is to happen, in the order of (time, the order in which it was foreseen), and
+ * the steps of the Nodes with all that follows from each. Every step goes into the hash. */
+#include "config.h"
+
+#include "sim-private.h"
+
+#include "trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* More steps than this at one moment are a circle. */
+#define STEPS_AT_ONCE_MAX 5000
+
+void
+sim_fail (Sim *sim, const char *format, ...)
+{
+  va_list list;
+
+  if (sim->outcome->failure[0] != '\0')
+    return;
+  va_start (list, format);
+  g_vsnprintf (sim->outcome->failure, sizeof sim->outcome->failure, format, list);
+  va_end (list);
+  sim_say (sim, "FAILED: %s", sim->outcome->failure);
+}
+
+void
+sim_say (Sim *sim, const char *format, ...)
+{
+  va_list list;
+
+  if (!sim->verbose)
+    return;
+  printf ("# %11.6f ", (double)sim->now_us / SIM_SECOND);
+  va_start (list, format);
+  vprintf (format, list);
+  va_end (list);
+  printf ("\n");
+}
+
+static gboolean
+comes_before (const Happen *a, const Happen *b)
+{
+  return a->at_us < b->at_us || (a->at_us == b->at_us && a->order < b->order);
+}
+
+/* Puts `happen` into the heap; returns its place. */
+static guint
+heap_push (GArray *heap, Happen happen)
+{
+  guint place = heap->len;
+
+  g_array_set_size (heap, heap->len + 1);
+  Happen *all = (Happen *)(void *)heap->data;
+  while (place > 0 && comes_before (&happen, &all[(place - 1) / 2]))
+    {
+      all[place] = all[(place - 1) / 2];
+      place = (place - 1) / 2;
+    }
+  all[place] = happen;
+  return place;
+}
+
+static Happen
+heap_pop (GArray *heap)
+{
+  Happen *all = (Happen *)(void *)heap->data;
+  Happen first = all[0], last = all[heap->len - 1];
+  guint n = heap->len - 1, place = 0;
+
+  while (2 * place + 1 < n)
+    {
+      guint child = 2 * place + 1;
+      if (child + 1 < n && comes_before (&all[child + 1], &all[child]))
+        child++;
+      if (!comes_before (&all[child], &last))
+        break;
+      all[place] = all[child];
+      place = child;
+    }
+  all[place] = last;
+  g_array_set_size (heap, n);
+  return first;
+}
+
+Happen *
+sim_expect (Sim *sim, guint64 at_us, HappenKind kind, guint node)
+{
+  Happen happen
+      = { .at_us = MAX (at_us, sim->now_us), .order = sim->order++, .kind = kind, .node = node };
+
+  return &g_array_index (sim->heap, Happen, heap_push (sim->heap, happen));
+}
+
+void
+sim_mix (Sim *sim, guint64 value)
+{
+  sim->outcome->hash = rng_mix (sim->outcome->hash * 31 + value);
+}
+
+static void
+step_once (Sim *sim, Process *process, const NodeEvent *event)
+{
+  guint first = sim->effects->len;
+
+  sim->outcome->steps++;
+  sim_mix (sim, sim->now_us * SIM_NODES_MAX + process->number);
+  sim_mix (sim, trace_hash_event (event));
+  if (sim->verbose)
+    trace_print_event (sim->now_us, process->number, event);
+  node_step (process->node, sim->now_us, event, sim->effects);
+  node_check_invariants (process->node);
+  for (guint i = first; i < sim->effects->len && process->alive; i++)
+    {
+      /* By value: what it causes may make the array grow. */
+      NodeEffect effect = g_array_index (sim->effects, NodeEffect, i);
+      sim_mix (sim, trace_hash_effect (&effect));
+      if (sim->verbose)
+        trace_print_effect (sim->now_us, process->number, &effect);
+      process_carry_out (sim, process, &effect);
+    }
+  g_array_set_size (sim->effects, first);
+}
+
+static NodeEvent
+event_of_model (const Sim *sim, const ModelEvent *said)
+{
+  const TreeJob *job = &sim->plan->tree->jobs[said->job];
+  NodeEvent event = { .kind = said->kind,
+                      .held = said->held,
+                      .loan = said->loan,
+                      .count = said->count,
+                      .work_us = said->work_us,
+                      .node = said->node,
+                      .bytes = said->bytes,
+                      .rows = said->rows };
+
+  if (said->kind == NODE_EVENT_ADOPT || said->kind == NODE_EVENT_COVERED)
+    {
+      event.path = job->path;
+      event.digest = job->digest;
+    }
+  return event;
+}
+
+static gboolean
+step_lent (Sim *sim, Process *process)
+{
+  if (process->lents->len == 0)
+    return FALSE;
+  GPtrArray *loans = g_ptr_array_steal_index (process->lents, 0);
+  NodeEvent event = { .kind = NODE_EVENT_LENT, .loans = loans, .node = process->lent_to };
+  step_once (sim, process, &event);
+  g_ptr_array_unref (loans);
+  return TRUE;
+}
+
+static gboolean
+step_mail (Sim *sim, Process *process)
+{
+  ModelEvent said;
+
+  if (!model_next_event (process->model, &said))
+    return FALSE;
+  NodeEvent event = event_of_model (sim, &said);
+  step_once (sim, process, &event);
+  model_event_clear (&said);
+  return TRUE;
+}
+
+/* All that a driver does before it sleeps again: answers of the engine come at once, its mail now
+ * or a while later. */
+static void
+settle (Sim *sim, Process *process, gboolean read_mail)
+{
+  while (process->alive)
+    {
+      if (step_lent (sim, process) || (read_mail && step_mail (sim, process)))
+        continue;
+      model_settle (process->model, sim->now_us);
+      if (process->lents->len == 0 && (!read_mail || !model_has_event (process->model)))
+        break;
+    }
+  if (process->alive && !read_mail && !process->mail_due && model_has_event (process->model))
+    {
+      process->mail_due = TRUE;
+      sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 300), HAPPEN_MAIL,
+                  process->number);
+    }
+  if (process->alive)
+    check_after_step (sim, process);
+}
+
+void
+sim_step (Sim *sim, Process *process, const NodeEvent *event)
+{
+  if (event != NULL)
+    step_once (sim, process, event);
+  settle (sim, process, !sim->plan->late_mail);
+}
+
+static void
+read_mail (Sim *sim, Process *process)
+{
+  process->mail_due = FALSE;
+  settle (sim, process, TRUE);
+}
+
+static void
+happen (Sim *sim, Happen *what)
+{
+  Process *process = what->node < sim->n_processes ? sim->processes[what->node] : NULL;
+
+  switch (what->kind)
+    {
+    case HAPPEN_FAULT:
+      faults_strike (sim, &sim->plan->faults[what->number]);
+      return;
+    case HAPPEN_RESUME:
+      sim->resuming = FALSE;
+      faults_start_life (sim, (guint)what->number);
+      return;
+    case HAPPEN_START:
+      faults_start_process (sim, what->flag);
+      return;
+    default:
+      break;
+    }
+  if (process == NULL || !process->alive)
+    return;
+  if (process->paused_us > sim->now_us)
+    {
+      /* It comes when the process goes on, in its old order. */
+      what->at_us = process->paused_us;
+      heap_push (sim->heap, *what);
+      what->bytes = NULL;
+      return;
+    }
+  if (what->kind == HAPPEN_MAIL)
+    read_mail (sim, process);
+  else if (what->kind <= HAPPEN_DIAL_FAILED)
+    links_happen (sim, what);
+  else
+    process_happen (sim, what);
+}
+
+static gboolean
+is_over (const Sim *sim)
+{
+  return sim->outcome->failure[0] != '\0'
+         || (sim->founded && sim_n_alive (sim) == 0 && !sim->resuming);
+}
+
+static void
+run (Sim *sim)
+{
+  guint64 first_step = 0;
+
+  while (!is_over (sim) && sim->heap->len > 0)
+    {
+      Happen what = heap_pop (sim->heap);
+      if (what.at_us != sim->now_us)
+        first_step = sim->outcome->steps;
+      sim->now_us = what.at_us;
+      if (sim->outcome->steps - first_step > STEPS_AT_ONCE_MAX)
+        sim_fail (sim, "I2: p%u keeps stepping while time stands still", what.node);
+      if (sim->now_us > sim->deadline_us)
+        {
+          check_stands_still (sim);
+          g_clear_pointer (&what.bytes, g_bytes_unref);
+          break;
+        }
+      faults_before (sim, &what);
+      happen (sim, &what);
+      g_clear_pointer (&what.bytes, g_bytes_unref);
+      faults_look_after (sim);
+    }
+}
+
+static void
+clear (Sim *sim)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    process_free (sim->processes[i]);
+  for (guint i = 0; i < sim->heap->len; i++)
+    g_clear_pointer (&g_array_index (sim->heap, Happen, i).bytes, g_bytes_unref);
+  g_array_unref (sim->heap);
+  g_array_unref (sim->links);
+  g_array_unref (sim->effects);
+}
+
+void
+sim_run (const Plan *plan, gboolean verbose, Outcome *outcome)
+{
+  Sim sim = { .plan = plan, .outcome = outcome, .verbose = verbose, .lives_left = TRUE };
+
+  *outcome = (Outcome){ .hash = plan->seed };
+  sim.heap = g_array_sized_new (FALSE, FALSE, sizeof (Happen), 256);
+  sim.links = g_array_new (FALSE, TRUE, sizeof (Link));
+  sim.effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
+  g_array_set_clear_func (sim.effects, (GDestroyNotify)node_effect_clear);
+  sim.links_rng.state = plan->seed ^ 0x6c696e6b;
+  sim.world_rng.state = plan->seed ^ 0x776f726c64;
+  store_init (&sim.published, plan->tree);
+  faults_schedule (&sim);
+  faults_start_life (&sim, plan->n_nodes);
+  run (&sim);
+  check_at_the_end (&sim);
+  outcome->end_us = sim.now_us;
+  outcome->generations = sim.published.generation;
+  clear (&sim);
+}

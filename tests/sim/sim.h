@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* N protocol Nodes, each with a model engine, a main and a scribe, in virtual time. A run is a pure
+ * function of its Plan: the same plan gives the same steps, and a hash over every step proves it.
+ * The Sim owns time, links and faults; what must hold is in check.c; what is tried is in swarm.c
+ * and enumerate.c. */
+#pragma once
+
+#include "model.h"
+#include "rng.h"
+#include "store.h"
+
+#define SIM_NODES_MAX 24 /* processes ever started in one run */
+#define SIM_FAULTS_MAX 8
+#define SIM_SECOND G_GUINT64_CONSTANT (1000000)
+
+typedef enum
+{
+  FAULT_NONE,
+  FAULT_CRASH,   /* the process dies: its links break, dials are refused */
+  FAULT_VANISH,  /* the machine dies: silence, dials time out */
+  FAULT_PAUSE,   /* the process gets nothing for a while */
+  FAULT_CLOG,    /* all its links stall for a while */
+  FAULT_RESET,   /* one of its links breaks, what is under way is lost from some point on */
+  FAULT_JOIN,    /* a fresh process joins */
+  FAULT_TOTAL,   /* every process dies; `count` fresh ones go on from the checkpoint */
+  FAULT_SUSPEND, /* people suspend the run; once it has ended `count` fresh processes resume it */
+  FAULT_KINDS
+} FaultKind;
+
+typedef struct
+{
+  FaultKind kind;
+  guint node; /* the victim is the node-th living process, counted round */
+  guint count;
+  guint64 at_us;      /* … at this time */
+  guint64 at_message; /* … or, when not 0, before the delivery of this message */
+  guint64 for_us;
+} Fault;
+
+typedef struct
+{
+  const Tree *tree;
+  guint64 seed;
+  guint n_nodes, seats, stacks_extra, shy;
+  gboolean late_mail; /* the engine's mailbox is read a while later */
+  gboolean slow_node; /* one node computes slowly */
+  gboolean checkpoint;
+  gboolean solo;        /* one node without an address */
+  gboolean sudden;      /* a crash also takes what it had sent last */
+  gboolean swings;      /* links are much slower at times */
+  guint64 delay_us;     /* the typical delay of a link */
+  gboolean even_delays; /* … always exactly that */
+  guint64 save_us, publish_us;
+  guint64 join_us;     /* the others start within this time */
+  guint64 patience_us; /* from the last fault to the end */
+  guint n_faults;
+  Fault faults[SIM_FAULTS_MAX];
+} Plan;
+
+typedef struct
+{
+  char failure[400]; /* empty: all is well */
+  gboolean answered;
+  guint64 hash; /* over every step */
+  guint64 end_us, steps, messages, deliveries, executed, jobs_lent, lives, generations;
+  guint64 steals_remote, adopted, lost;
+} Outcome;
+
+/* Runs the plan to its end. `verbose`: prints every step. */
+void sim_run (const Plan *plan, gboolean verbose, Outcome *outcome);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A checkpoint in the simulator: path -> (value, node) with compaction, as the scribe's work file
+ * and as what is published. The published one survives the loss of every node. Each row is held
+ * against the oracle as it comes. */
+#pragma once
+
+#include "tree.h"
+
+typedef struct
+{
+  gboolean there;
+  NodeId node;
+  guint64 work_us;
+} StoreRow;
+
+typedef struct
+{
+  const Tree *tree;
+  guint64 generation;
+  guint n;
+  StoreRow rows[TREE_JOBS_MAX]; /* by job */
+} Store;
+
+void store_init (Store *store, const Tree *tree);
+/* NULL: taken in. Else what is wrong with the row. */
+const char *store_save (Store *store, const Row *row);
+/* Adds what `other` has. */
+void store_unite (Store *store, const Store *other);
+/* (transfer full): the rows of this node; NULL: all of them. */
+GPtrArray *store_load (const Store *store, const NodeId *node);
+/* Is the job's result in a row of its own or of an ancestor? */
+gboolean store_covers (const Store *store, guint32 job);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Draws plans. */
+#include "config.h"
+
+#include "swarm.h"
+
+static guint64
+one_of (Rng *rng, const guint64 *values, guint n)
+{
+  return values[rng_below (rng, n)];
+}
+
+static const Tree *
+draw_tree (Rng *rng)
+{
+  static const guint64 costs[] = { 100, 1000, 10000 };
+  guint64 size = rng_below (rng, 100);
+  TreeShape shape = { .seed = rng_next (rng), .big_values = rng_chance (rng, 20) };
+
+  shape.n = (guint)(size < 50   ? rng_between (rng, 1, 15)
+                    : size < 88 ? rng_between (rng, 16, 40)
+                                : rng_between (rng, 41, TREE_JOBS_MAX));
+  shape.depth_bias = rng_chance (rng, 10) ? 90 : (guint)rng_below (rng, 60);
+  shape.cost_max_us = (guint32)one_of (rng, costs, G_N_ELEMENTS (costs));
+  return tree_new (&shape);
+}
+
+/* Short ones mostly; some outlast the limit of silence. */
+static guint64
+draw_span (Rng *rng, guint64 run_us)
+{
+  if (rng_chance (rng, 60))
+    return rng_below (rng, run_us) + 1;
+  if (rng_chance (rng, 60))
+    return rng_between (rng, SIM_SECOND / 10, 3 * SIM_SECOND);
+  return rng_between (rng, 20 * SIM_SECOND, 80 * SIM_SECOND);
+}
+
+static void
+draw_faults (Rng *rng, Plan *plan)
+{
+  guint kinds[FAULT_KINDS], n_kinds = 0;
+  guint64 run_us = plan->tree->work_us / plan->n_nodes + 20 * plan->delay_us + plan->join_us;
+
+  for (guint kind = FAULT_CRASH; kind < FAULT_KINDS; kind++)
+    if (rng_chance (rng, kind == FAULT_CRASH ? 60 : 25))
+      kinds[n_kinds++] = kind;
+  if (n_kinds == 0 || rng_chance (rng, 5))
+    return;
+  plan->n_faults = (guint)rng_between (rng, 1, rng_chance (rng, 80) ? 3 : SIM_FAULTS_MAX);
+  for (guint i = 0; i < plan->n_faults; i++)
+    {
+      Fault *fault = &plan->faults[i];
+      fault->kind = kinds[rng_below (rng, n_kinds)];
+      fault->node = (guint)rng_below (rng, 8);
+      fault->count = (guint)rng_between (rng, 1, 4);
+      fault->at_us = rng_below (rng, run_us + run_us / 2);
+      if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_CLOG)
+        fault->for_us = draw_span (rng, run_us);
+    }
+}
+
+/* A run with silence in it lasts long in virtual time; saving all the while would only cost real
+ * time. */
+static gboolean
+is_long (const Plan *plan)
+{
+  for (guint i = 0; i < plan->n_faults; i++)
+    if (plan->faults[i].kind == FAULT_VANISH || plan->faults[i].for_us > SIM_SECOND)
+      return TRUE;
+  return FALSE;
+}
+
+void
+swarm_plan (guint64 seed, Plan *plan)
+{
+  static const guint64 delays[] = { 20, 200, 2000, 15000 };
+  static const guint64 saves[] = { 2000, 10000, 50000 };
+  Rng rng = { rng_mix (seed + 1) };
+
+  *plan = (Plan){ .seed = seed, .tree = draw_tree (&rng) };
+  plan->n_nodes
+      = (guint)(rng_chance (&rng, 90) ? rng_between (&rng, 1, 4) : rng_between (&rng, 5, 8));
+  plan->seats = (guint)rng_between (&rng, 1, 3);
+  plan->stacks_extra = (guint)rng_below (&rng, 5);
+  plan->shy = rng_chance (&rng, 30) ? 50 : 0;
+  plan->late_mail = rng_chance (&rng, 40);
+  plan->slow_node = rng_chance (&rng, 20);
+  plan->checkpoint = rng_chance (&rng, 50);
+  plan->solo = plan->n_nodes == 1 && rng_chance (&rng, 50);
+  plan->sudden = rng_chance (&rng, 50);
+  plan->swings = rng_chance (&rng, 20);
+  plan->delay_us = one_of (&rng, delays, G_N_ELEMENTS (delays));
+  plan->even_delays = rng_chance (&rng, 15);
+  plan->join_us = rng_chance (&rng, 50) ? 0 : rng_below (&rng, plan->tree->work_us + 1);
+  plan->save_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
+  plan->publish_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
+  draw_faults (&rng, plan);
+  if (is_long (plan))
+    plan->save_us = plan->publish_us = SIM_SECOND;
+  plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
+}
+
+void
+swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, Plan *plan)
+{
+  TreeShape shape = { .seed = n_jobs, .n = n_jobs, .balanced = TRUE, .cost_max_us = 2000 };
+
+  *plan = (Plan){ .seed = n_jobs,
+                  .tree = tree_new (&shape),
+                  .n_nodes = n_nodes,
+                  .seats = 1,
+                  .stacks_extra = 2,
+                  .checkpoint = checkpoint,
+                  .delay_us = 300,
+                  .save_us = 2000,
+                  .publish_us = 3000,
+                  .patience_us = 60 * SIM_SECOND };
+}

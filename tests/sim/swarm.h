@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plans: each seed draws its own mix of tree, nodes, links and faults (swarm testing); and the
+ * plans of which every crash point is tried. Pure. */
+#pragma once
+
+#include "sim.h"
+
+/* `plan->tree` is new and to be freed by the caller. */
+void swarm_plan (guint64 seed, Plan *plan);
+/* A small, regular run without faults, to which the enumeration adds some. */
+void swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, Plan *plan);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The computation that a simulated run does: a tree of jobs, known in advance, and with it the
+ * oracle: what every job's arguments, digest and result must be. A result is a hash of path,
+ * arguments and the children's results, and a child of the second phase takes the results of the
+ * first into its arguments, so a wrong or misplaced result shows at once. Jobs are numbered in
+ * preorder: what is at or below job i is i … i + size - 1. Immutable. */
+#pragma once
+
+#include "loan.h"
+#include "path.h"
+
+#define TREE_JOBS_MAX 127
+#define TREE_CHILDREN_MAX 5
+
+typedef struct
+{
+  guint32 parent;
+  guint32 number; /* which child of its parent */
+  guint32 size;   /* of the subtree */
+  guint32 depth;
+  guint32 n_phases; /* 0 for a leaf, else 1 or 2 */
+  guint32 n_children;
+  guint32 n_first;    /* children of the first phase */
+  guint32 children;   /* where its children stand in Tree.children */
+  guint32 cost_us[3]; /* before the first spawn, after the first sync, after the second */
+  guint64 input, result;
+  char *path;
+  Digest digest;
+  double weight;
+  GBytes *args, *value;
+} TreeJob;
+
+typedef struct
+{
+  guint n;
+  TreeJob *jobs;
+  guint32 *children;
+  guint64 work_us; /* of all jobs */
+  guint depth;     /* of the deepest job */
+  GHashTable *by_path;
+  Stems *stems;
+} Tree;
+
+typedef struct
+{
+  guint64 seed;
+  guint n;           /* 1 … TREE_JOBS_MAX */
+  guint depth_bias;  /* percent: how often a new job goes below the newest one */
+  gboolean balanced; /* a full binary tree; depth_bias is ignored */
+  gboolean big_values;
+  guint32 cost_max_us;
+} TreeShape;
+
+Tree *tree_new (const TreeShape *shape);
+void tree_free (Tree *tree);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Tree, tree_free)
+
+/* -1: no such job. */
+int tree_find (const Tree *tree, const char *path);
+guint32 tree_child (const Tree *tree, guint32 job, guint32 k);
+/* What job i returns when its children returned `results`. */
+guint64 tree_result (const Tree *tree, guint32 job, const guint64 *results);
+guint64 tree_value_number (GBytes *value);
+
+static inline gboolean
+tree_covers (const Tree *tree, guint32 ancestor, guint32 job)
+{
+  return job >= ancestor && job < ancestor + tree->jobs[ancestor].size;
+}
