@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -227,6 +228,7 @@ test_everything_is_taken_over (void)
   assert_answer (place->target, "SELECT hex(value) FROM constant", "000102");
   assert_answer (place->target, "SELECT hex(value) FROM best", "000102");
   assert_answer (place->target, "SELECT address FROM node", "unix:/somewhere");
+  assert_answer (place->target, "SELECT cause FROM node", "gone at a take-over");
   assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'",
                  "2 results, 0 bad rows left out");
   assert_answer (place->target, "SELECT count(*) || min(path LIKE '~%/0') FROM missing", "11");
@@ -551,6 +553,57 @@ test_a_kill_at_any_moment_leaves_a_whole_file (void)
   g_assert_cmpuint (place_strangers (place), ==, 0);
 }
 
+/* The child of test_a_full_disk_…: a limit on the size of files stands for the disk. */
+static void
+fill_the_disk (Place *place)
+{
+  struct rlimit small = { 300000, RLIM_INFINITY }, none = { RLIM_INFINITY, RLIM_INFINITY };
+  signal (SIGXFSZ, SIG_IGN);
+  Scribe *scribe = start (place, 1000, "run-1");
+  save_one (scribe, row_make ("/0", 1, 1, 0.1));
+  finish (place, scribe);
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &small), ==, 0);
+  for (int i = 1; i <= 3; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%d", i);
+      Row *row = row_make (path, i, 1, 0.1);
+      g_bytes_unref (row->value);
+      row->value = g_bytes_new_take (g_malloc0 (150000), 150000);
+      save_one (scribe, row);
+      finish (place, scribe);
+    }
+  g_assert_cmpuint (place->n_trouble, >=, 2);
+  g_printerr ("# %s\n", place->trouble);
+  assert_answer (place->target, "SELECT count(*) FROM result", "2");
+  assert_answer (place->target, "PRAGMA integrity_check", "ok");
+  guint strangers = place_strangers (place);
+
+  g_assert_cmpint (setrlimit (RLIMIT_FSIZE, &none), ==, 0);
+  guint n_trouble = place->n_trouble;
+  finish (place, scribe);
+  g_assert_cmpuint (place->n_trouble, ==, n_trouble);
+  scribe_free (scribe);
+  assert_answer (place->target, "SELECT count(*) FROM result", "4");
+  assert_answer (place->target, "PRAGMA integrity_check", "ok");
+  g_assert_cmpuint (strangers, ==, 0);
+}
+
+static void
+test_a_full_disk_loses_nothing_that_fits_later (void)
+{
+  g_autoptr (Place) place = place_new ();
+  int status = -1;
+  pid_t child = fork ();
+  g_assert_cmpint (child, >=, 0);
+  if (child == 0)
+    {
+      fill_the_disk (place);
+      _exit (0);
+    }
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_cmpint (status, ==, 0);
+}
+
 /* Writers in one thread, figures read in it too, news in the scribe's: for the thread sanitizer. */
 static void
 test_calls_and_publications_run_side_by_side (void)
@@ -596,6 +649,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/scribe/a-kill-at-any-moment-leaves-a-whole-file",
                    test_a_kill_at_any_moment_leaves_a_whole_file); /* forks: before any thread */
+  g_test_add_func ("/scribe/a-full-disk-loses-nothing-that-fits-later",
+                   test_a_full_disk_loses_nothing_that_fits_later);
   g_test_add_func ("/scribe/what-was-saved-stands-in-the-published-file",
                    test_what_was_saved_stands_in_the_published_file);
   g_test_add_func ("/scribe/a-batch-is-compacted-and-the-figures-say-so",
