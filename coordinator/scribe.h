@@ -19,9 +19,9 @@ typedef enum
 {
   SCRIBE_RESTORED,  /* rows: a batch of what was saved; `final` on the last batch of the request */
   SCRIBE_PUBLISHED, /* generation; final: it answers scribe_finish */
-  SCRIBE_TROUBLE    /* error: writing or publishing failed; said at most once a minute; it goes on
-                       trying. With    `final` (always said): it answers scribe_finish, what was saved
-                       stays unpublished */
+  /* error: writing or publishing failed; said at most once a minute; it goes on trying. With
+   * `final` (always said): it answers scribe_finish, and what was saved stays unpublished. */
+  SCRIBE_TROUBLE
 } ScribeNewsKind;
 
 typedef struct
