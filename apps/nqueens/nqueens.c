@@ -9,7 +9,7 @@
 /* The masks have 32 bits; the count for 27 is the greatest known and fits. */
 #define N_MAX 27
 /* So many last rows are counted inside one job. */
-#define SERIAL_ROWS 9
+#define SERIAL_ROWS 10
 
 /* What the filled rows leave free in the next row: not the same column, not either diagonal. */
 static uint32_t

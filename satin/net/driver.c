@@ -173,6 +173,21 @@ take_constant (Driver *driver, const char *name, GBytes *bytes)
   keeper_constant (driver, name, bytes);
 }
 
+/* Members only: whoever joins asks those whose address stands in the folder. */
+static void
+write_address (Driver *driver)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *file = folder_node_file (getpid (), "address");
+  g_autofree char *text = NULL;
+  if (driver->listener == NULL)
+    return;
+  text = g_strjoinv ("\n", (char **)listener_addresses (driver->listener));
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+  if (!folder_write (driver->config.folder, file, bytes, &error))
+    driver_fail (driver, 1, error->message);
+}
+
 static void
 become_member (Driver *driver, const NodeEffect *effect)
 {
@@ -181,8 +196,10 @@ become_member (Driver *driver, const NodeEffect *effect)
   driver->joined = TRUE;
   if (!driver->config.solo)
     driver_say (driver, "joined as node %s", node_id_show (&effect->node, id));
-  if (first)
-    report_stats (driver, FALSE);
+  if (!first)
+    return;
+  write_address (driver);
+  report_stats (driver, FALSE);
 }
 
 /* Effects that reach the engine. FALSE: not one of them. */
@@ -461,18 +478,6 @@ drive (gpointer data)
 }
 
 static gboolean
-write_address (Driver *driver, GError **error)
-{
-  g_autofree char *file = folder_node_file (getpid (), "address");
-  g_autofree char *text = NULL;
-  if (driver->listener == NULL)
-    return TRUE;
-  text = g_strjoinv ("\n", (char **)listener_addresses (driver->listener));
-  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
-  return folder_write (driver->config.folder, file, bytes, error);
-}
-
-static gboolean
 on_begin (gpointer data)
 {
   Driver *driver = data;
@@ -529,8 +534,6 @@ driver_new (const DriverConfig *config, GError **error)
   driver->node = node_new (&node);
   if (config->folder != NULL)
     {
-      if (!write_address (driver, error))
-        return NULL;
       g_autoptr (GSource) stats = g_timeout_source_new (STATS_PERIOD_MS);
       g_source_set_callback (stats, on_stats, driver, NULL);
       g_source_attach (stats, driver->context);

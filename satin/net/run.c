@@ -157,6 +157,30 @@ show_kept_answer (SatinRun *run)
   _exit (run->restore.exit_code);
 }
 
+/* The files that a run started with must be those that its checkpoint knows; a resume goes on from the kept ones. */
+static void
+refuse_other_inputs (SatinRun *run)
+{
+  GPtrArray *constants = run->restore.constants;
+  for (guint i = 0; !run->kept_inputs && constants != NULL && i < constants->len; i++)
+    {
+      const RestoreConstant *kept = constants->pdata[i];
+      g_autofree char *now = NULL;
+      gsize size;
+      if (!g_str_has_prefix (kept->name, "input/")
+          || !g_file_get_contents (kept->name + 6, &now, &size, NULL))
+        continue;
+      g_autoptr (GBytes) bytes = g_bytes_new_take (g_steal_pointer (&now), size);
+      if (g_bytes_equal (bytes, kept->value))
+        continue;
+      g_autofree char *sentence
+          = g_strdup_printf ("checkpoint '%s' is of another input: the file '%s' has changed since "
+                             "(go on from the kept one with `satin resume`)",
+                             run->config.checkpoint, kept->name + 6);
+      leave (run, COORDINATOR_ERROR_UNUSABLE, sentence);
+    }
+}
+
 /* The founder looks at the checkpoint before anything runs, and refuses what it cannot go on from. */
 static void
 look_at_checkpoint (SatinRun *run)
@@ -171,6 +195,7 @@ look_at_checkpoint (SatinRun *run)
   if (!restore_matches (&run->restore, &run->identity, run->config.checkpoint, &error))
     leave (run, error->code, error->message);
   refuse_if_in_use (run);
+  refuse_other_inputs (run);
   if (run->restore.finished)
     show_kept_answer (run);
   g_free (run->identity.run);
@@ -469,35 +494,13 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
   return TRUE;
 }
 
-/* The file that a run started with must be the one that its checkpoint knows. */
-static void
-refuse_other_input (SatinRun *run, const char *path, GBytes *kept)
-{
-  g_autofree char *now = NULL;
-  gsize size;
-  if (run->kept_inputs || run->restore.constants == NULL
-      || !g_file_get_contents (path, &now, &size, NULL))
-    return;
-  g_autoptr (GBytes) bytes = g_bytes_new_take (g_steal_pointer (&now), size);
-  if (g_bytes_equal (bytes, kept))
-    return;
-  g_autofree char *sentence
-      = g_strdup_printf ("checkpoint '%s' is of another input: the file '%s' has changed since "
-                         "(go on from the kept one with `satin resume`)",
-                         run->config.checkpoint, path);
-  leave (run, 3, sentence);
-}
-
 GBytes *
 satin_input (SatinRun *run, const char *path, GError **error)
 {
   g_autofree char *name = g_strconcat ("input/", path, NULL);
   GBytes *bytes = driver_constant (run->driver, name);
   if (bytes != NULL)
-    {
-      refuse_other_input (run, path, bytes);
-      driver_set_constant (run->driver, name, bytes, TRUE);
-    }
+    driver_set_constant (run->driver, name, bytes, TRUE);
   else
     {
       char *text;

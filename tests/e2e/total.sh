@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything is killed; the checkpoint carries the run over.
 . "$(dirname "$0")/lib.sh"
-choose_heavy 2
+choose_heavy 4
 file=$work/total.satin
 
 begin "$satin" run -n 4 --name doomed --checkpoint "$file" --interval 0.3 -- "$SATIN_BIN/nqueens" "$heavy"

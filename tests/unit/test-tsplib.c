@@ -227,8 +227,9 @@ check_published (const char *folder, const char *name, gint64 length)
   g_autofree char *instance = read_file (folder, instance_name);
   g_autofree char *text = read_file (folder, tour_name);
   g_autoptr (Tsplib) tsplib = NULL;
+  g_auto (GStrv) words = NULL;
   guint8 tour[TSPLIB_CITIES_MAX];
-  char *at;
+  int at = 0;
 
   if (instance == NULL || text == NULL)
     {
@@ -236,11 +237,15 @@ check_published (const char *folder, const char *name, gint64 length)
       return;
     }
   tsplib = read_text (instance);
-  at = strstr (text, "TOUR_SECTION");
-  g_assert_nonnull (at);
-  at += strlen ("TOUR_SECTION");
-  for (int i = 0; i < tsplib->n; i++)
-    tour[i] = (guint8)(strtol (at, &at, 10) - 1);
+  words = g_strsplit_set (g_strdelimit (text, "\r\n\t", ' '), " ", -1);
+  while (words[at] != NULL && strcmp (words[at], "TOUR_SECTION") != 0)
+    at++;
+  for (int i = 0; i < tsplib->n; at++)
+    {
+      g_assert_nonnull (words[at]);
+      if (g_ascii_isdigit (*words[at]))
+        tour[i++] = (guint8)(atoi (words[at]) - 1);
+    }
   g_assert_cmpint (start_length (tsplib->n, tsplib->distance, tour), ==, length);
 }
 
