@@ -76,6 +76,7 @@ static gboolean
 give_up (Ledger *ledger, GError *reason, GError **error)
 {
   results_rollback (ledger->results);
+  g_prefix_error (&reason, "work file of the checkpoint: ");
   identity_take_error (error, reason);
   return FALSE;
 }
@@ -119,6 +120,16 @@ take_over (Ledger *ledger, Sql *from, GError **error)
   return tables_put_event (ledger->sql, &event, EVENTS_KEEP, error);
 }
 
+/* Who of the nodes in the file still lives is not known here: the living are told to us again
+ * (scribe_joined), which undoes this for them. The others do not stay in the list of those to be
+ * asked whether the checkpoint is in use. */
+static gboolean
+take_over_first (Ledger *ledger, Sql *from, GError **error)
+{
+  return take_over (ledger, from, error)
+         && tables_end_all_nodes (ledger->sql, now_s (), "gone at a take-over", error);
+}
+
 /* (transfer full) (nullable): the file at the target, if it is of our identity. NULL with an error:
  * not ours. */
 static Sql *
@@ -152,7 +163,7 @@ begin_file (Ledger *ledger, const char *work_path, Sql *file, const Identity *id
       return FALSE;
     }
   if (!results_begin (ledger->results, &reason)
-      || (file != NULL && !take_over (ledger, file, &reason))
+      || (file != NULL && !take_over_first (ledger, file, &reason))
       || !identity_save (ledger->sql, identity, &reason) || !write_generation (ledger, &reason)
       || !results_commit (ledger->results, &reason))
     return give_up (ledger, reason, error);

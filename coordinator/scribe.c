@@ -16,6 +16,8 @@
 #define TROUBLE_EVERY_US (60 * G_USEC_PER_SEC)
 /* After a failure the next try comes after the interval, but not later than this. */
 #define RETRY_MAX_US (5 * G_USEC_PER_SEC)
+/* The first tick leaves this much time to tell who is here. */
+#define FIRST_TICK_US (50 * 1000)
 /* At most one part in this many of the time goes into writing and publishing. */
 #define DUTY_DENOMINATOR 5
 
@@ -244,6 +246,7 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
   scribe->data = config->data;
   scribe->ledger = ledger;
   scribe->inbox = inbox_new ();
+  scribe->tick_us = g_get_monotonic_time () + (gint64)MIN (config->interval_us, FIRST_TICK_US);
   pthread_condattr_t attributes;
   pthread_condattr_init (&attributes);
   pthread_condattr_setclock (&attributes, CLOCK_MONOTONIC);

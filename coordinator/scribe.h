@@ -19,18 +19,18 @@ typedef enum
 {
   SCRIBE_RESTORED,  /* rows: a batch of what was saved; `final` on the last batch of the request */
   SCRIBE_PUBLISHED, /* generation; final: it answers scribe_finish */
-  SCRIBE_TROUBLE    /* error: writing or publishing failed; said at most once a minute; it goes on
-                       trying. With    `final` (always said): it answers scribe_finish, what was saved
-                       stays unpublished */
+  /* error: writing or publishing failed; said at most once a minute; it goes on trying. With
+   * `final` (always said): it answers scribe_finish, and what was saved stays unpublished. */
+  SCRIBE_TROUBLE
 } ScribeNewsKind;
 
 typedef struct
 {
   ScribeNewsKind kind;
-  GPtrArray *rows; /* of Row */
+  GPtrArray *rows; /* of Row; not touched after the call, so that a reference may be kept */
   gboolean final;
   guint64 generation;
-  const GError *error; /* of COORDINATOR_ERROR */
+  const GError *error; /* of COORDINATOR_ERROR; a whole sentence that names the file */
 } ScribeNews;          /* borrowed for the call */
 
 typedef struct
@@ -63,6 +63,8 @@ void scribe_save (Scribe *scribe, GPtrArray *rows);
 void scribe_set (Scribe *scribe, const char *key, const char *value);
 void scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *value);
 void scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value);
+/* At a take-over all nodes of the file count as gone until they are told here again: tell all
+ * members after scribe_new. */
 void scribe_joined (Scribe *scribe, const NodeId *id, const char *host, const char *site,
                     const char *address);
 void scribe_left (Scribe *scribe, const NodeId *id, const char *cause);

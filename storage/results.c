@@ -8,8 +8,6 @@
 
 #include <string.h>
 
-#define STEM_ID_LENGTH 16
-
 typedef struct
 {
   char *path;
@@ -22,6 +20,7 @@ struct Results
   GHashTable *stems; /* id -> ResultsStem: all that were ever met */
   guint n_saved_stems;
   ResultsTotals totals, totals_before; /* _before: at the begin of the transaction */
+  char *last;                          /* (nullable) the greatest path in the table, when known */
 };
 
 static void
@@ -52,6 +51,7 @@ results_free (Results *results)
   if (results == NULL)
     return;
   g_hash_table_destroy (results->stems);
+  g_free (results->last);
   g_free (results);
 }
 
@@ -61,11 +61,26 @@ results_totals (const Results *results)
   return results->totals;
 }
 
+/* Removing rows makes the last one unknown until the next transaction. */
+static gboolean
+find_last (Results *results, GError **error)
+{
+  gboolean has_row;
+  if (results->last != NULL)
+    return TRUE;
+  sqlite3_stmt *statement = sql_ready (results->sql, "SELECT max (path) FROM result", error);
+  if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  results->last = has_row ? sql_column_string (statement, 0) : NULL;
+  sqlite3_reset (statement);
+  return TRUE;
+}
+
 gboolean
 results_begin (Results *results, GError **error)
 {
   results->totals_before = results->totals;
-  return sql_run (results->sql, "BEGIN IMMEDIATE", error);
+  return sql_run (results->sql, "BEGIN IMMEDIATE", error) && find_last (results, error);
 }
 
 gboolean
@@ -82,6 +97,7 @@ results_rollback (Results *results)
     sqlite3_exec (results->sql->db, "ROLLBACK", NULL, NULL, NULL);
   results->totals = results->totals_before;
   results->n_saved_stems = 0;
+  g_clear_pointer (&results->last, g_free);
   GHashTableIter iter;
   gpointer value;
   g_hash_table_iter_init (&iter, results->stems);
@@ -102,7 +118,7 @@ results_rollback (Results *results)
 void
 results_meet_stem (Results *results, const char *id, const char *path)
 {
-  g_assert (strlen (id) == STEM_ID_LENGTH);
+  g_assert (strlen (id) == RESULTS_STEM_ID_LENGTH);
 
   if (g_hash_table_contains (results->stems, id))
     return;
@@ -119,12 +135,12 @@ results_knows_stem (Results *results, const char *id)
 
 /* (nullable): the stem that `path` continues, if it does and the stem is known. */
 static ResultsStem *
-stem_of (Results *results, const char *path, char id[STEM_ID_LENGTH + 1])
+stem_of (Results *results, const char *path, char id[RESULTS_STEM_ID_LENGTH + 1])
 {
-  if (path[0] != '~' || strlen (path) <= 1 + STEM_ID_LENGTH)
+  if (path[0] != '~' || strlen (path) <= 1 + RESULTS_STEM_ID_LENGTH)
     return NULL;
-  memcpy (id, path + 1, STEM_ID_LENGTH);
-  id[STEM_ID_LENGTH] = '\0';
+  memcpy (id, path + 1, RESULTS_STEM_ID_LENGTH);
+  id[RESULTS_STEM_ID_LENGTH] = '\0';
   return g_hash_table_lookup (results->stems, id);
 }
 
@@ -174,14 +190,25 @@ look_back (Results *results, const char *path, const Result *row, Cover *cover, 
   return TRUE;
 }
 
+/* TRUE: every row sorts before `path`, and none lies above it; so nothing lies below it either.
+ * Batches come sorted and whole files too, so most rows are told from memory alone. */
+static gboolean
+comes_last (const Results *results, const char *path)
+{
+  gsize length = results->last != NULL ? strlen (results->last) : 0;
+  return results->last != NULL && strcmp (path, results->last) > 0
+         && !(strncmp (path, results->last, length) == 0 && path[length] == '/');
+}
+
 /* One look for the path and one for each stem of its chain, up to the first stem that is saved:
  * that one proves that nothing lies above. */
 static gboolean
 find_cover (Results *results, const Result *row, Cover *cover, GError **error)
 {
-  if (!look_back (results, row->path, row, cover, error))
+  *cover = COVER_NONE;
+  if (!comes_last (results, row->path) && !look_back (results, row->path, row, cover, error))
     return FALSE;
-  char id[STEM_ID_LENGTH + 1];
+  char id[RESULTS_STEM_ID_LENGTH + 1];
   ResultsStem *stem = stem_of (results, row->path, id);
   while (*cover == COVER_NONE && stem != NULL && !stem->is_saved)
     {
@@ -222,6 +249,7 @@ remove_rows (Results *results, const char *from, const char *to, double *work_s,
   if (!sql_finish (results->sql, statement, error))
     return FALSE;
   *work_s += work;
+  g_clear_pointer (&results->last, g_free);
   results->totals.rows -= n;
   results->totals.weight -= weight;
   return TRUE;
@@ -282,7 +310,7 @@ remove_below (Results *results, const char *path, double *work_s, GError **error
       g_autofree char *from = g_strconcat (base, "/", NULL);
       g_autofree char *to = g_strconcat (base, *base == '\0' ? "\x7f" : "0", NULL);
       GQueue found = G_QUEUE_INIT;
-      good = remove_rows (results, from, to, work_s, error);
+      good = comes_last (results, base) || remove_rows (results, from, to, work_s, error);
       if (good && results->n_saved_stems > 0)
         good = take_stems (results, base, from, to, &found, error);
       while (!g_queue_is_empty (&found))
@@ -321,7 +349,7 @@ save_stem (Results *results, const char *id, ResultsStem *stem, GError **error)
 static gboolean
 save_stems (Results *results, const char *path, GError **error)
 {
-  char id[STEM_ID_LENGTH + 1];
+  char id[RESULTS_STEM_ID_LENGTH + 1];
   ResultsStem *stem = stem_of (results, path, id);
   while (stem != NULL && !stem->is_saved)
     {
@@ -361,6 +389,11 @@ insert (Results *results, const Result *row, double work_s, GError **error)
     return FALSE;
   results->totals.rows++;
   results->totals.weight += at_least_zero (row->weight);
+  if (results->totals.rows == 1 || comes_last (results, row->path))
+    {
+      g_free (results->last);
+      results->last = g_strdup (row->path);
+    }
   return TRUE;
 }
 
@@ -390,99 +423,4 @@ results_put (Results *results, const Result *row, gboolean *written, GError **er
     return FALSE;
   *written = TRUE;
   return TRUE;
-}
-
-#define RESULT_COLUMNS "path, node, job, type, digest, value, work_s, saved, weight"
-#define RESULT_SELECT \
-  "SELECT " RESULT_COLUMNS ", sum IS row_sum ('result', " RESULT_COLUMNS ") FROM result"
-
-static sqlite3_stmt *
-query_ready (Sql *sql, const ResultsQuery *query, GError **error)
-{
-  const char *text = RESULT_SELECT " WHERE ?1 IS NULL OR node = ?1 ORDER BY path LIMIT ?2";
-  if (query->largest)
-    text = RESULT_SELECT " WHERE path IN (SELECT path FROM result WHERE ?1 IS NULL OR node = ?1"
-                         " ORDER BY weight DESC, path LIMIT ?2) ORDER BY weight DESC, path";
-  sqlite3_stmt *statement = sql_ready (sql, text, error);
-  if (statement == NULL)
-    return NULL;
-  sql_bind_string (statement, 1, query->node);
-  sqlite3_bind_int64 (statement, 2, query->limit > 0 ? (gint64)query->limit : -1);
-  return statement;
-}
-
-/* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. */
-static gboolean
-row_read (sqlite3_stmt *statement, Result *row)
-{
-  if (sqlite3_column_int (statement, 9) != 1 || sqlite3_column_type (statement, 4) != SQLITE_BLOB)
-    return FALSE;
-  for (int i = 0; i < 4; i++)
-    if (sqlite3_column_type (statement, i) != SQLITE_TEXT)
-      return FALSE;
-  row->path = (const char *)sqlite3_column_text (statement, 0);
-  row->node = (const char *)sqlite3_column_text (statement, 1);
-  row->job = (const char *)sqlite3_column_text (statement, 2);
-  row->type = (const char *)sqlite3_column_text (statement, 3);
-  row->digest = sqlite3_column_blob (statement, 4);
-  row->digest_size = (gsize)sqlite3_column_bytes (statement, 4);
-  row->work_s = sqlite3_column_double (statement, 6);
-  row->saved = sqlite3_column_int64 (statement, 7);
-  row->weight = sqlite3_column_double (statement, 8);
-  row->value = cell_read (statement, 5, row->type);
-  return row->value != NULL;
-}
-
-gboolean
-results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer data, guint64 *bad,
-              GError **error)
-{
-  sqlite3_stmt *statement = query_ready (sql, query, error);
-  gboolean has_row;
-  if (statement == NULL)
-    return FALSE;
-  while (sql_next (sql, statement, &has_row, error))
-    {
-      if (!has_row)
-        return TRUE;
-      Result row = { 0 };
-      gboolean is_good = row_read (statement, &row);
-      gboolean goes_on = !is_good || each (&row, data, error);
-      if (!is_good && bad != NULL)
-        (*bad)++;
-      g_clear_pointer (&row.value, g_bytes_unref);
-      if (!goes_on)
-        {
-          sqlite3_reset (statement);
-          return FALSE;
-        }
-    }
-  return FALSE;
-}
-
-gboolean
-results_each_stem (Sql *sql, ResultsEachStem each, gpointer data, guint64 *bad, GError **error)
-{
-  sqlite3_stmt *statement
-      = sql_ready (sql, "SELECT id, path, sum IS row_sum ('stem', id, path) FROM stem", error);
-  gboolean has_row;
-  if (statement == NULL)
-    return FALSE;
-  while (sql_next (sql, statement, &has_row, error))
-    {
-      if (!has_row)
-        return TRUE;
-      g_autofree char *id = sql_column_string (statement, 0);
-      g_autofree char *path = sql_column_string (statement, 1);
-      gboolean is_good = sqlite3_column_int (statement, 2) == 1 && id != NULL && path != NULL
-                         && strlen (id) == STEM_ID_LENGTH;
-      if (!is_good && bad != NULL)
-        (*bad)++;
-      if (is_good && !each (id, path, data, error))
-        {
-          sqlite3_reset (statement);
-          return FALSE;
-        }
-    }
-  return FALSE;
 }

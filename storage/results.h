@@ -6,6 +6,8 @@
 
 #include "storage/sql.h"
 
+#define RESULTS_STEM_ID_LENGTH 16
+
 typedef struct
 {
   const char *path, *node, *job, *type;

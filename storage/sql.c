@@ -143,6 +143,7 @@ sql_open (const char *name, int flags, GError **error)
   sql->statements
       = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify)(void (*) (void))sqlite3_finalize);
   sql->checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  sql->scratch = g_byte_array_new ();
   int code = sqlite3_open_v2 (name, &sql->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
   if (code != SQLITE_OK)
     {
@@ -220,6 +221,7 @@ sql_free (Sql *sql)
   g_hash_table_destroy (sql->statements);
   sqlite3_close (sql->db);
   g_checksum_free (sql->checksum);
+  g_byte_array_unref (sql->scratch);
   g_free (sql->identity);
   g_free (sql);
 }

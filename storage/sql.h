@@ -20,7 +20,8 @@ struct Sql
   sqlite3 *db;
   char *identity;         /* (nullable) until it is read from the file */
   GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
-  GChecksum *checksum;    /* scratch of rowsum.c */
+  GChecksum *checksum;    /* this and scratch: for rowsum.c */
+  GByteArray *scratch;
 };
 
 /* A new, empty work file with the schema; what was at `path` is removed. */

@@ -149,6 +149,22 @@ tables_end_node (Sql *sql, const char *id, gint64 left, const char *cause, GErro
 }
 
 gboolean
+tables_end_all_nodes (Sql *sql, gint64 left, const char *cause, GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (sql,
+                   "UPDATE node SET left = ?1, cause = ?2,"
+                   " sum = row_sum ('node', id, name, site, address, joined, ?1, ?2)"
+                   " WHERE left IS NULL",
+                   error);
+  if (statement == NULL)
+    return FALSE;
+  bind_time (statement, 1, left);
+  sql_bind_string (statement, 2, cause);
+  return sql_finish (sql, statement, error);
+}
+
+gboolean
 tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error)
 {
   sqlite3_stmt *statement = sql_ready (sql,

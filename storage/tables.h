@@ -35,6 +35,9 @@ gboolean tables_put_node (Sql *sql, const TablesNode *node, GError **error);
 /* Notes that a node left; an unknown one, or one that had left, stays as it is. */
 gboolean tables_end_node (Sql *sql, const char *id, gint64 left, const char *cause, GError **error);
 
+/* The same for all that have not left. */
+gboolean tables_end_all_nodes (Sql *sql, gint64 left, const char *cause, GError **error);
+
 typedef struct
 {
   gint64 at; /* unix seconds */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Known paths meet the stacks. Watched frames are always a prefix of a stack's spine: what is known below a job
- * is known below its parents. While a watched frame runs, its guard is all ones; while a child of it runs below
- * which nothing is known, the guard stands just above that child, so that only the watched frames
- * take the slow way. Owner threads, and for claimed slots any. */
+/* Known paths meet the stacks. Watched frames are always a prefix of a stack's spine: what is known
+ * below a job is known below its parents. While a watched frame runs, its guard is all ones; while
+ * a child of it runs below which nothing is known, the guard stands just above that child, so that
+ * only the watched frames take the slow way. Owner threads, and for claimed slots any. */
 #include "config.h"
 
 #include "adopt.h"
@@ -181,7 +181,8 @@ watch_node (Stack *stack, SatinSlot_ *self)
   return top != NULL && top->self == self ? top->node : NULL;
 }
 
-/* The slot under `self`'s feet: its parent on this stack, or the job that waits below; NULL: the bottom. */
+/* The slot under `self`'s feet: its parent on this stack, or the job that waits below; NULL: the
+ * bottom. */
 static SatinSlot_ *
 spine_below (Stack *stack, SatinSlot_ *self)
 {
@@ -240,7 +241,8 @@ watch_begin (Stack *stack, SatinSlot_ *job)
   KnownNode *node;
   Trace trace;
 
-  /* No gaps: when the job below is not watched, news is on its way to this stack and will find both. */
+  /* No gaps: when the job below is not watched, news is on its way to this stack and will find
+   * both. */
   if (nothing_known (stack->engine) || (below != NULL && watch_node (stack, below) == NULL))
     return;
   trace_init (&trace, stack, job);
@@ -308,8 +310,8 @@ tell_late (Late *late, KnownNode *node)
       trace_clear (&trace);
     }
   for (guint i = 0; i < late->numbers->len; i++)
-    raise_covered (engine, path_child (engine->config.stems, path,
-                                       g_array_index (late->numbers, guint32, i)));
+    raise_covered (
+        engine, path_child (engine->config.stems, path, g_array_index (late->numbers, guint32, i)));
   g_clear_pointer (&late->numbers, g_array_unref);
 }
 

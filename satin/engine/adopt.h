@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What others hold, seen from the stacks: which frames have something known below (the watch list), which slots
- * are marked as lent to a holder, and who is told that he holds in vain. */
+/* What others hold, seen from the stacks: which frames have something known below (the watch list),
+ * which slots are marked as lent to a holder, and who is told that he holds in vain. */
 #pragma once
 
 #include "trace.h"
 
-/* A slot that this thread has claimed (or a private one of its own): is it held elsewhere? TRUE: it waits for
- * the holder now, under a new loan number, and ENGINE_ADOPT was raised. */
+/* A slot that this thread has claimed (or a private one of its own): is it held elsewhere? TRUE: it
+ * waits for the holder now, under a new loan number, and ENGINE_ADOPT was raised. */
 gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
 /* Owner: the same for child `number` of a frame on the watch list. */
 gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the values of SATIN_BEST objects, which register themselves before main. A value, once readable, is
- * never freed: improvements are few. Any thread; a mutex orders merges. */
+/* Owns the values of SATIN_BEST objects, which register themselves before main. A value, once
+ * readable, is never freed: improvements are few. Any thread; a mutex orders merges. */
 #include "config.h"
 
 #include "best.h"
@@ -65,7 +65,8 @@ best_encode (const SatinBest_ *best)
   return record_encode (best->type, satin_best_value_ (best));
 }
 
-/* Makes the better of the present and the given value the present one; best_mutex held. TRUE: it changed. */
+/* Makes the better of the present and the given value the present one; best_mutex held. TRUE: it
+ * changed. */
 static gboolean
 merge (SatinBest_ *best, const void *value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The best values of the program, numbered in the order of their names. Old values stay readable, so that a
- * reader needs no lock. Thread-safe. */
+/* The best values of the program, numbered in the order of their names. Old values stay readable,
+ * so that a reader needs no lock. Thread-safe. */
 #pragma once
 
 #include "satin.h"
@@ -18,6 +18,7 @@ GBytes *best_encode (const SatinBest_ *best);
 /* Merges an encoded value from elsewhere, telling nobody. FALSE: malformed. */
 gboolean best_merge_encoded (SatinBest_ *best, GBytes *bytes);
 
-/* An engine hears of every improvement made in this process (ENGINE_IMPROVED) from _add to _remove. */
+/* An engine hears of every improvement made in this process (ENGINE_IMPROVED) from _add to _remove.
+ */
 void best_add_listener (Engine *engine);
 void best_remove_listener (Engine *engine);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The constants of the program, in the order of their names. Values are set once and then stay at one address
- * until the process ends. Thread-safe. */
+/* The constants of the program, in the order of their names. Values are set once and then stay at
+ * one address until the process ends. Thread-safe. */
 #pragma once
 
 #include "satin.h"
@@ -13,7 +13,8 @@ SatinConst_ *constant_get (guint i);
 /* (nullable): by name. */
 SatinConst_ *constant_find (const char *name);
 
-/* Gives it a value, copied. The same value again does nothing. FALSE: it has another value already. */
+/* Gives it a value, copied. The same value again does nothing. FALSE: it has another value already.
+ */
 gboolean constant_set (SatinConst_ *constant, const void *value);
 /* The same from an encoding. FALSE and `error`: malformed, or it has another value. */
 gboolean constant_set_encoded (SatinConst_ *constant, GBytes *bytes, GError **error);

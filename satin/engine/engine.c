@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine's life, its job table, and the wishes that go to all stacks: news, scan, halt. Called by the
- * driver's thread, but for the functions that say otherwise. */
+/* The engine's life, its job table, and the wishes that go to all stacks: news, scan, halt. Called
+ * by the driver's thread, but for the functions that say otherwise. */
 #include "config.h"
 
 #include "engine.h"
@@ -98,8 +98,8 @@ init_config (Engine *engine, const EngineConfig *config)
   engine->config = *config;
   engine->config.workers = CLAMP (config->workers, 1, ENGINE_WORKERS_MAX);
   if (config->stacks_max == 0)
-    engine->config.stacks_max = engine->config.workers * (1 + ENGINE_PARKED_STACKS_PER_SEAT)
-                                + ENGINE_PARKED_STACKS_MIN;
+    engine->config.stacks_max
+        = engine->config.workers * (1 + ENGINE_PARKED_STACKS_PER_SEAT) + ENGINE_PARKED_STACKS_MIN;
   engine->config.stacks_max = MAX (engine->config.stacks_max, engine->config.workers);
   engine->c_stack_bytes = config->stack_bytes == 0 ? DEFAULT_STACK_BYTES : config->stack_bytes;
   engine->c_stack_bytes = MAX (engine->c_stack_bytes, ENGINE_STACK_BYTES_MIN);

@@ -7,7 +7,8 @@
 #include "record.h"
 #include "stack.h"
 
-/* A job of another node's that runs here: what engine_run gave. Its slot looks to the engine like one of a stack. */
+/* A job of another node's that runs here: what engine_run gave. Its slot looks to the engine like
+ * one of a stack. */
 struct Held
 {
   guint64 number;
@@ -50,16 +51,16 @@ struct Engine
   Stack **stacks; /* config.stacks_max places; filled in order, never emptied before the end */
   guint n_stacks; /* atomic for readers without the lock */
   guint seats_free;
-  GQueue ready;  /* of Stack: can go on, want a seat */
-  GQueue asleep; /* of Stack: empty, the latest first */
+  GQueue ready;           /* of Stack: can go on, want a seat */
+  GQueue asleep;          /* of Stack: empty, the latest first */
   guint n_ready, n_inbox; /* atomic copies of the lengths */
   guint busy;             /* atomic: stacks that have a seat and a job */
   guint hungry_said;
   guint n_parked, parked_max;
   gboolean ending, halting;
   guint scans_owed, halts_owed;
-  GQueue inbox; /* of Held */
-  GHashTable *held; /* number -> Held */
+  GQueue inbox;             /* of Held */
+  GHashTable *held;         /* number -> Held */
   guint waiting_for_driver; /* stacks that wait with no seat to give to: see seat.c */
 
   /* slots that came back */
@@ -92,8 +93,8 @@ struct Engine
 #define ENGINE_PARKED_STACKS_PER_SEAT 4
 #define ENGINE_PARKED_STACKS_MIN 16
 
-/* The index of a job in the table. A job that runs without being listed there ends the program with a
- * sentence, because its path could not be given a meaning elsewhere. */
+/* The index of a job in the table. A job that runs without being listed there ends the program with
+ * a sentence, because its path could not be given a meaning elsewhere. */
 guint engine_job_index (Engine *engine, const SatinJob *job);
 
 /* Raises an event; takes over what it points to. Any thread, no lock held but engine->lock. */

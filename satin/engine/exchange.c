@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The door through which jobs leave and results come: lend, put, back, run. Everything here runs on the
- * driver's thread, which is to the stacks one more thief. */
+/* The door through which jobs leave and results come: lend, put, back, run. Everything here runs on
+ * the driver's thread, which is to the stacks one more thief. */
 #include "config.h"
 
 #include "exchange.h"
@@ -77,8 +77,11 @@ lend_held (Engine *engine, Loan *loan)
   if (held == NULL)
     return FALSE;
   own = held->loan;
-  *loan = (Loan){ .path = g_strdup (own->path), .job = own->job, .digest = own->digest,
-                  .weight = own->weight, .args = g_bytes_ref (own->args) };
+  *loan = (Loan){ .path = g_strdup (own->path),
+                  .job = own->job,
+                  .digest = own->digest,
+                  .weight = own->weight,
+                  .args = g_bytes_ref (own->args) };
   loan->loan = adopt_new_loan (engine, NULL, &held->slot, held, FALSE);
   return TRUE;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The slow ways that inlined code takes: a child that may belong to thieves, the end of a sync with something
- * public, big arguments, references, and the sentences for broken rules. Owner threads. */
+/* The slow ways that inlined code takes: a child that may belong to thieves, the end of a sync with
+ * something public, big arguments, references, and the sentences for broken rules. Owner threads.
+ */
 #include "config.h"
 
 #include "adopt.h"
@@ -20,8 +21,8 @@ count_elsewhere (Stack *stack, SatinSlot_ *slot)
     __atomic_store_n (&stack->elsewhere, stack->elsewhere + 1, __ATOMIC_RELAXED);
 }
 
-/* A frame below which something is held elsewhere: first marks what others hold, then runs what is left,
- * then waits for the rest. */
+/* A frame below which something is held elsewhere: first marks what others hold, then runs what is
+ * left, then waits for the rest. */
 static void
 sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *last, SatinSlot_ *top)
 {
@@ -88,8 +89,9 @@ satin_arena_take_ (SatinStack_ *open, uint32_t size)
 
   if (bytes > (gsize)(stack->arena + stack->arena_bytes - taken))
     {
-      fprintf (stderr, "satin: the argument arena of a job stack is full (%" G_GSIZE_FORMAT
-                       " MiB): too many children with large arguments or results\n",
+      fprintf (stderr,
+               "satin: the argument arena of a job stack is full (%" G_GSIZE_FORMAT
+               " MiB): too many children with large arguments or results\n",
                stack->arena_bytes >> 20);
       _Exit (6);
     }
@@ -135,7 +137,7 @@ satin_release_ (SatinStack_ *open, SatinSlot_ *base, SatinSlot_ *head, uint64_t 
 void
 satin_unsynced_ (const SatinJob *job)
 {
-  fprintf (stderr,
-           "satin: job '%s' returned without satin_sync after its last satin_spawn\n", job->name);
+  fprintf (stderr, "satin: job '%s' returned without satin_sync after its last satin_spawn\n",
+           job->name);
   abort ();
 }

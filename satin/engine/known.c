@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trie of what is held elsewhere; see known.h. A node counts the entries at and below it, so that
- * "nothing below" is one look; an emptied node stays, because frames may point at it. */
+/* The trie of what is held elsewhere; see known.h. A node counts the entries at and below it, so
+ * that "nothing below" is one look; an emptied node stays, because frames may point at it. */
 #include "config.h"
 
 #include "known.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reserved memory with guard pages, and the handler that turns a touch of one into a sentence. The
- * table of regions only ever grows; entries are reused. Signal handlers read it, so it is atomic. */
+ * table of regions only ever grows; entries are reused. Signal handlers read it, so it is atomic.
+ */
 #include "config.h"
 
 #include "memory.h"
@@ -12,7 +13,8 @@
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MEMORY_HANDLES_SIGNALS 0 /* the sanitizers have a handler and signal stacks of their own */
+#define MEMORY_HANDLES_SIGNALS 0 /* the sanitizers have a handler and signal stacks of their own \
+                                  */
 #else
 #define MEMORY_HANDLES_SIGNALS 1
 #endif
@@ -93,8 +95,8 @@ static void
 memory_install (void)
 {
   static gsize once;
-  struct sigaction action = { .sa_sigaction = memory_on_signal,
-                              .sa_flags = SA_SIGINFO | SA_ONSTACK };
+  struct sigaction action
+      = { .sa_sigaction = memory_on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK };
 
   if (!g_once_init_enter (&once))
     return;
@@ -125,8 +127,8 @@ void *
 memory_reserve (gsize bytes, const char *what)
 {
   gsize page = memory_page (), size = memory_round (bytes);
-  char *start = mmap (NULL, size + 2 * page, PROT_NONE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  char *start
+      = mmap (NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
   if (start == MAP_FAILED)
     return NULL;

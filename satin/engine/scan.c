@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* design.md 4: the job stack is the checkpoint. Read from bottom to top, the children of the spine's jobs that are
- * finished are the rows; started and not on the spine means finished. Owner threads, at a sync or in a wait. */
+/* design.md 4: the job stack is the checkpoint. Read from bottom to top, the children of the
+ * spine's jobs that are finished are the rows; started and not on the spine means finished. Owner
+ * threads, at a sync or in a wait. */
 #include "config.h"
 
 #include "scan.h"
@@ -37,8 +38,8 @@ add_row (Scan *scan, SatinSlot_ *slot, const char *parent_path, guint32 number, 
   path = path_child (engine->config.stems, parent_path, number);
   digest = slot_digest (engine, slot);
   value = record_encode (slot->job->result, slot_result (slot));
-  g_ptr_array_add (scan->rows, row_new (path, engine_job_index (engine, slot->job), &digest, weight,
-                                        0, value));
+  g_ptr_array_add (scan->rows,
+                   row_new (path, engine_job_index (engine, slot->job), &digest, weight, 0, value));
   mark_reported (slot);
 }
 
@@ -86,8 +87,7 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
           base = job + 1;
         }
       end = base;
-      while (end < top
-             && (slot_parent (end) & ~PARENT_REPORTED) == (guint32)(guintptr)job)
+      while (end < top && (slot_parent (end) & ~PARENT_REPORTED) == (guint32)(guintptr)job)
         end++;
       scan_children (scan, base, end, next, path, weight);
       if (next != NULL && next >= base && next < end)

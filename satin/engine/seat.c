@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may run. One mutex and a condition variable per stack; nothing here is on the hot path. Any thread.
- * It must not know slots, only stacks and whether they are empty. */
+/* Who may run. One mutex and a condition variable per stack; nothing here is on the hot path. Any
+ * thread. It must not know slots, only stacks and whether they are empty. */
 #include "config.h"
 
 #include "seat.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The marks of a job stack: what is public, how the owner gives and takes back, how thieves claim. The owner's
- * functions run on its thread, stack_claim and stack_ask on any. It must not know paths or what waits where. */
+/* The marks of a job stack: what is public, how the owner gives and takes back, how thieves claim.
+ * The owner's functions run on its thread, stack_claim and stack_ask on any. It must not know paths
+ * or what waits where. */
 #include "config.h"
 
 #include "engine.h"
@@ -11,7 +12,8 @@
 #define TAG_ONE (G_GUINT64_CONSTANT (1) << TAIL_BITS)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define STACK_SLOTS_MAX (G_GUINT64_CONSTANT (1) << 18) /* shadow memory multiplies what is reserved */
+#define STACK_SLOTS_MAX \
+  (G_GUINT64_CONSTANT (1) << 18) /* shadow memory multiplies what is reserved */
 #define STACK_ARENA_BYTES (G_GUINT64_CONSTANT (1) << 28)
 #else
 #define STACK_SLOTS_MAX (G_GUINT64_CONSTANT (1) << TAIL_BITS)
@@ -67,18 +69,17 @@ release_slots (Stack *stack)
       kind = SLOT_KIND (slot_state (slot));
       running = slot == spine;
       if (running)
-        spine = (slot_parent (slot) & PARENT_ORIGIN)
-                    ? slot_origin (slot - 1)->below
-                    : stack->slots
-                          + (((slot_parent (slot) & ~PARENT_FLAGS)
-                              - (guint32)(guintptr)stack->slots)
-                             / sizeof (SatinSlot_));
+        spine
+            = (slot_parent (slot) & PARENT_ORIGIN)
+                  ? slot_origin (slot - 1)->below
+                  : stack->slots
+                        + (((slot_parent (slot) & ~PARENT_FLAGS) - (guint32)(guintptr)stack->slots)
+                           / sizeof (SatinSlot_));
       if (kind == SLOT_ORIGIN || (slot_parent (slot) & PARENT_ORIGIN))
         continue;
       if (slot->job->args_hold)
         record_clear (slot->job->args, slot_payload (slot));
-      if (slot->job->result_holds
-          && (kind == SLOT_RETURNED || (kind == SLOT_STARTED && !running)))
+      if (slot->job->result_holds && (kind == SLOT_RETURNED || (kind == SLOT_STARTED && !running)))
         record_clear (slot->job->result, slot_result (slot));
     }
 }

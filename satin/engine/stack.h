@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One stack: a job stack (the array of slots with its public part) and what its thread keeps beside
  * it. The marks, as engine-wide invariant:
- *   - slots in [tail, split) are public: thieves look for the oldest ready one, then claim it by one CAS on
- *     (tag, tail). The owner never writes the state of a public slot.
- *   - the owner takes public slots back by lowering split below them, then looking at tail; each lowering
- *     adds to the tag, so a claim means that nothing changed since the look.
- *   - a started slot that is not on the spine is finished; finished children stay until their parent returns.
- *   - guard is what the inlined code compares with: max (split, limit), or all ones when `flags` are set.
- *     Slots below `limit` belong to frames below which something is known to be held elsewhere.
- * Threads: "owner" means the stack's thread; "shared" fields are atomic. */
+ *   - slots in [tail, split) are public: thieves look for the oldest ready one, then claim it by
+ * one CAS on (tag, tail). The owner never writes the state of a public slot.
+ *   - the owner takes public slots back by lowering split below them, then looking at tail; each
+ * lowering adds to the tag, so a claim means that nothing changed since the look.
+ *   - a started slot that is not on the spine is finished; finished children stay until their
+ * parent returns.
+ *   - guard is what the inlined code compares with: max (split, limit), or all ones when `flags`
+ * are set. Slots below `limit` belong to frames below which something is known to be held
+ * elsewhere. Threads: "owner" means the stack's thread; "shared" fields are atomic. */
 #pragma once
 
 #include "satin.h"
@@ -22,8 +23,8 @@ typedef struct Engine Engine;
 typedef struct Stack Stack;
 typedef struct Held Held;
 
-/* The low byte of a slot's state; what satin.h knows of it, and the rest. Above it for SLOT_STOLEN: the number of the
- * thief's stack. */
+/* The low byte of a slot's state; what satin.h knows of it, and the rest. Above it for SLOT_STOLEN:
+ * the number of the thief's stack. */
 enum
 {
   SLOT_READY = SATIN_READY_,
@@ -34,7 +35,7 @@ enum
   SLOT_RETURNED = 6, /* the result is in the slot */
   SLOT_ORIGIN = 7    /* no job: says where the job in the next slot came from */
 };
-#define SLOT_KIND(state) ((state) & 0xffu)
+#define SLOT_KIND(state) ((state)&0xffu)
 #define SLOT_THIEF(state) ((state) >> 8)
 #define SLOT_STOLEN_BY(number) (SLOT_STOLEN | ((guint32)(number) << 8))
 #define SLOT_DRIVER 0xffffffu /* the thief's number when the driver claims */
@@ -82,7 +83,7 @@ struct Stack
 {
   SatinStack_ open; /* first: what inlined code sees */
 
-  guint32 flags __attribute__ ((aligned (64))); /* shared */
+  guint32 flags __attribute__ ((aligned (64)));     /* shared */
   SatinSlot_ *split __attribute__ ((aligned (64))); /* shared, owner writes */
   guint64 tt __attribute__ ((aligned (64)));        /* shared: tag << 24 | tail */
 
@@ -100,13 +101,13 @@ struct Stack
   guint64 asked_until_us; /* as thief: when to ask for more again */
   guint64 ask_pause_us;
 
-  gint64 work_last_us;       /* owner: clock at the last tick, 0: not working */
-  guint64 work_us;           /* shared: time in jobs */
-  guint64 work_reported_us;  /* owner: of it (and gifts), given to rows */
-  guint64 gift_us;           /* shared: time that thieves spent for this stack's slots */
-  guint64 share_ppb;         /* shared: finished share of the tree at the last scan */
-  guint64 executed;          /* shared, owner writes: stolen and held jobs run here */
-  guint64 elsewhere;         /* shared, owner writes: children that others ran */
+  gint64 work_last_us;      /* owner: clock at the last tick, 0: not working */
+  guint64 work_us;          /* shared: time in jobs */
+  guint64 work_reported_us; /* owner: of it (and gifts), given to rows */
+  guint64 gift_us;          /* shared: time that thieves spent for this stack's slots */
+  guint64 share_ppb;        /* shared: finished share of the tree at the last scan */
+  guint64 executed;         /* shared, owner writes: stolen and held jobs run here */
+  guint64 elsewhere;        /* shared, owner writes: children that others ran */
 
   guint32 parked; /* shared: 1 while its thread may sleep in a wait */
 
@@ -117,7 +118,7 @@ struct Stack
   pthread_t thread;
   char *c_stack;
   gsize c_stack_bytes;
-  jmp_buf leave; /* owner: out of everything, at the end of the engine */
+  jmp_buf leave;                  /* owner: out of everything, at the end of the engine */
   SatinSlot_ *end_self, *end_top; /* owner: where it stood when it left, for cleaning up */
 };
 
@@ -131,7 +132,8 @@ void stack_free (Stack *stack);
 static inline guint32
 slot_state (SatinSlot_ *slot)
 {
-  return __atomic_load_n (&slot->state, __ATOMIC_SEQ_CST); /* pairs with slot_set_state; see worker_wake */
+  return __atomic_load_n (&slot->state,
+                          __ATOMIC_SEQ_CST); /* pairs with slot_set_state; see worker_wake */
 }
 
 static inline void
@@ -197,17 +199,18 @@ void stack_ask (Stack *stack, guint32 flags);
 /* Owner: the flags that were set. */
 guint32 stack_take_flags (Stack *stack);
 
-/* Owner: takes the slots from `slot` up back from the public part, keeping the lower half public. FALSE: `slot` itself
- * is claimed. */
+/* Owner: takes the slots from `slot` up back from the public part, keeping the lower half public.
+ * FALSE: `slot` itself is claimed. */
 gboolean stack_lower (Stack *stack, SatinSlot_ *slot);
 /* Owner: the same, keeping nothing public from `slot` up. */
 void stack_lower_all (Stack *stack, SatinSlot_ *slot);
-/* Owner, at the end of a sync or frame: nothing from `base` up stays public, claimed or not; all above is dead. */
+/* Owner, at the end of a sync or frame: nothing from `base` up stays public, claimed or not; all
+ * above is dead. */
 void stack_close (Stack *stack, SatinSlot_ *base);
 /* Owner: makes ready slots below `end` public, about half of them. */
 void stack_grow (Stack *stack, SatinSlot_ *end);
 /* Owner: makes everything below `top` public. */
 void stack_publish (Stack *stack, SatinSlot_ *top);
-/* Any thread: claims the oldest ready public slot, NULL: none. Its state is still READY. *dry: there was nothing
- * public to look at. */
+/* Any thread: claims the oldest ready public slot, NULL: none. Its state is still READY. *dry:
+ * there was nothing public to look at. */
 SatinSlot_ *stack_claim (Stack *victim, gboolean *dry);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads paths off the stacks: from a slot down its parents to an origin slot, over to the victim's stack, and so on
- * to the job that came from another node. Never writes. */
+/* Reads paths off the stacks: from a slot down its parents to an origin slot, over to the victim's
+ * stack, and so on to the job that came from another node. Never writes. */
 #include "config.h"
 
 #include "trace.h"

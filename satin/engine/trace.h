@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a slot stands in the tree: its path, weight and the spine under it, read off the stacks. For a claimed
- * slot any thread may ask, since everything below it stands still until it returns. */
+/* Where a slot stands in the tree: its path, weight and the spine under it, read off the stacks.
+ * For a claimed slot any thread may ask, since everything below it stands still until it returns.
+ */
 #pragma once
 
 #include "engine.h"
 
-/* A slot's place: the job that another node (or main) gave to this engine, and the child numbers from it. */
+/* A slot's place: the job that another node (or main) gave to this engine, and the child numbers
+ * from it. */
 typedef struct
 {
   Held *held;      /* where the climb ended */
@@ -21,7 +23,8 @@ char *trace_path (const Trace *trace, Stems *stems);
 /* The child number of a slot. */
 guint32 slot_number (Stack *stack, SatinSlot_ *slot);
 
-/* Owner: the jobs that run on this stack, the deepest first: `self` and those under it. NULL self: none. */
+/* Owner: the jobs that run on this stack, the deepest first: `self` and those under it. NULL self:
+ * none. */
 GPtrArray *trace_spine (Stack *stack, SatinSlot_ *self);
 
 /* (transfer full): the encoding of a slot's arguments. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* design.md 4, "Waiting": nothing foreign above a waiting frame. On top of it runs only what comes back to it,
- * or a job from the stack that runs the awaited child (leapfrogging: all that this stack offers lies below that child).
- * For anything else, after a short spin, the stack is parked and its seat goes to another. */
+/* design.md 4, "Waiting": nothing foreign above a waiting frame. On top of it runs only what comes
+ * back to it, or a job from the stack that runs the awaited child (leapfrogging: all that this
+ * stack offers lies below that child). For anything else, after a short spin, the stack is parked
+ * and its seat goes to another. */
 #include "config.h"
 
 #include "wait.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a stack's thread: sleep without a seat; with one, look for work (the inbox, what came back, other stacks)
- * and run it from the bottom of the empty stack. Runs on each stack's own thread. */
+/* The life of a stack's thread: sleep without a seat; with one, look for work (the inbox, what came
+ * back, other stacks) and run it from the bottom of the empty stack. Runs on each stack's own
+ * thread. */
 #include "config.h"
 
 #include "worker.h"
@@ -44,7 +45,8 @@ satin_bytes (GBytes *fresh)
 void
 worker_wake (Stack *stack)
 {
-  /* The slot's state was stored first, and park looks at it after its store: one of us sees the other. */
+  /* The slot's state was stored first, and park looks at it after its store: one of us sees the
+   * other. */
   if (!__atomic_load_n (&stack->parked, __ATOMIC_SEQ_CST))
     return;
   pthread_mutex_lock (&stack->engine->lock);
@@ -96,8 +98,8 @@ worker_ask (Stack *thief, Stack *victim)
 
   if (now_us < thief->asked_until_us || __atomic_load_n (&victim->parked, __ATOMIC_RELAXED))
     return;
-  thief->ask_pause_us = CLAMP (thief->ask_pause_us * 2, WORKER_ASK_PAUSE_MIN_US,
-                               WORKER_ASK_PAUSE_MAX_US);
+  thief->ask_pause_us
+      = CLAMP (thief->ask_pause_us * 2, WORKER_ASK_PAUSE_MIN_US, WORKER_ASK_PAUSE_MAX_US);
   thief->asked_until_us = now_us + thief->ask_pause_us;
   stack_ask (victim, STACK_FLAG_MOVE);
 }
@@ -167,8 +169,8 @@ work_so_far (Stack *stack)
   return stack->work_us + __atomic_load_n (&stack->gift_us, __ATOMIC_RELAXED);
 }
 
-/* Runs a placed job; `below` waits under it. Returns the computing time spent below it, on all stacks of this engine,
- * as far as it has returned. */
+/* Runs a placed job; `below` waits under it. Returns the computing time spent below it, on all
+ * stacks of this engine, as far as it has returned. */
 static guint64
 run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *top, SatinSlot_ *below)
 {
@@ -263,7 +265,8 @@ steal (Stack *stack)
   return FALSE;
 }
 
-/* With a seat and an empty stack: runs what it finds, until it finds nothing for a while or the seat is wanted. */
+/* With a seat and an empty stack: runs what it finds, until it finds nothing for a while or the
+ * seat is wanted. */
 static void
 hunt (Stack *stack)
 {

@@ -4,12 +4,12 @@
 
 #include "engine.h"
 
-/* With engine->lock held: a new stack with its thread, counted in engine->stacks, without a seat yet. NULL: no
- * memory or threads; the limit of stacks is lowered to what there is. */
+/* With engine->lock held: a new stack with its thread, counted in engine->stacks, without a seat
+ * yet. NULL: no memory or threads; the limit of stacks is lowered to what there is. */
 Stack *worker_new (Engine *engine);
 
-/* Runs a claimed slot of another stack on top of this one, from `top` on, and returns its result there. `below`: the
- * job that waits under it, NULL on an empty stack. */
+/* Runs a claimed slot of another stack on top of this one, from `top` on, and returns its result
+ * there. `below`: the job that waits under it, NULL on an empty stack. */
 void worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *top,
                         SatinSlot_ *below);
 /* As a thief: asks the victim for more public jobs, with back-off. */
@@ -33,5 +33,6 @@ Held *inbox_take (Engine *engine);
 
 /* Ends this thread's work in the middle of everything: back to the thread's first function. */
 void worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORETURN;
-/* Serves a halt: scans, tells, sleeps until the engine ends, leaves. `self` NULL: the stack is empty. */
+/* Serves a halt: scans, tells, sleeps until the engine ends, leaves. `self` NULL: the stack is
+ * empty. */
 void worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORETURN;

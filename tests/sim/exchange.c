@@ -168,6 +168,12 @@ model_run (Model *model, guint64 held, const Loan *loan)
   Slot *slot = g_new0 (Slot, 1);
   slot->job = (guint32)job;
   slot->held = held;
+  slot->begin_us = model->now_us;
+  if (model->config.drowsy_us > 0)
+    {
+      slot->begin_us += rng_below (&model->rng, model->config.drowsy_us);
+      model->config.wake (model->config.data, MODEL_NO_STACK, slot->begin_us);
+    }
   g_ptr_array_add (model->inbox, slot);
   model->fed = TRUE;
 }

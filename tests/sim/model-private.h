@@ -27,6 +27,7 @@ typedef struct
   Frame *parent;      /* NULL: it lies in the inbox, given by model_run */
   Frame *frame;       /* while it runs */
   guint64 held, loan, value, work_us;
+  guint64 begin_us; /* in the inbox: not earlier */
 } Slot;
 
 struct Frame

@@ -10,6 +10,8 @@
 
 typedef struct Model Model;
 
+#define MODEL_NO_STACK G_MAXUINT
+
 typedef struct
 {
   const Tree *tree;
@@ -17,9 +19,10 @@ typedef struct
   guint seats;
   guint stacks_max; /* beside the one that may always start the root; at least `seats` */
   guint slowness;   /* factor on every cost */
+  guint64 drowsy_us; /* a seat takes up to so long to begin a job of another node */
   guint shy;        /* percent: how often engine_lend finds only private jobs */
   guint64 seed;
-  /* Step me with model_wake (stack) then. */
+  /* Step me with model_wake (stack) then; with model_settle when it is MODEL_NO_STACK. */
   void (*wake) (gpointer data, guint stack, guint64 at_us);
   void (*started) (gpointer data, guint32 job, gboolean from_elsewhere);
   void (*finished) (gpointer data, guint32 job);

@@ -50,6 +50,7 @@ new_model (Sim *sim, Process *process)
                          .stacks_max = plan->seats + plan->stacks_extra,
                          .slowness = plan->slow_node && process->number % 3 == 1 ? 8 : 1,
                          .shy = plan->shy,
+                         .drowsy_us = plan->drowsy_us,
                          .seed = plan->seed + process->number,
                          .wake = wake,
                          .started = started,
@@ -326,7 +327,8 @@ process_happen (Sim *sim, const Happen *happen)
         sim_step (sim, process, &timer);
       break;
     case HAPPEN_WAKE:
-      model_wake (process->model, sim->now_us, (guint)happen->number);
+      if (happen->number != MODEL_NO_STACK)
+        model_wake (process->model, sim->now_us, (guint)happen->number);
       sim_step (sim, process, NULL);
       break;
     case HAPPEN_MAIN:

@@ -99,7 +99,7 @@ start_from_inbox (Model *model)
   for (guint i = 0; i < model->inbox->len; i++)
     {
       Slot *slot = model->inbox->pdata[i];
-      if (slot->state != SLOT_READY)
+      if (slot->state != SLOT_READY || slot->begin_us > model->now_us)
         continue;
       Stack *stack = free_stack (model, slot->job);
       if (stack == NULL)
@@ -145,7 +145,7 @@ give_back_inbox (Model *model)
   for (guint i = model->inbox->len; i-- > 0;)
     {
       Slot *slot = model->inbox->pdata[i];
-      if (slot->state != SLOT_READY)
+      if (slot->state != SLOT_READY || slot->job == 0)
         continue;
       model_say (model, (ModelEvent){ .kind = NODE_EVENT_UNRUN, .held = slot->held });
       g_ptr_array_remove_index (model->inbox, i);
@@ -187,7 +187,7 @@ model_settle (Model *model, guint64 now_us)
   while (model->n_busy < model->config.seats
          && (resume_a_waiting_stack (model) || start_from_inbox (model) || steal_here (model)))
     ;
-  if (model->n_busy == 0)
+  if (model->n_busy == 0 && model->n_stacks >= model->config.stacks_max)
     give_back_inbox (model);
   say_hungry (model);
 }

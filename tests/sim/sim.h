@@ -42,6 +42,7 @@ typedef struct
   const Tree *tree;
   guint64 seed;
   guint n_nodes, seats, stacks_extra, shy;
+  guint64 drowsy_us;
   gboolean late_mail; /* the engine's mailbox is read a while later */
   gboolean slow_node; /* one node computes slowly */
   gboolean checkpoint;

@@ -85,6 +85,7 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->seats = (guint)rng_between (&rng, 1, 3);
   plan->stacks_extra = (guint)rng_below (&rng, 5);
   plan->shy = rng_chance (&rng, 30) ? 50 : 0;
+  plan->drowsy_us = rng_chance (&rng, 50) ? 3 * plan->delay_us : 0;
   plan->late_mail = rng_chance (&rng, 40);
   plan->slow_node = rng_chance (&rng, 20);
   plan->checkpoint = rng_chance (&rng, 50);
@@ -113,6 +114,7 @@ swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, Plan *plan)
                   .stacks_extra = 2,
                   .checkpoint = checkpoint,
                   .delay_us = 300,
+                  .drowsy_us = 900,
                   .save_us = 2000,
                   .publish_us = 3000,
                   .patience_us = 60 * SIM_SECOND };

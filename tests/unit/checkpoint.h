@@ -8,7 +8,10 @@
 
 #include <glib/gstdio.h>
 #include <pthread.h>
+#include <sqlite3.h>
 #include <string.h>
+
+#define HOUR_US (G_GUINT64_CONSTANT (3600) * G_USEC_PER_SEC)
 
 static const char *const job_names[] = { "queens", "tour", NULL };
 static const char *const job_types[] = { "x", "(xay)", NULL };
@@ -170,4 +173,60 @@ save_one (Scribe *scribe, Row *row)
   GPtrArray *rows = rows_new ();
   g_ptr_array_add (rows, row);
   scribe_save (scribe, rows);
+}
+
+/* What bare SQLite answers about the published file: the text of the first column of the first row.
+ */
+static inline char *
+ask (const char *path, const char *query)
+{
+  sqlite3 *db = NULL;
+  sqlite3_stmt *statement = NULL;
+  g_assert_cmpint (sqlite3_open_v2 (path, &db, SQLITE_OPEN_READONLY, NULL), ==, SQLITE_OK);
+  if (sqlite3_prepare_v2 (db, query, -1, &statement, NULL) != SQLITE_OK)
+    g_error ("%s: %s", query, sqlite3_errmsg (db));
+  char *answer = NULL;
+  if (sqlite3_step (statement) == SQLITE_ROW)
+    answer = g_strdup ((const char *)sqlite3_column_text (statement, 0));
+  sqlite3_finalize (statement);
+  sqlite3_close (db);
+  return answer;
+}
+
+static inline void
+assert_answer (const char *path, const char *query, const char *expected)
+{
+  g_autofree char *answer = ask (path, query);
+  g_assert_cmpstr (answer, ==, expected);
+}
+
+static inline void
+finish (Place *place, Scribe *scribe)
+{
+  pthread_mutex_lock (&place->lock);
+  guint before = place->n_final;
+  pthread_mutex_unlock (&place->lock);
+  scribe_finish (scribe);
+  place_wait (place, &place->n_final, before + 1);
+}
+
+static inline Scribe *
+start (Place *place, guint64 interval_us, const char *run)
+{
+  Identity identity = identity_make (run, "app", "8");
+  g_autoptr (GError) error = NULL;
+  Scribe *scribe = place_scribe (place, interval_us, &identity, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (scribe);
+  identity_clear (&identity);
+  return scribe;
+}
+
+static inline GBytes *
+contents (const char *path)
+{
+  char *data;
+  gsize size;
+  g_assert_true (g_file_get_contents (path, &data, &size, NULL));
+  return g_bytes_new_take (data, size);
 }

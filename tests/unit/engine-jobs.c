@@ -274,8 +274,8 @@ SATIN_JOB_DEFINE (eight, int64_t, (int8_t, a), (uint8_t, b), (int16_t, c), (uint
 }
 
 const SatinJob *const engine_test_jobs[]
-    = { &fib_job,   &queens_job,  &phases_job, &wide_job, &text_job,
-        &calls_job, &is_even_job, &is_odd_job, &comb_job, &eight_job, NULL };
+    = { &fib_job,     &queens_job, &phases_job, &wide_job,  &text_job, &calls_job,
+        &is_even_job, &is_odd_job, &comb_job,   &eight_job, NULL };
 
 static GBytes *
 number (int64_t n)
@@ -328,8 +328,8 @@ serial_encoded (guint32 job, GBytes *bytes)
   return encoded;
 }
 
-/* The arguments of child `number`; the jobs that tests walk through spawn only themselves, but for the comb's
- * leaves. */
+/* The arguments of child `number`; the jobs that tests walk through spawn only themselves, but for
+ * the comb's leaves. */
 static void
 descend (guint32 *job, void *data, guint32 number)
 {
@@ -351,9 +351,9 @@ descend (guint32 *job, void *data, guint32 number)
       args->depth--;
       args->seed = number == 0   ? args->seed + 1
                    : number == 1 ? args->seed * 3 % 1009
-                   : number == 2 ? (int32_t)(serial_phases (args->depth, args->seed + 1) % 1009)
-                                 : (int32_t)(serial_phases (args->depth, args->seed * 3 % 1009)
-                                             % 1009);
+                   : number == 2
+                       ? (int32_t)(serial_phases (args->depth, args->seed + 1) % 1009)
+                       : (int32_t)(serial_phases (args->depth, args->seed * 3 % 1009) % 1009);
       return;
     default:
       g_assert_cmpuint (*job, ==, JOB_QUEENS);

@@ -48,8 +48,10 @@ int64_t serial_calls (int32_t n);
 /* How long each leaf of `phases` spins, to leave thieves time. */
 extern int engine_test_leaf_spins;
 
-/* (transfer full): the serial result of any of the jobs above with these encoded arguments, encoded. */
+/* (transfer full): the serial result of any of the jobs above with these encoded arguments,
+ * encoded. */
 GBytes *serial_encoded (guint32 job, GBytes *args);
 
-/* (transfer full): the encoded arguments of the job at the end of `numbers`, starting from this root; *job is set. */
+/* (transfer full): the encoded arguments of the job at the end of `numbers`, starting from this
+ * root; *job is set. */
 GBytes *serial_args_at (guint32 root, GBytes *args, const guint32 *numbers, guint n, guint32 *job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two engines in one process and a driver between them that lends, returns, delays, sends back, forgets, announces orphans
- * and answers adoptions at random. Every loan and every row is checked against the oracle: path -> arguments ->
- * serial result. */
+/* Two engines in one process and a driver between them that lends, returns, delays, sends back,
+ * forgets, announces orphans and answers adoptions at random. Every loan and every row is checked
+ * against the oracle: path -> arguments -> serial result. */
 #include "config.h"
 
 #include "engine-jobs.h"
@@ -131,8 +131,13 @@ feed (Grid *grid, int on)
   grid->hungry[on]--;
   g_bytes_unref (check_identity (grid, 1 - on, loan.path, loan.job, &loan.digest));
   job = g_new0 (Job, 1);
-  *job = (Job){ .held = ++grid->last_held, .on = on, .lender = 1 - on, .loan = loan.loan,
-                .live = TRUE, .path = g_strdup (loan.path), .digest = loan.digest };
+  *job = (Job){ .held = ++grid->last_held,
+                .on = on,
+                .lender = 1 - on,
+                .loan = loan.loan,
+                .live = TRUE,
+                .path = g_strdup (loan.path),
+                .digest = loan.digest };
   g_ptr_array_add (grid->jobs, job);
   g_assert_true (engine_run (grid->rigs[on]->engine, job->held, &loan));
   g_free (loan.path);
@@ -190,8 +195,8 @@ find_orphan (Grid *grid, EngineEvent *event)
       Job *job = grid->jobs->pdata[i];
       NodeId id = id_of (job->on);
 
-      if (!job->live && g_str_equal (job->path, event->path)
-          && node_id_equal (&id, &event->holder) && digest_equal (&job->digest, &event->digest))
+      if (!job->live && g_str_equal (job->path, event->path) && node_id_equal (&id, &event->holder)
+          && digest_equal (&job->digest, &event->digest))
         return job;
     }
   return NULL;

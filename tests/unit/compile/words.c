@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every word of satin.h in one program; compiled as C and as C++, with warnings as errors, never run. */
+/* Every word of satin.h in one program; compiled as C and as C++, with warnings as errors, never
+ * run. */
 #include <satin.h>
 
 SATIN_RECORD (Point, (int32_t, x), (double, y))
