@@ -110,6 +110,34 @@ test_rows_that_do_not_prove_themselves_are_left_out (void)
 }
 
 static void
+test_rows_whose_stems_are_lost_are_left_out (void)
+{
+  g_autoptr (Place) place = place_new ();
+  guint32 deep[200] = { 0 };
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  deep[199] = 1;
+  g_autofree char *path = path_from_numbers (place->stems, deep, 200);
+  save_one (scribe, row_make (path, 1, 1, 0.125));
+  save_one (scribe, row_make ("/1", 1, 1, 0.5));
+  finish (place, scribe);
+  scribe_free (scribe);
+  sqlite3 *db = NULL;
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, "DELETE FROM stem WHERE path LIKE '/%'", NULL, NULL, NULL), ==,
+                   SQLITE_OK);
+  sqlite3_close (db);
+  stems_free (place->stems);
+  place->stems = stems_new ();
+
+  scribe = start (place, HOUR_US, "run-1");
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  assert_answer (place->target, "SELECT group_concat(path) FROM result", "/1");
+  assert_answer (place->target, "SELECT count(*) FROM stem", "0");
+}
+
+static void
 assert_start_fails (Place *place, const char *app, const char *argument, int code, const char *word)
 {
   g_autoptr (GError) error = NULL;
@@ -208,5 +236,7 @@ main (int argc, char **argv)
                    test_no_place_to_write_is_said_at_once);
   g_test_add_func ("/takeover/two-coordinators-of-a-run-unite-their-rows",
                    test_two_coordinators_of_a_run_unite_their_rows);
+  g_test_add_func ("/takeover/rows-whose-stems-are-lost-are-left-out",
+                   test_rows_whose_stems_are_lost_are_left_out);
   return g_test_run ();
 }
