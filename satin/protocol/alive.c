@@ -152,7 +152,8 @@ close_silent_links (Node *node)
       if (i > node->links.links->len)
         continue; /* closing one closed others */
       Link *link = node->links.links->pdata[i - 1];
-      if (!link->bound && node->now_us >= link->born_us + LINK_GREETING_US && link->link != node->join.link)
+      if (!link->bound && node->now_us >= link->born_us + LINK_GREETING_US
+          && link->link != node->join.link)
         link_break (node, link, "it never became a member's");
       else if (link->bound && node->now_us >= link->heard_us + LINK_SILENT_US)
         link_break (node, link, "silent for too long");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who lives: pings, silence, re-dials. A refused dial is the proof of death; long silence counts as one. Those
- * accused of silence are dialled now and then by the master, so that the two sides of a split meet. Driver's thread. */
+/* Who lives: pings, silence, re-dials. A refused dial is the proof of death; long silence counts as
+ * one. Those accused of silence are dialled now and then by the master, so that the two sides of a
+ * split meet. Driver's thread. */
 #pragma once
 
 #include "link.h"

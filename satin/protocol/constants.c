@@ -184,8 +184,9 @@ constants_on_want (Node *node, Link *link)
       MessageConstant item = { constant->name, constant->value };
       g_array_append_val (all, item);
     }
-  link_send (node, link,
-             &(Message){ .kind = MESSAGE_CONSTANTS, .digest = *sum (&node->constants), .constants = all });
+  link_send (
+      node, link,
+      &(Message){ .kind = MESSAGE_CONSTANTS, .digest = *sum (&node->constants), .constants = all });
 }
 
 static gboolean
@@ -236,7 +237,8 @@ constants_improved (Node *node, guint64 number, GBytes *value)
   if (number >= node->constants.own->len)
     return;
   keep (node->constants.own, number, value);
-  link_broadcast (node, &(Message){ .kind = MESSAGE_BEST, .count = (guint32)number, .value = value });
+  link_broadcast (node,
+                  &(Message){ .kind = MESSAGE_BEST, .count = (guint32)number, .value = value });
 }
 
 void

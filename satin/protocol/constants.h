@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What all nodes must have before they run a job of this master's root: the constants and inputs, published once; and BEST
- * values, which are only passed on (the engine merges them). The master names the digest of all constants; who has others
- * asks for the set. Driver's thread. */
+/* What all nodes must have before they run a job of this master's root: the constants and inputs,
+ * published once; and BEST values, which are only passed on (the engine merges them). The master
+ * names the digest of all constants; who has others asks for the set. Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -16,13 +16,14 @@ typedef struct
 
 typedef struct
 {
-  GPtrArray *all;    /* of Constant, by name */
-  Digest digest;     /* of them all, when `summed` */
+  GPtrArray *all; /* of Constant, by name */
+  Digest digest;  /* of them all, when `summed` */
   gboolean summed;
-  gboolean told;     /* START was said for `told_digest` */
+  gboolean told; /* START was said for `told_digest` */
   Digest told_digest;
   NodeId started_by; /* the master whose START holds here; none: nobody's */
-  GPtrArray *own, *heard; /* BEST values, by number: last improved here, last heard; GBytes or NULL */
+  GPtrArray *own,
+      *heard; /* BEST values, by number: last improved here, last heard; GBytes or NULL */
 } Constants;
 
 void constants_init (Constants *constants, guint32 n_bests);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The inside of a Node: its parts side by side, and the two ways out (emit, log). Included by the files of this
- * room only. Each part is written by the file of its name; the others call its functions. */
+/* The inside of a Node: its parts side by side, and the two ways out (emit, log). Included by the
+ * files of this room only. Each part is written by the file of its name; the others call its
+ * functions. */
 #pragma once
 
 #include "alive.h"
 #include "constants.h"
+#include "hear.h"
 #include "held.h"
 #include "join.h"
 #include "known.h"

@@ -141,8 +141,12 @@ static void
 send_result (Node *node, Link *link, const HeldJob *held, guint64 loan)
 {
   link_send (node, link,
-             &(Message){ .kind = MESSAGE_RESULT, .number = loan, .path = held->job->path,
-                         .digest = held->job->digest, .work_us = held->work_us, .value = held->value });
+             &(Message){ .kind = MESSAGE_RESULT,
+                         .number = loan,
+                         .path = held->job->path,
+                         .digest = held->job->digest,
+                         .work_us = held->work_us,
+                         .value = held->value });
 }
 
 void
@@ -162,6 +166,8 @@ held_return (Node *node, HeldJob *held)
         send_result (node, link, held, held->loan);
       break;
     case LENDER_SELF:
+      if (node->stop.halting)
+        break; /* its slot may have been scanned for the last time: it is saved from here */
       entry = loans_find (node, held->loan);
       if (entry != NULL)
         loans_put (node, entry, held->value, held->work_us);
@@ -187,21 +193,37 @@ held_give_up (Node *node, HeldJob *held)
   core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
 }
 
+void
+held_unrun_vain (Node *node, const char *path)
+{
+  GPtrArray *same = held_at (node, path);
+
+  for (guint i = 0; same != NULL && i < same->len; i++)
+    {
+      const HeldJob *held = same->pdata[i];
+      if (held->vain)
+        core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
+    }
+}
+
 /* ---- what comes in ---- */
 
-/* A job that meets its own slot, lent to the very node that now gives it back: the slot is ready again. */
+/* A job that meets its own slot, lent to the very node that now gives it back: the slot is ready
+ * again. */
 static gboolean
 came_home (Node *node, Link *link, const Loan *job)
 {
   LoanEntry *entry = loans_find_path (node, job->path);
 
   if (entry == NULL || entry->adopted || entry->self || entry->loan == LOANS_ROOT
-      || !node_id_equal (&entry->node, &link->remote) || !digest_equal (&entry->digest, &job->digest))
+      || !node_id_equal (&entry->node, &link->remote)
+      || !digest_equal (&entry->digest, &job->digest))
     return FALSE;
   guint64 mine = entry->loan;
   loans_back (node, entry);
-  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
+  /* In this order: what the other side holds in vain does not start when it comes back there. */
   link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
+  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
   return TRUE;
 }
 
@@ -259,6 +281,8 @@ held_on_done (Node *node, const NodeEvent *event)
     held_drop (node, held);
   else
     held_return (node, held);
+  if (node->stop.halted)
+    saves_flush (node);
 }
 
 void
@@ -319,7 +343,8 @@ all_for (Node *node, const NodeId *id)
   ReturnAddress first = { *id, 0 };
   GPtrArray *all = g_ptr_array_new ();
 
-  for (GTreeNode *at = g_tree_lower_bound (node->held.by_return, &first); at != NULL; at = g_tree_node_next (at))
+  for (GTreeNode *at = g_tree_lower_bound (node->held.by_return, &first); at != NULL;
+       at = g_tree_node_next (at))
     {
       HeldJob *held = g_tree_node_value (at);
       if (!node_id_equal (&held->node, id))
@@ -408,8 +433,8 @@ held_rows (Node *node)
       if (!held->finished || held->archive || held->saved)
         continue;
       held->saved = TRUE;
-      Row *row = row_new (held->job->path, held->job->job, &held->job->digest, held->job->weight, held->work_us,
-                          held->value);
+      Row *row = row_new (held->job->path, held->job->job, &held->job->digest, held->job->weight,
+                          held->work_us, held->value);
       row->node = node->self;
       g_ptr_array_add (rows, row);
     }
@@ -435,7 +460,8 @@ held_waits_for_self (Node *node, guint64 loan)
   for (guint i = 0; i < all->len; i++)
     {
       const HeldJob *held = all->pdata[i];
-      if (held->lender == LENDER_SELF && held->loan == loan && !held->vain && !held->finished)
+      if (held->lender == LENDER_SELF && held->loan == loan && !held->vain
+          && (!held->finished || node->stop.halting))
         return TRUE;
     }
   return FALSE;
@@ -452,10 +478,12 @@ held_check (Node *node)
       HeldJob *held = all->pdata[i];
       g_assert (held->finished == (held->value != NULL));
       g_assert (!held->archive || (held->finished && held->lender == LENDER_NONE));
-      g_assert (!held->vain || (!held->finished && held->lender == LENDER_NONE && !held->announced));
+      g_assert (!held->vain
+                || (!held->finished && held->lender == LENDER_NONE && !held->announced));
       g_assert (g_ptr_array_find (held_at (node, held->job->path), held, NULL));
       if (held->lender == LENDER_SELF)
-        g_assert (!held->finished && loans_find (node, held->loan) != NULL && loans_find (node, held->loan)->self);
+        g_assert ((!held->finished || node->stop.halting) && loans_find (node, held->loan) != NULL
+                  && loans_find (node, held->loan)->self);
       if (held->lender == LENDER_MAIN)
         g_assert (held->job->path[0] == '\0' && node->root.held == held->held);
       if (held->lender == LENDER_NONE && !held->vain && core_is_member (node))
@@ -463,7 +491,8 @@ held_check (Node *node)
       if (held->lender != LENDER_NODE)
         continue;
       returns++;
-      g_assert (roster_find (node, &held->node) != NULL && !node_id_equal (&held->node, &node->self));
+      g_assert (roster_find (node, &held->node) != NULL
+                && !node_id_equal (&held->node, &node->self));
       g_assert (held_find_return (node, &held->node, held->loan) == held);
     }
   g_assert ((guint)g_tree_nnodes (node->held.by_return) == returns);

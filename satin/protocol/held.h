@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this node holds for others: jobs it runs, or has finished, with the return address of each. A finished one stays
- * until its lender says that the result is in a slot. A job whose lender left is an orphan (orphans.c). The rows of the
- * checkpoint, at the coordinator, are finished jobs that nobody lent (`archive`). Driver's thread. */
+/* What this node holds for others: jobs it runs, or has finished, with the return address of each.
+ * A finished one stays until its lender says that the result is in a slot. A job whose lender left
+ * is an orphan (orphans.c). The rows of the checkpoint, at the coordinator, are finished jobs that
+ * nobody lent (`archive`). Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -54,6 +55,8 @@ void held_run (Node *node, HeldJob *held);
 void held_return (Node *node, HeldJob *held);
 /* Nobody wants it any more. May drop it. */
 void held_give_up (Node *node, HeldJob *held);
+/* What was lent on from here came back: it need not start if it is in vain meanwhile. */
+void held_unrun_vain (Node *node, const char *path);
 
 void held_on_jobs (Node *node, Link *link, const Message *message);
 void held_on_done (Node *node, const NodeEvent *event);

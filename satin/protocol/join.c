@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See join.h. Whoever is asked sends its roster at once, as on every link; if it is not the master, the master's address
- * stands in it. */
+/* See join.h. Whoever is asked sends its roster at once, as on every link; if it is not the master,
+ * the master's address stands in it. */
 #include "core.h"
 
 void
@@ -45,9 +45,11 @@ fail (Node *node)
   if (link != NULL)
     link_close (node, link);
   join->failures++;
-  /* A member that lost its name while everybody else died, or lost theirs too: the run goes on here. */
+  /* A member that lost its name while everybody else died, or lost theirs too: the run goes on
+   * here. */
   if (join->was_member
-      && (join->dead_in_row > join->addresses->len || node->now_us >= join->heard_us + JOIN_ALONE_US))
+      && (join->dead_in_row > join->addresses->len
+          || node->now_us >= join->heard_us + JOIN_ALONE_US))
     {
       roster_found (node);
       return;
@@ -143,8 +145,11 @@ join_on_roster (Node *node, Link *link, const Message *m)
       link->joining = TRUE;
       join->at_us = node->now_us + JOIN_ANSWER_US;
       link_send (node, link,
-                 &(Message){ .kind = MESSAGE_JOIN, .text = node->config.address, .host = node->config.host,
-                             .site = node->config.site, .number = node->config.pid,
+                 &(Message){ .kind = MESSAGE_JOIN,
+                             .text = node->config.address,
+                             .host = node->config.host,
+                             .site = node->config.site,
+                             .number = node->config.pid,
                              .count = node->config.workers });
       return;
     }

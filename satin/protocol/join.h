@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Becoming a member: dial a known address, learn the roster, ask its master, retry until welcomed. Driver's thread. */
+/* Becoming a member: dial a known address, learn the roster, ask its master, retry until welcomed.
+ * Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -8,7 +9,8 @@
 #define JOIN_ANSWER_US (5 * G_USEC_PER_SEC)
 #define JOIN_RETRY_MIN_US (50 * 1000)
 #define JOIN_RETRY_MAX_US (2 * G_USEC_PER_SEC)
-#define JOIN_ALONE_US (30 * G_USEC_PER_SEC) /* a member that lost its name looks for others this long */
+#define JOIN_ALONE_US \
+  (30 * G_USEC_PER_SEC) /* a member that lost its name looks for others this long */
 
 typedef struct
 {

@@ -38,7 +38,8 @@ known_add (Node *node, const char *path, const Holder *holder)
   GArray *holders = g_tree_lookup (tree, path);
   Holder *present = find_holder (holders, &holder->node);
 
-  if (present != NULL && digest_equal (&present->digest, &holder->digest) && present->finished == holder->finished)
+  if (present != NULL && digest_equal (&present->digest, &holder->digest)
+      && present->finished == holder->finished)
     return;
   if (holders == NULL && (guint)g_tree_nnodes (tree) >= KNOWN_PATHS_MAX)
     return;
@@ -127,8 +128,9 @@ known_departed (Node *node, const NodeId *id)
     }
 }
 
-/* In the order of bytes, what lies below a path under the same stem follows it without a gap; what continues
- * other stems stands at the end and is looked at one by one: only trees deeper than 64 levels have any. */
+/* In the order of bytes, what lies below a path under the same stem follows it without a gap; what
+ * continues other stems stands at the end and is looked at one by one: only trees deeper than 64
+ * levels have any. */
 GPtrArray *
 known_keys_below (GTree *tree, Stems *stems, const char *path)
 {
@@ -145,7 +147,8 @@ known_keys_below (GTree *tree, Stems *stems, const char *path)
   for (GTreeNode *at = g_tree_lower_bound (tree, "~"); at != NULL; at = g_tree_node_next (at))
     {
       char *key = g_tree_node_key (at);
-      gboolean is_taken = length > 0 && strncmp (key, path, length) == 0 && (key[length] == '\0' || key[length] == '/');
+      gboolean is_taken = length > 0 && strncmp (key, path, length) == 0
+                          && (key[length] == '\0' || key[length] == '/');
       if (!is_taken && path_is_below (stems, key, path))
         g_ptr_array_add (keys, key);
     }

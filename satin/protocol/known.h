@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which paths are held where, as announced by members and by this node: the protocol's copy of what it told the engine,
- * so that it can be taken back. Invariant: every holder is a member or this node. Driver's thread. */
+/* Which paths are held where, as announced by members and by this node: the protocol's copy of what
+ * it told the engine, so that it can be taken back. Invariant: every holder is a member or this
+ * node. Driver's thread. */
 #pragma once
 
 #include "message.h"
@@ -30,9 +31,11 @@ void known_deny (Node *node, const char *path, const NodeId *id);
 void known_departed (Node *node, const NodeId *id);
 /* Everything at or below `path`. */
 void known_covered (Node *node, const char *path);
-/* FALSE: nobody else holds that path with that digest. Finished before running, then the lowest id. */
+/* FALSE: nobody else holds that path with that digest. Finished before running, then the lowest id.
+ */
 gboolean known_holder (Node *node, const char *path, const Digest *digest, Holder *holder);
 void known_check (Node *node);
 
-/* Trees keyed by path text, which both this and held.c use: the keys at or below `path`. (transfer container) */
+/* Trees keyed by path text, which both this and held.c use: the keys at or below `path`. (transfer
+ * container) */
 GPtrArray *known_keys_below (GTree *tree, Stems *stems, const char *path);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The links of a node: which member stands at the other end, what was said on it, and dials under way. A link
- * is *greeted* when its HELLO came, and *bound* when the one who greeted is a member: only then does it carry work.
- * Two links to one member are tolerated: all are read, the newest is written. Driver's thread. */
+/* The links of a node: which member stands at the other end, what was said on it, and dials under
+ * way. A link is *greeted* when its HELLO came, and *bound* when the one who greeted is a member:
+ * only then does it carry work. Two links to one member are tolerated: all are read, the newest is
+ * written. Driver's thread. */
 #pragma once
 
 #include "message.h"
@@ -14,10 +15,10 @@ typedef struct Node Node;
 
 typedef struct
 {
-  guint64 link;     /* the driver's number */
-  guint64 order;    /* of arrival; the newest writes */
-  NodeId expected;  /* the member that was dialled, or none */
-  NodeId remote;    /* who greeted, or none */
+  guint64 link;    /* the driver's number */
+  guint64 order;   /* of arrival; the newest writes */
+  NodeId expected; /* the member that was dialled, or none */
+  NodeId remote;   /* who greeted, or none */
   gboolean greeted, bound;
   gboolean joining; /* this node asked for membership over it */
   guint64 born_us, heard_us;
@@ -57,7 +58,6 @@ guint64 link_dial (Node *node, DialPurpose purpose, const NodeId *id, const char
 void link_up (Node *node, guint64 number, guint64 dial);
 void link_down (Node *node, guint64 number);
 void link_dial_failed (Node *node, guint64 dial, gboolean dead);
-void link_message (Node *node, guint64 number, GBytes *bytes);
 
 Link *link_find (Node *node, guint64 number);
 /* (nullable): the newest bound link to that member. */

@@ -95,9 +95,11 @@ void
 loans_back (Node *node, LoanEntry *entry)
 {
   guint64 loan = entry->loan;
+  g_autofree char *path = g_strdup (entry->path);
 
   remove_entry (node, entry);
   give_back (node, loan);
+  held_unrun_vain (node, path);
 }
 
 /* (nullable): the slot that waits for this number from the node at the other end. */
@@ -106,22 +108,28 @@ awaited_from (Node *node, Link *link, guint64 loan)
 {
   LoanEntry *entry = loans_find (node, loan);
 
-  return entry != NULL && !entry->self && node_id_equal (&entry->node, &link->remote) ? entry : NULL;
+  return entry != NULL && !entry->self && node_id_equal (&entry->node, &link->remote) ? entry
+                                                                                      : NULL;
 }
 
 void
 loans_on_result (Node *node, Link *link, const Message *m)
 {
   LoanEntry *entry = awaited_from (node, link, m->number);
-  gboolean wanted = entry != NULL && g_str_equal (entry->path, m->path) && digest_equal (&entry->digest, &m->digest);
+  gboolean wanted = entry != NULL && g_str_equal (entry->path, m->path)
+                    && digest_equal (&entry->digest, &m->digest);
 
+  if (wanted && node->stop.halting)
+    return; /* its slot may have been scanned for the last time: the holder keeps it, and saves it
+             */
   if (wanted)
     loans_put (node, entry, m->value, m->work_us);
-  link_send (node, link, &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN, .number = m->number });
+  link_send (node, link,
+             &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN, .number = m->number });
 }
 
-/* Unrun, or a job that met its own slot: it becomes ready where it stood as lent (else two nodes can pass a job to and
- * fro for ever). */
+/* Unrun, or a job that met its own slot: it becomes ready where it stood as lent (else two nodes
+ * can pass a job to and fro for ever). */
 void
 loans_on_returned (Node *node, Link *link, const Message *m)
 {
@@ -182,7 +190,8 @@ loans_on_holding (Node *node, Link *link, const Message *m)
   for (guint i = 0; i < all->len; i++)
     {
       LoanEntry *entry = all->pdata[i];
-      if (entry->self || !node_id_equal (&entry->node, &link->remote) || link_find (node, entry->link) != NULL
+      if (entry->self || !node_id_equal (&entry->node, &link->remote)
+          || link_find (node, entry->link) != NULL
           || g_array_binary_search (numbers, &entry->loan, compare_for_sort, NULL))
         continue;
       loans_back (node, entry);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What this node lent: its slots that wait for a result from elsewhere, lent or adopted alike, by loan number. Loan 0
- * is the root, when another node holds it. Invariant: each stands here once, and its holder is a member (or this
- * node). A slot leaves by its result or by coming back, whatever happens to the holder. Driver's thread. */
+/* What this node lent: its slots that wait for a result from elsewhere, lent or adopted alike, by
+ * loan number. Loan 0 is the root, when another node holds it. Invariant: each stands here once,
+ * and its holder is a member (or this node). A slot leaves by its result or by coming back,
+ * whatever happens to the holder. Driver's thread. */
 #pragma once
 
 #include "link.h"

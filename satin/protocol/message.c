@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The encoding of message.h: one table of header types, one writer and one reader per shape of header. Pure. */
-#include "message.h"
+/* Reads the encoding of message.h: one table of header types, one reader per shape of header.
+ * Message-write.c is the other half. Pure; trusts nothing. */
+#include "message-private.h"
 
 #include <math.h>
 #include <string.h>
 
-G_DEFINE_QUARK (satin-message-error-quark, message_error)
-
-#define T_DIGEST "(tt)"
-#define T_ID "(uuu)"
-#define T_TERM "(u(uuu))"
-#define T_MEMBERS "a((uuu)sssuu)"
-#define PRELUDE_WORDS 4 /* kind, size of the header, attachments, zero; each 32 bits */
+G_DEFINE_QUARK (satin - message - error - quark, message_error)
 
 static const struct
 {
@@ -53,187 +48,6 @@ const char *
 message_kind_name (MessageKind kind)
 {
   return kind > 0 && kind < MESSAGE_KINDS ? kinds[kind].name : "unknown";
-}
-
-/* ---- writing ---- */
-
-static GVariant *
-write_digest (const Digest *digest)
-{
-  guint64 half[2];
-
-  memcpy (half, digest->bytes, sizeof half);
-  return g_variant_new (T_DIGEST, GUINT64_FROM_LE (half[0]), GUINT64_FROM_LE (half[1]));
-}
-
-static GVariant *
-write_id (const NodeId *id)
-{
-  return g_variant_new (T_ID, id->term, id->number, id->random);
-}
-
-static GVariant *
-write_roster (const Message *m)
-{
-  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE (T_MEMBERS));
-  for (guint i = 0; m->members != NULL && i < m->members->len; i++)
-    {
-      const MessageMember *member = &g_array_index (m->members, MessageMember, i);
-      g_variant_builder_add (&builder, "(@" T_ID "sssuu)", write_id (&member->id), member->address,
-                             member->host, member->site, member->pid, member->workers);
-    }
-  return g_variant_new ("(@" T_ID "(u@" T_ID ")t" T_MEMBERS ")", write_id (&m->id), m->term.number,
-                        write_id (&m->term.opener), m->version, &builder);
-}
-
-static void
-attach (GPtrArray *parts, GBytes *bytes)
-{
-  g_ptr_array_add (parts, bytes != NULL ? g_bytes_ref (bytes) : g_bytes_new (NULL, 0));
-}
-
-static GVariant *
-write_jobs (const Message *m, GPtrArray *parts)
-{
-  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(tsu" T_DIGEST "d)"));
-  for (guint i = 0; i < m->loans->len; i++)
-    {
-      const Loan *loan = g_ptr_array_index (m->loans, i);
-      g_variant_builder_add (&builder, "(tsu@" T_DIGEST "d)", loan->loan, loan->path, loan->job,
-                             write_digest (&loan->digest), loan->weight);
-      attach (parts, loan->args);
-    }
-  return g_variant_new ("(ta(tsu" T_DIGEST "d))", m->number, &builder);
-}
-
-static GVariant *
-write_rows (const Message *m, GPtrArray *parts)
-{
-  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(su" T_DIGEST "dt" T_ID ")"));
-  for (guint i = 0; i < m->rows->len; i++)
-    {
-      const Row *row = g_ptr_array_index (m->rows, i);
-      g_variant_builder_add (&builder, "(su@" T_DIGEST "dt@" T_ID ")", row->path, row->job,
-                             write_digest (&row->digest), row->weight, row->work_us, write_id (&row->node));
-      attach (parts, row->value);
-    }
-  return g_variant_new ("(a(su" T_DIGEST "dt" T_ID "))", &builder);
-}
-
-static GVariant *
-write_holds (const Message *m)
-{
-  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(s" T_DIGEST "b)"));
-  for (guint i = 0; i < m->holds->len; i++)
-    {
-      const MessageHold *hold = &g_array_index (m->holds, MessageHold, i);
-      g_variant_builder_add (&builder, "(s@" T_DIGEST "b)", hold->path, write_digest (&hold->digest),
-                             hold->finished);
-    }
-  return g_variant_new ("(a(s" T_DIGEST "b))", &builder);
-}
-
-static GVariant *
-write_constants (const Message *m, GPtrArray *parts)
-{
-  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("as"));
-  for (guint i = 0; i < m->constants->len; i++)
-    {
-      const MessageConstant *constant = &g_array_index (m->constants, MessageConstant, i);
-      g_variant_builder_add (&builder, "s", constant->name);
-      attach (parts, constant->value);
-    }
-  return g_variant_new ("(@" T_DIGEST "as)", write_digest (&m->digest), &builder);
-}
-
-static GVariant *
-write_numbers (const Message *m)
-{
-  return g_variant_new ("(@at)", g_variant_new_fixed_array (G_VARIANT_TYPE_UINT64, m->numbers->data,
-                                                            m->numbers->len, sizeof (guint64)));
-}
-
-static GVariant *
-write_header (const Message *m, GPtrArray *parts)
-{
-  switch (m->kind)
-    {
-    case MESSAGE_HELLO:
-      return g_variant_new ("(t@" T_DIGEST "@" T_ID "s)", m->number, write_digest (&m->digest), write_id (&m->id),
-                            m->text);
-    case MESSAGE_JOIN:
-      return g_variant_new ("(ssstu)", m->text, m->host, m->site, m->number, m->count);
-    case MESSAGE_WELCOME:
-    case MESSAGE_ROSTER:
-      return write_roster (m);
-    case MESSAGE_GONE:
-      return g_variant_new ("(@" T_ID "b)", write_id (&m->id), m->flag);
-    case MESSAGE_STEAL:
-      return g_variant_new ("(tu)", m->number, m->count);
-    case MESSAGE_JOBS:
-      return write_jobs (m, parts);
-    case MESSAGE_RESULT:
-      attach (parts, m->value);
-      return g_variant_new ("(ts@" T_DIGEST "t)", m->number, m->path, write_digest (&m->digest), m->work_us);
-    case MESSAGE_HOLDING:
-      return write_numbers (m);
-    case MESSAGE_HOLD:
-      return write_holds (m);
-    case MESSAGE_ADOPT:
-      return g_variant_new ("(ts@" T_DIGEST ")", m->number, m->path, write_digest (&m->digest));
-    case MESSAGE_UNHOLD:
-    case MESSAGE_COVERED:
-      return g_variant_new ("(s)", m->path);
-    case MESSAGE_START:
-      return g_variant_new ("(@" T_DIGEST ")", write_digest (&m->digest));
-    case MESSAGE_CONSTANTS:
-      return write_constants (m, parts);
-    case MESSAGE_SAVE:
-      return write_rows (m, parts);
-    case MESSAGE_BEST:
-      attach (parts, m->value);
-      return g_variant_new ("(u)", m->count);
-    case MESSAGE_STEM:
-      return g_variant_new ("(ss)", m->text, m->path);
-    case MESSAGE_NONE:
-    case MESSAGE_ACK:
-    case MESSAGE_VAIN:
-    case MESSAGE_RETURNED:
-    case MESSAGE_MISS:
-    case MESSAGE_END:
-      return g_variant_new ("(t)", m->number);
-    default:
-      return g_variant_new ("()");
-    }
-}
-
-GPtrArray *
-message_encode (const Message *message)
-{
-  GPtrArray *parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  g_ptr_array_add (parts, NULL); /* the place of prelude and header */
-  g_autoptr (GVariant) header = g_variant_ref_sink (write_header (message, parts));
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
-  gsize size = g_variant_get_size (header);
-
-  g_assert (size <= MESSAGE_HEADER_MAX && parts->len - 1 <= MESSAGE_ITEMS_MAX);
-  guint32 prelude[PRELUDE_WORDS] = { GUINT32_TO_LE ((guint32)message->kind), GUINT32_TO_LE ((guint32)size),
-                                     GUINT32_TO_LE (parts->len - 1), 0 };
-  g_byte_array_append (bytes, (const guint8 *)prelude, sizeof prelude);
-  for (guint i = 1; i < parts->len; i++)
-    {
-      guint64 length = GUINT64_TO_LE ((guint64)g_bytes_get_size (parts->pdata[i]));
-      g_byte_array_append (bytes, (const guint8 *)&length, sizeof length);
-    }
-  if (G_BYTE_ORDER == G_BIG_ENDIAN)
-    {
-      g_autoptr (GVariant) swapped = g_variant_byteswap (header);
-      g_byte_array_append (bytes, g_variant_get_data (swapped), (guint)size);
-    }
-  else
-    g_byte_array_append (bytes, g_variant_get_data (header), (guint)size);
-  parts->pdata[0] = g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
-  return parts;
 }
 
 /* ---- reading ---- */
@@ -280,7 +94,8 @@ weight_is_sane (double weight)
   return isfinite (weight) && weight >= 0 && weight <= 1;
 }
 
-/* The array at `index`, when it has no more than `max` items, and (if `attachments` is given) as many as those. */
+/* The array at `index`, when it has no more than `max` items, and (if `attachments` is given) as
+ * many as those. */
 static GVariant *
 read_array (GVariant *tuple, gsize index, gsize max, const GPtrArray *attachments)
 {
@@ -308,14 +123,17 @@ read_roster (Message *m, GVariant *header)
   for (gsize i = 0; i < g_variant_n_children (array); i++)
     {
       g_autoptr (GVariant) item = g_variant_get_child_value (array, i);
-      MessageMember member = { .id = read_id (item, 0), .address = read_text (item, 1), .host = read_text (item, 2),
+      MessageMember member = { .id = read_id (item, 0),
+                               .address = read_text (item, 1),
+                               .host = read_text (item, 2),
                                .site = read_text (item, 3) };
       g_variant_get_child (item, 4, "u", &member.pid);
       g_variant_get_child (item, 5, "u", &member.workers);
       const MessageMember *last
           = i == 0 ? NULL : &g_array_index (m->members, MessageMember, m->members->len - 1);
       if (!text_fits (member.address) || !text_fits (member.host) || !text_fits (member.site)
-          || node_id_is_none (&member.id) || (last != NULL && node_id_compare (&last->id, &member.id) >= 0))
+          || node_id_is_none (&member.id)
+          || (last != NULL && node_id_compare (&last->id, &member.id) >= 0))
         return FALSE;
       g_array_append_val (m->members, member);
     }
@@ -345,7 +163,8 @@ read_jobs (Message *m, GVariant *header, GPtrArray *attachments)
       g_variant_get_child (item, 4, "d", &weight);
       if (!path_is_canonical (path) || !weight_is_sane (weight) || number == 0)
         return FALSE;
-      g_ptr_array_add (m->loans, loan_new (number, path, job, &digest, weight, attachments->pdata[i]));
+      g_ptr_array_add (m->loans,
+                       loan_new (number, path, job, &digest, weight, attachments->pdata[i]));
     }
   return TRUE;
 }
@@ -471,7 +290,8 @@ read_header (Message *m, GVariant *header, GPtrArray *attachments)
       m->site = read_text (header, 2);
       g_variant_get_child (header, 3, "t", &m->number);
       g_variant_get_child (header, 4, "u", &m->count);
-      return text_fits (m->text) && text_fits (m->host) && text_fits (m->site) && m->number <= G_MAXUINT32;
+      return text_fits (m->text) && text_fits (m->host) && text_fits (m->site)
+             && m->number <= G_MAXUINT32;
     case MESSAGE_WELCOME:
     case MESSAGE_ROSTER:
       return read_roster (m, header);
@@ -529,8 +349,8 @@ read_header (Message *m, GVariant *header, GPtrArray *attachments)
 static gboolean
 takes_attachments (MessageKind kind)
 {
-  return kind == MESSAGE_JOBS || kind == MESSAGE_RESULT || kind == MESSAGE_CONSTANTS || kind == MESSAGE_SAVE
-         || kind == MESSAGE_BEST;
+  return kind == MESSAGE_JOBS || kind == MESSAGE_RESULT || kind == MESSAGE_CONSTANTS
+         || kind == MESSAGE_SAVE || kind == MESSAGE_BEST;
 }
 
 static guint32
@@ -563,11 +383,12 @@ split (GBytes *bytes, guint32 *kind, GBytes **header)
   *kind = word_at (data, 0);
   gsize header_size = word_at (data, 4), n = word_at (data, 8);
   gsize start = PRELUDE_WORDS * 4 + n * 8;
-  if (header_size > MESSAGE_HEADER_MAX || n > MESSAGE_ITEMS_MAX || word_at (data, 12) != 0 || start > size
-      || header_size > size - start)
+  if (header_size > MESSAGE_HEADER_MAX || n > MESSAGE_ITEMS_MAX || word_at (data, 12) != 0
+      || start > size || header_size > size - start)
     return NULL;
 
-  g_autoptr (GPtrArray) attachments = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  g_autoptr (GPtrArray) attachments
+      = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   gsize offset = start + header_size;
   for (gsize i = 0; i < n; i++)
     {
@@ -579,7 +400,8 @@ split (GBytes *bytes, guint32 *kind, GBytes **header)
     }
   if (offset != size)
     return NULL;
-  *header = g_bytes_new (data + start, header_size); /* a copy: aligned, and free of the big frame */
+  *header
+      = g_bytes_new (data + start, header_size); /* a copy: aligned, and free of the big frame */
   return g_steal_pointer (&attachments);
 }
 
@@ -594,7 +416,8 @@ message_decode (GBytes *bytes, Message *message, GError **error)
   g_autoptr (GPtrArray) attachments = split (bytes, &kind, &header);
   if (attachments == NULL)
     {
-      g_set_error_literal (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "the sizes of a message do not add up");
+      g_set_error_literal (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED,
+                           "the sizes of a message do not add up");
       return FALSE;
     }
   if (kind == 0 || kind >= MESSAGE_KINDS || (attachments->len > 0 && !takes_attachments (kind)))
@@ -603,7 +426,8 @@ message_decode (GBytes *bytes, Message *message, GError **error)
       return FALSE;
     }
   m.kind = kind;
-  m.header = g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (kinds[kind].type), header, FALSE));
+  m.header = g_variant_ref_sink (
+      g_variant_new_from_bytes (G_VARIANT_TYPE (kinds[kind].type), header, FALSE));
   if (G_BYTE_ORDER == G_BIG_ENDIAN && g_variant_is_normal_form (m.header))
     {
       GVariant *swapped = g_variant_byteswap (m.header);
@@ -612,7 +436,8 @@ message_decode (GBytes *bytes, Message *message, GError **error)
     }
   if (!g_variant_is_normal_form (m.header) || !read_header (&m, m.header, attachments))
     {
-      g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "malformed message '%s'", kinds[kind].name);
+      g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "malformed message '%s'",
+                   kinds[kind].name);
       return FALSE;
     }
   *message = m;
@@ -637,7 +462,8 @@ message_clear (Message *message)
 }
 
 void
-message_each_path (const Message *message, void (*each) (const char *path, gpointer data), gpointer data)
+message_each_path (const Message *message, void (*each) (const char *path, gpointer data),
+                   gpointer data)
 {
   if (message->path != NULL)
     each (message->path, data);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What nodes say to each other, and its bytes: a prelude (kind, sizes), one header in GVariant's little-endian
- * bytes whose type the kind fixes, then raw attachments (arguments, values), which are never walked. Pure.
- * Decoding trusts nothing: every size is checked before it is used, the header must be in normal form, paths
- * canonical, counts below a named limit. Must not know what a message is for. */
+/* What nodes say to each other, and its bytes: a prelude (kind, sizes), one header in GVariant's
+ * little-endian bytes whose type the kind fixes, then raw attachments (arguments, values), which
+ * are never walked. Pure. Decoding trusts nothing: every size is checked before it is used, the
+ * header must be in normal form, paths canonical, counts below a named limit. Must not know what a
+ * message is for. */
 #pragma once
 
 #include "coordinator/election.h"
@@ -12,18 +13,19 @@
 
 #include <gio/gio.h>
 
-#define MESSAGE_VERSION 1                      /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 1 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
-#define MESSAGE_ITEMS_MAX 8192u                /* loans, rows, holds, numbers, attachments in one message */
+#define MESSAGE_ITEMS_MAX 8192u /* loans, rows, holds, numbers, attachments in one message */
 #define MESSAGE_MEMBERS_MAX 1024u
 #define MESSAGE_TEXT_MAX 4096u /* bytes of an address, host, site or name */
 
 typedef enum
 {
-  MESSAGE_HELLO = 1, /* number (version), digest (program), id (or none), text (address): first on each link */
-  MESSAGE_JOIN,      /* text (address), host, site, number (pid), count (workers) */
-  MESSAGE_WELCOME,   /* id (yours), term, version, members */
-  MESSAGE_ROSTER,    /* term, version, members */
+  MESSAGE_HELLO
+  = 1, /* number (version), digest (program), id (or none), text (address): first on each link */
+  MESSAGE_JOIN,    /* text (address), host, site, number (pid), count (workers) */
+  MESSAGE_WELCOME, /* id (yours), term, version, members */
+  MESSAGE_ROSTER,  /* term, version, members */
   MESSAGE_PING,
   MESSAGE_GONE,      /* id, flag (silent; else its address refused a dial) */
   MESSAGE_STEAL,     /* number (request), count */
@@ -73,8 +75,8 @@ typedef struct
   GBytes *value;
 } MessageConstant;
 
-/* One message. Made with designated initialisers it borrows everything; a decoded one owns its arrays, its
- * value and `header`, into which its texts point, and is cleared with message_clear. */
+/* One message. Made with designated initialisers it borrows everything; a decoded one owns its
+ * arrays, its value and `header`, into which its texts point, and is cleared with message_clear. */
 typedef struct
 {
   MessageKind kind;
@@ -102,12 +104,14 @@ typedef enum
   MESSAGE_ERROR_MALFORMED /* close the link it came from */
 } MessageError;
 
-/* (transfer full): the parts (GBytes) that make the message together; attachments are not copied. */
+/* (transfer full): the parts (GBytes) that make the message together; attachments are not copied.
+ */
 GPtrArray *message_encode (const Message *message);
 /* Fills `message`. FALSE: malformed; `message` is all zero then. */
 gboolean message_decode (GBytes *bytes, Message *message, GError **error);
 void message_clear (Message *message);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Message, message_clear)
 /* Calls `each` for every path in it. */
-void message_each_path (const Message *message, void (*each) (const char *path, gpointer data), gpointer data);
+void message_each_path (const Message *message, void (*each) (const char *path, gpointer data),
+                        gpointer data);
 const char *message_kind_name (MessageKind kind);

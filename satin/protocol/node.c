@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Node from outside: made, stepped, looked at. Routes each event to the idea that it belongs to and asks them all
- * for the earliest time they need; decides nothing itself. Driver's thread. */
+/* A Node from outside: made, stepped, looked at. Routes each event to the idea that it belongs to
+ * and asks them all for the earliest time they need; decides nothing itself. Driver's thread. */
 #include "core.h"
 
 void
@@ -27,7 +27,8 @@ node_new (const NodeConfig *config)
   node->config.address = g_strdup (config->address);
   node->config.host = g_utf8_make_valid (config->host != NULL ? config->host : "", -1);
   node->config.site = g_utf8_make_valid (config->site != NULL ? config->site : "", -1);
-  node->random = config->seed * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15) ^ G_GUINT64_CONSTANT (0x5341544e);
+  node->random
+      = config->seed * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15) ^ G_GUINT64_CONSTANT (0x5341544e);
   if (node->random == 0)
     node->random = 1;
   for (int i = 0; i < 4; i++)
@@ -84,29 +85,12 @@ tick (Node *node)
   stop_go_on (node);
 }
 
+/* What the engine says. */
 static void
-route (Node *node, const NodeEvent *event)
+route_engine (Node *node, const NodeEvent *event)
 {
   switch (event->kind)
     {
-    case NODE_EVENT_JOIN:
-      join_add_address (node, event->text);
-      break;
-    case NODE_EVENT_LINK_UP:
-      link_up (node, event->link, event->dial);
-      break;
-    case NODE_EVENT_LINK_DOWN:
-      link_down (node, event->link);
-      break;
-    case NODE_EVENT_DIAL_FAILED:
-      link_dial_failed (node, event->dial, event->dead);
-      break;
-    case NODE_EVENT_MESSAGE:
-      link_message (node, event->link, event->bytes);
-      break;
-    case NODE_EVENT_TIMER:
-      tick (node);
-      break;
     case NODE_EVENT_HUNGRY:
       steal_on_hungry (node, event->count);
       break;
@@ -135,6 +119,35 @@ route (Node *node, const NodeEvent *event)
     case NODE_EVENT_IMPROVED:
       constants_improved (node, event->number, event->bytes);
       break;
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+/* What the world, main, the scribe and people say. */
+static void
+route (Node *node, const NodeEvent *event)
+{
+  switch (event->kind)
+    {
+    case NODE_EVENT_JOIN:
+      join_add_address (node, event->text);
+      break;
+    case NODE_EVENT_LINK_UP:
+      link_up (node, event->link, event->dial);
+      break;
+    case NODE_EVENT_LINK_DOWN:
+      link_down (node, event->link);
+      break;
+    case NODE_EVENT_DIAL_FAILED:
+      link_dial_failed (node, event->dial, event->dead);
+      break;
+    case NODE_EVENT_MESSAGE:
+      hear_message (node, event->link, event->bytes);
+      break;
+    case NODE_EVENT_TIMER:
+      tick (node);
+      break;
     case NODE_EVENT_CONSTANT:
       if (event->text != NULL)
         constants_publish (node, event->text, event->bytes);
@@ -160,6 +173,9 @@ route (Node *node, const NodeEvent *event)
       break;
     case NODE_EVENT_SUSPEND:
       stop_suspend (node);
+      break;
+    default:
+      route_engine (node, event);
       break;
     }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One node of a run as a pure machine: an event in, effects out. No clock, sockets, threads, files or
- * random numbers of its own: time and seed are arguments, so the same events give the same effects, under
- * the real driver (net) and under the simulator (tests/sim). The engine is met only through
- * effects and events; see engine/exchange.h, whose calls they mirror one to one.
- * node.c only routes; one struct and one file per idea: roster, loans (what I lent), orphans (what I hold for others), saves,
- * constants, stop. */
+/* One node of a run as a pure machine: an event in, effects out. No clock, sockets, threads, files
+ * or random numbers of its own: time and seed are arguments, so the same events give the same
+ * effects, under the real driver (net) and under the simulator (tests/sim). The engine is met only
+ * through effects and events; see engine/exchange.h, whose calls they mirror one to one. node.c
+ * only routes; one struct and one file per idea: roster, loans (what I lent), orphans (what I hold
+ * for others), saves, constants, stop. */
 #pragma once
 
 #include "digest.h"
@@ -13,38 +13,46 @@
 #include "path.h"
 
 /* The contract with whoever drives, beyond what stands at each event and effect:
- *  1. The first step, whatever its event, starts the node: give it a NODE_EVENT_TIMER right after node_new. A founder answers
- *     with JOINED, COORDINATOR (with a checkpoint), MASTER; a joiner waits for NODE_EVENT_JOIN.
- *  2. Numbers. Links are numbered by the driver, never 0, never twice. Dials and held jobs are numbered here, from 1. Loans are
- *     numbered by the engine, from 1 and never twice: 0 is the root, which main lent.
- *  3. Every LEND is answered by one LENT, even an empty one, before any other event. A RUN that the engine refuses is
- *     answered by UNRUN. NODE_EFFECT_UNRUN is answered by NODE_EVENT_UNRUN when the job was dropped; else its DONE comes in time.
+ *  1. The first step, whatever its event, starts the node: give it a NODE_EVENT_TIMER right after
+ * node_new. A founder answers with JOINED, COORDINATOR (with a checkpoint), MASTER; a joiner waits
+ * for NODE_EVENT_JOIN.
+ *  2. Numbers. Links are numbered by the driver, never 0, never twice. Dials and held jobs are
+ * numbered here, from 1. Loans are numbered by the engine, from 1 and never twice: 0 is the root,
+ * which main lent.
+ *  3. Every LEND is answered by one LENT, even an empty one, before any other event. A RUN that the
+ * engine refuses is answered by UNRUN. NODE_EFFECT_UNRUN is answered by NODE_EVENT_UNRUN when the
+ * job was dropped; else its DONE comes in time.
  *  4. HUNGRY replaces the last count; 0 says that no seat is idle.
- *  5. CLOSE lets out what was sent before it, if that is easy; nothing that arrives on the link later is wanted.
- *  6. One TIMER wish stands at a time; a timer event that nobody asked for does no harm. A timer event more than
- *     ALIVE_PAUSED_US (5 s) late tells the node that it slept itself, and that the others are not to blame.
- *  7. Constants: NODE_EVENT_CONSTANT with `text` NULL says "that was all" and is answered by START, so that main can make
- *     the root's digest; ROOT says the same when nobody did. Elsewhere START comes when a new set has been stored.
- *  8. DEPOSED ends main's wait for the root; MASTER may come again later: main then runs once more. FINISH from a
- *     main that was deposed is not to be raised (it is ignored where this node is not master).
- *  9. SAVE may come before OPENED. RESTORED may come in any number of events, before OPENED and, after SALVAGE, later.
+ *  5. CLOSE lets out what was sent before it, if that is easy; nothing that arrives on the link
+ * later is wanted.
+ *  6. One TIMER wish stands at a time; a timer event that nobody asked for does no harm. A timer
+ * event more than ALIVE_PAUSED_US (5 s) late tells the node that it slept itself, and that the
+ * others are not to blame.
+ *  7. Constants: NODE_EVENT_CONSTANT with `text` NULL says "that was all" and is answered by START,
+ * so that main can make the root's digest; ROOT says the same when nobody did. Elsewhere START
+ * comes when a new set has been stored.
+ *  8. DEPOSED ends main's wait for the root; MASTER may come again later: main then runs once more.
+ * FINISH from a main that was deposed is not to be raised (it is ignored where this node is not
+ * master).
+ *  9. SAVE may come before OPENED. RESTORED may come in any number of events, before OPENED and,
+ * after SALVAGE, later.
  * 10. After END there are no more effects, whatever the event.
- * 11. A node is a member from JOINED on. A joiner that was never a member does not start a run of its own: when every
- *     member died before it was welcomed it goes on trying the addresses it knows.
+ * 11. A node is a member from JOINED on. A joiner that was never a member does not start a run of
+ * its own: when every member died before it was welcomed it goes on trying the addresses it knows.
  * 12. HALT: the engine's last ROWS come before HALTED.
  * 13. All texts are UTF-8: a name of an input that is not must be escaped before it comes here. */
 typedef struct Node Node;
 
 typedef struct
 {
-  gboolean founder;   /* TRUE: start a run; FALSE: join the one at `addresses` */
+  gboolean founder;    /* TRUE: start a run; FALSE: join the one at `addresses` */
   const char *address; /* where others reach this node; NULL: alone for ever (solo) */
   const char *host;
   const char *site;
   guint32 pid;
   guint32 workers;
-  guint32 n_bests; /* BEST values of the program */
-  Digest program; /* of program name, job table, arguments: the same on every node */
+  guint32 n_bests;     /* BEST values of the program */
+  Digest program;      /* of program name, job table, arguments: the same on every node */
   gboolean checkpoint; /* somebody should be coordinator */
   guint64 save_interval_us;
   Stems *stems; /* borrowed */
@@ -71,13 +79,16 @@ typedef enum
   NODE_EVENT_HALTED,
   NODE_EVENT_IMPROVED, /* number, bytes */
   /* main */
-  NODE_EVENT_CONSTANT, /* text: name ("const/…" or "input/…"), bytes: main published it (before ROOT); text NULL: that was all */
+  NODE_EVENT_CONSTANT, /* text: name ("const/…" or "input/…"), bytes: main published it (before
+                          ROOT); text NULL: that was all */
   NODE_EVENT_ROOT,     /* job (Loan without path): main wants its result */
   NODE_EVENT_FINISH,   /* number: main returned with this exit code; its answer is stored */
   /* the scribe */
-  NODE_EVENT_RESTORED,  /* rows: what the checkpoint holds (all of it at take-over, or of a departed node) */
+  NODE_EVENT_RESTORED,  /* rows: what the checkpoint holds (all of it at take-over, or of a departed
+                           node) */
   NODE_EVENT_OPENED,    /* the scribe has taken over the checkpoint; ROOT waits for this */
-  NODE_EVENT_PUBLISHED, /* number: generation; final: it was the one asked for by NODE_EFFECT_FINAL */
+  NODE_EVENT_PUBLISHED, /* number: generation; final: it was the one asked for by NODE_EFFECT_FINAL
+                         */
   /* people */
   NODE_EVENT_SUSPEND
 } NodeEventKind;
@@ -95,7 +106,7 @@ typedef struct
   const Loan *job;
   GPtrArray *loans; /* of Loan, borrowed */
   GPtrArray *rows;  /* of Row, borrowed */
-} NodeEvent; /* everything in it is borrowed for the call */
+} NodeEvent;        /* everything in it is borrowed for the call */
 
 typedef enum
 {
@@ -105,7 +116,8 @@ typedef enum
   NODE_EFFECT_CLOSE, /* link: no LINK_DOWN follows */
   NODE_EFFECT_TIMER, /* at_us: step me with NODE_EVENT_TIMER then (replaces the last wish) */
   /* the engine */
-  NODE_EFFECT_LEND,   /* node, count: take up to count of the oldest jobs; answer NODE_EVENT_LENT at once */
+  NODE_EFFECT_LEND,   /* node, count: take up to count of the oldest jobs; answer NODE_EVENT_LENT at
+                         once */
   NODE_EFFECT_RUN,    /* held, job */
   NODE_EFFECT_UNRUN,  /* held: drop it if it has not started; then answer NODE_EVENT_UNRUN */
   NODE_EFFECT_PUT,    /* loan, bytes. If the engine takes it not in, NODE_EVENT_… is not needed */
@@ -116,9 +128,9 @@ typedef enum
   NODE_EFFECT_HALT,   /* suspend: engine_halt, answered by NODE_EVENT_HALTED */
   NODE_EFFECT_BEST,   /* number, bytes: merge it */
   /* main */
-  NODE_EFFECT_JOINED,   /* node: this node's id, now a member; again after a rejoin under a new id */
-  NODE_EFFECT_MASTER,   /* call main (again): this node is master now */
-  NODE_EFFECT_DEPOSED,  /* an elder master lives: satin_root returns FALSE here */
+  NODE_EFFECT_JOINED,  /* node: this node's id, now a member; again after a rejoin under a new id */
+  NODE_EFFECT_MASTER,  /* call main (again): this node is master now */
+  NODE_EFFECT_DEPOSED, /* an elder master lives: satin_root returns FALSE here */
   NODE_EFFECT_CONSTANT, /* text, bytes: store it */
   NODE_EFFECT_START,    /* all constants are here; digest: of them all, for engine_set_constants */
   NODE_EFFECT_RESULT,   /* bytes: of the root */
@@ -126,11 +138,13 @@ typedef enum
   /* the scribe */
   NODE_EFFECT_COORDINATOR, /* open the checkpoint and take it over: answered by RESTORED…, OPENED */
   NODE_EFFECT_SAVE,        /* rows */
-  NODE_EFFECT_SALVAGE,     /* node: it left; answered by RESTORED with the rows that the file has of it */
-  NODE_EFFECT_MEMBER,      /* node, text (address), text2 (host), number (pid): a node joined, for the file's `node` table */
-  NODE_EFFECT_LEFT,        /* node, text: cause */
-  NODE_EFFECT_FINAL,       /* publish all that was saved; answered by PUBLISHED with final */
-  NODE_EFFECT_LOG          /* text: one line for the node's log */
+  NODE_EFFECT_SALVAGE, /* node: it left; answered by RESTORED with the rows that the file has of it
+                        */
+  NODE_EFFECT_MEMBER,  /* node, text (address), text2 (host), number (pid): a node joined, for the
+                          file's `node` table */
+  NODE_EFFECT_LEFT,    /* node, text: cause */
+  NODE_EFFECT_FINAL,   /* publish all that was saved; answered by PUBLISHED with final */
+  NODE_EFFECT_LOG      /* text: one line for the node's log */
 } NodeEffectKind;
 
 typedef struct
@@ -146,7 +160,7 @@ typedef struct
   Loan *job;
   GPtrArray *parts; /* of GBytes */
   GPtrArray *rows;  /* of Row */
-} NodeEffect; /* owns what it points to */
+} NodeEffect;       /* owns what it points to */
 
 void node_effect_clear (NodeEffect *effect);
 
@@ -154,8 +168,9 @@ Node *node_new (const NodeConfig *config);
 void node_free (Node *node);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Node, node_free)
 
-/* One step. Appends NodeEffect structs to `effects` (element type NodeEffect, clear func node_effect_clear), to be
- * carried out in order. Events that a driver raises while it carries them out (LENT) are stepped after. */
+/* One step. Appends NodeEffect structs to `effects` (element type NodeEffect, clear func
+ * node_effect_clear), to be carried out in order. Events that a driver raises while it carries them
+ * out (LENT) are stepped after. */
 void node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects);
 
 typedef struct
@@ -172,11 +187,11 @@ NodeId node_self (Node *node);
 
 typedef struct
 {
-  guint64 steals_remote;  /* jobs got from other nodes */
-  guint64 crashes;        /* members that left without saying so */
+  guint64 steals_remote; /* jobs got from other nodes */
+  guint64 crashes;       /* members that left without saying so */
   guint64 rows_sent, rows_saved;
   guint64 orphans_adopted;
-  guint64 jobs_lost;      /* loans that came back because their holder left */
+  guint64 jobs_lost;         /* loans that came back because their holder left */
   guint64 held, lent, known; /* sizes now */
 } NodeStats;
 void node_stats (Node *node, NodeStats *stats);

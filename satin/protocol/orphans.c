@@ -40,7 +40,8 @@ has_twin (Node *node, const HeldJob *held)
   for (guint i = 0; i < same->len; i++)
     {
       const HeldJob *other = same->pdata[i];
-      if (other != held && other->announced && digest_equal (&other->job->digest, &held->job->digest))
+      if (other != held && other->announced
+          && digest_equal (&other->job->digest, &held->job->digest))
         return TRUE;
     }
   return FALSE;
@@ -103,7 +104,8 @@ orphans_greet (Node *node, Link *link)
   for (guint i = 0; i < all->len; i += ORPHANS_BATCH)
     {
       g_autoptr (GArray) batch = g_array_new (FALSE, FALSE, sizeof (MessageHold));
-      g_array_append_vals (batch, &g_array_index (all, MessageHold, i), MIN (ORPHANS_BATCH, all->len - i));
+      g_array_append_vals (batch, &g_array_index (all, MessageHold, i),
+                           MIN (ORPHANS_BATCH, all->len - i));
       link_send (node, link, &(Message){ .kind = MESSAGE_HOLD, .holds = batch });
     }
 }
@@ -136,10 +138,12 @@ orphans_archive (Node *node, const Row *row)
   for (guint i = 0; same != NULL && i < same->len; i++)
     {
       const HeldJob *held = same->pdata[i];
-      if (held->finished && held->lender == LENDER_NONE && digest_equal (&held->job->digest, &row->digest))
+      if (held->finished && held->lender == LENDER_NONE
+          && digest_equal (&held->job->digest, &row->digest))
         return;
     }
-  HeldJob *held = held_add (node, loan_new (0, row->path, row->job, &row->digest, row->weight, NULL));
+  HeldJob *held
+      = held_add (node, loan_new (0, row->path, row->job, &row->digest, row->weight, NULL));
   held->finished = held->archive = TRUE;
   held->value = g_bytes_ref (row->value);
   held->work_us = row->work_us;
@@ -179,11 +183,16 @@ orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, c
   Link *link = link_to (node, holder);
 
   loans_add (node,
-             (LoanEntry){ .loan = loan, .path = (char *)path, .digest = *digest, .adopted = TRUE,
+             (LoanEntry){ .loan = loan,
+                          .path = (char *)path,
+                          .digest = *digest,
+                          .adopted = TRUE,
                           .link = link != NULL ? link->link : 0 },
              holder);
   if (link != NULL)
-    link_send (node, link, &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
+    link_send (
+        node, link,
+        &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
 }
 
 static void
@@ -205,7 +214,9 @@ adopt_own (Node *node, const NodeEvent *event)
       return;
     }
   loans_add (node,
-             (LoanEntry){ .loan = event->loan, .path = (char *)event->path, .digest = event->digest,
+             (LoanEntry){ .loan = event->loan,
+                          .path = (char *)event->path,
+                          .digest = event->digest,
                           .adopted = TRUE },
              NULL);
   held_set_lender (node, held, LENDER_SELF, NULL, event->loan);
@@ -245,8 +256,12 @@ orphans_on_adopt (Node *node, Link *link, const Message *m)
   if (held->archive) /* a row serves as often as it is asked for; nothing to be acknowledged */
     {
       link_send (node, link,
-                 &(Message){ .kind = MESSAGE_RESULT, .number = m->number, .path = m->path, .digest = m->digest,
-                             .work_us = held->work_us, .value = held->value });
+                 &(Message){ .kind = MESSAGE_RESULT,
+                             .number = m->number,
+                             .path = m->path,
+                             .digest = m->digest,
+                             .work_us = held->work_us,
+                             .value = held->value });
       return;
     }
   held_set_lender (node, held, LENDER_NODE, &link->remote, m->number);
@@ -267,7 +282,8 @@ orphans_on_hold (Node *node, Link *link, const Message *m)
     }
 }
 
-/* §4.3: what lies at or below a finished job is held in vain, unless a live lender still waits for it. */
+/* §4.3: what lies at or below a finished job is held in vain, unless a live lender still waits for
+ * it. */
 void
 orphans_covered (Node *node, const char *path)
 {

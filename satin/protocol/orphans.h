@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Orphans: held jobs whose lender left the roster. They run on, are announced to all and to each joiner, and are
- * adopted by whoever re-spawns their path, or dropped when an ancestor-or-self has finished elsewhere. The rows of the
- * checkpoint are offered the same way. Driver's thread. */
+/* Orphans: held jobs whose lender left the roster. They run on, are announced to all and to each
+ * joiner, and are adopted by whoever re-spawns their path, or dropped when an ancestor-or-self has
+ * finished elsewhere. The rows of the checkpoint are offered the same way. Driver's thread. */
 #pragma once
 
 #include "held.h"
@@ -31,7 +31,8 @@ void orphans_archive (Node *node, const Row *row);
 HeldJob *orphans_find (Node *node, const char *path, const Digest *digest);
 
 void orphans_on_adopt_event (Node *node, const NodeEvent *event);
-void orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, const NodeId *holder);
+void orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest,
+                  const NodeId *holder);
 void orphans_on_adopt (Node *node, Link *link, const Message *message);
 void orphans_on_hold (Node *node, Link *link, const Message *message);
 void orphans_covered (Node *node, const char *path);

@@ -38,7 +38,8 @@ root_go_on (Node *node)
   Root *root = &node->root;
   Holder holder;
 
-  if (root->state != ROOT_WAITING || (node->config.checkpoint && !node->saves.opened) || node->stop.halting)
+  if (root->state != ROOT_WAITING || (node->config.checkpoint && !node->saves.opened)
+      || node->stop.halting)
     return;
   HeldJob *held = orphans_find (node, "", &root->job->digest);
   if (held != NULL && held->archive)
@@ -109,7 +110,8 @@ root_heard (Node *node, const Holder *holder)
 {
   Root *root = &node->root;
 
-  if (root->state == ROOT_RUNNING && holder->finished && digest_equal (&root->job->digest, &holder->digest)
+  if (root->state == ROOT_RUNNING && holder->finished
+      && digest_equal (&root->job->digest, &holder->digest)
       && loans_find (node, LOANS_ROOT) == NULL)
     orphans_ask (node, LOANS_ROOT, "", &holder->digest, &holder->node);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The root: a slot like any other, whose lender is main at the master. It is run here, or adopted from whoever
- * holds it (a master that was falsely accused, the checkpoint). Driver's thread. */
+/* The root: a slot like any other, whose lender is main at the master. It is run here, or adopted
+ * from whoever holds it (a master that was falsely accused, the checkpoint). Driver's thread. */
 #pragma once
 
 #include "held.h"

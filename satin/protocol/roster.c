@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See roster.h. Every change, made here or heard, goes through replace (): it finds who left and who came, tells
- * the other ideas in one fixed order, and settles who is master. */
+/* See roster.h. Every change, made here or heard, goes through replace (): it finds who left and
+ * who came, tells the other ideas in one fixed order, and settles who is master. */
 #include "core.h"
 
 static void
@@ -108,10 +108,13 @@ new_member (const MessageMember *from)
 static Member *
 new_self (Node *node, const NodeId *id)
 {
-  return new_member (&(MessageMember){ .id = *id,
-                                       .address = node->config.address != NULL ? node->config.address : "",
-                                       .host = node->config.host, .site = node->config.site,
-                                       .pid = node->config.pid, .workers = node->config.workers });
+  return new_member (
+      &(MessageMember){ .id = *id,
+                        .address = node->config.address != NULL ? node->config.address : "",
+                        .host = node->config.host,
+                        .site = node->config.site,
+                        .pid = node->config.pid,
+                        .workers = node->config.workers });
 }
 
 void
@@ -158,8 +161,9 @@ carry_over (Node *node, GPtrArray *old, GPtrArray *members)
       if (before != NULL)
         member->dial_at_us = before->dial_at_us;
       else if (!is_self (node, member) && link_to (node, &member->id) == NULL)
-        member->dial_at_us = node_id_compare (&member->id, &node->self) < 0 ? node->now_us
-                                                                            : node->now_us + ALIVE_EXPECT_US;
+        member->dial_at_us = node_id_compare (&member->id, &node->self) < 0
+                                 ? node->now_us
+                                 : node->now_us + ALIVE_EXPECT_US;
     }
 }
 
@@ -294,7 +298,8 @@ take_over (Node *node)
   gboolean again = node->roster.mastering;
   Term term = { MAX (node->roster.term_seen, node->roster.term.number) + 1, node->self };
 
-  core_log (node, "node %u.%u is master now, term %u", node->self.term, node->self.number, term.number);
+  core_log (node, "node %u.%u is master now, term %u", node->self.term, node->self.number,
+            term.number);
   node->roster.mastering = TRUE;
   node->roster.next_number = 1;
   replace (node, &term, 1, copy_living (node));
@@ -365,8 +370,9 @@ roster_on_dead (Node *node)
     {
       Member *member = node->roster.members->pdata[i];
       if (member->dead)
-        (void)link_send_to (node, &acting->id,
-                            &(Message){ .kind = MESSAGE_GONE, .id = member->id, .flag = member->silent });
+        (void)link_send_to (
+            node, &acting->id,
+            &(Message){ .kind = MESSAGE_GONE, .id = member->id, .flag = member->silent });
     }
 }
 
@@ -419,8 +425,8 @@ rejoin (Node *node, Link *from, const Message *m)
 {
   g_autoptr (GPtrArray) old = NULL;
 
-  core_log (node, "node %u.%u was left out of term %u and joins again", node->self.term, node->self.number,
-            m->term.number);
+  core_log (node, "node %u.%u was left out of term %u and joins again", node->self.term,
+            node->self.number, m->term.number);
   for (guint i = 0; i < node->links.links->len; i++) /* those who stood by this node learn it too */
     {
       Link *link = node->links.links->pdata[i];
@@ -504,8 +510,13 @@ roster_view (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *m = node->roster.members->pdata[i];
-      NodeMember item = { .id = m->id, .address = m->address, .host = m->host, .site = m->site, .pid = m->pid,
-                          .workers = m->workers, .master = i == 0,
+      NodeMember item = { .id = m->id,
+                          .address = m->address,
+                          .host = m->host,
+                          .site = m->site,
+                          .pid = m->pid,
+                          .workers = m->workers,
+                          .master = i == 0,
                           .coordinator = has_one && node_id_equal (&coordinator, &m->id),
                           .self = is_self (node, m) };
       g_array_append_val (view, item);
@@ -521,7 +532,9 @@ roster_check (Node *node)
   g_assert (core_is_member (node) == (members->len > 0));
   g_assert (!core_is_member (node) || roster_find (node, &node->self) != NULL);
   for (guint i = 1; i < members->len; i++)
-    g_assert (node_id_compare (&((Member *)members->pdata[i - 1])->id, &((Member *)members->pdata[i])->id) < 0);
+    g_assert (
+        node_id_compare (&((Member *)members->pdata[i - 1])->id, &((Member *)members->pdata[i])->id)
+        < 0);
   g_assert (!node->roster.mastering || is_self (node, roster_master (node)));
   for (guint i = 0; i < node->links.links->len; i++)
     {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is here: the members, eldest first, under a term and a version. Only the master changes it; the newer of two
- * (term, version) holds. The eldest is master; when all its elders are proved dead the next opens a new term.
- * Whoever meets a newer roster without itself was falsely accused and rejoins. Driver's thread. */
+/* Who is here: the members, eldest first, under a term and a version. Only the master changes it;
+ * the newer of two (term, version) holds. The eldest is master; when all its elders are proved dead
+ * the next opens a new term. Whoever meets a newer roster without itself was falsely accused and
+ * rejoins. Driver's thread. */
 #pragma once
 
 #include "message.h"
@@ -14,12 +15,12 @@ typedef struct
   char *address, *host, *site;
   guint32 pid, workers;
   guint64 heard_us;
-  gboolean dead;       /* proved here, not yet off the roster */
-  gboolean silent;     /* … by silence only */
-  guint64 dial;        /* under way; 0: none */
-  guint64 dial_at_us;  /* next try while no link is up */
-  guint64 dialled_us;  /* last try */
-  gboolean drained;    /* has sent all it has (suspend) */
+  gboolean dead;      /* proved here, not yet off the roster */
+  gboolean silent;    /* … by silence only */
+  guint64 dial;       /* under way; 0: none */
+  guint64 dial_at_us; /* next try while no link is up */
+  guint64 dialled_us; /* last try */
+  gboolean drained;   /* has sent all it has (suspend) */
 } Member;
 
 typedef struct
@@ -28,7 +29,7 @@ typedef struct
   guint64 version;
   GPtrArray *members; /* of Member, eldest first; empty until joined */
   guint32 next_number;
-  guint32 term_seen; /* greatest term number ever met */
+  guint32 term_seen;  /* greatest term number ever met */
   gboolean mastering; /* main was called here and not deposed */
 } Roster;
 
@@ -51,7 +52,8 @@ NodeId roster_admit (Node *node, const Message *join);
 void roster_fill (Node *node, Message *message);
 /* After a member was proved dead: the master drops it, the next eldest takes over, others tell. */
 void roster_on_dead (Node *node);
-/* The same, when there are such members: a new roster still names them, or a new link leads to the one to tell. */
+/* The same, when there are such members: a new roster still names them, or a new link leads to the
+ * one to tell. */
 void roster_retell (Node *node);
 GArray *roster_view (Node *node);
 void roster_check (Node *node);

@@ -92,7 +92,8 @@ send_some (Node *node, Link *link, GPtrArray *rows, guint start)
   gsize bytes = 0;
   guint i = start;
 
-  for (; i < rows->len && some->len < SAVES_ROWS_MAX && (some->len == 0 || bytes < SAVES_BYTES_MAX); i++)
+  for (; i < rows->len && some->len < SAVES_ROWS_MAX && (some->len == 0 || bytes < SAVES_BYTES_MAX);
+       i++)
     {
       Row *row = row_copy (rows->pdata[i]);
       if (node_id_is_none (&row->node))
@@ -159,7 +160,8 @@ saves_flush (Node *node)
 {
   NodeId coordinator;
 
-  if (!saves_coordinator (node, &coordinator) || (!node->saves.here && link_to (node, &coordinator) == NULL))
+  if (!saves_coordinator (node, &coordinator)
+      || (!node->saves.here && link_to (node, &coordinator) == NULL))
     return;
   g_autoptr (GPtrArray) rows = held_rows (node);
   saves_on_rows (node, rows);
@@ -202,7 +204,8 @@ saves_tick (Node *node)
   if (!core_is_member (node) || node->now_us < node->saves.at_us)
     return;
   node->saves.at_us = node->now_us + MAX (node->config.save_interval_us, SAVES_HURRY_US);
-  if (!saves_coordinator (node, &coordinator) || (!node->saves.here && link_to (node, &coordinator) == NULL))
+  if (!saves_coordinator (node, &coordinator)
+      || (!node->saves.here && link_to (node, &coordinator) == NULL))
     return;
   core_emit (node, NODE_EFFECT_SCAN)->whole = node->saves.whole;
   node->saves.whole = FALSE;

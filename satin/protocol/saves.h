@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows on their way to the coordinator, and the coordinator's own part of that: the scribe's orders. The master is
- * coordinator (the only bid). A new coordinator asks for whole frontiers; no other memory of saves
- * exists. Driver's thread. */
+/* Rows on their way to the coordinator, and the coordinator's own part of that: the scribe's
+ * orders. The master is coordinator (the only bid). A new coordinator asks for whole frontiers; no
+ * other memory of saves exists. Driver's thread. */
 #pragma once
 
 #include "link.h"
 #include "node.h"
 
-#define SAVES_ROWS_MAX 4096u             /* in one message */
-#define SAVES_BYTES_MAX (4 * 1024 * 1024) /* of values in one message, unless a single one is larger */
+#define SAVES_ROWS_MAX 4096u /* in one message */
+#define SAVES_BYTES_MAX \
+  (4 * 1024 * 1024) /* of values in one message, unless a single one is larger */
 #define SAVES_HURRY_US (200 * 1000)
 
 typedef struct

@@ -48,7 +48,9 @@ victims (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      Link *link = member->dead || has_refused (&node->steal, &member->id) ? NULL : link_to (node, &member->id);
+      Link *link = member->dead || has_refused (&node->steal, &member->id)
+                       ? NULL
+                       : link_to (node, &member->id);
       if (link != NULL)
         g_ptr_array_add (links, link);
     }
@@ -71,7 +73,8 @@ steal_go_on (Node *node)
   Steal *steal = &node->steal;
 
   if (steal->resume_us <= node->now_us)
-    steal->resume_us = 0; /* a pause that is over asks for no timer, whether there is somebody to ask or not */
+    steal->resume_us
+        = 0; /* a pause that is over asks for no timer, whether there is somebody to ask or not */
   if (steal->hungry == 0 || steal->in_flight || steal->resume_us > 0 || node->stop.halting
       || !core_is_member (node) || !constants_started (node))
     return;
@@ -88,7 +91,8 @@ steal_go_on (Node *node)
   steal->link = link->link;
   steal->until_us = node->now_us + STEAL_ANSWER_US;
   link_send (node, link,
-             &(Message){ .kind = MESSAGE_STEAL, .number = ++steal->request,
+             &(Message){ .kind = MESSAGE_STEAL,
+                         .number = ++steal->request,
                          .count = MIN (steal->hungry, STEAL_COUNT_MAX) });
 }
 
@@ -183,9 +187,11 @@ steal_on_lent (Node *node, const NodeEvent *event)
   for (guint i = 0; i < event->loans->len; i++)
     {
       const Loan *loan = event->loans->pdata[i];
-      loans_add (node,
-                 (LoanEntry){ .loan = loan->loan, .path = loan->path, .digest = loan->digest, .link = link->link },
-                 &lending.thief);
+      loans_add (
+          node,
+          (LoanEntry){
+              .loan = loan->loan, .path = loan->path, .digest = loan->digest, .link = link->link },
+          &lending.thief);
     }
   link_send (node, link,
              &(Message){ .kind = MESSAGE_JOBS, .number = lending.request, .loans = event->loans });
@@ -200,7 +206,8 @@ steal_due (Node *node)
 
   if (steal->in_flight)
     return steal->until_us;
-  return steal->hungry > 0 && steal->resume_us > 0 && !node->stop.halting ? steal->resume_us : CORE_NEVER;
+  return steal->hungry > 0 && steal->resume_us > 0 && !node->stop.halting ? steal->resume_us
+                                                                          : CORE_NEVER;
 }
 
 void

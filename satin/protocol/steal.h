@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random stealing between nodes: one request in flight, the next victim after a refusal, and when all have
- * refused a pause that doubles, with jitter. And the victim's side of it. Driver's thread. */
+/* Random stealing between nodes: one request in flight, the next victim after a refusal, and when
+ * all have refused a pause that doubles, with jitter. And the victim's side of it. Driver's thread.
+ */
 #pragma once
 
 #include "link.h"
@@ -19,7 +20,7 @@ typedef struct
 
 typedef struct
 {
-  guint32 hungry; /* idle seats */
+  guint32 hungry;  /* idle seats */
   guint64 request; /* number of the last one */
   gboolean in_flight;
   NodeId victim;

@@ -2,8 +2,8 @@
 /* See stop.h. */
 #include "core.h"
 
-/* The END effect itself is the last of the step: node.c emits it. Whoever hears of the end passes it on, so that one
- * broken link of a master that leaves now does not make others begin again. */
+/* The END effect itself is the last of the step: node.c emits it. Whoever hears of the end passes
+ * it on, so that one broken link of a master that leaves now does not make others begin again. */
 static void
 end (Node *node, guint64 code)
 {
@@ -11,7 +11,8 @@ end (Node *node, guint64 code)
     return;
   for (guint i = 0; i < node->links.links->len; i++)
     {
-      link_send (node, node->links.links->pdata[i], &(Message){ .kind = MESSAGE_END, .number = code });
+      link_send (node, node->links.links->pdata[i],
+                 &(Message){ .kind = MESSAGE_END, .number = code });
     }
   node->stop.code = code;
   node->ended = TRUE;
@@ -133,7 +134,8 @@ stop_go_on (Node *node)
       end (node, stop->finished ? stop->code : STOP_SUSPENDED);
       return;
     }
-  if (!node->saves.opened || !(stop->finished || is_drained (node) || node->now_us >= stop->until_us))
+  if (!node->saves.opened
+      || !(stop->finished || is_drained (node) || node->now_us >= stop->until_us))
     return;
   if (!stop->finished)
     stop->code = STOP_SUSPENDED;

@@ -75,10 +75,25 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Sample, sample_clear)
 static Message
 full (const Sample *s, MessageKind kind)
 {
-  return (Message){ .kind = kind, .id = { 1, 2, 3 }, .term = { 4, { 1, 1, 1 } }, .number = 42, .version = 6,
-                    .work_us = 77, .count = 5, .flag = TRUE, .digest = s->digest, .text = "text", .host = "h",
-                    .site = "s", .path = "/5/4", .value = s->value, .loans = s->loans, .rows = s->rows,
-                    .members = s->members, .holds = s->holds, .numbers = s->numbers,
+  return (Message){ .kind = kind,
+                    .id = { 1, 2, 3 },
+                    .term = { 4, { 1, 1, 1 } },
+                    .number = 42,
+                    .version = 6,
+                    .work_us = 77,
+                    .count = 5,
+                    .flag = TRUE,
+                    .digest = s->digest,
+                    .text = "text",
+                    .host = "h",
+                    .site = "s",
+                    .path = "/5/4",
+                    .value = s->value,
+                    .loans = s->loans,
+                    .rows = s->rows,
+                    .members = s->members,
+                    .holds = s->holds,
+                    .numbers = s->numbers,
                     .constants = s->constants };
 }
 
@@ -200,7 +215,8 @@ test_random_mutation_never_hurts (void)
       Message sent = full (&s, 1 + (int)(i % (MESSAGE_KINDS - 1)));
       g_autoptr (GBytes) bytes = encode (&sent);
       gsize size;
-      g_autofree guint8 *data = g_memdup2 (g_bytes_get_data (bytes, &size), g_bytes_get_size (bytes));
+      g_autofree guint8 *data
+          = g_memdup2 (g_bytes_get_data (bytes, &size), g_bytes_get_size (bytes));
       size = g_bytes_get_size (bytes);
       for (gint n = g_rand_int_range (rand, 1, 5); n > 0; n--)
         data[g_rand_int_range (rand, 0, (gint)size)] = (guint8)g_rand_int (rand);

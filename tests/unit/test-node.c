@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two or three Nodes in one small world: links that deliver at once and in order, engines that only write down
- * what they are told, a clock that is moved by hand. What a node told its engine stands in `log`, one
- * line each. */
+/* Two or three Nodes in one small world: links that deliver at once and in order, engines that only
+ * write down what they are told, a clock that is moved by hand. What a node told its engine stands
+ * in `log`, one line each. */
 #include "satin/protocol/node.h"
 
 #include "satin/protocol/message.h"
@@ -17,7 +17,7 @@ typedef struct
   GArray *effects;
   GString *log;
   guint64 timer_us;
-  GPtrArray *jobs; /* of Loan: what its engine has to lend */
+  GPtrArray *jobs;     /* of Loan: what its engine has to lend */
   GHashTable *running; /* held -> Loan (copy) */
   guint64 loans;
   guint steals; /* STEAL messages sent */
@@ -66,14 +66,18 @@ carry_dial (World *world, guint who, const NodeEffect *effect)
 
   if (!world->peer[to].alive)
     {
-      post (world, (Post){ .to = who, .kind = NODE_EVENT_DIAL_FAILED, .dial = effect->dial, .dead = TRUE });
+      post (
+          world,
+          (Post){ .to = who, .kind = NODE_EVENT_DIAL_FAILED, .dial = effect->dial, .dead = TRUE });
       return;
     }
   Wire wire = { { who, to }, TRUE };
   g_array_append_val (world->wires, wire);
   post (world, (Post){ .to = to, .kind = NODE_EVENT_LINK_UP, .link = world->wires->len });
-  post (world,
-        (Post){ .to = who, .kind = NODE_EVENT_LINK_UP, .link = world->wires->len, .dial = effect->dial });
+  post (world, (Post){ .to = who,
+                       .kind = NODE_EVENT_LINK_UP,
+                       .link = world->wires->len,
+                       .dial = effect->dial });
 }
 
 static GBytes *
@@ -82,7 +86,8 @@ join_parts (const GPtrArray *parts)
   g_autoptr (GByteArray) all = g_byte_array_new ();
 
   for (guint i = 0; i < parts->len; i++)
-    g_byte_array_append (all, g_bytes_get_data (parts->pdata[i], NULL), (guint)g_bytes_get_size (parts->pdata[i]));
+    g_byte_array_append (all, g_bytes_get_data (parts->pdata[i], NULL),
+                         (guint)g_bytes_get_size (parts->pdata[i]));
   return g_byte_array_free_to_bytes (g_steal_pointer (&all));
 }
 
@@ -114,9 +119,20 @@ carry_send (World *world, guint who, const NodeEffect *effect)
   g_assert_true (message_decode (bytes, &message, NULL));
   world->peer[who].steals += message.kind == MESSAGE_STEAL;
   if (g_array_index (world->wires, Wire, effect->link - 1).up)
-    post (world, (Post){ .to = other_end (world, effect->link, who), .kind = NODE_EVENT_MESSAGE,
-                         .link = effect->link, .bytes = g_steal_pointer (&bytes) });
+    post (world, (Post){ .to = other_end (world, effect->link, who),
+                         .kind = NODE_EVENT_MESSAGE,
+                         .link = effect->link,
+                         .bytes = g_steal_pointer (&bytes) });
 }
+
+static const char *const lines[] = {
+  [NODE_EFFECT_JOINED] = "JOINED\n",   [NODE_EFFECT_MASTER] = "MASTER\n",
+  [NODE_EFFECT_DEPOSED] = "DEPOSED\n", [NODE_EFFECT_COORDINATOR] = "COORDINATOR\n",
+  [NODE_EFFECT_START] = "START\n",     [NODE_EFFECT_SALVAGE] = "SALVAGE\n",
+  [NODE_EFFECT_HALT] = "HALT\n",       [NODE_EFFECT_FINAL] = "FINAL\n",
+  [NODE_EFFECT_BEST] = "BEST\n",       [NODE_EFFECT_RESULT] = "RESULT\n",
+  [NODE_EFFECT_UNRUN] = "UNRUN\n",
+};
 
 static void
 carry (World *world, guint who, const NodeEffect *effect)
@@ -133,7 +149,8 @@ carry (World *world, guint who, const NodeEffect *effect)
       break;
     case NODE_EFFECT_CLOSE:
       g_array_index (world->wires, Wire, effect->link - 1).up = FALSE;
-      post (world, (Post){ .to = other_end (world, effect->link, who), .kind = NODE_EVENT_LINK_DOWN,
+      post (world, (Post){ .to = other_end (world, effect->link, who),
+                           .kind = NODE_EVENT_LINK_DOWN,
                            .link = effect->link });
       break;
     case NODE_EFFECT_TIMER:
@@ -146,9 +163,6 @@ carry (World *world, guint who, const NodeEffect *effect)
       g_string_append_printf (peer->log, "RUN %s\n", effect->job->path);
       g_hash_table_insert (peer->running, g_memdup2 (&effect->held, 8), loan_copy (effect->job));
       break;
-    case NODE_EFFECT_UNRUN:
-      g_string_append (peer->log, "UNRUN\n");
-      break;
     case NODE_EFFECT_PUT:
       g_string_append_printf (peer->log, "PUT %d\n", (int)effect->loan);
       break;
@@ -156,53 +170,26 @@ carry (World *world, guint who, const NodeEffect *effect)
       g_string_append_printf (peer->log, "BACK %d\n", (int)effect->loan);
       break;
     case NODE_EFFECT_KNOWN:
-      g_string_append_printf (peer->log, "KNOWN %s%s\n", effect->path, effect->finished ? " finished" : "");
+      g_string_append_printf (peer->log, "KNOWN %s%s\n", effect->path,
+                              effect->finished ? " finished" : "");
       break;
     case NODE_EFFECT_FORGET:
       g_string_append_printf (peer->log, "FORGET %s\n", effect->path != NULL ? effect->path : "*");
       break;
-    case NODE_EFFECT_JOINED:
-      g_string_append (peer->log, "JOINED\n");
-      break;
-    case NODE_EFFECT_MASTER:
-      g_string_append (peer->log, "MASTER\n");
-      break;
-    case NODE_EFFECT_DEPOSED:
-      g_string_append (peer->log, "DEPOSED\n");
-      break;
-    case NODE_EFFECT_COORDINATOR:
-      g_string_append (peer->log, "COORDINATOR\n");
-      break;
     case NODE_EFFECT_CONSTANT:
       g_string_append_printf (peer->log, "CONSTANT %s\n", effect->text);
-      break;
-    case NODE_EFFECT_START:
-      g_string_append (peer->log, "START\n");
       break;
     case NODE_EFFECT_SAVE:
       for (guint i = 0; i < effect->rows->len; i++)
         g_string_append_printf (peer->log, "SAVE %s\n", ((Row *)effect->rows->pdata[i])->path);
-      break;
-    case NODE_EFFECT_SALVAGE:
-      g_string_append (peer->log, "SALVAGE\n");
-      break;
-    case NODE_EFFECT_HALT:
-      g_string_append (peer->log, "HALT\n");
-      break;
-    case NODE_EFFECT_FINAL:
-      g_string_append (peer->log, "FINAL\n");
-      break;
-    case NODE_EFFECT_BEST:
-      g_string_append (peer->log, "BEST\n");
-      break;
-    case NODE_EFFECT_RESULT:
-      g_string_append (peer->log, "RESULT\n");
       break;
     case NODE_EFFECT_END:
       g_string_append (peer->log, "END\n");
       peer->ended = effect->number;
       break;
     default:
+      if (effect->kind < G_N_ELEMENTS (lines) && lines[effect->kind] != NULL)
+        g_string_append (peer->log, lines[effect->kind]);
       break;
     }
 }
@@ -229,8 +216,12 @@ pump (World *world)
     {
       Peer *peer = &world->peer[one->to];
       if (peer->alive && !peer->deaf)
-        step (world, one->to, &(NodeEvent){ .kind = one->kind, .link = one->link, .dial = one->dial,
-                                            .dead = one->dead, .bytes = one->bytes });
+        step (world, one->to,
+              &(NodeEvent){ .kind = one->kind,
+                            .link = one->link,
+                            .dial = one->dial,
+                            .dead = one->dead,
+                            .bytes = one->bytes });
       g_clear_pointer (&one->bytes, g_bytes_unref);
       g_free (one);
     }
@@ -266,15 +257,26 @@ add_peer (World *world, gboolean solo)
   guint who = world->n++;
   Peer *peer = &world->peer[who];
   g_autofree char *address = g_strdup_printf ("n%u", who);
-  NodeConfig config = { .founder = who == 0, .address = solo ? NULL : address, .host = "host", .pid = 100 + who,
-                        .workers = 2, .n_bests = 1, .program = digest_of_string ("program"),
-                        .checkpoint = world->checkpoint, .save_interval_us = G_USEC_PER_SEC,
-                        .stems = world->stems, .seed = 7 + who };
+  NodeConfig config = { .founder = who == 0,
+                        .address = solo ? NULL : address,
+                        .host = "host",
+                        .pid = 100 + who,
+                        .workers = 2,
+                        .n_bests = 1,
+                        .program = digest_of_string ("program"),
+                        .checkpoint = world->checkpoint,
+                        .save_interval_us = G_USEC_PER_SEC,
+                        .stems = world->stems,
+                        .seed = 7 + who };
 
-  *peer = (Peer){ .node = node_new (&config), .alive = TRUE, .log = g_string_new (NULL),
-                  .timer_us = G_MAXUINT64, .ended = 999 };
+  *peer = (Peer){ .node = node_new (&config),
+                  .alive = TRUE,
+                  .log = g_string_new (NULL),
+                  .timer_us = G_MAXUINT64,
+                  .ended = 999 };
   peer->jobs = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
-  peer->running = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)loan_free);
+  peer->running
+      = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)loan_free);
   step (world, who, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
   if (who > 0)
     step (world, who, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n0" });
@@ -334,7 +336,9 @@ die (World *world, guint who)
       if (!wire->up || (wire->end[0] != who && wire->end[1] != who))
         continue;
       wire->up = FALSE;
-      post (world, (Post){ .to = other_end (world, i + 1, who), .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+      post (world, (Post){ .to = other_end (world, i + 1, who),
+                           .kind = NODE_EVENT_LINK_DOWN,
+                           .link = i + 1 });
     }
 }
 
@@ -344,7 +348,8 @@ cut (World *world, guint a, guint b)
   for (guint i = 0; i < world->wires->len; i++)
     {
       Wire *wire = &g_array_index (world->wires, Wire, i);
-      if (!wire->up || wire->end[0] + wire->end[1] != a + b || (wire->end[0] != a && wire->end[0] != b))
+      if (!wire->up || wire->end[0] + wire->end[1] != a + b
+          || (wire->end[0] != a && wire->end[0] != b))
         continue;
       wire->up = FALSE;
       post (world, (Post){ .to = a, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
@@ -399,22 +404,27 @@ finish (World *world, guint who, const char *path)
   guint64 held = held_of (world, who, path);
 
   g_hash_table_remove (world->peer[who].running, &held);
-  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held, .bytes = value, .work_us = 5 });
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held, .bytes = value, .work_us = 5 });
 }
 
 static void
 adopt (World *world, guint who, const char *path, guint64 loan, guint holder)
 {
-  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ADOPT, .loan = loan, .path = path,
-                                  .digest = digest_of_string (path), .node = node_self (world->peer[holder].node) });
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_ADOPT,
+                      .loan = loan,
+                      .path = path,
+                      .digest = digest_of_string (path),
+                      .node = node_self (world->peer[holder].node) });
 }
 
 static gboolean
 said (World *world, guint who, const char *line)
 {
-  g_auto (GStrv) lines = g_strsplit (world->peer[who].log->str, "\n", -1);
+  g_auto (GStrv) all = g_strsplit (world->peer[who].log->str, "\n", -1);
 
-  return g_strv_contains ((const char *const *)lines, line);
+  return g_strv_contains ((const char *const *)all, line);
 }
 
 static void
@@ -501,7 +511,8 @@ test_constants_come_before_work (void)
   (void)offer (world, 0, "/0");
   hunger (world, 1);
   g_assert_false (said (world, 1, "RUN /0"));
-  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_CONSTANT, .text = "const/scene", .bytes = value });
+  tell (world, 0,
+        &(NodeEvent){ .kind = NODE_EVENT_CONSTANT, .text = "const/scene", .bytes = value });
   start (world);
   hunger (world, 1);
 
@@ -516,7 +527,8 @@ test_a_result_lost_with_its_link_is_sent_again (void)
   (void)offer (world, 0, "/0");
   hunger (world, 1);
   g_autoptr (GBytes) value = g_bytes_new ("42", 2);
-  step (world, 1, &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held_of (world, 1, "/0"), .bytes = value });
+  step (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held_of (world, 1, "/0"), .bytes = value });
   Post *lost = g_queue_pop_tail (world->posts);
   g_bytes_unref (lost->bytes);
   g_free (lost);
@@ -537,7 +549,8 @@ test_a_job_lost_with_its_link_comes_back (void)
   (void)offer (world, 0, "/0");
   step (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
   Post *request = g_queue_pop_head (world->posts);
-  step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_MESSAGE, .link = request->link, .bytes = request->bytes });
+  step (world, 0,
+        &(NodeEvent){ .kind = NODE_EVENT_MESSAGE, .link = request->link, .bytes = request->bytes });
   g_bytes_unref (request->bytes);
   g_free (request);
   Post *lost = g_queue_pop_tail (world->posts); /* the reply with the job */
@@ -884,21 +897,26 @@ main (int argc, char **argv)
         test_with_a_checkpoint_the_root_waits_and_the_end_is_published);
   TEST ("a-stolen-job-returns-and-nothing-is-left", test_a_stolen_job_returns_and_nothing_is_left);
   TEST ("constants-come-before-work", test_constants_come_before_work);
-  TEST ("a-result-lost-with-its-link-is-sent-again", test_a_result_lost_with_its_link_is_sent_again);
+  TEST ("a-result-lost-with-its-link-is-sent-again",
+        test_a_result_lost_with_its_link_is_sent_again);
   TEST ("a-job-lost-with-its-link-comes-back", test_a_job_lost_with_its_link_comes_back);
   TEST ("what-a-dead-thief-held-comes-back", test_what_a_dead_thief_held_comes_back);
   TEST ("an-orphan-is-adopted-while-it-runs", test_an_orphan_is_adopted_while_it_runs);
-  TEST ("an-adopted-slot-comes-back-when-its-holder-dies", test_an_adopted_slot_comes_back_when_its_holder_dies);
-  TEST ("an-own-orphan-is-adopted-by-its-own-holder", test_an_own_orphan_is_adopted_by_its_own_holder);
+  TEST ("an-adopted-slot-comes-back-when-its-holder-dies",
+        test_an_adopted_slot_comes_back_when_its_holder_dies);
+  TEST ("an-own-orphan-is-adopted-by-its-own-holder",
+        test_an_own_orphan_is_adopted_by_its_own_holder);
   TEST ("a-miss-forgets-before-it-comes-back", test_a_miss_forgets_before_it_comes_back);
   TEST ("what-is-covered-is-dropped", test_what_is_covered_is_dropped);
   TEST ("a-job-with-a-live-lender-is-not-covered", test_a_job_with_a_live_lender_is_not_covered);
-  TEST ("a-job-that-meets-its-own-slot-is-ready-there", test_a_job_that_meets_its_own_slot_is_ready_there);
+  TEST ("a-job-that-meets-its-own-slot-is-ready-there",
+        test_a_job_that_meets_its_own_slot_is_ready_there);
   TEST ("a-job-returned-unrun-is-ready-again", test_a_job_returned_unrun_is_ready_again);
   TEST ("the-next-eldest-takes-over-when-all-elders-die-at-once",
         test_the_next_eldest_takes_over_when_all_elders_die_at_once);
   TEST ("a-joiner-finds-the-new-master", test_a_joiner_finds_the_new_master);
-  TEST ("one-that-slept-is-left-out-and-joins-again", test_one_that_slept_is_left_out_and_joins_again);
+  TEST ("one-that-slept-is-left-out-and-joins-again",
+        test_one_that_slept_is_left_out_and_joins_again);
   TEST ("a-master-that-slept-is-deposed", test_a_master_that_slept_is_deposed);
   TEST ("idleness-is-cheap", test_idleness_is_cheap);
   TEST ("garbage-closes-only-its-link", test_garbage_closes_only_its_link);

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See hear.h. */
+#include "core.h"
+
+static void
+on_hello (Node *node, Link *link, const Message *m)
+{
+  guint64 number = link->link;
+
+  if (link->greeted)
+    {
+      link_break (node, link, "greeted twice");
+      return;
+    }
+  if (m->number != MESSAGE_VERSION || !digest_equal (&m->digest, &node->config.program))
+    {
+      link_break (node, link, "another program, other arguments or another version of satin");
+      return;
+    }
+  if (core_is_member (node) && node_id_equal (&m->id, &node->self))
+    {
+      link_break (node, link, "this node itself");
+      return;
+    }
+  link->greeted = TRUE;
+  link->remote = m->id;
+  Member *expected = roster_find (node, &link->expected);
+  /* Somebody else lives at that address: whom we dialled is gone. One without a name may be the
+   * same one, whose WELCOME is still on its way; it closes this link when that comes, and is
+   * dialled again. */
+  gboolean other
+      = expected != NULL && !node_id_is_none (&m->id) && !node_id_equal (&link->expected, &m->id);
+  link_bind_all (node);
+  if (other)
+    alive_dead (node, expected, FALSE);
+  if (node_id_is_none (&m->id) && !core_is_member (node))
+    join_on_stranger (node, number);
+}
+
+/* Jobs on their way: stolen, lent, held, returned. */
+static void
+route_job (Node *node, Link *link, const Message *m)
+{
+  switch (m->kind)
+    {
+    case MESSAGE_STEAL:
+      steal_on_request (node, link, m);
+      break;
+    case MESSAGE_JOBS:
+      held_on_jobs (node, link, m);
+      break;
+    case MESSAGE_NONE:
+      steal_on_answer (node, m->number, 0, 0);
+      break;
+    case MESSAGE_RESULT:
+      loans_on_result (node, link, m);
+      break;
+    case MESSAGE_ACK:
+      held_on_ack (node, link, m->number);
+      break;
+    case MESSAGE_VAIN:
+      held_on_vain (node, link, m->number);
+      break;
+    case MESSAGE_RETURNED:
+      loans_on_returned (node, link, m);
+      break;
+    case MESSAGE_HOLDING:
+      loans_on_holding (node, link, m);
+      break;
+    case MESSAGE_RECONCILE:
+      held_send_holding (node, link);
+      held_resend (node, link);
+      break;
+    case MESSAGE_HOLD:
+      orphans_on_hold (node, link, m);
+      break;
+    case MESSAGE_UNHOLD:
+      known_remove (node, m->path, &link->remote);
+      break;
+    case MESSAGE_ADOPT:
+      orphans_on_adopt (node, link, m);
+      break;
+    case MESSAGE_MISS:
+      loans_on_miss (node, link, m);
+      break;
+    case MESSAGE_COVERED:
+      orphans_covered (node, m->path);
+      break;
+    default:
+      break; /* PING: being heard is all */
+    }
+}
+
+/* What only a member's bound link may say. */
+static void
+route_bound (Node *node, Link *link, const Message *m)
+{
+  switch (m->kind)
+    {
+    case MESSAGE_GONE:
+      alive_on_gone (node, m);
+      break;
+    case MESSAGE_START:
+      constants_on_start (node, link, m);
+      break;
+    case MESSAGE_WANT:
+      constants_on_want (node, link);
+      break;
+    case MESSAGE_CONSTANTS:
+      constants_on_set (node, link, m);
+      break;
+    case MESSAGE_SAVE:
+      saves_on_save (node, link, m);
+      break;
+    case MESSAGE_BEST:
+      constants_on_best (node, m);
+      break;
+    case MESSAGE_SUSPEND:
+      stop_suspend (node);
+      break;
+    case MESSAGE_HALT:
+      stop_on_halt (node, link);
+      break;
+    case MESSAGE_DRAINED:
+      stop_on_drained (node, link);
+      break;
+    default:
+      route_job (node, link, m);
+      break;
+    }
+}
+
+typedef struct
+{
+  Node *node;
+  gboolean unknown;
+} StemChecking;
+
+static void
+no_stem (const char *id G_GNUC_UNUSED, const char *stem G_GNUC_UNUSED, void *data G_GNUC_UNUSED)
+{
+}
+
+static void
+check_stems_of (const char *path, gpointer data)
+{
+  StemChecking *checking = data;
+
+  if (path[0] == '~' && !path_each_stem (checking->node->config.stems, path, no_stem, NULL))
+    checking->unknown = TRUE;
+}
+
+/* FALSE: the message breaks the rules and its link is closed. */
+static gboolean
+is_in_order (Node *node, Link *link, const Message *m)
+{
+  if (!link->greeted && m->kind != MESSAGE_HELLO)
+    {
+      link_break (node, link, "spoke before it greeted");
+      return FALSE;
+    }
+  if (m->kind == MESSAGE_STEM)
+    {
+      if (stems_add (node->config.stems, m->text, m->path))
+        return TRUE;
+      link_break (node, link, "a stem that is none");
+      return FALSE;
+    }
+  StemChecking checking = { node, FALSE };
+  message_each_path (m, check_stems_of, &checking);
+  if (checking.unknown)
+    link_break (node, link, "a path with an unknown stem");
+  return !checking.unknown;
+}
+
+void
+hear_message (Node *node, guint64 number, GBytes *bytes)
+{
+  Link *link = link_find (node, number);
+  g_auto (Message) m = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  if (link == NULL)
+    return;
+  if (!message_decode (bytes, &m, &error))
+    {
+      link_break (node, link, error->message);
+      return;
+    }
+  link->heard_us = node->now_us;
+  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
+  if (member != NULL)
+    member->heard_us = node->now_us;
+  if (!is_in_order (node, link, &m))
+    return;
+  switch (m.kind)
+    {
+    case MESSAGE_STEM:
+      break;
+    case MESSAGE_HELLO:
+      on_hello (node, link, &m);
+      break;
+    case MESSAGE_ROSTER:
+      roster_on_message (node, link, &m);
+      break;
+    case MESSAGE_JOIN:
+      join_on_request (node, link, &m);
+      break;
+    case MESSAGE_WELCOME:
+      roster_on_welcome (node, link, &m);
+      break;
+    case MESSAGE_END:
+      if (link->bound || !core_is_member (node))
+        stop_on_end (node, m.number);
+      break;
+    default:
+      if (member != NULL)
+        route_bound (node, link, &m);
+      break;
+    }
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two halves of the encoding share: pieces of header types, and the prelude. Included by
+ * message.c (reads) and message-write.c (writes) only. */
+#pragma once
+
+#include "message.h"
+
+#define T_DIGEST "(tt)"
+#define T_ID "(uuu)"
+#define T_TERM "(u(uuu))"
+#define T_MEMBERS "a((uuu)sssuu)"
+
+#define PRELUDE_WORDS 4 /* kind, size of the header, attachments, zero; each 32 bits */
