@@ -4,7 +4,23 @@
 
 #include "engine-jobs.h"
 
+#include <sched.h>
+
 int engine_test_leaf_spins;
+static int gate = -1, leaves; /* atomic */
+
+void
+engine_test_gate (int n)
+{
+  __atomic_store_n (&leaves, 0, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&gate, n, __ATOMIC_SEQ_CST);
+}
+
+gboolean
+engine_test_gate_reached (void)
+{
+  return __atomic_load_n (&leaves, __ATOMIC_SEQ_CST) >= __atomic_load_n (&gate, __ATOMIC_SEQ_CST);
+}
 
 SATIN_JOB_DEFINE (fib, int64_t, (int32_t, n))
 {
@@ -80,6 +96,9 @@ phase_leaf (int32_t seed)
 
   while (spins > 0)
     spins = spins - 1;
+  __atomic_fetch_add (&leaves, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n (&gate, __ATOMIC_SEQ_CST) >= 0 && engine_test_gate_reached ())
+    sched_yield ();
   return seed % 97;
 }
 
