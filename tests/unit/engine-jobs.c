@@ -273,11 +273,21 @@ SATIN_JOB_DEFINE (comb, int64_t, (int32_t, depth))
   int64_t x, y;
 
   if (depth == 0)
-    return 1;
-  satin_spawn (fib, &x, 1);
+    return 0;
+  satin_spawn (phases, &x, 0, depth);
   satin_spawn (comb, &y, depth - 1);
   satin_sync ();
   return x + y;
+}
+
+static int64_t
+serial_comb (int32_t depth)
+{
+  int64_t sum = 0;
+
+  for (; depth > 0; depth--)
+    sum += depth % 97;
+  return sum;
 }
 
 SATIN_JOB_DEFINE (eight, int64_t, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d),
@@ -317,7 +327,7 @@ serial_encoded (guint32 job, GBytes *bytes)
   if (job == JOB_QUEENS)
     encoded = number (serial_queens (((satin_args_queens *)(void *)args)->board));
   if (job == JOB_COMB)
-    encoded = number (((satin_args_comb *)(void *)args)->depth + 1);
+    encoded = number (serial_comb (((satin_args_comb *)(void *)args)->depth));
   if (job == JOB_PHASES)
     {
       satin_args_phases *a = (void *)args;
@@ -363,8 +373,12 @@ descend (guint32 *job, void *data, guint32 number)
       return;
     case JOB_COMB:
       if (number == 0)
-        *job = JOB_FIB;
-      fib_args->n = number == 0 ? 1 : fib_args->n - 1;
+        {
+          *job = JOB_PHASES;
+          *args = (satin_args_phases){ 0, fib_args->n };
+        }
+      else
+        fib_args->n--;
       return;
     case JOB_PHASES:
       args->depth--;
