@@ -159,7 +159,55 @@ test_resume (void)
       }
 }
 
-/* Everything is known already, including the root's children: nothing is computed twice. */
+/* Somebody else is said to hold what has just been reported as finished here: he is told. TRUE: it
+ * came to that. */
+static gboolean
+tell_late_news (guint64 seed)
+{
+  static const NodeId other = { 1, 7, 7 };
+  Rig *rig = rig_new (1 + seed % 2, 0, seed);
+  g_autofree char *path = NULL;
+  gboolean covered = FALSE, done = FALSE;
+  EngineEvent event;
+
+  rig_start (rig, JOB_PHASES, &root_args);
+  while (!done)
+    {
+      if (path == NULL)
+        engine_scan (rig->engine, FALSE);
+      if (!rig_next (rig, &event, 1000))
+        continue;
+      if (event.rows != NULL && event.rows->len > 0 && path == NULL)
+        {
+          const Row *row = event.rows->pdata[event.rows->len - 1];
+
+          path = g_strdup (row->path);
+          engine_known (rig->engine, row->path, &row->digest, &other, TRUE);
+        }
+      g_assert_cmpint (event.kind, !=, ENGINE_ADOPT);
+      if (event.kind == ENGINE_COVERED)
+        covered = g_str_equal (path, event.path) || path_is_below (rig->stems, path, event.path);
+      done = event.kind == ENGINE_DONE;
+      engine_event_clear (&event);
+    }
+  while (rig_next (rig, &event, 0))
+    engine_event_clear (&event);
+  g_assert_true (path == NULL || covered);
+  rig_free (rig);
+  return path != NULL;
+}
+
+static void
+test_late_news (void)
+{
+  guint told = 0;
+
+  engine_test_leaf_spins = 5000;
+  for (guint64 seed = 0; seed < 100 && told < 6; seed++)
+    told += tell_late_news (seed);
+  g_assert_cmpuint (told, ==, 6);
+}
+
 static void
 test_counts (void)
 {
@@ -240,6 +288,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/engine/what-a-halted-engine-reports-is-enough-to-go-on", test_resume);
+  g_test_add_func ("/engine/late-news-of-what-is-finished-is-answered", test_late_news);
   g_test_add_func ("/engine/jobs-are-counted-exactly", test_counts);
   g_test_add_func ("/engine/an-idle-engine-uses-no-processor-time", test_idle);
   g_test_add_func ("/engine/hunger-is-said-once-per-change", test_hungry);
