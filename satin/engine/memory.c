@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MEMORY_HANDLES_SIGNALS 0 /* the sanitizers have a handler and signal stacks of their own \
-                                  */
+#define MEMORY_HANDLES_SIGNALS \
+  0 /* the sanitizers have a handler and signal stacks of their own \
+     */
 #else
 #define MEMORY_HANDLES_SIGNALS 1
 #endif

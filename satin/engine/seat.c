@@ -124,6 +124,18 @@ sleep_a_while (Stack *stack)
     return;
   g_queue_remove (&stack->engine->asleep, stack);
   give_seat (stack);
+  stack->polls = TRUE;
+}
+
+/* As many sleepers look now and then as there are seats for them, while jobs run here that might
+ * spawn. */
+static gboolean
+should_poll (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  return __atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0
+         && (guint)g_queue_index (&engine->asleep, stack) < engine->seats_free;
 }
 
 gboolean
@@ -132,6 +144,7 @@ seat_sleep (Stack *stack)
   Engine *engine = stack->engine;
 
   stack->state = STACK_ASLEEP;
+  stack->polls = FALSE;
   add_free_seats (engine, 1);
   g_queue_push_head (&engine->asleep, stack);
   stack_take_flags (stack);
@@ -140,7 +153,7 @@ seat_sleep (Stack *stack)
   seat_dispatch (engine, engine->inbox.length);
   say_hungry (engine);
   while (stack->state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->halting)
-    if (__atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0 && engine->seats_free > 0)
+    if (should_poll (stack))
       sleep_a_while (stack);
     else
       pthread_cond_wait (&stack->cond, &engine->lock);

@@ -20,10 +20,44 @@
 #define STACK_ARENA_BYTES (G_GUINT64_CONSTANT (1) << 32)
 #endif
 
+#define STACK_SHIFT_MAX 6 /* how often halved at most when address space is short */
+
 static SatinSlot_ *
 tail_of (Stack *stack, guint64 tt)
 {
   return stack->slots + (tt & TAIL_MASK);
+}
+
+static void
+release_memory (Stack *stack)
+{
+  if (stack->slots != NULL)
+    memory_release (stack->slots, stack->n_slots * sizeof (SatinSlot_));
+  if (stack->arena != NULL)
+    memory_release (stack->arena, stack->arena_bytes);
+  if (stack->c_stack != NULL)
+    memory_release (stack->c_stack, stack->c_stack_bytes);
+  stack->slots = NULL;
+  stack->arena = stack->c_stack = NULL;
+}
+
+/* Where address space is limited (ulimit -v, strict overcommit) smaller stacks must do. */
+static gboolean
+reserve_memory (Stack *stack, gsize c_stack_bytes)
+{
+  for (guint shift = 0; shift <= STACK_SHIFT_MAX; shift += 2)
+    {
+      stack->n_slots = (STACK_SLOTS_MAX >> shift) - 1;
+      stack->arena_bytes = STACK_ARENA_BYTES >> shift;
+      stack->c_stack_bytes = MAX (c_stack_bytes >> shift, ENGINE_STACK_BYTES_MIN);
+      stack->slots = memory_reserve (stack->n_slots * sizeof (SatinSlot_), "a job stack");
+      stack->arena = memory_reserve (stack->arena_bytes, "the argument arena of a job stack");
+      stack->c_stack = memory_reserve (stack->c_stack_bytes, "the C stack of a job");
+      if (stack->slots != NULL && stack->arena != NULL && stack->c_stack != NULL)
+        return TRUE;
+      release_memory (stack);
+    }
+  return FALSE;
 }
 
 Stack *
@@ -33,17 +67,11 @@ stack_new (Engine *engine, guint number, gsize c_stack_bytes)
 
   stack->engine = engine;
   stack->number = number;
-  stack->n_slots = STACK_SLOTS_MAX - 1;
-  stack->arena_bytes = STACK_ARENA_BYTES;
-  stack->c_stack_bytes = c_stack_bytes;
   stack->random = (guint32)(engine->config.seed * 2654435761u + number * 40503u) | 1;
   stack->fresh = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   stack->watch = g_array_new (FALSE, FALSE, sizeof (Watch));
   pthread_cond_init (&stack->cond, &engine->cond_clock);
-  stack->slots = memory_reserve (stack->n_slots * sizeof (SatinSlot_), "a job stack");
-  stack->arena = memory_reserve (stack->arena_bytes, "the argument arena of a job stack");
-  stack->c_stack = memory_reserve (c_stack_bytes, "the C stack of a job");
-  if (stack->slots == NULL || stack->arena == NULL || stack->c_stack == NULL)
+  if (!reserve_memory (stack, c_stack_bytes))
     {
       stack_free (stack);
       return NULL;
@@ -92,12 +120,7 @@ stack_free (Stack *stack)
   g_ptr_array_unref (stack->fresh);
   g_array_unref (stack->watch);
   pthread_cond_destroy (&stack->cond);
-  if (stack->slots != NULL)
-    memory_release (stack->slots, stack->n_slots * sizeof (SatinSlot_));
-  if (stack->arena != NULL)
-    memory_release (stack->arena, stack->arena_bytes);
-  if (stack->c_stack != NULL)
-    memory_release (stack->c_stack, stack->c_stack_bytes);
+  release_memory (stack);
   g_aligned_free (stack);
 }
 

@@ -100,6 +100,7 @@ struct Stack
   guint32 random;
   guint64 asked_until_us; /* as thief: when to ask for more again */
   guint64 ask_pause_us;
+  gboolean polls; /* it woke only to look once */
 
   gint64 work_last_us;      /* owner: clock at the last tick, 0: not working */
   guint64 work_us;          /* shared: time in jobs */

@@ -12,6 +12,7 @@
 #include "seat.h"
 
 #include <sched.h>
+#include <signal.h>
 
 /* A hungry stack looks around so long before it sleeps. */
 #define WORKER_HUNT_US 100
@@ -271,10 +272,9 @@ static void
 hunt (Stack *stack)
 {
   Engine *engine = stack->engine;
-  guint64 until_us = clock_us () + WORKER_HUNT_US;
+  guint64 until_us = stack->polls ? 0 : clock_us () + WORKER_HUNT_US;
 
-  while (!(stack_flags (stack) & STACK_FLAG_HALT) && clock_us () < until_us
-         && !__atomic_load_n (&engine->ending, __ATOMIC_RELAXED)
+  while (!(stack_flags (stack) & STACK_FLAG_HALT) && !seat_engine_ends (engine)
          && __atomic_load_n (&engine->n_ready, __ATOMIC_RELAXED) == 0)
     {
       Held *held = inbox_take (engine);
@@ -283,6 +283,8 @@ hunt (Stack *stack)
         run_held (stack, held);
       else if (!steal (stack))
         {
+          if (clock_us () >= until_us)
+            return;
           sched_yield ();
           continue;
         }
@@ -350,12 +352,29 @@ live (Stack *stack)
     worker_halt (stack, NULL, NULL);
 }
 
+/* What is sent to the process is for others; what a job does wrong stays here. */
+static void
+block_signals (void)
+{
+  sigset_t set;
+
+  sigfillset (&set);
+  sigdelset (&set, SIGSEGV);
+  sigdelset (&set, SIGBUS);
+  sigdelset (&set, SIGFPE);
+  sigdelset (&set, SIGILL);
+  sigdelset (&set, SIGABRT);
+  sigdelset (&set, SIGTRAP);
+  pthread_sigmask (SIG_SETMASK, &set, NULL);
+}
+
 static void *
 worker_thread (void *data)
 {
   Stack *stack = data;
 
   worker_stack = stack;
+  block_signals ();
   memory_watch_thread ();
   if (setjmp (stack->leave) == 0)
     live (stack);

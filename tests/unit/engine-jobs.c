@@ -4,7 +4,23 @@
 
 #include "engine-jobs.h"
 
+#include <sched.h>
+
 int engine_test_leaf_spins;
+static int gate = -1, leaves; /* atomic */
+
+void
+engine_test_gate (int n)
+{
+  __atomic_store_n (&leaves, 0, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&gate, n, __ATOMIC_SEQ_CST);
+}
+
+gboolean
+engine_test_gate_reached (void)
+{
+  return __atomic_load_n (&leaves, __ATOMIC_SEQ_CST) >= __atomic_load_n (&gate, __ATOMIC_SEQ_CST);
+}
 
 SATIN_JOB_DEFINE (fib, int64_t, (int32_t, n))
 {
@@ -80,6 +96,9 @@ phase_leaf (int32_t seed)
 
   while (spins > 0)
     spins = spins - 1;
+  __atomic_fetch_add (&leaves, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n (&gate, __ATOMIC_SEQ_CST) >= 0 && engine_test_gate_reached ())
+    sched_yield ();
   return seed % 97;
 }
 
@@ -254,11 +273,21 @@ SATIN_JOB_DEFINE (comb, int64_t, (int32_t, depth))
   int64_t x, y;
 
   if (depth == 0)
-    return 1;
-  satin_spawn (fib, &x, 1);
+    return 0;
+  satin_spawn (phases, &x, 0, depth);
   satin_spawn (comb, &y, depth - 1);
   satin_sync ();
   return x + y;
+}
+
+static int64_t
+serial_comb (int32_t depth)
+{
+  int64_t sum = 0;
+
+  for (; depth > 0; depth--)
+    sum += depth % 97;
+  return sum;
 }
 
 SATIN_JOB_DEFINE (eight, int64_t, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d),
@@ -298,7 +327,7 @@ serial_encoded (guint32 job, GBytes *bytes)
   if (job == JOB_QUEENS)
     encoded = number (serial_queens (((satin_args_queens *)(void *)args)->board));
   if (job == JOB_COMB)
-    encoded = number (((satin_args_comb *)(void *)args)->depth + 1);
+    encoded = number (serial_comb (((satin_args_comb *)(void *)args)->depth));
   if (job == JOB_PHASES)
     {
       satin_args_phases *a = (void *)args;
@@ -344,8 +373,12 @@ descend (guint32 *job, void *data, guint32 number)
       return;
     case JOB_COMB:
       if (number == 0)
-        *job = JOB_FIB;
-      fib_args->n = number == 0 ? 1 : fib_args->n - 1;
+        {
+          *job = JOB_PHASES;
+          *args = (satin_args_phases){ 0, fib_args->n };
+        }
+      else
+        fib_args->n--;
       return;
     case JOB_PHASES:
       args->depth--;

@@ -47,6 +47,11 @@ int64_t serial_calls (int32_t n);
 
 /* How long each leaf of `phases` spins, to leave thieves time. */
 extern int engine_test_leaf_spins;
+/* Leaves of `phases` that may run before all others wait for the gate to open; negative: no gate.
+ */
+void engine_test_gate (int leaves);
+/* Have that many begun? */
+gboolean engine_test_gate_reached (void);
 
 /* (transfer full): the serial result of any of the jobs above with these encoded arguments,
  * encoded. */

@@ -120,6 +120,12 @@ find_held (Grid *grid, int on, guint64 held)
 }
 
 static void
+add_stem (const char *id, const char *stem, void *data)
+{
+  g_assert_true (stems_add (data, id, stem));
+}
+
+static void
 feed (Grid *grid, int on)
 {
   Engine *lender = grid->rigs[1 - on]->engine;
@@ -130,6 +136,8 @@ feed (Grid *grid, int on)
     return;
   grid->hungry[on]--;
   g_bytes_unref (check_identity (grid, 1 - on, loan.path, loan.job, &loan.digest));
+  g_assert_true (
+      path_each_stem (grid->rigs[1 - on]->stems, loan.path, add_stem, grid->rigs[on]->stems));
   job = g_new0 (Job, 1);
   *job = (Job){ .held = ++grid->last_held,
                 .on = on,
@@ -380,7 +388,7 @@ test_faults (void)
 {
   engine_test_leaf_spins = 5000;
   for (guint seed = 1; seed <= n_seeds (30); seed++)
-    check_grid (JOB_PHASES, &(satin_args_phases){ 5, (int32_t)seed }, 1 + seed % 3, 0, seed, TRUE);
+    check_grid (JOB_PHASES, &(satin_args_phases){ 6, (int32_t)seed }, 1 + seed % 3, 0, seed, TRUE);
 }
 
 static void
@@ -396,7 +404,16 @@ static void
 test_queens (void)
 {
   for (guint seed = 1; seed <= n_seeds (10); seed++)
-    check_grid (JOB_QUEENS, &(satin_args_queens){ { .n = 8 } }, 2, 0, seed, TRUE);
+    check_grid (JOB_QUEENS, &(satin_args_queens){ { .n = 10 } }, 2, 0, seed, TRUE);
+}
+
+/* Deeper than a stem, with a leaf to lend at each level. */
+static void
+test_comb (void)
+{
+  engine_test_leaf_spins = 200000;
+  for (guint seed = 1; seed <= n_seeds (6); seed++)
+    check_grid (JOB_COMB, &(satin_args_comb){ 200 }, 2, 0, seed, TRUE);
 }
 
 int
@@ -407,5 +424,6 @@ main (int argc, char **argv)
   g_test_add_func ("/exchange/orphans-are-adopted-and-lost-jobs-redone", test_faults);
   g_test_add_func ("/exchange/the-limit-of-stacks-does-not-stop-a-run", test_limit);
   g_test_add_func ("/exchange/queens-with-faults", test_queens);
+  g_test_add_func ("/exchange/paths-deeper-than-a-stem", test_comb);
   return g_test_run ();
 }

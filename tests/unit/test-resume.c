@@ -32,39 +32,46 @@ check_row (Rig *rig, const Row *row)
   g_assert_true (g_bytes_equal (value, row->value));
 }
 
-/* Runs until `enough` rows were reported, halts; (transfer full): all rows by path, checked. */
+static void
+keep_rows (Rig *rig, GHashTable *rows, const EngineEvent *event)
+{
+  for (guint i = 0; event->rows != NULL && i < event->rows->len; i++)
+    {
+      Row *row = row_copy (event->rows->pdata[i]);
+
+      check_row (rig, row);
+      g_hash_table_replace (rows, row->path, row);
+    }
+}
+
+/* Runs until so many leaves have begun, scanning meanwhile, and halts; (transfer full): all rows by
+ * path, checked. */
 static GHashTable *
-run_and_halt (Rig *rig, guint enough)
+run_and_halt (Rig *rig, int leaves)
 {
   GHashTable *rows
       = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify)row_free);
   gboolean halting = FALSE, halted = FALSE, whole = FALSE;
   EngineEvent event;
 
+  engine_test_gate (leaves);
   rig_start (rig, JOB_PHASES, &root_args);
   engine_scan (rig->engine, FALSE);
   while (!halted)
     {
-      if (!rig_next (rig, &event, 100000))
+      if (!halting && engine_test_gate_reached ())
+        {
+          engine_halt (rig->engine);
+          engine_test_gate (-1);
+          halting = TRUE;
+        }
+      if (!rig_next (rig, &event, 1000))
         continue;
       g_assert_cmpint (event.kind, !=, ENGINE_DONE);
-      for (guint i = 0; event.rows != NULL && i < event.rows->len; i++)
-        {
-          Row *row = row_copy (event.rows->pdata[i]);
-
-          check_row (rig, row);
-          g_hash_table_replace (rows, row->path, row);
-        }
+      keep_rows (rig, rows, &event);
       halted = event.kind == ENGINE_HALTED;
       if (event.kind == ENGINE_SCANNED && !halting)
-        {
-          halting = g_hash_table_size (rows) >= enough;
-          whole = !whole;
-          if (halting)
-            engine_halt (rig->engine);
-          else
-            engine_scan (rig->engine, whole);
-        }
+        engine_scan (rig->engine, whole = !whole);
       engine_event_clear (&event);
     }
   return rows;
@@ -128,7 +135,7 @@ resume (GHashTable *rows, guint workers, guint64 jobs_total)
   g_assert_cmpint (number, ==, serial_phases (root_args.depth, root_args.seed));
   engine_stats (rig->engine, &stats);
   g_assert_cmpuint (stats.jobs_reused, ==, n_known);
-  g_assert_cmpuint (stats.jobs, <, jobs_total);
+  g_assert_cmpuint (stats.jobs, <=, jobs_total);
   rig_free (rig);
 }
 
@@ -140,12 +147,11 @@ test_resume (void)
 
   for (guint i = 0, power = 1; i <= ROOT_DEPTH; i++, power *= 4)
     jobs_total += power;
-  engine_test_leaf_spins = 4000;
   for (guint i = 0; i < G_N_ELEMENTS (workers); i++)
-    for (guint enough = 1; enough < 40; enough += 12)
+    for (int leaves = 10; leaves < 3000; leaves += 700)
       {
-        Rig *rig = rig_new (workers[i], 0, enough);
-        GHashTable *rows = run_and_halt (rig, enough);
+        Rig *rig = rig_new (workers[i], 0, (guint64)leaves);
+        GHashTable *rows = run_and_halt (rig, leaves);
 
         resume (rows, 3 - i, jobs_total);
         g_hash_table_unref (rows);
@@ -153,7 +159,55 @@ test_resume (void)
       }
 }
 
-/* Everything is known already, including the root's children: nothing is computed twice. */
+/* Somebody else is said to hold what has just been reported as finished here: he is told. TRUE: it
+ * came to that. */
+static gboolean
+tell_late_news (guint64 seed)
+{
+  static const NodeId other = { 1, 7, 7 };
+  Rig *rig = rig_new (1 + seed % 2, 0, seed);
+  g_autofree char *path = NULL;
+  gboolean covered = FALSE, done = FALSE;
+  EngineEvent event;
+
+  rig_start (rig, JOB_PHASES, &root_args);
+  while (!done)
+    {
+      if (path == NULL)
+        engine_scan (rig->engine, FALSE);
+      if (!rig_next (rig, &event, 1000))
+        continue;
+      if (event.rows != NULL && event.rows->len > 0 && path == NULL)
+        {
+          const Row *row = event.rows->pdata[event.rows->len - 1];
+
+          path = g_strdup (row->path);
+          engine_known (rig->engine, row->path, &row->digest, &other, TRUE);
+        }
+      g_assert_cmpint (event.kind, !=, ENGINE_ADOPT);
+      if (event.kind == ENGINE_COVERED)
+        covered = g_str_equal (path, event.path) || path_is_below (rig->stems, path, event.path);
+      done = event.kind == ENGINE_DONE;
+      engine_event_clear (&event);
+    }
+  while (rig_next (rig, &event, 0))
+    engine_event_clear (&event);
+  g_assert_true (path == NULL || covered);
+  rig_free (rig);
+  return path != NULL;
+}
+
+static void
+test_late_news (void)
+{
+  guint told = 0;
+
+  engine_test_leaf_spins = 5000;
+  for (guint64 seed = 0; seed < 100 && told < 6; seed++)
+    told += tell_late_news (seed);
+  g_assert_cmpuint (told, ==, 6);
+}
+
 static void
 test_counts (void)
 {
@@ -234,6 +288,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/engine/what-a-halted-engine-reports-is-enough-to-go-on", test_resume);
+  g_test_add_func ("/engine/late-news-of-what-is-finished-is-answered", test_late_news);
   g_test_add_func ("/engine/jobs-are-counted-exactly", test_counts);
   g_test_add_func ("/engine/an-idle-engine-uses-no-processor-time", test_idle);
   g_test_add_func ("/engine/hunger-is-said-once-per-change", test_hungry);
