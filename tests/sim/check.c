@@ -66,7 +66,7 @@ check_after_step (Sim *sim, Process *process)
     {
       node_stats (process->node, &node);
       /* Loan 0, the root that another node runs, is main's and stands in no slot. */
-      if (model.waits != node.lent && !(process->main_waits && model.waits + 1 == node.lent))
+      if (model.waits != node.lent && !(process->main > 0 && model.waits + 1 == node.lent))
         sim_fail (sim, "I3: in p%u %u slots wait but the node knows of %" G_GUINT64_FORMAT " loans",
                   process->number, model.waits, node.lent);
     }

@@ -35,23 +35,17 @@ try (Work *work)
   return FALSE;
 }
 
-static Fault
-fault_at (FaultKind kind, guint node, guint64 message)
-{
-  return (Fault){ .kind = kind, .node = node, .count = 2, .at_message = message, .for_us = 5000 };
-}
-
 static gboolean
 try_seconds (Work *work, const Enumeration *what, guint64 first)
 {
   guint64 last = work->deliveries;
 
-  work->plan.n_faults = 2;
   for (guint64 second = first + work->result->runs % what->stride; second <= last;
        second += what->stride)
     for (guint node = 0; node + 1 < what->n_nodes; node++)
       {
-        work->plan.faults[1] = fault_at (what->second, node, second);
+        work->plan.n_faults = 1;
+        swarm_add_fault (&work->plan, what->second, node, second);
         if (!try (work))
           return FALSE;
       }
@@ -71,8 +65,8 @@ enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), Enume
   for (guint64 first = 1; well && first <= last; first++)
     for (guint node = 0; well && node < what->n_nodes; node++)
       {
-        work.plan.n_faults = 1;
-        work.plan.faults[0] = fault_at (what->first, node, first);
+        work.plan.n_faults = 0;
+        swarm_add_fault (&work.plan, what->first, node, first);
         well = try (&work);
         if (well && what->depth == ENUMERATE_PAIRS)
           well = try_seconds (&work, what, first);

@@ -69,7 +69,7 @@ say_covered (Model *model, guint32 job)
 static void
 improve (Model *model, guint64 result)
 {
-  if (result % MODEL_BEST_EVERY != 0 || result <= model->best)
+  if (!model->config.has_best || result % MODEL_BEST_EVERY != 0 || result <= model->best)
     return;
   model->best = result;
   guint64 le = GUINT64_TO_LE (result);

@@ -24,6 +24,16 @@ static const char *const fault_names[]
     = { "none", "crash", "vanish", "pause", "clog", "reset", "join", "total", "suspend" };
 G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
 
+/* FAULT_NONE: no such fault. */
+static FaultKind
+fault_named (const char *name)
+{
+  for (guint kind = 0; kind < FAULT_KINDS; kind++)
+    if (g_str_equal (fault_names[kind], name))
+      return (FaultKind)kind;
+  return FAULT_NONE;
+}
+
 static void
 note_case (const Plan *plan)
 {
@@ -181,6 +191,12 @@ check (void)
       { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1 } },
     { "every pair of crashes, 7 jobs",
       { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1 } },
+    { "pairs of crashes, 15 jobs, checkpoint",
+      { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 7 } },
+    { "pairs of a crash and the loss of all, 7 jobs, checkpoint",
+      { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 7 } },
+    { "pairs of a crash and a link reset, 15 jobs",
+      { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 7 } },
   };
   guint number = 0, n_bad = 0;
 
@@ -207,7 +223,7 @@ static gint64 option_seeds, option_from = 1, option_seed = -1;
 static gboolean option_singles, option_pairs, option_keep_going;
 static int option_jobs = 15, option_nodes = 3, option_stride = 1;
 static gboolean option_checkpoint;
-static char *option_case;
+static char *option_case, *option_first, *option_second;
 
 static const GOptionEntry options[] = {
   { "seeds", 0, 0, G_OPTION_ARG_INT64, &option_seeds, "Run this many seeds", "N" },
@@ -218,6 +234,8 @@ static const GOptionEntry options[] = {
     "JOBS/NODES[/checkpoint],FAULT:NODE@MESSAGE…" },
   { "singles", 0, 0, G_OPTION_ARG_NONE, &option_singles, "Try every single crash", NULL },
   { "pairs", 0, 0, G_OPTION_ARG_NONE, &option_pairs, "Try every pair of crashes", NULL },
+  { "first", 0, 0, G_OPTION_ARG_STRING, &option_first, "… of this fault instead", "FAULT" },
+  { "second", 0, 0, G_OPTION_ARG_STRING, &option_second, "… and then this one", "FAULT" },
   { "jobs", 0, 0, G_OPTION_ARG_INT, &option_jobs, "… of a tree of N jobs", "N" },
   { "nodes", 0, 0, G_OPTION_ARG_INT, &option_nodes, "… on N nodes", "N" },
   { "checkpoint", 0, 0, G_OPTION_ARG_NONE, &option_checkpoint, "… with a checkpoint", NULL },
@@ -232,8 +250,8 @@ command_enumerate (void)
                        .n_nodes = (guint)CLAMP (option_nodes, 1, 8),
                        .checkpoint = option_checkpoint,
                        .depth = option_pairs ? ENUMERATE_PAIRS : ENUMERATE_SINGLES,
-                       .first = FAULT_CRASH,
-                       .second = FAULT_CRASH,
+                       .first = fault_named (option_first != NULL ? option_first : "crash"),
+                       .second = fault_named (option_second != NULL ? option_second : "crash"),
                        .stride = (guint)MAX (option_stride, 1) };
   EnumerateResult result;
   gint64 start_us = g_get_monotonic_time ();
@@ -291,21 +309,14 @@ command_seed (void)
   return print_outcome (&outcome);
 }
 
-static gboolean
-parse_fault (const char *text, Fault *fault)
+static void
+add_fault (Plan *plan, const char *text)
 {
   g_auto (GStrv) parts = g_strsplit_set (text, ":@", 3);
 
-  if (g_strv_length (parts) != 3)
-    return FALSE;
-  *fault = (Fault){ .node = (guint)strtoul (parts[1], NULL, 10),
-                    .count = 2,
-                    .at_message = strtoull (parts[2], NULL, 10),
-                    .for_us = 5000 };
-  for (guint kind = 0; kind < FAULT_KINDS; kind++)
-    if (g_str_equal (fault_names[kind], parts[0]))
-      fault->kind = kind;
-  return fault->kind != FAULT_NONE;
+  if (g_strv_length (parts) == 3 && fault_named (parts[0]) != FAULT_NONE)
+    swarm_add_fault (plan, fault_named (parts[0]), (guint)strtoul (parts[1], NULL, 10),
+                     strtoull (parts[2], NULL, 10));
 }
 
 static int
@@ -324,8 +335,7 @@ command_case (void)
     }
   swarm_fixed_plan (n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL, &plan);
   for (guint i = 1; parts[i] != NULL && plan.n_faults < SIM_FAULTS_MAX; i++)
-    if (parse_fault (parts[i], &plan.faults[plan.n_faults]))
-      plan.n_faults++;
+    add_fault (&plan, parts[i]);
   note_case (&plan);
   sim_run (&plan, TRUE, &outcome);
   tree_free ((Tree *)plan.tree);

@@ -17,10 +17,11 @@ typedef struct
   const Tree *tree;
   Stems *stems;
   guint seats;
-  guint stacks_max; /* beside the one that may always start the root; at least `seats` */
-  guint slowness;   /* factor on every cost */
+  guint stacks_max;  /* beside the one that may always start the root; at least `seats` */
+  guint slowness;    /* factor on every cost */
   guint64 drowsy_us; /* a seat takes up to so long to begin a job of another node */
-  guint shy;        /* percent: how often engine_lend finds only private jobs */
+  gboolean has_best;
+  guint shy; /* percent: how often engine_lend finds only private jobs */
   guint64 seed;
   /* Step me with model_wake (stack) then; with model_settle when it is MODEL_NO_STACK. */
   void (*wake) (gpointer data, guint stack, guint64 at_us);

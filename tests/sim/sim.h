@@ -43,6 +43,7 @@ typedef struct
   guint64 seed;
   guint n_nodes, seats, stacks_extra, shy;
   guint64 drowsy_us;
+  guint n_bests;      /* 0 or 1 */
   gboolean late_mail; /* the engine's mailbox is read a while later */
   gboolean slow_node; /* one node computes slowly */
   gboolean checkpoint;

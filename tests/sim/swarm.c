@@ -86,6 +86,7 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->stacks_extra = (guint)rng_below (&rng, 5);
   plan->shy = rng_chance (&rng, 30) ? 50 : 0;
   plan->drowsy_us = rng_chance (&rng, 50) ? 3 * plan->delay_us : 0;
+  plan->n_bests = rng_chance (&rng, 40) ? 1 : 0;
   plan->late_mail = rng_chance (&rng, 40);
   plan->slow_node = rng_chance (&rng, 20);
   plan->checkpoint = rng_chance (&rng, 50);
@@ -118,4 +119,15 @@ swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, Plan *plan)
                   .save_us = 2000,
                   .publish_us = 3000,
                   .patience_us = 60 * SIM_SECOND };
+}
+
+void
+swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message)
+{
+  g_assert (plan->n_faults < SIM_FAULTS_MAX);
+  plan->faults[plan->n_faults++] = (Fault){
+    .kind = kind, .node = node, .count = 2, .at_message = message, .for_us = 10 * plan->delay_us
+  };
+  if (kind == FAULT_TOTAL || kind == FAULT_SUSPEND)
+    plan->even_delays = TRUE;
 }

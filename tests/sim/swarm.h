@@ -9,3 +9,6 @@
 void swarm_plan (guint64 seed, Plan *plan);
 /* A small, regular run without faults, to which the enumeration adds some. */
 void swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, Plan *plan);
+/* Adds a fault before the delivery of that message. Where a resume follows, delays become even, so
+ * that I7 holds. */
+void swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message);
