@@ -23,13 +23,17 @@ if [ -n "$founder" ]; then
     bad-input) echo "tsp: 'x' is empty" >"$folder/answer.err"; end 1 ;;
     logged) echo "job /0/1 failed" >&2; end 6 ;;
     arguments) printf '%s|' "$@" >"$folder/answer"; pwd >>"$folder/answer"; end 0 ;;
-    lonely) sleep 0.3; echo fine >"$folder/answer"; end 0 ;;
+    lonely)
+      until [ -s "$folder/gone" ]; do sleep 0.02; done
+      # The launcher has seen the other's end when it has reaped it.
+      while [ -e "/proc/$(cat "$folder/gone")" ]; do sleep 0.02; done
+      sleep 0.3; echo fine >"$folder/answer"; end 0 ;;
     doomed) sleep 0.2; kill -9 $$ ;;
   esac
   exit
 fi
 case $part in
-  lonely) echo "no luck" >&2; exit 9 ;;
+  lonely) echo "no luck" >&2; echo $$ >"$folder/.gone"; mv "$folder/.gone" "$folder/gone"; exit 9 ;;
   doomed) sleep 0.2; kill -9 $$ ;;
   early-refusal | late-refusal) exec sleep 60 ;;
 esac
