@@ -47,7 +47,7 @@ on_news (gpointer data)
                                        .number = news->generation,
                                        .final = news->final });
   if (news->trouble != NULL)
-    driver_say (driver, "checkpoint '%s': %s", driver->config.checkpoint, news->trouble);
+    driver_say (driver, "%s", news->trouble);
   g_clear_pointer (&news->rows, g_ptr_array_unref);
   g_free (news->trouble);
   g_free (news);

@@ -2,6 +2,7 @@
 /* The driver's links: who dialled, who was accepted, and what a control client asks. Driver's thread. */
 #include "driver-private.h"
 
+#include "claim.h"
 #include "folder.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #define JOIN_PAUSE_MS 50
 #define JOIN_TRIES_MAX 600 /* half a minute */
+#define FOUND_TRIES 10      /* how often it is asked whether the founder is gone */
 
 static void
 on_up (Wire *link, void *data)
@@ -179,6 +181,25 @@ learn_run_id (Driver *driver)
   driver->config.run.id = driver->run_id;
 }
 
+/* Everybody who was a member is gone: this process begins the run anew, as its founder, from the start. */
+static void
+found_instead (Driver *driver)
+{
+  g_autofree char *commands = NULL;
+  gsize size;
+  g_autoptr (GPtrArray) argv = g_ptr_array_new ();
+  driver_say (driver, "nobody is left to join: this node founds the run");
+  if (!g_file_get_contents ("/proc/self/cmdline", &commands, &size, NULL))
+    return;
+  for (char *word = commands; word < commands + size; word += strlen (word) + 1)
+    g_ptr_array_add (argv, word);
+  g_ptr_array_add (argv, NULL);
+  g_setenv (FOLDER_ENV, driver->config.folder, TRUE);
+  g_setenv (FOLDER_ENV_FOUNDER, "1", TRUE);
+  execv ("/proc/self/exe", (char **)argv->pdata);
+  driver_fail (driver, 1, "cannot start this program again");
+}
+
 static gboolean
 try_to_join (gpointer data)
 {
@@ -197,7 +218,7 @@ try_to_join (gpointer data)
       return G_SOURCE_REMOVE;
     }
   g_autoptr (GArray) pids = folder_pids (driver->config.folder, "address");
-  guint n = pids->len;
+  guint n = pids->len, live = 0;
   learn_run_id (driver);
   for (guint i = 0; i < n; i++)
     {
@@ -206,10 +227,13 @@ try_to_join (gpointer data)
           = pid != getpid () ? folder_addresses (driver->config.folder, pid) : NULL;
       if (addresses == NULL || addresses[0] == NULL || !folder_pid_is_live (pid))
         continue;
+      live++;
       const char *address = addresses[driver->config.tcp && addresses[1] != NULL ? 1 : 0];
       driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = address });
       break;
     }
+  if (live == 0 && driver->join_tries % FOUND_TRIES == 0 && claim_founder (driver->config.folder))
+    found_instead (driver);
   return G_SOURCE_CONTINUE;
 }
 

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "capture.h"
+#include "claim.h"
 #include "driver.h"
 #include "folder.h"
 #include "options.h"
@@ -207,7 +208,7 @@ prepare_node_process (SatinRun *run)
 {
   g_autoptr (GError) error = NULL;
   run->folder = g_strdup (g_getenv (FOLDER_ENV));
-  run->config.founder = g_getenv (FOLDER_ENV_FOUNDER) != NULL;
+  run->config.founder = g_getenv (FOLDER_ENV_FOUNDER) != NULL && claim_founder (run->folder);
   g_unsetenv (FOLDER_ENV);
   g_unsetenv (FOLDER_ENV_FOUNDER);
   signal (SIGINT, SIG_IGN);
