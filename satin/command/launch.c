@@ -55,8 +55,8 @@ typedef struct
   gint64 started_us, ended_us;
   int code;
   Live *live;
-  gboolean refused; /* the founder went before it had joined */
-  gboolean joined;  /* the founder has said where it listens */
+  gboolean refused; /* the founder ended before it had joined */
+  gboolean joined;  /* some node has said where it listens */
 } Launch;
 
 static void
@@ -142,10 +142,9 @@ give_up (Launch *launch)
 static gboolean
 look_for_founder (Launch *launch)
 {
-  gint64 pid = g_array_index (launch->nodes, Node, 0).pid;
-  g_auto (GStrv) addresses = launch->joined ? NULL : folder_addresses (launch->path, pid);
+  g_autoptr (GArray) members = launch->joined ? NULL : folder_pids (launch->path, "address");
 
-  launch->joined = launch->joined || addresses != NULL;
+  launch->joined = launch->joined || members->len > 0;
   return launch->joined;
 }
 
@@ -167,7 +166,9 @@ on_tick (gpointer data)
     }
   if (look_for_founder (launch) || launch->state == GIVEN_UP)
     return G_SOURCE_CONTINUE;
-  if (now_us - launch->started_us > JOIN_LIMIT_US)
+  /* A founder that has claimed the run may be reading a large checkpoint. */
+  g_autoptr (GBytes) claim = folder_bytes (launch->path, "founder-0", NULL);
+  if (now_us - launch->started_us > JOIN_LIMIT_US && claim == NULL)
     {
       command_say ("'%s' is not a Satin program: it did not join the run within %d seconds",
                    launch->run->program, (int)(JOIN_LIMIT_US / G_USEC_PER_SEC));
@@ -181,7 +182,8 @@ static void
 count_crash (Launch *launch, const Node *node, gboolean founder)
 {
   launch->n_crashed++;
-  if (look_for_founder (launch))
+  /* One that was killed refused nothing: another node founds the run in its place. */
+  if (look_for_founder (launch) || WIFSIGNALED (node->status))
     launch_words_gone (launch->path, node->pid, node->status, launch->n_live);
   else if (founder)
     {
