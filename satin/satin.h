@@ -20,6 +20,8 @@
 
 G_BEGIN_DECLS
 
+#pragma GCC visibility push(default)
+
 typedef struct SatinRun SatinRun; /* one run of a program: what main was given */
 typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job` is the object */
 
@@ -861,5 +863,7 @@ extern "C++"
   { \
     return satin_main_ (&satin_app_, argc, argv); \
   }
+
+#pragma GCC visibility pop
 
 G_END_DECLS

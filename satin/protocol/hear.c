@@ -2,6 +2,25 @@
 /* See hear.h. */
 #include "core.h"
 
+/* A member whose WELCOME was lost with the master cannot be the next master: it does not know its
+ * name. It says so to whoever it greets, from the address that stands in the roster. */
+static void
+find_nameless (Node *node, const char *address)
+{
+  if (!core_is_member (node) || !roster_master (node)->dead)
+    return;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (g_str_equal (member->address, address) && !node_id_equal (&member->id, &node->self)
+          && link_to (node, &member->id) == NULL)
+        {
+          alive_dead (node, member, FALSE);
+          return;
+        }
+    }
+}
+
 static void
 on_hello (Node *node, Link *link, const Message *m)
 {
@@ -33,7 +52,11 @@ on_hello (Node *node, Link *link, const Message *m)
   link_bind_all (node);
   if (other)
     alive_dead (node, expected, FALSE);
-  if (node_id_is_none (&m->id) && !core_is_member (node))
+  if (!node_id_is_none (&m->id))
+    return;
+  if (core_is_member (node))
+    find_nameless (node, m->text);
+  else
     join_on_stranger (node, number);
 }
 

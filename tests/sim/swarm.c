@@ -4,6 +4,9 @@
 
 #include "swarm.h"
 
+/* These runs take long. */
+#define SPLIT_PERCENT 3
+
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
 {
@@ -20,7 +23,9 @@ draw_tree (Rng *rng, guint64 delay_us)
   shape.n = (guint)(size < 50   ? rng_between (rng, 1, 15)
                     : size < 88 ? rng_between (rng, 16, 40)
                                 : rng_between (rng, 41, TREE_JOBS_MAX));
-  shape.depth_bias = rng_chance (rng, 10) ? 90 : (guint)rng_below (rng, 60);
+  shape.depth_bias = (guint)(rng_chance (rng, 6) ? rng_between (rng, 90, 99) : rng_below (rng, 60));
+  if (shape.depth_bias >= 90)
+    shape.n = TREE_JOBS_MAX; /* deep enough for stems */
   shape.cost_max_us = (guint32)(100 + delay_us * one_of (rng, delays, G_N_ELEMENTS (delays)));
   return tree_new (&shape);
 }
@@ -71,6 +76,34 @@ is_long (const Plan *plan)
   return FALSE;
 }
 
+/* Jobs so long that the run outlasts false alarms: both sides of a split work on, and meet again.
+ */
+static void
+draw_split (Rng *rng, Plan *plan)
+{
+  TreeShape shape = { .seed = rng_next (rng),
+                      .n = (guint)rng_between (rng, 7, 20),
+                      .depth_bias = (guint)rng_below (rng, 40),
+                      .cost_max_us = (guint32)rng_between (rng, 10, 40) * (guint32)SIM_SECOND };
+
+  plan->tree = tree_new (&shape);
+  plan->n_nodes = (guint)rng_between (rng, 2, 4);
+  plan->solo = plan->slow_node = FALSE;
+  plan->join_us = SIM_SECOND;
+  plan->n_faults = (guint)rng_between (rng, 1, 3);
+  for (guint i = 0; i < plan->n_faults; i++)
+    {
+      Fault *fault = &plan->faults[i];
+      fault->kind
+          = (FaultKind)(rng_chance (rng, 60)   ? FAULT_CLOG
+                        : rng_chance (rng, 60) ? FAULT_PAUSE
+                                               : rng_between (rng, FAULT_CRASH, FAULT_JOIN));
+      fault->node = (guint)rng_below (rng, 8);
+      fault->at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes);
+      fault->for_us = rng_between (rng, 25 * SIM_SECOND, 70 * SIM_SECOND);
+    }
+}
+
 void
 swarm_plan (guint64 seed, Plan *plan)
 {
@@ -79,7 +112,6 @@ swarm_plan (guint64 seed, Plan *plan)
   Rng rng = { rng_mix (seed + 1) };
 
   *plan = (Plan){ .seed = seed, .delay_us = one_of (&rng, delays, G_N_ELEMENTS (delays)) };
-  plan->tree = draw_tree (&rng, plan->delay_us);
   plan->n_nodes
       = (guint)(rng_chance (&rng, 90) ? rng_between (&rng, 1, 4) : rng_between (&rng, 5, 8));
   plan->seats = (guint)rng_between (&rng, 1, 3);
@@ -94,10 +126,16 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->sudden = rng_chance (&rng, 50);
   plan->swings = rng_chance (&rng, 20);
   plan->even_delays = rng_chance (&rng, 15);
-  plan->join_us = rng_chance (&rng, 50) ? 0 : rng_below (&rng, plan->tree->work_us + 1);
+  plan->join_us = rng_chance (&rng, 50) ? 0 : rng_below (&rng, 200 * plan->delay_us);
   plan->save_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
   plan->publish_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
-  draw_faults (&rng, plan);
+  if (rng_chance (&rng, SPLIT_PERCENT))
+    draw_split (&rng, plan);
+  else
+    {
+      plan->tree = draw_tree (&rng, plan->delay_us);
+      draw_faults (&rng, plan);
+    }
   if (is_long (plan))
     plan->save_us = plan->publish_us = SIM_SECOND;
   plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
@@ -118,7 +156,7 @@ swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, Plan *plan)
                   .drowsy_us = 900,
                   .save_us = 2000,
                   .publish_us = 3000,
-                  .patience_us = 60 * SIM_SECOND };
+                  .patience_us = SIM_SECOND };
 }
 
 void
@@ -130,4 +168,6 @@ swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message)
   };
   if (kind == FAULT_TOTAL || kind == FAULT_SUSPEND)
     plan->even_delays = TRUE;
+  if (kind == FAULT_VANISH)
+    plan->patience_us = 60 * SIM_SECOND; /* silence is believed after 30 s only */
 }
