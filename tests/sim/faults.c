@@ -131,6 +131,18 @@ resume_with (Sim *sim, guint n)
 }
 
 static void
+part (Sim *sim, const Fault *fault, const Process *process)
+{
+  Fault another = *fault;
+
+  another.node = fault->node + fault->count;
+  const Process *other = victim_of (sim, &another);
+  sim->apart_us[process->number][other->number] = sim->now_us + fault->for_us;
+  if (!sim->plan->one_way)
+    sim->apart_us[other->number][process->number] = sim->now_us + fault->for_us;
+}
+
+static void
 suspend (Sim *sim, const Fault *fault, Process *process)
 {
   NodeEvent event = { .kind = NODE_EVENT_SUSPEND };
@@ -162,6 +174,9 @@ faults_strike (Sim *sim, const Fault *fault)
       break;
     case FAULT_CLOG:
       process->clogged_us = sim->now_us + fault->for_us;
+      break;
+    case FAULT_APART:
+      part (sim, fault, process);
       break;
     case FAULT_RESET:
       links_reset (sim, process);

@@ -29,7 +29,11 @@ static guint64
 arrival (Sim *sim, const Process *from, const Process *to)
 {
   guint64 base = sim->plan->delay_us;
-  guint64 start = MAX (sim->now_us, MAX (from->clogged_us, to->clogged_us));
+  guint64 start = MAX (sim->now_us, from->clogged_us);
+
+  if (!sim->plan->one_way)
+    start = MAX (start, to->clogged_us);
+  start = MAX (start, sim->apart_us[from->number][to->number]);
 
   if (sim->plan->even_delays)
     return start + base;
@@ -48,7 +52,7 @@ arrival (Sim *sim, const Process *from, const Process *to)
 static Process *
 process_at (Sim *sim, const char *address)
 {
-  for (guint i = 0; i < sim->n_processes; i++)
+  for (guint i = sim->n_processes; i-- > 0;) /* the latest, when an address is used again */
     if (g_str_equal (sim->processes[i]->address, address))
       return sim->processes[i];
   return NULL;
@@ -63,6 +67,28 @@ fail_dial (Sim *sim, Process *process, guint64 dial, guint64 at_us, gboolean dea
   happen->flag = dead;
 }
 
+/* Both sides learn of it, each when the other's packets get there. */
+static void
+connect (Sim *sim, Process *process, guint64 dial, Process *to)
+{
+  Link link = { .node = { process->number, to->number } };
+  guint64 there_us = arrival (sim, process, to), back_us = arrival (sim, to, process);
+
+  back_us = MAX (back_us, there_us) + sim->plan->delay_us;
+  if (back_us > sim->now_us + DIAL_TIMEOUT_US)
+    {
+      fail_dial (sim, process, dial, sim->now_us + DIAL_TIMEOUT_US, FALSE);
+      return;
+    }
+  link.last_us[0] = back_us;
+  link.last_us[1] = there_us;
+  g_array_append_val (sim->links, link);
+  sim_expect (sim, there_us, HAPPEN_LINK_UP, to->number)->link = sim->links->len;
+  Happen *happen = sim_expect (sim, back_us, HAPPEN_LINK_UP, process->number);
+  happen->link = sim->links->len;
+  happen->number = dial;
+}
+
 void
 links_dial (Sim *sim, Process *process, guint64 dial, const char *address)
 {
@@ -75,17 +101,7 @@ links_dial (Sim *sim, Process *process, guint64 dial, const char *address)
   else if (!to->alive || to == process)
     fail_dial (sim, process, dial, arrival (sim, process, to), TRUE);
   else
-    {
-      Link link = { .node = { process->number, to->number } };
-      guint64 there_us = arrival (sim, process, to), back_us = there_us + (there_us - sim->now_us);
-      link.last_us[0] = back_us;
-      link.last_us[1] = there_us;
-      g_array_append_val (sim->links, link);
-      sim_expect (sim, there_us, HAPPEN_LINK_UP, to->number)->link = sim->links->len;
-      Happen *happen = sim_expect (sim, back_us, HAPPEN_LINK_UP, process->number);
-      happen->link = sim->links->len;
-      happen->number = dial;
-    }
+    connect (sim, process, dial, to);
 }
 
 void

@@ -21,7 +21,7 @@
 static char running[200];
 
 static const char *const fault_names[]
-    = { "none", "crash", "vanish", "pause", "clog", "reset", "join", "total", "suspend" };
+    = { "none", "crash", "vanish", "pause", "clog", "apart", "reset", "join", "total", "suspend" };
 G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
 
 /* FAULT_NONE: no such fault. */
@@ -192,11 +192,11 @@ check (void)
     { "every pair of crashes, 7 jobs",
       { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1 } },
     { "pairs of crashes, 15 jobs, checkpoint",
-      { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 7 } },
+      { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13 } },
     { "pairs of a crash and the loss of all, 7 jobs, checkpoint",
-      { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 7 } },
+      { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 13 } },
     { "pairs of a crash and a link reset, 15 jobs",
-      { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 7 } },
+      { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13 } },
   };
   guint number = 0, n_bad = 0;
 

@@ -62,6 +62,20 @@ new_model (Sim *sim, Process *process)
   return model_new (&config);
 }
 
+/* An address of its own, or that of a process that died. */
+static void
+choose_address (Sim *sim, Process *process)
+{
+  guint from = (guint)rng_below (&sim->world_rng, sim->n_processes);
+  const Process *dead = sim->processes[from];
+
+  g_snprintf (process->address, sizeof process->address, "sim:%u", process->number);
+  if (!sim->plan->old_ports || dead->alive || dead->silent || dead->replaced)
+    return;
+  sim->processes[from]->replaced = TRUE;
+  memcpy (process->address, dead->address, sizeof process->address);
+}
+
 Process *
 process_start (Sim *sim, gboolean founder)
 {
@@ -73,7 +87,7 @@ process_start (Sim *sim, gboolean founder)
   process->number = sim->n_processes;
   sim->processes[sim->n_processes++] = process;
   process->alive = TRUE;
-  g_snprintf (process->address, sizeof process->address, "sim:%u", process->number);
+  choose_address (sim, process);
   process->stems = stems_new ();
   process->lents = g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref);
   process->model = new_model (sim, process);

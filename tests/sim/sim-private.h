@@ -51,6 +51,7 @@ typedef struct
 {
   Sim *sim;
   guint number;
+  gboolean replaced; /* another has its address now */
   gboolean alive, silent, member, told_to_start, mail_due;
   char address[16];
   Node *node;
@@ -77,6 +78,7 @@ struct Sim
   GArray *links;
   guint n_processes;
   Process *processes[SIM_NODES_MAX];
+  guint64 apart_us[SIM_NODES_MAX][SIM_NODES_MAX]; /* the two do not hear each other until then */
   Rng links_rng, world_rng;
   Store published;
   gboolean calm;                    /* this life has no faults ahead and even delays */

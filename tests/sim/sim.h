@@ -20,6 +20,7 @@ typedef enum
   FAULT_VANISH,  /* the machine dies: silence, dials time out */
   FAULT_PAUSE,   /* the process gets nothing for a while */
   FAULT_CLOG,    /* all its links stall for a while */
+  FAULT_APART,   /* its links to one other process stall for a while */
   FAULT_RESET,   /* one of its links breaks, what is under way is lost from some point on */
   FAULT_JOIN,    /* a fresh process joins */
   FAULT_TOTAL,   /* every process dies; `count` fresh ones go on from the checkpoint */
@@ -48,6 +49,8 @@ typedef struct
   gboolean slow_node; /* one node computes slowly */
   gboolean checkpoint;
   gboolean solo;        /* one node without an address */
+  gboolean one_way;     /* a stalled process hears, but is not heard */
+  gboolean old_ports;   /* a fresh process may get the address of a dead one */
   gboolean sudden;      /* a crash also takes what it had sent last */
   gboolean swings;      /* links are much slower at times */
   guint64 delay_us;     /* the typical delay of a link */

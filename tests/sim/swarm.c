@@ -60,7 +60,7 @@ draw_faults (Rng *rng, Plan *plan)
       fault->node = (guint)rng_below (rng, 8);
       fault->count = (guint)rng_between (rng, 1, 4);
       fault->at_us = rng_below (rng, run_us + run_us / 2);
-      if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_CLOG)
+      if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_CLOG || fault->kind == FAULT_APART)
         fault->for_us = draw_span (rng, run_us);
     }
 }
@@ -95,9 +95,10 @@ draw_split (Rng *rng, Plan *plan)
     {
       Fault *fault = &plan->faults[i];
       fault->kind
-          = (FaultKind)(rng_chance (rng, 60)   ? FAULT_CLOG
+          = (FaultKind)(rng_chance (rng, 60)   ? rng_between (rng, FAULT_CLOG, FAULT_APART)
                         : rng_chance (rng, 60) ? FAULT_PAUSE
                                                : rng_between (rng, FAULT_CRASH, FAULT_JOIN));
+      fault->count = (guint)rng_between (rng, 1, 3);
       fault->node = (guint)rng_below (rng, 8);
       fault->at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes);
       fault->for_us = rng_between (rng, 25 * SIM_SECOND, 70 * SIM_SECOND);
@@ -123,6 +124,8 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->slow_node = rng_chance (&rng, 20);
   plan->checkpoint = rng_chance (&rng, 50);
   plan->solo = plan->n_nodes == 1 && rng_chance (&rng, 50);
+  plan->one_way = rng_chance (&rng, 20);
+  plan->old_ports = rng_chance (&rng, 30);
   plan->sudden = rng_chance (&rng, 50);
   plan->swings = rng_chance (&rng, 20);
   plan->even_delays = rng_chance (&rng, 15);
