@@ -36,6 +36,7 @@ struct Driver
   Identity identity; /* the scribe's own copy of the words in config; `run` becomes the checkpoint's */
   char *run_id;      /* joiners: as the founder said */
   Scribe *scribe;
+  ScribeStats written; /* by the scribe that was */
   gboolean scribe_opening, opened;
   GPtrArray *early; /* of GPtrArray of Row: saves that came before the scribe */
   double share_max;

@@ -194,6 +194,8 @@ void
 keeper_close (Driver *driver)
 {
   g_clear_pointer (&driver->early, g_ptr_array_unref);
+  if (driver->scribe != NULL)
+    scribe_stats (driver->scribe, &driver->written);
   g_clear_pointer (&driver->scribe, scribe_free);
 }
 

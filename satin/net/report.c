@@ -90,7 +90,7 @@ stats_text (Driver *driver)
 {
   EngineStats engine;
   NodeStats node;
-  ScribeStats scribe = { 0 };
+  ScribeStats scribe = driver->written; /* what the last scribe had done, if there is none now */
   char id[NODE_ID_TEXT_MAX];
   NodeId self = node_self (driver->node);
   engine_stats (driver->engine, &engine);

@@ -386,6 +386,9 @@ held_resend (Node *node, Link *link)
       if (held->finished)
         send_result (node, link, held, held->loan);
     }
+#else
+  (void)node;
+  (void)link;
 #endif
 }
 
