@@ -110,14 +110,14 @@ fill_identity (SatinRun *run)
 static void
 show_help (SatinRun *run)
 {
-  g_print ("usage: %s [OPTION…] %s\n\n"
+  g_print ("usage: %s [OPTION...] %s\n\n"
            "Satin's own options, anywhere before `--`:\n"
            "  --workers N         threads of this process (default: all cores)\n"
            "  --checkpoint FILE   save results in this SQLite file; go on from it when it is there\n"
            "  --interval SECONDS  time between two publications of it (default %g)\n"
            "  --stats FILE        write figures of the run as JSON\n"
            "  --help              this page\n\n"
-           "On several nodes: satin run -n 4 -- %s …\n",
+           "On several nodes: satin run -n 4 -- %s ...\n",
            run->options.argv[0], run->app->usage, FOLDER_INTERVAL_DEFAULT_S, run->options.argv[0]);
 }
 
