@@ -14,8 +14,9 @@ typedef struct
 
 #define CAPTURE_NONE ((Capture){ -1, -1, -1 })
 
-/* From now on what is written to `fd` is kept: in the file `path`, which stays, so that a crash's last words
- * can be read; or in an unnamed one (NULL). FALSE: no file could be made; nothing is held back. */
+/* From now on what is written to `fd` is kept: in the file `path`, which stays, so that a crash's
+ * last words can be read; or in an unnamed one (NULL). FALSE: no file could be made; nothing is
+ * held back. */
 gboolean capture_begin (Capture *capture, int fd, const char *path);
 /* (transfer full): what was written; `fd` leads where it led before. Flushes stdio. */
 GBytes *capture_end (Capture *capture);

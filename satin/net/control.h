@@ -4,5 +4,6 @@
 
 #include <gio/gio.h>
 
-/* (transfer full): the reply of the first live node in the run's folder to `request` ("status", "suspend"). */
+/* (transfer full): the reply of the first live node in the run's folder to `request` ("status",
+ * "suspend"). */
 char *control_ask (const char *run_folder, const char *request, GError **error);

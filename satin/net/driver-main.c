@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver as main's thread sees it: requests go to the driver's thread, answers come by the condition. */
+/* The driver as main's thread sees it: requests go to the driver's thread, answers come by the
+ * condition. */
 #include "driver-private.h"
 
 #include "engine/best.h"
@@ -103,7 +104,8 @@ on_finish (gpointer data)
 }
 
 DriverNews
-driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said, gboolean keep, int *code)
+driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said, gboolean keep,
+               int *code)
 {
   Request *request = g_new0 (Request, 1);
   request->driver = driver;
@@ -138,9 +140,9 @@ on_constant (gpointer data)
 {
   Request *request = data;
   keeper_constant (request->driver, request->text, request->bytes);
-  driver_step (request->driver, &(NodeEvent){ .kind = NODE_EVENT_CONSTANT,
-                                              .text = request->text,
-                                              .bytes = request->bytes });
+  driver_step (
+      request->driver,
+      &(NodeEvent){ .kind = NODE_EVENT_CONSTANT, .text = request->text, .bytes = request->bytes });
   request_free (request);
   return G_SOURCE_REMOVE;
 }
@@ -167,9 +169,9 @@ on_best (gpointer data)
   for (guint i = 0; i < best_count (); i++)
     if (strcmp (best_get (i)->name, request->text) == 0
         && engine_improve (request->driver->engine, i, request->bytes))
-      driver_step (request->driver, &(NodeEvent){ .kind = NODE_EVENT_IMPROVED,
-                                                  .number = i,
-                                                  .bytes = request->bytes });
+      driver_step (
+          request->driver,
+          &(NodeEvent){ .kind = NODE_EVENT_IMPROVED, .number = i, .bytes = request->bytes });
   request_free (request);
   return G_SOURCE_REMOVE;
 }

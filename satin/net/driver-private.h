@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the driver share: driver.c (loop and effects), mesh.c (links), keeper.c (the scribe),
- * report.c (figures for people). */
+/* What the files of the driver share: driver.c (loop and effects), mesh.c (links), keeper.c (the
+ * scribe), report.c (figures for people). */
 #pragma once
 
 #include "driver.h"
@@ -33,8 +33,9 @@ struct Driver
   GHashTable *dials; /* number -> Wire under way */
   guint64 last_link;
   guint unproved;
-  Identity identity; /* the scribe's own copy of the words in config; `run` becomes the checkpoint's */
-  char *run_id;      /* joiners: as the founder said */
+  Identity
+      identity; /* the scribe's own copy of the words in config; `run` becomes the checkpoint's */
+  char *run_id; /* joiners: as the founder said */
   Scribe *scribe;
   ScribeStats written; /* by the scribe that was */
   gboolean scribe_opening, opened;

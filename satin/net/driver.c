@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The loop: events of the world, the engine, the scribe and main go into node_step; the effects that come
- * out are carried out in order. Owns the Node and the thread. Decides nothing itself. */
+/* The loop: events of the world, the engine, the scribe and main go into node_step; the effects
+ * that come out are carried out in order. Owns the Node and the thread. Decides nothing itself. */
 #include "driver-private.h"
 
 #include "engine/best.h"
@@ -25,7 +25,8 @@ driver_say (Driver *driver, const char *format, ...)
   if (driver->config.solo)
     fprintf (driver->log, "satin: %s\n", text);
   else
-    fprintf (driver->log, "[%.3f] %s\n", (double)(g_get_monotonic_time () - driver->started_us) / 1e6, text);
+    fprintf (driver->log, "[%.3f] %s\n",
+             (double)(g_get_monotonic_time () - driver->started_us) / 1e6, text);
 }
 
 void
@@ -97,7 +98,8 @@ lend (Driver *driver, const NodeEffect *effect)
         }
       g_ptr_array_add (pending->loans, loan);
     }
-  pending->event = (NodeEvent){ .kind = NODE_EVENT_LENT, .node = effect->node, .loans = pending->loans };
+  pending->event
+      = (NodeEvent){ .kind = NODE_EVENT_LENT, .node = effect->node, .loans = pending->loans };
   g_queue_push_tail (&driver->pending, pending);
 }
 
@@ -282,7 +284,7 @@ carry_to_run (Driver *driver, NodeEffect *effect)
     case NODE_EFFECT_MEMBER:
       if (!driver->config.solo)
         driver_say (driver, "node %s joined: %s pid %" G_GUINT64_FORMAT,
-                  node_id_show (&effect->node, id), effect->text2, effect->number);
+                    node_id_show (&effect->node, id), effect->text2, effect->number);
       if (driver->scribe != NULL)
         scribe_joined (driver->scribe, &effect->node, effect->text2, "local", effect->text);
       return TRUE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One thread that owns the Node, the engine's door, the links and the scribe's news, and turns the Node's
- * effects into deeds. The only place that sees all rooms. main's thread talks to it by the calls below, each of
- * which says whether it waits. */
+/* One thread that owns the Node, the engine's door, the links and the scribe's news, and turns the
+ * Node's effects into deeds. The only place that sees all rooms. main's thread talks to it by the
+ * calls below, each of which says whether it waits. */
 #pragma once
 
 #include "wire.h"
@@ -42,14 +42,17 @@ typedef enum
 
 /* Waits until this process is master, or the run has ended (DRIVER_ENDED: *code). */
 DriverNews driver_wait_master (Driver *driver, int *code);
-/* Asks for the root's result and waits: DRIVER_RESULT (*value, transfer full), _DEPOSED, or _ENDED. */
+/* Asks for the root's result and waits: DRIVER_RESULT (*value, transfer full), _DEPOSED, or _ENDED.
+ */
 DriverNews driver_root (Driver *driver, guint32 job, GBytes *args, GBytes **value, int *code);
-/* Tells the run that main returned, with what it wrote, and waits for its end or for being deposed. `keep`: the
- * answer is worth keeping in the checkpoint. `said`: what main wrote to stderr (nullable). */
-DriverNews driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said, gboolean keep,
-                          int *code);
+/* Tells the run that main returned, with what it wrote, and waits for its end or for being deposed.
+ * `keep`: the answer is worth keeping in the checkpoint. `said`: what main wrote to stderr
+ * (nullable). */
+DriverNews driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said,
+                          gboolean keep, int *code);
 
-/* Constants and inputs by name ("const/…", "input/…"); any thread. driver_constant: (nullable, transfer full). */
+/* Constants and inputs by name ("const/…", "input/…"); any thread. driver_constant: (nullable,
+ * transfer full). */
 GBytes *driver_constant (Driver *driver, const char *name);
 /* Keeps it here, and gives it to all nodes when `publish`. */
 void driver_set_constant (Driver *driver, const char *name, GBytes *bytes, gboolean publish);
@@ -59,6 +62,7 @@ void driver_set_best (Driver *driver, const char *name, GBytes *value);
 void driver_suspend (Driver *driver);
 /* Solo: `on_signal (driver)` in the driver's thread for SIGINT and SIGTERM. */
 void driver_watch_signals (Driver *driver, gboolean (*on_signal) (gpointer data));
-/* Closes links, scribe and statistics, and ends the thread; jobs may still run. Then the process is to exit. */
+/* Closes links, scribe and statistics, and ends the thread; jobs may still run. Then the process is
+ * to exit. */
 void driver_last_words (Driver *driver);
 gboolean driver_is_stopping (Driver *driver, int *code);

@@ -96,8 +96,8 @@ GBytes *folder_bytes (const char *path, const char *file, GError **error);
  * this. */
 gboolean folder_end (const char *path, int code, const char *sentence,
                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* TRUE when the run has ended; `code` (out) and `sentence` (out, optional, nullable, transfer full) are set
- * then. */
+/* TRUE when the run has ended; `code` (out) and `sentence` (out, optional, nullable, transfer full)
+ * are set then. */
 gboolean folder_has_ended (const char *path, int *code, char **sentence);
 
 /* `node-PID.SUFFIX`. (transfer full) */

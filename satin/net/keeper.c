@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver's dealings with the scribe: taking the checkpoint over (in a thread of its own, since the disk may
- * be slow), what the scribe says, what is told to it. Driver's thread but where said. */
+/* The driver's dealings with the scribe: taking the checkpoint over (in a thread of its own, since
+ * the disk may be slow), what the scribe says, what is told to it. Driver's thread but where said.
+ */
 #include "driver-private.h"
 
 #include "engine/best.h"

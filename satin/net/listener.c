@@ -70,8 +70,9 @@ watch (Listener *listener, int i, guint delay_ms)
 static GSocket *
 listen_at (GSocketAddress *address, GError **error)
 {
-  g_autoptr (GSocket) socket = g_socket_new (g_socket_address_get_family (address),
-                                             G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_DEFAULT, error);
+  g_autoptr (GSocket) socket
+      = g_socket_new (g_socket_address_get_family (address), G_SOCKET_TYPE_STREAM,
+                      G_SOCKET_PROTOCOL_DEFAULT, error);
   if (socket == NULL || !g_socket_bind (socket, address, TRUE, error))
     return NULL;
   g_socket_set_listen_backlog (socket, BACKLOG);
@@ -112,9 +113,8 @@ listener_new (GMainContext *context, const char *unix_path, gboolean tcp, Listen
           listener_free (listener);
           return NULL;
         }
-      listener->addresses[1]
-          = g_strdup_printf ("tcp:127.0.0.1:%u",
-                             g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)));
+      listener->addresses[1] = g_strdup_printf (
+          "tcp:127.0.0.1:%u", g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)));
     }
   on_pause_over (listener);
   return listener;

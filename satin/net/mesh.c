@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver's links: who dialled, who was accepted, and what a control client asks. Driver's thread. */
+/* The driver's links: who dialled, who was accepted, and what a control client asks. Driver's
+ * thread. */
 #include "driver-private.h"
 
 #include "claim.h"
@@ -10,7 +11,7 @@
 
 #define JOIN_PAUSE_MS 50
 #define JOIN_TRIES_MAX 600 /* half a minute */
-#define FOUND_TRIES 10      /* how often it is asked whether the founder is gone */
+#define FOUND_TRIES 10     /* how often it is asked whether the founder is gone */
 
 static void
 on_up (Wire *link, void *data)
@@ -61,9 +62,9 @@ on_message (Wire *link, GBytes *message, void *data)
   if (wire_role (link) == WIRE_ROLE_CONTROL)
     answer_control (driver, link, message);
   else
-    driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_MESSAGE,
-                                       .link = wire_number (link),
-                                       .bytes = message });
+    driver_step (
+        driver,
+        &(NodeEvent){ .kind = NODE_EVENT_MESSAGE, .link = wire_number (link), .bytes = message });
 }
 
 static void
@@ -74,8 +75,8 @@ on_down (Wire *link, gboolean dead, void *data)
   if (!wire_is_proved (link) && number != 0)
     {
       g_hash_table_remove (driver->dials, &number);
-      driver_step (driver, &(NodeEvent){
-                               .kind = NODE_EVENT_DIAL_FAILED, .dial = number, .dead = dead });
+      driver_step (driver,
+                   &(NodeEvent){ .kind = NODE_EVENT_DIAL_FAILED, .dial = number, .dead = dead });
     }
   else if (!wire_is_proved (link))
     driver->unproved--;
@@ -108,8 +109,8 @@ mesh_open (Driver *driver, GError **error)
   driver->dials = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   if (driver->config.socket_path == NULL)
     return TRUE;
-  driver->listener = listener_new (driver->context, driver->config.socket_path, !driver->config.solo,
-                                   on_accepted, driver, error);
+  driver->listener = listener_new (driver->context, driver->config.socket_path,
+                                   !driver->config.solo, on_accepted, driver, error);
   return driver->listener != NULL;
 }
 
@@ -146,7 +147,8 @@ mesh_dial (Driver *driver, guint64 dial, const char *address)
 {
   guint64 *key = g_new (guint64, 1);
   *key = dial;
-  Wire *link = wire_dial (driver->context, &driver->config.run, WIRE_ROLE_NODE, address, &calls, driver);
+  Wire *link
+      = wire_dial (driver->context, &driver->config.run, WIRE_ROLE_NODE, address, &calls, driver);
   wire_set_number (link, dial);
   g_hash_table_insert (driver->dials, key, link);
 }
@@ -169,7 +171,8 @@ mesh_close_link (Driver *driver, guint64 number)
   wire_close (link);
 }
 
-/* The run's id is the checkpoint's, which the founder knows; it wrote it before it could be reached. */
+/* The run's id is the checkpoint's, which the founder knows; it wrote it before it could be
+ * reached. */
 static void
 learn_run_id (Driver *driver)
 {
@@ -181,7 +184,8 @@ learn_run_id (Driver *driver)
   driver->config.run.id = driver->run_id;
 }
 
-/* Everybody who was a member is gone: this process begins the run anew, as its founder, from the start. */
+/* Everybody who was a member is gone: this process begins the run anew, as its founder, from the
+ * start. */
 static void
 found_instead (Driver *driver)
 {

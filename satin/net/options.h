@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Satin's own options on a program's command line: long ones, anywhere before `--`; they are taken out
- * before main sees its arguments. Pure. */
+/* Satin's own options on a program's command line: long ones, anywhere before `--`; they are taken
+ * out before main sees its arguments. Pure. */
 #pragma once
 
 #include <gio/gio.h>
@@ -21,5 +21,6 @@ typedef struct
 /* FALSE: a wrong value; one sentence. */
 gboolean options_parse (Options *options, int argc, char **argv, GError **error);
 void options_clear (Options *options);
-/* The absolute local path of a checkpoint URI (a path or file:). NULL: another scheme. (transfer full) */
+/* The absolute local path of a checkpoint URI (a path or file:). NULL: another scheme. (transfer
+ * full) */
 char *options_checkpoint_path (const char *uri, GError **error);

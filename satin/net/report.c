@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures for people and scripts: the reply to `satin status`, and the statistics of one node. Driver's thread. */
+/* Figures for people and scripts: the reply to `satin status`, and the statistics of one node.
+ * Driver's thread. */
 #include "driver-private.h"
 
 #include "folder.h"
@@ -29,7 +30,8 @@ append_number (GString *json, double value)
   g_string_append (json, g_ascii_formatd (text, sizeof text, "%.6f", isfinite (value) ? value : 0));
 }
 
-/* Share of the whole tree that is finished, as far as this node knows; never less than it said before. */
+/* Share of the whole tree that is finished, as far as this node knows; never less than it said
+ * before. */
 static double
 share_done (Driver *driver)
 {
@@ -69,8 +71,9 @@ report_status (Driver *driver)
       append_string (json, member->host);
       g_string_append_printf (json, ",\"pid\":%u,\"site\":", member->pid);
       append_string (json, member->site);
-      g_string_append_printf (json, ",\"roles\":[%s%s%s],\"workers\":%u,\"state\":\"up\","
-                                    "\"at_risk_s\":null}",
+      g_string_append_printf (json,
+                              ",\"roles\":[%s%s%s],\"workers\":%u,\"state\":\"up\","
+                              "\"at_risk_s\":null}",
                               member->master ? "\"master\"" : "",
                               member->master && member->coordinator ? "," : "",
                               member->coordinator ? "\"coordinator\"" : "", member->workers);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What SATIN_APP's main () does, and the words of satin.h that reach beyond the engine: satin_root,
- * satin_input, satin_publish, satin_stopped. Main thread only. It waits for the driver; it decides when the user's main runs. */
+ * satin_input, satin_publish, satin_stopped. Main thread only. It waits for the driver; it decides
+ * when the user's main runs. */
 #include "config.h"
 
 #include "capture.h"
@@ -29,16 +30,17 @@ struct SatinRun
   char *socket_path;
   WireRun wire_run;
   Identity identity;
-  Restore restore;      /* founder and solo: what stood at the checkpoint's place */
+  Restore restore; /* founder and solo: what stood at the checkpoint's place */
   DriverConfig config;
   Driver *driver;
   gboolean node_process;
-  gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked at */
+  gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked
+                           at */
   gboolean in_main, root_asked, root_done;
   int stop_code;
   Capture out, err;
-  GPtrArray *inputs;    /* of GBytes: borrowed by main until the run ends */
-  GPtrArray *results;   /* of Kept: what main borrows of the root's result */
+  GPtrArray *inputs;  /* of GBytes: borrowed by main until the run ends */
+  GPtrArray *results; /* of Kept: what main borrows of the root's result */
 };
 
 /* One run a process; exit () from main finds it here. */
@@ -110,15 +112,16 @@ fill_identity (SatinRun *run)
 static void
 show_help (SatinRun *run)
 {
-  g_print ("usage: %s [OPTION...] %s\n\n"
-           "Satin's own options, anywhere before `--`:\n"
-           "  --workers N         threads of this process (default: all cores)\n"
-           "  --checkpoint FILE   save results in this SQLite file; go on from it when it is there\n"
-           "  --interval SECONDS  time between two publications of it (default %g)\n"
-           "  --stats FILE        write figures of the run as JSON\n"
-           "  --help              this page\n\n"
-           "On several nodes: satin run -n 4 -- %s ...\n",
-           run->options.argv[0], run->app->usage, FOLDER_INTERVAL_DEFAULT_S, run->options.argv[0]);
+  g_print (
+      "usage: %s [OPTION...] %s\n\n"
+      "Satin's own options, anywhere before `--`:\n"
+      "  --workers N         threads of this process (default: all cores)\n"
+      "  --checkpoint FILE   save results in this SQLite file; go on from it when it is there\n"
+      "  --interval SECONDS  time between two publications of it (default %g)\n"
+      "  --stats FILE        write figures of the run as JSON\n"
+      "  --help              this page\n\n"
+      "On several nodes: satin run -n 4 -- %s ...\n",
+      run->options.argv[0], run->app->usage, FOLDER_INTERVAL_DEFAULT_S, run->options.argv[0]);
 }
 
 /* Is a live run at work on the file? Its nodes are listed in it, and greet with its run's id. */
@@ -131,9 +134,8 @@ refuse_if_in_use (SatinRun *run)
       g_autofree char *id = wire_ask_run (*address, &name, &host);
       if (id == NULL || strcmp (id, run->restore.identity.run) != 0)
         continue;
-      g_autofree char *sentence
-          = g_strdup_printf ("checkpoint '%s' is in use by run '%s' on %s", run->config.checkpoint,
-                             name, host);
+      g_autofree char *sentence = g_strdup_printf ("checkpoint '%s' is in use by run '%s' on %s",
+                                                   run->config.checkpoint, name, host);
       leave (run, 5, sentence);
     }
 }
@@ -158,7 +160,8 @@ show_kept_answer (SatinRun *run)
   _exit (run->restore.exit_code);
 }
 
-/* The files that a run started with must be those that its checkpoint knows; a resume goes on from the kept ones. */
+/* The files that a run started with must be those that its checkpoint knows; a resume goes on from
+ * the kept ones. */
 static void
 refuse_other_inputs (SatinRun *run)
 {
@@ -182,7 +185,8 @@ refuse_other_inputs (SatinRun *run)
     }
 }
 
-/* The founder looks at the checkpoint before anything runs, and refuses what it cannot go on from. */
+/* The founder looks at the checkpoint before anything runs, and refuses what it cannot go on from.
+ */
 static void
 look_at_checkpoint (SatinRun *run)
 {
@@ -231,7 +235,8 @@ prepare_node_process (SatinRun *run)
   run->identity.options = folder_options_write (&run->folder_run);
 }
 
-/* A solo program with a checkpoint has a folder too, so that `satin status` and `suspend` reach it. */
+/* A solo program with a checkpoint has a folder too, so that `satin status` and `suspend` reach it.
+ */
 static void
 prepare_solo (SatinRun *run)
 {
@@ -328,7 +333,8 @@ begin_main (SatinRun *run)
     }
 }
 
-/* main has returned or called exit (): gives the answer to the run. TRUE: the run has ended, *code. */
+/* main has returned or called exit (): gives the answer to the run. TRUE: the run has ended, *code.
+ */
 static gboolean
 end_main (SatinRun *run, int main_code, int *code)
 {
@@ -375,7 +381,8 @@ live (SatinRun *run)
   while (driver_wait_master (run->driver, &code) == DRIVER_MASTER)
     {
       g_auto (GStrv) argv = g_strdupv (run->options.argv);
-      g_autofree char **shallow = g_memdup2 (argv, sizeof (char *) * (gsize)(run->options.argc + 1));
+      g_autofree char **shallow
+          = g_memdup2 (argv, sizeof (char *) * (gsize)(run->options.argc + 1));
       begin_main (run);
       int main_code = run->app->main (run, run->options.argc, shallow);
       if (end_main (run, main_code, &code))
@@ -442,7 +449,8 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
       fflush (NULL);
       _exit (code);
     }
-  gboolean quiet = code == 75; /* jobs may stand where they were halted: their threads are not waited for */
+  gboolean quiet
+      = code == 75; /* jobs may stand where they were halted: their threads are not waited for */
   if (quiet)
     driver_last_words (run->driver);
   else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns one socket and its two queues. Runs in the driver's thread. Must not know what messages mean. */
+/* Owns one socket and its two queues. Runs in the driver's thread. Must not know what messages
+ * mean. */
 #include "wire.h"
 
 #include <gio/gunixsocketaddress.h>
@@ -17,7 +18,7 @@ typedef enum
 {
   PHASE_CONNECTING, /* dialled: waiting for the socket to be writable */
   PHASE_GREETING,   /* dialled: waiting for the greeting */
-  PHASE_PROVING,    /* dialled: proof sent, waiting for the greeter's; accepted: waiting for a proof */
+  PHASE_PROVING, /* dialled: proof sent, waiting for the greeter's; accepted: waiting for a proof */
   PHASE_UP
 } Phase;
 
@@ -35,8 +36,8 @@ struct Wire
   guint64 number;
   char *credential;
   guint8 my_nonce[NONCE_SIZE], other_nonce[NONCE_SIZE];
-  GByteArray *in;   /* small things: greeting, proofs, headers and what came with them */
-  guint8 *big;      /* a message under way */
+  GByteArray *in; /* small things: greeting, proofs, headers and what came with them */
+  guint8 *big;    /* a message under way */
   gsize big_size, big_filled;
   GQueue out;       /* of GBytes */
   gsize out_offset; /* into the head of `out` */
@@ -52,14 +53,15 @@ fill_random (guint8 *to, gsize size)
   g_autoptr (GFileInputStream) stream = g_file_read (file, NULL, NULL);
   gsize got = 0;
   if (stream == NULL
-      || !g_input_stream_read_all (G_INPUT_STREAM (stream), to, size, &got, NULL, NULL) || got != size)
+      || !g_input_stream_read_all (G_INPUT_STREAM (stream), to, size, &got, NULL, NULL)
+      || got != size)
     g_error ("no random bytes from /dev/urandom");
 }
 
 /* HMAC-SHA256 (credential, who | greeter's nonce | dialler's nonce | role). */
 static void
-prove (const char *credential, const char *who, const guint8 *greeter, const guint8 *dialler, guint8 role,
-       guint8 proof[PROOF_SIZE])
+prove (const char *credential, const char *who, const guint8 *greeter, const guint8 *dialler,
+       guint8 role, guint8 proof[PROOF_SIZE])
 {
   g_autoptr (GHmac) hmac
       = g_hmac_new (G_CHECKSUM_SHA256, (const guchar *)credential, strlen (credential));
@@ -184,13 +186,15 @@ write_some (Wire *link)
           vectors[n++].size = size - offset;
         }
       g_autoptr (GError) error = NULL;
-      gssize sent = g_socket_send_message (link->socket, NULL, vectors, n, NULL, 0, 0, NULL, &error);
+      gssize sent
+          = g_socket_send_message (link->socket, NULL, vectors, n, NULL, 0, 0, NULL, &error);
       if (sent < 0)
         return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
       link->out_bytes -= (gsize)sent;
       gsize left = (gsize)sent;
-      while (left > 0 || (!g_queue_is_empty (&link->out)
-                          && g_bytes_get_size (link->out.head->data) == link->out_offset))
+      while (left > 0
+             || (!g_queue_is_empty (&link->out)
+                 && g_bytes_get_size (link->out.head->data) == link->out_offset))
         {
           gsize rest = g_bytes_get_size (link->out.head->data) - link->out_offset;
           if (left < rest)
@@ -371,7 +375,8 @@ read_some (Wire *link)
           if (link->phase != PHASE_UP)
             room = GREETING_TEXT_MAX;
           g_byte_array_set_size (link->in, before + (guint)room);
-          got = g_socket_receive (link->socket, (char *)link->in->data + before, room, NULL, &error);
+          got = g_socket_receive (link->socket, (char *)link->in->data + before, room, NULL,
+                                  &error);
           g_byte_array_set_size (link->in, before + (guint)MAX (got, 0));
         }
       if (got == 0)

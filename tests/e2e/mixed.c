@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program with everything that the words of satin.h allow, and an answer that it checks itself: records in
- * records, fixed arrays, bytes small and large, eight arguments, no arguments, mutual recursion, two phases,
- * satin_call between spawns, a constant and a best value. Usage: mixed DEPTH [MEBIBYTES]. */
+/* A program with everything that the words of satin.h allow, and an answer that it checks itself:
+ * records in records, fixed arrays, bytes small and large, eight arguments, no arguments, mutual
+ * recursion, two phases, satin_call between spawns, a constant and a best value. Usage: mixed DEPTH
+ * [MEBIBYTES]. */
 #include <satin.h>
 
 #include <stdlib.h>
@@ -67,7 +68,9 @@ hash_box (const Box *box)
 static Box
 box_for (uint64_t seed, SatinBytes name)
 {
-  Box box = { { (int32_t)seed, (int16_t)(seed >> 32) }, { -(int32_t)(seed & 0xffff), -1 }, { 0 }, name };
+  Box box = {
+    { (int32_t)seed, (int16_t)(seed >> 32) }, { -(int32_t)(seed & 0xffff), -1 }, { 0 }, name
+  };
   for (int i = 0; i < 5; i++)
     box.tag[i] = (uint8_t)(seed >> (8 * i));
   return box;
@@ -125,31 +128,32 @@ answer_of (uint64_t hash, SatinBytes name)
   return answer;
 }
 
-#define BODY(other)                                                                                \
-  Answer result[3];                                                                                \
-  uint64_t child[3] = { 0, 0, 0 }, eighth = 0, none = 0;                                           \
-  Most more = { seed };                                                                            \
-  if (depth == 0)                                                                                  \
-    {                                                                                              \
-      uint64_t hash = grind (mix (seed, hash_box (&box)));                                         \
-      satin_improve (most, &more);                                                                 \
-      return answer_of (hash, satin_bytes (g_bytes_new (&hash, sizeof hash)));                     \
-    }                                                                                              \
-  Point points[2] = { { (int32_t)seed, 7 }, { 8, (int16_t)seed } };                                \
-  SatinBytes bytes = satin_bytes (g_bytes_new (&seed, sizeof seed));                               \
-  satin_spawn (other, &result[0], depth - 1, mix (seed, 0), box_for (mix (seed, 0), bytes));       \
-  satin_spawn (other, &result[1], depth - 1, mix (seed, 1), box_for (mix (seed, 1), NULL));        \
-  none = satin_call (nothing);                                                                     \
-  satin_sync ();                                                                                   \
-  satin_spawn (eight, &eighth, (int8_t)seed, (uint8_t)(seed >> 8), (int16_t)(seed >> 16),          \
-               (uint16_t)(seed >> 24), (int32_t)(seed >> 32), (double)(seed % 1000), bytes,        \
-               points);                                                                            \
-  satin_spawn (other, &result[2], depth / 2, mix (seed, result[0].hash),                           \
-               box_for (mix (seed, 2), result[1].box.name));                                       \
-  satin_sync ();                                                                                   \
-  for (int i = 0; i < 3; i++)                                                                      \
-    child[i] = mix (result[i].hash, mix (hash_box (&result[i].box), (uint64_t)result[i].corners[2].x)); \
-  uint64_t hash = combine (depth, seed, hash_box (&box), child, eighth, none);                     \
+#define BODY(other) \
+  Answer result[3]; \
+  uint64_t child[3] = { 0, 0, 0 }, eighth = 0, none = 0; \
+  Most more = { seed }; \
+  if (depth == 0) \
+    { \
+      uint64_t hash = grind (mix (seed, hash_box (&box))); \
+      satin_improve (most, &more); \
+      return answer_of (hash, satin_bytes (g_bytes_new (&hash, sizeof hash))); \
+    } \
+  Point points[2] = { { (int32_t)seed, 7 }, { 8, (int16_t)seed } }; \
+  SatinBytes bytes = satin_bytes (g_bytes_new (&seed, sizeof seed)); \
+  satin_spawn (other, &result[0], depth - 1, mix (seed, 0), box_for (mix (seed, 0), bytes)); \
+  satin_spawn (other, &result[1], depth - 1, mix (seed, 1), box_for (mix (seed, 1), NULL)); \
+  none = satin_call (nothing); \
+  satin_sync (); \
+  satin_spawn (eight, &eighth, (int8_t)seed, (uint8_t)(seed >> 8), (int16_t)(seed >> 16), \
+               (uint16_t)(seed >> 24), (int32_t)(seed >> 32), (double)(seed % 1000), bytes, \
+               points); \
+  satin_spawn (other, &result[2], depth / 2, mix (seed, result[0].hash), \
+               box_for (mix (seed, 2), result[1].box.name)); \
+  satin_sync (); \
+  for (int i = 0; i < 3; i++) \
+    child[i] \
+        = mix (result[i].hash, mix (hash_box (&result[i].box), (uint64_t)result[i].corners[2].x)); \
+  uint64_t hash = combine (depth, seed, hash_box (&box), child, eighth, none); \
   return answer_of (hash, satin_bytes (g_bytes_new (&hash, 1 + hash % 8)))
 
 SATIN_JOB_DEFINE (even, Answer, (int32_t, depth), (uint64_t, seed), (Box, box))
@@ -263,5 +267,5 @@ mixed_main (SatinRun *run, int argc, char **argv)
   return right ? 0 : 1;
 }
 
-SATIN_APP ("mixed", "DEPTH [MEBIBYTES]", mixed_main, &everything_job, &even_job, &odd_job, &eight_job,
-           &nothing_job, &large_job)
+SATIN_APP ("mixed", "DEPTH [MEBIBYTES]", mixed_main, &everything_job, &even_job, &odd_job,
+           &eight_job, &nothing_job, &large_job)

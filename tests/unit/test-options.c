@@ -8,7 +8,8 @@ parse (const char *const *argv, const char *expected_error)
 {
   Options options;
   g_autoptr (GError) error = NULL;
-  gboolean fine = options_parse (&options, (int)g_strv_length ((char **)argv), (char **)argv, &error);
+  gboolean fine
+      = options_parse (&options, (int)g_strv_length ((char **)argv), (char **)argv, &error);
   if (expected_error == NULL)
     g_assert_no_error (error);
   else
@@ -22,8 +23,9 @@ parse (const char *const *argv, const char *expected_error)
 static void
 own_options_are_taken_out (void)
 {
-  const char *argv[] = { "p", "a", "--workers", "3", "--interval=0.5", "-x", "--checkpoint",
-                         "/t/c.db", "--upper", "7", "--", "--workers", NULL };
+  const char *argv[]
+      = { "p",       "a",       "--workers", "3",  "--interval=0.5", "-x", "--checkpoint",
+          "/t/c.db", "--upper", "7",         "--", "--workers",      NULL };
 
   Options options = parse (argv, NULL);
 

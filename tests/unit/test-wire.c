@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "net/wire.h"
 #include "net/listener.h"
+#include "net/wire.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -88,9 +88,9 @@ world_close (World *world)
   g_free (world->path);
 }
 
-#define UNTIL(world, condition)                                                                    \
-  do                                                                                               \
-    g_main_context_iteration ((world)->context, TRUE);                                             \
+#define UNTIL(world, condition) \
+  do \
+    g_main_context_iteration ((world)->context, TRUE); \
   while (!(condition))
 
 static void
@@ -158,7 +158,8 @@ garbage_is_refused (void)
           = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
       for (guint k = 0; k < sizeof garbage; k++)
         garbage[k] = (guint8)g_test_rand_int ();
-      g_socket_send (socket, (char *)garbage, 1 + (gsize)g_test_rand_int_range (0, 199), NULL, NULL);
+      g_socket_send (socket, (char *)garbage, 1 + (gsize)g_test_rand_int_range (0, 199), NULL,
+                     NULL);
       g_socket_close (socket, NULL);
       UNTIL (&world, world.downs == before + 1);
     }
