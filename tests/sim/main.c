@@ -169,35 +169,35 @@ same_twice (guint64 from, guint64 n)
   return TRUE;
 }
 
+/* What is enumerated. */
+static const struct
+{
+  const char *name;
+  Enumeration what;
+} tries[] = {
+  { "every single crash, 7 jobs", { 7, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+  { "every single crash, 15 jobs",
+    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+  { "every single crash, 15 jobs, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+  { "every link reset, 15 jobs", { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1 } },
+  { "every loss of all, 15 jobs, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1 } },
+  { "every suspend, 15 jobs, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1 } },
+  { "every pair of crashes, 7 jobs",
+    { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1 } },
+  { "pairs of crashes, 15 jobs, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13 } },
+  { "pairs of a crash and the loss of all, 7 jobs, checkpoint",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 13 } },
+  { "pairs of a crash and a link reset, 15 jobs",
+    { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13 } },
+};
+
 static int
 check (void)
 {
-  static const struct
-  {
-    const char *name;
-    Enumeration what;
-  } tries[] = {
-    { "every single crash, 7 jobs",
-      { 7, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
-    { "every single crash, 15 jobs",
-      { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
-    { "every single crash, 15 jobs, checkpoint",
-      { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
-    { "every link reset, 15 jobs",
-      { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1 } },
-    { "every loss of all, 15 jobs, checkpoint",
-      { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1 } },
-    { "every suspend, 15 jobs, checkpoint",
-      { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1 } },
-    { "every pair of crashes, 7 jobs",
-      { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1 } },
-    { "pairs of crashes, 15 jobs, checkpoint",
-      { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13 } },
-    { "pairs of a crash and the loss of all, 7 jobs, checkpoint",
-      { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 13 } },
-    { "pairs of a crash and a link reset, 15 jobs",
-      { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13 } },
-  };
   guint number = 0, n_bad = 0;
 
   printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 2);

@@ -21,7 +21,8 @@ typedef struct
   guint slowness;    /* factor on every cost */
   guint64 drowsy_us; /* a seat takes up to so long to begin a job of another node */
   gboolean has_best;
-  guint shy; /* percent: how often engine_lend finds only private jobs */
+  gboolean terse; /* does not say that no seat is idle any more */
+  guint shy;      /* percent: how often engine_lend finds only private jobs */
   guint64 seed;
   /* Step me with model_wake (stack) then; with model_settle when it is MODEL_NO_STACK. */
   void (*wake) (gpointer data, guint stack, guint64 at_us);

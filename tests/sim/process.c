@@ -49,6 +49,7 @@ new_model (Sim *sim, Process *process)
                          .seats = plan->seats,
                          .stacks_max = plan->seats + plan->stacks_extra,
                          .slowness = plan->slow_node && process->number % 3 == 1 ? 8 : 1,
+                         .terse = plan->terse,
                          .has_best = plan->n_bests > 0,
                          .shy = plan->shy,
                          .drowsy_us = plan->drowsy_us,

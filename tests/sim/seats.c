@@ -162,7 +162,8 @@ say_hungry (Model *model)
     return;
   model->hungry = hungry;
   model->fed = FALSE;
-  model_say (model, (ModelEvent){ .kind = NODE_EVENT_HUNGRY, .count = hungry });
+  if (hungry > 0 || !model->config.terse)
+    model_say (model, (ModelEvent){ .kind = NODE_EVENT_HUNGRY, .count = hungry });
 }
 
 static void

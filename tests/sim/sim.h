@@ -45,6 +45,7 @@ typedef struct
   guint n_nodes, seats, stacks_extra, shy;
   guint64 drowsy_us;
   guint n_bests;      /* 0 or 1 */
+  gboolean terse;     /* the engine does not say that it is fed */
   gboolean late_mail; /* the engine's mailbox is read a while later */
   gboolean slow_node; /* one node computes slowly */
   gboolean checkpoint;

@@ -120,6 +120,7 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->shy = rng_chance (&rng, 30) ? 50 : 0;
   plan->drowsy_us = rng_chance (&rng, 50) ? 3 * plan->delay_us : 0;
   plan->n_bests = rng_chance (&rng, 40) ? 1 : 0;
+  plan->terse = rng_chance (&rng, 50);
   plan->late_mail = rng_chance (&rng, 40);
   plan->slow_node = rng_chance (&rng, 20);
   plan->checkpoint = rng_chance (&rng, 50);
