@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Owns one socket and its two queues. Runs in the driver's thread. Must not know what messages
  * mean. */
-#include "wire.h"
+#include "wire-private.h"
 
-#include <gio/gunixsocketaddress.h>
 #include <string.h>
 
-#define MAGIC "SATIN1\n"
-#define MAGIC_SIZE 7
-#define NONCE_SIZE 16
-#define PROOF_SIZE 32
-#define GREETING_TEXT_MAX 512
 #define READ_SIZE (256 * 1024)
 #define READ_BUDGET (4 * 1024 * 1024) /* bytes per dispatch, so that no link starves the others */
 
@@ -45,76 +39,6 @@ struct Wire
 };
 
 static gboolean on_ready (GSocket *socket, GIOCondition condition, gpointer data);
-
-static void
-fill_random (guint8 *to, gsize size)
-{
-  g_autoptr (GFile) file = g_file_new_for_path ("/dev/urandom");
-  g_autoptr (GFileInputStream) stream = g_file_read (file, NULL, NULL);
-  gsize got = 0;
-  if (stream == NULL
-      || !g_input_stream_read_all (G_INPUT_STREAM (stream), to, size, &got, NULL, NULL)
-      || got != size)
-    g_error ("no random bytes from /dev/urandom");
-}
-
-/* HMAC-SHA256 (credential, who | greeter's nonce | dialler's nonce | role). */
-static void
-prove (const char *credential, const char *who, const guint8 *greeter, const guint8 *dialler,
-       guint8 role, guint8 proof[PROOF_SIZE])
-{
-  g_autoptr (GHmac) hmac
-      = g_hmac_new (G_CHECKSUM_SHA256, (const guchar *)credential, strlen (credential));
-  gsize size = PROOF_SIZE;
-  g_hmac_update (hmac, (const guchar *)who, (gssize)strlen (who));
-  g_hmac_update (hmac, greeter, NONCE_SIZE);
-  g_hmac_update (hmac, dialler, NONCE_SIZE);
-  g_hmac_update (hmac, &role, 1);
-  g_hmac_get_digest (hmac, proof, &size);
-}
-
-static gboolean
-proof_is_equal (const guint8 *a, const guint8 *b)
-{
-  guint8 difference = 0;
-  for (gsize i = 0; i < PROOF_SIZE; i++)
-    difference |= a[i] ^ b[i];
-  return difference == 0;
-}
-
-static GSocketAddress *
-address_parse (const char *address, GError **error)
-{
-  if (g_str_has_prefix (address, "unix:"))
-    return g_unix_socket_address_new (address + 5);
-  if (g_str_has_prefix (address, "tcp:"))
-    {
-      const char *colon = strrchr (address + 4, ':');
-      if (colon != NULL)
-        {
-          g_autofree char *host = g_strndup (address + 4, (gsize)(colon - address - 4));
-          guint64 port;
-          if (g_ascii_string_to_unsigned (colon + 1, 10, 1, 65535, &port, NULL))
-            {
-              GSocketAddress *parsed = g_inet_socket_address_new_from_string (host, (guint)port);
-              if (parsed != NULL)
-                return parsed;
-            }
-        }
-    }
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "'%s' is not an address", address);
-  return NULL;
-}
-
-static GSocket *
-socket_for (GSocketAddress *address, GError **error)
-{
-  GSocketFamily family = g_socket_address_get_family (address);
-  GSocket *socket = g_socket_new (family, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_DEFAULT, error);
-  if (socket != NULL && family != G_SOCKET_FAMILY_UNIX)
-    g_socket_set_option (socket, 6 /* IPPROTO_TCP */, 1 /* TCP_NODELAY */, 1, NULL);
-  return socket;
-}
 
 static void
 watch (Wire *link)
@@ -264,8 +188,8 @@ read_greeting (Wire *link)
   guint8 frame[1 + NONCE_SIZE + PROOF_SIZE];
   frame[0] = (guint8)link->role;
   memcpy (frame + 1, link->my_nonce, NONCE_SIZE);
-  prove (link->credential, "dialler", link->other_nonce, link->my_nonce, frame[0],
-         frame + 1 + NONCE_SIZE);
+  wire_prove (link->credential, "dialler", link->other_nonce, link->my_nonce, frame[0],
+              frame + 1 + NONCE_SIZE);
   push (link, g_bytes_new (frame, sizeof frame));
   link->phase = PHASE_PROVING;
   return TRUE;
@@ -280,9 +204,9 @@ read_proof (Wire *link)
       guint8 proof[PROOF_SIZE];
       if (!take (link, proof, sizeof proof))
         return TRUE;
-      prove (link->credential, "greeter", link->other_nonce, link->my_nonce, (guint8)link->role,
-             expected);
-      if (!proof_is_equal (proof, expected))
+      wire_prove (link->credential, "greeter", link->other_nonce, link->my_nonce,
+                  (guint8)link->role, expected);
+      if (!wire_proof_is_equal (proof, expected))
         return FALSE;
       up (link);
       return TRUE;
@@ -290,13 +214,13 @@ read_proof (Wire *link)
   guint8 frame[1 + NONCE_SIZE + PROOF_SIZE];
   if (!take (link, frame, sizeof frame))
     return TRUE;
-  prove (link->credential, "dialler", link->my_nonce, frame + 1, frame[0], expected);
-  if (!proof_is_equal (frame + 1 + NONCE_SIZE, expected)
+  wire_prove (link->credential, "dialler", link->my_nonce, frame + 1, frame[0], expected);
+  if (!wire_proof_is_equal (frame + 1 + NONCE_SIZE, expected)
       || (frame[0] != WIRE_ROLE_NODE && frame[0] != WIRE_ROLE_CONTROL))
     return FALSE;
   link->role = (WireRole)frame[0];
   memcpy (link->other_nonce, frame + 1, NONCE_SIZE);
-  prove (link->credential, "greeter", link->my_nonce, link->other_nonce, frame[0], expected);
+  wire_prove (link->credential, "greeter", link->my_nonce, link->other_nonce, frame[0], expected);
   push (link, g_bytes_new (expected, sizeof expected));
   up (link);
   return TRUE;
@@ -454,7 +378,7 @@ wire_new (GMainContext *context, const WireRun *run, const WireCalls *calls, voi
   link->credential = g_strdup (run->credential);
   link->in = g_byte_array_new ();
   g_queue_init (&link->out);
-  fill_random (link->my_nonce, NONCE_SIZE);
+  wire_fill_random (link->my_nonce, NONCE_SIZE);
   return link;
 }
 
@@ -472,12 +396,12 @@ wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char 
 {
   Wire *link = wire_new (context, run, calls, data);
   g_autoptr (GError) error = NULL;
-  g_autoptr (GSocketAddress) parsed = address_parse (address, &error);
+  g_autoptr (GSocketAddress) parsed = wire_address_parse (address, &error);
   link->dialled = TRUE;
   link->role = role;
   link->phase = PHASE_CONNECTING;
   if (parsed != NULL)
-    link->socket = socket_for (parsed, &error);
+    link->socket = wire_socket_for (parsed, &error);
   if (link->socket != NULL)
     {
       g_socket_set_blocking (link->socket, FALSE);
@@ -585,121 +509,4 @@ void
 wire_set_number (Wire *link, guint64 number)
 {
   link->number = number;
-}
-
-GSocket *
-wire_connect_blocking (const char *address, GError **error)
-{
-  g_autoptr (GSocketAddress) parsed = address_parse (address, error);
-  g_autoptr (GSocket) socket = parsed != NULL ? socket_for (parsed, error) : NULL;
-  if (socket == NULL)
-    return NULL;
-  g_socket_set_timeout (socket, 2);
-  if (!g_socket_connect (socket, parsed, NULL, error))
-    return NULL;
-  return g_steal_pointer (&socket);
-}
-
-static gboolean
-receive_all (GSocket *socket, void *to, gsize size, GError **error)
-{
-  for (gsize got = 0; got < size;)
-    {
-      gssize n = g_socket_receive (socket, (char *)to + got, size - got, NULL, error);
-      if (n == 0)
-        g_set_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "the node closed the connection");
-      if (n <= 0)
-        return FALSE;
-      got += (gsize)n;
-    }
-  return TRUE;
-}
-
-static gboolean
-send_all (GSocket *socket, const void *from, gsize size, GError **error)
-{
-  for (gsize sent = 0; sent < size;)
-    {
-      gssize n = g_socket_send (socket, (const char *)from + sent, size - sent, NULL, error);
-      if (n < 0)
-        return FALSE;
-      sent += (gsize)n;
-    }
-  return TRUE;
-}
-
-/* Reads a greeting, blocking. (transfer full): its text. */
-static char *
-receive_greeting (GSocket *socket, guint8 nonce[NONCE_SIZE], GError **error)
-{
-  guint8 head[MAGIC_SIZE + NONCE_SIZE + 2];
-  if (!receive_all (socket, head, sizeof head, error))
-    return NULL;
-  gsize size = head[MAGIC_SIZE + NONCE_SIZE] | (gsize)head[MAGIC_SIZE + NONCE_SIZE + 1] << 8;
-  if (memcmp (head, MAGIC, MAGIC_SIZE) != 0 || size > GREETING_TEXT_MAX)
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "no Satin node answers there");
-      return NULL;
-    }
-  memcpy (nonce, head + MAGIC_SIZE, NONCE_SIZE);
-  g_autofree char *text = g_malloc0 (size + 1);
-  if (!receive_all (socket, text, size, error))
-    return NULL;
-  return g_steal_pointer (&text);
-}
-
-char *
-wire_ask_run (const char *address, char **name, char **host)
-{
-  guint8 nonce[NONCE_SIZE];
-  g_autoptr (GSocket) socket = wire_connect_blocking (address, NULL);
-  g_autofree char *text = socket != NULL ? receive_greeting (socket, nonce, NULL) : NULL;
-  if (text == NULL)
-    return NULL;
-  g_auto (GStrv) lines = g_strsplit (text, "\n", 4);
-  if (g_strv_length (lines) < 3)
-    return NULL;
-  if (name != NULL)
-    *name = g_strdup (lines[1]);
-  if (host != NULL)
-    *host = g_strdup (lines[2]);
-  return g_strdup (lines[0]);
-}
-
-char *
-wire_ask (const char *address, const char *credential, const char *request, GError **error)
-{
-  guint8 greeter[NONCE_SIZE], proof[PROOF_SIZE], expected[PROOF_SIZE];
-  guint8 frame[1 + NONCE_SIZE + PROOF_SIZE] = { WIRE_ROLE_CONTROL };
-  g_autoptr (GSocket) socket = wire_connect_blocking (address, error);
-  g_autofree char *text = socket != NULL ? receive_greeting (socket, greeter, error) : NULL;
-  if (text == NULL)
-    return NULL;
-  fill_random (frame + 1, NONCE_SIZE);
-  prove (credential, "dialler", greeter, frame + 1, WIRE_ROLE_CONTROL, frame + 1 + NONCE_SIZE);
-  prove (credential, "greeter", greeter, frame + 1, WIRE_ROLE_CONTROL, expected);
-  if (!send_all (socket, frame, sizeof frame, error)
-      || !receive_all (socket, proof, sizeof proof, error))
-    return NULL;
-  if (!proof_is_equal (proof, expected))
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED,
-                   "the node has another credential than the run's folder");
-      return NULL;
-    }
-  guint64 size = GUINT64_TO_LE ((guint64)strlen (request));
-  if (!send_all (socket, &size, sizeof size, error)
-      || !send_all (socket, request, strlen (request), error)
-      || !receive_all (socket, &size, sizeof size, error))
-    return NULL;
-  size = GUINT64_FROM_LE (size);
-  if (size > 64 * 1024 * 1024)
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "the node's reply is too long");
-      return NULL;
-    }
-  g_autofree char *reply = g_malloc0 ((gsize)size + 1);
-  if (!receive_all (socket, reply, (gsize)size, error))
-    return NULL;
-  return g_steal_pointer (&reply);
 }
