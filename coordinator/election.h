@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who owns the checkpoint. Pure: bids in, winner out; a small archive of its own (libelection) that the
- * protocol may use. §3.2 of the paper (001): the master first, then the candidate whose write took the shortest time. */
+/* Who owns the checkpoint. Pure: bids in, winner out; a small archive of its own (libelection) that
+ * the protocol may use. §3.2 of the paper (001): the master first, then the candidate whose write
+ * took the shortest time. */
 #pragma once
 
 #include "node-id.h"
 
-/* Terms order who answers; two are never equal, because the id of the node that opened it belongs to it. */
+/* Terms order who answers; two are never equal, because the id of the node that opened it belongs
+ * to it. */
 typedef struct
 {
   guint32 number;
@@ -17,14 +19,15 @@ int term_compare (const Term *a, const Term *b);
 typedef struct
 {
   NodeId node;
-  guint64 commit_us;    /* time that a commit of realistic size took at the place */
-  gboolean same_place;  /* it read the master's nonce and the master saw its trial */
+  guint64 commit_us;   /* time that a commit of realistic size took at the place */
+  gboolean same_place; /* it read the master's nonce and the master saw its trial */
 } Bid;
 
-/* The winner among `n` bids: the shortest that proves the same place; a tie, and an unopposed election, go to
- * `master`; then to the eldest. FALSE: nobody can write there. */
+/* The winner among `n` bids: the shortest that proves the same place; a tie, and an unopposed
+ * election, go to `master`; then to the eldest. FALSE: nobody can write there. */
 gboolean election_winner (const Bid *bids, gsize n, const NodeId *master, NodeId *winner);
-/* Ask for a new election? After three commits in a row above three times the winner's bid (T1-5). */
+/* Ask for a new election? After three commits in a row above three times the winner's bid (T1-5).
+ */
 typedef struct
 {
   guint64 bid_us;

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands at a checkpoint's place, read and proved before anybody relies on it: the fixed order of
- * checks for a file that we did not just write. Changes nothing. Any thread; blocks on the disk. */
+/* What stands at a checkpoint's place, read and proved before anybody relies on it: the fixed order
+ * of checks for a file that we did not just write. Changes nothing. Any thread; blocks on the disk.
+ */
 #pragma once
 
 #include "scribe.h"
 
 typedef struct
 {
-  gboolean exists;    /* FALSE: nothing there (or an empty file): a fresh start; all else is unset */
+  gboolean exists; /* FALSE: nothing there (or an empty file): a fresh start; all else is unset */
   Identity identity;
-  gboolean finished;  /* it holds the answer */
+  gboolean finished; /* it holds the answer */
   GBytes *answer;
   int exit_code;
-  char **addresses;   /* of the nodes listed as present: if one answers with this run's id, it is in use */
+  char **addresses; /* of the nodes listed as present: if one answers with this run's id, it is in
+                       use */
   GPtrArray *constants; /* of RestoreConstant: const/…, input/… */
   GPtrArray *bests;     /* of RestoreConstant: name, type, value */
-  guint64 rows, rows_bad;
+  guint64 rows,
+      rows_bad; /* bad: results that do not prove themselves; they are left out at a take-over */
+  guint64 generation;
   double done;
 } Restore;
 
@@ -31,3 +35,38 @@ void restore_clear (Restore *restore);
 /* FALSE: the file is of something else; the message says of what and why. */
 gboolean restore_matches (const Restore *restore, const Identity *identity, const char *target,
                           GError **error);
+
+/* For people who look inside (satin inspect). */
+typedef struct
+{
+  char *path; /* as in the file: the root's is "" */
+  char *node, *job, *type;
+  char *value; /* as text, see restore_value_text */
+  gsize size;  /* bytes of the value */
+  double work_s, weight;
+  gint64 saved; /* unix seconds */
+} RestoreRow;
+
+typedef struct
+{
+  char *id, *name, *site, *address, *cause;
+  gint64 joined, left; /* unix seconds; 0: not */
+  guint64 rows;
+  double work_s, weight;
+} RestoreNode;
+
+typedef struct
+{
+  const char *node; /* (nullable): only rows of this node */
+  gboolean largest; /* greatest share of the tree first, else by path */
+  guint limit;      /* 0: all */
+} RestoreQuery;
+
+/* (transfer full): RestoreRow pointers; NULL: error as for restore_look, also when nothing is
+ * there. */
+GPtrArray *restore_rows (const char *target, const RestoreQuery *query, GError **error);
+/* (transfer full): RestoreNode pointers, by id: all that the file lists or has results of. */
+GPtrArray *restore_nodes (const char *target, GError **error);
+/* (transfer full): GVariant's text form of the little-endian bytes of a value of `type`, cut where
+ * it gets long. */
+char *restore_value_text (const char *type, GBytes *value);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The coordinator's thread. It owns the work file (SQLite, in the run's folder), appends rows in one
- * transaction per batch with compaction in it, and each interval publishes a verified copy to the target (temporary file beside it,
- * fsync, rename, fsync of the folder). All calls return at once, from any one thread; what there is
- * to tell comes by `notify`, called in the scribe's thread. §3 of the paper (001): a separate thread writes. */
+/* The coordinator's thread. It owns the work file (SQLite, in the run's folder), appends rows in
+ * one transaction per batch with compaction in it, and each interval publishes a verified copy to
+ * the target (temporary file beside it, fsync, rename, fsync of the folder). All calls return at
+ * once, from any one thread; what there is to tell comes by `notify`, called in the scribe's
+ * thread. §3 of the paper (001): a separate thread writes. */
 #pragma once
+
+#include "coordinator/identity.h" /* Identity, COORDINATOR_ERROR */
 
 #include "loan.h"
 #include "path.h"
@@ -16,69 +19,52 @@ typedef enum
 {
   SCRIBE_RESTORED,  /* rows: a batch of what was saved; `final` on the last batch of the request */
   SCRIBE_PUBLISHED, /* generation; final: it answers scribe_finish */
-  SCRIBE_TROUBLE    /* error: writing or publishing failed; said at most once a minute; it goes on trying */
+  /* error: writing or publishing failed; said at most once a minute; it goes on trying. With
+   * `final` (always said): it answers scribe_finish, and what was saved stays unpublished. */
+  SCRIBE_TROUBLE
 } ScribeNewsKind;
 
 typedef struct
 {
   ScribeNewsKind kind;
-  GPtrArray *rows; /* of Row */
+  GPtrArray *rows; /* of Row; not touched after the call, so that a reference may be kept */
   gboolean final;
   guint64 generation;
-  const GError *error;
-} ScribeNews; /* borrowed for the call */
+  const GError *error; /* of COORDINATOR_ERROR; a whole sentence that names the file */
+} ScribeNews;          /* borrowed for the call */
 
 typedef struct
 {
   const char *work_path; /* created anew */
   const char *target;    /* the published file; "" : work file only (no publishing) */
   guint64 interval_us;
-  const char *const *job_names;   /* the job table, NULL-terminated, for the `job` column */
-  const char *const *job_types;   /* GVariant type strings of the results, same order */
-  Stems *stems;                   /* borrowed */
+  const char *const *job_names; /* the job table, NULL-terminated, for the `job` column */
+  const char *const *job_types; /* GVariant type strings of the results, same order */
+  Stems *stems;                 /* borrowed */
   void (*notify) (const ScribeNews *news, void *data);
   void *data;
 } ScribeConfig;
 
-/* What the checkpoint is of. A file with another identity, schema, constant or input is refused. */
-typedef struct
-{
-  char *run;       /* id, born with the checkpoint, kept over resumes */
-  char *name;      /* of the run */
-  char *app;       /* program name from SATIN_APP */
-  char *program;   /* path of the program */
-  char *folder;    /* working directory */
-  char **argv;     /* arguments without Satin's own */
-  char *options;   /* launch options, for resume: a GKeyFile text */
-  char *version;   /* of Satin */
-  Digest schema;   /* of the job table */
-  Digest identity; /* of app, schema and argv */
-} Identity;
-
-void identity_clear (Identity *identity);
-
-#define COORDINATOR_ERROR (coordinator_error_quark ())
-GQuark coordinator_error_quark (void);
-typedef enum
-{
-  COORDINATOR_ERROR_UNUSABLE = 3, /* foreign, another program, newer format, beyond repair: exit code 3 */
-  COORDINATOR_ERROR_STORE = 4     /* the place cannot be read or written: exit code 4 */
-} CoordinatorError;               /* the values are the exit codes of the run */
-
-/* Starts the thread. Makes the work file; when a file stands at the target it must pass the checks of restore.h
- * against `identity` (whose `run` is then replaced by the file's), and everything in it is taken over. Fails before
- * anything at the target is changed: not writable folder, foreign file, another identity, newer format. */
+/* Makes the work file and starts the thread. When a file stands at the target it must pass the
+ * checks of restore.h against `identity` (whose `run` is then replaced by the file's), and
+ * everything in it is taken over before this returns: it blocks on the disk, the only call here
+ * that does. Fails before anything at the target is changed: not writable folder, foreign file,
+ * another identity, newer format. Nothing in `config` but stems, notify and data is needed after
+ * the call. */
 Scribe *scribe_new (const ScribeConfig *config, Identity *identity, GError **error);
 /* Ends the thread after what is queued is written (not published). */
 void scribe_free (Scribe *scribe);
 
-/* Rows of a frontier. (transfer full) A row below a saved one is dropped; rows below a new one are removed, their
- * work_us added to it. Same path and digest: the first stays; other digest: the newer. */
+/* Rows of a frontier. (transfer full: array and rows) A row below a saved one is dropped; rows
+ * below a new one are removed, their work_us added to it. Same path and digest: the first stays;
+ * other digest: the newer. */
 void scribe_save (Scribe *scribe, GPtrArray *rows);
 /* The tables besides: run (key, value), constant, best, node. */
 void scribe_set (Scribe *scribe, const char *key, const char *value);
 void scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *value);
 void scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value);
+/* At a take-over all nodes of the file count as gone until they are told here again: tell all
+ * members after scribe_new. */
 void scribe_joined (Scribe *scribe, const NodeId *id, const char *host, const char *site,
                     const char *address);
 void scribe_left (Scribe *scribe, const NodeId *id, const char *cause);
@@ -88,19 +74,22 @@ void scribe_event (Scribe *scribe, const char *kind, const NodeId *node, const c
 /* The first answer stays: stdout bytes and exit code of main. */
 void scribe_answer (Scribe *scribe, GBytes *answer, int exit_code);
 
-/* Asks for the saved rows: of `node`, or of everybody when NULL. Answered by SCRIBE_RESTORED batches. */
+/* Asks for the saved rows: of `node`, or of everybody when NULL. Answered by SCRIBE_RESTORED
+ * batches. */
 void scribe_load (Scribe *scribe, const NodeId *node);
-/* Publishes now, and says so with `final`; also when it failed (error set, and SCRIBE_TROUBLE). */
+/* Writes and publishes now, and answers with `final`: SCRIBE_PUBLISHED, or SCRIBE_TROUBLE with the
+ * error when it failed. When nothing changed since the last publication it answers at once with
+ * that generation. */
 void scribe_finish (Scribe *scribe);
 
 typedef struct
 {
-  guint64 saves;      /* batches written */
-  guint64 rows;       /* rows in the work file */
-  guint64 saved_rows; /* rows ever written */
-  guint64 generation; /* last published; 0: none */
+  guint64 saves;       /* batches written */
+  guint64 rows;        /* rows in the work file */
+  guint64 saved_rows;  /* rows ever written */
+  guint64 generation;  /* last published; 0: none */
   gint64 published_us; /* g_get_monotonic_time of the last publication */
-  guint64 bytes;      /* size of the last published file */
-  double done;        /* sum of the weights of the rows: share of the whole tree, 0 … 1 */
+  guint64 bytes;       /* size of the last published file */
+  double done;         /* sum of the weights of the rows: share of the whole tree, 0 … 1 */
 } ScribeStats;
 void scribe_stats (Scribe *scribe, ScribeStats *stats);

@@ -1,16 +1,869 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Satin: divide-and-conquer programs in C (and C++) on machines that come and go. */
+/* Satin: divide-and-conquer programs in C (and C++) on machines that come and go.
+ *
+ * A job is a function of its arguments that may spawn other jobs and wait for them. Whatever is
+ * spawned may run on another thread or another machine, and may run twice when a machine is lost;
+ * hence the five laws: a job is pure, steady (child k of the same job is always the same job), a
+ * pruned job returns the whole best value, main may run again elsewhere, and across a spawn or a
+ * sync a job owns nothing but plain locals.
+ *
+ * Members, arguments and results: int8_t … uint64_t, double, SatinBytes, any SATIN_RECORD, and (as
+ * members and arguments) fixed arrays of them, written (type, name, COUNT). int, long and the like
+ * differ between machines and do not compile. Below the marker "THE INLINE ENGINE" nothing is meant
+ * to be used by name. */
 #pragma once
 
 #include "satin-type.h"
 
+#include <stdio.h>
+#include <string.h>
+
 G_BEGIN_DECLS
 
-typedef struct SatinRun SatinRun;
-typedef struct SatinJob SatinJob;
-typedef struct SatinBest_ SatinBest_;
-typedef struct SatinConst_ SatinConst_;
+#pragma GCC visibility push(default)
 
-/* The public words (SATIN_RECORD, SATIN_JOB, …) come here. */
+typedef struct SatinRun SatinRun; /* one run of a program: what main was given */
+typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job` is the object */
+
+/* SATIN_RECORD (Name, (type, member), (type, member, COUNT) …)
+ * A struct of 1 to 32 members together with its portable encoding. At file scope, in a header or a
+ * .c file. */
+#define SATIN_RECORD(Name, ...) SATIN_RECORD_ (Name, __VA_ARGS__)
+
+/* SATIN_JOB (name, Result, (type, argument) …) { body }
+ * A job of 0 to 8 arguments, passed by value; an array argument comes as a const pointer to the
+ * job's own copy. The body returns Result. Everything that it spawned must be synced before it
+ * returns; otherwise the program ends with a sentence that names the job. Defines the object
+ * `name_job`. */
+#define SATIN_JOB(name, ...) \
+  SATIN_DECLARE_ (name, __VA_ARGS__); \
+  SATIN_DEFINE_ (name, __VA_ARGS__)
+
+/* The same in two halves, for headers and mutual recursion: SATIN_JOB_DECLARE (name, Result, …);
+ * once before use, in as many files as like; SATIN_JOB_DEFINE (name, Result, …) { body } with the
+ * same words in one. */
+#define SATIN_JOB_DECLARE(name, ...) SATIN_DECLARE_ (name, __VA_ARGS__)
+#define SATIN_JOB_DEFINE(name, ...) SATIN_DEFINE_ (name, __VA_ARGS__)
+
+/* Inside a job: starts `job` with these arguments. It may run elsewhere. *dest (of exactly the
+ * job's result type) is filled by the next satin_sync, not before. SatinBytes in the arguments are
+ * borrowed: the spawn takes its own reference. */
+#define satin_spawn(job, ...) SATIN_SPAWN_ (job, __VA_ARGS__)
+
+/* Inside a job: returns when all that it spawned is done and every dest is filled. SatinBytes that
+ * come with the results are borrowed until the job returns. */
+#define satin_sync() satin_sync_ (satin_frame_)
+
+/* Inside a job: runs `job` here and now and is its result: satin_call (job, args…). It counts as a
+ * child like any spawned one, and its result is kept like theirs. */
+#define satin_call(job, ...) SATIN_CALL_ (job, __VA_ARGS__)
+
+/* Hands fresh bytes, (transfer full), to the running job, which owns them until it returns; outside
+ * a job (in main) they live until the process ends. Returns the same bytes, now borrowed. Any
+ * thread. */
+SatinBytes satin_bytes (GBytes *fresh);
+
+/* SATIN_CONST (Type, name)
+ * One immutable value that every node has before the root starts. At file scope.
+ * SATIN_CONST_DECLARE (Type, name); makes one that another file defines known here. */
+#define SATIN_CONST(Type, name) SATIN_CONST_ (Type, name)
+#define SATIN_CONST_DECLARE(Type, name) SATIN_CONST_DECLARE_ (Type, name)
+
+/* In main, before satin_root: gives constant `name` its value, const Type *value (copied).
+ * Publishing the same value again does nothing. */
+#define satin_publish(run, name, value) \
+  satin_publish_ ((run), &name##_const, SATIN_POINTER_ (satin_const_##name, value))
+
+/* The published value: const Type *, the same address until the process ends. Any thread. Before it
+ * is published the program ends with a sentence that names the constant. */
+#define satin_const(name) ((const satin_const_##name *)satin_const_value_ (&name##_const))
+
+/* SATIN_BEST (Type, name, MERGE, initial…)
+ * One improving value, replicated to all nodes. const Type *MERGE (const Type *a, const Type *b)
+ * returns the better of the two: commutative, associative, idempotent, a total order (equal cost:
+ * the smaller solution). `initial` is an initialiser. At file scope. What a job reads may lag
+ * behind and never goes back; it is a hint, never the answer. */
+#define SATIN_BEST(Type, name, MERGE, ...) SATIN_BEST_ (Type, name, MERGE, __VA_ARGS__)
+#define SATIN_BEST_DECLARE(Type, name) SATIN_BEST_DECLARE_ (Type, name)
+
+/* The best value known here, by value. Any thread; costs a load and a copy. SatinBytes in it live
+ * until the process ends. */
+#define satin_best(name) (*(const satin_best_##name *)satin_best_value_ (&name##_best))
+
+/* Merges *value (const Type *, copied) into the best value and tells the other nodes if that made
+ * it better. Any thread. */
+#define satin_improve(name, value) \
+  satin_improve_ (&name##_best, SATIN_POINTER_ (satin_best_##name, value))
+
+/* satin_root (run, job, &result, args…) -> gboolean. In main, once a run: runs the whole
+ * computation and fills result; SatinBytes in it are borrowed until main returns. FALSE: the run
+ * was suspended or ended elsewhere, and then main returns satin_stopped (run) at once. */
+#define satin_root(run, job, ...) SATIN_ROOT_ (run, job, __VA_ARGS__)
+
+/* The exit code that main has to return after satin_root gave FALSE. */
+int satin_stopped (SatinRun *run);
+
+/* Reads a file once for the whole run: nodes and checkpoint keep the bytes, and every later main,
+ * on any machine, gets the same ones. Returns them, (transfer none), until the run ends; NULL and
+ * `error` when the file cannot be read. In main, before satin_root. */
+GBytes *satin_input (SatinRun *run, const char *path, GError **error);
+
+/* SATIN_APP ("name", "USAGE", main_function, &job_job…)
+ * Defines main (). int main_function (SatinRun *run, int argc, char **argv) gets the arguments
+ * without Satin's own options and returns the exit code; every job that may run is listed, in the
+ * same order on all machines. */
+#define SATIN_APP(name, usage, function, ...) SATIN_APP_ (name, usage, function, __VA_ARGS__)
+
+/* ======================================= THE INLINE ENGINE =======================================
+ * From here on: how the words above work. Names with a trailing underscore are private and change.
+ *
+ * A job stack is an array of slots. A spawn writes the next slot; a sync runs the slots of this
+ * frame from the top down; a finished child stays in its slot, with its result, until the parent's
+ * job returns. Slots below `guard` may belong to thieves, or somebody wants attention: then the
+ * slow functions of the engine decide. A frame is a local of the job's wrapper that the compiler
+ * dissolves into registers, so its address never goes to a function that is not inlined. */
+
+typedef struct SatinStack_ SatinStack_;
+typedef struct SatinSlot_ SatinSlot_;
+
+#define SATIN_INTO_ 4 /* destinations that a frame keeps; the rest stands in the slots */
+#define SATIN_PAYLOAD_ \
+  104 /* bytes of arguments and result that fit in a slot; the rest goes to the arena */
+
+struct SatinSlot_
+{
+  const SatinJob *job;
+  uint32_t state;  /* atomic: SatinState_, and for stolen slots the thief's number above it */
+  uint32_t parent; /* atomic: low half of the parent slot's address; the low 7 bits are flags */
+  void *into; /* where the result goes at the end of the sync, if the frame has no room for that */
+  unsigned char payload[SATIN_PAYLOAD_];
+} __attribute__ ((aligned (128)));
+
+enum SatinState_
+{
+  SATIN_READY_ = 1,
+  SATIN_STARTED_ = 2 /* by its owner: running if it is on the spine, else finished */
+};
+
+/* What inlined code sees of a stack; the engine's own part follows. */
+struct SatinStack_
+{
+  SatinSlot_ *guard; /* atomic; slots below it take the slow way */
+  char line_[64 - sizeof (SatinSlot_ *)];
+  uint64_t jobs;  /* atomic, owner only: children that this stack has finished */
+  uint64_t fresh; /* owner only: number of bytes objects that satin_bytes took */
+} __attribute__ ((aligned (64)));
+
+struct SatinJob
+{
+  const char *name;
+  const SatinType *args; /* a record */
+  const SatinType *result;
+  void (*run) (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head);
+  uint32_t result_at; /* offset of the result in the payload */
+  uint32_t payload;   /* bytes */
+  uint8_t big;        /* the payload lies in the arena and the slot holds its address */
+  uint8_t args_hold;  /* SatinBytes among the arguments */
+  uint8_t result_holds;
+};
+
+typedef struct
+{
+  SatinStack_ *stack;
+  SatinSlot_ *self;  /* this job's own slot */
+  SatinSlot_ *base;  /* its first child */
+  SatinSlot_ *first; /* its first child that is not synced */
+  SatinSlot_ *head;  /* the next free slot */
+  const SatinJob *own;
+  void *into[SATIN_INTO_]; /* where the results of the first children go; NULL for satin_call */
+  const SatinJob *jobs[SATIN_INTO_];
+  uint32_t waiting; /* how many children are not synced */
+  void *arena;      /* start of this frame's part of the arena, NULL: none */
+  uint64_t fresh;   /* stack->fresh when the job began */
+  gboolean called;  /* a finished satin_call lies among the children that are not synced */
+  gboolean holds;   /* children or fresh bytes hold references */
+} SatinFrame_;
+
+/* engine/frame.c: the slow ways. */
+int satin_take_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot,
+                 SatinSlot_ *top);
+void satin_leave_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *top);
+void *satin_arena_take_ (SatinStack_ *stack, uint32_t size);
+void satin_arena_drop_ (SatinStack_ *stack, void *mark);
+void satin_hold_args_ (const SatinJob *job, void *args);
+void satin_hold_result_ (const SatinJob *job, void *result);
+void satin_release_ (SatinStack_ *stack, SatinSlot_ *base, SatinSlot_ *head, uint64_t fresh);
+void satin_unsynced_ (const SatinJob *job) G_GNUC_NORETURN;
+
+enum SatinTake_
+{
+  SATIN_TAKE_RUN_,     /* run it */
+  SATIN_TAKE_NEXT_,    /* it is finished */
+  SATIN_TAKE_ALL_DONE_ /* it and all below it to the first are finished */
+};
+
+#define SATIN_INLINE_ static inline __attribute__ ((always_inline, unused))
+#define SATIN_LIKELY_(x) __builtin_expect (!!(x), 1)
+#define SATIN_UNLIKELY_(x) __builtin_expect (!!(x), 0)
+
+SATIN_INLINE_ SatinSlot_ *
+satin_guard_ (SatinStack_ *stack)
+{
+  return __atomic_load_n (&stack->guard, __ATOMIC_RELAXED);
+}
+
+SATIN_INLINE_ void *
+satin_payload_ (SatinSlot_ *slot, int big)
+{
+  void *payload = slot->payload;
+
+  if (big)
+    __builtin_memcpy (&payload, slot->payload, sizeof payload);
+  return payload;
+}
+
+SATIN_INLINE_ void
+satin_count_ (SatinStack_ *stack, uint64_t n)
+{
+  uint64_t jobs = __atomic_load_n (&stack->jobs, __ATOMIC_RELAXED);
+
+  __atomic_store_n (&stack->jobs, jobs + n, __ATOMIC_RELAXED);
+}
+
+/* Writes the next slot but for its arguments, whose place it returns. */
+SATIN_INLINE_ void *
+satin_place_ (SatinFrame_ *frame, const SatinJob *job, void *into, int big, uint32_t payload_size,
+              int holds)
+{
+  SatinSlot_ *slot = frame->head;
+  void *payload = slot->payload;
+
+  frame->head = slot + 1;
+  slot->job = job;
+  if (frame->waiting < SATIN_INTO_)
+    {
+      frame->into[frame->waiting] = into;
+      frame->jobs[frame->waiting] = job;
+    }
+  else
+    slot->into = into;
+  frame->waiting++;
+  __atomic_store_n (&slot->parent, (uint32_t)(uintptr_t)frame->self, __ATOMIC_RELAXED);
+  __atomic_store_n (&slot->state, (uint32_t)SATIN_READY_, __ATOMIC_RELAXED);
+  if (holds)
+    frame->holds = TRUE;
+  if (big)
+    {
+      payload = satin_arena_take_ (frame->stack, payload_size);
+      if (frame->arena == NULL)
+        frame->arena = payload;
+      __builtin_memcpy (slot->payload, &payload, sizeof payload);
+    }
+  return payload;
+}
+
+SATIN_INLINE_ void
+satin_start_ (SatinFrame_ *frame, SatinSlot_ *slot, SatinSlot_ *top)
+{
+  __atomic_store_n (&slot->state, (uint32_t)SATIN_STARTED_, __ATOMIC_RELAXED);
+  if (SATIN_LIKELY_ (slot->job == frame->own))
+    frame->own->run (frame->stack, slot, top);
+  else
+    slot->job->run (frame->stack, slot, top);
+}
+
+/* Copies the result of a child to the variable that waits for it. */
+SATIN_INLINE_ void
+satin_deliver_ (const SatinJob *job, SatinSlot_ *slot, void *into)
+{
+  if (into != NULL)
+    __builtin_memcpy (into, (char *)satin_payload_ (slot, job->big) + job->result_at,
+                      job->result->size);
+}
+
+SATIN_INLINE_ void
+satin_sync_loop_ (SatinFrame_ *frame, SatinSlot_ *top)
+{
+  SatinStack_ *stack = frame->stack;
+  SatinSlot_ *slot;
+
+  for (slot = top; slot != frame->first;)
+    {
+      slot--;
+      if (SATIN_UNLIKELY_ (slot < satin_guard_ (stack)))
+        {
+          int take = satin_take_ (stack, frame->self, frame->first, slot, top);
+
+          if (take == SATIN_TAKE_ALL_DONE_)
+            return;
+          if (take == SATIN_TAKE_NEXT_)
+            continue;
+        }
+      else if (frame->called
+               && __atomic_load_n (&slot->state, __ATOMIC_RELAXED) != (uint32_t)SATIN_READY_)
+        continue;
+      satin_start_ (frame, slot, top);
+    }
+}
+
+/* Runs child number `i` of this phase; TRUE: all are finished. */
+SATIN_INLINE_ int
+satin_sync_one_ (SatinFrame_ *frame, SatinSlot_ *top, uint32_t i)
+{
+  SatinSlot_ *slot = frame->first + i;
+
+  if (SATIN_UNLIKELY_ (slot < satin_guard_ (frame->stack)))
+    {
+      int take = satin_take_ (frame->stack, frame->self, frame->first, slot, top);
+
+      if (take != SATIN_TAKE_RUN_)
+        return take == SATIN_TAKE_ALL_DONE_;
+    }
+  else if (frame->called
+           && __atomic_load_n (&slot->state, __ATOMIC_RELAXED) != (uint32_t)SATIN_READY_)
+    return FALSE;
+  __atomic_store_n (&slot->state, (uint32_t)SATIN_STARTED_, __ATOMIC_RELAXED);
+  frame->jobs[i]->run (frame->stack, slot, top);
+  return FALSE;
+}
+
+/* Where the number of children is known at compile time, destinations are registers and no loop is
+ * left. */
+SATIN_INLINE_ void
+satin_sync_few_ (SatinFrame_ *frame, SatinSlot_ *top, uint32_t n)
+{
+  if (!((n > 3 && satin_sync_one_ (frame, top, 3)) || (n > 2 && satin_sync_one_ (frame, top, 2))
+        || (n > 1 && satin_sync_one_ (frame, top, 1)))
+      && n > 0)
+    satin_sync_one_ (frame, top, 0);
+}
+
+SATIN_INLINE_ void
+satin_deliver_few_ (SatinFrame_ *frame, uint32_t n)
+{
+  if (n > 0)
+    satin_deliver_ (frame->jobs[0], frame->first, frame->into[0]);
+  if (n > 1)
+    satin_deliver_ (frame->jobs[1], frame->first + 1, frame->into[1]);
+  if (n > 2)
+    satin_deliver_ (frame->jobs[2], frame->first + 2, frame->into[2]);
+  if (n > 3)
+    satin_deliver_ (frame->jobs[3], frame->first + 3, frame->into[3]);
+}
+
+SATIN_INLINE_ void
+satin_deliver_loop_ (SatinFrame_ *frame, uint32_t n)
+{
+  SatinSlot_ *slot = frame->first;
+
+  for (uint32_t i = 0; i < n; i++, slot++)
+    {
+      void *into = i < SATIN_INTO_ ? frame->into[i] : slot->into;
+
+      if (SATIN_LIKELY_ (slot->job == frame->own))
+        satin_deliver_ (frame->own, slot, into);
+      else
+        satin_deliver_ (slot->job, slot, into);
+    }
+}
+
+SATIN_INLINE_ void
+satin_sync_ (SatinFrame_ *frame)
+{
+  SatinSlot_ *top = frame->head;
+  uint32_t n = frame->waiting;
+  int few = __builtin_constant_p (n) && n <= SATIN_INTO_;
+
+  if (few)
+    satin_sync_few_ (frame, top, n);
+  else
+    satin_sync_loop_ (frame, top);
+  if (SATIN_UNLIKELY_ (frame->base < satin_guard_ (frame->stack)))
+    satin_leave_ (frame->stack, frame->self, frame->base, top);
+  if (few)
+    satin_deliver_few_ (frame, n);
+  else
+    satin_deliver_loop_ (frame, n);
+  satin_count_ (frame->stack, n);
+  frame->waiting = 0;
+  frame->first = top;
+  frame->called = FALSE;
+}
+
+/* Runs the newest slot here and now. Children that are not synced may lie below it. */
+SATIN_INLINE_ void
+satin_called_ (SatinFrame_ *frame)
+{
+  SatinStack_ *stack = frame->stack;
+  SatinSlot_ *top = frame->head, *slot = top - 1;
+
+  if (SATIN_LIKELY_ (slot >= satin_guard_ (stack))
+      || satin_take_ (stack, frame->self, slot, slot, top) == SATIN_TAKE_RUN_)
+    satin_start_ (frame, slot, top);
+  if (slot != frame->first)
+    {
+      frame->called = TRUE;
+      return;
+    }
+  if (SATIN_UNLIKELY_ (frame->base < satin_guard_ (stack)))
+    satin_leave_ (stack, frame->self, frame->base, top);
+  satin_count_ (stack, 1);
+  frame->waiting = 0;
+  frame->first = top;
+}
+
+/* What every job does after its body: the result is in its slot. */
+SATIN_INLINE_ void
+satin_end_ (SatinFrame_ *frame)
+{
+  if (SATIN_UNLIKELY_ (frame->first != frame->head))
+    satin_unsynced_ (frame->own);
+  if (frame->holds)
+    satin_release_ (frame->stack, frame->base, frame->head, frame->fresh);
+  if (frame->arena != NULL)
+    satin_arena_drop_ (frame->stack, frame->arena);
+}
+
+/* Constants and best values. */
+typedef struct SatinConst_ SatinConst_;
+struct SatinConst_
+{
+  const char *name;
+  const SatinType *type;
+  const void *value; /* atomic; NULL: not published */
+  SatinConst_ *next;
+};
+
+typedef struct SatinBest_ SatinBest_;
+struct SatinBest_
+{
+  const char *name;
+  const SatinType *type;
+  const void *(*merge) (const void *a, const void *b);
+  const void *value; /* atomic; old values stay readable */
+  SatinBest_ *next;
+};
+
+void satin_const_register_ (SatinConst_ *constant);
+void satin_const_missing_ (const SatinConst_ *constant) G_GNUC_NORETURN;
+void satin_best_register_ (SatinBest_ *best);
+void satin_improve_ (SatinBest_ *best, const void *value);
+
+SATIN_INLINE_ const void *
+satin_const_value_ (const SatinConst_ *constant)
+{
+  const void *value = __atomic_load_n (&constant->value, __ATOMIC_ACQUIRE);
+
+  if (SATIN_UNLIKELY_ (value == NULL))
+    satin_const_missing_ (constant);
+  return value;
+}
+
+SATIN_INLINE_ const void *
+satin_best_value_ (const SatinBest_ *best)
+{
+  return __atomic_load_n (&best->value, __ATOMIC_ACQUIRE);
+}
+
+/* What the program is; net reads it. */
+typedef struct
+{
+  const char *name;
+  const char *usage;
+  int (*main) (SatinRun *run, int argc, char **argv);
+  const SatinJob *const *jobs; /* NULL-terminated */
+} SatinApp;
+
+/* Implemented by net. */
+int satin_main_ (const SatinApp *app, int argc, char **argv);
+gboolean satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result);
+void satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value);
+
+/* The types. */
+#define SATIN_SCALAR_(T, KIND) \
+  static const SatinType satin_type_##T __attribute__ ((unused)) \
+  = { #T, sizeof (T), KIND, 0, NULL };
+SATIN_SCALAR_ (int8_t, SATIN_KIND_INT8)
+SATIN_SCALAR_ (uint8_t, SATIN_KIND_UINT8)
+SATIN_SCALAR_ (int16_t, SATIN_KIND_INT16)
+SATIN_SCALAR_ (uint16_t, SATIN_KIND_UINT16)
+SATIN_SCALAR_ (int32_t, SATIN_KIND_INT32)
+SATIN_SCALAR_ (uint32_t, SATIN_KIND_UINT32)
+SATIN_SCALAR_ (int64_t, SATIN_KIND_INT64)
+SATIN_SCALAR_ (uint64_t, SATIN_KIND_UINT64)
+SATIN_SCALAR_ (double, SATIN_KIND_DOUBLE)
+SATIN_SCALAR_ (SatinBytes, SATIN_KIND_BYTES)
+
+enum
+{
+  satin_holds_int8_t = 0,
+  satin_holds_uint8_t = 0,
+  satin_holds_int16_t = 0,
+  satin_holds_uint16_t = 0,
+  satin_holds_int32_t = 0,
+  satin_holds_uint32_t = 0,
+  satin_holds_int64_t = 0,
+  satin_holds_uint64_t = 0,
+  satin_holds_double = 0,
+  satin_holds_SatinBytes = 1
+};
+
+/* Types that would mean something else on another machine, or that cannot leave this one. */
+#define satin_type_int satin_int_differs_between_machines_use_int32_t_or_int64_t
+#define satin_holds_int satin_int_differs_between_machines_use_int32_t_or_int64_t
+#define satin_type_unsigned satin_unsigned_differs_between_machines_use_uint32_t_or_uint64_t
+#define satin_holds_unsigned satin_unsigned_differs_between_machines_use_uint32_t_or_uint64_t
+#define satin_type_signed satin_signed_differs_between_machines_use_int32_t_or_int64_t
+#define satin_holds_signed satin_signed_differs_between_machines_use_int32_t_or_int64_t
+#define satin_type_long satin_long_differs_between_machines_use_int64_t
+#define satin_holds_long satin_long_differs_between_machines_use_int64_t
+#define satin_type_short satin_short_differs_between_machines_use_int16_t
+#define satin_holds_short satin_short_differs_between_machines_use_int16_t
+#define satin_type_char satin_char_differs_between_machines_use_int8_t_or_uint8_t
+#define satin_holds_char satin_char_differs_between_machines_use_int8_t_or_uint8_t
+#define satin_type_float satin_float_has_no_portable_encoding_use_double
+#define satin_holds_float satin_float_has_no_portable_encoding_use_double
+#define satin_type_bool satin_bool_differs_between_machines_use_uint8_t
+#define satin_holds_bool satin_bool_differs_between_machines_use_uint8_t
+#define satin_type__Bool satin_bool_differs_between_machines_use_uint8_t
+#define satin_holds__Bool satin_bool_differs_between_machines_use_uint8_t
+#define satin_type_size_t satin_size_t_differs_between_machines_use_uint64_t
+#define satin_holds_size_t satin_size_t_differs_between_machines_use_uint64_t
+#define satin_type_ssize_t satin_ssize_t_differs_between_machines_use_int64_t
+#define satin_holds_ssize_t satin_ssize_t_differs_between_machines_use_int64_t
+#define satin_type_ptrdiff_t satin_ptrdiff_t_differs_between_machines_use_int64_t
+#define satin_holds_ptrdiff_t satin_ptrdiff_t_differs_between_machines_use_int64_t
+#define satin_type_intptr_t satin_intptr_t_differs_between_machines_use_int64_t
+#define satin_holds_intptr_t satin_intptr_t_differs_between_machines_use_int64_t
+#define satin_type_uintptr_t satin_uintptr_t_differs_between_machines_use_uint64_t
+#define satin_holds_uintptr_t satin_uintptr_t_differs_between_machines_use_uint64_t
+#define satin_type_time_t satin_time_t_differs_between_machines_use_int64_t
+#define satin_holds_time_t satin_time_t_differs_between_machines_use_int64_t
+#define satin_type_off_t satin_off_t_differs_between_machines_use_int64_t
+#define satin_holds_off_t satin_off_t_differs_between_machines_use_int64_t
+#define satin_type_gint satin_gint_differs_between_machines_use_int32_t_or_int64_t
+#define satin_holds_gint satin_gint_differs_between_machines_use_int32_t_or_int64_t
+#define satin_type_guint satin_guint_differs_between_machines_use_uint32_t_or_uint64_t
+#define satin_holds_guint satin_guint_differs_between_machines_use_uint32_t_or_uint64_t
+#define satin_type_glong satin_glong_differs_between_machines_use_int64_t
+#define satin_holds_glong satin_glong_differs_between_machines_use_int64_t
+#define satin_type_gulong satin_gulong_differs_between_machines_use_uint64_t
+#define satin_holds_gulong satin_gulong_differs_between_machines_use_uint64_t
+#define satin_type_gsize satin_gsize_differs_between_machines_use_uint64_t
+#define satin_holds_gsize satin_gsize_differs_between_machines_use_uint64_t
+#define satin_type_gboolean satin_gboolean_differs_between_machines_use_uint8_t
+#define satin_holds_gboolean satin_gboolean_differs_between_machines_use_uint8_t
+#define satin_type_gchar satin_gchar_differs_between_machines_use_int8_t_or_uint8_t
+#define satin_holds_gchar satin_gchar_differs_between_machines_use_int8_t_or_uint8_t
+#define satin_type_const satin_const_types_and_pointers_cannot_travel_use_values_or_SatinBytes
+#define satin_holds_const satin_const_types_and_pointers_cannot_travel_use_values_or_SatinBytes
+#define satin_type_void satin_void_has_no_value_use_uint8_t
+#define satin_holds_void satin_void_has_no_value_use_uint8_t
+
+/* Counting and mapping. Each element is a parenthesised (type, name) or (type, name, COUNT). */
+#define SATIN_COUNT_(...) \
+  SATIN_COUNT_AT_ (__VA_ARGS__, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, \
+                   17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define SATIN_COUNT_AT_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, \
+                        a17, a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, \
+                        a32, a33, n, ...) \
+  n
+#define SATIN_PASTE_(a, b) SATIN_PASTE_AT_ (a, b)
+#define SATIN_PASTE_AT_(a, b) a##b
+#define SATIN_JOIN_(a, b) SATIN_JOIN_AT_ (a, b)
+#define SATIN_JOIN_AT_(a, b) a##b
+#define SATIN_MAP_(M, c, ...) \
+  SATIN_PASTE_ (SATIN_MAP_, SATIN_COUNT_ (__VA_ARGS__)) (M, c, __VA_ARGS__)
+#define SATIN_MAP_1(M, c, x) M (c, x)
+#define SATIN_MAP_2(M, c, x, ...) M (c, x) SATIN_MAP_1 (M, c, __VA_ARGS__)
+#define SATIN_MAP_3(M, c, x, ...) M (c, x) SATIN_MAP_2 (M, c, __VA_ARGS__)
+#define SATIN_MAP_4(M, c, x, ...) M (c, x) SATIN_MAP_3 (M, c, __VA_ARGS__)
+#define SATIN_MAP_5(M, c, x, ...) M (c, x) SATIN_MAP_4 (M, c, __VA_ARGS__)
+#define SATIN_MAP_6(M, c, x, ...) M (c, x) SATIN_MAP_5 (M, c, __VA_ARGS__)
+#define SATIN_MAP_7(M, c, x, ...) M (c, x) SATIN_MAP_6 (M, c, __VA_ARGS__)
+#define SATIN_MAP_8(M, c, x, ...) M (c, x) SATIN_MAP_7 (M, c, __VA_ARGS__)
+#define SATIN_MAP_9(M, c, x, ...) M (c, x) SATIN_MAP_8 (M, c, __VA_ARGS__)
+#define SATIN_MAP_10(M, c, x, ...) M (c, x) SATIN_MAP_9 (M, c, __VA_ARGS__)
+#define SATIN_MAP_11(M, c, x, ...) M (c, x) SATIN_MAP_10 (M, c, __VA_ARGS__)
+#define SATIN_MAP_12(M, c, x, ...) M (c, x) SATIN_MAP_11 (M, c, __VA_ARGS__)
+#define SATIN_MAP_13(M, c, x, ...) M (c, x) SATIN_MAP_12 (M, c, __VA_ARGS__)
+#define SATIN_MAP_14(M, c, x, ...) M (c, x) SATIN_MAP_13 (M, c, __VA_ARGS__)
+#define SATIN_MAP_15(M, c, x, ...) M (c, x) SATIN_MAP_14 (M, c, __VA_ARGS__)
+#define SATIN_MAP_16(M, c, x, ...) M (c, x) SATIN_MAP_15 (M, c, __VA_ARGS__)
+#define SATIN_MAP_17(M, c, x, ...) M (c, x) SATIN_MAP_16 (M, c, __VA_ARGS__)
+#define SATIN_MAP_18(M, c, x, ...) M (c, x) SATIN_MAP_17 (M, c, __VA_ARGS__)
+#define SATIN_MAP_19(M, c, x, ...) M (c, x) SATIN_MAP_18 (M, c, __VA_ARGS__)
+#define SATIN_MAP_20(M, c, x, ...) M (c, x) SATIN_MAP_19 (M, c, __VA_ARGS__)
+#define SATIN_MAP_21(M, c, x, ...) M (c, x) SATIN_MAP_20 (M, c, __VA_ARGS__)
+#define SATIN_MAP_22(M, c, x, ...) M (c, x) SATIN_MAP_21 (M, c, __VA_ARGS__)
+#define SATIN_MAP_23(M, c, x, ...) M (c, x) SATIN_MAP_22 (M, c, __VA_ARGS__)
+#define SATIN_MAP_24(M, c, x, ...) M (c, x) SATIN_MAP_23 (M, c, __VA_ARGS__)
+#define SATIN_MAP_25(M, c, x, ...) M (c, x) SATIN_MAP_24 (M, c, __VA_ARGS__)
+#define SATIN_MAP_26(M, c, x, ...) M (c, x) SATIN_MAP_25 (M, c, __VA_ARGS__)
+#define SATIN_MAP_27(M, c, x, ...) M (c, x) SATIN_MAP_26 (M, c, __VA_ARGS__)
+#define SATIN_MAP_28(M, c, x, ...) M (c, x) SATIN_MAP_27 (M, c, __VA_ARGS__)
+#define SATIN_MAP_29(M, c, x, ...) M (c, x) SATIN_MAP_28 (M, c, __VA_ARGS__)
+#define SATIN_MAP_30(M, c, x, ...) M (c, x) SATIN_MAP_29 (M, c, __VA_ARGS__)
+#define SATIN_MAP_31(M, c, x, ...) M (c, x) SATIN_MAP_30 (M, c, __VA_ARGS__)
+#define SATIN_MAP_32(M, c, x, ...) M (c, x) SATIN_MAP_31 (M, c, __VA_ARGS__)
+/* The same over the arguments of a job, which stand behind its result type. */
+#define SATIN_ARGS_(M, c, ...) \
+  SATIN_PASTE_ (SATIN_ARGS_, SATIN_COUNT_ (__VA_ARGS__)) (M, c, __VA_ARGS__)
+#define SATIN_ARGS_1(M, c, R)
+#define SATIN_ARGS_2(M, c, R, ...) SATIN_MAP_1 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_3(M, c, R, ...) SATIN_MAP_2 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_4(M, c, R, ...) SATIN_MAP_3 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_5(M, c, R, ...) SATIN_MAP_4 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_6(M, c, R, ...) SATIN_MAP_5 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_7(M, c, R, ...) SATIN_MAP_6 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_8(M, c, R, ...) SATIN_MAP_7 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_9(M, c, R, ...) SATIN_MAP_8 (M, c, __VA_ARGS__)
+#define SATIN_NO_ARGS_(...) SATIN_PASTE_ (SATIN_NO_ARGS_, SATIN_COUNT_ (__VA_ARGS__))
+#define SATIN_NO_ARGS_1 char satin_none_;
+#define SATIN_NO_ARGS_2
+#define SATIN_NO_ARGS_3
+#define SATIN_NO_ARGS_4
+#define SATIN_NO_ARGS_5
+#define SATIN_NO_ARGS_6
+#define SATIN_NO_ARGS_7
+#define SATIN_NO_ARGS_8
+#define SATIN_NO_ARGS_9
+#define SATIN_MANY_(...) SATIN_MANY_AT_ (__VA_ARGS__, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 0)
+#define SATIN_MANY_AT_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, ...) n
+#define SATIN_FIRST_(...) SATIN_FIRST_AT_ (__VA_ARGS__, 0)
+#define SATIN_FIRST_AT_(a, ...) a
+#define SATIN_PICK_(prefix, x) SATIN_JOIN_ (prefix, SATIN_COUNT_ x) x
+
+#define SATIN_MEMBER_(c, x) SATIN_PICK_ (SATIN_MEMBER_, x)
+#define SATIN_MEMBER_2(T, m) T m;
+#define SATIN_MEMBER_3(T, m, N) T m[N];
+
+#define SATIN_FIELD_(c, x) \
+  SATIN_APPLY_ (SATIN_JOIN_ (SATIN_FIELD_, SATIN_COUNT_ x), c, SATIN_UNWRAP_ x)
+#define SATIN_APPLY_(M, ...) M (__VA_ARGS__)
+#define SATIN_UNWRAP_(...) __VA_ARGS__
+#define SATIN_FIELD_2(c, T, m) { #m, &satin_type_##T, (uint32_t)offsetof (c, m), 0 },
+#define SATIN_FIELD_3(c, T, m, N) { #m, &satin_type_##T, (uint32_t)offsetof (c, m), (uint32_t)(N) },
+
+#define SATIN_HOLD_(c, x) SATIN_PICK_ (SATIN_HOLD_, x)
+#define SATIN_HOLD_2(T, m) | (int)satin_holds_##T
+#define SATIN_HOLD_3(T, m, N) | (int)satin_holds_##T
+
+#define SATIN_PARAMETER_(c, x) SATIN_PICK_ (SATIN_PARAMETER_, x)
+#define SATIN_PARAMETER_2(T, m) , T m
+#define SATIN_PARAMETER_3(T, m, N) , const T *m
+
+#define SATIN_STORE_(c, x) SATIN_PICK_ (SATIN_STORE_, x)
+#define SATIN_STORE_2(T, m) satin_args_->m = m;
+#define SATIN_STORE_3(T, m, N) __builtin_memcpy (satin_args_->m, m, sizeof satin_args_->m);
+
+#define SATIN_LOAD_(c, x) SATIN_PICK_ (SATIN_LOAD_, x)
+#define SATIN_LOAD_2(T, m) , satin_args_->m
+#define SATIN_LOAD_3(T, m, N) , satin_args_->m
+
+#define SATIN_PASS_(c, x) SATIN_PICK_ (SATIN_PASS_, x)
+#define SATIN_PASS_2(T, m) , m
+#define SATIN_PASS_3(T, m, N) , m
+
+/* A definition has to repeat its declaration: same names, same types. */
+#define SATIN_CHECK_(c, x) \
+  SATIN_APPLY_ (SATIN_JOIN_ (SATIN_CHECK_, SATIN_COUNT_ x), c, SATIN_UNWRAP_ x)
+#define SATIN_CHECK_2(c, T, m) \
+  SATIN_ASSERT_ (SATIN_SAME_ (T, __typeof__ (((c *)0)->m)), \
+                 "argument '" #m "' has another type where the job is declared");
+#define SATIN_CHECK_3(c, T, m, N) \
+  SATIN_ASSERT_ (SATIN_SAME_ (T[N], __typeof__ (((c *)0)->m)), \
+                 "argument '" #m "' has another type where the job is declared");
+
+#ifdef __cplusplus
+#define SATIN_ASSERT_ static_assert
+#define SATIN_SAME_(A, B) __is_same(A, B)
+#define SATIN_POINTER_(T, p) satin_pointer_<T> (p)
+#define SATIN_DEST_(T, p) (p)
+extern "C++"
+{
+  template <typename T>
+  static inline const T *
+  satin_pointer_ (const T *p)
+  {
+    return p;
+  }
+}
+#else
+#define SATIN_ASSERT_ _Static_assert
+#define SATIN_SAME_(A, B) __builtin_types_compatible_p (A, B)
+#define SATIN_POINTER_(T, p) _Generic((p), T * : (p), const T * : (p))
+#define SATIN_DEST_(T, p) _Generic((p), T * : (p))
+#endif
+
+#define SATIN_RECORD_(Name, ...) \
+  typedef struct Name \
+  { \
+    SATIN_MAP_ (SATIN_MEMBER_, Name, __VA_ARGS__) \
+  } Name; \
+  enum \
+  { \
+    satin_holds_##Name = 0 SATIN_MAP_ (SATIN_HOLD_, Name, __VA_ARGS__) \
+  }; \
+  static const SatinField satin_fields_##Name[] __attribute__ ((unused)) \
+  = { SATIN_MAP_ (SATIN_FIELD_, Name, __VA_ARGS__) }; \
+  static const SatinType satin_type_##Name __attribute__ ((unused)) \
+  = { #Name, sizeof (Name), SATIN_KIND_RECORD, SATIN_COUNT_ (__VA_ARGS__), satin_fields_##Name };
+
+#define SATIN_DECLARE_(name, ...) \
+  typedef SATIN_FIRST_ (__VA_ARGS__) satin_result_##name; \
+  typedef struct \
+  { \
+    SATIN_ARGS_ (SATIN_MEMBER_, name, __VA_ARGS__) SATIN_NO_ARGS_ (__VA_ARGS__) \
+  } satin_args_##name; \
+  enum \
+  { \
+    satin_count_##name = SATIN_COUNT_ (__VA_ARGS__) - 1, \
+    satin_args_hold_##name = 0 SATIN_ARGS_ (SATIN_HOLD_, name, __VA_ARGS__), \
+    satin_result_holds_##name = SATIN_JOIN_ (satin_holds_, SATIN_FIRST_ (__VA_ARGS__)), \
+    satin_at_##name = (sizeof (satin_args_##name) + 7) / 8 * 8, \
+    satin_size_##name = satin_at_##name + sizeof (satin_result_##name), \
+    satin_big_##name = (int)satin_size_##name > SATIN_PAYLOAD_ \
+  }; \
+  extern const SatinJob name##_job; \
+  SATIN_INLINE_ void satin_place_##name ( \
+      SatinFrame_ *satin_frame_, \
+      void *satin_into_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)) \
+  { \
+    satin_args_##name *satin_args_ = (satin_args_##name *)satin_place_ ( \
+        satin_frame_, &name##_job, satin_into_, satin_big_##name, satin_size_##name, \
+        (int)satin_args_hold_##name | (int)satin_result_holds_##name); \
+    (void)satin_args_; \
+    SATIN_ARGS_ (SATIN_STORE_, name, __VA_ARGS__) \
+    if (satin_args_hold_##name) \
+      satin_hold_args_ (&name##_job, satin_args_); \
+  } \
+  SATIN_INLINE_ void satin_spawn_##name ( \
+      SatinFrame_ *satin_frame_, \
+      satin_result_##name *satin_into_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)) \
+  { \
+    satin_place_##name (satin_frame_, satin_into_ SATIN_ARGS_ (SATIN_PASS_, name, __VA_ARGS__)); \
+  } \
+  SATIN_INLINE_ satin_result_##name satin_call_##name ( \
+      SatinFrame_ *satin_frame_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)) \
+  { \
+    SatinSlot_ *satin_slot_ = satin_frame_->head; \
+    satin_place_##name (satin_frame_, NULL SATIN_ARGS_ (SATIN_PASS_, name, __VA_ARGS__)); \
+    satin_called_ (satin_frame_); \
+    return *(satin_result_##name *)((char *)satin_payload_ (satin_slot_, satin_big_##name) \
+                                    + satin_at_##name); \
+  } \
+  SATIN_INLINE_ gboolean satin_root_##name ( \
+      SatinRun *satin_run_, \
+      satin_result_##name *satin_into_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)) \
+  { \
+    satin_args_##name satin_root_args_, *satin_args_ = &satin_root_args_; \
+    memset (satin_args_, 0, sizeof *satin_args_); \
+    SATIN_ARGS_ (SATIN_STORE_, name, __VA_ARGS__) \
+    return satin_root_ (satin_run_, &name##_job, satin_args_, satin_into_); \
+  }
+
+#define SATIN_DEFINE_(name, ...) \
+  SATIN_ASSERT_ ((int)satin_count_##name == SATIN_COUNT_ (__VA_ARGS__) - 1, \
+                 "job '" #name "' has another number of arguments where it is declared"); \
+  SATIN_ASSERT_ (SATIN_SAME_ (SATIN_FIRST_ (__VA_ARGS__), satin_result_##name), \
+                 "job '" #name "' has another result type where it is declared"); \
+  SATIN_ARGS_ (SATIN_CHECK_, satin_args_##name, __VA_ARGS__) \
+  static const SatinField satin_fields_##name[] \
+      = { SATIN_ARGS_ (SATIN_FIELD_, satin_args_##name, __VA_ARGS__){ NULL, NULL, 0, 0 } }; \
+  static const SatinType satin_args_type_##name \
+      = { #name, sizeof (satin_args_##name), SATIN_KIND_RECORD, satin_count_##name, \
+          satin_fields_##name }; \
+  static void satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
+                                SatinSlot_ *satin_head_); \
+  const SatinJob name##_job = { #name, \
+                                &satin_args_type_##name, \
+                                &SATIN_JOIN_ (satin_type_, SATIN_FIRST_ (__VA_ARGS__)), \
+                                satin_run_##name, \
+                                satin_at_##name, \
+                                satin_size_##name, \
+                                satin_big_##name, \
+                                satin_args_hold_##name, \
+                                satin_result_holds_##name }; \
+  SATIN_INLINE_ satin_result_##name satin_body_##name ( \
+      SatinFrame_ *const satin_frame_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)); \
+  static __attribute__ ((noinline)) void satin_run_##name ( \
+      SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, SatinSlot_ *satin_head_) \
+  { \
+    SatinFrame_ satin_own_frame_ = { satin_stack_, \
+                                     satin_self_, \
+                                     satin_head_, \
+                                     satin_head_, \
+                                     satin_head_, \
+                                     &name##_job, \
+                                     { NULL, NULL, NULL, NULL }, \
+                                     { NULL, NULL, NULL, NULL }, \
+                                     0, \
+                                     NULL, \
+                                     satin_stack_->fresh, \
+                                     FALSE, \
+                                     satin_args_hold_##name || satin_result_holds_##name }; \
+    char *satin_payload_at_ = (char *)satin_payload_ (satin_self_, satin_big_##name); \
+    satin_args_##name *satin_args_ = (satin_args_##name *)(void *)satin_payload_at_; \
+    satin_result_##name *satin_result_ \
+        = (satin_result_##name *)(void *)(satin_payload_at_ + satin_at_##name); \
+    (void)satin_args_; \
+    *satin_result_ \
+        = satin_body_##name (&satin_own_frame_ SATIN_ARGS_ (SATIN_LOAD_, name, __VA_ARGS__)); \
+    if (satin_result_holds_##name) \
+      satin_hold_result_ (&name##_job, satin_result_); \
+    satin_end_ (&satin_own_frame_); \
+  } \
+  SATIN_INLINE_ satin_result_##name satin_body_##name ( \
+      SatinFrame_ *const satin_frame_ __attribute__ ((unused)) \
+      SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__))
+
+/* The number of arguments is checked by the typed function behind each word. */
+#define SATIN_SPAWN_(job, ...) satin_spawn_##job (satin_frame_, SATIN_DEST_MAP_ (job, __VA_ARGS__))
+#define SATIN_ROOT_(run, job, ...) satin_root_##job ((run), SATIN_DEST_MAP_ (job, __VA_ARGS__))
+#define SATIN_DEST_MAP_(job, ...) \
+  SATIN_PASTE_ (SATIN_DEST_MAP_, SATIN_MANY_ (__VA_ARGS__)) (job, __VA_ARGS__)
+#define SATIN_DEST_MAP_1(job, dest) SATIN_DEST_ (satin_result_##job, dest)
+#define SATIN_DEST_MAP_2(job, dest, ...) SATIN_DEST_ (satin_result_##job, dest), __VA_ARGS__
+#define SATIN_CALL_(job, ...) satin_call_##job (satin_frame_ __VA_OPT__ (, ) __VA_ARGS__)
+
+#define SATIN_CONST_(Type, name) \
+  SATIN_CONST_DECLARE_ (Type, name) \
+  SatinConst_ name##_const = { #name, &satin_type_##Type, NULL, NULL }; \
+  static void __attribute__ ((constructor)) satin_register_const_##name (void) \
+  { \
+    satin_const_register_ (&name##_const); \
+  }
+#define SATIN_CONST_DECLARE_(Type, name) \
+  typedef Type satin_const_##name; \
+  extern SatinConst_ name##_const;
+
+#define SATIN_BEST_(Type, name, MERGE, ...) \
+  SATIN_BEST_DECLARE_ (Type, name) \
+  static const void *satin_merge_##name (const void *a, const void *b) \
+  { \
+    const Type *better = MERGE ((const Type *)a, (const Type *)b); \
+    return better; \
+  } \
+  static const Type satin_initial_##name = __VA_ARGS__; \
+  SatinBest_ name##_best \
+      = { #name, &satin_type_##Type, satin_merge_##name, &satin_initial_##name, NULL }; \
+  static void __attribute__ ((constructor)) satin_register_best_##name (void) \
+  { \
+    satin_best_register_ (&name##_best); \
+  }
+#define SATIN_BEST_DECLARE_(Type, name) \
+  typedef Type satin_best_##name; \
+  extern SatinBest_ name##_best;
+
+#define SATIN_APP_(app_name, app_usage, function, ...) \
+  static const SatinJob *const satin_app_jobs_[] = { __VA_ARGS__, NULL }; \
+  static const SatinApp satin_app_ = { app_name, app_usage, function, satin_app_jobs_ }; \
+  int main (int argc, char **argv) \
+  { \
+    return satin_main_ (&satin_app_, argc, argv); \
+  }
+
+#pragma GCC visibility pop
 
 G_END_DECLS

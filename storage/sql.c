@@ -6,22 +6,24 @@
 #include "storage/schema.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
-#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SQL_TEXT_BYTES_MAX 10240
 #define CACHE_KIB 8192
 
-G_DEFINE_QUARK (satin-storage-error, storage_error)
+G_DEFINE_QUARK (satin - storage - error, storage_error)
 
 gboolean
 sql_failed (Sql *sql, GError **error)
 {
   g_set_error (error, STORAGE_ERROR,
-               sqlite3_errcode (sql->db) == SQLITE_CORRUPT || sqlite3_errcode (sql->db) == SQLITE_NOTADB
-                 ? STORAGE_ERROR_UNUSABLE
-                 : STORAGE_ERROR_PLACE,
+               sqlite3_errcode (sql->db) == SQLITE_CORRUPT
+                       || sqlite3_errcode (sql->db) == SQLITE_NOTADB
+                   ? STORAGE_ERROR_UNUSABLE
+                   : STORAGE_ERROR_PLACE,
                "%s", sqlite3_errmsg (sql->db));
   return FALSE;
 }
@@ -42,12 +44,13 @@ sql_ready (Sql *sql, const char *text, GError **error)
       sqlite3_clear_bindings (statement);
       return statement;
     }
-  if (sqlite3_prepare_v3 (sql->db, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) != SQLITE_OK)
+  if (sqlite3_prepare_v3 (sql->db, text, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL)
+      != SQLITE_OK)
     {
       sql_failed (sql, error);
       return NULL;
     }
-  g_hash_table_insert (sql->statements, (gpointer) text, statement);
+  g_hash_table_insert (sql->statements, (gpointer)text, statement);
   return statement;
 }
 
@@ -99,14 +102,14 @@ sql_column_string (sqlite3_stmt *statement, int index)
   const void *data = sqlite3_column_blob (statement, index);
   if (sqlite3_column_type (statement, index) == SQLITE_NULL)
     return NULL;
-  return g_strndup (data != NULL ? data : "", (gsize) sqlite3_column_bytes (statement, index));
+  return g_strndup (data != NULL ? data : "", (gsize)sqlite3_column_bytes (statement, index));
 }
 
 GBytes *
 sql_column_bytes (sqlite3_stmt *statement, int index)
 {
   const void *data = sqlite3_column_blob (statement, index);
-  return g_bytes_new (data, (gsize) sqlite3_column_bytes (statement, index));
+  return g_bytes_new (data, (gsize)sqlite3_column_bytes (statement, index));
 }
 
 /* A file that comes from elsewhere is data, never a program: no trigger, no view, no extension, and
@@ -138,8 +141,9 @@ sql_open (const char *name, int flags, GError **error)
 {
   g_autoptr (Sql) sql = g_new0 (Sql, 1);
   sql->statements
-    = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) (void (*) (void)) sqlite3_finalize);
+      = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify)(void (*) (void))sqlite3_finalize);
   sql->checksum = g_checksum_new (G_CHECKSUM_SHA256);
+  sql->scratch = g_byte_array_new ();
   int code = sqlite3_open_v2 (name, &sql->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
   if (code != SQLITE_OK)
     {
@@ -152,8 +156,8 @@ sql_open (const char *name, int flags, GError **error)
   return g_steal_pointer (&sql);
 }
 
-/* SQLite refuses a link anywhere in a name that is opened with NOFOLLOW; ours may lie behind one, as long as
- * the file itself is none. */
+/* SQLite refuses a link anywhere in a name that is opened with NOFOLLOW; ours may lie behind one,
+ * as long as the file itself is none. */
 static char *
 without_links_above (const char *path)
 {
@@ -172,8 +176,8 @@ sql_create (const char *path, const char *identity, GError **error)
 
   g_autofree char *plain = without_links_above (path);
   g_autofree char *journal = g_strconcat (plain, "-journal", NULL);
-  (void) g_unlink (plain);
-  (void) g_unlink (journal);
+  (void)g_unlink (plain);
+  (void)g_unlink (journal);
   int fd = g_open (plain, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0)
     {
@@ -181,17 +185,17 @@ sql_create (const char *path, const char *identity, GError **error)
                    g_strerror (errno));
       return NULL;
     }
-  (void) g_close (fd, NULL);
+  (void)g_close (fd, NULL);
 
   g_autoptr (Sql) sql = sql_open (plain, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, error);
   if (sql == NULL)
     return NULL;
   sql->identity = g_strdup (identity);
   g_autofree char *settings = g_strdup_printf (
-    "PRAGMA page_size=4096; PRAGMA cache_size=-%d; PRAGMA locking_mode=EXCLUSIVE;"
-    "PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL;"
-    "PRAGMA application_id=%d; PRAGMA user_version=%d",
-    CACHE_KIB, SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
+      "PRAGMA page_size=4096; PRAGMA cache_size=-%d; PRAGMA locking_mode=EXCLUSIVE;"
+      "PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL;"
+      "PRAGMA application_id=%d; PRAGMA user_version=%d",
+      CACHE_KIB, SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
   if (!sql_run (sql, settings, error) || !schema_create (sql, error))
     return NULL;
   return g_steal_pointer (&sql);
@@ -217,6 +221,7 @@ sql_free (Sql *sql)
   g_hash_table_destroy (sql->statements);
   sqlite3_close (sql->db);
   g_checksum_free (sql->checksum);
+  g_byte_array_unref (sql->scratch);
   g_free (sql->identity);
   g_free (sql);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One SQLite connection with the settings that this room needs, its prepared statements, and the identity
- * that every row's checksum is made with. Used by one thread at a time. */
+/* One SQLite connection with the settings that this room needs, its prepared statements, and the
+ * identity that every row's checksum is made with. Used by one thread at a time. */
 #pragma once
 
 #include <glib.h>
@@ -14,13 +14,15 @@ typedef enum
   STORAGE_ERROR_PLACE     /* the place cannot be read or written now */
 } StorageError;
 
-typedef struct
+typedef struct Sql Sql;
+struct Sql
 {
   sqlite3 *db;
   char *identity;         /* (nullable) until it is read from the file */
   GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
-  GChecksum *checksum;    /* scratch of rowsum.c */
-} Sql;
+  GChecksum *checksum;    /* this and scratch: for rowsum.c */
+  GByteArray *scratch;
+};
 
 /* A new, empty work file with the schema; what was at `path` is removed. */
 Sql *sql_create (const char *path, const char *identity, GError **error);
@@ -31,7 +33,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Sql, sql_free)
 
 /* Runs statements that give no rows. */
 gboolean sql_run (Sql *sql, const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* (transfer none): the prepared statement for a literal, reset and without bindings; NULL: error. */
+/* (transfer none): the prepared statement for a literal, reset and without bindings; NULL: error.
+ */
 sqlite3_stmt *sql_ready (Sql *sql, const char *text, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* The next row. FALSE: error. `has_row` FALSE: the end, and the statement is reset. */
 gboolean sql_next (Sql *sql, sqlite3_stmt *statement, gboolean *has_row,
@@ -41,7 +44,8 @@ gboolean sql_finish (Sql *sql, sqlite3_stmt *statement, GError **error) G_GNUC_W
 /* Sets `error` from the connection's last one. Returns FALSE. */
 gboolean sql_failed (Sql *sql, GError **error);
 
-/* Text when it is UTF-8 that SQLite keeps as it is, else a blob. `data` must outlive the statement's run. */
+/* Text when it is UTF-8 that SQLite keeps as it is, else a blob. `data` must outlive the
+ * statement's run. */
 void sql_bind_bytes (sqlite3_stmt *statement, int index, const void *data, gsize size);
 /* NULL binds NULL. */
 void sql_bind_string (sqlite3_stmt *statement, int index, const char *text);

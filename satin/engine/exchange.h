@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine's one door. Whoever drives (the driver of net, a test) calls engine_*() from one thread, the
- * driver's, and reads what the workers want to say from a mailbox. Nobody else talks to the workers.
- * The engine knows jobs, stacks and paths; it must not know nodes (an id is only a key), sockets or files. */
+/* The engine's one door. Whoever drives (the driver of net, a test) calls engine_*() from one
+ * thread, the driver's, and reads what the workers want to say from a mailbox. Nobody else talks to
+ * the workers. The engine knows jobs, stacks and paths; it must not know nodes (an id is only a
+ * key), sockets or files. */
 #pragma once
 
 #include "satin.h"
@@ -15,9 +16,9 @@ typedef struct
 {
   const SatinJob *const *jobs; /* the job table, NULL-terminated; index = Loan.job */
   guint workers;               /* seats, 1 … ENGINE_WORKERS_MAX */
-  gsize stack_bytes;           /* C stack of each stack; 0: the default (reserved, committed as used) */
-  guint stacks_max;            /* stacks in all, running and parked; 0: the default */
-  Stems *stems;                /* borrowed */
+  gsize stack_bytes; /* C stack of each stack; 0: the default (reserved, committed as used) */
+  guint stacks_max;  /* stacks in all, running and parked; 0: the default */
+  Stems *stems;      /* borrowed */
   guint64 seed;
   void (*wake) (void *data); /* called from any thread when the mailbox stops being empty */
   void *wake_data;
@@ -27,15 +28,17 @@ typedef struct
 
 typedef enum
 {
-  ENGINE_HUNGRY,  /* seats are idle and nothing is left to run or steal here: `seats` of them. Said once
-                     per change; said again after each engine_run that did not feed all, and after
-                     engine_lend or a finished job left them idle again. */
+  ENGINE_HUNGRY,  /* seats are idle and nothing is left to run or steal here: `seats` of them. Said
+                     once  per change; said again after each engine_run that did not feed all, and
+                     after  engine_lend or a finished job left them idle again. */
   ENGINE_DONE,    /* the job given by engine_run under `held` finished: value, work_us */
   ENGINE_UNRUN,   /* the job given by engine_run under `held` goes back unrun: every seat waits */
   ENGINE_ADOPT,   /* slot `loan` (path, digest) waits for `holder`, who is said to hold it: ask it.
-                     Answer with engine_put, or with engine_back after engine_forget of that holder. */
-  ENGINE_COVERED, /* a job here whose path is `path` is finished: whoever holds it or something below it
-                     holds it in vain, except under the loan numbers that this engine still awaits */
+                     Answer with engine_put, or with engine_back after engine_forget of that holder.
+                   */
+  ENGINE_COVERED, /* a job here whose path is `path` is finished: whoever holds it or something
+                     below it holds it in vain, except under the loan numbers that this engine still
+                     awaits */
   ENGINE_ROWS,    /* finished children of unfinished jobs that were not yet reported: `rows` */
   ENGINE_SCANNED, /* every stack has served the last engine_scan */
   ENGINE_HALTED,  /* after engine_halt: no job runs any more and every stack was scanned */
@@ -65,38 +68,43 @@ Engine *engine_new (const EngineConfig *config, GError **error);
  * engine_halt came before it; the process may also just exit. */
 void engine_free (Engine *engine);
 
-/* The digest of a job of the table with these encoded arguments, under the constants as they are now. */
+/* The digest of a job of the table with these encoded arguments, under the constants as they are
+ * now. */
 Digest engine_digest (Engine *engine, guint32 job, GBytes *args);
 /* The digest of all published constants; part of every job's digest. Before any job runs. */
 void engine_set_constants (Engine *engine, const Digest *digest);
 
-/* Takes the oldest public job that is ready, as a thief would, without asking its busy owner. FALSE:
- * none now (owners with private ready jobs have been asked to share; try again in a while). The caller owns
- * *loan's members. The slot then waits until engine_put or engine_back names loan->loan. */
+/* Takes the oldest public job that is ready, as a thief would, without asking its busy owner.
+ * FALSE: none now (owners with private ready jobs have been asked to share; try again in a while).
+ * The caller owns *loan's members. The slot then waits until engine_put or engine_back names
+ * loan->loan. */
 gboolean engine_lend (Engine *engine, Loan *loan);
-/* The result of a lent or adopted slot. FALSE: this loan is not awaited (any more), or the bytes are not
- * of its result type; nothing is taken in. */
+/* The result of a lent or adopted slot. FALSE: this loan is not awaited (any more), or the bytes
+ * are not of its result type; nothing is taken in. */
 gboolean engine_put (Engine *engine, guint64 loan, GBytes *value);
 /* A lent or adopted slot becomes ready again here. FALSE: not awaited. */
 gboolean engine_back (Engine *engine, guint64 loan);
 /* Is this slot still awaited from elsewhere? */
 gboolean engine_awaits (Engine *engine, guint64 loan);
 
-/* A job to run here. ENGINE_DONE or ENGINE_UNRUN names `held` later. FALSE: unknown job, args not of its
- * type, or another digest. */
+/* A job to run here. ENGINE_DONE or ENGINE_UNRUN names `held` later. FALSE: unknown job, args not
+ * of its type, or another digest. */
 gboolean engine_run (Engine *engine, guint64 held, const Loan *loan);
 /* Takes it out of the inbox again. FALSE: it has started, or is lent on; ENGINE_DONE will come. */
 gboolean engine_unrun (Engine *engine, guint64 held);
 
-/* News: `holder` holds path with this digest. Finished before running, then the lowest id; `self` jobs
- * (running here for another lender) may be entered too. Running stacks re-read their spines. */
+/* News: `holder` holds path with this digest. Finished before running, then the lowest id; `self`
+ * jobs (running here for another lender) may be entered too. Running stacks re-read their spines.
+ */
 void engine_known (Engine *engine, const char *path, const Digest *digest, const NodeId *holder,
                    gboolean finished);
-/* `holder` does not hold `path` (NULL: anything) any more. Slots that wait for it are not touched. */
+/* `holder` does not hold `path` (NULL: anything) any more. Slots that wait for it are not touched.
+ */
 void engine_forget (Engine *engine, const char *path, const NodeId *holder);
 
-/* Every stack reports the rows that it has not reported yet (`whole`: all rows) at its next sync; ENGINE_ROWS per stack,
- * then ENGINE_SCANNED. Budget: ENGINE_SCAN_ROWS_MAX rows a stack, shallowest first. */
+/* Every stack reports the rows that it has not reported yet (`whole`: all rows) at its next sync;
+ * ENGINE_ROWS per stack, then ENGINE_SCANNED. Budget: ENGINE_SCAN_ROWS_MAX rows a stack, shallowest
+ * first. */
 void engine_scan (Engine *engine, gboolean whole);
 #define ENGINE_SCAN_ROWS_MAX 20000
 /* Nothing new starts; every stack stops at its next sync and is scanned; ENGINE_HALTED. Final. */
@@ -122,5 +130,6 @@ typedef struct
 
 /* May be called at any time; exact once nothing runs. */
 void engine_stats (Engine *engine, EngineStats *stats);
-/* Finished share of the whole tree as far as this engine's stacks tell, from the last scan: 0 … 1. */
+/* Finished share of the whole tree as far as this engine's stacks tell, from the last scan: 0 … 1.
+ */
 double engine_share (Engine *engine);

@@ -6,8 +6,8 @@
 #include "digest.h"
 #include "node-id.h"
 
-/* A job as it leaves a job stack. `loan` is the lender's number for the slot; with the lender's node
- * id it is the return address. */
+/* A job as it leaves a job stack. `loan` is the lender's number for the slot; with the lender's
+ * node id it is the return address. */
 typedef struct
 {
   guint64 loan;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A node's name: the number of the term in which it joined, a number, and 32 random bits; ordered so.
- * The eldest is the least. Shown as "2.7"; written in full, as "2.7.0a1b2c3d", where it must be unique. */
+/* A node's name: the number of the term in which it joined, a number, and 32 random bits; ordered
+ * so. The eldest is the least. Shown as "2.7"; written in full, as "2.7.0a1b2c3d", where it must be
+ * unique. */
 #pragma once
 
 #include <glib.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job's name: the child numbers from the root, as text. The root is "", its children "/0", "/1", …
- * At most 64 components stand in one text. A deeper job's path continues its *stem*: the job at the greatest
- * multiple of 64 levels that is less than its own depth. It is written "~S/…" with 1 to 64 components, S being the
- * id (16 lower-case hexadecimal digits) of that stem: the first 8 bytes of the SHA-256 of the stem's own text. So every
- * node writes the same short text for the same job. Canonical: decimal numbers below 2^32, no leading
- * zeros, no empty component, nothing else. Thread-safe; must not know jobs, nodes or files. */
+/* A job's name: the child numbers from the root, as text. The root is "", its children "/0", "/1",
+ * … At most 64 components stand in one text. A deeper job's path continues its *stem*: the job at
+ * the greatest multiple of 64 levels that is less than its own depth. It is written "~S/…" with 1
+ * to 64 components, S being the id (16 lower-case hexadecimal digits) of that stem: the first 8
+ * bytes of the SHA-256 of the stem's own text. So every node writes the same short text for the
+ * same job. Canonical: decimal numbers below 2^32, no leading zeros, no empty component, nothing
+ * else. Thread-safe; must not know jobs, nodes or files. */
 #pragma once
 
 #include <glib.h>
@@ -31,11 +32,13 @@ gboolean path_is_canonical (const char *path);
 char *path_child (Stems *stems, const char *path, guint32 number);
 /* (transfer full): the path with these numbers from the root. */
 char *path_from_numbers (Stems *stems, const guint32 *numbers, gsize n);
-/* Appends the numbers from the root to `numbers` (of guint32). FALSE: not canonical, or a stem is unknown. */
+/* Appends the numbers from the root to `numbers` (of guint32). FALSE: not canonical, or a stem is
+ * unknown. */
 gboolean path_to_numbers (Stems *stems, const char *path, GArray *numbers);
 /* TRUE: `path` lies strictly below `ancestor`. Unknown stems count as not below. */
 gboolean path_is_below (Stems *stems, const char *path, const char *ancestor);
-/* The id of the stem that `path` continues, written to `id` (17 bytes with NUL). FALSE: it has none. */
+/* The id of the stem that `path` continues, written to `id` (17 bytes with NUL). FALSE: it has
+ * none. */
 gboolean path_stem (const char *path, char id[17]);
 /* Calls `each` for every stem that `path` needs, the outermost first. FALSE: one is unknown. */
 gboolean path_each_stem (Stems *stems, const char *path,

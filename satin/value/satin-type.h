@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How a C value looks from outside: its members, their places and their portable encoding. The macros
- * of satin.h fill these tables at compile time; value/record.c walks them. Public, C and C++. */
+/* How a C value looks from outside: its members, their places and their portable encoding. The
+ * macros of satin.h fill these tables at compile time; value/record.c walks them. Public, C and
+ * C++. */
 #pragma once
 
 #include <glib.h>
@@ -9,8 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* Bytes of any size inside a job's arguments, a result or a record. Borrowed wherever a program sees
- * it: spawning and returning take their own reference. NULL encodes as no bytes. */
+/* Bytes of any size inside a job's arguments, a result or a record. Borrowed wherever a program
+ * sees it: spawning and returning take their own reference. NULL encodes as no bytes. */
 typedef GBytes *SatinBytes;
 
 typedef enum

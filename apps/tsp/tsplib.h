@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads symmetric travelling-salesman instances in the TSPLIB 95 format. Pure: text in, distances
+ * out. Must not know how tours are searched. */
+#pragma once
+
+#include <glib.h>
+
+#define TSPLIB_CITIES_MAX 256
+#define TSPLIB_DISTANCE_MAX 500000000
+
+#define TSPLIB_ERROR (tsplib_error_quark ())
+GQuark tsplib_error_quark (void);
+typedef enum
+{
+  TSPLIB_ERROR_MALFORMED,  /* not a TSPLIB file, or a broken one */
+  TSPLIB_ERROR_UNSUPPORTED /* a kind of instance that this program does not solve */
+} TsplibError;
+
+typedef struct
+{
+  int n;
+  gint32 *distance; /* n * n, symmetric, zeros on the diagonal */
+  gint32 *label;    /* how the file numbers its cities */
+} Tsplib;
+
+/* (transfer full) (nullable): the instance in `text`. An error's message begins with "FILE:LINE: ".
+ */
+Tsplib *tsplib_read (const char *file, const char *text, gsize size, GError **error);
+void tsplib_free (Tsplib *tsplib);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Tsplib, tsplib_free)

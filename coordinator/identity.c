@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Identity to and from the table run, and the comparison that guards every take-over. Must not know
+ * results or threads. */
+#include "coordinator/identity.h"
+
+#include "storage/sql.h"
+#include "storage/tables.h"
+
+#include <string.h>
+
+G_DEFINE_QUARK (satin - coordinator - error, coordinator_error)
+
+void
+identity_clear (Identity *identity)
+{
+  g_free (identity->run);
+  g_free (identity->name);
+  g_free (identity->app);
+  g_free (identity->program);
+  g_free (identity->folder);
+  g_strfreev (identity->argv);
+  g_free (identity->options);
+  g_free (identity->version);
+  memset (identity, 0, sizeof *identity);
+}
+
+void
+identity_take_error (GError **error, GError *from)
+{
+  g_assert (from != NULL);
+
+  gboolean is_unusable = g_error_matches (from, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE);
+  g_set_error_literal (error, COORDINATOR_ERROR,
+                       is_unusable ? COORDINATOR_ERROR_UNUSABLE : COORDINATOR_ERROR_STORE,
+                       from->message);
+  g_error_free (from);
+}
+
+/* GVariant's text form of byte strings: people read it, and any byte comes back as it was. */
+static char *
+argv_write (char *const *argv)
+{
+  static char *const none[] = { NULL };
+  g_autoptr (GVariant) array = g_variant_ref_sink (
+      g_variant_new_bytestring_array ((const char *const *)(argv != NULL ? argv : none), -1));
+  return g_variant_print (array, FALSE);
+}
+
+static char **
+argv_read (const char *text)
+{
+  g_autoptr (GVariant) array
+      = text != NULL ? g_variant_parse (G_VARIANT_TYPE_BYTESTRING_ARRAY, text, NULL, NULL, NULL)
+                     : NULL;
+  return array != NULL ? g_variant_dup_bytestring_array (array, NULL) : NULL;
+}
+
+gboolean
+identity_save (Sql *sql, const Identity *identity, GError **error)
+{
+  char schema[DIGEST_HEX_LENGTH + 1], digest[DIGEST_HEX_LENGTH + 1];
+  digest_to_hex (&identity->schema, schema);
+  digest_to_hex (&identity->identity, digest);
+  g_autofree char *argv = argv_write (identity->argv);
+  g_autofree char *started
+      = g_strdup_printf ("%" G_GINT64_FORMAT, g_get_real_time () / G_USEC_PER_SEC);
+  const char *const births[][2] = { { "id", identity->run }, { "started", started } };
+  const char *const values[][2]
+      = { { "identity", digest },          { "schema", schema },
+          { "app", identity->app },        { "argv", argv },
+          { "name", identity->name },      { "program", identity->program },
+          { "folder", identity->folder },  { "options", identity->options },
+          { "version", identity->version } };
+  for (gsize i = 0; i < G_N_ELEMENTS (births); i++)
+    if (!tables_set_first (sql, births[i][0], births[i][1], strlen (births[i][1]), error))
+      return FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+    if (values[i][1] != NULL && !tables_set (sql, values[i][0], values[i][1], error))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+load_digest (Sql *sql, const char *key, Digest *digest, GError **error)
+{
+  g_autofree char *hex = tables_get_string (sql, key, error);
+  return hex != NULL && digest_from_hex (hex, digest);
+}
+
+gboolean
+identity_load (Sql *sql, const char *target, Identity *identity, GError **error)
+{
+  GError *reason = NULL;
+  Identity found = { 0 };
+  gboolean is_named = load_digest (sql, "identity", &found.identity, &reason);
+  found.run = tables_get_string (sql, "id", is_named ? &reason : NULL);
+  if (!is_named || found.run == NULL)
+    {
+      g_clear_error (&reason);
+      identity_clear (&found);
+      g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
+                   "checkpoint '%s' is not usable: it does not say which run it is of", target);
+      return FALSE;
+    }
+  (void)load_digest (sql, "schema", &found.schema, NULL);
+  found.name = tables_get_string (sql, "name", NULL);
+  found.app = tables_get_string (sql, "app", NULL);
+  found.program = tables_get_string (sql, "program", NULL);
+  found.folder = tables_get_string (sql, "folder", NULL);
+  g_autofree char *argv = tables_get_string (sql, "argv", NULL);
+  found.argv = argv_read (argv);
+  found.options = tables_get_string (sql, "options", NULL);
+  found.version = tables_get_string (sql, "version", NULL);
+  *identity = found;
+  return TRUE;
+}
+
+static gboolean
+argv_is_equal (char *const *a, char *const *b)
+{
+  gsize i = 0;
+  if (a == NULL || b == NULL)
+    return a == b;
+  while (a[i] != NULL && b[i] != NULL && strcmp (a[i], b[i]) == 0)
+    i++;
+  return a[i] == NULL && b[i] == NULL;
+}
+
+static char *
+difference (const Identity *found, const Identity *wanted)
+{
+  if (g_strcmp0 (found->app, wanted->app) != 0)
+    return g_strdup_printf ("it is of the program '%s', this is '%s'",
+                            found->app != NULL ? found->app : "?",
+                            wanted->app != NULL ? wanted->app : "?");
+  if (!digest_equal (&found->schema, &wanted->schema))
+    return g_strdup_printf ("it is of another version of '%s': the job tables differ",
+                            wanted->app != NULL ? wanted->app : "?");
+  if (!argv_is_equal (found->argv, wanted->argv))
+    {
+      g_autofree char *theirs = argv_write (found->argv);
+      g_autofree char *ours = argv_write (wanted->argv);
+      return g_strdup_printf ("it was made with the arguments %s, these are %s", theirs, ours);
+    }
+  return g_strdup ("its identity is another one");
+}
+
+gboolean
+identity_matches (const Identity *found, const Identity *wanted, const char *target, GError **error)
+{
+  if (digest_equal (&found->identity, &wanted->identity))
+    return TRUE;
+  g_autofree char *reason = difference (found, wanted);
+  g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
+               "checkpoint '%s' belongs to another run: %s; name another checkpoint", target,
+               reason);
+  return FALSE;
+}

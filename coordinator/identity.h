@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a checkpoint is of, and the errors of this room. A file with another identity, schema,
+ * constant or input is refused. Plain values; any thread. */
+#pragma once
+
+#include "digest.h"
+
+#include <gio/gio.h>
+
+typedef struct Sql Sql; /* storage/sql.h; who only compares identities never sees it */
+
+#define COORDINATOR_ERROR (coordinator_error_quark ())
+GQuark coordinator_error_quark (void);
+typedef enum
+{
+  COORDINATOR_ERROR_UNUSABLE
+  = 3, /* foreign, another program, newer format, beyond repair: exit code 3 */
+  COORDINATOR_ERROR_STORE = 4 /* the place cannot be read or written: exit code 4 */
+} CoordinatorError;           /* the values are the exit codes of the run */
+
+typedef struct
+{
+  char *run;       /* id, born with the checkpoint, kept over resumes */
+  char *name;      /* of the run */
+  char *app;       /* program name from SATIN_APP */
+  char *program;   /* path of the program */
+  char *folder;    /* working directory */
+  char **argv;     /* arguments without Satin's own */
+  char *options;   /* launch options, for resume: a GKeyFile text */
+  char *version;   /* of Satin */
+  Digest schema;   /* of the job table */
+  Digest identity; /* of app, schema and argv */
+} Identity;
+
+void identity_clear (Identity *identity);
+
+/* Writes it into the table run, inside a transaction. What a run is born with (id) stays as it is
+ * there. */
+gboolean identity_save (Sql *sql, const Identity *identity, GError **error);
+/* Fills `identity` from a file; what it lacks is NULL. FALSE: COORDINATOR_ERROR. */
+gboolean identity_load (Sql *sql, const char *target, Identity *identity, GError **error);
+/* FALSE: `found` is of something else than `wanted`; the message says of what and why. */
+gboolean identity_matches (const Identity *found, const Identity *wanted, const char *target,
+                           GError **error);
+/* Turns an error of storage into one of this room. (transfer full: from) */
+void identity_take_error (GError **error, GError *from);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The scribe's queue: newer news replaces older of the same name. Pure; whoever holds it locks.
+ * Must not know files. */
+#include "coordinator/inbox.h"
+
+#include <string.h>
+
+#define EVENTS_MAX 10000
+#define MEMBERS_MAX 100000
+#define PRUNE_ROWS_MIN 4096
+
+static void
+value_free (gpointer data)
+{
+  InboxValue *value = data;
+  g_free (value->name);
+  g_free (value->type);
+  g_bytes_unref (value->value);
+  g_free (value);
+}
+
+static void
+member_free (gpointer data)
+{
+  InboxMember *member = data;
+  g_free (member->host);
+  g_free (member->site);
+  g_free (member->address);
+  g_free (member->cause);
+  g_free (member);
+}
+
+static void
+event_free (gpointer data)
+{
+  InboxEvent *event = data;
+  g_free (event->kind);
+  g_free (event->path);
+  g_free (event->detail);
+  g_free (event);
+}
+
+static void
+row_destroy (gpointer data)
+{
+  row_free (data);
+}
+
+Inbox *
+inbox_new (void)
+{
+  Inbox *inbox = g_new0 (Inbox, 1);
+  inbox->rows = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, row_destroy);
+  inbox->settings = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  inbox->constants = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, value_free);
+  inbox->bests = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, value_free);
+  inbox->prune_at = PRUNE_ROWS_MIN;
+  return inbox;
+}
+
+void
+inbox_free (Inbox *inbox)
+{
+  if (inbox == NULL)
+    return;
+  g_hash_table_destroy (inbox->rows);
+  g_hash_table_destroy (inbox->settings);
+  g_hash_table_destroy (inbox->constants);
+  g_hash_table_destroy (inbox->bests);
+  g_queue_clear_full (&inbox->members, member_free);
+  g_queue_clear_full (&inbox->events, event_free);
+  g_clear_pointer (&inbox->answer, g_bytes_unref);
+  g_free (inbox);
+}
+
+gboolean
+inbox_is_empty (const Inbox *inbox)
+{
+  return g_hash_table_size (inbox->rows) == 0 && g_hash_table_size (inbox->settings) == 0
+         && g_hash_table_size (inbox->constants) == 0 && g_hash_table_size (inbox->bests) == 0
+         && inbox->members.length == 0 && inbox->events.length == 0 && inbox->answer == NULL;
+}
+
+static int
+compare_paths (gconstpointer a, gconstpointer b)
+{
+  const Row *const *one = a, *const *other = b;
+  return strcmp ((*one)->path, (*other)->path);
+}
+
+GPtrArray *
+inbox_sorted_rows (const Inbox *inbox)
+{
+  GPtrArray *rows = g_ptr_array_sized_new (g_hash_table_size (inbox->rows));
+  GHashTableIter iter;
+  gpointer row;
+  g_hash_table_iter_init (&iter, inbox->rows);
+  while (g_hash_table_iter_next (&iter, NULL, &row))
+    g_ptr_array_add (rows, row);
+  g_ptr_array_sort (rows, compare_paths);
+  return rows;
+}
+
+static gboolean
+text_is_below (const char *path, const char *ancestor)
+{
+  gsize length = strlen (ancestor);
+  return strncmp (path, ancestor, length) == 0 && path[length] == '/';
+}
+
+static void
+drop_row (Inbox *inbox, const Row *row)
+{
+  inbox->bytes -= g_bytes_get_size (row->value);
+  g_hash_table_remove (inbox->rows, row->path);
+}
+
+/* While nothing can be written, rows that newer ones have overtaken would pile up. Those below
+ * another row of the same stem go here; the rest goes when they are written. */
+static void
+prune (Inbox *inbox)
+{
+  g_autoptr (GPtrArray) rows = inbox_sorted_rows (inbox);
+  Row *last = NULL;
+  for (guint i = 0; i < rows->len; i++)
+    {
+      Row *row = g_ptr_array_index (rows, i);
+      if (last != NULL && text_is_below (row->path, last->path))
+        {
+          last->work_us += row->work_us;
+          drop_row (inbox, row);
+        }
+      else
+        last = row;
+    }
+  inbox->prune_at = MAX (PRUNE_ROWS_MIN, 2 * g_hash_table_size (inbox->rows));
+}
+
+void
+inbox_add_row (Inbox *inbox, Row *row)
+{
+  Row *old = g_hash_table_lookup (inbox->rows, row->path);
+  if (old != NULL && digest_equal (&old->digest, &row->digest))
+    {
+      row_free (row);
+      return;
+    }
+  if (old != NULL)
+    drop_row (inbox, old);
+  inbox->bytes += g_bytes_get_size (row->value);
+  g_hash_table_insert (inbox->rows, row->path, row);
+  if (g_hash_table_size (inbox->rows) >= inbox->prune_at)
+    prune (inbox);
+}
+
+void
+inbox_set (Inbox *inbox, const char *key, const char *value)
+{
+  g_hash_table_replace (inbox->settings, g_strdup (key), g_strdup (value));
+}
+
+void
+inbox_add_value (GHashTable *values, const char *name, const char *type, GBytes *value)
+{
+  InboxValue *copy = g_new0 (InboxValue, 1);
+  copy->name = g_strdup (name);
+  copy->type = g_strdup (type);
+  copy->value = g_bytes_ref (value);
+  g_hash_table_replace (values, copy->name, copy);
+}
+
+void
+inbox_add_member (Inbox *inbox, const InboxMember *member)
+{
+  InboxMember *copy = g_new0 (InboxMember, 1);
+  *copy = *member;
+  copy->host = g_strdup (member->host);
+  copy->site = g_strdup (member->site);
+  copy->address = g_strdup (member->address);
+  copy->cause = g_strdup (member->cause);
+  g_queue_push_tail (&inbox->members, copy);
+  if (inbox->members.length > MEMBERS_MAX)
+    member_free (g_queue_pop_head (&inbox->members));
+}
+
+void
+inbox_add_event (Inbox *inbox, const InboxEvent *event)
+{
+  InboxEvent *copy = g_new0 (InboxEvent, 1);
+  *copy = *event;
+  copy->kind = g_strdup (event->kind);
+  copy->path = g_strdup (event->path);
+  copy->detail = g_strdup (event->detail);
+  g_queue_push_tail (&inbox->events, copy);
+  if (inbox->events.length > EVENTS_MAX)
+    event_free (g_queue_pop_head (&inbox->events));
+}
+
+void
+inbox_answer (Inbox *inbox, GBytes *answer, int exit_code)
+{
+  if (inbox->answer != NULL)
+    return;
+  inbox->answer = g_bytes_ref (answer);
+  inbox->exit_code = exit_code;
+}
+
+static void
+put_back_rows (Inbox *inbox, Inbox *older)
+{
+  GHashTableIter iter;
+  gpointer data;
+  g_hash_table_iter_init (&iter, older->rows);
+  while (g_hash_table_iter_next (&iter, NULL, &data))
+    {
+      Row *row = data, *newer = g_hash_table_lookup (inbox->rows, row->path);
+      g_hash_table_iter_steal (&iter);
+      if (newer != NULL && !digest_equal (&newer->digest, &row->digest))
+        row_free (row);
+      else
+        {
+          if (newer != NULL)
+            drop_row (inbox, newer);
+          inbox_add_row (inbox, row);
+        }
+    }
+}
+
+static void
+put_back_table (GHashTable *newer, GHashTable *older)
+{
+  GHashTableIter iter;
+  gpointer key, value;
+  g_hash_table_iter_init (&iter, older);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    if (!g_hash_table_contains (newer, key))
+      {
+        g_hash_table_iter_steal (&iter);
+        g_hash_table_insert (newer, key, value);
+      }
+}
+
+static void
+put_back_queue (GQueue *newer, GQueue *older)
+{
+  while (!g_queue_is_empty (older))
+    g_queue_push_head (newer, g_queue_pop_tail (older));
+}
+
+void
+inbox_put_back (Inbox *inbox, Inbox *older)
+{
+  put_back_rows (inbox, older);
+  put_back_table (inbox->settings, older->settings);
+  put_back_table (inbox->constants, older->constants);
+  put_back_table (inbox->bests, older->bests);
+  put_back_queue (&inbox->members, &older->members);
+  put_back_queue (&inbox->events, &older->events);
+  if (older->answer != NULL)
+    {
+      g_clear_pointer (&inbox->answer, g_bytes_unref);
+      inbox->answer = g_steal_pointer (&older->answer);
+      inbox->exit_code = older->exit_code;
+    }
+  inbox_free (older);
+}

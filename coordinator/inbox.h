@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What waits to be written to the checkpoint. It holds one entry for each path, key and name,
+ * however often they come, so that a disk that stands still costs memory by the size of the
+ * frontier and not by time. No lock of its own. */
+#pragma once
+
+#include "loan.h"
+
+typedef struct
+{
+  char *name, *type;
+  GBytes *value;
+} InboxValue;
+
+typedef struct
+{
+  NodeId id;
+  char *host, *site, *address; /* joined */
+  char *cause;                 /* left */
+  gboolean has_left;
+  gint64 at;
+} InboxMember;
+
+typedef struct
+{
+  char *kind, *path, *detail;
+  NodeId node;
+  gint64 at;
+} InboxEvent;
+
+typedef struct
+{
+  GHashTable *rows;      /* path -> Row */
+  GHashTable *settings;  /* key -> value */
+  GHashTable *constants; /* name -> InboxValue */
+  GHashTable *bests;     /* name -> InboxValue */
+  GQueue members;        /* of InboxMember, oldest first */
+  GQueue events;         /* of InboxEvent, oldest first */
+  GBytes *answer;        /* the first one */
+  int exit_code;
+  gsize bytes;    /* of the values in rows */
+  guint prune_at; /* number of rows at which those below others are thrown out next */
+} Inbox;
+
+Inbox *inbox_new (void);
+void inbox_free (Inbox *inbox);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Inbox, inbox_free)
+gboolean inbox_is_empty (const Inbox *inbox);
+
+/* (transfer full). Same path and digest: the first stays; other digest: the newer. */
+void inbox_add_row (Inbox *inbox, Row *row);
+void inbox_set (Inbox *inbox, const char *key, const char *value);
+void inbox_add_value (GHashTable *values, const char *name, const char *type, GBytes *value);
+void inbox_add_member (Inbox *inbox, const InboxMember *member);
+void inbox_add_event (Inbox *inbox, const InboxEvent *event);
+void inbox_answer (Inbox *inbox, GBytes *answer, int exit_code);
+
+/* (transfer full: older): puts what could not be written back under what came since. */
+void inbox_put_back (Inbox *inbox, Inbox *older);
+/* (transfer container): the rows in the order of their paths. */
+GPtrArray *inbox_sorted_rows (const Inbox *inbox);

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The work file and its publications. Every failure leaves the work file as it was before the call,
+ * and the target as it was. Must not know queues, threads or nodes' lives. */
+#include "coordinator/ledger.h"
+
+#include "coordinator/takeover.h"
+
+#include "storage/guard.h"
+#include "storage/publish.h"
+#include "storage/tables.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#define EVENTS_KEEP 10000
+/* SQLite holds no row above 10^9 bytes. */
+#define VALUE_BYTES_MAX (900u * 1024 * 1024)
+#define BATCH_ROWS_MAX 1000
+#define BATCH_BYTES_MAX (8u * 1024 * 1024)
+
+/* By what one tells a file from another that took its place. */
+typedef struct
+{
+  gboolean exists;
+  dev_t device;
+  ino_t inode;
+  off_t size;
+  struct timespec changed;
+} Stamp;
+
+struct Ledger
+{
+  char *target, *run;
+  char **job_names, **job_types;
+  guint n_jobs;
+  Stems *stems;
+  Identity identity; /* only app, schema, argv and identity: to compare with */
+  Sql *sql;
+  Results *results;
+  Stamp stamp; /* of the target when it was last ours */
+  gboolean has_changed;
+  LedgerStats stats;
+};
+
+static Stamp
+stamp_of (const char *path)
+{
+  struct stat status;
+  Stamp stamp = { 0 };
+  if (lstat (path, &status) != 0)
+    return stamp;
+  stamp.exists = TRUE;
+  stamp.device = status.st_dev;
+  stamp.inode = status.st_ino;
+  stamp.size = status.st_size;
+  stamp.changed = status.st_mtim;
+  return stamp;
+}
+
+static gboolean
+stamp_is_equal (const Stamp *a, const Stamp *b)
+{
+  return a->exists == b->exists && a->device == b->device && a->inode == b->inode
+         && a->size == b->size && a->changed.tv_sec == b->changed.tv_sec
+         && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+static gint64
+now_s (void)
+{
+  return g_get_real_time () / G_USEC_PER_SEC;
+}
+
+/* Ends a transaction that went wrong at some point inside. Returns FALSE. */
+static gboolean
+give_up (Ledger *ledger, GError *reason, GError **error)
+{
+  results_rollback (ledger->results);
+  g_prefix_error (&reason, "work file of the checkpoint: ");
+  identity_take_error (error, reason);
+  return FALSE;
+}
+
+static void
+note_totals (Ledger *ledger)
+{
+  ResultsTotals totals = results_totals (ledger->results);
+  ledger->stats.rows = totals.rows;
+  ledger->stats.done = CLAMP (totals.weight, 0.0, 1.0);
+}
+
+/* The number that the next publication will bear is written before it, so that the copy names
+ * itself. */
+static gboolean
+write_generation (Ledger *ledger, GError **error)
+{
+  ResultsTotals totals = results_totals (ledger->results);
+  char done[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *generation
+      = g_strdup_printf ("%" G_GUINT64_FORMAT, ledger->stats.generation + 1);
+  g_ascii_formatd (done, sizeof done, "%.6f", CLAMP (totals.weight, 0.0, 1.0));
+  return tables_set (ledger->sql, "generation", generation, error)
+         && tables_set (ledger->sql, "done", done, error);
+}
+
+/* In a transaction. */
+static gboolean
+take_over (Ledger *ledger, Sql *from, GError **error)
+{
+  Takeover takeover = { 0 };
+  if (!takeover_unite (ledger->results, ledger->sql, from, ledger->stems, &takeover, error))
+    return FALSE;
+  g_autofree char *generation = tables_get_string (from, "generation", NULL);
+  guint64 number = generation != NULL ? g_ascii_strtoull (generation, NULL, 10) : 0;
+  ledger->stats.generation = MAX (ledger->stats.generation, number);
+  g_autofree char *detail
+      = g_strdup_printf ("%" G_GUINT64_FORMAT " results, %" G_GUINT64_FORMAT " bad rows left out",
+                         takeover.rows, takeover.bad);
+  TablesEvent event = { .at = now_s (), .kind = "taken over", .detail = detail };
+  return tables_put_event (ledger->sql, &event, EVENTS_KEEP, error);
+}
+
+/* Who of the nodes in the file still lives is not known here: the living are told to us again
+ * (scribe_joined), which undoes this for them. The others do not stay in the list of those to be
+ * asked whether the checkpoint is in use. */
+static gboolean
+take_over_first (Ledger *ledger, Sql *from, GError **error)
+{
+  return take_over (ledger, from, error)
+         && tables_end_all_nodes (ledger->sql, now_s (), "gone at a take-over", error);
+}
+
+/* (transfer full) (nullable): the file at the target, if it is of our identity. NULL with an error:
+ * not ours. */
+static Sql *
+open_target (Ledger *ledger, Identity *found, GError **error)
+{
+  GError *reason = NULL;
+  g_autoptr (Sql) file = guard_open (ledger->target, &reason);
+  if (reason != NULL)
+    identity_take_error (error, reason);
+  if (file == NULL || !identity_load (file, ledger->target, found, error))
+    return NULL;
+  if (identity_matches (found, &ledger->identity, ledger->target, error))
+    return g_steal_pointer (&file);
+  identity_clear (found);
+  return NULL;
+}
+
+static gboolean
+begin_file (Ledger *ledger, const char *work_path, Sql *file, const Identity *identity,
+            GError **error)
+{
+  char hex[DIGEST_HEX_LENGTH + 1];
+  GError *reason = NULL;
+  digest_to_hex (&identity->identity, hex);
+  ledger->sql = sql_create (work_path, hex, &reason);
+  ledger->results = ledger->sql != NULL ? results_new (ledger->sql, &reason) : NULL;
+  if (ledger->results == NULL)
+    {
+      g_prefix_error (&reason, "work file of the checkpoint: ");
+      identity_take_error (error, reason);
+      return FALSE;
+    }
+  if (!results_begin (ledger->results, &reason)
+      || (file != NULL && !take_over_first (ledger, file, &reason))
+      || !identity_save (ledger->sql, identity, &reason) || !write_generation (ledger, &reason)
+      || !results_commit (ledger->results, &reason))
+    return give_up (ledger, reason, error);
+  note_totals (ledger);
+  return TRUE;
+}
+
+static gboolean
+begin_place (Ledger *ledger, GError **error)
+{
+  GError *reason = NULL;
+  if (!publish_try (ledger->target, ledger->run, &reason))
+    {
+      identity_take_error (error, reason);
+      return FALSE;
+    }
+  publish_sweep (ledger->target, ledger->run);
+  return TRUE;
+}
+
+static gboolean
+begin (Ledger *ledger, const char *work_path, Identity *identity, GError **error)
+{
+  g_autoptr (Sql) file = NULL;
+  Identity found = { 0 };
+  GError *reason = NULL;
+  if (ledger->target[0] != '\0')
+    {
+      ledger->stamp = stamp_of (ledger->target);
+      file = open_target (ledger, &found, &reason);
+    }
+  if (reason != NULL)
+    {
+      g_propagate_error (error, reason);
+      return FALSE;
+    }
+  if (file != NULL)
+    {
+      g_free (identity->run);
+      identity->run = g_steal_pointer (&found.run);
+    }
+  identity_clear (&found);
+  ledger->run = g_strdup (identity->run);
+  return (ledger->target[0] == '\0' || begin_place (ledger, error))
+         && begin_file (ledger, work_path, file, identity, error);
+}
+
+Ledger *
+ledger_new (const LedgerConfig *config, Identity *identity, GError **error)
+{
+  g_assert (config->work_path != NULL && config->target != NULL && config->stems != NULL);
+  g_assert (identity->run != NULL);
+
+  g_autoptr (Ledger) ledger = g_new0 (Ledger, 1);
+  ledger->target
+      = config->target[0] != '\0' ? g_canonicalize_filename (config->target, NULL) : g_strdup ("");
+  ledger->job_names = g_strdupv ((char **)config->job_names);
+  ledger->job_types = g_strdupv ((char **)config->job_types);
+  ledger->n_jobs = g_strv_length (ledger->job_names);
+  g_assert (ledger->n_jobs == g_strv_length (ledger->job_types));
+  ledger->stems = config->stems;
+  ledger->identity.app = g_strdup (identity->app);
+  ledger->identity.argv = g_strdupv (identity->argv);
+  ledger->identity.schema = identity->schema;
+  ledger->identity.identity = identity->identity;
+  ledger->has_changed = TRUE;
+  if (!begin (ledger, config->work_path, identity, error))
+    return NULL;
+  return g_steal_pointer (&ledger);
+}
+
+void
+ledger_free (Ledger *ledger)
+{
+  if (ledger == NULL)
+    return;
+  results_free (ledger->results);
+  sql_free (ledger->sql);
+  identity_clear (&ledger->identity);
+  g_strfreev (ledger->job_names);
+  g_strfreev (ledger->job_types);
+  g_free (ledger->target);
+  g_free (ledger->run);
+  g_free (ledger);
+}
+
+static gboolean
+write_values (Ledger *ledger, const Inbox *inbox, GError **error)
+{
+  GHashTableIter iter;
+  gpointer key, data;
+  g_hash_table_iter_init (&iter, inbox->settings);
+  while (g_hash_table_iter_next (&iter, &key, &data))
+    if (!tables_set (ledger->sql, key, data, error))
+      return FALSE;
+  g_hash_table_iter_init (&iter, inbox->constants);
+  while (g_hash_table_iter_next (&iter, NULL, &data))
+    {
+      InboxValue *value = data;
+      char hex[DIGEST_HEX_LENGTH + 1];
+      gsize size;
+      const void *bytes = g_bytes_get_data (value->value, &size);
+      Digest digest = digest_of_data (bytes, size);
+      digest_to_hex (&digest, hex);
+      TablesValue row
+          = { .name = value->name, .type = value->type, .digest = hex, .value = value->value };
+      if (!tables_put_constant (ledger->sql, &row, error))
+        return FALSE;
+    }
+  g_hash_table_iter_init (&iter, inbox->bests);
+  while (g_hash_table_iter_next (&iter, NULL, &data))
+    {
+      InboxValue *value = data;
+      TablesValue row = { .name = value->name, .type = value->type, .value = value->value };
+      if (!tables_put_best (ledger->sql, &row, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* An id as it stands in the file; nobody is the empty text. */
+static const char *
+node_text (const NodeId *id, char text[NODE_ID_TEXT_MAX])
+{
+  return node_id_is_none (id) ? "" : node_id_write (id, text);
+}
+
+static gboolean
+write_members (Ledger *ledger, const Inbox *inbox, GError **error)
+{
+  for (GList *link = inbox->members.head; link != NULL; link = link->next)
+    {
+      const InboxMember *member = link->data;
+      char id[NODE_ID_TEXT_MAX];
+      TablesNode node = { .id = node_text (&member->id, id),
+                          .name = member->host,
+                          .site = member->site,
+                          .address = member->address,
+                          .joined = member->at };
+      gboolean good = member->has_left
+                          ? tables_end_node (ledger->sql, node.id, member->at, member->cause, error)
+                          : tables_put_node (ledger->sql, &node, error);
+      if (!good)
+        return FALSE;
+    }
+  for (GList *link = inbox->events.head; link != NULL; link = link->next)
+    {
+      const InboxEvent *event = link->data;
+      char id[NODE_ID_TEXT_MAX];
+      TablesEvent row
+          = { .at = event->at,
+              .kind = event->kind,
+              .node = node_id_is_none (&event->node) ? NULL : node_text (&event->node, id),
+              .path = event->path,
+              .detail = event->detail };
+      if (!tables_put_event (ledger->sql, &row, EVENTS_KEEP, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static void
+meet_stem (const char *id, const char *stem, void *data)
+{
+  results_meet_stem (data, id, stem);
+}
+
+/* Rows that cannot be written rightly are left out: they are only done again. */
+static gboolean
+row_can_be_written (Ledger *ledger, const Row *row)
+{
+  char id[17];
+  if (row->job >= ledger->n_jobs || !path_is_canonical (row->path)
+      || g_bytes_get_size (row->value) > VALUE_BYTES_MAX)
+    return FALSE;
+  return !path_stem (row->path, id) || results_knows_stem (ledger->results, id)
+         || path_each_stem (ledger->stems, row->path, meet_stem, ledger->results);
+}
+
+static gboolean
+write_rows (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **error)
+{
+  g_autoptr (GPtrArray) rows = inbox_sorted_rows (inbox);
+  gint64 now = now_s ();
+  for (guint i = 0; i < rows->len; i++)
+    {
+      const Row *row = g_ptr_array_index (rows, i);
+      char id[NODE_ID_TEXT_MAX];
+      gboolean written;
+      if (!row_can_be_written (ledger, row))
+        continue;
+      Result result = { .path = row->path,
+                        .node = node_text (&row->node, id),
+                        .job = ledger->job_names[row->job],
+                        .type = ledger->job_types[row->job],
+                        .digest = row->digest.bytes,
+                        .digest_size = sizeof row->digest.bytes,
+                        .value = row->value,
+                        .work_s = (double)row->work_us / G_USEC_PER_SEC,
+                        .saved = now,
+                        .weight = row->weight };
+      if (!results_put (ledger->results, &result, &written, error))
+        return FALSE;
+      *n_written += written;
+    }
+  return TRUE;
+}
+
+static gboolean
+write_answer (Ledger *ledger, const Inbox *inbox, GError **error)
+{
+  if (inbox->answer == NULL)
+    return TRUE;
+  gsize size;
+  const void *data = g_bytes_get_data (inbox->answer, &size);
+  g_autofree char *code = g_strdup_printf ("%d", inbox->exit_code);
+  return tables_set_first (ledger->sql, "answer", data, size, error)
+         && tables_set_first (ledger->sql, "exit", code, strlen (code), error);
+}
+
+gboolean
+ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
+{
+  GError *reason = NULL;
+  guint64 n_written = 0;
+  int before = sqlite3_total_changes (ledger->sql->db);
+  if (!results_begin (ledger->results, &reason) || !write_values (ledger, inbox, &reason)
+      || !write_members (ledger, inbox, &reason) || !write_rows (ledger, inbox, &n_written, &reason)
+      || !write_answer (ledger, inbox, &reason))
+    return give_up (ledger, reason, error);
+
+  gboolean has_changed = sqlite3_total_changes (ledger->sql->db) != before;
+  if ((has_changed && !write_generation (ledger, &reason))
+      || !results_commit (ledger->results, &reason))
+    return give_up (ledger, reason, error);
+  ledger->has_changed = ledger->has_changed || has_changed;
+  ledger->stats.saves++;
+  ledger->stats.saved_rows += n_written;
+  note_totals (ledger);
+  return TRUE;
+}
+
+gboolean
+ledger_has_changed (const Ledger *ledger)
+{
+  return ledger->has_changed && ledger->target[0] != '\0';
+}
+
+/* Another coordinator of this run may have published meanwhile: in a split both sides go on, and
+ * rows are facts. */
+static gboolean
+unite_with_target (Ledger *ledger, GError **error)
+{
+  Stamp stamp = stamp_of (ledger->target);
+  if (!stamp.exists || stamp_is_equal (&stamp, &ledger->stamp))
+    return TRUE;
+  Identity found = { 0 };
+  GError *reason = NULL;
+  g_autoptr (Sql) file = open_target (ledger, &found, &reason);
+  identity_clear (&found);
+  if (reason != NULL)
+    {
+      g_propagate_error (error, reason);
+      return FALSE;
+    }
+  if (file == NULL)
+    return TRUE;
+  if (!results_begin (ledger->results, &reason) || !take_over (ledger, file, &reason)
+      || !write_generation (ledger, &reason) || !results_commit (ledger->results, &reason))
+    return give_up (ledger, reason, error);
+  note_totals (ledger);
+  ledger->stamp = stamp;
+  return TRUE;
+}
+
+gboolean
+ledger_publish (Ledger *ledger, GError **error)
+{
+  g_assert (ledger->target[0] != '\0');
+
+  GError *reason = NULL;
+  if (!unite_with_target (ledger, error))
+    return FALSE;
+  if (!publish_copy (ledger->sql, ledger->target, ledger->run, &ledger->stats.bytes, &reason))
+    {
+      identity_take_error (error, reason);
+      return FALSE;
+    }
+  ledger->stamp = stamp_of (ledger->target);
+  ledger->has_changed = FALSE;
+  ledger->stats.generation++;
+  return TRUE;
+}
+
+typedef struct
+{
+  Ledger *ledger;
+  LedgerBatch batch;
+  gpointer data;
+  GPtrArray *rows;
+  gsize bytes;
+} LedgerLoad;
+
+static GPtrArray *
+new_rows (void)
+{
+  return g_ptr_array_new_with_free_func ((GDestroyNotify)(void (*) (void))row_free);
+}
+
+static void
+hand_over (LedgerLoad *load, gboolean final)
+{
+  g_autoptr (GPtrArray) rows = g_steal_pointer (&load->rows);
+  load->rows = new_rows ();
+  load->bytes = 0;
+  load->batch (rows, final, load->data);
+}
+
+static gboolean
+load_row (const Result *result, gpointer data, GError **error)
+{
+  LedgerLoad *load = data;
+  guint32 job = 0;
+  Digest digest;
+  (void)error;
+  while (job < load->ledger->n_jobs && strcmp (load->ledger->job_names[job], result->job) != 0)
+    job++;
+  if (job == load->ledger->n_jobs || strcmp (load->ledger->job_types[job], result->type) != 0
+      || !takeover_row_is_sound (result))
+    return TRUE;
+  memcpy (digest.bytes, result->digest, sizeof digest.bytes);
+  guint64 work_us = (guint64)(result->work_s * G_USEC_PER_SEC + 0.5);
+  Row *row = row_new (result->path, job, &digest, result->weight, work_us, result->value);
+  if (!node_id_read (result->node, &row->node))
+    row->node = NODE_ID_NONE;
+  g_ptr_array_add (load->rows, row);
+  load->bytes += g_bytes_get_size (result->value);
+  if (load->rows->len >= BATCH_ROWS_MAX || load->bytes >= BATCH_BYTES_MAX)
+    hand_over (load, FALSE);
+  return TRUE;
+}
+
+gboolean
+ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer data, GError **error)
+{
+  char id[NODE_ID_TEXT_MAX];
+  LedgerLoad load = { .ledger = ledger, .batch = batch, .data = data, .rows = new_rows () };
+  ResultsQuery query = { .node = node != NULL ? node_text (node, id) : NULL };
+  GError *reason = NULL;
+  gboolean good = results_each (ledger->sql, &query, load_row, &load, NULL, &reason);
+  hand_over (&load, TRUE);
+  g_ptr_array_unref (load.rows);
+  if (!good)
+    identity_take_error (error, reason);
+  return good;
+}
+
+LedgerStats
+ledger_stats (const Ledger *ledger)
+{
+  return ledger->stats;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The checkpoint as the scribe sees it: the work file, what is taken over into it, a batch written,
+ * a copy published. Owned by one thread at a time; blocks on the disk; knows no queue and no clock
+ * but the wall's. */
+#pragma once
+
+#include "coordinator/identity.h"
+#include "coordinator/inbox.h"
+
+#include "path.h"
+
+typedef struct Ledger Ledger;
+
+typedef struct
+{
+  const char *work_path, *target;                  /* target "": nothing is ever published */
+  const char *const *job_names, *const *job_types; /* NULL-terminated; copied */
+  Stems *stems;                                    /* borrowed */
+} LedgerConfig;
+
+/* See scribe_new. Errors are of COORDINATOR_ERROR, here and below. */
+Ledger *ledger_new (const LedgerConfig *config, Identity *identity, GError **error);
+void ledger_free (Ledger *ledger);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Ledger, ledger_free)
+
+/* Writes all of `inbox` in one transaction. FALSE: nothing of it is written. */
+gboolean ledger_write (Ledger *ledger, const Inbox *inbox, GError **error);
+/* Publishes. What stands at the target and was not written by this ledger is united with ours
+ * first, or, when it is of another run, left alone. */
+gboolean ledger_publish (Ledger *ledger, GError **error);
+/* TRUE: something was written since the last publication. */
+gboolean ledger_has_changed (const Ledger *ledger);
+
+/* Calls `batch` with arrays of Row, the last time with `final`, whatever happens. */
+typedef void (*LedgerBatch) (GPtrArray *rows, gboolean final, gpointer data);
+gboolean ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer data,
+                      GError **error);
+
+typedef struct
+{
+  guint64 saves, rows, saved_rows, generation, bytes;
+  double done;
+} LedgerStats;
+LedgerStats ledger_stats (const Ledger *ledger);

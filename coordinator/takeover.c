@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies row by row what verifies, by the same rules of compaction as new rows. T1-6 of the paper's
+ * claims: a damaged row is lost, the rest is not. Must not know threads or places. */
+#include "coordinator/takeover.h"
+
+#include "digest.h"
+
+#include "storage/tables.h"
+
+typedef struct
+{
+  Results *results;
+  Stems *stems;
+  Takeover *takeover;
+  GPtrArray *ids; /* of the stems that the file has */
+} TakeoverState;
+
+gboolean
+takeover_row_is_sound (const Result *row)
+{
+  return path_is_canonical (row->path) && row->digest_size == sizeof (Digest)
+         && g_variant_type_string_is_valid (row->type);
+}
+
+static gboolean
+take_stem (const char *id, const char *path, gpointer data, GError **error)
+{
+  TakeoverState *state = data;
+  (void)error;
+  if (stems_add (state->stems, id, path))
+    g_ptr_array_add (state->ids, g_strdup (id));
+  else
+    state->takeover->bad++;
+  return TRUE;
+}
+
+static void
+ignore_stem (const char *id, const char *stem, void *data)
+{
+  (void)id, (void)stem, (void)data;
+}
+
+/* A stem is of use when all above it are known too; only then is it made known to `results`, and
+ * the rows of the others are left out: nobody could say where they lie. */
+static void
+meet_whole_stems (TakeoverState *state)
+{
+  for (guint i = 0; i < state->ids->len; i++)
+    {
+      const char *id = g_ptr_array_index (state->ids, i);
+      const char *path = stems_lookup (state->stems, id);
+      if (path_each_stem (state->stems, path, ignore_stem, NULL))
+        results_meet_stem (state->results, id, path);
+      else
+        state->takeover->bad++;
+    }
+}
+
+static gboolean
+take_row (const Result *row, gpointer data, GError **error)
+{
+  TakeoverState *state = data;
+  char id[17];
+  gboolean written;
+  gboolean is_sound = takeover_row_is_sound (row)
+                      && (!path_stem (row->path, id) || results_knows_stem (state->results, id));
+  if (!is_sound)
+    {
+      state->takeover->bad++;
+      return TRUE;
+    }
+  state->takeover->rows++;
+  return results_put (state->results, row, &written, error);
+}
+
+gboolean
+takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Takeover *takeover,
+                GError **error)
+{
+  g_autoptr (GPtrArray) ids = g_ptr_array_new_with_free_func (g_free);
+  TakeoverState state = { .results = results, .stems = stems, .takeover = takeover, .ids = ids };
+  ResultsQuery all = { 0 };
+  if (!tables_copy (to, from, &takeover->bad, error)
+      || !results_each_stem (from, take_stem, &state, &takeover->bad, error))
+    return FALSE;
+  meet_whole_stems (&state);
+  return results_each (from, &all, take_row, &state, &takeover->bad, error);
+}

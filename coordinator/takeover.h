@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Everything that proves itself in one checkpoint goes into a work file of the same identity.
+ * Blocks on the disk; any one thread. */
+#pragma once
+
+#include "storage/results.h"
+
+#include "path.h"
+
+typedef struct
+{
+  guint64 rows; /* results that the file has to give */
+  guint64 bad;  /* rows of any table that were left out: damaged, or not in canonical form */
+} Takeover;
+
+/* Inside a transaction of `results`, which lies over `to`. Stems are entered in `stems` too. */
+gboolean takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Takeover *takeover,
+                         GError **error);
+/* TRUE: a row as every node writes it: canonical path, whole digest. */
+gboolean takeover_row_is_sound (const Result *row);

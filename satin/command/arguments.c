@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of run and resume. Everything that can be seen to be wrong before a process is
+ * started is refused here, in one sentence. One thread; starts nothing. */
+#include "arguments.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* More than this on one machine is a slip of the finger. */
+#define NODES_MAX 256
+#define WORKERS_MAX 1024
+#define INTERVAL_MIN_S 0.05
+#define INTERVAL_MAX_S (7.0 * 24 * 3600)
+
+void
+arguments_clear (Arguments *options)
+{
+  g_free (options->checkpoint);
+  g_free (options->name);
+  g_free (options->stats);
+  g_strfreev (options->words);
+  g_strfreev (options->program);
+  memset (options, 0, sizeof *options);
+}
+
+/* What g_option hands over: texts, because its own number reading says too little when it fails. */
+typedef struct
+{
+  char *nodes, *workers, *interval, *checkpoint, *name, *stats;
+  gboolean tcp, live;
+} Texts;
+
+static void
+texts_clear (Texts *texts)
+{
+  g_free (texts->nodes);
+  g_free (texts->workers);
+  g_free (texts->interval);
+  g_free (texts->checkpoint);
+  g_free (texts->name);
+  g_free (texts->stats);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Texts, texts_clear)
+
+static GOptionContext *
+make_context (Texts *texts, const char *parameters, const char *summary)
+{
+  const GOptionEntry entries[] = {
+    { "nodes", 'n', 0, G_OPTION_ARG_STRING, &texts->nodes, "Node processes to start (1)", "NODES" },
+    { "workers", 'w', 0, G_OPTION_ARG_STRING, &texts->workers,
+      "Workers of each node (this machine's cores, shared out)", "WORKERS" },
+    { "checkpoint", 0, 0, G_OPTION_ARG_FILENAME, &texts->checkpoint, "Keep what is finished here",
+      "URI" },
+    { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (10)",
+      "S" },
+    { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
+    { "stats", 0, 0, G_OPTION_ARG_FILENAME, &texts->stats,
+      "Write figures there at the end, as JSON", "FILE" },
+    { "tcp", 0, 0, G_OPTION_ARG_NONE, &texts->tcp, "Talk over loopback TCP, not Unix sockets",
+      NULL },
+    { "live", 0, 0, G_OPTION_ARG_NONE, &texts->live,
+      "Show the live line even when not on a terminal", NULL },
+    { NULL, 0, 0, 0, NULL, NULL, NULL }
+  };
+  GOptionContext *context = g_option_context_new (parameters);
+
+  g_option_context_set_summary (context, summary);
+  g_option_context_add_main_entries (context, entries, NULL);
+  return context;
+}
+
+/* An unset text leaves `number` alone. */
+static gboolean
+read_count (const char *text, gint64 most, int *number)
+{
+  gint64 value;
+
+  if (text == NULL)
+    return TRUE;
+  if (!g_ascii_string_to_signed (text, 10, 1, most, &value, NULL))
+    return FALSE;
+  *number = (int)value;
+  return TRUE;
+}
+
+static gboolean
+read_seconds (const char *text, double *seconds)
+{
+  char *end;
+  double value;
+
+  if (text == NULL)
+    return TRUE;
+  value = g_ascii_strtod (text, &end);
+  if (end == text || *end != '\0' || !(value >= INTERVAL_MIN_S && value <= INTERVAL_MAX_S))
+    return FALSE;
+  *seconds = value;
+  return TRUE;
+}
+
+static gboolean
+check_texts (const Texts *texts, Arguments *options, const char *verb)
+{
+  if (!read_count (texts->nodes, NODES_MAX, &options->nodes))
+    return command_usage (verb, "-n takes a number from 1 to %d, not '%s'", NODES_MAX,
+                          texts->nodes),
+           FALSE;
+  if (!read_count (texts->workers, WORKERS_MAX, &options->workers))
+    return command_usage (verb, "-w takes a number from 1 to %d, not '%s'", WORKERS_MAX,
+                          texts->workers),
+           FALSE;
+  if (!read_seconds (texts->interval, &options->interval_s))
+    return command_usage (verb, "--interval takes seconds from %g to %g, not '%s'", INTERVAL_MIN_S,
+                          INTERVAL_MAX_S, texts->interval),
+           FALSE;
+  if (texts->name != NULL && !folder_name_is_valid (texts->name))
+    return command_usage (
+               verb, "'%s' is not a name for a run: use up to %d letters, digits, '.', '_', '-'",
+               texts->name, FOLDER_NAME_MAX),
+           FALSE;
+  if (texts->checkpoint != NULL && texts->checkpoint[0] == '\0')
+    return command_usage (verb, "--checkpoint needs a file"), FALSE;
+  if (texts->stats != NULL && texts->stats[0] == '\0')
+    return command_usage (verb, "--stats needs a file"), FALSE;
+  return TRUE;
+}
+
+char *
+arguments_target (const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *scheme = strstr (text, "://") == NULL ? NULL : g_uri_parse_scheme (text);
+  char *path;
+
+  if (scheme == NULL)
+    return g_canonicalize_filename (text, NULL);
+  if (strcmp (scheme, "file") != 0)
+    {
+      command_say ("checkpoint '%s': only paths and file: URIs can be used so far", text);
+      return NULL;
+    }
+  path = g_filename_from_uri (text, NULL, &error);
+  if (path == NULL)
+    command_say ("checkpoint '%s': %s", text, error->message);
+  return path;
+}
+
+/* Cuts argv at the first `--`: what follows is the program's, options of the same name included. */
+static char **
+cut_program (int *argc, char **argv)
+{
+  for (int i = 1; i < *argc; i++)
+    if (strcmp (argv[i], "--") == 0)
+      {
+        char **program = g_strdupv (argv + i + 1);
+
+        argv[i] = NULL;
+        *argc = i;
+        return program;
+      }
+  return NULL;
+}
+
+/* g_option_context_parse stops at the first word; `resume URI -n 2` has options behind it. */
+static gboolean
+parse_between (GOptionContext *context, const char *verb, Arguments *options, int argc, char **argv)
+{
+  g_autoptr (GPtrArray) words = g_ptr_array_new_with_free_func (g_free);
+  gboolean with_program = options->program != NULL || strcmp (verb, "resume") == 0;
+
+  for (;;)
+    {
+      if (!command_parse (context, verb, &argc, &argv))
+        return FALSE;
+      if (argc < 2)
+        break;
+      if (!with_program)
+        {
+          /* `satin run fib 30`: the first word is PROGRAM, the rest its arguments. */
+          options->program = g_strdupv (argv + 1);
+          break;
+        }
+      g_ptr_array_add (words, g_strdup (argv[1]));
+      argv[1] = argv[0];
+      argc--, argv++;
+    }
+  g_ptr_array_add (words, NULL);
+  options->words = (char **)g_ptr_array_free (g_steal_pointer (&words), FALSE);
+  return TRUE;
+}
+
+gboolean
+arguments_read (Arguments *options, const char *const about[3], int argc, char **argv)
+{
+  g_auto (Texts) texts = { 0 };
+  g_autoptr (GOptionContext) context = make_context (&texts, about[1], about[2]);
+  g_autofree char *verb = g_strdup_printf ("%s ", about[0]);
+  g_autofree char **copy = g_memdup2 (argv, ((gsize)argc + 1) * sizeof *argv);
+
+  options->program = cut_program (&argc, copy);
+  if (!parse_between (context, about[0], options, argc, copy)
+      || !check_texts (&texts, options, verb))
+    return FALSE;
+  options->tcp = texts.tcp;
+  options->live = texts.live;
+  options->checkpoint = g_steal_pointer (&texts.checkpoint);
+  options->stats = texts.stats == NULL ? NULL : g_canonicalize_filename (texts.stats, NULL);
+  options->name = g_steal_pointer (&texts.name);
+  return TRUE;
+}
+
+char *
+arguments_program (const char *word)
+{
+  g_autofree char *found = g_find_program_in_path (word);
+
+  if (found != NULL)
+    return g_canonicalize_filename (found, NULL);
+  if (g_file_test (word, G_FILE_TEST_IS_DIR))
+    command_say ("cannot run '%s': it is a folder", word);
+  else if (g_file_test (word, G_FILE_TEST_EXISTS) && strchr (word, '/') != NULL)
+    command_say ("cannot run '%s': it is not an executable file", word);
+  else
+    command_say ("cannot run '%s': there is no such program%s", word,
+                 strchr (word, '/') == NULL ? " in PATH (a path needs a '/', like ./prog)" : "");
+  return NULL;
+}
+
+gboolean
+arguments_place_is_writable (const char *what, const char *file)
+{
+  g_autofree char *folder = g_path_get_dirname (file);
+  g_autofree char *base = g_path_get_basename (file);
+  g_autofree char *trial = g_strdup_printf ("%s/.%.100s.XXXXXX", folder, base);
+  int fd;
+
+  if (g_file_test (file, G_FILE_TEST_IS_DIR))
+    {
+      command_say ("%s '%s' is a folder, not a file", what, file);
+      return FALSE;
+    }
+  /* Only trying tells: permissions do not bind root, and say nothing of read-only disks. */
+  fd = g_mkstemp (trial);
+  if (fd < 0)
+    {
+      command_say ("%s '%s': cannot write in the folder '%s': %s", what, file, folder,
+                   g_strerror (errno));
+      return FALSE;
+    }
+  close (fd);
+  g_unlink (trial);
+  return TRUE;
+}
+
+int
+arguments_workers (int nodes)
+{
+  return MAX (1, (int)g_get_num_processors () / nodes);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options that `satin run` and `satin resume` share, read and checked. One thread; starts
+ * nothing. */
+#pragma once
+
+#include "command.h"
+
+#include "net/folder.h"
+
+typedef struct
+{
+  int nodes, workers; /* 0: not said */
+  double interval_s;  /* 0: not said */
+  gboolean tcp, live;
+  char *checkpoint; /* (nullable) as it was said */
+  char *name;       /* (nullable) */
+  char *stats;      /* (nullable) absolute path */
+  char **words;     /* what stood before `--` besides options, NULL-terminated */
+  char **program;   /* (nullable) PROGRAM and its arguments after `--` */
+} Arguments;
+
+void arguments_clear (Arguments *options);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Arguments, arguments_clear)
+
+/* Reads argv of `verb`; `parameters` and `summary` are for --help. FALSE: said on stderr, exit
+ * code 2. */
+gboolean arguments_read (Arguments *options, const char *const about[3], int argc, char **argv);
+/* The absolute path that a path or file: URI names. NULL: said on stderr, COMMAND_STORE. (transfer
+ * full) */
+char *arguments_target (const char *text);
+/* The absolute path of PROGRAM, searched in PATH when it has no slash. NULL: said on stderr.
+ * (transfer full) */
+char *arguments_program (const char *word);
+/* Whether files can be made in the folder of the plain path `file`; makes one and removes it.
+ * `what` names it. */
+gboolean arguments_place_is_writable (const char *what, const char *file);
+/* How many workers each of `nodes` nodes gets when nobody says: the cores of this machine, shared
+ * out. */
+int arguments_workers (int nodes);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `satin resume`: from a checkpoint to a run. Program, arguments, working directory and launch
+ * options are the recorded ones unless said otherwise. One thread. */
+#include "arguments.h"
+#include "command.h"
+#include "launch.h"
+
+#include "coordinator/restore.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const about[] = {
+  "resume", "URI [-- PROGRAM]",
+  "Goes on with the run whose checkpoint stands at URI, on any number of nodes. -- PROGRAM takes\n"
+  "another path for the same program; its arguments are the recorded ones."
+};
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
+
+/* A finished checkpoint gives its answer again; nothing is started for that. */
+static int
+repeat_answer (const Restore *restore)
+{
+  gsize size = 0, done = 0;
+  const char *data = restore->answer == NULL ? NULL : g_bytes_get_data (restore->answer, &size);
+
+  while (done < size)
+    {
+      ssize_t n = write (STDOUT_FILENO, data + done, size - done);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        {
+          command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
+          return COMMAND_ERROR;
+        }
+      done += (gsize)n;
+    }
+  return restore->exit_code;
+}
+
+/* 0: fine. */
+static int
+look (const char *target, Restore *restore)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (!restore_look (target, restore, &error))
+    {
+      command_say ("%s", error->message);
+      return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_ERROR;
+    }
+  if (restore->exists)
+    return COMMAND_DONE;
+  command_say ("there is no checkpoint at '%s'", target);
+  return COMMAND_STORE;
+}
+
+/* What the checkpoint recorded, then what this command line says. */
+static void
+fill_run (FolderRun *run, const Arguments *options, const Restore *restore, const char *target)
+{
+  const Identity *identity = &restore->identity;
+
+  folder_options_read (identity->options == NULL ? "" : identity->options, run);
+  run->argv = identity->argv == NULL ? g_new0 (char *, 1) : g_strdupv (identity->argv);
+  run->folder = identity->folder == NULL ? g_get_current_dir () : g_strdup (identity->folder);
+  run->checkpoint = g_strdup (target);
+  run->resume = TRUE;
+  if (options->name != NULL)
+    run->name = g_strdup (options->name);
+  else if (identity->name != NULL && folder_name_is_valid (identity->name))
+    run->name = g_strdup (identity->name);
+  if (options->interval_s > 0)
+    run->interval_s = options->interval_s;
+  if (run->interval_s <= 0)
+    run->interval_s = FOLDER_INTERVAL_DEFAULT_S;
+  if (options->nodes > 0)
+    run->nodes = options->nodes;
+  if (options->workers > 0)
+    run->workers = options->workers;
+  else if (options->nodes > 0 || run->workers == 0)
+    run->workers = arguments_workers (MAX (1, run->nodes));
+  run->nodes = MAX (1, run->nodes);
+  run->tcp = run->tcp || options->tcp;
+}
+
+int
+command_resume (int argc, char **argv)
+{
+  g_auto (Arguments) options = { 0 };
+  g_auto (FolderRun) run = { 0 };
+  g_auto (Restore) restore = { 0 };
+  g_autofree char *target = NULL;
+  LaunchWish wish;
+  int code;
+
+  if (!arguments_read (&options, about, argc, argv))
+    return COMMAND_USAGE;
+  if (options.words[0] == NULL || options.words[1] != NULL)
+    return command_usage ("resume ",
+                          "say one checkpoint: `satin resume URI [OPTION…] [-- PROGRAM]`");
+  if (options.checkpoint != NULL)
+    return command_usage ("resume ", "--checkpoint is not for resume: it goes on with '%s'",
+                          options.words[0]);
+  if (options.program != NULL && (options.program[0] == NULL || options.program[1] != NULL))
+    return command_usage (
+        "resume ", "after `--` stands the program alone; its arguments are the recorded ones");
+  target = arguments_target (options.words[0]);
+  code = target == NULL ? COMMAND_STORE : look (target, &restore);
+  if (code != COMMAND_DONE)
+    return code;
+  if (restore.finished && options.program == NULL)
+    return repeat_answer (&restore);
+  run.program
+      = arguments_program (options.program != NULL ? options.program[0] : restore.identity.program);
+  if (run.program == NULL)
+    return COMMAND_ERROR;
+  if (!arguments_place_is_writable ("checkpoint", target))
+    return COMMAND_STORE;
+  if (options.stats != NULL && !arguments_place_is_writable ("stats file", options.stats))
+    return COMMAND_ERROR;
+  fill_run (&run, &options, &restore, target);
+  wish = (LaunchWish){ .stats = options.stats,
+                       .live = options.live,
+                       .any_name = options.name == NULL };
+  return launch_run (&run, &wish);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `satin run`: from a command line to a run. One thread. What the checkpoint holds is the founder's
+ * to judge, since only it knows the program's jobs; here only what can be seen from outside. */
+#include "arguments.h"
+#include "command.h"
+#include "launch.h"
+
+static const char *const about[]
+    = { "run", "-- PROGRAM [ARG…]",
+        "Starts PROGRAM on several nodes of this machine and shows its answer.\n\n"
+        "Ctrl-C, SIGTERM and `satin suspend RUN` save everything finished and stop the run (exit "
+        "code 75);\n"
+        "`satin resume URI`, or this same command, goes on. A second Ctrl-C quits at once." };
+
+int
+command_run (int argc, char **argv)
+{
+  g_auto (Arguments) options = { 0 };
+  g_auto (FolderRun) run = { 0 };
+  LaunchWish wish;
+
+  if (!arguments_read (&options, about, argc, argv))
+    return COMMAND_USAGE;
+  if (options.words[0] != NULL)
+    return command_usage ("run ", "'%s' is neither an option nor behind `--`", options.words[0]);
+  if (options.program == NULL || options.program[0] == NULL)
+    return command_usage ("run ", "no program: say `satin run [OPTION…] -- PROGRAM [ARG…]`");
+  run.program = arguments_program (options.program[0]);
+  if (run.program == NULL)
+    return COMMAND_ERROR;
+  if (options.checkpoint != NULL)
+    {
+      run.checkpoint = arguments_target (options.checkpoint);
+      if (run.checkpoint == NULL || !arguments_place_is_writable ("checkpoint", run.checkpoint))
+        return COMMAND_STORE;
+    }
+  if (options.stats != NULL && !arguments_place_is_writable ("stats file", options.stats))
+    return COMMAND_ERROR;
+  run.argv = g_strdupv (options.program + 1);
+  run.folder = g_get_current_dir ();
+  run.name = g_strdup (options.name);
+  run.interval_s = options.interval_s > 0 ? options.interval_s : FOLDER_INTERVAL_DEFAULT_S;
+  run.nodes = options.nodes > 0 ? options.nodes : 1;
+  run.workers = options.workers > 0 ? options.workers : arguments_workers (run.nodes);
+  run.tcp = options.tcp;
+  wish = (LaunchWish){ .stats = options.stats, .live = options.live };
+  return launch_run (&run, &wish);
+}

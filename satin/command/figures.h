@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the nodes of a run last reported about themselves, added up. One thread; reads the
+ * node-PID.stats files of a run's folder, also those of nodes that died. Knows nothing of
+ * processes. */
+#pragma once
+
+#include <gio/gio.h>
+
+/* What the launcher alone knows. */
+typedef struct
+{
+  double wall_s;
+  guint nodes, crashes;
+} FiguresSeen;
+
+/* The one JSON object of --stats, with a line end. What no node reported is null. (transfer full)
+ */
+char *figures_json (const char *path, const FiguresSeen *seen);
+/* A sentence for a person: steals, work lost, redone and salvaged. (transfer full) */
+char *figures_summary (const char *path, const FiguresSeen *seen);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The launcher's words about trouble. One thread; reads logs, which may hold anything. */
+#include "launch-words.h"
+#include "command.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define OWN "satin: "
+/* So much of a log's end is looked at, and so many lines of it are shown. */
+#define LOG_TAIL_MAX 8192
+#define LINES_MAX 10
+
+static char *
+describe_end (int status)
+{
+  if (WIFSIGNALED (status))
+    return g_strdup_printf ("died (signal %d)", WTERMSIG (status));
+  if (WEXITSTATUS (status) == COMMAND_DONE || WEXITSTATUS (status) == COMMAND_SUSPENDED)
+    return g_strdup ("left");
+  return g_strdup_printf ("ended (exit code %d)", WEXITSTATUS (status));
+}
+
+/* The last lines of a log as UTF-8, oldest first, empty ones left out. (transfer full) */
+static GPtrArray *
+read_tail (const char *path, const char *file)
+{
+  GPtrArray *lines = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
+  gsize size = 0;
+  const char *data = bytes == NULL ? NULL : g_bytes_get_data (bytes, &size);
+  gsize skip = size > LOG_TAIL_MAX ? size - LOG_TAIL_MAX : 0;
+  g_autofree char *text = size == 0 ? NULL : g_utf8_make_valid (data + skip, (gssize)(size - skip));
+  g_auto (GStrv) all = g_strsplit (text == NULL ? "" : text, "\n", -1);
+
+  for (int i = 0; all[i] != NULL; i++)
+    if (*g_strchomp (all[i]) != '\0')
+      g_ptr_array_add (lines, g_strdup (all[i]));
+  if (lines->len > LINES_MAX)
+    g_ptr_array_remove_range (lines, 0, lines->len - LINES_MAX);
+  return lines;
+}
+
+static const char *
+last_line (const GPtrArray *lines)
+{
+  return lines->len == 0 ? NULL : lines->pdata[lines->len - 1];
+}
+
+void
+launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
+{
+  g_autofree char *how = describe_end (status);
+  g_autofree char *file = folder_node_file (pid, "log");
+  g_autoptr (GPtrArray) lines = read_tail (path, file);
+  g_autoptr (GString) text = g_string_new (how);
+  const char *last = last_line (lines);
+
+  /* One that was killed had no last words about it. */
+  if (last != NULL && WIFEXITED (status) && WEXITSTATUS (status) != COMMAND_DONE)
+    g_string_append_printf (text, ": %s",
+                            g_str_has_prefix (last, OWN) ? last + strlen (OWN) : last);
+  if (n_live > 0)
+    g_string_append_printf (text, "; %u go%s on", n_live, n_live == 1 ? "es" : "");
+  command_say ("node %" G_GINT64_FORMAT " %s", pid, text->str);
+}
+
+int
+launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, int status)
+{
+  g_autofree char *file = folder_node_file (pid, "log");
+  g_autoptr (GPtrArray) lines = read_tail (path, file);
+  g_autofree char *how = NULL;
+  const char *last = last_line (lines);
+
+  if (last != NULL && g_str_has_prefix (last, OWN) && WIFEXITED (status)
+      && WEXITSTATUS (status) != 0)
+    {
+      command_say ("%s", last + strlen (OWN));
+      return WEXITSTATUS (status);
+    }
+  how = describe_end (status);
+  command_say ("'%s' is not a Satin program, or broke before it could join the run: it %s%s%s",
+               run->program, how,
+               last == NULL ? "" : "; its last words: ", last == NULL ? "" : last);
+  return COMMAND_ERROR;
+}
+
+void
+launch_words_last (const char *path)
+{
+  g_autoptr (GArray) pids = folder_pids (path, "log");
+  g_autoptr (GPtrArray) lines = NULL;
+  struct timespec newest = { 0 };
+
+  for (guint i = 0; i < pids->len; i++)
+    {
+      g_autofree char *file = folder_node_file (g_array_index (pids, gint64, i), "log");
+      g_autofree char *name = g_build_filename (path, file, NULL);
+      struct stat info;
+
+      if (stat (name, &info) != 0 || info.st_size == 0)
+        continue;
+      if (info.st_mtim.tv_sec < newest.tv_sec
+          || (info.st_mtim.tv_sec == newest.tv_sec && info.st_mtim.tv_nsec < newest.tv_nsec))
+        continue;
+      newest = info.st_mtim;
+      g_clear_pointer (&lines, g_ptr_array_unref);
+      lines = read_tail (path, file);
+    }
+  for (guint i = 0; lines != NULL && i < lines->len; i++)
+    g_printerr ("%s\n", (const char *)lines->pdata[i]);
+}
+
+void
+launch_words_next (const FolderRun *run, int code)
+{
+  g_autofree char *quoted = NULL;
+
+  /* Before the first publication there is no file to resume from; the same command begins again. */
+  if (run->checkpoint == NULL)
+    {
+      if (code == COMMAND_SUSPENDED)
+        command_say ("stopped; without --checkpoint nothing is kept");
+      return;
+    }
+  quoted = command_quote (run->checkpoint);
+  if (code == COMMAND_SUSPENDED)
+    command_say ("suspended: `satin resume %s` goes on", quoted);
+  else if (g_file_test (run->checkpoint, G_FILE_TEST_EXISTS))
+    command_say ("`satin resume %s` goes on from what was saved", quoted);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The local launcher: makes the run's folder, starts the nodes, watches them until the run has
+ * ended, shows the answer once, cleans up. One thread and a main loop; its death ends nothing. It
+ * takes no part in the run and must not know checkpoints, jobs or messages. */
+#pragma once
+
+#include "net/folder.h"
+
+typedef struct
+{
+  const char *stats; /* (nullable) file for the figures */
+  gboolean live;     /* show the live line also when stderr is not a terminal */
+  gboolean any_name; /* run->name is a wish: when it is taken, another is made up */
+} LaunchWish;
+
+/* Runs `run` to its end, and returns the exit code of the run. What went wrong was said on stderr.
+ */
+int launch_run (FolderRun *run, const LaunchWish *wish);

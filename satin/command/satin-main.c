@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `satin VERB …`: finds the verb. One thread; everything else is the verb's. */
+#include "command.h"
+
+#include "config.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct
+{
+  const char *name, *usage;
+  int (*call) (int argc, char **argv);
+} Verb;
+
+static int verb_help (int argc, char **argv);
+
+static int
+verb_version (int argc, char **argv)
+{
+  (void)argc, (void)argv;
+  g_print ("satin %s\n", PACKAGE_VERSION);
+  return COMMAND_DONE;
+}
+
+static const Verb verbs[] = {
+  { "run", "[OPTION…] -- PROGRAM [ARG…]   start a program on several nodes", command_run },
+  { "resume", "URI [OPTION…] [-- PROGRAM]    go on from a checkpoint", command_resume },
+  { "suspend", "RUN                           save everything finished and stop", command_suspend },
+  { "status", "[RUN] [--json]                show the runs that go on", command_status },
+  { "inspect", "URI                           show what a checkpoint holds", command_inspect },
+  { "version", "                              show the version", verb_version },
+  { "help", "                              show this", verb_help },
+};
+
+static int
+verb_help (int argc, char **argv)
+{
+  (void)argc, (void)argv;
+  g_print ("Satin runs divide-and-conquer programs on machines that come and go.\n\nUsage:\n");
+  for (gsize i = 0; i < G_N_ELEMENTS (verbs); i++)
+    g_print ("  satin %-8s %s\n", verbs[i].name, verbs[i].usage);
+  g_print (
+      "\n`satin VERB --help` tells the options of a verb. Exit codes: 0 done, 1 error, 2 usage,\n"
+      "3 unusable checkpoint, 4 its place cannot be read or written, 5 in use by another run,\n"
+      "6 a job failed, 75 suspended (resume it).\n");
+  return COMMAND_DONE;
+}
+
+int
+main (int argc, char **argv)
+{
+  const char *name = argc > 1 ? argv[1] : NULL;
+
+  setlocale (LC_CTYPE, "");
+  if (name == NULL)
+    return command_usage ("", "what shall be done? say a verb, like run");
+  if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0)
+    return verb_help (argc, argv);
+  if (strcmp (name, "--version") == 0)
+    return verb_version (argc, argv);
+  for (gsize i = 0; i < G_N_ELEMENTS (verbs); i++)
+    if (strcmp (name, verbs[i].name) == 0)
+      return verbs[i].call (argc - 1, argv + 1);
+  return command_usage ("", "'%s' is not a verb of satin", name);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a run to a node process: fork, a session of its own, log, working directory, exec. Runs
+ * before this process has threads. Must not know what a node does. */
+#include "start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the child tells the launcher when it cannot become the program. */
+typedef struct
+{
+  int step;
+  int number; /* errno */
+} Failure;
+
+enum
+{
+  STEP_LOG,
+  STEP_FOLDER,
+  STEP_PROGRAM
+};
+
+typedef struct
+{
+  const char *path, *folder, *program;
+  char **argv, **environment;
+  int report; /* write end, closed by exec */
+} Child;
+
+static void
+fail (const Child *child, int step)
+{
+  Failure failure = { .step = step, .number = errno };
+
+  if (write (child->report, &failure, sizeof failure) < 0)
+    _exit (126);
+  _exit (127);
+}
+
+static void
+open_words (const Child *child)
+{
+  char name[4096];
+  int in = open ("/dev/null", O_RDONLY);
+  int out;
+
+  if ((size_t)snprintf (name, sizeof name, "%s/node-%ld.log", child->path, (long)getpid ())
+      >= sizeof name)
+    {
+      errno = ENAMETOOLONG;
+      fail (child, STEP_LOG);
+    }
+  out = open (name, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (in < 0 || out < 0 || dup2 (in, 0) < 0 || dup2 (out, 1) < 0 || dup2 (out, 2) < 0)
+    fail (child, STEP_LOG);
+}
+
+static void
+become_node (const Child *child)
+{
+  sigset_t none;
+
+  /* Ctrl-C at the terminal and its hang-up are for the launcher alone. */
+  setsid ();
+  sigemptyset (&none);
+  sigprocmask (SIG_SETMASK, &none, NULL);
+  open_words (child);
+#ifdef CLOSE_RANGE_CLOEXEC
+  /* A node outlives its launcher, so it must not hold open what the launcher's own starter waits
+   * for. */
+  close_range (3, ~0U, CLOSE_RANGE_CLOEXEC);
+#endif
+  if (chdir (child->folder) != 0)
+    fail (child, STEP_FOLDER);
+  execve (child->program, child->argv, child->environment);
+  fail (child, STEP_PROGRAM);
+}
+
+static void
+explain (const Failure *failure, const FolderRun *run, const char *path, GError **error)
+{
+  if (failure->step == STEP_LOG)
+    g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, "cannot write a log in '%s': %s", path,
+                 g_strerror (failure->number));
+  else if (failure->step == STEP_FOLDER)
+    g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED,
+                 "cannot go to the folder '%s', where the run was started: %s", run->folder,
+                 g_strerror (failure->number));
+  else
+    g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, "cannot run '%s': %s", run->program,
+                 failure->number == ENOEXEC ? "it is not a program" : g_strerror (failure->number));
+}
+
+static char **
+make_argv (const FolderRun *run)
+{
+  guint n = run->argv == NULL ? 0 : g_strv_length (run->argv);
+  char **argv = g_new0 (char *, n + 2);
+
+  argv[0] = g_strdup (run->program);
+  for (guint i = 0; i < n; i++)
+    argv[i + 1] = g_strdup (run->argv[i]);
+  return argv;
+}
+
+static char **
+make_environment (const char *path, gboolean founder)
+{
+  char **environment = g_environ_setenv (g_get_environ (), FOLDER_ENV, path, TRUE);
+
+  if (founder)
+    return g_environ_setenv (environment, FOLDER_ENV_FOUNDER, "1", TRUE);
+  return g_environ_unsetenv (environment, FOLDER_ENV_FOUNDER);
+}
+
+/* TRUE: the child failed before exec, and said how. */
+static gboolean
+hear_failure (int report, Failure *failure)
+{
+  ssize_t n;
+
+  do
+    n = read (report, failure, sizeof *failure);
+  while (n < 0 && errno == EINTR);
+  return n == sizeof *failure;
+}
+
+pid_t
+start_node (const FolderRun *run, const char *path, gboolean founder, GError **error)
+{
+  g_auto (GStrv) argv = make_argv (run), environment = make_environment (path, founder);
+  Failure failure;
+  int ends[2];
+  pid_t pid;
+
+  if (pipe2 (ends, O_CLOEXEC) != 0 || (pid = fork ()) < 0)
+    {
+      g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, "cannot start a process: %s",
+                   g_strerror (errno));
+      return -1;
+    }
+  if (pid == 0)
+    {
+      Child child = { .path = path,
+                      .folder = run->folder,
+                      .program = run->program,
+                      .argv = argv,
+                      .environment = environment,
+                      .report = ends[1] };
+
+      become_node (&child);
+    }
+  close (ends[1]);
+  if (hear_failure (ends[0], &failure))
+    {
+      waitpid (pid, NULL, 0);
+      explain (&failure, run, path, error);
+      pid = -1;
+    }
+  close (ends[0]);
+  return pid;
+}

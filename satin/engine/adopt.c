@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Known paths meet the stacks. Watched frames are always a prefix of a stack's spine: what is known
+ * below a job is known below its parents. While a watched frame runs, its guard is all ones; while
+ * a child of it runs below which nothing is known, the guard stands just above that child, so that
+ * only the watched frames take the slow way. Owner threads, and for claimed slots any. */
+#include "config.h"
+
+#include "adopt.h"
+
+static guint64 adopt_last_loan; /* atomic; unique in the process */
+
+guint64
+adopt_new_loan (Engine *engine, Stack *stack, SatinSlot_ *slot, Held *held, gboolean adopted)
+{
+  Away away = { .stack = stack, .slot = slot, .held = held, .adopted = adopted };
+  Away *copy;
+
+  away.number = __atomic_add_fetch (&adopt_last_loan, 1, __ATOMIC_RELAXED);
+  copy = g_memdup2 (&away, sizeof away);
+  pthread_mutex_lock (&engine->away_lock);
+  g_hash_table_insert (engine->away, &copy->number, copy);
+  pthread_mutex_unlock (&engine->away_lock);
+  return away.number;
+}
+
+static gboolean
+nothing_known (Engine *engine)
+{
+  return __atomic_load_n (&engine->n_known, __ATOMIC_ACQUIRE) == 0; /* pairs with engine_known */
+}
+
+/* The node of a traced slot; known_lock held. */
+static KnownNode *
+find_node (Engine *engine, const Trace *trace)
+{
+  KnownNode *node = known_lookup (engine->known, trace->held->loan->path);
+
+  for (guint i = 0; i < trace->numbers->len && node != NULL; i++)
+    node = known_child (node, g_array_index (trace->numbers, guint32, i));
+  return node;
+}
+
+/* Marks the slot as lent to the best holder. FALSE: nobody holds this very job. */
+static gboolean
+adopt_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, KnownNode *node)
+{
+  EngineEvent event = { .kind = ENGINE_ADOPT };
+  gboolean held, finished;
+  Trace trace;
+
+  event.digest = slot_digest (engine, slot);
+  pthread_mutex_lock (&engine->known_lock);
+  held = known_best (node, &event.digest, &event.holder, &finished);
+  pthread_mutex_unlock (&engine->known_lock);
+  if (!held)
+    return FALSE;
+  trace_init (&trace, stack, slot);
+  event.path = trace_path (&trace, engine->config.stems);
+  trace_clear (&trace);
+  event.loan = adopt_new_loan (engine, stack, slot, NULL, TRUE);
+  slot_set_state (slot, SLOT_LENT);
+  mailbox_raise (engine, &event);
+  return TRUE;
+}
+
+gboolean
+adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
+{
+  KnownNode *node;
+  gboolean held;
+  Trace trace;
+
+  if (nothing_known (engine))
+    return FALSE;
+  trace_init (&trace, stack, slot);
+  pthread_mutex_lock (&engine->known_lock);
+  node = find_node (engine, &trace);
+  held = known_is_held (node);
+  pthread_mutex_unlock (&engine->known_lock);
+  trace_clear (&trace);
+  return held && adopt_slot (engine, stack, slot, node);
+}
+
+static KnownNode *
+child_node (Engine *engine, KnownNode *parent, guint32 number, gboolean *held)
+{
+  KnownNode *node;
+
+  pthread_mutex_lock (&engine->known_lock);
+  node = known_child (parent, number);
+  *held = known_is_held (node);
+  pthread_mutex_unlock (&engine->known_lock);
+  return node;
+}
+
+gboolean
+adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number)
+{
+  gboolean held;
+  KnownNode *node = child_node (stack->engine, parent, number, &held);
+
+  return held && adopt_slot (stack->engine, stack, slot, node);
+}
+
+static void
+raise_covered (Engine *engine, char *path)
+{
+  EngineEvent event = { .kind = ENGINE_COVERED, .path = path };
+
+  mailbox_raise (engine, &event);
+}
+
+typedef struct
+{
+  GArray *numbers;
+} Untold;
+
+static void
+collect_untold (KnownNode *child, guint32 number, void *data)
+{
+  Untold *untold = data;
+
+  if (known_tell (child))
+    g_array_append_val (untold->numbers, number);
+}
+
+/* A job that another lender waits for is not covered by its own end: only what lies below it is. */
+static void
+cover_children (Engine *engine, const char *path)
+{
+  Untold untold = { g_array_new (FALSE, FALSE, sizeof (guint32)) };
+
+  pthread_mutex_lock (&engine->known_lock);
+  known_each_child (known_lookup (engine->known, path), collect_untold, &untold);
+  pthread_mutex_unlock (&engine->known_lock);
+  for (guint i = 0; i < untold.numbers->len; i++)
+    raise_covered (engine, path_child (engine->config.stems, path,
+                                       g_array_index (untold.numbers, guint32, i)));
+  g_array_unref (untold.numbers);
+}
+
+void
+adopt_cover (Engine *engine, const Trace *trace)
+{
+  gboolean untold;
+
+  if (nothing_known (engine))
+    return;
+  if (trace->numbers->len == 0)
+    {
+      cover_children (engine, trace->held->loan->path);
+      return;
+    }
+  pthread_mutex_lock (&engine->known_lock);
+  untold = known_tell (find_node (engine, trace));
+  pthread_mutex_unlock (&engine->known_lock);
+  if (untold)
+    raise_covered (engine, trace_path (trace, engine->config.stems));
+}
+
+static Watch *
+watch_top (Stack *stack)
+{
+  return stack->watch->len == 0 ? NULL
+                                : &g_array_index (stack->watch, Watch, stack->watch->len - 1);
+}
+
+static void
+watch_push (Stack *stack, SatinSlot_ *self, KnownNode *node)
+{
+  Watch watch = { self, node };
+
+  g_array_append_val (stack->watch, watch);
+}
+
+KnownNode *
+watch_node (Stack *stack, SatinSlot_ *self)
+{
+  Watch *top = watch_top (stack);
+
+  return top != NULL && top->self == self ? top->node : NULL;
+}
+
+/* The slot under `self`'s feet: its parent on this stack, or the job that waits below; NULL: the
+ * bottom. */
+static SatinSlot_ *
+spine_below (Stack *stack, SatinSlot_ *self)
+{
+  guint32 parent = slot_parent (self);
+  SatinSlot_ *slot = slot_at (stack, parent);
+
+  return (parent & PARENT_ORIGIN) ? slot_origin (slot)->below : slot;
+}
+
+static void
+set_limit (Stack *stack, SatinSlot_ *self)
+{
+  Watch *top = watch_top (stack);
+  SatinSlot_ *slot = self;
+
+  stack->limit = stack->slots;
+  if (top == NULL || self == NULL)
+    return;
+  if (top->self == self)
+    {
+      stack->limit = STACK_ALL;
+      return;
+    }
+  for (; slot != NULL; slot = spine_below (stack, slot))
+    if (spine_below (stack, slot) == top->self)
+      {
+        stack->limit = slot + 1;
+        return;
+      }
+}
+
+void
+watch_settle (Stack *stack, SatinSlot_ *self)
+{
+  Watch *top = watch_top (stack);
+
+  if (top == NULL)
+    return;
+  for (; top != NULL && (self == NULL || top->self > self); top = watch_top (stack))
+    {
+      Trace trace;
+
+      trace_init (&trace, stack, top->self);
+      adopt_cover (stack->engine, &trace);
+      trace_clear (&trace);
+      g_array_set_size (stack->watch, stack->watch->len - 1);
+    }
+  set_limit (stack, self);
+  stack_set_guard (stack);
+}
+
+void
+watch_begin (Stack *stack, SatinSlot_ *job)
+{
+  SatinSlot_ *below = spine_below (stack, job);
+  KnownNode *node;
+  Trace trace;
+
+  /* No gaps: when the job below is not watched, news is on its way to this stack and will find
+   * both. */
+  if (nothing_known (stack->engine) || (below != NULL && watch_node (stack, below) == NULL))
+    return;
+  trace_init (&trace, stack, job);
+  pthread_mutex_lock (&stack->engine->known_lock);
+  node = find_node (stack->engine, &trace);
+  pthread_mutex_unlock (&stack->engine->known_lock);
+  trace_clear (&trace);
+  if (node == NULL)
+    return;
+  watch_push (stack, job, node);
+  stack->limit = STACK_ALL;
+  stack_set_guard (stack);
+}
+
+void
+watch_child (Stack *stack, SatinSlot_ *child, guint32 number)
+{
+  gboolean held;
+  KnownNode *node = child_node (stack->engine, watch_top (stack)->node, number, &held);
+
+  if (node != NULL)
+    watch_push (stack, child, node);
+  stack->limit = node != NULL ? STACK_ALL : child + 1;
+  stack_set_guard (stack);
+}
+
+/* A frame of the spine at the time of news, with what is needed to look at its children. */
+typedef struct
+{
+  Stack *stack;
+  SatinSlot_ *self, *base, *top, *running;
+  GArray *numbers;
+} Late;
+
+static void
+look_at_late (KnownNode *child, guint32 number, void *data)
+{
+  Late *late = data;
+  SatinSlot_ *slot = late->base + number;
+  guint32 kind;
+
+  if ((guint64)number >= (guint64)(late->top - late->base) || slot == late->running)
+    return;
+  kind = SLOT_KIND (slot_state (slot));
+  if ((kind == SLOT_STARTED || kind == SLOT_RETURNED) && known_tell (child))
+    g_array_append_val (late->numbers, number);
+}
+
+/* News about what is finished here already: it is held in vain. */
+static void
+tell_late (Late *late, KnownNode *node)
+{
+  Engine *engine = late->stack->engine;
+  g_autofree char *path = NULL;
+  Trace trace;
+
+  late->numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  pthread_mutex_lock (&engine->known_lock);
+  known_each_child (node, look_at_late, late);
+  pthread_mutex_unlock (&engine->known_lock);
+  if (late->numbers->len > 0)
+    {
+      trace_init (&trace, late->stack, late->self);
+      path = trace_path (&trace, engine->config.stems);
+      trace_clear (&trace);
+    }
+  for (guint i = 0; i < late->numbers->len; i++)
+    raise_covered (
+        engine, path_child (engine->config.stems, path, g_array_index (late->numbers, guint32, i)));
+  g_clear_pointer (&late->numbers, g_array_unref);
+}
+
+/* The known node of spine job `self`, given that of the job under it. */
+static KnownNode *
+news_node (Stack *stack, SatinSlot_ *self, KnownNode *under)
+{
+  Engine *engine = stack->engine;
+  KnownNode *node;
+  Trace trace;
+
+  if (slot_parent (self) & PARENT_ORIGIN)
+    {
+      trace_init (&trace, stack, self);
+      pthread_mutex_lock (&engine->known_lock);
+      node = find_node (engine, &trace);
+      pthread_mutex_unlock (&engine->known_lock);
+      trace_clear (&trace);
+      return node;
+    }
+  pthread_mutex_lock (&engine->known_lock);
+  node = known_child (under, slot_number (stack, self));
+  pthread_mutex_unlock (&engine->known_lock);
+  return node;
+}
+
+void
+watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
+{
+  g_autoptr (GPtrArray) spine = trace_spine (stack, self);
+  KnownNode *node = NULL;
+  SatinSlot_ *base = stack->slots;
+
+  watch_settle (stack, self);
+  for (guint i = 0; i < spine->len; i++)
+    {
+      SatinSlot_ *job = spine->pdata[spine->len - 1 - i];
+      SatinSlot_ *next = i + 1 < spine->len ? spine->pdata[spine->len - 2 - i] : NULL;
+      Late late = { .stack = stack, .self = job, .top = top, .running = next };
+
+      if (slot_parent (job) & PARENT_ORIGIN)
+        base = job + 1;
+      late.base = base;
+      for (; base < top && (slot_parent (base) & ~PARENT_REPORTED) == (guint32)(guintptr)job;)
+        base++;
+      late.top = base;
+      node = news_node (stack, job, node);
+      if (i < stack->watch->len)
+        {
+          Watch *old = &g_array_index (stack->watch, Watch, i);
+
+          old->node = node != NULL ? node : old->node;
+          node = old->node;
+        }
+      if (node == NULL)
+        break;
+      if (i >= stack->watch->len)
+        watch_push (stack, job, node);
+      tell_late (&late, node);
+    }
+  set_limit (stack, self);
+  stack_set_guard (stack);
+}

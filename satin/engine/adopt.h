@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What others hold, seen from the stacks: which frames have something known below (the watch list),
+ * which slots are marked as lent to a holder, and who is told that he holds in vain. */
+#pragma once
+
+#include "trace.h"
+
+/* A slot that this thread has claimed (or a private one of its own): is it held elsewhere? TRUE: it
+ * waits for the holder now, under a new loan number, and ENGINE_ADOPT was raised. */
+gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
+/* Owner: the same for child `number` of a frame on the watch list. */
+gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number);
+
+/* Registers a loan; the caller sets the slot's state to LENT after. */
+guint64 adopt_new_loan (Engine *engine, Stack *stack, SatinSlot_ *slot, Held *held,
+                        gboolean adopted);
+
+/* Owner: a job begins at the bottom or on top of a waiting frame. */
+void watch_begin (Stack *stack, SatinSlot_ *job);
+/* Owner: it ended; `self` runs on (NULL: the stack is empty). */
+void watch_settle (Stack *stack, SatinSlot_ *self);
+/* Owner: a child of a watched frame starts; after it has returned call watch_settle. */
+void watch_child (Stack *stack, SatinSlot_ *child, guint32 number);
+/* Owner: the node if `self` is watched, else NULL. */
+KnownNode *watch_node (Stack *stack, SatinSlot_ *self);
+/* Owner: news came; `self` runs and its children end at `top`. */
+void watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top);
+
+/* A slot has just got its result: tells who holds it or something below it in vain. */
+void adopt_cover (Engine *engine, const Trace *trace);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Owns the values of SATIN_BEST objects, which register themselves before main. A value, once
+ * readable, is never freed: improvements are few. Any thread; a mutex orders merges. */
+#include "config.h"
+
+#include "best.h"
+
+#include "engine.h"
+#include "record.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static pthread_mutex_t best_mutex = PTHREAD_MUTEX_INITIALIZER;
+static SatinBest_ *best_first;    /* sorted by name */
+static GPtrArray *best_listeners; /* of Engine */
+static GPtrArray *best_old;       /* all values ever readable */
+
+void
+satin_best_register_ (SatinBest_ *best)
+{
+  SatinBest_ **place = &best_first;
+
+  pthread_mutex_lock (&best_mutex);
+  while (*place != NULL && strcmp ((*place)->name, best->name) < 0)
+    place = &(*place)->next;
+  best->next = *place;
+  *place = best;
+  pthread_mutex_unlock (&best_mutex);
+}
+
+guint
+best_count (void)
+{
+  guint n = 0;
+
+  for (SatinBest_ *best = best_first; best != NULL; best = best->next)
+    n++;
+  return n;
+}
+
+SatinBest_ *
+best_get (guint i)
+{
+  SatinBest_ *best = best_first;
+
+  for (; best != NULL && i > 0; i--)
+    best = best->next;
+  return best;
+}
+
+SatinBest_ *
+best_find (const char *name)
+{
+  SatinBest_ *best = best_first;
+
+  while (best != NULL && strcmp (best->name, name) != 0)
+    best = best->next;
+  return best;
+}
+
+GBytes *
+best_encode (const SatinBest_ *best)
+{
+  return record_encode (best->type, satin_best_value_ (best));
+}
+
+/* Makes the better of the present and the given value the present one; best_mutex held. TRUE: it
+ * changed. */
+static gboolean
+merge (SatinBest_ *best, const void *value)
+{
+  const void *now = satin_best_value_ (best);
+  g_autoptr (GBytes) before = NULL, after = NULL;
+  void *copy;
+
+  if (best->merge (now, value) != value)
+    return FALSE;
+  before = record_encode (best->type, now);
+  after = record_encode (best->type, value);
+  if (g_bytes_equal (before, after))
+    return FALSE;
+  copy = g_malloc0 (best->type->size);
+  record_copy (best->type, copy, value);
+  if (best_old == NULL)
+    best_old = g_ptr_array_new ();
+  g_ptr_array_add (best_old, copy);
+  __atomic_store_n (&best->value, copy, __ATOMIC_RELEASE); /* pairs with satin_best_value_ */
+  return TRUE;
+}
+
+static guint
+number_of (const SatinBest_ *best)
+{
+  guint i = 0;
+
+  for (SatinBest_ *other = best_first; other != best; other = other->next)
+    i++;
+  return i;
+}
+
+void
+satin_improve_ (SatinBest_ *best, const void *value)
+{
+  pthread_mutex_lock (&best_mutex);
+  if (merge (best, value))
+    for (guint i = 0; best_listeners != NULL && i < best_listeners->len; i++)
+      {
+        EngineEvent event = { .kind = ENGINE_IMPROVED, .best = number_of (best) };
+
+        event.value = best_encode (best);
+        mailbox_raise (best_listeners->pdata[i], &event);
+      }
+  pthread_mutex_unlock (&best_mutex);
+}
+
+gboolean
+best_merge_encoded (SatinBest_ *best, GBytes *bytes)
+{
+  g_autofree void *value = g_malloc0 (best->type->size);
+
+  if (!record_decode (best->type, bytes, value, NULL))
+    return FALSE;
+  pthread_mutex_lock (&best_mutex);
+  merge (best, value);
+  pthread_mutex_unlock (&best_mutex);
+  record_clear (best->type, value);
+  return TRUE;
+}
+
+void
+best_add_listener (Engine *engine)
+{
+  pthread_mutex_lock (&best_mutex);
+  if (best_listeners == NULL)
+    best_listeners = g_ptr_array_new ();
+  g_ptr_array_add (best_listeners, engine);
+  pthread_mutex_unlock (&best_mutex);
+}
+
+void
+best_remove_listener (Engine *engine)
+{
+  pthread_mutex_lock (&best_mutex);
+  g_ptr_array_remove (best_listeners, engine);
+  pthread_mutex_unlock (&best_mutex);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Owns the values of SATIN_CONST objects, which register themselves before main. Any thread. */
+#include "config.h"
+
+#include "constant.h"
+
+#include "record.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_mutex_t constant_mutex = PTHREAD_MUTEX_INITIALIZER;
+static SatinConst_ *constant_first; /* sorted by name */
+
+void
+satin_const_register_ (SatinConst_ *constant)
+{
+  SatinConst_ **place = &constant_first;
+
+  pthread_mutex_lock (&constant_mutex);
+  while (*place != NULL && strcmp ((*place)->name, constant->name) < 0)
+    place = &(*place)->next;
+  constant->next = *place;
+  *place = constant;
+  pthread_mutex_unlock (&constant_mutex);
+}
+
+void
+satin_const_missing_ (const SatinConst_ *constant)
+{
+  fprintf (stderr, "satin: constant '%s' is read before satin_publish gave it a value\n",
+           constant->name);
+  abort ();
+}
+
+guint
+constant_count (void)
+{
+  guint n = 0;
+
+  for (SatinConst_ *constant = constant_first; constant != NULL; constant = constant->next)
+    n++;
+  return n;
+}
+
+SatinConst_ *
+constant_get (guint i)
+{
+  SatinConst_ *constant = constant_first;
+
+  for (; constant != NULL && i > 0; i--)
+    constant = constant->next;
+  return constant;
+}
+
+SatinConst_ *
+constant_find (const char *name)
+{
+  SatinConst_ *constant = constant_first;
+
+  while (constant != NULL && strcmp (constant->name, name) != 0)
+    constant = constant->next;
+  return constant;
+}
+
+GBytes *
+constant_encode_value (const SatinConst_ *constant, const void *value)
+{
+  return record_encode (constant->type, value);
+}
+
+GBytes *
+constant_encode (const SatinConst_ *constant)
+{
+  const void *value = __atomic_load_n (&constant->value, __ATOMIC_ACQUIRE); /* constant_set */
+
+  return value == NULL ? NULL : constant_encode_value (constant, value);
+}
+
+gboolean
+constant_set (SatinConst_ *constant, const void *value)
+{
+  g_autoptr (GBytes) old = NULL, new = constant_encode_value (constant, value);
+  void *copy;
+
+  pthread_mutex_lock (&constant_mutex);
+  old = constant_encode (constant);
+  if (old == NULL)
+    {
+      copy = g_malloc0 (constant->type->size);
+      record_copy (constant->type, copy, value);
+      __atomic_store_n (&constant->value, copy, __ATOMIC_RELEASE); /* satin_const_value_ */
+    }
+  pthread_mutex_unlock (&constant_mutex);
+  return old == NULL || g_bytes_equal (old, new);
+}
+
+gboolean
+constant_set_encoded (SatinConst_ *constant, GBytes *bytes, GError **error)
+{
+  g_autofree void *value = g_malloc0 (constant->type->size);
+  gboolean set;
+
+  if (!record_decode (constant->type, bytes, value, error))
+    return FALSE;
+  set = constant_set (constant, value);
+  record_clear (constant->type, value);
+  if (!set)
+    g_set_error (error, RECORD_ERROR, RECORD_ERROR_MALFORMED,
+                 "constant '%s' has another value already", constant->name);
+  return set;
+}
+
+Digest
+constant_digest_all (void)
+{
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+
+  for (SatinConst_ *constant = constant_first; constant != NULL; constant = constant->next)
+    {
+      char *schema = record_schema (constant->type);
+      GBytes *value = constant_encode (constant);
+
+      g_ptr_array_add (parts, g_bytes_new (constant->name, strlen (constant->name)));
+      g_ptr_array_add (parts, g_bytes_new_take (schema, strlen (schema)));
+      g_ptr_array_add (parts, value != NULL ? value : g_bytes_new (NULL, 0));
+    }
+  return digest_of ((const GBytes *const *)parts->pdata, parts->len);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine's life, its job table, and the wishes that go to all stacks: news, scan, halt. Called
+ * by the driver's thread, but for the functions that say otherwise. */
+#include "config.h"
+
+#include "engine.h"
+
+#include "best.h"
+#include "scan.h"
+#include "seat.h"
+#include "worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DEFAULT_STACK_BYTES ENGINE_STACK_BYTES_SANITIZED
+#else
+#define DEFAULT_STACK_BYTES ENGINE_STACK_BYTES
+#endif
+
+static void
+held_free (void *data)
+{
+  Held *held = data;
+
+  record_clear (held->job->args, slot_payload (&held->slot));
+  g_free (held->big);
+  loan_free (held->loan);
+  g_aligned_free (held);
+}
+
+static void
+init_jobs (Engine *engine)
+{
+  const SatinJob *const *jobs = engine->config.jobs;
+
+  engine->job_index = g_hash_table_new (g_direct_hash, g_direct_equal);
+  while (jobs[engine->n_jobs] != NULL)
+    engine->n_jobs++;
+  engine->schemas = g_new0 (GBytes *, engine->n_jobs);
+  for (guint i = 0; i < engine->n_jobs; i++)
+    {
+      g_autofree char *args = record_schema (jobs[i]->args);
+      g_autofree char *result = record_schema (jobs[i]->result);
+      char *schema = g_strdup_printf ("%s %s -> %s", jobs[i]->name, args, result);
+
+      engine->schemas[i] = g_bytes_new_take (schema, strlen (schema));
+      g_hash_table_insert (engine->job_index, (gpointer)jobs[i], GUINT_TO_POINTER (i + 1));
+    }
+}
+
+guint
+engine_job_index (Engine *engine, const SatinJob *job)
+{
+  guint index = GPOINTER_TO_UINT (g_hash_table_lookup (engine->job_index, job));
+
+  if (index == 0)
+    {
+      fprintf (stderr, "satin: job '%s' runs but is not listed in SATIN_APP: add &%s_job\n",
+               job->name, job->name);
+      _Exit (6);
+    }
+  return index - 1;
+}
+
+Digest
+engine_digest (Engine *engine, guint32 job, GBytes *args)
+{
+  const GBytes *parts[] = { engine->schemas[job], args, engine->constants };
+
+  return digest_of (parts, G_N_ELEMENTS (parts));
+}
+
+void
+engine_set_constants (Engine *engine, const Digest *digest)
+{
+  g_clear_pointer (&engine->constants, g_bytes_unref);
+  engine->constants = g_bytes_new (digest, sizeof *digest);
+}
+
+static void
+init_locks (Engine *engine)
+{
+  pthread_condattr_init (&engine->cond_clock);
+  pthread_condattr_setclock (&engine->cond_clock, CLOCK_MONOTONIC);
+  pthread_mutex_init (&engine->lock, NULL);
+  pthread_mutex_init (&engine->back_lock, NULL);
+  pthread_mutex_init (&engine->away_lock, NULL);
+  pthread_mutex_init (&engine->known_lock, NULL);
+  pthread_mutex_init (&engine->mail_lock, NULL);
+}
+
+static void
+init_config (Engine *engine, const EngineConfig *config)
+{
+  engine->config = *config;
+  engine->config.workers = CLAMP (config->workers, 1, ENGINE_WORKERS_MAX);
+  if (config->stacks_max == 0)
+    engine->config.stacks_max
+        = engine->config.workers * (1 + ENGINE_PARKED_STACKS_PER_SEAT) + ENGINE_PARKED_STACKS_MIN;
+  engine->config.stacks_max = MAX (engine->config.stacks_max, engine->config.workers);
+  engine->c_stack_bytes = config->stack_bytes == 0 ? DEFAULT_STACK_BYTES : config->stack_bytes;
+  engine->c_stack_bytes = MAX (engine->c_stack_bytes, ENGINE_STACK_BYTES_MIN);
+  engine->random = (guint32)config->seed | 1;
+}
+
+Engine *
+engine_new (const EngineConfig *config, GError **error)
+{
+  Engine *engine = g_new0 (Engine, 1);
+
+  init_config (engine, config);
+  init_locks (engine);
+  init_jobs (engine);
+  engine_set_constants (engine, &(Digest){ { 0 } });
+  engine->held = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, held_free);
+  engine->away = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
+  engine->back = g_array_new (FALSE, FALSE, sizeof (Back));
+  engine->known = known_new (config->stems);
+  engine->stacks = g_new0 (Stack *, engine->config.stacks_max);
+  engine->seats_free = engine->config.workers;
+  best_add_listener (engine);
+  pthread_mutex_lock (&engine->lock);
+  seat_dispatch (engine, engine->config.workers);
+  pthread_mutex_unlock (&engine->lock);
+  if (engine->n_stacks < engine->config.workers)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                   "no memory or threads for %u workers, only for %u", engine->config.workers,
+                   engine->n_stacks);
+      engine_free (engine);
+      return NULL;
+    }
+  return engine;
+}
+
+static void
+end_threads (Engine *engine)
+{
+  pthread_mutex_lock (&engine->lock);
+  __atomic_store_n (&engine->ending, TRUE, __ATOMIC_SEQ_CST);
+  for (guint i = 0; i < engine->n_stacks; i++)
+    pthread_cond_signal (&engine->stacks[i]->cond);
+  pthread_mutex_unlock (&engine->lock);
+  for (guint i = 0; i < engine->n_stacks; i++)
+    pthread_join (engine->stacks[i]->thread, NULL);
+}
+
+void
+engine_free (Engine *engine)
+{
+  EngineEvent event;
+
+  end_threads (engine);
+  best_remove_listener (engine);
+  for (guint i = 0; i < engine->n_stacks; i++)
+    stack_free (engine->stacks[i]);
+  g_free (engine->stacks);
+  while (engine_next_event (engine, &event))
+    engine_event_clear (&event);
+  while (g_queue_pop_head_link (&engine->inbox) != NULL)
+    ;
+  g_hash_table_unref (engine->held);
+  g_hash_table_unref (engine->away);
+  g_hash_table_unref (engine->job_index);
+  g_array_unref (engine->back);
+  known_free (engine->known);
+  g_queue_clear (&engine->ready);
+  g_queue_clear (&engine->asleep);
+  for (guint i = 0; i < engine->n_jobs; i++)
+    g_bytes_unref (engine->schemas[i]);
+  g_free (engine->schemas);
+  g_bytes_unref (engine->constants);
+  pthread_condattr_destroy (&engine->cond_clock);
+  g_free (engine);
+}
+
+/* Asks a stack and sees that it looks, if it sleeps in a wait; lock held. */
+static void
+ask (Stack *stack, guint32 flags)
+{
+  stack_ask (stack, flags);
+  if (stack->state == STACK_PARKED || stack->state == STACK_READY)
+    pthread_cond_signal (&stack->cond);
+}
+
+void
+engine_known (Engine *engine, const char *path, const Digest *digest, const NodeId *holder,
+              gboolean finished)
+{
+  gboolean entered;
+
+  pthread_mutex_lock (&engine->known_lock);
+  entered = known_insert (engine->known, path, digest, holder, finished);
+  __atomic_store_n (&engine->n_known, known_count (engine->known), __ATOMIC_RELEASE); /* adopt.c */
+  pthread_mutex_unlock (&engine->known_lock);
+  if (!entered)
+    return;
+  pthread_mutex_lock (&engine->lock);
+  for (guint i = 0; i < engine->n_stacks; i++)
+    if (engine->stacks[i]->state != STACK_HALTED)
+      ask (engine->stacks[i], STACK_FLAG_NEWS);
+  pthread_mutex_unlock (&engine->lock);
+}
+
+void
+engine_forget (Engine *engine, const char *path, const NodeId *holder)
+{
+  pthread_mutex_lock (&engine->known_lock);
+  known_forget (engine->known, path, holder);
+  __atomic_store_n (&engine->n_known, known_count (engine->known), __ATOMIC_RELEASE); /* adopt.c */
+  pthread_mutex_unlock (&engine->known_lock);
+}
+
+void
+engine_scan (Engine *engine, gboolean whole)
+{
+  gboolean none;
+
+  pthread_mutex_lock (&engine->lock);
+  for (guint i = 0; i < engine->n_stacks; i++)
+    {
+      Stack *stack = engine->stacks[i];
+
+      if (stack->state == STACK_ASLEEP || stack->state == STACK_HALTED)
+        continue;
+      if (!stack->scan_owed)
+        engine->scans_owed++;
+      stack->scan_owed = TRUE;
+      ask (stack, STACK_FLAG_SCAN | (whole ? STACK_FLAG_WHOLE : 0));
+    }
+  none = engine->scans_owed == 0;
+  pthread_mutex_unlock (&engine->lock);
+  if (none)
+    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED });
+}
+
+void
+engine_halt (Engine *engine)
+{
+  pthread_mutex_lock (&engine->lock);
+  for (guint i = 0; i < engine->n_stacks && !engine->halting; i++)
+    {
+      Stack *stack = engine->stacks[i];
+
+      stack->halt_owed = TRUE;
+      engine->halts_owed++;
+      stack_ask (stack, STACK_FLAG_HALT);
+    }
+  engine->halting = TRUE;
+  for (guint i = 0; i < engine->n_stacks; i++)
+    pthread_cond_signal (&engine->stacks[i]->cond);
+  pthread_mutex_unlock (&engine->lock);
+}
+
+gboolean
+engine_improve (Engine *engine, guint best, GBytes *value)
+{
+  SatinBest_ *object = best_get (best);
+
+  (void)engine;
+  return object != NULL && best_merge_encoded (object, value);
+}
+
+GBytes *
+engine_best (Engine *engine, guint best)
+{
+  SatinBest_ *object = best_get (best);
+
+  (void)engine;
+  g_assert (object != NULL);
+  return best_encode (object);
+}
+
+gboolean
+engine_next_event (Engine *engine, EngineEvent *event)
+{
+  return mailbox_next (engine, event);
+}
+
+static guint64
+relaxed (const guint64 *number)
+{
+  return __atomic_load_n (number, __ATOMIC_RELAXED);
+}
+
+void
+engine_stats (Engine *engine, EngineStats *stats)
+{
+  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+
+  memset (stats, 0, sizeof *stats);
+  for (guint i = 0; i < n; i++)
+    {
+      const Stack *stack = engine->stacks[i];
+
+      stats->jobs += relaxed (&stack->open.jobs) + relaxed (&stack->executed);
+      stats->jobs -= relaxed (&stack->elsewhere);
+      stats->work_us += relaxed (&stack->work_us);
+    }
+  stats->jobs_reused = relaxed (&engine->jobs_reused);
+  stats->steals_local = relaxed (&engine->steals_local);
+  stats->lent = relaxed (&engine->lent);
+  pthread_mutex_lock (&engine->lock);
+  stats->parked_max = engine->parked_max;
+  pthread_mutex_unlock (&engine->lock);
+}
+
+double
+engine_share (Engine *engine)
+{
+  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint64 ppb = 0;
+
+  for (guint i = 0; i < n; i++)
+    ppb += relaxed (&engine->stacks[i]->share_ppb);
+  return MIN ((double)ppb / 1e9, 1.0);
+}

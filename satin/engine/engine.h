@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine's own state, shared by the files of this room and by nobody else. Each block names its
+ * lock; locks are taken in the order of the blocks and never held across a callback. */
+#pragma once
+
+#include "exchange.h"
+#include "record.h"
+#include "stack.h"
+
+/* A job of another node's that runs here: what engine_run gave. Its slot looks to the engine like
+ * one of a stack. */
+struct Held
+{
+  guint64 number;
+  Loan *loan;
+  const SatinJob *job;
+  SatinSlot_ slot; /* its payload: the decoded arguments, owned */
+  void *big;       /* payload of a big job, freed with it */
+  gboolean queued; /* under engine->lock: in the inbox, not started, not lent on */
+  GList link;
+};
+
+/* A slot that waits for a result from elsewhere. */
+typedef struct
+{
+  guint64 number;
+  Stack *stack; /* NULL: `held` is lent on */
+  SatinSlot_ *slot;
+  Held *held;
+  gboolean adopted;
+} Away;
+
+typedef struct
+{
+  Stack *stack;
+  SatinSlot_ *slot;
+} Back;
+
+struct Engine
+{
+  EngineConfig config;
+  guint n_jobs;
+  GHashTable *job_index; /* const SatinJob * -> index + 1; constant after engine_new */
+  GBytes **schemas;      /* by index: what of a job's digest does not depend on its arguments */
+  GBytes *constants;     /* the digest of all constants */
+  gsize c_stack_bytes;
+  pthread_condattr_t cond_clock;
+
+  /* seats, parking, inbox, scan and halt accounts */
+  pthread_mutex_t lock;
+  Stack **stacks; /* config.stacks_max places; filled in order, never emptied before the end */
+  guint n_stacks; /* atomic for readers without the lock */
+  guint seats_free;
+  GQueue ready;           /* of Stack: can go on, want a seat */
+  GQueue asleep;          /* of Stack: empty, the latest first */
+  guint n_ready, n_inbox; /* atomic copies of the lengths */
+  guint busy;             /* atomic: stacks that have a seat and a job */
+  guint hungry_said;
+  guint n_parked, parked_max;
+  gboolean ending, halting;
+  guint scans_owed, halts_owed;
+  GQueue inbox;             /* of Held */
+  GHashTable *held;         /* number -> Held */
+  guint waiting_for_driver; /* stacks that wait with no seat to give to: see seat.c */
+
+  /* slots that came back */
+  pthread_mutex_t back_lock;
+  GArray *back; /* of Back */
+  guint n_back; /* atomic copy of the length */
+
+  /* slots whose result comes from elsewhere */
+  pthread_mutex_t away_lock;
+  GHashTable *away; /* number -> Away */
+
+  /* what others hold */
+  pthread_mutex_t known_lock;
+  Known *known;
+  guint n_known; /* atomic copy of known_count */
+
+  /* what the driver has not yet read */
+  pthread_mutex_t mail_lock;
+  GQueue mail; /* of EngineEvent */
+
+  guint64 steals_local, lent, jobs_reused; /* atomic */
+  guint32 random;                          /* driver */
+};
+
+#define ENGINE_STACK_BYTES ((gsize)1 << 30)
+#define ENGINE_STACK_BYTES_SANITIZED ((gsize)1 << 26)
+#define ENGINE_STACK_BYTES_MIN ((gsize)1 << 17)
+
+/* stacks_max when the configuration leaves it open: so many stacks may be parked. */
+#define ENGINE_PARKED_STACKS_PER_SEAT 4
+#define ENGINE_PARKED_STACKS_MIN 16
+
+/* The index of a job in the table. A job that runs without being listed there ends the program with
+ * a sentence, because its path could not be given a meaning elsewhere. */
+guint engine_job_index (Engine *engine, const SatinJob *job);
+
+/* Raises an event; takes over what it points to. Any thread, no lock held but engine->lock. */
+void mailbox_raise (Engine *engine, const EngineEvent *event);
+gboolean mailbox_next (Engine *engine, EngineEvent *event);
+
+static inline guint32
+random_next (guint32 *state)
+{
+  guint32 x = *state;
+
+  x ^= x << 13;
+  x ^= x >> 17;
+  x ^= x << 5;
+  return *state = x;
+}
+
+static inline guint64
+clock_us (void)
+{
+  return (guint64)g_get_monotonic_time ();
+}
+
+static inline SatinSlot_ *
+slot_at (const Stack *stack, guint32 parent)
+{
+  guint32 offset = (parent & ~PARENT_FLAGS) - (guint32)(guintptr)stack->slots;
+
+  return stack->slots + offset / sizeof (SatinSlot_);
+}

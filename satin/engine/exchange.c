@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The door through which jobs leave and results come: lend, put, back, run. Everything here runs on
+ * the driver's thread, which is to the stacks one more thief. */
+#include "config.h"
+
+#include "exchange.h"
+
+#include "adopt.h"
+#include "seat.h"
+#include "worker.h"
+
+/* A claim can fail because another thief was faster; so often the same victim is tried. */
+#define CLAIM_TRIES 4
+
+static SatinSlot_ *
+claim_from (Stack *victim)
+{
+  gboolean dry = FALSE;
+
+  for (guint i = 0; i < CLAIM_TRIES && !dry; i++)
+    {
+      SatinSlot_ *slot = stack_claim (victim, &dry);
+
+      if (slot != NULL)
+        return slot;
+    }
+  if (!__atomic_load_n (&victim->parked, __ATOMIC_RELAXED))
+    stack_ask (victim, STACK_FLAG_MOVE);
+  return NULL;
+}
+
+/* Claims the next slot to lend for the driver. */
+static gboolean
+claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
+{
+  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint start = random_next (&engine->random) % n;
+
+  if (worker_claim_back (engine, SLOT_DRIVER, victim, slot))
+    return TRUE;
+  for (guint i = 0; i < n; i++)
+    {
+      *victim = engine->stacks[(start + i) % n];
+      *slot = claim_from (*victim);
+      if (*slot != NULL)
+        {
+          slot_set_state (*slot, SLOT_STOLEN_BY (SLOT_DRIVER));
+          return TRUE;
+        }
+    }
+  return FALSE;
+}
+
+/* Describes a claimed slot; it waits for the loan's number from now on. */
+static void
+lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
+{
+  Trace trace;
+
+  trace_init (&trace, stack, slot);
+  loan->path = trace_path (&trace, engine->config.stems);
+  loan->weight = trace.weight;
+  trace_clear (&trace);
+  loan->job = engine_job_index (engine, slot->job);
+  loan->args = slot_encode_args (slot);
+  loan->digest = engine_digest (engine, loan->job, loan->args);
+  loan->loan = adopt_new_loan (engine, stack, slot, NULL, FALSE);
+  slot_set_state (slot, SLOT_LENT);
+}
+
+static gboolean
+lend_held (Engine *engine, Loan *loan)
+{
+  Held *held = inbox_take (engine);
+  const Loan *own;
+
+  if (held == NULL)
+    return FALSE;
+  own = held->loan;
+  *loan = (Loan){ .path = g_strdup (own->path),
+                  .job = own->job,
+                  .digest = own->digest,
+                  .weight = own->weight,
+                  .args = g_bytes_ref (own->args) };
+  loan->loan = adopt_new_loan (engine, NULL, &held->slot, held, FALSE);
+  return TRUE;
+}
+
+gboolean
+engine_lend (Engine *engine, Loan *loan)
+{
+  Stack *stack;
+  SatinSlot_ *slot;
+
+  if (engine->halting)
+    return FALSE;
+  while (claim_any (engine, &stack, &slot))
+    if (!adopt_claimed (engine, stack, slot))
+      {
+        lend_slot (engine, stack, slot, loan);
+        __atomic_fetch_add (&engine->lent, 1, __ATOMIC_RELAXED);
+        return TRUE;
+      }
+  if (!lend_held (engine, loan))
+    return FALSE;
+  __atomic_fetch_add (&engine->lent, 1, __ATOMIC_RELAXED);
+  return TRUE;
+}
+
+/* FALSE: not awaited. */
+static gboolean
+find_away (Engine *engine, guint64 number, Away *away)
+{
+  Away *found;
+
+  pthread_mutex_lock (&engine->away_lock);
+  found = g_hash_table_lookup (engine->away, &number);
+  if (found != NULL)
+    *away = *found;
+  pthread_mutex_unlock (&engine->away_lock);
+  return found != NULL;
+}
+
+static void
+drop_away (Engine *engine, guint64 number)
+{
+  pthread_mutex_lock (&engine->away_lock);
+  g_hash_table_remove (engine->away, &number);
+  pthread_mutex_unlock (&engine->away_lock);
+}
+
+gboolean
+engine_awaits (Engine *engine, guint64 loan)
+{
+  Away away;
+
+  return find_away (engine, loan, &away);
+}
+
+/* The result of a held job that was lent on goes to its own lender. */
+static gboolean
+put_held (Engine *engine, Held *held, GBytes *value)
+{
+  EngineEvent event = { .kind = ENGINE_DONE, .held = held->number };
+  g_autofree void *scratch = g_malloc0 (held->job->result->size);
+
+  if (!record_decode (held->job->result, value, scratch, NULL))
+    return FALSE;
+  record_clear (held->job->result, scratch);
+  event.value = g_bytes_ref (value);
+  pthread_mutex_lock (&engine->lock);
+  inbox_drop (engine, held);
+  pthread_mutex_unlock (&engine->lock);
+  mailbox_raise (engine, &event);
+  return TRUE;
+}
+
+static gboolean
+put_slot (Engine *engine, const Away *away, GBytes *value)
+{
+  Trace trace;
+
+  if (!record_decode (away->slot->job->result, value, slot_result (away->slot), NULL))
+    return FALSE;
+  trace_init (&trace, away->stack, away->slot);
+  adopt_cover (engine, &trace);
+  trace_clear (&trace);
+  slot_finish (away->slot, SLOT_RETURNED);
+  worker_wake (away->stack);
+  return TRUE;
+}
+
+gboolean
+engine_put (Engine *engine, guint64 loan, GBytes *value)
+{
+  Away away;
+
+  if (!find_away (engine, loan, &away))
+    return FALSE;
+  if (!(away.held != NULL ? put_held (engine, away.held, value) : put_slot (engine, &away, value)))
+    return FALSE;
+  drop_away (engine, loan);
+  if (away.adopted)
+    __atomic_fetch_add (&engine->jobs_reused, 1, __ATOMIC_RELAXED);
+  return TRUE;
+}
+
+gboolean
+engine_back (Engine *engine, guint64 loan)
+{
+  Away away;
+
+  if (!find_away (engine, loan, &away))
+    return FALSE;
+  drop_away (engine, loan);
+  if (away.held == NULL)
+    {
+      worker_give_back (away.stack, away.slot);
+      return TRUE;
+    }
+  pthread_mutex_lock (&engine->lock);
+  inbox_add (engine, away.held);
+  seat_dispatch (engine, 1);
+  pthread_mutex_unlock (&engine->lock);
+  return TRUE;
+}
+
+/* NULL: the arguments are not of the job's type. */
+static Held *
+held_new (Engine *engine, guint64 number, const Loan *loan)
+{
+  const SatinJob *job = engine->config.jobs[loan->job];
+  Held *held = g_aligned_alloc0 (1, sizeof (Held), 128);
+
+  held->number = number;
+  held->job = job;
+  held->slot.job = job;
+  held->slot.state = SLOT_READY;
+  if (job->big)
+    {
+      held->big = g_malloc0 (job->payload);
+      memcpy (held->slot.payload, &held->big, sizeof held->big);
+    }
+  if (!record_decode (job->args, loan->args, slot_payload (&held->slot), NULL))
+    {
+      g_free (held->big);
+      g_aligned_free (held);
+      return NULL;
+    }
+  held->loan = loan_copy (loan);
+  return held;
+}
+
+gboolean
+engine_run (Engine *engine, guint64 number, const Loan *loan)
+{
+  Digest digest;
+  Held *held;
+  gboolean is_new;
+
+  if (loan->job >= engine->n_jobs || loan->args == NULL || !path_is_canonical (loan->path))
+    return FALSE;
+  digest = engine_digest (engine, loan->job, loan->args);
+  if (!digest_equal (&digest, &loan->digest))
+    return FALSE;
+  held = held_new (engine, number, loan);
+  if (held == NULL)
+    return FALSE;
+  pthread_mutex_lock (&engine->lock);
+  is_new = !g_hash_table_contains (engine->held, &number);
+  g_assert (is_new); /* the caller's numbers are unique */
+  g_hash_table_insert (engine->held, &held->number, held);
+  inbox_add (engine, held);
+  engine->hungry_said = 0;
+  seat_dispatch (engine, 1);
+  pthread_mutex_unlock (&engine->lock);
+  return TRUE;
+}
+
+gboolean
+engine_unrun (Engine *engine, guint64 number)
+{
+  Held *held;
+  gboolean queued;
+
+  pthread_mutex_lock (&engine->lock);
+  held = g_hash_table_lookup (engine->held, &number);
+  queued = held != NULL && held->queued;
+  if (queued)
+    inbox_drop (engine, held);
+  pthread_mutex_unlock (&engine->lock);
+  return queued;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The slow ways that inlined code takes: a child that may belong to thieves, the end of a sync with
+ * something public, big arguments, references, and the sentences for broken rules. Owner threads.
+ */
+#include "config.h"
+
+#include "adopt.h"
+#include "seat.h"
+#include "wait.h"
+#include "worker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ARENA_ALIGN 16
+
+static void
+count_elsewhere (Stack *stack, SatinSlot_ *slot)
+{
+  if (slot_state (slot) == SLOT_RETURNED)
+    __atomic_store_n (&stack->elsewhere, stack->elsewhere + 1, __ATOMIC_RELAXED);
+}
+
+/* A frame below which something is held elsewhere: first marks what others hold, then runs what is
+ * left, then waits for the rest. */
+static void
+sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *last, SatinSlot_ *top)
+{
+  guint32 number = slot_number (stack, first);
+
+  stack_lower_all (stack, first);
+  for (SatinSlot_ *slot = first; slot <= last; slot++)
+    if (slot >= stack->split_own && slot_state (slot) == SLOT_READY)
+      adopt_child (stack, watch_node (stack, self), slot, number + (guint32)(slot - first));
+  for (SatinSlot_ *slot = last; slot >= first; slot--)
+    {
+      if (stack_flags (stack) != 0)
+        wait_serve (stack, self, slot, top);
+      if (slot_state (slot) != SLOT_READY || !stack_lower (stack, slot))
+        continue;
+      if (!adopt_child (stack, watch_node (stack, self), slot, number + (guint32)(slot - first)))
+        wait_run_child (stack, self, slot, top);
+    }
+  for (SatinSlot_ *slot = last; slot >= first; slot--)
+    {
+      wait_for (stack, self, first, slot, top);
+      count_elsewhere (stack, slot);
+    }
+}
+
+int
+satin_take_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot,
+             SatinSlot_ *top)
+{
+  Stack *stack = (Stack *)open;
+
+  watch_settle (stack, self);
+  if (stack_flags (stack) != 0)
+    wait_serve (stack, self, slot, top);
+  if (watch_node (stack, self) != NULL)
+    {
+      sync_watched (stack, self, first, slot, top);
+      return SATIN_TAKE_ALL_DONE_;
+    }
+  if (slot_state (slot) == SLOT_READY && stack_lower (stack, slot))
+    return SATIN_TAKE_RUN_;
+  wait_for (stack, self, first, slot, top);
+  count_elsewhere (stack, slot);
+  return SATIN_TAKE_NEXT_;
+}
+
+void
+satin_leave_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *top)
+{
+  Stack *stack = (Stack *)open;
+
+  watch_settle (stack, self);
+  if (stack_flags (stack) != 0)
+    wait_serve (stack, self, base, top);
+  stack_close (stack, base);
+}
+
+void *
+satin_arena_take_ (SatinStack_ *open, uint32_t size)
+{
+  Stack *stack = (Stack *)open;
+  gsize bytes = ((gsize)size + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+  char *taken = stack->arena_top;
+
+  if (bytes > (gsize)(stack->arena + stack->arena_bytes - taken))
+    {
+      fprintf (stderr,
+               "satin: the argument arena of a job stack is full (%" G_GSIZE_FORMAT
+               " MiB): too many children with large arguments or results\n",
+               stack->arena_bytes >> 20);
+      _Exit (6);
+    }
+  stack->arena_top = taken + bytes;
+  return taken;
+}
+
+void
+satin_arena_drop_ (SatinStack_ *open, void *mark)
+{
+  ((Stack *)open)->arena_top = mark;
+}
+
+void
+satin_hold_args_ (const SatinJob *job, void *args)
+{
+  record_ref (job->args, args);
+}
+
+void
+satin_hold_result_ (const SatinJob *job, void *result)
+{
+  record_ref (job->result, result);
+}
+
+void
+satin_release_ (SatinStack_ *open, SatinSlot_ *base, SatinSlot_ *head, uint64_t fresh)
+{
+  Stack *stack = (Stack *)open;
+
+  for (SatinSlot_ *slot = base; slot < head; slot++)
+    {
+      if (slot->job->args_hold)
+        record_clear (slot->job->args, slot_payload (slot));
+      if (slot->job->result_holds)
+        record_clear (slot->job->result, slot_result (slot));
+    }
+  if (stack->fresh->len > fresh)
+    g_ptr_array_set_size (stack->fresh, (gint)fresh);
+  stack->open.fresh = stack->fresh->len;
+}
+
+void
+satin_unsynced_ (const SatinJob *job)
+{
+  fprintf (stderr, "satin: job '%s' returned without satin_sync after its last satin_spawn\n",
+           job->name);
+  abort ();
+}

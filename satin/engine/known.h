@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What other holders are known to have, by path: a trie of job numbers. Pure and single-threaded,
+ * used under a lock by the engine and plainly by the simulator. It must not know jobs or stacks.
+ * Nodes stay where they are until known_free, so that a frame may keep a pointer to one. */
+#pragma once
+
+#include "digest.h"
+#include "node-id.h"
+#include "path.h"
+
+typedef struct Known Known;
+typedef struct KnownNode KnownNode;
+
+Known *known_new (Stems *stems); /* stems: borrowed */
+void known_free (Known *known);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Known, known_free)
+
+/* `holder` holds `path` with this digest. Said again, it replaces what was said. FALSE: the path is
+ * not canonical or one of its stems is unknown; nothing is entered. */
+gboolean known_insert (Known *known, const char *path, const Digest *digest, const NodeId *holder,
+                       gboolean finished);
+/* `holder` does not hold `path` (NULL: anything) any more. */
+void known_forget (Known *known, const char *path, const NodeId *holder);
+
+/* How many (path, holder) pairs are known. */
+guint known_count (const Known *known);
+
+/* (nullable): the node of `path` if anything is known at or below it. */
+KnownNode *known_lookup (Known *known, const char *path);
+/* (nullable): the same for child `number` of a node. `node` may be NULL. */
+KnownNode *known_child (KnownNode *node, guint32 number);
+/* Is anything known strictly below? `node` may be NULL. */
+gboolean known_has_below (const KnownNode *node);
+
+/* The best holder of exactly this node's job with this digest: finished before running, then the
+ * lowest id. FALSE: none. */
+gboolean known_best (const KnownNode *node, const Digest *digest, NodeId *holder,
+                     gboolean *finished);
+/* Is somebody said to hold exactly this node's path, under any digest? */
+gboolean known_is_held (const KnownNode *node);
+
+/* Calls `each` for every child with something at or below it. */
+void known_each_child (KnownNode *node, void (*each) (KnownNode *child, guint32 number, void *data),
+                       void *data);
+/* Marks all that is known at and below the node as told ("covered"). FALSE: all of it was told
+ * already, and no news came since. */
+gboolean known_tell (KnownNode *node);

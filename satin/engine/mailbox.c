@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the workers want to say to the driver: a queue of events. Written by any thread, read by the
+ * driver's. */
+#include "config.h"
+
+#include "engine.h"
+
+void
+mailbox_raise (Engine *engine, const EngineEvent *event)
+{
+  gboolean was_empty;
+
+  pthread_mutex_lock (&engine->mail_lock);
+  was_empty = g_queue_is_empty (&engine->mail);
+  g_queue_push_tail (&engine->mail, g_memdup2 (event, sizeof *event));
+  pthread_mutex_unlock (&engine->mail_lock);
+  if (was_empty && engine->config.wake != NULL)
+    engine->config.wake (engine->config.wake_data);
+}
+
+gboolean
+mailbox_next (Engine *engine, EngineEvent *event)
+{
+  g_autofree EngineEvent *next = NULL;
+
+  pthread_mutex_lock (&engine->mail_lock);
+  next = g_queue_pop_head (&engine->mail);
+  pthread_mutex_unlock (&engine->mail_lock);
+  if (next == NULL)
+    return FALSE;
+  *event = *next;
+  return TRUE;
+}
+
+void
+engine_event_clear (EngineEvent *event)
+{
+  g_clear_pointer (&event->path, g_free);
+  g_clear_pointer (&event->value, g_bytes_unref);
+  g_clear_pointer (&event->rows, g_ptr_array_unref);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reserved memory with guard pages, and the handler that turns a touch of one into a sentence. The
+ * table of regions only ever grows; entries are reused. Signal handlers read it, so it is atomic.
+ */
+#include "config.h"
+
+#include "memory.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MEMORY_HANDLES_SIGNALS \
+  0 /* the sanitizers have a handler and signal stacks of their own \
+     */
+#else
+#define MEMORY_HANDLES_SIGNALS 1
+#endif
+
+#define MEMORY_SIGNAL_STACK_BYTES 65536
+#define MEMORY_EXIT_CODE 6 /* a job failed */
+
+typedef struct
+{
+  guintptr start; /* of the lower guard page; 0: free. Written last, read first. */
+  gsize bytes;    /* between the guard pages */
+  const char *what;
+} MemoryRegion;
+
+static MemoryRegion memory_regions[MEMORY_REGIONS_MAX];
+static pthread_mutex_t memory_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct sigaction memory_old_action;
+static __thread void *memory_signal_stack;
+
+static gsize
+memory_page (void)
+{
+  return (gsize)sysconf (_SC_PAGESIZE);
+}
+
+static gsize
+memory_round (gsize bytes)
+{
+  gsize page = memory_page ();
+
+  return (bytes + page - 1) / page * page;
+}
+
+static void
+memory_say (const char *text)
+{
+  gssize ignored = write (STDERR_FILENO, text, strlen (text));
+
+  (void)ignored;
+}
+
+/* Only async-signal-safe calls from here to the end of the handler. */
+static const char *
+memory_find (guintptr address)
+{
+  gsize page = memory_page ();
+
+  for (guint i = 0; i < MEMORY_REGIONS_MAX; i++)
+    {
+      guintptr start = __atomic_load_n (&memory_regions[i].start, __ATOMIC_ACQUIRE);
+      guintptr end = start + page + memory_regions[i].bytes;
+
+      if (start == 0)
+        continue;
+      if ((address >= start && address < start + page) || (address >= end && address < end + page))
+        return memory_regions[i].what;
+    }
+  return NULL;
+}
+
+static void
+memory_on_signal (int number, siginfo_t *info, void *context)
+{
+  const char *what = memory_find ((guintptr)info->si_addr);
+
+  (void)context;
+  if (what != NULL)
+    {
+      memory_say ("satin: ");
+      memory_say (what);
+      memory_say (" is full: the jobs recurse too deeply\n");
+      _exit (MEMORY_EXIT_CODE);
+    }
+  sigaction (number, &memory_old_action, NULL); /* not ours: let it happen again */
+}
+
+static void
+memory_install (void)
+{
+  static gsize once;
+  struct sigaction action
+      = { .sa_sigaction = memory_on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+
+  if (!g_once_init_enter (&once))
+    return;
+  sigemptyset (&action.sa_mask);
+  sigaction (SIGSEGV, &action, &memory_old_action);
+  g_once_init_leave (&once, 1);
+}
+
+static gboolean
+memory_enter (guintptr start, gsize bytes, const char *what)
+{
+  gboolean entered = FALSE;
+
+  pthread_mutex_lock (&memory_mutex);
+  for (guint i = 0; i < MEMORY_REGIONS_MAX && !entered; i++)
+    if (memory_regions[i].start == 0)
+      {
+        memory_regions[i].bytes = bytes;
+        memory_regions[i].what = what;
+        __atomic_store_n (&memory_regions[i].start, start, __ATOMIC_RELEASE); /* memory_find */
+        entered = TRUE;
+      }
+  pthread_mutex_unlock (&memory_mutex);
+  return entered;
+}
+
+void *
+memory_reserve (gsize bytes, const char *what)
+{
+  gsize page = memory_page (), size = memory_round (bytes);
+  char *start
+      = mmap (NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+  if (start == MAP_FAILED)
+    return NULL;
+  if (mprotect (start + page, size, PROT_READ | PROT_WRITE) != 0
+      || !memory_enter ((guintptr)start, size, what))
+    {
+      munmap (start, size + 2 * page);
+      return NULL;
+    }
+  return start + page;
+}
+
+void
+memory_release (void *memory, gsize bytes)
+{
+  gsize page = memory_page ();
+  char *start = (char *)memory - page;
+
+  pthread_mutex_lock (&memory_mutex);
+  for (guint i = 0; i < MEMORY_REGIONS_MAX; i++)
+    if (memory_regions[i].start == (guintptr)start)
+      __atomic_store_n (&memory_regions[i].start, 0, __ATOMIC_RELEASE);
+  pthread_mutex_unlock (&memory_mutex);
+  munmap (start, memory_round (bytes) + 2 * page);
+}
+
+void
+memory_watch_thread (void)
+{
+  stack_t stack = { .ss_size = MEMORY_SIGNAL_STACK_BYTES };
+
+  if (!MEMORY_HANDLES_SIGNALS)
+    return;
+  memory_install ();
+  memory_signal_stack = g_malloc (MEMORY_SIGNAL_STACK_BYTES);
+  stack.ss_sp = memory_signal_stack;
+  sigaltstack (&stack, NULL);
+}
+
+void
+memory_unwatch_thread (void)
+{
+  stack_t stack = { .ss_flags = SS_DISABLE };
+
+  if (memory_signal_stack == NULL)
+    return;
+  sigaltstack (&stack, NULL);
+  g_clear_pointer (&memory_signal_stack, g_free);
+}

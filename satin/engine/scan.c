@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* design.md 4: the job stack is the checkpoint. Read from bottom to top, the children of the
+ * spine's jobs that are finished are the rows; started and not on the spine means finished. Owner
+ * threads, at a sync or in a wait. */
+#include "config.h"
+
+#include "scan.h"
+
+#include "seat.h"
+#include "trace.h"
+
+typedef struct
+{
+  Stack *stack;
+  gboolean whole;
+  GPtrArray *rows;
+  double finished; /* weight of all that is finished here */
+} Scan;
+
+static void
+mark_reported (SatinSlot_ *slot)
+{
+  __atomic_store_n (&slot->parent, slot_parent (slot) | PARENT_REPORTED, __ATOMIC_RELAXED);
+}
+
+static void
+add_row (Scan *scan, SatinSlot_ *slot, const char *parent_path, guint32 number, double weight)
+{
+  Engine *engine = scan->stack->engine;
+  g_autofree char *path = NULL;
+  g_autoptr (GBytes) value = NULL;
+  Digest digest;
+
+  if (!scan->whole && (slot_parent (slot) & PARENT_REPORTED))
+    return;
+  if (scan->rows->len >= ENGINE_SCAN_ROWS_MAX)
+    return;
+  path = path_child (engine->config.stems, parent_path, number);
+  digest = slot_digest (engine, slot);
+  value = record_encode (slot->job->result, slot_result (slot));
+  g_ptr_array_add (scan->rows,
+                   row_new (path, engine_job_index (engine, slot->job), &digest, weight, 0, value));
+  mark_reported (slot);
+}
+
+/* The children of one job of the spine: [base, end). `running` is the one that is on the spine. */
+static void
+scan_children (Scan *scan, SatinSlot_ *base, SatinSlot_ *end, SatinSlot_ *running, const char *path,
+               double weight)
+{
+  double share = weight / (double)MAX (end - base, 1);
+
+  for (SatinSlot_ *slot = base; slot < end; slot++)
+    {
+      guint32 kind = SLOT_KIND (slot_state (slot));
+
+      if (slot == running || (kind != SLOT_STARTED && kind != SLOT_RETURNED))
+        continue;
+      scan->finished += share;
+      add_row (scan, slot, path, (guint32)(slot - base), share);
+    }
+}
+
+static void
+scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
+{
+  Stack *stack = scan->stack;
+  Stems *stems = stack->engine->config.stems;
+  g_autoptr (GPtrArray) spine = trace_spine (stack, self);
+  g_autofree char *path = NULL;
+  SatinSlot_ *base = stack->slots, *end;
+  double weight = 1;
+
+  for (guint i = spine->len; i > 0; i--, base = end)
+    {
+      SatinSlot_ *job = spine->pdata[i - 1], *next = i > 1 ? spine->pdata[i - 2] : NULL;
+
+      if (slot_parent (job) & PARENT_ORIGIN)
+        {
+          Trace trace;
+
+          trace_init (&trace, stack, job);
+          g_free (path);
+          path = trace_path (&trace, stems);
+          weight = trace.weight;
+          trace_clear (&trace);
+          base = job + 1;
+        }
+      end = base;
+      while (end < top && (slot_parent (end) & ~PARENT_REPORTED) == (guint32)(guintptr)job)
+        end++;
+      scan_children (scan, base, end, next, path, weight);
+      if (next != NULL && next >= base && next < end)
+        {
+          char *child = path_child (stems, path, (guint32)(next - base));
+
+          g_free (path);
+          path = child;
+          weight /= (double)(end - base);
+        }
+    }
+}
+
+/* Spreads the time since the last report evenly over the new rows, so that sums are right. */
+static void
+share_work (Stack *stack, GPtrArray *rows)
+{
+  guint64 total, new;
+
+  seat_tick (stack);
+  total = stack->work_us + __atomic_load_n (&stack->gift_us, __ATOMIC_RELAXED);
+  new = total - stack->work_reported_us;
+  if (rows->len == 0)
+    return;
+  stack->work_reported_us = total;
+  for (guint i = 0; i < rows->len; i++)
+    ((Row *)rows->pdata[i])->work_us = new / rows->len + (i < new % rows->len ? 1 : 0);
+}
+
+void
+scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
+{
+  Engine *engine = stack->engine;
+  EngineEvent event = { .kind = ENGINE_ROWS };
+  Scan scan = { .stack = stack, .whole = whole };
+  gboolean last;
+
+  scan.rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  scan_spine (&scan, self, top);
+  share_work (stack, scan.rows);
+  __atomic_store_n (&stack->share_ppb, (guint64)(scan.finished * 1e9), __ATOMIC_RELAXED);
+  event.rows = scan.rows;
+  mailbox_raise (engine, &event);
+  pthread_mutex_lock (&engine->lock);
+  last = seat_scan_served (stack);
+  pthread_mutex_unlock (&engine->lock);
+  if (last)
+    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED });
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who may run. One mutex and a condition variable per stack; nothing here is on the hot path. Any
+ * thread. It must not know slots, only stacks and whether they are empty. */
+#include "config.h"
+
+#include "seat.h"
+
+#include "worker.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* How long a hungry thread sleeps before it looks again, while jobs run here that might spawn. */
+#define SEAT_POLL_NS 1000000
+
+/* seats_free is changed under the lock and read by seat_poke without it. */
+static void
+add_free_seats (Engine *engine, int change)
+{
+  __atomic_store_n (&engine->seats_free, engine->seats_free + (guint)change, __ATOMIC_RELAXED);
+}
+
+gboolean
+seat_engine_ends (Engine *engine)
+{
+  return __atomic_load_n (&engine->ending, __ATOMIC_RELAXED);
+}
+
+static Stack *
+empty_stack (Engine *engine)
+{
+  Stack *stack = g_queue_pop_head (&engine->asleep);
+
+  if (stack == NULL && !seat_engine_ends (engine) && engine->n_stacks < engine->config.stacks_max)
+    stack = worker_new (engine);
+  return stack;
+}
+
+static void
+give_seat (Stack *stack)
+{
+  add_free_seats (stack->engine, -1);
+  stack->state = STACK_RUNNING;
+  pthread_cond_signal (&stack->cond);
+}
+
+/* Every seat waits and no stack can take one: what nobody has started goes back to its lender. */
+static void
+return_inbox (Engine *engine)
+{
+  Held *held;
+
+  if (engine->seats_free < engine->config.workers || !g_queue_is_empty (&engine->asleep)
+      || engine->n_stacks < engine->config.stacks_max)
+    return;
+  while ((held = g_queue_peek_head (&engine->inbox)) != NULL)
+    {
+      EngineEvent event = { .kind = ENGINE_UNRUN, .held = held->number };
+
+      inbox_drop (engine, held);
+      mailbox_raise (engine, &event);
+    }
+}
+
+void
+seat_dispatch (Engine *engine, guint thieves)
+{
+  if (engine->halting)
+    return;
+  while (engine->seats_free > 0 && !g_queue_is_empty (&engine->ready))
+    {
+      give_seat (g_queue_pop_head (&engine->ready));
+      __atomic_store_n (&engine->n_ready, engine->ready.length, __ATOMIC_RELAXED);
+    }
+  for (; engine->seats_free > 0 && thieves > 0; thieves--)
+    {
+      Stack *stack = empty_stack (engine);
+
+      if (stack == NULL)
+        break;
+      give_seat (stack);
+    }
+  return_inbox (engine);
+}
+
+void
+seat_poke (Engine *engine)
+{
+  if (__atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) == 0)
+    return;
+  pthread_mutex_lock (&engine->lock);
+  seat_dispatch (engine, 1);
+  pthread_mutex_unlock (&engine->lock);
+}
+
+/* Tells the driver how many seats are idle, once per change. */
+static void
+say_hungry (Engine *engine)
+{
+  guint stacks = engine->asleep.length + (engine->config.stacks_max - engine->n_stacks);
+  guint idle = MIN (engine->seats_free, stacks);
+  EngineEvent event = { .kind = ENGINE_HUNGRY, .seats = idle };
+
+  if (idle > engine->hungry_said && engine->inbox.length == 0)
+    mailbox_raise (engine, &event);
+  engine->hungry_said = idle;
+}
+
+static void
+sleep_a_while (Stack *stack)
+{
+  struct timespec until;
+
+  clock_gettime (CLOCK_MONOTONIC, &until);
+  until.tv_nsec += SEAT_POLL_NS;
+  if (until.tv_nsec >= 1000000000)
+    {
+      until.tv_nsec -= 1000000000;
+      until.tv_sec++;
+    }
+  if (pthread_cond_timedwait (&stack->cond, &stack->engine->lock, &until) != ETIMEDOUT)
+    return;
+  if (stack->state != STACK_ASLEEP || stack->engine->seats_free == 0)
+    return;
+  g_queue_remove (&stack->engine->asleep, stack);
+  give_seat (stack);
+  stack->polls = TRUE;
+}
+
+/* As many sleepers look now and then as there are seats for them, while jobs run here that might
+ * spawn. */
+static gboolean
+should_poll (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  return __atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0
+         && (guint)g_queue_index (&engine->asleep, stack) < engine->seats_free;
+}
+
+gboolean
+seat_sleep (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  stack->state = STACK_ASLEEP;
+  stack->polls = FALSE;
+  add_free_seats (engine, 1);
+  g_queue_push_head (&engine->asleep, stack);
+  stack_take_flags (stack);
+  if (seat_scan_served (stack))
+    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED });
+  seat_dispatch (engine, engine->inbox.length);
+  say_hungry (engine);
+  while (stack->state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->halting)
+    if (should_poll (stack))
+      sleep_a_while (stack);
+    else
+      pthread_cond_wait (&stack->cond, &engine->lock);
+  return !seat_engine_ends (engine) && !engine->halting;
+}
+
+void
+seat_leave (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  stack->state = STACK_PARKED;
+  add_free_seats (engine, 1);
+  engine->n_parked++;
+  engine->parked_max = MAX (engine->parked_max, engine->n_parked);
+  seat_dispatch (engine, 1);
+}
+
+gboolean
+seat_want (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  stack->state = STACK_READY;
+  g_queue_push_tail (&engine->ready, stack);
+  __atomic_store_n (&engine->n_ready, engine->ready.length, __ATOMIC_RELAXED);
+  seat_dispatch (engine, 0);
+  while (stack->state == STACK_READY && !seat_engine_ends (engine) && !engine->halting)
+    pthread_cond_wait (&stack->cond, &engine->lock);
+  engine->n_parked--;
+  return !seat_engine_ends (engine) && !engine->halting;
+}
+
+void
+seat_begin_work (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  stack->work_last_us = g_get_monotonic_time ();
+  if (__atomic_fetch_add (&engine->busy, 1, __ATOMIC_SEQ_CST) > 0)
+    return;
+  pthread_mutex_lock (&engine->lock);
+  seat_dispatch (engine, engine->seats_free); /* so that they look now and then */
+  pthread_mutex_unlock (&engine->lock);
+}
+
+void
+seat_tick (Stack *stack)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  guint64 work_us = __atomic_load_n (&stack->work_us, __ATOMIC_RELAXED);
+
+  if (stack->work_last_us == 0)
+    return;
+  work_us += (guint64)(now_us - stack->work_last_us);
+  stack->work_last_us = now_us;
+  __atomic_store_n (&stack->work_us, work_us, __ATOMIC_RELAXED);
+}
+
+void
+seat_end_work (Stack *stack)
+{
+  seat_tick (stack);
+  stack->work_last_us = 0;
+  __atomic_fetch_sub (&stack->engine->busy, 1, __ATOMIC_SEQ_CST);
+}
+
+gboolean
+seat_scan_served (Stack *stack)
+{
+  if (!stack->scan_owed)
+    return FALSE;
+  stack->scan_owed = FALSE;
+  return --stack->engine->scans_owed == 0;
+}
+
+gboolean
+seat_halt_served (Stack *stack)
+{
+  stack->state = STACK_HALTED;
+  if (!stack->halt_owed)
+    return FALSE;
+  stack->halt_owed = FALSE;
+  return --stack->engine->halts_owed == 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Seats: the right to run. A stack is a thread; it runs when it has a seat. A stack that waits
+ * gives its seat away (parked); when what it waits for has come it wants one again, and gets it
+ * before anybody looks for new work. All calls but seat_poke are made with engine->lock held. */
+#pragma once
+
+#include "engine.h"
+
+/* Gives free seats to stacks that can go on, then up to `thieves` to empty ones, which look for
+ * work; makes a stack if there is none and the limit allows it. */
+void seat_dispatch (Engine *engine, guint thieves);
+/* The stack, which has a seat and no job, sleeps until it has a seat again. FALSE: the engine ends
+ * or halts. */
+gboolean seat_sleep (Stack *stack);
+/* The stack gives its seat away and is parked. */
+void seat_leave (Stack *stack);
+/* A parked stack wants a seat again, and returns with one. FALSE: the engine ends. */
+gboolean seat_want (Stack *stack);
+/* (no lock) There is new public work: wakes a thief if a seat is free. */
+void seat_poke (Engine *engine);
+
+/* (no lock) engine_free was called. */
+gboolean seat_engine_ends (Engine *engine);
+
+/* (no lock) The stack begins to work at, or stops working at, its jobs. */
+void seat_begin_work (Stack *stack);
+void seat_end_work (Stack *stack);
+/* (owner, no lock) Brings work_us up to now. */
+void seat_tick (Stack *stack);
+
+/* (lock held) This stack has served the scan, or has nothing to serve. The caller raises
+ * ENGINE_SCANNED after unlocking if TRUE. */
+gboolean seat_scan_served (Stack *stack);
+/* (lock held) The same for halt; the stack's state is HALTED from now on. */
+gboolean seat_halt_served (Stack *stack);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The marks of a job stack: what is public, how the owner gives and takes back, how thieves claim.
+ * The owner's functions run on its thread, stack_claim and stack_ask on any. It must not know paths
+ * or what waits where. */
+#include "config.h"
+
+#include "engine.h"
+#include "memory.h"
+
+#define TAIL_BITS 24
+#define TAIL_MASK ((G_GUINT64_CONSTANT (1) << TAIL_BITS) - 1)
+#define TAG_ONE (G_GUINT64_CONSTANT (1) << TAIL_BITS)
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STACK_SLOTS_MAX \
+  (G_GUINT64_CONSTANT (1) << 18) /* shadow memory multiplies what is reserved */
+#define STACK_ARENA_BYTES (G_GUINT64_CONSTANT (1) << 28)
+#else
+#define STACK_SLOTS_MAX (G_GUINT64_CONSTANT (1) << TAIL_BITS)
+#define STACK_ARENA_BYTES (G_GUINT64_CONSTANT (1) << 32)
+#endif
+
+#define STACK_SHIFT_MAX 6 /* how often halved at most when address space is short */
+
+static SatinSlot_ *
+tail_of (Stack *stack, guint64 tt)
+{
+  return stack->slots + (tt & TAIL_MASK);
+}
+
+static void
+release_memory (Stack *stack)
+{
+  if (stack->slots != NULL)
+    memory_release (stack->slots, stack->n_slots * sizeof (SatinSlot_));
+  if (stack->arena != NULL)
+    memory_release (stack->arena, stack->arena_bytes);
+  if (stack->c_stack != NULL)
+    memory_release (stack->c_stack, stack->c_stack_bytes);
+  stack->slots = NULL;
+  stack->arena = stack->c_stack = NULL;
+}
+
+/* Where address space is limited (ulimit -v, strict overcommit) smaller stacks must do. */
+static gboolean
+reserve_memory (Stack *stack, gsize c_stack_bytes)
+{
+  for (guint shift = 0; shift <= STACK_SHIFT_MAX; shift += 2)
+    {
+      stack->n_slots = (STACK_SLOTS_MAX >> shift) - 1;
+      stack->arena_bytes = STACK_ARENA_BYTES >> shift;
+      stack->c_stack_bytes = MAX (c_stack_bytes >> shift, ENGINE_STACK_BYTES_MIN);
+      stack->slots = memory_reserve (stack->n_slots * sizeof (SatinSlot_), "a job stack");
+      stack->arena = memory_reserve (stack->arena_bytes, "the argument arena of a job stack");
+      stack->c_stack = memory_reserve (stack->c_stack_bytes, "the C stack of a job");
+      if (stack->slots != NULL && stack->arena != NULL && stack->c_stack != NULL)
+        return TRUE;
+      release_memory (stack);
+    }
+  return FALSE;
+}
+
+Stack *
+stack_new (Engine *engine, guint number, gsize c_stack_bytes)
+{
+  Stack *stack = g_aligned_alloc0 (1, sizeof (Stack), 64);
+
+  stack->engine = engine;
+  stack->number = number;
+  stack->random = (guint32)(engine->config.seed * 2654435761u + number * 40503u) | 1;
+  stack->fresh = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  stack->watch = g_array_new (FALSE, FALSE, sizeof (Watch));
+  pthread_cond_init (&stack->cond, &engine->cond_clock);
+  if (!reserve_memory (stack, c_stack_bytes))
+    {
+      stack_free (stack);
+      return NULL;
+    }
+  stack->arena_top = stack->arena;
+  stack->split = stack->split_own = stack->limit = stack->slots;
+  stack->open.guard = stack->slots;
+  return stack;
+}
+
+/* A stack that was left in the middle still owns references; see stack.h for who owns what. */
+static void
+release_slots (Stack *stack)
+{
+  SatinSlot_ *spine = stack->end_self;
+
+  for (SatinSlot_ *slot = stack->end_top; slot > stack->slots;)
+    {
+      guint32 kind;
+      gboolean running;
+
+      slot--;
+      kind = SLOT_KIND (slot_state (slot));
+      running = slot == spine;
+      if (running)
+        spine
+            = (slot_parent (slot) & PARENT_ORIGIN)
+                  ? slot_origin (slot - 1)->below
+                  : stack->slots
+                        + (((slot_parent (slot) & ~PARENT_FLAGS) - (guint32)(guintptr)stack->slots)
+                           / sizeof (SatinSlot_));
+      if (kind == SLOT_ORIGIN || (slot_parent (slot) & PARENT_ORIGIN))
+        continue;
+      if (slot->job->args_hold)
+        record_clear (slot->job->args, slot_payload (slot));
+      if (slot->job->result_holds && (kind == SLOT_RETURNED || (kind == SLOT_STARTED && !running)))
+        record_clear (slot->job->result, slot_result (slot));
+    }
+}
+
+void
+stack_free (Stack *stack)
+{
+  if (stack->end_top != NULL)
+    release_slots (stack);
+  g_ptr_array_unref (stack->fresh);
+  g_array_unref (stack->watch);
+  pthread_cond_destroy (&stack->cond);
+  release_memory (stack);
+  g_aligned_free (stack);
+}
+
+void
+stack_set_guard (Stack *stack)
+{
+  SatinSlot_ *guard = MAX (stack->split_own, stack->limit);
+
+  /* A wish is never lost: either we see its flag below, or its guard store comes after ours. */
+  __atomic_store_n (&stack->open.guard, guard, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n (&stack->flags, __ATOMIC_SEQ_CST) != 0)
+    __atomic_store_n (&stack->open.guard, STACK_ALL, __ATOMIC_RELAXED);
+}
+
+void
+stack_ask (Stack *stack, guint32 flags)
+{
+  if ((stack_flags (stack) & flags) == flags)
+    return;
+  __atomic_fetch_or (&stack->flags, flags, __ATOMIC_SEQ_CST); /* pairs with stack_set_guard */
+  __atomic_store_n (&stack->open.guard, STACK_ALL, __ATOMIC_SEQ_CST);
+}
+
+guint32
+stack_take_flags (Stack *stack)
+{
+  SatinSlot_ *guard = MAX (stack->split_own, stack->limit);
+
+  __atomic_store_n (&stack->open.guard, guard, __ATOMIC_SEQ_CST);
+  return __atomic_exchange_n (&stack->flags, 0, __ATOMIC_SEQ_CST);
+}
+
+static void
+set_split (Stack *stack, SatinSlot_ *split)
+{
+  stack->split_own = split;
+  stack_set_guard (stack);
+}
+
+/* Lowers split to `split`; TRUE: nothing at or above it was claimed. Else split stands at tail. */
+static gboolean
+lower_to (Stack *stack, SatinSlot_ *split)
+{
+  SatinSlot_ *tail;
+
+  __atomic_store_n (&stack->split, split, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  tail = tail_of (stack, __atomic_fetch_add (&stack->tt, TAG_ONE, __ATOMIC_SEQ_CST));
+  if (tail > split)
+    {
+      split = tail;
+      __atomic_store_n (&stack->split, split, __ATOMIC_RELEASE);
+    }
+  set_split (stack, split);
+  return tail <= split;
+}
+
+gboolean
+stack_lower (Stack *stack, SatinSlot_ *slot)
+{
+  SatinSlot_ *tail = tail_of (stack, __atomic_load_n (&stack->tt, __ATOMIC_ACQUIRE));
+
+  if (slot >= stack->split_own)
+    return TRUE;
+  if (tail > slot)
+    return FALSE; /* stable: only thieves raise tail, only the owner lowers it */
+  lower_to (stack, tail + (slot - tail) / 2);
+  return stack->split_own <= slot;
+}
+
+void
+stack_lower_all (Stack *stack, SatinSlot_ *slot)
+{
+  if (slot < stack->split_own)
+    lower_to (stack, slot);
+}
+
+void
+stack_close (Stack *stack, SatinSlot_ *base)
+{
+  guint64 tt, next;
+
+  if (stack->split_own <= base)
+    {
+      stack_set_guard (stack);
+      return;
+    }
+  if (stack_lower (stack, base) && stack->split_own <= base)
+    return;
+  /* Some of what is dead was claimed: set both marks to the base. */
+  __atomic_store_n (&stack->split, base, __ATOMIC_SEQ_CST);
+  tt = __atomic_load_n (&stack->tt, __ATOMIC_RELAXED);
+  do
+    next = ((tt & ~TAIL_MASK) + TAG_ONE) | MIN (tt & TAIL_MASK, stack_index (stack, base));
+  while (!__atomic_compare_exchange_n (&stack->tt, &tt, next, FALSE, __ATOMIC_SEQ_CST,
+                                       __ATOMIC_RELAXED));
+  set_split (stack, base);
+}
+
+void
+stack_grow (Stack *stack, SatinSlot_ *end)
+{
+  SatinSlot_ *slot = stack->split_own, *split;
+
+  while (slot < end && SLOT_KIND (slot_state (slot)) != SLOT_READY)
+    slot++;
+  if (slot >= end)
+    return;
+  split = slot + (end - slot) / 2;
+  split = MAX (slot + 1, split);
+  __atomic_store_n (&stack->split, split, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  set_split (stack, split);
+}
+
+void
+stack_publish (Stack *stack, SatinSlot_ *top)
+{
+  if (stack->split_own >= top)
+    return;
+  __atomic_store_n (&stack->split, top, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  set_split (stack, top);
+}
+
+SatinSlot_ *
+stack_claim (Stack *victim, gboolean *dry)
+{
+  guint64 tt = __atomic_load_n (&victim->tt, __ATOMIC_SEQ_CST);
+  SatinSlot_ *split = __atomic_load_n (&victim->split, __ATOMIC_SEQ_CST); /* pairs with lower_to */
+  SatinSlot_ *tail = tail_of (victim, tt), *slot, *next;
+
+  *dry = tail >= split;
+  if (*dry)
+    return NULL;
+  for (slot = tail; slot < split; slot++)
+    if (slot_state (slot) == SLOT_READY)
+      break;
+  next = slot < split ? slot + 1 : split;
+  if (!__atomic_compare_exchange_n (&victim->tt, &tt,
+                                    (tt & ~TAIL_MASK) | stack_index (victim, next), FALSE,
+                                    __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    return NULL;
+  *dry = slot == split;
+  return slot < split ? slot : NULL;
+}

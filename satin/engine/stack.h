@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One stack: a job stack (the array of slots with its public part) and what its thread keeps beside
+ * it. The marks, as engine-wide invariant:
+ *   - slots in [tail, split) are public: thieves look for the oldest ready one, then claim it by
+ * one CAS on (tag, tail). The owner never writes the state of a public slot.
+ *   - the owner takes public slots back by lowering split below them, then looking at tail; each
+ * lowering adds to the tag, so a claim means that nothing changed since the look.
+ *   - a started slot that is not on the spine is finished; finished children stay until their
+ * parent returns.
+ *   - guard is what the inlined code compares with: max (split, limit), or all ones when `flags`
+ * are set. Slots below `limit` belong to frames below which something is known to be held
+ * elsewhere. Threads: "owner" means the stack's thread; "shared" fields are atomic. */
+#pragma once
+
+#include "satin.h"
+
+#include "known.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+
+typedef struct Engine Engine;
+typedef struct Stack Stack;
+typedef struct Held Held;
+
+/* The low byte of a slot's state; what satin.h knows of it, and the rest. Above it for SLOT_STOLEN:
+ * the number of the thief's stack. */
+enum
+{
+  SLOT_READY = SATIN_READY_,
+  SLOT_STARTED = SATIN_STARTED_,
+  SLOT_STOLEN = 3,   /* a stack of this engine (or for a moment the driver) runs it */
+  SLOT_LENT = 4,     /* the result comes from elsewhere, under a loan number */
+  SLOT_BACK = 5,     /* came back; claimed by a CAS on the state */
+  SLOT_RETURNED = 6, /* the result is in the slot */
+  SLOT_ORIGIN = 7    /* no job: says where the job in the next slot came from */
+};
+#define SLOT_KIND(state) ((state)&0xffu)
+#define SLOT_THIEF(state) ((state) >> 8)
+#define SLOT_STOLEN_BY(number) (SLOT_STOLEN | ((guint32)(number) << 8))
+#define SLOT_DRIVER 0xffffffu /* the thief's number when the driver claims */
+
+/* The low bits of slot->parent. */
+#define PARENT_FLAGS 127u
+#define PARENT_ORIGIN 1u   /* the parent is an origin slot: this job was stolen or lent to us */
+#define PARENT_REPORTED 2u /* a scan has reported this finished child */
+
+/* What an origin slot says; it lies in the payload. Written before the job starts. */
+typedef struct
+{
+  Stack *victim;     /* whose slot it is, NULL: a held job */
+  SatinSlot_ *slot;  /* the claimed slot */
+  Held *held;        /* from another node, NULL: a stack of this engine */
+  SatinSlot_ *below; /* the waiting job under it on this stack, NULL: none */
+} Origin;
+
+enum
+{
+  STACK_FLAG_MOVE = 1, /* thieves want more public jobs */
+  STACK_FLAG_SCAN = 2,
+  STACK_FLAG_WHOLE = 4, /* with SCAN: all rows */
+  STACK_FLAG_NEWS = 8,
+  STACK_FLAG_HALT = 16
+};
+
+typedef enum
+{
+  STACK_RUNNING, /* has a seat */
+  STACK_ASLEEP,  /* empty, no seat */
+  STACK_PARKED,  /* has frames, no seat, waits for a slot */
+  STACK_READY,   /* was parked, can go on, wants a seat */
+  STACK_HALTED
+} StackState;
+
+/* A frame of this stack below which something is held elsewhere. */
+typedef struct
+{
+  SatinSlot_ *self;
+  KnownNode *node;
+} Watch;
+
+struct Stack
+{
+  SatinStack_ open; /* first: what inlined code sees */
+
+  guint32 flags __attribute__ ((aligned (64)));     /* shared */
+  SatinSlot_ *split __attribute__ ((aligned (64))); /* shared, owner writes */
+  guint64 tt __attribute__ ((aligned (64)));        /* shared: tag << 24 | tail */
+
+  SatinSlot_ *split_own __attribute__ ((aligned (64))); /* owner from here */
+  SatinSlot_ *limit;
+  SatinSlot_ *slots;
+  gsize n_slots;
+  char *arena, *arena_top;
+  gsize arena_bytes;
+  GPtrArray *fresh;
+  GArray *watch; /* of Watch, bottom first: a prefix of the spine */
+  guint number;
+  Engine *engine;
+  guint32 random;
+  guint64 asked_until_us; /* as thief: when to ask for more again */
+  guint64 ask_pause_us;
+  gboolean polls; /* it woke only to look once */
+
+  gint64 work_last_us;      /* owner: clock at the last tick, 0: not working */
+  guint64 work_us;          /* shared: time in jobs */
+  guint64 work_reported_us; /* owner: of it (and gifts), given to rows */
+  guint64 gift_us;          /* shared: time that thieves spent for this stack's slots */
+  guint64 share_ppb;        /* shared: finished share of the tree at the last scan */
+  guint64 executed;         /* shared, owner writes: stolen and held jobs run here */
+  guint64 elsewhere;        /* shared, owner writes: children that others ran */
+
+  guint32 parked; /* shared: 1 while its thread may sleep in a wait */
+
+  /* under engine->lock */
+  StackState state;
+  gboolean scan_owed, halt_owed;
+  pthread_cond_t cond;
+  pthread_t thread;
+  char *c_stack;
+  gsize c_stack_bytes;
+  jmp_buf leave;                  /* owner: out of everything, at the end of the engine */
+  SatinSlot_ *end_self, *end_top; /* owner: where it stood when it left, for cleaning up */
+};
+
+/* NULL: no memory. The thread is started by the caller. */
+Stack *stack_new (Engine *engine, guint number, gsize c_stack_bytes);
+/* After its thread ended. Releases what is held in slots that were left in the middle. */
+void stack_free (Stack *stack);
+
+#define STACK_ALL ((SatinSlot_ *)UINTPTR_MAX)
+
+static inline guint32
+slot_state (SatinSlot_ *slot)
+{
+  return __atomic_load_n (&slot->state,
+                          __ATOMIC_SEQ_CST); /* pairs with slot_set_state; see worker_wake */
+}
+
+static inline void
+slot_set_state (SatinSlot_ *slot, guint32 state)
+{
+  __atomic_store_n (&slot->state, state, __ATOMIC_RELEASE); /* pairs with slot_state */
+}
+
+/* The same when a parked stack may wait for it: worker_wake has to follow. */
+static inline void
+slot_finish (SatinSlot_ *slot, guint32 state)
+{
+  __atomic_store_n (&slot->state, state, __ATOMIC_SEQ_CST); /* pairs with park */
+}
+
+static inline gboolean
+slot_change_state (SatinSlot_ *slot, guint32 from, guint32 to)
+{
+  return __atomic_compare_exchange_n (&slot->state, &from, to, FALSE, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_ACQUIRE);
+}
+
+static inline guint32
+slot_parent (const SatinSlot_ *slot)
+{
+  return __atomic_load_n (&slot->parent, __ATOMIC_RELAXED); /* published with split */
+}
+
+static inline void *
+slot_payload (SatinSlot_ *slot)
+{
+  return satin_payload_ (slot, slot->job->big);
+}
+
+static inline void *
+slot_result (SatinSlot_ *slot)
+{
+  return (char *)slot_payload (slot) + slot->job->result_at;
+}
+
+static inline Origin *
+slot_origin (SatinSlot_ *slot)
+{
+  return (Origin *)(void *)slot->payload;
+}
+
+static inline guint32
+stack_flags (Stack *stack)
+{
+  return __atomic_load_n (&stack->flags, __ATOMIC_RELAXED);
+}
+
+static inline gsize
+stack_index (const Stack *stack, const SatinSlot_ *slot)
+{
+  return (gsize)(slot - stack->slots);
+}
+
+/* Owner: split and limit have changed; the inlined code shall see it, and no wish is lost. */
+void stack_set_guard (Stack *stack);
+/* Any thread: the owner shall look at these flags at its next sync. */
+void stack_ask (Stack *stack, guint32 flags);
+/* Owner: the flags that were set. */
+guint32 stack_take_flags (Stack *stack);
+
+/* Owner: takes the slots from `slot` up back from the public part, keeping the lower half public.
+ * FALSE: `slot` itself is claimed. */
+gboolean stack_lower (Stack *stack, SatinSlot_ *slot);
+/* Owner: the same, keeping nothing public from `slot` up. */
+void stack_lower_all (Stack *stack, SatinSlot_ *slot);
+/* Owner, at the end of a sync or frame: nothing from `base` up stays public, claimed or not; all
+ * above is dead. */
+void stack_close (Stack *stack, SatinSlot_ *base);
+/* Owner: makes ready slots below `end` public, about half of them. */
+void stack_grow (Stack *stack, SatinSlot_ *end);
+/* Owner: makes everything below `top` public. */
+void stack_publish (Stack *stack, SatinSlot_ *top);
+/* Any thread: claims the oldest ready public slot, NULL: none. Its state is still READY. *dry:
+ * there was nothing public to look at. */
+SatinSlot_ *stack_claim (Stack *victim, gboolean *dry);

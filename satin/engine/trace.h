@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a slot stands in the tree: its path, weight and the spine under it, read off the stacks.
+ * For a claimed slot any thread may ask, since everything below it stands still until it returns.
+ */
+#pragma once
+
+#include "engine.h"
+
+/* A slot's place: the job that another node (or main) gave to this engine, and the child numbers
+ * from it. */
+typedef struct
+{
+  Held *held;      /* where the climb ended */
+  GArray *numbers; /* of guint32, from held's job to the slot */
+  double weight;
+} Trace;
+
+void trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot);
+void trace_clear (Trace *trace);
+/* (transfer full) */
+char *trace_path (const Trace *trace, Stems *stems);
+
+/* The child number of a slot. */
+guint32 slot_number (Stack *stack, SatinSlot_ *slot);
+
+/* Owner: the jobs that run on this stack, the deepest first: `self` and those under it. NULL self:
+ * none. */
+GPtrArray *trace_spine (Stack *stack, SatinSlot_ *self);
+
+/* (transfer full): the encoding of a slot's arguments. */
+GBytes *slot_encode_args (SatinSlot_ *slot);
+Digest slot_digest (Engine *engine, SatinSlot_ *slot);

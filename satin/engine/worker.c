@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a stack's thread: sleep without a seat; with one, look for work (the inbox, what came
+ * back, other stacks) and run it from the bottom of the empty stack. Runs on each stack's own
+ * thread. */
+#include "config.h"
+
+#include "worker.h"
+
+#include "adopt.h"
+#include "memory.h"
+#include "scan.h"
+#include "seat.h"
+
+#include <sched.h>
+#include <signal.h>
+
+/* A hungry stack looks around so long before it sleeps. */
+#define WORKER_HUNT_US 100
+/* Requests for more public jobs: pauses double from the first to the second. */
+#define WORKER_ASK_PAUSE_MIN_US 1
+#define WORKER_ASK_PAUSE_MAX_US 100
+
+static __thread Stack *worker_stack; /* the stack of this thread */
+
+SatinBytes
+satin_bytes (GBytes *fresh)
+{
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static GPtrArray *outside; /* what main took; lives until the process ends */
+  Stack *stack = worker_stack;
+
+  if (stack != NULL)
+    {
+      g_ptr_array_add (stack->fresh, fresh);
+      stack->open.fresh = stack->fresh->len;
+      return fresh;
+    }
+  pthread_mutex_lock (&mutex);
+  if (outside == NULL)
+    outside = g_ptr_array_new ();
+  g_ptr_array_add (outside, fresh);
+  pthread_mutex_unlock (&mutex);
+  return fresh;
+}
+
+void
+worker_wake (Stack *stack)
+{
+  /* The slot's state was stored first, and park looks at it after its store: one of us sees the
+   * other. */
+  if (!__atomic_load_n (&stack->parked, __ATOMIC_SEQ_CST))
+    return;
+  pthread_mutex_lock (&stack->engine->lock);
+  pthread_cond_signal (&stack->cond);
+  pthread_mutex_unlock (&stack->engine->lock);
+}
+
+void
+worker_give_back (Stack *stack, SatinSlot_ *slot)
+{
+  Engine *engine = stack->engine;
+  Back back = { stack, slot };
+
+  pthread_mutex_lock (&engine->back_lock);
+  g_array_append_val (engine->back, back);
+  __atomic_store_n (&engine->n_back, engine->back->len, __ATOMIC_RELAXED);
+  slot_finish (slot, SLOT_BACK);
+  pthread_mutex_unlock (&engine->back_lock);
+  worker_wake (stack);
+  seat_poke (engine);
+}
+
+gboolean
+worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, SatinSlot_ **slot)
+{
+  gboolean claimed = FALSE;
+
+  if (__atomic_load_n (&engine->n_back, __ATOMIC_RELAXED) == 0)
+    return FALSE;
+  pthread_mutex_lock (&engine->back_lock);
+  while (engine->back->len > 0 && !claimed)
+    {
+      Back back = g_array_index (engine->back, Back, 0);
+
+      g_array_remove_index (engine->back, 0);
+      *victim = back.stack;
+      *slot = back.slot;
+      claimed = slot_change_state (back.slot, SLOT_BACK, SLOT_STOLEN_BY (claimer));
+    }
+  __atomic_store_n (&engine->n_back, engine->back->len, __ATOMIC_RELAXED);
+  pthread_mutex_unlock (&engine->back_lock);
+  return claimed;
+}
+
+void
+worker_ask (Stack *thief, Stack *victim)
+{
+  guint64 now_us = clock_us ();
+
+  if (now_us < thief->asked_until_us || __atomic_load_n (&victim->parked, __ATOMIC_RELAXED))
+    return;
+  thief->ask_pause_us
+      = CLAMP (thief->ask_pause_us * 2, WORKER_ASK_PAUSE_MIN_US, WORKER_ASK_PAUSE_MAX_US);
+  thief->asked_until_us = now_us + thief->ask_pause_us;
+  stack_ask (victim, STACK_FLAG_MOVE);
+}
+
+void
+inbox_add (Engine *engine, Held *held)
+{
+  held->queued = TRUE;
+  held->link.data = held;
+  g_queue_push_tail_link (&engine->inbox, &held->link);
+  __atomic_store_n (&engine->n_inbox, engine->inbox.length, __ATOMIC_RELAXED);
+}
+
+static void
+inbox_unlink (Engine *engine, Held *held)
+{
+  held->queued = FALSE;
+  g_queue_unlink (&engine->inbox, &held->link);
+  __atomic_store_n (&engine->n_inbox, engine->inbox.length, __ATOMIC_RELAXED);
+}
+
+Held *
+inbox_take (Engine *engine)
+{
+  Held *held;
+
+  if (__atomic_load_n (&engine->n_inbox, __ATOMIC_RELAXED) == 0)
+    return NULL;
+  pthread_mutex_lock (&engine->lock);
+  held = g_queue_peek_head (&engine->inbox);
+  if (held != NULL)
+    inbox_unlink (engine, held);
+  pthread_mutex_unlock (&engine->lock);
+  return held;
+}
+
+void
+inbox_drop (Engine *engine, Held *held)
+{
+  if (held->queued)
+    inbox_unlink (engine, held);
+  g_hash_table_remove (engine->held, &held->number);
+}
+
+/* Writes the origin slot and the job's slot at `top`; returns the job's. */
+static SatinSlot_ *
+place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot)
+{
+  SatinSlot_ *job = top + 1;
+
+  top->job = NULL;
+  top->into = NULL;
+  *slot_origin (top) = *origin;
+  __atomic_store_n (&top->parent, PARENT_ORIGIN, __ATOMIC_RELAXED);
+  slot_set_state (top, SLOT_ORIGIN);
+  job->job = slot->job;
+  job->into = NULL;
+  memcpy (job->payload, slot->payload, sizeof job->payload);
+  __atomic_store_n (&job->parent, (guint32)(guintptr)top | PARENT_ORIGIN, __ATOMIC_RELAXED);
+  slot_set_state (job, SLOT_STARTED);
+  return job;
+}
+
+static guint64
+work_so_far (Stack *stack)
+{
+  return stack->work_us + __atomic_load_n (&stack->gift_us, __ATOMIC_RELAXED);
+}
+
+/* Runs a placed job; `below` waits under it. Returns the computing time spent below it, on all
+ * stacks of this engine, as far as it has returned. */
+static guint64
+run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *top, SatinSlot_ *below)
+{
+  guint64 before = work_so_far (stack);
+
+  if (below == NULL)
+    seat_begin_work (stack);
+  watch_begin (stack, job);
+  job->job->run (&stack->open, job, top + 2);
+  watch_settle (stack, below);
+  stack_close (stack, top);
+  __atomic_store_n (&stack->executed, stack->executed + 1, __ATOMIC_RELAXED);
+  stack->ask_pause_us = 0;
+  if (below == NULL)
+    {
+      seat_end_work (stack);
+      __atomic_store_n (&stack->share_ppb, 0, __ATOMIC_RELAXED);
+      g_ptr_array_set_size (stack->fresh, 0);
+      stack->open.fresh = 0;
+    }
+  return work_so_far (stack) - before;
+}
+
+void
+worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *top,
+                   SatinSlot_ *below)
+{
+  Origin origin = { .victim = victim, .slot = slot, .below = below };
+  SatinSlot_ *job = place (top, &origin, slot);
+  guint64 work_us = run_placed (stack, job, top, below);
+
+  __atomic_fetch_add (&stack->engine->steals_local, 1, __ATOMIC_RELAXED);
+  if (below == NULL)
+    __atomic_fetch_add (&victim->gift_us, work_us, __ATOMIC_RELAXED);
+  if (!job->job->big)
+    memcpy (slot_result (slot), slot_result (job), job->job->result->size);
+  slot_finish (slot, SLOT_RETURNED);
+  worker_wake (victim);
+}
+
+static void
+run_held (Stack *stack, Held *held)
+{
+  Engine *engine = stack->engine;
+  Origin origin = { .held = held };
+  SatinSlot_ *job = place (stack->slots, &origin, &held->slot);
+  EngineEvent event = { .kind = ENGINE_DONE, .held = held->number };
+
+  event.work_us = run_placed (stack, job, stack->slots, NULL);
+  event.value = record_encode (job->job->result, slot_result (job));
+  if (job->job->result_holds)
+    record_clear (job->job->result, slot_result (job));
+  pthread_mutex_lock (&engine->lock);
+  inbox_drop (engine, held);
+  pthread_mutex_unlock (&engine->lock);
+  mailbox_raise (engine, &event);
+}
+
+static gboolean
+steal (Stack *stack)
+{
+  Engine *engine = stack->engine;
+  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  guint start = random_next (&stack->random) % MAX (n, 1);
+  Stack *victim;
+  SatinSlot_ *slot;
+  gboolean dry;
+
+  if (worker_claim_back (engine, stack->number, &victim, &slot))
+    {
+      if (!adopt_claimed (engine, victim, slot))
+        worker_run_stolen (stack, victim, slot, stack->slots, NULL);
+      return TRUE;
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      victim = engine->stacks[(start + i) % n];
+      if (victim == stack)
+        continue;
+      slot = stack_claim (victim, &dry);
+      if (slot == NULL)
+        {
+          if (dry)
+            worker_ask (stack, victim);
+          continue;
+        }
+      slot_set_state (slot, SLOT_STOLEN_BY (stack->number));
+      if (!adopt_claimed (engine, victim, slot))
+        worker_run_stolen (stack, victim, slot, stack->slots, NULL);
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* With a seat and an empty stack: runs what it finds, until it finds nothing for a while or the
+ * seat is wanted. */
+static void
+hunt (Stack *stack)
+{
+  Engine *engine = stack->engine;
+  guint64 until_us = stack->polls ? 0 : clock_us () + WORKER_HUNT_US;
+
+  while (!(stack_flags (stack) & STACK_FLAG_HALT) && !seat_engine_ends (engine)
+         && __atomic_load_n (&engine->n_ready, __ATOMIC_RELAXED) == 0)
+    {
+      Held *held = inbox_take (engine);
+
+      if (held != NULL)
+        run_held (stack, held);
+      else if (!steal (stack))
+        {
+          if (clock_us () >= until_us)
+            return;
+          sched_yield ();
+          continue;
+        }
+      until_us = clock_us () + WORKER_HUNT_US;
+    }
+}
+
+static void
+serve_empty_scan (Stack *stack)
+{
+  gboolean last;
+
+  pthread_mutex_lock (&stack->engine->lock);
+  last = seat_scan_served (stack);
+  pthread_mutex_unlock (&stack->engine->lock);
+  if (last)
+    mailbox_raise (stack->engine, &(EngineEvent){ .kind = ENGINE_SCANNED });
+}
+
+void
+worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
+{
+  stack->end_self = self;
+  stack->end_top = top;
+  longjmp (stack->leave, 1);
+}
+
+void
+worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
+{
+  Engine *engine = stack->engine;
+  gboolean last;
+
+  if (stack->work_last_us != 0)
+    seat_end_work (stack);
+  if (self != NULL)
+    scan_stack (stack, self, top, FALSE);
+  else
+    serve_empty_scan (stack);
+  pthread_mutex_lock (&engine->lock);
+  last = seat_halt_served (stack);
+  if (last)
+    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_HALTED });
+  while (!seat_engine_ends (engine))
+    pthread_cond_wait (&stack->cond, &engine->lock);
+  pthread_mutex_unlock (&engine->lock);
+  worker_leave (stack, self, top);
+}
+
+static void
+live (Stack *stack)
+{
+  Engine *engine = stack->engine;
+  gboolean go_on;
+
+  do
+    {
+      hunt (stack);
+      pthread_mutex_lock (&engine->lock);
+      go_on = seat_sleep (stack);
+      pthread_mutex_unlock (&engine->lock);
+    }
+  while (go_on);
+  if (!__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
+    worker_halt (stack, NULL, NULL);
+}
+
+/* What is sent to the process is for others; what a job does wrong stays here. */
+static void
+block_signals (void)
+{
+  sigset_t set;
+
+  sigfillset (&set);
+  sigdelset (&set, SIGSEGV);
+  sigdelset (&set, SIGBUS);
+  sigdelset (&set, SIGFPE);
+  sigdelset (&set, SIGILL);
+  sigdelset (&set, SIGABRT);
+  sigdelset (&set, SIGTRAP);
+  pthread_sigmask (SIG_SETMASK, &set, NULL);
+}
+
+static void *
+worker_thread (void *data)
+{
+  Stack *stack = data;
+
+  worker_stack = stack;
+  block_signals ();
+  memory_watch_thread ();
+  if (setjmp (stack->leave) == 0)
+    live (stack);
+  memory_unwatch_thread ();
+  return NULL;
+}
+
+Stack *
+worker_new (Engine *engine)
+{
+  Stack *stack = stack_new (engine, engine->n_stacks, engine->c_stack_bytes);
+  pthread_attr_t attributes;
+  int failed = 1;
+
+  if (stack != NULL)
+    {
+      stack->state = STACK_RUNNING;
+      engine->stacks[engine->n_stacks] = stack;
+      pthread_attr_init (&attributes);
+      pthread_attr_setstack (&attributes, stack->c_stack, stack->c_stack_bytes);
+      failed = pthread_create (&stack->thread, &attributes, worker_thread, stack);
+      pthread_attr_destroy (&attributes);
+    }
+  if (failed)
+    {
+      g_clear_pointer (&stack, stack_free);
+      engine->config.stacks_max = engine->n_stacks;
+      return NULL;
+    }
+  __atomic_store_n (&engine->n_stacks, engine->n_stacks + 1, __ATOMIC_RELEASE); /* steal */
+  return stack;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The thread of a stack: looks for work when it is empty, and runs what it finds. */
+#pragma once
+
+#include "engine.h"
+
+/* With engine->lock held: a new stack with its thread, counted in engine->stacks, without a seat
+ * yet. NULL: no memory or threads; the limit of stacks is lowered to what there is. */
+Stack *worker_new (Engine *engine);
+
+/* Runs a claimed slot of another stack on top of this one, from `top` on, and returns its result
+ * there. `below`: the job that waits under it, NULL on an empty stack. */
+void worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *top,
+                        SatinSlot_ *below);
+/* As a thief: asks the victim for more public jobs, with back-off. */
+void worker_ask (Stack *thief, Stack *victim);
+
+/* Claims a slot that came back, of any stack; its state says STOLEN by `claimer` then. */
+gboolean worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, SatinSlot_ **slot);
+
+/* The slot's result is there, or it is back: wakes its owner if that sleeps in a wait. */
+void worker_wake (Stack *stack);
+/* A claimed slot of `stack` comes back: it is ready for whoever claims it first. */
+void worker_give_back (Stack *stack, SatinSlot_ *slot);
+
+/* With engine->lock held: takes a held job out of the engine and frees it. */
+void inbox_drop (Engine *engine, Held *held);
+/* With engine->lock held: puts it into the inbox. */
+void inbox_add (Engine *engine, Held *held);
+
+/* (no lock held): takes the oldest job out of the inbox, NULL: none. */
+Held *inbox_take (Engine *engine);
+
+/* Ends this thread's work in the middle of everything: back to the thread's first function. */
+void worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORETURN;
+/* Serves a halt: scans, tells, sleeps until the engine ends, leaves. `self` NULL: the stack is
+ * empty. */
+void worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORETURN;

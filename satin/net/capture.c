@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "capture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int
+open_file (const char *path)
+{
+  if (path != NULL)
+    return open (path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+  FILE *file = tmpfile ();
+  int fd = file != NULL ? fcntl (fileno (file), F_DUPFD_CLOEXEC, 3) : -1;
+  if (file != NULL)
+    fclose (file);
+  return fd;
+}
+
+gboolean
+capture_begin (Capture *capture, int fd, const char *path)
+{
+  int file = open_file (path);
+  *capture = CAPTURE_NONE;
+  if (file < 0)
+    return FALSE;
+  fflush (NULL);
+  *capture = (Capture){ fd, fcntl (fd, F_DUPFD_CLOEXEC, 3), file };
+  if (dup2 (capture->file, fd) < 0)
+    {
+      *capture = CAPTURE_NONE;
+      return FALSE;
+    }
+  return TRUE;
+}
+
+GBytes *
+capture_end (Capture *capture)
+{
+  g_autoptr (GByteArray) all = g_byte_array_new ();
+  guint8 piece[65536];
+  gssize n;
+  off_t at = 0;
+  if (capture->fd < 0)
+    return g_bytes_new (NULL, 0);
+  fflush (NULL);
+  while ((n = pread (capture->file, piece, sizeof piece, at)) > 0)
+    {
+      g_byte_array_append (all, piece, (guint)n);
+      at += n;
+    }
+  if (capture->saved >= 0)
+    {
+      dup2 (capture->saved, capture->fd);
+      close (capture->saved);
+    }
+  else
+    close (capture->fd);
+  close (capture->file);
+  *capture = CAPTURE_NONE;
+  return g_byte_array_free_to_bytes (g_steal_pointer (&all));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Holds a file descriptor's output back until it is known whether it counts: main's stdout under a
+ * launcher or with a checkpoint is the run's answer, and is shown once. Main thread only. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct
+{
+  int fd;    /* the descriptor held back; -1: nothing is */
+  int saved; /* where it led before */
+  int file;  /* where it leads now: the file */
+} Capture;
+
+#define CAPTURE_NONE ((Capture){ -1, -1, -1 })
+
+/* From now on what is written to `fd` is kept: in the file `path`, which stays, so that a crash's
+ * last words can be read; or in an unnamed one (NULL). FALSE: no file could be made; nothing is
+ * held back. */
+gboolean capture_begin (Capture *capture, int fd, const char *path);
+/* (transfer full): what was written; `fd` leads where it led before. Flushes stdio. */
+GBytes *capture_end (Capture *capture);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The driver as main's thread sees it: requests go to the driver's thread, answers come by the
+ * condition. */
+#include "driver-private.h"
+
+#include "engine/best.h"
+#include "folder.h"
+
+#include <glib-unix.h>
+#include <signal.h>
+#include <string.h>
+
+DriverNews
+driver_wait_master (Driver *driver, int *code)
+{
+  g_mutex_lock (&driver->mutex);
+  while (!driver->master && !driver->ended)
+    g_cond_wait (&driver->cond, &driver->mutex);
+  gboolean ended = driver->ended;
+  *code = driver->end_code;
+  g_mutex_unlock (&driver->mutex);
+  return ended ? DRIVER_ENDED : DRIVER_MASTER;
+}
+
+/* What main's thread asks of the driver's. */
+typedef struct
+{
+  Driver *driver;
+  NodeEvent event;
+  Loan *job;
+  char *text;
+  GBytes *bytes, *said;
+  gboolean keep;
+} Request;
+
+static void
+request_free (Request *request)
+{
+  g_clear_pointer (&request->job, loan_free);
+  g_clear_pointer (&request->bytes, g_bytes_unref);
+  g_clear_pointer (&request->said, g_bytes_unref);
+  g_free (request->text);
+  g_free (request);
+}
+
+static gboolean
+on_root (gpointer data)
+{
+  Request *request = data;
+  Driver *driver = request->driver;
+  /* That was all: START sets the constants that the root's digest depends on. */
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_CONSTANT });
+  request->job->digest = engine_digest (driver->engine, request->job->job, request->job->args);
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_ROOT, .job = request->job });
+  request_free (request);
+  return G_SOURCE_REMOVE;
+}
+
+DriverNews
+driver_root (Driver *driver, guint32 job, GBytes *args, GBytes **value, int *code)
+{
+  Digest none = { { 0 } };
+  Request *request = g_new0 (Request, 1);
+  DriverNews news;
+  request->driver = driver;
+  request->job = loan_new (0, "", job, &none, 1.0, args);
+  g_mutex_lock (&driver->mutex);
+  guint mastership = driver->masterships;
+  g_clear_pointer (&driver->result, g_bytes_unref);
+  driver_post (driver, on_root, request);
+  while (driver->master && driver->masterships == mastership && !driver->ended
+         && driver->result == NULL)
+    g_cond_wait (&driver->cond, &driver->mutex);
+  if (driver->result != NULL && driver->master)
+    {
+      *value = g_steal_pointer (&driver->result);
+      news = DRIVER_RESULT;
+    }
+  else
+    news = driver->ended ? DRIVER_ENDED : DRIVER_DEPOSED;
+  *code = driver->end_code;
+  g_mutex_unlock (&driver->mutex);
+  return news;
+}
+
+static gboolean
+on_finish (gpointer data)
+{
+  Request *request = data;
+  Driver *driver = request->driver;
+  g_autoptr (GError) error = NULL;
+  if (request->keep && driver->scribe != NULL)
+    scribe_answer (driver->scribe, request->bytes, (int)request->event.number);
+  if (driver->config.folder != NULL && !driver->config.solo)
+    {
+      if (!folder_write_first (driver->config.folder, "answer", request->bytes, &error)
+          || (request->said != NULL
+              && !folder_write_first (driver->config.folder, "answer.err", request->said, &error)))
+        driver_say (driver, "%s", error->message);
+    }
+  driver_step (driver, &request->event);
+  request_free (request);
+  return G_SOURCE_REMOVE;
+}
+
+DriverNews
+driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said, gboolean keep,
+               int *code)
+{
+  Request *request = g_new0 (Request, 1);
+  request->driver = driver;
+  request->event = (NodeEvent){ .kind = NODE_EVENT_FINISH, .number = (guint64)main_code };
+  request->bytes = g_bytes_ref (answer);
+  request->said = said != NULL ? g_bytes_ref (said) : NULL;
+  request->keep = keep;
+  g_mutex_lock (&driver->mutex);
+  guint mastership = driver->masterships;
+  driver_post (driver, on_finish, request);
+  while (driver->master && driver->masterships == mastership && !driver->ended)
+    g_cond_wait (&driver->cond, &driver->mutex);
+  DriverNews news = driver->ended ? DRIVER_ENDED : DRIVER_DEPOSED;
+  *code = driver->end_code;
+  g_mutex_unlock (&driver->mutex);
+  return news;
+}
+
+GBytes *
+driver_constant (Driver *driver, const char *name)
+{
+  g_mutex_lock (&driver->mutex);
+  GBytes *bytes = g_hash_table_lookup (driver->constants, name);
+  if (bytes != NULL)
+    g_bytes_ref (bytes);
+  g_mutex_unlock (&driver->mutex);
+  return bytes;
+}
+
+static gboolean
+on_constant (gpointer data)
+{
+  Request *request = data;
+  keeper_constant (request->driver, request->text, request->bytes);
+  driver_step (
+      request->driver,
+      &(NodeEvent){ .kind = NODE_EVENT_CONSTANT, .text = request->text, .bytes = request->bytes });
+  request_free (request);
+  return G_SOURCE_REMOVE;
+}
+
+void
+driver_set_constant (Driver *driver, const char *name, GBytes *bytes, gboolean publish)
+{
+  g_mutex_lock (&driver->mutex);
+  g_hash_table_replace (driver->constants, g_strdup (name), g_bytes_ref (bytes));
+  g_mutex_unlock (&driver->mutex);
+  if (!publish)
+    return;
+  Request *request = g_new0 (Request, 1);
+  request->driver = driver;
+  request->text = g_strdup (name);
+  request->bytes = g_bytes_ref (bytes);
+  driver_post (driver, on_constant, request);
+}
+
+static gboolean
+on_best (gpointer data)
+{
+  Request *request = data;
+  for (guint i = 0; i < best_count (); i++)
+    if (strcmp (best_get (i)->name, request->text) == 0
+        && engine_improve (request->driver->engine, i, request->bytes))
+      driver_step (
+          request->driver,
+          &(NodeEvent){ .kind = NODE_EVENT_IMPROVED, .number = i, .bytes = request->bytes });
+  request_free (request);
+  return G_SOURCE_REMOVE;
+}
+
+void
+driver_set_best (Driver *driver, const char *name, GBytes *value)
+{
+  Request *request = g_new0 (Request, 1);
+  request->driver = driver;
+  request->text = g_strdup (name);
+  request->bytes = g_bytes_ref (value);
+  driver_post (driver, on_best, request);
+}
+
+gboolean
+driver_is_stopping (Driver *driver, int *code)
+{
+  g_mutex_lock (&driver->mutex);
+  gboolean ended = driver->ended;
+  *code = driver->end_code;
+  g_mutex_unlock (&driver->mutex);
+  return ended;
+}
+
+static gboolean
+on_suspend (gpointer data)
+{
+  driver_step (data, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+  return G_SOURCE_REMOVE;
+}
+
+void
+driver_suspend (Driver *driver)
+{
+  driver_post (driver, on_suspend, driver);
+}
+
+void
+driver_watch_signals (Driver *driver, gboolean (*on_signal) (gpointer data))
+{
+  const int signals[] = { SIGINT, SIGTERM };
+  for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
+    {
+      g_autoptr (GSource) source = g_unix_signal_source_new (signals[i]);
+      g_source_set_callback (source, on_signal, driver, NULL);
+      g_source_attach (source, driver->context);
+    }
+}
+
+static gboolean
+on_last_words (gpointer data)
+{
+  Driver *driver = data;
+  keeper_close (driver);
+  report_stats (driver, TRUE);
+  mesh_close (driver);
+  g_main_loop_quit (driver->loop);
+  return G_SOURCE_REMOVE;
+}
+
+void
+driver_last_words (Driver *driver)
+{
+  driver_post (driver, on_last_words, driver);
+  g_thread_join (driver->thread);
+}

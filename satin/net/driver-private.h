@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the driver share: driver.c (loop and effects), mesh.c (links), keeper.c (the
+ * scribe), report.c (figures for people). */
+#pragma once
+
+#include "driver.h"
+
+#include "listener.h"
+
+#include <stdio.h>
+
+struct Driver
+{
+  /* Set once, read by all. */
+  DriverConfig config;
+  GMainContext *context;
+  Stems *stems;
+  Engine *engine;
+  gint64 started_us;
+  FILE *log;
+
+  /* The driver's thread only. */
+  GThread *thread;
+  GMainLoop *loop;
+  Node *node;
+  GSource *mailbox, *timer;
+  GQueue pending; /* of DriverPending: events raised while effects were carried out */
+  gboolean stepping;
+  gboolean joined;
+  guint join_tries;
+  Listener *listener;
+  GHashTable *links; /* number -> Wire */
+  GHashTable *dials; /* number -> Wire under way */
+  guint64 last_link;
+  guint unproved;
+  Identity
+      identity; /* the scribe's own copy of the words in config; `run` becomes the checkpoint's */
+  char *run_id; /* joiners: as the founder said */
+  Scribe *scribe;
+  ScribeStats written; /* by the scribe that was */
+  gboolean scribe_opening, opened;
+  GPtrArray *early; /* of GPtrArray of Row: saves that came before the scribe */
+  double share_max;
+
+  /* Shared with main's thread, under `mutex`. */
+  GMutex mutex;
+  GCond cond;
+  GHashTable *constants; /* name -> GBytes */
+  guint masterships;     /* how often this process became master */
+  gboolean master, ended;
+  int end_code;
+  GBytes *result;
+};
+
+typedef struct
+{
+  NodeEvent event;
+  GPtrArray *loans;
+} DriverPending;
+
+/* One step of the Node, and all its effects. */
+void driver_step (Driver *driver, const NodeEvent *event);
+/* Runs `function (data)` in the driver's thread, soon. */
+void driver_post (Driver *driver, GSourceFunc function, gpointer data);
+/* One line for the log. */
+void driver_say (Driver *driver, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* Ends this process's part of the run with a sentence for the user. */
+void driver_fail (Driver *driver, int code, const char *sentence);
+void driver_set_ended (Driver *driver, int code);
+
+gboolean mesh_open (Driver *driver, GError **error);
+void mesh_close (Driver *driver);
+const char *mesh_address (Driver *driver);
+void mesh_dial (Driver *driver, guint64 dial, const char *address);
+void mesh_send (Driver *driver, guint64 link, GPtrArray *parts);
+void mesh_close_link (Driver *driver, guint64 link);
+/* Joiners: tries the addresses in the run's folder until this node is a member. */
+void mesh_join (Driver *driver);
+
+void keeper_open (Driver *driver);
+void keeper_close (Driver *driver);
+/* (transfer full): rows; kept until the scribe is there. */
+void keeper_save (Driver *driver, GPtrArray *rows);
+void keeper_salvage (Driver *driver, const NodeId *node);
+void keeper_final (Driver *driver);
+void keeper_best (Driver *driver, guint best);
+void keeper_constant (Driver *driver, const char *name, GBytes *bytes);
+
+/* (transfer full): the reply to `satin status`. */
+char *report_status (Driver *driver);
+/* Writes node-PID.stats, or the solo summary. */
+void report_stats (Driver *driver, gboolean last);

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loop: events of the world, the engine, the scribe and main go into node_step; the effects
+ * that come out are carried out in order. Owns the Node and the thread. Decides nothing itself. */
+#include "driver-private.h"
+
+#include "engine/best.h"
+#include "engine/constant.h"
+#include "folder.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STATS_PERIOD_MS 1000
+#define LAST_BREATH_MS 2000 /* for main to return after the run has ended elsewhere */
+
+void
+driver_say (Driver *driver, const char *format, ...)
+{
+  va_list args;
+  va_start (args, format);
+  g_autofree char *text = g_strdup_vprintf (format, args);
+  va_end (args);
+  if (driver->config.solo)
+    fprintf (driver->log, "satin: %s\n", text);
+  else
+    fprintf (driver->log, "[%.3f] %s\n",
+             (double)(g_get_monotonic_time () - driver->started_us) / 1e6, text);
+}
+
+void
+driver_set_ended (Driver *driver, int code)
+{
+  g_mutex_lock (&driver->mutex);
+  if (!driver->ended)
+    {
+      driver->ended = TRUE;
+      driver->end_code = code;
+    }
+  g_cond_broadcast (&driver->cond);
+  g_mutex_unlock (&driver->mutex);
+}
+
+static gboolean
+on_last_breath (gpointer data)
+{
+  Driver *driver = data;
+  report_stats (driver, TRUE);
+  mesh_close (driver);
+  _exit (driver->end_code);
+}
+
+static void
+end (Driver *driver, int code)
+{
+  g_autoptr (GError) error = NULL;
+  if (driver->ended)
+    return;
+  if (driver->config.folder != NULL && !folder_end (driver->config.folder, code, NULL, &error))
+    driver_say (driver, "%s", error->message);
+  driver_set_ended (driver, code);
+  if (driver->config.solo)
+    return;
+  g_autoptr (GSource) source = g_timeout_source_new (LAST_BREATH_MS);
+  g_source_set_callback (source, on_last_breath, driver, NULL);
+  g_source_attach (source, driver->context);
+}
+
+void
+driver_fail (Driver *driver, int code, const char *sentence)
+{
+  if (driver->config.folder != NULL)
+    {
+      g_autoptr (GError) error = NULL;
+      if (driver->config.founder && !folder_end (driver->config.folder, code, sentence, &error))
+        driver_say (driver, "%s", error->message);
+      report_stats (driver, TRUE);
+    }
+  fprintf (driver->log, "satin: %s\n", sentence);
+  if (driver->config.solo && driver->config.folder != NULL)
+    folder_remove (driver->config.folder, NULL);
+  _exit (code);
+}
+
+static void
+lend (Driver *driver, const NodeEffect *effect)
+{
+  DriverPending *pending = g_new0 (DriverPending, 1);
+  pending->loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+  for (guint i = 0; i < effect->count; i++)
+    {
+      Loan *loan = g_new0 (Loan, 1);
+      if (!engine_lend (driver->engine, loan))
+        {
+          g_free (loan);
+          break;
+        }
+      g_ptr_array_add (pending->loans, loan);
+    }
+  pending->event
+      = (NodeEvent){ .kind = NODE_EVENT_LENT, .node = effect->node, .loans = pending->loans };
+  g_queue_push_tail (&driver->pending, pending);
+}
+
+static void
+push_unrun (Driver *driver, guint64 held)
+{
+  DriverPending *pending = g_new0 (DriverPending, 1);
+  pending->event = (NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held };
+  g_queue_push_tail (&driver->pending, pending);
+}
+
+static void
+run (Driver *driver, const NodeEffect *effect)
+{
+  if (engine_run (driver->engine, effect->held, effect->job))
+    return;
+  driver_say (driver, "cannot run job '%s': another program or other constants", effect->job->path);
+  push_unrun (driver, effect->held);
+}
+
+static void
+set_timer (Driver *driver, guint64 at_us)
+{
+  g_source_set_ready_time (driver->timer, at_us == 0 ? -1 : (gint64)at_us);
+}
+
+static void
+become_master (Driver *driver)
+{
+  g_mutex_lock (&driver->mutex);
+  driver->master = TRUE;
+  driver->masterships++;
+  g_cond_broadcast (&driver->cond);
+  g_mutex_unlock (&driver->mutex);
+  if (!driver->config.solo)
+    driver_say (driver, "this node is master");
+}
+
+static void
+be_deposed (Driver *driver)
+{
+  g_mutex_lock (&driver->mutex);
+  driver->master = FALSE;
+  g_clear_pointer (&driver->result, g_bytes_unref);
+  g_cond_broadcast (&driver->cond);
+  g_mutex_unlock (&driver->mutex);
+  keeper_close (driver);
+}
+
+static void
+take_result (Driver *driver, GBytes *value)
+{
+  g_mutex_lock (&driver->mutex);
+  g_clear_pointer (&driver->result, g_bytes_unref);
+  driver->result = g_bytes_ref (value);
+  g_cond_broadcast (&driver->cond);
+  g_mutex_unlock (&driver->mutex);
+}
+
+static void
+take_constant (Driver *driver, const char *name, GBytes *bytes)
+{
+  g_mutex_lock (&driver->mutex);
+  g_hash_table_replace (driver->constants, g_strdup (name), g_bytes_ref (bytes));
+  g_mutex_unlock (&driver->mutex);
+  if (g_str_has_prefix (name, "const/"))
+    {
+      g_autoptr (GError) error = NULL;
+      SatinConst_ *constant = constant_find (name + 6);
+      if (constant != NULL && !constant_set_encoded (constant, bytes, &error))
+        driver_say (driver, "constant '%s': %s", name + 6, error->message);
+    }
+  keeper_constant (driver, name, bytes);
+}
+
+/* Members only: whoever joins asks those whose address stands in the folder. */
+static void
+write_address (Driver *driver)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *file = folder_node_file (getpid (), "address");
+  g_autofree char *text = NULL;
+  if (driver->listener == NULL)
+    return;
+  text = g_strjoinv ("\n", (char **)listener_addresses (driver->listener));
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+  if (!folder_write (driver->config.folder, file, bytes, &error))
+    driver_fail (driver, 1, error->message);
+}
+
+static void
+become_member (Driver *driver, const NodeEffect *effect)
+{
+  char id[NODE_ID_TEXT_MAX];
+  gboolean first = !driver->joined;
+  driver->joined = TRUE;
+  if (!driver->config.solo)
+    driver_say (driver, "joined as node %s", node_id_show (&effect->node, id));
+  if (!first)
+    return;
+  write_address (driver);
+  report_stats (driver, FALSE);
+}
+
+/* Effects that reach the engine. FALSE: not one of them. */
+static gboolean
+carry_to_engine (Driver *driver, const NodeEffect *effect)
+{
+  switch ((int)effect->kind)
+    {
+    case NODE_EFFECT_LEND:
+      lend (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_RUN:
+      run (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_UNRUN:
+      if (engine_unrun (driver->engine, effect->held))
+        push_unrun (driver, effect->held);
+      return TRUE;
+    case NODE_EFFECT_PUT:
+      engine_put (driver->engine, effect->loan, effect->bytes);
+      return TRUE;
+    case NODE_EFFECT_BACK:
+      engine_back (driver->engine, effect->loan);
+      return TRUE;
+    case NODE_EFFECT_KNOWN:
+      engine_known (driver->engine, effect->path, &effect->digest, &effect->node, effect->finished);
+      return TRUE;
+    case NODE_EFFECT_FORGET:
+      engine_forget (driver->engine, effect->path, &effect->node);
+      return TRUE;
+    case NODE_EFFECT_SCAN:
+      engine_scan (driver->engine, effect->whole);
+      return TRUE;
+    case NODE_EFFECT_HALT:
+      engine_halt (driver->engine);
+      return TRUE;
+    case NODE_EFFECT_BEST:
+      engine_improve (driver->engine, (guint)effect->number, effect->bytes);
+      keeper_best (driver, (guint)effect->number);
+      return TRUE;
+    case NODE_EFFECT_START:
+      engine_set_constants (driver->engine, &effect->digest);
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+/* Effects that reach main or the scribe. FALSE: not one of them. */
+static gboolean
+carry_to_run (Driver *driver, NodeEffect *effect)
+{
+  char id[NODE_ID_TEXT_MAX];
+  switch ((int)effect->kind)
+    {
+    case NODE_EFFECT_JOINED:
+      become_member (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_MASTER:
+      become_master (driver);
+      return TRUE;
+    case NODE_EFFECT_DEPOSED:
+      be_deposed (driver);
+      return TRUE;
+    case NODE_EFFECT_CONSTANT:
+      take_constant (driver, effect->text, effect->bytes);
+      return TRUE;
+    case NODE_EFFECT_RESULT:
+      take_result (driver, effect->bytes);
+      return TRUE;
+    case NODE_EFFECT_COORDINATOR:
+      keeper_open (driver);
+      return TRUE;
+    case NODE_EFFECT_SAVE:
+      keeper_save (driver, g_steal_pointer (&effect->rows));
+      return TRUE;
+    case NODE_EFFECT_SALVAGE:
+      keeper_salvage (driver, &effect->node);
+      return TRUE;
+    case NODE_EFFECT_MEMBER:
+      if (!driver->config.solo)
+        driver_say (driver, "node %s joined: %s pid %" G_GUINT64_FORMAT,
+                    node_id_show (&effect->node, id), effect->text2, effect->number);
+      if (driver->scribe != NULL)
+        scribe_joined (driver->scribe, &effect->node, effect->text2, "local", effect->text);
+      return TRUE;
+    case NODE_EFFECT_LEFT:
+      driver_say (driver, "node %s left: %s", node_id_show (&effect->node, id), effect->text);
+      if (driver->scribe != NULL)
+        scribe_left (driver->scribe, &effect->node, effect->text);
+      return TRUE;
+    case NODE_EFFECT_FINAL:
+      keeper_final (driver);
+      return TRUE;
+    case NODE_EFFECT_END:
+      end (driver, (int)effect->number);
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+static void
+carry_out (Driver *driver, NodeEffect *effect)
+{
+  if (carry_to_engine (driver, effect) || carry_to_run (driver, effect))
+    return;
+  switch ((int)effect->kind)
+    {
+    case NODE_EFFECT_SEND:
+      mesh_send (driver, effect->link, effect->parts);
+      break;
+    case NODE_EFFECT_DIAL:
+      mesh_dial (driver, effect->dial, effect->text);
+      break;
+    case NODE_EFFECT_CLOSE:
+      mesh_close_link (driver, effect->link);
+      break;
+    case NODE_EFFECT_TIMER:
+      set_timer (driver, effect->at_us);
+      break;
+    case NODE_EFFECT_LOG:
+      if (!driver->config.solo)
+        driver_say (driver, "%s", effect->text);
+      break;
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+static void
+step_once (Driver *driver, const NodeEvent *event)
+{
+  g_autoptr (GArray) effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
+  g_array_set_clear_func (effects, (GDestroyNotify)node_effect_clear);
+  node_step (driver->node, (guint64)g_get_monotonic_time (), event, effects);
+  for (guint i = 0; i < effects->len; i++)
+    carry_out (driver, &g_array_index (effects, NodeEffect, i));
+}
+
+void
+driver_step (Driver *driver, const NodeEvent *event)
+{
+  DriverPending *pending;
+  g_assert (!driver->stepping);
+  driver->stepping = TRUE;
+  step_once (driver, event);
+  while ((pending = g_queue_pop_head (&driver->pending)) != NULL)
+    {
+      step_once (driver, &pending->event);
+      g_clear_pointer (&pending->loans, g_ptr_array_unref);
+      g_free (pending);
+    }
+  driver->stepping = FALSE;
+}
+
+void
+driver_post (Driver *driver, GSourceFunc function, gpointer data)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, function, data, NULL);
+  g_source_attach (source, driver->context);
+}
+
+static void
+hear_engine (Driver *driver, EngineEvent *said)
+{
+  NodeEvent event = { .held = said->held,
+                      .loan = said->loan,
+                      .path = said->path,
+                      .digest = said->digest,
+                      .node = said->holder,
+                      .work_us = said->work_us,
+                      .bytes = said->value,
+                      .rows = said->rows,
+                      .count = said->seats,
+                      .number = said->best };
+  switch (said->kind)
+    {
+    case ENGINE_HUNGRY:
+      event.kind = NODE_EVENT_HUNGRY;
+      break;
+    case ENGINE_DONE:
+      event.kind = NODE_EVENT_DONE;
+      break;
+    case ENGINE_UNRUN:
+      event.kind = NODE_EVENT_UNRUN;
+      break;
+    case ENGINE_ADOPT:
+      event.kind = NODE_EVENT_ADOPT;
+      break;
+    case ENGINE_COVERED:
+      event.kind = NODE_EVENT_COVERED;
+      break;
+    case ENGINE_ROWS:
+      event.kind = NODE_EVENT_ROWS;
+      break;
+    case ENGINE_HALTED:
+      event.kind = NODE_EVENT_HALTED;
+      break;
+    case ENGINE_IMPROVED:
+      event.kind = NODE_EVENT_IMPROVED;
+      keeper_best (driver, said->best);
+      break;
+    case ENGINE_SCANNED:
+    default:
+      return;
+    }
+  driver_step (driver, &event);
+}
+
+static gboolean
+on_mailbox (gpointer data)
+{
+  Driver *driver = data;
+  EngineEvent said;
+  g_source_set_ready_time (driver->mailbox, -1);
+  while (engine_next_event (driver->engine, &said))
+    {
+      hear_engine (driver, &said);
+      engine_event_clear (&said);
+    }
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+wake (void *data)
+{
+  g_source_set_ready_time (((Driver *)data)->mailbox, 0);
+}
+
+static gboolean
+on_timer (gpointer data)
+{
+  Driver *driver = data;
+  g_source_set_ready_time (driver->timer, -1);
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_stats (gpointer data)
+{
+  Driver *driver = data;
+  if (!driver->ended)
+    report_stats (driver, FALSE);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+dispatch_ready (GSource *source, GSourceFunc callback, gpointer data)
+{
+  (void)source;
+  return callback (data);
+}
+
+static GSource *
+ready_source (Driver *driver, GSourceFunc callback)
+{
+  static GSourceFuncs functions = { .dispatch = dispatch_ready };
+  GSource *source = g_source_new (&functions, sizeof (GSource));
+  g_source_set_callback (source, callback, driver, NULL);
+  g_source_attach (source, driver->context);
+  return source;
+}
+
+static gpointer
+drive (gpointer data)
+{
+  Driver *driver = data;
+  g_main_context_push_thread_default (driver->context);
+  g_main_loop_run (driver->loop);
+  g_main_context_pop_thread_default (driver->context);
+  return NULL;
+}
+
+static gboolean
+on_begin (gpointer data)
+{
+  Driver *driver = data;
+  /* The first step starts the node: a founder is a member and the master after it. */
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+  if (!driver->config.founder)
+    mesh_join (driver);
+  return G_SOURCE_REMOVE;
+}
+
+Driver *
+driver_new (const DriverConfig *config, GError **error)
+{
+  Driver *driver = g_new0 (Driver, 1);
+  driver->config = *config;
+  driver->started_us = g_get_monotonic_time ();
+  /* main's stderr may be held back later; the log is not. */
+  driver->log = fdopen (fcntl (STDERR_FILENO, F_DUPFD_CLOEXEC, 3), "a");
+  if (driver->log == NULL)
+    driver->log = stderr;
+  setvbuf (driver->log, NULL, _IOLBF, 0);
+  driver->context = g_main_context_new ();
+  driver->loop = g_main_loop_new (driver->context, FALSE);
+  driver->stems = stems_new ();
+  driver->constants
+      = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
+  g_queue_init (&driver->pending);
+  g_mutex_init (&driver->mutex);
+  g_cond_init (&driver->cond);
+  driver->mailbox = ready_source (driver, on_mailbox);
+  driver->timer = ready_source (driver, on_timer);
+  guint64 seed = (guint64)g_get_monotonic_time () * 2654435761u ^ (guint64)getpid () << 32;
+  EngineConfig engine = { .jobs = config->jobs,
+                          .workers = config->workers,
+                          .stems = driver->stems,
+                          .seed = seed,
+                          .wake = wake,
+                          .wake_data = driver };
+  driver->engine = engine_new (&engine, error);
+  if (driver->engine == NULL || !mesh_open (driver, error))
+    return NULL; /* the process ends with this error */
+  NodeConfig node = { .founder = config->founder,
+                      .address = mesh_address (driver),
+                      .host = config->run.host,
+                      .site = "local",
+                      .pid = (guint32)getpid (),
+                      .workers = config->workers,
+                      .n_bests = best_count (),
+                      .program = config->program,
+                      .checkpoint = config->checkpoint != NULL,
+                      .save_interval_us = (guint64)(config->interval_s * 1e6),
+                      .stems = driver->stems,
+                      .seed = seed ^ 0x9e3779b97f4a7c15u };
+  driver->node = node_new (&node);
+  if (config->folder != NULL)
+    {
+      g_autoptr (GSource) stats = g_timeout_source_new (STATS_PERIOD_MS);
+      g_source_set_callback (stats, on_stats, driver, NULL);
+      g_source_attach (stats, driver->context);
+    }
+  driver_post (driver, on_begin, driver);
+  driver->thread = g_thread_new ("satin-driver", drive, driver);
+  return driver;
+}
+
+static gboolean
+on_quit (gpointer data)
+{
+  Driver *driver = data;
+  keeper_close (driver);
+  report_stats (driver, TRUE);
+  mesh_close (driver);
+  g_main_loop_quit (driver->loop);
+  return G_SOURCE_REMOVE;
+}
+
+void
+driver_free (Driver *driver)
+{
+  driver_post (driver, on_quit, driver);
+  g_thread_join (driver->thread);
+  engine_free (driver->engine);
+  node_free (driver->node);
+  g_source_destroy (driver->mailbox);
+  g_source_unref (driver->mailbox);
+  g_source_destroy (driver->timer);
+  g_source_unref (driver->timer);
+  g_main_loop_unref (driver->loop);
+  g_main_context_unref (driver->context);
+  g_hash_table_unref (driver->constants);
+  g_free (driver->identity.run);
+  g_free (driver->run_id);
+  g_clear_pointer (&driver->result, g_bytes_unref);
+  stems_free (driver->stems);
+  g_mutex_clear (&driver->mutex);
+  g_cond_clear (&driver->cond);
+  g_free (driver);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One thread that owns the Node, the engine's door, the links and the scribe's news, and turns the
+ * Node's effects into deeds. The only place that sees all rooms. main's thread talks to it by the
+ * calls below, each of which says whether it waits. */
+#pragma once
+
+#include "wire.h"
+
+#include "coordinator/restore.h"
+#include "engine/exchange.h"
+#include "protocol/node.h"
+
+typedef struct Driver Driver;
+
+typedef struct
+{
+  const SatinJob *const *jobs; /* NULL-terminated */
+  Digest program;              /* of app, job table and arguments */
+  Identity identity;           /* borrowed; for the checkpoint */
+  WireRun run;                 /* borrowed; credential NULL: no sockets at all */
+  const char *folder;          /* the run's folder; NULL: none */
+  const char *socket_path;     /* where to listen; NULL: nowhere */
+  const char *checkpoint;      /* absolute path; NULL: none */
+  const char *stats;           /* solo: where the summary goes; NULL: nowhere */
+  double interval_s;
+  guint workers;
+  gboolean founder, solo, tcp;
+} DriverConfig;
+
+/* Starts engine and thread. NULL: not enough memory or threads, or no place to listen. */
+Driver *driver_new (const DriverConfig *config, GError **error);
+/* Ends the thread; what the scribe has queued is written. Only when no job runs any more. */
+void driver_free (Driver *driver);
+
+typedef enum
+{
+  DRIVER_MASTER,  /* call main */
+  DRIVER_RESULT,  /* the root's result is there */
+  DRIVER_DEPOSED, /* another node is master now */
+  DRIVER_ENDED    /* the run is over: code */
+} DriverNews;
+
+/* Waits until this process is master, or the run has ended (DRIVER_ENDED: *code). */
+DriverNews driver_wait_master (Driver *driver, int *code);
+/* Asks for the root's result and waits: DRIVER_RESULT (*value, transfer full), _DEPOSED, or _ENDED.
+ */
+DriverNews driver_root (Driver *driver, guint32 job, GBytes *args, GBytes **value, int *code);
+/* Tells the run that main returned, with what it wrote, and waits for its end or for being deposed.
+ * `keep`: the answer is worth keeping in the checkpoint. `said`: what main wrote to stderr
+ * (nullable). */
+DriverNews driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said,
+                          gboolean keep, int *code);
+
+/* Constants and inputs by name ("const/…", "input/…"); any thread. driver_constant: (nullable,
+ * transfer full). */
+GBytes *driver_constant (Driver *driver, const char *name);
+/* Keeps it here, and gives it to all nodes when `publish`. */
+void driver_set_constant (Driver *driver, const char *name, GBytes *bytes, gboolean publish);
+/* BEST values that a checkpoint kept. */
+void driver_set_best (Driver *driver, const char *name, GBytes *value);
+/* Asks the run to suspend. Any thread. */
+void driver_suspend (Driver *driver);
+/* Solo: `on_signal (driver)` in the driver's thread for SIGINT and SIGTERM. */
+void driver_watch_signals (Driver *driver, gboolean (*on_signal) (gpointer data));
+/* Closes links, scribe and statistics, and ends the thread; jobs may still run. Then the process is
+ * to exit. */
+void driver_last_words (Driver *driver);
+gboolean driver_is_stopping (Driver *driver, int *code);

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The folder of a run as a place: its name, its birth and end, the files in it. What `run` says is
+ * folder-run.c's. Any thread; blocks on a local disk. Must not know nodes, sockets or checkpoints.
+ */
+#include "folder.h"
+#include "folder-run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* How often a default name is drawn anew when the drawn one is taken. */
+#define NAME_DRAWS_MAX 100
+/* The letters of a program's name that go into a run's default name. */
+#define NAME_STEM_MAX 32
+#define CREDENTIAL_BYTES 32
+#define ID_BYTES 16
+
+G_DEFINE_QUARK (satin - folder - error - quark, folder_error)
+
+static gboolean
+fail (GError **error, FolderError code, const char *verb, const char *path)
+{
+  int saved_errno = errno;
+
+  g_set_error (error, FOLDER_ERROR, code, "cannot %s '%s': %s", verb, path,
+               g_strerror (saved_errno));
+  return FALSE;
+}
+
+static gboolean
+letter_is_allowed (char letter)
+{
+  return g_ascii_isalnum (letter) || letter == '.' || letter == '_' || letter == '-';
+}
+
+static char *
+random_hex (gsize bytes, GError **error)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  guint8 buffer[CREDENTIAL_BYTES];
+
+  g_assert (bytes <= sizeof buffer);
+  /* getentropy is short enough never to be interrupted, and has no descriptor to run out of. */
+  if (getentropy (buffer, bytes) != 0)
+    {
+      fail (error, FOLDER_ERROR_FAILED, "read random bytes for", "credential");
+      return NULL;
+    }
+  for (gsize i = 0; i < bytes; i++)
+    g_string_append_printf (text, "%02x", buffer[i]);
+  return g_strdup (text->str);
+}
+
+char *
+folder_root (void)
+{
+  return g_build_filename (g_get_user_state_dir (), "satin", "runs", NULL);
+}
+
+gboolean
+folder_name_is_valid (const char *name)
+{
+  gsize length = strlen (name);
+
+  if (length == 0 || length > FOLDER_NAME_MAX || !g_ascii_isalnum (name[0]))
+    return FALSE;
+  for (gsize i = 0; i < length; i++)
+    if (!letter_is_allowed (name[i]))
+      return FALSE;
+  return TRUE;
+}
+
+static gboolean
+name_check (const char *name, GError **error)
+{
+  if (folder_name_is_valid (name))
+    return TRUE;
+  g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_NAME,
+               "'%s' is not a name for a run: use up to %d letters, digits, '.', '_' and '-'", name,
+               FOLDER_NAME_MAX);
+  return FALSE;
+}
+
+char *
+folder_find (const char *name, GError **error)
+{
+  g_autofree char *root = folder_root ();
+  g_autofree char *path = NULL;
+
+  if (!name_check (name, error))
+    return NULL;
+  path = g_build_filename (root, name, NULL);
+  if (!g_file_test (path, G_FILE_TEST_IS_DIR))
+    {
+      g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_ABSENT,
+                   "there is no run '%s' here (`satin status` lists them)", name);
+      return NULL;
+    }
+  return g_steal_pointer (&path);
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+GPtrArray *
+folder_list (void)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *root = folder_root ();
+  g_autoptr (GDir) dir = g_dir_open (root, 0, NULL);
+  const char *name;
+
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *file = g_build_filename (root, name, FOLDER_RUN_FILE, NULL);
+
+      if (folder_name_is_valid (name) && g_file_test (file, G_FILE_TEST_IS_REGULAR))
+        g_ptr_array_add (names, g_strdup (name));
+    }
+  g_ptr_array_sort (names, compare_names);
+  return names;
+}
+
+gboolean
+folder_pid_is_live (gint64 pid)
+{
+  g_autofree char *file = g_strdup_printf ("/proc/%" G_GINT64_FORMAT "/stat", pid);
+  g_autofree char *text = NULL;
+  const char *after;
+
+  if (pid <= 0 || (kill ((pid_t)pid, 0) != 0 && errno == ESRCH))
+    return FALSE;
+  /* Nobody may reap the nodes of a launcher that died, so a zombie must not pass for a live
+   * process. */
+  if (!g_file_get_contents (file, &text, NULL, NULL))
+    return TRUE;
+  after = strrchr (text, ')');
+  return after == NULL || strlen (after) < 3 || (after[2] != 'Z' && after[2] != 'X');
+}
+
+gboolean
+folder_is_live (const char *path)
+{
+  g_autoptr (GArray) pids = folder_pids (path, "address");
+  g_auto (FolderRun) run = { 0 };
+
+  if (folder_read (path, &run, NULL) && folder_pid_is_live (run.launcher_pid))
+    return TRUE;
+  for (guint i = 0; i < pids->len; i++)
+    if (folder_pid_is_live (g_array_index (pids, gint64, i)))
+      return TRUE;
+  return FALSE;
+}
+
+/* Removes what lies directly in `path`, then `path`. unlink () never follows a link and never takes
+ * a folder. */
+static gboolean
+remove_flat (const char *path, GError **error)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  const char *name;
+
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *file = g_build_filename (path, name, NULL);
+
+      if (g_unlink (file) != 0 && errno != ENOENT)
+        return fail (error, FOLDER_ERROR_FAILED, "remove", file);
+    }
+  if (g_rmdir (path) != 0 && errno != ENOENT)
+    return fail (error, FOLDER_ERROR_FAILED, "remove", path);
+  return TRUE;
+}
+
+gboolean
+folder_remove (const char *path, GError **error)
+{
+  g_auto (FolderRun) run = { 0 };
+
+  if (folder_read (path, &run, NULL) && strcmp (run.sockets, path) != 0
+      && folder_run_sockets_are_ours (run.sockets) && !remove_flat (run.sockets, error))
+    return FALSE;
+  return remove_flat (path, error);
+}
+
+/* FALSE without an error: the name is taken by a live run. */
+static gboolean
+make_folder (const char *path, gboolean *made, GError **error)
+{
+  *made = FALSE;
+  if (g_mkdir (path, 0700) != 0)
+    {
+      if (errno != EEXIST)
+        return fail (error, FOLDER_ERROR_FAILED, "make the folder", path);
+      if (folder_is_live (path))
+        return TRUE;
+      if (!folder_remove (path, error))
+        return FALSE;
+      if (g_mkdir (path, 0700) != 0)
+        return errno == EEXIST || fail (error, FOLDER_ERROR_FAILED, "make the folder", path);
+    }
+  *made = TRUE;
+  return TRUE;
+}
+
+static char *
+draw_name (const char *program)
+{
+  g_autofree char *base = g_path_get_basename (program);
+  g_autoptr (GString) name = g_string_new (NULL);
+
+  for (const char *p = base; *p != '\0' && name->len < NAME_STEM_MAX; p++)
+    if (letter_is_allowed (*p) && (name->len > 0 || g_ascii_isalnum (*p)))
+      g_string_append_c (name, *p);
+  if (name->len == 0)
+    g_string_append (name, "run");
+  g_string_append_printf (name, "-%04x", g_random_int () & 0xffff);
+  return g_strdup (name->str);
+}
+
+/* Makes the folder under the given name, or under the first drawn name that no folder has. */
+static char *
+claim_name (FolderRun *run, const char *root, GError **error)
+{
+  gboolean drawn = run->name == NULL;
+
+  if (!drawn && !name_check (run->name, error))
+    return NULL;
+  for (int i = 0; i < NAME_DRAWS_MAX; i++)
+    {
+      g_autofree char *name = drawn ? draw_name (run->program) : g_strdup (run->name);
+      g_autofree char *path = g_build_filename (root, name, NULL);
+      gboolean made;
+
+      if (drawn && g_file_test (path, G_FILE_TEST_EXISTS))
+        continue;
+      if (!make_folder (path, &made, error))
+        return NULL;
+      if (made)
+        {
+          g_free (run->name);
+          run->name = g_steal_pointer (&name);
+          return g_steal_pointer (&path);
+        }
+      if (!drawn)
+        break;
+    }
+  g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_TAKEN,
+               "a run named '%s' is going on: choose another name with --name", run->name);
+  return NULL;
+}
+
+static gboolean
+fill_folder (FolderRun *run, const char *path, GError **error)
+{
+  g_autofree char *credential = random_hex (CREDENTIAL_BYTES, error);
+  g_autoptr (GBytes) bytes = NULL;
+
+  if (credential == NULL)
+    return FALSE;
+  g_free (run->id);
+  run->id = random_hex (ID_BYTES, error);
+  if (run->id == NULL || !folder_run_place_sockets (run, path, error))
+    return FALSE;
+  bytes = g_bytes_new (credential, strlen (credential));
+  return folder_write (path, "credential", bytes, error) && folder_run_write (run, path, error);
+}
+
+char *
+folder_create (FolderRun *run, GError **error)
+{
+  g_autofree char *root = folder_root ();
+  g_autofree char *path = NULL;
+
+  g_assert (run->program != NULL && run->folder != NULL);
+  if (g_mkdir_with_parents (root, 0700) != 0)
+    {
+      fail (error, FOLDER_ERROR_FAILED, "make the folder", root);
+      return NULL;
+    }
+  path = claim_name (run, root, error);
+  if (path == NULL)
+    return NULL;
+  if (!fill_folder (run, path, error))
+    {
+      remove_flat (path, NULL);
+      return NULL;
+    }
+  return g_steal_pointer (&path);
+}
+
+char *
+folder_credential (const char *path, GError **error)
+{
+  g_autoptr (GBytes) bytes = folder_bytes (path, "credential", error);
+  gsize size;
+  const char *text;
+
+  if (bytes == NULL)
+    return NULL;
+  text = g_bytes_get_data (bytes, &size);
+  if (size != 2 * CREDENTIAL_BYTES)
+    {
+      g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED,
+                   "'%s/credential' is not a run's credential", path);
+      return NULL;
+    }
+  return g_strndup (text, size);
+}
+
+static gboolean
+write_all (int fd, GBytes *bytes)
+{
+  gsize size, done = 0;
+  const char *data = g_bytes_get_data (bytes, &size);
+
+  while (done < size)
+    {
+      ssize_t n = write (fd, data + done, size - done);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        return FALSE;
+      done += (gsize)n;
+    }
+  return TRUE;
+}
+
+/* A temporary file with the bytes, in the folder, so that rename and link stay on one disk. */
+static char *
+write_temporary (const char *path, const char *file, GBytes *bytes, GError **error)
+{
+  g_autofree char *name = g_strdup_printf (".%s.XXXXXX", file);
+  g_autofree char *temporary = g_build_filename (path, name, NULL);
+  int fd = g_mkstemp_full (temporary, O_RDWR | O_CLOEXEC, 0600);
+
+  if (fd < 0)
+    {
+      fail (error, FOLDER_ERROR_FAILED, "write", temporary);
+      return NULL;
+    }
+  if (!write_all (fd, bytes))
+    {
+      fail (error, FOLDER_ERROR_FAILED, "write", temporary);
+      close (fd);
+      g_unlink (temporary);
+      return NULL;
+    }
+  close (fd);
+  return g_steal_pointer (&temporary);
+}
+
+gboolean
+folder_write (const char *path, const char *file, GBytes *bytes, GError **error)
+{
+  g_autofree char *temporary = write_temporary (path, file, bytes, error);
+  g_autofree char *target = g_build_filename (path, file, NULL);
+
+  if (temporary == NULL)
+    return FALSE;
+  if (g_rename (temporary, target) == 0)
+    return TRUE;
+  fail (error, FOLDER_ERROR_FAILED, "write", target);
+  g_unlink (temporary);
+  return FALSE;
+}
+
+gboolean
+folder_write_first (const char *path, const char *file, GBytes *bytes, GError **error)
+{
+  g_autofree char *temporary = write_temporary (path, file, bytes, error);
+  g_autofree char *target = g_build_filename (path, file, NULL);
+  gboolean ok;
+
+  if (temporary == NULL)
+    return FALSE;
+  ok = link (temporary, target) == 0 || errno == EEXIST;
+  if (!ok)
+    fail (error, FOLDER_ERROR_FAILED, "write", target);
+  g_unlink (temporary);
+  return ok;
+}
+
+GBytes *
+folder_bytes (const char *path, const char *file, GError **error)
+{
+  g_autofree char *source = g_build_filename (path, file, NULL);
+  g_autoptr (GError) cause = NULL;
+  char *data;
+  gsize size;
+
+  if (g_file_get_contents (source, &data, &size, &cause))
+    return g_bytes_new_take (data, size);
+  g_set_error_literal (error, FOLDER_ERROR,
+                       g_error_matches (cause, G_FILE_ERROR, G_FILE_ERROR_NOENT)
+                           ? FOLDER_ERROR_ABSENT
+                           : FOLDER_ERROR_FAILED,
+                       cause->message);
+  return NULL;
+}
+
+gboolean
+folder_end (const char *path, int code, const char *sentence, GError **error)
+{
+  g_autofree char *text = g_strdup_printf ("%d\n", code);
+  g_autoptr (GBytes) end = g_bytes_new (text, strlen (text));
+
+  if (sentence != NULL)
+    {
+      g_autoptr (GBytes) bytes = g_bytes_new (sentence, strlen (sentence));
+
+      if (!folder_write_first (path, "error", bytes, error))
+        return FALSE;
+    }
+  return folder_write_first (path, "end", end, error);
+}
+
+gboolean
+folder_has_ended (const char *path, int *code, char **sentence)
+{
+  g_autofree char *end = g_build_filename (path, "end", NULL);
+  g_autofree char *why = g_build_filename (path, "error", NULL);
+  g_autofree char *text = NULL;
+  char *words = NULL;
+
+  if (!g_file_get_contents (end, &text, NULL, NULL))
+    return FALSE;
+  *code = (int)CLAMP (g_ascii_strtoll (text, NULL, 10), 0, 255);
+  if (sentence != NULL)
+    {
+      g_file_get_contents (why, &words, NULL, NULL);
+      *sentence = words == NULL ? NULL : g_strchomp (words);
+    }
+  return TRUE;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The folder of a run, `$XDG_STATE_HOME/satin/runs/NAME/`, mode 0700: where the launcher, the nodes
+ * of one host and the `satin` command find each other. Blocking calls on a local disk, any thread,
+ * nothing kept in memory. Knows names and bytes of files, not what a node, a socket or a checkpoint
+ * is. */
+#pragma once
+
+#include <gio/gio.h>
+
+/* The longest name of a run, and the longest path that a Unix socket takes (without the final NUL).
+ */
+#define FOLDER_NAME_MAX 64
+#define FOLDER_SOCKET_MAX 107
+/* Seconds between two publications of the checkpoint when nobody says otherwise. */
+#define FOLDER_INTERVAL_DEFAULT_S 10.0
+/* A node process learns its run by these. The second is set for the one node that founds the run.
+ */
+#define FOLDER_ENV "SATIN_RUN_FOLDER"
+#define FOLDER_ENV_FOUNDER "SATIN_FOUNDER"
+
+#define FOLDER_ERROR (folder_error_quark ())
+GQuark folder_error_quark (void);
+typedef enum
+{
+  FOLDER_ERROR_NAME,   /* not a name that a run may have: choose another */
+  FOLDER_ERROR_TAKEN,  /* a run of this name lives: choose another */
+  FOLDER_ERROR_ABSENT, /* there is no such run, or no such file in it */
+  FOLDER_ERROR_FAILED  /* the disk refused, or the folder holds what we did not write */
+} FolderError;
+
+/* What `run` in the folder says, so that a node process needs nothing else. Strings are arbitrary
+ * bytes without NUL (paths and arguments need not be UTF-8). Clear it with folder_run_clear. */
+typedef struct
+{
+  char *id; /* 32 hex digits of this launch; the checkpoint's run id may be older and wins there */
+  char *name;        /* of the run, and of its folder */
+  char *program;     /* absolute path */
+  char **argv;       /* arguments after the program, without the launcher's own */
+  char *folder;      /* working directory of the nodes, absolute */
+  char *checkpoint;  /* (nullable) absolute path or URI */
+  double interval_s; /* between publications */
+  int workers;       /* per node, at least 1 */
+  int nodes;         /* started by the launcher; 0: a solo program */
+  gboolean tcp;      /* the nodes talk over loopback TCP only */
+  gboolean
+      resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
+  gint64 launcher_pid;
+  char *sockets; /* where node-PID.socket files go: the run's folder, or a short 0700 folder */
+} FolderRun;
+
+void folder_run_clear (FolderRun *run);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FolderRun, folder_run_clear)
+
+/* The launch options alone (nodes, workers, interval, tcp) as a GKeyFile text: what a checkpoint
+ * keeps in Identity.options so that `satin resume` starts as before. (transfer full) */
+char *folder_options_write (const FolderRun *run);
+/* Fills those members of `run` that `text` names and that make sense; ignores everything else. */
+void folder_options_read (const char *text, FolderRun *run);
+
+/* The folder that holds all runs of this user; not made yet. (transfer full) */
+char *folder_root (void);
+/* A run's name: letters, digits, `.`, `_`, `-`, beginning with a letter or digit, at most
+ * FOLDER_NAME_MAX. */
+gboolean folder_name_is_valid (const char *name);
+/* The path of the run `name`. FOLDER_ERROR_NAME or _ABSENT when there is none. (transfer full) */
+char *folder_find (const char *name, GError **error);
+/* The names of all runs that have a folder, sorted, live or not. (transfer full, elements too) */
+GPtrArray *folder_list (void);
+
+/* Makes the folder with a fresh credential and `run`. Fills run->id, run->sockets, and run->name
+ * when it is NULL (like `fib-3f2a`). A folder of that name whose processes are all gone is
+ * replaced; a live one gives FOLDER_ERROR_TAKEN. Returns the folder's path. (transfer full) */
+char *folder_create (FolderRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Reads `run` back into a cleared FolderRun. `run` is written only on success. */
+gboolean folder_read (const char *path, FolderRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The run's credential, 64 hex digits. (transfer full) */
+char *folder_credential (const char *path, GError **error);
+/* Whether the launcher or a node with an address file still is a process of this host. */
+gboolean folder_is_live (const char *path);
+/* Removes the folder, all files in it and its short socket folder. Never follows a link. */
+gboolean folder_remove (const char *path, GError **error);
+
+/* Writes `file` in the folder, mode 0600, by a temporary file and rename: readers see all or
+ * nothing. */
+gboolean folder_write (const char *path, const char *file, GBytes *bytes,
+                       GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The same by link (), so that the first one to write stays; that it was not the first is no error.
+ */
+gboolean folder_write_first (const char *path, const char *file, GBytes *bytes,
+                             GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* The bytes of `file`. FOLDER_ERROR_ABSENT when it is not there. (transfer full) */
+GBytes *folder_bytes (const char *path, const char *file, GError **error);
+
+/* Ends the run for everybody who looks: the exit code goes to `end`, the first stays. `sentence`
+ * (nullable) goes to `error` before it: what the launcher shows the user. Write `answer` before
+ * this. */
+gboolean folder_end (const char *path, int code, const char *sentence,
+                     GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* TRUE when the run has ended; `code` (out) and `sentence` (out, optional, nullable, transfer full)
+ * are set then. */
+gboolean folder_has_ended (const char *path, int *code, char **sentence);
+
+/* `node-PID.SUFFIX`. (transfer full) */
+char *folder_node_file (gint64 pid, const char *suffix);
+/* The path of the socket of process `pid` in this run; at most FOLDER_SOCKET_MAX bytes. (transfer
+ * full) */
+char *folder_socket (const FolderRun *run, gint64 pid);
+/* The processes that have a node-PID.SUFFIX, ascending. (transfer full; elements gint64) */
+GArray *folder_pids (const char *path, const char *suffix);
+/* The lines of node-PID.address, or NULL. (transfer full) */
+char **folder_addresses (const char *path, gint64 pid);
+/* Whether `pid` is a process of this host that runs; a zombie does not. */
+gboolean folder_pid_is_live (gint64 pid);

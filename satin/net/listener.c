@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Owns the listening sockets. Runs in the driver's thread. */
+#include "listener.h"
+
+#include <gio/gunixsocketaddress.h>
+#include <glib/gstdio.h>
+
+#define BACKLOG 64
+#define ACCEPT_PAUSE_MS 100 /* after a failed accept (no descriptors left): no spinning */
+
+struct Listener
+{
+  GMainContext *context;
+  GSocket *sockets[2];
+  GSource *sources[2];
+  char *addresses[3];
+  char *unix_path;
+  ListenerAccepted accepted;
+  void *data;
+};
+
+static void watch (Listener *listener, int i, guint delay_ms);
+
+static gboolean
+on_connection (GSocket *socket, GIOCondition condition, gpointer data)
+{
+  Listener *listener = data;
+  g_autoptr (GSocket) accepted = g_socket_accept (socket, NULL, NULL);
+  (void)condition;
+  if (accepted != NULL)
+    {
+      listener->accepted (accepted, listener->data);
+      return G_SOURCE_CONTINUE;
+    }
+  watch (listener, socket == listener->sockets[0] ? 0 : 1, ACCEPT_PAUSE_MS);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+on_pause_over (gpointer data)
+{
+  Listener *listener = data;
+  for (int i = 0; i < 2; i++)
+    if (listener->sockets[i] != NULL)
+      watch (listener, i, 0);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+watch (Listener *listener, int i, guint delay_ms)
+{
+  if (listener->sources[i] != NULL)
+    {
+      g_source_destroy (listener->sources[i]);
+      g_source_unref (listener->sources[i]);
+    }
+  if (delay_ms > 0)
+    {
+      listener->sources[i] = g_timeout_source_new (delay_ms);
+      g_source_set_callback (listener->sources[i], on_pause_over, listener, NULL);
+    }
+  else
+    {
+      listener->sources[i] = g_socket_create_source (listener->sockets[i], G_IO_IN, NULL);
+      g_source_set_callback (listener->sources[i], G_SOURCE_FUNC (on_connection), listener, NULL);
+    }
+  g_source_attach (listener->sources[i], listener->context);
+}
+
+static GSocket *
+listen_at (GSocketAddress *address, GError **error)
+{
+  g_autoptr (GSocket) socket
+      = g_socket_new (g_socket_address_get_family (address), G_SOCKET_TYPE_STREAM,
+                      G_SOCKET_PROTOCOL_DEFAULT, error);
+  if (socket == NULL || !g_socket_bind (socket, address, TRUE, error))
+    return NULL;
+  g_socket_set_listen_backlog (socket, BACKLOG);
+  g_socket_set_blocking (socket, FALSE);
+  return g_socket_listen (socket, error) ? g_steal_pointer (&socket) : NULL;
+}
+
+Listener *
+listener_new (GMainContext *context, const char *unix_path, gboolean tcp, ListenerAccepted accepted,
+              void *data, GError **error)
+{
+  Listener *listener = g_new0 (Listener, 1);
+  g_autoptr (GSocketAddress) local = g_unix_socket_address_new (unix_path);
+  listener->context = context;
+  listener->accepted = accepted;
+  listener->data = data;
+  listener->unix_path = g_strdup (unix_path);
+  g_unlink (unix_path);
+  listener->sockets[0] = listen_at (local, error);
+  if (listener->sockets[0] == NULL)
+    {
+      g_prefix_error (error, "cannot listen at '%s': ", unix_path);
+      listener_free (listener);
+      return NULL;
+    }
+  g_chmod (unix_path, 0600);
+  listener->addresses[0] = g_strdup_printf ("unix:%s", unix_path);
+  if (tcp)
+    {
+      g_autoptr (GSocketAddress) loopback = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
+      listener->sockets[1] = listen_at (loopback, error);
+      g_autoptr (GSocketAddress) bound
+          = listener->sockets[1] != NULL ? g_socket_get_local_address (listener->sockets[1], error)
+                                         : NULL;
+      if (bound == NULL)
+        {
+          g_prefix_error (error, "cannot listen at 127.0.0.1: ");
+          listener_free (listener);
+          return NULL;
+        }
+      listener->addresses[1] = g_strdup_printf (
+          "tcp:127.0.0.1:%u", g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)));
+    }
+  on_pause_over (listener);
+  return listener;
+}
+
+void
+listener_free (Listener *listener)
+{
+  for (int i = 0; i < 2; i++)
+    {
+      if (listener->sources[i] != NULL)
+        {
+          g_source_destroy (listener->sources[i]);
+          g_source_unref (listener->sources[i]);
+        }
+      if (listener->sockets[i] != NULL)
+        g_socket_close (listener->sockets[i], NULL);
+      g_clear_object (&listener->sockets[i]);
+      g_free (listener->addresses[i]);
+    }
+  g_unlink (listener->unix_path);
+  g_free (listener->unix_path);
+  g_free (listener);
+}
+
+const char *const *
+listener_addresses (Listener *listener)
+{
+  return (const char *const *)listener->addresses;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The driver's links: who dialled, who was accepted, and what a control client asks. Driver's
+ * thread. */
+#include "driver-private.h"
+
+#include "claim.h"
+#include "folder.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define JOIN_PAUSE_MS 50
+#define JOIN_TRIES_MAX 600 /* half a minute */
+#define FOUND_TRIES 10     /* how often it is asked whether the founder is gone */
+
+static void
+on_up (Wire *link, void *data)
+{
+  Driver *driver = data;
+  guint64 dial = wire_number (link); /* of the dial, until it is up */
+  if (dial != 0)
+    g_hash_table_remove (driver->dials, &dial);
+  else
+    driver->unproved--;
+  if (wire_role (link) == WIRE_ROLE_CONTROL)
+    {
+      wire_set_number (link, 0);
+      return;
+    }
+  guint64 *key = g_new (guint64, 1);
+  *key = ++driver->last_link;
+  wire_set_number (link, *key);
+  g_hash_table_insert (driver->links, key, link);
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_LINK_UP, .link = *key, .dial = dial });
+}
+
+static void
+answer_control (Driver *driver, Wire *link, GBytes *message)
+{
+  gsize size;
+  const char *text = g_bytes_get_data (message, &size);
+  g_autofree char *request = g_strndup (text, MIN (size, 64));
+  g_autofree char *reply = NULL;
+  gboolean suspend = FALSE;
+  if (strcmp (request, "status") == 0)
+    reply = report_status (driver);
+  else if ((suspend = strcmp (request, "suspend") == 0))
+    reply = g_strdup ("{\"ok\":true}");
+  else
+    reply = g_strdup ("{\"error\":\"unknown request\"}");
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  g_ptr_array_add (parts, g_bytes_new (reply, strlen (reply)));
+  wire_send (link, parts);
+  if (suspend)
+    driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+}
+
+static void
+on_message (Wire *link, GBytes *message, void *data)
+{
+  Driver *driver = data;
+  if (wire_role (link) == WIRE_ROLE_CONTROL)
+    answer_control (driver, link, message);
+  else
+    driver_step (
+        driver,
+        &(NodeEvent){ .kind = NODE_EVENT_MESSAGE, .link = wire_number (link), .bytes = message });
+}
+
+static void
+on_down (Wire *link, gboolean dead, void *data)
+{
+  Driver *driver = data;
+  guint64 number = wire_number (link);
+  if (!wire_is_proved (link) && number != 0)
+    {
+      g_hash_table_remove (driver->dials, &number);
+      driver_step (driver,
+                   &(NodeEvent){ .kind = NODE_EVENT_DIAL_FAILED, .dial = number, .dead = dead });
+    }
+  else if (!wire_is_proved (link))
+    driver->unproved--;
+  else if (number != 0)
+    {
+      g_hash_table_remove (driver->links, &number);
+      driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_LINK_DOWN, .link = number });
+    }
+}
+
+static const WireCalls calls = { on_up, on_message, on_down };
+
+static void
+on_accepted (GSocket *socket, void *data)
+{
+  Driver *driver = data;
+  if (driver->unproved >= WIRE_UNPROVED_MAX)
+    {
+      g_socket_close (socket, NULL);
+      return;
+    }
+  driver->unproved++;
+  wire_accept (driver->context, &driver->config.run, socket, &calls, driver);
+}
+
+gboolean
+mesh_open (Driver *driver, GError **error)
+{
+  driver->links = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  driver->dials = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  if (driver->config.socket_path == NULL)
+    return TRUE;
+  driver->listener = listener_new (driver->context, driver->config.socket_path,
+                                   !driver->config.solo, on_accepted, driver, error);
+  return driver->listener != NULL;
+}
+
+static gboolean
+close_one (gpointer key, gpointer link, gpointer data)
+{
+  (void)key;
+  (void)data;
+  wire_close (link);
+  return TRUE;
+}
+
+void
+mesh_close (Driver *driver)
+{
+  g_hash_table_foreach_remove (driver->links, close_one, NULL);
+  g_hash_table_foreach_remove (driver->dials, close_one, NULL);
+  g_clear_pointer (&driver->links, g_hash_table_unref);
+  g_clear_pointer (&driver->dials, g_hash_table_unref);
+  g_clear_pointer (&driver->listener, listener_free);
+}
+
+const char *
+mesh_address (Driver *driver)
+{
+  if (driver->listener == NULL)
+    return NULL;
+  const char *const *addresses = listener_addresses (driver->listener);
+  return driver->config.tcp && addresses[1] != NULL ? addresses[1] : addresses[0];
+}
+
+void
+mesh_dial (Driver *driver, guint64 dial, const char *address)
+{
+  guint64 *key = g_new (guint64, 1);
+  *key = dial;
+  Wire *link
+      = wire_dial (driver->context, &driver->config.run, WIRE_ROLE_NODE, address, &calls, driver);
+  wire_set_number (link, dial);
+  g_hash_table_insert (driver->dials, key, link);
+}
+
+void
+mesh_send (Driver *driver, guint64 number, GPtrArray *parts)
+{
+  Wire *link = g_hash_table_lookup (driver->links, &number);
+  if (link != NULL)
+    wire_send (link, parts);
+}
+
+void
+mesh_close_link (Driver *driver, guint64 number)
+{
+  Wire *link = g_hash_table_lookup (driver->links, &number);
+  if (link == NULL)
+    return;
+  g_hash_table_remove (driver->links, &number);
+  wire_close (link);
+}
+
+/* The run's id is the checkpoint's, which the founder knows; it wrote it before it could be
+ * reached. */
+static void
+learn_run_id (Driver *driver)
+{
+  g_autoptr (GBytes) id
+      = driver->run_id == NULL ? folder_bytes (driver->config.folder, "id", NULL) : NULL;
+  if (id == NULL)
+    return;
+  driver->run_id = g_strndup (g_bytes_get_data (id, NULL), g_bytes_get_size (id));
+  driver->config.run.id = driver->run_id;
+}
+
+/* Everybody who was a member is gone: this process begins the run anew, as its founder, from the
+ * start. */
+static void
+found_instead (Driver *driver)
+{
+  g_autofree char *commands = NULL;
+  gsize size;
+  g_autoptr (GPtrArray) argv = g_ptr_array_new ();
+  driver_say (driver, "nobody is left to join: this node founds the run");
+  if (!g_file_get_contents ("/proc/self/cmdline", &commands, &size, NULL))
+    return;
+  for (char *word = commands; word < commands + size; word += strlen (word) + 1)
+    g_ptr_array_add (argv, word);
+  g_ptr_array_add (argv, NULL);
+  g_setenv (FOLDER_ENV, driver->config.folder, TRUE);
+  g_setenv (FOLDER_ENV_FOUNDER, "1", TRUE);
+  execv ("/proc/self/exe", (char **)argv->pdata);
+  driver_fail (driver, 1, "cannot start this program again");
+}
+
+static gboolean
+try_to_join (gpointer data)
+{
+  Driver *driver = data;
+  if (driver->joined || driver->ended)
+    return G_SOURCE_REMOVE;
+  int code;
+  if (folder_has_ended (driver->config.folder, &code, NULL))
+    {
+      driver_set_ended (driver, code); /* it was over before this node came */
+      return G_SOURCE_REMOVE;
+    }
+  if (driver->join_tries++ >= JOIN_TRIES_MAX)
+    {
+      driver_fail (driver, 1, "no node of the run answers");
+      return G_SOURCE_REMOVE;
+    }
+  g_autoptr (GArray) pids = folder_pids (driver->config.folder, "address");
+  guint n = pids->len, live = 0;
+  learn_run_id (driver);
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 pid = g_array_index (pids, gint64, (i + driver->join_tries) % n);
+      g_auto (GStrv) addresses
+          = pid != getpid () ? folder_addresses (driver->config.folder, pid) : NULL;
+      if (addresses == NULL || addresses[0] == NULL || !folder_pid_is_live (pid))
+        continue;
+      live++;
+      const char *address = addresses[driver->config.tcp && addresses[1] != NULL ? 1 : 0];
+      driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = address });
+      break;
+    }
+  if (live == 0 && driver->join_tries % FOUND_TRIES == 0 && claim_founder (driver->config.folder))
+    found_instead (driver);
+  return G_SOURCE_CONTINUE;
+}
+
+void
+mesh_join (Driver *driver)
+{
+  g_autoptr (GSource) source = g_timeout_source_new (JOIN_PAUSE_MS);
+  g_source_set_callback (source, try_to_join, driver, NULL);
+  g_source_attach (source, driver->context);
+}

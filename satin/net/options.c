@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char *
+options_checkpoint_path (const char *uri, GError **error)
+{
+  g_autofree char *scheme = g_uri_parse_scheme (uri);
+  if (scheme == NULL)
+    return g_canonicalize_filename (uri, NULL);
+  if (g_ascii_strcasecmp (scheme, "file") == 0)
+    return g_filename_from_uri (uri, NULL, error);
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+               "checkpoint '%s': this Satin knows paths and file: only, not '%s:'", uri, scheme);
+  return NULL;
+}
+
+/* The value of `--name VALUE` or `--name=VALUE` at argv[*i]; NULL: argv[*i] is something else. */
+static const char *
+value_of (const char *name, int end, char **argv, int *i, GError **error)
+{
+  gsize length = strlen (name);
+  if (strncmp (argv[*i], name, length) != 0)
+    return NULL;
+  if (argv[*i][length] == '=')
+    return argv[*i] + length + 1;
+  if (argv[*i][length] != '\0')
+    return NULL;
+  if (*i + 1 < end)
+    return argv[++*i];
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "option '%s' needs a value", name);
+  return NULL;
+}
+
+static gboolean
+set_workers (Options *options, const char *text, GError **error)
+{
+  guint64 workers;
+  if (!g_ascii_string_to_unsigned (text, 10, 1, OPTIONS_WORKERS_MAX, &workers, NULL))
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   "option '--workers' takes a number from 1 to %d, not '%s'", OPTIONS_WORKERS_MAX,
+                   text);
+      return FALSE;
+    }
+  options->workers = (int)workers;
+  return TRUE;
+}
+
+static gboolean
+set_interval (Options *options, const char *text, GError **error)
+{
+  char *end;
+  double interval = g_ascii_strtod (text, &end);
+  if (end == text || *end != '\0' || !(interval >= 0.01 && interval <= 1e7))
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   "option '--interval' takes seconds from 0.01 on, not '%s'", text);
+      return FALSE;
+    }
+  options->interval_s = interval;
+  return TRUE;
+}
+
+/* FALSE: wrong. *taken: argv[*i] and its value were Satin's. */
+static gboolean
+take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **error)
+{
+  g_autoptr (GError) missing = NULL;
+  const char *text;
+  *taken = TRUE;
+  if ((text = value_of ("--workers", end, argv, i, &missing)) != NULL)
+    return set_workers (options, text, error);
+  if (missing == NULL && (text = value_of ("--interval", end, argv, i, &missing)) != NULL)
+    return set_interval (options, text, error);
+  if (missing == NULL && (text = value_of ("--checkpoint", end, argv, i, &missing)) != NULL)
+    {
+      g_free (options->checkpoint);
+      options->checkpoint = options_checkpoint_path (text, error);
+      return options->checkpoint != NULL;
+    }
+  if (missing == NULL && (text = value_of ("--stats", end, argv, i, &missing)) != NULL)
+    {
+      g_free (options->stats);
+      options->stats = g_strdup (text);
+      return TRUE;
+    }
+  if (missing != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&missing));
+      return FALSE;
+    }
+  if (strcmp (argv[*i], "--help") == 0)
+    options->help = TRUE;
+  else
+    *taken = FALSE;
+  return TRUE;
+}
+
+gboolean
+options_parse (Options *options, int argc, char **argv, GError **error)
+{
+  g_autoptr (GPtrArray) rest = g_ptr_array_new_with_free_func (g_free);
+  int end = argc;
+  memset (options, 0, sizeof *options);
+  for (int i = 1; i < argc; i++)
+    if (strcmp (argv[i], "--") == 0)
+      {
+        end = i;
+        break;
+      }
+  g_ptr_array_add (rest, g_strdup (argc > 0 ? argv[0] : "satin-program"));
+  for (int i = 1; i < end; i++)
+    {
+      int first = i;
+      gboolean taken;
+      if (!take (options, end, argv, &i, &taken, error))
+        {
+          options_clear (options);
+          return FALSE;
+        }
+      if (!taken)
+        g_ptr_array_add (rest, g_strdup (argv[first]));
+    }
+  for (int i = end + 1; i < argc; i++)
+    g_ptr_array_add (rest, g_strdup (argv[i]));
+  options->argc = (int)rest->len;
+  g_ptr_array_add (rest, NULL);
+  options->argv = (char **)g_ptr_array_free (g_steal_pointer (&rest), FALSE);
+  return TRUE;
+}
+
+void
+options_clear (Options *options)
+{
+  g_clear_pointer (&options->checkpoint, g_free);
+  g_clear_pointer (&options->stats, g_free);
+  g_clear_pointer (&options->argv, g_strfreev);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Satin's own options on a program's command line: long ones, anywhere before `--`; they are taken
+ * out before main sees its arguments. Pure. */
+#pragma once
+
+#include <gio/gio.h>
+
+typedef struct
+{
+  int workers;       /* 0: not said */
+  double interval_s; /* 0: not said */
+  char *checkpoint;  /* (nullable) absolute path */
+  char *stats;       /* (nullable) */
+  gboolean help;
+  int argc;
+  char **argv; /* what is left, argv[0] first; owned */
+} Options;
+
+#define OPTIONS_WORKERS_MAX 1024
+
+/* FALSE: a wrong value; one sentence. */
+gboolean options_parse (Options *options, int argc, char **argv, GError **error);
+void options_clear (Options *options);
+/* The absolute local path of a checkpoint URI (a path or file:). NULL: another scheme. (transfer
+ * full) */
+char *options_checkpoint_path (const char *uri, GError **error);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Figures for people and scripts: the reply to `satin status`, and the statistics of one node.
+ * Driver's thread. */
+#include "driver-private.h"
+
+#include "folder.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static void
+append_string (GString *json, const char *text)
+{
+  g_string_append_c (json, '"');
+  for (const char *c = text != NULL ? text : ""; *c != '\0'; c++)
+    if (*c == '"' || *c == '\\')
+      g_string_append_printf (json, "\\%c", *c);
+    else if ((guchar)*c < 0x20)
+      g_string_append_printf (json, "\\u%04x", *c);
+    else
+      g_string_append_c (json, *c);
+  g_string_append_c (json, '"');
+}
+
+static void
+append_number (GString *json, double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  g_string_append (json, g_ascii_formatd (text, sizeof text, "%.6f", isfinite (value) ? value : 0));
+}
+
+/* Share of the whole tree that is finished, as far as this node knows; never less than it said
+ * before. */
+static double
+share_done (Driver *driver)
+{
+  double share = engine_share (driver->engine);
+  if (driver->scribe != NULL)
+    {
+      ScribeStats stats;
+      scribe_stats (driver->scribe, &stats);
+      share = MAX (share, stats.done);
+    }
+  driver->share_max = CLAMP (share, driver->share_max, 1.0);
+  return driver->share_max;
+}
+
+char *
+report_status (Driver *driver)
+{
+  g_autoptr (GString) json = g_string_new ("{\"name\":");
+  g_autoptr (GArray) members = node_members (driver->node);
+  append_string (json, driver->config.run.name);
+  g_string_append (json, ",\"id\":");
+  append_string (json, driver->config.run.id);
+  g_string_append (json, ",\"checkpoint\":");
+  if (driver->config.checkpoint != NULL)
+    append_string (json, driver->config.checkpoint);
+  else
+    g_string_append (json, "null");
+  g_string_append (json, ",\"done\":");
+  append_number (json, share_done (driver));
+  g_string_append (json, ",\"at_risk_s\":null,\"nodes\":[");
+  for (guint i = 0; i < members->len; i++)
+    {
+      NodeMember *member = &g_array_index (members, NodeMember, i);
+      char id[NODE_ID_TEXT_MAX];
+      g_string_append_printf (json, "%s{\"id\":\"%s\",\"host\":", i > 0 ? "," : "",
+                              node_id_show (&member->id, id));
+      append_string (json, member->host);
+      g_string_append_printf (json, ",\"pid\":%u,\"site\":", member->pid);
+      append_string (json, member->site);
+      g_string_append_printf (json,
+                              ",\"roles\":[%s%s%s],\"workers\":%u,\"state\":\"up\","
+                              "\"at_risk_s\":null}",
+                              member->master ? "\"master\"" : "",
+                              member->master && member->coordinator ? "," : "",
+                              member->coordinator ? "\"coordinator\"" : "", member->workers);
+    }
+  g_string_append (json, "]}");
+  return g_string_free (g_steal_pointer (&json), FALSE);
+}
+
+static void
+append_count (GString *json, const char *name, guint64 value)
+{
+  g_string_append_printf (json, ",\"%s\":%" G_GUINT64_FORMAT, name, value);
+}
+
+static char *
+stats_text (Driver *driver)
+{
+  EngineStats engine;
+  NodeStats node;
+  ScribeStats scribe = driver->written; /* what the last scribe had done, if there is none now */
+  char id[NODE_ID_TEXT_MAX];
+  NodeId self = node_self (driver->node);
+  engine_stats (driver->engine, &engine);
+  node_stats (driver->node, &node);
+  if (driver->scribe != NULL)
+    scribe_stats (driver->scribe, &scribe);
+  g_autoptr (GString) json = g_string_new ("{\"wall_s\":");
+  append_number (json, (double)(g_get_monotonic_time () - driver->started_us) / 1e6);
+  append_count (json, "nodes", 1);
+  append_count (json, "workers", driver->config.workers);
+  append_count (json, "jobs", engine.jobs);
+  append_count (json, "jobs_reused", engine.jobs_reused);
+  append_count (json, "steals_local", engine.steals_local);
+  append_count (json, "steals_remote", node.steals_remote);
+  append_count (json, "saves", scribe.saves);
+  append_count (json, "saved_rows", scribe.saved_rows);
+  append_count (json, "checkpoint_bytes", scribe.bytes);
+  append_count (json, "crashes", node.crashes);
+  g_string_append (json, ",\"work_s\":");
+  append_number (json, (double)engine.work_us / 1e6);
+  g_string_append (json, ",\"lost_s\":null,\"redone_s\":null,\"salvaged_s\":null");
+  if (!driver->config.solo)
+    g_string_append_printf (json, ",\"id\":\"%s\",\"pid\":%d,\"master\":%s",
+                            node_id_show (&self, id), (int)getpid (),
+                            driver->master ? "true" : "false");
+  g_string_append (json, "}\n");
+  return g_string_free (g_steal_pointer (&json), FALSE);
+}
+
+void
+report_stats (Driver *driver, gboolean last)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *text = NULL;
+  if (driver->config.solo && last && driver->config.stats != NULL)
+    {
+      text = stats_text (driver);
+      if (!g_file_set_contents (driver->config.stats, text, -1, &error))
+        g_printerr ("satin: %s\n", error->message);
+    }
+  if (driver->config.solo || driver->config.folder == NULL)
+    return;
+  text = stats_text (driver);
+  g_autofree char *file = folder_node_file (getpid (), "stats");
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+  if (!folder_write (driver->config.folder, file, bytes, &error) && !last)
+    driver_say (driver, "%s", error->message);
+}

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What SATIN_APP's main () does, and the words of satin.h that reach beyond the engine: satin_root,
+ * satin_input, satin_publish, satin_stopped. Main thread only. It waits for the driver; it decides
+ * when the user's main runs. */
+#include "config.h"
+
+#include "capture.h"
+#include "claim.h"
+#include "driver.h"
+#include "folder.h"
+#include "options.h"
+
+#include "engine/constant.h"
+#include "record.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <glib-unix.h>
+
+struct SatinRun
+{
+  const SatinApp *app;
+  Options options;
+  FolderRun folder_run; /* node process: what the launcher wrote */
+  char *folder;         /* the run's folder; NULL: none */
+  char *socket_path;
+  WireRun wire_run;
+  Identity identity;
+  Restore restore; /* founder and solo: what stood at the checkpoint's place */
+  DriverConfig config;
+  Driver *driver;
+  gboolean node_process;
+  gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked
+                           at */
+  gboolean in_main, root_asked, root_done;
+  int stop_code;
+  Capture out, err;
+  GPtrArray *inputs;  /* of GBytes: borrowed by main until the run ends */
+  GPtrArray *results; /* of Kept: what main borrows of the root's result */
+};
+
+/* One run a process; exit () from main finds it here. */
+static SatinRun *the_run;
+
+typedef struct
+{
+  const SatinType *type;
+  void *value;
+} Kept;
+
+static void
+kept_free (void *data)
+{
+  Kept *kept = data;
+  record_clear (kept->type, kept->value);
+  g_free (kept->value);
+  g_free (kept);
+}
+
+/* One sentence, the documented exit code, nothing left behind. */
+static void
+leave (SatinRun *run, int code, const char *sentence)
+{
+  if (run->node_process && run->config.founder && !folder_end (run->folder, code, sentence, NULL))
+    fprintf (stderr, "satin: cannot write to '%s'\n", run->folder);
+  fprintf (stderr, "satin: %s\n", sentence);
+  fflush (NULL);
+  if (!run->node_process && run->folder != NULL)
+    folder_remove (run->folder, NULL);
+  _exit (code);
+}
+
+static Digest
+schema_digest (const SatinApp *app)
+{
+  g_autoptr (GString) text = g_string_new ("satin 1\n");
+  for (guint i = 0; app->jobs[i] != NULL; i++)
+    {
+      g_autofree char *args = record_schema (app->jobs[i]->args);
+      g_autofree char *result = record_schema (app->jobs[i]->result);
+      g_string_append_printf (text, "%s %s -> %s\n", app->jobs[i]->name, args, result);
+    }
+  return digest_of_data (text->str, text->len);
+}
+
+static void
+fill_identity (SatinRun *run)
+{
+  Identity *identity = &run->identity;
+  char schema[DIGEST_HEX_LENGTH + 1];
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  identity->app = g_strdup (run->app->name);
+  identity->program = g_file_read_link ("/proc/self/exe", NULL);
+  if (identity->program == NULL)
+    identity->program = g_strdup (run->options.argv[0]);
+  identity->folder = g_get_current_dir ();
+  identity->argv = g_strdupv (run->options.argv + 1);
+  identity->version = g_strdup (PACKAGE_VERSION);
+  identity->schema = schema_digest (run->app);
+  digest_to_hex (&identity->schema, schema);
+  g_ptr_array_add (parts, g_bytes_new (identity->app, strlen (identity->app)));
+  g_ptr_array_add (parts, g_bytes_new (schema, strlen (schema)));
+  for (char **arg = identity->argv; *arg != NULL; arg++)
+    g_ptr_array_add (parts, g_bytes_new (*arg, strlen (*arg)));
+  identity->identity = digest_of ((const GBytes *const *)parts->pdata, parts->len);
+}
+
+static void
+show_help (SatinRun *run)
+{
+  g_print (
+      "usage: %s [OPTION...] %s\n\n"
+      "Satin's own options, anywhere before `--`:\n"
+      "  --workers N         threads of this process (default: all cores)\n"
+      "  --checkpoint FILE   save results in this SQLite file; go on from it when it is there\n"
+      "  --interval SECONDS  time between two publications of it (default %g)\n"
+      "  --stats FILE        write figures of the run as JSON\n"
+      "  --help              this page\n\n"
+      "On several nodes: satin run -n 4 -- %s ...\n",
+      run->options.argv[0], run->app->usage, FOLDER_INTERVAL_DEFAULT_S, run->options.argv[0]);
+}
+
+/* Is a live run at work on the file? Its nodes are listed in it, and greet with its run's id. */
+static void
+refuse_if_in_use (SatinRun *run)
+{
+  for (char **address = run->restore.addresses; address != NULL && *address != NULL; address++)
+    {
+      g_autofree char *name = NULL, *host = NULL;
+      g_autofree char *id = wire_ask_run (*address, &name, &host);
+      if (id == NULL || strcmp (id, run->restore.identity.run) != 0)
+        continue;
+      g_autofree char *sentence = g_strdup_printf ("checkpoint '%s' is in use by run '%s' on %s",
+                                                   run->config.checkpoint, name, host);
+      leave (run, 5, sentence);
+    }
+}
+
+static void
+show_kept_answer (SatinRun *run)
+{
+  gsize size;
+  const char *text = g_bytes_get_data (run->restore.answer, &size);
+  if (run->node_process)
+    {
+      g_autoptr (GError) error = NULL;
+      if (!folder_write_first (run->folder, "answer", run->restore.answer, &error)
+          || !folder_end (run->folder, run->restore.exit_code, NULL, &error))
+        leave (run, 1, error->message);
+    }
+  else
+    fwrite (text, 1, size, stdout);
+  fflush (NULL);
+  if (!run->node_process && run->folder != NULL)
+    folder_remove (run->folder, NULL);
+  _exit (run->restore.exit_code);
+}
+
+/* The files that a run started with must be those that its checkpoint knows; a resume goes on from
+ * the kept ones. */
+static void
+refuse_other_inputs (SatinRun *run)
+{
+  GPtrArray *constants = run->restore.constants;
+  for (guint i = 0; !run->kept_inputs && constants != NULL && i < constants->len; i++)
+    {
+      const RestoreConstant *kept = constants->pdata[i];
+      g_autofree char *now = NULL;
+      gsize size;
+      if (!g_str_has_prefix (kept->name, "input/")
+          || !g_file_get_contents (kept->name + 6, &now, &size, NULL))
+        continue;
+      g_autoptr (GBytes) bytes = g_bytes_new_take (g_steal_pointer (&now), size);
+      if (g_bytes_equal (bytes, kept->value))
+        continue;
+      g_autofree char *sentence
+          = g_strdup_printf ("checkpoint '%s' is of another input: the file '%s' has changed since "
+                             "(go on from the kept one with `satin resume`)",
+                             run->config.checkpoint, kept->name + 6);
+      leave (run, COORDINATOR_ERROR_UNUSABLE, sentence);
+    }
+}
+
+/* The founder looks at the checkpoint before anything runs, and refuses what it cannot go on from.
+ */
+static void
+look_at_checkpoint (SatinRun *run)
+{
+  g_autoptr (GError) error = NULL;
+  if (run->config.checkpoint == NULL)
+    return;
+  if (!restore_look (run->config.checkpoint, &run->restore, &error))
+    leave (run, error->code, error->message);
+  if (!run->restore.exists)
+    return;
+  if (!restore_matches (&run->restore, &run->identity, run->config.checkpoint, &error))
+    leave (run, error->code, error->message);
+  refuse_if_in_use (run);
+  refuse_other_inputs (run);
+  if (run->restore.finished)
+    show_kept_answer (run);
+  g_free (run->identity.run);
+  run->identity.run = g_strdup (run->restore.identity.run);
+}
+
+static void
+prepare_node_process (SatinRun *run)
+{
+  g_autoptr (GError) error = NULL;
+  run->folder = g_strdup (g_getenv (FOLDER_ENV));
+  run->config.founder = g_getenv (FOLDER_ENV_FOUNDER) != NULL && claim_founder (run->folder);
+  g_unsetenv (FOLDER_ENV);
+  g_unsetenv (FOLDER_ENV_FOUNDER);
+  signal (SIGINT, SIG_IGN);
+  signal (SIGHUP, SIG_IGN);
+  signal (SIGPIPE, SIG_IGN);
+  if (!folder_read (run->folder, &run->folder_run, &error))
+    leave (run, 1, error->message);
+  if (run->options.workers == 0)
+    run->options.workers = run->folder_run.workers;
+  if (run->options.interval_s == 0)
+    run->options.interval_s = run->folder_run.interval_s;
+  if (run->options.checkpoint == NULL && run->folder_run.checkpoint != NULL)
+    {
+      run->options.checkpoint = options_checkpoint_path (run->folder_run.checkpoint, &error);
+      if (run->options.checkpoint == NULL)
+        leave (run, 4, error->message);
+    }
+  run->kept_inputs = run->folder_run.resume;
+  run->identity.run = g_strdup (run->folder_run.id);
+  run->identity.options = folder_options_write (&run->folder_run);
+}
+
+/* A solo program with a checkpoint has a folder too, so that `satin status` and `suspend` reach it.
+ */
+static void
+prepare_solo (SatinRun *run)
+{
+  g_autoptr (GError) error = NULL;
+  run->config.founder = TRUE;
+  run->folder_run = (FolderRun){ .program = g_strdup (run->identity.program),
+                                 .argv = g_strdupv (run->identity.argv),
+                                 .folder = g_strdup (run->identity.folder),
+                                 .checkpoint = g_strdup (run->options.checkpoint),
+                                 .interval_s = run->options.interval_s,
+                                 .workers = (int)run->config.workers,
+                                 .launcher_pid = getpid () };
+  run->identity.options = folder_options_write (&run->folder_run);
+  if (run->options.checkpoint == NULL)
+    {
+      run->identity.run = g_strdup ("solo");
+      return;
+    }
+  run->folder = folder_create (&run->folder_run, &error);
+  if (run->folder == NULL)
+    leave (run, 1, error->message);
+  run->identity.run = g_strdup (run->folder_run.id);
+}
+
+static gboolean
+on_signal (gpointer data)
+{
+  static guint times;
+  Driver *driver = data;
+  if (times++ > 0)
+    _exit (1);
+  fprintf (stderr, "satin: suspending; interrupt again to quit at once\n");
+  driver_suspend (driver);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+start_driver (SatinRun *run)
+{
+  g_autoptr (GError) error = NULL;
+  DriverConfig *config = &run->config;
+  config->jobs = run->app->jobs;
+  config->program = run->identity.identity;
+  config->interval_s = run->options.interval_s;
+  config->solo = !run->node_process;
+  config->folder = run->folder;
+  config->tcp = run->folder_run.tcp;
+  config->stats = run->options.stats;
+  config->identity = run->identity;
+  if (run->folder != NULL)
+    {
+      run->socket_path = folder_socket (&run->folder_run, getpid ());
+      g_autoptr (GBytes) id = g_bytes_new (run->identity.run, strlen (run->identity.run));
+      run->wire_run.credential = folder_credential (run->folder, &error);
+      if (run->wire_run.credential == NULL
+          || (config->founder && !folder_write (run->folder, "id", id, &error)))
+        leave (run, 1, error->message);
+    }
+  run->wire_run.id = run->identity.run;
+  run->wire_run.name = run->folder_run.name != NULL ? run->folder_run.name : (char *)run->app->name;
+  run->identity.name = g_strdup (run->wire_run.name);
+  config->identity = run->identity;
+  run->wire_run.host = (char *)g_get_host_name ();
+  config->run = run->wire_run;
+  config->socket_path = run->socket_path;
+  run->driver = driver_new (config, &error);
+  if (run->driver == NULL)
+    leave (run, 1, error->message);
+  for (guint i = 0; run->restore.bests != NULL && i < run->restore.bests->len; i++)
+    {
+      const RestoreConstant *best = run->restore.bests->pdata[i];
+      driver_set_best (run->driver, best->name, best->value);
+    }
+  for (guint i = 0; run->restore.constants != NULL && i < run->restore.constants->len; i++)
+    {
+      const RestoreConstant *constant = run->restore.constants->pdata[i];
+      driver_set_constant (run->driver, constant->name, constant->value, FALSE);
+    }
+}
+
+static void
+begin_main (SatinRun *run)
+{
+  run->in_main = TRUE;
+  run->root_asked = run->root_done = FALSE;
+  run->stop_code = 75;
+  if (run->node_process || run->config.checkpoint != NULL)
+    capture_begin (&run->out, STDOUT_FILENO, NULL);
+  if (run->node_process)
+    {
+      g_autofree char *file = folder_node_file (getpid (), "err");
+      g_autofree char *path = g_build_filename (run->folder, file, NULL);
+      capture_begin (&run->err, STDERR_FILENO, path);
+    }
+}
+
+/* main has returned or called exit (): gives the answer to the run. TRUE: the run has ended, *code.
+ */
+static gboolean
+end_main (SatinRun *run, int main_code, int *code)
+{
+  run->in_main = FALSE;
+  gboolean captured = run->out.fd >= 0;
+  g_autoptr (GBytes) said = run->err.fd >= 0 ? capture_end (&run->err) : NULL;
+  g_autoptr (GBytes) answer = capture_end (&run->out);
+  fflush (NULL);
+  if (driver_is_stopping (run->driver, code))
+    {
+      if (said != NULL && g_bytes_get_size (said) > 0)
+        fwrite (g_bytes_get_data (said, NULL), 1, g_bytes_get_size (said), stderr);
+      return TRUE;
+    }
+  if (driver_finish (run->driver, main_code, answer, said, run->root_done && main_code == 0, code)
+      != DRIVER_ENDED)
+    return FALSE;
+  if (captured && !run->node_process && *code != 75)
+    {
+      fwrite (g_bytes_get_data (answer, NULL), 1, g_bytes_get_size (answer), stdout);
+      fflush (stdout);
+    }
+  return TRUE;
+}
+
+static void
+on_process_exit (int status, void *data)
+{
+  SatinRun *run = the_run;
+  int code;
+  (void)data;
+  if (!run->in_main)
+    return;
+  end_main (run, status, &code);
+  if (run->driver != NULL && run->folder != NULL && !run->node_process)
+    folder_remove (run->folder, NULL);
+}
+
+/* One mastership after the other until the run has ended. */
+static int
+live (SatinRun *run)
+{
+  int code;
+  while (driver_wait_master (run->driver, &code) == DRIVER_MASTER)
+    {
+      g_auto (GStrv) argv = g_strdupv (run->options.argv);
+      g_autofree char **shallow
+          = g_memdup2 (argv, sizeof (char *) * (gsize)(run->options.argc + 1));
+      begin_main (run);
+      int main_code = run->app->main (run, run->options.argc, shallow);
+      if (end_main (run, main_code, &code))
+        break;
+    }
+  return code;
+}
+
+static void
+run_clear (SatinRun *run)
+{
+  restore_clear (&run->restore);
+  identity_clear (&run->identity);
+  options_clear (&run->options);
+  folder_run_clear (&run->folder_run);
+  g_free (run->wire_run.credential);
+  g_free (run->socket_path);
+  g_free (run->folder);
+  g_ptr_array_unref (run->inputs);
+  g_ptr_array_unref (run->results);
+}
+
+int
+satin_main_ (const SatinApp *app, int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  SatinRun *run = the_run = g_new0 (SatinRun, 1);
+  run->app = app;
+  run->out = run->err = CAPTURE_NONE;
+  run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  run->results = g_ptr_array_new_with_free_func (kept_free);
+  run->node_process = g_getenv (FOLDER_ENV) != NULL;
+  if (!options_parse (&run->options, argc, argv, &error))
+    {
+      fprintf (stderr, "%s: %s\n", app->name, error->message);
+      return 2;
+    }
+  if (run->options.help)
+    {
+      show_help (run);
+      return 0;
+    }
+  if (run->node_process)
+    prepare_node_process (run);
+  fill_identity (run);
+  run->config.workers
+      = run->options.workers > 0 ? (guint)run->options.workers : (guint)g_get_num_processors ();
+  if (run->options.interval_s == 0)
+    run->options.interval_s = FOLDER_INTERVAL_DEFAULT_S;
+  if (!run->node_process)
+    prepare_solo (run);
+  run->config.checkpoint = run->options.checkpoint;
+  if (run->config.founder)
+    look_at_checkpoint (run);
+  start_driver (run);
+  on_exit (on_process_exit, NULL);
+  if (!run->node_process && run->config.checkpoint != NULL)
+    driver_watch_signals (run->driver, on_signal);
+  int code = live (run);
+  run->in_main = FALSE;
+  if (run->node_process)
+    {
+      driver_last_words (run->driver);
+      fflush (NULL);
+      _exit (code);
+    }
+  gboolean quiet
+      = code == 75; /* jobs may stand where they were halted: their threads are not waited for */
+  if (quiet)
+    driver_last_words (run->driver);
+  else
+    driver_free (run->driver);
+  if (run->folder != NULL)
+    folder_remove (run->folder, NULL);
+  if (quiet)
+    {
+      fflush (NULL);
+      _exit (code);
+    }
+  run_clear (run);
+  return code;
+}
+
+int
+satin_stopped (SatinRun *run)
+{
+  return run->stop_code;
+}
+
+gboolean
+satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
+{
+  g_autoptr (GBytes) value = NULL;
+  g_autoptr (GError) error = NULL;
+  guint32 index = 0;
+  if (run->root_asked)
+    leave (run, 1, "satin_root was called twice: a run has one root");
+  run->root_asked = TRUE;
+  while (run->app->jobs[index] != NULL && run->app->jobs[index] != job)
+    index++;
+  if (run->app->jobs[index] == NULL)
+    {
+      g_autofree char *sentence
+          = g_strdup_printf ("job '%s' is not listed in SATIN_APP", job->name);
+      leave (run, 1, sentence);
+    }
+  g_autoptr (GBytes) encoded = record_encode (job->args, args);
+  DriverNews news = driver_root (run->driver, index, encoded, &value, &run->stop_code);
+  if (news != DRIVER_RESULT)
+    return FALSE;
+  if (!record_decode (job->result, value, result, &error))
+    leave (run, 1, error->message);
+  /* What main borrows of the result lives as long as the run. */
+  Kept *kept = g_new (Kept, 1);
+  *kept = (Kept){ job->result, g_memdup2 (result, job->result->size) };
+  g_ptr_array_add (run->results, kept);
+  run->root_done = TRUE;
+  return TRUE;
+}
+
+GBytes *
+satin_input (SatinRun *run, const char *path, GError **error)
+{
+  g_autofree char *name = g_strconcat ("input/", path, NULL);
+  GBytes *bytes = driver_constant (run->driver, name);
+  if (bytes != NULL)
+    driver_set_constant (run->driver, name, bytes, TRUE);
+  else
+    {
+      char *text;
+      gsize size;
+      if (!g_file_get_contents (path, &text, &size, error))
+        return NULL;
+      bytes = g_bytes_new_take (text, size);
+      driver_set_constant (run->driver, name, bytes, TRUE);
+    }
+  g_ptr_array_add (run->inputs, bytes);
+  return bytes;
+}
+
+void
+satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *name = g_strconcat ("const/", constant->name, NULL);
+  g_autoptr (GBytes) bytes = record_encode (constant->type, value);
+  g_autoptr (GBytes) kept = driver_constant (run->driver, name);
+  if (kept != NULL && run->restore.constants != NULL && !g_bytes_equal (kept, bytes))
+    {
+      g_autofree char *sentence
+          = g_strdup_printf ("checkpoint '%s' is of another run: constant '%s' differs",
+                             run->config.checkpoint, constant->name);
+      leave (run, 3, sentence);
+    }
+  if (!constant_set_encoded (constant, bytes, &error))
+    leave (run, 1, error->message);
+  driver_set_constant (run->driver, name, bytes, TRUE);
+}

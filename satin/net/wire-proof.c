@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The proof that both ends know the run's credential, and where an address leads. Pure but for
+ * /dev/urandom. */
+#include "wire-private.h"
+
+#include <gio/gunixsocketaddress.h>
+#include <string.h>
+
+void
+wire_fill_random (guint8 *to, gsize size)
+{
+  g_autoptr (GFile) file = g_file_new_for_path ("/dev/urandom");
+  g_autoptr (GFileInputStream) stream = g_file_read (file, NULL, NULL);
+  gsize got = 0;
+  if (stream == NULL
+      || !g_input_stream_read_all (G_INPUT_STREAM (stream), to, size, &got, NULL, NULL)
+      || got != size)
+    g_error ("no random bytes from /dev/urandom");
+}
+
+void
+wire_prove (const char *credential, const char *who, const guint8 *greeter, const guint8 *dialler,
+            guint8 role, guint8 proof[PROOF_SIZE])
+{
+  g_autoptr (GHmac) hmac
+      = g_hmac_new (G_CHECKSUM_SHA256, (const guchar *)credential, strlen (credential));
+  gsize size = PROOF_SIZE;
+  g_hmac_update (hmac, (const guchar *)who, (gssize)strlen (who));
+  g_hmac_update (hmac, greeter, NONCE_SIZE);
+  g_hmac_update (hmac, dialler, NONCE_SIZE);
+  g_hmac_update (hmac, &role, 1);
+  g_hmac_get_digest (hmac, proof, &size);
+}
+
+gboolean
+wire_proof_is_equal (const guint8 *a, const guint8 *b)
+{
+  guint8 difference = 0;
+  for (gsize i = 0; i < PROOF_SIZE; i++)
+    difference |= a[i] ^ b[i];
+  return difference == 0;
+}
+
+GSocketAddress *
+wire_address_parse (const char *address, GError **error)
+{
+  if (g_str_has_prefix (address, "unix:"))
+    return g_unix_socket_address_new (address + 5);
+  if (g_str_has_prefix (address, "tcp:"))
+    {
+      const char *colon = strrchr (address + 4, ':');
+      if (colon != NULL)
+        {
+          g_autofree char *host = g_strndup (address + 4, (gsize)(colon - address - 4));
+          guint64 port;
+          if (g_ascii_string_to_unsigned (colon + 1, 10, 1, 65535, &port, NULL))
+            {
+              GSocketAddress *parsed = g_inet_socket_address_new_from_string (host, (guint)port);
+              if (parsed != NULL)
+                return parsed;
+            }
+        }
+    }
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT, "'%s' is not an address", address);
+  return NULL;
+}
+
+GSocket *
+wire_socket_for (GSocketAddress *address, GError **error)
+{
+  GSocketFamily family = g_socket_address_get_family (address);
+  GSocket *socket = g_socket_new (family, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_DEFAULT, error);
+  if (socket != NULL && family != G_SOCKET_FAMILY_UNIX)
+    g_socket_set_option (socket, 6 /* IPPROTO_TCP */, 1 /* TCP_NODELAY */, 1, NULL);
+  return socket;
+}

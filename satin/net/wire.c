@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Owns one socket and its two queues. Runs in the driver's thread. Must not know what messages
+ * mean. */
+#include "wire-private.h"
+
+#include <string.h>
+
+#define READ_SIZE (256 * 1024)
+#define READ_BUDGET (4 * 1024 * 1024) /* bytes per dispatch, so that no link starves the others */
+
+typedef enum
+{
+  PHASE_CONNECTING, /* dialled: waiting for the socket to be writable */
+  PHASE_GREETING,   /* dialled: waiting for the greeting */
+  PHASE_PROVING, /* dialled: proof sent, waiting for the greeter's; accepted: waiting for a proof */
+  PHASE_UP
+} Phase;
+
+struct Wire
+{
+  GMainContext *context;
+  GSocket *socket;
+  GSource *source, *deadline;
+  GIOCondition watched; /* what `source` waits for */
+  WireCalls calls;
+  void *data;
+  Phase phase;
+  gboolean dialled, dispatching, closed;
+  WireRole role;
+  guint64 number;
+  char *credential;
+  guint8 my_nonce[NONCE_SIZE], other_nonce[NONCE_SIZE];
+  GByteArray *in; /* small things: greeting, proofs, headers and what came with them */
+  guint8 *big;    /* a message under way */
+  gsize big_size, big_filled;
+  GQueue out;       /* of GBytes */
+  gsize out_offset; /* into the head of `out` */
+  gsize out_bytes;
+};
+
+static gboolean on_ready (GSocket *socket, GIOCondition condition, gpointer data);
+
+static void
+watch (Wire *link)
+{
+  GIOCondition condition = link->phase == PHASE_CONNECTING ? G_IO_OUT : G_IO_IN;
+  if (!g_queue_is_empty (&link->out))
+    condition |= G_IO_OUT;
+  if (link->source != NULL && link->watched == condition)
+    return;
+  link->watched = condition;
+  if (link->source != NULL)
+    {
+      g_source_destroy (link->source);
+      g_source_unref (link->source);
+    }
+  link->source = g_socket_create_source (link->socket, condition, NULL);
+  g_source_set_callback (link->source, G_SOURCE_FUNC (on_ready), link, NULL);
+  g_source_attach (link->source, link->context);
+}
+
+static void
+wire_free (Wire *link)
+{
+  if (link->source != NULL)
+    {
+      g_source_destroy (link->source);
+      g_source_unref (link->source);
+    }
+  if (link->deadline != NULL)
+    {
+      g_source_destroy (link->deadline);
+      g_source_unref (link->deadline);
+    }
+  if (link->socket != NULL)
+    g_socket_close (link->socket, NULL);
+  g_clear_object (&link->socket);
+  g_byte_array_unref (link->in);
+  g_free (link->big);
+  g_queue_clear_full (&link->out, (GDestroyNotify)g_bytes_unref);
+  g_free (link->credential);
+  g_free (link);
+}
+
+/* The one way in which a link ends by itself. */
+static void
+fail (Wire *link, gboolean dead)
+{
+  if (link->closed)
+    return;
+  link->closed = TRUE;
+  link->calls.down (link, dead, link->data);
+  if (!link->dispatching)
+    wire_free (link);
+}
+
+static gboolean
+write_some (Wire *link)
+{
+  while (!g_queue_is_empty (&link->out))
+    {
+      GOutputVector vectors[16];
+      int n = 0;
+      gsize offset = link->out_offset;
+      for (GList *l = link->out.head; l != NULL && n < 16; l = l->next, offset = 0)
+        {
+          gsize size;
+          const char *data = g_bytes_get_data (l->data, &size);
+          vectors[n].buffer = data + offset;
+          vectors[n++].size = size - offset;
+        }
+      g_autoptr (GError) error = NULL;
+      gssize sent
+          = g_socket_send_message (link->socket, NULL, vectors, n, NULL, 0, 0, NULL, &error);
+      if (sent < 0)
+        return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
+      link->out_bytes -= (gsize)sent;
+      gsize left = (gsize)sent;
+      while (left > 0
+             || (!g_queue_is_empty (&link->out)
+                 && g_bytes_get_size (link->out.head->data) == link->out_offset))
+        {
+          gsize rest = g_bytes_get_size (link->out.head->data) - link->out_offset;
+          if (left < rest)
+            {
+              link->out_offset += left;
+              break;
+            }
+          left -= rest;
+          link->out_offset = 0;
+          g_bytes_unref (g_queue_pop_head (&link->out));
+        }
+    }
+  return TRUE;
+}
+
+static void
+push (Wire *link, GBytes *bytes)
+{
+  if (g_bytes_get_size (bytes) == 0)
+    {
+      g_bytes_unref (bytes);
+      return;
+    }
+  link->out_bytes += g_bytes_get_size (bytes);
+  g_queue_push_tail (&link->out, bytes);
+}
+
+/* TRUE: `size` bytes were taken off the front of `in`. */
+static gboolean
+take (Wire *link, void *to, gsize size)
+{
+  if (link->in->len < size)
+    return FALSE;
+  memcpy (to, link->in->data, size);
+  g_byte_array_remove_range (link->in, 0, (guint)size);
+  return TRUE;
+}
+
+static void
+up (Wire *link)
+{
+  link->phase = PHASE_UP;
+  if (link->deadline != NULL)
+    {
+      g_source_destroy (link->deadline);
+      g_clear_pointer (&link->deadline, g_source_unref);
+    }
+  link->calls.up (link, link->data);
+}
+
+/* Dialled: magic, nonce, 2 bytes of length, text. */
+static gboolean
+read_greeting (Wire *link)
+{
+  gsize head = MAGIC_SIZE + NONCE_SIZE + 2;
+  if (link->in->len >= MAGIC_SIZE && memcmp (link->in->data, MAGIC, MAGIC_SIZE) != 0)
+    return FALSE;
+  if (link->in->len < head)
+    return TRUE;
+  gsize text = link->in->data[head - 2] | (gsize)link->in->data[head - 1] << 8;
+  if (text > GREETING_TEXT_MAX)
+    return FALSE;
+  if (link->in->len < head + text)
+    return TRUE;
+  memcpy (link->other_nonce, link->in->data + MAGIC_SIZE, NONCE_SIZE);
+  g_byte_array_remove_range (link->in, 0, (guint)(head + text));
+  guint8 frame[1 + NONCE_SIZE + PROOF_SIZE];
+  frame[0] = (guint8)link->role;
+  memcpy (frame + 1, link->my_nonce, NONCE_SIZE);
+  wire_prove (link->credential, "dialler", link->other_nonce, link->my_nonce, frame[0],
+              frame + 1 + NONCE_SIZE);
+  push (link, g_bytes_new (frame, sizeof frame));
+  link->phase = PHASE_PROVING;
+  return TRUE;
+}
+
+static gboolean
+read_proof (Wire *link)
+{
+  guint8 expected[PROOF_SIZE];
+  if (link->dialled)
+    {
+      guint8 proof[PROOF_SIZE];
+      if (!take (link, proof, sizeof proof))
+        return TRUE;
+      wire_prove (link->credential, "greeter", link->other_nonce, link->my_nonce,
+                  (guint8)link->role, expected);
+      if (!wire_proof_is_equal (proof, expected))
+        return FALSE;
+      up (link);
+      return TRUE;
+    }
+  guint8 frame[1 + NONCE_SIZE + PROOF_SIZE];
+  if (!take (link, frame, sizeof frame))
+    return TRUE;
+  wire_prove (link->credential, "dialler", link->my_nonce, frame + 1, frame[0], expected);
+  if (!wire_proof_is_equal (frame + 1 + NONCE_SIZE, expected)
+      || (frame[0] != WIRE_ROLE_NODE && frame[0] != WIRE_ROLE_CONTROL))
+    return FALSE;
+  link->role = (WireRole)frame[0];
+  memcpy (link->other_nonce, frame + 1, NONCE_SIZE);
+  wire_prove (link->credential, "greeter", link->my_nonce, link->other_nonce, frame[0], expected);
+  push (link, g_bytes_new (expected, sizeof expected));
+  up (link);
+  return TRUE;
+}
+
+/* One message, or the start of one, out of `in`. */
+static gboolean
+read_frame (Wire *link, gboolean *more)
+{
+  guint64 size;
+  *more = FALSE;
+  if (link->in->len < 8)
+    return TRUE;
+  memcpy (&size, link->in->data, 8);
+  size = GUINT64_FROM_LE (size);
+  if (size == 0 || size > WIRE_MESSAGE_MAX)
+    return FALSE;
+  if (link->in->len - 8 >= size)
+    {
+      g_autoptr (GBytes) message = g_bytes_new (link->in->data + 8, (gsize)size);
+      g_byte_array_remove_range (link->in, 0, (guint)(size + 8));
+      *more = TRUE;
+      link->calls.message (link, message, link->data);
+      return TRUE;
+    }
+  if (size + 8 <= READ_SIZE)
+    return TRUE;
+  link->big = g_try_malloc ((gsize)size);
+  if (link->big == NULL)
+    return FALSE;
+  link->big_size = (gsize)size;
+  link->big_filled = link->in->len - 8;
+  memcpy (link->big, link->in->data + 8, link->big_filled);
+  g_byte_array_set_size (link->in, 0);
+  return TRUE;
+}
+
+static gboolean
+digest_input (Wire *link)
+{
+  gboolean more = TRUE;
+  while (more && !link->closed)
+    {
+      Phase before = link->phase;
+      more = FALSE;
+      if (link->phase == PHASE_GREETING && !read_greeting (link))
+        return FALSE;
+      else if (before == PHASE_PROVING && !read_proof (link))
+        return FALSE;
+      else if (before == PHASE_UP && !read_frame (link, &more))
+        return FALSE;
+      if (link->phase != before)
+        more = link->in->len > 0;
+    }
+  return TRUE;
+}
+
+/* FALSE: the link is broken. */
+static gboolean
+read_some (Wire *link)
+{
+  for (gsize budget = READ_BUDGET; budget > 0 && !link->closed;)
+    {
+      g_autoptr (GError) error = NULL;
+      gssize got;
+      gsize room = READ_SIZE;
+      if (link->big != NULL)
+        {
+          room = MIN (link->big_size - link->big_filled, budget);
+          got = g_socket_receive (link->socket, (char *)link->big + link->big_filled, room, NULL,
+                                  &error);
+        }
+      else
+        {
+          guint before = link->in->len;
+          if (link->phase != PHASE_UP)
+            room = GREETING_TEXT_MAX;
+          g_byte_array_set_size (link->in, before + (guint)room);
+          got = g_socket_receive (link->socket, (char *)link->in->data + before, room, NULL,
+                                  &error);
+          g_byte_array_set_size (link->in, before + (guint)MAX (got, 0));
+        }
+      if (got == 0)
+        return FALSE;
+      if (got < 0)
+        return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
+      budget -= MIN (budget, (gsize)got);
+      if (link->big == NULL)
+        {
+          if (!digest_input (link))
+            return FALSE;
+        }
+      else if ((link->big_filled += (gsize)got) == link->big_size)
+        {
+          g_autoptr (GBytes) message
+              = g_bytes_new_take (g_steal_pointer (&link->big), link->big_size);
+          link->calls.message (link, message, link->data);
+        }
+      if ((gsize)got < room)
+        break;
+    }
+  return TRUE;
+}
+
+static gboolean
+on_ready (GSocket *socket, GIOCondition condition, gpointer data)
+{
+  Wire *link = data;
+  gboolean fine = TRUE, dead = FALSE;
+  link->dispatching = TRUE;
+  if (link->phase == PHASE_CONNECTING)
+    {
+      g_autoptr (GError) error = NULL;
+      fine = g_socket_check_connect_result (socket, &error);
+      dead = g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_REFUSED);
+      link->phase = PHASE_GREETING;
+    }
+  else if (condition & (G_IO_IN | G_IO_HUP | G_IO_ERR))
+    fine = read_some (link);
+  if (fine && !link->closed)
+    fine = write_some (link);
+  if (!fine)
+    fail (link, dead);
+  link->dispatching = FALSE;
+  if (link->closed)
+    {
+      wire_free (link);
+      return G_SOURCE_REMOVE;
+    }
+  watch (link);
+  return G_SOURCE_CONTINUE; /* unless watch () destroyed this source for a new one */
+}
+
+static gboolean
+on_deadline (gpointer data)
+{
+  fail (data, FALSE);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+on_refused (gpointer data)
+{
+  fail (data, TRUE);
+  return G_SOURCE_REMOVE;
+}
+
+static Wire *
+wire_new (GMainContext *context, const WireRun *run, const WireCalls *calls, void *data)
+{
+  Wire *link = g_new0 (Wire, 1);
+  link->context = context;
+  link->calls = *calls;
+  link->data = data;
+  link->credential = g_strdup (run->credential);
+  link->in = g_byte_array_new ();
+  g_queue_init (&link->out);
+  wire_fill_random (link->my_nonce, NONCE_SIZE);
+  return link;
+}
+
+static void
+set_deadline (Wire *link, guint ms, GSourceFunc function)
+{
+  link->deadline = g_timeout_source_new (ms);
+  g_source_set_callback (link->deadline, function, link, NULL);
+  g_source_attach (link->deadline, link->context);
+}
+
+Wire *
+wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char *address,
+           const WireCalls *calls, void *data)
+{
+  Wire *link = wire_new (context, run, calls, data);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GSocketAddress) parsed = wire_address_parse (address, &error);
+  link->dialled = TRUE;
+  link->role = role;
+  link->phase = PHASE_CONNECTING;
+  if (parsed != NULL)
+    link->socket = wire_socket_for (parsed, &error);
+  if (link->socket != NULL)
+    {
+      g_socket_set_blocking (link->socket, FALSE);
+      if (g_socket_connect (link->socket, parsed, NULL, &error))
+        link->phase = PHASE_GREETING;
+      else if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_PENDING))
+        g_clear_error (&error);
+    }
+  if (error != NULL)
+    {
+      gboolean dead = g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_REFUSED)
+                      || g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+      set_deadline (link, dead ? 0 : 50, dead ? on_refused : on_deadline);
+      return link;
+    }
+  set_deadline (link, WIRE_PROOF_SECONDS * 1000, on_deadline);
+  watch (link);
+  return link;
+}
+
+Wire *
+wire_accept (GMainContext *context, const WireRun *run, GSocket *socket, const WireCalls *calls,
+             void *data)
+{
+  Wire *link = wire_new (context, run, calls, data);
+  g_autofree char *text = g_strdup_printf ("%s\n%s\n%s\n", run->id, run->name, run->host);
+  gsize size = MIN (strlen (text), GREETING_TEXT_MAX);
+  g_autoptr (GByteArray) greeting = g_byte_array_new ();
+  guint8 length[2] = { (guint8)(size & 255), (guint8)(size >> 8) };
+  link->socket = g_object_ref (socket);
+  g_socket_set_blocking (socket, FALSE);
+  if (g_socket_get_family (socket) != G_SOCKET_FAMILY_UNIX)
+    g_socket_set_option (socket, 6 /* IPPROTO_TCP */, 1 /* TCP_NODELAY */, 1, NULL);
+  g_byte_array_append (greeting, (const guint8 *)MAGIC, MAGIC_SIZE);
+  g_byte_array_append (greeting, link->my_nonce, NONCE_SIZE);
+  g_byte_array_append (greeting, length, 2);
+  g_byte_array_append (greeting, (const guint8 *)text, (guint)size);
+  push (link, g_byte_array_free_to_bytes (g_steal_pointer (&greeting)));
+  link->phase = PHASE_PROVING;
+  set_deadline (link, WIRE_PROOF_SECONDS * 1000, on_deadline);
+  watch (link);
+  return link;
+}
+
+void
+wire_close (Wire *link)
+{
+  if (link->closed)
+    return;
+  link->closed = TRUE;
+  if (link->socket != NULL && link->phase == PHASE_UP)
+    write_some (link);
+  if (!link->dispatching)
+    wire_free (link);
+}
+
+void
+wire_send (Wire *link, GPtrArray *parts)
+{
+  guint64 size = 0;
+  gboolean idle = g_queue_is_empty (&link->out);
+  if (link->closed)
+    return;
+  for (guint i = 0; i < parts->len; i++)
+    size += g_bytes_get_size (parts->pdata[i]);
+  g_assert (size > 0 && size <= WIRE_MESSAGE_MAX);
+  guint64 header = GUINT64_TO_LE (size);
+  push (link, g_bytes_new (&header, sizeof header));
+  for (guint i = 0; i < parts->len; i++)
+    push (link, g_bytes_ref (parts->pdata[i]));
+  /* A broken socket is found by the next read. */
+  if (idle && !link->dispatching && link->phase == PHASE_UP)
+    {
+      write_some (link);
+      if (!g_queue_is_empty (&link->out))
+        watch (link);
+    }
+}
+
+gsize
+wire_queued (Wire *link)
+{
+  return link->out_bytes;
+}
+
+WireRole
+wire_role (Wire *link)
+{
+  return link->role;
+}
+
+gboolean
+wire_is_proved (Wire *link)
+{
+  return link->phase == PHASE_UP;
+}
+
+guint64
+wire_number (Wire *link)
+{
+  return link->number;
+}
+
+void
+wire_set_number (Wire *link, guint64 number)
+{
+  link->number = number;
+}

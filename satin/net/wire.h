@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One connection between two processes of a run, after its proof: whole messages in, whole messages
+ * out.
+ *
+ * The side that accepted greets first: "SATIN1\n", a nonce, and the run's id, name and host in
+ * plain text (so that whoever finds a checkpoint can ask whether its run lives). The other side's
+ * first frame proves that it has the run's credential: an HMAC-SHA256 over both nonces; the greeter
+ * answers with its own. Nothing is parsed, and nothing is allocated beyond a fixed buffer, before
+ * that proof. Afterwards a frame is 8 bytes of length and the message.
+ *
+ * Lives in the driver's thread and context only. Knows nothing of nodes or of what a message says.
+ */
+#pragma once
+
+#include <gio/gio.h>
+
+typedef struct Wire Wire;
+
+#define WIRE_MESSAGE_MAX (G_GUINT64_CONSTANT (8) << 30) /* bytes of one message */
+#define WIRE_PROOF_SECONDS 5                            /* from connect to proof, else closed */
+#define WIRE_UNPROVED_MAX 32 /* accepted connections that have not proved themselves */
+
+typedef enum
+{
+  WIRE_ROLE_NODE = 'n',
+  WIRE_ROLE_CONTROL = 'c'
+} WireRole;
+
+/* What the greeting tells of the run. */
+typedef struct
+{
+  char *credential; /* secret, never sent */
+  char *id, *name, *host;
+} WireRun;
+
+typedef struct
+{
+  void (*up) (Wire *link, void *data);                       /* proved on both sides */
+  void (*message) (Wire *link, GBytes *message, void *data); /* one whole message */
+  /* Broken, refused or ended by the other side; the link is freed after the call. `dead`: nobody
+   * lives at the address that was dialled. */
+  void (*down) (Wire *link, gboolean dead, void *data);
+} WireCalls;
+
+/* Dials `address` ("unix:PATH" or "tcp:HOST:PORT"). Never fails here: `down` comes from the
+ * context. */
+Wire *wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char *address,
+                 const WireCalls *calls, void *data);
+/* Takes over an accepted socket. */
+Wire *wire_accept (GMainContext *context, const WireRun *run, GSocket *socket,
+                   const WireCalls *calls, void *data);
+/* Closes and frees it; no `down` follows. What was sent and not yet written is tried once more. */
+void wire_close (Wire *link);
+
+/* Queues one message made of `parts` (of GBytes); written as the socket takes it. */
+void wire_send (Wire *link, GPtrArray *parts);
+gsize wire_queued (Wire *link); /* bytes not yet given to the kernel */
+WireRole wire_role (Wire *link);
+gboolean wire_is_proved (Wire *link);
+/* For the owner's own use. */
+guint64 wire_number (Wire *link);
+void wire_set_number (Wire *link, guint64 number);
+
+/* (transfer full): connects a socket to `address`, blocking at most about a second; NULL with the
+ * GIO error. */
+GSocket *wire_connect_blocking (const char *address, GError **error);
+/* Blocking client for control requests and for asking who lives at an address.
+ * (transfer full): id of the run that greets at `address`; NULL: nobody. `name`, `host` (out)
+ * (nullable). */
+char *wire_ask_run (const char *address, char **name, char **host);
+/* (transfer full): the reply to one control request. */
+char *wire_ask (const char *address, const char *credential, const char *request, GError **error);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between GVariant bytes and SQLite's own kinds of values. Must not know tables. The rule: what
+ * would not come back bit for bit is stored as a blob. */
+#include "storage/cell.h"
+
+#include "storage/sql.h"
+
+#include <string.h>
+
+/* A longer text is a blob: nobody reads it in a table, and looking for a wrong byte takes time. */
+#define CELL_TEXT_BYTES_MAX 65536
+
+typedef struct
+{
+  char type;
+  guint8 size;
+  gboolean is_signed;
+} CellInteger;
+
+static const CellInteger *
+cell_integer (const char *type)
+{
+  static const CellInteger integers[] = {
+    { 'y', 1, FALSE }, { 'n', 2, TRUE }, { 'q', 2, FALSE }, { 'i', 4, TRUE },
+    { 'u', 4, FALSE }, { 'x', 8, TRUE }, { 't', 8, FALSE },
+  };
+  for (gsize i = 0; type[0] != '\0' && type[1] == '\0' && i < G_N_ELEMENTS (integers); i++)
+    if (integers[i].type == type[0])
+      return &integers[i];
+  return NULL;
+}
+
+static guint64
+load_little (const guint8 *data, gsize size)
+{
+  guint64 word = 0;
+  for (gsize i = size; i > 0; i--)
+    word = word << 8 | data[i - 1];
+  return word;
+}
+
+static gint64
+sign_extend (guint64 word, gsize size)
+{
+  guint shift = 64 - 8 * (guint)size;
+  return (gint64)(word << shift) >> shift;
+}
+
+static gboolean
+bind_integer (sqlite3_stmt *statement, int index, const CellInteger *integer, const guint8 *data)
+{
+  guint64 word = load_little (data, integer->size);
+  if (!integer->is_signed && word > G_MAXINT64)
+    return FALSE;
+  sqlite3_bind_int64 (statement, index,
+                      integer->is_signed ? sign_extend (word, integer->size) : (gint64)word);
+  return TRUE;
+}
+
+/* NaN would become NULL, and minus zero plain zero. */
+static gboolean
+bind_real (sqlite3_stmt *statement, int index, const guint8 *data)
+{
+  guint64 word = load_little (data, sizeof word);
+  double real;
+  memcpy (&real, &word, sizeof real);
+  if (real != real || word == G_GUINT64_CONSTANT (1) << 63)
+    return FALSE;
+  sqlite3_bind_double (statement, index, real);
+  return TRUE;
+}
+
+void
+cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes *value)
+{
+  gsize size;
+  const char *data = g_bytes_get_data (value, &size);
+  const CellInteger *integer = cell_integer (type);
+  if (integer != NULL && size == integer->size
+      && bind_integer (statement, index, integer, (const guint8 *)data))
+    return;
+  if (strcmp (type, "d") == 0 && size == 8 && bind_real (statement, index, (const guint8 *)data))
+    return;
+  /* The serialised form of a string ends with a NUL, that of bytes does not. */
+  gboolean is_string = strcmp (type, "s") == 0 && size > 0 && data[size - 1] == '\0';
+  gsize length = is_string ? size - 1 : size;
+  if ((is_string || strcmp (type, "ay") == 0) && length <= CELL_TEXT_BYTES_MAX
+      && (length == 0 || g_utf8_validate_len (data, length, NULL)))
+    sqlite3_bind_text64 (statement, index, length > 0 ? data : "", length, SQLITE_STATIC,
+                         SQLITE_UTF8);
+  else
+    sqlite3_bind_blob64 (statement, index, size > 0 ? data : "", size, SQLITE_STATIC);
+}
+
+static GBytes *
+store_little (guint64 word, gsize size)
+{
+  guint64 little = GUINT64_TO_LE (word);
+  return g_bytes_new (&little, size);
+}
+
+static GBytes *
+read_integer (gint64 number, const CellInteger *integer)
+{
+  if (integer == NULL)
+    return NULL;
+  guint64 mask
+      = integer->size == 8 ? G_MAXUINT64 : (G_GUINT64_CONSTANT (1) << 8 * integer->size) - 1;
+  guint64 word = (guint64)number & mask;
+  gboolean fits = integer->is_signed ? sign_extend (word, integer->size) == number
+                                     : number >= 0 && word == (guint64)number;
+  return fits ? store_little (word, integer->size) : NULL;
+}
+
+static GBytes *
+read_text (sqlite3_stmt *statement, int index, const char *type)
+{
+  const char *text = (const char *)sqlite3_column_text (statement, index);
+  gsize length = (gsize)sqlite3_column_bytes (statement, index);
+  if (strcmp (type, "s") == 0)
+    return g_bytes_new (text, length + 1); /* SQLite puts a NUL behind a text */
+  return strcmp (type, "ay") == 0 ? g_bytes_new (text, length) : NULL;
+}
+
+GBytes *
+cell_read (sqlite3_stmt *statement, int index, const char *type)
+{
+  guint64 word;
+  double real;
+  switch (sqlite3_column_type (statement, index))
+    {
+    case SQLITE_INTEGER:
+      return read_integer (sqlite3_column_int64 (statement, index), cell_integer (type));
+    case SQLITE_FLOAT:
+      real = sqlite3_column_double (statement, index);
+      memcpy (&word, &real, sizeof word);
+      return strcmp (type, "d") == 0 ? store_little (word, 8) : NULL;
+    case SQLITE_TEXT:
+      return read_text (statement, index, type);
+    case SQLITE_BLOB:
+      return sql_column_bytes (statement, index);
+    default:
+      return NULL;
+    }
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Compaction (§3.3 of the paper: results that have an ancestor in the file go) inside each
+ * transaction, at the cost of a look or two at the tree of paths for each new row. Must not know
+ * jobs, nodes or GVariant. */
+#include "storage/results.h"
+
+#include "storage/cell.h"
+
+#include <string.h>
+
+typedef struct
+{
+  char *path;
+  gboolean is_saved; /* its row stands in the table, so no saved row lies at or above `path` */
+} ResultsStem;
+
+struct Results
+{
+  Sql *sql;
+  GHashTable *stems; /* id -> ResultsStem: all that were ever met */
+  guint n_saved_stems;
+  ResultsTotals totals, totals_before; /* _before: at the begin of the transaction */
+  char *last;                          /* (nullable) the greatest path in the table, when known */
+};
+
+static void
+results_stem_free (gpointer data)
+{
+  ResultsStem *stem = data;
+  g_free (stem->path);
+  g_free (stem);
+}
+
+Results *
+results_new (Sql *sql, GError **error)
+{
+  g_assert (sql != NULL);
+
+  /* Stems by their path, in memory: the file itself needs no index for them. */
+  if (!sql_run (sql, "CREATE TEMP TABLE stem_at (path TEXT PRIMARY KEY, id) WITHOUT ROWID", error))
+    return NULL;
+  Results *results = g_new0 (Results, 1);
+  results->sql = sql;
+  results->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, results_stem_free);
+  return results;
+}
+
+void
+results_free (Results *results)
+{
+  if (results == NULL)
+    return;
+  g_hash_table_destroy (results->stems);
+  g_free (results->last);
+  g_free (results);
+}
+
+ResultsTotals
+results_totals (const Results *results)
+{
+  return results->totals;
+}
+
+/* Removing rows makes the last one unknown until the next transaction. */
+static gboolean
+find_last (Results *results, GError **error)
+{
+  gboolean has_row;
+  if (results->last != NULL)
+    return TRUE;
+  sqlite3_stmt *statement = sql_ready (results->sql, "SELECT max (path) FROM result", error);
+  if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  results->last = has_row ? sql_column_string (statement, 0) : NULL;
+  sqlite3_reset (statement);
+  return TRUE;
+}
+
+gboolean
+results_begin (Results *results, GError **error)
+{
+  results->totals_before = results->totals;
+  return sql_run (results->sql, "BEGIN IMMEDIATE", error) && find_last (results, error);
+}
+
+gboolean
+results_commit (Results *results, GError **error)
+{
+  return sql_run (results->sql, "COMMIT", error);
+}
+
+void
+results_rollback (Results *results)
+{
+  /* After some failures SQLite has rolled back by itself. */
+  if (!sqlite3_get_autocommit (results->sql->db))
+    sqlite3_exec (results->sql->db, "ROLLBACK", NULL, NULL, NULL);
+  results->totals = results->totals_before;
+  results->n_saved_stems = 0;
+  g_clear_pointer (&results->last, g_free);
+  GHashTableIter iter;
+  gpointer value;
+  g_hash_table_iter_init (&iter, results->stems);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    ((ResultsStem *)value)->is_saved = FALSE;
+  gboolean has_row = TRUE;
+  sqlite3_stmt *statement = sql_ready (results->sql, "SELECT id FROM temp.stem_at", NULL);
+  while (statement != NULL && sql_next (results->sql, statement, &has_row, NULL) && has_row)
+    {
+      g_autofree char *id = sql_column_string (statement, 0);
+      ResultsStem *stem = g_hash_table_lookup (results->stems, id);
+      g_assert (stem != NULL);
+      stem->is_saved = TRUE;
+      results->n_saved_stems++;
+    }
+}
+
+void
+results_meet_stem (Results *results, const char *id, const char *path)
+{
+  g_assert (strlen (id) == RESULTS_STEM_ID_LENGTH);
+
+  if (g_hash_table_contains (results->stems, id))
+    return;
+  ResultsStem *stem = g_new0 (ResultsStem, 1);
+  stem->path = g_strdup (path);
+  g_hash_table_insert (results->stems, g_strdup (id), stem);
+}
+
+gboolean
+results_knows_stem (Results *results, const char *id)
+{
+  return g_hash_table_contains (results->stems, id);
+}
+
+/* (nullable): the stem that `path` continues, if it does and the stem is known. */
+static ResultsStem *
+stem_of (Results *results, const char *path, char id[RESULTS_STEM_ID_LENGTH + 1])
+{
+  if (path[0] != '~' || strlen (path) <= 1 + RESULTS_STEM_ID_LENGTH)
+    return NULL;
+  memcpy (id, path + 1, RESULTS_STEM_ID_LENGTH);
+  id[RESULTS_STEM_ID_LENGTH] = '\0';
+  return g_hash_table_lookup (results->stems, id);
+}
+
+typedef enum
+{
+  COVER_NONE,     /* nothing at or above */
+  COVER_ABOVE,    /* a row above it: drop */
+  COVER_EQUAL,    /* the row itself: drop */
+  COVER_REPLACED, /* the same path with another digest: the newer one wins */
+} Cover;
+
+/* In an antichain the only row that can lie at or above `path`, within one stem's texts, is its
+ * predecessor in the order of the bytes: whatever else sorts between an ancestor and `path` would
+ * lie below that ancestor. */
+static gboolean
+look_back (Results *results, const char *path, const Result *row, Cover *cover, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (
+      results->sql, "SELECT path, digest FROM result WHERE path <= ?1 ORDER BY path DESC LIMIT 1",
+      error);
+  gboolean has_row;
+  *cover = COVER_NONE;
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_text (statement, 1, path, -1, SQLITE_STATIC);
+  if (!sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  if (!has_row)
+    return TRUE;
+  const char *found = (const char *)sqlite3_column_text (statement, 0);
+  gsize length = (gsize)sqlite3_column_bytes (statement, 0);
+  if (found != NULL && strncmp (path, found, length) == 0)
+    {
+      if (path[length] == '/')
+        *cover = COVER_ABOVE;
+      else if (path[length] == '\0')
+        {
+          const void *digest = sqlite3_column_blob (statement, 1);
+          gsize size = (gsize)sqlite3_column_bytes (statement, 1);
+          gboolean is_same
+              = row == NULL
+                || (size == row->digest_size && memcmp (digest, row->digest, size) == 0);
+          *cover = is_same ? COVER_EQUAL : COVER_REPLACED;
+        }
+    }
+  sqlite3_reset (statement);
+  return TRUE;
+}
+
+/* TRUE: every row sorts before `path`, and none lies above it; so nothing lies below it either.
+ * Batches come sorted and whole files too, so most rows are told from memory alone. */
+static gboolean
+comes_last (const Results *results, const char *path)
+{
+  gsize length = results->last != NULL ? strlen (results->last) : 0;
+  return results->last != NULL && strcmp (path, results->last) > 0
+         && !(strncmp (path, results->last, length) == 0 && path[length] == '/');
+}
+
+/* One look for the path and one for each stem of its chain, up to the first stem that is saved:
+ * that one proves that nothing lies above. */
+static gboolean
+find_cover (Results *results, const Result *row, Cover *cover, GError **error)
+{
+  *cover = COVER_NONE;
+  if (!comes_last (results, row->path) && !look_back (results, row->path, row, cover, error))
+    return FALSE;
+  char id[RESULTS_STEM_ID_LENGTH + 1];
+  ResultsStem *stem = stem_of (results, row->path, id);
+  while (*cover == COVER_NONE && stem != NULL && !stem->is_saved)
+    {
+      if (!look_back (results, stem->path, NULL, cover, error))
+        return FALSE;
+      stem = stem_of (results, stem->path, id);
+    }
+  return TRUE;
+}
+
+/* Removes the rows with from <= path < to; their work is added to `work_s`. */
+static gboolean
+remove_rows (Results *results, const char *from, const char *to, double *work_s, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (results->sql,
+                                       "SELECT count(*), total(work_s), total(weight) FROM result"
+                                       " WHERE path >= ?1 AND path < ?2",
+                                       error);
+  gboolean has_row;
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_text (statement, 1, from, -1, SQLITE_STATIC);
+  sqlite3_bind_text (statement, 2, to, -1, SQLITE_STATIC);
+  if (!sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  guint64 n = (guint64)sqlite3_column_int64 (statement, 0);
+  double work = sqlite3_column_double (statement, 1);
+  double weight = sqlite3_column_double (statement, 2);
+  sqlite3_reset (statement);
+  if (n == 0)
+    return TRUE;
+
+  statement = sql_ready (results->sql, "DELETE FROM result WHERE path >= ?1 AND path < ?2", error);
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_text (statement, 1, from, -1, SQLITE_STATIC);
+  sqlite3_bind_text (statement, 2, to, -1, SQLITE_STATIC);
+  if (!sql_finish (results->sql, statement, error))
+    return FALSE;
+  *work_s += work;
+  g_clear_pointer (&results->last, g_free);
+  results->totals.rows -= n;
+  results->totals.weight -= weight;
+  return TRUE;
+}
+
+/* Puts the ids of the saved stems that stand at or below `path` into `found` and takes them out of
+ * memory's index. */
+static gboolean
+take_stems (Results *results, const char *path, const char *from, const char *to, GQueue *found,
+            GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (results->sql,
+                   "DELETE FROM temp.stem_at WHERE path = ?1 OR (path >= ?2 AND path < ?3)"
+                   " RETURNING id",
+                   error);
+  gboolean has_row;
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_text (statement, 1, path, -1, SQLITE_STATIC);
+  sqlite3_bind_text (statement, 2, from, -1, SQLITE_STATIC);
+  sqlite3_bind_text (statement, 3, to, -1, SQLITE_STATIC);
+  while (sql_next (results->sql, statement, &has_row, error))
+    {
+      if (!has_row)
+        return TRUE;
+      g_queue_push_tail (found, sql_column_string (statement, 0));
+    }
+  return FALSE;
+}
+
+static gboolean
+remove_stem (Results *results, const char *id, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (results->sql, "DELETE FROM stem WHERE id = ?1", error);
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_text (statement, 1, id, -1, SQLITE_STATIC);
+  ResultsStem *stem = g_hash_table_lookup (results->stems, id);
+  g_assert (stem != NULL && stem->is_saved);
+  stem->is_saved = FALSE;
+  results->n_saved_stems--;
+  return sql_finish (results->sql, statement, error);
+}
+
+/* Removes all below `path`: the range of its own texts, and that of every stem that stands at or
+ * below it. The order of the digits makes "PATH/" … "PATH0" exactly the texts that continue PATH;
+ * the root's range takes in everything. */
+static gboolean
+remove_below (Results *results, const char *path, double *work_s, GError **error)
+{
+  g_autoptr (GQueue) bases = g_queue_new ();
+  g_queue_push_tail (bases, g_strdup (path));
+  gboolean good = TRUE;
+  while (good && !g_queue_is_empty (bases))
+    {
+      g_autofree char *base = g_queue_pop_head (bases);
+      g_autofree char *from = g_strconcat (base, "/", NULL);
+      g_autofree char *to = g_strconcat (base, *base == '\0' ? "\x7f" : "0", NULL);
+      GQueue found = G_QUEUE_INIT;
+      good = comes_last (results, base) || remove_rows (results, from, to, work_s, error);
+      if (good && results->n_saved_stems > 0)
+        good = take_stems (results, base, from, to, &found, error);
+      while (!g_queue_is_empty (&found))
+        {
+          g_autofree char *id = g_queue_pop_head (&found);
+          good = good && remove_stem (results, id, error);
+          g_queue_push_tail (bases, g_strconcat ("~", id, NULL));
+        }
+    }
+  g_queue_clear_full (bases, g_free);
+  return good;
+}
+
+static gboolean
+save_stem (Results *results, const char *id, ResultsStem *stem, GError **error)
+{
+  static const char *const texts[]
+      = { "INSERT OR REPLACE INTO stem VALUES (?1, ?2, row_sum ('stem', ?1, ?2))",
+          "INSERT OR REPLACE INTO temp.stem_at VALUES (?2, ?1)" };
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      sqlite3_stmt *statement = sql_ready (results->sql, texts[i], error);
+      if (statement == NULL)
+        return FALSE;
+      sqlite3_bind_text (statement, 1, id, -1, SQLITE_STATIC);
+      sqlite3_bind_text (statement, 2, stem->path, -1, SQLITE_STATIC);
+      if (!sql_finish (results->sql, statement, error))
+        return FALSE;
+    }
+  stem->is_saved = TRUE;
+  results->n_saved_stems++;
+  return TRUE;
+}
+
+/* What is above a saved stem is saved too, so the walk up ends at the first one. */
+static gboolean
+save_stems (Results *results, const char *path, GError **error)
+{
+  char id[RESULTS_STEM_ID_LENGTH + 1];
+  ResultsStem *stem = stem_of (results, path, id);
+  while (stem != NULL && !stem->is_saved)
+    {
+      if (!save_stem (results, id, stem, error))
+        return FALSE;
+      stem = stem_of (results, stem->path, id);
+    }
+  return TRUE;
+}
+
+static double
+at_least_zero (double number)
+{
+  return number > 0 ? number : 0; /* NaN and minus zero too */
+}
+
+static gboolean
+insert (Results *results, const Result *row, double work_s, GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (results->sql,
+                   "INSERT INTO result VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                   " row_sum ('result', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))",
+                   error);
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_text (statement, 1, row->path, -1, SQLITE_STATIC);
+  sqlite3_bind_text (statement, 2, row->node, -1, SQLITE_STATIC);
+  sqlite3_bind_text (statement, 3, row->job, -1, SQLITE_STATIC);
+  sqlite3_bind_text (statement, 4, row->type, -1, SQLITE_STATIC);
+  sqlite3_bind_blob64 (statement, 5, row->digest, row->digest_size, SQLITE_STATIC);
+  cell_bind (statement, 6, row->type, row->value);
+  sqlite3_bind_double (statement, 7, at_least_zero (work_s));
+  sqlite3_bind_int64 (statement, 8, row->saved);
+  sqlite3_bind_double (statement, 9, at_least_zero (row->weight));
+  if (!sql_finish (results->sql, statement, error))
+    return FALSE;
+  results->totals.rows++;
+  results->totals.weight += at_least_zero (row->weight);
+  if (results->totals.rows == 1 || comes_last (results, row->path))
+    {
+      g_free (results->last);
+      results->last = g_strdup (row->path);
+    }
+  return TRUE;
+}
+
+gboolean
+results_put (Results *results, const Result *row, gboolean *written, GError **error)
+{
+  g_assert (row->path != NULL && row->type != NULL && row->value != NULL);
+
+  Cover cover;
+  *written = FALSE;
+  if (!find_cover (results, row, &cover, error))
+    return FALSE;
+  if (cover == COVER_ABOVE || cover == COVER_EQUAL)
+    return TRUE;
+
+  double work_s = row->work_s, forgotten = 0;
+  if (cover == COVER_REPLACED)
+    {
+      /* Nothing sorts between a text and itself with this byte behind it. */
+      g_autofree char *after = g_strconcat (row->path, "\x01", NULL);
+      if (!remove_rows (results, row->path, after, &forgotten, error))
+        return FALSE;
+    }
+  else if (!remove_below (results, row->path, &work_s, error))
+    return FALSE;
+  if (!save_stems (results, row->path, error) || !insert (results, row, work_s, error))
+    return FALSE;
+  *written = TRUE;
+  return TRUE;
+}

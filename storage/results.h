@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of results and its stems: an antichain keyed by path text. No saved row lies below
+ * another; the stems in the table are exactly those that the rows need. A path is "" (the root),
+ * "/0/3/1", or "~ID/0/3", which continues the path of stem ID. Used by one thread. */
+#pragma once
+
+#include "storage/sql.h"
+
+#define RESULTS_STEM_ID_LENGTH 16
+
+typedef struct
+{
+  const char *path, *node, *job, *type;
+  const guint8 *digest;
+  gsize digest_size;
+  GBytes *value; /* GVariant bytes of `type` */
+  double work_s; /* computing time that the row stands for */
+  gint64 saved;  /* wall clock, unix seconds */
+  double weight; /* share of the whole tree */
+} Result;
+
+typedef struct Results Results;
+
+/* Over a work file; `sql` is borrowed. */
+Results *results_new (Sql *sql, GError **error);
+void results_free (Results *results);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Results, results_free)
+
+/* A transaction over the whole file. After a failure of anything inside, roll back. */
+gboolean results_begin (Results *results, GError **error);
+gboolean results_commit (Results *results, GError **error);
+void results_rollback (Results *results);
+
+/* Makes a stem known; it is written when a row needs it. */
+void results_meet_stem (Results *results, const char *id, const char *path);
+gboolean results_knows_stem (Results *results, const char *id);
+
+/* Enters a row, in a transaction. Below a saved row: nothing is written. Rows below it are removed,
+ * their work_s added to its own. Same path and digest: the first stays; other digest: this one
+ * replaces it. `written`: the table changed. FALSE: error. */
+gboolean results_put (Results *results, const Result *row, gboolean *written, GError **error);
+
+typedef struct
+{
+  guint64 rows;
+  double weight; /* sum over the rows */
+} ResultsTotals;
+ResultsTotals results_totals (const Results *results);
+
+/* Reading works on any file. What is passed to `each` lives for the call; FALSE from it stops, as
+ * an error. Rows whose checksum fails are passed over and added to `bad` (nullable). */
+typedef struct
+{
+  const char *node; /* (nullable): only rows of this node */
+  gboolean largest; /* greatest weight first; else by path */
+  guint limit;      /* 0: all */
+} ResultsQuery;
+typedef gboolean (*ResultsEach) (const Result *row, gpointer data, GError **error);
+gboolean results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer data,
+                       guint64 *bad, GError **error);
+typedef gboolean (*ResultsEachStem) (const char *id, const char *path, gpointer data,
+                                     GError **error);
+gboolean results_each_stem (Sql *sql, ResultsEachStem each, gpointer data, guint64 *bad,
+                            GError **error);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text of the format. Everything here stands in every checkpoint and is compared byte for byte
+ * when one is opened: a change of a letter is a new format. */
+#include "storage/schema.h"
+
+#include <string.h>
+
+typedef struct
+{
+  const char *name, *sql;
+} SchemaObject;
+
+static const SchemaObject schema_objects[] = {
+  { "run", "CREATE TABLE run (key TEXT PRIMARY KEY, value, sum)" },
+  { "node",
+    "CREATE TABLE node (id TEXT PRIMARY KEY, name, site, address, joined, left, cause, sum)" },
+  { "constant", "CREATE TABLE constant (name TEXT PRIMARY KEY, type, digest, value, sum)" },
+  { "best", "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, sum)" },
+  { "keep", "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, sum)" },
+  { "result",
+    "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, type, digest, value, work_s, saved,"
+    " weight REAL, sum) WITHOUT ROWID" },
+  { "stem", "CREATE TABLE stem (id TEXT PRIMARY KEY, path, sum)" },
+  { "event",
+    "CREATE TABLE event (id INTEGER PRIMARY KEY, at, kind, node, path, work_s, detail, sum)" },
+
+  /* How far is it? One row. */
+  { "progress",
+    "CREATE VIEW progress AS SELECT"
+    " (SELECT value FROM run WHERE key = 'name') AS run,"
+    " printf('%.2f %%', 100 * min(1, total(weight))) AS done,"
+    " CASE WHEN EXISTS (SELECT 1 FROM run WHERE key = 'answer') THEN 'finished'"
+    " ELSE 'not finished' END AS state,"
+    " count(*) AS results, round(total(work_s), 3) AS work_s, count(DISTINCT node) AS nodes,"
+    " datetime(max(saved), 'unixepoch') AS last_saved_utc FROM result" },
+  /* Which results carry most? Greatest share of the tree first. */
+  { "largest",
+    "CREATE VIEW largest AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path, job, node,"
+    " printf('%.4f %%', 100 * weight) AS share, round(work_s, 3) AS work_s,"
+    " length(value) AS size, datetime(saved, 'unixepoch') AS saved_utc"
+    " FROM result ORDER BY weight DESC, result.work_s DESC, result.path" },
+  /* Who computed what is here? */
+  { "who",
+    "CREATE VIEW who AS SELECT everybody.id AS node, node.name AS name, node.site AS site,"
+    " count(result.path) AS results, round(total(result.work_s), 3) AS work_s,"
+    " printf('%.2f %%', 100 * total(result.weight)) AS share,"
+    " datetime(node.joined, 'unixepoch') AS joined_utc,"
+    " datetime(node.left, 'unixepoch') AS left_utc, node.cause AS cause"
+    " FROM (SELECT id FROM node UNION SELECT node FROM result) AS everybody"
+    " LEFT JOIN node ON node.id = everybody.id LEFT JOIN result ON result.node = everybody.id"
+    " GROUP BY everybody.id ORDER BY total(result.work_s) DESC" },
+  /* What is surely still to be done? The gaps: a job between the first and the last saved child of
+   * its parent that has no saved result, neither itself nor below it. */
+  { "missing", "CREATE VIEW missing AS WITH RECURSIVE"
+               " up(path) AS (SELECT path FROM result UNION SELECT CASE"
+               " WHEN substr(path, 1, 1) = '~' AND length(rtrim(path, '0123456789')) = 18"
+               " THEN (SELECT stem.path FROM stem WHERE stem.id = substr(up.path, 2, 16))"
+               " ELSE rtrim(rtrim(path, '0123456789'), '/') END FROM up WHERE path <> ''),"
+               " child(front, number, path) AS (SELECT rtrim(path, '0123456789'),"
+               " CAST(substr(path, length(rtrim(path, '0123456789')) + 1) AS INTEGER), path"
+               " FROM up WHERE path <> ''),"
+               " family(front, last) AS (SELECT front, max(number) FROM child GROUP BY front),"
+               " place(front, number, last) AS (SELECT front, 0, last FROM family"
+               " UNION ALL SELECT front, number + 1, last FROM place WHERE number < last)"
+               " SELECT front || number AS path FROM place"
+               " WHERE NOT EXISTS (SELECT 1 FROM up WHERE up.path = front || number)" },
+};
+
+gboolean
+schema_create (Sql *sql, GError **error)
+{
+  if (!sql_run (sql, "BEGIN", error))
+    return FALSE;
+  for (gsize i = 0; i < G_N_ELEMENTS (schema_objects); i++)
+    if (!sql_run (sql, schema_objects[i].sql, error))
+      return FALSE;
+  return sql_run (sql, "COMMIT", error);
+}
+
+static const SchemaObject *
+schema_find (const char *name)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (schema_objects); i++)
+    if (strcmp (schema_objects[i].name, name) == 0)
+      return &schema_objects[i];
+  return NULL;
+}
+
+gboolean
+schema_check (Sql *sql, GError **error)
+{
+  /* What has no text is an index that SQLite made for a PRIMARY KEY of ours. */
+  sqlite3_stmt *statement
+      = sql_ready (sql, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", error);
+  gsize n = 0;
+  gboolean has_row = statement != NULL;
+  if (statement == NULL)
+    return FALSE;
+  for (;;)
+    {
+      if (!sql_next (sql, statement, &has_row, error))
+        return FALSE;
+      if (!has_row)
+        break;
+      g_autofree char *name = sql_column_string (statement, 0);
+      g_autofree char *text = sql_column_string (statement, 1);
+      const SchemaObject *object = name != NULL ? schema_find (name) : NULL;
+      if (object == NULL || strcmp (object->sql, text) != 0)
+        {
+          sqlite3_reset (statement);
+          g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
+                       "its %s is not part of a Satin checkpoint of format %d",
+                       name != NULL ? name : "schema", SCHEMA_VERSION);
+          return FALSE;
+        }
+      n++;
+    }
+  if (n == G_N_ELEMENTS (schema_objects))
+    return TRUE;
+  g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
+               "it lacks tables of a Satin checkpoint of format %d", SCHEMA_VERSION);
+  return FALSE;
+}

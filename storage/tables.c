@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The small tables. Reading verifies each row's checksum; a row that fails is as if it were not
+ * there. */
+#include "storage/tables.h"
+
+#include "storage/cell.h"
+
+#include <string.h>
+
+static gboolean
+set_value (Sql *sql, const char *text, const char *key, const void *data, gsize size,
+           GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (sql, text, error);
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, key);
+  sql_bind_bytes (statement, 2, data, size);
+  return sql_finish (sql, statement, error);
+}
+
+gboolean
+tables_set (Sql *sql, const char *key, const char *value, GError **error)
+{
+  return set_value (sql,
+                    "INSERT INTO run VALUES (?1, ?2, row_sum ('run', ?1, ?2))"
+                    " ON CONFLICT (key) DO UPDATE SET value = excluded.value, sum = excluded.sum"
+                    " WHERE sum IS NOT excluded.sum",
+                    key, value, strlen (value), error);
+}
+
+gboolean
+tables_set_first (Sql *sql, const char *key, const void *data, gsize size, GError **error)
+{
+  return set_value (sql, "INSERT OR IGNORE INTO run VALUES (?1, ?2, row_sum ('run', ?1, ?2))", key,
+                    data, size, error);
+}
+
+GBytes *
+tables_get (Sql *sql, const char *key, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (
+      sql, "SELECT value FROM run WHERE key = ?1 AND sum IS row_sum ('run', key, value)", error);
+  gboolean has_row;
+  if (statement == NULL)
+    return NULL;
+  sql_bind_string (statement, 1, key);
+  if (!sql_next (sql, statement, &has_row, error) || !has_row)
+    return NULL;
+  GBytes *value = sql_column_bytes (statement, 0);
+  sqlite3_reset (statement);
+  return value;
+}
+
+char *
+tables_get_string (Sql *sql, const char *key, GError **error)
+{
+  g_autoptr (GBytes) value = tables_get (sql, key, error);
+  return value != NULL ? g_strndup (
+             g_bytes_get_data (value, NULL) != NULL ? g_bytes_get_data (value, NULL) : "",
+             g_bytes_get_size (value))
+                       : NULL;
+}
+
+gboolean
+tables_put_constant (Sql *sql, const TablesValue *constant, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (
+      sql,
+      "INSERT INTO constant VALUES (?1, ?2, ?3, ?4,"
+      " row_sum ('constant', ?1, ?2, ?3, ?4))"
+      " ON CONFLICT (name) DO UPDATE SET type = excluded.type, digest = excluded.digest,"
+      " value = excluded.value, sum = excluded.sum WHERE sum IS NOT excluded.sum",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, constant->name);
+  sql_bind_string (statement, 2, constant->type);
+  sql_bind_string (statement, 3, constant->digest);
+  cell_bind (statement, 4, constant->type, constant->value);
+  return sql_finish (sql, statement, error);
+}
+
+gboolean
+tables_put_best (Sql *sql, const TablesValue *best, GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (sql,
+                   "INSERT INTO best VALUES (?1, ?2, ?3, row_sum ('best', ?1, ?2, ?3))"
+                   " ON CONFLICT (name) DO UPDATE SET type = excluded.type, value = excluded.value,"
+                   " sum = excluded.sum WHERE sum IS NOT excluded.sum",
+                   error);
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, best->name);
+  sql_bind_string (statement, 2, best->type);
+  cell_bind (statement, 3, best->type, best->value);
+  return sql_finish (sql, statement, error);
+}
+
+static void
+bind_time (sqlite3_stmt *statement, int index, gint64 seconds)
+{
+  if (seconds > 0)
+    sqlite3_bind_int64 (statement, index, seconds);
+}
+
+gboolean
+tables_put_node (Sql *sql, const TablesNode *node, GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (sql,
+                   "INSERT INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+                   " row_sum ('node', ?1, ?2, ?3, ?4, ?5, ?6, ?7))"
+                   " ON CONFLICT (id) DO UPDATE SET name = excluded.name, site = excluded.site,"
+                   " address = excluded.address, left = NULL, cause = NULL,"
+                   " sum = row_sum ('node', id, excluded.name, excluded.site, excluded.address,"
+                   " joined, NULL, NULL)"
+                   " WHERE name IS NOT excluded.name OR site IS NOT excluded.site"
+                   " OR address IS NOT excluded.address OR left IS NOT NULL",
+                   error);
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, node->id);
+  sql_bind_string (statement, 2, node->name);
+  sql_bind_string (statement, 3, node->site);
+  sql_bind_string (statement, 4, node->address);
+  bind_time (statement, 5, node->joined);
+  bind_time (statement, 6, node->left);
+  sql_bind_string (statement, 7, node->cause);
+  return sql_finish (sql, statement, error);
+}
+
+gboolean
+tables_end_node (Sql *sql, const char *id, gint64 left, const char *cause, GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (sql,
+                   "UPDATE node SET left = ?2, cause = ?3,"
+                   " sum = row_sum ('node', id, name, site, address, joined, ?2, ?3)"
+                   " WHERE id = ?1 AND left IS NULL",
+                   error);
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, id);
+  bind_time (statement, 2, left);
+  sql_bind_string (statement, 3, cause);
+  return sql_finish (sql, statement, error);
+}
+
+gboolean
+tables_end_all_nodes (Sql *sql, gint64 left, const char *cause, GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (sql,
+                   "UPDATE node SET left = ?1, cause = ?2,"
+                   " sum = row_sum ('node', id, name, site, address, joined, ?1, ?2)"
+                   " WHERE left IS NULL",
+                   error);
+  if (statement == NULL)
+    return FALSE;
+  bind_time (statement, 1, left);
+  sql_bind_string (statement, 2, cause);
+  return sql_finish (sql, statement, error);
+}
+
+gboolean
+tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (sql,
+                                       "INSERT INTO event SELECT id, ?1, ?2, ?3, ?4, NULL, ?5,"
+                                       " row_sum ('event', id, ?1, ?2, ?3, ?4, NULL, ?5)"
+                                       " FROM (SELECT ifnull(max(id), 0) + 1 AS id FROM event)",
+                                       error);
+  if (statement == NULL)
+    return FALSE;
+  bind_time (statement, 1, event->at);
+  sql_bind_string (statement, 2, event->kind);
+  sql_bind_string (statement, 3, event->node);
+  sql_bind_string (statement, 4, event->path);
+  sql_bind_string (statement, 5, event->detail);
+  if (!sql_finish (sql, statement, error))
+    return FALSE;
+  statement
+      = sql_ready (sql, "DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?1", error);
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_int64 (statement, 1, keep);
+  return sql_finish (sql, statement, error);
+}
+
+static gboolean
+each_value (Sql *sql, const char *text, TablesEachValue each, gpointer data, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (sql, text, error);
+  gboolean has_row = statement != NULL;
+  if (statement == NULL)
+    return FALSE;
+  while (sql_next (sql, statement, &has_row, error))
+    {
+      if (!has_row)
+        return TRUE;
+      g_autofree char *name = sql_column_string (statement, 0);
+      g_autofree char *type = sql_column_string (statement, 1);
+      g_autofree char *digest = sql_column_string (statement, 2);
+      g_autoptr (GBytes) bytes = type != NULL ? cell_read (statement, 3, type) : NULL;
+      TablesValue value = { .name = name, .type = type, .digest = digest, .value = bytes };
+      if (bytes != NULL && name != NULL && !each (&value, data, error))
+        {
+          sqlite3_reset (statement);
+          return FALSE;
+        }
+    }
+  return FALSE;
+}
+
+gboolean
+tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GError **error)
+{
+  return each_value (sql,
+                     "SELECT name, type, digest, value FROM constant"
+                     " WHERE sum IS row_sum ('constant', name, type, digest, value) ORDER BY name",
+                     each, data, error);
+}
+
+gboolean
+tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error)
+{
+  return each_value (sql,
+                     "SELECT name, type, NULL, value FROM best"
+                     " WHERE sum IS row_sum ('best', name, type, value) ORDER BY name",
+                     each, data, error);
+}
+
+gboolean
+tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (
+      sql,
+      "SELECT id, name, site, address, joined, left, cause FROM node"
+      " WHERE sum IS row_sum ('node', id, name, site, address, joined, left, cause) ORDER BY id",
+      error);
+  gboolean has_row = statement != NULL;
+  if (statement == NULL)
+    return FALSE;
+  while (sql_next (sql, statement, &has_row, error))
+    {
+      if (!has_row)
+        return TRUE;
+      g_autofree char *id = sql_column_string (statement, 0);
+      g_autofree char *name = sql_column_string (statement, 1);
+      g_autofree char *site = sql_column_string (statement, 2);
+      g_autofree char *address = sql_column_string (statement, 3);
+      g_autofree char *cause = sql_column_string (statement, 6);
+      TablesNode node = { .id = id,
+                          .name = name,
+                          .site = site,
+                          .address = address,
+                          .cause = cause,
+                          .joined = sqlite3_column_int64 (statement, 4),
+                          .left = sqlite3_column_int64 (statement, 5) };
+      if (id != NULL && !each (&node, data, error))
+        {
+          sqlite3_reset (statement);
+          return FALSE;
+        }
+    }
+  return FALSE;
+}
+
+/* A file of the same identity makes its checksums as we do, so they are copied with the rows. */
+static gboolean
+copy_rows (Sql *to, sqlite3_stmt *put, Sql *from, sqlite3_stmt *get, GError **error)
+{
+  int n = sqlite3_column_count (get);
+  gboolean has_row = TRUE;
+  while (sql_next (from, get, &has_row, error))
+    {
+      if (!has_row)
+        return TRUE;
+      for (int i = 0; i < n; i++)
+        sqlite3_bind_value (put, i + 1, sqlite3_column_value (get, i));
+      if (!sql_finish (to, put, error))
+        {
+          sqlite3_reset (get);
+          return FALSE;
+        }
+    }
+  return FALSE;
+}
+
+static gboolean
+count_bad (Sql *from, const char *text, guint64 *dropped, GError **error)
+{
+  gboolean has_row;
+  sqlite3_stmt *statement = sql_ready (from, text, error);
+  if (statement == NULL || !sql_next (from, statement, &has_row, error))
+    return FALSE;
+  *dropped += (guint64)sqlite3_column_int64 (statement, 0);
+  sqlite3_reset (statement);
+  return TRUE;
+}
+
+#define COPY(table, columns, marks) \
+  { \
+    "SELECT " columns ", sum FROM " table " WHERE sum IS row_sum ('" table "', " columns ")", \
+        "SELECT count(*) FROM " table " WHERE sum IS NOT row_sum ('" table "', " columns ")", \
+        "INSERT OR IGNORE INTO " table " VALUES (" marks ")" \
+  }
+
+gboolean
+tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error)
+{
+  static const struct
+  {
+    const char *get, *count, *put;
+  } copies[] = {
+    COPY ("run", "key, value", "?, ?, ?"),
+    COPY ("node", "id, name, site, address, joined, left, cause", "?, ?, ?, ?, ?, ?, ?, ?"),
+    COPY ("constant", "name, type, digest, value", "?, ?, ?, ?, ?"),
+    COPY ("best", "name, type, value", "?, ?, ?, ?"),
+    COPY ("keep", "path, children, digest, type, value", "?, ?, ?, ?, ?, ?"),
+    COPY ("event", "id, at, kind, node, path, work_s, detail", "?, ?, ?, ?, ?, ?, ?, ?"),
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (copies); i++)
+    {
+      if (!count_bad (from, copies[i].count, dropped, error))
+        return FALSE;
+      sqlite3_stmt *get = sql_ready (from, copies[i].get, error);
+      sqlite3_stmt *put = get != NULL ? sql_ready (to, copies[i].put, error) : NULL;
+      if (put == NULL || !copy_rows (to, put, from, get, error))
+        return FALSE;
+    }
+  return TRUE;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The small tables of a checkpoint: run, node, constant, best, event. Each call is one statement
+ * inside the caller's transaction. */
+#pragma once
+
+#include "storage/sql.h"
+
+/* Writing what is there already changes nothing in the file.
+ * run: key and value; set_first: a value that is there stays. */
+gboolean tables_set (Sql *sql, const char *key, const char *value, GError **error);
+gboolean tables_set_first (Sql *sql, const char *key, const void *data, gsize size, GError **error);
+/* (transfer full) (nullable): a verified value of run; NULL without an error when it is not there.
+ */
+GBytes *tables_get (Sql *sql, const char *key, GError **error);
+char *tables_get_string (Sql *sql, const char *key, GError **error);
+
+typedef struct
+{
+  const char *name, *type;
+  const char *digest; /* (nullable) hexadecimal; constants only */
+  GBytes *value;
+} TablesValue;
+
+gboolean tables_put_constant (Sql *sql, const TablesValue *constant, GError **error);
+gboolean tables_put_best (Sql *sql, const TablesValue *best, GError **error);
+
+typedef struct
+{
+  const char *id, *name, *site, *address, *cause;
+  gint64 joined, left; /* unix seconds; 0: not yet */
+} TablesNode;
+
+/* A node that is there already keeps the time at which it joined, and is here again. */
+gboolean tables_put_node (Sql *sql, const TablesNode *node, GError **error);
+/* Notes that a node left; an unknown one, or one that had left, stays as it is. */
+gboolean tables_end_node (Sql *sql, const char *id, gint64 left, const char *cause, GError **error);
+
+/* The same for all that have not left. */
+gboolean tables_end_all_nodes (Sql *sql, gint64 left, const char *cause, GError **error);
+
+typedef struct
+{
+  gint64 at; /* unix seconds */
+  const char *kind, *node, *path, *detail;
+} TablesEvent;
+
+/* Only the newest `keep` events stay. */
+gboolean tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error);
+
+/* Calls `each` for every verified row; what is passed lives for the call. FALSE from `each` stops,
+ * as an error. */
+typedef gboolean (*TablesEachValue) (const TablesValue *value, gpointer data, GError **error);
+typedef gboolean (*TablesEachNode) (const TablesNode *node, gpointer data, GError **error);
+gboolean tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GError **error);
+gboolean tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error);
+gboolean tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error);
+
+/* Copies the verified rows of all small tables (and of keep) from one file into another of the same
+ * identity; a row whose key is there already stays as it is there. `dropped` grows by the rows that
+ * did not verify. */
+gboolean tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error);

@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Strangers talk to the nodes' sockets while a run goes on: the run does not care.
+. "$(dirname "$0")/lib.sh"
+command -v perl >/dev/null || { echo "1..0 # SKIP no perl"; exit 0; }
+choose_heavy
+
+# Throws bytes at an address (unix:PATH or tcp:HOST:PORT): random ones, long frames, nothing at all.
+cat >"$work/throw.pl" <<'END'
+use strict; use Socket; $SIG{PIPE} = 'IGNORE';
+my $address = shift; my @open;
+for my $round (0 .. 11) {
+  my $s;
+  if ($address =~ /^unix:(.*)/) { socket ($s, AF_UNIX, SOCK_STREAM, 0); connect ($s, pack ('S Z*', AF_UNIX, $1)) or next; }
+  elsif ($address =~ /^tcp:(.*):(\d+)$/) {
+    socket ($s, AF_INET, SOCK_STREAM, 0); connect ($s, sockaddr_in ($2, inet_aton ($1))) or next; }
+  else { next; }
+  my $bytes = $round % 4 == 0 ? join ('', map { chr (int (rand (256))) } 1 .. 4000)
+    : $round % 4 == 1 ? "\xff" x 64
+    : $round % 4 == 2 ? "GET / HTTP/1.0\r\n\r\n"
+    : pack ('V2', 16, 1) . ("\0" x 8);
+  syswrite ($s, $bytes) unless $round > 8;
+  push @open, $s if $round % 2;    # half of them stay and say nothing more
+}
+sleep 2;
+END
+
+throw_at () # RUN
+{
+  local pid address
+  for pid in $(nodes_of "$1" | awk '{ print $1 }'); do
+    while read -r address; do
+      perl "$work/throw.pl" "$address" &
+    done <"$runs/$1/node-$pid.address"
+  done
+}
+
+for way in "" --tcp; do
+  # shellcheck disable=SC2086
+  begin "$satin" run -n 3 --name target $way -- "${heavy[@]}"
+  ok "three nodes are up${way:+ with $way}" wait_for $((10 * slow)) up target 3
+  throw_at target
+  ended
+  is "the answer is right${way:+ with $way}" "$answer" "$heavy_answer"
+  is "nobody died${way:+ with $way}" "$words" ""
+done
+finish

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# kill -9 of single nodes, without a checkpoint: the answer is right, and there once.
+. "$(dirname "$0")/lib.sh"
+choose_heavy
+
+begin "$satin" run -n 4 --name one -- "${heavy[@]}"
+ok "four nodes are up" wait_for $((10 * slow)) up one 4
+victim=$(other_of one)
+kill -9 "$victim"
+ended
+is "without one node the answer is right" "$answer" "$heavy_answer"
+is "and the run is done" "$code" 0
+ok "the death is said in one line" [ "$(grep -c "node $victim died (signal 9)" <<<"$words")" = 1 ]
+
+begin "$satin" run -n 4 --name head -- "${heavy[@]}"
+ok "four nodes are up again" wait_for $((10 * slow)) up head 4
+victim=$(master_of head)
+kill -9 "$victim"
+ended
+is "without the master the answer is right" "$answer" "$heavy_answer"
+is "and that run is done" "$code" 0
+
+# Down to the last node, elders first.
+begin "$satin" run -n 3 --tcp --name last -- "${heavy[@]}"
+ok "three nodes are up" wait_for $((10 * slow)) up last 3
+first=$(master_of last)
+kill -9 "$first"
+new_master () { local now; now=$(master_of last); [ -n "$now" ] && [ "$now" != "$first" ]; }
+ok "another becomes master" wait_for $((20 * slow)) new_master
+kill -9 "$(master_of last)"
+ended
+is "the last node gives the answer" "$answer" "$heavy_answer"
+is "and its run is done" "$code" 0
+finish

@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The launcher against nodes that are shell scripts: everything it hears of a run comes from files, so every way
+# in which a run can end can be played to it.
+. "$(dirname "$0")/lib.sh"
+
+cat >"$work/node" <<'END'
+#!/bin/bash
+# $1 is the part to play. The founder acts; the others wait for the end.
+folder=$SATIN_RUN_FOLDER founder=${SATIN_FOUNDER-}
+join () { echo "unix:$folder/none" >"$folder/.$$"; mv "$folder/.$$" "$folder/node-$$.address"; }
+end () { echo "$1" >"$folder/.$$"; ln "$folder/.$$" "$folder/end" 2>/dev/null; rm "$folder/.$$"; }
+wait_for_end () { until [ -e "$folder/end" ]; do sleep 0.02; done; exit; }
+figures () { echo '{"workers":2,"jobs":5,"work_s":0.25,"checkpoint_bytes":7,"saves":null}' >"$folder/node-$$.stats"; }
+part=$1
+[ "$part" = late-refusal ] || [ "$part" = early-refusal ] || [ "$part" = silent ] || join
+[ "$part" = silent ] && exec sleep 60
+if [ -n "$founder" ]; then
+  case $part in
+    answer) figures; printf 'two\nlines\n' >"$folder/answer"; echo hello >"$folder/answer.err"; end 0 ;;
+    early-refusal) echo "satin: checkpoint 'x' is foreign" >&2; exit 3 ;;
+    late-refusal) echo "checkpoint 'x' is in use" >"$folder/error"; end 5; exit 5 ;;
+    bad-input) echo "tsp: 'x' is empty" >"$folder/answer.err"; end 1 ;;
+    logged) echo "job /0/1 failed" >&2; end 6 ;;
+    arguments) printf '%s|' "$@" >"$folder/answer"; pwd >>"$folder/answer"; end 0 ;;
+    lonely)
+      until [ -s "$folder/gone" ]; do sleep 0.02; done
+      # The launcher has seen the other's end when it has reaped it.
+      while [ -e "/proc/$(cat "$folder/gone")" ]; do sleep 0.02; done
+      sleep 0.3; echo fine >"$folder/answer"; end 0 ;;
+    doomed) sleep 0.2; kill -9 $$ ;;
+  esac
+  exit
+fi
+case $part in
+  lonely) echo "no luck" >&2; echo $$ >"$folder/.gone"; mv "$folder/.gone" "$folder/gone"; exit 9 ;;
+  doomed) sleep 0.2; kill -9 $$ ;;
+  early-refusal | late-refusal) exec sleep 60 ;;
+esac
+figures
+wait_for_end
+END
+chmod +x "$work/node"
+no_folder () { [ -z "$(ls "$runs" 2>/dev/null)" ]; }
+
+try "$satin" run -n 3 --stats "$work/stats" -- "$work/node" answer
+is "the answer is copied to stdout" "$answer" $'two\nlines'
+is "main's words to stderr" "$words" hello
+is "done" "$code" 0
+ok "nothing stays" no_folder
+ok "figures are summed over the nodes" grep -q '"nodes": 3, "workers": 6, "jobs": 15,' "$work/stats"
+ok "what nobody knows is null" grep -q '"saves": null' "$work/stats"
+
+try "$satin" run -n 3 -- "$work/node" early-refusal
+is "a founder that refuses before it has joined gives the code" "$code" 3
+is "and the sentence" "$words" "satin: checkpoint 'x' is foreign"
+ok "the others are ended" no_nodes
+try "$satin" run -n 3 -- "$work/node" late-refusal
+is "a refusal by file gives the code" "$code" 5
+is "and the sentence, once" "$words" "satin: checkpoint 'x' is in use"
+ok "nothing stays of a refusal" no_folder
+try "$satin" run -n 2 -- "$work/node" bad-input
+is "a main that fails gives its code" "$code" 1
+is "and its words" "$words" "tsp: 'x' is empty"
+ok "nothing stays of that either" no_folder
+try "$satin" run -n 2 --name poison -- "$work/node" logged
+is "a failed job gives 6" "$code" 6
+ok "what the log says is shown" grep -qx "job /0/1 failed" <<<"$words"
+ok "the logs stay" [ -d "$runs/poison" ]
+ok "and are named" grep -q "$runs/poison" <<<"$words"
+
+cd "$work" || exit 1
+try "$satin" run -- ./node arguments "" "a b" -- --name x
+is "arguments and folder arrive as they are" "$answer" "arguments||a b|--|--name|x|$work"
+
+try "$satin" run -n 2 -- "$work/node" lonely
+is "a run goes on without a node that ends" "$answer" fine
+ok "its end is told with its last words" grep -q "ended (exit code 9): no luck; 1 goes on" <<<"$words"
+try "$satin" run -n 2 --name dead -- "$work/node" doomed
+is "a run without nodes is an error" "$code" 1
+is "each death is told" "$(grep -c "died (signal 9)" <<<"$words")" 2
+ok "the folder of the dead stays" [ -d "$runs/dead" ]
+try "$satin" run -n 1 --name dead -- "$work/node" answer
+is "its name can be used again" "$code" 0
+try "$satin" suspend dead
+is "what has ended cannot be suspended" "$code" 1
+
+# Nobody listens, so suspension cannot be asked for, and the second signal kills.
+begin "$satin" run -n 2 --name deaf -- "$work/node" silent
+wait_for 5 test -e "$runs/deaf/run"
+sleep 0.3
+kill -TERM "$begun"
+wait_for 5 grep -q suspending "$work/begun.words"
+kill -TERM "$begun"
+ended
+is "a second signal quits" "$code" 1
+ok "and kills" wait_for $((5 * slow)) no_nodes
+try "$satin" run -n 2 -- "$work/node" silent
+is "who does not join in time is no Satin program" "$code" 1
+ok "in one sentence" [ "$(wc -l <<<"$words")" = 1 ]
+
+longest=$(printf 'x%.0s' {1..64})
+try "$satin" run --name "$longest" -- "$work/node" answer
+is "a name may be 64 letters long" "$code" 0
+try "$satin" run --name "${longest}x" -- "$work/node" answer
+is "but no longer" "$code" 2
+finish

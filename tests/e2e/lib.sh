@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What the end-to-end tests share: TAP, a state folder of their own, waiting for facts instead of sleeping,
+# and an exit that leaves no process behind. Sourced by bash.
+set -u
+: "${SATIN_BIN:?the folder with satin and the apps}" "${SATIN_SOURCE:?the source folder}"
+satin=$SATIN_BIN/satin
+work=$(mktemp -d "${TMPDIR:-/tmp}/satin-e2e-XXXXXX")
+export XDG_STATE_HOME=$work/state
+runs=$XDG_STATE_HOME/satin/runs
+count=0 failures=0 answer='' words='' code=0
+# Sanitized programs are several times slower.
+slow=1
+[ -n "${SATIN_SANITIZED-}" ] && slow=6
+
+# Process numbers of the nodes of this test's runs: they carry our state folder in their environment.
+our_nodes ()
+{
+  grep -lsF "SATIN_RUN_FOLDER=$runs/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'
+}
+
+leave ()
+{
+  local pids
+  pids="$(our_nodes) $(jobs -p)"
+  # shellcheck disable=SC2086
+  kill -9 $pids 2>/dev/null
+  wait 2>/dev/null
+  rm -rf "$work"
+}
+trap leave EXIT
+trap 'exit 1' INT TERM
+
+ok () # NAME COMMAND…: the command succeeds
+{
+  local name=$1
+  shift
+  count=$((count + 1))
+  if "$@"; then
+    echo "ok $count - $name"
+  else
+    failures=$((failures + 1))
+    echo "not ok $count - $name"
+    echo "# failed: $*"
+    [ -n "$words" ] && printf '%s\n' "$words" | head -n 20 | sed 's/^/# stderr: /'
+    show_logs
+  fi
+}
+
+show_logs ()
+{
+  local log
+  for log in "$runs"/*/node-*.log; do
+    [ -s "$log" ] && { echo "# $log"; tail -n 15 "$log" | sed 's/^/# | /'; }
+  done
+}
+
+is () # NAME GOT WANTED
+{
+  ok "$1" [ "$2" = "$3" ]
+  [ "$2" = "$3" ] || { echo "# got:    '$2'"; echo "# wanted: '$3'"; }
+}
+
+skip () # NAME REASON
+{
+  count=$((count + 1))
+  echo "ok $count - $1 # SKIP $2"
+}
+
+# The plan comes last, so a script that breaks off has none, which is an error.
+finish ()
+{
+  echo "1..$count"
+  [ "$failures" -eq 0 ]
+  exit
+}
+
+# Runs a command to its end; $answer is its stdout, $words its stderr, $code its exit code.
+try ()
+{
+  timeout $((60 * slow)) "$@" >"$work/answer" 2>"$work/words" </dev/null
+  code=$?
+  answer=$(cat "$work/answer") words=$(cat "$work/words")
+}
+
+# Starts a command in the background; `ended` waits for it and fills the same three.
+begin ()
+{
+  "$@" >"$work/begun.answer" 2>"$work/begun.words" </dev/null &
+  begun=$!
+}
+
+ended ()
+{
+  wait_for $((60 * slow)) gone "$begun" || kill -9 "$begun" 2>/dev/null
+  wait "$begun" 2>/dev/null
+  code=$?
+  answer=$(cat "$work/begun.answer") words=$(cat "$work/begun.words")
+}
+
+gone () # PID: no such process, or a zombie
+{
+  ! grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"
+}
+
+# wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds.
+wait_for ()
+{
+  local until=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    [ $SECONDS -ge $until ] && return 1
+    sleep 0.05
+  done
+}
+
+# The status of RUN, one node a line: PID ROLES STATE.
+nodes_of ()
+{
+  "$satin" status "$1" --json 2>/dev/null | tr -d ' \n' | sed 's/.*"nodes":\[//' | sed 's/},{/}\n{/g' \
+    | sed -n 's/.*"pid":\([0-9]*\).*"roles":\[\([^]]*\)\].*"state":"\([a-z]*\)".*/\1 [\2] \3/p'
+}
+no_nodes () { [ -z "$(our_nodes)" ]; }
+up () { [ "$(nodes_of "$1" | grep -c ' up$')" -ge "$2" ]; }      # RUN NUMBER
+master_of () { nodes_of "$1" | awk '/"master"/ { print $1; exit }'; }
+other_of () { nodes_of "$1" | awk '!/"master"/ { print $1; exit }'; }
+
+integrity () { [ "$(sqlite3 "$1" 'PRAGMA integrity_check' 2>&1)" = ok ]; }
+rows () { sqlite3 "$1" 'SELECT count (*) FROM result' 2>/dev/null || echo 0; }
+has_rows () { [ "$(rows "$1")" -ge "${2:-1}" ]; }
+
+queens=(1 1 0 0 2 10 4 40 92 352 724 2680 14200 73712 365596 2279184 14772512 95815104)
+
+fibonacci ()
+{
+  local a=0 b=1 i
+  for ((i = 0; i < $1; i++)); do
+    ((b += a, a = b - a))
+  done
+  echo $a
+}
+
+# Chooses a job that keeps this machine busy for some seconds (FACTOR times four), so that there is time to do harm:
+# the command line is ${heavy[@]}, its answer $heavy_answer. Each step of fib takes 1.618 times as long.
+choose_heavy ()
+{
+  local n=24 before ms=0 _
+  while [ $ms -lt 250 ] && [ $n -lt 80 ]; do
+    n=$((n + 2)) ms=1000000
+    # The quicker of two, since somebody else may use this machine for a moment.
+    for _ in 1 2; do
+      before=$(date +%s%N)
+      "$SATIN_BIN/fib" $n >/dev/null 2>&1
+      before=$((($(date +%s%N) - before) / 1000000 + 1))
+      [ $before -lt $ms ] && ms=$before
+    done
+  done
+  while [ $ms -lt $((4000 * ${1:-1})) ]; do
+    n=$((n + 1)) ms=$((ms * 1618 / 1000))
+  done
+  heavy=("$SATIN_BIN/fib" "$n")
+  heavy_answer=$(fibonacci $n)
+}
+
+# Where a TSPLIB instance that the project carries lies; empty when it carries none of that name.
+instance () { find "$SATIN_SOURCE/apps" -name "$1" 2>/dev/null | head -n 1; }

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A program from outside the tree is built against what `make install` installs.
+. "$(dirname "$0")/lib.sh"
+[ -n "${SATIN_SANITIZED-}" ] && { echo "1..0 # SKIP a sanitized library needs its own flags"; exit 0; }
+tree=$SATIN_BIN/..
+prefix=$work/root/usr/local
+try env -u MAKEFLAGS -u MAKELEVEL make -s -C "$tree" install prefix="$prefix" exec_prefix="$prefix"
+is "make install" "$code" 0
+ok "installs header, library and description" \
+  [ -f "$prefix/include/satin/satin.h" -a -f "$prefix/lib/libsatin.a" -a -f "$prefix/lib/pkgconfig/satin.pc" ]
+# The description names the place for which it was configured.
+sed -i "s|^prefix=.*|prefix=$prefix|; s|^exec_prefix=.*|exec_prefix=$prefix|" "$prefix/lib/pkgconfig/satin.pc"
+sed -i "s|^libdir=.*|libdir=$prefix/lib|; s|^includedir=.*|includedir=$prefix/include|" "$prefix/lib/pkgconfig/satin.pc"
+flags=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs satin)
+# shellcheck disable=SC2086
+try "${CC:-gcc}" -std=gnu11 -Wall -Wextra -Werror -O2 -o "$work/sum" "$SATIN_SOURCE/tests/e2e/outside.c" $flags
+is "a C program compiles and links" "$code" 0
+# shellcheck disable=SC2086
+try "${CXX:-g++}" -std=gnu++17 -Wall -Wextra -O2 -o "$work/sum++" "$SATIN_SOURCE/tests/e2e/outside.cc" $flags
+is "a C++ program compiles and links" "$code" 0
+try "$work/sum" 100000
+is "it runs alone" "$answer" 4999950000
+try "$prefix/bin/satin" run -n 3 -- "$work/sum" 100000
+is "it runs on three nodes with the installed satin" "$answer" 4999950000
+try "$satin" run -n 3 -- "$work/sum++" 100000
+is "so does the C++ one" "$answer" 4999950000
+finish

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A grid on one machine gives one answer, once.
+. "$(dirname "$0")/lib.sh"
+
+try "$satin" run -n 4 -- "$SATIN_BIN/fib" 27
+is "four nodes compute fib" "$answer" 196418
+is "a run that is done exits with 0" "$code" 0
+is "nothing else is said" "$words" ""
+ok "the folder of the run is removed" [ -z "$(ls "$runs" 2>/dev/null)" ]
+ok "no process is left" wait_for $((5 * slow)) no_nodes
+
+try "$satin" run -n 4 --tcp --stats "$work/stats" -- "$SATIN_BIN/nqueens" 11
+is "four nodes count queens over TCP" "$answer" 2680
+for key in wall_s nodes workers jobs jobs_reused steals_local steals_remote saves saved_rows \
+  checkpoint_bytes crashes work_s lost_s redone_s salvaged_s; do
+  grep -q "\"$key\": *\(null\|[0-9]\)" "$work/stats" || echo "# no $key in the figures"
+done >"$work/missing"
+cat "$work/missing"
+ok "the figures have every key" [ ! -s "$work/missing" ]
+ok "the figures tell four nodes" grep -q '"nodes": *4[,}]' "$work/stats"
+
+try "$satin" run -n 1 -w 1 -- "$SATIN_BIN/fib" 20
+is "one node with one worker computes too" "$answer" 6765
+try "$satin" run -n 3 -w 2 --name three -- "$SATIN_BIN/fib" 0
+is "a run of no work ends" "$answer" 0
+
+tour=$(instance gr17.tsp)
+if [ -n "$tour" ]; then
+  try "$satin" run -n 4 -- "$SATIN_BIN/tsp" "$tour"
+  is "four nodes find the shortest tour" "$(sed -n 's/^length //p' <<<"$answer")" 2085
+  is "the tour is two lines" "$(wc -l <<<"$answer")" 2
+else
+  skip "four nodes find the shortest tour" "no gr17.tsp"
+  skip "the tour is two lines" "no gr17.tsp"
+fi
+
+choose_heavy
+begin "$satin" run -n 4 --name busy -- "${heavy[@]}"
+ok "four nodes are up" wait_for $((10 * slow)) up busy 4
+is "one of them is master" "$(nodes_of busy | grep -c '"master"')" 1
+try "$satin" status --json
+ok "all runs are listed" grep -q '"name": *"busy"' <<<"$answer"
+try "$satin" run --name busy -- "$SATIN_BIN/fib" 3
+is "a name belongs to one run at a time" "$code" 1
+ended
+is "the busy run has the answer" "$answer" "$heavy_answer"
+
+# The launcher only watches: the run goes on without it, and keeps its answer.
+begin "$satin" run -n 3 --name alone -- "${heavy[@]}"
+ok "three nodes are up" wait_for $((10 * slow)) up alone 3
+kill -9 "$begun"
+wait "$begun" 2>/dev/null
+ok "the run ends without its launcher" wait_for $((60 * slow)) test -e "$runs/alone/end"
+is "its answer is kept" "$(cat "$runs/alone/answer" 2>/dev/null)" "$heavy_answer"
+is "its exit code is kept" "$(head -n 1 "$runs/alone/end" 2>/dev/null)" 0
+finish

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A program alone: all cores, no launcher; with a checkpoint it is safe too.
+. "$(dirname "$0")/lib.sh"
+
+try "$SATIN_BIN/fib" 25
+is "a program alone computes" "$answer" 75025
+is "and exits with 0" "$code" 0
+ok "without a checkpoint it leaves no folder" [ -z "$(ls "$runs" 2>/dev/null)" ]
+try "$SATIN_BIN/nqueens" 10 --workers 2 --stats "$work/stats"
+is "Satin's options stand anywhere" "$answer" 724
+ok "the figures have the workers" grep -q '"workers": *2[,}]' "$work/stats"
+try "$SATIN_BIN/fib" 20 --workers 0
+is "no workers is a slip in the usage" "$code" 2
+
+choose_heavy
+file=$work/solo.satin
+begin "${heavy[@]}" --checkpoint "$file" --interval 0.3
+ok "rows appear in the file" wait_for $((20 * slow)) has_rows "$file" 2
+kill -9 "$begun"
+ended
+ok "what was killed left a sound file" integrity "$file"
+try "${heavy[@]}" --checkpoint "$file" --interval 0.3
+is "the same line goes on" "$answer" "$heavy_answer"
+
+file=$work/term.satin
+begin "${heavy[@]}" --checkpoint "$file" --interval 0.3
+ok "rows appear in the second file" wait_for $((20 * slow)) has_rows "$file" 2
+kill -TERM "$begun"
+ended
+is "SIGTERM suspends" "$code" 75
+is "a suspended program has no answer yet" "$answer" ""
+try "$satin" resume "$file" -n 2
+is "satin resume takes a solo program's file" "$answer" "$heavy_answer"
+try "${heavy[@]}" --checkpoint "$file"
+is "a finished file gives its answer again" "$answer" "$heavy_answer"
+finish

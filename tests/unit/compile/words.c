@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every word of satin.h in one program; compiled as C and as C++, with warnings as errors, never
+ * run. */
+#include <satin.h>
+
+SATIN_RECORD (Point, (int32_t, x), (double, y))
+SATIN_RECORD (Line, (Point, a), (Point, ends, 2), (uint8_t, name, 16), (SatinBytes, more))
+
+SATIN_CONST (Line, scene)
+
+static const int64_t *
+smaller (const int64_t *a, const int64_t *b)
+{
+  return *a < *b ? a : b;
+}
+
+static const Point *
+nearer (const Point *a, const Point *b)
+{
+  return a->x < b->x ? a : b;
+}
+
+SATIN_BEST (int64_t, bound, smaller, INT64_MAX)
+SATIN_BEST (Point, point, nearer, { 3, 0 })
+
+SATIN_JOB (fib, int64_t, (int32_t, n))
+{
+  if (n < 2)
+    return n;
+
+  int64_t x, y;
+  satin_spawn (fib, &x, n - 1);
+  satin_spawn (fib, &y, n - 2);
+  satin_sync ();
+  return x + y;
+}
+
+SATIN_JOB (none, uint8_t)
+{
+  return 1;
+}
+
+SATIN_JOB_DECLARE (odd, uint8_t, (int32_t, n), (uint8_t, board, 16));
+
+SATIN_JOB (even, uint8_t, (int32_t, n), (uint8_t, board, 16))
+{
+  return n == 0 ? satin_call (none) : satin_call (odd, n - 1, board);
+}
+
+SATIN_JOB_DEFINE (odd, uint8_t, (int32_t, n), (uint8_t, board, 16))
+{
+  return n == 0 ? 0 : satin_call (even, n - 1, board);
+}
+
+SATIN_JOB (lines, Line, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d), (Line, e),
+           (SatinBytes, f), (Line, g, 2), (double, h))
+{
+  Line results[3], line = e;
+
+  if (a == 0 || satin_best (bound) < c)
+    return satin_const (scene)->a.x > d ? g[0] : line;
+  for (int i = 0; i < 3; i++)
+    satin_spawn (lines, &results[i], (int8_t)(a - 1), b, c, d, e, f, g, h);
+  satin_sync ();
+  line.more = satin_bytes (g_bytes_new (&line.a, sizeof line.a));
+  satin_improve (point, &line.a);
+  return line;
+}
+
+static int
+words_main (SatinRun *run, int argc, char **argv)
+{
+  Line line = { { 1, 2 }, { { 1, 2 }, { 3, 4 } }, { 0 }, NULL };
+  GError *error = NULL;
+  int64_t result;
+  uint8_t one;
+
+  if (argc < 2 || satin_input (run, argv[1], &error) == NULL)
+    return 1;
+  satin_publish (run, scene, &line);
+  if (!satin_root (run, fib, &result, 30) || !satin_root (run, none, &one))
+    return satin_stopped (run);
+  return (int)result + satin_best (point).x;
+}
+
+SATIN_APP ("words", "FILE", words_main, &fib_job, &none_job, &even_job, &odd_job, &lines_job)

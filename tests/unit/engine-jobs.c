@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs for the tests of the engine, and what they give when computed without it. */
+#include "config.h"
+
+#include "engine-jobs.h"
+
+#include <sched.h>
+
+int engine_test_leaf_spins;
+static int gate = -1, leaves; /* atomic */
+
+void
+engine_test_gate (int n)
+{
+  __atomic_store_n (&leaves, 0, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&gate, n, __ATOMIC_SEQ_CST);
+}
+
+gboolean
+engine_test_gate_reached (void)
+{
+  return __atomic_load_n (&leaves, __ATOMIC_SEQ_CST) >= __atomic_load_n (&gate, __ATOMIC_SEQ_CST);
+}
+
+SATIN_JOB_DEFINE (fib, int64_t, (int32_t, n))
+{
+  int64_t x, y;
+
+  if (n < 2)
+    return n;
+  satin_spawn (fib, &x, n - 1);
+  satin_spawn (fib, &y, n - 2);
+  satin_sync ();
+  return x + y;
+}
+
+int64_t
+serial_fib (int32_t n)
+{
+  return n < 2 ? n : serial_fib (n - 1) + serial_fib (n - 2);
+}
+
+static gboolean
+is_free (const Board *board, int column)
+{
+  for (int row = 0; row < board->row; row++)
+    {
+      int other = board->columns[row], distance = board->row - row;
+
+      if (other == column || other - column == distance || column - other == distance)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static Board
+with_queen (Board board, int column)
+{
+  board.columns[board.row++] = (int8_t)column;
+  return board;
+}
+
+SATIN_JOB_DEFINE (queens, int64_t, (Board, board))
+{
+  int64_t counts[16], sum = 0;
+  int n = 0;
+
+  if (board.row == board.n)
+    return 1;
+  for (int column = 0; column < board.n; column++)
+    if (is_free (&board, column))
+      satin_spawn (queens, &counts[n++], with_queen (board, column));
+  satin_sync ();
+  for (int i = 0; i < n; i++)
+    sum += counts[i];
+  return sum;
+}
+
+int64_t
+serial_queens (Board board)
+{
+  int64_t sum = 0;
+
+  if (board.row == board.n)
+    return 1;
+  for (int column = 0; column < board.n; column++)
+    if (is_free (&board, column))
+      sum += serial_queens (with_queen (board, column));
+  return sum;
+}
+
+static int64_t
+phase_leaf (int32_t seed)
+{
+  volatile int spins = engine_test_leaf_spins;
+
+  while (spins > 0)
+    spins = spins - 1;
+  __atomic_fetch_add (&leaves, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n (&gate, __ATOMIC_SEQ_CST) >= 0 && engine_test_gate_reached ())
+    sched_yield ();
+  return seed % 97;
+}
+
+/* The second phase's arguments depend on the first's results. */
+SATIN_JOB_DEFINE (phases, int64_t, (int32_t, depth), (int32_t, seed))
+{
+  int64_t a, b, c, d;
+
+  if (depth == 0)
+    return phase_leaf (seed);
+  satin_spawn (phases, &a, depth - 1, seed + 1);
+  satin_spawn (phases, &b, depth - 1, seed * 3 % 1009);
+  satin_sync ();
+  satin_spawn (phases, &c, depth - 1, (int32_t)(a % 1009));
+  satin_spawn (phases, &d, depth - 1, (int32_t)(b % 1009));
+  satin_sync ();
+  return (a + 2 * b + 3 * c + 4 * d) % 1000003;
+}
+
+int64_t
+serial_phases (int32_t depth, int32_t seed)
+{
+  int64_t a, b, c, d;
+
+  if (depth == 0)
+    return seed % 97;
+  a = serial_phases (depth - 1, seed + 1);
+  b = serial_phases (depth - 1, seed * 3 % 1009);
+  c = serial_phases (depth - 1, (int32_t)(a % 1009));
+  d = serial_phases (depth - 1, (int32_t)(b % 1009));
+  return (a + 2 * b + 3 * c + 4 * d) % 1000003;
+}
+
+static Wide
+widen (Wide a, Wide b)
+{
+  a.pair.low = (a.pair.low + b.pair.high) % 1000003;
+  a.pair.high ^= b.pair.low;
+  for (int i = 0; i < 64; i++)
+    a.numbers[i] = (a.numbers[i] * 31 + b.numbers[63 - i]) % 1000003;
+  return a;
+}
+
+static Wide
+seeded (Wide in, int i)
+{
+  in.numbers[i]++;
+  in.pair.high += i;
+  return in;
+}
+
+SATIN_JOB_DEFINE (wide, Wide, (int32_t, depth), (Wide, in))
+{
+  Wide x, y, z;
+
+  if (depth == 0)
+    return widen (in, in);
+  satin_spawn (wide, &x, depth - 1, seeded (in, 1));
+  satin_spawn (wide, &y, depth - 1, seeded (in, 2));
+  satin_sync ();
+  satin_spawn (wide, &z, depth - 1, seeded (x, 3));
+  satin_sync ();
+  return widen (widen (x, y), z);
+}
+
+Wide
+serial_wide (int32_t depth, Wide in)
+{
+  Wide x, y, z;
+
+  if (depth == 0)
+    return widen (in, in);
+  x = serial_wide (depth - 1, seeded (in, 1));
+  y = serial_wide (depth - 1, seeded (in, 2));
+  z = serial_wide (depth - 1, seeded (x, 3));
+  return widen (widen (x, y), z);
+}
+
+static SatinBytes
+as_bytes (char *text)
+{
+  return satin_bytes (g_bytes_new_take (text, strlen (text)));
+}
+
+static char *
+join (const char *a, gsize na, const char *b, gsize nb, char between)
+{
+  return g_strdup_printf ("%.*s%c%.*s", (int)na, a, between, (int)nb, b);
+}
+
+SATIN_JOB_DEFINE (text, SatinBytes, (int32_t, depth), (SatinBytes, prefix))
+{
+  SatinBytes x, y;
+  gsize n, nx, ny;
+  const char *p = g_bytes_get_data (prefix, &n), *px, *py;
+
+  if (depth == 0)
+    return prefix;
+  satin_spawn (text, &x, depth - 1, as_bytes (join (p, n, "l", 1, '.')));
+  satin_spawn (text, &y, depth - 1, as_bytes (join (p, n, "r", 1, '.')));
+  satin_sync ();
+  px = g_bytes_get_data (x, &nx);
+  py = g_bytes_get_data (y, &ny);
+  return as_bytes (join (px, nx, py, ny, ','));
+}
+
+char *
+serial_text (int32_t depth, const char *prefix)
+{
+  g_autofree char *l = NULL, *r = NULL, *x = NULL, *y = NULL;
+
+  if (depth == 0)
+    return g_strdup (prefix);
+  l = g_strdup_printf ("%s.l", prefix);
+  r = g_strdup_printf ("%s.r", prefix);
+  x = serial_text (depth - 1, l);
+  y = serial_text (depth - 1, r);
+  return g_strdup_printf ("%s,%s", x, y);
+}
+
+/* Calls before, between and after spawns. */
+SATIN_JOB_DEFINE (calls, int64_t, (int32_t, n))
+{
+  int64_t a, b, c, d, e;
+
+  if (n < 3)
+    return n;
+  a = satin_call (calls, n - 3);
+  satin_spawn (calls, &b, n - 2);
+  c = satin_call (fib, n - 3);
+  satin_spawn (calls, &d, n - 3);
+  satin_sync ();
+  e = satin_call (calls, n - 3);
+  return (a + 3 * b + 5 * c + 7 * d + 11 * e) % 1000003;
+}
+
+int64_t
+serial_calls (int32_t n)
+{
+  if (n < 3)
+    return n;
+  return (serial_calls (n - 3) + 3 * serial_calls (n - 2) + 5 * serial_fib (n - 3)
+          + 7 * serial_calls (n - 3) + 11 * serial_calls (n - 3))
+         % 1000003;
+}
+
+SATIN_JOB_DEFINE (is_even, uint8_t, (int32_t, n))
+{
+  uint8_t odd;
+
+  if (n == 0)
+    return 1;
+  satin_spawn (is_odd, &odd, n - 1);
+  satin_sync ();
+  return odd;
+}
+
+SATIN_JOB_DEFINE (is_odd, uint8_t, (int32_t, n))
+{
+  uint8_t even;
+
+  if (n == 0)
+    return 0;
+  satin_spawn (is_even, &even, n - 1);
+  satin_sync ();
+  return even;
+}
+
+/* A long spine with a leaf at each level. */
+SATIN_JOB_DEFINE (comb, int64_t, (int32_t, depth))
+{
+  int64_t x, y;
+
+  if (depth == 0)
+    return 0;
+  satin_spawn (phases, &x, 0, depth);
+  satin_spawn (comb, &y, depth - 1);
+  satin_sync ();
+  return x + y;
+}
+
+static int64_t
+serial_comb (int32_t depth)
+{
+  int64_t sum = 0;
+
+  for (; depth > 0; depth--)
+    sum += depth % 97;
+  return sum;
+}
+
+SATIN_JOB_DEFINE (eight, int64_t, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d),
+                  (int32_t, e), (uint32_t, f), (int64_t, g), (double, h))
+{
+  int64_t x;
+
+  if (a == 0)
+    return b + c + d + e + f + g + (int64_t)h;
+  satin_spawn (eight, &x, (int8_t)(a - 1), b, c, d, e, f, g, h + 0.5);
+  satin_sync ();
+  return x;
+}
+
+const SatinJob *const engine_test_jobs[]
+    = { &fib_job,     &queens_job, &phases_job, &wide_job,  &text_job, &calls_job,
+        &is_even_job, &is_odd_job, &comb_job,   &eight_job, NULL };
+
+static GBytes *
+number (int64_t n)
+{
+  return record_encode (&satin_type_int64_t, &n);
+}
+
+GBytes *
+serial_encoded (guint32 job, GBytes *bytes)
+{
+  const SatinType *type = engine_test_jobs[job]->args;
+  g_autofree char *args = g_malloc0 (type->size);
+  GBytes *encoded = NULL;
+
+  g_assert_true (record_decode (type, bytes, args, NULL));
+  if (job == JOB_FIB)
+    encoded = number (serial_fib (((satin_args_fib *)(void *)args)->n));
+  if (job == JOB_CALLS)
+    encoded = number (serial_calls (((satin_args_calls *)(void *)args)->n));
+  if (job == JOB_QUEENS)
+    encoded = number (serial_queens (((satin_args_queens *)(void *)args)->board));
+  if (job == JOB_COMB)
+    encoded = number (serial_comb (((satin_args_comb *)(void *)args)->depth));
+  if (job == JOB_PHASES)
+    {
+      satin_args_phases *a = (void *)args;
+
+      encoded = number (serial_phases (a->depth, a->seed));
+    }
+  if (job == JOB_WIDE)
+    {
+      satin_args_wide *a = (void *)args;
+      Wide result = serial_wide (a->depth, a->in);
+
+      encoded = record_encode (&satin_type_Wide, &result);
+    }
+  if (job == JOB_TEXT)
+    {
+      satin_args_text *a = (void *)args;
+      gsize n;
+      const char *p = g_bytes_get_data (a->prefix, &n);
+      g_autofree char *prefix = g_strndup (p, n);
+      char *result = serial_text (a->depth, prefix);
+      g_autoptr (GBytes) value = g_bytes_new_take (result, strlen (result));
+
+      encoded = record_encode (&satin_type_SatinBytes, &value);
+    }
+  record_clear (type, args);
+  g_assert_nonnull (encoded);
+  return encoded;
+}
+
+/* The arguments of child `number`; the jobs that tests walk through spawn only themselves, but for
+ * the comb's leaves. */
+static void
+descend (guint32 *job, void *data, guint32 number)
+{
+  satin_args_fib *fib_args = data;
+  satin_args_phases *args = data;
+  Board *board = data;
+
+  switch (*job)
+    {
+    case JOB_FIB:
+      fib_args->n -= number == 0 ? 1 : 2;
+      return;
+    case JOB_COMB:
+      if (number == 0)
+        {
+          *job = JOB_PHASES;
+          *args = (satin_args_phases){ 0, fib_args->n };
+        }
+      else
+        fib_args->n--;
+      return;
+    case JOB_PHASES:
+      args->depth--;
+      args->seed = number == 0   ? args->seed + 1
+                   : number == 1 ? args->seed * 3 % 1009
+                   : number == 2
+                       ? (int32_t)(serial_phases (args->depth, args->seed + 1) % 1009)
+                       : (int32_t)(serial_phases (args->depth, args->seed * 3 % 1009) % 1009);
+      return;
+    default:
+      g_assert_cmpuint (*job, ==, JOB_QUEENS);
+      for (int column = 0; column < board->n; column++)
+        if (is_free (board, column) && number-- == 0)
+          {
+            *board = with_queen (*board, column);
+            return;
+          }
+      g_assert_not_reached ();
+    }
+}
+
+GBytes *
+serial_args_at (guint32 root, GBytes *bytes, const guint32 *numbers, guint n, guint32 *job)
+{
+  g_autofree char *args = g_malloc0 (sizeof (Board));
+
+  *job = root;
+  g_assert_true (record_decode (engine_test_jobs[root]->args, bytes, args, NULL));
+  for (guint i = 0; i < n; i++)
+    descend (job, args, numbers[i]);
+  return record_encode (engine_test_jobs[*job]->args, args);
+}

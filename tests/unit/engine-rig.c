@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See engine-rig.h. */
+#include "config.h"
+
+#include "engine-rig.h"
+
+#include "engine-jobs.h"
+#include "record.h"
+
+#include <time.h>
+
+static void
+wake (void *data)
+{
+  Rig *self = data, *rig = __atomic_load_n (&self->other, __ATOMIC_ACQUIRE);
+
+  rig = rig != NULL ? rig : self;
+  pthread_mutex_lock (&rig->lock);
+  rig->woken = TRUE;
+  pthread_cond_signal (&rig->cond);
+  pthread_mutex_unlock (&rig->lock);
+}
+
+Rig *
+rig_new (guint workers, guint stacks_max, guint64 seed)
+{
+  Rig *rig = g_new0 (Rig, 1);
+  EngineConfig config = { .jobs = engine_test_jobs,
+                          .workers = workers,
+                          .stacks_max = stacks_max,
+                          .seed = seed,
+                          .wake = wake,
+                          .wake_data = rig };
+  g_autoptr (GError) error = NULL;
+
+  pthread_mutex_init (&rig->lock, NULL);
+  pthread_cond_init (&rig->cond, NULL);
+  rig->stems = config.stems = stems_new ();
+  rig->engine = engine_new (&config, &error);
+  g_assert_no_error (error);
+  return rig;
+}
+
+void
+rig_free (Rig *rig)
+{
+  engine_free (rig->engine);
+  stems_free (rig->stems);
+  g_free (rig);
+}
+
+void
+rig_share (Rig *rig, Rig *with)
+{
+  __atomic_store_n (&rig->other, with, __ATOMIC_RELEASE);
+}
+
+void
+rig_start (Rig *rig, guint32 job, const void *args)
+{
+  g_autoptr (GBytes) encoded = record_encode (engine_test_jobs[job]->args, args);
+  Digest digest = engine_digest (rig->engine, job, encoded);
+  g_autoptr (Loan) loan = loan_new (0, "", job, &digest, 1.0, encoded);
+
+  g_assert_true (engine_run (rig->engine, 1, loan));
+}
+
+gboolean
+rig_next (Rig *rig, EngineEvent *event, gint64 wait_us)
+{
+  struct timespec until;
+
+  if (engine_next_event (rig->engine, event))
+    return TRUE;
+  clock_gettime (CLOCK_REALTIME, &until);
+  until.tv_sec += (until.tv_nsec + wait_us * 1000) / 1000000000;
+  until.tv_nsec = (until.tv_nsec + wait_us * 1000) % 1000000000;
+  pthread_mutex_lock (&rig->lock);
+  while (!rig->woken && pthread_cond_timedwait (&rig->cond, &rig->lock, &until) == 0)
+    ;
+  rig->woken = FALSE;
+  pthread_mutex_unlock (&rig->lock);
+  return engine_next_event (rig->engine, event);
+}
+
+GBytes *
+rig_run (Rig *rig, guint32 job, const void *args)
+{
+  EngineEvent event;
+  GBytes *result = NULL;
+
+  rig_start (rig, job, args);
+  while (result == NULL)
+    {
+      if (!rig_next (rig, &event, 1000000))
+        continue;
+      if (event.kind == ENGINE_DONE)
+        result = g_bytes_ref (event.value);
+      engine_event_clear (&event);
+    }
+  return result;
+}

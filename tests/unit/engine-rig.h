@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A driver for the tests of the engine: sleeps until the mailbox has something. */
+#pragma once
+
+#include "exchange.h"
+
+#include <pthread.h>
+
+typedef struct Rig Rig;
+struct Rig
+{
+  Engine *engine;
+  Stems *stems;
+  Rig *other; /* woken in its place, NULL: none */
+  pthread_mutex_t lock;
+  pthread_cond_t cond;
+  gboolean woken;
+};
+
+/* Two rigs that share `woken` sleep and wake together. */
+void rig_share (Rig *rig, Rig *with);
+Rig *rig_new (guint workers, guint stacks_max, guint64 seed);
+void rig_free (Rig *rig);
+/* Gives the job as held job 1 with path "". `args` is the argument struct. */
+void rig_start (Rig *rig, guint32 job, const void *args);
+/* The next event; waits up to the given time. FALSE: none came. */
+gboolean rig_next (Rig *rig, EngineEvent *event, gint64 wait_us);
+/* Runs one job to its end; (transfer full): its encoded result. Other events are dropped. */
+GBytes *rig_run (Rig *rig, guint32 job, const void *args);

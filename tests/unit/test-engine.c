@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One engine alone: every kind of job on one, two and four workers against its serial twin. */
+#include "config.h"
+
+#include "engine-jobs.h"
+#include "engine-rig.h"
+
+#include <stdlib.h>
+
+static const guint worker_counts[] = { 1, 2, 4 };
+
+static void
+check_job (guint32 job, const void *args)
+{
+  g_autoptr (GBytes) encoded = record_encode (engine_test_jobs[job]->args, args);
+  g_autoptr (GBytes) serial = serial_encoded (job, encoded);
+
+  for (guint i = 0; i < G_N_ELEMENTS (worker_counts); i++)
+    {
+      Rig *rig = rig_new (worker_counts[i], 0, i + 1);
+      g_autoptr (GBytes) result = rig_run (rig, job, args);
+
+      g_assert_true (g_bytes_equal (result, serial));
+      rig_free (rig);
+    }
+}
+
+static void
+test_fib (void)
+{
+  check_job (JOB_FIB, &(satin_args_fib){ 25 });
+}
+
+static void
+test_queens (void)
+{
+  check_job (JOB_QUEENS, &(satin_args_queens){ { .n = 8 } });
+}
+
+static void
+test_phases (void)
+{
+  check_job (JOB_PHASES, &(satin_args_phases){ 7, 3 });
+}
+
+static void
+test_wide (void)
+{
+  satin_args_wide args = { .depth = 7 };
+
+  check_job (JOB_WIDE, &args);
+}
+
+static void
+test_text (void)
+{
+  g_autoptr (GBytes) prefix = g_bytes_new_static ("x", 1);
+  satin_args_text args = { 8, prefix };
+
+  check_job (JOB_TEXT, &args);
+}
+
+static void
+test_calls (void)
+{
+  check_job (JOB_CALLS, &(satin_args_calls){ 20 });
+}
+
+static void
+test_comb (void)
+{
+  check_job (JOB_COMB, &(satin_args_comb){ 3000 });
+}
+
+static void
+test_mutual (void)
+{
+  Rig *rig = rig_new (2, 0, 1);
+  g_autoptr (GBytes) result = rig_run (rig, JOB_IS_ODD, &(satin_args_is_odd){ 1001 });
+
+  g_assert_cmpuint (*(const guint8 *)g_bytes_get_data (result, NULL), ==, 1);
+  rig_free (rig);
+}
+
+static void
+test_eight (void)
+{
+  Rig *rig = rig_new (2, 0, 1);
+  satin_args_eight args = { 10, 1, -2, 3, -4, 5, -6, 7.25 };
+  g_autoptr (GBytes) result = rig_run (rig, JOB_EIGHT, &args);
+  int64_t value;
+
+  g_assert_true (record_decode (&satin_type_int64_t, result, &value, NULL));
+  g_assert_cmpint (value, ==, 1 - 2 + 3 - 4 + 5 - 6 + 12);
+  rig_free (rig);
+}
+
+static void
+test_stress (void)
+{
+  engine_test_leaf_spins = 20;
+  for (int i = 0; i < 30; i++)
+    {
+      Rig *rig = rig_new (4, 0, (guint64)i);
+      satin_args_phases args = { 5, i };
+      g_autoptr (GBytes) result = rig_run (rig, JOB_PHASES, &args);
+      int64_t value;
+
+      g_assert_true (record_decode (&satin_type_int64_t, result, &value, NULL));
+      g_assert_cmpint (value, ==, serial_phases (5, i));
+      rig_free (rig);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/engine/fib-is-right-on-any-number-of-workers", test_fib);
+  g_test_add_func ("/engine/queens-is-right", test_queens);
+  g_test_add_func ("/engine/a-second-phase-sees-the-results-of-the-first", test_phases);
+  g_test_add_func ("/engine/values-larger-than-a-slot-are-right", test_wide);
+  g_test_add_func ("/engine/bytes-travel-and-are-released", test_text);
+  g_test_add_func ("/engine/calls-mix-with-spawns", test_calls);
+  g_test_add_func ("/engine/deep-combs-are-right", test_comb);
+  g_test_add_func ("/engine/jobs-recurse-mutually", test_mutual);
+  g_test_add_func ("/engine/eight-arguments-of-all-types", test_eight);
+  g_test_add_func ("/engine/many-small-runs-of-phases", test_stress);
+  return g_test_run ();
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two engines in one process and a driver between them that lends, returns, delays, sends back,
+ * forgets, announces orphans and answers adoptions at random. Every loan and every row is checked
+ * against the oracle: path -> arguments -> serial result. */
+#include "config.h"
+
+#include "engine-jobs.h"
+#include "engine-rig.h"
+
+#include <stdlib.h>
+
+typedef struct
+{
+  guint64 held;
+  int on, lender; /* which engine */
+  guint64 loan;
+  gboolean live;     /* the lender awaits it */
+  gboolean finished; /* value is there, nobody took it yet */
+  gboolean covered;  /* drop it when it ends */
+  char *path;
+  Digest digest;
+  GBytes *value;
+} Job;
+
+typedef struct
+{
+  Rig *rigs[2];
+  guint hungry[2];
+  GPtrArray *jobs; /* of Job */
+  GRand *random;
+  guint64 last_held;
+  guint32 root;
+  GBytes *root_args;
+  GBytes *result;
+  gboolean faults;
+  guint n_lent, n_adopted, n_covered, n_rows, n_back, n_missed, n_orphans;
+} Grid;
+
+static NodeId
+id_of (int on)
+{
+  return (NodeId){ 1, (guint32)on + 1, 7 };
+}
+
+static void
+job_free (void *data)
+{
+  Job *job = data;
+
+  g_free (job->path);
+  g_clear_pointer (&job->value, g_bytes_unref);
+  g_free (job);
+}
+
+static gboolean
+chance (Grid *grid, int percent)
+{
+  return g_rand_int_range (grid->random, 0, 100) < percent;
+}
+
+/* Checks that (job, digest) are what belongs to this path; (transfer full): the arguments. */
+static GBytes *
+check_identity (Grid *grid, int on, const char *path, guint32 job, const Digest *digest)
+{
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  guint32 expected;
+  GBytes *args;
+  Digest right;
+
+  g_assert_true (path_to_numbers (grid->rigs[on]->stems, path, numbers));
+  args = serial_args_at (grid->root, grid->root_args, (guint32 *)(void *)numbers->data,
+                         numbers->len, &expected);
+  g_assert_cmpuint (job, ==, expected);
+  right = engine_digest (grid->rigs[on]->engine, job, args);
+  g_assert_true (digest_equal (digest, &right));
+  return args;
+}
+
+static void
+check_row (Grid *grid, int on, const Row *row)
+{
+  g_autoptr (GBytes) args = check_identity (grid, on, row->path, row->job, &row->digest);
+  g_autoptr (GBytes) value = serial_encoded (row->job, args);
+
+  g_assert_true (g_bytes_equal (value, row->value));
+  g_assert_cmpfloat (row->weight, <=, 1.0);
+  grid->n_rows++;
+}
+
+static void
+announce (Grid *grid, const Job *job)
+{
+  NodeId holder = id_of (job->on);
+
+  for (int i = 0; i < 2; i++)
+    engine_known (grid->rigs[i]->engine, job->path, &job->digest, &holder, job->finished);
+}
+
+static void
+drop (Grid *grid, Job *job)
+{
+  NodeId holder = id_of (job->on);
+
+  for (int i = 0; i < 2; i++)
+    engine_forget (grid->rigs[i]->engine, job->path, &holder);
+  g_ptr_array_remove (grid->jobs, job);
+}
+
+static Job *
+find_held (Grid *grid, int on, guint64 held)
+{
+  for (guint i = 0; i < grid->jobs->len; i++)
+    {
+      Job *job = grid->jobs->pdata[i];
+
+      if (job->on == on && job->held == held)
+        return job;
+    }
+  return NULL;
+}
+
+static void
+add_stem (const char *id, const char *stem, void *data)
+{
+  g_assert_true (stems_add (data, id, stem));
+}
+
+static void
+feed (Grid *grid, int on)
+{
+  Engine *lender = grid->rigs[1 - on]->engine;
+  Loan loan = { 0 };
+  Job *job;
+
+  if (grid->hungry[on] == 0 || !engine_lend (lender, &loan))
+    return;
+  grid->hungry[on]--;
+  g_bytes_unref (check_identity (grid, 1 - on, loan.path, loan.job, &loan.digest));
+  g_assert_true (
+      path_each_stem (grid->rigs[1 - on]->stems, loan.path, add_stem, grid->rigs[on]->stems));
+  job = g_new0 (Job, 1);
+  *job = (Job){ .held = ++grid->last_held,
+                .on = on,
+                .lender = 1 - on,
+                .loan = loan.loan,
+                .live = TRUE,
+                .path = g_strdup (loan.path),
+                .digest = loan.digest };
+  g_ptr_array_add (grid->jobs, job);
+  g_assert_true (engine_run (grid->rigs[on]->engine, job->held, &loan));
+  g_free (loan.path);
+  g_bytes_unref (loan.args);
+  grid->n_lent++;
+}
+
+/* The lender loses sight of a job: it is an orphan now, and announced. */
+static void
+orphan (Grid *grid, Job *job)
+{
+  g_assert_true (engine_awaits (grid->rigs[job->lender]->engine, job->loan));
+  job->live = FALSE;
+  grid->n_orphans++;
+  if (chance (grid, 50))
+    announce (grid, job);
+  g_assert_true (engine_back (grid->rigs[job->lender]->engine, job->loan));
+  if (chance (grid, 50))
+    announce (grid, job);
+}
+
+static void
+on_done (Grid *grid, int on, EngineEvent *event)
+{
+  Job *job = find_held (grid, on, event->held);
+
+  if (on == 0 && event->held == 1)
+    {
+      grid->result = g_bytes_ref (event->value);
+      return;
+    }
+  g_assert_nonnull (job);
+  if (job->live && grid->faults && chance (grid, 10))
+    orphan (grid, job);
+  if (job->live)
+    {
+      g_assert_true (engine_put (grid->rigs[job->lender]->engine, job->loan, event->value));
+      g_assert_false (engine_put (grid->rigs[job->lender]->engine, job->loan, event->value));
+      drop (grid, job);
+      return;
+    }
+  job->finished = TRUE;
+  job->value = g_bytes_ref (event->value);
+  if (job->covered)
+    drop (grid, job);
+  else
+    announce (grid, job);
+}
+
+static Job *
+find_orphan (Grid *grid, EngineEvent *event)
+{
+  for (guint i = 0; i < grid->jobs->len; i++)
+    {
+      Job *job = grid->jobs->pdata[i];
+      NodeId id = id_of (job->on);
+
+      if (!job->live && g_str_equal (job->path, event->path) && node_id_equal (&id, &event->holder)
+          && digest_equal (&job->digest, &event->digest))
+        return job;
+    }
+  return NULL;
+}
+
+static void
+on_adopt (Grid *grid, int on, EngineEvent *event)
+{
+  Engine *engine = grid->rigs[on]->engine;
+  Job *job = find_orphan (grid, event);
+
+  g_assert_true (engine_awaits (engine, event->loan));
+  if (job == NULL || chance (grid, 20))
+    {
+      engine_forget (engine, event->path, &event->holder);
+      g_assert_true (engine_back (engine, event->loan));
+      grid->n_missed++;
+      return;
+    }
+  grid->n_adopted++;
+  job->covered = FALSE;
+  job->live = TRUE;
+  job->lender = on;
+  job->loan = event->loan;
+  if (!job->finished)
+    return;
+  g_assert_true (engine_put (engine, job->loan, job->value));
+  drop (grid, job);
+}
+
+static void
+on_covered (Grid *grid, EngineEvent *event)
+{
+  for (guint i = grid->jobs->len; i > 0; i--)
+    {
+      Job *job = grid->jobs->pdata[i - 1];
+
+      if (job->live
+          || !(g_str_equal (job->path, event->path)
+               || path_is_below (grid->rigs[0]->stems, job->path, event->path)))
+        continue;
+      grid->n_covered++;
+      if (job->finished || engine_unrun (grid->rigs[job->on]->engine, job->held))
+        drop (grid, job);
+      else
+        job->covered = TRUE;
+    }
+}
+
+static void
+on_event (Grid *grid, int on, EngineEvent *event)
+{
+  Job *job;
+
+  switch (event->kind)
+    {
+    case ENGINE_HUNGRY:
+      grid->hungry[on] = event->seats;
+      break;
+    case ENGINE_DONE:
+      on_done (grid, on, event);
+      break;
+    case ENGINE_UNRUN:
+      job = find_held (grid, on, event->held);
+      g_assert_nonnull (job);
+      if (job->live)
+        g_assert_true (engine_back (grid->rigs[job->lender]->engine, job->loan));
+      drop (grid, job);
+      break;
+    case ENGINE_ADOPT:
+      on_adopt (grid, on, event);
+      break;
+    case ENGINE_COVERED:
+      on_covered (grid, event);
+      break;
+    case ENGINE_ROWS:
+      for (guint i = 0; i < event->rows->len; i++)
+        check_row (grid, on, event->rows->pdata[i]);
+      break;
+    default:
+      break;
+    }
+}
+
+/* Something goes wrong, now and then. */
+static void
+disturb (Grid *grid)
+{
+  Job *job;
+
+  if (grid->jobs->len == 0 || !chance (grid, 20))
+    return;
+  job = grid->jobs->pdata[g_rand_int_range (grid->random, 0, (gint)grid->jobs->len)];
+  if (!job->live)
+    return;
+  if (chance (grid, 50) && engine_unrun (grid->rigs[job->on]->engine, job->held))
+    {
+      g_assert_true (engine_back (grid->rigs[job->lender]->engine, job->loan));
+      drop (grid, job);
+      grid->n_back++;
+    }
+  else
+    orphan (grid, job);
+}
+
+static void
+run_grid (Grid *grid)
+{
+  gint64 deadline_us = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;
+  EngineEvent event;
+
+  while (grid->result == NULL)
+    {
+      g_assert_cmpint (g_get_monotonic_time (), <, deadline_us);
+      for (int on = 0; on < 2; on++)
+        {
+          while (grid->result == NULL && rig_next (grid->rigs[on], &event, 50))
+            {
+              on_event (grid, on, &event);
+              engine_event_clear (&event);
+            }
+          feed (grid, on);
+        }
+      if (grid->faults)
+        disturb (grid);
+      if (chance (grid, 10))
+        engine_scan (grid->rigs[g_rand_int_range (grid->random, 0, 2)]->engine, chance (grid, 30));
+    }
+}
+
+static void
+check_grid (guint32 root, const void *args, guint workers, guint stacks_max, guint32 seed,
+            gboolean faults)
+{
+  Grid grid = { .root = root, .faults = faults, .last_held = 1 };
+  g_autoptr (GBytes) serial = NULL;
+
+  grid.random = g_rand_new_with_seed (seed);
+  grid.jobs = g_ptr_array_new_with_free_func (job_free);
+  grid.root_args = record_encode (engine_test_jobs[root]->args, args);
+  serial = serial_encoded (root, grid.root_args);
+  for (int i = 0; i < 2; i++)
+    grid.rigs[i] = rig_new (workers, stacks_max, seed * 2 + (guint)i);
+  rig_share (grid.rigs[1], grid.rigs[0]);
+  rig_start (grid.rigs[0], root, args);
+  run_grid (&grid);
+
+  g_assert_true (g_bytes_equal (grid.result, serial));
+
+  g_test_message ("lent %u adopted %u missed %u orphans %u back %u covered %u rows %u", grid.n_lent,
+                  grid.n_adopted, grid.n_missed, grid.n_orphans, grid.n_back, grid.n_covered,
+                  grid.n_rows);
+  /* Wakes of rig 1 go through rig 0. */
+  engine_halt (grid.rigs[1]->engine);
+  engine_halt (grid.rigs[0]->engine);
+  rig_free (grid.rigs[1]);
+  rig_free (grid.rigs[0]);
+  g_ptr_array_unref (grid.jobs);
+  g_rand_free (grid.random);
+  g_bytes_unref (grid.root_args);
+  g_bytes_unref (grid.result);
+}
+
+static guint
+n_seeds (guint n)
+{
+  return g_test_slow () ? n * 20 : n;
+}
+
+static void
+test_calm (void)
+{
+  engine_test_leaf_spins = 2000;
+  check_grid (JOB_FIB, &(satin_args_fib){ 24 }, 2, 0, 1, FALSE);
+  for (guint seed = 1; seed <= n_seeds (8); seed++)
+    check_grid (JOB_PHASES, &(satin_args_phases){ 5, (int32_t)seed }, 1 + seed % 3, 0, seed, FALSE);
+}
+
+static void
+test_faults (void)
+{
+  engine_test_leaf_spins = 5000;
+  for (guint seed = 1; seed <= n_seeds (30); seed++)
+    check_grid (JOB_PHASES, &(satin_args_phases){ 6, (int32_t)seed }, 1 + seed % 3, 0, seed, TRUE);
+}
+
+static void
+test_limit (void)
+{
+  engine_test_leaf_spins = 5000;
+  for (guint seed = 1; seed <= n_seeds (20); seed++)
+    check_grid (JOB_PHASES, &(satin_args_phases){ 5, (int32_t)seed }, 1 + seed % 2, 2 + seed % 2,
+                seed, TRUE);
+}
+
+static void
+test_queens (void)
+{
+  for (guint seed = 1; seed <= n_seeds (10); seed++)
+    check_grid (JOB_QUEENS, &(satin_args_queens){ { .n = 10 } }, 2, 0, seed, TRUE);
+}
+
+/* Deeper than a stem, with a leaf to lend at each level. */
+static void
+test_comb (void)
+{
+  engine_test_leaf_spins = 200000;
+  for (guint seed = 1; seed <= n_seeds (6); seed++)
+    check_grid (JOB_COMB, &(satin_args_comb){ 200 }, 2, 0, seed, TRUE);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/exchange/jobs-are-lent-and-return", test_calm);
+  g_test_add_func ("/exchange/orphans-are-adopted-and-lost-jobs-redone", test_faults);
+  g_test_add_func ("/exchange/the-limit-of-stacks-does-not-stop-a-run", test_limit);
+  g_test_add_func ("/exchange/queens-with-faults", test_queens);
+  g_test_add_func ("/exchange/paths-deeper-than-a-stem", test_comb);
+  return g_test_run ();
+}

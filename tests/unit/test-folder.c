@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The run's folder, in a state folder of this test alone. */
+#include "net/folder.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *state;
+
+static FolderRun
+a_run (const char *name)
+{
+  const char *argv[] = { "", "-x", "two words;", "caf\xe9", "a\\b\n", NULL };
+
+  return (FolderRun){ .name = g_strdup (name),
+                      .program = g_strdup ("/opt/bin/fib"),
+                      .argv = g_strdupv ((char **)argv),
+                      .folder = g_strdup ("/tmp/\xff x"),
+                      .checkpoint = g_strdup ("/tmp/f.satin"),
+                      .interval_s = 2.5,
+                      .workers = 3,
+                      .nodes = 4,
+                      .tcp = TRUE };
+}
+
+static void
+test_round_trip (void)
+{
+  g_auto (FolderRun) run = a_run (NULL), back = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = folder_create (&run, &error), *found = NULL, *credential = NULL;
+  g_autoptr (GPtrArray) names = NULL;
+  struct stat info;
+
+  g_assert_no_error (error);
+  g_assert_true (g_str_has_prefix (run.name, "fib-"));
+  g_assert_true (folder_read (path, &back, &error));
+  g_assert_cmpstr (back.id, ==, run.id);
+  g_assert_cmpint (strlen (back.id), ==, 32);
+  g_assert_cmpstrv (back.argv, run.argv);
+  g_assert_cmpstr (back.folder, ==, run.folder);
+  g_assert_cmpstr (back.checkpoint, ==, run.checkpoint);
+  g_assert_cmpstr (back.sockets, ==, run.sockets);
+  g_assert_cmpfloat (back.interval_s, ==, 2.5);
+  g_assert_cmpint (back.workers, ==, 3);
+  g_assert_true (back.tcp);
+  g_assert_cmpint (stat (path, &info), ==, 0);
+  g_assert_cmpint (info.st_mode & 0777, ==, 0700);
+  credential = folder_credential (path, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (strlen (credential), ==, 64);
+  names = folder_list ();
+  g_assert_cmpint (names->len, ==, 1);
+  found = folder_find (run.name, &error);
+  g_assert_cmpstr (found, ==, path);
+  g_assert_true (folder_remove (path, &error));
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+}
+
+static void
+test_end (void)
+{
+  g_auto (FolderRun) run = a_run ("r1");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = folder_create (&run, &error), *sentence = NULL;
+  int code = -1;
+
+  g_assert_false (folder_has_ended (path, &code, &sentence));
+  g_assert_true (folder_end (path, 75, "stopped\n", &error));
+  g_assert_true (folder_end (path, 0, "late", &error));
+  g_assert_true (folder_has_ended (path, &code, &sentence));
+  g_assert_cmpint (code, ==, 75);
+  g_assert_cmpstr (sentence, ==, "stopped");
+  g_assert_true (folder_remove (path, &error));
+}
+
+static void
+test_taken (void)
+{
+  g_auto (FolderRun) first = a_run ("r2"), second = a_run ("r2"), third = a_run ("../r2");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = NULL, *again = NULL;
+
+  first.launcher_pid = getpid ();
+  path = folder_create (&first, &error);
+  g_assert_no_error (error);
+  g_assert_null (folder_create (&second, &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_TAKEN);
+  g_clear_error (&error);
+  g_assert_null (folder_create (&third, &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_NAME);
+  g_clear_error (&error);
+  g_assert_true (folder_remove (path, &error));
+
+  /* A dead run gives its name back. */
+  g_free (path);
+  first.launcher_pid = 0;
+  path = folder_create (&first, &error);
+  again = folder_create (&second, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (path, ==, again);
+  g_assert_true (folder_remove (path, &error));
+}
+
+static void
+test_nodes (void)
+{
+  g_auto (FolderRun) run = a_run ("r3");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = folder_create (&run, &error);
+  g_autofree char *file = folder_node_file (getpid (), "address");
+  g_autoptr (GBytes) bytes = g_bytes_new_static ("unix:/x\ntcp:127.0.0.1:9\n", 24);
+  g_autoptr (GArray) pids = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  g_assert_false (folder_is_live (path));
+  g_assert_true (folder_write (path, file, bytes, &error));
+  g_assert_true (folder_write (path, "node-12x.address", bytes, &error));
+  pids = folder_pids (path, "address");
+  g_assert_cmpint (pids->len, ==, 1);
+  g_assert_cmpint (g_array_index (pids, gint64, 0), ==, getpid ());
+  lines = folder_addresses (path, getpid ());
+  g_assert_cmpint (g_strv_length (lines), ==, 2);
+  g_assert_cmpstr (lines[1], ==, "tcp:127.0.0.1:9");
+  g_assert_true (folder_is_live (path));
+  g_assert_true (folder_remove (path, &error));
+}
+
+static void
+test_long_path (void)
+{
+  g_auto (FolderRun) run
+      = a_run ("a-name-of-sixty-four-letters-0123456789-0123456789-0123456789-xx");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = folder_create (&run, &error);
+  g_autofree char *socket = NULL;
+
+  g_assert_no_error (error);
+  socket = folder_socket (&run, 2147483647);
+  g_assert_cmpint (strlen (socket), <=, FOLDER_SOCKET_MAX);
+  g_assert_true (folder_remove (path, &error));
+  g_assert_no_error (error);
+  if (strcmp (run.sockets, path) != 0)
+    g_assert_false (g_file_test (run.sockets, G_FILE_TEST_EXISTS));
+}
+
+static void
+test_options (void)
+{
+  g_auto (FolderRun) run = a_run ("r4"), back = { .workers = 1 };
+  g_autofree char *text = folder_options_write (&run);
+
+  folder_options_read (text, &back);
+  g_assert_cmpint (back.nodes, ==, 4);
+  g_assert_cmpint (back.workers, ==, 3);
+  g_assert_cmpfloat (back.interval_s, ==, 2.5);
+  folder_options_read ("[launch]\nnodes=-1\nworkers=x\ninterval=nan\n", &back);
+  g_assert_cmpint (back.nodes, ==, 4);
+  g_assert_cmpint (back.workers, ==, 3);
+  g_assert_cmpfloat (back.interval_s, ==, 2.5);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autofree char *runs = NULL, *satin = NULL;
+  int failed;
+
+  state = g_dir_make_tmp ("satin-folder-test-with-a-long-name-XXXXXX", NULL);
+  g_setenv ("XDG_STATE_HOME", state, TRUE);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/folder/what-was-written-comes-back", test_round_trip);
+  g_test_add_func ("/folder/the-first-end-stays", test_end);
+  g_test_add_func ("/folder/a-name-belongs-to-one-live-run", test_taken);
+  g_test_add_func ("/folder/nodes-are-found-by-their-address-files", test_nodes);
+  g_test_add_func ("/folder/a-socket-name-is-never-too-long", test_long_path);
+  g_test_add_func ("/folder/launch-options-come-back-and-nonsense-is-ignored", test_options);
+  failed = g_test_run ();
+  runs = folder_root ();
+  satin = g_path_get_dirname (runs);
+  g_rmdir (runs);
+  g_rmdir (satin);
+  g_rmdir (state);
+  g_free (state);
+  return failed;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of storage/: files that we did not write, and publishing. Links storage, GLib and SQLite,
+ * nothing of ours. */
+#include "store.h"
+
+#include "storage/guard.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static GBytes *
+contents (const char *path)
+{
+  char *data;
+  gsize size;
+  g_assert_true (g_file_get_contents (path, &data, &size, NULL));
+  return g_bytes_new_take (data, size);
+}
+
+static guint
+entries (const char *folder)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  guint n = 0;
+  while (g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+/* The file at the target is refused with a message that has `word` in it, and is as it was. */
+static void
+assert_refused (Fixture *f, const char *word)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) before = contents (f->target);
+  guint n = entries (f->folder);
+
+  g_autoptr (Sql) sql = guard_open (f->target, &error);
+
+  g_assert_null (sql);
+  g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE);
+  g_test_message ("%s", error->message);
+  if (strstr (error->message, word) == NULL || strstr (error->message, f->target) == NULL)
+    g_error ("'%s' is not in: %s", word, error->message);
+  g_autoptr (GBytes) after = contents (f->target);
+  g_assert_true (g_bytes_equal (before, after));
+  g_assert_cmpuint (entries (f->folder), ==, n);
+}
+
+static void
+change (Fixture *f, const char *statements)
+{
+  sqlite3 *db = NULL;
+  publish (f);
+  g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
+  char *message = NULL;
+  if (sqlite3_exec (db, statements, NULL, NULL, &message) != SQLITE_OK)
+    g_error ("%s: %s", statements, message);
+  sqlite3_close (db);
+}
+
+static void
+test_a_published_file_is_accepted (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  g_autoptr (GError) error = NULL;
+  put (f, "/0", 1, 1);
+  put (f, "/1", 2, 2);
+  publish (f);
+  g_autoptr (GBytes) before = contents (f->target);
+
+  g_autoptr (Sql) sql = guard_open (f->target, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpstr (sql->identity, ==, IDENTITY);
+  assert_rows (sql, "/0=1 /1=2");
+  g_assert_cmpint (sqlite3_exec (sql->db, "DELETE FROM result", 0, 0, 0), !=, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (sql->db, "PRAGMA user_version=9", 0, 0, 0), !=, SQLITE_OK);
+  g_autoptr (GBytes) after = contents (f->target);
+  g_assert_true (g_bytes_equal (before, after));
+}
+
+static void
+test_nothing_there_is_no_error (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  GError *error = NULL;
+  g_assert_null (guard_open (f->target, &error));
+  g_assert_no_error (error);
+  g_assert_true (g_file_set_contents (f->target, "", 0, NULL));
+  g_assert_null (guard_open (f->target, &error));
+  g_assert_no_error (error);
+}
+
+static void
+test_foreign_files_are_refused_untouched (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  g_assert_true (g_file_set_contents (f->target, "my thesis", -1, NULL));
+  assert_refused (f, "not an SQLite file");
+  g_autofree char *garbage = g_malloc (50000);
+  for (int i = 0; i < 50000; i++)
+    garbage[i] = (char)g_test_rand_int ();
+  g_assert_true (g_file_set_contents (f->target, garbage, 50000, NULL));
+  assert_refused (f, "not an SQLite file");
+  change (f, "PRAGMA application_id=7");
+  assert_refused (f, "another program");
+  change (f, "PRAGMA user_version=2");
+  assert_refused (f, "newer Satin (format 2");
+  change (f, "PRAGMA user_version=0");
+  assert_refused (f, "unknown format 0");
+}
+
+static void
+test_another_schema_is_refused_untouched (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  change (f, "CREATE TABLE extra (a)");
+  assert_refused (f, "extra");
+  change (f, "CREATE TRIGGER t AFTER INSERT ON run BEGIN DELETE FROM result; END");
+  assert_refused (f, "t is not part");
+  change (f, "DROP VIEW largest; CREATE VIEW largest AS SELECT 1");
+  assert_refused (f, "largest");
+  change (f, "DROP TABLE keep");
+  assert_refused (f, "lacks");
+  change (f, "UPDATE run SET value = 'f' WHERE key = 'identity'");
+  assert_refused (f, "what it belongs to");
+  change (f, "DELETE FROM run");
+  assert_refused (f, "what it belongs to");
+}
+
+static void
+test_damaged_files_are_refused_untouched (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  for (int i = 0; i < 2000; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/0/%d", i);
+      put (f, path, 1, 1);
+    }
+  publish (f);
+  g_autoptr (GBytes) whole = contents (f->target);
+  gsize size;
+  const char *data = g_bytes_get_data (whole, &size);
+  for (gsize cut = 100; cut < size; cut += 4096 - 100)
+    {
+      g_assert_true (g_file_set_contents (f->target, data, (gssize)cut, NULL));
+      assert_refused (f, "");
+    }
+  g_autofree char *copy = g_memdup2 (data, size);
+  memset (copy + size - 8192, 0x55, 4096);
+  g_assert_true (g_file_set_contents (f->target, copy, (gssize)size, NULL));
+  assert_refused (f, "is damaged");
+}
+
+/* Whatever bit of a file is wrong: it is refused, or what is read of it is right. */
+static void
+test_no_flipped_bit_gives_a_wrong_row (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  for (int i = 0; i < 200; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/0/%d", i);
+      put (f, path, 1, 1);
+    }
+  publish (f);
+  g_autoptr (GBytes) whole = contents (f->target);
+  gsize size;
+  const char *data = g_bytes_get_data (whole, &size);
+  for (int i = 0; i < 300; i++)
+    {
+      g_autofree char *copy = g_memdup2 (data, size);
+      copy[g_test_rand_int_range (0, (gint32)size)] ^= (char)(1 << g_test_rand_int_range (0, 8));
+      g_assert_true (g_file_set_contents (f->target, copy, (gssize)size, NULL));
+      g_autoptr (Sql) sql = guard_open (f->target, NULL);
+      g_autoptr (GString) text = g_string_new (NULL);
+      ResultsQuery all = { 0 };
+      if (sql == NULL || !results_each (sql, &all, add_path, text, NULL, NULL))
+        continue;
+      g_auto (GStrv) rows = g_strsplit (g_strchomp (text->str), " ", -1);
+      for (guint j = 0; rows[j] != NULL; j++)
+        g_assert_true (g_str_has_prefix (rows[j], "/0/") && g_str_has_suffix (rows[j], "=1"));
+    }
+}
+
+static void
+assert_no_place (const char *path, const char *word)
+{
+  g_autoptr (GError) error = NULL;
+  g_assert_null (guard_open (path, &error));
+  g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
+  if (strstr (error->message, word) == NULL)
+    g_error ("'%s' is not in: %s", word, error->message);
+}
+
+static void
+test_what_is_no_plain_file_is_no_place (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  assert_no_place (f->folder, "is a directory");
+  g_assert_cmpint (mkfifo (f->target, 0600), ==, 0);
+  assert_no_place (f->target, "not a regular file");
+  g_unlink (f->target);
+  g_assert_cmpint (symlink (f->work, f->target), ==, 0);
+  assert_no_place (f->target, "symbolic link");
+  g_autofree char *below = g_build_filename (f->work, "below", NULL);
+  assert_no_place (below, "cannot be read");
+}
+
+static void
+test_a_missing_or_unwritable_folder_is_no_place (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *missing = g_build_filename (f->folder, "none", "run.ckpt", NULL);
+  guint64 bytes;
+  guint before = entries (f->folder);
+
+  g_assert_false (publish_try (missing, "run-1", &error));
+  g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
+  g_assert_nonnull (strstr (error->message, "there is no folder"));
+  g_clear_error (&error);
+  g_assert_false (publish_copy (f->sql, missing, "run-1", &bytes, &error));
+  g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
+  g_clear_error (&error);
+  g_assert_false (publish_try ("/proc/self/run.ckpt", "run-1", &error));
+  g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
+  g_clear_error (&error);
+  g_assert_cmpint (g_mkdir (f->target, 0700), ==, 0);
+  g_assert_false (publish_copy (f->sql, f->target, "run-1", &bytes, &error));
+  g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
+  g_assert_cmpuint (entries (f->folder), ==, before + 1);
+}
+
+static mode_t
+mode_of (const char *path)
+{
+  struct stat status;
+  g_assert_cmpint (stat (path, &status), ==, 0);
+  return status.st_mode & 0777;
+}
+
+static void
+test_the_mode_is_the_umasks_or_that_of_the_file_before (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  mode_t old = umask (0027);
+  publish (f);
+  g_assert_cmpuint (mode_of (f->target), ==, 0640);
+  g_assert_cmpint (g_chmod (f->target, 0600), ==, 0);
+  publish (f);
+  g_assert_cmpuint (mode_of (f->target), ==, 0600);
+  umask (old);
+}
+
+static void
+test_leftovers_of_dead_processes_are_swept (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  static const struct
+  {
+    const char *name;
+    gboolean stays;
+  } files[]
+      = { { ".run.ckpt.run-1.999999999.tmp", FALSE }, { ".run.ckpt.run-2.999999999.tmp", TRUE },
+          { ".run.ckpt.run-1.1.tmp", TRUE },          { ".run.ckpt.run-1.x.tmp", TRUE },
+          { ".other.run-1.999999999.tmp", TRUE },     { ".run.ckpt.run-1.tmp", TRUE } };
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autofree char *path = g_build_filename (f->folder, files[i].name, NULL);
+      g_assert_true (g_file_set_contents (path, "x", 1, NULL));
+    }
+
+  publish_sweep (f->target, "run-1");
+
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autofree char *path = g_build_filename (f->folder, files[i].name, NULL);
+      g_assert_true (g_file_test (path, G_FILE_TEST_EXISTS) == files[i].stays);
+    }
+}
+
+static void
+test_a_published_file_has_no_large_gaps (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  struct stat full, small;
+  g_assert_true (results_begin (f->results, NULL));
+  for (int i = 0; i < 10000; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/0/%d", i);
+      put (f, path, 1, 1);
+    }
+  g_assert_true (results_commit (f->results, NULL));
+  publish (f);
+  g_assert_cmpint (stat (f->target, &full), ==, 0);
+  put (f, "/0", 2, 1);
+  publish (f);
+  g_assert_cmpint (stat (f->target, &small), ==, 0);
+
+  g_assert_cmpint (small.st_size * 4, <, full.st_size);
+  g_autoptr (Sql) sql = guard_open (f->target, NULL);
+  g_assert_nonnull (sql);
+  assert_rows (sql, "/0=10001");
+}
+
+static void
+test_a_name_at_the_limit_can_be_published (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  g_autofree char *name = g_strnfill (255, 'n');
+  g_autofree char *run = g_strnfill (300, '/');
+  g_autofree char *target = g_build_filename (f->folder, name, NULL);
+  g_autoptr (GError) error = NULL;
+  guint64 bytes;
+
+  g_assert_true (publish_try (target, run, &error));
+  g_assert_true (publish_copy (f->sql, target, run, &bytes, &error));
+  g_assert_no_error (error);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const NamedTest tests[] = {
+    { "/guard/a-published-file-is-accepted", test_a_published_file_is_accepted },
+    { "/guard/nothing-there-is-no-error", test_nothing_there_is_no_error },
+    { "/guard/foreign-files-are-refused-untouched", test_foreign_files_are_refused_untouched },
+    { "/guard/another-schema-is-refused-untouched", test_another_schema_is_refused_untouched },
+    { "/guard/damaged-files-are-refused-untouched", test_damaged_files_are_refused_untouched },
+    { "/guard/no-flipped-bit-gives-a-wrong-row", test_no_flipped_bit_gives_a_wrong_row },
+    { "/guard/what-is-no-plain-file-is-no-place", test_what_is_no_plain_file_is_no_place },
+    { "/publish/a-missing-or-unwritable-folder-is-no-place",
+      test_a_missing_or_unwritable_folder_is_no_place },
+    { "/publish/the-mode-is-the-umasks-or-that-of-the-file-before",
+      test_the_mode_is_the_umasks_or_that_of_the_file_before },
+    { "/publish/leftovers-of-dead-processes-are-swept",
+      test_leftovers_of_dead_processes_are_swept },
+    { "/publish/a-published-file-has-no-large-gaps", test_a_published_file_has_no_large_gaps },
+    { "/publish/a-name-at-the-limit-can-be-published", test_a_name_at_the_limit_can_be_published },
+  };
+  return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "net/options.h"
+
+#include <string.h>
+
+static Options
+parse (const char *const *argv, const char *expected_error)
+{
+  Options options;
+  g_autoptr (GError) error = NULL;
+  gboolean fine
+      = options_parse (&options, (int)g_strv_length ((char **)argv), (char **)argv, &error);
+  if (expected_error == NULL)
+    g_assert_no_error (error);
+  else
+    {
+      g_assert_false (fine);
+      g_assert_nonnull (strstr (error->message, expected_error));
+    }
+  return options;
+}
+
+static void
+own_options_are_taken_out (void)
+{
+  const char *argv[]
+      = { "p",       "a",       "--workers", "3",  "--interval=0.5", "-x", "--checkpoint",
+          "/t/c.db", "--upper", "7",         "--", "--workers",      NULL };
+
+  Options options = parse (argv, NULL);
+
+  g_assert_cmpint (options.workers, ==, 3);
+  g_assert_cmpfloat (options.interval_s, ==, 0.5);
+  g_assert_cmpstr (options.checkpoint, ==, "/t/c.db");
+  g_assert_cmpint (options.argc, ==, 6);
+  g_assert_cmpstr (options.argv[1], ==, "a");
+  g_assert_cmpstr (options.argv[2], ==, "-x");
+  g_assert_cmpstr (options.argv[3], ==, "--upper");
+  g_assert_cmpstr (options.argv[4], ==, "7");
+  g_assert_cmpstr (options.argv[5], ==, "--workers");
+  g_assert_null (options.argv[6]);
+  options_clear (&options);
+}
+
+static void
+wrong_values_are_refused (void)
+{
+  const char *zero[] = { "p", "--workers", "0", NULL };
+  const char *word[] = { "p", "--workers=x", NULL };
+  const char *missing[] = { "p", "--interval", NULL };
+  const char *negative[] = { "p", "--interval", "-1", NULL };
+  const char *scheme[] = { "p", "--checkpoint", "gopher://h/x", NULL };
+
+  parse (zero, "--workers");
+  parse (word, "'x'");
+  parse (missing, "needs a value");
+  parse (negative, "--interval");
+  parse (scheme, "gopher");
+}
+
+static void
+file_uris_are_paths (void)
+{
+  g_autofree char *path = options_checkpoint_path ("file:///a/b%20c", NULL);
+  g_assert_cmpstr (path, ==, "/a/b c");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/options/own-options-are-taken-out", own_options_are_taken_out);
+  g_test_add_func ("/options/wrong-values-are-refused", wrong_values_are_refused);
+  g_test_add_func ("/options/file-uris-are-paths", file_uris_are_paths);
+  return g_test_run ();
+}

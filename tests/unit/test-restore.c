@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of coordinator/restore.c and identity.c; links coordinator, storage and value. */
+#include "checkpoint.h"
+
+#include <sqlite3.h>
+
+static void
+write_checkpoint (Place *place, gboolean finished)
+{
+  NodeId one = { 1, 2, 3 }, two = { 1, 3, 4 };
+  g_autoptr (GBytes) input = g_bytes_new_static ("four lines\n", 11);
+  g_autoptr (GBytes) best = g_bytes_new_static ("\x2a\0\0\0\0\0\0\0", 8);
+  g_autoptr (GBytes) answer = g_bytes_new_static ("length 7\0\n", 10);
+  Identity identity = identity_make ("run-1", "app", "8");
+  Scribe *scribe = place_scribe (place, G_USEC_PER_SEC, &identity, NULL);
+  g_assert_nonnull (scribe);
+  identity_clear (&identity);
+
+  scribe_joined (scribe, &one, "host1", "here", "unix:/one");
+  scribe_joined (scribe, &two, "host2", "there", "unix:/two");
+  scribe_left (scribe, &two, "crashed");
+  scribe_constant (scribe, "input/a.tsp", "ay", input);
+  scribe_best (scribe, "length", "x", best);
+  save_one (scribe, row_make ("/0", 92, 1500000, 0.25));
+  save_one (scribe, row_make ("/1/4", -1, 500000, 0.5));
+  if (finished)
+    scribe_answer (scribe, answer, 6);
+  scribe_finish (scribe);
+  place_wait (place, &place->n_final, 1);
+  scribe_free (scribe);
+}
+
+static void
+test_nothing_there_is_a_fresh_start (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  Restore restore;
+
+  g_assert_true (restore_look (place->target, &restore, &error));
+  g_assert_false (restore.exists);
+  g_assert_true (g_file_set_contents (place->target, "", 0, NULL));
+  g_assert_true (restore_look (place->target, &restore, &error));
+  g_assert_false (restore.exists);
+  g_autofree char *nowhere = g_build_filename (place->folder, "none", "x", NULL);
+  g_assert_true (restore_look (nowhere, &restore, &error));
+  g_assert_false (restore.exists);
+  g_assert_no_error (error);
+}
+
+static void
+test_a_look_finds_all_that_a_start_needs (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  Restore restore;
+  write_checkpoint (place, FALSE);
+
+  g_assert_true (restore_look (place->target, &restore, &error));
+
+  g_assert_no_error (error);
+  g_assert_true (restore.exists);
+  g_assert_false (restore.finished);
+  g_assert_cmpstr (restore.identity.run, ==, "run-1");
+  g_assert_cmpstr (restore.identity.name, ==, "a name");
+  g_assert_cmpstr (restore.identity.app, ==, "app");
+  g_assert_cmpstr (restore.identity.program, ==, "/usr/bin/prog");
+  g_assert_cmpstr (restore.identity.folder, ==, "/home/somebody");
+  g_assert_cmpstr (restore.identity.options, ==, "[run]\nnodes=4\n");
+  g_assert_cmpstr (restore.identity.version, ==, "0.1.0");
+  g_assert_cmpuint (g_strv_length (restore.identity.argv), ==, 2);
+  g_assert_cmpstr (restore.identity.argv[1], ==, "two words");
+  g_assert_cmpuint (g_strv_length (restore.addresses), ==, 1);
+  g_assert_cmpstr (restore.addresses[0], ==, "unix:/one");
+  g_assert_cmpuint (restore.constants->len, ==, 1);
+  RestoreConstant *constant = g_ptr_array_index (restore.constants, 0);
+  g_assert_cmpstr (constant->name, ==, "input/a.tsp");
+  g_assert_cmpmem (g_bytes_get_data (constant->value, NULL), g_bytes_get_size (constant->value),
+                   "four lines\n", 11);
+  g_assert_cmpuint (restore.bests->len, ==, 1);
+  RestoreConstant *best = g_ptr_array_index (restore.bests, 0);
+  g_assert_cmpstr (best->type, ==, "x");
+  g_assert_cmpuint (g_bytes_get_size (best->value), ==, 8);
+  g_assert_cmpuint (restore.rows, ==, 2);
+  g_assert_cmpuint (restore.rows_bad, ==, 0);
+  g_assert_cmpuint (restore.generation, ==, place->generation);
+  g_assert_cmpfloat (restore.done, ==, 0.75);
+  restore_clear (&restore);
+}
+
+static void
+test_a_finished_checkpoint_gives_its_answer (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Restore restore;
+  write_checkpoint (place, TRUE);
+
+  g_assert_true (restore_look (place->target, &restore, NULL));
+
+  g_assert_true (restore.finished);
+  g_assert_cmpint (restore.exit_code, ==, 6);
+  g_assert_cmpmem (g_bytes_get_data (restore.answer, NULL), g_bytes_get_size (restore.answer),
+                   "length 7\0\n", 10);
+  restore_clear (&restore);
+}
+
+static void
+test_any_argument_comes_back_as_it_was (void)
+{
+  g_autoptr (Place) place = place_new ();
+  char *argv[] = { (char *)"", (char *)"a'b\"c\\d\n", (char *)"\xff\x01", (char *)"ü", NULL };
+  Identity identity = identity_make ("run-1", "app", "8");
+  g_strfreev (identity.argv);
+  identity.argv = g_strdupv (argv);
+  g_free (identity.folder);
+  identity.folder = g_strdup ("/not\xff\xfeutf8");
+  Scribe *scribe = place_scribe (place, G_USEC_PER_SEC, &identity, NULL);
+  scribe_finish (scribe);
+  place_wait (place, &place->n_final, 1);
+  scribe_free (scribe);
+  Restore restore;
+
+  g_assert_true (restore_look (place->target, &restore, NULL));
+
+  g_assert_cmpuint (g_strv_length (restore.identity.argv), ==, 4);
+  for (guint i = 0; i < 4; i++)
+    g_assert_cmpstr (restore.identity.argv[i], ==, argv[i]);
+  g_assert_cmpstr (restore.identity.folder, ==, identity.folder);
+  g_assert_true (restore_matches (&restore, &identity, place->target, NULL));
+  restore_clear (&restore);
+  identity_clear (&identity);
+}
+
+static void
+assert_other (const Restore *restore, const Identity *identity, const char *word)
+{
+  g_autoptr (GError) error = NULL;
+  g_assert_false (restore_matches (restore, identity, "x.ckpt", &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+  if (strstr (error->message, word) == NULL || strstr (error->message, "x.ckpt") == NULL)
+    g_error ("'%s' is not in: %s", word, error->message);
+}
+
+static void
+test_a_checkpoint_of_something_else_is_named (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Restore restore;
+  write_checkpoint (place, FALSE);
+  g_assert_true (restore_look (place->target, &restore, NULL));
+  Identity same = identity_make ("run-2", "app", "8");
+  Identity program = identity_make ("run-2", "prog", "8");
+  Identity arguments = identity_make ("run-2", "app", "9");
+  Identity table = identity_make ("run-2", "app", "8");
+  table.schema = digest_of_string ("other");
+  table.identity = digest_of_string ("other");
+
+  g_assert_true (restore_matches (&restore, &same, place->target, NULL));
+  assert_other (&restore, &program, "program 'app', this is 'prog'");
+  assert_other (&restore, &arguments, "arguments [b'8', b'two words'], these are [b'9'");
+  assert_other (&restore, &table, "job tables differ");
+
+  restore_clear (&restore);
+  identity_clear (&same);
+  identity_clear (&program);
+  identity_clear (&arguments);
+  identity_clear (&table);
+}
+
+static void
+test_errors_name_the_exit_code (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  Restore restore;
+
+  g_assert_false (restore_look (place->folder, &restore, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
+  g_assert_cmpint (error->code, ==, 4);
+  g_clear_error (&error);
+  g_assert_true (g_file_set_contents (place->target, "text", 4, NULL));
+  g_assert_false (restore_look (place->target, &restore, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+  g_assert_cmpint (error->code, ==, 3);
+  g_assert_false (restore.exists);
+}
+
+static void
+test_people_see_rows_and_nodes (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  RestoreQuery by_path = { 0 }, largest = { .largest = TRUE, .limit = 1 };
+  RestoreQuery nobody = { .node = "7.7.00000007" };
+  g_assert_null (restore_rows (place->target, &by_path, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
+  write_checkpoint (place, FALSE);
+
+  g_autoptr (GPtrArray) rows = restore_rows (place->target, &by_path, NULL);
+  g_autoptr (GPtrArray) first = restore_rows (place->target, &largest, NULL);
+  g_autoptr (GPtrArray) none = restore_rows (place->target, &nobody, NULL);
+  g_autoptr (GPtrArray) nodes = restore_nodes (place->target, NULL);
+
+  g_assert_cmpuint (rows->len, ==, 2);
+  RestoreRow *row = g_ptr_array_index (rows, 0);
+  g_assert_cmpstr (row->path, ==, "/0");
+  g_assert_cmpstr (row->job, ==, "queens");
+  g_assert_cmpstr (row->value, ==, "92");
+  g_assert_cmpfloat (row->work_s, ==, 1.5);
+  g_assert_cmpuint (row->size, ==, 8);
+  g_assert_cmpuint (first->len, ==, 1);
+  g_assert_cmpstr (((RestoreRow *)g_ptr_array_index (first, 0))->path, ==, "/1/4");
+  g_assert_cmpuint (none->len, ==, 0);
+  g_assert_cmpuint (nodes->len, ==, 2);
+  RestoreNode *node = g_ptr_array_index (nodes, 0);
+  g_assert_cmpstr (node->name, ==, "host1");
+  g_assert_cmpuint (node->rows, ==, 2);
+  g_assert_cmpfloat (node->work_s, ==, 2.0);
+  g_assert_cmpint (node->left, ==, 0);
+  node = g_ptr_array_index (nodes, 1);
+  g_assert_cmpstr (node->cause, ==, "crashed");
+  g_assert_cmpuint (node->rows, ==, 0);
+}
+
+static void
+test_values_print_without_the_program (void)
+{
+  static const struct
+  {
+    const char *type, *data;
+    gsize size;
+    const char *text;
+  } values[] = { { "x", "\x05\0\0\0\0\0\0\0", 8, "5" },
+                 { "i", "\xff\xff\xff\xff", 4, "-1" },
+                 { "ay", "tour", 4, "[0x74, 0x6f, 0x75, 0x72]" },
+                 { "(iay)", "\x01\0\0\0\x02\x03", 6, "(1, [0x02, 0x03])" },
+                 { "x", "torn", 4, "0" },
+                 { "not a type", "abc", 3, "3 bytes" },
+                 { "a*", "abc", 3, "3 bytes" } };
+  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
+    {
+      g_autoptr (GBytes) bytes = g_bytes_new_static (values[i].data, values[i].size);
+      g_autofree char *text = restore_value_text (values[i].type, bytes);
+      g_assert_cmpstr (text, ==, values[i].text);
+    }
+  g_autoptr (GBytes) large = g_bytes_new_take (g_malloc0 (100000), 100000);
+  g_autoptr (GBytes) middle = g_bytes_new_take (g_malloc0 (1000), 1000);
+  g_autofree char *size = restore_value_text ("ay", large);
+  g_autofree char *cut = restore_value_text ("ay", middle);
+  g_assert_cmpstr (size, ==, "100000 bytes");
+  g_assert_cmpuint (strlen (cut), ==, 120);
+  g_assert_true (g_str_has_suffix (cut, "..."));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/restore/nothing-there-is-a-fresh-start", test_nothing_there_is_a_fresh_start);
+  g_test_add_func ("/restore/a-look-finds-all-that-a-start-needs",
+                   test_a_look_finds_all_that_a_start_needs);
+  g_test_add_func ("/restore/a-finished-checkpoint-gives-its-answer",
+                   test_a_finished_checkpoint_gives_its_answer);
+  g_test_add_func ("/identity/any-argument-comes-back-as-it-was",
+                   test_any_argument_comes_back_as_it_was);
+  g_test_add_func ("/identity/a-checkpoint-of-something-else-is-named",
+                   test_a_checkpoint_of_something_else_is_named);
+  g_test_add_func ("/restore/errors-name-the-exit-code", test_errors_name_the_exit_code);
+  g_test_add_func ("/restore/people-see-rows-and-nodes", test_people_see_rows_and_nodes);
+  g_test_add_func ("/restore/values-print-without-the-program",
+                   test_values_print_without_the_program);
+  return g_test_run ();
+}

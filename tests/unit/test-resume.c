@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Halt, scan and go on: what a halted engine reports is right, row by row, and a second engine that
+ * knows these rows gives the same result with less work. Also: late news, whole scans, idle
+ * engines. */
+#include "config.h"
+
+#include "engine-jobs.h"
+#include "engine-rig.h"
+
+#include <time.h>
+
+#define ROOT_DEPTH 6
+
+static const NodeId archive_id = { 1, 1, 1 };
+static const satin_args_phases root_args = { ROOT_DEPTH, 5 };
+
+static void
+check_row (Rig *rig, const Row *row)
+{
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autoptr (GBytes) root = record_encode (phases_job.args, &root_args);
+  g_autoptr (GBytes) args = NULL, value = NULL;
+  guint32 job;
+  Digest digest;
+
+  g_assert_true (path_to_numbers (rig->stems, row->path, numbers));
+  args = serial_args_at (JOB_PHASES, root, (guint32 *)(void *)numbers->data, numbers->len, &job);
+  digest = engine_digest (rig->engine, job, args);
+  value = serial_encoded (job, args);
+  g_assert_cmpuint (row->job, ==, job);
+  g_assert_true (digest_equal (&digest, &row->digest));
+  g_assert_true (g_bytes_equal (value, row->value));
+}
+
+static void
+keep_rows (Rig *rig, GHashTable *rows, const EngineEvent *event)
+{
+  for (guint i = 0; event->rows != NULL && i < event->rows->len; i++)
+    {
+      Row *row = row_copy (event->rows->pdata[i]);
+
+      check_row (rig, row);
+      g_hash_table_replace (rows, row->path, row);
+    }
+}
+
+/* Runs until so many leaves have begun, scanning meanwhile, and halts; (transfer full): all rows by
+ * path, checked. */
+static GHashTable *
+run_and_halt (Rig *rig, int leaves)
+{
+  GHashTable *rows
+      = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify)row_free);
+  gboolean halting = FALSE, halted = FALSE, whole = FALSE;
+  EngineEvent event;
+
+  engine_test_gate (leaves);
+  rig_start (rig, JOB_PHASES, &root_args);
+  engine_scan (rig->engine, FALSE);
+  while (!halted)
+    {
+      if (!halting && engine_test_gate_reached ())
+        {
+          engine_halt (rig->engine);
+          engine_test_gate (-1);
+          halting = TRUE;
+        }
+      if (!rig_next (rig, &event, 1000))
+        continue;
+      g_assert_cmpint (event.kind, !=, ENGINE_DONE);
+      keep_rows (rig, rows, &event);
+      halted = event.kind == ENGINE_HALTED;
+      if (event.kind == ENGINE_SCANNED && !halting)
+        engine_scan (rig->engine, whole = !whole);
+      engine_event_clear (&event);
+    }
+  return rows;
+}
+
+static gboolean
+has_ancestor (Rig *rig, GHashTable *rows, const char *path)
+{
+  GHashTableIter iter;
+  gpointer other;
+
+  g_hash_table_iter_init (&iter, rows);
+  while (g_hash_table_iter_next (&iter, &other, NULL))
+    if (path_is_below (rig->stems, path, other))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+resume (GHashTable *rows, guint workers, guint64 jobs_total)
+{
+  Rig *rig = rig_new (workers, 0, 3);
+  g_autoptr (GBytes) result = NULL;
+  GHashTableIter iter;
+  gpointer value;
+  EngineEvent event;
+  EngineStats stats;
+  guint n_known = 0;
+  int64_t number;
+
+  g_hash_table_iter_init (&iter, rows);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    {
+      const Row *row = value;
+
+      if (has_ancestor (rig, rows, row->path))
+        continue;
+      engine_known (rig->engine, row->path, &row->digest, &archive_id, TRUE);
+      n_known++;
+    }
+  rig_start (rig, JOB_PHASES, &root_args);
+  while (result == NULL)
+    {
+      if (!rig_next (rig, &event, 100000))
+        continue;
+      if (event.kind == ENGINE_ADOPT)
+        {
+          Row *row = g_hash_table_lookup (rows, event.path);
+
+          g_assert_nonnull (row);
+          g_assert_true (engine_put (rig->engine, event.loan, row->value));
+        }
+      if (event.kind == ENGINE_COVERED)
+        engine_forget (rig->engine, event.path, &archive_id);
+      if (event.kind == ENGINE_DONE)
+        result = g_bytes_ref (event.value);
+      engine_event_clear (&event);
+    }
+
+  g_assert_true (record_decode (&satin_type_int64_t, result, &number, NULL));
+  g_assert_cmpint (number, ==, serial_phases (root_args.depth, root_args.seed));
+  engine_stats (rig->engine, &stats);
+  g_assert_cmpuint (stats.jobs_reused, ==, n_known);
+  g_assert_cmpuint (stats.jobs, <=, jobs_total);
+  rig_free (rig);
+}
+
+static void
+test_resume (void)
+{
+  static const guint workers[] = { 1, 2, 4 };
+  guint64 jobs_total = 0;
+
+  for (guint i = 0, power = 1; i <= ROOT_DEPTH; i++, power *= 4)
+    jobs_total += power;
+  for (guint i = 0; i < G_N_ELEMENTS (workers); i++)
+    for (int leaves = 10; leaves < 3000; leaves += 700)
+      {
+        Rig *rig = rig_new (workers[i], 0, (guint64)leaves);
+        GHashTable *rows = run_and_halt (rig, leaves);
+
+        resume (rows, 3 - i, jobs_total);
+        g_hash_table_unref (rows);
+        rig_free (rig);
+      }
+}
+
+/* Somebody else is said to hold what has just been reported as finished here: he is told. TRUE: it
+ * came to that. */
+static gboolean
+tell_late_news (guint64 seed)
+{
+  static const NodeId other = { 1, 7, 7 };
+  Rig *rig = rig_new (1 + seed % 2, 0, seed);
+  g_autofree char *path = NULL;
+  gboolean covered = FALSE, done = FALSE;
+  EngineEvent event;
+
+  rig_start (rig, JOB_PHASES, &root_args);
+  while (!done)
+    {
+      if (path == NULL)
+        engine_scan (rig->engine, FALSE);
+      if (!rig_next (rig, &event, 1000))
+        continue;
+      if (event.rows != NULL && event.rows->len > 0 && path == NULL)
+        {
+          const Row *row = event.rows->pdata[event.rows->len - 1];
+
+          path = g_strdup (row->path);
+          engine_known (rig->engine, row->path, &row->digest, &other, TRUE);
+        }
+      g_assert_cmpint (event.kind, !=, ENGINE_ADOPT);
+      if (event.kind == ENGINE_COVERED)
+        covered = g_str_equal (path, event.path) || path_is_below (rig->stems, path, event.path);
+      done = event.kind == ENGINE_DONE;
+      engine_event_clear (&event);
+    }
+  while (rig_next (rig, &event, 0))
+    engine_event_clear (&event);
+  g_assert_true (path == NULL || covered);
+  rig_free (rig);
+  return path != NULL;
+}
+
+static void
+test_late_news (void)
+{
+  guint told = 0;
+
+  engine_test_leaf_spins = 5000;
+  for (guint64 seed = 0; seed < 100 && told < 6; seed++)
+    told += tell_late_news (seed);
+  g_assert_cmpuint (told, ==, 6);
+}
+
+static void
+test_counts (void)
+{
+  Rig *rig = rig_new (2, 0, 1);
+  g_autoptr (GBytes) result = rig_run (rig, JOB_FIB, &(satin_args_fib){ 20 });
+  EngineStats stats;
+
+  engine_stats (rig->engine, &stats);
+  g_assert_cmpuint (stats.jobs, ==, 21891);
+  g_assert_cmpuint (stats.lent, ==, 0);
+  rig_free (rig);
+}
+
+static void
+test_idle (void)
+{
+  Rig *rig = rig_new (4, 0, 1);
+  struct timespec before, after;
+  EngineEvent event;
+  double cpu_s;
+
+  g_bytes_unref (rig_run (rig, JOB_FIB, &(satin_args_fib){ 10 }));
+  while (rig_next (rig, &event, 20000))
+    engine_event_clear (&event);
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &before);
+  g_assert_false (rig_next (rig, &event, 200000));
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &after);
+
+  cpu_s = (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) * 1e-9;
+  g_assert_cmpfloat (cpu_s, <, 0.01);
+  rig_free (rig);
+}
+
+static void
+test_hungry (void)
+{
+  Rig *rig = rig_new (3, 0, 1);
+  EngineEvent event;
+  guint seats = 0;
+
+  while (seats < 3)
+    if (rig_next (rig, &event, 100000))
+      {
+        g_assert_cmpint (event.kind, ==, ENGINE_HUNGRY);
+        g_assert_cmpuint (event.seats, >, seats);
+        seats = event.seats;
+        engine_event_clear (&event);
+      }
+  g_assert_false (rig_next (rig, &event, 50000));
+  rig_free (rig);
+}
+
+static void
+test_refuses (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  g_autoptr (GBytes) args = record_encode (fib_job.args, &(satin_args_fib){ 3 });
+  g_autoptr (GBytes) bad = g_bytes_new_static ("x", 1);
+  Digest digest = engine_digest (rig->engine, JOB_FIB, args), zero = { { 0 } };
+  Digest bad_digest = engine_digest (rig->engine, JOB_FIB, bad);
+  g_autoptr (Loan) right = loan_new (0, "/1", JOB_FIB, &digest, 1, args);
+  g_autoptr (Loan) other = loan_new (0, "/1", JOB_FIB, &zero, 1, args);
+  g_autoptr (Loan) malformed = loan_new (0, "/1", JOB_FIB, &bad_digest, 1, bad);
+  g_autoptr (Loan) unknown = loan_new (0, "/1", 1000, &digest, 1, args);
+
+  g_assert_false (engine_run (rig->engine, 2, other));
+  g_assert_false (engine_run (rig->engine, 2, malformed));
+  g_assert_false (engine_run (rig->engine, 2, unknown));
+  g_assert_false (engine_unrun (rig->engine, 2));
+  g_assert_false (engine_put (rig->engine, 17, args));
+  g_assert_false (engine_back (rig->engine, 17));
+  g_assert_true (engine_run (rig->engine, 2, right));
+  rig_free (rig);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/engine/what-a-halted-engine-reports-is-enough-to-go-on", test_resume);
+  g_test_add_func ("/engine/late-news-of-what-is-finished-is-answered", test_late_news);
+  g_test_add_func ("/engine/jobs-are-counted-exactly", test_counts);
+  g_test_add_func ("/engine/an-idle-engine-uses-no-processor-time", test_idle);
+  g_test_add_func ("/engine/hunger-is-said-once-per-change", test_hungry);
+  g_test_add_func ("/engine/malformed-jobs-are-refused", test_refuses);
+  return g_test_run ();
+}

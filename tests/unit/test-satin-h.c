@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The words of satin.h as a program uses them: layouts, constants, best values, and the sentences
+ * for broken rules. */
+#include "config.h"
+
+#include "engine-rig.h"
+
+#include "best.h"
+#include "constant.h"
+#include "engine-jobs.h"
+
+#include <stdlib.h>
+
+SATIN_RECORD (Inner, (int8_t, small), (double, real))
+SATIN_RECORD (Outer, (Inner, one), (Inner, many, 3), (SatinBytes, name), (uint16_t, codes, 5))
+
+SATIN_CONST (Outer, scene)
+SATIN_CONST (int64_t, another)
+
+static const int64_t *
+smaller (const int64_t *a, const int64_t *b)
+{
+  return *a <= *b ? a : b;
+}
+SATIN_BEST (int64_t, bound, smaller, 1000)
+
+static void
+test_layout (void)
+{
+  g_autofree char *signature = record_signature (&satin_type_Outer);
+
+  g_assert_cmpstr (signature, ==, "((nd)a(nd)ayaq)");
+  g_assert_cmpuint (satin_type_Outer.size, ==, sizeof (Outer));
+  g_assert_cmpuint (satin_fields_Outer[3].count, ==, 5);
+  g_assert_cmpuint (satin_fields_Outer[1].offset, ==, offsetof (Outer, many));
+  g_assert_true (satin_holds_Outer);
+  g_assert_false (satin_holds_Inner);
+  g_assert_cmpuint (sizeof (SatinSlot_), ==, 128);
+  g_assert_true (wide_job.big);
+  g_assert_false (queens_job.big);
+  g_assert_true (text_job.args_hold && text_job.result_holds);
+}
+
+static void
+test_constants (void)
+{
+  g_autoptr (GBytes) name = g_bytes_new_static ("scene one", 9), bytes = NULL, bad = NULL;
+  Outer value = { .one = { 1, 2.5 }, .name = name }, other = { .one = { 2, 2.5 } };
+  Digest before = constant_digest_all (), after;
+  g_autoptr (GError) error = NULL;
+  const Outer *published;
+
+  g_assert_cmpuint (constant_count (), ==, 2);
+  g_assert_cmpstr (constant_get (0)->name, ==, "another");
+  g_assert_true (constant_find ("scene") == &scene_const);
+  g_assert_null (constant_encode (&scene_const));
+
+  g_assert_true (constant_set (&scene_const, &value));
+  published = satin_const (scene);
+  g_assert_cmpint (published->one.small, ==, 1);
+  bytes = constant_encode (&scene_const);
+  g_assert_true (constant_set_encoded (&scene_const, bytes, &error));
+  g_assert_false (constant_set (&scene_const, &other));
+  g_assert_true (published == satin_const (scene));
+  after = constant_digest_all ();
+  g_assert_false (digest_equal (&before, &after));
+
+  bad = g_bytes_new_static ("xyz", 3);
+  g_assert_false (constant_set_encoded (&another_const, bad, &error));
+  g_assert_nonnull (error);
+}
+
+static void
+test_best (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  int64_t value = 500;
+  g_autoptr (GBytes) worse = NULL, better = NULL, now = NULL;
+  EngineEvent event;
+  guint n = 0;
+
+  g_assert_cmpint (satin_best (bound), ==, 1000);
+  satin_improve (bound, &value);
+  satin_improve (bound, &value);
+  value = 700;
+  satin_improve (bound, &value);
+  g_assert_cmpint (satin_best (bound), ==, 500);
+
+  worse = record_encode (&satin_type_int64_t, &value);
+  value = 400;
+  better = record_encode (&satin_type_int64_t, &value);
+  g_assert_true (engine_improve (rig->engine, 0, worse));
+  g_assert_cmpint (satin_best (bound), ==, 500);
+  g_assert_true (engine_improve (rig->engine, 0, better));
+  g_assert_cmpint (satin_best (bound), ==, 400);
+  now = engine_best (rig->engine, 0);
+  g_assert_true (g_bytes_equal (now, better));
+  g_assert_false (engine_improve (rig->engine, 1, better));
+
+  while (engine_next_event (rig->engine, &event))
+    {
+      n += event.kind == ENGINE_IMPROVED;
+      engine_event_clear (&event);
+    }
+  g_assert_cmpuint (n, ==, 1);
+  rig_free (rig);
+}
+
+SATIN_JOB (careless, int64_t, (int32_t, n))
+{
+  int64_t x;
+
+  if (n > 0)
+    satin_spawn (careless, &x, n - 1);
+  return n;
+}
+
+SATIN_JOB (endless, int64_t, (int32_t, n))
+{
+  volatile char room[4096];
+  int64_t x;
+
+  room[n % 4096] = 1;
+  satin_spawn (endless, &x, n + 1);
+  satin_sync ();
+  return x + room[n % 4096];
+}
+
+/* Runs one job of a table of its own in this process, which is expected to end by it. */
+static void
+run_alone (const SatinJob *job, gsize stack_bytes)
+{
+  const SatinJob *jobs[] = { job, &fib_job, NULL };
+  g_autoptr (Stems) stems = stems_new ();
+  EngineConfig config = { .jobs = jobs, .workers = 1, .stems = stems, .stack_bytes = stack_bytes };
+  Engine *engine = engine_new (&config, NULL);
+  g_autoptr (GBytes) args = record_encode (job->args, &(int32_t){ 1 });
+  Digest digest = engine_digest (engine, 0, args);
+  g_autoptr (Loan) loan = loan_new (0, "", 0, &digest, 1, args);
+  EngineEvent event = { .kind = ENGINE_HUNGRY };
+
+  g_assert_true (engine_run (engine, 1, loan));
+  while (event.kind != ENGINE_DONE)
+    {
+      engine_scan (engine, FALSE);
+      if (!engine_next_event (engine, &event))
+        g_thread_yield ();
+    }
+  exit (0);
+}
+
+static void
+test_unsynced (void)
+{
+  if (g_test_subprocess ())
+    run_alone (&careless_job, 0);
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_failed ();
+  g_test_trap_assert_stderr ("*job 'careless' returned without satin_sync*");
+}
+
+static void
+test_overflow (void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  g_test_skip ("the sanitizers have a handler of their own");
+#else
+  if (g_test_subprocess ())
+    run_alone (&endless_job, 1 << 20);
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_failed ();
+  g_test_trap_assert_stderr ("satin: the C stack of a job is full: the jobs recurse too deeply\n");
+#endif
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/satin-h/records-describe-their-layout", test_layout);
+  g_test_add_func ("/satin-h/constants-are-set-once", test_constants);
+  g_test_add_func ("/satin-h/best-never-goes-back", test_best);
+  g_test_add_func ("/satin-h/a-job-with-children-unsynced-is-caught", test_unsynced);
+  g_test_add_func ("/satin-h/a-full-stack-is-told-in-one-sentence", test_overflow);
+  return g_test_run ();
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of storage/: values, compaction, checksums, small tables. Links storage, GLib and SQLite,
+ * nothing of ours. */
+#include "store.h"
+
+typedef struct
+{
+  const char *type;
+  const void *data;
+  gsize size;
+  const char *kind; /* what SQLite holds it as */
+} Sample;
+
+static const Sample samples[] = {
+  { "y", "\xff", 1, "integer" },
+  { "n", "\x00\x80", 2, "integer" },
+  { "q", "\xff\xff", 2, "integer" },
+  { "i", "\xff\xff\xff\xff", 4, "integer" },
+  { "i", "\x00\x00\x00\x80", 4, "integer" },
+  { "u", "\xff\xff\xff\xff", 4, "integer" },
+  { "x", "\x00\x00\x00\x00\x00\x00\x00\x80", 8, "integer" },
+  { "x", "\xff\xff\xff\xff\xff\xff\xff\x7f", 8, "integer" },
+  { "t", "\xff\xff\xff\xff\xff\xff\xff\x7f", 8, "integer" },
+  { "t", "\x00\x00\x00\x00\x00\x00\x00\x80", 8, "blob" },
+  { "t", "\xff\xff\xff\xff\xff\xff\xff\xff", 8, "blob" },
+  { "d", "\x00\x00\x00\x00\x00\x00\xf0\x3f", 8, "real" }, /* 1.0 */
+  { "d", "\x18\x2d\x44\x54\xfb\x21\x09\x40", 8, "real" }, /* pi */
+  { "d", "\x01\x00\x00\x00\x00\x00\x00\x00", 8, "real" }, /* the least */
+  { "d", "\x00\x00\x00\x00\x00\x00\xf0\x7f", 8, "real" }, /* infinity */
+  { "d", "\x00\x00\x00\x00\x00\x00\x00\x80", 8, "blob" }, /* minus zero */
+  { "d", "\x01\x00\x00\x00\x00\x00\xf8\x7f", 8, "blob" }, /* NaN with a payload */
+  { "ay", "readable", 8, "text" },
+  { "ay", "", 0, "text" },
+  { "ay", "a\0b", 3, "blob" },
+  { "ay", "\xff\xfe", 2, "blob" },
+  { "s", "word\0", 5, "text" },
+  { "s", "no end", 6, "blob" },
+  { "(xi)", "\x01\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0", 16, "blob" },
+  { "x", "short", 5, "blob" },
+  { "ax", "", 0, "blob" },
+};
+
+static gboolean
+compare_value (const Result *row, gpointer data, GError **error)
+{
+  const Sample *sample = data;
+  (void)error;
+  gsize size;
+  const void *bytes = g_bytes_get_data (row->value, &size);
+  g_assert_cmpmem (bytes, size, sample->data, sample->size);
+  g_assert_cmpstr (row->type, ==, sample->type);
+  return TRUE;
+}
+
+static void
+test_values_come_back_bit_for_bit (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  for (gsize i = 0; i < G_N_ELEMENTS (samples); i++)
+    {
+      guint8 digest[16] = { (guint8)i };
+      g_autoptr (GBytes) value = g_bytes_new_static (samples[i].data, samples[i].size);
+      Result row = { .path = "/0",
+                     .node = "",
+                     .job = "job",
+                     .type = samples[i].type,
+                     .digest = digest,
+                     .digest_size = sizeof digest,
+                     .value = value };
+      ResultsQuery all = { 0 };
+      guint64 bad = 0;
+
+      g_assert_true (put_typed (f, row, NULL));
+
+      sqlite3_stmt *statement = NULL;
+      sqlite3_prepare_v2 (f->sql->db, "SELECT typeof(value) FROM result", -1, &statement, NULL);
+      g_assert_cmpint (sqlite3_step (statement), ==, SQLITE_ROW);
+      g_assert_cmpstr ((const char *)sqlite3_column_text (statement, 0), ==, samples[i].kind);
+      sqlite3_finalize (statement);
+      g_assert_true (results_each (f->sql, &all, compare_value, (gpointer)&samples[i], &bad, NULL));
+      g_assert_cmpuint (bad, ==, 0);
+    }
+}
+
+static void
+test_a_new_row_takes_in_those_below_it (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  g_assert_true (put (f, "/0/1/0", 1, 1));
+  g_assert_true (put (f, "/0/1/2", 2, 2));
+  g_assert_true (put (f, "/0/10", 3, 4));
+  g_assert_true (put (f, "/0/2", 4, 8));
+  g_assert_true (put (f, "/0/1", 5, 16));
+
+  assert_rows (f->sql, "/0/1=19 /0/10=4 /0/2=8");
+  g_assert_cmpuint (results_totals (f->results).rows, ==, 3);
+  g_assert_cmpfloat (results_totals (f->results).weight, ==, 0.375);
+  g_assert_true (put (f, "", 6, 32));
+  assert_rows (f->sql, "root=63");
+  g_assert_cmpuint (results_totals (f->results).rows, ==, 1);
+}
+
+static void
+test_a_row_below_a_saved_one_is_dropped (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  g_assert_true (put (f, "/1", 1, 1));
+  g_assert_true (put (f, "/10", 2, 1));
+
+  g_assert_false (put (f, "/1/0", 3, 1));
+  g_assert_false (put (f, "/1/4294967295/7", 3, 1));
+  g_assert_true (put (f, "/11/0", 4, 1));
+  assert_rows (f->sql, "/1=1 /10=1 /11/0=1");
+}
+
+static void
+test_of_equal_paths_the_same_stays_and_the_newer_other_wins (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  g_assert_true (put (f, "/3", 1, 1));
+  g_assert_false (put (f, "/3", 1, 2));
+  assert_rows (f->sql, "/3=1");
+  g_assert_true (put (f, "/3", 2, 4));
+  assert_rows (f->sql, "/3=4");
+  g_assert_cmpuint (results_totals (f->results).rows, ==, 1);
+}
+
+#define STEM_A "aaaaaaaaaaaaaaaa" /* stands for /0/0/5 here: storage does not count levels */
+#define STEM_B "bbbbbbbbbbbbbbb0" /* continues A */
+#define STEM_C "cccccccccccccccc" /* stands for /0/1 */
+
+static void
+meet_stems (Fixture *f)
+{
+  results_meet_stem (f->results, STEM_A, "/0/0/5");
+  results_meet_stem (f->results, STEM_B, "~" STEM_A "/3");
+  results_meet_stem (f->results, STEM_C, "/0/1");
+}
+
+static void
+test_compaction_is_closed_over_stems (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  meet_stems (f);
+  g_assert_true (put (f, "~" STEM_B "/1", 1, 1));
+  g_assert_true (put (f, "~" STEM_A "/2", 2, 2));
+  g_assert_true (put (f, "~" STEM_C "/2", 3, 4));
+  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM stem"), ==, 3);
+
+  g_assert_true (put (f, "/0/0", 4, 8));
+
+  assert_rows (f->sql, "/0/0=11 ~" STEM_C "/2=4");
+  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM stem"), ==, 1);
+  g_assert_false (put (f, "~" STEM_B "/1", 1, 1));
+  g_assert_false (put (f, "~" STEM_A "/9", 1, 1));
+  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM stem"), ==, 1);
+}
+
+static void
+test_a_row_at_a_stem_takes_in_what_continues_it (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  meet_stems (f);
+  g_assert_true (put (f, "~" STEM_B "/1/7", 1, 1));
+  g_assert_true (put (f, "~" STEM_A "/30", 1, 2));
+
+  g_assert_true (put (f, "~" STEM_A "/3", 2, 4));
+  assert_rows (f->sql, "~" STEM_A "/3=5 ~" STEM_A "/30=2");
+  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM stem"), ==, 1);
+  g_assert_true (put (f, "/0/0/5", 3, 8));
+  assert_rows (f->sql, "/0/0/5=15");
+  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM stem"), ==, 0);
+}
+
+static void
+test_the_root_takes_in_everything (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  meet_stems (f);
+  g_assert_true (put (f, "~" STEM_B "/1", 1, 1));
+  g_assert_true (put (f, "~dddddddddddddddd/1", 1, 2)); /* whose stem nobody knows */
+  g_assert_true (put (f, "/9", 1, 4));
+
+  g_assert_true (put (f, "", 2, 8));
+
+  assert_rows (f->sql, "root=15");
+  g_assert_false (put (f, "~" STEM_B "/1", 1, 1));
+}
+
+static void
+test_a_rollback_brings_back_rows_stems_and_totals (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  meet_stems (f);
+  g_assert_true (results_begin (f->results, NULL));
+  g_assert_true (put (f, "~" STEM_B "/1", 1, 1));
+  g_assert_true (results_commit (f->results, NULL));
+
+  g_assert_true (results_begin (f->results, NULL));
+  g_assert_true (put (f, "/0", 2, 2));
+  g_assert_true (put (f, "~" STEM_C "/1", 3, 2) == FALSE);
+  results_rollback (f->results);
+
+  assert_rows (f->sql, "~" STEM_B "/1=1");
+  g_assert_cmpuint (results_totals (f->results).rows, ==, 1);
+  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM stem"), ==, 2);
+  g_assert_true (results_begin (f->results, NULL));
+  g_assert_true (put (f, "/0", 2, 2));
+  g_assert_true (results_commit (f->results, NULL));
+  assert_rows (f->sql, "/0=3");
+  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM stem"), ==, 0);
+}
+
+/* Random puts against a plain model: the table is always the antichain of what was put. */
+static void
+test_any_order_leaves_an_antichain (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  for (int round = 0; round < 200; round++)
+    {
+      g_autoptr (GHashTable) saved = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+      g_assert_true (results_begin (f->results, NULL));
+      for (int i = 0; i < 40; i++)
+        {
+          g_autoptr (GString) path = g_string_new (NULL);
+          for (int depth = g_test_rand_int_range (1, 5); depth > 0; depth--)
+            g_string_append_printf (path, "/%d", g_test_rand_int_range (0, 12));
+          gboolean is_covered = FALSE;
+          GHashTableIter iter;
+          gpointer key;
+          g_hash_table_iter_init (&iter, saved);
+          while (g_hash_table_iter_next (&iter, &key, NULL))
+            {
+              g_autofree char *front = g_strconcat (key, "/", NULL);
+              g_autofree char *ours = g_strconcat (path->str, "/", NULL);
+              if (g_str_has_prefix (ours, front))
+                is_covered = TRUE;
+              else if (g_str_has_prefix (front, ours))
+                g_hash_table_iter_remove (&iter);
+            }
+          g_assert_true (put (f, path->str, 1, 1) != is_covered);
+          if (!is_covered)
+            g_hash_table_add (saved, g_strdup (path->str));
+          g_assert_cmpuint (results_totals (f->results).rows, ==, g_hash_table_size (saved));
+        }
+      g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM result"), ==,
+                       g_hash_table_size (saved));
+      g_assert_cmpint (number_of (f->sql, "SELECT sum(work_s) <= 40 FROM result"), ==, 1);
+      results_rollback (f->results);
+    }
+}
+
+static void
+test_twenty_thousand_rows_are_written_well_under_a_second (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  gint64 start = g_get_monotonic_time ();
+  g_assert_true (results_begin (f->results, NULL));
+  for (int i = 0; i < 20000; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%d/%d/%d", i % 20, i / 20 % 20, i / 400);
+      g_assert_true (put (f, path, 1, 0.001));
+    }
+  g_assert_true (results_commit (f->results, NULL));
+  gint64 written = g_get_monotonic_time ();
+  publish (f);
+  gint64 end = g_get_monotonic_time ();
+
+  g_test_message ("20,000 rows: written in %.3f s, published in %.3f s", (written - start) / 1e6,
+                  (end - written) / 1e6);
+  g_assert_cmpint (end - start, <,
+                   10 * G_USEC_PER_SEC); /* generous: sanitizers and busy machines */
+}
+
+static void
+test_a_row_that_was_changed_does_not_verify (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  static const char *const changes[] = { "UPDATE result SET value = 8 WHERE path = '/0'",
+                                         "UPDATE result SET path = '/5'",
+                                         "UPDATE result SET node = 'x'",
+                                         "UPDATE result SET job = 'jo'",
+                                         "UPDATE result SET type = 'i'",
+                                         "UPDATE result SET digest = x'00'",
+                                         "UPDATE result SET work_s = 1.5",
+                                         "UPDATE result SET saved = 1",
+                                         "UPDATE result SET weight = 1",
+                                         "UPDATE result SET sum = NULL",
+                                         "UPDATE result SET sum = sum + 1",
+                                         "UPDATE result SET value = '7'" };
+  for (gsize i = 0; i < G_N_ELEMENTS (changes); i++)
+    {
+      g_autoptr (GString) text = g_string_new (NULL);
+      ResultsQuery all = { 0 };
+      guint64 bad = 0;
+      g_assert_true (results_begin (f->results, NULL));
+      g_assert_true (put (f, "/0", 1, 1));
+      g_assert_cmpint (sqlite3_exec (f->sql->db, changes[i], NULL, NULL, NULL), ==, SQLITE_OK);
+      g_assert_true (results_each (f->sql, &all, add_path, text, &bad, NULL));
+      g_assert_cmpstr (text->str, ==, "");
+      g_assert_cmpuint (bad, ==, 1);
+      results_rollback (f->results);
+    }
+}
+
+static gboolean
+count_value (const TablesValue *value, gpointer data, GError **error)
+{
+  (void)error;
+  g_assert_nonnull (value->value);
+  (*(int *)data)++;
+  return TRUE;
+}
+
+static gboolean
+count_present (const TablesNode *node, gpointer data, GError **error)
+{
+  (void)error;
+  *(int *)data += node->left == 0;
+  return TRUE;
+}
+
+static void
+test_small_tables_hold_what_was_put (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  GError *error = NULL;
+  g_autoptr (GBytes) bytes = g_bytes_new_static ("\0\1", 2);
+  TablesValue value = { .name = "const/a", .type = "(yy)", .digest = "d", .value = bytes };
+  TablesNode node = { .id = "1.1.00000001", .name = "host", .address = "unix:x", .joined = 5 };
+  int n = 0, present = 0;
+
+  g_assert_true (tables_set_first (f->sql, "answer", "one\0two", 7, &error));
+  g_assert_true (tables_set_first (f->sql, "answer", "other", 5, &error));
+  g_assert_true (tables_put_constant (f->sql, &value, &error));
+  g_assert_true (tables_put_best (f->sql, &value, &error));
+  g_assert_true (tables_put_node (f->sql, &node, &error));
+  int before = sqlite3_total_changes (f->sql->db);
+  g_assert_true (tables_put_constant (f->sql, &value, &error));
+  g_assert_true (tables_put_best (f->sql, &value, &error));
+  g_assert_true (tables_put_node (f->sql, &node, &error));
+  g_assert_true (tables_set (f->sql, "id", "run-1", &error));
+  g_assert_cmpint (sqlite3_total_changes (f->sql->db), ==, before);
+
+  g_autoptr (GBytes) answer = tables_get (f->sql, "answer", &error);
+  g_assert_cmpmem (g_bytes_get_data (answer, NULL), g_bytes_get_size (answer), "one\0two", 7);
+  g_assert_true (tables_each_constant (f->sql, count_value, &n, &error));
+  g_assert_true (tables_each_best (f->sql, count_value, &n, &error));
+  g_assert_cmpint (n, ==, 2);
+  g_assert_true (tables_each_node (f->sql, count_present, &present, &error));
+  g_assert_cmpint (present, ==, 1);
+  g_assert_true (tables_end_node (f->sql, node.id, 9, "crashed", &error));
+  g_assert_true (tables_end_node (f->sql, node.id, 10, "again", &error));
+  present = 0;
+  g_assert_true (tables_each_node (f->sql, count_present, &present, &error));
+  g_assert_cmpint (present, ==, 0);
+  g_assert_cmpint (number_of (f->sql, "SELECT left FROM node"), ==, 9);
+  node.joined = 20;
+  g_assert_true (tables_put_node (f->sql, &node, &error));
+  g_assert_true (tables_each_node (f->sql, count_present, &present, &error));
+  g_assert_cmpint (present, ==, 1);
+  g_assert_cmpint (number_of (f->sql, "SELECT joined FROM node"), ==, 5);
+  g_assert_no_error (error);
+}
+
+static void
+test_the_ledger_keeps_the_newest_events (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  for (int i = 1; i <= 25; i++)
+    {
+      TablesEvent event = { .at = i, .kind = "join" };
+      g_assert_true (tables_put_event (f->sql, &event, 10, NULL));
+    }
+
+  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM event"), ==, 10);
+  g_assert_cmpint (number_of (f->sql, "SELECT min(at) FROM event"), ==, 16);
+  g_assert_cmpint (number_of (f->sql,
+                              "SELECT count(*) FROM event WHERE sum IS row_sum ('event', id,"
+                              " at, kind, node, path, work_s, detail)"),
+                   ==, 10);
+}
+
+static void
+test_tables_are_copied_but_for_what_does_not_verify (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  GError *error = NULL;
+  guint64 dropped = 0;
+  TablesNode node = { .id = "1.1.00000001", .joined = 5 };
+  TablesEvent event = { .at = 1, .kind = "join" };
+  g_assert_true (tables_put_node (f->sql, &node, &error));
+  g_assert_true (tables_put_event (f->sql, &event, 10, &error));
+  g_assert_true (tables_set (f->sql, "name", "right", &error));
+  g_assert_cmpint (
+      sqlite3_exec (f->sql->db, "UPDATE run SET value = 'wrong' WHERE key = 'name'", 0, 0, 0), ==,
+      SQLITE_OK);
+  g_autofree char *other_path = g_build_filename (f->folder, "other", NULL);
+  g_autoptr (Sql) other = sql_create (other_path, IDENTITY, &error);
+  g_assert_true (tables_set (other, "id", "kept", &error));
+
+  g_assert_true (tables_copy (other, f->sql, &dropped, &error));
+
+  g_autofree char *id = tables_get_string (other, "id", &error);
+  g_autofree char *name = tables_get_string (other, "name", &error);
+  g_assert_cmpstr (id, ==, "kept");
+  g_assert_null (name);
+  g_assert_cmpuint (dropped, ==, 1);
+  g_assert_cmpint (number_of (other, "SELECT count(*) FROM node"), ==, 1);
+  g_assert_cmpint (number_of (other, "SELECT count(*) FROM event"), ==, 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const NamedTest tests[] = {
+    { "/cell/values-come-back-bit-for-bit", test_values_come_back_bit_for_bit },
+    { "/results/a-new-row-takes-in-those-below-it", test_a_new_row_takes_in_those_below_it },
+    { "/results/a-row-below-a-saved-one-is-dropped", test_a_row_below_a_saved_one_is_dropped },
+    { "/results/of-equal-paths-the-same-stays-and-the-newer-other-wins",
+      test_of_equal_paths_the_same_stays_and_the_newer_other_wins },
+    { "/results/compaction-is-closed-over-stems", test_compaction_is_closed_over_stems },
+    { "/results/a-row-at-a-stem-takes-in-what-continues-it",
+      test_a_row_at_a_stem_takes_in_what_continues_it },
+    { "/results/the-root-takes-in-everything", test_the_root_takes_in_everything },
+    { "/results/a-rollback-brings-back-rows-stems-and-totals",
+      test_a_rollback_brings_back_rows_stems_and_totals },
+    { "/results/any-order-leaves-an-antichain", test_any_order_leaves_an_antichain },
+    { "/results/twenty-thousand-rows-are-written-well-under-a-second",
+      test_twenty_thousand_rows_are_written_well_under_a_second },
+    { "/rowsum/a-row-that-was-changed-does-not-verify",
+      test_a_row_that_was_changed_does_not_verify },
+    { "/tables/small-tables-hold-what-was-put", test_small_tables_hold_what_was_put },
+    { "/tables/the-ledger-keeps-the-newest-events", test_the_ledger_keeps_the_newest_events },
+    { "/tables/tables-are-copied-but-for-what-does-not-verify",
+      test_tables_are_copied_but_for_what_does_not_verify },
+  };
+  return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
+}

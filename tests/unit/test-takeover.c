@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of coordinator/takeover.c and of what scribe_new does with a file that stands there
+ * already; links coordinator, storage and value. */
+#include "checkpoint.h"
+
+static void
+test_everything_is_taken_over (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GBytes) bytes = g_bytes_new_static ("\0\1\2", 3);
+  g_autoptr (GBytes) answer = g_bytes_new_static ("92\n", 3);
+  NodeId one = { 1, 2, 3 }, other = { 1, 2, 4 };
+  guint32 deep[200] = { 0 };
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  scribe_joined (scribe, &one, "host1", "here", "unix:/somewhere");
+  scribe_constant (scribe, "const/matrix", "ay", bytes);
+  scribe_best (scribe, "best", "ay", bytes);
+  scribe_set (scribe, "term", "7");
+  scribe_answer (scribe, answer, 0);
+  save_one (scribe, row_make ("/0/1", -5, 1234567, 0.25));
+  deep[199] = 1;
+  g_autofree char *path = path_from_numbers (place->stems, deep, 200);
+  Row *row = row_make (path, G_MININT64, 1, 0.125);
+  row->node = other;
+  save_one (scribe, row);
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  guint64 generation = place->generation;
+
+  /* Another process: its table of stems is empty, its run id a new one. */
+  stems_free (place->stems);
+  place->stems = stems_new ();
+  Identity identity = identity_make ("run-2", "app", "8");
+  scribe = place_scribe (place, HOUR_US, &identity, NULL);
+  g_assert_nonnull (scribe);
+  g_assert_cmpstr (identity.run, ==, "run-1");
+  identity_clear (&identity);
+  scribe_load (scribe, NULL);
+  place_wait (place, &place->n_restored_final, 1);
+  g_assert_cmpuint (place->rows->len, ==, 2);
+  Row *first = g_ptr_array_index (place->rows, 0), *second = g_ptr_array_index (place->rows, 1);
+  g_autoptr (Row) expected = row_make ("/0/1", -5, 1234567, 0.25);
+  g_assert_cmpstr (first->path, ==, "/0/1");
+  g_assert_true (g_bytes_equal (first->value, expected->value));
+  g_assert_true (digest_equal (&first->digest, &expected->digest));
+  g_assert_true (node_id_equal (&first->node, &one));
+  g_assert_cmpuint (first->work_us, ==, 1234567);
+  g_assert_cmpfloat (first->weight, ==, 0.25);
+  g_assert_cmpstr (second->path, ==, path);
+  g_assert_cmpuint (stems_count (place->stems), ==, 3);
+  scribe_load (scribe, &other);
+  place_wait (place, &place->n_restored_final, 2);
+  g_assert_cmpuint (place->rows->len, ==, 3);
+  scribe_load (scribe, &(NodeId){ 9, 9, 9 });
+  place_wait (place, &place->n_restored_final, 3);
+  g_assert_cmpuint (place->rows->len, ==, 3);
+
+  g_autoptr (GBytes) late = g_bytes_new_static ("93\n", 3);
+  scribe_answer (scribe, late, 1);
+  save_one (scribe, row_make ("/0/2", 6, 1, 0.125));
+  finish (place, scribe);
+  scribe_free (scribe);
+  assert_answer (place->target, "SELECT count(*) FROM result", "3");
+  assert_answer (place->target, "SELECT count(*) FROM stem", "3");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'answer'", "92\n");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'exit'", "0");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'id'", "run-1");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "7");
+  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, place->generation);
+  g_assert_cmpuint (place->generation, >, generation);
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'generation'", number);
+  assert_answer (place->target, "SELECT hex(value) FROM constant", "000102");
+  assert_answer (place->target, "SELECT hex(value) FROM best", "000102");
+  assert_answer (place->target, "SELECT address FROM node", "unix:/somewhere");
+  assert_answer (place->target, "SELECT cause FROM node", "gone at a take-over");
+  assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'",
+                 "2 results, 0 bad rows left out");
+  assert_answer (place->target, "SELECT count(*) || min(path LIKE '~%/0') FROM missing", "11");
+}
+
+static void
+test_rows_that_do_not_prove_themselves_are_left_out (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  for (int i = 0; i < 10; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%d", i);
+      save_one (scribe, row_make (path, i, 1, 0.1));
+    }
+  finish (place, scribe);
+  scribe_free (scribe);
+  sqlite3 *db = NULL;
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db,
+                                 "UPDATE result SET value = 99 WHERE path = '/3';"
+                                 "UPDATE result SET path = '/00' WHERE path = '/4';"
+                                 "UPDATE run SET value = 'x' WHERE key = 'version'",
+                                 NULL, NULL, NULL),
+                   ==, SQLITE_OK);
+  sqlite3_close (db);
+
+  scribe = start (place, HOUR_US, "run-1");
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  assert_answer (place->target, "SELECT group_concat(path) FROM result", "/0,/1,/2,/5,/6,/7,/8,/9");
+  assert_answer (place->target, "SELECT detail FROM event", "8 results, 3 bad rows left out");
+}
+
+static void
+test_rows_whose_stems_are_lost_are_left_out (void)
+{
+  g_autoptr (Place) place = place_new ();
+  guint32 deep[200] = { 0 };
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  deep[199] = 1;
+  g_autofree char *path = path_from_numbers (place->stems, deep, 200);
+  save_one (scribe, row_make (path, 1, 1, 0.125));
+  save_one (scribe, row_make ("/1", 1, 1, 0.5));
+  finish (place, scribe);
+  scribe_free (scribe);
+  sqlite3 *db = NULL;
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, "DELETE FROM stem WHERE path LIKE '/%'", NULL, NULL, NULL), ==,
+                   SQLITE_OK);
+  sqlite3_close (db);
+  stems_free (place->stems);
+  place->stems = stems_new ();
+
+  scribe = start (place, HOUR_US, "run-1");
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  assert_answer (place->target, "SELECT group_concat(path) FROM result", "/1");
+  assert_answer (place->target, "SELECT count(*) FROM stem", "0");
+}
+
+static void
+assert_start_fails (Place *place, const char *app, const char *argument, int code, const char *word)
+{
+  g_autoptr (GError) error = NULL;
+  Identity identity = identity_make ("run-9", app, argument);
+
+  g_assert_null (place_scribe (place, HOUR_US, &identity, &error));
+
+  g_assert_error (error, COORDINATOR_ERROR, code);
+  if (strstr (error->message, word) == NULL)
+    g_error ("'%s' is not in: %s", word, error->message);
+  g_test_message ("%s", error->message);
+  identity_clear (&identity);
+}
+
+static void
+test_what_is_not_ours_is_refused_untouched (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, row_make ("/0", 1, 1, 0.5));
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_autoptr (GBytes) before = contents (place->target);
+
+  assert_start_fails (place, "other", "8", COORDINATOR_ERROR_UNUSABLE, "of the program 'app'");
+  assert_start_fails (place, "app", "9", COORDINATOR_ERROR_UNUSABLE, "the arguments [b'8'");
+  Identity identity = identity_make ("run-9", "app", "8");
+  g_autoptr (GError) error = NULL;
+  identity.schema = digest_of_string ("another schema");
+  identity.identity = digest_of_string ("another identity");
+  g_assert_null (place_scribe (place, HOUR_US, &identity, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+  g_assert_nonnull (strstr (error->message, "job tables differ"));
+  identity_clear (&identity);
+  g_autoptr (GBytes) after = contents (place->target);
+  g_assert_true (g_bytes_equal (before, after));
+
+  g_assert_true (g_file_set_contents (place->target, "text", 4, NULL));
+  assert_start_fails (place, "app", "8", COORDINATOR_ERROR_UNUSABLE, "not an SQLite file");
+  g_autoptr (GBytes) text = contents (place->target);
+  g_assert_cmpuint (g_bytes_get_size (text), ==, 4);
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+}
+
+static void
+test_no_place_to_write_is_said_at_once (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_assert_cmpint (g_mkdir (place->target, 0700), ==, 0);
+  assert_start_fails (place, "app", "8", COORDINATOR_ERROR_STORE, "is a directory");
+  g_free (place->target);
+  place->target = g_build_filename (place->folder, "none", "run.ckpt", NULL);
+  assert_start_fails (place, "app", "8", COORDINATOR_ERROR_STORE, "there is no folder");
+  g_free (place->target);
+  place->target = g_strdup ("/proc/self/run.ckpt");
+  assert_start_fails (place, "app", "8", COORDINATOR_ERROR_STORE, "cannot write");
+  g_free (place->target);
+  place->target = g_build_filename (place->folder, "run.ckpt", "below", NULL);
+  g_free (place->work);
+  place->work = g_build_filename (place->folder, "none", "work", NULL);
+  assert_start_fails (place, "app", "8", COORDINATOR_ERROR_STORE, "cannot create");
+}
+
+static void
+test_two_coordinators_of_a_run_unite_their_rows (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *one = start (place, HOUR_US, "run-1");
+  finish (place, one);
+  g_free (place->work);
+  place->work = g_build_filename (place->folder, "work2", NULL);
+  Scribe *two = start (place, HOUR_US, "run-1");
+
+  save_one (one, row_make ("/0", 1, 1, 0.25));
+  finish (place, one);
+  save_one (two, row_make ("/1", 2, 1, 0.25));
+  finish (place, two);
+  save_one (one, row_make ("/2", 3, 1, 0.25));
+  finish (place, one);
+  scribe_free (one);
+  scribe_free (two);
+
+  assert_answer (place->target, "SELECT group_concat(path) FROM result", "/0,/1,/2");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/takeover/everything-is-taken-over", test_everything_is_taken_over);
+  g_test_add_func ("/takeover/rows-that-do-not-prove-themselves-are-left-out",
+                   test_rows_that_do_not_prove_themselves_are_left_out);
+  g_test_add_func ("/takeover/what-is-not-ours-is-refused-untouched",
+                   test_what_is_not_ours_is_refused_untouched);
+  g_test_add_func ("/takeover/no-place-to-write-is-said-at-once",
+                   test_no_place_to_write_is_said_at_once);
+  g_test_add_func ("/takeover/two-coordinators-of-a-run-unite-their-rows",
+                   test_two_coordinators_of_a_run_unite_their_rows);
+  g_test_add_func ("/takeover/rows-whose-stems-are-lost-are-left-out",
+                   test_rows_whose_stems_are_lost_are_left_out);
+  return g_test_run ();
+}

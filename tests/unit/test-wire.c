@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "net/listener.h"
+#include "net/wire.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+/* Two ends in one context. */
+typedef struct
+{
+  GMainContext *context;
+  Listener *listener;
+  WireRun run;
+  Wire *near, *far; /* dialled, accepted */
+  guint ups, downs;
+  gboolean dead;
+  guint64 received_bytes, received;
+  guint32 sum;
+  char *folder, *path;
+} World;
+
+static void
+on_up (Wire *link, void *data)
+{
+  World *world = data;
+  (void)link;
+  world->ups++;
+}
+
+static void
+on_message (Wire *link, GBytes *message, void *data)
+{
+  World *world = data;
+  gsize size;
+  const guint8 *bytes = g_bytes_get_data (message, &size);
+  (void)link;
+  world->received++;
+  world->received_bytes += size;
+  for (gsize i = 0; i < size; i += 4099)
+    world->sum = world->sum * 31 + bytes[i];
+}
+
+static void
+on_down (Wire *link, gboolean dead, void *data)
+{
+  World *world = data;
+  if (link == world->near)
+    world->near = NULL;
+  if (link == world->far)
+    world->far = NULL;
+  world->downs++;
+  world->dead = dead;
+}
+
+static const WireCalls calls = { on_up, on_message, on_down };
+
+static void
+on_accepted (GSocket *socket, void *data)
+{
+  World *world = data;
+  world->far = wire_accept (world->context, &world->run, socket, &calls, world);
+}
+
+static void
+world_open (World *world, gboolean tcp)
+{
+  g_autoptr (GError) error = NULL;
+  memset (world, 0, sizeof *world);
+  world->context = g_main_context_new ();
+  world->folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
+  world->path = g_build_filename (world->folder, "s", NULL);
+  world->run = (WireRun){ "secret", "id-1", "name-1", "host-1" };
+  world->listener = listener_new (world->context, world->path, tcp, on_accepted, world, &error);
+  g_assert_no_error (error);
+}
+
+static void
+world_close (World *world)
+{
+  if (world->near != NULL)
+    wire_close (world->near);
+  if (world->far != NULL)
+    wire_close (world->far);
+  listener_free (world->listener);
+  g_rmdir (world->folder);
+  g_main_context_unref (world->context);
+  g_free (world->folder);
+  g_free (world->path);
+}
+
+#define UNTIL(world, condition) \
+  do \
+    g_main_context_iteration ((world)->context, TRUE); \
+  while (!(condition))
+
+static void
+messages_arrive_whole (gconstpointer tcp)
+{
+  World world;
+  guint64 sent = 0;
+  guint32 sum = 0;
+  world_open (&world, GPOINTER_TO_INT (tcp));
+  const char *address = listener_addresses (world.listener)[GPOINTER_TO_INT (tcp)];
+  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE, address, &calls, &world);
+  UNTIL (&world, world.ups == 2);
+
+  const gsize sizes[] = { 1, 7, 4096, 262143, 262144, 262145, 5000000, 3, 40000000, 9 };
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+      guint8 *bytes = g_malloc (sizes[i]);
+      for (gsize k = 0; k < sizes[i]; k++)
+        bytes[k] = (guint8)(k * 7 + i);
+      for (gsize k = 0; k < sizes[i]; k += 4099)
+        sum = sum * 31 + bytes[k];
+      GBytes *all = g_bytes_new_take (bytes, sizes[i]);
+      gsize half = sizes[i] / 2;
+      g_ptr_array_add (parts, g_bytes_new_from_bytes (all, 0, half));
+      g_ptr_array_add (parts, g_bytes_new_from_bytes (all, half, sizes[i] - half));
+      g_bytes_unref (all);
+      wire_send (world.near, parts);
+      sent += sizes[i];
+    }
+  UNTIL (&world, world.received == G_N_ELEMENTS (sizes));
+
+  g_assert_cmpuint (world.received_bytes, ==, sent);
+  g_assert_cmpuint (world.sum, ==, sum);
+  g_assert_cmpuint (wire_queued (world.near), ==, 0);
+  world_close (&world);
+}
+
+static void
+another_credential_is_refused (void)
+{
+  World world;
+  world_open (&world, FALSE);
+  WireRun other = world.run;
+  other.credential = (char *)"guess";
+
+  world.near = wire_dial (world.context, &other, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[0], &calls, &world);
+  UNTIL (&world, world.downs == 2);
+
+  g_assert_cmpuint (world.ups, ==, 0);
+  world_close (&world);
+}
+
+static void
+garbage_is_refused (void)
+{
+  World world;
+  world_open (&world, FALSE);
+  for (guint i = 0; i < 64; i++)
+    {
+      guint8 garbage[200];
+      guint before = world.downs;
+      g_autoptr (GSocket) socket
+          = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
+      for (guint k = 0; k < sizeof garbage; k++)
+        garbage[k] = (guint8)g_test_rand_int ();
+      g_socket_send (socket, (char *)garbage, 1 + (gsize)g_test_rand_int_range (0, 199), NULL,
+                     NULL);
+      g_socket_close (socket, NULL);
+      UNTIL (&world, world.downs == before + 1);
+    }
+  g_assert_cmpuint (world.ups, ==, 0);
+  g_assert_cmpuint (world.received, ==, 0);
+  world_close (&world);
+}
+
+static void
+a_dial_to_nobody_says_dead (void)
+{
+  World world;
+  world_open (&world, FALSE);
+  g_autofree char *nobody = g_strdup_printf ("unix:%s-gone", world.path);
+
+  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE, nobody, &calls, &world);
+  UNTIL (&world, world.downs == 1);
+
+  g_assert_true (world.dead);
+  world_close (&world);
+}
+
+static void
+the_other_side_closing_is_noticed (void)
+{
+  World world;
+  world_open (&world, FALSE);
+  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[0], &calls, &world);
+  UNTIL (&world, world.ups == 2);
+
+  wire_close (world.far);
+  world.far = NULL;
+  UNTIL (&world, world.downs == 1);
+
+  g_assert_null (world.near);
+  world_close (&world);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_data_func ("/wire/messages-arrive-whole-by-unix-socket", GINT_TO_POINTER (0),
+                        messages_arrive_whole);
+  g_test_add_data_func ("/wire/messages-arrive-whole-by-tcp", GINT_TO_POINTER (1),
+                        messages_arrive_whole);
+  g_test_add_func ("/wire/another-credential-is-refused", another_credential_is_refused);
+  g_test_add_func ("/wire/garbage-is-refused", garbage_is_refused);
+  g_test_add_func ("/wire/a-dial-to-nobody-says-dead", a_dial_to_nobody_says_dead);
+  g_test_add_func ("/wire/the-other-side-closing-is-noticed", the_other_side_closing_is_noticed);
+  return g_test_run ();
+}
