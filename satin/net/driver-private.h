@@ -81,7 +81,8 @@ void keeper_open (Driver *driver);
 void keeper_close (Driver *driver);
 /* (transfer full): rows; kept until the scribe is there. */
 void keeper_save (Driver *driver, GPtrArray *rows);
-void keeper_salvage (Driver *driver, const NodeId *node);
+/* A node left: what the file holds of the departed is made known again. */
+void keeper_salvage (Driver *driver);
 void keeper_final (Driver *driver);
 void keeper_best (Driver *driver, guint best);
 void keeper_constant (Driver *driver, const char *name, GBytes *bytes);

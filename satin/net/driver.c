@@ -279,7 +279,7 @@ carry_to_run (Driver *driver, NodeEffect *effect)
       keeper_save (driver, g_steal_pointer (&effect->rows));
       return TRUE;
     case NODE_EFFECT_SALVAGE:
-      keeper_salvage (driver, &effect->node);
+      keeper_salvage (driver);
       return TRUE;
     case NODE_EFFECT_MEMBER:
       if (!driver->config.solo)

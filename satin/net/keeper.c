@@ -31,11 +31,29 @@ typedef struct
   char *trouble;
 } News;
 
+/* A row tells who computed it, not in whose stack it is needed now: after an adoption that is another. So at a
+ * departure all rows are looked at that no member computed; those still held are answered by "covered". */
+static void
+keep_rows_of_departed (Driver *driver, GPtrArray *rows)
+{
+  g_autoptr (GArray) members = node_members (driver->node);
+  for (guint i = rows->len; i-- > 0;)
+    for (guint k = 0; k < members->len; k++)
+      if (node_id_equal (&g_array_index (members, NodeMember, k).id,
+                         &((const Row *)rows->pdata[i])->node))
+        {
+          g_ptr_array_remove_index_fast (rows, i);
+          break;
+        }
+}
+
 static gboolean
 on_news (gpointer data)
 {
   News *news = data;
   Driver *driver = news->driver;
+  if (news->rows != NULL && driver->opened)
+    keep_rows_of_departed (driver, news->rows);
   if (news->rows != NULL)
     driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = news->rows });
   if (news->kind == SCRIBE_RESTORED && news->final && !driver->opened)
@@ -201,10 +219,10 @@ keeper_close (Driver *driver)
 }
 
 void
-keeper_salvage (Driver *driver, const NodeId *node)
+keeper_salvage (Driver *driver)
 {
   if (driver->scribe != NULL)
-    scribe_load (driver->scribe, node);
+    scribe_load (driver->scribe, NULL);
 }
 
 static gboolean
