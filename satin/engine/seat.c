@@ -106,19 +106,32 @@ say_hungry (Engine *engine)
   engine->hungry_said = idle;
 }
 
-static void
-sleep_a_while (Stack *stack)
+gboolean
+seat_is_idle_for_good (Engine *engine)
+{
+  return engine->seats_free > 0 && g_queue_is_empty (&engine->asleep)
+         && g_queue_is_empty (&engine->ready) && engine->n_stacks >= engine->config.stacks_max;
+}
+
+gboolean
+seat_timed_wait (Stack *stack, glong ns)
 {
   struct timespec until;
 
   clock_gettime (CLOCK_MONOTONIC, &until);
-  until.tv_nsec += SEAT_POLL_NS;
+  until.tv_nsec += ns;
   if (until.tv_nsec >= 1000000000)
     {
       until.tv_nsec -= 1000000000;
       until.tv_sec++;
     }
-  if (pthread_cond_timedwait (&stack->cond, &stack->engine->lock, &until) != ETIMEDOUT)
+  return pthread_cond_timedwait (&stack->cond, &stack->engine->lock, &until) == ETIMEDOUT;
+}
+
+static void
+sleep_a_while (Stack *stack)
+{
+  if (!seat_timed_wait (stack, SEAT_POLL_NS))
     return;
   if (stack->state != STACK_ASLEEP || stack->engine->seats_free == 0)
     return;

@@ -16,6 +16,10 @@ gboolean seat_sleep (Stack *stack);
 void seat_leave (Stack *stack);
 /* A parked stack wants a seat again, and returns with one. FALSE: the engine ends. */
 gboolean seat_want (Stack *stack);
+/* A seat is free and no stack is left, or may be made, to take it. */
+gboolean seat_is_idle_for_good (Engine *engine);
+/* Sleeps on the stack's condition. TRUE: the time is over and nobody woke it. */
+gboolean seat_timed_wait (Stack *stack, glong ns);
 /* (no lock) There is new public work: wakes a thief if a seat is free. */
 void seat_poke (Engine *engine);
 

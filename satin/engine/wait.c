@@ -16,6 +16,10 @@
 
 /* How long a stack that waits keeps its seat. */
 #define WAIT_SPIN_US 60
+/* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached: below a
+ * stack that runs, and when that may change. */
+#define PARKED_LOOK_NS 1000000
+#define PARKED_LOOK_FAR_NS 10000000
 
 void
 wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
@@ -113,6 +117,25 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
   return TRUE;
 }
 
+/* At the limit of stacks nobody else can take an idle seat: then a parked stack looks now and then whether it
+ * can leapfrog. TRUE: it is to try. */
+static gboolean
+sleep_parked (Stack *stack, SatinSlot_ *slot)
+{
+  Engine *engine = stack->engine;
+  guint32 state = slot_state (slot);
+  gboolean thief_runs = SLOT_KIND (state) == SLOT_STOLEN && SLOT_THIEF (state) != SLOT_DRIVER
+                        && engine->stacks[SLOT_THIEF (state)]->state == STACK_RUNNING;
+
+  if (!seat_is_idle_for_good (engine))
+    {
+      pthread_cond_wait (&stack->cond, &engine->lock);
+      return FALSE;
+    }
+  return seat_timed_wait (stack, thief_runs ? PARKED_LOOK_NS : PARKED_LOOK_FAR_NS) && thief_runs
+         && seat_is_idle_for_good (engine);
+}
+
 /* Sleeps without a seat until the slot, or another child, has changed; serves wishes meanwhile. */
 static void
 park (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
@@ -128,7 +151,8 @@ park (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, Satin
     {
       if (stack_flags (stack) == 0)
         {
-          pthread_cond_wait (&stack->cond, &engine->lock);
+          if (sleep_parked (stack, slot))
+            break;
           continue;
         }
       pthread_mutex_unlock (&engine->lock);
