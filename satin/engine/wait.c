@@ -16,8 +16,8 @@
 
 /* How long a stack that waits keeps its seat. */
 #define WAIT_SPIN_US 60
-/* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached: below a
- * stack that runs, and when that may change. */
+/* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached:
+ * below a stack that runs, and when that may change. */
 #define PARKED_LOOK_NS 1000000
 #define PARKED_LOOK_FAR_NS 10000000
 
@@ -117,8 +117,8 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
   return TRUE;
 }
 
-/* At the limit of stacks nobody else can take an idle seat: then a parked stack looks now and then whether it
- * can leapfrog. TRUE: it is to try. */
+/* At the limit of stacks nobody else can take an idle seat: then a parked stack looks now and then
+ * whether it can leapfrog. TRUE: it is to try. */
 static gboolean
 sleep_parked (Stack *stack, SatinSlot_ *slot)
 {
