@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Fibonacci numbers the slow way: the smallest program that spawns. It measures what a spawn costs.
  */
-#include "satin.h"
+#include <satin.h>
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many ways there are to place N queens on an N x N board so that none attacks another. A job
  * is a board whose first rows are filled; the board is three bit masks, passed by value. */
-#include "satin.h"
+#include <satin.h>
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * returns the whole best tour. */
 #include "config.h"
 
-#include "satin.h"
+#include <satin.h>
 
 #include "bound.h"
 #include "start.h"
