@@ -545,22 +545,10 @@ driver_new (const DriverConfig *config, GError **error)
   return driver;
 }
 
-static gboolean
-on_quit (gpointer data)
-{
-  Driver *driver = data;
-  keeper_close (driver);
-  report_stats (driver, TRUE);
-  mesh_close (driver);
-  g_main_loop_quit (driver->loop);
-  return G_SOURCE_REMOVE;
-}
-
 void
 driver_free (Driver *driver)
 {
-  driver_post (driver, on_quit, driver);
-  g_thread_join (driver->thread);
+  driver_last_words (driver);
   engine_free (driver->engine);
   node_free (driver->node);
   g_source_destroy (driver->mailbox);

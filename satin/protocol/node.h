@@ -138,7 +138,8 @@ typedef enum
   /* the scribe */
   NODE_EFFECT_COORDINATOR, /* open the checkpoint and take it over: answered by RESTORED…, OPENED */
   NODE_EFFECT_SAVE,        /* rows */
-  NODE_EFFECT_SALVAGE, /* node: it left; answered by RESTORED with the rows that the file has of it
+  NODE_EFFECT_SALVAGE, /* node: it left; answered by RESTORED with the rows that the file has of it,
+                        * or of all who left
                         */
   NODE_EFFECT_MEMBER,  /* node, text (address), text2 (host), number (pid): a node joined, for the
                           file's `node` table */

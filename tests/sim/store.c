@@ -22,9 +22,9 @@ store_covers (const Store *store, guint32 job)
     }
 }
 
-/* A row below a saved one is dropped (the real scribe must know new owners too, or SALVAGE does not
- * find what a departed node had taken in); rows below a new one go, and their work is the new
- * one's. What is saved again has a new owner: who saved it last is who needs it. */
+/* A row below a saved one is dropped (the real scribe keeps who computed a row, and looks at the
+ * rows of all who left instead); rows below a new one go, and their work is the new one's. What is
+ * saved again has a new owner: who saved it last is who needs it. */
 static void
 add (Store *store, guint32 job, const NodeId *node, guint64 work_us)
 {
