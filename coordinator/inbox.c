@@ -51,6 +51,7 @@ inbox_new (void)
 {
   Inbox *inbox = g_new0 (Inbox, 1);
   inbox->rows = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, row_destroy);
+  inbox->keeps = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, row_destroy);
   inbox->settings = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   inbox->constants = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, value_free);
   inbox->bests = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, value_free);
@@ -64,6 +65,7 @@ inbox_free (Inbox *inbox)
   if (inbox == NULL)
     return;
   g_hash_table_destroy (inbox->rows);
+  g_hash_table_destroy (inbox->keeps);
   g_hash_table_destroy (inbox->settings);
   g_hash_table_destroy (inbox->constants);
   g_hash_table_destroy (inbox->bests);
@@ -76,9 +78,10 @@ inbox_free (Inbox *inbox)
 gboolean
 inbox_is_empty (const Inbox *inbox)
 {
-  return g_hash_table_size (inbox->rows) == 0 && g_hash_table_size (inbox->settings) == 0
-         && g_hash_table_size (inbox->constants) == 0 && g_hash_table_size (inbox->bests) == 0
-         && inbox->members.length == 0 && inbox->events.length == 0 && inbox->answer == NULL;
+  return g_hash_table_size (inbox->rows) == 0 && g_hash_table_size (inbox->keeps) == 0
+         && g_hash_table_size (inbox->settings) == 0 && g_hash_table_size (inbox->constants) == 0
+         && g_hash_table_size (inbox->bests) == 0 && inbox->members.length == 0
+         && inbox->events.length == 0 && inbox->answer == NULL;
 }
 
 static int
@@ -115,8 +118,26 @@ drop_row (Inbox *inbox, const Row *row)
   g_hash_table_remove (inbox->rows, row->path);
 }
 
+/* (nullable): the kept state in whose phases `path` lies, as far as its own text tells. */
+static Row *
+keep_above (Inbox *inbox, const char *path)
+{
+  g_autofree char *above = g_strdup (path);
+  char *slash;
+  while (g_hash_table_size (inbox->keeps) > 0 && (slash = strrchr (above, '/')) != NULL)
+    {
+      guint64 number = g_ascii_strtoull (slash + 1, NULL, 10);
+      *slash = '\0';
+      Row *keep = g_hash_table_lookup (inbox->keeps, above);
+      if (keep != NULL && keep->children > number)
+        return keep;
+    }
+  return NULL;
+}
+
 /* While nothing can be written, rows that newer ones have overtaken would pile up. Those below
- * another row of the same stem go here; the rest goes when they are written. */
+ * another row of the same stem, or in phases that were kept, go here; the rest goes when they are
+ * written. */
 static void
 prune (Inbox *inbox)
 {
@@ -125,9 +146,12 @@ prune (Inbox *inbox)
   for (guint i = 0; i < rows->len; i++)
     {
       Row *row = g_ptr_array_index (rows, i);
-      if (last != NULL && text_is_below (row->path, last->path))
+      Row *above = last != NULL && text_is_below (row->path, last->path)
+                       ? last
+                       : keep_above (inbox, row->path);
+      if (above != NULL)
         {
-          last->work_us += row->work_us;
+          above->work_us += row->work_us;
           drop_row (inbox, row);
         }
       else
@@ -136,9 +160,32 @@ prune (Inbox *inbox)
   inbox->prune_at = MAX (PRUNE_ROWS_MIN, 2 * g_hash_table_size (inbox->rows));
 }
 
+static void
+add_keep (Inbox *inbox, Row *row)
+{
+  Row *old = g_hash_table_lookup (inbox->keeps, row->path);
+  gboolean is_same = old != NULL && digest_equal (&old->digest, &row->digest);
+  if (is_same && old->children >= row->children)
+    {
+      old->work_us += row->work_us;
+      row_free (row);
+      return;
+    }
+  if (is_same)
+    row->work_us += old->work_us;
+  inbox->bytes += g_bytes_get_size (row->value);
+  inbox->bytes -= old != NULL ? g_bytes_get_size (old->value) : 0;
+  g_hash_table_replace (inbox->keeps, row->path, row);
+}
+
 void
 inbox_add_row (Inbox *inbox, Row *row)
 {
+  if (row->children > 0)
+    {
+      add_keep (inbox, row);
+      return;
+    }
   Row *old = g_hash_table_lookup (inbox->rows, row->path);
   if (old != NULL && digest_equal (&old->digest, &row->digest))
     {
@@ -227,6 +274,23 @@ put_back_rows (Inbox *inbox, Inbox *older)
 }
 
 static void
+put_back_keeps (Inbox *inbox, Inbox *older)
+{
+  GHashTableIter iter;
+  gpointer data;
+  g_hash_table_iter_init (&iter, older->keeps);
+  while (g_hash_table_iter_next (&iter, NULL, &data))
+    {
+      Row *row = data, *newer = g_hash_table_lookup (inbox->keeps, row->path);
+      g_hash_table_iter_steal (&iter);
+      if (newer != NULL && !digest_equal (&newer->digest, &row->digest))
+        row_free (row);
+      else
+        add_keep (inbox, row);
+    }
+}
+
+static void
 put_back_table (GHashTable *newer, GHashTable *older)
 {
   GHashTableIter iter;
@@ -251,6 +315,7 @@ void
 inbox_put_back (Inbox *inbox, Inbox *older)
 {
   put_back_rows (inbox, older);
+  put_back_keeps (inbox, older);
   put_back_table (inbox->settings, older->settings);
   put_back_table (inbox->constants, older->constants);
   put_back_table (inbox->bests, older->bests);

@@ -30,7 +30,8 @@ typedef struct
 
 typedef struct
 {
-  GHashTable *rows;      /* path -> Row */
+  GHashTable *rows;      /* path -> Row: results */
+  GHashTable *keeps;     /* path -> Row: kept states */
   GHashTable *settings;  /* key -> value */
   GHashTable *constants; /* name -> InboxValue */
   GHashTable *bests;     /* name -> InboxValue */
@@ -38,7 +39,7 @@ typedef struct
   GQueue events;         /* of InboxEvent, oldest first */
   GBytes *answer;        /* the first one */
   int exit_code;
-  gsize bytes;    /* of the values in rows */
+  gsize bytes;    /* of the values in rows and keeps */
   guint prune_at; /* number of rows at which those below others are thrown out next */
 } Inbox;
 
@@ -47,7 +48,8 @@ void inbox_free (Inbox *inbox);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Inbox, inbox_free)
 gboolean inbox_is_empty (const Inbox *inbox);
 
-/* (transfer full). Same path and digest: the first stays; other digest: the newer. */
+/* (transfer full). Same path and digest: of results the first stays, of kept states the one that
+ * stands for more children; other digest: the newer. */
 void inbox_add_row (Inbox *inbox, Row *row);
 void inbox_set (Inbox *inbox, const char *key, const char *value);
 void inbox_add_value (GHashTable *values, const char *name, const char *type, GBytes *value);

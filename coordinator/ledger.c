@@ -336,7 +336,9 @@ static gboolean
 row_can_be_written (Ledger *ledger, const Row *row)
 {
   char id[17];
-  if (row->job >= ledger->n_jobs || !path_is_canonical (row->path)
+  gboolean has_type
+      = row->children > 0 ? g_variant_type_string_is_valid (row->type) : row->job < ledger->n_jobs;
+  if (!has_type || !path_is_canonical (row->path)
       || g_bytes_get_size (row->value) > VALUE_BYTES_MAX)
     return FALSE;
   return !path_stem (row->path, id) || results_knows_stem (ledger->results, id)
@@ -372,6 +374,33 @@ write_rows (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **err
   return TRUE;
 }
 
+/* After the rows: where a job has finished meanwhile, its kept state is not written at all. */
+static gboolean
+write_keeps (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **error)
+{
+  GHashTableIter iter;
+  gpointer data;
+  g_hash_table_iter_init (&iter, inbox->keeps);
+  while (g_hash_table_iter_next (&iter, NULL, &data))
+    {
+      const Row *row = data;
+      gboolean written;
+      if (!row_can_be_written (ledger, row))
+        continue;
+      Keep keep = { .path = row->path,
+                    .children = row->children,
+                    .digest = row->digest.bytes,
+                    .digest_size = sizeof row->digest.bytes,
+                    .type = row->type,
+                    .value = row->value };
+      double work_s = (double)row->work_us / G_USEC_PER_SEC;
+      if (!results_put_keep (ledger->results, &keep, work_s, &written, error))
+        return FALSE;
+      *n_written += written;
+    }
+  return TRUE;
+}
+
 static gboolean
 write_answer (Ledger *ledger, const Inbox *inbox, GError **error)
 {
@@ -392,6 +421,7 @@ ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
   int before = sqlite3_total_changes (ledger->sql->db);
   if (!results_begin (ledger->results, &reason) || !write_values (ledger, inbox, &reason)
       || !write_members (ledger, inbox, &reason) || !write_rows (ledger, inbox, &n_written, &reason)
+      || !write_keeps (ledger, inbox, &n_written, &reason)
       || !write_answer (ledger, inbox, &reason))
     return give_up (ledger, reason, error);
 
@@ -482,6 +512,29 @@ hand_over (LedgerLoad *load, gboolean final)
   load->batch (rows, final, load->data);
 }
 
+static void
+add_loaded (LedgerLoad *load, Row *row)
+{
+  g_ptr_array_add (load->rows, row);
+  load->bytes += g_bytes_get_size (row->value);
+  if (load->rows->len >= BATCH_ROWS_MAX || load->bytes >= BATCH_BYTES_MAX)
+    hand_over (load, FALSE);
+}
+
+/* The file does not say which job it is of: whoever recalls it knows, and its digest proves it. */
+static gboolean
+load_keep (const Keep *keep, gpointer data, GError **error)
+{
+  Digest digest;
+  (void)error;
+  if (!takeover_keep_is_sound (keep))
+    return TRUE;
+  memcpy (digest.bytes, keep->digest, sizeof digest.bytes);
+  add_loaded (data,
+              row_new_kept (keep->path, keep->children, 0, &digest, 0, keep->type, keep->value));
+  return TRUE;
+}
+
 static gboolean
 load_row (const Result *result, gpointer data, GError **error)
 {
@@ -499,10 +552,7 @@ load_row (const Result *result, gpointer data, GError **error)
   Row *row = row_new (result->path, job, &digest, result->weight, work_us, result->value);
   if (!node_id_read (result->node, &row->node))
     row->node = NODE_ID_NONE;
-  g_ptr_array_add (load->rows, row);
-  load->bytes += g_bytes_get_size (result->value);
-  if (load->rows->len >= BATCH_ROWS_MAX || load->bytes >= BATCH_BYTES_MAX)
-    hand_over (load, FALSE);
+  add_loaded (load, row);
   return TRUE;
 }
 
@@ -513,7 +563,8 @@ ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer dat
   LedgerLoad load = { .ledger = ledger, .batch = batch, .data = data, .rows = new_rows () };
   ResultsQuery query = { .node = node != NULL ? node_text (node, id) : NULL };
   GError *reason = NULL;
-  gboolean good = results_each (ledger->sql, &query, load_row, &load, NULL, &reason);
+  gboolean good = results_each (ledger->sql, &query, load_row, &load, NULL, &reason)
+                  && keeps_each (ledger->sql, load_keep, &load, NULL, &reason);
   hand_over (&load, TRUE);
   g_ptr_array_unref (load.rows);
   if (!good)

@@ -56,8 +56,8 @@ Scribe *scribe_new (const ScribeConfig *config, Identity *identity, GError **err
 void scribe_free (Scribe *scribe);
 
 /* Rows of a frontier. (transfer full: array and rows) A row below a saved one is dropped; rows
- * below a new one are removed, their work_us added to it. Same path and digest: the first stays;
- * other digest: the newer. */
+ * below a new one are removed, their work_us added to it. Same path and digest: the first stays, of
+ * kept states the one that stands for most children; other digest: the newer. */
 void scribe_save (Scribe *scribe, GPtrArray *rows);
 /* The tables besides: run (key, value), constant, best, node. */
 void scribe_set (Scribe *scribe, const char *key, const char *value);
@@ -74,8 +74,8 @@ void scribe_event (Scribe *scribe, const char *kind, const NodeId *node, const c
 /* The first answer stays: stdout bytes and exit code of main. */
 void scribe_answer (Scribe *scribe, GBytes *answer, int exit_code);
 
-/* Asks for the saved rows: of `node`, or of everybody when NULL. Answered by SCRIBE_RESTORED
- * batches. */
+/* Asks for the saved rows: of `node`, or of everybody when NULL, and for all kept states, of which
+ * the file does not say whose they are. Answered by SCRIBE_RESTORED batches. */
 void scribe_load (Scribe *scribe, const NodeId *node);
 /* Writes and publishes now, and answers with `final`: SCRIBE_PUBLISHED, or SCRIBE_TROUBLE with the
  * error when it failed. When nothing changed since the last publication it answers at once with

@@ -15,11 +15,23 @@ typedef struct
   GPtrArray *ids; /* of the stems that the file has */
 } TakeoverState;
 
+static gboolean
+is_sound (const char *path, gsize digest_size, const char *type)
+{
+  return path_is_canonical (path) && digest_size == sizeof (Digest)
+         && g_variant_type_string_is_valid (type);
+}
+
 gboolean
 takeover_row_is_sound (const Result *row)
 {
-  return path_is_canonical (row->path) && row->digest_size == sizeof (Digest)
-         && g_variant_type_string_is_valid (row->type);
+  return is_sound (row->path, row->digest_size, row->type);
+}
+
+gboolean
+takeover_keep_is_sound (const Keep *keep)
+{
+  return is_sound (keep->path, keep->digest_size, keep->type);
 }
 
 static gboolean
@@ -56,21 +68,32 @@ meet_whole_stems (TakeoverState *state)
     }
 }
 
+/* Counts a row. FALSE: it is left out. */
+static gboolean
+is_taken (TakeoverState *state, const char *path, gboolean is_sound)
+{
+  char id[17];
+  gboolean taken = is_sound && (!path_stem (path, id) || results_knows_stem (state->results, id));
+  *(taken ? &state->takeover->rows : &state->takeover->bad) += 1;
+  return taken;
+}
+
 static gboolean
 take_row (const Result *row, gpointer data, GError **error)
 {
   TakeoverState *state = data;
-  char id[17];
   gboolean written;
-  gboolean is_sound = takeover_row_is_sound (row)
-                      && (!path_stem (row->path, id) || results_knows_stem (state->results, id));
-  if (!is_sound)
-    {
-      state->takeover->bad++;
-      return TRUE;
-    }
-  state->takeover->rows++;
-  return results_put (state->results, row, &written, error);
+  return !is_taken (state, row->path, takeover_row_is_sound (row))
+         || results_put (state->results, row, &written, error);
+}
+
+static gboolean
+take_keep (const Keep *keep, gpointer data, GError **error)
+{
+  TakeoverState *state = data;
+  gboolean written;
+  return !is_taken (state, keep->path, takeover_keep_is_sound (keep))
+         || results_put_keep (state->results, keep, 0, &written, error);
 }
 
 gboolean
@@ -84,5 +107,6 @@ takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Takeover *ta
       || !results_each_stem (from, take_stem, &state, &takeover->bad, error))
     return FALSE;
   meet_whole_stems (&state);
-  return results_each (from, &all, take_row, &state, &takeover->bad, error);
+  return results_each (from, &all, take_row, &state, &takeover->bad, error)
+         && keeps_each (from, take_keep, &state, &takeover->bad, error);
 }

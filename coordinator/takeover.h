@@ -9,7 +9,7 @@
 
 typedef struct
 {
-  guint64 rows; /* results that the file has to give */
+  guint64 rows; /* results and kept states that the file has to give */
   guint64 bad;  /* rows of any table that were left out: damaged, or not in canonical form */
 } Takeover;
 
@@ -18,3 +18,4 @@ gboolean takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Tak
                          GError **error);
 /* TRUE: a row as every node writes it: canonical path, whole digest. */
 gboolean takeover_row_is_sound (const Result *row);
+gboolean takeover_keep_is_sound (const Keep *keep);

@@ -17,6 +17,7 @@ typedef struct
 struct Results
 {
   Sql *sql;
+  Keeps *keeps;
   GHashTable *stems; /* id -> ResultsStem: all that were ever met */
   guint n_saved_stems;
   ResultsTotals totals, totals_before; /* _before: at the begin of the transaction */
@@ -41,6 +42,7 @@ results_new (Sql *sql, GError **error)
     return NULL;
   Results *results = g_new0 (Results, 1);
   results->sql = sql;
+  results->keeps = keeps_new (sql);
   results->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, results_stem_free);
   return results;
 }
@@ -50,6 +52,7 @@ results_free (Results *results)
 {
   if (results == NULL)
     return;
+  keeps_free (results->keeps);
   g_hash_table_destroy (results->stems);
   g_free (results->last);
   g_free (results);
@@ -80,6 +83,7 @@ gboolean
 results_begin (Results *results, GError **error)
 {
   results->totals_before = results->totals;
+  keeps_begin (results->keeps);
   return sql_run (results->sql, "BEGIN IMMEDIATE", error) && find_last (results, error);
 }
 
@@ -96,6 +100,7 @@ results_rollback (Results *results)
   if (!sqlite3_get_autocommit (results->sql->db))
     sqlite3_exec (results->sql->db, "ROLLBACK", NULL, NULL, NULL);
   results->totals = results->totals_before;
+  keeps_rollback (results->keeps);
   results->n_saved_stems = 0;
   g_clear_pointer (&results->last, g_free);
   GHashTableIter iter;
@@ -203,13 +208,13 @@ comes_last (const Results *results, const char *path)
 /* One look for the path and one for each stem of its chain, up to the first stem that is saved:
  * that one proves that nothing lies above. */
 static gboolean
-find_cover (Results *results, const Result *row, Cover *cover, GError **error)
+find_cover (Results *results, const char *path, const Result *row, Cover *cover, GError **error)
 {
   *cover = COVER_NONE;
-  if (!comes_last (results, row->path) && !look_back (results, row->path, row, cover, error))
+  if (!comes_last (results, path) && !look_back (results, path, row, cover, error))
     return FALSE;
   char id[RESULTS_STEM_ID_LENGTH + 1];
-  ResultsStem *stem = stem_of (results, row->path, id);
+  ResultsStem *stem = stem_of (results, path, id);
   while (*cover == COVER_NONE && stem != NULL && !stem->is_saved)
     {
       if (!look_back (results, stem->path, NULL, cover, error))
@@ -217,6 +222,32 @@ find_cover (Results *results, const Result *row, Cover *cover, GError **error)
       stem = stem_of (results, stem->path, id);
     }
   return TRUE;
+}
+
+/* TRUE: `path` lies in a phase that some job above it has kept. */
+static gboolean
+lies_in_kept_phase (Results *results, const char *path)
+{
+  if (keeps_count (results->keeps) == 0)
+    return FALSE;
+  g_autofree char *above = g_strdup (path);
+  char *slash;
+  while ((slash = strrchr (above, '/')) != NULL)
+    {
+      guint64 number = g_ascii_strtoull (slash + 1, NULL, 10);
+      *slash = '\0';
+      if (above[0] == '~' && strchr (above, '/') == NULL)
+        {
+          const ResultsStem *stem = g_hash_table_lookup (results->stems, above + 1);
+          g_free (above);
+          above = g_strdup (stem != NULL ? stem->path : "");
+          if (stem == NULL)
+            return FALSE;
+        }
+      if (keeps_children (results->keeps, above) > number)
+        return TRUE;
+    }
+  return FALSE;
 }
 
 /* Removes the rows with from <= path < to; their work is added to `work_s`. */
@@ -255,23 +286,18 @@ remove_rows (Results *results, const char *from, const char *to, double *work_s,
   return TRUE;
 }
 
-/* Puts the ids of the saved stems that stand at or below `path` into `found` and takes them out of
+/* Puts the ids of the saved stems with from <= path < to into `found` and takes them out of
  * memory's index. */
 static gboolean
-take_stems (Results *results, const char *path, const char *from, const char *to, GQueue *found,
-            GError **error)
+take_stems (Results *results, const char *from, const char *to, GQueue *found, GError **error)
 {
-  sqlite3_stmt *statement
-      = sql_ready (results->sql,
-                   "DELETE FROM temp.stem_at WHERE path = ?1 OR (path >= ?2 AND path < ?3)"
-                   " RETURNING id",
-                   error);
+  sqlite3_stmt *statement = sql_ready (
+      results->sql, "DELETE FROM temp.stem_at WHERE path >= ?1 AND path < ?2 RETURNING id", error);
   gboolean has_row;
   if (statement == NULL)
     return FALSE;
-  sqlite3_bind_text (statement, 1, path, -1, SQLITE_STATIC);
-  sqlite3_bind_text (statement, 2, from, -1, SQLITE_STATIC);
-  sqlite3_bind_text (statement, 3, to, -1, SQLITE_STATIC);
+  sqlite3_bind_text (statement, 1, from, -1, SQLITE_STATIC);
+  sqlite3_bind_text (statement, 2, to, -1, SQLITE_STATIC);
   while (sql_next (results->sql, statement, &has_row, error))
     {
       if (!has_row)
@@ -295,11 +321,11 @@ remove_stem (Results *results, const char *id, GError **error)
   return sql_finish (results->sql, statement, error);
 }
 
-/* Removes all below `path`: the range of its own texts, and that of every stem that stands at or
- * below it. The order of the digits makes "PATH/" … "PATH0" exactly the texts that continue PATH;
- * the root's range takes in everything. */
+/* Removes all at or below `path`: the range of its own texts, and that of every stem that stands at
+ * or below it. The order of the digits makes "PATH" … "PATH0" exactly PATH and the texts that
+ * continue it; the root's range takes in everything. */
 static gboolean
-remove_below (Results *results, const char *path, double *work_s, GError **error)
+remove_all (Results *results, const char *path, double *work_s, GError **error)
 {
   g_autoptr (GQueue) bases = g_queue_new ();
   g_queue_push_tail (bases, g_strdup (path));
@@ -307,12 +333,12 @@ remove_below (Results *results, const char *path, double *work_s, GError **error
   while (good && !g_queue_is_empty (bases))
     {
       g_autofree char *base = g_queue_pop_head (bases);
-      g_autofree char *from = g_strconcat (base, "/", NULL);
       g_autofree char *to = g_strconcat (base, *base == '\0' ? "\x7f" : "0", NULL);
       GQueue found = G_QUEUE_INIT;
-      good = comes_last (results, base) || remove_rows (results, from, to, work_s, error);
+      good = comes_last (results, base) || remove_rows (results, base, to, work_s, error);
+      good = good && keeps_remove (results->keeps, base, to, work_s, error);
       if (good && results->n_saved_stems > 0)
-        good = take_stems (results, base, from, to, &found, error);
+        good = take_stems (results, base, to, &found, error);
       while (!g_queue_is_empty (&found))
         {
           g_autofree char *id = g_queue_pop_head (&found);
@@ -404,9 +430,9 @@ results_put (Results *results, const Result *row, gboolean *written, GError **er
 
   Cover cover;
   *written = FALSE;
-  if (!find_cover (results, row, &cover, error))
+  if (!find_cover (results, row->path, row, &cover, error))
     return FALSE;
-  if (cover == COVER_ABOVE || cover == COVER_EQUAL)
+  if (cover == COVER_ABOVE || cover == COVER_EQUAL || lies_in_kept_phase (results, row->path))
     return TRUE;
 
   double work_s = row->work_s, forgotten = 0;
@@ -417,9 +443,105 @@ results_put (Results *results, const Result *row, gboolean *written, GError **er
       if (!remove_rows (results, row->path, after, &forgotten, error))
         return FALSE;
     }
-  else if (!remove_below (results, row->path, &work_s, error))
+  else if (!remove_all (results, row->path, &work_s, error))
     return FALSE;
   if (!save_stems (results, row->path, error) || !insert (results, row, work_s, error))
+    return FALSE;
+  *written = TRUE;
+  return TRUE;
+}
+
+/* The first text with from <= text < to that a row, a kept state or a saved stem has; NULL: none.
+ */
+static gboolean
+next_text (Results *results, const char *from, const char *to, char **text, GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (results->sql,
+                   "SELECT min(path) FROM"
+                   " (SELECT min(path) AS path FROM result WHERE path >= ?1 AND path < ?2"
+                   " UNION ALL SELECT min(path) FROM temp.stem_at WHERE path >= ?1 AND path < ?2)",
+                   error);
+  gboolean has_row;
+  const char *kept = keeps_next (results->keeps, from, to);
+  *text = NULL;
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_text (statement, 1, from, -1, SQLITE_STATIC);
+  sqlite3_bind_text (statement, 2, to, -1, SQLITE_STATIC);
+  if (!sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  *text = has_row ? sql_column_string (statement, 0) : NULL;
+  sqlite3_reset (statement);
+  if (kept != NULL && (*text == NULL || strcmp (kept, *text) < 0))
+    {
+      g_free (*text);
+      *text = g_strdup (kept);
+    }
+  return TRUE;
+}
+
+/* Removes all that lies at or below those children of `base` whose numbers are less than `n`. Goes
+ * from child to child that anything is there of, so that its cost is by what is there. */
+static gboolean
+remove_phases_of (Results *results, const char *base, guint32 n, double *work_s, GError **error)
+{
+  g_autofree char *from = g_strconcat (base, "/", NULL);
+  g_autofree char *to = g_strconcat (base, "0", NULL);
+  gsize length = strlen (from);
+  for (;;)
+    {
+      g_autofree char *child = NULL;
+      char *end;
+      if (!next_text (results, from, to, &child, error))
+        return FALSE;
+      if (child == NULL)
+        return TRUE;
+      guint64 number = g_ascii_strtoull (child + length, &end, 10);
+      *end = '\0';
+      if (number < n && !remove_all (results, child, work_s, error))
+        return FALSE;
+      g_free (from);
+      from = g_strconcat (child, "0", NULL); /* behind all that continues this child */
+    }
+}
+
+/* The children of a job where a stem ends are texts of that stem. */
+static gboolean
+remove_phases (Results *results, const Keep *keep, double *work_s, GError **error)
+{
+  gboolean has_row;
+  if (!remove_phases_of (results, keep->path, keep->children, work_s, error))
+    return FALSE;
+  if (results->n_saved_stems == 0)
+    return TRUE;
+  sqlite3_stmt *statement
+      = sql_ready (results->sql, "SELECT '~' || id FROM temp.stem_at WHERE path = ?1", error);
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_text (statement, 1, keep->path, -1, SQLITE_STATIC);
+  if (!sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  g_autofree char *base = has_row ? sql_column_string (statement, 0) : NULL;
+  sqlite3_reset (statement);
+  return base == NULL || remove_phases_of (results, base, keep->children, work_s, error);
+}
+
+gboolean
+results_put_keep (Results *results, const Keep *keep, double work_s, gboolean *written,
+                  GError **error)
+{
+  g_assert (keep->path != NULL && keep->type != NULL && keep->value != NULL && keep->children > 0);
+
+  Cover cover;
+  *written = FALSE;
+  if (!find_cover (results, keep->path, NULL, &cover, error))
+    return FALSE;
+  if (cover != COVER_NONE || lies_in_kept_phase (results, keep->path)
+      || keeps_has (results->keeps, keep))
+    return TRUE;
+  if (!remove_phases (results, keep, &work_s, error) || !save_stems (results, keep->path, error)
+      || !keeps_put (results->keeps, keep, work_s, error))
     return FALSE;
   *written = TRUE;
   return TRUE;

@@ -4,7 +4,7 @@
  * "/0/3/1", or "~ID/0/3", which continues the path of stem ID. Used by one thread. */
 #pragma once
 
-#include "storage/sql.h"
+#include "storage/keeps.h"
 
 #define RESULTS_STEM_ID_LENGTH 16
 
@@ -35,10 +35,18 @@ void results_rollback (Results *results);
 void results_meet_stem (Results *results, const char *id, const char *path);
 gboolean results_knows_stem (Results *results, const char *id);
 
-/* Enters a row, in a transaction. Below a saved row: nothing is written. Rows below it are removed,
- * their work_s added to its own. Same path and digest: the first stays; other digest: this one
- * replaces it. `written`: the table changed. FALSE: error. */
+/* Enters a row, in a transaction. Below a saved row, or in a phase that a kept state stands for:
+ * nothing is written. Rows and kept states below it are removed, their work_s added to its own.
+ * Same path and digest: the first stays; other digest: this one replaces it. `written`: the table
+ * changed. FALSE: error. */
 gboolean results_put (Results *results, const Result *row, gboolean *written, GError **error);
+
+/* Enters a kept state, in a transaction. With a row at or above it, or in a finished phase of a job
+ * above it: nothing is written. The rows of the phases that it stands for are removed. Same path
+ * and digest: the one that stands for more children stays; other digest: this one replaces it.
+ * `work_s` is added, when the job has finished, to its row. */
+gboolean results_put_keep (Results *results, const Keep *keep, double work_s, gboolean *written,
+                           GError **error);
 
 typedef struct
 {

@@ -319,7 +319,6 @@ tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error)
     COPY ("node", "id, name, site, address, joined, left, cause", "?, ?, ?, ?, ?, ?, ?, ?"),
     COPY ("constant", "name, type, digest, value", "?, ?, ?, ?, ?"),
     COPY ("best", "name, type, value", "?, ?, ?, ?"),
-    COPY ("keep", "path, children, digest, type, value", "?, ?, ?, ?, ?, ?"),
     COPY ("event", "id, at, kind, node, path, work_s, detail", "?, ?, ?, ?, ?, ?, ?, ?"),
   };
   for (gsize i = 0; i < G_N_ELEMENTS (copies); i++)

@@ -57,17 +57,17 @@ write_jobs (const Message *m, GPtrArray *parts)
 static GVariant *
 write_rows (const Message *m, GPtrArray *parts)
 {
-  g_auto (GVariantBuilder) builder
-      = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(su" T_DIGEST "dt" T_ID ")"));
+  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a" T_ROW));
   for (guint i = 0; i < m->rows->len; i++)
     {
       const Row *row = g_ptr_array_index (m->rows, i);
-      g_variant_builder_add (&builder, "(su@" T_DIGEST "dt@" T_ID ")", row->path, row->job,
+      g_variant_builder_add (&builder, "(su@" T_DIGEST "dt@" T_ID "us)", row->path, row->job,
                              write_digest (&row->digest), row->weight, row->work_us,
-                             write_id (&row->node));
+                             write_id (&row->node), row->children,
+                             row->type != NULL ? row->type : "");
       attach (parts, row->value);
     }
-  return g_variant_new ("(a(su" T_DIGEST "dt" T_ID "))", &builder);
+  return g_variant_new ("(a" T_ROW ")", &builder);
 }
 
 static GVariant *

@@ -35,7 +35,7 @@ static const struct
   [MESSAGE_START] = { "start", "(" T_DIGEST ")" },
   [MESSAGE_WANT] = { "want", "()" },
   [MESSAGE_CONSTANTS] = { "constants", "(" T_DIGEST "as)" },
-  [MESSAGE_SAVE] = { "save", "(a(su" T_DIGEST "dt" T_ID "))" },
+  [MESSAGE_SAVE] = { "save", "(a" T_ROW ")" },
   [MESSAGE_BEST] = { "best", "(u)" },
   [MESSAGE_SUSPEND] = { "suspend", "()" },
   [MESSAGE_HALT] = { "halt", "()" },
@@ -181,17 +181,24 @@ read_rows (Message *m, GVariant *header, GPtrArray *attachments)
     {
       g_autoptr (GVariant) item = g_variant_get_child_value (array, i);
       const char *path = read_text (item, 0);
+      const char *type = read_text (item, 7);
       Digest digest = read_digest (item, 2);
-      guint32 job;
+      guint32 job, children;
       double weight;
       guint64 work_us;
 
       g_variant_get_child (item, 1, "u", &job);
       g_variant_get_child (item, 3, "d", &weight);
       g_variant_get_child (item, 4, "t", &work_us);
-      if (!path_is_canonical (path) || !weight_is_sane (weight))
+      g_variant_get_child (item, 6, "u", &children);
+      if (!path_is_canonical (path) || !weight_is_sane (weight)
+          || (children > 0 && !(text_fits (type) && g_variant_type_string_is_valid (type))))
         return FALSE;
-      Row *row = row_new (path, job, &digest, weight, work_us, attachments->pdata[i]);
+      Row *row
+          = children > 0
+                ? row_new_kept (path, children, job, &digest, weight, type, attachments->pdata[i])
+                : row_new (path, job, &digest, weight, work_us, attachments->pdata[i]);
+      row->work_us = work_us;
       row->node = read_id (item, 5);
       g_ptr_array_add (m->rows, row);
     }

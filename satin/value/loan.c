@@ -5,6 +5,10 @@
 
 #include "loan.h"
 
+#include <string.h>
+
+#define PACKED_HEAD_BYTES 8 /* so that the state behind it is aligned */
+
 Loan *
 loan_new (guint64 number, const char *path, guint32 job, const Digest *digest, double weight,
           GBytes *args)
@@ -53,11 +57,25 @@ row_new (const char *path, guint32 job, const Digest *digest, double weight, gui
 }
 
 Row *
+row_new_kept (const char *path, guint32 children, guint32 job, const Digest *digest, double weight,
+              const char *type, GBytes *value)
+{
+  Row *row = row_new (path, job, digest, weight, 0, value);
+
+  g_assert (children > 0 && type != NULL);
+  row->children = children;
+  row->type = g_strdup (type);
+  return row;
+}
+
+Row *
 row_copy (const Row *row)
 {
   Row *copy = row_new (row->path, row->job, &row->digest, row->weight, row->work_us, row->value);
 
   copy->node = row->node;
+  copy->children = row->children;
+  copy->type = g_strdup (row->type);
   return copy;
 }
 
@@ -67,6 +85,38 @@ row_free (Row *row)
   if (row == NULL)
     return;
   g_free (row->path);
+  g_free (row->type);
   g_clear_pointer (&row->value, g_bytes_unref);
   g_free (row);
+}
+
+GBytes *
+row_pack_kept (const Row *row)
+{
+  guint32 head[] = { GUINT32_TO_LE (row->children), 0 };
+  gsize size;
+  const void *state = g_bytes_get_data (row->value, &size);
+  guint8 *packed = g_malloc (PACKED_HEAD_BYTES + size);
+
+  G_STATIC_ASSERT (sizeof head == PACKED_HEAD_BYTES);
+  memcpy (packed, head, sizeof head);
+  if (size > 0)
+    memcpy (packed + PACKED_HEAD_BYTES, state, size);
+  return g_bytes_new_take (packed, PACKED_HEAD_BYTES + size);
+}
+
+GBytes *
+row_unpack_kept (GBytes *packed, guint32 *children)
+{
+  guint32 head[2];
+  gsize size;
+  const void *data = g_bytes_get_data (packed, &size);
+
+  if (size < sizeof head)
+    return NULL;
+  memcpy (head, data, sizeof head);
+  if (head[0] == 0 || head[1] != 0)
+    return NULL;
+  *children = GUINT32_FROM_LE (head[0]);
+  return g_bytes_new_from_bytes (packed, sizeof head, size - sizeof head);
 }

@@ -24,20 +24,33 @@ Loan *loan_copy (const Loan *loan);
 void loan_free (Loan *loan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Loan, loan_free)
 
-/* A finished job whose result is still needed: one row of a frontier. */
+/* One row of a frontier: the result of a finished job that is still needed, or (`children` above 0)
+ * the state that the unfinished job `path` kept, which stands for its first so many children. The
+ * digest of a kept state is another than that of its job's result. */
 typedef struct
 {
   char *path;
+  guint32 children; /* 0: a result */
   guint32 job;
   Digest digest;
   double weight;
   guint64 work_us; /* computing time that this row stands for */
   NodeId node;     /* who computed it; none until the protocol fills it in */
-  GBytes *value;   /* GVariant bytes of the result */
+  char *type;      /* kept states only: GVariant type string of the value */
+  GBytes *value;   /* GVariant bytes of the result or state */
 } Row;
 
 Row *row_new (const char *path, guint32 job, const Digest *digest, double weight, guint64 work_us,
               GBytes *value);
+/* A kept state; `children` is above 0. */
+Row *row_new_kept (const char *path, guint32 children, guint32 job, const Digest *digest,
+                   double weight, const char *type, GBytes *value);
 Row *row_copy (const Row *row);
 void row_free (Row *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Row, row_free)
+
+/* How a kept state travels to whoever recalls it: the number of children, 4 bytes little-endian,
+ * 4 zero bytes, then the state. (transfer full) */
+GBytes *row_pack_kept (const Row *row);
+/* (transfer full) (nullable): the state; NULL: these are not the bytes of a kept one. */
+GBytes *row_unpack_kept (GBytes *packed, guint32 *children);

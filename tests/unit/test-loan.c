@@ -43,11 +43,37 @@ test_row (void)
   g_assert_true (g_bytes_equal (copy->value, value));
 }
 
+static void
+test_kept (void)
+{
+  g_autoptr (GBytes) value = g_bytes_new ("state", 5), empty = g_bytes_new (NULL, 0);
+  g_autoptr (GBytes) result = g_bytes_new ("0123456", 7),
+                     zeros = g_bytes_new ("\0\0\0\0\0\0\0\0x", 9);
+  Digest digest = digest_of_string ("job");
+  g_autoptr (Row) row = row_new_kept ("/1", 70000, 2, &digest, 0.5, "(xd)", value);
+  g_autoptr (Row) copy = row_copy (row);
+  g_autoptr (Row) none = row_new_kept ("/1", 1, 2, &digest, 0.5, "()", empty);
+  g_autoptr (GBytes) packed = row_pack_kept (copy), packed_none = row_pack_kept (none);
+  guint32 children = 0;
+
+  g_autoptr (GBytes) state = row_unpack_kept (packed, &children);
+
+  g_assert_cmpuint (copy->children, ==, 70000);
+  g_assert_cmpstr (copy->type, ==, "(xd)");
+  g_assert_cmpuint (children, ==, 70000);
+  g_assert_true (g_bytes_equal (state, value));
+  g_autoptr (GBytes) nothing = row_unpack_kept (packed_none, &children);
+  g_assert_cmpuint (g_bytes_get_size (nothing), ==, 0);
+  g_assert_null (row_unpack_kept (result, &children));
+  g_assert_null (row_unpack_kept (zeros, &children));
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/loan/a-copy-outlives-its-original", test_loan);
   g_test_add_func ("/row/a-copy-outlives-its-original", test_row);
+  g_test_add_func ("/row/a-kept-state-comes-back", test_kept);
   return g_test_run ();
 }

@@ -43,6 +43,7 @@ sample_init (Sample *s)
   g_ptr_array_add (s->loans, loan_new (8, "", 0, &s->digest, 1, NULL));
   s->rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   g_ptr_array_add (s->rows, row_new ("/1", 3, &s->digest, 0.5, 99, s->value));
+  g_ptr_array_add (s->rows, row_new_kept ("/2", 8, 3, &s->digest, 0.5, "(xd)", s->value));
   s->members = g_array_new (FALSE, FALSE, sizeof (MessageMember));
   MessageMember members[] = { { { 1, 1, 5 }, "unix:/a", "host", "site", 10, 2 },
                               { { 1, 2, 6 }, "tcp:127.0.0.1:9", "other", "", 11, 4 } };

@@ -223,6 +223,73 @@ test_two_coordinators_of_a_run_unite_their_rows (void)
   assert_answer (place->target, "SELECT group_concat(path) FROM result", "/0,/1,/2");
 }
 
+static void
+test_kept_states_are_taken_over (void)
+{
+  g_autoptr (Place) place = place_new ();
+  guint32 deep[100] = { 0 };
+  g_autofree char *path = path_from_numbers (place->stems, deep, 100);
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, row_make ("/0/1", 7, 1, 0.25));
+  save_one (scribe, row_make ("/0/2", 8, 1, 0.25));
+  save_one (scribe, row_make_kept ("/0", 1, -8));
+  save_one (scribe, row_make_kept ("/0", 2, -9));
+  save_one (scribe, row_make_kept ("/0", 1, -8));
+  save_one (scribe, row_make_kept ("/1", 400, 5));
+  finish (place, scribe);
+  assert_answer (place->target, "SELECT children || ' ' || value FROM keep WHERE path = '/0'",
+                 "2 -9");
+  assert_answer (place->target, "SELECT group_concat (path) FROM result", "/0/2");
+  save_one (scribe, row_make_kept (path, 3, 6));
+  save_one (scribe, row_make ("/1", 7, 1, 0.25));
+  finish (place, scribe);
+  scribe_free (scribe);
+  stems_free (place->stems);
+  place->stems = stems_new ();
+
+  scribe = start (place, HOUR_US, "run-2");
+  scribe_load (scribe, NULL);
+  place_wait (place, &place->n_restored_final, 1);
+
+  assert_answer (place->target, "SELECT group_concat (path) FROM keep WHERE path < '0'", "/0");
+  g_assert_cmpuint (place->rows->len, ==, 3); /* what lies in a kept phase is not there any more */
+  const Row *first = g_ptr_array_index (place->rows, 2);
+  g_autoptr (Row) expected = row_make_kept ("/0", 2, -9);
+  g_assert_cmpstr (first->path, ==, "/0");
+  g_assert_cmpuint (first->children, ==, 2);
+  g_assert_cmpstr (first->type, ==, "x");
+  g_assert_true (digest_equal (&first->digest, &expected->digest));
+  g_assert_true (g_bytes_equal (first->value, expected->value));
+  scribe_free (scribe);
+}
+
+static void
+test_of_two_kept_states_the_one_that_stands_for_more_stays (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *one = start (place, HOUR_US, "run-1");
+  finish (place, one);
+  g_autofree char *work = g_steal_pointer (&place->work);
+  place->work = g_strconcat (work, "2", NULL);
+  Scribe *two = start (place, HOUR_US, "run-1");
+  save_one (one, row_make_kept ("/0", 5, 5));
+  save_one (one, row_make_kept ("/1", 5, 5));
+  finish (place, one);
+  save_one (two, row_make ("/0/6/1", 2, 1, 0.25));
+  save_one (two, row_make ("/0/4", 2, 1, 0.25));
+  save_one (two, row_make_kept ("/0", 4, 4));
+  save_one (two, row_make_kept ("/1", 6, 6));
+  finish (place, two);
+  scribe_free (one);
+  scribe_free (two);
+
+  assert_answer (place->target,
+                 "SELECT group_concat (kept) FROM (SELECT path || '=' || children AS kept FROM "
+                 "keep ORDER BY path)",
+                 "/0=5,/1=6");
+  assert_answer (place->target, "SELECT group_concat (path) FROM result", "/0/6/1");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -238,5 +305,8 @@ main (int argc, char **argv)
                    test_two_coordinators_of_a_run_unite_their_rows);
   g_test_add_func ("/takeover/rows-whose-stems-are-lost-are-left-out",
                    test_rows_whose_stems_are_lost_are_left_out);
+  g_test_add_func ("/takeover/kept-states-are-taken-over", test_kept_states_are_taken_over);
+  g_test_add_func ("/takeover/of-two-kept-states-the-one-that-stands-for-more-stays",
+                   test_of_two_kept_states_the_one_that_stands_for_more_stays);
   return g_test_run ();
 }
