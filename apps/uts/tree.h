@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The trees of the Unbalanced Tree Search benchmark (Olivier, Prins and others, LCPC 2006), exactly
+ * as its reference program 2.1 generates them. Pure functions; nothing here knows how a tree is
+ * searched. */
+#pragma once
+
+#include <satin.h>
+
+#include <stddef.h>
+
+typedef enum
+{
+  UTS_BINOMIAL,
+  UTS_GEOMETRIC,
+  UTS_HYBRID,
+  UTS_BALANCED
+} UtsType;
+
+typedef enum
+{
+  UTS_LINEAR,
+  UTS_EXPDEC,
+  UTS_CYCLIC,
+  UTS_FIXED
+} UtsShape;
+
+/* What makes a tree. The names in brackets are the reference program's. */
+SATIN_RECORD (UtsTree, (int32_t, type), /* UtsType (t) */
+              (int32_t, shape),         /* UtsShape, for geometric nodes (a) */
+              (int32_t, depth),         /* how deep the shape reaches (d) */
+              (int32_t, seed),          /* (r) */
+              (int32_t, m),             /* children of a binomial node that has any (m) */
+              (int32_t, granularity),   /* how often each child is hashed (g) */
+              (double, branch),         /* children of the root, or what is expected (b) */
+              (double, q),              /* share of the binomial nodes that have children (q) */
+              (double, shift))          /* share of the depth where a hybrid changes (f) */
+
+/* A node is a SHA-1 state and its depth. */
+SATIN_RECORD (UtsNode, (uint32_t, state, 5), (uint32_t, depth))
+
+SATIN_RECORD (UtsCounts, (uint64_t, nodes), (uint64_t, leaves), (uint32_t, depth))
+
+UtsNode uts_root (const UtsTree *tree);
+
+/* How many children this node has. */
+int uts_children (const UtsTree *tree, const UtsNode *node);
+
+/* Child number `i`, from 0. */
+UtsNode uts_child (const UtsTree *tree, const UtsNode *node, int i);
+
+/* Adds what was found below a child. */
+static inline void
+uts_add (UtsCounts *sum, const UtsCounts *part)
+{
+  sum->nodes += part->nodes;
+  sum->leaves += part->leaves;
+  if (part->depth > sum->depth)
+    sum->depth = part->depth;
+}
+
+/* Reads a tree from a command line: `NAME`, one of the benchmark's sample trees, and any of its
+ * options, which change that tree or the default one. FALSE: `sentence` (of `size` bytes) says what
+ * is wrong. */
+gboolean uts_parse (int argc, char **argv, UtsTree *tree, char *sentence, size_t size);

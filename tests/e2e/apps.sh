@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# uts, integrate and sleep have their known answers: alone, on two nodes, and with a node killed.
+. "$(dirname "$0")/lib.sh"
+uts=$SATIN_BIN/uts integrate=$SATIN_BIN/integrate sleep=$SATIN_BIN/sleep
+t1="nodes 4130071 depth 10 leaves 3305118"
+t3="nodes 4112897 depth 1572 leaves 3599034"
+
+known () # NAME ANSWER COMMAND…: alone and on two nodes
+{
+  local name=$1 wanted=$2
+  shift 2
+  try "$@"
+  is "$name, alone" "$answer" "$wanted"
+  try "$satin" run -n 2 -- "$@"
+  is "$name, on two nodes" "$answer" "$wanted"
+}
+
+survives () # NAME ANSWER WORKERS COMMAND…: three nodes, and then one dies
+{
+  local name=$1 wanted=$2 workers=$3 run=$1 victim
+  shift 3
+  run=${run// /-}
+  begin "$satin" run -n 3 -w "$workers" --name "$run" -- "$@"
+  ok "$name: three nodes are up" wait_for $((20 * slow)) up "$run" 3
+  victim=$(other_of "$run")
+  kill -9 "$victim"
+  ended
+  is "$name: with a node killed" "$answer" "$wanted"
+  ok "$name: the death is told" grep -q "node $victim died" <<<"$words"
+}
+
+# How much work keeps this machine busy while nodes start: milliseconds of T1 alone, and from that how often a node is
+# hashed. ThreadSanitizer and a slow machine need no more than once.
+before=$(date +%s%N)
+try "$uts" T1
+ms=$((($(date +%s%N) - before) / 1000000 + 1))
+times=$((3000 / ms + 1))
+is "uts T1, alone" "$answer" "$t1"
+try "$satin" run -n 2 -- "$uts" T1
+is "uts T1, on two nodes" "$answer" "$t1"
+known "uts T3" "$t3" "$uts" T3
+known "uts, a small cyclic tree" "nodes 121 depth 11 leaves 67" \
+  "$uts" --type 1 --shape 2 --depth 4 --branch 3 --seed 502
+known "uts, a small hybrid tree" "nodes 3443 depth 42 leaves 2575" \
+  "$uts" --type 2 --shape 0 --depth 8 --branch 4 --seed 1 --q 0.234375 --m 4
+known "uts, a balanced tree of a wide root" "nodes 1001001 depth 2 leaves 1000000" \
+  "$uts" --type 3 --depth 2 --branch 1000
+survives "uts T1" "$t1" 1 "$uts" T1 --granularity "$times"
+survives "uts T3" "$t3" 1 "$uts" T3 --granularity "$times"
+
+# The integral is known in closed form; the digits that are printed are the same on any number of nodes.
+try "$integrate"
+sum=$answer
+near () { awk -v a="$1" -v b="$2" -v e="$3" 'BEGIN { exit !(a != "" && a - b < e && b - a < e) }'; }
+ok "integrate, alone" near "$sum" 2231.701373237649 1e-8
+try "$integrate" 0 400
+ok "integrate from 0 to 400" near "$answer" 20.926761609737525 1e-8
+try "$satin" run -n 2 -- "$integrate"
+is "integrate, on two nodes: the same bits" "$answer" "$sum"
+try "$integrate" --epsilon 1e-11
+fine=$answer
+ok "integrate, finer" near "$fine" 2231.701373237649 1e-9
+survives "integrate" "$fine" 1 "$integrate" --epsilon 1e-11
+
+known "sleep" "leaves 81" "$sleep" 1 --depth 4 --branch 3
+survives "sleep" "leaves 256" 8 "$sleep" 100 --depth 8 --branch 2
+
+bad () # NAME COMMAND…
+{
+  local name=$1
+  shift
+  try "$@"
+  is "$name: exit code" "$code" 2
+  ok "$name: one sentence" [ "$(wc -l <<<"$words")" = 1 -a -n "$words" ]
+}
+bad "a tree that nobody knows" "$uts" T7
+bad "a type that is none" "$uts" --type 4
+bad "half an interval" "$integrate" 3
+bad "an epsilon of nothing" "$integrate" --epsilon 0
+bad "no time to sleep" "$sleep"
+bad "more leaves than a run can count" "$sleep" 1 --depth 60
+finish
