@@ -121,7 +121,12 @@ GBytes *satin_input (SatinRun *run, const char *path, GError **error);
  * frame from the top down; a finished child stays in its slot, with its result, until the parent's
  * job returns. Slots below `guard` may belong to thieves, or somebody wants attention: then the
  * slow functions of the engine decide. A frame is a local of the job's wrapper that the compiler
- * dissolves into registers, so its address never goes to a function that is not inlined. */
+ * dissolves into registers, so its address never goes to a function that is not inlined. Wrappers
+ * may be inlined into each other, and are: a job that runs a job of its own kind costs no call.
+ *
+ * What makes a spawn cheap is few stores: job, parent and state of a slot are written as one; the
+ * number of jobs done stays in a register, handed from call to call, and is put down only where a
+ * slow function is called. */
 
 typedef struct SatinStack_ SatinStack_;
 typedef struct SatinSlot_ SatinSlot_;
@@ -130,19 +135,25 @@ typedef struct SatinSlot_ SatinSlot_;
 #define SATIN_PAYLOAD_ \
   104 /* bytes of arguments and result that fit in a slot; the rest goes to the arena */
 
+/* The first 16 bytes of a slot are written at once, so the types of their members alias with all.
+ */
+typedef const SatinJob *__attribute__ ((may_alias)) SatinJobRef_;
+typedef uint32_t __attribute__ ((may_alias)) SatinWord_;
+typedef uint64_t SatinHead_ __attribute__ ((vector_size (16)));
+
 struct SatinSlot_
 {
-  const SatinJob *job;
-  uint32_t state;  /* atomic: SatinState_, and for stolen slots the thief's number above it */
-  uint32_t parent; /* atomic: low half of the parent slot's address; the low 7 bits are flags */
+  SatinJobRef_ job;
+  SatinWord_ parent; /* atomic: low half of the parent slot's address; the low 7 bits are flags */
+  SatinWord_ state;  /* atomic: SatinState_, and for stolen slots the thief's number above it */
   void *into; /* where the result goes at the end of the sync, if the frame has no room for that */
   unsigned char payload[SATIN_PAYLOAD_];
 } __attribute__ ((aligned (128)));
 
 enum SatinState_
 {
-  SATIN_READY_ = 1,
-  SATIN_STARTED_ = 2 /* by its owner: running if it is on the spine, else finished */
+  SATIN_READY_ = 0,
+  SATIN_STARTED_ = 1 /* by its owner: running if it is on the spine, else finished */
 };
 
 /* What inlined code sees of a stack; the engine's own part follows. */
@@ -150,7 +161,8 @@ struct SatinStack_
 {
   SatinSlot_ *guard; /* atomic; slots below it take the slow way */
   char line_[64 - sizeof (SatinSlot_ *)];
-  uint64_t jobs;  /* atomic, owner only: children that this stack has finished */
+  uint64_t jobs;  /* atomic, owner only: children that this stack has finished, as of the last slow
+                     function */
   uint64_t fresh; /* owner only: number of bytes objects that satin_bytes took */
 } __attribute__ ((aligned (64)));
 
@@ -159,7 +171,9 @@ struct SatinJob
   const char *name;
   const SatinType *args; /* a record */
   const SatinType *result;
-  void (*run) (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head);
+  /* Runs the job in slot self; head is the next free slot. Takes the number of children that this
+   * stack has finished and returns the new one. */
+  uint64_t (*run) (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, uint64_t jobs);
   uint32_t result_at; /* offset of the result in the payload */
   uint32_t payload;   /* bytes */
   uint8_t big;        /* the payload lies in the arena and the slot holds its address */
@@ -176,12 +190,13 @@ typedef struct
   SatinSlot_ *head;  /* the next free slot */
   const SatinJob *own;
   void *into[SATIN_INTO_]; /* where the results of the first children go; NULL for satin_call */
-  const SatinJob *jobs[SATIN_INTO_];
-  uint32_t waiting; /* how many children are not synced */
-  void *arena;      /* start of this frame's part of the arena, NULL: none */
-  uint64_t fresh;   /* stack->fresh when the job began */
-  gboolean called;  /* a finished satin_call lies among the children that are not synced */
-  gboolean holds;   /* children or fresh bytes hold references */
+  const SatinJob *kinds[SATIN_INTO_]; /* their jobs; NULL for a finished satin_call */
+  uint64_t jobs;                      /* stack->jobs, brought up to date */
+  uint32_t waiting;                   /* how many children are not synced */
+  void *arena;                        /* start of this frame's part of the arena, NULL: none */
+  uint64_t fresh;                     /* stack->fresh when the job began */
+  gboolean called; /* a finished satin_call lies among the children that are not synced */
+  gboolean holds;  /* children or fresh bytes hold references */
 } SatinFrame_;
 
 /* engine/frame.c: the slow ways. */
@@ -206,10 +221,38 @@ enum SatinTake_
 #define SATIN_LIKELY_(x) __builtin_expect (!!(x), 1)
 #define SATIN_UNLIKELY_(x) __builtin_expect (!!(x), 0)
 
+/* Relaxed atomic accesses to what other threads look at too. GCC takes its __atomic functions for
+ * calls that may touch any memory, which would keep results and arguments out of registers. */
+#ifdef __SANITIZE_THREAD__
+#define SATIN_LOOK_(x) __atomic_load_n (&(x), __ATOMIC_RELAXED)
+#define SATIN_WRITE_(x, value) __atomic_store_n (&(x), value, __ATOMIC_RELAXED)
+#else
+#define SATIN_LOOK_(x) (*(volatile __typeof__ (x) *)&(x))
+#define SATIN_WRITE_(x, value) (*(volatile __typeof__ (x) *)&(x) = (value))
+#endif
+
 SATIN_INLINE_ SatinSlot_ *
 satin_guard_ (SatinStack_ *stack)
 {
-  return __atomic_load_n (&stack->guard, __ATOMIC_RELAXED);
+  return SATIN_LOOK_ (stack->guard);
+}
+
+/* A thief may be looking at an earlier job in this slot; whatever it sees, its claim fails. */
+SATIN_INLINE_ void
+satin_write_head_ (SatinSlot_ *slot, const SatinJob *job, SatinSlot_ *parent)
+{
+#ifdef __SANITIZE_THREAD__
+  slot->job = job;
+  SATIN_WRITE_ (slot->parent, (uint32_t)(uintptr_t)parent);
+  SATIN_WRITE_ (slot->state, (uint32_t)SATIN_READY_);
+#else
+  /* The compiler knows how to put the parent's half into a register without masks. */
+  uint64_t low = (uint32_t)(uintptr_t)parent;
+  SatinHead_ head
+      = { (uint64_t)(uintptr_t)job, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? low : low << 32 };
+
+  *(SatinHead_ *)(void *)slot = head; /* READY is 0 */
+#endif
 }
 
 SATIN_INLINE_ void *
@@ -222,12 +265,27 @@ satin_payload_ (SatinSlot_ *slot, int big)
   return payload;
 }
 
-SATIN_INLINE_ void
-satin_count_ (SatinStack_ *stack, uint64_t n)
+/* The slow functions, with the number of jobs done put down before and picked up after. */
+SATIN_INLINE_ int
+satin_take_slowly_ (SatinFrame_ *frame, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
 {
-  uint64_t jobs = __atomic_load_n (&stack->jobs, __ATOMIC_RELAXED);
+  int take;
 
-  __atomic_store_n (&stack->jobs, jobs + n, __ATOMIC_RELAXED);
+  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  take = satin_take_ (frame->stack, frame->self, first, slot, top);
+  frame->jobs = frame->stack->jobs;
+  return take;
+}
+
+/* After children are done: nothing at or above the frame's base may stay public. */
+SATIN_INLINE_ void
+satin_leave_if_asked_ (SatinFrame_ *frame, SatinSlot_ *top)
+{
+  if (SATIN_LIKELY_ (frame->base >= satin_guard_ (frame->stack)))
+    return;
+  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  satin_leave_ (frame->stack, frame->self, frame->base, top);
+  frame->jobs = frame->stack->jobs;
 }
 
 /* Writes the next slot but for its arguments, whose place it returns. */
@@ -239,17 +297,15 @@ satin_place_ (SatinFrame_ *frame, const SatinJob *job, void *into, int big, uint
   void *payload = slot->payload;
 
   frame->head = slot + 1;
-  slot->job = job;
   if (frame->waiting < SATIN_INTO_)
     {
       frame->into[frame->waiting] = into;
-      frame->jobs[frame->waiting] = job;
+      frame->kinds[frame->waiting] = job;
     }
   else
     slot->into = into;
   frame->waiting++;
-  __atomic_store_n (&slot->parent, (uint32_t)(uintptr_t)frame->self, __ATOMIC_RELAXED);
-  __atomic_store_n (&slot->state, (uint32_t)SATIN_READY_, __ATOMIC_RELAXED);
+  satin_write_head_ (slot, job, frame->self);
   if (holds)
     frame->holds = TRUE;
   if (big)
@@ -263,13 +319,10 @@ satin_place_ (SatinFrame_ *frame, const SatinJob *job, void *into, int big, uint
 }
 
 SATIN_INLINE_ void
-satin_start_ (SatinFrame_ *frame, SatinSlot_ *slot, SatinSlot_ *top)
+satin_start_ (SatinFrame_ *frame, const SatinJob *job, SatinSlot_ *slot, SatinSlot_ *top)
 {
-  __atomic_store_n (&slot->state, (uint32_t)SATIN_STARTED_, __ATOMIC_RELAXED);
-  if (SATIN_LIKELY_ (slot->job == frame->own))
-    frame->own->run (frame->stack, slot, top);
-  else
-    slot->job->run (frame->stack, slot, top);
+  SATIN_WRITE_ (slot->state, (uint32_t)SATIN_STARTED_);
+  frame->jobs = job->run (frame->stack, slot, top, frame->jobs);
 }
 
 /* Copies the result of a child to the variable that waits for it. */
@@ -292,17 +345,19 @@ satin_sync_loop_ (SatinFrame_ *frame, SatinSlot_ *top)
       slot--;
       if (SATIN_UNLIKELY_ (slot < satin_guard_ (stack)))
         {
-          int take = satin_take_ (stack, frame->self, frame->first, slot, top);
+          int take = satin_take_slowly_ (frame, frame->first, slot, top);
 
           if (take == SATIN_TAKE_ALL_DONE_)
             return;
           if (take == SATIN_TAKE_NEXT_)
             continue;
         }
-      else if (frame->called
-               && __atomic_load_n (&slot->state, __ATOMIC_RELAXED) != (uint32_t)SATIN_READY_)
+      else if (frame->called && SATIN_LOOK_ (slot->state) != (uint32_t)SATIN_READY_)
         continue;
-      satin_start_ (frame, slot, top);
+      if (SATIN_LIKELY_ (slot->job == frame->own))
+        satin_start_ (frame, frame->own, slot, top);
+      else
+        satin_start_ (frame, slot->job, slot, top);
     }
 }
 
@@ -312,18 +367,16 @@ satin_sync_one_ (SatinFrame_ *frame, SatinSlot_ *top, uint32_t i)
 {
   SatinSlot_ *slot = frame->first + i;
 
+  if (frame->kinds[i] == NULL)
+    return FALSE;
   if (SATIN_UNLIKELY_ (slot < satin_guard_ (frame->stack)))
     {
-      int take = satin_take_ (frame->stack, frame->self, frame->first, slot, top);
+      int take = satin_take_slowly_ (frame, frame->first, slot, top);
 
       if (take != SATIN_TAKE_RUN_)
         return take == SATIN_TAKE_ALL_DONE_;
     }
-  else if (frame->called
-           && __atomic_load_n (&slot->state, __ATOMIC_RELAXED) != (uint32_t)SATIN_READY_)
-    return FALSE;
-  __atomic_store_n (&slot->state, (uint32_t)SATIN_STARTED_, __ATOMIC_RELAXED);
-  frame->jobs[i]->run (frame->stack, slot, top);
+  satin_start_ (frame, frame->kinds[i], slot, top);
   return FALSE;
 }
 
@@ -339,16 +392,23 @@ satin_sync_few_ (SatinFrame_ *frame, SatinSlot_ *top, uint32_t n)
 }
 
 SATIN_INLINE_ void
+satin_deliver_one_ (SatinFrame_ *frame, uint32_t i)
+{
+  if (frame->kinds[i] != NULL)
+    satin_deliver_ (frame->kinds[i], frame->first + i, frame->into[i]);
+}
+
+SATIN_INLINE_ void
 satin_deliver_few_ (SatinFrame_ *frame, uint32_t n)
 {
   if (n > 0)
-    satin_deliver_ (frame->jobs[0], frame->first, frame->into[0]);
+    satin_deliver_one_ (frame, 0);
   if (n > 1)
-    satin_deliver_ (frame->jobs[1], frame->first + 1, frame->into[1]);
+    satin_deliver_one_ (frame, 1);
   if (n > 2)
-    satin_deliver_ (frame->jobs[2], frame->first + 2, frame->into[2]);
+    satin_deliver_one_ (frame, 2);
   if (n > 3)
-    satin_deliver_ (frame->jobs[3], frame->first + 3, frame->into[3]);
+    satin_deliver_one_ (frame, 3);
 }
 
 SATIN_INLINE_ void
@@ -378,13 +438,12 @@ satin_sync_ (SatinFrame_ *frame)
     satin_sync_few_ (frame, top, n);
   else
     satin_sync_loop_ (frame, top);
-  if (SATIN_UNLIKELY_ (frame->base < satin_guard_ (frame->stack)))
-    satin_leave_ (frame->stack, frame->self, frame->base, top);
+  satin_leave_if_asked_ (frame, top);
   if (few)
     satin_deliver_few_ (frame, n);
   else
     satin_deliver_loop_ (frame, n);
-  satin_count_ (frame->stack, n);
+  frame->jobs += n;
   frame->waiting = 0;
   frame->first = top;
   frame->called = FALSE;
@@ -392,22 +451,22 @@ satin_sync_ (SatinFrame_ *frame)
 
 /* Runs the newest slot here and now. Children that are not synced may lie below it. */
 SATIN_INLINE_ void
-satin_called_ (SatinFrame_ *frame)
+satin_called_ (SatinFrame_ *frame, const SatinJob *job)
 {
-  SatinStack_ *stack = frame->stack;
   SatinSlot_ *top = frame->head, *slot = top - 1;
 
-  if (SATIN_LIKELY_ (slot >= satin_guard_ (stack))
-      || satin_take_ (stack, frame->self, slot, slot, top) == SATIN_TAKE_RUN_)
-    satin_start_ (frame, slot, top);
+  if (SATIN_LIKELY_ (slot >= satin_guard_ (frame->stack))
+      || satin_take_slowly_ (frame, slot, slot, top) == SATIN_TAKE_RUN_)
+    satin_start_ (frame, job, slot, top);
   if (slot != frame->first)
     {
       frame->called = TRUE;
+      if (frame->waiting <= SATIN_INTO_)
+        frame->kinds[frame->waiting - 1] = NULL;
       return;
     }
-  if (SATIN_UNLIKELY_ (frame->base < satin_guard_ (stack)))
-    satin_leave_ (stack, frame->self, frame->base, top);
-  satin_count_ (stack, 1);
+  satin_leave_if_asked_ (frame, top);
+  frame->jobs++;
   frame->waiting = 0;
   frame->first = top;
 }
@@ -749,7 +808,7 @@ extern "C++"
   { \
     SatinSlot_ *satin_slot_ = satin_frame_->head; \
     satin_place_##name (satin_frame_, NULL SATIN_ARGS_ (SATIN_PASS_, name, __VA_ARGS__)); \
-    satin_called_ (satin_frame_); \
+    satin_called_ (satin_frame_, &name##_job); \
     return *(satin_result_##name *)((char *)satin_payload_ (satin_slot_, satin_big_##name) \
                                     + satin_at_##name); \
   } \
@@ -774,8 +833,8 @@ extern "C++"
   static const SatinType satin_args_type_##name \
       = { #name, sizeof (satin_args_##name), SATIN_KIND_RECORD, satin_count_##name, \
           satin_fields_##name }; \
-  static void satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
-                                SatinSlot_ *satin_head_); \
+  static uint64_t satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
+                                    SatinSlot_ *satin_head_, uint64_t satin_jobs_); \
   const SatinJob name##_job = { #name, \
                                 &satin_args_type_##name, \
                                 &SATIN_JOIN_ (satin_type_, SATIN_FIRST_ (__VA_ARGS__)), \
@@ -787,8 +846,8 @@ extern "C++"
                                 satin_result_holds_##name }; \
   SATIN_INLINE_ satin_result_##name satin_body_##name ( \
       SatinFrame_ *const satin_frame_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)); \
-  static __attribute__ ((noinline)) void satin_run_##name ( \
-      SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, SatinSlot_ *satin_head_) \
+  static inline uint64_t satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
+                                           SatinSlot_ *satin_head_, uint64_t satin_jobs_) \
   { \
     SatinFrame_ satin_own_frame_ = { satin_stack_, \
                                      satin_self_, \
@@ -798,6 +857,7 @@ extern "C++"
                                      &name##_job, \
                                      { NULL, NULL, NULL, NULL }, \
                                      { NULL, NULL, NULL, NULL }, \
+                                     satin_jobs_, \
                                      0, \
                                      NULL, \
                                      satin_stack_->fresh, \
@@ -813,6 +873,7 @@ extern "C++"
     if (satin_result_holds_##name) \
       satin_hold_result_ (&name##_job, satin_result_); \
     satin_end_ (&satin_own_frame_); \
+    return satin_own_frame_.jobs; \
   } \
   SATIN_INLINE_ satin_result_##name satin_body_##name ( \
       SatinFrame_ *const satin_frame_ __attribute__ ((unused)) \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reserved memory with guard pages, and the handler that turns a touch of one into a sentence. The
- * table of regions only ever grows; entries are reused. Signal handlers read it, so it is atomic.
+/* Reserved memory between guards, and the handler that turns a touch of a guard into a sentence.
+ * The table of regions only ever grows; entries are reused. Signal handlers read it, so it is
+ * atomic.
  */
 #include "config.h"
 
@@ -21,12 +22,14 @@
 #endif
 
 #define MEMORY_SIGNAL_STACK_BYTES 65536
+/* A frame of this size still lands in it: several jobs may share one when they were inlined. */
+#define MEMORY_GUARD_BYTES ((gsize)1 << 20)
 #define MEMORY_EXIT_CODE 6 /* a job failed */
 
 typedef struct
 {
-  guintptr start; /* of the lower guard page; 0: free. Written last, read first. */
-  gsize bytes;    /* between the guard pages */
+  guintptr start; /* of the lower guard; 0: free. Written last, read first. */
+  gsize bytes;    /* between the guards */
   const char *what;
 } MemoryRegion;
 
@@ -36,15 +39,9 @@ static struct sigaction memory_old_action;
 static __thread void *memory_signal_stack;
 
 static gsize
-memory_page (void)
-{
-  return (gsize)sysconf (_SC_PAGESIZE);
-}
-
-static gsize
 memory_round (gsize bytes)
 {
-  gsize page = memory_page ();
+  gsize page = (gsize)sysconf (_SC_PAGESIZE);
 
   return (bytes + page - 1) / page * page;
 }
@@ -61,16 +58,15 @@ memory_say (const char *text)
 static const char *
 memory_find (guintptr address)
 {
-  gsize page = memory_page ();
-
   for (guint i = 0; i < MEMORY_REGIONS_MAX; i++)
     {
       guintptr start = __atomic_load_n (&memory_regions[i].start, __ATOMIC_ACQUIRE);
-      guintptr end = start + page + memory_regions[i].bytes;
+      guintptr end = start + MEMORY_GUARD_BYTES + memory_regions[i].bytes;
 
       if (start == 0)
         continue;
-      if ((address >= start && address < start + page) || (address >= end && address < end + page))
+      if ((address >= start && address < start + MEMORY_GUARD_BYTES)
+          || (address >= end && address < end + MEMORY_GUARD_BYTES))
         return memory_regions[i].what;
     }
   return NULL;
@@ -127,33 +123,32 @@ memory_enter (guintptr start, gsize bytes, const char *what)
 void *
 memory_reserve (gsize bytes, const char *what)
 {
-  gsize page = memory_page (), size = memory_round (bytes);
-  char *start
-      = mmap (NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  gsize size = memory_round (bytes);
+  char *start = mmap (NULL, size + 2 * MEMORY_GUARD_BYTES, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
   if (start == MAP_FAILED)
     return NULL;
-  if (mprotect (start + page, size, PROT_READ | PROT_WRITE) != 0
+  if (mprotect (start + MEMORY_GUARD_BYTES, size, PROT_READ | PROT_WRITE) != 0
       || !memory_enter ((guintptr)start, size, what))
     {
-      munmap (start, size + 2 * page);
+      munmap (start, size + 2 * MEMORY_GUARD_BYTES);
       return NULL;
     }
-  return start + page;
+  return start + MEMORY_GUARD_BYTES;
 }
 
 void
 memory_release (void *memory, gsize bytes)
 {
-  gsize page = memory_page ();
-  char *start = (char *)memory - page;
+  char *start = (char *)memory - MEMORY_GUARD_BYTES;
 
   pthread_mutex_lock (&memory_mutex);
   for (guint i = 0; i < MEMORY_REGIONS_MAX; i++)
     if (memory_regions[i].start == (guintptr)start)
       __atomic_store_n (&memory_regions[i].start, 0, __ATOMIC_RELEASE);
   pthread_mutex_unlock (&memory_mutex);
-  munmap (start, memory_round (bytes) + 2 * page);
+  munmap (start, memory_round (bytes) + 2 * MEMORY_GUARD_BYTES);
 }
 
 void

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Address space for stacks: reserved large, committed as used, a guard page at both ends. Whoever
- * runs into a guard page gets one clear sentence and the process ends with exit code 6. */
+/* Address space for stacks: reserved large, committed as used, a guard of 1 MiB at both ends.
+ * Whoever runs into a guard gets one clear sentence and the process ends with exit code 6. */
 #pragma once
 
 #include <glib.h>
 
 #define MEMORY_REGIONS_MAX 16384
 
-/* Reserves `bytes` (rounded up to pages) between two guard pages. `what` (static text) names it in
+/* Reserves `bytes` (rounded up to pages) between two guards. `what` (static text) names it in
  * the sentence, e.g. "the C stack of a job". NULL: no address space. Any thread. */
 void *memory_reserve (gsize bytes, const char *what);
 void memory_release (void *start, gsize bytes);
 
-/* Installs the handler that recognises guard pages, once per process; every thread that runs on
+/* Installs the handler that recognises guards, once per process; every thread that runs on
  * reserved memory calls memory_watch_thread first, and memory_unwatch_thread before it ends. */
 void memory_watch_thread (void);
 void memory_unwatch_thread (void);

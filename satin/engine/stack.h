@@ -29,11 +29,11 @@ enum
 {
   SLOT_READY = SATIN_READY_,
   SLOT_STARTED = SATIN_STARTED_,
-  SLOT_STOLEN = 3,   /* a stack of this engine (or for a moment the driver) runs it */
-  SLOT_LENT = 4,     /* the result comes from elsewhere, under a loan number */
-  SLOT_BACK = 5,     /* came back; claimed by a CAS on the state */
-  SLOT_RETURNED = 6, /* the result is in the slot */
-  SLOT_ORIGIN = 7    /* no job: says where the job in the next slot came from */
+  SLOT_STOLEN = 2,   /* a stack of this engine (or for a moment the driver) runs it */
+  SLOT_LENT = 3,     /* the result comes from elsewhere, under a loan number */
+  SLOT_BACK = 4,     /* came back; claimed by a CAS on the state */
+  SLOT_RETURNED = 5, /* the result is in the slot */
+  SLOT_ORIGIN = 6    /* no job: says where the job in the next slot came from */
 };
 #define SLOT_KIND(state) ((state)&0xffu)
 #define SLOT_THIEF(state) ((state) >> 8)
@@ -173,6 +173,15 @@ static inline void *
 slot_result (SatinSlot_ *slot)
 {
   return (char *)slot_payload (slot) + slot->job->result_at;
+}
+
+/* Owner: runs the job in `slot`, which is started, here and now. */
+static inline void
+slot_run (Stack *stack, SatinSlot_ *slot, SatinSlot_ *top)
+{
+  uint64_t jobs = slot->job->run (&stack->open, slot, top, stack->open.jobs);
+
+  __atomic_store_n (&stack->open.jobs, jobs, __ATOMIC_RELAXED); /* for statistics */
 }
 
 static inline Origin *

@@ -51,7 +51,7 @@ wait_run_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *to
   slot_set_state (slot, SLOT_STARTED);
   if (watched)
     watch_child (stack, slot, slot_number (stack, slot));
-  slot->job->run (&stack->open, slot, top);
+  slot_run (stack, slot, top);
   watch_settle (stack, self);
 }
 

@@ -180,7 +180,7 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *top, SatinSlot_ *below)
   if (below == NULL)
     seat_begin_work (stack);
   watch_begin (stack, job);
-  job->job->run (&stack->open, job, top + 2);
+  slot_run (stack, job, top + 2);
   watch_settle (stack, below);
   stack_close (stack, top);
   __atomic_store_n (&stack->executed, stack->executed + 1, __ATOMIC_RELAXED);
