@@ -54,6 +54,7 @@ struct Engine
   GQueue ready;           /* of Stack: can go on, want a seat */
   GQueue asleep;          /* of Stack: empty, the latest first */
   guint n_ready, n_inbox; /* atomic copies of the lengths */
+  guint owed;             /* atomic: the driver is to be told of public work */
   guint busy;             /* atomic: stacks that have a seat and a job */
   guint hungry_said;
   guint n_parked, parked_max;

@@ -107,6 +107,24 @@ engine_lend (Engine *engine, Loan *loan)
   return TRUE;
 }
 
+void
+engine_owe (Engine *engine)
+{
+  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  gboolean there;
+
+  __atomic_store_n (&engine->owed, TRUE, __ATOMIC_SEQ_CST); /* pairs with seat_poke, _begin_work */
+  there = __atomic_load_n (&engine->n_back, __ATOMIC_RELAXED) > 0
+          || __atomic_load_n (&engine->n_inbox, __ATOMIC_RELAXED) > 0;
+  for (guint i = 0; i < n && !there; i++)
+    there = stack_has_ready (engine->stacks[i]);
+  for (guint i = 0; i < n && !there; i++)
+    if (!__atomic_load_n (&engine->stacks[i]->parked, __ATOMIC_RELAXED))
+      stack_ask (engine->stacks[i], STACK_FLAG_MOVE);
+  if (there && __atomic_exchange_n (&engine->owed, FALSE, __ATOMIC_SEQ_CST))
+    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
+}
+
 /* FALSE: not awaited. */
 static gboolean
 find_away (Engine *engine, guint64 number, Away *away)

@@ -41,6 +41,7 @@ typedef enum
                      awaits */
   ENGINE_ROWS,    /* finished children of unfinished jobs that were not yet reported: `rows` */
   ENGINE_SCANNED, /* every stack has served the last engine_scan */
+  ENGINE_SHARED,  /* after engine_owe: there is something to lend */
   ENGINE_HALTED,  /* after engine_halt: no job runs any more and every stack was scanned */
   ENGINE_IMPROVED /* satin_improve changed BEST number `best`: `value` is its encoding */
 } EngineEventKind;
@@ -79,6 +80,9 @@ void engine_set_constants (Engine *engine, const Digest *digest);
  * The caller owns *loan's members. The slot then waits until engine_put or engine_back names
  * loan->loan. */
 gboolean engine_lend (Engine *engine, Loan *loan);
+/* Somebody elsewhere waits for work: ENGINE_SHARED comes once, as soon as there is something to
+ * lend. */
+void engine_owe (Engine *engine);
 /* The result of a lent or adopted slot. FALSE: this loan is not awaited (any more), or the bytes
  * are not of its result type; nothing is taken in. */
 gboolean engine_put (Engine *engine, guint64 loan, GBytes *value);

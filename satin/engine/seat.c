@@ -86,11 +86,17 @@ seat_dispatch (Engine *engine, guint thieves)
 void
 seat_poke (Engine *engine)
 {
-  if (__atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) == 0)
-    return;
-  pthread_mutex_lock (&engine->lock);
-  seat_dispatch (engine, 1);
-  pthread_mutex_unlock (&engine->lock);
+  if (__atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) > 0)
+    {
+      pthread_mutex_lock (&engine->lock);
+      seat_dispatch (engine, 1);
+      pthread_mutex_unlock (&engine->lock);
+    }
+  /* The work was made public first, and engine_owe looks at it after its store: one of us sees
+   * the other. */
+  if (__atomic_load_n (&engine->owed, __ATOMIC_SEQ_CST)
+      && __atomic_exchange_n (&engine->owed, FALSE, __ATOMIC_SEQ_CST))
+    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
 }
 
 /* Tells the driver how many seats are idle, once per change. */
@@ -206,6 +212,8 @@ seat_begin_work (Stack *stack)
   Engine *engine = stack->engine;
 
   stack->work_last_us = g_get_monotonic_time ();
+  if (__atomic_load_n (&engine->owed, __ATOMIC_SEQ_CST)) /* pairs with engine_owe */
+    stack_ask (stack, STACK_FLAG_MOVE);
   if (__atomic_fetch_add (&engine->busy, 1, __ATOMIC_SEQ_CST) > 0)
     return;
   pthread_mutex_lock (&engine->lock);

@@ -20,7 +20,8 @@ gboolean seat_want (Stack *stack);
 gboolean seat_is_idle_for_good (Engine *engine);
 /* Sleeps on the stack's condition. TRUE: the time is over and nobody woke it. */
 gboolean seat_timed_wait (Stack *stack, glong ns);
-/* (no lock) There is new public work: wakes a thief if a seat is free. */
+/* (no lock) There is new public work: wakes a thief if a seat is free, and tells the driver if it
+ * is owed. */
 void seat_poke (Engine *engine);
 
 /* (no lock) engine_free was called. */

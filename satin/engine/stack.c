@@ -234,13 +234,25 @@ stack_grow (Stack *stack, SatinSlot_ *end)
   set_split (stack, split);
 }
 
-void
+gboolean
 stack_publish (Stack *stack, SatinSlot_ *top)
 {
   if (stack->split_own >= top)
-    return;
+    return FALSE;
   __atomic_store_n (&stack->split, top, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
   set_split (stack, top);
+  return TRUE;
+}
+
+gboolean
+stack_has_ready (Stack *victim)
+{
+  SatinSlot_ *slot = tail_of (victim, __atomic_load_n (&victim->tt, __ATOMIC_SEQ_CST));
+  SatinSlot_ *split = __atomic_load_n (&victim->split, __ATOMIC_SEQ_CST);
+
+  while (slot < split && slot_state (slot) != SLOT_READY)
+    slot++;
+  return slot < split;
 }
 
 SatinSlot_ *

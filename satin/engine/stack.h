@@ -100,7 +100,8 @@ struct Stack
   guint32 random;
   guint64 asked_until_us; /* as thief: when to ask for more again */
   guint64 ask_pause_us;
-  gboolean polls; /* it woke only to look once */
+  guint vain_moves; /* owner: wishes for public jobs in a row that found none to give */
+  gboolean polls;   /* it woke only to look once */
 
   gint64 work_last_us;      /* owner: clock at the last tick, 0: not working */
   guint64 work_us;          /* shared: time in jobs */
@@ -219,8 +220,10 @@ void stack_lower_all (Stack *stack, SatinSlot_ *slot);
 void stack_close (Stack *stack, SatinSlot_ *base);
 /* Owner: makes ready slots below `end` public, about half of them. */
 void stack_grow (Stack *stack, SatinSlot_ *end);
-/* Owner: makes everything below `top` public. */
-void stack_publish (Stack *stack, SatinSlot_ *top);
+/* Owner: makes everything below `top` public. FALSE: it was. */
+gboolean stack_publish (Stack *stack, SatinSlot_ *top);
 /* Any thread: claims the oldest ready public slot, NULL: none. Its state is still READY. *dry:
  * there was nothing public to look at. */
 SatinSlot_ *stack_claim (Stack *victim, gboolean *dry);
+/* Any thread: stack_claim would have found something a moment ago. */
+gboolean stack_has_ready (Stack *victim);

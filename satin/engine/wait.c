@@ -16,6 +16,9 @@
 
 /* How long a stack that waits keeps its seat. */
 #define WAIT_SPIN_US 60
+/* Somebody elsewhere waits for work and nothing is ready here: so many syncs in a row look again.
+ * After that the driver has to ask anew, so a program without parallelism is not slowed. */
+#define WAIT_VAIN_MOVES_MAX 64
 /* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached:
  * below a stack that runs, and when that may change. */
 #define PARKED_LOOK_NS 1000000
@@ -38,7 +41,13 @@ wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
 
       stack_grow (stack, end);
       if (stack->split_own > split)
-        seat_poke (stack->engine);
+        {
+          stack->vain_moves = 0;
+          seat_poke (stack->engine);
+        }
+      else if (__atomic_load_n (&stack->engine->owed, __ATOMIC_RELAXED)
+               && ++stack->vain_moves % WAIT_VAIN_MOVES_MAX != 0)
+        stack_ask (stack, STACK_FLAG_MOVE);
     }
   stack_set_guard (stack);
 }
@@ -177,7 +186,8 @@ wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, S
 
   if (is_finished (slot))
     return;
-  stack_publish (stack, top);
+  if (stack_publish (stack, top))
+    seat_poke (engine);
   while (!is_finished (slot))
     {
       if (stack_flags (stack) != 0)

@@ -220,6 +220,9 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       if (engine_unrun (driver->engine, effect->held))
         push_unrun (driver, effect->held);
       return TRUE;
+    case NODE_EFFECT_OWE:
+      engine_owe (driver->engine);
+      return TRUE;
     case NODE_EFFECT_PUT:
       engine_put (driver->engine, effect->loan, effect->bytes);
       return TRUE;
@@ -399,6 +402,9 @@ hear_engine (Driver *driver, EngineEvent *said)
       break;
     case ENGINE_ROWS:
       event.kind = NODE_EVENT_ROWS;
+      break;
+    case ENGINE_SHARED:
+      event.kind = NODE_EVENT_SHARED;
       break;
     case ENGINE_HALTED:
       event.kind = NODE_EVENT_HALTED;

@@ -75,6 +75,9 @@ route_job (Node *node, Link *link, const Message *m)
     case MESSAGE_NONE:
       steal_on_answer (node, m->number, 0, 0);
       break;
+    case MESSAGE_MORE:
+      steal_on_more (node, link);
+      break;
     case MESSAGE_RESULT:
       loans_on_result (node, link, m);
       break;

@@ -135,6 +135,7 @@ held_run (Node *node, HeldJob *held)
 
   effect->held = held->held;
   effect->job = loan_copy (held->job);
+  node->held.unfinished++;
 }
 
 static void
@@ -273,6 +274,7 @@ held_on_done (Node *node, const NodeEvent *event)
 
   if (held == NULL || held->finished)
     return;
+  node->held.unfinished--;
   held->finished = TRUE;
   held->value = g_bytes_ref (event->bytes);
   held->work_us = event->work_us;
@@ -292,6 +294,7 @@ held_on_unrun (Node *node, guint64 number)
 
   if (held == NULL || held->finished)
     return;
+  node->held.unfinished--;
   if (held->lender == LENDER_MAIN)
     {
       if (!node->stop.halting)

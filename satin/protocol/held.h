@@ -37,6 +37,7 @@ typedef struct
   GTree *by_return; /* LENDER_NODE only: (node, loan) -> HeldJob */
   GTree *by_path;   /* path -> GPtrArray of HeldJob */
   guint64 numbers;
+  guint unfinished; /* given to the engine, and neither done nor unrun */
 } Held;
 
 void held_init (Held *held);

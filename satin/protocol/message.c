@@ -42,6 +42,7 @@ static const struct
   [MESSAGE_DRAINED] = { "drained", "()" },
   [MESSAGE_END] = { "end", "(t)" },
   [MESSAGE_STEM] = { "stem", "(ss)" },
+  [MESSAGE_MORE] = { "more", "()" },
 };
 
 const char *

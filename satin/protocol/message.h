@@ -52,6 +52,7 @@ typedef enum
   MESSAGE_DRAINED,
   MESSAGE_END,  /* number (exit code) */
   MESSAGE_STEM, /* text (id), path: before the first path that continues it */
+  MESSAGE_MORE, /* I refused you and have work now */
   MESSAGE_KINDS
 } MessageKind;
 

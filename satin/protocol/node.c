@@ -113,6 +113,9 @@ route_engine (Node *node, const NodeEvent *event)
     case NODE_EVENT_ROWS:
       saves_on_rows (node, event->rows);
       break;
+    case NODE_EVENT_SHARED:
+      steal_on_shared (node);
+      break;
     case NODE_EVENT_HALTED:
       stop_on_halted (node);
       break;

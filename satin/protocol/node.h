@@ -76,6 +76,7 @@ typedef enum
   NODE_EVENT_ADOPT,   /* loan, path, digest, node: the slot waits for that holder */
   NODE_EVENT_COVERED, /* path */
   NODE_EVENT_ROWS,    /* rows */
+  NODE_EVENT_SHARED, /* after NODE_EFFECT_OWE */
   NODE_EVENT_HALTED,
   NODE_EVENT_IMPROVED, /* number, bytes */
   /* main */
@@ -118,6 +119,7 @@ typedef enum
   /* the engine */
   NODE_EFFECT_LEND,   /* node, count: take up to count of the oldest jobs; answer NODE_EVENT_LENT at
                          once */
+  NODE_EFFECT_OWE,  /* say SHARED once, as soon as there is something to lend */
   NODE_EFFECT_RUN,    /* held, job */
   NODE_EFFECT_UNRUN,  /* held: drop it if it has not started; then answer NODE_EVENT_UNRUN */
   NODE_EFFECT_PUT,    /* loan, bytes. If the engine takes it not in, NODE_EVENT_… is not needed */

@@ -1,26 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random stealing between nodes: one request in flight, the next victim after a refusal, and when
- * all have refused a pause that doubles, with jitter. And the victim's side of it. Driver's thread.
- */
+/* Random stealing between nodes, both sides. A thief has one request in flight and goes on to the
+ * next victim after a refusal. A victim remembers whom it refused and says MORE when it has work,
+ * so a thief that all have refused asks one of them now and then only, in case a MORE was lost.
+ *
+ * How much: a thief asks for as many jobs as it has idle seats, and for more when what it got
+ * lately was soon done; then it also asks before its seats are idle. Driver's thread. */
 #pragma once
 
 #include "link.h"
 #include "node.h"
 
-#define STEAL_PAUSE_MIN_US 1000
-#define STEAL_PAUSE_MAX_US (250 * 1000)
+#define STEAL_PAUSE_MIN_US 1000 /* of a thief that all have refused; doubles */
+#define STEAL_PAUSE_MAX_US (1000 * 1000)
 #define STEAL_ANSWER_US (10 * G_USEC_PER_SEC)
-#define STEAL_COUNT_MAX 64 /* jobs in one reply */
+#define STEAL_COUNT_MAX 64     /* jobs in one reply */
+#define STEAL_SOON_US 2000     /* a reply that was done so soon was too small */
+#define STEAL_LATE_US 20000    /* one that lasted so long could have been smaller */
+#define STEAL_TELL_MIN_US 1000 /* between two MOREs; doubles when they were in vain */
+#define STEAL_TELL_MAX_US (250 * 1000)
+#define STEAL_LOOK_MIN_US 1000 /* between two times that the engine is asked; doubles */
+#define STEAL_LOOK_MAX_US (250 * 1000)
 
 typedef struct
 {
   NodeId thief;
   guint64 link, request;
+  guint32 count;
 } Lending; /* between LEND and LENT */
 
 typedef struct
 {
+  /* the thief's side */
   guint32 hungry;  /* idle seats */
+  guint32 batch;   /* how many jobs are worth a request */
+  guint32 asked;   /* by the last request */
+  guint64 fed_us;  /* when a request was answered in full; 0: not since the last request */
   guint64 request; /* number of the last one */
   gboolean in_flight;
   NodeId victim;
@@ -28,8 +42,15 @@ typedef struct
   guint64 until_us;  /* patience with the request in flight */
   guint64 pause_us;  /* the next pause */
   guint64 resume_us; /* end of the present pause; 0: none */
-  GArray *refused;   /* of NodeId: in this round */
-  GArray *lending;   /* of Lending, oldest first */
+  gboolean probe;    /* after a pause: somebody who refused may be asked again */
+  GArray *refused;   /* of NodeId: since somebody gave */
+  NodeId offer;      /* who said MORE, or none */
+
+  /* the victim's side */
+  GArray *lending; /* of Lending, oldest first */
+  GArray *owed;    /* of NodeId: refused and not told since, oldest first */
+  guint64 tell_us, tell_pause_us;
+  guint64 look_us, look_pause_us;
 } Steal;
 
 void steal_init (Steal *steal);
@@ -37,8 +58,12 @@ void steal_done (Steal *steal);
 void steal_on_hungry (Node *node, guint32 count);
 /* Asks somebody, if that is wanted and may be. */
 void steal_go_on (Node *node);
+/* It has work now. */
+void steal_on_more (Node *node, const Link *link);
 void steal_on_request (Node *node, Link *link, const Message *message);
 void steal_on_lent (Node *node, const NodeEvent *event);
+/* The engine has something to lend. */
+void steal_on_shared (Node *node);
 /* The answer to request `number`: `given` jobs, of which `run` feed seats here. */
 void steal_on_answer (Node *node, guint64 number, guint given, guint run);
 void steal_on_down (Node *node, guint64 link);

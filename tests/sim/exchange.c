@@ -152,6 +152,21 @@ model_lend (Model *model, guint count, GPtrArray *loans)
 }
 
 void
+model_share (Model *model)
+{
+  model->owed = TRUE;
+}
+
+void
+model_settle_owed (Model *model)
+{
+  if (!model->owed || (model_oldest (model) == NULL && ready_in_inbox (model) == NULL))
+    return;
+  model->owed = FALSE;
+  model_say (model, (ModelEvent){ .kind = NODE_EVENT_SHARED });
+}
+
+void
 model_run (Model *model, guint64 held, const Loan *loan)
 {
   int job = tree_find (model->config.tree, loan->path);

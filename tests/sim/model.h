@@ -58,6 +58,8 @@ gboolean model_has_event (const Model *model);
 gboolean model_next_event (Model *model, ModelEvent *event);
 
 void model_lend (Model *model, guint count, GPtrArray *loans);
+/* Says SHARED once, as soon as there is something to lend. */
+void model_share (Model *model);
 void model_run (Model *model, guint64 held, const Loan *loan);
 void model_unrun (Model *model, guint64 held);
 void model_put (Model *model, guint64 loan, GBytes *value);

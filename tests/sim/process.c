@@ -179,6 +179,9 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
         process->lent_to = effect->node;
         break;
       }
+    case NODE_EFFECT_OWE:
+      model_share (model);
+      break;
     case NODE_EFFECT_RUN:
       if (!process->told_to_start)
         sim_fail (sim, "p%u runs a job before it has the constants", process->number);

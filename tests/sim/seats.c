@@ -191,4 +191,5 @@ model_settle (Model *model, guint64 now_us)
   if (model->n_busy == 0 && model->n_stacks >= model->config.stacks_max)
     give_back_inbox (model);
   say_hungry (model);
+  model_settle_owed (model);
 }

@@ -112,6 +112,45 @@ test_stress (void)
     }
 }
 
+static void
+wait_for_event (Rig *rig, EngineEventKind kind)
+{
+  EngineEvent event = { .kind = ENGINE_SCANNED };
+
+  for (gint64 end = g_get_monotonic_time () + 20 * G_USEC_PER_SEC; event.kind != kind;)
+    {
+      g_assert_cmpint (g_get_monotonic_time (), <, end);
+      if (rig_next (rig, &event, 100000))
+        engine_event_clear (&event);
+      else
+        event.kind = ENGINE_SCANNED;
+    }
+}
+
+/* The one who asks comes long before there is anything to lend. */
+static void
+test_who_is_owed_work_hears_of_it (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  satin_args_phases args = { 6, 1 };
+  Loan loan = { 0 };
+
+  engine_test_gate (0);
+  g_assert_false (engine_lend (rig->engine, &loan));
+  engine_owe (rig->engine);
+  rig_start (rig, JOB_PHASES, &args);
+  wait_for_event (rig, ENGINE_SHARED);
+  g_assert_true (engine_lend (rig->engine, &loan));
+  g_assert_true (engine_back (rig->engine, loan.loan));
+  engine_owe (rig->engine); /* what came back lies there: this one hears at once */
+  wait_for_event (rig, ENGINE_SHARED);
+  engine_test_gate (-1);
+  wait_for_event (rig, ENGINE_DONE);
+  g_free (loan.path);
+  g_bytes_unref (loan.args);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -126,5 +165,6 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/jobs-recurse-mutually", test_mutual);
   g_test_add_func ("/engine/eight-arguments-of-all-types", test_eight);
   g_test_add_func ("/engine/many-small-runs-of-phases", test_stress);
+  g_test_add_func ("/engine/who-is-owed-work-hears-of-it", test_who_is_owed_work_hears_of_it);
   return g_test_run ();
 }
