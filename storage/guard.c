@@ -4,6 +4,7 @@
  * program is for others to ask. */
 #include "storage/guard.h"
 
+#include "storage/rowsum.h"
 #include "storage/schema.h"
 #include "storage/tables.h"
 
@@ -118,8 +119,9 @@ check_identity (Sql *sql, GError **error)
   sqlite3_stmt *statement = sql_ready (sql, "SELECT value FROM run WHERE key = 'identity'", error);
   if (statement == NULL || !sql_next (sql, statement, &has_row, error))
     return FALSE;
-  if (has_row)
-    sql->identity = sql_column_string (statement, 0);
+  g_autofree char *identity = has_row ? sql_column_string (statement, 0) : NULL;
+  if (identity != NULL)
+    rowsum_identify (sql, identity);
   sqlite3_reset (statement);
   g_autofree char *proved
       = sql->identity != NULL ? tables_get_string (sql, "identity", NULL) : NULL;

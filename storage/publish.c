@@ -13,12 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file with more than this share of free pages is rewritten without them on its way. */
-#define FREE_PAGES_DENOMINATOR 4
-#define FREE_PAGES_MIN 64
 /* Of ".NAME.RUN.PID.tmp" no part may make the whole longer than a file name can be (255). */
 #define NAME_BYTES_MAX 160
 #define RUN_BYTES_MAX 64
+/* SQLite's own name for the journal of a file; it stays behind when we are killed in a copy. */
+#define JOURNAL "-journal"
 
 static char *
 temporary_prefix (const char *target, const char *run)
@@ -51,7 +50,9 @@ static int
 temporary_open (const char *name, const char *target, mode_t *mode, GError **error)
 {
   struct stat status;
+  g_autofree char *journal = g_strconcat (name, JOURNAL, NULL);
   (void)g_unlink (name);
+  (void)g_unlink (journal);
   int fd = open (name, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (fd < 0 || fstat (fd, &status) != 0 || fchmod (fd, 0600) != 0)
     {
@@ -70,36 +71,12 @@ temporary_open (const char *name, const char *target, mode_t *mode, GError **err
 }
 
 static gboolean
-sql_number (Sql *sql, const char *text, gint64 *number, GError **error)
-{
-  gboolean has_row;
-  sqlite3_stmt *statement = sql_ready (sql, text, error);
-  if (statement == NULL || !sql_next (sql, statement, &has_row, error))
-    return FALSE;
-  *number = has_row ? sqlite3_column_int64 (statement, 0) : 0;
-  sqlite3_reset (statement);
-  return TRUE;
-}
-
-static gboolean
 copy_failed (sqlite3 *copy, int code, GError **error)
 {
   g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, "%s",
                copy != NULL && sqlite3_errcode (copy) != SQLITE_OK ? sqlite3_errmsg (copy)
                                                                    : sqlite3_errstr (code));
   return FALSE;
-}
-
-/* All pages as they are, in one step: nobody else uses either file. */
-static gboolean
-copy_pages (Sql *sql, sqlite3 *copy, GError **error)
-{
-  sqlite3_backup *backup = sqlite3_backup_init (copy, "main", sql->db, "main");
-  if (backup == NULL)
-    return copy_failed (copy, SQLITE_ERROR, error);
-  sqlite3_backup_step (backup, -1);
-  int code = sqlite3_backup_finish (backup);
-  return code == SQLITE_OK || copy_failed (copy, code, error);
 }
 
 static gboolean
@@ -124,26 +101,16 @@ verdict_is_ok (sqlite3 *copy)
   return is_ok;
 }
 
-/* Journal and syncs are off: a half-made copy is thrown away, and the finished one is synced by us.
- */
+/* VACUUM INTO, so that the copy has no gaps: its size follows the frontier. The journal of the copy
+ * is of no use: a half-made one is thrown away, and the finished one is synced by us. */
 static gboolean
 copy_into (Sql *sql, const char *name, GError **error)
 {
-  gint64 pages, free_pages;
-  if (!sql_number (sql, "PRAGMA page_count", &pages, error)
-      || !sql_number (sql, "PRAGMA freelist_count", &free_pages, error))
-    return FALSE;
-  gboolean has_gaps = free_pages > FREE_PAGES_MIN && free_pages > pages / FREE_PAGES_DENOMINATOR;
-  if (has_gaps && !copy_without_gaps (sql, name, error))
-    return FALSE;
-
   sqlite3 *copy = NULL;
-  int code = sqlite3_open_v2 (name, &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-  if (code == SQLITE_OK)
-    code = sqlite3_exec (copy, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF", NULL, NULL, NULL);
+  if (!copy_without_gaps (sql, name, error))
+    return FALSE;
+  int code = sqlite3_open_v2 (name, &copy, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
   gboolean good = code == SQLITE_OK || copy_failed (copy, code, error);
-  if (good && !has_gaps)
-    good = copy_pages (sql, copy, error);
   if (good && !verdict_is_ok (copy))
     {
       g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, "the copy is damaged");
@@ -205,7 +172,9 @@ publish_copy (Sql *sql, const char *target, const char *run, guint64 *bytes, GEr
   (void)close (fd);
   if (!good)
     {
+      g_autofree char *journal = g_strconcat (name, JOURNAL, NULL);
       (void)g_unlink (name);
+      (void)g_unlink (journal);
       return FALSE;
     }
   sync_folder (target);
@@ -213,16 +182,17 @@ publish_copy (Sql *sql, const char *target, const char *run, guint64 *bytes, GEr
   return TRUE;
 }
 
-/* TRUE: the text between prefix and ".tmp" is the number of a process that does not live here. */
+/* TRUE: what stands between prefix and ".tmp" is the number of a process that does not live here.
+ */
 static gboolean
 is_left_over (const char *name, const char *prefix)
 {
-  if (!g_str_has_prefix (name, prefix) || !g_str_has_suffix (name, ".tmp"))
-    return FALSE;
   char *end;
+  if (!g_str_has_prefix (name, prefix))
+    return FALSE;
   gint64 pid = g_ascii_strtoll (name + strlen (prefix), &end, 10);
-  return strcmp (end, ".tmp") == 0 && pid > 0 && pid <= G_MAXINT32 && pid != getpid ()
-         && kill ((pid_t)pid, 0) != 0 && errno == ESRCH;
+  return (strcmp (end, ".tmp") == 0 || strcmp (end, ".tmp" JOURNAL) == 0) && pid > 0
+         && pid <= G_MAXINT32 && pid != getpid () && kill ((pid_t)pid, 0) != 0 && errno == ESRCH;
 }
 
 void

@@ -4,47 +4,55 @@
 #include "storage/results.h"
 
 #include "storage/cell.h"
+#include "storage/names.h"
 
 #include <string.h>
 
-#define RESULT_COLUMNS "path, node, job, type, digest, value, work_s, saved, weight"
+#define RESULT_COLUMNS "path, node, job, digest, value, work_s, saved, weight"
 #define RESULT_SELECT \
   "SELECT " RESULT_COLUMNS ", sum IS row_sum ('result', " RESULT_COLUMNS ") FROM result"
 
+/* NULL: error. */
 static sqlite3_stmt *
-query_ready (Sql *sql, const ResultsQuery *query, GError **error)
+query_ready (Sql *sql, const ResultsQuery *query, Names *names, GError **error)
 {
-  const char *text = RESULT_SELECT " WHERE ?1 IS NULL OR node = ?1 ORDER BY path LIMIT ?2";
+  gint64 node = -1; /* nobody's number */
+  const char *text = RESULT_SELECT " ORDER BY path LIMIT ?2";
   if (query->largest)
     text = RESULT_SELECT " WHERE path IN (SELECT path FROM result WHERE ?1 IS NULL OR node = ?1"
                          " ORDER BY weight DESC, path LIMIT ?2) ORDER BY weight DESC, path";
+  else if (query->node != NULL)
+    text = RESULT_SELECT " WHERE node = ?1 ORDER BY path LIMIT ?2";
   sqlite3_stmt *statement = sql_ready (sql, text, error);
   if (statement == NULL)
     return NULL;
-  sql_bind_string (statement, 1, query->node);
+  if (query->node != NULL)
+    {
+      (void)names_find_node (names, query->node, &node);
+      sqlite3_bind_int64 (statement, 1, node);
+    }
   sqlite3_bind_int64 (statement, 2, query->limit > 0 ? (gint64)query->limit : -1);
   return statement;
 }
 
 /* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. */
 static gboolean
-row_read (sqlite3_stmt *statement, Result *row)
+row_read (sqlite3_stmt *statement, Names *names, Result *row)
 {
-  if (sqlite3_column_int (statement, 9) != 1 || sqlite3_column_type (statement, 4) != SQLITE_BLOB)
+  if (sqlite3_column_int (statement, 8) != 1 || sqlite3_column_type (statement, 3) != SQLITE_BLOB
+      || sqlite3_column_type (statement, 0) != SQLITE_TEXT
+      || !names_job (names, sqlite3_column_int64 (statement, 2), &row->job, &row->type))
     return FALSE;
-  for (int i = 0; i < 4; i++)
-    if (sqlite3_column_type (statement, i) != SQLITE_TEXT)
-      return FALSE;
   row->path = (const char *)sqlite3_column_text (statement, 0);
-  row->node = (const char *)sqlite3_column_text (statement, 1);
-  row->job = (const char *)sqlite3_column_text (statement, 2);
-  row->type = (const char *)sqlite3_column_text (statement, 3);
-  row->digest = sqlite3_column_blob (statement, 4);
-  row->digest_size = (gsize)sqlite3_column_bytes (statement, 4);
-  row->work_s = sqlite3_column_double (statement, 6);
-  row->saved = sqlite3_column_int64 (statement, 7);
-  row->weight = sqlite3_column_double (statement, 8);
-  row->value = cell_read (statement, 5, row->type);
+  row->node = names_node (names, sqlite3_column_int64 (statement, 1));
+  if (row->node == NULL)
+    row->node = "";
+  row->digest = sqlite3_column_blob (statement, 3);
+  row->digest_size = (gsize)sqlite3_column_bytes (statement, 3);
+  row->work_s = sqlite3_column_double (statement, 5);
+  row->saved = sqlite3_column_int64 (statement, 6);
+  row->weight = sqlite3_column_double (statement, 7);
+  row->value = cell_read (statement, 4, row->type);
   return row->value != NULL;
 }
 
@@ -52,7 +60,12 @@ gboolean
 results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer data, guint64 *bad,
               GError **error)
 {
-  sqlite3_stmt *statement = query_ready (sql, query, error);
+  g_autoptr (Names) names = names_new (sql, error);
+  if (names == NULL)
+    return FALSE;
+  if (query->job_names != NULL)
+    names_expect (names, query->job_names, query->job_types);
+  sqlite3_stmt *statement = query_ready (sql, query, names, error);
   gboolean has_row;
   if (statement == NULL)
     return FALSE;
@@ -61,7 +74,7 @@ results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer da
       if (!has_row)
         return TRUE;
       Result row = { 0 };
-      gboolean is_good = row_read (statement, &row);
+      gboolean is_good = row_read (statement, names, &row);
       gboolean goes_on = !is_good || each (&row, data, error);
       if (!is_good && bad != NULL)
         (*bad)++;

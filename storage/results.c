@@ -5,6 +5,7 @@
 #include "storage/results.h"
 
 #include "storage/cell.h"
+#include "storage/names.h"
 
 #include <string.h>
 
@@ -21,6 +22,7 @@ struct Results
   GHashTable *stems; /* id -> ResultsStem: all that were ever met */
   guint n_saved_stems;
   ResultsTotals totals, totals_before; /* _before: at the begin of the transaction */
+  Names *names;                        /* (nullable) until one is needed, and after a rollback */
   char *last;                          /* (nullable) the greatest path in the table, when known */
 };
 
@@ -54,6 +56,7 @@ results_free (Results *results)
     return;
   keeps_free (results->keeps);
   g_hash_table_destroy (results->stems);
+  names_free (results->names);
   g_free (results->last);
   g_free (results);
 }
@@ -102,6 +105,7 @@ results_rollback (Results *results)
   results->totals = results->totals_before;
   keeps_rollback (results->keeps);
   results->n_saved_stems = 0;
+  g_clear_pointer (&results->names, names_free);
   g_clear_pointer (&results->last, g_free);
   GHashTableIter iter;
   gpointer value;
@@ -392,25 +396,40 @@ at_least_zero (double number)
   return number > 0 ? number : 0; /* NaN and minus zero too */
 }
 
+/* The names of a row as numbers; nobody has none. */
+static gboolean
+bind_names (Results *results, sqlite3_stmt *statement, const Result *row, GError **error)
+{
+  gint64 node, job;
+  if (results->names == NULL)
+    results->names = names_new (results->sql, error);
+  if (results->names == NULL
+      || !names_number_job (results->names, row->job, row->type, &job, error))
+    return FALSE;
+  sqlite3_bind_int64 (statement, 3, job);
+  if (row->node[0] == '\0')
+    return TRUE;
+  if (!names_number_node (results->names, row->node, &node, error))
+    return FALSE;
+  sqlite3_bind_int64 (statement, 2, node);
+  return TRUE;
+}
+
 static gboolean
 insert (Results *results, const Result *row, double work_s, GError **error)
 {
-  sqlite3_stmt *statement
-      = sql_ready (results->sql,
-                   "INSERT INTO result VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-                   " row_sum ('result', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))",
-                   error);
-  if (statement == NULL)
+  sqlite3_stmt *statement = sql_ready (results->sql,
+                                       "INSERT INTO result VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
+                                       " row_sum ('result', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))",
+                                       error);
+  if (statement == NULL || !bind_names (results, statement, row, error))
     return FALSE;
   sqlite3_bind_text (statement, 1, row->path, -1, SQLITE_STATIC);
-  sqlite3_bind_text (statement, 2, row->node, -1, SQLITE_STATIC);
-  sqlite3_bind_text (statement, 3, row->job, -1, SQLITE_STATIC);
-  sqlite3_bind_text (statement, 4, row->type, -1, SQLITE_STATIC);
-  sqlite3_bind_blob64 (statement, 5, row->digest, row->digest_size, SQLITE_STATIC);
-  cell_bind (statement, 6, row->type, row->value);
-  sqlite3_bind_double (statement, 7, at_least_zero (work_s));
-  sqlite3_bind_int64 (statement, 8, row->saved);
-  sqlite3_bind_double (statement, 9, at_least_zero (row->weight));
+  sqlite3_bind_blob64 (statement, 4, row->digest, row->digest_size, SQLITE_STATIC);
+  cell_bind (statement, 5, row->type, row->value);
+  sqlite3_bind_double (statement, 6, at_least_zero (work_s));
+  sqlite3_bind_int64 (statement, 7, row->saved);
+  sqlite3_bind_double (statement, 8, at_least_zero (row->weight));
   if (!sql_finish (results->sql, statement, error))
     return FALSE;
   results->totals.rows++;

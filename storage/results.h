@@ -10,7 +10,7 @@
 
 typedef struct
 {
-  const char *path, *node, *job, *type;
+  const char *path, *node, *job, *type; /* node: "" is nobody */
   const guint8 *digest;
   gsize digest_size;
   GBytes *value; /* GVariant bytes of `type` */
@@ -62,6 +62,8 @@ typedef struct
   const char *node; /* (nullable): only rows of this node */
   gboolean largest; /* greatest weight first; else by path */
   guint limit;      /* 0: all */
+  /* (nullable) NULL-terminated: the program's own jobs, for a file that lost its table job. */
+  const char *const *job_names, *const *job_types;
 } ResultsQuery;
 typedef gboolean (*ResultsEach) (const Result *row, gpointer data, GError **error);
 gboolean results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer data,

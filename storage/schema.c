@@ -12,18 +12,23 @@ typedef struct
 
 static const SchemaObject schema_objects[] = {
   { "run", "CREATE TABLE run (key TEXT PRIMARY KEY, value, sum)" },
-  { "node",
-    "CREATE TABLE node (id TEXT PRIMARY KEY, name, site, address, joined, left, cause, sum)" },
+  { "node", "CREATE TABLE node (n INTEGER PRIMARY KEY, id TEXT UNIQUE, name, site, address, joined,"
+            " left, cause, sum)" },
+  { "job", "CREATE TABLE job (n INTEGER PRIMARY KEY, name, type, sum)" },
   { "constant", "CREATE TABLE constant (name TEXT PRIMARY KEY, type, digest, value, sum)" },
   { "best", "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, sum)" },
   { "keep", "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, sum)" },
-  { "result",
-    "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, type, digest, value, work_s, saved,"
-    " weight REAL, sum) WITHOUT ROWID" },
+  { "result", "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, digest, value, work_s, saved,"
+              " weight REAL, sum) WITHOUT ROWID" },
   { "stem", "CREATE TABLE stem (id TEXT PRIMARY KEY, path, sum)" },
   { "event",
     "CREATE TABLE event (id INTEGER PRIMARY KEY, at, kind, node, path, work_s, detail, sum)" },
 
+  /* The results with names in place of numbers. */
+  { "readable", "CREATE VIEW readable AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
+                " job.name AS job, job.type AS type, value, node.id AS node, work_s, weight,"
+                " datetime(saved, 'unixepoch') AS saved_utc FROM result"
+                " LEFT JOIN job ON job.n = result.job LEFT JOIN node ON node.n = result.node" },
   /* How far is it? One row. */
   { "progress",
     "CREATE VIEW progress AS SELECT"
@@ -35,20 +40,17 @@ static const SchemaObject schema_objects[] = {
     " datetime(max(saved), 'unixepoch') AS last_saved_utc FROM result" },
   /* Which results carry most? Greatest share of the tree first. */
   { "largest",
-    "CREATE VIEW largest AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path, job, node,"
-    " printf('%.4f %%', 100 * weight) AS share, round(work_s, 3) AS work_s,"
-    " length(value) AS size, datetime(saved, 'unixepoch') AS saved_utc"
-    " FROM result ORDER BY weight DESC, result.work_s DESC, result.path" },
+    "CREATE VIEW largest AS SELECT path, job, node, printf('%.4f %%', 100 * weight) AS share,"
+    " round(work_s, 3) AS work_s, length(value) AS size, saved_utc"
+    " FROM readable ORDER BY weight DESC, readable.work_s DESC, readable.path" },
   /* Who computed what is here? */
   { "who",
-    "CREATE VIEW who AS SELECT everybody.id AS node, node.name AS name, node.site AS site,"
-    " count(result.path) AS results, round(total(result.work_s), 3) AS work_s,"
+    "CREATE VIEW who AS SELECT id AS node, name, site, count(result.path) AS results,"
+    " round(total(result.work_s), 3) AS work_s,"
     " printf('%.2f %%', 100 * total(result.weight)) AS share,"
-    " datetime(node.joined, 'unixepoch') AS joined_utc,"
-    " datetime(node.left, 'unixepoch') AS left_utc, node.cause AS cause"
-    " FROM (SELECT id FROM node UNION SELECT node FROM result) AS everybody"
-    " LEFT JOIN node ON node.id = everybody.id LEFT JOIN result ON result.node = everybody.id"
-    " GROUP BY everybody.id ORDER BY total(result.work_s) DESC" },
+    " datetime(joined, 'unixepoch') AS joined_utc, datetime(left, 'unixepoch') AS left_utc, cause"
+    " FROM node LEFT JOIN result ON result.node = node.n"
+    " GROUP BY node.n ORDER BY total(result.work_s) DESC" },
   /* What is surely still to be done? The gaps: a job between the first and the last saved child of
    * its parent that has no saved result, neither itself nor below it. */
   { "missing", "CREATE VIEW missing AS WITH RECURSIVE"

@@ -142,8 +142,6 @@ sql_open (const char *name, int flags, GError **error)
   g_autoptr (Sql) sql = g_new0 (Sql, 1);
   sql->statements
       = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify)(void (*) (void))sqlite3_finalize);
-  sql->checksum = g_checksum_new (G_CHECKSUM_SHA256);
-  sql->scratch = g_byte_array_new ();
   int code = sqlite3_open_v2 (name, &sql->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
   if (code != SQLITE_OK)
     {
@@ -190,7 +188,7 @@ sql_create (const char *path, const char *identity, GError **error)
   g_autoptr (Sql) sql = sql_open (plain, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, error);
   if (sql == NULL)
     return NULL;
-  sql->identity = g_strdup (identity);
+  rowsum_identify (sql, identity);
   g_autofree char *settings = g_strdup_printf (
       "PRAGMA page_size=4096; PRAGMA cache_size=-%d; PRAGMA locking_mode=EXCLUSIVE;"
       "PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL;"
@@ -220,8 +218,6 @@ sql_free (Sql *sql)
     return;
   g_hash_table_destroy (sql->statements);
   sqlite3_close (sql->db);
-  g_checksum_free (sql->checksum);
-  g_byte_array_unref (sql->scratch);
   g_free (sql->identity);
   g_free (sql);
 }

@@ -18,10 +18,9 @@ typedef struct Sql Sql;
 struct Sql
 {
   sqlite3 *db;
-  char *identity;         /* (nullable) until it is read from the file */
+  char *identity;         /* (nullable) until it is read from the file; rowsum_identify sets it */
+  guint64 key[2];         /* rowsum.c's */
   GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
-  GChecksum *checksum;    /* this and scratch: for rowsum.c */
-  GByteArray *scratch;
 };
 
 /* A new, empty work file with the schema; what was at `path` is removed. */

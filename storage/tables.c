@@ -105,20 +105,13 @@ bind_time (sqlite3_stmt *statement, int index, gint64 seconds)
     sqlite3_bind_int64 (statement, index, seconds);
 }
 
-gboolean
-tables_put_node (Sql *sql, const TablesNode *node, GError **error)
+#define NODE_COLUMNS "n, id, name, site, address, joined, left, cause"
+
+/* Of `text`: a new row with the next number, or what else to do when the id is there. */
+static gboolean
+write_node (Sql *sql, const char *text, const TablesNode *node, GError **error)
 {
-  sqlite3_stmt *statement
-      = sql_ready (sql,
-                   "INSERT INTO node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-                   " row_sum ('node', ?1, ?2, ?3, ?4, ?5, ?6, ?7))"
-                   " ON CONFLICT (id) DO UPDATE SET name = excluded.name, site = excluded.site,"
-                   " address = excluded.address, left = NULL, cause = NULL,"
-                   " sum = row_sum ('node', id, excluded.name, excluded.site, excluded.address,"
-                   " joined, NULL, NULL)"
-                   " WHERE name IS NOT excluded.name OR site IS NOT excluded.site"
-                   " OR address IS NOT excluded.address OR left IS NOT NULL",
-                   error);
+  sqlite3_stmt *statement = sql_ready (sql, text, error);
   if (statement == NULL)
     return FALSE;
   sql_bind_string (statement, 1, node->id);
@@ -131,13 +124,66 @@ tables_put_node (Sql *sql, const TablesNode *node, GError **error)
   return sql_finish (sql, statement, error);
 }
 
+#define NODE_INSERT \
+  "INSERT INTO node SELECT n, ?1, ?2, ?3, ?4, ?5, ?6, ?7," \
+  " row_sum ('node', n, ?1, ?2, ?3, ?4, ?5, ?6, ?7)" \
+  " FROM (SELECT ifnull(max(n), 0) + 1 AS n FROM node) WHERE TRUE"
+#define NODE_INSERT_NEW NODE_INSERT " ON CONFLICT (id) DO NOTHING"
+
+gboolean
+tables_put_node (Sql *sql, const TablesNode *node, GError **error)
+{
+  return write_node (
+      sql,
+      NODE_INSERT
+      " ON CONFLICT (id) DO UPDATE SET name = excluded.name, site = excluded.site,"
+      " address = excluded.address, joined = ifnull(joined, excluded.joined), left = NULL,"
+      " cause = NULL, sum = row_sum ('node', n, id, excluded.name, excluded.site,"
+      " excluded.address, ifnull(joined, excluded.joined), NULL, NULL)"
+      " WHERE name IS NOT excluded.name OR site IS NOT excluded.site"
+      " OR address IS NOT excluded.address OR joined IS NULL OR left IS NOT NULL",
+      node, error);
+}
+
+gboolean
+tables_number_node (Sql *sql, const char *id, gint64 *number, GError **error)
+{
+  TablesNode node = { .id = id };
+  gboolean has_row;
+  if (!write_node (sql, NODE_INSERT_NEW, &node, error))
+    return FALSE;
+  sqlite3_stmt *statement = sql_ready (sql, "SELECT n FROM node WHERE id = ?1", error);
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, id);
+  if (!sql_next (sql, statement, &has_row, error))
+    return FALSE;
+  g_assert (has_row);
+  *number = sqlite3_column_int64 (statement, 0);
+  sqlite3_reset (statement);
+  return TRUE;
+}
+
+gboolean
+tables_put_job (Sql *sql, gint64 number, const char *name, const char *type, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (
+      sql, "INSERT OR REPLACE INTO job VALUES (?1, ?2, ?3, row_sum ('job', ?1, ?2, ?3))", error);
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_int64 (statement, 1, number);
+  sql_bind_string (statement, 2, name);
+  sql_bind_string (statement, 3, type);
+  return sql_finish (sql, statement, error);
+}
+
 gboolean
 tables_end_node (Sql *sql, const char *id, gint64 left, const char *cause, GError **error)
 {
   sqlite3_stmt *statement
       = sql_ready (sql,
                    "UPDATE node SET left = ?2, cause = ?3,"
-                   " sum = row_sum ('node', id, name, site, address, joined, ?2, ?3)"
+                   " sum = row_sum ('node', n, id, name, site, address, joined, ?2, ?3)"
                    " WHERE id = ?1 AND left IS NULL",
                    error);
   if (statement == NULL)
@@ -154,7 +200,7 @@ tables_end_all_nodes (Sql *sql, gint64 left, const char *cause, GError **error)
   sqlite3_stmt *statement
       = sql_ready (sql,
                    "UPDATE node SET left = ?1, cause = ?2,"
-                   " sum = row_sum ('node', id, name, site, address, joined, ?1, ?2)"
+                   " sum = row_sum ('node', n, id, name, site, address, joined, ?1, ?2)"
                    " WHERE left IS NULL",
                    error);
   if (statement == NULL)
@@ -235,11 +281,11 @@ tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error)
 gboolean
 tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error)
 {
-  sqlite3_stmt *statement = sql_ready (
-      sql,
-      "SELECT id, name, site, address, joined, left, cause FROM node"
-      " WHERE sum IS row_sum ('node', id, name, site, address, joined, left, cause) ORDER BY id",
-      error);
+  sqlite3_stmt *statement
+      = sql_ready (sql,
+                   "SELECT " NODE_COLUMNS " FROM node NOT INDEXED"
+                   " WHERE sum IS row_sum ('node', " NODE_COLUMNS ") ORDER BY id",
+                   error);
   gboolean has_row = statement != NULL;
   if (statement == NULL)
     return FALSE;
@@ -247,18 +293,18 @@ tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error)
     {
       if (!has_row)
         return TRUE;
-      g_autofree char *id = sql_column_string (statement, 0);
-      g_autofree char *name = sql_column_string (statement, 1);
-      g_autofree char *site = sql_column_string (statement, 2);
-      g_autofree char *address = sql_column_string (statement, 3);
-      g_autofree char *cause = sql_column_string (statement, 6);
+      g_autofree char *id = sql_column_string (statement, 1);
+      g_autofree char *name = sql_column_string (statement, 2);
+      g_autofree char *site = sql_column_string (statement, 3);
+      g_autofree char *address = sql_column_string (statement, 4);
+      g_autofree char *cause = sql_column_string (statement, 7);
       TablesNode node = { .id = id,
                           .name = name,
                           .site = site,
                           .address = address,
                           .cause = cause,
-                          .joined = sqlite3_column_int64 (statement, 4),
-                          .left = sqlite3_column_int64 (statement, 5) };
+                          .joined = sqlite3_column_int64 (statement, 5),
+                          .left = sqlite3_column_int64 (statement, 6) };
       if (id != NULL && !each (&node, data, error))
         {
           sqlite3_reset (statement);
@@ -308,6 +354,13 @@ count_bad (Sql *from, const char *text, guint64 *dropped, GError **error)
         "INSERT OR IGNORE INTO " table " VALUES (" marks ")" \
   }
 
+/* Its numbers are the other file's own. */
+static gboolean
+copy_node (const TablesNode *node, gpointer data, GError **error)
+{
+  return write_node (data, NODE_INSERT_NEW, node, error);
+}
+
 gboolean
 tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error)
 {
@@ -316,11 +369,18 @@ tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error)
     const char *get, *count, *put;
   } copies[] = {
     COPY ("run", "key, value", "?, ?, ?"),
-    COPY ("node", "id, name, site, address, joined, left, cause", "?, ?, ?, ?, ?, ?, ?, ?"),
     COPY ("constant", "name, type, digest, value", "?, ?, ?, ?, ?"),
     COPY ("best", "name, type, value", "?, ?, ?, ?"),
     COPY ("event", "id, at, kind, node, path, work_s, detail", "?, ?, ?, ?, ?, ?, ?, ?"),
   };
+  if (!tables_each_node (from, copy_node, to, error)
+      || !count_bad (
+          from, "SELECT count(*) FROM node WHERE sum IS NOT row_sum ('node', " NODE_COLUMNS ")",
+          dropped, error)
+      || !count_bad (from,
+                     "SELECT count(*) FROM job WHERE sum IS NOT row_sum ('job', n, name, type)",
+                     dropped, error))
+    return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS (copies); i++)
     {
       if (!count_bad (from, copies[i].count, dropped, error))

@@ -30,6 +30,10 @@ typedef struct
   gint64 joined, left; /* unix seconds; 0: not yet */
 } TablesNode;
 
+/* Gives the row for this id, a new one if there is none. */
+gboolean tables_number_node (Sql *sql, const char *id, gint64 *number, GError **error);
+gboolean tables_put_job (Sql *sql, gint64 number, const char *name, const char *type,
+                         GError **error);
 /* A node that is there already keeps the time at which it joined, and is here again. */
 gboolean tables_put_node (Sql *sql, const TablesNode *node, GError **error);
 /* Notes that a node left; an unknown one, or one that had left, stays as it is. */
@@ -55,7 +59,7 @@ gboolean tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GE
 gboolean tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error);
 gboolean tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error);
 
-/* Copies the verified rows of all small tables from one file into another of the same identity; a
- * row whose key is there already stays as it is there. `dropped` grows by the rows that did not
- * verify. */
+/* Copies the verified rows of all small tables (but not of job: results bring their jobs along) from
+ * one file into another of the same identity; a row whose key is there already stays as it is there.
+ * `dropped` grows by the rows that did not verify. */
 gboolean tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error);

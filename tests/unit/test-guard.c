@@ -261,10 +261,13 @@ test_leftovers_of_dead_processes_are_swept (Fixture *f, gconstpointer unused)
   {
     const char *name;
     gboolean stays;
-  } files[]
-      = { { ".run.ckpt.run-1.999999999.tmp", FALSE }, { ".run.ckpt.run-2.999999999.tmp", TRUE },
-          { ".run.ckpt.run-1.1.tmp", TRUE },          { ".run.ckpt.run-1.x.tmp", TRUE },
-          { ".other.run-1.999999999.tmp", TRUE },     { ".run.ckpt.run-1.tmp", TRUE } };
+  } files[] = { { ".run.ckpt.run-1.999999999.tmp-journal", FALSE },
+                { ".run.ckpt.run-1.999999999.tmp", FALSE },
+                { ".run.ckpt.run-2.999999999.tmp", TRUE },
+                { ".run.ckpt.run-1.1.tmp", TRUE },
+                { ".run.ckpt.run-1.x.tmp", TRUE },
+                { ".other.run-1.999999999.tmp", TRUE },
+                { ".run.ckpt.run-1.tmp", TRUE } };
   for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
     {
       g_autofree char *path = g_build_filename (f->folder, files[i].name, NULL);

@@ -3,6 +3,8 @@
  * nothing of ours. */
 #include "store.h"
 
+#include "storage/rowsum.h"
+
 typedef struct
 {
   const char *type;
@@ -278,9 +280,8 @@ test_a_row_that_was_changed_does_not_verify (Fixture *f, gconstpointer unused)
   (void)unused;
   static const char *const changes[] = { "UPDATE result SET value = 8 WHERE path = '/0'",
                                          "UPDATE result SET path = '/5'",
-                                         "UPDATE result SET node = 'x'",
-                                         "UPDATE result SET job = 'jo'",
-                                         "UPDATE result SET type = 'i'",
+                                         "UPDATE result SET node = 2",
+                                         "UPDATE result SET job = job + 1",
                                          "UPDATE result SET digest = x'00'",
                                          "UPDATE result SET work_s = 1.5",
                                          "UPDATE result SET saved = 1",
@@ -301,6 +302,64 @@ test_a_row_that_was_changed_does_not_verify (Fixture *f, gconstpointer unused)
       g_assert_cmpuint (bad, ==, 1);
       results_rollback (f->results);
     }
+}
+
+/* SipHash-2-4's published test: key 00…0f, data 00…0e. Ours begins with a tag and a length. */
+static void
+test_the_checksum_is_siphash (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  Sql sql = { .identity = f->sql->identity,
+              .key = { G_GUINT64_CONSTANT (0x0706050403020100),
+                       G_GUINT64_CONSTANT (0x0f0e0d0c0b0a0908) } };
+  static const guint8 data[15] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 };
+  Rowsum empty = rowsum_begin (&sql), whole = empty;
+
+  g_assert_cmphex ((guint64)rowsum_end (&empty), ==, G_GUINT64_CONSTANT (0x726fdb47dd0e0e31));
+  rowsum_add_bare (&whole, data, sizeof data);
+  g_assert_cmphex ((guint64)rowsum_end (&whole), ==, G_GUINT64_CONSTANT (0xa129ca6149be45e5));
+}
+
+/* What SQL computes over the columns is what is computed without it. */
+static void
+test_the_checksum_is_the_same_without_sql (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  Rowsum sum = rowsum_begin (f->sql);
+  static const char text[] = "a text of thirty-one characters";
+  rowsum_add_text (&sum, "result", 6);
+  rowsum_add_null (&sum);
+  rowsum_add_integer (&sum, -5);
+  rowsum_add_real (&sum, 0.5);
+  rowsum_add_text (&sum, text, sizeof text - 1);
+  rowsum_add_blob (&sum, "\x01\x02\x03", 3);
+  rowsum_add_text (&sum, "", 0);
+  g_autofree char *query
+      = g_strdup_printf ("SELECT row_sum ('result', NULL, -5, 0.5, '%s', x'010203', '')", text);
+
+  g_assert_cmpint (number_of (f->sql, query), ==, rowsum_end (&sum));
+}
+
+/* All files of a program number its jobs alike, so one that lost its table job can still be read.
+ */
+static void
+test_a_file_without_its_jobs_is_read_by_the_program (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  static const char *const names[] = { "other", "job", NULL }, *const types[] = { "s", "x", NULL };
+  ResultsQuery all = { 0 };
+  guint64 bad = 0;
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_assert_true (put (f, "/0", 1, 1));
+  g_assert_true (sql_run (f->sql, "DELETE FROM job", NULL));
+
+  g_assert_true (results_each (f->sql, &all, add_path, text, &bad, NULL));
+  g_assert_cmpuint (bad, ==, 1);
+  all.job_names = names;
+  all.job_types = types;
+  g_assert_true (results_each (f->sql, &all, add_path, text, &bad, NULL));
+  g_assert_cmpuint (bad, ==, 1);
+  g_assert_cmpstr (text->str, ==, "/0=1 ");
 }
 
 static gboolean
@@ -430,6 +489,10 @@ main (int argc, char **argv)
       test_twenty_thousand_rows_are_written_well_under_a_second },
     { "/rowsum/a-row-that-was-changed-does-not-verify",
       test_a_row_that_was_changed_does_not_verify },
+    { "/rowsum/the-checksum-is-siphash", test_the_checksum_is_siphash },
+    { "/rowsum/the-checksum-is-the-same-without-sql", test_the_checksum_is_the_same_without_sql },
+    { "/names/a-file-without-its-jobs-is-read-by-the-program",
+      test_a_file_without_its_jobs_is_read_by_the_program },
     { "/tables/small-tables-hold-what-was-put", test_small_tables_hold_what_was_put },
     { "/tables/the-ledger-keeps-the-newest-events", test_the_ledger_keeps_the_newest_events },
     { "/tables/tables-are-copied-but-for-what-does-not-verify",
