@@ -325,6 +325,12 @@ write_members (Ledger *ledger, const Inbox *inbox, GError **error)
   return TRUE;
 }
 
+static gboolean
+knows_stem (const char *id, void *data)
+{
+  return results_knows_stem (data, id);
+}
+
 static void
 meet_stem (const char *id, const char *stem, void *data)
 {
@@ -335,14 +341,12 @@ meet_stem (const char *id, const char *stem, void *data)
 static gboolean
 row_can_be_written (Ledger *ledger, const Row *row)
 {
-  char id[17];
   gboolean has_type
       = row->children > 0 ? g_variant_type_string_is_valid (row->type) : row->job < ledger->n_jobs;
   if (!has_type || !path_is_canonical (row->path)
       || g_bytes_get_size (row->value) > VALUE_BYTES_MAX)
     return FALSE;
-  return !path_stem (row->path, id) || results_knows_stem (ledger->results, id)
-         || path_each_stem (ledger->stems, row->path, meet_stem, ledger->results);
+  return path_each_stem (ledger->stems, row->path, knows_stem, meet_stem, ledger->results);
 }
 
 static gboolean

@@ -46,12 +46,6 @@ take_stem (const char *id, const char *path, gpointer data, GError **error)
   return TRUE;
 }
 
-static void
-ignore_stem (const char *id, const char *stem, void *data)
-{
-  (void)id, (void)stem, (void)data;
-}
-
 /* A stem is of use when all above it are known too; only then is it made known to `results`, and
  * the rows of the others are left out: nobody could say where they lie. */
 static void
@@ -61,7 +55,7 @@ meet_whole_stems (TakeoverState *state)
     {
       const char *id = g_ptr_array_index (state->ids, i);
       const char *path = stems_lookup (state->stems, id);
-      if (path_each_stem (state->stems, path, ignore_stem, NULL))
+      if (path_is_whole (state->stems, path))
         results_meet_stem (state->results, id, path);
       else
         state->takeover->bad++;

@@ -13,6 +13,7 @@ typedef struct
 {
   char *path;
   gboolean is_saved; /* its row stands in the table, so no saved row lies at or above `path` */
+  gboolean is_covered; /* a saved row lies at or above `path`: it stays so, whatever is put in */
 } ResultsStem;
 
 struct Results
@@ -111,7 +112,7 @@ results_rollback (Results *results)
   gpointer value;
   g_hash_table_iter_init (&iter, results->stems);
   while (g_hash_table_iter_next (&iter, NULL, &value))
-    ((ResultsStem *)value)->is_saved = FALSE;
+    ((ResultsStem *)value)->is_saved = ((ResultsStem *)value)->is_covered = FALSE;
   gboolean has_row = TRUE;
   sqlite3_stmt *statement = sql_ready (results->sql, "SELECT id FROM temp.stem_at", NULL);
   while (statement != NULL && sql_next (results->sql, statement, &has_row, NULL) && has_row)
@@ -209,8 +210,19 @@ comes_last (const Results *results, const char *path)
          && !(strncmp (path, results->last, length) == 0 && path[length] == '/');
 }
 
+/* The stems of `path` up to `last`, which was found to be covered. */
+static void
+mark_covered (Results *results, const char *path, const ResultsStem *last)
+{
+  char id[RESULTS_STEM_ID_LENGTH + 1];
+  ResultsStem *stem = stem_of (results, path, id);
+  for (; stem != NULL; stem = stem == last ? NULL : stem_of (results, stem->path, id))
+    stem->is_covered = TRUE;
+}
+
 /* One look for the path and one for each stem of its chain, up to the first stem that is saved:
- * that one proves that nothing lies above. */
+ * that one proves that nothing lies above; or to the first that is known to be covered. So each
+ * stem is looked at twice at most. */
 static gboolean
 find_cover (Results *results, const char *path, const Result *row, Cover *cover, GError **error)
 {
@@ -221,9 +233,14 @@ find_cover (Results *results, const char *path, const Result *row, Cover *cover,
   ResultsStem *stem = stem_of (results, path, id);
   while (*cover == COVER_NONE && stem != NULL && !stem->is_saved)
     {
-      if (!look_back (results, stem->path, NULL, cover, error))
+      if (stem->is_covered)
+        *cover = COVER_ABOVE;
+      else if (!look_back (results, stem->path, NULL, cover, error))
         return FALSE;
-      stem = stem_of (results, stem->path, id);
+      if (*cover != COVER_NONE)
+        mark_covered (results, row->path, stem);
+      else
+        stem = stem_of (results, stem->path, id);
     }
   return TRUE;
 }

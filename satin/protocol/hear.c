@@ -163,16 +163,11 @@ typedef struct
 } StemChecking;
 
 static void
-no_stem (const char *id G_GNUC_UNUSED, const char *stem G_GNUC_UNUSED, void *data G_GNUC_UNUSED)
-{
-}
-
-static void
 check_stems_of (const char *path, gpointer data)
 {
   StemChecking *checking = data;
 
-  if (path[0] == '~' && !path_each_stem (checking->node->config.stems, path, no_stem, NULL))
+  if (!path_is_whole (checking->node->config.stems, path))
     checking->unknown = TRUE;
 }
 

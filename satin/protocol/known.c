@@ -128,29 +128,34 @@ known_departed (Node *node, const NodeId *id)
     }
 }
 
-/* In the order of bytes, what lies below a path under the same stem follows it without a gap; what
- * continues other stems stands at the end and is looked at one by one: only trees deeper than 64
- * levels have any. */
+/* In the order of bytes, what continues a text with "/…" follows it without a gap. */
+static void
+collect_keys (GPtrArray *keys, GTree *tree, const char *text)
+{
+  gsize length = strlen (text);
+
+  for (GTreeNode *at = g_tree_lower_bound (tree, text); at != NULL; at = g_tree_node_next (at))
+    {
+      char *key = g_tree_node_key (at);
+      if (strncmp (key, text, length) != 0 || (key[length] != '\0' && key[length] != '/'))
+        break;
+      g_ptr_array_add (keys, key);
+    }
+}
+
+/* What lies below a path continues its own text, or a stem that stands at or below it: only trees
+ * deeper than 64 levels have any. */
 GPtrArray *
 known_keys_below (GTree *tree, Stems *stems, const char *path)
 {
   GPtrArray *keys = g_ptr_array_new ();
-  gsize length = strlen (path);
+  g_autoptr (GPtrArray) below = path_stems_below (stems, path);
 
-  for (GTreeNode *at = g_tree_lower_bound (tree, path); at != NULL; at = g_tree_node_next (at))
+  collect_keys (keys, tree, path);
+  for (guint i = 0; i < below->len; i++)
     {
-      char *key = g_tree_node_key (at);
-      if (strncmp (key, path, length) != 0 || (key[length] != '\0' && key[length] != '/'))
-        break;
-      g_ptr_array_add (keys, key);
-    }
-  for (GTreeNode *at = g_tree_lower_bound (tree, "~"); at != NULL; at = g_tree_node_next (at))
-    {
-      char *key = g_tree_node_key (at);
-      gboolean is_taken = length > 0 && strncmp (key, path, length) == 0
-                          && (key[length] == '\0' || key[length] == '/');
-      if (!is_taken && path_is_below (stems, key, path))
-        g_ptr_array_add (keys, key);
+      g_autofree char *text = g_strconcat ("~", below->pdata[i], NULL);
+      collect_keys (keys, tree, text);
     }
   return keys;
 }

@@ -117,13 +117,18 @@ typedef struct
   Link *link;
 } StemSending;
 
+static gboolean
+was_sent (const char *id, void *data)
+{
+  return g_hash_table_contains (((StemSending *)data)->link->stems, id);
+}
+
 static void
 send_stem (const char *id, const char *stem, void *data)
 {
   StemSending *sending = data;
 
-  if (!g_hash_table_add (sending->link->stems, g_strdup (id)))
-    return;
+  g_hash_table_add (sending->link->stems, g_strdup (id));
   send_raw (sending->node, sending->link,
             &(Message){ .kind = MESSAGE_STEM, .text = id, .path = stem });
 }
@@ -133,8 +138,7 @@ send_stems_of (const char *path, gpointer data)
 {
   StemSending *sending = data;
 
-  if (path[0] == '~')
-    (void)path_each_stem (sending->node->config.stems, path, send_stem, sending);
+  (void)path_each_stem (sending->node->config.stems, path, was_sent, send_stem, sending);
 }
 
 void

@@ -11,11 +11,31 @@
 
 #define STEM_ID_LENGTH 16
 
+/* One stem. What it continues is looked up once; everything is guarded by the table's lock. */
+typedef struct Stem Stem;
+struct Stem
+{
+  char id[STEM_ID_LENGTH + 1];
+  char *text;
+  Stem *above; /* the stem that `text` continues; NULL: none, or not met yet */
+  guint level; /* its depth / PATH_STEM_LEVELS; 0: not yet known that all above it were met */
+};
+
 struct Stems
 {
   GMutex lock;
-  GHashTable *texts; /* id -> the stem's own text; entries are never replaced or removed */
+  GHashTable *by_id; /* Stem's id -> Stem; entries are never replaced or removed */
+  GTree *by_text;    /* Stem's text -> Stem, in the order of the bytes */
 };
+
+static void
+stem_free (gpointer data)
+{
+  Stem *stem = data;
+
+  g_free (stem->text);
+  g_free (stem);
+}
 
 Stems *
 stems_new (void)
@@ -23,7 +43,8 @@ stems_new (void)
   Stems *stems = g_new0 (Stems, 1);
 
   g_mutex_init (&stems->lock);
-  stems->texts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  stems->by_id = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, stem_free);
+  stems->by_text = g_tree_new ((GCompareFunc)strcmp);
   return stems;
 }
 
@@ -32,7 +53,8 @@ stems_free (Stems *stems)
 {
   if (stems == NULL)
     return;
-  g_hash_table_unref (stems->texts);
+  g_tree_unref (stems->by_text);
+  g_hash_table_unref (stems->by_id);
   g_mutex_clear (&stems->lock);
   g_free (stems);
 }
@@ -52,20 +74,27 @@ static void
 stems_enter (Stems *stems, const char *id, const char *path)
 {
   g_mutex_lock (&stems->lock);
-  if (!g_hash_table_contains (stems->texts, id))
-    g_hash_table_insert (stems->texts, g_strdup (id), g_strdup (path));
+  if (!g_hash_table_contains (stems->by_id, id))
+    {
+      Stem *stem = g_new0 (Stem, 1);
+
+      memcpy (stem->id, id, sizeof stem->id);
+      stem->text = g_strdup (path);
+      g_hash_table_insert (stems->by_id, stem->id, stem);
+      g_tree_insert (stems->by_text, stem->text, stem);
+    }
   g_mutex_unlock (&stems->lock);
 }
 
 const char *
 stems_lookup (Stems *stems, const char *id)
 {
-  const char *text;
+  const Stem *stem;
 
   g_mutex_lock (&stems->lock);
-  text = g_hash_table_lookup (stems->texts, id);
+  stem = g_hash_table_lookup (stems->by_id, id);
   g_mutex_unlock (&stems->lock);
-  return text;
+  return stem == NULL ? NULL : stem->text;
 }
 
 guint
@@ -74,7 +103,7 @@ stems_count (Stems *stems)
   guint count;
 
   g_mutex_lock (&stems->lock);
-  count = g_hash_table_size (stems->texts);
+  count = g_hash_table_size (stems->by_id);
   g_mutex_unlock (&stems->lock);
   return count;
 }
@@ -209,38 +238,94 @@ path_stem (const char *path, char id[17])
   return TRUE;
 }
 
-/* (transfer container) (nullable): the texts of the stems that `path` continues, innermost first.
- * NULL: one is unknown. A chain longer than the table would be a circle, which only a forged hash
- * could make. */
-static GPtrArray *
-stem_chain (Stems *stems, const char *path)
+/* With the lock. The stem that `path` continues, when it and all above it were met; else NULL.
+ * Each stem is climbed over once in its life; a chain longer than the table would be a circle,
+ * which only a forged hash could make. */
+static Stem *
+whole_stem (Stems *stems, const char *path)
 {
-  g_autoptr (GPtrArray) chain = g_ptr_array_new ();
-  guint limit = stems_count (stems);
+  guint limit = g_hash_table_size (stems->by_id), n = 0;
   char id[STEM_ID_LENGTH + 1];
+  Stem *innermost = NULL, *below = NULL, *stem = NULL;
 
-  while (path_stem (path, id))
+  for (; path_stem (path, id); path = stem->text, below = stem, n++)
     {
-      path = stems_lookup (stems, id);
-      if (path == NULL || chain->len >= limit)
+      stem = below != NULL && below->above != NULL ? below->above
+                                                   : g_hash_table_lookup (stems->by_id, id);
+      if (stem == NULL || n > limit)
         return NULL;
-      g_ptr_array_add (chain, (gpointer)path);
+      if (below != NULL)
+        below->above = stem;
+      else
+        innermost = stem;
+      if (stem->level > 0)
+        break;
     }
-  return g_steal_pointer (&chain);
+  /* `stem` is the outermost, or known to be whole: so are the n above `innermost`. */
+  n += stem != NULL && stem->level > 0 ? stem->level : 0;
+  for (Stem *at = innermost; at != NULL && at->level == 0; at = at->above)
+    at->level = n--;
+  return innermost;
+}
+
+static gboolean
+has_stem (const char *path)
+{
+  return *path == '~';
+}
+
+gboolean
+path_is_whole (Stems *stems, const char *path)
+{
+  gboolean whole;
+
+  if (!has_stem (path))
+    return TRUE;
+  g_mutex_lock (&stems->lock);
+  whole = whole_stem (stems, path) != NULL;
+  g_mutex_unlock (&stems->lock);
+  return whole;
+}
+
+gboolean
+path_each_stem (Stems *stems, const char *path, gboolean (*is_known) (const char *id, void *data),
+                void (*each) (const char *id, const char *stem, void *data), void *data)
+{
+  g_autoptr (GPtrArray) chain = NULL;
+  Stem *innermost;
+
+  if (!has_stem (path))
+    return TRUE;
+  chain = g_ptr_array_new ();
+  g_mutex_lock (&stems->lock);
+  innermost = whole_stem (stems, path);
+  for (Stem *stem = innermost; stem != NULL; stem = stem->above)
+    {
+      if (is_known != NULL && is_known (stem->id, data))
+        break;
+      g_ptr_array_add (chain, stem);
+    }
+  g_mutex_unlock (&stems->lock);
+  for (guint i = chain->len; i > 0; i--)
+    {
+      const Stem *stem = g_ptr_array_index (chain, i - 1);
+
+      each (stem->id, stem->text, data);
+    }
+  return innermost != NULL;
+}
+
+static void
+parse_stem (const char *id G_GNUC_UNUSED, const char *stem, void *numbers)
+{
+  path_parse (stem, numbers);
 }
 
 gboolean
 path_to_numbers (Stems *stems, const char *path, GArray *numbers)
 {
-  g_autoptr (GPtrArray) chain = NULL;
-
-  if (!path_is_canonical (path))
+  if (!path_is_canonical (path) || !path_each_stem (stems, path, NULL, parse_stem, numbers))
     return FALSE;
-  chain = stem_chain (stems, path);
-  if (chain == NULL)
-    return FALSE;
-  for (guint i = chain->len; i > 0; i--)
-    path_parse (g_ptr_array_index (chain, i - 1), numbers);
   path_parse (path, numbers);
   return TRUE;
 }
@@ -257,38 +342,49 @@ continues (const char *path, const char *ancestor)
 gboolean
 path_is_below (Stems *stems, const char *path, const char *ancestor)
 {
-  g_autoptr (GPtrArray) chain = NULL;
+  const Stem *stem, *other;
+  guint level;
 
   if (continues (path, ancestor))
     return TRUE;
-  if (*path != '~')
+  if (!has_stem (path))
     return FALSE;
-  chain = stem_chain (stems, path);
-  for (guint i = 0; chain != NULL && i < chain->len; i++)
-    {
-      const char *stem = g_ptr_array_index (chain, i);
-
-      if (strcmp (stem, ancestor) == 0 || continues (stem, ancestor))
-        return TRUE;
-    }
-  return FALSE;
+  g_mutex_lock (&stems->lock);
+  stem = whole_stem (stems, path);
+  other = whole_stem (stems, ancestor);
+  /* Of the stems of `path` only the one on the level above the ancestor's can lie at or below it.
+   */
+  level = other != NULL ? other->level + 1 : 1;
+  while (stem != NULL && stem->level > level)
+    stem = stem->above;
+  g_mutex_unlock (&stems->lock);
+  return stem != NULL && stem->level == level
+         && (strcmp (stem->text, ancestor) == 0 || continues (stem->text, ancestor));
 }
 
-gboolean
-path_each_stem (Stems *stems, const char *path,
-                void (*each) (const char *id, const char *stem, void *data), void *data)
+GPtrArray *
+path_stems_below (Stems *stems, const char *path)
 {
-  g_autoptr (GPtrArray) chain = stem_chain (stems, path);
+  GPtrArray *found = g_ptr_array_new ();
+  g_autofree char *base = g_strdup (path);
 
-  if (chain == NULL)
-    return FALSE;
-  for (guint i = chain->len; i > 0; i--)
+  g_mutex_lock (&stems->lock);
+  /* What was found is the queue: each stem is the base of others. */
+  for (guint next = 0; base != NULL; next++)
     {
-      const char *stem = g_ptr_array_index (chain, i - 1);
-      char id[STEM_ID_LENGTH + 1];
+      GTreeNode *at = g_tree_lower_bound (stems->by_text, base);
 
-      stem_id_of (stem, id);
-      each (id, stem, data);
+      for (; at != NULL; at = g_tree_node_next (at))
+        {
+          const Stem *stem = g_tree_node_value (at);
+
+          if (strcmp (stem->text, base) != 0 && !continues (stem->text, base))
+            break;
+          g_ptr_array_add (found, (gpointer)stem->id);
+        }
+      g_free (base);
+      base = next < found->len ? g_strconcat ("~", g_ptr_array_index (found, next), NULL) : NULL;
     }
-  return TRUE;
+  g_mutex_unlock (&stems->lock);
+  return found;
 }

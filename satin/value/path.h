@@ -40,6 +40,14 @@ gboolean path_is_below (Stems *stems, const char *path, const char *ancestor);
 /* The id of the stem that `path` continues, written to `id` (17 bytes with NUL). FALSE: it has
  * none. */
 gboolean path_stem (const char *path, char id[17]);
-/* Calls `each` for every stem that `path` needs, the outermost first. FALSE: one is unknown. */
+/* FALSE: a stem that `path` needs is unknown. */
+gboolean path_is_whole (Stems *stems, const char *path);
+/* Calls `each` for the stems that `path` needs, the outermost first; not for one that `is_known`
+ * (NULL: none is) nor for those that it continues. FALSE: one is unknown, nothing was called.
+ * `is_known` must not call stems_* or path_*. */
 gboolean path_each_stem (Stems *stems, const char *path,
+                         gboolean (*is_known) (const char *id, void *data),
                          void (*each) (const char *id, const char *stem, void *data), void *data);
+/* (transfer container): the ids, which live as long as `stems`, of all stems that stand at or below
+ * `path`. At the cost of their number. */
+GPtrArray *path_stems_below (Stems *stems, const char *path);

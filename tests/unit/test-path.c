@@ -161,6 +161,12 @@ carry_stem (const char *id, const char *stem, void *data)
   carry->count++;
 }
 
+static gboolean
+was_carried (const char *id, void *data)
+{
+  return stems_lookup (((Carry *)data)->to, id) != NULL;
+}
+
 static void
 test_carry (void)
 {
@@ -172,12 +178,92 @@ test_carry (void)
   Carry carry = { others, 0 };
 
   g_assert_false (path_to_numbers (others, path, back));
-  g_assert_false (path_each_stem (others, path, carry_stem, &carry));
-  g_assert_true (path_each_stem (stems, path, carry_stem, &carry));
+  g_assert_false (path_each_stem (others, path, NULL, carry_stem, &carry));
+  g_assert_true (path_each_stem (stems, path, NULL, carry_stem, &carry));
 
   g_assert_cmpuint (carry.count, ==, 4);
   g_assert_true (path_to_numbers (others, path, back));
   g_assert_cmpmem (back->data, back->len * 4, numbers->data, numbers->len * 4);
+}
+
+static void
+test_carry_rest (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Stems) others = stems_new ();
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autofree char *path = random_path (stems, numbers, 300), *deeper = NULL, *cousin = NULL;
+  Carry carry = { others, 0 };
+
+  g_assert_true (path_each_stem (stems, path, was_carried, carry_stem, &carry));
+  deeper = random_path (stems, numbers, 500);
+  g_assert_false (path_is_whole (others, deeper));
+  g_assert_true (path_each_stem (stems, deeper, was_carried, carry_stem, &carry));
+  g_assert_true (path_is_whole (others, deeper));
+
+  /* Four of the first path, three more for the second. */
+  g_assert_cmpuint (carry.count, ==, 7);
+
+  /* A stem whose own is missing is not whole, until that comes. */
+  g_array_set_size (numbers, 0);
+  cousin = random_path (stems, numbers, 129);
+  char inner[17], outer[17];
+  g_assert_true (path_stem (cousin, inner));
+  g_assert_true (path_stem (stems_lookup (stems, inner), outer));
+  g_assert_true (stems_add (others, inner, stems_lookup (stems, inner)));
+  g_assert_false (path_is_whole (others, cousin));
+  g_assert_true (stems_add (others, outer, stems_lookup (stems, outer)));
+  g_assert_true (path_is_whole (others, cousin));
+}
+
+/* The stems at or below a path, against path_is_below of each. */
+static void
+test_stems_below (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
+
+  for (int i = 0; i < 300; i++)
+    {
+      g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+      for (gsize k = (gsize)g_test_rand_int_range (0, 250); k > 0; k--)
+        g_array_append_val (numbers, (guint32){ (guint32)g_test_rand_int_range (0, 30) == 0 });
+      g_ptr_array_add (paths, random_path (stems, numbers, (gsize)g_test_rand_int_range (0, 300)));
+    }
+  g_autoptr (GPtrArray) all = path_stems_below (stems, "");
+  g_assert_cmpuint (all->len, ==, stems_count (stems));
+  for (guint i = 0; i < paths->len; i++)
+    {
+      const char *path = paths->pdata[i];
+      g_autoptr (GPtrArray) below = path_stems_below (stems, path);
+      for (guint k = 0; k < all->len; k++)
+        {
+          const char *text = stems_lookup (stems, all->pdata[k]);
+          gboolean expected = g_str_equal (text, path) || path_is_below (stems, text, path);
+          g_assert_cmpint (g_ptr_array_find (below, all->pdata[k], NULL), ==, expected);
+        }
+    }
+}
+
+/* The way up to the root is not walked for every path. */
+static void
+test_very_deep (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autofree char *path = g_strdup ("");
+  GTimer *timer = g_timer_new ();
+
+  for (guint i = 0; i < 64000; i++)
+    {
+      char *next = path_child (stems, path, i % 2);
+
+      g_free (path);
+      path = next;
+      g_assert_true (path_is_whole (stems, path));
+    }
+  g_assert_cmpuint (stems_count (stems), ==, 999);
+  g_assert_cmpfloat (g_timer_elapsed (timer, NULL), <, 20);
+  g_timer_destroy (timer);
 }
 
 static void
@@ -214,6 +300,9 @@ main (int argc, char **argv)
   g_test_add_func ("/path/every-depth-reads-back-and-has-one-text", test_depths);
   g_test_add_func ("/path/below-agrees-with-the-number-lists", test_below);
   g_test_add_func ("/path/stems-travel-outermost-first", test_carry);
+  g_test_add_func ("/path/only-stems-that-are-not-known-travel", test_carry_rest);
+  g_test_add_func ("/path/the-stems-below-a-path-are-found", test_stems_below);
+  g_test_add_func ("/path/a-very-deep-path-is-cheap", test_very_deep);
   g_test_add_func ("/path/false-stems-are-refused", test_stems_refused);
   return g_test_run ();
 }

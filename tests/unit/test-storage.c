@@ -469,6 +469,44 @@ test_tables_are_copied_but_for_what_does_not_verify (Fixture *f, gconstpointer u
   g_assert_cmpint (number_of (other, "SELECT count(*) FROM event"), ==, 1);
 }
 
+/* A row far below a saved one is told without a walk over all the stems between. */
+static void
+test_rows_deep_below_a_saved_one_are_dropped_quickly (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  enum
+  {
+    DEPTH = 10000
+  };
+  g_autofree char *above = g_strdup ("/0/5");
+  GTimer *timer = g_timer_new ();
+  g_assert_true (results_begin (f->results, NULL));
+  g_assert_true (put (f, "/0", 1, 1));
+  for (int i = 0; i < DEPTH; i++)
+    {
+      g_autofree char *id = g_strdup_printf ("%016x", i);
+      results_meet_stem (f->results, id, above);
+      g_free (above);
+      above = g_strdup_printf ("~%s/5", id);
+    }
+  for (int i = DEPTH - 1; i >= 0; i--)
+    {
+      g_autofree char *path = g_strdup_printf ("~%016x/7", i);
+      g_assert_false (put (f, path, 2, 1));
+    }
+  g_assert_true (results_commit (f->results, NULL));
+  g_assert_cmpfloat (g_timer_elapsed (timer, NULL), <, 20);
+  g_timer_destroy (timer);
+  assert_rows (f->sql, "/0=1");
+
+  /* What was taken back covers nothing. */
+  g_assert_true (results_begin (f->results, NULL));
+  g_assert_true (put (f, "", 3, 1));
+  g_assert_false (put (f, "~0000000000000000/8", 2, 1));
+  results_rollback (f->results);
+  assert_rows (f->sql, "/0=1");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -497,6 +535,8 @@ main (int argc, char **argv)
     { "/tables/the-ledger-keeps-the-newest-events", test_the_ledger_keeps_the_newest_events },
     { "/tables/tables-are-copied-but-for-what-does-not-verify",
       test_tables_are_copied_but_for_what_does_not_verify },
+    { "/results/rows-deep-below-a-saved-one-are-dropped-quickly",
+      test_rows_deep_below_a_saved_one_are_dropped_quickly },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
 }
