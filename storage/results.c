@@ -238,7 +238,7 @@ find_cover (Results *results, const char *path, const Result *row, Cover *cover,
       else if (!look_back (results, stem->path, NULL, cover, error))
         return FALSE;
       if (*cover != COVER_NONE)
-        mark_covered (results, row->path, stem);
+        mark_covered (results, path, stem);
       else
         stem = stem_of (results, stem->path, id);
     }

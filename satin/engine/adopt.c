@@ -10,17 +10,25 @@
 static guint64 adopt_last_loan; /* atomic; unique in the process */
 
 guint64
-adopt_new_loan (Engine *engine, Stack *stack, SatinSlot_ *slot, Held *held, gboolean adopted)
+adopt_new_loan (Engine *engine, const Away *away)
 {
-  Away away = { .stack = stack, .slot = slot, .held = held, .adopted = adopted };
-  Away *copy;
+  Away *copy = g_memdup2 (away, sizeof *away);
+  guint64 number = __atomic_add_fetch (&adopt_last_loan, 1, __ATOMIC_RELAXED); /* only unique */
 
-  away.number = __atomic_add_fetch (&adopt_last_loan, 1, __ATOMIC_RELAXED);
-  copy = g_memdup2 (&away, sizeof away);
+  copy->number = number;
   pthread_mutex_lock (&engine->away_lock);
   g_hash_table_insert (engine->away, &copy->number, copy);
   pthread_mutex_unlock (&engine->away_lock);
-  return away.number;
+  return number;
+}
+
+void
+away_free (gpointer data)
+{
+  Away *away = data;
+
+  g_free (away->path);
+  g_free (away);
 }
 
 static gboolean
@@ -45,19 +53,19 @@ static gboolean
 adopt_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, KnownNode *node)
 {
   EngineEvent event = { .kind = ENGINE_ADOPT };
+  Away away = { .stack = stack, .slot = slot, .adopted = TRUE };
   gboolean held, finished;
-  Trace trace;
 
   event.digest = slot_digest (engine, slot);
   pthread_mutex_lock (&engine->known_lock);
   held = known_best (node, &event.digest, &event.holder, &finished);
+  if (held)
+    event.path = known_path (node);
   pthread_mutex_unlock (&engine->known_lock);
   if (!held)
     return FALSE;
-  trace_init (&trace, stack, slot);
-  event.path = trace_path (&trace, engine->config.stems);
-  trace_clear (&trace);
-  event.loan = adopt_new_loan (engine, stack, slot, NULL, TRUE);
+  away.path = g_strdup (event.path);
+  event.loan = adopt_new_loan (engine, &away);
   slot_set_state (slot, SLOT_LENT);
   mailbox_raise (engine, &event);
   return TRUE;
@@ -102,60 +110,56 @@ adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number)
   return held && adopt_slot (stack->engine, stack, slot, node);
 }
 
+/* Takes over the paths and the array. */
 static void
-raise_covered (Engine *engine, char *path)
+raise_covered (Engine *engine, GPtrArray *paths)
 {
-  EngineEvent event = { .kind = ENGINE_COVERED, .path = path };
+  for (guint i = 0; i < paths->len; i++)
+    {
+      EngineEvent event = { .kind = ENGINE_COVERED, .path = paths->pdata[i] };
 
-  mailbox_raise (engine, &event);
+      mailbox_raise (engine, &event);
+    }
+  g_ptr_array_unref (paths);
 }
 
-typedef struct
-{
-  GArray *numbers;
-} Untold;
-
 static void
-collect_untold (KnownNode *child, guint32 number, void *data)
+collect_untold (KnownNode *node, guint32 number, void *data)
 {
-  Untold *untold = data;
-
-  if (known_tell (child))
-    g_array_append_val (untold->numbers, number);
-}
-
-/* A job that another lender waits for is not covered by its own end: only what lies below it is. */
-static void
-cover_children (Engine *engine, const char *path)
-{
-  Untold untold = { g_array_new (FALSE, FALSE, sizeof (guint32)) };
-
-  pthread_mutex_lock (&engine->known_lock);
-  known_each_child (known_lookup (engine->known, path), collect_untold, &untold);
-  pthread_mutex_unlock (&engine->known_lock);
-  for (guint i = 0; i < untold.numbers->len; i++)
-    raise_covered (engine, path_child (engine->config.stems, path,
-                                       g_array_index (untold.numbers, guint32, i)));
-  g_array_unref (untold.numbers);
+  (void)number;
+  if (known_tell (node))
+    g_ptr_array_add (data, known_path (node));
 }
 
 void
-adopt_cover (Engine *engine, const Trace *trace)
+adopt_cover (Engine *engine, const char *path)
 {
-  gboolean untold;
+  GPtrArray *paths;
 
   if (nothing_known (engine))
     return;
-  if (trace->numbers->len == 0)
-    {
-      cover_children (engine, trace->held->loan->path);
-      return;
-    }
+  paths = g_ptr_array_new ();
   pthread_mutex_lock (&engine->known_lock);
-  untold = known_tell (find_node (engine, trace));
+  collect_untold (known_lookup (engine->known, path), 0, paths);
   pthread_mutex_unlock (&engine->known_lock);
-  if (untold)
-    raise_covered (engine, trace_path (trace, engine->config.stems));
+  raise_covered (engine, paths);
+}
+
+/* A watched job ended. One that another lender waits for is not covered by its own end: only what
+ * lies below it is. */
+static void
+cover_watched (Engine *engine, Stack *stack, const Watch *watch)
+{
+  guint32 parent = slot_parent (watch->self);
+  GPtrArray *paths = g_ptr_array_new ();
+
+  pthread_mutex_lock (&engine->known_lock);
+  if ((parent & PARENT_ORIGIN) && slot_origin (slot_at (stack, parent))->held != NULL)
+    known_each_child (watch->node, collect_untold, paths);
+  else
+    collect_untold (watch->node, 0, paths);
+  pthread_mutex_unlock (&engine->known_lock);
+  raise_covered (engine, paths);
 }
 
 static Watch *
@@ -192,11 +196,13 @@ spine_below (Stack *stack, SatinSlot_ *self)
   return (parent & PARENT_ORIGIN) ? slot_origin (slot)->below : slot;
 }
 
+/* Above a watched frame that is not the top one its children are spared the slow way: the limit
+ * stands behind its own. */
 static void
 set_limit (Stack *stack, SatinSlot_ *self)
 {
   Watch *top = watch_top (stack);
-  SatinSlot_ *slot = self;
+  SatinSlot_ *first;
 
   stack->limit = stack->slots;
   if (top == NULL || self == NULL)
@@ -206,12 +212,9 @@ set_limit (Stack *stack, SatinSlot_ *self)
       stack->limit = STACK_ALL;
       return;
     }
-  for (; slot != NULL; slot = spine_below (stack, slot))
-    if (spine_below (stack, slot) == top->self)
-      {
-        stack->limit = slot + 1;
-        return;
-      }
+  first = (slot_parent (top->self) & PARENT_ORIGIN) ? top->self + 1
+                                                    : slot_family_end (top->self, self + 1);
+  stack->limit = slot_family_end (first, self + 1);
 }
 
 void
@@ -223,11 +226,7 @@ watch_settle (Stack *stack, SatinSlot_ *self)
     return;
   for (; top != NULL && (self == NULL || top->self > self); top = watch_top (stack))
     {
-      Trace trace;
-
-      trace_init (&trace, stack, top->self);
-      adopt_cover (stack->engine, &trace);
-      trace_clear (&trace);
+      cover_watched (stack->engine, stack, top);
       g_array_set_size (stack->watch, stack->watch->len - 1);
     }
   set_limit (stack, self);
@@ -273,8 +272,8 @@ watch_child (Stack *stack, SatinSlot_ *child, guint32 number)
 typedef struct
 {
   Stack *stack;
-  SatinSlot_ *self, *base, *top, *running;
-  GArray *numbers;
+  SatinSlot_ *base, *top, *running;
+  GPtrArray *paths;
 } Late;
 
 static void
@@ -287,8 +286,8 @@ look_at_late (KnownNode *child, guint32 number, void *data)
   if ((guint64)number >= (guint64)(late->top - late->base) || slot == late->running)
     return;
   kind = SLOT_KIND (slot_state (slot));
-  if ((kind == SLOT_STARTED || kind == SLOT_RETURNED) && known_tell (child))
-    g_array_append_val (late->numbers, number);
+  if (kind == SLOT_STARTED || kind == SLOT_RETURNED)
+    collect_untold (child, number, late->paths);
 }
 
 /* News about what is finished here already: it is held in vain. */
@@ -296,23 +295,12 @@ static void
 tell_late (Late *late, KnownNode *node)
 {
   Engine *engine = late->stack->engine;
-  g_autofree char *path = NULL;
-  Trace trace;
 
-  late->numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  late->paths = g_ptr_array_new ();
   pthread_mutex_lock (&engine->known_lock);
   known_each_child (node, look_at_late, late);
   pthread_mutex_unlock (&engine->known_lock);
-  if (late->numbers->len > 0)
-    {
-      trace_init (&trace, late->stack, late->self);
-      path = trace_path (&trace, engine->config.stems);
-      trace_clear (&trace);
-    }
-  for (guint i = 0; i < late->numbers->len; i++)
-    raise_covered (
-        engine, path_child (engine->config.stems, path, g_array_index (late->numbers, guint32, i)));
-  g_clear_pointer (&late->numbers, g_array_unref);
+  raise_covered (engine, g_steal_pointer (&late->paths));
 }
 
 /* The known node of spine job `self`, given that of the job under it. */
@@ -350,12 +338,12 @@ watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
     {
       SatinSlot_ *job = spine->pdata[spine->len - 1 - i];
       SatinSlot_ *next = i + 1 < spine->len ? spine->pdata[spine->len - 2 - i] : NULL;
-      Late late = { .stack = stack, .self = job, .top = top, .running = next };
+      Late late = { .stack = stack, .top = top, .running = next };
 
       if (slot_parent (job) & PARENT_ORIGIN)
         base = job + 1;
       late.base = base;
-      for (; base < top && (slot_parent (base) & ~PARENT_REPORTED) == (guint32)(guintptr)job;)
+      while (base < top && slot_has_parent (base, job))
         base++;
       late.top = base;
       node = news_node (stack, job, node);

@@ -11,9 +11,10 @@ gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
 /* Owner: the same for child `number` of a frame on the watch list. */
 gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number);
 
-/* Registers a loan; the caller sets the slot's state to LENT after. */
-guint64 adopt_new_loan (Engine *engine, Stack *stack, SatinSlot_ *slot, Held *held,
-                        gboolean adopted);
+/* Registers a loan under a new number; the caller sets the slot's state to LENT after. Takes over
+ * `path`. */
+guint64 adopt_new_loan (Engine *engine, const Away *away);
+void away_free (gpointer away);
 
 /* Owner: a job begins at the bottom or on top of a waiting frame. */
 void watch_begin (Stack *stack, SatinSlot_ *job);
@@ -26,5 +27,6 @@ KnownNode *watch_node (Stack *stack, SatinSlot_ *self);
 /* Owner: news came; `self` runs and its children end at `top`. */
 void watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top);
 
-/* A slot has just got its result: tells who holds it or something below it in vain. */
-void adopt_cover (Engine *engine, const Trace *trace);
+/* The slot of this path has just got its result: tells who holds it or something below it in vain.
+ */
+void adopt_cover (Engine *engine, const char *path);

@@ -5,6 +5,7 @@
 
 #include "engine.h"
 
+#include "adopt.h"
 #include "best.h"
 #include "scan.h"
 #include "seat.h"
@@ -116,7 +117,7 @@ engine_new (const EngineConfig *config, GError **error)
   init_jobs (engine);
   engine_set_constants (engine, &(Digest){ { 0 } });
   engine->held = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, held_free);
-  engine->away = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, g_free);
+  engine->away = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, away_free);
   engine->back = g_array_new (FALSE, FALSE, sizeof (Back));
   engine->known = known_new (config->stems);
   engine->stacks = g_new0 (Stack *, engine->config.stacks_max);

@@ -27,6 +27,7 @@ typedef struct
   Stack *stack; /* NULL: `held` is lent on */
   SatinSlot_ *slot;
   Held *held;
+  char *path; /* NULL: `held` is lent on */
   gboolean adopted;
 } Away;
 

@@ -55,6 +55,7 @@ claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
 static void
 lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 {
+  Away away = { .stack = stack, .slot = slot };
   Trace trace;
 
   trace_init (&trace, stack, slot);
@@ -64,7 +65,8 @@ lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
   loan->job = engine_job_index (engine, slot->job);
   loan->args = slot_encode_args (slot);
   loan->digest = engine_digest (engine, loan->job, loan->args);
-  loan->loan = adopt_new_loan (engine, stack, slot, NULL, FALSE);
+  away.path = g_strdup (loan->path);
+  loan->loan = adopt_new_loan (engine, &away);
   slot_set_state (slot, SLOT_LENT);
 }
 
@@ -82,7 +84,7 @@ lend_held (Engine *engine, Loan *loan)
                   .digest = own->digest,
                   .weight = own->weight,
                   .args = g_bytes_ref (own->args) };
-  loan->loan = adopt_new_loan (engine, NULL, &held->slot, held, FALSE);
+  loan->loan = adopt_new_loan (engine, &(Away){ .slot = &held->slot, .held = held });
   return TRUE;
 }
 
@@ -125,7 +127,7 @@ engine_owe (Engine *engine)
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
 }
 
-/* FALSE: not awaited. */
+/* FALSE: not awaited. What is found stays until drop_away: only the driver ends a loan. */
 static gboolean
 find_away (Engine *engine, guint64 number, Away *away)
 {
@@ -176,13 +178,9 @@ put_held (Engine *engine, Held *held, GBytes *value)
 static gboolean
 put_slot (Engine *engine, const Away *away, GBytes *value)
 {
-  Trace trace;
-
   if (!record_decode (away->slot->job->result, value, slot_result (away->slot), NULL))
     return FALSE;
-  trace_init (&trace, away->stack, away->slot);
-  adopt_cover (engine, &trace);
-  trace_clear (&trace);
+  adopt_cover (engine, away->path);
   slot_finish (away->slot, SLOT_RETURNED);
   worker_wake (away->stack);
   return TRUE;

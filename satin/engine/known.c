@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trie of what is held elsewhere; see known.h. A node counts the entries at and below it, so
- * that "nothing below" is one look; an emptied node stays, because frames may point at it. */
+/* The trie of what is held elsewhere; see known.h. It may be as deep as the tree of jobs, so
+ * nothing here recurses, nor walks to the root where it can be helped: a path that continues a stem
+ * starts at the stem's node, and a node counts only those children that have something, so that
+ * counting ends at the first ancestor that had something before. An emptied node stays, because
+ * frames may point at it. */
 #include "config.h"
 
 #include "known.h"
@@ -14,39 +17,23 @@ typedef struct
 
 struct KnownNode
 {
-  KnownNode *parent;
+  KnownNode *parent, *first, *next; /* the first child, the next sibling */
   guint32 number;
-  guint below;          /* entries at this node and below it */
-  gboolean told;        /* somebody was told that this is covered, and no news came since */
+  guint busy;    /* entries here, and children that are busy */
+  gboolean told; /* somebody was told that this and all below it is covered, and no news came since
+                  */
   GArray *entries;      /* of KnownEntry, NULL: none */
   GHashTable *children; /* number -> KnownNode, NULL: none */
+  const char *stem;     /* its id, if paths that continue this node's are known, else NULL */
 };
 
 struct Known
 {
   Stems *stems;
   KnownNode *root;
+  GHashTable *at_stem; /* id -> KnownNode */
+  guint count;
 };
-
-static KnownNode *
-node_new (KnownNode *parent, guint32 number)
-{
-  KnownNode *node = g_new0 (KnownNode, 1);
-
-  node->parent = parent;
-  node->number = number;
-  return node;
-}
-
-static void
-node_free (void *data)
-{
-  KnownNode *node = data;
-
-  g_clear_pointer (&node->entries, g_array_unref);
-  g_clear_pointer (&node->children, g_hash_table_unref);
-  g_free (node);
-}
 
 static KnownNode *
 node_child (KnownNode *node, guint32 number)
@@ -64,17 +51,40 @@ node_make_child (KnownNode *node, guint32 number)
   if (child != NULL)
     return child;
   if (node->children == NULL)
-    node->children = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL, node_free);
-  child = node_new (node, number);
+    node->children = g_hash_table_new (g_direct_hash, g_direct_equal);
+  child = g_new0 (KnownNode, 1);
+  child->parent = node;
+  child->told = node->told; /* so that news clears it on the way up */
+  child->number = number;
+  child->next = node->first;
+  node->first = child;
   g_hash_table_insert (node->children, GUINT_TO_POINTER (number), child);
   return child;
 }
 
-static void
-node_count (KnownNode *node, int change)
+/* The next one of the nodes at and below `top`, parents first; NULL: `node` was the last. */
+static KnownNode *
+node_step (KnownNode *top, KnownNode *node, gboolean into)
 {
-  for (; node != NULL; node = node->parent)
-    node->below += (guint)change;
+  if (into && node->first != NULL)
+    return node->first;
+  while (node != top && node->next == NULL)
+    node = node->parent;
+  return node == top ? NULL : node->next;
+}
+
+static void
+node_busier (KnownNode *node)
+{
+  for (; node != NULL && node->busy++ == 0; node = node->parent)
+    ;
+}
+
+static void
+node_idler (KnownNode *node)
+{
+  for (; node != NULL && --node->busy == 0; node = node->parent)
+    ;
 }
 
 static gint
@@ -87,48 +97,75 @@ node_find (const KnownNode *node, const NodeId *holder)
 }
 
 static void
-node_drop (KnownNode *node, const NodeId *holder)
+node_drop (Known *known, KnownNode *node, const NodeId *holder)
 {
   gint i = node_find (node, holder);
 
   if (i < 0)
     return;
   g_array_remove_index_fast (node->entries, (guint)i);
-  node_count (node, -1);
+  known->count--;
+  node_idler (node);
 }
 
-static void
-node_drop_all (KnownNode *node, const NodeId *holder)
+typedef struct
 {
-  GHashTableIter iter;
-  gpointer child;
+  Known *known;
+  KnownNode *node; /* where we are; NULL: fell off */
+  gboolean make;
+} Descent;
 
-  if (node->below == 0)
+static void
+descend (Descent *descent, const char *path)
+{
+  g_autoptr (GArray) numbers = g_array_sized_new (FALSE, FALSE, sizeof (guint32), PATH_STEM_LEVELS);
+
+  path_last_numbers (path, numbers);
+  for (guint i = 0; i < numbers->len && descent->node != NULL; i++)
+    {
+      guint32 number = g_array_index (numbers, guint32, i);
+
+      descent->node = descent->make ? node_make_child (descent->node, number)
+                                    : node_child (descent->node, number);
+    }
+}
+
+static gboolean
+has_node (const char *id, void *data)
+{
+  Descent *descent = data;
+  KnownNode *node = g_hash_table_lookup (descent->known->at_stem, id);
+
+  if (node == NULL)
+    return FALSE;
+  descent->node = node;
+  return TRUE;
+}
+
+/* A stem that has no node yet. */
+static void
+descend_to_stem (const char *id, const char *stem, void *data)
+{
+  Descent *descent = data;
+
+  descend (descent, stem);
+  if (!descent->make || descent->node == NULL)
     return;
-  node_drop (node, holder);
-  if (node->children == NULL)
-    return;
-  g_hash_table_iter_init (&iter, node->children);
-  while (g_hash_table_iter_next (&iter, NULL, &child))
-    node_drop_all (child, holder);
+  descent->node->stem = id;
+  g_hash_table_insert (descent->known->at_stem, (gpointer)id, descent->node);
 }
 
 /* The node of a path, made if `make`; NULL: none, or the path cannot be read. */
 static KnownNode *
 find (Known *known, const char *path, gboolean make)
 {
-  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
-  KnownNode *node = known->root;
+  Descent descent = { known, known->root, make };
 
-  if (!path_to_numbers (known->stems, path, numbers))
+  if (!path_is_canonical (path)
+      || !path_each_stem (known->stems, path, has_node, descend_to_stem, &descent))
     return NULL;
-  for (guint i = 0; i < numbers->len && node != NULL; i++)
-    {
-      guint32 number = g_array_index (numbers, guint32, i);
-
-      node = make ? node_make_child (node, number) : node_child (node, number);
-    }
-  return node;
+  descend (&descent, path);
+  return descent.node;
 }
 
 Known *
@@ -137,14 +174,34 @@ known_new (Stems *stems)
   Known *known = g_new0 (Known, 1);
 
   known->stems = stems;
-  known->root = node_new (NULL, 0);
+  known->root = g_new0 (KnownNode, 1);
+  known->at_stem = g_hash_table_new (g_str_hash, g_str_equal);
   return known;
 }
 
 void
 known_free (Known *known)
 {
-  node_free (known->root);
+  KnownNode *node = known->root;
+
+  while (node != NULL)
+    {
+      KnownNode *parent = node->parent;
+
+      if (node->first != NULL)
+        {
+          KnownNode *first = node->first;
+
+          node->first = first->next;
+          node = first;
+          continue;
+        }
+      g_clear_pointer (&node->entries, g_array_unref);
+      g_clear_pointer (&node->children, g_hash_table_unref);
+      g_free (node);
+      node = parent;
+    }
+  g_hash_table_unref (known->at_stem);
   g_free (known);
 }
 
@@ -158,7 +215,8 @@ known_insert (Known *known, const char *path, const Digest *digest, const NodeId
 
   if (node == NULL)
     return FALSE;
-  node->told = FALSE;
+  for (KnownNode *told = node; told != NULL && told->told; told = told->parent)
+    told->told = FALSE;
   i = node_find (node, holder);
   if (i >= 0)
     {
@@ -168,7 +226,8 @@ known_insert (Known *known, const char *path, const Digest *digest, const NodeId
   if (node->entries == NULL)
     node->entries = g_array_new (FALSE, FALSE, sizeof (KnownEntry));
   g_array_append_val (node->entries, entry);
-  node_count (node, 1);
+  known->count++;
+  node_busier (node);
   return TRUE;
 }
 
@@ -177,20 +236,26 @@ known_forget (Known *known, const char *path, const NodeId *holder)
 {
   KnownNode *node;
 
-  if (path == NULL)
+  if (path != NULL)
     {
-      node_drop_all (known->root, holder);
+      node = find (known, path, FALSE);
+      if (node != NULL)
+        node_drop (known, node, holder);
       return;
     }
-  node = find (known, path, FALSE);
-  if (node != NULL)
-    node_drop (node, holder);
+  for (node = known->root; node != NULL;)
+    {
+      KnownNode *next = node_step (known->root, node, node->busy > 0);
+
+      node_drop (known, node, holder);
+      node = next;
+    }
 }
 
 guint
 known_count (const Known *known)
 {
-  return known->root->below;
+  return known->count;
 }
 
 KnownNode *
@@ -198,7 +263,7 @@ known_lookup (Known *known, const char *path)
 {
   KnownNode *node = find (known, path, FALSE);
 
-  return node != NULL && node->below > 0 ? node : NULL;
+  return node != NULL && node->busy > 0 ? node : NULL;
 }
 
 KnownNode *
@@ -206,19 +271,40 @@ known_child (KnownNode *node, guint32 number)
 {
   KnownNode *child = node_child (node, number);
 
-  return child != NULL && child->below > 0 ? child : NULL;
+  return child != NULL && child->busy > 0 ? child : NULL;
 }
 
-gboolean
-known_has_below (const KnownNode *node)
+char *
+known_path (const KnownNode *node)
 {
-  return node != NULL && node->below > (node->entries == NULL ? 0 : node->entries->len);
+  guint32 numbers[PATH_STEM_LEVELS];
+  gsize n = 0;
+  GString *text;
+
+  while (node->parent != NULL && (n == 0 || node->stem == NULL))
+    {
+      g_assert (n < PATH_STEM_LEVELS);
+      numbers[n++] = node->number;
+      node = node->parent;
+    }
+  text = g_string_sized_new (PATH_TEXT_MAX);
+  if (n > 0 && node->stem != NULL)
+    g_string_printf (text, "~%s", node->stem);
+  while (n > 0)
+    g_string_append_printf (text, "/%" G_GUINT32_FORMAT, numbers[--n]);
+  return g_string_free (text, FALSE);
 }
 
 gboolean
 known_is_held (const KnownNode *node)
 {
   return node != NULL && node->entries != NULL && node->entries->len > 0;
+}
+
+gboolean
+known_has_below (const KnownNode *node)
+{
+  return node != NULL && node->busy > (node->entries == NULL ? 0 : node->entries->len);
 }
 
 gboolean
@@ -250,36 +336,27 @@ void
 known_each_child (KnownNode *node, void (*each) (KnownNode *child, guint32 number, void *data),
                   void *data)
 {
-  GHashTableIter iter;
-  gpointer value;
-
-  if (node == NULL || node->children == NULL)
-    return;
-  g_hash_table_iter_init (&iter, node->children);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    {
-      KnownNode *child = value;
-
-      if (child->below > 0)
-        each (child, child->number, data);
-    }
+  for (KnownNode *child = node == NULL ? NULL : node->first; child != NULL; child = child->next)
+    if (child->busy > 0)
+      each (child, child->number, data);
 }
 
 gboolean
 known_tell (KnownNode *node)
 {
   gboolean any = FALSE;
-  GHashTableIter iter;
-  gpointer child;
+  KnownNode *top = node;
 
-  if (node == NULL || node->below == 0)
+  if (node == NULL || node->busy == 0)
     return FALSE;
-  if (known_is_held (node) && !node->told)
-    node->told = any = TRUE;
-  if (node->children == NULL)
-    return any;
-  g_hash_table_iter_init (&iter, node->children);
-  while (g_hash_table_iter_next (&iter, NULL, &child))
-    any = known_tell (child) || any;
+  while (node != NULL)
+    {
+      gboolean into = node->busy > 0 && !node->told;
+
+      if (!node->told)
+        any = any || known_is_held (node);
+      node->told = TRUE;
+      node = node_step (top, node, into);
+    }
   return any;
 }

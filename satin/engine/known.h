@@ -32,6 +32,9 @@ KnownNode *known_child (KnownNode *node, guint32 number);
 /* Is anything known strictly below? `node` may be NULL. */
 gboolean known_has_below (const KnownNode *node);
 
+/* (transfer full): the path of a node at or above something that was ever known. */
+char *known_path (const KnownNode *node);
+
 /* The best holder of exactly this node's job with this digest: finished before running, then the
  * lowest id. FALSE: none. */
 gboolean known_best (const KnownNode *node, const Digest *digest, NodeId *holder,

@@ -87,7 +87,7 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
           base = job + 1;
         }
       end = base;
-      while (end < top && (slot_parent (end) & ~PARENT_REPORTED) == (guint32)(guintptr)job)
+      while (end < top && slot_has_parent (end, job))
         end++;
       scan_children (scan, base, end, next, path, weight);
       if (next != NULL && next >= base && next < end)

@@ -44,6 +44,8 @@ enum
 #define PARENT_FLAGS 127u
 #define PARENT_ORIGIN 1u   /* the parent is an origin slot: this job was stolen or lent to us */
 #define PARENT_REPORTED 2u /* a scan has reported this finished child */
+#define PARENT_SPINE 4u    /* it was on the spine at the last scan */
+#define PARENT_MARKS (PARENT_REPORTED | PARENT_SPINE)
 
 /* What an origin slot says; it lies in the payload. Written before the job starts. */
 typedef struct

@@ -5,43 +5,61 @@
 
 #include "trace.h"
 
-/* More neighbours than this are not counted: the weight is an estimate. */
-#define TRACE_SIBLINGS_MAX 4096
-
-static gboolean
-has_parent (SatinSlot_ *slot, guint32 parent)
+gboolean
+slot_has_parent (SatinSlot_ *slot, SatinSlot_ *parent)
 {
-  return (slot_parent (slot) & ~PARENT_REPORTED) == parent;
+  return (slot_parent (slot) & ~PARENT_MARKS) == (guint32)(guintptr)parent;
 }
 
+/* Between a job's slot and any of its children lie only the job's own siblings and then children of
+ * its, so the first child is found by halving. */
 guint32
 slot_number (Stack *stack, SatinSlot_ *slot)
 {
-  guint32 parent = slot_parent (slot) & ~PARENT_REPORTED;
-  SatinSlot_ *first = slot;
+  SatinSlot_ *parent = slot_at (stack, slot_parent (slot)), *low = parent, *high = slot;
 
-  while (first > stack->slots && has_parent (first - 1, parent))
-    first--;
-  return (guint32)(slot - first);
+  while (high - low > 1)
+    {
+      SatinSlot_ *middle = low + (high - low) / 2;
+
+      if (slot_has_parent (middle, parent))
+        high = middle;
+      else
+        low = middle;
+    }
+  return (guint32)(slot - high);
 }
 
-static guint
-count_siblings (Stack *stack, SatinSlot_ *slot, guint32 number)
+/* Looks ahead in doubling steps, then halves the last one. */
+SatinSlot_ *
+slot_family_end (SatinSlot_ *slot, SatinSlot_ *end)
 {
-  guint32 parent = slot_parent (slot) & ~PARENT_REPORTED;
-  SatinSlot_ *end = stack->slots + stack->n_slots;
-  guint n = number + 1;
+  guint32 parent = slot_parent (slot) & ~PARENT_MARKS;
+  SatinSlot_ *low = slot, *high = slot + 1;
 
-  for (SatinSlot_ *next = slot + 1; next < end && n < TRACE_SIBLINGS_MAX; next++, n++)
-    if (!has_parent (next, parent))
-      break;
-  return n;
+  for (gsize step = 1; high < end && (slot_parent (high) & ~PARENT_MARKS) == parent; step *= 2)
+    {
+      low = high;
+      high = (gsize)(end - high) > step ? high + step : end;
+    }
+  while (high - low > 1)
+    {
+      SatinSlot_ *middle = low + (high - low) / 2;
+
+      if ((slot_parent (middle) & ~PARENT_MARKS) == parent)
+        low = middle;
+      else
+        high = middle;
+    }
+  return high;
 }
 
 void
 trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot)
 {
   guint32 *numbers;
+
+  gssize siblings;
 
   trace->numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
   trace->weight = 1.0;
@@ -60,7 +78,9 @@ trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot)
           continue;
         }
       number = slot_number (stack, slot);
-      trace->weight /= count_siblings (stack, slot, number);
+      /* An estimate: above the children may lie what is dead. */
+      siblings = slot_family_end (slot, stack->slots + stack->n_slots) - slot;
+      trace->weight /= (double)(number + siblings);
       g_array_append_val (trace->numbers, number);
       slot = slot_at (stack, parent);
     }
@@ -84,16 +104,8 @@ trace_clear (Trace *trace)
 char *
 trace_path (const Trace *trace, Stems *stems)
 {
-  char *path = g_strdup (trace->held->loan->path);
-
-  for (guint i = 0; i < trace->numbers->len; i++)
-    {
-      char *child = path_child (stems, path, g_array_index (trace->numbers, guint32, i));
-
-      g_free (path);
-      path = child;
-    }
-  return path;
+  return path_extend (stems, trace->held->loan->path,
+                      (const guint32 *)(const void *)trace->numbers->data, trace->numbers->len);
 }
 
 GPtrArray *

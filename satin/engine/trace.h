@@ -20,7 +20,11 @@ void trace_clear (Trace *trace);
 /* (transfer full) */
 char *trace_path (const Trace *trace, Stems *stems);
 
-/* The child number of a slot. */
+/* Is it a child of that job, which runs on the same stack? */
+gboolean slot_has_parent (SatinSlot_ *slot, SatinSlot_ *parent);
+/* The first slot between `slot` and `end` that has another parent than `slot`; `end`: none has. */
+SatinSlot_ *slot_family_end (SatinSlot_ *slot, SatinSlot_ *end);
+/* The child number of a slot, in a time that depends little on it. */
 guint32 slot_number (Stack *stack, SatinSlot_ *slot);
 
 /* Owner: the jobs that run on this stack, the deepest first: `self` and those under it. NULL self:

@@ -174,6 +174,12 @@ path_is_canonical (const char *path)
 }
 
 gboolean
+path_last_numbers (const char *path, GArray *numbers)
+{
+  return path_parse (path, numbers) >= 0;
+}
+
+gboolean
 stems_add (Stems *stems, const char *id, const char *path)
 {
   char own[STEM_ID_LENGTH + 1];
@@ -187,45 +193,54 @@ stems_add (Stems *stems, const char *id, const char *path)
   return TRUE;
 }
 
-/* (transfer full): "~ID" of the full path `path`, which is entered as a stem. */
-static char *
-open_stem (Stems *stems, const char *path)
+static void
+append_number (GString *text, guint32 number)
 {
-  char id[STEM_ID_LENGTH + 1];
+  char digits[12];
+  gsize at = sizeof digits;
 
-  stem_id_of (path, id);
-  stems_enter (stems, id, path);
-  return g_strconcat ("~", id, NULL);
+  do
+    digits[--at] = (char)('0' + number % 10);
+  while ((number /= 10) > 0);
+  digits[--at] = '/';
+  g_string_append_len (text, digits + at, (gssize)(sizeof digits - at));
+}
+
+char *
+path_extend (Stems *stems, const char *path, const guint32 *numbers, gsize n)
+{
+  GString *text = g_string_sized_new (PATH_TEXT_MAX);
+  int count = path_parse (path, NULL);
+
+  g_assert (count >= 0);
+  g_string_assign (text, path);
+  for (gsize i = 0; i < n; i++, count++)
+    {
+      if (count == PATH_STEM_LEVELS)
+        {
+          char id[STEM_ID_LENGTH + 1];
+
+          stem_id_of (text->str, id);
+          stems_enter (stems, id, text->str);
+          g_string_assign (text, "~");
+          g_string_append (text, id);
+          count = 0;
+        }
+      append_number (text, numbers[i]);
+    }
+  return g_string_free (text, FALSE);
 }
 
 char *
 path_child (Stems *stems, const char *path, guint32 number)
 {
-  g_autofree char *stem = NULL;
-  int count = path_parse (path, NULL);
-
-  g_assert (count >= 0);
-  if (count == PATH_STEM_LEVELS)
-    stem = open_stem (stems, path);
-  return g_strdup_printf ("%s/%" G_GUINT32_FORMAT, stem != NULL ? stem : path, number);
+  return path_extend (stems, path, &number, 1);
 }
 
 char *
 path_from_numbers (Stems *stems, const guint32 *numbers, gsize n)
 {
-  g_autoptr (GString) text = g_string_sized_new (PATH_TEXT_MAX);
-
-  for (gsize i = 0; i < n; i++)
-    {
-      if (i > 0 && i % PATH_STEM_LEVELS == 0)
-        {
-          g_autofree char *stem = open_stem (stems, text->str);
-
-          g_string_assign (text, stem);
-        }
-      g_string_append_printf (text, "/%" G_GUINT32_FORMAT, numbers[i]);
-    }
-  return g_string_free (g_steal_pointer (&text), FALSE);
+  return path_extend (stems, "", numbers, n);
 }
 
 gboolean

@@ -30,11 +30,16 @@ guint stems_count (Stems *stems);
 gboolean path_is_canonical (const char *path);
 /* (transfer full): the path of child `number` of `path`; opens a stem when `path` is full. */
 char *path_child (Stems *stems, const char *path, guint32 number);
+/* (transfer full): the same for `n` levels at once. */
+char *path_extend (Stems *stems, const char *path, const guint32 *numbers, gsize n);
 /* (transfer full): the path with these numbers from the root. */
 char *path_from_numbers (Stems *stems, const guint32 *numbers, gsize n);
 /* Appends the numbers from the root to `numbers` (of guint32). FALSE: not canonical, or a stem is
  * unknown. */
 gboolean path_to_numbers (Stems *stems, const char *path, GArray *numbers);
+/* Appends those numbers that stand in the text itself: the levels since its stem. FALSE: not
+ * canonical. */
+gboolean path_last_numbers (const char *path, GArray *numbers);
 /* TRUE: `path` lies strictly below `ancestor`. Unknown stems count as not below. */
 gboolean path_is_below (Stems *stems, const char *path, const char *ancestor);
 /* The id of the stem that `path` continues, written to `id` (17 bytes with NUL). FALSE: it has

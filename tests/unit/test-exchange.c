@@ -137,7 +137,7 @@ feed (Grid *grid, int on)
   grid->hungry[on]--;
   g_bytes_unref (check_identity (grid, 1 - on, loan.path, loan.job, &loan.digest));
   g_assert_true (
-      path_each_stem (grid->rigs[1 - on]->stems, loan.path, add_stem, grid->rigs[on]->stems));
+      path_each_stem (grid->rigs[1 - on]->stems, loan.path, NULL, add_stem, grid->rigs[on]->stems));
   job = g_new0 (Job, 1);
   *job = (Job){ .held = ++grid->last_held,
                 .on = on,

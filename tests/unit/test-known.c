@@ -140,6 +140,66 @@ test_stems (Fixture *f, gconstpointer data)
   g_free (path);
 }
 
+/* Paths of 1,000 random jobs read back from their nodes. */
+static void
+test_paths (Fixture *f, gconstpointer data)
+{
+  (void)data;
+  for (int i = 0; i < 1000; i++)
+    {
+      guint32 numbers[300];
+      gsize n = (gsize)g_test_rand_int_range (0, 300);
+      g_autofree char *path = NULL;
+      g_autofree char *back = NULL;
+
+      for (gsize k = 0; k < n; k++)
+        numbers[k] = (guint32)g_test_rand_int_range (0, 20) / 19;
+      path = path_from_numbers (f->stems, numbers, n);
+      g_assert_true (known_insert (f->known, path, &f->digest, &elder, TRUE));
+      back = known_path (known_lookup (f->known, path));
+      g_assert_cmpstr (back, ==, path);
+    }
+}
+
+/* 200,000 levels, with something known on every tenth: neither the stack nor the time of walks to
+ * the root limits the depth. */
+static void
+test_very_deep (Fixture *f, gconstpointer data)
+{
+  enum
+  {
+    DEPTH = 200000
+  };
+  g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *path = g_strdup ("");
+  GTimer *timer = g_timer_new ();
+
+  (void)data;
+  for (guint i = 0; i < DEPTH; i++)
+    {
+      char *child = path_child (f->stems, path, i % 3);
+
+      g_free (path);
+      path = child;
+      if (i % 10 == 0)
+        g_ptr_array_add (paths, g_strdup (path));
+    }
+  for (guint i = 0; i < paths->len; i++)
+    g_assert_true (known_insert (f->known, paths->pdata[i], &f->digest, &elder, TRUE));
+  for (guint i = paths->len; i > 0; i--)
+    g_assert_true (known_tell (known_lookup (f->known, paths->pdata[i - 1])));
+  g_assert_false (known_tell (known_lookup (f->known, "")));
+  g_assert_true (known_insert (f->known, paths->pdata[paths->len - 1], &f->digest, &elder, TRUE));
+  g_assert_true (known_tell (known_lookup (f->known, "")));
+  for (guint i = 0; i < paths->len / 2; i++)
+    known_forget (f->known, paths->pdata[i], &elder);
+  g_assert_cmpuint (known_count (f->known), ==, DEPTH / 10 - paths->len / 2);
+  known_forget (f->known, NULL, &elder);
+  g_assert_null (known_lookup (f->known, ""));
+  g_assert_cmpfloat (g_timer_elapsed (timer, NULL), <, 20);
+  g_timer_destroy (timer);
+}
+
 #define ADD(name, function) g_test_add (name, Fixture, NULL, set_up, function, tear_down)
 
 int
@@ -152,5 +212,7 @@ main (int argc, char **argv)
   ADD ("/known/covered-is-told-once-until-news-comes", test_told_once);
   ADD ("/known/paths-that-are-not-canonical-are-refused", test_refuses);
   ADD ("/known/stems-are-resolved", test_stems);
+  ADD ("/known/a-node-knows-its-path", test_paths);
+  ADD ("/known/a-very-deep-tree-is-cheap", test_very_deep);
   return g_test_run ();
 }
