@@ -5,6 +5,8 @@
 
 #include "message.h"
 
+#include "value/pack.h"
+
 #define T_DIGEST "(tt)"
 #define T_ID "(uuu)"
 #define T_TERM "(u(uuu))"
@@ -12,3 +14,8 @@
 #define T_ROW "(su" T_DIGEST "dt" T_ID "us)"
 
 #define PRELUDE_WORDS 4 /* kind, size of the header, attachments, zero; each 32 bits */
+
+#define MESSAGE_TYPICAL_BYTES 256 /* room for most headers */
+
+/* The GVariant type of this kind's header. */
+const char *message_type (MessageKind kind);

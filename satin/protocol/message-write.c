@@ -4,33 +4,209 @@
 
 #include <string.h>
 
-static GVariant *
-write_digest (const Digest *digest)
+static void
+write_digest (Packer *to, const Digest *digest)
 {
   guint64 half[2];
 
   memcpy (half, digest->bytes, sizeof half);
-  return g_variant_new (T_DIGEST, GUINT64_FROM_LE (half[0]), GUINT64_FROM_LE (half[1]));
+  pack_open (to);
+  pack_u64 (to, GUINT64_FROM_LE (half[0]));
+  pack_u64 (to, GUINT64_FROM_LE (half[1]));
+  pack_close (to);
 }
 
-static GVariant *
-write_id (const NodeId *id)
+static void
+write_id (Packer *to, const NodeId *id)
 {
-  return g_variant_new (T_ID, id->term, id->number, id->random);
+  pack_open (to);
+  pack_u32 (to, id->term);
+  pack_u32 (to, id->number);
+  pack_u32 (to, id->random);
+  pack_close (to);
 }
 
-static GVariant *
-write_roster (const Message *m)
+static void
+write_roster (Packer *to, const Message *m)
 {
-  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE (T_MEMBERS));
+  write_id (to, &m->id);
+  pack_open (to);
+  pack_u32 (to, m->term.number);
+  write_id (to, &m->term.opener);
+  pack_close (to);
+  pack_u64 (to, m->version);
+  pack_open (to);
   for (guint i = 0; m->members != NULL && i < m->members->len; i++)
     {
       const MessageMember *member = &g_array_index (m->members, MessageMember, i);
-      g_variant_builder_add (&builder, "(@" T_ID "sssuu)", write_id (&member->id), member->address,
-                             member->host, member->site, member->pid, member->workers);
+      pack_open (to);
+      write_id (to, &member->id);
+      pack_text (to, member->address);
+      pack_text (to, member->host);
+      pack_text (to, member->site);
+      pack_u32 (to, member->pid);
+      pack_u32 (to, member->workers);
+      pack_close (to);
     }
-  return g_variant_new ("(@" T_ID "(u@" T_ID ")t" T_MEMBERS ")", write_id (&m->id), m->term.number,
-                        write_id (&m->term.opener), m->version, &builder);
+  pack_close (to);
+}
+
+static void
+write_jobs (Packer *to, const Message *m)
+{
+  pack_u64 (to, m->number);
+  pack_open (to);
+  for (guint i = 0; i < m->loans->len; i++)
+    {
+      const Loan *loan = g_ptr_array_index (m->loans, i);
+      pack_open (to);
+      pack_u64 (to, loan->loan);
+      pack_text (to, loan->path);
+      pack_u32 (to, loan->job);
+      write_digest (to, &loan->digest);
+      pack_double (to, loan->weight);
+      pack_close (to);
+    }
+  pack_close (to);
+}
+
+static void
+write_rows (Packer *to, const Message *m)
+{
+  pack_open (to);
+  for (guint i = 0; i < m->rows->len; i++)
+    {
+      const Row *row = g_ptr_array_index (m->rows, i);
+      pack_open (to);
+      pack_text (to, row->path);
+      pack_u32 (to, row->job);
+      write_digest (to, &row->digest);
+      pack_double (to, row->weight);
+      pack_u64 (to, row->work_us);
+      write_id (to, &row->node);
+      pack_u32 (to, row->children);
+      pack_text (to, row->type != NULL ? row->type : "");
+      pack_close (to);
+    }
+  pack_close (to);
+}
+
+static void
+write_holds (Packer *to, const Message *m)
+{
+  pack_open (to);
+  for (guint i = 0; i < m->holds->len; i++)
+    {
+      const MessageHold *hold = &g_array_index (m->holds, MessageHold, i);
+      pack_open (to);
+      pack_text (to, hold->path);
+      write_digest (to, &hold->digest);
+      pack_bool (to, hold->finished);
+      pack_close (to);
+    }
+  pack_close (to);
+}
+
+static void
+write_constants (Packer *to, const Message *m)
+{
+  write_digest (to, &m->digest);
+  pack_open (to);
+  for (guint i = 0; i < m->constants->len; i++)
+    pack_text (to, g_array_index (m->constants, MessageConstant, i).name);
+  pack_close (to);
+}
+
+static void
+write_numbers (Packer *to, const Message *m)
+{
+  pack_open (to);
+  for (guint i = 0; i < m->numbers->len; i++)
+    pack_u64 (to, g_array_index (m->numbers, guint64, i));
+  pack_close (to);
+}
+
+static void
+write_header (Packer *to, const Message *m)
+{
+  switch (m->kind)
+    {
+    case MESSAGE_HELLO:
+      pack_u64 (to, m->number);
+      write_digest (to, &m->digest);
+      write_id (to, &m->id);
+      pack_text (to, m->text);
+      break;
+    case MESSAGE_JOIN:
+      pack_text (to, m->text);
+      pack_text (to, m->host);
+      pack_text (to, m->site);
+      pack_u64 (to, m->number);
+      pack_u32 (to, m->count);
+      break;
+    case MESSAGE_WELCOME:
+    case MESSAGE_ROSTER:
+      write_roster (to, m);
+      break;
+    case MESSAGE_GONE:
+      write_id (to, &m->id);
+      pack_bool (to, m->flag);
+      break;
+    case MESSAGE_STEAL:
+      pack_u64 (to, m->number);
+      pack_u32 (to, m->count);
+      break;
+    case MESSAGE_JOBS:
+      write_jobs (to, m);
+      break;
+    case MESSAGE_RESULT:
+      pack_u64 (to, m->number);
+      pack_text (to, m->path);
+      write_digest (to, &m->digest);
+      pack_u64 (to, m->work_us);
+      break;
+    case MESSAGE_HOLDING:
+      write_numbers (to, m);
+      break;
+    case MESSAGE_HOLD:
+      write_holds (to, m);
+      break;
+    case MESSAGE_ADOPT:
+      pack_u64 (to, m->number);
+      pack_text (to, m->path);
+      write_digest (to, &m->digest);
+      break;
+    case MESSAGE_UNHOLD:
+    case MESSAGE_COVERED:
+      pack_text (to, m->path);
+      break;
+    case MESSAGE_START:
+      write_digest (to, &m->digest);
+      break;
+    case MESSAGE_CONSTANTS:
+      write_constants (to, m);
+      break;
+    case MESSAGE_SAVE:
+      write_rows (to, m);
+      break;
+    case MESSAGE_BEST:
+      pack_u32 (to, m->count);
+      break;
+    case MESSAGE_STEM:
+      pack_text (to, m->text);
+      pack_text (to, m->path);
+      break;
+    case MESSAGE_NONE:
+    case MESSAGE_ACK:
+    case MESSAGE_VAIN:
+    case MESSAGE_RETURNED:
+    case MESSAGE_MISS:
+    case MESSAGE_END:
+      pack_u64 (to, m->number);
+      break;
+    default:
+      break; /* nothing but the kind */
+    }
 }
 
 static void
@@ -39,151 +215,43 @@ attach (GPtrArray *parts, GBytes *bytes)
   g_ptr_array_add (parts, bytes != NULL ? g_bytes_ref (bytes) : g_bytes_new (NULL, 0));
 }
 
-static GVariant *
-write_jobs (const Message *m, GPtrArray *parts)
+static void
+attach_all (GPtrArray *parts, const Message *m)
 {
-  g_auto (GVariantBuilder) builder
-      = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(tsu" T_DIGEST "d)"));
-  for (guint i = 0; i < m->loans->len; i++)
-    {
-      const Loan *loan = g_ptr_array_index (m->loans, i);
-      g_variant_builder_add (&builder, "(tsu@" T_DIGEST "d)", loan->loan, loan->path, loan->job,
-                             write_digest (&loan->digest), loan->weight);
-      attach (parts, loan->args);
-    }
-  return g_variant_new ("(ta(tsu" T_DIGEST "d))", m->number, &builder);
-}
-
-static GVariant *
-write_rows (const Message *m, GPtrArray *parts)
-{
-  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a" T_ROW));
-  for (guint i = 0; i < m->rows->len; i++)
-    {
-      const Row *row = g_ptr_array_index (m->rows, i);
-      g_variant_builder_add (&builder, "(su@" T_DIGEST "dt@" T_ID "us)", row->path, row->job,
-                             write_digest (&row->digest), row->weight, row->work_us,
-                             write_id (&row->node), row->children,
-                             row->type != NULL ? row->type : "");
-      attach (parts, row->value);
-    }
-  return g_variant_new ("(a" T_ROW ")", &builder);
-}
-
-static GVariant *
-write_holds (const Message *m)
-{
-  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(s" T_DIGEST "b)"));
-  for (guint i = 0; i < m->holds->len; i++)
-    {
-      const MessageHold *hold = &g_array_index (m->holds, MessageHold, i);
-      g_variant_builder_add (&builder, "(s@" T_DIGEST "b)", hold->path,
-                             write_digest (&hold->digest), hold->finished);
-    }
-  return g_variant_new ("(a(s" T_DIGEST "b))", &builder);
-}
-
-static GVariant *
-write_constants (const Message *m, GPtrArray *parts)
-{
-  g_auto (GVariantBuilder) builder = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("as"));
-  for (guint i = 0; i < m->constants->len; i++)
-    {
-      const MessageConstant *constant = &g_array_index (m->constants, MessageConstant, i);
-      g_variant_builder_add (&builder, "s", constant->name);
-      attach (parts, constant->value);
-    }
-  return g_variant_new ("(@" T_DIGEST "as)", write_digest (&m->digest), &builder);
-}
-
-static GVariant *
-write_numbers (const Message *m)
-{
-  return g_variant_new ("(@at)", g_variant_new_fixed_array (G_VARIANT_TYPE_UINT64, m->numbers->data,
-                                                            m->numbers->len, sizeof (guint64)));
-}
-
-static GVariant *
-write_header (const Message *m, GPtrArray *parts)
-{
-  switch (m->kind)
-    {
-    case MESSAGE_HELLO:
-      return g_variant_new ("(t@" T_DIGEST "@" T_ID "s)", m->number, write_digest (&m->digest),
-                            write_id (&m->id), m->text);
-    case MESSAGE_JOIN:
-      return g_variant_new ("(ssstu)", m->text, m->host, m->site, m->number, m->count);
-    case MESSAGE_WELCOME:
-    case MESSAGE_ROSTER:
-      return write_roster (m);
-    case MESSAGE_GONE:
-      return g_variant_new ("(@" T_ID "b)", write_id (&m->id), m->flag);
-    case MESSAGE_STEAL:
-      return g_variant_new ("(tu)", m->number, m->count);
-    case MESSAGE_JOBS:
-      return write_jobs (m, parts);
-    case MESSAGE_RESULT:
-      attach (parts, m->value);
-      return g_variant_new ("(ts@" T_DIGEST "t)", m->number, m->path, write_digest (&m->digest),
-                            m->work_us);
-    case MESSAGE_HOLDING:
-      return write_numbers (m);
-    case MESSAGE_HOLD:
-      return write_holds (m);
-    case MESSAGE_ADOPT:
-      return g_variant_new ("(ts@" T_DIGEST ")", m->number, m->path, write_digest (&m->digest));
-    case MESSAGE_UNHOLD:
-    case MESSAGE_COVERED:
-      return g_variant_new ("(s)", m->path);
-    case MESSAGE_START:
-      return g_variant_new ("(@" T_DIGEST ")", write_digest (&m->digest));
-    case MESSAGE_CONSTANTS:
-      return write_constants (m, parts);
-    case MESSAGE_SAVE:
-      return write_rows (m, parts);
-    case MESSAGE_BEST:
-      attach (parts, m->value);
-      return g_variant_new ("(u)", m->count);
-    case MESSAGE_STEM:
-      return g_variant_new ("(ss)", m->text, m->path);
-    case MESSAGE_NONE:
-    case MESSAGE_ACK:
-    case MESSAGE_VAIN:
-    case MESSAGE_RETURNED:
-    case MESSAGE_MISS:
-    case MESSAGE_END:
-      return g_variant_new ("(t)", m->number);
-    default:
-      return g_variant_new ("()");
-    }
+  for (guint i = 0; m->kind == MESSAGE_JOBS && i < m->loans->len; i++)
+    attach (parts, ((const Loan *)m->loans->pdata[i])->args);
+  for (guint i = 0; m->kind == MESSAGE_SAVE && i < m->rows->len; i++)
+    attach (parts, ((const Row *)m->rows->pdata[i])->value);
+  for (guint i = 0; m->kind == MESSAGE_CONSTANTS && i < m->constants->len; i++)
+    attach (parts, g_array_index (m->constants, MessageConstant, i).value);
+  if (m->kind == MESSAGE_RESULT || m->kind == MESSAGE_BEST)
+    attach (parts, m->value);
 }
 
 GPtrArray *
 message_encode (const Message *message)
 {
   GPtrArray *parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  g_ptr_array_add (parts, NULL); /* the place of prelude and header */
-  g_autoptr (GVariant) header = g_variant_ref_sink (write_header (message, parts));
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
-  gsize size = g_variant_get_size (header);
+  g_autoptr (GByteArray) bytes = g_byte_array_sized_new (MESSAGE_TYPICAL_BYTES);
+  guint32 prelude[PRELUDE_WORDS] = { GUINT32_TO_LE ((guint32)message->kind) };
+  Packer packer;
 
-  g_assert (size <= MESSAGE_HEADER_MAX && parts->len - 1 <= MESSAGE_ITEMS_MAX);
-  guint32 prelude[PRELUDE_WORDS]
-      = { GUINT32_TO_LE ((guint32)message->kind), GUINT32_TO_LE ((guint32)size),
-          GUINT32_TO_LE (parts->len - 1), 0 };
+  g_ptr_array_add (parts, NULL); /* the place of prelude and header */
+  attach_all (parts, message);
   g_byte_array_append (bytes, (const guint8 *)prelude, sizeof prelude);
   for (guint i = 1; i < parts->len; i++)
     {
       guint64 length = GUINT64_TO_LE ((guint64)g_bytes_get_size (parts->pdata[i]));
       g_byte_array_append (bytes, (const guint8 *)&length, sizeof length);
     }
-  if (G_BYTE_ORDER == G_BIG_ENDIAN)
-    {
-      g_autoptr (GVariant) swapped = g_variant_byteswap (header);
-      g_byte_array_append (bytes, g_variant_get_data (swapped), (guint)size);
-    }
-  else
-    g_byte_array_append (bytes, g_variant_get_data (header), (guint)size);
+  guint start = bytes->len;
+  pack_begin (&packer, bytes, message_type (message->kind));
+  write_header (&packer, message);
+  pack_end (&packer);
+  g_assert (bytes->len - start <= MESSAGE_HEADER_MAX && parts->len - 1 <= MESSAGE_ITEMS_MAX);
+  prelude[1] = GUINT32_TO_LE (bytes->len - start);
+  prelude[2] = GUINT32_TO_LE (parts->len - 1);
+  memcpy (bytes->data, prelude, sizeof prelude);
   parts->pdata[0] = g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
   return parts;
 }

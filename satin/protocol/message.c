@@ -51,306 +51,320 @@ message_kind_name (MessageKind kind)
   return kind > 0 && kind < MESSAGE_KINDS ? kinds[kind].name : "unknown";
 }
 
+const char *
+message_type (MessageKind kind)
+{
+  return kinds[kind].type;
+}
+
 /* ---- reading ---- */
 
 static Digest
-read_digest (GVariant *tuple, gsize index)
+read_digest (Unpacker *from)
 {
-  g_autoptr (GVariant) child = g_variant_get_child_value (tuple, index);
   guint64 half[2];
   Digest digest;
 
-  g_variant_get (child, T_DIGEST, &half[0], &half[1]);
-  half[0] = GUINT64_TO_LE (half[0]);
-  half[1] = GUINT64_TO_LE (half[1]);
+  unpack_open (from);
+  half[0] = GUINT64_TO_LE (unpack_u64 (from));
+  half[1] = GUINT64_TO_LE (unpack_u64 (from));
+  unpack_close (from);
   memcpy (digest.bytes, half, sizeof half);
   return digest;
 }
 
 static NodeId
-read_id (GVariant *tuple, gsize index)
+read_id (Unpacker *from)
 {
   NodeId id;
 
-  g_variant_get_child (tuple, index, T_ID, &id.term, &id.number, &id.random);
+  unpack_open (from);
+  id.term = unpack_u32 (from);
+  id.number = unpack_u32 (from);
+  id.random = unpack_u32 (from);
+  unpack_close (from);
   return id;
 }
 
+/* A text of limited length; a longer one fails. */
 static const char *
-read_text (GVariant *tuple, gsize index)
+read_text (Unpacker *from)
 {
-  g_autoptr (GVariant) child = g_variant_get_child_value (tuple, index);
-  return g_variant_get_string (child, NULL); /* into the header's bytes, which outlive this child */
+  const char *text = unpack_text (from);
+
+  from->failed = from->failed || strlen (text) > MESSAGE_TEXT_MAX;
+  return text;
 }
 
+static const char *
+read_path (Unpacker *from)
+{
+  const char *path = unpack_text (from);
+
+  from->failed = from->failed || !path_is_canonical (path);
+  return path;
+}
+
+static double
+read_weight (Unpacker *from)
+{
+  double weight = unpack_double (from);
+
+  from->failed = from->failed || !isfinite (weight) || weight < 0 || weight > 1;
+  return weight;
+}
+
+/* One more element in the open array, of `max` at most, of which `n` were read? */
 static gboolean
-text_fits (const char *text)
+read_more (Unpacker *from, guint n, guint max)
 {
-  return strlen (text) <= MESSAGE_TEXT_MAX;
-}
-
-static gboolean
-weight_is_sane (double weight)
-{
-  return isfinite (weight) && weight >= 0 && weight <= 1;
-}
-
-/* The array at `index`, when it has no more than `max` items, and (if `attachments` is given) as
- * many as those. */
-static GVariant *
-read_array (GVariant *tuple, gsize index, gsize max, const GPtrArray *attachments)
-{
-  g_autoptr (GVariant) array = g_variant_get_child_value (tuple, index);
-  gsize n = g_variant_n_children (array);
-
-  if (n > max || (attachments != NULL && attachments->len != n))
-    return NULL;
-  return g_steal_pointer (&array);
-}
-
-static gboolean
-read_roster (Message *m, GVariant *header)
-{
-  g_autoptr (GVariant) array = read_array (header, 3, MESSAGE_MEMBERS_MAX, NULL);
-  g_autoptr (GVariant) term = g_variant_get_child_value (header, 1);
-
-  if (array == NULL || g_variant_n_children (array) == 0)
+  if (!unpack_more (from))
     return FALSE;
-  m->id = read_id (header, 0);
-  g_variant_get_child (term, 0, "u", &m->term.number);
-  m->term.opener = read_id (term, 1);
-  g_variant_get_child (header, 2, "t", &m->version);
+  from->failed = from->failed || n >= max;
+  return !from->failed;
+}
+
+static void
+read_roster (Unpacker *from, Message *m)
+{
+  m->id = read_id (from);
+  unpack_open (from);
+  m->term.number = unpack_u32 (from);
+  m->term.opener = read_id (from);
+  unpack_close (from);
+  m->version = unpack_u64 (from);
   m->members = g_array_new (FALSE, TRUE, sizeof (MessageMember));
-  for (gsize i = 0; i < g_variant_n_children (array); i++)
+  unpack_open (from);
+  while (read_more (from, m->members->len, MESSAGE_MEMBERS_MAX))
     {
-      g_autoptr (GVariant) item = g_variant_get_child_value (array, i);
-      MessageMember member = { .id = read_id (item, 0),
-                               .address = read_text (item, 1),
-                               .host = read_text (item, 2),
-                               .site = read_text (item, 3) };
-      g_variant_get_child (item, 4, "u", &member.pid);
-      g_variant_get_child (item, 5, "u", &member.workers);
       const MessageMember *last
-          = i == 0 ? NULL : &g_array_index (m->members, MessageMember, m->members->len - 1);
-      if (!text_fits (member.address) || !text_fits (member.host) || !text_fits (member.site)
-          || node_id_is_none (&member.id)
+          = m->members->len == 0 ? NULL
+                                 : &g_array_index (m->members, MessageMember, m->members->len - 1);
+      MessageMember member;
+      unpack_open (from);
+      member.id = read_id (from);
+      member.address = read_text (from);
+      member.host = read_text (from);
+      member.site = read_text (from);
+      member.pid = unpack_u32 (from);
+      member.workers = unpack_u32 (from);
+      unpack_close (from);
+      if (node_id_is_none (&member.id)
           || (last != NULL && node_id_compare (&last->id, &member.id) >= 0))
-        return FALSE;
+        from->failed = TRUE;
       g_array_append_val (m->members, member);
     }
-  return TRUE;
+  unpack_close (from);
+  from->failed = from->failed || m->members->len == 0;
 }
 
-static gboolean
-read_jobs (Message *m, GVariant *header, GPtrArray *attachments)
+/* The attachment of item `i`; NULL: there are too few. */
+static GBytes *
+attachment (Unpacker *from, const GPtrArray *attachments, guint i)
 {
-  g_autoptr (GVariant) array = read_array (header, 1, MESSAGE_ITEMS_MAX, attachments);
+  from->failed = from->failed || i >= attachments->len;
+  return from->failed ? NULL : attachments->pdata[i];
+}
 
-  if (array == NULL)
-    return FALSE;
-  g_variant_get_child (header, 0, "t", &m->number);
+static void
+read_jobs (Unpacker *from, Message *m, const GPtrArray *attachments)
+{
   m->loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
-  for (gsize i = 0; i < g_variant_n_children (array); i++)
+  m->number = unpack_u64 (from);
+  unpack_open (from);
+  while (read_more (from, m->loans->len, attachments->len))
     {
-      g_autoptr (GVariant) item = g_variant_get_child_value (array, i);
-      const char *path = read_text (item, 1);
-      Digest digest = read_digest (item, 3);
-      guint64 number;
-      guint32 job;
-      double weight;
-
-      g_variant_get_child (item, 0, "t", &number);
-      g_variant_get_child (item, 2, "u", &job);
-      g_variant_get_child (item, 4, "d", &weight);
-      if (!path_is_canonical (path) || !weight_is_sane (weight) || number == 0)
-        return FALSE;
-      g_ptr_array_add (m->loans,
-                       loan_new (number, path, job, &digest, weight, attachments->pdata[i]));
+      unpack_open (from);
+      guint64 number = unpack_u64 (from);
+      const char *path = read_path (from);
+      guint32 job = unpack_u32 (from);
+      Digest digest = read_digest (from);
+      double weight = read_weight (from);
+      unpack_close (from);
+      GBytes *args = attachment (from, attachments, m->loans->len);
+      from->failed = from->failed || number == 0;
+      if (!from->failed)
+        g_ptr_array_add (m->loans, loan_new (number, path, job, &digest, weight, args));
     }
-  return TRUE;
+  unpack_close (from);
+  from->failed = from->failed || m->loans->len != attachments->len;
 }
 
-static gboolean
-read_rows (Message *m, GVariant *header, GPtrArray *attachments)
+static void
+read_rows (Unpacker *from, Message *m, const GPtrArray *attachments)
 {
-  g_autoptr (GVariant) array = read_array (header, 0, MESSAGE_ITEMS_MAX, attachments);
-
-  if (array == NULL)
-    return FALSE;
   m->rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-  for (gsize i = 0; i < g_variant_n_children (array); i++)
+  unpack_open (from);
+  while (read_more (from, m->rows->len, attachments->len))
     {
-      g_autoptr (GVariant) item = g_variant_get_child_value (array, i);
-      const char *path = read_text (item, 0);
-      const char *type = read_text (item, 7);
-      Digest digest = read_digest (item, 2);
-      guint32 job, children;
-      double weight;
-      guint64 work_us;
-
-      g_variant_get_child (item, 1, "u", &job);
-      g_variant_get_child (item, 3, "d", &weight);
-      g_variant_get_child (item, 4, "t", &work_us);
-      g_variant_get_child (item, 6, "u", &children);
-      if (!path_is_canonical (path) || !weight_is_sane (weight)
-          || (children > 0 && !(text_fits (type) && g_variant_type_string_is_valid (type))))
-        return FALSE;
-      Row *row
-          = children > 0
-                ? row_new_kept (path, children, job, &digest, weight, type, attachments->pdata[i])
-                : row_new (path, job, &digest, weight, work_us, attachments->pdata[i]);
+      unpack_open (from);
+      const char *path = read_path (from);
+      guint32 job = unpack_u32 (from);
+      Digest digest = read_digest (from);
+      double weight = read_weight (from);
+      guint64 work_us = unpack_u64 (from);
+      NodeId node = read_id (from);
+      guint32 children = unpack_u32 (from);
+      const char *type = read_text (from);
+      unpack_close (from);
+      from->failed = from->failed || (children > 0 && !g_variant_type_string_is_valid (type));
+      GBytes *value = attachment (from, attachments, m->rows->len);
+      if (value == NULL)
+        break;
+      Row *row = children > 0 ? row_new_kept (path, children, job, &digest, weight, type, value)
+                              : row_new (path, job, &digest, weight, work_us, value);
       row->work_us = work_us;
-      row->node = read_id (item, 5);
+      row->node = node;
       g_ptr_array_add (m->rows, row);
     }
-  return TRUE;
+  unpack_close (from);
+  from->failed = from->failed || m->rows->len != attachments->len;
 }
 
-static gboolean
-read_holds (Message *m, GVariant *header)
+static void
+read_holds (Unpacker *from, Message *m)
 {
-  g_autoptr (GVariant) array = read_array (header, 0, MESSAGE_ITEMS_MAX, NULL);
-
-  if (array == NULL)
-    return FALSE;
   m->holds = g_array_new (FALSE, TRUE, sizeof (MessageHold));
-  for (gsize i = 0; i < g_variant_n_children (array); i++)
+  unpack_open (from);
+  while (read_more (from, m->holds->len, MESSAGE_ITEMS_MAX))
     {
-      g_autoptr (GVariant) item = g_variant_get_child_value (array, i);
-      MessageHold hold = { .path = read_text (item, 0), .digest = read_digest (item, 1) };
-
-      g_variant_get_child (item, 2, "b", &hold.finished);
-      if (!path_is_canonical (hold.path))
-        return FALSE;
+      MessageHold hold;
+      unpack_open (from);
+      hold.path = read_path (from);
+      hold.digest = read_digest (from);
+      hold.finished = unpack_bool (from);
+      unpack_close (from);
       g_array_append_val (m->holds, hold);
     }
-  return TRUE;
+  unpack_close (from);
 }
 
-static gboolean
-read_constants (Message *m, GVariant *header, GPtrArray *attachments)
+static void
+read_constants (Unpacker *from, Message *m, const GPtrArray *attachments)
 {
-  g_autoptr (GVariant) array = read_array (header, 1, MESSAGE_ITEMS_MAX, attachments);
+  const char *last = NULL;
 
-  if (array == NULL)
-    return FALSE;
-  m->digest = read_digest (header, 0);
+  m->digest = read_digest (from);
   m->constants = g_array_new (FALSE, TRUE, sizeof (MessageConstant));
-  for (gsize i = 0; i < g_variant_n_children (array); i++)
+  unpack_open (from);
+  while (read_more (from, m->constants->len, attachments->len))
     {
-      MessageConstant constant = { .name = read_text (array, i), .value = attachments->pdata[i] };
-      const MessageConstant *last
-          = i == 0 ? NULL : &g_array_index (m->constants, MessageConstant, m->constants->len - 1);
-
-      if (!text_fits (constant.name) || (last != NULL && strcmp (last->name, constant.name) >= 0))
-        return FALSE;
+      MessageConstant constant
+          = { .name = read_text (from), .value = attachments->pdata[m->constants->len] };
+      from->failed = from->failed || (last != NULL && strcmp (last, constant.name) >= 0);
+      last = constant.name;
       g_bytes_ref (constant.value);
       g_array_append_val (m->constants, constant);
     }
-  return TRUE;
+  unpack_close (from);
+  from->failed = from->failed || m->constants->len != attachments->len;
 }
 
-static gboolean
-read_numbers (Message *m, GVariant *header)
+static void
+read_numbers (Unpacker *from, Message *m)
 {
-  g_autoptr (GVariant) array = read_array (header, 0, MESSAGE_ITEMS_MAX * 8, NULL);
-
-  if (array == NULL)
-    return FALSE;
-  gsize n;
-  const guint64 *numbers = g_variant_get_fixed_array (array, &n, sizeof (guint64));
   m->numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
-  if (n > 0)
-    g_array_append_vals (m->numbers, numbers, (guint)n);
-  return TRUE;
+  unpack_open (from);
+  while (read_more (from, m->numbers->len, MESSAGE_ITEMS_MAX * 8))
+    {
+      guint64 number = unpack_u64 (from);
+      g_array_append_val (m->numbers, number);
+    }
+  unpack_close (from);
 }
 
-static gboolean
-read_value (Message *m, GPtrArray *attachments)
+static void
+read_value (Unpacker *from, Message *m, const GPtrArray *attachments)
 {
   if (attachments->len != 1)
-    return FALSE;
-  m->value = g_bytes_ref (attachments->pdata[0]);
-  return TRUE;
+    from->failed = TRUE;
+  else
+    m->value = g_bytes_ref (attachments->pdata[0]);
 }
 
-static gboolean
-read_path (Message *m, GVariant *header, gsize index)
-{
-  m->path = read_text (header, index);
-  return path_is_canonical (m->path);
-}
-
-static gboolean
-read_header (Message *m, GVariant *header, GPtrArray *attachments)
+static void
+read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
 {
   switch (m->kind)
     {
     case MESSAGE_HELLO:
-      g_variant_get_child (header, 0, "t", &m->number);
-      m->digest = read_digest (header, 1);
-      m->id = read_id (header, 2);
-      m->text = read_text (header, 3);
-      return text_fits (m->text);
+      m->number = unpack_u64 (from);
+      m->digest = read_digest (from);
+      m->id = read_id (from);
+      m->text = read_text (from);
+      break;
     case MESSAGE_JOIN:
-      m->text = read_text (header, 0);
-      m->host = read_text (header, 1);
-      m->site = read_text (header, 2);
-      g_variant_get_child (header, 3, "t", &m->number);
-      g_variant_get_child (header, 4, "u", &m->count);
-      return text_fits (m->text) && text_fits (m->host) && text_fits (m->site)
-             && m->number <= G_MAXUINT32;
+      m->text = read_text (from);
+      m->host = read_text (from);
+      m->site = read_text (from);
+      m->number = unpack_u64 (from);
+      m->count = unpack_u32 (from);
+      from->failed = from->failed || m->number > G_MAXUINT32;
+      break;
     case MESSAGE_WELCOME:
     case MESSAGE_ROSTER:
-      return read_roster (m, header);
+      read_roster (from, m);
+      break;
     case MESSAGE_GONE:
-      m->id = read_id (header, 0);
-      g_variant_get_child (header, 1, "b", &m->flag);
-      return TRUE;
+      m->id = read_id (from);
+      m->flag = unpack_bool (from);
+      break;
     case MESSAGE_STEAL:
-      g_variant_get (header, "(tu)", &m->number, &m->count);
-      return TRUE;
+      m->number = unpack_u64 (from);
+      m->count = unpack_u32 (from);
+      break;
     case MESSAGE_JOBS:
-      return read_jobs (m, header, attachments);
+      read_jobs (from, m, attachments);
+      break;
     case MESSAGE_RESULT:
-      g_variant_get_child (header, 0, "t", &m->number);
-      m->digest = read_digest (header, 2);
-      g_variant_get_child (header, 3, "t", &m->work_us);
-      return read_path (m, header, 1) && read_value (m, attachments);
+      m->number = unpack_u64 (from);
+      m->path = read_path (from);
+      m->digest = read_digest (from);
+      m->work_us = unpack_u64 (from);
+      read_value (from, m, attachments);
+      break;
     case MESSAGE_HOLDING:
-      return read_numbers (m, header);
+      read_numbers (from, m);
+      break;
     case MESSAGE_HOLD:
-      return read_holds (m, header);
+      read_holds (from, m);
+      break;
     case MESSAGE_ADOPT:
-      g_variant_get_child (header, 0, "t", &m->number);
-      m->digest = read_digest (header, 2);
-      return read_path (m, header, 1);
+      m->number = unpack_u64 (from);
+      m->path = read_path (from);
+      m->digest = read_digest (from);
+      break;
     case MESSAGE_UNHOLD:
     case MESSAGE_COVERED:
-      return read_path (m, header, 0);
+      m->path = read_path (from);
+      break;
     case MESSAGE_START:
-      m->digest = read_digest (header, 0);
-      return TRUE;
+      m->digest = read_digest (from);
+      break;
     case MESSAGE_CONSTANTS:
-      return read_constants (m, header, attachments);
+      read_constants (from, m, attachments);
+      break;
     case MESSAGE_SAVE:
-      return read_rows (m, header, attachments);
+      read_rows (from, m, attachments);
+      break;
     case MESSAGE_BEST:
-      g_variant_get (header, "(u)", &m->count);
-      return read_value (m, attachments);
+      m->count = unpack_u32 (from);
+      read_value (from, m, attachments);
+      break;
     case MESSAGE_STEM:
-      m->text = read_text (header, 0);
-      return read_path (m, header, 1);
+      m->text = unpack_text (from);
+      m->path = read_path (from);
+      break;
     case MESSAGE_NONE:
     case MESSAGE_ACK:
     case MESSAGE_VAIN:
     case MESSAGE_RETURNED:
     case MESSAGE_MISS:
     case MESSAGE_END:
-      g_variant_get (header, "(t)", &m->number);
-      return TRUE;
+      m->number = unpack_u64 (from);
+      break;
     default:
-      return TRUE; /* nothing but the kind */
+      break; /* nothing but the kind */
     }
 }
 
@@ -381,7 +395,7 @@ length_at (const guint8 *data, gsize offset)
 
 /* Splits the frame. NULL: the sizes do not add up exactly. */
 static GPtrArray *
-split (GBytes *bytes, guint32 *kind, GBytes **header)
+split (GBytes *bytes, guint32 *kind, const guint8 **header, gsize *header_size)
 {
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
@@ -389,15 +403,16 @@ split (GBytes *bytes, guint32 *kind, GBytes **header)
   if (size < PRELUDE_WORDS * 4)
     return NULL;
   *kind = word_at (data, 0);
-  gsize header_size = word_at (data, 4), n = word_at (data, 8);
+  *header_size = word_at (data, 4);
+  gsize n = word_at (data, 8);
   gsize start = PRELUDE_WORDS * 4 + n * 8;
-  if (header_size > MESSAGE_HEADER_MAX || n > MESSAGE_ITEMS_MAX || word_at (data, 12) != 0
-      || start > size || header_size > size - start)
+  if (*header_size > MESSAGE_HEADER_MAX || n > MESSAGE_ITEMS_MAX || word_at (data, 12) != 0
+      || start > size || *header_size > size - start)
     return NULL;
 
   g_autoptr (GPtrArray) attachments
       = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  gsize offset = start + header_size;
+  gsize offset = start + *header_size;
   for (gsize i = 0; i < n; i++)
     {
       guint64 length = length_at (data, PRELUDE_WORDS * 4 + i * 8);
@@ -408,8 +423,7 @@ split (GBytes *bytes, guint32 *kind, GBytes **header)
     }
   if (offset != size)
     return NULL;
-  *header
-      = g_bytes_new (data + start, header_size); /* a copy: aligned, and free of the big frame */
+  *header = data + start;
   return g_steal_pointer (&attachments);
 }
 
@@ -417,11 +431,13 @@ gboolean
 message_decode (GBytes *bytes, Message *message, GError **error)
 {
   g_auto (Message) m = { 0 };
-  g_autoptr (GBytes) header = NULL;
+  const guint8 *header = NULL;
+  gsize header_size = 0;
   guint32 kind = 0;
+  Unpacker unpacker;
 
   *message = (Message){ 0 };
-  g_autoptr (GPtrArray) attachments = split (bytes, &kind, &header);
+  g_autoptr (GPtrArray) attachments = split (bytes, &kind, &header, &header_size);
   if (attachments == NULL)
     {
       g_set_error_literal (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED,
@@ -434,15 +450,10 @@ message_decode (GBytes *bytes, Message *message, GError **error)
       return FALSE;
     }
   m.kind = kind;
-  m.header = g_variant_ref_sink (
-      g_variant_new_from_bytes (G_VARIANT_TYPE (kinds[kind].type), header, FALSE));
-  if (G_BYTE_ORDER == G_BIG_ENDIAN && g_variant_is_normal_form (m.header))
-    {
-      GVariant *swapped = g_variant_byteswap (m.header);
-      g_variant_unref (m.header);
-      m.header = swapped;
-    }
-  if (!g_variant_is_normal_form (m.header) || !read_header (&m, m.header, attachments))
+  m.frame = g_bytes_ref (bytes);
+  unpack_begin (&unpacker, kinds[kind].type, header, header_size);
+  read_header (&unpacker, &m, attachments);
+  if (!unpack_end (&unpacker))
     {
       g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "malformed message '%s'",
                    kinds[kind].name);
@@ -465,7 +476,7 @@ message_clear (Message *message)
   for (guint i = 0; message->constants != NULL && i < message->constants->len; i++)
     g_bytes_unref (g_array_index (message->constants, MessageConstant, i).value);
   g_clear_pointer (&message->constants, g_array_unref);
-  g_clear_pointer (&message->header, g_variant_unref);
+  g_clear_pointer (&message->frame, g_bytes_unref);
   *message = (Message){ 0 };
 }
 

@@ -77,7 +77,7 @@ typedef struct
 } MessageConstant;
 
 /* One message. Made with designated initialisers it borrows everything; a decoded one owns its
- * arrays, its value and `header`, into which its texts point, and is cleared with message_clear. */
+ * arrays, its value and `frame`, into which its texts point, and is cleared with message_clear. */
 typedef struct
 {
   MessageKind kind;
@@ -95,7 +95,7 @@ typedef struct
   GArray *holds;     /* of MessageHold */
   GArray *numbers;   /* of guint64 */
   GArray *constants; /* of MessageConstant */
-  GVariant *header;
+  GBytes *frame;
 } Message;
 
 #define MESSAGE_ERROR (message_error_quark ())

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* GVariant's serialised form, little-endian, written and read item by item along a type string: for
+ * what has lists and texts in it, which a record (record.h) has not. Types: b u t d s, tuples and
+ * arrays of these. Pure; one thread per Packer or Unpacker. */
+#pragma once
+
+#include <glib.h>
+
+#define PACK_DEPTH_MAX 8 /* containers in each other */
+
+typedef struct
+{
+  const char *elements; /* array: the type of its elements; NULL: a tuple */
+  const char *next;     /* the type of the next item */
+  gsize start;          /* where it begins */
+  gsize end;            /* Unpacker: where its items end */
+  gsize stop;           /* Unpacker: where it ends, its table of ends included */
+  gsize table;          /* Unpacker: where the next end is written down */
+  gsize size;           /* of a tuple of fixed size; else 0 */
+  guint width;          /* of one end */
+  guint n_ends;         /* Packer: where its ends begin among all */
+} PackLevel;
+
+/* ---- writing ---- */
+
+typedef struct
+{
+  GByteArray *bytes; /* what is written, after what stood there before */
+  gsize origin;
+  PackLevel levels[PACK_DEPTH_MAX];
+  guint depth;
+  gsize few[16], *ends; /* ends of items that are not written yet */
+  guint n_ends, ends_max;
+} Packer;
+
+/* Appends a tuple of this type to `bytes` (borrowed until pack_end), whose length must be a
+ * multiple of 8. The items follow in the order of the type; a wrong one aborts. */
+void pack_begin (Packer *packer, GByteArray *bytes, const char *type);
+void pack_bool (Packer *packer, gboolean value);
+void pack_u32 (Packer *packer, guint32 value);
+void pack_u64 (Packer *packer, guint64 value);
+void pack_double (Packer *packer, double value);
+void pack_text (Packer *packer, const char *value); /* valid UTF-8 */
+/* The next item is a tuple or an array; its own items follow until pack_close. */
+void pack_open (Packer *packer);
+void pack_close (Packer *packer);
+void pack_end (Packer *packer);
+
+/* ---- reading ---- */
+
+typedef struct
+{
+  const guint8 *data;
+  gsize at;
+  PackLevel levels[PACK_DEPTH_MAX];
+  guint depth;
+  gboolean failed; /* sticky: what is read from then on is zero or empty */
+} Unpacker;
+
+/* Reads a tuple of this type, trusting nothing: whatever is not in normal form fails. `data` is
+ * borrowed as long as the texts are used. */
+void unpack_begin (Unpacker *unpacker, const char *type, const guint8 *data, gsize size);
+gboolean unpack_bool (Unpacker *unpacker);
+guint32 unpack_u32 (Unpacker *unpacker);
+guint64 unpack_u64 (Unpacker *unpacker);
+double unpack_double (Unpacker *unpacker);
+const char *unpack_text (Unpacker *unpacker); /* points into the data */
+void unpack_open (Unpacker *unpacker);
+/* TRUE: the open array has one more element. */
+gboolean unpack_more (Unpacker *unpacker);
+void unpack_close (Unpacker *unpacker);
+/* TRUE: all was read and all was well. */
+gboolean unpack_end (Unpacker *unpacker);

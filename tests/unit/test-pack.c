@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The hand-written serialisation against GLib's: random types, random values, random damage. */
+#include "config.h"
+
+#include "pack.h"
+
+#include <string.h>
+
+#define DEPTH_MAX 4
+
+static void
+append_type (GString *type, guint depth)
+{
+  static const char basics[] = "butds";
+  gint kind = g_test_rand_int_range (0, depth >= DEPTH_MAX ? 5 : 8);
+
+  if (kind < 5)
+    g_string_append_c (type, basics[kind]);
+  else if (kind < 7)
+    {
+      g_string_append_c (type, 'a');
+      append_type (type, depth + 1);
+    }
+  else
+    {
+      g_string_append_c (type, '(');
+      for (gint n = g_test_rand_int_range (0, 5); n > 0; n--)
+        append_type (type, depth + 1);
+      g_string_append_c (type, ')');
+    }
+}
+
+static char *
+random_type (void)
+{
+  GString *type = g_string_new ("(");
+
+  for (gint n = g_test_rand_int_range (0, 6); n > 0; n--)
+    append_type (type, 1);
+  g_string_append_c (type, ')');
+  return g_string_free (type, FALSE);
+}
+
+static GVariant *
+random_text (void)
+{
+  gint n = g_test_rand_int_range (0, g_test_rand_bit () ? 8 : 200);
+  g_autofree char *text = g_strnfill ((gsize)n, 'x');
+
+  return g_variant_new_string (text);
+}
+
+static GVariant *
+random_value (const GVariantType *type)
+{
+  GVariantBuilder builder;
+
+  if (g_variant_type_equal (type, G_VARIANT_TYPE_BOOLEAN))
+    return g_variant_new_boolean (g_test_rand_bit ());
+  if (g_variant_type_equal (type, G_VARIANT_TYPE_UINT32))
+    return g_variant_new_uint32 ((guint32)g_test_rand_int ());
+  if (g_variant_type_equal (type, G_VARIANT_TYPE_UINT64))
+    return g_variant_new_uint64 ((guint64)g_test_rand_int () << 20);
+  if (g_variant_type_equal (type, G_VARIANT_TYPE_DOUBLE))
+    return g_variant_new_double (g_test_rand_double ());
+  if (g_variant_type_equal (type, G_VARIANT_TYPE_STRING))
+    return random_text ();
+  g_variant_builder_init (&builder, type);
+  if (g_variant_type_is_array (type))
+    for (gint n = g_test_rand_int_range (0, g_test_rand_bit () ? 4 : 40); n > 0; n--)
+      g_variant_builder_add_value (&builder, random_value (g_variant_type_element (type)));
+  else
+    for (const GVariantType *item = g_variant_type_first (type); item != NULL;
+         item = g_variant_type_next (item))
+      g_variant_builder_add_value (&builder, random_value (item));
+  return g_variant_builder_end (&builder);
+}
+
+/* Reads items of `type` and writes them again. */
+static void copy_items (Unpacker *from, Packer *to, const GVariantType *type);
+
+static void
+copy_item (Unpacker *from, Packer *to, const GVariantType *type)
+{
+  switch (*g_variant_type_peek_string (type))
+    {
+    case 'b':
+      pack_bool (to, unpack_bool (from));
+      break;
+    case 'u':
+      pack_u32 (to, unpack_u32 (from));
+      break;
+    case 't':
+      pack_u64 (to, unpack_u64 (from));
+      break;
+    case 'd':
+      pack_double (to, unpack_double (from));
+      break;
+    case 's':
+      pack_text (to, unpack_text (from));
+      break;
+    default:
+      unpack_open (from);
+      pack_open (to);
+      copy_items (from, to, type);
+      pack_close (to);
+      unpack_close (from);
+    }
+}
+
+static void
+copy_items (Unpacker *from, Packer *to, const GVariantType *type)
+{
+  if (g_variant_type_is_array (type))
+    while (unpack_more (from))
+      copy_item (from, to, g_variant_type_element (type));
+  else
+    for (const GVariantType *item = g_variant_type_first (type); item != NULL;
+         item = g_variant_type_next (item))
+      copy_item (from, to, item);
+}
+
+/* (transfer full, nullable): what was read, written again; NULL: it was not accepted. */
+static GByteArray *
+copy (const char *type, const guint8 *data, gsize size)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  Unpacker from;
+  Packer to;
+
+  unpack_begin (&from, type, data, size);
+  pack_begin (&to, bytes, type);
+  copy_items (&from, &to, G_VARIANT_TYPE (type));
+  pack_end (&to);
+  return unpack_end (&from) ? g_steal_pointer (&bytes) : NULL;
+}
+
+/* (transfer full): little-endian, in memory that ends where the value ends. */
+static guint8 *
+serialise (GVariant *value, gsize *size)
+{
+  g_autoptr (GVariant) little
+      = G_BYTE_ORDER == G_BIG_ENDIAN ? g_variant_byteswap (value) : g_variant_ref (value);
+  guint8 *data;
+
+  *size = g_variant_get_size (little);
+  data = g_malloc (*size);
+  g_variant_store (little, data);
+  return data;
+}
+
+static void
+test_the_bytes_are_the_librarys (void)
+{
+  for (guint i = 0; i < 20000; i++)
+    {
+      g_autofree char *type = random_type ();
+      g_autoptr (GVariant) value = g_variant_ref_sink (random_value (G_VARIANT_TYPE (type)));
+      gsize size;
+      g_autofree guint8 *data = serialise (value, &size);
+      g_autoptr (GByteArray) again = copy (type, data, size);
+
+      g_assert_nonnull (again);
+      g_assert_cmpmem (again->data, again->len, data, size);
+    }
+}
+
+static gboolean
+library_accepts (const char *type, const guint8 *data, gsize size)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (data, size);
+  g_autoptr (GVariant) value
+      = g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (type), bytes, FALSE));
+
+  return g_variant_is_normal_form (value);
+}
+
+/* What is accepted is in normal form, so it is written again as it was. */
+static void
+test_damage_is_refused (void)
+{
+  guint refused = 0;
+
+  for (guint i = 0; i < 40000; i++)
+    {
+      g_autofree char *type = random_type ();
+      g_autoptr (GVariant) value = g_variant_ref_sink (random_value (G_VARIANT_TYPE (type)));
+      gsize size;
+      g_autofree guint8 *data = serialise (value, &size);
+
+      for (gint n = g_test_rand_int_range (1, 4); n > 0 && size > 0; n--)
+        data[g_test_rand_int_range (0, (gint)size)]
+            = (guint8)(g_test_rand_bit () ? g_test_rand_int () : g_test_rand_int_range (0, 9));
+      if (g_test_rand_int_range (0, 4) == 0)
+        size = (gsize)g_test_rand_int_range (0, (gint)size + 1);
+
+      g_autofree guint8 *tight = g_memdup2 (data, size);
+      g_autoptr (GByteArray) again = copy (type, tight, size);
+
+      refused += again == NULL;
+      if (again != NULL)
+        g_assert_cmpmem (again->data, again->len, data, size);
+      /* The library takes no bytes at all for a default value. */
+      g_assert_true (G_BYTE_ORDER == G_BIG_ENDIAN || size == 0
+                     || (again != NULL) == library_accepts (type, data, size));
+    }
+  g_assert_cmpuint (refused, >, 5000);
+}
+
+static void
+test_it_follows_what_stands_before_it (void)
+{
+  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  Packer packer;
+  Unpacker unpacker;
+
+  g_byte_array_append (bytes, (const guint8 *)"12345678", 8);
+  pack_begin (&packer, bytes, "(ut)");
+  pack_u32 (&packer, 7);
+  pack_u64 (&packer, 8);
+  pack_end (&packer);
+
+  g_assert_cmpuint (bytes->len, ==, 24);
+  unpack_begin (&unpacker, "(ut)", bytes->data + 8, 16);
+  g_assert_cmpuint (unpack_u32 (&unpacker), ==, 7);
+  g_assert_cmpuint (unpack_u64 (&unpacker), ==, 8);
+  g_assert_true (unpack_end (&unpacker));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/pack/the-bytes-are-the-librarys", test_the_bytes_are_the_librarys);
+  g_test_add_func ("/pack/damage-is-refused", test_damage_is_refused);
+  g_test_add_func ("/pack/it-follows-what-stands-before-it", test_it_follows_what_stands_before_it);
+  return g_test_run ();
+}
