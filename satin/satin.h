@@ -222,8 +222,12 @@ enum SatinTake_
 #define SATIN_UNLIKELY_(x) __builtin_expect (!!(x), 0)
 
 /* Relaxed atomic accesses to what other threads look at too. GCC takes its __atomic functions for
- * calls that may touch any memory, which would keep results and arguments out of registers. */
-#ifdef __SANITIZE_THREAD__
+ * calls that may touch any memory, which would keep results and arguments out of registers; those
+ * who look at each access (a sanitizer, a test of all interleavings) get them. */
+#if defined(__SANITIZE_THREAD__) || defined(SATIN_STEPS_)
+#define SATIN_WATCHED_
+#endif
+#ifdef SATIN_WATCHED_
 #define SATIN_LOOK_(x) __atomic_load_n (&(x), __ATOMIC_RELAXED)
 #define SATIN_WRITE_(x, value) __atomic_store_n (&(x), value, __ATOMIC_RELAXED)
 #else
@@ -241,7 +245,7 @@ satin_guard_ (SatinStack_ *stack)
 SATIN_INLINE_ void
 satin_write_head_ (SatinSlot_ *slot, const SatinJob *job, SatinSlot_ *parent)
 {
-#ifdef __SANITIZE_THREAD__
+#ifdef SATIN_WATCHED_
   slot->job = job;
   SATIN_WRITE_ (slot->parent, (uint32_t)(uintptr_t)parent);
   SATIN_WRITE_ (slot->state, (uint32_t)SATIN_READY_);

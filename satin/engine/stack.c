@@ -9,7 +9,11 @@
 
 #define TAIL_BITS 24
 #define TAIL_MASK ((G_GUINT64_CONSTANT (1) << TAIL_BITS) - 1)
+#ifdef SATIN_PLANT_NO_TAG /* a bug on purpose: tests/unit/test-deque.c has to find it */
+#define TAG_ONE G_GUINT64_CONSTANT (0)
+#else
 #define TAG_ONE (G_GUINT64_CONSTANT (1) << TAIL_BITS)
+#endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STACK_SLOTS_MAX \
@@ -255,6 +259,25 @@ stack_has_ready (Stack *victim)
   return slot < split;
 }
 
+#ifdef SATIN_PLANT_CLAIM_FIRST /* a bug on purpose: the claim comes before the look */
+SatinSlot_ *
+stack_claim (Stack *victim, gboolean *dry)
+{
+  for (;;)
+    {
+      guint64 tt = __atomic_load_n (&victim->tt, __ATOMIC_SEQ_CST);
+      SatinSlot_ *slot = tail_of (victim, tt);
+
+      *dry = slot >= __atomic_load_n (&victim->split, __ATOMIC_SEQ_CST);
+      if (*dry
+          || !__atomic_compare_exchange_n (&victim->tt, &tt, tt + 1, FALSE, __ATOMIC_SEQ_CST,
+                                           __ATOMIC_RELAXED))
+        return NULL;
+      if (slot_state (slot) == SLOT_READY)
+        return slot;
+    }
+}
+#else
 SatinSlot_ *
 stack_claim (Stack *victim, gboolean *dry)
 {
@@ -276,3 +299,4 @@ stack_claim (Stack *victim, gboolean *dry)
   *dry = slot == split;
   return slot < split ? slot : NULL;
 }
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Included before everything else (-include) into the files whose atomic accesses are to be taken
+ * in every order: each access becomes a step at which another thread may go first, and what it read
+ * is noted. See test-deque.c. */
+#pragma once
+
+#include <stdint.h>
+
+#define SATIN_STEPS_ /* satin.h: plain atomic functions, please */
+
+/* Before an access; and after it, what was seen. */
+void steps_point (void);
+void steps_saw (uint64_t value);
+
+#define STEPS_SAW_(type, expression) \
+  __extension__({ \
+    steps_point (); \
+    type steps_value_ = (expression); \
+    steps_saw ((uint64_t)(uintptr_t)steps_value_); \
+    steps_value_; \
+  })
+
+#define __atomic_load_n(p, order) STEPS_SAW_ (__typeof__ (*(p) + 0), __atomic_load_n (p, order))
+#define __atomic_exchange_n(p, v, order) \
+  STEPS_SAW_ (__typeof__ (*(p) + 0), __atomic_exchange_n (p, v, order))
+#define __atomic_fetch_or(p, v, order) \
+  STEPS_SAW_ (__typeof__ (*(p) + 0), __atomic_fetch_or (p, v, order))
+#define __atomic_fetch_add(p, v, order) \
+  STEPS_SAW_ (__typeof__ (*(p) + 0), __atomic_fetch_add (p, v, order))
+#define __atomic_compare_exchange_n(p, expected, v, weak, order, failure) \
+  STEPS_SAW_ (int, __atomic_compare_exchange_n (p, expected, v, weak, order, failure))
+#define __atomic_store_n(p, v, order) (steps_point (), __atomic_store_n (p, v, order))
