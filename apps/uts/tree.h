@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+G_BEGIN_DECLS
+
 typedef enum
 {
   UTS_BINOMIAL,
@@ -62,3 +64,5 @@ uts_add (UtsCounts *sum, const UtsCounts *part)
  * options, which change that tree or the default one. FALSE: `sentence` (of `size` bytes) says what
  * is wrong. */
 gboolean uts_parse (int argc, char **argv, UtsTree *tree, char *sentence, size_t size);
+
+G_END_DECLS

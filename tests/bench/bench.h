@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the benchmark's programs share: the command line, the clock, the line that they print, and
+ * the work of one node of each kernel. Every runtime does the same work with the same functions;
+ * only how a child is started and awaited differs.
+ *
+ * A program is called as PROGRAM KERNEL ARGUMENT and prints one line: seconds, result, and the
+ * greatest resident memory in KiB. */
+#pragma once
+
+#include "integrate/simpson.h"
+#include "uts/tree.h"
+
+G_BEGIN_DECLS
+
+typedef struct
+{
+  const char *kernel; /* "fib", "nqueens", "uts", "integrate" */
+  int32_t n;          /* of fib and nqueens */
+  UtsTree tree;
+  double epsilon; /* of integrate */
+} BenchWork;
+
+#define BENCH_RESULT_MAX 128
+
+/* Reads KERNEL ARGUMENT. Ends the program with a sentence and exit code 2 when it is not known. */
+BenchWork bench_work (const char *kernel, const char *argument);
+
+/* Seconds of the monotonic clock. */
+double bench_now (void);
+
+void bench_show_number (char *result, int64_t number);
+void bench_show_counts (char *result, const UtsCounts *counts);
+void bench_show_double (char *result, double value);
+
+/* Prints the line. */
+void bench_print (double seconds, const char *result);
+
+/* main () of the programs without Satin: `compute` writes what it found to `result`
+ * (BENCH_RESULT_MAX bytes). It runs on a C stack deep enough for every tree. With --twice it runs
+ * in two processes at once, and the time is until both are done. */
+int bench_main (int argc, char **argv, void (*compute) (const BenchWork *work, char *result));
+
+/* The interval of `integrate`. */
+static inline Piece
+bench_piece (void)
+{
+  return piece_new (0, 250000, integrand (0), integrand (250000));
+}
+
+/* The first `row` rows of a chess board: in which column each has its queen. */
+SATIN_RECORD (Board, (uint8_t, at, 16))
+
+static inline gboolean
+board_is_free (const Board *board, int row, int column)
+{
+  for (int i = 0; i < row; i++)
+    {
+      int other = board->at[i];
+
+      if (other == column || other == column - (row - i) || other == column + (row - i))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+G_END_DECLS

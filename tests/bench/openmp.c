@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kernels with the tasks of OpenMP. OMP_NUM_THREADS says how many threads. */
+#include "bench.h"
+
+static int64_t
+fib (int32_t n)
+{
+  int64_t x, y;
+
+  if (n < 2)
+    return n;
+#pragma omp task shared(x)
+  x = fib (n - 1);
+#pragma omp task shared(y)
+  y = fib (n - 2);
+#pragma omp taskwait
+  return x + y;
+}
+
+static int64_t
+nqueens (int32_t n, int32_t row, Board board)
+{
+  int64_t counts[16], total = 0;
+  int children = 0;
+
+  if (row == n)
+    return 1;
+  for (int32_t column = 0; column < n; column++)
+    if (board_is_free (&board, row, column))
+      {
+        Board child = board;
+        int64_t *count = &counts[children++];
+
+        child.at[row] = (uint8_t)column;
+#pragma omp task firstprivate(child, count)
+        *count = nqueens (n, row + 1, child);
+      }
+#pragma omp taskwait
+  for (int i = 0; i < children; i++)
+    total += counts[i];
+  return total;
+}
+
+static UtsCounts
+uts (const UtsTree *tree, UtsNode node)
+{
+  int n = uts_children (tree, &node);
+  UtsCounts sum = { 1, n == 0, node.depth };
+
+  if (n == 0)
+    return sum;
+
+  UtsCounts *parts = g_newa (UtsCounts, n);
+  for (int i = 0; i < n; i++)
+    {
+      UtsNode child = uts_child (tree, &node, i);
+
+#pragma omp task firstprivate(child, i)
+      parts[i] = uts (tree, child);
+    }
+#pragma omp taskwait
+  for (int i = 0; i < n; i++)
+    uts_add (&sum, &parts[i]);
+  return sum;
+}
+
+static double
+integrate (Piece piece, double epsilon)
+{
+  Piece left, right;
+  double value, x, y;
+
+  if (piece_halve (&piece, epsilon, &left, &right, &value))
+    return value;
+#pragma omp task shared(x) firstprivate(left)
+  x = integrate (left, epsilon);
+#pragma omp task shared(y) firstprivate(right)
+  y = integrate (right, epsilon);
+#pragma omp taskwait
+  return x + y;
+}
+
+static void
+compute (const BenchWork *work, char *result)
+{
+#pragma omp parallel
+#pragma omp single
+  {
+    if (strcmp (work->kernel, "fib") == 0)
+      bench_show_number (result, fib (work->n));
+    else if (strcmp (work->kernel, "nqueens") == 0)
+      bench_show_number (result, nqueens (work->n, 0, (Board){ { 0 } }));
+    else if (strcmp (work->kernel, "uts") == 0)
+      {
+        UtsCounts counts = uts (&work->tree, uts_root (&work->tree));
+
+        bench_show_counts (result, &counts);
+      }
+    else if (strcmp (work->kernel, "integrate") == 0)
+      bench_show_double (result, integrate (bench_piece (), work->epsilon));
+  }
+}
+
+int
+main (int argc, char **argv)
+{
+  return bench_main (argc, argv, compute);
+}
