@@ -210,6 +210,16 @@ wait_for_round (Scribe *scribe, ScribeRound *round)
   return !scribe->is_ending;
 }
 
+static void
+note_cpu (Scribe *scribe)
+{
+  struct timespec used;
+  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &used);
+  pthread_mutex_lock (&scribe->lock);
+  scribe->stats.cpu_us = (guint64)used.tv_sec * G_USEC_PER_SEC + (guint64)used.tv_nsec / 1000;
+  pthread_mutex_unlock (&scribe->lock);
+}
+
 static gpointer
 scribe_run (gpointer data)
 {
@@ -223,6 +233,7 @@ scribe_run (gpointer data)
       pthread_mutex_unlock (&scribe->lock);
       round.is_tick = round.is_tick && goes_on;
       do_round (scribe, &round);
+      note_cpu (scribe);
     }
   return NULL;
 }

@@ -90,6 +90,7 @@ typedef struct
   guint64 generation;  /* last published; 0: none */
   gint64 published_us; /* g_get_monotonic_time of the last publication */
   guint64 bytes;       /* size of the last published file */
+  guint64 cpu_us;      /* CPU of the scribe's thread */
   double done;         /* sum of the weights of the rows: share of the whole tree, 0 … 1 */
 } ScribeStats;
 void scribe_stats (Scribe *scribe, ScribeStats *stats);

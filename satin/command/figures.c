@@ -29,6 +29,8 @@ static const Figure figures[] = {
   { "steals_remote", ADDED }, { "saves", ADDED },
   { "saved_rows", ADDED },    { "checkpoint_bytes", LARGEST },
   { "crashes", SEEN },        { "work_s", ADDED },
+  { "cpu_s", ADDED },         { "driver_s", ADDED },
+  { "scribe_s", ADDED },      { "scan_s", ADDED },
   { "lost_s", ADDED },        { "redone_s", ADDED },
   { "salvaged_s", ADDED },
 };

@@ -302,6 +302,7 @@ engine_stats (Engine *engine, EngineStats *stats)
       stats->work_us += relaxed (&stack->work_us);
     }
   stats->jobs_reused = relaxed (&engine->jobs_reused);
+  stats->scan_us = relaxed (&engine->scan_ns) / 1000;
   stats->steals_local = relaxed (&engine->steals_local);
   stats->lent = relaxed (&engine->lent);
   pthread_mutex_lock (&engine->lock);

@@ -7,6 +7,8 @@
 #include "record.h"
 #include "stack.h"
 
+#include <time.h>
+
 /* A job of another node's that runs here: what engine_run gave. Its slot looks to the engine like
  * one of a stack. */
 struct Held
@@ -83,7 +85,7 @@ struct Engine
   pthread_mutex_t mail_lock;
   GQueue mail; /* of EngineEvent */
 
-  guint64 steals_local, lent, jobs_reused; /* atomic */
+  guint64 steals_local, lent, jobs_reused, scan_ns; /* atomic */
   guint32 random;                          /* driver */
 };
 
@@ -112,6 +114,16 @@ random_next (guint32 *state)
   x ^= x >> 17;
   x ^= x << 5;
   return *state = x;
+}
+
+/* CPU that this thread has used. */
+static inline guint64
+clock_thread_ns (void)
+{
+  struct timespec used;
+
+  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &used);
+  return (guint64)used.tv_sec * 1000000000 + (guint64)used.tv_nsec;
 }
 
 static inline guint64

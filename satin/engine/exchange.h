@@ -130,6 +130,7 @@ typedef struct
   guint64 lent;         /* taken by engine_lend */
   guint64 parked_max;   /* most stacks parked at one time */
   guint64 work_us;      /* time in jobs, all seats */
+  guint64 scan_us;      /* CPU of the scans, all stacks */
 } EngineStats;
 
 /* May be called at any time; exact once nothing runs. */

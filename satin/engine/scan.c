@@ -123,6 +123,7 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
   Engine *engine = stack->engine;
   EngineEvent event = { .kind = ENGINE_ROWS };
   Scan scan = { .stack = stack, .whole = whole };
+  guint64 began_ns = clock_thread_ns ();
   gboolean last;
 
   scan.rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
@@ -131,6 +132,7 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
   __atomic_store_n (&stack->share_ppb, (guint64)(scan.finished * 1e9), __ATOMIC_RELAXED);
   event.rows = scan.rows;
   mailbox_raise (engine, &event);
+  __atomic_fetch_add (&engine->scan_ns, clock_thread_ns () - began_ns, __ATOMIC_RELAXED);
   pthread_mutex_lock (&engine->lock);
   last = seat_scan_served (stack);
   pthread_mutex_unlock (&engine->lock);

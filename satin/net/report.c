@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static void
@@ -88,6 +89,22 @@ append_count (GString *json, const char *name, guint64 value)
   g_string_append_printf (json, ",\"%s\":%" G_GUINT64_FORMAT, name, value);
 }
 
+static void
+append_seconds (GString *json, const char *name, double value)
+{
+  g_string_append_printf (json, ",\"%s\":", name);
+  append_number (json, value);
+}
+
+/* CPU seconds on one of the kernel's clocks: of this process, or of this thread, the driver's. */
+static double
+cpu_s (clockid_t clock)
+{
+  struct timespec used;
+  clock_gettime (clock, &used);
+  return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
+}
+
 static char *
 stats_text (Driver *driver)
 {
@@ -112,8 +129,11 @@ stats_text (Driver *driver)
   append_count (json, "saved_rows", scribe.saved_rows);
   append_count (json, "checkpoint_bytes", scribe.bytes);
   append_count (json, "crashes", node.crashes);
-  g_string_append (json, ",\"work_s\":");
-  append_number (json, (double)engine.work_us / 1e6);
+  append_seconds (json, "work_s", (double)engine.work_us / 1e6);
+  append_seconds (json, "cpu_s", cpu_s (CLOCK_PROCESS_CPUTIME_ID));
+  append_seconds (json, "driver_s", cpu_s (CLOCK_THREAD_CPUTIME_ID));
+  append_seconds (json, "scribe_s", (double)scribe.cpu_us / 1e6);
+  append_seconds (json, "scan_s", (double)engine.scan_us / 1e6);
   g_string_append (json, ",\"lost_s\":null,\"redone_s\":null,\"salvaged_s\":null");
   if (!driver->config.solo)
     g_string_append_printf (json, ",\"id\":\"%s\",\"pid\":%d,\"master\":%s",

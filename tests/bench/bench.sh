@@ -3,12 +3,13 @@
 # make bench: runs every measure in interleaved rounds, prints a table, writes bench.json. See tests/bench/README.
 #   BENCH_BUILD   the build folder with bin/ and tests/bench/
 #   BENCH_OUT     where bench.json goes
-#   ROUNDS, ONLY  as in README
+#   ROUNDS, ONLY, IDLE_S  as in README
 set -u
 : "${BENCH_BUILD:?}" "${BENCH_OUT:?}"
-ROUNDS=${ROUNDS:-7} ONLY=${ONLY:-}
+ROUNDS=${ROUNDS:-7} ONLY=${ONLY:-} IDLE_S=${IDLE_S:-60}
 here=$(dirname "$0")
 bin=$BENCH_BUILD/tests/bench satin=$BENCH_BUILD/bin/satin
+limit_s=300   # the longest that one run may take
 settle_ms=300 # until the other node of a run is there and hungry
 work=$(mktemp -d "${TMPDIR:-/tmp}/satin-bench-XXXXXX")
 export XDG_STATE_HOME=$work/state
@@ -52,50 +53,60 @@ plan ()
   planned "$bench|$runtime|$workers|$processes" || plans+=("$bench|$runtime|$workers|$processes|$rounds")
 }
 
+# Something did not work: said at the end, and the rest goes on.
+failed () # WORDS
+{
+  echo "FAILED: $1" >>"$work/warnings"
+  say
+  echo "bench: $1" >&2
+}
+
 # Runs one: prints what the program prints.
 start () # BENCH RUNTIME WORKERS PROCESSES
 {
   local kernel=${1%% *} argument=${1#* } runtime=$2 workers=$3 processes=$4
   case $runtime-$processes in
-    serial-1) "$bin/serial" "$kernel" "$argument" ;;
-    serial-twice-*) "$bin/serial" "$kernel" "$argument" --twice ;;
-    openmp-*) OMP_NUM_THREADS=$workers OMP_STACKSIZE=256M "$bin/openmp" "$kernel" "$argument" ;;
-    tbb-*) BENCH_WORKERS=$workers "$bin/tbb" "$kernel" "$argument" ;;
-    satin-1) "$bin/satin" "$kernel" "$argument" --workers "$workers" ;;
-    satin-*) "$satin" run -n "$processes" -w "$((workers / processes))" -- "$bin/satin" "$kernel" "$argument" $settle_ms ;;
+    serial-1) limited "$bin/serial" "$kernel" "$argument" ;;
+    serial-twice-*) limited "$bin/serial" "$kernel" "$argument" --twice ;;
+    openmp-*) OMP_NUM_THREADS=$workers OMP_STACKSIZE=256M limited "$bin/openmp" "$kernel" "$argument" ;;
+    tbb-*) BENCH_WORKERS=$workers limited "$bin/tbb" "$kernel" "$argument" ;;
+    satin-1) limited "$bin/satin" "$kernel" "$argument" --workers "$workers" ;;
+    satin-*)
+      limited "$satin" run -n "$processes" -w "$((workers / processes))" -- "$bin/satin" "$kernel" "$argument" $settle_ms
+      ;;
   esac
 }
+limited () { timeout "$limit_s" "$@"; }
 
 # The results of a bench are the same for all runtimes; spawn and call compute what fib does.
 declare -A results
-check () # BENCH RUNTIME RESULT
+same () # BENCH RESULT
 {
   local bench=${1/fibcall/fib}
-  [ "${results[$bench]:=$3}" = "$3" ] && return 0
-  echo "bench: $1 with $2 gives '$3' and not '${results[$bench]}'" >&2
-  exit 1
+  [ "${results[$bench]:=$2}" = "$2" ]
 }
 
 # What is being done, on a line that the next one replaces; for people only.
 say () # [WORDS]
 {
-  [ -t 2 ] && printf '\r%-70s\r%s' '' "${1-}" >&2
+  [ ! -t 2 ] || printf '\r%-70s\r%s' '' "${1-}" >&2
 }
 
 rounds_of_all ()
 {
-  local round one bench runtime workers processes rounds line seconds result _
+  local round i bench runtime workers processes rounds line seconds result _
   for ((round = 1; round <= ROUNDS; round++)); do
-    for one in ${plans[@]+"${plans[@]}"}; do
-      IFS='|' read -r bench runtime workers processes rounds <<<"$one"
+    for i in "${!plans[@]}"; do
+      IFS='|' read -r bench runtime workers processes rounds <<<"${plans[i]}"
       [ "$round" -le "$rounds" ] || continue
       say "round $round of $ROUNDS: $bench, $runtime, $workers, $processes"
       if ! line=$(start "$bench" "$runtime" "$workers" "$processes"); then
-        echo "bench: $bench with $runtime failed" >&2
-        exit 1
+        failed "$bench with $runtime, $workers workers, $processes processes"
+        unset "plans[i]"
+        continue
       fi
       read -r seconds result _ <<<"$line"
-      check "$bench" "$runtime" "$result"
+      same "$bench" "$result" || failed "$bench with $runtime gives '$result' and not '${results[${bench/fibcall/fib}]}'"
       echo "$bench|$runtime|$workers|$processes|$seconds" >>"$samples"
     done
   done
@@ -129,3 +140,4 @@ calm after
 awk -f "$here/table.awk" -v json="$BENCH_OUT" -v measures="$here/measures" -v figures="$figures" "$samples"
 cat "$work/warnings"
 echo "The times are in $BENCH_OUT."
+! grep -q '^FAILED' "$work/warnings"

@@ -83,8 +83,12 @@ function shown(bound)
   return (substr(bound, 1, 1) == "<" ? "<= " : ">= ") substr(bound, 2)
 }
 
+# The heading only when something stands below it.
 function print_line(what, value, best, must, aim)
 {
+  if (heading != "")
+    print heading
+  heading = ""
   printf "  %-44s %9.4g %9s %9s %9s   %s\n", what, value, best, shown(must), shown(aim), \
          (reached(value, aim) ? "reaches the aim" : reached(value, must) ? "ok" : "MISSED")
 }
@@ -121,7 +125,7 @@ END {
   while ((getline line < measures) > 0)
     {
       if (line ~ /^= /)
-        print substr(line, 3)
+        heading = substr(line, 3)
       else if (split(line, m, FS) == 6)
         print_measure(m)
     }

@@ -13,7 +13,7 @@ ok "no process is left" wait_for $((5 * slow)) no_nodes
 try "$satin" run -n 4 --tcp --stats "$work/stats" -- "$SATIN_BIN/nqueens" 11
 is "four nodes count queens over TCP" "$answer" 2680
 for key in wall_s nodes workers jobs jobs_reused steals_local steals_remote saves saved_rows \
-  checkpoint_bytes crashes work_s lost_s redone_s salvaged_s; do
+  checkpoint_bytes crashes work_s cpu_s driver_s scribe_s scan_s lost_s redone_s salvaged_s; do
   grep -q "\"$key\": *\(null\|[0-9]\)" "$work/stats" || echo "# no $key in the figures"
 done >"$work/missing"
 cat "$work/missing"

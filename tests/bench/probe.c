@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How long a steal takes between two nodes of one worker each, from the thief's request on its way
+ * to the first instruction of the job there. `probe COUNT GAP_US` prints p50 and p99 in
+ * microseconds, the number of samples, and the bytes of request and reply. Between two jobs the
+ * victim gives nothing for GAP_US; so the thief spins or has fallen asleep. The jobs of this
+ * program are no model: they look at clocks and at a page that the processes share. To know when
+ * the thief asked, the program stands between Satin and the C library at the calls that send and
+ * receive. */
+#include "shared.h"
+
+#include <satin.h>
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* What the arguments of a probe begin with: by this its arrival is seen in what is received. */
+#define MARK UINT64_C (0x9e3779b97f4a7c15)
+#define PATIENCE_NS INT64_C (5000000000)
+#define TICK_NS 3000
+
+/* The thief's side of the last exchange. The sockets belong to one thread at a time. */
+static int64_t sent_ns, sent_bytes; /* atomic: the last that was sent */
+static int64_t asked_ns,
+    asked_bytes;              /* atomic: the last that was sent before the last probe came */
+static int64_t arrived_bytes; /* atomic: of the reply that brought it; 0: taken */
+
+static void
+note_sent (size_t bytes)
+{
+  __atomic_store_n (&sent_ns, shared_now (), __ATOMIC_RELAXED);
+  __atomic_store_n (&sent_bytes, (int64_t)bytes, __ATOMIC_RELAXED);
+}
+
+static void
+note_received (const void *data, ssize_t bytes)
+{
+  const uint64_t mark = MARK;
+
+  if (bytes < (ssize_t)sizeof mark || memmem (data, (size_t)bytes, &mark, sizeof mark) == NULL)
+    return;
+  __atomic_store_n (&asked_ns, __atomic_load_n (&sent_ns, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+  __atomic_store_n (&asked_bytes, __atomic_load_n (&sent_bytes, __ATOMIC_RELAXED),
+                    __ATOMIC_RELAXED);
+  __atomic_store_n (&arrived_bytes, (int64_t)bytes, __ATOMIC_RELEASE);
+}
+
+static size_t
+size_of (const struct iovec *vectors, size_t n)
+{
+  size_t bytes = 0;
+
+  for (size_t i = 0; i < n; i++)
+    bytes += vectors[i].iov_len;
+  return bytes;
+}
+
+/* The functions of the C library, found once, before there are threads. */
+static ssize_t (*true_send) (int, const void *, size_t, int);
+static ssize_t (*true_sendmsg) (int, const struct msghdr *, int);
+static ssize_t (*true_write) (int, const void *, size_t);
+static ssize_t (*true_writev) (int, const struct iovec *, int);
+static ssize_t (*true_recv) (int, void *, size_t, int);
+static ssize_t (*true_recvmsg) (int, struct msghdr *, int);
+static ssize_t (*true_read) (int, void *, size_t);
+static ssize_t (*true_readv) (int, const struct iovec *, int);
+
+static void *
+find (const char *name)
+{
+  void *function = dlsym (RTLD_NEXT, name);
+
+  if (function == NULL)
+    abort ();
+  return function;
+}
+
+static void __attribute__ ((constructor)) find_all (void)
+{
+  *(void **)&true_send = find ("send");
+  *(void **)&true_sendmsg = find ("sendmsg");
+  *(void **)&true_write = find ("write");
+  *(void **)&true_writev = find ("writev");
+  *(void **)&true_recv = find ("recv");
+  *(void **)&true_recvmsg = find ("recvmsg");
+  *(void **)&true_read = find ("read");
+  *(void **)&true_readv = find ("readv");
+}
+
+#define EXPORT __attribute__ ((visibility ("default")))
+
+EXPORT ssize_t
+send (int fd, const void *data, size_t bytes, int flags)
+{
+  note_sent (bytes);
+  return true_send (fd, data, bytes, flags);
+}
+
+EXPORT ssize_t
+sendmsg (int fd, const struct msghdr *message, int flags)
+{
+  note_sent (size_of (message->msg_iov, message->msg_iovlen));
+  return true_sendmsg (fd, message, flags);
+}
+
+/* An eventfd is written by 8 bytes; nothing that a node says to another is so short. */
+EXPORT ssize_t
+write (int fd, const void *data, size_t bytes)
+{
+  if (bytes > 8)
+    note_sent (bytes);
+  return true_write (fd, data, bytes);
+}
+
+EXPORT ssize_t
+writev (int fd, const struct iovec *vectors, int n)
+{
+  note_sent (size_of (vectors, (size_t)n));
+  return true_writev (fd, vectors, n);
+}
+
+EXPORT ssize_t
+recv (int fd, void *data, size_t bytes, int flags)
+{
+  ssize_t got = true_recv (fd, data, bytes, flags);
+
+  note_received (data, got);
+  return got;
+}
+
+EXPORT ssize_t
+recvmsg (int fd, struct msghdr *message, int flags)
+{
+  ssize_t got = true_recvmsg (fd, message, flags);
+
+  for (size_t i = 0; got > 0 && i < message->msg_iovlen; i++)
+    note_received (message->msg_iov[i].iov_base, MIN (got, (ssize_t)message->msg_iov[i].iov_len));
+  return got;
+}
+
+EXPORT ssize_t
+read (int fd, void *data, size_t bytes)
+{
+  ssize_t got = true_read (fd, data, bytes);
+
+  note_received (data, got);
+  return got;
+}
+
+EXPORT ssize_t
+readv (int fd, const struct iovec *vectors, int n)
+{
+  ssize_t got = true_readv (fd, vectors, n);
+
+  for (int i = 0; got > 0 && i < n; i++)
+    note_received (vectors[i].iov_base, MIN (got, (ssize_t)vectors[i].iov_len));
+  return got;
+}
+
+static void
+spin (int64_t ns)
+{
+  int64_t until = shared_now () + ns;
+
+  while (shared_now () < until)
+    continue;
+}
+
+/* Keeps its worker busy for a moment, like a small leaf. */
+SATIN_JOB (tick, int32_t, (int32_t, ns))
+{
+  spin (ns);
+  return ns;
+}
+
+/* Keeps the victim's worker busy, with jobs as any program has them, until probe `number` runs
+ * elsewhere. 0: nobody took it. */
+SATIN_JOB (hold, int32_t, (int64_t, number))
+{
+  int64_t until = shared_now () + PATIENCE_NS;
+
+  while (__atomic_load_n (&shared ()->begun, __ATOMIC_ACQUIRE) < number)
+    {
+      if (shared_now () > until)
+        return 0;
+      satin_call (tick, TICK_NS);
+    }
+  return 1;
+}
+
+SATIN_JOB (probe, int32_t, (uint64_t, mark), (int64_t, number), (int32_t, victim))
+{
+  Shared *page = shared ();
+  int64_t bytes = __atomic_exchange_n (&arrived_bytes, 0, __ATOMIC_ACQUIRE);
+
+  if (bytes > 0 && getpid () != victim && page->samples < SHARED_SAMPLES_MAX)
+    {
+      page->took_ns[page->samples++]
+          = shared_now () - __atomic_load_n (&asked_ns, __ATOMIC_RELAXED);
+      page->request_bytes = __atomic_load_n (&asked_bytes, __ATOMIC_RELAXED);
+      page->reply_bytes = bytes;
+    }
+  __atomic_store_n (&page->begun, number, __ATOMIC_RELEASE);
+  return mark == MARK;
+}
+
+SATIN_JOB (steals, int32_t, (int32_t, count), (int32_t, gap_us))
+{
+  int32_t right, held, taken = 0;
+
+  for (int64_t i = 1; i <= count; i++)
+    {
+      spin ((int64_t)gap_us * 1000);
+      satin_spawn (probe, &right, MARK, i, getpid ());
+      satin_spawn (hold, &held, i);
+      satin_sync ();
+      taken += right && held;
+    }
+  return taken;
+}
+
+static int
+probe_main (SatinRun *run, int argc, char **argv)
+{
+  Shared *page = shared ();
+  int32_t taken;
+
+  if (argc != 3)
+    {
+      fprintf (stderr, "usage: probe COUNT GAP_US\n");
+      return 2;
+    }
+  usleep (300000); /* until the other node is there */
+  if (!satin_root (run, steals, &taken, atoi (argv[1]), atoi (argv[2])))
+    return satin_stopped (run);
+  if (page->samples == 0)
+    {
+      fprintf (stderr, "probe: nothing was stolen\n");
+      return 1;
+    }
+  printf ("%.2f %.2f %" PRId64 " %" PRId64 " %" PRId64 "\n",
+          (double)shared_percentile (page->took_ns, page->samples, 0.5) / 1000,
+          (double)shared_percentile (page->took_ns, page->samples, 0.99) / 1000, page->samples,
+          page->request_bytes, page->reply_bytes);
+  return 0;
+}
+
+SATIN_APP ("probe", "COUNT GAP_US", probe_main, &tick_job, &hold_job, &probe_job, &steals_job)
