@@ -144,6 +144,7 @@ end_threads (Engine *engine)
   __atomic_store_n (&engine->ending, TRUE, __ATOMIC_SEQ_CST);
   for (guint i = 0; i < engine->n_stacks; i++)
     pthread_cond_signal (&engine->stacks[i]->cond);
+  seat_rouse (engine);
   pthread_mutex_unlock (&engine->lock);
   for (guint i = 0; i < engine->n_stacks; i++)
     pthread_join (engine->stacks[i]->thread, NULL);
@@ -253,6 +254,7 @@ engine_halt (Engine *engine)
   engine->halting = TRUE;
   for (guint i = 0; i < engine->n_stacks; i++)
     pthread_cond_signal (&engine->stacks[i]->cond);
+  seat_rouse (engine);
   pthread_mutex_unlock (&engine->lock);
 }
 
@@ -273,6 +275,12 @@ engine_best (Engine *engine, guint best)
   (void)engine;
   g_assert (object != NULL);
   return best_encode (object);
+}
+
+gboolean
+engine_is_roused (Engine *engine)
+{
+  return __atomic_load_n (&engine->roused, __ATOMIC_ACQUIRE); /* pairs with seat_rouse */
 }
 
 gboolean

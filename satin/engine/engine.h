@@ -57,6 +57,8 @@ struct Engine
   GQueue ready;           /* of Stack: can go on, want a seat */
   GQueue asleep;          /* of Stack: empty, the latest first */
   guint n_ready, n_inbox; /* atomic copies of the lengths */
+  Stack *idler;           /* in config.idle, has no seat; NULL: none */
+  gboolean roused;        /* atomic: the idler is to come back */
   guint owed;             /* atomic: the driver is to be told of public work */
   guint busy;             /* atomic: stacks that have a seat and a job */
   guint hungry_said;
@@ -83,7 +85,8 @@ struct Engine
 
   /* what the driver has not yet read */
   pthread_mutex_t mail_lock;
-  GQueue mail; /* of EngineEvent */
+  GQueue mail;   /* of EngineEvent */
+  gboolean told; /* wake was called since the mailbox was last empty */
 
   guint64 steals_local, lent, jobs_reused, scan_ns; /* atomic */
   guint32 random;                          /* driver */
@@ -103,6 +106,10 @@ guint engine_job_index (Engine *engine, const SatinJob *job);
 
 /* Raises an event; takes over what it points to. Any thread, no lock held but engine->lock. */
 void mailbox_raise (Engine *engine, const EngineEvent *event);
+/* The same, but wake waits for mailbox_tell: the caller may be about to drive itself. */
+void mailbox_raise_quietly (Engine *engine, const EngineEvent *event);
+/* Calls wake if something was raised quietly. */
+void mailbox_tell (Engine *engine);
 gboolean mailbox_next (Engine *engine, EngineEvent *event);
 
 static inline guint32

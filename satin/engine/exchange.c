@@ -216,7 +216,7 @@ engine_back (Engine *engine, guint64 loan)
     }
   pthread_mutex_lock (&engine->lock);
   inbox_add (engine, away.held);
-  seat_dispatch (engine, 1);
+  seat_feed (engine);
   pthread_mutex_unlock (&engine->lock);
   return TRUE;
 }
@@ -268,7 +268,7 @@ engine_run (Engine *engine, guint64 number, const Loan *loan)
   g_hash_table_insert (engine->held, &held->number, held);
   inbox_add (engine, held);
   engine->hungry_said = 0;
-  seat_dispatch (engine, 1);
+  seat_feed (engine);
   pthread_mutex_unlock (&engine->lock);
   return TRUE;
 }

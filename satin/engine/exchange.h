@@ -20,8 +20,13 @@ typedef struct
   guint stacks_max;  /* stacks in all, running and parked; 0: the default */
   Stems *stems;      /* borrowed */
   guint64 seed;
-  void (*wake) (void *data); /* called from any thread when the mailbox stops being empty */
-  void *wake_data;
+  void (*wake) (void *data); /* called from any thread when the mailbox stops being empty, and when
+                                engine_is_roused becomes TRUE */
+  /* NULL, or what a worker without work does in place of sleeping, on its own thread: drive, that
+   * is make the calls below, until engine_is_roused; for look_us at most if that is not 0. FALSE:
+   * it cannot now, and the worker sleeps. One worker at a time. */
+  gboolean (*idle) (void *data, gint64 look_us);
+  void *data; /* of both */
 } EngineConfig;
 
 #define ENGINE_WORKERS_MAX 1024
@@ -118,6 +123,9 @@ void engine_halt (Engine *engine);
 gboolean engine_improve (Engine *engine, guint best, GBytes *value);
 /* (transfer full): the present encoding of BEST `best`. */
 GBytes *engine_best (Engine *engine, guint best);
+
+/* The worker that is in config.idle has something else to do. */
+gboolean engine_is_roused (Engine *engine);
 
 /* Takes the oldest event out of the mailbox. FALSE: empty. Clear it with engine_event_clear. */
 gboolean engine_next_event (Engine *engine, EngineEvent *event);

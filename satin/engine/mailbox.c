@@ -5,17 +5,37 @@
 
 #include "engine.h"
 
+static void
+push (Engine *engine, const EngineEvent *event, gboolean quietly)
+{
+  gboolean tell;
+
+  pthread_mutex_lock (&engine->mail_lock);
+  if (event != NULL)
+    g_queue_push_tail (&engine->mail, g_memdup2 (event, sizeof *event));
+  tell = !quietly && !engine->told && !g_queue_is_empty (&engine->mail);
+  engine->told = engine->told || tell;
+  pthread_mutex_unlock (&engine->mail_lock);
+  if (tell && engine->config.wake != NULL)
+    engine->config.wake (engine->config.data);
+}
+
 void
 mailbox_raise (Engine *engine, const EngineEvent *event)
 {
-  gboolean was_empty;
+  push (engine, event, FALSE);
+}
 
-  pthread_mutex_lock (&engine->mail_lock);
-  was_empty = g_queue_is_empty (&engine->mail);
-  g_queue_push_tail (&engine->mail, g_memdup2 (event, sizeof *event));
-  pthread_mutex_unlock (&engine->mail_lock);
-  if (was_empty && engine->config.wake != NULL)
-    engine->config.wake (engine->config.wake_data);
+void
+mailbox_raise_quietly (Engine *engine, const EngineEvent *event)
+{
+  push (engine, event, TRUE);
+}
+
+void
+mailbox_tell (Engine *engine)
+{
+  push (engine, NULL, FALSE);
 }
 
 gboolean
@@ -25,6 +45,8 @@ mailbox_next (Engine *engine, EngineEvent *event)
 
   pthread_mutex_lock (&engine->mail_lock);
   next = g_queue_pop_head (&engine->mail);
+  if (next == NULL)
+    engine->told = FALSE;
   pthread_mutex_unlock (&engine->mail_lock);
   if (next == NULL)
     return FALSE;

@@ -26,10 +26,40 @@ seat_engine_ends (Engine *engine)
   return __atomic_load_n (&engine->ending, __ATOMIC_RELAXED);
 }
 
-static Stack *
-empty_stack (Engine *engine)
+void
+seat_rouse (Engine *engine)
 {
-  Stack *stack = g_queue_pop_head (&engine->asleep);
+  if (engine->idler == NULL)
+    return;
+  __atomic_store_n (&engine->roused, TRUE, __ATOMIC_RELEASE); /* pairs with engine_is_roused */
+  if (engine->config.wake != NULL)
+    engine->config.wake (engine->config.data);
+}
+
+/* (transfer container): the stack that slept last. The one that drives comes first or last. */
+static Stack *
+take_sleeper (Engine *engine, gboolean idler_first)
+{
+  GList *link = engine->asleep.head;
+
+  if (idler_first && engine->idler != NULL)
+    {
+      GList *idler = g_queue_find (&engine->asleep, engine->idler);
+      link = idler != NULL ? idler : link;
+    }
+  else if (link != NULL && link->data == engine->idler && link->next != NULL)
+    link = link->next;
+  if (link == NULL)
+    return NULL;
+  Stack *stack = link->data;
+  g_queue_delete_link (&engine->asleep, link);
+  return stack;
+}
+
+static Stack *
+empty_stack (Engine *engine, gboolean idler_first)
+{
+  Stack *stack = take_sleeper (engine, idler_first);
 
   if (stack == NULL && !seat_engine_ends (engine) && engine->n_stacks < engine->config.stacks_max)
     stack = worker_new (engine);
@@ -41,7 +71,10 @@ give_seat (Stack *stack)
 {
   add_free_seats (stack->engine, -1);
   stack->state = STACK_RUNNING;
-  pthread_cond_signal (&stack->cond);
+  if (stack == stack->engine->idler)
+    seat_rouse (stack->engine);
+  else
+    pthread_cond_signal (&stack->cond);
 }
 
 /* Every seat waits and no stack can take one: what nobody has started goes back to its lender. */
@@ -62,8 +95,8 @@ return_inbox (Engine *engine)
     }
 }
 
-void
-seat_dispatch (Engine *engine, guint thieves)
+static void
+dispatch (Engine *engine, guint thieves, gboolean idler_first)
 {
   if (engine->halting)
     return;
@@ -74,13 +107,25 @@ seat_dispatch (Engine *engine, guint thieves)
     }
   for (; engine->seats_free > 0 && thieves > 0; thieves--)
     {
-      Stack *stack = empty_stack (engine);
+      Stack *stack = empty_stack (engine, idler_first);
 
       if (stack == NULL)
         break;
       give_seat (stack);
     }
   return_inbox (engine);
+}
+
+void
+seat_dispatch (Engine *engine, guint thieves)
+{
+  dispatch (engine, thieves, FALSE);
+}
+
+void
+seat_feed (Engine *engine)
+{
+  dispatch (engine, 1, TRUE);
 }
 
 void
@@ -108,7 +153,7 @@ say_hungry (Engine *engine)
   EngineEvent event = { .kind = ENGINE_HUNGRY, .seats = idle };
 
   if (idle > engine->hungry_said && engine->inbox.length == 0)
-    mailbox_raise (engine, &event);
+    mailbox_raise_quietly (engine, &event);
   engine->hungry_said = idle;
 }
 
@@ -134,16 +179,22 @@ seat_timed_wait (Stack *stack, glong ns)
   return pthread_cond_timedwait (&stack->cond, &stack->engine->lock, &until) == ETIMEDOUT;
 }
 
+/* The stack takes a seat to look once whether there is work. */
 static void
-sleep_a_while (Stack *stack)
+look_around (Stack *stack)
 {
-  if (!seat_timed_wait (stack, SEAT_POLL_NS))
-    return;
   if (stack->state != STACK_ASLEEP || stack->engine->seats_free == 0)
     return;
   g_queue_remove (&stack->engine->asleep, stack);
   give_seat (stack);
   stack->polls = TRUE;
+}
+
+static void
+sleep_a_while (Stack *stack)
+{
+  if (seat_timed_wait (stack, SEAT_POLL_NS))
+    look_around (stack);
 }
 
 /* As many sleepers look now and then as there are seats for them, while jobs run here that might
@@ -155,6 +206,27 @@ should_poll (Stack *stack)
 
   return __atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0
          && (guint)g_queue_index (&engine->asleep, stack) < engine->seats_free;
+}
+
+/* The stack's thread drives meanwhile, if nobody else's does. FALSE: it cannot. */
+static gboolean
+be_idle (Stack *stack)
+{
+  Engine *engine = stack->engine;
+  gint64 look_us = should_poll (stack) ? SEAT_POLL_NS / 1000 : 0;
+  gboolean drove;
+
+  if (engine->config.idle == NULL || engine->idler != NULL)
+    return FALSE;
+  engine->idler = stack;
+  __atomic_store_n (&engine->roused, FALSE, __ATOMIC_RELAXED);
+  pthread_mutex_unlock (&engine->lock);
+  drove = engine->config.idle (engine->config.data, look_us);
+  pthread_mutex_lock (&engine->lock);
+  engine->idler = NULL;
+  if (drove && look_us > 0)
+    look_around (stack);
+  return drove;
 }
 
 gboolean
@@ -172,10 +244,16 @@ seat_sleep (Stack *stack)
   seat_dispatch (engine, engine->inbox.length);
   say_hungry (engine);
   while (stack->state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->halting)
-    if (should_poll (stack))
-      sleep_a_while (stack);
-    else
-      pthread_cond_wait (&stack->cond, &engine->lock);
+    {
+      if (be_idle (stack))
+        continue;
+      mailbox_tell (engine);
+      if (should_poll (stack))
+        sleep_a_while (stack);
+      else
+        pthread_cond_wait (&stack->cond, &engine->lock);
+    }
+  mailbox_tell (engine);
   return !seat_engine_ends (engine) && !engine->halting;
 }
 

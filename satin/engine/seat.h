@@ -9,6 +9,11 @@
 /* Gives free seats to stacks that can go on, then up to `thieves` to empty ones, which look for
  * work; makes a stack if there is none and the limit allows it. */
 void seat_dispatch (Engine *engine, guint thieves);
+/* The same for one job that whoever drives has put into the inbox: the worker that drives takes it
+ * itself. */
+void seat_feed (Engine *engine);
+/* Whoever is in config.idle comes back. */
+void seat_rouse (Engine *engine);
 /* The stack, which has a seat and no job, sleeps until it has a seat again. FALSE: the engine ends
  * or halts. */
 gboolean seat_sleep (Stack *stack);

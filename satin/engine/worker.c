@@ -227,7 +227,7 @@ run_held (Stack *stack, Held *held)
   pthread_mutex_lock (&engine->lock);
   inbox_drop (engine, held);
   pthread_mutex_unlock (&engine->lock);
-  mailbox_raise (engine, &event);
+  mailbox_raise_quietly (engine, &event); /* see hunt */
 }
 
 static gboolean
@@ -242,6 +242,7 @@ steal (Stack *stack)
 
   if (worker_claim_back (engine, stack->number, &victim, &slot))
     {
+      mailbox_tell (engine);
       if (!adopt_claimed (engine, victim, slot))
         worker_run_stolen (stack, victim, slot, stack->slots, NULL);
       return TRUE;
@@ -259,6 +260,7 @@ steal (Stack *stack)
           continue;
         }
       slot_set_state (slot, SLOT_STOLEN_BY (stack->number));
+      mailbox_tell (engine);
       if (!adopt_claimed (engine, victim, slot))
         worker_run_stolen (stack, victim, slot, stack->slots, NULL);
       return TRUE;
@@ -266,8 +268,16 @@ steal (Stack *stack)
   return FALSE;
 }
 
+/* Nothing runs here that might spawn, and this worker may drive: there is nothing to hunt for. */
+static gboolean
+better_drives (Engine *engine)
+{
+  return engine->config.idle != NULL && __atomic_load_n (&engine->busy, __ATOMIC_RELAXED) == 0;
+}
+
 /* With a seat and an empty stack: runs what it finds, until it finds nothing for a while or the
- * seat is wanted. */
+ * seat is wanted. The end of a job of another node's is not told to the driver's thread as long as
+ * this worker may soon drive itself. */
 static void
 hunt (Stack *stack)
 {
@@ -280,11 +290,15 @@ hunt (Stack *stack)
       Held *held = inbox_take (engine);
 
       if (held != NULL)
-        run_held (stack, held);
+        {
+          mailbox_tell (engine);
+          run_held (stack, held);
+        }
       else if (!steal (stack))
         {
-          if (clock_us () >= until_us)
+          if (better_drives (engine) || clock_us () >= until_us)
             return;
+          mailbox_tell (engine);
           sched_yield ();
           continue;
         }

@@ -228,7 +228,7 @@ on_last_words (gpointer data)
   keeper_close (driver);
   report_stats (driver, TRUE);
   mesh_close (driver);
-  g_main_loop_quit (driver->loop);
+  drive_quit (driver->drive);
   return G_SOURCE_REMOVE;
 }
 

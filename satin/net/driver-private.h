@@ -5,6 +5,7 @@
 
 #include "driver.h"
 
+#include "drive.h"
 #include "listener.h"
 
 #include <stdio.h>
@@ -19,11 +20,12 @@ struct Driver
   gint64 started_us;
   FILE *log;
 
-  /* The driver's thread only. */
+  /* Whoever drives only: see drive.h. */
   GThread *thread;
-  GMainLoop *loop;
+  Drive *drive;
+  gboolean ready; /* atomic: driver_new is done */
   Node *node;
-  GSource *mailbox, *timer;
+  GSource *timer;
   GQueue pending; /* of DriverPending: events raised while effects were carried out */
   gboolean stepping;
   gboolean joined;
@@ -32,6 +34,7 @@ struct Driver
   GHashTable *links; /* number -> Wire */
   GHashTable *dials; /* number -> Wire under way */
   guint64 last_link;
+  gboolean sent; /* something waits for mesh_flush */
   guint unproved;
   Identity
       identity; /* the scribe's own copy of the words in config; `run` becomes the checkpoint's */
@@ -68,6 +71,8 @@ void driver_say (Driver *driver, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void driver_fail (Driver *driver, int code, const char *sentence);
 void driver_set_ended (Driver *driver, int code);
 
+/* Writes what mesh_send has queued. */
+void mesh_flush (Driver *driver);
 gboolean mesh_open (Driver *driver, GError **error);
 void mesh_close (Driver *driver);
 const char *mesh_address (Driver *driver);

@@ -420,24 +420,43 @@ hear_engine (Driver *driver, EngineEvent *said)
   driver_step (driver, &event);
 }
 
-static gboolean
-on_mailbox (gpointer data)
+static void
+serve_engine (void *data)
 {
   Driver *driver = data;
   EngineEvent said;
-  g_source_set_ready_time (driver->mailbox, -1);
   while (engine_next_event (driver->engine, &said))
     {
       hear_engine (driver, &said);
       engine_event_clear (&said);
     }
-  return G_SOURCE_CONTINUE;
 }
 
 static void
+flush (void *data)
+{
+  mesh_flush (data);
+}
+
+/* Called from other threads before driver_new is done, too. */
+static void
 wake (void *data)
 {
-  g_source_set_ready_time (((Driver *)data)->mailbox, 0);
+  drive_wake (((Driver *)data)->drive);
+}
+
+static gboolean
+is_roused (void *data)
+{
+  return engine_is_roused (data);
+}
+
+static gboolean
+idle (void *data, gint64 look_us)
+{
+  Driver *driver = data;
+  return __atomic_load_n (&driver->ready, __ATOMIC_ACQUIRE) /* pairs with driver_new */
+         && drive_idle (driver->drive, is_roused, driver->engine, look_us);
 }
 
 static gboolean
@@ -466,11 +485,11 @@ dispatch_ready (GSource *source, GSourceFunc callback, gpointer data)
 }
 
 static GSource *
-ready_source (Driver *driver, GSourceFunc callback)
+timer_source (Driver *driver)
 {
   static GSourceFuncs functions = { .dispatch = dispatch_ready };
   GSource *source = g_source_new (&functions, sizeof (GSource));
-  g_source_set_callback (source, callback, driver, NULL);
+  g_source_set_callback (source, on_timer, driver, NULL);
   g_source_attach (source, driver->context);
   return source;
 }
@@ -478,10 +497,7 @@ ready_source (Driver *driver, GSourceFunc callback)
 static gpointer
 drive (gpointer data)
 {
-  Driver *driver = data;
-  g_main_context_push_thread_default (driver->context);
-  g_main_loop_run (driver->loop);
-  g_main_context_pop_thread_default (driver->context);
+  drive_run (((Driver *)data)->drive);
   return NULL;
 }
 
@@ -507,23 +523,27 @@ driver_new (const DriverConfig *config, GError **error)
   if (driver->log == NULL)
     driver->log = stderr;
   setvbuf (driver->log, NULL, _IOLBF, 0);
-  driver->context = g_main_context_new ();
-  driver->loop = g_main_loop_new (driver->context, FALSE);
+  driver->context = g_main_context_new_with_flags (G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING);
+  driver->drive = drive_new (&(DriveConfig){ .context = driver->context,
+                                             .serve = serve_engine,
+                                             .flush = flush,
+                                             .data = driver,
+                                             .spin_us = config->spin_us });
   driver->stems = stems_new ();
   driver->constants
       = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
   g_queue_init (&driver->pending);
   g_mutex_init (&driver->mutex);
   g_cond_init (&driver->cond);
-  driver->mailbox = ready_source (driver, on_mailbox);
-  driver->timer = ready_source (driver, on_timer);
+  driver->timer = timer_source (driver);
   guint64 seed = (guint64)g_get_monotonic_time () * 2654435761u ^ (guint64)getpid () << 32;
   EngineConfig engine = { .jobs = config->jobs,
                           .workers = config->workers,
                           .stems = driver->stems,
                           .seed = seed,
                           .wake = wake,
-                          .wake_data = driver };
+                          .idle = config->solo ? NULL : idle,
+                          .data = driver };
   driver->engine = engine_new (&engine, error);
   if (driver->engine == NULL || !mesh_open (driver, error))
     return NULL; /* the process ends with this error */
@@ -548,6 +568,7 @@ driver_new (const DriverConfig *config, GError **error)
     }
   driver_post (driver, on_begin, driver);
   driver->thread = g_thread_new ("satin-driver", drive, driver);
+  __atomic_store_n (&driver->ready, TRUE, __ATOMIC_RELEASE); /* pairs with idle */
   return driver;
 }
 
@@ -557,11 +578,9 @@ driver_free (Driver *driver)
   driver_last_words (driver);
   engine_free (driver->engine);
   node_free (driver->node);
-  g_source_destroy (driver->mailbox);
-  g_source_unref (driver->mailbox);
   g_source_destroy (driver->timer);
   g_source_unref (driver->timer);
-  g_main_loop_unref (driver->loop);
+  drive_free (driver->drive);
   g_main_context_unref (driver->context);
   g_hash_table_unref (driver->constants);
   g_free (driver->identity.run);

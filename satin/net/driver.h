@@ -24,6 +24,7 @@ typedef struct
   const char *stats;           /* solo: where the summary goes; NULL: nowhere */
   double interval_s;
   guint workers;
+  gint64 spin_us; /* how long an idle worker polls before it sleeps */
   gboolean founder, solo, tcp;
 } DriverConfig;
 

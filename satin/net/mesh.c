@@ -157,8 +157,26 @@ void
 mesh_send (Driver *driver, guint64 number, GPtrArray *parts)
 {
   Wire *link = g_hash_table_lookup (driver->links, &number);
-  if (link != NULL)
-    wire_send (link, parts);
+  if (link == NULL)
+    return;
+  wire_send (link, parts);
+  driver->sent = TRUE;
+}
+
+static void
+flush_one (gpointer number, gpointer link, gpointer data)
+{
+  (void)number;
+  (void)data;
+  wire_flush (link);
+}
+
+void
+mesh_flush (Driver *driver)
+{
+  if (driver->links != NULL && driver->sent)
+    g_hash_table_foreach (driver->links, flush_one, NULL);
+  driver->sent = FALSE;
 }
 
 void

@@ -50,6 +50,21 @@ set_workers (Options *options, const char *text, GError **error)
 }
 
 static gboolean
+set_spin (Options *options, const char *text, GError **error)
+{
+  guint64 spin_us;
+  if (!g_ascii_string_to_unsigned (text, 10, 0, OPTIONS_SPIN_MAX_US, &spin_us, NULL))
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                   "option '--spin' takes microseconds from 0 to %d, not '%s'", OPTIONS_SPIN_MAX_US,
+                   text);
+      return FALSE;
+    }
+  options->spin_us = (gint64)spin_us;
+  return TRUE;
+}
+
+static gboolean
 set_interval (Options *options, const char *text, GError **error)
 {
   char *end;
@@ -75,6 +90,8 @@ take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **
     return set_workers (options, text, error);
   if (missing == NULL && (text = value_of ("--interval", end, argv, i, &missing)) != NULL)
     return set_interval (options, text, error);
+  if (missing == NULL && (text = value_of ("--spin", end, argv, i, &missing)) != NULL)
+    return set_spin (options, text, error);
   if (missing == NULL && (text = value_of ("--checkpoint", end, argv, i, &missing)) != NULL)
     {
       g_free (options->checkpoint);
@@ -105,6 +122,7 @@ options_parse (Options *options, int argc, char **argv, GError **error)
   g_autoptr (GPtrArray) rest = g_ptr_array_new_with_free_func (g_free);
   int end = argc;
   memset (options, 0, sizeof *options);
+  options->spin_us = OPTIONS_SPIN_US;
   for (int i = 1; i < argc; i++)
     if (strcmp (argv[i], "--") == 0)
       {

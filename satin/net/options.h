@@ -9,6 +9,7 @@ typedef struct
 {
   int workers;       /* 0: not said */
   double interval_s; /* 0: not said */
+  gint64 spin_us;    /* how long an idle worker polls before it sleeps */
   char *checkpoint;  /* (nullable) absolute path */
   char *stats;       /* (nullable) */
   gboolean help;
@@ -17,6 +18,8 @@ typedef struct
 } Options;
 
 #define OPTIONS_WORKERS_MAX 1024
+#define OPTIONS_SPIN_US 100 /* when --spin does not say it */
+#define OPTIONS_SPIN_MAX_US 1000000
 
 /* FALSE: a wrong value; one sentence. */
 gboolean options_parse (Options *options, int argc, char **argv, GError **error);

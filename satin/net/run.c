@@ -118,10 +118,12 @@ show_help (SatinRun *run)
       "  --workers N         threads of this process (default: all cores)\n"
       "  --checkpoint FILE   save results in this SQLite file; go on from it when it is there\n"
       "  --interval SECONDS  time between two publications of it (default %g)\n"
+      "  --spin MICROSECONDS how long an idle worker polls before it sleeps (default %d)\n"
       "  --stats FILE        write figures of the run as JSON\n"
       "  --help              this page\n\n"
       "On several nodes: satin run -n 4 -- %s ...\n",
-      run->options.argv[0], run->app->usage, FOLDER_INTERVAL_DEFAULT_S, run->options.argv[0]);
+      run->options.argv[0], run->app->usage, FOLDER_INTERVAL_DEFAULT_S, OPTIONS_SPIN_US,
+      run->options.argv[0]);
 }
 
 /* Is a live run at work on the file? Its nodes are listed in it, and greet with its run's id. */
@@ -434,6 +436,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
     run->options.interval_s = FOLDER_INTERVAL_DEFAULT_S;
   if (!run->node_process)
     prepare_solo (run);
+  run->config.spin_us = run->options.spin_us;
   run->config.checkpoint = run->options.checkpoint;
   if (run->config.founder)
     look_at_checkpoint (run);

@@ -462,7 +462,6 @@ void
 wire_send (Wire *link, GPtrArray *parts)
 {
   guint64 size = 0;
-  gboolean idle = g_queue_is_empty (&link->out);
   if (link->closed)
     return;
   for (guint i = 0; i < parts->len; i++)
@@ -472,13 +471,16 @@ wire_send (Wire *link, GPtrArray *parts)
   push (link, g_bytes_new (&header, sizeof header));
   for (guint i = 0; i < parts->len; i++)
     push (link, g_bytes_ref (parts->pdata[i]));
-  /* A broken socket is found by the next read. */
-  if (idle && !link->dispatching && link->phase == PHASE_UP)
-    {
-      write_some (link);
-      if (!g_queue_is_empty (&link->out))
-        watch (link);
-    }
+}
+
+void
+wire_flush (Wire *link)
+{
+  if (link->closed || link->phase != PHASE_UP || (link->watched & G_IO_OUT) != 0
+      || g_queue_is_empty (&link->out))
+    return;
+  write_some (link); /* a broken socket is found by the next read */
+  watch (link);
 }
 
 gsize

@@ -52,8 +52,9 @@ Wire *wire_accept (GMainContext *context, const WireRun *run, GSocket *socket,
 /* Closes and frees it; no `down` follows. What was sent and not yet written is tried once more. */
 void wire_close (Wire *link);
 
-/* Queues one message made of `parts` (of GBytes); written as the socket takes it. */
+/* Queues one message made of `parts` (of GBytes); wire_flush writes it as the socket takes it. */
 void wire_send (Wire *link, GPtrArray *parts);
+void wire_flush (Wire *link);
 gsize wire_queued (Wire *link); /* bytes not yet given to the kernel */
 WireRole wire_role (Wire *link);
 gboolean wire_is_proved (Wire *link);

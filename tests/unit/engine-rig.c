@@ -30,7 +30,7 @@ rig_new (guint workers, guint stacks_max, guint64 seed)
                           .stacks_max = stacks_max,
                           .seed = seed,
                           .wake = wake,
-                          .wake_data = rig };
+                          .data = rig };
   g_autoptr (GError) error = NULL;
 
   pthread_mutex_init (&rig->lock, NULL);

@@ -23,14 +23,16 @@ parse (const char *const *argv, const char *expected_error)
 static void
 own_options_are_taken_out (void)
 {
-  const char *argv[]
-      = { "p",       "a",       "--workers", "3",  "--interval=0.5", "-x", "--checkpoint",
-          "/t/c.db", "--upper", "7",         "--", "--workers",      NULL };
+  const char *argv[] = {
+    "p",       "a",       "--workers", "3",  "--interval=0.5", "-x", "--spin", "7", "--checkpoint",
+    "/t/c.db", "--upper", "7",         "--", "--workers",      NULL
+  };
 
   Options options = parse (argv, NULL);
 
   g_assert_cmpint (options.workers, ==, 3);
   g_assert_cmpfloat (options.interval_s, ==, 0.5);
+  g_assert_cmpint (options.spin_us, ==, 7);
   g_assert_cmpstr (options.checkpoint, ==, "/t/c.db");
   g_assert_cmpint (options.argc, ==, 6);
   g_assert_cmpstr (options.argv[1], ==, "a");
@@ -49,12 +51,14 @@ wrong_values_are_refused (void)
   const char *word[] = { "p", "--workers=x", NULL };
   const char *missing[] = { "p", "--interval", NULL };
   const char *negative[] = { "p", "--interval", "-1", NULL };
+  const char *spin[] = { "p", "--spin", "x", NULL };
   const char *scheme[] = { "p", "--checkpoint", "gopher://h/x", NULL };
 
   parse (zero, "--workers");
   parse (word, "'x'");
   parse (missing, "needs a value");
   parse (negative, "--interval");
+  parse (spin, "--spin");
   parse (scheme, "gopher");
 }
 

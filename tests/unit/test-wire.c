@@ -119,6 +119,7 @@ messages_arrive_whole (gconstpointer tcp)
       g_ptr_array_add (parts, g_bytes_new_from_bytes (all, half, sizes[i] - half));
       g_bytes_unref (all);
       wire_send (world.near, parts);
+      wire_flush (world.near);
       sent += sizes[i];
     }
   UNTIL (&world, world.received == G_N_ELEMENTS (sizes));

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Owns the hand-over between the driver's thread and an idle worker. Each hop from thread to thread
+ * on the way of a steal costs a wake-up of tens of microseconds; a worker that drives has none.
+ *
+ * The context is the baton: g_main_context_acquire decides. `wanted` keeps the driver's thread away
+ * while a worker drives; it parks when it wakes up meanwhile. What it polled before is stale then
+ * (`turn` has moved on), so it polls anew. Must not know what is driven. */
+#include "drive.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <string.h>
+
+/* So long a worker tries to get the context from whoever has it. */
+#define DRIVE_TRY_US 500
+/* A worker that was woken by something looks so long for what follows. */
+#define DRIVE_AGAIN_US 50
+
+typedef struct
+{
+  GPollFD *fds;
+  gint n, n_max;
+  gint priority, timeout_ms;
+  gint64 until_us; /* when the poll ends by itself; -1: never */
+} Polled;
+
+struct Drive
+{
+  DriveConfig config;
+  GSource *source; /* wakes `serve` from other threads */
+
+  gint wanted; /* atomic: a worker drives or is about to */
+  gint quit;   /* atomic */
+  GMutex park_lock;
+  GCond park_cond;
+  gboolean parked; /* under park_lock */
+
+  /* of who drives */
+  gint baton; /* atomic, written at each hand-over: orders what the owners do */
+  guint64 turn;
+  gboolean mail;
+  Polled own, worker; /* by the driver's thread, and by a worker */
+};
+
+static __thread const Drive *drive_here; /* what this thread drives now */
+
+static gboolean
+on_wake (gpointer data)
+{
+  Drive *drive = data;
+
+  g_source_set_ready_time (drive->source, -1);
+  drive->mail = TRUE;
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+dispatch_ready (GSource *source G_GNUC_UNUSED, GSourceFunc callback, gpointer data)
+{
+  return callback (data);
+}
+
+Drive *
+drive_new (const DriveConfig *config)
+{
+  static GSourceFuncs functions = { .dispatch = dispatch_ready };
+  Drive *drive = g_new0 (Drive, 1);
+
+  drive->config = *config;
+  g_mutex_init (&drive->park_lock);
+  g_cond_init (&drive->park_cond);
+  drive->source = g_source_new (&functions, sizeof (GSource));
+  g_source_set_callback (drive->source, on_wake, drive, NULL);
+  g_source_attach (drive->source, config->context);
+  return drive;
+}
+
+void
+drive_free (Drive *drive)
+{
+  g_source_destroy (drive->source);
+  g_source_unref (drive->source);
+  g_mutex_clear (&drive->park_lock);
+  g_cond_clear (&drive->park_cond);
+  g_free (drive->own.fds);
+  g_free (drive->worker.fds);
+  g_free (drive);
+}
+
+void
+drive_wake (Drive *drive)
+{
+  if (drive_here == drive)
+    drive->mail = TRUE;
+  else
+    g_source_set_ready_time (drive->source, 0);
+}
+
+static gboolean
+is_wanted (Drive *drive)
+{
+  return g_atomic_int_get (&drive->wanted);
+}
+
+/* ---- turns: the context is ours ---- */
+
+static gboolean
+take (Drive *drive)
+{
+  if (!g_main_context_acquire (drive->config.context))
+    return FALSE;
+  __atomic_load_n (&drive->baton, __ATOMIC_ACQUIRE); /* pairs with give */
+  g_main_context_push_thread_default (drive->config.context);
+  drive_here = drive;
+  return TRUE;
+}
+
+static void
+give (Drive *drive)
+{
+  drive_here = NULL;
+  g_main_context_pop_thread_default (drive->config.context);
+  __atomic_store_n (&drive->baton, 1, __ATOMIC_RELEASE); /* pairs with take */
+  g_main_context_release (drive->config.context);
+}
+
+static void
+prepare (Drive *drive, Polled *polled)
+{
+  GMainContext *context = drive->config.context;
+
+  g_main_context_prepare (context, &polled->priority);
+  while ((polled->n = g_main_context_query (context, polled->priority, &polled->timeout_ms,
+                                            polled->fds, polled->n_max))
+         > polled->n_max)
+    {
+      polled->n_max = polled->n * 2;
+      polled->fds = g_renew (GPollFD, polled->fds, polled->n_max);
+    }
+  polled->until_us
+      = polled->timeout_ms < 0 ? -1 : g_get_monotonic_time () + polled->timeout_ms * (gint64)1000;
+  drive->turn++;
+}
+
+/* After the poll: all that is ready, and what follows from it. TRUE: something was. */
+static gboolean
+finish (Drive *drive, Polled *polled)
+{
+  GMainContext *context = drive->config.context;
+  gboolean ready = g_main_context_check (context, polled->priority, polled->fds, polled->n);
+
+  if (ready)
+    g_main_context_dispatch (context);
+  while (drive->mail)
+    {
+      drive->mail = FALSE;
+      drive->config.serve (drive->config.data);
+    }
+  drive->config.flush (drive->config.data);
+  return ready;
+}
+
+/* ---- the driver's thread ---- */
+
+static void
+park (Drive *drive)
+{
+  g_mutex_lock (&drive->park_lock);
+  while (is_wanted (drive) && !g_atomic_int_get (&drive->quit))
+    {
+      drive->parked = TRUE;
+      g_cond_wait (&drive->park_cond, &drive->park_lock);
+    }
+  drive->parked = FALSE;
+  g_mutex_unlock (&drive->park_lock);
+}
+
+void
+drive_run (Drive *drive)
+{
+  gboolean polled = FALSE;
+  guint64 turn = 0;
+
+  while (!g_atomic_int_get (&drive->quit))
+    {
+      if (is_wanted (drive) || !take (drive))
+        {
+          park (drive);
+          polled = FALSE;
+          continue;
+        }
+      if (polled && turn == drive->turn)
+        finish (drive, &drive->own);
+      prepare (drive, &drive->own);
+      turn = drive->turn;
+      give (drive);
+      if (!g_atomic_int_get (&drive->quit))
+        g_poll (drive->own.fds, (guint)drive->own.n, drive->own.timeout_ms);
+      polled = TRUE;
+    }
+}
+
+/* The driver's thread must look again: it sleeps on a condition, or in a poll that may be stale. */
+static void
+recall (Drive *drive)
+{
+  g_mutex_lock (&drive->park_lock);
+  if (drive->parked)
+    g_cond_signal (&drive->park_cond);
+  else
+    g_main_context_wakeup (drive->config.context);
+  g_mutex_unlock (&drive->park_lock);
+}
+
+void
+drive_quit (Drive *drive)
+{
+  g_atomic_int_set (&drive->quit, TRUE);
+  recall (drive);
+}
+
+/* ---- a worker ---- */
+
+static gboolean
+take_from_thread (Drive *drive)
+{
+  gint64 until_us = 0;
+
+  g_atomic_int_set (&drive->wanted, TRUE);
+  while (!g_atomic_int_get (&drive->quit))
+    {
+      if (take (drive))
+        return TRUE;
+      if (until_us == 0)
+        until_us = g_get_monotonic_time () + DRIVE_TRY_US;
+      else if (g_get_monotonic_time () > until_us)
+        break;
+      sched_yield ();
+    }
+  g_atomic_int_set (&drive->wanted, FALSE);
+  recall (drive);
+  return FALSE;
+}
+
+/* One turn, asleep up to `until_us` (-1: for ever; 0: not at all). TRUE: something happened. */
+static gboolean
+turn_once (Drive *drive, gint64 until_us)
+{
+  Polled *polled = &drive->worker;
+  struct timespec wait = { 0, 0 };
+
+  prepare (drive, polled);
+  if (until_us < 0 || (polled->until_us >= 0 && polled->until_us < until_us))
+    until_us = polled->until_us;
+  if (until_us > 0)
+    {
+      gint64 left_us = MAX (until_us - g_get_monotonic_time (), 0);
+      wait.tv_sec = left_us / G_USEC_PER_SEC;
+      wait.tv_nsec = left_us % G_USEC_PER_SEC * 1000;
+    }
+  G_STATIC_ASSERT (sizeof (GPollFD) == sizeof (struct pollfd));
+  ppoll ((struct pollfd *)(void *)polled->fds, (nfds_t)polled->n, until_us < 0 ? NULL : &wait,
+         NULL);
+  return finish (drive, polled);
+}
+
+gboolean
+drive_idle (Drive *drive, gboolean (*is_roused) (void *data), void *data, gint64 look_us)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  gint64 spin_us = now_us + drive->config.spin_us;
+  gint64 end_us = look_us > 0 ? now_us + look_us : -1;
+
+  if (!take_from_thread (drive))
+    return FALSE;
+  drive->mail = TRUE; /* what it raised last was left for itself */
+  while (!is_roused (data) && !g_atomic_int_get (&drive->quit) && (end_us < 0 || now_us < end_us))
+    {
+      gboolean spins = drive->mail || now_us < spin_us;
+      gboolean happened = turn_once (drive, spins ? 0 : end_us);
+      now_us = g_get_monotonic_time ();
+      if (happened && !spins)
+        spin_us = now_us + MIN (DRIVE_AGAIN_US, drive->config.spin_us);
+      if (spins && !happened)
+        sched_yield ();
+    }
+  give (drive);
+  g_atomic_int_set (&drive->wanted, FALSE);
+  recall (drive);
+  return TRUE;
+}

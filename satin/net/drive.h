@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who drives: the thread of its own, which sleeps in poll without owning anything, or a worker that
+ * has no work and so nothing better to do. Exactly one owns the context, and with it the Node, the
+ * engine's door and the links, at any time. */
+#pragma once
+
+#include "driver.h"
+
+typedef struct Drive Drive;
+
+/* `serve (data)` reads the engine's mailbox, `flush (data)` writes what was queued; both are called
+ * by who drives, after each turn. `spin_us`: how long an idle worker polls before it sleeps. */
+typedef struct
+{
+  GMainContext *context; /* made with G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING */
+  void (*serve) (void *data);
+  void (*flush) (void *data);
+  void *data;
+  gint64 spin_us;
+} DriveConfig;
+
+Drive *drive_new (const DriveConfig *config);
+void drive_free (Drive *drive);
+/* The driver's thread: returns after drive_quit. */
+void drive_run (Drive *drive);
+/* Whoever drives stops soon; from then on drive_idle returns FALSE. By who drives. */
+void drive_quit (Drive *drive);
+/* A worker without work drives until `is_roused (data)`; look_us, if not 0: so long at most.
+ * FALSE: it cannot now. */
+gboolean drive_idle (Drive *drive, gboolean (*is_roused) (void *data), void *data, gint64 look_us);
+/* `serve` is to be called soon. Any thread. */
+void drive_wake (Drive *drive);

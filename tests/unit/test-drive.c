@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who drives, with no network: foreign threads post, a thread and workers drive in turns. */
+#include "config.h"
+
+#include "net/drive.h"
+
+#include <gio/gio.h>
+#include <sched.h>
+
+#define POSTERS 3
+#define POSTS 6000
+#define WORKERS 2
+
+typedef struct
+{
+  GMainContext *context;
+  Drive *drive;
+  GMutex idle;                                /* one worker at a time, as the engine does it */
+  gint inside;                                /* atomic: who is being dispatched */
+  gint posted;                                /* atomic: threads that have posted all */
+  gint over;                                  /* atomic */
+  guint delivered, returned, served, flushed; /* of who drives: no lock, so TSan looks after them */
+} World;
+
+static void
+enter (World *world)
+{
+  g_assert_cmpint (g_atomic_int_add (&world->inside, 1), ==, 0);
+}
+
+static void
+leave (World *world)
+{
+  g_assert_cmpint (g_atomic_int_add (&world->inside, -1), ==, 1);
+}
+
+static void
+serve (void *data)
+{
+  World *world = data;
+
+  enter (world);
+  world->served++;
+  leave (world);
+}
+
+static void
+flush (void *data)
+{
+  ((World *)data)->flushed++;
+}
+
+static void
+work (GTask *task, gpointer object G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED,
+      GCancellable *cancellable G_GNUC_UNUSED)
+{
+  g_task_return_boolean (task, TRUE);
+}
+
+static void
+on_returned (GObject *object G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data)
+{
+  World *world = data;
+
+  enter (world);
+  world->returned++;
+  leave (world);
+}
+
+/* A task comes back to the context in which it was begun, whoever drives it then. */
+static gboolean
+on_post (gpointer data)
+{
+  World *world = data;
+
+  enter (world);
+  if (++world->delivered % 16 == 0)
+    {
+      g_autoptr (GTask) task = g_task_new (NULL, NULL, on_returned, world);
+      g_task_run_in_thread (task, work);
+    }
+  leave (world);
+  return G_SOURCE_REMOVE;
+}
+
+static gpointer
+post_all (gpointer data)
+{
+  World *world = data;
+
+  for (guint i = 0; i < POSTS; i++)
+    {
+      g_autoptr (GSource) source = g_idle_source_new ();
+      g_source_set_callback (source, on_post, world, NULL);
+      g_source_attach (source, world->context);
+      if (i % 8 == 0)
+        drive_wake (world->drive);
+      if (i % 64 == 0)
+        g_usleep (200);
+    }
+  g_atomic_int_inc (&world->posted);
+  return NULL;
+}
+
+static gboolean
+is_roused (void *data)
+{
+  return g_atomic_int_get (&((World *)data)->over) || g_random_int_range (0, 6) == 0;
+}
+
+static gpointer
+be_worker (gpointer data)
+{
+  World *world = data;
+
+  while (!g_atomic_int_get (&world->over))
+    {
+      if (g_mutex_trylock (&world->idle))
+        {
+          (void)drive_idle (world->drive, is_roused, world,
+                            g_random_int_range (0, 2) == 0 ? 0 : 300);
+          g_mutex_unlock (&world->idle);
+        }
+      if (g_random_int_range (0, 3) == 0)
+        g_usleep (100);
+    }
+  return NULL;
+}
+
+static gpointer
+be_thread (gpointer data)
+{
+  drive_run (((World *)data)->drive);
+  return NULL;
+}
+
+static gboolean
+quit (gpointer data)
+{
+  drive_quit (((World *)data)->drive);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+all_came (gpointer data)
+{
+  World *world = data;
+
+  if (g_atomic_int_get (&world->posted) < POSTERS || world->delivered < POSTERS * POSTS
+      || world->returned < POSTERS * POSTS / 16)
+    return G_SOURCE_CONTINUE;
+  g_atomic_int_set (&world->over, TRUE);
+  return quit (world);
+}
+
+static void
+every_ms (World *world, GSourceFunc function)
+{
+  g_autoptr (GSource) source = g_timeout_source_new (1);
+
+  g_source_set_callback (source, function, world, NULL);
+  g_source_attach (source, world->context);
+}
+
+static void
+check (guint workers, gint64 spin_us)
+{
+  World world
+      = { .context = g_main_context_new_with_flags (G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING) };
+  GThread *posters[POSTERS], *idlers[WORKERS], *thread;
+
+  g_mutex_init (&world.idle);
+  world.drive = drive_new (&(DriveConfig){ .context = world.context,
+                                           .serve = serve,
+                                           .flush = flush,
+                                           .data = &world,
+                                           .spin_us = spin_us });
+  every_ms (&world, all_came);
+  thread = g_thread_new ("drive", be_thread, &world);
+  for (guint i = 0; i < workers; i++)
+    idlers[i] = g_thread_new ("idler", be_worker, &world);
+  for (guint i = 0; i < POSTERS; i++)
+    posters[i] = g_thread_new ("poster", post_all, &world);
+
+  for (guint i = 0; i < POSTERS; i++)
+    g_thread_join (posters[i]);
+  g_thread_join (thread);
+  for (guint i = 0; i < workers; i++)
+    g_thread_join (idlers[i]);
+
+  g_assert_cmpuint (world.delivered, ==, POSTERS * POSTS);
+  g_assert_cmpuint (world.returned, ==, POSTERS * POSTS / 16);
+  g_assert_cmpuint (world.served, >, 0);
+  g_assert_cmpuint (world.flushed, >, 0);
+  g_assert_false (drive_idle (world.drive, is_roused, &world, 0));
+  drive_free (world.drive);
+  g_main_context_unref (world.context);
+  g_mutex_clear (&world.idle);
+}
+
+static void
+test_the_thread_alone (void)
+{
+  check (0, 0);
+}
+
+static void
+test_workers_that_spin (void)
+{
+  check (WORKERS, 100);
+}
+
+static void
+test_workers_that_sleep (void)
+{
+  check (WORKERS, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/drive/the-thread-alone-loses-nothing", test_the_thread_alone);
+  g_test_add_func ("/drive/nothing-is-lost-between-the-thread-and-workers", test_workers_that_spin);
+  g_test_add_func ("/drive/workers-asleep-in-the-poll-lose-nothing", test_workers_that_sleep);
+  return g_test_run ();
+}
