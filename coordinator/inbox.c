@@ -146,16 +146,18 @@ prune (Inbox *inbox)
   for (guint i = 0; i < rows->len; i++)
     {
       Row *row = g_ptr_array_index (rows, i);
-      Row *above = last != NULL && text_is_below (row->path, last->path)
-                       ? last
-                       : keep_above (inbox, row->path);
-      if (above != NULL)
+      if (last != NULL && text_is_below (row->path, last->path))
         {
-          above->work_us += row->work_us;
           drop_row (inbox, row);
+          continue;
         }
-      else
-        last = row;
+      last = row;
+      Row *keep = keep_above (inbox, row->path);
+      if (keep == NULL)
+        continue;
+      keep->work_us += row->work_us;
+      drop_row (inbox, row);
+      last = NULL;
     }
   inbox->prune_at = MAX (PRUNE_ROWS_MIN, 2 * g_hash_table_size (inbox->rows));
 }

@@ -56,8 +56,8 @@ Scribe *scribe_new (const ScribeConfig *config, Identity *identity, GError **err
 void scribe_free (Scribe *scribe);
 
 /* Rows of a frontier. (transfer full: array and rows) A row below a saved one is dropped; rows
- * below a new one are removed, their work_us added to it. Same path and digest: the first stays, of
- * kept states the one that stands for most children; other digest: the newer. */
+ * below a new one are removed; its work_us tells of theirs too. Same path and digest: the first
+ * stays, of kept states the one that stands for most children; other digest: the newer. */
 void scribe_save (Scribe *scribe, GPtrArray *rows);
 /* The tables besides: run (key, value), constant, best, node. */
 void scribe_set (Scribe *scribe, const char *key, const char *value);

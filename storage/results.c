@@ -471,7 +471,7 @@ results_put (Results *results, const Result *row, gboolean *written, GError **er
   if (cover == COVER_ABOVE || cover == COVER_EQUAL || lies_in_kept_phase (results, row->path))
     return TRUE;
 
-  double work_s = row->work_s, forgotten = 0;
+  double below_s = 0, forgotten = 0;
   if (cover == COVER_REPLACED)
     {
       /* Nothing sorts between a text and itself with this byte behind it. */
@@ -479,9 +479,10 @@ results_put (Results *results, const Result *row, gboolean *written, GError **er
       if (!remove_rows (results, row->path, after, &forgotten, error))
         return FALSE;
     }
-  else if (!remove_all (results, row->path, &work_s, error))
+  else if (!remove_all (results, row->path, &below_s, error))
     return FALSE;
-  if (!save_stems (results, row->path, error) || !insert (results, row, work_s, error))
+  if (!save_stems (results, row->path, error)
+      || !insert (results, row, MAX (row->work_s, below_s), error))
     return FALSE;
   *written = TRUE;
   return TRUE;

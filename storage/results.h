@@ -36,9 +36,9 @@ void results_meet_stem (Results *results, const char *id, const char *path);
 gboolean results_knows_stem (Results *results, const char *id);
 
 /* Enters a row, in a transaction. Below a saved row, or in a phase that a kept state stands for:
- * nothing is written. Rows and kept states below it are removed, their work_s added to its own.
- * Same path and digest: the first stays; other digest: this one replaces it. `written`: the table
- * changed. FALSE: error. */
+ * nothing is written. Rows and kept states below it are removed; its work_s says what they stood
+ * for too, and is never less than that. Same path and digest: the first stays; other digest: this
+ * one replaces it. `written`: the table changed. FALSE: error. */
 gboolean results_put (Results *results, const Result *row, gboolean *written, GError **error);
 
 /* Enters a kept state, in a transaction. With a row at or above it, or in a finished phase of a job

@@ -7,6 +7,7 @@
 
 #include "adopt.h"
 #include "best.h"
+#include "clock.h"
 #include "scan.h"
 #include "seat.h"
 #include "worker.h"
@@ -307,7 +308,8 @@ engine_stats (Engine *engine, EngineStats *stats)
 
       stats->jobs += relaxed (&stack->open.jobs) + relaxed (&stack->executed);
       stats->jobs -= relaxed (&stack->elsewhere);
-      stats->work_us += relaxed (&stack->work_us);
+      stats->work_us += clock_work_us (stack);
+      stats->risk_us += clock_risk_us (stack);
     }
   stats->jobs_reused = relaxed (&engine->jobs_reused);
   stats->scan_us = relaxed (&engine->scan_ns) / 1000;

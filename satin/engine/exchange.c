@@ -6,6 +6,7 @@
 #include "exchange.h"
 
 #include "adopt.h"
+#include "clock.h"
 #include "seat.h"
 #include "worker.h"
 
@@ -159,9 +160,11 @@ engine_awaits (Engine *engine, guint64 loan)
 
 /* The result of a held job that was lent on goes to its own lender. */
 static gboolean
-put_held (Engine *engine, Held *held, GBytes *value)
+put_held (Engine *engine, Held *held, GBytes *value, const Work *work)
 {
-  EngineEvent event = { .kind = ENGINE_DONE, .held = held->number };
+  EngineEvent event = {
+    .kind = ENGINE_DONE, .held = held->number, .work_us = work->work_us, .risk_us = work->risk_us
+  };
   g_autofree void *scratch = g_malloc0 (held->job->result->size);
 
   if (!record_decode (held->job->result, value, scratch, NULL))
@@ -176,24 +179,26 @@ put_held (Engine *engine, Held *held, GBytes *value)
 }
 
 static gboolean
-put_slot (Engine *engine, const Away *away, GBytes *value)
+put_slot (Engine *engine, const Away *away, GBytes *value, const Work *work)
 {
   if (!record_decode (away->slot->job->result, value, slot_result (away->slot), NULL))
     return FALSE;
   adopt_cover (engine, away->path);
-  slot_finish (away->slot, SLOT_RETURNED);
+  slot_finish (away->slot, clock_give (away->stack, away->slot, work));
   worker_wake (away->stack);
   return TRUE;
 }
 
 gboolean
-engine_put (Engine *engine, guint64 loan, GBytes *value)
+engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us)
 {
+  Work work = { work_us, MIN (risk_us, work_us) };
   Away away;
 
   if (!find_away (engine, loan, &away))
     return FALSE;
-  if (!(away.held != NULL ? put_held (engine, away.held, value) : put_slot (engine, &away, value)))
+  if (!(away.held != NULL ? put_held (engine, away.held, value, &work)
+                          : put_slot (engine, &away, value, &work)))
     return FALSE;
   drop_away (engine, loan);
   if (away.adopted)

@@ -36,7 +36,7 @@ typedef enum
   ENGINE_HUNGRY,  /* seats are idle and nothing is left to run or steal here: `seats` of them. Said
                      once  per change; said again after each engine_run that did not feed all, and
                      after  engine_lend or a finished job left them idle again. */
-  ENGINE_DONE,    /* the job given by engine_run under `held` finished: value, work_us */
+  ENGINE_DONE,    /* the job given by engine_run under `held` finished: value, work_us, risk_us */
   ENGINE_UNRUN,   /* the job given by engine_run under `held` goes back unrun: every seat waits */
   ENGINE_ADOPT,   /* slot `loan` (path, digest) waits for `holder`, who is said to hold it: ask it.
                      Answer with engine_put, or with engine_back after engine_forget of that holder.
@@ -44,7 +44,8 @@ typedef enum
   ENGINE_COVERED, /* a job here whose path is `path` is finished: whoever holds it or something
                      below it holds it in vain, except under the loan numbers that this engine still
                      awaits */
-  ENGINE_ROWS,    /* finished children of unfinished jobs that were not yet reported: `rows` */
+  ENGINE_ROWS,    /* finished children of unfinished jobs that were not yet reported: `rows`; once
+                     they are saved `risk_us` less is at risk */
   ENGINE_SCANNED, /* every stack has served the last engine_scan */
   ENGINE_SHARED,  /* after engine_owe: there is something to lend */
   ENGINE_HALTED,  /* after engine_halt: no job runs any more and every stack was scanned */
@@ -60,7 +61,7 @@ typedef struct
   char *path;
   Digest digest;
   NodeId holder;
-  guint64 work_us;
+  guint64 work_us, risk_us;
   GBytes *value;
   GPtrArray *rows; /* of Row */
   guint best;
@@ -89,8 +90,9 @@ gboolean engine_lend (Engine *engine, Loan *loan);
  * lend. */
 void engine_owe (Engine *engine);
 /* The result of a lent or adopted slot. FALSE: this loan is not awaited (any more), or the bytes
- * are not of its result type; nothing is taken in. */
-gboolean engine_put (Engine *engine, guint64 loan, GBytes *value);
+ * are not of its result type; nothing is taken in. `work_us`: what it cost; `risk_us`: of it, what
+ * no saved row stands for. */
+gboolean engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us);
 /* A lent or adopted slot becomes ready again here. FALSE: not awaited. */
 gboolean engine_back (Engine *engine, guint64 loan);
 /* Is this slot still awaited from elsewhere? */
@@ -139,6 +141,7 @@ typedef struct
   guint64 parked_max;   /* most stacks parked at one time */
   guint64 work_us;      /* time in jobs, all seats */
   guint64 scan_us;      /* CPU of the scans, all stacks */
+  guint64 risk_us;      /* of what was done for the jobs here, what no reported row stands for */
 } EngineStats;
 
 /* May be called at any time; exact once nothing runs. */

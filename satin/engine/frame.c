@@ -17,7 +17,7 @@
 static void
 count_elsewhere (Stack *stack, SatinSlot_ *slot)
 {
-  if (slot_state (slot) == SLOT_RETURNED)
+  if (SLOT_KIND (slot_state (slot)) == SLOT_RETURNED)
     __atomic_store_n (&stack->elsewhere, stack->elsewhere + 1, __ATOMIC_RELAXED);
 }
 

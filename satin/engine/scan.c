@@ -6,6 +6,7 @@
 
 #include "scan.h"
 
+#include "clock.h"
 #include "seat.h"
 #include "trace.h"
 
@@ -14,33 +15,60 @@ typedef struct
   Stack *stack;
   gboolean whole;
   GPtrArray *rows;
-  double finished; /* weight of all that is finished here */
+  GArray *lines;      /* of Bill, in the order of the slots */
+  GPtrArray *origins; /* of SatinSlot_, bottom first */
+  double finished;    /* weight of all that is finished here */
 } Scan;
 
 static void
-mark_reported (SatinSlot_ *slot)
+mark (SatinSlot_ *slot, guint32 parent)
 {
-  __atomic_store_n (&slot->parent, slot_parent (slot) | PARENT_REPORTED, __ATOMIC_RELAXED);
+  __atomic_store_n (&slot->parent, parent, __ATOMIC_RELAXED);
 }
 
 static void
-add_row (Scan *scan, SatinSlot_ *slot, const char *parent_path, guint32 number, double weight)
+add_line (Scan *scan, Bill line)
+{
+  line.known = (slot_parent (line.slot) & PARENT_MARKS) != 0;
+  g_array_append_val (scan->lines, line);
+}
+
+/* A job that has not ended. */
+static void
+add_spine (Scan *scan, SatinSlot_ *slot)
+{
+  add_line (scan, (Bill){ .slot = slot, .spine = TRUE });
+  mark (slot, slot_parent (slot) | PARENT_SPINE);
+}
+
+static Row *
+new_row (Scan *scan, SatinSlot_ *slot, const char *parent_path, guint32 number, double weight)
 {
   Engine *engine = scan->stack->engine;
-  g_autofree char *path = NULL;
-  g_autoptr (GBytes) value = NULL;
-  Digest digest;
+  g_autofree char *path = path_child (engine->config.stems, parent_path, number);
+  g_autoptr (GBytes) value = record_encode (slot->job->result, slot_result (slot));
+  Digest digest = slot_digest (engine, slot);
+  Row *row = row_new (path, engine_job_index (engine, slot->job), &digest, weight, 0, value);
 
-  if (!scan->whole && (slot_parent (slot) & PARENT_REPORTED))
+  g_ptr_array_add (scan->rows, row);
+  return row;
+}
+
+/* A finished child. */
+static void
+add_row (Scan *scan, SatinSlot_ *slot, const char *parent_path, guint32 number, double weight)
+{
+  gboolean reported = (slot_parent (slot) & PARENT_REPORTED) != 0;
+  Bill line = { .slot = slot };
+
+  if (!reported && scan->rows->len >= ENGINE_SCAN_ROWS_MAX)
     return;
-  if (scan->rows->len >= ENGINE_SCAN_ROWS_MAX)
-    return;
-  path = path_child (engine->config.stems, parent_path, number);
-  digest = slot_digest (engine, slot);
-  value = record_encode (slot->job->result, slot_result (slot));
-  g_ptr_array_add (scan->rows,
-                   row_new (path, engine_job_index (engine, slot->job), &digest, weight, 0, value));
-  mark_reported (slot);
+  if ((scan->whole || !reported) && scan->rows->len < ENGINE_SCAN_ROWS_MAX)
+    line.row = new_row (scan, slot, parent_path, number, weight);
+  if (!reported && SLOT_KIND (slot_state (slot)) == SLOT_STARTED)
+    line.share = weight;
+  add_line (scan, line);
+  mark (slot, (slot_parent (slot) & ~PARENT_MARKS) | PARENT_REPORTED);
 }
 
 /* The children of one job of the spine: [base, end). `running` is the one that is on the spine. */
@@ -54,6 +82,8 @@ scan_children (Scan *scan, SatinSlot_ *base, SatinSlot_ *end, SatinSlot_ *runnin
     {
       guint32 kind = SLOT_KIND (slot_state (slot));
 
+      if (slot == running)
+        add_spine (scan, slot);
       if (slot == running || (kind != SLOT_STARTED && kind != SLOT_RETURNED))
         continue;
       scan->finished += share;
@@ -84,6 +114,8 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
           path = trace_path (&trace, stems);
           weight = trace.weight;
           trace_clear (&trace);
+          g_ptr_array_add (scan->origins, job - 1);
+          add_spine (scan, job);
           base = job + 1;
         }
       end = base;
@@ -101,34 +133,20 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
     }
 }
 
-/* Spreads the time since the last report evenly over the new rows, so that sums are right. */
-static void
-share_work (Stack *stack, GPtrArray *rows)
-{
-  guint64 total, new;
-
-  seat_tick (stack);
-  total = stack->work_us + __atomic_load_n (&stack->gift_us, __ATOMIC_RELAXED);
-  new = total - stack->work_reported_us;
-  if (rows->len == 0)
-    return;
-  stack->work_reported_us = total;
-  for (guint i = 0; i < rows->len; i++)
-    ((Row *)rows->pdata[i])->work_us = new / rows->len + (i < new % rows->len ? 1 : 0);
-}
-
 void
 scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
 {
   Engine *engine = stack->engine;
   EngineEvent event = { .kind = ENGINE_ROWS };
-  Scan scan = { .stack = stack, .whole = whole };
+  g_autoptr (GPtrArray) origins = g_ptr_array_new ();
+  Scan scan = { .stack = stack, .whole = whole, .origins = origins };
   guint64 began_ns = clock_thread_ns ();
   gboolean last;
 
   scan.rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  scan.lines = g_array_new (FALSE, FALSE, sizeof (Bill));
   scan_spine (&scan, self, top);
-  share_work (stack, scan.rows);
+  event.risk_us = clock_bill (stack, scan.lines, origins);
   __atomic_store_n (&stack->share_ppb, (guint64)(scan.finished * 1e9), __ATOMIC_RELAXED);
   event.rows = scan.rows;
   mailbox_raise (engine, &event);

@@ -5,6 +5,7 @@
 
 #include "seat.h"
 
+#include "clock.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -289,7 +290,7 @@ seat_begin_work (Stack *stack)
 {
   Engine *engine = stack->engine;
 
-  stack->work_last_us = g_get_monotonic_time ();
+  clock_start (stack);
   if (__atomic_load_n (&engine->owed, __ATOMIC_SEQ_CST)) /* pairs with engine_owe */
     stack_ask (stack, STACK_FLAG_MOVE);
   if (__atomic_fetch_add (&engine->busy, 1, __ATOMIC_SEQ_CST) > 0)
@@ -300,23 +301,9 @@ seat_begin_work (Stack *stack)
 }
 
 void
-seat_tick (Stack *stack)
-{
-  gint64 now_us = g_get_monotonic_time ();
-  guint64 work_us = __atomic_load_n (&stack->work_us, __ATOMIC_RELAXED);
-
-  if (stack->work_last_us == 0)
-    return;
-  work_us += (guint64)(now_us - stack->work_last_us);
-  stack->work_last_us = now_us;
-  __atomic_store_n (&stack->work_us, work_us, __ATOMIC_RELAXED);
-}
-
-void
 seat_end_work (Stack *stack)
 {
-  seat_tick (stack);
-  stack->work_last_us = 0;
+  clock_stop (stack);
   __atomic_fetch_sub (&stack->engine->busy, 1, __ATOMIC_SEQ_CST);
 }
 

@@ -35,8 +35,6 @@ gboolean seat_engine_ends (Engine *engine);
 /* (no lock) The stack begins to work at, or stops working at, its jobs. */
 void seat_begin_work (Stack *stack);
 void seat_end_work (Stack *stack);
-/* (owner, no lock) Brings work_us up to now. */
-void seat_tick (Stack *stack);
 
 /* (lock held) This stack has served the scan, or has nothing to serve. The caller raises
  * ENGINE_SCANNED after unlocking if TRUE. */

@@ -4,6 +4,7 @@
  * or what waits where. */
 #include "config.h"
 
+#include "clock.h"
 #include "engine.h"
 #include "memory.h"
 
@@ -74,6 +75,7 @@ stack_new (Engine *engine, guint number, gsize c_stack_bytes)
   stack->random = (guint32)(engine->config.seed * 2654435761u + number * 40503u) | 1;
   stack->fresh = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   stack->watch = g_array_new (FALSE, FALSE, sizeof (Watch));
+  stack->bill = g_array_new (FALSE, FALSE, sizeof (Bill));
   pthread_cond_init (&stack->cond, &engine->cond_clock);
   if (!reserve_memory (stack, c_stack_bytes))
     {
@@ -123,6 +125,7 @@ stack_free (Stack *stack)
     release_slots (stack);
   g_ptr_array_unref (stack->fresh);
   g_array_unref (stack->watch);
+  g_array_unref (stack->bill);
   pthread_cond_destroy (&stack->cond);
   release_memory (stack);
   g_aligned_free (stack);

@@ -44,16 +44,20 @@ enum
 #define PARENT_FLAGS 127u
 #define PARENT_ORIGIN 1u   /* the parent is an origin slot: this job was stolen or lent to us */
 #define PARENT_REPORTED 2u /* a scan has reported this finished child */
-#define PARENT_SPINE 4u    /* it was on the spine at the last scan */
+#define PARENT_SPINE 4u    /* a scan has met this job before its end */
 #define PARENT_MARKS (PARENT_REPORTED | PARENT_SPINE)
 
-/* What an origin slot says; it lies in the payload. Written before the job starts. */
+/* What an origin slot says; it lies in the payload. Written before the job starts. The account of
+ * the job, see clock.h: what others did for it, of that what rows stood for when it came, and by
+ * the owner what rows stand for since and when its own time began. */
 typedef struct
 {
-  Stack *victim;     /* whose slot it is, NULL: a held job */
-  SatinSlot_ *slot;  /* the claimed slot */
-  Held *held;        /* from another node, NULL: a stack of this engine */
-  SatinSlot_ *below; /* the waiting job under it on this stack, NULL: none */
+  Stack *victim;                  /* whose slot it is, NULL: a held job */
+  SatinSlot_ *slot;               /* the claimed slot */
+  Held *held;                     /* from another node, NULL: a stack of this engine */
+  SatinSlot_ *below;              /* the waiting job under it on this stack, NULL: none */
+  guint64 gift_us, gift_saved_us; /* shared */
+  guint64 saved_us, begin_us;     /* owner */
 } Origin;
 
 enum
@@ -105,13 +109,14 @@ struct Stack
   guint vain_moves; /* owner: wishes for public jobs in a row that found none to give */
   gboolean polls;   /* it woke only to look once */
 
-  gint64 work_last_us;      /* owner: clock at the last tick, 0: not working */
-  guint64 work_us;          /* shared: time in jobs */
-  guint64 work_reported_us; /* owner: of it (and gifts), given to rows */
-  guint64 gift_us;          /* shared: time that thieves spent for this stack's slots */
-  guint64 share_ppb;        /* shared: finished share of the tree at the last scan */
-  guint64 executed;         /* shared, owner writes: stolen and held jobs run here */
-  guint64 elsewhere;        /* shared, owner writes: children that others ran */
+  guint64 clock;       /* shared, owner writes: see clock.c */
+  guint64 moved_us;    /* shared, owner writes: own time of jobs that are over */
+  gint64 balance_us;   /* shared: what others did for the jobs here, less what rows stand for */
+  guint64 jobs_billed; /* owner: jobs executed up to the last scan */
+  GArray *bill;        /* owner: of Bill (clock.h), of the last scan */
+  guint64 share_ppb;   /* shared: finished share of the tree at the last scan */
+  guint64 executed;    /* shared, owner writes: stolen and held jobs run here */
+  guint64 elsewhere;   /* shared, owner writes: children that others ran */
 
   guint32 parked; /* shared: 1 while its thread may sleep in a wait */
 

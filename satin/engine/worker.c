@@ -7,6 +7,7 @@
 #include "worker.h"
 
 #include "adopt.h"
+#include "clock.h"
 #include "memory.h"
 #include "scan.h"
 #include "seat.h"
@@ -164,19 +165,12 @@ place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot)
   return job;
 }
 
-static guint64
-work_so_far (Stack *stack)
-{
-  return stack->work_us + __atomic_load_n (&stack->gift_us, __ATOMIC_RELAXED);
-}
-
-/* Runs a placed job; `below` waits under it. Returns the computing time spent below it, on all
- * stacks of this engine, as far as it has returned. */
-static guint64
+/* Runs a placed job; `below` waits under it. Returns what was done for it, on all stacks and nodes,
+ * as far as it has returned. */
+static Work
 run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *top, SatinSlot_ *below)
 {
-  guint64 before = work_so_far (stack);
-
+  clock_begin_job (stack, top);
   if (below == NULL)
     seat_begin_work (stack);
   watch_begin (stack, job);
@@ -192,7 +186,7 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *top, SatinSlot_ *below)
       g_ptr_array_set_size (stack->fresh, 0);
       stack->open.fresh = 0;
     }
-  return work_so_far (stack) - before;
+  return clock_end_job (stack, top);
 }
 
 void
@@ -201,14 +195,12 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
 {
   Origin origin = { .victim = victim, .slot = slot, .below = below };
   SatinSlot_ *job = place (top, &origin, slot);
-  guint64 work_us = run_placed (stack, job, top, below);
+  Work work = run_placed (stack, job, top, below);
 
   __atomic_fetch_add (&stack->engine->steals_local, 1, __ATOMIC_RELAXED);
-  if (below == NULL)
-    __atomic_fetch_add (&victim->gift_us, work_us, __ATOMIC_RELAXED);
   if (!job->job->big)
     memcpy (slot_result (slot), slot_result (job), job->job->result->size);
-  slot_finish (slot, SLOT_RETURNED);
+  slot_finish (slot, clock_give (victim, slot, &work));
   worker_wake (victim);
 }
 
@@ -219,8 +211,10 @@ run_held (Stack *stack, Held *held)
   Origin origin = { .held = held };
   SatinSlot_ *job = place (stack->slots, &origin, &held->slot);
   EngineEvent event = { .kind = ENGINE_DONE, .held = held->number };
+  Work work = run_placed (stack, job, stack->slots, NULL);
 
-  event.work_us = run_placed (stack, job, stack->slots, NULL);
+  event.work_us = work.work_us;
+  event.risk_us = work.risk_us;
   event.value = record_encode (job->job->result, slot_result (job));
   if (job->job->result_holds)
     record_clear (job->job->result, slot_result (job));
@@ -332,7 +326,7 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
   Engine *engine = stack->engine;
   gboolean last;
 
-  if (stack->work_last_us != 0)
+  if (stack->clock & 1)
     seat_end_work (stack);
   if (self != NULL)
     scan_stack (stack, self, top, FALSE);

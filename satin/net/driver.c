@@ -224,7 +224,7 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       engine_owe (driver->engine);
       return TRUE;
     case NODE_EFFECT_PUT:
-      engine_put (driver->engine, effect->loan, effect->bytes);
+      engine_put (driver->engine, effect->loan, effect->bytes, effect->work_us, effect->risk_us);
       return TRUE;
     case NODE_EFFECT_BACK:
       engine_back (driver->engine, effect->loan);
@@ -379,6 +379,7 @@ hear_engine (Driver *driver, EngineEvent *said)
                       .digest = said->digest,
                       .node = said->holder,
                       .work_us = said->work_us,
+                      .risk_us = said->risk_us,
                       .bytes = said->value,
                       .rows = said->rows,
                       .count = said->seats,

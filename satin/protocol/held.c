@@ -147,6 +147,7 @@ send_result (Node *node, Link *link, const HeldJob *held, guint64 loan)
                          .path = held->job->path,
                          .digest = held->job->digest,
                          .work_us = held->work_us,
+                         .risk_us = held->risk_us,
                          .value = held->value });
 }
 
@@ -171,7 +172,7 @@ held_return (Node *node, HeldJob *held)
         break; /* its slot may have been scanned for the last time: it is saved from here */
       entry = loans_find (node, held->loan);
       if (entry != NULL)
-        loans_put (node, entry, held->value, held->work_us);
+        loans_put (node, entry, held->value, held->work_us, held->risk_us);
       held_drop (node, held);
       break;
     case LENDER_MAIN:
@@ -278,6 +279,7 @@ held_on_done (Node *node, const NodeEvent *event)
   held->finished = TRUE;
   held->value = g_bytes_ref (event->bytes);
   held->work_us = event->work_us;
+  held->risk_us = event->risk_us;
   g_clear_pointer (&held->job->args, g_bytes_unref);
   if (held->vain)
     held_drop (node, held);

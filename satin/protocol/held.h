@@ -29,6 +29,7 @@ typedef struct
   gboolean saved; /* the present coordinator was sent its row */
   GBytes *value;
   guint64 work_us;
+  guint64 risk_us; /* of it, once finished, what no row that was sent stands for */
 } HeldJob;
 
 typedef struct

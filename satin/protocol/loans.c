@@ -67,7 +67,7 @@ loans_add (Node *node, LoanEntry entry, const NodeId *holder)
 }
 
 void
-loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us)
+loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us, guint64 risk_us)
 {
   guint64 loan = entry->loan;
 
@@ -80,6 +80,8 @@ loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us)
   NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
   effect->loan = loan;
   effect->bytes = g_bytes_ref (value);
+  effect->work_us = work_us;
+  effect->risk_us = risk_us;
 }
 
 static void
@@ -123,7 +125,7 @@ loans_on_result (Node *node, Link *link, const Message *m)
     return; /* its slot may have been scanned for the last time: the holder keeps it, and saves it
              */
   if (wanted)
-    loans_put (node, entry, m->value, m->work_us);
+    loans_put (node, entry, m->value, m->work_us, m->risk_us);
   link_send (node, link,
              &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN, .number = m->number });
 }

@@ -33,7 +33,7 @@ void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
 LoanEntry *loans_find (Node *node, guint64 loan);
 LoanEntry *loans_find_path (Node *node, const char *path);
 /* The slot has its result / is ready again. */
-void loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us);
+void loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us, guint64 risk_us);
 void loans_back (Node *node, LoanEntry *entry);
 
 void loans_on_result (Node *node, Link *link, const Message *message);

@@ -164,6 +164,7 @@ write_header (Packer *to, const Message *m)
       pack_text (to, m->path);
       write_digest (to, &m->digest);
       pack_u64 (to, m->work_us);
+      pack_u64 (to, m->risk_us);
       break;
     case MESSAGE_HOLDING:
       write_numbers (to, m);

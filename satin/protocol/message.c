@@ -21,7 +21,7 @@ static const struct
   [MESSAGE_STEAL] = { "steal", "(tu)" },
   [MESSAGE_JOBS] = { "jobs", "(ta(tsu" T_DIGEST "d))" },
   [MESSAGE_NONE] = { "none", "(t)" },
-  [MESSAGE_RESULT] = { "result", "(ts" T_DIGEST "t)" },
+  [MESSAGE_RESULT] = { "result", "(ts" T_DIGEST "tt)" },
   [MESSAGE_ACK] = { "ack", "(t)" },
   [MESSAGE_VAIN] = { "vain", "(t)" },
   [MESSAGE_RETURNED] = { "returned", "(t)" },
@@ -321,6 +321,8 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->path = read_path (from);
       m->digest = read_digest (from);
       m->work_us = unpack_u64 (from);
+      m->risk_us = unpack_u64 (from);
+      from->failed = from->failed || m->risk_us > m->work_us;
       read_value (from, m, attachments);
       break;
     case MESSAGE_HOLDING:

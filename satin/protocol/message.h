@@ -31,7 +31,7 @@ typedef enum
   MESSAGE_STEAL,     /* number (request), count */
   MESSAGE_JOBS,      /* number (request), loans */
   MESSAGE_NONE,      /* number (request) */
-  MESSAGE_RESULT,    /* number (loan), path, digest, work_us, value */
+  MESSAGE_RESULT,    /* number (loan), path, digest, work_us, risk_us (of it, in no row), value */
   MESSAGE_ACK,       /* number (loan): its result is in its slot */
   MESSAGE_VAIN,      /* number (loan): not awaited, drop what you hold for it */
   MESSAGE_RETURNED,  /* number (loan): goes back unrun */
@@ -83,7 +83,7 @@ typedef struct
   MessageKind kind;
   NodeId id;
   Term term;
-  guint64 number, version, work_us;
+  guint64 number, version, work_us, risk_us;
   guint32 count;
   gboolean flag;
   Digest digest;

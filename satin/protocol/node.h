@@ -71,12 +71,12 @@ typedef enum
   /* the engine */
   NODE_EVENT_HUNGRY,  /* count: idle seats */
   NODE_EVENT_LENT,    /* answer to NODE_EFFECT_LEND: node, loans (may be empty) */
-  NODE_EVENT_DONE,    /* held, bytes, work_us */
+  NODE_EVENT_DONE,    /* held, bytes, work_us; risk_us: of it, what no reported row stands for */
   NODE_EVENT_UNRUN,   /* held */
   NODE_EVENT_ADOPT,   /* loan, path, digest, node: the slot waits for that holder */
   NODE_EVENT_COVERED, /* path */
-  NODE_EVENT_ROWS,    /* rows */
-  NODE_EVENT_SHARED, /* after NODE_EFFECT_OWE */
+  NODE_EVENT_ROWS,    /* rows; risk_us: so much less is at risk once they are published */
+  NODE_EVENT_SHARED,  /* after NODE_EFFECT_OWE */
   NODE_EVENT_HALTED,
   NODE_EVENT_IMPROVED, /* number, bytes */
   /* main */
@@ -97,7 +97,7 @@ typedef enum
 typedef struct
 {
   NodeEventKind kind;
-  guint64 link, dial, held, loan, number, work_us;
+  guint64 link, dial, held, loan, number, work_us, risk_us;
   guint32 count;
   gboolean dead, final;
   NodeId node;
@@ -117,12 +117,13 @@ typedef enum
   NODE_EFFECT_CLOSE, /* link: no LINK_DOWN follows */
   NODE_EFFECT_TIMER, /* at_us: step me with NODE_EVENT_TIMER then (replaces the last wish) */
   /* the engine */
-  NODE_EFFECT_LEND,   /* node, count: take up to count of the oldest jobs; answer NODE_EVENT_LENT at
-                         once */
-  NODE_EFFECT_OWE,  /* say SHARED once, as soon as there is something to lend */
-  NODE_EFFECT_RUN,    /* held, job */
-  NODE_EFFECT_UNRUN,  /* held: drop it if it has not started; then answer NODE_EVENT_UNRUN */
-  NODE_EFFECT_PUT,    /* loan, bytes. If the engine takes it not in, NODE_EVENT_… is not needed */
+  NODE_EFFECT_LEND,  /* node, count: take up to count of the oldest jobs; answer NODE_EVENT_LENT at
+                        once */
+  NODE_EFFECT_OWE,   /* say SHARED once, as soon as there is something to lend */
+  NODE_EFFECT_RUN,   /* held, job */
+  NODE_EFFECT_UNRUN, /* held: drop it if it has not started; then answer NODE_EVENT_UNRUN */
+  NODE_EFFECT_PUT, /* loan, bytes, work_us, risk_us. If the engine takes it not in, NODE_EVENT_… is
+                    * not needed */
   NODE_EFFECT_BACK,   /* loan */
   NODE_EFFECT_KNOWN,  /* path, digest, node, finished */
   NODE_EFFECT_FORGET, /* path (NULL: all), node */
@@ -153,7 +154,7 @@ typedef enum
 typedef struct
 {
   NodeEffectKind kind;
-  guint64 link, dial, held, loan, number, at_us;
+  guint64 link, dial, held, loan, number, at_us, work_us, risk_us;
   guint32 count;
   gboolean finished, whole;
   NodeId node;

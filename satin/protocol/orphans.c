@@ -211,6 +211,7 @@ adopt_own (Node *node, const NodeEvent *event)
       NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
       effect->loan = event->loan;
       effect->bytes = g_bytes_ref (held->value);
+      effect->work_us = held->work_us;
       return;
     }
   loans_add (node,

@@ -182,8 +182,8 @@ on_done (Grid *grid, int on, EngineEvent *event)
     orphan (grid, job);
   if (job->live)
     {
-      g_assert_true (engine_put (grid->rigs[job->lender]->engine, job->loan, event->value));
-      g_assert_false (engine_put (grid->rigs[job->lender]->engine, job->loan, event->value));
+      g_assert_true (engine_put (grid->rigs[job->lender]->engine, job->loan, event->value, 7, 3));
+      g_assert_false (engine_put (grid->rigs[job->lender]->engine, job->loan, event->value, 7, 3));
       drop (grid, job);
       return;
     }
@@ -231,7 +231,7 @@ on_adopt (Grid *grid, int on, EngineEvent *event)
   job->loan = event->loan;
   if (!job->finished)
     return;
-  g_assert_true (engine_put (engine, job->loan, job->value));
+  g_assert_true (engine_put (engine, job->loan, job->value, 7, 3));
   drop (grid, job);
 }
 

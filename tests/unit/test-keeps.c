@@ -94,7 +94,7 @@ test_a_result_takes_in_what_its_job_kept (Fixture *f, gconstpointer unused)
 
   g_assert_true (put (f, "/4", 1, 5));
 
-  assert_rows (f->sql, "/4=2006");
+  assert_rows (f->sql, "/4=2001");
   assert_keeps (f->sql, "/5=1");
   g_assert_false (put_keep (f, "/4", 9, 1));
   g_assert_true (put (f, "", 1, 0));

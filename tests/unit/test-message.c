@@ -82,6 +82,7 @@ full (const Sample *s, MessageKind kind)
                     .number = 42,
                     .version = 6,
                     .work_us = 77,
+                    .risk_us = 33,
                     .count = 5,
                     .flag = TRUE,
                     .digest = s->digest,

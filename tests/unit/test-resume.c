@@ -122,7 +122,7 @@ resume (GHashTable *rows, guint workers, guint64 jobs_total)
           Row *row = g_hash_table_lookup (rows, event.path);
 
           g_assert_nonnull (row);
-          g_assert_true (engine_put (rig->engine, event.loan, row->value));
+          g_assert_true (engine_put (rig->engine, event.loan, row->value, row->work_us, 0));
         }
       if (event.kind == ENGINE_COVERED)
         engine_forget (rig->engine, event.path, &archive_id);
@@ -277,7 +277,7 @@ test_refuses (void)
   g_assert_false (engine_run (rig->engine, 2, malformed));
   g_assert_false (engine_run (rig->engine, 2, unknown));
   g_assert_false (engine_unrun (rig->engine, 2));
-  g_assert_false (engine_put (rig->engine, 17, args));
+  g_assert_false (engine_put (rig->engine, 17, args, 0, 0));
   g_assert_false (engine_back (rig->engine, 17));
   g_assert_true (engine_run (rig->engine, 2, right));
   rig_free (rig);

@@ -57,14 +57,14 @@ test_a_batch_is_compacted_and_the_figures_say_so (void)
   save_one (scribe, row_make ("/0/1", 1, 1000, 0.1));
   save_one (scribe, row_make ("/0/2", 2, 2000, 0.1));
   finish (place, scribe);
-  save_one (scribe, row_make ("/0", 3, 4000, 0.5));
+  save_one (scribe, row_make ("/0", 3, 7500, 0.5));
   save_one (scribe, row_make ("/0/1/5", 4, 8000, 0.01));
   finish (place, scribe);
   scribe_stats (scribe, &stats);
   scribe_free (scribe);
 
   assert_answer (place->target, "SELECT group_concat(path) FROM result", "/0");
-  assert_answer (place->target, "SELECT work_s FROM result", "0.007");
+  assert_answer (place->target, "SELECT work_s FROM result", "0.0075");
   g_assert_cmpuint (stats.rows, ==, 1);
   g_assert_cmpuint (stats.saved_rows, ==, 3);
   g_assert_cmpfloat (stats.done, ==, 0.5);

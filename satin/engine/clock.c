@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See clock.h. The clock of a stack is one word, so that others can read it while it runs: while a
+ * job runs, (work so far - time at which it began) * 2 + 1, else work * 2. */
+#include "config.h"
+
+#include "clock.h"
+
+#include "engine.h"
+
+/* A slot's state has 24 bits to spare: 5 for an exponent, 19 for a number. */
+#define GIVEN_BITS 19
+#define GIVEN_MAX ((1u << GIVEN_BITS) - 1)
+#define GIVEN_SHIFT_MAX 31u
+
+static guint64
+read_clock (const Stack *stack, guint64 now_us)
+{
+  guint64 clock = __atomic_load_n (&stack->clock, __ATOMIC_RELAXED);
+  guint64 work_us = (guint64)((gint64)clock >> 1);
+
+  return (clock & 1) ? work_us + now_us : work_us;
+}
+
+void
+clock_start (Stack *stack)
+{
+  guint64 work_us = stack->clock >> 1;
+
+  g_assert ((stack->clock & 1) == 0);
+  __atomic_store_n (&stack->clock, (work_us - clock_us ()) << 1 | 1, __ATOMIC_RELAXED);
+}
+
+void
+clock_stop (Stack *stack)
+{
+  __atomic_store_n (&stack->clock, read_clock (stack, clock_us ()) << 1, __ATOMIC_RELAXED);
+}
+
+guint64
+clock_work_us (const Stack *stack)
+{
+  return read_clock (stack, clock_us ());
+}
+
+/* Own time of the jobs that are on this stack. */
+static guint64
+own_us (const Stack *stack)
+{
+  return clock_work_us (stack) - __atomic_load_n (&stack->moved_us, __ATOMIC_RELAXED);
+}
+
+guint64
+clock_risk_us (const Stack *stack)
+{
+  gint64 balance_us = __atomic_load_n (&stack->balance_us, __ATOMIC_RELAXED);
+
+  return (guint64)MAX ((gint64)own_us (stack) + balance_us, 0);
+}
+
+static void
+change_balance (Stack *stack, gint64 by_us)
+{
+  __atomic_fetch_add (&stack->balance_us, by_us, __ATOMIC_RELAXED);
+}
+
+/* Takes the lines from slot `top` up off the bill. Returns what they came to. */
+static guint64
+cut_bill (Stack *stack, const SatinSlot_ *top)
+{
+  guint n = stack->bill->len;
+  guint64 work_us = 0;
+
+  for (; n > 0 && g_array_index (stack->bill, Bill, n - 1).slot >= top; n--)
+    work_us += g_array_index (stack->bill, Bill, n - 1).work_us;
+  g_array_set_size (stack->bill, n);
+  return work_us;
+}
+
+void
+clock_begin_job (Stack *stack, SatinSlot_ *slot)
+{
+  Origin *origin = slot_origin (slot);
+  guint64 gone_us = cut_bill (stack, slot);
+
+  /* Lines of slots that are gone: the job they were below is the last unfinished one before them,
+   * or has ended below that one. */
+  for (guint i = stack->bill->len; i-- > 0 && gone_us > 0;)
+    if (g_array_index (stack->bill, Bill, i).spine)
+      {
+        g_array_index (stack->bill, Bill, i).work_us += gone_us;
+        gone_us = 0;
+      }
+  origin->gift_us = origin->gift_saved_us = origin->saved_us = 0;
+  origin->begin_us = own_us (stack);
+}
+
+/* What others did for the job of this account, and of that what is saved by now. */
+static Work
+given (const Origin *origin)
+{
+  /* In this order: the other is added first. */
+  guint64 saved_us = __atomic_load_n (&origin->gift_saved_us, __ATOMIC_ACQUIRE); /* clock_give */
+  guint64 work_us = __atomic_load_n (&origin->gift_us, __ATOMIC_ACQUIRE);        /* clock_give */
+
+  return (Work){ work_us, work_us - saved_us };
+}
+
+Work
+clock_end_job (Stack *stack, SatinSlot_ *slot)
+{
+  const Origin *origin = slot_origin (slot);
+  guint64 time_us = own_us (stack) - origin->begin_us;
+  Work gift = given (origin);
+  Work work = { .work_us = time_us + gift.work_us };
+  gint64 left_us = (gint64)(gift.risk_us - origin->saved_us);
+
+  work.risk_us = (guint64)CLAMP ((gint64)time_us + left_us, 0, (gint64)work.work_us);
+  (void)cut_bill (stack, slot);
+  change_balance (stack, -left_us);
+  __atomic_store_n (&stack->moved_us, stack->moved_us + time_us, __ATOMIC_RELAXED);
+  return work;
+}
+
+static guint32
+pack (guint64 work_us)
+{
+  guint shift = 0;
+
+  for (; work_us > GIVEN_MAX && shift < GIVEN_SHIFT_MAX; shift++)
+    work_us >>= 1;
+  return (guint32)MIN (work_us, GIVEN_MAX) | shift << GIVEN_BITS;
+}
+
+guint64
+clock_given_us (guint32 state)
+{
+  guint32 packed = state >> 8;
+
+  if (SLOT_KIND (state) != SLOT_RETURNED)
+    return 0;
+  return (guint64)(packed & GIVEN_MAX) << (packed >> GIVEN_BITS);
+}
+
+/* Thieves take the oldest jobs, so the way down is short. */
+static Origin *
+origin_of (const Stack *stack, SatinSlot_ *slot)
+{
+  while (!(slot_parent (slot) & PARENT_ORIGIN))
+    slot = slot_at (stack, slot_parent (slot));
+  return slot_origin (slot_at (stack, slot_parent (slot)));
+}
+
+guint32
+clock_give (Stack *stack, SatinSlot_ *slot, const Work *work)
+{
+  Origin *origin = origin_of (stack, slot);
+
+  __atomic_fetch_add (&origin->gift_us, work->work_us, __ATOMIC_RELEASE); /* given */
+  __atomic_fetch_add (&origin->gift_saved_us, work->work_us - work->risk_us,
+                      __ATOMIC_RELEASE); /* given */
+  change_balance (stack, (gint64)work->risk_us);
+  return SLOT_RETURNED | pack (work->work_us) << 8;
+}
+
+/* Some of the lines of a bill. */
+typedef struct
+{
+  Bill *lines;
+  guint n;
+} Part;
+
+/* Carries what the last bill said over to the lines of slots that are still there. What was done
+ * for the others went into the unfinished one of then that has ended: there is at most one of which
+ * something is left. Returns what finds no place. */
+static guint64
+carry_over (Part old, Part new)
+{
+  guint64 gone_us = 0;
+  Bill *ended = NULL;
+  guint i = 0;
+
+  for (guint k = 0; k < new.n; k++)
+    {
+      Bill *line = &new.lines[k];
+
+      for (; i < old.n && old.lines[i].slot < line->slot; i++)
+        gone_us += old.lines[i].work_us;
+      if (i == old.n || old.lines[i].slot != line->slot)
+        continue;
+      const Bill *before = &old.lines[i++];
+      if (!line->known)
+        gone_us += before->work_us;
+      else
+        line->work_us = before->work_us;
+      if (line->known && before->spine && !line->spine)
+        ended = line;
+    }
+  for (; i < old.n; i++)
+    gone_us += old.lines[i].work_us;
+  if (ended == NULL)
+    return gone_us;
+  ended->work_us += gone_us;
+  return 0;
+}
+
+/* What came from elsewhere has its own price. Returns what is left of `work_us`. */
+static guint64
+bill_given (Part new, guint64 work_us)
+{
+  for (guint i = 0; i < new.n; i++)
+    {
+      Bill *line = &new.lines[i];
+      guint64 given_us = line->known || line->spine ? 0 : clock_given_us (slot_state (line->slot));
+
+      given_us = MIN (given_us, work_us);
+      line->work_us += given_us;
+      work_us -= given_us;
+    }
+  return work_us;
+}
+
+/* Jobs that have begun and not ended hold, besides their children, what they did themselves: about
+ * as much as any job here. */
+static guint64
+bill_spine (Part new, guint64 n_done, guint64 work_us)
+{
+  guint64 n_begun = 0, each_us;
+
+  for (guint i = 0; i < new.n; i++)
+    n_begun += new.lines[i].spine && !new.lines[i].known;
+  if (n_begun == 0)
+    return work_us;
+  each_us = work_us / (n_begun + n_done);
+  for (guint i = 0; i < new.n; i++)
+    {
+      Bill *line = &new.lines[i];
+
+      if (line->spine && !line->known)
+        line->work_us += each_us;
+    }
+  return work_us - n_begun * each_us;
+}
+
+/* The children that were finished here share the rest by their weight. Returns what is left. */
+static guint64
+bill_done (Part new, guint64 work_us)
+{
+  guint64 rest_us = work_us;
+  double all = 0, so_far = 0;
+
+  for (guint i = 0; i < new.n; i++)
+    all += new.lines[i].share;
+  if (!(all > 0))
+    return work_us;
+  for (guint i = 0; i < new.n; i++)
+    {
+      Bill *line = &new.lines[i];
+      guint64 until_us;
+
+      if (line->share <= 0)
+        continue;
+      so_far += line->share;
+      until_us = MIN ((guint64)((double)work_us * MIN (so_far / all, 1.0)), work_us);
+      line->work_us += until_us - (work_us - rest_us);
+      rest_us = work_us - until_us;
+    }
+  return rest_us;
+}
+
+/* The account of one job. Returns how much less is at risk. */
+static gint64
+bill_account (Origin *origin, guint64 time_us, guint64 n_done, Part old, Part new)
+{
+  Work gift = given (origin);
+  guint64 left_us = time_us + gift.work_us;
+  gint64 less_us = (gint64)(time_us + gift.risk_us - origin->saved_us);
+
+  for (guint i = 0; i < old.n; i++)
+    left_us -= MIN (left_us, old.lines[i].work_us);
+  left_us += carry_over (old, new);
+  left_us = bill_given (new, left_us);
+  left_us = bill_spine (new, n_done, left_us);
+  left_us = bill_done (new, left_us);
+  for (guint i = 0; i < new.n; i++)
+    {
+      Bill *line = &new.lines[i];
+
+      if (line->spine)
+        left_us += line->work_us;
+      if (line->row != NULL)
+        line->row->work_us = line->work_us;
+      line->row = NULL;
+    }
+  less_us -= (gint64)left_us;
+  origin->saved_us += (guint64)less_us;
+  return less_us;
+}
+
+/* The lines from *index, which is moved, up to slot `to` (NULL: all). */
+static Part
+take_part (GArray *lines, guint *index, const SatinSlot_ *to)
+{
+  Part part = { .lines = (Bill *)(void *)lines->data + *index };
+
+  for (; *index < lines->len && (to == NULL || g_array_index (lines, Bill, *index).slot < to);
+       (*index)++)
+    part.n++;
+  return part;
+}
+
+guint64
+clock_bill (Stack *stack, GArray *lines, const GPtrArray *origins)
+{
+  guint64 jobs = stack->open.jobs + stack->executed - stack->elsewhere, now_us = own_us (stack);
+  guint64 n_done = jobs > stack->jobs_billed ? jobs - stack->jobs_billed : 0;
+  gint64 less_us = 0;
+  guint old_index = 0, index = 0;
+
+  stack->jobs_billed = jobs;
+  for (guint i = 0; i < origins->len; i++)
+    {
+      SatinSlot_ *next = i + 1 < origins->len ? origins->pdata[i + 1] : NULL;
+      Origin *origin = slot_origin (origins->pdata[i]);
+      guint64 until_us = next != NULL ? slot_origin (next)->begin_us : now_us;
+      Part old = take_part (stack->bill, &old_index, next);
+      Part new = take_part (lines, &index, next);
+
+      less_us += bill_account (origin, until_us - origin->begin_us, n_done, old, new);
+    }
+  g_array_unref (stack->bill);
+  stack->bill = lines;
+  change_balance (stack, -less_us);
+  return (guint64)MAX (less_us, 0);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The clock and the bill: whatever is scanned when, what the rows of a file stand for and what is
+ * at risk make together the time that was spent in jobs. */
+#include "config.h"
+
+#include "clock.h"
+#include "engine-jobs.h"
+#include "engine-rig.h"
+#include "engine.h"
+
+/* The rows of a checkpoint: a row takes the place of those below it. */
+static void
+save_row (Rig *rig, GHashTable *rows, const Row *row)
+{
+  GHashTableIter iter;
+  gpointer path;
+
+  g_hash_table_iter_init (&iter, rows);
+  while (g_hash_table_iter_next (&iter, &path, NULL))
+    {
+      if (path_is_below (rig->stems, row->path, path))
+        return;
+      if (path_is_below (rig->stems, path, row->path))
+        g_hash_table_iter_remove (&iter);
+    }
+  Row *copy = row_copy (row);
+  g_hash_table_replace (rows, copy->path, copy);
+}
+
+static guint64
+sum_of_rows (GHashTable *rows)
+{
+  GHashTableIter iter;
+  gpointer row;
+  guint64 sum_us = 0;
+
+  g_hash_table_iter_init (&iter, rows);
+  while (g_hash_table_iter_next (&iter, NULL, &row))
+    sum_us += ((Row *)row)->work_us;
+  return sum_us;
+}
+
+typedef struct
+{
+  guint workers;
+  int32_t depth;
+  guint scans;
+  double within; /* share of the work that may be missing */
+} Case;
+
+static void
+run_case (const Case *what, int32_t seed)
+{
+  Rig *rig = rig_new (what->workers, 0, (guint64)seed);
+  satin_args_phases args = { what->depth, seed };
+  g_autoptr (GHashTable) rows
+      = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify)row_free);
+  gboolean over = FALSE;
+  guint n_scans = 0;
+  EngineStats stats;
+  EngineEvent event;
+  guint64 done_us = 0, sum_us;
+
+  engine_test_gate (-1);
+  rig_start (rig, JOB_PHASES, &args);
+  engine_scan (rig->engine, FALSE);
+  while (!over)
+    {
+      if (!rig_next (rig, &event, 100000))
+        continue;
+      for (guint i = 0; event.rows != NULL && i < event.rows->len; i++)
+        save_row (rig, rows, event.rows->pdata[i]);
+      if (event.kind == ENGINE_SCANNED && ++n_scans < what->scans)
+        engine_scan (rig->engine, n_scans % 7 == 0);
+      else if (event.kind == ENGINE_SCANNED)
+        engine_halt (rig->engine);
+      over = event.kind == ENGINE_HALTED || event.kind == ENGINE_DONE;
+      if (event.kind == ENGINE_DONE)
+        done_us = event.work_us;
+      engine_event_clear (&event);
+    }
+  engine_stats (rig->engine, &stats);
+  sum_us = done_us > 0 ? done_us : sum_of_rows (rows) + stats.risk_us;
+  g_test_message ("%u scans, %u rows: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                  " us, of it %" G_GUINT64_FORMAT " at risk",
+                  n_scans, g_hash_table_size (rows), sum_us, stats.work_us, stats.risk_us);
+  g_assert_cmpuint (sum_us, <=, stats.work_us);
+  g_assert_cmpfloat ((double)(stats.work_us - sum_us), <=, what->within * (double)stats.work_us);
+  if (done_us > 0)
+    g_assert_cmpuint (stats.risk_us, ==, 0);
+  rig_free (rig);
+}
+
+static void
+test_one_worker (void)
+{
+  for (guint scans = 1; scans < 200; scans += 1 + scans / 4)
+    run_case (&(Case){ .workers = 1, .depth = 11, .scans = scans }, (int32_t)scans);
+}
+
+static void
+test_thieves (void)
+{
+  for (guint scans = 1; scans < 200; scans += 1 + scans / 4)
+    run_case (&(Case){ .workers = 3, .depth = 11, .scans = scans, .within = 0.001 },
+              (int32_t)scans);
+}
+
+/* What is told to a slot's state is told back, a little less at most. */
+static void
+test_given (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  Stack *stack = rig->engine->stacks[0];
+  SatinSlot_ *slot = stack->slots + 1;
+  guint64 all_us = 0;
+
+  slot->parent = (guint32)(guintptr)stack->slots | PARENT_ORIGIN;
+  clock_begin_job (stack, stack->slots);
+  for (guint64 us = 0; us < G_GUINT64_CONSTANT (1) << 49; us += us / 3 + 1)
+    {
+      guint32 state = clock_give (stack, slot, &(Work){ us, us / 2 });
+
+      g_assert_cmpuint (SLOT_KIND (state), ==, SLOT_RETURNED);
+      g_assert_cmpuint (clock_given_us (state), <=, us);
+      g_assert_cmpuint (us - clock_given_us (state), <=, us >> 18);
+      all_us += us;
+    }
+  g_assert_cmpuint (clock_end_job (stack, stack->slots).work_us, ==, all_us);
+  g_assert_cmpuint (clock_risk_us (stack), ==, 0);
+  rig_free (rig);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/clock/rows-and-risk-make-up-all-work", test_one_worker);
+  g_test_add_func ("/clock/rows-and-risk-make-up-all-work-with-thieves", test_thieves);
+  g_test_add_func ("/clock/a-gift-is-told-to-the-slot", test_given);
+  return g_test_run ();
+}
