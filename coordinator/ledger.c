@@ -9,8 +9,10 @@
 #include "storage/publish.h"
 #include "storage/tables.h"
 
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define EVENTS_KEEP 10000
 /* SQLite holds no row above 10^9 bytes. */
@@ -18,9 +20,11 @@
 #define BATCH_ROWS_MAX 1000
 #define BATCH_BYTES_MAX (8u * 1024 * 1024)
 
-/* By what one tells a file from another that took its place. */
+/* By what one tells a file from another that took its place. `fd` keeps the file that it is of from
+ * going wholly, so that no later one can get its inode; -1: none. */
 typedef struct
 {
+  int fd;
   gboolean exists;
   dev_t device;
   ino_t inode;
@@ -42,27 +46,60 @@ struct Ledger
   LedgerStats stats;
 };
 
+static void
+stamp_fill (Stamp *stamp, const struct stat *status)
+{
+  stamp->exists = TRUE;
+  stamp->device = status->st_dev;
+  stamp->inode = status->st_ino;
+  stamp->size = status->st_size;
+  stamp->changed = status->st_mtim;
+}
+
+/* Takes `fd`. */
 static Stamp
-stamp_of (const char *path)
+stamp_of_file (int fd)
 {
   struct stat status;
-  Stamp stamp = { 0 };
-  if (lstat (path, &status) != 0)
-    return stamp;
-  stamp.exists = TRUE;
-  stamp.device = status.st_dev;
-  stamp.inode = status.st_ino;
-  stamp.size = status.st_size;
-  stamp.changed = status.st_mtim;
+  Stamp stamp = { .fd = fd };
+  if (fd >= 0 && fstat (fd, &status) == 0)
+    stamp_fill (&stamp, &status);
   return stamp;
 }
 
-static gboolean
-stamp_is_equal (const Stamp *a, const Stamp *b)
+static Stamp
+stamp_of (const char *path)
 {
-  return a->exists == b->exists && a->device == b->device && a->inode == b->inode
-         && a->size == b->size && a->changed.tv_sec == b->changed.tv_sec
-         && a->changed.tv_nsec == b->changed.tv_nsec;
+  return stamp_of_file (open (path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+}
+
+static void
+stamp_clear (Stamp *stamp)
+{
+  if (stamp->fd >= 0)
+    (void)close (stamp->fd);
+  *stamp = (Stamp){ .fd = -1 };
+}
+
+static void
+stamp_replace (Stamp *stamp, Stamp newer)
+{
+  stamp_clear (stamp);
+  *stamp = newer;
+}
+
+/* TRUE: what stands at `path` is what the stamp is of, or nothing does. */
+static gboolean
+stamp_is_current (const Stamp *stamp, const char *path)
+{
+  struct stat status;
+  Stamp now = { 0 };
+  if (lstat (path, &status) != 0)
+    return TRUE;
+  stamp_fill (&now, &status);
+  return stamp->exists && stamp->device == now.device && stamp->inode == now.inode
+         && stamp->size == now.size && stamp->changed.tv_sec == now.changed.tv_sec
+         && stamp->changed.tv_nsec == now.changed.tv_nsec;
 }
 
 static gint64
@@ -192,7 +229,7 @@ begin (Ledger *ledger, const char *work_path, Identity *identity, GError **error
   GError *reason = NULL;
   if (ledger->target[0] != '\0')
     {
-      ledger->stamp = stamp_of (ledger->target);
+      stamp_replace (&ledger->stamp, stamp_of (ledger->target));
       file = open_target (ledger, &found, &reason);
     }
   if (reason != NULL)
@@ -225,6 +262,7 @@ ledger_new (const LedgerConfig *config, Identity *identity, GError **error)
   ledger->n_jobs = g_strv_length (ledger->job_names);
   g_assert (ledger->n_jobs == g_strv_length (ledger->job_types));
   ledger->stems = config->stems;
+  ledger->stamp.fd = -1;
   ledger->identity.app = g_strdup (identity->app);
   ledger->identity.argv = g_strdupv (identity->argv);
   ledger->identity.schema = identity->schema;
@@ -242,6 +280,7 @@ ledger_free (Ledger *ledger)
     return;
   results_free (ledger->results);
   sql_free (ledger->sql);
+  stamp_clear (&ledger->stamp);
   identity_clear (&ledger->identity);
   g_strfreev (ledger->job_names);
   g_strfreev (ledger->job_types);
@@ -451,25 +490,47 @@ ledger_has_changed (const Ledger *ledger)
 static gboolean
 unite_with_target (Ledger *ledger, GError **error)
 {
-  Stamp stamp = stamp_of (ledger->target);
-  if (!stamp.exists || stamp_is_equal (&stamp, &ledger->stamp))
+  if (stamp_is_current (&ledger->stamp, ledger->target))
     return TRUE;
+  Stamp stamp = stamp_of (ledger->target);
   Identity found = { 0 };
   GError *reason = NULL;
   g_autoptr (Sql) file = open_target (ledger, &found, &reason);
   identity_clear (&found);
-  if (reason != NULL)
-    {
-      g_propagate_error (error, reason);
-      return FALSE;
-    }
   if (file == NULL)
-    return TRUE;
+    {
+      stamp_clear (&stamp);
+      if (reason != NULL)
+        g_propagate_error (error, reason);
+      return reason == NULL;
+    }
   if (!results_begin (ledger->results, &reason) || !take_over (ledger, file, &reason)
       || !write_generation (ledger, &reason) || !results_commit (ledger->results, &reason))
-    return give_up (ledger, reason, error);
+    {
+      stamp_clear (&stamp);
+      return give_up (ledger, reason, error);
+    }
   note_totals (ledger);
-  ledger->stamp = stamp;
+  stamp_replace (&ledger->stamp, stamp);
+  return TRUE;
+}
+
+static gboolean
+publish (Ledger *ledger, GError **error)
+{
+  GError *reason = NULL;
+  Published published;
+  if (!unite_with_target (ledger, error))
+    return FALSE;
+  if (!publish_copy (ledger->sql, ledger->target, ledger->run, &published, &reason))
+    {
+      identity_take_error (error, reason);
+      return FALSE;
+    }
+  stamp_replace (&ledger->stamp, stamp_of_file (published.fd));
+  ledger->stats.bytes = published.bytes;
+  ledger->has_changed = FALSE;
+  ledger->stats.generation++;
   return TRUE;
 }
 
@@ -478,18 +539,11 @@ ledger_publish (Ledger *ledger, GError **error)
 {
   g_assert (ledger->target[0] != '\0');
 
-  GError *reason = NULL;
-  if (!unite_with_target (ledger, error))
-    return FALSE;
-  if (!publish_copy (ledger->sql, ledger->target, ledger->run, &ledger->stats.bytes, &reason))
-    {
-      identity_take_error (error, reason);
-      return FALSE;
-    }
-  ledger->stamp = stamp_of (ledger->target);
-  ledger->has_changed = FALSE;
-  ledger->stats.generation++;
-  return TRUE;
+  int lock = publish_lock (ledger->target);
+  gboolean good = publish (ledger, error);
+  if (lock >= 0)
+    (void)close (lock);
+  return good;
 }
 
 typedef struct

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Temporary file beside the target, copy by SQLite, check, fsync, rename, fsync of the folder. The
- * temporary file is ".NAME.RUN.PID.tmp" with mode 0600; before the rename it gets the mode of the
+ * temporary file is ".NAME.RUN.PID-N.tmp" with mode 0600; before the rename it gets the mode of the
  * file that it replaces, or, when there is none, what the umask gives any new file. Must not know
  * what the copy holds. */
 #include "storage/publish.h"
@@ -10,14 +10,16 @@
 #include <glib/gstdio.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of ".NAME.RUN.PID.tmp" no part may make the whole longer than a file name can be (255). */
+/* Of ".NAME.RUN.PID-N.tmp" no part may make the whole longer than a file name can be (255). */
 #define NAME_BYTES_MAX 160
 #define RUN_BYTES_MAX 64
 /* SQLite's own name for the journal of a file; it stays behind when we are killed in a copy. */
 #define JOURNAL "-journal"
+#define LOCK_TRIES 100 /* in a second */
 
 static char *
 temporary_prefix (const char *target, const char *run)
@@ -34,7 +36,9 @@ temporary_name (const char *target, const char *run)
 {
   g_autofree char *folder = g_path_get_dirname (target);
   g_autofree char *prefix = temporary_prefix (target, run);
-  return g_strdup_printf ("%s/%s%ld.tmp", folder, prefix, (long)getpid ());
+  static int last; /* a process may have two coordinators for a while */
+  return g_strdup_printf ("%s/%s%ld-%d.tmp", folder, prefix, (long)getpid (),
+                          g_atomic_int_add (&last, 1));
 }
 
 static gboolean
@@ -152,8 +156,26 @@ publish_try (const char *target, const char *run, GError **error)
   return g_unlink (name) == 0 || place_failed (error, "write", target);
 }
 
+int
+publish_lock (const char *target)
+{
+  g_autofree char *folder = g_path_get_dirname (target);
+  int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++)
+    {
+      if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+      if (errno != EWOULDBLOCK && errno != EINTR)
+        break;
+      g_usleep (G_USEC_PER_SEC / LOCK_TRIES);
+    }
+  if (fd >= 0)
+    (void)close (fd);
+  return -1;
+}
+
 gboolean
-publish_copy (Sql *sql, const char *target, const char *run, guint64 *bytes, GError **error)
+publish_copy (Sql *sql, const char *target, const char *run, Published *published, GError **error)
 {
   mode_t mode;
   struct stat status;
@@ -169,16 +191,16 @@ publish_copy (Sql *sql, const char *target, const char *run, guint64 *bytes, GEr
     good = (fsync (fd) == 0 && fchmod (fd, mode) == 0 && fstat (fd, &status) == 0
             && rename (name, target) == 0)
            || place_failed (error, "write", target);
-  (void)close (fd);
   if (!good)
     {
+      (void)close (fd);
       g_autofree char *journal = g_strconcat (name, JOURNAL, NULL);
       (void)g_unlink (name);
       (void)g_unlink (journal);
       return FALSE;
     }
   sync_folder (target);
-  *bytes = (guint64)status.st_size;
+  *published = (Published){ .bytes = (guint64)status.st_size, .fd = fd };
   return TRUE;
 }
 
@@ -191,6 +213,8 @@ is_left_over (const char *name, const char *prefix)
   if (!g_str_has_prefix (name, prefix))
     return FALSE;
   gint64 pid = g_ascii_strtoll (name + strlen (prefix), &end, 10);
+  if (*end == '-')
+    (void)g_ascii_strtoll (end + 1, &end, 10);
   return (strcmp (end, ".tmp") == 0 || strcmp (end, ".tmp" JOURNAL) == 0) && pid > 0
          && pid <= G_MAXINT32 && pid != getpid () && kill ((pid_t)pid, 0) != 0 && errno == ESRCH;
 }

@@ -8,9 +8,21 @@
 /* Makes and removes a temporary file beside `target`. FALSE: STORAGE_ERROR_PLACE in one sentence.
  */
 gboolean publish_try (const char *target, const char *run, GError **error);
+typedef struct
+{
+  guint64 bytes; /* size of the copy */
+  int fd;        /* of the file that stands at the target now. While it is open no other file can
+                    look like it. The caller closes it. */
+} Published;
+
 /* Replaces `target` by a copy of the file behind `sql`, in one step. FALSE: `target` is as it was
- * and nothing is left beside it. `bytes`: size of the copy. */
-gboolean publish_copy (Sql *sql, const char *target, const char *run, guint64 *bytes,
+ * and nothing is left beside it. */
+gboolean publish_copy (Sql *sql, const char *target, const char *run, Published *published,
                        GError **error);
+/* Keeps other coordinators of this machine (of all, where the file system can) from publishing in
+ * the folder of `target` until the descriptor is closed, so that what one looks at there is what
+ * its copy replaces. Waits for at most a second: -1: without a lock, which costs no more than work.
+ */
+int publish_lock (const char *target);
 /* Removes temporary files of this run whose process is gone. */
 void publish_sweep (const char *target, const char *run);

@@ -120,9 +120,10 @@ static inline void
 publish (Fixture *f)
 {
   g_autoptr (GError) error = NULL;
-  guint64 bytes;
-  g_assert_true (publish_copy (f->sql, f->target, "run-1", &bytes, &error));
+  Published published;
+  g_assert_true (publish_copy (f->sql, f->target, "run-1", &published, &error));
   g_assert_no_error (error);
+  g_assert_true (g_close (published.fd, NULL));
 }
 
 typedef void (*Test) (Fixture *f, gconstpointer unused);

@@ -213,21 +213,21 @@ test_a_missing_or_unwritable_folder_is_no_place (Fixture *f, gconstpointer unuse
   (void)unused;
   g_autoptr (GError) error = NULL;
   g_autofree char *missing = g_build_filename (f->folder, "none", "run.ckpt", NULL);
-  guint64 bytes;
+  Published published;
   guint before = entries (f->folder);
 
   g_assert_false (publish_try (missing, "run-1", &error));
   g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
   g_assert_nonnull (strstr (error->message, "there is no folder"));
   g_clear_error (&error);
-  g_assert_false (publish_copy (f->sql, missing, "run-1", &bytes, &error));
+  g_assert_false (publish_copy (f->sql, missing, "run-1", &published, &error));
   g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
   g_clear_error (&error);
   g_assert_false (publish_try ("/proc/self/run.ckpt", "run-1", &error));
   g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
   g_clear_error (&error);
   g_assert_cmpint (g_mkdir (f->target, 0700), ==, 0);
-  g_assert_false (publish_copy (f->sql, f->target, "run-1", &bytes, &error));
+  g_assert_false (publish_copy (f->sql, f->target, "run-1", &published, &error));
   g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
   g_assert_cmpuint (entries (f->folder), ==, before + 1);
 }
@@ -261,12 +261,14 @@ test_leftovers_of_dead_processes_are_swept (Fixture *f, gconstpointer unused)
   {
     const char *name;
     gboolean stays;
-  } files[] = { { ".run.ckpt.run-1.999999999.tmp-journal", FALSE },
+  } files[] = { { ".run.ckpt.run-1.999999999-3.tmp-journal", FALSE },
+                { ".run.ckpt.run-1.999999999-0.tmp", FALSE },
                 { ".run.ckpt.run-1.999999999.tmp", FALSE },
-                { ".run.ckpt.run-2.999999999.tmp", TRUE },
-                { ".run.ckpt.run-1.1.tmp", TRUE },
+                { ".run.ckpt.run-2.999999999-0.tmp", TRUE },
+                { ".run.ckpt.run-1.1-0.tmp", TRUE },
                 { ".run.ckpt.run-1.x.tmp", TRUE },
-                { ".other.run-1.999999999.tmp", TRUE },
+                { ".run.ckpt.run-1.999999999-0.tmp.old", TRUE },
+                { ".other.run-1.999999999-0.tmp", TRUE },
                 { ".run.ckpt.run-1.tmp", TRUE } };
   for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
     {
@@ -315,11 +317,12 @@ test_a_name_at_the_limit_can_be_published (Fixture *f, gconstpointer unused)
   g_autofree char *run = g_strnfill (300, '/');
   g_autofree char *target = g_build_filename (f->folder, name, NULL);
   g_autoptr (GError) error = NULL;
-  guint64 bytes;
+  Published published;
 
   g_assert_true (publish_try (target, run, &error));
-  g_assert_true (publish_copy (f->sql, target, run, &bytes, &error));
+  g_assert_true (publish_copy (f->sql, target, run, &published, &error));
   g_assert_no_error (error);
+  g_assert_true (g_close (published.fd, NULL));
 }
 
 int
