@@ -87,16 +87,15 @@ load_digest (Sql *sql, const char *key, Digest *digest, GError **error)
   return hex != NULL && digest_from_hex (hex, digest);
 }
 
+/* A salvaged file is of its identity by the rows that prove it, whichever were lost. */
 gboolean
 identity_load (Sql *sql, const char *target, Identity *identity, GError **error)
 {
-  GError *reason = NULL;
   Identity found = { 0 };
-  gboolean is_named = load_digest (sql, "identity", &found.identity, &reason);
-  found.run = tables_get_string (sql, "id", is_named ? &reason : NULL);
-  if (!is_named || found.run == NULL)
+  gboolean is_named = digest_from_hex (sql->identity, &found.identity);
+  found.run = tables_get_string (sql, "id", NULL);
+  if (!is_named || (found.run == NULL && !sql->is_salvage))
     {
-      g_clear_error (&reason);
       identity_clear (&found);
       g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
                    "checkpoint '%s' is not usable: it does not say which run it is of", target);

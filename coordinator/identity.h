@@ -37,7 +37,8 @@ void identity_clear (Identity *identity);
 /* Writes it into the table run, inside a transaction. What a run is born with (id) stays as it is
  * there. */
 gboolean identity_save (Sql *sql, const Identity *identity, GError **error);
-/* Fills `identity` from a file; what it lacks is NULL. FALSE: COORDINATOR_ERROR. */
+/* Fills `identity` from a file; what it lacks is NULL (`run` only in a salvaged one). FALSE:
+ * COORDINATOR_ERROR. */
 gboolean identity_load (Sql *sql, const char *target, Identity *identity, GError **error);
 /* FALSE: `found` is of something else than `wanted`; the message says of what and why. */
 gboolean identity_matches (const Identity *found, const Identity *wanted, const char *target,

@@ -5,6 +5,7 @@
 
 #include "coordinator/takeover.h"
 
+#include "storage/aside.h"
 #include "storage/guard.h"
 #include "storage/publish.h"
 #include "storage/tables.h"
@@ -43,6 +44,7 @@ struct Ledger
   Results *results;
   Stamp stamp; /* of the target when it was last ours */
   gboolean has_changed;
+  char *damage; /* (nullable) a sentence that nobody took yet */
   LedgerStats stats;
 };
 
@@ -133,19 +135,39 @@ write_generation (Ledger *ledger, GError **error)
 {
   ResultsTotals totals = results_totals (ledger->results);
   char done[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *results = g_strdup_printf ("%" G_GUINT64_FORMAT, totals.rows);
   g_autofree char *generation
       = g_strdup_printf ("%" G_GUINT64_FORMAT, ledger->stats.generation + 1);
   g_ascii_formatd (done, sizeof done, "%.6f", CLAMP (totals.weight, 0.0, 1.0));
   return tables_set (ledger->sql, "generation", generation, error)
+         && tables_set (ledger->sql, "results", results, error)
          && tables_set (ledger->sql, "done", done, error);
+}
+
+/* The next publication replaces the file, so what is wrong with it is kept under another name. */
+static gboolean
+keep_damaged (Ledger *ledger, const char *damage, GError **error)
+{
+  g_autofree char *aside = aside_keep (ledger->target, "damaged", error);
+  if (aside == NULL)
+    return FALSE;
+  g_free (ledger->damage);
+  ledger->damage
+      = g_strdup_printf ("checkpoint '%s' is damaged: %s; the damaged file is kept as '%s'",
+                         ledger->target, damage, aside);
+  return TRUE;
 }
 
 /* In a transaction. */
 static gboolean
 take_over (Ledger *ledger, Sql *from, GError **error)
 {
-  Takeover takeover = { 0 };
+  Takeover takeover = { .job_names = (const char *const *)ledger->job_names,
+                        .job_types = (const char *const *)ledger->job_types };
   if (!takeover_unite (ledger->results, ledger->sql, from, ledger->stems, &takeover, error))
+    return FALSE;
+  g_autofree char *damage = takeover_damage (from, takeover.rows, takeover.bad);
+  if (damage != NULL && !keep_damaged (ledger, damage, error))
     return FALSE;
   g_autofree char *generation = tables_get_string (from, "generation", NULL);
   guint64 number = generation != NULL ? g_ascii_strtoull (generation, NULL, 10) : 0;
@@ -173,7 +195,9 @@ static Sql *
 open_target (Ledger *ledger, Identity *found, GError **error)
 {
   GError *reason = NULL;
-  g_autoptr (Sql) file = guard_open (ledger->target, &reason);
+  char hex[DIGEST_HEX_LENGTH + 1];
+  digest_to_hex (&ledger->identity.identity, hex);
+  g_autoptr (Sql) file = guard_open (ledger->target, hex, &reason);
   if (reason != NULL)
     identity_take_error (error, reason);
   if (file == NULL || !identity_load (file, ledger->target, found, error))
@@ -237,7 +261,7 @@ begin (Ledger *ledger, const char *work_path, Identity *identity, GError **error
       g_propagate_error (error, reason);
       return FALSE;
     }
-  if (file != NULL)
+  if (file != NULL && found.run != NULL)
     {
       g_free (identity->run);
       identity->run = g_steal_pointer (&found.run);
@@ -286,7 +310,26 @@ ledger_free (Ledger *ledger)
   g_strfreev (ledger->job_types);
   g_free (ledger->target);
   g_free (ledger->run);
+  g_free (ledger->damage);
   g_free (ledger);
+}
+
+/* The digests of the inputs stand in a row of their own too: should an input be lost from a damaged
+ * file, the one that is read in its place can be told from another. */
+static gboolean
+write_inputs (Ledger *ledger, GError **error)
+{
+  gboolean has_row;
+  sqlite3_stmt *statement
+      = sql_ready (ledger->sql,
+                   "SELECT ifnull(group_concat(digest || ' ' || substr(name, 7), char(10)), '')"
+                   " FROM (SELECT name, digest FROM constant WHERE name LIKE 'input/%' ORDER BY 1)",
+                   error);
+  if (statement == NULL || !sql_next (ledger->sql, statement, &has_row, error))
+    return FALSE;
+  g_autofree char *inputs = sql_column_string (statement, 0);
+  sqlite3_reset (statement);
+  return tables_set (ledger->sql, "inputs", inputs, error);
 }
 
 static gboolean
@@ -312,6 +355,8 @@ write_values (Ledger *ledger, const Inbox *inbox, GError **error)
       if (!tables_put_constant (ledger->sql, &row, error))
         return FALSE;
     }
+  if (g_hash_table_size (inbox->constants) > 0 && !write_inputs (ledger, error))
+    return FALSE;
   g_hash_table_iter_init (&iter, inbox->bests);
   while (g_hash_table_iter_next (&iter, NULL, &data))
     {
@@ -628,6 +673,12 @@ ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer dat
   if (!good)
     identity_take_error (error, reason);
   return good;
+}
+
+char *
+ledger_take_damage (Ledger *ledger)
+{
+  return g_steal_pointer (&ledger->damage);
 }
 
 LedgerStats

@@ -31,6 +31,9 @@ gboolean ledger_publish (Ledger *ledger, GError **error);
 /* TRUE: something was written since the last publication. */
 gboolean ledger_has_changed (const Ledger *ledger);
 
+/* (transfer full) (nullable): once, what was wrong with a file that was taken over. */
+char *ledger_take_damage (Ledger *ledger);
+
 /* Calls `batch` with arrays of Row, the last time with `final`, whatever happens. */
 typedef void (*LedgerBatch) (GPtrArray *rows, gboolean final, gpointer data);
 gboolean ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer data,

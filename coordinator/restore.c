@@ -4,6 +4,7 @@
 
 #include "coordinator/takeover.h"
 
+#include "storage/aside.h"
 #include "storage/guard.h"
 #include "storage/tables.h"
 
@@ -28,6 +29,8 @@ restore_clear (Restore *restore)
   identity_clear (&restore->identity);
   g_clear_pointer (&restore->answer, g_bytes_unref);
   g_strfreev (restore->addresses);
+  g_free (restore->inputs);
+  g_free (restore->damage);
   g_clear_pointer (&restore->constants, g_ptr_array_unref);
   g_clear_pointer (&restore->bests, g_ptr_array_unref);
   memset (restore, 0, sizeof *restore);
@@ -100,24 +103,27 @@ read_tables (Sql *file, Restore *restore, GError **error)
 
 /* NULL without an error: nothing there. */
 static Sql *
-open_file (const char *target, GError **error)
+open_file (const char *target, const Identity *identity, GError **error)
 {
+  char hex[DIGEST_HEX_LENGTH + 1];
   GError *reason = NULL;
-  Sql *file = guard_open (target, &reason);
+  if (identity != NULL)
+    digest_to_hex (&identity->identity, hex);
+  Sql *file = guard_open (target, identity != NULL ? hex : NULL, &reason);
   if (reason != NULL)
     identity_take_error (error, reason);
   return file;
 }
 
 gboolean
-restore_look (const char *target, Restore *restore, GError **error)
+restore_look_for (const char *target, const Identity *identity, Restore *restore, GError **error)
 {
   g_assert (target != NULL && restore != NULL);
 
   GError *reason = NULL;
   Restore found = { 0 };
   memset (restore, 0, sizeof *restore);
-  g_autoptr (Sql) file = open_file (target, &reason);
+  g_autoptr (Sql) file = open_file (target, identity, &reason);
   if (file == NULL)
     {
       if (reason != NULL)
@@ -127,6 +133,7 @@ restore_look (const char *target, Restore *restore, GError **error)
   if (!identity_load (file, target, &found.identity, error))
     return FALSE;
   read_answer (file, &found);
+  found.inputs = tables_get_string (file, "inputs", NULL);
   if (!read_tables (file, &found, &reason))
     {
       g_prefix_error (&reason, "checkpoint '%s': ", target);
@@ -135,8 +142,25 @@ restore_look (const char *target, Restore *restore, GError **error)
       return FALSE;
     }
   found.exists = TRUE;
+  found.damage = takeover_damage (file, found.rows, found.rows_bad);
   *restore = found;
   return TRUE;
+}
+
+gboolean
+restore_look (const char *target, Restore *restore, GError **error)
+{
+  return restore_look_for (target, NULL, restore, error);
+}
+
+char *
+restore_set_aside (const char *target, GError **error)
+{
+  GError *reason = NULL;
+  char *name = aside_move (target, "old", &reason);
+  if (name == NULL)
+    identity_take_error (error, reason);
+  return name;
 }
 
 gboolean
@@ -148,12 +172,39 @@ restore_matches (const Restore *restore, const Identity *identity, const char *t
   return identity_matches (&restore->identity, identity, target, error);
 }
 
+gboolean
+restore_input_is_sound (const Restore *restore, const char *path, GBytes *bytes, const char *target,
+                        GError **error)
+{
+  if (restore->damage == NULL)
+    return TRUE;
+  gsize size;
+  const void *data = g_bytes_get_data (bytes, &size);
+  Digest digest = digest_of_data (data, size);
+  char hex[DIGEST_HEX_LENGTH + 1];
+  digest_to_hex (&digest, hex);
+  g_auto (GStrv) lines = g_strsplit (restore->inputs != NULL ? restore->inputs : "", "\n", -1);
+  gboolean is_sound = restore->inputs != NULL;
+  for (guint i = 0; lines[i] != NULL; i++)
+    {
+      const char *blank = strchr (lines[i], ' ');
+      if (blank != NULL && strcmp (blank + 1, path) == 0)
+        is_sound = strncmp (lines[i], hex, DIGEST_HEX_LENGTH) == 0;
+    }
+  if (!is_sound)
+    g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
+                 "checkpoint '%s' is damaged and has lost the input '%s', and nothing proves that "
+                 "the file is still the same; name another checkpoint",
+                 target, path);
+  return is_sound;
+}
+
 /* A file that must be there. */
 static Sql *
 open_existing (const char *target, GError **error)
 {
   GError *reason = NULL;
-  Sql *file = open_file (target, &reason);
+  Sql *file = open_file (target, NULL, &reason);
   if (reason != NULL)
     g_propagate_error (error, reason);
   else if (file == NULL)

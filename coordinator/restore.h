@@ -21,6 +21,8 @@ typedef struct
       rows_bad; /* bad: results that do not prove themselves; they are left out at a take-over */
   guint64 generation;
   double done;
+  char *inputs; /* (nullable): a line for each input: digest, blank, path */
+  char *damage; /* (nullable) the file is damaged, and this much of it proves itself: a sentence */
 } Restore;
 
 typedef struct
@@ -31,10 +33,21 @@ typedef struct
 
 /* FALSE: unusable or unreadable, COORDINATOR_ERROR names the exit code and the reason. */
 gboolean restore_look (const char *target, Restore *restore, GError **error);
+/* The same for who knows whose the file should be (nullable): of a damaged one more can be told. */
+gboolean restore_look_for (const char *target, const Identity *identity, Restore *restore,
+                           GError **error);
 void restore_clear (Restore *restore);
+/* (transfer full): moves what stands there to another name in the same folder, for a fresh start.
+ * NULL: COORDINATOR_ERROR. */
+char *restore_set_aside (const char *target, GError **error);
 /* FALSE: the file is of something else; the message says of what and why. */
 gboolean restore_matches (const Restore *restore, const Identity *identity, const char *target,
                           GError **error);
+
+/* An input that the checkpoint does not have may be read anew, unless a damaged file lost it and
+ * nothing proves that these bytes are those that were read before. FALSE: the message says so. */
+gboolean restore_input_is_sound (const Restore *restore, const char *path, GBytes *bytes,
+                                 const char *target, GError **error);
 
 /* For people who look inside (satin inspect). */
 typedef struct

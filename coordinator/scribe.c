@@ -66,6 +66,19 @@ tell_trouble (Scribe *scribe, const GError *error, gboolean final)
   tell (scribe, &news);
 }
 
+/* What was wrong with a file that was taken over is said once, whatever was said before. */
+static void
+tell_damage (Scribe *scribe)
+{
+  g_autofree char *damage = ledger_take_damage (scribe->ledger);
+  if (damage == NULL)
+    return;
+  g_autoptr (GError) error
+      = g_error_new_literal (COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE, damage);
+  ScribeNews news = { .kind = SCRIBE_TROUBLE, .error = error };
+  tell (scribe, &news);
+}
+
 static void
 note_stats (Scribe *scribe, gboolean published)
 {
@@ -104,7 +117,9 @@ static gboolean
 publish (Scribe *scribe, gboolean final, GError **error)
 {
   gboolean has_changed = ledger_has_changed (scribe->ledger);
-  if (has_changed && !ledger_publish (scribe->ledger, error))
+  gboolean good = !has_changed || ledger_publish (scribe->ledger, error);
+  tell_damage (scribe);
+  if (!good)
     return FALSE;
   if (has_changed)
     note_stats (scribe, TRUE);
@@ -225,6 +240,7 @@ scribe_run (gpointer data)
 {
   Scribe *scribe = data;
   gboolean goes_on = TRUE;
+  tell_damage (scribe);
   while (goes_on)
     {
       ScribeRound round = { 0 };

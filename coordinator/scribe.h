@@ -19,7 +19,8 @@ typedef enum
 {
   SCRIBE_RESTORED,  /* rows: a batch of what was saved; `final` on the last batch of the request */
   SCRIBE_PUBLISHED, /* generation; final: it answers scribe_finish */
-  /* error: writing or publishing failed; said at most once a minute; it goes on trying. With
+  /* error: writing or publishing failed; said at most once a minute; it goes on trying. Also once
+   * for a damaged file that was taken over: what was kept of it, and under which name. With
    * `final` (always said): it answers scribe_finish, and what was saved stays unpublished. */
   SCRIBE_TROUBLE
 } ScribeNewsKind;

@@ -96,11 +96,20 @@ takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Takeover *ta
 {
   g_autoptr (GPtrArray) ids = g_ptr_array_new_with_free_func (g_free);
   TakeoverState state = { .results = results, .stems = stems, .takeover = takeover, .ids = ids };
-  ResultsQuery all = { 0 };
+  ResultsQuery all = { .job_names = takeover->job_names, .job_types = takeover->job_types };
   if (!tables_copy (to, from, &takeover->bad, error)
       || !results_each_stem (from, take_stem, &state, &takeover->bad, error))
     return FALSE;
   meet_whole_stems (&state);
   return results_each (from, &all, take_row, &state, &takeover->bad, error)
          && keeps_each (from, take_keep, &state, &takeover->bad, error);
+}
+
+char *
+takeover_damage (const Sql *from, guint64 rows, guint64 bad)
+{
+  if (!from->is_salvage && bad == 0)
+    return NULL;
+  guint64 all = MAX (from->n_before, rows + bad);
+  return g_strdup_printf ("kept %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " rows", rows, all);
 }

@@ -9,6 +9,8 @@
 
 typedef struct
 {
+  /* In, (nullable), NULL-terminated: the program's jobs, for a file that lost its table of them. */
+  const char *const *job_names, *const *job_types;
   guint64 rows; /* results and kept states that the file has to give */
   guint64 bad;  /* rows of any table that were left out: damaged, or not in canonical form */
 } Takeover;
@@ -19,3 +21,6 @@ gboolean takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Tak
 /* TRUE: a row as every node writes it: canonical path, whole digest. */
 gboolean takeover_row_is_sound (const Result *row);
 gboolean takeover_keep_is_sound (const Keep *keep);
+/* (transfer full) (nullable): "kept N of M rows", when not all of the file's rows prove themselves.
+ */
+char *takeover_damage (const Sql *from, guint64 rows, guint64 bad);

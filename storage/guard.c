@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order: kind of file, header, application, format, damage, schema, identity. The cheap checks
- * come first, and none trusts what a later one proves. Whether the checkpoint is of the right
- * program is for others to ask. */
+/* The order: kind of file, header, application, format, schema, damage, identity. The cheap checks
+ * come first, and none trusts what a later one proves; nothing of a schema that is not ours is ever
+ * run. What fails after the kind of file is salvaged, and only when no row proves itself it is
+ * refused. Whether the checkpoint is of the right program is for others to ask. */
 #include "storage/guard.h"
 
 #include "storage/rowsum.h"
+#include "storage/salvage.h"
 #include "storage/schema.h"
 #include "storage/tables.h"
 
@@ -18,6 +20,13 @@
 #define HEADER_BYTES 100
 #define HEADER_VERSION_AT 60
 #define HEADER_APPLICATION_AT 68
+/* A file that does not even look like ours is searched for rows of ours no farther than this. */
+#define FOREIGN_BYTES_MAX (64u * 1024 * 1024)
+/* SQLite's steps for looking at a file: a few for each byte, so that a forged one ends. */
+#define STEPS_EACH 1000
+#define LENGTH_MIN 100000
+#define STEPS_MIN 2000000
+#define STEPS_PER_BYTE 8
 
 static gboolean
 refuse (GError **error, StorageError code, const char *path, const char *reason)
@@ -34,19 +43,43 @@ load_big (const guint8 *bytes)
   return GUINT32_FROM_BE (word);
 }
 
-static gboolean
-check_header (const char *path, const guint8 *header, gssize size, GError **error)
+typedef enum
+{
+  HEADER_OURS,    /* of a checkpoint of this format */
+  HEADER_BROKEN,  /* of a checkpoint, but its format is not to be believed */
+  HEADER_NEWER,   /* of a later format */
+  HEADER_FOREIGN, /* of another program's SQLite file */
+  HEADER_NONE     /* no SQLite file */
+} HeaderKind;
+
+static HeaderKind
+header_kind (const guint8 *header, gssize size)
 {
   if (size < HEADER_BYTES || memcmp (header, "SQLite format 3", 16) != 0)
+    return HEADER_NONE;
+  if (load_big (header + HEADER_APPLICATION_AT) != SCHEMA_APPLICATION_ID)
+    return HEADER_FOREIGN;
+  guint32 version = load_big (header + HEADER_VERSION_AT);
+  guint32 wrong_bits = version ^ SCHEMA_VERSION;
+  if (wrong_bits == 0)
+    return HEADER_OURS;
+  /* One wrong bit is damage if the rows prove themselves: a later format sums them otherwise. */
+  return version < SCHEMA_VERSION || (wrong_bits & (wrong_bits - 1)) == 0 ? HEADER_BROKEN
+                                                                          : HEADER_NEWER;
+}
+
+/* Why a file with such a header is refused. */
+static gboolean
+refuse_header (const char *path, HeaderKind kind, const guint8 *header, GError **error)
+{
+  guint32 version = load_big (header + HEADER_VERSION_AT);
+  if (kind == HEADER_NONE)
     return refuse (error, STORAGE_ERROR_UNUSABLE, path,
                    "is not a Satin checkpoint (not an SQLite file); name another file");
-  if (load_big (header + HEADER_APPLICATION_AT) != SCHEMA_APPLICATION_ID)
+  if (kind == HEADER_FOREIGN)
     return refuse (
         error, STORAGE_ERROR_UNUSABLE, path,
         "is an SQLite file of another program, not a Satin checkpoint; name another file");
-  guint32 version = load_big (header + HEADER_VERSION_AT);
-  if (version == SCHEMA_VERSION)
-    return TRUE;
   g_autofree char *reason = g_strdup_printf (
       version > SCHEMA_VERSION ? "was made by a newer Satin (format %u, this one reads %d)"
                                : "has an unknown format %u (this Satin reads %d)",
@@ -68,12 +101,12 @@ read_header (const char *path, guint8 *header, gssize *size, GError **error)
   return refuse (error, STORAGE_ERROR_PLACE, path, reason);
 }
 
-/* TRUE with `exists` FALSE: nothing there. */
+/* TRUE with `size` 0: nothing there. */
 static gboolean
-check_kind (const char *path, gboolean *exists, GError **error)
+check_kind (const char *path, guint64 *size, GError **error)
 {
   struct stat status;
-  *exists = FALSE;
+  *size = 0;
   if (lstat (path, &status) != 0)
     {
       /* A missing folder is nothing to read; that nothing can be written there is found when
@@ -89,7 +122,7 @@ check_kind (const char *path, gboolean *exists, GError **error)
     return refuse (error, STORAGE_ERROR_PLACE, path, "is a symbolic link; name the file itself");
   if (!S_ISREG (status.st_mode))
     return refuse (error, STORAGE_ERROR_PLACE, path, "is not a regular file; name a file");
-  *exists = status.st_size > 0;
+  *size = (guint64)status.st_size;
   return TRUE;
 }
 
@@ -111,20 +144,21 @@ check_whole (Sql *sql, GError **error)
   return FALSE;
 }
 
-/* The row that names the identity is summed with that identity, so it proves itself. */
+/* The row that names the identity is summed with that identity, so it proves itself. An index may
+ * be wrong where the table is right. */
 static gboolean
 check_identity (Sql *sql, GError **error)
 {
   gboolean has_row;
-  sqlite3_stmt *statement = sql_ready (sql, "SELECT value FROM run WHERE key = 'identity'", error);
+  sqlite3_stmt *statement
+      = sql_ready (sql, "SELECT value FROM run NOT INDEXED WHERE key = 'identity'", error);
   if (statement == NULL || !sql_next (sql, statement, &has_row, error))
     return FALSE;
   g_autofree char *identity = has_row ? sql_column_string (statement, 0) : NULL;
   if (identity != NULL)
     rowsum_identify (sql, identity);
   sqlite3_reset (statement);
-  g_autofree char *proved
-      = sql->identity != NULL ? tables_get_string (sql, "identity", NULL) : NULL;
+  g_autofree char *proved = identity != NULL ? tables_get_string (sql, "identity", NULL) : NULL;
   if (proved != NULL)
     return TRUE;
   g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "it does not say what it belongs to");
@@ -142,38 +176,79 @@ only_reading (void *data, int action, const char *one, const char *two, const ch
              : SQLITE_DENY;
 }
 
-static gboolean
-check_inside (Sql *sql, const char *path, GError **error)
+typedef struct
 {
-  g_autoptr (GError) reason = NULL;
-  if (!check_whole (sql, &reason))
-    g_prefix_error (&reason, "is damaged: ");
-  else if (!schema_check (sql, &reason) || !check_identity (sql, &reason))
-    g_prefix_error (&reason, "is not usable: ");
-  if (reason == NULL)
-    return TRUE;
-  refuse (error, STORAGE_ERROR_UNUSABLE, path, reason->message);
-  return FALSE;
+  guint64 left;
+} Steps;
+
+static int
+count_steps (void *data)
+{
+  Steps *steps = data;
+  steps->left -= MIN (steps->left, STEPS_EACH);
+  return steps->left == 0;
+}
+
+/* (transfer full) (nullable): the file itself, if it is wholly as it should be. */
+static Sql *
+open_sound (const char *path, guint64 size, GError **error)
+{
+  g_autoptr (Sql) sql = sql_open_frozen (path, error);
+  if (sql == NULL)
+    return NULL;
+  Steps steps = { .left = STEPS_MIN + STEPS_PER_BYTE * size };
+  sqlite3_progress_handler (sql->db, STEPS_EACH, count_steps, &steps);
+  sqlite3_limit (sql->db, SQLITE_LIMIT_LENGTH, (int)CLAMP (size, LENGTH_MIN, G_MAXINT32));
+  gboolean is_sound
+      = schema_check (sql, error) && check_whole (sql, error) && check_identity (sql, error);
+  sqlite3_progress_handler (sql->db, 0, NULL, NULL);
+  return is_sound ? g_steal_pointer (&sql) : NULL;
+}
+
+/* What is left of a file that is not sound for this reason. (transfer full: reason) */
+static Sql *
+open_damaged (const char *path, const char *identity, const guint8 *header, HeaderKind kind,
+              GError *reason, GError **error)
+{
+  gboolean is_likely = kind == HEADER_OURS || kind == HEADER_BROKEN;
+  g_autoptr (GError) trouble = NULL;
+  Sql *sql = salvage_open (path, identity, is_likely ? 0 : FOREIGN_BYTES_MAX, &trouble);
+  if (trouble != NULL)
+    {
+      g_autofree char *text = g_strdup_printf ("cannot be salvaged: %s", trouble->message);
+      refuse (error, STORAGE_ERROR_PLACE, path, text);
+    }
+  else if (sql == NULL && reason != NULL)
+    {
+      g_autofree char *text = g_strdup_printf ("is damaged beyond repair: %s", reason->message);
+      refuse (error, STORAGE_ERROR_UNUSABLE, path, text);
+    }
+  else if (sql == NULL)
+    refuse_header (path, kind, header, error);
+  g_clear_error (&reason);
+  return sql;
 }
 
 Sql *
-guard_open (const char *path, GError **error)
+guard_open (const char *path, const char *identity, GError **error)
 {
-  guint8 header[HEADER_BYTES];
+  guint8 header[HEADER_BYTES] = { 0 };
   gssize size;
-  gboolean exists;
-  if (!check_kind (path, &exists, error) || !exists || !read_header (path, header, &size, error)
-      || !check_header (path, header, size, error))
+  guint64 file_size;
+  GError *reason = NULL;
+  if (!check_kind (path, &file_size, error) || file_size == 0
+      || !read_header (path, header, &size, error))
     return NULL;
-
-  g_autoptr (Sql) sql = sql_open_frozen (path, error);
-  if (sql == NULL)
+  HeaderKind kind = header_kind (header, size);
+  if (kind == HEADER_NEWER)
     {
-      g_prefix_error (error, "checkpoint '%s': ", path);
+      refuse_header (path, kind, header, error);
       return NULL;
     }
-  if (!check_inside (sql, path, error))
-    return NULL;
-  sqlite3_set_authorizer (sql->db, only_reading, NULL);
+  g_autoptr (Sql) sql = kind == HEADER_OURS ? open_sound (path, file_size, &reason) : NULL;
+  if (sql == NULL)
+    sql = open_damaged (path, identity, header, kind, reason, error);
+  if (sql != NULL)
+    sqlite3_set_authorizer (sql->db, only_reading, NULL);
   return g_steal_pointer (&sql);
 }

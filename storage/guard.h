@@ -4,8 +4,10 @@
 
 #include "storage/sql.h"
 
-/* (transfer full): the checkpoint at `path`, read only, its identity known. NULL without an error:
- * nothing is there, or an empty file. NULL with STORAGE_ERROR_UNUSABLE: foreign, of a newer format
- * or damaged; STORAGE_ERROR_PLACE: not a plain file, or it cannot be read. Messages begin with
+/* (transfer full): the checkpoint at `path`, read only, its identity known; for a damaged file a
+ * private one with all rows of it that prove themselves (sql->is_salvage). `identity` (nullable):
+ * whose rows to look for in a file that lost its own. NULL without an error: nothing is there, or
+ * an empty file. NULL with STORAGE_ERROR_UNUSABLE: foreign, of a newer format, or damaged beyond
+ * repair; STORAGE_ERROR_PLACE: not a plain file, or it cannot be read. Messages begin with
  * "checkpoint 'PATH' …". */
-Sql *guard_open (const char *path, GError **error);
+Sql *guard_open (const char *path, const char *identity, GError **error);

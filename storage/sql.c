@@ -200,6 +200,17 @@ sql_create (const char *path, const char *identity, GError **error)
 }
 
 Sql *
+sql_create_private (GError **error)
+{
+  /* SQLite makes a temporary file for a database without a name, where it no longer fits memory. */
+  g_autoptr (Sql) sql = sql_open ("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
+  if (sql == NULL || !sql_run (sql, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF", error)
+      || !schema_create (sql, error))
+    return NULL;
+  return g_steal_pointer (&sql);
+}
+
+Sql *
 sql_open_frozen (const char *path, GError **error)
 {
   g_autofree char *absolute = g_canonicalize_filename (path, NULL);

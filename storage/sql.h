@@ -18,13 +18,18 @@ typedef struct Sql Sql;
 struct Sql
 {
   sqlite3 *db;
-  char *identity;         /* (nullable) until it is read from the file; rowsum_identify sets it */
-  guint64 key[2];         /* rowsum.c's */
+  char *identity; /* (nullable) until it is read from the file; rowsum_identify sets it */
+  guint64 key[2]; /* rowsum.c's */
+  /* A file that was salvaged: how many results are left, and how many there were (0: unknown). */
+  gboolean is_salvage;
+  guint64 n_kept, n_before;
   GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
 };
 
 /* A new, empty work file with the schema; what was at `path` is removed. */
 Sql *sql_create (const char *path, const char *identity, GError **error);
+/* The same without a name or an identity, for this process only and gone with it. */
+Sql *sql_create_private (GError **error);
 /* An existing file, read only, without a lock, a journal or any other trace on the disk. */
 Sql *sql_open_frozen (const char *path, GError **error);
 void sql_free (Sql *sql);

@@ -40,7 +40,9 @@ GBytes *
 tables_get (Sql *sql, const char *key, GError **error)
 {
   sqlite3_stmt *statement = sql_ready (
-      sql, "SELECT value FROM run WHERE key = ?1 AND sum IS row_sum ('run', key, value)", error);
+      sql,
+      "SELECT value FROM run NOT INDEXED WHERE key = ?1 AND sum IS row_sum ('run', key, value)",
+      error);
   gboolean has_row;
   if (statement == NULL)
     return NULL;

@@ -59,7 +59,7 @@ gboolean tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GE
 gboolean tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error);
 gboolean tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error);
 
-/* Copies the verified rows of all small tables (but not of job: results bring their jobs along) from
- * one file into another of the same identity; a row whose key is there already stays as it is there.
- * `dropped` grows by the rows that did not verify. */
+/* Copies the verified rows of all small tables (but not of job: results bring their jobs along)
+ * from one file into another of the same identity; a row whose key is there already stays as it is
+ * there. `dropped` grows by the rows that did not verify. */
 gboolean tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error);

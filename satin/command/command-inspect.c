@@ -139,6 +139,8 @@ inspect (const char *target)
   if (rows == NULL)
     return fail (error);
   g_ptr_array_sort (nodes, compare_work);
+  if (restore.damage != NULL)
+    command_say ("checkpoint '%s' is damaged: %s", target, restore.damage);
   print_identity (&restore.identity);
   print_started (nodes);
   print_state (&restore);

@@ -134,7 +134,7 @@ refuse_if_in_use (SatinRun *run)
     {
       g_autofree char *name = NULL, *host = NULL;
       g_autofree char *id = wire_ask_run (*address, &name, &host);
-      if (id == NULL || strcmp (id, run->restore.identity.run) != 0)
+      if (id == NULL || g_strcmp0 (id, run->restore.identity.run) != 0)
         continue;
       g_autofree char *sentence = g_strdup_printf ("checkpoint '%s' is in use by run '%s' on %s",
                                                    run->config.checkpoint, name, host);
@@ -187,6 +187,15 @@ refuse_other_inputs (SatinRun *run)
     }
 }
 
+static void
+refuse_lost_input (SatinRun *run, const char *path, GBytes *bytes)
+{
+  g_autoptr (GError) error = NULL;
+  if (run->restore.exists
+      && !restore_input_is_sound (&run->restore, path, bytes, run->config.checkpoint, &error))
+    leave (run, error->code, error->message);
+}
+
 /* The founder looks at the checkpoint before anything runs, and refuses what it cannot go on from.
  */
 static void
@@ -195,7 +204,7 @@ look_at_checkpoint (SatinRun *run)
   g_autoptr (GError) error = NULL;
   if (run->config.checkpoint == NULL)
     return;
-  if (!restore_look (run->config.checkpoint, &run->restore, &error))
+  if (!restore_look_for (run->config.checkpoint, &run->identity, &run->restore, &error))
     leave (run, error->code, error->message);
   if (!run->restore.exists)
     return;
@@ -205,6 +214,8 @@ look_at_checkpoint (SatinRun *run)
   refuse_other_inputs (run);
   if (run->restore.finished)
     show_kept_answer (run);
+  if (run->restore.identity.run == NULL)
+    return; /* lost from a damaged file: it goes on as a run of its own */
   g_free (run->identity.run);
   run->identity.run = g_strdup (run->restore.identity.run);
 }
@@ -520,6 +531,7 @@ satin_input (SatinRun *run, const char *path, GError **error)
       if (!g_file_get_contents (path, &text, &size, error))
         return NULL;
       bytes = g_bytes_new_take (text, size);
+      refuse_lost_input (run, path, bytes);
       driver_set_constant (run->driver, name, bytes, TRUE);
     }
   g_ptr_array_add (run->inputs, bytes);

@@ -252,6 +252,41 @@ test_values_print_without_the_program (void)
   g_assert_true (g_str_has_suffix (cut, "..."));
 }
 
+/* A wrong answer would be worse than none: an input that a damaged file lost is read again only
+ * when it is proved to be the same. */
+static void
+test_a_lost_input_is_not_replaced_by_another (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) old = g_bytes_new_static ("towns", 5),
+                     newer = g_bytes_new_static ("cities", 6);
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  scribe_constant (scribe, "input/a b.tsp", "ay", old);
+  scribe_constant (scribe, "const/x", "ay", newer);
+  finish (place, scribe);
+  scribe_free (scribe);
+  sqlite3 *db = NULL;
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, "PRAGMA application_id=5; DELETE FROM constant", 0, 0, 0), ==,
+                   SQLITE_OK);
+
+  Restore restore;
+  g_assert_true (restore_look (place->target, &restore, &error));
+  g_assert_true (restore_input_is_sound (&restore, "a b.tsp", old, place->target, &error));
+  g_assert_true (restore_input_is_sound (&restore, "other", newer, place->target, &error));
+  g_assert_false (restore_input_is_sound (&restore, "a b.tsp", newer, place->target, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+  g_clear_error (&error);
+  restore_clear (&restore);
+  g_assert_cmpint (sqlite3_exec (db, "DELETE FROM run WHERE key = 'inputs'", 0, 0, 0), ==,
+                   SQLITE_OK);
+  sqlite3_close (db);
+  g_assert_true (restore_look (place->target, &restore, &error));
+  g_assert_false (restore_input_is_sound (&restore, "a b.tsp", old, place->target, &error));
+  restore_clear (&restore);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -269,5 +304,7 @@ main (int argc, char **argv)
   g_test_add_func ("/restore/people-see-rows-and-nodes", test_people_see_rows_and_nodes);
   g_test_add_func ("/restore/values-print-without-the-program",
                    test_values_print_without_the_program);
+  g_test_add_func ("/restore/a-lost-input-is-not-replaced-by-another",
+                   test_a_lost_input_is_not_replaced_by_another);
   return g_test_run ();
 }

@@ -3,6 +3,8 @@
  * already; links coordinator, storage and value. */
 #include "checkpoint.h"
 
+#include "storage/guard.h"
+
 static void
 test_everything_is_taken_over (void)
 {
@@ -107,6 +109,136 @@ test_rows_that_do_not_prove_themselves_are_left_out (void)
 
   assert_answer (place->target, "SELECT group_concat(path) FROM result", "/0,/1,/2,/5,/6,/7,/8,/9");
   assert_answer (place->target, "SELECT detail FROM event", "8 results, 3 bad rows left out");
+  g_assert_nonnull (strstr (place->trouble,
+                            "is damaged: kept 8 of 11 rows; the damaged file is kept"
+                            " as '"));
+}
+
+/* What a path with a right checksum cannot say is refused too: only a program with a fault, or a
+ * forger, writes it. */
+static void
+test_paths_that_are_not_canonical_are_left_out (void)
+{
+  static const char *const paths[]
+      = { "/00", "/01/2", "/1/", "0", "//0", "/4294967296", "/-1", "/0x" };
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, row_make ("/2", 1, 1, 0.5));
+  finish (place, scribe);
+  scribe_free (scribe);
+  Identity identity = identity_make ("run-1", "app", "8");
+  char hex[DIGEST_HEX_LENGTH + 1];
+  digest_to_hex (&identity.identity, hex);
+  identity_clear (&identity);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Sql) sql = guard_open (place->target, hex, &error);
+  g_assert_no_error (error);
+  sqlite3 *db = NULL;
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  for (gsize i = 0; i < G_N_ELEMENTS (paths); i++)
+    {
+      sqlite3_stmt *row = sql_ready (
+          sql,
+          "SELECT ?1, node, job, digest, value, work_s, saved, weight,"
+          " row_sum ('result', ?1, node, job, digest, value, work_s, saved, weight) FROM result",
+          &error);
+      g_assert_no_error (error);
+      sqlite3_bind_text (row, 1, paths[i], -1, SQLITE_STATIC);
+      g_assert_cmpint (sqlite3_step (row), ==, SQLITE_ROW);
+      sqlite3_stmt *put = NULL;
+      g_assert_cmpint (sqlite3_prepare_v2 (db,
+                                           "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                           -1, &put, NULL),
+                       ==, SQLITE_OK);
+      for (int k = 0; k < 9; k++)
+        sqlite3_bind_value (put, k + 1, sqlite3_column_value (row, k));
+      g_assert_cmpint (sqlite3_step (put), ==, SQLITE_DONE);
+      sqlite3_finalize (put);
+      sqlite3_reset (row);
+    }
+  sqlite3_close (db);
+
+  scribe = start (place, HOUR_US, "run-1");
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  assert_answer (place->target, "SELECT group_concat(path) FROM result", "/2");
+  assert_answer (place->target, "SELECT detail FROM event", "1 results, 8 bad rows left out");
+}
+
+/* T1-6: a new file is made with the results that are not damaged; the damaged one is kept. */
+static void
+test_a_damaged_file_is_salvaged_and_kept_aside (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  for (int i = 0; i < 1000; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/0/%d", i);
+      save_one (scribe, row_make (path, i, 1, 0.001));
+    }
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_autofree char *data = NULL;
+  gsize size;
+  g_assert_true (g_file_get_contents (place->target, &data, &size, NULL));
+  memset (data + size / 8192 * 4096, 0x55, 4096);
+  memset (data, 0, 4096);
+  g_assert_true (g_file_set_contents (place->target, data, (gssize)size, NULL));
+  Restore restore;
+  g_autoptr (GError) error = NULL;
+  g_assert_true (restore_look (place->target, &restore, &error));
+  g_assert_no_error (error);
+  guint64 kept = restore.rows;
+  g_assert_cmpuint (kept, >=, 900);
+  g_assert_cmpuint (kept, <, 1000);
+  g_autofree char *words = g_strdup_printf ("kept %u of 1000 rows", (guint)kept);
+  g_assert_cmpstr (restore.damage, ==, words);
+  g_assert_cmpstr (restore.identity.run, ==, "run-1");
+  restore_clear (&restore);
+
+  scribe = start (place, HOUR_US, "run-2");
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  g_autofree char *count = g_strdup_printf ("%u", (guint)kept);
+  assert_answer (place->target, "SELECT count(*) FROM result", count);
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'id'", "run-1");
+  assert_answer (place->target, "PRAGMA integrity_check", "ok");
+  g_assert_nonnull (strstr (place->trouble, words));
+  g_autofree char *aside = g_strdup (strstr (place->trouble, "is kept as '") + 12);
+  *strchr (aside, '\'') = '\0';
+  g_autoptr (GBytes) is_kept = contents (aside);
+  g_assert_cmpmem (g_bytes_get_data (is_kept, NULL), g_bytes_get_size (is_kept), data, size);
+  g_assert_cmpuint (place_strangers (place), ==, 1);
+  guint troubles = place->n_trouble;
+  scribe = start (place, HOUR_US, "run-3");
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_assert_cmpuint (place->n_trouble, ==, troubles);
+  g_assert_cmpuint (place_strangers (place), ==, 1);
+}
+
+static void
+test_an_old_file_is_moved_and_never_deleted (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  g_assert_null (restore_set_aside (place->target, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
+  g_clear_error (&error);
+  for (int i = 0; i < 3; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("number %d", i), *found = NULL;
+      g_assert_true (g_file_set_contents (place->target, text, -1, NULL));
+      g_autofree char *name = restore_set_aside (place->target, &error);
+      g_assert_no_error (error);
+      g_assert_true (g_str_has_prefix (name, place->target));
+      g_assert_true (g_file_get_contents (name, &found, NULL, NULL));
+      g_assert_cmpstr (found, ==, text);
+      g_assert_false (g_file_test (place->target, G_FILE_TEST_EXISTS));
+    }
+  g_assert_cmpuint (place_strangers (place), ==, 3);
 }
 
 static void
@@ -297,6 +429,12 @@ main (int argc, char **argv)
   g_test_add_func ("/takeover/everything-is-taken-over", test_everything_is_taken_over);
   g_test_add_func ("/takeover/rows-that-do-not-prove-themselves-are-left-out",
                    test_rows_that_do_not_prove_themselves_are_left_out);
+  g_test_add_func ("/takeover/paths-that-are-not-canonical-are-left-out",
+                   test_paths_that_are_not_canonical_are_left_out);
+  g_test_add_func ("/takeover/T1-6-a-damaged-file-is-salvaged-and-kept-aside",
+                   test_a_damaged_file_is_salvaged_and_kept_aside);
+  g_test_add_func ("/takeover/an-old-file-is-moved-and-never-deleted",
+                   test_an_old_file_is_moved_and_never_deleted);
   g_test_add_func ("/takeover/what-is-not-ours-is-refused-untouched",
                    test_what_is_not_ours_is_refused_untouched);
   g_test_add_func ("/takeover/no-place-to-write-is-said-at-once",

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names are made of the wall clock in UTC, with a number behind it where that is taken. Must not
+ * know what files hold. */
+#include "storage/aside.h"
+
+#include "storage/sql.h"
+
+#include <errno.h>
+#include <gio/gio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAMES_MAX 1000 /* with the same second */
+
+static char *
+aside_name (const char *path, const char *word, guint number)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
+  g_autofree char *time = g_date_time_format (now, "%Y%m%dT%H%M%SZ");
+  return number == 0 ? g_strdup_printf ("%s.%s-%s", path, word, time)
+                     : g_strdup_printf ("%s.%s-%s.%u", path, word, time, number);
+}
+
+static void
+aside_failed (const char *path, const char *reason, GError **error)
+{
+  g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, "checkpoint '%s' cannot be set aside: %s",
+               path, reason);
+}
+
+/* (transfer full) (nullable): the name under which this very file was kept before. */
+static char *
+find_kept (const char *path, const char *word)
+{
+  struct stat status, other;
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *base = g_path_get_basename (path);
+  g_autofree char *prefix = g_strdup_printf ("%s.%s-", base, word);
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name;
+  if (dir == NULL || lstat (path, &status) != 0 || status.st_nlink < 2)
+    return NULL;
+  while ((name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *whole = g_build_filename (folder, name, NULL);
+      if (g_str_has_prefix (name, prefix) && lstat (whole, &other) == 0
+          && other.st_ino == status.st_ino && other.st_dev == status.st_dev)
+        return g_steal_pointer (&whole);
+    }
+  return NULL;
+}
+
+static gboolean
+copy_file (const char *path, const char *name, GError **error)
+{
+  g_autoptr (GFile) from = g_file_new_for_path (path);
+  g_autoptr (GFile) to = g_file_new_for_path (name);
+  return g_file_copy (from, to, G_FILE_COPY_NOFOLLOW_SYMLINKS, NULL, NULL, NULL, error);
+}
+
+char *
+aside_keep (const char *path, const char *word, GError **error)
+{
+  char *kept = find_kept (path, word);
+  for (guint i = 0; kept == NULL && i < NAMES_MAX; i++)
+    {
+      g_autoptr (GError) reason = NULL;
+      g_autofree char *name = aside_name (path, word, i);
+      /* Not every file system has links. */
+      if (link (path, name) == 0 || (errno != EEXIST && copy_file (path, name, &reason)))
+        kept = g_steal_pointer (&name);
+      else if (errno != EEXIST && !g_error_matches (reason, G_IO_ERROR, G_IO_ERROR_EXISTS))
+        {
+          aside_failed (path, reason != NULL ? reason->message : g_strerror (errno), error);
+          return NULL;
+        }
+    }
+  if (kept == NULL)
+    aside_failed (path, "all names are taken", error);
+  return kept;
+}
+
+char *
+aside_move (const char *path, const char *word, GError **error)
+{
+  g_autofree char *kept = aside_keep (path, word, error);
+  if (kept == NULL)
+    return NULL;
+  if (unlink (path) == 0)
+    return g_steal_pointer (&kept);
+  aside_failed (path, g_strerror (errno), error);
+  return NULL;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Setting a file aside under a name of its own, "NAME.WORD-TIME": nothing of a user's is ever
+ * deleted. Blocks on the disk. */
+#pragma once
+
+#include <glib.h>
+
+/* (transfer full): a second name for the file, which stays where it is until something replaces it,
+ * so that at no moment there is none. What has such a name already gets no other. NULL: error. */
+char *aside_keep (const char *path, const char *word, GError **error);
+/* (transfer full): moves it. NULL: error, STORAGE_ERROR_PLACE in one sentence. */
+char *aside_move (const char *path, const char *word, GError **error);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pages of a damaged SQLite file, and the records that may lie in them, found without trusting
+ * a header, a page's kind, a cell pointer or a tree. Whether a record is a row is for others to
+ * prove. Used by one thread; blocks on the disk. */
+#pragma once
+
+#include <glib.h>
+
+#define RECORD_COLUMNS_MAX 16
+
+typedef struct
+{
+  char kind; /* 'n' NULL, 'i' integer, 'r' real, 't' text, 'b' blob */
+  gint64 integer;
+  double real;
+  const guint8 *data; /* of a text or blob */
+  gsize size;
+} RecordColumn;
+
+typedef struct
+{
+  guint n;
+  RecordColumn columns[RECORD_COLUMNS_MAX];
+  gint64 rowid; /* of the cell, if it is one of a table with rowids */
+} Record;
+
+typedef struct Pages Pages;
+
+/* NULL: it cannot be read. */
+Pages *pages_open (const char *path, GError **error);
+void pages_free (Pages *pages);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Pages, pages_free)
+
+/* Bytes that a scan goes over; 0: all. What holes the file has are skipped and not counted. */
+void pages_limit (Pages *pages, guint64 bytes);
+/* The page sizes that the file may have, likeliest first, 0 at the end. */
+const guint32 *pages_sizes (const Pages *pages);
+
+/* How many columns the rows may have that are looked for, by that number. Tables with rowids and
+ * such without differ in where a long record goes on. */
+typedef struct
+{
+  gboolean with_rowid[RECORD_COLUMNS_MAX + 1], without_rowid[RECORD_COLUMNS_MAX + 1];
+} PagesWanted;
+
+/* TRUE: this record is a row; nothing else is looked for in its bytes. What is passed lives for the
+ * call. `stop`: set it to end the scan. */
+typedef gboolean (*PagesEach) (const Record *record, gboolean has_rowid, gboolean *stop,
+                               gpointer data);
+/* Calls `each` for everything that has the form of a record of wanted columns whose last one is an
+ * integer. FALSE: the file could not be read to its end. */
+gboolean pages_scan (Pages *pages, guint32 page_size, const PagesWanted *wanted, PagesEach each,
+                     gpointer data, GError **error);
+/* Calls `each` for every text of 32 hexadecimal digits. */
+typedef void (*PagesEachText) (const char *text, gpointer data);
+gboolean pages_scan_hex (Pages *pages, PagesEachText each, gpointer data, GError **error);
