@@ -87,16 +87,23 @@ static gboolean
 read_tables (Sql *file, Restore *restore, GError **error)
 {
   g_autoptr (GPtrArray) addresses = g_ptr_array_new_with_free_func (g_free);
-  ResultsQuery all = { 0 };
   restore->constants = g_ptr_array_new_with_free_func (restore_constant_free);
   restore->bests = g_ptr_array_new_with_free_func (restore_constant_free);
   if (!tables_each_constant (file, add_value, restore->constants, error)
       || !tables_each_best (file, add_value, restore->bests, error)
-      || !tables_each_node (file, add_address, addresses, error)
-      || !results_each (file, &all, count_row, restore, &restore->rows_bad, error))
+      || !tables_each_node (file, add_address, addresses, error))
     return FALSE;
   g_ptr_array_add (addresses, NULL);
   restore->addresses = (char **)g_ptr_array_steal (addresses, NULL);
+  return TRUE;
+}
+
+static gboolean
+count_rows (Sql *file, Restore *restore, GError **error)
+{
+  ResultsQuery all = { 0 };
+  if (!results_each (file, &all, count_row, restore, &restore->rows_bad, error))
+    return FALSE;
   restore->done = CLAMP (restore->done, 0.0, 1.0);
   return TRUE;
 }
@@ -115,8 +122,9 @@ open_file (const char *target, const Identity *identity, GError **error)
   return file;
 }
 
-gboolean
-restore_look_for (const char *target, const Identity *identity, Restore *restore, GError **error)
+static gboolean
+look (const char *target, const Identity *identity, gboolean counts, Restore *restore,
+      GError **error)
 {
   g_assert (target != NULL && restore != NULL);
 
@@ -134,7 +142,7 @@ restore_look_for (const char *target, const Identity *identity, Restore *restore
     return FALSE;
   read_answer (file, &found);
   found.inputs = tables_get_string (file, "inputs", NULL);
-  if (!read_tables (file, &found, &reason))
+  if (!read_tables (file, &found, &reason) || (counts && !count_rows (file, &found, &reason)))
     {
       g_prefix_error (&reason, "checkpoint '%s': ", target);
       identity_take_error (error, reason);
@@ -142,7 +150,7 @@ restore_look_for (const char *target, const Identity *identity, Restore *restore
       return FALSE;
     }
   found.exists = TRUE;
-  found.damage = takeover_damage (file, found.rows, found.rows_bad);
+  found.damage = takeover_damage (file, counts ? found.rows : file->n_kept, found.rows_bad);
   *restore = found;
   return TRUE;
 }
@@ -150,7 +158,13 @@ restore_look_for (const char *target, const Identity *identity, Restore *restore
 gboolean
 restore_look (const char *target, Restore *restore, GError **error)
 {
-  return restore_look_for (target, NULL, restore, error);
+  return look (target, NULL, TRUE, restore, error);
+}
+
+gboolean
+restore_look_for (const char *target, const Identity *identity, Restore *restore, GError **error)
+{
+  return look (target, identity, FALSE, restore, error);
 }
 
 char *
@@ -176,7 +190,7 @@ gboolean
 restore_input_is_sound (const Restore *restore, const char *path, GBytes *bytes, const char *target,
                         GError **error)
 {
-  if (restore->damage == NULL)
+  if (restore->inputs == NULL && restore->damage == NULL)
     return TRUE;
   gsize size;
   const void *data = g_bytes_get_data (bytes, &size);

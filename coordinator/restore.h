@@ -33,7 +33,8 @@ typedef struct
 
 /* FALSE: unusable or unreadable, COORDINATOR_ERROR names the exit code and the reason. */
 gboolean restore_look (const char *target, Restore *restore, GError **error);
-/* The same for who knows whose the file should be (nullable): of a damaged one more can be told. */
+/* The same for a start, which knows whose the file should be and need not count its rows: they are
+ * proved when they are taken over. */
 gboolean restore_look_for (const char *target, const Identity *identity, Restore *restore,
                            GError **error);
 void restore_clear (Restore *restore);

@@ -105,6 +105,46 @@ takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Takeover *ta
          && keeps_each (from, take_keep, &state, &takeover->bad, error);
 }
 
+typedef struct
+{
+  Results *results;
+  Takeover *takeover;
+  gboolean is_whole;
+} TakeoverProof;
+
+static gboolean
+prove_row (const Result *row, gpointer data, GError **error)
+{
+  TakeoverProof *proof = data;
+  proof->takeover->rows++;
+  proof->is_whole = takeover_row_is_sound (row) && results_adopt (proof->results, row);
+  if (!proof->is_whole) /* any error ends the reading */
+    g_set_error_literal (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "not a work file's row");
+  return proof->is_whole;
+}
+
+gboolean
+takeover_whole (Results *results, Sql *sql, gboolean *is_whole, Takeover *takeover, GError **error)
+{
+  TakeoverProof proof = { .results = results, .takeover = takeover, .is_whole = TRUE };
+  ResultsQuery all = { 0 };
+  gboolean is_simple;
+  guint64 bad = 0;
+  *is_whole = FALSE;
+  if (!tables_are_simple (sql, &is_simple, error) || !tables_count_bad (sql, &bad, error))
+    return FALSE;
+  if (!is_simple || bad > 0)
+    return TRUE;
+  GError *reason = NULL;
+  gboolean good = results_each (sql, &all, prove_row, &proof, &bad, &reason);
+  *is_whole = good && bad == 0;
+  if (good || !proof.is_whole)
+    g_clear_error (&reason);
+  else
+    g_propagate_error (error, reason);
+  return good || !proof.is_whole;
+}
+
 char *
 takeover_damage (const Sql *from, guint64 rows, guint64 bad)
 {

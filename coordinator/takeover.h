@@ -18,6 +18,11 @@ typedef struct
 /* Inside a transaction of `results`, which lies over `to`. Stems are entered in `stems` too. */
 gboolean takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Takeover *takeover,
                          GError **error);
+/* The same for a file whose pages were copied to `sql` as they are: proves all of it where it
+ * stands. `is_whole` FALSE: it is not all as a work file has to be, and must be united row by row.
+ */
+gboolean takeover_whole (Results *results, Sql *sql, gboolean *is_whole, Takeover *takeover,
+                         GError **error);
 /* TRUE: a row as every node writes it: canonical path, whole digest. */
 gboolean takeover_row_is_sound (const Result *row);
 gboolean takeover_keep_is_sound (const Keep *keep);

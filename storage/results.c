@@ -12,7 +12,7 @@
 typedef struct
 {
   char *path;
-  gboolean is_saved; /* its row stands in the table, so no saved row lies at or above `path` */
+  gboolean is_saved;   /* its row stands in the table, so no saved row lies at or above `path` */
   gboolean is_covered; /* a saved row lies at or above `path`: it stays so, whatever is put in */
 } ResultsStem;
 
@@ -432,6 +432,17 @@ bind_names (Results *results, sqlite3_stmt *statement, const Result *row, GError
   return TRUE;
 }
 
+static void
+count_in (Results *results, const Result *row)
+{
+  results->totals.rows++;
+  results->totals.weight += at_least_zero (row->weight);
+  if (results->totals.rows > 1 && !comes_last (results, row->path))
+    return;
+  g_free (results->last);
+  results->last = g_strdup (row->path);
+}
+
 static gboolean
 insert (Results *results, const Result *row, double work_s, GError **error)
 {
@@ -449,13 +460,16 @@ insert (Results *results, const Result *row, double work_s, GError **error)
   sqlite3_bind_double (statement, 8, at_least_zero (row->weight));
   if (!sql_finish (results->sql, statement, error))
     return FALSE;
-  results->totals.rows++;
-  results->totals.weight += at_least_zero (row->weight);
-  if (results->totals.rows == 1 || comes_last (results, row->path))
-    {
-      g_free (results->last);
-      results->last = g_strdup (row->path);
-    }
+  count_in (results, row);
+  return TRUE;
+}
+
+gboolean
+results_adopt (Results *results, const Result *row)
+{
+  if (row->path[0] == '~' || (results->totals.rows > 0 && !comes_last (results, row->path)))
+    return FALSE;
+  count_in (results, row);
   return TRUE;
 }
 

@@ -41,6 +41,10 @@ gboolean results_knows_stem (Results *results, const char *id);
  * one replaces it. `written`: the table changed. FALSE: error. */
 gboolean results_put (Results *results, const Result *row, gboolean *written, GError **error);
 
+/* Counts in a row that stands in the table already, of a file without stems and kept states that
+ * was copied as it is; by path. FALSE: it is not above the last one and beside it. */
+gboolean results_adopt (Results *results, const Result *row);
+
 /* Enters a kept state, in a transaction. With a row at or above it, or in a finished phase of a job
  * above it: nothing is written. The rows of the phases that it stands for are removed. Same path
  * and digest: the one that stands for more children stays; other digest: this one replaces it.

@@ -222,6 +222,17 @@ sql_open_frozen (const char *path, GError **error)
   return sql_open (name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, error);
 }
 
+gboolean
+sql_copy (Sql *to, Sql *from, GError **error)
+{
+  sqlite3_backup *backup = sqlite3_backup_init (to->db, "main", from->db, "main");
+  if (backup == NULL)
+    return sql_failed (to, error);
+  sqlite3_backup_step (backup, -1);
+  return (sqlite3_backup_finish (backup) == SQLITE_OK || sql_failed (to, error))
+         && sql_run (to, "REINDEX", error);
+}
+
 void
 sql_free (Sql *sql)
 {

@@ -32,6 +32,8 @@ Sql *sql_create (const char *path, const char *identity, GError **error);
 Sql *sql_create_private (GError **error);
 /* An existing file, read only, without a lock, a journal or any other trace on the disk. */
 Sql *sql_open_frozen (const char *path, GError **error);
+/* Makes a work file into a copy of another file, page by page, with indexes made anew. */
+gboolean sql_copy (Sql *to, Sql *from, GError **error);
 void sql_free (Sql *sql);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Sql, sql_free)
 

@@ -338,25 +338,59 @@ copy_rows (Sql *to, sqlite3_stmt *put, Sql *from, sqlite3_stmt *get, GError **er
 }
 
 static gboolean
-count_bad (Sql *from, const char *text, guint64 *dropped, GError **error)
+add_number (Sql *sql, const char *text, guint64 *sum, GError **error)
 {
   gboolean has_row;
-  sqlite3_stmt *statement = sql_ready (from, text, error);
-  if (statement == NULL || !sql_next (from, statement, &has_row, error))
+  sqlite3_stmt *statement = sql_ready (sql, text, error);
+  if (statement == NULL || !sql_next (sql, statement, &has_row, error))
     return FALSE;
-  *dropped += (guint64)sqlite3_column_int64 (statement, 0);
+  *sum += (guint64)sqlite3_column_int64 (statement, 0);
   sqlite3_reset (statement);
   return TRUE;
 }
 
+#define COUNT_BAD(table, columns) \
+  "SELECT count(*) FROM " table " NOT INDEXED" \
+  " WHERE sum IS NOT row_sum ('" table "', " columns ")"
 #define COPY(table, columns, marks) \
   { \
-    "SELECT " columns ", sum FROM " table " WHERE sum IS row_sum ('" table "', " columns ")", \
-        "SELECT count(*) FROM " table " WHERE sum IS NOT row_sum ('" table "', " columns ")", \
-        "INSERT OR IGNORE INTO " table " VALUES (" marks ")" \
+    "SELECT " columns ", sum FROM " table " NOT INDEXED" \
+    " WHERE sum IS row_sum ('" table "', " columns ")", \
+        "INSERT OR IGNORE INTO " table " VALUES (" marks ")", COUNT_BAD (table, columns) \
   }
 
-/* Its numbers are the other file's own. */
+/* What is copied as it is. Nodes get numbers of their own, and jobs come with their results. */
+static const struct
+{
+  const char *get, *put, *count;
+} tables_copies[] = {
+  COPY ("run", "key, value", "?, ?, ?"),
+  COPY ("constant", "name, type, digest, value", "?, ?, ?, ?, ?"),
+  COPY ("best", "name, type, value", "?, ?, ?, ?"),
+  COPY ("event", "id, at, kind, node, path, work_s, detail", "?, ?, ?, ?, ?, ?, ?, ?"),
+};
+
+gboolean
+tables_count_bad (Sql *sql, guint64 *bad, GError **error)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (tables_copies); i++)
+    if (!add_number (sql, tables_copies[i].count, bad, error))
+      return FALSE;
+  return add_number (sql, COUNT_BAD ("node", NODE_COLUMNS), bad, error)
+         && add_number (sql, COUNT_BAD ("job", "n, name, type"), bad, error);
+}
+
+gboolean
+tables_are_simple (Sql *sql, gboolean *are_simple, GError **error)
+{
+  guint64 n = 0;
+  if (!add_number (sql, "SELECT count(*) FROM stem", &n, error)
+      || !add_number (sql, "SELECT count(*) FROM keep", &n, error))
+    return FALSE;
+  *are_simple = n == 0;
+  return TRUE;
+}
+
 static gboolean
 copy_node (const TablesNode *node, gpointer data, GError **error)
 {
@@ -366,29 +400,12 @@ copy_node (const TablesNode *node, gpointer data, GError **error)
 gboolean
 tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error)
 {
-  static const struct
-  {
-    const char *get, *count, *put;
-  } copies[] = {
-    COPY ("run", "key, value", "?, ?, ?"),
-    COPY ("constant", "name, type, digest, value", "?, ?, ?, ?, ?"),
-    COPY ("best", "name, type, value", "?, ?, ?, ?"),
-    COPY ("event", "id, at, kind, node, path, work_s, detail", "?, ?, ?, ?, ?, ?, ?, ?"),
-  };
-  if (!tables_each_node (from, copy_node, to, error)
-      || !count_bad (
-          from, "SELECT count(*) FROM node WHERE sum IS NOT row_sum ('node', " NODE_COLUMNS ")",
-          dropped, error)
-      || !count_bad (from,
-                     "SELECT count(*) FROM job WHERE sum IS NOT row_sum ('job', n, name, type)",
-                     dropped, error))
+  if (!tables_count_bad (from, dropped, error) || !tables_each_node (from, copy_node, to, error))
     return FALSE;
-  for (gsize i = 0; i < G_N_ELEMENTS (copies); i++)
+  for (gsize i = 0; i < G_N_ELEMENTS (tables_copies); i++)
     {
-      if (!count_bad (from, copies[i].count, dropped, error))
-        return FALSE;
-      sqlite3_stmt *get = sql_ready (from, copies[i].get, error);
-      sqlite3_stmt *put = get != NULL ? sql_ready (to, copies[i].put, error) : NULL;
+      sqlite3_stmt *get = sql_ready (from, tables_copies[i].get, error);
+      sqlite3_stmt *put = get != NULL ? sql_ready (to, tables_copies[i].put, error) : NULL;
       if (put == NULL || !copy_rows (to, put, from, get, error))
         return FALSE;
     }

@@ -59,6 +59,10 @@ gboolean tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GE
 gboolean tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error);
 gboolean tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error);
 
+/* How many rows of the small tables do not verify; added to `bad`. */
+gboolean tables_count_bad (Sql *sql, guint64 *bad, GError **error);
+/* Has the file neither stems nor kept states? */
+gboolean tables_are_simple (Sql *sql, gboolean *are_simple, GError **error);
 /* Copies the verified rows of all small tables (but not of job: results bring their jobs along)
  * from one file into another of the same identity; a row whose key is there already stays as it is
  * there. `dropped` grows by the rows that did not verify. */
