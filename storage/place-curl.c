@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One request by libcurl with the settings that every store gets: known schemes only, nothing
+ * followed, host keys and certificates always checked, limits of time, secrets from .netrc, the ssh
+ * agent and keys. One connection is kept between requests. */
+#include "storage/place-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CONNECT_S 15L
+#define SLOW_BYTES 1000L /* less than this a second … */
+#define SLOW_S 60L       /* … for so long means: give up */
+#define BUFFER_BYTES (512L * 1024)
+#define BODY_BYTES_MAX (64 * 1024)
+
+static size_t
+on_data (char *data, size_t one, size_t count, void *user)
+{
+  PlaceRequest *request = user;
+  gsize size = one * count;
+  guint64 size_max = request->size_max > 0 ? request->size_max : BODY_BYTES_MAX;
+
+  request->size += size;
+  if (request->size > size_max)
+    {
+      request->too_large = request->to != NULL;
+      request->enough = request->range != NULL; /* the store gives all where a part was asked for */
+      return request->too_large || request->enough ? 0 : size; /* of an error page the beginning */
+    }
+  if (request->to == NULL)
+    g_byte_array_append (request->body, (const guint8 *)data, (guint)size);
+  for (gsize done = 0; request->to != NULL && done < size;)
+    {
+      gssize n = write (request->fd, data + done, size - done);
+
+      if (n < 0 && errno != EINTR)
+        {
+          request->local_errno = errno;
+          return 0;
+        }
+      done += n > 0 ? (gsize)n : 0;
+    }
+  return size;
+}
+
+static size_t
+on_header (char *data, size_t one, size_t count, void *user)
+{
+  PlaceRequest *request = user;
+  gsize size = one * count;
+
+  if (size > 5 && g_ascii_strncasecmp (data, "HTTP/", 5) == 0)
+    g_clear_pointer (&request->etag, g_free); /* of an answer before the last */
+  if (size > 5 && g_ascii_strncasecmp (data, "ETag:", 5) == 0)
+    {
+      g_free (request->etag);
+      request->etag = g_strstrip (g_strndup (data + 5, size - 5));
+    }
+  return size;
+}
+
+static int
+on_seek (void *user, curl_off_t offset, int origin)
+{
+  return fseeko (user, offset, origin) == 0 ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
+}
+
+static int
+on_progress (void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+  Place *place = user;
+
+  (void)a, (void)b, (void)c, (void)d;
+  return place_is_given_up (place);
+}
+
+/* The first key of the usual names; others go through the agent. */
+static char *
+key_file (void)
+{
+  static const char *const names[] = { "id_ed25519", "id_ecdsa", "id_rsa" };
+  const char *chosen = g_getenv ("SATIN_SSH_KEY");
+
+  if (chosen != NULL && *chosen != '\0')
+    return g_strdup (chosen);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      char *path = g_build_filename (g_get_home_dir (), ".ssh", names[i], NULL);
+
+      if (g_access (path, R_OK) == 0)
+        return path;
+      g_free (path);
+    }
+  return NULL;
+}
+
+void
+place_add (struct curl_slist **list, const char *text)
+{
+  *list = place_curl ()->list_append (*list, text);
+}
+
+static void
+set_ssh (CURL *curl)
+{
+  const char *chosen = g_getenv ("SATIN_KNOWN_HOSTS");
+  g_autofree char *usual = g_build_filename (g_get_home_dir (), ".ssh", "known_hosts", NULL);
+  g_autofree char *key = key_file ();
+  long kinds = CURLSSH_AUTH_PASSWORD; /* one that .netrc gives */
+
+  /* Without this libcurl would take any host key; a file that is not there means: no host is known.
+   */
+  place_curl ()->setopt (curl, CURLOPT_SSH_KNOWNHOSTS, chosen != NULL && *chosen ? chosen : usual);
+  if (key != NULL)
+    place_curl ()->setopt (curl, CURLOPT_SSH_PRIVATE_KEYFILE, key);
+  if (key != NULL)
+    kinds |= CURLSSH_AUTH_PUBLICKEY;
+  if (g_getenv ("SSH_AUTH_SOCK") != NULL)
+    kinds |= CURLSSH_AUTH_AGENT;
+  place_curl ()->setopt (curl, CURLOPT_SSH_AUTH_TYPES, kinds);
+}
+
+/* libcurl itself does not look at these, curl and OpenSSL do. */
+static void
+set_authorities (CURL *curl)
+{
+  const char *file = g_getenv ("CURL_CA_BUNDLE");
+
+  if (file == NULL || *file == '\0')
+    file = g_getenv ("SSL_CERT_FILE");
+  if (file != NULL && *file != '\0')
+    place_curl ()->setopt (curl, CURLOPT_CAINFO, file);
+}
+
+static void
+set_always (Place *place)
+{
+  CURL *curl = place->curl;
+  gint64 left_us = place->limit_us - g_get_monotonic_time ();
+
+  place_curl ()->reset (curl);
+  place_curl ()->setopt (curl, CURLOPT_PROTOCOLS_STR, "sftp,ftp,ftps,http,https");
+  place_curl ()->setopt (curl, CURLOPT_REDIR_PROTOCOLS_STR, "https");
+  place_curl ()->setopt (curl, CURLOPT_FOLLOWLOCATION, 0L);
+  place_curl ()->setopt (curl, CURLOPT_NOSIGNAL, 1L);
+  place_curl ()->setopt (curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+  place_curl ()->setopt (curl, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES);
+  place_curl ()->setopt (curl, CURLOPT_LOW_SPEED_TIME, SLOW_S);
+  if (place->limit_us != 0)
+    place_curl ()->setopt (curl, CURLOPT_TIMEOUT_MS, (long)MAX (left_us / 1000, 1));
+  place_curl ()->setopt (curl, CURLOPT_TCP_KEEPALIVE, 1L);
+  place_curl ()->setopt (curl, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
+  place_curl ()->setopt (curl, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_BYTES);
+  place_curl ()->setopt (curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+  place_curl ()->setopt (curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_ANY);
+  place_curl ()->setopt (curl, CURLOPT_USERAGENT, "satin");
+  place_curl ()->setopt (curl, CURLOPT_FTP_FILEMETHOD, (long)CURLFTPMETHOD_NOCWD);
+  place_curl ()->setopt (curl, CURLOPT_FTP_SKIP_PASV_IP, 1L);
+  place_curl ()->setopt (curl, CURLOPT_ERRORBUFFER, place->message);
+  place_curl ()->setopt (curl, CURLOPT_NOPROGRESS, 0L);
+  place_curl ()->setopt (curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+  place_curl ()->setopt (curl, CURLOPT_XFERINFODATA, place);
+  set_ssh (curl);
+  set_authorities (curl);
+  if (place->aws_key != NULL)
+    {
+      g_autofree char *provider = g_strdup_printf ("aws:amz:%s:s3", place->region);
+
+      place_curl ()->setopt (curl, CURLOPT_AWS_SIGV4, provider);
+      place_curl ()->setopt (curl, CURLOPT_USERPWD, place->aws_key);
+      place_curl ()->setopt (curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    }
+}
+
+static void
+set_request (Place *place, PlaceRequest *request, FILE *from)
+{
+  CURL *curl = place->curl;
+  struct stat status;
+
+  place_curl ()->setopt (curl, CURLOPT_URL, request->url);
+  if (request->method != NULL)
+    place_curl ()->setopt (curl, CURLOPT_CUSTOMREQUEST, request->method);
+  if (request->headers != NULL)
+    place_curl ()->setopt (curl, CURLOPT_HTTPHEADER, request->headers);
+  if (request->commands != NULL)
+    place_curl ()->setopt (curl, CURLOPT_QUOTE, request->commands);
+  if (request->head_only || request->no_path)
+    place_curl ()->setopt (curl, CURLOPT_NOBODY, 1L);
+  if (request->range != NULL)
+    place_curl ()->setopt (curl, CURLOPT_RANGE, request->range);
+  place_curl ()->setopt (curl, CURLOPT_WRITEFUNCTION, on_data);
+  place_curl ()->setopt (curl, CURLOPT_WRITEDATA, request);
+  place_curl ()->setopt (curl, CURLOPT_HEADERFUNCTION, on_header);
+  place_curl ()->setopt (curl, CURLOPT_HEADERDATA, request);
+  if (from == NULL || fstat (fileno (from), &status) != 0)
+    return;
+  place_curl ()->setopt (curl, CURLOPT_UPLOAD, 1L);
+  place_curl ()->setopt (curl, CURLOPT_READDATA, from);
+  place_curl ()->setopt (curl, CURLOPT_SEEKFUNCTION, on_seek);
+  place_curl ()->setopt (curl, CURLOPT_SEEKDATA, from);
+  place_curl ()->setopt (curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)status.st_size);
+}
+
+static PlaceError
+meaning (const PlaceRequest *request, long ftp_status)
+{
+  switch (request->code)
+    {
+    case CURLE_LOGIN_DENIED:
+    case CURLE_REMOTE_ACCESS_DENIED:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_AUTH_ERROR:
+      return PLACE_ERROR_DENIED;
+    case CURLE_UPLOAD_FAILED: /* ftp: 550 and 553 are about rights, 452 and 552 about space */
+      return ftp_status == 550 || ftp_status == 553 ? PLACE_ERROR_DENIED : PLACE_ERROR_DOWN;
+    case CURLE_ABORTED_BY_CALLBACK:
+      return PLACE_ERROR_STOPPED;
+    default:
+      return PLACE_ERROR_DOWN;
+    }
+}
+
+static gboolean
+failed (Place *place, const PlaceRequest *request, const char *verb, GError **error)
+{
+  long status = 0;
+  PlaceError code;
+  const char *text
+      = place->message[0] != '\0' ? place->message : place_curl ()->message (request->code);
+
+  place_curl ()->getinfo (place->curl, CURLINFO_RESPONSE_CODE, &status);
+  if (request->too_large)
+    return place_fail (place, PLACE_ERROR_LOCAL, error, "it is larger than can be kept here");
+  if (request->local_errno != 0 || request->code == CURLE_READ_ERROR)
+    return place_fail (place, PLACE_ERROR_LOCAL, error, "a file of this machine: %s",
+                       request->local_errno != 0 ? g_strerror (request->local_errno)
+                                                 : "it cannot be read");
+  code = meaning (request, status);
+  if (code == PLACE_ERROR_DENIED && strcmp (place->scheme, "sftp") == 0
+      && request->code == CURLE_PEER_FAILED_VERIFICATION)
+    return place_fail (
+        place, code, error,
+        "the host's key is not (or otherwise) in ~/.ssh/known_hosts; log in once by ssh");
+  if (code == PLACE_ERROR_STOPPED)
+    return place_fail (place, code, error, "the store did not answer in time");
+  return place_fail (place, code, error, "cannot %s it: %s", verb, text);
+}
+
+/* One file to send or to write may be needed. */
+static gboolean
+open_files (const Place *place, PlaceRequest *request, FILE **from, GError **error)
+{
+  request->fd = -1;
+  *from = NULL;
+  if (request->from != NULL && (*from = fopen (request->from, "rbe")) == NULL)
+    return place_fail (place, PLACE_ERROR_LOCAL, error, "cannot read '%s': %s", request->from,
+                       g_strerror (errno));
+  if (request->to == NULL)
+    return TRUE;
+  (void)g_unlink (request->to);
+  request->fd = open (request->to, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (request->fd < 0)
+    return place_fail (place, PLACE_ERROR_LOCAL, error, "cannot write '%s': %s", request->to,
+                       g_strerror (errno));
+  return TRUE;
+}
+
+gboolean
+place_run (Place *place, PlaceRequest *request, const char *verb, GError **error)
+{
+  FILE *from = NULL;
+
+  if (place->curl == NULL && (place->curl = place_curl ()->init ()) == NULL)
+    return place_fail (place, PLACE_ERROR_LOCAL, error, "libcurl cannot be used");
+  if (g_atomic_int_get (&place->stopped))
+    return place_fail (place, PLACE_ERROR_STOPPED, error, "the store is given up");
+  if (request->body != NULL)
+    g_byte_array_unref (request->body);
+  request->body = g_byte_array_new ();
+  request->size = 0;
+  if (!open_files (place, request, &from, error))
+    return FALSE;
+  place->message[0] = '\0';
+  set_always (place);
+  set_request (place, request, from);
+  request->code = place_curl ()->perform (place->curl);
+  place_curl ()->getinfo (place->curl, CURLINFO_RESPONSE_CODE, &request->status);
+  if (from != NULL)
+    {
+      curl_off_t sent = 0;
+
+      place_curl ()->getinfo (place->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
+      place->sent += (guint64)sent;
+      (void)fclose (from);
+    }
+  place->received += request->size;
+  if (request->fd >= 0 && close (request->fd) != 0 && request->code == CURLE_OK)
+    {
+      request->local_errno = errno;
+      request->code = CURLE_WRITE_ERROR;
+    }
+  return request->code == CURLE_OK || request->enough || failed (place, request, verb, error);
+}
+
+void
+place_request_clear (PlaceRequest *request)
+{
+  g_clear_pointer (&request->url, g_free);
+  if (request->headers != NULL)
+    place_curl ()->list_free (request->headers);
+  if (request->commands != NULL)
+    place_curl ()->list_free (request->commands);
+  request->headers = request->commands = NULL;
+  g_clear_pointer (&request->etag, g_free);
+  if (request->body != NULL)
+    g_byte_array_unref (request->body);
+  request->body = NULL;
+}
+
+gboolean
+place_refused (const Place *place, const PlaceRequest *request, const char *verb, GError **error)
+{
+  long status = request->status;
+
+  if (status == 401 || status == 403)
+    return place_fail (place, PLACE_ERROR_DENIED, error,
+                       "cannot %s it: the store refuses (%ld); are the credentials right?", verb,
+                       status);
+  if (status == 412 || status == 409)
+    return place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");
+  if (status == 405 || status == 501)
+    return place_fail (
+        place, PLACE_ERROR_DENIED, error,
+        "cannot %s it: the server does not know how (%ld); it has to be a WebDAV server", verb,
+        status);
+  if (status == 404)
+    return place_fail (place, PLACE_ERROR_DENIED, error, "cannot %s it: there is no such folder",
+                       verb);
+  if (status == 507 || status == 413)
+    return place_fail (place, PLACE_ERROR_DOWN, error, "cannot %s it: the store is full (%ld)",
+                       verb, status);
+  return place_fail (place, PLACE_ERROR_DOWN, error, "cannot %s it: the store answers %ld", verb,
+                     status);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files place*.c share. */
+#pragma once
+
+#include "storage/place.h"
+
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+/* What is used of libcurl. */
+typedef struct
+{
+  __typeof__ (curl_global_init) *global_init;
+  __typeof__ (curl_easy_init) *init;
+  __typeof__ (curl_easy_cleanup) *cleanup;
+  __typeof__ (curl_easy_reset) *reset;
+  CURLcode (*setopt) (CURL *curl, CURLoption option, ...);
+  __typeof__ (curl_easy_perform) *perform;
+  CURLcode (*getinfo) (CURL *curl, CURLINFO info, ...);
+  __typeof__ (curl_easy_strerror) *message;
+  __typeof__ (curl_slist_append) *list_append;
+  __typeof__ (curl_slist_free_all) *list_free;
+} Curl;
+/* NULL: there is no libcurl on this machine. Any thread. */
+const Curl *place_curl (void);
+
+typedef struct
+{
+  gboolean (*look) (Place *place, const char *suffix, PlaceState *state, GError **error);
+  gboolean (*get) (Place *place, const char *suffix, const char *to, guint64 size_max,
+                   PlaceState *state, GError **error);
+  gboolean (*put) (Place *place, const char *suffix, const char *from, const PlaceState *expected,
+                   PlaceState *state, GError **error);
+  gboolean (*remove) (Place *place, const char *suffix, GError **error);
+  gboolean (*lock) (Place *place,
+                    const char *suffix); /* FALSE: somebody has it, or it is not possible */
+  void (*unlock) (Place *place, const char *suffix);
+} PlaceKind;
+
+extern const PlaceKind place_kind_rename, place_kind_dav, place_kind_s3;
+
+struct Place
+{
+  const PlaceKind *kind;
+  char *scheme;
+  char *name;   /* for people */
+  char *url;    /* what libcurl is given: with user, without suffix */
+  char *origin; /* url up to the path */
+  char *path;   /* rename: as in a command, not escaped; dav: the URL's path, escaped */
+  char *user;   /* (nullable) */
+  char *token;  /* makes names of temporary files */
+  gboolean has_no_locks;
+  guint made;   /* temporary files so far */
+  char *region; /* s3 from here */
+  char *aws_key, *aws_token;
+
+  CURL *curl;
+  gint64 limit_us;
+  gint stopped; /* atomic */
+  guint64 sent, received;
+  char message[CURL_ERROR_SIZE];
+};
+
+/* One request. Set what is needed, run it, read what came, clear it. */
+typedef struct
+{
+  const char *method; /* NULL: libcurl's own for what is done */
+  char *url;
+  struct curl_slist *headers, *commands; /* commands: sftp, ftp */
+  const char *from;                      /* file to send */
+  const char *to;                        /* file to write what comes; NULL: kept in `body` */
+  guint64 size_max;                      /* of what comes; 0: 64 KiB */
+  const char *range;
+  gboolean head_only;
+  gboolean no_path; /* only the commands matter */
+
+  /* what came */
+  CURLcode code;
+  long status; /* http */
+  GByteArray *body;
+  char *etag;
+  guint64 size; /* bytes that came */
+  int fd;
+  gboolean too_large, enough;
+  int local_errno;
+} PlaceRequest;
+
+gboolean place_s3_prepare (Place *place, gboolean insecure,
+                           GError **error); /* endpoint, region, keys */
+/* Tags of stores that give none which a writer knows beforehand: the file's first bytes, in which
+ * SQLite's header holds a number that the writer of a checkpoint draws anew each time (publish.c).
+ * (transfer full) */
+#define PLACE_TAG_BYTES 100
+#define PLACE_TAG_RANGE "0-99"
+char *place_tag (const guint8 *bytes, gsize size);
+gboolean place_tag_of_file (const Place *place, const char *path, char **tag, GError **error);
+/* A folder "NAME.lock", which only one can make, keeps two of us from comparing and replacing at
+ * the same time. One that nobody gave back within ten seconds belongs to a writer that died, and is
+ * taken over. FALSE: this store has no locks for us (remembered), or the limit is over: go on
+ * without. */
+gboolean place_is_given_up (const Place *place);
+gboolean place_lock (Place *place, const char *suffix);
+void place_unlock (Place *place, const char *suffix);
+/* (transfer full): the URL of what stands at `suffix`. */
+char *place_url (const Place *place, const char *suffix);
+/* Behind the headers or commands of a request. */
+void place_add (struct curl_slist **list, const char *text);
+/* TRUE: the request ran and libcurl found nothing wrong; http: whatever the status. Else a sentence
+ * in `error`, PLACE_ERROR_DOWN, DENIED, LOCAL or STOPPED; `verb`: "read", "write". */
+gboolean place_run (Place *place, PlaceRequest *request, const char *verb, GError **error);
+void place_request_clear (PlaceRequest *request);
+/* Sets error from an http status. Returns FALSE. */
+gboolean place_refused (const Place *place, const PlaceRequest *request, const char *verb,
+                        GError **error);
+G_GNUC_PRINTF (4, 5)
+gboolean place_fail (const Place *place, PlaceError code, GError **error, const char *format, ...);

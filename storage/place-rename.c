@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sftp, ftp and ftps: a file is sent under another name and then renamed. Some servers (OpenSSH
+ * among them) do not rename onto a file that exists; then the old one is first renamed to "NAME~",
+ * so for a moment the checkpoint stands only there, and readers look there too. A folder
+ * "NAME.lock", which only one can make, keeps a second writer from comparing and renaming
+ * meanwhile. */
+#include "storage/place-private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TAIL_BYTES 64
+
+static gboolean
+is_sftp (const Place *place)
+{
+  return place->scheme[0] == 's';
+}
+
+static gboolean
+is_missing (const PlaceRequest *request)
+{
+  return request->code == CURLE_REMOTE_FILE_NOT_FOUND
+         || (request->code == CURLE_FTP_COULDNT_RETR_FILE && request->status == 550);
+}
+
+/* The first bytes of what stands at `suffix`; *exists FALSE: nothing. */
+static gboolean
+read_header (Place *place, const char *suffix, gboolean *exists, char **tag, GError **error)
+{
+  PlaceRequest request = { .url = place_url (place, suffix), .range = PLACE_TAG_RANGE };
+  g_autoptr (GError) reason = NULL;
+  gboolean good = place_run (place, &request, "read", &reason);
+
+  *exists = good && request.body->len > 0;
+  if (good)
+    *tag = place_tag (request.body->data, request.body->len);
+  else if (is_missing (&request) || request.code == CURLE_BAD_DOWNLOAD_RESUME /* an empty file */)
+    good = TRUE;
+  else
+    g_propagate_error (error, g_steal_pointer (&reason));
+  place_request_clear (&request);
+  return good;
+}
+
+static gboolean
+rename_look (Place *place, const char *suffix, PlaceState *state, GError **error)
+{
+  g_autofree char *between = g_strconcat (suffix, "~", NULL);
+
+  if (!read_header (place, suffix, &state->exists, &state->tag, error))
+    return FALSE;
+  return state->exists || read_header (place, between, &state->exists, &state->tag, error);
+}
+
+static gboolean
+get_one (Place *place, const char *suffix, const char *to, guint64 size_max, gboolean *exists,
+         GError **error)
+{
+  PlaceRequest request = { .url = place_url (place, suffix), .to = to, .size_max = size_max };
+  g_autoptr (GError) reason = NULL;
+  gboolean good = place_run (place, &request, "read", &reason);
+
+  *exists = good && request.size > 0;
+  if (!good && is_missing (&request))
+    good = TRUE;
+  else if (!good)
+    g_propagate_error (error, g_steal_pointer (&reason));
+  if (!*exists)
+    (void)unlink (to);
+  place_request_clear (&request);
+  return good;
+}
+
+static gboolean
+rename_get (Place *place, const char *suffix, const char *to, guint64 size_max, PlaceState *state,
+            GError **error)
+{
+  g_autofree char *between = g_strconcat (suffix, "~", NULL);
+
+  if (!get_one (place, suffix, to, size_max, &state->exists, error)
+      || (!state->exists && !get_one (place, between, to, size_max, &state->exists, error)))
+    return FALSE;
+  return !state->exists || place_tag_of_file (place, to, &state->tag, error);
+}
+
+/* Commands are (verb, path) or (verb, path, path); a '*' before the verb: it may fail. */
+static void
+add_command (const Place *place, PlaceRequest *request, const char *sftp, const char *ftp,
+             const char *path, const char *suffix)
+{
+  g_autofree char *text = is_sftp (place) ? g_strdup_printf ("%s \"%s%s\"", sftp, path, suffix)
+                                          : g_strdup_printf ("%s %s%s", ftp, path, suffix);
+
+  place_add (&request->commands, text);
+}
+
+static void
+add_rename (const Place *place, PlaceRequest *request, const char *may, const char *from,
+            const char *to)
+{
+  if (is_sftp (place))
+    {
+      g_autofree char *text
+          = g_strdup_printf ("%srename \"%s%s\" \"%s%s\"", may, place->path, from, place->path, to);
+
+      place_add (&request->commands, text);
+      return;
+    }
+  g_autofree char *first = g_strdup_printf ("%sRNFR %s%s", may, place->path, from);
+  g_autofree char *second = g_strdup_printf ("%sRNTO %s%s", may, place->path, to);
+
+  place_add (&request->commands, first);
+  place_add (&request->commands, second);
+}
+
+/* Commands without a transfer: the URL is only where to connect. */
+static gboolean
+run_commands (Place *place, PlaceRequest *request, GError **error)
+{
+  gboolean good;
+
+  request->url = g_strconcat (place->origin, "/", NULL);
+  request->no_path = TRUE;
+  good = place_run (place, request, "replace", error);
+  place_request_clear (request);
+  return good;
+}
+
+static gboolean
+remove_now (Place *place, const char *suffix, gboolean is_folder, GError **error)
+{
+  PlaceRequest request = { 0 };
+
+  if (is_folder)
+    add_command (place, &request, "*rmdir", "*RMD", place->path, suffix);
+  else
+    add_command (place, &request, "*rm", "*DELE", place->path, suffix);
+  return run_commands (place, &request, error);
+}
+
+static gboolean
+rename_remove (Place *place, const char *suffix, GError **error)
+{
+  g_autofree char *between = g_strconcat (suffix, "~", NULL);
+  gboolean exists;
+  g_autofree char *tag = NULL;
+
+  if (!remove_now (place, between, FALSE, error) || !remove_now (place, suffix, FALSE, error)
+      || !read_header (place, suffix, &exists, &tag, error))
+    return FALSE;
+  return !exists || place_fail (place, PLACE_ERROR_DENIED, error, "cannot remove it");
+}
+
+static gboolean
+rename_lock (Place *place, const char *suffix)
+{
+  PlaceRequest request = { 0 };
+
+  add_command (place, &request, "mkdir", "MKD", place->path, suffix);
+  return run_commands (place, &request, NULL);
+}
+
+static void
+rename_unlock (Place *place, const char *suffix)
+{
+  (void)remove_now (place, suffix, TRUE, NULL);
+}
+
+/* What was sent as `made` becomes `suffix`. */
+static gboolean
+rename_over (Place *place, const char *made, const char *suffix, GError **error)
+{
+  g_autofree char *between = g_strconcat (suffix, "~", NULL);
+  PlaceRequest request = { 0 };
+  gboolean exists;
+  g_autofree char *tag = NULL;
+
+  add_rename (place, &request, "", made, suffix);
+  if (run_commands (place, &request, NULL))
+    return TRUE;
+  /* What stands at "NAME~" may be all there is, if a writer died between its renames. */
+  if (!read_header (place, suffix, &exists, &tag, error))
+    return FALSE;
+  if (exists)
+    {
+      add_command (place, &request, "*rm", "*DELE", place->path, between);
+      add_rename (place, &request, "", suffix, between);
+    }
+  add_rename (place, &request, "", made, suffix);
+  add_command (place, &request, "*rm", "*DELE", place->path, between);
+  return run_commands (place, &request, error);
+}
+
+/* The comparison and the renames, with the lock in hand where there is one. */
+static gboolean
+replace (Place *place, const char *made, const char *suffix, const PlaceState *expected,
+         GError **error)
+{
+  PlaceState now = { 0 };
+  gboolean locked = place_lock (place, suffix);
+  gboolean good = expected == NULL || rename_look (place, suffix, &now, error);
+
+  if (good && expected != NULL
+      && (now.exists != expected->exists || g_strcmp0 (now.tag, expected->tag) != 0))
+    good = place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");
+  place_state_clear (&now);
+  good = good && rename_over (place, made, suffix, error);
+  if (locked)
+    place_unlock (place, suffix);
+  return good;
+}
+
+/* TRUE: the last bytes of what was sent are there. */
+static gboolean
+arrived (Place *place, const char *made, const char *from, GError **error)
+{
+  struct stat status;
+  guint8 tail[TAIL_BYTES];
+  gsize n;
+  gboolean good = FALSE;
+  PlaceRequest request = { .url = place_url (place, made) };
+  int fd = open (from, O_RDONLY | O_CLOEXEC);
+
+  if (fd >= 0 && fstat (fd, &status) == 0)
+    {
+      g_autofree char *range = NULL;
+
+      n = (gsize)MIN (status.st_size, TAIL_BYTES);
+      range = g_strdup_printf ("%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT,
+                               (gint64)status.st_size - (gint64)n, (gint64)status.st_size - 1);
+      request.range = range;
+      good = pread (fd, tail, n, status.st_size - (off_t)n) == (gssize)n
+             && place_run (place, &request, "read back", error);
+      if (good && (request.body->len != n || memcmp (request.body->data, tail, n) != 0))
+        good = place_fail (place, PLACE_ERROR_DOWN, error, "what was sent did not arrive whole");
+    }
+  else
+    place_fail (place, PLACE_ERROR_LOCAL, error, "cannot read '%s': %s", from, g_strerror (errno));
+  if (fd >= 0)
+    (void)close (fd);
+  place_request_clear (&request);
+  return good;
+}
+
+static gboolean
+rename_put (Place *place, const char *suffix, const char *from, const PlaceState *expected,
+            PlaceState *state, GError **error)
+{
+  g_autofree char *made = g_strdup_printf ("%s.%s.%u.tmp", suffix, place->token, place->made++);
+  PlaceRequest request = { .url = place_url (place, made), .from = from };
+  gboolean good = place_run (place, &request, "write", error) && arrived (place, made, from, error)
+                  && replace (place, made, suffix, expected, error);
+
+  place_request_clear (&request);
+  if (!good)
+    (void)remove_now (place, made, FALSE, NULL);
+  state->exists = good;
+  return good && place_tag_of_file (place, from, &state->tag, error);
+}
+
+const PlaceKind place_kind_rename = { .look = rename_look,
+                                      .get = rename_get,
+                                      .put = rename_put,
+                                      .remove = rename_remove,
+                                      .lock = rename_lock,
+                                      .unlock = rename_unlock };

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where a checkpoint is published when that is not this machine's disk: one URI, by libcurl. What
+ * stands there is replaced whole, so that a reader at any moment finds a complete file: at the URI,
+ * or, with stores that cannot replace in one step (sftp, ftp), between two renames at "URI~".
+ *
+ * Every call but place_stop blocks, for as long as the limits below allow. One thread at a time
+ * uses a Place; place_stop may come from any. */
+#pragma once
+
+#include <glib.h>
+
+typedef struct Place Place;
+
+#define PLACE_ERROR (place_error_quark ())
+GQuark place_error_quark (void);
+typedef enum
+{
+  PLACE_ERROR_URI,     /* not a URI that can be used */
+  PLACE_ERROR_DENIED,  /* the store answers, but not to us: credentials, host key, certificate,
+                          rights */
+  PLACE_ERROR_DOWN,    /* not reached, too slow, full, or in trouble of its own: try again later */
+  PLACE_ERROR_CHANGED, /* place_put: what stands there is not what was expected */
+  PLACE_ERROR_LOCAL,   /* a file on this machine cannot be read or written */
+  PLACE_ERROR_STOPPED  /* place_stop was called, or the time limit is over */
+} PlaceError;
+
+/* The schemes, as a person reads them. */
+#define PLACE_SCHEMES "file, sftp, ftp, ftps, http, https and s3"
+
+/* TRUE: `text` has a scheme ("sftp:…") other than file. */
+gboolean place_is_remote (const char *text);
+/* (transfer full): the path meant by a path or a file: URI; NULL with PLACE_ERROR_URI. */
+char *place_local_path (const char *text, GError **error);
+
+/* NULL: PLACE_ERROR_URI, in one sentence that never holds a password. `insecure`: plain ftp and
+ * http are allowed. Does not connect. */
+Place *place_new (const char *uri, gboolean insecure, GError **error);
+void place_free (Place *place);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (Place, place_free)
+
+/* (transfer none): the URI without user and password, for messages. */
+const char *place_name (const Place *place);
+/* Requests give up at this time of g_get_monotonic_time; 0: only when the store is too slow or
+ * silent (15 s to connect, 60 s with less than 1 kB/s). */
+void place_set_limit (Place *place, gint64 monotonic_us);
+/* Any thread: the running request and all later ones fail with PLACE_ERROR_STOPPED soon. */
+void place_stop (Place *place);
+
+/* What stands at a place. `tag` changes whenever the file is replaced by another checkpoint. */
+typedef struct
+{
+  gboolean exists;
+  char *tag;
+} PlaceState;
+void place_state_clear (PlaceState *state);
+
+/* In all of these `suffix` is put behind the URI's path: "" for the checkpoint itself. */
+
+gboolean place_look (Place *place, const char *suffix, PlaceState *state, GError **error);
+/* Brings what stands there into a new file at `to` (mode 0600; what was there is replaced). Nothing
+ * there: TRUE with !state->exists and no file. `size_max`: larger ones are refused. */
+gboolean place_get (Place *place, const char *suffix, const char *to, guint64 size_max,
+                    PlaceState *state, GError **error);
+/* Replaces what stands there by the file `from`. `expected` (nullable): fail with
+ * PLACE_ERROR_CHANGED when something else stands there; without exists: when anything does. With
+ * s3 and http the store compares in the same step; with sftp, ftp and http there is a lock among
+ * writers of this kind. `state` (nullable): of the new file. */
+gboolean place_put (Place *place, const char *suffix, const char *from, const PlaceState *expected,
+                    PlaceState *state, GError **error);
+/* TRUE also when nothing is there. */
+gboolean place_remove (Place *place, const char *suffix, GError **error);
+
+/* For the figures: bytes of files sent and received so far. */
+void place_traffic (const Place *place, guint64 *sent, guint64 *received);

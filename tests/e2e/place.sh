@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What storage/place.h promises, against real servers on loopback: each store is skipped with its reason where its server
+# is not installed.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/servers.sh"
+place=$(dirname "$SATIN_BIN")/tests/e2e/place-check
+top=$(mktemp -d /tmp/satin-place-XXXXXX)
+export HOME=$top/home
+mkdir -p "$HOME"
+trap 'stop_servers; rm -rf "$top"' EXIT
+number=0
+
+tap () { # STATUS TEXT
+  number=$((number + 1))
+  if [ "$1" -eq 0 ]; then echo "ok $number - $2"; else echo "not ok $number - $2"; sed 's/^/# /' "$top/said"; fi
+}
+skip () { number=$((number + 1)); echo "ok $number - $1 # SKIP $2"; }
+
+promises () { # NAME: the place at $uri
+  "$place" "$uri/a.db" >"$top/said" 2>&1; tap $? "$1 keeps what is promised"
+  "$place" "$uri/with a blank~.db" >"$top/said" 2>&1; tap $? "$1, a name with a blank"
+  [ "$1" != s3 ] || { skip "s3: of three writers none undoes what another did" "s3rver knows no conditions"; return; }
+  local pids=() good=0
+  for _ in 1 2 3; do "$place" --count 4 "$uri/number" >>"$top/said" 2>&1 & pids+=($!); done
+  for pid in "${pids[@]}"; do wait "$pid" || good=1; done
+  [ "$good" -eq 0 ] && [ "$("$place" --show "$uri/number" 2>>"$top/said")" = 12 ]
+  tap $? "$1: of three writers none undoes what another did"
+}
+
+refused () { # NAME WORDS: place-check must fail and say WORDS
+  ! "$place" "$uri/a.db" >"$top/said" 2>&1 && grep -q "$2" "$top/said" && ! grep -q secret "$top/said"
+  tap $? "$1"
+}
+
+if start_sftp "$top/sftp"; then
+  HOME=$top/sftp/home promises sftp
+  mkdir -p "$top/other/.ssh"
+  HOME=$top/other refused "sftp: an unknown host is not trusted" known_hosts
+  cp "$top/sftp/home/.ssh/known_hosts" "$top/other/.ssh/"
+  ssh-keygen -q -t ed25519 -N '' -f "$top/other/.ssh/id_ed25519"
+  HOME=$top/other refused "sftp: a key that may not log in" "cannot"
+else skip sftp "$why"; fi
+if start_ftp "$top/ftp"; then promises ftp; else skip ftp "$why"; fi
+if start_dav "$top/dav"; then promises http; else skip http "$why"; fi
+if TLS=yes start_dav "$top/davs"; then
+  CURL_CA_BUNDLE=$top/davs/cert.pem promises https
+  refused "https: a certificate that nobody vouches for" certificate
+else skip https "$why"; fi
+if DAV_MORE=$(printf '  AuthType Basic\n  AuthName x\n  AuthUserFile %s/users\n  Require valid-user' "$top/auth") start_dav "$top/auth"; then
+  echo "me:$(openssl passwd -apr1 secret)" >"$top/auth/users"; chmod 644 "$top/auth/users"
+  refused "http: no password" "credentials"
+  echo "machine 127.0.0.1 login me password secret" >"$HOME/.netrc"
+  "$place" "$uri/a.db" >"$top/said" 2>&1; tap $? "http: a password from .netrc"
+  rm "$HOME/.netrc"
+else skip "http with a password" "$why"; fi
+if start_s3 "$top/s3"; then promises s3; else skip s3 "$why"; fi
+uri=gopher://h refused "a scheme that nobody knows" "schemes are"
+uri=sftp:/ refused "a URI without a host" "URI"
+uri=sftp://u:secret@h refused "a password in a URI" netrc
+uri='s3://b/k?x=1' refused "a query" "does not name a file"
+echo "1..$number"

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Real servers on loopback for tests: start_sftp FOLDER, start_ftp FOLDER, start_dav FOLDER, start_s3 FOLDER. Each makes
+# FOLDER with everything of its own below it, starts the server there and sets `uri` to a folder in it (no slash at the
+# end) and server_pid; it returns 77 when the server is not installed, with the reason in `why`. stop_servers ends all.
+server_pids=()
+
+free_port () { # a port that nobody listens on
+  local port
+  while :; do
+    port=$((20000 + RANDOM % 30000))
+    (exec 3<>/dev/tcp/127.0.0.1/$port) 2>/dev/null || { echo $port; return; }
+  done
+}
+
+wait_port () { # PORT PID
+  for _ in $(seq 100); do
+    kill -0 "$2" 2>/dev/null || return 1
+    (exec 3<>/dev/tcp/127.0.0.1/"$1") 2>/dev/null && return 0
+    sleep 0.05
+  done
+  return 1
+}
+
+need () { # PROGRAM PACKAGE
+  PATH="$PATH:/usr/sbin:/sbin" command -v "$1" >/dev/null && return
+  why="$1 is not installed (package $2)"
+  return 77
+}
+
+started () { # PORT PID
+  server_pid=$2
+  server_pids+=("$2")
+  wait_port "$1" "$2" && return
+  why="the server did not start: $(tail -n 2 "$dir/log" 2>/dev/null | tr '\n' ' ')"
+  return 77
+}
+
+stop_servers () {
+  for pid in "${server_pids[@]}"; do kill -CONT "$pid" 2>/dev/null; kill "$pid" 2>/dev/null; done
+  server_pids=()
+}
+
+# The OpenSSH server, run by whoever runs this, with a key of its own and one key that may log in. Leaves the keys and
+# known hosts in FOLDER/home/.ssh: run clients with HOME=FOLDER/home.
+start_sftp () {
+  local dir=$1 port; need sshd openssh-server || return
+  mkdir -p "$dir/files" "$dir/home/.ssh"; chmod 700 "$dir/home/.ssh"; port=$(free_port)
+  [ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd
+  [ -f "$dir/hostkey" ] || ssh-keygen -q -t ed25519 -N '' -f "$dir/hostkey"
+  [ -f "$dir/home/.ssh/id_ed25519" ] || ssh-keygen -q -t ed25519 -N '' -f "$dir/home/.ssh/id_ed25519"
+  cp "$dir/home/.ssh/id_ed25519.pub" "$dir/authorized"
+  echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 "$dir/hostkey.pub")" >>"$dir/home/.ssh/known_hosts"
+  cat >"$dir/config" <<END
+Port $port
+ListenAddress 127.0.0.1
+HostKey $dir/hostkey
+AuthorizedKeysFile $dir/authorized
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+MaxStartups 200
+Subsystem sftp internal-sftp
+END
+  "$(PATH="$PATH:/usr/sbin" command -v sshd)" -D -e -f "$dir/config" 2>"$dir/log" &
+  started "$port" $! || return
+  uri=sftp://$(id -un)@127.0.0.1:$port$dir/files
+}
+
+# vsftpd, anonymous, with the right to write. Only root can run it.
+start_ftp () {
+  local dir=$1 port; need vsftpd vsftpd || return
+  [ "$(id -u)" -eq 0 ] || { why="vsftpd needs root"; return 77; }
+  mkdir -p "$dir/root/files" "$dir/empty"; port=$(free_port); chmod 755 "$dir" "$dir/root"; chmod 777 "$dir/root/files"
+  local up=$dir; while [ "$up" != / ] && [ "$up" != /tmp ]; do chmod a+x "$up"; up=$(dirname "$up"); done
+  cat >"$dir/config" <<END
+listen=YES
+listen_address=127.0.0.1
+listen_port=$port
+anonymous_enable=YES
+anon_root=$dir/root
+anon_upload_enable=YES
+anon_mkdir_write_enable=YES
+anon_other_write_enable=YES
+anon_world_readable_only=NO
+anon_umask=022
+write_enable=YES
+secure_chroot_dir=$dir/empty
+background=NO
+seccomp_sandbox=NO
+xferlog_enable=NO
+END
+  vsftpd "$dir/config" >"$dir/log" 2>&1 &
+  started "$port" $! || return
+  uri=ftp://127.0.0.1:$port/files
+}
+
+# Apache with WebDAV. TLS=yes: https with a certificate of its own; clients need CURL_CA_BUNDLE=FOLDER/cert.pem.
+start_dav () {
+  local dir=$1 port modules=/usr/lib/apache2/modules module scheme=http; need apache2 apache2 || return
+  mkdir -p "$dir/root/files" "$dir/run"; port=$(free_port); chmod 777 "$dir/root/files" "$dir/run"
+  local up=$dir; while [ "$up" != / ] && [ "$up" != /tmp ]; do chmod a+x "$up"; up=$(dirname "$up"); done
+  {
+    echo "ServerRoot $dir"; echo "Listen 127.0.0.1:$port"; echo "ServerName 127.0.0.1"; echo "PidFile $dir/pid"
+    echo "ErrorLog $dir/log"; echo "DocumentRoot $dir/root"; echo "DavLockDB $dir/run/locks"
+    [ "$(id -u)" -ne 0 ] || printf 'User www-data\nGroup www-data\n'
+    for module in mpm_event authn_core authz_core dav dav_fs auth_basic authn_file authz_user; do
+      echo "LoadModule ${module}_module $modules/mod_$module.so"
+    done
+    if [ "${TLS:-no}" = yes ]; then
+      scheme=https
+      openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=127.0.0.1 -addext 'subjectAltName=IP:127.0.0.1' -days 30 \
+        -keyout "$dir/key.pem" -out "$dir/cert.pem" 2>/dev/null
+      echo "LoadModule ssl_module $modules/mod_ssl.so"; echo "SSLEngine on"
+      echo "SSLCertificateFile $dir/cert.pem"; echo "SSLCertificateKeyFile $dir/key.pem"
+    fi
+    echo "<Directory $dir/root>"; echo "  Dav On"; echo "${DAV_MORE:-  Require all granted}"; echo "</Directory>"
+  } >"$dir/config"
+  apache2 -X -f "$dir/config" >>"$dir/log" 2>&1 &
+  started "$port" $! || return
+  uri=$scheme://127.0.0.1:$port/files
+}
+
+# s3rver (npm), with one bucket. It believes any signature on reads and knows no conditions.
+start_s3 () {
+  local dir=$1 port main; main=${S3RVER:-$(command -v s3rver)}
+  [ -n "$main" ] || { why="s3rver is not installed (npm install s3rver)"; return 77; }
+  mkdir -p "$dir/data"; port=$(free_port)
+  "$main" -d "$dir/data" -a 127.0.0.1 -p "$port" --configure-bucket satin --no-vhost-buckets >"$dir/log" 2>&1 &
+  started "$port" $! || return
+  export AWS_ENDPOINT_URL=http://127.0.0.1:$port AWS_ACCESS_KEY_ID=S3RVER AWS_SECRET_ACCESS_KEY=S3RVER
+  uri=s3://satin/files
+}
