@@ -316,6 +316,7 @@ put_back_queue (GQueue *newer, GQueue *older)
 void
 inbox_put_back (Inbox *inbox, Inbox *older)
 {
+  inbox->ticket = MAX (inbox->ticket, older->ticket);
   put_back_rows (inbox, older);
   put_back_keeps (inbox, older);
   put_back_table (inbox->settings, older->settings);

@@ -25,6 +25,7 @@ typedef struct
 {
   char *kind, *path, *detail;
   NodeId node;
+  guint64 work_us;
   gint64 at;
 } InboxEvent;
 
@@ -39,6 +40,7 @@ typedef struct
   GQueue events;         /* of InboxEvent, oldest first */
   GBytes *answer;        /* the first one */
   int exit_code;
+  guint64 ticket; /* the last that was told, see scribe_ticket */
   gsize bytes;    /* of the values in rows and keeps */
   guint prune_at; /* number of rows at which those below others are thrown out next */
 } Inbox;

@@ -3,6 +3,7 @@
  * and the target as it was. Must not know queues, threads or nodes' lives. */
 #include "coordinator/ledger.h"
 
+#include "coordinator/notes.h"
 #include "coordinator/stamp.h"
 #include "coordinator/takeover.h"
 
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EVENTS_KEEP 10000
 /* SQLite holds no row above 10^9 bytes. */
 #define VALUE_BYTES_MAX (900u * 1024 * 1024)
 #define BATCH_ROWS_MAX 1000
@@ -29,7 +29,8 @@ struct Ledger
   Identity identity; /* only app, schema, argv and identity: to compare with */
   Sql *sql;
   Results *results;
-  Stamp stamp; /* of the target when it was last ours */
+  Stamp stamp;   /* of the target when it was last ours */
+  guint64 noted; /* the generation whose publication stands in the table `event` */
   gboolean has_changed;
   char *damage; /* (nullable) a sentence that nobody took yet */
   LedgerStats stats;
@@ -99,8 +100,7 @@ note_taken_over (Ledger *ledger, Sql *from, const Takeover *takeover, GError **e
   g_autofree char *detail
       = g_strdup_printf ("%" G_GUINT64_FORMAT " results, %" G_GUINT64_FORMAT " bad rows left out",
                          takeover->rows, takeover->bad);
-  TablesEvent event = { .at = now_s (), .kind = "taken over", .detail = detail };
-  return tables_put_event (ledger->sql, &event, EVENTS_KEEP, error);
+  return notes_event (ledger->sql, &(TablesEvent){ .kind = "taken over", .detail = detail }, error);
 }
 
 /* In a transaction. */
@@ -267,101 +267,6 @@ ledger_free (Ledger *ledger)
   g_free (ledger);
 }
 
-/* The digests of the inputs stand in a row of their own too: should an input be lost from a damaged
- * file, the one that is read in its place can be told from another. */
-static gboolean
-write_inputs (Ledger *ledger, GError **error)
-{
-  gboolean has_row;
-  sqlite3_stmt *statement
-      = sql_ready (ledger->sql,
-                   "SELECT ifnull(group_concat(digest || ' ' || substr(name, 7), char(10)), '')"
-                   " FROM (SELECT name, digest FROM constant WHERE name LIKE 'input/%' ORDER BY 1)",
-                   error);
-  if (statement == NULL || !sql_next (ledger->sql, statement, &has_row, error))
-    return FALSE;
-  g_autofree char *inputs = sql_column_string (statement, 0);
-  sqlite3_reset (statement);
-  return tables_set (ledger->sql, "inputs", inputs, error);
-}
-
-static gboolean
-write_values (Ledger *ledger, const Inbox *inbox, GError **error)
-{
-  GHashTableIter iter;
-  gpointer key, data;
-  g_hash_table_iter_init (&iter, inbox->settings);
-  while (g_hash_table_iter_next (&iter, &key, &data))
-    if (!tables_set (ledger->sql, key, data, error))
-      return FALSE;
-  g_hash_table_iter_init (&iter, inbox->constants);
-  while (g_hash_table_iter_next (&iter, NULL, &data))
-    {
-      InboxValue *value = data;
-      char hex[DIGEST_HEX_LENGTH + 1];
-      gsize size;
-      const void *bytes = g_bytes_get_data (value->value, &size);
-      Digest digest = digest_of_data (bytes, size);
-      digest_to_hex (&digest, hex);
-      TablesValue row
-          = { .name = value->name, .type = value->type, .digest = hex, .value = value->value };
-      if (!tables_put_constant (ledger->sql, &row, error))
-        return FALSE;
-    }
-  if (g_hash_table_size (inbox->constants) > 0 && !write_inputs (ledger, error))
-    return FALSE;
-  g_hash_table_iter_init (&iter, inbox->bests);
-  while (g_hash_table_iter_next (&iter, NULL, &data))
-    {
-      InboxValue *value = data;
-      TablesValue row = { .name = value->name, .type = value->type, .value = value->value };
-      if (!tables_put_best (ledger->sql, &row, error))
-        return FALSE;
-    }
-  return TRUE;
-}
-
-/* An id as it stands in the file; nobody is the empty text. */
-static const char *
-node_text (const NodeId *id, char text[NODE_ID_TEXT_MAX])
-{
-  return node_id_is_none (id) ? "" : node_id_write (id, text);
-}
-
-static gboolean
-write_members (Ledger *ledger, const Inbox *inbox, GError **error)
-{
-  for (GList *link = inbox->members.head; link != NULL; link = link->next)
-    {
-      const InboxMember *member = link->data;
-      char id[NODE_ID_TEXT_MAX];
-      TablesNode node = { .id = node_text (&member->id, id),
-                          .name = member->host,
-                          .site = member->site,
-                          .address = member->address,
-                          .joined = member->at };
-      gboolean good = member->has_left
-                          ? tables_end_node (ledger->sql, node.id, member->at, member->cause, error)
-                          : tables_put_node (ledger->sql, &node, error);
-      if (!good)
-        return FALSE;
-    }
-  for (GList *link = inbox->events.head; link != NULL; link = link->next)
-    {
-      const InboxEvent *event = link->data;
-      char id[NODE_ID_TEXT_MAX];
-      TablesEvent row
-          = { .at = event->at,
-              .kind = event->kind,
-              .node = node_id_is_none (&event->node) ? NULL : node_text (&event->node, id),
-              .path = event->path,
-              .detail = event->detail };
-      if (!tables_put_event (ledger->sql, &row, EVENTS_KEEP, error))
-        return FALSE;
-    }
-  return TRUE;
-}
-
 static gboolean
 knows_stem (const char *id, void *data)
 {
@@ -399,7 +304,7 @@ write_rows (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **err
       if (!row_can_be_written (ledger, row))
         continue;
       Result result = { .path = row->path,
-                        .node = node_text (&row->node, id),
+                        .node = notes_node_text (&row->node, id),
                         .job = ledger->job_names[row->job],
                         .type = ledger->job_types[row->job],
                         .digest = row->digest.bytes,
@@ -454,20 +359,32 @@ write_answer (Ledger *ledger, const Inbox *inbox, GError **error)
          && tables_set_first (ledger->sql, "exit", code, strlen (code), error);
 }
 
+/* The publication that comes next, once. */
+static gboolean
+note_publication (Ledger *ledger, GError **error)
+{
+  guint64 next = ledger->stats.generation + 1;
+  if (ledger->target[0] == '\0' || ledger->noted == next)
+    return TRUE;
+  g_autofree char *detail = g_strdup_printf ("generation %" G_GUINT64_FORMAT, next);
+  ledger->noted = next;
+  return notes_event (ledger->sql, &(TablesEvent){ .kind = "published", .detail = detail }, error);
+}
+
 gboolean
 ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
 {
   GError *reason = NULL;
   guint64 n_written = 0;
   int before = sqlite3_total_changes (ledger->sql->db);
-  if (!results_begin (ledger->results, &reason) || !write_values (ledger, inbox, &reason)
-      || !write_members (ledger, inbox, &reason) || !write_rows (ledger, inbox, &n_written, &reason)
+  if (!results_begin (ledger->results, &reason) || !notes_write (ledger->sql, inbox, &reason)
+      || !write_rows (ledger, inbox, &n_written, &reason)
       || !write_keeps (ledger, inbox, &n_written, &reason)
       || !write_answer (ledger, inbox, &reason))
     return give_up (ledger, reason, error);
 
   gboolean has_changed = sqlite3_total_changes (ledger->sql->db) != before;
-  if ((has_changed && !write_generation (ledger, &reason))
+  if ((has_changed && !(write_generation (ledger, &reason) && note_publication (ledger, &reason)))
       || !results_commit (ledger->results, &reason))
     return give_up (ledger, reason, error);
   ledger->has_changed = ledger->has_changed || has_changed;
@@ -617,7 +534,7 @@ ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer dat
 {
   char id[NODE_ID_TEXT_MAX];
   LedgerLoad load = { .ledger = ledger, .batch = batch, .data = data, .rows = new_rows () };
-  ResultsQuery query = { .node = node != NULL ? node_text (node, id) : NULL };
+  ResultsQuery query = { .node = node != NULL ? notes_node_text (node, id) : NULL };
   GError *reason = NULL;
   gboolean good = results_each (ledger->sql, &query, load_row, &load, NULL, &reason)
                   && keeps_each (ledger->sql, load_keep, &load, NULL, &reason);

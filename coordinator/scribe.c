@@ -45,7 +45,8 @@ struct Scribe
   gint64 tick_us; /* when to write and publish next */
   gint64 trouble_us;
   gboolean has_told_trouble;
-  gboolean is_failing; /* the last round failed: the next one waits for its time */
+  guint64 written, told; /* tickets: of what is in the work file; of what is published */
+  gboolean is_failing;   /* the last round failed: the next one waits for its time */
 };
 
 static void
@@ -103,6 +104,7 @@ write_inbox (Scribe *scribe, Inbox *inbox, GError **error)
 {
   if (inbox_is_empty (inbox) || ledger_write (scribe->ledger, inbox, error))
     {
+      scribe->written = MAX (scribe->written, inbox->ticket);
       inbox_free (inbox);
       note_stats (scribe, FALSE);
       return TRUE;
@@ -123,10 +125,12 @@ publish (Scribe *scribe, gboolean final, GError **error)
     return FALSE;
   if (has_changed)
     note_stats (scribe, TRUE);
-  if (!has_changed && !final)
+  if (!has_changed && !final && scribe->told == scribe->written)
     return TRUE;
+  scribe->told = scribe->written;
   ScribeNews news = { .kind = SCRIBE_PUBLISHED,
                       .final = final,
+                      .ticket = scribe->told,
                       .generation = ledger_stats (scribe->ledger).generation };
   tell (scribe, &news);
   return TRUE;
@@ -207,7 +211,9 @@ wait_for_round (Scribe *scribe, ScribeRound *round)
   for (;;)
     {
       gint64 now = g_get_monotonic_time ();
-      gboolean is_due = is_dirty || !inbox_is_empty (scribe->inbox);
+      gboolean is_due = is_dirty || scribe->told != scribe->written
+                        || scribe->inbox->ticket > scribe->written
+                        || !inbox_is_empty (scribe->inbox);
       round->is_tick = is_due && now >= scribe->tick_us;
       if (round->is_tick || is_urgent (scribe))
         break;
@@ -329,6 +335,14 @@ scribe_save (Scribe *scribe, GPtrArray *rows)
 }
 
 void
+scribe_ticket (Scribe *scribe, guint64 ticket)
+{
+  lock (scribe);
+  scribe->inbox->ticket = ticket;
+  unlock_and_wake (scribe);
+}
+
+void
 scribe_set (Scribe *scribe, const char *key, const char *value)
 {
   lock (scribe);
@@ -379,12 +393,13 @@ scribe_left (Scribe *scribe, const NodeId *id, const char *cause)
 
 void
 scribe_event (Scribe *scribe, const char *kind, const NodeId *node, const char *path,
-              const char *detail)
+              guint64 work_us, const char *detail)
 {
   InboxEvent event = { .kind = (char *)kind,
                        .path = (char *)path,
                        .detail = (char *)detail,
                        .node = node != NULL ? *node : NODE_ID_NONE,
+                       .work_us = work_us,
                        .at = g_get_real_time () / G_USEC_PER_SEC };
   lock (scribe);
   inbox_add_event (scribe->inbox, &event);

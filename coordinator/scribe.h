@@ -31,6 +31,7 @@ typedef struct
   GPtrArray *rows; /* of Row; not touched after the call, so that a reference may be kept */
   gboolean final;
   guint64 generation;
+  guint64 ticket;      /* published: all that came up to this one (scribe_ticket) */
   const GError *error; /* of COORDINATOR_ERROR; a whole sentence that names the file */
 } ScribeNews;          /* borrowed for the call */
 
@@ -60,6 +61,8 @@ void scribe_free (Scribe *scribe);
  * below a new one are removed; its work_us tells of theirs too. Same path and digest: the first
  * stays, of kept states the one that stands for most children; other digest: the newer. */
 void scribe_save (Scribe *scribe, GPtrArray *rows);
+/* All that was given so far bears this number, which grows; SCRIBE_PUBLISHED tells it back. */
+void scribe_ticket (Scribe *scribe, guint64 ticket);
 /* The tables besides: run (key, value), constant, best, node. */
 void scribe_set (Scribe *scribe, const char *key, const char *value);
 void scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *value);
@@ -69,9 +72,10 @@ void scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *va
 void scribe_joined (Scribe *scribe, const NodeId *id, const char *host, const char *site,
                     const char *address);
 void scribe_left (Scribe *scribe, const NodeId *id, const char *cause);
-/* One row of the ledger. path, detail (nullable). */
+/* One row of the ledger. path, detail (nullable). Who joined and left, and each publication, are
+ * entered without being told. */
 void scribe_event (Scribe *scribe, const char *kind, const NodeId *node, const char *path,
-                   const char *detail);
+                   guint64 work_us, const char *detail);
 /* The first answer stays: stdout bytes and exit code of main. */
 void scribe_answer (Scribe *scribe, GBytes *answer, int exit_code);
 

@@ -212,12 +212,65 @@ tables_end_all_nodes (Sql *sql, gint64 left, const char *cause, GError **error)
   return sql_finish (sql, statement, error);
 }
 
+/* Adds the work of the events up to number `last` to the event 0. */
+static gboolean
+sum_old_events (Sql *sql, gint64 last, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (
+      sql, "SELECT total(work_s), max(at) FROM event WHERE id <= ?1 AND work_s > 0", error);
+  gboolean has_row;
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_int64 (statement, 1, last);
+  if (!sql_next (sql, statement, &has_row, error))
+    return FALSE;
+  double work_s = sqlite3_column_double (statement, 0);
+  gint64 at = sqlite3_column_int64 (statement, 1);
+  sqlite3_reset (statement);
+  if (!(work_s > 0))
+    return TRUE;
+  statement
+      = sql_ready (sql,
+                   "INSERT OR REPLACE INTO event VALUES (0, ?1, 'older', NULL, NULL, ?2, NULL,"
+                   " row_sum ('event', 0, ?1, 'older', NULL, NULL, ?2, NULL))",
+                   error);
+  if (statement == NULL)
+    return FALSE;
+  bind_time (statement, 1, at);
+  sqlite3_bind_double (statement, 2, work_s);
+  return sql_finish (sql, statement, error);
+}
+
+static gboolean
+forget_old_events (Sql *sql, guint keep, GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (sql, "SELECT max(id) - ?1 FROM event HAVING max(id) - ?1 >= min(id)", error);
+  gboolean has_row;
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_int64 (statement, 1, keep);
+  if (!sql_next (sql, statement, &has_row, error))
+    return FALSE;
+  if (!has_row)
+    return TRUE;
+  gint64 last = sqlite3_column_int64 (statement, 0);
+  sqlite3_reset (statement);
+  if (!sum_old_events (sql, last, error))
+    return FALSE;
+  statement = sql_ready (sql, "DELETE FROM event WHERE id > 0 AND id <= ?1", error);
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_int64 (statement, 1, last);
+  return sql_finish (sql, statement, error);
+}
+
 gboolean
 tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error)
 {
   sqlite3_stmt *statement = sql_ready (sql,
-                                       "INSERT INTO event SELECT id, ?1, ?2, ?3, ?4, NULL, ?5,"
-                                       " row_sum ('event', id, ?1, ?2, ?3, ?4, NULL, ?5)"
+                                       "INSERT INTO event SELECT id, ?1, ?2, ?3, ?4, ?6, ?5,"
+                                       " row_sum ('event', id, ?1, ?2, ?3, ?4, ?6, ?5)"
                                        " FROM (SELECT ifnull(max(id), 0) + 1 AS id FROM event)",
                                        error);
   if (statement == NULL)
@@ -227,14 +280,9 @@ tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error
   sql_bind_string (statement, 3, event->node);
   sql_bind_string (statement, 4, event->path);
   sql_bind_string (statement, 5, event->detail);
-  if (!sql_finish (sql, statement, error))
-    return FALSE;
-  statement
-      = sql_ready (sql, "DELETE FROM event WHERE id <= (SELECT max(id) FROM event) - ?1", error);
-  if (statement == NULL)
-    return FALSE;
-  sqlite3_bind_int64 (statement, 1, keep);
-  return sql_finish (sql, statement, error);
+  if (event->work_s > 0)
+    sqlite3_bind_double (statement, 6, event->work_s);
+  return sql_finish (sql, statement, error) && forget_old_events (sql, keep, error);
 }
 
 static gboolean

@@ -46,9 +46,11 @@ typedef struct
 {
   gint64 at; /* unix seconds */
   const char *kind, *node, *path, *detail;
+  double work_s; /* 0: none */
 } TablesEvent;
 
-/* Only the newest `keep` events stay. */
+/* Only the newest `keep` events stay; what the others came to stands, by kind, in one with the
+ * number 0 and the kind 'older'. */
 gboolean tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error);
 
 /* Calls `each` for every verified row; what is passed lives for the call. FALSE from `each` stops,

@@ -29,7 +29,7 @@ arguments_clear (Arguments *options)
 /* What g_option hands over: texts, because its own number reading says too little when it fails. */
 typedef struct
 {
-  char *nodes, *workers, *interval, *checkpoint, *name, *stats;
+  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect;
   gboolean tcp, live;
 } Texts;
 
@@ -42,6 +42,7 @@ texts_clear (Texts *texts)
   g_free (texts->checkpoint);
   g_free (texts->name);
   g_free (texts->stats);
+  g_free (texts->protect);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Texts, texts_clear)
 
@@ -57,6 +58,10 @@ make_context (Texts *texts, const char *parameters, const char *summary)
     { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (10)",
       "S" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
+    { "protect", 0, 0, G_OPTION_ARG_STRING, &texts->protect,
+      "What a crash leaves: naive (nothing), orphan (what other nodes took from the dead one),"
+      " checkpoint (that and the file; what it is with --checkpoint)",
+      "PLAN" },
     { "stats", 0, 0, G_OPTION_ARG_FILENAME, &texts->stats,
       "Write figures there at the end, as JSON", "FILE" },
     { "tcp", 0, 0, G_OPTION_ARG_NONE, &texts->tcp, "Talk over loopback TCP, not Unix sockets",
@@ -125,6 +130,30 @@ check_texts (const Texts *texts, Arguments *options, const char *verb)
     return command_usage (verb, "--checkpoint needs a file"), FALSE;
   if (texts->stats != NULL && texts->stats[0] == '\0')
     return command_usage (verb, "--stats needs a file"), FALSE;
+  return TRUE;
+}
+
+/* FALSE: said on stderr. */
+static gboolean
+check_protect (const Texts *texts, Arguments *options, const char *verb)
+{
+  const char *plan = texts->protect;
+  gboolean file = plan != NULL && strcmp (plan, "checkpoint") == 0;
+
+  options->naive = plan != NULL && strcmp (plan, "naive") == 0;
+  if (plan == NULL)
+    return TRUE;
+  if (!file && !options->naive && strcmp (plan, "orphan") != 0)
+    return command_usage (verb, "--protect takes naive, orphan or checkpoint, not '%s'", plan),
+           FALSE;
+  if (strcmp (verb, "resume ") == 0)
+    return command_usage (verb, "--protect is for run: a resumed run has a checkpoint"), FALSE;
+  if (file != (texts->checkpoint != NULL))
+    return command_usage (verb,
+                          file ? "--protect checkpoint needs --checkpoint"
+                               : "--protect %s keeps no file: leave out --checkpoint",
+                          plan),
+           FALSE;
   return TRUE;
 }
 
@@ -202,7 +231,7 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
 
   options->program = cut_program (&argc, copy);
   if (!parse_between (context, about[0], options, argc, copy)
-      || !check_texts (&texts, options, verb))
+      || !check_texts (&texts, options, verb) || !check_protect (&texts, options, verb))
     return FALSE;
   options->tcp = texts.tcp;
   options->live = texts.live;

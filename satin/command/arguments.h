@@ -11,7 +11,7 @@ typedef struct
 {
   int nodes, workers; /* 0: not said */
   double interval_s;  /* 0: not said */
-  gboolean tcp, live;
+  gboolean tcp, live, naive;
   char *checkpoint; /* (nullable) as it was said */
   char *name;       /* (nullable) */
   char *stats;      /* (nullable) absolute path */

@@ -8,6 +8,7 @@
 #include "coordinator/restore.h"
 
 #include <errno.h>
+#include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -88,6 +89,40 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, cons
   run->tcp = run->tcp || options->tcp;
 }
 
+/* The run goes on with a copy at another place; the file that it goes on from stays as it is, and
+ * may be read-only. 0: fine, and *target is the new place. */
+static int
+move_on (char **target, const char *text)
+{
+  g_autofree char *place = arguments_target (text);
+  g_autofree char *trial = place == NULL ? NULL : g_strdup_printf ("%s.%d~", place, (int)getpid ());
+  g_autoptr (GFile) from = g_file_new_for_path (*target);
+  g_autoptr (GFile) to = trial == NULL ? NULL : g_file_new_for_path (trial);
+  g_autoptr (GError) error = NULL;
+
+  if (place == NULL || !arguments_place_is_writable ("checkpoint", place))
+    return COMMAND_STORE;
+  if (!g_file_copy (from, to, G_FILE_COPY_OVERWRITE | G_FILE_COPY_TARGET_DEFAULT_PERMS, NULL, NULL,
+                    NULL, &error))
+    {
+      command_say ("cannot copy the checkpoint: %s", error->message);
+      g_unlink (trial);
+      return COMMAND_STORE;
+    }
+  /* The first to stand there stays. */
+  int failed = link (trial, place) == 0 ? 0 : errno;
+  g_unlink (trial);
+  if (failed == EEXIST)
+    command_say ("'%s' is there already: `satin resume` it, or choose another place", place);
+  else if (failed != 0)
+    command_say ("cannot write '%s': %s", place, g_strerror (failed));
+  if (failed != 0)
+    return COMMAND_STORE;
+  g_free (*target);
+  *target = g_steal_pointer (&place);
+  return COMMAND_DONE;
+}
+
 int
 command_resume (int argc, char **argv)
 {
@@ -103,9 +138,6 @@ command_resume (int argc, char **argv)
   if (options.words[0] == NULL || options.words[1] != NULL)
     return command_usage ("resume ",
                           "say one checkpoint: `satin resume URI [OPTION…] [-- PROGRAM]`");
-  if (options.checkpoint != NULL)
-    return command_usage ("resume ", "--checkpoint is not for resume: it goes on with '%s'",
-                          options.words[0]);
   if (options.program != NULL && (options.program[0] == NULL || options.program[1] != NULL))
     return command_usage (
         "resume ", "after `--` stands the program alone; its arguments are the recorded ones");
@@ -119,6 +151,9 @@ command_resume (int argc, char **argv)
       = arguments_program (options.program != NULL ? options.program[0] : restore.identity.program);
   if (run.program == NULL)
     return COMMAND_ERROR;
+  code = options.checkpoint != NULL ? move_on (&target, options.checkpoint) : COMMAND_DONE;
+  if (code != COMMAND_DONE)
+    return code;
   if (!arguments_place_is_writable ("checkpoint", target))
     return COMMAND_STORE;
   if (options.stats != NULL && !arguments_place_is_writable ("stats file", options.stats))

@@ -43,6 +43,7 @@ command_run (int argc, char **argv)
   run.nodes = options.nodes > 0 ? options.nodes : 1;
   run.workers = options.workers > 0 ? options.workers : arguments_workers (run.nodes);
   run.tcp = options.tcp;
+  run.naive = options.naive;
   wish = (LaunchWish){ .stats = options.stats, .live = options.live };
   return launch_run (&run, &wish);
 }

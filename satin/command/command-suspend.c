@@ -1,132 +1,125 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin suspend`: asks a node of a run to save everything finished and stop the run, and waits for
- * it. One thread; works without the launcher, which may be gone. */
+/* `satin suspend` and `satin cancel`: two ways to end a run from outside. Blocking, one thread. */
+#include "ask.h"
 #include "command.h"
 
-#include "net/control.h"
-#include "net/folder.h"
-
-#include <errno.h>
-#include <string.h>
-
-#define LOOK_US (10 * 1000)
 /* The nodes themselves give up waiting for each other long before. */
 #define WAIT_LIMIT_US (120 * G_USEC_PER_SEC)
-/* A run that has just been started may not listen yet. */
-#define ASK_LIMIT_US (5 * G_USEC_PER_SEC)
-#define ASK_AGAIN_US (200 * 1000)
 
-static gboolean
-ask (const char *path, GError **error)
+typedef struct
 {
-  gint64 until_us = g_get_monotonic_time () + ASK_LIMIT_US;
+  const char *verb, *summary, *what;
+  gboolean takes_within;
+  int code; /* of a run that ended this way */
+} Way;
 
-  for (;;)
-    {
-      g_autoptr (GError) cause = NULL;
-      g_autofree char *reply = control_ask (path, "suspend", &cause);
-
-      if (reply != NULL)
-        return TRUE;
-      if (!folder_is_live (path) || g_get_monotonic_time () > until_us)
-        {
-          g_propagate_error (error, g_steal_pointer (&cause));
-          return FALSE;
-        }
-      g_usleep (ASK_AGAIN_US);
-    }
-}
-
-/* -1: it has not ended in time. A folder that is gone was removed by the launcher of a run that
- * ended well; then what `end` said is not known and COMMAND_SUSPENDED is as good a guess as any. */
 static int
-wait_for_end (const char *path)
+tell_suspended (const FolderRun *run)
 {
-  gint64 until_us = g_get_monotonic_time () + WAIT_LIMIT_US;
+  g_autofree char *quoted = run->checkpoint == NULL ? NULL : command_quote (run->checkpoint);
 
-  while (g_get_monotonic_time () < until_us)
-    {
-      g_autofree char *sentence = NULL;
-      int code;
-
-      if (folder_has_ended (path, &code, &sentence))
-        return code;
-      if (!g_file_test (path, G_FILE_TEST_IS_DIR))
-        return COMMAND_SUSPENDED;
-      g_usleep (LOOK_US);
-    }
-  return -1;
-}
-
-/* Nobody else cleans up after a launcher that is gone. */
-static void
-clean_up (const char *path, const FolderRun *run)
-{
-  gint64 until_us = g_get_monotonic_time () + ASK_LIMIT_US;
-
-  if (folder_pid_is_live (run->launcher_pid))
-    return;
-  while (folder_is_live (path) && g_get_monotonic_time () < until_us)
-    g_usleep (LOOK_US);
-  if (!folder_is_live (path))
-    folder_remove (path, NULL);
+  if (quoted == NULL)
+    command_say ("run '%s' is stopped; without a checkpoint nothing is kept", run->name);
+  else
+    command_say ("run '%s' is suspended: `satin resume %s` goes on", run->name, quoted);
+  return COMMAND_DONE;
 }
 
 static int
-tell (const FolderRun *run, int code)
+tell_cancelled (const FolderRun *run)
 {
-  if (code < 0)
+  g_autofree char *quoted = run->checkpoint == NULL ? NULL : command_quote (run->checkpoint);
+
+  if (quoted == NULL)
+    command_say ("run '%s' is cancelled", run->name);
+  else
+    command_say ("run '%s' is cancelled; what was saved is kept in %s", run->name, quoted);
+  return COMMAND_DONE;
+}
+
+static int
+tell (const Way *way, const FolderRun *run, int code)
+{
+  if (code == -1)
     {
       command_say ("run '%s' was asked to stop but has not ended yet", run->name);
       return COMMAND_ERROR;
     }
-  if (code != COMMAND_SUSPENDED)
-    command_say ("run '%s' had ended before (exit code %d)", run->name, code);
-  else if (run->checkpoint == NULL)
-    command_say ("run '%s' is stopped; without a checkpoint nothing is kept", run->name);
-  else
+  if (code < 0)
     {
-      g_autofree char *quoted = command_quote (run->checkpoint);
-
-      command_say ("run '%s' is suspended: `satin resume %s` goes on", run->name, quoted);
+      command_say ("run '%s' is gone and left no word", run->name);
+      return COMMAND_ERROR;
     }
-  return COMMAND_DONE;
+  if (code != way->code)
+    {
+      command_say ("run '%s' had ended before (exit code %d)", run->name, code);
+      return COMMAND_DONE;
+    }
+  return code == COMMAND_SUSPENDED ? tell_suspended (run) : tell_cancelled (run);
+}
+
+static int
+end_run (const Way *way, int argc, char **argv)
+{
+  g_autofree char *within = NULL, *name = NULL;
+  const GOptionEntry entries[]
+      = { { "within", 0, way->takes_within ? 0 : G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &within,
+            "Wait so many seconds at most for jobs that run (20)", "S" },
+          { NULL, 0, 0, 0, NULL, NULL, NULL } };
+  g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
+  g_autofree char *spaced = g_strdup_printf ("%s ", way->verb), *request = NULL, *reply = NULL;
+  g_auto (AskRun) ask = { 0 };
+  double within_s;
+  int code;
+
+  g_option_context_set_summary (context, way->summary);
+  g_option_context_add_main_entries (context, entries, NULL);
+  if (!command_parse_one (context, way->verb, argc, argv, &name))
+    return COMMAND_USAGE;
+  if (name == NULL)
+    return command_usage (spaced, "say one run: `satin %s RUN`", way->verb);
+  if (!way->takes_within && within != NULL)
+    return command_usage (spaced, "--within is for suspend");
+  if (!ask_read_within (spaced, within, &within_s))
+    return COMMAND_USAGE;
+  if (!ask_find (name, &ask) || !ask_stay (&ask))
+    return COMMAND_ERROR;
+  request = ask_request (way->verb, within_s);
+  reply = ask_node (&ask, request, way->what);
+  if (reply == NULL)
+    {
+      ask_leave (&ask);
+      return COMMAND_ERROR;
+    }
+  code = ask_wait (&ask, WAIT_LIMIT_US + (gint64)(MAX (within_s, 0) * G_USEC_PER_SEC), NULL);
+  ask_leave (&ask);
+  return tell (way, &ask.run, code);
 }
 
 int
 command_suspend (int argc, char **argv)
 {
-  g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
-  g_autoptr (GError) error = NULL;
-  g_auto (FolderRun) run = { 0 };
-  g_autofree char *path = NULL, *sentence = NULL;
-  int code;
+  static const Way way
+      = { .verb = "suspend",
+          .summary = "Saves everything that is finished and stops RUN, whose exit code\n"
+                     "becomes 75. Jobs that run longer than the waiting time are given up;\n"
+                     "what is finished in them is kept. `satin status` lists the runs.",
+          .what = "cannot suspend",
+          .takes_within = TRUE,
+          .code = COMMAND_SUSPENDED };
 
-  g_option_context_set_summary (
-      context, "Saves everything that is finished and stops RUN, whose exit code becomes 75.\n"
-               "`satin status` lists the runs.");
-  if (!command_parse (context, "suspend", &argc, &argv))
-    return COMMAND_USAGE;
-  if (argc != 2)
-    return command_usage ("suspend ", "say one run: `satin suspend RUN`");
-  path = folder_find (argv[1], &error);
-  if (path == NULL || !folder_read (path, &run, &error))
-    {
-      command_say ("%s", error->message);
-      return COMMAND_ERROR;
-    }
-  if (!ask (path, &error))
-    {
-      if (folder_has_ended (path, &code, &sentence))
-        command_say ("run '%s' has ended before (exit code %d)", run.name, code);
-      else if (!folder_is_live (path))
-        command_say ("run '%s' does not live: its processes are gone", run.name);
-      else
-        command_say ("cannot suspend '%s': %s", run.name, error->message);
-      return COMMAND_ERROR;
-    }
-  code = wait_for_end (path);
-  if (code == COMMAND_SUSPENDED)
-    clean_up (path, &run);
-  return tell (&run, code);
+  return end_run (&way, argc, argv);
+}
+
+int
+command_cancel (int argc, char **argv)
+{
+  static const Way way
+      = { .verb = "cancel",
+          .summary = "Ends RUN at once and without an answer; its exit code becomes 7. Its\n"
+                     "checkpoint stays as it was last published.",
+          .what = "cannot cancel",
+          .code = COMMAND_CANCELLED };
+
+  return end_run (&way, argc, argv);
 }

@@ -83,3 +83,37 @@ command_parse (GOptionContext *context, const char *verb, int *argc, char ***arg
   command_usage (spaced, "%s", error->message);
   return FALSE;
 }
+
+gboolean
+command_parse_words (GOptionContext *context, const char *verb, int argc, char **argv,
+                     char ***words)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  g_autofree char **copy = g_memdup2 (argv, ((gsize)argc + 1) * sizeof *argv);
+  char **rest = copy;
+
+  for (;; argc--, rest++)
+    {
+      if (!command_parse (context, verb, &argc, &rest))
+        return FALSE;
+      if (argc < 2)
+        break;
+      g_strv_builder_add (builder, rest[1]);
+    }
+  *words = g_strv_builder_end (builder);
+  return TRUE;
+}
+
+gboolean
+command_parse_one (GOptionContext *context, const char *verb, int argc, char **argv, char **word)
+{
+  g_auto (GStrv) words = NULL;
+  g_autofree char *spaced = g_strdup_printf ("%s ", verb);
+
+  if (!command_parse_words (context, verb, argc, argv, &words))
+    return FALSE;
+  if (words[0] != NULL && words[1] != NULL)
+    return command_usage (spaced, "say one run, not '%s' too", words[1]), FALSE;
+  *word = g_strdup (words[0]);
+  return TRUE;
+}

@@ -11,10 +11,11 @@ typedef enum
   COMMAND_DONE = 0,
   COMMAND_ERROR = 1,
   COMMAND_USAGE = 2,
-  COMMAND_UNUSABLE = 3, /* the checkpoint is not of this program, foreign, or too new */
-  COMMAND_STORE = 4,    /* the checkpoint's place cannot be read or written */
-  COMMAND_IN_USE = 5,   /* another run has the checkpoint */
-  COMMAND_JOB = 6,      /* a job failed */
+  COMMAND_UNUSABLE = 3,  /* the checkpoint is not of this program, foreign, or too new */
+  COMMAND_STORE = 4,     /* the checkpoint's place cannot be read or written */
+  COMMAND_IN_USE = 5,    /* another run has the checkpoint */
+  COMMAND_JOB = 6,       /* a job failed */
+  COMMAND_CANCELLED = 7, /* ended by `satin cancel`, without an answer */
   COMMAND_SUSPENDED = 75
 } CommandCode;
 
@@ -24,6 +25,10 @@ int command_resume (int argc, char **argv);
 int command_suspend (int argc, char **argv);
 int command_status (int argc, char **argv);
 int command_inspect (int argc, char **argv);
+int command_cancel (int argc, char **argv);
+int command_save (int argc, char **argv);
+int command_wait (int argc, char **argv);
+int command_log (int argc, char **argv);
 
 /* One sentence on stderr, `satin: ` before it and a line end after it. */
 void command_say (const char *format, ...) G_GNUC_PRINTF (1, 2);
@@ -36,3 +41,10 @@ void command_show (const char *line, gboolean terminal);
 int command_usage (const char *verb, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* Parses the options of `verb`, which stand before the first other word. FALSE: said on stderr. */
 gboolean command_parse (GOptionContext *context, const char *verb, int *argc, char ***argv);
+/* The same with options before, between and behind the other words, which go to `words` (out,
+ * transfer full). */
+gboolean command_parse_words (GOptionContext *context, const char *verb, int argc, char **argv,
+                              char ***words);
+/* The same with one word at most, which goes to `word` (out, nullable, transfer full). */
+gboolean command_parse_one (GOptionContext *context, const char *verb, int argc, char **argv,
+                            char **word);

@@ -12,6 +12,7 @@ typedef enum
 {
   ADDED,   /* each node counts its own */
   LARGEST, /* each node says the same thing, more or less late */
+  LAST,    /* each node counts its own, and only those count that were there at the end */
   SEEN     /* the launcher knows */
 } How;
 
@@ -31,9 +32,19 @@ static const Figure figures[] = {
   { "crashes", SEEN },        { "work_s", ADDED },
   { "cpu_s", ADDED },         { "driver_s", ADDED },
   { "scribe_s", ADDED },      { "scan_s", ADDED },
-  { "lost_s", ADDED },        { "redone_s", ADDED },
-  { "salvaged_s", ADDED },
+  { "lost_s", ADDED },        { "redone_s", SEEN },
+  { "salvaged_s", ADDED },    { "at_risk_s", LAST },
 };
+
+/* What goes into redone_s besides. */
+typedef struct
+{
+  double last_s;     /* work of the nodes that were there at the end … */
+  double gone_s;     /* … of the others, as they told last … */
+  double departed_s; /* … and as the masters saw them leave */
+  double restored_s; /* work of an earlier life of the run that was put to use */
+  double answer_s;   /* work that the answer stands for; 0: there is none */
+} Balance;
 
 /* NaN stands for what nobody reported. */
 typedef struct
@@ -41,18 +52,58 @@ typedef struct
   double values[G_N_ELEMENTS (figures)];
 } Sums;
 
+static double
+number (GVariant *node, const char *key)
+{
+  double value = 0;
+
+  g_variant_lookup (node, key, "d", &value);
+  return value;
+}
+
+static gboolean
+was_there_at_the_end (GVariant *node)
+{
+  gboolean final = TRUE;
+
+  g_variant_lookup (node, "final", "b", &final);
+  return final;
+}
+
+static void
+weigh_node (Balance *balance, GVariant *node)
+{
+  *(was_there_at_the_end (node) ? &balance->last_s : &balance->gone_s) += number (node, "work_s");
+  balance->departed_s += number (node, "departed_s");
+  balance->restored_s += number (node, "restored_s");
+  balance->answer_s = MAX (balance->answer_s, number (node, "answer_s"));
+}
+
+/* Whatever was done and does not stand in the answer was done again, or in vain. */
+static double
+redone_s (const Balance *balance)
+{
+  double done_s
+      = balance->last_s + MAX (balance->gone_s, balance->departed_s) + balance->restored_s;
+
+  return balance->answer_s > 0 ? MAX (done_s - balance->answer_s, 0) : NAN;
+}
+
 static void
 add_node (Sums *sums, GVariant *node)
 {
+  gboolean last = was_there_at_the_end (node);
+
   for (gsize i = 0; i < G_N_ELEMENTS (figures); i++)
     {
       double value;
 
-      if (figures[i].how == SEEN || !g_variant_lookup (node, figures[i].key, "d", &value))
+      if (figures[i].how == SEEN || (figures[i].how == LAST && !last)
+          || !g_variant_lookup (node, figures[i].key, "d", &value))
         continue;
       if (isnan (sums->values[i]))
         sums->values[i] = value;
-      else if (figures[i].how == ADDED)
+      else if (figures[i].how != LARGEST)
         sums->values[i] += value;
       else
         sums->values[i] = MAX (sums->values[i], value);
@@ -80,6 +131,7 @@ static Sums
 sum_up (const char *path, const FiguresSeen *seen)
 {
   g_autoptr (GArray) pids = folder_pids (path, "stats");
+  Balance balance = { 0 };
   Sums sums;
 
   for (gsize i = 0; i < G_N_ELEMENTS (figures); i++)
@@ -94,11 +146,15 @@ sum_up (const char *path, const FiguresSeen *seen)
       g_autoptr (GVariant) node = text == NULL ? NULL : json_read (text);
 
       if (node != NULL && g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT))
-        add_node (&sums, node);
+        {
+          add_node (&sums, node);
+          weigh_node (&balance, node);
+        }
     }
   put_seen (&sums, "wall_s", seen->wall_s);
   put_seen (&sums, "nodes", seen->nodes);
   put_seen (&sums, "crashes", seen->crashes);
+  put_seen (&sums, "redone_s", redone_s (&balance));
   return sums;
 }
 

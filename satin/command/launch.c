@@ -122,6 +122,8 @@ look_for_end (Launch *launch)
   launch->code = code;
   launch->ended_us = g_get_monotonic_time ();
   g_clear_pointer (&launch->live, live_free);
+  if (!folder_claim (launch->path, "shown"))
+    return TRUE;
   show_words (launch, sentence);
   if (!copy_out (launch->path, "answer", STDOUT_FILENO))
     {
@@ -236,28 +238,39 @@ on_asked (GObject *source, GAsyncResult *result, gpointer data)
     g_timeout_add (ASK_AGAIN_MS, ask_for_suspension, data);
 }
 
-static gboolean
-on_signal (Launch *launch)
+static void
+suspend (Launch *launch)
 {
-  if (launch->state == GOING)
-    {
-      launch->state = SUSPENDING;
-      command_say ("suspending%s; once more to quit at once",
-                   launch->run->checkpoint == NULL ? " without a checkpoint, nothing is kept" : "");
-      ask_for_suspension (launch);
-    }
-  else if (launch->state == SUSPENDING)
-    {
-      command_say ("killed");
-      give_up (launch);
-    }
+  if (launch->state != GOING)
+    return;
+  launch->state = SUSPENDING;
+  command_say ("suspending%s; interrupt to quit at once",
+               launch->run->checkpoint == NULL ? " without a checkpoint, nothing is kept" : "");
+  ask_for_suspension (launch);
+}
+
+/* SIGTERM, and SIGUSR1, by which a batch system warns of the end of the time: they may come twice.
+ */
+static gboolean
+on_warning (gpointer data)
+{
+  suspend (data);
   return G_SOURCE_CONTINUE;
 }
 
 static gboolean
 on_interrupt (gpointer data)
 {
-  return on_signal (data);
+  Launch *launch = data;
+
+  if (launch->state != SUSPENDING)
+    suspend (launch);
+  else
+    {
+      command_say ("killed");
+      give_up (launch);
+    }
+  return G_SOURCE_CONTINUE;
 }
 
 /* FALSE: said; no process is left. */
@@ -287,14 +300,15 @@ static void
 watch (Launch *launch)
 {
   gboolean terminal = isatty (STDERR_FILENO);
-  guint sources[3];
+  guint sources[4];
 
   launch->loop = g_main_loop_new (NULL, FALSE);
   for (guint i = 0; i < launch->nodes->len; i++)
     g_child_watch_add (g_array_index (launch->nodes, Node, i).pid, on_gone, launch);
   sources[0] = g_unix_signal_add (SIGINT, on_interrupt, launch);
-  sources[1] = g_unix_signal_add (SIGTERM, on_interrupt, launch);
-  sources[2] = g_timeout_add (TICK_MS, on_tick, launch);
+  sources[1] = g_unix_signal_add (SIGTERM, on_warning, launch);
+  sources[2] = g_unix_signal_add (SIGUSR1, on_warning, launch);
+  sources[3] = g_timeout_add (TICK_MS, on_tick, launch);
   if (terminal || launch->wish->live)
     launch->live = live_new (launch->path, terminal);
   g_main_loop_run (launch->loop);
@@ -352,7 +366,7 @@ clean_up (const Launch *launch, gboolean ended)
 
   if (trouble)
     command_say ("the logs of the nodes are in '%s'", launch->path);
-  else if (!folder_remove (launch->path, &error))
+  else if (!folder_leave (launch->path, &error))
     command_say ("%s", error->message);
 }
 

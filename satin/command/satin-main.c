@@ -27,7 +27,11 @@ verb_version (int argc, char **argv)
 static const Verb verbs[] = {
   { "run", "[OPTION…] -- PROGRAM [ARG…]   start a program on several nodes", command_run },
   { "resume", "URI [OPTION…] [-- PROGRAM]    go on from a checkpoint", command_resume },
-  { "suspend", "RUN                           save everything finished and stop", command_suspend },
+  { "suspend", "RUN [--within S]              save everything finished and stop", command_suspend },
+  { "save", "RUN [--within S]              publish the checkpoint now", command_save },
+  { "cancel", "RUN                           end without an answer", command_cancel },
+  { "wait", "RUN                           wait for the end and the answer", command_wait },
+  { "log", "RUN [NODE] [--follow]         show what nodes wrote to their logs", command_log },
   { "status", "[RUN] [--json]                show the runs that go on", command_status },
   { "inspect", "URI                           show what a checkpoint holds", command_inspect },
   { "version", "                              show the version", verb_version },
@@ -44,7 +48,7 @@ verb_help (int argc, char **argv)
   g_print (
       "\n`satin VERB --help` tells the options of a verb. Exit codes: 0 done, 1 error, 2 usage,\n"
       "3 unusable checkpoint, 4 its place cannot be read or written, 5 in use by another run,\n"
-      "6 a job failed, 75 suspended (resume it).\n");
+      "6 a job failed, 7 cancelled, 75 suspended (resume it).\n");
   return COMMAND_DONE;
 }
 

@@ -36,6 +36,12 @@ clock_stop (Stack *stack)
   __atomic_store_n (&stack->clock, read_clock (stack, clock_us ()) << 1, __ATOMIC_RELAXED);
 }
 
+gboolean
+clock_runs (const Stack *stack)
+{
+  return __atomic_load_n (&stack->clock, __ATOMIC_RELAXED) & 1;
+}
+
 guint64
 clock_work_us (const Stack *stack)
 {

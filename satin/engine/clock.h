@@ -18,6 +18,8 @@ typedef struct
 /* The stack begins (again) to run a job, stops to. */
 void clock_start (Stack *stack);
 void clock_stop (Stack *stack);
+/* Is a job running on it now? Any thread. */
+gboolean clock_runs (const Stack *stack);
 /* Time in jobs on this stack, up to now. Any thread. */
 guint64 clock_work_us (const Stack *stack);
 /* What was done for the jobs on this stack, here or elsewhere, and is not saved. Any thread. */

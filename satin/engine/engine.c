@@ -223,6 +223,7 @@ engine_scan (Engine *engine, gboolean whole)
   gboolean none;
 
   pthread_mutex_lock (&engine->lock);
+  __atomic_store_n (&engine->scans, engine->scans + 1, __ATOMIC_RELAXED);
   for (guint i = 0; i < engine->n_stacks; i++)
     {
       Stack *stack = engine->stacks[i];
@@ -237,7 +238,7 @@ engine_scan (Engine *engine, gboolean whole)
   none = engine->scans_owed == 0;
   pthread_mutex_unlock (&engine->lock);
   if (none)
-    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED });
+    seat_say_scanned (engine);
 }
 
 void
@@ -310,6 +311,7 @@ engine_stats (Engine *engine, EngineStats *stats)
       stats->jobs -= relaxed (&stack->elsewhere);
       stats->work_us += clock_work_us (stack);
       stats->risk_us += clock_risk_us (stack);
+      stats->busy += clock_runs (stack);
     }
   stats->jobs_reused = relaxed (&engine->jobs_reused);
   stats->scan_us = relaxed (&engine->scan_ns) / 1000;
@@ -318,6 +320,35 @@ engine_stats (Engine *engine, EngineStats *stats)
   pthread_mutex_lock (&engine->lock);
   stats->parked_max = engine->parked_max;
   pthread_mutex_unlock (&engine->lock);
+}
+
+GArray *
+engine_progress (Engine *engine)
+{
+  guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
+  GArray *all = g_array_new (FALSE, TRUE, sizeof (EngineProgress));
+
+  for (guint i = 0; i < n; i++)
+    {
+      const Stack *stack = engine->stacks[i];
+      EngineProgress own = { .held = relaxed (&stack->serving),
+                             .risk_us = clock_risk_us (stack),
+                             .busy = clock_runs (stack) };
+      guint k = 0;
+
+      if (own.risk_us == 0 && own.busy == 0)
+        continue;
+      while (k < all->len && g_array_index (all, EngineProgress, k).held != own.held)
+        k++;
+      if (k == all->len)
+        g_array_append_val (all, own);
+      else
+        {
+          g_array_index (all, EngineProgress, k).risk_us += own.risk_us;
+          g_array_index (all, EngineProgress, k).busy += own.busy;
+        }
+    }
+  return all;
 }
 
 double

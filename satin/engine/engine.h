@@ -65,6 +65,7 @@ struct Engine
   guint n_parked, parked_max;
   gboolean ending, halting;
   guint scans_owed, halts_owed;
+  guint64 scans;            /* atomic: calls of engine_scan */
   GQueue inbox;             /* of Held */
   GHashTable *held;         /* number -> Held */
   guint waiting_for_driver; /* stacks that wait with no seat to give to: see seat.c */
@@ -89,7 +90,7 @@ struct Engine
   gboolean told; /* wake was called since the mailbox was last empty */
 
   guint64 steals_local, lent, jobs_reused, scan_ns; /* atomic */
-  guint32 random;                          /* driver */
+  guint32 random;                                   /* driver */
 };
 
 #define ENGINE_STACK_BYTES ((gsize)1 << 30)

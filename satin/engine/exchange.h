@@ -46,7 +46,8 @@ typedef enum
                      awaits */
   ENGINE_ROWS,    /* finished children of unfinished jobs that were not yet reported: `rows`; once
                      they are saved `risk_us` less is at risk */
-  ENGINE_SCANNED, /* every stack has served the last engine_scan */
+  ENGINE_SCANNED, /* every stack has served engine_scan number `scan`, counted from 1, and those
+                     before it */
   ENGINE_SHARED,  /* after engine_owe: there is something to lend */
   ENGINE_HALTED,  /* after engine_halt: no job runs any more and every stack was scanned */
   ENGINE_IMPROVED /* satin_improve changed BEST number `best`: `value` is its encoding */
@@ -61,7 +62,7 @@ typedef struct
   char *path;
   Digest digest;
   NodeId holder;
-  guint64 work_us, risk_us;
+  guint64 work_us, risk_us, scan;
   GBytes *value;
   GPtrArray *rows; /* of Row */
   guint best;
@@ -142,7 +143,18 @@ typedef struct
   guint64 work_us;      /* time in jobs, all seats */
   guint64 scan_us;      /* CPU of the scans, all stacks */
   guint64 risk_us;      /* of what was done for the jobs here, what no reported row stands for */
+  guint busy;           /* seats that run a job */
 } EngineStats;
+
+/* How far a held job is that runs here: at risk of what was done for it so far, on this engine's
+ * stacks; seats that work for it. */
+typedef struct
+{
+  guint64 held, risk_us;
+  guint busy;
+} EngineProgress;
+/* (transfer full): of EngineProgress. */
+GArray *engine_progress (Engine *engine);
 
 /* May be called at any time; exact once nothing runs. */
 void engine_stats (Engine *engine, EngineStats *stats);

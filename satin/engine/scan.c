@@ -155,5 +155,5 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
   last = seat_scan_served (stack);
   pthread_mutex_unlock (&engine->lock);
   if (last)
-    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED });
+    seat_say_scanned (engine);
 }

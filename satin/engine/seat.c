@@ -230,6 +230,14 @@ be_idle (Stack *stack)
   return drove;
 }
 
+void
+seat_say_scanned (Engine *engine)
+{
+  guint64 scan = __atomic_load_n (&engine->scans, __ATOMIC_RELAXED);
+
+  mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED, .scan = scan });
+}
+
 gboolean
 seat_sleep (Stack *stack)
 {
@@ -241,7 +249,7 @@ seat_sleep (Stack *stack)
   g_queue_push_head (&engine->asleep, stack);
   stack_take_flags (stack);
   if (seat_scan_served (stack))
-    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED });
+    seat_say_scanned (engine);
   seat_dispatch (engine, engine->inbox.length);
   say_hungry (engine);
   while (stack->state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->halting)

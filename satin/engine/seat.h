@@ -39,5 +39,7 @@ void seat_end_work (Stack *stack);
 /* (lock held) This stack has served the scan, or has nothing to serve. The caller raises
  * ENGINE_SCANNED after unlocking if TRUE. */
 gboolean seat_scan_served (Stack *stack);
+/* Raises ENGINE_SCANNED. */
+void seat_say_scanned (Engine *engine);
 /* (lock held) The same for halt; the stack's state is HALTED from now on. */
 gboolean seat_halt_served (Stack *stack);

@@ -109,6 +109,7 @@ struct Stack
   guint vain_moves; /* owner: wishes for public jobs in a row that found none to give */
   gboolean polls;   /* it woke only to look once */
 
+  guint64 serving;     /* shared, owner writes: the held job that the job at the bottom is of */
   guint64 clock;       /* shared, owner writes: see clock.c */
   guint64 moved_us;    /* shared, owner writes: own time of jobs that are over */
   gint64 balance_us;   /* shared: what others did for the jobs here, less what rows stand for */

@@ -165,6 +165,13 @@ place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot)
   return job;
 }
 
+/* For engine_progress. */
+static void
+serve (Stack *stack, guint64 held)
+{
+  __atomic_store_n (&stack->serving, held, __ATOMIC_RELAXED);
+}
+
 /* Runs a placed job; `below` waits under it. Returns what was done for it, on all stacks and nodes,
  * as far as it has returned. */
 static Work
@@ -195,6 +202,9 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
 {
   Origin origin = { .victim = victim, .slot = slot, .below = below };
   SatinSlot_ *job = place (top, &origin, slot);
+
+  if (below == NULL)
+    serve (stack, __atomic_load_n (&victim->serving, __ATOMIC_RELAXED));
   Work work = run_placed (stack, job, top, below);
 
   __atomic_fetch_add (&stack->engine->steals_local, 1, __ATOMIC_RELAXED);
@@ -211,6 +221,8 @@ run_held (Stack *stack, Held *held)
   Origin origin = { .held = held };
   SatinSlot_ *job = place (stack->slots, &origin, &held->slot);
   EngineEvent event = { .kind = ENGINE_DONE, .held = held->number };
+
+  serve (stack, held->number);
   Work work = run_placed (stack, job, stack->slots, NULL);
 
   event.work_us = work.work_us;
@@ -309,7 +321,7 @@ serve_empty_scan (Stack *stack)
   last = seat_scan_served (stack);
   pthread_mutex_unlock (&stack->engine->lock);
   if (last)
-    mailbox_raise (stack->engine, &(EngineEvent){ .kind = ENGINE_SCANNED });
+    seat_say_scanned (stack->engine);
 }
 
 void

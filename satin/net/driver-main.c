@@ -9,6 +9,7 @@
 #include <glib-unix.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 DriverNews
 driver_wait_master (Driver *driver, int *code)
@@ -199,26 +200,55 @@ driver_is_stopping (Driver *driver, int *code)
 static gboolean
 on_suspend (gpointer data)
 {
-  driver_step (data, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+  Request *request = data;
+  driver_step (request->driver, &request->event);
+  request_free (request);
   return G_SOURCE_REMOVE;
 }
 
 void
-driver_suspend (Driver *driver)
+driver_suspend (Driver *driver, guint64 within_us)
 {
-  driver_post (driver, on_suspend, driver);
+  Request *request = g_new0 (Request, 1);
+  request->driver = driver;
+  request->event = (NodeEvent){ .kind = NODE_EVENT_SUSPEND, .number = within_us };
+  driver_post (driver, on_suspend, request);
+}
+
+/* A batch system's warning may come twice, and SIGTERM after it. */
+static gboolean
+on_warning (gpointer data)
+{
+  Driver *driver = data;
+  if (!driver->warned)
+    fprintf (stderr, "satin: suspending; interrupt to quit at once\n");
+  driver->warned = TRUE;
+  driver_suspend (driver, 0);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_interrupt (gpointer data)
+{
+  if (((Driver *)data)->warned)
+    _exit (1);
+  return on_warning (data);
+}
+
+static void
+watch_signal (Driver *driver, int number, GSourceFunc on_signal)
+{
+  g_autoptr (GSource) source = g_unix_signal_source_new (number);
+  g_source_set_callback (source, on_signal, driver, NULL);
+  g_source_attach (source, driver->context);
 }
 
 void
-driver_watch_signals (Driver *driver, gboolean (*on_signal) (gpointer data))
+driver_watch_signals (Driver *driver)
 {
-  const int signals[] = { SIGINT, SIGTERM };
-  for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
-    {
-      g_autoptr (GSource) source = g_unix_signal_source_new (signals[i]);
-      g_source_set_callback (source, on_signal, driver, NULL);
-      g_source_attach (source, driver->context);
-    }
+  watch_signal (driver, SIGINT, on_interrupt);
+  watch_signal (driver, SIGTERM, on_warning);
+  watch_signal (driver, SIGUSR1, on_warning);
 }
 
 static gboolean

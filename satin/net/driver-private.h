@@ -28,7 +28,7 @@ struct Driver
   GSource *timer;
   GQueue pending; /* of DriverPending: events raised while effects were carried out */
   gboolean stepping;
-  gboolean joined;
+  gboolean joined, warned;
   guint join_tries;
   Listener *listener;
   GHashTable *links; /* number -> Wire */
@@ -43,7 +43,11 @@ struct Driver
   ScribeStats written; /* by the scribe that was */
   gboolean scribe_opening, opened;
   GPtrArray *early; /* of GPtrArray of Row: saves that came before the scribe */
+  guint64 early_ticket;
   double share_max;
+  guint64 saved_rounds; /* rounds of saving that are over … */
+  gboolean save_failed; /* … and how the last one ended */
+  guint64 generation;   /* last published, as far as this node knows */
 
   /* Shared with main's thread, under `mutex`. */
   GMutex mutex;
@@ -70,6 +74,8 @@ void driver_say (Driver *driver, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* Ends this process's part of the run with a sentence for the user. */
 void driver_fail (Driver *driver, int code, const char *sentence);
 void driver_set_ended (Driver *driver, int code);
+/* Tells the Node what the engine did. */
+void driver_tell_work (Driver *driver);
 
 /* Writes what mesh_send has queued. */
 void mesh_flush (Driver *driver);
@@ -84,8 +90,9 @@ void mesh_join (Driver *driver);
 
 void keeper_open (Driver *driver);
 void keeper_close (Driver *driver);
-/* (transfer full): rows; kept until the scribe is there. */
-void keeper_save (Driver *driver, GPtrArray *rows);
+/* (transfer full): rows; kept until the scribe is there. `ticket`: the number of this order. */
+void keeper_save (Driver *driver, GPtrArray *rows, guint64 ticket);
+void keeper_event (Driver *driver, const NodeEffect *effect);
 /* A node left: what the file holds of the departed is made known again. */
 void keeper_salvage (Driver *driver);
 void keeper_final (Driver *driver);

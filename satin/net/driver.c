@@ -57,7 +57,10 @@ end (Driver *driver, int code)
   g_autoptr (GError) error = NULL;
   if (driver->ended)
     return;
-  if (driver->config.folder != NULL && !folder_end (driver->config.folder, code, NULL, &error))
+  const char *sentence = code == NODE_END_CANCELLED ? "the run was cancelled" : NULL;
+  if (sentence != NULL && driver->config.solo)
+    driver_say (driver, "%s", sentence);
+  if (driver->config.folder != NULL && !folder_end (driver->config.folder, code, sentence, &error))
     driver_say (driver, "%s", error->message);
   driver_set_ended (driver, code);
   if (driver->config.solo)
@@ -279,7 +282,7 @@ carry_to_run (Driver *driver, NodeEffect *effect)
       keeper_open (driver);
       return TRUE;
     case NODE_EFFECT_SAVE:
-      keeper_save (driver, g_steal_pointer (&effect->rows));
+      keeper_save (driver, g_steal_pointer (&effect->rows), effect->number);
       return TRUE;
     case NODE_EFFECT_SALVAGE:
       keeper_salvage (driver);
@@ -296,6 +299,15 @@ carry_to_run (Driver *driver, NodeEffect *effect)
       if (driver->scribe != NULL)
         scribe_left (driver->scribe, &effect->node, effect->text);
       return TRUE;
+    case NODE_EFFECT_EVENT:
+      keeper_event (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_SAVED:
+      driver->saved_rounds++;
+      driver->save_failed = effect->failed;
+      driver->generation = MAX (driver->generation, effect->number);
+      return TRUE;
+    case NODE_EFFECT_PUBLISH:
     case NODE_EFFECT_FINAL:
       keeper_final (driver);
       return TRUE;
@@ -370,6 +382,26 @@ driver_post (Driver *driver, GSourceFunc function, gpointer data)
   g_source_attach (source, driver->context);
 }
 
+void
+driver_tell_work (Driver *driver)
+{
+  g_autoptr (GArray) all = engine_progress (driver->engine);
+  g_autoptr (GArray) progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
+  EngineStats stats;
+  engine_stats (driver->engine, &stats);
+  for (guint i = 0; i < all->len; i++)
+    {
+      const EngineProgress *one = &g_array_index (all, EngineProgress, i);
+      NodeProgress item = { one->held, one->risk_us, one->busy };
+      g_array_append_val (progress, item);
+    }
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_WORK,
+                                     .work_us = stats.work_us,
+                                     .risk_us = stats.risk_us,
+                                     .count = stats.busy,
+                                     .progress = progress });
+}
+
 static void
 hear_engine (Driver *driver, EngineEvent *said)
 {
@@ -415,10 +447,15 @@ hear_engine (Driver *driver, EngineEvent *said)
       keeper_best (driver, said->best);
       break;
     case ENGINE_SCANNED:
+      event.kind = NODE_EVENT_SERVED;
+      event.number = said->scan;
+      break;
     default:
       return;
     }
   driver_step (driver, &event);
+  if (said->kind == ENGINE_SCANNED)
+    driver_tell_work (driver);
 }
 
 static void
@@ -473,8 +510,10 @@ static gboolean
 on_stats (gpointer data)
 {
   Driver *driver = data;
-  if (!driver->ended)
-    report_stats (driver, FALSE);
+  if (driver->ended)
+    return G_SOURCE_CONTINUE;
+  driver_tell_work (driver);
+  report_stats (driver, FALSE);
   return G_SOURCE_CONTINUE;
 }
 
@@ -557,6 +596,7 @@ driver_new (const DriverConfig *config, GError **error)
                       .n_bests = best_count (),
                       .program = config->program,
                       .checkpoint = config->checkpoint != NULL,
+                      .naive = config->naive,
                       .save_interval_us = (guint64)(config->interval_s * 1e6),
                       .stems = driver->stems,
                       .seed = seed ^ 0x9e3779b97f4a7c15u };

@@ -26,6 +26,7 @@ typedef struct
   guint workers;
   gint64 spin_us; /* how long an idle worker polls before it sleeps */
   gboolean founder, solo, tcp;
+  gboolean naive; /* jobs of lenders that left are dropped */
 } DriverConfig;
 
 /* Starts engine and thread. NULL: not enough memory or threads, or no place to listen. */
@@ -59,10 +60,11 @@ GBytes *driver_constant (Driver *driver, const char *name);
 void driver_set_constant (Driver *driver, const char *name, GBytes *bytes, gboolean publish);
 /* BEST values that a checkpoint kept. */
 void driver_set_best (Driver *driver, const char *name, GBytes *value);
-/* Asks the run to suspend. Any thread. */
-void driver_suspend (Driver *driver);
-/* Solo: `on_signal (driver)` in the driver's thread for SIGINT and SIGTERM. */
-void driver_watch_signals (Driver *driver, gboolean (*on_signal) (gpointer data));
+/* Asks the run to suspend; `within_us`: how long jobs that run are waited for, 0: the default. Any
+ * thread. */
+void driver_suspend (Driver *driver, guint64 within_us);
+/* Solo: suspends at SIGINT, SIGTERM and SIGUSR1; quits the process at a SIGINT after that. */
+void driver_watch_signals (Driver *driver);
 /* Closes links, scribe and statistics, and ends the thread; jobs may still run. Then the process is
  * to exit. */
 void driver_last_words (Driver *driver);

@@ -142,6 +142,7 @@ folder_run_write (const FolderRun *run, const char *path, GError **error)
   put_text (file, "sockets", run->sockets);
   g_key_file_set_boolean (file, GROUP, "resume", run->resume);
   g_key_file_set_int64 (file, GROUP, "launcher_pid", run->launcher_pid);
+  g_key_file_set_boolean (file, GROUP, "naive", run->naive);
   put_options (file, run);
   text = g_key_file_to_data (file, &size, NULL);
   bytes = g_bytes_new_take (text, size);
@@ -173,6 +174,7 @@ folder_read (const char *path, FolderRun *run, GError **error)
   found.sockets = get_text (file, "sockets");
   found.resume = g_key_file_get_boolean (file, GROUP, "resume", NULL);
   found.launcher_pid = g_key_file_get_int64 (file, GROUP, "launcher_pid", NULL);
+  found.naive = g_key_file_get_boolean (file, GROUP, "naive", NULL);
   get_options (file, &found);
   if (!found.id || !found.name || !found.program || !found.argv || !found.folder || !found.sockets)
     {

@@ -409,6 +409,47 @@ folder_bytes (const char *path, const char *file, GError **error)
 }
 
 gboolean
+folder_stay (const char *path, GError **error)
+{
+  g_autofree char *file = folder_node_file (getpid (), "stays");
+  g_autoptr (GBytes) nothing = g_bytes_new (NULL, 0);
+
+  return folder_write (path, file, nothing, error);
+}
+
+void
+folder_stay_no_more (const char *path)
+{
+  g_autofree char *file = folder_node_file (getpid (), "stays");
+  g_autofree char *name = g_build_filename (path, file, NULL);
+
+  g_unlink (name);
+}
+
+gboolean
+folder_leave (const char *path, GError **error)
+{
+  g_autoptr (GArray) pids = folder_pids (path, "stays");
+
+  for (guint i = 0; i < pids->len; i++)
+    if (folder_pid_is_live (g_array_index (pids, gint64, i)))
+      return TRUE;
+  return folder_remove (path, error);
+}
+
+gboolean
+folder_claim (const char *path, const char *file)
+{
+  g_autofree char *name = g_build_filename (path, file, NULL);
+  int fd = open (name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+
+  if (fd < 0)
+    return FALSE;
+  close (fd);
+  return TRUE;
+}
+
+gboolean
 folder_end (const char *path, int code, const char *sentence, GError **error)
 {
   g_autofree char *text = g_strdup_printf ("%d\n", code);

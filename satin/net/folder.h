@@ -42,6 +42,7 @@ typedef struct
   int workers;       /* per node, at least 1 */
   int nodes;         /* started by the launcher; 0: a solo program */
   gboolean tcp;      /* the nodes talk over loopback TCP only */
+  gboolean naive;    /* nothing is kept of a node that died: --protect naive */
   gboolean
       resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
   gint64 launcher_pid;
@@ -79,6 +80,15 @@ char *folder_credential (const char *path, GError **error);
 gboolean folder_is_live (const char *path);
 /* Removes the folder, all files in it and its short socket folder. Never follows a link. */
 gboolean folder_remove (const char *path, GError **error);
+
+/* This process reads the folder until the run has ended: whoever else cleans up leaves that to it.
+ */
+gboolean folder_stay (const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+void folder_stay_no_more (const char *path);
+/* Removes the folder, unless a living process stays. */
+gboolean folder_leave (const char *path, GError **error);
+/* Makes an empty file of this name. FALSE: somebody else did before, or it cannot be made. */
+gboolean folder_claim (const char *path, const char *file);
 
 /* Writes `file` in the folder, mode 0600, by a temporary file and rename: readers see all or
  * nothing. */

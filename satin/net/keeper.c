@@ -27,12 +27,13 @@ typedef struct
   GPtrArray *rows;
   ScribeNewsKind kind;
   gboolean final;
-  guint64 generation;
+  guint64 generation, ticket;
   char *trouble;
 } News;
 
-/* A row tells who computed it, not in whose stack it is needed now: after an adoption that is another. So at a
- * departure all rows are looked at that no member computed; those still held are answered by "covered". */
+/* A row tells who computed it, not in whose stack it is needed now: after an adoption that is
+ * another. So at a departure all rows are looked at that no member computed; those still held are
+ * answered by "covered". */
 static void
 keep_rows_of_departed (Driver *driver, GPtrArray *rows)
 {
@@ -64,7 +65,9 @@ on_news (gpointer data)
   if (news->kind == SCRIBE_PUBLISHED || (news->kind == SCRIBE_TROUBLE && news->final))
     driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED,
                                        .number = news->generation,
-                                       .final = news->final });
+                                       .saved = news->ticket,
+                                       .final = news->final,
+                                       .failed = news->kind == SCRIBE_TROUBLE });
   if (news->trouble != NULL)
     driver_say (driver, "%s", news->trouble);
   g_clear_pointer (&news->rows, g_ptr_array_unref);
@@ -82,6 +85,7 @@ notify (const ScribeNews *said, void *data)
   news->kind = said->kind;
   news->final = said->final;
   news->generation = said->generation;
+  news->ticket = said->ticket;
   if (said->rows != NULL)
     news->rows = g_ptr_array_ref (said->rows);
   if (said->kind == SCRIBE_TROUBLE && said->error != NULL)
@@ -117,6 +121,14 @@ tell_all (Driver *driver)
   g_mutex_unlock (&driver->mutex);
 }
 
+static void
+tell_elected (Driver *driver)
+{
+  NodeId self = node_self (driver->node);
+  g_autofree char *detail = g_strdup_printf ("coordinator in term %u", node_term (driver->node));
+  scribe_event (driver->scribe, "elected", &self, NULL, 0, detail);
+}
+
 static gboolean
 on_opened (gpointer data)
 {
@@ -135,8 +147,10 @@ on_opened (gpointer data)
     {
       driver->scribe = g_steal_pointer (&opening->scribe);
       tell_all (driver);
+      tell_elected (driver);
       for (guint i = 0; driver->early != NULL && i < driver->early->len; i++)
         scribe_save (driver->scribe, g_ptr_array_ref (driver->early->pdata[i]));
+      scribe_ticket (driver->scribe, driver->early_ticket);
       g_clear_pointer (&driver->early, g_ptr_array_unref);
       scribe_load (driver->scribe, NULL);
     }
@@ -194,19 +208,29 @@ keeper_open (Driver *driver)
 }
 
 void
-keeper_save (Driver *driver, GPtrArray *rows)
+keeper_save (Driver *driver, GPtrArray *rows, guint64 ticket)
 {
   if (driver->scribe != NULL)
     {
       scribe_save (driver->scribe, rows);
+      scribe_ticket (driver->scribe, ticket);
       return;
     }
   if (driver->early == NULL)
     driver->early = g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref);
+  driver->early_ticket = ticket;
   if (driver->scribe_opening)
     g_ptr_array_add (driver->early, rows);
   else
     g_ptr_array_unref (rows);
+}
+
+void
+keeper_event (Driver *driver, const NodeEffect *effect)
+{
+  if (driver->scribe != NULL)
+    scribe_event (driver->scribe, effect->text, &effect->node, effect->path, effect->work_us,
+                  effect->text2);
 }
 
 void

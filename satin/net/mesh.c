@@ -5,6 +5,7 @@
 
 #include "claim.h"
 #include "folder.h"
+#include "orders.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -40,19 +41,14 @@ answer_control (Driver *driver, Wire *link, GBytes *message)
   gsize size;
   const char *text = g_bytes_get_data (message, &size);
   g_autofree char *request = g_strndup (text, MIN (size, 64));
-  g_autofree char *reply = NULL;
-  gboolean suspend = FALSE;
-  if (strcmp (request, "status") == 0)
-    reply = report_status (driver);
-  else if ((suspend = strcmp (request, "suspend") == 0))
-    reply = g_strdup ("{\"ok\":true}");
-  else
-    reply = g_strdup ("{\"error\":\"unknown request\"}");
+  NodeEvent event;
+  gboolean has_event;
+  g_autofree char *reply = orders_answer (driver, request, &event, &has_event);
   g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   g_ptr_array_add (parts, g_bytes_new (reply, strlen (reply)));
   wire_send (link, parts);
-  if (suspend)
-    driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+  if (has_event)
+    driver_step (driver, &event);
 }
 
 static void

@@ -47,11 +47,55 @@ share_done (Driver *driver)
   return driver->share_max;
 }
 
+static guint64
+own_risk_us (Driver *driver)
+{
+  EngineStats engine;
+  NodeStats node;
+  engine_stats (driver->engine, &engine);
+  node_stats (driver->node, &node);
+  return engine.risk_us + node.unpublished_us;
+}
+
+/* Work that would have to be done again if this member were gone now; -1: it has not told. What
+ * others told is some time ago, in which all their workers may have been at work. */
+static double
+risk_of (Driver *driver, const NodeMember *member)
+{
+  guint64 now_us = (guint64)g_get_monotonic_time ();
+  if (member->self)
+    return (double)own_risk_us (driver) / G_USEC_PER_SEC;
+  if (member->told_us == 0)
+    return -1;
+  return (double)(member->risk_us + (now_us - member->told_us) * member->workers) / G_USEC_PER_SEC;
+}
+
+static void
+append_member (Driver *driver, GString *json, const NodeMember *member)
+{
+  char id[NODE_ID_TEXT_MAX];
+  double risk_s = risk_of (driver, member);
+  g_string_append_printf (json, "{\"id\":\"%s\",\"host\":", node_id_show (&member->id, id));
+  append_string (json, member->host);
+  g_string_append_printf (json, ",\"pid\":%u,\"site\":", member->pid);
+  append_string (json, member->site);
+  g_string_append_printf (
+      json, ",\"roles\":[%s%s%s],\"workers\":%u,\"state\":\"up\",\"at_risk_s\":",
+      member->master ? "\"master\"" : "", member->master && member->coordinator ? "," : "",
+      member->coordinator ? "\"coordinator\"" : "", member->workers);
+  if (risk_s < 0)
+    g_string_append (json, "null");
+  else
+    append_number (json, risk_s);
+  g_string_append_c (json, '}');
+}
+
 char *
 report_status (Driver *driver)
 {
   g_autoptr (GString) json = g_string_new ("{\"name\":");
   g_autoptr (GArray) members = node_members (driver->node);
+  double risk_s = 0;
   append_string (json, driver->config.run.name);
   g_string_append (json, ",\"id\":");
   append_string (json, driver->config.run.id);
@@ -62,22 +106,16 @@ report_status (Driver *driver)
     g_string_append (json, "null");
   g_string_append (json, ",\"done\":");
   append_number (json, share_done (driver));
-  g_string_append (json, ",\"at_risk_s\":null,\"nodes\":[");
+  for (guint i = 0; i < members->len; i++)
+    risk_s += MAX (risk_of (driver, &g_array_index (members, NodeMember, i)), 0);
+  g_string_append (json, ",\"at_risk_s\":");
+  append_number (json, risk_s);
+  g_string_append (json, ",\"nodes\":[");
   for (guint i = 0; i < members->len; i++)
     {
-      NodeMember *member = &g_array_index (members, NodeMember, i);
-      char id[NODE_ID_TEXT_MAX];
-      g_string_append_printf (json, "%s{\"id\":\"%s\",\"host\":", i > 0 ? "," : "",
-                              node_id_show (&member->id, id));
-      append_string (json, member->host);
-      g_string_append_printf (json, ",\"pid\":%u,\"site\":", member->pid);
-      append_string (json, member->site);
-      g_string_append_printf (json,
-                              ",\"roles\":[%s%s%s],\"workers\":%u,\"state\":\"up\","
-                              "\"at_risk_s\":null}",
-                              member->master ? "\"master\"" : "",
-                              member->master && member->coordinator ? "," : "",
-                              member->coordinator ? "\"coordinator\"" : "", member->workers);
+      if (i > 0)
+        g_string_append_c (json, ',');
+      append_member (driver, json, &g_array_index (members, NodeMember, i));
     }
   g_string_append (json, "]}");
   return g_string_free (g_steal_pointer (&json), FALSE);
@@ -105,8 +143,21 @@ cpu_s (clockid_t clock)
   return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
+static void
+append_us (GString *json, const char *name, guint64 us)
+{
+  append_seconds (json, name, (double)us / G_USEC_PER_SEC);
+}
+
+static guint64
+redone_us (const EngineStats *engine, const NodeStats *node)
+{
+  guint64 done_us = engine->work_us + node->restored_us;
+  return node->answer_us == 0 ? 0 : done_us - MIN (done_us, node->answer_us);
+}
+
 static char *
-stats_text (Driver *driver)
+stats_text (Driver *driver, gboolean last)
 {
   EngineStats engine;
   NodeStats node;
@@ -134,7 +185,16 @@ stats_text (Driver *driver)
   append_seconds (json, "driver_s", cpu_s (CLOCK_THREAD_CPUTIME_ID));
   append_seconds (json, "scribe_s", (double)scribe.cpu_us / 1e6);
   append_seconds (json, "scan_s", (double)engine.scan_us / 1e6);
-  g_string_append (json, ",\"lost_s\":null,\"redone_s\":null,\"salvaged_s\":null");
+  append_us (json, "lost_s", node.lost_us);
+  append_us (json, "salvaged_s", node.salvaged_us);
+  append_us (json, "restored_s", node.restored_us);
+  append_us (json, "departed_s", node.departed_us);
+  append_us (json, "at_risk_s", engine.risk_us + node.unpublished_us);
+  append_us (json, "answer_s", node.answer_us);
+  /* Alone: what was done and does not stand in the answer was done again. */
+  if (driver->config.solo)
+    append_us (json, "redone_s", redone_us (&engine, &node));
+  g_string_append_printf (json, ",\"final\":%s", last ? "true" : "false");
   if (!driver->config.solo)
     g_string_append_printf (json, ",\"id\":\"%s\",\"pid\":%d,\"master\":%s",
                             node_id_show (&self, id), (int)getpid (),
@@ -150,13 +210,13 @@ report_stats (Driver *driver, gboolean last)
   g_autofree char *text = NULL;
   if (driver->config.solo && last && driver->config.stats != NULL)
     {
-      text = stats_text (driver);
+      text = stats_text (driver, last);
       if (!g_file_set_contents (driver->config.stats, text, -1, &error))
         g_printerr ("satin: %s\n", error->message);
     }
   if (driver->config.solo || driver->config.folder == NULL)
     return;
-  text = stats_text (driver);
+  text = stats_text (driver, last);
   g_autofree char *file = folder_node_file (getpid (), "stats");
   g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
   if (!folder_write (driver->config.folder, file, bytes, &error) && !last)

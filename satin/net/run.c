@@ -231,6 +231,7 @@ prepare_node_process (SatinRun *run)
   signal (SIGINT, SIG_IGN);
   signal (SIGHUP, SIG_IGN);
   signal (SIGPIPE, SIG_IGN);
+  signal (SIGUSR1, SIG_IGN); /* a batch system's warning is the launcher's to hear */
   if (!folder_read (run->folder, &run->folder_run, &error))
     leave (run, 1, error->message);
   if (run->options.workers == 0)
@@ -274,18 +275,6 @@ prepare_solo (SatinRun *run)
   run->identity.run = g_strdup (run->folder_run.id);
 }
 
-static gboolean
-on_signal (gpointer data)
-{
-  static guint times;
-  Driver *driver = data;
-  if (times++ > 0)
-    _exit (1);
-  fprintf (stderr, "satin: suspending; interrupt again to quit at once\n");
-  driver_suspend (driver);
-  return G_SOURCE_CONTINUE;
-}
-
 static void
 start_driver (SatinRun *run)
 {
@@ -297,6 +286,7 @@ start_driver (SatinRun *run)
   config->solo = !run->node_process;
   config->folder = run->folder;
   config->tcp = run->folder_run.tcp;
+  config->naive = run->folder_run.naive;
   config->stats = run->options.stats;
   config->identity = run->identity;
   if (run->folder != NULL)
@@ -365,7 +355,7 @@ end_main (SatinRun *run, int main_code, int *code)
   if (driver_finish (run->driver, main_code, answer, said, run->root_done && main_code == 0, code)
       != DRIVER_ENDED)
     return FALSE;
-  if (captured && !run->node_process && *code != 75)
+  if (captured && !run->node_process && *code != 75 && *code != NODE_END_CANCELLED)
     {
       fwrite (g_bytes_get_data (answer, NULL), 1, g_bytes_get_size (answer), stdout);
       fflush (stdout);
@@ -383,7 +373,7 @@ on_process_exit (int status, void *data)
     return;
   end_main (run, status, &code);
   if (run->driver != NULL && run->folder != NULL && !run->node_process)
-    folder_remove (run->folder, NULL);
+    folder_leave (run->folder, NULL);
 }
 
 /* One mastership after the other until the run has ended. */
@@ -454,7 +444,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   start_driver (run);
   on_exit (on_process_exit, NULL);
   if (!run->node_process && run->config.checkpoint != NULL)
-    driver_watch_signals (run->driver, on_signal);
+    driver_watch_signals (run->driver);
   int code = live (run);
   run->in_main = FALSE;
   if (run->node_process)
@@ -464,13 +454,13 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
       _exit (code);
     }
   gboolean quiet
-      = code == 75; /* jobs may stand where they were halted: their threads are not waited for */
+      = code == 75 || code == NODE_END_CANCELLED; /* jobs may stand where they were: nobody waits */
   if (quiet)
     driver_last_words (run->driver);
   else
     driver_free (run->driver);
   if (run->folder != NULL)
-    folder_remove (run->folder, NULL);
+    folder_leave (run->folder, NULL);
   if (quiet)
     {
       fflush (NULL);

@@ -16,9 +16,11 @@
 #include "orphans.h"
 #include "root.h"
 #include "roster.h"
+#include "round.h"
 #include "saves.h"
 #include "steal.h"
 #include "stop.h"
+#include "work.h"
 
 #define CORE_NEVER G_MAXUINT64
 
@@ -43,6 +45,8 @@ struct Node
   Root root;
   Steal steal;
   Saves saves;
+  Work work;
+  Round round;
   Constants constants;
   Stop stop;
   NodeStats stats;

@@ -117,6 +117,30 @@ route_job (Node *node, Link *link, const Message *m)
     }
 }
 
+/* A round of saving. */
+static void
+route_round (Node *node, Link *link, const Message *m)
+{
+  switch (m->kind)
+    {
+    case MESSAGE_PUBLISH:
+      round_on_publish (node, m);
+      break;
+    case MESSAGE_SCAN:
+      round_on_scan (node, link, m);
+      break;
+    case MESSAGE_SCANNED:
+      round_on_scanned (node, link, m);
+      break;
+    case MESSAGE_PUBLISHED:
+      round_on_published (node, m);
+      break;
+    default:
+      route_job (node, link, m);
+      break;
+    }
+}
+
 /* What only a member's bound link may say. */
 static void
 route_bound (Node *node, Link *link, const Message *m)
@@ -141,8 +165,21 @@ route_bound (Node *node, Link *link, const Message *m)
     case MESSAGE_BEST:
       constants_on_best (node, m);
       break;
+    case MESSAGE_SAVED:
+      work_published (node, m->number);
+      break;
+    case MESSAGE_WORK:
+      work_on_message (node, link, m);
+      break;
+    case MESSAGE_EVENT:
+      if (node->saves.here)
+        saves_event (node, m);
+      break;
     case MESSAGE_SUSPEND:
-      stop_suspend (node);
+      stop_suspend (node, m->number);
+      break;
+    case MESSAGE_CANCEL:
+      stop_cancel (node);
       break;
     case MESSAGE_HALT:
       stop_on_halt (node, link);
@@ -151,7 +188,7 @@ route_bound (Node *node, Link *link, const Message *m)
       stop_on_drained (node, link);
       break;
     default:
-      route_job (node, link, m);
+      route_round (node, link, m);
       break;
     }
 }

@@ -176,7 +176,7 @@ held_return (Node *node, HeldJob *held)
       held_drop (node, held);
       break;
     case LENDER_MAIN:
-      root_result (node, held->value, held->work_us);
+      root_result (node, held->value, held->work_us, held->risk_us);
       break;
     }
 }
@@ -238,7 +238,10 @@ adopt_for (Node *node, Link *link, const Loan *job)
   if (held == NULL)
     return FALSE;
   if (held->archive)
-    send_result (node, link, held, job->loan);
+    {
+      work_restored (node, held);
+      send_result (node, link, held, job->loan);
+    }
   else
     {
       held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
@@ -285,7 +288,7 @@ held_on_done (Node *node, const NodeEvent *event)
     held_drop (node, held);
   else
     held_return (node, held);
-  if (node->stop.halted)
+  if (node->stop.halted || node->round.heard)
     saves_flush (node);
 }
 
@@ -428,17 +431,20 @@ held_orphan_all (Node *node)
 /* ---- saves ---- */
 
 GPtrArray *
-held_rows (Node *node)
+held_rows (Node *node, guint64 *risk_us)
 {
   g_autoptr (GPtrArray) all = all_held (node);
   GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
+  *risk_us = 0;
   for (guint i = 0; i < all->len; i++)
     {
       HeldJob *held = all->pdata[i];
       if (!held->finished || held->archive || held->saved)
         continue;
       held->saved = TRUE;
+      *risk_us += held->risk_us;
+      held->risk_us = 0;
       Row *row = row_new (held->job->path, held->job->job, &held->job->digest, held->job->weight,
                           held->work_us, held->value);
       row->node = node->self;

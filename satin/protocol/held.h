@@ -7,6 +7,7 @@
 
 #include "link.h"
 #include "node.h"
+#include "work.h"
 
 typedef enum
 {
@@ -16,7 +17,7 @@ typedef enum
   LENDER_MAIN  /* the root */
 } Lender;
 
-typedef struct
+struct HeldJob
 {
   guint64 held;
   Lender lender;
@@ -24,13 +25,15 @@ typedef struct
   guint64 loan; /* LENDER_NODE, LENDER_SELF */
   Loan *job;    /* owned; without arguments once finished */
   gboolean finished, archive;
+  gboolean earlier; /* a row of an earlier life of the run, not used yet */
   gboolean announced;
   gboolean vain;  /* to be dropped when it ends */
   gboolean saved; /* the present coordinator was sent its row */
   GBytes *value;
   guint64 work_us;
-  guint64 risk_us; /* of it, once finished, what no row that was sent stands for */
-} HeldJob;
+  guint64 risk_us; /* of it, what no row that was sent stands for; while it runs: as last told */
+  guint32 busy;    /* seats at work for it, as last told */
+};
 
 typedef struct
 {
@@ -71,8 +74,9 @@ void held_resend (Node *node, Link *link);
 void held_departed (Node *node, const NodeId *id);
 /* This node lost its name: whatever it holds for others is orphaned. */
 void held_orphan_all (Node *node);
-/* (transfer full): rows of finished ones that this coordinator was not yet sent. */
-GPtrArray *held_rows (Node *node);
+/* (transfer full): rows of finished ones that this coordinator was not yet sent. `risk_us` (out):
+ * so much less is at risk when they are published. */
+GPtrArray *held_rows (Node *node, guint64 *risk_us);
 void held_forget_saved (Node *node);
 /* Does a held job have this slot of the own engine as its lender? */
 gboolean held_waits_for_self (Node *node, guint64 loan);

@@ -61,6 +61,7 @@ loans_add (Node *node, LoanEntry entry, const NodeId *holder)
   g_assert (loans_find (node, entry.loan) == NULL);
   own->path = g_strdup (entry.path);
   own->self = holder == NULL;
+  own->since_us = node->now_us;
   own->node = holder != NULL ? *holder : NODE_ID_NONE;
   g_tree_insert (node->loans.by_number, &own->loan, own);
   g_hash_table_replace (node->loans.by_path, own->path, own);
@@ -71,10 +72,12 @@ loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us, guint64
 {
   guint64 loan = entry->loan;
 
+  if (entry->adopted)
+    work_salvaged (node, work_us);
   remove_entry (node, entry);
   if (loan == LOANS_ROOT)
     {
-      root_result (node, value, work_us);
+      root_result (node, value, work_us, risk_us);
       return;
     }
   NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
@@ -207,16 +210,17 @@ loans_on_holding (Node *node, Link *link, const Message *m)
 }
 
 void
-loans_departed (Node *node, const NodeId *id)
+loans_departed (Node *node, const Member *member)
 {
   g_autoptr (GPtrArray) all = all_entries (node);
 
   for (guint i = 0; i < all->len; i++)
     {
       LoanEntry *entry = all->pdata[i];
-      if (entry->self || !node_id_equal (&entry->node, id))
+      if (entry->self || !node_id_equal (&entry->node, &member->id))
         continue;
       node->stats.jobs_lost++;
+      work_lost (node, member, entry->path, &entry->told, entry->since_us);
 #ifdef SATIN_PLANT_ORPHAN_NOT_REQUEUED
       if (entry->adopted)
         remove_entry (node, entry);

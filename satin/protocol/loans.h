@@ -6,6 +6,7 @@
 #pragma once
 
 #include "link.h"
+#include "work.h"
 
 #define LOANS_ROOT 0
 
@@ -18,6 +19,8 @@ typedef struct
   gboolean self; /* adopted from this node itself */
   gboolean adopted;
   guint64 link; /* over which it was asked or given; 0: not yet */
+  guint64 since_us;
+  WorkTold told; /* what its holder says */
 } LoanEntry;
 
 typedef struct
@@ -40,7 +43,7 @@ void loans_on_result (Node *node, Link *link, const Message *message);
 void loans_on_returned (Node *node, Link *link, const Message *message);
 void loans_on_miss (Node *node, Link *link, const Message *message);
 void loans_on_holding (Node *node, Link *link, const Message *message);
-void loans_departed (Node *node, const NodeId *id);
+void loans_departed (Node *node, const Member *member);
 /* All that others hold comes back (this node lost its name). */
 void loans_all_back (Node *node);
 void loans_check (Node *node);

@@ -169,6 +169,23 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_HOLDING:
       write_numbers (to, m);
       break;
+    case MESSAGE_WORK:
+      pack_u64 (to, m->work_us);
+      pack_u64 (to, m->risk_us);
+      pack_u32 (to, m->count);
+      write_numbers (to, m);
+      break;
+    case MESSAGE_EVENT:
+      pack_text (to, m->text);
+      write_id (to, &m->id);
+      pack_text (to, m->path);
+      pack_u64 (to, m->work_us);
+      pack_text (to, m->host);
+      break;
+    case MESSAGE_PUBLISHED:
+      pack_u64 (to, m->number);
+      pack_bool (to, m->flag);
+      break;
     case MESSAGE_HOLD:
       write_holds (to, m);
       break;
@@ -189,6 +206,7 @@ write_header (Packer *to, const Message *m)
       break;
     case MESSAGE_SAVE:
       write_rows (to, m);
+      pack_u64 (to, m->number);
       break;
     case MESSAGE_BEST:
       pack_u32 (to, m->count);
@@ -202,6 +220,11 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_VAIN:
     case MESSAGE_RETURNED:
     case MESSAGE_MISS:
+    case MESSAGE_SAVED:
+    case MESSAGE_PUBLISH:
+    case MESSAGE_SCAN:
+    case MESSAGE_SCANNED:
+    case MESSAGE_SUSPEND:
     case MESSAGE_END:
       pack_u64 (to, m->number);
       break;

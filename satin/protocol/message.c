@@ -35,9 +35,17 @@ static const struct
   [MESSAGE_START] = { "start", "(" T_DIGEST ")" },
   [MESSAGE_WANT] = { "want", "()" },
   [MESSAGE_CONSTANTS] = { "constants", "(" T_DIGEST "as)" },
-  [MESSAGE_SAVE] = { "save", "(a" T_ROW ")" },
+  [MESSAGE_SAVE] = { "save", "(a" T_ROW "t)" },
+  [MESSAGE_SAVED] = { "saved", "(t)" },
+  [MESSAGE_WORK] = { "work", "(ttuat)" },
+  [MESSAGE_EVENT] = { "event", "(s" T_ID "sts)" },
+  [MESSAGE_PUBLISH] = { "publish", "(t)" },
+  [MESSAGE_SCAN] = { "scan", "(t)" },
+  [MESSAGE_SCANNED] = { "scanned", "(t)" },
+  [MESSAGE_PUBLISHED] = { "published", "(tb)" },
   [MESSAGE_BEST] = { "best", "(u)" },
-  [MESSAGE_SUSPEND] = { "suspend", "()" },
+  [MESSAGE_SUSPEND] = { "suspend", "(t)" },
+  [MESSAGE_CANCEL] = { "cancel", "()" },
   [MESSAGE_HALT] = { "halt", "()" },
   [MESSAGE_DRAINED] = { "drained", "()" },
   [MESSAGE_END] = { "end", "(t)" },
@@ -328,6 +336,23 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_HOLDING:
       read_numbers (from, m);
       break;
+    case MESSAGE_WORK:
+      m->work_us = unpack_u64 (from);
+      m->risk_us = unpack_u64 (from);
+      m->count = unpack_u32 (from);
+      read_numbers (from, m);
+      break;
+    case MESSAGE_EVENT:
+      m->text = read_text (from);
+      m->id = read_id (from);
+      m->path = read_path (from);
+      m->work_us = unpack_u64 (from);
+      m->host = read_text (from);
+      break;
+    case MESSAGE_PUBLISHED:
+      m->number = unpack_u64 (from);
+      m->flag = unpack_bool (from);
+      break;
     case MESSAGE_HOLD:
       read_holds (from, m);
       break;
@@ -348,6 +373,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       break;
     case MESSAGE_SAVE:
       read_rows (from, m, attachments);
+      m->number = unpack_u64 (from);
       break;
     case MESSAGE_BEST:
       m->count = unpack_u32 (from);
@@ -362,6 +388,11 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_VAIN:
     case MESSAGE_RETURNED:
     case MESSAGE_MISS:
+    case MESSAGE_SAVED:
+    case MESSAGE_PUBLISH:
+    case MESSAGE_SCAN:
+    case MESSAGE_SCANNED:
+    case MESSAGE_SUSPEND:
     case MESSAGE_END:
       m->number = unpack_u64 (from);
       break;

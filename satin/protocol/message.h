@@ -45,9 +45,17 @@ typedef enum
   MESSAGE_START,     /* digest: of all constants */
   MESSAGE_WANT,      /* send me the constants */
   MESSAGE_CONSTANTS, /* digest, constants: all of them */
-  MESSAGE_SAVE,      /* rows */
+  MESSAGE_SAVE,      /* rows, number (reported_us, see work.h; 0: more rows follow) */
+  MESSAGE_SAVED,     /* number (of reported_us, so much is published) */
+  MESSAGE_WORK,      /* work_us, risk_us, count (busy seats), numbers (see work.h) */
+  MESSAGE_EVENT,     /* text (kind), id, path, work_us, host (detail): a row of the ledger */
+  MESSAGE_PUBLISH,   /* number (patience): begin a round */
+  MESSAGE_SCAN,      /* number (round) */
+  MESSAGE_SCANNED,   /* number (round) */
+  MESSAGE_PUBLISHED, /* number (generation), flag (it failed): a round is over */
   MESSAGE_BEST,      /* count (which), value */
-  MESSAGE_SUSPEND,
+  MESSAGE_SUSPEND,   /* number (patience) */
+  MESSAGE_CANCEL,
   MESSAGE_HALT,
   MESSAGE_DRAINED,
   MESSAGE_END,  /* number (exit code) */

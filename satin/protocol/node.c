@@ -44,6 +44,7 @@ node_new (const NodeConfig *config)
   orphans_init (&node->orphans);
   steal_init (&node->steal);
   saves_init (&node->saves);
+  work_init (&node->work);
   constants_init (&node->constants, config->n_bests);
   return node;
 }
@@ -54,6 +55,7 @@ node_free (Node *node)
   if (node == NULL)
     return;
   constants_done (&node->constants);
+  work_done (&node->work);
   saves_done (&node->saves);
   steal_done (&node->steal);
   root_done (&node->root);
@@ -82,6 +84,7 @@ tick (Node *node)
   join_tick (node);
   steal_tick (node);
   saves_tick (node);
+  round_go_on (node);
   stop_go_on (node);
 }
 
@@ -111,7 +114,14 @@ route_engine (Node *node, const NodeEvent *event)
       link_broadcast (node, &(Message){ .kind = MESSAGE_COVERED, .path = event->path });
       break;
     case NODE_EVENT_ROWS:
-      saves_on_rows (node, event->rows);
+      saves_on_rows (node, event->rows, event->risk_us);
+      break;
+    case NODE_EVENT_SERVED:
+      saves_on_served (node, event->number);
+      round_on_served (node, event->number);
+      break;
+    case NODE_EVENT_WORK:
+      work_on_event (node, event);
       break;
     case NODE_EVENT_SHARED:
       steal_on_shared (node);
@@ -171,11 +181,19 @@ route (Node *node, const NodeEvent *event)
       saves_on_opened (node);
       break;
     case NODE_EVENT_PUBLISHED:
-      if (event->final)
+      saves_on_published (node, event->saved);
+      if (event->final && !round_on_answer (node, event->number, event->failed))
         stop_on_published (node);
+      stop_go_on (node);
       break;
     case NODE_EVENT_SUSPEND:
-      stop_suspend (node);
+      stop_suspend (node, event->number);
+      break;
+    case NODE_EVENT_CANCEL:
+      stop_cancel (node);
+      break;
+    case NODE_EVENT_SAVE:
+      round_ask (node, event->number);
       break;
     default:
       route_engine (node, event);
@@ -191,6 +209,7 @@ wish (Node *node)
   at = MIN (at, join_due (node));
   at = MIN (at, steal_due (node));
   at = MIN (at, saves_due (node));
+  at = MIN (at, round_due (node));
   at = MIN (at, stop_due (node));
   if (at == CORE_NEVER || at == node->wish_us)
     return;
@@ -236,6 +255,12 @@ node_self (Node *node)
   return node->self;
 }
 
+guint32
+node_term (Node *node)
+{
+  return node->roster.term.number;
+}
+
 void
 node_stats (Node *node, NodeStats *stats)
 {
@@ -243,6 +268,7 @@ node_stats (Node *node, NodeStats *stats)
   stats->held = (guint64)g_tree_nnodes (node->held.by_number);
   stats->lent = (guint64)g_tree_nnodes (node->loans.by_number);
   stats->known = (guint64)g_tree_nnodes (node->known.by_path);
+  stats->unpublished_us = work_unpublished_us (node);
 }
 
 void

@@ -41,7 +41,19 @@
  * its own: when every member died before it was welcomed it goes on trying the addresses it knows.
  * 12. HALT: the engine's last ROWS come before HALTED.
  * 13. All texts are UTF-8: a name of an input that is not must be escaped before it comes here. */
+/* Exit codes of a run that did not come to its answer, but as people wished. */
+#define NODE_END_CANCELLED 7
+#define NODE_END_SUSPENDED 75 /* run me again */
+
 typedef struct Node Node;
+
+/* How far a held job is that has not ended: `risk_us` as in NODE_EVENT_DONE, up to now; how many
+ * seats work for it. */
+typedef struct
+{
+  guint64 held, risk_us;
+  guint32 busy;
+} NodeProgress;
 
 typedef struct
 {
@@ -54,6 +66,7 @@ typedef struct
   guint32 n_bests;     /* BEST values of the program */
   Digest program;      /* of program name, job table, arguments: the same on every node */
   gboolean checkpoint; /* somebody should be coordinator */
+  gboolean naive;      /* jobs whose lender left are dropped instead of being announced */
   guint64 save_interval_us;
   Stems *stems; /* borrowed */
   guint64 seed;
@@ -77,6 +90,11 @@ typedef enum
   NODE_EVENT_COVERED, /* path */
   NODE_EVENT_ROWS,    /* rows; risk_us: so much less is at risk once they are published */
   NODE_EVENT_SHARED,  /* after NODE_EFFECT_OWE */
+  NODE_EVENT_SERVED,  /* number: every stack has served the scans up to this SCAN effect, counted
+                         from 1; its ROWS came before */
+  NODE_EVENT_WORK,    /* work_us: spent in jobs here so far; risk_us: of what was done for the jobs
+                         here, what no reported row stands for; count: busy seats; progress. Every
+                         second or so, and after SERVED */
   NODE_EVENT_HALTED,
   NODE_EVENT_IMPROVED, /* number, bytes */
   /* main */
@@ -88,18 +106,21 @@ typedef enum
   NODE_EVENT_RESTORED,  /* rows: what the checkpoint holds (all of it at take-over, or of a departed
                            node) */
   NODE_EVENT_OPENED,    /* the scribe has taken over the checkpoint; ROOT waits for this */
-  NODE_EVENT_PUBLISHED, /* number: generation; final: it was the one asked for by NODE_EFFECT_FINAL
-                         */
+  NODE_EVENT_PUBLISHED, /* number: generation; saved: the last SAVE that is in it; final: it was the
+                           one asked for by NODE_EFFECT_FINAL or _PUBLISH; failed: … and did not
+                           succeed */
   /* people */
-  NODE_EVENT_SUSPEND
+  NODE_EVENT_SUSPEND, /* number: how long to wait for jobs that run, in us; 0: STOP_DRAIN_US */
+  NODE_EVENT_CANCEL,
+  NODE_EVENT_SAVE /* number: the same patience, 0: ROUND_PATIENCE_US; answered by SAVED */
 } NodeEventKind;
 
 typedef struct
 {
   NodeEventKind kind;
-  guint64 link, dial, held, loan, number, work_us, risk_us;
+  guint64 link, dial, held, loan, number, work_us, risk_us, saved;
   guint32 count;
-  gboolean dead, final;
+  gboolean dead, final, failed;
   NodeId node;
   Digest digest;
   const char *text, *path;
@@ -107,6 +128,7 @@ typedef struct
   const Loan *job;
   GPtrArray *loans; /* of Loan, borrowed */
   GPtrArray *rows;  /* of Row, borrowed */
+  GArray *progress; /* of NodeProgress, borrowed */
 } NodeEvent;        /* everything in it is borrowed for the call */
 
 typedef enum
@@ -140,14 +162,17 @@ typedef enum
   NODE_EFFECT_END,      /* number: exit code of the run; this process is to end */
   /* the scribe */
   NODE_EFFECT_COORDINATOR, /* open the checkpoint and take it over: answered by RESTORED…, OPENED */
-  NODE_EFFECT_SAVE,        /* rows */
+  NODE_EFFECT_SAVE,        /* rows, number: counts these effects from 1 */
   NODE_EFFECT_SALVAGE, /* node: it left; answered by RESTORED with the rows that the file has of it,
                         * or of all who left
                         */
   NODE_EFFECT_MEMBER,  /* node, text (address), text2 (host), number (pid): a node joined, for the
                           file's `node` table */
   NODE_EFFECT_LEFT,    /* node, text: cause */
+  NODE_EFFECT_EVENT,   /* a row of the ledger: text (kind), node, path, work_us, text2 (detail) */
   NODE_EFFECT_FINAL,   /* publish all that was saved; answered by PUBLISHED with final */
+  NODE_EFFECT_PUBLISH, /* the same, and the run goes on; never two of these at a time */
+  NODE_EFFECT_SAVED,   /* a round of saving is over: number (generation), failed */
   NODE_EFFECT_LOG      /* text: one line for the node's log */
 } NodeEffectKind;
 
@@ -156,7 +181,7 @@ typedef struct
   NodeEffectKind kind;
   guint64 link, dial, held, loan, number, at_us, work_us, risk_us;
   guint32 count;
-  gboolean finished, whole;
+  gboolean finished, whole, failed;
   NodeId node;
   Digest digest;
   char *text, *text2, *path;
@@ -182,12 +207,15 @@ typedef struct
   NodeId id;
   char *address, *host, *site; /* borrowed from the node until its next step */
   guint32 pid, workers;
+  guint64 told_us, work_us, risk_us; /* as it told of itself then; told_us 0: never */
   gboolean master, coordinator, self;
 } NodeMember;
 
 /* The roster as this node sees it, eldest first: NodeMember structs. (transfer container) */
 GArray *node_members (Node *node);
 NodeId node_self (Node *node);
+/* The number of the present term. */
+guint32 node_term (Node *node);
 
 typedef struct
 {
@@ -197,6 +225,13 @@ typedef struct
   guint64 orphans_adopted;
   guint64 jobs_lost;         /* loans that came back because their holder left */
   guint64 held, lent, known; /* sizes now */
+  guint64 lost_us;           /* work that departures took with them, as far as it was lent here */
+  guint64 salvaged_us;       /* work of results that were adopted instead of computed again */
+  guint64 unpublished_us;    /* work at risk here, besides what the engine says */
+  guint64 answer_us;         /* work that the root's result stands for; 0: none was seen here */
+  guint64 restored_us;       /* of what was adopted, by rows of an earlier life of the run; counted
+                              * where the rows are */
+  guint64 departed_us;       /* master: all that members who left had done */
 } NodeStats;
 void node_stats (Node *node, NodeStats *stats);
 

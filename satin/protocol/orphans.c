@@ -20,15 +20,26 @@ holder_of (Node *node, const HeldJob *held)
   return (Holder){ node->self, held->job->digest, held->finished };
 }
 
-void
-orphans_announce (Node *node, HeldJob *held)
+static void
+announce (Node *node, HeldJob *held)
 {
-  if (held->vain || !core_is_member (node))
-    return;
   Holder holder = holder_of (node, held);
+
   held->announced = TRUE;
   known_add (node, held->job->path, &holder);
   g_array_append_val (node->orphans.news, held->held);
+}
+
+void
+orphans_announce (Node *node, HeldJob *held)
+{
+  if (node->config.naive && !held->vain)
+    {
+      work_dropped (node, held);
+      held_give_up (node, held);
+    }
+  else if (!held->vain && core_is_member (node))
+    announce (node, held);
 }
 
 /* Another one here under the same path and digest goes on standing for the announcement. */
@@ -145,6 +156,7 @@ orphans_archive (Node *node, const Row *row)
   HeldJob *held
       = held_add (node, loan_new (0, row->path, row->job, &row->digest, row->weight, NULL));
   held->finished = held->archive = TRUE;
+  held->earlier = work_is_earlier (node, &row->node);
   held->value = g_bytes_ref (row->value);
   held->work_us = row->work_us;
   orphans_announce (node, held);
@@ -212,6 +224,8 @@ adopt_own (Node *node, const NodeEvent *event)
       effect->loan = event->loan;
       effect->bytes = g_bytes_ref (held->value);
       effect->work_us = held->work_us;
+      work_salvaged (node, held->work_us);
+      work_restored (node, held);
       return;
     }
   loans_add (node,
@@ -256,6 +270,7 @@ orphans_on_adopt (Node *node, Link *link, const Message *m)
   node->stats.orphans_adopted++;
   if (held->archive) /* a row serves as often as it is asked for; nothing to be acknowledged */
     {
+      work_restored (node, held);
       link_send (node, link,
                  &(Message){ .kind = MESSAGE_RESULT,
                              .number = m->number,

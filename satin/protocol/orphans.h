@@ -15,7 +15,7 @@ typedef struct
 
 void orphans_init (Orphans *orphans);
 void orphans_done (Orphans *orphans);
-/* This one has no lender (any more), or has finished: tell all. */
+/* This one has no lender (any more), or has finished: tell all, or drop it (naive). */
 void orphans_announce (Node *node, HeldJob *held);
 /* It is about to be dropped: nobody is to ask for it. */
 void orphans_withdraw (Node *node, HeldJob *held);

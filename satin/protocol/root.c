@@ -44,7 +44,9 @@ root_go_on (Node *node)
   HeldJob *held = orphans_find (node, "", &root->job->digest);
   if (held != NULL && held->archive)
     {
-      root_result (node, held->value, held->work_us);
+      work_salvaged (node, held->work_us);
+      work_restored (node, held);
+      root_result (node, held->value, held->work_us, 0);
       return;
     }
   if (held != NULL)
@@ -68,17 +70,17 @@ root_go_on (Node *node)
 
 /* The root's row is saved like any other, so that a later master finds it. */
 static void
-save_adopted (Node *node, GBytes *value, guint64 work_us)
+save_adopted (Node *node, GBytes *value, guint64 work_us, guint64 risk_us)
 {
   const Loan *job = node->root.job;
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
   g_ptr_array_add (rows, row_new ("", job->job, &job->digest, job->weight, work_us, value));
-  saves_on_rows (node, rows);
+  saves_on_rows (node, rows, risk_us);
 }
 
 void
-root_result (Node *node, GBytes *value, guint64 work_us)
+root_result (Node *node, GBytes *value, guint64 work_us, guint64 risk_us)
 {
   Root *root = &node->root;
   g_autoptr (GBytes) kept = g_bytes_ref (value);
@@ -86,11 +88,12 @@ root_result (Node *node, GBytes *value, guint64 work_us)
   if (root->state == ROOT_NONE || root->state == ROOT_DONE)
     return;
   root->state = ROOT_DONE;
+  node->stats.answer_us = work_us;
   HeldJob *held = held_find (node, root->held);
   if (held != NULL && held->finished)
     saves_flush (node);
   else
-    save_adopted (node, kept, work_us);
+    save_adopted (node, kept, work_us, risk_us);
   if (held != NULL && !held->finished) /* another node was faster */
     held_give_up (node, held);
   core_emit (node, NODE_EFFECT_RESULT)->bytes = g_steal_pointer (&kept);

@@ -157,6 +157,9 @@ carry_over (Node *node, GPtrArray *old, GPtrArray *members)
       member->dial = before != NULL ? before->dial : 0;
       member->dialled_us = before != NULL ? before->dialled_us : 0;
       member->drained = before != NULL && before->drained;
+      member->scanned = before != NULL && before->scanned;
+      member->told = before != NULL ? before->told : (WorkTold){ 0 };
+      member->root = before != NULL ? before->root : (WorkTold){ 0 };
       member->dial_at_us = CORE_NEVER;
       if (before != NULL)
         member->dial_at_us = before->dial_at_us;
@@ -180,7 +183,10 @@ departed (Node *node, Member *member)
   held_departed (node, &member->id);
   steal_departed (node, &member->id);
   saves_departed (node, &member->id, cause);
-  loans_departed (node, &member->id);
+  loans_departed (node, member);
+  work_departed (node, member);
+  if (is_self (node, roster_master (node)) && node_id_compare (&member->id, &node->self) < 0)
+    work_lost_root (node, member);
 }
 
 static void take_over (Node *node);
@@ -516,6 +522,9 @@ roster_view (Node *node)
                           .site = m->site,
                           .pid = m->pid,
                           .workers = m->workers,
+                          .told_us = m->told.told_us,
+                          .work_us = m->told.work_us,
+                          .risk_us = m->told.risk_us,
                           .master = i == 0,
                           .coordinator = has_one && node_id_equal (&coordinator, &m->id),
                           .self = is_self (node, m) };

@@ -5,11 +5,9 @@
  * rejoins. Driver's thread. */
 #pragma once
 
-#include "message.h"
+#include "work.h"
 
-typedef struct Node Node;
-
-typedef struct
+struct Member
 {
   NodeId id;
   char *address, *host, *site;
@@ -21,7 +19,10 @@ typedef struct
   guint64 dial_at_us; /* next try while no link is up */
   guint64 dialled_us; /* last try */
   gboolean drained;   /* has sent all it has (suspend) */
-} Member;
+  gboolean scanned;   /* has sent all it had (a round) */
+  WorkTold told;      /* what it says of its work */
+  WorkTold root;      /* … and of main's root, if it runs that */
+};
 
 typedef struct
 {

@@ -7,12 +7,14 @@ saves_init (Saves *saves)
 {
   saves->at_us = CORE_NEVER;
   saves->left = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  g_queue_init (&saves->waiting);
 }
 
 void
 saves_done (Saves *saves)
 {
   g_array_unref (saves->left);
+  g_queue_clear_full (&saves->waiting, g_free);
 }
 
 /* §3.2: the master stands unopposed, for now. */
@@ -56,6 +58,8 @@ void
 saves_deposed (Node *node)
 {
   node->saves.here = node->saves.opened = FALSE;
+  g_queue_clear_full (&node->saves.waiting, g_free);
+  round_deposed (node);
 }
 
 void
@@ -64,8 +68,20 @@ saves_renew (Node *node)
   if (!node->config.checkpoint)
     return;
   node->saves.whole = TRUE;
+  work_renew (node);
   held_forget_saved (node);
   node->saves.at_us = MIN (node->saves.at_us, node->now_us + SAVES_HURRY_US);
+  round_renew (node);
+}
+
+/* What the scribe is given from now on is published later than the rows so far. */
+static void
+note_ticket (Node *node, const NodeId *id, guint64 reported_us)
+{
+  SavesTicket *ticket = g_new (SavesTicket, 1);
+
+  *ticket = (SavesTicket){ node->saves.tickets, *id, reported_us };
+  g_queue_push_tail (&node->saves.waiting, ticket);
 }
 
 static void
@@ -81,10 +97,13 @@ emit_save (Node *node, GPtrArray *rows, const NodeId *from)
       g_ptr_array_add (copies, row);
     }
   node->stats.rows_saved += copies->len;
-  core_emit (node, NODE_EFFECT_SAVE)->rows = copies;
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_SAVE);
+  effect->rows = copies;
+  effect->number = ++node->saves.tickets;
 }
 
-/* As many as fit into one message, from `start` on. Returns the end. */
+/* As many as fit into one message, from `start` on. Returns the end. The last message tells how
+ * much is reported now. */
 static guint
 send_some (Node *node, Link *link, GPtrArray *rows, guint start)
 {
@@ -101,39 +120,113 @@ send_some (Node *node, Link *link, GPtrArray *rows, guint start)
       bytes += g_bytes_get_size (row->value);
       g_ptr_array_add (some, row);
     }
-  link_send (node, link, &(Message){ .kind = MESSAGE_SAVE, .rows = some });
+  link_send (node, link,
+             &(Message){ .kind = MESSAGE_SAVE,
+                         .rows = some,
+                         .number = i == rows->len ? node->work.reported_us : 0 });
   return i;
 }
 
 void
-saves_on_rows (Node *node, GPtrArray *rows)
+saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
 {
   NodeId coordinator;
+  guint i = 0;
 
-  if (rows->len == 0 || !node->config.checkpoint)
+  if ((rows->len == 0 && risk_us == 0) || !node->config.checkpoint)
     return;
-  if (node->saves.here)
-    {
-      node->stats.rows_sent += rows->len;
-      emit_save (node, rows, &node->self);
-      return;
-    }
   Link *link = saves_coordinator (node, &coordinator) ? link_to (node, &coordinator) : NULL;
-  if (link == NULL)
+  if (!node->saves.here && link == NULL)
     {
       node->saves.whole = TRUE;
+      work_not_sent (node, risk_us);
       return;
     }
   node->stats.rows_sent += rows->len;
-  for (guint i = 0; i < rows->len;)
+  work_reported (node, risk_us);
+  if (node->saves.here)
+    {
+      emit_save (node, rows, &node->self);
+      note_ticket (node, &node->self, node->work.reported_us);
+      return;
+    }
+  do
     i = send_some (node, link, rows, i);
+  while (i < rows->len);
 }
 
 void
 saves_on_save (Node *node, Link *link, const Message *m)
 {
-  if (node->saves.here && m->rows->len > 0)
+  if (!node->saves.here)
+    return;
+  if (m->rows->len > 0)
     emit_save (node, m->rows, &link->remote);
+  if (m->number > 0)
+    note_ticket (node, &link->remote, m->number);
+}
+
+guint64
+saves_scan (Node *node)
+{
+  Saves *saves = &node->saves;
+
+  saves->scans++;
+  if (saves->whole)
+    saves->whole_scan = saves->scans;
+  core_emit (node, NODE_EFFECT_SCAN)->whole = saves->whole;
+  saves->whole = FALSE;
+  saves_flush (node);
+  return saves->scans;
+}
+
+void
+saves_on_served (Node *node, guint64 scan)
+{
+  g_autoptr (GPtrArray) none = g_ptr_array_new ();
+  guint64 unsent_us = node->work.unsent_us;
+
+  if (scan < node->saves.whole_scan || node->saves.whole || unsent_us == 0)
+    return;
+  node->work.unsent_us = 0; /* all rows have gone once more */
+  saves_on_rows (node, none, unsent_us);
+}
+
+void
+saves_on_published (Node *node, guint64 ticket)
+{
+  GQueue *waiting = &node->saves.waiting;
+  SavesTicket *first;
+
+  while ((first = g_queue_peek_head (waiting)) != NULL && first->ticket <= ticket)
+    {
+      if (node_id_equal (&first->node, &node->self))
+        work_published (node, first->reported_us);
+      else
+        (void)link_send_to (node, &first->node,
+                            &(Message){ .kind = MESSAGE_SAVED, .number = first->reported_us });
+      g_free (g_queue_pop_head (waiting));
+    }
+}
+
+void
+saves_event (Node *node, const Message *event)
+{
+  NodeId coordinator;
+
+  if (!saves_coordinator (node, &coordinator))
+    return;
+  if (!node->saves.here)
+    {
+      (void)link_send_to (node, &coordinator, event);
+      return;
+    }
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_EVENT);
+  effect->text = g_strdup (event->text);
+  effect->text2 = g_strdup (event->host);
+  effect->path = g_strdup (event->path);
+  effect->node = event->id;
+  effect->work_us = event->work_us;
 }
 
 static void
@@ -152,6 +245,7 @@ saves_on_opened (Node *node)
     salvage (node, &g_array_index (node->saves.left, NodeId, i));
   g_array_set_size (node->saves.left, 0);
   root_go_on (node);
+  round_go_on (node);
   stop_go_on (node);
 }
 
@@ -163,17 +257,21 @@ saves_flush (Node *node)
   if (!saves_coordinator (node, &coordinator)
       || (!node->saves.here && link_to (node, &coordinator) == NULL))
     return;
-  g_autoptr (GPtrArray) rows = held_rows (node);
-  saves_on_rows (node, rows);
+  guint64 risk_us;
+  g_autoptr (GPtrArray) rows = held_rows (node, &risk_us);
+  saves_on_rows (node, rows, risk_us);
 }
 
 void
 saves_joined (Node *node, const NodeId *id)
 {
+  work_joined (node, id);
   if (node_id_equal (id, &node->self) && node->config.checkpoint)
     node->saves.at_us = node->now_us + MAX (node->config.save_interval_us, SAVES_HURRY_US);
-  if (node->saves.here)
-    tell_member (node, roster_find (node, id));
+  if (!node->saves.here)
+    return;
+  tell_member (node, roster_find (node, id));
+  roster_find (node, id)->scanned = TRUE; /* nobody waits for the round that it came into */
 }
 
 void
@@ -188,6 +286,7 @@ saves_departed (Node *node, const NodeId *id, const char *cause)
     salvage (node, id);
   else
     g_array_append_val (node->saves.left, *id);
+  round_go_on (node);
 }
 
 guint64
@@ -207,7 +306,5 @@ saves_tick (Node *node)
   if (!saves_coordinator (node, &coordinator)
       || (!node->saves.here && link_to (node, &coordinator) == NULL))
     return;
-  core_emit (node, NODE_EFFECT_SCAN)->whole = node->saves.whole;
-  node->saves.whole = FALSE;
-  saves_flush (node);
+  (void)saves_scan (node);
 }

@@ -12,13 +12,25 @@
   (4 * 1024 * 1024) /* of values in one message, unless a single one is larger */
 #define SAVES_HURRY_US (200 * 1000)
 
+/* Rows of a node at the scribe: when this order is published, so much of its work is. */
 typedef struct
 {
-  gboolean here;   /* this node is coordinator */
-  gboolean opened; /* … and the scribe has taken over */
-  gboolean whole;  /* the next scan is of everything */
-  guint64 at_us;   /* of the next scan; CORE_NEVER: none */
-  GArray *left;    /* of NodeId: departed before the scribe was ready */
+  guint64 ticket;
+  NodeId node;
+  guint64 reported_us;
+} SavesTicket;
+
+typedef struct
+{
+  gboolean here;      /* this node is coordinator */
+  gboolean opened;    /* … and the scribe has taken over */
+  gboolean whole;     /* the next scan is of everything */
+  guint64 scans;      /* orders to the engine so far */
+  guint64 whole_scan; /* the last of them that was of everything */
+  guint64 tickets;    /* orders to the scribe so far */
+  GQueue waiting;     /* of SavesTicket: rows that are not published yet */
+  guint64 at_us;      /* of the next scan; CORE_NEVER: none */
+  GArray *left;       /* of NodeId: departed before the scribe was ready */
 } Saves;
 
 void saves_init (Saves *saves);
@@ -29,7 +41,16 @@ void saves_promoted (Node *node);
 void saves_deposed (Node *node);
 /* Another coordinator, or another link to it: the whole frontier goes again, soon. */
 void saves_renew (Node *node);
-void saves_on_rows (Node *node, GPtrArray *rows);
+/* `risk_us`: so much less is at risk in this node when they are published. */
+void saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us);
+/* Has the engine scanned; the number of this scan. */
+guint64 saves_scan (Node *node);
+/* The engine has served scan number `scan`, and all before it. */
+void saves_on_served (Node *node, guint64 scan);
+/* All orders up to `ticket` are published. */
+void saves_on_published (Node *node, guint64 ticket);
+/* A row of the ledger (MESSAGE_EVENT) to the coordinator, from here or from another node. */
+void saves_event (Node *node, const Message *event);
 void saves_on_save (Node *node, Link *link, const Message *message);
 void saves_on_opened (Node *node);
 /* Sends the finished results that wait for their lenders. */

@@ -23,6 +23,8 @@ halt (Node *node)
 {
   if (node->stop.halting)
     return;
+  if (!node->stop.wanted)
+    node->stop.patience_us = STOP_DRAIN_US; /* should this node be master before it is over */
   node->stop.halting = node->stop.wanted = TRUE;
   core_emit (node, NODE_EFFECT_HALT);
 }
@@ -32,10 +34,10 @@ begin (Node *node)
 {
   if (!node->config.checkpoint)
     {
-      end (node, STOP_SUSPENDED);
+      end (node, NODE_END_SUSPENDED);
       return;
     }
-  node->stop.until_us = node->now_us + STOP_DRAIN_US;
+  node->stop.until_us = node->now_us + node->stop.patience_us;
   halt (node);
   link_broadcast (node, &(Message){ .kind = MESSAGE_HALT });
 }
@@ -46,17 +48,34 @@ forward (Node *node)
   const Member *acting = roster_acting (node);
 
   if (acting != NULL)
-    (void)link_send_to (node, &acting->id, &(Message){ .kind = MESSAGE_SUSPEND });
+    (void)link_send_to (node, &acting->id,
+                        &(Message){ .kind = node->stop.cancelled ? MESSAGE_CANCEL : MESSAGE_SUSPEND,
+                                    .number = node->stop.patience_us });
 }
 
 void
-stop_suspend (Node *node)
+stop_suspend (Node *node, guint64 patience_us)
 {
-  if (node->stop.wanted)
-    return;
-  node->stop.wanted = TRUE;
-  if (roster_is_master (node))
+  Stop *stop = &node->stop;
+  gboolean again = stop->wanted;
+  guint64 patience = patience_us > 0 ? patience_us : STOP_DRAIN_US;
+
+  stop->patience_us = again ? MIN (stop->patience_us, patience) : patience;
+  stop->wanted = TRUE;
+  if (!roster_is_master (node))
+    forward (node);
+  else if (!again || !stop->halting)
     begin (node);
+  else
+    stop->until_us = MIN (stop->until_us, node->now_us + stop->patience_us);
+}
+
+void
+stop_cancel (Node *node)
+{
+  node->stop.cancelled = TRUE;
+  if (roster_is_master (node))
+    end (node, NODE_END_CANCELLED);
   else
     forward (node);
 }
@@ -131,14 +150,14 @@ stop_go_on (Node *node)
     return;
   if (!node->config.checkpoint)
     {
-      end (node, stop->finished ? stop->code : STOP_SUSPENDED);
+      end (node, stop->finished ? stop->code : NODE_END_SUSPENDED);
       return;
     }
-  if (!node->saves.opened
+  if (!node->saves.opened || node->round.publishing
       || !(stop->finished || is_drained (node) || node->now_us >= stop->until_us))
     return;
   if (!stop->finished)
-    stop->code = STOP_SUSPENDED;
+    stop->code = NODE_END_SUSPENDED;
   stop->final = TRUE;
   core_emit (node, NODE_EFFECT_FINAL);
 }
@@ -159,7 +178,7 @@ stop_on_end (Node *node, guint64 code)
 void
 stop_renew (Node *node)
 {
-  if (node->stop.wanted)
+  if (node->stop.wanted || node->stop.cancelled)
     forward (node);
   report_drained (node);
 }
@@ -171,9 +190,10 @@ stop_greet (Node *node, Link *link)
 
   if (roster_is_master (node) && node->stop.halting)
     link_send (node, link, &(Message){ .kind = MESSAGE_HALT });
-  else if (node->stop.wanted && acting != NULL && node_id_equal (&acting->id, &link->remote))
+  else if ((node->stop.wanted || node->stop.cancelled) && acting != NULL
+           && node_id_equal (&acting->id, &link->remote))
     {
-      link_send (node, link, &(Message){ .kind = MESSAGE_SUSPEND });
+      forward (node);
       report_drained (node);
     }
 }
@@ -187,6 +207,10 @@ stop_deposed (Node *node)
 gboolean
 stop_promoted (Node *node)
 {
+  if (node->stop.cancelled)
+    end (node, NODE_END_CANCELLED);
+  if (node->ended)
+    return TRUE;
   if (!node->stop.wanted)
     return FALSE;
   for (guint i = 0; i < node->roster.members->len; i++)

@@ -4,22 +4,26 @@
 #pragma once
 
 #include "link.h"
+#include "node.h"
 
-#define STOP_DRAIN_US (20 * G_USEC_PER_SEC)
-#define STOP_SUSPENDED 75 /* exit code: run me again */
+#define STOP_DRAIN_US (20 * G_USEC_PER_SEC) /* patience when nobody says another */
 
 typedef struct
 {
-  gboolean wanted;   /* somebody asked for a suspend */
-  gboolean halting;  /* nothing new starts */
-  gboolean halted;   /* the engine has stopped */
-  gboolean finished; /* main returned `code` */
-  gboolean final;    /* the last publication was asked for */
+  gboolean wanted;    /* somebody asked for a suspend */
+  gboolean cancelled; /* … or for the end */
+  gboolean halting;   /* nothing new starts */
+  gboolean halted;    /* the engine has stopped */
+  gboolean finished;  /* main returned `code` */
+  gboolean final;     /* the last publication was asked for */
   guint64 code;
-  guint64 until_us; /* patience with those that drain */
+  guint64 patience_us; /* with those that drain … */
+  guint64 until_us;    /* … ends then */
 } Stop;
 
-void stop_suspend (Node *node);
+/* patience_us 0: STOP_DRAIN_US. Asked again, the shorter patience holds. */
+void stop_suspend (Node *node, guint64 patience_us);
+void stop_cancel (Node *node);
 void stop_on_halt (Node *node, Link *link);
 void stop_on_halted (Node *node);
 void stop_on_drained (Node *node, Link *link);

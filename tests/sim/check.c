@@ -120,6 +120,18 @@ check_published (Sim *sim, const Store *before)
 }
 
 void
+check_saved (Sim *sim, const NodeEffect *effect)
+{
+  gboolean only_save = sim->plan->n_faults == 1 && sim->plan->faults[0].kind == FAULT_SAVE;
+
+  for (guint32 i = 0; sim->asked && only_save && !effect->failed && i < sim->plan->tree->n; i++)
+    if (sim->wanted[i] > 0 && !store_covers (&sim->published, i))
+      sim_fail (sim, "I7: a round of saving did not save '%s', which was finished before",
+                sim->plan->tree->jobs[i].path);
+  sim->asked = FALSE;
+}
+
+void
 check_stands_still (Sim *sim)
 {
   sim_fail (

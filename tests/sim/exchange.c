@@ -91,12 +91,13 @@ model_improve (Model *model, GBytes *value)
 }
 
 void
-model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us)
+model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us, guint64 risk_us)
 {
   slot->state = SLOT_DONE;
   slot->value = value;
   improve (model, value);
   slot->work_us = work_us;
+  slot->risk_us = risk_us;
   if (slot->parent != NULL)
     {
       say_covered (model, slot->job);
@@ -106,6 +107,7 @@ model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us)
              (ModelEvent){ .kind = NODE_EVENT_DONE,
                            .held = slot->held,
                            .work_us = work_us,
+                           .risk_us = risk_us,
                            .bytes = g_bytes_ref (model->config.tree->jobs[slot->job].value) });
   g_ptr_array_remove (model->inbox, slot);
 }
@@ -209,7 +211,7 @@ model_unrun (Model *model, guint64 held)
 }
 
 void
-model_put (Model *model, guint64 loan, GBytes *value)
+model_put (Model *model, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us)
 {
   Slot *slot = take_wait (model, loan);
 
@@ -217,7 +219,7 @@ model_put (Model *model, guint64 loan, GBytes *value)
     return;
   if (!g_bytes_equal (value, model->config.tree->jobs[slot->job].value))
     model->config.fail (model->config.data, "was given a wrong result", slot->job);
-  model_slot_done (model, slot, tree_value_number (value), 0);
+  model_slot_done (model, slot, tree_value_number (value), work_us, risk_us);
 }
 
 void
@@ -313,10 +315,10 @@ model_each_holder (const Model *model, void (*each) (gpointer data, const NodeId
 }
 
 static void
-add_rows (Model *model, const Frame *frame, GPtrArray *rows)
+add_rows (Model *model, const Frame *frame, GPtrArray *rows, guint64 *risk_us)
 {
   if (frame->below != NULL)
-    add_rows (model, frame->below, rows);
+    add_rows (model, frame->below, rows, risk_us);
   for (guint i = 0; i < frame->n_slots; i++)
     {
       Slot *slot = (Slot *)&frame->slots[i];
@@ -324,9 +326,35 @@ add_rows (Model *model, const Frame *frame, GPtrArray *rows)
       if (slot->state != SLOT_DONE || slot->reported)
         continue;
       slot->reported = TRUE;
+      *risk_us += slot->risk_us;
+      slot->risk_us = 0;
       g_ptr_array_add (
           rows, row_new (job->path, 0, &job->digest, job->weight, slot->work_us, job->value));
     }
+}
+
+static void
+serve_scan (Model *model, Stack *stack)
+{
+  stack->scan_due = FALSE;
+  if (stack->top == NULL)
+    return;
+  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  guint64 risk_us = 0;
+  add_rows (model, stack->top, rows, &risk_us);
+  if (rows->len > 0)
+    model_say (model, (ModelEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = risk_us });
+  else
+    g_ptr_array_unref (rows);
+}
+
+static void
+say_served (Model *model)
+{
+  for (guint i = 0; i < model->n_made; i++)
+    if (model->stacks[i]->scan_due)
+      return;
+  model_say (model, (ModelEvent){ .kind = NODE_EVENT_SERVED, .number = model->scans });
 }
 
 void
@@ -334,19 +362,12 @@ model_scan_stack (Model *model, Stack *stack)
 {
   if (!stack->scan_due)
     return;
-  stack->scan_due = FALSE;
-  if (stack->top == NULL)
-    return;
-  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-  add_rows (model, stack->top, rows);
-  if (rows->len > 0)
-    model_say (model, (ModelEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
-  else
-    g_ptr_array_unref (rows);
+  serve_scan (model, stack);
+  say_served (model);
 }
 
-void
-model_scan (Model *model, gboolean whole)
+static void
+scan_all (Model *model, gboolean whole)
 {
   for (guint i = 0; i < model->n_made; i++)
     {
@@ -356,8 +377,22 @@ model_scan (Model *model, gboolean whole)
         for (guint k = 0; k < frame->n_slots; k++)
           frame->slots[k].reported = FALSE;
       if (!stack->computes)
-        model_scan_stack (model, stack);
+        serve_scan (model, stack);
     }
+}
+
+void
+model_scan (Model *model, gboolean whole)
+{
+  model->scans++;
+  scan_all (model, whole);
+  say_served (model);
+}
+
+void
+model_scan_last (Model *model)
+{
+  scan_all (model, FALSE);
 }
 
 void

@@ -5,6 +5,8 @@
 
 #include "sim-private.h"
 
+#include <string.h>
+
 /* A run that was lost or suspended is taken up again after this long. */
 #define RESUME_AFTER_US SIM_SECOND
 #define LIVES_MAX 6
@@ -143,6 +145,18 @@ part (Sim *sim, const Fault *fault, const Process *process)
 }
 
 static void
+save_now (Sim *sim, Process *process)
+{
+  NodeEvent event = { .kind = NODE_EVENT_SAVE, .number = 10 * SIM_SECOND };
+
+  if (!process->member || sim->outcome->answered || sim->asked)
+    return;
+  sim->asked = TRUE;
+  memcpy (sim->wanted, sim->finished, sizeof sim->wanted);
+  sim_step (sim, process, &event);
+}
+
+static void
 suspend (Sim *sim, const Fault *fault, Process *process)
 {
   NodeEvent event = { .kind = NODE_EVENT_SUSPEND };
@@ -187,6 +201,9 @@ faults_strike (Sim *sim, const Fault *fault)
       break;
     case FAULT_TOTAL:
       resume_with (sim, MAX (fault->count, 1));
+      break;
+    case FAULT_SAVE:
+      save_now (sim, process);
       break;
     case FAULT_SUSPEND:
       suspend (sim, fault, process);

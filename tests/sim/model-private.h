@@ -27,6 +27,7 @@ typedef struct
   Frame *parent;      /* NULL: it lies in the inbox, given by model_run */
   Frame *frame;       /* while it runs */
   guint64 held, loan, value, work_us;
+  guint64 risk_us;  /* of the work, what no row stands for */
   guint64 begin_us; /* in the inbox: not earlier */
 } Slot;
 
@@ -38,6 +39,7 @@ struct Frame
   guint phase;
   guint n_slots;
   guint64 work_us;
+  guint64 segment_us, since_us; /* computes: so long, since then */
   Slot slots[];
 };
 
@@ -67,7 +69,7 @@ struct Model
   GPtrArray *inbox; /* of Slot, owned: jobs of others, until they are done */
   GPtrArray *waits; /* of Slot in state SLOT_LENT */
   GArray *known;    /* of Known */
-  guint64 last_loan, best;
+  guint64 last_loan, best, scans, spent_us;
   GArray *said;
   guint n_heard;
 };
@@ -84,6 +86,8 @@ void model_settle_owed (Model *model);
 /* TRUE: somebody holds this ready slot's job; the slot waits for that holder now. */
 gboolean model_adopt (Model *model, Slot *slot);
 /* Its result is here. An inbox slot is freed. */
-void model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us);
+void model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us, guint64 risk_us);
+/* The scan of a halted engine, which nobody asked for. */
+void model_scan_last (Model *model);
 /* Serves a scan that is due on this stack. */
 void model_scan_stack (Model *model, Stack *stack);

@@ -51,7 +51,8 @@ compute (Model *model, Stack *stack)
 
   stack->computes = TRUE;
   model->n_busy++;
-  frame->work_us += cost_us;
+  frame->segment_us = cost_us;
+  frame->since_us = model->now_us;
   model->config.wake (model->config.data, stack->number, model->now_us + cost_us);
 }
 
@@ -134,18 +135,21 @@ leave (Model *model, Stack *stack)
 {
   Frame *frame = stack->top;
   Slot *slot = frame->slot;
-  guint64 work_us = frame->work_us;
+  guint64 work_us = frame->work_us, risk_us = frame->work_us;
 
   check_result (model, frame);
   for (guint i = 0; i < frame->n_slots; i++)
-    work_us += frame->slots[i].work_us;
+    {
+      work_us += frame->slots[i].work_us;
+      risk_us += frame->slots[i].risk_us;
+    }
   stack->top = frame->below;
   if (stack->top == NULL)
     model->n_stacks--;
   g_free (frame);
   slot->frame = NULL;
   model->config.finished (model->config.data, slot->job);
-  model_slot_done (model, slot, model->config.tree->jobs[slot->job].result, work_us);
+  model_slot_done (model, slot, model->config.tree->jobs[slot->job].result, work_us, risk_us);
 }
 
 void
@@ -158,6 +162,9 @@ model_wake (Model *model, guint64 now_us, guint number)
   model->now_us = now_us;
   stack->computes = FALSE;
   model->n_busy--;
+  frame->work_us += frame->segment_us;
+  model->spent_us += frame->segment_us;
+  frame->segment_us = 0;
   if (frame->phase < model->config.tree->jobs[frame->slot->job].n_phases)
     spawn (model, frame);
   else
@@ -211,6 +218,51 @@ model_stats (const Model *model, ModelStats *stats)
                          .busy = model->n_busy,
                          .inbox = model->inbox->len,
                          .known = model->known->len };
+}
+
+/* The number of the held job that a frame is of. */
+static guint64
+held_of (const Frame *frame)
+{
+  while (frame->slot->parent != NULL)
+    frame = frame->slot->parent;
+  return frame->slot->held;
+}
+
+static void
+add_progress (GArray *progress, guint64 held, guint64 risk_us, gboolean busy)
+{
+  for (guint i = 0; progress != NULL && i < progress->len; i++)
+    {
+      NodeProgress *item = &g_array_index (progress, NodeProgress, i);
+      if (item->held != held)
+        continue;
+      item->risk_us += risk_us;
+      item->busy += busy;
+      return;
+    }
+  NodeProgress item = { held, risk_us, busy };
+  if (progress != NULL)
+    g_array_append_val (progress, item);
+}
+
+void
+model_work (const Model *model, guint64 now_us, NodeEvent *event, GArray *progress)
+{
+  *event = (NodeEvent){ .kind = NODE_EVENT_WORK, .work_us = model->spent_us, .progress = progress };
+  for (guint i = 0; i < model->n_made; i++)
+    for (const Frame *frame = model->stacks[i]->top; frame != NULL; frame = frame->below)
+      {
+        gboolean busy = model->stacks[i]->computes && frame == model->stacks[i]->top;
+        guint64 now = busy ? now_us - frame->since_us : 0, risk_us = frame->work_us + now;
+
+        for (guint k = 0; k < frame->n_slots; k++)
+          risk_us += frame->slots[k].risk_us;
+        event->count += busy;
+        event->work_us += now;
+        event->risk_us += risk_us;
+        add_progress (progress, held_of (frame), risk_us, busy);
+      }
 }
 
 void

@@ -36,7 +36,7 @@ typedef struct
 typedef struct
 {
   NodeEventKind kind;
-  guint64 held, loan, work_us;
+  guint64 held, loan, work_us, risk_us;
   guint32 count, job;
   guint64 number;
   NodeId node;
@@ -62,7 +62,7 @@ void model_lend (Model *model, guint count, GPtrArray *loans);
 void model_share (Model *model);
 void model_run (Model *model, guint64 held, const Loan *loan);
 void model_unrun (Model *model, guint64 held);
-void model_put (Model *model, guint64 loan, GBytes *value);
+void model_put (Model *model, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us);
 void model_back (Model *model, guint64 loan);
 void model_known (Model *model, const char *path, const Digest *digest, const NodeId *holder,
                   gboolean finished);
@@ -83,6 +83,8 @@ typedef struct
   guint inbox, known;
 } ModelStats;
 void model_stats (const Model *model, ModelStats *stats);
+/* What NODE_EVENT_WORK says, exactly. `progress` (nullable): of NodeProgress, is filled. */
+void model_work (const Model *model, guint64 now_us, NodeEvent *event, GArray *progress);
 /* TRUE: somebody is known to hold exactly this job. */
 gboolean model_knows_job (const Model *model, guint32 job);
 /* TRUE: this holder is named by the known paths. */

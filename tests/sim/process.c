@@ -101,11 +101,45 @@ process_start (Sim *sim, gboolean founder)
                         .n_bests = plan->n_bests,
                         .program = plan->tree->jobs[0].digest,
                         .checkpoint = plan->checkpoint,
+                        .naive = plan->naive,
                         .save_interval_us = plan->save_us,
                         .stems = process->stems,
                         .seed = plan->seed * SIM_NODES_MAX + process->number };
   process->node = node_new (&config);
+  sim_expect (sim, sim->now_us + plan->tell_us, HAPPEN_TELL, process->number);
   return process;
+}
+
+/* Of the work that this row stands for, what no published row does. */
+static guint64
+unpublished_us (Sim *sim, const Store *work, guint32 job)
+{
+  guint64 published_us = 0;
+
+  if (store_covers (&sim->published, job))
+    return 0;
+  for (guint32 i = job + 1; i < job + sim->plan->tree->jobs[job].size; i++)
+    if (sim->published.rows[i].there)
+      published_us += sim->published.rows[i].work_us;
+  return work->rows[job].work_us - MIN (published_us, work->rows[job].work_us);
+}
+
+/* What is in a process that dies and nowhere else: the oracle of the ledger. */
+static void
+count_work (Sim *sim, Process *process, FaultKind how, const NodeStats *stats)
+{
+  NodeId self = node_self (process->node);
+  NodeEvent now;
+
+  model_work (process->model, sim->now_us, &now, NULL);
+  sim->outcome->work_us += now.work_us;
+  sim->outcome->answer_us = MAX (sim->outcome->answer_us, stats->answer_us);
+  if (how == FAULT_NONE)
+    return;
+  sim->outcome->lost_true_us += now.risk_us;
+  for (guint32 i = 0; process->work != NULL && i < sim->plan->tree->n; i++)
+    if (process->work->rows[i].there && node_id_equal (&process->work->rows[i].node, &self))
+      sim->outcome->lost_true_us += unpublished_us (sim, process->work, i);
 }
 
 void
@@ -124,6 +158,8 @@ process_end (Sim *sim, Process *process, FaultKind how)
   sim->outcome->steals_remote += stats.steals_remote;
   sim->outcome->adopted += stats.orphans_adopted;
   sim->outcome->lost += stats.jobs_lost;
+  sim->outcome->lost_us += stats.lost_us;
+  count_work (sim, process, how, &stats);
   links_lose (sim, process, how);
 }
 
@@ -191,7 +227,7 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
       model_unrun (model, effect->held);
       break;
     case NODE_EFFECT_PUT:
-      model_put (model, effect->loan, effect->bytes);
+      model_put (model, effect->loan, effect->bytes, effect->work_us, effect->risk_us);
       break;
     case NODE_EFFECT_BACK:
       model_back (model, effect->loan);
@@ -275,6 +311,7 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
       break;
     case NODE_EFFECT_SAVE:
       scribe_save (sim, process, effect->rows);
+      process->saves = effect->number;
       break;
     case NODE_EFFECT_SALVAGE:
       sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 2000), HAPPEN_SALVAGED,
@@ -282,7 +319,13 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
           ->id
           = effect->node;
       break;
+    case NODE_EFFECT_EVENT:
+      break;
+    case NODE_EFFECT_SAVED:
+      check_saved (sim, effect);
+      break;
     case NODE_EFFECT_FINAL:
+    case NODE_EFFECT_PUBLISH:
       {
         Happen *happen = sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 2000),
                                      HAPPEN_PUBLISH, process->number);
@@ -357,6 +400,10 @@ process_happen (Sim *sim, const Happen *happen)
     case HAPPEN_MAIN_END:
       if (happen->number == process->main)
         sim_step (sim, process, &finish);
+      break;
+    case HAPPEN_TELL:
+      sim_expect (sim, sim->now_us + sim->plan->tell_us, HAPPEN_TELL, process->number);
+      sim_tell_work (sim, process);
       break;
     case HAPPEN_JOIN:
       tell_address (sim, process);

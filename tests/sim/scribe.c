@@ -46,8 +46,10 @@ publish (Sim *sim, Process *process, gboolean final)
   sim->published = *process->work;
   sim->published.generation = before.generation + 1;
   check_published (sim, &before);
-  NodeEvent event
-      = { .kind = NODE_EVENT_PUBLISHED, .number = sim->published.generation, .final = final };
+  NodeEvent event = { .kind = NODE_EVENT_PUBLISHED,
+                      .number = sim->published.generation,
+                      .saved = process->saves,
+                      .final = final };
   sim_step (sim, process, &event);
 }
 

@@ -172,7 +172,7 @@ settle_halted (Model *model)
   if (model->n_busy > 0 || model->halted)
     return;
   model->halted = TRUE;
-  model_scan (model, FALSE);
+  model_scan_last (model);
   model_say (model, (ModelEvent){ .kind = NODE_EVENT_HALTED });
 }
 

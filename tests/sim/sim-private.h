@@ -23,6 +23,7 @@ typedef enum
   HAPPEN_OPENED,   /* the scribe has read what there was */
   HAPPEN_PUBLISH,
   HAPPEN_SALVAGED,
+  HAPPEN_TELL, /* the driver tells what the engine did */
   HAPPEN_JOIN, /* the joiner is told an address */
   HAPPEN_FAULT,
   HAPPEN_RESUME /* fresh processes go on from the checkpoint */
@@ -61,7 +62,8 @@ typedef struct
   guint64 main;        /* counts the starts of main; 0 or stopped: none runs */
   gboolean main_waits; /* in satin_root */
   guint64 last_dial;
-  Store *work; /* the scribe's, when it is coordinator */
+  Store *work;   /* the scribe's, when it is coordinator */
+  guint64 saves; /* orders to it */
   guint64 n_constants;
   Digest constants;
   GPtrArray *lents; /* answers to LEND that are to be stepped */
@@ -90,6 +92,8 @@ struct Sim
   guint resume_count;
   guint next_message_fault;
   GArray *effects;
+  gboolean asked;               /* somebody waits for a round of saving … */
+  guint8 wanted[TREE_JOBS_MAX]; /* … that saves these */
 };
 
 /* sim.c */
@@ -98,6 +102,8 @@ void sim_say (Sim *sim, const char *format, ...) G_GNUC_PRINTF (2, 3);
 Happen *sim_expect (Sim *sim, guint64 at_us, HappenKind kind,
                     guint node); /* valid until the next call */
 void sim_step (Sim *sim, Process *process, const NodeEvent *event);
+/* The driver tells what the engine did. */
+void sim_tell_work (Sim *sim, Process *process);
 void sim_mix (Sim *sim, guint64 value);
 
 /* links.c */
@@ -140,5 +146,7 @@ void check_after_step (Sim *sim, Process *process);
 void check_answer (Sim *sim, GBytes *value);
 void check_ended (Sim *sim, Process *process, guint64 code);
 void check_published (Sim *sim, const Store *before);
+/* A round of saving is over at this process. */
+void check_saved (Sim *sim, const NodeEffect *effect);
 void check_stands_still (Sim *sim);
 void check_at_the_end (Sim *sim);

@@ -134,6 +134,8 @@ event_of_model (const Sim *sim, const ModelEvent *said)
                       .loan = said->loan,
                       .count = said->count,
                       .work_us = said->work_us,
+                      .risk_us = said->risk_us,
+                      .number = said->number,
                       .node = said->node,
                       .bytes = said->bytes,
                       .rows = said->rows };
@@ -158,6 +160,16 @@ step_lent (Sim *sim, Process *process)
   return TRUE;
 }
 
+static void
+tell_work (Sim *sim, Process *process)
+{
+  g_autoptr (GArray) progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
+  NodeEvent event;
+
+  model_work (process->model, sim->now_us, &event, progress);
+  step_once (sim, process, &event);
+}
+
 static gboolean
 step_mail (Sim *sim, Process *process)
 {
@@ -167,7 +179,10 @@ step_mail (Sim *sim, Process *process)
     return FALSE;
   NodeEvent event = event_of_model (sim, &said);
   step_once (sim, process, &event);
+  gboolean served = said.kind == NODE_EVENT_SERVED;
   model_event_clear (&said);
+  if (served && process->alive)
+    tell_work (sim, process);
   return TRUE;
 }
 
@@ -200,6 +215,13 @@ sim_step (Sim *sim, Process *process, const NodeEvent *event)
   if (event != NULL)
     step_once (sim, process, event);
   settle (sim, process, !sim->plan->late_mail);
+}
+
+void
+sim_tell_work (Sim *sim, Process *process)
+{
+  tell_work (sim, process);
+  sim_step (sim, process, NULL);
 }
 
 static void

@@ -24,6 +24,7 @@ typedef enum
   FAULT_RESET,   /* one of its links breaks, what is under way is lost from some point on */
   FAULT_JOIN,    /* a fresh process joins */
   FAULT_TOTAL,   /* every process dies; `count` fresh ones go on from the checkpoint */
+  FAULT_SAVE,    /* people have the run save now */
   FAULT_SUSPEND, /* people suspend the run; once it has ended `count` fresh processes resume it */
   FAULT_KINDS
 } FaultKind;
@@ -49,6 +50,7 @@ typedef struct
   gboolean late_mail; /* the engine's mailbox is read a while later */
   gboolean slow_node; /* one node computes slowly */
   gboolean checkpoint;
+  gboolean naive;       /* orphans are dropped */
   gboolean solo;        /* one node without an address */
   gboolean one_way;     /* a stalled process hears, but is not heard */
   gboolean old_ports;   /* a fresh process may get the address of a dead one */
@@ -57,6 +59,7 @@ typedef struct
   guint64 delay_us;     /* the typical delay of a link */
   gboolean even_delays; /* … always exactly that */
   guint64 save_us, publish_us;
+  guint64 tell_us;     /* how often work is told */
   guint64 join_us;     /* the others start within this time */
   guint64 patience_us; /* from the last fault to the end */
   guint n_faults;
@@ -70,6 +73,9 @@ typedef struct
   guint64 hash; /* over every step */
   guint64 end_us, steps, messages, deliveries, executed, jobs_lent, lives, generations;
   guint64 steals_remote, adopted, lost;
+  guint64 lost_us;      /* work, by the nodes' own account … */
+  guint64 lost_true_us; /* … and by what was in the processes that crashed */
+  guint64 work_us, answer_us;
 } Outcome;
 
 /* Runs the plan to its end. `verbose`: prints every step. */

@@ -37,14 +37,15 @@ add (Store *store, guint32 job, const NodeId *node, guint64 work_us)
     }
   if (store_covers (store, job))
     return;
+  guint64 below_us = 0;
   for (guint32 i = job + 1; i < job + store->tree->jobs[job].size; i++)
     if (store->rows[i].there)
       {
-        work_us = MAX (work_us, store->rows[i].work_us);
+        below_us += store->rows[i].work_us;
         store->rows[i].there = FALSE;
         store->n--;
       }
-  *row = (StoreRow){ .there = TRUE, .node = *node, .work_us = work_us };
+  *row = (StoreRow){ .there = TRUE, .node = *node, .work_us = MAX (work_us, below_us) };
   store->n++;
 }
 

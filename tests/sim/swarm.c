@@ -124,6 +124,7 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->late_mail = rng_chance (&rng, 40);
   plan->slow_node = rng_chance (&rng, 20);
   plan->checkpoint = rng_chance (&rng, 50);
+  plan->naive = !plan->checkpoint && rng_chance (&rng, 20);
   plan->solo = plan->n_nodes == 1 && rng_chance (&rng, 50);
   plan->one_way = rng_chance (&rng, 20);
   plan->old_ports = rng_chance (&rng, 30);
@@ -140,6 +141,7 @@ swarm_plan (guint64 seed, Plan *plan)
       plan->tree = draw_tree (&rng, plan->delay_us);
       draw_faults (&rng, plan);
     }
+  plan->tell_us = is_long (plan) ? SIM_SECOND : 20000;
   if (is_long (plan))
     plan->save_us = plan->publish_us = SIM_SECOND;
   plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
@@ -160,6 +162,7 @@ swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, Plan *plan)
                   .drowsy_us = 900,
                   .save_us = 2000,
                   .publish_us = 3000,
+                  .tell_us = 2000,
                   .patience_us = SIM_SECOND };
 }
 

@@ -25,7 +25,7 @@ test_what_was_saved_stands_in_the_published_file (void)
   scribe_constant (scribe, "input/a.tsp", "ay", input);
   scribe_best (scribe, "length", "x", best);
   scribe_set (scribe, "term", "1");
-  scribe_event (scribe, "crash", &two, "/0/1", "gone");
+  scribe_event (scribe, "crash", &two, "/0/1", 1500000, "gone");
   save_one (scribe, row_make ("/0/1", 12345, 1500000, 0.25));
   finish (place, scribe);
   scribe_free (scribe);
@@ -368,7 +368,7 @@ test_calls_and_publications_run_side_by_side (void)
       g_autofree char *path = g_strdup_printf ("/%d", i);
       save_one (scribe, row_make (path, i, 1, 0.001));
       scribe_best (scribe, "best", "x", best);
-      scribe_event (scribe, "steal", &node, path, NULL);
+      scribe_event (scribe, "steal", &node, path, 0, NULL);
       scribe_stats (scribe, &stats);
       if (i % 50 == 0)
         scribe_load (scribe, &node);

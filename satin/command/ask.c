@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See ask.h. */
+#include "ask.h"
+#include "command.h"
+
+#include "net/control.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_US (10 * 1000)
+/* A run that has just been started may not listen yet. */
+#define ASK_LIMIT_US (5 * G_USEC_PER_SEC)
+#define ASK_AGAIN_US (200 * 1000)
+/* After the last process is gone its `end` may still come to light. */
+#define GONE_US (500 * 1000)
+#define WITHIN_MAX_S 86400.0
+
+void
+ask_run_clear (AskRun *ask)
+{
+  folder_run_clear (&ask->run);
+  g_clear_pointer (&ask->path, g_free);
+}
+
+gboolean
+ask_find (const char *name, AskRun *ask)
+{
+  g_autoptr (GError) error = NULL;
+
+  ask->path = folder_find (name, &error);
+  if (ask->path != NULL && folder_read (ask->path, &ask->run, &error))
+    return TRUE;
+  command_say ("%s", error->message);
+  return FALSE;
+}
+
+static void
+say_why (const AskRun *ask, const char *what, const GError *error)
+{
+  int code;
+
+  if (folder_has_ended (ask->path, &code, NULL))
+    command_say ("run '%s' has ended before (exit code %d)", ask->run.name, code);
+  else if (!folder_is_live (ask->path))
+    command_say ("run '%s' does not live: its processes are gone", ask->run.name);
+  else
+    command_say ("%s '%s': %s", what, ask->run.name, error->message);
+}
+
+char *
+ask_node (const AskRun *ask, const char *request, const char *what)
+{
+  gint64 until_us = g_get_monotonic_time () + ASK_LIMIT_US;
+
+  for (;;)
+    {
+      g_autoptr (GError) error = NULL;
+      char *reply = control_ask (ask->path, request, &error);
+
+      if (reply != NULL)
+        return reply;
+      if (!folder_is_live (ask->path) || g_get_monotonic_time () > until_us)
+        {
+          say_why (ask, what, error);
+          return NULL;
+        }
+      g_usleep (ASK_AGAIN_US);
+    }
+}
+
+int
+ask_wait (const AskRun *ask, gint64 limit_us, char **sentence)
+{
+  gint64 until_us = g_get_monotonic_time () + limit_us, gone_us = 0;
+
+  while (limit_us == 0 || g_get_monotonic_time () < until_us)
+    {
+      int code;
+
+      if (folder_has_ended (ask->path, &code, sentence))
+        return code;
+      if (!g_file_test (ask->path, G_FILE_TEST_IS_DIR))
+        return -3;
+      if (folder_is_live (ask->path))
+        gone_us = 0;
+      else if (gone_us == 0)
+        gone_us = g_get_monotonic_time ();
+      else if (g_get_monotonic_time () - gone_us > GONE_US)
+        return -2;
+      g_usleep (LOOK_US);
+    }
+  return -1;
+}
+
+gboolean
+ask_stay (const AskRun *ask)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (folder_stay (ask->path, &error))
+    return TRUE;
+  command_say ("%s", error->message);
+  return FALSE;
+}
+
+/* Nobody else cleans up after a launcher that is gone; the nodes need a moment to go. */
+void
+ask_leave (const AskRun *ask)
+{
+  gint64 until_us = g_get_monotonic_time () + ASK_LIMIT_US;
+  int code;
+
+  folder_stay_no_more (ask->path);
+  if (!folder_has_ended (ask->path, &code, NULL) || code == COMMAND_JOB)
+    return;
+  while (folder_is_live (ask->path) && g_get_monotonic_time () < until_us)
+    g_usleep (LOOK_US);
+  if (!folder_is_live (ask->path))
+    (void)folder_leave (ask->path, NULL);
+}
+
+gboolean
+ask_read_within (const char *verb, const char *text, double *within_s)
+{
+  char *end;
+
+  *within_s = -1;
+  if (text == NULL)
+    return TRUE;
+  *within_s = g_ascii_strtod (text, &end);
+  if (end != text && *end == '\0' && *within_s >= 0 && *within_s <= WITHIN_MAX_S)
+    return TRUE;
+  command_usage (verb, "--within takes seconds from 0 to %g, not '%s'", WITHIN_MAX_S, text);
+  return FALSE;
+}
+
+char *
+ask_request (const char *word, double within_s)
+{
+  char number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (within_s < 0)
+    return g_strdup (word);
+  return g_strdup_printf ("%s %s", word, g_ascii_formatd (number, sizeof number, "%.6f", within_s));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the verbs that speak to a run share: finding it, asking its nodes, waiting for its end. They
+ * need no launcher, which may be gone. Blocking calls, one thread. */
+#pragma once
+
+#include "net/folder.h"
+
+/* A run that was named on the command line. */
+typedef struct
+{
+  FolderRun run;
+  char *path;
+} AskRun;
+
+void ask_run_clear (AskRun *ask);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AskRun, ask_run_clear)
+
+/* FALSE: there is no such run; said on stderr. */
+gboolean ask_find (const char *name, AskRun *ask);
+/* The reply of some node to `request`; a run that has just been started is given a little time.
+ * NULL: said on stderr, beginning with `what` ("cannot suspend"). (transfer full) */
+char *ask_node (const AskRun *ask, const char *request, const char *what);
+/* Waits until the run has ended: its exit code, and the sentence it left (out, optional, nullable,
+ * transfer full). -1: not before `limit_us`; -2: its processes are gone and left no word; -3: the
+ * folder is gone. limit_us 0: no limit. Call ask_stay before, so that the folder stays. */
+int ask_wait (const AskRun *ask, gint64 limit_us, char **sentence);
+/* The folder is to stay until this process has read the end from it. */
+gboolean ask_stay (const AskRun *ask);
+/* This process has read it; removes the folder when nobody else does. */
+void ask_leave (const AskRun *ask);
+/* `--within S`; an unset text is the default, -1. FALSE: said on stderr. */
+gboolean ask_read_within (const char *verb, const char *text, double *within_s);
+/* A word, or a word and seconds. (transfer full) */
+char *ask_request (const char *word, double within_s);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `satin log`: what the nodes of a run have written to their logs. Blocking, one thread; logs may
+ * hold anything. */
+#include "ask.h"
+#include "command.h"
+#include "json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FOLLOW_US (200 * 1000)
+
+typedef struct
+{
+  const char *path;
+  GHashTable *shown; /* process -> bytes of its log that were shown */
+  gint64 last;       /* the process whose lines were shown last */
+  gint64 only;       /* 0: all */
+  gboolean titles;
+} Logs;
+
+/* The process of a node by its number in the run (`1.2`) or its own; 0: none. */
+static gint64
+find_process (const char *path, const char *node)
+{
+  g_autoptr (GArray) pids = folder_pids (path, "log");
+
+  for (guint i = 0; i < pids->len; i++)
+    {
+      gint64 pid = g_array_index (pids, gint64, i);
+      g_autofree char *number = g_strdup_printf ("%" G_GINT64_FORMAT, pid);
+      g_autofree char *file = folder_node_file (pid, "stats");
+      g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
+      g_autofree char *text
+          = bytes == NULL ? NULL
+                          : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+      g_autoptr (GVariant) stats = text == NULL ? NULL : json_read (text);
+      const char *id;
+
+      if (strcmp (number, node) == 0
+          || (stats != NULL && g_variant_is_of_type (stats, G_VARIANT_TYPE_VARDICT)
+              && g_variant_lookup (stats, "id", "&s", &id) && strcmp (id, node) == 0))
+        return pid;
+    }
+  return 0;
+}
+
+/* Whole lines only, unless the log will not grow any more. */
+static void
+show_process (Logs *logs, gint64 pid, gboolean all)
+{
+  g_autofree char *file = folder_node_file (pid, "log");
+  g_autoptr (GBytes) bytes = folder_bytes (logs->path, file, NULL);
+  gsize size = 0, from = GPOINTER_TO_SIZE (g_hash_table_lookup (logs->shown, (gpointer)pid));
+  const char *data = bytes == NULL ? NULL : g_bytes_get_data (bytes, &size);
+
+  while (!all && size > from && data[size - 1] != '\n')
+    size--;
+  if (size <= from)
+    return;
+  if (logs->titles && logs->last != pid)
+    printf ("%s==> node process %" G_GINT64_FORMAT " <==\n", logs->last == 0 ? "" : "\n", pid);
+  logs->last = pid;
+  fwrite (data + from, 1, size - from, stdout);
+  if (data[size - 1] != '\n')
+    putchar ('\n');
+  fflush (stdout);
+  g_hash_table_insert (logs->shown, (gpointer)pid, GSIZE_TO_POINTER (size));
+}
+
+static void
+show_all (Logs *logs, gboolean all)
+{
+  g_autoptr (GArray) pids = folder_pids (logs->path, "log");
+
+  for (guint i = 0; i < pids->len; i++)
+    if (logs->only == 0 || g_array_index (pids, gint64, i) == logs->only)
+      show_process (logs, g_array_index (pids, gint64, i), all);
+}
+
+static void
+follow (Logs *logs)
+{
+  int code;
+
+  while (folder_is_live (logs->path) && !folder_has_ended (logs->path, &code, NULL))
+    {
+      g_usleep (FOLLOW_US);
+      show_all (logs, FALSE);
+    }
+}
+
+int
+command_log (int argc, char **argv)
+{
+  gboolean follows = FALSE;
+  const GOptionEntry entries[] = { { "follow", 'f', 0, G_OPTION_ARG_NONE, &follows,
+                                     "Show what comes, until the run has ended", NULL },
+                                   { NULL, 0, 0, 0, NULL, NULL, NULL } };
+  g_autoptr (GOptionContext) context = g_option_context_new ("RUN [NODE]");
+  g_auto (GStrv) words = NULL;
+  g_auto (AskRun) ask = { 0 };
+
+  g_option_context_set_summary (context,
+                                "Shows the logs of RUN's nodes on this machine, or of one:\n"
+                                "NODE is its number in the run or that of its process.");
+  g_option_context_add_main_entries (context, entries, NULL);
+  if (!command_parse_words (context, "log", argc, argv, &words))
+    return COMMAND_USAGE;
+  if (words[0] == NULL || (words[1] != NULL && words[2] != NULL))
+    return command_usage ("log ", "say one run, and at most one node: `satin log RUN [NODE]`");
+  if (!ask_find (words[0], &ask))
+    return COMMAND_ERROR;
+  Logs logs = { .path = ask.path, .titles = words[1] == NULL };
+  if (words[1] != NULL && (logs.only = find_process (ask.path, words[1])) == 0)
+    {
+      command_say ("run '%s' has no log of a node '%s' on this machine", words[0], words[1]);
+      return COMMAND_ERROR;
+    }
+  if (follows && !ask_stay (&ask))
+    return COMMAND_ERROR;
+  logs.shown = g_hash_table_new (g_direct_hash, g_direct_equal);
+  show_all (&logs, !follows);
+  if (follows)
+    {
+      follow (&logs);
+      show_all (&logs, TRUE);
+      ask_leave (&ask);
+    }
+  g_hash_table_unref (logs.shown);
+  return COMMAND_DONE;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `satin wait`: blocks until a run ends, with its exit code. Its answer is shown once: by the
+ * launcher while that lives, else here. Blocking, one thread. */
+#include "ask.h"
+#include "command.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* FALSE: cannot be written. */
+static gboolean
+show (const char *path, const char *file, int fd)
+{
+  g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
+  gsize size = 0, done = 0;
+  const char *data = bytes == NULL ? NULL : g_bytes_get_data (bytes, &size);
+
+  while (done < size)
+    {
+      ssize_t n = write (fd, data + done, size - done);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        return FALSE;
+      done += (gsize)n;
+    }
+  return TRUE;
+}
+
+/* Several may wait, and the launcher may be about to show it: the first to say so does. */
+static int
+show_once (const AskRun *ask, int code, const char *sentence)
+{
+  if (folder_pid_is_live (ask->run.launcher_pid) || !folder_claim (ask->path, "shown"))
+    return code;
+  show (ask->path, "answer.err", STDERR_FILENO);
+  if (sentence != NULL)
+    command_say ("%s", sentence);
+  if (show (ask->path, "answer", STDOUT_FILENO))
+    return code;
+  command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
+  return COMMAND_ERROR;
+}
+
+int
+command_wait (int argc, char **argv)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
+  g_autofree char *name = NULL, *sentence = NULL;
+  g_auto (AskRun) ask = { 0 };
+  int code;
+
+  g_option_context_set_summary (context,
+                                "Waits until RUN has ended. The exit code is that of the run; the\n"
+                                "answer is printed when no launcher is left to print it.");
+  if (!command_parse_one (context, "wait", argc, argv, &name))
+    return COMMAND_USAGE;
+  if (name == NULL)
+    return command_usage ("wait ", "say one run: `satin wait RUN`");
+  if (!ask_find (name, &ask) || !ask_stay (&ask))
+    return COMMAND_ERROR;
+  code = ask_wait (&ask, 0, &sentence);
+  if (code >= 0)
+    code = show_once (&ask, code, sentence);
+  else
+    {
+      command_say (code == -2 ? "all nodes of '%s' are gone before the run had ended"
+                              : "run '%s' is gone and left no word",
+                   ask.run.name);
+      code = COMMAND_ERROR;
+    }
+  ask_leave (&ask);
+  return code;
+}

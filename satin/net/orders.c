@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See orders.h. A request is a word, and for some a number of seconds after it. */
+#include "orders.h"
+
+#include <string.h>
+
+/* Longer than anybody waits. */
+#define PATIENCE_MAX_S 86400.0
+
+/* `suspend` alone, or `suspend 2.5`: then *patience_us is at least 1. */
+static gboolean
+reads (const char *request, const char *word, guint64 *patience_us)
+{
+  gsize length = strlen (word);
+  char *end;
+  *patience_us = 0;
+  if (strncmp (request, word, length) != 0)
+    return FALSE;
+  if (request[length] == '\0')
+    return TRUE;
+  double seconds = g_ascii_strtod (request + length, &end);
+  if (request[length] != ' ' || *end != '\0' || !(seconds >= 0 && seconds <= PATIENCE_MAX_S))
+    return FALSE;
+  *patience_us = (guint64)(seconds * G_USEC_PER_SEC) + 1;
+  return TRUE;
+}
+
+static char *
+saved (Driver *driver)
+{
+  return g_strdup_printf (
+      "{\"rounds\":%" G_GUINT64_FORMAT ",\"failed\":%s,\"generation\":%" G_GUINT64_FORMAT "}",
+      driver->saved_rounds, driver->save_failed ? "true" : "false", driver->generation);
+}
+
+char *
+orders_answer (Driver *driver, const char *request, NodeEvent *event, gboolean *has_event)
+{
+  guint64 patience_us = 0;
+  *has_event = TRUE;
+  *event = (NodeEvent){ 0 };
+  if (reads (request, "suspend", &patience_us))
+    event->kind = NODE_EVENT_SUSPEND;
+  else if (strcmp (request, "cancel") == 0)
+    event->kind = NODE_EVENT_CANCEL;
+  else if (reads (request, "save", &patience_us) && driver->config.checkpoint == NULL)
+    {
+      *has_event = FALSE;
+      return g_strdup ("{\"error\":\"the run has no checkpoint\"}");
+    }
+  else if (reads (request, "save", &patience_us))
+    event->kind = NODE_EVENT_SAVE;
+  else
+    *has_event = FALSE;
+  event->number = patience_us;
+  if (*has_event && event->kind != NODE_EVENT_SAVE)
+    return g_strdup ("{\"ok\":true}");
+  if (*has_event || strcmp (request, "saved") == 0)
+    return saved (driver);
+  if (strcmp (request, "status") == 0)
+    return report_status (driver);
+  return g_strdup ("{\"error\":\"unknown request\"}");
+}

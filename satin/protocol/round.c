@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See round.h. */
+#include "core.h"
+
+static void
+scan_all (Node *node)
+{
+  Round *round = &node->round;
+
+  round->number++;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    ((Member *)node->roster.members->pdata[i])->scanned = FALSE;
+  link_broadcast (node, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
+  round->heard = TRUE;
+  round->owed = round->number;
+  round->owed_scan = saves_scan (node);
+}
+
+static void
+begin (Node *node, guint64 patience_us)
+{
+  Round *round = &node->round;
+
+  if (node->stop.halting || node->stop.finished)
+    return; /* the end publishes everything */
+  if (round->publishing)
+    {
+      round->again = TRUE;
+      return;
+    }
+  round->open = TRUE;
+  round->second = FALSE;
+  round->until_us = node->now_us + patience_us;
+  scan_all (node);
+}
+
+void
+round_ask (Node *node, guint64 patience_us)
+{
+  NodeId coordinator;
+  guint64 patience = patience_us > 0 ? patience_us : ROUND_PATIENCE_US;
+
+  if (!node->config.checkpoint)
+    return;
+  if (node->saves.here)
+    {
+      begin (node, patience);
+      return;
+    }
+  node->round.asked_us = patience;
+  if (saves_coordinator (node, &coordinator))
+    (void)link_send_to (node, &coordinator,
+                        &(Message){ .kind = MESSAGE_PUBLISH, .number = patience });
+}
+
+void
+round_on_publish (Node *node, const Message *m)
+{
+  if (node->saves.here)
+    begin (node, CLAMP (m->number, 1, ROUND_PATIENCE_MAX_US));
+}
+
+void
+round_on_scan (Node *node, Link *link, const Message *m)
+{
+  NodeId coordinator;
+
+  if (!saves_coordinator (node, &coordinator) || !node_id_equal (&coordinator, &link->remote))
+    return;
+  node->round.heard = TRUE;
+  node->round.owed = m->number;
+  node->round.owed_scan = saves_scan (node);
+}
+
+void
+round_on_served (Node *node, guint64 scan)
+{
+  Round *round = &node->round;
+  NodeId coordinator;
+
+  if (round->owed == 0 || scan < round->owed_scan || !saves_coordinator (node, &coordinator))
+    return;
+  if (node_id_equal (&coordinator, &node->self))
+    roster_find (node, &node->self)->scanned = round->owed == round->number;
+  else
+    (void)link_send_to (node, &coordinator,
+                        &(Message){ .kind = MESSAGE_SCANNED, .number = round->owed });
+  round->owed = 0;
+  round_go_on (node);
+}
+
+void
+round_on_scanned (Node *node, Link *link, const Message *m)
+{
+  if (m->number != node->round.number)
+    return;
+  roster_find (node, &link->remote)->scanned = TRUE;
+  round_go_on (node);
+}
+
+static gboolean
+all_scanned (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!member->dead && !member->scanned)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+void
+round_go_on (Node *node)
+{
+  Round *round = &node->round;
+
+  if (!round->open || round->publishing || !node->saves.opened || node->stop.halting
+      || node->stop.finished || !(all_scanned (node) || node->now_us >= round->until_us))
+    return;
+  if (!round->second && node->now_us < round->until_us)
+    {
+      round->second = TRUE;
+      scan_all (node);
+      return;
+    }
+  round->publishing = TRUE;
+  core_emit (node, NODE_EFFECT_PUBLISH);
+}
+
+static void
+tell (Node *node, guint64 generation, gboolean failed)
+{
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_SAVED);
+
+  effect->number = generation;
+  effect->failed = failed;
+}
+
+gboolean
+round_on_answer (Node *node, guint64 generation, gboolean failed)
+{
+  Round *round = &node->round;
+
+  if (!round->publishing)
+    return FALSE;
+  round->publishing = round->open = round->heard = FALSE;
+  if (round->again)
+    {
+      round->again = FALSE;
+      begin (node, ROUND_PATIENCE_US);
+      return TRUE;
+    }
+  link_broadcast (node,
+                  &(Message){ .kind = MESSAGE_PUBLISHED, .number = generation, .flag = failed });
+  tell (node, generation, failed);
+  return TRUE;
+}
+
+void
+round_on_published (Node *node, const Message *m)
+{
+  node->round.asked_us = 0;
+  node->round.heard = FALSE;
+  tell (node, m->number, m->flag);
+}
+
+void
+round_renew (Node *node)
+{
+  node->round.owed = 0;
+  node->round.heard = FALSE;
+  if (node->round.asked_us > 0)
+    round_ask (node, node->round.asked_us);
+  if (node->saves.here)
+    node->round.asked_us = 0;
+}
+
+void
+round_deposed (Node *node)
+{
+  if (node->round.open && node->round.asked_us == 0)
+    node->round.asked_us = ROUND_PATIENCE_US; /* whoever asked here waits still */
+  node->round.open = node->round.publishing = node->round.again = FALSE;
+}
+
+guint64
+round_due (Node *node)
+{
+  const Round *round = &node->round;
+
+  return round->open && !round->publishing && node->saves.opened && node->now_us < round->until_us
+             ? round->until_us
+             : CORE_NEVER;
+}

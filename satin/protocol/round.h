@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Saving now, because somebody asked: the coordinator has everybody scan, waits for them with some
+ * patience, publishes, and tells all. What is asked for while a round goes on begins it anew, so
+ * that its publication holds what was finished when it was asked. Results move meanwhile: from when
+ * a node has heard of the round it also saves what it returns, and a second scan finds what moved
+ * before. Driver's thread. */
+#pragma once
+
+#include "message.h"
+
+typedef struct Node Node;
+
+#define ROUND_PATIENCE_US (10 * G_USEC_PER_SEC)
+#define ROUND_PATIENCE_MAX_US (G_GUINT64_CONSTANT (86400) * G_USEC_PER_SEC)
+
+typedef struct
+{
+  guint64 asked_us; /* the patience of who asked here; 0: nobody waits */
+  /* where the round is led */
+  guint64 number;
+  gboolean open, second, publishing, again;
+  guint64 until_us;
+  /* everywhere */
+  gboolean heard;    /* what is returned is saved too */
+  guint64 owed;      /* the round whose scan is not over here; 0: none */
+  guint64 owed_scan; /* … and the number of that scan */
+} Round;
+
+/* NODE_EVENT_SAVE. patience_us 0: ROUND_PATIENCE_US. */
+void round_ask (Node *node, guint64 patience_us);
+void round_on_publish (Node *node, const Message *message);
+void round_on_scan (Node *node, Link *link, const Message *message);
+void round_on_scanned (Node *node, Link *link, const Message *message);
+void round_on_published (Node *node, const Message *message);
+/* The engine has served scan number `scan`. */
+void round_on_served (Node *node, guint64 scan);
+/* The scribe has published, or failed to. TRUE: this answers the round. */
+gboolean round_on_answer (Node *node, guint64 generation, gboolean failed);
+/* Another coordinator, or another link to it. */
+void round_renew (Node *node);
+/* Is everything there? */
+void round_go_on (Node *node);
+/* This node is not coordinator any more. */
+void round_deposed (Node *node);
+guint64 round_due (Node *node);

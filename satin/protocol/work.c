@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See work.h. */
+#include "core.h"
+
+/* A member that fell silent may have lived for so long after its last word. */
+#define WORK_SILENT_US G_USEC_PER_SEC
+
+void
+work_init (Work *work)
+{
+  work->seen = g_array_new (FALSE, FALSE, sizeof (NodeId));
+}
+
+void
+work_done (Work *work)
+{
+  g_array_unref (work->seen);
+}
+
+guint64
+work_risk_us (const WorkTold *told, guint64 now_us, guint32 seats)
+{
+  return told->told_us == 0 ? 0 : told->risk_us + (now_us - told->told_us) * seats;
+}
+
+static gboolean
+add_finished (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  const HeldJob *held = value;
+
+  if (held->finished)
+    *(guint64 *)data += held->risk_us;
+  return FALSE;
+}
+
+guint64
+work_unpublished_us (Node *node)
+{
+  const Work *work = &node->work;
+  guint64 risk_us = work->reported_us - work->published_us + work->unsent_us;
+
+  g_tree_foreach (node->held.by_number, add_finished, &risk_us);
+  return risk_us;
+}
+
+/* ---- telling ---- */
+
+typedef struct
+{
+  Node *node;
+  const NodeId *to;
+  GArray *numbers;
+} Telling;
+
+static gboolean
+add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  const HeldJob *held = value;
+  Telling *telling = data;
+  gboolean root = held->lender == LENDER_MAIN;
+
+  if (!root && !(held->lender == LENDER_NODE && node_id_equal (&held->node, telling->to)))
+    return FALSE;
+  guint64 item[WORK_ITEM]
+      = { root ? LOANS_ROOT : held->loan, held->risk_us, held->finished ? 0 : held->busy };
+  item[1] += item[2] * (telling->node->now_us - telling->node->work.self.told_us);
+  if (root) /* its rows are lost with the coordinator that has not published them */
+    item[1] += telling->node->work.reported_us - telling->node->work.published_us;
+  g_array_append_vals (telling->numbers, item, WORK_ITEM);
+  return FALSE;
+}
+
+static void
+tell (Node *node, const Member *member)
+{
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+  Telling telling = { node, &member->id, numbers };
+  const WorkTold *self = &node->work.self;
+  guint64 since_us = (node->now_us - self->told_us) * self->busy;
+
+  g_tree_foreach (node->held.by_number, add_item, &telling);
+  if (numbers->len == 0 && node->roster.members->len > WORK_ALL_MAX && !roster_is_master (node)
+      && member != roster_master (node))
+    return;
+  (void)link_send_to (node, &member->id,
+                      &(Message){ .kind = MESSAGE_WORK,
+                                  .work_us = self->work_us + since_us,
+                                  .risk_us = self->risk_us + since_us + work_unpublished_us (node),
+                                  .count = self->busy,
+                                  .numbers = numbers });
+}
+
+static void
+tell_all (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    tell (node, node->roster.members->pdata[i]);
+}
+
+static gboolean
+forget_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data G_GNUC_UNUSED)
+{
+  HeldJob *held = value;
+
+  if (!held->finished)
+    held->risk_us = held->busy = 0;
+  return FALSE;
+}
+
+void
+work_on_event (Node *node, const NodeEvent *event)
+{
+  node->work.self = (WorkTold){ .told_us = node->now_us,
+                                .work_us = event->work_us,
+                                .risk_us = event->risk_us,
+                                .busy = event->count };
+  g_tree_foreach (node->held.by_number, forget_item, NULL);
+  for (guint i = 0; event->progress != NULL && i < event->progress->len; i++)
+    {
+      const NodeProgress *progress = &g_array_index (event->progress, NodeProgress, i);
+      HeldJob *held = held_find (node, progress->held);
+      if (held == NULL || held->finished)
+        continue;
+      held->risk_us = progress->risk_us;
+      held->busy = progress->busy;
+    }
+  tell_all (node);
+}
+
+void
+work_on_message (Node *node, Link *link, const Message *m)
+{
+  Member *member = roster_find (node, &link->remote);
+
+  member->told = (WorkTold){ node->now_us, m->work_us, m->risk_us, m->count };
+  member->root = (WorkTold){ 0 };
+  for (guint i = 0; i + WORK_ITEM <= m->numbers->len; i += WORK_ITEM)
+    {
+      const guint64 *item = &g_array_index (m->numbers, guint64, i);
+      WorkTold told = { .told_us = node->now_us,
+                        .risk_us = item[1],
+                        .busy = (guint32)MIN (item[2], m->count) };
+      LoanEntry *entry = item[0] == LOANS_ROOT ? NULL : loans_find (node, item[0]);
+
+      if (item[0] == LOANS_ROOT)
+        member->root = told;
+      else if (entry != NULL && !entry->self && node_id_equal (&entry->node, &link->remote))
+        entry->told = told;
+    }
+}
+
+/* ---- on the way to the file ---- */
+
+void
+work_reported (Node *node, guint64 risk_us)
+{
+  node->work.reported_us += risk_us;
+}
+
+void
+work_not_sent (Node *node, guint64 risk_us)
+{
+  node->work.unsent_us += risk_us;
+}
+
+void
+work_renew (Node *node)
+{
+  Work *work = &node->work;
+
+  work->unsent_us += work->reported_us - work->published_us;
+  work->reported_us = work->published_us;
+}
+
+void
+work_published (Node *node, guint64 reported_us)
+{
+  Work *work = &node->work;
+  guint64 before_us = work->published_us;
+
+  work->published_us = MAX (before_us, MIN (reported_us, work->reported_us));
+  if (work->published_us > before_us && work->self.told_us != 0)
+    tell_all (node);
+}
+
+/* ---- losses ---- */
+
+/* Until when did it work? */
+static guint64
+last_seen_us (Node *node, const Member *member)
+{
+  return member->silent ? MIN (node->now_us, member->heard_us + WORK_SILENT_US) : node->now_us;
+}
+
+static void
+note_loss (Node *node, const NodeId *id, const char *path, guint64 lost_us, const char *cause)
+{
+  node->stats.lost_us += lost_us;
+  saves_event (node, &(Message){ .kind = MESSAGE_EVENT,
+                                 .text = "requeued",
+                                 .id = *id,
+                                 .path = path,
+                                 .work_us = lost_us,
+                                 .host = cause });
+}
+
+static const char *
+cause_of (const Member *member)
+{
+  return member->silent ? "its holder fell silent" : "its holder is gone";
+}
+
+void
+work_lost (Node *node, const Member *holder, const char *path, const WorkTold *told,
+           guint64 since_us)
+{
+  guint64 at_us = last_seen_us (node, holder);
+
+  if (told->told_us == 0) /* it had no time to tell: one seat, then */
+    note_loss (node, &holder->id, path, at_us > since_us ? at_us - since_us : 0, cause_of (holder));
+  else
+    note_loss (node, &holder->id, path, work_risk_us (told, MAX (at_us, told->told_us), told->busy),
+               cause_of (holder));
+}
+
+void
+work_lost_root (Node *node, const Member *member)
+{
+  guint64 at_us = MAX (last_seen_us (node, member), member->root.told_us);
+
+  if (member->root.told_us != 0)
+    note_loss (node, &member->id, "", work_risk_us (&member->root, at_us, member->root.busy),
+               cause_of (member));
+}
+
+void
+work_dropped (Node *node, const HeldJob *held)
+{
+  WorkTold told = { .told_us = MAX (node->work.self.told_us, 1),
+                    .risk_us = held->risk_us,
+                    .busy = held->finished ? 0 : held->busy };
+
+  note_loss (node, &node->self, held->job->path, work_risk_us (&told, node->now_us, told.busy),
+             "dropped, since its lender is gone");
+}
+
+void
+work_salvaged (Node *node, guint64 work_us)
+{
+  node->stats.salvaged_us += work_us;
+}
+
+/* ---- lives of the run ---- */
+
+void
+work_joined (Node *node, const NodeId *id)
+{
+  if (work_is_earlier (node, id))
+    g_array_append_val (node->work.seen, *id);
+}
+
+void
+work_departed (Node *node, const Member *member)
+{
+  guint64 at_us = MAX (last_seen_us (node, member), member->told.told_us);
+
+  if (roster_is_master (node) && member->told.told_us != 0)
+    node->stats.departed_us
+        += member->told.work_us + (at_us - member->told.told_us) * member->told.busy;
+}
+
+gboolean
+work_is_earlier (Node *node, const NodeId *computed_by)
+{
+  for (guint i = 0; i < node->work.seen->len; i++)
+    if (node_id_equal (&g_array_index (node->work.seen, NodeId, i), computed_by))
+      return FALSE;
+  return TRUE;
+}
+
+void
+work_restored (Node *node, HeldJob *held)
+{
+  if (held->earlier)
+    node->stats.restored_us += held->work_us;
+  held->earlier = FALSE;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What has been done where and what of it would have to be done again if it were lost now. Each
+ * node tells the others now and then, so that everybody can say what is at risk, and a lender what
+ * a holder took with it when it left. What a departure costs goes to the coordinator as a row of
+ * the ledger, and into the statistics. Driver's thread. */
+#pragma once
+
+#include "message.h"
+#include "node.h"
+
+typedef struct Member Member;
+typedef struct HeldJob HeldJob;
+
+#define WORK_ALL_MAX 64 /* with more members only the master, and lenders, are told */
+#define WORK_ITEM 3     /* numbers in a message for each loan: loan, risk_us, busy */
+
+/* As last told: computing time spent, of it at risk, and how many seats were at work. */
+typedef struct
+{
+  guint64 told_us; /* 0: never */
+  guint64 work_us, risk_us;
+  guint32 busy;
+} WorkTold;
+
+typedef struct
+{
+  WorkTold self;        /* the engine's, as the driver told it */
+  guint64 reported_us;  /* rows that went to the coordinator stand for so much … */
+  guint64 published_us; /* … and so much of it is published */
+  guint64 unsent_us;    /* rows that could not go, or went to another coordinator */
+  GArray *seen;         /* of NodeId: everybody who ever was a member, as far as is known here */
+} Work;
+
+void work_init (Work *work);
+void work_done (Work *work);
+/* The driver tells what the engine did (NODE_EVENT_WORK). */
+void work_on_event (Node *node, const NodeEvent *event);
+void work_on_message (Node *node, Link *link, const Message *message);
+/* At risk in this node, besides what its engine says. */
+guint64 work_unpublished_us (Node *node);
+/* At risk now, going by what was told and a clock that ran on for `seats` since. */
+guint64 work_risk_us (const WorkTold *told, guint64 now_us, guint32 seats);
+
+/* Rows for so much work are on their way; went to nobody; the coordinator is another. */
+void work_reported (Node *node, guint64 risk_us);
+void work_not_sent (Node *node, guint64 risk_us);
+void work_renew (Node *node);
+void work_published (Node *node, guint64 reported_us);
+
+/* A slot came back because its holder left: `told` by that holder, `since_us`: when it got it. */
+void work_lost (Node *node, const Member *holder, const char *path, const WorkTold *told,
+                guint64 since_us);
+/* A master left while main's root ran there; this node goes on. */
+void work_lost_root (Node *node, const Member *member);
+/* An orphan is dropped (naive). */
+void work_dropped (Node *node, const HeldJob *held);
+void work_joined (Node *node, const NodeId *id);
+void work_departed (Node *node, const Member *member);
+/* Is this row of an earlier life of the run? */
+gboolean work_is_earlier (Node *node, const NodeId *computed_by);
+/* A row of the checkpoint is put to use. */
+void work_restored (Node *node, HeldJob *held);
+/* A result was adopted instead of being computed again. */
+void work_salvaged (Node *node, guint64 work_us);

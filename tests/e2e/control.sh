@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What people say to a run that goes on: save, wait, log, cancel; a batch system's warning; how long a suspend waits.
+. "$(dirname "$0")/lib.sh"
+file=$work/c.satin
+
+# Leaves that sleep 20 ms: long enough on any machine, and nothing for it to do.
+naps=("$SATIN_BIN/sleep" 20 --depth 10)
+# One leaf that outlasts everything.
+nap=("$SATIN_BIN/sleep" $((600 * 1000)) --depth 0)
+events () { sqlite3 "$file" "SELECT count (*) FROM event WHERE kind = '$1'" 2>/dev/null || echo 0; }
+saved_work () { sqlite3 "$file" 'SELECT total (work_s) >= 0.1 FROM result' 2>/dev/null; }
+risk_is_told () { "$satin" status "$1" --json | grep -q '"at_risk_s":[0-9]*\.[0-9]*[1-9]'; }
+
+begin "$satin" run -n 2 -w 1 --name ctl --checkpoint "$file" --interval 600 -- "${naps[@]}"
+ok "two nodes are up" wait_for $((10 * slow)) up ctl 2
+ok "work is at risk, and said to be" wait_for $((10 * slow)) risk_is_told ctl
+wait_for 5 false
+try "$satin" save ctl
+is "satin save returns" "$code" 0
+ok "with the generation" grep -q "is saved in .* (generation [0-9]" <<<"$words"
+ok "what was finished is published although no interval had passed" has_rows "$file"
+is "with what it cost" "$(saved_work)" 1
+ok "the file is sound" integrity "$file"
+is "joins are in the ledger" "$(events joined)" 2
+is "so is the election" "$(events elected)" 1
+ok "and the publications" [ "$(events published)" -ge 1 ]
+try "$satin" log ctl
+ok "satin log shows what the nodes wrote" grep -q "this node is master" <<<"$answer"
+id=$(nodes_of ctl | awk '!/"master"/ { print $1; exit }')
+try "$satin" log ctl "$id"
+ok "of one node, too" grep -q "joined as node" <<<"$answer"
+ok "only of that one" [ "$(grep -c "this node is master" <<<"$answer")" = 0 ]
+try "$satin" log ctl 9.9
+is "a node that is not there has no log" "$code" 1
+"$satin" log ctl --follow >"$work/followed" 2>&1 &
+follower=$!
+"$satin" wait ctl >"$work/waited" 2>&1 &
+waiter=$!
+stays () { [ "$(find "$runs/ctl" -name '*.stays' | wc -l)" -ge "$1" ]; }
+ok "two others read the folder" wait_for $((10 * slow)) stays 2
+kill -USR1 "$begun"
+ended
+is "SIGUSR1 to the launcher suspends" "$code" 75
+wait $waiter
+is "satin wait gives the run's exit code" "$?" 75
+wait_for 5 gone $follower
+ok "satin log --follow ends with the run" gone $follower
+ok "it has followed" grep -q "joined as node" "$work/followed"
+ok "the last of them removes the folder" wait_for 5 [ ! -e "$runs/ctl" ]
+
+chmod a-w "$file"
+before=$(sha256sum "$file")
+try "$satin" resume "$file" --checkpoint "$file"
+is "a resume does not write over another file" "$code" 4
+begin "$satin" resume "$file" --checkpoint "$work/d.satin" -n 3 -w 1 --name ctl --interval 600
+ok "a read-only file is gone on from at another place" wait_for $((10 * slow)) up ctl 3
+launcher=$begun
+kill -9 "$launcher"
+wait "$launcher" 2>/dev/null
+try "$satin" wait ctl
+is "satin wait shows the answer that a dead launcher cannot" "$answer" "leaves 1024"
+is "with exit code 0" "$code" 0
+is "the first file is as it was" "$(sha256sum "$file")" "$before"
+is "the other one has the end" "$(sqlite3 "$work/d.satin" 'SELECT state FROM progress')" finished
+ok "nothing stays" wait_for 5 [ ! -e "$runs/ctl" ]
+
+begin "$satin" run -n 2 -w 1 --name long --checkpoint "$work/long.satin" -- "${nap[@]}"
+ok "a run with one endless leaf is up" wait_for $((10 * slow)) up long 2
+begin_s=$SECONDS
+try "$satin" suspend long --within 0.5
+is "suspend --within does not wait for the leaf" "$code" 0
+ok "and is quick" [ $((SECONDS - begin_s)) -le $((5 * slow)) ]
+ended
+is "the run exits with 75" "$code" 75
+
+begin "$satin" run -n 2 -w 1 --name gone --checkpoint "$work/gone.satin" -- "${naps[@]}"
+ok "another run is up" wait_for $((10 * slow)) up gone 2
+ok "with a checkpoint" wait_for $((10 * slow)) [ -e "$work/gone.satin" ]
+try "$satin" cancel gone
+is "satin cancel ends it" "$code" 0
+ended
+is "its exit code is 7" "$code" 7
+is "it has no answer" "$answer" ""
+is "and says why, once" "$(grep -c cancelled <<<"$words")" 1
+ok "the checkpoint stays" integrity "$work/gone.satin"
+
+begin "$SATIN_BIN/sleep" 20 --depth 10 --workers 2 --checkpoint "$work/solo.satin" --interval 600
+ok "a program alone runs" wait_for $((10 * slow)) [ -e "$work/solo.satin" ]
+kill -USR1 "$begun"
+ended
+is "SIGUSR1 suspends it" "$code" 75
+try "$satin" cancel nosuchrun
+is "there is nothing to cancel" "$code" 1
+try "$satin" suspend a b
+is "one run at a time" "$code" 2
+try "$satin" suspend a --within soon
+is "seconds are numbers" "$code" 2
+finish
