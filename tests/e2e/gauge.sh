@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What the gauge said against what a kill cost: kill -9 of everything at random moments, TIMES times, just after asking
+# what is at risk. The gauge is never below what the resumed run had to do again, and in nine of ten cases at most
+# that + workers x (interval + time to write + longest leaf). Not part of `make check`; a few times of it are.
+. "$(dirname "$0")/lib.sh"
+times=${1:-5}
+seed=${SEED:-$(date +%s)}
+RANDOM=$((seed % 32768))
+naps=$SATIN_BIN/../tests/e2e/naps
+ms=20 depth=8 leaves=256 nodes=3 interval=0.5
+export NAPS_LOG=$work/leaves
+over=0 worst=0
+done_so_far () { stat -c %s "$NAPS_LOG" 2>/dev/null || echo 0; }
+at_risk_ms () { sed -n 's/.*"at_risk_s":\([0-9.]*\),"nodes".*/\1/p' | awk '{ printf "%d", $1 * 1000 }'; }
+
+for ((i = 1; i <= times; i++)); do
+  name=g$i file=$work/g$i.satin
+  rm -f "$NAPS_LOG"
+  begin "$satin" run -n $nodes -w 1 --name $name --checkpoint "$file" --interval $interval -- "$naps" $ms $depth
+  wait_for $((10 * slow)) up $name $nodes
+  # Published once, there is something to resume from.
+  wait_for $((10 * slow)) [ -e "$file" ]
+  victims=$(our_nodes)
+  sleep "$((RANDOM % 2)).$((RANDOM % 10))$((RANDOM % 10))"
+  asked=$(date +%s%N)
+  "$satin" status $name --json >"$work/status" 2>/dev/null
+  # shellcheck disable=SC2086
+  kill -9 $victims
+  killed=$(date +%s%N)
+  ended
+  [ "$code" = 0 ] && { echo "# $i: it was over before"; rm -rf "$file" "${runs:?}"/*; continue; }
+  first=$(done_so_far)
+  said=$(at_risk_ms <"$work/status")
+  try "$satin" resume "$file" -n $nodes -w 1
+  [ "$answer" = $leaves ] || ok "$i: the answer is right" false
+  redone=$((($(done_so_far) - leaves) * ms))
+  # Between question and kill the clock ran on.
+  slack=$(((killed - asked) / 1000000 * nodes))
+  bound=$((redone + nodes * (500 + 100 + ms) + slack))
+  ok "$i: at risk $said ms (+ $slack), done again $redone ms after $((first * ms)) ms, bound $bound ms" \
+    [ $((said + slack)) -ge $redone ]
+  [ "$said" -gt $bound ] && over=$((over + 1))
+  [ $((said - redone)) -gt $worst ] && worst=$((said - redone))
+  rm -rf "$file" "${runs:?}"/*
+done
+echo "# seed $seed: $over of $times above the bound; at most $worst ms more said than done again"
+ok "in nine of ten the gauge is not above the bound" [ $((over * 10)) -le "$times" ]
+finish

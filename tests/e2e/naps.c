@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A tree whose leaves sleep and then add one byte to the file NAPS_LOG, which breaks the first law on
+ * purpose: so a test knows from outside how many leaves were ever computed. NAPS MS DEPTH. */
+#include <satin.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+static void
+count_leaf (void)
+{
+  const char *name = getenv ("NAPS_LOG");
+  int fd = name == NULL ? -1 : open (name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+
+  if (fd < 0)
+    return;
+  if (write (fd, ".", 1) != 1)
+    abort ();
+  close (fd);
+}
+
+SATIN_JOB (naps, int64_t, (int32_t, depth), (int32_t, ms))
+{
+  int64_t left = 0, right = 0;
+
+  if (depth == 0)
+    {
+      struct timespec rest = { ms / 1000, ms % 1000 * 1000000L };
+
+      while (nanosleep (&rest, &rest) != 0 && errno == EINTR)
+        continue;
+      count_leaf ();
+      return 1;
+    }
+  satin_spawn (naps, &left, depth - 1, ms);
+  satin_spawn (naps, &right, depth - 1, ms);
+  satin_sync ();
+  return left + right;
+}
+
+static int
+naps_main (SatinRun *run, int argc, char **argv)
+{
+  int64_t leaves;
+
+  if (argc != 3)
+    return 2;
+  if (!satin_root (run, naps, &leaves, atoi (argv[2]), atoi (argv[1])))
+    return satin_stopped (run);
+  printf ("%d\n", (int)leaves);
+  return 0;
+}
+
+SATIN_APP ("naps", "MS DEPTH", naps_main, &naps_job)
