@@ -26,7 +26,7 @@ for ((i = 1; i <= times; i++)); do
   asked=$(date +%s%N)
   "$satin" status $name --json >"$work/status" 2>/dev/null
   # shellcheck disable=SC2086
-  kill -9 $victims
+  kill -9 $victims 2>/dev/null
   killed=$(date +%s%N)
   ended
   [ "$code" = 0 ] && { echo "# $i: it was over before"; rm -rf "$file" "${runs:?}"/*; continue; }

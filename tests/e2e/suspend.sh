@@ -37,6 +37,21 @@ try "$satin" resume "$file" -n 1
 is "one node finishes" "$answer" "$heavy_answer"
 is "with 0" "$code" 0
 
+# What was finished is not done again: 2^10 - 1 jobs, run in two parts.
+executed () { sed -n 's/.*"jobs": \([0-9]*\),.*/\1/p' "$1"; }
+begin "$satin" run -n 3 -w 1 --name parts --checkpoint "$work/parts.satin" --stats "$work/part1" -- \
+  "$SATIN_BIN/sleep" 10 --depth 9
+ok "three nodes are up" wait_for $((10 * slow)) up parts 3
+wait_for 1 false
+try "$satin" suspend parts
+ended
+is "the first part is suspended" "$code" 75
+try "$satin" resume "$work/parts.satin" -n 2 -w 1 --stats "$work/part2"
+is "the second part ends" "$answer" "leaves 512"
+sum=$(($(executed "$work/part1") + $(executed "$work/part2")))
+ok "both together executed $sum jobs of 1023, at most 1.01 as many" [ $sum -le 1033 ]
+ok "the second part has not done all of it" [ "$(executed "$work/part2")" -lt 1000 ]
+
 begin "$satin" run -n 2 --name free -- "${heavy[@]}"
 ok "a run without checkpoint is up" wait_for $((10 * slow)) up free 2
 try "$satin" suspend free
