@@ -3,6 +3,8 @@
  * started is refused here, in one sentence. One thread; starts nothing. */
 #include "arguments.h"
 
+#include "net/options.h"
+
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <math.h>
@@ -21,6 +23,7 @@ arguments_clear (Arguments *options)
   g_free (options->checkpoint);
   g_free (options->name);
   g_free (options->stats);
+  g_free (options->trace);
   g_strfreev (options->words);
   g_strfreev (options->program);
   memset (options, 0, sizeof *options);
@@ -29,7 +32,7 @@ arguments_clear (Arguments *options)
 /* What g_option hands over: texts, because its own number reading says too little when it fails. */
 typedef struct
 {
-  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect;
+  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *trace, *stack;
   gboolean tcp, live;
 } Texts;
 
@@ -43,6 +46,8 @@ texts_clear (Texts *texts)
   g_free (texts->name);
   g_free (texts->stats);
   g_free (texts->protect);
+  g_free (texts->trace);
+  g_free (texts->stack);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Texts, texts_clear)
 
@@ -64,6 +69,10 @@ make_context (Texts *texts, const char *parameters, const char *summary)
       "PLAN" },
     { "stats", 0, 0, G_OPTION_ARG_FILENAME, &texts->stats,
       "Write figures there at the end, as JSON", "FILE" },
+    { "trace", 0, 0, G_OPTION_ARG_FILENAME, &texts->trace,
+      "Write what each worker does and when, for https://ui.perfetto.dev", "FILE" },
+    { "stack", 0, 0, G_OPTION_ARG_STRING, &texts->stack,
+      "C stack of each worker, like 64M or 4G (1G)", "SIZE" },
     { "tcp", 0, 0, G_OPTION_ARG_NONE, &texts->tcp, "Talk over loopback TCP, not Unix sockets",
       NULL },
     { "live", 0, 0, G_OPTION_ARG_NONE, &texts->live,
@@ -130,6 +139,13 @@ check_texts (const Texts *texts, Arguments *options, const char *verb)
     return command_usage (verb, "--checkpoint needs a file"), FALSE;
   if (texts->stats != NULL && texts->stats[0] == '\0')
     return command_usage (verb, "--stats needs a file"), FALSE;
+  if (texts->trace != NULL && texts->trace[0] == '\0')
+    return command_usage (verb, "--trace needs a file"), FALSE;
+  if (texts->stack != NULL && !options_read_stack (texts->stack, &options->stack))
+    return command_usage (verb,
+                          "--stack takes bytes from 128K on, such as 512K, 64M or 4G, not '%s'",
+                          texts->stack),
+           FALSE;
   return TRUE;
 }
 
@@ -237,6 +253,7 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   options->live = texts.live;
   options->checkpoint = g_steal_pointer (&texts.checkpoint);
   options->stats = texts.stats == NULL ? NULL : g_canonicalize_filename (texts.stats, NULL);
+  options->trace = texts.trace == NULL ? NULL : g_canonicalize_filename (texts.trace, NULL);
   options->name = g_steal_pointer (&texts.name);
   return TRUE;
 }
@@ -282,6 +299,13 @@ arguments_place_is_writable (const char *what, const char *file)
   close (fd);
   g_unlink (trial);
   return TRUE;
+}
+
+gboolean
+arguments_files_are_writable (const Arguments *options)
+{
+  return (options->stats == NULL || arguments_place_is_writable ("stats file", options->stats))
+         && (options->trace == NULL || arguments_place_is_writable ("trace file", options->trace));
 }
 
 int

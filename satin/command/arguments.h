@@ -15,6 +15,8 @@ typedef struct
   char *checkpoint; /* (nullable) as it was said */
   char *name;       /* (nullable) */
   char *stats;      /* (nullable) absolute path */
+  char *trace;      /* (nullable) absolute path */
+  guint64 stack;    /* 0: not said */
   char **words;     /* what stood before `--` besides options, NULL-terminated */
   char **program;   /* (nullable) PROGRAM and its arguments after `--` */
 } Arguments;
@@ -31,6 +33,8 @@ char *arguments_target (const char *text);
 /* The absolute path of PROGRAM, searched in PATH when it has no slash. NULL: said on stderr.
  * (transfer full) */
 char *arguments_program (const char *word);
+/* Whether the files of --stats and --trace, if any, can be made. FALSE: said on stderr. */
+gboolean arguments_files_are_writable (const Arguments *options);
 /* Whether files can be made in the folder of the plain path `file`; makes one and removes it.
  * `what` names it. */
 gboolean arguments_place_is_writable (const char *what, const char *file);

@@ -87,6 +87,9 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, cons
     run->workers = arguments_workers (MAX (1, run->nodes));
   run->nodes = MAX (1, run->nodes);
   run->tcp = run->tcp || options->tcp;
+  run->trace = g_strdup (options->trace);
+  if (options->stack > 0)
+    run->stack = options->stack;
 }
 
 /* The run goes on with a copy at another place; the file that it goes on from stays as it is, and
@@ -156,7 +159,7 @@ command_resume (int argc, char **argv)
     return code;
   if (!arguments_place_is_writable ("checkpoint", target))
     return COMMAND_STORE;
-  if (options.stats != NULL && !arguments_place_is_writable ("stats file", options.stats))
+  if (!arguments_files_are_writable (&options))
     return COMMAND_ERROR;
   fill_run (&run, &options, &restore, target);
   wish = (LaunchWish){ .stats = options.stats,

@@ -34,7 +34,7 @@ command_run (int argc, char **argv)
       if (run.checkpoint == NULL || !arguments_place_is_writable ("checkpoint", run.checkpoint))
         return COMMAND_STORE;
     }
-  if (options.stats != NULL && !arguments_place_is_writable ("stats file", options.stats))
+  if (!arguments_files_are_writable (&options))
     return COMMAND_ERROR;
   run.argv = g_strdupv (options.program + 1);
   run.folder = g_get_current_dir ();
@@ -44,6 +44,8 @@ command_run (int argc, char **argv)
   run.workers = options.workers > 0 ? options.workers : arguments_workers (run.nodes);
   run.tcp = options.tcp;
   run.naive = options.naive;
+  run.trace = g_strdup (options.trace);
+  run.stack = options.stack;
   wish = (LaunchWish){ .stats = options.stats, .live = options.live };
   return launch_run (&run, &wish);
 }

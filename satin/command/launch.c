@@ -9,6 +9,8 @@
 #include "live.h"
 #include "start.h"
 
+#include "net/timeline-file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glib-unix.h>
@@ -387,6 +389,20 @@ make_folder (FolderRun *run, const LaunchWish *wish)
   return path;
 }
 
+/* FALSE: said on stderr, and the folder is gone. */
+static gboolean
+begin_trace (Launch *launch)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (timeline_file_begin (launch->run->trace, &error))
+    return TRUE;
+  command_say ("%s", error->message);
+  folder_remove (launch->path, NULL);
+  g_clear_pointer (&launch->path, g_free);
+  return FALSE;
+}
+
 int
 launch_run (FolderRun *run, const LaunchWish *wish)
 {
@@ -399,12 +415,16 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   launch.path = make_folder (run, wish);
   if (launch.path == NULL)
     return COMMAND_ERROR;
+  if (run->trace != NULL && !begin_trace (&launch))
+    return COMMAND_ERROR;
   launch.nodes = g_array_new (FALSE, FALSE, sizeof (Node));
   if (start_all (&launch))
     {
       watch (&launch);
       ended = launch.state == ENDED;
       code = ended ? launch.code : judge (&launch);
+      if (run->trace != NULL)
+        timeline_file_end (run->trace);
       write_figures (&launch, ended && (wish->live || isatty (STDERR_FILENO)));
       if (ended ? code == COMMAND_SUSPENDED : launch.joined)
         launch_words_next (run, code);

@@ -68,6 +68,7 @@ lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
   loan->digest = engine_digest (engine, loan->job, loan->args);
   away.path = g_strdup (loan->path);
   loan->loan = adopt_new_loan (engine, &away);
+  timeline_mark (engine->config.lane, "lent", "loan", loan->loan);
   slot_set_state (slot, SLOT_LENT);
 }
 
@@ -86,6 +87,7 @@ lend_held (Engine *engine, Loan *loan)
                   .weight = own->weight,
                   .args = g_bytes_ref (own->args) };
   loan->loan = adopt_new_loan (engine, &(Away){ .slot = &held->slot, .held = held });
+  timeline_mark (engine->config.lane, "lent", "loan", loan->loan);
   return TRUE;
 }
 
@@ -201,6 +203,7 @@ engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint6
                           : put_slot (engine, &away, value, &work)))
     return FALSE;
   drop_away (engine, loan);
+  timeline_mark (engine->config.lane, "returned", "loan", loan);
   if (away.adopted)
     __atomic_fetch_add (&engine->jobs_reused, 1, __ATOMIC_RELAXED);
   return TRUE;

@@ -9,6 +9,7 @@
 
 #include "loan.h"
 #include "path.h"
+#include "timeline.h"
 
 typedef struct Engine Engine;
 
@@ -26,7 +27,9 @@ typedef struct
    * is make the calls below, until engine_is_roused; for look_us at most if that is not 0. FALSE:
    * it cannot now, and the worker sleeps. One worker at a time. */
   gboolean (*idle) (void *data, gint64 look_us);
-  void *data; /* of both */
+  void *data;         /* of both */
+  Timeline *timeline; /* borrowed; NULL: nothing is noted */
+  TimelineLane *lane; /* of whoever drives; NULL: nothing is noted */
 } EngineConfig;
 
 #define ENGINE_WORKERS_MAX 1024

@@ -82,7 +82,7 @@ memory_on_signal (int number, siginfo_t *info, void *context)
     {
       memory_say ("satin: ");
       memory_say (what);
-      memory_say (" is full: the jobs recurse too deeply\n");
+      memory_say (" is full: the recursion is too deep\n");
       _exit (MEMORY_EXIT_CODE);
     }
   sigaction (number, &memory_old_action, NULL); /* not ours: let it happen again */
@@ -162,6 +162,23 @@ memory_watch_thread (void)
   memory_signal_stack = g_malloc (MEMORY_SIGNAL_STACK_BYTES);
   stack.ss_sp = memory_signal_stack;
   sigaltstack (&stack, NULL);
+}
+
+void
+memory_watch_main (void)
+{
+  pthread_attr_t attributes;
+  void *start = NULL;
+  size_t bytes = 0;
+
+  memory_watch_thread ();
+  if (!MEMORY_HANDLES_SIGNALS || pthread_getattr_np (pthread_self (), &attributes) != 0)
+    return;
+  /* The system keeps a gap below the stack that is larger than our guard. */
+  if (pthread_attr_getstack (&attributes, &start, &bytes) == 0
+      && (guintptr)start > MEMORY_GUARD_BYTES)
+    (void)memory_enter ((guintptr)start - MEMORY_GUARD_BYTES, bytes, "the C stack of main");
+  pthread_attr_destroy (&attributes);
 }
 
 void

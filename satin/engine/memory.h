@@ -15,4 +15,6 @@ void memory_release (void *start, gsize bytes);
 /* Installs the handler that recognises guards, once per process; every thread that runs on
  * reserved memory calls memory_watch_thread first, and memory_unwatch_thread before it ends. */
 void memory_watch_thread (void);
+/* The same for the thread of main and its stack, which the system made. Once, early. */
+void memory_watch_main (void);
 void memory_unwatch_thread (void);

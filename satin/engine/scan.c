@@ -143,12 +143,15 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
   guint64 began_ns = clock_thread_ns ();
   gboolean last;
 
+  timeline_begin (stack->lane, "scan", NULL, 0);
   scan.rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   scan.lines = g_array_new (FALSE, FALSE, sizeof (Bill));
   scan_spine (&scan, self, top);
   event.risk_us = clock_bill (stack, scan.lines, origins);
   __atomic_store_n (&stack->share_ppb, (guint64)(scan.finished * 1e9), __ATOMIC_RELAXED);
   event.rows = scan.rows;
+  timeline_mark (stack->lane, "scanned", "rows", scan.rows->len);
+  timeline_end (stack->lane);
   mailbox_raise (engine, &event);
   __atomic_fetch_add (&engine->scan_ns, clock_thread_ns () - began_ns, __ATOMIC_RELAXED);
   pthread_mutex_lock (&engine->lock);

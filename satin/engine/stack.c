@@ -54,7 +54,9 @@ reserve_memory (Stack *stack, gsize c_stack_bytes)
     {
       stack->n_slots = (STACK_SLOTS_MAX >> shift) - 1;
       stack->arena_bytes = STACK_ARENA_BYTES >> shift;
-      stack->c_stack_bytes = MAX (c_stack_bytes >> shift, ENGINE_STACK_BYTES_MIN);
+      stack->c_stack_bytes = stack->engine->config.stack_bytes > 0
+                                 ? c_stack_bytes /* as was asked for */
+                                 : MAX (c_stack_bytes >> shift, ENGINE_STACK_BYTES_MIN);
       stack->slots = memory_reserve (stack->n_slots * sizeof (SatinSlot_), "a job stack");
       stack->arena = memory_reserve (stack->arena_bytes, "the argument arena of a job stack");
       stack->c_stack = memory_reserve (stack->c_stack_bytes, "the C stack of a job");

@@ -15,6 +15,7 @@
 #include "satin.h"
 
 #include "known.h"
+#include "timeline.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -128,6 +129,7 @@ struct Stack
   pthread_t thread;
   char *c_stack;
   gsize c_stack_bytes;
+  TimelineLane *lane;             /* owner; NULL: nothing is noted */
   jmp_buf leave;                  /* owner: out of everything, at the end of the engine */
   SatinSlot_ *end_self, *end_top; /* owner: where it stood when it left, for cleaning up */
 };

@@ -153,6 +153,7 @@ park (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, Satin
   gboolean go_on;
 
   seat_end_work (stack);
+  timeline_begin (stack->lane, "parked", NULL, 0);
   __atomic_store_n (&stack->parked, 1, __ATOMIC_SEQ_CST); /* pairs with worker_wake */
   pthread_mutex_lock (&engine->lock);
   seat_leave (stack);
@@ -171,6 +172,7 @@ park (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, Satin
   go_on = seat_want (stack);
   pthread_mutex_unlock (&engine->lock);
   __atomic_store_n (&stack->parked, 0, __ATOMIC_RELAXED);
+  timeline_end (stack->lane);
   if (!go_on && (stack_flags (stack) & STACK_FLAG_HALT))
     worker_halt (stack, self, top);
   if (!go_on)

@@ -172,6 +172,19 @@ serve (Stack *stack, guint64 held)
   __atomic_store_n (&stack->serving, held, __ATOMIC_RELAXED);
 }
 
+static void
+note_begin (Stack *stack, SatinSlot_ *job)
+{
+  const Origin *origin = slot_origin (job - 1);
+
+  if (stack->lane == NULL)
+    return;
+  if (origin->held != NULL)
+    timeline_begin (stack->lane, job->job->name, "held", origin->held->number);
+  else
+    timeline_begin (stack->lane, job->job->name, "stolen from", origin->victim->number);
+}
+
 /* Runs a placed job; `below` waits under it. Returns what was done for it, on all stacks and nodes,
  * as far as it has returned. */
 static Work
@@ -180,10 +193,12 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *top, SatinSlot_ *below)
   clock_begin_job (stack, top);
   if (below == NULL)
     seat_begin_work (stack);
+  note_begin (stack, job);
   watch_begin (stack, job);
   slot_run (stack, job, top + 2);
   watch_settle (stack, below);
   stack_close (stack, top);
+  timeline_end (stack->lane);
   __atomic_store_n (&stack->executed, stack->executed + 1, __ATOMIC_RELAXED);
   stack->ask_pause_us = 0;
   if (below == NULL)
@@ -363,9 +378,11 @@ live (Stack *stack)
   do
     {
       hunt (stack);
+      timeline_begin (stack->lane, "idle", NULL, 0);
       pthread_mutex_lock (&engine->lock);
       go_on = seat_sleep (stack);
       pthread_mutex_unlock (&engine->lock);
+      timeline_end (stack->lane);
     }
   while (go_on);
   if (!__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
@@ -402,6 +419,17 @@ worker_thread (void *data)
   return NULL;
 }
 
+/* The driver's lane is the first. */
+static TimelineLane *
+new_lane (Engine *engine, guint number)
+{
+  g_autofree char *name = g_strdup_printf (
+      number < engine->config.workers ? "worker %u" : "worker %u (while others are parked)",
+      number);
+
+  return timeline_lane (engine->config.timeline, number + 1, name);
+}
+
 Stack *
 worker_new (Engine *engine)
 {
@@ -413,6 +441,7 @@ worker_new (Engine *engine)
     {
       stack->state = STACK_RUNNING;
       engine->stacks[engine->n_stacks] = stack;
+      stack->lane = new_lane (engine, engine->n_stacks);
       pthread_attr_init (&attributes);
       pthread_attr_setstack (&attributes, stack->c_stack, stack->c_stack_bytes);
       failed = pthread_create (&stack->thread, &attributes, worker_thread, stack);

@@ -257,6 +257,7 @@ on_last_words (gpointer data)
   Driver *driver = data;
   keeper_close (driver);
   report_stats (driver, TRUE);
+  report_timeline (driver, TRUE);
   mesh_close (driver);
   drive_quit (driver->drive);
   return G_SOURCE_REMOVE;

@@ -17,6 +17,8 @@ struct Driver
   GMainContext *context;
   Stems *stems;
   Engine *engine;
+  Timeline *timeline; /* NULL: nothing is noted */
+  TimelineLane *lane; /* the driver's thread's */
   gint64 started_us;
   FILE *log;
 
@@ -99,6 +101,8 @@ void keeper_final (Driver *driver);
 void keeper_best (Driver *driver, guint best);
 void keeper_constant (Driver *driver, const char *name, GBytes *bytes);
 
+/* Writes down what was noted for --trace; `last`: the jobs are told to go. */
+void report_timeline (Driver *driver, gboolean last);
 /* (transfer full): the reply to `satin status`. */
 char *report_status (Driver *driver);
 /* Writes node-PID.stats, or the solo summary. */

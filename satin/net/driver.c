@@ -47,6 +47,7 @@ on_last_breath (gpointer data)
 {
   Driver *driver = data;
   report_stats (driver, TRUE);
+  report_timeline (driver, TRUE);
   mesh_close (driver);
   _exit (driver->end_code);
 }
@@ -510,7 +511,8 @@ static gboolean
 on_stats (gpointer data)
 {
   Driver *driver = data;
-  if (driver->ended)
+  report_timeline (driver, FALSE);
+  if (driver->ended || driver->config.folder == NULL)
     return G_SOURCE_CONTINUE;
   driver_tell_work (driver);
   report_stats (driver, FALSE);
@@ -552,6 +554,17 @@ on_begin (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+static void
+note_timeline (Driver *driver)
+{
+  g_autofree char *name = NULL;
+  if (driver->config.trace == NULL)
+    return;
+  name = g_strdup_printf ("%s (process %d)", driver->config.run.name, (int)getpid ());
+  driver->timeline = timeline_new (getpid (), name);
+  driver->lane = timeline_lane (driver->timeline, 0, "driver");
+}
+
 Driver *
 driver_new (const DriverConfig *config, GError **error)
 {
@@ -576,6 +589,7 @@ driver_new (const DriverConfig *config, GError **error)
   g_mutex_init (&driver->mutex);
   g_cond_init (&driver->cond);
   driver->timer = timer_source (driver);
+  note_timeline (driver);
   guint64 seed = (guint64)g_get_monotonic_time () * 2654435761u ^ (guint64)getpid () << 32;
   EngineConfig engine = { .jobs = config->jobs,
                           .workers = config->workers,
@@ -583,7 +597,10 @@ driver_new (const DriverConfig *config, GError **error)
                           .seed = seed,
                           .wake = wake,
                           .idle = config->solo ? NULL : idle,
-                          .data = driver };
+                          .data = driver,
+                          .stack_bytes = config->stack_bytes,
+                          .timeline = driver->timeline,
+                          .lane = driver->lane };
   driver->engine = engine_new (&engine, error);
   if (driver->engine == NULL || !mesh_open (driver, error))
     return NULL; /* the process ends with this error */
@@ -601,7 +618,7 @@ driver_new (const DriverConfig *config, GError **error)
                       .stems = driver->stems,
                       .seed = seed ^ 0x9e3779b97f4a7c15u };
   driver->node = node_new (&node);
-  if (config->folder != NULL)
+  if (config->folder != NULL || config->trace != NULL)
     {
       g_autoptr (GSource) stats = g_timeout_source_new (STATS_PERIOD_MS);
       g_source_set_callback (stats, on_stats, driver, NULL);
@@ -618,6 +635,7 @@ driver_free (Driver *driver)
 {
   driver_last_words (driver);
   engine_free (driver->engine);
+  timeline_free (driver->timeline);
   node_free (driver->node);
   g_source_destroy (driver->timer);
   g_source_unref (driver->timer);

@@ -22,6 +22,8 @@ typedef struct
   const char *socket_path;     /* where to listen; NULL: nowhere */
   const char *checkpoint;      /* absolute path; NULL: none */
   const char *stats;           /* solo: where the summary goes; NULL: nowhere */
+  const char *trace;           /* absolute path of a file that was begun; NULL: none */
+  gsize stack_bytes;           /* C stack of each thread that runs jobs; 0: the default */
   double interval_s;
   guint workers;
   gint64 spin_us; /* how long an idle worker polls before it sleeps */

@@ -25,6 +25,7 @@ folder_run_clear (FolderRun *run)
   g_strfreev (run->argv);
   g_free (run->folder);
   g_free (run->checkpoint);
+  g_free (run->trace);
   g_free (run->sockets);
   memset (run, 0, sizeof *run);
 }
@@ -89,6 +90,7 @@ put_options (GKeyFile *file, const FolderRun *run)
   g_key_file_set_integer (file, GROUP_OPTIONS, "workers", run->workers);
   g_key_file_set_double (file, GROUP_OPTIONS, "interval", run->interval_s);
   g_key_file_set_boolean (file, GROUP_OPTIONS, "tcp", run->tcp);
+  g_key_file_set_uint64 (file, GROUP_OPTIONS, "stack", run->stack);
 }
 
 static void
@@ -105,6 +107,7 @@ get_options (GKeyFile *file, FolderRun *run)
   if (interval_s > 0 && interval_s <= INTERVAL_MAX_S)
     run->interval_s = interval_s;
   run->tcp = g_key_file_get_boolean (file, GROUP_OPTIONS, "tcp", NULL);
+  run->stack = g_key_file_get_uint64 (file, GROUP_OPTIONS, "stack", NULL);
 }
 
 char *
@@ -139,6 +142,7 @@ folder_run_write (const FolderRun *run, const char *path, GError **error)
   put_argv (file, run->argv);
   put_text (file, "folder", run->folder);
   put_text (file, "checkpoint", run->checkpoint);
+  put_text (file, "trace", run->trace);
   put_text (file, "sockets", run->sockets);
   g_key_file_set_boolean (file, GROUP, "resume", run->resume);
   g_key_file_set_int64 (file, GROUP, "launcher_pid", run->launcher_pid);
@@ -171,6 +175,7 @@ folder_read (const char *path, FolderRun *run, GError **error)
   found.argv = get_argv (file);
   found.folder = get_text (file, "folder");
   found.checkpoint = get_text (file, "checkpoint");
+  found.trace = get_text (file, "trace");
   found.sockets = get_text (file, "sockets");
   found.resume = g_key_file_get_boolean (file, GROUP, "resume", NULL);
   found.launcher_pid = g_key_file_get_int64 (file, GROUP, "launcher_pid", NULL);

@@ -38,8 +38,10 @@ typedef struct
   char **argv;       /* arguments after the program, without the launcher's own */
   char *folder;      /* working directory of the nodes, absolute */
   char *checkpoint;  /* (nullable) absolute path or URI */
+  char *trace;       /* (nullable) absolute path: where all nodes note what they do */
   double interval_s; /* between publications */
   int workers;       /* per node, at least 1 */
+  guint64 stack;     /* bytes of C stack of each thread that runs jobs; 0: the default */
   int nodes;         /* started by the launcher; 0: a solo program */
   gboolean tcp;      /* the nodes talk over loopback TCP only */
   gboolean naive;    /* nothing is kept of a node that died: --protect naive */
@@ -52,8 +54,8 @@ typedef struct
 void folder_run_clear (FolderRun *run);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FolderRun, folder_run_clear)
 
-/* The launch options alone (nodes, workers, interval, tcp) as a GKeyFile text: what a checkpoint
- * keeps in Identity.options so that `satin resume` starts as before. (transfer full) */
+/* The launch options alone (nodes, workers, interval, tcp, stack) as a GKeyFile text: what a
+ * checkpoint keeps in Identity.options so that `satin resume` starts as before. (transfer full) */
 char *folder_options_write (const FolderRun *run);
 /* Fills those members of `run` that `text` names and that make sense; ignores everything else. */
 void folder_options_read (const char *text, FolderRun *run);

@@ -62,6 +62,8 @@ on_news (gpointer data)
       driver->opened = TRUE;
       driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
     }
+  if (news->kind == SCRIBE_PUBLISHED)
+    timeline_mark (driver->lane, "published", "generation", news->generation);
   if (news->kind == SCRIBE_PUBLISHED || (news->kind == SCRIBE_TROUBLE && news->final))
     driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED,
                                        .number = news->generation,
@@ -210,6 +212,7 @@ keeper_open (Driver *driver)
 void
 keeper_save (Driver *driver, GPtrArray *rows, guint64 ticket)
 {
+  timeline_mark (driver->lane, "save", "rows", rows->len);
   if (driver->scribe != NULL)
     {
       scribe_save (driver->scribe, rows);

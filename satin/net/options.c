@@ -79,6 +79,32 @@ set_interval (Options *options, const char *text, GError **error)
   return TRUE;
 }
 
+gboolean
+options_read_stack (const char *text, guint64 *bytes)
+{
+  static const char units[] = "KMG";
+  char *end;
+  guint64 value = g_ascii_isdigit (*text) ? g_ascii_strtoull (text, &end, 10) : 0;
+  const char *unit = value > 0 && *end != '\0' ? strchr (units, g_ascii_toupper (*end)) : NULL;
+  guint shift = unit != NULL ? 10 * (guint)(unit - units + 1) : 0;
+  if (value == 0 || end[unit != NULL ? 1 : 0] != '\0' || value > OPTIONS_STACK_MAX >> shift
+      || value << shift < OPTIONS_STACK_MIN)
+    return FALSE;
+  *bytes = value << shift;
+  return TRUE;
+}
+
+static gboolean
+set_stack (Options *options, const char *text, GError **error)
+{
+  if (options_read_stack (text, &options->stack))
+    return TRUE;
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+               "option '--stack' takes bytes from 128K on, such as 512K, 64M or 4G, not '%s'",
+               text);
+  return FALSE;
+}
+
 /* FALSE: wrong. *taken: argv[*i] and its value were Satin's. */
 static gboolean
 take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **error)
@@ -97,6 +123,14 @@ take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **
       g_free (options->checkpoint);
       options->checkpoint = options_checkpoint_path (text, error);
       return options->checkpoint != NULL;
+    }
+  if (missing == NULL && (text = value_of ("--stack", end, argv, i, &missing)) != NULL)
+    return set_stack (options, text, error);
+  if (missing == NULL && (text = value_of ("--trace", end, argv, i, &missing)) != NULL)
+    {
+      g_free (options->trace);
+      options->trace = g_canonicalize_filename (text, NULL);
+      return TRUE;
     }
   if (missing == NULL && (text = value_of ("--stats", end, argv, i, &missing)) != NULL)
     {
@@ -155,5 +189,6 @@ options_clear (Options *options)
 {
   g_clear_pointer (&options->checkpoint, g_free);
   g_clear_pointer (&options->stats, g_free);
+  g_clear_pointer (&options->trace, g_free);
   g_clear_pointer (&options->argv, g_strfreev);
 }

@@ -12,6 +12,8 @@ typedef struct
   gint64 spin_us;    /* how long an idle worker polls before it sleeps */
   char *checkpoint;  /* (nullable) absolute path */
   char *stats;       /* (nullable) */
+  char *trace;       /* (nullable) absolute path */
+  guint64 stack;     /* bytes of C stack of each thread that runs jobs; 0: not said */
   gboolean help;
   int argc;
   char **argv; /* what is left, argv[0] first; owned */
@@ -21,6 +23,12 @@ typedef struct
 #define OPTIONS_SPIN_US 100 /* when --spin does not say it */
 #define OPTIONS_SPIN_MAX_US 1000000
 
+#define OPTIONS_STACK_MIN (G_GUINT64_CONSTANT (128) << 10)
+#define OPTIONS_STACK_MAX (G_GUINT64_CONSTANT (1) << 40)
+
+/* A number of bytes with or without K, M or G (powers of 1024) for a C stack. FALSE: it is none, or
+ * beyond the limits above. Pure. */
+gboolean options_read_stack (const char *text, guint64 *bytes);
 /* FALSE: a wrong value; one sentence. */
 gboolean options_parse (Options *options, int argc, char **argv, GError **error);
 void options_clear (Options *options);

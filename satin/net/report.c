@@ -4,6 +4,7 @@
 #include "driver-private.h"
 
 #include "folder.h"
+#include "timeline-file.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,6 +30,13 @@ append_number (GString *json, double value)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   g_string_append (json, g_ascii_formatd (text, sizeof text, "%.6f", isfinite (value) ? value : 0));
+}
+
+void
+report_timeline (Driver *driver, gboolean last)
+{
+  if (driver->timeline != NULL)
+    timeline_file_add (driver->config.trace, driver->timeline, last);
 }
 
 /* Share of the whole tree that is finished, as far as this node knows; never less than it said

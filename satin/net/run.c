@@ -9,8 +9,10 @@
 #include "driver.h"
 #include "folder.h"
 #include "options.h"
+#include "timeline-file.h"
 
 #include "engine/constant.h"
+#include "engine/memory.h"
 #include "record.h"
 
 #include <signal.h>
@@ -34,6 +36,7 @@ struct SatinRun
   DriverConfig config;
   Driver *driver;
   gboolean node_process;
+  gboolean begins_trace; /* this process begins the file of --trace */
   gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked
                            at */
   gboolean in_main, root_asked, root_done;
@@ -119,6 +122,10 @@ show_help (SatinRun *run)
       "  --checkpoint FILE   save results in this SQLite file; go on from it when it is there\n"
       "  --interval SECONDS  time between two publications of it (default %g)\n"
       "  --spin MICROSECONDS how long an idle worker polls before it sleeps (default %d)\n"
+      "  --stack SIZE        C stack of each worker, like 64M or 4G (default: 1G where address "
+      "space\n"
+      "                      allows; memory is taken as it is used)\n"
+      "  --trace FILE        write what each worker does and when, for https://ui.perfetto.dev\n"
       "  --stats FILE        write figures of the run as JSON\n"
       "  --help              this page\n\n"
       "On several nodes: satin run -n 4 -- %s ...\n",
@@ -244,6 +251,11 @@ prepare_node_process (SatinRun *run)
       if (run->options.checkpoint == NULL)
         leave (run, 4, error->message);
     }
+  run->begins_trace = run->options.trace != NULL && run->config.founder;
+  if (run->options.trace == NULL)
+    run->options.trace = g_strdup (run->folder_run.trace);
+  if (run->options.stack == 0)
+    run->options.stack = run->folder_run.stack;
   run->kept_inputs = run->folder_run.resume;
   run->identity.run = g_strdup (run->folder_run.id);
   run->identity.options = folder_options_write (&run->folder_run);
@@ -256,12 +268,14 @@ prepare_solo (SatinRun *run)
 {
   g_autoptr (GError) error = NULL;
   run->config.founder = TRUE;
+  run->begins_trace = run->options.trace != NULL;
   run->folder_run = (FolderRun){ .program = g_strdup (run->identity.program),
                                  .argv = g_strdupv (run->identity.argv),
                                  .folder = g_strdup (run->identity.folder),
                                  .checkpoint = g_strdup (run->options.checkpoint),
                                  .interval_s = run->options.interval_s,
                                  .workers = (int)run->config.workers,
+                                 .stack = run->options.stack,
                                  .launcher_pid = getpid () };
   run->identity.options = folder_options_write (&run->folder_run);
   if (run->options.checkpoint == NULL)
@@ -288,6 +302,8 @@ start_driver (SatinRun *run)
   config->tcp = run->folder_run.tcp;
   config->naive = run->folder_run.naive;
   config->stats = run->options.stats;
+  config->trace = run->options.trace;
+  config->stack_bytes = (gsize)run->options.stack;
   config->identity = run->identity;
   if (run->folder != NULL)
     {
@@ -305,6 +321,8 @@ start_driver (SatinRun *run)
   run->wire_run.host = (char *)g_get_host_name ();
   config->run = run->wire_run;
   config->socket_path = run->socket_path;
+  if (run->begins_trace && !timeline_file_begin (run->options.trace, &error))
+    leave (run, 1, error->message);
   run->driver = driver_new (config, &error);
   if (run->driver == NULL)
     leave (run, 1, error->message);
@@ -414,6 +432,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   g_autoptr (GError) error = NULL;
   SatinRun *run = the_run = g_new0 (SatinRun, 1);
   run->app = app;
+  memory_watch_main ();
   run->out = run->err = CAPTURE_NONE;
   run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   run->results = g_ptr_array_new_with_free_func (kept_free);
@@ -459,6 +478,8 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
     driver_last_words (run->driver);
   else
     driver_free (run->driver);
+  if (run->begins_trace)
+    timeline_file_end (run->options.trace);
   if (run->folder != NULL)
     folder_leave (run->folder, NULL);
   if (quiet)

@@ -63,6 +63,54 @@ wrong_values_are_refused (void)
 }
 
 static void
+stacks_are_bytes_with_a_unit (void)
+{
+  static const struct
+  {
+    const char *text;
+    guint64 bytes; /* 0: refused */
+  } cases[] = { { "131072", 131072 },
+                { "128K", 131072 },
+                { "128k", 131072 },
+                { "64M", 64 << 20 },
+                { "4G", G_GUINT64_CONSTANT (4) << 30 },
+                { "1024G", OPTIONS_STACK_MAX },
+                { "1025G", 0 },
+                { "127K", 0 },
+                { "18446744073709551615G", 0 },
+                { "99999999999999999999", 0 },
+                { "", 0 },
+                { "M", 0 },
+                { "-1M", 0 },
+                { " 64M", 0 },
+                { "64 M", 0 },
+                { "64MB", 0 },
+                { "64T", 0 },
+                { "0x100M", 0 } };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      guint64 bytes = 0;
+      gboolean good = options_read_stack (cases[i].text, &bytes);
+
+      g_assert_cmpint (good, ==, cases[i].bytes != 0);
+      g_assert_cmpuint (bytes, ==, cases[i].bytes);
+    }
+}
+
+static void
+files_become_absolute (void)
+{
+  const char *argv[] = { "p", "--trace=t.json", "--stack", "1M", NULL };
+  g_autofree char *expected = g_canonicalize_filename ("t.json", NULL);
+  Options options = parse (argv, NULL);
+
+  g_assert_cmpstr (options.trace, ==, expected);
+  g_assert_cmpuint (options.stack, ==, 1 << 20);
+  options_clear (&options);
+}
+
+static void
 file_uris_are_paths (void)
 {
   g_autofree char *path = options_checkpoint_path ("file:///a/b%20c", NULL);
@@ -76,5 +124,7 @@ main (int argc, char **argv)
   g_test_add_func ("/options/own-options-are-taken-out", own_options_are_taken_out);
   g_test_add_func ("/options/wrong-values-are-refused", wrong_values_are_refused);
   g_test_add_func ("/options/file-uris-are-paths", file_uris_are_paths);
+  g_test_add_func ("/options/stacks-are-bytes-with-a-unit", stacks_are_bytes_with_a_unit);
+  g_test_add_func ("/options/files-become-absolute", files_become_absolute);
   return g_test_run ();
 }

@@ -169,7 +169,7 @@ test_overflow (void)
     run_alone (&endless_job, 1 << 20);
   g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
   g_test_trap_assert_failed ();
-  g_test_trap_assert_stderr ("satin: the C stack of a job is full: the jobs recurse too deeply\n");
+  g_test_trap_assert_stderr ("satin: the C stack of a job is full: the recursion is too deep\n");
 #endif
 }
 

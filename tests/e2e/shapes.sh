@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Very deep, very wide and very large: right everywhere, also killed and resumed; at a limit one clear sentence and
+# exit code 6.
+. "$(dirname "$0")/lib.sh"
+shapes=$SATIN_BIN/../tests/e2e/shapes
+file=$work/shapes.satin
+
+# Sanitized stacks are small and slow.
+deep=100000 wide=1000000
+[ $slow -gt 1 ] && deep=2000 wide=20000
+
+right () # NAME SHAPE COMMAND…
+{
+  local name=$1 shape=$2
+  shift 2
+  try "$@"
+  is "$name" "${answer##* nodes }" "$shape right"
+}
+
+# TRUE: the last command ended with one sentence that has this in it, and exit code 6.
+limit () { [ "$code" -eq 6 ] && grep -q "^satin: .*$1" <<<"$words" && [ "$(grep -c . <<<"$words")" -eq 1 ]; }
+
+for workers in 1 2 8; do
+  right "a comb on $workers workers" comb "$shapes" --workers $workers comb $deep 50
+  right "saved all the time" comb "$shapes" --workers $workers --checkpoint "$work/c$workers" --interval 0.1 comb $deep 300
+  right "a wide job on $workers workers" wide "$shapes" --workers $workers wide $wide 20
+done
+right "a comb whose spine is stolen" spine "$shapes" --workers 4 spine $deep 50
+right "a wide job with large arguments" blocks "$shapes" --workers 2 blocks $((wide / 5)) 20
+right "a wide job with bytes" texts "$shapes" --workers 2 texts $((wide / 5)) 20
+right "a comb on three nodes" comb "$satin" run -n 3 -w 1 -- "$shapes" comb $((deep / 5)) 2000
+right "a wide job on three nodes" wide "$satin" run -n 3 -w 1 -- "$shapes" wide $((wide / 10)) 200
+
+for shape in "comb $deep 2500" "wide $((wide / 8)) 4000"; do
+  rm -f "$file"
+  # shellcheck disable=SC2086
+  begin "$shapes" --workers 2 --checkpoint "$file" --interval 0.1 $shape
+  ok "rows of ${shape%% *} are saved" wait_for $((20 * slow)) has_rows "$file" 10
+  kill -9 "$begun" 2>/dev/null
+  ended
+  ok "the file is sound" integrity "$file"
+  # shellcheck disable=SC2086
+  right "and it goes on from them" "${shape%% *}" "$shapes" --workers 2 --checkpoint "$file" --interval 0.1 $shape
+done
+
+if [ $slow -gt 1 ]; then
+  skip "limits" "the sanitizers have stacks and handlers of their own"
+  finish
+fi
+try "$shapes" --workers 2 --stack 1M comb 100000 1
+ok "a C stack that is full is said" limit "the C stack of a job is full"
+right "a larger one does" comb "$shapes" --workers 2 --stack 64M comb 100000 1
+try "$shapes" --workers 1 comb 20000000 0
+ok "so is a job stack, or the C stack before it" limit "stack of a job is full\|a job stack is full"
+try "$shapes" main 0
+ok "and main's own stack" limit "the C stack of main is full"
+try bash -c "ulimit -v 4000000; exec $shapes --workers 1 comb 20000 1"
+is "little address space does for a small tree" "$answer" "comb right"
+try bash -c "ulimit -v 1500000; exec $shapes --workers 2 blocks 1000000 1"
+ok "and is said when it does not do" [ "$code" -eq 6 -o "$code" -eq 1 ]
+ok "in one sentence" [ "$(grep -c '^satin: ' <<<"$words")" -eq 1 ]
+try bash -c "ulimit -v 1500000; exec $shapes --workers 2 --stack 4G comb 3 1"
+is "a stack that was asked for is not made smaller" "$code" 1
+ok "but refused" grep -q '^satin: no memory or threads' <<<"$words"
+try "$shapes" --stack 5 comb 3 1
+is "a stack that is too small is refused" "$code" 2
+try "$shapes" --stack 12x comb 3 1
+is "and one that is no number" "$code" 2
+finish

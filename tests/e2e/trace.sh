@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# --trace FILE: one file for all nodes, that a viewer of Chrome traces can read, whoever dies.
+. "$(dirname "$0")/lib.sh"
+shapes=$SATIN_BIN/../tests/e2e/shapes
+check=$SATIN_BIN/../tests/e2e/check-trace
+file=$work/trace.json
+
+lanes () { sed -n 's/^processes .* lanes //p' <<<"$answer"; }
+processes () { sed -n 's/^processes \([0-9]*\) .*/\1/p' <<<"$answer"; }
+holds () { grep -q "^$1 [1-9]" <<<"$answer"; }
+lines () { [ "$(grep -c . "$file" 2>/dev/null)" -gt "$1" ]; }
+
+try "$shapes" --workers 2 --trace "$file" comb 3000 20000
+is "a program alone" "$answer" "comb right"
+try "$check" "$file"
+ok "its trace is JSON and nests" [ "$code" -eq 0 ]
+is "with one process" "$(processes)" 1
+ok "with a lane for each worker" [ "$(lanes)" -ge 2 ]
+ok "with stolen jobs" holds leaf
+ok "and idle spans" holds idle
+
+try "$satin" run -n 3 -w 1 --trace "$file" --checkpoint "$work/c.db" --interval 0.1 -- "$shapes" comb 3000 40000
+is "three nodes" "$answer" "comb right"
+try "$check" "$file"
+ok "write one trace" [ "$code" -eq 0 ]
+is "with all of them" "$(processes)" 3
+ok "with lent jobs" holds lent
+ok "with scans" holds scan
+ok "and publications" holds published
+
+begin "$satin" run -n 3 -w 1 --name traced --trace "$file" -- "$shapes" comb 3000 400000
+ok "three nodes are up" wait_for $((20 * slow)) up traced 3
+ok "the trace grows while they run" wait_for $((20 * slow)) lines 10
+kill -9 "$(other_of traced)" 2>/dev/null
+ended
+is "one dies" "$answer" "comb right"
+try "$check" "$file" torn
+ok "and the trace is still JSON" [ "$code" -eq 0 ]
+
+try "$shapes" --trace "$work" comb 3 1
+is "a folder is no trace file" "$code" 1
+ok "and that is said" grep -q "trace file '$work': Is a directory" <<<"$words"
+try "$satin" run --trace /nowhere/at/all -- "$shapes" comb 3 1
+is "nor is a place that is not there" "$code" 1
+ok "which is said before anything starts" grep -q "trace file '/nowhere/at/all'" <<<"$words"
+finish
