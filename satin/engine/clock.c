@@ -82,6 +82,40 @@ cut_bill (Stack *stack, const SatinSlot_ *top)
   return work_us;
 }
 
+/* The account of the job that a slot is below. Its origin is the nearest one under it, and stays
+ * there until this slot has its result; the way down the parents may be long. */
+static Origin *
+origin_of (Stack *stack, const SatinSlot_ *slot)
+{
+  SatinSlot_ *origin;
+  guint low = 0, high;
+
+  pthread_mutex_lock (&stack->origins_lock);
+  for (high = stack->origins->len; high - low > 1;)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if ((SatinSlot_ *)stack->origins->pdata[middle] < slot)
+        low = middle;
+      else
+        high = middle;
+    }
+  origin = stack->origins->pdata[low];
+  pthread_mutex_unlock (&stack->origins_lock);
+  return slot_origin (origin);
+}
+
+/* Those from `slot` up are gone. */
+static void
+cut_origins (Stack *stack, const SatinSlot_ *slot)
+{
+  guint n = stack->origins->len;
+
+  while (n > 0 && (SatinSlot_ *)stack->origins->pdata[n - 1] >= slot)
+    n--;
+  g_ptr_array_set_size (stack->origins, (gint)n);
+}
+
 void
 clock_begin_job (Stack *stack, SatinSlot_ *slot)
 {
@@ -96,6 +130,10 @@ clock_begin_job (Stack *stack, SatinSlot_ *slot)
         g_array_index (stack->bill, Bill, i).work_us += gone_us;
         gone_us = 0;
       }
+  pthread_mutex_lock (&stack->origins_lock);
+  cut_origins (stack, slot);
+  g_ptr_array_add (stack->origins, slot);
+  pthread_mutex_unlock (&stack->origins_lock);
   origin->gift_us = origin->gift_saved_us = origin->saved_us = 0;
   origin->begin_us = own_us (stack);
 }
@@ -122,6 +160,9 @@ clock_end_job (Stack *stack, SatinSlot_ *slot)
 
   work.risk_us = (guint64)CLAMP ((gint64)time_us + left_us, 0, (gint64)work.work_us);
   (void)cut_bill (stack, slot);
+  pthread_mutex_lock (&stack->origins_lock);
+  cut_origins (stack, slot);
+  pthread_mutex_unlock (&stack->origins_lock);
   change_balance (stack, -left_us);
   __atomic_store_n (&stack->moved_us, stack->moved_us + time_us, __ATOMIC_RELAXED);
   return work;
@@ -145,15 +186,6 @@ clock_given_us (guint32 state)
   if (SLOT_KIND (state) != SLOT_RETURNED)
     return 0;
   return (guint64)(packed & GIVEN_MAX) << (packed >> GIVEN_BITS);
-}
-
-/* Thieves take the oldest jobs, so the way down is short. */
-static Origin *
-origin_of (const Stack *stack, SatinSlot_ *slot)
-{
-  while (!(slot_parent (slot) & PARENT_ORIGIN))
-    slot = slot_at (stack, slot_parent (slot));
-  return slot_origin (slot_at (stack, slot_parent (slot)));
 }
 
 guint32

@@ -118,8 +118,8 @@ void engine_known (Engine *engine, const char *path, const Digest *digest, const
 void engine_forget (Engine *engine, const char *path, const NodeId *holder);
 
 /* Every stack reports the rows that it has not reported yet (`whole`: all rows) at its next sync;
- * ENGINE_ROWS per stack, then ENGINE_SCANNED. Budget: ENGINE_SCAN_ROWS_MAX rows a stack, shallowest
- * first. */
+ * ENGINE_ROWS per stack, then ENGINE_SCANNED. Budget: each stack gives so many rows that they cost
+ * next to nothing, shallowest first; ENGINE_SCAN_ROWS_MAX when `whole`; all at engine_halt. */
 void engine_scan (Engine *engine, gboolean whole);
 #define ENGINE_SCAN_ROWS_MAX 20000
 /* Nothing new starts; every stack stops at its next sync and is scanned; ENGINE_HALTED. Final. */

@@ -10,10 +10,21 @@
 #include "seat.h"
 #include "trace.h"
 
+/* A row costs about 10 us from here to the disk. So many may come at once, and then so many for
+ * each second, which is 0.3 % of it: the shallow ones come first, the others stay at risk. */
+#define SCAN_ROWS_AT_ONCE 2000.0
+#define SCAN_ROWS_PER_S 300.0
+/* Bytes of values in one scan; the last one may pass it. */
+#define SCAN_BYTES_MAX ((gsize)64 << 20)
+
 typedef struct
 {
   Stack *stack;
   gboolean whole;
+  guint rows_max;
+  gsize bytes;
+  char *path;      /* of a job of the spine, */
+  GArray *numbers; /* and of guint32: from there to the one whose children are looked at */
   GPtrArray *rows;
   GArray *lines;      /* of Bill, in the order of the slots */
   GPtrArray *origins; /* of SatinSlot_, bottom first */
@@ -41,30 +52,52 @@ add_spine (Scan *scan, SatinSlot_ *slot)
   mark (slot, slot_parent (slot) | PARENT_SPINE);
 }
 
+/* The path of the job whose children are looked at: most have nothing new, and need none. */
+static const char *
+path_now (Scan *scan)
+{
+  char *path;
+
+  if (scan->numbers->len == 0)
+    return scan->path;
+  path = path_extend (scan->stack->engine->config.stems, scan->path,
+                      (const guint32 *)(const void *)scan->numbers->data, scan->numbers->len);
+  g_array_set_size (scan->numbers, 0);
+  g_free (scan->path);
+  return scan->path = path;
+}
+
+static gboolean
+is_full (const Scan *scan)
+{
+  return scan->rows->len >= scan->rows_max || scan->bytes >= SCAN_BYTES_MAX;
+}
+
 static Row *
-new_row (Scan *scan, SatinSlot_ *slot, const char *parent_path, guint32 number, double weight)
+new_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
 {
   Engine *engine = scan->stack->engine;
-  g_autofree char *path = path_child (engine->config.stems, parent_path, number);
+  g_autofree char *path = path_child (engine->config.stems, path_now (scan), number);
   g_autoptr (GBytes) value = record_encode (slot->job->result, slot_result (slot));
   Digest digest = slot_digest (engine, slot);
   Row *row = row_new (path, engine_job_index (engine, slot->job), &digest, weight, 0, value);
 
+  scan->bytes += g_bytes_get_size (value);
   g_ptr_array_add (scan->rows, row);
   return row;
 }
 
 /* A finished child. */
 static void
-add_row (Scan *scan, SatinSlot_ *slot, const char *parent_path, guint32 number, double weight)
+add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
 {
   gboolean reported = (slot_parent (slot) & PARENT_REPORTED) != 0;
   Bill line = { .slot = slot };
 
-  if (!reported && scan->rows->len >= ENGINE_SCAN_ROWS_MAX)
+  if (!reported && is_full (scan))
     return;
-  if ((scan->whole || !reported) && scan->rows->len < ENGINE_SCAN_ROWS_MAX)
-    line.row = new_row (scan, slot, parent_path, number, weight);
+  if ((scan->whole || !reported) && !is_full (scan))
+    line.row = new_row (scan, slot, number, weight);
   if (!reported && SLOT_KIND (slot_state (slot)) == SLOT_STARTED)
     line.share = weight;
   add_line (scan, line);
@@ -73,8 +106,7 @@ add_row (Scan *scan, SatinSlot_ *slot, const char *parent_path, guint32 number, 
 
 /* The children of one job of the spine: [base, end). `running` is the one that is on the spine. */
 static void
-scan_children (Scan *scan, SatinSlot_ *base, SatinSlot_ *end, SatinSlot_ *running, const char *path,
-               double weight)
+scan_children (Scan *scan, SatinSlot_ *base, SatinSlot_ *end, SatinSlot_ *running, double weight)
 {
   double share = weight / (double)MAX (end - base, 1);
 
@@ -87,7 +119,7 @@ scan_children (Scan *scan, SatinSlot_ *base, SatinSlot_ *end, SatinSlot_ *runnin
       if (slot == running || (kind != SLOT_STARTED && kind != SLOT_RETURNED))
         continue;
       scan->finished += share;
-      add_row (scan, slot, path, (guint32)(slot - base), share);
+      add_row (scan, slot, (guint32)(slot - base), share);
     }
 }
 
@@ -97,7 +129,6 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
   Stack *stack = scan->stack;
   Stems *stems = stack->engine->config.stems;
   g_autoptr (GPtrArray) spine = trace_spine (stack, self);
-  g_autofree char *path = NULL;
   SatinSlot_ *base = stack->slots, *end;
   double weight = 1;
 
@@ -110,8 +141,9 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
           Trace trace;
 
           trace_init (&trace, stack, job);
-          g_free (path);
-          path = trace_path (&trace, stems);
+          g_free (scan->path);
+          scan->path = trace_path (&trace, stems);
+          g_array_set_size (scan->numbers, 0);
           weight = trace.weight;
           trace_clear (&trace);
           g_ptr_array_add (scan->origins, job - 1);
@@ -121,32 +153,50 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
       end = base;
       while (end < top && slot_has_parent (end, job))
         end++;
-      scan_children (scan, base, end, next, path, weight);
+      scan_children (scan, base, end, next, weight);
       if (next != NULL && next >= base && next < end)
         {
-          char *child = path_child (stems, path, (guint32)(next - base));
+          guint32 number = (guint32)(next - base);
 
-          g_free (path);
-          path = child;
+          g_array_append_val (scan->numbers, number);
           weight /= (double)(end - base);
         }
     }
 }
 
+/* How many rows this scan may give. */
+static guint
+budget (Stack *stack, ScanKind kind)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  double more = (double)(now_us - stack->rows_last_us) * SCAN_ROWS_PER_S / G_USEC_PER_SEC;
+
+  stack->rows_left = MIN (stack->rows_left + more, SCAN_ROWS_AT_ONCE);
+  stack->rows_last_us = now_us;
+  if (kind == SCAN_LAST)
+    return G_MAXUINT;
+  return kind == SCAN_WHOLE ? ENGINE_SCAN_ROWS_MAX : (guint)MAX (stack->rows_left, 0);
+}
+
 void
-scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
+scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
 {
   Engine *engine = stack->engine;
   EngineEvent event = { .kind = ENGINE_ROWS };
   g_autoptr (GPtrArray) origins = g_ptr_array_new ();
-  Scan scan = { .stack = stack, .whole = whole, .origins = origins };
+  Scan scan = { .stack = stack, .whole = kind == SCAN_WHOLE, .origins = origins };
   guint64 began_ns = clock_thread_ns ();
   gboolean last;
 
   timeline_begin (stack->lane, "scan", NULL, 0);
   scan.rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   scan.lines = g_array_new (FALSE, FALSE, sizeof (Bill));
+  scan.rows_max = budget (stack, kind);
+  scan.numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
   scan_spine (&scan, self, top);
+  stack->rows_left -= scan.rows->len;
+  g_array_unref (scan.numbers);
+  g_free (scan.path);
   event.risk_us = clock_bill (stack, scan.lines, origins);
   __atomic_store_n (&stack->share_ppb, (guint64)(scan.finished * 1e9), __ATOMIC_RELAXED);
   event.rows = scan.rows;

@@ -78,6 +78,8 @@ stack_new (Engine *engine, guint number, gsize c_stack_bytes)
   stack->fresh = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   stack->watch = g_array_new (FALSE, FALSE, sizeof (Watch));
   stack->bill = g_array_new (FALSE, FALSE, sizeof (Bill));
+  stack->origins = g_ptr_array_new ();
+  pthread_mutex_init (&stack->origins_lock, NULL);
   pthread_cond_init (&stack->cond, &engine->cond_clock);
   if (!reserve_memory (stack, c_stack_bytes))
     {
@@ -128,6 +130,8 @@ stack_free (Stack *stack)
   g_ptr_array_unref (stack->fresh);
   g_array_unref (stack->watch);
   g_array_unref (stack->bill);
+  g_ptr_array_unref (stack->origins);
+  pthread_mutex_destroy (&stack->origins_lock);
   pthread_cond_destroy (&stack->cond);
   release_memory (stack);
   g_aligned_free (stack);

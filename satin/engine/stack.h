@@ -116,6 +116,10 @@ struct Stack
   gint64 balance_us;   /* shared: what others did for the jobs here, less what rows stand for */
   guint64 jobs_billed; /* owner: jobs executed up to the last scan */
   GArray *bill;        /* owner: of Bill (clock.h), of the last scan */
+  pthread_mutex_t origins_lock;
+  GPtrArray *origins;  /* under it: the origin slots, bottom first */
+  double rows_left;    /* owner: how many a scan may give */
+  gint64 rows_last_us; /* owner: when that was reckoned */
   guint64 share_ppb;   /* shared: finished share of the tree at the last scan */
   guint64 executed;    /* shared, owner writes: stolen and held jobs run here */
   guint64 elsewhere;   /* shared, owner writes: children that others ran */

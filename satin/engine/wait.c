@@ -34,7 +34,7 @@ wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
   if (flags & STACK_FLAG_NEWS)
     watch_news (stack, self, top);
   if (flags & STACK_FLAG_SCAN)
-    scan_stack (stack, self, top, (flags & STACK_FLAG_WHOLE) != 0);
+    scan_stack (stack, self, top, (flags & STACK_FLAG_WHOLE) ? SCAN_WHOLE : SCAN_NEW);
   if (flags & STACK_FLAG_MOVE)
     {
       SatinSlot_ *split = stack->split_own;

@@ -356,7 +356,7 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
   if (stack->clock & 1)
     seat_end_work (stack);
   if (self != NULL)
-    scan_stack (stack, self, top, FALSE);
+    scan_stack (stack, self, top, SCAN_LAST);
   else
     serve_empty_scan (stack);
   pthread_mutex_lock (&engine->lock);
