@@ -142,7 +142,7 @@ static void
 end_threads (Engine *engine)
 {
   pthread_mutex_lock (&engine->lock);
-  __atomic_store_n (&engine->ending, TRUE, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&engine->ending, TRUE, __ATOMIC_SEQ_CST); /* pairs with seat_engine_ends */
   for (guint i = 0; i < engine->n_stacks; i++)
     pthread_cond_signal (&engine->stacks[i]->cond);
   seat_rouse (engine);
@@ -294,7 +294,7 @@ engine_next_event (Engine *engine, EngineEvent *event)
 static guint64
 relaxed (const guint64 *number)
 {
-  return __atomic_load_n (number, __ATOMIC_RELAXED);
+  return __atomic_load_n (number, __ATOMIC_RELAXED); /* a figure */
 }
 
 void

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The engine's own state, shared by the files of this room and by nobody else. Each block names its
- * lock; locks are taken in the order of the blocks and never held across a callback. */
+ * lock; locks are taken in the order of the blocks and never held across a callback. What is called
+ * an atomic copy of a length is read relaxed as a hint: whoever acts on it looks again under the
+ * lock, and whoever must not miss a change is woken under it. */
 #pragma once
 
 #include "exchange.h"

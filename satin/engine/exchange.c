@@ -103,12 +103,12 @@ engine_lend (Engine *engine, Loan *loan)
     if (!adopt_claimed (engine, stack, slot))
       {
         lend_slot (engine, stack, slot, loan);
-        __atomic_fetch_add (&engine->lent, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add (&engine->lent, 1, __ATOMIC_RELAXED); /* a figure */
         return TRUE;
       }
   if (!lend_held (engine, loan))
     return FALSE;
-  __atomic_fetch_add (&engine->lent, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add (&engine->lent, 1, __ATOMIC_RELAXED); /* a figure */
   return TRUE;
 }
 
@@ -205,7 +205,7 @@ engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint6
   drop_away (engine, loan);
   timeline_mark (engine->config.lane, "returned", "loan", loan);
   if (away.adopted)
-    __atomic_fetch_add (&engine->jobs_reused, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add (&engine->jobs_reused, 1, __ATOMIC_RELAXED); /* a figure */
   return TRUE;
 }
 

@@ -18,7 +18,7 @@ static void
 count_elsewhere (Stack *stack, SatinSlot_ *slot)
 {
   if (SLOT_KIND (slot_state (slot)) == SLOT_RETURNED)
-    __atomic_store_n (&stack->elsewhere, stack->elsewhere + 1, __ATOMIC_RELAXED);
+    __atomic_store_n (&stack->elsewhere, stack->elsewhere + 1, __ATOMIC_RELAXED); /* a figure */
 }
 
 /* A frame below which something is held elsewhere: first marks what others hold, then runs what is

@@ -60,7 +60,8 @@ memory_find (guintptr address)
 {
   for (guint i = 0; i < MEMORY_REGIONS_MAX; i++)
     {
-      guintptr start = __atomic_load_n (&memory_regions[i].start, __ATOMIC_ACQUIRE);
+      guintptr start = __atomic_load_n (&memory_regions[i].start,
+                                        __ATOMIC_ACQUIRE); /* pairs with memory_enter */
       guintptr end = start + MEMORY_GUARD_BYTES + memory_regions[i].bytes;
 
       if (start == 0)
@@ -146,7 +147,7 @@ memory_release (void *memory, gsize bytes)
   pthread_mutex_lock (&memory_mutex);
   for (guint i = 0; i < MEMORY_REGIONS_MAX; i++)
     if (memory_regions[i].start == (guintptr)start)
-      __atomic_store_n (&memory_regions[i].start, 0, __ATOMIC_RELEASE);
+      __atomic_store_n (&memory_regions[i].start, 0, __ATOMIC_RELEASE); /* memory_find */
   pthread_mutex_unlock (&memory_mutex);
   munmap (start, memory_round (bytes) + 2 * MEMORY_GUARD_BYTES);
 }

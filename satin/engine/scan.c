@@ -34,7 +34,7 @@ typedef struct
 static void
 mark (SatinSlot_ *slot, guint32 parent)
 {
-  __atomic_store_n (&slot->parent, parent, __ATOMIC_RELAXED);
+  __atomic_store_n (&slot->parent, parent, __ATOMIC_RELAXED); /* thieves mask the marks */
 }
 
 static void
@@ -198,12 +198,14 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
   g_array_unref (scan.numbers);
   g_free (scan.path);
   event.risk_us = clock_bill (stack, scan.lines, origins);
-  __atomic_store_n (&stack->share_ppb, (guint64)(scan.finished * 1e9), __ATOMIC_RELAXED);
+  __atomic_store_n (&stack->share_ppb, (guint64)(scan.finished * 1e9),
+                    __ATOMIC_RELAXED); /* a figure */
   event.rows = scan.rows;
   timeline_mark (stack->lane, "scanned", "rows", scan.rows->len);
   timeline_end (stack->lane);
   mailbox_raise (engine, &event);
-  __atomic_fetch_add (&engine->scan_ns, clock_thread_ns () - began_ns, __ATOMIC_RELAXED);
+  __atomic_fetch_add (&engine->scan_ns, clock_thread_ns () - began_ns,
+                      __ATOMIC_RELAXED); /* a figure */
   pthread_mutex_lock (&engine->lock);
   last = seat_scan_served (stack);
   pthread_mutex_unlock (&engine->lock);

@@ -24,7 +24,8 @@ add_free_seats (Engine *engine, int change)
 gboolean
 seat_engine_ends (Engine *engine)
 {
-  return __atomic_load_n (&engine->ending, __ATOMIC_RELAXED);
+  return __atomic_load_n (&engine->ending,
+                          __ATOMIC_RELAXED); /* who sleeps looks again under the lock */
 }
 
 void
@@ -312,7 +313,7 @@ void
 seat_end_work (Stack *stack)
 {
   clock_stop (stack);
-  __atomic_fetch_sub (&stack->engine->busy, 1, __ATOMIC_SEQ_CST);
+  __atomic_fetch_sub (&stack->engine->busy, 1, __ATOMIC_SEQ_CST); /* pairs with should_poll */
 }
 
 gboolean

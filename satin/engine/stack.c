@@ -144,8 +144,8 @@ stack_set_guard (Stack *stack)
 
   /* A wish is never lost: either we see its flag below, or its guard store comes after ours. */
   __atomic_store_n (&stack->open.guard, guard, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n (&stack->flags, __ATOMIC_SEQ_CST) != 0)
-    __atomic_store_n (&stack->open.guard, STACK_ALL, __ATOMIC_RELAXED);
+  if (__atomic_load_n (&stack->flags, __ATOMIC_SEQ_CST) != 0)           /* pairs with stack_ask */
+    __atomic_store_n (&stack->open.guard, STACK_ALL, __ATOMIC_RELAXED); /* the owner's own */
 }
 
 void
@@ -154,7 +154,7 @@ stack_ask (Stack *stack, guint32 flags)
   if ((stack_flags (stack) & flags) == flags)
     return;
   __atomic_fetch_or (&stack->flags, flags, __ATOMIC_SEQ_CST); /* pairs with stack_set_guard */
-  __atomic_store_n (&stack->open.guard, STACK_ALL, __ATOMIC_SEQ_CST);
+  __atomic_store_n (&stack->open.guard, STACK_ALL, __ATOMIC_SEQ_CST); /* after the flag */
 }
 
 guint32
@@ -163,7 +163,7 @@ stack_take_flags (Stack *stack)
   SatinSlot_ *guard = MAX (stack->split_own, stack->limit);
 
   __atomic_store_n (&stack->open.guard, guard, __ATOMIC_SEQ_CST);
-  return __atomic_exchange_n (&stack->flags, 0, __ATOMIC_SEQ_CST);
+  return __atomic_exchange_n (&stack->flags, 0, __ATOMIC_SEQ_CST); /* pairs with stack_ask */
 }
 
 static void
@@ -180,11 +180,14 @@ lower_to (Stack *stack, SatinSlot_ *split)
   SatinSlot_ *tail;
 
   __atomic_store_n (&stack->split, split, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
-  tail = tail_of (stack, __atomic_fetch_add (&stack->tt, TAG_ONE, __ATOMIC_SEQ_CST));
+  tail = tail_of (
+      stack, __atomic_fetch_add (
+                 &stack->tt, TAG_ONE,
+                 __ATOMIC_SEQ_CST)); /* pairs with stack_claim's CAS: after the store of split */
   if (tail > split)
     {
       split = tail;
-      __atomic_store_n (&stack->split, split, __ATOMIC_RELEASE);
+      __atomic_store_n (&stack->split, split, __ATOMIC_RELEASE); /* pairs with stack_claim */
     }
   set_split (stack, split);
   return tail <= split;
@@ -193,7 +196,8 @@ lower_to (Stack *stack, SatinSlot_ *split)
 gboolean
 stack_lower (Stack *stack, SatinSlot_ *slot)
 {
-  SatinSlot_ *tail = tail_of (stack, __atomic_load_n (&stack->tt, __ATOMIC_ACQUIRE));
+  SatinSlot_ *tail = tail_of (
+      stack, __atomic_load_n (&stack->tt, __ATOMIC_ACQUIRE)); /* pairs with stack_claim's CAS */
 
   if (slot >= stack->split_own)
     return TRUE;
@@ -223,12 +227,12 @@ stack_close (Stack *stack, SatinSlot_ *base)
   if (stack_lower (stack, base) && stack->split_own <= base)
     return;
   /* Some of what is dead was claimed: set both marks to the base. */
-  __atomic_store_n (&stack->split, base, __ATOMIC_SEQ_CST);
-  tt = __atomic_load_n (&stack->tt, __ATOMIC_RELAXED);
+  __atomic_store_n (&stack->split, base, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  tt = __atomic_load_n (&stack->tt, __ATOMIC_RELAXED);      /* the CAS below sees to it */
   do
     next = ((tt & ~TAIL_MASK) + TAG_ONE) | MIN (tt & TAIL_MASK, stack_index (stack, base));
   while (!__atomic_compare_exchange_n (&stack->tt, &tt, next, FALSE, __ATOMIC_SEQ_CST,
-                                       __ATOMIC_RELAXED));
+                                       __ATOMIC_RELAXED)); /* pairs with stack_claim's CAS */
   set_split (stack, base);
 }
 
@@ -260,8 +264,9 @@ stack_publish (Stack *stack, SatinSlot_ *top)
 gboolean
 stack_has_ready (Stack *victim)
 {
-  SatinSlot_ *slot = tail_of (victim, __atomic_load_n (&victim->tt, __ATOMIC_SEQ_CST));
-  SatinSlot_ *split = __atomic_load_n (&victim->split, __ATOMIC_SEQ_CST);
+  SatinSlot_ *slot
+      = tail_of (victim, __atomic_load_n (&victim->tt, __ATOMIC_SEQ_CST)); /* as stack_claim */
+  SatinSlot_ *split = __atomic_load_n (&victim->split, __ATOMIC_SEQ_CST);  /* as stack_claim */
 
   while (slot < split && slot_state (slot) != SLOT_READY)
     slot++;
@@ -290,7 +295,7 @@ stack_claim (Stack *victim, gboolean *dry)
 SatinSlot_ *
 stack_claim (Stack *victim, gboolean *dry)
 {
-  guint64 tt = __atomic_load_n (&victim->tt, __ATOMIC_SEQ_CST);
+  guint64 tt = __atomic_load_n (&victim->tt, __ATOMIC_SEQ_CST); /* before split: see lower_to */
   SatinSlot_ *split = __atomic_load_n (&victim->split, __ATOMIC_SEQ_CST); /* pairs with lower_to */
   SatinSlot_ *tail = tail_of (victim, tt), *slot, *next;
 
@@ -301,6 +306,7 @@ stack_claim (Stack *victim, gboolean *dry)
     if (slot_state (slot) == SLOT_READY)
       break;
   next = slot < split ? slot + 1 : split;
+  /* Pairs with lower_to and stack_close: the tag is the same, so nothing changed since the look. */
   if (!__atomic_compare_exchange_n (&victim->tt, &tt,
                                     (tt & ~TAIL_MASK) | stack_index (victim, next), FALSE,
                                     __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))

@@ -165,6 +165,7 @@ slot_finish (SatinSlot_ *slot, guint32 state)
   __atomic_store_n (&slot->state, state, __ATOMIC_SEQ_CST); /* pairs with park */
 }
 
+/* Pairs with itself and slot_set_state: whoever wins may touch what the slot holds. */
 static inline gboolean
 slot_change_state (SatinSlot_ *slot, guint32 from, guint32 to)
 {
@@ -208,7 +209,7 @@ slot_origin (SatinSlot_ *slot)
 static inline guint32
 stack_flags (Stack *stack)
 {
-  return __atomic_load_n (&stack->flags, __ATOMIC_RELAXED);
+  return __atomic_load_n (&stack->flags, __ATOMIC_RELAXED); /* a look; see stack_take_flags */
 }
 
 static inline gsize

@@ -171,7 +171,7 @@ park (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, Satin
     }
   go_on = seat_want (stack);
   pthread_mutex_unlock (&engine->lock);
-  __atomic_store_n (&stack->parked, 0, __ATOMIC_RELAXED);
+  __atomic_store_n (&stack->parked, 0, __ATOMIC_RELAXED); /* a wake-up too many does no harm */
   timeline_end (stack->lane);
   if (!go_on && (stack_flags (stack) & STACK_FLAG_HALT))
     worker_halt (stack, self, top);

@@ -155,12 +155,13 @@ place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot)
   top->job = NULL;
   top->into = NULL;
   *slot_origin (top) = *origin;
-  __atomic_store_n (&top->parent, PARENT_ORIGIN, __ATOMIC_RELAXED);
+  __atomic_store_n (&top->parent, PARENT_ORIGIN, __ATOMIC_RELAXED); /* published with split */
   slot_set_state (top, SLOT_ORIGIN);
   job->job = slot->job;
   job->into = NULL;
   memcpy (job->payload, slot->payload, sizeof job->payload);
-  __atomic_store_n (&job->parent, (guint32)(guintptr)top | PARENT_ORIGIN, __ATOMIC_RELAXED);
+  __atomic_store_n (&job->parent, (guint32)(guintptr)top | PARENT_ORIGIN,
+                    __ATOMIC_RELAXED); /* published with split */
   slot_set_state (job, SLOT_STARTED);
   return job;
 }
@@ -199,12 +200,12 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *top, SatinSlot_ *below)
   watch_settle (stack, below);
   stack_close (stack, top);
   timeline_end (stack->lane);
-  __atomic_store_n (&stack->executed, stack->executed + 1, __ATOMIC_RELAXED);
+  __atomic_store_n (&stack->executed, stack->executed + 1, __ATOMIC_RELAXED); /* a figure */
   stack->ask_pause_us = 0;
   if (below == NULL)
     {
       seat_end_work (stack);
-      __atomic_store_n (&stack->share_ppb, 0, __ATOMIC_RELAXED);
+      __atomic_store_n (&stack->share_ppb, 0, __ATOMIC_RELAXED); /* a figure */
       g_ptr_array_set_size (stack->fresh, 0);
       stack->open.fresh = 0;
     }
@@ -222,7 +223,7 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
     serve (stack, __atomic_load_n (&victim->serving, __ATOMIC_RELAXED));
   Work work = run_placed (stack, job, top, below);
 
-  __atomic_fetch_add (&stack->engine->steals_local, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add (&stack->engine->steals_local, 1, __ATOMIC_RELAXED); /* a figure */
   if (!job->job->big)
     memcpy (slot_result (slot), slot_result (job), job->job->result->size);
   slot_finish (slot, clock_give (victim, slot, &work));
