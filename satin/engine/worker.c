@@ -370,7 +370,7 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
   worker_leave (stack, self, top);
 }
 
-static void
+static G_GNUC_NO_INLINE void
 live (Stack *stack)
 {
   Engine *engine = stack->engine;

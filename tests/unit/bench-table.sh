@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What make bench makes of its samples: medians, ratios, the bounds, and bench.json.
+bench=${SATIN_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/bench
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+n=0
+
+check () # NAME COMMAND…
+{
+  local name=$1
+  shift
+  n=$((n + 1))
+  if "$@"; then
+    echo "ok $n - $name"
+  else
+    echo "not ok $n - $name"
+    sed 's/^/# /' "$folder/table" "$folder/json"
+  fi
+}
+
+cat >"$folder/samples" <<END
+fib 9|serial|1|1|0.9
+fib 9|satin|1|1|2.0
+fib 9|satin|2|1|1.2
+fib 9|serial-twice|2|2|1.0
+fib 9|serial|1|1|1.1
+fib 9|satin|1|1|10.0
+fib 9|satin|2|1|1.0
+fib 9|serial-twice|2|2|1.0
+fib 9|serial|1|1|1.0
+fib 9|satin|1|1|1.5
+fib 9|satin|2|1|1.1
+fib 9|serial-twice|2|2|1.25
+fib 9|openmp|1|1|7
+fib 9|openmp|1|1|8
+END
+cat >"$folder/measures" <<END
+= first
+over, reached|over|fib 9,satin,1,1|fib 9,serial,1,1|<2.1|<1.9
+over, missed|over|fib 9,openmp,1,1|fib 9,serial,1,1|<2.1|<1.9
+ceiling|ceiling|fib 9|2,1|>0.9|>0.95
+not run|over|fib 10,satin,1,1|fib 9,serial,1,1|<2.1|<1.9
+= second
+not run|ceiling|fib 10|2,1|>0.9|>0.95
+= third
+figure|figure|steal|us|<10|<3
+END
+printf 'steal|2\nsteal|9\nsteal|-1\n' >"$folder/figures"
+awk -f "$bench/table.awk" -v json="$folder/json" -v measures="$folder/measures" -v figures="$folder/figures" \
+  "$folder/samples" >"$folder/table"
+
+row () { grep -qE "^ *${1// / +}\$" "$folder/table"; }
+check "an odd number of rounds has its median" row "fib 9 satin 1 1 2.0000 1.5000 10.0000 2.00"
+check "an even number has the mean of the two" row "fib 9 openmp 1 1 7.5000 7.0000 8.0000 7.50"
+check "a ratio of medians and of least times" row "over, reached 2 1.667 <= 2.1 <= 1.9 ok"
+check "what is over the bound" row "over, missed 7.5 7.778 <= 2.1 <= 1.9 MISSED"
+# 2.0 / 1.1 over 2 x 1.0 / 1.0; least times: 1.5 / 1.0 over 2 x 0.9 / 1.0
+check "a speed-up over the ceiling" row "ceiling 0.9091 0.8333 >= 0.9 >= 0.95 ok"
+check "a figure" row "figure, us 2 -1 <= 10 <= 3 reaches the aim"
+check "nothing is said of what was not run" [ "$(grep -cE 'not run|second' "$folder/table")" = 0 ]
+check "headings" [ "$(grep -cE '^(first|third)$' "$folder/table")" = 2 ]
+line='{"bench": "fib 9", "runtime": "satin", "workers": 2, "processes": 1, "median_s": 1.100000,'
+line="$line \"min_s\": 1.000000, \"max_s\": 1.200000, \"rounds\": 3}"
+check "bench.json has each run" grep -qF "$line" "$folder/json"
+check "in a list" [ "$(sed -n '1p;$p' "$folder/json" | tr -d '\n')" = '[]' ]
+check "of all runs" [ "$(grep -c '"bench"' "$folder/json")" = 5 ]
+check "every measure names a kernel, a part's figure and two bounds" \
+  [ -z "$(grep -v '^= ' "$bench/measures" | grep -vE '^[^|]+\|(over|ceiling|figure)\|[^|]+\|[^|]+\|[<>][0-9.]+\|[<>][0-9.]+$')" ]
+echo "1..$n"
