@@ -5,7 +5,7 @@
 #   < for "at most" or > for "at least"; `= TEXT` is a heading. A RUN is BENCH,RUNTIME,WORKERS,PROCESSES.
 #   figures: NAME|VALUE a line; several lines of a name are samples of it.
 
-BEGIN { FS = "|" }
+BEGIN { FS = "|"; CEILING_MAX = 1.06 }
 
 {
   run = $1 "," $2 "," $3 "," $4
@@ -83,14 +83,21 @@ function shown(bound)
   return (substr(bound, 1, 1) == "<" ? "<= " : ">= ") substr(bound, 2)
 }
 
+# More than the ceiling by more than noise: the two processes of plain C waited for somebody else's.
+function verdict(value, must, aim, most)
+{
+  if (most != "" && value > most)
+    return "not believed: above the ceiling"
+  return reached(value, aim) ? "reaches the aim" : reached(value, must) ? "ok" : "MISSED"
+}
+
 # The heading only when something stands below it.
-function print_line(what, value, best, must, aim)
+function print_line(what, value, best, must, aim, most)
 {
   if (heading != "")
     print heading
   heading = ""
-  printf "  %-44s %9.4g %9s %9s %9s   %s\n", what, value, best, shown(must), shown(aim), \
-         (reached(value, aim) ? "reaches the aim" : reached(value, must) ? "ok" : "MISSED")
+  printf "  %-44s %9.4g %9s %9s %9s   %s\n", what, value, best, shown(must), shown(aim), verdict(value, must, aim, most)
 }
 
 function print_measure(m,    run)
@@ -98,7 +105,7 @@ function print_measure(m,    run)
   if (m[2] == "over" && m[3] in middle && m[4] in middle)
     print_line(m[1], middle[m[3]] / middle[m[4]], sprintf("%.4g", low[m[3]] / low[m[4]]), m[5], m[6])
   if (m[2] == "ceiling" && (m[3] ",satin," m[4]) in middle && (m[3] ",serial-twice,2,2") in middle)
-    print_line(m[1], over_ceiling(middle, m[3], m[4]), sprintf("%.4g", over_ceiling(low, m[3], m[4])), m[5], m[6])
+    print_line(m[1], over_ceiling(middle, m[3], m[4]), sprintf("%.4g", over_ceiling(low, m[3], m[4])), m[5], m[6], CEILING_MAX)
   run = "figure " m[3]
   if (m[2] == "figure" && run in middle)
     print_line(m[1] ", " m[4], middle[run], \

@@ -34,12 +34,17 @@ fib 9|satin|2|1|1.1
 fib 9|serial-twice|2|2|1.25
 fib 9|openmp|1|1|7
 fib 9|openmp|1|1|8
+fib 8|serial|1|1|1
+fib 8|serial-twice|2|2|1.5
+fib 8|satin|1|1|1
+fib 8|satin|2|1|0.6
 END
 cat >"$folder/measures" <<END
 = first
 over, reached|over|fib 9,satin,1,1|fib 9,serial,1,1|<2.1|<1.9
 over, missed|over|fib 9,openmp,1,1|fib 9,serial,1,1|<2.1|<1.9
 ceiling|ceiling|fib 9|2,1|>0.9|>0.95
+above|ceiling|fib 8|2,1|>0.9|>0.95
 not run|over|fib 10,satin,1,1|fib 9,serial,1,1|<2.1|<1.9
 = second
 not run|ceiling|fib 10|2,1|>0.9|>0.95
@@ -57,6 +62,7 @@ check "a ratio of medians and of least times" row "over, reached 2 1.667 <= 2.1 
 check "what is over the bound" row "over, missed 7.5 7.778 <= 2.1 <= 1.9 MISSED"
 # 2.0 / 1.1 over 2 x 1.0 / 1.0; least times: 1.5 / 1.0 over 2 x 0.9 / 1.0
 check "a speed-up over the ceiling" row "ceiling 0.9091 0.8333 >= 0.9 >= 0.95 ok"
+check "a speed-up that cannot be" row "above 1.25 1.25 >= 0.9 >= 0.95 not believed: above the ceiling"
 check "a figure" row "figure, us 2 -1 <= 10 <= 3 reaches the aim"
 check "nothing is said of what was not run" [ "$(grep -cE 'not run|second' "$folder/table")" = 0 ]
 check "headings" [ "$(grep -cE '^(first|third)$' "$folder/table")" = 2 ]
@@ -64,7 +70,7 @@ line='{"bench": "fib 9", "runtime": "satin", "workers": 2, "processes": 1, "medi
 line="$line \"min_s\": 1.000000, \"max_s\": 1.200000, \"rounds\": 3}"
 check "bench.json has each run" grep -qF "$line" "$folder/json"
 check "in a list" [ "$(sed -n '1p;$p' "$folder/json" | tr -d '\n')" = '[]' ]
-check "of all runs" [ "$(grep -c '"bench"' "$folder/json")" = 5 ]
+check "of all runs" [ "$(grep -c '"bench"' "$folder/json")" = 9 ]
 check "every measure names a kernel, a part's figure and two bounds" \
   [ -z "$(grep -v '^= ' "$bench/measures" | grep -vE '^[^|]+\|(over|ceiling|figure)\|[^|]+\|[^|]+\|[<>][0-9.]+\|[<>][0-9.]+$')" ]
 echo "1..$n"
