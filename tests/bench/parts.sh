@@ -86,6 +86,9 @@ part_bulk ()
   done
 }
 
+# Where the figure hardly changes from round to round.
+few_rounds=$((ROUNDS < 6 ? 1 : ROUNDS / 3))
+
 # One key of a file of figures.
 stat_of () { sed -n 's/.*"'"$1"'": *\([0-9.e+-]*\).*/\1/p' "$2"; }
 
@@ -93,7 +96,7 @@ stat_of () { sed -n 's/.*"'"$1"'": *\([0-9.e+-]*\).*/\1/p' "$2"; }
 part_checkpoint ()
 {
   local round bench interval
-  for ((round = 1; round <= (ROUNDS + 2) / 3; round++)); do
+  for ((round = 1; round <= few_rounds; round++)); do
     for bench in "nqueens 15" "uts T3L"; do
       for interval in 1 0.1; do
         say "round $round: checkpoint of $bench each $interval s"
@@ -139,7 +142,7 @@ part_idle ()
 part_memory ()
 {
   local round few many
-  for ((round = 1; round <= (ROUNDS + 2) / 3; round++)); do
+  for ((round = 1; round <= few_rounds; round++)); do
     say "memory"
     few=$(limited "$bin/satin" fib 42 --workers 2) && many=$(limited "$bin/satin" fib 42 --workers 10) \
       || { failed "memory"; return; }
