@@ -349,8 +349,9 @@ take_part (GArray *lines, guint *index, const SatinSlot_ *to)
 guint64
 clock_bill (Stack *stack, GArray *lines, const GPtrArray *origins)
 {
-  guint64 jobs = stack->open.jobs + stack->executed - stack->elsewhere, now_us = own_us (stack);
-  guint64 n_done = jobs > stack->jobs_billed ? jobs - stack->jobs_billed : 0;
+  /* Below 0 while children that came from elsewhere are subtracted and not yet counted. */
+  gint64 jobs = (gint64)(stack->open.jobs + stack->executed - stack->elsewhere);
+  guint64 n_done = (guint64)MAX (jobs - stack->jobs_billed, 0), now_us = own_us (stack);
   gint64 less_us = 0;
   guint old_index = 0, index = 0;
 

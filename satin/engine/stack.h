@@ -114,7 +114,7 @@ struct Stack
   guint64 clock;       /* shared, owner writes: see clock.c */
   guint64 moved_us;    /* shared, owner writes: own time of jobs that are over */
   gint64 balance_us;   /* shared: what others did for the jobs here, less what rows stand for */
-  guint64 jobs_billed; /* owner: jobs executed up to the last scan */
+  gint64 jobs_billed;  /* owner: jobs executed up to the last scan */
   GArray *bill;        /* owner: of Bill (clock.h), of the last scan */
   pthread_mutex_t origins_lock;
   GPtrArray *origins;  /* under it: the origin slots, bottom first */
