@@ -239,6 +239,14 @@ seat_say_scanned (Engine *engine)
   mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED, .scan = scan });
 }
 
+static gboolean
+sleeps_on (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  return stack->state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->halting;
+}
+
 gboolean
 seat_sleep (Stack *stack)
 {
@@ -253,9 +261,10 @@ seat_sleep (Stack *stack)
     seat_say_scanned (engine);
   seat_dispatch (engine, engine->inbox.length);
   say_hungry (engine);
-  while (stack->state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->halting)
+  while (sleeps_on (stack))
     {
-      if (be_idle (stack))
+      /* Who gave it a seat while it tried roused it and signalled nothing. */
+      if (be_idle (stack) || !sleeps_on (stack))
         continue;
       mailbox_tell (engine);
       if (should_poll (stack))
