@@ -21,8 +21,8 @@ wake (void *data)
   pthread_mutex_unlock (&rig->lock);
 }
 
-Rig *
-rig_new (guint workers, guint stacks_max, guint64 seed)
+static Rig *
+make (guint workers, guint stacks_max, guint64 seed, gboolean (*idle) (void *, gint64))
 {
   Rig *rig = g_new0 (Rig, 1);
   EngineConfig config = { .jobs = engine_test_jobs,
@@ -30,6 +30,7 @@ rig_new (guint workers, guint stacks_max, guint64 seed)
                           .stacks_max = stacks_max,
                           .seed = seed,
                           .wake = wake,
+                          .idle = idle,
                           .data = rig };
   g_autoptr (GError) error = NULL;
 
@@ -39,6 +40,18 @@ rig_new (guint workers, guint stacks_max, guint64 seed)
   rig->engine = engine_new (&config, &error);
   g_assert_no_error (error);
   return rig;
+}
+
+Rig *
+rig_new (guint workers, guint stacks_max, guint64 seed)
+{
+  return make (workers, stacks_max, seed, NULL);
+}
+
+Rig *
+rig_new_idle (guint workers, gboolean (*idle) (void *, gint64))
+{
+  return make (workers, 0, 1, idle);
 }
 
 void

@@ -20,6 +20,8 @@ struct Rig
 /* Two rigs that share `woken` sleep and wake together. */
 void rig_share (Rig *rig, Rig *with);
 Rig *rig_new (guint workers, guint stacks_max, guint64 seed);
+/* The same with this as EngineConfig.idle; its data is the rig. */
+Rig *rig_new_idle (guint workers, gboolean (*idle) (void *, gint64));
 void rig_free (Rig *rig);
 /* Gives the job as held job 1 with path "". `args` is the argument struct. */
 void rig_start (Rig *rig, guint32 job, const void *args);

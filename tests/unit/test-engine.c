@@ -151,6 +151,35 @@ test_who_is_owed_work_hears_of_it (void)
   rig_free (rig);
 }
 
+static gboolean idles, may_give_up; /* atomic */
+
+/* Tries to drive, and says that it cannot only when there is work again. */
+static gboolean
+idle_in_vain (void *data, gint64 look_us)
+{
+  (void)data, (void)look_us;
+  __atomic_store_n (&idles, TRUE, __ATOMIC_RELEASE);
+  while (!__atomic_load_n (&may_give_up, __ATOMIC_ACQUIRE))
+    g_usleep (100);
+  return FALSE;
+}
+
+static void
+test_who_cannot_drive_does_not_sleep_on_its_work (void)
+{
+  Rig *rig = rig_new_idle (1, idle_in_vain);
+  satin_args_fib args = { 10 };
+
+  rig_start (rig, JOB_FIB, &args);
+  wait_for_event (rig, ENGINE_DONE);
+  while (!__atomic_load_n (&idles, __ATOMIC_ACQUIRE))
+    g_usleep (100);
+  rig_start (rig, JOB_FIB, &args);
+  __atomic_store_n (&may_give_up, TRUE, __ATOMIC_RELEASE);
+  wait_for_event (rig, ENGINE_DONE);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -166,5 +195,7 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/eight-arguments-of-all-types", test_eight);
   g_test_add_func ("/engine/many-small-runs-of-phases", test_stress);
   g_test_add_func ("/engine/who-is-owed-work-hears-of-it", test_who_is_owed_work_hears_of_it);
+  g_test_add_func ("/engine/who-cannot-drive-does-not-sleep-on-its-work",
+                   test_who_cannot_drive_does_not_sleep_on_its_work);
   return g_test_run ();
 }
