@@ -8,6 +8,7 @@
 #include "coordinator/takeover.h"
 
 #include "storage/aside.h"
+#include "storage/crash.h"
 #include "storage/guard.h"
 #include "storage/publish.h"
 #include "storage/tables.h"
@@ -84,6 +85,7 @@ keep_damaged (Ledger *ledger, const char *damage, GError **error)
   g_autofree char *aside = aside_keep (ledger->target, "damaged", error);
   if (aside == NULL)
     return FALSE;
+  crash_point ("kept-aside");
   g_free (ledger->damage);
   ledger->damage
       = g_strdup_printf ("checkpoint '%s' is damaged: %s; the damaged file is kept as '%s'",
@@ -371,6 +373,15 @@ note_publication (Ledger *ledger, GError **error)
   return notes_event (ledger->sql, &(TablesEvent){ .kind = "published", .detail = detail }, error);
 }
 
+/* A commit that failed at its very end may have happened, and is to be published then. */
+static gboolean
+write_failed (Ledger *ledger, GError *reason, GError **error)
+{
+  ledger->has_changed = TRUE;
+  ledger->noted = 0;
+  return give_up (ledger, reason, error);
+}
+
 gboolean
 ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
 {
@@ -381,12 +392,14 @@ ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
       || !write_rows (ledger, inbox, &n_written, &reason)
       || !write_keeps (ledger, inbox, &n_written, &reason)
       || !write_answer (ledger, inbox, &reason))
-    return give_up (ledger, reason, error);
+    return write_failed (ledger, reason, error);
 
+  crash_point ("commit");
   gboolean has_changed = sqlite3_total_changes (ledger->sql->db) != before;
   if ((has_changed && !(write_generation (ledger, &reason) && note_publication (ledger, &reason)))
       || !results_commit (ledger->results, &reason))
-    return give_up (ledger, reason, error);
+    return write_failed (ledger, reason, error);
+  crash_point ("committed");
   ledger->has_changed = ledger->has_changed || has_changed;
   ledger->stats.saves++;
   ledger->stats.saved_rows += n_written;

@@ -23,7 +23,8 @@ Ledger *ledger_new (const LedgerConfig *config, Identity *identity, GError **err
 void ledger_free (Ledger *ledger);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Ledger, ledger_free)
 
-/* Writes all of `inbox` in one transaction. FALSE: nothing of it is written. */
+/* Writes all of `inbox` in one transaction. FALSE: write it again; nothing of it is written, or all
+ * when only the end of the commit failed. */
 gboolean ledger_write (Ledger *ledger, const Inbox *inbox, GError **error);
 /* Publishes. What stands at the target and was not written by this ledger is united with ours
  * first, or, when it is of another run, left alone. */

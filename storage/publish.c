@@ -5,6 +5,8 @@
  * what the copy holds. */
 #include "storage/publish.h"
 
+#include "storage/crash.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -93,16 +95,27 @@ copy_without_gaps (Sql *sql, const char *name, GError **error)
   return sql_finish (sql, statement, error);
 }
 
-static gboolean
-verdict_is_ok (sqlite3 *copy)
+/* What one statement says; -1: error. */
+static gint64
+ask_number (sqlite3 *db, const char *text)
 {
   sqlite3_stmt *statement = NULL;
-  gboolean is_ok
-      = sqlite3_prepare_v2 (copy, "PRAGMA quick_check(1)", -1, &statement, NULL) == SQLITE_OK
-        && sqlite3_step (statement) == SQLITE_ROW
-        && strcmp ((const char *)sqlite3_column_text (statement, 0), "ok") == 0;
+  gint64 number = -1;
+  if (sqlite3_prepare_v2 (db, text, -1, &statement, NULL) == SQLITE_OK
+      && sqlite3_step (statement) == SQLITE_ROW)
+    number = sqlite3_column_int64 (statement, 0);
   sqlite3_finalize (statement);
-  return is_ok;
+  return number;
+}
+
+/* The copy was made in one transaction: it is whole, or, should that have been taken back, empty.
+ */
+static gboolean
+copy_is_whole (sqlite3 *db, sqlite3 *copy)
+{
+  static const char objects[] = "SELECT count(*) FROM main.sqlite_schema";
+  static const char is_sound[] = "SELECT quick_check = 'ok' FROM pragma_quick_check (1)";
+  return ask_number (copy, is_sound) == 1 && ask_number (copy, objects) == ask_number (db, objects);
 }
 
 /* VACUUM INTO, so that the copy has no gaps: its size follows the frontier. The journal of the copy
@@ -115,7 +128,7 @@ copy_into (Sql *sql, const char *name, GError **error)
     return FALSE;
   int code = sqlite3_open_v2 (name, &copy, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
   gboolean good = code == SQLITE_OK || copy_failed (copy, code, error);
-  if (good && !verdict_is_ok (copy))
+  if (good && !copy_is_whole (sql->db, copy))
     {
       g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, "the copy is damaged");
       good = FALSE;
@@ -174,6 +187,15 @@ publish_lock (const char *target)
   return -1;
 }
 
+static gboolean
+put_in_place (int fd, const char *name, const char *target, mode_t mode, struct stat *status)
+{
+  if (fsync (fd) != 0 || fchmod (fd, mode) != 0 || fstat (fd, status) != 0)
+    return FALSE;
+  crash_point ("rename");
+  return rename (name, target) == 0;
+}
+
 gboolean
 publish_copy (Sql *sql, const char *target, const char *run, Published *published, GError **error)
 {
@@ -184,22 +206,25 @@ publish_copy (Sql *sql, const char *target, const char *run, Published *publishe
   if (fd < 0)
     return FALSE;
 
+  crash_point ("copy");
   gboolean good = copy_into (sql, name, error);
+  crash_point ("sync");
   if (!good)
     g_prefix_error (error, "cannot write checkpoint '%s': ", target);
   else
-    good = (fsync (fd) == 0 && fchmod (fd, mode) == 0 && fstat (fd, &status) == 0
-            && rename (name, target) == 0)
-           || place_failed (error, "write", target);
+    good = put_in_place (fd, name, target, mode, &status) || place_failed (error, "write", target);
+  /* A disk that fails at the right moment leaves it there even when the copy is whole. */
+  g_autofree char *journal = g_strconcat (name, JOURNAL, NULL);
+  (void)g_unlink (journal);
   if (!good)
     {
       (void)close (fd);
-      g_autofree char *journal = g_strconcat (name, JOURNAL, NULL);
       (void)g_unlink (name);
-      (void)g_unlink (journal);
       return FALSE;
     }
+  crash_point ("sync-folder");
   sync_folder (target);
+  crash_point ("published");
   *published = (Published){ .bytes = (guint64)status.st_size, .fd = fd };
   return TRUE;
 }

@@ -89,6 +89,19 @@ results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer da
 }
 
 gboolean
+results_count (Sql *sql, ResultsTotals *totals)
+{
+  gboolean has_row;
+  sqlite3_stmt *statement = sql_ready (sql, "SELECT count(*), total(weight) FROM result", NULL);
+  if (statement == NULL || !sql_next (sql, statement, &has_row, NULL) || !has_row)
+    return FALSE;
+  totals->rows = (guint64)sqlite3_column_int64 (statement, 0);
+  totals->weight = sqlite3_column_double (statement, 1);
+  sqlite3_reset (statement);
+  return TRUE;
+}
+
+gboolean
 results_each_stem (Sql *sql, ResultsEachStem each, gpointer data, guint64 *bad, GError **error)
 {
   sqlite3_stmt *statement

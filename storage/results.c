@@ -68,12 +68,11 @@ results_totals (const Results *results)
   return results->totals;
 }
 
-/* Removing rows makes the last one unknown until the next transaction. */
 static gboolean
 find_last (Results *results, GError **error)
 {
   gboolean has_row;
-  if (results->last != NULL)
+  if (results->last != NULL) /* else rows were removed */
     return TRUE;
   sqlite3_stmt *statement = sql_ready (results->sql, "SELECT max (path) FROM result", error);
   if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
@@ -86,6 +85,8 @@ find_last (Results *results, GError **error)
 gboolean
 results_begin (Results *results, GError **error)
 {
+  if (!sqlite3_get_autocommit (results->sql->db)) /* a rollback failed too */
+    results_rollback (results);
   results->totals_before = results->totals;
   keeps_begin (results->keeps);
   return sql_run (results->sql, "BEGIN IMMEDIATE", error) && find_last (results, error);
@@ -100,10 +101,10 @@ results_commit (Results *results, GError **error)
 void
 results_rollback (Results *results)
 {
-  /* After some failures SQLite has rolled back by itself. */
-  if (!sqlite3_get_autocommit (results->sql->db))
+  if (!sqlite3_get_autocommit (results->sql->db)) /* else SQLite did it by itself */
     sqlite3_exec (results->sql->db, "ROLLBACK", NULL, NULL, NULL);
-  results->totals = results->totals_before;
+  if (!results_count (results->sql, &results->totals)) /* a commit that failed may have happened */
+    results->totals = results->totals_before;
   keeps_rollback (results->keeps);
   results->n_saved_stems = 0;
   g_clear_pointer (&results->names, names_free);

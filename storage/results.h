@@ -58,6 +58,8 @@ typedef struct
   double weight; /* sum over the rows */
 } ResultsTotals;
 ResultsTotals results_totals (const Results *results);
+/* Counts them in any file. FALSE: it cannot be read now; `totals` is as it was. */
+gboolean results_count (Sql *sql, ResultsTotals *totals);
 
 /* Reading works on any file. What is passed to `each` lives for the call; FALSE from it stops, as
  * an error. Rows whose checksum fails are passed over and added to `bad` (nullable). */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A disk that fails and a machine that loses power: the program's own calls that change files, and
+ * SQLite's, go through here. Each of them is a step. Link disk.c and the calls are taken over. */
+#pragma once
+
+#include <glib.h>
+
+typedef enum
+{
+  DISK_SOUND,
+  DISK_FAIL_ONCE, /* step number `at` fails */
+  DISK_FAIL_ON,   /* it and all after it */
+  DISK_CUT        /* the power goes before step number `at` */
+} DiskMode;
+
+/* Steps count from 1 from here on; only those in files whose name begins with `prefix`. */
+void disk_begin (const char *prefix, DiskMode mode, guint at, int error_number);
+/* Back to a sound disk. TRUE: the step was reached. */
+gboolean disk_end (void);
+/* What then still lies there cannot be helped. */
+guint disk_unlinks_failed (void);
+
+/* With DISK_CUT: a process in which `work` runs until the power goes. Of all that was not synced
+ * then, an arbitrary part is on the disk, in pieces of 512 bytes and in any order, and renames of
+ * which the folder was not synced may not have happened. FALSE: `work` came to its end before. */
+gboolean disk_cut (const char *prefix, guint at, guint32 seed, void (*work) (void *data),
+                   void *data);
