@@ -73,9 +73,9 @@ list_sizes (Pages *pages)
       pages->sizes[n++] = said;
       return;
     }
-  pages->sizes[n++] = 4096;
+  pages->sizes[n++] = SQL_PAGE_BYTES;
   for (guint32 size = PAGE_SIZE_MIN; size <= PAGE_SIZE_MAX; size *= 2)
-    if (size != 4096)
+    if (size != SQL_PAGE_BYTES)
       pages->sizes[n++] = size;
 }
 

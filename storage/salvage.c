@@ -367,7 +367,10 @@ salvage_open (const char *path, const char *identity, guint64 bytes_max, GError 
       || !find_identity (salvage, pages, identity, &page_size, error) || !salvage->is_known)
     return NULL;
   pages_limit (pages, 0);
-  if (!take_rows (salvage, pages, page_size, error) || !count_rows (salvage->sql, error))
+  /* The page size is the header's word; should it be wrong, most likely it was ours. */
+  if (!take_rows (salvage, pages, page_size, error)
+      || (page_size != SQL_PAGE_BYTES && !take_rows (salvage, pages, SQL_PAGE_BYTES, error))
+      || !count_rows (salvage->sql, error))
     return NULL;
   return g_steal_pointer (&salvage->sql);
 }

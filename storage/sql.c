@@ -190,10 +190,10 @@ sql_create (const char *path, const char *identity, GError **error)
     return NULL;
   rowsum_identify (sql, identity);
   g_autofree char *settings
-      = g_strdup_printf ("PRAGMA page_size=4096; PRAGMA cache_size=-%d;"
+      = g_strdup_printf ("PRAGMA page_size=%d; PRAGMA cache_size=-%d;"
                          "PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL;"
                          "PRAGMA application_id=%d; PRAGMA user_version=%d",
-                         CACHE_KIB, SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
+                         SQL_PAGE_BYTES, CACHE_KIB, SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
   if (!sql_run (sql, settings, error) || !schema_create (sql, error))
     return NULL;
   return g_steal_pointer (&sql);

@@ -14,6 +14,8 @@ typedef enum
   STORAGE_ERROR_PLACE     /* the place cannot be read or written now */
 } StorageError;
 
+#define SQL_PAGE_BYTES 4096 /* of the files that we write */
+
 typedef struct Sql Sql;
 struct Sql
 {

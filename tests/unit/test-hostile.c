@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of storage/: SQLite files that somebody made to do harm. Each is refused or read rightly,
+ * in seconds, without much memory, and stays as it is. */
+#include "store.h"
+
+#include "storage/guard.h"
+
+#include <sys/resource.h>
+
+#define ROWS 2000
+#define MEMORY_KIB_MAX (400 * 1024)
+
+typedef struct
+{
+  guint8 *data;
+  gsize size;
+} Image;
+
+static Image
+make_image (Fixture *f)
+{
+  Image image;
+  g_assert_true (results_begin (f->results, NULL));
+  for (int i = 0; i < ROWS; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/0/%d", i);
+      put (f, path, 1, 1);
+    }
+  g_assert_true (results_commit (f->results, NULL));
+  publish (f);
+  g_assert_true (g_file_get_contents (f->target, (char **)&image.data, &image.size, NULL));
+  return image;
+}
+
+static gboolean
+check_row (const Result *row, gpointer data, GError **error)
+{
+  (void)error;
+  g_assert_true (g_str_has_prefix (row->path, "/0/"));
+  g_assert_cmpfloat (row->work_s, ==, 1);
+  (*(guint *)data)++;
+  return TRUE;
+}
+
+static long
+memory_kib (void)
+{
+  struct rusage usage;
+  getrusage (RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+/* How many rows the file gives; none when it is refused. */
+static guint
+look (Fixture *f)
+{
+  g_autoptr (GError) error = NULL;
+  ResultsQuery all = { 0 };
+  guint n = 0;
+  gint64 began = g_get_monotonic_time ();
+  g_autoptr (Sql) sql = guard_open (f->target, NULL, &error);
+  if (sql == NULL)
+    {
+      g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE);
+      g_assert_null (strchr (error->message, '\n'));
+    }
+  else
+    g_assert_true (results_each (sql, &all, check_row, &n, NULL, NULL));
+  g_assert_cmpint (g_get_monotonic_time () - began, <, 60 * G_USEC_PER_SEC);
+#ifndef __SANITIZE_ADDRESS__
+  g_assert_cmpint (memory_kib (), <, MEMORY_KIB_MAX);
+#endif
+  return n;
+}
+
+static void
+put_back (Fixture *f, const guint8 *data, gsize size)
+{
+  g_assert_true (g_file_set_contents (f->target, (const char *)data, (gssize)size, NULL));
+}
+
+static void
+put_word (guint8 *at, guint32 word)
+{
+  word = GUINT32_TO_BE (word);
+  memcpy (at, &word, sizeof word);
+}
+
+/* Every pointer of every inner page to the page itself, to the first one, or beyond the file. */
+static void
+test_trees_in_circles (Fixture *f, gconstpointer unused)
+{
+  Image image = make_image (f);
+  (void)unused;
+  for (guint kind = 0; kind < 3; kind++)
+    {
+      g_autofree guint8 *copy = g_memdup2 (image.data, image.size);
+      guint n_inner = 0;
+      for (gsize page = 4096; page + 4096 <= image.size; page += 4096)
+        {
+          guint32 self = (guint32)(page / 4096 + 1);
+          guint32 to = kind == 0 ? self : kind == 1 ? 1 : G_MAXUINT32;
+          guint8 *at = copy + page;
+          guint cells = (guint)(at[3] << 8 | at[4]);
+          if (at[0] != 2 && at[0] != 5)
+            continue;
+          n_inner++;
+          put_word (at + 8, to);
+          for (guint i = 0; i < cells; i++)
+            put_word (at + (at[12 + 2 * i] << 8 | at[13 + 2 * i]), to);
+        }
+      g_assert_cmpuint (n_inner, >, 0);
+      put_back (f, copy, image.size);
+      g_assert_cmpuint (look (f), ==, ROWS);
+    }
+  g_free (image.data);
+}
+
+/* Sizes and counts in the header that are not so. */
+static void
+test_headers_that_lie (Fixture *f, gconstpointer unused)
+{
+  static const struct
+  {
+    gsize at;
+    guint32 word;
+  } lies[] = { { 28, G_MAXUINT32 }, { 28, 1 }, { 28, 0 },          { 32, 3 },
+               { 36, G_MAXUINT32 }, { 52, 7 }, { 56, 2 },          { 56, 9 },
+               { 44, G_MAXUINT32 }, { 16, 0 }, { 16, 0x02000101 }, { 20, G_MAXUINT32 } };
+  Image image = make_image (f);
+  (void)unused;
+  for (gsize i = 0; i < G_N_ELEMENTS (lies); i++)
+    {
+      g_autofree guint8 *copy = g_memdup2 (image.data, image.size);
+      put_word (copy + lies[i].at, lies[i].word);
+      put_back (f, copy, image.size);
+      guint n = look (f);
+      g_test_message ("word %u at %u: %u rows", lies[i].word, (guint)lies[i].at, n);
+      g_assert_cmpuint (n, ==, ROWS);
+    }
+  g_free (image.data);
+}
+
+/* What SQLite would run or store when it only looks at the schema or checks the file. */
+static void
+test_schemas_with_a_sting (Fixture *f, gconstpointer unused)
+{
+  static const char *const stings[] = {
+    "CREATE TABLE x (a CHECK (length (randomblob (60000000)) > a)); INSERT INTO x VALUES (1)",
+    "CREATE TABLE x (a, b AS (printf ('%.*c', 60000000, 'x'))); INSERT INTO x VALUES (1)",
+    "CREATE TABLE x (a); INSERT INTO x VALUES (1); CREATE INDEX y ON x (hex (zeroblob (a * "
+    "500000)))",
+    "CREATE VIEW x AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n "
+    "FROM c",
+    "DROP VIEW progress; CREATE VIEW progress AS SELECT load_extension ('/tmp/x.so')",
+    "CREATE TRIGGER t BEFORE DELETE ON result BEGIN SELECT writefile ('/tmp/x', 'x'); END",
+    "CREATE TABLE blobs (a); INSERT INTO blobs VALUES (zeroblob (50000000))",
+    "UPDATE result SET value = zeroblob (40000000) WHERE path = '/0/7'",
+    "UPDATE result SET node = 'text', job = x'00', digest = 5, saved = NULL, weight = 'much'"
+    " WHERE path = '/0/7'",
+    "UPDATE run SET value = NULL WHERE key = 'id'; INSERT INTO run VALUES (NULL, NULL, NULL)",
+    "INSERT INTO node VALUES (-5, NULL, 1, 2, 3, 4, 5, 6, 7); INSERT INTO job VALUES (7, 1, 2, 3)",
+    "INSERT INTO event VALUES (9223372036854775807, 'x', 1, 2, 3, 4, 5, 6)",
+  };
+  Image image = make_image (f);
+  (void)unused;
+  for (gsize i = 0; i < G_N_ELEMENTS (stings); i++)
+    {
+      sqlite3 *db = NULL;
+      put_back (f, image.data, image.size);
+      g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
+      /* Some only work for who turns the defences off, which a forger's tool does. */
+      (void)sqlite3_exec (db, stings[i], NULL, NULL, NULL);
+      sqlite3_close (db);
+      guint n = look (f);
+      g_assert_cmpuint (n, >=, ROWS - 1);
+      g_assert_cmpuint (n, <=, ROWS);
+    }
+  g_free (image.data);
+}
+
+/* Columns of all kinds at random, with whatever checksum: the form alone never makes a row. */
+static void
+test_cells_of_any_kind (Fixture *f, gconstpointer unused)
+{
+  static const char *const values[] = { "NULL",    "-1", "9223372036854775807", "1e300", "'text'",
+                                        "x'0102'", "''", "zeroblob(5000)" };
+  Image image = make_image (f);
+  (void)unused;
+  for (int i = 0; i < 20; i++)
+    {
+      sqlite3 *db = NULL;
+      put_back (f, image.data, image.size);
+      g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
+      for (int k = 0; k < 20; k++)
+        {
+          g_autoptr (GString) text = g_string_new ("INSERT INTO result VALUES ('/9/");
+          g_string_append_printf (text, "%d'", k);
+          for (int column = 0; column < 8; column++)
+            g_string_append_printf (text, ", %s",
+                                    values[g_test_rand_int_range (0, G_N_ELEMENTS (values))]);
+          g_string_append (text, ")");
+          g_assert_cmpint (sqlite3_exec (db, text->str, NULL, NULL, NULL), ==, SQLITE_OK);
+        }
+      sqlite3_close (db);
+      g_assert_cmpuint (look (f), ==, ROWS);
+    }
+  g_free (image.data);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const NamedTest tests[] = {
+    { "/hostile/trees-in-circles", test_trees_in_circles },
+    { "/hostile/headers-that-lie", test_headers_that_lie },
+    { "/hostile/schemas-with-a-sting", test_schemas_with_a_sting },
+    { "/hostile/cells-of-any-kind", test_cells_of_any_kind },
+  };
+  return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
+}
