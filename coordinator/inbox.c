@@ -155,7 +155,6 @@ prune (Inbox *inbox)
       Row *keep = keep_above (inbox, row->path);
       if (keep == NULL)
         continue;
-      keep->work_us += row->work_us;
       drop_row (inbox, row);
       last = NULL;
     }
@@ -169,12 +168,12 @@ add_keep (Inbox *inbox, Row *row)
   gboolean is_same = old != NULL && digest_equal (&old->digest, &row->digest);
   if (is_same && old->children >= row->children)
     {
-      old->work_us += row->work_us;
+      old->work_us = MAX (old->work_us, row->work_us);
       row_free (row);
       return;
     }
   if (is_same)
-    row->work_us += old->work_us;
+    row->work_us = MAX (row->work_us, old->work_us);
   inbox->bytes += g_bytes_get_size (row->value);
   inbox->bytes -= old != NULL ? g_bytes_get_size (old->value) : 0;
   g_hash_table_replace (inbox->keeps, row->path, row);

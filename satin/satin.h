@@ -58,6 +58,39 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
  * child like any spawned one, and its result is kept like theirs. */
 #define satin_call(job, ...) SATIN_CALL_ (job, __VA_ARGS__)
 
+/* For a long sequence of phases in one job, an iterated simulation for example:
+ *
+ *   SATIN_KEEPS (State);
+ *   State state = { initial };
+ *   satin_recall (&state);
+ *   while (state.step < steps)
+ *     {
+ *       spawn what the state says; satin_sync ();
+ *       state = what came of it; state.step++;
+ *       satin_keep (&state);
+ *     }
+ *
+ * SATIN_KEEPS (Type); stands in the job before the other two and says what it keeps: a SATIN_RECORD
+ * or any other type that may travel. */
+#define SATIN_KEEPS(Type) SATIN_KEEPS_ (Type)
+
+/* Before the job's first spawn or call. TRUE: this job was lost in the middle and runs again;
+ * *state (Type *) is what it kept, and its children are numbered on from there. FALSE: nothing was
+ * kept, and *state is as it was. May wait for another node. SatinBytes in it are borrowed until the
+ * next satin_keep or the job's end. */
+#define satin_recall(state) \
+  satin_recall_ (satin_frame_, &satin_keep_and_recall_need_SATIN_KEEPS, \
+                 SATIN_STATE_ (satin_kept_type_, state))
+
+/* After a sync, with nothing spawned since: *state (const Type *, copied) stands for all that the
+ * finished phases computed, and what they hold is released: from now on only the SatinBytes in the
+ * state and in the job's arguments are valid. Whoever runs this job again, if it is lost, recalls
+ * the newest state that the checkpoint has. Costs little more than the copy, so keep after each
+ * phase. */
+#define satin_keep(state) \
+  satin_keep_ (satin_frame_, &satin_keep_and_recall_need_SATIN_KEEPS, \
+               SATIN_POINTER_ (satin_kept_type_, state))
+
 /* Hands fresh bytes, (transfer full), to the running job, which owns them until it returns; outside
  * a job (in main) they live until the process ends. Returns the same bytes, now borrowed. Any
  * thread. */
@@ -487,6 +520,68 @@ satin_end_ (SatinFrame_ *frame)
     satin_arena_drop_ (frame->stack, frame->arena);
 }
 
+#define SATIN_KEEP_AT_ 8 /* offset of a kept state in the payload of its slot */
+
+/* engine/keep.c. What the two need of a frame, and what they change of it (head, arena). */
+typedef struct
+{
+  SatinStack_ *stack;
+  SatinSlot_ *self, *base, *head;
+  const SatinJob *keeps; /* the pseudo-job of SATIN_KEEPS: its result is the state */
+  void *arena;
+  uint64_t fresh;
+  gboolean holds;
+} SatinPhases_;
+
+void satin_keep_at_ (SatinPhases_ *phases, const void *state);
+int satin_recall_at_ (SatinPhases_ *phases, void *state);
+void satin_keep_unsynced_ (const SatinJob *job) G_GNUC_NORETURN;
+void satin_recall_late_ (const SatinJob *job) G_GNUC_NORETURN;
+
+SATIN_INLINE_ SatinPhases_
+satin_phases_ (const SatinFrame_ *frame, const SatinJob *keeps)
+{
+  SatinPhases_ phases = { frame->stack, frame->self,  frame->base,  frame->head,
+                          keeps,        frame->arena, frame->fresh, frame->holds };
+
+  return phases;
+}
+
+SATIN_INLINE_ void
+satin_go_on_ (SatinFrame_ *frame, const SatinPhases_ *phases)
+{
+  frame->head = frame->first = phases->head;
+  frame->arena = phases->arena;
+  if (phases->keeps->result_holds)
+    frame->holds = TRUE;
+}
+
+SATIN_INLINE_ void
+satin_keep_ (SatinFrame_ *frame, const SatinJob *keeps, const void *state)
+{
+  SatinPhases_ phases = satin_phases_ (frame, keeps);
+
+  if (SATIN_UNLIKELY_ (frame->first != frame->head))
+    satin_keep_unsynced_ (frame->own);
+  satin_keep_at_ (&phases, state);
+  satin_go_on_ (frame, &phases);
+}
+
+SATIN_INLINE_ gboolean
+satin_recall_ (SatinFrame_ *frame, const SatinJob *keeps, void *state)
+{
+  SatinPhases_ phases = satin_phases_ (frame, keeps);
+  int found;
+
+  if (SATIN_UNLIKELY_ (frame->base != frame->head))
+    satin_recall_late_ (frame->own);
+  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  found = satin_recall_at_ (&phases, state);
+  frame->jobs = frame->stack->jobs;
+  satin_go_on_ (frame, &phases);
+  return found;
+}
+
 /* Constants and best values. */
 typedef struct SatinConst_ SatinConst_;
 struct SatinConst_
@@ -743,11 +838,18 @@ enum
 #define SATIN_SAME_(A, B) __is_same(A, B)
 #define SATIN_POINTER_(T, p) satin_pointer_<T> (p)
 #define SATIN_DEST_(T, p) (p)
+#define SATIN_STATE_(T, p) satin_place_of_<T> (p)
 extern "C++"
 {
   template <typename T>
   static inline const T *
   satin_pointer_ (const T *p)
+  {
+    return p;
+  }
+  template <typename T>
+  static inline T *
+  satin_place_of_ (T *p)
   {
     return p;
   }
@@ -757,6 +859,7 @@ extern "C++"
 #define SATIN_SAME_(A, B) __builtin_types_compatible_p (A, B)
 #define SATIN_POINTER_(T, p) _Generic((p), T * : (p), const T * : (p))
 #define SATIN_DEST_(T, p) _Generic((p), T * : (p))
+#define SATIN_STATE_(T, p) SATIN_DEST_ (T, p)
 #endif
 
 #define SATIN_RECORD_(Name, ...) \
@@ -891,6 +994,19 @@ extern "C++"
 #define SATIN_DEST_MAP_1(job, dest) SATIN_DEST_ (satin_result_##job, dest)
 #define SATIN_DEST_MAP_2(job, dest, ...) SATIN_DEST_ (satin_result_##job, dest), __VA_ARGS__
 #define SATIN_CALL_(job, ...) satin_call_##job (satin_frame_ __VA_OPT__ (, ) __VA_ARGS__)
+
+#define SATIN_KEEPS_(Type) \
+  typedef Type satin_kept_type_ __attribute__ ((unused)); \
+  static const SatinJob satin_keep_and_recall_need_SATIN_KEEPS __attribute__ ((unused)) \
+  = { #Type, \
+      NULL, \
+      &satin_type_##Type, \
+      NULL, \
+      SATIN_KEEP_AT_, \
+      SATIN_KEEP_AT_ + sizeof (Type), \
+      SATIN_KEEP_AT_ + sizeof (Type) > SATIN_PAYLOAD_, \
+      FALSE, \
+      (int)satin_holds_##Type }
 
 #define SATIN_CONST_(Type, name) \
   SATIN_CONST_DECLARE_ (Type, name) \

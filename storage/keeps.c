@@ -162,7 +162,7 @@ keeps_put (Keeps *keeps, const Keep *keep, double work_s, GError **error)
   KeepsEntry *entry = g_new0 (KeepsEntry, 1);
   entry->children = keep->children;
   entry->digest = g_bytes_new (keep->digest, keep->digest_size);
-  entry->work_s = work_s + (old != NULL ? old->work_s : 0);
+  entry->work_s = MAX (work_s, old != NULL ? old->work_s : 0);
   note (keeps, keep->path);
   g_tree_replace (keeps->entries, g_strdup (keep->path), entry);
   return TRUE;

@@ -37,8 +37,8 @@ guint32 keeps_children (const Keeps *keeps, const char *path);
 gboolean keeps_has (const Keeps *keeps, const Keep *keep);
 /* (nullable) (borrowed until the next change): the first path with from <= path < to. */
 const char *keeps_next (const Keeps *keeps, const char *from, const char *to);
-/* Enters or replaces. `work_s`: computing time that it stands for beyond what it replaces; it is
- * known until the file is closed. */
+/* Enters or replaces. `work_s`: the computing time that it stands for, at least what it replaces
+ * stood for; it is known until the file is closed. */
 gboolean keeps_put (Keeps *keeps, const Keep *keep, double work_s, GError **error);
 /* Removes from <= path < to; their work is added to `work_s`. */
 gboolean keeps_remove (Keeps *keeps, const char *from, const char *to, double *work_s,

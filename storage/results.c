@@ -592,8 +592,9 @@ results_put_keep (Results *results, const Keep *keep, double work_s, gboolean *w
   if (cover != COVER_NONE || lies_in_kept_phase (results, keep->path)
       || keeps_has (results->keeps, keep))
     return TRUE;
-  if (!remove_phases (results, keep, &work_s, error) || !save_stems (results, keep->path, error)
-      || !keeps_put (results->keeps, keep, work_s, error))
+  double below_s = 0;
+  if (!remove_phases (results, keep, &below_s, error) || !save_stems (results, keep->path, error)
+      || !keeps_put (results->keeps, keep, MAX (work_s, below_s), error))
     return FALSE;
   *written = TRUE;
   return TRUE;

@@ -48,7 +48,7 @@ gboolean results_adopt (Results *results, const Result *row);
 /* Enters a kept state, in a transaction. With a row at or above it, or in a finished phase of a job
  * above it: nothing is written. The rows of the phases that it stands for are removed. Same path
  * and digest: the one that stands for more children stays; other digest: this one replaces it.
- * `work_s` is added, when the job has finished, to its row. */
+ * `work_s` says what its phases cost, and is never less than that of the rows that are removed. */
 gboolean results_put_keep (Results *results, const Keep *keep, double work_s, gboolean *written,
                            GError **error);
 

@@ -2,10 +2,13 @@
 /* Known paths meet the stacks. Watched frames are always a prefix of a stack's spine: what is known
  * below a job is known below its parents. While a watched frame runs, its guard is all ones; while
  * a child of it runs below which nothing is known, the guard stands just above that child, so that
- * only the watched frames take the slow way. Owner threads, and for claimed slots any. */
+ * only the watched frames take the slow way; a frame that is itself known, with nothing below it,
+ * does not. Owner threads, and for claimed slots any. */
 #include "config.h"
 
 #include "adopt.h"
+
+#include "keep.h"
 
 static guint64 adopt_last_loan; /* atomic; unique in the process */
 
@@ -31,8 +34,8 @@ away_free (gpointer data)
   g_free (away);
 }
 
-static gboolean
-nothing_known (Engine *engine)
+gboolean
+adopt_nothing_known (Engine *engine)
 {
   return __atomic_load_n (&engine->n_known, __ATOMIC_ACQUIRE) == 0; /* pairs with engine_known */
 }
@@ -48,17 +51,16 @@ find_node (Engine *engine, const Trace *trace)
   return node;
 }
 
-/* Marks the slot as lent to the best holder. FALSE: nobody holds this very job. */
+/* Marks the slot as lent to the best holder. FALSE: nobody holds anything of this digest at the
+ * node's path. */
 static gboolean
-adopt_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, KnownNode *node)
+adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest)
 {
-  EngineEvent event = { .kind = ENGINE_ADOPT };
-  Away away = { .stack = stack, .slot = slot, .adopted = TRUE };
+  EngineEvent event = { .kind = ENGINE_ADOPT, .digest = *digest };
   gboolean held, finished;
 
-  event.digest = slot_digest (engine, slot);
   pthread_mutex_lock (&engine->known_lock);
-  held = known_best (node, &event.digest, &event.holder, &finished);
+  held = known_best (node, digest, &event.holder, &finished);
   if (held)
     event.path = known_path (node);
   pthread_mutex_unlock (&engine->known_lock);
@@ -66,9 +68,31 @@ adopt_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, KnownNode *node)
     return FALSE;
   away.path = g_strdup (event.path);
   event.loan = adopt_new_loan (engine, &away);
-  slot_set_state (slot, SLOT_LENT);
+  slot_set_state (away.slot, SLOT_LENT);
   mailbox_raise (engine, &event);
   return TRUE;
+}
+
+static gboolean
+adopt_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, KnownNode *node)
+{
+  Away away = { .stack = stack, .slot = slot, .adopted = TRUE };
+  Digest digest = slot_digest (engine, slot);
+
+  return adopt_at (engine, away, node, &digest);
+}
+
+gboolean
+adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *digest)
+{
+  Engine *engine = stack->engine;
+  Away away = { .stack = stack, .slot = slot, .adopted = TRUE, .kept = TRUE };
+  KnownNode *node;
+
+  pthread_mutex_lock (&engine->known_lock);
+  node = find_node (engine, job);
+  pthread_mutex_unlock (&engine->known_lock);
+  return adopt_at (engine, away, node, digest);
 }
 
 gboolean
@@ -78,7 +102,7 @@ adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
   gboolean held;
   Trace trace;
 
-  if (nothing_known (engine))
+  if (adopt_nothing_known (engine))
     return FALSE;
   trace_init (&trace, stack, slot);
   pthread_mutex_lock (&engine->known_lock);
@@ -136,13 +160,39 @@ adopt_cover (Engine *engine, const char *path)
 {
   GPtrArray *paths;
 
-  if (nothing_known (engine))
+  if (adopt_nothing_known (engine))
     return;
   paths = g_ptr_array_new ();
   pthread_mutex_lock (&engine->known_lock);
   collect_untold (known_lookup (engine->known, path), 0, paths);
   pthread_mutex_unlock (&engine->known_lock);
   raise_covered (engine, paths);
+}
+
+typedef struct
+{
+  guint32 end; /* of the numbers to look at */
+  GPtrArray *paths;
+} Phases;
+
+static void
+collect_phase (KnownNode *node, guint32 number, void *data)
+{
+  Phases *phases = data;
+
+  if (number < phases->end)
+    collect_untold (node, number, phases->paths);
+}
+
+void
+adopt_cover_phases (Engine *engine, const Trace *trace, guint32 children)
+{
+  Phases phases = { children, g_ptr_array_new () };
+
+  pthread_mutex_lock (&engine->known_lock);
+  known_each_child (find_node (engine, trace), collect_phase, &phases);
+  pthread_mutex_unlock (&engine->known_lock);
+  raise_covered (engine, phases.paths);
 }
 
 /* A watched job ended. One that another lender waits for is not covered by its own end: only what
@@ -169,12 +219,19 @@ watch_top (Stack *stack)
                                 : &g_array_index (stack->watch, Watch, stack->watch->len - 1);
 }
 
+/* known_lock held. */
+static void
+watch_set (Watch *watch, SatinSlot_ *self, KnownNode *node)
+{
+  *watch = (Watch){ self, node, known_has_below (node) };
+}
+
+/* known_lock held. */
 static void
 watch_push (Stack *stack, SatinSlot_ *self, KnownNode *node)
 {
-  Watch watch = { self, node };
-
-  g_array_append_val (stack->watch, watch);
+  g_array_set_size (stack->watch, stack->watch->len + 1);
+  watch_set (watch_top (stack), self, node);
 }
 
 KnownNode *
@@ -205,6 +262,8 @@ set_limit (Stack *stack, SatinSlot_ *self)
   SatinSlot_ *first;
 
   stack->limit = stack->slots;
+  if (top != NULL && !top->below)
+    top = stack->watch->len > 1 ? top - 1 : NULL;
   if (top == NULL || self == NULL)
     return;
   if (top->self == self)
@@ -242,29 +301,32 @@ watch_begin (Stack *stack, SatinSlot_ *job)
 
   /* No gaps: when the job below is not watched, news is on its way to this stack and will find
    * both. */
-  if (nothing_known (stack->engine) || (below != NULL && watch_node (stack, below) == NULL))
+  if (adopt_nothing_known (stack->engine) || (below != NULL && watch_node (stack, below) == NULL))
     return;
   trace_init (&trace, stack, job);
   pthread_mutex_lock (&stack->engine->known_lock);
   node = find_node (stack->engine, &trace);
+  if (node != NULL)
+    watch_push (stack, job, node);
   pthread_mutex_unlock (&stack->engine->known_lock);
   trace_clear (&trace);
   if (node == NULL)
     return;
-  watch_push (stack, job, node);
-  stack->limit = STACK_ALL;
+  set_limit (stack, job);
   stack_set_guard (stack);
 }
 
 void
 watch_child (Stack *stack, SatinSlot_ *child, guint32 number)
 {
-  gboolean held;
-  KnownNode *node = child_node (stack->engine, watch_top (stack)->node, number, &held);
+  KnownNode *node;
 
+  pthread_mutex_lock (&stack->engine->known_lock);
+  node = known_child (watch_top (stack)->node, number);
   if (node != NULL)
     watch_push (stack, child, node);
-  stack->limit = node != NULL ? STACK_ALL : child + 1;
+  pthread_mutex_unlock (&stack->engine->known_lock);
+  stack->limit = node != NULL && watch_top (stack)->below ? STACK_ALL : child + 1;
   stack_set_guard (stack);
 }
 
@@ -272,7 +334,8 @@ watch_child (Stack *stack, SatinSlot_ *child, guint32 number)
 typedef struct
 {
   Stack *stack;
-  SatinSlot_ *base, *top, *running;
+  SatinSlot_ *first, *top, *running;
+  guint32 number; /* of the first; what is less was kept */
   GPtrArray *paths;
 } Late;
 
@@ -280,13 +343,20 @@ static void
 look_at_late (KnownNode *child, guint32 number, void *data)
 {
   Late *late = data;
-  SatinSlot_ *slot = late->base + number;
-  guint32 kind;
+  gboolean finished = number < late->number;
 
-  if ((guint64)number >= (guint64)(late->top - late->base) || slot == late->running)
-    return;
-  kind = SLOT_KIND (slot_state (slot));
-  if (kind == SLOT_STARTED || kind == SLOT_RETURNED)
+  if (!finished)
+    {
+      SatinSlot_ *slot = late->first + (number - late->number);
+      guint32 kind;
+
+      if ((guint64)(number - late->number) >= (guint64)(late->top - late->first)
+          || slot == late->running)
+        return;
+      kind = SLOT_KIND (slot_state (slot));
+      finished = kind == SLOT_STARTED || kind == SLOT_RETURNED;
+    }
+  if (finished)
     collect_untold (child, number, late->paths);
 }
 
@@ -326,6 +396,18 @@ news_node (Stack *stack, SatinSlot_ *self, KnownNode *under)
   return node;
 }
 
+/* Frame number `i` of the spine is watched from now on, if it was not. */
+static void
+watch_renew (Stack *stack, guint i, SatinSlot_ *self, KnownNode *node)
+{
+  pthread_mutex_lock (&stack->engine->known_lock);
+  if (i < stack->watch->len)
+    watch_set (&g_array_index (stack->watch, Watch, i), self, node);
+  else
+    watch_push (stack, self, node);
+  pthread_mutex_unlock (&stack->engine->known_lock);
+}
+
 void
 watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 {
@@ -342,22 +424,17 @@ watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 
       if (slot_parent (job) & PARENT_ORIGIN)
         base = job + 1;
-      late.base = base;
+      late.first = base;
       while (base < top && slot_has_parent (base, job))
         base++;
       late.top = base;
+      late.first = keep_first (late.first, base, &late.number);
       node = news_node (stack, job, node);
-      if (i < stack->watch->len)
-        {
-          Watch *old = &g_array_index (stack->watch, Watch, i);
-
-          old->node = node != NULL ? node : old->node;
-          node = old->node;
-        }
+      if (i < stack->watch->len && node == NULL)
+        node = g_array_index (stack->watch, Watch, i).node;
       if (node == NULL)
         break;
-      if (i >= stack->watch->len)
-        watch_push (stack, job, node);
+      watch_renew (stack, i, job, node);
       tell_late (&late, node);
     }
   set_limit (stack, self);

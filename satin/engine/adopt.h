@@ -5,6 +5,9 @@
 
 #include "trace.h"
 
+/* Nobody is said to hold anything: nobody need look. Any thread. */
+gboolean adopt_nothing_known (Engine *engine);
+
 /* A slot that this thread has claimed (or a private one of its own): is it held elsewhere? TRUE: it
  * waits for the holder now, under a new loan number, and ENGINE_ADOPT was raised. */
 gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
@@ -15,6 +18,11 @@ gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32
  * `path`. */
 guint64 adopt_new_loan (Engine *engine, const Away *away);
 void away_free (gpointer away);
+
+/* Waits in the first slot of a frame, a kept one, for what somebody holds under this digest at the
+ * path of the frame's job. FALSE: nobody does; the slot is untouched. TRUE: ENGINE_ADOPT was
+ * raised; the caller waits. Owner. */
+gboolean adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *digest);
 
 /* Owner: a job begins at the bottom or on top of a waiting frame. */
 void watch_begin (Stack *stack, SatinSlot_ *job);
@@ -30,3 +38,6 @@ void watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top);
 /* The slot of this path has just got its result: tells who holds it or something below it in vain.
  */
 void adopt_cover (Engine *engine, const char *path);
+/* The traced job has recalled a state that stands for its children with numbers less than
+ * `children`: tells who holds them, or something below them, in vain. */
+void adopt_cover_phases (Engine *engine, const Trace *trace, guint32 children);

@@ -209,7 +209,8 @@ typedef struct
 
 /* Carries what the last bill said over to the lines of slots that are still there. What was done
  * for the others went into the unfinished one of then that has ended: there is at most one of which
- * something is left. Returns what finds no place. */
+ * something is left. If there is none, the lowest job that has kept a phase since had them below
+ * it. Returns what finds no place. */
 static guint64
 carry_over (Part old, Part new)
 {
@@ -233,6 +234,9 @@ carry_over (Part old, Part new)
       if (line->known && before->spine && !line->spine)
         ended = line;
     }
+  for (guint k = 0; k < new.n &&ended == NULL; k++)
+    if (new.lines[k].kept &&new.lines[k].share > 0)
+      ended = &new.lines[k];
   for (; i < old.n; i++)
     gone_us += old.lines[i].work_us;
   if (ended == NULL)

@@ -39,7 +39,7 @@ guint64 clock_given_us (guint32 state);
 /* One line of a stack's bill: a reported child, or a job that is not finished. The lines of a scan
  * stand in the order of the slots, those of an account between its origin and the next. The lines
  * of the scan before tell what was done for slots that are gone: it went into the unfinished job of
- * then that has ended since. */
+ * then that has ended since, or whose phase is over and kept. */
 typedef struct
 {
   SatinSlot_ *slot;
@@ -48,6 +48,7 @@ typedef struct
   double share;    /* how it shares in what was done here since the last scan: its weight */
   gboolean known;  /* a line for it stood in the last bill */
   gboolean spine;  /* not finished */
+  gboolean kept;   /* what the job has kept whose children follow: its finished phases */
 } Bill;
 
 /* Divides what was done since the last scan, fills the rows in and keeps the lines for the next

@@ -33,6 +33,7 @@ typedef struct
   Held *held;
   char *path; /* NULL: `held` is lent on */
   gboolean adopted;
+  gboolean kept; /* it is a recall that waits */
 } Away;
 
 typedef struct

@@ -7,6 +7,7 @@
 
 #include "adopt.h"
 #include "clock.h"
+#include "keep.h"
 #include "seat.h"
 #include "worker.h"
 
@@ -180,9 +181,20 @@ put_held (Engine *engine, Held *held, GBytes *value, const Work *work)
   return TRUE;
 }
 
+/* What a recall waits for; NULL: the holder has nothing. */
+static gboolean
+put_kept (const Away *away, GBytes *packed, const Work *work)
+{
+  keep_put (away->stack, away->slot, packed, work);
+  worker_wake (away->stack);
+  return TRUE;
+}
+
 static gboolean
 put_slot (Engine *engine, const Away *away, GBytes *value, const Work *work)
 {
+  if (away->kept)
+    return put_kept (away, value, work);
   if (!record_decode (away->slot->job->result, value, slot_result (away->slot), NULL))
     return FALSE;
   adopt_cover (engine, away->path);
@@ -204,7 +216,7 @@ engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint6
     return FALSE;
   drop_away (engine, loan);
   timeline_mark (engine->config.lane, "returned", "loan", loan);
-  if (away.adopted)
+  if (away.adopted && !away.kept)
     __atomic_fetch_add (&engine->jobs_reused, 1, __ATOMIC_RELAXED); /* a figure */
   return TRUE;
 }
@@ -217,6 +229,8 @@ engine_back (Engine *engine, guint64 loan)
   if (!find_away (engine, loan, &away))
     return FALSE;
   drop_away (engine, loan);
+  if (away.kept)
+    return put_kept (&away, NULL, NULL);
   if (away.held == NULL)
     {
       worker_give_back (away.stack, away.slot);

@@ -43,12 +43,13 @@ typedef enum
   ENGINE_UNRUN,   /* the job given by engine_run under `held` goes back unrun: every seat waits */
   ENGINE_ADOPT,   /* slot `loan` (path, digest) waits for `holder`, who is said to hold it: ask it.
                      Answer with engine_put, or with engine_back after engine_forget of that holder.
-                   */
+                     When `path` is a job that runs here it recalls what it had kept, and the value
+                     to put is that of row_pack_kept. */
   ENGINE_COVERED, /* a job here whose path is `path` is finished: whoever holds it or something
                      below it holds it in vain, except under the loan numbers that this engine still
                      awaits */
-  ENGINE_ROWS,    /* finished children of unfinished jobs that were not yet reported: `rows`; once
-                     they are saved `risk_us` less is at risk */
+  ENGINE_ROWS,    /* finished children of unfinished jobs, and what these have kept, as far as not
+                     yet reported: `rows`; once they are saved `risk_us` less is at risk */
   ENGINE_SCANNED, /* every stack has served engine_scan number `scan`, counted from 1, and those
                      before it */
   ENGINE_SHARED,  /* after engine_owe: there is something to lend */

@@ -87,25 +87,30 @@ node_idler (KnownNode *node)
     ;
 }
 
-static gint
-node_find (const KnownNode *node, const NodeId *holder)
+/* (nullable): what this holder has of this digest. */
+static KnownEntry *
+node_find (const KnownNode *node, const NodeId *holder, const Digest *digest)
 {
   for (guint i = 0; node->entries != NULL && i < node->entries->len; i++)
-    if (node_id_equal (&g_array_index (node->entries, KnownEntry, i).holder, holder))
-      return (gint)i;
-  return -1;
+    {
+      KnownEntry *entry = &g_array_index (node->entries, KnownEntry, i);
+
+      if (node_id_equal (&entry->holder, holder) && digest_equal (&entry->digest, digest))
+        return entry;
+    }
+  return NULL;
 }
 
 static void
 node_drop (Known *known, KnownNode *node, const NodeId *holder)
 {
-  gint i = node_find (node, holder);
-
-  if (i < 0)
-    return;
-  g_array_remove_index_fast (node->entries, (guint)i);
-  known->count--;
-  node_idler (node);
+  for (guint i = node->entries == NULL ? 0 : node->entries->len; i-- > 0;)
+    if (node_id_equal (&g_array_index (node->entries, KnownEntry, i).holder, holder))
+      {
+        g_array_remove_index_fast (node->entries, i);
+        known->count--;
+        node_idler (node);
+      }
 }
 
 typedef struct
@@ -210,17 +215,16 @@ known_insert (Known *known, const char *path, const Digest *digest, const NodeId
               gboolean finished)
 {
   KnownNode *node = find (known, path, TRUE);
-  KnownEntry entry = { *holder, *digest, finished };
-  gint i;
+  KnownEntry entry = { *holder, *digest, finished }, *present;
 
   if (node == NULL)
     return FALSE;
   for (KnownNode *told = node; told != NULL && told->told; told = told->parent)
     told->told = FALSE;
-  i = node_find (node, holder);
-  if (i >= 0)
+  present = node_find (node, holder, digest);
+  if (present != NULL)
     {
-      g_array_index (node->entries, KnownEntry, i) = entry;
+      *present = entry;
       return TRUE;
     }
   if (node->entries == NULL)

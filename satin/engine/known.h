@@ -15,8 +15,9 @@ Known *known_new (Stems *stems); /* stems: borrowed */
 void known_free (Known *known);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Known, known_free)
 
-/* `holder` holds `path` with this digest. Said again, it replaces what was said. FALSE: the path is
- * not canonical or one of its stems is unknown; nothing is entered. */
+/* `holder` holds `path` with this digest; of other digests he may hold something too (a job and
+ * what it has kept). Said again, it replaces what was said. FALSE: the path is not canonical or one
+ * of its stems is unknown; nothing is entered. */
 gboolean known_insert (Known *known, const char *path, const Digest *digest, const NodeId *holder,
                        gboolean finished);
 /* `holder` does not hold `path` (NULL: anything) any more. */

@@ -7,6 +7,7 @@
 #include "scan.h"
 
 #include "clock.h"
+#include "keep.h"
 #include "seat.h"
 #include "trace.h"
 
@@ -104,22 +105,53 @@ add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
   mark (slot, (slot_parent (slot) & ~PARENT_MARKS) | PARENT_REPORTED);
 }
 
-/* The children of one job of the spine: [base, end). `running` is the one that is on the spine. */
-static void
-scan_children (Scan *scan, SatinSlot_ *base, SatinSlot_ *end, SatinSlot_ *running, double weight)
+/* A job of the spine and its part of the stack: what it has kept, if anything, then its children.
+ */
+typedef struct
 {
-  double share = weight / (double)MAX (end - base, 1);
+  SatinSlot_ *job, *base, *end, *running; /* running: the child that is on the spine, NULL: none */
+  SatinSlot_ *first;                      /* its first child; its number: */
+  guint32 number;
+  double weight; /* of each child */
+} Family;
 
-  for (SatinSlot_ *slot = base; slot < end; slot++)
+/* The phases that were kept since the last scan share in its time by their children. */
+static void
+add_kept (Scan *scan, const Family *family)
+{
+  Bill line = { .slot = family->base, .kept = TRUE };
+  guint32 reported = keep_reported (line.slot);
+  gboolean is_new = family->number > reported;
+
+  if (family->number == 0 || (is_new && is_full (scan)))
+    return;
+  if ((scan->whole || is_new) && !is_full (scan))
+    {
+      line.row = keep_row (scan->stack->engine, line.slot, family->job, path_now (scan));
+      scan->bytes += g_bytes_get_size (line.row->value);
+      g_ptr_array_add (scan->rows, line.row);
+    }
+  line.share = family->weight * (family->number - reported);
+  add_line (scan, line);
+  mark (line.slot, slot_parent (line.slot) | PARENT_REPORTED);
+  keep_set_reported (line.slot);
+}
+
+static void
+scan_family (Scan *scan, const Family *family)
+{
+  if (family->first != family->base)
+    add_kept (scan, family);
+  for (SatinSlot_ *slot = family->first; slot < family->end; slot++)
     {
       guint32 kind = SLOT_KIND (slot_state (slot));
 
-      if (slot == running)
+      if (slot == family->running)
         add_spine (scan, slot);
-      if (slot == running || (kind != SLOT_STARTED && kind != SLOT_RETURNED))
+      if (slot == family->running || (kind != SLOT_STARTED && kind != SLOT_RETURNED))
         continue;
-      scan->finished += share;
-      add_row (scan, slot, (guint32)(slot - base), share);
+      scan->finished += family->weight;
+      add_row (scan, slot, family->number + (guint32)(slot - family->first), family->weight);
     }
 }
 
@@ -135,6 +167,7 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
   for (guint i = spine->len; i > 0; i--, base = end)
     {
       SatinSlot_ *job = spine->pdata[i - 1], *next = i > 1 ? spine->pdata[i - 2] : NULL;
+      Family family;
 
       if (slot_parent (job) & PARENT_ORIGIN)
         {
@@ -153,13 +186,16 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
       end = base;
       while (end < top && slot_has_parent (end, job))
         end++;
-      scan_children (scan, base, end, next, weight);
-      if (next != NULL && next >= base && next < end)
+      family = (Family){ .job = job, .base = base, .end = end, .running = next };
+      family.first = keep_first (base, end, &family.number);
+      family.weight = weight / (double)MAX (end - family.first, 1);
+      scan_family (scan, &family);
+      if (next != NULL && next >= family.first && next < end)
         {
-          guint32 number = (guint32)(next - base);
+          guint32 number = family.number + (guint32)(next - family.first);
 
           g_array_append_val (scan->numbers, number);
-          weight /= (double)(end - base);
+          weight = family.weight;
         }
     }
 }

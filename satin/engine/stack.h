@@ -84,6 +84,7 @@ typedef struct
 {
   SatinSlot_ *self;
   KnownNode *node;
+  gboolean below; /* something is known strictly below it, so its children take the slow way */
 } Watch;
 
 struct Stack

@@ -5,6 +5,8 @@
 
 #include "trace.h"
 
+#include "keep.h"
+
 gboolean
 slot_has_parent (SatinSlot_ *slot, SatinSlot_ *parent)
 {
@@ -12,9 +14,9 @@ slot_has_parent (SatinSlot_ *slot, SatinSlot_ *parent)
 }
 
 /* Between a job's slot and any of its children lie only the job's own siblings and then children of
- * its, so the first child is found by halving. */
-guint32
-slot_number (Stack *stack, SatinSlot_ *slot)
+ * its, so the first child is found by halving. Before it may lie what the job has kept. */
+static SatinSlot_ *
+first_sibling (Stack *stack, SatinSlot_ *slot, guint32 *number)
 {
   SatinSlot_ *parent = slot_at (stack, slot_parent (slot)), *low = parent, *high = slot;
 
@@ -27,7 +29,16 @@ slot_number (Stack *stack, SatinSlot_ *slot)
       else
         low = middle;
     }
-  return (guint32)(slot - high);
+  return keep_first (high, slot, number);
+}
+
+guint32
+slot_number (Stack *stack, SatinSlot_ *slot)
+{
+  guint32 number;
+  SatinSlot_ *first = first_sibling (stack, slot, &number);
+
+  return number + (guint32)(slot - first);
 }
 
 /* Looks ahead in doubling steps, then halves the last one. */
@@ -58,8 +69,7 @@ void
 trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot)
 {
   guint32 *numbers;
-
-  gssize siblings;
+  SatinSlot_ *first;
 
   trace->numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
   trace->weight = 1.0;
@@ -77,10 +87,10 @@ trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot)
           trace->held = origin->held;
           continue;
         }
-      number = slot_number (stack, slot);
+      first = first_sibling (stack, slot, &number);
+      number += (guint32)(slot - first);
       /* An estimate: above the children may lie what is dead. */
-      siblings = slot_family_end (slot, stack->slots + stack->n_slots) - slot;
-      trace->weight /= (double)(number + siblings);
+      trace->weight /= (double)(slot_family_end (slot, stack->slots + stack->n_slots) - first);
       g_array_append_val (trace->numbers, number);
       slot = slot_at (stack, parent);
     }

@@ -26,6 +26,7 @@ struct HeldJob
   Loan *job;    /* owned; without arguments once finished */
   gboolean finished, archive;
   gboolean earlier; /* a row of an earlier life of the run, not used yet */
+  guint32 children; /* archive: it is a kept state that stands for so many; 0: a result */
   gboolean announced;
   gboolean vain;  /* to be dropped when it ends */
   gboolean saved; /* the present coordinator was sent its row */

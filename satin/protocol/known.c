@@ -22,13 +22,39 @@ known_done (Known *known)
   g_tree_unref (known->by_path);
 }
 
+/* (nullable): what the node holds of this digest. */
 static Holder *
-find_holder (GArray *holders, const NodeId *id)
+find_holder (GArray *holders, const NodeId *id, const Digest *digest)
+{
+  for (guint i = 0; holders != NULL && i < holders->len; i++)
+    {
+      Holder *holder = &g_array_index (holders, Holder, i);
+      if (node_id_equal (&holder->node, id) && digest_equal (&holder->digest, digest))
+        return holder;
+    }
+  return NULL;
+}
+
+static gboolean
+is_holder (const GArray *holders, const NodeId *id)
 {
   for (guint i = 0; holders != NULL && i < holders->len; i++)
     if (node_id_equal (&g_array_index (holders, Holder, i).node, id))
-      return &g_array_index (holders, Holder, i);
-  return NULL;
+      return TRUE;
+  return FALSE;
+}
+
+/* The node holds nothing of this path any more. */
+static void
+drop_holder (GTree *tree, const char *path, const NodeId *id)
+{
+  GArray *holders = g_tree_lookup (tree, path);
+
+  for (guint i = holders == NULL ? 0 : holders->len; i-- > 0;)
+    if (node_id_equal (&g_array_index (holders, Holder, i).node, id))
+      g_array_remove_index (holders, i);
+  if (holders != NULL && holders->len == 0)
+    g_tree_remove (tree, path);
 }
 
 void
@@ -36,10 +62,11 @@ known_add (Node *node, const char *path, const Holder *holder)
 {
   GTree *tree = node->known.by_path;
   GArray *holders = g_tree_lookup (tree, path);
-  Holder *present = find_holder (holders, &holder->node);
+  Holder *present = find_holder (holders, &holder->node, &holder->digest);
 
-  if (present != NULL && digest_equal (&present->digest, &holder->digest)
-      && present->finished == holder->finished)
+  if (present != NULL && present->finished == holder->finished)
+    return;
+  if (holders != NULL && present == NULL && holders->len >= KNOWN_HOLDERS_MAX)
     return;
   if (holders == NULL && (guint)g_tree_nnodes (tree) >= KNOWN_PATHS_MAX)
     return;
@@ -68,31 +95,18 @@ forget (Node *node, const char *path, const NodeId *id)
   effect->node = *id;
 }
 
-static gboolean
-is_known (Node *node, const char *path, const NodeId *id)
-{
-  return find_holder (g_tree_lookup (node->known.by_path, path), id) != NULL;
-}
-
 void
 known_remove (Node *node, const char *path, const NodeId *id)
 {
-  if (is_known (node, path, id))
+  if (is_holder (g_tree_lookup (node->known.by_path, path), id))
     known_deny (node, path, id);
 }
 
 void
 known_deny (Node *node, const char *path, const NodeId *id)
 {
-  GArray *holders = g_tree_lookup (node->known.by_path, path);
-  Holder *present = find_holder (holders, id);
-
   forget (node, path, id);
-  if (present == NULL)
-    return;
-  g_array_remove_index (holders, (guint)(present - (Holder *)holders->data));
-  if (holders->len == 0)
-    g_tree_remove (node->known.by_path, path);
+  drop_holder (node->known.by_path, path, id);
 }
 
 typedef struct
@@ -106,7 +120,7 @@ collect_held_by (gpointer key, gpointer value, gpointer data)
 {
   HeldBy *held_by = data;
 
-  if (find_holder (value, held_by->id) != NULL)
+  if (is_holder (value, held_by->id))
     g_ptr_array_add (held_by->paths, key);
   return FALSE;
 }
@@ -120,12 +134,7 @@ known_departed (Node *node, const NodeId *id)
   g_tree_foreach (node->known.by_path, collect_held_by, &held_by);
   forget (node, NULL, id);
   for (guint i = 0; i < paths->len; i++)
-    {
-      GArray *holders = g_tree_lookup (node->known.by_path, paths->pdata[i]);
-      g_array_remove_index (holders, (guint)(find_holder (holders, id) - (Holder *)holders->data));
-      if (holders->len == 0)
-        g_tree_remove (node->known.by_path, paths->pdata[i]);
-    }
+    drop_holder (node->known.by_path, paths->pdata[i], id);
 }
 
 /* In the order of bytes, what continues a text with "/…" follows it without a gap. */

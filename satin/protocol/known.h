@@ -9,6 +9,7 @@
 typedef struct Node Node;
 
 #define KNOWN_PATHS_MAX (1u << 22) /* beyond, news are not entered: that costs time only */
+#define KNOWN_HOLDERS_MAX 4096u    /* of one path; the same */
 
 typedef struct
 {
@@ -19,12 +20,13 @@ typedef struct
 
 typedef struct
 {
-  GTree *by_path; /* path -> GArray of Holder, by node */
+  GTree *by_path; /* path -> GArray of Holder, one for each node and digest */
 } Known;
 
 void known_init (Known *known);
 void known_done (Known *known);
 void known_add (Node *node, const char *path, const Holder *holder);
+/* All that this node holds under this path. */
 void known_remove (Node *node, const char *path, const NodeId *id);
 /* The same, and the engine is told in any case: it just acted on what is not so. */
 void known_deny (Node *node, const char *path, const NodeId *id);

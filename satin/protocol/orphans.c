@@ -58,6 +58,21 @@ has_twin (Node *node, const HeldJob *held)
   return FALSE;
 }
 
+/* What is withdrawn is a path; what is held of it under another digest is held on: a job and the
+ * state that it has kept. */
+static void
+announce_others (Node *node, const HeldJob *held)
+{
+  GPtrArray *same = held_at (node, held->job->path);
+
+  for (guint i = 0; i < same->len; i++)
+    {
+      HeldJob *other = same->pdata[i];
+      if (other != held && other->announced)
+        orphans_announce (node, other);
+    }
+}
+
 void
 orphans_withdraw (Node *node, HeldJob *held)
 {
@@ -69,6 +84,7 @@ orphans_withdraw (Node *node, HeldJob *held)
   known_remove (node, held->job->path, &node->self);
   orphans_flush (node); /* an announcement may not come after its withdrawal */
   link_broadcast (node, &(Message){ .kind = MESSAGE_UNHOLD, .path = held->job->path });
+  announce_others (node, held);
 }
 
 static void
@@ -141,25 +157,40 @@ orphans_enter_all (Node *node)
     orphans_announce (node, all->pdata[i]);
 }
 
-void
-orphans_archive (Node *node, const Row *row)
+/* (nullable): the finished one of nobody under this path and digest. */
+static HeldJob *
+find_finished (Node *node, const Row *row)
 {
   GPtrArray *same = held_at (node, row->path);
 
   for (guint i = 0; same != NULL && i < same->len; i++)
     {
-      const HeldJob *held = same->pdata[i];
+      HeldJob *held = same->pdata[i];
       if (held->finished && held->lender == LENDER_NONE
           && digest_equal (&held->job->digest, &row->digest))
-        return;
+        return held;
     }
-  HeldJob *held
-      = held_add (node, loan_new (0, row->path, row->job, &row->digest, row->weight, NULL));
+  return NULL;
+}
+
+void
+orphans_archive (Node *node, const Row *row)
+{
+  HeldJob *held = find_finished (node, row);
+
+  if (held != NULL && held->children >= row->children)
+    return;
+  gboolean is_new = held == NULL;
+  if (is_new)
+    held = held_add (node, loan_new (0, row->path, row->job, &row->digest, row->weight, NULL));
   held->finished = held->archive = TRUE;
   held->earlier = work_is_earlier (node, &row->node);
-  held->value = g_bytes_ref (row->value);
+  held->children = row->children;
+  g_clear_pointer (&held->value, g_bytes_unref);
+  held->value = row->children > 0 ? row_pack_kept (row) : g_bytes_ref (row->value);
   held->work_us = row->work_us;
-  orphans_announce (node, held);
+  if (is_new)
+    orphans_announce (node, held);
 }
 
 HeldJob *

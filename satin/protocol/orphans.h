@@ -25,7 +25,8 @@ void orphans_flush (Node *node);
 void orphans_greet (Node *node, Link *link);
 /* After a new name. */
 void orphans_enter_all (Node *node);
-/* A row of the checkpoint. */
+/* A row of the checkpoint. Of the states that one job has kept, the one that stands for most
+ * children is held. */
 void orphans_archive (Node *node, const Row *row);
 /* (nullable): what can be adopted here under this path and digest. */
 HeldJob *orphans_find (Node *node, const char *path, const Digest *digest);

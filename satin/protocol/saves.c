@@ -95,6 +95,8 @@ emit_save (Node *node, GPtrArray *rows, const NodeId *from)
       if (node_id_is_none (&row->node))
         row->node = *from;
       g_ptr_array_add (copies, row);
+      if (row->children > 0)
+        orphans_archive (node, row); /* whoever is to run that job again need not wait for a disk */
     }
   node->stats.rows_saved += copies->len;
   NodeEffect *effect = core_emit (node, NODE_EFFECT_SAVE);

@@ -302,9 +302,126 @@ SATIN_JOB_DEFINE (eight, int64_t, (int8_t, a), (uint8_t, b), (int16_t, c), (uint
   return x;
 }
 
+static int32_t
+step_seed (const Progress *now, int child)
+{
+  return (int32_t)(child == 0 ? now->sum % 1009 : (now->sum * 3 + now->step) % 1013);
+}
+
+static Progress
+next_step (const Progress *now, int64_t a, int64_t b)
+{
+  return (Progress){ now->step + 1, (now->sum * 31 + a + 2 * b) % 1000003 };
+}
+
+/* Phases of two children each, whose arguments come from what was kept. */
+SATIN_JOB_DEFINE (steps, int64_t, (int32_t, depth), (int32_t, n), (int32_t, seed))
+{
+  SATIN_KEEPS (Progress);
+  Progress now = { 0, seed };
+  int64_t a, b;
+
+  if (depth == 0)
+    return phase_leaf (seed);
+  satin_recall (&now);
+  while (now.step < n)
+    {
+      satin_spawn (steps, &a, depth - 1, n, step_seed (&now, 0));
+      satin_spawn (steps, &b, depth - 1, n, step_seed (&now, 1));
+      satin_sync ();
+      now = next_step (&now, a, b);
+      satin_keep (&now);
+    }
+  return now.sum;
+}
+
+Progress
+serial_progress (int32_t depth, int32_t n, int32_t seed, int32_t step)
+{
+  Progress now = { 0, seed };
+
+  while (now.step < step)
+    {
+      int64_t result[2];
+
+      for (int i = 0; i < 2; i++)
+        result[i] = depth == 1 ? step_seed (&now, i) % 97
+                               : serial_progress (depth - 1, n, step_seed (&now, i), n).sum;
+      now = next_step (&now, result[0], result[1]);
+    }
+  return now;
+}
+
+GBytes *
+serial_kept (GBytes *bytes, guint32 children)
+{
+  satin_args_steps args;
+  Progress now;
+
+  g_assert_true (record_decode (steps_job.args, bytes, &args, NULL));
+  now = serial_progress (args.depth, args.n, args.seed, (int32_t)children / 2);
+  return record_encode (&satin_type_Progress, &now);
+}
+
+/* A state with bytes, too large for a slot; the bytes go from phase to phase. */
+static char *
+next_text (const char *a, gsize na, const char *b, gsize nb)
+{
+  g_autofree char *both = join (a, na, b, nb, ';');
+  gsize n = strlen (both);
+
+  return g_strdup (both + (n > 40 ? n - 40 : 0));
+}
+
+SATIN_JOB_DEFINE (story, SatinBytes, (int32_t, n))
+{
+  SATIN_KEEPS (Story);
+  Story now = { .step = 0 };
+  SatinBytes a, b, step;
+
+  satin_recall (&now);
+  while (now.step < n)
+    {
+      gsize na, nb;
+      const char *pa, *pb;
+
+      step = as_bytes (g_strdup_printf ("%d", now.step));
+      satin_spawn (text, &a, 1, step);
+      satin_spawn (text, &b, 0, now.text != NULL ? now.text : step);
+      satin_sync ();
+      pa = g_bytes_get_data (a, &na);
+      pb = g_bytes_get_data (b, &nb);
+      now.text = as_bytes (next_text (pa, na, pb, nb));
+      now.marks[now.step++ % 20] += (int64_t)g_bytes_get_size (now.text);
+      satin_keep (&now);
+    }
+  return as_bytes (g_strdup_printf ("%.*s %d", (int)g_bytes_get_size (now.text),
+                                    (const char *)g_bytes_get_data (now.text, NULL),
+                                    (int)now.marks[7]));
+}
+
+char *
+serial_story (int32_t n)
+{
+  g_autofree char *now = NULL;
+  int64_t mark = 0;
+
+  for (int32_t i = 0; i < n; i++)
+    {
+      g_autofree char *step = g_strdup_printf ("%d", i), *a = serial_text (1, step);
+      const char *b = now != NULL ? now : step;
+      char *next = next_text (a, strlen (a), b, strlen (b));
+
+      g_free (now);
+      now = next;
+      mark += i % 20 == 7 ? (int64_t)strlen (now) : 0;
+    }
+  return g_strdup_printf ("%s %d", now, (int)mark);
+}
+
 const SatinJob *const engine_test_jobs[]
-    = { &fib_job,     &queens_job, &phases_job, &wide_job,  &text_job, &calls_job,
-        &is_even_job, &is_odd_job, &comb_job,   &eight_job, NULL };
+    = { &fib_job,    &queens_job, &phases_job, &wide_job,  &text_job,  &calls_job, &is_even_job,
+        &is_odd_job, &comb_job,   &eight_job,  &steps_job, &story_job, NULL };
 
 static GBytes *
 number (int64_t n)
@@ -333,6 +450,13 @@ serial_encoded (guint32 job, GBytes *bytes)
       satin_args_phases *a = (void *)args;
 
       encoded = number (serial_phases (a->depth, a->seed));
+    }
+  if (job == JOB_STEPS)
+    {
+      satin_args_steps *a = (void *)args;
+
+      encoded = number (a->depth == 0 ? a->seed % 97
+                                      : serial_progress (a->depth, a->n, a->seed, a->n).sum);
     }
   if (job == JOB_WIDE)
     {
@@ -380,6 +504,15 @@ descend (guint32 *job, void *data, guint32 number)
       else
         fib_args->n--;
       return;
+    case JOB_STEPS:
+      {
+        satin_args_steps *a = data;
+        Progress now = serial_progress (a->depth, a->n, a->seed, (int32_t)number / 2);
+
+        a->depth--;
+        a->seed = step_seed (&now, (int)number % 2);
+        return;
+      }
     case JOB_PHASES:
       args->depth--;
       args->seed = number == 0   ? args->seed + 1

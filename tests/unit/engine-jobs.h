@@ -10,6 +10,8 @@
 SATIN_RECORD (Board, (int32_t, n), (int32_t, row), (int8_t, columns, 16))
 SATIN_RECORD (Pair, (int64_t, low), (int64_t, high))
 SATIN_RECORD (Wide, (Pair, pair), (int64_t, numbers, 64))
+SATIN_RECORD (Progress, (int32_t, step), (int64_t, sum))
+SATIN_RECORD (Story, (int32_t, step), (SatinBytes, text), (int64_t, marks, 20))
 
 SATIN_JOB_DECLARE (fib, int64_t, (int32_t, n));
 SATIN_JOB_DECLARE (queens, int64_t, (Board, board));
@@ -22,6 +24,8 @@ SATIN_JOB_DECLARE (is_odd, uint8_t, (int32_t, n));
 SATIN_JOB_DECLARE (comb, int64_t, (int32_t, depth));
 SATIN_JOB_DECLARE (eight, int64_t, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d),
                    (int32_t, e), (uint32_t, f), (int64_t, g), (double, h));
+SATIN_JOB_DECLARE (steps, int64_t, (int32_t, depth), (int32_t, n), (int32_t, seed));
+SATIN_JOB_DECLARE (story, SatinBytes, (int32_t, n));
 
 enum
 {
@@ -34,7 +38,9 @@ enum
   JOB_IS_EVEN,
   JOB_IS_ODD,
   JOB_COMB,
-  JOB_EIGHT
+  JOB_EIGHT,
+  JOB_STEPS,
+  JOB_STORY
 };
 extern const SatinJob *const engine_test_jobs[];
 
@@ -44,10 +50,13 @@ int64_t serial_phases (int32_t depth, int32_t seed);
 Wide serial_wide (int32_t depth, Wide in);
 char *serial_text (int32_t depth, const char *prefix);
 int64_t serial_calls (int32_t n);
+/* What `steps` has kept after its step number `step`; its last one is also its result. */
+Progress serial_progress (int32_t depth, int32_t n, int32_t seed, int32_t step);
+char *serial_story (int32_t n);
 
-/* How long each leaf of `phases` spins, to leave thieves time. */
+/* How long each leaf of `phases` and `steps` spins, to leave thieves time. */
 extern int engine_test_leaf_spins;
-/* Leaves of `phases` that may run before all others wait for the gate to open; negative: no gate.
+/* Leaves of these that may run before all others wait for the gate to open; negative: no gate.
  */
 void engine_test_gate (int leaves);
 /* Have that many begun? */
@@ -56,6 +65,9 @@ gboolean engine_test_gate_reached (void);
 /* (transfer full): the serial result of any of the jobs above with these encoded arguments,
  * encoded. */
 GBytes *serial_encoded (guint32 job, GBytes *args);
+/* (transfer full): the same for what a `steps` has kept when its state stands for so many children.
+ */
+GBytes *serial_kept (GBytes *args, guint32 children);
 
 /* (transfer full): the encoded arguments of the job at the end of `numbers`, starting from this
  * root; *job is set. */

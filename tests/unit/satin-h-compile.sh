@@ -45,7 +45,7 @@ SATIN_JOB (fib, int64_t, (int32_t, n)) { return n; }'
   done
 }
 
-echo "1..$((2 + 2 * 20))"
+echo "1..$((2 + 2 * 26))"
 compiles C "$c"
 compiles C++ "$cxx"
 refuses satin_int_differs_between_machines 'SATIN_RECORD (R, (int, a))'
@@ -72,4 +72,16 @@ refuses "argument .*n.* has another type" \
   'SATIN_JOB_DECLARE (j, int64_t, (int32_t, n)) SATIN_JOB_DEFINE (j, int64_t, (int64_t, n)) { return n; }'
 refuses "another number of arguments" \
   'SATIN_JOB_DECLARE (j, int64_t, (int32_t, n)) SATIN_JOB_DEFINE (j, int64_t) { return 1; }'
+refuses satin_keep_and_recall_need_SATIN_KEEPS \
+  'SATIN_JOB (j, int64_t, (int32_t, n)) { int64_t x = n; satin_keep (&x); return x; }'
+refuses satin_keep_and_recall_need_SATIN_KEEPS \
+  'SATIN_JOB (j, int64_t, (int32_t, n)) { int64_t x = n; satin_recall (&x); return x; }'
+refuses 'int32_t' \
+  'SATIN_JOB (j, int64_t, (int32_t, n)) { SATIN_KEEPS (int64_t); satin_keep (&n); return n; }'
+refuses 'int32_t' \
+  'SATIN_JOB (j, int64_t, (int32_t, n)) { SATIN_KEEPS (int64_t); satin_recall (&n); return n; }'
+refuses 'const' \
+  'SATIN_JOB (j, int64_t, (int64_t, n)) { SATIN_KEEPS (int64_t); const int64_t x = n; satin_recall (&x); return x; }'
+refuses satin_int_differs_between_machines \
+  'SATIN_JOB (j, int64_t, (int64_t, n)) { SATIN_KEEPS (int); int x = 1; satin_keep (&x); return n + x; }'
 refuses satin_frame_ 'int64_t f (void); int64_t f (void) { int64_t x; satin_spawn (fib, &x, 3); return x; }'

@@ -26,15 +26,18 @@ typedef struct
 {
   Rig *rigs[2];
   guint hungry[2];
-  GPtrArray *jobs; /* of Job */
+  GPtrArray *jobs;  /* of Job */
+  GHashTable *kept; /* path -> Row: the states that jobs have kept, for whoever runs them again */
   GRand *random;
   guint64 last_held;
   guint32 root;
   GBytes *root_args;
   GBytes *result;
   gboolean faults;
-  guint n_lent, n_adopted, n_covered, n_rows, n_back, n_missed, n_orphans;
+  guint n_lent, n_adopted, n_covered, n_rows, n_back, n_missed, n_orphans, n_kept, n_recalled;
 } Grid;
+
+static const NodeId archive_id = { 1, 3, 7 };
 
 static NodeId
 id_of (int on)
@@ -72,13 +75,47 @@ check_identity (Grid *grid, int on, const char *path, guint32 job, const Digest 
                          numbers->len, &expected);
   g_assert_cmpuint (job, ==, expected);
   right = engine_digest (grid->rigs[on]->engine, job, args);
-  g_assert_true (digest_equal (digest, &right));
+  g_assert_true (digest == NULL || digest_equal (digest, &right));
   return args;
+}
+
+static void
+add_stem (const char *id, const char *stem, void *data)
+{
+  g_assert_true (stems_add (data, id, stem));
+}
+
+/* As the coordinator does: it holds the newest state that it was sent, and all know. */
+static void
+take_kept (Grid *grid, int on, const Row *row)
+{
+  g_autoptr (GBytes) args = check_identity (grid, on, row->path, row->job, NULL);
+  g_autoptr (GBytes) value = serial_kept (args, row->children);
+  const Row *old = g_hash_table_lookup (grid->kept, row->path);
+  Row *copy = row_copy (row);
+
+  g_assert_true (g_bytes_equal (value, row->value));
+  grid->n_kept++;
+  if (old != NULL && old->children >= row->children)
+    {
+      row_free (copy);
+      return;
+    }
+  g_hash_table_replace (grid->kept, copy->path, copy);
+  g_assert_true (
+      path_each_stem (grid->rigs[on]->stems, row->path, NULL, add_stem, grid->rigs[1 - on]->stems));
+  for (int i = 0; i < 2; i++)
+    engine_known (grid->rigs[i]->engine, row->path, &row->digest, &archive_id, TRUE);
 }
 
 static void
 check_row (Grid *grid, int on, const Row *row)
 {
+  if (row->children > 0)
+    {
+      take_kept (grid, on, row);
+      return;
+    }
   g_autoptr (GBytes) args = check_identity (grid, on, row->path, row->job, &row->digest);
   g_autoptr (GBytes) value = serial_encoded (row->job, args);
 
@@ -117,12 +154,6 @@ find_held (Grid *grid, int on, guint64 held)
         return job;
     }
   return NULL;
-}
-
-static void
-add_stem (const char *id, const char *stem, void *data)
-{
-  g_assert_true (stems_add (data, id, stem));
 }
 
 static void
@@ -210,12 +241,29 @@ find_orphan (Grid *grid, EngineEvent *event)
   return NULL;
 }
 
+/* TRUE: it was answered. */
+static gboolean
+answer_recall (Grid *grid, Engine *engine, const EngineEvent *event)
+{
+  const Row *row = g_hash_table_lookup (grid->kept, event->path);
+
+  if (row == NULL || !node_id_equal (&event->holder, &archive_id)
+      || !digest_equal (&row->digest, &event->digest) || chance (grid, 20))
+    return FALSE;
+  g_autoptr (GBytes) packed = row_pack_kept (row);
+  g_assert_true (engine_put (engine, event->loan, packed, row->work_us, 0));
+  grid->n_recalled++;
+  return TRUE;
+}
+
 static void
 on_adopt (Grid *grid, int on, EngineEvent *event)
 {
   Engine *engine = grid->rigs[on]->engine;
   Job *job = find_orphan (grid, event);
 
+  if (answer_recall (grid, engine, event))
+    return;
   g_assert_true (engine_awaits (engine, event->loan));
   if (job == NULL || chance (grid, 20))
     {
@@ -236,8 +284,25 @@ on_adopt (Grid *grid, int on, EngineEvent *event)
 }
 
 static void
+drop_kept (Grid *grid, const char *path)
+{
+  GHashTableIter iter;
+  gpointer key;
+
+  g_hash_table_iter_init (&iter, grid->kept);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    if (g_str_equal (key, path) || path_is_below (grid->rigs[0]->stems, key, path))
+      {
+        for (int i = 0; i < 2; i++)
+          engine_forget (grid->rigs[i]->engine, key, &archive_id);
+        g_hash_table_iter_remove (&iter);
+      }
+}
+
+static void
 on_covered (Grid *grid, EngineEvent *event)
 {
+  drop_kept (grid, event->path);
   for (guint i = grid->jobs->len; i > 0; i--)
     {
       Job *job = grid->jobs->pdata[i - 1];
@@ -335,7 +400,8 @@ run_grid (Grid *grid)
     }
 }
 
-static void
+/* Returns how many jobs recalled what they had kept. */
+static guint
 check_grid (guint32 root, const void *args, guint workers, guint stacks_max, guint32 seed,
             gboolean faults)
 {
@@ -344,6 +410,7 @@ check_grid (guint32 root, const void *args, guint workers, guint stacks_max, gui
 
   grid.random = g_rand_new_with_seed (seed);
   grid.jobs = g_ptr_array_new_with_free_func (job_free);
+  grid.kept = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify)row_free);
   grid.root_args = record_encode (engine_test_jobs[root]->args, args);
   serial = serial_encoded (root, grid.root_args);
   for (int i = 0; i < 2; i++)
@@ -354,18 +421,21 @@ check_grid (guint32 root, const void *args, guint workers, guint stacks_max, gui
 
   g_assert_true (g_bytes_equal (grid.result, serial));
 
-  g_test_message ("lent %u adopted %u missed %u orphans %u back %u covered %u rows %u", grid.n_lent,
-                  grid.n_adopted, grid.n_missed, grid.n_orphans, grid.n_back, grid.n_covered,
-                  grid.n_rows);
+  g_test_message ("lent %u adopted %u missed %u orphans %u back %u covered %u rows %u kept %u "
+                  "recalled %u",
+                  grid.n_lent, grid.n_adopted, grid.n_missed, grid.n_orphans, grid.n_back,
+                  grid.n_covered, grid.n_rows, grid.n_kept, grid.n_recalled);
   /* Wakes of rig 1 go through rig 0. */
   engine_halt (grid.rigs[1]->engine);
   engine_halt (grid.rigs[0]->engine);
   rig_free (grid.rigs[1]);
   rig_free (grid.rigs[0]);
   g_ptr_array_unref (grid.jobs);
+  g_hash_table_unref (grid.kept);
   g_rand_free (grid.random);
   g_bytes_unref (grid.root_args);
   g_bytes_unref (grid.result);
+  return grid.n_recalled;
 }
 
 static guint
@@ -416,6 +486,19 @@ test_comb (void)
     check_grid (JOB_COMB, &(satin_args_comb){ 200 }, 2, 0, seed, TRUE);
 }
 
+/* Jobs of phases in phases: who runs one again goes on from what it had kept. */
+static void
+test_phases (void)
+{
+  guint n_recalled = 0;
+
+  engine_test_leaf_spins = 20000;
+  for (guint seed = 1; seed <= n_seeds (20); seed++)
+    n_recalled += check_grid (JOB_STEPS, &(satin_args_steps){ 3, 6, (int32_t)seed }, 1 + seed % 3,
+                              0, seed, TRUE);
+  g_assert_cmpuint (n_recalled, >, 3);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -425,5 +508,6 @@ main (int argc, char **argv)
   g_test_add_func ("/exchange/the-limit-of-stacks-does-not-stop-a-run", test_limit);
   g_test_add_func ("/exchange/queens-with-faults", test_queens);
   g_test_add_func ("/exchange/paths-deeper-than-a-stem", test_comb);
+  g_test_add_func ("/exchange/phases-are-recalled-by-whoever-runs-them-again", test_phases);
   return g_test_run ();
 }

@@ -75,6 +75,27 @@ test_best_holder (Fixture *f, gconstpointer data)
   g_assert_false (known_best (node, &f->other, &holder, &finished));
 }
 
+/* A job that runs, and what it has kept. */
+static void
+test_two_digests_of_one_holder (Fixture *f, gconstpointer data)
+{
+  KnownNode *node;
+  NodeId holder;
+  gboolean finished;
+
+  (void)data;
+  known_insert (f->known, "/1", &f->digest, &elder, FALSE);
+  known_insert (f->known, "/1", &f->other, &elder, TRUE);
+  node = known_lookup (f->known, "/1");
+  g_assert_true (known_best (node, &f->digest, &holder, &finished) && !finished);
+  g_assert_true (known_best (node, &f->other, &holder, &finished) && finished);
+  g_assert_cmpuint (known_count (f->known), ==, 2);
+  g_assert_false (known_has_below (node));
+
+  known_forget (f->known, "/1", &elder);
+  g_assert_cmpuint (known_count (f->known), ==, 0);
+}
+
 static void
 test_forget (Fixture *f, gconstpointer data)
 {
@@ -214,5 +235,6 @@ main (int argc, char **argv)
   ADD ("/known/stems-are-resolved", test_stems);
   ADD ("/known/a-node-knows-its-path", test_paths);
   ADD ("/known/a-very-deep-tree-is-cheap", test_very_deep);
+  ADD ("/known/one-holder-may-have-a-job-and-what-it-kept", test_two_digests_of_one_holder);
   return g_test_run ();
 }

@@ -22,6 +22,7 @@ typedef struct
   guint64 loans;
   guint steals; /* STEAL messages sent */
   GBytes *result;
+  GBytes *put; /* the last one */
   guint64 ended;
 } Peer;
 
@@ -165,6 +166,8 @@ carry (World *world, guint who, const NodeEffect *effect)
       break;
     case NODE_EFFECT_PUT:
       g_string_append_printf (peer->log, "PUT %d\n", (int)effect->loan);
+      g_clear_pointer (&peer->put, g_bytes_unref);
+      peer->put = g_bytes_ref (effect->bytes);
       break;
     case NODE_EFFECT_BACK:
       g_string_append_printf (peer->log, "BACK %d\n", (int)effect->loan);
@@ -308,6 +311,7 @@ world_free (World *world)
       g_string_free (world->peer[i].log, TRUE);
       g_ptr_array_unref (world->peer[i].jobs);
       g_hash_table_unref (world->peer[i].running);
+      g_clear_pointer (&world->peer[i].put, g_bytes_unref);
     }
   pump (world);
   g_queue_free (world->posts);
@@ -933,6 +937,83 @@ test_rows_go_to_the_coordinator_and_come_back_as_orphans (void)
   g_assert_true (said (world, 0, "SALVAGE"));
 }
 
+static const char kept_name[] = "/3 as kept";
+
+static void
+say_kept (World *world, guint who, guint32 children)
+{
+  Digest digest = digest_of_string (kept_name);
+  g_autoptr (GBytes) value = g_bytes_new ("state", 5);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  g_ptr_array_add (rows, row_new_kept ("/3", children, 1, &digest, 0, "ay", value));
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+}
+
+/* How many children the state stands for that this node gets from node 0; 0: none. */
+static guint32
+recall (World *world, guint who, guint64 loan)
+{
+  guint32 children = 0;
+
+  g_clear_pointer (&world->peer[who].put, g_bytes_unref);
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_ADOPT,
+                      .loan = loan,
+                      .path = "/3",
+                      .digest = digest_of_string (kept_name),
+                      .node = node_self (world->peer[0].node) });
+  if (world->peer[who].put == NULL)
+    return 0;
+  g_autoptr (GBytes) state = row_unpack_kept (world->peer[who].put, &children);
+  g_assert_nonnull (state);
+  return children;
+}
+
+static void
+test_what_was_kept_is_recalled_from_the_coordinator (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+
+  say_kept (world, 1, 4);
+  g_assert_true (said (world, 0, "SAVE /3"));
+  g_assert_true (said (world, 2, "KNOWN /3 finished"));
+  forget_log (world);
+  say_kept (world, 1, 6);
+  say_kept (world, 2, 5); /* another runs it too, and is not as far */
+  g_assert_true (said (world, 0, "SAVE /3"));
+  g_assert_false (said (world, 2, "KNOWN /3 finished")); /* all know who has it */
+
+  g_assert_cmpuint (recall (world, 2, 7), ==, 6);
+  g_assert_cmpuint (recall (world, 0, 8), ==, 6);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_COVERED, .path = "/3" });
+  g_assert_true (said (world, 1, "FORGET /3"));
+  g_assert_cmpuint (recall (world, 2, 9), ==, 0);
+  g_assert_true (said (world, 2, "BACK 9"));
+}
+
+static void
+test_a_job_and_what_it_kept_are_held_side_by_side (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+  (void)offer (world, 2, "/3");
+  hunger (world, 0);
+  g_assert_true (said (world, 0, "RUN /3"));
+
+  say_kept (world, 0, 4);
+  die (world, 2); /* the coordinator runs an orphan now, and holds what it kept */
+  pass (world, 1000000);
+  g_assert_true (said (world, 1, "KNOWN /3"));
+  g_assert_cmpuint (recall (world, 1, 70), ==, 4);
+  adopt (world, 1, "/3", 71, 0);
+  finish (world, 0, "/3");
+  g_assert_true (said (world, 1, "PUT 71"));
+  g_assert_cmpuint (recall (world, 1, 72), ==, 4); /* it is withdrawn, the state is not */
+}
+
 static void
 test_a_joiner_hears_the_best_value (void)
 {
@@ -986,6 +1067,10 @@ main (int argc, char **argv)
   TEST ("a-suspend-drains-everybody-first", test_a_suspend_drains_everybody_first);
   TEST ("rows-go-to-the-coordinator-and-come-back-as-orphans",
         test_rows_go_to_the_coordinator_and_come_back_as_orphans);
+  TEST ("what-was-kept-is-recalled-from-the-coordinator",
+        test_what_was_kept_is_recalled_from_the_coordinator);
+  TEST ("a-job-and-what-it-kept-are-held-side-by-side",
+        test_a_job_and_what_it_kept_are_held_side_by_side);
   TEST ("a-joiner-hears-the-best-value", test_a_joiner_hears_the_best_value);
   return g_test_run ();
 }

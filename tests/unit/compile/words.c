@@ -67,6 +67,35 @@ SATIN_JOB (lines, Line, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d), 
   return line;
 }
 
+SATIN_JOB (long_one, int64_t, (int32_t, n))
+{
+  SATIN_KEEPS (Line);
+  Line line = { { 0, 0 }, { { 1, 2 }, { 3, 4 } }, { 0 }, NULL };
+  int64_t x;
+
+  if (satin_recall (&line))
+    line.name[0]++;
+  for (; line.a.x < n; satin_keep (&line))
+    {
+      satin_spawn (fib, &x, line.a.x++);
+      satin_sync ();
+      line.a.y += (double)x;
+    }
+  return (int64_t)line.a.y;
+}
+
+SATIN_JOB (counter, int64_t, (int32_t, n))
+{
+  SATIN_KEEPS (int64_t);
+  int64_t sum = 0;
+  const int64_t *kept = &sum;
+
+  satin_recall (&sum);
+  sum += satin_call (fib, n);
+  satin_keep (kept);
+  return sum;
+}
+
 static int
 words_main (SatinRun *run, int argc, char **argv)
 {
@@ -83,4 +112,5 @@ words_main (SatinRun *run, int argc, char **argv)
   return (int)result + satin_best (point).x;
 }
 
-SATIN_APP ("words", "FILE", words_main, &fib_job, &none_job, &even_job, &odd_job, &lines_job)
+SATIN_APP ("words", "FILE", words_main, &fib_job, &none_job, &even_job, &odd_job, &lines_job,
+           &long_one_job, &counter_job)

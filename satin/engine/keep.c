@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* satin_keep and satin_recall. Keeping releases the slots of the finished phases, so that a job of
+ * a million phases needs the memory of one; it is a copy, and encodes nothing: that is done by the
+ * scans. Recalling asks the holder of a state as if its job had been one more child. Owner threads,
+ * but for keep_put. */
+#include "config.h"
+
+#include "keep.h"
+
+#include "adopt.h"
+#include "trace.h"
+#include "wait.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A state is another thing than a result of the same job, and one of another type is none. */
+static Digest
+digest_of_state (Engine *engine, SatinSlot_ *self, const SatinType *type)
+{
+  Digest job = slot_digest (engine, self);
+  g_autofree char *schema = record_schema (type);
+  g_autoptr (GBytes) kind = g_bytes_new_static ("kept", 4);
+  g_autoptr (GBytes) of_type = g_bytes_new_static (schema, strlen (schema));
+  g_autoptr (GBytes) of_job = g_bytes_new_static (job.bytes, sizeof job.bytes);
+  const GBytes *parts[] = { kind, of_type, of_job };
+
+  return digest_of (parts, G_N_ELEMENTS (parts));
+}
+
+Row *
+keep_row (Engine *engine, SatinSlot_ *slot, SatinSlot_ *self, const char *path)
+{
+  const SatinType *type = slot->job->result;
+  g_autofree char *signature = record_signature (type);
+  g_autoptr (GBytes) value = record_encode (type, slot_result (slot));
+  Digest digest = digest_of_state (engine, self, type);
+
+  return row_new_kept (path, keep_children (slot), engine_job_index (engine, self->job), &digest, 0,
+                       signature, value);
+}
+
+void
+keep_put (Stack *stack, SatinSlot_ *slot, GBytes *packed, const Work *work)
+{
+  KeepHead *head = slot_payload (slot);
+  guint32 state = SLOT_RETURNED;
+  g_autoptr (GBytes) value = NULL;
+
+  if (packed != NULL)
+    value = row_unpack_kept (packed, &head->children);
+  if (value != NULL && record_decode (slot->job->result, value, slot_result (slot), NULL))
+    state = clock_give (stack, slot, work);
+  else
+    {
+      head->children = 0;
+      memset (slot_result (slot), 0, slot->job->result->size);
+    }
+  head->reported = head->children;
+  slot_finish (slot, state);
+}
+
+/* The job's part of the arena holds the state, if that is large, and nothing else. */
+static void
+renew_arena (SatinPhases_ *phases)
+{
+  if (phases->arena != NULL)
+    satin_arena_drop_ (phases->stack, phases->arena);
+  phases->arena = NULL;
+  if (phases->keeps->big)
+    phases->arena = satin_arena_take_ (phases->stack, phases->keeps->payload);
+}
+
+/* Makes the first slot of the frame a kept one, without a state yet. */
+static void
+place (SatinPhases_ *phases)
+{
+  SatinSlot_ *slot = phases->base;
+
+  slot->job = phases->keeps;
+  slot->into = NULL;
+  renew_arena (phases);
+  if (phases->keeps->big)
+    memcpy (slot->payload, &phases->arena, sizeof phases->arena);
+  *(KeepHead *)slot_payload (slot) = (KeepHead){ 0, 0 };
+  __atomic_store_n (&slot->parent, (guint32)(guintptr)phases->self, __ATOMIC_RELAXED);
+  slot_set_state (slot, SLOT_RETURNED);
+}
+
+static guint32
+add_children (guint32 children, gsize n, const SatinJob *job)
+{
+  if (n <= G_MAXUINT32 - children)
+    return children + (guint32)n;
+  fprintf (stderr, "satin: job '%s' spawns more than %u children\n", job->name, G_MAXUINT32);
+  _Exit (6);
+}
+
+void
+satin_keep_at_ (SatinPhases_ *phases, const void *state)
+{
+  const SatinJob *keeps = phases->keeps;
+  guint32 children;
+  SatinSlot_ *first = keep_first (phases->base, phases->head, &children);
+
+  children = add_children (children, (gsize)(phases->head - first), phases->self->job);
+  if (keeps->result_holds)
+    record_ref (keeps->result, (void *)state); /* first: it may be what is released below */
+  if (phases->holds || ((Stack *)phases->stack)->fresh->len > phases->fresh)
+    satin_release_ (phases->stack, phases->base, phases->head, phases->fresh);
+  if (first != phases->base && phases->base->job == keeps)
+    renew_arena (phases); /* where it was */
+  else
+    place (phases);
+  ((KeepHead *)slot_payload (phases->base))->children = children;
+  memcpy (slot_result (phases->base), state, keeps->result->size);
+  phases->head = phases->base + 1;
+}
+
+/* Asks one holder after another and waits. FALSE: nobody has a state. */
+static gboolean
+ask_holders (SatinPhases_ *phases, const Trace *trace, const Digest *digest)
+{
+  Stack *stack = (Stack *)phases->stack;
+  SatinSlot_ *slot = phases->base;
+
+  place (phases);
+  memset (slot_result (slot), 0, slot->job->result->size);
+  while (keep_children (slot) == 0 && adopt_kept (stack, slot, trace, digest))
+    {
+      wait_for (stack, phases->self, slot, slot, slot + 1);
+      stack_close (stack, slot);
+    }
+  if (keep_children (slot) > 0)
+    return TRUE;
+  if (phases->arena != NULL)
+    satin_arena_drop_ (phases->stack, phases->arena);
+  phases->arena = NULL;
+  return FALSE;
+}
+
+int
+satin_recall_at_ (SatinPhases_ *phases, void *state)
+{
+  Stack *stack = (Stack *)phases->stack;
+  Engine *engine = stack->engine;
+  gboolean found;
+  Digest digest;
+  Trace trace;
+
+  if (adopt_nothing_known (engine))
+    return FALSE;
+  digest = digest_of_state (engine, phases->self, phases->keeps->result);
+  trace_init (&trace, stack, phases->self);
+  found = ask_holders (phases, &trace, &digest);
+  if (found)
+    {
+      memcpy (state, slot_result (phases->base), phases->keeps->result->size);
+      phases->head = phases->base + 1;
+      adopt_cover_phases (engine, &trace, keep_children (phases->base));
+    }
+  trace_clear (&trace);
+  return found;
+}
+
+void
+satin_keep_unsynced_ (const SatinJob *job)
+{
+  fprintf (stderr, "satin: job '%s' called satin_keep before satin_sync had ended its phase\n",
+           job->name);
+  abort ();
+}
+
+void
+satin_recall_late_ (const SatinJob *job)
+{
+  fprintf (stderr,
+           "satin: job '%s' called satin_recall after its first satin_spawn or satin_call\n",
+           job->name);
+  abort ();
+}
