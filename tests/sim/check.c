@@ -117,6 +117,9 @@ check_published (Sim *sim, const Store *before)
   for (guint32 i = 0; i < sim->plan->tree->n; i++)
     if (store_covers (before, i) && !store_covers (&sim->published, i))
       sim_fail (sim, "I6: '%s' was covered and is not any more", sim->plan->tree->jobs[i].path);
+    else if (before->kept[i] > sim->published.kept[i] && !store_covers (&sim->published, i))
+      sim_fail (sim, "I6: '%s' had kept %u children and now %u", sim->plan->tree->jobs[i].path,
+                before->kept[i], sim->published.kept[i]);
 }
 
 void

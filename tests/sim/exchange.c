@@ -8,14 +8,14 @@
 
 /* The best of those who are said to hold this job: finished before running, then the lowest id. */
 static const Known *
-best_known (const Model *model, guint32 job)
+best_known (const Model *model, guint32 job, gboolean kept)
 {
   const Known *best = NULL;
 
   for (guint i = 0; i < model->known->len; i++)
     {
       const Known *known = &g_array_index (model->known, Known, i);
-      if (known->job == job
+      if (known->job == job && known->kept == kept
           && (best == NULL || known->finished > best->finished
               || (known->finished == best->finished
                   && node_id_compare (&known->holder, &best->holder) < 0)))
@@ -35,7 +35,7 @@ wait_for_loan (Model *model, Slot *slot)
 gboolean
 model_adopt (Model *model, Slot *slot)
 {
-  const Known *known = model->known->len == 0 ? NULL : best_known (model, slot->job);
+  const Known *known = model->known->len == 0 ? NULL : best_known (model, slot->job, FALSE);
 
   g_assert (slot->state == SLOT_READY);
 #ifdef SATIN_PLANT_LATE_NEWS_IGNORED
@@ -49,6 +49,23 @@ model_adopt (Model *model, Slot *slot)
   model_say (model, (ModelEvent){ .kind = NODE_EVENT_ADOPT,
                                   .loan = slot->loan,
                                   .job = slot->job,
+                                  .node = known->holder });
+  return TRUE;
+}
+
+gboolean
+model_recall (Model *model, Frame *frame)
+{
+  guint32 job = frame->slot->job;
+  const Known *known = model->config.tree->jobs[job].keeps ? best_known (model, job, TRUE) : NULL;
+
+  if (known == NULL)
+    return FALSE;
+  wait_for_loan (model, &frame->recall);
+  model_say (model, (ModelEvent){ .kind = NODE_EVENT_ADOPT,
+                                  .loan = frame->recall.loan,
+                                  .job = job,
+                                  .kept = TRUE,
                                   .node = known->holder });
   return TRUE;
 }
@@ -210,6 +227,36 @@ model_unrun (Model *model, guint64 held)
     }
 }
 
+/* What was kept is here: the children that it stands for are not spawned again, and what others
+ * hold of them they hold in vain. */
+static void
+put_kept (Model *model, Frame *frame, GBytes *value, guint64 work_us)
+{
+  const Tree *tree = model->config.tree;
+  guint32 job = frame->slot->job, children = 0;
+  g_autoptr (GBytes) state = row_unpack_kept (value, &children);
+  int phase = state == NULL ? -1 : tree_phase_at (tree, job, children);
+  g_autoptr (GBytes) right = phase < 0 ? NULL : tree_kept (tree, job, children);
+
+  frame->recall.state = SLOT_DONE;
+  if (right == NULL || !g_bytes_equal (state, right))
+    {
+      model->config.fail (model->config.data, "recalls what was never kept", job);
+      return;
+    }
+  frame->phase = (guint)phase + 1;
+  for (; frame->n_slots < children; frame->n_slots++)
+    {
+      guint32 child = tree_child (tree, job, frame->n_slots);
+      Slot *slot = &frame->slots[frame->n_slots];
+      *slot = (Slot){ .job = child, .state = SLOT_GONE, .parent = frame };
+      tree_add (&frame->state, tree->jobs[child].result);
+      say_covered (model, child);
+    }
+  frame->slots[0].work_us = work_us;
+  frame->n_kept = frame->n_slots;
+}
+
 void
 model_put (Model *model, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us)
 {
@@ -217,6 +264,11 @@ model_put (Model *model, guint64 loan, GBytes *value, guint64 work_us, guint64 r
 
   if (slot == NULL)
     return;
+  if (slot->recalls != NULL)
+    {
+      put_kept (model, slot->recalls, value, work_us);
+      return;
+    }
   if (!g_bytes_equal (value, model->config.tree->jobs[slot->job].value))
     model->config.fail (model->config.data, "was given a wrong result", slot->job);
   model_slot_done (model, slot, tree_value_number (value), work_us, risk_us);
@@ -229,6 +281,12 @@ model_back (Model *model, guint64 loan)
 
   if (slot == NULL)
     return;
+  if (slot->recalls != NULL)
+    {
+      slot->state = SLOT_DONE;
+      model_recall (model, slot->recalls);
+      return;
+    }
   slot->state = SLOT_READY;
   slot->looked_up = FALSE;
   if (slot->parent != NULL)
@@ -248,7 +306,7 @@ hear_late_news (Model *model, guint32 job)
           Slot *slot = &frame->slots[k];
           if (slot->state == SLOT_READY && slot->job == job)
             model_adopt (model, slot);
-          if (slot->state == SLOT_DONE && tree_covers (model->config.tree, slot->job, job))
+          if (model_slot_is_finished (slot) && tree_covers (model->config.tree, slot->job, job))
             model_say (model, (ModelEvent){ .kind = NODE_EVENT_COVERED, .job = slot->job });
         }
 }
@@ -259,19 +317,22 @@ model_known (Model *model, const char *path, const Digest *digest, const NodeId 
              gboolean finished)
 {
   int job = tree_find (model->config.tree, path);
+  Digest kept_digest = tree_kept_digest (model->config.tree, (guint32)MAX (job, 0));
+  gboolean kept = digest_equal (digest, &kept_digest);
 
-  if (job < 0 || !digest_equal (digest, &model->config.tree->jobs[job].digest))
+  if (job < 0 || !(kept || digest_equal (digest, &model->config.tree->jobs[job].digest)))
     return;
   for (guint i = 0; i < model->known->len; i++)
     {
       Known *known = &g_array_index (model->known, Known, i);
-      if (known->job == (guint32)job && node_id_equal (&known->holder, holder))
+      if (known->job == (guint32)job && known->kept == kept
+          && node_id_equal (&known->holder, holder))
         {
           known->finished = finished;
           return;
         }
     }
-  Known known = { .job = (guint32)job, .holder = *holder, .finished = finished };
+  Known known = { .job = (guint32)job, .kept = kept, .holder = *holder, .finished = finished };
   g_array_append_val (model->known, known);
 #ifndef SATIN_PLANT_LATE_NEWS_IGNORED
   hear_late_news (model, (guint32)job);
@@ -294,7 +355,7 @@ model_forget (Model *model, const char *path, const NodeId *holder)
 gboolean
 model_knows_job (const Model *model, guint32 job)
 {
-  return best_known (model, job) != NULL;
+  return best_known (model, job, FALSE) != NULL;
 }
 
 gboolean
@@ -315,10 +376,32 @@ model_each_holder (const Model *model, void (*each) (gpointer data, const NodeId
 }
 
 static void
-add_rows (Model *model, const Frame *frame, GPtrArray *rows, guint64 *risk_us)
+add_kept_row (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
+{
+  const Tree *tree = model->config.tree;
+  const TreeJob *job = &tree->jobs[frame->slot->job];
+  Digest digest = tree_kept_digest (tree, frame->slot->job);
+  g_autoptr (GBytes) value = tree_kept (tree, frame->slot->job, frame->n_kept);
+
+  Row *row = row_new_kept (job->path, frame->n_kept, 0, &digest, 0, TREE_KEPT_TYPE, value);
+
+  frame->kept_reported = TRUE;
+  for (guint i = 0; i < frame->n_kept; i++)
+    {
+      row->work_us += frame->slots[i].work_us;
+      *risk_us += frame->slots[i].risk_us;
+      frame->slots[i].risk_us = 0;
+    }
+  g_ptr_array_add (rows, row);
+}
+
+static void
+add_rows (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
 {
   if (frame->below != NULL)
     add_rows (model, frame->below, rows, risk_us);
+  if (frame->n_kept > 0 && !frame->kept_reported)
+    add_kept_row (model, frame, rows, risk_us);
   for (guint i = 0; i < frame->n_slots; i++)
     {
       Slot *slot = (Slot *)&frame->slots[i];
@@ -373,6 +456,8 @@ scan_all (Model *model, gboolean whole)
     {
       Stack *stack = model->stacks[i];
       stack->scan_due = TRUE;
+      for (Frame *frame = stack->top; whole && frame != NULL; frame = frame->below)
+        frame->kept_reported = FALSE;
       for (Frame *frame = stack->top; whole && frame != NULL; frame = frame->below)
         for (guint k = 0; k < frame->n_slots; k++)
           frame->slots[k].reported = FALSE;

@@ -15,7 +15,8 @@ typedef enum
   SLOT_READY,   /* nobody has it; also one that came back */
   SLOT_RUNNING, /* it is on a stack here */
   SLOT_LENT,    /* its result will come under `loan`: lent or adopted */
-  SLOT_DONE     /* its result is kept until the parent's job returns */
+  SLOT_DONE,    /* its result is kept until the parent's job returns, or keeps its phase */
+  SLOT_GONE     /* its phase is kept */
 } SlotState;
 
 typedef struct
@@ -26,6 +27,7 @@ typedef struct
   gboolean looked_up; /* among the known paths, since it became ready */
   Frame *parent;      /* NULL: it lies in the inbox, given by model_run */
   Frame *frame;       /* while it runs */
+  Frame *recalls;     /* no child: what this frame's job has kept is asked for */
   guint64 held, loan, value, work_us;
   guint64 risk_us;  /* of the work, what no row stands for */
   guint64 begin_us; /* in the inbox: not earlier */
@@ -37,7 +39,12 @@ struct Frame
   Stack *stack;
   Frame *below;
   guint phase;
+  gboolean begun;
   guint n_slots;
+  guint n_kept; /* of them: their phases are kept, in: */
+  TreeState state;
+  gboolean kept_reported;
+  Slot recall;
   guint64 work_us;
   guint64 segment_us, since_us; /* computes: so long, since then */
   Slot slots[];
@@ -54,6 +61,7 @@ struct Stack
 typedef struct
 {
   guint32 job;
+  gboolean kept; /* what it has kept, not itself */
   NodeId holder;
   gboolean finished;
 } Known;
@@ -85,6 +93,14 @@ Slot *model_oldest (Model *model);
 void model_settle_owed (Model *model);
 /* TRUE: somebody holds this ready slot's job; the slot waits for that holder now. */
 gboolean model_adopt (Model *model, Slot *slot);
+static inline gboolean
+model_slot_is_finished (const Slot *slot)
+{
+  return slot->state == SLOT_DONE || slot->state == SLOT_GONE;
+}
+
+/* TRUE: somebody holds what this frame's job has kept; it does not begin before that is here. */
+gboolean model_recall (Model *model, Frame *frame);
 /* Its result is here. An inbox slot is freed. */
 void model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us, guint64 risk_us);
 /* The scan of a halted engine, which nobody asked for. */

@@ -72,7 +72,23 @@ model_push (Model *model, Stack *stack, Slot *slot)
     model->n_stacks++;
   stack->top = frame;
   model->config.started (model->config.data, slot->job, slot->parent == NULL);
+  frame->state = tree_begin (model->config.tree, slot->job);
+  frame->recall = (Slot){ .job = slot->job, .recalls = frame };
+  if (model_recall (model, frame))
+    return;
+  frame->begun = TRUE;
   compute (model, stack);
+}
+
+static void
+keep (Frame *frame)
+{
+  for (; frame->n_kept < frame->n_slots; frame->n_kept++)
+    {
+      frame->slots[frame->n_kept].state = SLOT_GONE;
+      tree_add (&frame->state, frame->slots[frame->n_kept].value);
+    }
+  frame->kept_reported = FALSE;
 }
 
 /* Runs what the top frame may run next. FALSE: nothing, it waits. The highest ready child comes
@@ -83,6 +99,14 @@ model_go_on (Model *model, Stack *stack)
   Frame *frame = stack->top;
   gboolean done = TRUE;
 
+  if (frame->recall.state == SLOT_LENT)
+    return FALSE;
+  if (!frame->begun)
+    {
+      frame->begun = TRUE;
+      compute (model, stack);
+      return TRUE;
+    }
   for (guint i = frame->n_slots; i-- > 0;)
     {
       Slot *slot = &frame->slots[i];
@@ -91,11 +115,14 @@ model_go_on (Model *model, Stack *stack)
           model_push (model, stack, slot);
           return TRUE;
         }
-      done = done && slot->state == SLOT_DONE;
+      done = done && model_slot_is_finished (slot);
     }
-  if (done)
-    compute (model, stack);
-  return done;
+  if (!done)
+    return FALSE;
+  if (model->config.tree->jobs[frame->slot->job].keeps)
+    keep (frame);
+  compute (model, stack);
+  return TRUE;
 }
 
 static void
@@ -103,9 +130,8 @@ spawn (Model *model, Frame *frame)
 {
   const Tree *tree = model->config.tree;
   const TreeJob *job = &tree->jobs[frame->slot->job];
-  guint end = frame->phase == 0 ? job->n_first : job->n_children;
 
-  for (; frame->n_slots < end; frame->n_slots++)
+  for (; frame->n_slots < job->ends[frame->phase]; frame->n_slots++)
     {
       Slot *slot = &frame->slots[frame->n_slots];
       slot->job = tree_child (tree, frame->slot->job, frame->n_slots);
@@ -121,12 +147,11 @@ spawn (Model *model, Frame *frame)
 static void
 check_result (Model *model, const Frame *frame)
 {
-  const Tree *tree = model->config.tree;
-  guint64 results[TREE_CHILDREN_MAX];
+  TreeState state = frame->state;
 
-  for (guint i = 0; i < frame->n_slots; i++)
-    results[i] = frame->slots[i].value;
-  if (tree_result (tree, frame->slot->job, results) != tree->jobs[frame->slot->job].result)
+  for (guint i = frame->n_kept; i < frame->n_slots; i++)
+    tree_add (&state, frame->slots[i].value);
+  if (state.hash != model->config.tree->jobs[frame->slot->job].result)
     model->config.fail (model->config.data, "computed a wrong result", frame->slot->job);
 }
 
@@ -291,12 +316,13 @@ model_check_invariants (const Model *model)
 void
 model_print (const Model *model)
 {
-  static const char *const states[] = { "ready", "running", "lent", "done" };
+  static const char *const states[] = { "ready", "running", "lent", "done", "kept" };
 
   for (guint i = 0; i < model->n_made; i++)
     for (const Frame *frame = model->stacks[i]->top; frame != NULL; frame = frame->below)
       {
-        printf ("#   stack %u%s: '%s' phase %u", i, model->stacks[i]->computes ? " computes" : "",
+        printf ("#   stack %u%s%s: '%s' phase %u", i, model->stacks[i]->computes ? " computes" : "",
+                frame->recall.state == SLOT_LENT ? " recalls" : "",
                 model->config.tree->jobs[frame->slot->job].path, frame->phase);
         for (guint k = 0; k < frame->n_slots; k++)
           printf (" %u:%s:%" G_GUINT64_FORMAT, k, states[frame->slots[k].state],

@@ -38,6 +38,7 @@ typedef struct
   NodeEventKind kind;
   guint64 held, loan, work_us, risk_us;
   guint32 count, job;
+  gboolean kept; /* ADOPT: of what the job has kept */
   guint64 number;
   NodeId node;
   GBytes *bytes;

@@ -118,6 +118,8 @@ unpublished_us (Sim *sim, const Store *work, guint32 job)
 
   if (store_covers (&sim->published, job))
     return 0;
+  for (guint32 i = job; i < job + sim->plan->tree->jobs[job].size; i++)
+    published_us += sim->published.kept_us[i];
   for (guint32 i = job + 1; i < job + sim->plan->tree->jobs[job].size; i++)
     if (sim->published.rows[i].there)
       published_us += sim->published.rows[i].work_us;

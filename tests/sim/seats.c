@@ -11,7 +11,7 @@ static Slot *
 awaited (const Frame *frame)
 {
   for (guint i = frame->n_slots; i-- > 0;)
-    if (frame->slots[i].state != SLOT_DONE)
+    if (!model_slot_is_finished (&frame->slots[i]))
       return (Slot *)&frame->slots[i];
   return NULL;
 }

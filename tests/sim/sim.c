@@ -143,7 +143,7 @@ event_of_model (const Sim *sim, const ModelEvent *said)
   if (said->kind == NODE_EVENT_ADOPT || said->kind == NODE_EVENT_COVERED)
     {
       event.path = job->path;
-      event.digest = job->digest;
+      event.digest = said->kept ? tree_kept_digest (sim->plan->tree, said->job) : job->digest;
     }
   return event;
 }

@@ -19,7 +19,29 @@ store_covers (const Store *store, guint32 job)
         return TRUE;
       if (job == 0)
         return FALSE;
+      if (store->kept[store->tree->jobs[job].parent] > store->tree->jobs[job].number)
+        return TRUE;
     }
+}
+
+/* All that is there of `top` and below it. Returns the work of its rows. */
+static guint64
+drop_all (Store *store, guint32 top)
+{
+  guint64 work_us = 0;
+
+  for (guint32 i = top; i < top + store->tree->jobs[top].size; i++)
+    {
+      work_us += store->kept_us[i];
+      store->kept[i] = 0;
+      store->kept_us[i] = 0;
+      if (!store->rows[i].there)
+        continue;
+      work_us += store->rows[i].work_us;
+      store->rows[i].there = FALSE;
+      store->n--;
+    }
+  return work_us;
 }
 
 /* A row below a saved one is dropped (the real scribe keeps who computed a row, and looks at the
@@ -37,16 +59,39 @@ add (Store *store, guint32 job, const NodeId *node, guint64 work_us)
     }
   if (store_covers (store, job))
     return;
-  guint64 below_us = 0;
-  for (guint32 i = job + 1; i < job + store->tree->jobs[job].size; i++)
-    if (store->rows[i].there)
-      {
-        below_us += store->rows[i].work_us;
-        store->rows[i].there = FALSE;
-        store->n--;
-      }
-  *row = (StoreRow){ .there = TRUE, .node = *node, .work_us = MAX (work_us, below_us) };
+  work_us = MAX (work_us, drop_all (store, job));
+  *row = (StoreRow){ .there = TRUE, .node = *node, .work_us = work_us };
   store->n++;
+}
+
+static void
+add_kept (Store *store, guint32 job, guint32 children, guint64 work_us)
+{
+  guint64 below_us = 0;
+
+  if (store_covers (store, job) || store->kept[job] >= children)
+    return;
+  store->kept[job] = children;
+  for (guint32 k = 0; k < children; k++)
+    below_us += drop_all (store, tree_child (store->tree, job, k));
+  store->kept_us[job] = MAX (MAX (work_us, below_us), store->kept_us[job]);
+}
+
+static const char *
+save_kept (Store *store, guint32 job, const Row *row)
+{
+  Digest digest = tree_kept_digest (store->tree, job);
+  gboolean is_phase = tree_phase_at (store->tree, job, row->children) >= 0;
+  g_autoptr (GBytes) value = is_phase ? tree_kept (store->tree, job, row->children) : NULL;
+
+  if (!store->tree->jobs[job].keeps || !is_phase)
+    return "a state that is not kept";
+  if (!digest_equal (&row->digest, &digest))
+    return "a state with another digest";
+  if (!g_bytes_equal (row->value, value) || g_strcmp0 (row->type, TREE_KEPT_TYPE) != 0)
+    return "a wrong state";
+  add_kept (store, job, row->children, row->work_us);
+  return NULL;
 }
 
 const char *
@@ -56,6 +101,8 @@ store_save (Store *store, const Row *row)
 
   if (job < 0)
     return "a row of no job";
+  if (row->children > 0)
+    return save_kept (store, (guint32)job, row);
   if (!digest_equal (&row->digest, &store->tree->jobs[job].digest))
     return "a row with another digest";
   if (!g_bytes_equal (row->value, store->tree->jobs[job].value))
@@ -72,6 +119,19 @@ store_unite (Store *store, const Store *other)
   for (guint32 i = 0; i < store->tree->n; i++)
     if (other->rows[i].there)
       add (store, i, &other->rows[i].node, other->rows[i].work_us);
+  for (guint32 i = 0; i < store->tree->n; i++)
+    if (other->kept[i] > 0)
+      add_kept (store, i, other->kept[i], other->kept_us[i]);
+}
+
+static void
+load_kept (const Store *store, guint32 job, GPtrArray *rows)
+{
+  Digest digest = tree_kept_digest (store->tree, job);
+  g_autoptr (GBytes) value = tree_kept (store->tree, job, store->kept[job]);
+
+  g_ptr_array_add (rows, row_new_kept (store->tree->jobs[job].path, store->kept[job], 0, &digest, 0,
+                                       TREE_KEPT_TYPE, value));
 }
 
 GPtrArray *
@@ -82,6 +142,8 @@ store_load (const Store *store, const NodeId *node)
   for (guint32 i = 0; i < store->tree->n; i++)
     {
       const TreeJob *job = &store->tree->jobs[i];
+      if (store->kept[i] > 0)
+        load_kept (store, i, rows);
       if (!store->rows[i].there || (node != NULL && !node_id_equal (node, &store->rows[i].node)))
         continue;
       Row *row

@@ -19,6 +19,8 @@ typedef struct
   guint64 generation;
   guint n;
   StoreRow rows[TREE_JOBS_MAX]; /* by job */
+  guint32 kept[TREE_JOBS_MAX];  /* how many children the state of a job stands for; 0: none */
+  guint64 kept_us[TREE_JOBS_MAX];
 } Store;
 
 void store_init (Store *store, const Tree *tree);
@@ -26,7 +28,7 @@ void store_init (Store *store, const Tree *tree);
 const char *store_save (Store *store, const Row *row);
 /* Adds what `other` has. */
 void store_unite (Store *store, const Store *other);
-/* (transfer full): the rows of this node; NULL: all of them. */
+/* (transfer full): the rows of this node, NULL: all of them; and all kept states. */
 GPtrArray *store_load (const Store *store, const NodeId *node);
-/* Is the job's result in a row of its own or of an ancestor? */
+/* Is the job's result in a row of its own or of an ancestor, or in what an ancestor has kept? */
 gboolean store_covers (const Store *store, guint32 job);

@@ -20,6 +20,8 @@ draw_tree (Rng *rng, guint64 delay_us)
   guint64 size = rng_below (rng, 100);
   TreeShape shape = { .seed = rng_next (rng), .big_values = rng_chance (rng, 20) };
 
+  shape.keeps = rng_chance (rng, 50) ? (guint)rng_between (rng, 10, 100) : 0;
+
   shape.n = (guint)(size < 50   ? rng_between (rng, 1, 15)
                     : size < 88 ? rng_between (rng, 16, 40)
                                 : rng_between (rng, 41, TREE_JOBS_MAX));
@@ -84,6 +86,7 @@ draw_split (Rng *rng, Plan *plan)
   TreeShape shape = { .seed = rng_next (rng),
                       .n = (guint)rng_between (rng, 7, 20),
                       .depth_bias = (guint)rng_below (rng, 40),
+                      .keeps = (guint)rng_below (rng, 60),
                       .cost_max_us = (guint32)rng_between (rng, 10, 40) * (guint32)SIM_SECOND };
 
   plan->tree = tree_new (&shape);

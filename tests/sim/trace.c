@@ -77,7 +77,8 @@ mix_rows (guint64 hash, const GPtrArray *rows)
   for (guint i = 0; rows != NULL && i < rows->len; i++)
     {
       const Row *row = rows->pdata[i];
-      hash = mix_id (mix_text (mix (hash, row->work_us), row->path), &row->node);
+      hash = mix_id (mix_text (mix (hash, row->work_us + row->children * 3U), row->path),
+                     &row->node);
     }
   return hash;
 }

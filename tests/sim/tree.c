@@ -103,14 +103,46 @@ tree_value_number (GBytes *value)
   return GUINT64_FROM_LE (number);
 }
 
-guint64
-tree_result (const Tree *tree, guint32 job, const guint64 *results)
+TreeState
+tree_begin (const Tree *tree, guint32 job)
 {
-  guint64 hash = tree->jobs[job].input + 1;
+  return (TreeState){ .hash = tree->jobs[job].input + 1 };
+}
 
-  for (guint32 k = 0; k < tree->jobs[job].n_children; k++)
-    hash = rng_mix (hash * 31 + results[k]);
-  return hash;
+void
+tree_add (TreeState *state, guint64 result)
+{
+  state->hash = rng_mix (state->hash * 31 + result);
+  state->fold = rng_mix (state->fold + result);
+}
+
+int
+tree_phase_at (const Tree *tree, guint32 job, guint32 children)
+{
+  for (guint32 i = 0; i < tree->jobs[job].n_phases; i++)
+    if (tree->jobs[job].ends[i] == children)
+      return (int)i;
+  return -1;
+}
+
+GBytes *
+tree_kept (const Tree *tree, guint32 job, guint32 children)
+{
+  TreeState state = tree_begin (tree, job);
+
+  for (guint32 k = 0; k < children; k++)
+    tree_add (&state, tree->jobs[tree_child (tree, job, k)].result);
+  guint64 both[] = { GUINT64_TO_LE (state.hash), GUINT64_TO_LE (state.fold) };
+  return g_bytes_new (both, sizeof both);
+}
+
+Digest
+tree_kept_digest (const Tree *tree, guint32 job)
+{
+  Digest digest = tree->jobs[job].digest;
+
+  digest.bytes[0] ^= 0xff;
+  return digest;
 }
 
 /* The oracle: arguments on the way down, results on the way up. */
@@ -118,27 +150,51 @@ static void
 solve (Tree *tree, guint32 number, guint64 input, gboolean big_values)
 {
   TreeJob *job = &tree->jobs[number];
-  guint64 results[TREE_CHILDREN_MAX];
-  guint64 first = 0;
+  TreeState state;
+  guint64 fold = 0; /* at the end of the last phase */
+  guint32 phase = 0;
 
   job->input = rng_mix (input ^ hash_text (job->path));
   job->args = value_bytes (job->input, sizeof job->input);
   memcpy (job->digest.bytes, &job->input, sizeof job->input);
   memcpy (job->digest.bytes + 8, &job->input, sizeof job->input);
+  state = tree_begin (tree, number);
   for (guint32 k = 0; k < job->n_children; k++)
     {
       guint32 child = tree_child (tree, number, k);
-      guint64 child_input = k < job->n_first ? job->input : rng_mix (job->input ^ first);
 
+      if (k == job->ends[phase])
+        {
+          phase++;
+          fold = state.fold;
+        }
       tree->jobs[child].weight = job->weight / job->n_children;
-      solve (tree, child, child_input, big_values);
-      results[k] = tree->jobs[child].result;
-      if (k < job->n_first)
-        first = rng_mix (first + results[k]);
+      solve (tree, child, phase == 0 ? job->input : rng_mix (job->input ^ fold), big_values);
+      tree_add (&state, tree->jobs[child].result);
     }
-  job->result = tree_result (tree, number, results);
+  job->result = state.hash;
   job->value = value_bytes (job->result, big_values && job->result % 8 == 0 ? BIG_VALUE_BYTES
                                                                             : sizeof job->result);
+}
+
+/* Each phase has a child at least. */
+static void
+draw_phases (TreeJob *job, const TreeShape *shape, Rng *rng)
+{
+  guint32 n = job->n_children;
+
+  job->n_phases = n == 0 ? 0 : 1;
+  if (shape->balanced && shape->phased)
+    job->n_phases = n;
+  else if (n >= 2 && !shape->balanced && rng_chance (rng, 40))
+    job->n_phases = (guint32)rng_between (rng, 2, MIN (n, TREE_PHASES_MAX));
+  for (guint32 i = 0, end = 0; i < job->n_phases; i++)
+    {
+      guint32 later = job->n_phases - i - 1;
+      end = later == 0 ? n : (guint32)rng_between (rng, end + 1, n - later);
+      job->ends[i] = end;
+    }
+  job->keeps = n > 0 && (shape->phased || (shape->keeps > 0 && rng_chance (rng, shape->keeps)));
 }
 
 static void
@@ -149,13 +205,7 @@ fill_job (Tree *tree, guint32 number, const TreeShape *shape, Rng *rng)
   job->path = number == 0 ? g_strdup ("")
                           : path_child (tree->stems, tree->jobs[job->parent].path, job->number);
   g_hash_table_insert (tree->by_path, job->path, GUINT_TO_POINTER (number));
-  job->n_first = job->n_children;
-  job->n_phases = job->n_children == 0 ? 0 : 1;
-  if (job->n_children >= 2 && !shape->balanced && rng_chance (rng, 40))
-    {
-      job->n_phases = 2;
-      job->n_first = (guint32)rng_between (rng, 1, job->n_children - 1);
-    }
+  draw_phases (job, shape, rng);
   for (guint32 phase = 0; phase <= job->n_phases; phase++)
     {
       guint32 max = job->n_phases == 0 ? shape->cost_max_us : shape->cost_max_us / 8 + 1;

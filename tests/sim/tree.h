@@ -11,6 +11,14 @@
 
 #define TREE_JOBS_MAX 127
 #define TREE_CHILDREN_MAX 5
+#define TREE_PHASES_MAX 4
+
+/* What a job knows after some of its children: as much as it keeps. */
+typedef struct
+{
+  guint64 hash; /* after the last child this is the result */
+  guint64 fold; /* goes into the arguments of the children of later phases */
+} TreeState;
 
 typedef struct
 {
@@ -18,11 +26,12 @@ typedef struct
   guint32 number; /* which child of its parent */
   guint32 size;   /* of the subtree */
   guint32 depth;
-  guint32 n_phases; /* 0 for a leaf, else 1 or 2 */
+  guint32 n_phases; /* 0 for a leaf */
   guint32 n_children;
-  guint32 n_first;    /* children of the first phase */
-  guint32 children;   /* where its children stand in Tree.children */
-  guint32 cost_us[3]; /* before the first spawn, after the first sync, after the second */
+  guint32 ends[TREE_PHASES_MAX];        /* how many children there are after each phase */
+  gboolean keeps;                       /* after each phase */
+  guint32 children;                     /* where its children stand in Tree.children */
+  guint32 cost_us[TREE_PHASES_MAX + 1]; /* before the first spawn, after each sync */
   guint64 input, result;
   char *path;
   Digest digest;
@@ -47,6 +56,8 @@ typedef struct
   guint n;           /* 1 … TREE_JOBS_MAX */
   guint depth_bias;  /* percent: how often a new job goes below the newest one */
   gboolean balanced; /* a full binary tree; depth_bias is ignored */
+  gboolean phased;   /* a balanced one: the two children are two phases, and both are kept */
+  guint keeps;       /* percent: how often a job keeps its phases */
   gboolean big_values;
   guint32 cost_max_us;
 } TreeShape;
@@ -58,8 +69,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Tree, tree_free)
 /* -1: no such job. */
 int tree_find (const Tree *tree, const char *path);
 guint32 tree_child (const Tree *tree, guint32 job, guint32 k);
-/* What job i returns when its children returned `results`. */
-guint64 tree_result (const Tree *tree, guint32 job, const guint64 *results);
+/* Before the first child, and after one more, which returned `result`. */
+TreeState tree_begin (const Tree *tree, guint32 job);
+void tree_add (TreeState *state, guint64 result);
+/* Which phase ends after so many children; -1: none. */
+int tree_phase_at (const Tree *tree, guint32 job, guint32 children);
+/* What a job keeps after its first so many children, and under which digest. (transfer full) */
+GBytes *tree_kept (const Tree *tree, guint32 job, guint32 children);
+Digest tree_kept_digest (const Tree *tree, guint32 job);
+#define TREE_KEPT_TYPE "(tt)"
 guint64 tree_value_number (GBytes *value);
 
 static inline gboolean
