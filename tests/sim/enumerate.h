@@ -18,7 +18,8 @@ typedef struct
   gboolean checkpoint;
   EnumerateDepth depth;
   FaultKind first, second; /* what strikes: FAULT_CRASH, FAULT_RESET, FAULT_TOTAL … */
-  guint stride; /* of pairs: every how manieth second point, from a place that moves; 1: all */
+  guint stride;    /* of pairs: every how manieth second point, from a place that moves; 1: all */
+  gboolean phased; /* each job has phases of one child and keeps them */
 } Enumeration;
 
 typedef struct

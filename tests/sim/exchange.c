@@ -255,6 +255,7 @@ put_kept (Model *model, Frame *frame, GBytes *value, guint64 work_us)
     }
   frame->slots[0].work_us = work_us;
   frame->n_kept = frame->n_slots;
+  model->config.recalled (model->config.data, job, children);
 }
 
 void

@@ -45,6 +45,8 @@ note_case (const Plan *plan)
 {
   gsize n = (gsize)g_snprintf (running, sizeof running, "--case %u/%u%s", plan->tree->n,
                                plan->n_nodes, plan->checkpoint ? "/checkpoint" : "");
+  if (plan->tree->jobs[0].n_phases > 1)
+    n += (gsize)g_snprintf (running + n, sizeof running - n, "/phased");
 
   for (guint i = 0; i < plan->n_faults && n < sizeof running; i++)
     n += (gsize)g_snprintf (running + n, sizeof running - n, ",%s:%u@%" G_GUINT64_FORMAT,
@@ -107,6 +109,7 @@ run_seeds (guint64 from, guint64 n, Outcome *sum)
       sum->executed += outcome.executed;
       sum->adopted += outcome.adopted;
       sum->lost += outcome.lost;
+      sum->recalled += outcome.recalled;
       sum->steals_remote += outcome.steals_remote;
       sum->lives += outcome.lives;
     }
@@ -134,8 +137,8 @@ static int
 check (void)
 {
   static const Enumeration singles[]
-      = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 },
-          { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1 } };
+      = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE },
+          { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE } };
   EnumerateResult result;
   Outcome outcome = { 0 };
   gboolean well = TRUE;
@@ -181,28 +184,38 @@ static const struct
   const char *name;
   Enumeration what;
 } tries[] = {
-  { "every single crash, 7 jobs", { 7, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+  { "every single crash, 7 jobs",
+    { 7, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE } },
   { "every single crash, 15 jobs",
-    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
+    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE } },
   { "every single crash, 15 jobs, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1 } },
-  { "every link reset, 15 jobs", { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1 } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE } },
+  { "every link reset, 15 jobs",
+    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE } },
   { "every loss of all, 15 jobs, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1 } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, FALSE } },
   { "every round of saving, 15 jobs, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1 } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1, FALSE } },
   { "every suspend, 15 jobs, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1 } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, FALSE } },
   { "every pair of crashes, 7 jobs",
-    { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1 } },
+    { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1, FALSE } },
+  { "every single crash, 15 jobs with phases, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, TRUE } },
+  { "every loss of all, 15 jobs with phases, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, TRUE } },
+  { "every suspend, 15 jobs with phases, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, TRUE } },
+  { "pairs of crashes, 15 jobs with phases, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13, TRUE } },
   { "pairs of crashes, 15 jobs, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13 } },
+    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13, FALSE } },
   { "pairs of a crash and the loss of all, 7 jobs, checkpoint",
-    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 13 } },
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 13, FALSE } },
   { "pairs of a round of saving and a crash, 7 jobs, checkpoint",
-    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SAVE, FAULT_CRASH, 5 } },
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SAVE, FAULT_CRASH, 5, FALSE } },
   { "pairs of a crash and a link reset, 15 jobs",
-    { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13 } },
+    { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13, FALSE } },
 };
 
 /* Each plan keeps more of what a crash leaves than the one before it. */
@@ -295,7 +308,7 @@ command_compare (void)
 static gint64 option_seeds, option_from = 1, option_seed = -1;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare;
 static int option_jobs = 15, option_nodes = 3, option_stride = 1;
-static gboolean option_checkpoint;
+static gboolean option_checkpoint, option_phased;
 static char *option_case, *option_first, *option_second;
 
 static const GOptionEntry options[] = {
@@ -304,7 +317,7 @@ static const GOptionEntry options[] = {
   { "keep-going", 0, 0, G_OPTION_ARG_NONE, &option_keep_going, "Go on after a failing seed", NULL },
   { "seed", 0, 0, G_OPTION_ARG_INT64, &option_seed, "Run one seed and print every step", "SEED" },
   { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
-    "JOBS/NODES[/checkpoint],FAULT:NODE@MESSAGE…" },
+    "JOBS/NODES[/checkpoint][/phased],FAULT:NODE@MESSAGE…" },
   { "compare", 0, 0, G_OPTION_ARG_NONE, &option_compare,
     "Compare the plans of protection under the same crashes", NULL },
   { "singles", 0, 0, G_OPTION_ARG_NONE, &option_singles, "Try every single crash", NULL },
@@ -314,6 +327,8 @@ static const GOptionEntry options[] = {
   { "jobs", 0, 0, G_OPTION_ARG_INT, &option_jobs, "… of a tree of N jobs", "N" },
   { "nodes", 0, 0, G_OPTION_ARG_INT, &option_nodes, "… on N nodes", "N" },
   { "checkpoint", 0, 0, G_OPTION_ARG_NONE, &option_checkpoint, "… with a checkpoint", NULL },
+  { "phased", 0, 0, G_OPTION_ARG_NONE, &option_phased, "… whose jobs have phases and keep them",
+    NULL },
   { "stride", 0, 0, G_OPTION_ARG_INT, &option_stride, "… only every N-th pair", "N" },
   G_OPTION_ENTRY_NULL
 };
@@ -324,6 +339,7 @@ command_enumerate (void)
   Enumeration what = { .n_jobs = (guint)CLAMP (option_jobs, 1, TREE_JOBS_MAX),
                        .n_nodes = (guint)CLAMP (option_nodes, 1, 8),
                        .checkpoint = option_checkpoint,
+                       .phased = option_phased,
                        .depth = option_pairs ? ENUMERATE_PAIRS : ENUMERATE_SINGLES,
                        .first = fault_named (option_first != NULL ? option_first : "crash"),
                        .second = fault_named (option_second != NULL ? option_second : "crash"),
@@ -356,9 +372,9 @@ command_seeds (void)
           ", %.1f s; "
           "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
           " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
-          " lives\n",
+          " recalled, %" G_GUINT64_FORMAT " lives\n",
           n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
-          sum.steals_remote, sum.lost, sum.adopted, sum.lives);
+          sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.lives);
   return n_bad > 0;
 }
 
@@ -408,7 +424,8 @@ command_case (void)
       fprintf (stderr, "not a case: '%s'\n", option_case);
       return 2;
     }
-  swarm_fixed_plan (n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL, &plan);
+  swarm_fixed_plan (n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL,
+                    strstr (parts[0], "phased") != NULL, &plan);
   for (guint i = 1; parts[i] != NULL && plan.n_faults < SIM_FAULTS_MAX; i++)
     add_fault (&plan, parts[i]);
   note_case (&plan);

@@ -28,6 +28,7 @@ typedef struct
   void (*wake) (gpointer data, guint stack, guint64 at_us);
   void (*started) (gpointer data, guint32 job, gboolean from_elsewhere);
   void (*finished) (gpointer data, guint32 job);
+  void (*recalled) (gpointer data, guint32 job, guint32 children);
   void (*fail) (gpointer data, const char *what, guint32 job);
   gpointer data;
 } ModelConfig;

@@ -32,6 +32,16 @@ finished (gpointer data, guint32 job)
 }
 
 static void
+recalled (gpointer data, guint32 job, guint32 children)
+{
+  Process *process = data;
+
+  process->sim->outcome->recalled++;
+  sim_say (process->sim, "p%u recalls '%s' with %u children", process->number,
+           process->sim->plan->tree->jobs[job].path, children);
+}
+
+static void
 fail (gpointer data, const char *what, guint32 job)
 {
   Process *process = data;
@@ -57,6 +67,7 @@ new_model (Sim *sim, Process *process)
                          .wake = wake,
                          .started = started,
                          .finished = finished,
+                         .recalled = recalled,
                          .fail = fail,
                          .data = process };
 

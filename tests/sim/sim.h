@@ -76,6 +76,7 @@ typedef struct
   guint64 lost_us;      /* work, by the nodes' own account … */
   guint64 lost_true_us; /* … and by what was in the processes that crashed */
   guint64 work_us, answer_us;
+  guint64 recalled;
 } Outcome;
 
 /* Runs the plan to its end. `verbose`: prints every step. */

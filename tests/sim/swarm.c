@@ -151,9 +151,10 @@ swarm_plan (guint64 seed, Plan *plan)
 }
 
 void
-swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, Plan *plan)
+swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolean phased, Plan *plan)
 {
-  TreeShape shape = { .seed = n_jobs, .n = n_jobs, .balanced = TRUE, .cost_max_us = 5000 };
+  TreeShape shape
+      = { .seed = n_jobs, .n = n_jobs, .balanced = TRUE, .phased = phased, .cost_max_us = 5000 };
 
   *plan = (Plan){ .seed = n_jobs,
                   .tree = tree_new (&shape),

@@ -8,23 +8,66 @@
 #include "engine-rig.h"
 #include "engine.h"
 
+#include <string.h>
+
+/* Which child of `above` the path lies at or below; -1: of none. */
+static gint64
+child_above (Rig *rig, const char *path, const char *above)
+{
+  gsize length = strlen (above);
+
+  return path_is_below (rig->stems, path, above)
+             ? g_ascii_strtoll (path + length + 1, NULL, 10) /* these trees have no stems */
+             : -1;
+}
+
+/* A kept state takes the place of the rows of its phases. They stand apart from the results under
+ * their path with this before it. */
+#define KEPT "kept "
+
+static void
+save_kept (Rig *rig, GHashTable *rows, const Row *row)
+{
+  GHashTableIter iter;
+  gpointer key, value;
+
+  g_hash_table_iter_init (&iter, rows);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    {
+      gint64 number = child_above (rig, ((Row *)value)->path, row->path);
+
+      if (number >= 0 && number < row->children)
+        g_hash_table_iter_remove (&iter);
+    }
+  g_hash_table_replace (rows, g_strconcat (KEPT, row->path, NULL), row_copy (row));
+}
+
 /* The rows of a checkpoint: a row takes the place of those below it. */
 static void
 save_row (Rig *rig, GHashTable *rows, const Row *row)
 {
   GHashTableIter iter;
-  gpointer path;
+  gpointer key, value;
+
+  if (row->children > 0)
+    {
+      save_kept (rig, rows, row);
+      return;
+    }
 
   g_hash_table_iter_init (&iter, rows);
-  while (g_hash_table_iter_next (&iter, &path, NULL))
+  while (g_hash_table_iter_next (&iter, &key, &value))
     {
-      if (path_is_below (rig->stems, row->path, path))
+      const Row *other = value;
+      gint64 number = child_above (rig, row->path, other->path);
+
+      if (number >= 0 && (other->children == 0 || number < other->children))
         return;
-      if (path_is_below (rig->stems, path, row->path))
+      if (path_is_below (rig->stems, other->path, row->path)
+          || (other->children > 0 && g_str_equal (other->path, row->path)))
         g_hash_table_iter_remove (&iter);
     }
-  Row *copy = row_copy (row);
-  g_hash_table_replace (rows, copy->path, copy);
+  g_hash_table_replace (rows, g_strdup (row->path), row_copy (row));
 }
 
 static guint64
@@ -46,6 +89,7 @@ typedef struct
   int32_t depth;
   guint scans;
   double within; /* share of the work that may be missing */
+  gboolean kept; /* jobs of phases that are kept */
 } Case;
 
 static void
@@ -53,8 +97,9 @@ run_case (const Case *what, int32_t seed)
 {
   Rig *rig = rig_new (what->workers, 0, (guint64)seed);
   satin_args_phases args = { what->depth, seed };
+  satin_args_steps kept_args = { what->depth, 3, seed };
   g_autoptr (GHashTable) rows
-      = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify)row_free);
+      = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)row_free);
   gboolean over = FALSE;
   guint n_scans = 0;
   EngineStats stats;
@@ -62,7 +107,10 @@ run_case (const Case *what, int32_t seed)
   guint64 done_us = 0, sum_us;
 
   engine_test_gate (-1);
-  rig_start (rig, JOB_PHASES, &args);
+  if (what->kept)
+    rig_start (rig, JOB_STEPS, &kept_args);
+  else
+    rig_start (rig, JOB_PHASES, &args);
   engine_scan (rig->engine, FALSE);
   while (!over)
     {
@@ -106,6 +154,21 @@ test_thieves (void)
               (int32_t)scans);
 }
 
+static void
+test_kept (void)
+{
+  engine_test_leaf_spins = 300;
+  for (guint scans = 1; scans < 200; scans += 1 + scans / 4)
+    for (guint workers = 1; workers <= 3; workers += 2)
+      run_case (&(Case){ .workers = workers,
+                         .depth = 6,
+                         .scans = scans,
+                         .within = workers > 1 ? 0.001 : 0,
+                         .kept = TRUE },
+                (int32_t)scans);
+  engine_test_leaf_spins = 0;
+}
+
 /* What is told to a slot's state is told back, a little less at most. */
 static void
 test_given (void)
@@ -137,6 +200,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/clock/rows-and-risk-make-up-all-work", test_one_worker);
   g_test_add_func ("/clock/rows-and-risk-make-up-all-work-with-thieves", test_thieves);
+  g_test_add_func ("/clock/rows-and-risk-make-up-all-work-of-kept-phases", test_kept);
   g_test_add_func ("/clock/a-gift-is-told-to-the-slot", test_given);
   return g_test_run ();
 }
