@@ -234,9 +234,13 @@ carry_over (Part old, Part new)
       if (line->known && before->spine && !line->spine)
         ended = line;
     }
-  for (guint k = 0; k < new.n &&ended == NULL; k++)
-    if (new.lines[k].kept &&new.lines[k].share > 0)
-      ended = &new.lines[k];
+  for (guint k = 0; ended == NULL && k < new.n; k++)
+    {
+      Bill *line = &new.lines[k];
+
+      if (line->kept && line->share > 0)
+        ended = line;
+    }
   for (; i < old.n; i++)
     gone_us += old.lines[i].work_us;
   if (ended == NULL)

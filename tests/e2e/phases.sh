@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Jobs of a million phases that keep each of them: killed whole and resumed, alone and on nodes.
+. "$(dirname "$0")/lib.sh"
+phases=$SATIN_BIN/../tests/e2e/phases
+file=$work/phases.satin
+million=1000000
+[ -n "${SATIN_SANITIZED-}" ] && million=100000
+
+kept () { sqlite3 "$file" 'SELECT max (children) FROM keep' 2>/dev/null || echo 0; }
+has_kept () { [ "$(kept)" -gt "$1" ] 2>/dev/null; }
+told () { sed -n "s/^$1 //p" <<<"$words"; }
+
+try "$phases" --workers 2 1 $million 800
+alone=$answer
+is "a million phases give an answer" "$code" 0
+ok "in constant memory" [ "$(told kib)" -lt $((100 * 1024 * slow)) ]
+
+# Killed three times, each time after it has gone on.
+before=0
+for i in 1 2 3; do
+  begin "$phases" --checkpoint "$file" --interval 0.1 --workers 2 1 $million 800
+  wait_for $((20 * slow)) has_kept "$before" || break
+  kill -9 "$begun" 2>/dev/null
+  ended
+  before=$(kept)
+done
+ok "kept phases appear in the file, each time more" [ "$before" -gt 0 ]
+ok "what is left is sound" integrity "$file"
+is "there is one row for it" "$(sqlite3 "$file" "SELECT count (*) FROM keep WHERE path = '/0'")" 1
+is "and nothing of the phases that it stands for" \
+  "$(sqlite3 "$file" "SELECT count (*) FROM result WHERE CAST (substr (path, 4) AS INTEGER) < $before")" 0
+ok "the file is small" [ "$(stat -c %s "$file")" -lt 200000 ]
+try "$phases" --checkpoint "$file" --workers 2 1 $million 800
+is "it goes on to the same answer" "$answer" "$alone"
+is "and computes no phase that was kept" "$(told computed)" $((million - before / 2))
+ok "in constant memory still" [ "$(told kib)" -lt $((100 * 1024 * slow)) ]
+is "what was kept goes when the job is done" "$(sqlite3 "$file" 'SELECT count (*) FROM keep')" 0
+
+# Lanes that other nodes run.
+rm -f "$file"
+try "$phases" --workers 2 3 $((million / 5)) 2000
+lanes=$answer
+begin "$satin" run -n 3 --name lanes --checkpoint "$file" --interval 0.1 -- "$phases" 3 $((million / 5)) 2000
+ok "nodes keep phases" wait_for $((20 * slow)) has_kept 0
+kill -9 "$(other_of lanes)" 2>/dev/null
+ended
+is "without one of them the answer is right" "$answer" "$lanes"
+
+rm -f "$file"
+begin "$satin" run -n 3 --name all --checkpoint "$file" --interval 0.1 -- "$phases" 3 $((million / 5)) 2000
+ok "nodes keep phases again" wait_for $((20 * slow)) has_kept 0
+# shellcheck disable=SC2046
+kill -9 $(our_nodes) 2>/dev/null
+ended
+try "$satin" resume "$file" -n 2
+is "resumed on two nodes the answer is right" "$answer" "$lanes"
+finish
