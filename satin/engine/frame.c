@@ -48,36 +48,67 @@ sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *las
     }
 }
 
-int
-satin_take_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot,
-             SatinSlot_ *top)
+typedef enum
 {
-  Stack *stack = (Stack *)open;
+  TAKE_RUN,
+  TAKE_NEXT,    /* it is finished */
+  TAKE_ALL_DONE /* it and all below it to the first are finished */
+} Take;
 
+/* A child that may belong to a thief, or somebody wants attention. */
+static Take
+take_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
+{
   watch_settle (stack, self);
   if (stack_flags (stack) != 0)
     wait_serve (stack, self, slot, top);
   if (watch_node (stack, self) != NULL)
     {
       sync_watched (stack, self, first, slot, top);
-      return SATIN_TAKE_ALL_DONE_;
+      return TAKE_ALL_DONE;
     }
   if (slot_state (slot) == SLOT_READY && stack_lower (stack, slot))
-    return SATIN_TAKE_RUN_;
+    return TAKE_RUN;
   wait_for (stack, self, first, slot, top);
   count_elsewhere (stack, slot);
-  return SATIN_TAKE_NEXT_;
+  return TAKE_NEXT;
 }
 
-void
-satin_leave_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *top)
+uint64_t
+satin_rest_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot,
+             SatinSlot_ *top, uint64_t jobs)
+{
+  Stack *stack = (Stack *)open;
+  Take take;
+
+  stack_put_jobs (stack, jobs);
+  for (;; slot--)
+    {
+      if (slot < satin_guard_ (open))
+        take = take_child (stack, self, first, slot, top);
+      else
+        take = slot_state (slot) == SLOT_READY ? TAKE_RUN : TAKE_NEXT; /* a finished call */
+      if (take == TAKE_RUN)
+        {
+          slot_set_state (slot, SLOT_STARTED);
+          slot_run (stack, slot, top);
+        }
+      if (take == TAKE_ALL_DONE || slot == first)
+        return stack->open.jobs;
+    }
+}
+
+uint64_t
+satin_leave_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *top, uint64_t jobs)
 {
   Stack *stack = (Stack *)open;
 
+  stack_put_jobs (stack, jobs);
   watch_settle (stack, self);
   if (stack_flags (stack) != 0)
     wait_serve (stack, self, base, top);
   stack_close (stack, base);
+  return stack->open.jobs;
 }
 
 void *
