@@ -370,6 +370,7 @@ bind_link (Node *node, Link *link, Member *member)
   held_send_holding (node, link);
   orphans_greet (node, link);
   held_resend (node, link);
+  work_greet (node, member);
   NodeId coordinator;
   if (saves_coordinator (node, &coordinator) && node_id_equal (&coordinator, &id))
     saves_renew (node);

@@ -158,7 +158,7 @@ carry_over (Node *node, GPtrArray *old, GPtrArray *members)
       member->dialled_us = before != NULL ? before->dialled_us : 0;
       member->drained = before != NULL && before->drained;
       member->scanned = before != NULL && before->scanned;
-      member->told = before != NULL ? before->told : (WorkTold){ 0 };
+      member->told = before != NULL ? before->told : (WorkTold){ .told_us = node->now_us };
       member->root = before != NULL ? before->root : (WorkTold){ 0 };
       member->dial_at_us = CORE_NEVER;
       if (before != NULL)

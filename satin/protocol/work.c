@@ -90,6 +90,13 @@ tell (Node *node, const Member *member)
                                   .numbers = numbers });
 }
 
+void
+work_greet (Node *node, const Member *member)
+{
+  if (node->work.self.told_us != 0)
+    tell (node, member);
+}
+
 static void
 tell_all (Node *node)
 {

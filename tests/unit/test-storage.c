@@ -441,6 +441,26 @@ test_the_ledger_keeps_the_newest_events (Fixture *f, gconstpointer unused)
 }
 
 static void
+test_what_old_events_came_to_stays (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  for (int i = 1; i <= 1000; i++)
+    {
+      TablesEvent event = { .at = i, .kind = "requeued", .path = "/0", .work_s = 0.5 };
+      g_assert_true (tables_put_event (f->sql, &event, 10, NULL));
+    }
+
+  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM event"), ==, 11);
+  g_assert_cmpint (number_of (f->sql, "SELECT total(work_s) FROM event"), ==, 500);
+  g_assert_cmpint (number_of (f->sql, "SELECT work_s FROM event WHERE kind = 'older'"), ==, 495);
+  g_assert_cmpint (number_of (f->sql, "SELECT at FROM event WHERE kind = 'older'"), ==, 990);
+  g_assert_cmpint (number_of (f->sql,
+                              "SELECT count(*) FROM event WHERE sum IS row_sum ('event', id,"
+                              " at, kind, node, path, work_s, detail)"),
+                   ==, 11);
+}
+
+static void
 test_tables_are_copied_but_for_what_does_not_verify (Fixture *f, gconstpointer unused)
 {
   (void)unused;
@@ -533,6 +553,7 @@ main (int argc, char **argv)
       test_a_file_without_its_jobs_is_read_by_the_program },
     { "/tables/small-tables-hold-what-was-put", test_small_tables_hold_what_was_put },
     { "/tables/the-ledger-keeps-the-newest-events", test_the_ledger_keeps_the_newest_events },
+    { "/tables/what-old-events-came-to-stays", test_what_old_events_came_to_stays },
     { "/tables/tables-are-copied-but-for-what-does-not-verify",
       test_tables_are_copied_but_for_what_does_not_verify },
     { "/results/rows-deep-below-a-saved-one-are-dropped-quickly",
