@@ -9,6 +9,7 @@
 #include "listener.h"
 
 #include <stdio.h>
+#include <time.h>
 
 struct Driver
 {
@@ -24,8 +25,9 @@ struct Driver
 
   /* Whoever drives only: see drive.h. */
   GThread *thread;
+  clockid_t clock; /* the thread's; what idle workers drive is not in it */
   Drive *drive;
-  gboolean ready; /* atomic: driver_new is done */
+  gboolean ready; /* atomic: driver_new is done and the thread runs */
   Node *node;
   GSource *timer;
   GQueue pending; /* of DriverPending: events raised while effects were carried out */
@@ -85,7 +87,9 @@ gboolean mesh_open (Driver *driver, GError **error);
 void mesh_close (Driver *driver);
 const char *mesh_address (Driver *driver);
 void mesh_dial (Driver *driver, guint64 dial, const char *address);
-void mesh_send (Driver *driver, guint64 link, GPtrArray *parts);
+void mesh_send (Driver *driver, guint64 link, GPtrArray *parts, gboolean urgent);
+/* Bytes that were sent and are not with the kernel. */
+gsize mesh_queued (Driver *driver, guint64 link);
 void mesh_close_link (Driver *driver, guint64 link);
 /* Joiners: tries the addresses in the run's folder until this node is a member. */
 void mesh_join (Driver *driver);

@@ -8,12 +8,14 @@
 #include "folder.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define STATS_PERIOD_MS 1000
-#define LAST_BREATH_MS 2000 /* for main to return after the run has ended elsewhere */
+#define QUEUED_MAX (8 * 1024 * 1024) /* who has not read so much gets no more work */
+#define LAST_BREATH_MS 2000          /* for main to return after the run has ended elsewhere */
 
 void
 driver_say (Driver *driver, const char *format, ...)
@@ -92,7 +94,8 @@ lend (Driver *driver, const NodeEffect *effect)
 {
   DriverPending *pending = g_new0 (DriverPending, 1);
   pending->loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
-  for (guint i = 0; i < effect->count; i++)
+  gboolean clogged = mesh_queued (driver, effect->link) > QUEUED_MAX;
+  for (guint i = 0; i < effect->count && !clogged; i++)
     {
       Loan *loan = g_new0 (Loan, 1);
       if (!engine_lend (driver->engine, loan))
@@ -328,7 +331,7 @@ carry_out (Driver *driver, NodeEffect *effect)
   switch ((int)effect->kind)
     {
     case NODE_EFFECT_SEND:
-      mesh_send (driver, effect->link, effect->parts);
+      mesh_send (driver, effect->link, effect->parts, effect->urgent);
       break;
     case NODE_EFFECT_DIAL:
       mesh_dial (driver, effect->dial, effect->text);
@@ -494,7 +497,7 @@ static gboolean
 idle (void *data, gint64 look_us)
 {
   Driver *driver = data;
-  return __atomic_load_n (&driver->ready, __ATOMIC_ACQUIRE) /* pairs with driver_new */
+  return __atomic_load_n (&driver->ready, __ATOMIC_ACQUIRE) /* pairs with drive */
          && drive_idle (driver->drive, is_roused, driver->engine, look_us);
 }
 
@@ -539,7 +542,10 @@ timer_source (Driver *driver)
 static gpointer
 drive (gpointer data)
 {
-  drive_run (((Driver *)data)->drive);
+  Driver *driver = data;
+  pthread_getcpuclockid (pthread_self (), &driver->clock);
+  __atomic_store_n (&driver->ready, TRUE, __ATOMIC_RELEASE); /* pairs with idle */
+  drive_run (driver->drive);
   return NULL;
 }
 
@@ -626,7 +632,6 @@ driver_new (const DriverConfig *config, GError **error)
     }
   driver_post (driver, on_begin, driver);
   driver->thread = g_thread_new ("satin-driver", drive, driver);
-  __atomic_store_n (&driver->ready, TRUE, __ATOMIC_RELEASE); /* pairs with idle */
   return driver;
 }
 

@@ -46,7 +46,7 @@ answer_control (Driver *driver, Wire *link, GBytes *message)
   g_autofree char *reply = orders_answer (driver, request, &event, &has_event);
   g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   g_ptr_array_add (parts, g_bytes_new (reply, strlen (reply)));
-  wire_send (link, parts);
+  wire_send (link, parts, FALSE);
   if (has_event)
     driver_step (driver, &event);
 }
@@ -150,12 +150,12 @@ mesh_dial (Driver *driver, guint64 dial, const char *address)
 }
 
 void
-mesh_send (Driver *driver, guint64 number, GPtrArray *parts)
+mesh_send (Driver *driver, guint64 number, GPtrArray *parts, gboolean urgent)
 {
   Wire *link = g_hash_table_lookup (driver->links, &number);
   if (link == NULL)
     return;
-  wire_send (link, parts);
+  wire_send (link, parts, urgent);
   driver->sent = TRUE;
 }
 
@@ -173,6 +173,13 @@ mesh_flush (Driver *driver)
   if (driver->links != NULL && driver->sent)
     g_hash_table_foreach (driver->links, flush_one, NULL);
   driver->sent = FALSE;
+}
+
+gsize
+mesh_queued (Driver *driver, guint64 number)
+{
+  Wire *link = g_hash_table_lookup (driver->links, &number);
+  return link != NULL ? wire_queued (link) : 0;
 }
 
 void

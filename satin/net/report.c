@@ -142,7 +142,7 @@ append_seconds (GString *json, const char *name, double value)
   append_number (json, value);
 }
 
-/* CPU seconds on one of the kernel's clocks: of this process, or of this thread, the driver's. */
+/* CPU seconds on one of the kernel's clocks: of this process, or of the driver's thread. */
 static double
 cpu_s (clockid_t clock)
 {
@@ -190,7 +190,7 @@ stats_text (Driver *driver, gboolean last)
   append_count (json, "crashes", node.crashes);
   append_seconds (json, "work_s", (double)engine.work_us / 1e6);
   append_seconds (json, "cpu_s", cpu_s (CLOCK_PROCESS_CPUTIME_ID));
-  append_seconds (json, "driver_s", cpu_s (CLOCK_THREAD_CPUTIME_ID));
+  append_seconds (json, "driver_s", cpu_s (driver->clock));
   append_seconds (json, "scribe_s", (double)scribe.cpu_us / 1e6);
   append_seconds (json, "scan_s", (double)engine.scan_us / 1e6);
   append_us (json, "lost_s", node.lost_us);

@@ -4,7 +4,13 @@
 #include "wire-private.h"
 
 #include <gio/gunixsocketaddress.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
+#include <sys/socket.h>
+
+/* TCP finds the size for itself; Unix sockets stay at a small one. */
+#define UNIX_SEND_BUFFER (1024 * 1024)
 
 void
 wire_fill_random (guint8 *to, gsize size)
@@ -65,12 +71,21 @@ wire_address_parse (const char *address, GError **error)
   return NULL;
 }
 
+void
+wire_socket_tune (GSocket *socket)
+{
+  if (g_socket_get_family (socket) != G_SOCKET_FAMILY_UNIX)
+    g_socket_set_option (socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
+  else
+    g_socket_set_option (socket, SOL_SOCKET, SO_SNDBUF, UNIX_SEND_BUFFER, NULL);
+}
+
 GSocket *
 wire_socket_for (GSocketAddress *address, GError **error)
 {
   GSocketFamily family = g_socket_address_get_family (address);
   GSocket *socket = g_socket_new (family, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_DEFAULT, error);
-  if (socket != NULL && family != G_SOCKET_FAMILY_UNIX)
-    g_socket_set_option (socket, 6 /* IPPROTO_TCP */, 1 /* TCP_NODELAY */, 1, NULL);
+  if (socket != NULL)
+    wire_socket_tune (socket);
   return socket;
 }

@@ -3,10 +3,15 @@
  * mean. */
 #include "wire-private.h"
 
+#include "value/buffer.h"
+#include "wire-queue.h"
+
 #include <string.h>
 
-#define READ_SIZE (256 * 1024)
-#define READ_BUDGET (4 * 1024 * 1024) /* bytes per dispatch, so that no link starves the others */
+#define READ_SIZE (WIRE_PIECE + 8)
+#define READ_AHEAD 64 /* beside a piece: the next header, mostly */
+#define BUDGET \
+  (4 * 1024 * 1024) /* bytes per dispatch and way, so that no link starves the others */
 
 typedef enum
 {
@@ -31,11 +36,10 @@ struct Wire
   char *credential;
   guint8 my_nonce[NONCE_SIZE], other_nonce[NONCE_SIZE];
   GByteArray *in; /* small things: greeting, proofs, headers and what came with them */
-  guint8 *big;    /* a message under way */
+  guint8 *big;    /* a large message under way */
   gsize big_size, big_filled;
-  GQueue out;       /* of GBytes */
-  gsize out_offset; /* into the head of `out` */
-  gsize out_bytes;
+  gsize piece_left; /* of its piece that is coming */
+  WireQueue out;
 };
 
 static gboolean on_ready (GSocket *socket, GIOCondition condition, gpointer data);
@@ -44,7 +48,7 @@ static void
 watch (Wire *link)
 {
   GIOCondition condition = link->phase == PHASE_CONNECTING ? G_IO_OUT : G_IO_IN;
-  if (!g_queue_is_empty (&link->out))
+  if (!wire_queue_is_empty (&link->out))
     condition |= G_IO_OUT;
   if (link->source != NULL && link->watched == condition)
     return;
@@ -76,8 +80,8 @@ wire_free (Wire *link)
     g_socket_close (link->socket, NULL);
   g_clear_object (&link->socket);
   g_byte_array_unref (link->in);
-  g_free (link->big);
-  g_queue_clear_full (&link->out, (GDestroyNotify)g_bytes_unref);
+  buffer_give (link->big, link->big_size);
+  wire_queue_clear (&link->out);
   g_free (link->credential);
   g_free (link);
 }
@@ -97,53 +101,7 @@ fail (Wire *link, gboolean dead)
 static gboolean
 write_some (Wire *link)
 {
-  while (!g_queue_is_empty (&link->out))
-    {
-      GOutputVector vectors[16];
-      int n = 0;
-      gsize offset = link->out_offset;
-      for (GList *l = link->out.head; l != NULL && n < 16; l = l->next, offset = 0)
-        {
-          gsize size;
-          const char *data = g_bytes_get_data (l->data, &size);
-          vectors[n].buffer = data + offset;
-          vectors[n++].size = size - offset;
-        }
-      g_autoptr (GError) error = NULL;
-      gssize sent
-          = g_socket_send_message (link->socket, NULL, vectors, n, NULL, 0, 0, NULL, &error);
-      if (sent < 0)
-        return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
-      link->out_bytes -= (gsize)sent;
-      gsize left = (gsize)sent;
-      while (left > 0
-             || (!g_queue_is_empty (&link->out)
-                 && g_bytes_get_size (link->out.head->data) == link->out_offset))
-        {
-          gsize rest = g_bytes_get_size (link->out.head->data) - link->out_offset;
-          if (left < rest)
-            {
-              link->out_offset += left;
-              break;
-            }
-          left -= rest;
-          link->out_offset = 0;
-          g_bytes_unref (g_queue_pop_head (&link->out));
-        }
-    }
-  return TRUE;
-}
-
-static void
-push (Wire *link, GBytes *bytes)
-{
-  if (g_bytes_get_size (bytes) == 0)
-    {
-      g_bytes_unref (bytes);
-      return;
-    }
-  link->out_bytes += g_bytes_get_size (bytes);
-  g_queue_push_tail (&link->out, bytes);
+  return wire_queue_write (&link->out, link->socket, BUDGET);
 }
 
 /* TRUE: `size` bytes were taken off the front of `in`. */
@@ -190,7 +148,7 @@ read_greeting (Wire *link)
   memcpy (frame + 1, link->my_nonce, NONCE_SIZE);
   wire_prove (link->credential, "dialler", link->other_nonce, link->my_nonce, frame[0],
               frame + 1 + NONCE_SIZE);
-  push (link, g_bytes_new (frame, sizeof frame));
+  wire_queue_raw (&link->out, g_bytes_new (frame, sizeof frame));
   link->phase = PHASE_PROVING;
   return TRUE;
 }
@@ -221,40 +179,87 @@ read_proof (Wire *link)
   link->role = (WireRole)frame[0];
   memcpy (link->other_nonce, frame + 1, NONCE_SIZE);
   wire_prove (link->credential, "greeter", link->my_nonce, link->other_nonce, frame[0], expected);
-  push (link, g_bytes_new (expected, sizeof expected));
+  wire_queue_raw (&link->out, g_bytes_new (expected, sizeof expected));
   up (link);
   return TRUE;
 }
 
-/* One message, or the start of one, out of `in`. */
+/* The large message under way has come. */
+static void
+finish_big (Wire *link)
+{
+  g_autoptr (GBytes) message = buffer_to_bytes (g_steal_pointer (&link->big), link->big_size);
+
+  link->calls.message (link, message, link->data);
+}
+
+/* Moves what there is of a piece from `in` to its message. */
+static gboolean
+read_piece (Wire *link, gboolean *more)
+{
+  gsize size = MIN (link->piece_left, link->in->len);
+
+  memcpy (link->big + link->big_filled, link->in->data, size);
+  g_byte_array_remove_range (link->in, 0, (guint)size);
+  link->big_filled += size;
+  link->piece_left -= size;
+  *more = link->piece_left == 0 && link->in->len > 0;
+  if (link->big_filled == link->big_size)
+    finish_big (link);
+  return TRUE;
+}
+
+static gboolean
+begin_big (Wire *link, gsize size, gboolean *more)
+{
+  if (link->big != NULL || size <= WIRE_PIECE || size > WIRE_MESSAGE_MAX)
+    return FALSE;
+  link->big = buffer_take (size);
+  if (link->big == NULL)
+    return FALSE;
+  link->big_size = size;
+  link->big_filled = 0;
+  link->piece_left = WIRE_PIECE;
+  return read_piece (link, more);
+}
+
+static gboolean
+continue_big (Wire *link, gsize size, gboolean *more)
+{
+  if (link->big == NULL || size != MIN (WIRE_PIECE, link->big_size - link->big_filled))
+    return FALSE;
+  link->piece_left = size;
+  return read_piece (link, more);
+}
+
+/* One message, or a piece of one, out of `in`. */
 static gboolean
 read_frame (Wire *link, gboolean *more)
 {
-  guint64 size;
+  guint64 header, size;
   *more = FALSE;
+  if (link->piece_left > 0)
+    return read_piece (link, more);
   if (link->in->len < 8)
     return TRUE;
-  memcpy (&size, link->in->data, 8);
-  size = GUINT64_FROM_LE (size);
-  if (size == 0 || size > WIRE_MESSAGE_MAX)
-    return FALSE;
-  if (link->in->len - 8 >= size)
+  memcpy (&header, link->in->data, 8);
+  header = GUINT64_FROM_LE (header);
+  size = header & ((G_GUINT64_CONSTANT (1) << WIRE_KIND_SHIFT) - 1);
+  if (header >> WIRE_KIND_SHIFT != WIRE_WHOLE)
     {
-      g_autoptr (GBytes) message = g_bytes_new (link->in->data + 8, (gsize)size);
-      g_byte_array_remove_range (link->in, 0, (guint)(size + 8));
-      *more = TRUE;
-      link->calls.message (link, message, link->data);
-      return TRUE;
+      g_byte_array_remove_range (link->in, 0, 8);
+      return header >> WIRE_KIND_SHIFT == WIRE_BEGIN      ? begin_big (link, (gsize)size, more)
+             : header >> WIRE_KIND_SHIFT == WIRE_CONTINUE ? continue_big (link, (gsize)size, more)
+                                                          : FALSE;
     }
-  if (size + 8 <= READ_SIZE)
-    return TRUE;
-  link->big = g_try_malloc ((gsize)size);
-  if (link->big == NULL)
+  if (size == 0 || size > WIRE_PIECE)
     return FALSE;
-  link->big_size = (gsize)size;
-  link->big_filled = link->in->len - 8;
-  memcpy (link->big, link->in->data + 8, link->big_filled);
-  g_byte_array_set_size (link->in, 0);
+  if (link->in->len - 8 < size)
+    return TRUE;
+  g_autoptr (GBytes) message = g_bytes_new (link->in->data + 8, (gsize)size);
+  g_byte_array_remove_range (link->in, 0, (guint)(size + 8));
+  *more = TRUE;
+  link->calls.message (link, message, link->data);
   return TRUE;
 }
 
@@ -278,47 +283,46 @@ digest_input (Wire *link)
   return TRUE;
 }
 
+/* Reads what fits: the rest of a piece straight to its place, all else to the end of `in`.
+ * As g_socket_receive; *room: the most that could have come. */
+static gssize
+receive (Wire *link, gsize *room, GError **error)
+{
+  guint before = link->in->len;
+  gsize direct = link->in->len == 0 ? link->piece_left : 0;
+  gsize rest = direct > 0 ? READ_AHEAD : link->phase == PHASE_UP ? READ_SIZE : GREETING_TEXT_MAX;
+  GInputVector vectors[2] = { { link->big + link->big_filled, direct } };
+
+  g_byte_array_set_size (link->in, before + (guint)rest);
+  vectors[1] = (GInputVector){ link->in->data + before, rest };
+  *room = direct + rest;
+  gssize got = g_socket_receive_message (link->socket, NULL, direct > 0 ? vectors : vectors + 1,
+                                         direct > 0 ? 2 : 1, NULL, NULL, NULL, NULL, error);
+  gsize at_place = MIN (direct, (gsize)MAX (got, 0));
+  g_byte_array_set_size (link->in, before + (guint)((gsize)MAX (got, 0) - at_place));
+  link->big_filled += at_place;
+  link->piece_left -= at_place;
+  if (at_place > 0 && link->big_filled == link->big_size)
+    finish_big (link);
+  return got;
+}
+
 /* FALSE: the link is broken. */
 static gboolean
 read_some (Wire *link)
 {
-  for (gsize budget = READ_BUDGET; budget > 0 && !link->closed;)
+  for (gsize budget = BUDGET; budget > 0 && !link->closed;)
     {
       g_autoptr (GError) error = NULL;
-      gssize got;
-      gsize room = READ_SIZE;
-      if (link->big != NULL)
-        {
-          room = MIN (link->big_size - link->big_filled, budget);
-          got = g_socket_receive (link->socket, (char *)link->big + link->big_filled, room, NULL,
-                                  &error);
-        }
-      else
-        {
-          guint before = link->in->len;
-          if (link->phase != PHASE_UP)
-            room = GREETING_TEXT_MAX;
-          g_byte_array_set_size (link->in, before + (guint)room);
-          got = g_socket_receive (link->socket, (char *)link->in->data + before, room, NULL,
-                                  &error);
-          g_byte_array_set_size (link->in, before + (guint)MAX (got, 0));
-        }
+      gsize room;
+      gssize got = receive (link, &room, &error);
       if (got == 0)
         return FALSE;
       if (got < 0)
         return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
       budget -= MIN (budget, (gsize)got);
-      if (link->big == NULL)
-        {
-          if (!digest_input (link))
-            return FALSE;
-        }
-      else if ((link->big_filled += (gsize)got) == link->big_size)
-        {
-          g_autoptr (GBytes) message
-              = g_bytes_new_take (g_steal_pointer (&link->big), link->big_size);
-          link->calls.message (link, message, link->data);
-        }
+      if (!digest_input (link))
+        return FALSE;
       if ((gsize)got < room)
         break;
     }
@@ -377,7 +381,7 @@ wire_new (GMainContext *context, const WireRun *run, const WireCalls *calls, voi
   link->data = data;
   link->credential = g_strdup (run->credential);
   link->in = g_byte_array_new ();
-  g_queue_init (&link->out);
+  wire_queue_init (&link->out);
   wire_fill_random (link->my_nonce, NONCE_SIZE);
   return link;
 }
@@ -433,13 +437,12 @@ wire_accept (GMainContext *context, const WireRun *run, GSocket *socket, const W
   guint8 length[2] = { (guint8)(size & 255), (guint8)(size >> 8) };
   link->socket = g_object_ref (socket);
   g_socket_set_blocking (socket, FALSE);
-  if (g_socket_get_family (socket) != G_SOCKET_FAMILY_UNIX)
-    g_socket_set_option (socket, 6 /* IPPROTO_TCP */, 1 /* TCP_NODELAY */, 1, NULL);
+  wire_socket_tune (socket);
   g_byte_array_append (greeting, (const guint8 *)MAGIC, MAGIC_SIZE);
   g_byte_array_append (greeting, link->my_nonce, NONCE_SIZE);
   g_byte_array_append (greeting, length, 2);
   g_byte_array_append (greeting, (const guint8 *)text, (guint)size);
-  push (link, g_byte_array_free_to_bytes (g_steal_pointer (&greeting)));
+  wire_queue_raw (&link->out, g_byte_array_free_to_bytes (g_steal_pointer (&greeting)));
   link->phase = PHASE_PROVING;
   set_deadline (link, WIRE_PROOF_SECONDS * 1000, on_deadline);
   watch (link);
@@ -459,25 +462,19 @@ wire_close (Wire *link)
 }
 
 void
-wire_send (Wire *link, GPtrArray *parts)
+wire_send (Wire *link, GPtrArray *parts, gboolean urgent)
 {
-  guint64 size = 0;
   if (link->closed)
     return;
-  for (guint i = 0; i < parts->len; i++)
-    size += g_bytes_get_size (parts->pdata[i]);
-  g_assert (size > 0 && size <= WIRE_MESSAGE_MAX);
-  guint64 header = GUINT64_TO_LE (size);
-  push (link, g_bytes_new (&header, sizeof header));
-  for (guint i = 0; i < parts->len; i++)
-    push (link, g_bytes_ref (parts->pdata[i]));
+  link->out.whole = link->role == WIRE_ROLE_CONTROL;
+  wire_queue_add (&link->out, parts, urgent);
 }
 
 void
 wire_flush (Wire *link)
 {
   if (link->closed || link->phase != PHASE_UP || (link->watched & G_IO_OUT) != 0
-      || g_queue_is_empty (&link->out))
+      || wire_queue_is_empty (&link->out))
     return;
   write_some (link); /* a broken socket is found by the next read */
   watch (link);
@@ -486,7 +483,7 @@ wire_flush (Wire *link)
 gsize
 wire_queued (Wire *link)
 {
-  return link->out_bytes;
+  return link->out.bytes;
 }
 
 WireRole

@@ -6,7 +6,7 @@
  * plain text (so that whoever finds a checkpoint can ask whether its run lives). The other side's
  * first frame proves that it has the run's credential: an HMAC-SHA256 over both nonces; the greeter
  * answers with its own. Nothing is parsed, and nothing is allocated beyond a fixed buffer, before
- * that proof. Afterwards a frame is 8 bytes of length and the message.
+ * that proof. Afterwards frames: see wire-queue.h.
  *
  * Lives in the driver's thread and context only. Knows nothing of nodes or of what a message says.
  */
@@ -52,8 +52,9 @@ Wire *wire_accept (GMainContext *context, const WireRun *run, GSocket *socket,
 /* Closes and frees it; no `down` follows. What was sent and not yet written is tried once more. */
 void wire_close (Wire *link);
 
-/* Queues one message made of `parts` (of GBytes); wire_flush writes it as the socket takes it. */
-void wire_send (Wire *link, GPtrArray *parts);
+/* Queues one message made of `parts` (of GBytes), not empty; an urgent one may pass others that are
+ * large or wait for those. wire_flush writes it as the socket takes it. */
+void wire_send (Wire *link, GPtrArray *parts, gboolean urgent);
 void wire_flush (Wire *link);
 gsize wire_queued (Wire *link); /* bytes not yet given to the kernel */
 WireRole wire_role (Wire *link);

@@ -108,6 +108,7 @@ send_raw (Node *node, Link *link, const Message *message)
 {
   NodeEffect *effect = core_emit (node, NODE_EFFECT_SEND);
   effect->link = link->link;
+  effect->urgent = message_is_urgent (message->kind);
   effect->parts = message_encode (message);
 }
 

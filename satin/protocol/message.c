@@ -59,6 +59,26 @@ message_kind_name (MessageKind kind)
   return kind > 0 && kind < MESSAGE_KINDS ? kinds[kind].name : "unknown";
 }
 
+gboolean
+message_is_urgent (MessageKind kind)
+{
+  switch ((int)kind)
+    {
+    case MESSAGE_PING:
+    case MESSAGE_STEAL:
+    case MESSAGE_NONE:
+    case MESSAGE_MORE:
+    case MESSAGE_JOBS:
+    case MESSAGE_STEM:     /* a path in JOBS may need it */
+    case MESSAGE_VAIN:     /* a job that came home may be lent again at once: */
+    case MESSAGE_RETURNED: /* JOBS must not pass these two */
+    case MESSAGE_ACK:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
 const char *
 message_type (MessageKind kind)
 {

@@ -124,3 +124,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Message, message_clear)
 void message_each_path (const Message *message, void (*each) (const char *path, gpointer data),
                         gpointer data);
 const char *message_kind_name (MessageKind kind);
+/* Heartbeats and steals do not wait for large values that were sent before them. Their place among
+ * the other kinds means nothing: those that settle who holds what stay in order. */
+gboolean message_is_urgent (MessageKind kind);

@@ -134,13 +134,14 @@ typedef struct
 typedef enum
 {
   /* the world */
-  NODE_EFFECT_SEND,  /* link, parts: GBytes that make one message together */
+  NODE_EFFECT_SEND,  /* link, parts: GBytes that make one message together; urgent: it may pass
+                        earlier ones that are not, but no urgent one */
   NODE_EFFECT_DIAL,  /* dial, text: address. Answered by LINK_UP or DIAL_FAILED */
   NODE_EFFECT_CLOSE, /* link: no LINK_DOWN follows */
   NODE_EFFECT_TIMER, /* at_us: step me with NODE_EVENT_TIMER then (replaces the last wish) */
   /* the engine */
-  NODE_EFFECT_LEND,  /* node, count: take up to count of the oldest jobs; answer NODE_EVENT_LENT at
-                        once */
+  NODE_EFFECT_LEND,  /* node, link, count: take up to count of the oldest jobs; answer
+                        NODE_EVENT_LENT at once */
   NODE_EFFECT_OWE,   /* say SHARED once, as soon as there is something to lend */
   NODE_EFFECT_RUN,   /* held, job */
   NODE_EFFECT_UNRUN, /* held: drop it if it has not started; then answer NODE_EVENT_UNRUN */
@@ -181,7 +182,7 @@ typedef struct
   NodeEffectKind kind;
   guint64 link, dial, held, loan, number, at_us, work_us, risk_us;
   guint32 count;
-  gboolean finished, whole, failed;
+  gboolean finished, whole, failed, urgent;
   NodeId node;
   Digest digest;
   char *text, *text2, *path;

@@ -263,6 +263,7 @@ steal_on_request (Node *node, Link *link, const Message *m)
   g_array_append_val (node->steal.lending, lending);
   NodeEffect *effect = core_emit (node, NODE_EFFECT_LEND);
   effect->node = link->remote;
+  effect->link = link->link;
   effect->count = lending.count;
 }
 

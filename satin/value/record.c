@@ -14,6 +14,8 @@
 
 #include "record.h"
 
+#include "buffer.h"
+
 #include <string.h>
 
 #define RECORD_DEPTH_MAX 32
@@ -347,10 +349,12 @@ record_encode (const SatinType *type, const void *data)
   size = writer.at;
   if (size == 0)
     return g_bytes_new (NULL, 0);
-  writer = (Writer){ g_malloc (size), 0 };
+  writer = (Writer){ buffer_take (size), 0 };
+  if (writer.to == NULL)
+    g_error ("no memory for a value of %" G_GSIZE_FORMAT " bytes", size);
   put_value (&writer, type, data);
   g_assert (writer.at == size);
-  return g_bytes_new_take (writer.to, size);
+  return buffer_to_bytes (writer.to, size);
 }
 
 /* Reading ------------------------------------------------------------------------------------ */

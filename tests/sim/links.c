@@ -6,6 +6,7 @@
 #include "sim-private.h"
 
 /* After this long a dial into silence gives up. */
+#define LARGE_TAKES 20 /* a large message comes up to so many delays later */
 #define DIAL_TIMEOUT_US (3 * SIM_SECOND)
 /* With swings, a link is this much slower in one of eight spells of time. */
 #define SWING_FACTOR 40
@@ -105,7 +106,7 @@ links_dial (Sim *sim, Process *process, guint64 dial, const char *address)
 }
 
 void
-links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts)
+links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboolean urgent)
 {
   Link *link = link_at (sim, number);
   guint side = side_of (link, process), other = 1 - side;
@@ -122,8 +123,15 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts)
       g_byte_array_append (all, data, (guint)size);
     }
   guint64 at_us = arrival (sim, process, to);
-  at_us = MAX (link->last_us[other] + 1, at_us);
-  link->last_us[other] = at_us;
+  if (!urgent && rng_chance (&sim->links_rng, sim->plan->large))
+    at_us += rng_below (&sim->links_rng, LARGE_TAKES * sim->plan->delay_us + 1);
+  if (urgent && sim->plan->large > 0) /* it passes what is large */
+    at_us = MAX (link->urgent_us[other] + 1, at_us);
+  else
+    at_us = MAX (link->last_us[other] + 1, at_us);
+  if (urgent)
+    link->urgent_us[other] = at_us;
+  link->last_us[other] = MAX (link->last_us[other], at_us);
   Happen *happen = sim_expect (sim, at_us, HAPPEN_MESSAGE, to->number);
   happen->link = number;
   happen->bytes = g_byte_array_free_to_bytes (all);

@@ -307,7 +307,7 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
   switch (effect->kind)
     {
     case NODE_EFFECT_SEND:
-      links_send (sim, process, effect->link, effect->parts);
+      links_send (sim, process, effect->link, effect->parts, effect->urgent);
       break;
     case NODE_EFFECT_DIAL:
       links_dial (sim, process, effect->dial, effect->text);

@@ -44,8 +44,9 @@ typedef struct
 {
   guint node[2];
   gboolean open[2];
-  guint64 last_us[2]; /* when the newest of what is under way to this side arrives */
-  guint64 cut_us[2];  /* what would arrive from then on is lost; 0: nothing */
+  guint64 urgent_us[2]; /* when the newest urgent message arrives */
+  guint64 last_us[2];   /* when the newest of what is under way to this side arrives */
+  guint64 cut_us[2];    /* what would arrive from then on is lost; 0: nothing */
 } Link;
 
 typedef struct
@@ -108,7 +109,8 @@ void sim_mix (Sim *sim, guint64 value);
 
 /* links.c */
 void links_dial (Sim *sim, Process *process, guint64 dial, const char *address);
-void links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts);
+/* An urgent message may pass large ones. */
+void links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboolean urgent);
 void links_close (Sim *sim, Process *process, guint64 number);
 /* The process is gone: politely (all it sent arrives), suddenly, or silently. */
 void links_lose (Sim *sim, Process *process, FaultKind how);

@@ -45,6 +45,7 @@ typedef struct
   guint64 seed;
   guint n_nodes, seats, stacks_extra, shy;
   guint64 drowsy_us;
+  guint large;        /* percent of the messages that may are large: urgent ones pass them */
   guint n_bests;      /* 0 or 1 */
   gboolean terse;     /* the engine does not say that it is fed */
   gboolean late_mail; /* the engine's mailbox is read a while later */

@@ -131,6 +131,7 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->solo = plan->n_nodes == 1 && rng_chance (&rng, 50);
   plan->one_way = rng_chance (&rng, 20);
   plan->old_ports = rng_chance (&rng, 30);
+  plan->large = rng_chance (&rng, 30) ? 1 + (guint)rng_below (&rng, 30) : 0;
   plan->sudden = rng_chance (&rng, 50);
   plan->swings = rng_chance (&rng, 20);
   plan->even_delays = rng_chance (&rng, 15);

@@ -8,7 +8,15 @@
 #include <sched.h>
 
 #define POSTERS 3
-#define POSTS 6000
+#define POSTS 6400
+#define RARE 64 /* every so many wishes one source is attached */
+
+/* GLib's own locks are invisible to ThreadSanitizer, which then looks at our hand-over alone. */
+#ifdef __SANITIZE_THREAD__
+#define ATTACHED 0
+#else
+#define ATTACHED (POSTERS * POSTS / RARE)
+#endif
 #define WORKERS 2
 
 typedef struct
@@ -17,6 +25,7 @@ typedef struct
   Drive *drive;
   GMutex idle;                                /* one worker at a time, as the engine does it */
   gint inside;                                /* atomic: who is being dispatched */
+  gint due;                                   /* atomic: wishes since `serve` looked */
   gint posted;                                /* atomic: threads that have posted all */
   gint over;                                  /* atomic */
   guint delivered, returned, served, flushed; /* of who drives: no lock, so TSan looks after them */
@@ -40,7 +49,7 @@ serve (void *data)
   World *world = data;
 
   enter (world);
-  world->served++;
+  world->served += (guint)__atomic_exchange_n (&world->due, 0, __ATOMIC_SEQ_CST);
   leave (world);
 }
 
@@ -74,7 +83,7 @@ on_post (gpointer data)
   World *world = data;
 
   enter (world);
-  if (++world->delivered % 16 == 0)
+  if (++world->delivered % 8 == 0)
     {
       g_autoptr (GTask) task = g_task_new (NULL, NULL, on_returned, world);
       g_task_run_in_thread (task, work);
@@ -90,13 +99,14 @@ post_all (gpointer data)
 
   for (guint i = 0; i < POSTS; i++)
     {
+      g_atomic_int_inc (&world->due);
+      drive_wake (world->drive);
+      if (ATTACHED == 0 || i % RARE != 0)
+        continue;
       g_autoptr (GSource) source = g_idle_source_new ();
       g_source_set_callback (source, on_post, world, NULL);
       g_source_attach (source, world->context);
-      if (i % 8 == 0)
-        drive_wake (world->drive);
-      if (i % 64 == 0)
-        g_usleep (200);
+      g_usleep (200);
     }
   g_atomic_int_inc (&world->posted);
   return NULL;
@@ -146,8 +156,8 @@ all_came (gpointer data)
 {
   World *world = data;
 
-  if (g_atomic_int_get (&world->posted) < POSTERS || world->delivered < POSTERS * POSTS
-      || world->returned < POSTERS * POSTS / 16)
+  if (g_atomic_int_get (&world->posted) < POSTERS || world->served < POSTERS * POSTS
+      || world->delivered != ATTACHED || world->returned != ATTACHED / 8)
     return G_SOURCE_CONTINUE;
   g_atomic_int_set (&world->over, TRUE);
   return quit (world);
@@ -188,9 +198,9 @@ check (guint workers, gint64 spin_us)
   for (guint i = 0; i < workers; i++)
     g_thread_join (idlers[i]);
 
-  g_assert_cmpuint (world.delivered, ==, POSTERS * POSTS);
-  g_assert_cmpuint (world.returned, ==, POSTERS * POSTS / 16);
-  g_assert_cmpuint (world.served, >, 0);
+  g_assert_cmpuint (world.served, ==, POSTERS * POSTS);
+  g_assert_cmpuint (world.delivered, ==, ATTACHED);
+  g_assert_cmpuint (world.returned, ==, ATTACHED / 8);
   g_assert_cmpuint (world.flushed, >, 0);
   g_assert_false (drive_idle (world.drive, is_roused, &world, 0));
   drive_free (world.drive);

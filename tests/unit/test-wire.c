@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "net/listener.h"
-#include "net/wire.h"
+#include "net/wire-private.h"
+#include "net/wire-queue.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@ typedef struct
   gboolean dead;
   guint64 received_bytes, received;
   guint32 sum;
+  guint8 firsts[16]; /* the first byte of each message */
   char *folder, *path;
 } World;
 
@@ -34,6 +36,8 @@ on_message (Wire *link, GBytes *message, void *data)
   gsize size;
   const guint8 *bytes = g_bytes_get_data (message, &size);
   (void)link;
+  if (world->received < G_N_ELEMENTS (world->firsts))
+    world->firsts[world->received] = bytes[0];
   world->received++;
   world->received_bytes += size;
   for (gsize i = 0; i < size; i += 4099)
@@ -118,7 +122,7 @@ messages_arrive_whole (gconstpointer tcp)
       g_ptr_array_add (parts, g_bytes_new_from_bytes (all, 0, half));
       g_ptr_array_add (parts, g_bytes_new_from_bytes (all, half, sizes[i] - half));
       g_bytes_unref (all);
-      wire_send (world.near, parts);
+      wire_send (world.near, parts, FALSE);
       wire_flush (world.near);
       sent += sizes[i];
     }
@@ -128,6 +132,108 @@ messages_arrive_whole (gconstpointer tcp)
   g_assert_cmpuint (world.sum, ==, sum);
   g_assert_cmpuint (wire_queued (world.near), ==, 0);
   world_close (&world);
+}
+
+/* What a dialling node says until it is up, on a blocking socket. */
+static void
+prove_by_hand (World *world, GSocket *socket)
+{
+  guint8 greeting[MAGIC_SIZE + NONCE_SIZE + 2 + GREETING_TEXT_MAX];
+  guint8 frame[1 + NONCE_SIZE + PROOF_SIZE] = { WIRE_ROLE_NODE };
+  while (g_socket_get_available_bytes (socket) <= 0)
+    g_main_context_iteration (world->context, FALSE);
+  g_assert_cmpint (g_socket_receive (socket, (char *)greeting, sizeof greeting, NULL, NULL), >,
+                   MAGIC_SIZE);
+  wire_prove (world->run.credential, "dialler", greeting + MAGIC_SIZE, frame + 1, frame[0],
+              frame + 1 + NONCE_SIZE);
+  g_socket_send (socket, (char *)frame, sizeof frame, NULL, NULL);
+  UNTIL (world, world->ups == 1);
+}
+
+static GPtrArray *
+message_of (gsize size, guint8 first)
+{
+  GPtrArray *parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  guint8 *bytes = g_malloc0 (size);
+  bytes[0] = first;
+  g_ptr_array_add (parts, g_bytes_new_take (bytes, size));
+  return parts;
+}
+
+static void
+urgent_ones_pass_large_ones (void)
+{
+  World world;
+  world_open (&world, FALSE);
+  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[0], &calls, &world);
+  UNTIL (&world, world.ups == 2);
+  const gsize large = 20 << 20;
+  g_autoptr (GPtrArray) first = message_of (large, 1), second = message_of (100, 2),
+                        urgent = message_of (100, 3), other = message_of (100, 4);
+
+  wire_send (world.near, first, FALSE);
+  wire_flush (world.near); /* it is on its way */
+  wire_send (world.near, second, FALSE);
+  wire_send (world.near, urgent, TRUE);
+  wire_send (world.near, other, TRUE);
+  UNTIL (&world, world.received == 4);
+
+  g_assert_cmpmem (world.firsts, 4, "\3\4\1\2", 4);
+  g_assert_cmpuint (world.received_bytes, ==, large + 300);
+  world_close (&world);
+}
+
+/* Urgent ones stay in order among themselves, also when one is large. */
+static void
+urgent_ones_do_not_pass_each_other (void)
+{
+  World world;
+  world_open (&world, FALSE);
+  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[0], &calls, &world);
+  UNTIL (&world, world.ups == 2);
+  g_autoptr (GPtrArray) first = message_of (3 << 20, 1), second = message_of (2 << 20, 2),
+                        third = message_of (100, 3), last = message_of (100, 4);
+
+  wire_send (world.near, first, FALSE);
+  wire_send (world.near, second, TRUE);
+  wire_send (world.near, third, TRUE);
+  wire_flush (world.near);
+  UNTIL (&world, world.received == 3);
+  wire_send (world.near, second, FALSE);
+  wire_send (world.near, last, TRUE);
+  wire_flush (world.near);
+  UNTIL (&world, world.received == 5);
+
+  g_assert_cmpmem (world.firsts, 5, "\1\2\3\4\2", 5);
+  world_close (&world);
+}
+
+/* A frame that no node sends, after an honest proof: the link ends, whatever it says. */
+static void
+wrong_frames_are_refused (void)
+{
+  const guint64 frames[] = { 0,
+                             WIRE_PIECE + 1,
+                             (guint64)WIRE_BEGIN << WIRE_KIND_SHIFT | WIRE_PIECE,
+                             (guint64)WIRE_BEGIN << WIRE_KIND_SHIFT | (WIRE_MESSAGE_MAX + 1),
+                             (guint64)WIRE_CONTINUE << WIRE_KIND_SHIFT | 1,
+                             (guint64)WIRE_KINDS << WIRE_KIND_SHIFT | 1 };
+  for (guint i = 0; i < G_N_ELEMENTS (frames); i++)
+    {
+      World world;
+      world_open (&world, FALSE);
+      g_autoptr (GSocket) socket
+          = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
+      guint64 frame = GUINT64_TO_LE (frames[i]);
+      prove_by_hand (&world, socket);
+      g_socket_send (socket, (char *)&frame, sizeof frame, NULL, NULL);
+      UNTIL (&world, world.downs == 1);
+
+      g_assert_cmpuint (world.received, ==, 0);
+      world_close (&world);
+    }
 }
 
 static void
@@ -208,6 +314,9 @@ main (int argc, char **argv)
                         messages_arrive_whole);
   g_test_add_data_func ("/wire/messages-arrive-whole-by-tcp", GINT_TO_POINTER (1),
                         messages_arrive_whole);
+  g_test_add_func ("/wire/urgent-ones-pass-large-ones", urgent_ones_pass_large_ones);
+  g_test_add_func ("/wire/urgent-ones-do-not-pass-each-other", urgent_ones_do_not_pass_each_other);
+  g_test_add_func ("/wire/wrong-frames-are-refused", wrong_frames_are_refused);
   g_test_add_func ("/wire/another-credential-is-refused", another_credential_is_refused);
   g_test_add_func ("/wire/garbage-is-refused", garbage_is_refused);
   g_test_add_func ("/wire/a-dial-to-nobody-says-dead", a_dial_to_nobody_says_dead);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Large buffers: whole, apart from each other, used again, and not hoarded. */
+#include "buffer.h"
+
+#include <string.h>
+
+static void
+test_a_buffer_is_used_again (void)
+{
+  const gsize size = BUFFER_LARGE + 5;
+  guint8 *first = buffer_take (size), *second = buffer_take (size);
+
+  g_assert_true (first != second);
+  memset (first, 1, size);
+  memset (second, 2, size);
+  g_assert_cmpint (first[size - 1], ==, 1);
+  buffer_give (first, size);
+
+  g_assert_true (buffer_take (size) == first);
+  buffer_give (first, size);
+  buffer_give (second, size);
+}
+
+static void
+test_bytes_give_their_buffer_back (void)
+{
+  const gsize size = 3 * BUFFER_LARGE;
+  guint8 *data = buffer_take (size);
+  GBytes *bytes = buffer_to_bytes (data, size);
+  g_autoptr (GBytes) slice = g_bytes_new_from_bytes (bytes, 7, 100);
+
+  g_bytes_unref (bytes);
+  guint8 *other = buffer_take (size); /* a part of the first is still used */
+  g_assert_true (other != data);
+  g_clear_pointer (&slice, g_bytes_unref);
+
+  guint8 *again = buffer_take (size);
+  g_assert_true (again == data);
+  buffer_give (again, size);
+  buffer_give (other, size);
+}
+
+static void
+test_small_ones_are_plain (void)
+{
+  guint8 *data = buffer_take (10);
+  g_autoptr (GBytes) bytes = buffer_to_bytes (memset (data, 3, 10), 10);
+
+  g_assert_cmpuint (g_bytes_get_size (bytes), ==, 10);
+  buffer_give (NULL, 0);
+}
+
+static void
+test_too_many_are_not_kept (void)
+{
+  guint8 *all[64];
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    {
+      all[i] = buffer_take (BUFFER_KEPT_MAX / 8);
+      all[i][0] = 1;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    buffer_give (all[i], BUFFER_KEPT_MAX / 8);
+  guint8 *huge = buffer_take (BUFFER_KEPT_MAX + 1);
+  huge[0] = 1;
+  buffer_give (huge, BUFFER_KEPT_MAX + 1); /* goes back to the system */
+  g_assert_null (buffer_take (G_MAXSIZE - 1));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/buffer/a-buffer-is-used-again", test_a_buffer_is_used_again);
+  g_test_add_func ("/buffer/bytes-give-their-buffer-back", test_bytes_give_their_buffer_back);
+  g_test_add_func ("/buffer/small-ones-are-plain", test_small_ones_are_plain);
+  g_test_add_func ("/buffer/too-many-are-not-kept", test_too_many_are_not_kept);
+  return g_test_run ();
+}
