@@ -117,16 +117,31 @@ satin_keep_at_ (SatinPhases_ *phases, const void *state)
   phases->head = phases->base + 1;
 }
 
+/* TRUE: a holder was asked. Nothing is held over the wait that follows: the job may be left in it.
+ */
+static gboolean
+ask (const SatinPhases_ *phases, const Digest *digest)
+{
+  Stack *stack = (Stack *)phases->stack;
+  gboolean asked;
+  Trace trace;
+
+  trace_init (&trace, stack, phases->self);
+  asked = adopt_kept (stack, phases->base, &trace, digest);
+  trace_clear (&trace);
+  return asked;
+}
+
 /* Asks one holder after another and waits. FALSE: nobody has a state. */
 static gboolean
-ask_holders (SatinPhases_ *phases, const Trace *trace, const Digest *digest)
+ask_holders (SatinPhases_ *phases, const Digest *digest)
 {
   Stack *stack = (Stack *)phases->stack;
   SatinSlot_ *slot = phases->base;
 
   place (phases);
   memset (slot_result (slot), 0, slot->job->result->size);
-  while (keep_children (slot) == 0 && adopt_kept (stack, slot, trace, digest))
+  while (keep_children (slot) == 0 && ask (phases, digest))
     {
       wait_for (stack, phases->self, slot, slot, slot + 1);
       stack_close (stack, slot);
@@ -144,23 +159,20 @@ satin_recall_at_ (SatinPhases_ *phases, void *state)
 {
   Stack *stack = (Stack *)phases->stack;
   Engine *engine = stack->engine;
-  gboolean found;
   Digest digest;
   Trace trace;
 
   if (adopt_nothing_known (engine))
     return FALSE;
   digest = digest_of_state (engine, phases->self, phases->keeps->result);
+  if (!ask_holders (phases, &digest))
+    return FALSE;
+  memcpy (state, slot_result (phases->base), phases->keeps->result->size);
+  phases->head = phases->base + 1;
   trace_init (&trace, stack, phases->self);
-  found = ask_holders (phases, &trace, &digest);
-  if (found)
-    {
-      memcpy (state, slot_result (phases->base), phases->keeps->result->size);
-      phases->head = phases->base + 1;
-      adopt_cover_phases (engine, &trace, keep_children (phases->base));
-    }
+  adopt_cover_phases (engine, &trace, keep_children (phases->base));
   trace_clear (&trace);
-  return found;
+  return TRUE;
 }
 
 void
