@@ -15,8 +15,9 @@ typedef enum
 {
   COORDINATOR_ERROR_UNUSABLE
   = 3, /* foreign, another program, newer format, beyond repair: exit code 3 */
-  COORDINATOR_ERROR_STORE = 4 /* the place cannot be read or written: exit code 4 */
-} CoordinatorError;           /* the values are the exit codes of the run */
+  COORDINATOR_ERROR_STORE = 4, /* the place cannot be read or written: exit code 4 */
+  COORDINATOR_ERROR_IN_USE = 5 /* a live run is at work on it: exit code 5 */
+} CoordinatorError;            /* the values are the exit codes of the run */
 
 typedef struct
 {

@@ -62,20 +62,10 @@ note_totals (Ledger *ledger)
   ledger->stats.done = CLAMP (totals.weight, 0.0, 1.0);
 }
 
-/* The number that the next publication will bear is written before it, so that the copy names
- * itself. */
 static gboolean
 write_generation (Ledger *ledger, GError **error)
 {
-  ResultsTotals totals = results_totals (ledger->results);
-  char done[G_ASCII_DTOSTR_BUF_SIZE];
-  g_autofree char *results = g_strdup_printf ("%" G_GUINT64_FORMAT, totals.rows);
-  g_autofree char *generation
-      = g_strdup_printf ("%" G_GUINT64_FORMAT, ledger->stats.generation + 1);
-  g_ascii_formatd (done, sizeof done, "%.6f", CLAMP (totals.weight, 0.0, 1.0));
-  return tables_set (ledger->sql, "generation", generation, error)
-         && tables_set (ledger->sql, "results", results, error)
-         && tables_set (ledger->sql, "done", done, error);
+  return takeover_number (ledger->sql, ledger->results, ledger->stats.generation + 1, error);
 }
 
 /* The next publication replaces the file, so what is wrong with it is kept under another name. */

@@ -2,7 +2,7 @@
 /* See notes.h. */
 #include "coordinator/notes.h"
 
-#define EVENTS_KEEP 10000
+#include "storage/events.h"
 
 const char *
 notes_node_text (const NodeId *id, char text[NODE_ID_TEXT_MAX])

@@ -2,6 +2,7 @@
 /* Reads checkpoints, through the guard only. Must not know threads, queues or work files. */
 #include "coordinator/restore.h"
 
+#include "coordinator/readable.h"
 #include "coordinator/takeover.h"
 
 #include "storage/aside.h"
@@ -9,9 +10,6 @@
 #include "storage/tables.h"
 
 #include <string.h>
-
-#define VALUE_TEXT_MAX 120
-#define VALUE_BYTES_MAX 4096
 
 static void
 restore_constant_free (gpointer data)
@@ -123,21 +121,11 @@ open_file (const char *target, const Identity *identity, GError **error)
 }
 
 static gboolean
-look (const char *target, const Identity *identity, gboolean counts, Restore *restore,
-      GError **error)
+read_file (Sql *file, const char *target, gboolean counts, Restore *restore, GError **error)
 {
-  g_assert (target != NULL && restore != NULL);
-
   GError *reason = NULL;
   Restore found = { 0 };
   memset (restore, 0, sizeof *restore);
-  g_autoptr (Sql) file = open_file (target, identity, &reason);
-  if (file == NULL)
-    {
-      if (reason != NULL)
-        g_propagate_error (error, reason);
-      return reason == NULL;
-    }
   if (!identity_load (file, target, &found.identity, error))
     return FALSE;
   read_answer (file, &found);
@@ -153,6 +141,28 @@ look (const char *target, const Identity *identity, gboolean counts, Restore *re
   found.damage = takeover_damage (file, counts ? found.rows : file->n_kept, found.rows_bad);
   *restore = found;
   return TRUE;
+}
+
+gboolean
+restore_read (Sql *file, const char *target, Restore *restore, GError **error)
+{
+  return read_file (file, target, TRUE, restore, error);
+}
+
+static gboolean
+look (const char *target, const Identity *identity, gboolean counts, Restore *restore,
+      GError **error)
+{
+  g_assert (target != NULL && restore != NULL);
+
+  GError *reason = NULL;
+  memset (restore, 0, sizeof *restore);
+  g_autoptr (Sql) file = open_file (target, identity, &reason);
+  if (file != NULL)
+    return read_file (file, target, counts, restore, error);
+  if (reason != NULL)
+    g_propagate_error (error, reason);
+  return reason == NULL;
 }
 
 gboolean
@@ -213,9 +223,8 @@ restore_input_is_sound (const Restore *restore, const char *path, GBytes *bytes,
   return is_sound;
 }
 
-/* A file that must be there. */
-static Sql *
-open_existing (const char *target, GError **error)
+Sql *
+restore_open (const char *target, GError **error)
 {
   GError *reason = NULL;
   Sql *file = open_file (target, NULL, &reason);
@@ -248,7 +257,7 @@ add_row (const Result *result, gpointer data, GError **error)
   row->node = g_strdup (result->node);
   row->job = g_strdup (result->job);
   row->type = g_strdup (result->type);
-  row->value = restore_value_text (result->type, result->value);
+  row->value = readable_short (result->type, result->value);
   row->size = g_bytes_get_size (result->value);
   row->work_s = result->work_s;
   row->weight = result->weight;
@@ -258,14 +267,11 @@ add_row (const Result *result, gpointer data, GError **error)
 }
 
 GPtrArray *
-restore_rows (const char *target, const RestoreQuery *query, GError **error)
+restore_rows (Sql *file, const RestoreQuery *query, GError **error)
 {
   ResultsQuery rows = { .node = query->node, .largest = query->largest, .limit = query->limit };
   GError *reason = NULL;
-  g_autoptr (Sql) file = open_existing (target, error);
   g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (restore_row_free);
-  if (file == NULL)
-    return NULL;
   if (results_each (file, &rows, add_row, found, NULL, &reason))
     return g_steal_pointer (&found);
   identity_take_error (error, reason);
@@ -325,35 +331,14 @@ add_share (const Result *row, gpointer data, GError **error)
 }
 
 GPtrArray *
-restore_nodes (const char *target, GError **error)
+restore_nodes (Sql *file, GError **error)
 {
   ResultsQuery all = { 0 };
   GError *reason = NULL;
-  g_autoptr (Sql) file = open_existing (target, error);
   g_autoptr (GPtrArray) nodes = g_ptr_array_new_with_free_func (restore_node_free);
-  if (file == NULL)
-    return NULL;
   if (tables_each_node (file, add_node, nodes, &reason)
       && results_each (file, &all, add_share, nodes, NULL, &reason))
     return g_steal_pointer (&nodes);
   identity_take_error (error, reason);
   return NULL;
-}
-
-/* A value that is not normal prints as GVariant's default for it: nothing here trusts the bytes. */
-char *
-restore_value_text (const char *type, GBytes *value)
-{
-  gsize size = g_bytes_get_size (value);
-  if (!g_variant_type_string_is_valid (type) || !g_variant_type_is_definite (G_VARIANT_TYPE (type))
-      || size > VALUE_BYTES_MAX)
-    return g_strdup_printf ("%" G_GSIZE_FORMAT " bytes", size);
-  g_autoptr (GVariant) raw
-      = g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (type), value, FALSE));
-  g_autoptr (GVariant) variant
-      = G_BYTE_ORDER == G_LITTLE_ENDIAN ? g_variant_ref (raw) : g_variant_byteswap (raw);
-  char *text = g_variant_print (variant, FALSE);
-  if (strlen (text) > VALUE_TEXT_MAX)
-    memcpy (text + VALUE_TEXT_MAX - 3, "...", 4);
-  return text;
 }

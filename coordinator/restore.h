@@ -50,12 +50,18 @@ gboolean restore_matches (const Restore *restore, const Identity *identity, cons
 gboolean restore_input_is_sound (const Restore *restore, const char *path, GBytes *bytes,
                                  const char *target, GError **error);
 
-/* For people who look inside (satin inspect). */
+/* For people who look inside (satin inspect): the file is opened once and read as often as one
+ * likes; what else there is to know stands in storage/tables.h and results.h.
+ * (transfer full): NULL: error as for restore_look, also when nothing is there. */
+Sql *restore_open (const char *target, GError **error);
+/* What restore_look finds, of a file that is open. `target`: its name for messages. */
+gboolean restore_read (Sql *file, const char *target, Restore *restore, GError **error);
+
 typedef struct
 {
   char *path; /* as in the file: the root's is "" */
   char *node, *job, *type;
-  char *value; /* as text, see restore_value_text */
+  char *value; /* as text, see readable_short */
   gsize size;  /* bytes of the value */
   double work_s, weight;
   gint64 saved; /* unix seconds */
@@ -76,11 +82,7 @@ typedef struct
   guint limit;      /* 0: all */
 } RestoreQuery;
 
-/* (transfer full): RestoreRow pointers; NULL: error as for restore_look, also when nothing is
- * there. */
-GPtrArray *restore_rows (const char *target, const RestoreQuery *query, GError **error);
+/* (transfer full): RestoreRow pointers; NULL: error. */
+GPtrArray *restore_rows (Sql *file, const RestoreQuery *query, GError **error);
 /* (transfer full): RestoreNode pointers, by id: all that the file lists or has results of. */
-GPtrArray *restore_nodes (const char *target, GError **error);
-/* (transfer full): GVariant's text form of the little-endian bytes of a value of `type`, cut where
- * it gets long. */
-char *restore_value_text (const char *type, GBytes *value);
+GPtrArray *restore_nodes (Sql *file, GError **error);

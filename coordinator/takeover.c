@@ -153,3 +153,15 @@ takeover_damage (const Sql *from, guint64 rows, guint64 bad)
   guint64 all = MAX (from->n_before, rows + bad);
   return g_strdup_printf ("kept %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " rows", rows, all);
 }
+
+gboolean
+takeover_number (Sql *to, const Results *results, guint64 generation, GError **error)
+{
+  ResultsTotals totals = results_totals (results);
+  char done[G_ASCII_DTOSTR_BUF_SIZE];
+  g_autofree char *rows = g_strdup_printf ("%" G_GUINT64_FORMAT, totals.rows);
+  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, generation);
+  g_ascii_formatd (done, sizeof done, "%.6f", CLAMP (totals.weight, 0.0, 1.0));
+  return tables_set (to, "generation", number, error) && tables_set (to, "results", rows, error)
+         && tables_set (to, "done", done, error);
+}

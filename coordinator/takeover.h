@@ -23,6 +23,9 @@ gboolean takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Tak
  */
 gboolean takeover_whole (Results *results, Sql *sql, gboolean *is_whole, Takeover *takeover,
                          GError **error);
+/* Writes the generation that the next publication will bear, the number of results and the share
+ * that is done, so that the copy names itself. */
+gboolean takeover_number (Sql *to, const Results *results, guint64 generation, GError **error);
 /* TRUE: a row as every node writes it: canonical path, whole digest. */
 gboolean takeover_row_is_sound (const Result *row);
 gboolean takeover_keep_is_sound (const Keep *keep);

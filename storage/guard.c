@@ -252,3 +252,15 @@ guard_open (const char *path, const char *identity, GError **error)
     sqlite3_set_authorizer (sql->db, only_reading, NULL);
   return g_steal_pointer (&sql);
 }
+
+gboolean
+guard_is_ours (const char *path)
+{
+  guint8 header[HEADER_BYTES];
+  gssize size;
+  guint64 file_size;
+  return check_kind (path, &file_size, NULL) && file_size > 0
+         && read_header (path, header, &size, NULL) && size == HEADER_BYTES
+         && memcmp (header, "SQLite format 3", 16) == 0
+         && load_big (header + HEADER_APPLICATION_AT) == SCHEMA_APPLICATION_ID;
+}

@@ -11,3 +11,6 @@
  * repair; STORAGE_ERROR_PLACE: not a plain file, or it cannot be read. Messages begin with
  * "checkpoint 'PATH' …". */
 Sql *guard_open (const char *path, const char *identity, GError **error);
+/* TRUE: a file whose header says that it is a checkpoint, of whatever format and in whatever state.
+ */
+gboolean guard_is_ours (const char *path);

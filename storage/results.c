@@ -159,8 +159,8 @@ typedef enum
 {
   COVER_NONE,     /* nothing at or above */
   COVER_ABOVE,    /* a row above it: drop */
-  COVER_EQUAL,    /* the row itself: drop */
-  COVER_REPLACED, /* the same path with another digest: the newer one wins */
+  COVER_EQUAL,    /* the row itself, or a newer one of the same path: drop */
+  COVER_REPLACED, /* the same path with another digest, saved before: the newer one wins */
 } Cover;
 
 /* In an antichain the only row that can lie at or above `path`, within one stem's texts, is its
@@ -170,8 +170,8 @@ static gboolean
 look_back (Results *results, const char *path, const Result *row, Cover *cover, GError **error)
 {
   sqlite3_stmt *statement = sql_ready (
-      results->sql, "SELECT path, digest FROM result WHERE path <= ?1 ORDER BY path DESC LIMIT 1",
-      error);
+      results->sql,
+      "SELECT path, digest, saved FROM result WHERE path <= ?1 ORDER BY path DESC LIMIT 1", error);
   gboolean has_row;
   *cover = COVER_NONE;
   if (statement == NULL)
@@ -194,7 +194,8 @@ look_back (Results *results, const char *path, const Result *row, Cover *cover, 
           gboolean is_same
               = row == NULL
                 || (size == row->digest_size && memcmp (digest, row->digest, size) == 0);
-          *cover = is_same ? COVER_EQUAL : COVER_REPLACED;
+          gboolean is_newer = !is_same && row->saved >= sqlite3_column_int64 (statement, 2);
+          *cover = is_newer ? COVER_REPLACED : COVER_EQUAL;
         }
     }
   sqlite3_reset (statement);

@@ -37,8 +37,8 @@ gboolean results_knows_stem (Results *results, const char *id);
 
 /* Enters a row, in a transaction. Below a saved row, or in a phase that a kept state stands for:
  * nothing is written. Rows and kept states below it are removed; its work_s says what they stood
- * for too, and is never less than that. Same path and digest: the first stays; other digest: this
- * one replaces it. `written`: the table changed. FALSE: error. */
+ * for too, and is never less than that. Same path and digest: the first stays; other digest: the
+ * one saved later. `written`: the table changed. FALSE: error. */
 gboolean results_put (Results *results, const Result *row, gboolean *written, GError **error);
 
 /* Counts in a row that stands in the table already, of a file without stems and kept states that

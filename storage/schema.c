@@ -45,27 +45,41 @@ static const SchemaObject schema_objects[] = {
     " FROM readable ORDER BY weight DESC, readable.work_s DESC, readable.path" },
   /* Who computed what is here? */
   { "who",
-    "CREATE VIEW who AS SELECT id AS node, name, site, count(result.path) AS results,"
-    " round(total(result.work_s), 3) AS work_s,"
-    " printf('%.2f %%', 100 * total(result.weight)) AS share,"
+    "CREATE VIEW who AS SELECT id AS node, name, site, ifnull(results, 0) AS results,"
+    " round(ifnull(work, 0.0), 3) AS work_s, printf('%.2f %%', 100 * ifnull(share, 0.0)) AS share,"
     " datetime(joined, 'unixepoch') AS joined_utc, datetime(left, 'unixepoch') AS left_utc, cause"
-    " FROM node LEFT JOIN result ON result.node = node.n"
-    " GROUP BY node.n ORDER BY total(result.work_s) DESC" },
-  /* What is surely still to be done? The gaps: a job between the first and the last saved child of
-   * its parent that has no saved result, neither itself nor below it. */
+    " FROM (SELECT n FROM node UNION SELECT node FROM result) AS everybody"
+    " LEFT JOIN node ON node.n = everybody.n LEFT JOIN (SELECT node, count(*) AS results,"
+    " total(work_s) AS work, total(weight) AS share FROM result GROUP BY node) AS part"
+    " ON part.node IS everybody.n ORDER BY ifnull(work, 0.0) DESC, everybody.n" },
+  /* What is surely still to be done? The gaps: children before the last known one of their parent
+   * for which nothing is saved, neither they nor anything below them nor a kept state. `front` is
+   * what a child's path has before its number. */
   { "missing", "CREATE VIEW missing AS WITH RECURSIVE"
-               " up(path) AS (SELECT path FROM result UNION SELECT CASE"
-               " WHEN substr(path, 1, 1) = '~' AND length(rtrim(path, '0123456789')) = 18"
-               " THEN (SELECT stem.path FROM stem WHERE stem.id = substr(up.path, 2, 16))"
-               " ELSE rtrim(rtrim(path, '0123456789'), '/') END FROM up WHERE path <> ''),"
-               " child(front, number, path) AS (SELECT rtrim(path, '0123456789'),"
-               " CAST(substr(path, length(rtrim(path, '0123456789')) + 1) AS INTEGER), path"
-               " FROM up WHERE path <> ''),"
-               " family(front, last) AS (SELECT front, max(number) FROM child GROUP BY front),"
-               " place(front, number, last) AS (SELECT front, 0, last FROM family"
-               " UNION ALL SELECT front, number + 1, last FROM place WHERE number < last)"
-               " SELECT front || number AS path FROM place"
-               " WHERE NOT EXISTS (SELECT 1 FROM up WHERE up.path = front || number)" },
+               " front(front) AS (SELECT rtrim(path, '0123456789') FROM result WHERE path <> ''"
+               " UNION SELECT rtrim(path, '0123456789') FROM keep WHERE path <> ''"
+               " UNION SELECT rtrim(CASE WHEN substr(front, 1, 1) = '~' AND length(front) = 18"
+               " THEN (SELECT path FROM stem WHERE id = substr(front, 2, 16))"
+               " ELSE rtrim(front, '/') END, '0123456789') FROM front WHERE front <> '/'),"
+               " parent(front, path) AS (SELECT front,"
+               " CASE WHEN substr(front, 1, 1) = '~' AND length(front) = 18"
+               " THEN (SELECT path FROM stem WHERE id = substr(front, 2, 16))"
+               " ELSE rtrim(front, '/') END FROM front),"
+               " known(path) AS (SELECT path FROM parent WHERE path IS NOT NULL"
+               " UNION SELECT path FROM keep),"
+               " child(front, number) AS (SELECT rtrim(path, '0123456789'),"
+               " CAST(substr(path, length(rtrim(path, '0123456789')) + 1) AS INTEGER)"
+               " FROM (SELECT path FROM result UNION ALL SELECT path FROM known)"
+               " WHERE path <> ''),"
+               " gap(front, number, kept) AS (SELECT child.front, number - 1,"
+               " ifnull(children, 0) FROM child JOIN parent ON parent.front = child.front"
+               " LEFT JOIN keep ON keep.path = parent.path WHERE number > ifnull(children, 0)"
+               " AND NOT EXISTS (SELECT 1 FROM result WHERE path = child.front || (number - 1))"
+               " AND child.front || (number - 1) NOT IN (SELECT path FROM known)"
+               " UNION ALL SELECT front, number - 1, kept FROM gap WHERE number > kept"
+               " AND NOT EXISTS (SELECT 1 FROM result WHERE path = front || (number - 1))"
+               " AND front || (number - 1) NOT IN (SELECT path FROM known))"
+               " SELECT front || number AS path FROM gap" },
 };
 
 gboolean

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The small tables. Reading verifies each row's checksum; a row that fails is as if it were not
- * there. */
+/* Writing the small tables, the settings of run, and copying all of it from file to file. A row
+ * whose checksum fails is as if it were not there. */
 #include "storage/tables.h"
 
 #include "storage/cell.h"
+#include "storage/events.h"
 
 #include <string.h>
 
@@ -285,85 +286,6 @@ tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error
   return sql_finish (sql, statement, error) && forget_old_events (sql, keep, error);
 }
 
-static gboolean
-each_value (Sql *sql, const char *text, TablesEachValue each, gpointer data, GError **error)
-{
-  sqlite3_stmt *statement = sql_ready (sql, text, error);
-  gboolean has_row = statement != NULL;
-  if (statement == NULL)
-    return FALSE;
-  while (sql_next (sql, statement, &has_row, error))
-    {
-      if (!has_row)
-        return TRUE;
-      g_autofree char *name = sql_column_string (statement, 0);
-      g_autofree char *type = sql_column_string (statement, 1);
-      g_autofree char *digest = sql_column_string (statement, 2);
-      g_autoptr (GBytes) bytes = type != NULL ? cell_read (statement, 3, type) : NULL;
-      TablesValue value = { .name = name, .type = type, .digest = digest, .value = bytes };
-      if (bytes != NULL && name != NULL && !each (&value, data, error))
-        {
-          sqlite3_reset (statement);
-          return FALSE;
-        }
-    }
-  return FALSE;
-}
-
-gboolean
-tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GError **error)
-{
-  return each_value (sql,
-                     "SELECT name, type, digest, value FROM constant"
-                     " WHERE sum IS row_sum ('constant', name, type, digest, value) ORDER BY name",
-                     each, data, error);
-}
-
-gboolean
-tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error)
-{
-  return each_value (sql,
-                     "SELECT name, type, NULL, value FROM best"
-                     " WHERE sum IS row_sum ('best', name, type, value) ORDER BY name",
-                     each, data, error);
-}
-
-gboolean
-tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error)
-{
-  sqlite3_stmt *statement
-      = sql_ready (sql,
-                   "SELECT " NODE_COLUMNS " FROM node NOT INDEXED"
-                   " WHERE sum IS row_sum ('node', " NODE_COLUMNS ") ORDER BY id",
-                   error);
-  gboolean has_row = statement != NULL;
-  if (statement == NULL)
-    return FALSE;
-  while (sql_next (sql, statement, &has_row, error))
-    {
-      if (!has_row)
-        return TRUE;
-      g_autofree char *id = sql_column_string (statement, 1);
-      g_autofree char *name = sql_column_string (statement, 2);
-      g_autofree char *site = sql_column_string (statement, 3);
-      g_autofree char *address = sql_column_string (statement, 4);
-      g_autofree char *cause = sql_column_string (statement, 7);
-      TablesNode node = { .id = id,
-                          .name = name,
-                          .site = site,
-                          .address = address,
-                          .cause = cause,
-                          .joined = sqlite3_column_int64 (statement, 5),
-                          .left = sqlite3_column_int64 (statement, 6) };
-      if (id != NULL && !each (&node, data, error))
-        {
-          sqlite3_reset (statement);
-          return FALSE;
-        }
-    }
-  return FALSE;
-}
-
 /* A file of the same identity makes its checksums as we do, so they are copied with the rows. */
 static gboolean
 copy_rows (Sql *to, sqlite3_stmt *put, Sql *from, sqlite3_stmt *get, GError **error)
@@ -407,7 +329,8 @@ add_number (Sql *sql, const char *text, guint64 *sum, GError **error)
         "INSERT OR IGNORE INTO " table " VALUES (" marks ")", COUNT_BAD (table, columns) \
   }
 
-/* What is copied as it is. Nodes get numbers of their own, and jobs come with their results. */
+/* What is copied as it is. Nodes get numbers of their own, jobs come with their results,
+ * and events are united. */
 static const struct
 {
   const char *get, *put, *count;
@@ -415,7 +338,6 @@ static const struct
   COPY ("run", "key, value", "?, ?, ?"),
   COPY ("constant", "name, type, digest, value", "?, ?, ?, ?, ?"),
   COPY ("best", "name, type, value", "?, ?, ?, ?"),
-  COPY ("event", "id, at, kind, node, path, work_s, detail", "?, ?, ?, ?, ?, ?, ?, ?"),
 };
 
 gboolean
@@ -425,7 +347,9 @@ tables_count_bad (Sql *sql, guint64 *bad, GError **error)
     if (!add_number (sql, tables_copies[i].count, bad, error))
       return FALSE;
   return add_number (sql, COUNT_BAD ("node", NODE_COLUMNS), bad, error)
-         && add_number (sql, COUNT_BAD ("job", "n, name, type"), bad, error);
+         && add_number (sql, COUNT_BAD ("job", "n, name, type"), bad, error)
+         && add_number (sql, COUNT_BAD ("event", "id, at, kind, node, path, work_s, detail"), bad,
+                        error);
 }
 
 gboolean
@@ -457,5 +381,5 @@ tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error)
       if (put == NULL || !copy_rows (to, put, from, get, error))
         return FALSE;
     }
-  return TRUE;
+  return events_unite (to, from, error);
 }

@@ -57,6 +57,12 @@ gboolean tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GErro
  * as an error. */
 typedef gboolean (*TablesEachValue) (const TablesValue *value, gpointer data, GError **error);
 typedef gboolean (*TablesEachNode) (const TablesNode *node, gpointer data, GError **error);
+/* run; a value is any bytes. */
+typedef gboolean (*TablesEachSetting) (const char *key, GBytes *value, gpointer data,
+                                       GError **error);
+typedef gboolean (*TablesEachEvent) (const TablesEvent *event, gpointer data, GError **error);
+gboolean tables_each_setting (Sql *sql, TablesEachSetting each, gpointer data, GError **error);
+gboolean tables_each_event (Sql *sql, TablesEachEvent each, gpointer data, GError **error);
 gboolean tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GError **error);
 gboolean tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error);
 gboolean tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error);
@@ -67,5 +73,6 @@ gboolean tables_count_bad (Sql *sql, guint64 *bad, GError **error);
 gboolean tables_are_simple (Sql *sql, gboolean *are_simple, GError **error);
 /* Copies the verified rows of all small tables (but not of job: results bring their jobs along)
  * from one file into another of the same identity; a row whose key is there already stays as it is
- * there. `dropped` grows by the rows that did not verify. */
+ * there, and of the events those are added that are not there. `dropped` grows by the rows that did
+ * not verify. */
 gboolean tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error);

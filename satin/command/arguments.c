@@ -33,7 +33,7 @@ arguments_clear (Arguments *options)
 typedef struct
 {
   char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *trace, *stack;
-  gboolean tcp, live;
+  gboolean tcp, live, anew;
 } Texts;
 
 static void
@@ -60,6 +60,8 @@ make_context (Texts *texts, const char *parameters, const char *summary)
       "Workers of each node (this machine's cores, shared out)", "WORKERS" },
     { "checkpoint", 0, 0, G_OPTION_ARG_FILENAME, &texts->checkpoint, "Keep what is finished here",
       "URI" },
+    { "new", 0, 0, G_OPTION_ARG_NONE, &texts->anew,
+      "Set the checkpoint that is there aside, under a name with the time, and begin anew", NULL },
     { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (10)",
       "S" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
@@ -251,6 +253,7 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
     return FALSE;
   options->tcp = texts.tcp;
   options->live = texts.live;
+  options->anew = texts.anew;
   options->checkpoint = g_steal_pointer (&texts.checkpoint);
   options->stats = texts.stats == NULL ? NULL : g_canonicalize_filename (texts.stats, NULL);
   options->trace = texts.trace == NULL ? NULL : g_canonicalize_filename (texts.trace, NULL);

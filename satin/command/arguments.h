@@ -12,6 +12,7 @@ typedef struct
   int nodes, workers; /* 0: not said */
   double interval_s;  /* 0: not said */
   gboolean tcp, live, naive;
+  gboolean anew;    /* what stands at `checkpoint` is set aside */
   char *checkpoint; /* (nullable) as it was said */
   char *name;       /* (nullable) */
   char *stats;      /* (nullable) absolute path */

@@ -1,19 +1,114 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin inspect`: what a checkpoint holds, for a person. One thread. Changes nothing; also shows a
  * checkpoint that a live run writes, since what stands at its place always is a whole file. */
+#include "command-inspect.h"
 #include "arguments.h"
-#include "command.h"
+#include "forest.h"
 
-#include "coordinator/restore.h"
+#include "coordinator/takeover.h"
 
 #include <string.h>
 
-/* So many of each are shown; `sqlite3` shows the rest. */
+/* So many of each are shown in the summary; --json shows all. */
 #define NODES_SHOWN_MAX 20
 #define ROWS_SHOWN_MAX 10
 #define VALUE_SHOWN_MAX 40
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
+#define DEPTH_DEFAULT 4
+
+int
+command_inspect_failed (const Inspection *inspection, const GError *error)
+{
+  if (error->domain == COORDINATOR_ERROR)
+    command_say ("%s", error->message);
+  else
+    command_say ("checkpoint '%s': %s", inspection->target, error->message);
+  if (error->domain == COORDINATOR_ERROR)
+    return error->code;
+  return g_error_matches (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE) ? COMMAND_UNUSABLE
+                                                                        : COMMAND_STORE;
+}
+
+typedef struct
+{
+  Stems *stems;
+  ResultsEach row;
+  KeepsEach keep;
+  gpointer data;
+  guint64 *bad;
+} Sieve;
+
+/* A sum alone does not make a path one, nor bring a lost stem back. FALSE: counted as bad. */
+static gboolean
+passes (const Sieve *sieve, const char *path, gboolean is_sound)
+{
+  char id[17];
+  gboolean passed = is_sound && (!path_stem (path, id) || stems_lookup (sieve->stems, id) != NULL);
+
+  if (!passed && sieve->bad != NULL)
+    (*sieve->bad)++;
+  return passed;
+}
+
+static gboolean
+pass_row (const Result *row, gpointer data, GError **error)
+{
+  const Sieve *sieve = data;
+
+  return !passes (sieve, row->path, takeover_row_is_sound (row))
+         || sieve->row (row, sieve->data, error);
+}
+
+static gboolean
+pass_keep (const Keep *keep, gpointer data, GError **error)
+{
+  const Sieve *sieve = data;
+
+  return !passes (sieve, keep->path, takeover_keep_is_sound (keep))
+         || sieve->keep (keep, sieve->data, error);
+}
+
+gboolean
+command_inspect_rows (Inspection *inspection, ResultsEach each, gpointer data, guint64 *bad,
+                      GError **error)
+{
+  Sieve sieve = { .stems = inspection->stems, .row = each, .data = data, .bad = bad };
+  ResultsQuery all = { 0 };
+
+  return results_each (inspection->file, &all, pass_row, &sieve, bad, error);
+}
+
+gboolean
+command_inspect_keeps (Inspection *inspection, KeepsEach each, gpointer data, guint64 *bad,
+                       GError **error)
+{
+  Sieve sieve = { .stems = inspection->stems, .keep = each, .data = data, .bad = bad };
+
+  return keeps_each (inspection->file, pass_keep, &sieve, bad, error);
+}
+
+char *
+command_inspect_time (gint64 seconds)
+{
+  g_autoptr (GDateTime) time = seconds > 0 ? g_date_time_new_from_unix_local (seconds) : NULL;
+
+  return time == NULL ? g_strdup ("-") : g_date_time_format (time, "%Y-%m-%d %H:%M:%S");
+}
+
+const char *
+command_inspect_path (const char *path)
+{
+  return path[0] == '\0' ? "/" : path;
+}
+
+char *
+command_inspect_short (const char *value)
+{
+  if (g_utf8_strlen (value, -1) <= VALUE_SHOWN_MAX)
+    return g_strdup (value);
+  g_autofree char *start = g_utf8_substring (value, 0, VALUE_SHOWN_MAX - 1);
+  return g_strconcat (start, "…", NULL);
+}
 
 static void
 print_identity (const Identity *identity)
@@ -58,9 +153,8 @@ print_started (const GPtrArray *nodes)
       if (node->joined > 0 && (first == 0 || node->joined < first))
         first = node->joined;
     }
-  g_autoptr (GDateTime) time = first == 0 ? NULL : g_date_time_new_from_unix_local (first);
-  g_autofree char *text = time == NULL ? NULL : g_date_time_format (time, "%Y-%m-%d %H:%M:%S");
-  if (text != NULL)
+  g_autofree char *text = command_inspect_time (first);
+  if (first > 0)
     g_print ("started   %s\n", text);
 }
 
@@ -102,66 +196,159 @@ print_largest (const GPtrArray *rows)
   for (guint i = 0; i < rows->len; i++)
     {
       const RestoreRow *row = rows->pdata[i];
-      g_autofree char *value
-          = g_utf8_substring (row->value, 0, MIN (g_utf8_strlen (row->value, -1), VALUE_SHOWN_MAX));
+      g_autofree char *value = command_inspect_short (row->value);
 
       if (i == 0)
         g_print ("\n%-24s %-12s %8s %12s  %s\n", "LARGEST", "JOB", "SHARE", "WORK", "VALUE");
-      g_print ("%-24s %-12s %6.2f %% %10.2f s  %s\n", row->path[0] == '\0' ? "/" : row->path,
-               row->job, row->weight * 100, row->work_s, value);
+      g_print ("%-24s %-12s %6.2f %% %10.2f s  %s\n", command_inspect_path (row->path), row->job,
+               row->weight * 100, row->work_s, value);
     }
 }
 
-static int
-fail (const GError *error)
-{
-  command_say ("%s", error->message);
-  return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_ERROR;
-}
-
-static int
-inspect (const char *target)
+int
+command_inspect_summary (Inspection *inspection)
 {
   const RestoreQuery query = { .largest = TRUE, .limit = ROWS_SHOWN_MAX };
   g_autoptr (GError) error = NULL;
-  g_auto (Restore) restore = { 0 };
-  g_autoptr (GPtrArray) nodes = NULL, rows = NULL;
+  g_autoptr (GPtrArray) nodes = restore_nodes (inspection->file, &error);
+  g_autoptr (GPtrArray) rows
+      = nodes == NULL ? NULL : restore_rows (inspection->file, &query, &error);
 
-  if (!restore_look (target, &restore, &error))
-    return fail (error);
-  if (!restore.exists)
-    {
-      command_say ("there is no checkpoint at '%s'", target);
-      return COMMAND_STORE;
-    }
-  nodes = restore_nodes (target, &error);
-  rows = nodes == NULL ? NULL : restore_rows (target, &query, &error);
   if (rows == NULL)
-    return fail (error);
+    return command_inspect_failed (inspection, error);
   g_ptr_array_sort (nodes, compare_work);
-  if (restore.damage != NULL)
-    command_say ("checkpoint '%s' is damaged: %s", target, restore.damage);
-  print_identity (&restore.identity);
+  if (inspection->restore.damage != NULL)
+    command_say ("checkpoint '%s' is damaged: %s", inspection->target, inspection->restore.damage);
+  print_identity (&inspection->restore.identity);
   print_started (nodes);
-  print_state (&restore);
+  print_state (&inspection->restore);
   print_who (nodes);
   print_largest (rows);
   return COMMAND_DONE;
 }
 
-int
-command_inspect (int argc, char **argv)
+typedef struct
 {
+  gboolean tree, json, verify;
+  char *why, *from, *depth;
+  int depth_value;
+  const char *word; /* URI as it was said */
+} Wish;
+
+static void
+wish_clear (Wish *wish)
+{
+  g_free (wish->why);
+  g_free (wish->from);
+  g_free (wish->depth);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Wish, wish_clear)
+
+/* `inspect URI --tree` has its options behind the word, where a strict parser has stopped. */
+static gboolean
+read_words (Wish *wish, int argc, char **argv)
+{
+  const GOptionEntry entries[] = {
+    { "tree", 0, 0, G_OPTION_ARG_NONE, &wish->tree, "Show the saved part of the job tree", NULL },
+    { "depth", 0, 0, G_OPTION_ARG_STRING, &wish->depth, "Levels that --tree shows (4)", "N" },
+    { "from", 0, 0, G_OPTION_ARG_STRING, &wish->from, "The job at which --tree begins (/)",
+      "PATH" },
+    { "why", 0, 0, G_OPTION_ARG_STRING, &wish->why,
+      "Tell of one job who computed it, when, at what cost, and what is missing below", "PATH" },
+    { "verify", 0, 0, G_OPTION_ARG_NONE, &wish->verify, "Check every row of every table", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &wish->json, "Print all of it as one JSON object", NULL },
+    { NULL, 0, 0, 0, NULL, NULL, NULL }
+  };
   g_autoptr (GOptionContext) context = g_option_context_new ("URI");
-  g_autofree char *target = NULL;
 
   g_option_context_set_summary (
       context, "Shows what the checkpoint at URI is of and how much it holds. It is an SQLite\n"
-               "file: `sqlite3 URI` shows everything else.");
-  if (!command_parse (context, "inspect", &argc, &argv))
+               "file: `sqlite3 URI` shows everything else (see satin-checkpoint(5)).");
+  g_option_context_add_main_entries (context, entries, NULL);
+  for (;; argc--, argv++)
+    {
+      if (!command_parse (context, "inspect", &argc, &argv))
+        return FALSE;
+      if (argc < 2)
+        return TRUE;
+      if (wish->word != NULL)
+        return command_usage ("inspect ", "say one checkpoint: `satin inspect URI`"), FALSE;
+      wish->word = argv[1];
+    }
+}
+
+static gboolean
+check_words (Wish *wish)
+{
+  gint64 depth = DEPTH_DEFAULT;
+
+  if (wish->word == NULL)
+    return command_usage ("inspect ", "say one checkpoint: `satin inspect URI`"), FALSE;
+  if (wish->tree + wish->json + wish->verify + (wish->why != NULL) > 1)
+    return command_usage ("inspect ",
+                          "--tree, --why, --verify and --json are different views: say one"),
+           FALSE;
+  if (!wish->tree && (wish->depth != NULL || wish->from != NULL))
+    return command_usage ("inspect ", "--depth and --from go with --tree"), FALSE;
+  if (wish->depth != NULL
+      && !g_ascii_string_to_signed (wish->depth, 10, 0, FOREST_DEPTH_MAX, &depth, NULL))
+    return command_usage ("inspect ", "--depth takes a number from 0 to %d, not '%s'",
+                          FOREST_DEPTH_MAX, wish->depth),
+           FALSE;
+  wish->depth_value = (int)depth;
+  return TRUE;
+}
+
+static gboolean
+add_stem (const char *id, const char *path, gpointer data, GError **error)
+{
+  Inspection *inspection = data;
+
+  (void)error;
+  if (!stems_add (inspection->stems, id, path))
+    inspection->stems_bad++;
+  return TRUE;
+}
+
+static int
+show (Inspection *inspection, const Wish *wish)
+{
+  g_autoptr (GError) error = NULL;
+
+  inspection->file = restore_open (inspection->target, &error);
+  if (inspection->file == NULL
+      || !restore_read (inspection->file, inspection->target, &inspection->restore, &error)
+      || !results_each_stem (inspection->file, add_stem, inspection, &inspection->stems_bad,
+                             &error))
+    return command_inspect_failed (inspection, error);
+  if (wish->tree)
+    return command_inspect_tree (inspection, wish->from != NULL ? wish->from : "/",
+                                 (guint)wish->depth_value);
+  if (wish->why != NULL)
+    return command_inspect_why (inspection, wish->why);
+  if (wish->json)
+    return command_inspect_json (inspection);
+  return wish->verify ? command_inspect_verify (inspection) : command_inspect_summary (inspection);
+}
+
+int
+command_inspect (int argc, char **argv)
+{
+  g_auto (Wish) wish = { 0 };
+  Inspection inspection = { 0 };
+  g_autofree char *target = NULL;
+  int code;
+
+  if (!read_words (&wish, argc, argv) || !check_words (&wish))
     return COMMAND_USAGE;
-  if (argc != 2)
-    return command_usage ("inspect ", "say one checkpoint: `satin inspect URI`");
-  target = arguments_target (argv[1]);
-  return target == NULL ? COMMAND_STORE : inspect (target);
+  target = arguments_target (wish.word);
+  if (target == NULL)
+    return COMMAND_STORE;
+  inspection.target = target;
+  inspection.stems = stems_new ();
+  code = show (&inspection, &wish);
+  restore_clear (&inspection.restore);
+  sql_free (inspection.file);
+  stems_free (inspection.stems);
+  return code;
 }

@@ -141,6 +141,8 @@ command_resume (int argc, char **argv)
   if (options.words[0] == NULL || options.words[1] != NULL)
     return command_usage ("resume ",
                           "say one checkpoint: `satin resume URI [OPTION…] [-- PROGRAM]`");
+  if (options.anew)
+    return command_usage ("resume ", "--new is not for resume: it begins anew");
   if (options.program != NULL && (options.program[0] == NULL || options.program[1] != NULL))
     return command_usage (
         "resume ", "after `--` stands the program alone; its arguments are the recorded ones");

@@ -5,6 +5,8 @@
 #include "command.h"
 #include "launch.h"
 
+#include "net/checkpoint.h"
+
 static const char *const about[]
     = { "run", "-- PROGRAM [ARG…]",
         "Starts PROGRAM on several nodes of this machine and shows its answer.\n\n"
@@ -12,12 +14,30 @@ static const char *const about[]
         "code 75);\n"
         "`satin resume URI`, or this same command, goes on. A second Ctrl-C quits at once." };
 
+/* Before there are nodes, so that it happens once. 0: done. */
+static int
+set_aside (const char *checkpoint)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *moved = NULL;
+
+  if (!checkpoint_set_aside (checkpoint, &moved, &error))
+    {
+      command_say ("%s", error->message);
+      return error->code;
+    }
+  if (moved != NULL)
+    command_say ("the old checkpoint is now '%s'", moved);
+  return COMMAND_DONE;
+}
+
 int
 command_run (int argc, char **argv)
 {
   g_auto (Arguments) options = { 0 };
   g_auto (FolderRun) run = { 0 };
   LaunchWish wish;
+  int code;
 
   if (!arguments_read (&options, about, argc, argv))
     return COMMAND_USAGE;
@@ -25,6 +45,8 @@ command_run (int argc, char **argv)
     return command_usage ("run ", "'%s' is neither an option nor behind `--`", options.words[0]);
   if (options.program == NULL || options.program[0] == NULL)
     return command_usage ("run ", "no program: say `satin run [OPTION…] -- PROGRAM [ARG…]`");
+  if (options.anew && options.checkpoint == NULL)
+    return command_usage ("run ", "--new needs --checkpoint");
   run.program = arguments_program (options.program[0]);
   if (run.program == NULL)
     return COMMAND_ERROR;
@@ -36,6 +58,9 @@ command_run (int argc, char **argv)
     }
   if (!arguments_files_are_writable (&options))
     return COMMAND_ERROR;
+  code = options.anew ? set_aside (run.checkpoint) : COMMAND_DONE;
+  if (code != COMMAND_DONE)
+    return code;
   run.argv = g_strdupv (options.program + 1);
   run.folder = g_get_current_dir ();
   run.name = g_strdup (options.name);

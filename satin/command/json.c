@@ -247,5 +247,10 @@ json_append_number (GString *to, double number)
   else if (number == floor (number) && fabs (number) < 1e15)
     g_string_append_printf (to, "%.0f", number);
   else
-    g_string_append (to, g_ascii_formatd (text, sizeof text, "%.9g", number));
+    {
+      g_ascii_formatd (text, sizeof text, "%.15g", number);
+      if (g_ascii_strtod (text, NULL) != number)
+        g_ascii_formatd (text, sizeof text, "%.17g", number);
+      g_string_append (to, text);
+    }
 }

@@ -10,5 +10,5 @@
 GVariant *json_read (const char *text);
 /* Appends `text` in quotes; what is not UTF-8 in it is replaced. NULL becomes null. */
 void json_append_string (GString *to, const char *text);
-/* Appends a number: whole ones exactly, others with nine digits; NaN and infinity become null. */
+/* Appends a number so that it reads back exactly; NaN and infinity become null. */
 void json_append_number (GString *to, double number);

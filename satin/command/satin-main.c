@@ -33,7 +33,8 @@ static const Verb verbs[] = {
   { "wait", "RUN                           wait for the end and the answer", command_wait },
   { "log", "RUN [NODE] [--follow]         show what nodes wrote to their logs", command_log },
   { "status", "[RUN] [--json]                show the runs that go on", command_status },
-  { "inspect", "URI                           show what a checkpoint holds", command_inspect },
+  { "inspect", "URI [OPTION…]                 show what a checkpoint holds", command_inspect },
+  { "merge", "OUT A B                       unite two checkpoints of one run", command_merge },
   { "version", "                              show the version", verb_version },
   { "help", "                              show this", verb_help },
 };

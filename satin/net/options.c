@@ -145,6 +145,8 @@ take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **
     }
   if (strcmp (argv[*i], "--help") == 0)
     options->help = TRUE;
+  else if (strcmp (argv[*i], "--new") == 0)
+    options->anew = TRUE;
   else
     *taken = FALSE;
   return TRUE;

@@ -14,6 +14,7 @@ typedef struct
   char *stats;       /* (nullable) */
   char *trace;       /* (nullable) absolute path */
   guint64 stack;     /* bytes of C stack of each thread that runs jobs; 0: not said */
+  gboolean anew;     /* what stands at `checkpoint` is set aside */
   gboolean help;
   int argc;
   char **argv; /* what is left, argv[0] first; owned */

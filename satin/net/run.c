@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "capture.h"
+#include "checkpoint.h"
 #include "claim.h"
 #include "driver.h"
 #include "folder.h"
@@ -120,6 +121,9 @@ show_help (SatinRun *run)
       "Satin's own options, anywhere before `--`:\n"
       "  --workers N         threads of this process (default: all cores)\n"
       "  --checkpoint FILE   save results in this SQLite file; go on from it when it is there\n"
+      "  --new               set the file that is there aside, under a name with the time, and "
+      "begin\n"
+      "                      anew\n"
       "  --interval SECONDS  time between two publications of it (default %g)\n"
       "  --spin MICROSECONDS how long an idle worker polls before it sleeps (default %d)\n"
       "  --stack SIZE        C stack of each worker, like 64M or 4G (default: 1G where address "
@@ -133,20 +137,30 @@ show_help (SatinRun *run)
       run->options.argv[0]);
 }
 
-/* Is a live run at work on the file? Its nodes are listed in it, and greet with its run's id. */
 static void
 refuse_if_in_use (SatinRun *run)
 {
-  for (char **address = run->restore.addresses; address != NULL && *address != NULL; address++)
-    {
-      g_autofree char *name = NULL, *host = NULL;
-      g_autofree char *id = wire_ask_run (*address, &name, &host);
-      if (id == NULL || g_strcmp0 (id, run->restore.identity.run) != 0)
-        continue;
-      g_autofree char *sentence = g_strdup_printf ("checkpoint '%s' is in use by run '%s' on %s",
-                                                   run->config.checkpoint, name, host);
-      leave (run, 5, sentence);
-    }
+  g_autofree char *sentence = checkpoint_in_use (&run->restore, run->config.checkpoint);
+  if (sentence != NULL)
+    leave (run, 5, sentence);
+}
+
+/* Of node processes the launcher has done it, once for all of them. */
+static void
+begin_anew (SatinRun *run)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *moved = NULL;
+  if (!run->options.anew)
+    return;
+  if (run->node_process)
+    leave (run, 2, "--new is an option of `satin run` here: say it before `--`");
+  if (run->config.checkpoint == NULL)
+    leave (run, 2, "--new needs --checkpoint");
+  if (!checkpoint_set_aside (run->config.checkpoint, &moved, &error))
+    leave (run, error->code, error->message);
+  if (moved != NULL)
+    fprintf (stderr, "satin: the old checkpoint is now '%s'\n", moved);
 }
 
 static void
@@ -458,6 +472,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
     prepare_solo (run);
   run->config.spin_us = run->options.spin_us;
   run->config.checkpoint = run->options.checkpoint;
+  begin_anew (run);
   if (run->config.founder)
     look_at_checkpoint (run);
   start_driver (run);

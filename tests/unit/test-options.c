@@ -23,10 +23,9 @@ parse (const char *const *argv, const char *expected_error)
 static void
 own_options_are_taken_out (void)
 {
-  const char *argv[] = {
-    "p",       "a",       "--workers", "3",  "--interval=0.5", "-x", "--spin", "7", "--checkpoint",
-    "/t/c.db", "--upper", "7",         "--", "--workers",      NULL
-  };
+  const char *argv[] = { "p",      "a",  "--workers",    "3",       "--interval=0.5", "-x",
+                         "--spin", "7",  "--checkpoint", "/t/c.db", "--upper",        "7",
+                         "--new",  "--", "--workers",    NULL };
 
   Options options = parse (argv, NULL);
 
@@ -34,6 +33,7 @@ own_options_are_taken_out (void)
   g_assert_cmpfloat (options.interval_s, ==, 0.5);
   g_assert_cmpint (options.spin_us, ==, 7);
   g_assert_cmpstr (options.checkpoint, ==, "/t/c.db");
+  g_assert_true (options.anew);
   g_assert_cmpint (options.argc, ==, 6);
   g_assert_cmpstr (options.argv[1], ==, "a");
   g_assert_cmpstr (options.argv[2], ==, "-x");

@@ -2,7 +2,7 @@
 /* Tests of coordinator/restore.c and identity.c; links coordinator, storage and value. */
 #include "checkpoint.h"
 
-#include <sqlite3.h>
+#include "storage/sql.h"
 
 static void
 write_checkpoint (Place *place, gboolean finished)
@@ -192,14 +192,16 @@ test_people_see_rows_and_nodes (void)
   g_autoptr (GError) error = NULL;
   RestoreQuery by_path = { 0 }, largest = { .largest = TRUE, .limit = 1 };
   RestoreQuery nobody = { .node = "7.7.00000007" };
-  g_assert_null (restore_rows (place->target, &by_path, &error));
+  g_assert_null (restore_open (place->target, &error));
   g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
   write_checkpoint (place, FALSE);
 
-  g_autoptr (GPtrArray) rows = restore_rows (place->target, &by_path, NULL);
-  g_autoptr (GPtrArray) first = restore_rows (place->target, &largest, NULL);
-  g_autoptr (GPtrArray) none = restore_rows (place->target, &nobody, NULL);
-  g_autoptr (GPtrArray) nodes = restore_nodes (place->target, NULL);
+  g_autoptr (Sql) file = restore_open (place->target, NULL);
+  g_assert_nonnull (file);
+  g_autoptr (GPtrArray) rows = restore_rows (file, &by_path, NULL);
+  g_autoptr (GPtrArray) first = restore_rows (file, &largest, NULL);
+  g_autoptr (GPtrArray) none = restore_rows (file, &nobody, NULL);
+  g_autoptr (GPtrArray) nodes = restore_nodes (file, NULL);
 
   g_assert_cmpuint (rows->len, ==, 2);
   RestoreRow *row = g_ptr_array_index (rows, 0);
@@ -220,36 +222,6 @@ test_people_see_rows_and_nodes (void)
   node = g_ptr_array_index (nodes, 1);
   g_assert_cmpstr (node->cause, ==, "crashed");
   g_assert_cmpuint (node->rows, ==, 0);
-}
-
-static void
-test_values_print_without_the_program (void)
-{
-  static const struct
-  {
-    const char *type, *data;
-    gsize size;
-    const char *text;
-  } values[] = { { "x", "\x05\0\0\0\0\0\0\0", 8, "5" },
-                 { "i", "\xff\xff\xff\xff", 4, "-1" },
-                 { "ay", "tour", 4, "[0x74, 0x6f, 0x75, 0x72]" },
-                 { "(iay)", "\x01\0\0\0\x02\x03", 6, "(1, [0x02, 0x03])" },
-                 { "x", "torn", 4, "0" },
-                 { "not a type", "abc", 3, "3 bytes" },
-                 { "a*", "abc", 3, "3 bytes" } };
-  for (gsize i = 0; i < G_N_ELEMENTS (values); i++)
-    {
-      g_autoptr (GBytes) bytes = g_bytes_new_static (values[i].data, values[i].size);
-      g_autofree char *text = restore_value_text (values[i].type, bytes);
-      g_assert_cmpstr (text, ==, values[i].text);
-    }
-  g_autoptr (GBytes) large = g_bytes_new_take (g_malloc0 (100000), 100000);
-  g_autoptr (GBytes) middle = g_bytes_new_take (g_malloc0 (1000), 1000);
-  g_autofree char *size = restore_value_text ("ay", large);
-  g_autofree char *cut = restore_value_text ("ay", middle);
-  g_assert_cmpstr (size, ==, "100000 bytes");
-  g_assert_cmpuint (strlen (cut), ==, 120);
-  g_assert_true (g_str_has_suffix (cut, "..."));
 }
 
 /* A wrong answer would be worse than none: an input that a damaged file lost is read again only
@@ -302,8 +274,6 @@ main (int argc, char **argv)
                    test_a_checkpoint_of_something_else_is_named);
   g_test_add_func ("/restore/errors-name-the-exit-code", test_errors_name_the_exit_code);
   g_test_add_func ("/restore/people-see-rows-and-nodes", test_people_see_rows_and_nodes);
-  g_test_add_func ("/restore/values-print-without-the-program",
-                   test_values_print_without_the_program);
   g_test_add_func ("/restore/a-lost-input-is-not-replaced-by-another",
                    test_a_lost_input_is_not_replaced_by_another);
   return g_test_run ();

@@ -6,6 +6,7 @@
  * deleted the file (S1). Without SATIN_TEST_ALL=1 only a part of the steps is tried, another one
  * each time. */
 #include "checkpoint.h"
+#include "storage/sql.h"
 #include "disk.h"
 
 #include "coordinator/ledger.h"
@@ -152,7 +153,9 @@ assert_target (Place *place, int round)
     return;
   g_assert_null (restore.damage);
   g_assert_cmpuint (restore.rows_bad, ==, 0);
-  g_autoptr (GPtrArray) rows = restore_rows (place->target, &all, &error);
+  g_autoptr (Sql) file = restore_open (place->target, &error);
+  g_assert_no_error (error);
+  g_autoptr (GPtrArray) rows = restore_rows (file, &all, &error);
   g_assert_no_error (error);
   gboolean has_last = rows->len > 0 && strcmp (((RestoreRow *)rows->pdata[0])->path, "/0") == 0;
   guint n = has_last ? (ROUNDS - 1) * ROWS + 1 : rows->len;

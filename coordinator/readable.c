@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A walk over a GVariant with an eye on the length: what would be cut is not even looked at, so a
+ * value of a gigabyte costs no more than a small one. Must not know files or jobs. */
+#include "coordinator/readable.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MORE "…"
+/* So much of one text or byte string is shown, and so many elements of an array. */
+#define TEXT_SHOWN_MAX 60
+#define BYTES_SHOWN_MAX 16
+#define ELEMENTS_SHOWN_MAX 16
+/* Checking a larger value's form takes longer than a person wants to wait; the walk is safe without
+ * it. */
+#define CHECKED_BYTES_MAX (1024 * 1024)
+
+/* (transfer full) (nullable): NULL: no value of this type. */
+static GVariant *
+load (const char *type, GBytes *value, gsize checked_max)
+{
+  if (!g_variant_type_string_is_valid (type) || !g_variant_type_is_definite (G_VARIANT_TYPE (type)))
+    return NULL;
+  g_autoptr (GVariant) raw
+      = g_variant_ref_sink (g_variant_new_from_bytes (G_VARIANT_TYPE (type), value, FALSE));
+  if (g_bytes_get_size (value) <= checked_max && !g_variant_is_normal_form (raw))
+    return NULL;
+  return G_BYTE_ORDER == G_LITTLE_ENDIAN ? g_steal_pointer (&raw) : g_variant_byteswap (raw);
+}
+
+/* Cuts at `bytes_max`, not inside a letter. */
+static void
+cut (GString *text, gsize bytes_max)
+{
+  if (text->len <= bytes_max)
+    return;
+  const char *end = text->str + bytes_max - strlen (MORE);
+  while ((*end & 0xc0) == 0x80)
+    end--;
+  g_string_truncate (text, (gsize)(end - text->str));
+  g_string_append (text, MORE);
+}
+
+/* The fewest digits that give the number back. */
+static void
+append_double (GString *to, double number)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  static const char *const formats[] = { "%.15g", "%.16g", "%.17g" };
+  gsize i = 0;
+  if (!isfinite (number))
+    {
+      g_string_append (to, isnan (number) ? "nan" : number > 0 ? "inf" : "-inf");
+      return;
+    }
+  do
+    g_ascii_formatd (text, sizeof text, formats[i], number);
+  while (++i < G_N_ELEMENTS (formats) && g_ascii_strtod (text, NULL) != number);
+  g_string_append (to, text);
+  if (strpbrk (text, ".e") == NULL)
+    g_string_append (to, ".0");
+}
+
+static void
+append_quoted (GString *to, const char *text, gsize length)
+{
+  const char *end = text + MIN (length, TEXT_SHOWN_MAX);
+  while (end < text + length && (*end & 0xc0) == 0x80)
+    end--;
+  g_string_append_c (to, '\'');
+  for (const char *p = text; p < end; p = g_utf8_next_char (p))
+    {
+      gunichar letter = g_utf8_get_char (p);
+      if (letter == '\n')
+        g_string_append (to, "\\n");
+      else if (letter == '\'' || letter == '\\')
+        g_string_append_printf (to, "\\%c", (char)letter);
+      else if (g_unichar_isprint (letter))
+        g_string_append_unichar (to, letter);
+      else
+        g_string_append_printf (to, "\\u%04x", letter);
+    }
+  g_string_append_c (to, '\'');
+  if (end < text + length)
+    g_string_append_printf (to, MORE " (%" G_GSIZE_FORMAT " bytes)", length);
+}
+
+/* TRUE: all of it, as far as anybody would see it, reads as text. */
+static gboolean
+is_text (const char *data, gsize size)
+{
+  const char *end;
+  gsize seen = MIN (size, TEXT_SHOWN_MAX);
+  /* The last letter may go on beyond what is looked at. */
+  if (!g_utf8_validate_len (data, seen, &end) && (seen == size || data + seen - end > 3))
+    return FALSE;
+  for (const char *p = data; p < end; p = g_utf8_next_char (p))
+    if (!g_unichar_isprint (g_utf8_get_char (p)) && *p != '\n' && *p != '\t' && *p != '\r')
+      return FALSE;
+  return size > 0;
+}
+
+static void
+append_bytes (GString *to, GVariant *value)
+{
+  gsize size;
+  const guint8 *data = g_variant_get_fixed_array (value, &size, 1);
+  if (size > 0 && is_text ((const char *)data, size))
+    {
+      g_string_append_c (to, 'b');
+      append_quoted (to, (const char *)data, size);
+      return;
+    }
+  g_string_append (to, size > 0 ? "0x" : "b''");
+  for (gsize i = 0; i < MIN (size, BYTES_SHOWN_MAX); i++)
+    g_string_append_printf (to, "%02x", data[i]);
+  if (size > BYTES_SHOWN_MAX)
+    g_string_append_printf (to, MORE " (%" G_GSIZE_FORMAT " bytes)", size);
+}
+
+static void append (GString *to, GVariant *value);
+
+static void
+append_children (GString *to, GVariant *value, const char *brackets)
+{
+  gsize n = g_variant_n_children (value);
+  gsize shown = brackets[0] == '[' ? MIN (n, ELEMENTS_SHOWN_MAX) : n;
+  g_string_append_c (to, brackets[0]);
+  for (gsize i = 0; i < shown && to->len <= READABLE_BYTES_MAX; i++)
+    {
+      g_autoptr (GVariant) child = g_variant_get_child_value (value, i);
+      g_string_append (to, i > 0 ? ", " : "");
+      append (to, child);
+    }
+  if (shown < n)
+    g_string_append_printf (to, ", " MORE " (%" G_GSIZE_FORMAT " in all)", n);
+  g_string_append_c (to, brackets[1]);
+}
+
+static void
+append (GString *to, GVariant *value)
+{
+  gsize length;
+  const char *text;
+  g_autofree char *printed = NULL;
+  switch (g_variant_classify (value))
+    {
+    case G_VARIANT_CLASS_DOUBLE:
+      append_double (to, g_variant_get_double (value));
+      return;
+    case G_VARIANT_CLASS_BYTE:
+      g_string_append_printf (to, "%u", g_variant_get_byte (value));
+      return;
+    case G_VARIANT_CLASS_STRING:
+      text = g_variant_get_string (value, &length);
+      append_quoted (to, text, length);
+      return;
+    case G_VARIANT_CLASS_TUPLE:
+      append_children (to, value, "()");
+      return;
+    case G_VARIANT_CLASS_ARRAY:
+      if (g_variant_is_of_type (value, G_VARIANT_TYPE_BYTESTRING))
+        append_bytes (to, value);
+      else
+        append_children (to, value, "[]");
+      return;
+    default:
+      printed = g_variant_print (value, FALSE);
+      g_string_append (to, printed);
+    }
+}
+
+char *
+readable_short (const char *type, GBytes *value)
+{
+  g_autoptr (GVariant) variant = load (type, value, CHECKED_BYTES_MAX);
+  GString *text = g_string_new (NULL);
+  if (variant != NULL)
+    append (text, variant);
+  else
+    g_string_append_printf (text, "%" G_GSIZE_FORMAT " bytes that are not of type '%s'",
+                            g_bytes_get_size (value), type);
+  cut (text, READABLE_BYTES_MAX);
+  return g_string_free (text, FALSE);
+}
+
+char *
+readable_whole (const char *type, GBytes *value)
+{
+  g_autoptr (GVariant) variant = load (type, value, G_MAXSIZE);
+  return variant != NULL ? g_variant_print (variant, FALSE) : NULL;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values as text for people who do not have the program: the GVariant type string that stands
+ * beside each value is all that is needed. Pure; trusts no byte. */
+#pragma once
+
+#include <glib.h>
+
+#define READABLE_BYTES_MAX 120 /* of a short text, its final NUL not counted */
+
+/* (transfer full): one short line. Numbers are exact (a double has the fewest digits that give it
+ * back), texts stand in quotes, bytes that are a text stand in quotes after a b, other bytes in
+ * hexadecimal; what is long is cut and says its size. */
+char *readable_short (const char *type, GBytes *value);
+/* (transfer full): GVariant's own text form of the whole value, which g_variant_parse takes back.
+ * NULL: the bytes are no value of this type. */
+char *readable_whole (const char *type, GBytes *value);

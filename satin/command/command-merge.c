@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `satin merge`: two checkpoints of one run become one. One thread. */
+#include "arguments.h"
+#include "command.h"
+
+#include "coordinator/identity.h"
+#include "coordinator/merge.h"
+
+static void
+say_bad (const char *file, guint64 bad)
+{
+  if (bad > 0)
+    command_say ("'%s' had %" G_GUINT64_FORMAT " damaged rows, which were left out", file, bad);
+}
+
+int
+command_merge (int argc, char **argv)
+{
+  g_autoptr (GOptionContext) context = g_option_context_new ("OUT A B");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *out = NULL, *a = NULL, *b = NULL;
+  MergeTotals totals;
+
+  g_option_context_set_summary (
+      context, "Writes to OUT, a new file, all that the checkpoints A and B hold. They must be of\n"
+               "one run; that happens when a run fell into two parts that both went on.");
+  if (!command_parse (context, "merge", &argc, &argv))
+    return COMMAND_USAGE;
+  if (argc != 4)
+    return command_usage ("merge ", "say three files: `satin merge OUT A B`");
+  out = arguments_target (argv[1]);
+  a = out == NULL ? NULL : arguments_target (argv[2]);
+  b = a == NULL ? NULL : arguments_target (argv[3]);
+  if (b == NULL)
+    return COMMAND_STORE;
+  const char *const files[] = { a, b };
+  if (!merge_files (out, files, &totals, &error))
+    {
+      command_say ("%s", error->message);
+      return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_ERROR;
+    }
+  say_bad (a, totals.bad[0]);
+  say_bad (b, totals.bad[1]);
+  g_print ("%" G_GUINT64_FORMAT " results of %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
+           ", %.2f %% done\n",
+           totals.united, totals.rows[0], totals.rows[1], totals.done * 100);
+  return COMMAND_DONE;
+}

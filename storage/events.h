@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Uniting the ledgers of two files of one run. */
+#pragma once
+
+#include "storage/sql.h"
+
+/* So many events a file holds; the oldest go first. */
+#define EVENTS_KEEP 10000
+
+/* Enters into `to` the verified events of `from` that it lacks, in the order of time, inside the
+ * caller's transaction. */
+gboolean events_unite (Sql *to, Sql *from, GError **error);

@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# --new: what stands at the checkpoint's place is set aside, whole, under a name with the time; never removed.
+. "$(dirname "$0")/lib.sh"
+file=$work/c.satin
+aside () { find "$work" -name "${1:-c.satin}.old-2*" | sort; } # FILE: the names under which it was set aside
+said () { sed -n "s/^satin: the old checkpoint is now '\(.*\)'\$/\1/p" <<<"$words"; }
+
+try "$SATIN_BIN/nqueens" 8 --checkpoint "$file" --new
+is "with nothing there --new just begins" "$answer" 92
+is "and says nothing" "$words" ""
+cp "$file" "$work/first"
+try "$SATIN_BIN/nqueens" 9 --checkpoint "$file"
+is "without --new another program's checkpoint is refused" "$code" 3
+try "$SATIN_BIN/nqueens" 9 --checkpoint "$file" --new
+is "with --new the run begins" "$answer" 352
+is "it says where the old checkpoint is" "$(wc -l <<<"$words") $(said)" "1 $(aside)"
+ok "which is as it was" cmp -s "$(said)" "$work/first"
+try "$satin" resume "$work/first"
+is "and may be gone on from" "$answer" 92
+try "$SATIN_BIN/nqueens" 9 --checkpoint "$file"
+is "without --new the same program's checkpoint is taken over" "$answer" 352
+
+for i in 1 2 3; do
+  try "$satin" run -n 2 --new --checkpoint "$file" -- "$SATIN_BIN/nqueens" $((9 + i))
+  is "satin run --new begins as well" "$answer" "${queens[$((9 + i))]}"
+  ok "and says where the old one is" [ -f "$(said)" ]
+done
+is "nothing was removed" "$(aside | wc -l)" 4
+
+echo "Dear diary" >"$work/text"
+sqlite3 "$work/foreign" 'CREATE TABLE a (b)'
+for other in text foreign; do
+  cp "$work/$other" "$work/before"
+  try "$satin" run --new --checkpoint "$work/$other" -- "$SATIN_BIN/nqueens" 8
+  is "what is no checkpoint is refused: $other" "$code" 3
+  ok "untouched" cmp -s "$work/$other" "$work/before"
+  is "and stays where it is" "$(aside "$other")" ""
+done
+head -c 5000 "$work/first" >"$work/cut"
+cp "$work/cut" "$work/before"
+try "$satin" run --new --checkpoint "$work/cut" -- "$SATIN_BIN/nqueens" 8
+is "a damaged checkpoint is set aside" "$answer" 92
+ok "as it was" cmp -s "$(aside cut)" "$work/before"
+
+choose_heavy
+begin "$satin" run -n 2 --checkpoint "$work/busy" --interval 0.2 -- "${heavy[@]}"
+ok "a run is at work" wait_for $((20 * slow)) has_rows "$work/busy"
+try "$satin" run --new --checkpoint "$work/busy" -- "$SATIN_BIN/nqueens" 8
+is "a checkpoint in use is not set aside" "$code" 5
+try "$SATIN_BIN/nqueens" 8 --new --checkpoint "$work/busy"
+is "nor by a program alone" "$code" 5
+is "it stays where it is" "$(aside busy)" ""
+ended
+is "and its run goes on" "$answer" "$heavy_answer"
+
+try "$satin" run --new -- "$SATIN_BIN/nqueens" 8
+is "--new without a checkpoint" "$code" 2
+try "$SATIN_BIN/nqueens" 8 --new
+is "of a program alone as well" "$code" 2
+try "$satin" run -n 2 --checkpoint "$file" -- "$SATIN_BIN/nqueens" 8 --new
+is "behind the program it comes too late" "$code" 2
+try "$satin" resume "$file" --new
+is "resume does not begin anew" "$code" 2
+finish

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of coordinator/merge.c and storage/events.c; links coordinator, storage and value. */
+#include "checkpoint.h"
+
+#include "coordinator/merge.h"
+
+/* Three places: two files, and where they are merged. */
+typedef struct
+{
+  Place *a, *b;
+  char *out;
+} Pair;
+
+static Pair
+pair_new (void)
+{
+  Pair pair = { .a = place_new (), .b = place_new () };
+  pair.out = g_build_filename (pair.a->folder, "out.ckpt", NULL);
+  return pair;
+}
+
+static void
+pair_clear (Pair *pair)
+{
+  place_free (pair->a);
+  place_free (pair->b);
+  g_free (pair->out);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pair, pair_clear)
+
+static gboolean
+merge (const Pair *pair, MergeTotals *totals, GError **error)
+{
+  const char *const files[] = { pair->a->target, pair->b->target };
+  return merge_files (pair->out, files, totals, error);
+}
+
+/* A run that fell apart: B begins with a copy of A's file, so both have its id. */
+static void
+fall_apart (const Pair *pair, Scribe **a, Scribe **b)
+{
+  g_autoptr (GBytes) bytes = NULL;
+  *a = start (pair->a, HOUR_US, "run-1");
+  save_one (*a, row_make ("/0", 1, 1000000, 0.1));
+  scribe_event (*a, "common", NULL, NULL, 0, NULL);
+  finish (pair->a, *a);
+  bytes = contents (pair->a->target);
+  g_assert_true (g_file_set_contents (pair->b->target, g_bytes_get_data (bytes, NULL),
+                                      (gssize)g_bytes_get_size (bytes), NULL));
+  *b = start (pair->b, HOUR_US, "another");
+}
+
+static void
+end (const Pair *pair, Scribe *a, Scribe *b)
+{
+  finish (pair->a, a);
+  finish (pair->b, b);
+  scribe_free (a);
+  scribe_free (b);
+}
+
+static void
+test_both_sides_come_together (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (GError) error = NULL;
+  Scribe *a, *b;
+  MergeTotals totals;
+  fall_apart (&pair, &a, &b);
+  save_one (a, row_make ("/1/0", 10, 1000000, 0.1));
+  save_one (a, row_make ("/2/0", 20, 4000000, 0.1));
+  scribe_event (a, "only a", NULL, "/1", 0, NULL);
+  scribe_set (a, "color", "red");
+  save_one (b, row_make ("/1/1", 11, 2000000, 0.1));
+  save_one (b, row_make ("/2", 2, 3000000, 0.2));
+  scribe_event (b, "only b", NULL, NULL, 0, NULL);
+  end (&pair, a, b);
+
+  g_assert_true (merge (&pair, &totals, &error));
+
+  g_assert_no_error (error);
+  assert_answer (pair.out, "PRAGMA integrity_check", "ok");
+  assert_answer (pair.out,
+                 "SELECT group_concat (path || '=' || value, ' ') FROM"
+                 " (SELECT * FROM result ORDER BY path)",
+                 "/0=1 /1/0=10 /1/1=11 /2=2");
+  assert_answer (pair.out,
+                 "SELECT group_concat (kind, ', ') FROM (SELECT kind FROM event"
+                 " WHERE kind IN ('common', 'only a', 'only b', 'merged') ORDER BY kind)",
+                 "common, merged, only a, only b");
+  assert_answer (pair.out, "SELECT count (*) FROM run WHERE key = 'id' AND value = 'run-1'", "1");
+  assert_answer (pair.out, "SELECT value FROM run WHERE key = 'color'", "red");
+  assert_answer (pair.out, "SELECT value FROM run WHERE key = 'done'", "0.500000");
+  g_assert_cmpuint (totals.rows[0], ==, 3);
+  g_assert_cmpuint (totals.rows[1], ==, 3);
+  g_assert_cmpuint (totals.bad[0] + totals.bad[1], ==, 0);
+  g_assert_cmpuint (totals.united, ==, 4);
+  Restore restore;
+  g_assert_true (restore_look (pair.out, &restore, &error));
+  g_assert_cmpuint (restore.rows, ==, 4);
+  g_assert_cmpuint (restore.rows_bad, ==, 0);
+  restore_clear (&restore);
+  g_assert_cmpuint (place_strangers (pair.a), ==, 1); /* out.ckpt and nothing else */
+}
+
+/* Whichever is named first: the answer of one, the results of the other. */
+static void
+test_the_order_of_the_files_is_no_matter (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  Scribe *a, *b;
+  MergeTotals totals, again;
+  g_autofree char *other = g_build_filename (pair.a->folder, "work-other.ckpt", NULL);
+  const char *const swapped[] = { pair.b->target, pair.a->target };
+  static const char rows[] = "SELECT group_concat (path || value || weight) FROM"
+                             " (SELECT * FROM result ORDER BY path)";
+  static const char events[] = "SELECT group_concat (at || kind) FROM (SELECT * FROM event"
+                               " WHERE kind <> 'merged' ORDER BY at, kind)";
+  fall_apart (&pair, &a, &b);
+  save_one (a, row_make ("/1", 10, 1000000, 0.1));
+  finish (pair.a, a);
+  save_one (a, row_make ("/3/3", 10, 1000000, 0.1));
+  save_one (b, row_make ("/1/4", 10, 3000000, 0.1));
+  save_one (b, row_make ("/3", 10, 3000000, 0.1));
+  end (&pair, a, b);
+
+  g_assert_true (merge (&pair, &totals, NULL));
+  g_assert_true (merge_files (other, swapped, &again, NULL));
+
+  g_assert_cmpuint (totals.united, ==, 3);
+  g_assert_cmpuint (again.united, ==, 3);
+  g_autofree char *wanted_rows = ask (pair.out, rows);
+  g_autofree char *wanted_events = ask (pair.out, events);
+  assert_answer (other, rows, wanted_rows);
+  assert_answer (other, events, wanted_events);
+}
+
+/* Clocks tell: the row saved later, whichever file it is in. */
+static void
+test_of_two_digests_the_newer_row_stays (void)
+{
+  for (guint newer = 0; newer < 2; newer++)
+    {
+      g_auto (Pair) pair = pair_new ();
+      Scribe *a, *b;
+      MergeTotals totals;
+      fall_apart (&pair, &a, &b);
+      Row *rows[] = { row_make ("/5", 100, 1, 0.1), row_make ("/5", 200, 1, 0.1) };
+      rows[1]->digest = digest_of_string ("something else");
+      save_one (newer == 0 ? b : a, rows[0]);
+      finish (newer == 0 ? pair.b : pair.a, newer == 0 ? b : a);
+      gint64 begin = g_get_real_time () / G_USEC_PER_SEC;
+      while (g_get_real_time () / G_USEC_PER_SEC == begin)
+        g_usleep (10000); /* the file's clock counts seconds */
+      save_one (newer == 0 ? a : b, rows[1]);
+      end (&pair, a, b);
+
+      g_assert_true (merge (&pair, &totals, NULL));
+
+      assert_answer (pair.out, "SELECT value FROM result WHERE path = '/5'", "200");
+    }
+}
+
+static void
+assert_refused (const Pair *pair, int code, const char *word)
+{
+  g_autoptr (GError) error = NULL;
+  MergeTotals totals;
+  g_assert_false (merge (pair, &totals, &error));
+  g_assert_cmpint (error->domain, ==, COORDINATOR_ERROR);
+  g_assert_cmpint (error->code, ==, code);
+  if (strstr (error->message, word) == NULL)
+    g_error ("'%s' is not in: %s", word, error->message);
+}
+
+static void
+test_what_cannot_be_merged_is_refused (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  Scribe *a = start (pair.a, HOUR_US, "run-1");
+  finish (pair.a, a);
+  scribe_free (a);
+
+  assert_refused (&pair, 4, "there is no checkpoint");
+  Scribe *b = start (pair.b, HOUR_US, "run-2");
+  finish (pair.b, b);
+  scribe_free (b);
+  assert_refused (&pair, 3, "only files of one run");
+  g_unlink (pair.b->target);
+  Identity identity = identity_make ("run-1", "app", "9");
+  b = place_scribe (pair.b, HOUR_US, &identity, NULL);
+  identity_clear (&identity);
+  finish (pair.b, b);
+  scribe_free (b);
+  assert_refused (&pair, 3, "arguments");
+  g_assert_true (g_file_set_contents (pair.b->target, "text", 4, NULL));
+  assert_refused (&pair, 3, "not a Satin checkpoint");
+  g_assert_false (g_file_test (pair.out, G_FILE_TEST_EXISTS));
+
+  g_autoptr (GBytes) bytes = contents (pair.a->target);
+  g_assert_true (g_file_set_contents (pair.b->target, g_bytes_get_data (bytes, NULL),
+                                      (gssize)g_bytes_get_size (bytes), NULL));
+  g_assert_true (g_file_set_contents (pair.out, "mine", 4, NULL));
+  assert_refused (&pair, 4, "it exists");
+  g_autoptr (GBytes) mine = contents (pair.out);
+  g_assert_cmpuint (g_bytes_get_size (mine), ==, 4);
+  g_unlink (pair.out);
+  g_assert_cmpint (symlink ("nowhere", pair.out), ==, 0);
+  assert_refused (&pair, 4, "it exists");
+}
+
+/* Uniting the same file again and again makes no event twice, and the newest stay. */
+static void
+test_events_unite_once (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  Scribe *a, *b;
+  MergeTotals totals;
+  fall_apart (&pair, &a, &b);
+  for (guint i = 0; i < 3; i++)
+    scribe_event (a, "twin", NULL, NULL, 0, NULL); /* the same words three times are three events */
+  finish (pair.a, a);
+  scribe_event (b, "twin", NULL, NULL, 0, NULL);
+  end (&pair, a, b);
+  g_assert_true (merge (&pair, &totals, NULL));
+  g_autofree char *count = ask (pair.out, "SELECT count (*) FROM event WHERE kind <> 'merged'");
+  g_autofree char *out = g_steal_pointer (&pair.out);
+  g_free (pair.a->target);
+  pair.a->target = g_strdup (out);
+  pair.out = g_build_filename (pair.a->folder, "work-again.ckpt", NULL);
+
+  g_assert_true (merge (&pair, &totals, NULL));
+
+  assert_answer (pair.out, "SELECT count (*) FROM event WHERE kind <> 'merged'", count);
+  assert_answer (pair.out, "SELECT count (*) FROM event WHERE kind = 'common'", "1");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/merge/both-sides-come-together", test_both_sides_come_together);
+  g_test_add_func ("/merge/the-order-of-the-files-is-no-matter",
+                   test_the_order_of_the_files_is_no_matter);
+  g_test_add_func ("/merge/of-two-digests-the-newer-row-stays",
+                   test_of_two_digests_the_newer_row_stays);
+  g_test_add_func ("/merge/what-cannot-be-merged-is-refused",
+                   test_what_cannot_be_merged_is_refused);
+  g_test_add_func ("/merge/events-unite-once", test_events_unite_once);
+  return g_test_run ();
+}
