@@ -70,21 +70,6 @@ count_row (const Result *row, gpointer data, GError **error)
   return TRUE;
 }
 
-static gboolean
-count_keep (const Keep *keep, gpointer data, GError **error)
-{
-  Restore *restore = data;
-  (void)error;
-  if (takeover_keep_is_sound (keep))
-    {
-      restore->states++;
-      restore->states_children += keep->children;
-    }
-  else
-    restore->rows_bad++;
-  return TRUE;
-}
-
 static void
 read_answer (Sql *file, Restore *restore)
 {
@@ -115,8 +100,7 @@ static gboolean
 count_rows (Sql *file, Restore *restore, GError **error)
 {
   ResultsQuery all = { 0 };
-  if (!results_each (file, &all, count_row, restore, &restore->rows_bad, error)
-      || !keeps_each (file, count_keep, restore, &restore->rows_bad, error))
+  if (!results_each (file, &all, count_row, restore, &restore->rows_bad, error))
     return FALSE;
   restore->done = CLAMP (restore->done, 0.0, 1.0);
   return TRUE;

@@ -20,8 +20,6 @@ typedef struct
   guint64 rows,
       rows_bad; /* bad: results that do not prove themselves; they are left out at a take-over */
   guint64 generation;
-  guint64 states;          /* kept by unfinished jobs with phases */
-  guint64 states_children; /* all the children that they stand for */
   double done;
   char *inputs; /* (nullable): a line for each input: digest, blank, path */
   char *damage; /* (nullable) the file is damaged, and this much of it proves itself: a sentence */

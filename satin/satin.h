@@ -4,8 +4,8 @@
  * A job is a function of its arguments that may spawn other jobs and wait for them. Whatever is
  * spawned may run on another thread or another machine, and may run twice when a machine is lost;
  * hence the five laws: a job is pure, steady (child k of the same job is always the same job), a
- * pruned job returns the whole best value, main may run again elsewhere, and across a spawn or a
- * sync a job owns nothing but plain locals.
+ * pruned job returns the whole best value, main may run again elsewhere, and across a spawn, sync
+ * or poll a job owns nothing but plain locals, since an abort may end it there.
  *
  * Members, arguments and results: int8_t … uint64_t, double, SatinBytes, any SATIN_RECORD, and (as
  * members and arguments) fixed arrays of them, written (type, name, COUNT). int, long and the like
@@ -54,6 +54,26 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
  * come with the results are borrowed until the job returns. */
 #define satin_sync() satin_sync_ (satin_frame_)
 
+/* Inside a job: waits until one more of the spawned jobs has finished, fills its dest and returns
+ * its number (int32_t): 0 for the first that was spawned since the last satin_sync, 1 for the next
+ * …; a satin_call is not counted. -1: none is left, as after a satin_sync. The order may differ
+ * between two runs, so spawn nothing whose number or arguments depend on it, and let the result not
+ * depend on it either. satin_sync fills what has not been handed out.
+ * Nothing interrupts a child that this thread runs itself (the last spawned first): others that
+ * finish meanwhile are handed out after it. */
+#define satin_sync_next() satin_sync_next_ (satin_frame_)
+
+/* Inside a job: forgets all spawned jobs whose dest is not filled; none will be. What of them runs,
+ * here or elsewhere, ends at its next sync or poll, and nothing that it finds from then on counts.
+ * Those that had finished keep their results, as facts. The job goes on, may spawn again, and the
+ * next satin_sync_next numbers from 0 again. */
+#define satin_abort() satin_abort_ (satin_frame_)
+
+/* Inside a long job without spawns: a poll, to be said every millisecond or so; costs a load and a
+ * compare. Lets the job be aborted, suspended and its node be saved. gboolean, FALSE: nobody has
+ * aborted this job; else satin ends the job here and the poll does not return. */
+#define satin_aborted() satin_aborted_ (satin_frame_)
+
 /* Inside a job: runs `job` here and now and is its result: satin_call (job, args…). It counts as a
  * child like any spawned one, and its result is kept like theirs. */
 #define satin_call(job, ...) SATIN_CALL_ (job, __VA_ARGS__)
@@ -86,7 +106,7 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
  * finished phases computed, and what they hold is released: from now on only the SatinBytes in the
  * state and in the job's arguments are valid. Whoever runs this job again, if it is lost, recalls
  * the newest state that the checkpoint has. Costs little more than the copy, so keep after each
- * phase. */
+ * phase. It is a poll too, like satin_aborted. */
 #define satin_keep(state) \
   satin_keep_ (satin_frame_, &satin_keep_and_recall_need_SATIN_KEEPS, \
                SATIN_POINTER_ (satin_kept_type_, state))
@@ -214,6 +234,14 @@ struct SatinJob
   uint8_t result_holds;
 };
 
+enum
+{
+  SATIN_CALLED_ = 1,    /* frame->called: a finished satin_call */
+  SATIN_HANDED_ = 2,    /* and: a child that satin_sync_next has handed out */
+  SATIN_DELIVERED_ = 8, /* slot->parent: it was handed out */
+  SATIN_SKIPPED_ = 16   /* and: it was a satin_call */
+};
+
 typedef struct
 {
   SatinStack_ *stack;
@@ -228,17 +256,22 @@ typedef struct
   uint32_t waiting;                   /* how many children are not synced */
   void *arena;                        /* start of this frame's part of the arena, NULL: none */
   uint64_t fresh;                     /* stack->fresh when the job began */
-  gboolean called; /* a finished satin_call lies among the children that are not synced */
+  gboolean called; /* what is finished lies among the children that are not synced: SatinCalled_ */
   gboolean holds;  /* children or fresh bytes hold references */
 } SatinFrame_;
 
-/* engine/frame.c: the slow ways. The first two take the number of jobs done and return the new one.
- * satin_rest_ does all that is left of a sync, from child `slot` down to `first`: so inlined code
- * need not know how to go on in the middle, which makes it a fifth faster. */
+/* engine/frame.c, next.c, abort.c: the slow ways. Those that take the number of jobs done return
+ * the new one. satin_rest_ does all that is left of a sync, from child `slot` down to `first`: so
+ * inlined code need not know how to go on in the middle, which makes it a fifth faster. */
 uint64_t satin_rest_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot,
                       SatinSlot_ *top, uint64_t jobs) __attribute__ ((cold));
 uint64_t satin_leave_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *top,
                        uint64_t jobs) __attribute__ ((cold));
+void satin_poll_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *top);
+SatinSlot_ *satin_next_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top,
+                         int begun);
+uint32_t satin_forget_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *first,
+                        SatinSlot_ *top);
 void *satin_arena_take_ (SatinStack_ *stack, uint32_t size);
 void satin_arena_drop_ (SatinStack_ *stack, void *mark);
 void satin_hold_args_ (const SatinJob *job, void *args);
@@ -474,7 +507,7 @@ satin_called_ (SatinFrame_ *frame, const SatinJob *job)
     frame->jobs = satin_rest_ (frame->stack, frame->self, slot, slot, top, frame->jobs);
   if (slot != frame->first)
     {
-      frame->called = TRUE;
+      frame->called |= SATIN_CALLED_;
       if (frame->waiting <= SATIN_INTO_)
         frame->kinds[frame->waiting - 1] = NULL;
       return;
@@ -483,6 +516,107 @@ satin_called_ (SatinFrame_ *frame, const SatinJob *job)
   frame->jobs++;
   frame->waiting = 0;
   frame->first = top;
+}
+
+/* satin_sync_next, satin_abort and satin_aborted: slow ways, and not a word in jobs without them.
+ */
+SATIN_INLINE_ void **
+satin_into_ (SatinFrame_ *frame, uint32_t i)
+{
+  return i < SATIN_INTO_ ? &frame->into[i] : &(frame->first + i)->into;
+}
+
+SATIN_INLINE_ void
+satin_flag_ (SatinSlot_ *slot, uint32_t flag)
+{
+  SATIN_WRITE_ (slot->parent, SATIN_LOOK_ (slot->parent) | flag);
+}
+
+/* The satin_calls among the first `n` children of this phase. */
+SATIN_INLINE_ uint32_t
+satin_calls_ (SatinFrame_ *frame, uint32_t n)
+{
+  uint32_t calls = 0;
+
+  for (uint32_t i = 0; i < n; i++)
+    calls += *satin_into_ (frame, i) == NULL
+             && !(SATIN_LOOK_ ((frame->first + i)->parent) & (uint32_t)SATIN_DELIVERED_);
+  return calls;
+}
+
+/* The next child that is done, NULL: none is left. */
+SATIN_INLINE_ SatinSlot_ *
+satin_next_slowly_ (SatinFrame_ *frame)
+{
+  SatinSlot_ *slot;
+
+  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  slot = satin_next_ (frame->stack, frame->self, frame->first, frame->head,
+                      frame->called & SATIN_HANDED_);
+  frame->jobs = frame->stack->jobs;
+  return slot;
+}
+
+/* What comes now is a new phase. */
+SATIN_INLINE_ void
+satin_end_phase_ (SatinFrame_ *frame)
+{
+  frame->waiting = 0;
+  frame->first = frame->head;
+  frame->called = FALSE;
+}
+
+SATIN_INLINE_ int32_t
+satin_sync_next_ (SatinFrame_ *frame)
+{
+  SatinSlot_ *slot;
+
+  while ((slot = satin_next_slowly_ (frame)) != NULL)
+    {
+      uint32_t i = (uint32_t)(slot - frame->first);
+      void **into = satin_into_ (frame, i);
+
+      satin_flag_ (slot, *into != NULL ? (uint32_t)SATIN_DELIVERED_ : (uint32_t)SATIN_SKIPPED_);
+      if (*into == NULL)
+        continue;
+      satin_deliver_ (slot->job, slot, *into);
+      *into = NULL; /* a satin_sync leaves it alone */
+      if (i < SATIN_INTO_)
+        frame->kinds[i] = NULL;
+      frame->called |= SATIN_HANDED_;
+      return (int32_t)(frame->called & SATIN_CALLED_ ? i - satin_calls_ (frame, i) : i);
+    }
+  satin_leave_if_asked_ (frame, frame->head);
+  frame->jobs += frame->waiting;
+  satin_end_phase_ (frame);
+  return -1;
+}
+
+SATIN_INLINE_ void
+satin_abort_ (SatinFrame_ *frame)
+{
+  if (frame->first != frame->head)
+    {
+      uint32_t n_finished;
+
+      SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+      n_finished
+          = satin_forget_ (frame->stack, frame->self, frame->base, frame->first, frame->head);
+      frame->jobs = frame->stack->jobs + n_finished;
+    }
+  satin_end_phase_ (frame);
+}
+
+SATIN_INLINE_ gboolean
+satin_aborted_ (SatinFrame_ *frame)
+{
+  if (SATIN_UNLIKELY_ (satin_guard_ (frame->stack) == (SatinSlot_ *)UINTPTR_MAX))
+    {
+      SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+      satin_poll_ (frame->stack, frame->self, frame->head);
+      frame->jobs = frame->stack->jobs;
+    }
+  return FALSE;
 }
 
 /* What every job does after its body: the result is in its slot. */
@@ -542,6 +676,7 @@ satin_keep_ (SatinFrame_ *frame, const SatinJob *keeps, const void *state)
     satin_keep_unsynced_ (frame->own);
   satin_keep_at_ (&phases, state);
   satin_go_on_ (frame, &phases);
+  satin_aborted_ (frame); /* a job that only computes and keeps is saved and ended too */
 }
 
 SATIN_INLINE_ gboolean

@@ -37,18 +37,12 @@ static const SchemaObject schema_objects[] = {
     " CASE WHEN EXISTS (SELECT 1 FROM run WHERE key = 'answer') THEN 'finished'"
     " ELSE 'not finished' END AS state,"
     " count(*) AS results, round(total(work_s), 3) AS work_s, count(DISTINCT node) AS nodes,"
-    " datetime(max(saved), 'unixepoch') AS last_saved_utc,"
-    " (SELECT count(*) FROM keep) AS states FROM result" },
+    " datetime(max(saved), 'unixepoch') AS last_saved_utc FROM result" },
   /* Which results carry most? Greatest share of the tree first. */
   { "largest",
     "CREATE VIEW largest AS SELECT path, job, node, printf('%.4f %%', 100 * weight) AS share,"
     " round(work_s, 3) AS work_s, length(value) AS size, saved_utc"
     " FROM readable ORDER BY weight DESC, readable.work_s DESC, readable.path" },
-  /* How far are the jobs with phases? `results`: what is saved of the phase after the kept ones. */
-  { "phases", "CREATE VIEW phases AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
-              " children, (SELECT count(*) FROM result WHERE result.path >= keep.path || '/'"
-              " AND result.path < keep.path || '0') AS results, length(value) AS size, type, value"
-              " FROM keep ORDER BY keep.path" },
   /* Who computed what is here? */
   { "who",
     "CREATE VIEW who AS SELECT id AS node, name, site, ifnull(results, 0) AS results,"

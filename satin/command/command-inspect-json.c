@@ -141,16 +141,6 @@ write_value (const TablesValue *value, gpointer data, GError **error)
   return TRUE;
 }
 
-static void
-add_digest (Writer *writer, const guint8 *digest, gsize size)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  for (gsize i = 0; i < size; i++)
-    g_string_append_printf (text, "%02x", digest[i]);
-  add_text (writer, "digest", text->str);
-}
-
 static gboolean
 write_keep (const Keep *keep, gpointer data, GError **error)
 {
@@ -160,7 +150,6 @@ write_keep (const Keep *keep, gpointer data, GError **error)
   begin_row (writer);
   add_text (writer, "path", command_inspect_path (keep->path));
   add_number (writer, "children", (double)keep->children);
-  add_digest (writer, keep->digest, keep->digest_size);
   add_value (writer, keep->type, keep->value);
   end_row (writer);
   return TRUE;
@@ -170,13 +159,16 @@ static gboolean
 write_result (const Result *row, gpointer data, GError **error)
 {
   Writer *writer = data;
+  g_autoptr (GString) digest = g_string_new (NULL);
 
   (void)error;
+  for (gsize i = 0; i < row->digest_size; i++)
+    g_string_append_printf (digest, "%02x", row->digest[i]);
   begin_row (writer);
   add_text (writer, "path", command_inspect_path (row->path));
   add_text (writer, "node", row->node);
   add_text (writer, "job", row->job);
-  add_digest (writer, row->digest, row->digest_size);
+  add_text (writer, "digest", digest->str);
   add_value (writer, row->type, row->value);
   add_number (writer, "work_s", row->work_s);
   add_number (writer, "share", row->weight);
@@ -266,8 +258,6 @@ command_inspect_json (Inspection *inspection)
   if (restore->finished)
     add_number (&writer, "exit", restore->exit_code);
   add_number (&writer, "done", restore->done);
-  add_number (&writer, "states", (double)restore->states);
-  add_text (&writer, "damage", restore->damage);
   if (!write_tables (inspection, &writer, &error))
     return command_inspect_failed (inspection, error);
   g_string_append_printf (text, "],\n\"damaged_results\":%" G_GUINT64_FORMAT "}\n", writer.damaged);

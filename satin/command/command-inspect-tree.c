@@ -30,8 +30,7 @@ typedef struct
 {
   Forest *forest;
   Stems *stems;
-  guint depth;        /* levels that are shown */
-  GHashTable *states; /* path -> text: what was kept */
+  guint depth; /* levels that are shown */
   const Result *row;
 } TreeView;
 
@@ -65,12 +64,8 @@ add_row (const Result *result, gpointer data, GError **error)
 static gboolean
 add_keep (const Keep *keep, gpointer data, GError **error)
 {
-  TreeView *tree = data;
-
   (void)error;
-  forest_add_keep (tree->forest, keep->path, keep->children);
-  g_hash_table_insert (tree->states, g_strdup (keep->path),
-                       readable_short (keep->type, keep->value));
+  forest_add_keep (((TreeView *)data)->forest, keep->path, keep->children);
   return TRUE;
 }
 
@@ -96,23 +91,7 @@ print_gap (Stems *stems, const char *path, guint level, guint32 from, guint32 to
 }
 
 static void
-print_state (const TreeView *view, const Tree *tree, const char *path)
-{
-  const char *state = g_hash_table_lookup (view->states, path);
-
-  if (tree->kept == 0)
-    return;
-  g_print (", a state kept after %u children", tree->kept);
-  if (state != NULL)
-    {
-      g_autofree char *text = command_inspect_short (state);
-
-      g_print (" = %s", text);
-    }
-}
-
-static void
-print_job (const TreeView *view, const Tree *tree, const char *path, guint level)
+print_job (const Tree *tree, const char *path, guint level)
 {
   const TreeRow *row = tree->row;
   guint64 missing;
@@ -129,9 +108,10 @@ print_job (const TreeView *view, const Tree *tree, const char *path, guint level
     }
   missing = tree_missing (tree);
   g_print ("not finished: %" G_GUINT64_FORMAT " saved below", tree->rows);
+  if (tree->kept > 0)
+    g_print (", a state kept after %u children", tree->kept);
   if (missing > 0)
     g_print (", %" G_GUINT64_FORMAT " missing", missing);
-  print_state (view, tree, path);
   g_print ("\n");
 }
 
@@ -140,7 +120,7 @@ print_tree (const TreeView *view, const Tree *tree, const char *path, guint leve
 {
   guint32 from, to;
 
-  print_job (view, tree, path, level);
+  print_job (tree, path, level);
   if (level == view->depth)
     return;
   for (guint i = 0; tree->children != NULL && i < tree->children->len; i++)
@@ -159,9 +139,7 @@ command_inspect_tree (Inspection *inspection, const char *path, guint depth)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (Forest) forest = forest_new (inspection->stems, path, FOREST_DEPTH_MAX, tree_row_free);
-  g_autoptr (GHashTable) states = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
-  TreeView tree
-      = { .forest = forest, .stems = inspection->stems, .depth = depth, .states = states };
+  TreeView tree = { .forest = forest, .stems = inspection->stems, .depth = depth };
   const ForestView *view;
 
   if (forest == NULL)

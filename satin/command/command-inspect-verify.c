@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin inspect --verify`: every row of every table proves itself, or is damaged. Of a file that
- * had to be salvaged only those that prove themselves are left to count; how many results it had
- * before, it may say itself. One thread. */
+/* `satin inspect --verify`: every row of every table proves itself, or is damaged. One thread. */
 #include "command-inspect.h"
 
 #include "storage/audit.h"
@@ -39,8 +37,6 @@ verify_results (Inspection *inspection, guint64 *damaged, GError **error)
   if (!command_inspect_rows (inspection, count_result, &kept, &bad, error)
       || !command_inspect_keeps (inspection, count_keep, &states, &states_bad, error))
     return FALSE;
-  if (inspection->file->n_before > kept + bad)
-    bad = inspection->file->n_before - kept;
   print_counts ("keep", states, states_bad);
   print_counts ("result", kept, bad);
   print_counts ("stem", stems_count (inspection->stems), inspection->stems_bad);
@@ -66,13 +62,6 @@ command_inspect_verify (Inspection *inspection)
     }
   if (!verify_results (inspection, &damaged, &error))
     return command_inspect_failed (inspection, error);
-  if (inspection->file->is_salvage)
-    {
-      command_say ("checkpoint '%s' is damaged: %s; a resume goes on from those and does the rest"
-                   " again",
-                   inspection->target, inspection->restore.damage);
-      return COMMAND_UNUSABLE;
-    }
   if (damaged == 0)
     return COMMAND_DONE;
   command_say ("checkpoint '%s': %" G_GUINT64_FORMAT

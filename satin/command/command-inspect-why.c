@@ -257,15 +257,17 @@ print_nothing (const Why *why, const ForestView *view, const char *name)
              name, command_inspect_path (known));
 }
 
-/* The states that the job itself and those above it have kept. */
+/* The state that the job itself has kept, or that of the one above which stands for it too. */
 static gboolean
 print_keep (const Keep *keep, gpointer data, GError **error)
 {
   const Why *why = data;
+  const ForestView *view = forest_view (why->forest);
+  g_autofree char *above
+      = view->kept_depth > 0 ? forest_path (why->forest, view->kept_depth - 1) : NULL;
 
   (void)error;
-  if (strcmp (keep->path, why->path) != 0
-      && !path_is_below (why->inspection->stems, why->path, keep->path))
+  if (strcmp (keep->path, why->path) != 0 && g_strcmp0 (keep->path, above) != 0)
     return TRUE;
   g_autofree char *text = readable_short (keep->type, keep->value);
   g_print ("state     of %s after %u children: %s\n", command_inspect_path (keep->path),

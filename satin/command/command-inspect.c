@@ -169,10 +169,6 @@ print_state (const Restore *restore)
   if (restore->rows_bad > 0)
     g_print (", %" G_GUINT64_FORMAT " damaged (they will be done again)", restore->rows_bad);
   g_print ("\n");
-  if (restore->states > 0)
-    g_print ("states    kept by %" G_GUINT64_FORMAT " jobs, for %" G_GUINT64_FORMAT
-             " children that need not be done again\n",
-             restore->states, restore->states_children);
 }
 
 static void

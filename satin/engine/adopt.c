@@ -8,21 +8,92 @@
 
 #include "adopt.h"
 
+#include "abort.h"
 #include "keep.h"
 
 static guint64 adopt_last_loan; /* atomic; unique in the process */
 
+/* away_lock held. */
+static void
+add_away (Engine *engine, Away *away)
+{
+  g_hash_table_insert (engine->away, &away->number, away);
+  g_hash_table_insert (engine->away_slots, away->slot, away);
+}
+
+/* away_lock held. */
+static Away *
+take_away (Engine *engine, Away *away)
+{
+  if (away == NULL)
+    return NULL;
+  g_hash_table_remove (engine->away_slots, away->slot);
+  g_hash_table_steal (engine->away, &away->number);
+  return away;
+}
+
 guint64
-adopt_new_loan (Engine *engine, const Away *away)
+adopt_new_loan (Engine *engine, const Away *away, const EngineEvent *adopt)
 {
   Away *copy = g_memdup2 (away, sizeof *away);
   guint64 number = __atomic_add_fetch (&adopt_last_loan, 1, __ATOMIC_RELAXED); /* only unique */
+  gboolean waits;
 
   copy->number = number;
   pthread_mutex_lock (&engine->away_lock);
-  g_hash_table_insert (engine->away, &copy->number, copy);
+  waits = away->held != NULL || abort_change_state (away->slot, SLOT_LENT);
+  if (waits)
+    add_away (engine, copy);
+  if (waits && adopt != NULL)
+    {
+      EngineEvent event = *adopt;
+
+      event.loan = number;
+      mailbox_raise (engine, &event); /* under the lock: before it can be told that it is over */
+    }
   pthread_mutex_unlock (&engine->away_lock);
-  return number;
+  if (waits)
+    return number;
+  away_free (copy);
+  abort_answer (away->stack, away->slot);
+  return 0;
+}
+
+Away *
+adopt_take_away (Engine *engine, guint64 loan)
+{
+  Away *away;
+
+  pthread_mutex_lock (&engine->away_lock);
+  away = take_away (engine, g_hash_table_lookup (engine->away, &loan));
+  pthread_mutex_unlock (&engine->away_lock);
+  return away;
+}
+
+void
+adopt_put_away (Engine *engine, Away *away)
+{
+  pthread_mutex_lock (&engine->away_lock);
+  add_away (engine, away);
+  pthread_mutex_unlock (&engine->away_lock);
+}
+
+gboolean
+adopt_forget_away (Engine *engine, SatinSlot_ *slot)
+{
+  EngineEvent event = { .kind = ENGINE_ABORTED };
+  Away *away;
+
+  pthread_mutex_lock (&engine->away_lock);
+  away = take_away (engine, g_hash_table_lookup (engine->away_slots, slot));
+  if (away != NULL)
+    {
+      event.loan = away->number;
+      mailbox_raise (engine, &event);
+    }
+  pthread_mutex_unlock (&engine->away_lock);
+  g_clear_pointer (&away, away_free);
+  return event.loan != 0;
 }
 
 void
@@ -52,7 +123,7 @@ find_node (Engine *engine, const Trace *trace)
 }
 
 /* Marks the slot as lent to the best holder. FALSE: nobody holds anything of this digest at the
- * node's path. */
+ * node's path. TRUE also when it was aborted meanwhile. */
 static gboolean
 adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest)
 {
@@ -67,9 +138,8 @@ adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest)
   if (!held)
     return FALSE;
   away.path = g_strdup (event.path);
-  event.loan = adopt_new_loan (engine, &away);
-  slot_set_state (away.slot, SLOT_LENT);
-  mailbox_raise (engine, &event);
+  if (adopt_new_loan (engine, &away, &event) == 0)
+    engine_event_clear (&event);
   return TRUE;
 }
 
@@ -293,6 +363,19 @@ watch_settle (Stack *stack, SatinSlot_ *self)
 }
 
 void
+watch_drop (Stack *stack, SatinSlot_ *self)
+{
+  Watch *top = watch_top (stack);
+
+  if (top == NULL)
+    return;
+  for (; top != NULL && (self == NULL || top->self > self); top = watch_top (stack))
+    g_array_set_size (stack->watch, stack->watch->len - 1);
+  set_limit (stack, self);
+  stack_set_guard (stack);
+}
+
+void
 watch_begin (Stack *stack, SatinSlot_ *job)
 {
   SatinSlot_ *below = spine_below (stack, job);
@@ -354,13 +437,13 @@ look_at_late (KnownNode *child, guint32 number, void *data)
           || slot == late->running)
         return;
       kind = SLOT_KIND (slot_state (slot));
-      finished = kind == SLOT_STARTED || kind == SLOT_RETURNED;
+      finished = kind == SLOT_STARTED || kind == SLOT_RETURNED || kind == SLOT_DROPPED;
     }
   if (finished)
     collect_untold (child, number, late->paths);
 }
 
-/* News about what is finished here already: it is held in vain. */
+/* News about what is finished or forgotten here already: it is held in vain. */
 static void
 tell_late (Late *late, KnownNode *node)
 {

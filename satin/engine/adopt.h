@@ -14,9 +14,19 @@ gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
 /* Owner: the same for child `number` of a frame on the watch list. */
 gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number);
 
-/* Registers a loan under a new number; the caller sets the slot's state to LENT after. Takes over
- * `path`. */
-guint64 adopt_new_loan (Engine *engine, const Away *away);
+/* Claimed or private: the slot of `away` waits for a result from elsewhere from now on, under a new
+ * loan number, or `away->held` (stack NULL) is lent on. Takes over away->path. `adopt`: raised,
+ * with the number, before anybody can see the slot wait; NULL: it was lent. 0: it was aborted
+ * meanwhile, and is done with. */
+guint64 adopt_new_loan (Engine *engine, const Away *away, const EngineEvent *adopt);
+/* (nullable) (transfer full): ends the wait of a loan; whoever gets it decides what becomes of the
+ * slot. Any thread. */
+Away *adopt_take_away (Engine *engine, guint64 loan);
+/* (transfer full): what was taken is awaited on. */
+void adopt_put_away (Engine *engine, Away *away);
+/* The slot is forgotten: ends its wait and tells the driver so. FALSE: somebody took it just now.
+ */
+gboolean adopt_forget_away (Engine *engine, SatinSlot_ *slot);
 void away_free (gpointer away);
 
 /* Waits in the first slot of a frame, a kept one, for what somebody holds under this digest at the
@@ -28,6 +38,8 @@ gboolean adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Dig
 void watch_begin (Stack *stack, SatinSlot_ *job);
 /* Owner: it ended; `self` runs on (NULL: the stack is empty). */
 void watch_settle (Stack *stack, SatinSlot_ *self);
+/* Owner: the same for a job that was left: what is known below it is not told anything. */
+void watch_drop (Stack *stack, SatinSlot_ *self);
 /* Owner: a child of a watched frame starts; after it has returned call watch_settle. */
 void watch_child (Stack *stack, SatinSlot_ *child, guint32 number);
 /* Owner: the node if `self` is watched, else NULL. */

@@ -5,6 +5,7 @@
 
 #include "best.h"
 
+#include "abort.h"
 #include "engine.h"
 #include "record.h"
 
@@ -65,8 +66,8 @@ best_encode (const SatinBest_ *best)
   return record_encode (best->type, satin_best_value_ (best));
 }
 
-/* Makes the better of the present and the given value the present one; best_mutex held. TRUE: it
- * changed. */
+/* Makes the better of the present and the given value the present one, unless an aborted job gives
+ * it; best_mutex held. TRUE: it changed. */
 static gboolean
 merge (SatinBest_ *best, const void *value)
 {
@@ -78,7 +79,7 @@ merge (SatinBest_ *best, const void *value)
     return FALSE;
   before = record_encode (best->type, now);
   after = record_encode (best->type, value);
-  if (g_bytes_equal (before, after))
+  if (g_bytes_equal (before, after) || abort_is_seen ())
     return FALSE;
   copy = g_malloc0 (best->type->size);
   record_copy (best->type, copy, value);

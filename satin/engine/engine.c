@@ -119,6 +119,7 @@ engine_new (const EngineConfig *config, GError **error)
   engine_set_constants (engine, &(Digest){ { 0 } });
   engine->held = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, held_free);
   engine->away = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, away_free);
+  engine->away_slots = g_hash_table_new (g_direct_hash, g_direct_equal);
   engine->back = g_array_new (FALSE, FALSE, sizeof (Back));
   engine->known = known_new (config->stems);
   engine->stacks = g_new0 (Stack *, engine->config.stacks_max);
@@ -166,6 +167,7 @@ engine_free (Engine *engine)
   while (g_queue_pop_head_link (&engine->inbox) != NULL)
     ;
   g_hash_table_unref (engine->held);
+  g_hash_table_unref (engine->away_slots);
   g_hash_table_unref (engine->away);
   g_hash_table_unref (engine->job_index);
   g_array_unref (engine->back);

@@ -18,9 +18,10 @@ struct Held
   guint64 number;
   Loan *loan;
   const SatinJob *job;
-  SatinSlot_ slot; /* its payload: the decoded arguments, owned */
-  void *big;       /* payload of a big job, freed with it */
-  gboolean queued; /* under engine->lock: in the inbox, not started, not lent on */
+  SatinSlot_ slot;  /* its payload: the decoded arguments, owned */
+  void *big;        /* payload of a big job, freed with it */
+  gboolean queued;  /* under engine->lock: in the inbox, not started, not lent on */
+  gboolean aborted; /* atomic: nobody wants its result */
   GList link;
 };
 
@@ -80,7 +81,8 @@ struct Engine
 
   /* slots whose result comes from elsewhere */
   pthread_mutex_t away_lock;
-  GHashTable *away; /* number -> Away */
+  GHashTable *away;       /* number -> Away */
+  GHashTable *away_slots; /* the same by slot */
 
   /* what others hold */
   pthread_mutex_t known_lock;
@@ -108,7 +110,8 @@ struct Engine
  * a sentence, because its path could not be given a meaning elsewhere. */
 guint engine_job_index (Engine *engine, const SatinJob *job);
 
-/* Raises an event; takes over what it points to. Any thread, no lock held but engine->lock. */
+/* Raises an event; takes over what it points to. Any thread, no lock held but engine->lock or
+ * engine->away_lock. */
 void mailbox_raise (Engine *engine, const EngineEvent *event);
 /* The same, but wake waits for mailbox_tell: the caller may be about to drive itself. */
 void mailbox_raise_quietly (Engine *engine, const EngineEvent *event);

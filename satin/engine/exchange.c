@@ -5,6 +5,7 @@
 
 #include "exchange.h"
 
+#include "abort.h"
 #include "adopt.h"
 #include "clock.h"
 #include "keep.h"
@@ -53,8 +54,9 @@ claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
   return FALSE;
 }
 
-/* Describes a claimed slot; it waits for the loan's number from now on. */
-static void
+/* Describes a claimed slot; it waits for the loan's number from now on. FALSE: it was aborted
+ * meanwhile. */
+static gboolean
 lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 {
   Away away = { .stack = stack, .slot = slot };
@@ -68,9 +70,15 @@ lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
   loan->args = slot_encode_args (slot);
   loan->digest = engine_digest (engine, loan->job, loan->args);
   away.path = g_strdup (loan->path);
-  loan->loan = adopt_new_loan (engine, &away);
-  timeline_mark (engine->config.lane, "lent", "loan", loan->loan);
-  slot_set_state (slot, SLOT_LENT);
+  loan->loan = adopt_new_loan (engine, &away, NULL);
+  if (loan->loan != 0)
+    {
+      timeline_mark (engine->config.lane, "lent", "loan", loan->loan);
+      return TRUE;
+    }
+  g_clear_pointer (&loan->path, g_free);
+  g_clear_pointer (&loan->args, g_bytes_unref);
+  return FALSE;
 }
 
 static gboolean
@@ -87,7 +95,7 @@ lend_held (Engine *engine, Loan *loan)
                   .digest = own->digest,
                   .weight = own->weight,
                   .args = g_bytes_ref (own->args) };
-  loan->loan = adopt_new_loan (engine, &(Away){ .slot = &held->slot, .held = held });
+  loan->loan = adopt_new_loan (engine, &(Away){ .slot = &held->slot, .held = held }, NULL);
   timeline_mark (engine->config.lane, "lent", "loan", loan->loan);
   return TRUE;
 }
@@ -101,9 +109,8 @@ engine_lend (Engine *engine, Loan *loan)
   if (engine->halting)
     return FALSE;
   while (claim_any (engine, &stack, &slot))
-    if (!adopt_claimed (engine, stack, slot))
+    if (!adopt_claimed (engine, stack, slot) && lend_slot (engine, stack, slot, loan))
       {
-        lend_slot (engine, stack, slot, loan);
         __atomic_fetch_add (&engine->lent, 1, __ATOMIC_RELAXED); /* a figure */
         return TRUE;
       }
@@ -131,34 +138,15 @@ engine_owe (Engine *engine)
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
 }
 
-/* FALSE: not awaited. What is found stays until drop_away: only the driver ends a loan. */
-static gboolean
-find_away (Engine *engine, guint64 number, Away *away)
-{
-  Away *found;
-
-  pthread_mutex_lock (&engine->away_lock);
-  found = g_hash_table_lookup (engine->away, &number);
-  if (found != NULL)
-    *away = *found;
-  pthread_mutex_unlock (&engine->away_lock);
-  return found != NULL;
-}
-
-static void
-drop_away (Engine *engine, guint64 number)
-{
-  pthread_mutex_lock (&engine->away_lock);
-  g_hash_table_remove (engine->away, &number);
-  pthread_mutex_unlock (&engine->away_lock);
-}
-
 gboolean
 engine_awaits (Engine *engine, guint64 loan)
 {
-  Away away;
+  gboolean found;
 
-  return find_away (engine, loan, &away);
+  pthread_mutex_lock (&engine->away_lock);
+  found = g_hash_table_contains (engine->away, &loan);
+  pthread_mutex_unlock (&engine->away_lock);
+  return found;
 }
 
 /* The result of a held job that was lent on goes to its own lender. */
@@ -207,39 +195,42 @@ gboolean
 engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us)
 {
   Work work = { work_us, MIN (risk_us, work_us) };
-  Away away;
+  Away *away = adopt_take_away (engine, loan);
 
-  if (!find_away (engine, loan, &away))
+  if (away == NULL)
     return FALSE;
-  if (!(away.held != NULL ? put_held (engine, away.held, value, &work)
-                          : put_slot (engine, &away, value, &work)))
-    return FALSE;
-  drop_away (engine, loan);
+  if (!(away->held != NULL ? put_held (engine, away->held, value, &work)
+                           : put_slot (engine, away, value, &work)))
+    {
+      adopt_put_away (engine, away);
+      return FALSE;
+    }
   timeline_mark (engine->config.lane, "returned", "loan", loan);
-  if (away.adopted && !away.kept)
+  if (away->adopted && !away->kept)
     __atomic_fetch_add (&engine->jobs_reused, 1, __ATOMIC_RELAXED); /* a figure */
+  away_free (away);
   return TRUE;
 }
 
 gboolean
 engine_back (Engine *engine, guint64 loan)
 {
-  Away away;
+  Away *away = adopt_take_away (engine, loan);
 
-  if (!find_away (engine, loan, &away))
+  if (away == NULL)
     return FALSE;
-  drop_away (engine, loan);
-  if (away.kept)
-    return put_kept (&away, NULL, NULL);
-  if (away.held == NULL)
+  if (away->kept)
+    put_kept (away, NULL, NULL);
+  else if (away->held == NULL)
+    worker_give_back (away->stack, away->slot);
+  else
     {
-      worker_give_back (away.stack, away.slot);
-      return TRUE;
+      pthread_mutex_lock (&engine->lock);
+      inbox_add (engine, away->held);
+      seat_feed (engine);
+      pthread_mutex_unlock (&engine->lock);
     }
-  pthread_mutex_lock (&engine->lock);
-  inbox_add (engine, away.held);
-  seat_feed (engine);
-  pthread_mutex_unlock (&engine->lock);
+  away_free (away);
   return TRUE;
 }
 
@@ -299,13 +290,15 @@ gboolean
 engine_unrun (Engine *engine, guint64 number)
 {
   Held *held;
-  gboolean queued;
+  gboolean dropped;
 
   pthread_mutex_lock (&engine->lock);
   held = g_hash_table_lookup (engine->held, &number);
-  queued = held != NULL && held->queued;
-  if (queued)
+  dropped = held != NULL && (held->queued || adopt_forget_away (engine, &held->slot));
+  if (dropped)
     inbox_drop (engine, held);
+  else if (held != NULL)
+    abort_held (engine, held);
   pthread_mutex_unlock (&engine->lock);
-  return queued;
+  return dropped;
 }

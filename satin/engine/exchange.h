@@ -21,8 +21,8 @@ typedef struct
   guint stacks_max;  /* stacks in all, running and parked; 0: the default */
   Stems *stems;      /* borrowed */
   guint64 seed;
-  void (*wake) (void *data); /* called from any thread when the mailbox stops being empty, and when
-                                engine_is_roused becomes TRUE */
+  void (*wake) (void *data); /* called from any thread, locks held, when the mailbox stops being
+                                empty, and when engine_is_roused becomes TRUE: may only wake */
   /* NULL, or what a worker without work does in place of sleeping, on its own thread: drive, that
    * is make the calls below, until engine_is_roused; for look_us at most if that is not 0. FALSE:
    * it cannot now, and the worker sleeps. One worker at a time. */
@@ -40,16 +40,20 @@ typedef enum
                      once  per change; said again after each engine_run that did not feed all, and
                      after  engine_lend or a finished job left them idle again. */
   ENGINE_DONE,    /* the job given by engine_run under `held` finished: value, work_us, risk_us */
-  ENGINE_UNRUN,   /* the job given by engine_run under `held` goes back unrun: every seat waits */
+  ENGINE_UNRUN,   /* the job given by engine_run under `held` goes back unrun, because every seat
+                     waits, or has stopped after engine_unrun */
   ENGINE_ADOPT,   /* slot `loan` (path, digest) waits for `holder`, who is said to hold it: ask it.
                      Answer with engine_put, or with engine_back after engine_forget of that holder.
-                     When `path` is a job that runs here it recalls what it had kept, and the value
-                     to put is that of row_pack_kept. */
-  ENGINE_COVERED, /* a job here whose path is `path` is finished: whoever holds it or something
-                     below it holds it in vain, except under the loan numbers that this engine still
-                     awaits */
+                      When `path` is a job that runs here it recalls what it had kept, and the value
+                      to put is that of row_pack_kept. */
+  ENGINE_ABORTED, /* the lent or adopted slot `loan` is not awaited any more: whoever runs it is to
+                      stop. Comes after the ADOPT, or the end of the engine_lend, that it is about
+                   */
+  ENGINE_COVERED, /* a job here whose path is `path` is finished, or was aborted: whoever holds it
+                      or something below it holds it in vain, except under the loan numbers that
+                     this engine still awaits */
   ENGINE_ROWS,    /* finished children of unfinished jobs, and what these have kept, as far as not
-                     yet reported: `rows`; once they are saved `risk_us` less is at risk */
+                      yet reported: `rows`; once they are saved `risk_us` less is at risk */
   ENGINE_SCANNED, /* every stack has served engine_scan number `scan`, counted from 1, and those
                      before it */
   ENGINE_SHARED,  /* after engine_owe: there is something to lend */
@@ -106,7 +110,9 @@ gboolean engine_awaits (Engine *engine, guint64 loan);
 /* A job to run here. ENGINE_DONE or ENGINE_UNRUN names `held` later. FALSE: unknown job, args not
  * of its type, or another digest. */
 gboolean engine_run (Engine *engine, guint64 held, const Loan *loan);
-/* Takes it out of the inbox again. FALSE: it has started, or is lent on; ENGINE_DONE will come. */
+/* Nobody wants its result. TRUE: it had not started, or was lent on (ENGINE_ABORTED says so), and
+ * is gone. FALSE: it runs, and stops at its next spawn, sync or poll; ENGINE_UNRUN will come, or
+ * ENGINE_DONE if it was faster. FALSE too if it is unknown. */
 gboolean engine_unrun (Engine *engine, guint64 held);
 
 /* News: `holder` holds path with this digest. Finished before running, then the lowest id; `self`
@@ -139,7 +145,7 @@ gboolean engine_next_event (Engine *engine, EngineEvent *event);
 
 typedef struct
 {
-  guint64 jobs;         /* jobs executed here */
+  guint64 jobs;         /* jobs executed here; of aborted ones not all */
   guint64 jobs_reused;  /* slots filled by known results instead of being executed here */
   guint64 steals_local; /* between stacks of this node */
   guint64 lent;         /* taken by engine_lend */

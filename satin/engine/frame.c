@@ -14,13 +14,6 @@
 
 #define ARENA_ALIGN 16
 
-static void
-count_elsewhere (Stack *stack, SatinSlot_ *slot)
-{
-  if (SLOT_KIND (slot_state (slot)) == SLOT_RETURNED)
-    __atomic_store_n (&stack->elsewhere, stack->elsewhere + 1, __ATOMIC_RELAXED); /* a figure */
-}
-
 /* A frame below which something is held elsewhere: first marks what others hold, then runs what is
  * left, then waits for the rest. */
 static void
@@ -44,7 +37,7 @@ sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *las
   for (SatinSlot_ *slot = last; slot >= first; slot--)
     {
       wait_for (stack, self, first, slot, top);
-      count_elsewhere (stack, slot);
+      stack_count_elsewhere (stack, slot);
     }
 }
 
@@ -70,7 +63,7 @@ take_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot,
   if (slot_state (slot) == SLOT_READY && stack_lower (stack, slot))
     return TAKE_RUN;
   wait_for (stack, self, first, slot, top);
-  count_elsewhere (stack, slot);
+  stack_count_elsewhere (stack, slot);
   return TAKE_NEXT;
 }
 
@@ -109,6 +102,16 @@ satin_leave_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ 
     wait_serve (stack, self, base, top);
   stack_close (stack, base);
   return stack->open.jobs;
+}
+
+void
+satin_poll_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *top)
+{
+  Stack *stack = (Stack *)open;
+
+  watch_settle (stack, self);
+  if (stack_flags (stack) != 0)
+    wait_serve (stack, self, top, top);
 }
 
 void *
@@ -157,7 +160,7 @@ satin_release_ (SatinStack_ *open, SatinSlot_ *base, SatinSlot_ *head, uint64_t 
     {
       if (slot->job->args_hold)
         record_clear (slot->job->args, slot_payload (slot));
-      if (slot->job->result_holds)
+      if (slot->job->result_holds && slot_state (slot) != SLOT_DROPPED)
         record_clear (slot->job->result, slot_result (slot));
     }
   if (stack->fresh->len > fresh)

@@ -30,6 +30,7 @@ typedef struct
   GArray *lines;      /* of Bill, in the order of the slots */
   GPtrArray *origins; /* of SatinSlot_, bottom first */
   double finished;    /* weight of all that is finished here */
+  gboolean aborted;   /* nothing leaves an aborted job: what follows is below one */
 } Scan;
 
 static void
@@ -95,9 +96,9 @@ add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
   gboolean reported = (slot_parent (slot) & PARENT_REPORTED) != 0;
   Bill line = { .slot = slot };
 
-  if (!reported && is_full (scan))
+  if (!reported && (scan->aborted || is_full (scan)))
     return;
-  if ((scan->whole || !reported) && !is_full (scan))
+  if (!scan->aborted && (scan->whole || !reported) && !is_full (scan))
     line.row = new_row (scan, slot, number, weight);
   if (!reported && SLOT_KIND (slot_state (slot)) == SLOT_STARTED)
     line.share = weight;
@@ -179,6 +180,7 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
           g_array_set_size (scan->numbers, 0);
           weight = trace.weight;
           trace_clear (&trace);
+          scan->aborted = scan->aborted || trace.aborted;
           g_ptr_array_add (scan->origins, job - 1);
           add_spine (scan, job);
           base = job + 1;

@@ -80,6 +80,7 @@ stack_new (Engine *engine, guint number, gsize c_stack_bytes)
   stack->bill = g_array_new (FALSE, FALSE, sizeof (Bill));
   stack->origins = g_ptr_array_new ();
   pthread_mutex_init (&stack->origins_lock, NULL);
+  stack->nexts = g_array_new (FALSE, FALSE, sizeof (Next));
   pthread_cond_init (&stack->cond, &engine->cond_clock);
   if (!reserve_memory (stack, c_stack_bytes))
     {
@@ -92,13 +93,12 @@ stack_new (Engine *engine, guint number, gsize c_stack_bytes)
   return stack;
 }
 
-/* A stack that was left in the middle still owns references; see stack.h for who owns what. */
-static void
-release_slots (Stack *stack)
+void
+stack_release (Stack *stack, SatinSlot_ *bottom, SatinSlot_ *self, SatinSlot_ *top)
 {
-  SatinSlot_ *spine = stack->end_self;
+  SatinSlot_ *spine = self;
 
-  for (SatinSlot_ *slot = stack->end_top; slot > stack->slots;)
+  for (SatinSlot_ *slot = top; slot > bottom;)
     {
       guint32 kind;
       gboolean running;
@@ -107,12 +107,8 @@ release_slots (Stack *stack)
       kind = SLOT_KIND (slot_state (slot));
       running = slot == spine;
       if (running)
-        spine
-            = (slot_parent (slot) & PARENT_ORIGIN)
-                  ? slot_origin (slot - 1)->below
-                  : stack->slots
-                        + (((slot_parent (slot) & ~PARENT_FLAGS) - (guint32)(guintptr)stack->slots)
-                           / sizeof (SatinSlot_));
+        spine = (slot_parent (slot) & PARENT_ORIGIN) ? slot_origin (slot - 1)->below
+                                                     : slot_at (stack, slot_parent (slot));
       if (kind == SLOT_ORIGIN || (slot_parent (slot) & PARENT_ORIGIN))
         continue;
       if (slot->job->args_hold)
@@ -126,12 +122,13 @@ void
 stack_free (Stack *stack)
 {
   if (stack->end_top != NULL)
-    release_slots (stack);
+    stack_release (stack, stack->slots, stack->end_self, stack->end_top);
   g_ptr_array_unref (stack->fresh);
   g_array_unref (stack->watch);
   g_array_unref (stack->bill);
   g_ptr_array_unref (stack->origins);
   pthread_mutex_destroy (&stack->origins_lock);
+  g_array_unref (stack->nexts);
   pthread_cond_destroy (&stack->cond);
   release_memory (stack);
   g_aligned_free (stack);

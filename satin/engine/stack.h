@@ -34,11 +34,14 @@ enum
   SLOT_LENT = 3,     /* the result comes from elsewhere, under a loan number */
   SLOT_BACK = 4,     /* came back; claimed by a CAS on the state */
   SLOT_RETURNED = 5, /* the result is in the slot */
-  SLOT_ORIGIN = 6    /* no job: says where the job in the next slot came from */
+  SLOT_ORIGIN = 6,   /* no job: says where the job in the next slot came from */
+  SLOT_ABORTED = 7,  /* was stolen; nobody wants its result, and the thief is still in it */
+  SLOT_DROPPED = 8   /* was forgotten by satin_abort: has no result and gets none */
 };
 #define SLOT_KIND(state) ((state)&0xffu)
 #define SLOT_THIEF(state) ((state) >> 8)
 #define SLOT_STOLEN_BY(number) (SLOT_STOLEN | ((guint32)(number) << 8))
+#define SLOT_ABORTED_BY(number) (SLOT_ABORTED | ((guint32)(number) << 8))
 #define SLOT_DRIVER 0xffffffu /* the thief's number when the driver claims */
 
 /* The low bits of slot->parent. */
@@ -47,19 +50,34 @@ enum
 #define PARENT_REPORTED 2u /* a scan has reported this finished child */
 #define PARENT_SPINE 4u    /* a scan has met this job before its end */
 #define PARENT_MARKS (PARENT_REPORTED | PARENT_SPINE)
+/* What satin_sync_next has handed out; SATIN_SKIPPED_: a satin_call that it passed by. */
+#define PARENT_HANDED ((guint32)(SATIN_DELIVERED_ | SATIN_SKIPPED_))
+/* Flags that a slot gets while it lives. */
+#define PARENT_LIVING (PARENT_MARKS | PARENT_HANDED)
+
+/* Where a loan begins: what its stack needs to leave it in the middle. Lies on the C stack. */
+typedef struct
+{
+  jmp_buf jump;
+  SatinSlot_ *outer; /* the origin slot of the loan under it on this stack, NULL: none */
+  char *arena;       /* what was in use when it began */
+  guint fresh;
+} Mark;
 
 /* What an origin slot says; it lies in the payload. Written before the job starts. The account of
  * the job, see clock.h: what others did for it, of that what rows stood for when it came, and by
  * the owner what rows stand for since and when its own time began. */
 typedef struct
 {
-  Stack *victim;                  /* whose slot it is, NULL: a held job */
-  SatinSlot_ *slot;               /* the claimed slot */
-  Held *held;                     /* from another node, NULL: a stack of this engine */
-  SatinSlot_ *below;              /* the waiting job under it on this stack, NULL: none */
+  Stack *victim;     /* whose slot it is, NULL: a held job */
+  SatinSlot_ *slot;  /* the claimed slot */
+  Held *held;        /* from another node, NULL: a stack of this engine */
+  SatinSlot_ *below; /* the waiting job under it on this stack, NULL: none */
+  Mark *mark;
   guint64 gift_us, gift_saved_us; /* shared */
   guint64 saved_us, begin_us;     /* owner */
 } Origin;
+G_STATIC_ASSERT (sizeof (Origin) <= SATIN_PAYLOAD_);
 
 enum
 {
@@ -67,7 +85,8 @@ enum
   STACK_FLAG_SCAN = 2,
   STACK_FLAG_WHOLE = 4, /* with SCAN: all rows */
   STACK_FLAG_NEWS = 8,
-  STACK_FLAG_HALT = 16
+  STACK_FLAG_HALT = 16,
+  STACK_FLAG_ABORT = 32 /* a loan on this stack may be aborted */
 };
 
 typedef enum
@@ -78,6 +97,15 @@ typedef enum
   STACK_READY,   /* was parked, can go on, wants a seat */
   STACK_HALTED
 } StackState;
+
+/* How far satin_sync_next is in a frame of this stack. */
+typedef struct
+{
+  SatinSlot_ *self;
+  SatinSlot_ *low; /* all below it are handed out */
+  SatinSlot_ *run; /* from here to `top` none of this stack's own is left to run */
+  SatinSlot_ *top;
+} Next;
 
 /* A frame of this stack below which something is held elsewhere. */
 typedef struct
@@ -103,6 +131,7 @@ struct Stack
   gsize arena_bytes;
   GPtrArray *fresh;
   GArray *watch; /* of Watch, bottom first: a prefix of the spine */
+  GArray *nexts; /* of Next, bottom first; those of frames that are gone may lie on top */
   guint number;
   Engine *engine;
   guint32 random;
@@ -110,13 +139,15 @@ struct Stack
   guint64 ask_pause_us;
   guint vain_moves; /* owner: wishes for public jobs in a row that found none to give */
   gboolean polls;   /* it woke only to look once */
+  SatinSlot_ *mark; /* the origin slot of the newest loan that runs here, NULL: none */
+  gboolean leaving; /* it is on its way out of that loan */
 
-  guint64 serving;     /* shared, owner writes: the held job that the job at the bottom is of */
-  guint64 clock;       /* shared, owner writes: see clock.c */
-  guint64 moved_us;    /* shared, owner writes: own time of jobs that are over */
-  gint64 balance_us;   /* shared: what others did for the jobs here, less what rows stand for */
-  gint64 jobs_billed;  /* owner: jobs executed up to the last scan */
-  GArray *bill;        /* owner: of Bill (clock.h), of the last scan */
+  guint64 serving;    /* shared, owner writes: the held job that the job at the bottom is of */
+  guint64 clock;      /* shared, owner writes: see clock.c */
+  guint64 moved_us;   /* shared, owner writes: own time of jobs that are over */
+  gint64 balance_us;  /* shared: what others did for the jobs here, less what rows stand for */
+  gint64 jobs_billed; /* owner: jobs executed up to the last scan */
+  GArray *bill;       /* owner: of Bill (clock.h), of the last scan */
   pthread_mutex_t origins_lock;
   GPtrArray *origins;  /* under it: the origin slots, bottom first */
   double rows_left;    /* owner: how many a scan may give */
@@ -139,6 +170,9 @@ struct Stack
   SatinSlot_ *end_self, *end_top; /* owner: where it stood when it left, for cleaning up */
 };
 
+/* Owner, or after the owner's thread ended: releases what is held by the slots from `bottom` up,
+ * which were left while `self` ran. */
+void stack_release (Stack *stack, SatinSlot_ *bottom, SatinSlot_ *self, SatinSlot_ *top);
 /* NULL: no memory. The thread is started by the caller. */
 Stack *stack_new (Engine *engine, guint number, gsize c_stack_bytes);
 /* After its thread ended. Releases what is held in slots that were left in the middle. */
@@ -170,7 +204,8 @@ slot_finish (SatinSlot_ *slot, guint32 state)
 static inline gboolean
 slot_change_state (SatinSlot_ *slot, guint32 from, guint32 to)
 {
-  return __atomic_compare_exchange_n (&slot->state, &from, to, FALSE, __ATOMIC_ACQ_REL,
+  return __atomic_compare_exchange_n (&slot->state, &from, to, FALSE,
+                                      __ATOMIC_SEQ_CST, /* pairs with slot_state, and park */
                                       __ATOMIC_ACQUIRE);
 }
 
@@ -210,6 +245,14 @@ static inline Origin *
 slot_origin (SatinSlot_ *slot)
 {
   return (Origin *)(void *)slot->payload;
+}
+
+/* Owner: a child's result is taken in; counts it if another stack or node computed it. */
+static inline void
+stack_count_elsewhere (Stack *stack, SatinSlot_ *slot)
+{
+  if (SLOT_KIND (slot_state (slot)) == SLOT_RETURNED && !(slot_parent (slot) & PARENT_HANDED))
+    __atomic_store_n (&stack->elsewhere, stack->elsewhere + 1, __ATOMIC_RELAXED);
 }
 
 static inline guint32

@@ -10,7 +10,7 @@
 gboolean
 slot_has_parent (SatinSlot_ *slot, SatinSlot_ *parent)
 {
-  return (slot_parent (slot) & ~PARENT_MARKS) == (guint32)(guintptr)parent;
+  return (slot_parent (slot) & ~PARENT_LIVING) == (guint32)(guintptr)parent;
 }
 
 /* Between a job's slot and any of its children lie only the job's own siblings and then children of
@@ -45,10 +45,10 @@ slot_number (Stack *stack, SatinSlot_ *slot)
 SatinSlot_ *
 slot_family_end (SatinSlot_ *slot, SatinSlot_ *end)
 {
-  guint32 parent = slot_parent (slot) & ~PARENT_MARKS;
+  guint32 parent = slot_parent (slot) & ~PARENT_LIVING;
   SatinSlot_ *low = slot, *high = slot + 1;
 
-  for (gsize step = 1; high < end && (slot_parent (high) & ~PARENT_MARKS) == parent; step *= 2)
+  for (gsize step = 1; high < end && (slot_parent (high) & ~PARENT_LIVING) == parent; step *= 2)
     {
       low = high;
       high = (gsize)(end - high) > step ? high + step : end;
@@ -57,12 +57,46 @@ slot_family_end (SatinSlot_ *slot, SatinSlot_ *end)
     {
       SatinSlot_ *middle = low + (high - low) / 2;
 
-      if ((slot_parent (middle) & ~PARENT_MARKS) == parent)
+      if ((slot_parent (middle) & ~PARENT_LIVING) == parent)
         low = middle;
       else
         high = middle;
     }
   return high;
+}
+
+gboolean
+origin_is_aborted (const Origin *origin)
+{
+  if (origin->held != NULL)
+    return __atomic_load_n (&origin->held->aborted, __ATOMIC_SEQ_CST); /* pairs with abort_held */
+  return SLOT_KIND (slot_state (origin->slot)) == SLOT_ABORTED;
+}
+
+gboolean
+trace_is_aborted (Stack *stack)
+{
+  SatinSlot_ *slot = stack->mark;
+
+  while (slot != NULL)
+    {
+      Origin *origin = slot_origin (slot);
+      guint32 parent;
+
+      if (origin_is_aborted (origin))
+        return TRUE;
+      if (origin->held != NULL)
+        return FALSE;
+      stack = origin->victim;
+      slot = origin->slot;
+      do
+        {
+          parent = slot_parent (slot);
+          slot = slot_at (stack, parent);
+        }
+      while (!(parent & PARENT_ORIGIN));
+    }
+  return FALSE;
 }
 
 void
@@ -74,6 +108,7 @@ trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot)
   trace->numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
   trace->weight = 1.0;
   trace->held = NULL;
+  trace->aborted = FALSE;
   while (trace->held == NULL)
     {
       guint32 parent = slot_parent (slot), number;
@@ -82,6 +117,7 @@ trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot)
         {
           Origin *origin = slot_origin (slot_at (stack, parent));
 
+          trace->aborted = trace->aborted || origin_is_aborted (origin);
           stack = origin->victim;
           slot = origin->slot;
           trace->held = origin->held;

@@ -13,12 +13,19 @@ typedef struct
   Held *held;      /* where the climb ended */
   GArray *numbers; /* of guint32, from held's job to the slot */
   double weight;
+  gboolean aborted; /* a loan on the way was aborted */
 } Trace;
 
 void trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot);
 void trace_clear (Trace *trace);
 /* (transfer full) */
 char *trace_path (const Trace *trace, Stems *stems);
+
+/* Nobody waits for the result of this loan any more. */
+gboolean origin_is_aborted (const Origin *origin);
+/* Owner: is what runs on this stack part of an aborted job, as far as the stacks of this engine
+ * tell? */
+gboolean trace_is_aborted (Stack *stack);
 
 /* Is it a child of that job, which runs on the same stack? */
 gboolean slot_has_parent (SatinSlot_ *slot, SatinSlot_ *parent);

@@ -7,6 +7,7 @@
 
 #include "wait.h"
 
+#include "abort.h"
 #include "adopt.h"
 #include "scan.h"
 #include "seat.h"
@@ -24,11 +25,28 @@
 #define PARKED_LOOK_NS 1000000
 #define PARKED_LOOK_FAR_NS 10000000
 
+/* What a wait is over for. */
+typedef enum
+{
+  WAIT_RESULT, /* `slot` has its result */
+  WAIT_ANY,    /* a child from `slot` up that was not handed out has */
+  WAIT_LEFT    /* the thief has left `slot` */
+} WaitKind;
+
+typedef struct
+{
+  Stack *stack;
+  WaitKind kind;
+  SatinSlot_ *self, *first, *slot, *top; /* `self` waits; [first, top) may come back to it */
+} Wait;
+
 void
 wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
 {
   guint32 flags = stack_take_flags (stack);
 
+  if (flags & STACK_FLAG_ABORT)
+    abort_serve (stack, self, top, flags & ~(guint32)STACK_FLAG_ABORT);
   if (flags & STACK_FLAG_HALT)
     worker_halt (stack, self, top);
   if (flags & STACK_FLAG_NEWS)
@@ -145,10 +163,37 @@ sleep_parked (Stack *stack, SatinSlot_ *slot)
          && seat_is_idle_for_good (engine);
 }
 
-/* Sleeps without a seat until the slot, or another child, has changed; serves wishes meanwhile. */
-static void
-park (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
+static gboolean
+wait_is_over (const Wait *wait)
 {
+  switch (wait->kind)
+    {
+    case WAIT_RESULT:
+      return is_finished (wait->slot);
+    case WAIT_LEFT:
+      return SLOT_KIND (slot_state (wait->slot)) != SLOT_ABORTED;
+    default:
+      for (SatinSlot_ *slot = wait->slot; slot < wait->top; slot++)
+        if (is_finished (slot) && !(slot_parent (slot) & PARENT_HANDED))
+          return TRUE;
+      return FALSE;
+    }
+}
+
+/* Is there something to do before the wait is over? */
+static gboolean
+has_to_act (const Wait *wait)
+{
+  return abort_is_due (wait->stack)
+         || (wait->kind != WAIT_LEFT && find_back (wait->first, wait->top) != NULL);
+}
+
+/* Sleeps without a seat until the wait is over or there is something to do; serves wishes
+ * meanwhile. */
+static void
+park (const Wait *wait)
+{
+  Stack *stack = wait->stack;
   Engine *engine = stack->engine;
   gboolean go_on;
 
@@ -157,16 +202,16 @@ park (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, Satin
   __atomic_store_n (&stack->parked, 1, __ATOMIC_SEQ_CST); /* pairs with worker_wake */
   pthread_mutex_lock (&engine->lock);
   seat_leave (stack);
-  while (!is_finished (slot) && find_back (first, top) == NULL && !seat_engine_ends (engine))
+  while (!wait_is_over (wait) && !has_to_act (wait) && !seat_engine_ends (engine))
     {
-      if (stack_flags (stack) == 0)
+      if (__atomic_load_n (&stack->flags, __ATOMIC_SEQ_CST) == 0) /* pairs with stack_ask */
         {
-          if (sleep_parked (stack, slot))
+          if (sleep_parked (stack, wait->slot))
             break;
           continue;
         }
       pthread_mutex_unlock (&engine->lock);
-      wait_serve (stack, self, top, top);
+      wait_serve (stack, wait->self, wait->top, wait->top);
       pthread_mutex_lock (&engine->lock);
     }
   go_on = seat_want (stack);
@@ -174,28 +219,36 @@ park (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, Satin
   __atomic_store_n (&stack->parked, 0, __ATOMIC_RELAXED); /* a wake-up too many does no harm */
   timeline_end (stack->lane);
   if (!go_on && (stack_flags (stack) & STACK_FLAG_HALT))
-    worker_halt (stack, self, top);
+    worker_halt (stack, wait->self, wait->top);
   if (!go_on)
-    worker_leave (stack, self, top);
+    worker_leave (stack, wait->self, wait->top);
   seat_begin_work (stack);
 }
 
-void
-wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
+/* What may run on top of this wait. TRUE: something ran, or was found to be held elsewhere. */
+static gboolean
+run_on_top (const Wait *wait)
 {
+  if (wait->kind == WAIT_LEFT)
+    return FALSE;
+  if (run_back (wait->stack, wait->self, wait->first, wait->top))
+    return TRUE;
+  return wait->kind == WAIT_RESULT
+         && leapfrog (wait->stack, wait->self, wait->slot, slot_state (wait->slot), wait->top);
+}
+
+static void
+wait_until_over (const Wait *wait)
+{
+  Stack *stack = wait->stack;
   Engine *engine = stack->engine;
   guint64 until_us = clock_us () + WAIT_SPIN_US;
 
-  if (is_finished (slot))
-    return;
-  if (stack_publish (stack, top))
-    seat_poke (engine);
-  while (!is_finished (slot))
+  while (!wait_is_over (wait))
     {
       if (stack_flags (stack) != 0)
-        wait_serve (stack, self, top, top);
-      if (run_back (stack, self, first, top)
-          || leapfrog (stack, self, slot, slot_state (slot), top))
+        wait_serve (stack, wait->self, wait->top, wait->top);
+      if (run_on_top (wait))
         {
           until_us = clock_us () + WAIT_SPIN_US;
           continue;
@@ -205,7 +258,43 @@ wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, S
           sched_yield ();
           continue;
         }
-      park (stack, self, first, slot, top);
+      park (wait);
       until_us = clock_us () + WAIT_SPIN_US;
     }
+}
+
+/* What is left is for whoever wants it. */
+static void
+publish (Stack *stack, SatinSlot_ *top)
+{
+  if (stack_publish (stack, top))
+    seat_poke (stack->engine);
+}
+
+void
+wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
+{
+  Wait wait = { stack, WAIT_RESULT, self, first, slot, top };
+
+  if (is_finished (slot))
+    return;
+  publish (stack, top);
+  wait_until_over (&wait);
+}
+
+void
+wait_any (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
+{
+  Wait wait = { stack, WAIT_ANY, self, first, first, top };
+
+  publish (stack, top);
+  wait_until_over (&wait);
+}
+
+void
+wait_left (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *top)
+{
+  Wait wait = { stack, WAIT_LEFT, self, slot, slot, top };
+
+  wait_until_over (&wait);
 }

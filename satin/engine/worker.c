@@ -6,6 +6,7 @@
 
 #include "worker.h"
 
+#include "abort.h"
 #include "adopt.h"
 #include "clock.h"
 #include "memory.h"
@@ -44,6 +45,12 @@ satin_bytes (GBytes *fresh)
   return fresh;
 }
 
+Stack *
+worker_here (void)
+{
+  return worker_stack;
+}
+
 void
 worker_wake (Stack *stack)
 {
@@ -61,12 +68,21 @@ worker_give_back (Stack *stack, SatinSlot_ *slot)
 {
   Engine *engine = stack->engine;
   Back back = { stack, slot };
+  gboolean came_back;
 
   pthread_mutex_lock (&engine->back_lock);
-  g_array_append_val (engine->back, back);
-  __atomic_store_n (&engine->n_back, engine->back->len, __ATOMIC_RELAXED);
-  slot_finish (slot, SLOT_BACK);
+  came_back = abort_change_state (slot, SLOT_BACK);
+  if (came_back)
+    {
+      g_array_append_val (engine->back, back);
+      __atomic_store_n (&engine->n_back, engine->back->len, __ATOMIC_RELAXED);
+    }
   pthread_mutex_unlock (&engine->back_lock);
+  if (!came_back)
+    {
+      abort_answer (stack, slot);
+      return;
+    }
   worker_wake (stack);
   seat_poke (engine);
 }
@@ -186,19 +202,44 @@ note_begin (Stack *stack, SatinSlot_ *job)
     timeline_begin (stack->lane, job->job->name, "stolen from", origin->victim->number);
 }
 
-/* Runs a placed job; `below` waits under it. Returns what was done for it, on all stacks and nodes,
- * as far as it has returned. */
-static Work
-run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *top, SatinSlot_ *below)
+/* Runs a placed job to its end, or until it is aborted and left (FALSE): then all that was above
+ * its mark is gone. */
+static gboolean
+run_to_mark (Stack *stack, SatinSlot_ *job)
 {
-  clock_begin_job (stack, top);
+  Origin *origin = slot_origin (job - 1);
+  Mark mark = { .outer = stack->mark, .arena = stack->arena_top, .fresh = stack->fresh->len };
+
+  origin->mark = &mark;
+  stack->mark = job - 1;
+  if (setjmp (mark.jump) == 0)
+    {
+      slot_run (stack, job, job + 1);
+      return TRUE;
+    }
+  return FALSE;
+}
+
+/* Runs a placed job; `below` waits under it. *work: what was done for it, on all stacks and nodes,
+ * as far as it has returned. FALSE: it was aborted. */
+static gboolean
+run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
+{
+  SatinSlot_ *outer = stack->mark;
+  gboolean ended;
+
+  clock_begin_job (stack, job - 1);
   if (below == NULL)
     seat_begin_work (stack);
   note_begin (stack, job);
   watch_begin (stack, job);
-  slot_run (stack, job, top + 2);
-  watch_settle (stack, below);
-  stack_close (stack, top);
+  ended = run_to_mark (stack, job);
+  stack->mark = outer;
+  if (ended)
+    watch_settle (stack, below);
+  else
+    watch_drop (stack, below);
+  stack_close (stack, job - 1);
   timeline_end (stack->lane);
   __atomic_store_n (&stack->executed, stack->executed + 1, __ATOMIC_RELAXED); /* a figure */
   stack->ask_pause_us = 0;
@@ -209,7 +250,23 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *top, SatinSlot_ *below)
       g_ptr_array_set_size (stack->fresh, 0);
       stack->open.fresh = 0;
     }
-  return clock_end_job (stack, top);
+  else if (!ended && abort_is_due (stack))
+    stack_ask (stack, STACK_FLAG_ABORT); /* the loan under it, too */
+  *work = clock_end_job (stack, job - 1);
+  return ended;
+}
+
+/* The result of a stolen job goes to its slot, which gets `state`. FALSE: it was aborted. */
+static gboolean
+return_stolen (Stack *stack, SatinSlot_ *slot, SatinSlot_ *job, guint32 state)
+{
+  if (!job->job->big)
+    memcpy (slot_result (slot), slot_result (job), job->job->result->size);
+  if (slot_change_state (slot, SLOT_STOLEN_BY (stack->number), state))
+    return TRUE;
+  if (job->job->result_holds)
+    record_clear (job->job->result, slot_result (slot));
+  return FALSE;
 }
 
 void
@@ -218,16 +275,20 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
 {
   Origin origin = { .victim = victim, .slot = slot, .below = below };
   SatinSlot_ *job = place (top, &origin, slot);
+  Work work = { 0, 0 };
+  gboolean ended;
+  guint32 state;
 
   if (below == NULL)
     serve (stack, __atomic_load_n (&victim->serving, __ATOMIC_RELAXED));
-  Work work = run_placed (stack, job, top, below);
+  ended = !origin_is_aborted (&origin) && run_placed (stack, job, below, &work);
+  state = clock_give (victim, slot, &work); /* what was done in vain, too */
 
   __atomic_fetch_add (&stack->engine->steals_local, 1, __ATOMIC_RELAXED); /* a figure */
-  if (!job->job->big)
-    memcpy (slot_result (slot), slot_result (job), job->job->result->size);
-  slot_finish (slot, clock_give (victim, slot, &work));
-  worker_wake (victim);
+  if (ended && return_stolen (stack, slot, job, state))
+    worker_wake (victim);
+  else
+    abort_answer (victim, slot);
 }
 
 static void
@@ -236,15 +297,21 @@ run_held (Stack *stack, Held *held)
   Engine *engine = stack->engine;
   Origin origin = { .held = held };
   SatinSlot_ *job = place (stack->slots, &origin, &held->slot);
-  EngineEvent event = { .kind = ENGINE_DONE, .held = held->number };
+  EngineEvent event = { .kind = ENGINE_UNRUN, .held = held->number };
+  Work work = { 0, 0 };
+  gboolean ended;
 
   serve (stack, held->number);
-  Work work = run_placed (stack, job, stack->slots, NULL);
+  ended = !origin_is_aborted (&origin) && run_placed (stack, job, NULL, &work);
 
   event.work_us = work.work_us;
   event.risk_us = work.risk_us;
-  event.value = record_encode (job->job->result, slot_result (job));
-  if (job->job->result_holds)
+  if (ended && !origin_is_aborted (&origin))
+    {
+      event.kind = ENGINE_DONE;
+      event.value = record_encode (job->job->result, slot_result (job));
+    }
+  if (ended && job->job->result_holds)
     record_clear (job->job->result, slot_result (job));
   pthread_mutex_lock (&engine->lock);
   inbox_drop (engine, held);

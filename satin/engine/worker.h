@@ -8,6 +8,9 @@
  * yet. NULL: no memory or threads; the limit of stacks is lowered to what there is. */
 Stack *worker_new (Engine *engine);
 
+/* The stack of the calling thread, NULL: not a thread of an engine. */
+Stack *worker_here (void);
+
 /* Runs a claimed slot of another stack on top of this one, from `top` on, and returns its result
  * there. `below`: the job that waits under it, NULL on an empty stack. */
 void worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *top,
@@ -20,7 +23,8 @@ gboolean worker_claim_back (Engine *engine, guint32 claimer, Stack **victim, Sat
 
 /* The slot's result is there, or it is back: wakes its owner if that sleeps in a wait. */
 void worker_wake (Stack *stack);
-/* A claimed slot of `stack` comes back: it is ready for whoever claims it first. */
+/* A claimed or lent slot of `stack` comes back: it is ready for whoever claims it first, or dropped
+ * if it was aborted meanwhile. */
 void worker_give_back (Stack *stack, SatinSlot_ *slot);
 
 /* With engine->lock held: takes a held job out of the engine and frees it. */

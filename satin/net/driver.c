@@ -434,6 +434,9 @@ hear_engine (Driver *driver, EngineEvent *said)
     case ENGINE_ADOPT:
       event.kind = NODE_EVENT_ADOPT;
       break;
+    case ENGINE_ABORTED:
+      event.kind = NODE_EVENT_ABORTED;
+      break;
     case ENGINE_COVERED:
       event.kind = NODE_EVENT_COVERED;
       break;

@@ -195,19 +195,6 @@ held_give_up (Node *node, HeldJob *held)
   core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
 }
 
-void
-held_unrun_vain (Node *node, const char *path)
-{
-  GPtrArray *same = held_at (node, path);
-
-  for (guint i = 0; same != NULL && i < same->len; i++)
-    {
-      const HeldJob *held = same->pdata[i];
-      if (held->vain)
-        core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
-    }
-}
-
 /* ---- what comes in ---- */
 
 /* A job that meets its own slot, lent to the very node that now gives it back: the slot is ready
@@ -223,7 +210,7 @@ came_home (Node *node, Link *link, const Loan *job)
     return FALSE;
   guint64 mine = entry->loan;
   loans_back (node, entry);
-  /* In this order: what the other side holds in vain does not start when it comes back there. */
+  /* In this order: the other side drops what it holds in vain, and with it what it lent on. */
   link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
   link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
   return TRUE;
@@ -428,6 +415,20 @@ held_orphan_all (Node *node)
     }
 }
 
+HeldJob *
+held_find_self (Node *node, guint64 loan)
+{
+  g_autoptr (GPtrArray) all = all_held (node);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      HeldJob *held = all->pdata[i];
+      if (held->lender == LENDER_SELF && held->loan == loan)
+        return held;
+    }
+  return NULL;
+}
+
 /* ---- saves ---- */
 
 GPtrArray *
@@ -467,16 +468,9 @@ held_forget_saved (Node *node)
 gboolean
 held_waits_for_self (Node *node, guint64 loan)
 {
-  g_autoptr (GPtrArray) all = all_held (node);
+  const HeldJob *held = held_find_self (node, loan);
 
-  for (guint i = 0; i < all->len; i++)
-    {
-      const HeldJob *held = all->pdata[i];
-      if (held->lender == LENDER_SELF && held->loan == loan && !held->vain
-          && (!held->finished || node->stop.halting))
-        return TRUE;
-    }
-  return FALSE;
+  return held != NULL && !held->vain && (!held->finished || node->stop.halting);
 }
 
 void

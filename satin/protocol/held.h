@@ -28,7 +28,7 @@ struct HeldJob
   gboolean earlier; /* a row of an earlier life of the run, not used yet */
   guint32 children; /* archive: it is a kept state that stands for so many; 0: a result */
   gboolean announced;
-  gboolean vain;  /* to be dropped when it ends */
+  gboolean vain;  /* to be dropped when it has stopped or ended */
   gboolean saved; /* the present coordinator was sent its row */
   GBytes *value;
   guint64 work_us;
@@ -59,10 +59,8 @@ void held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id
 void held_run (Node *node, HeldJob *held);
 /* Hands a finished one to its lender, wherever that is. May drop it. */
 void held_return (Node *node, HeldJob *held);
-/* Nobody wants it any more. May drop it. */
+/* Nobody wants it any more: if it runs, it is to stop. May drop it. */
 void held_give_up (Node *node, HeldJob *held);
-/* What was lent on from here came back: it need not start if it is in vain meanwhile. */
-void held_unrun_vain (Node *node, const char *path);
 
 void held_on_jobs (Node *node, Link *link, const Message *message);
 void held_on_done (Node *node, const NodeEvent *event);
@@ -79,6 +77,8 @@ void held_orphan_all (Node *node);
  * so much less is at risk when they are published. */
 GPtrArray *held_rows (Node *node, guint64 *risk_us);
 void held_forget_saved (Node *node);
+/* (nullable): the held job whose lender is this slot of the own engine. */
+HeldJob *held_find_self (Node *node, guint64 loan);
 /* Does a held job have this slot of the own engine as its lender? */
 gboolean held_waits_for_self (Node *node, guint64 loan);
 void held_check (Node *node);

@@ -100,11 +100,37 @@ void
 loans_back (Node *node, LoanEntry *entry)
 {
   guint64 loan = entry->loan;
-  g_autofree char *path = g_strdup (entry->path);
 
   remove_entry (node, entry);
   give_back (node, loan);
-  held_unrun_vain (node, path);
+}
+
+/* A forgotten child: whoever holds it stops. Over the link that it was lent or asked over, if that
+ * still stands, so that this does not come first. If no link stands, or this is lost with it, the
+ * next link begins with HOLDING. */
+void
+loans_aborted (Node *node, guint64 loan)
+{
+  LoanEntry *entry = loans_find (node, loan);
+
+  if (entry == NULL)
+    return; /* its result, or it itself, has just come back */
+  if (entry->self)
+    {
+      HeldJob *held = held_find_self (node, loan);
+      remove_entry (node, entry);
+      held_give_up (node, held);
+      return;
+    }
+  Link *link = link_find (node, entry->link);
+  if (link == NULL || !link->bound)
+    link = link_to (node, &entry->node);
+  remove_entry (node, entry);
+#ifdef SATIN_PLANT_ABORT_NOT_PASSED
+  link = NULL;
+#endif
+  if (link != NULL)
+    link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = loan });
 }
 
 /* (nullable): the slot that waits for this number from the node at the other end. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What this node lent: its slots that wait for a result from elsewhere, lent or adopted alike, by
  * loan number. Loan 0 is the root, when another node holds it. Invariant: each stands here once,
- * and its holder is a member (or this node). A slot leaves by its result or by coming back,
- * whatever happens to the holder. Driver's thread. */
+ * and its holder is a member (or this node). A slot leaves by its result, by coming back or by
+ * being aborted, whatever happens to the holder. Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -38,6 +38,9 @@ LoanEntry *loans_find_path (Node *node, const char *path);
 /* The slot has its result / is ready again. */
 void loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us, guint64 risk_us);
 void loans_back (Node *node, LoanEntry *entry);
+
+/* The engine does not await it any more. */
+void loans_aborted (Node *node, guint64 loan);
 
 void loans_on_result (Node *node, Link *link, const Message *message);
 void loans_on_returned (Node *node, Link *link, const Message *message);

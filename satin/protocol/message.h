@@ -27,21 +27,22 @@ typedef enum
   MESSAGE_WELCOME, /* id (yours), term, version, members */
   MESSAGE_ROSTER,  /* term, version, members */
   MESSAGE_PING,
-  MESSAGE_GONE,      /* id, flag (silent; else its address refused a dial) */
-  MESSAGE_STEAL,     /* number (request), count */
-  MESSAGE_JOBS,      /* number (request), loans */
-  MESSAGE_NONE,      /* number (request) */
-  MESSAGE_RESULT,    /* number (loan), path, digest, work_us, risk_us (of it, in no row), value */
-  MESSAGE_ACK,       /* number (loan): its result is in its slot */
-  MESSAGE_VAIN,      /* number (loan): not awaited, drop what you hold for it */
-  MESSAGE_RETURNED,  /* number (loan): goes back unrun */
-  MESSAGE_HOLDING,   /* numbers: the loans that I hold of yours */
+  MESSAGE_GONE,     /* id, flag (silent; else its address refused a dial) */
+  MESSAGE_STEAL,    /* number (request), count */
+  MESSAGE_JOBS,     /* number (request), loans */
+  MESSAGE_NONE,     /* number (request) */
+  MESSAGE_RESULT,   /* number (loan), path, digest, work_us, risk_us (of it, in no row), value */
+  MESSAGE_ACK,      /* number (loan): its result is in its slot */
+  MESSAGE_VAIN,     /* number (loan): not awaited, or not any more (its child was aborted): stop and
+                       drop what you hold for it */
+  MESSAGE_RETURNED, /* number (loan): goes back unrun */
+  MESSAGE_HOLDING,  /* numbers: the loans that I hold of yours */
   MESSAGE_RECONCILE, /* send me your HOLDING */
   MESSAGE_HOLD,      /* holds: I hold these orphans */
   MESSAGE_UNHOLD,    /* path: not any more */
   MESSAGE_ADOPT,     /* number (loan), path, digest: return that orphan to me */
   MESSAGE_MISS,      /* number (loan): I do not hold it for you */
-  MESSAGE_COVERED,   /* path: finished here */
+  MESSAGE_COVERED,   /* path: finished or aborted here */
   MESSAGE_START,     /* digest: of all constants */
   MESSAGE_WANT,      /* send me the constants */
   MESSAGE_CONSTANTS, /* digest, constants: all of them */

@@ -109,6 +109,9 @@ route_engine (Node *node, const NodeEvent *event)
     case NODE_EVENT_ADOPT:
       orphans_on_adopt_event (node, event);
       break;
+    case NODE_EVENT_ABORTED:
+      loans_aborted (node, event->loan);
+      break;
     case NODE_EVENT_COVERED:
       orphans_covered (node, event->path);
       link_broadcast (node, &(Message){ .kind = MESSAGE_COVERED, .path = event->path });

@@ -21,7 +21,8 @@
  * which main lent.
  *  3. Every LEND is answered by one LENT, even an empty one, before any other event. A RUN that the
  * engine refuses is answered by UNRUN. NODE_EFFECT_UNRUN is answered by NODE_EVENT_UNRUN when the
- * job was dropped; else its DONE comes in time.
+ * job was dropped or has stopped, or by DONE if it was faster. ABORTED comes after the LENT or
+ * ADOPT of its loan; a PUT or BACK that crosses it is lost, and that is right.
  *  4. HUNGRY replaces the last count; 0 says that no seat is idle.
  *  5. CLOSE lets out what was sent before it, if that is easy; nothing that arrives on the link
  * later is wanted.
@@ -87,6 +88,7 @@ typedef enum
   NODE_EVENT_DONE,    /* held, bytes, work_us; risk_us: of it, what no reported row stands for */
   NODE_EVENT_UNRUN,   /* held */
   NODE_EVENT_ADOPT,   /* loan, path, digest, node: the slot waits for that holder */
+  NODE_EVENT_ABORTED, /* loan: its slot waits no more */
   NODE_EVENT_COVERED, /* path */
   NODE_EVENT_ROWS,    /* rows; risk_us: so much less is at risk once they are published */
   NODE_EVENT_SHARED,  /* after NODE_EFFECT_OWE */
@@ -144,7 +146,8 @@ typedef enum
                         NODE_EVENT_LENT at once */
   NODE_EFFECT_OWE,   /* say SHARED once, as soon as there is something to lend */
   NODE_EFFECT_RUN,   /* held, job */
-  NODE_EFFECT_UNRUN, /* held: drop it if it has not started; then answer NODE_EVENT_UNRUN */
+  NODE_EFFECT_UNRUN, /* held: nobody wants it. Drop it, or stop it if it runs; answered by
+                        NODE_EVENT_UNRUN */
   NODE_EFFECT_PUT, /* loan, bytes, work_us, risk_us. If the engine takes it not in, NODE_EVENT_… is
                     * not needed */
   NODE_EFFECT_BACK,   /* loan */

@@ -88,17 +88,6 @@ ok "and said in one sentence" grep -q "^satin: checkpoint .*3 rows are damaged" 
 try "$satin" inspect "$work/damaged" --why "$saved"
 ok "a damaged row counts as not there" grep -vqF "$saved is saved" <<<"$answer"
 
-# Damage that no row shows: the file must be salvaged, though all of its results are well.
-cp "$file" "$work/headless"
-printf 'XXXX' | dd of="$work/headless" bs=1 seek=28 conv=notrunc 2>/dev/null
-try "$satin" inspect "$work/headless" --verify
-is "a file that had to be salvaged is not sound" "$code" 3
-ok "what was kept is said" grep -q "^satin: checkpoint .* is damaged: kept $n of $n rows" <<<"$words"
-head -c "$(($(stat -c %s "$file") / 8 * 7))" "$file" >"$work/cut"
-try "$satin" inspect "$work/cut" --verify
-is "nor is one that was cut off" "$code" 3
-ok "and it says how much is left" grep -q "^satin: checkpoint .* is damaged: kept [0-9]* of [0-9]* rows" <<<"$words"
-
 try "$satin" inspect "$work/nowhere" --tree
 is "no checkpoint" "$code" 4
 

@@ -30,21 +30,6 @@ ok "what is left is sound" integrity "$file"
 is "there is one row for it" "$(sqlite3 "$file" "SELECT count (*) FROM keep WHERE path = '/0'")" 1
 is "and nothing of the phases that it stands for" \
   "$(sqlite3 "$file" "SELECT count (*) FROM result WHERE CAST (substr (path, 4) AS INTEGER) < $before")" 0
-try "$satin" inspect "$file"
-ok "inspect counts the states" grep -qx "states    kept by 1 jobs, for $before children that need not be done again" <<<"$answer"
-try "$satin" inspect "$file" --tree
-ok "its tree has them" grep -q "^  /0 .* a state kept after $before children = ($((before / 2)), " <<<"$answer"
-try "$satin" inspect "$file" --json
-is "and its JSON" "$(sqlite3 :memory: "SELECT j ->> '\$.states', j ->> '\$.keep[0].path', j ->> '\$.keep[0].children'
-  FROM (SELECT readfile ('$work/answer') AS j)")" "1|/0|$before"
-try "$satin" inspect "$file" --why "/0/$((before - 1))/3"
-ok "what lies in a kept phase is done" grep -qx "/0/$((before - 1))/3 is done: the state that /0 has kept stands for it too" <<<"$answer"
-try "$satin" inspect "$file" --why "/0/$((before + 9))"
-ok "what does not, is not" grep -q "^/0/$((before + 9)) is not known" <<<"$answer"
-ok "but the state is told" grep -q "^state     of /0 after $before children: ($((before / 2)), " <<<"$answer"
-try "$satin" inspect "$file" --verify
-is "a sound file is sound" "$code" 0
-is "the view has the state" "$(sqlite3 "$file" 'SELECT path, children FROM phases')" "/0|$before"
 ok "the file is small" [ "$(stat -c %s "$file")" -lt 200000 ]
 try "$phases" --checkpoint "$file" --workers 2 1 $million 800
 is "it goes on to the same answer" "$answer" "$alone"

@@ -13,6 +13,35 @@
 #define FRAMES_PER_LOAN 8
 #define FRAMES_PER_PAIR 16
 #define FRAMES_PER_NODE_SECOND 1000
+/* The longest that a message takes, in delays, and what else stands in the way of an abort. */
+#define ABORT_HOP_DELAYS 6
+#define ABORT_HOP_US 400
+
+/* When this job, or one that it lies below, was aborted first; 0: none was. */
+static guint64
+forgotten_since (const Sim *sim, guint32 job)
+{
+  guint64 since_us = sim->forgotten_us[job];
+
+  for (; job > 0; job = sim->plan->tree->jobs[job].parent)
+    if (sim->forgotten_us[job] != 0 && (since_us == 0 || sim->forgotten_us[job] < since_us))
+      since_us = sim->forgotten_us[job];
+  return since_us;
+}
+
+/* Without faults an abort needs one message for each time that a job was lent on. */
+static void
+check_wanted (Sim *sim, const Process *process, guint32 job)
+{
+  guint64 since_us = forgotten_since (sim, job);
+  guint64 hop_us = ABORT_HOP_US + ABORT_HOP_DELAYS * sim->plan->delay_us;
+
+  if (since_us == 0 || sim->plan->n_faults > 0 || sim->plan->swings)
+    return;
+  if (sim->now_us > since_us + hop_us * (sim->plan->tree->jobs[job].depth + 1))
+    sim_fail (sim, "I9: p%u begins '%s', which was aborted %" G_GUINT64_FORMAT " us ago",
+              process->number, sim->plan->tree->jobs[job].path, sim->now_us - since_us);
+}
 
 void
 check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
@@ -21,7 +50,8 @@ check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
 
   sim->outcome->executed++;
   sim_say (sim, "p%u starts '%s'", process->number, path);
-  if (sim->calm && sim->restored[job])
+  check_wanted (sim, process, job);
+  if (sim->calm && sim->restored[job] && forgotten_since (sim, job) == 0)
     sim_fail (sim, "I7: p%u executes '%s' again, which the checkpoint covers", process->number,
               path);
   if (!from_elsewhere && model_knows_job (process->model, job))
@@ -33,6 +63,14 @@ check_finished (Sim *sim, guint32 job)
 {
   if (sim->finished[job] < G_MAXUINT8)
     sim->finished[job]++;
+}
+
+void
+check_forgotten (Sim *sim, guint32 job)
+{
+  sim->outcome->forgotten++;
+  if (sim->forgotten_us[job] == 0)
+    sim->forgotten_us[job] = MAX (sim->now_us, 1);
 }
 
 typedef struct
@@ -88,12 +126,13 @@ check_answer (Sim *sim, GBytes *value)
   sim->n_answers++;
 }
 
-/* Nothing else went wrong, so a suspended run has saved every job that ever finished. */
+/* Nothing else went wrong, so a suspended run has saved every job that ever finished, but for what
+ * was aborted. */
 static void
 check_suspended (Sim *sim)
 {
   for (guint32 i = 0; i < sim->plan->tree->n; i++)
-    if (sim->finished[i] > 0 && !store_covers (&sim->published, i))
+    if (sim->finished[i] > 0 && forgotten_since (sim, i) == 0 && !store_covers (&sim->published, i))
       sim_fail (sim, "I7: suspended without saving '%s', which was finished",
                 sim->plan->tree->jobs[i].path);
 }
@@ -129,7 +168,7 @@ check_saved (Sim *sim, const NodeEffect *effect)
   gboolean only_save = sim->plan->n_faults == 1 && sim->plan->faults[0].kind == FAULT_SAVE;
 
   for (guint32 i = 0; sim->asked && only_save && !effect->failed && i < sim->plan->tree->n; i++)
-    if (sim->wanted[i] > 0 && !store_covers (&sim->published, i))
+    if (sim->wanted[i] > 0 && forgotten_since (sim, i) == 0 && !store_covers (&sim->published, i))
       sim_fail (sim, "I7: a round of saving did not save '%s', which was finished before",
                 sim->plan->tree->jobs[i].path);
   sim->asked = FALSE;
@@ -158,7 +197,8 @@ check_fault_free (Sim *sim)
   guint64 bound = FRAMES_PER_LOAN * sim->outcome->jobs_lent + FRAMES_PER_PAIR * n * n
                   + FRAMES_PER_NODE_SECOND * n * (1 + sim->now_us / SIM_SECOND);
 
-  if (sim->outcome->executed != plan->tree->n)
+  if (sim->outcome->executed > plan->tree->n
+      || (sim->outcome->executed < plan->tree->n && sim->outcome->forgotten == 0))
     sim_fail (sim, "I8: %" G_GUINT64_FORMAT " jobs executed of %u, with no fault",
               sim->outcome->executed, plan->tree->n);
   if (sim->outcome->messages > bound)

@@ -38,7 +38,7 @@ make_plan (guint n_jobs, guint n_nodes, ComparePlan which, Plan *plan)
 {
   TreeShape shape = { .seed = n_jobs, .n = n_jobs, .balanced = TRUE, .cost_max_us = 200000 };
 
-  swarm_fixed_plan (n_jobs, n_nodes, which == COMPARE_CHECKPOINT, FALSE, plan);
+  swarm_fixed_plan (n_jobs, n_nodes, which == COMPARE_CHECKPOINT, FALSE, 0, plan);
   tree_free ((Tree *)plan->tree);
   plan->tree = tree_new (&shape);
   plan->naive = which == COMPARE_NAIVE;

@@ -59,7 +59,8 @@ enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), Enume
   gboolean well;
 
   *result = (EnumerateResult){ 0 };
-  swarm_fixed_plan (what->n_jobs, what->n_nodes, what->checkpoint, what->phased, &work.plan);
+  swarm_fixed_plan (what->n_jobs, what->n_nodes, what->checkpoint, what->phased, what->aborts,
+                    &work.plan);
   well = try (&work);
   guint64 last = work.deliveries;
   for (guint64 first = 1; well && first <= last; first++)

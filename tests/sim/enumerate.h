@@ -20,6 +20,7 @@ typedef struct
   FaultKind first, second; /* what strikes: FAULT_CRASH, FAULT_RESET, FAULT_TOTAL … */
   guint stride;    /* of pairs: every how manieth second point, from a place that moves; 1: all */
   gboolean phased; /* each job has phases of one child and keeps them */
+  guint aborts;    /* percent of jobs that do not want all their children */
 } Enumeration;
 
 typedef struct

@@ -70,9 +70,8 @@ model_recall (Model *model, Frame *frame)
   return TRUE;
 }
 
-/* Tells the others that what they hold at or below a finished slot is held in vain. */
-static void
-say_covered (Model *model, guint32 job)
+void
+model_say_covered (Model *model, guint32 job)
 {
   for (guint i = 0; i < model->known->len; i++)
     if (tree_covers (model->config.tree, job, g_array_index (model->known, Known, i).job))
@@ -117,7 +116,7 @@ model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us, guint
   slot->risk_us = risk_us;
   if (slot->parent != NULL)
     {
-      say_covered (model, slot->job);
+      model_say_covered (model, slot->job);
       return;
     }
   model_say (model,
@@ -217,13 +216,15 @@ model_unrun (Model *model, guint64 held)
 {
   for (guint i = 0; i < model->inbox->len; i++)
     {
-      const Slot *slot = model->inbox->pdata[i];
-      if (slot->held == held && slot->state == SLOT_READY)
-        {
-          model_say (model, (ModelEvent){ .kind = NODE_EVENT_UNRUN, .held = held });
-          g_ptr_array_remove_index (model->inbox, i);
-          return;
-        }
+      Slot *slot = model->inbox->pdata[i];
+      if (slot->held != held)
+        continue;
+      model_abort_slot (model, slot);
+      if (slot->state != SLOT_DROPPED)
+        return; /* it runs: it is left when the stacks settle */
+      model_say (model, (ModelEvent){ .kind = NODE_EVENT_UNRUN, .held = held });
+      g_ptr_array_remove_index (model->inbox, i);
+      return;
     }
 }
 
@@ -250,8 +251,8 @@ put_kept (Model *model, Frame *frame, GBytes *value, guint64 work_us)
       guint32 child = tree_child (tree, job, frame->n_slots);
       Slot *slot = &frame->slots[frame->n_slots];
       *slot = (Slot){ .job = child, .state = SLOT_GONE, .parent = frame };
-      tree_add (&frame->state, tree->jobs[child].result);
-      say_covered (model, child);
+      tree_add (tree, job, frame->n_slots, tree->jobs[child].result, &frame->state);
+      model_say_covered (model, child);
     }
   frame->slots[0].work_us = work_us;
   frame->n_kept = frame->n_slots;
@@ -307,7 +308,7 @@ hear_late_news (Model *model, guint32 job)
           Slot *slot = &frame->slots[k];
           if (slot->state == SLOT_READY && slot->job == job)
             model_adopt (model, slot);
-          if (model_slot_is_finished (slot) && tree_covers (model->config.tree, slot->job, job))
+          if (model_slot_is_over (slot) && tree_covers (model->config.tree, slot->job, job))
             model_say (model, (ModelEvent){ .kind = NODE_EVENT_COVERED, .job = slot->job });
         }
 }
@@ -401,6 +402,8 @@ add_rows (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
 {
   if (frame->below != NULL)
     add_rows (model, frame->below, rows, risk_us);
+  if (frame->aborted)
+    return; /* nothing is saved of it */
   if (frame->n_kept > 0 && !frame->kept_reported)
     add_kept_row (model, frame, rows, risk_us);
   for (guint i = 0; i < frame->n_slots; i++)

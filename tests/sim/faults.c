@@ -95,6 +95,7 @@ faults_start_life (Sim *sim, guint n)
     {
       sim->restored[i] = plan->checkpoint && store_covers (&sim->published, i);
       sim->finished[i] = 0;
+      sim->forgotten_us[i] = 0;
     }
   put_off (sim, sim->now_us);
   sim_expect (sim, sim->now_us, HAPPEN_START, SIM_NODES_MAX)->flag = TRUE;

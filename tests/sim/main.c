@@ -48,6 +48,8 @@ note_case (const Plan *plan)
   if (plan->tree->jobs[0].n_phases > 1)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/phased");
 
+  if (plan->aborts > 0)
+    n += (gsize)g_snprintf (running + n, sizeof running - n, "/aborts%u", plan->aborts);
   for (guint i = 0; i < plan->n_faults && n < sizeof running; i++)
     n += (gsize)g_snprintf (running + n, sizeof running - n, ",%s:%u@%" G_GUINT64_FORMAT,
                             fault_names[plan->faults[i].kind], plan->faults[i].node,
@@ -110,6 +112,7 @@ run_seeds (guint64 from, guint64 n, Outcome *sum)
       sum->adopted += outcome.adopted;
       sum->lost += outcome.lost;
       sum->recalled += outcome.recalled;
+      sum->forgotten += outcome.forgotten;
       sum->steals_remote += outcome.steals_remote;
       sum->lives += outcome.lives;
     }
@@ -137,8 +140,9 @@ static int
 check (void)
 {
   static const Enumeration singles[]
-      = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE },
-          { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE } };
+      = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 },
+          { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 0 },
+          { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 50 } };
   EnumerateResult result;
   Outcome outcome = { 0 };
   gboolean well = TRUE;
@@ -185,37 +189,49 @@ static const struct
   Enumeration what;
 } tries[] = {
   { "every single crash, 7 jobs",
-    { 7, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE } },
+    { 7, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 } },
   { "every single crash, 15 jobs",
-    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE } },
+    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 } },
   { "every single crash, 15 jobs, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 } },
   { "every link reset, 15 jobs",
-    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE } },
+    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 0 } },
   { "every loss of all, 15 jobs, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, FALSE } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, FALSE, 0 } },
   { "every round of saving, 15 jobs, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1, FALSE } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1, FALSE, 0 } },
   { "every suspend, 15 jobs, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, FALSE } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, FALSE, 0 } },
   { "every pair of crashes, 7 jobs",
-    { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1, FALSE } },
+    { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1, FALSE, 0 } },
   { "every single crash, 15 jobs with phases, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, TRUE } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, TRUE, 0 } },
   { "every loss of all, 15 jobs with phases, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, TRUE } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, TRUE, 0 } },
   { "every suspend, 15 jobs with phases, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, TRUE } },
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, TRUE, 0 } },
   { "pairs of crashes, 15 jobs with phases, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13, TRUE } },
+    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13, TRUE, 0 } },
   { "pairs of crashes, 15 jobs, checkpoint",
-    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13, FALSE } },
+    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13, FALSE, 0 } },
   { "pairs of a crash and the loss of all, 7 jobs, checkpoint",
-    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 13, FALSE } },
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 13, FALSE, 0 } },
   { "pairs of a round of saving and a crash, 7 jobs, checkpoint",
-    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SAVE, FAULT_CRASH, 5, FALSE } },
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SAVE, FAULT_CRASH, 5, FALSE, 0 } },
   { "pairs of a crash and a link reset, 15 jobs",
-    { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13, FALSE } },
+    { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13, FALSE, 0 } },
+  { "every single crash, 31 jobs with aborts",
+    { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 50 } },
+  { "every link reset, 31 jobs with aborts",
+    { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 50 } },
+  { "every loss of all, 15 jobs with aborts, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, FALSE, 50 } },
+  { "every loss of all, 15 jobs with phases and aborts, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, TRUE, 50 } },
+  { "every suspend, 31 jobs with aborts, checkpoint",
+    { 31, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, FALSE, 50 } },
+  { "pairs of a crash and a link reset, 15 jobs with aborts, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13, FALSE, 60 } },
 };
 
 /* Each plan keeps more of what a crash leaves than the one before it. */
@@ -307,7 +323,7 @@ command_compare (void)
 
 static gint64 option_seeds, option_from = 1, option_seed = -1;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare;
-static int option_jobs = 15, option_nodes = 3, option_stride = 1;
+static int option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
 static gboolean option_checkpoint, option_phased;
 static char *option_case, *option_first, *option_second;
 
@@ -317,7 +333,7 @@ static const GOptionEntry options[] = {
   { "keep-going", 0, 0, G_OPTION_ARG_NONE, &option_keep_going, "Go on after a failing seed", NULL },
   { "seed", 0, 0, G_OPTION_ARG_INT64, &option_seed, "Run one seed and print every step", "SEED" },
   { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
-    "JOBS/NODES[/checkpoint][/phased],FAULT:NODE@MESSAGE…" },
+    "JOBS/NODES[/checkpoint][/phased][/abortsPERCENT],FAULT:NODE@MESSAGE…" },
   { "compare", 0, 0, G_OPTION_ARG_NONE, &option_compare,
     "Compare the plans of protection under the same crashes", NULL },
   { "singles", 0, 0, G_OPTION_ARG_NONE, &option_singles, "Try every single crash", NULL },
@@ -329,6 +345,7 @@ static const GOptionEntry options[] = {
   { "checkpoint", 0, 0, G_OPTION_ARG_NONE, &option_checkpoint, "… with a checkpoint", NULL },
   { "phased", 0, 0, G_OPTION_ARG_NONE, &option_phased, "… whose jobs have phases and keep them",
     NULL },
+  { "aborts", 0, 0, G_OPTION_ARG_INT, &option_aborts, "… whose jobs abort this often", "PERCENT" },
   { "stride", 0, 0, G_OPTION_ARG_INT, &option_stride, "… only every N-th pair", "N" },
   G_OPTION_ENTRY_NULL
 };
@@ -343,7 +360,8 @@ command_enumerate (void)
                        .depth = option_pairs ? ENUMERATE_PAIRS : ENUMERATE_SINGLES,
                        .first = fault_named (option_first != NULL ? option_first : "crash"),
                        .second = fault_named (option_second != NULL ? option_second : "crash"),
-                       .stride = (guint)MAX (option_stride, 1) };
+                       .stride = (guint)MAX (option_stride, 1),
+                       .aborts = (guint)CLAMP (option_aborts, 0, 100) };
   EnumerateResult result;
   gint64 start_us = g_get_monotonic_time ();
   gboolean well = run_enumeration (&what, &result);
@@ -372,9 +390,9 @@ command_seeds (void)
           ", %.1f s; "
           "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
           " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
-          " recalled, %" G_GUINT64_FORMAT " lives\n",
+          " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT " lives\n",
           n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
-          sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.lives);
+          sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives);
   return n_bad > 0;
 }
 
@@ -415,6 +433,7 @@ command_case (void)
 {
   g_auto (GStrv) parts = g_strsplit (option_case, ",", 0);
   unsigned n_jobs = 0, n_nodes = 0;
+  const char *aborts;
   Outcome outcome;
   Plan plan;
 
@@ -424,8 +443,10 @@ command_case (void)
       fprintf (stderr, "not a case: '%s'\n", option_case);
       return 2;
     }
-  swarm_fixed_plan (n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL,
-                    strstr (parts[0], "phased") != NULL, &plan);
+  aborts = strstr (parts[0], "/aborts");
+  swarm_fixed_plan (
+      n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL, strstr (parts[0], "phased") != NULL,
+      aborts != NULL ? (guint)strtoul (aborts + strlen ("/aborts"), NULL, 10) : 0, &plan);
   for (guint i = 1; parts[i] != NULL && plan.n_faults < SIM_FAULTS_MAX; i++)
     add_fault (&plan, parts[i]);
   note_case (&plan);

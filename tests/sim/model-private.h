@@ -16,7 +16,8 @@ typedef enum
   SLOT_RUNNING, /* it is on a stack here */
   SLOT_LENT,    /* its result will come under `loan`: lent or adopted */
   SLOT_DONE,    /* its result is kept until the parent's job returns, or keeps its phase */
-  SLOT_GONE     /* its phase is kept */
+  SLOT_GONE,    /* its phase is kept */
+  SLOT_DROPPED  /* aborted, and nobody is in it any more */
 } SlotState;
 
 typedef struct
@@ -40,6 +41,8 @@ struct Frame
   Frame *below;
   guint phase;
   gboolean begun;
+  guint begin;      /* where the present phase's children begin */
+  gboolean aborted; /* it is to be left, from the top of its stack down */
   guint n_slots;
   guint n_kept; /* of them: their phases are kept, in: */
   TreeState state;
@@ -93,14 +96,22 @@ Slot *model_oldest (Model *model);
 void model_settle_owed (Model *model);
 /* TRUE: somebody holds this ready slot's job; the slot waits for that holder now. */
 gboolean model_adopt (Model *model, Slot *slot);
+/* Nothing is awaited for it any more. */
 static inline gboolean
-model_slot_is_finished (const Slot *slot)
+model_slot_is_over (const Slot *slot)
 {
-  return slot->state == SLOT_DONE || slot->state == SLOT_GONE;
+  return slot->state == SLOT_DONE || slot->state == SLOT_GONE || slot->state == SLOT_DROPPED;
 }
 
 /* TRUE: somebody holds what this frame's job has kept; it does not begin before that is here. */
 gboolean model_recall (Model *model, Frame *frame);
+/* Nobody waits for its result any more: what runs in it stops when it is its turn, here or
+ * elsewhere. */
+void model_abort_slot (Model *model, Slot *slot);
+/* Tells who holds this job or something below it that it is in vain, if there is anybody. */
+void model_say_covered (Model *model, guint32 job);
+/* Pops the aborted frames that nobody is in. TRUE: there were some. */
+gboolean model_leave_aborted (Model *model);
 /* Its result is here. An inbox slot is freed. */
 void model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us, guint64 risk_us);
 /* The scan of a halted engine, which nobody asked for. */

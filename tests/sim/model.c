@@ -81,14 +81,46 @@ model_push (Model *model, Stack *stack, Slot *slot)
 }
 
 static void
-keep (Frame *frame)
+keep (const Model *model, Frame *frame)
 {
   for (; frame->n_kept < frame->n_slots; frame->n_kept++)
     {
-      frame->slots[frame->n_kept].state = SLOT_GONE;
-      tree_add (&frame->state, frame->slots[frame->n_kept].value);
+      Slot *slot = &frame->slots[frame->n_kept];
+      slot->state = SLOT_GONE;
+      tree_add (model->config.tree, frame->slot->job, frame->n_kept, slot->value, &frame->state);
     }
   frame->kept_reported = FALSE;
+}
+
+/* Has the present phase what it wants? Then the rest is aborted. */
+static gboolean
+is_satisfied (const Model *model, const Frame *frame)
+{
+  gboolean any = FALSE, all = TRUE, wants = FALSE;
+
+  for (guint k = frame->begin; k < frame->n_slots; k++)
+    {
+      gboolean done = frame->slots[k].state == SLOT_DONE;
+      gboolean wanted = tree_wants (model->config.tree, frame->slot->job, k);
+      any = any || done;
+      wants = wants || wanted;
+      all = all && (done || !wanted);
+    }
+  return all && (wants || any);
+}
+
+static void
+abort_rest (Model *model, Frame *frame)
+{
+  for (guint k = frame->begin; k < frame->n_slots; k++)
+    {
+      Slot *slot = &frame->slots[k];
+      if (model_slot_is_over (slot) || (slot->frame != NULL && slot->frame->aborted))
+        continue;
+      model->config.forgotten (model->config.data, slot->job);
+      model_abort_slot (model, slot);
+      model_say_covered (model, slot->job);
+    }
 }
 
 /* Runs what the top frame may run next. FALSE: nothing, it waits. The highest ready child comes
@@ -97,9 +129,9 @@ gboolean
 model_go_on (Model *model, Stack *stack)
 {
   Frame *frame = stack->top;
-  gboolean done = TRUE;
+  gboolean over = TRUE;
 
-  if (frame->recall.state == SLOT_LENT)
+  if (frame->aborted || frame->recall.state == SLOT_LENT)
     return FALSE;
   if (!frame->begun)
     {
@@ -107,6 +139,8 @@ model_go_on (Model *model, Stack *stack)
       compute (model, stack);
       return TRUE;
     }
+  if (is_satisfied (model, frame))
+    abort_rest (model, frame);
   for (guint i = frame->n_slots; i-- > 0;)
     {
       Slot *slot = &frame->slots[i];
@@ -115,14 +149,84 @@ model_go_on (Model *model, Stack *stack)
           model_push (model, stack, slot);
           return TRUE;
         }
-      done = done && model_slot_is_finished (slot);
+      over = over && model_slot_is_over (slot);
     }
-  if (!done)
+  if (!over)
     return FALSE;
   if (model->config.tree->jobs[frame->slot->job].keeps)
-    keep (frame);
+    keep (model, frame);
   compute (model, stack);
   return TRUE;
+}
+
+static void
+abort_frame (Model *model, Frame *frame)
+{
+  frame->aborted = TRUE;
+  if (frame->recall.state == SLOT_LENT)
+    model_abort_slot (model, &frame->recall);
+  for (guint k = 0; k < frame->n_slots; k++)
+    model_abort_slot (model, &frame->slots[k]);
+}
+
+void
+model_abort_slot (Model *model, Slot *slot)
+{
+  if (slot->state == SLOT_RUNNING)
+    abort_frame (model, slot->frame);
+  else if (slot->state == SLOT_LENT)
+    {
+      g_ptr_array_remove (model->waits, slot);
+      model_say (model, (ModelEvent){ .kind = NODE_EVENT_ABORTED, .loan = slot->loan });
+    }
+  if (slot->state == SLOT_READY || slot->state == SLOT_LENT)
+    slot->state = SLOT_DROPPED;
+}
+
+/* The top frame of the stack is left. */
+static void
+pop_aborted (Model *model, Stack *stack)
+{
+  Frame *frame = stack->top;
+  Slot *slot = frame->slot;
+
+  stack->top = frame->below;
+  if (stack->top == NULL)
+    model->n_stacks--;
+  g_free (frame);
+  slot->frame = NULL;
+  slot->state = SLOT_DROPPED;
+  if (slot->parent != NULL)
+    return;
+  model_say (model, (ModelEvent){ .kind = NODE_EVENT_UNRUN, .held = slot->held });
+  g_ptr_array_remove (model->inbox, slot);
+}
+
+static gboolean
+has_running (const Frame *frame)
+{
+  for (guint k = 0; k < frame->n_slots; k++)
+    if (frame->slots[k].state == SLOT_RUNNING)
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+model_leave_aborted (Model *model)
+{
+  gboolean any = FALSE;
+
+  for (guint i = 0; i < model->n_made; i++)
+    {
+      Stack *stack = model->stacks[i];
+      while (stack->top != NULL && !stack->computes && stack->top->aborted
+             && !has_running (stack->top))
+        {
+          pop_aborted (model, stack);
+          any = TRUE;
+        }
+    }
+  return any;
 }
 
 static void
@@ -131,6 +235,7 @@ spawn (Model *model, Frame *frame)
   const Tree *tree = model->config.tree;
   const TreeJob *job = &tree->jobs[frame->slot->job];
 
+  frame->begin = frame->n_slots;
   for (; frame->n_slots < job->ends[frame->phase]; frame->n_slots++)
     {
       Slot *slot = &frame->slots[frame->n_slots];
@@ -150,7 +255,7 @@ check_result (Model *model, const Frame *frame)
   TreeState state = frame->state;
 
   for (guint i = frame->n_kept; i < frame->n_slots; i++)
-    tree_add (&state, frame->slots[i].value);
+    tree_add (model->config.tree, frame->slot->job, i, frame->slots[i].value, &state);
   if (state.hash != model->config.tree->jobs[frame->slot->job].result)
     model->config.fail (model->config.data, "computed a wrong result", frame->slot->job);
 }
@@ -190,6 +295,8 @@ model_wake (Model *model, guint64 now_us, guint number)
   frame->work_us += frame->segment_us;
   model->spent_us += frame->segment_us;
   frame->segment_us = 0;
+  if (frame->aborted)
+    return; /* it is left when the stacks settle */
   if (frame->phase < model->config.tree->jobs[frame->slot->job].n_phases)
     spawn (model, frame);
   else
@@ -316,7 +423,7 @@ model_check_invariants (const Model *model)
 void
 model_print (const Model *model)
 {
-  static const char *const states[] = { "ready", "running", "lent", "done", "kept" };
+  static const char *const states[] = { "ready", "running", "lent", "done", "kept", "dropped" };
 
   for (guint i = 0; i < model->n_made; i++)
     for (const Frame *frame = model->stacks[i]->top; frame != NULL; frame = frame->below)

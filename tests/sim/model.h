@@ -29,6 +29,7 @@ typedef struct
   void (*started) (gpointer data, guint32 job, gboolean from_elsewhere);
   void (*finished) (gpointer data, guint32 job);
   void (*recalled) (gpointer data, guint32 job, guint32 children);
+  void (*forgotten) (gpointer data, guint32 job);
   void (*fail) (gpointer data, const char *what, guint32 job);
   gpointer data;
 } ModelConfig;

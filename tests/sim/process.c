@@ -42,6 +42,14 @@ recalled (gpointer data, guint32 job, guint32 children)
 }
 
 static void
+forgotten (gpointer data, guint32 job)
+{
+  Process *process = data;
+
+  check_forgotten (process->sim, job);
+}
+
+static void
 fail (gpointer data, const char *what, guint32 job)
 {
   Process *process = data;
@@ -68,6 +76,7 @@ new_model (Sim *sim, Process *process)
                          .started = started,
                          .finished = finished,
                          .recalled = recalled,
+                         .forgotten = forgotten,
                          .fail = fail,
                          .data = process };
 

@@ -11,7 +11,7 @@ static Slot *
 awaited (const Frame *frame)
 {
   for (guint i = frame->n_slots; i-- > 0;)
-    if (!model_slot_is_finished (&frame->slots[i]))
+    if (!model_slot_is_over (&frame->slots[i]))
       return (Slot *)&frame->slots[i];
   return NULL;
 }
@@ -49,7 +49,7 @@ leapfrog (Model *model, Stack *stack)
 {
   Slot *child = awaited (stack->top);
 
-  if (child == NULL || child->state != SLOT_RUNNING)
+  if (child == NULL || child->state != SLOT_RUNNING || stack->top->aborted)
     return FALSE;
   Slot *slot = oldest_of_stack (model, child->frame->stack, child->frame);
   if (slot == NULL)
@@ -186,7 +186,8 @@ model_settle (Model *model, guint64 now_us)
       return;
     }
   while (model->n_busy < model->config.seats
-         && (resume_a_waiting_stack (model) || start_from_inbox (model) || steal_here (model)))
+         && (model_leave_aborted (model) || resume_a_waiting_stack (model)
+             || start_from_inbox (model) || steal_here (model)))
     ;
   if (model->n_busy == 0 && model->n_stacks >= model->config.stacks_max)
     give_back_inbox (model);

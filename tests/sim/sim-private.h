@@ -84,9 +84,10 @@ struct Sim
   guint64 apart_us[SIM_NODES_MAX][SIM_NODES_MAX]; /* the two do not hear each other until then */
   Rng links_rng, world_rng;
   Store published;
-  gboolean calm;                    /* this life has no faults ahead and even delays */
-  gboolean restored[TREE_JOBS_MAX]; /* covered when this life began */
-  guint8 finished[TREE_JOBS_MAX];   /* in this life */
+  gboolean calm;                       /* this life has no faults ahead and even delays */
+  gboolean restored[TREE_JOBS_MAX];    /* covered when this life began */
+  guint8 finished[TREE_JOBS_MAX];      /* in this life */
+  guint64 forgotten_us[TREE_JOBS_MAX]; /* when it was aborted first in this life; 0: was not */
   guint n_answers, n_codes;
   gboolean suspended, resuming, founded;
   gboolean lives_left; /* a lost run could still be taken up again */
@@ -144,6 +145,7 @@ void faults_look_after (Sim *sim);
 /* check.c */
 void check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere);
 void check_finished (Sim *sim, guint32 job);
+void check_forgotten (Sim *sim, guint32 job);
 void check_after_step (Sim *sim, Process *process);
 void check_answer (Sim *sim, GBytes *value);
 void check_ended (Sim *sim, Process *process, guint64 code);

@@ -43,6 +43,7 @@ typedef struct
 {
   const Tree *tree;
   guint64 seed;
+  guint aborts; /* of a fixed plan: percent of jobs that do not want all their children */
   guint n_nodes, seats, stacks_extra, shy;
   guint64 drowsy_us;
   guint large;        /* percent of the messages that may are large: urgent ones pass them */
@@ -73,7 +74,7 @@ typedef struct
   gboolean answered;
   guint64 hash; /* over every step */
   guint64 end_us, steps, messages, deliveries, executed, jobs_lent, lives, generations;
-  guint64 steals_remote, adopted, lost;
+  guint64 steals_remote, adopted, lost, forgotten;
   guint64 lost_us;      /* work, by the nodes' own account … */
   guint64 lost_true_us; /* … and by what was in the processes that crashed */
   guint64 work_us, answer_us;

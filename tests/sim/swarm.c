@@ -28,6 +28,7 @@ draw_tree (Rng *rng, guint64 delay_us)
   shape.depth_bias = (guint)(rng_chance (rng, 6) ? rng_between (rng, 90, 99) : rng_below (rng, 60));
   if (shape.depth_bias >= 90)
     shape.n = TREE_JOBS_MAX; /* deep enough for stems */
+  shape.aborts = (guint)(rng_chance (rng, 40) ? rng_between (rng, 10, 70) : 0);
   shape.cost_max_us = (guint32)(100 + delay_us * one_of (rng, delays, G_N_ELEMENTS (delays)));
   return tree_new (&shape);
 }
@@ -87,6 +88,7 @@ draw_split (Rng *rng, Plan *plan)
                       .n = (guint)rng_between (rng, 7, 20),
                       .depth_bias = (guint)rng_below (rng, 40),
                       .keeps = (guint)rng_below (rng, 60),
+                      .aborts = rng_chance (rng, 30) ? 40 : 0,
                       .cost_max_us = (guint32)rng_between (rng, 10, 40) * (guint32)SIM_SECOND };
 
   plan->tree = tree_new (&shape);
@@ -152,13 +154,19 @@ swarm_plan (guint64 seed, Plan *plan)
 }
 
 void
-swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolean phased, Plan *plan)
+swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolean phased, guint aborts,
+                  Plan *plan)
 {
-  TreeShape shape
-      = { .seed = n_jobs, .n = n_jobs, .balanced = TRUE, .phased = phased, .cost_max_us = 5000 };
+  TreeShape shape = { .seed = n_jobs,
+                      .n = n_jobs,
+                      .balanced = TRUE,
+                      .phased = phased,
+                      .aborts = aborts,
+                      .cost_max_us = 5000 };
 
   *plan = (Plan){ .seed = n_jobs,
                   .tree = tree_new (&shape),
+                  .aborts = aborts,
                   .n_nodes = n_nodes,
                   .seats = 1,
                   .stacks_extra = 2,

@@ -8,9 +8,10 @@
 /* `plan->tree` is new and to be freed by the caller. */
 void swarm_plan (guint64 seed, Plan *plan);
 /* A small, regular run without faults, to which the enumeration adds some. `phased`: each job has
- * phases of one child and keeps them. */
+ * phases of one child and keeps them. `aborts`: percent of jobs that do not want all their
+ * children. */
 void swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolean phased,
-                       Plan *plan);
+                       guint aborts, Plan *plan);
 /* Adds a fault before the delivery of that message. Where a resume follows, delays become even, so
  * that I7 holds. */
 void swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message);

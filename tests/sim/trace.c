@@ -11,10 +11,10 @@
 #include <string.h>
 
 static const char *const event_names[]
-    = { "JOIN",     "LINK_UP", "LINK_DOWN", "DIAL_FAILED", "MESSAGE",  "TIMER", "HUNGRY",
-        "LENT",     "DONE",    "UNRUN",     "ADOPT",       "COVERED",  "ROWS",  "SHARED",
-        "SERVED",   "WORK",    "HALTED",    "IMPROVED",    "CONSTANT", "ROOT",  "FINISH",
-        "RESTORED", "OPENED",  "PUBLISHED", "SUSPEND",     "CANCEL",   "SAVE" };
+    = { "JOIN",   "LINK_UP",  "LINK_DOWN", "DIAL_FAILED", "MESSAGE",  "TIMER",    "HUNGRY",
+        "LENT",   "DONE",     "UNRUN",     "ADOPT",       "ABORTED",  "COVERED",  "ROWS",
+        "SHARED", "SERVED",   "WORK",      "HALTED",      "IMPROVED", "CONSTANT", "ROOT",
+        "FINISH", "RESTORED", "OPENED",    "PUBLISHED",   "SUSPEND",  "CANCEL",   "SAVE" };
 G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_SAVE + 1);
 
 static const char *const effect_names[]

@@ -110,8 +110,10 @@ tree_begin (const Tree *tree, guint32 job)
 }
 
 void
-tree_add (TreeState *state, guint64 result)
+tree_add (const Tree *tree, guint32 job, guint32 k, guint64 result, TreeState *state)
 {
+  if (!tree_wants (tree, job, k))
+    return;
   state->hash = rng_mix (state->hash * 31 + result);
   state->fold = rng_mix (state->fold + result);
 }
@@ -131,7 +133,7 @@ tree_kept (const Tree *tree, guint32 job, guint32 children)
   TreeState state = tree_begin (tree, job);
 
   for (guint32 k = 0; k < children; k++)
-    tree_add (&state, tree->jobs[tree_child (tree, job, k)].result);
+    tree_add (tree, job, k, tree->jobs[tree_child (tree, job, k)].result, &state);
   guint64 both[] = { GUINT64_TO_LE (state.hash), GUINT64_TO_LE (state.fold) };
   return g_bytes_new (both, sizeof both);
 }
@@ -170,7 +172,7 @@ solve (Tree *tree, guint32 number, guint64 input, gboolean big_values)
         }
       tree->jobs[child].weight = job->weight / job->n_children;
       solve (tree, child, phase == 0 ? job->input : rng_mix (job->input ^ fold), big_values);
-      tree_add (&state, tree->jobs[child].result);
+      tree_add (tree, number, k, tree->jobs[child].result, &state);
     }
   job->result = state.hash;
   job->value = value_bytes (job->result, big_values && job->result % 8 == 0 ? BIG_VALUE_BYTES
@@ -206,6 +208,9 @@ fill_job (Tree *tree, guint32 number, const TreeShape *shape, Rng *rng)
                           : path_child (tree->stems, tree->jobs[job->parent].path, job->number);
   g_hash_table_insert (tree->by_path, job->path, GUINT_TO_POINTER (number));
   draw_phases (job, shape, rng);
+  job->wanted = G_MAXUINT32;
+  if (shape->aborts > 0 && rng_chance (rng, shape->aborts))
+    job->wanted = (guint32)rng_next (rng);
   for (guint32 phase = 0; phase <= job->n_phases; phase++)
     {
       guint32 max = job->n_phases == 0 ? shape->cost_max_us : shape->cost_max_us / 8 + 1;

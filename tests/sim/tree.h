@@ -2,7 +2,9 @@
 /* The computation that a simulated run does: a tree of jobs, known in advance, and with it the
  * oracle: what every job's arguments, digest and result must be. A result is a hash of path,
  * arguments and the children's results, and a child of the second phase takes the results of the
- * first into its arguments, so a wrong or misplaced result shows at once. Jobs are numbered in
+ * first into its arguments, so a wrong or misplaced result shows at once. Some jobs want only some
+ * of their children: as soon as a phase has these (or any one, if it wants none) it aborts the
+ * rest. Jobs are numbered in
  * preorder: what is at or below job i is i … i + size - 1. Immutable. */
 #pragma once
 
@@ -32,6 +34,7 @@ typedef struct
   gboolean keeps;                       /* after each phase */
   guint32 children;                     /* where its children stand in Tree.children */
   guint32 cost_us[TREE_PHASES_MAX + 1]; /* before the first spawn, after each sync */
+  guint32 wanted;                       /* a bit for each child whose result counts */
   guint64 input, result;
   char *path;
   Digest digest;
@@ -59,6 +62,7 @@ typedef struct
   gboolean phased;   /* a balanced one: the two children are two phases, and both are kept */
   guint keeps;       /* percent: how often a job keeps its phases */
   gboolean big_values;
+  guint aborts; /* percent: how often a job does not want all its children */
   guint32 cost_max_us;
 } TreeShape;
 
@@ -69,9 +73,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Tree, tree_free)
 /* -1: no such job. */
 int tree_find (const Tree *tree, const char *path);
 guint32 tree_child (const Tree *tree, guint32 job, guint32 k);
-/* Before the first child, and after one more, which returned `result`. */
+/* Before the first child, and after number k, which returned `result`; it changes nothing if it is
+ * not wanted. */
 TreeState tree_begin (const Tree *tree, guint32 job);
-void tree_add (TreeState *state, guint64 result);
+void tree_add (const Tree *tree, guint32 job, guint32 k, guint64 result, TreeState *state);
 /* Which phase ends after so many children; -1: none. */
 int tree_phase_at (const Tree *tree, guint32 job, guint32 children);
 /* What a job keeps after its first so many children, and under which digest. (transfer full) */
@@ -79,6 +84,12 @@ GBytes *tree_kept (const Tree *tree, guint32 job, guint32 children);
 Digest tree_kept_digest (const Tree *tree, guint32 job);
 #define TREE_KEPT_TYPE "(tt)"
 guint64 tree_value_number (GBytes *value);
+
+static inline gboolean
+tree_wants (const Tree *tree, guint32 job, guint32 k)
+{
+  return (tree->jobs[job].wanted >> k & 1) != 0;
+}
 
 static inline gboolean
 tree_covers (const Tree *tree, guint32 ancestor, guint32 job)

@@ -290,6 +290,109 @@ serial_comb (int32_t depth)
   return sum;
 }
 
+/* Jobs that want only some of their children, in five ways; the results do not depend on which
+ * others were faster. Children 0 … 3 are spawned at first, 4 and 5 later. */
+enum
+{
+  RACE_FIRST = 4,
+  RACE_KINDS = 5
+};
+
+static int32_t
+race_seed (int32_t seed, int32_t child)
+{
+  return (int32_t)(((int64_t)seed * 31 + child * 17 + 5) % 10007);
+}
+
+static int64_t
+race_leaf (int32_t seed)
+{
+  return seed % 89 + 1;
+}
+
+/* Takes the children as they come, until the wanted one is there (-1: all), and checks that each
+ * comes once. */
+#define RACE_TAKE(wanted) \
+  do \
+    { \
+      gboolean seen[RACE_FIRST] = { FALSE }; \
+      int32_t number; \
+      while ((number = satin_sync_next ()) >= 0) \
+        { \
+          g_assert_cmpint (number, <, RACE_FIRST); \
+          g_assert_false (seen[number]); \
+          g_assert_cmpint (x[number], >, 0); \
+          seen[number] = TRUE; \
+          if (number == (wanted)) \
+            break; \
+        } \
+      g_assert_cmpint (number, ==, (wanted)); \
+      for (int i = 0; (wanted) < 0 && i < RACE_FIRST; i++) \
+        g_assert_true (seen[i]); \
+    } \
+  while (0)
+
+SATIN_JOB_DEFINE (race, int64_t, (int32_t, depth), (int32_t, seed))
+{
+  int64_t x[RACE_FIRST] = { 0 }, later = 0, last = 0;
+  int32_t wanted = seed % RACE_FIRST;
+
+  if (depth == 0)
+    {
+      for (int spins = 0; spins < engine_test_leaf_spins; spins++)
+        satin_aborted ();
+      return race_leaf (seed);
+    }
+  for (int32_t i = 0; i < RACE_FIRST; i++)
+    satin_spawn (race, &x[i], depth - 1, race_seed (seed, i));
+  switch (seed % RACE_KINDS)
+    {
+    case 0:
+      satin_sync ();
+      break;
+    case 1:
+      RACE_TAKE (-1);
+      break;
+    case 2:
+      RACE_TAKE (wanted);
+      satin_abort ();
+      break;
+    case 3:
+      satin_abort ();
+      break;
+    default:
+      RACE_TAKE (wanted);
+      satin_sync ();
+      break;
+    }
+  satin_spawn (race, &later, depth - 1, race_seed (seed, RACE_FIRST));
+  last = satin_call (race, depth - 1, race_seed (seed, RACE_FIRST + 1));
+  satin_sync ();
+  if (seed % RACE_KINDS == 2)
+    return 1 + (x[wanted] + later * 3 + last * 5) % 1000003;
+  if (seed % RACE_KINDS == 3)
+    return 1 + (later * 3 + last * 5) % 1000003;
+  return 1 + (x[0] + x[1] * 7 + x[2] * 11 + x[3] * 13 + later * 3 + last * 5) % 1000003;
+}
+
+int64_t
+serial_race (int32_t depth, int32_t seed)
+{
+  int64_t x[RACE_FIRST + 2];
+  int32_t kind = seed % RACE_KINDS, wanted = seed % RACE_FIRST;
+
+  if (depth == 0)
+    return race_leaf (seed);
+  for (int32_t i = 0; i < RACE_FIRST + 2; i++)
+    if (i >= RACE_FIRST || (kind != 3 && (kind != 2 || i == wanted)))
+      x[i] = serial_race (depth - 1, race_seed (seed, i));
+  if (kind == 2)
+    return 1 + (x[wanted] + x[4] * 3 + x[5] * 5) % 1000003;
+  if (kind == 3)
+    return 1 + (x[4] * 3 + x[5] * 5) % 1000003;
+  return 1 + (x[0] + x[1] * 7 + x[2] * 11 + x[3] * 13 + x[4] * 3 + x[5] * 5) % 1000003;
+}
+
 SATIN_JOB_DEFINE (eight, int64_t, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d),
                   (int32_t, e), (uint32_t, f), (int64_t, g), (double, h))
 {
@@ -421,7 +524,7 @@ serial_story (int32_t n)
 
 const SatinJob *const engine_test_jobs[]
     = { &fib_job,    &queens_job, &phases_job, &wide_job,  &text_job,  &calls_job, &is_even_job,
-        &is_odd_job, &comb_job,   &eight_job,  &steps_job, &story_job, NULL };
+        &is_odd_job, &comb_job,   &eight_job,  &steps_job, &story_job, &race_job,  NULL };
 
 static GBytes *
 number (int64_t n)
@@ -458,6 +561,12 @@ serial_encoded (guint32 job, GBytes *bytes)
       encoded = number (a->depth == 0 ? a->seed % 97
                                       : serial_progress (a->depth, a->n, a->seed, a->n).sum);
     }
+  if (job == JOB_RACE)
+    {
+      satin_args_race *a = (void *)args;
+
+      encoded = number (serial_race (a->depth, a->seed));
+    }
   if (job == JOB_WIDE)
     {
       satin_args_wide *a = (void *)args;
@@ -488,10 +597,15 @@ descend (guint32 *job, void *data, guint32 number)
 {
   satin_args_fib *fib_args = data;
   satin_args_phases *args = data;
+  satin_args_race *race_args = data;
   Board *board = data;
 
   switch (*job)
     {
+    case JOB_RACE:
+      *race_args
+          = (satin_args_race){ race_args->depth - 1, race_seed (race_args->seed, (int32_t)number) };
+      return;
     case JOB_FIB:
       fib_args->n -= number == 0 ? 1 : 2;
       return;

@@ -22,6 +22,7 @@ SATIN_JOB_DECLARE (calls, int64_t, (int32_t, n));
 SATIN_JOB_DECLARE (is_even, uint8_t, (int32_t, n));
 SATIN_JOB_DECLARE (is_odd, uint8_t, (int32_t, n));
 SATIN_JOB_DECLARE (comb, int64_t, (int32_t, depth));
+SATIN_JOB_DECLARE (race, int64_t, (int32_t, depth), (int32_t, seed));
 SATIN_JOB_DECLARE (eight, int64_t, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d),
                    (int32_t, e), (uint32_t, f), (int64_t, g), (double, h));
 SATIN_JOB_DECLARE (steps, int64_t, (int32_t, depth), (int32_t, n), (int32_t, seed));
@@ -40,7 +41,8 @@ enum
   JOB_COMB,
   JOB_EIGHT,
   JOB_STEPS,
-  JOB_STORY
+  JOB_STORY,
+  JOB_RACE
 };
 extern const SatinJob *const engine_test_jobs[];
 
@@ -53,6 +55,7 @@ int64_t serial_calls (int32_t n);
 /* What `steps` has kept after its step number `step`; its last one is also its result. */
 Progress serial_progress (int32_t depth, int32_t n, int32_t seed, int32_t step);
 char *serial_story (int32_t n);
+int64_t serial_race (int32_t depth, int32_t seed);
 
 /* How long each leaf of `phases` and `steps` spins, to leave thieves time. */
 extern int engine_test_leaf_spins;

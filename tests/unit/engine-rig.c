@@ -22,10 +22,11 @@ wake (void *data)
 }
 
 static Rig *
-make (guint workers, guint stacks_max, guint64 seed, gboolean (*idle) (void *, gint64))
+make (const SatinJob *const *jobs, guint workers, guint stacks_max, guint64 seed,
+      gboolean (*idle) (void *, gint64))
 {
   Rig *rig = g_new0 (Rig, 1);
-  EngineConfig config = { .jobs = engine_test_jobs,
+  EngineConfig config = { .jobs = jobs,
                           .workers = workers,
                           .stacks_max = stacks_max,
                           .seed = seed,
@@ -34,6 +35,7 @@ make (guint workers, guint stacks_max, guint64 seed, gboolean (*idle) (void *, g
                           .data = rig };
   g_autoptr (GError) error = NULL;
 
+  rig->jobs = jobs;
   pthread_mutex_init (&rig->lock, NULL);
   pthread_cond_init (&rig->cond, NULL);
   rig->stems = config.stems = stems_new ();
@@ -45,13 +47,19 @@ make (guint workers, guint stacks_max, guint64 seed, gboolean (*idle) (void *, g
 Rig *
 rig_new (guint workers, guint stacks_max, guint64 seed)
 {
-  return make (workers, stacks_max, seed, NULL);
+  return make (engine_test_jobs, workers, stacks_max, seed, NULL);
+}
+
+Rig *
+rig_new_for (const SatinJob *const *jobs, guint workers, guint stacks_max, guint64 seed)
+{
+  return make (jobs, workers, stacks_max, seed, NULL);
 }
 
 Rig *
 rig_new_idle (guint workers, gboolean (*idle) (void *, gint64))
 {
-  return make (workers, 0, 1, idle);
+  return make (engine_test_jobs, workers, 0, 1, idle);
 }
 
 void
@@ -71,7 +79,7 @@ rig_share (Rig *rig, Rig *with)
 void
 rig_start (Rig *rig, guint32 job, const void *args)
 {
-  g_autoptr (GBytes) encoded = record_encode (engine_test_jobs[job]->args, args);
+  g_autoptr (GBytes) encoded = record_encode (rig->jobs[job]->args, args);
   Digest digest = engine_digest (rig->engine, job, encoded);
   g_autoptr (Loan) loan = loan_new (0, "", job, &digest, 1.0, encoded);
 

@@ -11,6 +11,7 @@ struct Rig
 {
   Engine *engine;
   Stems *stems;
+  const SatinJob *const *jobs;
   Rig *other; /* woken in its place, NULL: none */
   pthread_mutex_t lock;
   pthread_cond_t cond;
@@ -19,7 +20,9 @@ struct Rig
 
 /* Two rigs that share `woken` sleep and wake together. */
 void rig_share (Rig *rig, Rig *with);
+/* With the jobs of engine-jobs.h, or with a table of its own (borrowed). */
 Rig *rig_new (guint workers, guint stacks_max, guint64 seed);
+Rig *rig_new_for (const SatinJob *const *jobs, guint workers, guint stacks_max, guint64 seed);
 /* The same with this as EngineConfig.idle; its data is the rig. */
 Rig *rig_new_idle (guint workers, gboolean (*idle) (void *, gint64));
 void rig_free (Rig *rig);

@@ -360,6 +360,20 @@ wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, S
     }
 }
 
+void
+wait_left (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *top)
+{
+  (void)stack, (void)self, (void)slot, (void)top;
+  g_assert_not_reached (); /* no program aborts */
+}
+
+void
+wait_any (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
+{
+  (void)stack, (void)self, (void)first, (void)top;
+  g_assert_not_reached (); /* nor takes its children one by one */
+}
+
 /* Places a job as a worker does and runs it. */
 static SatinSlot_ *
 run_job (Stack *stack, const SatinSlot_ *what)

@@ -677,6 +677,102 @@ test_what_is_covered_is_dropped (void)
 }
 
 static void
+stopped (World *world, guint who, const char *path)
+{
+  guint64 held = held_of (world, who, path);
+
+  g_hash_table_remove (world->peer[who].running, &held);
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held });
+}
+
+static void
+test_an_abort_stops_a_loan_and_what_it_lent (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  guint64 loan = offer (world, 0, "/0");
+  hunger (world, 1);
+  guint64 further = offer (world, 1, "/0/2");
+  hunger (world, 2);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = loan });
+  g_assert_true (said (world, 1, "UNRUN"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = further });
+  g_assert_true (said (world, 2, "UNRUN"));
+  stopped (world, 2, "/0/2");
+  stopped (world, 1, "/0");
+
+  for (guint i = 1; i < 3; i++)
+    g_assert_cmpuint (stats_of (world, i).held, ==, 0);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_cmpuint (stats_of (world, i).lent, ==, 0);
+      g_assert_false (said (world, i, "PUT 1"));
+      g_assert_false (said (world, i, "BACK 1"));
+    }
+}
+
+static void
+test_a_late_result_of_an_aborted_job_is_dropped (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  guint64 loan = offer (world, 0, "/0");
+  hunger (world, 1);
+
+  step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = loan });
+  finish (world, 1, "/0"); /* before it has heard of it */
+
+  g_assert_false (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 0);
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = loan }); /* said twice */
+}
+
+static void
+test_an_abort_lost_with_its_link_is_made_good (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  guint64 loan = offer (world, 0, "/0");
+  hunger (world, 1);
+
+  step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = loan });
+  while (!g_queue_is_empty (world->posts)) /* what was under way is lost */
+    {
+      Post *lost = g_queue_pop_head (world->posts);
+      g_clear_pointer (&lost->bytes, g_bytes_unref);
+      g_free (lost);
+    }
+  cut (world, 0, 1);
+  pass (world, 2 * G_USEC_PER_SEC);
+
+  g_assert_true (said (world, 1, "UNRUN"));
+  stopped (world, 1, "/0");
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+}
+
+static void
+test_an_aborted_slot_lets_its_orphan_go (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0/1");
+  hunger (world, 2);
+  die (world, 0);
+  pass (world, 1000000);
+  adopt (world, 1, "/0/1", 9, 2);
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = 9 });
+  g_assert_true (said (world, 2, "UNRUN"));
+  stopped (world, 2, "/0/1");
+
+  g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
+  g_assert_cmpuint (stats_of (world, 1).lent, ==, 0);
+  g_assert_true (said (world, 1, "FORGET /0/1"));
+}
+
+static void
 test_a_job_with_a_live_lender_is_not_covered (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
@@ -1126,6 +1222,11 @@ main (int argc, char **argv)
         test_an_own_orphan_is_adopted_by_its_own_holder);
   TEST ("a-miss-forgets-before-it-comes-back", test_a_miss_forgets_before_it_comes_back);
   TEST ("what-is-covered-is-dropped", test_what_is_covered_is_dropped);
+  TEST ("an-abort-stops-a-loan-and-what-it-lent", test_an_abort_stops_a_loan_and_what_it_lent);
+  TEST ("a-late-result-of-an-aborted-job-is-dropped",
+        test_a_late_result_of_an_aborted_job_is_dropped);
+  TEST ("an-abort-lost-with-its-link-is-made-good", test_an_abort_lost_with_its_link_is_made_good);
+  TEST ("an-aborted-slot-lets-its-orphan-go", test_an_aborted_slot_lets_its_orphan_go);
   TEST ("a-job-with-a-live-lender-is-not-covered", test_a_job_with_a_live_lender_is_not_covered);
   TEST ("a-job-that-meets-its-own-slot-is-ready-there",
         test_a_job_that_meets_its_own_slot_is_ready_there);

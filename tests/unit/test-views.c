@@ -117,7 +117,7 @@ test_progress_largest_and_who_count_right (Fixture *f, gconstpointer unused)
   sqlite3 *db = bare (f);
 
   assert_lines (db, "SELECT * FROM progress",
-                "a name|50.00 %|not finished|3|3.75|2|1970-01-02 00:00:00|0\n");
+                "a name|50.00 %|not finished|3|3.75|2|1970-01-02 00:00:00\n");
   assert_lines (db, "SELECT path, job, node, share, work_s, saved_utc FROM largest",
                 "/0|queens|1.1.00000001|25.0000 %|1.5|1970-01-02 00:00:00\n"
                 "/1/2|queens|2.7.0000abcd|12.5000 %|2.0|1970-01-02 00:00:00\n"
@@ -127,25 +127,6 @@ test_progress_largest_and_who_count_right (Fixture *f, gconstpointer unused)
                 "1.1.00000001|host|here|2|1.75|37.50 %|1970-01-01 01:00:00||\n"
                 "1.2.00000002|host|here|0|0.0|0.00 %|1970-01-01 01:00:01|1970-01-01 02:00:00|"
                 "crashed\n");
-  sqlite3_close (db);
-}
-
-static void
-test_jobs_with_phases_are_shown (Fixture *f, gconstpointer unused)
-{
-  (void)unused;
-  g_assert_true (results_begin (f->results, NULL));
-  put_row (f, "/0/6/1", node_ids[0], 1.0, 0.125);
-  put_row (f, "/0/7", node_ids[0], 1.0, 0.125);
-  put_row (f, "/00", node_ids[0], 1.0, 0.125); /* not a path of ours, but its text is beside */
-  put_state (f, "/0", 6);
-  put_state (f, "/1/2", 1);
-  g_assert_true (results_commit (f->results, NULL));
-  sqlite3 *db = bare (f);
-
-  assert_lines (db, "SELECT path, children, results, type, value FROM phases",
-                "/0|6|2|y|7\n/1/2|1|0|y|7\n");
-  assert_lines (db, "SELECT states FROM progress", "2\n");
   sqlite3_close (db);
 }
 
@@ -328,7 +309,6 @@ main (int argc, char **argv)
     void (*test) (Fixture *, gconstpointer);
   } tests[] = {
     { "/views/progress-largest-and-who-count-right", test_progress_largest_and_who_count_right },
-    { "/views/jobs-with-phases-are-shown", test_jobs_with_phases_are_shown },
     { "/views/a-finished-run-lacks-nothing", test_a_finished_run_lacks_nothing },
     { "/views/missing-is-what-is-missing", test_missing_is_what_is_missing },
     { "/views/a-lost-stem-hides-nothing-else", test_a_lost_stem_hides_nothing_else },

@@ -96,6 +96,24 @@ SATIN_JOB (counter, int64_t, (int32_t, n))
   return sum;
 }
 
+SATIN_JOB (any, int64_t, (int32_t, n))
+{
+  int64_t found[4], none = 0;
+  int32_t number;
+
+  if (satin_aborted ())
+    return none;
+  for (int i = 0; i < 4 && n > 0; i++)
+    satin_spawn (any, &found[i], n - 1);
+  while ((number = satin_sync_next ()) >= 0)
+    if (found[number] > 0)
+      {
+        satin_abort ();
+        return found[number];
+      }
+  return none;
+}
+
 static int
 words_main (SatinRun *run, int argc, char **argv)
 {
@@ -113,4 +131,4 @@ words_main (SatinRun *run, int argc, char **argv)
 }
 
 SATIN_APP ("words", "FILE", words_main, &fib_job, &none_job, &even_job, &odd_job, &lines_job,
-           &long_one_job, &counter_job)
+           &long_one_job, &counter_job, &any_job)

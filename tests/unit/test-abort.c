@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* satin_sync_next, satin_abort and satin_aborted on the threads of one engine. */
+#include "config.h"
+
+#include "engine-jobs.h"
+#include "engine-rig.h"
+
+#include <sched.h>
+#include <string.h>
+
+/* All atomic: how many endless jobs have begun, how often one of them has gone on, and what the
+ * aborting job has reached. */
+static gint begun, steps, enough, aborting, aborted;
+
+static const int64_t *
+smaller (const int64_t *a, const int64_t *b)
+{
+  return *a < *b ? a : b;
+}
+
+SATIN_BEST (int64_t, least, smaller, 1000)
+
+static void
+reset (gint needed)
+{
+  g_atomic_int_set (&begun, 0);
+  g_atomic_int_set (&steps, 0);
+  g_atomic_int_set (&enough, needed);
+  g_atomic_int_set (&aborting, 0);
+  g_atomic_int_set (&aborted, 0);
+}
+
+/* Ends only by being aborted: a leaf that polls, or a tree without leaves that is reached. */
+SATIN_JOB (endless, int64_t, (int32_t, depth))
+{
+  int64_t x[3];
+
+  g_atomic_int_inc (&begun);
+  if (depth == 0)
+    while (!satin_aborted ())
+      g_atomic_int_inc (&steps);
+  for (int i = 0; i < 3; i++)
+    satin_spawn (endless, &x[i], depth - 1);
+  satin_sync ();
+  return x[0] + x[1] + x[2];
+}
+
+/* A tree that would take for ever, of short jobs. */
+SATIN_JOB (vast, int64_t, (int32_t, depth))
+{
+  int64_t x[3], sum = 0;
+  int32_t number;
+
+  g_atomic_int_inc (&begun);
+  g_atomic_int_inc (&steps);
+  if (depth == 0)
+    return 1;
+  for (int i = 0; i < 3; i++)
+    satin_spawn (vast, &x[i], depth - 1);
+  if (depth % 3 == 0) /* these forget some of their own */
+    {
+      number = satin_sync_next ();
+      satin_abort ();
+      return x[number];
+    }
+  while ((number = satin_sync_next ()) >= 0)
+    sum += x[number];
+  return sum;
+}
+
+SATIN_JOB (quick, int64_t, (int32_t, n))
+{
+  while (g_atomic_int_get (&begun) < g_atomic_int_get (&enough))
+    if (!satin_aborted ()) /* a poll: thieves get what they want */
+      sched_yield ();
+  return n;
+}
+
+/* The last one that is spawned ends when enough of the others have begun. */
+SATIN_JOB (first, int64_t, (int32_t, n), (int32_t, depth), (uint8_t, leaves))
+{
+  int64_t x[8] = { 0 }, y, z;
+  int32_t number;
+
+  for (int i = 0; i + 1 < n; i++)
+    if (leaves)
+      satin_spawn (endless, &x[i], depth);
+    else
+      satin_spawn (vast, &x[i], depth);
+  satin_spawn (quick, &x[n - 1], 77);
+  number = satin_sync_next ();
+  g_atomic_int_set (&aborting, 1);
+  satin_abort ();
+  g_atomic_int_set (&aborted, g_atomic_int_get (&steps));
+  g_assert_cmpint (satin_sync_next (), ==, -1);
+  satin_spawn (quick, &y, 11);
+  satin_sync ();
+  z = satin_call (quick, 13);
+  return x[number] * 10000 + y * 100 + z;
+}
+
+/* Jobs for what an aborted job must not do any more. */
+SATIN_JOB (late, int64_t, (int32_t, n))
+{
+  int64_t x, y, found = 5;
+
+  satin_spawn (quick, &x, 1);
+  satin_spawn (quick, &y, 2);
+  satin_sync ();
+  g_atomic_int_inc (&begun);
+  while (!g_atomic_int_get (&aborting))
+    sched_yield ();
+  g_usleep (50000); /* the flag is set meanwhile, but nothing here has looked at it */
+  satin_improve (least, &found);
+  if (n > 0)
+    satin_aborted ();
+  g_atomic_int_inc (&steps);
+  return x + y;
+}
+
+SATIN_JOB (forgetful, int64_t, (int32_t, n))
+{
+  int64_t x = 0, y = 0, found = 50;
+
+  satin_spawn (late, &x, n);
+  satin_spawn (quick, &y, 3);
+  g_assert_cmpint (satin_sync_next (), ==, 1);
+  satin_improve (least, &found);
+  while (g_atomic_int_get (&begun) == 0)
+    if (!satin_aborted ())
+      sched_yield ();
+  g_atomic_int_set (&aborting, 1);
+  satin_abort ();
+  g_assert_cmpint (x, ==, 0);
+  g_atomic_int_set (&aborted, 1);
+  for (int i = 0; i < 20; i++) /* time to be saved */
+    {
+      g_usleep (5000);
+      satin_aborted ();
+    }
+  return y;
+}
+
+static SatinBytes
+text_of (int32_t number)
+{
+  char *text = g_strdup_printf ("text %d", number);
+
+  return satin_bytes (g_bytes_new_take (text, strlen (text)));
+}
+
+SATIN_JOB (tell, SatinBytes, (int32_t, number), (SatinBytes, more))
+{
+  SatinBytes x[3];
+
+  if (g_bytes_get_size (more) > strlen ("text 0"))
+    {
+      for (int i = 0; i < 3; i++)
+        satin_spawn (tell, &x[i], i, text_of (i));
+      for (int i = 0; i < number % 3; i++)
+        satin_sync_next ();
+      satin_abort ();
+    }
+  return text_of (number);
+}
+
+/* What satin_sync_next delivered stays, whatever comes after. */
+SATIN_JOB (keeps, uint8_t, (int32_t, n))
+{
+  SatinBytes x[12], empty = satin_bytes (g_bytes_new_static ("", 0));
+  SatinBytes more = text_of (99);
+  gboolean seen[12] = { FALSE };
+
+  for (int i = 0; i < 12; i++)
+    satin_spawn (tell, &x[i], i, i % 2 == 0 ? empty : more);
+  for (int i = 0; i < n; i++)
+    seen[satin_sync_next ()] = TRUE;
+  satin_abort ();
+  for (int i = 0; i < 12; i++)
+    if (seen[i])
+      {
+        g_autofree char *expected = g_strdup_printf ("text %d", i);
+        gsize size;
+        const char *text = g_bytes_get_data (x[i], &size);
+
+        g_assert_cmpmem (text, size, expected, strlen (expected));
+      }
+  return 1;
+}
+
+/* Calls and spawns between. */
+SATIN_JOB (numbered, int64_t, (int32_t, n))
+{
+  int64_t x[9] = { 0 }, sum = 0;
+  int32_t number, taken = 0;
+
+  for (int i = 0; i < 3; i++)
+    satin_spawn (quick, &x[i], i);
+  sum += satin_call (quick, 100);
+  for (int i = 3; i < 6; i++)
+    satin_spawn (quick, &x[i], i);
+  for (; taken < n; taken++)
+    g_assert_cmpint (number = satin_sync_next (), <, 6);
+  sum += satin_call (quick, 200);
+  for (int i = 6; i < 9; i++)
+    satin_spawn (quick, &x[i], i);
+  while ((number = satin_sync_next ()) >= 0)
+    {
+      g_assert_cmpint (x[number], ==, number);
+      taken++;
+    }
+  g_assert_cmpint (taken, ==, 9);
+  satin_spawn (quick, &x[0], 30);
+  satin_spawn (quick, &x[1], 40);
+  number = satin_sync_next ();
+  g_assert_cmpint (number, <, 2);
+  x[number] = 1; /* it was handed out: a sync does not write it again */
+  satin_sync ();
+  g_assert_cmpint (x[number], ==, 1);
+  return sum + x[1 - number] - (number == 0 ? 0 : -10);
+}
+
+enum
+{
+  FIRST,
+  FORGETFUL,
+  KEEPS,
+  NUMBERED,
+  MANY
+};
+
+SATIN_JOB (many, int64_t, (int32_t, n))
+{
+  int64_t *x = g_new0 (int64_t, n), sum = 0;
+  int32_t number;
+
+  for (int32_t i = 0; i < n; i++)
+    satin_spawn (quick, &x[i], i + 1);
+  while ((number = satin_sync_next ()) >= 0)
+    {
+      g_assert_cmpint (x[number], ==, number + 1);
+      sum += x[number];
+    }
+  g_free (x);
+  return sum;
+}
+
+static const SatinJob *const jobs[]
+    = { &first_job, &forgetful_job, &keeps_job, &numbered_job, &many_job, &endless_job,
+        &vast_job,  &quick_job,     &late_job,  &tell_job,     NULL };
+
+static int64_t
+run (Rig *rig, guint32 job, const void *args)
+{
+  g_autoptr (GBytes) result = rig_run (rig, job, args);
+  int64_t value;
+
+  g_assert_true (record_decode (jobs[job]->result, result, &value, NULL));
+  return value;
+}
+
+static guint
+n_times (guint n)
+{
+  return g_test_slow () ? n * 20 : n;
+}
+
+static void
+test_races (void)
+{
+  static const guint workers[] = { 1, 2, 4 };
+
+  engine_test_leaf_spins = 500;
+  for (guint seed = 1; seed <= n_times (15); seed++)
+    {
+      Rig *rig = rig_new (workers[seed % 3], seed % 4 == 0 ? workers[seed % 3] : 0, seed);
+      g_autoptr (GBytes) result = rig_run (rig, JOB_RACE, &(satin_args_race){ 6, (int32_t)seed });
+      int64_t value;
+
+      g_assert_true (record_decode (&satin_type_int64_t, result, &value, NULL));
+      g_assert_cmpint (value, ==, serial_race (6, (int32_t)seed));
+      rig_free (rig);
+    }
+}
+
+/* Nothing of what was forgotten goes on after satin_abort has returned. */
+static void
+check_first (guint workers, guint stacks_max, guint64 seed, const satin_args_first *args)
+{
+  Rig *rig = rig_new_for (jobs, workers, stacks_max, seed);
+  gint then;
+
+  g_assert_cmpint (run (rig, FIRST, args), ==, 771113);
+  then = g_atomic_int_get (&steps);
+  g_assert_cmpint (then, ==, g_atomic_int_get (&aborted));
+  g_usleep (2000);
+  g_assert_cmpint (g_atomic_int_get (&steps), ==, then);
+  rig_free (rig);
+}
+
+static void
+test_unstarted (void)
+{
+  reset (0);
+  check_first (1, 0, 1, &(satin_args_first){ 8, 3, TRUE });
+  g_assert_cmpint (g_atomic_int_get (&begun), ==, 0);
+}
+
+static void
+test_leaves (void)
+{
+  for (guint i = 0; i < n_times (20); i++)
+    {
+      guint workers = 2 + i % 3;
+
+      reset ((gint)workers - 1);
+      check_first (workers, 0, i, &(satin_args_first){ 8, 0, TRUE });
+    }
+}
+
+/* Thieves of thieves, deep in their jobs, some parked. */
+static void
+test_deep (void)
+{
+  for (guint i = 0; i < n_times (40); i++)
+    {
+      guint workers = 2 + i % 4;
+
+      reset (i % 2 == 0 ? 3000 : 100);
+      check_first (workers, i % 3 == 0 ? workers + 1 : 0, i, &(satin_args_first){ 6, 40, FALSE });
+    }
+  for (guint i = 0; i < n_times (10); i++)
+    {
+      guint workers = 3 + i % 2;
+
+      reset ((gint)workers + 1); /* each thief has begun a job above its first */
+      check_first (workers, 0, i, &(satin_args_first){ 4, 2, TRUE });
+    }
+}
+
+static void
+test_bytes (void)
+{
+  for (gint n = 0; n <= 12; n++)
+    {
+      Rig *rig = rig_new_for (jobs, 1 + (guint)n % 4, 0, (guint64)n);
+      g_autoptr (GBytes) result = rig_run (rig, KEEPS, &(satin_args_keeps){ n });
+
+      g_assert_cmpuint (*(const guint8 *)g_bytes_get_data (result, NULL), ==, 1);
+      rig_free (rig);
+    }
+}
+
+static void
+test_numbers (void)
+{
+  reset (0);
+  for (gint n = 0; n <= 6; n++)
+    for (guint workers = 1; workers <= 3; workers++)
+      {
+        Rig *rig = rig_new_for (jobs, workers, 0, (guint64)n);
+        int64_t value = run (rig, NUMBERED, &(satin_args_numbered){ n });
+
+        g_assert_cmpint (value, ==, 340);
+        rig_free (rig);
+      }
+}
+
+static void
+test_many (void)
+{
+  reset (0);
+  for (guint workers = 1; workers <= 3; workers++)
+    {
+      Rig *rig = rig_new_for (jobs, workers, 0, workers);
+
+      g_assert_cmpint (run (rig, MANY, &(satin_args_many){ 100000 }), ==, 5000050000);
+      rig_free (rig);
+    }
+}
+
+/* Runs `forgetful`, scanning all the time; what was reported after the abort has to be a fact. */
+static void
+check_late (gboolean polls)
+{
+  Rig *rig = rig_new_for (jobs, 2, 0, 1);
+  gboolean done = FALSE, own = FALSE;
+  EngineEvent event = { .kind = ENGINE_HUNGRY };
+
+  reset (0);
+  rig_start (rig, FORGETFUL, &(satin_args_forgetful){ polls });
+  while (!done)
+    {
+      gboolean before = !g_atomic_int_get (&aborting);
+
+      engine_scan (rig->engine, TRUE);
+      for (gboolean scanned = FALSE; !scanned && !done; engine_event_clear (&event))
+        {
+          if (!rig_next (rig, &event, 100))
+            continue;
+          scanned = event.kind == ENGINE_SCANNED;
+          done = event.kind == ENGINE_DONE;
+          for (guint i = 0; event.kind == ENGINE_ROWS && i < event.rows->len; i++)
+            {
+              const Row *row = event.rows->pdata[i];
+
+              own = own || g_str_equal (row->path, "/1");
+              g_assert_false (g_str_equal (row->path, "/0"));
+              g_assert_true (before || !g_str_has_prefix (row->path, "/0/"));
+            }
+        }
+    }
+  g_assert_true (own);
+  g_assert_cmpint (satin_best (least), ==, 50);
+  g_assert_cmpint (g_atomic_int_get (&steps), ==, polls ? 0 : 1);
+  rig_free (rig);
+}
+
+static void
+test_late (void)
+{
+  check_late (TRUE);
+  check_late (FALSE);
+}
+
+/* A job of another node's: its lender does not want it any more. */
+static void
+test_held (void)
+{
+  EngineEvent event;
+
+  for (guint i = 0; i < n_times (10); i++)
+    {
+      Rig *rig = rig_new_for (jobs, 1 + i % 3, 0, i);
+      gboolean gone = FALSE;
+      gint then;
+
+      reset (G_MAXINT);
+      rig_start (rig, FIRST, &(satin_args_first){ 4, 40, FALSE });
+      while (g_atomic_int_get (&begun) < 1000 && i % 3 > 0)
+        g_usleep (100);
+      gone = engine_unrun (rig->engine, 1);
+      while (!gone)
+        {
+          if (!rig_next (rig, &event, 100000))
+            continue;
+          g_assert_cmpint (event.kind, !=, ENGINE_ROWS);
+          gone = event.kind == ENGINE_UNRUN;
+          engine_event_clear (&event);
+        }
+      then = g_atomic_int_get (&steps);
+      g_usleep (2000);
+      g_assert_cmpint (g_atomic_int_get (&steps), ==, then);
+      g_assert_false (engine_unrun (rig->engine, 1));
+      rig_free (rig);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/abort/results-do-not-depend-on-what-is-forgotten", test_races);
+  g_test_add_func ("/abort/what-has-not-started-never-does", test_unstarted);
+  g_test_add_func ("/abort/a-leaf-that-polls-ends-there", test_leaves);
+  g_test_add_func ("/abort/thieves-deep-in-their-jobs-leave", test_deep);
+  g_test_add_func ("/abort/nothing-of-an-aborted-job-is-improved-or-saved", test_late);
+  g_test_add_func ("/abort/a-held-job-stops", test_held);
+  g_test_add_func ("/sync-next/each-child-is-handed-out-once-by-its-number", test_numbers);
+  g_test_add_func ("/sync-next/bytes-stay-until-the-job-returns", test_bytes);
+  g_test_add_func ("/sync-next/a-hundred-thousand-children", test_many);
+  return g_test_run ();
+}
