@@ -274,6 +274,8 @@ hear_message (Node *node, guint64 number, GBytes *bytes)
     default:
       if (member != NULL)
         route_bound (node, link, &m);
+      else if (m.kind == MESSAGE_STEAL) /* he knows of us already; he is not to wait for ever */
+        link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m.number });
       break;
     }
 }

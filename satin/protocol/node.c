@@ -272,6 +272,7 @@ node_stats (Node *node, NodeStats *stats)
   stats->lent = (guint64)g_tree_nnodes (node->loans.by_number);
   stats->known = (guint64)g_tree_nnodes (node->known.by_path);
   stats->unpublished_us = work_unpublished_us (node);
+  stats->steal_age_us = steal_age_us (node);
 }
 
 void

@@ -229,6 +229,7 @@ typedef struct
   guint64 orphans_adopted;
   guint64 jobs_lost;         /* loans that came back because their holder left */
   guint64 held, lent, known; /* sizes now */
+  guint64 steal_age_us;      /* how long the answer to a steal has been waited for; 0: it is not */
   guint64 lost_us;           /* work that departures took with them, as far as it was lent here */
   guint64 salvaged_us;       /* work of results that were adopted instead of computed again */
   guint64 unpublished_us;    /* work at risk here, besides what the engine says */

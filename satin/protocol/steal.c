@@ -189,6 +189,12 @@ steal_go_on (Node *node)
     pause_a_while (node);
 }
 
+guint64
+steal_age_us (Node *node)
+{
+  return node->steal.in_flight ? node->now_us + STEAL_ANSWER_US - node->steal.until_us : 0;
+}
+
 static void
 refuse (Node *node)
 {

@@ -68,5 +68,7 @@ void steal_on_shared (Node *node);
 void steal_on_answer (Node *node, guint64 number, guint given, guint run);
 void steal_on_down (Node *node, guint64 link);
 void steal_departed (Node *node, const NodeId *id);
+/* How long the answer to a request has been waited for; 0: it is not. */
+guint64 steal_age_us (Node *node);
 guint64 steal_due (Node *node);
 void steal_tick (Node *node);

@@ -16,6 +16,8 @@
 /* The longest that a message takes, in delays, and what else stands in the way of an abort. */
 #define ABORT_HOP_DELAYS 6
 #define ABORT_HOP_US 400
+/* So many delays are enough for a request and its answer. */
+#define STEAL_HOP_DELAYS 100
 
 /* When this job, or one that it lies below, was aborted first; 0: none was. */
 static guint64
@@ -93,6 +95,19 @@ check_holder (gpointer data, const NodeId *holder)
             roster->process->number, node_id_show (holder, text));
 }
 
+/* Without faults a request to steal does not wait for its time-out. */
+static void
+check_answered (Sim *sim, Process *process)
+{
+  NodeStats stats;
+
+  if (sim->plan->n_faults > 0 || sim->plan->swings)
+    return;
+  node_stats (process->node, &stats);
+  if (stats.steal_age_us > STEAL_HOP_DELAYS * sim->plan->delay_us + SIM_SECOND)
+    sim_fail (sim, "I8: p%u waits for the answer to a steal", process->number);
+}
+
 void
 check_after_step (Sim *sim, Process *process)
 {
@@ -101,6 +116,7 @@ check_after_step (Sim *sim, Process *process)
 
   model_check_invariants (process->model);
   model_stats (process->model, &model);
+  check_answered (sim, process);
   if (!sim->plan->late_mail)
     {
       node_stats (process->node, &node);

@@ -125,12 +125,20 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
   guint64 at_us = arrival (sim, process, to);
   if (!urgent && rng_chance (&sim->links_rng, sim->plan->large))
     at_us += rng_below (&sim->links_rng, LARGE_TAKES * sim->plan->delay_us + 1);
-  if (urgent && sim->plan->large > 0) /* it passes what is large */
-    at_us = MAX (link->urgent_us[other] + 1, at_us);
-  else
-    at_us = MAX (link->last_us[other] + 1, at_us);
   if (urgent)
-    link->urgent_us[other] = at_us;
+    {
+      if (link->sent_us[other] == sim->now_us && link->begin_us[other] > 0)
+        at_us = MIN (at_us, link->begin_us[other] - 1);
+      at_us = MAX (link->urgent_us[other] + 1, at_us);
+      link->urgent_us[other] = at_us;
+    }
+  else
+    {
+      at_us = MAX (link->last_us[other] + 1, at_us);
+      if (link->sent_us[other] != sim->now_us || link->begin_us[other] == 0)
+        link->begin_us[other] = at_us;
+      link->sent_us[other] = sim->now_us;
+    }
   link->last_us[other] = MAX (link->last_us[other], at_us);
   Happen *happen = sim_expect (sim, at_us, HAPPEN_MESSAGE, to->number);
   happen->link = number;

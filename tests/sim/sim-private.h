@@ -45,6 +45,8 @@ typedef struct
   guint node[2];
   gboolean open[2];
   guint64 urgent_us[2]; /* when the newest urgent message arrives */
+  guint64 sent_us[2];   /* when something that is not urgent was sent last … */
+  guint64 begin_us[2];  /* … and when the first that was sent then arrives: urgent ones pass it */
   guint64 last_us[2];   /* when the newest of what is under way to this side arrives */
   guint64 cut_us[2];    /* what would arrive from then on is lost; 0: nothing */
 } Link;
