@@ -171,6 +171,7 @@ engine_free (Engine *engine)
   g_hash_table_unref (engine->away);
   g_hash_table_unref (engine->job_index);
   g_array_unref (engine->back);
+  g_free (engine->lent_from.path);
   known_free (engine->known);
   g_queue_clear (&engine->ready);
   g_queue_clear (&engine->asleep);

@@ -11,6 +11,15 @@
 
 #include <time.h>
 
+/* A running job whose place is known already: a climb that comes by ends there. */
+typedef struct
+{
+  Stack *stack;
+  SatinSlot_ *job;
+  char *path; /* owned */
+  double weight;
+} TraceBase;
+
 /* A job of another node's that runs here: what engine_run gave. Its slot looks to the engine like
  * one of a stack. */
 struct Held
@@ -93,6 +102,10 @@ struct Engine
   pthread_mutex_t mail_lock;
   GQueue mail;   /* of EngineEvent */
   gboolean told; /* wake was called since the mailbox was last empty */
+
+  /* driver: the parent of the slot lent last. While that loan is away it stands still. */
+  TraceBase lent_from;
+  guint64 lent_last;
 
   guint64 steals_local, lent, jobs_reused, scan_ns; /* atomic */
   guint32 random;                                   /* driver */

@@ -54,23 +54,40 @@ claim_any (Engine *engine, Stack **victim, SatinSlot_ **slot)
   return FALSE;
 }
 
+/* Where a claimed slot is in the tree. Slots are lent from the bottom up, so the climb from the
+ * next one ends soon at the parent of the last, which stands still while that loan is away: that
+ * was looked at after the claim, so both stood still at once. */
+static void
+place_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
+{
+  TraceBase *from = &engine->lent_from;
+  Stems *stems = engine->config.stems;
+  char *parent;
+  Trace trace;
+
+  trace_init_from (&trace, stack, slot, engine_awaits (engine, engine->lent_last) ? from : NULL);
+  parent = trace_parent_path (&trace, stems);
+  loan->path = trace_path (&trace, stems);
+  loan->weight = trace.weight;
+  g_free (from->path);
+  *from = (TraceBase){ stack, slot_at (stack, slot_parent (slot)), parent,
+                       trace.weight * trace.siblings };
+  trace_clear (&trace);
+}
+
 /* Describes a claimed slot; it waits for the loan's number from now on. FALSE: it was aborted
  * meanwhile. */
 static gboolean
 lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 {
   Away away = { .stack = stack, .slot = slot };
-  Trace trace;
 
-  trace_init (&trace, stack, slot);
-  loan->path = trace_path (&trace, engine->config.stems);
-  loan->weight = trace.weight;
-  trace_clear (&trace);
+  place_slot (engine, stack, slot, loan);
   loan->job = engine_job_index (engine, slot->job);
   loan->args = slot_encode_args (slot);
   loan->digest = engine_digest (engine, loan->job, loan->args);
   away.path = g_strdup (loan->path);
-  loan->loan = adopt_new_loan (engine, &away, NULL);
+  loan->loan = engine->lent_last = adopt_new_loan (engine, &away, NULL);
   if (loan->loan != 0)
     {
       timeline_mark (engine->config.lane, "lent", "loan", loan->loan);

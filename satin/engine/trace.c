@@ -99,20 +99,35 @@ trace_is_aborted (Stack *stack)
   return FALSE;
 }
 
-void
-trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot)
+static void
+reverse (GArray *array)
 {
-  guint32 *numbers;
+  guint32 *numbers = (guint32 *)(void *)array->data;
+
+  for (guint i = 0, n = array->len; i < n / 2; i++)
+    {
+      guint32 number = numbers[i];
+
+      numbers[i] = numbers[n - 1 - i];
+      numbers[n - 1 - i] = number;
+    }
+}
+
+void
+trace_init_from (Trace *trace, Stack *stack, SatinSlot_ *slot, const TraceBase *base)
+{
   SatinSlot_ *first;
 
-  trace->numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
-  trace->weight = 1.0;
-  trace->held = NULL;
-  trace->aborted = FALSE;
-  while (trace->held == NULL)
+  *trace = (Trace){ .numbers = g_array_new (FALSE, FALSE, sizeof (guint32)), .weight = 1.0 };
+  while (trace->held == NULL && trace->base == NULL)
     {
-      guint32 parent = slot_parent (slot), number;
+      guint32 parent = slot_parent (slot), number, siblings;
 
+      if (base != NULL && slot == base->job && stack == base->stack)
+        {
+          trace->base = base;
+          continue;
+        }
       if (parent & PARENT_ORIGIN)
         {
           Origin *origin = slot_origin (slot_at (stack, parent));
@@ -126,19 +141,20 @@ trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot)
       first = first_sibling (stack, slot, &number);
       number += (guint32)(slot - first);
       /* An estimate: above the children may lie what is dead. */
-      trace->weight /= (double)(slot_family_end (slot, stack->slots + stack->n_slots) - first);
+      siblings = (guint32)(slot_family_end (slot, stack->slots + stack->n_slots) - first);
+      trace->siblings = trace->numbers->len == 0 ? siblings : trace->siblings;
+      trace->weight /= siblings;
       g_array_append_val (trace->numbers, number);
       slot = slot_at (stack, parent);
     }
-  trace->weight *= trace->held->loan->weight;
-  numbers = (guint32 *)(void *)trace->numbers->data;
-  for (guint i = 0, n = trace->numbers->len; i < n / 2; i++)
-    {
-      guint32 number = numbers[i];
+  trace->weight *= trace->held != NULL ? trace->held->loan->weight : base->weight;
+  reverse (trace->numbers);
+}
 
-      numbers[i] = numbers[n - 1 - i];
-      numbers[n - 1 - i] = number;
-    }
+void
+trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot)
+{
+  trace_init_from (trace, stack, slot, NULL);
 }
 
 void
@@ -147,11 +163,23 @@ trace_clear (Trace *trace)
   g_clear_pointer (&trace->numbers, g_array_unref);
 }
 
+static char *
+path_of_first (const Trace *trace, Stems *stems, guint n)
+{
+  return path_extend (stems, trace->held != NULL ? trace->held->loan->path : trace->base->path,
+                      (const guint32 *)(const void *)trace->numbers->data, n);
+}
+
 char *
 trace_path (const Trace *trace, Stems *stems)
 {
-  return path_extend (stems, trace->held->loan->path,
-                      (const guint32 *)(const void *)trace->numbers->data, trace->numbers->len);
+  return path_of_first (trace, stems, trace->numbers->len);
+}
+
+char *
+trace_parent_path (const Trace *trace, Stems *stems)
+{
+  return path_of_first (trace, stems, trace->numbers->len - 1);
 }
 
 GPtrArray *

@@ -10,16 +10,21 @@
  * from it. */
 typedef struct
 {
-  Held *held;      /* where the climb ended */
-  GArray *numbers; /* of guint32, from held's job to the slot */
+  Held *held;            /* where the climb ended, or NULL and … */
+  const TraceBase *base; /* … here */
+  GArray *numbers;       /* of guint32, from held's job to the slot */
   double weight;
+  guint32 siblings; /* how many children its parent has */
   gboolean aborted; /* a loan on the way was aborted */
 } Trace;
 
 void trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot);
+/* The same, but `base` may be where it ends; `aborted` is then about the way to there. */
+void trace_init_from (Trace *trace, Stack *stack, SatinSlot_ *slot, const TraceBase *base);
 void trace_clear (Trace *trace);
-/* (transfer full) */
+/* (transfer full): the path of the slot, and of its parent. */
 char *trace_path (const Trace *trace, Stems *stems);
+char *trace_parent_path (const Trace *trace, Stems *stems);
 
 /* Nobody waits for the result of this loan any more. */
 gboolean origin_is_aborted (const Origin *origin);
