@@ -118,22 +118,22 @@ find_node (Engine *engine, const Trace *trace)
   KnownNode *node = known_lookup (engine->known, trace->held->loan->path);
 
   for (guint i = 0; i < trace->numbers->len && node != NULL; i++)
-    node = known_child (node, g_array_index (trace->numbers, guint32, i));
+    node = known_child (engine->known, node, g_array_index (trace->numbers, guint32, i));
   return node;
 }
 
-/* Marks the slot as lent to the best holder. FALSE: nobody holds anything of this digest at the
- * node's path. TRUE also when it was aborted meanwhile. */
+/* Marks the slot as lent to the best holder; `finished`: he has the result. FALSE: nobody holds
+ * anything of this digest at the node's path. TRUE also when it was aborted meanwhile. */
 static gboolean
-adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest)
+adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest, gboolean *finished)
 {
   EngineEvent event = { .kind = ENGINE_ADOPT, .digest = *digest };
-  gboolean held, finished;
+  gboolean held;
 
   pthread_mutex_lock (&engine->known_lock);
-  held = known_best (node, digest, &event.holder, &finished);
+  held = known_best (engine->known, node, digest, &event.holder, finished);
   if (held)
-    event.path = known_path (node);
+    event.path = known_path (engine->known, node);
   pthread_mutex_unlock (&engine->known_lock);
   if (!held)
     return FALSE;
@@ -144,12 +144,12 @@ adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest)
 }
 
 static gboolean
-adopt_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, KnownNode *node)
+adopt_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, KnownNode *node, gboolean *finished)
 {
   Away away = { .stack = stack, .slot = slot, .adopted = TRUE };
   Digest digest = slot_digest (engine, slot);
 
-  return adopt_at (engine, away, node, &digest);
+  return adopt_at (engine, away, node, &digest, finished);
 }
 
 gboolean
@@ -158,18 +158,19 @@ adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *dige
   Engine *engine = stack->engine;
   Away away = { .stack = stack, .slot = slot, .adopted = TRUE, .kept = TRUE };
   KnownNode *node;
+  gboolean finished;
 
   pthread_mutex_lock (&engine->known_lock);
   node = find_node (engine, job);
   pthread_mutex_unlock (&engine->known_lock);
-  return adopt_at (engine, away, node, digest);
+  return adopt_at (engine, away, node, digest, &finished);
 }
 
 gboolean
 adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
 {
   KnownNode *node;
-  gboolean held;
+  gboolean held, finished;
   Trace trace;
 
   if (adopt_nothing_known (engine))
@@ -180,7 +181,7 @@ adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
   held = known_is_held (node);
   pthread_mutex_unlock (&engine->known_lock);
   trace_clear (&trace);
-  return held && adopt_slot (engine, stack, slot, node);
+  return held && adopt_slot (engine, stack, slot, node, &finished);
 }
 
 static KnownNode *
@@ -189,20 +190,26 @@ child_node (Engine *engine, KnownNode *parent, guint32 number, gboolean *held)
   KnownNode *node;
 
   pthread_mutex_lock (&engine->known_lock);
-  node = known_child (parent, number);
+  node = known_child (engine->known, parent, number);
   *held = known_is_held (node);
   pthread_mutex_unlock (&engine->known_lock);
   return node;
 }
 
 gboolean
-adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number)
+adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number, gboolean *finished)
 {
   gboolean held;
   KnownNode *node = child_node (stack->engine, parent, number, &held);
 
-  return held && adopt_slot (stack->engine, stack, slot, node);
+  return held && adopt_slot (stack->engine, stack, slot, node, finished);
 }
+
+typedef struct
+{
+  Known *known;
+  GPtrArray *paths;
+} Untold;
 
 /* Takes over the paths and the array. */
 static void
@@ -220,29 +227,31 @@ raise_covered (Engine *engine, GPtrArray *paths)
 static void
 collect_untold (KnownNode *node, guint32 number, void *data)
 {
+  Untold *untold = data;
+
   (void)number;
-  if (known_tell (node))
-    g_ptr_array_add (data, known_path (node));
+  if (known_tell (untold->known, node))
+    g_ptr_array_add (untold->paths, known_path (untold->known, node));
 }
 
 void
 adopt_cover (Engine *engine, const char *path)
 {
-  GPtrArray *paths;
+  Untold untold = { .known = engine->known };
 
   if (adopt_nothing_known (engine))
     return;
-  paths = g_ptr_array_new ();
+  untold.paths = g_ptr_array_new ();
   pthread_mutex_lock (&engine->known_lock);
-  collect_untold (known_lookup (engine->known, path), 0, paths);
+  collect_untold (known_lookup (engine->known, path), 0, &untold);
   pthread_mutex_unlock (&engine->known_lock);
-  raise_covered (engine, paths);
+  raise_covered (engine, untold.paths);
 }
 
 typedef struct
 {
   guint32 end; /* of the numbers to look at */
-  GPtrArray *paths;
+  Untold untold;
 } Phases;
 
 static void
@@ -251,18 +260,18 @@ collect_phase (KnownNode *node, guint32 number, void *data)
   Phases *phases = data;
 
   if (number < phases->end)
-    collect_untold (node, number, phases->paths);
+    collect_untold (node, number, &phases->untold);
 }
 
 void
 adopt_cover_phases (Engine *engine, const Trace *trace, guint32 children)
 {
-  Phases phases = { children, g_ptr_array_new () };
+  Phases phases = { children, { engine->known, g_ptr_array_new () } };
 
   pthread_mutex_lock (&engine->known_lock);
-  known_each_child (find_node (engine, trace), collect_phase, &phases);
+  known_each_child (engine->known, find_node (engine, trace), collect_phase, &phases);
   pthread_mutex_unlock (&engine->known_lock);
-  raise_covered (engine, phases.paths);
+  raise_covered (engine, phases.untold.paths);
 }
 
 /* A watched job ended. One that another lender waits for is not covered by its own end: only what
@@ -271,15 +280,15 @@ static void
 cover_watched (Engine *engine, Stack *stack, const Watch *watch)
 {
   guint32 parent = slot_parent (watch->self);
-  GPtrArray *paths = g_ptr_array_new ();
+  Untold untold = { engine->known, g_ptr_array_new () };
 
   pthread_mutex_lock (&engine->known_lock);
   if ((parent & PARENT_ORIGIN) && slot_origin (slot_at (stack, parent))->held != NULL)
-    known_each_child (watch->node, collect_untold, paths);
+    known_each_child (engine->known, watch->node, collect_untold, &untold);
   else
-    collect_untold (watch->node, 0, paths);
+    collect_untold (watch->node, 0, &untold);
   pthread_mutex_unlock (&engine->known_lock);
-  raise_covered (engine, paths);
+  raise_covered (engine, untold.paths);
 }
 
 static Watch *
@@ -405,7 +414,7 @@ watch_child (Stack *stack, SatinSlot_ *child, guint32 number)
   KnownNode *node;
 
   pthread_mutex_lock (&stack->engine->known_lock);
-  node = known_child (watch_top (stack)->node, number);
+  node = known_child (stack->engine->known, watch_top (stack)->node, number);
   if (node != NULL)
     watch_push (stack, child, node);
   pthread_mutex_unlock (&stack->engine->known_lock);
@@ -419,7 +428,7 @@ typedef struct
   Stack *stack;
   SatinSlot_ *first, *top, *running;
   guint32 number; /* of the first; what is less was kept */
-  GPtrArray *paths;
+  Untold untold;
 } Late;
 
 static void
@@ -440,7 +449,7 @@ look_at_late (KnownNode *child, guint32 number, void *data)
       finished = kind == SLOT_STARTED || kind == SLOT_RETURNED || kind == SLOT_DROPPED;
     }
   if (finished)
-    collect_untold (child, number, late->paths);
+    collect_untold (child, number, &late->untold);
 }
 
 /* News about what is finished or forgotten here already: it is held in vain. */
@@ -449,11 +458,11 @@ tell_late (Late *late, KnownNode *node)
 {
   Engine *engine = late->stack->engine;
 
-  late->paths = g_ptr_array_new ();
+  late->untold = (Untold){ engine->known, g_ptr_array_new () };
   pthread_mutex_lock (&engine->known_lock);
-  known_each_child (node, look_at_late, late);
+  known_each_child (engine->known, node, look_at_late, late);
   pthread_mutex_unlock (&engine->known_lock);
-  raise_covered (engine, g_steal_pointer (&late->paths));
+  raise_covered (engine, g_steal_pointer (&late->untold.paths));
 }
 
 /* The known node of spine job `self`, given that of the job under it. */
@@ -474,7 +483,7 @@ news_node (Stack *stack, SatinSlot_ *self, KnownNode *under)
       return node;
     }
   pthread_mutex_lock (&engine->known_lock);
-  node = known_child (under, slot_number (stack, self));
+  node = known_child (engine->known, under, slot_number (stack, self));
   pthread_mutex_unlock (&engine->known_lock);
   return node;
 }

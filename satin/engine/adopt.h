@@ -11,8 +11,10 @@ gboolean adopt_nothing_known (Engine *engine);
 /* A slot that this thread has claimed (or a private one of its own): is it held elsewhere? TRUE: it
  * waits for the holder now, under a new loan number, and ENGINE_ADOPT was raised. */
 gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
-/* Owner: the same for child `number` of a frame on the watch list. */
-gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number);
+/* Owner: the same for child `number` of a frame on the watch list. `finished` (set when TRUE): the
+ * holder has the result and need only send it. */
+gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number,
+                      gboolean *finished);
 
 /* Claimed or private: the slot of `away` waits for a result from elsewhere from now on, under a new
  * loan number, or `away->held` (stack NULL) is lent on. Takes over away->path. `adopt`: raised,

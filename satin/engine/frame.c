@@ -14,24 +14,61 @@
 
 #define ARENA_ALIGN 16
 
+/* A result that is being fetched takes memory beside its slot, so a wide frame has no more of them
+ * on the way than this. */
+#define FETCHES_MAX 1024
+
+typedef struct
+{
+  Stack *stack;
+  SatinSlot_ *self, *first;
+  guint32 number; /* of the first */
+  guint fetches;  /* results that were asked for since the last wait for one */
+  SatinSlot_ *fetched;
+} Sync;
+
+/* TRUE: somebody else holds the child, and it waits for that. */
+static gboolean
+sync_adopt (Sync *sync, SatinSlot_ *slot)
+{
+  guint32 number = sync->number + (guint32)(slot - sync->first);
+  KnownNode *node = watch_node (sync->stack, sync->self);
+  gboolean finished;
+
+  if (!adopt_child (sync->stack, node, slot, number, &finished))
+    return FALSE;
+  if (finished)
+    {
+      sync->fetches++;
+      sync->fetched = slot;
+    }
+  return TRUE;
+}
+
 /* A frame below which something is held elsewhere: first marks what others hold, then runs what is
  * left, then waits for the rest. */
 static void
 sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *last, SatinSlot_ *top)
 {
-  guint32 number = slot_number (stack, first);
+  Sync sync
+      = { .stack = stack, .self = self, .first = first, .number = slot_number (stack, first) };
 
   stack_lower_all (stack, first);
-  for (SatinSlot_ *slot = first; slot <= last; slot++)
+  for (SatinSlot_ *slot = first; slot <= last && sync.fetches < FETCHES_MAX; slot++)
     if (slot >= stack->split_own && slot_state (slot) == SLOT_READY)
-      adopt_child (stack, watch_node (stack, self), slot, number + (guint32)(slot - first));
+      sync_adopt (&sync, slot);
   for (SatinSlot_ *slot = last; slot >= first; slot--)
     {
       if (stack_flags (stack) != 0)
         wait_serve (stack, self, slot, top);
+      if (sync.fetches >= FETCHES_MAX)
+        {
+          wait_for (stack, self, first, sync.fetched, top);
+          sync.fetches = 0;
+        }
       if (slot_state (slot) != SLOT_READY || !stack_lower (stack, slot))
         continue;
-      if (!adopt_child (stack, watch_node (stack, self), slot, number + (guint32)(slot - first)))
+      if (!sync_adopt (&sync, slot))
         wait_run_child (stack, self, slot, top);
     }
   for (SatinSlot_ *slot = last; slot >= first; slot--)

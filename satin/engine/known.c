@@ -1,99 +1,79 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The trie of what is held elsewhere; see known.h. It may be as deep as the tree of jobs, so
- * nothing here recurses, nor walks to the root where it can be helped: a path that continues a stem
- * starts at the stem's node, and a node counts only those children that have something, so that
- * counting ends at the first ancestor that had something before. An emptied node stays, because
- * frames may point at it. */
+/* What is held elsewhere, by path; see known.h. There may be millions of it, so the first entry of
+ * a path lies in the trie itself; only the few paths that are held more than once have a list
+ * besides. A node counts only those children that have something, so that counting ends at the
+ * first ancestor that had something before. An emptied node stays, because frames may point at it.
+ */
 #include "config.h"
 
 #include "known.h"
+
+#define ENTRIES_MAX 60000u /* of one path; more are not entered: that costs time only */
 
 typedef struct
 {
   NodeId holder;
   Digest digest;
-  gboolean finished;
+  guint32 finished;
 } KnownEntry;
 
-struct KnownNode
+typedef struct
 {
-  KnownNode *parent, *first, *next; /* the first child, the next sibling */
-  guint32 number;
-  guint busy;    /* entries here, and children that are busy */
-  gboolean told; /* somebody was told that this and all below it is covered, and no news came since
-                  */
-  GArray *entries;      /* of KnownEntry, NULL: none */
-  GHashTable *children; /* number -> KnownNode, NULL: none */
-  const char *stem;     /* its id, if paths that continue this node's are known, else NULL */
-};
+  KnownEntry entry; /* the first */
+  guint32 busy;     /* entries here, and children that are busy */
+  guint16 n;        /* entries here */
+  guint8 told;      /* somebody was told that this and all below it is covered, and no news came
+                       since */
+  guint8 met;       /* an entry was ever made here or below */
+} KnownData;
 
 struct Known
 {
-  Stems *stems;
-  KnownNode *root;
-  GHashTable *at_stem; /* id -> KnownNode */
+  Trie *trie;
+  GHashTable *more; /* KnownNode -> GArray of KnownEntry: all but its first */
   guint count;
 };
 
-static KnownNode *
-node_child (KnownNode *node, guint32 number)
+static KnownData *
+data_of (const KnownNode *node)
 {
-  if (node == NULL || node->children == NULL)
-    return NULL;
-  return g_hash_table_lookup (node->children, GUINT_TO_POINTER (number));
+  return trie_data (node);
 }
 
-static KnownNode *
-node_make_child (KnownNode *node, guint32 number)
+static GArray *
+more_of (const Known *known, const KnownNode *node)
 {
-  KnownNode *child = node_child (node, number);
-
-  if (child != NULL)
-    return child;
-  if (node->children == NULL)
-    node->children = g_hash_table_new (g_direct_hash, g_direct_equal);
-  child = g_new0 (KnownNode, 1);
-  child->parent = node;
-  child->told = node->told; /* so that news clears it on the way up */
-  child->number = number;
-  child->next = node->first;
-  node->first = child;
-  g_hash_table_insert (node->children, GUINT_TO_POINTER (number), child);
-  return child;
+  return data_of (node)->n > 1 ? g_hash_table_lookup (known->more, node) : NULL;
 }
 
-/* The next one of the nodes at and below `top`, parents first; NULL: `node` was the last. */
-static KnownNode *
-node_step (KnownNode *top, KnownNode *node, gboolean into)
+static KnownEntry *
+node_entry (const Known *known, const KnownNode *node, guint i)
 {
-  if (into && node->first != NULL)
-    return node->first;
-  while (node != top && node->next == NULL)
-    node = node->parent;
-  return node == top ? NULL : node->next;
+  return i == 0 ? &data_of (node)->entry
+                : &g_array_index (more_of (known, node), KnownEntry, i - 1);
 }
 
 static void
-node_busier (KnownNode *node)
+node_busier (Known *known, KnownNode *node)
 {
-  for (; node != NULL && node->busy++ == 0; node = node->parent)
+  for (; node != NULL && data_of (node)->busy++ == 0; node = trie_parent (known->trie, node))
     ;
 }
 
 static void
-node_idler (KnownNode *node)
+node_idler (Known *known, KnownNode *node)
 {
-  for (; node != NULL && --node->busy == 0; node = node->parent)
+  for (; node != NULL && --data_of (node)->busy == 0; node = trie_parent (known->trie, node))
     ;
 }
 
 /* (nullable): what this holder has of this digest. */
 static KnownEntry *
-node_find (const KnownNode *node, const NodeId *holder, const Digest *digest)
+node_find (const Known *known, const KnownNode *node, const NodeId *holder, const Digest *digest)
 {
-  for (guint i = 0; node->entries != NULL && i < node->entries->len; i++)
+  for (guint i = 0; i < data_of (node)->n; i++)
     {
-      KnownEntry *entry = &g_array_index (node->entries, KnownEntry, i);
+      KnownEntry *entry = node_entry (known, node, i);
 
       if (node_id_equal (&entry->holder, holder) && digest_equal (&entry->digest, digest))
         return entry;
@@ -102,75 +82,51 @@ node_find (const KnownNode *node, const NodeId *holder, const Digest *digest)
 }
 
 static void
+node_add (Known *known, KnownNode *node, const KnownEntry *entry)
+{
+  KnownData *data = data_of (node);
+
+  if (data->n == 0)
+    data->entry = *entry;
+  else
+    {
+      GArray *more = more_of (known, node);
+
+      if (more == NULL)
+        {
+          more = g_array_new (FALSE, FALSE, sizeof (KnownEntry));
+          g_hash_table_insert (known->more, node, more);
+        }
+      g_array_append_val (more, *entry);
+    }
+  data->n++;
+  known->count++;
+  node_busier (known, node);
+}
+
+/* The last one takes the place of number `i`. */
+static void
+node_remove (Known *known, KnownNode *node, guint i)
+{
+  KnownData *data = data_of (node);
+  GArray *more = more_of (known, node);
+
+  *node_entry (known, node, i) = *node_entry (known, node, data->n - 1u);
+  if (more != NULL && more->len > 1)
+    g_array_set_size (more, more->len - 1);
+  else if (more != NULL)
+    g_hash_table_remove (known->more, node);
+  data->n--;
+  known->count--;
+  node_idler (known, node);
+}
+
+static void
 node_drop (Known *known, KnownNode *node, const NodeId *holder)
 {
-  for (guint i = node->entries == NULL ? 0 : node->entries->len; i-- > 0;)
-    if (node_id_equal (&g_array_index (node->entries, KnownEntry, i).holder, holder))
-      {
-        g_array_remove_index_fast (node->entries, i);
-        known->count--;
-        node_idler (node);
-      }
-}
-
-typedef struct
-{
-  Known *known;
-  KnownNode *node; /* where we are; NULL: fell off */
-  gboolean make;
-} Descent;
-
-static void
-descend (Descent *descent, const char *path)
-{
-  g_autoptr (GArray) numbers = g_array_sized_new (FALSE, FALSE, sizeof (guint32), PATH_STEM_LEVELS);
-
-  path_last_numbers (path, numbers);
-  for (guint i = 0; i < numbers->len && descent->node != NULL; i++)
-    {
-      guint32 number = g_array_index (numbers, guint32, i);
-
-      descent->node = descent->make ? node_make_child (descent->node, number)
-                                    : node_child (descent->node, number);
-    }
-}
-
-static gboolean
-has_node (const char *id, void *data)
-{
-  Descent *descent = data;
-  KnownNode *node = g_hash_table_lookup (descent->known->at_stem, id);
-
-  if (node == NULL)
-    return FALSE;
-  descent->node = node;
-  return TRUE;
-}
-
-/* A stem that has no node yet. */
-static void
-descend_to_stem (const char *id, const char *stem, void *data)
-{
-  Descent *descent = data;
-
-  descend (descent, stem);
-  if (!descent->make || descent->node == NULL)
-    return;
-  descent->node->stem = id;
-  g_hash_table_insert (descent->known->at_stem, (gpointer)id, descent->node);
-}
-
-/* The node of a path, made if `make`; NULL: none, or the path cannot be read. */
-static KnownNode *
-find (Known *known, const char *path, gboolean make)
-{
-  Descent descent = { known, known->root, make };
-
-  if (!path_is_canonical (path)
-      || !path_each_stem (known->stems, path, has_node, descend_to_stem, &descent))
-    return NULL;
-  descend (&descent, path);
-  return descent.node;
+  for (guint i = data_of (node)->n; i-- > 0;)
+    if (node_id_equal (&node_entry (known, node, i)->holder, holder))
+      node_remove (known, node, i);
 }
 
 Known *
@@ -178,35 +134,17 @@ known_new (Stems *stems)
 {
   Known *known = g_new0 (Known, 1);
 
-  known->stems = stems;
-  known->root = g_new0 (KnownNode, 1);
-  known->at_stem = g_hash_table_new (g_str_hash, g_str_equal);
+  known->trie = trie_new (stems, sizeof (KnownData));
+  known->more
+      = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL, (GDestroyNotify)g_array_unref);
   return known;
 }
 
 void
 known_free (Known *known)
 {
-  KnownNode *node = known->root;
-
-  while (node != NULL)
-    {
-      KnownNode *parent = node->parent;
-
-      if (node->first != NULL)
-        {
-          KnownNode *first = node->first;
-
-          node->first = first->next;
-          node = first;
-          continue;
-        }
-      g_clear_pointer (&node->entries, g_array_unref);
-      g_clear_pointer (&node->children, g_hash_table_unref);
-      g_free (node);
-      node = parent;
-    }
-  g_hash_table_unref (known->at_stem);
+  g_hash_table_unref (known->more);
+  trie_free (known->trie);
   g_free (known);
 }
 
@@ -214,42 +152,41 @@ gboolean
 known_insert (Known *known, const char *path, const Digest *digest, const NodeId *holder,
               gboolean finished)
 {
-  KnownNode *node = find (known, path, TRUE);
-  KnownEntry entry = { *holder, *digest, finished }, *present;
+  KnownNode *node = trie_find (known->trie, path, TRUE);
+  KnownEntry entry = { *holder, *digest, finished != FALSE }, *present;
 
   if (node == NULL)
     return FALSE;
-  for (KnownNode *told = node; told != NULL && told->told; told = told->parent)
-    told->told = FALSE;
-  present = node_find (node, holder, digest);
-  if (present != NULL)
+  /* What is new below a node that was told is news about that one too. */
+  for (KnownNode *told = node; told != NULL && (data_of (told)->told || !data_of (told)->met);
+       told = trie_parent (known->trie, told))
     {
-      *present = entry;
-      return TRUE;
+      data_of (told)->told = FALSE;
+      data_of (told)->met = TRUE;
     }
-  if (node->entries == NULL)
-    node->entries = g_array_new (FALSE, FALSE, sizeof (KnownEntry));
-  g_array_append_val (node->entries, entry);
-  known->count++;
-  node_busier (node);
+  present = node_find (known, node, holder, digest);
+  if (present != NULL)
+    *present = entry;
+  else if (data_of (node)->n < ENTRIES_MAX)
+    node_add (known, node, &entry);
   return TRUE;
 }
 
 void
 known_forget (Known *known, const char *path, const NodeId *holder)
 {
-  KnownNode *node;
+  KnownNode *root = trie_root (known->trie), *node;
 
   if (path != NULL)
     {
-      node = find (known, path, FALSE);
+      node = trie_find (known->trie, path, FALSE);
       if (node != NULL)
         node_drop (known, node, holder);
       return;
     }
-  for (node = known->root; node != NULL;)
+  for (node = root; node != NULL;)
     {
-      KnownNode *next = node_step (known->root, node, node->busy > 0);
+      KnownNode *next = trie_step (known->trie, root, node, data_of (node)->busy > 0);
 
       node_drop (known, node, holder);
       node = next;
@@ -262,65 +199,51 @@ known_count (const Known *known)
   return known->count;
 }
 
+static KnownNode *
+if_busy (KnownNode *node)
+{
+  return node != NULL && data_of (node)->busy > 0 ? node : NULL;
+}
+
 KnownNode *
 known_lookup (Known *known, const char *path)
 {
-  KnownNode *node = find (known, path, FALSE);
-
-  return node != NULL && node->busy > 0 ? node : NULL;
+  return if_busy (trie_find (known->trie, path, FALSE));
 }
 
 KnownNode *
-known_child (KnownNode *node, guint32 number)
+known_child (Known *known, KnownNode *node, guint32 number)
 {
-  KnownNode *child = node_child (node, number);
-
-  return child != NULL && child->busy > 0 ? child : NULL;
+  return node == NULL ? NULL : if_busy (trie_child (known->trie, node, number));
 }
 
 char *
-known_path (const KnownNode *node)
+known_path (Known *known, const KnownNode *node)
 {
-  guint32 numbers[PATH_STEM_LEVELS];
-  gsize n = 0;
-  GString *text;
-
-  while (node->parent != NULL && (n == 0 || node->stem == NULL))
-    {
-      g_assert (n < PATH_STEM_LEVELS);
-      numbers[n++] = node->number;
-      node = node->parent;
-    }
-  text = g_string_sized_new (PATH_TEXT_MAX);
-  if (n > 0 && node->stem != NULL)
-    g_string_printf (text, "~%s", node->stem);
-  while (n > 0)
-    g_string_append_printf (text, "/%" G_GUINT32_FORMAT, numbers[--n]);
-  return g_string_free (text, FALSE);
+  return trie_path (known->trie, node);
 }
 
 gboolean
 known_is_held (const KnownNode *node)
 {
-  return node != NULL && node->entries != NULL && node->entries->len > 0;
+  return node != NULL && data_of (node)->n > 0;
 }
 
 gboolean
 known_has_below (const KnownNode *node)
 {
-  return node != NULL && node->busy > (node->entries == NULL ? 0 : node->entries->len);
+  return node != NULL && data_of (node)->busy > data_of (node)->n;
 }
 
 gboolean
-known_best (const KnownNode *node, const Digest *digest, NodeId *holder, gboolean *finished)
+known_best (Known *known, const KnownNode *node, const Digest *digest, NodeId *holder,
+            gboolean *finished)
 {
   const KnownEntry *best = NULL;
 
-  if (!known_is_held (node))
-    return FALSE;
-  for (guint i = 0; i < node->entries->len; i++)
+  for (guint i = 0; node != NULL && i < data_of (node)->n; i++)
     {
-      const KnownEntry *entry = &g_array_index (node->entries, KnownEntry, i);
+      const KnownEntry *entry = node_entry (known, node, i);
 
       if (!digest_equal (&entry->digest, digest))
         continue;
@@ -332,35 +255,38 @@ known_best (const KnownNode *node, const Digest *digest, NodeId *holder, gboolea
   if (best == NULL)
     return FALSE;
   *holder = best->holder;
-  *finished = best->finished;
+  *finished = best->finished != 0;
   return TRUE;
 }
 
 void
-known_each_child (KnownNode *node, void (*each) (KnownNode *child, guint32 number, void *data),
-                  void *data)
+known_each_child (Known *known, KnownNode *node,
+                  void (*each) (KnownNode *child, guint32 number, void *data), void *data)
 {
-  for (KnownNode *child = node == NULL ? NULL : node->first; child != NULL; child = child->next)
-    if (child->busy > 0)
-      each (child, child->number, data);
+  KnownNode *child = node == NULL ? NULL : trie_first (known->trie, node);
+
+  for (; child != NULL; child = trie_next (known->trie, child))
+    if (data_of (child)->busy > 0)
+      each (child, trie_number (child), data);
 }
 
 gboolean
-known_tell (KnownNode *node)
+known_tell (Known *known, KnownNode *node)
 {
   gboolean any = FALSE;
   KnownNode *top = node;
 
-  if (node == NULL || node->busy == 0)
+  if (if_busy (node) == NULL)
     return FALSE;
   while (node != NULL)
     {
-      gboolean into = node->busy > 0 && !node->told;
+      KnownData *data = data_of (node);
+      gboolean into = data->busy > 0 && !data->told;
 
-      if (!node->told)
-        any = any || known_is_held (node);
-      node->told = TRUE;
-      node = node_step (top, node, into);
+      if (!data->told)
+        any = any || data->n > 0;
+      data->told = TRUE;
+      node = trie_step (known->trie, top, node, into);
     }
   return any;
 }

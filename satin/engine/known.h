@@ -6,10 +6,10 @@
 
 #include "digest.h"
 #include "node-id.h"
-#include "path.h"
+#include "trie.h"
 
 typedef struct Known Known;
-typedef struct KnownNode KnownNode;
+typedef TrieNode KnownNode;
 
 Known *known_new (Stems *stems); /* stems: borrowed */
 void known_free (Known *known);
@@ -29,23 +29,23 @@ guint known_count (const Known *known);
 /* (nullable): the node of `path` if anything is known at or below it. */
 KnownNode *known_lookup (Known *known, const char *path);
 /* (nullable): the same for child `number` of a node. `node` may be NULL. */
-KnownNode *known_child (KnownNode *node, guint32 number);
+KnownNode *known_child (Known *known, KnownNode *node, guint32 number);
 /* Is anything known strictly below? `node` may be NULL. */
 gboolean known_has_below (const KnownNode *node);
 
 /* (transfer full): the path of a node at or above something that was ever known. */
-char *known_path (const KnownNode *node);
+char *known_path (Known *known, const KnownNode *node);
 
 /* The best holder of exactly this node's job with this digest: finished before running, then the
  * lowest id. FALSE: none. */
-gboolean known_best (const KnownNode *node, const Digest *digest, NodeId *holder,
+gboolean known_best (Known *known, const KnownNode *node, const Digest *digest, NodeId *holder,
                      gboolean *finished);
 /* Is somebody said to hold exactly this node's path, under any digest? */
 gboolean known_is_held (const KnownNode *node);
 
 /* Calls `each` for every child with something at or below it. */
-void known_each_child (KnownNode *node, void (*each) (KnownNode *child, guint32 number, void *data),
-                       void *data);
+void known_each_child (Known *known, KnownNode *node,
+                       void (*each) (KnownNode *child, guint32 number, void *data), void *data);
 /* Marks all that is known at and below the node as told ("covered"). FALSE: all of it was told
  * already, and no news came since. */
-gboolean known_tell (KnownNode *node);
+gboolean known_tell (Known *known, KnownNode *node);

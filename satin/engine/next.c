@@ -36,8 +36,9 @@ static gboolean
 adopt_it (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot)
 {
   KnownNode *node = watch_node (stack, self);
+  gboolean finished;
 
-  return node != NULL && adopt_child (stack, node, slot, slot_number (stack, slot));
+  return node != NULL && adopt_child (stack, node, slot, slot_number (stack, slot), &finished);
 }
 
 /* Runs the topmost ready child below *run that is, or can be taken back; or finds one with a result

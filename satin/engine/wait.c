@@ -90,10 +90,14 @@ is_finished (SatinSlot_ *slot)
   return kind == SLOT_RETURNED || kind == SLOT_STARTED;
 }
 
-/* A child of the waiting frame that came back, NULL: none. */
+/* A child of the waiting frame that came back, NULL: none. There may be a million children, so they
+ * are looked at only while something has come back to some frame of this engine. */
 static SatinSlot_ *
-find_back (SatinSlot_ *first, SatinSlot_ *top)
+find_back (Engine *engine, SatinSlot_ *first, SatinSlot_ *top)
 {
+  /* Pairs with worker_give_back; after the store to `parked`, as the slot's own state. */
+  if (__atomic_load_n (&engine->n_back, __ATOMIC_SEQ_CST) == 0)
+    return NULL;
   for (SatinSlot_ *slot = first; slot < top; slot++)
     if (slot_state (slot) == SLOT_BACK)
       return slot;
@@ -103,7 +107,7 @@ find_back (SatinSlot_ *first, SatinSlot_ *top)
 static gboolean
 run_back (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
 {
-  SatinSlot_ *slot = find_back (first, top);
+  SatinSlot_ *slot = find_back (stack->engine, first, top);
 
   if (slot == NULL || !slot_change_state (slot, SLOT_BACK, SLOT_STOLEN_BY (SLOT_DRIVER)))
     return FALSE;
@@ -185,7 +189,8 @@ static gboolean
 has_to_act (const Wait *wait)
 {
   return abort_is_due (wait->stack)
-         || (wait->kind != WAIT_LEFT && find_back (wait->first, wait->top) != NULL);
+         || (wait->kind != WAIT_LEFT
+             && find_back (wait->stack->engine, wait->first, wait->top) != NULL);
 }
 
 /* Sleeps without a seat until the wait is over or there is something to do; serves wishes

@@ -75,7 +75,8 @@ worker_give_back (Stack *stack, SatinSlot_ *slot)
   if (came_back)
     {
       g_array_append_val (engine->back, back);
-      __atomic_store_n (&engine->n_back, engine->back->len, __ATOMIC_RELAXED);
+      /* Pairs with find_back in wait.c: worker_wake looks afterwards whether the owner sleeps. */
+      __atomic_store_n (&engine->n_back, engine->back->len, __ATOMIC_SEQ_CST);
     }
   pthread_mutex_unlock (&engine->back_lock);
   if (!came_back)

@@ -179,6 +179,18 @@ path_last_numbers (const char *path, GArray *numbers)
   return path_parse (path, numbers) >= 0;
 }
 
+guint
+path_read_last (const char *path, guint32 *numbers)
+{
+  const char *at = skip_stem (path);
+  guint n = 0;
+
+  while (at != NULL && *at != '\0')
+    if (n == PATH_STEM_LEVELS || !take_component (&at, &numbers[n++]))
+      return 0;
+  return n;
+}
+
 gboolean
 stems_add (Stems *stems, const char *id, const char *path)
 {
@@ -204,6 +216,16 @@ append_number (GString *text, guint32 number)
   while ((number /= 10) > 0);
   digits[--at] = '/';
   g_string_append_len (text, digits + at, (gssize)(sizeof digits - at));
+}
+
+char *
+path_write (const char *start, const guint32 *numbers, gsize n)
+{
+  GString *text = g_string_new (start);
+
+  for (gsize i = 0; i < n; i++)
+    append_number (text, numbers[i]);
+  return g_string_free (text, FALSE);
 }
 
 char *

@@ -40,6 +40,10 @@ gboolean path_to_numbers (Stems *stems, const char *path, GArray *numbers);
 /* Appends those numbers that stand in the text itself: the levels since its stem. FALSE: not
  * canonical. */
 gboolean path_last_numbers (const char *path, GArray *numbers);
+/* The same into `numbers`, room for PATH_STEM_LEVELS of them; how many. 0: not canonical, too. */
+guint path_read_last (const char *path, guint32 *numbers);
+/* (transfer full): `start` ("", or "~" and the id of a stem) and behind it these numbers. */
+char *path_write (const char *start, const guint32 *numbers, gsize n);
 /* TRUE: `path` lies strictly below `ancestor`. Unknown stems count as not below. */
 gboolean path_is_below (Stems *stems, const char *path, const char *ancestor);
 /* The id of the stem that `path` continues, written to `id` (17 bytes with NUL). FALSE: it has

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Nodes lie in slabs and name each other by index. All children of all nodes are in one hash table,
+ * of indexes too, so that a job with a million children is as cheap as any. A trie may be as deep
+ * as the tree of jobs, so nothing here recurses nor walks to the root where it can be helped: a
+ * path that continues a stem starts at the stem's node. */
+#include "config.h"
+
+#include "trie.h"
+
+#define SLAB_NODES 1024u
+#define BUCKETS_MIN 64u
+
+struct TrieNode
+{
+  guint32 self, parent, first, next; /* indexes; 0: none. The first child, the next sibling */
+  guint32 number;
+  guint32 is_stem; /* paths that continue this node's are known */
+};
+
+G_STATIC_ASSERT (sizeof (TrieNode) % sizeof (guint64) == 0);
+
+struct Trie
+{
+  Stems *stems;
+  gsize node_size;
+  GPtrArray *slabs;
+  guint32 n; /* nodes, the unused one with the index 0 among them */
+  guint32 *buckets;
+  guint32 n_buckets;   /* a power of two */
+  GHashTable *at_stem; /* id -> index */
+  GHashTable *stem_of; /* index -> id */
+};
+
+static TrieNode *
+at (const Trie *trie, guint32 index)
+{
+  if (index == 0)
+    return NULL;
+  return (TrieNode *)(void *)((char *)trie->slabs->pdata[index / SLAB_NODES]
+                              + index % SLAB_NODES * trie->node_size);
+}
+
+static TrieNode *
+add (Trie *trie)
+{
+  if (trie->n % SLAB_NODES == 0)
+    g_ptr_array_add (trie->slabs, g_malloc0_n (SLAB_NODES, trie->node_size));
+  guint32 index = trie->n++;
+  TrieNode *node = (TrieNode *)(void *)((char *)trie->slabs->pdata[index / SLAB_NODES]
+                                        + index % SLAB_NODES * trie->node_size);
+  node->self = index;
+  return node;
+}
+
+Trie *
+trie_new (Stems *stems, gsize data_size)
+{
+  Trie *trie = g_new0 (Trie, 1);
+
+  trie->stems = stems;
+  trie->node_size = sizeof (TrieNode)
+                    + (data_size + sizeof (guint64) - 1) / sizeof (guint64) * sizeof (guint64);
+  trie->slabs = g_ptr_array_new_with_free_func (g_free);
+  trie->n_buckets = BUCKETS_MIN;
+  trie->buckets = g_new0 (guint32, trie->n_buckets);
+  trie->at_stem = g_hash_table_new (g_str_hash, g_str_equal);
+  trie->stem_of = g_hash_table_new (g_direct_hash, g_direct_equal);
+  (void)add (trie); /* index 0 means none */
+  (void)add (trie);
+  return trie;
+}
+
+void
+trie_free (Trie *trie)
+{
+  if (trie == NULL)
+    return;
+  g_ptr_array_unref (trie->slabs);
+  g_hash_table_unref (trie->at_stem);
+  g_hash_table_unref (trie->stem_of);
+  g_free (trie->buckets);
+  g_free (trie);
+}
+
+TrieNode *
+trie_root (Trie *trie)
+{
+  return at (trie, 1);
+}
+
+/* The bucket where this child is, or would be. */
+static guint32 *
+bucket_of (const Trie *trie, guint32 parent, guint32 number)
+{
+  guint64 hash = ((guint64)parent << 32 | number) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  guint32 place = (guint32)(hash >> 32) & (trie->n_buckets - 1);
+
+  for (;; place = (place + 1) & (trie->n_buckets - 1))
+    {
+      const TrieNode *node = at (trie, trie->buckets[place]);
+      if (node == NULL || (node->parent == parent && node->number == number))
+        return &trie->buckets[place];
+    }
+}
+
+static void
+grow (Trie *trie)
+{
+  g_free (trie->buckets);
+  trie->n_buckets *= 2;
+  trie->buckets = g_new0 (guint32, trie->n_buckets);
+  for (guint32 i = 2; i < trie->n; i++) /* not the root */
+    {
+      const TrieNode *node = at (trie, i);
+      *bucket_of (trie, node->parent, node->number) = i;
+    }
+}
+
+TrieNode *
+trie_child (Trie *trie, const TrieNode *node, guint32 number)
+{
+  return node->first == 0 ? NULL : at (trie, *bucket_of (trie, node->self, number));
+}
+
+static TrieNode *
+make_child (Trie *trie, TrieNode *parent, guint32 number)
+{
+  TrieNode *child = trie_child (trie, parent, number);
+
+  if (child != NULL)
+    return child;
+  g_assert (trie->n < G_MAXUINT32);
+  if (trie->n >= trie->n_buckets / 4 * 3)
+    grow (trie);
+  child = add (trie);
+  child->parent = parent->self;
+  child->number = number;
+  child->next = parent->first;
+  parent->first = child->self;
+  *bucket_of (trie, parent->self, number) = child->self;
+  return child;
+}
+
+typedef struct
+{
+  Trie *trie;
+  TrieNode *node; /* where we are; NULL: fell off */
+  gboolean make;
+} Descent;
+
+static void
+descend (Descent *descent, const char *path)
+{
+  guint32 numbers[PATH_STEM_LEVELS];
+  guint n = path_read_last (path, numbers);
+
+  for (guint i = 0; i < n && descent->node != NULL; i++)
+    descent->node = descent->make ? make_child (descent->trie, descent->node, numbers[i])
+                                  : trie_child (descent->trie, descent->node, numbers[i]);
+}
+
+static gboolean
+has_node (const char *id, void *data)
+{
+  Descent *descent = data;
+  guint32 index = GPOINTER_TO_UINT (g_hash_table_lookup (descent->trie->at_stem, id));
+
+  if (index == 0)
+    return FALSE;
+  descent->node = at (descent->trie, index);
+  return TRUE;
+}
+
+/* A stem that has no node yet. */
+static void
+descend_to_stem (const char *id, const char *stem, void *data)
+{
+  Descent *descent = data;
+  Trie *trie = descent->trie;
+
+  descend (descent, stem);
+  if (!descent->make || descent->node == NULL)
+    return;
+  descent->node->is_stem = TRUE;
+  g_hash_table_insert (trie->at_stem, (gpointer)id, GUINT_TO_POINTER (descent->node->self));
+  g_hash_table_insert (trie->stem_of, GUINT_TO_POINTER (descent->node->self), (gpointer)id);
+}
+
+TrieNode *
+trie_find (Trie *trie, const char *path, gboolean make)
+{
+  Descent descent = { trie, trie_root (trie), make };
+
+  if (!path_is_canonical (path)
+      || !path_each_stem (trie->stems, path, has_node, descend_to_stem, &descent))
+    return NULL;
+  descend (&descent, path);
+  return descent.node;
+}
+
+TrieNode *
+trie_parent (Trie *trie, const TrieNode *node)
+{
+  return at (trie, node->parent);
+}
+
+TrieNode *
+trie_first (Trie *trie, const TrieNode *node)
+{
+  return at (trie, node->first);
+}
+
+TrieNode *
+trie_next (Trie *trie, const TrieNode *node)
+{
+  return at (trie, node->next);
+}
+
+TrieNode *
+trie_step (Trie *trie, const TrieNode *top, const TrieNode *node, gboolean into)
+{
+  if (into && node->first != 0)
+    return at (trie, node->first);
+  while (node != top && node->next == 0)
+    node = at (trie, node->parent);
+  return node == top ? NULL : at (trie, node->next);
+}
+
+guint32
+trie_number (const TrieNode *node)
+{
+  return node->number;
+}
+
+char *
+trie_path (Trie *trie, const TrieNode *node)
+{
+  guint32 numbers[PATH_STEM_LEVELS];
+  gsize n = 0;
+  char stem[PATH_TEXT_MAX] = "";
+
+  while (node->parent != 0 && (n == 0 || !node->is_stem))
+    {
+      g_assert (n < PATH_STEM_LEVELS);
+      numbers[PATH_STEM_LEVELS - ++n] = node->number;
+      node = at (trie, node->parent);
+    }
+  if (n > 0 && node->is_stem)
+    g_snprintf (stem, sizeof stem, "~%s",
+                (const char *)g_hash_table_lookup (trie->stem_of, GUINT_TO_POINTER (node->self)));
+  return path_write (stem, numbers + PATH_STEM_LEVELS - n, n);
+}
+
+void *
+trie_data (const TrieNode *node)
+{
+  return (void *)(node + 1);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "config.h"
+
+#include "trie.h"
+
+#include <string.h>
+
+#define MANY 20000
+
+static void
+test_finds_what_was_made (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Trie) trie = trie_new (stems, sizeof (guint64));
+  TrieNode *node = trie_find (trie, "/0/4294967295", TRUE);
+  g_autofree char *path = trie_path (trie, node), *top = trie_path (trie, trie_root (trie));
+
+  g_assert_true (trie_find (trie, "/0/4294967295", FALSE) == node);
+  g_assert_true (trie_child (trie, trie_find (trie, "/0", FALSE), 4294967295u) == node);
+  g_assert_true (trie_parent (trie, trie_parent (trie, node)) == trie_root (trie));
+  g_assert_null (trie_parent (trie, trie_root (trie)));
+  g_assert_cmpstr (path, ==, "/0/4294967295");
+  g_assert_cmpstr (top, ==, "");
+  g_assert_true (trie_find (trie, "", FALSE) == trie_root (trie));
+  g_assert_null (trie_find (trie, "/0/1", FALSE));
+  g_assert_null (trie_find (trie, "/4294967295", FALSE));
+  g_assert_null (trie_find (trie, "/0/4294967295/0", FALSE));
+  g_assert_null (trie_find (trie, "/00", TRUE));
+  g_assert_null (trie_find (trie, "~0123456789abcdef/1", TRUE));
+}
+
+/* Random paths, some deeper than a stem, against GLib's table: each has its own bytes, which stay.
+ */
+static void
+test_is_a_table_by_path (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Trie) trie = trie_new (stems, sizeof (guint64) + 1);
+  g_autoptr (GHashTable) oracle = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (7);
+  GHashTableIter iter;
+  gpointer path, number;
+  guint seen = 0;
+
+  for (guint i = 1; i <= MANY; i++)
+    {
+      guint32 numbers[200];
+      guint depth = (guint)g_rand_int_range (rand, 0, i % 50 == 0 ? 200 : 6);
+      for (guint k = 0; k < depth; k++)
+        numbers[k] = (guint32)g_rand_int_range (rand, 0, depth > 6 ? 2 : 30);
+      char *text = path_from_numbers (stems, numbers, depth);
+      guint64 *data = trie_data (trie_find (trie, text, TRUE));
+      g_assert_cmpuint (*data, ==, GPOINTER_TO_UINT (g_hash_table_lookup (oracle, text)));
+      g_assert_cmpuint ((guintptr)data % sizeof *data, ==, 0);
+      *data = i;
+      g_hash_table_replace (oracle, text, GUINT_TO_POINTER (i));
+    }
+  g_hash_table_iter_init (&iter, oracle);
+  while (g_hash_table_iter_next (&iter, &path, &number))
+    {
+      TrieNode *node = trie_find (trie, path, FALSE);
+      g_autofree char *text = trie_path (trie, node);
+      g_assert_cmpstr (text, ==, path);
+      g_assert_cmpuint (*(guint64 *)trie_data (node), ==, GPOINTER_TO_UINT (number));
+    }
+  for (TrieNode *node = trie_root (trie); node != NULL;
+       node = trie_step (trie, trie_root (trie), node, TRUE))
+    seen += *(guint64 *)trie_data (node) != 0;
+  g_assert_cmpuint (seen, ==, g_hash_table_size (oracle));
+}
+
+static void
+test_steps_over_what_lies_below (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Trie) trie = trie_new (stems, 0);
+  g_autoptr (GString) walk = g_string_new (NULL);
+  static const char *const paths[] = { "/1/1", "/1/2", "/2", "/1/2/7", "/3/0" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (paths); i++)
+    trie_find (trie, paths[i], TRUE);
+  TrieNode *top = trie_find (trie, "/1", FALSE);
+  for (TrieNode *node = top; node != NULL;
+       node = trie_step (trie, top, node, trie_number (node) != 2))
+    {
+      g_autofree char *path = trie_path (trie, node);
+      g_string_append_printf (walk, "%s ", path);
+    }
+  g_assert_cmpstr (walk->str, ==, "/1 /1/2 /1/1 ");
+}
+
+/* What a million paths of one job cost is what this table is for. */
+static void
+test_a_path_costs_little (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Trie) trie = trie_new (stems, sizeof (guint64));
+  gint64 began = g_get_monotonic_time ();
+
+  for (guint i = 0; i < 50 * MANY; i++)
+    {
+      char path[16];
+      g_snprintf (path, sizeof path, "/%u", i);
+      g_assert_nonnull (trie_find (trie, path, TRUE));
+    }
+  g_test_message ("a million children in %.3f s",
+                  (double)(g_get_monotonic_time () - began) / G_USEC_PER_SEC);
+  g_assert_cmpint (g_get_monotonic_time () - began, <, 20 * G_USEC_PER_SEC);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/trie/finds-what-was-made", test_finds_what_was_made);
+  g_test_add_func ("/trie/is-a-table-by-path", test_is_a_table_by_path);
+  g_test_add_func ("/trie/steps-over-what-lies-below", test_steps_over_what_lies_below);
+  g_test_add_func ("/trie/a-path-costs-little", test_a_path_costs_little);
+  return g_test_run ();
+}
