@@ -107,7 +107,8 @@ struct Engine
   TraceBase lent_from;
   guint64 lent_last;
 
-  guint64 steals_local, lent, jobs_reused, scan_ns; /* atomic */
+  guint64 steals_local, lent, jobs_reused; /* atomic */
+  guint64 scan_ns, scan_said_ns;           /* atomic: spent on scans, and when last told */
   guint32 random;                                   /* driver */
 };
 

@@ -55,7 +55,7 @@ typedef enum
   ENGINE_ROWS,    /* finished children of unfinished jobs, and what these have kept, as far as not
                       yet reported: `rows`; once they are saved `risk_us` less is at risk */
   ENGINE_SCANNED, /* every stack has served engine_scan number `scan`, counted from 1, and those
-                     before it */
+                     before it; work_us: what that cost each seat */
   ENGINE_SHARED,  /* after engine_owe: there is something to lend */
   ENGINE_HALTED,  /* after engine_halt: no job runs any more and every stack was scanned */
   ENGINE_IMPROVED /* satin_improve changed BEST number `best`: `value` is its encoding */

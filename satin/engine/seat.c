@@ -234,9 +234,13 @@ be_idle (Stack *stack)
 void
 seat_say_scanned (Engine *engine)
 {
-  guint64 scan = __atomic_load_n (&engine->scans, __ATOMIC_RELAXED);
+  guint64 scan_ns = __atomic_load_n (&engine->scan_ns, __ATOMIC_RELAXED);
+  guint64 said_ns = __atomic_exchange_n (&engine->scan_said_ns, scan_ns, __ATOMIC_RELAXED);
 
-  mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED, .scan = scan });
+  mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED,
+                                         .scan = __atomic_load_n (&engine->scans, __ATOMIC_RELAXED),
+                                         .work_us = (scan_ns - MIN (said_ns, scan_ns)) / 1000
+                                                    / engine->config.workers });
 }
 
 static gboolean

@@ -120,7 +120,7 @@ route_engine (Node *node, const NodeEvent *event)
       saves_on_rows (node, event->rows, event->risk_us);
       break;
     case NODE_EVENT_SERVED:
-      saves_on_served (node, event->number);
+      saves_on_served (node, event->number, event->work_us);
       round_on_served (node, event->number);
       break;
     case NODE_EVENT_WORK:

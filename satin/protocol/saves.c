@@ -183,11 +183,12 @@ saves_scan (Node *node)
 }
 
 void
-saves_on_served (Node *node, guint64 scan)
+saves_on_served (Node *node, guint64 scan, guint64 cost_us)
 {
   g_autoptr (GPtrArray) none = g_ptr_array_new ();
   guint64 unsent_us = node->work.unsent_us;
 
+  node->saves.rest_us = node->now_us + SAVES_REST * cost_us;
   if (scan < node->saves.whole_scan || node->saves.whole || unsent_us == 0)
     return;
   node->work.unsent_us = 0; /* all rows have gone once more */
@@ -304,6 +305,11 @@ saves_tick (Node *node)
 
   if (!core_is_member (node) || node->now_us < node->saves.at_us)
     return;
+  if (node->now_us < node->saves.rest_us && !node->saves.whole)
+    {
+      node->saves.at_us = node->saves.rest_us;
+      return;
+    }
   node->saves.at_us = node->now_us + MAX (node->config.save_interval_us, SAVES_HURRY_US);
   if (!saves_coordinator (node, &coordinator)
       || (!node->saves.here && link_to (node, &coordinator) == NULL))

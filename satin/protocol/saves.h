@@ -11,6 +11,9 @@
 #define SAVES_BYTES_MAX \
   (4 * 1024 * 1024) /* of values in one message, unless a single one is larger */
 #define SAVES_HURRY_US (200 * 1000)
+/* Reading deep stacks takes long; so many times as long passes before it is done again, unless all
+ * rows are wanted. */
+#define SAVES_REST 500
 
 /* Rows of a node at the scribe: when this order is published, so much of its work is. */
 typedef struct
@@ -30,6 +33,7 @@ typedef struct
   guint64 tickets;    /* orders to the scribe so far */
   GQueue waiting;     /* of SavesTicket: rows that are not published yet */
   guint64 at_us;      /* of the next scan; CORE_NEVER: none */
+  guint64 rest_us;    /* until then none is made, since the last one took long */
   GArray *left;       /* of NodeId: departed before the scribe was ready */
 } Saves;
 
@@ -45,8 +49,8 @@ void saves_renew (Node *node);
 void saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us);
 /* Has the engine scanned; the number of this scan. */
 guint64 saves_scan (Node *node);
-/* The engine has served scan number `scan`, and all before it. */
-void saves_on_served (Node *node, guint64 scan);
+/* The engine has served scan number `scan`, and all before it; that cost each seat so much. */
+void saves_on_served (Node *node, guint64 scan, guint64 cost_us);
 /* All orders up to `ticket` are published. */
 void saves_on_published (Node *node, guint64 ticket);
 /* A row of the ledger (MESSAGE_EVENT) to the coordinator, from here or from another node. */

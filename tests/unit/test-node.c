@@ -133,6 +133,7 @@ static const char *const lines[] = {
   [NODE_EFFECT_HALT] = "HALT\n",       [NODE_EFFECT_FINAL] = "FINAL\n",
   [NODE_EFFECT_BEST] = "BEST\n",       [NODE_EFFECT_RESULT] = "RESULT\n",
   [NODE_EFFECT_UNRUN] = "UNRUN\n",     [NODE_EFFECT_OWE] = "OWE\n",
+  [NODE_EFFECT_SCAN] = "SCAN\n",
 };
 
 static void
@@ -487,6 +488,33 @@ test_with_a_checkpoint_the_root_waits_and_the_end_is_published (void)
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1, .final = TRUE });
 
   g_assert_cmpuint (world->peer[0].ended, ==, 0);
+}
+
+static guint
+count_scans (World *world, guint64 us)
+{
+  guint n = 0;
+
+  g_string_truncate (world->peer[0].log, 0);
+  pass (world, us);
+  for (const char *at = world->peer[0].log->str; (at = strstr (at, "SCAN\n")) != NULL; at++)
+    n++;
+  return n;
+}
+
+static void
+test_scans_that_take_long_are_made_less_often (void)
+{
+  g_autoptr (World) world = world_new (1, TRUE);
+
+  start (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  g_assert_cmpuint (count_scans (world, 10 * G_USEC_PER_SEC), ==, 10);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = 10, .work_us = 10000 });
+  g_assert_cmpuint (count_scans (world, 5 * G_USEC_PER_SEC - 1), ==, 0);
+  g_assert_cmpuint (count_scans (world, 1), ==, 1);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = 11, .work_us = 100 });
+  g_assert_cmpuint (count_scans (world, 5 * G_USEC_PER_SEC), ==, 5);
 }
 
 static void
@@ -1209,6 +1237,7 @@ main (int argc, char **argv)
   TEST ("alone-it-founds-runs-and-ends", test_alone_it_founds_runs_and_ends);
   TEST ("with-a-checkpoint-the-root-waits-and-the-end-is-published",
         test_with_a_checkpoint_the_root_waits_and_the_end_is_published);
+  TEST ("scans-that-take-long-are-made-less-often", test_scans_that_take_long_are_made_less_often);
   TEST ("a-stolen-job-returns-and-nothing-is-left", test_a_stolen_job_returns_and_nothing_is_left);
   TEST ("constants-come-before-work", test_constants_come_before_work);
   TEST ("a-result-lost-with-its-link-is-sent-again",
