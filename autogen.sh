@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-PACKAGES="gcc g++ make autoconf automake libtool pkg-config libglib2.0-dev libsqlite3-dev libcurl4-openssl-dev sqlite3"
+PACKAGES="gcc g++ make autoconf automake libtool pkg-config libglib2.0-dev libsqlite3-dev libcurl4-openssl-dev libgnutls28-dev glib-networking sqlite3"
 LOG=
 
 say () { echo "autogen: $*" >&2; }
@@ -32,6 +32,8 @@ is_there ()
     libglib2.0-dev) pkg-config --exists 'glib-2.0 >= 2.74' gio-unix-2.0 ;;
     libsqlite3-dev) pkg-config --exists 'sqlite3 >= 3.40' ;;
     libcurl4-openssl-dev) pkg-config --exists 'libcurl >= 7.88' ;;
+    libgnutls28-dev) pkg-config --exists 'gnutls >= 3.7' ;;
+    glib-networking) ls "$(pkg-config --variable=giomoduledir gio-2.0)"/libgio*tls* ;;
     *) command -v "$1" ;;
   esac >/dev/null 2>&1
 }

@@ -22,6 +22,7 @@ arguments_clear (Arguments *options)
 {
   g_free (options->checkpoint);
   g_free (options->name);
+  g_free (options->listen);
   g_free (options->stats);
   g_free (options->trace);
   g_strfreev (options->words);
@@ -32,7 +33,7 @@ arguments_clear (Arguments *options)
 /* What g_option hands over: texts, because its own number reading says too little when it fails. */
 typedef struct
 {
-  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *trace, *stack;
+  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *trace, *stack, *listen;
   gboolean tcp, live, anew;
 } Texts;
 
@@ -48,6 +49,7 @@ texts_clear (Texts *texts)
   g_free (texts->protect);
   g_free (texts->trace);
   g_free (texts->stack);
+  g_free (texts->listen);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Texts, texts_clear)
 
@@ -77,6 +79,9 @@ make_context (Texts *texts, const char *parameters, const char *summary)
       "C stack of each worker, like 64M or 4G (1G)", "SIZE" },
     { "tcp", 0, 0, G_OPTION_ARG_NONE, &texts->tcp, "Talk over loopback TCP, not Unix sockets",
       NULL },
+    { "listen", 0, 0, G_OPTION_ARG_STRING, &texts->listen,
+      "Talk over TCP at this address of this host, so that nodes of other hosts can join",
+      "ADDRESS" },
     { "live", 0, 0, G_OPTION_ARG_NONE, &texts->live,
       "Show the live line even when not on a terminal", NULL },
     { NULL, 0, 0, 0, NULL, NULL, NULL }
@@ -175,6 +180,19 @@ check_protect (const Texts *texts, Arguments *options, const char *verb)
   return TRUE;
 }
 
+static gboolean
+check_listen (const Texts *texts, const char *verb)
+{
+  g_autoptr (GInetAddress) address
+      = texts->listen != NULL ? g_inet_address_new_from_string (texts->listen) : NULL;
+
+  if (texts->listen == NULL || (address != NULL && !g_inet_address_get_is_any (address)))
+    return TRUE;
+  return command_usage (verb, "--listen takes one address of this host in figures, not '%s'",
+                        texts->listen),
+         FALSE;
+}
+
 char *
 arguments_target (const char *text)
 {
@@ -249,9 +267,11 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
 
   options->program = cut_program (&argc, copy);
   if (!parse_between (context, about[0], options, argc, copy)
-      || !check_texts (&texts, options, verb) || !check_protect (&texts, options, verb))
+      || !check_texts (&texts, options, verb) || !check_listen (&texts, verb)
+      || !check_protect (&texts, options, verb))
     return FALSE;
-  options->tcp = texts.tcp;
+  options->tcp = texts.tcp || texts.listen != NULL;
+  options->listen = g_steal_pointer (&texts.listen);
   options->live = texts.live;
   options->anew = texts.anew;
   options->checkpoint = g_steal_pointer (&texts.checkpoint);

@@ -15,6 +15,7 @@ typedef struct
   gboolean anew;    /* what stands at `checkpoint` is set aside */
   char *checkpoint; /* (nullable) as it was said */
   char *name;       /* (nullable) */
+  char *listen;     /* (nullable) an address of this host, in figures */
   char *stats;      /* (nullable) absolute path */
   char *trace;      /* (nullable) absolute path */
   guint64 stack;    /* 0: not said */

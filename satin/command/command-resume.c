@@ -87,6 +87,7 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, cons
     run->workers = arguments_workers (MAX (1, run->nodes));
   run->nodes = MAX (1, run->nodes);
   run->tcp = run->tcp || options->tcp;
+  run->listen = g_strdup (options->listen);
   run->trace = g_strdup (options->trace);
   if (options->stack > 0)
     run->stack = options->stack;

@@ -68,6 +68,7 @@ command_run (int argc, char **argv)
   run.nodes = options.nodes > 0 ? options.nodes : 1;
   run.workers = options.workers > 0 ? options.workers : arguments_workers (run.nodes);
   run.tcp = options.tcp;
+  run.listen = g_strdup (options.listen);
   run.naive = options.naive;
   run.trace = g_strdup (options.trace);
   run.stack = options.stack;

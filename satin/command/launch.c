@@ -5,6 +5,7 @@
 #include "launch.h"
 #include "command.h"
 #include "figures.h"
+#include "key.h"
 #include "launch-words.h"
 #include "live.h"
 #include "start.h"
@@ -372,6 +373,14 @@ clean_up (const Launch *launch, gboolean ended)
     command_say ("%s", error->message);
 }
 
+static gboolean
+make_key (const char *path, GError **error)
+{
+  g_autoptr (GBytes) key = key_make (error);
+
+  return key != NULL && folder_write (path, FOLDER_KEY_FILE, key, error);
+}
+
 static char *
 make_folder (FolderRun *run, const LaunchWish *wish)
 {
@@ -383,6 +392,11 @@ make_folder (FolderRun *run, const LaunchWish *wish)
       g_clear_error (&error);
       g_clear_pointer (&run->name, g_free);
       path = folder_create (run, &error);
+    }
+  if (path != NULL && !make_key (path, &error))
+    {
+      folder_remove (path, NULL);
+      g_clear_pointer (&path, g_free);
     }
   if (path == NULL)
     command_say ("%s", error->message);

@@ -26,8 +26,9 @@ typedef struct
   gsize stack_bytes;           /* C stack of each thread that runs jobs; 0: the default */
   double interval_s;
   guint workers;
-  gint64 spin_us; /* how long an idle worker polls before it sleeps */
-  gboolean founder, solo, tcp;
+  gint64 spin_us;  /* how long an idle worker polls before it sleeps */
+  const char *tcp; /* the address of this host where to listen, and TCP only; NULL: none */
+  gboolean founder, solo;
   gboolean naive; /* jobs of lenders that left are dropped */
 } DriverConfig;
 

@@ -26,6 +26,7 @@ folder_run_clear (FolderRun *run)
   g_free (run->folder);
   g_free (run->checkpoint);
   g_free (run->trace);
+  g_free (run->listen);
   g_free (run->sockets);
   memset (run, 0, sizeof *run);
 }
@@ -143,6 +144,7 @@ folder_run_write (const FolderRun *run, const char *path, GError **error)
   put_text (file, "folder", run->folder);
   put_text (file, "checkpoint", run->checkpoint);
   put_text (file, "trace", run->trace);
+  put_text (file, "listen", run->listen);
   put_text (file, "sockets", run->sockets);
   g_key_file_set_boolean (file, GROUP, "resume", run->resume);
   g_key_file_set_int64 (file, GROUP, "launcher_pid", run->launcher_pid);
@@ -176,6 +178,7 @@ folder_read (const char *path, FolderRun *run, GError **error)
   found.folder = get_text (file, "folder");
   found.checkpoint = get_text (file, "checkpoint");
   found.trace = get_text (file, "trace");
+  found.listen = get_text (file, "listen");
   found.sockets = get_text (file, "sockets");
   found.resume = g_key_file_get_boolean (file, GROUP, "resume", NULL);
   found.launcher_pid = g_key_file_get_int64 (file, GROUP, "launcher_pid", NULL);

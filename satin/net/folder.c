@@ -316,6 +316,15 @@ folder_credential (const char *path, GError **error)
   return g_strndup (text, size);
 }
 
+char *
+folder_key (const char *path)
+{
+  g_autofree char *name = g_build_filename (path, FOLDER_KEY_FILE, NULL);
+  char *text = NULL;
+
+  return g_file_get_contents (name, &text, NULL, NULL) ? text : NULL;
+}
+
 static gboolean
 write_all (int fd, GBytes *bytes)
 {

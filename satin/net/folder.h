@@ -43,7 +43,8 @@ typedef struct
   int workers;       /* per node, at least 1 */
   guint64 stack;     /* bytes of C stack of each thread that runs jobs; 0: the default */
   int nodes;         /* started by the launcher; 0: a solo program */
-  gboolean tcp;      /* the nodes talk over loopback TCP only */
+  gboolean tcp;      /* the nodes talk over TCP only */
+  char *listen;      /* (nullable) the address of this host for that; NULL: loopback */
   gboolean naive;    /* nothing is kept of a node that died: --protect naive */
   gboolean
       resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
@@ -78,6 +79,9 @@ char *folder_create (FolderRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 gboolean folder_read (const char *path, FolderRun *run, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 /* The run's credential, 64 hex digits. (transfer full) */
 char *folder_credential (const char *path, GError **error);
+/* The run's private key and certificate for TLS, in PEM; NULL: it has none. (transfer full) */
+#define FOLDER_KEY_FILE "key.pem"
+char *folder_key (const char *path);
 /* Whether the launcher or a node with an address file still is a process of this host. */
 gboolean folder_is_live (const char *path);
 /* Removes the folder, all files in it and its short socket folder. Never follows a link. */

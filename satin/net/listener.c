@@ -2,6 +2,8 @@
 /* Owns the listening sockets. Runs in the driver's thread. */
 #include "listener.h"
 
+#include "wire-tls.h"
+
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>
 
@@ -80,9 +82,36 @@ listen_at (GSocketAddress *address, GError **error)
   return g_socket_listen (socket, error) ? g_steal_pointer (&socket) : NULL;
 }
 
+static gboolean
+listen_by_tcp (Listener *listener, const char *tcp, GError **error)
+{
+  g_autoptr (GInetAddress) host = g_inet_address_new_from_string (tcp);
+  if (host == NULL || g_inet_address_get_is_any (host))
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                   "cannot listen at '%s': say one address of this host in figures", tcp);
+      return FALSE;
+    }
+  if (!wire_tls_is_there (error))
+    return FALSE;
+  g_autoptr (GSocketAddress) wanted = g_inet_socket_address_new (host, 0);
+  listener->sockets[1] = listen_at (wanted, error);
+  g_autoptr (GSocketAddress) bound = listener->sockets[1] != NULL
+                                         ? g_socket_get_local_address (listener->sockets[1], error)
+                                         : NULL;
+  if (bound == NULL)
+    {
+      g_prefix_error (error, "cannot listen at %s: ", tcp);
+      return FALSE;
+    }
+  listener->addresses[1] = g_strdup_printf (
+      "tcp:%s:%u", tcp, g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)));
+  return TRUE;
+}
+
 Listener *
-listener_new (GMainContext *context, const char *unix_path, gboolean tcp, ListenerAccepted accepted,
-              void *data, GError **error)
+listener_new (GMainContext *context, const char *unix_path, const char *tcp,
+              ListenerAccepted accepted, void *data, GError **error)
 {
   Listener *listener = g_new0 (Listener, 1);
   g_autoptr (GSocketAddress) local = g_unix_socket_address_new (unix_path);
@@ -100,21 +129,10 @@ listener_new (GMainContext *context, const char *unix_path, gboolean tcp, Listen
     }
   g_chmod (unix_path, 0600);
   listener->addresses[0] = g_strdup_printf ("unix:%s", unix_path);
-  if (tcp)
+  if (tcp != NULL && !listen_by_tcp (listener, tcp, error))
     {
-      g_autoptr (GSocketAddress) loopback = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
-      listener->sockets[1] = listen_at (loopback, error);
-      g_autoptr (GSocketAddress) bound
-          = listener->sockets[1] != NULL ? g_socket_get_local_address (listener->sockets[1], error)
-                                         : NULL;
-      if (bound == NULL)
-        {
-          g_prefix_error (error, "cannot listen at 127.0.0.1: ");
-          listener_free (listener);
-          return NULL;
-        }
-      listener->addresses[1] = g_strdup_printf (
-          "tcp:127.0.0.1:%u", g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)));
+      listener_free (listener);
+      return NULL;
     }
   on_pause_over (listener);
   return listener;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where others reach this process: a Unix socket in the run's folder and loopback TCP. Nothing
- * listens beyond the host. Lives in the driver's context. */
+/* Where others reach this process: a Unix socket in the run's folder, and one address of this host
+ * by TCP if somebody asked for that. Lives in the driver's context. */
 #pragma once
 
 #include <gio/gio.h>
@@ -9,9 +9,9 @@ typedef struct Listener Listener;
 
 typedef void (*ListenerAccepted) (GSocket *socket, void *data);
 
-/* Listens at `unix_path` (0600) and, when `tcp`, at a free port of 127.0.0.1. NULL with the reason.
- */
-Listener *listener_new (GMainContext *context, const char *unix_path, gboolean tcp,
+/* Listens at `unix_path` (0600) and, unless NULL, at a free port of `tcp`, an address of this host
+ * in figures. NULL with the reason; TLS that is missing is one. */
+Listener *listener_new (GMainContext *context, const char *unix_path, const char *tcp,
                         ListenerAccepted accepted, void *data, GError **error);
 void listener_free (Listener *listener); /* removes the Unix socket */
 /* "unix:…" and "tcp:…", NULL-terminated; owned by the listener. The first is the one to prefer. */

@@ -105,8 +105,8 @@ mesh_open (Driver *driver, GError **error)
   driver->dials = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   if (driver->config.socket_path == NULL)
     return TRUE;
-  driver->listener = listener_new (driver->context, driver->config.socket_path,
-                                   !driver->config.solo, on_accepted, driver, error);
+  driver->listener = listener_new (driver->context, driver->config.socket_path, driver->config.tcp,
+                                   on_accepted, driver, error);
   return driver->listener != NULL;
 }
 
@@ -135,7 +135,7 @@ mesh_address (Driver *driver)
   if (driver->listener == NULL)
     return NULL;
   const char *const *addresses = listener_addresses (driver->listener);
-  return driver->config.tcp && addresses[1] != NULL ? addresses[1] : addresses[0];
+  return driver->config.tcp != NULL && addresses[1] != NULL ? addresses[1] : addresses[0];
 }
 
 void
@@ -253,7 +253,7 @@ try_to_join (gpointer data)
       if (addresses == NULL || addresses[0] == NULL || !folder_pid_is_live (pid))
         continue;
       live++;
-      const char *address = addresses[driver->config.tcp && addresses[1] != NULL ? 1 : 0];
+      const char *address = addresses[driver->config.tcp != NULL && addresses[1] != NULL ? 1 : 0];
       driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = address });
       break;
     }

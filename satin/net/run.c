@@ -313,7 +313,9 @@ start_driver (SatinRun *run)
   config->interval_s = run->options.interval_s;
   config->solo = !run->node_process;
   config->folder = run->folder;
-  config->tcp = run->folder_run.tcp;
+  config->tcp = run->folder_run.listen != NULL ? run->folder_run.listen
+                : run->folder_run.tcp          ? "127.0.0.1"
+                                               : NULL;
   config->naive = run->folder_run.naive;
   config->stats = run->options.stats;
   config->trace = run->options.trace;
@@ -324,6 +326,7 @@ start_driver (SatinRun *run)
       run->socket_path = folder_socket (&run->folder_run, getpid ());
       g_autoptr (GBytes) id = g_bytes_new (run->identity.run, strlen (run->identity.run));
       run->wire_run.credential = folder_credential (run->folder, &error);
+      run->wire_run.key = folder_key (run->folder);
       if (run->wire_run.credential == NULL
           || (config->founder && !folder_write (run->folder, "id", id, &error)))
         leave (run, 1, error->message);
@@ -434,6 +437,7 @@ run_clear (SatinRun *run)
   options_clear (&run->options);
   folder_run_clear (&run->folder_run);
   g_free (run->wire_run.credential);
+  g_free (run->wire_run.key);
   g_free (run->socket_path);
   g_free (run->folder);
   g_ptr_array_unref (run->inputs);

@@ -2,6 +2,8 @@
 /* The blocking client: one question to one node. Any thread but the driver's. */
 #include "wire-private.h"
 
+#include "wire-tls.h"
+
 #include <string.h>
 
 GSocket *
@@ -18,39 +20,38 @@ wire_connect_blocking (const char *address, GError **error)
 }
 
 static gboolean
-receive_all (GSocket *socket, void *to, gsize size, GError **error)
+receive_all (GIOStream *stream, void *to, gsize size, GError **error)
 {
-  for (gsize got = 0; got < size;)
-    {
-      gssize n = g_socket_receive (socket, (char *)to + got, size - got, NULL, error);
-      if (n == 0)
-        g_set_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "the node closed the connection");
-      if (n <= 0)
-        return FALSE;
-      got += (gsize)n;
-    }
-  return TRUE;
+  gsize got;
+  if (!g_input_stream_read_all (g_io_stream_get_input_stream (stream), to, size, &got, NULL, error))
+    return FALSE;
+  if (got < size)
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "the node closed the connection");
+  return got == size;
 }
 
 static gboolean
-send_all (GSocket *socket, const void *from, gsize size, GError **error)
+send_all (GIOStream *stream, const void *from, gsize size, GError **error)
 {
-  for (gsize sent = 0; sent < size;)
-    {
-      gssize n = g_socket_send (socket, (const char *)from + sent, size - sent, NULL, error);
-      if (n < 0)
-        return FALSE;
-      sent += (gsize)n;
-    }
-  return TRUE;
+  return g_output_stream_write_all (g_io_stream_get_output_stream (stream), from, size, NULL, NULL,
+                                    error);
+}
+
+/* (transfer full): connected, nothing said yet. */
+static GIOStream *
+open_stream (const char *address, GError **error)
+{
+  g_autoptr (GSocket) socket = wire_connect_blocking (address, error);
+  return socket != NULL ? G_IO_STREAM (g_socket_connection_factory_create_connection (socket))
+                        : NULL;
 }
 
 /* Reads a greeting, blocking. (transfer full): its text. */
 static char *
-receive_greeting (GSocket *socket, guint8 nonce[NONCE_SIZE], GError **error)
+receive_greeting (GIOStream *stream, guint8 nonce[NONCE_SIZE], GError **error)
 {
   guint8 head[MAGIC_SIZE + NONCE_SIZE + 2];
-  if (!receive_all (socket, head, sizeof head, error))
+  if (!receive_all (stream, head, sizeof head, error))
     return NULL;
   gsize size = head[MAGIC_SIZE + NONCE_SIZE] | (gsize)head[MAGIC_SIZE + NONCE_SIZE + 1] << 8;
   if (memcmp (head, MAGIC, MAGIC_SIZE) != 0 || size > GREETING_TEXT_MAX)
@@ -60,7 +61,7 @@ receive_greeting (GSocket *socket, guint8 nonce[NONCE_SIZE], GError **error)
     }
   memcpy (nonce, head + MAGIC_SIZE, NONCE_SIZE);
   g_autofree char *text = g_malloc0 (size + 1);
-  if (!receive_all (socket, text, size, error))
+  if (!receive_all (stream, text, size, error))
     return NULL;
   return g_steal_pointer (&text);
 }
@@ -69,8 +70,8 @@ char *
 wire_ask_run (const char *address, char **name, char **host)
 {
   guint8 nonce[NONCE_SIZE];
-  g_autoptr (GSocket) socket = wire_connect_blocking (address, NULL);
-  g_autofree char *text = socket != NULL ? receive_greeting (socket, nonce, NULL) : NULL;
+  g_autoptr (GIOStream) stream = open_stream (address, NULL);
+  g_autofree char *text = stream != NULL ? receive_greeting (stream, nonce, NULL) : NULL;
   if (text == NULL)
     return NULL;
   g_auto (GStrv) lines = g_strsplit (text, "\n", 4);
@@ -83,20 +84,23 @@ wire_ask_run (const char *address, char **name, char **host)
   return g_strdup (lines[0]);
 }
 
-char *
-wire_ask (const char *address, const char *credential, const char *request, GError **error)
+/* (transfer full): a stream on which both sides are proved, as private as its kind of address
+ * asks. */
+static GIOStream *
+open_proved (const char *address, const WireRun *run, GError **error)
 {
   guint8 greeter[NONCE_SIZE], proof[PROOF_SIZE], expected[PROOF_SIZE];
   guint8 frame[1 + NONCE_SIZE + PROOF_SIZE] = { WIRE_ROLE_CONTROL };
-  g_autoptr (GSocket) socket = wire_connect_blocking (address, error);
-  g_autofree char *text = socket != NULL ? receive_greeting (socket, greeter, error) : NULL;
+  g_autoptr (GIOStream) stream = open_stream (address, error);
+  g_autofree char *text = stream != NULL ? receive_greeting (stream, greeter, error) : NULL;
   if (text == NULL)
     return NULL;
   wire_fill_random (frame + 1, NONCE_SIZE);
-  wire_prove (credential, "dialler", greeter, frame + 1, WIRE_ROLE_CONTROL, frame + 1 + NONCE_SIZE);
-  wire_prove (credential, "greeter", greeter, frame + 1, WIRE_ROLE_CONTROL, expected);
-  if (!send_all (socket, frame, sizeof frame, error)
-      || !receive_all (socket, proof, sizeof proof, error))
+  wire_prove (run->credential, "dialler", greeter, frame + 1, WIRE_ROLE_CONTROL,
+              frame + 1 + NONCE_SIZE);
+  wire_prove (run->credential, "greeter", greeter, frame + 1, WIRE_ROLE_CONTROL, expected);
+  if (!send_all (stream, frame, sizeof frame, error)
+      || !receive_all (stream, proof, sizeof proof, error))
     return NULL;
   if (!wire_proof_is_equal (proof, expected))
     {
@@ -104,10 +108,22 @@ wire_ask (const char *address, const char *credential, const char *request, GErr
                    "the node has another credential than the run's folder");
       return NULL;
     }
+  if (g_str_has_prefix (address, "unix:"))
+    return g_steal_pointer (&stream);
+  if (run->key != NULL)
+    return wire_tls_dial_blocking (stream, run->key, error);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED, "the run has no key for TCP");
+  return NULL;
+}
+
+char *
+wire_ask (const char *address, const WireRun *run, const char *request, GError **error)
+{
+  g_autoptr (GIOStream) stream = open_proved (address, run, error);
   guint64 size = GUINT64_TO_LE ((guint64)strlen (request));
-  if (!send_all (socket, &size, sizeof size, error)
-      || !send_all (socket, request, strlen (request), error)
-      || !receive_all (socket, &size, sizeof size, error))
+  if (stream == NULL || !send_all (stream, &size, sizeof size, error)
+      || !send_all (stream, request, strlen (request), error)
+      || !receive_all (stream, &size, sizeof size, error))
     return NULL;
   size = GUINT64_FROM_LE (size);
   if (size > 64 * 1024 * 1024)
@@ -116,7 +132,7 @@ wire_ask (const char *address, const char *credential, const char *request, GErr
       return NULL;
     }
   g_autofree char *reply = g_malloc0 ((gsize)size + 1);
-  if (!receive_all (socket, reply, (gsize)size, error))
+  if (!receive_all (stream, reply, (gsize)size, error))
     return NULL;
   return g_steal_pointer (&reply);
 }

@@ -208,7 +208,7 @@ drop_written (WireQueue *queue, gsize written)
 }
 
 gboolean
-wire_queue_write (WireQueue *queue, GSocket *socket, gsize budget)
+wire_queue_write (WireQueue *queue, WireSend send, void *data, gsize budget)
 {
   while (budget > 0)
     {
@@ -218,9 +218,7 @@ wire_queue_write (WireQueue *queue, GSocket *socket, gsize budget)
         ;
       if (queue->out_bytes == 0)
         return TRUE;
-      GPollableReturn result = g_socket_send_message_with_timeout (
-          socket, NULL, vectors, fill_vectors (queue, vectors), NULL, 0, 0, 0, &written, NULL,
-          NULL);
+      GPollableReturn result = send (data, vectors, fill_vectors (queue, vectors), &written);
       if (result == G_POLLABLE_RETURN_FAILED)
         return FALSE;
       if (result == G_POLLABLE_RETURN_WOULD_BLOCK)

@@ -45,5 +45,9 @@ void wire_queue_clear (WireQueue *queue);
 void wire_queue_raw (WireQueue *queue, GBytes *bytes);
 void wire_queue_add (WireQueue *queue, GPtrArray *parts, gboolean urgent);
 gboolean wire_queue_is_empty (const WireQueue *queue);
-/* Writes what the socket takes, up to `budget` bytes. FALSE: the socket is broken. */
-gboolean wire_queue_write (WireQueue *queue, GSocket *socket, gsize budget);
+/* As g_socket_send_message_with_timeout, never blocking. After WOULD_BLOCK the bytes of the next
+ * call begin with those of the last. */
+typedef GPollableReturn (*WireSend) (void *data, const GOutputVector *vectors, int n,
+                                     gsize *written);
+/* Writes what `send` takes, up to `budget` bytes. FALSE: the connection is broken. */
+gboolean wire_queue_write (WireQueue *queue, WireSend send, void *data, gsize budget);

@@ -5,6 +5,7 @@
 
 #include "value/buffer.h"
 #include "wire-queue.h"
+#include "wire-tls.h"
 
 #include <string.h>
 
@@ -18,6 +19,7 @@ typedef enum
   PHASE_CONNECTING, /* dialled: waiting for the socket to be writable */
   PHASE_GREETING,   /* dialled: waiting for the greeting */
   PHASE_PROVING, /* dialled: proof sent, waiting for the greeter's; accepted: waiting for a proof */
+  PHASE_SECURING, /* TCP: the TLS handshake */
   PHASE_UP
 } Phase;
 
@@ -25,7 +27,8 @@ struct Wire
 {
   GMainContext *context;
   GSocket *socket;
-  GSource *source, *deadline;
+  GSource *source, *deadline, *again;
+  WireTls *tls;         /* TCP, from PHASE_SECURING on */
   GIOCondition watched; /* what `source` waits for */
   WireCalls calls;
   void *data;
@@ -33,7 +36,7 @@ struct Wire
   gboolean dialled, dispatching, closed;
   WireRole role;
   guint64 number;
-  char *credential;
+  char *credential, *key;
   guint8 my_nonce[NONCE_SIZE], other_nonce[NONCE_SIZE];
   GByteArray *in; /* small things: greeting, proofs, headers and what came with them */
   guint8 *big;    /* a large message under way */
@@ -45,19 +48,28 @@ struct Wire
 static gboolean on_ready (GSocket *socket, GIOCondition condition, gpointer data);
 
 static void
+drop_source (GSource **source)
+{
+  if (*source != NULL)
+    g_source_destroy (*source);
+  g_clear_pointer (source, g_source_unref);
+}
+
+static void
 watch (Wire *link)
 {
+  if (link->phase == PHASE_SECURING)
+    {
+      drop_source (&link->source);
+      return;
+    }
   GIOCondition condition = link->phase == PHASE_CONNECTING ? G_IO_OUT : G_IO_IN;
   if (!wire_queue_is_empty (&link->out))
     condition |= G_IO_OUT;
   if (link->source != NULL && link->watched == condition)
     return;
   link->watched = condition;
-  if (link->source != NULL)
-    {
-      g_source_destroy (link->source);
-      g_source_unref (link->source);
-    }
+  drop_source (&link->source);
   link->source = g_socket_create_source (link->socket, condition, NULL);
   g_source_set_callback (link->source, G_SOURCE_FUNC (on_ready), link, NULL);
   g_source_attach (link->source, link->context);
@@ -66,23 +78,19 @@ watch (Wire *link)
 static void
 wire_free (Wire *link)
 {
-  if (link->source != NULL)
-    {
-      g_source_destroy (link->source);
-      g_source_unref (link->source);
-    }
-  if (link->deadline != NULL)
-    {
-      g_source_destroy (link->deadline);
-      g_source_unref (link->deadline);
-    }
-  if (link->socket != NULL)
+  drop_source (&link->source);
+  drop_source (&link->deadline);
+  drop_source (&link->again);
+  if (link->tls != NULL)
+    wire_tls_free (link->tls); /* closes the socket */
+  else if (link->socket != NULL)
     g_socket_close (link->socket, NULL);
   g_clear_object (&link->socket);
   g_byte_array_unref (link->in);
   buffer_give (link->big, link->big_size);
   wire_queue_clear (&link->out);
   g_free (link->credential);
+  g_free (link->key);
   g_free (link);
 }
 
@@ -98,10 +106,20 @@ fail (Wire *link, gboolean dead)
     wire_free (link);
 }
 
+static GPollableReturn
+send_vectors (void *data, const GOutputVector *vectors, int n, gsize *written)
+{
+  Wire *link = data;
+  if (link->tls != NULL)
+    return wire_tls_send (link->tls, vectors, n, written);
+  return g_socket_send_message_with_timeout (link->socket, NULL, vectors, n, NULL, 0, 0, 0, written,
+                                             NULL, NULL);
+}
+
 static gboolean
 write_some (Wire *link)
 {
-  return wire_queue_write (&link->out, link->socket, BUDGET);
+  return wire_queue_write (&link->out, send_vectors, link, BUDGET);
 }
 
 /* TRUE: `size` bytes were taken off the front of `in`. */
@@ -119,12 +137,28 @@ static void
 up (Wire *link)
 {
   link->phase = PHASE_UP;
-  if (link->deadline != NULL)
-    {
-      g_source_destroy (link->deadline);
-      g_clear_pointer (&link->deadline, g_source_unref);
-    }
+  drop_source (&link->deadline);
   link->calls.up (link, link->data);
+}
+
+static void on_secured (gboolean fine, void *data);
+
+/* The credential is proved. FALSE: over TCP that is not enough, and the rest cannot be had. */
+static gboolean
+secure (Wire *link)
+{
+  if (g_socket_get_family (link->socket) == G_SOCKET_FAMILY_UNIX)
+    {
+      up (link);
+      return TRUE;
+    }
+  if (link->key == NULL || link->in->len > 0 || !write_some (link)
+      || !wire_queue_is_empty (&link->out))
+    return FALSE;
+  link->phase = PHASE_SECURING;
+  link->tls
+      = wire_tls_begin (link->context, link->key, link->socket, link->dialled, on_secured, link);
+  return link->tls != NULL;
 }
 
 /* Dialled: magic, nonce, 2 bytes of length, text. */
@@ -164,10 +198,7 @@ read_proof (Wire *link)
         return TRUE;
       wire_prove (link->credential, "greeter", link->other_nonce, link->my_nonce,
                   (guint8)link->role, expected);
-      if (!wire_proof_is_equal (proof, expected))
-        return FALSE;
-      up (link);
-      return TRUE;
+      return wire_proof_is_equal (proof, expected) && secure (link);
     }
   guint8 frame[1 + NONCE_SIZE + PROOF_SIZE];
   if (!take (link, frame, sizeof frame))
@@ -180,8 +211,7 @@ read_proof (Wire *link)
   memcpy (link->other_nonce, frame + 1, NONCE_SIZE);
   wire_prove (link->credential, "greeter", link->my_nonce, link->other_nonce, frame[0], expected);
   wire_queue_raw (&link->out, g_bytes_new (expected, sizeof expected));
-  up (link);
-  return TRUE;
+  return secure (link);
 }
 
 /* The large message under way has come. */
@@ -283,6 +313,14 @@ digest_input (Wire *link)
   return TRUE;
 }
 
+static gssize
+receive_vectors (Wire *link, GInputVector *vectors, int n, GError **error)
+{
+  if (link->tls != NULL)
+    return wire_tls_receive (link->tls, vectors[0].buffer, vectors[0].size, error);
+  return g_socket_receive_message (link->socket, NULL, vectors, n, NULL, NULL, NULL, NULL, error);
+}
+
 /* Reads what fits: the rest of a piece straight to its place, all else to the end of `in`.
  * As g_socket_receive; *room: the most that could have come. */
 static gssize
@@ -296,8 +334,8 @@ receive (Wire *link, gsize *room, GError **error)
   g_byte_array_set_size (link->in, before + (guint)rest);
   vectors[1] = (GInputVector){ link->in->data + before, rest };
   *room = direct + rest;
-  gssize got = g_socket_receive_message (link->socket, NULL, direct > 0 ? vectors : vectors + 1,
-                                         direct > 0 ? 2 : 1, NULL, NULL, NULL, NULL, error);
+  gssize got
+      = receive_vectors (link, direct > 0 ? vectors : vectors + 1, direct > 0 ? 2 : 1, error);
   gsize at_place = MIN (direct, (gsize)MAX (got, 0));
   g_byte_array_set_size (link->in, before + (guint)((gsize)MAX (got, 0) - at_place));
   link->big_filled += at_place;
@@ -307,11 +345,14 @@ receive (Wire *link, gsize *room, GError **error)
   return got;
 }
 
+static gboolean on_again (gpointer data);
+
 /* FALSE: the link is broken. */
 static gboolean
 read_some (Wire *link)
 {
-  for (gsize budget = BUDGET; budget > 0 && !link->closed;)
+  gsize budget = BUDGET;
+  while (budget > 0 && !link->closed && link->phase != PHASE_SECURING)
     {
       g_autoptr (GError) error = NULL;
       gsize room;
@@ -323,10 +364,35 @@ read_some (Wire *link)
       budget -= MIN (budget, (gsize)got);
       if (!digest_input (link))
         return FALSE;
-      if ((gsize)got < room)
+      /* TLS gives a record at a time, and what it has taken off the socket wakes nobody. */
+      if ((gsize)got < room && link->tls == NULL)
         break;
     }
+  if (link->tls != NULL && link->again == NULL && !link->closed)
+    {
+      link->again = g_timeout_source_new (0);
+      g_source_set_callback (link->again, on_again, link, NULL);
+      g_source_attach (link->again, link->context);
+    }
   return TRUE;
+}
+
+/* The end of each dispatch: writes, and frees what is over. */
+static gboolean
+settle (Wire *link, gboolean fine, gboolean dead)
+{
+  if (fine && !link->closed)
+    fine = write_some (link);
+  if (!fine)
+    fail (link, dead);
+  link->dispatching = FALSE;
+  if (link->closed)
+    {
+      wire_free (link);
+      return G_SOURCE_REMOVE;
+    }
+  watch (link);
+  return G_SOURCE_CONTINUE; /* unless watch () destroyed this source for a new one */
 }
 
 static gboolean
@@ -344,18 +410,26 @@ on_ready (GSocket *socket, GIOCondition condition, gpointer data)
     }
   else if (condition & (G_IO_IN | G_IO_HUP | G_IO_ERR))
     fine = read_some (link);
-  if (fine && !link->closed)
-    fine = write_some (link);
-  if (!fine)
-    fail (link, dead);
-  link->dispatching = FALSE;
-  if (link->closed)
-    {
-      wire_free (link);
-      return G_SOURCE_REMOVE;
-    }
-  watch (link);
-  return G_SOURCE_CONTINUE; /* unless watch () destroyed this source for a new one */
+  return settle (link, fine, dead);
+}
+
+static gboolean
+on_again (gpointer data)
+{
+  Wire *link = data;
+  g_clear_pointer (&link->again, g_source_unref);
+  on_ready (link->socket, G_IO_IN, link);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+on_secured (gboolean fine, void *data)
+{
+  Wire *link = data;
+  link->dispatching = TRUE;
+  if (fine)
+    up (link);
+  settle (link, fine && (link->closed || read_some (link)), FALSE);
 }
 
 static gboolean
@@ -380,6 +454,7 @@ wire_new (GMainContext *context, const WireRun *run, const WireCalls *calls, voi
   link->calls = *calls;
   link->data = data;
   link->credential = g_strdup (run->credential);
+  link->key = g_strdup (run->key);
   link->in = g_byte_array_new ();
   wire_queue_init (&link->out);
   wire_fill_random (link->my_nonce, NONCE_SIZE);

@@ -6,7 +6,9 @@
  * plain text (so that whoever finds a checkpoint can ask whether its run lives). The other side's
  * first frame proves that it has the run's credential: an HMAC-SHA256 over both nonces; the greeter
  * answers with its own. Nothing is parsed, and nothing is allocated beyond a fixed buffer, before
- * that proof. Afterwards frames: see wire-queue.h.
+ * that proof. Over TCP both then go on in TLS (wire-tls.h), always: there is no other way and
+ * nothing to be talked out of. So a stranger never costs a handshake. Afterwards frames: see
+ * wire-queue.h.
  *
  * Lives in the driver's thread and context only. Knows nothing of nodes or of what a message says.
  */
@@ -30,6 +32,7 @@ typedef enum
 typedef struct
 {
   char *credential; /* secret, never sent */
+  char *key;        /* secret: private key and certificate in PEM; NULL: no TCP */
   char *id, *name, *host;
 } WireRun;
 
@@ -70,5 +73,5 @@ GSocket *wire_connect_blocking (const char *address, GError **error);
  * (transfer full): id of the run that greets at `address`; NULL: nobody. `name`, `host` (out)
  * (nullable). */
 char *wire_ask_run (const char *address, char **name, char **host);
-/* (transfer full): the reply to one control request. */
-char *wire_ask (const char *address, const char *credential, const char *request, GError **error);
+/* (transfer full): the reply to one control request; of `run` the two secrets are read. */
+char *wire_ask (const char *address, const WireRun *run, const char *request, GError **error);

@@ -25,6 +25,7 @@ for my $round (0 .. 11) {
 sleep 2;
 END
 
+not () { ! "$@"; }
 throw_at () # RUN
 {
   local pid address
@@ -39,9 +40,29 @@ for way in "" --tcp; do
   # shellcheck disable=SC2086
   begin "$satin" run -n 3 --name target $way -- "${heavy[@]}"
   ok "three nodes are up${way:+ with $way}" wait_for $((10 * slow)) up target 3
+  is "who may read the key${way:+ with $way}" "$(stat -c %a "$runs/target/key.pem")" 600
+  if [ -n "$way" ]; then
+    ok "they listen at loopback" grep -q '^tcp:127\.0\.0\.1:' "$runs"/target/node-*.address
+  else
+    ok "nobody listens at TCP unasked" not grep -q '^tcp:' "$runs"/target/node-*.address
+  fi
   throw_at target
   ended
   is "the answer is right${way:+ with $way}" "$answer" "$heavy_answer"
   is "nobody died${way:+ with $way}" "$words" ""
 done
+
+# Where GIO has no TLS there is no TCP, and everything else is as ever.
+export GIO_MODULE_DIR=$work/none
+try "$satin" run -n 2 -- "$SATIN_BIN/fib" 20
+is "without TLS Unix sockets do" "$answer" 6765
+try "$satin" run -n 2 --tcp -- "$SATIN_BIN/fib" 20
+is "without TLS --tcp is refused" "$code:$words" \
+  "1:satin: TCP needs TLS, which GIO does not have here: install glib-networking"
+unset GIO_MODULE_DIR
+try "$satin" run -n 2 --listen 0.0.0.0 -- "$SATIN_BIN/fib" 20
+is "to listen everywhere is refused" "$code" 2
+try "$satin" run -n 2 --listen 192.0.2.1 -- "$SATIN_BIN/fib" 20
+is "to listen at another host's address is refused" "$code" 1
+ok "with a sentence" grep -q "^satin: cannot listen at 192.0.2.1: " <<<"$words"
 finish

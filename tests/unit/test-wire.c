@@ -2,6 +2,9 @@
 #include "net/listener.h"
 #include "net/wire-private.h"
 #include "net/wire-queue.h"
+#include "net/wire-tls.h"
+
+#include "command/key.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -65,6 +68,26 @@ on_accepted (GSocket *socket, void *data)
   world->far = wire_accept (world->context, &world->run, socket, &calls, world);
 }
 
+/* (transfer full) */
+static char *
+make_key (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = key_make (&error);
+  g_assert_no_error (error);
+  return g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+}
+
+static gboolean
+needs_tls (void)
+{
+  g_autoptr (GError) error = NULL;
+  if (wire_tls_is_there (&error))
+    return TRUE;
+  g_test_skip (error->message);
+  return FALSE;
+}
+
 static void
 world_open (World *world, gboolean tcp)
 {
@@ -73,8 +96,9 @@ world_open (World *world, gboolean tcp)
   world->context = g_main_context_new ();
   world->folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
   world->path = g_build_filename (world->folder, "s", NULL);
-  world->run = (WireRun){ "secret", "id-1", "name-1", "host-1" };
-  world->listener = listener_new (world->context, world->path, tcp, on_accepted, world, &error);
+  world->run = (WireRun){ "secret", make_key (), "id-1", "name-1", "host-1" };
+  world->listener = listener_new (world->context, world->path, tcp ? "127.0.0.1" : NULL,
+                                  on_accepted, world, &error);
   g_assert_no_error (error);
 }
 
@@ -90,6 +114,7 @@ world_close (World *world)
   g_main_context_unref (world->context);
   g_free (world->folder);
   g_free (world->path);
+  g_free (world->run.key);
 }
 
 #define UNTIL(world, condition) \
@@ -103,6 +128,8 @@ messages_arrive_whole (gconstpointer tcp)
   World world;
   guint64 sent = 0;
   guint32 sum = 0;
+  if (tcp != NULL && !needs_tls ())
+    return;
   world_open (&world, GPOINTER_TO_INT (tcp));
   const char *address = listener_addresses (world.listener)[GPOINTER_TO_INT (tcp)];
   world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE, address, &calls, &world);
@@ -136,7 +163,7 @@ messages_arrive_whole (gconstpointer tcp)
 
 /* What a dialling node says until it is up, on a blocking socket. */
 static void
-prove_by_hand (World *world, GSocket *socket)
+prove_by_hand (World *world, GSocket *socket, gboolean wait)
 {
   guint8 greeting[MAGIC_SIZE + NONCE_SIZE + 2 + GREETING_TEXT_MAX];
   guint8 frame[1 + NONCE_SIZE + PROOF_SIZE] = { WIRE_ROLE_NODE };
@@ -147,7 +174,11 @@ prove_by_hand (World *world, GSocket *socket)
   wire_prove (world->run.credential, "dialler", greeting + MAGIC_SIZE, frame + 1, frame[0],
               frame + 1 + NONCE_SIZE);
   g_socket_send (socket, (char *)frame, sizeof frame, NULL, NULL);
-  UNTIL (world, world->ups == 1);
+  if (wait)
+    UNTIL (world, world->ups == 1);
+  else
+    while (g_socket_get_available_bytes (socket) < PROOF_SIZE)
+      g_main_context_iteration (world->context, FALSE);
 }
 
 static GPtrArray *
@@ -227,7 +258,7 @@ wrong_frames_are_refused (void)
       g_autoptr (GSocket) socket
           = wire_connect_blocking (listener_addresses (world.listener)[0], NULL);
       guint64 frame = GUINT64_TO_LE (frames[i]);
-      prove_by_hand (&world, socket);
+      prove_by_hand (&world, socket, TRUE);
       g_socket_send (socket, (char *)&frame, sizeof frame, NULL, NULL);
       UNTIL (&world, world.downs == 1);
 
@@ -306,6 +337,136 @@ the_other_side_closing_is_noticed (void)
   world_close (&world);
 }
 
+/* ---- TCP ---- */
+
+/* Who has the credential and another key gets no link, whichever side it is. */
+static void
+another_key_is_refused (gconstpointer empty)
+{
+  World world;
+  if (!needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  WireRun other = world.run;
+  other.key = empty != NULL ? NULL : make_key ();
+
+  world.near = wire_dial (world.context, &other, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[1], &calls, &world);
+  UNTIL (&world, world.downs == 2);
+
+  g_assert_cmpuint (world.ups, <=, 1); /* in TLS 1.3 the dialler hears of a refusal later */
+  g_assert_cmpuint (world.received, ==, 0);
+  g_free (other.key);
+  world_close (&world);
+}
+
+/* The credential without TLS is not enough: frames in plain are no handshake. */
+static void
+plain_frames_are_refused (void)
+{
+  World world;
+  if (!needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  guint64 frame[2] = { GUINT64_TO_LE (8), 0 };
+  prove_by_hand (&world, socket, FALSE);
+  g_socket_send (socket, (char *)frame, sizeof frame, NULL, NULL);
+  UNTIL (&world, world.downs == 1);
+
+  g_assert_cmpuint (world.ups, ==, 0);
+  g_assert_cmpuint (world.received, ==, 0);
+  world_close (&world);
+}
+
+/* Who proves itself and then says nothing is gone after a while, also out of the handshake. */
+static void
+a_silent_handshake_ends (void)
+{
+  World world;
+  if (!needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  gint64 begun_us = g_get_monotonic_time ();
+  prove_by_hand (&world, socket, FALSE);
+  UNTIL (&world, world.downs == 1);
+
+  g_assert_cmpint (g_get_monotonic_time () - begun_us, <,
+                   (WIRE_PROOF_SECONDS + 5) * G_USEC_PER_SEC);
+  g_assert_cmpuint (world.ups, ==, 0);
+  world_close (&world);
+}
+
+/* Closed in the middle of the handshake: nothing is called any more. */
+static void
+a_handshake_can_be_left (void)
+{
+  World world;
+  if (!needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  prove_by_hand (&world, socket, FALSE);
+  wire_close (world.far);
+  world.far = NULL;
+  for (int i = 0; i < 50; i++)
+    {
+      g_main_context_iteration (world.context, FALSE);
+      g_usleep (2000);
+    }
+
+  g_assert_cmpuint (world.ups + world.downs, ==, 0);
+  world_close (&world);
+}
+
+static gpointer
+ask_in_thread (gpointer data)
+{
+  World *world = data;
+  g_autoptr (GError) error = NULL;
+  char *reply = wire_ask (listener_addresses (world->listener)[1], &world->run, "status", &error);
+  g_assert_no_error (error);
+  return reply;
+}
+
+/* People's requests go over TCP too. */
+static void
+a_question_is_answered_over_tcp (void)
+{
+  World world;
+  if (!needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  GThread *thread = g_thread_new ("ask", ask_in_thread, &world);
+  UNTIL (&world, world.received == 1);
+  g_assert_cmpuint (wire_role (world.far), ==, WIRE_ROLE_CONTROL);
+  g_autoptr (GPtrArray) reply = message_of (3, 'a');
+  wire_send (world.far, reply, FALSE);
+  wire_flush (world.far);
+  g_autofree char *text = g_thread_join (thread);
+
+  g_assert_cmpint (text[0], ==, 'a');
+  world_close (&world);
+}
+
+static void
+only_addresses_of_this_host_are_listened_at (void)
+{
+  const char *const wrong[] = { "0.0.0.0", "::", "localhost", "192.0.2.1", "" };
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      World world = { .context = g_main_context_new () };
+      g_autoptr (GError) error = NULL;
+      g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
+      g_autofree char *path = g_build_filename (folder, "s", NULL);
+      g_assert_null (listener_new (world.context, path, wrong[i], on_accepted, &world, &error));
+      g_assert_nonnull (error);
+      g_rmdir (folder);
+      g_main_context_unref (world.context);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -321,5 +482,13 @@ main (int argc, char **argv)
   g_test_add_func ("/wire/garbage-is-refused", garbage_is_refused);
   g_test_add_func ("/wire/a-dial-to-nobody-says-dead", a_dial_to_nobody_says_dead);
   g_test_add_func ("/wire/the-other-side-closing-is-noticed", the_other_side_closing_is_noticed);
+  g_test_add_data_func ("/wire/tcp/another-key-is-refused", NULL, another_key_is_refused);
+  g_test_add_data_func ("/wire/tcp/no-key-is-refused", "empty", another_key_is_refused);
+  g_test_add_func ("/wire/tcp/plain-frames-are-refused", plain_frames_are_refused);
+  g_test_add_func ("/wire/tcp/a-silent-handshake-ends", a_silent_handshake_ends);
+  g_test_add_func ("/wire/tcp/a-handshake-can-be-left", a_handshake_can_be_left);
+  g_test_add_func ("/wire/tcp/a-question-is-answered", a_question_is_answered_over_tcp);
+  g_test_add_func ("/wire/tcp/only-addresses-of-this-host",
+                   only_addresses_of_this_host_are_listened_at);
   return g_test_run ();
 }
