@@ -5,6 +5,7 @@
 #pragma once
 
 #include "alive.h"
+#include "archive.h"
 #include "constants.h"
 #include "hear.h"
 #include "held.h"
@@ -42,6 +43,7 @@ struct Node
   Held held;
   Known known;
   Orphans orphans;
+  Archive archive;
   Root root;
   Steal steal;
   Saves saves;

@@ -222,19 +222,13 @@ adopt_for (Node *node, Link *link, const Loan *job)
 {
   HeldJob *held = orphans_find (node, job->path, &job->digest);
 
+  if (orphans_send_row (node, link, job->path, &job->digest, job->loan))
+    return TRUE;
   if (held == NULL)
     return FALSE;
-  if (held->archive)
-    {
-      work_restored (node, held);
-      send_result (node, link, held, job->loan);
-    }
-  else
-    {
-      held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
-      if (held->finished)
-        held_return (node, held);
-    }
+  held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
+  if (held->finished)
+    held_return (node, held);
   return TRUE;
 }
 
@@ -413,6 +407,7 @@ held_orphan_all (Node *node)
       if (held->lender == LENDER_NODE)
         held_set_lender (node, held, LENDER_NONE, NULL, 0);
     }
+  archive_lose_name (node);
 }
 
 HeldJob *
@@ -441,7 +436,7 @@ held_rows (Node *node, guint64 *risk_us)
   for (guint i = 0; i < all->len; i++)
     {
       HeldJob *held = all->pdata[i];
-      if (!held->finished || held->archive || held->saved)
+      if (!held->finished || held->saved)
         continue;
       held->saved = TRUE;
       *risk_us += held->risk_us;
@@ -483,7 +478,6 @@ held_check (Node *node)
     {
       HeldJob *held = all->pdata[i];
       g_assert (held->finished == (held->value != NULL));
-      g_assert (!held->archive || (held->finished && held->lender == LENDER_NONE));
       g_assert (!held->vain
                 || (!held->finished && held->lender == LENDER_NONE && !held->announced));
       g_assert (g_ptr_array_find (held_at (node, held->job->path), held, NULL));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What this node holds for others: jobs it runs, or has finished, with the return address of each.
  * A finished one stays until its lender says that the result is in a slot. A job whose lender left
- * is an orphan (orphans.c). The rows of the checkpoint, at the coordinator, are finished jobs that
- * nobody lent (`archive`). Driver's thread. */
+ * is an orphan (orphans.c). Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -11,7 +10,7 @@
 
 typedef enum
 {
-  LENDER_NONE, /* an orphan, or a row of the checkpoint */
+  LENDER_NONE, /* an orphan */
   LENDER_NODE,
   LENDER_SELF, /* adopted by a slot of this node */
   LENDER_MAIN  /* the root */
@@ -24,9 +23,7 @@ struct HeldJob
   NodeId node;  /* LENDER_NODE */
   guint64 loan; /* LENDER_NODE, LENDER_SELF */
   Loan *job;    /* owned; without arguments once finished */
-  gboolean finished, archive;
-  gboolean earlier; /* a row of an earlier life of the run, not used yet */
-  guint32 children; /* archive: it is a kept state that stands for so many; 0: a result */
+  gboolean finished;
   gboolean announced;
   gboolean vain;  /* to be dropped when it has stopped or ended */
   gboolean saved; /* the present coordinator was sent its row */

@@ -42,6 +42,7 @@ node_new (const NodeConfig *config)
   held_init (&node->held);
   known_init (&node->known);
   orphans_init (&node->orphans);
+  archive_init (&node->archive, node->config.stems);
   steal_init (&node->steal);
   saves_init (&node->saves);
   work_init (&node->work);
@@ -59,6 +60,7 @@ node_free (Node *node)
   saves_done (&node->saves);
   steal_done (&node->steal);
   root_done (&node->root);
+  archive_done (&node->archive);
   orphans_done (&node->orphans);
   known_done (&node->known);
   held_done (&node->held);
@@ -268,9 +270,9 @@ void
 node_stats (Node *node, NodeStats *stats)
 {
   *stats = node->stats;
-  stats->held = (guint64)g_tree_nnodes (node->held.by_number);
+  stats->held = (guint64)g_tree_nnodes (node->held.by_number) + node->archive.count;
   stats->lent = (guint64)g_tree_nnodes (node->loans.by_number);
-  stats->known = (guint64)g_tree_nnodes (node->known.by_path);
+  stats->known = (guint64)g_tree_nnodes (node->known.by_path) + node->archive.count;
   stats->unpublished_us = work_unpublished_us (node);
   stats->steal_age_us = steal_age_us (node);
 }
@@ -284,5 +286,6 @@ node_check_invariants (Node *node)
   loans_check (node);
   held_check (node);
   known_check (node);
+  archive_check (node);
   g_assert (node->steal.refused->len <= node->roster.members->len);
 }

@@ -48,6 +48,8 @@ has_twin (Node *node, const HeldJob *held)
 {
   GPtrArray *same = held_at (node, held->job->path);
 
+  if (archive_find (node, held->job->path, &held->job->digest) != NULL)
+    return TRUE;
   for (guint i = 0; i < same->len; i++)
     {
       const HeldJob *other = same->pdata[i];
@@ -71,6 +73,7 @@ announce_others (Node *node, const HeldJob *held)
       if (other != held && other->announced)
         orphans_announce (node, other);
     }
+  archive_announce_path (node, held->job->path);
 }
 
 void
@@ -112,6 +115,7 @@ orphans_flush (Node *node)
       link_broadcast (node, &(Message){ .kind = MESSAGE_HOLD, .holds = holds });
       g_array_set_size (holds, 0);
     }
+  archive_flush (node);
 }
 
 static gboolean
@@ -135,6 +139,7 @@ orphans_greet (Node *node, Link *link)
                            MIN (ORPHANS_BATCH, all->len - i));
       link_send (node, link, &(Message){ .kind = MESSAGE_HOLD, .holds = batch });
     }
+  archive_greet (node, link);
 }
 
 static gboolean
@@ -155,42 +160,16 @@ orphans_enter_all (Node *node)
   g_tree_foreach (node->held.by_number, collect_nobodys, all);
   for (guint i = 0; i < all->len; i++)
     orphans_announce (node, all->pdata[i]);
-}
-
-/* (nullable): the finished one of nobody under this path and digest. */
-static HeldJob *
-find_finished (Node *node, const Row *row)
-{
-  GPtrArray *same = held_at (node, row->path);
-
-  for (guint i = 0; same != NULL && i < same->len; i++)
-    {
-      HeldJob *held = same->pdata[i];
-      if (held->finished && held->lender == LENDER_NONE
-          && digest_equal (&held->job->digest, &row->digest))
-        return held;
-    }
-  return NULL;
+  archive_enter_all (node);
 }
 
 void
 orphans_archive (Node *node, const Row *row)
 {
-  HeldJob *held = find_finished (node, row);
+  const HeldJob *held = row->children > 0 ? NULL : orphans_find (node, row->path, &row->digest);
 
-  if (held != NULL && held->children >= row->children)
-    return;
-  gboolean is_new = held == NULL;
-  if (is_new)
-    held = held_add (node, loan_new (0, row->path, row->job, &row->digest, row->weight, NULL));
-  held->finished = held->archive = TRUE;
-  held->earlier = work_is_earlier (node, &row->node);
-  held->children = row->children;
-  g_clear_pointer (&held->value, g_bytes_unref);
-  held->value = row->children > 0 ? row_pack_kept (row) : g_bytes_ref (row->value);
-  held->work_us = row->work_us;
-  if (is_new)
-    orphans_announce (node, held);
+  if (held == NULL || !held->finished) /* else that one serves */
+    archive_put (node, row);
 }
 
 HeldJob *
@@ -241,22 +220,22 @@ orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, c
 static void
 adopt_own (Node *node, const NodeEvent *event)
 {
-  HeldJob *held = orphans_find (node, event->path, &event->digest);
+  ArchiveRow *row = archive_find (node, event->path, &event->digest);
+  HeldJob *held = row != NULL ? NULL : orphans_find (node, event->path, &event->digest);
 
-  if (held == NULL)
+  if (row == NULL && held == NULL)
     {
       send_elsewhere (node, event);
       return;
     }
   node->stats.orphans_adopted++;
-  if (held->archive)
+  if (row != NULL)
     {
       NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
       effect->loan = event->loan;
-      effect->bytes = g_bytes_ref (held->value);
-      effect->work_us = held->work_us;
-      work_salvaged (node, held->work_us);
-      work_restored (node, held);
+      effect->bytes = archive_take (node, row);
+      effect->work_us = row->work_us;
+      work_salvaged (node, row->work_us);
       return;
     }
   loans_add (node,
@@ -286,6 +265,24 @@ orphans_on_adopt_event (Node *node, const NodeEvent *event)
   send_elsewhere (node, event); /* it left meanwhile */
 }
 
+gboolean
+orphans_send_row (Node *node, Link *link, const char *path, const Digest *digest, guint64 loan)
+{
+  ArchiveRow *row = archive_find (node, path, digest);
+
+  if (row == NULL)
+    return FALSE;
+  g_autoptr (GBytes) value = archive_take (node, row);
+  link_send (node, link,
+             &(Message){ .kind = MESSAGE_RESULT,
+                         .number = loan,
+                         .path = path,
+                         .digest = *digest,
+                         .work_us = row->work_us,
+                         .value = value });
+  return TRUE;
+}
+
 void
 orphans_on_adopt (Node *node, Link *link, const Message *m)
 {
@@ -293,24 +290,17 @@ orphans_on_adopt (Node *node, Link *link, const Message *m)
 
   if (held_find_return (node, &link->remote, m->number) != NULL)
     return; /* asked twice */
+  if (orphans_send_row (node, link, m->path, &m->digest, m->number))
+    {
+      node->stats.orphans_adopted++;
+      return;
+    }
   if (held == NULL)
     {
       link_send (node, link, &(Message){ .kind = MESSAGE_MISS, .number = m->number });
       return;
     }
   node->stats.orphans_adopted++;
-  if (held->archive) /* a row serves as often as it is asked for; nothing to be acknowledged */
-    {
-      work_restored (node, held);
-      link_send (node, link,
-                 &(Message){ .kind = MESSAGE_RESULT,
-                             .number = m->number,
-                             .path = m->path,
-                             .digest = m->digest,
-                             .work_us = held->work_us,
-                             .value = held->value });
-      return;
-    }
   held_set_lender (node, held, LENDER_NODE, &link->remote, m->number);
   if (held->finished)
     held_return (node, held);
@@ -354,5 +344,6 @@ orphans_covered (Node *node, const char *path)
       known_remove (node, held->job->path, &node->self);
       held_give_up (node, held);
     }
+  archive_covered (node, path);
   known_covered (node, path);
 }

@@ -25,11 +25,15 @@ void orphans_flush (Node *node);
 void orphans_greet (Node *node, Link *link);
 /* After a new name. */
 void orphans_enter_all (Node *node);
-/* A row of the checkpoint. Of the states that one job has kept, the one that stands for most
- * children is held. */
+/* A row of the checkpoint, unless the job is an orphan here. */
 void orphans_archive (Node *node, const Row *row);
 /* (nullable): what can be adopted here under this path and digest. */
 HeldJob *orphans_find (Node *node, const char *path, const Digest *digest);
+
+/* Sends the row of the checkpoint of this path and digest. It serves as often as it is asked for,
+ * so nothing is to be acknowledged. FALSE: none. */
+gboolean orphans_send_row (Node *node, Link *link, const char *path, const Digest *digest,
+                           guint64 loan);
 
 void orphans_on_adopt_event (Node *node, const NodeEvent *event);
 void orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest,

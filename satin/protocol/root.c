@@ -41,14 +41,15 @@ root_go_on (Node *node)
   if (root->state != ROOT_WAITING || (node->config.checkpoint && !node->saves.opened)
       || node->stop.halting)
     return;
-  HeldJob *held = orphans_find (node, "", &root->job->digest);
-  if (held != NULL && held->archive)
+  ArchiveRow *row = archive_find (node, "", &root->job->digest);
+  if (row != NULL)
     {
-      work_salvaged (node, held->work_us);
-      work_restored (node, held);
-      root_result (node, held->value, held->work_us, 0);
+      g_autoptr (GBytes) value = archive_take (node, row);
+      work_salvaged (node, row->work_us);
+      root_result (node, value, row->work_us, 0);
       return;
     }
+  HeldJob *held = orphans_find (node, "", &root->job->digest);
   if (held != NULL)
     {
       node->stats.orphans_adopted++;

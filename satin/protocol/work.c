@@ -286,9 +286,7 @@ work_is_earlier (Node *node, const NodeId *computed_by)
 }
 
 void
-work_restored (Node *node, HeldJob *held)
+work_restored (Node *node, guint64 work_us)
 {
-  if (held->earlier)
-    node->stats.restored_us += held->work_us;
-  held->earlier = FALSE;
+  node->stats.restored_us += work_us;
 }

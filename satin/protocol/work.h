@@ -60,7 +60,7 @@ void work_joined (Node *node, const NodeId *id);
 void work_departed (Node *node, const Member *member);
 /* Is this row of an earlier life of the run? */
 gboolean work_is_earlier (Node *node, const NodeId *computed_by);
-/* A row of the checkpoint is put to use. */
-void work_restored (Node *node, HeldJob *held);
+/* A row of an earlier life of the run is put to use, for the first time. */
+void work_restored (Node *node, guint64 work_us);
 /* A result was adopted instead of being computed again. */
 void work_salvaged (Node *node, guint64 work_us);

@@ -82,6 +82,12 @@ trie_free (Trie *trie)
   g_free (trie);
 }
 
+guint
+trie_size (const Trie *trie)
+{
+  return trie->n - 1;
+}
+
 TrieNode *
 trie_root (Trie *trie)
 {

@@ -16,6 +16,8 @@ Trie *trie_new (Stems *stems, gsize data_size);
 void trie_free (Trie *trie);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Trie, trie_free)
 
+/* How many nodes it has: every job at or above a path that was ever made. */
+guint trie_size (const Trie *trie);
 TrieNode *trie_root (Trie *trie);
 /* (nullable): the node of a path, made if `make`. NULL: none, or the path is not canonical or needs
  * a stem that is unknown. */

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See archive.h. */
+#include "core.h"
+
+#include <string.h>
+
+#define EMPTY_NODES_MAX 65536u /* an empty archive of so many is freed */
+
+static ArchiveRow *
+first_row (const TrieNode *at)
+{
+  return trie_data (at);
+}
+
+static void
+clear_value (ArchiveRow *row)
+{
+  if (row->size > sizeof row->value.bytes)
+    g_bytes_unref (row->value.large);
+  row->size = 0;
+}
+
+/* All rows of one path. */
+static void
+clear_rows (Archive *archive, TrieNode *at)
+{
+  ArchiveRow *first = first_row (at);
+
+  while (first->next != NULL)
+    {
+      ArchiveRow *row = first->next;
+      first->next = row->next;
+      clear_value (row);
+      g_free (row);
+      archive->count--;
+    }
+  if (first->is_there)
+    archive->count--;
+  clear_value (first);
+  *first = (ArchiveRow){ 0 };
+}
+
+void
+archive_init (Archive *archive, Stems *stems)
+{
+  archive->trie = trie_new (stems, sizeof (ArchiveRow));
+  archive->news = g_ptr_array_new ();
+}
+
+void
+archive_done (Archive *archive)
+{
+  TrieNode *root = trie_root (archive->trie);
+
+  for (TrieNode *at = root; at != NULL; at = trie_step (archive->trie, root, at, TRUE))
+    clear_rows (archive, at);
+  trie_free (archive->trie);
+  g_ptr_array_unref (archive->news);
+}
+
+static ArchiveRow *
+find_row (TrieNode *at, const Digest *digest)
+{
+  for (ArchiveRow *row = at == NULL ? NULL : first_row (at); row != NULL; row = row->next)
+    if (row->is_there && digest_equal (&row->digest, digest))
+      return row;
+  return NULL;
+}
+
+ArchiveRow *
+archive_find (Node *node, const char *path, const Digest *digest)
+{
+  return node->archive.count == 0 ? NULL
+                                  : find_row (trie_find (node->archive.trie, path, FALSE), digest);
+}
+
+static ArchiveRow *
+add_row (Archive *archive, TrieNode *at)
+{
+  ArchiveRow *first = first_row (at), *row = first;
+
+  if (first->is_there)
+    {
+      row = g_new0 (ArchiveRow, 1);
+      row->next = first->next;
+      first->next = row;
+    }
+  row->is_there = TRUE;
+  archive->count++;
+  return row;
+}
+
+static void
+set_value (ArchiveRow *row, GBytes *value)
+{
+  gsize size;
+  const void *data = g_bytes_get_data (value, &size);
+
+  g_assert (size <= G_MAXUINT32);
+  clear_value (row);
+  row->size = (guint32)size;
+  if (size > sizeof row->value.bytes)
+    row->value.large = g_bytes_ref (value);
+  else if (size > 0)
+    memcpy (row->value.bytes, data, size);
+}
+
+static void
+tell_engine (Node *node, const TrieNode *at, const ArchiveRow *row)
+{
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_KNOWN);
+
+  effect->path = trie_path (node->archive.trie, at);
+  effect->digest = row->digest;
+  effect->node = node->self;
+  effect->finished = TRUE;
+}
+
+static void
+announce (Node *node, TrieNode *at, ArchiveRow *row)
+{
+  if (!core_is_member (node))
+    return;
+  row->is_announced = TRUE;
+  tell_engine (node, at, row);
+  g_ptr_array_add (node->archive.news, at);
+}
+
+void
+archive_put (Node *node, const Row *row)
+{
+  Archive *archive = &node->archive;
+  TrieNode *at
+      = archive->count < KNOWN_PATHS_MAX ? trie_find (archive->trie, row->path, TRUE) : NULL;
+  ArchiveRow *own = find_row (at, &row->digest);
+  gboolean is_new = own == NULL;
+
+  if (at == NULL || node->config.naive || (own != NULL && own->children >= row->children))
+    return;
+  if (is_new)
+    own = add_row (archive, at);
+  g_autoptr (GBytes) value = row->children > 0 ? row_pack_kept (row) : g_bytes_ref (row->value);
+  set_value (own, value);
+  own->digest = row->digest;
+  own->work_us = row->work_us;
+  own->children = row->children;
+  own->is_earlier = work_is_earlier (node, &row->node) ? 1 : 0;
+  if (is_new)
+    announce (node, at, own);
+}
+
+GBytes *
+archive_take (Node *node, ArchiveRow *row)
+{
+  if (row->is_earlier)
+    work_restored (node, row->work_us);
+  row->is_earlier = FALSE;
+  return row->size > sizeof row->value.bytes ? g_bytes_ref (row->value.large)
+                                             : g_bytes_new (row->value.bytes, row->size);
+}
+
+static void
+announce_rows (Node *node, TrieNode *at)
+{
+  for (ArchiveRow *row = first_row (at); row != NULL; row = row->next)
+    if (row->is_there)
+      announce (node, at, row);
+}
+
+void
+archive_announce_path (Node *node, const char *path)
+{
+  TrieNode *at = node->archive.count == 0 ? NULL : trie_find (node->archive.trie, path, FALSE);
+
+  if (at != NULL)
+    announce_rows (node, at);
+}
+
+void
+archive_enter_all (Node *node)
+{
+  Trie *trie = node->archive.trie;
+  TrieNode *root = trie_root (trie);
+
+  for (TrieNode *at = root; at != NULL && node->archive.count > 0;
+       at = trie_step (trie, root, at, TRUE))
+    announce_rows (node, at);
+}
+
+void
+archive_lose_name (Node *node)
+{
+  Trie *trie = node->archive.trie;
+  TrieNode *root = trie_root (trie);
+
+  for (TrieNode *at = root; at != NULL && node->archive.count > 0;
+       at = trie_step (trie, root, at, TRUE))
+    for (ArchiveRow *row = first_row (at); row != NULL; row = row->next)
+      row->is_announced = FALSE;
+  g_ptr_array_set_size (node->archive.news, 0);
+}
+
+/* ---- announcements ---- */
+
+typedef struct
+{
+  Node *node;
+  Link *link; /* NULL: to all */
+  GArray *holds;
+  GPtrArray *paths; /* which the holds borrow */
+} Batch;
+
+static void
+batch_begin (Batch *batch, Node *node, Link *link)
+{
+  *batch = (Batch){ node, link, g_array_new (FALSE, FALSE, sizeof (MessageHold)),
+                    g_ptr_array_new_with_free_func (g_free) };
+}
+
+static void
+batch_send (Batch *batch)
+{
+  const Message message = { .kind = MESSAGE_HOLD, .holds = batch->holds };
+
+  if (batch->holds->len > 0 && batch->link != NULL)
+    link_send (batch->node, batch->link, &message);
+  else if (batch->holds->len > 0)
+    link_broadcast (batch->node, &message);
+  g_array_set_size (batch->holds, 0);
+  g_ptr_array_set_size (batch->paths, 0);
+}
+
+static void
+batch_add (Batch *batch, const TrieNode *at)
+{
+  for (const ArchiveRow *row = first_row (at); row != NULL; row = row->next)
+    {
+      if (!row->is_there || !row->is_announced)
+        continue;
+      MessageHold hold = { trie_path (batch->node->archive.trie, at), row->digest, TRUE };
+      g_ptr_array_add (batch->paths, (gpointer)hold.path);
+      g_array_append_val (batch->holds, hold);
+      if (batch->holds->len == ORPHANS_BATCH)
+        batch_send (batch);
+    }
+}
+
+static void
+batch_end (Batch *batch)
+{
+  batch_send (batch);
+  g_array_unref (batch->holds);
+  g_ptr_array_unref (batch->paths);
+}
+
+void
+archive_flush (Node *node)
+{
+  GPtrArray *news = node->archive.news;
+  Batch batch;
+
+  if (news->len == 0)
+    return;
+  batch_begin (&batch, node, NULL);
+  for (guint i = 0; i < news->len && node->links.links->len > 0; i++)
+    batch_add (&batch, news->pdata[i]);
+  batch_end (&batch);
+  g_ptr_array_set_size (news, 0);
+}
+
+void
+archive_greet (Node *node, Link *link)
+{
+  Trie *trie = node->archive.trie;
+  TrieNode *root = trie_root (trie);
+  Batch batch;
+
+  if (node->archive.count == 0)
+    return;
+  batch_begin (&batch, node, link);
+  for (TrieNode *at = root; at != NULL; at = trie_step (trie, root, at, TRUE))
+    batch_add (&batch, at);
+  batch_end (&batch);
+}
+
+void
+archive_covered (Node *node, const char *path)
+{
+  Archive *archive = &node->archive;
+  TrieNode *top = archive->count == 0 ? NULL : trie_find (archive->trie, path, FALSE);
+
+  for (TrieNode *at = top; at != NULL && archive->count > 0;
+       at = trie_step (archive->trie, top, at, TRUE))
+    {
+      if (!first_row (at)->is_there)
+        continue;
+      NodeEffect *effect = core_emit (node, NODE_EFFECT_FORGET);
+      effect->path = trie_path (archive->trie, at);
+      effect->node = node->self;
+      clear_rows (archive, at);
+    }
+  if (archive->count > 0 || trie_size (archive->trie) < EMPTY_NODES_MAX)
+    return;
+  archive_done (archive);
+  archive_init (archive, node->config.stems);
+}
+
+void
+archive_check (Node *node)
+{
+  Trie *trie = node->archive.trie;
+  TrieNode *root = trie_root (trie);
+  guint count = 0;
+
+  for (TrieNode *at = root; at != NULL; at = trie_step (trie, root, at, TRUE))
+    for (const ArchiveRow *row = first_row (at); row != NULL; row = row->next)
+      {
+        g_assert (row->is_there || row->next == NULL);
+        g_assert (!row->is_there || row->is_announced || !core_is_member (node));
+        count += row->is_there;
+      }
+  g_assert (count == node->archive.count);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rows of the checkpoint that this node, the coordinator, offers to whoever spawns their jobs
+ * again: announced to all like finished orphans, adopted as often as they are asked for, gone when
+ * they are covered. There may be millions of them, so they lie in a trie. Driver's thread. */
+#pragma once
+
+#include "trie.h"
+
+#include "link.h"
+#include "node.h"
+
+typedef struct ArchiveRow ArchiveRow;
+struct ArchiveRow
+{
+  ArchiveRow *next; /* owned: of the same path, with another digest */
+  Digest digest;
+  guint64 work_us;
+  union
+  {
+    guint8 bytes[8];
+    GBytes *large; /* of more than so many */
+  } value;
+  guint32 size;     /* of the value */
+  guint32 children; /* it is a kept state that stands for so many; 0: a result */
+  guint is_there : 1;
+  guint is_announced : 1;
+  guint is_earlier : 1; /* of an earlier life of the run, not used yet */
+};
+
+typedef struct
+{
+  Trie *trie; /* of ArchiveRow: the first of each path */
+  guint count;
+  GPtrArray *news; /* of TrieNode: to be announced at the end of this step */
+} Archive;
+
+void archive_init (Archive *archive, Stems *stems);
+void archive_done (Archive *archive);
+/* A row of the file. Of the states that one job has kept, the one that stands for most children is
+ * held. */
+void archive_put (Node *node, const Row *row);
+/* (nullable) (borrowed until the next change) */
+ArchiveRow *archive_find (Node *node, const char *path, const Digest *digest);
+/* (transfer full): the value of a row that is put to use. */
+GBytes *archive_take (Node *node, ArchiveRow *row);
+/* Announces once more what is held of this path, which was withdrawn with something else. */
+void archive_announce_path (Node *node, const char *path);
+/* After a new name: all of it. */
+void archive_enter_all (Node *node);
+/* This node lost its name. */
+void archive_lose_name (Node *node);
+/* The end of a step. */
+void archive_flush (Node *node);
+/* All of it over a link that has just begun. */
+void archive_greet (Node *node, Link *link);
+/* What lies at or below `path` is of no use any more. */
+void archive_covered (Node *node, const char *path);
+void archive_check (Node *node);
