@@ -45,6 +45,38 @@ printf 'NAME: x\nTYPE: TSP\nDIMENSION: 5\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_S
 for kind in absent empty binary folder cut; do
   bad "tsp: $kind instance" 1 "$SATIN_BIN/tsp" "$work/$kind.tsp"
 done
+for kind in absent empty binary folder; do
+  for app in clique puzzle15; do
+    bad "$app: $kind file" 1 "$SATIN_BIN/$app" "$work/$kind.tsp"
+  done
+done
+says () # NAME APP TEXT SENTENCE: a file of this text is refused so
+{
+  printf '%b' "$3" >"$work/bad.text"
+  bad "$1" 1 "$SATIN_BIN/$2" "$work/bad.text"
+  ok "$1: it says why" grep -qF "$4" <<<"$words"
+}
+says "a graph that is cut off" clique 'p edge 4 3\ne 1 2\ne 2 3\n' "ends after 2 of 3"
+says "a graph of nobody" clique 'p edge 0 0\n' "number of vertices"
+says "a monstrous graph" clique 'p edge 4000000000 1\ne 1 2\n' "number of vertices"
+says "more edges than memory" clique 'p edge 4096 2147483647\n' "ends after 0"
+says "an edge to nowhere" clique 'p edge 2 1\ne 1 3\n' "a vertex"
+says "an edge too early" clique 'e 1 2\np edge 2 1\n' "before its"
+says "garbage behind a graph" clique 'p edge 2 1\ne 1 2\nand more\n' "no line of a graph"
+says "a board of 15 tiles" puzzle15 '1 2 3 4 5 6 7 8 9 10 11 12 13 14 0\n' "has 16 tiles"
+says "a tile that is there twice" puzzle15 '0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 14\n' "twice"
+says "a board of the wrong parity" puzzle15 '0 2 1 3 4 5 6 7 8 9 10 11 12 13 14 15\n' "no moves"
+says "a board that is missing" puzzle15 '79 42 540860\n' "ends before"
+bad "a board that is not there" 1 "$SATIN_BIN/puzzle15" "$SATIN_SOURCE/apps/puzzle15/korf.txt" 2
+bad "no board" 2 "$SATIN_BIN/puzzle15"
+bad "no graph" 2 "$SATIN_BIN/clique"
+printf 'c DOS\r\n\r\np col 3 3\r\ne 1 2\r\ne 2 3\r\ne 1 3\r\n\032' >"$work/dos.clq"
+try "$SATIN_BIN/clique" "$work/dos.clq"
+is "a graph with DOS line ends" "$answer" $'clique 3\nvertices 1 2 3'
+printf '0 1 2 3\r 4 5 6 7 8 9 10 11 12 13 14 15\r\n' >"$work/dos.txt"
+try "$SATIN_BIN/puzzle15" "$work/dos.txt"
+is "a board that is solved" "$(head -n 1 <<<"$answer")" "length 0 nodes 1"
+
 bad "tsp on nodes: empty instance" 1 "$satin" run -n 2 -- "$SATIN_BIN/tsp" "$work/empty.tsp"
 bad "tsp on nodes: absent instance, with a checkpoint" 1 \
   "$satin" run -n 2 --checkpoint "$work/tsp.satin" -- "$SATIN_BIN/tsp" "$work/absent.tsp"

@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every line of every apps/NAME/NAME.expect five ways: alone; on 4 nodes; with a node killed; with master and coordinator
+# killed; killed whole and resumed on another number of nodes. The answer is the same five times.
+#
+#   ARGUMENTS => ANSWER     the first line that the program prints; its own check of the witness makes its exit code
+#   ARGUMENTS => =          what it says alone
+#   * ARGUMENTS => ANSWER   this one is in `make check` too: seconds, but long enough to do harm
+#
+# A word that names a file beside the .expect file is that file; data:PATH is a file below $SATIN_DATA, and the line is
+# skipped where that is not there. Usage: five.sh [all [NAME…]]: every line, of these programs.
+. "$(dirname "$0")/lib.sh"
+all=${1-}
+[ $# -gt 0 ] && shift
+chosen=" $* "
+
+answered () # NAME WANTED
+{
+  is "$1" "$(head -n 1 <<<"$answer") $code" "$2 0"
+}
+
+another_master () { local now; now=$(master_of "$1"); [ -n "$now" ] && [ "$now" != "$2" ]; }
+coordinator_of () { nodes_of "$1" | awk '/"coordinator"/ { print $1; exit }'; }
+begun_is_over () { gone "$begun"; }
+
+# Waits until N nodes of RUN are up or it has ended.
+ready () { up "$1" "$2" || begun_is_over; }
+
+# What the kills met: a run that was over had nothing to lose.
+harmed=0 unharmed=0
+harm () # PID…
+{
+  if begun_is_over || [ -z "$*" ]; then
+    unharmed=$((unharmed + 1))
+    return 1
+  fi
+  # shellcheck disable=SC2086
+  kill -9 $* 2>/dev/null
+  harmed=$((harmed + 1))
+}
+
+five_ways () # NAME NUMBER ANSWER COMMAND…
+{
+  local name=$1 run=five-$2 wanted=$3 file=$work/$2.satin first
+  shift 3
+  try "$@"
+  [ "$wanted" = = ] && wanted=$(head -n 1 <<<"$answer")
+  answered "$name: alone" "$wanted"
+
+  try "$satin" run -n 4 -w 1 -- "$@"
+  answered "$name: on 4 nodes" "$wanted"
+
+  begin "$satin" run -n 3 -w 1 --name "$run-a" -- "$@"
+  wait_for $((20 * slow)) ready "$run-a" 3
+  harm "$(other_of "$run-a")"
+  ended
+  answered "$name: with a node killed" "$wanted"
+
+  begin "$satin" run -n 4 -w 1 --name "$run-b" --checkpoint "$file" --interval 0.2 -- "$@"
+  wait_for $((20 * slow)) ready "$run-b" 4
+  first=$(master_of "$run-b")
+  if harm "$first"; then
+    wait_for $((20 * slow)) eval 'another_master "$run-b" "$first" || begun_is_over'
+    harm "$(coordinator_of "$run-b")"
+  fi
+  ended
+  answered "$name: with master and coordinator killed" "$wanted"
+  rm -f "$file"*
+
+  begin "$satin" run -n 4 -w 1 --name "$run-c" --checkpoint "$file" --interval 0.2 -- "$@"
+  wait_for $((20 * slow)) eval 'has_rows "$file" || begun_is_over'
+  harm "$(our_nodes)"
+  ended
+  if [ "$code" != 0 ]; then
+    if [ -e "$file" ]; then
+      try "$satin" resume "$file" -n 2 -w 1
+    else # killed before anything was published
+      try "$satin" run -n 2 -w 1 --checkpoint "$file" -- "$@"
+    fi
+  fi
+  answered "$name: killed whole and resumed on 2 nodes" "$wanted"
+  rm -rf "$file"* "${runs:?}"/*
+}
+
+lines=0
+for list in "$SATIN_SOURCE"/apps/*/*.expect; do
+  folder=${list%/*} app=${folder##*/}
+  [ "$chosen" = "  " ] || [[ $chosen == *" $app "* ]] || continue
+  ok "$app is built" [ -x "$SATIN_BIN/$app" ]
+  while IFS= read -r line; do
+    [[ $line =~ ^[[:space:]]*(#|$) ]] && continue
+    if [[ $line == '* '* ]]; then
+      line=${line#'* '}
+    elif [ "$all" != all ]; then
+      continue
+    fi
+    read -ra words_of_line <<<"${line%%=>*}"
+    wanted=${line#*=> }
+    command=("$SATIN_BIN/$app") missing=
+    for word in ${words_of_line[@]+"${words_of_line[@]}"}; do
+      case $word in
+        data:*)
+          word=${SATIN_DATA-}/${word#data:}
+          [ -e "$word" ] || missing=$word
+          ;;
+        *) [ -e "$folder/$word" ] && word=$folder/$word ;;
+      esac
+      command+=("$word")
+    done
+    lines=$((lines + 1))
+    if [ -n "$missing" ]; then
+      skip "$app ${words_of_line[*]-}" "SATIN_DATA has no such file"
+    else
+      five_ways "$app ${words_of_line[*]-}" $lines "$wanted" "${command[@]}"
+    fi
+  done <"$list"
+done
+echo "# $lines lines; $harmed kills of a live run, $unharmed came too late"
+ok "there are lines" [ $lines -gt 0 ]
+finish
