@@ -196,9 +196,9 @@ typedef uint64_t SatinHead_ __attribute__ ((vector_size (16)));
 
 struct SatinSlot_
 {
-  SatinJobRef_ job;
   SatinWord_ parent; /* atomic: low half of the parent slot's address; the low 7 bits are flags */
   SatinWord_ state;  /* atomic: SatinState_, and for stolen slots the thief's number above it */
+  SatinJobRef_ job;
   void *into; /* where the result goes at the end of the sync, if the frame has no room for that */
   unsigned char payload[SATIN_PAYLOAD_];
 } __attribute__ ((aligned (128)));
@@ -312,10 +312,10 @@ satin_write_head_ (SatinSlot_ *slot, const SatinJob *job, SatinSlot_ *parent)
   SATIN_WRITE_ (slot->parent, (uint32_t)(uintptr_t)parent);
   SATIN_WRITE_ (slot->state, (uint32_t)SATIN_READY_);
 #else
-  /* The compiler knows how to put the parent's half into a register without masks. */
+  /* In this order gcc needs two instructions for it. */
   uint64_t low = (uint32_t)(uintptr_t)parent;
   SatinHead_ head
-      = { (uint64_t)(uintptr_t)job, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? low : low << 32 };
+      = { __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? low : low << 32, (uint64_t)(uintptr_t)job };
 
   *(SatinHead_ *)(void *)slot = head; /* READY is 0 */
 #endif
