@@ -17,29 +17,41 @@ term_compare (const Term *a, const Term *b)
 
 /* TRUE: bid `a` goes before bid `b`. */
 static gboolean
-bid_is_better (const Bid *a, const Bid *b, const NodeId *master)
+bid_is_better (const Bid *a, const Bid *b)
 {
   if (a->commit_us != b->commit_us)
     return a->commit_us < b->commit_us;
-  gboolean a_is_master = node_id_equal (&a->node, master);
-  if (a_is_master != node_id_equal (&b->node, master))
-    return a_is_master;
   return node_id_compare (&a->node, &b->node) < 0;
+}
+
+static gboolean
+is_tie (guint64 best_us, guint64 favourite_us)
+{
+  return favourite_us <= ELECTION_TIE_US
+         || (favourite_us - ELECTION_TIE_US) / ELECTION_TIE_FACTOR <= best_us;
 }
 
 /* §3.2: "the processor whose write took the shortest time is elected". */
 gboolean
-election_winner (const Bid *bids, gsize n, const NodeId *master, NodeId *winner)
+election_winner (const Bid *bids, gsize n, const NodeId *favourite, NodeId *winner)
 {
   g_assert (bids != NULL || n == 0);
-  g_assert (master != NULL && winner != NULL);
+  g_assert (favourite != NULL && winner != NULL);
 
-  const Bid *best = NULL;
+  const Bid *best = NULL, *favoured = NULL;
   for (gsize i = 0; i < n; i++)
-    if (bids[i].same_place && (best == NULL || bid_is_better (&bids[i], best, master)))
-      best = &bids[i];
+    {
+      if (!bids[i].same_place)
+        continue;
+      if (best == NULL || bid_is_better (&bids[i], best))
+        best = &bids[i];
+      if (node_id_equal (&bids[i].node, favourite))
+        favoured = &bids[i];
+    }
   if (best == NULL)
     return FALSE;
+  if (favoured != NULL && is_tie (best->commit_us, favoured->commit_us))
+    best = favoured;
   *winner = best->node;
   return TRUE;
 }

@@ -20,12 +20,20 @@ typedef struct
 {
   NodeId node;
   guint64 commit_us;   /* time that a commit of realistic size took at the place */
-  gboolean same_place; /* it read the master's nonce and the master saw its trial */
+  gboolean same_place; /* what it found there proves so */
 } Bid;
 
-/* The winner among `n` bids: the shortest that proves the same place; a tie, and an unopposed
- * election, go to `master`; then to the eldest. FALSE: nobody can write there. */
-gboolean election_winner (const Bid *bids, gsize n, const NodeId *master, NodeId *winner);
+/* So many are asked at once: they share the way to the place. */
+#define ELECTION_BIDS_MAX 8u
+
+/* Two commits of one disk can differ so much. */
+#define ELECTION_TIE_FACTOR 2
+#define ELECTION_TIE_US 20000
+
+/* The winner among `n` bids: the shortest that proves the same place, then the eldest. A tie goes
+ * to `favourite` (who holds the office, else the master), so that it does not move for nothing: its
+ * bid wins unless another is more than twice and 20 ms shorter. FALSE: nobody can write there. */
+gboolean election_winner (const Bid *bids, gsize n, const NodeId *favourite, NodeId *winner);
 /* Ask for a new election? After three commits in a row above three times the winner's bid (T1-5).
  */
 typedef struct

@@ -5,6 +5,7 @@
  * see them. */
 #include "coordinator/scribe.h"
 
+#include "coordinator/bid.h"
 #include "coordinator/inbox.h"
 #include "coordinator/ledger.h"
 
@@ -60,10 +61,14 @@ tell_trouble (Scribe *scribe, const GError *error, gboolean final)
 {
   gint64 now = g_get_monotonic_time ();
   if (!final && scribe->has_told_trouble && now - scribe->trouble_us < TROUBLE_EVERY_US)
-    return;
+    {
+      ScribeNews again = { .kind = SCRIBE_FAILED };
+      tell (scribe, &again);
+      return;
+    }
   scribe->has_told_trouble = TRUE;
   scribe->trouble_us = now;
-  ScribeNews news = { .kind = SCRIBE_TROUBLE, .error = error, .final = final };
+  ScribeNews news = { .kind = SCRIBE_TROUBLE, .error = error, .final = final, .failed = TRUE };
   tell (scribe, &news);
 }
 
@@ -119,7 +124,9 @@ static gboolean
 publish (Scribe *scribe, gboolean final, GError **error)
 {
   gboolean has_changed = ledger_has_changed (scribe->ledger);
+  gint64 began_us = g_get_monotonic_time ();
   gboolean good = !has_changed || ledger_publish (scribe->ledger, error);
+  guint64 took_us = (guint64)(g_get_monotonic_time () - began_us);
   tell_damage (scribe);
   if (!good)
     return FALSE;
@@ -128,10 +135,12 @@ publish (Scribe *scribe, gboolean final, GError **error)
   if (!has_changed && !final && scribe->told == scribe->written)
     return TRUE;
   scribe->told = scribe->written;
-  ScribeNews news = { .kind = SCRIBE_PUBLISHED,
-                      .final = final,
-                      .ticket = scribe->told,
-                      .generation = ledger_stats (scribe->ledger).generation };
+  ScribeNews news
+      = { .kind = SCRIBE_PUBLISHED,
+          .final = final,
+          .ticket = scribe->told,
+          .commit_us = has_changed ? bid_scale (took_us, ledger_stats (scribe->ledger).bytes) : 0,
+          .generation = ledger_stats (scribe->ledger).generation };
   tell (scribe, &news);
   return TRUE;
 }
@@ -273,6 +282,16 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
   Ledger *ledger = ledger_new (&place, identity, error);
   if (ledger == NULL)
     return NULL;
+  guint64 found = ledger_stats (ledger).generation;
+  if (found < config->least)
+    {
+      g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
+                   "checkpoint '%s' is another one here: generation %" G_GUINT64_FORMAT
+                   " was published and generation %" G_GUINT64_FORMAT " is found",
+                   config->target, config->least, found);
+      ledger_free (ledger);
+      return NULL;
+    }
   Scribe *scribe = g_new0 (Scribe, 1);
   scribe->interval_us = config->interval_us;
   scribe->notify = config->notify;

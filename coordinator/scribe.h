@@ -22,7 +22,8 @@ typedef enum
   /* error: writing or publishing failed; said at most once a minute; it goes on trying. Also once
    * for a damaged file that was taken over: what was kept of it, and under which name. With
    * `final` (always said): it answers scribe_finish, and what was saved stays unpublished. */
-  SCRIBE_TROUBLE
+  SCRIBE_TROUBLE,
+  SCRIBE_FAILED /* the same, when there are no words for it because it was said a moment ago */
 } ScribeNewsKind;
 
 typedef struct
@@ -30,8 +31,11 @@ typedef struct
   ScribeNewsKind kind;
   GPtrArray *rows; /* of Row; not touched after the call, so that a reference may be kept */
   gboolean final;
+  gboolean failed; /* trouble: something could not be written, read or published */
   guint64 generation;
   guint64 ticket;      /* published: all that came up to this one (scribe_ticket) */
+  guint64 commit_us;   /* published: how long it took, as for a file of a bid's size; 0: nothing was
+                          to be published */
   const GError *error; /* of COORDINATOR_ERROR; a whole sentence that names the file */
 } ScribeNews;          /* borrowed for the call */
 
@@ -40,6 +44,7 @@ typedef struct
   const char *work_path; /* created anew */
   const char *target;    /* the published file; "" : work file only (no publishing) */
   guint64 interval_us;
+  guint64 least; /* the generation that must at least stand at the target; 0: any, or nothing */
   const char *const *job_names; /* the job table, NULL-terminated, for the `job` column */
   const char *const *job_types; /* GVariant type strings of the results, same order */
   Stems *stems;                 /* borrowed */

@@ -19,6 +19,10 @@ typedef struct
  * and nothing is left beside it. */
 gboolean publish_copy (Sql *sql, const char *target, const char *run, Published *published,
                        GError **error);
+/* The same steps with a file of `bytes` that replaces nothing and is removed again. `us`: how long
+ * they took, without making the bytes up. */
+gboolean publish_trial (const char *target, const char *run, guint64 bytes, guint64 *us,
+                        GError **error);
 /* Keeps other coordinators of this machine (of all, where the file system can) from publishing in
  * the folder of `target` until the descriptor is closed, so that what one looks at there is what
  * its copy replaces. Waits for at most a second: -1: without a lock, which costs no more than work.

@@ -90,8 +90,6 @@ on_finish (gpointer data)
   Request *request = data;
   Driver *driver = request->driver;
   g_autoptr (GError) error = NULL;
-  if (request->keep && driver->scribe != NULL)
-    scribe_answer (driver->scribe, request->bytes, (int)request->event.number);
   if (driver->config.folder != NULL && !driver->config.solo)
     {
       if (!folder_write_first (driver->config.folder, "answer", request->bytes, &error)
@@ -99,6 +97,7 @@ on_finish (gpointer data)
               && !folder_write_first (driver->config.folder, "answer.err", request->said, &error)))
         driver_say (driver, "%s", error->message);
     }
+  request->event.bytes = request->keep ? request->bytes : NULL;
   driver_step (driver, &request->event);
   request_free (request);
   return G_SOURCE_REMOVE;

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <time.h>
 
+typedef struct KeeperTerm KeeperTerm;
+
 struct Driver
 {
   /* Set once, read by all. */
@@ -44,10 +46,10 @@ struct Driver
       identity; /* the scribe's own copy of the words in config; `run` becomes the checkpoint's */
   char *run_id; /* joiners: as the founder said */
   Scribe *scribe;
-  ScribeStats written; /* by the scribe that was */
-  gboolean scribe_opening, opened;
-  GPtrArray *early; /* of GPtrArray of Row: saves that came before the scribe */
-  guint64 early_ticket;
+  ScribeStats written;    /* by the scribe that was */
+  KeeperTerm *term;       /* this time in office; NULL: this node is not coordinator */
+  guint terms;            /* how often it was given the office */
+  gboolean opened, whole; /* the scribe has told all it was to tell; … all rows */
   double share_max;
   guint64 saved_rounds; /* rounds of saving that are over … */
   gboolean save_failed; /* … and how the last one ended */
@@ -94,9 +96,16 @@ void mesh_close_link (Driver *driver, guint64 link);
 /* Joiners: tries the addresses in the run's folder until this node is a member. */
 void mesh_join (Driver *driver);
 
-void keeper_open (Driver *driver);
+/* NODE_EFFECT_COORDINATOR. */
+void keeper_open (Driver *driver, const NodeEffect *effect);
+/* Another node is coordinator. */
+void keeper_retire (Driver *driver);
+/* The process ends. */
 void keeper_close (Driver *driver);
-/* (transfer full): rows; kept until the scribe is there. `ticket`: the number of this order. */
+/* NODE_EFFECT_BID. */
+void keeper_bid (Driver *driver);
+void keeper_answer (Driver *driver, GBytes *answer, int code);
+/* (transfer full): rows. `ticket`: the number of this order. */
 void keeper_save (Driver *driver, GPtrArray *rows, guint64 ticket);
 void keeper_event (Driver *driver, const NodeEffect *effect);
 /* A node left: what the file holds of the departed is made known again. */

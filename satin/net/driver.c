@@ -55,12 +55,13 @@ on_last_breath (gpointer data)
 }
 
 static void
-end (Driver *driver, int code)
+end (Driver *driver, int code, const char *sentence)
 {
   g_autoptr (GError) error = NULL;
   if (driver->ended)
     return;
-  const char *sentence = code == NODE_END_CANCELLED ? "the run was cancelled" : NULL;
+  if (code == NODE_END_CANCELLED)
+    sentence = "the run was cancelled";
   if (sentence != NULL && driver->config.solo)
     driver_say (driver, "%s", sentence);
   if (driver->config.folder != NULL && !folder_end (driver->config.folder, code, sentence, &error))
@@ -153,7 +154,6 @@ be_deposed (Driver *driver)
   g_clear_pointer (&driver->result, g_bytes_unref);
   g_cond_broadcast (&driver->cond);
   g_mutex_unlock (&driver->mutex);
-  keeper_close (driver);
 }
 
 static void
@@ -260,6 +260,16 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
     }
 }
 
+static void
+end_with (Driver *driver, const NodeEffect *effect)
+{
+  g_autofree char *sentence = effect->number == NODE_END_NO_STORE && effect->text != NULL
+                                  ? g_strdup_printf ("cannot write checkpoint '%s': %s",
+                                                     driver->config.checkpoint, effect->text)
+                                  : NULL;
+  end (driver, (int)effect->number, sentence);
+}
+
 /* Effects that reach main or the scribe. FALSE: not one of them. */
 static gboolean
 carry_to_run (Driver *driver, NodeEffect *effect)
@@ -283,7 +293,16 @@ carry_to_run (Driver *driver, NodeEffect *effect)
       take_result (driver, effect->bytes);
       return TRUE;
     case NODE_EFFECT_COORDINATOR:
-      keeper_open (driver);
+      keeper_open (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_RETIRE:
+      keeper_retire (driver);
+      return TRUE;
+    case NODE_EFFECT_BID:
+      keeper_bid (driver);
+      return TRUE;
+    case NODE_EFFECT_ANSWER:
+      keeper_answer (driver, effect->bytes, (int)effect->number);
       return TRUE;
     case NODE_EFFECT_SAVE:
       keeper_save (driver, g_steal_pointer (&effect->rows), effect->number);
@@ -316,7 +335,7 @@ carry_to_run (Driver *driver, NodeEffect *effect)
       keeper_final (driver);
       return TRUE;
     case NODE_EFFECT_END:
-      end (driver, (int)effect->number);
+      end_with (driver, effect);
       return TRUE;
     default:
       return FALSE;

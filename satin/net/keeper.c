@@ -1,33 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The driver's dealings with the scribe: taking the checkpoint over (in a thread of its own, since
- * the disk may be slow), what the scribe says, what is told to it. Driver's thread but where said.
- */
+ * the disk may be slow), what the scribe says, what is told to it, letting it go; and bids. A node
+ * may be coordinator more than once: what comes from an earlier time in office is dropped. Driver's
+ * thread but where said. */
 #include "driver-private.h"
+
+#include "coordinator/bid.h"
 
 #include "engine/best.h"
 #include "engine/constant.h"
 #include "record.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
 /* The names that the checkpoint shows for the job table. */
 typedef struct
 {
-  Driver *driver;
+  KeeperTerm *term;
+  Identity identity; /* `run` is its own */
+  guint64 least;
   Scribe *scribe;
   GError *error;
   char **names, **types;
-  char *work_path;
 } Opening;
+
+/* One time in office, and its scribe. */
+struct KeeperTerm
+{
+  Driver *driver;
+  char *work_path;
+};
 
 typedef struct
 {
-  Driver *driver;
+  KeeperTerm *term;
   GPtrArray *rows;
   ScribeNewsKind kind;
-  gboolean final;
-  guint64 generation, ticket;
+  gboolean final, failed;
+  guint64 generation, ticket, commit_us;
   char *trouble;
 } News;
 
@@ -48,28 +60,37 @@ keep_rows_of_departed (Driver *driver, GPtrArray *rows)
         }
 }
 
+static void
+hear_restored (Driver *driver, GPtrArray *rows, gboolean final)
+{
+  if (driver->opened || !driver->whole)
+    keep_rows_of_departed (driver, rows);
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows });
+  if (!final || driver->opened)
+    return;
+  ScribeStats stats;
+  scribe_stats (driver->scribe, &stats);
+  driver->opened = TRUE;
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = stats.generation });
+}
+
 static gboolean
 on_news (gpointer data)
 {
   News *news = data;
-  Driver *driver = news->driver;
-  if (news->rows != NULL && driver->opened)
-    keep_rows_of_departed (driver, news->rows);
-  if (news->rows != NULL)
-    driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = news->rows });
-  if (news->kind == SCRIBE_RESTORED && news->final && !driver->opened)
-    {
-      driver->opened = TRUE;
-      driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
-    }
+  Driver *driver = news->term->driver;
+  gboolean counts = news->term == driver->term && driver->scribe != NULL;
+  if (counts && news->rows != NULL)
+    hear_restored (driver, news->rows, news->final);
   if (news->kind == SCRIBE_PUBLISHED)
     timeline_mark (driver->lane, "published", "generation", news->generation);
-  if (news->kind == SCRIBE_PUBLISHED || (news->kind == SCRIBE_TROUBLE && news->final))
+  if (counts && (news->kind == SCRIBE_PUBLISHED || news->kind == SCRIBE_FAILED || news->failed))
     driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED,
                                        .number = news->generation,
                                        .saved = news->ticket,
+                                       .work_us = news->commit_us,
                                        .final = news->final,
-                                       .failed = news->kind == SCRIBE_TROUBLE });
+                                       .failed = news->kind != SCRIBE_PUBLISHED });
   if (news->trouble != NULL)
     driver_say (driver, "%s", news->trouble);
   g_clear_pointer (&news->rows, g_ptr_array_unref);
@@ -83,16 +104,18 @@ static void
 notify (const ScribeNews *said, void *data)
 {
   News *news = g_new0 (News, 1);
-  news->driver = data;
+  news->term = data;
   news->kind = said->kind;
   news->final = said->final;
   news->generation = said->generation;
   news->ticket = said->ticket;
+  news->commit_us = said->commit_us;
+  news->failed = said->failed;
   if (said->rows != NULL)
     news->rows = g_ptr_array_ref (said->rows);
   if (said->kind == SCRIBE_TROUBLE && said->error != NULL)
     news->trouble = g_strdup (said->error->message);
-  driver_post (news->driver, on_news, news);
+  driver_post (news->term->driver, on_news, news);
 }
 
 static void
@@ -100,7 +123,7 @@ opening_free (Opening *opening)
 {
   g_strfreev (opening->names);
   g_strfreev (opening->types);
-  g_free (opening->work_path);
+  g_free (opening->identity.run);
   g_clear_error (&opening->error);
   g_free (opening);
 }
@@ -121,6 +144,9 @@ tell_all (Driver *driver)
   while (g_hash_table_iter_next (&iter, &name, &bytes))
     keeper_constant (driver, name, bytes);
   g_mutex_unlock (&driver->mutex);
+  /* What was found since the last publication of the one before. */
+  for (guint i = 0; i < best_count () && (driver->terms > 1 || !driver->config.founder); i++)
+    keeper_best (driver, i);
 }
 
 static void
@@ -131,29 +157,53 @@ tell_elected (Driver *driver)
   scribe_event (driver->scribe, "elected", &self, NULL, 0, detail);
 }
 
+/* Ends a scribe that is not needed any more. In a thread of its own: it publishes what it has. */
+static gpointer
+end_scribe (gpointer data)
+{
+  Opening *opening = data;
+  scribe_finish (opening->scribe);
+  scribe_free (opening->scribe);
+  (void)g_unlink (opening->term->work_path);
+  opening_free (opening);
+  return NULL;
+}
+
+static void
+fail_opening (Driver *driver, Opening *opening)
+{
+  /* A founder is alone when it begins: what is wrong with the checkpoint is wrong for all. */
+  if (driver->config.founder && driver->terms == 1
+      && (driver->config.solo || opening->error->code != COORDINATOR_ERROR_STORE))
+    driver_fail (driver, opening->error->code, opening->error->message);
+  driver_say (driver, "%s", opening->error->message);
+  driver_step (
+      driver,
+      &(NodeEvent){ .kind = NODE_EVENT_OPENED, .failed = TRUE, .text = opening->error->message });
+}
+
 static gboolean
 on_opened (gpointer data)
 {
   Opening *opening = data;
-  Driver *driver = opening->driver;
-  driver->scribe_opening = FALSE;
-  if (opening->scribe == NULL && driver->config.founder && driver->masterships <= 1)
-    driver_fail (driver, opening->error->code, opening->error->message);
-  if (opening->scribe == NULL)
+  Driver *driver = opening->term->driver;
+  if (opening->term != driver->term) /* another was elected meanwhile */
     {
-      driver_say (driver, "goes on without checkpoint: %s", opening->error->message);
-      driver->opened = TRUE;
-      driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+      if (opening->scribe != NULL)
+        g_thread_unref (g_thread_new ("satin-retire", end_scribe, opening));
+      else
+        opening_free (opening);
+      return G_SOURCE_REMOVE;
     }
+  if (opening->scribe == NULL)
+    fail_opening (driver, opening);
   else
     {
       driver->scribe = g_steal_pointer (&opening->scribe);
+      g_free (driver->identity.run);
+      driver->identity.run = g_steal_pointer (&opening->identity.run);
       tell_all (driver);
       tell_elected (driver);
-      for (guint i = 0; driver->early != NULL && i < driver->early->len; i++)
-        scribe_save (driver->scribe, g_ptr_array_ref (driver->early->pdata[i]));
-      scribe_ticket (driver->scribe, driver->early_ticket);
-      g_clear_pointer (&driver->early, g_ptr_array_unref);
       scribe_load (driver->scribe, NULL);
     }
   opening_free (opening);
@@ -164,34 +214,44 @@ static gpointer
 open_scribe (gpointer data)
 {
   Opening *opening = data;
-  Driver *driver = opening->driver;
+  Driver *driver = opening->term->driver;
   const DriverConfig *config = &driver->config;
-  ScribeConfig scribe = { .work_path = opening->work_path,
+  ScribeConfig scribe = { .work_path = opening->term->work_path,
                           .target = config->checkpoint,
                           .interval_us = (guint64)(config->interval_s * 1e6),
+                          .least = opening->least,
                           .job_names = (const char *const *)opening->names,
                           .job_types = (const char *const *)opening->types,
                           .stems = driver->stems,
                           .notify = notify,
-                          .data = driver };
-  opening->scribe = scribe_new (&scribe, &driver->identity, &opening->error);
+                          .data = opening->term };
+  opening->scribe = scribe_new (&scribe, &opening->identity, &opening->error);
   driver_post (driver, on_opened, opening);
   return NULL;
 }
 
-void
-keeper_open (Driver *driver)
+/* The words of the configuration, with the run's id as it is known now. */
+static Identity
+identity_now (Driver *driver)
 {
-  Opening *opening = g_new0 (Opening, 1);
+  Identity identity = driver->config.identity;
+  identity.run
+      = g_strdup (driver->identity.run != NULL ? driver->identity.run : driver->config.run.id);
+  return identity;
+}
+
+void
+keeper_open (Driver *driver, const NodeEffect *effect)
+{
   guint n = 0;
-  if (driver->config.checkpoint == NULL || driver->scribe != NULL || driver->scribe_opening)
-    {
-      opening_free (opening);
-      return;
-    }
+  if (driver->config.checkpoint == NULL)
+    return;
+  Opening *opening = g_new0 (Opening, 1);
+  KeeperTerm *term = g_new0 (KeeperTerm, 1); /* news of it may come until the process ends */
   while (driver->config.jobs[n] != NULL)
     n++;
-  opening->driver = driver;
+  opening->term = driver->term = term;
+  opening->least = effect->number;
   opening->names = g_new0 (char *, n + 1);
   opening->types = g_new0 (char *, n + 1);
   for (guint i = 0; i < n; i++)
@@ -199,33 +259,96 @@ keeper_open (Driver *driver)
       opening->names[i] = g_strdup (driver->config.jobs[i]->name);
       opening->types[i] = record_signature (driver->config.jobs[i]->result);
     }
-  opening->work_path
-      = g_strdup_printf ("%s/checkpoint-%d.work", driver->config.folder, (int)getpid ());
-  g_free (driver->identity.run);
-  driver->identity = driver->config.identity;
-  driver->identity.run = g_strdup (driver->config.run.id);
-  driver->scribe_opening = TRUE;
+  opening->identity = identity_now (driver);
+  term->driver = driver;
+  term->work_path = g_strdup_printf ("%s/checkpoint-%d-%u.work", driver->config.folder,
+                                     (int)getpid (), ++driver->terms);
   driver->opened = FALSE;
+  driver->whole = effect->whole;
   g_thread_unref (g_thread_new ("satin-restore", open_scribe, opening));
+}
+
+void
+keeper_retire (Driver *driver)
+{
+  Opening *ending = g_new0 (Opening, 1);
+  ending->term = driver->term;
+  ending->scribe = g_steal_pointer (&driver->scribe);
+  driver->term = NULL;
+  driver->opened = FALSE;
+  if (ending->scribe == NULL) /* it had not opened; on_opened sees to it */
+    {
+      opening_free (ending);
+      return;
+    }
+  scribe_stats (ending->scribe, &driver->written);
+  driver_say (driver, "another node is coordinator now");
+  g_thread_unref (g_thread_new ("satin-retire", end_scribe, ending));
+}
+
+/* ---- bids ---- */
+
+typedef struct
+{
+  Driver *driver;
+  Identity identity; /* `run` is its own */
+  BidResult result;
+  GError *error;
+} Bidding;
+
+static gboolean
+on_bid (gpointer data)
+{
+  Bidding *bidding = data;
+  driver_step (bidding->driver,
+               &(NodeEvent){ .kind = NODE_EVENT_BID,
+                             .work_us = MAX (bidding->result.commit_us, 1),
+                             .number = bidding->result.generation,
+                             .failed = bidding->error != NULL,
+                             .text = bidding->error != NULL ? bidding->error->message : NULL });
+  g_clear_error (&bidding->error);
+  g_free (bidding->identity.run);
+  g_free (bidding);
+  return G_SOURCE_REMOVE;
+}
+
+static gpointer
+make_bid (gpointer data)
+{
+  Bidding *bidding = data;
+  (void)bid_make (bidding->driver->config.checkpoint, &bidding->identity, &bidding->result,
+                  &bidding->error);
+  driver_post (bidding->driver, on_bid, bidding);
+  return NULL;
+}
+
+void
+keeper_bid (Driver *driver)
+{
+  Bidding *bidding = g_new0 (Bidding, 1);
+  bidding->driver = driver;
+  bidding->identity = identity_now (driver);
+  g_thread_unref (g_thread_new ("satin-bid", make_bid, bidding));
 }
 
 void
 keeper_save (Driver *driver, GPtrArray *rows, guint64 ticket)
 {
   timeline_mark (driver->lane, "save", "rows", rows->len);
-  if (driver->scribe != NULL)
+  if (driver->scribe == NULL)
     {
-      scribe_save (driver->scribe, rows);
-      scribe_ticket (driver->scribe, ticket);
+      g_ptr_array_unref (rows);
       return;
     }
-  if (driver->early == NULL)
-    driver->early = g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref);
-  driver->early_ticket = ticket;
-  if (driver->scribe_opening)
-    g_ptr_array_add (driver->early, rows);
-  else
-    g_ptr_array_unref (rows);
+  scribe_save (driver->scribe, rows);
+  scribe_ticket (driver->scribe, ticket);
+}
+
+void
+keeper_answer (Driver *driver, GBytes *answer, int code)
+{
+  if (driver->scribe != NULL)
+    scribe_answer (driver->scribe, answer, code);
 }
 
 void
@@ -239,7 +362,6 @@ keeper_event (Driver *driver, const NodeEffect *effect)
 void
 keeper_close (Driver *driver)
 {
-  g_clear_pointer (&driver->early, g_ptr_array_unref);
   if (driver->scribe != NULL)
     scribe_stats (driver->scribe, &driver->written);
   g_clear_pointer (&driver->scribe, scribe_free);

@@ -7,6 +7,7 @@
 #include "alive.h"
 #include "archive.h"
 #include "constants.h"
+#include "elect.h"
 #include "hear.h"
 #include "held.h"
 #include "join.h"
@@ -14,6 +15,7 @@
 #include "link.h"
 #include "loans.h"
 #include "node.h"
+#include "office.h"
 #include "orphans.h"
 #include "root.h"
 #include "roster.h"
@@ -46,6 +48,8 @@ struct Node
   Archive archive;
   Root root;
   Steal steal;
+  Office office;
+  Elect elect;
   Saves saves;
   Work work;
   Round round;

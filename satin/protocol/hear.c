@@ -141,6 +141,36 @@ route_round (Node *node, Link *link, const Message *m)
     }
 }
 
+/* Who is coordinator, and the end of a run as it sees to it. */
+static void
+route_office (Node *node, Link *link, const Message *m)
+{
+  switch (m->kind)
+    {
+    case MESSAGE_TRIAL:
+      elect_on_trial (node, link, m);
+      break;
+    case MESSAGE_BID:
+      elect_on_bid (node, link, m);
+      break;
+    case MESSAGE_OFFICE:
+      office_on_message (node, link, m);
+      break;
+    case MESSAGE_ELECT:
+      elect_on_elect (node, link, m);
+      break;
+    case MESSAGE_CLOSE:
+      saves_on_close (node, m->number, m->flag ? m->value : NULL);
+      break;
+    case MESSAGE_CLOSED:
+      stop_on_closed (node, link, m->number, m->flag);
+      break;
+    default:
+      route_round (node, link, m);
+      break;
+    }
+}
+
 /* What only a member's bound link may say. */
 static void
 route_bound (Node *node, Link *link, const Message *m)
@@ -166,7 +196,7 @@ route_bound (Node *node, Link *link, const Message *m)
       constants_on_best (node, m);
       break;
     case MESSAGE_SAVED:
-      work_published (node, m->number);
+      saves_on_saved (node, link, m);
       break;
     case MESSAGE_WORK:
       work_on_message (node, link, m);
@@ -185,10 +215,10 @@ route_bound (Node *node, Link *link, const Message *m)
       stop_on_halt (node, link);
       break;
     case MESSAGE_DRAINED:
-      stop_on_drained (node, link);
+      stop_on_drained (node, m);
       break;
     default:
-      route_round (node, link, m);
+      route_office (node, link, m);
       break;
     }
 }

@@ -366,6 +366,7 @@ bind_link (Node *node, Link *link, Member *member)
   member->dead = member->silent = FALSE;
   member->dial_at_us = CORE_NEVER;
   link_send_roster (node, link);
+  office_greet (node, link);
   stop_greet (node, link);
   constants_greet (node, link);
   held_send_holding (node, link);
@@ -373,8 +374,11 @@ bind_link (Node *node, Link *link, Member *member)
   held_resend (node, link);
   work_greet (node, member);
   NodeId coordinator;
-  if (saves_coordinator (node, &coordinator) && node_id_equal (&coordinator, &id))
-    saves_renew (node);
+  if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &id))
+    {
+      saves_renew (node);
+      stop_coordinator_is_ready (node);
+    }
   roster_retell (node);
   close_oldest (node, &id);
 }

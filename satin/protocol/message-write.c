@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the encoding of message.h: one writer per shape of header. Message.c reads it. Pure. */
+/* Writes the encoding of message.h: one writer per shape of header; and goes through the paths of a
+ * message. Message.c reads it. Pure. */
 #include "message-private.h"
 
 #include <string.h>
@@ -27,13 +28,19 @@ write_id (Packer *to, const NodeId *id)
 }
 
 static void
+write_term (Packer *to, const Term *term)
+{
+  pack_open (to);
+  pack_u32 (to, term->number);
+  write_id (to, &term->opener);
+  pack_close (to);
+}
+
+static void
 write_roster (Packer *to, const Message *m)
 {
   write_id (to, &m->id);
-  pack_open (to);
-  pack_u32 (to, m->term.number);
-  write_id (to, &m->term.opener);
-  pack_close (to);
+  write_term (to, &m->term);
   pack_u64 (to, m->version);
   pack_open (to);
   for (guint i = 0; m->members != NULL && i < m->members->len; i++)
@@ -127,6 +134,28 @@ write_numbers (Packer *to, const Message *m)
 }
 
 static void
+write_office (Packer *to, const Message *m)
+{
+  if (m->kind == MESSAGE_BID)
+    {
+      pack_u64 (to, m->number);
+      pack_u64 (to, m->version);
+      pack_u64 (to, m->work_us);
+    }
+  if (m->kind == MESSAGE_OFFICE)
+    {
+      write_id (to, &m->id);
+      write_term (to, &m->term);
+      pack_u64 (to, m->version);
+    }
+  if (m->kind != MESSAGE_BID)
+    pack_u32 (to, m->count);
+  pack_bool (to, m->flag);
+  if (m->kind != MESSAGE_OFFICE)
+    pack_text (to, m->text != NULL ? m->text : "");
+}
+
+static void
 write_header (Packer *to, const Message *m)
 {
   switch (m->kind)
@@ -183,8 +212,24 @@ write_header (Packer *to, const Message *m)
       pack_text (to, m->host);
       break;
     case MESSAGE_PUBLISHED:
+    case MESSAGE_CLOSED:
+    case MESSAGE_CLOSE:
       pack_u64 (to, m->number);
       pack_bool (to, m->flag);
+      break;
+    case MESSAGE_SAVED:
+      pack_u64 (to, m->number);
+      pack_u64 (to, m->version);
+      pack_u32 (to, m->count);
+      break;
+    case MESSAGE_DRAINED:
+      write_id (to, &m->id);
+      pack_u32 (to, m->count);
+      break;
+    case MESSAGE_BID:
+    case MESSAGE_OFFICE:
+    case MESSAGE_ELECT:
+      write_office (to, m);
       break;
     case MESSAGE_HOLD:
       write_holds (to, m);
@@ -207,6 +252,7 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_SAVE:
       write_rows (to, m);
       pack_u64 (to, m->number);
+      pack_u32 (to, m->count);
       break;
     case MESSAGE_BEST:
       pack_u32 (to, m->count);
@@ -220,8 +266,8 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_VAIN:
     case MESSAGE_RETURNED:
     case MESSAGE_MISS:
-    case MESSAGE_SAVED:
     case MESSAGE_PUBLISH:
+    case MESSAGE_TRIAL:
     case MESSAGE_SCAN:
     case MESSAGE_SCANNED:
     case MESSAGE_SUSPEND:
@@ -248,7 +294,7 @@ attach_all (GPtrArray *parts, const Message *m)
     attach (parts, ((const Row *)m->rows->pdata[i])->value);
   for (guint i = 0; m->kind == MESSAGE_CONSTANTS && i < m->constants->len; i++)
     attach (parts, g_array_index (m->constants, MessageConstant, i).value);
-  if (m->kind == MESSAGE_RESULT || m->kind == MESSAGE_BEST)
+  if (m->kind == MESSAGE_RESULT || m->kind == MESSAGE_BEST || m->kind == MESSAGE_CLOSE)
     attach (parts, m->value);
 }
 
@@ -278,4 +324,18 @@ message_encode (const Message *message)
   memcpy (bytes->data, prelude, sizeof prelude);
   parts->pdata[0] = g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
   return parts;
+}
+
+void
+message_each_path (const Message *message, void (*each) (const char *path, gpointer data),
+                   gpointer data)
+{
+  if (message->path != NULL)
+    each (message->path, data);
+  for (guint i = 0; message->loans != NULL && i < message->loans->len; i++)
+    each (((Loan *)message->loans->pdata[i])->path, data);
+  for (guint i = 0; message->rows != NULL && i < message->rows->len; i++)
+    each (((Row *)message->rows->pdata[i])->path, data);
+  for (guint i = 0; message->holds != NULL && i < message->holds->len; i++)
+    each (g_array_index (message->holds, MessageHold, i).path, data);
 }

@@ -35,8 +35,8 @@ static const struct
   [MESSAGE_START] = { "start", "(" T_DIGEST ")" },
   [MESSAGE_WANT] = { "want", "()" },
   [MESSAGE_CONSTANTS] = { "constants", "(" T_DIGEST "as)" },
-  [MESSAGE_SAVE] = { "save", "(a" T_ROW "t)" },
-  [MESSAGE_SAVED] = { "saved", "(t)" },
+  [MESSAGE_SAVE] = { "save", "(a" T_ROW "tu)" },
+  [MESSAGE_SAVED] = { "saved", "(ttu)" },
   [MESSAGE_WORK] = { "work", "(ttuat)" },
   [MESSAGE_EVENT] = { "event", "(s" T_ID "sts)" },
   [MESSAGE_PUBLISH] = { "publish", "(t)" },
@@ -47,10 +47,16 @@ static const struct
   [MESSAGE_SUSPEND] = { "suspend", "(t)" },
   [MESSAGE_CANCEL] = { "cancel", "()" },
   [MESSAGE_HALT] = { "halt", "()" },
-  [MESSAGE_DRAINED] = { "drained", "()" },
+  [MESSAGE_DRAINED] = { "drained", "(" T_ID "u)" },
   [MESSAGE_END] = { "end", "(t)" },
   [MESSAGE_STEM] = { "stem", "(ss)" },
   [MESSAGE_MORE] = { "more", "()" },
+  [MESSAGE_TRIAL] = { "trial", "(t)" },
+  [MESSAGE_BID] = { "bid", "(tttbs)" },
+  [MESSAGE_OFFICE] = { "office", "(" T_ID T_TERM "tub)" },
+  [MESSAGE_ELECT] = { "elect", "(ubs)" },
+  [MESSAGE_CLOSE] = { "close", "(tb)" },
+  [MESSAGE_CLOSED] = { "closed", "(tb)" },
 };
 
 const char *
@@ -152,14 +158,23 @@ read_more (Unpacker *from, guint n, guint max)
   return !from->failed;
 }
 
+static Term
+read_term (Unpacker *from)
+{
+  Term term;
+
+  unpack_open (from);
+  term.number = unpack_u32 (from);
+  term.opener = read_id (from);
+  unpack_close (from);
+  return term;
+}
+
 static void
 read_roster (Unpacker *from, Message *m)
 {
   m->id = read_id (from);
-  unpack_open (from);
-  m->term.number = unpack_u32 (from);
-  m->term.opener = read_id (from);
-  unpack_close (from);
+  m->term = read_term (from);
   m->version = unpack_u64 (from);
   m->members = g_array_new (FALSE, TRUE, sizeof (MessageMember));
   unpack_open (from);
@@ -310,6 +325,32 @@ read_value (Unpacker *from, Message *m, const GPtrArray *attachments)
     m->value = g_bytes_ref (attachments->pdata[0]);
 }
 
+/* What is said of the office of coordinator. */
+static void
+read_office (Unpacker *from, Message *m)
+{
+  if (m->kind == MESSAGE_BID)
+    {
+      m->number = unpack_u64 (from);
+      m->version = unpack_u64 (from);
+      m->work_us = unpack_u64 (from);
+    }
+  if (m->kind == MESSAGE_OFFICE || m->kind == MESSAGE_DRAINED)
+    m->id = read_id (from);
+  if (m->kind == MESSAGE_OFFICE)
+    {
+      m->term = read_term (from);
+      m->version = unpack_u64 (from);
+    }
+  if (m->kind != MESSAGE_BID)
+    m->count = unpack_u32 (from);
+  if (m->kind == MESSAGE_DRAINED)
+    return;
+  m->flag = unpack_bool (from);
+  if (m->kind != MESSAGE_OFFICE)
+    m->text = read_text (from);
+}
+
 static void
 read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
 {
@@ -370,8 +411,23 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->host = read_text (from);
       break;
     case MESSAGE_PUBLISHED:
+    case MESSAGE_CLOSED:
+    case MESSAGE_CLOSE:
       m->number = unpack_u64 (from);
       m->flag = unpack_bool (from);
+      if (m->kind == MESSAGE_CLOSE)
+        read_value (from, m, attachments);
+      break;
+    case MESSAGE_SAVED:
+      m->number = unpack_u64 (from);
+      m->version = unpack_u64 (from);
+      m->count = unpack_u32 (from);
+      break;
+    case MESSAGE_DRAINED:
+    case MESSAGE_BID:
+    case MESSAGE_OFFICE:
+    case MESSAGE_ELECT:
+      read_office (from, m);
       break;
     case MESSAGE_HOLD:
       read_holds (from, m);
@@ -394,6 +450,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_SAVE:
       read_rows (from, m, attachments);
       m->number = unpack_u64 (from);
+      m->count = unpack_u32 (from);
       break;
     case MESSAGE_BEST:
       m->count = unpack_u32 (from);
@@ -408,8 +465,8 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_VAIN:
     case MESSAGE_RETURNED:
     case MESSAGE_MISS:
-    case MESSAGE_SAVED:
     case MESSAGE_PUBLISH:
+    case MESSAGE_TRIAL:
     case MESSAGE_SCAN:
     case MESSAGE_SCANNED:
     case MESSAGE_SUSPEND:
@@ -425,7 +482,7 @@ static gboolean
 takes_attachments (MessageKind kind)
 {
   return kind == MESSAGE_JOBS || kind == MESSAGE_RESULT || kind == MESSAGE_CONSTANTS
-         || kind == MESSAGE_SAVE || kind == MESSAGE_BEST;
+         || kind == MESSAGE_SAVE || kind == MESSAGE_BEST || kind == MESSAGE_CLOSE;
 }
 
 static guint32
@@ -531,18 +588,4 @@ message_clear (Message *message)
   g_clear_pointer (&message->constants, g_array_unref);
   g_clear_pointer (&message->frame, g_bytes_unref);
   *message = (Message){ 0 };
-}
-
-void
-message_each_path (const Message *message, void (*each) (const char *path, gpointer data),
-                   gpointer data)
-{
-  if (message->path != NULL)
-    each (message->path, data);
-  for (guint i = 0; message->loans != NULL && i < message->loans->len; i++)
-    each (((Loan *)message->loans->pdata[i])->path, data);
-  for (guint i = 0; message->rows != NULL && i < message->rows->len; i++)
-    each (((Row *)message->rows->pdata[i])->path, data);
-  for (guint i = 0; message->holds != NULL && i < message->holds->len; i++)
-    each (g_array_index (message->holds, MessageHold, i).path, data);
 }

@@ -13,7 +13,7 @@
 
 #include <gio/gio.h>
 
-#define MESSAGE_VERSION 2 /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 3 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
 #define MESSAGE_ITEMS_MAX 8192u /* loans, rows, holds, numbers, attachments in one message */
 #define MESSAGE_MEMBERS_MAX 1024u
@@ -46,22 +46,32 @@ typedef enum
   MESSAGE_START,     /* digest: of all constants */
   MESSAGE_WANT,      /* send me the constants */
   MESSAGE_CONSTANTS, /* digest, constants: all of them */
-  MESSAGE_SAVE,      /* rows, number (reported_us, see work.h; 0: more rows follow) */
-  MESSAGE_SAVED,     /* number (of reported_us, so much is published) */
-  MESSAGE_WORK,      /* work_us, risk_us, count (busy seats), numbers (see work.h) */
-  MESSAGE_EVENT,     /* text (kind), id, path, work_us, host (detail): a row of the ledger */
-  MESSAGE_PUBLISH,   /* number (patience): begin a round */
-  MESSAGE_SCAN,      /* number (round) */
-  MESSAGE_SCANNED,   /* number (round) */
+  MESSAGE_SAVE,    /* rows, number (reported_us, see work.h; 0: more rows follow), count (office) */
+  MESSAGE_SAVED,   /* number (of reported_us, so much is published), version (in this generation),
+                      count (office) */
+  MESSAGE_WORK,    /* work_us, risk_us, count (busy seats), numbers (see work.h) */
+  MESSAGE_EVENT,   /* text (kind), id, path, work_us, host (detail): a row of the ledger */
+  MESSAGE_PUBLISH, /* number (patience): begin a round */
+  MESSAGE_SCAN,    /* number (round) */
+  MESSAGE_SCANNED, /* number (round) */
   MESSAGE_PUBLISHED, /* number (generation), flag (it failed): a round is over */
   MESSAGE_BEST,      /* count (which), value */
   MESSAGE_SUSPEND,   /* number (patience) */
   MESSAGE_CANCEL,
   MESSAGE_HALT,
-  MESSAGE_DRAINED,
-  MESSAGE_END,  /* number (exit code) */
-  MESSAGE_STEM, /* text (id), path: before the first path that continues it */
-  MESSAGE_MORE, /* I refused you and have work now */
+  MESSAGE_DRAINED, /* id, count (office): this one has sent all; the coordinator passes it on */
+  MESSAGE_END,     /* number (exit code) */
+  MESSAGE_STEM,    /* text (id), path: before the first path that continues it */
+  MESSAGE_MORE,    /* I refused you and have work now */
+  MESSAGE_TRIAL,   /* number (election): time a commit */
+  MESSAGE_BID,     /* number (election), version (the generation that stands there), work_us (the
+                      commit), flag (it failed), text (why) */
+  MESSAGE_OFFICE,  /* id (coordinator), term, count (office), version (the newest generation
+                     known of), flag (I am it and have taken over) */
+  MESSAGE_ELECT,  /* count (office), flag (I cannot hold it; else I have become slow), text (why) */
+  MESSAGE_CLOSE,  /* number (exit code), flag (there is an answer), value (it): publish for the last
+                     time */
+  MESSAGE_CLOSED, /* number (generation), flag (it failed) */
   MESSAGE_KINDS
 } MessageKind;
 

@@ -44,6 +44,7 @@ node_new (const NodeConfig *config)
   orphans_init (&node->orphans);
   archive_init (&node->archive, node->config.stems);
   steal_init (&node->steal);
+  elect_init (&node->elect);
   saves_init (&node->saves);
   work_init (&node->work);
   constants_init (&node->constants, config->n_bests);
@@ -55,9 +56,11 @@ node_free (Node *node)
 {
   if (node == NULL)
     return;
+  stop_done (&node->stop);
   constants_done (&node->constants);
   work_done (&node->work);
   saves_done (&node->saves);
+  elect_done (&node->elect);
   steal_done (&node->steal);
   root_done (&node->root);
   archive_done (&node->archive);
@@ -85,6 +88,7 @@ tick (Node *node)
   alive_tick (node);
   join_tick (node);
   steal_tick (node);
+  elect_tick (node);
   saves_tick (node);
   round_go_on (node);
   stop_go_on (node);
@@ -124,6 +128,7 @@ route_engine (Node *node, const NodeEvent *event)
     case NODE_EVENT_SERVED:
       saves_on_served (node, event->number, event->work_us);
       round_on_served (node, event->number);
+      stop_on_served (node, event->number);
       break;
     case NODE_EVENT_WORK:
       work_on_event (node, event);
@@ -176,20 +181,20 @@ route (Node *node, const NodeEvent *event)
       root_want (node, event->job);
       break;
     case NODE_EVENT_FINISH:
-      stop_finish (node, event->number);
+      stop_finish (node, event->number, event->bytes);
       break;
     case NODE_EVENT_RESTORED:
       for (guint i = 0; i < event->rows->len; i++)
         orphans_archive (node, event->rows->pdata[i]);
       break;
     case NODE_EVENT_OPENED:
-      saves_on_opened (node);
+      office_on_opened (node, event);
+      break;
+    case NODE_EVENT_BID:
+      elect_on_bid_event (node, event);
       break;
     case NODE_EVENT_PUBLISHED:
-      saves_on_published (node, event->saved);
-      if (event->final && !round_on_answer (node, event->number, event->failed))
-        stop_on_published (node);
-      stop_go_on (node);
+      saves_on_published (node, event);
       break;
     case NODE_EVENT_SUSPEND:
       stop_suspend (node, event->number);
@@ -213,6 +218,7 @@ wish (Node *node)
 
   at = MIN (at, join_due (node));
   at = MIN (at, steal_due (node));
+  at = MIN (at, elect_due (node));
   at = MIN (at, saves_due (node));
   at = MIN (at, round_due (node));
   at = MIN (at, stop_due (node));
@@ -234,7 +240,10 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
     {
       node->started = TRUE;
       if (node->config.founder)
-        roster_found (node);
+        {
+          node->office.starting = node->config.checkpoint;
+          roster_found (node);
+        }
     }
   route (node, event);
   if (!node->ended)
@@ -244,7 +253,11 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
       wish (node);
     }
   if (node->ended)
-    core_emit (node, NODE_EFFECT_END)->number = node->stop.code;
+    {
+      NodeEffect *effect = core_emit (node, NODE_EFFECT_END);
+      effect->number = node->stop.code;
+      effect->text = g_steal_pointer (&node->stop.sentence);
+    }
   node->effects = NULL;
 }
 
@@ -273,6 +286,7 @@ node_stats (Node *node, NodeStats *stats)
   stats->held = (guint64)g_tree_nnodes (node->held.by_number) + node->archive.count;
   stats->lent = (guint64)g_tree_nnodes (node->loans.by_number);
   stats->known = (guint64)g_tree_nnodes (node->known.by_path) + node->archive.count;
+  stats->generation = node->office.generation;
   stats->unpublished_us = work_unpublished_us (node);
   stats->steal_age_us = steal_age_us (node);
 }

@@ -43,6 +43,7 @@
  * 12. HALT: the engine's last ROWS come before HALTED.
  * 13. All texts are UTF-8: a name of an input that is not must be escaped before it comes here. */
 /* Exit codes of a run that did not come to its answer, but as people wished. */
+#define NODE_END_NO_STORE 4
 #define NODE_END_CANCELLED 7
 #define NODE_END_SUSPENDED 75 /* run me again */
 
@@ -69,7 +70,9 @@ typedef struct
   gboolean checkpoint; /* somebody should be coordinator */
   gboolean naive;      /* jobs whose lender left are dropped instead of being announced */
   guint64 save_interval_us;
-  Stems *stems; /* borrowed */
+  guint64 settle_us; /* from a join to the election that it brings, and between elections that
+                        nothing forces; 0: as elect.h says */
+  Stems *stems;      /* borrowed */
   guint64 seed;
 } NodeConfig;
 
@@ -104,14 +107,18 @@ typedef enum
   NODE_EVENT_CONSTANT, /* text: name ("const/…" or "input/…"), bytes: main published it (before
                           ROOT); text NULL: that was all */
   NODE_EVENT_ROOT,     /* job (Loan without path): main wants its result */
-  NODE_EVENT_FINISH,   /* number: main returned with this exit code; its answer is stored */
+  NODE_EVENT_FINISH,   /* number: main returned with this exit code; bytes (nullable): its answer,
+                          to be kept in the checkpoint */
   /* the scribe */
-  NODE_EVENT_RESTORED,  /* rows: what the checkpoint holds (all of it at take-over, or of a departed
-                           node) */
-  NODE_EVENT_OPENED,    /* the scribe has taken over the checkpoint; ROOT waits for this */
-  NODE_EVENT_PUBLISHED, /* number: generation; saved: the last SAVE that is in it; final: it was the
-                           one asked for by NODE_EFFECT_FINAL or _PUBLISH; failed: … and did not
-                           succeed */
+  NODE_EVENT_RESTORED, /* rows: what the checkpoint holds (all of it at take-over, or of a departed
+                          node) */
+  NODE_EVENT_OPENED,   /* the scribe has taken over the checkpoint; ROOT waits for this. number: the
+                          generation that stands there, 0: none. failed: it could not, text: why */
+  NODE_EVENT_PUBLISHED, /* number: generation; saved: the last SAVE that is in it; work_us: how long
+                           the commit took (0: unknown); final: it was the one asked for by
+                           NODE_EFFECT_FINAL or _PUBLISH; failed: it did not succeed */
+  NODE_EVENT_BID, /* work_us: how long the commit took; number: the generation of this run that
+                     stands there, 0: none; failed, text: why it cannot */
   /* people */
   NODE_EVENT_SUSPEND, /* number: how long to wait for jobs that run, in us; 0: STOP_DRAIN_US */
   NODE_EVENT_CANCEL,
@@ -164,9 +171,17 @@ typedef enum
   NODE_EFFECT_CONSTANT, /* text, bytes: store it */
   NODE_EFFECT_START,    /* all constants are here; digest: of them all, for engine_set_constants */
   NODE_EFFECT_RESULT,   /* bytes: of the root */
-  NODE_EFFECT_END,      /* number: exit code of the run; this process is to end */
+  NODE_EFFECT_END,      /* number: exit code of the run; this process is to end. text (nullable):
+                           the sentence for people */
   /* the scribe */
-  NODE_EFFECT_COORDINATOR, /* open the checkpoint and take it over: answered by RESTORED…, OPENED */
+  NODE_EFFECT_COORDINATOR, /* open the checkpoint and take it over: answered by RESTORED…, OPENED.
+                            * number: the generation that must at least stand there (0: any), else
+                            * it is another place. whole: tell of all rows; else only of those that
+                            * no member computed */
+  NODE_EFFECT_RETIRE,      /* another is coordinator: publish what there is, and let go */
+  NODE_EFFECT_BID,         /* time a commit of realistic size at the checkpoint's place; answered by
+                            * NODE_EVENT_BID. One at a time */
+  NODE_EFFECT_ANSWER,      /* bytes, number (exit code): the answer, to be kept */
   NODE_EFFECT_SAVE,        /* rows, number: counts these effects from 1 */
   NODE_EFFECT_SALVAGE, /* node: it left; answered by RESTORED with the rows that the file has of it,
                         * or of all who left
@@ -227,6 +242,7 @@ typedef struct
   guint64 steals_remote; /* jobs got from other nodes */
   guint64 crashes;       /* members that left without saying so */
   guint64 rows_sent, rows_saved;
+  guint64 generation; /* the newest publication known of */
   guint64 orphans_adopted;
   guint64 jobs_lost;         /* loans that came back because their holder left */
   guint64 held, lent, known; /* sizes now */

@@ -32,14 +32,22 @@ take (Node *node, HeldJob *held)
   held_set_lender (node, held, LENDER_MAIN, NULL, 0);
 }
 
+/* What the checkpoint holds is known here. */
+static gboolean
+may_begin (Node *node)
+{
+  NodeId coordinator;
+
+  return !node->config.checkpoint || node->office.without || office_ready (node, &coordinator);
+}
+
 void
 root_go_on (Node *node)
 {
   Root *root = &node->root;
   Holder holder;
 
-  if (root->state != ROOT_WAITING || (node->config.checkpoint && !node->saves.opened)
-      || node->stop.halting)
+  if (root->state != ROOT_WAITING || !may_begin (node) || node->stop.halting)
     return;
   ArchiveRow *row = archive_find (node, "", &root->job->digest);
   if (row != NULL)

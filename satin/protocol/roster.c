@@ -156,6 +156,7 @@ carry_over (Node *node, GPtrArray *old, GPtrArray *members)
       member->silent = before != NULL && before->silent;
       member->dial = before != NULL ? before->dial : 0;
       member->dialled_us = before != NULL ? before->dialled_us : 0;
+      member->unfit_until_us = before != NULL ? before->unfit_until_us : 0;
       member->drained = before != NULL && before->drained;
       member->scanned = before != NULL && before->scanned;
       member->told = before != NULL ? before->told : (WorkTold){ .told_us = node->now_us };
@@ -208,7 +209,7 @@ depose (Node *node)
   node->roster.mastering = FALSE;
   core_emit (node, NODE_EFFECT_DEPOSED);
   root_deposed (node);
-  saves_deposed (node);
+  elect_deposed (node);
   constants_deposed (node);
   stop_deposed (node);
 }
@@ -227,10 +228,7 @@ settle_master (Node *node, const NodeId *old_master)
     }
   depose (node);
   if (!node_id_equal (old_master, &master->id))
-    {
-      saves_renew (node);
-      stop_renew (node);
-    }
+    stop_renew (node);
 }
 
 /* Takes `members`, which holds this node. */
@@ -267,12 +265,13 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
 
 /* A new version by this master: `members` (taken) hold from now on. */
 static void
-decree (Node *node, GPtrArray *members)
+decree (Node *node, GPtrArray *members, gboolean joined)
 {
   Term term = node->roster.term;
 
   replace (node, &term, node->roster.version + 1, members);
   send_to_all_links (node);
+  elect_roster_changed (node, joined);
 }
 
 static GPtrArray *
@@ -292,7 +291,6 @@ copy_living (Node *node)
 static void
 call_main (Node *node)
 {
-  saves_promoted (node);
   if (!stop_promoted (node))
     core_emit (node, NODE_EFFECT_MASTER);
 }
@@ -310,6 +308,7 @@ take_over (Node *node)
   node->roster.next_number = 1;
   replace (node, &term, 1, copy_living (node));
   send_to_all_links (node);
+  office_promoted (node);
   if (!again)
     call_main (node);
   constants_renew (node);
@@ -331,6 +330,7 @@ roster_found (Node *node)
   join_welcomed (node);
   replace (node, &term, 1, members);
   orphans_enter_all (node);
+  office_promoted (node);
   call_main (node);
 }
 
@@ -345,7 +345,7 @@ roster_admit (Node *node, const Message *join)
       g_ptr_array_remove_index (members, i - 1);
   g_ptr_array_add (members, new_member (&(MessageMember){ id, join->text, join->host, join->site,
                                                           (guint32)join->number, join->count }));
-  decree (node, members);
+  decree (node, members, TRUE);
   return id;
 }
 
@@ -364,7 +364,7 @@ roster_on_dead (Node *node)
           if (member->dead && member->silent)
             alive_accuse (node, member->address);
         }
-      decree (node, copy_living (node));
+      decree (node, copy_living (node), FALSE);
       return;
     }
   if (is_self (node, acting))
@@ -445,6 +445,7 @@ rejoin (Node *node, Link *from, const Message *m)
   node->roster.members = new_members ();
   link_close_all (node);
   depose (node);
+  office_reset (node);
   for (guint i = 0; i < old->len; i++)
     {
       known_departed (node, &((Member *)old->pdata[i])->id);
@@ -511,7 +512,7 @@ roster_view (Node *node)
 {
   GArray *view = g_array_new (FALSE, TRUE, sizeof (NodeMember));
   NodeId coordinator;
-  gboolean has_one = saves_coordinator (node, &coordinator);
+  gboolean has_one = office_coordinator (node, &coordinator);
 
   for (guint i = 0; i < node->roster.members->len; i++)
     {

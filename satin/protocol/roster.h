@@ -13,15 +13,16 @@ struct Member
   char *address, *host, *site;
   guint32 pid, workers;
   guint64 heard_us;
-  gboolean dead;      /* proved here, not yet off the roster */
-  gboolean silent;    /* … by silence only */
-  guint64 dial;       /* under way; 0: none */
-  guint64 dial_at_us; /* next try while no link is up */
-  guint64 dialled_us; /* last try */
-  gboolean drained;   /* has sent all it has (suspend) */
-  gboolean scanned;   /* has sent all it had (a round) */
-  WorkTold told;      /* what it says of its work */
-  WorkTold root;      /* … and of main's root, if it runs that */
+  gboolean dead;          /* proved here, not yet off the roster */
+  gboolean silent;        /* … by silence only */
+  guint64 dial;           /* under way; 0: none */
+  guint64 dial_at_us;     /* next try while no link is up */
+  guint64 dialled_us;     /* last try */
+  guint64 unfit_until_us; /* it could not be coordinator */
+  gboolean drained;       /* has sent all it has (suspend) */
+  gboolean scanned;       /* has sent all it had (a round) */
+  WorkTold told;          /* what it says of its work */
+  WorkTold root;          /* … and of main's root, if it runs that */
 };
 
 typedef struct

@@ -42,13 +42,13 @@ round_ask (Node *node, guint64 patience_us)
 
   if (!node->config.checkpoint)
     return;
-  if (node->saves.here)
+  if (node->saves.opened)
     {
       begin (node, patience);
       return;
     }
-  node->round.asked_us = patience;
-  if (saves_coordinator (node, &coordinator))
+  node->round.asked_us = patience; /* and asked again when the coordinator is ready */
+  if (office_ready (node, &coordinator))
     (void)link_send_to (node, &coordinator,
                         &(Message){ .kind = MESSAGE_PUBLISH, .number = patience });
 }
@@ -56,7 +56,7 @@ round_ask (Node *node, guint64 patience_us)
 void
 round_on_publish (Node *node, const Message *m)
 {
-  if (node->saves.here)
+  if (node->saves.opened)
     begin (node, CLAMP (m->number, 1, ROUND_PATIENCE_MAX_US));
 }
 
@@ -65,7 +65,7 @@ round_on_scan (Node *node, Link *link, const Message *m)
 {
   NodeId coordinator;
 
-  if (!saves_coordinator (node, &coordinator) || !node_id_equal (&coordinator, &link->remote))
+  if (!office_ready (node, &coordinator) || !node_id_equal (&coordinator, &link->remote))
     return;
   node->round.heard = TRUE;
   node->round.owed = m->number;
@@ -78,7 +78,7 @@ round_on_served (Node *node, guint64 scan)
   Round *round = &node->round;
   NodeId coordinator;
 
-  if (round->owed == 0 || scan < round->owed_scan || !saves_coordinator (node, &coordinator))
+  if (round->owed == 0 || scan < round->owed_scan || !office_ready (node, &coordinator))
     return;
   if (node_id_equal (&coordinator, &node->self))
     roster_find (node, &node->self)->scanned = round->owed == round->number;
@@ -115,8 +115,9 @@ round_go_on (Node *node)
 {
   Round *round = &node->round;
 
-  if (!round->open || round->publishing || !node->saves.opened || node->stop.halting
-      || node->stop.finished || !(all_scanned (node) || node->now_us >= round->until_us))
+  if (!round->open || round->publishing || !node->saves.opened || node->saves.closing
+      || node->stop.halting || node->stop.finished
+      || !(all_scanned (node) || node->now_us >= round->until_us))
     return;
   if (!round->second && node->now_us < round->until_us)
     {
@@ -172,7 +173,7 @@ round_renew (Node *node)
   node->round.heard = FALSE;
   if (node->round.asked_us > 0)
     round_ask (node, node->round.asked_us);
-  if (node->saves.here)
+  if (node->saves.opened)
     node->round.asked_us = 0;
 }
 

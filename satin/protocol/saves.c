@@ -17,18 +17,6 @@ saves_done (Saves *saves)
   g_queue_clear_full (&saves->waiting, g_free);
 }
 
-/* §3.2: the master stands unopposed, for now. */
-gboolean
-saves_coordinator (Node *node, NodeId *id)
-{
-  const Member *master = roster_master (node);
-
-  if (!node->config.checkpoint || master == NULL)
-    return FALSE;
-  Bid bid = { .node = master->id, .commit_us = 0, .same_place = TRUE };
-  return election_winner (&bid, 1, &master->id, id);
-}
-
 static void
 tell_member (Node *node, const Member *member)
 {
@@ -41,25 +29,27 @@ tell_member (Node *node, const Member *member)
 }
 
 void
-saves_promoted (Node *node)
+saves_promoted (Node *node, gboolean whole)
 {
-  if (!node->config.checkpoint)
-    return;
   node->saves.here = TRUE;
   node->saves.opened = FALSE;
   g_array_set_size (node->saves.left, 0);
-  core_emit (node, NODE_EFFECT_COORDINATOR);
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_COORDINATOR);
+  effect->whole = whole;
+  effect->number = office_required (node);
   for (guint i = 0; i < node->roster.members->len; i++)
     tell_member (node, node->roster.members->pdata[i]);
-  saves_renew (node);
 }
 
 void
-saves_deposed (Node *node)
+saves_retired (Node *node)
 {
-  node->saves.here = node->saves.opened = FALSE;
-  g_queue_clear_full (&node->saves.waiting, g_free);
+  Saves *saves = &node->saves;
+
+  saves->here = saves->opened = saves->closing = saves->final = FALSE;
+  g_queue_clear_full (&saves->waiting, g_free);
   round_deposed (node);
+  core_emit (node, NODE_EFFECT_RETIRE);
 }
 
 void
@@ -76,11 +66,11 @@ saves_renew (Node *node)
 
 /* What the scribe is given from now on is published later than the rows so far. */
 static void
-note_ticket (Node *node, const NodeId *id, guint64 reported_us)
+note_ticket (Node *node, const NodeId *id, guint32 office, guint64 reported_us)
 {
   SavesTicket *ticket = g_new (SavesTicket, 1);
 
-  *ticket = (SavesTicket){ node->saves.tickets, *id, reported_us };
+  *ticket = (SavesTicket){ node->saves.tickets, *id, office, reported_us };
   g_queue_push_tail (&node->saves.waiting, ticket);
 }
 
@@ -125,7 +115,8 @@ send_some (Node *node, Link *link, GPtrArray *rows, guint start)
   link_send (node, link,
              &(Message){ .kind = MESSAGE_SAVE,
                          .rows = some,
-                         .number = i == rows->len ? node->work.reported_us : 0 });
+                         .number = i == rows->len ? node->work.reported_us : 0,
+                         .count = node->office.number });
   return i;
 }
 
@@ -137,8 +128,9 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
 
   if ((rows->len == 0 && risk_us == 0) || !node->config.checkpoint)
     return;
-  Link *link = saves_coordinator (node, &coordinator) ? link_to (node, &coordinator) : NULL;
-  if (!node->saves.here && link == NULL)
+  gboolean ready = office_ready (node, &coordinator);
+  Link *link = ready ? link_to (node, &coordinator) : NULL;
+  if (!ready || (!node->saves.here && link == NULL))
     {
       node->saves.whole = TRUE;
       work_not_sent (node, risk_us);
@@ -149,7 +141,7 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
   if (node->saves.here)
     {
       emit_save (node, rows, &node->self);
-      note_ticket (node, &node->self, node->work.reported_us);
+      note_ticket (node, &node->self, node->office.number, node->work.reported_us);
       return;
     }
   do
@@ -160,12 +152,12 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
 void
 saves_on_save (Node *node, Link *link, const Message *m)
 {
-  if (!node->saves.here)
-    return;
+  if (!node->saves.opened)
+    return; /* it was for an earlier time in office: all is sent again */
   if (m->rows->len > 0)
     emit_save (node, m->rows, &link->remote);
   if (m->number > 0)
-    note_ticket (node, &link->remote, m->number);
+    note_ticket (node, &link->remote, m->count, m->number);
 }
 
 guint64
@@ -195,21 +187,99 @@ saves_on_served (Node *node, guint64 scan, guint64 cost_us)
   saves_on_rows (node, none, unsent_us);
 }
 
-void
-saves_on_published (Node *node, guint64 ticket)
+/* The master ends the run. */
+static void
+tell_closed (Node *node, guint64 generation, gboolean failed)
+{
+  const Member *acting = roster_acting (node);
+
+  if (roster_is_master (node))
+    stop_on_closed (node, NULL, generation, failed);
+  else if (acting != NULL)
+    (void)link_send_to (node, &acting->id,
+                        &(Message){ .kind = MESSAGE_CLOSED, .number = generation, .flag = failed });
+}
+
+/* All orders up to `ticket` are published. */
+static void
+acknowledge (Node *node, guint64 ticket, guint64 generation)
 {
   GQueue *waiting = &node->saves.waiting;
   SavesTicket *first;
 
   while ((first = g_queue_peek_head (waiting)) != NULL && first->ticket <= ticket)
     {
-      if (node_id_equal (&first->node, &node->self))
-        work_published (node, first->reported_us);
-      else
+      if (!node_id_equal (&first->node, &node->self))
         (void)link_send_to (node, &first->node,
-                            &(Message){ .kind = MESSAGE_SAVED, .number = first->reported_us });
+                            &(Message){ .kind = MESSAGE_SAVED,
+                                        .number = first->reported_us,
+                                        .version = generation,
+                                        .count = first->office });
+      else if (first->office == node->office.number)
+        work_published (node, first->reported_us);
       g_free (g_queue_pop_head (waiting));
     }
+}
+
+void
+saves_on_published (Node *node, const NodeEvent *event)
+{
+  Saves *saves = &node->saves;
+  gboolean newer = !event->failed && event->number > node->office.generation;
+
+  if (!saves->here)
+    return; /* not any more: nobody counts on it */
+  if (!event->failed)
+    acknowledge (node, event->saved, event->number);
+  office_saw_generation (node, event->number);
+  if (newer) /* a bid is held against it, whoever will be master then */
+    link_broadcast (node, &(Message){ .kind = MESSAGE_SAVED, .version = event->number });
+  if (event->final && !round_on_answer (node, event->number, event->failed) && saves->final)
+    {
+      saves->closing = saves->final = FALSE;
+      tell_closed (node, event->number, event->failed);
+    }
+  if (node->ended)
+    return;
+  if (event->failed || event->work_us > 0)
+    elect_watch (node, event->failed ? 0 : event->work_us);
+  saves_close_go_on (node);
+}
+
+void
+saves_on_saved (Node *node, Link *link, const Message *m)
+{
+  office_saw_generation (node, m->version);
+  if (m->count == node->office.number && node_id_equal (&link->remote, &node->office.holder))
+    work_published (node, m->number);
+}
+
+/* ---- the end ---- */
+
+void
+saves_on_close (Node *node, guint64 code, GBytes *answer)
+{
+  if (!node->saves.opened)
+    return; /* asked again when it is */
+  node->saves.closing = TRUE;
+  if (answer != NULL)
+    {
+      NodeEffect *effect = core_emit (node, NODE_EFFECT_ANSWER);
+      effect->bytes = g_bytes_ref (answer);
+      effect->number = code;
+    }
+  saves_close_go_on (node);
+}
+
+void
+saves_close_go_on (Node *node)
+{
+  Saves *saves = &node->saves;
+
+  if (!saves->closing || saves->final || !saves->opened || node->round.publishing)
+    return;
+  saves->final = TRUE;
+  core_emit (node, NODE_EFFECT_FINAL);
 }
 
 void
@@ -217,7 +287,7 @@ saves_event (Node *node, const Message *event)
 {
   NodeId coordinator;
 
-  if (!saves_coordinator (node, &coordinator))
+  if (!office_coordinator (node, &coordinator))
     return;
   if (!node->saves.here)
     {
@@ -239,17 +309,12 @@ salvage (Node *node, const NodeId *id)
 }
 
 void
-saves_on_opened (Node *node)
+saves_opened (Node *node)
 {
-  if (!node->saves.here || node->saves.opened)
-    return;
   node->saves.opened = TRUE;
   for (guint i = 0; i < node->saves.left->len; i++)
     salvage (node, &g_array_index (node->saves.left, NodeId, i));
   g_array_set_size (node->saves.left, 0);
-  root_go_on (node);
-  round_go_on (node);
-  stop_go_on (node);
 }
 
 void
@@ -257,7 +322,7 @@ saves_flush (Node *node)
 {
   NodeId coordinator;
 
-  if (!saves_coordinator (node, &coordinator)
+  if (!office_ready (node, &coordinator)
       || (!node->saves.here && link_to (node, &coordinator) == NULL))
     return;
   guint64 risk_us;
@@ -311,7 +376,7 @@ saves_tick (Node *node)
       return;
     }
   node->saves.at_us = node->now_us + MAX (node->config.save_interval_us, SAVES_HURRY_US);
-  if (!saves_coordinator (node, &coordinator)
+  if (!office_ready (node, &coordinator)
       || (!node->saves.here && link_to (node, &coordinator) == NULL))
     return;
   (void)saves_scan (node);

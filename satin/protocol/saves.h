@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows on their way to the coordinator, and the coordinator's own part of that: the scribe's
- * orders. The master is coordinator (the only bid). A new coordinator asks for whole frontiers; no
- * other memory of saves exists. Driver's thread. */
+ * orders. A new coordinator asks for whole frontiers; no other memory of saves exists. What went to
+ * an earlier one, or was said by it, does not count. Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -20,6 +20,7 @@ typedef struct
 {
   guint64 ticket;
   NodeId node;
+  guint32 office; /* for which it was sent */
   guint64 reported_us;
 } SavesTicket;
 
@@ -27,6 +28,8 @@ typedef struct
 {
   gboolean here;      /* this node is coordinator */
   gboolean opened;    /* … and the scribe has taken over */
+  gboolean closing;   /* the last publication is wanted … */
+  gboolean final;     /* … and was asked for */
   gboolean whole;     /* the next scan is of everything */
   guint64 scans;      /* orders to the engine so far */
   guint64 whole_scan; /* the last of them that was of everything */
@@ -39,10 +42,12 @@ typedef struct
 
 void saves_init (Saves *saves);
 void saves_done (Saves *saves);
-/* FALSE: nobody (yet). */
-gboolean saves_coordinator (Node *node, NodeId *id);
-void saves_promoted (Node *node);
-void saves_deposed (Node *node);
+/* This node is coordinator now. `whole`: all rows are to be made known. */
+void saves_promoted (Node *node, gboolean whole);
+/* … and not any more. */
+void saves_retired (Node *node);
+/* The scribe has taken over. */
+void saves_opened (Node *node);
 /* Another coordinator, or another link to it: the whole frontier goes again, soon. */
 void saves_renew (Node *node);
 /* `risk_us`: so much less is at risk in this node when they are published. */
@@ -51,12 +56,15 @@ void saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us);
 guint64 saves_scan (Node *node);
 /* The engine has served scan number `scan`, and all before it; that cost each seat so much. */
 void saves_on_served (Node *node, guint64 scan, guint64 cost_us);
-/* All orders up to `ticket` are published. */
-void saves_on_published (Node *node, guint64 ticket);
+void saves_on_published (Node *node, const NodeEvent *event);
+/* So much of what this node sent is published. */
+void saves_on_saved (Node *node, Link *link, const Message *message);
+/* The master wants the last publication; `answer` (nullable) is to be in it. */
+void saves_on_close (Node *node, guint64 code, GBytes *answer);
+void saves_close_go_on (Node *node);
 /* A row of the ledger (MESSAGE_EVENT) to the coordinator, from here or from another node. */
 void saves_event (Node *node, const Message *event);
 void saves_on_save (Node *node, Link *link, const Message *message);
-void saves_on_opened (Node *node);
 /* Sends the finished results that wait for their lenders. */
 void saves_flush (Node *node);
 void saves_joined (Node *node, const NodeId *id);

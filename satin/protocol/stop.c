@@ -2,6 +2,13 @@
 /* See stop.h. */
 #include "core.h"
 
+void
+stop_done (Stop *stop)
+{
+  g_clear_pointer (&stop->answer, g_bytes_unref);
+  g_free (stop->sentence);
+}
+
 /* The END effect itself is the last of the step: node.c emits it. Whoever hears of the end passes
  * it on, so that one broken link of a master that leaves now does not make others begin again. */
 static void
@@ -80,19 +87,36 @@ stop_cancel (Node *node)
     forward (node);
 }
 
+/* This node has sent all it has: after it the coordinator knows so, and says so to the master. If
+ * the coordinator is a new one, all goes to it first. */
 static void
 report_drained (Node *node)
 {
   NodeId coordinator;
 
-  if (!node->stop.halted || !saves_coordinator (node, &coordinator))
+  if (!node->stop.halted || node->stop.owed_scan > 0 || !office_ready (node, &coordinator)
+      || (!node->saves.here && link_to (node, &coordinator) == NULL))
     return;
+  if (node->saves.whole)
+    {
+      node->stop.owed_scan = saves_scan (node);
+      return;
+    }
   saves_flush (node);
-  if (node_id_equal (&coordinator, &node->self))
-    roster_find (node, &node->self)->drained = TRUE;
+  Message message = { .kind = MESSAGE_DRAINED, .id = node->self, .count = node->office.number };
+  if (node->saves.here)
+    stop_on_drained (node, &message);
   else
-    (void)link_send_to (node, &coordinator, &(Message){ .kind = MESSAGE_DRAINED });
-  stop_go_on (node);
+    (void)link_send_to (node, &coordinator, &message);
+}
+
+void
+stop_on_served (Node *node, guint64 scan)
+{
+  if (node->stop.owed_scan == 0 || scan < node->stop.owed_scan)
+    return;
+  node->stop.owed_scan = 0;
+  report_drained (node);
 }
 
 void
@@ -110,22 +134,32 @@ stop_on_halted (Node *node)
 }
 
 void
-stop_on_drained (Node *node, Link *link)
+stop_on_drained (Node *node, const Message *m)
 {
-  Member *member = roster_find (node, &link->remote);
+  Member *member = roster_find (node, &m->id);
+  const Member *acting = roster_acting (node);
 
-  if (member != NULL)
-    member->drained = TRUE;
-  stop_go_on (node);
+  if (m->count != node->office.number || member == NULL)
+    return;
+  if (roster_is_master (node))
+    {
+      member->drained = TRUE;
+      stop_go_on (node);
+    }
+  else if (node->saves.here && acting != NULL)
+    (void)link_send_to (node, &acting->id, m);
 }
 
 void
-stop_finish (Node *node, guint64 code)
+stop_finish (Node *node, guint64 code, GBytes *answer)
 {
   if (!roster_is_master (node))
     return;
   node->stop.finished = TRUE;
   node->stop.code = code;
+  g_clear_pointer (&node->stop.answer, g_bytes_unref);
+  if (answer != NULL)
+    node->stop.answer = g_bytes_ref (answer);
   stop_go_on (node);
 }
 
@@ -141,10 +175,23 @@ is_drained (Node *node)
   return TRUE;
 }
 
+/* Nobody can write the checkpoint: an answer is an answer, a suspended run is lost. */
+static void
+end_unsaved (Node *node)
+{
+  if (!node->office.without)
+    return; /* somebody may be found yet */
+  if (node->stop.finished)
+    end (node, node->stop.code);
+  else
+    stop_refused (node, "nobody can write the checkpoint, so the run could not be suspended");
+}
+
 void
 stop_go_on (Node *node)
 {
   Stop *stop = &node->stop;
+  NodeId coordinator;
 
   if (stop->final || node->ended || !(stop->finished || stop->halting) || !roster_is_master (node))
     return;
@@ -153,20 +200,44 @@ stop_go_on (Node *node)
       end (node, stop->finished ? stop->code : NODE_END_SUSPENDED);
       return;
     }
-  if (!node->saves.opened || node->round.publishing
-      || !(stop->finished || is_drained (node) || node->now_us >= stop->until_us))
+  if (!stop->finished && !is_drained (node) && node->now_us < stop->until_us)
     return;
+  if (!office_ready (node, &coordinator))
+    {
+      end_unsaved (node);
+      return;
+    }
   if (!stop->finished)
     stop->code = NODE_END_SUSPENDED;
   stop->final = TRUE;
-  core_emit (node, NODE_EFFECT_FINAL);
+  if (node->saves.here)
+    saves_on_close (node, stop->code, stop->answer);
+  else
+    (void)link_send_to (node, &coordinator,
+                        &(Message){ .kind = MESSAGE_CLOSE,
+                                    .number = stop->code,
+                                    .flag = stop->answer != NULL,
+                                    .value = stop->answer });
 }
 
 void
-stop_on_published (Node *node)
+stop_on_closed (Node *node, const Link *link, guint64 generation, gboolean failed)
 {
-  if (node->stop.final && roster_is_master (node))
-    end (node, node->stop.code);
+  (void)generation;
+  if (!node->stop.final || !roster_is_master (node)
+      || (link != NULL && !node_id_equal (&link->remote, &node->office.holder)))
+    return;
+  if (failed)
+    core_log (node, "the last publication of the checkpoint failed");
+  end (node, node->stop.code);
+}
+
+void
+stop_refused (Node *node, const char *why)
+{
+  g_free (node->stop.sentence);
+  node->stop.sentence = g_strdup (why);
+  end (node, NODE_END_NO_STORE);
 }
 
 void
@@ -199,6 +270,25 @@ stop_greet (Node *node, Link *link)
 }
 
 void
+stop_coordinator_is_new (Node *node)
+{
+  if (!roster_is_master (node))
+    return;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    ((Member *)node->roster.members->pdata[i])->drained = FALSE;
+  node->stop.final = FALSE;
+}
+
+void
+stop_coordinator_is_ready (Node *node)
+{
+  if (roster_is_master (node))
+    node->stop.final = FALSE; /* what it was asked for may be lost: asked again */
+  report_drained (node);
+  stop_go_on (node);
+}
+
+void
 stop_deposed (Node *node)
 {
   node->stop.final = node->stop.finished = FALSE;
@@ -225,8 +315,7 @@ stop_due (Node *node)
 {
   const Stop *stop = &node->stop;
 
-  return stop->halting && !stop->final && roster_is_master (node) && node->saves.opened
-                 && node->now_us < stop->until_us
+  return stop->halting && !stop->final && roster_is_master (node) && node->now_us < stop->until_us
              ? stop->until_us
              : CORE_NEVER;
 }

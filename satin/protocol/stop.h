@@ -17,21 +17,33 @@ typedef struct
   gboolean finished;  /* main returned `code` */
   gboolean final;     /* the last publication was asked for */
   guint64 code;
+  GBytes *answer;      /* (nullable) … and this is to be kept */
+  char *sentence;      /* (nullable) why it ends, for people */
+  guint64 owed_scan;   /* to be served before this node counts as drained; 0: none */
   guint64 patience_us; /* with those that drain … */
   guint64 until_us;    /* … ends then */
 } Stop;
 
+void stop_done (Stop *stop);
 /* patience_us 0: STOP_DRAIN_US. Asked again, the shorter patience holds. */
 void stop_suspend (Node *node, guint64 patience_us);
 void stop_cancel (Node *node);
 void stop_on_halt (Node *node, Link *link);
 void stop_on_halted (Node *node);
-void stop_on_drained (Node *node, Link *link);
-void stop_finish (Node *node, guint64 code);
-void stop_on_published (Node *node);
+void stop_on_drained (Node *node, const Message *message);
+/* The engine has served scan number `scan`. */
+void stop_on_served (Node *node, guint64 scan);
+void stop_finish (Node *node, guint64 code, GBytes *answer);
+/* The coordinator (NULL: here) has published for the last time. */
+void stop_on_closed (Node *node, const Link *link, guint64 generation, gboolean failed);
+/* Nobody can write the checkpoint, and `why`. */
+void stop_refused (Node *node, const char *why);
 void stop_on_end (Node *node, guint64 code);
 /* The master or its link is new. */
 void stop_renew (Node *node);
+/* Another coordinator; it, or a new link to it, takes orders. */
+void stop_coordinator_is_new (Node *node);
+void stop_coordinator_is_ready (Node *node);
 /* This node is not master any more. */
 void stop_deposed (Node *node);
 void stop_greet (Node *node, Link *link);

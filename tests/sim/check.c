@@ -4,6 +4,8 @@
 
 #include "sim-private.h"
 
+#include "coordinator/election.h"
+
 #include <stdio.h>
 
 /* A roster is copied to look at it, so that is not done after each step. */
@@ -153,6 +155,21 @@ check_suspended (Sim *sim)
                 sim->plan->tree->jobs[i].path);
 }
 
+/* Is there anybody to write the checkpoint, on this side of a split? */
+static gboolean
+is_writable (const Sim *sim, const Process *process)
+{
+  g_autoptr (GArray) members = node_members (process->node);
+
+  for (guint i = 0; i < members->len; i++)
+    {
+      const Process *other = sim->processes[g_array_index (members, NodeMember, i).pid - SIM_PID];
+      if (other->alive && scribe_can_write (other))
+        return TRUE;
+    }
+  return FALSE;
+}
+
 void
 check_ended (Sim *sim, Process *process, guint64 code)
 {
@@ -160,6 +177,8 @@ check_ended (Sim *sim, Process *process, guint64 code)
 
   if (code == 0 && !sim->outcome->answered)
     sim_fail (sim, "I1: p%u ends with 0 but there is no answer", process->number);
+  else if (code == 4 && !is_writable (sim, process) && sim->suspended)
+    sim_say (sim, "nobody could write");
   else if (code != 0 && (code != 75 || !sim->suspended))
     sim_fail (sim, "I1: p%u ends with %" G_GUINT64_FORMAT, process->number, code);
   if (code == 75 && only_suspend && sim->plan->checkpoint)
@@ -176,6 +195,29 @@ check_published (Sim *sim, const Store *before)
     else if (before->kept[i] > sim->published.kept[i] && !store_covers (&sim->published, i))
       sim_fail (sim, "I6: '%s' had kept %u children and now %u", sim->plan->tree->jobs[i].path,
                 before->kept[i], sim->published.kept[i]);
+}
+
+/* With one master there is one election. */
+void
+check_bids (Sim *sim)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < sim->n_processes; i++)
+    n += sim->processes[i]->alive && sim->processes[i]->bidding;
+  sim->outcome->bids_most = MAX (sim->outcome->bids_most, n);
+  if (sim->plan->n_faults == 0 && n > ELECTION_BIDS_MAX)
+    sim_fail (sim, "I10: %u bids at once", n);
+}
+
+void
+check_place (Sim *sim, Process *process, guint64 required)
+{
+  NodeStats stats;
+
+  node_stats (process->node, &stats);
+  if (stats.generation > 0 && required == 0)
+    sim_fail (sim, "I10: p%u is coordinator, and its place is another one", process->number);
 }
 
 void

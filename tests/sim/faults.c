@@ -157,6 +157,17 @@ save_now (Sim *sim, Process *process)
   sim_step (sim, process, &event);
 }
 
+/* (nullable): who counts as coordinator where there is a master. */
+static Process *
+head (Sim *sim)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    if (sim->processes[i]->alive && sim->processes[i]->scribe.work != NULL
+        && !sim->processes[i]->scribe.retiring)
+      return sim->processes[i];
+  return NULL;
+}
+
 static void
 suspend (Sim *sim, const Fault *fault, Process *process)
 {
@@ -174,6 +185,8 @@ faults_strike (Sim *sim, const Fault *fault)
 {
   Process *process = victim_of (sim, fault);
 
+  if (process != NULL && fault->kind == FAULT_HEAD)
+    process = head (sim);
   if (process == NULL)
     return;
   sim_say (sim, "fault %d strikes p%u", fault->kind, process->number);
@@ -183,6 +196,12 @@ faults_strike (Sim *sim, const Fault *fault)
     case FAULT_CRASH:
     case FAULT_VANISH:
       process_end (sim, process, fault->kind);
+      break;
+    case FAULT_HEAD:
+      process_end (sim, process, FAULT_CRASH);
+      break;
+    case FAULT_SLOW:
+      process->slow_us = sim->now_us + fault->for_us;
       break;
     case FAULT_PAUSE:
       process->paused_us = sim->now_us + fault->for_us;

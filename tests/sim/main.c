@@ -7,6 +7,8 @@
 #include "enumerate.h"
 #include "swarm.h"
 
+#include "coordinator/election.h"
+
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,8 +28,9 @@
 /* The case that runs now, for the handler of an assertion's abort. */
 static char running[200];
 
-static const char *const fault_names[] = { "none",  "crash", "vanish", "pause", "clog",   "apart",
-                                           "reset", "join",  "total",  "save",  "suspend" };
+static const char *const fault_names[]
+    = { "none", "crash", "vanish", "pause",   "clog", "apart", "reset",
+        "join", "total", "save",   "suspend", "slow", "head" };
 G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
 
 /* FAULT_NONE: no such fault. */
@@ -115,6 +118,9 @@ run_seeds (guint64 from, guint64 n, Outcome *sum)
       sum->forgotten += outcome.forgotten;
       sum->steals_remote += outcome.steals_remote;
       sum->lives += outcome.lives;
+      sum->elected += outcome.elected;
+      sum->moved += outcome.moved;
+      sum->races += outcome.races;
     }
   return TRUE;
 }
@@ -182,6 +188,28 @@ same_twice (guint64 from, guint64 n)
   return TRUE;
 }
 
+/* One node of many has the fast path to the store: it is coordinator in the end, each time. */
+static gboolean
+the_fast_one_wins (guint n_nodes, guint64 n)
+{
+  for (guint64 seed = 1; seed <= n; seed++)
+    {
+      Plan plan;
+      Outcome outcome;
+      swarm_office_plan (seed, n_nodes, &plan);
+      sim_run (&plan, FALSE, &outcome);
+      tree_free ((Tree *)plan.tree);
+      if (outcome.failure[0] == '\0' && outcome.coordinator == plan.fast
+          && outcome.bids_most == MIN (n_nodes, ELECTION_BIDS_MAX))
+        continue;
+      printf ("# seed %" G_GUINT64_FORMAT
+              ": process %u is coordinator, not %u; %u bids at once %s\n",
+              seed, outcome.coordinator, plan.fast, outcome.bids_most, outcome.failure);
+      return FALSE;
+    }
+  return TRUE;
+}
+
 /* What is enumerated. */
 static const struct
 {
@@ -200,6 +228,12 @@ static const struct
     { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, FALSE, 0 } },
   { "every round of saving, 15 jobs, checkpoint",
     { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1, FALSE, 0 } },
+  { "every crash of the coordinator, 31 jobs",
+    { 31, 4, TRUE, ENUMERATE_SINGLES, FAULT_HEAD, FAULT_NONE, 1, FALSE, 0 } },
+  { "pairs of crashes of the coordinator, 7 jobs",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_HEAD, FAULT_HEAD, 11, FALSE, 0 } },
+  { "pairs of a suspend and a crash of the coordinator, 7 jobs",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SUSPEND, FAULT_HEAD, 11, FALSE, 0 } },
   { "every suspend, 15 jobs, checkpoint",
     { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, FALSE, 0 } },
   { "every pair of crashes, 7 jobs",
@@ -275,7 +309,7 @@ check (void)
 {
   guint number = 0, n_bad = 0;
 
-  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 4);
+  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 6);
   for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
     {
       EnumerateResult result;
@@ -290,6 +324,12 @@ check (void)
   start_us = g_get_monotonic_time ();
   n_bad += !report (++number, same_twice (1, CHECK_TWICE), "a seed is the same run each time",
                     2 * CHECK_TWICE, start_us);
+  start_us = g_get_monotonic_time ();
+  n_bad += !report (++number, the_fast_one_wins (8, 20),
+                    "of 8 nodes the one with the fast path to the store is elected", 20, start_us);
+  start_us = g_get_monotonic_time ();
+  n_bad += !report (++number, the_fast_one_wins (14, 20),
+                    "of 14 nodes too, and never more than 8 bid at once", 20, start_us);
   CompareSum sums[COMPARE_PLANS];
   start_us = g_get_monotonic_time ();
   compare_run (COMPARE_JOBS, COMPARE_NODES, COMPARE_POINTS, sums);
@@ -386,13 +426,15 @@ command_seeds (void)
         if (!option_keep_going)
           break;
       }
-  printf ("%" G_GUINT64_FORMAT " bad of %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT
-          ", %.1f s; "
-          "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
-          " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
-          " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT " lives\n",
-          n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
-          sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives);
+  printf (
+      "%" G_GUINT64_FORMAT " bad of %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT ", %.1f s; "
+      "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
+      " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
+      " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT " lives, %" G_GUINT64_FORMAT
+      " coordinators, %" G_GUINT64_FORMAT " moved, %" G_GUINT64_FORMAT " races\n",
+      n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
+      sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives, sum.elected,
+      sum.moved, sum.races);
   return n_bad > 0;
 }
 

@@ -108,6 +108,7 @@ process_start (Sim *sim, gboolean founder)
   process->number = sim->n_processes;
   sim->processes[sim->n_processes++] = process;
   process->alive = TRUE;
+  process->founder = founder;
   choose_address (sim, process);
   process->stems = stems_new ();
   process->lents = g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref);
@@ -116,13 +117,14 @@ process_start (Sim *sim, gboolean founder)
                         .address = plan->solo ? NULL : process->address,
                         .host = "host",
                         .site = process->number % 2 == 0 ? "west" : "east",
-                        .pid = 100 + process->number,
+                        .pid = SIM_PID + process->number,
                         .workers = plan->seats,
                         .n_bests = plan->n_bests,
                         .program = plan->tree->jobs[0].digest,
                         .checkpoint = plan->checkpoint,
                         .naive = plan->naive,
                         .save_interval_us = plan->save_us,
+                        .settle_us = plan->settle_us,
                         .stems = process->stems,
                         .seed = plan->seed * SIM_NODES_MAX + process->number };
   process->node = node_new (&config);
@@ -159,9 +161,10 @@ count_work (Sim *sim, Process *process, FaultKind how, const NodeStats *stats)
   if (how == FAULT_NONE)
     return;
   sim->outcome->lost_true_us += now.risk_us;
-  for (guint32 i = 0; process->work != NULL && i < sim->plan->tree->n; i++)
-    if (process->work->rows[i].there && node_id_equal (&process->work->rows[i].node, &self))
-      sim->outcome->lost_true_us += unpublished_us (sim, process->work, i);
+  const Store *work = process->scribe.work;
+  for (guint32 i = 0; work != NULL && i < sim->plan->tree->n; i++)
+    if (work->rows[i].there && node_id_equal (&work->rows[i].node, &self))
+      sim->outcome->lost_true_us += unpublished_us (sim, work, i);
 }
 
 void
@@ -192,7 +195,7 @@ process_free (Process *process)
   model_free (process->model);
   stems_free (process->stems);
   g_ptr_array_unref (process->lents);
-  g_free (process->work);
+  g_free (process->scribe.work);
   g_free (process);
 }
 
@@ -329,11 +332,17 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
       sim_expect (sim, effect->at_us, HAPPEN_TIMER, process->number)->number = process->timer;
       break;
     case NODE_EFFECT_COORDINATOR:
-      scribe_open (sim, process);
+      scribe_open (sim, process, effect);
+      break;
+    case NODE_EFFECT_RETIRE:
+      scribe_retire (sim, process);
+      break;
+    case NODE_EFFECT_BID:
+      scribe_bid (sim, process);
       break;
     case NODE_EFFECT_SAVE:
       scribe_save (sim, process, effect->rows);
-      process->saves = effect->number;
+      process->scribe.saves = effect->number;
       break;
     case NODE_EFFECT_SALVAGE:
       sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 2000), HAPPEN_SALVAGED,
@@ -348,12 +357,8 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
       break;
     case NODE_EFFECT_FINAL:
     case NODE_EFFECT_PUBLISH:
-      {
-        Happen *happen = sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 2000),
-                                     HAPPEN_PUBLISH, process->number);
-        happen->flag = TRUE;
-        break;
-      }
+      scribe_finish (sim, process);
+      break;
     case NODE_EFFECT_LOG:
       sim_say (sim, "p%u says: %s", process->number, effect->text);
       break;

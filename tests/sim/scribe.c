@@ -1,62 +1,207 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The coordinator's thread in virtual time: takes over what is published, saves rows, publishes at
- * intervals. */
+ * intervals. A publication looks at what stands there, unites it with its own, and replaces it a
+ * commit later. A store that compares refuses when it is another one by then; with one that does
+ * not two coordinators may race. Bids are commits that replace nothing. */
 #include "config.h"
 
 #include "sim-private.h"
 
+#define SLOW_FACTOR 20
+
+static gboolean
+draws (const Process *process, guint percent, guint64 salt)
+{
+  return rng_mix (process->sim->plan->seed * 97 + process->number * 13 + salt) % 100 < percent;
+}
+
+/* A founder has read the checkpoint before it founded. */
+static gboolean
+is_unable (const Process *process)
+{
+  return !process->founder && draws (process, process->sim->plan->unable, 1);
+}
+
+/* What stands there under the same name, on a disk of its own, is nothing. */
+static gboolean
+is_elsewhere (const Process *process)
+{
+  return !process->founder && draws (process, process->sim->plan->elsewhere, 2);
+}
+
+gboolean
+scribe_can_write (const Process *process)
+{
+  return !is_unable (process) && !is_elsewhere (process);
+}
+
+/* Some paths are ten or a hundred times faster than others. */
+static guint64
+commit_us (Sim *sim, const Process *process)
+{
+  guint64 us = sim->plan->commit_us;
+
+  if (sim->plan->fast > 0)
+    us = process->number + 1 == sim->plan->fast ? us / 20 : us;
+  else
+    us >>= rng_mix (sim->plan->seed * 31 + process->number) % 8;
+  if (process->slow_us > sim->now_us)
+    us *= SLOW_FACTOR;
+  return us / 2 + rng_below (&sim->world_rng, us / 2 + 1);
+}
+
+/* ---- bids ---- */
+
+void
+scribe_bid (Sim *sim, Process *process)
+{
+  guint64 us = is_elsewhere (process) ? 1 : commit_us (sim, process);
+  Happen *happen = sim_expect (sim, sim->now_us + us, HAPPEN_BID, process->number);
+
+  happen->number = us;
+  process->bidding = TRUE;
+  check_bids (sim);
+}
+
+static void
+end_bid (Sim *sim, Process *process, guint64 us)
+{
+  NodeEvent event = { .kind = NODE_EVENT_BID,
+                      .work_us = MAX (us, 1),
+                      .number = is_elsewhere (process) ? 0 : sim->published.generation,
+                      .failed = is_unable (process),
+                      .text = is_unable (process) ? "no route to the store" : NULL };
+
+  process->bidding = FALSE;
+  sim_step (sim, process, &event);
+}
+
+/* ---- in office ---- */
+
 /* The new coordinator takes over what is published; it says so a while later. */
 void
-scribe_open (Sim *sim, Process *process)
+scribe_open (Sim *sim, Process *process, const NodeEffect *effect)
 {
-  if (process->work == NULL)
-    process->work = g_new0 (Store, 1);
-  store_init (process->work, sim->plan->tree);
-  store_unite (process->work, &sim->published);
+  SimScribe *scribe = &process->scribe;
+  guint64 life = scribe->life + 1;
+
+  if (is_elsewhere (process))
+    check_place (sim, process, effect->number);
+  sim->outcome->elected++;
+  sim->outcome->moved += !effect->whole;
+  g_free (scribe->work);
+  *scribe = (SimScribe){
+    .work = g_new0 (Store, 1), .life = life, .whole = effect->whole, .required = effect->number
+  };
+  store_init (scribe->work, sim->plan->tree);
+  store_unite (scribe->work, &sim->published);
   sim_expect (sim, sim->now_us + rng_between (&sim->world_rng, 100, 3000), HAPPEN_OPENED,
-              process->number);
-  sim_expect (sim, sim->now_us + sim->plan->publish_us, HAPPEN_PUBLISH, process->number);
+              process->number)
+      ->number
+      = life;
+  sim_expect (sim, sim->now_us + sim->plan->publish_us, HAPPEN_PUBLISH, process->number)->number
+      = life;
 }
 
 void
 scribe_save (Sim *sim, Process *process, GPtrArray *rows)
 {
-  if (process->work == NULL)
+  if (process->scribe.work == NULL)
     {
       sim_fail (sim, "p%u saves rows but is not coordinator", process->number);
       return;
     }
   for (guint i = 0; i < rows->len; i++)
     {
-      const char *error = store_save (process->work, rows->pdata[i]);
+      const char *error = store_save (process->scribe.work, rows->pdata[i]);
       if (error != NULL)
         sim_fail (sim, "p%u saves %s: '%s'", process->number, error,
                   ((const Row *)rows->pdata[i])->path);
     }
 }
 
+/* Looks at what stands there and unites it: rows are facts. */
 static void
-publish (Sim *sim, Process *process, gboolean final)
+begin_put (Sim *sim, Process *process)
 {
-  Store before = sim->published;
+  SimScribe *scribe = &process->scribe;
 
-  if (process->work == NULL)
+  if (scribe->work == NULL || scribe->putting)
     return;
-  store_unite (process->work, &sim->published);
-  sim->published = *process->work;
-  sim->published.generation = before.generation + 1;
-  check_published (sim, &before);
-  NodeEvent event = { .kind = NODE_EVENT_PUBLISHED,
-                      .number = sim->published.generation,
-                      .saved = process->saves,
-                      .final = final };
-  sim_step (sim, process, &event);
+  scribe->putting = TRUE;
+  scribe->put_final = scribe->final_due;
+  scribe->final_due = FALSE;
+  scribe->looked = sim->published;
+  scribe->looked_tag = sim->tag;
+#ifndef SATIN_PLANT_OVERWRITES
+  store_unite (scribe->work, &sim->published);
+#endif
+  scribe->work->generation = MAX (scribe->work->generation, sim->published.generation) + 1;
+  scribe->put = *scribe->work;
+  scribe->put_saves = scribe->saves;
+  Happen *happen
+      = sim_expect (sim, sim->now_us + commit_us (sim, process), HAPPEN_PUT, process->number);
+  happen->number = scribe->life;
+  happen->link = sim->now_us; /* when it began */
 }
 
 static void
-tell_restored (Sim *sim, Process *process, const NodeId *node)
+end_put (Sim *sim, Process *process, guint64 began_us)
 {
-  GPtrArray *rows = store_load (process->work, node);
+  SimScribe *scribe = &process->scribe;
+  Store before = sim->published;
+  gboolean raced = scribe->looked_tag != sim->tag;
+
+  scribe->putting = FALSE;
+  if (raced && sim->plan->swaps)
+    {
+      scribe->final_due = scribe->final_due || scribe->put_final;
+      begin_put (sim, process);
+      return;
+    }
+  sim->published = scribe->put;
+  sim->tag++;
+  sim->outcome->races += raced;
+  check_published (sim, raced ? &scribe->looked : &before);
+  gboolean final = scribe->put_final;
+  NodeEvent event = { .kind = NODE_EVENT_PUBLISHED,
+                      .number = scribe->put.generation,
+                      .saved = scribe->put_saves,
+                      .work_us = MAX (sim->now_us - began_us, 1),
+                      .final = final };
+  if (scribe->retiring)
+    {
+      g_clear_pointer (&scribe->work, g_free);
+      return;
+    }
+  sim_step (sim, process, &event);
+  if (process->alive && scribe->final_due)
+    begin_put (sim, process);
+}
+
+void
+scribe_finish (Sim *sim, Process *process)
+{
+  process->scribe.final_due = TRUE;
+  begin_put (sim, process);
+}
+
+/* What it has is published once more. */
+void
+scribe_retire (Sim *sim, Process *process)
+{
+  SimScribe *scribe = &process->scribe;
+
+  if (scribe->work == NULL)
+    return;
+  scribe->retiring = TRUE;
+  scribe->final_due = FALSE;
+  begin_put (sim, process);
+}
+
+static void
+tell_rows (Sim *sim, Process *process, GPtrArray *rows)
+{
   NodeEvent event = { .kind = NODE_EVENT_RESTORED, .rows = rows };
 
   if (rows->len > 0)
@@ -64,26 +209,82 @@ tell_restored (Sim *sim, Process *process, const NodeId *node)
   g_ptr_array_unref (rows);
 }
 
+static void
+tell_restored (Sim *sim, Process *process, const NodeId *node)
+{
+  tell_rows (sim, process, store_load (process->scribe.work, node));
+}
+
+/* Only what no member has computed: the others have it still. */
+static void
+tell_departed (Sim *sim, Process *process)
+{
+  GPtrArray *rows = store_load (process->scribe.work, NULL);
+  g_autoptr (GArray) members = node_members (process->node);
+
+  for (guint i = rows->len; i-- > 0;)
+    for (guint k = 0; k < members->len; k++)
+      if (node_id_equal (&g_array_index (members, NodeMember, k).id,
+                         &((const Row *)rows->pdata[i])->node))
+        {
+          g_ptr_array_remove_index (rows, i);
+          break;
+        }
+  tell_rows (sim, process, rows);
+}
+
+static void
+end_opening (Sim *sim, Process *process)
+{
+  guint64 found = is_elsewhere (process) ? 0 : sim->published.generation;
+  NodeEvent opened = { .kind = NODE_EVENT_OPENED, .number = found };
+
+  if (is_unable (process) || is_elsewhere (process) || found < process->scribe.required)
+    {
+      g_clear_pointer (&process->scribe.work, g_free);
+      opened.failed = TRUE;
+      opened.text = "no route to the store";
+    }
+  else
+    sim->outcome->coordinator = process->number + 1;
+  if (opened.failed)
+    ;
+  else if (process->scribe.whole)
+    tell_restored (sim, process, NULL);
+  else
+    tell_departed (sim, process);
+  if (process->alive)
+    sim_step (sim, process, &opened);
+}
+
 void
 scribe_happen (Sim *sim, Process *process, const Happen *happen)
 {
-  NodeEvent opened = { .kind = NODE_EVENT_OPENED };
+  SimScribe *scribe = &process->scribe;
 
+  if (happen->kind == HAPPEN_BID)
+    {
+      end_bid (sim, process, happen->number);
+      return;
+    }
+  if (scribe->work == NULL || (happen->kind != HAPPEN_SALVAGED && happen->number != scribe->life))
+    return; /* of an earlier time in office */
   switch (happen->kind)
     {
     case HAPPEN_OPENED:
-      tell_restored (sim, process, NULL);
-      if (process->alive)
-        sim_step (sim, process, &opened);
+      if (!scribe->retiring)
+        end_opening (sim, process);
       break;
     case HAPPEN_PUBLISH:
-      if (!happen->flag)
-        sim_expect (sim, sim->now_us + sim->plan->publish_us, HAPPEN_PUBLISH, process->number);
-      publish (sim, process, happen->flag);
+      sim_expect (sim, sim->now_us + sim->plan->publish_us, HAPPEN_PUBLISH, process->number)->number
+          = scribe->life;
+      begin_put (sim, process);
+      break;
+    case HAPPEN_PUT:
+      end_put (sim, process, happen->link);
       break;
     case HAPPEN_SALVAGED:
-      if (process->work != NULL)
-        tell_restored (sim, process, &happen->id);
+      tell_restored (sim, process, &happen->id);
       break;
     default:
       break;

@@ -6,6 +6,8 @@
 
 #include "sim.h"
 
+#define SIM_PID 100 /* of the first process; it tells which process a member is */
+
 typedef struct Sim Sim;
 
 typedef enum
@@ -21,7 +23,9 @@ typedef enum
   HAPPEN_MAIN,     /* main starts */
   HAPPEN_MAIN_END, /* main returns */
   HAPPEN_OPENED,   /* the scribe has read what there was */
-  HAPPEN_PUBLISH,
+  HAPPEN_PUBLISH,  /* it looks at what stands there, and begins to write */
+  HAPPEN_PUT,      /* … and replaces it */
+  HAPPEN_BID,      /* a timed commit is over */
   HAPPEN_SALVAGED,
   HAPPEN_TELL, /* the driver tells what the engine did */
   HAPPEN_JOIN, /* the joiner is told an address */
@@ -51,10 +55,27 @@ typedef struct
   guint64 cut_us[2];    /* what would arrive from then on is lost; 0: nothing */
 } Link;
 
+/* The coordinator's thread, in a process that has one. */
+typedef struct
+{
+  Store *work;       /* NULL: there is none */
+  guint64 life;      /* counts the times that it was begun */
+  gboolean whole;    /* all rows are to be told of when it has opened … */
+  guint64 required;  /* … and finds at least this generation */
+  guint64 saves;     /* orders to it */
+  gboolean putting;  /* a publication is under way: … */
+  Store put, looked; /* … this, in place of that */
+  guint64 put_saves, looked_tag;
+  gboolean put_final; /* it answers FINAL or PUBLISH */
+  gboolean final_due; /* one that does is to follow */
+  gboolean retiring;  /* it is to be the last */
+} SimScribe;
+
 typedef struct
 {
   Sim *sim;
   guint number;
+  gboolean founder, bidding;
   gboolean replaced; /* another has its address now */
   gboolean alive, silent, member, told_to_start, mail_due;
   char address[16];
@@ -65,8 +86,8 @@ typedef struct
   guint64 main;        /* counts the starts of main; 0 or stopped: none runs */
   gboolean main_waits; /* in satin_root */
   guint64 last_dial;
-  Store *work;   /* the scribe's, when it is coordinator */
-  guint64 saves; /* orders to it */
+  SimScribe scribe;
+  guint64 commit_us, slow_us; /* a commit takes so long, and much longer until then */
   guint64 n_constants;
   Digest constants;
   GPtrArray *lents; /* answers to LEND that are to be stepped */
@@ -86,6 +107,7 @@ struct Sim
   guint64 apart_us[SIM_NODES_MAX][SIM_NODES_MAX]; /* the two do not hear each other until then */
   Rng links_rng, world_rng;
   Store published;
+  guint64 tag;                         /* of what is published: another one each time */
   gboolean calm;                       /* this life has no faults ahead and even delays */
   gboolean restored[TREE_JOBS_MAX];    /* covered when this life began */
   guint8 finished[TREE_JOBS_MAX];      /* in this life */
@@ -130,7 +152,11 @@ guint sim_n_alive (const Sim *sim);
 guint sim_n_members (const Sim *sim);
 
 /* scribe.c */
-void scribe_open (Sim *sim, Process *process);
+void scribe_open (Sim *sim, Process *process, const NodeEffect *effect);
+void scribe_retire (Sim *sim, Process *process);
+void scribe_finish (Sim *sim, Process *process);
+void scribe_bid (Sim *sim, Process *process);
+gboolean scribe_can_write (const Process *process);
 void scribe_save (Sim *sim, Process *process, GPtrArray *rows);
 void scribe_happen (Sim *sim, Process *process, const Happen *happen);
 
@@ -151,7 +177,12 @@ void check_forgotten (Sim *sim, guint32 job);
 void check_after_step (Sim *sim, Process *process);
 void check_answer (Sim *sim, GBytes *value);
 void check_ended (Sim *sim, Process *process, guint64 code);
+/* What `before` covers is still covered. */
 void check_published (Sim *sim, const Store *before);
+/* One more bid is under way. */
+void check_bids (Sim *sim);
+/* This process takes over a place that is another one. */
+void check_place (Sim *sim, Process *process, guint64 required);
 /* A round of saving is over at this process. */
 void check_saved (Sim *sim, const NodeEffect *effect);
 void check_stands_still (Sim *sim);

@@ -26,6 +26,8 @@ typedef enum
   FAULT_TOTAL,   /* every process dies; `count` fresh ones go on from the checkpoint */
   FAULT_SAVE,    /* people have the run save now */
   FAULT_SUSPEND, /* people suspend the run; once it has ended `count` fresh processes resume it */
+  FAULT_SLOW,    /* its commits take long for a while */
+  FAULT_HEAD,    /* the coordinator crashes, whoever that is */
   FAULT_KINDS
 } FaultKind;
 
@@ -61,6 +63,12 @@ typedef struct
   guint64 delay_us;     /* the typical delay of a link */
   gboolean even_delays; /* … always exactly that */
   guint64 save_us, publish_us;
+  guint64 settle_us;   /* from a join to the election that it brings */
+  guint64 commit_us;   /* the slowest path to the checkpoint; 0: no time at all */
+  gboolean swaps;      /* the store compares before it replaces */
+  guint unable;        /* of a hundred processes cannot write there … */
+  guint elsewhere;     /* … or have another place of that name */
+  guint fast;          /* this process has the fast path, counted from 1; 0: at random */
   guint64 tell_us;     /* how often work is told */
   guint64 join_us;     /* the others start within this time */
   guint64 patience_us; /* from the last fault to the end */
@@ -79,6 +87,10 @@ typedef struct
   guint64 lost_true_us; /* … and by what was in the processes that crashed */
   guint64 work_us, answer_us;
   guint64 recalled;
+  guint64 elected, moved; /* coordinators; of them while the one before lived */
+  guint64 races;          /* coordinators; publications that went over one that was not looked at */
+  guint bids_most;        /* at once */
+  guint coordinator;      /* at the end: its process, counted from 1 */
 } Outcome;
 
 /* Runs the plan to its end. `verbose`: prints every step. */

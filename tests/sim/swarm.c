@@ -6,6 +6,7 @@
 
 /* These runs take long. */
 #define SPLIT_PERCENT 3
+#define OFFICE_PERCENT 8
 
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
@@ -63,7 +64,8 @@ draw_faults (Rng *rng, Plan *plan)
       fault->node = (guint)rng_below (rng, 8);
       fault->count = (guint)rng_between (rng, 1, 4);
       fault->at_us = rng_below (rng, run_us + run_us / 2);
-      if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_CLOG || fault->kind == FAULT_APART)
+      if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_CLOG || fault->kind == FAULT_APART
+          || fault->kind == FAULT_SLOW)
         fault->for_us = draw_span (rng, run_us);
     }
 }
@@ -110,6 +112,63 @@ draw_split (Rng *rng, Plan *plan)
     }
 }
 
+/* Jobs as long as commits: coordinators are elected, slow, struck and two at a time. */
+static void
+draw_office (Rng *rng, Plan *plan)
+{
+  static const FaultKind kinds[] = { FAULT_HEAD,  FAULT_HEAD,  FAULT_HEAD,    FAULT_SLOW,
+                                     FAULT_SLOW,  FAULT_CRASH, FAULT_PAUSE,   FAULT_PAUSE,
+                                     FAULT_JOIN,  FAULT_SAVE,  FAULT_SUSPEND, FAULT_TOTAL,
+                                     FAULT_APART, FAULT_RESET };
+  TreeShape shape = { .seed = rng_next (rng),
+                      .n = (guint)rng_between (rng, 15, 60),
+                      .depth_bias = (guint)rng_below (rng, 40),
+                      .keeps = (guint)rng_below (rng, 60),
+                      .aborts = rng_chance (rng, 30) ? 40 : 0,
+                      .cost_max_us = (guint32)rng_between (rng, 20000, 800000) };
+
+  plan->tree = tree_new (&shape);
+  plan->checkpoint = TRUE;
+  plan->naive = plan->solo = FALSE;
+  plan->n_nodes = (guint)rng_between (rng, 2, 8);
+  plan->join_us = rng_below (rng, SIM_SECOND);
+  plan->settle_us = 1 + rng_below (rng, SIM_SECOND / 10);
+  plan->commit_us = rng_between (rng, 100000, 2000000);
+  plan->save_us = rng_between (rng, 20000, 200000);
+  plan->publish_us = rng_between (rng, 20000, 500000);
+  plan->n_faults = (guint)rng_below (rng, 5);
+  if (rng_chance (rng, 40)) /* nothing else goes wrong: nothing may be missing */
+    {
+      plan->n_faults = 1;
+      plan->faults[0].kind = rng_chance (rng, 50) ? FAULT_SAVE : FAULT_SUSPEND;
+      plan->faults[0].at_us = rng_below (rng, 2 * SIM_SECOND);
+      plan->faults[0].count = 2;
+    }
+  for (guint i = 0; plan->faults[0].kind == FAULT_NONE && i < plan->n_faults; i++)
+    {
+      Fault *fault = &plan->faults[i];
+      fault->kind = kinds[rng_below (rng, G_N_ELEMENTS (kinds))];
+      fault->node = (guint)rng_below (rng, 8);
+      fault->count = (guint)rng_between (rng, 1, 4);
+      fault->at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes + 2 * SIM_SECOND);
+      fault->for_us = rng_between (rng, SIM_SECOND / 10,
+                                   rng_chance (rng, 30) ? 60 * SIM_SECOND : 5 * SIM_SECOND);
+    }
+}
+
+/* Where the checkpoint is, and who gets there how fast. */
+static void
+draw_store (Rng *rng, Plan *plan)
+{
+  static const guint64 commits[] = { 100, 5000, 100000, 1000000 };
+
+  plan->settle_us = rng_chance (rng, 80) ? 1 + rng_below (rng, 60 * plan->delay_us) : 0;
+  plan->commit_us = one_of (rng, commits, G_N_ELEMENTS (commits));
+  plan->swaps = rng_chance (rng, 50);
+  plan->unable = rng_chance (rng, 20) ? (guint)rng_between (rng, 10, 60) : 0;
+  plan->elsewhere = rng_chance (rng, 20) ? (guint)rng_between (rng, 10, 60) : 0;
+}
+
 void
 swarm_plan (guint64 seed, Plan *plan)
 {
@@ -140,8 +199,11 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->join_us = rng_chance (&rng, 50) ? 0 : rng_below (&rng, 200 * plan->delay_us);
   plan->save_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
   plan->publish_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
+  draw_store (&rng, plan);
   if (rng_chance (&rng, SPLIT_PERCENT))
     draw_split (&rng, plan);
+  else if (rng_chance (&rng, OFFICE_PERCENT))
+    draw_office (&rng, plan);
   else
     {
       plan->tree = draw_tree (&rng, plan->delay_us);
@@ -175,8 +237,33 @@ swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolean pha
                   .drowsy_us = 900,
                   .save_us = 2000,
                   .publish_us = 3000,
+                  .settle_us = 4000,
+                  .commit_us = 1000,
+                  .swaps = TRUE,
                   .tell_us = 2000,
                   .patience_us = SIM_SECOND };
+}
+
+void
+swarm_office_plan (guint64 seed, guint n_nodes, Plan *plan)
+{
+  TreeShape shape = { .seed = seed, .n = TREE_JOBS_MAX, .cost_max_us = 400000 };
+
+  *plan = (Plan){ .seed = seed,
+                  .tree = tree_new (&shape),
+                  .n_nodes = n_nodes,
+                  .seats = 1,
+                  .stacks_extra = 2,
+                  .checkpoint = TRUE,
+                  .delay_us = 300,
+                  .join_us = SIM_SECOND / 10,
+                  .settle_us = SIM_SECOND / 20,
+                  .commit_us = SIM_SECOND / 2,
+                  .fast = 1 + (guint)(rng_mix (seed) % n_nodes),
+                  .save_us = SIM_SECOND / 10,
+                  .publish_us = SIM_SECOND / 10,
+                  .tell_us = SIM_SECOND / 10,
+                  .patience_us = 120 * SIM_SECOND };
 }
 
 void

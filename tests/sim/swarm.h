@@ -12,6 +12,9 @@ void swarm_plan (guint64 seed, Plan *plan);
  * children. */
 void swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolean phased,
                        guint aborts, Plan *plan);
+/* No faults; many nodes, of which one, drawn by the seed, has a path to the checkpoint that is
+ * twenty times as fast (plan->fast). */
+void swarm_office_plan (guint64 seed, guint n_nodes, Plan *plan);
 /* Adds a fault before the delivery of that message. Where a resume follows, delays become even, so
  * that I7 holds. */
 void swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message);

@@ -11,17 +11,19 @@
 #include <string.h>
 
 static const char *const event_names[]
-    = { "JOIN",   "LINK_UP",  "LINK_DOWN", "DIAL_FAILED", "MESSAGE",  "TIMER",    "HUNGRY",
-        "LENT",   "DONE",     "UNRUN",     "ADOPT",       "ABORTED",  "COVERED",  "ROWS",
-        "SHARED", "SERVED",   "WORK",      "HALTED",      "IMPROVED", "CONSTANT", "ROOT",
-        "FINISH", "RESTORED", "OPENED",    "PUBLISHED",   "SUSPEND",  "CANCEL",   "SAVE" };
+    = { "JOIN",      "LINK_UP",  "LINK_DOWN", "DIAL_FAILED", "MESSAGE",  "TIMER",
+        "HUNGRY",    "LENT",     "DONE",      "UNRUN",       "ADOPT",    "ABORTED",
+        "COVERED",   "ROWS",     "SHARED",    "SERVED",      "WORK",     "HALTED",
+        "IMPROVED",  "CONSTANT", "ROOT",      "FINISH",      "RESTORED", "OPENED",
+        "PUBLISHED", "BID",      "SUSPEND",   "CANCEL",      "SAVE" };
 G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_SAVE + 1);
 
 static const char *const effect_names[]
-    = { "SEND",    "DIAL",    "CLOSE",    "TIMER",  "LEND",   "OWE",     "RUN",         "UNRUN",
-        "PUT",     "BACK",    "KNOWN",    "FORGET", "SCAN",   "HALT",    "BEST",        "JOINED",
-        "MASTER",  "DEPOSED", "CONSTANT", "START",  "RESULT", "END",     "COORDINATOR", "SAVE",
-        "SALVAGE", "MEMBER",  "LEFT",     "EVENT",  "FINAL",  "PUBLISH", "SAVED",       "LOG" };
+    = { "SEND",   "DIAL",        "CLOSE",  "TIMER",   "LEND",     "OWE",   "RUN",
+        "UNRUN",  "PUT",         "BACK",   "KNOWN",   "FORGET",   "SCAN",  "HALT",
+        "BEST",   "JOINED",      "MASTER", "DEPOSED", "CONSTANT", "START", "RESULT",
+        "END",    "COORDINATOR", "RETIRE", "BID",     "ANSWER",   "SAVE",  "SALVAGE",
+        "MEMBER", "LEFT",        "EVENT",  "FINAL",   "PUBLISH",  "SAVED", "LOG" };
 G_STATIC_ASSERT (G_N_ELEMENTS (effect_names) == NODE_EFFECT_LOG + 1);
 
 static guint64

@@ -45,7 +45,7 @@ place_notify (const ScribeNews *news, void *data)
       place->generation = news->generation;
       place->n_final += news->final;
     }
-  else
+  else if (news->kind == SCRIBE_TROUBLE)
     {
       place->n_trouble++;
       place->n_final += news->final;

@@ -18,7 +18,7 @@ test_terms_are_ordered_by_number_then_by_opener (void)
 static void
 test_the_shortest_bid_wins (void)
 {
-  Bid bids[] = { { eldest, 900, TRUE }, { second, 200, TRUE }, { third, 400, TRUE } };
+  Bid bids[] = { { eldest, 900000, TRUE }, { second, 200000, TRUE }, { third, 400000, TRUE } };
   NodeId winner = NODE_ID_NONE;
 
   g_assert_true (election_winner (bids, G_N_ELEMENTS (bids), &eldest, &winner));
@@ -36,13 +36,37 @@ test_a_bid_at_another_place_does_not_count (void)
 }
 
 static void
-test_a_tie_goes_to_the_master_then_to_the_eldest (void)
+test_a_tie_goes_to_the_favourite_then_to_the_eldest (void)
 {
   Bid bids[] = { { third, 5, TRUE }, { eldest, 5, TRUE }, { second, 5, TRUE } };
   NodeId winner = NODE_ID_NONE;
 
   g_assert_true (election_winner (bids, 3, &second, &winner));
   g_assert_true (node_id_equal (&winner, &second));
+  g_assert_true (election_winner (bids, 2, &second, &winner));
+  g_assert_true (node_id_equal (&winner, &eldest));
+}
+
+/* A disk's own whims do not move the office; a place that is far does. */
+static void
+test_the_favourite_stays_unless_another_is_clearly_faster (void)
+{
+  Bid bids[] = { { eldest, 100, TRUE }, { second, 20000, TRUE } };
+  NodeId winner = NODE_ID_NONE;
+
+  g_assert_true (election_winner (bids, 2, &second, &winner));
+  g_assert_true (node_id_equal (&winner, &second));
+  bids[1].commit_us = 20202; /* twice the shortest, and 20 ms, and a little */
+  g_assert_true (election_winner (bids, 2, &second, &winner));
+  g_assert_true (node_id_equal (&winner, &eldest));
+  bids[0].commit_us = 400000;
+  bids[1].commit_us = 821000;
+  g_assert_true (election_winner (bids, 2, &second, &winner));
+  g_assert_true (node_id_equal (&winner, &eldest));
+  bids[1].commit_us = 819999;
+  g_assert_true (election_winner (bids, 2, &second, &winner));
+  g_assert_true (node_id_equal (&winner, &second));
+  bids[1].same_place = FALSE;
   g_assert_true (election_winner (bids, 2, &second, &winner));
   g_assert_true (node_id_equal (&winner, &eldest));
 }
@@ -93,8 +117,10 @@ main (int argc, char **argv)
   g_test_add_func ("/election/the-shortest-bid-wins", test_the_shortest_bid_wins);
   g_test_add_func ("/election/a-bid-at-another-place-does-not-count",
                    test_a_bid_at_another_place_does_not_count);
-  g_test_add_func ("/election/a-tie-goes-to-the-master-then-to-the-eldest",
-                   test_a_tie_goes_to_the_master_then_to_the_eldest);
+  g_test_add_func ("/election/a-tie-goes-to-the-favourite-then-to-the-eldest",
+                   test_a_tie_goes_to_the_favourite_then_to_the_eldest);
+  g_test_add_func ("/election/the-favourite-stays-unless-another-is-clearly-faster",
+                   test_the_favourite_stays_unless_another_is_clearly_faster);
   g_test_add_func ("/election/without-a-bid-nobody-is-elected",
                    test_without_a_bid_nobody_is_elected);
   g_test_add_func ("/election/three-slow-commits-in-a-row-ask-for-a-new-election",

@@ -23,6 +23,10 @@ typedef struct
   guint steals; /* STEAL messages sent */
   GBytes *result;
   GBytes *put; /* the last one */
+  /* what its next bids say, and how many it made */
+  guint64 commit_us, found;
+  const char *trouble;
+  guint bids;
   guint64 ended;
 } Peer;
 
@@ -126,6 +130,20 @@ carry_send (World *world, guint who, const NodeEffect *effect)
                          .bytes = g_steal_pointer (&bytes) });
 }
 
+static void
+carry_bid (World *world, guint who)
+{
+  Peer *peer = &world->peer[who];
+
+  peer->bids++;
+  step (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_BID,
+                      .work_us = peer->commit_us,
+                      .number = peer->found,
+                      .failed = peer->trouble != NULL,
+                      .text = peer->trouble });
+}
+
 static const char *const lines[] = {
   [NODE_EFFECT_JOINED] = "JOINED\n",   [NODE_EFFECT_MASTER] = "MASTER\n",
   [NODE_EFFECT_DEPOSED] = "DEPOSED\n", [NODE_EFFECT_COORDINATOR] = "COORDINATOR\n",
@@ -133,7 +151,7 @@ static const char *const lines[] = {
   [NODE_EFFECT_HALT] = "HALT\n",       [NODE_EFFECT_FINAL] = "FINAL\n",
   [NODE_EFFECT_BEST] = "BEST\n",       [NODE_EFFECT_RESULT] = "RESULT\n",
   [NODE_EFFECT_UNRUN] = "UNRUN\n",     [NODE_EFFECT_OWE] = "OWE\n",
-  [NODE_EFFECT_SCAN] = "SCAN\n",
+  [NODE_EFFECT_RETIRE] = "RETIRE\n",   [NODE_EFFECT_ANSWER] = "ANSWER\n",
 };
 
 static void
@@ -157,6 +175,12 @@ carry (World *world, guint who, const NodeEffect *effect)
       break;
     case NODE_EFFECT_TIMER:
       peer->timer_us = effect->at_us;
+      break;
+    case NODE_EFFECT_BID:
+      carry_bid (world, who);
+      break;
+    case NODE_EFFECT_SCAN:
+      g_string_append (peer->log, effect->whole ? "SCAN whole\n" : "SCAN\n");
       break;
     case NODE_EFFECT_LEND:
       carry_lend (world, who, effect);
@@ -497,7 +521,7 @@ count_scans (World *world, guint64 us)
 
   g_string_truncate (world->peer[0].log, 0);
   pass (world, us);
-  for (const char *at = world->peer[0].log->str; (at = strstr (at, "SCAN\n")) != NULL; at++)
+  for (const char *at = world->peer[0].log->str; (at = strstr (at, "SCAN")) != NULL; at++)
     n++;
   return n;
 }
@@ -1107,6 +1131,7 @@ test_rows_are_at_risk_until_they_are_published (void)
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   g_ptr_array_add (rows, row_new ("/3", 1, &digest, 0.1, 50, value));
 
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = 50 });
   g_assert_cmpuint (stats_of (world, 1).unpublished_us, ==, 50);
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1, .saved = 0 });
@@ -1124,10 +1149,10 @@ test_rows_go_to_the_coordinator_and_come_back_as_orphans (void)
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   g_ptr_array_add (rows, row_new ("/3", 1, &digest, 0.1, 50, value));
 
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
-  g_assert_true (said (world, 0, "SAVE /3"));
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows });
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+  g_assert_true (said (world, 0, "SAVE /3"));
   g_assert_true (said (world, 1, "KNOWN /3 finished"));
   for (guint64 loan = 5; loan < 7; loan++) /* a row serves as often as it is asked for */
     adopt (world, 1, "/3", loan, 0);
@@ -1229,6 +1254,206 @@ test_a_joiner_hears_the_best_value (void)
   g_assert_true (said (world, 2, "BEST"));
 }
 
+/* ---- elections ---- */
+
+/* Its coordinator has opened and published once; node `fast` has the fast path to the store. */
+static World *
+world_that_elects (guint n, guint fast)
+{
+  World *world = world_new (n, TRUE);
+
+  for (guint i = 0; i < n; i++)
+    {
+      world->peer[i].commit_us = i == fast ? 100000 : 900000;
+      world->peer[i].found = 1;
+    }
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1 });
+  start (world);
+  return world;
+}
+
+static gboolean
+is_coordinator (World *world, guint who, guint by)
+{
+  g_autoptr (GArray) members = node_members (world->peer[by].node);
+  NodeId id = node_self (world->peer[who].node);
+
+  for (guint i = 0; i < members->len; i++)
+    {
+      const NodeMember *member = &g_array_index (members, NodeMember, i);
+      if (node_id_equal (&member->id, &id))
+        return member->coordinator;
+    }
+  return FALSE;
+}
+
+static void
+send_row (World *world, guint who)
+{
+  Digest digest = digest_of_string ("/3");
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  g_ptr_array_add (rows, row_new ("/3", 1, &digest, 0.1, 50, value));
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = 50 });
+}
+
+static void
+test_the_fastest_bid_is_elected_and_gets_whole_frontiers (void)
+{
+  g_autoptr (World) world = world_that_elects (3, 1);
+
+  send_row (world, 2);
+  g_assert_true (said (world, 0, "SAVE /3"));
+  forget_log (world);
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "COORDINATOR") && said (world, 0, "RETIRE"));
+  for (guint i = 0; i < 3; i++)
+    g_assert_true (is_coordinator (world, 1, i) && world->peer[i].bids == 1);
+  /* Rows wait until it has taken over; what the one before says counts no more. */
+  send_row (world, 2);
+  g_assert_false (said (world, 1, "SAVE /3"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 2, .saved = 9 });
+  g_assert_cmpuint (stats_of (world, 2).unpublished_us, ==, 100);
+  forget_log (world);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 2 });
+  pass (world, G_USEC_PER_SEC);
+
+  g_assert_true (said (world, 0, "SCAN whole") && said (world, 2, "SCAN whole"));
+  send_row (world, 2);
+  g_assert_true (said (world, 1, "SAVE /3"));
+}
+
+static void
+test_a_bid_at_another_place_is_not_elected (void)
+{
+  g_autoptr (World) world = world_that_elects (3, 1);
+
+  world->peer[1].found = 0;
+  pass (world, 3 * G_USEC_PER_SEC);
+
+  g_assert_cmpuint (world->peer[1].bids, ==, 1);
+  g_assert_true (is_coordinator (world, 0, 2));
+}
+
+static void
+test_a_coordinator_that_dies_has_a_successor (void)
+{
+  g_autoptr (World) world = world_that_elects (3, 1);
+
+  pass (world, 3 * G_USEC_PER_SEC);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  world->peer[2].commit_us = 20000;
+  die (world, 1);
+  pass (world, G_USEC_PER_SEC);
+
+  g_assert_true (said (world, 2, "COORDINATOR") && is_coordinator (world, 2, 0));
+}
+
+static void
+test_a_bidder_that_is_silent_is_not_waited_for_long (void)
+{
+  g_autoptr (World) world = world_that_elects (3, 1);
+
+  world->peer[2].deaf = TRUE;
+  pass (world, 11 * G_USEC_PER_SEC);
+  g_assert_true (is_coordinator (world, 0, 1));
+  pass (world, 2 * G_USEC_PER_SEC);
+
+  g_assert_true (is_coordinator (world, 1, 0));
+}
+
+static void
+test_three_slow_commits_bring_an_election (void)
+{
+  g_autoptr (World) world = world_that_elects (3, 1);
+
+  pass (world, 3 * G_USEC_PER_SEC);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  world->peer[1].commit_us = 5 * G_USEC_PER_SEC;
+  for (guint i = 0; i < 3; i++)
+    tell (world, 1,
+          &(NodeEvent){
+              .kind = NODE_EVENT_PUBLISHED, .number = 2 + i, .work_us = 5 * G_USEC_PER_SEC });
+  for (guint i = 0; i < 3; i++)
+    world->peer[i].found = 4;
+  pass (world, 70 * G_USEC_PER_SEC);
+
+  g_assert_cmpuint (world->peer[2].bids, ==, 2);
+  g_assert_true (is_coordinator (world, 0, 1));
+}
+
+/* T1-5: a coordinator whose disk fails counts as a slow one. */
+static void
+test_a_coordinator_that_fails_is_replaced (void)
+{
+  g_autoptr (World) world = world_that_elects (2, 9);
+
+  pass (world, 3 * G_USEC_PER_SEC);
+  world->peer[0].trouble = "disk full";
+  for (guint i = 0; i < 3; i++)
+    tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .failed = TRUE });
+  pass (world, 70 * G_USEC_PER_SEC);
+
+  g_assert_true (is_coordinator (world, 1, 0));
+}
+
+static void
+test_a_node_that_reaches_the_store_serves_one_that_does_not (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+
+  for (guint i = 0; i < 3; i++)
+    world->peer[i].trouble = i == 2 ? NULL : "no route";
+  start (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .failed = TRUE, .text = "no route" });
+  pass (world, 1000);
+  g_assert_true (said (world, 2, "COORDINATOR"));
+  g_assert_false (said (world, 0, "RUN "));
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  g_assert_true (said (world, 0, "RUN "));
+  finish (world, 0, "");
+  g_autoptr (GBytes) answer = g_bytes_new ("42", 2);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH, .bytes = answer });
+  g_assert_true (said (world, 2, "ANSWER") && said (world, 2, "FINAL"));
+  g_assert_cmpuint (world->peer[0].ended, ==, 999);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1, .final = TRUE });
+
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, 0);
+}
+
+static void
+test_a_start_without_anybody_who_can_write_ends_with_4 (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+
+  world->peer[0].trouble = world->peer[1].trouble = "no route";
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .failed = TRUE, .text = "no route" });
+  pass (world, 10 * G_USEC_PER_SEC);
+
+  g_assert_cmpuint (world->peer[0].ended, ==, NODE_END_NO_STORE);
+}
+
+/* The run goes on, and its answer is given. */
+static void
+test_later_the_run_goes_on_without (void)
+{
+  g_autoptr (World) world = world_that_elects (2, 1);
+
+  pass (world, 3 * G_USEC_PER_SEC);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  world->peer[0].trouble = "no route";
+  die (world, 1);
+  pass (world, 20 * G_USEC_PER_SEC);
+  g_assert_cmpuint (world->peer[0].ended, ==, 999);
+  finish (world, 0, "");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH });
+
+  g_assert_cmpuint (world->peer[0].ended, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1285,5 +1510,18 @@ main (int argc, char **argv)
   TEST ("a-job-and-what-it-kept-are-held-side-by-side",
         test_a_job_and_what_it_kept_are_held_side_by_side);
   TEST ("a-joiner-hears-the-best-value", test_a_joiner_hears_the_best_value);
+  TEST ("the-fastest-bid-is-elected-and-gets-whole-frontiers",
+        test_the_fastest_bid_is_elected_and_gets_whole_frontiers);
+  TEST ("a-bid-at-another-place-is-not-elected", test_a_bid_at_another_place_is_not_elected);
+  TEST ("a-coordinator-that-dies-has-a-successor", test_a_coordinator_that_dies_has_a_successor);
+  TEST ("a-bidder-that-is-silent-is-not-waited-for-long",
+        test_a_bidder_that_is_silent_is_not_waited_for_long);
+  TEST ("three-slow-commits-bring-an-election", test_three_slow_commits_bring_an_election);
+  TEST ("a-coordinator-that-fails-is-replaced", test_a_coordinator_that_fails_is_replaced);
+  TEST ("a-node-that-reaches-the-store-serves-one-that-does-not",
+        test_a_node_that_reaches_the_store_serves_one_that_does_not);
+  TEST ("a-start-without-anybody-who-can-write-ends-with-4",
+        test_a_start_without_anybody_who_can_write_ends_with_4);
+  TEST ("later-the-run-goes-on-without", test_later_the_run_goes_on_without);
   return g_test_run ();
 }

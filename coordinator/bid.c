@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See bid.h. The file is not proved as for a take-over, only asked which run and generation it is
+ * of; both rows bear the checksum of the run's identity. */
+#include "coordinator/bid.h"
+
+#include "storage/guard.h"
+#include "storage/publish.h"
+#include "storage/rowsum.h"
+#include "storage/tables.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* 0: nothing of this run stands there. */
+static guint64
+read_generation (const char *target, const Identity *identity)
+{
+  char hex[DIGEST_HEX_LENGTH + 1];
+  g_autoptr (Sql) file = guard_is_ours (target) ? sql_open_frozen (target, NULL) : NULL;
+  if (file == NULL)
+    return 0;
+  digest_to_hex (&identity->identity, hex);
+  rowsum_identify (file, hex);
+  g_autofree char *run = tables_get_string (file, "id", NULL);
+  g_autofree char *generation = tables_get_string (file, "generation", NULL);
+  if (run == NULL || generation == NULL || strcmp (run, identity->run) != 0)
+    return 0;
+  return g_ascii_strtoull (generation, NULL, 10);
+}
+
+gboolean
+bid_make (const char *target, const Identity *identity, BidResult *result, GError **error)
+{
+  struct stat status;
+  GError *reason = NULL;
+  guint64 bytes = BID_BYTES_MIN;
+  *result = (BidResult){ .generation = read_generation (target, identity) };
+  if (result->generation > 0 && stat (target, &status) == 0)
+    bytes = CLAMP ((guint64)status.st_size, BID_BYTES_MIN, BID_BYTES_MAX);
+  if (publish_trial (target, identity->run, bytes, &result->commit_us, &reason))
+    return TRUE;
+  identity_take_error (error, reason);
+  return FALSE;
+}
+
+guint64
+bid_scale (guint64 us, guint64 bytes)
+{
+  return bytes > BID_BYTES_MAX ? (guint64)((double)us * BID_BYTES_MAX / (double)bytes) : us;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A bid for the office of coordinator: what stands at the checkpoint's place, which proves that it
+ * is the same place, and how long a commit of about its size takes there. Changes nothing that
+ * stands there. Blocks on the disk; any thread. */
+#pragma once
+
+#include "coordinator/identity.h"
+
+#define BID_BYTES_MIN (64u * 1024)
+#define BID_BYTES_MAX (4u * 1024 * 1024)
+
+typedef struct
+{
+  guint64 commit_us;
+  guint64 generation; /* of the publication of this run that stands there; 0: none does */
+} BidResult;
+
+/* `identity`: whose run it is, and which. FALSE: COORDINATOR_ERROR, one sentence that names the
+ * place. */
+gboolean bid_make (const char *target, const Identity *identity, BidResult *result, GError **error);
+/* What a commit of `bytes` that took `us` says of one as large as a bid. */
+guint64 bid_scale (guint64 us, guint64 bytes);

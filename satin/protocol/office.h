@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is coordinator. The office is given by the master alone: to itself when a run begins, or when
+ * it takes over and nobody holds it, and then to whoever wins an election (elect.h). It has a term,
+ * that of the master who gave it, and a number that grows with every coordinator; what is said of
+ * an older one is refused. A coordinator counts as such where it has said itself that it has taken
+ * over: until then rows stay where they are. Driver's thread. */
+#pragma once
+
+#include "link.h"
+#include "node.h"
+
+typedef struct
+{
+  Term term;
+  guint32 number;
+  NodeId holder;      /* none: nobody yet */
+  gboolean opened;    /* it has said that it has taken over */
+  gboolean starting;  /* the run has just been founded, and nobody has taken over yet */
+  gboolean without;   /* an election found nobody; the run goes on unsaved until one does */
+  guint64 generation; /* the newest publication known of */
+} Office;
+
+/* FALSE: nobody (yet). */
+gboolean office_coordinator (Node *node, NodeId *id);
+/* The same, and it takes rows and orders. */
+gboolean office_ready (Node *node, NodeId *id);
+gboolean office_is_vacant (Node *node);
+/* What must at least stand at the place that this node takes over. */
+guint64 office_required (Node *node);
+/* The master gives it; none: takes it back. */
+void office_give (Node *node, const NodeId *holder);
+/* A new master (or the first), after its roster was sent: gives the office again, or takes it. */
+void office_promoted (Node *node);
+/* This node has lost its name. */
+void office_reset (Node *node);
+/* Tells the other end of a new link. */
+void office_greet (Node *node, Link *link);
+void office_on_message (Node *node, Link *link, const Message *message);
+/* The scribe has taken over, or could not. */
+void office_on_opened (Node *node, const NodeEvent *event);
+void office_saw_generation (Node *node, guint64 generation);

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of coordinator/bid.c, and of a scribe that begins at another place; links coordinator,
+ * storage and value. T1-5, S5, S17: a bid is a commit of realistic size at the very place. */
+#include "checkpoint.h"
+
+#include "coordinator/bid.h"
+
+#include <unistd.h>
+
+/* A published checkpoint of two generations. */
+static void
+publish_twice (Place *place, Identity *identity)
+{
+  Scribe *scribe = place_scribe (place, HOUR_US, identity, NULL);
+
+  g_assert_nonnull (scribe);
+  for (guint i = 1; i <= 2; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      save_one (scribe, row_make (path, i, 10, 0.1));
+      scribe_finish (scribe);
+      place_wait (place, &place->n_final, i);
+    }
+  scribe_free (scribe);
+}
+
+static void
+test_a_bid_finds_what_was_published (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Identity identity = identity_make ("run-1", "queens", "8");
+  BidResult result;
+
+  publish_twice (place, &identity);
+  g_autofree char *before = ask (place->target, "SELECT count(*) FROM result");
+  g_assert_true (bid_make (place->target, &identity, &result, NULL));
+
+  g_assert_cmpuint (result.generation, ==, place->generation);
+  g_assert_cmpuint (result.commit_us, >, 0);
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+  g_autofree char *after = ask (place->target, "SELECT count(*) FROM result");
+  g_assert_cmpstr (before, ==, after);
+  identity_clear (&identity);
+}
+
+static void
+test_what_is_another_run_s_proves_nothing (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Identity identity = identity_make ("run-1", "queens", "8");
+  Identity later = identity_make ("run-2", "queens", "8"),
+           other = identity_make ("run-1", "q", "9");
+  BidResult result;
+
+  g_assert_true (bid_make (place->target, &identity, &result, NULL));
+  g_assert_cmpuint (result.generation, ==, 0);
+  publish_twice (place, &identity);
+  g_assert_true (bid_make (place->target, &later, &result, NULL));
+  g_assert_cmpuint (result.generation, ==, 0);
+  g_assert_true (bid_make (place->target, &other, &result, NULL));
+  g_assert_cmpuint (result.generation, ==, 0);
+  g_assert_true (g_file_set_contents (place->target, "something else", -1, NULL));
+  g_assert_true (bid_make (place->target, &identity, &result, NULL));
+  g_assert_cmpuint (result.generation, ==, 0);
+  identity_clear (&identity);
+  identity_clear (&later);
+  identity_clear (&other);
+}
+
+static void
+test_who_cannot_write_there_says_why (void)
+{
+  Identity identity = identity_make ("run-1", "queens", "8");
+  g_autoptr (GError) error = NULL;
+  BidResult result;
+
+  g_assert_false (bid_make ("/nonexistent/run.ckpt", &identity, &result, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
+  g_assert_nonnull (strstr (error->message, "/nonexistent/run.ckpt"));
+  identity_clear (&identity);
+}
+
+static void
+test_a_scribe_does_not_begin_at_another_place (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (Place) other = place_new ();
+  Identity identity = identity_make ("run-1", "queens", "8");
+  g_autoptr (GError) error = NULL;
+  publish_twice (place, &identity);
+  ScribeConfig config = { .work_path = other->work,
+                          .target = other->target,
+                          .interval_us = 1,
+                          .least = place->generation,
+                          .job_names = job_names,
+                          .job_types = job_types,
+                          .stems = other->stems,
+                          .notify = place_notify,
+                          .data = other };
+
+  g_assert_null (scribe_new (&config, &identity, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
+  g_assert_false (g_file_test (other->target, G_FILE_TEST_EXISTS));
+  config.target = place->target;
+  Scribe *scribe = scribe_new (&config, &identity, NULL);
+  g_assert_nonnull (scribe);
+  scribe_free (scribe);
+  identity_clear (&identity);
+}
+
+static void
+test_a_long_commit_of_much_is_not_slow (void)
+{
+  g_assert_cmpuint (bid_scale (700, BID_BYTES_MAX), ==, 700);
+  g_assert_cmpuint (bid_scale (700, BID_BYTES_MIN), ==, 700);
+  g_assert_cmpuint (bid_scale (7000, (guint64)BID_BYTES_MAX * 10), ==, 700);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/bid/finds-what-was-published", test_a_bid_finds_what_was_published);
+  g_test_add_func ("/bid/another-run-s-proves-nothing", test_what_is_another_run_s_proves_nothing);
+  g_test_add_func ("/bid/who-cannot-write-there-says-why", test_who_cannot_write_there_says_why);
+  g_test_add_func ("/bid/a-scribe-does-not-begin-at-another-place",
+                   test_a_scribe_does_not_begin_at_another_place);
+  g_test_add_func ("/bid/a-long-commit-of-much-is-not-slow",
+                   test_a_long_commit_of_much_is_not_slow);
+  return g_test_run ();
+}
