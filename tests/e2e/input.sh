@@ -46,7 +46,7 @@ for kind in absent empty binary folder cut; do
   bad "tsp: $kind instance" 1 "$SATIN_BIN/tsp" "$work/$kind.tsp"
 done
 for kind in absent empty binary folder; do
-  for app in clique puzzle15; do
+  for app in clique puzzle15 knapsack sat; do
     bad "$app: $kind file" 1 "$SATIN_BIN/$app" "$work/$kind.tsp"
   done
 done
@@ -69,6 +69,34 @@ says "a board of the wrong parity" puzzle15 '0 2 1 3 4 5 6 7 8 9 10 11 12 13 14 
 says "a board that is missing" puzzle15 '79 42 540860\n' "ends before"
 bad "a board that is not there" 1 "$SATIN_BIN/puzzle15" "$SATIN_SOURCE/apps/puzzle15/korf.txt" 2
 bad "no board" 2 "$SATIN_BIN/puzzle15"
+says "a knapsack without capacity" knapsack '2\n' "ends where"
+says "a knapsack that is cut off" knapsack '2 10\n1 1\n2\n' "a weight"
+says "more items than memory" knapsack '2000000000 1\n' "number of items"
+says "numbers beyond all bounds" knapsack '1 99999999999999999999999\n1 1\n' "too many digits"
+says "numbers too large together" knapsack '2 1\n1 1000000000000000000.5\n1 0.123456789\n' "digits"
+says "an item that weighs less than nothing" knapsack '1 5\n1 -1\n' "a weight is expected"
+says "garbage behind the items" knapsack '1 5\n1 1\nmore\n' "behind the end"
+says "a formula without its line" sat '1 2 0\n' "p cnf"
+says "a formula that is cut off" sat 'p cnf 2 2\n1 2 0\n' "ends after 1 of 2"
+says "one cut off within a clause" sat 'p cnf 2 2\n1 2 0\n1 2' "ends after 1 of 2"
+says "a literal of no variable" sat 'p cnf 2 1\n3 0\n' "a literal"
+says "more variables than memory" sat 'p cnf 2000000000 1\n1 0\n' "number of variables"
+says "garbage behind the clauses" sat 'p cnf 2 1\n1 2 0\n1 0\n' "more stands here"
+says "garbage behind the end" sat 'p cnf 2 1\n1 2 0\n%\n0\nx\n' "behind the end"
+bad "no formula" 2 "$SATIN_BIN/sat"
+bad "no knapsack" 2 "$SATIN_BIN/knapsack" a b
+printf 'c DOS\r\np cnf 3 3\r\n1 -2 0 2\r\n0\r\n-3 -1 0\r\n%%\r\n0\r\n\r\n' >"$work/dos.cnf"
+try "$SATIN_BIN/sat" "$work/dos.cnf"
+is "a formula with DOS line ends" "$answer" $'s SATISFIABLE\nv 1 2 -3 0'
+printf 'p cnf 0 0\n' >"$work/none.cnf"
+try "$SATIN_BIN/sat" "$work/none.cnf"
+is "a formula of nothing" "$answer" $'s SATISFIABLE\nv 0'
+printf 'p cnf 2 2\n1 2 0 0\n' >"$work/lost.cnf"
+try "$SATIN_BIN/sat" "$work/lost.cnf"
+is "an empty clause" "$answer" "s UNSATISFIABLE"
+printf '3 \r\n5\r\n\r\n4 9\r\n3 0\r\n2.5 5\r\n0 0 0\r\n' >"$work/dos.knap"
+try "$SATIN_BIN/knapsack" "$work/dos.knap"
+is "a knapsack with DOS line ends" "$answer" $'value 5.5\nitems 2 3'
 bad "no graph" 2 "$SATIN_BIN/clique"
 printf 'c DOS\r\n\r\np col 3 3\r\ne 1 2\r\ne 2 3\r\ne 1 3\r\n\032' >"$work/dos.clq"
 try "$SATIN_BIN/clique" "$work/dos.clq"
