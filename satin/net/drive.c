@@ -27,8 +27,8 @@ typedef struct
 struct Drive
 {
   DriveConfig config;
-  GSource *source; /* wakes `serve` from other threads */
 
+  gint mailed; /* atomic: `serve` is to be called, says another thread */
   gint wanted; /* atomic: a worker drives or is about to */
   gint quit;   /* atomic */
   GMutex park_lock;
@@ -39,47 +39,27 @@ struct Drive
   gint baton; /* atomic, written at each hand-over: orders what the owners do */
   guint64 turn;
   gboolean mail;
+  gint64 timer_us;    /* -1: none */
   Polled own, worker; /* by the driver's thread, and by a worker */
 };
 
 static __thread const Drive *drive_here; /* what this thread drives now */
 
-static gboolean
-on_wake (gpointer data)
-{
-  Drive *drive = data;
-
-  g_source_set_ready_time (drive->source, -1);
-  drive->mail = TRUE;
-  return G_SOURCE_CONTINUE;
-}
-
-static gboolean
-dispatch_ready (GSource *source G_GNUC_UNUSED, GSourceFunc callback, gpointer data)
-{
-  return callback (data);
-}
-
 Drive *
 drive_new (const DriveConfig *config)
 {
-  static GSourceFuncs functions = { .dispatch = dispatch_ready };
   Drive *drive = g_new0 (Drive, 1);
 
   drive->config = *config;
   g_mutex_init (&drive->park_lock);
   g_cond_init (&drive->park_cond);
-  drive->source = g_source_new (&functions, sizeof (GSource));
-  g_source_set_callback (drive->source, on_wake, drive, NULL);
-  g_source_attach (drive->source, config->context);
+  drive->timer_us = -1;
   return drive;
 }
 
 void
 drive_free (Drive *drive)
 {
-  g_source_destroy (drive->source);
-  g_source_unref (drive->source);
   g_mutex_clear (&drive->park_lock);
   g_cond_clear (&drive->park_cond);
   g_free (drive->own.fds);
@@ -91,9 +71,18 @@ void
 drive_wake (Drive *drive)
 {
   if (drive_here == drive)
-    drive->mail = TRUE;
-  else
-    g_source_set_ready_time (drive->source, 0);
+    {
+      drive->mail = TRUE;
+      return;
+    }
+  g_atomic_int_set (&drive->mailed, TRUE); /* before the wake-up: see finish */
+  g_main_context_wakeup (drive->config.context);
+}
+
+void
+drive_set_timer (Drive *drive, gint64 at_us)
+{
+  drive->timer_us = at_us;
 }
 
 static gboolean
@@ -139,6 +128,8 @@ prepare (Drive *drive, Polled *polled)
     }
   polled->until_us
       = polled->timeout_ms < 0 ? -1 : g_get_monotonic_time () + polled->timeout_ms * (gint64)1000;
+  if (drive->timer_us >= 0 && (polled->until_us < 0 || drive->timer_us < polled->until_us))
+    polled->until_us = drive->timer_us;
   drive->turn++;
 }
 
@@ -151,6 +142,14 @@ finish (Drive *drive, Polled *polled)
 
   if (ready)
     g_main_context_dispatch (context);
+  if (g_atomic_int_compare_and_exchange (&drive->mailed, TRUE, FALSE))
+    drive->mail = TRUE;
+  if (drive->timer_us >= 0 && g_get_monotonic_time () >= drive->timer_us)
+    {
+      drive->timer_us = -1;
+      drive->config.timer (drive->config.data);
+      ready = TRUE;
+    }
   while (drive->mail)
     {
       drive->mail = FALSE;
@@ -175,6 +174,17 @@ park (Drive *drive)
   g_mutex_unlock (&drive->park_lock);
 }
 
+static gint
+left_ms (const Polled *polled)
+{
+  gint64 left_us;
+
+  if (polled->until_us < 0)
+    return -1;
+  left_us = polled->until_us - g_get_monotonic_time ();
+  return (gint)CLAMP ((left_us + 999) / 1000, 0, G_MAXINT);
+}
+
 void
 drive_run (Drive *drive)
 {
@@ -195,7 +205,7 @@ drive_run (Drive *drive)
       turn = drive->turn;
       give (drive);
       if (!g_atomic_int_get (&drive->quit))
-        g_poll (drive->own.fds, (guint)drive->own.n, drive->own.timeout_ms);
+        g_poll (drive->own.fds, (guint)drive->own.n, left_ms (&drive->own));
       polled = TRUE;
     }
 }

@@ -9,12 +9,15 @@
 typedef struct Drive Drive;
 
 /* `serve (data)` reads the engine's mailbox, `flush (data)` writes what was queued; both are called
- * by who drives, after each turn. `spin_us`: how long an idle worker polls before it sleeps. */
+ * by who drives, after each turn, and `timer (data)` when drive_set_timer said. (A GSource for
+ * these would write to the context's eventfd whenever its time is set.) `spin_us`: how long an idle
+ * worker polls before it sleeps. */
 typedef struct
 {
   GMainContext *context; /* made with G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING */
   void (*serve) (void *data);
   void (*flush) (void *data);
+  void (*timer) (void *data);
   void *data;
   gint64 spin_us;
 } DriveConfig;
@@ -28,5 +31,7 @@ void drive_quit (Drive *drive);
 /* A worker without work drives until `is_roused (data)`; look_us, if not 0: so long at most.
  * FALSE: it cannot now. */
 gboolean drive_idle (Drive *drive, gboolean (*is_roused) (void *data), void *data, gint64 look_us);
+/* When `timer` is to be called, once; -1: not. Monotonic time. By who drives. */
+void drive_set_timer (Drive *drive, gint64 at_us);
 /* `serve` is to be called soon. Any thread. */
 void drive_wake (Drive *drive);

@@ -31,7 +31,6 @@ struct Driver
   Drive *drive;
   gboolean ready; /* atomic: driver_new is done and the thread runs */
   Node *node;
-  GSource *timer;
   GQueue pending; /* of DriverPending: events raised while effects were carried out */
   gboolean stepping;
   gboolean joined, warned;

@@ -131,7 +131,7 @@ run (Driver *driver, const NodeEffect *effect)
 static void
 set_timer (Driver *driver, guint64 at_us)
 {
-  g_source_set_ready_time (driver->timer, at_us == 0 ? -1 : (gint64)at_us);
+  drive_set_timer (driver->drive, at_us == 0 ? -1 : (gint64)at_us);
 }
 
 static void
@@ -523,13 +523,10 @@ idle (void *data, gint64 look_us)
          && drive_idle (driver->drive, is_roused, driver->engine, look_us);
 }
 
-static gboolean
-on_timer (gpointer data)
+static void
+on_timer (void *data)
 {
-  Driver *driver = data;
-  g_source_set_ready_time (driver->timer, -1);
-  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
-  return G_SOURCE_CONTINUE;
+  driver_step (data, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
 }
 
 static gboolean
@@ -542,23 +539,6 @@ on_stats (gpointer data)
   driver_tell_work (driver);
   report_stats (driver, FALSE);
   return G_SOURCE_CONTINUE;
-}
-
-static gboolean
-dispatch_ready (GSource *source, GSourceFunc callback, gpointer data)
-{
-  (void)source;
-  return callback (data);
-}
-
-static GSource *
-timer_source (Driver *driver)
-{
-  static GSourceFuncs functions = { .dispatch = dispatch_ready };
-  GSource *source = g_source_new (&functions, sizeof (GSource));
-  g_source_set_callback (source, on_timer, driver, NULL);
-  g_source_attach (source, driver->context);
-  return source;
 }
 
 static gpointer
@@ -608,6 +588,7 @@ driver_new (const DriverConfig *config, GError **error)
   driver->drive = drive_new (&(DriveConfig){ .context = driver->context,
                                              .serve = serve_engine,
                                              .flush = flush,
+                                             .timer = on_timer,
                                              .data = driver,
                                              .spin_us = config->spin_us });
   driver->stems = stems_new ();
@@ -616,7 +597,6 @@ driver_new (const DriverConfig *config, GError **error)
   g_queue_init (&driver->pending);
   g_mutex_init (&driver->mutex);
   g_cond_init (&driver->cond);
-  driver->timer = timer_source (driver);
   note_timeline (driver);
   guint64 seed = (guint64)g_get_monotonic_time () * 2654435761u ^ (guint64)getpid () << 32;
   EngineConfig engine = { .jobs = config->jobs,
@@ -664,8 +644,6 @@ driver_free (Driver *driver)
   engine_free (driver->engine);
   timeline_free (driver->timeline);
   node_free (driver->node);
-  g_source_destroy (driver->timer);
-  g_source_unref (driver->timer);
   drive_free (driver->drive);
   g_main_context_unref (driver->context);
   g_hash_table_unref (driver->constants);

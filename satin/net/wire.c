@@ -72,6 +72,9 @@ watch (Wire *link)
   drop_source (&link->source);
   link->source = g_socket_create_source (link->socket, condition, NULL);
   g_source_set_callback (link->source, G_SOURCE_FUNC (on_ready), link, NULL);
+  /* GLib would take its descriptor off the list and put it back for each dispatch, with two writes
+   * to the context's eventfd. */
+  g_source_set_can_recurse (link->source, TRUE);
   g_source_attach (link->source, link->context);
 }
 
