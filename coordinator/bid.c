@@ -4,6 +4,7 @@
 #include "coordinator/bid.h"
 
 #include "storage/guard.h"
+#include "storage/place.h"
 #include "storage/publish.h"
 #include "storage/rowsum.h"
 #include "storage/tables.h"
@@ -11,6 +12,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define FAR_US (8 * G_USEC_PER_SEC)
 
 /* 0: nothing of this run stands there. */
 static guint64
@@ -29,12 +32,35 @@ read_generation (const char *target, const Identity *identity)
   return g_ascii_strtoull (generation, NULL, 10);
 }
 
+/* At a URI the header tells the generation (courier.h): no file is brought here for a bid. */
+static gboolean
+make_far (const char *target, BidResult *result, GError **error)
+{
+  g_autoptr (Place) place = place_open (target, error);
+  PlaceState state = { 0 };
+  if (place == NULL)
+    return FALSE;
+  place_set_limit (place, g_get_monotonic_time () + FAR_US);
+  if (!place_look (place, "", &state, error))
+    return FALSE;
+  result->generation = state.exists ? state.number : 0;
+  place_state_clear (&state);
+  return place_trial (place, BID_BYTES_MIN, &result->commit_us, error);
+}
+
 gboolean
 bid_make (const char *target, const Identity *identity, BidResult *result, GError **error)
 {
   struct stat status;
   GError *reason = NULL;
   guint64 bytes = BID_BYTES_MIN;
+  if (place_is_remote (target))
+    {
+      *result = (BidResult){ 0 };
+      if (!make_far (target, result, &reason))
+        identity_take_error (error, reason);
+      return reason == NULL;
+    }
   *result = (BidResult){ .generation = read_generation (target, identity) };
   if (result->generation > 0 && stat (target, &status) == 0)
     bytes = CLAMP ((guint64)status.st_size, BID_BYTES_MIN, BID_BYTES_MAX);

@@ -36,6 +36,17 @@ identity_take_error (GError **error, GError *from)
   g_error_free (from);
 }
 
+void
+identity_rename_error (GError *error, const char *from, const char *to)
+{
+  if (error == NULL || from == NULL || to == NULL || strstr (error->message, from) == NULL)
+    return;
+  GString *text = g_string_new (error->message);
+  (void)g_string_replace (text, from, to, 0);
+  g_free (error->message);
+  error->message = g_string_free (text, FALSE);
+}
+
 /* GVariant's text form of byte strings: people read it, and any byte comes back as it was. */
 static char *
 argv_write (char *const *argv)

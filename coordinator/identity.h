@@ -44,5 +44,8 @@ gboolean identity_load (Sql *sql, const char *target, Identity *identity, GError
 /* FALSE: `found` is of something else than `wanted`; the message says of what and why. */
 gboolean identity_matches (const Identity *found, const Identity *wanted, const char *target,
                            GError **error);
+/* For a file that is looked at in place of what it is a copy of: `from`, which the message names,
+ * becomes `to`. (nullable): nothing is done. */
+void identity_rename_error (GError *error, const char *from, const char *to);
 /* Turns an error of storage into one of this room. (transfer full: from) */
 void identity_take_error (GError **error, GError *from);

@@ -23,7 +23,9 @@
 
 struct Ledger
 {
-  char *target, *run;
+  char *target, *name, *run; /* name (nullable): of the target, for people */
+  char *(*keep_aside) (gpointer data, const char *word, GError **error);
+  gpointer data;
   char **job_names, **job_types;
   guint n_jobs;
   Stems *stems;
@@ -36,6 +38,12 @@ struct Ledger
   char *damage; /* (nullable) a sentence that nobody took yet */
   LedgerStats stats;
 };
+
+static const char *
+name_of (const Ledger *ledger)
+{
+  return ledger->name != NULL ? ledger->name : ledger->target;
+}
 
 static gint64
 now_s (void)
@@ -72,14 +80,16 @@ write_generation (Ledger *ledger, GError **error)
 static gboolean
 keep_damaged (Ledger *ledger, const char *damage, GError **error)
 {
-  g_autofree char *aside = aside_keep (ledger->target, "damaged", error);
+  g_autofree char *aside = ledger->keep_aside != NULL
+                               ? ledger->keep_aside (ledger->data, "damaged", error)
+                               : aside_keep (ledger->target, "damaged", error);
   if (aside == NULL)
     return FALSE;
   crash_point ("kept-aside");
   g_free (ledger->damage);
   ledger->damage
       = g_strdup_printf ("checkpoint '%s' is damaged: %s; the damaged file is kept as '%s'",
-                         ledger->target, damage, aside);
+                         name_of (ledger), damage, aside);
   return TRUE;
 }
 
@@ -117,11 +127,12 @@ open_target (Ledger *ledger, Identity *found, GError **error)
   char hex[DIGEST_HEX_LENGTH + 1];
   digest_to_hex (&ledger->identity.identity, hex);
   g_autoptr (Sql) file = guard_open (ledger->target, hex, &reason);
+  identity_rename_error (reason, ledger->target, ledger->name);
   if (reason != NULL)
     identity_take_error (error, reason);
-  if (file == NULL || !identity_load (file, ledger->target, found, error))
+  if (file == NULL || !identity_load (file, name_of (ledger), found, error))
     return NULL;
-  if (identity_matches (found, &ledger->identity, ledger->target, error))
+  if (identity_matches (found, &ledger->identity, name_of (ledger), error))
     return g_steal_pointer (&file);
   identity_clear (found);
   return NULL;
@@ -226,6 +237,9 @@ ledger_new (const LedgerConfig *config, Identity *identity, GError **error)
   g_autoptr (Ledger) ledger = g_new0 (Ledger, 1);
   ledger->target
       = config->target[0] != '\0' ? g_canonicalize_filename (config->target, NULL) : g_strdup ("");
+  ledger->name = g_strdup (config->name);
+  ledger->keep_aside = config->keep_aside;
+  ledger->data = config->data;
   ledger->job_names = g_strdupv ((char **)config->job_names);
   ledger->job_types = g_strdupv ((char **)config->job_types);
   ledger->n_jobs = g_strv_length (ledger->job_names);
@@ -254,6 +268,7 @@ ledger_free (Ledger *ledger)
   g_strfreev (ledger->job_names);
   g_strfreev (ledger->job_types);
   g_free (ledger->target);
+  g_free (ledger->name);
   g_free (ledger->run);
   g_free (ledger->damage);
   g_free (ledger);
@@ -462,6 +477,26 @@ ledger_publish (Ledger *ledger, GError **error)
   if (lock >= 0)
     (void)close (lock);
   return good;
+}
+
+void
+ledger_touch (Ledger *ledger)
+{
+  ledger->has_changed = TRUE;
+}
+
+gboolean
+ledger_keep (Ledger *ledger, const char *path, GError **error)
+{
+  GError *reason = NULL;
+  Published published;
+  if (!publish_copy (ledger->sql, path, ledger->run, &published, &reason))
+    {
+      identity_take_error (error, reason);
+      return FALSE;
+    }
+  (void)close (published.fd);
+  return TRUE;
 }
 
 typedef struct

@@ -14,8 +14,12 @@ typedef struct Ledger Ledger;
 typedef struct
 {
   const char *work_path, *target;                  /* target "": nothing is ever published */
+  const char *name;                                /* (nullable) what messages call the target */
   const char *const *job_names, *const *job_types; /* NULL-terminated; copied */
   Stems *stems;                                    /* borrowed */
+  /* (nullable) keeps a damaged target under another name: aside_keep, if it is not given. */
+  char *(*keep_aside) (gpointer data, const char *word, GError **error);
+  gpointer data;
 } LedgerConfig;
 
 /* See scribe_new. Errors are of COORDINATOR_ERROR, here and below. */
@@ -29,6 +33,10 @@ gboolean ledger_write (Ledger *ledger, const Inbox *inbox, GError **error);
 /* Publishes. What stands at the target and was not written by this ledger is united with ours
  * first, or, when it is of another run, left alone. */
 gboolean ledger_publish (Ledger *ledger, GError **error);
+/* The last publication did not get where it should: there is something to be published. */
+void ledger_touch (Ledger *ledger);
+/* Publishes to `path`, in a folder of this machine, for somebody to find. */
+gboolean ledger_keep (Ledger *ledger, const char *path, GError **error);
 /* TRUE: something was written since the last publication. */
 gboolean ledger_has_changed (const Ledger *ledger);
 

@@ -7,9 +7,16 @@
 
 #include "storage/aside.h"
 #include "storage/guard.h"
+#include "storage/place.h"
 #include "storage/tables.h"
 
+#include <errno.h>
+#include <gio/gio.h>
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#define LOOK_US (8 * G_USEC_PER_SEC)
 
 static void
 restore_constant_free (gpointer data)
@@ -106,18 +113,79 @@ count_rows (Sql *file, Restore *restore, GError **error)
   return TRUE;
 }
 
-/* NULL without an error: nothing there. */
+/* A URI is looked at in a copy. */
+typedef struct
+{
+  const char *path;       /* of the file to open */
+  char *copy, *temporary; /* (nullable) of a URI; temporary: a folder that goes again */
+  gboolean exists;
+} View;
+
+static void
+view_clear (View *view)
+{
+  if (view->temporary != NULL)
+    {
+      place_forget_copy (view->copy);
+      (void)g_rmdir (view->temporary);
+    }
+  g_free (view->copy);
+  g_free (view->temporary);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (View, view_clear)
+
+/* FALSE: COORDINATOR_ERROR. */
+static gboolean
+view_open (View *view, const char *target, const char *copy, GError **error)
+{
+  PlaceState state = { 0 };
+  GError *reason = NULL;
+  *view = (View){ .path = target, .exists = TRUE };
+  if (!place_is_remote (target))
+    return TRUE;
+  if (copy == NULL && (view->temporary = g_dir_make_tmp ("satin-XXXXXX", &reason)) == NULL)
+    {
+      identity_take_error (error, reason);
+      return FALSE;
+    }
+  view->path = view->copy
+      = copy != NULL ? g_strdup (copy) : g_build_filename (view->temporary, "checkpoint", NULL);
+  g_autoptr (Place) place = place_open (target, &reason);
+  if (place != NULL)
+    {
+      place_set_limit (place, g_get_monotonic_time () + LOOK_US);
+      (void)place_refresh (place, view->copy, &state, &reason);
+    }
+  view->exists = state.exists;
+  place_state_clear (&state);
+  if (reason != NULL)
+    identity_take_error (error, reason);
+  return reason == NULL;
+}
+
+/* NULL without an error: nothing there. A copy may go when it is open. */
 static Sql *
-open_file (const char *target, const Identity *identity, GError **error)
+open_file (const char *target, const char *copy, const Identity *identity, GError **error)
 {
   char hex[DIGEST_HEX_LENGTH + 1];
+  g_auto (View) view = { 0 };
   GError *reason = NULL;
+  if (!view_open (&view, target, copy, error) || !view.exists)
+    return NULL;
   if (identity != NULL)
     digest_to_hex (&identity->identity, hex);
-  Sql *file = guard_open (target, identity != NULL ? hex : NULL, &reason);
+  Sql *file = guard_open (view.path, identity != NULL ? hex : NULL, &reason);
+  identity_rename_error (reason, view.copy, target);
   if (reason != NULL)
     identity_take_error (error, reason);
   return file;
+}
+
+gboolean
+restore_is_ours (const char *target)
+{
+  g_auto (View) view = { 0 };
+  return view_open (&view, target, NULL, NULL) && view.exists && guard_is_ours (view.path);
 }
 
 static gboolean
@@ -150,14 +218,14 @@ restore_read (Sql *file, const char *target, Restore *restore, GError **error)
 }
 
 static gboolean
-look (const char *target, const Identity *identity, gboolean counts, Restore *restore,
-      GError **error)
+look (const char *target, const char *copy, const Identity *identity, gboolean counts,
+      Restore *restore, GError **error)
 {
   g_assert (target != NULL && restore != NULL);
 
   GError *reason = NULL;
   memset (restore, 0, sizeof *restore);
-  g_autoptr (Sql) file = open_file (target, identity, &reason);
+  g_autoptr (Sql) file = open_file (target, copy, identity, &reason);
   if (file != NULL)
     return read_file (file, target, counts, restore, error);
   if (reason != NULL)
@@ -168,20 +236,91 @@ look (const char *target, const Identity *identity, gboolean counts, Restore *re
 gboolean
 restore_look (const char *target, Restore *restore, GError **error)
 {
-  return look (target, NULL, TRUE, restore, error);
+  return look (target, NULL, NULL, TRUE, restore, error);
 }
 
 gboolean
-restore_look_for (const char *target, const Identity *identity, Restore *restore, GError **error)
+restore_look_for (const char *target, const char *copy, const Identity *identity, Restore *restore,
+                  GError **error)
 {
-  return look (target, identity, FALSE, restore, error);
+  return look (target, copy, identity, FALSE, restore, error);
+}
+
+static gboolean
+copy_to_place (const char *path, const char *to, GError **error)
+{
+  const PlaceState nothing = { 0 };
+  GError *reason = NULL;
+  g_autoptr (Place) place = place_open (to, &reason);
+  if (place != NULL && place_put (place, "", path, &nothing, NULL, &reason))
+    return TRUE;
+  if (g_error_matches (reason, PLACE_ERROR, PLACE_ERROR_CHANGED))
+    {
+      g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
+                   "'%s' is there already: choose another place", place_name (place));
+      g_error_free (reason);
+    }
+  else
+    identity_take_error (error, reason);
+  return FALSE;
+}
+
+/* The first to stand there stays. */
+static gboolean
+copy_to_path (const char *path, const char *to, GError **error)
+{
+  g_autofree char *trial = g_strdup_printf ("%s.%d~", to, (int)getpid ());
+  g_autoptr (GFile) source = g_file_new_for_path (path);
+  g_autoptr (GFile) target = g_file_new_for_path (trial);
+  g_autoptr (GError) reason = NULL;
+  int failed = 0;
+  if (g_file_copy (source, target, G_FILE_COPY_OVERWRITE | G_FILE_COPY_TARGET_DEFAULT_PERMS, NULL,
+                   NULL, NULL, &reason))
+    failed = link (trial, to) == 0 ? 0 : errno;
+  (void)g_unlink (trial);
+  if (reason == NULL && failed == 0)
+    return TRUE;
+  if (failed == EEXIST)
+    g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
+                 "'%s' is there already: choose another place", to);
+  else
+    g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE, "cannot write '%s': %s", to,
+                 reason != NULL ? reason->message : g_strerror (failed));
+  return FALSE;
+}
+
+gboolean
+restore_copy (const char *from, const char *to, GError **error)
+{
+  g_auto (View) view = { 0 };
+  if (!view_open (&view, from, NULL, error))
+    return FALSE;
+  return place_is_remote (to) ? copy_to_place (view.path, to, error)
+                              : copy_to_path (view.path, to, error);
+}
+
+/* Sent under the other name before it is removed. */
+static char *
+move_aside (const char *target, GError **error)
+{
+  g_auto (View) view = { 0 };
+  g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
+  g_autofree char *time = g_date_time_format (now, "%Y%m%dT%H%M%SZ");
+  g_autofree char *suffix = g_strconcat (".old-", time, NULL);
+  g_autoptr (Place) place = NULL;
+  if (!view_open (&view, target, NULL, error) || (place = place_open (target, error)) == NULL
+      || !place_put (place, suffix, view.path, NULL, NULL, error)
+      || !place_remove (place, "", error))
+    return NULL;
+  return g_strconcat (place_name (place), suffix, NULL);
 }
 
 char *
 restore_set_aside (const char *target, GError **error)
 {
   GError *reason = NULL;
-  char *name = aside_move (target, "old", &reason);
+  char *name = place_is_remote (target) ? move_aside (target, &reason)
+                                        : aside_move (target, "old", &reason);
   if (name == NULL)
     identity_take_error (error, reason);
   return name;
@@ -227,7 +366,7 @@ Sql *
 restore_open (const char *target, GError **error)
 {
   GError *reason = NULL;
-  Sql *file = open_file (target, NULL, &reason);
+  Sql *file = open_file (target, NULL, NULL, &reason);
   if (reason != NULL)
     g_propagate_error (error, reason);
   else if (file == NULL)

@@ -31,16 +31,25 @@ typedef struct
   GBytes *value;
 } RestoreConstant;
 
-/* FALSE: unusable or unreadable, COORDINATOR_ERROR names the exit code and the reason. */
+/* In all of these `target` is a path or a URI as place_check gives them. What stands at a URI is
+ * first brought to this machine's disk, to a file that goes again.
+ *
+ * FALSE: unusable or unreadable, COORDINATOR_ERROR names the exit code and the reason. A store that
+ * does not answer is given up after eight seconds. */
 gboolean restore_look (const char *target, Restore *restore, GError **error);
 /* The same for a start, which knows whose the file should be and need not count its rows: they are
- * proved when they are taken over. */
-gboolean restore_look_for (const char *target, const Identity *identity, Restore *restore,
-                           GError **error);
+ * proved when they are taken over. `copy` (nullable): where what stands at a URI is brought to and
+ * stays, for the take-over to find (see place_refresh). */
+gboolean restore_look_for (const char *target, const char *copy, const Identity *identity,
+                           Restore *restore, GError **error);
 void restore_clear (Restore *restore);
+/* TRUE: a Satin checkpoint, though maybe damaged or of somebody else. */
+gboolean restore_is_ours (const char *target);
 /* (transfer full): moves what stands there to another name in the same folder, for a fresh start.
  * NULL: COORDINATOR_ERROR. */
 char *restore_set_aside (const char *target, GError **error);
+/* Copies the checkpoint at `from` to `to`, where nothing may stand. FALSE: COORDINATOR_ERROR. */
+gboolean restore_copy (const char *from, const char *to, GError **error);
 /* FALSE: the file is of something else; the message says of what and why. */
 gboolean restore_matches (const Restore *restore, const Identity *identity, const char *target,
                           GError **error);

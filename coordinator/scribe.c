@@ -3,55 +3,23 @@
  * writes it without the lock, publishes when it is time. Nobody ever waits for a disk but this
  * thread. Must not know nodes, links or job stacks. pthread's own locks, because thread sanitizers
  * see them. */
-#include "coordinator/scribe.h"
+#include "coordinator/scribe-private.h"
 
 #include "coordinator/bid.h"
-#include "coordinator/inbox.h"
-#include "coordinator/ledger.h"
 
-#include <pthread.h>
+#include "storage/place.h"
 
 /* A batch that is larger is written before the interval is over. */
 #define INBOX_BYTES_MAX (16u * 1024 * 1024)
 #define INBOX_ROWS_MAX 100000
 #define TROUBLE_EVERY_US (60 * G_USEC_PER_SEC)
-/* After a failure the next try comes after the interval, but not later than this. */
-#define RETRY_MAX_US (5 * G_USEC_PER_SEC)
 /* The first tick leaves this much time to tell who is here. */
 #define FIRST_TICK_US (50 * 1000)
 /* At most one part in this many of the time goes into writing and publishing. */
 #define DUTY_DENOMINATOR 5
 
-typedef struct
-{
-  gboolean is_everybody;
-  NodeId node;
-} ScribeRequest;
-
-struct Scribe
-{
-  guint64 interval_us;
-  void (*notify) (const ScribeNews *news, void *data);
-  void *data;
-  GThread *thread;
-
-  pthread_mutex_t lock; /* guards what follows, up to the blank line */
-  pthread_cond_t wake;
-  Inbox *inbox;
-  GQueue requests; /* of ScribeRequest */
-  gboolean is_finishing, is_ending;
-  ScribeStats stats;
-
-  Ledger *ledger; /* the thread's own, from here on */
-  gint64 tick_us; /* when to write and publish next */
-  gint64 trouble_us;
-  gboolean has_told_trouble;
-  guint64 written, told; /* tickets: of what is in the work file; of what is published */
-  gboolean is_failing;   /* the last round failed: the next one waits for its time */
-};
-
-static void
-tell (Scribe *scribe, const ScribeNews *news)
+void
+scribe_tell (Scribe *scribe, const ScribeNews *news)
 {
   scribe->notify (news, scribe->data);
 }
@@ -63,18 +31,18 @@ tell_trouble (Scribe *scribe, const GError *error, gboolean final)
   if (!final && scribe->has_told_trouble && now - scribe->trouble_us < TROUBLE_EVERY_US)
     {
       ScribeNews again = { .kind = SCRIBE_FAILED };
-      tell (scribe, &again);
+      scribe_tell (scribe, &again);
       return;
     }
   scribe->has_told_trouble = TRUE;
   scribe->trouble_us = now;
   ScribeNews news = { .kind = SCRIBE_TROUBLE, .error = error, .final = final, .failed = TRUE };
-  tell (scribe, &news);
+  scribe_tell (scribe, &news);
 }
 
 /* What was wrong with a file that was taken over is said once, whatever was said before. */
-static void
-tell_damage (Scribe *scribe)
+void
+scribe_tell_damage (Scribe *scribe)
 {
   g_autofree char *damage = ledger_take_damage (scribe->ledger);
   if (damage == NULL)
@@ -82,11 +50,11 @@ tell_damage (Scribe *scribe)
   g_autoptr (GError) error
       = g_error_new_literal (COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE, damage);
   ScribeNews news = { .kind = SCRIBE_TROUBLE, .error = error };
-  tell (scribe, &news);
+  scribe_tell (scribe, &news);
 }
 
-static void
-note_stats (Scribe *scribe, gboolean published)
+void
+scribe_note_stats (Scribe *scribe, gboolean published)
 {
   LedgerStats ledger = ledger_stats (scribe->ledger);
   pthread_mutex_lock (&scribe->lock);
@@ -111,7 +79,7 @@ write_inbox (Scribe *scribe, Inbox *inbox, GError **error)
     {
       scribe->written = MAX (scribe->written, inbox->ticket);
       inbox_free (inbox);
-      note_stats (scribe, FALSE);
+      scribe_note_stats (scribe, FALSE);
       return TRUE;
     }
   pthread_mutex_lock (&scribe->lock);
@@ -120,36 +88,59 @@ write_inbox (Scribe *scribe, Inbox *inbox, GError **error)
   return FALSE;
 }
 
+void
+scribe_tell_published (Scribe *scribe, guint64 ticket, guint64 took_us, gboolean final)
+{
+  scribe->told = ticket;
+  ScribeNews news = { .kind = SCRIBE_PUBLISHED,
+                      .final = final,
+                      .ticket = ticket,
+                      .commit_us = bid_scale (took_us, ledger_stats (scribe->ledger).bytes),
+                      .generation = ledger_stats (scribe->ledger).generation };
+  scribe_tell (scribe, &news);
+}
+
 static gboolean
 publish (Scribe *scribe, gboolean final, GError **error)
 {
   gboolean has_changed = ledger_has_changed (scribe->ledger);
   gint64 began_us = g_get_monotonic_time ();
   gboolean good = !has_changed || ledger_publish (scribe->ledger, error);
-  guint64 took_us = (guint64)(g_get_monotonic_time () - began_us);
-  tell_damage (scribe);
+  guint64 took_us = has_changed ? (guint64)(g_get_monotonic_time () - began_us) : 0;
+  scribe_tell_damage (scribe);
   if (!good)
     return FALSE;
   if (has_changed)
-    note_stats (scribe, TRUE);
-  if (!has_changed && !final && scribe->told == scribe->written)
-    return TRUE;
-  scribe->told = scribe->written;
-  ScribeNews news
-      = { .kind = SCRIBE_PUBLISHED,
-          .final = final,
-          .ticket = scribe->told,
-          .commit_us = has_changed ? bid_scale (took_us, ledger_stats (scribe->ledger).bytes) : 0,
-          .generation = ledger_stats (scribe->ledger).generation };
-  tell (scribe, &news);
+    scribe_note_stats (scribe, TRUE);
+  if (has_changed || final || scribe->told != scribe->written)
+    scribe_tell_published (scribe, scribe->written, took_us, final);
   return TRUE;
+}
+
+/* Nobody is to lose what was finished because of a store: it is kept here, and said where. */
+static void
+keep_spare (Scribe *scribe, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  g_autofree char *folder = scribe->spare != NULL ? g_path_get_dirname (scribe->spare) : NULL;
+  if (folder == NULL)
+    return;
+  if (g_mkdir_with_parents (folder, 0700) == 0
+      && ledger_keep (scribe->ledger, scribe->spare, &trouble))
+    {
+      g_autofree char *whole = g_strdup_printf (
+          "%s; the checkpoint is kept in '%s'",
+          *error != NULL ? (*error)->message : "it cannot be published", scribe->spare);
+      g_clear_error (error);
+      g_set_error_literal (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE, whole);
+    }
 }
 
 static void
 pass_on_rows (GPtrArray *rows, gboolean final, gpointer data)
 {
   ScribeNews news = { .kind = SCRIBE_RESTORED, .rows = rows, .final = final };
-  tell (data, &news);
+  scribe_tell (data, &news);
 }
 
 static void
@@ -165,28 +156,30 @@ answer_requests (Scribe *scribe, GQueue *requests)
     }
 }
 
-/* What one round of the thread has to do, taken out from under the lock. */
-typedef struct
-{
-  Inbox *inbox;
-  GQueue requests;
-  gboolean is_finishing, is_tick;
-} ScribeRound;
-
 static void
 do_round (Scribe *scribe, ScribeRound *round)
 {
   g_autoptr (GError) error = NULL;
   gint64 began = g_get_monotonic_time ();
-  gboolean good = write_inbox (scribe, round->inbox, &error);
+  gboolean written = write_inbox (scribe, round->inbox, &error), good = written;
   answer_requests (scribe, &round->requests);
-  if (good && (round->is_finishing || round->is_tick))
+  if (scribe->courier != NULL)
+    good = scribe_far_round (scribe, round, written, &error);
+  else if (good && (round->is_finishing || round->is_tick))
     good = publish (scribe, round->is_finishing, &error);
-  scribe->is_failing = !good;
+  scribe->is_failing = scribe->courier != NULL ? !written : !good;
   if (!good)
-    tell_trouble (scribe, error, round->is_finishing);
+    {
+      gboolean final = round->is_finishing || scribe->owes_final;
+      if (final)
+        keep_spare (scribe, &error);
+      scribe->owes_final = FALSE;
+      tell_trouble (scribe, error, final);
+    }
 
   gint64 now = g_get_monotonic_time ();
+  if (scribe->courier != NULL)
+    return;
   if (!good)
     scribe->tick_us = now + (gint64)MIN (scribe->interval_us, RETRY_MAX_US);
   else if (round->is_finishing || round->is_tick)
@@ -200,8 +193,8 @@ is_urgent (const Scribe *scribe)
 {
   gboolean is_large = scribe->inbox->bytes > INBOX_BYTES_MAX
                       || g_hash_table_size (scribe->inbox->rows) > INBOX_ROWS_MAX;
-  return scribe->is_finishing || scribe->is_ending || scribe->requests.length > 0
-         || (is_large && !scribe->is_failing);
+  return scribe->is_finishing || scribe->is_ending || scribe->is_delivered
+         || scribe->requests.length > 0 || (is_large && !scribe->is_failing);
 }
 
 static void
@@ -236,7 +229,7 @@ wait_for_round (Scribe *scribe, ScribeRound *round)
   round->requests = scribe->requests;
   g_queue_init (&scribe->requests);
   round->is_finishing = scribe->is_finishing;
-  scribe->is_finishing = FALSE;
+  scribe->is_finishing = scribe->is_delivered = FALSE;
   return !scribe->is_ending;
 }
 
@@ -255,7 +248,7 @@ scribe_run (gpointer data)
 {
   Scribe *scribe = data;
   gboolean goes_on = TRUE;
-  tell_damage (scribe);
+  scribe_tell_damage (scribe);
   while (goes_on)
     {
       ScribeRound round = { 0 };
@@ -269,6 +262,44 @@ scribe_run (gpointer data)
   return NULL;
 }
 
+static void
+init_lock (Scribe *scribe)
+{
+  pthread_condattr_t attributes;
+  pthread_condattr_init (&attributes);
+  pthread_condattr_setclock (&attributes, CLOCK_MONOTONIC);
+  pthread_mutex_init (&scribe->lock, NULL);
+  pthread_cond_init (&scribe->wake, &attributes);
+  pthread_condattr_destroy (&attributes);
+}
+
+static void
+scribe_done (Scribe *scribe)
+{
+  courier_free (scribe->courier);
+  ledger_free (scribe->ledger);
+  if (scribe->inbox != NULL)
+    inbox_free (scribe->inbox);
+  g_queue_clear_full (&scribe->requests, g_free);
+  pthread_cond_destroy (&scribe->wake);
+  pthread_mutex_destroy (&scribe->lock);
+  g_free (scribe->spare);
+  g_free (scribe);
+}
+
+static gboolean
+is_same_place (const Scribe *scribe, const ScribeConfig *config, GError **error)
+{
+  guint64 found = ledger_stats (scribe->ledger).generation;
+  if (found >= config->least)
+    return TRUE;
+  g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
+               "checkpoint '%s' is another one here: generation %" G_GUINT64_FORMAT
+               " was published and generation %" G_GUINT64_FORMAT " is found",
+               config->target, config->least, found);
+  return FALSE;
+}
+
 Scribe *
 scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
 {
@@ -279,34 +310,25 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
                          .job_names = config->job_names,
                          .job_types = config->job_types,
                          .stems = config->stems };
-  Ledger *ledger = ledger_new (&place, identity, error);
-  if (ledger == NULL)
-    return NULL;
-  guint64 found = ledger_stats (ledger).generation;
-  if (found < config->least)
+  g_autofree char *stage = NULL;
+  Scribe *scribe = g_new0 (Scribe, 1);
+  init_lock (scribe);
+  if ((!place_is_remote (config->target)
+       || scribe_far_open (scribe, config, &place, &stage, error)))
+    scribe->ledger = ledger_new (&place, identity, error);
+  if (scribe->ledger == NULL || !is_same_place (scribe, config, error))
     {
-      g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
-                   "checkpoint '%s' is another one here: generation %" G_GUINT64_FORMAT
-                   " was published and generation %" G_GUINT64_FORMAT " is found",
-                   config->target, config->least, found);
-      ledger_free (ledger);
+      scribe_done (scribe);
       return NULL;
     }
-  Scribe *scribe = g_new0 (Scribe, 1);
   scribe->interval_us = config->interval_us;
   scribe->notify = config->notify;
   scribe->data = config->data;
-  scribe->ledger = ledger;
+  scribe->spare = g_strdup (config->spare);
   scribe->inbox = inbox_new ();
   scribe->tick_us = g_get_monotonic_time () + (gint64)MIN (config->interval_us, FIRST_TICK_US);
-  pthread_condattr_t attributes;
-  pthread_condattr_init (&attributes);
-  pthread_condattr_setclock (&attributes, CLOCK_MONOTONIC);
-  pthread_mutex_init (&scribe->lock, NULL);
-  pthread_cond_init (&scribe->wake, &attributes);
-  pthread_condattr_destroy (&attributes);
-  note_stats (scribe, FALSE);
-  scribe->stats.generation = ledger_stats (ledger).generation;
+  scribe_note_stats (scribe, FALSE);
+  scribe->stats.generation = ledger_stats (scribe->ledger).generation;
   scribe->thread = g_thread_new ("scribe", scribe_run, scribe);
   return scribe;
 }
@@ -333,12 +355,7 @@ scribe_free (Scribe *scribe)
   scribe->is_ending = TRUE;
   unlock_and_wake (scribe);
   g_thread_join (scribe->thread);
-  ledger_free (scribe->ledger);
-  inbox_free (scribe->inbox);
-  g_queue_clear_full (&scribe->requests, g_free);
-  pthread_cond_destroy (&scribe->wake);
-  pthread_mutex_destroy (&scribe->lock);
-  g_free (scribe);
+  scribe_done (scribe);
 }
 
 void

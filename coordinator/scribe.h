@@ -21,7 +21,9 @@ typedef enum
   SCRIBE_PUBLISHED, /* generation; final: it answers scribe_finish */
   /* error: writing or publishing failed; said at most once a minute; it goes on trying. Also once
    * for a damaged file that was taken over: what was kept of it, and under which name. With
-   * `final` (always said): it answers scribe_finish, and what was saved stays unpublished. */
+   * `final` (always said): it answers scribe_finish, what was saved stays unpublished, and the
+   * sentence says where it is kept. Also when publishing takes so long that the interval is
+   * stretched. */
   SCRIBE_TROUBLE,
   SCRIBE_FAILED /* the same, when there are no words for it because it was said a moment ago */
 } ScribeNewsKind;
@@ -42,7 +44,10 @@ typedef struct
 typedef struct
 {
   const char *work_path; /* created anew */
-  const char *target;    /* the published file; "" : work file only (no publishing) */
+  const char *target; /* the published file, a path or a URI; "" : work file only (no publishing) */
+  const char *copy;   /* (nullable) what restore_look_for brought from the URI; used up */
+  const char *spare;  /* (nullable) where the checkpoint is kept when the last publication fails;
+                         its folder need not be there */
   guint64 interval_us;
   guint64 least; /* the generation that must at least stand at the target; 0: any, or nothing */
   const char *const *job_names; /* the job table, NULL-terminated, for the `job` column */

@@ -74,8 +74,16 @@ on_progress (void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
   Place *place = user;
 
-  (void)a, (void)b, (void)c, (void)d;
-  return place_is_given_up (place);
+  gint64 now = g_get_monotonic_time ();
+
+  (void)a, (void)c;
+  if (b + d != place->moved)
+    {
+      place->moved = b + d;
+      place->moved_us = now;
+    }
+  return place_is_given_up (place)
+         || now - place->moved_us > (gint64)g_atomic_int_get (&place->patience_s) * G_USEC_PER_SEC;
 }
 
 /* The first key of the usual names; others go through the agent. */
@@ -289,6 +297,8 @@ place_run (Place *place, PlaceRequest *request, const char *verb, GError **error
   if (!open_files (place, request, &from, error))
     return FALSE;
   place->message[0] = '\0';
+  place->moved = 0;
+  place->moved_us = g_get_monotonic_time ();
   set_always (place);
   set_request (place, request, from);
   request->code = place_curl ()->perform (place->curl);

@@ -42,7 +42,10 @@ look (Place *place, const char *suffix, PlaceState *state, char **etag, GError *
   if (good && !is_good (request.status) && request.status != 404 && request.status != 416)
     good = place_refused (place, &request, "read", error);
   if (state->exists)
-    state->tag = place_tag (request.body->data, request.body->len);
+    {
+      state->tag = place_tag (request.body->data, request.body->len);
+      state->number = place_number_of (request.body->data, request.body->len);
+    }
   if (etag != NULL)
     *etag = g_steal_pointer (&request.etag);
   place_request_clear (&request);

@@ -56,7 +56,9 @@ struct Place
 
   CURL *curl;
   gint64 limit_us;
-  gint stopped; /* atomic */
+  gint stopped, patience_s; /* atomic */
+  gint64 moved_us;          /* when the running request last sent or received something */
+  curl_off_t moved;
   guint64 sent, received;
   char message[CURL_ERROR_SIZE];
 };
@@ -93,6 +95,8 @@ gboolean place_s3_prepare (Place *place, gboolean insecure,
 #define PLACE_TAG_BYTES 100
 #define PLACE_TAG_RANGE "0-99"
 char *place_tag (const guint8 *bytes, gsize size);
+/* The number in them; 0: none. */
+guint32 place_number_of (const guint8 *bytes, gsize size);
 gboolean place_tag_of_file (const Place *place, const char *path, char **tag, GError **error);
 /* A folder "NAME.lock", which only one can make, keeps two of us from comparing and replacing at
  * the same time. One that nobody gave back within ten seconds belongs to a writer that died, and is

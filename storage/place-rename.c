@@ -27,17 +27,20 @@ is_missing (const PlaceRequest *request)
          || (request->code == CURLE_FTP_COULDNT_RETR_FILE && request->status == 550);
 }
 
-/* The first bytes of what stands at `suffix`; *exists FALSE: nothing. */
+/* Of the first bytes of what stands at `suffix`. */
 static gboolean
-read_header (Place *place, const char *suffix, gboolean *exists, char **tag, GError **error)
+read_header (Place *place, const char *suffix, PlaceState *state, GError **error)
 {
   PlaceRequest request = { .url = place_url (place, suffix), .range = PLACE_TAG_RANGE };
   g_autoptr (GError) reason = NULL;
   gboolean good = place_run (place, &request, "read", &reason);
 
-  *exists = good && request.body->len > 0;
+  state->exists = good && request.body->len > 0;
   if (good)
-    *tag = place_tag (request.body->data, request.body->len);
+    {
+      state->tag = place_tag (request.body->data, request.body->len);
+      state->number = place_number_of (request.body->data, request.body->len);
+    }
   else if (is_missing (&request) || request.code == CURLE_BAD_DOWNLOAD_RESUME /* an empty file */)
     good = TRUE;
   else
@@ -51,9 +54,12 @@ rename_look (Place *place, const char *suffix, PlaceState *state, GError **error
 {
   g_autofree char *between = g_strconcat (suffix, "~", NULL);
 
-  if (!read_header (place, suffix, &state->exists, &state->tag, error))
+  if (!read_header (place, suffix, state, error))
     return FALSE;
-  return state->exists || read_header (place, between, &state->exists, &state->tag, error);
+  if (state->exists)
+    return TRUE;
+  place_state_clear (state);
+  return read_header (place, between, state, error);
 }
 
 static gboolean
@@ -146,12 +152,14 @@ static gboolean
 rename_remove (Place *place, const char *suffix, GError **error)
 {
   g_autofree char *between = g_strconcat (suffix, "~", NULL);
+  PlaceState now = { 0 };
   gboolean exists;
-  g_autofree char *tag = NULL;
 
   if (!remove_now (place, between, FALSE, error) || !remove_now (place, suffix, FALSE, error)
-      || !read_header (place, suffix, &exists, &tag, error))
+      || !read_header (place, suffix, &now, error))
     return FALSE;
+  exists = now.exists;
+  place_state_clear (&now);
   return !exists || place_fail (place, PLACE_ERROR_DENIED, error, "cannot remove it");
 }
 
@@ -176,17 +184,17 @@ rename_over (Place *place, const char *made, const char *suffix, GError **error)
 {
   g_autofree char *between = g_strconcat (suffix, "~", NULL);
   PlaceRequest request = { 0 };
-  gboolean exists;
-  g_autofree char *tag = NULL;
+  PlaceState now = { 0 };
 
   add_rename (place, &request, "", made, suffix);
   if (run_commands (place, &request, NULL))
     return TRUE;
   /* What stands at "NAME~" may be all there is, if a writer died between its renames. */
-  if (!read_header (place, suffix, &exists, &tag, error))
+  if (!read_header (place, suffix, &now, error))
     return FALSE;
-  if (exists)
+  if (now.exists)
     {
+      place_state_clear (&now);
       add_command (place, &request, "*rm", "*DELE", place->path, between);
       add_rename (place, &request, "", suffix, between);
     }

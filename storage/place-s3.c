@@ -127,16 +127,20 @@ add_headers (const Place *place, PlaceRequest *request, const char *digest)
 static gboolean
 s3_look (Place *place, const char *suffix, PlaceState *state, GError **error)
 {
-  PlaceRequest request = { .url = place_url (place, suffix), .head_only = TRUE };
+  PlaceRequest request = { .url = place_url (place, suffix), .range = PLACE_TAG_RANGE };
   gboolean good;
 
   add_headers (place, &request, EMPTY_DIGEST);
   good = place_run (place, &request, "read", error);
-  state->exists = good && is_good (request.status);
-  if (good && !state->exists && request.status != 404)
+  /* 416: the object is empty. */
+  state->exists = good && is_good (request.status) && request.body->len > 0;
+  if (good && !is_good (request.status) && request.status != 404 && request.status != 416)
     good = place_refused (place, &request, "read", error);
   if (state->exists)
-    state->tag = g_strdup (request.etag != NULL ? request.etag : "");
+    {
+      state->tag = g_strdup (request.etag != NULL ? request.etag : "");
+      state->number = place_number_of (request.body->data, request.body->len);
+    }
   place_request_clear (&request);
   return good;
 }

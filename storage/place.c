@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PATIENCE_S 60
 #define LOCK_TRIES 80
 #define LOCK_PAUSE_US (125 * 1000)
 
@@ -122,6 +123,7 @@ place_new (const char *text, gboolean insecure, GError **error)
   gboolean plain = FALSE;
 
   place->scheme = scheme_of (text);
+  place->patience_s = PATIENCE_S;
   place->name = g_strdup (bare != NULL ? bare : place->scheme);
   place->token = g_strdup_printf ("%d.%08x", (int)getpid (), g_random_int ());
   if (uri == NULL || place->scheme == NULL)
@@ -152,6 +154,27 @@ place_new (const char *text, gboolean insecure, GError **error)
            && (place->kind != &place_kind_s3 || place_s3_prepare (place, insecure, error)))
     return g_steal_pointer (&place);
   return NULL;
+}
+
+Place *
+place_open (const char *target, GError **error)
+{
+  return place_new (target, TRUE, error);
+}
+
+char *
+place_check (const char *text, gboolean insecure, GError **error)
+{
+  g_autofree char *path = NULL;
+  g_autoptr (Place) place = NULL;
+
+  if (place_is_remote (text))
+    {
+      place = place_new (text, insecure, error);
+      return place != NULL ? g_strdup (text) : NULL;
+    }
+  path = place_local_path (text, error);
+  return path != NULL ? g_canonicalize_filename (path, NULL) : NULL;
 }
 
 void
@@ -185,6 +208,12 @@ place_set_limit (Place *place, gint64 monotonic_us)
 }
 
 void
+place_set_patience (Place *place, int seconds)
+{
+  g_atomic_int_set (&place->patience_s, seconds);
+}
+
+void
 place_stop (Place *place)
 {
   g_atomic_int_set (&place->stopped, 1);
@@ -207,6 +236,30 @@ char *
 place_tag (const guint8 *bytes, gsize size)
 {
   return g_compute_checksum_for_data (G_CHECKSUM_SHA256, bytes, MIN (size, PLACE_TAG_BYTES));
+}
+
+#define NUMBER_AT 92
+
+guint32
+place_number_of (const guint8 *bytes, gsize size)
+{
+  guint32 number = 0;
+
+  if (size >= NUMBER_AT + sizeof number)
+    memcpy (&number, bytes + NUMBER_AT, sizeof number);
+  return GUINT32_FROM_BE (number);
+}
+
+gboolean
+place_number (const char *path, guint32 number)
+{
+  guint32 bytes = GUINT32_TO_BE (number);
+  int fd = open (path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+  gboolean good = fd >= 0 && pwrite (fd, &bytes, sizeof bytes, NUMBER_AT) == (gssize)sizeof bytes;
+
+  if (fd >= 0)
+    (void)close (fd);
+  return good;
 }
 
 gboolean

@@ -38,8 +38,18 @@ Place *place_new (const char *uri, gboolean insecure, GError **error);
 void place_free (Place *place);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Place, place_free)
 
+/* Of a text that passed the check below: what it allowed is allowed. */
+Place *place_open (const char *target, GError **error);
+/* What a user wrote as the place of a checkpoint, a path or a URI, as it is kept and handed on: an
+ * absolute path, or the URI. (transfer full) NULL: PLACE_ERROR_URI in one sentence without
+ * password. Does not connect. */
+char *place_check (const char *text, gboolean insecure, GError **error);
+
 /* (transfer none): the URI without user and password, for messages. */
 const char *place_name (const Place *place);
+/* Any thread, also while a request runs: requests give up when nothing is sent or received for so
+ * many seconds (60 at first). */
+void place_set_patience (Place *place, int seconds);
 /* Requests give up at this time of g_get_monotonic_time; 0: only when the store is too slow or
  * silent (15 s to connect, 60 s with less than 1 kB/s). */
 void place_set_limit (Place *place, gint64 monotonic_us);
@@ -51,6 +61,7 @@ typedef struct
 {
   gboolean exists;
   char *tag;
+  guint32 number; /* that place_number wrote into the file; only of place_look */
 } PlaceState;
 void place_state_clear (PlaceState *state);
 
@@ -69,6 +80,21 @@ gboolean place_put (Place *place, const char *suffix, const char *from, const Pl
                     PlaceState *state, GError **error);
 /* TRUE also when nothing is there. */
 gboolean place_remove (Place *place, const char *suffix, GError **error);
+
+/* Makes the file `to` a copy of what stands at the place, unless it already is one (made by this
+ * function, by whatever process). Nothing there: no file. Looking keeps the limit; reading has
+ * none. */
+gboolean place_refresh (Place *place, const char *to, PlaceState *state, GError **error);
+/* How long a file of so many bytes takes to be put beside what stands there; it is removed again.
+ */
+gboolean place_trial (Place *place, gsize bytes, guint64 *us, GError **error);
+/* Removes such a copy. */
+void place_forget_copy (const char *to);
+
+/* Writes a number into the checkpoint `path` where place_look finds it: in SQLite's header, where
+ * the change counter that goes with the size stands. When that is not the change counter SQLite
+ * asks for the file's size instead. */
+gboolean place_number (const char *path, guint32 number);
 
 /* For the figures: bytes of files sent and received so far. */
 void place_traffic (const Place *place, guint64 *sent, guint64 *received);

@@ -5,6 +5,8 @@
 
 #include "net/options.h"
 
+#include "storage/place.h"
+
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <math.h>
@@ -34,7 +36,7 @@ arguments_clear (Arguments *options)
 typedef struct
 {
   char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *trace, *stack, *listen;
-  gboolean tcp, live, anew;
+  gboolean tcp, live, anew, insecure;
 } Texts;
 
 static void
@@ -64,6 +66,8 @@ make_context (Texts *texts, const char *parameters, const char *summary)
       "URI" },
     { "new", 0, 0, G_OPTION_ARG_NONE, &texts->anew,
       "Set the checkpoint that is there aside, under a name with the time, and begin anew", NULL },
+    { "insecure", 0, 0, G_OPTION_ARG_NONE, &texts->insecure,
+      "URI may be plain ftp: or http:", NULL },
     { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (10)",
       "S" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
@@ -143,7 +147,7 @@ check_texts (const Texts *texts, Arguments *options, const char *verb)
                texts->name, FOLDER_NAME_MAX),
            FALSE;
   if (texts->checkpoint != NULL && texts->checkpoint[0] == '\0')
-    return command_usage (verb, "--checkpoint needs a file"), FALSE;
+    return command_usage (verb, "--checkpoint needs a file or a URI"), FALSE;
   if (texts->stats != NULL && texts->stats[0] == '\0')
     return command_usage (verb, "--stats needs a file"), FALSE;
   if (texts->trace != NULL && texts->trace[0] == '\0')
@@ -194,23 +198,20 @@ check_listen (const Texts *texts, const char *verb)
 }
 
 char *
-arguments_target (const char *text)
+arguments_target (const char *text, gboolean insecure)
 {
   g_autoptr (GError) error = NULL;
-  g_autofree char *scheme = strstr (text, "://") == NULL ? NULL : g_uri_parse_scheme (text);
-  char *path;
+  char *target = place_check (text, insecure, &error);
 
-  if (scheme == NULL)
-    return g_canonicalize_filename (text, NULL);
-  if (strcmp (scheme, "file") != 0)
-    {
-      command_say ("checkpoint '%s': only paths and file: URIs can be used so far", text);
-      return NULL;
-    }
-  path = g_filename_from_uri (text, NULL, &error);
-  if (path == NULL)
-    command_say ("checkpoint '%s': %s", text, error->message);
-  return path;
+  if (target == NULL)
+    command_say ("%s", error->message);
+  return target;
+}
+
+gboolean
+arguments_target_is_writable (const char *target)
+{
+  return place_is_remote (target) || arguments_place_is_writable ("checkpoint", target);
 }
 
 /* Cuts argv at the first `--`: what follows is the program's, options of the same name included. */
@@ -274,6 +275,7 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   options->listen = g_steal_pointer (&texts.listen);
   options->live = texts.live;
   options->anew = texts.anew;
+  options->insecure = texts.insecure;
   options->checkpoint = g_steal_pointer (&texts.checkpoint);
   options->stats = texts.stats == NULL ? NULL : g_canonicalize_filename (texts.stats, NULL);
   options->trace = texts.trace == NULL ? NULL : g_canonicalize_filename (texts.trace, NULL);

@@ -12,15 +12,16 @@ typedef struct
   int nodes, workers; /* 0: not said */
   double interval_s;  /* 0: not said */
   gboolean tcp, live, naive;
-  gboolean anew;    /* what stands at `checkpoint` is set aside */
-  char *checkpoint; /* (nullable) as it was said */
-  char *name;       /* (nullable) */
-  char *listen;     /* (nullable) an address of this host, in figures */
-  char *stats;      /* (nullable) absolute path */
-  char *trace;      /* (nullable) absolute path */
-  guint64 stack;    /* 0: not said */
-  char **words;     /* what stood before `--` besides options, NULL-terminated */
-  char **program;   /* (nullable) PROGRAM and its arguments after `--` */
+  gboolean anew;     /* what stands at `checkpoint` is set aside */
+  gboolean insecure; /* URIs that are sent in clear are allowed */
+  char *checkpoint;  /* (nullable) as it was said */
+  char *name;        /* (nullable) */
+  char *listen;      /* (nullable) an address of this host, in figures */
+  char *stats;       /* (nullable) absolute path */
+  char *trace;       /* (nullable) absolute path */
+  guint64 stack;     /* 0: not said */
+  char **words;      /* what stood before `--` besides options, NULL-terminated */
+  char **program;    /* (nullable) PROGRAM and its arguments after `--` */
 } Arguments;
 
 void arguments_clear (Arguments *options);
@@ -29,9 +30,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Arguments, arguments_clear)
 /* Reads argv of `verb`; `parameters` and `summary` are for --help. FALSE: said on stderr, exit
  * code 2. */
 gboolean arguments_read (Arguments *options, const char *const about[3], int argc, char **argv);
-/* The absolute path that a path or file: URI names. NULL: said on stderr, COMMAND_STORE. (transfer
- * full) */
-char *arguments_target (const char *text);
+/* The absolute path, or the URI, that `text` names (place_check). NULL: said on stderr,
+ * COMMAND_STORE. (transfer full) */
+char *arguments_target (const char *text, gboolean insecure);
+/* Whether a checkpoint can be made at such a target. Of a URI the first node will see. FALSE: said
+ * on stderr. */
+gboolean arguments_target_is_writable (const char *target);
 /* The absolute path of PROGRAM, searched in PATH when it has no slash. NULL: said on stderr.
  * (transfer full) */
 char *arguments_program (const char *word);

@@ -233,6 +233,7 @@ typedef struct
   char *why, *from, *depth;
   int depth_value;
   const char *word; /* URI as it was said */
+  gboolean insecure;
 } Wish;
 
 static void
@@ -257,6 +258,8 @@ read_words (Wish *wish, int argc, char **argv)
       "Tell of one job who computed it, when, at what cost, and what is missing below", "PATH" },
     { "verify", 0, 0, G_OPTION_ARG_NONE, &wish->verify, "Check every row of every table", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &wish->json, "Print all of it as one JSON object", NULL },
+    { "insecure", 0, 0, G_OPTION_ARG_NONE, &wish->insecure,
+      "URI may be plain ftp: or http:", NULL },
     { NULL, 0, 0, 0, NULL, NULL, NULL }
   };
   g_autoptr (GOptionContext) context = g_option_context_new ("URI");
@@ -341,7 +344,7 @@ command_inspect (int argc, char **argv)
 
   if (!read_words (&wish, argc, argv) || !check_words (&wish))
     return COMMAND_USAGE;
-  target = arguments_target (wish.word);
+  target = arguments_target (wish.word, wish.insecure);
   if (target == NULL)
     return COMMAND_STORE;
   inspection.target = target;

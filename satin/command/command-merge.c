@@ -5,6 +5,11 @@
 
 #include "coordinator/identity.h"
 #include "coordinator/merge.h"
+#include "coordinator/restore.h"
+
+#include "storage/place.h"
+
+#include <glib/gstdio.h>
 
 static void
 say_bad (const char *file, guint64 bad)
@@ -13,9 +18,32 @@ say_bad (const char *file, guint64 bad)
     command_say ("'%s' had %" G_GUINT64_FORMAT " damaged rows, which were left out", file, bad);
 }
 
+/* To a URI by way of a file. */
+static gboolean
+merge_to (const char *out, const char *const files[2], MergeTotals *totals, GError **error)
+{
+  g_autofree char *folder = NULL, *made = NULL;
+  gboolean good;
+
+  if (!place_is_remote (out))
+    return merge_files (out, files, totals, error);
+  folder = g_dir_make_tmp ("satin-XXXXXX", error);
+  if (folder == NULL)
+    return FALSE;
+  made = g_build_filename (folder, "merged", NULL);
+  good = merge_files (made, files, totals, error) && restore_copy (made, out, error);
+  g_unlink (made);
+  g_rmdir (folder);
+  return good;
+}
+
 int
 command_merge (int argc, char **argv)
 {
+  gboolean insecure = FALSE;
+  const GOptionEntry entries[] = { { "insecure", 0, 0, G_OPTION_ARG_NONE, &insecure,
+                                     "They may be plain ftp: or http: URIs", NULL },
+                                   { NULL, 0, 0, 0, NULL, NULL, NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new ("OUT A B");
   g_autoptr (GError) error = NULL;
   g_autofree char *out = NULL, *a = NULL, *b = NULL;
@@ -24,17 +52,18 @@ command_merge (int argc, char **argv)
   g_option_context_set_summary (
       context, "Writes to OUT, a new file, all that the checkpoints A and B hold. They must be of\n"
                "one run; that happens when a run fell into two parts that both went on.");
+  g_option_context_add_main_entries (context, entries, NULL);
   if (!command_parse (context, "merge", &argc, &argv))
     return COMMAND_USAGE;
   if (argc != 4)
     return command_usage ("merge ", "say three files: `satin merge OUT A B`");
-  out = arguments_target (argv[1]);
-  a = out == NULL ? NULL : arguments_target (argv[2]);
-  b = a == NULL ? NULL : arguments_target (argv[3]);
+  out = arguments_target (argv[1], insecure);
+  a = out == NULL ? NULL : arguments_target (argv[2], insecure);
+  b = a == NULL ? NULL : arguments_target (argv[3], insecure);
   if (b == NULL)
     return COMMAND_STORE;
   const char *const files[] = { a, b };
-  if (!merge_files (out, files, &totals, &error))
+  if (!merge_to (out, files, &totals, &error))
     {
       command_say ("%s", error->message);
       return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_ERROR;

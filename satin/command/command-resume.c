@@ -8,7 +8,6 @@
 #include "coordinator/restore.h"
 
 #include <errno.h>
-#include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -96,32 +95,18 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, cons
 /* The run goes on with a copy at another place; the file that it goes on from stays as it is, and
  * may be read-only. 0: fine, and *target is the new place. */
 static int
-move_on (char **target, const char *text)
+move_on (char **target, const Arguments *options)
 {
-  g_autofree char *place = arguments_target (text);
-  g_autofree char *trial = place == NULL ? NULL : g_strdup_printf ("%s.%d~", place, (int)getpid ());
-  g_autoptr (GFile) from = g_file_new_for_path (*target);
-  g_autoptr (GFile) to = trial == NULL ? NULL : g_file_new_for_path (trial);
+  g_autofree char *place = arguments_target (options->checkpoint, options->insecure);
   g_autoptr (GError) error = NULL;
 
-  if (place == NULL || !arguments_place_is_writable ("checkpoint", place))
+  if (place == NULL || !arguments_target_is_writable (place))
     return COMMAND_STORE;
-  if (!g_file_copy (from, to, G_FILE_COPY_OVERWRITE | G_FILE_COPY_TARGET_DEFAULT_PERMS, NULL, NULL,
-                    NULL, &error))
+  if (!restore_copy (*target, place, &error))
     {
-      command_say ("cannot copy the checkpoint: %s", error->message);
-      g_unlink (trial);
-      return COMMAND_STORE;
+      command_say ("%s", error->message);
+      return error->code;
     }
-  /* The first to stand there stays. */
-  int failed = link (trial, place) == 0 ? 0 : errno;
-  g_unlink (trial);
-  if (failed == EEXIST)
-    command_say ("'%s' is there already: `satin resume` it, or choose another place", place);
-  else if (failed != 0)
-    command_say ("cannot write '%s': %s", place, g_strerror (failed));
-  if (failed != 0)
-    return COMMAND_STORE;
   g_free (*target);
   *target = g_steal_pointer (&place);
   return COMMAND_DONE;
@@ -147,7 +132,7 @@ command_resume (int argc, char **argv)
   if (options.program != NULL && (options.program[0] == NULL || options.program[1] != NULL))
     return command_usage (
         "resume ", "after `--` stands the program alone; its arguments are the recorded ones");
-  target = arguments_target (options.words[0]);
+  target = arguments_target (options.words[0], options.insecure);
   code = target == NULL ? COMMAND_STORE : look (target, &restore);
   if (code != COMMAND_DONE)
     return code;
@@ -157,10 +142,10 @@ command_resume (int argc, char **argv)
       = arguments_program (options.program != NULL ? options.program[0] : restore.identity.program);
   if (run.program == NULL)
     return COMMAND_ERROR;
-  code = options.checkpoint != NULL ? move_on (&target, options.checkpoint) : COMMAND_DONE;
+  code = options.checkpoint != NULL ? move_on (&target, &options) : COMMAND_DONE;
   if (code != COMMAND_DONE)
     return code;
-  if (!arguments_place_is_writable ("checkpoint", target))
+  if (!arguments_target_is_writable (target))
     return COMMAND_STORE;
   if (!arguments_files_are_writable (&options))
     return COMMAND_ERROR;

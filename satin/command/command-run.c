@@ -52,8 +52,8 @@ command_run (int argc, char **argv)
     return COMMAND_ERROR;
   if (options.checkpoint != NULL)
     {
-      run.checkpoint = arguments_target (options.checkpoint);
-      if (run.checkpoint == NULL || !arguments_place_is_writable ("checkpoint", run.checkpoint))
+      run.checkpoint = arguments_target (options.checkpoint, options.insecure);
+      if (run.checkpoint == NULL || !arguments_target_is_writable (run.checkpoint))
         return COMMAND_STORE;
     }
   if (!arguments_files_are_writable (&options))

@@ -3,6 +3,8 @@
 #include "launch-words.h"
 #include "command.h"
 
+#include "storage/place.h"
+
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -129,6 +131,6 @@ launch_words_next (const FolderRun *run, int code)
   quoted = command_quote (run->checkpoint);
   if (code == COMMAND_SUSPENDED)
     command_say ("suspended: `satin resume %s` goes on", quoted);
-  else if (g_file_test (run->checkpoint, G_FILE_TEST_EXISTS))
+  else if (place_is_remote (run->checkpoint) || g_file_test (run->checkpoint, G_FILE_TEST_EXISTS))
     command_say ("`satin resume %s` goes on from what was saved", quoted);
 }

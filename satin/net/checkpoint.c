@@ -5,8 +5,6 @@
 
 #include "wire.h"
 
-#include "storage/guard.h"
-
 char *
 checkpoint_in_use (const Restore *restore, const char *checkpoint)
 {
@@ -40,7 +38,7 @@ checkpoint_set_aside (const char *checkpoint, char **moved, GError **error)
           return FALSE;
         }
     }
-  else if (reason->code != COORDINATOR_ERROR_UNUSABLE || !guard_is_ours (checkpoint))
+  else if (reason->code != COORDINATOR_ERROR_UNUSABLE || !restore_is_ours (checkpoint))
     {
       g_propagate_error (error, g_steal_pointer (&reason));
       return FALSE;

@@ -52,6 +52,7 @@ struct Driver
   double share_max;
   guint64 saved_rounds; /* rounds of saving that are over … */
   gboolean save_failed; /* … and how the last one ended */
+  char *unpublished;    /* (nullable) why the last publication asked for failed, and what is kept */
   guint64 generation;   /* last published, as far as this node knows */
 
   /* Shared with main's thread, under `mutex`. */

@@ -62,7 +62,11 @@ end (Driver *driver, int code, const char *sentence)
     return;
   if (code == NODE_END_CANCELLED)
     sentence = "the run was cancelled";
-  if (sentence != NULL && driver->config.solo)
+  else if (driver->unpublished != NULL && (sentence == NULL || code == NODE_END_NO_STORE))
+    sentence = driver->unpublished;
+  if (code == NODE_END_SUSPENDED && driver->unpublished != NULL)
+    code = NODE_END_NO_STORE;
+  if (sentence != NULL && sentence != driver->unpublished && driver->config.solo)
     driver_say (driver, "%s", sentence);
   if (driver->config.folder != NULL && !folder_end (driver->config.folder, code, sentence, &error))
     driver_say (driver, "%s", error->message);
@@ -649,6 +653,7 @@ driver_free (Driver *driver)
   g_hash_table_unref (driver->constants);
   g_free (driver->identity.run);
   g_free (driver->run_id);
+  g_free (driver->unpublished);
   g_clear_pointer (&driver->result, g_bytes_unref);
   stems_free (driver->stems);
   g_mutex_clear (&driver->mutex);

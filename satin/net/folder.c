@@ -62,6 +62,15 @@ folder_root (void)
   return g_build_filename (g_get_user_state_dir (), "satin", "runs", NULL);
 }
 
+char *
+folder_spare (const char *path)
+{
+  g_autofree char *name = g_path_get_basename (path);
+  g_autofree char *file = g_strdup_printf ("%s.%d.sqlite", name, (int)getpid ());
+
+  return g_build_filename (g_get_user_state_dir (), "satin", "unpublished", file, NULL);
+}
+
 gboolean
 folder_name_is_valid (const char *name)
 {

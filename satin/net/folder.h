@@ -11,6 +11,8 @@
  */
 #define FOLDER_NAME_MAX 64
 #define FOLDER_SOCKET_MAX 107
+/* The founder's copy of what stands at the URI of the checkpoint. */
+#define FOLDER_COPY "checkpoint.copy"
 /* Seconds between two publications of the checkpoint when nobody says otherwise. */
 #define FOLDER_INTERVAL_DEFAULT_S 10.0
 /* A node process learns its run by these. The second is set for the one node that founds the run.
@@ -63,6 +65,9 @@ void folder_options_read (const char *text, FolderRun *run);
 
 /* The folder that holds all runs of this user; not made yet. (transfer full) */
 char *folder_root (void);
+/* Where a checkpoint that could not be published is kept, named after the run's folder and this
+ * process. (transfer full) */
+char *folder_spare (const char *path);
 /* A run's name: letters, digits, `.`, `_`, `-`, beginning with a letter or digit, at most
  * FOLDER_NAME_MAX. */
 gboolean folder_name_is_valid (const char *name);

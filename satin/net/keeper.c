@@ -4,6 +4,7 @@
  * may be coordinator more than once: what comes from an earlier time in office is dropped. Driver's
  * thread but where said. */
 #include "driver-private.h"
+#include "folder.h"
 
 #include "coordinator/bid.h"
 
@@ -84,6 +85,13 @@ on_news (gpointer data)
     hear_restored (driver, news->rows, news->final);
   if (news->kind == SCRIBE_PUBLISHED)
     timeline_mark (driver->lane, "published", "generation", news->generation);
+  if (news->trouble != NULL)
+    driver_say (driver, "%s", news->trouble);
+  if (news->final && news->kind != SCRIBE_RESTORED)
+    {
+      g_free (driver->unpublished);
+      driver->unpublished = g_strdup (news->trouble);
+    }
   if (counts && (news->kind == SCRIBE_PUBLISHED || news->kind == SCRIBE_FAILED || news->failed))
     driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED,
                                        .number = news->generation,
@@ -91,8 +99,6 @@ on_news (gpointer data)
                                        .work_us = news->commit_us,
                                        .final = news->final,
                                        .failed = news->kind != SCRIBE_PUBLISHED });
-  if (news->trouble != NULL)
-    driver_say (driver, "%s", news->trouble);
   g_clear_pointer (&news->rows, g_ptr_array_unref);
   g_free (news->trouble);
   g_free (news);
@@ -216,8 +222,12 @@ open_scribe (gpointer data)
   Opening *opening = data;
   Driver *driver = opening->term->driver;
   const DriverConfig *config = &driver->config;
+  g_autofree char *copy = g_build_filename (config->folder, FOLDER_COPY, NULL);
+  g_autofree char *spare = folder_spare (config->folder);
   ScribeConfig scribe = { .work_path = opening->term->work_path,
                           .target = config->checkpoint,
+                          .copy = config->founder ? copy : NULL,
+                          .spare = spare,
                           .interval_us = (guint64)(config->interval_s * 1e6),
                           .least = opening->least,
                           .job_names = (const char *const *)opening->names,

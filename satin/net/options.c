@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include "storage/place.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-char *
-options_checkpoint_path (const char *uri, GError **error)
-{
-  g_autofree char *scheme = g_uri_parse_scheme (uri);
-  if (scheme == NULL)
-    return g_canonicalize_filename (uri, NULL);
-  if (g_ascii_strcasecmp (scheme, "file") == 0)
-    return g_filename_from_uri (uri, NULL, error);
-  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-               "checkpoint '%s': this Satin knows paths and file: only, not '%s:'", uri, scheme);
-  return NULL;
-}
 
 /* The value of `--name VALUE` or `--name=VALUE` at argv[*i]; NULL: argv[*i] is something else. */
 static const char *
@@ -121,8 +110,8 @@ take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **
   if (missing == NULL && (text = value_of ("--checkpoint", end, argv, i, &missing)) != NULL)
     {
       g_free (options->checkpoint);
-      options->checkpoint = options_checkpoint_path (text, error);
-      return options->checkpoint != NULL;
+      options->checkpoint = g_strdup (text);
+      return TRUE;
     }
   if (missing == NULL && (text = value_of ("--stack", end, argv, i, &missing)) != NULL)
     return set_stack (options, text, error);
@@ -147,9 +136,21 @@ take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **
     options->help = TRUE;
   else if (strcmp (argv[*i], "--new") == 0)
     options->anew = TRUE;
+  else if (strcmp (argv[*i], "--insecure") == 0)
+    options->insecure = TRUE;
   else
     *taken = FALSE;
   return TRUE;
+}
+
+/* --insecure may stand behind it. */
+static gboolean
+check_target (Options *options, GError **error)
+{
+  g_autofree char *text = g_steal_pointer (&options->checkpoint);
+  if (text != NULL)
+    options->checkpoint = place_check (text, options->insecure, error);
+  return text == NULL || options->checkpoint != NULL;
 }
 
 gboolean
@@ -182,6 +183,11 @@ options_parse (Options *options, int argc, char **argv, GError **error)
     g_ptr_array_add (rest, g_strdup (argv[i]));
   options->argc = (int)rest->len;
   g_ptr_array_add (rest, NULL);
+  if (!check_target (options, error))
+    {
+      options_clear (options);
+      return FALSE;
+    }
   options->argv = (char **)g_ptr_array_free (g_steal_pointer (&rest), FALSE);
   return TRUE;
 }

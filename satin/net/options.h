@@ -10,11 +10,12 @@ typedef struct
   int workers;       /* 0: not said */
   double interval_s; /* 0: not said */
   gint64 spin_us;    /* how long an idle worker polls before it sleeps */
-  char *checkpoint;  /* (nullable) absolute path */
+  char *checkpoint;  /* (nullable) absolute path or URI (place_check) */
   char *stats;       /* (nullable) */
   char *trace;       /* (nullable) absolute path */
   guint64 stack;     /* bytes of C stack of each thread that runs jobs; 0: not said */
   gboolean anew;     /* what stands at `checkpoint` is set aside */
+  gboolean insecure; /* --checkpoint may be a URI that is sent in clear */
   gboolean help;
   int argc;
   char **argv; /* what is left, argv[0] first; owned */
@@ -30,9 +31,6 @@ typedef struct
 /* A number of bytes with or without K, M or G (powers of 1024) for a C stack. FALSE: it is none, or
  * beyond the limits above. Pure. */
 gboolean options_read_stack (const char *text, guint64 *bytes);
-/* FALSE: a wrong value; one sentence. */
+/* FALSE: a wrong value, or PLACE_ERROR for what --checkpoint names; one sentence. */
 gboolean options_parse (Options *options, int argc, char **argv, GError **error);
 void options_clear (Options *options);
-/* The absolute local path of a checkpoint URI (a path or file:). NULL: another scheme. (transfer
- * full) */
-char *options_checkpoint_path (const char *uri, GError **error);

@@ -16,6 +16,8 @@
 #include "engine/memory.h"
 #include "record.h"
 
+#include "storage/place.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +122,10 @@ show_help (SatinRun *run)
       "usage: %s [OPTION...] %s\n\n"
       "Satin's own options, anywhere before `--`:\n"
       "  --workers N         threads of this process (default: all cores)\n"
-      "  --checkpoint FILE   save results in this SQLite file; go on from it when it is there\n"
+      "  --checkpoint URI    save results in this SQLite file, here or at a store; go on from it "
+      "when\n"
+      "                      it is there\n"
+      "  --insecure          the URI may be plain ftp: or http:\n"
       "  --new               set the file that is there aside, under a name with the time, and "
       "begin\n"
       "                      anew\n"
@@ -225,7 +230,9 @@ look_at_checkpoint (SatinRun *run)
   g_autoptr (GError) error = NULL;
   if (run->config.checkpoint == NULL)
     return;
-  if (!restore_look_for (run->config.checkpoint, &run->identity, &run->restore, &error))
+  g_autofree char *copy
+      = run->folder != NULL ? g_build_filename (run->folder, FOLDER_COPY, NULL) : NULL;
+  if (!restore_look_for (run->config.checkpoint, copy, &run->identity, &run->restore, &error))
     leave (run, error->code, error->message);
   if (!run->restore.exists)
     return;
@@ -259,12 +266,8 @@ prepare_node_process (SatinRun *run)
     run->options.workers = run->folder_run.workers;
   if (run->options.interval_s == 0)
     run->options.interval_s = run->folder_run.interval_s;
-  if (run->options.checkpoint == NULL && run->folder_run.checkpoint != NULL)
-    {
-      run->options.checkpoint = options_checkpoint_path (run->folder_run.checkpoint, &error);
-      if (run->options.checkpoint == NULL)
-        leave (run, 4, error->message);
-    }
+  if (run->options.checkpoint == NULL)
+    run->options.checkpoint = g_strdup (run->folder_run.checkpoint);
   run->begins_trace = run->options.trace != NULL && run->config.founder;
   if (run->options.trace == NULL)
     run->options.trace = g_strdup (run->folder_run.trace);
@@ -458,7 +461,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   if (!options_parse (&run->options, argc, argv, &error))
     {
       fprintf (stderr, "%s: %s\n", app->name, error->message);
-      return 2;
+      return error->domain == PLACE_ERROR ? COORDINATOR_ERROR_STORE : 2;
     }
   if (run->options.help)
     {

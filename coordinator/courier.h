@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Carries published files between this machine's disk and a URI. The coordinator publishes to a
+ * *stage*, a file on its own disk, as it would to any path; the courier takes it from there to the
+ * place, in a thread of its own, so that a place that is slow, down or hanging holds up nobody.
+ * When something else than what it brought stands there, it brings that to the stage instead, where
+ * the next publication unites it. Calls come from one thread. */
+#pragma once
+
+#include "coordinator/identity.h"
+
+typedef struct Courier Courier;
+
+typedef enum
+{
+  COURIER_IDLE,    /* nothing was sent that was not told of */
+  COURIER_BUSY,    /* the stage is not to be touched */
+  COURIER_SENT,    /* it stands at the place */
+  COURIER_CHANGED, /* the stage is now what stood there: publish again, and send that */
+  COURIER_FAILED   /* try again later */
+} CourierState;
+
+/* Brings what stands at `uri` to `stage` (nothing: no file) and tries that the place can be
+ * written; blocks, the latter for at most eight seconds. `copy` (nullable): where somebody may have
+ * brought it before (place_refresh); used up. `done` is called in the courier's thread at the end
+ * of each courier_send. NULL: COORDINATOR_ERROR, one sentence that names the URI. */
+Courier *courier_new (const char *uri, const char *stage, const char *copy,
+                      void (*done) (void *data), void *data, GError **error);
+/* Gives up what is under way, and removes the stage. */
+void courier_free (Courier *courier);
+/* (transfer none): what messages call the place. */
+const char *courier_name (const Courier *courier);
+
+/* Takes the stage to the place, where it bears this number of its generation for bids to see
+ * (place_look). The courier must be idle. */
+void courier_send (Courier *courier, guint64 generation);
+/* What became of it; SENT, CHANGED and FAILED are told once. */
+CourierState courier_take (Courier *courier, GError **error);
+/* For the last publication: a place that is silent for ten seconds is given up. */
+void courier_hurry (Courier *courier);
+
+/* (transfer full): keeps the stage at the place under a second name, as aside_keep does with a
+ * file: that name. NULL: COORDINATOR_ERROR. Blocks; not while it is busy. */
+char *courier_keep_aside (Courier *courier, const char *word, GError **error);

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Publishing to a place that is not this machine's: the ledger publishes to a stage in the run's
+ * folder, and the courier takes it from there while the thread goes on writing. */
+#include "coordinator/scribe-private.h"
+
+/* A place that fails is left alone for twice as long each time, up to this. */
+#define RETRY_FAR_MAX_US (60 * G_USEC_PER_SEC)
+/* Others who publish to the same place go first so often before it counts as a failure. */
+#define CHANGED_MAX 20
+/* At most one part in this many of the time goes into publishing. */
+#define DUTY_FAR_DENOMINATOR 10
+
+static gint64
+back_off_us (const Scribe *scribe)
+{
+  guint64 first = MIN (scribe->interval_us, RETRY_MAX_US);
+  guint64 wait = MIN (first << MIN (scribe->n_failed, 20u), (guint64)RETRY_FAR_MAX_US);
+  return (gint64)((double)wait * g_random_double_range (0.75, 1.25));
+}
+
+/* Said when it begins, and when it became twice as much. */
+static void
+tell_stretched (Scribe *scribe, gint64 took_us, guint64 wait_us)
+{
+  if (wait_us <= MAX (scribe->interval_us, 2 * scribe->stretched_us))
+    return;
+  scribe->stretched_us = wait_us;
+  g_autoptr (GError) error = g_error_new (
+      COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
+      "checkpoint '%s': publishing takes %.3g s, so it is done every %.3g s, not every %.3g s",
+      courier_name (scribe->courier), (double)took_us / 1e6, (double)wait_us / 1e6,
+      (double)scribe->interval_us / 1e6);
+  ScribeNews news = { .kind = SCRIBE_TROUBLE, .error = error };
+  scribe_tell (scribe, &news);
+}
+
+static void
+on_sent (Scribe *scribe)
+{
+  gint64 now = g_get_monotonic_time (), took = now - scribe->began_us;
+  guint64 wait = MAX (scribe->interval_us, (guint64)took * (DUTY_FAR_DENOMINATOR - 1));
+  scribe->n_failed = scribe->n_changed = 0;
+  scribe->tick_us = now + (gint64)wait;
+  scribe_note_stats (scribe, TRUE);
+  tell_stretched (scribe, took, wait);
+  scribe_tell_published (scribe, scribe->sending, (guint64)took, FALSE);
+}
+
+/* What is on its way, if anything, and what it leads to. TRUE: a new publication may begin now.
+ * FALSE with an error: the place failed us. */
+static gboolean
+look_after (Scribe *scribe, gboolean is_tick, GError **error)
+{
+  switch (courier_take (scribe->courier, error))
+    {
+    case COURIER_BUSY:
+      scribe->tick_us
+          = MAX (scribe->tick_us, g_get_monotonic_time () + (gint64)scribe->interval_us);
+      if (scribe->owes_final)
+        courier_hurry (scribe->courier);
+      return FALSE;
+    case COURIER_SENT:
+      on_sent (scribe);
+      return scribe->owes_final;
+    case COURIER_CHANGED:
+      ledger_touch (scribe->ledger);
+      if (++scribe->n_changed % CHANGED_MAX != 0)
+        return TRUE;
+      g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
+                   "checkpoint '%s': others replace it again and again",
+                   courier_name (scribe->courier));
+      scribe->n_failed++;
+      return FALSE;
+    case COURIER_FAILED:
+      ledger_touch (scribe->ledger);
+      scribe->n_failed++;
+      /* What was under way when the end came gets one more try. */
+      if (!scribe->owes_final || scribe->is_last)
+        return FALSE;
+      g_clear_error (error);
+      return TRUE;
+    case COURIER_IDLE:
+    default:
+      return is_tick || scribe->owes_final;
+    }
+}
+
+/* FALSE with an error: the next try comes after a while. */
+static gboolean
+publish_far (Scribe *scribe, gboolean is_tick, GError **error)
+{
+  if (!look_after (scribe, is_tick, error))
+    return *error == NULL;
+  if (!ledger_has_changed (scribe->ledger))
+    {
+      if (scribe->owes_final || scribe->told != scribe->written)
+        scribe_tell_published (scribe, scribe->written, 0, scribe->owes_final);
+      scribe->owes_final = FALSE;
+      return TRUE;
+    }
+  scribe->began_us = g_get_monotonic_time ();
+  gboolean good = ledger_publish (scribe->ledger, error);
+  scribe_tell_damage (scribe);
+  if (!good)
+    {
+      scribe->n_failed++;
+      return FALSE;
+    }
+  scribe->sending = scribe->written;
+  scribe->is_last = scribe->owes_final;
+  if (scribe->is_last)
+    courier_hurry (scribe->courier);
+  courier_send (scribe->courier, ledger_stats (scribe->ledger).generation);
+  return TRUE;
+}
+
+/* In the courier's thread. */
+static void
+on_delivered (void *data)
+{
+  Scribe *scribe = data;
+  pthread_mutex_lock (&scribe->lock);
+  scribe->is_delivered = TRUE;
+  pthread_cond_signal (&scribe->wake);
+  pthread_mutex_unlock (&scribe->lock);
+}
+
+gboolean
+scribe_far_round (Scribe *scribe, const ScribeRound *round, gboolean written, GError **error)
+{
+  scribe->owes_final = scribe->owes_final || round->is_finishing;
+  if (round->is_tick)
+    scribe->tick_us = g_get_monotonic_time () + (gint64)scribe->interval_us;
+  gboolean good = written && publish_far (scribe, round->is_tick, error);
+  if (!good)
+    scribe->tick_us = g_get_monotonic_time () + back_off_us (scribe);
+  return good;
+}
+
+static char *
+keep_aside (gpointer data, const char *word, GError **error)
+{
+  return courier_keep_aside (data, word, error);
+}
+
+gboolean
+scribe_far_open (Scribe *scribe, const ScribeConfig *config, LedgerConfig *place, char **stage,
+                 GError **error)
+{
+  *stage = g_strconcat (config->work_path, ".stage", NULL);
+  scribe->courier = courier_new (config->target, *stage, config->copy, on_delivered, scribe, error);
+  if (scribe->courier == NULL)
+    return FALSE;
+  place->target = *stage;
+  place->name = courier_name (scribe->courier);
+  place->keep_aside = keep_aside;
+  place->data = scribe->courier;
+  return TRUE;
+}

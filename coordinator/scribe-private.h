@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What scribe.c (the thread, and the disk of this machine) and scribe-far.c (places elsewhere)
+ * share. */
+#pragma once
+
+#include "coordinator/courier.h"
+#include "coordinator/inbox.h"
+#include "coordinator/ledger.h"
+#include "coordinator/scribe.h"
+
+#include <pthread.h>
+
+/* After a failure the next try comes after the interval, but not later than this. */
+#define RETRY_MAX_US (5 * G_USEC_PER_SEC)
+
+typedef struct
+{
+  gboolean is_everybody;
+  NodeId node;
+} ScribeRequest;
+
+struct Scribe
+{
+  guint64 interval_us;
+  void (*notify) (const ScribeNews *news, void *data);
+  void *data;
+  GThread *thread;
+
+  pthread_mutex_t lock; /* guards what follows, up to the blank line */
+  pthread_cond_t wake;
+  Inbox *inbox;
+  GQueue requests; /* of ScribeRequest */
+  gboolean is_finishing, is_ending, is_delivered;
+  ScribeStats stats;
+
+  Ledger *ledger; /* the thread's own, from here on */
+  gint64 tick_us; /* when to write and publish next */
+  gint64 trouble_us;
+  gboolean has_told_trouble;
+  guint64 written, told; /* tickets: of what is in the work file; of what is published */
+  gboolean is_failing;   /* the last round failed: the next one waits for its time */
+  char *spare;
+
+  Courier *courier;             /* NULL: the target is a path; what follows is of use with it */
+  guint64 sending;              /* the ticket that is under way */
+  gint64 began_us;              /* when that publication began */
+  gboolean owes_final, is_last; /* scribe_finish waits; what is under way began after it */
+  guint n_failed, n_changed;
+  guint64 stretched_us; /* the interval as it was last said */
+};
+
+/* What one round of the thread has to do, taken out from under the lock. */
+typedef struct
+{
+  Inbox *inbox;
+  GQueue requests;
+  gboolean is_finishing, is_tick;
+} ScribeRound;
+
+void scribe_tell (Scribe *scribe, const ScribeNews *news);
+void scribe_tell_damage (Scribe *scribe);
+/* All that bears numbers up to `ticket` stands at the target; bringing it there took so long, 0: it
+ * stood there already. `final`: it answers scribe_finish. */
+void scribe_tell_published (Scribe *scribe, guint64 ticket, guint64 took_us, gboolean final);
+void scribe_note_stats (Scribe *scribe, gboolean published);
+
+/* Makes scribe->courier, which brings what stands at the URI to *stage (transfer full), and lets
+ * `place` be of that. FALSE: COORDINATOR_ERROR. */
+gboolean scribe_far_open (Scribe *scribe, const ScribeConfig *config, LedgerConfig *place,
+                          char **stage, GError **error);
+/* Sees to what is under way and sends what is due; sets scribe->tick_us. `written`: the inbox was.
+ * FALSE with an error: writing, publishing or sending failed. */
+gboolean scribe_far_round (Scribe *scribe, const ScribeRound *round, gboolean written,
+                           GError **error);
