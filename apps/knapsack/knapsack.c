@@ -99,7 +99,7 @@ core_grow (const Problem *k, Core *core)
   return core->from > 0 ? --core->from : -1;
 }
 
-/* Where an item stands that was decided nth; the inverse of which is never needed. */
+/* A packing of the core; all before it taken, nothing behind it. */
 typedef struct
 {
   gint64 weight, value;
@@ -197,6 +197,7 @@ finish (const Problem *k, Core core, const Set *turned, State first, Packing *fo
   g_autoptr (GArray) list = g_array_new (FALSE, FALSE, sizeof (State));
   g_autoptr (GArray) longer = g_array_new (FALSE, FALSE, sizeof (State));
   g_autoptr (GArray) turns = g_array_new (FALSE, TRUE, sizeof (Turn));
+  GArray *swap;
   gint64 effort = 0;
   int item;
 
@@ -221,12 +222,9 @@ finish (const Problem *k, Core core, const Set *turned, State first, Packing *fo
       if (effort > EFFORT_MAX)
         return FALSE;
       extend (k, core, item, list, longer, turns, MAX (found->value, best_value ()));
-      {
-        GArray *swap = list;
-
-        list = longer;
-        longer = swap;
-      }
+      swap = list;
+      list = longer;
+      longer = swap;
     }
   return TRUE;
 }
@@ -415,7 +413,7 @@ read_file (Words *words, File *file, GError **error)
 {
   g_autofree Decimal *value = NULL, *weight = NULL;
   gboolean labelled;
-  gint64 n = 0;
+  gint64 n = 0, flags = 0;
   int ignored;
 
   if (!words_number (words, "the number of items", 1, ITEMS_MAX, &n, error))
@@ -445,9 +443,12 @@ read_file (Words *words, File *file, GError **error)
     }
   if (labelled && !read_decimal (words, "the capacity", &weight[n], error))
     return FALSE;
-  for (int i = 0; words_next (words); i++)
-    if (i >= n || labelled || strlen (words->word) != 1 || strchr ("01", words->word[0]) == NULL)
+  while (words_next (words))
+    if (flags++ >= n || labelled || strlen (words->word) != 1
+        || strchr ("01", words->word[0]) == NULL)
       return words_refuse (words, error, "'%s' stands behind the end", words->word);
+  if (flags != 0 && flags != n)
+    return words_refuse (words, error, "the packing behind the items ends early");
   if (!to_scale (value, file->n, file->value, &file->value_digits)
       || !to_scale (weight, file->n + 1, file->weight, &ignored))
     return words_refuse (words, error, "the numbers are too large together");

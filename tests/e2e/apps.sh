@@ -63,6 +63,36 @@ fine=$answer
 ok "integrate, finer" near "$fine" 2231.701373237649 1e-9
 survives "integrate" "$fine" 1 "$integrate" --epsilon 1e-11
 
+# What Korf's search counts does not depend on who does it, threshold by threshold.
+korf=$SATIN_SOURCE/apps/puzzle15/korf.txt
+try "$SATIN_BIN/puzzle15" "$korf" 55 --thresholds --workers 1
+counted=$answer
+is "puzzle15: the count is Korf's" "$(head -n 1 <<<"$counted")" "length 41 nodes 927212"
+is "puzzle15: the thresholds add up" \
+  "$(awk '/^threshold/ { sum += $4 } END { print sum + 1 }' <<<"$counted")" 927212
+known "puzzle15, each threshold" "$counted" "$SATIN_BIN/puzzle15" "$korf" 55 --thresholds
+
+# A knapsack that takes for ever: suspended again and again, it says how far it is, and that gets no worse.
+x=1 total=0 file=$work/ever.satin most=0 before=
+for ((i = 0; i < 60; i++)); do
+  x=$((x * 6364136223846793005 + 1442695040888963407))
+  weight=$(((x >> 33 & 0x7fffffff) % 1000000000 + 1))
+  total=$((total + weight))
+  echo "$(((weight + 2) / 3 * 3)) $weight"
+done >"$work/items"
+{ echo "60 $((total / 3))"; cat "$work/items"; } >"$work/ever.txt"
+published () { [ -e "$file" ] && [ "$(stat -c %i:%y "$file")" != "$before" ]; }
+for turn in 1 2 3; do
+  begin "$SATIN_BIN/knapsack" "$work/ever.txt" --checkpoint "$file" --interval 0.1
+  ok "knapsack, turn $turn: it publishes" wait_for $((30 * slow)) published
+  kill -TERM "$begun"
+  ended
+  is "it is suspended" "$code" 75
+  so_far=$(sed -n 's/^knapsack: so far \([0-9]*\), at most [0-9]*, gap [0-9]*$/\1/p' <<<"$words")
+  ok "it says how far it is, and no less than before" [ "${so_far:--1}" -ge "$most" ]
+  most=$so_far before=$(stat -c %i:%y "$file")
+done
+
 known "sleep" "leaves 81" "$sleep" 1 --depth 4 --branch 3
 survives "sleep" "leaves 256" 8 "$sleep" 100 --depth 8 --branch 2
 
