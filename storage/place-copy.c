@@ -25,6 +25,17 @@ place_forget_copy (const char *to)
   (void)g_unlink (to);
 }
 
+/* The tag last: without it there is no copy. */
+void
+place_move_copy (const char *from, const char *to)
+{
+  g_autofree char *from_tag = g_strconcat (from, ".tag", NULL);
+  g_autofree char *to_tag = g_strconcat (to, ".tag", NULL);
+
+  if (g_rename (from, to) == 0)
+    (void)g_rename (from_tag, to_tag);
+}
+
 gboolean
 place_refresh (Place *place, const char *to, PlaceState *state, GError **error)
 {

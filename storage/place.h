@@ -88,6 +88,8 @@ gboolean place_refresh (Place *place, const char *to, PlaceState *state, GError 
 /* How long a file of so many bytes takes to be put beside what stands there; it is removed again.
  */
 gboolean place_trial (Place *place, gsize bytes, guint64 *us, GError **error);
+/* Moves such a copy, if it can be moved. */
+void place_move_copy (const char *from, const char *to);
 /* Removes such a copy. */
 void place_forget_copy (const char *to);
 

@@ -7,7 +7,10 @@
 
 #include "coordinator/restore.h"
 
+#include "storage/place.h"
+
 #include <errno.h>
+#include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,13 +45,27 @@ repeat_answer (const Restore *restore)
   return restore->exit_code;
 }
 
+/* Where what stands at a URI is brought to, on the same disk as the folders of runs. (transfer
+ * full) (nullable): nowhere. */
+static char *
+make_copy_folder (void)
+{
+  g_autofree char *root = folder_root ();
+  g_autofree char *folder = g_strconcat (root, ".XXXXXX", NULL);
+  g_autofree char *above = g_path_get_dirname (root);
+
+  if (g_mkdir_with_parents (above, 0700) != 0 || g_mkdtemp (folder) == NULL)
+    return NULL;
+  return g_steal_pointer (&folder);
+}
+
 /* 0: fine. */
 static int
-look (const char *target, Restore *restore)
+look (const char *target, const char *copy, Restore *restore)
 {
   g_autoptr (GError) error = NULL;
 
-  if (!restore_look (target, restore, &error))
+  if (!restore_look_for (target, copy, NULL, restore, &error))
     {
       command_say ("%s", error->message);
       return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_ERROR;
@@ -112,14 +129,45 @@ move_on (char **target, const Arguments *options)
   return COMMAND_DONE;
 }
 
-int
-command_resume (int argc, char **argv)
+static int
+resume (const Arguments *options, const char *copy)
 {
-  g_auto (Arguments) options = { 0 };
   g_auto (FolderRun) run = { 0 };
   g_auto (Restore) restore = { 0 };
   g_autofree char *target = NULL;
   LaunchWish wish;
+  int code;
+
+  target = arguments_target (options->words[0], options->insecure);
+  code = target == NULL ? COMMAND_STORE : look (target, copy, &restore);
+  if (code != COMMAND_DONE)
+    return code;
+  if (restore.finished && options->program == NULL)
+    return repeat_answer (&restore);
+  run.program = arguments_program (options->program != NULL ? options->program[0]
+                                                            : restore.identity.program);
+  if (run.program == NULL)
+    return COMMAND_ERROR;
+  code = options->checkpoint != NULL ? move_on (&target, options) : COMMAND_DONE;
+  if (code != COMMAND_DONE)
+    return code;
+  if (!arguments_target_is_writable (target))
+    return COMMAND_STORE;
+  if (!arguments_files_are_writable (options))
+    return COMMAND_ERROR;
+  fill_run (&run, options, &restore, target);
+  wish = (LaunchWish){ .copy = options->checkpoint == NULL ? copy : NULL,
+                       .stats = options->stats,
+                       .live = options->live,
+                       .any_name = options->name == NULL };
+  return launch_run (&run, &wish);
+}
+
+int
+command_resume (int argc, char **argv)
+{
+  g_auto (Arguments) options = { 0 };
+  g_autofree char *folder = NULL, *copy = NULL;
   int code;
 
   if (!arguments_read (&options, about, argc, argv))
@@ -132,26 +180,12 @@ command_resume (int argc, char **argv)
   if (options.program != NULL && (options.program[0] == NULL || options.program[1] != NULL))
     return command_usage (
         "resume ", "after `--` stands the program alone; its arguments are the recorded ones");
-  target = arguments_target (options.words[0], options.insecure);
-  code = target == NULL ? COMMAND_STORE : look (target, &restore);
-  if (code != COMMAND_DONE)
-    return code;
-  if (restore.finished && options.program == NULL)
-    return repeat_answer (&restore);
-  run.program
-      = arguments_program (options.program != NULL ? options.program[0] : restore.identity.program);
-  if (run.program == NULL)
-    return COMMAND_ERROR;
-  code = options.checkpoint != NULL ? move_on (&target, &options) : COMMAND_DONE;
-  if (code != COMMAND_DONE)
-    return code;
-  if (!arguments_target_is_writable (target))
-    return COMMAND_STORE;
-  if (!arguments_files_are_writable (&options))
-    return COMMAND_ERROR;
-  fill_run (&run, &options, &restore, target);
-  wish = (LaunchWish){ .stats = options.stats,
-                       .live = options.live,
-                       .any_name = options.name == NULL };
-  return launch_run (&run, &wish);
+  folder = place_is_remote (options.words[0]) ? make_copy_folder () : NULL;
+  copy = folder != NULL ? g_build_filename (folder, FOLDER_COPY, NULL) : NULL;
+  code = resume (&options, copy);
+  if (copy != NULL)
+    place_forget_copy (copy);
+  if (folder != NULL)
+    g_rmdir (folder);
+  return code;
 }

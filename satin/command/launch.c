@@ -12,6 +12,8 @@
 
 #include "net/timeline-file.h"
 
+#include "storage/place.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glib-unix.h>
@@ -400,6 +402,12 @@ make_folder (FolderRun *run, const LaunchWish *wish)
     }
   if (path == NULL)
     command_say ("%s", error->message);
+  else if (wish->copy != NULL)
+    {
+      g_autofree char *to = g_build_filename (path, FOLDER_COPY, NULL);
+
+      place_move_copy (wish->copy, to);
+    }
   return path;
 }
 

@@ -9,6 +9,8 @@
 typedef struct
 {
   const char *stats; /* (nullable) file for the figures */
+  const char *copy;  /* (nullable) of what stands at the checkpoint's URI (restore_look_for): the
+                        run's folder takes it, so that nobody brings it again */
   gboolean live;     /* show the live line also when stderr is not a terminal */
   gboolean any_name; /* run->name is a wish: when it is taken, another is made up */
 } LaunchWish;

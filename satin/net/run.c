@@ -494,8 +494,8 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
       fflush (NULL);
       _exit (code);
     }
-  gboolean quiet
-      = code == 75 || code == NODE_END_CANCELLED; /* jobs may stand where they were: nobody waits */
+  gboolean quiet = code == 75 || code == NODE_END_CANCELLED
+                   || code == NODE_END_NO_STORE; /* jobs may stand where they were: nobody waits */
   if (quiet)
     driver_last_words (run->driver);
   else

@@ -229,7 +229,10 @@ stop_on_closed (Node *node, const Link *link, guint64 generation, gboolean faile
     return;
   if (failed)
     core_log (node, "the last publication of the checkpoint failed");
-  end (node, node->stop.code);
+  if (failed && !node->stop.finished)
+    stop_refused (node, "the last publication of the checkpoint failed");
+  else
+    end (node, node->stop.code);
 }
 
 void
