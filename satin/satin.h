@@ -480,7 +480,9 @@ satin_sync_ (SatinFrame_ *frame)
   uint32_t n = frame->waiting;
   int few = __builtin_constant_p (n) && n <= SATIN_INTO_;
 
-  if (few)
+  if (frame->called & SATIN_HANDED_) /* what is left may wait for elsewhere without being public */
+    frame->jobs = satin_rest_ (frame->stack, frame->self, frame->first, top - 1, top, frame->jobs);
+  else if (few)
     satin_sync_few_ (frame, top, n);
   else
     satin_sync_loop_ (frame, top);

@@ -114,10 +114,12 @@ satin_rest_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ 
   stack_put_jobs (stack, jobs);
   for (;; slot--)
     {
-      if (slot < satin_guard_ (open))
+      guint32 kind = SLOT_KIND (slot_state (slot));
+
+      if (slot < satin_guard_ (open) || (kind != SLOT_READY && kind != SLOT_STARTED))
         take = take_child (stack, self, first, slot, top);
       else
-        take = slot_state (slot) == SLOT_READY ? TAKE_RUN : TAKE_NEXT; /* a finished call */
+        take = kind == SLOT_READY ? TAKE_RUN : TAKE_NEXT; /* a finished call */
       if (take == TAKE_RUN)
         {
           slot_set_state (slot, SLOT_STARTED);

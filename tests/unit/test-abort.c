@@ -220,13 +220,38 @@ SATIN_JOB (numbered, int64_t, (int32_t, n))
   return sum + x[1 - number] - (number == 0 ? 0 : -10);
 }
 
+SATIN_JOB (same, int64_t, (int32_t, n))
+{
+  return n;
+}
+
+/* Takes one result, waits for the test, looks up, and syncs. */
+SATIN_JOB (half, int64_t, (int32_t, n))
+{
+  int64_t x[8] = { 0 }, sum = 0;
+
+  for (int32_t i = 0; i < n; i++)
+    satin_spawn (same, &x[i], i + 1);
+  satin_sync_next ();
+  g_atomic_int_inc (&begun);
+  while (!g_atomic_int_get (&aborting))
+    sched_yield ();
+  satin_aborted ();
+  satin_sync ();
+  for (int32_t i = 0; i < n; i++)
+    sum += x[i];
+  return sum;
+}
+
 enum
 {
   FIRST,
   FORGETFUL,
   KEEPS,
   NUMBERED,
-  MANY
+  MANY,
+  SAME = 10,
+  HALF
 };
 
 SATIN_JOB (many, int64_t, (int32_t, n))
@@ -246,8 +271,8 @@ SATIN_JOB (many, int64_t, (int32_t, n))
 }
 
 static const SatinJob *const jobs[]
-    = { &first_job, &forgetful_job, &keeps_job, &numbered_job, &many_job, &endless_job,
-        &vast_job,  &quick_job,     &late_job,  &tell_job,     NULL };
+    = { &first_job, &forgetful_job, &keeps_job, &numbered_job, &many_job, &endless_job, &vast_job,
+        &quick_job, &late_job,      &tell_job,  &same_job,     &half_job, NULL };
 
 static int64_t
 run (Rig *rig, guint32 job, const void *args)
@@ -366,6 +391,45 @@ test_numbers (void)
       }
 }
 
+/* A child waits for another node when the job asks for the rest; nothing else is known below it any
+ * more. */
+static void
+test_held_elsewhere (void)
+{
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  const NodeId holder = { 1, 2, 3 };
+  satin_args_same first = { 1 };
+  g_autoptr (GBytes) args = record_encode (same_job.args, &first);
+  g_autoptr (GBytes) value = record_encode (same_job.result, &(int64_t){ 1 });
+  Digest digest = engine_digest (rig->engine, SAME, args);
+  EngineEvent event = { 0 };
+
+  reset (0);
+  engine_known (rig->engine, "/0", &digest, &holder, FALSE);
+  rig_start (rig, HALF, &(satin_args_half){ 6 });
+  while (event.kind != ENGINE_ADOPT)
+    {
+      engine_event_clear (&event);
+      g_assert_true (rig_next (rig, &event, 10000000));
+    }
+  while (g_atomic_int_get (&begun) == 0)
+    sched_yield ();
+  engine_forget (rig->engine, "/0", &holder);
+  engine_known (rig->engine, "", &digest, &holder, TRUE);
+  g_atomic_int_set (&aborting, 1);
+  g_usleep (20000);
+  g_assert_true (engine_put (rig->engine, event.loan, value, 1, 0));
+  while (event.kind != ENGINE_DONE)
+    {
+      engine_event_clear (&event);
+      g_assert_true (rig_next (rig, &event, 10000000));
+    }
+  g_autoptr (GBytes) sum = record_encode (half_job.result, &(int64_t){ 21 });
+  g_assert_true (g_bytes_equal (event.value, sum));
+  engine_event_clear (&event);
+  rig_free (rig);
+}
+
 static void
 test_many (void)
 {
@@ -469,5 +533,6 @@ main (int argc, char **argv)
   g_test_add_func ("/sync-next/each-child-is-handed-out-once-by-its-number", test_numbers);
   g_test_add_func ("/sync-next/bytes-stay-until-the-job-returns", test_bytes);
   g_test_add_func ("/sync-next/a-hundred-thousand-children", test_many);
+  g_test_add_func ("/sync-next/a-sync-waits-for-what-is-held-elsewhere", test_held_elsewhere);
   return g_test_run ();
 }
