@@ -222,6 +222,29 @@ sql_open_frozen (const char *path, GError **error)
   return sql_open (name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, error);
 }
 
+/* Makes the indexes anew, from their tables. A table without rowids is its own index: its rows are
+ * proved where they stand, and sorting them again would take all of them into memory. */
+static gboolean
+make_indexes (Sql *sql, GError **error)
+{
+  gboolean has_row;
+  g_autoptr (GString) texts = g_string_new (NULL);
+  sqlite3_stmt *statement = sql_ready (
+      sql,
+      "SELECT 'REINDEX ' || name || ';' FROM pragma_table_list"
+      " WHERE schema = 'main' AND type = 'table' AND NOT wr AND name NOT LIKE 'sqlite%'",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  while (sql_next (sql, statement, &has_row, error))
+    {
+      if (!has_row)
+        return sql_run (sql, texts->str, error);
+      g_string_append (texts, (const char *)sqlite3_column_text (statement, 0));
+    }
+  return FALSE;
+}
+
 gboolean
 sql_copy (Sql *to, Sql *from, GError **error)
 {
@@ -230,7 +253,7 @@ sql_copy (Sql *to, Sql *from, GError **error)
     return sql_failed (to, error);
   sqlite3_backup_step (backup, -1);
   return (sqlite3_backup_finish (backup) == SQLITE_OK || sql_failed (to, error))
-         && sql_run (to, "REINDEX", error);
+         && make_indexes (to, error);
 }
 
 void

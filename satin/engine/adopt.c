@@ -19,6 +19,8 @@ add_away (Engine *engine, Away *away)
 {
   g_hash_table_insert (engine->away, &away->number, away);
   g_hash_table_insert (engine->away_slots, away->slot, away);
+  if (away->fetched)
+    __atomic_fetch_add (&engine->n_fetches, 1, __ATOMIC_RELAXED); /* a limit, roughly */
 }
 
 /* away_lock held. */
@@ -29,6 +31,8 @@ take_away (Engine *engine, Away *away)
     return NULL;
   g_hash_table_remove (engine->away_slots, away->slot);
   g_hash_table_steal (engine->away, &away->number);
+  if (away->fetched)
+    __atomic_fetch_sub (&engine->n_fetches, 1, __ATOMIC_RELAXED); /* a limit, roughly */
   return away;
 }
 
@@ -138,6 +142,7 @@ adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest, gboo
   if (!held)
     return FALSE;
   away.path = g_strdup (event.path);
+  away.fetched = *finished;
   if (adopt_new_loan (engine, &away, &event) == 0)
     engine_event_clear (&event);
   return TRUE;

@@ -43,8 +43,13 @@ typedef struct
   Held *held;
   char *path; /* NULL: `held` is lent on */
   gboolean adopted;
-  gboolean kept; /* it is a recall that waits */
+  gboolean kept;    /* it is a recall that waits */
+  gboolean fetched; /* adopted from a holder that has the result, so that it comes soon */
 } Away;
+
+/* A result that is being fetched takes memory beside its slot, so that a wide frame of which most
+ * is held elsewhere has no more of them on the way than about this many. */
+#define ENGINE_FETCHES_MAX 1024
 
 typedef struct
 {
@@ -90,6 +95,7 @@ struct Engine
 
   /* slots whose result comes from elsewhere */
   pthread_mutex_t away_lock;
+  guint n_fetches;        /* atomic: those that are fetched */
   GHashTable *away;       /* number -> Away */
   GHashTable *away_slots; /* the same by slot */
 

@@ -14,10 +14,6 @@
 
 #define ARENA_ALIGN 16
 
-/* A result that is being fetched takes memory beside its slot, so a wide frame has no more of them
- * on the way than this. */
-#define FETCHES_MAX 1024
-
 typedef struct
 {
   Stack *stack;
@@ -54,14 +50,14 @@ sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *las
       = { .stack = stack, .self = self, .first = first, .number = slot_number (stack, first) };
 
   stack_lower_all (stack, first);
-  for (SatinSlot_ *slot = first; slot <= last && sync.fetches < FETCHES_MAX; slot++)
+  for (SatinSlot_ *slot = first; slot <= last && sync.fetches < ENGINE_FETCHES_MAX; slot++)
     if (slot >= stack->split_own && slot_state (slot) == SLOT_READY)
       sync_adopt (&sync, slot);
   for (SatinSlot_ *slot = last; slot >= first; slot--)
     {
       if (stack_flags (stack) != 0)
         wait_serve (stack, self, slot, top);
-      if (sync.fetches >= FETCHES_MAX)
+      if (sync.fetches >= ENGINE_FETCHES_MAX)
         {
           wait_for (stack, self, first, sync.fetched, top);
           sync.fetches = 0;

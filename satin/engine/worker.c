@@ -337,6 +337,8 @@ steal (Stack *stack)
         worker_run_stolen (stack, victim, slot, stack->slots, NULL);
       return TRUE;
     }
+  if (__atomic_load_n (&engine->n_fetches, __ATOMIC_RELAXED) > 2 * ENGINE_FETCHES_MAX)
+    return FALSE; /* what there is to steal most likely is to be fetched too */
   for (guint i = 0; i < n; i++)
     {
       victim = engine->stacks[(start + i) % n];

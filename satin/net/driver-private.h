@@ -61,6 +61,8 @@ struct Driver
   GHashTable *constants; /* name -> GBytes */
   guint masterships;     /* how often this process became master */
   gboolean master, ended;
+  guint restoring;   /* batches of rows from the scribe that were not stepped yet */
+  gboolean restores; /* it may wait until they are */
   int end_code;
   GBytes *result;
 };

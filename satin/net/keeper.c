@@ -16,6 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The scribe reads faster than its rows are taken in; so many batches of them may wait. */
+#define RESTORING_MAX 4
+
 /* The names that the checkpoint shows for the job table. */
 typedef struct
 {
@@ -75,6 +78,15 @@ hear_restored (Driver *driver, GPtrArray *rows, gboolean final)
   driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = stats.generation });
 }
 
+static void
+count_restored (Driver *driver)
+{
+  g_mutex_lock (&driver->mutex);
+  driver->restoring--;
+  g_cond_broadcast (&driver->cond);
+  g_mutex_unlock (&driver->mutex);
+}
+
 static gboolean
 on_news (gpointer data)
 {
@@ -83,6 +95,8 @@ on_news (gpointer data)
   gboolean counts = news->term == driver->term && driver->scribe != NULL;
   if (counts && news->rows != NULL)
     hear_restored (driver, news->rows, news->final);
+  if (news->rows != NULL)
+    count_restored (driver);
   if (news->kind == SCRIBE_PUBLISHED)
     timeline_mark (driver->lane, "published", "generation", news->generation);
   if (news->trouble != NULL)
@@ -105,6 +119,26 @@ on_news (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
+/* In the scribe's thread: counts a batch in, when there is room for one. */
+static void
+wait_to_restore (Driver *driver)
+{
+  g_mutex_lock (&driver->mutex);
+  while (driver->restores && driver->restoring >= RESTORING_MAX)
+    g_cond_wait (&driver->cond, &driver->mutex);
+  driver->restoring++;
+  g_mutex_unlock (&driver->mutex);
+}
+
+static void
+set_restores (Driver *driver, gboolean restores)
+{
+  g_mutex_lock (&driver->mutex);
+  driver->restores = restores;
+  g_cond_broadcast (&driver->cond);
+  g_mutex_unlock (&driver->mutex);
+}
+
 /* In the scribe's thread. */
 static void
 notify (const ScribeNews *said, void *data)
@@ -118,7 +152,10 @@ notify (const ScribeNews *said, void *data)
   news->commit_us = said->commit_us;
   news->failed = said->failed;
   if (said->rows != NULL)
-    news->rows = g_ptr_array_ref (said->rows);
+    {
+      news->rows = g_ptr_array_ref (said->rows);
+      wait_to_restore (news->term->driver);
+    }
   if (said->kind == SCRIBE_TROUBLE && said->error != NULL)
     news->trouble = g_strdup (said->error->message);
   driver_post (news->term->driver, on_news, news);
@@ -275,6 +312,7 @@ keeper_open (Driver *driver, const NodeEffect *effect)
                                      (int)getpid (), ++driver->terms);
   driver->opened = FALSE;
   driver->whole = effect->whole;
+  set_restores (driver, TRUE);
   g_thread_unref (g_thread_new ("satin-restore", open_scribe, opening));
 }
 
@@ -372,6 +410,7 @@ keeper_event (Driver *driver, const NodeEffect *effect)
 void
 keeper_close (Driver *driver)
 {
+  set_restores (driver, FALSE); /* the scribe may wait for this thread */
   if (driver->scribe != NULL)
     scribe_stats (driver->scribe, &driver->written);
   g_clear_pointer (&driver->scribe, scribe_free);
