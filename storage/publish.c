@@ -6,6 +6,7 @@
 #include "storage/publish.h"
 
 #include "storage/crash.h"
+#include "storage/layout.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +90,13 @@ copy_failed (sqlite3 *copy, int code, GError **error)
 static gboolean
 copy_without_gaps (Sql *sql, const char *name, GError **error)
 {
-  sqlite3_stmt *statement = sql_ready (sql, "VACUUM INTO ?1", error);
+  guint32 page_size;
+  if (!layout_choose (sql, &page_size, error))
+    return FALSE;
+  /* Said of the next copy; the work file itself keeps the pages that it has. */
+  g_autofree char *pragma = g_strdup_printf ("PRAGMA page_size=%u", page_size);
+  sqlite3_stmt *statement
+      = sql_run (sql, pragma, error) ? sql_ready (sql, "VACUUM INTO ?1", error) : NULL;
   if (statement == NULL)
     return FALSE;
   sqlite3_bind_text (statement, 1, name, -1, SQLITE_STATIC);

@@ -367,10 +367,14 @@ salvage_open (const char *path, const char *identity, guint64 bytes_max, GError 
       || !find_identity (salvage, pages, identity, &page_size, error) || !salvage->is_known)
     return NULL;
   pages_limit (pages, 0);
-  /* The page size is the header's word; should it be wrong, most likely it was ours. */
-  if (!take_rows (salvage, pages, page_size, error)
-      || (page_size != SQL_PAGE_BYTES && !take_rows (salvage, pages, SQL_PAGE_BYTES, error))
-      || !count_rows (salvage->sql, error))
+  /* Where the header does not say the page size, rows were found by one of several, and long ones
+   * may be found by another. */
+  if (!take_rows (salvage, pages, page_size, error))
+    return NULL;
+  for (const guint32 *size = pages_sizes (pages); *size != 0; size++)
+    if (*size != page_size && !take_rows (salvage, pages, *size, error))
+      return NULL;
+  if (!count_rows (salvage->sql, error))
     return NULL;
   return g_steal_pointer (&salvage->sql);
 }

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Page sizes: how large published files are, and that they are salvaged all the same. */
+#include "store.h"
+
+#include "storage/guard.h"
+#include "storage/layout.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#define ROWS 300
+
+static void
+put_sized (Fixture *f, guint number, gsize size)
+{
+  g_autofree guint8 *bytes = g_malloc (size);
+  for (gsize i = 0; i < size; i++)
+    bytes[i] = (guint8)((i + number) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15) >> 40);
+  g_autoptr (GBytes) value = g_bytes_new (bytes, size);
+  g_autofree char *path = g_strdup_printf ("/%u/%u", number % 7, number / 7);
+  Result row = { .path = path,
+                 .node = "1.1.00000001",
+                 .job = "job",
+                 .type = "ay",
+                 .digest = bytes,
+                 .digest_size = 16,
+                 .value = value,
+                 .work_s = 1,
+                 .saved = 1700000000,
+                 .weight = 0.0001 };
+  g_assert_true (put_typed (f, row, NULL));
+}
+
+/* Published bytes. */
+static guint64
+publish_sized (Fixture *f, gsize least, gsize most)
+{
+  Published published;
+  g_autoptr (GError) error = NULL;
+  g_assert_true (results_begin (f->results, NULL));
+  for (guint i = 0; i < ROWS; i++)
+    put_sized (f, i, least + i * (most - least) / ROWS);
+  g_assert_true (results_commit (f->results, NULL));
+  g_assert_true (publish_copy (f->sql, f->target, "run-1", &published, &error));
+  g_assert_no_error (error);
+  (void)close (published.fd);
+  return published.bytes;
+}
+
+static gint64
+published_page_size (Fixture *f)
+{
+  g_autoptr (Sql) file = sql_open_frozen (f->target, NULL);
+  return number_of (file, "PRAGMA page_size");
+}
+
+static void
+renew (Fixture *f)
+{
+  tear_down (f, NULL);
+  set_up (f, NULL);
+}
+
+static void
+test_long_rows_take_little_more_than_their_values (Fixture *f, gconstpointer unused)
+{
+  static const struct
+  {
+    gsize least, most;
+  } sizes[] = { { 4096, 4096 },   { 4200, 4200 },   { 5000, 5000 },   { 6144, 6144 },
+                { 8192, 8192 },   { 10240, 10240 }, { 13000, 13000 }, { 16384, 16384 },
+                { 20000, 20000 }, { 60000, 60000 }, { 100, 9000 },    { 2000, 20000 } };
+  (void)unused;
+  for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      guint64 bytes = publish_sized (f, sizes[i].least, sizes[i].most);
+      double values = ROWS * ((double)sizes[i].least + (double)sizes[i].most) / 2;
+      g_test_message ("%" G_GSIZE_FORMAT " to %" G_GSIZE_FORMAT ": pages of %" G_GINT64_FORMAT
+                      ", %.3f x values",
+                      sizes[i].least, sizes[i].most, published_page_size (f),
+                      (double)bytes / values);
+      g_assert_cmpfloat ((double)bytes, <=, 1.2 * values);
+      renew (f);
+    }
+}
+
+static void
+test_short_rows_have_common_pages (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  publish_sized (f, 16, 64);
+  g_assert_cmpint (published_page_size (f), ==, SQL_PAGE_BYTES);
+}
+
+static guint
+rows_of (Fixture *f)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Sql) file = guard_open (f->target, IDENTITY, &error);
+  ResultsTotals totals;
+  g_assert_no_error (error);
+  g_assert_true (results_count (file, &totals));
+  return (guint)totals.rows;
+}
+
+/* Rows that go on in pages of their own are found without the header's word for how large these
+ * are.
+ */
+static void
+test_any_page_size_is_salvaged (Fixture *f, gconstpointer unused)
+{
+  static const gsize sizes[] = { 1500, 6144, 9000, 20000 };
+  (void)unused;
+  for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      publish_sized (f, sizes[i], sizes[i]);
+      g_assert_cmpuint (rows_of (f), ==, ROWS);
+      int fd = open (f->target, O_WRONLY);
+      g_assert_cmpint (pwrite (fd, "\x12\x34", 2, 16), ==, 2);
+      (void)close (fd);
+      g_assert_cmpuint (rows_of (f), ==, ROWS);
+      renew (f);
+    }
+}
+
+/* The model of the layout is near what SQLite does. */
+static void
+test_layout_foretells_the_size (Fixture *f, gconstpointer unused)
+{
+  static const gsize sizes[] = { 300, 900, 1500, 6144, 20000 };
+  (void)unused;
+  for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      guint64 bytes = publish_sized (f, sizes[i], sizes[i]);
+      Layout layout = { .page_size = (guint32)published_page_size (f) };
+      for (guint k = 0; k < ROWS; k++)
+        layout_add (&layout, sizes[i] + 60);
+      g_test_message ("%" G_GSIZE_FORMAT ": %" G_GUINT64_FORMAT
+                      " bytes, foretold %" G_GUINT64_FORMAT,
+                      sizes[i], bytes, layout_bytes (&layout));
+      /* Beside the other tables, each of which has pages. */
+      g_assert_cmpfloat ((double)bytes, <=,
+                         1.05 * (double)layout_bytes (&layout) + 40.0 * layout.page_size);
+      g_assert_cmpfloat ((double)bytes, >=, 0.95 * (double)layout_bytes (&layout));
+      renew (f);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  static const struct
+  {
+    const char *path;
+    void (*test) (Fixture *, gconstpointer);
+  } tests[] = {
+    { "/layout/long-rows-take-little-more-than-their-values",
+      test_long_rows_take_little_more_than_their_values },
+    { "/layout/short-rows-have-common-pages", test_short_rows_have_common_pages },
+    { "/layout/any-page-size-is-salvaged", test_any_page_size_is_salvaged },
+    { "/layout/layout-foretells-the-size", test_layout_foretells_the_size },
+  };
+  g_test_init (&argc, &argv, NULL);
+  for (gsize i = 0; i < G_N_ELEMENTS (tests); i++)
+    g_test_add (tests[i].path, Fixture, NULL, set_up, tests[i].test, tear_down);
+  return g_test_run ();
+}
