@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Temporary file beside the target, copy by SQLite, check, fsync, rename, fsync of the folder. The
- * temporary file is ".NAME.RUN.PID-N.tmp" with mode 0600; before the rename it gets the mode of the
- * file that it replaces, or, when there is none, what the umask gives any new file. Must not know
- * what the copy holds. */
+ * temporary file is ".NAME.RUN.HOST-PID-N.tmp" with mode 0600; before the rename it gets the mode
+ * of the file that it replaces, or, when there is none, what the umask gives any new file. Must not
+ * know what the copy holds. */
 #include "storage/publish.h"
 
 #include "storage/crash.h"
@@ -17,13 +17,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of ".NAME.RUN.PID-N.tmp" no part may make the whole longer than a file name can be (255). */
+/* Of ".NAME.RUN.HOST-PID-N.tmp" no part may make the whole longer than a file name can be (255). */
 #define NAME_BYTES_MAX 160
 #define RUN_BYTES_MAX 64
 /* SQLite's own name for the journal of a file; it stays behind when we are killed in a copy. */
 #define JOURNAL "-journal"
 #define LOCK_TRIES 100 /* in a second */
 #define TRIAL_BLOCK_BYTES 65536u
+
+const char *
+publish_host (void)
+{
+  static char digits[9];
+  static gsize is_set;
+  if (g_once_init_enter (&is_set))
+    {
+      g_autofree char *machine = NULL;
+      g_autofree char *processes = g_file_read_link ("/proc/self/ns/pid", NULL);
+      (void)g_file_get_contents ("/etc/machine-id", &machine, NULL, NULL);
+      g_autofree char *text = g_strjoin ("\n", g_get_host_name (), machine != NULL ? machine : "",
+                                         processes != NULL ? processes : "", NULL);
+      g_autofree char *sum = g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
+      g_strlcpy (digits, sum, sizeof digits);
+      g_once_init_leave (&is_set, 1);
+    }
+  return digits;
+}
 
 static char *
 temporary_prefix (const char *target, const char *run)
@@ -32,7 +51,7 @@ temporary_prefix (const char *target, const char *run)
   g_autofree char *name = g_strndup (base, NAME_BYTES_MAX);
   g_autofree char *clean = g_strndup (run, RUN_BYTES_MAX);
   g_strcanon (clean, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-", '_');
-  return g_strdup_printf (".%s.%s.", name, clean);
+  return g_strdup_printf (".%s.%s.%s-", name, clean, publish_host ());
 }
 
 static char *
@@ -291,8 +310,7 @@ publish_trial (const char *target, const char *run, guint64 bytes, guint64 *us, 
   return good;
 }
 
-/* TRUE: what stands between prefix and ".tmp" is the number of a process that does not live here.
- */
+/* TRUE: it was made on this host, by a process that does not live any more. */
 static gboolean
 is_left_over (const char *name, const char *prefix)
 {

@@ -28,5 +28,9 @@ gboolean publish_trial (const char *target, const char *run, guint64 bytes, guin
  * its copy replaces. Waits for at most a second: -1: without a lock, which costs no more than work.
  */
 int publish_lock (const char *target);
-/* Removes temporary files of this run whose process is gone. */
+/* Eight digits in the names of temporary files, for where the numbers of our processes mean
+ * something: two machines, or two containers, may share the folder. The same after a restart of the
+ * machine. Any thread. */
+const char *publish_host (void);
+/* Removes temporary files of this run that processes of this host made which are gone. */
 void publish_sweep (const char *target, const char *run);

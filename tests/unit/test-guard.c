@@ -261,6 +261,15 @@ test_the_mode_is_the_umasks_or_that_of_the_file_before (Fixture *f, gconstpointe
   umask (old);
 }
 
+/* (transfer full) */
+static char *
+named_for_host (Fixture *f, const char *pattern)
+{
+  g_autoptr (GString) name = g_string_new (pattern);
+  g_string_replace (name, "HOST", publish_host (), 0);
+  return g_build_filename (f->folder, name->str, NULL);
+}
+
 static void
 test_leftovers_of_dead_processes_are_swept (Fixture *f, gconstpointer unused)
 {
@@ -269,18 +278,20 @@ test_leftovers_of_dead_processes_are_swept (Fixture *f, gconstpointer unused)
   {
     const char *name;
     gboolean stays;
-  } files[] = { { ".run.ckpt.run-1.999999999-3.tmp-journal", FALSE },
-                { ".run.ckpt.run-1.999999999-0.tmp", FALSE },
-                { ".run.ckpt.run-1.999999999.tmp", FALSE },
-                { ".run.ckpt.run-2.999999999-0.tmp", TRUE },
-                { ".run.ckpt.run-1.1-0.tmp", TRUE },
-                { ".run.ckpt.run-1.x.tmp", TRUE },
-                { ".run.ckpt.run-1.999999999-0.tmp.old", TRUE },
-                { ".other.run-1.999999999-0.tmp", TRUE },
+  } files[] = { { ".run.ckpt.run-1.HOST-999999999-3.tmp-journal", FALSE },
+                { ".run.ckpt.run-1.HOST-999999999-0.tmp", FALSE },
+                { ".run.ckpt.run-1.HOST-999999999.tmp", FALSE },
+                { ".run.ckpt.run-2.HOST-999999999-0.tmp", TRUE },
+                { ".run.ckpt.run-1.HOST-1-0.tmp", TRUE },
+                { ".run.ckpt.run-1.HOST-x.tmp", TRUE },
+                { ".run.ckpt.run-1.HOST-999999999-0.tmp.old", TRUE },
+                { ".other.run-1.HOST-999999999-0.tmp", TRUE },
+                { ".run.ckpt.run-1.0badf00d-999999999-0.tmp", TRUE },
+                { ".run.ckpt.run-1.999999999-0.tmp", TRUE },
                 { ".run.ckpt.run-1.tmp", TRUE } };
   for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
     {
-      g_autofree char *path = g_build_filename (f->folder, files[i].name, NULL);
+      g_autofree char *path = named_for_host (f, files[i].name);
       g_assert_true (g_file_set_contents (path, "x", 1, NULL));
     }
 
@@ -288,7 +299,7 @@ test_leftovers_of_dead_processes_are_swept (Fixture *f, gconstpointer unused)
 
   for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
     {
-      g_autofree char *path = g_build_filename (f->folder, files[i].name, NULL);
+      g_autofree char *path = named_for_host (f, files[i].name);
       g_assert_true (g_file_test (path, G_FILE_TEST_EXISTS) == files[i].stays);
     }
 }
