@@ -8,10 +8,11 @@ file=$work/stop.satin
 begin "$satin" run -n 3 --name stop --checkpoint "$file" --interval 60 -- "${heavy[@]}"
 ok "three nodes are up" wait_for $((10 * slow)) up stop 3
 sleep 1
+# In the published Satin nobody could ask for it (S3), and the coordinator would have failed at it (S4).
 try "$satin" suspend stop
-is "satin suspend does it" "$code" 0
+is "S3: satin suspend does it" "$code" 0
 ended
-is "the suspended run exits with 75" "$code" 75
+is "S4: the suspended run exits with 75" "$code" 75
 is "it has no answer" "$answer" ""
 ok "it says how to go on" grep -q "satin resume" <<<"$words"
 ok "what was finished is saved although no interval had passed" has_rows "$file"

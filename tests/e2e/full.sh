@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A disk that is full, a real one: a tmpfs of a few hundred KiB, in a mount namespace of this test's own.
+if [ -z "${SATIN_TEST_SPACE-}" ]; then
+  if ! unshare -rm true 2>/dev/null; then
+    echo "1..0 # SKIP no mount namespace can be made here"
+    exit 0
+  fi
+  SATIN_TEST_SPACE=1 exec unshare -rm bash "$0"
+fi
+. "$(dirname "$0")/lib.sh"
+disk=$work/disk
+mkdir "$disk"
+if ! mount -t tmpfs -o size=400k tmpfs "$disk" 2>/dev/null; then
+  echo "1..0 # SKIP no tmpfs can be mounted here"
+  exit 0
+fi
+naps=("$SATIN_BIN/sleep" 20 --depth 8)
+fill () { dd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null; }
+warned () { grep -q "cannot write checkpoint .*[Nn]o space\|cannot write checkpoint .*full" "$work/begun.words"; }
+
+file=$disk/later.satin
+fill
+begin "${naps[@]}" --workers 2 --checkpoint "$file" --interval 0.1
+ok "a full disk is told of" wait_for $((20 * slow)) warned
+is "nothing half-made stands there" "$(find "$disk" -type f ! -name filler | wc -l)" 0
+rm "$disk/filler"
+ok "when there is room it is written" wait_for $((20 * slow)) has_rows "$file" 1
+ok "and whole" integrity "$file"
+ended
+is "the answer" "$answer" "leaves 256"
+is "the exit code" "$code" 0
+is "it was told of once" "$(grep -c 'cannot write checkpoint' <<<"$words")" 1
+try "$satin" inspect --verify "$file"
+is "the file is sound at the end" "$code" 0
+is "and has the answer" "$(sqlite3 "$file" "SELECT value FROM run WHERE key = 'exit'")" 0
+rm "$file"
+
+# To the end.
+fill
+file=$disk/never.satin
+try "${naps[@]}" --workers 2 --checkpoint "$file" --interval 0.1
+is "a disk that stays full costs no answer" "$answer" "leaves 256"
+ok "it is told of" grep -q 'cannot write checkpoint' <<<"$words"
+is "nothing half-made is left" "$(find "$disk" -type f ! -name filler | wc -l)" 0
+
+# A file that was good stays as it was.
+rm "$disk/filler"
+file=$disk/kept.satin
+begin "${naps[@]}" --workers 2 --checkpoint "$file" --interval 0.1
+ok "rows are in the file" wait_for $((20 * slow)) has_rows "$file" 1
+fill
+wait_for $((10 * slow)) warned
+kill -9 "$begun"
+ended
+ok "what was published before the disk was full is whole" integrity "$file"
+rm "$disk/filler"
+try "${naps[@]}" --workers 2 --checkpoint "$file" --interval 0.1
+is "and goes on to the answer" "$answer" "leaves 256"
+cd / && umount -l "$disk"
+finish
