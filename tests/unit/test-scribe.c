@@ -380,6 +380,37 @@ test_calls_and_publications_run_side_by_side (void)
   g_assert_cmpuint (place->n_restored_final, ==, 6);
 }
 
+/* In the published Satin the computing thread wrote the file itself, under the global lock (S6).
+ * Here the scribe's thread stands still, since nobody takes its news, and no call waits for it. */
+static void
+test_nobody_waits_for_the_scribe (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, 100, "run-1");
+  g_autoptr (GBytes) best = g_bytes_new_static ("\1\0\0\0\0\0\0\0", 8);
+  NodeId node = { 1, 2, 3 };
+  place_wait (place, &place->n_published, 1);
+  pthread_mutex_lock (&place->lock); /* its news are taken under this */
+  scribe_load (scribe, &node);
+  for (int i = 0; i < 1000; i++)
+    {
+      ScribeStats stats;
+      g_autofree char *path = g_strdup_printf ("/%d", i);
+      save_one (scribe, row_make (path, i, 1, 0.001));
+      scribe_best (scribe, "best", "x", best);
+      scribe_event (scribe, "steal", &node, path, 0, NULL);
+      scribe_ticket (scribe, (guint64)i);
+      scribe_stats (scribe, &stats);
+    }
+  g_assert_cmpuint (place->n_restored_final, ==, 0);
+  pthread_mutex_unlock (&place->lock);
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  assert_answer (place->target, "SELECT count(*) FROM result", "1000");
+  g_assert_cmpuint (place->n_restored_final, ==, 1);
+}
+
 static void
 test_what_is_queued_is_written_at_the_end (void)
 {
@@ -416,8 +447,9 @@ main (int argc, char **argv)
   g_test_add_func ("/scribe/many-rows-are-written-fast", test_many_rows_are_written_fast);
   g_test_add_func ("/scribe/a-reader-finds-a-whole-file-at-any-moment",
                    test_a_reader_finds_a_whole_file_at_any_moment);
-  g_test_add_func ("/scribe/S6-calls-and-publications-run-side-by-side",
+  g_test_add_func ("/scribe/calls-and-publications-run-side-by-side",
                    test_calls_and_publications_run_side_by_side);
+  g_test_add_func ("/scribe/S6-nobody-waits-for-the-scribe", test_nobody_waits_for_the_scribe);
   g_test_add_func ("/scribe/what-is-queued-is-written-at-the-end",
                    test_what_is_queued_is_written_at_the_end);
   return g_test_run ();
