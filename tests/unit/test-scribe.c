@@ -447,7 +447,7 @@ main (int argc, char **argv)
   g_test_add_func ("/scribe/many-rows-are-written-fast", test_many_rows_are_written_fast);
   g_test_add_func ("/scribe/a-reader-finds-a-whole-file-at-any-moment",
                    test_a_reader_finds_a_whole_file_at_any_moment);
-  g_test_add_func ("/scribe/calls-and-publications-run-side-by-side",
+  g_test_add_func ("/scribe/S6-calls-and-publications-run-side-by-side",
                    test_calls_and_publications_run_side_by_side);
   g_test_add_func ("/scribe/S6-nobody-waits-for-the-scribe", test_nobody_waits_for_the_scribe);
   g_test_add_func ("/scribe/what-is-queued-is-written-at-the-end",
