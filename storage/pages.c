@@ -59,24 +59,30 @@ read_at (Pages *pages, guint64 at, guint8 *to, gsize size, GError **error)
   return TRUE;
 }
 
-/* What the header says, then what we write, then the others. */
+static void
+add_size (Pages *pages, guint32 size)
+{
+  guint n = 0;
+  while (pages->sizes[n] != 0 && pages->sizes[n] != size)
+    n++;
+  pages->sizes[n] = size;
+}
+
+/* What the header says, which may be a lie, then what we write, and without its word the others. */
 static void
 list_sizes (Pages *pages)
 {
+  static const guint32 written[] = { SQL_PAGE_BYTES, 1024, 512, 65536 };
   guint8 header[18] = { 0 };
-  guint n = 0;
   (void)read_at (pages, 0, header, sizeof header, NULL);
   guint32 said = (guint32)header[16] << 8 | header[17];
   said = said == 1 ? PAGE_SIZE_MAX : said;
   if (is_page_size (said))
-    {
-      pages->sizes[n++] = said;
-      return;
-    }
-  pages->sizes[n++] = SQL_PAGE_BYTES;
-  for (guint32 size = PAGE_SIZE_MIN; size <= PAGE_SIZE_MAX; size *= 2)
-    if (size != SQL_PAGE_BYTES)
-      pages->sizes[n++] = size;
+    add_size (pages, said);
+  for (gsize i = 0; i < G_N_ELEMENTS (written); i++)
+    add_size (pages, written[i]);
+  for (guint32 size = PAGE_SIZE_MIN; size <= PAGE_SIZE_MAX && !is_page_size (said); size *= 2)
+    add_size (pages, size);
 }
 
 Pages *

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* Of ".NAME.RUN.HOST-PID-N.tmp" no part may make the whole longer than a file name can be (255). */
-#define NAME_BYTES_MAX 160
+#define NAME_BYTES_MAX 140
 #define RUN_BYTES_MAX 64
 /* SQLite's own name for the journal of a file; it stays behind when we are killed in a copy. */
 #define JOURNAL "-journal"

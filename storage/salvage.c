@@ -367,8 +367,8 @@ salvage_open (const char *path, const char *identity, guint64 bytes_max, GError 
       || !find_identity (salvage, pages, identity, &page_size, error) || !salvage->is_known)
     return NULL;
   pages_limit (pages, 0);
-  /* Where the header does not say the page size, rows were found by one of several, and long ones
-   * may be found by another. */
+  /* The page size is the header's word at best: short rows are found with any, long ones only with
+   * the right one. */
   if (!take_rows (salvage, pages, page_size, error))
     return NULL;
   for (const guint32 *size = pages_sizes (pages); *size != 0; size++)
