@@ -19,7 +19,7 @@ sound () # FILE: nothing, or a whole checkpoint, for us and for the bare sqlite3
 }
 
 for point in $points; do
-  [ "$point" = kept-aside ] && continue # below
+  case $point in kept-aside | send | sent) continue ;; esac # below; the others come only on the way to a URI
   for n in 1 2 5; do
     mkdir "$work/$point-$n"
     file=$work/$point-$n/c.satin
