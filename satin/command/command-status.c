@@ -38,7 +38,7 @@ starting_json (const FolderRun *run)
   json_append_string (text, run->id);
   g_string_append (text, ",\"checkpoint\":");
   json_append_string (text, run->checkpoint);
-  g_string_append (text, ",\"done\":null,\"at_risk_s\":null,\"nodes\":[]}");
+  g_string_append (text, ",\"term\":null,\"done\":null,\"at_risk_s\":null,\"nodes\":[]}");
   return g_strdup (text->str);
 }
 
@@ -150,7 +150,7 @@ print_run (const StatusRun *live)
   g_autoptr (GVariant) status = json_read (live->reply);
   g_autoptr (GVariant) nodes = NULL;
   g_autofree char *at_risk = NULL;
-  double done;
+  double done, term;
 
   if (status == NULL || !g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
     {
@@ -161,6 +161,8 @@ print_run (const StatusRun *live)
   g_print ("%s", live->run.name);
   if (g_variant_lookup (status, "done", "d", &done))
     g_print ("  %.1f %% done", done * 100);
+  if (g_variant_lookup (status, "term", "d", &term))
+    g_print ("  term %.0f", term);
   g_print ("  at risk %s  checkpoint %s\n", at_risk,
            live->run.checkpoint == NULL ? "none" : live->run.checkpoint);
   nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));

@@ -264,16 +264,6 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
     }
 }
 
-static void
-end_with (Driver *driver, const NodeEffect *effect)
-{
-  g_autofree char *sentence = effect->number == NODE_END_NO_STORE && effect->text != NULL
-                                  ? g_strdup_printf ("cannot write checkpoint '%s': %s",
-                                                     driver->config.checkpoint, effect->text)
-                                  : NULL;
-  end (driver, (int)effect->number, sentence);
-}
-
 /* Effects that reach main or the scribe. FALSE: not one of them. */
 static gboolean
 carry_to_run (Driver *driver, NodeEffect *effect)
@@ -339,7 +329,7 @@ carry_to_run (Driver *driver, NodeEffect *effect)
       keeper_final (driver);
       return TRUE;
     case NODE_EFFECT_END:
-      end_with (driver, effect);
+      end (driver, (int)effect->number, effect->text);
       return TRUE;
     default:
       return FALSE;

@@ -112,7 +112,7 @@ report_status (Driver *driver)
     append_string (json, driver->config.checkpoint);
   else
     g_string_append (json, "null");
-  g_string_append (json, ",\"done\":");
+  g_string_append_printf (json, ",\"term\":%u,\"done\":", node_term (driver->node));
   append_number (json, share_done (driver));
   for (guint i = 0; i < members->len; i++)
     risk_s += MAX (risk_of (driver, &g_array_index (members, NodeMember, i)), 0);

@@ -222,6 +222,20 @@ refuse_lost_input (SatinRun *run, const char *path, GBytes *bytes)
     leave (run, error->code, error->message);
 }
 
+/* A place that this process cannot reach another node perhaps can: then that one founds the run,
+ * and this one joins it. */
+static void
+refuse_or_pass_on (SatinRun *run, const GError *error)
+{
+  g_autofree char *sentence = NULL;
+  if (!run->node_process || error->code != COORDINATOR_ERROR_STORE)
+    leave (run, error->code, error->message);
+  if (!claim_pass_on (run->folder, (guint)MAX (run->folder_run.nodes, 1), error->message,
+                      &sentence))
+    leave (run, error->code, sentence);
+  run->config.founder = run->begins_trace = FALSE;
+}
+
 /* The founder looks at the checkpoint before anything runs, and refuses what it cannot go on from.
  */
 static void
@@ -233,7 +247,10 @@ look_at_checkpoint (SatinRun *run)
   g_autofree char *copy
       = run->folder != NULL ? g_build_filename (run->folder, FOLDER_COPY, NULL) : NULL;
   if (!restore_look_for (run->config.checkpoint, copy, &run->identity, &run->restore, &error))
-    leave (run, error->code, error->message);
+    {
+      refuse_or_pass_on (run, error);
+      return;
+    }
   if (!run->restore.exists)
     return;
   if (!restore_matches (&run->restore, &run->identity, run->config.checkpoint, &error))

@@ -67,20 +67,48 @@ start_trial (Node *node, const NodeId *asker, guint64 election)
   core_emit (node, NODE_EFFECT_BID);
 }
 
+static const char *
+trouble_of (const Candidate *candidate)
+{
+  return candidate->trouble != NULL ? candidate->trouble : "it finds another place there";
+}
+
+/* One trouble, and all who have it. */
+static void
+add_trouble (Node *node, GString *text, guint first)
+{
+  GPtrArray *all = node->elect.candidates;
+  g_autofree char *trouble = g_strdup (trouble_of (all->pdata[first]));
+  const char *before = " (tried by";
+
+  g_string_append_printf (text, "%s%s", text->len > 0 ? "; " : "", trouble);
+  for (guint i = first; i < all->len; i++)
+    {
+      const Candidate *candidate = all->pdata[i];
+      const Member *member = roster_find (node, &candidate->bid.node);
+      if (!g_str_equal (trouble_of (candidate), trouble))
+        continue;
+      g_string_append_printf (text, "%s node %u.%u on %s", before, candidate->bid.node.term,
+                              candidate->bid.node.number, member != NULL ? member->host : "?");
+      before = ",";
+    }
+  g_string_append_c (text, ')');
+}
+
 /* What each said, for people. (transfer full) */
 static char *
 list_troubles (Node *node)
 {
+  GPtrArray *all = node->elect.candidates;
   g_autoptr (GString) text = g_string_new (NULL);
 
-  for (guint i = 0; i < node->elect.candidates->len; i++)
+  for (guint i = 0; i < all->len; i++)
     {
-      const Candidate *candidate = node->elect.candidates->pdata[i];
-      const Member *member = roster_find (node, &candidate->bid.node);
-      g_string_append_printf (
-          text, "%snode %u.%u on %s: %s", i == 0 ? "" : "; ", candidate->bid.node.term,
-          candidate->bid.node.number, member != NULL ? member->host : "?",
-          candidate->trouble != NULL ? candidate->trouble : "it finds another place there");
+      gboolean said = FALSE;
+      for (guint k = 0; k < i && !said; k++)
+        said = g_str_equal (trouble_of (all->pdata[k]), trouble_of (all->pdata[i]));
+      if (!said)
+        add_trouble (node, text, i);
     }
   return g_string_free (g_steal_pointer (&text), FALSE);
 }

@@ -160,10 +160,10 @@ route_office (Node *node, Link *link, const Message *m)
       elect_on_elect (node, link, m);
       break;
     case MESSAGE_CLOSE:
-      saves_on_close (node, m->number, m->flag ? m->value : NULL);
+      saves_on_close (node, &link->remote, m);
       break;
     case MESSAGE_CLOSED:
-      stop_on_closed (node, link, m->number, m->flag);
+      stop_on_closed (node, &link->remote, m);
       break;
     default:
       route_round (node, link, m);

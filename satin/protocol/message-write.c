@@ -216,6 +216,8 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_CLOSE:
       pack_u64 (to, m->number);
       pack_bool (to, m->flag);
+      if (m->kind != MESSAGE_PUBLISHED)
+        pack_u32 (to, m->count);
       break;
     case MESSAGE_SAVED:
       pack_u64 (to, m->number);

@@ -55,8 +55,8 @@ static const struct
   [MESSAGE_BID] = { "bid", "(tttbs)" },
   [MESSAGE_OFFICE] = { "office", "(" T_ID T_TERM "tub)" },
   [MESSAGE_ELECT] = { "elect", "(ubs)" },
-  [MESSAGE_CLOSE] = { "close", "(tb)" },
-  [MESSAGE_CLOSED] = { "closed", "(tb)" },
+  [MESSAGE_CLOSE] = { "close", "(tbu)" },
+  [MESSAGE_CLOSED] = { "closed", "(tbu)" },
 };
 
 const char *
@@ -415,6 +415,8 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_CLOSE:
       m->number = unpack_u64 (from);
       m->flag = unpack_bool (from);
+      if (m->kind != MESSAGE_PUBLISHED)
+        m->count = unpack_u32 (from);
       if (m->kind == MESSAGE_CLOSE)
         read_value (from, m, attachments);
       break;

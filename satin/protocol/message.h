@@ -69,9 +69,9 @@ typedef enum
   MESSAGE_OFFICE,  /* id (coordinator), term, count (office), version (the newest generation
                      known of), flag (I am it and have taken over) */
   MESSAGE_ELECT,  /* count (office), flag (I cannot hold it; else I have become slow), text (why) */
-  MESSAGE_CLOSE,  /* number (exit code), flag (there is an answer), value (it): publish for the last
-                     time */
-  MESSAGE_CLOSED, /* number (generation), flag (it failed) */
+  MESSAGE_CLOSE,  /* count (request), number (exit code), flag (there is an answer), value (it):
+                     publish for the last time */
+  MESSAGE_CLOSED, /* count (request), number (generation), flag (it failed) */
   MESSAGE_KINDS
 } MessageKind;
 

@@ -46,7 +46,7 @@ saves_retired (Node *node)
 {
   Saves *saves = &node->saves;
 
-  saves->here = saves->opened = saves->closing = saves->final = FALSE;
+  saves->here = saves->opened = saves->closing = saves->final = saves->again = FALSE;
   g_queue_clear_full (&saves->waiting, g_free);
   round_deposed (node);
   core_emit (node, NODE_EFFECT_RETIRE);
@@ -187,17 +187,18 @@ saves_on_served (Node *node, guint64 scan, guint64 cost_us)
   saves_on_rows (node, none, unsent_us);
 }
 
-/* The master ends the run. */
+/* Who asked ends the run. */
 static void
 tell_closed (Node *node, guint64 generation, gboolean failed)
 {
-  const Member *acting = roster_acting (node);
+  Message message = {
+    .kind = MESSAGE_CLOSED, .count = node->saves.request, .number = generation, .flag = failed
+  };
 
-  if (roster_is_master (node))
-    stop_on_closed (node, NULL, generation, failed);
-  else if (acting != NULL)
-    (void)link_send_to (node, &acting->id,
-                        &(Message){ .kind = MESSAGE_CLOSED, .number = generation, .flag = failed });
+  if (node_id_equal (&node->saves.closer, &node->self))
+    stop_on_closed (node, &node->self, &message);
+  else
+    (void)link_send_to (node, &node->saves.closer, &message);
 }
 
 /* All orders up to `ticket` are published. */
@@ -236,8 +237,11 @@ saves_on_published (Node *node, const NodeEvent *event)
     link_broadcast (node, &(Message){ .kind = MESSAGE_SAVED, .version = event->number });
   if (event->final && !round_on_answer (node, event->number, event->failed) && saves->final)
     {
-      saves->closing = saves->final = FALSE;
-      tell_closed (node, event->number, event->failed);
+      saves->final = FALSE;
+      saves->closing = saves->again;
+      saves->again = FALSE;
+      if (!saves->closing)
+        tell_closed (node, event->number, event->failed);
     }
   if (node->ended)
     return;
@@ -257,16 +261,22 @@ saves_on_saved (Node *node, Link *link, const Message *m)
 /* ---- the end ---- */
 
 void
-saves_on_close (Node *node, guint64 code, GBytes *answer)
+saves_on_close (Node *node, const NodeId *from, const Message *m)
 {
-  if (!node->saves.opened)
+  Saves *saves = &node->saves;
+
+  if (!saves->opened)
     return; /* asked again when it is */
-  node->saves.closing = TRUE;
-  if (answer != NULL)
+  if (saves->final && (saves->request != m->count || !node_id_equal (&saves->closer, from)))
+    saves->again = TRUE; /* what is under way may lack what this one wants */
+  saves->closing = TRUE;
+  saves->closer = *from;
+  saves->request = m->count;
+  if (m->flag)
     {
       NodeEffect *effect = core_emit (node, NODE_EFFECT_ANSWER);
-      effect->bytes = g_bytes_ref (answer);
-      effect->number = code;
+      effect->bytes = g_bytes_ref (m->value);
+      effect->number = m->number;
     }
   saves_close_go_on (node);
 }

@@ -29,7 +29,10 @@ typedef struct
   gboolean here;      /* this node is coordinator */
   gboolean opened;    /* … and the scribe has taken over */
   gboolean closing;   /* the last publication is wanted … */
-  gboolean final;     /* … and was asked for */
+  gboolean final;     /* … and was asked for … */
+  gboolean again;     /* … and once more after it */
+  NodeId closer;      /* the master that wants it … */
+  guint32 request;    /* … under this number */
   gboolean whole;     /* the next scan is of everything */
   guint64 scans;      /* orders to the engine so far */
   guint64 whole_scan; /* the last of them that was of everything */
@@ -59,8 +62,8 @@ void saves_on_served (Node *node, guint64 scan, guint64 cost_us);
 void saves_on_published (Node *node, const NodeEvent *event);
 /* So much of what this node sent is published. */
 void saves_on_saved (Node *node, Link *link, const Message *message);
-/* The master wants the last publication; `answer` (nullable) is to be in it. */
-void saves_on_close (Node *node, guint64 code, GBytes *answer);
+/* The master wants the last publication. */
+void saves_on_close (Node *node, const NodeId *from, const Message *message);
 void saves_close_go_on (Node *node);
 /* A row of the ledger (MESSAGE_EVENT) to the coordinator, from here or from another node. */
 void saves_event (Node *node, const Message *event);

@@ -160,6 +160,7 @@ stop_finish (Node *node, guint64 code, GBytes *answer)
   g_clear_pointer (&node->stop.answer, g_bytes_unref);
   if (answer != NULL)
     node->stop.answer = g_bytes_ref (answer);
+  node->stop.final = FALSE; /* in a suspend it may be under way, without the answer */
   stop_go_on (node);
 }
 
@@ -210,26 +211,26 @@ stop_go_on (Node *node)
   if (!stop->finished)
     stop->code = NODE_END_SUSPENDED;
   stop->final = TRUE;
+  Message message = { .kind = MESSAGE_CLOSE,
+                      .count = ++stop->request,
+                      .number = stop->code,
+                      .flag = stop->answer != NULL,
+                      .value = stop->answer };
   if (node->saves.here)
-    saves_on_close (node, stop->code, stop->answer);
+    saves_on_close (node, &node->self, &message);
   else
-    (void)link_send_to (node, &coordinator,
-                        &(Message){ .kind = MESSAGE_CLOSE,
-                                    .number = stop->code,
-                                    .flag = stop->answer != NULL,
-                                    .value = stop->answer });
+    (void)link_send_to (node, &coordinator, &message);
 }
 
 void
-stop_on_closed (Node *node, const Link *link, guint64 generation, gboolean failed)
+stop_on_closed (Node *node, const NodeId *from, const Message *m)
 {
-  (void)generation;
-  if (!node->stop.final || !roster_is_master (node)
-      || (link != NULL && !node_id_equal (&link->remote, &node->office.holder)))
+  if (!node->stop.final || m->count != node->stop.request || !roster_is_master (node)
+      || !node_id_equal (from, &node->office.holder))
     return;
-  if (failed)
+  if (m->flag)
     core_log (node, "the last publication of the checkpoint failed");
-  if (failed && !node->stop.finished)
+  if (m->flag && !node->stop.finished)
     stop_refused (node, "the last publication of the checkpoint failed");
   else
     end (node, node->stop.code);

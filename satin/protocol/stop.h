@@ -16,6 +16,7 @@ typedef struct
   gboolean halted;    /* the engine has stopped */
   gboolean finished;  /* main returned `code` */
   gboolean final;     /* the last publication was asked for */
+  guint32 request;    /* counts the times that it was */
   guint64 code;
   GBytes *answer;      /* (nullable) … and this is to be kept */
   char *sentence;      /* (nullable) why it ends, for people */
@@ -34,8 +35,8 @@ void stop_on_drained (Node *node, const Message *message);
 /* The engine has served scan number `scan`. */
 void stop_on_served (Node *node, guint64 scan);
 void stop_finish (Node *node, guint64 code, GBytes *answer);
-/* The coordinator (NULL: here) has published for the last time. */
-void stop_on_closed (Node *node, const Link *link, guint64 generation, gboolean failed);
+/* The coordinator has published for the last time. */
+void stop_on_closed (Node *node, const NodeId *from, const Message *message);
 /* Nobody can write the checkpoint, and `why`. */
 void stop_refused (Node *node, const char *why);
 void stop_on_end (Node *node, guint64 code);

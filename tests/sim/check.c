@@ -170,6 +170,21 @@ is_writable (const Sim *sim, const Process *process)
   return FALSE;
 }
 
+/* Nobody was cut off from the others or from the store, so the answer of a run that ends stands in
+ * its checkpoint. */
+static gboolean
+must_be_kept (const Sim *sim)
+{
+  const Plan *plan = sim->plan;
+
+  for (guint i = 0; i < plan->n_faults; i++)
+    if (plan->faults[i].kind == FAULT_VANISH
+        || (plan->faults[i].kind >= FAULT_PAUSE && plan->faults[i].kind <= FAULT_APART))
+      return FALSE;
+  return plan->checkpoint && plan->unable == 0 && plan->elsewhere == 0 && !plan->swings
+         && (plan->swaps || sim->outcome->races == 0);
+}
+
 void
 check_ended (Sim *sim, Process *process, guint64 code)
 {
@@ -177,6 +192,8 @@ check_ended (Sim *sim, Process *process, guint64 code)
 
   if (code == 0 && !sim->outcome->answered)
     sim_fail (sim, "I1: p%u ends with 0 but there is no answer", process->number);
+  else if (code == 0 && must_be_kept (sim) && !sim->published.answered)
+    sim_fail (sim, "I1: p%u ends with 0 but the checkpoint lacks the answer", process->number);
   else if (code == 4 && !is_writable (sim, process) && sim->suspended)
     sim_say (sim, "nobody could write");
   else if (code != 0 && (code != 75 || !sim->suspended))

@@ -340,6 +340,9 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
     case NODE_EFFECT_BID:
       scribe_bid (sim, process);
       break;
+    case NODE_EFFECT_ANSWER:
+      scribe_answer (sim, process, effect->bytes);
+      break;
     case NODE_EFFECT_SAVE:
       scribe_save (sim, process, effect->rows);
       process->scribe.saves = effect->number;
@@ -425,6 +428,7 @@ process_happen (Sim *sim, const Happen *happen)
         run_main (sim, process);
       break;
     case HAPPEN_MAIN_END:
+      finish.bytes = sim->plan->tree->jobs[0].value;
       if (happen->number == process->main)
         sim_step (sim, process, &finish);
       break;

@@ -180,6 +180,17 @@ end_put (Sim *sim, Process *process, guint64 began_us)
 }
 
 void
+scribe_answer (Sim *sim, Process *process, GBytes *answer)
+{
+  if (process->scribe.work == NULL)
+    sim_fail (sim, "p%u keeps the answer but is not coordinator", process->number);
+  else if (!g_bytes_equal (answer, sim->plan->tree->jobs[0].value))
+    sim_fail (sim, "I1: p%u keeps a wrong answer", process->number);
+  else
+    process->scribe.work->answered = TRUE;
+}
+
+void
 scribe_finish (Sim *sim, Process *process)
 {
   process->scribe.final_due = TRUE;

@@ -154,6 +154,7 @@ guint sim_n_members (const Sim *sim);
 /* scribe.c */
 void scribe_open (Sim *sim, Process *process, const NodeEffect *effect);
 void scribe_retire (Sim *sim, Process *process);
+void scribe_answer (Sim *sim, Process *process, GBytes *answer);
 void scribe_finish (Sim *sim, Process *process);
 void scribe_bid (Sim *sim, Process *process);
 gboolean scribe_can_write (const Process *process);

@@ -116,6 +116,7 @@ store_save (Store *store, const Row *row)
 void
 store_unite (Store *store, const Store *other)
 {
+  store->answered = store->answered || other->answered;
   for (guint32 i = 0; i < store->tree->n; i++)
     if (other->rows[i].there)
       add (store, i, &other->rows[i].node, other->rows[i].work_us);

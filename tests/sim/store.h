@@ -17,6 +17,7 @@ typedef struct
 {
   const Tree *tree;
   guint64 generation;
+  gboolean answered; /* the answer stands in it */
   guint n;
   StoreRow rows[TREE_JOBS_MAX]; /* by job */
   guint32 kept[TREE_JOBS_MAX];  /* how many children the state of a job stands for; 0: none */

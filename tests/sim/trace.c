@@ -45,7 +45,8 @@ mix_data (guint64 hash, const void *data, gsize size)
       hash ^= hash >> 29;
     }
   word = size;
-  memcpy (&word, bytes, size);
+  if (size > 0)
+    memcpy (&word, bytes, size);
   return mix (hash, word);
 }
 

@@ -2,6 +2,7 @@
 #include "net/claim.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +81,39 @@ a_dead_founder_is_followed (void)
   clean (folder);
 }
 
+/* A process that cannot reach the checkpoint lets another found; the last one ends the run. */
+static void
+who_cannot_found_passes_on (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("satin-claim-XXXXXX", NULL);
+  g_autofree char *own = g_strdup_printf ("node-%d.log", (int)getpid ());
+  g_autofree char *other = g_strdup_printf ("node-%d.log", (int)getppid ());
+  g_autofree char *unfit = g_strdup_printf ("node-%d.unfit", (int)getpid ());
+  g_autofree char *too = g_strdup_printf ("node-%d.unfit", (int)getppid ());
+  const char *const files[] = { own, other, unfit, too };
+  char *sentence;
+  claim_as (folder, own, 0);
+  claim_as (folder, other, 0);
+
+  g_assert_true (claim_founder (folder));
+  g_assert_true (claim_pass_on (folder, 2, "no route", &sentence));
+  g_assert_null (sentence);
+  g_assert_false (claim_founder (folder));
+  g_autofree char *path = g_build_filename (folder, too, NULL);
+  g_assert_true (g_file_set_contents (path, "no route", -1, NULL));
+  g_assert_false (claim_pass_on (folder, 2, "no route", &sentence));
+  g_assert_true (g_str_has_prefix (sentence, "no route (tried by node "));
+  g_assert_nonnull (strchr (sentence, ','));
+
+  g_free (sentence);
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autofree char *name = g_build_filename (folder, files[i], NULL);
+      g_unlink (name);
+    }
+  clean (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -87,5 +121,6 @@ main (int argc, char **argv)
   g_test_add_func ("/claim/the-first-founds-and-stays-founder", the_first_founds_and_stays_founder);
   g_test_add_func ("/claim/a-live-founder-is-left-alone", a_live_founder_is_left_alone);
   g_test_add_func ("/claim/a-dead-founder-is-followed", a_dead_founder_is_followed);
+  g_test_add_func ("/claim/who-cannot-found-passes-on", who_cannot_found_passes_on);
   return g_test_run ();
 }
