@@ -25,6 +25,7 @@ arguments_clear (Arguments *options)
   g_free (options->checkpoint);
   g_free (options->name);
   g_free (options->listen);
+  g_free (options->sites);
   g_free (options->stats);
   g_free (options->trace);
   g_strfreev (options->words);
@@ -35,8 +36,9 @@ arguments_clear (Arguments *options)
 /* What g_option hands over: texts, because its own number reading says too little when it fails. */
 typedef struct
 {
-  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *trace, *stack, *listen;
-  gboolean tcp, live, anew, insecure;
+  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *trace, *stack, *listen,
+      *sites;
+  gboolean tcp, live, anew, copy, insecure;
 } Texts;
 
 static void
@@ -52,6 +54,7 @@ texts_clear (Texts *texts)
   g_free (texts->trace);
   g_free (texts->stack);
   g_free (texts->listen);
+  g_free (texts->sites);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Texts, texts_clear)
 
@@ -86,6 +89,10 @@ make_context (Texts *texts, const char *parameters, const char *summary)
     { "listen", 0, 0, G_OPTION_ARG_STRING, &texts->listen,
       "Talk over TCP at this address of this host, so that nodes of other hosts can join",
       "ADDRESS" },
+    { "sites", 0, 0, G_OPTION_ARG_FILENAME, &texts->sites,
+      "Start nodes at the sites that this file names, see satin(1)", "FILE" },
+    { "copy", 0, 0, G_OPTION_ARG_NONE, &texts->copy, "Send the program to other hosts first",
+      NULL },
     { "live", 0, 0, G_OPTION_ARG_NONE, &texts->live,
       "Show the live line even when not on a terminal", NULL },
     { NULL, 0, 0, 0, NULL, NULL, NULL }
@@ -185,6 +192,17 @@ check_protect (const Texts *texts, Arguments *options, const char *verb)
 }
 
 static gboolean
+check_sites (const Texts *texts, const char *verb)
+{
+  if (texts->sites != NULL && texts->nodes != NULL)
+    return command_usage (verb, "-n and --sites cannot both be said: the file tells how many"),
+           FALSE;
+  if (texts->copy && texts->sites == NULL)
+    return command_usage (verb, "--copy needs --sites"), FALSE;
+  return TRUE;
+}
+
+static gboolean
 check_listen (const Texts *texts, const char *verb)
 {
   g_autoptr (GInetAddress) address
@@ -269,11 +287,13 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   options->program = cut_program (&argc, copy);
   if (!parse_between (context, about[0], options, argc, copy)
       || !check_texts (&texts, options, verb) || !check_listen (&texts, verb)
-      || !check_protect (&texts, options, verb))
+      || !check_sites (&texts, verb) || !check_protect (&texts, options, verb))
     return FALSE;
   options->tcp = texts.tcp || texts.listen != NULL;
   options->listen = g_steal_pointer (&texts.listen);
   options->live = texts.live;
+  options->copy = texts.copy;
+  options->sites = g_steal_pointer (&texts.sites);
   options->anew = texts.anew;
   options->insecure = texts.insecure;
   options->checkpoint = g_steal_pointer (&texts.checkpoint);

@@ -16,6 +16,8 @@ typedef struct
   gboolean insecure; /* URIs that are sent in clear are allowed */
   char *checkpoint;  /* (nullable) as it was said */
   char *name;        /* (nullable) */
+  char *sites;       /* (nullable) the file of --sites */
+  gboolean copy;     /* other hosts are sent the program */
   char *listen;      /* (nullable) an address of this host, in figures */
   char *stats;       /* (nullable) absolute path */
   char *trace;       /* (nullable) absolute path */

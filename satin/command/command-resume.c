@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "launch.h"
+#include "spread.h"
 
 #include "coordinator/restore.h"
 
@@ -133,6 +134,7 @@ static int
 resume (const Arguments *options, const char *copy)
 {
   g_auto (FolderRun) run = { 0 };
+  g_autoptr (GPtrArray) sites = NULL;
   g_auto (Restore) restore = { 0 };
   g_autofree char *target = NULL;
   LaunchWish wish;
@@ -156,9 +158,14 @@ resume (const Arguments *options, const char *copy)
   if (!arguments_files_are_writable (options))
     return COMMAND_ERROR;
   fill_run (&run, options, &restore, target);
+  code = spread_read (&run, options->sites, options->workers, &sites);
+  if (code != COMMAND_DONE)
+    return code;
   wish = (LaunchWish){ .copy = options->checkpoint == NULL ? copy : NULL,
                        .stats = options->stats,
                        .live = options->live,
+                       .sites = sites,
+                       .send_program = options->copy,
                        .any_name = options->name == NULL };
   return launch_run (&run, &wish);
 }

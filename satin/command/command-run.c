@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "launch.h"
+#include "spread.h"
 
 #include "net/checkpoint.h"
 
@@ -36,6 +37,7 @@ command_run (int argc, char **argv)
 {
   g_auto (Arguments) options = { 0 };
   g_auto (FolderRun) run = { 0 };
+  g_autoptr (GPtrArray) sites = NULL;
   LaunchWish wish;
   int code;
 
@@ -72,6 +74,11 @@ command_run (int argc, char **argv)
   run.naive = options.naive;
   run.trace = g_strdup (options.trace);
   run.stack = options.stack;
-  wish = (LaunchWish){ .stats = options.stats, .live = options.live };
+  code = spread_read (&run, options.sites, options.workers, &sites);
+  if (code != COMMAND_DONE)
+    return code;
+  wish = (LaunchWish){
+    .stats = options.stats, .live = options.live, .sites = sites, .send_program = options.copy
+  };
   return launch_run (&run, &wish);
 }

@@ -69,6 +69,19 @@ launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
   command_say ("node %" G_GINT64_FORMAT " %s", pid, text->str);
 }
 
+void
+launch_words_left_out (const char *path, gint64 pid, int status, const char *name)
+{
+  g_autofree char *file = folder_node_file (pid, "log");
+  g_autoptr (GPtrArray) lines = read_tail (path, file);
+  g_autofree char *how = describe_end (status);
+  const char *last = last_line (lines);
+
+  if (last != NULL && g_str_has_prefix (last, OWN))
+    last += strlen (OWN);
+  command_say ("%s is left out: %s", name, last != NULL ? last : how);
+}
+
 int
 launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, int status)
 {

@@ -7,6 +7,8 @@
 
 /* A node of a run that goes on is gone; `n_live` others are left. */
 void launch_words_gone (const char *path, gint64 pid, int status, guint n_live);
+/* A node of another host never joined; `name` says which that is. The run goes on without. */
+void launch_words_left_out (const char *path, gint64 pid, int status, const char *name);
 /* No node ever joined: the founder's own sentence and exit code if it is a Satin program that
  * refused, else that it is none. Returns the exit code of the launcher. */
 int launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, int status);

@@ -8,7 +8,7 @@
 #include "key.h"
 #include "launch-words.h"
 #include "live.h"
-#include "start.h"
+#include "spread.h"
 
 #include "net/timeline-file.h"
 
@@ -28,6 +28,8 @@
 #define JOIN_LIMIT_US (10 * G_USEC_PER_SEC)
 /* After the run has ended its nodes have this long to write their figures and go. */
 #define LEAVE_LIMIT_US (5 * G_USEC_PER_SEC)
+/* An answer from another host may be so late after the end. */
+#define ANSWER_LIMIT_US (10 * G_USEC_PER_SEC)
 /* Nobody may listen yet when suspension is asked for. */
 #define ASK_AGAIN_MS 300
 
@@ -39,12 +41,7 @@ typedef enum
   GIVEN_UP    /* we killed them: no Satin program, or a second Ctrl-C */
 } State;
 
-typedef struct
-{
-  pid_t pid;
-  gboolean gone;
-  int status; /* of waitpid, once gone */
-} Node;
+typedef Started Node;
 
 /* Invariant: `code` and `answered` are set exactly when state is ENDED. n_live counts the nodes not
  * gone. */
@@ -54,10 +51,15 @@ typedef struct
   char *path;
   const LaunchWish *wish;
   GMainLoop *loop;
-  GArray *nodes; /* of Node; the first is the founder */
+  GArray *places; /* of Place; those up to `next` were tried */
+  guint next;
+  GArray *nodes; /* of Node */
+  guint founder; /* its place among them */
+  GBytes *copy;  /* (nullable) the program, for other hosts */
   guint n_live, n_crashed;
   State state;
   gint64 started_us, ended_us;
+  gint64 answer_us; /* when the end was seen first, and no answer with it; 0: never */
   int code;
   Live *live;
   gboolean refused; /* the founder ended before it had joined */
@@ -72,7 +74,7 @@ kill_all (Launch *launch)
       Node *node = &g_array_index (launch->nodes, Node, i);
 
       /* Not gone means not yet reaped, so the number still is this process's. */
-      if (!node->gone)
+      if (!node->gone && (node->far == NULL || !far_quit (node->far)))
         kill (node->pid, SIGKILL);
     }
 }
@@ -115,6 +117,24 @@ show_words (const Launch *launch, const char *sentence)
                  g_str_has_prefix (sentence, "satin: ") ? sentence + strlen ("satin: ") : sentence);
 }
 
+/* The end may be known here before the answer has come from another host. */
+static gboolean
+answer_is_under_way (Launch *launch, int code)
+{
+  g_autoptr (GBytes) answer = folder_bytes (launch->path, "answer", NULL);
+  gint64 now_us = g_get_monotonic_time ();
+  gboolean far = FALSE;
+
+  for (guint i = 0; i < launch->nodes->len; i++)
+    far = far
+          || (g_array_index (launch->nodes, Node, i).far != NULL
+              && !g_array_index (launch->nodes, Node, i).gone);
+  if (!far || answer != NULL || code == COMMAND_SUSPENDED || code == COMMAND_CANCELLED)
+    return FALSE;
+  launch->answer_us = launch->answer_us == 0 ? now_us : launch->answer_us;
+  return now_us - launch->answer_us < ANSWER_LIMIT_US;
+}
+
 static gboolean
 look_for_end (Launch *launch)
 {
@@ -123,6 +143,8 @@ look_for_end (Launch *launch)
 
   if (launch->state >= ENDED || !folder_has_ended (launch->path, &code, &sentence))
     return launch->state == ENDED;
+  if (answer_is_under_way (launch, code))
+    return FALSE;
   launch->state = ENDED;
   launch->code = code;
   launch->ended_us = g_get_monotonic_time ();
@@ -155,6 +177,60 @@ look_for_founder (Launch *launch)
   return launch->joined;
 }
 
+static void on_gone (GPid pid, int status, gpointer data);
+
+/* Starts the next place. FALSE: it cannot be, and it was said. */
+static gboolean
+start_next (Launch *launch, gboolean founder)
+{
+  const Place *place = &g_array_index (launch->places, Place, launch->next++);
+  g_autoptr (GError) error = NULL;
+  Node node;
+
+  if (!spread_start (place, launch->run, launch->path, founder, launch->copy, &node, &error))
+    {
+      command_say ("%s", error->message);
+      return FALSE;
+    }
+  if (founder)
+    launch->founder = launch->nodes->len;
+  g_array_append_val (launch->nodes, node);
+  launch->n_live++;
+  if (node.far != NULL)
+    g_child_watch_add (node.pid, on_gone, launch);
+  return TRUE;
+}
+
+/* There are members: all the other nodes may come, and those of other hosts learn where to. */
+static void
+spread_on (Launch *launch)
+{
+  g_autofree char *peers = NULL;
+
+  while (launch->next < launch->places->len)
+    (void)start_next (launch, FALSE);
+  if (!launch->run->tcp)
+    return;
+  peers = spread_peers (launch->path);
+  for (guint i = 0; i < launch->nodes->len; i++)
+    {
+      const Node *node = &g_array_index (launch->nodes, Node, i);
+      if (node->far != NULL && !node->gone && peers[0] != '\0')
+        far_tell (node->far, peers);
+    }
+}
+
+/* A node of another host that has not joined yet would try for long. */
+static void
+tell_too_late (Launch *launch, const Node *node)
+{
+  g_auto (GStrv) addresses
+      = node->far != NULL && !node->gone ? folder_addresses (launch->path, node->pid) : NULL;
+
+  if (node->far != NULL && !node->gone && addresses == NULL)
+    (void)far_quit (node->far);
+}
+
 static gboolean
 on_tick (gpointer data)
 {
@@ -163,15 +239,22 @@ on_tick (gpointer data)
 
   if (look_for_end (launch))
     {
-      const Node *founder = &g_array_index (launch->nodes, Node, 0);
+      const Node *founder = &g_array_index (launch->nodes, Node, launch->founder);
 
+      for (guint i = 0; i < launch->nodes->len; i++)
+        tell_too_late (launch, &g_array_index (launch->nodes, Node, i));
       /* A founder that refused leaves the others waiting for somebody to join. */
       if (now_us - launch->ended_us > LEAVE_LIMIT_US
           || (founder->gone && !look_for_founder (launch)))
         kill_all (launch);
       return G_SOURCE_CONTINUE;
     }
-  if (look_for_founder (launch) || launch->state == GIVEN_UP)
+  if (launch->state == GIVEN_UP)
+    kill_all (launch);
+  else if (look_for_founder (launch))
+    spread_on (launch);
+  if (launch->joined || launch->state == GIVEN_UP
+      || g_array_index (launch->nodes, Node, launch->founder).far != NULL)
     return G_SOURCE_CONTINUE;
   /* A founder that has claimed the run may be reading a large checkpoint. */
   g_autoptr (GBytes) claim = folder_bytes (launch->path, "founder-0", NULL);
@@ -182,6 +265,23 @@ on_tick (gpointer data)
       give_up (launch);
     }
   return G_SOURCE_CONTINUE;
+}
+
+/* A node of another host that never was a member. TRUE: it was one such, and it was said. */
+static gboolean
+leave_out (Launch *launch, const Node *node, gboolean founder)
+{
+  g_auto (GStrv) addresses = folder_addresses (launch->path, node->pid);
+  g_autofree char *name = node->far == NULL ? NULL : far_name (node->far);
+
+  if (name == NULL || addresses != NULL)
+    return FALSE;
+  launch_words_left_out (launch->path, node->pid, node->status, name);
+  while (founder && !launch->joined && launch->next < launch->places->len)
+    if (start_next (launch, TRUE))
+      return TRUE;
+  launch->refused = launch->n_live == 0 && !launch->joined;
+  return TRUE;
 }
 
 /* A node is gone though the run has not ended. */
@@ -214,8 +314,15 @@ on_gone (GPid pid, int status, gpointer data)
       node->gone = TRUE;
       node->status = status;
       launch->n_live--;
+      if (node->far != NULL)
+        far_drain (node->far);
       if (!look_for_end (launch) && launch->state != GIVEN_UP && !launch->refused)
-        count_crash (launch, node, i == 0);
+        {
+          Node gone = *node; /* another may be started */
+          if (!leave_out (launch, &gone, i == launch->founder))
+            count_crash (launch, &gone, i == launch->founder);
+        }
+      break;
     }
   if (launch->n_live == 0)
     g_main_loop_quit (launch->loop);
@@ -282,22 +389,19 @@ on_interrupt (gpointer data)
 static gboolean
 start_all (Launch *launch)
 {
-  for (int i = 0; i < launch->run->nodes; i++)
-    {
-      g_autoptr (GError) error = NULL;
-      Node node = { .pid = start_node (launch->run, launch->path, i == 0, &error) };
-
-      if (node.pid < 0)
-        {
-          command_say ("%s", error->message);
-          kill_all (launch);
-          for (guint k = 0; k < launch->nodes->len; k++)
+  /* Where nobody is of this host the first one alone begins, and the others follow. */
+  do
+    if (!start_next (launch, launch->nodes->len == 0))
+      {
+        for (guint k = 0; k < launch->nodes->len; k++)
+          {
+            kill (g_array_index (launch->nodes, Node, k).pid, SIGKILL);
             waitpid (g_array_index (launch->nodes, Node, k).pid, NULL, 0);
-          return FALSE;
-        }
-      g_array_append_val (launch->nodes, node);
-      launch->n_live++;
-    }
+          }
+        return FALSE;
+      }
+  while (launch->next < launch->places->len
+         && !place_is_far (&g_array_index (launch->places, Place, launch->next)));
   return TRUE;
 }
 
@@ -309,7 +413,8 @@ watch (Launch *launch)
 
   launch->loop = g_main_loop_new (NULL, FALSE);
   for (guint i = 0; i < launch->nodes->len; i++)
-    g_child_watch_add (g_array_index (launch->nodes, Node, i).pid, on_gone, launch);
+    if (g_array_index (launch->nodes, Node, i).far == NULL)
+      g_child_watch_add (g_array_index (launch->nodes, Node, i).pid, on_gone, launch);
   sources[0] = g_unix_signal_add (SIGINT, on_interrupt, launch);
   sources[1] = g_unix_signal_add (SIGTERM, on_warning, launch);
   sources[2] = g_unix_signal_add (SIGUSR1, on_warning, launch);
@@ -328,10 +433,12 @@ watch (Launch *launch)
 static int
 judge (Launch *launch)
 {
-  const Node *founder = &g_array_index (launch->nodes, Node, 0);
+  const Node *founder = &g_array_index (launch->nodes, Node, launch->founder);
 
   if (launch->state == GIVEN_UP)
     return COMMAND_ERROR;
+  if (launch->refused && founder->far != NULL)
+    return command_say ("no host gave a node: the run has not begun"), COMMAND_ERROR;
   if (launch->refused)
     return launch_words_never_joined (launch->run, launch->path, founder->pid, founder->status);
   command_say ("all nodes are gone before the run had ended");
@@ -425,6 +532,17 @@ begin_trace (Launch *launch)
   return FALSE;
 }
 
+/* (nullable): so large a program cannot be read into memory, and is not sent. */
+static GBytes *
+read_program (const FolderRun *run)
+{
+  char *bytes;
+  gsize size;
+
+  return g_file_get_contents (run->program, &bytes, &size, NULL) ? g_bytes_new_take (bytes, size)
+                                                                 : NULL;
+}
+
 int
 launch_run (FolderRun *run, const LaunchWish *wish)
 {
@@ -434,12 +552,15 @@ launch_run (FolderRun *run, const LaunchWish *wish)
 
   g_assert (run->nodes > 0 && run->workers > 0);
   run->launcher_pid = getpid ();
+  signal (SIGPIPE, SIG_IGN); /* what leads to other hosts may end at any time */
   launch.path = make_folder (run, wish);
   if (launch.path == NULL)
     return COMMAND_ERROR;
   if (run->trace != NULL && !begin_trace (&launch))
     return COMMAND_ERROR;
   launch.nodes = g_array_new (FALSE, FALSE, sizeof (Node));
+  launch.places = spread_places (run, wish->sites);
+  launch.copy = wish->send_program ? read_program (run) : NULL;
   if (start_all (&launch))
     {
       watch (&launch);
@@ -454,6 +575,11 @@ launch_run (FolderRun *run, const LaunchWish *wish)
     }
   else
     folder_remove (launch.path, NULL);
+  for (guint i = 0; i < launch.nodes->len; i++)
+    if (g_array_index (launch.nodes, Node, i).far != NULL)
+      far_free (g_array_index (launch.nodes, Node, i).far);
+  g_clear_pointer (&launch.copy, g_bytes_unref);
+  g_array_unref (launch.places);
   g_array_unref (launch.nodes);
   g_free (launch.path);
   return code;

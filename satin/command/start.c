@@ -29,7 +29,8 @@ typedef struct
 {
   const char *path, *folder, *program;
   char **argv, **environment;
-  int report; /* write end, closed by exec */
+  int in, out; /* standard input and output; -1: nothing, and the log */
+  int report;  /* write end, closed by exec */
 } Child;
 
 static void
@@ -46,7 +47,7 @@ static void
 open_words (const Child *child)
 {
   char name[4096];
-  int in = open ("/dev/null", O_RDONLY);
+  int in = child->in >= 0 ? child->in : open ("/dev/null", O_RDONLY);
   int out;
 
   if ((size_t)snprintf (name, sizeof name, "%s/node-%ld.log", child->path, (long)getpid ())
@@ -56,7 +57,8 @@ open_words (const Child *child)
       fail (child, STEP_LOG);
     }
   out = open (name, O_WRONLY | O_CREAT | O_APPEND, 0600);
-  if (in < 0 || out < 0 || dup2 (in, 0) < 0 || dup2 (out, 1) < 0 || dup2 (out, 2) < 0)
+  if (in < 0 || out < 0 || dup2 (in, 0) < 0 || dup2 (child->out >= 0 ? child->out : out, 1) < 0
+      || dup2 (out, 2) < 0)
     fail (child, STEP_LOG);
 }
 
@@ -67,6 +69,7 @@ become_node (const Child *child)
 
   /* Ctrl-C at the terminal and its hang-up are for the launcher alone. */
   setsid ();
+  signal (SIGPIPE, SIG_DFL);
   sigemptyset (&none);
   sigprocmask (SIG_SETMASK, &none, NULL);
   open_words (child);
@@ -75,7 +78,7 @@ become_node (const Child *child)
    * for. */
   close_range (3, ~0U, CLOSE_RANGE_CLOEXEC);
 #endif
-  if (chdir (child->folder) != 0)
+  if (child->folder != NULL && chdir (child->folder) != 0)
     fail (child, STEP_FOLDER);
   execve (child->program, child->argv, child->environment);
   fail (child, STEP_PROGRAM);
@@ -109,10 +112,13 @@ make_argv (const FolderRun *run)
 }
 
 static char **
-make_environment (const char *path, gboolean founder)
+make_environment (const char *path, gboolean founder, int workers)
 {
+  g_autofree char *number = g_strdup_printf ("%d", workers);
   char **environment = g_environ_setenv (g_get_environ (), FOLDER_ENV, path, TRUE);
 
+  environment = workers > 0 ? g_environ_setenv (environment, FOLDER_ENV_WORKERS, number, TRUE)
+                            : g_environ_unsetenv (environment, FOLDER_ENV_WORKERS);
   if (founder)
     return g_environ_setenv (environment, FOLDER_ENV_FOUNDER, "1", TRUE);
   return g_environ_unsetenv (environment, FOLDER_ENV_FOUNDER);
@@ -130,38 +136,92 @@ hear_failure (int report, Failure *failure)
   return n == sizeof *failure;
 }
 
-pid_t
-start_node (const FolderRun *run, const char *path, gboolean founder, GError **error)
+/* Fork and exec. *failed: the child said how. */
+static pid_t
+start (Child *child, Failure *failure, gboolean *failed, GError **error)
 {
-  g_auto (GStrv) argv = make_argv (run), environment = make_environment (path, founder);
-  Failure failure;
   int ends[2];
   pid_t pid;
 
+  *failed = FALSE;
   if (pipe2 (ends, O_CLOEXEC) != 0 || (pid = fork ()) < 0)
     {
       g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, "cannot start a process: %s",
                    g_strerror (errno));
       return -1;
     }
+  child->report = ends[1];
   if (pid == 0)
+    become_node (child);
+  close (ends[1]);
+  *failed = hear_failure (ends[0], failure);
+  close (ends[0]);
+  if (*failed)
+    waitpid (pid, NULL, 0);
+  return pid;
+}
+
+pid_t
+start_node (const FolderRun *run, const char *path, gboolean founder, int workers, GError **error)
+{
+  g_auto (GStrv) argv = make_argv (run), environment = make_environment (path, founder, workers);
+  Child child = { .path = path,
+                  .folder = run->folder,
+                  .program = run->program,
+                  .argv = argv,
+                  .environment = environment,
+                  .in = -1,
+                  .out = -1 };
+  Failure failure;
+  gboolean failed;
+  pid_t pid = start (&child, &failure, &failed, error);
+
+  if (!failed)
+    return pid;
+  explain (&failure, run, path, error);
+  return -1;
+}
+
+pid_t
+start_far (char **argv, const char *path, int *to, int *from, GError **error)
+{
+  g_autofree char *program = g_find_program_in_path (argv[0]);
+  g_auto (GStrv) environment = g_get_environ ();
+  int in[2] = { -1, -1 }, out[2] = { -1, -1 };
+  Failure failure;
+  gboolean failed = FALSE;
+  pid_t pid = -1;
+
+  if (program == NULL)
+    g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, "there is no program '%s'", argv[0]);
+  else if (pipe2 (in, O_CLOEXEC) != 0 || pipe2 (out, O_CLOEXEC) != 0)
+    g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, "cannot make a pipe: %s",
+                 g_strerror (errno));
+  else
     {
       Child child = { .path = path,
-                      .folder = run->folder,
-                      .program = run->program,
+                      .program = program,
                       .argv = argv,
                       .environment = environment,
-                      .report = ends[1] };
-
-      become_node (&child);
+                      .in = in[0],
+                      .out = out[1] };
+      pid = start (&child, &failure, &failed, error);
     }
-  close (ends[1]);
-  if (hear_failure (ends[0], &failure))
+  if (failed)
     {
-      waitpid (pid, NULL, 0);
-      explain (&failure, run, path, error);
+      g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, "cannot run '%s': %s", program,
+                   g_strerror (failure.number));
       pid = -1;
     }
-  close (ends[0]);
+  for (int i = 0; i < 2; i++)
+    {
+      int *end = i == 0 ? in : out;
+      if (end[i] >= 0)
+        close (end[i]);
+      if (end[1 - i] >= 0 && pid < 0)
+        close (end[1 - i]);
+    }
+  *to = pid < 0 ? -1 : in[1];
+  *from = pid < 0 ? -1 : out[0];
   return pid;
 }

@@ -8,6 +8,11 @@
 #include <sys/types.h>
 
 /* A node of `run`, whose folder is `path`, in a session of its own with nothing on stdin and all
- * its words in node-PID.log. -1: the program or the working directory is no good; no process is
- * left. */
-pid_t start_node (const FolderRun *run, const char *path, gboolean founder, GError **error);
+ * its words in node-PID.log. `workers`: 0: as `run` says. -1: the program or the working directory
+ * is no good; no process is left. */
+pid_t start_node (const FolderRun *run, const char *path, gboolean founder, int workers,
+                  GError **error);
+/* The same for what leads to another host: *to and *from (out) are pipes to its standard input and
+ * from its standard output; what it says on stderr is the log. Children have one thread, so this
+ * one may have more. */
+pid_t start_far (char **argv, const char *path, int *to, int *from, GError **error);

@@ -6,6 +6,7 @@
 #include "engine/best.h"
 #include "engine/constant.h"
 #include "folder.h"
+#include "relay.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -51,6 +52,7 @@ on_last_breath (gpointer data)
   report_stats (driver, TRUE);
   report_timeline (driver, TRUE);
   mesh_close (driver);
+  relay_end ();
   _exit (driver->end_code);
 }
 
@@ -91,6 +93,7 @@ driver_fail (Driver *driver, int code, const char *sentence)
   fprintf (driver->log, "satin: %s\n", sentence);
   if (driver->config.solo && driver->config.folder != NULL)
     folder_remove (driver->config.folder, NULL);
+  relay_end ();
   _exit (code);
 }
 

@@ -4,6 +4,7 @@
  * calls below, each of which says whether it waits. */
 #pragma once
 
+#include "listener.h"
 #include "wire.h"
 
 #include "coordinator/restore.h"
@@ -26,9 +27,10 @@ typedef struct
   gsize stack_bytes;           /* C stack of each thread that runs jobs; 0: the default */
   double interval_s;
   guint workers;
-  gint64 spin_us;  /* how long an idle worker polls before it sleeps */
-  const char *tcp; /* the address of this host where to listen, and TCP only; NULL: none */
+  gint64 spin_us;    /* how long an idle worker polls before it sleeps */
+  ListenerPlace tcp; /* where to listen, and TCP only; address NULL: no TCP */
   gboolean founder, solo;
+  gboolean far;   /* its folder is its own: see relay.h */
   gboolean naive; /* jobs of lenders that left are dropped */
 } DriverConfig;
 

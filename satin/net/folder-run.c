@@ -27,6 +27,7 @@ folder_run_clear (FolderRun *run)
   g_free (run->checkpoint);
   g_free (run->trace);
   g_free (run->listen);
+  g_free (run->site);
   g_free (run->sockets);
   memset (run, 0, sizeof *run);
 }
@@ -129,13 +130,10 @@ folder_options_read (const char *text, FolderRun *run)
     get_options (file, run);
 }
 
-gboolean
-folder_run_write (const FolderRun *run, const char *path, GError **error)
+char *
+folder_run_data (const FolderRun *run, gsize *size)
 {
   g_autoptr (GKeyFile) file = g_key_file_new ();
-  g_autoptr (GBytes) bytes = NULL;
-  char *text;
-  gsize size;
 
   put_text (file, "id", run->id);
   put_text (file, "name", run->name);
@@ -145,13 +143,24 @@ folder_run_write (const FolderRun *run, const char *path, GError **error)
   put_text (file, "checkpoint", run->checkpoint);
   put_text (file, "trace", run->trace);
   put_text (file, "listen", run->listen);
+  put_text (file, "site", run->site);
+  g_key_file_set_integer (file, GROUP, "port_first", run->port_first);
+  g_key_file_set_integer (file, GROUP, "port_last", run->port_last);
   put_text (file, "sockets", run->sockets);
   g_key_file_set_boolean (file, GROUP, "resume", run->resume);
   g_key_file_set_int64 (file, GROUP, "launcher_pid", run->launcher_pid);
   g_key_file_set_boolean (file, GROUP, "naive", run->naive);
   put_options (file, run);
-  text = g_key_file_to_data (file, &size, NULL);
-  bytes = g_bytes_new_take (text, size);
+  return g_key_file_to_data (file, size, NULL);
+}
+
+gboolean
+folder_run_write (const FolderRun *run, const char *path, GError **error)
+{
+  gsize size;
+  char *text = folder_run_data (run, &size);
+  g_autoptr (GBytes) bytes = g_bytes_new_take (text, size);
+
   return folder_write (path, FOLDER_RUN_FILE, bytes, error);
 }
 
@@ -179,11 +188,17 @@ folder_read (const char *path, FolderRun *run, GError **error)
   found.checkpoint = get_text (file, "checkpoint");
   found.trace = get_text (file, "trace");
   found.listen = get_text (file, "listen");
+  found.site = get_text (file, "site");
+  found.port_first = g_key_file_get_integer (file, GROUP, "port_first", NULL);
+  found.port_last = g_key_file_get_integer (file, GROUP, "port_last", NULL);
   found.sockets = get_text (file, "sockets");
   found.resume = g_key_file_get_boolean (file, GROUP, "resume", NULL);
   found.launcher_pid = g_key_file_get_int64 (file, GROUP, "launcher_pid", NULL);
   found.naive = g_key_file_get_boolean (file, GROUP, "naive", NULL);
   get_options (file, &found);
+  if (g_key_file_has_key (file, GROUP_OPTIONS, "workers", NULL)
+      && g_key_file_get_integer (file, GROUP_OPTIONS, "workers", NULL) == 0)
+    found.workers = 0;
   if (!found.id || !found.name || !found.program || !found.argv || !found.folder || !found.sockets)
     {
       g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, "'%s' does not describe a run", name);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The file `run` of a run's folder and what hangs on it; for folder.c alone. Others use folder.h.
- */
+/* The file `run` of a run's folder and what hangs on it; for folder.c, and for the launcher that
+ * sends it to other hosts. Others use folder.h. */
 #pragma once
 
 #include "folder.h"
 
 #define FOLDER_RUN_FILE "run"
 
+/* The bytes of that file. (transfer full) */
+char *folder_run_data (const FolderRun *run, gsize *size);
 /* Writes `run` into the folder. */
 gboolean folder_run_write (const FolderRun *run, const char *path, GError **error);
 /* Sets run->sockets: `path` when a socket's name there is short enough, else a new 0700 folder. */

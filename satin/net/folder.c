@@ -377,8 +377,26 @@ write_temporary (const char *path, const char *file, GBytes *bytes, GError **err
   return g_steal_pointer (&temporary);
 }
 
+static FolderWitness folder_witness;
+
+void
+folder_set_witness (FolderWitness witness)
+{
+  folder_witness = witness;
+}
+
 gboolean
 folder_write (const char *path, const char *file, GBytes *bytes, GError **error)
+{
+  if (!folder_write_quietly (path, file, bytes, error))
+    return FALSE;
+  if (folder_witness != NULL)
+    folder_witness (path, file, bytes);
+  return TRUE;
+}
+
+gboolean
+folder_write_quietly (const char *path, const char *file, GBytes *bytes, GError **error)
 {
   g_autofree char *temporary = write_temporary (path, file, bytes, error);
   g_autofree char *target = g_build_filename (path, file, NULL);
@@ -404,6 +422,8 @@ folder_write_first (const char *path, const char *file, GBytes *bytes, GError **
   ok = link (temporary, target) == 0 || errno == EEXIST;
   if (!ok)
     fail (error, FOLDER_ERROR_FAILED, "write", target);
+  else if (folder_witness != NULL)
+    folder_witness (path, file, bytes);
   g_unlink (temporary);
   return ok;
 }

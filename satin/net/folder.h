@@ -19,6 +19,10 @@
  */
 #define FOLDER_ENV "SATIN_RUN_FOLDER"
 #define FOLDER_ENV_FOUNDER "SATIN_FOUNDER"
+/* Workers of one node, where nodes have different numbers. */
+#define FOLDER_ENV_WORKERS "SATIN_WORKERS"
+/* The node is to find out itself at which address of its host others reach it. */
+#define FOLDER_LISTEN_OWN "own"
 
 #define FOLDER_ERROR (folder_error_quark ())
 GQuark folder_error_quark (void);
@@ -42,15 +46,18 @@ typedef struct
   char *checkpoint;  /* (nullable) absolute path or URI */
   char *trace;       /* (nullable) absolute path: where all nodes note what they do */
   double interval_s; /* between publications */
-  int workers;       /* per node, at least 1 */
+  int workers;       /* per node; 0: the cores of its host, shared out among `nodes` */
   guint64 stack;     /* bytes of C stack of each thread that runs jobs; 0: the default */
   int nodes;         /* started by the launcher; 0: a solo program */
   gboolean tcp;      /* the nodes talk over TCP only */
-  char *listen;      /* (nullable) the address of this host for that; NULL: loopback */
-  gboolean naive;    /* nothing is kept of a node that died: --protect naive */
+  char
+      *listen; /* (nullable) the address of this host for that; NULL: loopback; FOLDER_LISTEN_OWN */
+  gboolean naive; /* nothing is kept of a node that died: --protect naive */
   gboolean
       resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
   gint64 launcher_pid;
+  char *site;                /* (nullable) of which site the node is, when the run has sites */
+  int port_first, port_last; /* where to listen; 0: at any free port */
   char *sockets; /* where node-PID.socket files go: the run's folder, or a short 0700 folder */
 } FolderRun;
 
@@ -109,6 +116,12 @@ gboolean folder_write (const char *path, const char *file, GBytes *bytes,
  */
 gboolean folder_write_first (const char *path, const char *file, GBytes *bytes,
                              GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* As folder_write, unseen by the witness: who is told of each file that is written here. Set it
+ * before other threads write. */
+gboolean folder_write_quietly (const char *path, const char *file, GBytes *bytes,
+                               GError **error) G_GNUC_WARN_UNUSED_RESULT;
+typedef void (*FolderWitness) (const char *path, const char *file, GBytes *bytes);
+void folder_set_witness (FolderWitness witness);
 /* The bytes of `file`. FOLDER_ERROR_ABSENT when it is not there. (transfer full) */
 GBytes *folder_bytes (const char *path, const char *file, GError **error);
 

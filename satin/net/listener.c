@@ -83,34 +83,39 @@ listen_at (GSocketAddress *address, GError **error)
 }
 
 static gboolean
-listen_by_tcp (Listener *listener, const char *tcp, GError **error)
+listen_by_tcp (Listener *listener, const ListenerPlace *tcp, GError **error)
 {
-  g_autoptr (GInetAddress) host = g_inet_address_new_from_string (tcp);
+  g_autoptr (GInetAddress) host = g_inet_address_new_from_string (tcp->address);
   if (host == NULL || g_inet_address_get_is_any (host))
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
-                   "cannot listen at '%s': say one address of this host in figures", tcp);
+                   "cannot listen at '%s': say one address of this host in figures", tcp->address);
       return FALSE;
     }
   if (!wire_tls_is_there (error))
     return FALSE;
-  g_autoptr (GSocketAddress) wanted = g_inet_socket_address_new (host, 0);
-  listener->sockets[1] = listen_at (wanted, error);
+  for (int port = tcp->first; listener->sockets[1] == NULL && port <= MAX (tcp->first, tcp->last);
+       port++)
+    {
+      g_autoptr (GSocketAddress) wanted = g_inet_socket_address_new (host, (guint16)port);
+      g_clear_error (error);
+      listener->sockets[1] = listen_at (wanted, error);
+    }
   g_autoptr (GSocketAddress) bound = listener->sockets[1] != NULL
                                          ? g_socket_get_local_address (listener->sockets[1], error)
                                          : NULL;
   if (bound == NULL)
     {
-      g_prefix_error (error, "cannot listen at %s: ", tcp);
+      g_prefix_error (error, "cannot listen at %s: ", tcp->address);
       return FALSE;
     }
   listener->addresses[1] = g_strdup_printf (
-      "tcp:%s:%u", tcp, g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)));
+      "tcp:%s:%u", tcp->address, g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)));
   return TRUE;
 }
 
 Listener *
-listener_new (GMainContext *context, const char *unix_path, const char *tcp,
+listener_new (GMainContext *context, const char *unix_path, const ListenerPlace *tcp,
               ListenerAccepted accepted, void *data, GError **error)
 {
   Listener *listener = g_new0 (Listener, 1);

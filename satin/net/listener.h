@@ -9,9 +9,16 @@ typedef struct Listener Listener;
 
 typedef void (*ListenerAccepted) (GSocket *socket, void *data);
 
-/* Listens at `unix_path` (0600) and, unless NULL, at a free port of `tcp`, an address of this host
- * in figures. NULL with the reason; TLS that is missing is one. */
-Listener *listener_new (GMainContext *context, const char *unix_path, const char *tcp,
+/* An address of this host, in figures, and the ports that may be taken there; 0: any free one. */
+typedef struct
+{
+  const char *address;
+  int first, last;
+} ListenerPlace;
+
+/* Listens at `unix_path` (0600) and, unless NULL, at `tcp`. NULL with the reason; TLS that is
+ * missing is one. */
+Listener *listener_new (GMainContext *context, const char *unix_path, const ListenerPlace *tcp,
                         ListenerAccepted accepted, void *data, GError **error);
 void listener_free (Listener *listener); /* removes the Unix socket */
 /* "unix:…" and "tcp:…", NULL-terminated; owned by the listener. The first is the one to prefer. */

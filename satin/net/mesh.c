@@ -6,6 +6,7 @@
 #include "claim.h"
 #include "folder.h"
 #include "orders.h"
+#include "relay.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -105,7 +106,8 @@ mesh_open (Driver *driver, GError **error)
   driver->dials = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   if (driver->config.socket_path == NULL)
     return TRUE;
-  driver->listener = listener_new (driver->context, driver->config.socket_path, driver->config.tcp,
+  driver->listener = listener_new (driver->context, driver->config.socket_path,
+                                   driver->config.tcp.address != NULL ? &driver->config.tcp : NULL,
                                    on_accepted, driver, error);
   return driver->listener != NULL;
 }
@@ -135,7 +137,7 @@ mesh_address (Driver *driver)
   if (driver->listener == NULL)
     return NULL;
   const char *const *addresses = listener_addresses (driver->listener);
-  return driver->config.tcp != NULL && addresses[1] != NULL ? addresses[1] : addresses[0];
+  return driver->config.tcp.address != NULL && addresses[1] != NULL ? addresses[1] : addresses[0];
 }
 
 void
@@ -225,6 +227,31 @@ found_instead (Driver *driver)
   driver_fail (driver, 1, "cannot start this program again");
 }
 
+/* Where members of the run may be reached, one each. (transfer full) */
+static char **
+live_addresses (Driver *driver)
+{
+  g_autoptr (GStrvBuilder) found = g_strv_builder_new ();
+  g_autoptr (GArray) pids = folder_pids (driver->config.folder, "address");
+  g_autoptr (GBytes) peers = folder_bytes (driver->config.folder, RELAY_PEERS, NULL);
+  for (guint i = 0; i < pids->len; i++)
+    {
+      gint64 pid = g_array_index (pids, gint64, i);
+      g_auto (GStrv) addresses
+          = pid != getpid () ? folder_addresses (driver->config.folder, pid) : NULL;
+      if (addresses != NULL && addresses[0] != NULL && folder_pid_is_live (pid))
+        g_strv_builder_add (
+            found, addresses[driver->config.tcp.address != NULL && addresses[1] != NULL ? 1 : 0]);
+    }
+  if (peers != NULL)
+    {
+      g_autofree char *text = g_strndup (g_bytes_get_data (peers, NULL), g_bytes_get_size (peers));
+      g_auto (GStrv) lines = g_strsplit (g_strchomp (text), "\n", -1);
+      g_strv_builder_addv (found, (const char **)lines);
+    }
+  return g_strv_builder_end (found);
+}
+
 static gboolean
 try_to_join (gpointer data)
 {
@@ -242,22 +269,14 @@ try_to_join (gpointer data)
       driver_fail (driver, 1, "no node of the run answers");
       return G_SOURCE_REMOVE;
     }
-  g_autoptr (GArray) pids = folder_pids (driver->config.folder, "address");
-  guint n = pids->len, live = 0;
+  g_auto (GStrv) addresses = live_addresses (driver);
+  guint n = g_strv_length (addresses);
   learn_run_id (driver);
-  for (guint i = 0; i < n; i++)
-    {
-      gint64 pid = g_array_index (pids, gint64, (i + driver->join_tries) % n);
-      g_auto (GStrv) addresses
-          = pid != getpid () ? folder_addresses (driver->config.folder, pid) : NULL;
-      if (addresses == NULL || addresses[0] == NULL || !folder_pid_is_live (pid))
-        continue;
-      live++;
-      const char *address = addresses[driver->config.tcp != NULL && addresses[1] != NULL ? 1 : 0];
-      driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = address });
-      break;
-    }
-  if (live == 0 && driver->join_tries % FOUND_TRIES == 0 && claim_founder (driver->config.folder))
+  if (n > 0)
+    driver_step (
+        driver, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = addresses[driver->join_tries % n] });
+  else if (!driver->config.far && driver->join_tries % FOUND_TRIES == 0
+           && claim_founder (driver->config.folder))
     found_instead (driver);
   return G_SOURCE_CONTINUE;
 }

@@ -10,6 +10,7 @@
 #include "driver.h"
 #include "folder.h"
 #include "options.h"
+#include "relay.h"
 #include "timeline-file.h"
 
 #include "engine/constant.h"
@@ -23,8 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <glib-unix.h>
 
 struct SatinRun
 {
@@ -77,6 +76,7 @@ leave (SatinRun *run, int code, const char *sentence)
   fflush (NULL);
   if (!run->node_process && run->folder != NULL)
     folder_remove (run->folder, NULL);
+  relay_end ();
   _exit (code);
 }
 
@@ -185,6 +185,7 @@ show_kept_answer (SatinRun *run)
   fflush (NULL);
   if (!run->node_process && run->folder != NULL)
     folder_remove (run->folder, NULL);
+  relay_end ();
   _exit (run->restore.exit_code);
 }
 
@@ -269,8 +270,14 @@ static void
 prepare_node_process (SatinRun *run)
 {
   g_autoptr (GError) error = NULL;
-  run->folder = g_strdup (g_getenv (FOLDER_ENV));
-  run->config.founder = g_getenv (FOLDER_ENV_FOUNDER) != NULL && claim_founder (run->folder);
+  run->folder
+      = g_getenv (RELAY_ENV) != NULL ? relay_begin (&error) : g_strdup (g_getenv (FOLDER_ENV));
+  if (run->folder == NULL)
+    leave (run, 1, error->message);
+  run->config.far = g_getenv (RELAY_ENV) != NULL;
+  run->config.founder
+      = (run->config.far ? relay_is_founder () : g_getenv (FOLDER_ENV_FOUNDER) != NULL)
+        && claim_founder (run->folder);
   g_unsetenv (FOLDER_ENV);
   g_unsetenv (FOLDER_ENV_FOUNDER);
   signal (SIGINT, SIG_IGN);
@@ -279,8 +286,12 @@ prepare_node_process (SatinRun *run)
   signal (SIGUSR1, SIG_IGN); /* a batch system's warning is the launcher's to hear */
   if (!folder_read (run->folder, &run->folder_run, &error))
     leave (run, 1, error->message);
+  if (!relay_place (&run->folder_run, run->folder, &error))
+    leave (run, 1, error->message);
   if (run->options.workers == 0)
-    run->options.workers = run->folder_run.workers;
+    run->options.workers = g_getenv (FOLDER_ENV_WORKERS) != NULL
+                               ? atoi (g_getenv (FOLDER_ENV_WORKERS))
+                               : run->folder_run.workers;
   if (run->options.interval_s == 0)
     run->options.interval_s = run->folder_run.interval_s;
   if (run->options.checkpoint == NULL)
@@ -333,9 +344,8 @@ start_driver (SatinRun *run)
   config->interval_s = run->options.interval_s;
   config->solo = !run->node_process;
   config->folder = run->folder;
-  config->tcp = run->folder_run.listen != NULL ? run->folder_run.listen
-                : run->folder_run.tcp          ? "127.0.0.1"
-                                               : NULL;
+  config->tcp = (ListenerPlace){ run->folder_run.tcp ? run->folder_run.listen : NULL,
+                                 run->folder_run.port_first, run->folder_run.port_last };
   config->naive = run->folder_run.naive;
   config->stats = run->options.stats;
   config->trace = run->options.trace;
@@ -474,7 +484,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   run->out = run->err = CAPTURE_NONE;
   run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   run->results = g_ptr_array_new_with_free_func (kept_free);
-  run->node_process = g_getenv (FOLDER_ENV) != NULL;
+  run->node_process = g_getenv (FOLDER_ENV) != NULL || g_getenv (RELAY_ENV) != NULL;
   if (!options_parse (&run->options, argc, argv, &error))
     {
       fprintf (stderr, "%s: %s\n", app->name, error->message);
@@ -509,6 +519,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
     {
       driver_last_words (run->driver);
       fflush (NULL);
+      relay_end ();
       _exit (code);
     }
   gboolean quiet = code == 75 || code == NODE_END_CANCELLED

@@ -43,21 +43,22 @@ static GTlsConnection *
 connection_new (GIOStream *base, const char *key, gboolean dialled, GError **error)
 {
   g_autoptr (GTlsCertificate) own = NULL;
-  GIOStream *made = NULL;
+  GTlsBackend *backend = g_tls_backend_get_default ();
+  gpointer made;
 
   if (!wire_tls_is_there (error))
     return NULL;
   own = g_tls_certificate_new_from_pem (key, -1, error);
   if (own == NULL)
     return NULL;
-  made = dialled ? g_tls_client_connection_new (base, NULL, error)
-                 : g_tls_server_connection_new (base, own, error);
+  /* Without a list of authorities every certificate comes to on_certificate, and the system's list,
+   * which takes long to read, is left alone: it must be said at birth. */
+  made = g_initable_new (dialled ? g_tls_backend_get_client_connection_type (backend)
+                                 : g_tls_backend_get_server_connection_type (backend),
+                         NULL, error, "base-io-stream", base, "database", NULL, "certificate", own,
+                         "require-close-notify", FALSE, NULL);
   if (made == NULL)
     return NULL;
-  /* Without a list of authorities every certificate comes to on_certificate. */
-  g_tls_connection_set_database (G_TLS_CONNECTION (made), NULL);
-  g_tls_connection_set_certificate (G_TLS_CONNECTION (made), own);
-  g_tls_connection_set_require_close_notify (G_TLS_CONNECTION (made), FALSE);
   if (!dialled)
     g_object_set (made, "authentication-mode", G_TLS_AUTHENTICATION_REQUIRED, NULL);
   g_signal_connect (made, "accept-certificate", G_CALLBACK (on_certificate), NULL);

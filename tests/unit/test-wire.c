@@ -97,8 +97,9 @@ world_open (World *world, gboolean tcp)
   world->folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
   world->path = g_build_filename (world->folder, "s", NULL);
   world->run = (WireRun){ "secret", make_key (), "id-1", "name-1", "host-1" };
-  world->listener = listener_new (world->context, world->path, tcp ? "127.0.0.1" : NULL,
-                                  on_accepted, world, &error);
+  world->listener = listener_new (world->context, world->path,
+                                  tcp ? &(ListenerPlace){ "127.0.0.1", 0, 0 } : NULL, on_accepted,
+                                  world, &error);
   g_assert_no_error (error);
 }
 
@@ -460,7 +461,8 @@ only_addresses_of_this_host_are_listened_at (void)
       g_autoptr (GError) error = NULL;
       g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
       g_autofree char *path = g_build_filename (folder, "s", NULL);
-      g_assert_null (listener_new (world.context, path, wrong[i], on_accepted, &world, &error));
+      g_assert_null (listener_new (world.context, path, &(ListenerPlace){ wrong[i], 0, 0 },
+                                   on_accepted, &world, &error));
       g_assert_nonnull (error);
       g_rmdir (folder);
       g_main_context_unref (world.context);

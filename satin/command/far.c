@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See far.h. Takes from the other host only files of known names, and puts none over what another
+ * node said first. */
+#include "far.h"
+#include "command.h"
+#include "start.h"
+
+#include "net/folder-run.h"
+#include "net/relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib-unix.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_SIZE 65536
+#define QUIT_US (2 * G_USEC_PER_SEC)
+
+struct Far
+{
+  char *path, *host, *site;
+  pid_t pid;
+  int to, from;        /* pipes; -1: closed */
+  guint reads, writes; /* sources; 0: none */
+  GQueue out;          /* of GBytes */
+  GByteArray *in;
+  gboolean begun;
+  char *told; /* the peers that were sent last */
+  gint64 quit_us;
+};
+
+/* ---- to the node ---- */
+
+static void
+close_to (Far *far)
+{
+  if (far->writes != 0)
+    g_source_remove (far->writes);
+  far->writes = 0;
+  g_queue_clear_full (&far->out, (GDestroyNotify)g_bytes_unref);
+  if (far->to >= 0)
+    close (far->to);
+  far->to = -1;
+}
+
+static gboolean
+on_writable (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
+{
+  Far *far = data;
+
+  while (!g_queue_is_empty (&far->out))
+    {
+      GBytes *first = far->out.head->data;
+      gsize size;
+      const char *bytes = g_bytes_get_data (first, &size);
+      ssize_t n = write (fd, bytes, size);
+
+      if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return G_SOURCE_CONTINUE;
+      if (n < 0)
+        {
+          far->writes = 0;
+          close_to (far);
+          return G_SOURCE_REMOVE;
+        }
+      far->out.head->data = g_bytes_new_from_bytes (first, (gsize)n, size - (gsize)n);
+      g_bytes_unref (first);
+      if ((gsize)n == size)
+        g_bytes_unref (g_queue_pop_head (&far->out));
+    }
+  far->writes = 0;
+  return G_SOURCE_REMOVE;
+}
+
+/* (transfer full) */
+static void
+push (Far *far, GBytes *bytes)
+{
+  if (far->to < 0 || g_bytes_get_size (bytes) == 0)
+    {
+      g_bytes_unref (bytes);
+      return;
+    }
+  g_queue_push_tail (&far->out, bytes);
+  if (far->writes == 0)
+    far->writes = g_unix_fd_add (far->to, G_IO_OUT, on_writable, far);
+}
+
+static void
+push_text (Far *far, const char *text)
+{
+  push (far, g_bytes_new (text, strlen (text)));
+}
+
+/* (transfer full) */
+static void
+push_file (Far *far, const char *name, GBytes *bytes)
+{
+  g_autofree char *header = relay_header (name, g_bytes_get_size (bytes));
+
+  push_text (far, header);
+  push (far, bytes);
+}
+
+static gboolean
+push_copy (Far *far, const char *name, GError **error)
+{
+  GBytes *bytes = folder_bytes (far->path, name, error);
+
+  if (bytes == NULL)
+    return FALSE;
+  push_file (far, name, bytes);
+  return TRUE;
+}
+
+void
+far_tell (Far *far, const char *peers)
+{
+  if (far->begun && g_strcmp0 (peers, far->told) == 0)
+    return;
+  g_free (far->told);
+  far->told = g_strdup (peers);
+  push_file (far, RELAY_PEERS, g_bytes_new (peers, strlen (peers)));
+  (void)push_copy (far, "id", NULL);
+  if (!far->begun)
+    push_text (far, "go\n");
+  far->begun = TRUE;
+}
+
+gboolean
+far_quit (Far *far)
+{
+  gint64 now_us = g_get_monotonic_time ();
+
+  if (far->quit_us == 0)
+    {
+      far->quit_us = now_us;
+      push_text (far, "quit\n");
+    }
+  return now_us - far->quit_us < QUIT_US;
+}
+
+/* ---- from the node ---- */
+
+/* Only addresses that lead from one host to another. */
+static GBytes *
+tcp_only (GBytes *bytes)
+{
+  g_autofree char *text = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GString) kept = g_string_new (NULL);
+
+  for (int i = 0; lines[i] != NULL; i++)
+    if (g_str_has_prefix (lines[i], "tcp:"))
+      g_string_append_printf (kept, "%s\n", lines[i]);
+  return g_string_free_to_bytes (g_steal_pointer (&kept));
+}
+
+static gboolean
+take_node_file (Far *far, const char *suffix, GBytes *bytes)
+{
+  g_autofree char *file = folder_node_file (far->pid, suffix);
+  g_autoptr (GBytes) kept
+      = strcmp (suffix, "address") == 0 ? tcp_only (bytes) : g_bytes_ref (bytes);
+
+  return folder_write (far->path, file, kept, NULL);
+}
+
+static void
+take_file (Far *far, const char *name, GBytes *bytes)
+{
+  static const char *const of_node[] = { "address", "stats", NULL };
+  static const char *const of_run[] = { "answer", "answer.err", "error", "end", NULL };
+  const char *dot = g_str_has_prefix (name, "node-") ? strchr (name, '.') : NULL;
+
+  gboolean kept = TRUE;
+
+  if (dot != NULL && g_strv_contains (of_node, dot + 1))
+    kept = take_node_file (far, dot + 1, bytes);
+  else if (g_strv_contains (of_run, name))
+    kept = folder_write_first (far->path, name, bytes, NULL);
+  else if (strcmp (name, "id") == 0)
+    kept = folder_write (far->path, name, bytes, NULL);
+  if (!kept)
+    command_say ("cannot write '%s' in '%s'", name, far->path);
+}
+
+/* FALSE: what came is nothing that a node says. */
+static gboolean
+take_frame (Far *far, gboolean *more)
+{
+  gsize left = far->in->len, size = 0;
+  const guint8 *end = memchr (far->in->data, '\n', MIN (left, RELAY_LINE_MAX));
+  g_autofree char *line = NULL;
+  g_autofree char *name = NULL;
+
+  *more = FALSE;
+  if (end == NULL)
+    return left < RELAY_LINE_MAX;
+  gsize head = (gsize)(end - far->in->data) + 1;
+  line = g_strndup ((const char *)far->in->data, head - 1);
+  if (relay_parse (line, &name, &size) != RELAY_FILE)
+    return FALSE;
+  if (left - head < size)
+    return TRUE;
+  g_autoptr (GBytes) bytes = g_bytes_new (far->in->data + head, size);
+  take_file (far, name, bytes);
+  g_byte_array_remove_range (far->in, 0, (guint)(head + size));
+  *more = far->in->len > 0;
+  return TRUE;
+}
+
+static void
+close_from (Far *far)
+{
+  if (far->reads != 0)
+    g_source_remove (far->reads);
+  far->reads = 0;
+  if (far->from >= 0)
+    close (far->from);
+  far->from = -1;
+}
+
+/* 0: no more comes, or nothing that makes sense; below 0: not now. */
+static ssize_t
+read_once (Far *far)
+{
+  guint8 bytes[READ_SIZE];
+  ssize_t n = far->from < 0 ? 0 : read (far->from, bytes, sizeof bytes);
+  gboolean more = n > 0;
+
+  if (n < 0)
+    return errno == EAGAIN || errno == EINTR ? n : 0;
+  g_byte_array_append (far->in, bytes, (guint)n);
+  while (more)
+    if (!take_frame (far, &more))
+      return 0;
+  return n;
+}
+
+static gboolean
+on_readable (gint fd G_GNUC_UNUSED, GIOCondition condition G_GNUC_UNUSED, gpointer data)
+{
+  Far *far = data;
+
+  if (read_once (far) != 0)
+    return G_SOURCE_CONTINUE;
+  far->reads = 0;
+  close_from (far);
+  return G_SOURCE_REMOVE;
+}
+
+void
+far_drain (Far *far)
+{
+  while (read_once (far) > 0)
+    ;
+  close_from (far);
+}
+
+/* ---- its life ---- */
+
+static GBytes *
+describe_run (const FolderRun *run, const Site *site, int here)
+{
+  FolderRun there = *run;
+  gsize size;
+  char *text;
+
+  there.tcp = TRUE;
+  there.listen = site->listen != NULL ? site->listen : (char *)FOLDER_LISTEN_OWN;
+  there.port_first = site->port_first;
+  there.port_last = site->port_last;
+  there.site = site->name;
+  there.workers = site->workers; /* 0: the cores of that host, shared out among its nodes */
+  there.nodes = here;
+  there.trace = NULL;
+  there.launcher_pid = 0;
+  text = folder_run_data (&there, &size);
+  return g_bytes_new_take (text, size);
+}
+
+static gboolean
+begin (Far *far, const FolderRun *run, const Site *site, int here, gboolean founder, GBytes *copy,
+       GError **error)
+{
+  if (copy != NULL)
+    push (far, g_bytes_ref (copy));
+  push_file (far, FOLDER_RUN_FILE, describe_run (run, site, here));
+  if (!push_copy (far, "credential", error) || !push_copy (far, FOLDER_KEY_FILE, error))
+    return FALSE;
+  if (founder)
+    {
+      push_file (far, RELAY_FOUNDER, g_bytes_new ("1\n", 2));
+      far_tell (far, "");
+    }
+  return TRUE;
+}
+
+Far *
+far_start (const FolderRun *run, const char *path, const Site *site, const char *host, int number,
+           int here, gboolean founder, GBytes *copy, GError **error)
+{
+  g_autofree char *line = site_line (site, run->program, run->argv, run->folder,
+                                     copy != NULL ? g_bytes_get_size (copy) : 0);
+  g_auto (GStrv) argv = site_argv (site, host, number, line);
+  Far *far = g_new0 (Far, 1);
+
+  far->to = far->from = -1;
+  far->path = g_strdup (path);
+  far->host = host != NULL ? g_strdup (host) : g_strdup_printf ("%d", number);
+  far->site = g_strdup (site->name);
+  far->in = g_byte_array_new ();
+  g_queue_init (&far->out);
+  far->pid = start_far (argv, path, &far->to, &far->from, error);
+  if (far->pid < 0)
+    {
+      far_free (far);
+      return NULL;
+    }
+  g_unix_set_fd_nonblocking (far->to, TRUE, NULL);
+  g_unix_set_fd_nonblocking (far->from, TRUE, NULL);
+  far->reads = g_unix_fd_add (far->from, G_IO_IN | G_IO_HUP | G_IO_ERR, on_readable, far);
+  if (begin (far, run, site, here, founder, copy, error))
+    return far;
+  far_free (far);
+  return NULL;
+}
+
+void
+far_free (Far *far)
+{
+  close_to (far);
+  close_from (far);
+  g_byte_array_unref (far->in);
+  g_free (far->path);
+  g_free (far->host);
+  g_free (far->site);
+  g_free (far->told);
+  g_free (far);
+}
+
+pid_t
+far_pid (const Far *far)
+{
+  return far->pid;
+}
+
+char *
+far_name (const Far *far)
+{
+  return g_strdup_printf ("host '%s' of site '%s'", far->host, far->site);
+}

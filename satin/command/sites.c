@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See sites.h. Every wrong word is refused with the sentence that tells which. */
+#include "sites.h"
+
+#include "net/folder.h"
+#include "net/relay.h"
+
+#include <string.h>
+
+#define GROUP "site "
+#define NODES_MAX 4096
+
+static const char *const launchers[] = { "local", "ssh", "slurm", "command" };
+static const char *const keys[] = { "hosts",  "nodes", "workers", "launcher", "options", "command",
+                                    "folder", "setup", "program", "listen",   "ports" };
+
+static void
+site_free (gpointer data)
+{
+  Site *site = data;
+
+  for (guint i = 0; site->hosts != NULL && i < site->hosts->len; i++)
+    g_free (g_array_index (site->hosts, SiteHost, i).name);
+  if (site->hosts != NULL)
+    g_array_unref (site->hosts);
+  g_strfreev (site->options);
+  g_strfreev (site->command);
+  g_free (site->name);
+  g_free (site->folder);
+  g_free (site->setup);
+  g_free (site->program);
+  g_free (site->listen);
+  g_free (site);
+}
+
+static gboolean G_GNUC_PRINTF (3, 4)
+    refuse (GError **error, const Site *site, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  g_autofree char *words = g_strdup_vprintf (format, args);
+  va_end (args);
+  g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_INVALID_VALUE, "site '%s': %s", site->name,
+               words);
+  return FALSE;
+}
+
+static gboolean
+read_number (GKeyFile *file, const char *group, const char *key, Site *site, int *number,
+             GError **error)
+{
+  g_autofree char *text = g_key_file_get_string (file, group, key, NULL);
+  gint64 value;
+
+  if (text == NULL)
+    return TRUE;
+  if (!g_ascii_string_to_signed (text, 10, 1, NODES_MAX, &value, NULL))
+    return refuse (error, site, "%s takes a number from 1 to %d, not '%s'", key, NODES_MAX, text);
+  *number = (int)value;
+  return TRUE;
+}
+
+static gboolean
+read_words (GKeyFile *file, const char *group, const char *key, Site *site, char ***words,
+            GError **error)
+{
+  g_autofree char *text = g_key_file_get_string (file, group, key, NULL);
+
+  if (text == NULL || g_shell_parse_argv (text, NULL, words, NULL))
+    return TRUE;
+  return refuse (error, site, "%s cannot be read as words of a shell: '%s'", key, text);
+}
+
+static gboolean
+read_ports (GKeyFile *file, const char *group, Site *site, GError **error)
+{
+  g_autofree char *text = g_key_file_get_string (file, group, "ports", NULL);
+  g_auto (GStrv) parts = g_strsplit (text == NULL ? "" : text, "-", 3);
+  guint64 first, last;
+
+  if (text == NULL)
+    return TRUE;
+  if (g_strv_length (parts) != 2
+      || !g_ascii_string_to_unsigned (parts[0], 10, 1, 65535, &first, NULL)
+      || !g_ascii_string_to_unsigned (parts[1], 10, first, 65535, &last, NULL))
+    return refuse (error, site, "ports takes two numbers like 7000-7100, not '%s'", text);
+  site->port_first = (int)first;
+  site->port_last = (int)last;
+  return TRUE;
+}
+
+static gboolean
+read_launcher (GKeyFile *file, const char *group, Site *site, GError **error)
+{
+  g_autofree char *text = g_key_file_get_string (file, group, "launcher", NULL);
+
+  if (text == NULL)
+    {
+      site->launcher = g_key_file_has_key (file, group, "command", NULL) ? SITE_COMMAND
+                       : g_key_file_has_key (file, group, "hosts", NULL) ? SITE_SSH
+                                                                         : SITE_LOCAL;
+      return TRUE;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (launchers); i++)
+    if (strcmp (text, launchers[i]) == 0)
+      {
+        site->launcher = (SiteLauncher)i;
+        return TRUE;
+      }
+  return refuse (error, site, "launcher is local, ssh, slurm or command, not '%s'", text);
+}
+
+static void
+add_host (Site *site, const char *name, int nodes)
+{
+  SiteHost host = { g_strdup (name), nodes };
+
+  g_array_append_val (site->hosts, host);
+}
+
+/* `fs0.delft fs1.delft:4`; an address of IPv6 stands in brackets. */
+static gboolean
+read_hosts (GKeyFile *file, const char *group, Site *site, int nodes, GError **error)
+{
+  g_autofree char *text = g_key_file_get_string (file, group, "hosts", NULL);
+  g_auto (GStrv) words = g_strsplit_set (text == NULL ? "" : text, " \t,;", -1);
+
+  for (int i = 0; words[i] != NULL; i++)
+    {
+      char *bracket = strrchr (words[i], ']'), *colon = strrchr (bracket ? bracket : words[i], ':');
+      guint64 number = 1;
+
+      if (words[i][0] == '\0')
+        continue;
+      if (colon != NULL && !g_ascii_string_to_unsigned (colon + 1, 10, 1, NODES_MAX, &number, NULL))
+        return refuse (error, site, "hosts are host or host:nodes, not '%s'", words[i]);
+      if (colon != NULL)
+        *colon = '\0';
+      if (words[i][0] == '-' || words[i][0] == '\0')
+        return refuse (error, site, "'%s' is not a host", words[i]);
+      if (words[i][0] == '[' && bracket != NULL)
+        *bracket = '\0';
+      add_host (site, words[i][0] == '[' ? words[i] + 1 : words[i], (int)number);
+    }
+  if (site->hosts->len > 0 && nodes > 0)
+    return refuse (error, site, "say nodes, or hosts as host:nodes, not both");
+  if (site->hosts->len > 0 && site->launcher == SITE_LOCAL)
+    return refuse (error, site, "the launcher local knows this host only: leave hosts out");
+  if (site->hosts->len == 0 && site->launcher == SITE_SSH)
+    return refuse (error, site, "ssh needs hosts");
+  if (site->hosts->len == 0)
+    add_host (site, NULL, MAX (nodes, 1));
+  return TRUE;
+}
+
+static gboolean
+check_keys (GKeyFile *file, const char *group, const Site *site, GError **error)
+{
+  g_auto (GStrv) found = g_key_file_get_keys (file, group, NULL, NULL);
+
+  for (int i = 0; found != NULL && found[i] != NULL; i++)
+    {
+      gboolean known = FALSE;
+      for (guint k = 0; k < G_N_ELEMENTS (keys); k++)
+        known = known || strcmp (found[i], keys[k]) == 0;
+      if (!known)
+        return refuse (error, site, "'%s' is not a word of a site", found[i]);
+    }
+  return TRUE;
+}
+
+static gboolean
+check_site (const Site *site, GError **error)
+{
+  g_autoptr (GInetAddress) address
+      = site->listen != NULL ? g_inet_address_new_from_string (site->listen) : NULL;
+
+  if (site->listen != NULL && (address == NULL || g_inet_address_get_is_any (address)))
+    return refuse (error, site, "listen takes one address in figures, not '%s'", site->listen);
+  if ((site->launcher == SITE_COMMAND) != (site->command != NULL))
+    return refuse (error, site, "%s",
+                   site->command != NULL ? "command is for the launcher command only"
+                                         : "the launcher command needs command");
+  if (site->options != NULL && site->launcher != SITE_SSH && site->launcher != SITE_SLURM)
+    return refuse (error, site, "options are for ssh and slurm only");
+  if (site->launcher == SITE_LOCAL && (site->program || site->setup || site->folder))
+    return refuse (error, site, "program, setup and folder are not for the launcher local");
+  return TRUE;
+}
+
+static Site *
+read_site (GKeyFile *file, const char *group, GError **error)
+{
+  Site *site = g_new0 (Site, 1);
+  int nodes = 0;
+
+  site->name = g_strstrip (g_strdup (group + strlen (GROUP)));
+  site->hosts = g_array_new (FALSE, FALSE, sizeof (SiteHost));
+  site->folder = g_key_file_get_string (file, group, "folder", NULL);
+  site->setup = g_key_file_get_string (file, group, "setup", NULL);
+  site->program = g_key_file_get_string (file, group, "program", NULL);
+  site->listen = g_key_file_get_string (file, group, "listen", NULL);
+  if (check_keys (file, group, site, error) && read_launcher (file, group, site, error)
+      && read_number (file, group, "nodes", site, &nodes, error)
+      && read_number (file, group, "workers", site, &site->workers, error)
+      && read_words (file, group, "options", site, &site->options, error)
+      && read_words (file, group, "command", site, &site->command, error)
+      && read_ports (file, group, site, error) && read_hosts (file, group, site, nodes, error)
+      && check_site (site, error))
+    return site;
+  site_free (site);
+  return NULL;
+}
+
+static gboolean
+read_group (GKeyFile *file, const char *group, GPtrArray *sites, GError **error)
+{
+  Site *site;
+
+  if (!g_str_has_prefix (group, GROUP) || !folder_name_is_valid (group + strlen (GROUP)))
+    {
+      g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_INVALID_VALUE,
+                   "'[%s]' is not a site: say [site NAME]", group);
+      return FALSE;
+    }
+  site = read_site (file, group, error);
+  if (site != NULL)
+    g_ptr_array_add (sites, site);
+  return site != NULL;
+}
+
+GPtrArray *
+sites_read (const char *name, GError **error)
+{
+  g_autoptr (GKeyFile) file = g_key_file_new ();
+  g_autoptr (GPtrArray) sites = g_ptr_array_new_with_free_func (site_free);
+  g_auto (GStrv) groups = NULL;
+
+  if (!g_key_file_load_from_file (file, name, G_KEY_FILE_NONE, error))
+    {
+      g_prefix_error (error, "cannot read the sites in '%s': ", name);
+      return NULL;
+    }
+  groups = g_key_file_get_groups (file, NULL);
+  for (int i = 0; groups[i] != NULL; i++)
+    if (!read_group (file, groups[i], sites, error))
+      {
+        g_prefix_error (error, "'%s': ", name);
+        return NULL;
+      }
+  if (sites->len > 0)
+    return g_steal_pointer (&sites);
+  g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_NOT_FOUND,
+               "'%s' names no site: say [site NAME]", name);
+  return NULL;
+}
+
+/* ---- what is started ---- */
+
+static void
+add_words (GStrvBuilder *to, char **words)
+{
+  if (words != NULL)
+    g_strv_builder_addv (to, (const char **)words);
+}
+
+static char *
+replace (const char *word, const char *what, const char *by)
+{
+  g_auto (GStrv) parts = g_strsplit (word, what, -1);
+
+  return g_strjoinv (by, parts);
+}
+
+/* Words in which {node} stands for the host or number, {run} for the line; without {run} the line
+ * is the last word. */
+static void
+add_command (GStrvBuilder *to, char **command, const char *node, const char *line)
+{
+  gboolean has_run = FALSE;
+
+  for (int i = 0; command[i] != NULL; i++)
+    {
+      g_autofree char *first = replace (command[i], "{node}", node);
+      g_autofree char *word = replace (first, "{run}", line);
+
+      has_run = has_run || strstr (command[i], "{run}") != NULL;
+      g_strv_builder_add (to, word);
+    }
+  if (!has_run)
+    g_strv_builder_add (to, line);
+}
+
+char **
+site_argv (const Site *site, const char *host, int number, const char *line)
+{
+  g_autoptr (GStrvBuilder) argv = g_strv_builder_new ();
+  g_autofree char *node = host != NULL ? g_strdup (host) : g_strdup_printf ("%d", number);
+  g_autofree char *quoted = g_shell_quote (line);
+  g_autofree char *as_shell = g_strdup_printf ("exec sh -c %s", quoted);
+
+  switch (site->launcher)
+    {
+    case SITE_SSH:
+      g_strv_builder_add_many (argv, "ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
+                               "-o", "ServerAliveInterval=15", NULL);
+      add_words (argv, site->options);
+      g_strv_builder_add_many (argv, "--", host, as_shell, NULL);
+      break;
+    case SITE_SLURM:
+      g_strv_builder_add_many (argv, "srun", "--nodes=1", "--ntasks=1", "--quiet", NULL);
+      if (g_getenv ("SLURM_JOB_ID") != NULL)
+        g_strv_builder_add (argv, "--overlap");
+      if (host != NULL)
+        g_strv_builder_add_many (argv, "--nodelist", host, NULL);
+      add_words (argv, site->options);
+      g_strv_builder_add_many (argv, "sh", "-c", line, NULL);
+      break;
+    case SITE_COMMAND:
+      add_command (argv, site->command, node, line);
+      break;
+    case SITE_LOCAL:
+      g_strv_builder_add_many (argv, "sh", "-c", line, NULL);
+      break;
+    }
+  return g_strv_builder_end (argv);
+}
+
+char *
+site_line (const Site *site, const char *program, char **argv, const char *folder, gsize copied)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+  g_autofree char *place = g_shell_quote (site->folder != NULL ? site->folder : folder);
+  g_autofree char *path = g_shell_quote (site->program != NULL ? site->program : program);
+  g_autofree char *base = g_path_get_basename (program);
+  g_autofree char *name = g_shell_quote (base);
+
+  if (copied > 0)
+    g_string_append_printf (line,
+                            "t=$(mktemp -d) && head -c %" G_GSIZE_FORMAT
+                            " >\"$t\"/%s && chmod 700 \"$t\"/%s || exit 1; ",
+                            copied, name, name);
+  g_string_append_printf (
+      line, site->folder != NULL ? "cd %s || exit 1; " : "cd %s 2>/dev/null || cd; ", place);
+  if (site->setup != NULL)
+    g_string_append_printf (line, "{ %s\n} </dev/null || exit 1; ", site->setup);
+  g_string_append_printf (line, "%s=1; export %s; ", RELAY_ENV, RELAY_ENV);
+  if (copied > 0)
+    g_string_append_printf (line, "\"$t\"/%s", name);
+  else
+    g_string_append_printf (line, "exec %s", path);
+  for (int i = 0; argv != NULL && argv[i] != NULL; i++)
+    {
+      g_autofree char *quoted = g_shell_quote (argv[i]);
+      g_string_append_printf (line, " %s", quoted);
+    }
+  if (copied > 0)
+    g_string_append (line, "; c=$?; rm -rf \"$t\"; exit $c");
+  return g_string_free (g_steal_pointer (&line), FALSE);
+}

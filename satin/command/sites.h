@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The file of --sites: where nodes are to be started, and how. One thread; starts nothing. */
+#pragma once
+
+#include <gio/gio.h>
+
+typedef enum
+{
+  SITE_LOCAL, /* processes of this host, which share the run's folder */
+  SITE_SSH,
+  SITE_SLURM,  /* one srun for each node */
+  SITE_COMMAND /* whatever `command` says */
+} SiteLauncher;
+
+typedef struct
+{
+  char *name; /* (nullable): the launcher chooses one */
+  int nodes;
+} SiteHost;
+
+typedef struct
+{
+  char *name;
+  SiteLauncher launcher;
+  GArray *hosts;             /* of SiteHost */
+  char **options;            /* (nullable) of ssh or srun */
+  char **command;            /* (nullable) words, see site_argv */
+  int workers;               /* of each node; 0: not said */
+  char *folder;              /* (nullable) where nodes run */
+  char *setup;               /* (nullable) shell commands before that */
+  char *program;             /* (nullable) where the program is there */
+  char *listen;              /* (nullable) address in figures */
+  int port_first, port_last; /* 0: any */
+} Site;
+
+/* (transfer full): of Site, in the order of the file. NULL: one sentence that names file and site.
+ */
+GPtrArray *sites_read (const char *file, GError **error);
+/* The words that run the shell command `line` on `host` (nullable) of `site`; `number` counts the
+ * nodes of the site. (transfer full) */
+char **site_argv (const Site *site, const char *host, int number, const char *line);
+/* The shell command that becomes a node there. `copied`: the program's size, when it is the first
+ * thing on standard input; 0: it is there. (transfer full) */
+char *site_line (const Site *site, const char *program, char **argv, const char *folder,
+                 gsize copied);

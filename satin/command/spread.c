@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See spread.h. */
+#include "spread.h"
+#include "arguments.h"
+#include "start.h"
+
+#include "net/relay.h"
+
+#include <string.h>
+
+gboolean
+place_is_far (const Place *place)
+{
+  return place->site != NULL && place->site->launcher != SITE_LOCAL;
+}
+
+static void
+add_site (GArray *places, const Site *site, gboolean far)
+{
+  int number = 0;
+
+  for (guint i = 0; i < site->hosts->len; i++)
+    {
+      const SiteHost *host = &g_array_index (site->hosts, SiteHost, i);
+      gboolean alone = site->launcher != SITE_LOCAL && host->name == NULL;
+
+      for (int k = 0; k < host->nodes; k++)
+        {
+          Place place = { site, host->name, ++number, alone ? 1 : host->nodes };
+          if (place_is_far (&place) == far)
+            g_array_append_val (places, place);
+        }
+    }
+}
+
+GArray *
+spread_places (const FolderRun *run, const GPtrArray *sites)
+{
+  GArray *places = g_array_new (FALSE, FALSE, sizeof (Place));
+
+  for (int i = 0; sites == NULL && i < run->nodes; i++)
+    {
+      Place place = { NULL, NULL, i + 1, run->nodes };
+      g_array_append_val (places, place);
+    }
+  for (int far = FALSE; sites != NULL && far <= TRUE; far++)
+    for (guint i = 0; i < sites->len; i++)
+      add_site (places, sites->pdata[i], far);
+  return places;
+}
+
+/* Sets run->tcp and run->listen when nodes of other hosts are among them, unless they are set.
+ * FALSE: at what address those could reach this host cannot be told. */
+static gboolean
+decide_listen (FolderRun *run, const GPtrArray *sites, gboolean here, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  const Site *site = NULL;
+
+  for (guint i = 0; i < sites->len; i++)
+    {
+      const Site *other = sites->pdata[i];
+      if (other->launcher != SITE_LOCAL)
+        run->tcp = TRUE;
+      else if (run->listen == NULL)
+        run->listen = g_strdup (other->listen);
+      if (other->launcher == SITE_LOCAL && other->port_first > 0)
+        {
+          run->port_first = other->port_first;
+          run->port_last = other->port_last;
+        }
+    }
+  run->tcp = run->tcp || run->listen != NULL;
+  for (guint i = 0; here && run->tcp && run->listen == NULL && i < sites->len; i++)
+    {
+      const char *host = g_array_index (((Site *)sites->pdata[i])->hosts, SiteHost, 0).name;
+      site = sites->pdata[i];
+      if (site->launcher == SITE_LOCAL)
+        continue;
+      g_clear_error (&cause);
+      if (host != NULL)
+        run->listen = relay_address_towards (host, &cause);
+      /* Only for ssh a host must be a name that leads there. */
+      if (run->listen == NULL && site->launcher != SITE_SSH)
+        run->listen = relay_address_towards (g_get_host_name (), NULL);
+    }
+  if (run->listen != NULL || site == NULL || cause == NULL)
+    return TRUE;
+  g_set_error (
+      error, FOLDER_ERROR, FOLDER_ERROR_FAILED,
+      "at what address of this host site '%s' can reach it is not known (%s): say --listen "
+      "ADDRESS",
+      site->name, cause->message);
+  return FALSE;
+}
+
+int
+spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites)
+{
+  g_autoptr (GPtrArray) found = NULL;
+  g_autoptr (GArray) places = NULL;
+  g_autoptr (GError) error = NULL;
+  int here = 0;
+
+  *sites = NULL;
+  if (file == NULL)
+    return COMMAND_DONE;
+  found = sites_read (file, &error);
+  if (found == NULL)
+    return command_say ("%s", error->message), COMMAND_USAGE;
+  places = spread_places (run, found);
+  for (guint i = 0; i < places->len; i++)
+    here += !place_is_far (&g_array_index (places, Place, i));
+  run->nodes = (int)places->len;
+  if (workers == 0)
+    run->workers = arguments_workers (MAX (1, here));
+  for (guint i = 0; i < found->len; i++)
+    if (((Site *)found->pdata[i])->workers == 0)
+      ((Site *)found->pdata[i])->workers = workers;
+  if (!decide_listen (run, found, here > 0, &error))
+    return command_say ("%s", error->message), COMMAND_ERROR;
+  *sites = g_steal_pointer (&found);
+  return COMMAND_DONE;
+}
+
+gboolean
+spread_start (const Place *place, const FolderRun *run, const char *path, gboolean founder,
+              GBytes *copy, Started *started, GError **error)
+{
+  *started = (Started){ .pid = -1 };
+  if (place_is_far (place))
+    {
+      started->far = far_start (run, path, place->site, place->host, place->number, place->here,
+                                founder, copy, error);
+      if (started->far != NULL)
+        started->pid = far_pid (started->far);
+    }
+  else
+    started->pid
+        = start_node (run, path, founder, place->site != NULL ? place->site->workers : 0, error);
+  return started->pid > 0;
+}
+
+char *
+spread_peers (const char *path)
+{
+  g_autoptr (GString) peers = g_string_new (NULL);
+  g_autoptr (GArray) pids = folder_pids (path, "address");
+
+  for (guint i = 0; i < pids->len; i++)
+    {
+      gint64 pid = g_array_index (pids, gint64, i);
+      g_auto (GStrv) addresses = folder_pid_is_live (pid) ? folder_addresses (path, pid) : NULL;
+
+      for (int k = 0; addresses != NULL && addresses[k] != NULL; k++)
+        if (g_str_has_prefix (addresses[k], "tcp:"))
+          g_string_append_printf (peers, "%s\n", addresses[k]);
+    }
+  return g_string_free (g_steal_pointer (&peers), FALSE);
+}

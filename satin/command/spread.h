@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which nodes a run begins with, and where each is started. One thread. */
+#pragma once
+
+#include "far.h"
+
+typedef struct
+{
+  const Site *site; /* NULL: this host, and no sites were named */
+  const char *host; /* (nullable) */
+  int number;       /* in its site, from 1 on */
+  int here;         /* nodes of its site on its host */
+} Place;
+
+/* A node that was started. */
+typedef struct
+{
+  pid_t pid;
+  gboolean gone;
+  int status; /* of waitpid, once gone */
+  Far *far;   /* NULL: a process of this host */
+} Started;
+
+/* Reads the file of --sites (nullable: none) into *sites (out, nullable, transfer full), and says
+ * in `run` how many nodes there are and where they listen. 0, or an exit code: said. `workers`:
+ * each node's, as was said for all; 0: nobody did. */
+int spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites);
+/* The nodes to start, those of this host first, since the founder is best where the launcher is.
+ * `sites` NULL: run->nodes of them here. (transfer full; of Place, which point into `sites`) */
+GArray *spread_places (const FolderRun *run, const GPtrArray *sites);
+gboolean place_is_far (const Place *place);
+/* Starts it; `copy` (nullable): the program, for other hosts. FALSE: no process is left. */
+gboolean spread_start (const Place *place, const FolderRun *run, const char *path, gboolean founder,
+                       GBytes *copy, Started *started, GError **error);
+/* The addresses of all members that are alive, one a line. (transfer full) */
+char *spread_peers (const char *path);

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See relay.h. Owns the two descriptors and two threads: one reads, one writes, so that a launcher
+ * that stands still stops nobody. Must not know what the files say. */
+#include "relay.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FLUSH_US (2 * G_USEC_PER_SEC)
+#define ANY_PORT 9
+
+typedef struct
+{
+  char *folder;
+  int in;
+  char buffer[4096]; /* of what came in, from `taken` to `filled` */
+  gsize taken, filled;
+  int out;
+  GMutex lock;
+  GCond idle;
+  GQueue queue; /* of GBytes, under lock */
+  gboolean writing;
+  gboolean broken; /* the launcher is gone */
+} Relay;
+
+static Relay *the_relay;
+
+RelayKind
+relay_parse (const char *line, char **name, gsize *size)
+{
+  g_auto (GStrv) words = g_strsplit (line, " ", 4);
+  guint n = g_strv_length (words);
+  guint64 number;
+
+  if (n == 1 && strcmp (words[0], "go") == 0)
+    return RELAY_GO;
+  if (n == 1 && strcmp (words[0], "quit") == 0)
+    return RELAY_QUIT;
+  if (n != 3 || strcmp (words[0], "file") != 0 || words[1][0] == '\0' || words[1][0] == '.'
+      || strchr (words[1], '/') != NULL
+      || !g_ascii_string_to_unsigned (words[2], 10, 0, RELAY_FILE_MAX, &number, NULL))
+    return RELAY_WRONG;
+  *name = g_strdup (words[1]);
+  *size = (gsize)number;
+  return RELAY_FILE;
+}
+
+char *
+relay_header (const char *name, gsize size)
+{
+  return g_strdup_printf ("file %s %" G_GSIZE_FORMAT "\n", name, size);
+}
+
+/* ---- out ---- */
+
+static gboolean
+write_all (int fd, GBytes *bytes)
+{
+  gsize size, done = 0;
+  const char *data = g_bytes_get_data (bytes, &size);
+
+  while (done < size)
+    {
+      ssize_t n = write (fd, data + done, size - done);
+
+      if (n < 0)
+        return FALSE;
+      done += (gsize)n;
+    }
+  return TRUE;
+}
+
+static gpointer
+write_on (gpointer data)
+{
+  Relay *relay = data;
+
+  g_mutex_lock (&relay->lock);
+  for (;;)
+    {
+      g_autoptr (GBytes) bytes = g_queue_pop_head (&relay->queue);
+
+      if (bytes == NULL)
+        {
+          relay->writing = FALSE;
+          g_cond_broadcast (&relay->idle);
+          g_cond_wait (&relay->idle, &relay->lock);
+          continue;
+        }
+      relay->writing = TRUE;
+      gboolean broken = relay->broken;
+      g_mutex_unlock (&relay->lock);
+      broken = broken || !write_all (relay->out, bytes);
+      g_mutex_lock (&relay->lock);
+      relay->broken = broken;
+    }
+  return NULL;
+}
+
+static void
+on_written (const char *path G_GNUC_UNUSED, const char *file, GBytes *bytes)
+{
+  Relay *relay = the_relay;
+  g_autofree char *header = relay_header (file, g_bytes_get_size (bytes));
+
+  g_mutex_lock (&relay->lock);
+  if (!relay->broken && g_bytes_get_size (bytes) <= RELAY_FILE_MAX)
+    {
+      g_queue_push_tail (&relay->queue, g_bytes_new (header, strlen (header)));
+      g_queue_push_tail (&relay->queue, g_bytes_ref (bytes));
+      relay->writing = TRUE;
+      g_cond_broadcast (&relay->idle);
+    }
+  g_mutex_unlock (&relay->lock);
+}
+
+gboolean
+relay_is_founder (void)
+{
+  g_autoptr (GBytes) bytes = folder_bytes (the_relay->folder, RELAY_FOUNDER, NULL);
+
+  return bytes != NULL;
+}
+
+void
+relay_flush (void)
+{
+  Relay *relay = the_relay;
+  gint64 until_us = g_get_monotonic_time () + FLUSH_US;
+
+  if (relay == NULL)
+    return;
+  g_mutex_lock (&relay->lock);
+  while ((relay->writing || !g_queue_is_empty (&relay->queue))
+         && g_cond_wait_until (&relay->idle, &relay->lock, until_us))
+    ;
+  g_mutex_unlock (&relay->lock);
+}
+
+void
+relay_end (void)
+{
+  relay_flush ();
+  if (the_relay != NULL)
+    folder_remove (the_relay->folder, NULL);
+}
+
+/* ---- in: not by stdio, since whoever flushes all its streams would wait for the reader ---- */
+
+static gboolean
+read_bytes (Relay *relay, char *to, gsize size)
+{
+  while (size > 0)
+    {
+      gsize ready = MIN (relay->filled - relay->taken, size);
+
+      memcpy (to, relay->buffer + relay->taken, ready);
+      relay->taken += ready;
+      to += ready;
+      size -= ready;
+      if (size == 0)
+        break;
+      ssize_t n = read (relay->in, relay->buffer, sizeof relay->buffer);
+      if (n <= 0)
+        return FALSE;
+      relay->taken = 0;
+      relay->filled = (gsize)n;
+    }
+  return TRUE;
+}
+
+static gboolean
+read_line (Relay *relay, char *line, gsize size)
+{
+  for (gsize i = 0; i + 1 < size; i++)
+    {
+      if (!read_bytes (relay, line + i, 1))
+        return FALSE;
+      if (line[i] == '\n')
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* FALSE: nothing more comes, or nothing that can be understood. *kind (out). */
+static gboolean
+read_one (Relay *relay, RelayKind *kind, GError **error)
+{
+  char line[RELAY_LINE_MAX] = { 0 };
+  g_autofree char *name = NULL;
+  g_autofree char *data = NULL;
+  gsize size;
+
+  if (!read_line (relay, line, sizeof line))
+    return FALSE;
+  *kind = relay_parse (g_strchomp (line), &name, &size);
+  if (*kind != RELAY_FILE)
+    return *kind != RELAY_WRONG;
+  data = g_try_malloc (size + 1);
+  if (data == NULL || !read_bytes (relay, data, size))
+    return FALSE;
+  g_autoptr (GBytes) bytes = g_bytes_new_take (g_steal_pointer (&data), size);
+  return folder_write_quietly (relay->folder, name, bytes, error);
+}
+
+static gpointer
+read_on (gpointer data)
+{
+  Relay *relay = data;
+  RelayKind kind;
+
+  while (read_one (relay, &kind, NULL))
+    if (kind == RELAY_QUIT)
+      {
+        folder_remove (relay->folder, NULL);
+        _exit (1);
+      }
+  return NULL;
+}
+
+/* What the program writes to standard output is not for the launcher; its log is. */
+static gboolean
+take_descriptors (Relay *relay)
+{
+  int null = open ("/dev/null", O_RDONLY | O_CLOEXEC);
+
+  relay->in = fcntl (STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+  relay->out = fcntl (STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (relay->in < 0 || null < 0 || relay->out < 0 || dup2 (null, STDIN_FILENO) < 0
+      || dup2 (STDERR_FILENO, STDOUT_FILENO) < 0)
+    return FALSE;
+  close (null);
+  return TRUE;
+}
+
+char *
+relay_begin (GError **error)
+{
+  Relay *relay = g_new0 (Relay, 1);
+  RelayKind kind = RELAY_WRONG;
+
+  g_mutex_init (&relay->lock);
+  g_cond_init (&relay->idle);
+  relay->folder = g_dir_make_tmp ("satin-node-XXXXXX", error);
+  if (relay->folder == NULL)
+    return NULL;
+  if (take_descriptors (relay))
+    while (read_one (relay, &kind, error) && kind == RELAY_FILE)
+      ;
+  if (kind != RELAY_GO)
+    {
+      if (error != NULL && *error == NULL)
+        g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED,
+                     "the launcher did not send what a node needs");
+      folder_remove (relay->folder, NULL);
+      return NULL;
+    }
+  the_relay = relay;
+  folder_set_witness (on_written);
+  g_thread_unref (g_thread_new ("satin-relay-in", read_on, relay));
+  g_thread_unref (g_thread_new ("satin-relay-out", write_on, relay));
+  return g_strdup (relay->folder);
+}
+
+/* ---- addresses ---- */
+
+/* A datagram socket that is connected sends nothing, but knows its own end. */
+static char *
+local_end (GInetAddress *to, GError **error)
+{
+  g_autoptr (GSocket) socket = g_socket_new (g_inet_address_get_family (to), G_SOCKET_TYPE_DATAGRAM,
+                                             G_SOCKET_PROTOCOL_DEFAULT, error);
+  g_autoptr (GSocketAddress) there = g_inet_socket_address_new (to, ANY_PORT);
+  g_autoptr (GSocketAddress) here = NULL;
+
+  if (socket == NULL || !g_socket_connect (socket, there, NULL, error))
+    return NULL;
+  here = g_socket_get_local_address (socket, error);
+  return here == NULL ? NULL
+                      : g_inet_address_to_string (
+                          g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (here)));
+}
+
+char *
+relay_address_towards (const char *host, GError **error)
+{
+  g_autoptr (GResolver) resolver = g_resolver_get_default ();
+  GList *found = g_resolver_lookup_by_name (resolver, host, NULL, error);
+  char *address = found != NULL ? local_end (found->data, error) : NULL;
+
+  g_resolver_free_addresses (found);
+  return address;
+}
+
+/* As the launcher came here, or as the first of the `peers` is reached, or as this host's name
+ * says. */
+static char *
+own_address (const char *peers, GError **error)
+{
+  const char *came = g_getenv ("SSH_CONNECTION");
+  g_auto (GStrv) words = g_strsplit (came != NULL ? came : "", " ", 5);
+
+  if (g_strv_length (words) == 4)
+    return g_strdup (words[2]);
+  if (peers != NULL && g_str_has_prefix (peers, "tcp:"))
+    {
+      g_autofree char *line = g_strndup (peers + 4, strcspn (peers + 4, "\n"));
+      char *colon = strrchr (line, ':');
+
+      if (colon != NULL)
+        *colon = '\0';
+      return relay_address_towards (line, error);
+    }
+  return relay_address_towards (g_get_host_name (), error);
+}
+
+gboolean
+relay_place (FolderRun *run, const char *folder, GError **error)
+{
+  g_autoptr (GBytes) bytes = folder_bytes (folder, RELAY_PEERS, NULL);
+  g_autofree char *peers
+      = bytes != NULL ? g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes)) : NULL;
+
+  if (the_relay != NULL)
+    {
+      g_free (run->sockets);
+      run->sockets = g_strdup (folder);
+    }
+  if (run->workers == 0)
+    run->workers = MAX (1, (int)g_get_num_processors () / MAX (1, run->nodes));
+  if (run->tcp && run->listen == NULL)
+    run->listen = g_strdup ("127.0.0.1");
+  if (g_strcmp0 (run->listen, FOLDER_LISTEN_OWN) != 0)
+    return TRUE;
+  g_free (run->listen);
+  run->listen = own_address (peers, error);
+  return run->listen != NULL;
+}

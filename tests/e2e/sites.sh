@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs over several sites: processes that share nothing but the loopback, a real sshd, a srun that is none.
+. "$(dirname "$0")/lib.sh"
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR" "$work/far"
+# What stands for another host has another temporary folder, and none of our environment.
+away="env -i PATH=$PATH HOME=$work/far TMPDIR=$work/far"
+
+# Nodes of other hosts do not carry our state folder, but our temporary one.
+kill_far ()
+{
+  local pids
+  pids=$(grep -lsF "TMPDIR=$work/far" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,')
+  # shellcheck disable=SC2086
+  [ -z "$pids" ] || kill -9 $pids 2>/dev/null
+}
+trap 'kill_far; leave' EXIT
+no_far () { [ -z "$(ls "$work/far")" ]; }
+listening () { [ "$(grep -hs '^tcp:' "$runs/$1"/node-*.address | grep -c .)" -eq "$2" ]; }
+
+cat >"$work/two" <<EOF
+[site here]
+nodes = 2
+workers = 1
+[site there]
+hosts = a b:2
+workers = 1
+command = $away sh -c
+EOF
+sed -n '/there/,$p' "$work/two" >"$work/away"
+choose_heavy
+begin "$satin" run --sites "$work/two" --name two -- "${heavy[@]}"
+ok "five nodes of two sites are up" wait_for $((20 * slow)) up two 5
+ok "all talk over TCP" wait_for 5 listening two 5
+ended
+is "two sites: the answer" "$code:$answer" "0:$heavy_answer"
+is "two sites: no words" "$words" ""
+ok "nothing is left on the other hosts" wait_for 10 no_far
+
+try "$satin" run --sites "$work/away" -- "$SATIN_BIN/fib" 25
+is "nobody here: the answer comes from afar" "$code:$answer" "0:75025"
+
+begin "$satin" run --sites "$work/two" --name left -- "${heavy[@]}"
+ok "five nodes are up again" wait_for $((20 * slow)) up left 5
+kill -9 "$(master_of left)"
+ended
+is "the master dies: the answer" "$code:$answer" "0:$heavy_answer"
+
+begin "$satin" run --sites "$work/away" --name lone -- "${heavy[@]}"
+ok "three nodes are up, none here" wait_for $((20 * slow)) up lone 3
+kill -INT "$begun"
+ended
+is "Ctrl-C suspends nodes of other hosts" "$code" 75
+ok "and they go" wait_for 10 no_far
+
+# A host that does not answer is left out.
+cat >"$work/broken" <<EOF
+[site gone]
+hosts = x
+command = sh -c 'echo no route to it >&2; exit 255' {node}
+[site there]
+hosts = a
+command = $away sh -c
+EOF
+try "$satin" run --sites "$work/broken" -- "$SATIN_BIN/fib" 25
+is "a host that does not answer: the answer" "$code:$answer" "0:75025"
+is "a host that does not answer is reported" "$words" \
+  "satin: host 'x' of site 'gone' is left out: no route to it"
+sed -n '1,/^command/p' "$work/broken" >"$work/none"
+try "$satin" run --sites "$work/none" -- "$SATIN_BIN/fib" 25
+is "no host answers" "$code" 1
+ok "that is said" grep -q "^satin: no host gave a node" <<<"$words"
+
+# --copy: the program is not where it would be.
+cp "$SATIN_BIN/fib" "$work/fib copy"
+cat >"$work/copy" <<EOF
+[site there]
+hosts = a
+program = /nowhere/fib
+command = $away sh -c
+EOF
+try "$satin" run --sites "$work/copy" -- "$work/fib copy" 25
+is "a program that is not there" "$code" 1
+try "$satin" run --sites "$work/copy" --copy -- "$work/fib copy" 25
+is "--copy sends it" "$code:$answer" "0:75025"
+ok "the copy is gone" wait_for 10 no_far
+
+# A srun that starts what it is told here.
+mkdir "$work/bin"
+cat >"$work/bin/srun" <<EOF
+#!/bin/sh
+echo "\$*" >>$work/srun.words
+while [ "\${1#--}" != "\$1" ]; do shift; done
+exec $away "\$@"
+EOF
+chmod +x "$work/bin/srun"
+printf '[site vu]\nlauncher = slurm\nnodes = 2\nworkers = 1\noptions = --time=30\n' >"$work/slurm"
+try env -u SLURM_JOB_ID PATH="$work/bin:$PATH" "$satin" run --sites "$work/slurm" -- "$SATIN_BIN/fib" 25
+is "srun: the answer" "$code:$answer" "0:75025"
+ok "srun: its options" grep -q -- "^--nodes=1 --ntasks=1 --quiet --time=30 sh -c " "$work/srun.words"
+
+# Refusals that cost nothing.
+printf '[site a]\nhost = x\n' >"$work/wrong"
+try "$satin" run --sites "$work/wrong" -- "$SATIN_BIN/fib" 25
+is "a wrong site file" "$code:$words" "2:satin: '$work/wrong': site 'a': 'host' is not a word of a site"
+try "$satin" run --sites "$work/two" -n 2 -- "$SATIN_BIN/fib" 25
+is "-n and --sites" "$code" 2
+try "$satin" run --copy -- "$SATIN_BIN/fib" 25
+is "--copy without --sites" "$code" 2
+
+# ssh, to a server of this test.
+. "$(dirname "$0")/servers.sh"
+trap 'kill_far; stop_servers; leave' EXIT
+if start_sftp "$work/ssh"; then
+  cat >"$work/ssh.conf" <<EOF
+Host other
+  HostName 127.0.0.1
+  Port $(sed -n 's/^Port //p' "$work/ssh/config")
+  IdentityFile $work/ssh/home/.ssh/id_ed25519
+  UserKnownHostsFile $work/ssh/home/.ssh/known_hosts
+EOF
+  cat >"$work/ssh.sites" <<EOF
+[site here]
+nodes = 1
+workers = 1
+listen = 127.0.0.1
+[site ssh]
+hosts = other:2
+workers = 1
+options = -F $work/ssh.conf
+setup = TMPDIR=$work/far; export TMPDIR
+EOF
+  sed -n '/site ssh/,$p' "$work/ssh.sites" >"$work/ssh.only"
+  begin "$satin" run --sites "$work/ssh.sites" --name ssh -- "${heavy[@]}"
+  ok "ssh: three nodes are up" wait_for $((20 * slow)) up ssh 3
+  ended
+  is "ssh: the answer" "$code:$answer" "0:$heavy_answer"
+  is "ssh: no words" "$words" ""
+  begin "$satin" run --sites "$work/ssh.only" --name dead -- "${heavy[@]}"
+  ok "ssh: two nodes are up" wait_for $((20 * slow)) up dead 2
+  kill -9 "$begun"
+  sleep 1
+  is "the launcher's death ends nothing" "$(ls "$work/far" | grep -c .)" 2
+  sed 's/Port .*/Port 1/' "$work/ssh.conf" >"$work/ssh.wrong"
+  printf '[site ssh]\nhosts = other\noptions = -F %s\n' "$work/ssh.wrong" >"$work/ssh.sites"
+  try "$satin" run --sites "$work/ssh.sites" -- "$SATIN_BIN/fib" 25
+  is "ssh: nobody answers" "$code" 1
+  ok "ssh: its own words are shown" grep -q "^satin: host 'other' of site 'ssh' is left out: ssh: connect" <<<"$words"
+else
+  skip "ssh" "${why:-no sshd}"
+fi
+finish

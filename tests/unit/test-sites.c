@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "command/sites.h"
+#include "net/relay.h"
+
+#include <glib/gstdio.h>
+
+static GPtrArray *
+read_text (const char *text, GError **error)
+{
+  g_autofree char *name = NULL;
+  int fd = g_file_open_tmp ("satin-sites-XXXXXX", &name, NULL);
+  g_close (fd, NULL);
+  g_assert_true (g_file_set_contents (name, text, -1, NULL));
+  GPtrArray *sites = sites_read (name, error);
+  g_unlink (name);
+  return sites;
+}
+
+static void
+a_file_is_read (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) sites = read_text ("[site delft]\n"
+                                           "hosts = fs0.delft fs1.delft:4\n"
+                                           "workers = 2\n"
+                                           "program = /home/me/bin/tsp\n"
+                                           "ports = 7000-7010\n"
+                                           "# a remark\n"
+                                           "[site vu]\n"
+                                           "launcher = slurm\n"
+                                           "nodes = 8\n"
+                                           "options = --partition=short --time=30\n"
+                                           "[site me]\n"
+                                           "nodes = 3\n",
+                                           &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (sites->len, ==, 3);
+  const Site *delft = sites->pdata[0], *vu = sites->pdata[1], *me = sites->pdata[2];
+
+  g_assert_cmpint (delft->launcher, ==, SITE_SSH);
+  g_assert_cmpuint (delft->hosts->len, ==, 2);
+  g_assert_cmpstr (g_array_index (delft->hosts, SiteHost, 1).name, ==, "fs1.delft");
+  g_assert_cmpint (g_array_index (delft->hosts, SiteHost, 1).nodes, ==, 4);
+  g_assert_cmpint (delft->port_last, ==, 7010);
+  g_assert_cmpint (vu->launcher, ==, SITE_SLURM);
+  g_assert_cmpstr (vu->options[1], ==, "--time=30");
+  g_assert_cmpint (g_array_index (vu->hosts, SiteHost, 0).nodes, ==, 8);
+  g_assert_cmpint (me->launcher, ==, SITE_LOCAL);
+  g_assert_cmpint (g_array_index (me->hosts, SiteHost, 0).nodes, ==, 3);
+}
+
+static void
+wrong_files_are_refused (void)
+{
+  static const struct
+  {
+    const char *text, *words;
+  } wrong[] = {
+    { "", "names no site" },
+    { "nonsense", "cannot read the sites" },
+    { "[delft]\nnodes = 1\n", "is not a site" },
+    { "[site ]\nnodes = 1\n", "is not a site" },
+    { "[site a b]\nnodes = 1\n", "is not a site" },
+    { "[site a]\nhost = b\n", "'host' is not a word of a site" },
+    { "[site a]\nlauncher = rsh\n", "not 'rsh'" },
+    { "[site a]\nlauncher = ssh\n", "ssh needs hosts" },
+    { "[site a]\nlauncher = local\nhosts = b\n", "leave hosts out" },
+    { "[site a]\nhosts = b\nnodes = 2\n", "not both" },
+    { "[site a]\nhosts = b:0\n", "host:nodes" },
+    { "[site a]\nhosts = b:x\n", "host:nodes" },
+    { "[site a]\nhosts = -oProxyCommand=x\n", "is not a host" },
+    { "[site a]\nnodes = 0\n", "nodes takes a number" },
+    { "[site a]\nworkers = many\n", "workers takes a number" },
+    { "[site a]\nhosts = b\nports = 7000\n", "ports takes" },
+    { "[site a]\nhosts = b\nports = 7000-6000\n", "ports takes" },
+    { "[site a]\nhosts = b\nlisten = 0.0.0.0\n", "listen takes" },
+    { "[site a]\nhosts = b\noptions = 'x\n", "words of a shell" },
+    { "[site a]\nlauncher = command\n", "needs command" },
+    { "[site a]\nlauncher = ssh\nhosts = b\ncommand = x\n", "command is for" },
+    { "[site a]\nnodes = 1\noptions = -x\n", "options are for" },
+    { "[site a]\nnodes = 1\nprogram = /x\n", "not for the launcher local" },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_assert_null (read_text (wrong[i].text, &error));
+      g_assert_nonnull (error);
+      if (strstr (error->message, wrong[i].words) == NULL)
+        g_error ("'%s' was refused with '%s'", wrong[i].text, error->message);
+    }
+}
+
+static void
+words_of_launchers (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) sites
+      = read_text ("[site a]\nhosts = b\noptions = -p 22\n"
+                   "[site c]\nlauncher = slurm\nnodes = 1\noptions = --time=1\n"
+                   "[site d]\ncommand = go to {node} and {run} there\nnodes = 1\n",
+                   &error);
+  g_assert_no_error (error);
+  g_auto (GStrv) ssh = site_argv (sites->pdata[0], "b", 1, "echo 'x y'");
+  g_auto (GStrv) srun = site_argv (sites->pdata[1], NULL, 1, "line");
+  g_auto (GStrv) other = site_argv (sites->pdata[2], NULL, 7, "line");
+  g_autofree char *all = g_strjoinv ("|", other);
+
+  g_assert_true (g_strv_contains ((const char *const *)ssh, "BatchMode=yes"));
+  g_assert_cmpstr (ssh[g_strv_length (ssh) - 2], ==, "b");
+  g_assert_cmpstr (ssh[g_strv_length (ssh) - 1], ==, "exec sh -c 'echo '\\''x y'\\'''");
+  g_assert_cmpstr (srun[g_strv_length (srun) - 1], ==, "line");
+  g_assert_true (g_strv_contains ((const char *const *)srun, "--time=1"));
+  g_assert_cmpstr (all, ==, "go|to|7|and|line|there");
+}
+
+/* Whatever stands in arguments and paths, a shell makes the same words of it again. */
+static void
+arguments_survive_the_shell (void)
+{
+  g_autoptr (GPtrArray) sites = read_text ("[site d]\ncommand = sh -c\nnodes = 1\n", NULL);
+  char *argv[] = { (char *)"a b", (char *)"'", (char *)"$HOME;`x`", (char *)"", NULL };
+  g_autofree char *line = site_line (sites->pdata[0], "/bin/echo", argv, "/", 0);
+  g_auto (GStrv) words = site_argv (sites->pdata[0], NULL, 1, line);
+  g_autofree char *said = NULL;
+  g_assert_true (
+      g_spawn_sync (NULL, words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &said, NULL, NULL, NULL));
+  g_assert_cmpstr (said, ==, "a b ' $HOME;`x` \n");
+}
+
+static void
+frames_of_the_relay (void)
+{
+  g_autofree char *name = NULL, *header = relay_header ("node-7.stats", 12);
+  gsize size = 0;
+  g_assert_cmpstr (header, ==, "file node-7.stats 12\n");
+  g_assert_cmpint (relay_parse ("file node-7.stats 12", &name, &size), ==, RELAY_FILE);
+  g_assert_cmpstr (name, ==, "node-7.stats");
+  g_assert_cmpuint (size, ==, 12);
+  g_assert_cmpint (relay_parse ("go", NULL, NULL), ==, RELAY_GO);
+  g_assert_cmpint (relay_parse ("quit", NULL, NULL), ==, RELAY_QUIT);
+  const char *const wrong[] = {
+    "",          "file",       "file x",     "file ../x 1",      "file .x 1", "file a/b 1",
+    "file x -1", "file x 1 2", "file x 1e3", "file x 268435457", "go on",     "Last login: today"
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    g_assert_cmpint (relay_parse (wrong[i], NULL, NULL), ==, RELAY_WRONG);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/sites/a-file-is-read", a_file_is_read);
+  g_test_add_func ("/sites/wrong-files-are-refused", wrong_files_are_refused);
+  g_test_add_func ("/sites/words-of-launchers", words_of_launchers);
+  g_test_add_func ("/sites/arguments-survive-the-shell", arguments_survive_the_shell);
+  g_test_add_func ("/sites/frames-of-the-relay", frames_of_the_relay);
+  return g_test_run ();
+}
