@@ -178,6 +178,7 @@ look_for_founder (Launch *launch)
 }
 
 static void on_gone (GPid pid, int status, gpointer data);
+static void quit_if_alone (Launch *launch);
 
 /* Starts the next place. FALSE: it cannot be, and it was said. */
 static gboolean
@@ -237,6 +238,12 @@ on_tick (gpointer data)
   Launch *launch = data;
   gint64 now_us = g_get_monotonic_time ();
 
+  if (launch->n_live == 0)
+    {
+      look_for_end (launch);
+      quit_if_alone (launch);
+      return G_SOURCE_CONTINUE;
+    }
   if (look_for_end (launch))
     {
       const Node *founder = &g_array_index (launch->nodes, Node, launch->founder);
@@ -265,6 +272,19 @@ on_tick (gpointer data)
       give_up (launch);
     }
   return G_SOURCE_CONTINUE;
+}
+
+/* Nodes that `satin add` started may carry the run on. */
+static void
+quit_if_alone (Launch *launch)
+{
+  g_autoptr (GArray) members = folder_pids (launch->path, "address");
+  gboolean others = FALSE;
+
+  for (guint i = 0; i < members->len && launch->state < ENDED; i++)
+    others = others || folder_pid_is_live (g_array_index (members, gint64, i));
+  if (launch->n_live == 0 && !others)
+    g_main_loop_quit (launch->loop);
 }
 
 /* A node of another host that never was a member. TRUE: it was one such, and it was said. */
@@ -324,8 +344,7 @@ on_gone (GPid pid, int status, gpointer data)
         }
       break;
     }
-  if (launch->n_live == 0)
-    g_main_loop_quit (launch->loop);
+  quit_if_alone (launch);
 }
 
 static void on_asked (GObject *source, GAsyncResult *result, gpointer data);
@@ -559,7 +578,7 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   if (run->trace != NULL && !begin_trace (&launch))
     return COMMAND_ERROR;
   launch.nodes = g_array_new (FALSE, FALSE, sizeof (Node));
-  launch.places = spread_places (run, wish->sites);
+  launch.places = spread_places (run, wish->sites, 0);
   launch.copy = wish->send_program ? read_program (run) : NULL;
   if (start_all (&launch))
     {

@@ -27,6 +27,7 @@ verb_version (int argc, char **argv)
 static const Verb verbs[] = {
   { "run", "[OPTION…] -- PROGRAM [ARG…]   start a program on several nodes", command_run },
   { "resume", "URI [OPTION…] [-- PROGRAM]    go on from a checkpoint", command_resume },
+  { "add", "RUN [-n NODES | --sites FILE] start more nodes for a run", command_add },
   { "suspend", "RUN [--within S]              save everything finished and stop", command_suspend },
   { "save", "RUN [--within S]              publish the checkpoint now", command_save },
   { "cancel", "RUN                           end without an answer", command_cancel },

@@ -26,7 +26,7 @@ add_site (GArray *places, const Site *site, gboolean far)
 
       for (int k = 0; k < host->nodes; k++)
         {
-          Place place = { site, host->name, ++number, alone ? 1 : host->nodes };
+          Place place = { site, host->name, ++number, alone ? 1 : host->nodes, site->workers };
           if (place_is_far (&place) == far)
             g_array_append_val (places, place);
         }
@@ -34,13 +34,13 @@ add_site (GArray *places, const Site *site, gboolean far)
 }
 
 GArray *
-spread_places (const FolderRun *run, const GPtrArray *sites)
+spread_places (const FolderRun *run, const GPtrArray *sites, int workers)
 {
   GArray *places = g_array_new (FALSE, FALSE, sizeof (Place));
 
   for (int i = 0; sites == NULL && i < run->nodes; i++)
     {
-      Place place = { NULL, NULL, i + 1, run->nodes };
+      Place place = { NULL, NULL, i + 1, run->nodes, workers };
       g_array_append_val (places, place);
     }
   for (int far = FALSE; sites != NULL && far <= TRUE; far++)
@@ -108,7 +108,7 @@ spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites)
   found = sites_read (file, &error);
   if (found == NULL)
     return command_say ("%s", error->message), COMMAND_USAGE;
-  places = spread_places (run, found);
+  places = spread_places (run, found, 0);
   for (guint i = 0; i < places->len; i++)
     here += !place_is_far (&g_array_index (places, Place, i));
   run->nodes = (int)places->len;
@@ -136,8 +136,7 @@ spread_start (const Place *place, const FolderRun *run, const char *path, gboole
         started->pid = far_pid (started->far);
     }
   else
-    started->pid
-        = start_node (run, path, founder, place->site != NULL ? place->site->workers : 0, error);
+    started->pid = start_node (run, path, founder, place->workers, error);
   return started->pid > 0;
 }
 

@@ -10,6 +10,7 @@ typedef struct
   const char *host; /* (nullable) */
   int number;       /* in its site, from 1 on */
   int here;         /* nodes of its site on its host */
+  int workers;      /* of each; 0: as the run says */
 } Place;
 
 /* A node that was started. */
@@ -26,8 +27,9 @@ typedef struct
  * each node's, as was said for all; 0: nobody did. */
 int spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites);
 /* The nodes to start, those of this host first, since the founder is best where the launcher is.
- * `sites` NULL: run->nodes of them here. (transfer full; of Place, which point into `sites`) */
-GArray *spread_places (const FolderRun *run, const GPtrArray *sites);
+ * `sites` NULL: run->nodes of them here, with `workers` each (0: as the run says). (transfer full;
+ * of Place, which point into `sites`) */
+GArray *spread_places (const FolderRun *run, const GPtrArray *sites, int workers);
 gboolean place_is_far (const Place *place);
 /* Starts it; `copy` (nullable): the program, for other hosts. FALSE: no process is left. */
 gboolean spread_start (const Place *place, const FolderRun *run, const char *path, gboolean founder,

@@ -9,6 +9,7 @@
 
 #define FLUSH_US (2 * G_USEC_PER_SEC)
 #define ANY_PORT 9
+#define REMOVE_TRIES 10
 
 typedef struct
 {
@@ -142,8 +143,10 @@ void
 relay_end (void)
 {
   relay_flush ();
-  if (the_relay != NULL)
-    folder_remove (the_relay->folder, NULL);
+  /* The reader may be writing one more file. */
+  for (int i = 0; the_relay != NULL && i < REMOVE_TRIES && !folder_remove (the_relay->folder, NULL);
+       i++)
+    g_usleep (1000);
 }
 
 /* ---- in: not by stdio, since whoever flushes all its streams would wait for the reader ---- */
