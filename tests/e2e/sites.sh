@@ -137,11 +137,13 @@ EOF
   ended
   is "ssh: the answer" "$code:$answer" "0:$heavy_answer"
   is "ssh: no words" "$words" ""
+  choose_heavy 8 # it must not be over by itself
   begin "$satin" run --sites "$work/ssh.only" --name dead -- "${heavy[@]}"
   ok "ssh: two nodes are up" wait_for $((20 * slow)) up dead 2
   kill -9 "$begun"
   sleep 1
   is "the launcher's death ends nothing" "$(ls "$work/far" | grep -c .)" 2
+  kill_far
   sed 's/Port .*/Port 1/' "$work/ssh.conf" >"$work/ssh.wrong"
   printf '[site ssh]\nhosts = other\noptions = -F %s\n' "$work/ssh.wrong" >"$work/ssh.sites"
   try "$satin" run --sites "$work/ssh.sites" -- "$SATIN_BIN/fib" 25
