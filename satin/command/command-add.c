@@ -102,7 +102,7 @@ start_all (Add *add, const GPtrArray *sites, int workers)
     {
       Started node;
 
-      if (!spread_start (&g_array_index (places, Place, i), &add->ask->run, add->ask->path, FALSE,
+      if (!spread_start (&g_array_index (places, Spot, i), &add->ask->run, add->ask->path, FALSE,
                          NULL, &node, &error))
         return command_say ("%s", error->message), COMMAND_ERROR;
       g_array_append_val (add->nodes, node);

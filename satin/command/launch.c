@@ -51,7 +51,7 @@ typedef struct
   char *path;
   const LaunchWish *wish;
   GMainLoop *loop;
-  GArray *places; /* of Place; those up to `next` were tried */
+  GArray *places; /* of Spot; those up to `next` were tried */
   guint next;
   GArray *nodes; /* of Node */
   guint founder; /* its place among them */
@@ -184,7 +184,7 @@ static void quit_if_alone (Launch *launch);
 static gboolean
 start_next (Launch *launch, gboolean founder)
 {
-  const Place *place = &g_array_index (launch->places, Place, launch->next++);
+  const Spot *place = &g_array_index (launch->places, Spot, launch->next++);
   g_autoptr (GError) error = NULL;
   Node node;
 
@@ -420,7 +420,7 @@ start_all (Launch *launch)
         return FALSE;
       }
   while (launch->next < launch->places->len
-         && !place_is_far (&g_array_index (launch->places, Place, launch->next)));
+         && !spot_is_far (&g_array_index (launch->places, Spot, launch->next)));
   return TRUE;
 }
 

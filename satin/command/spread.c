@@ -9,7 +9,7 @@
 #include <string.h>
 
 gboolean
-place_is_far (const Place *place)
+spot_is_far (const Spot *place)
 {
   return place->site != NULL && place->site->launcher != SITE_LOCAL;
 }
@@ -26,8 +26,8 @@ add_site (GArray *places, const Site *site, gboolean far)
 
       for (int k = 0; k < host->nodes; k++)
         {
-          Place place = { site, host->name, ++number, alone ? 1 : host->nodes, site->workers };
-          if (place_is_far (&place) == far)
+          Spot place = { site, host->name, ++number, alone ? 1 : host->nodes, site->workers };
+          if (spot_is_far (&place) == far)
             g_array_append_val (places, place);
         }
     }
@@ -36,11 +36,11 @@ add_site (GArray *places, const Site *site, gboolean far)
 GArray *
 spread_places (const FolderRun *run, const GPtrArray *sites, int workers)
 {
-  GArray *places = g_array_new (FALSE, FALSE, sizeof (Place));
+  GArray *places = g_array_new (FALSE, FALSE, sizeof (Spot));
 
   for (int i = 0; sites == NULL && i < run->nodes; i++)
     {
-      Place place = { NULL, NULL, i + 1, run->nodes, workers };
+      Spot place = { NULL, NULL, i + 1, run->nodes, workers };
       g_array_append_val (places, place);
     }
   for (int far = FALSE; sites != NULL && far <= TRUE; far++)
@@ -110,7 +110,7 @@ spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites)
     return command_say ("%s", error->message), COMMAND_USAGE;
   places = spread_places (run, found, 0);
   for (guint i = 0; i < places->len; i++)
-    here += !place_is_far (&g_array_index (places, Place, i));
+    here += !spot_is_far (&g_array_index (places, Spot, i));
   run->nodes = (int)places->len;
   if (workers == 0)
     run->workers = arguments_workers (MAX (1, here));
@@ -124,11 +124,11 @@ spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites)
 }
 
 gboolean
-spread_start (const Place *place, const FolderRun *run, const char *path, gboolean founder,
+spread_start (const Spot *place, const FolderRun *run, const char *path, gboolean founder,
               GBytes *copy, Started *started, GError **error)
 {
   *started = (Started){ .pid = -1 };
-  if (place_is_far (place))
+  if (spot_is_far (place))
     {
       started->far = far_start (run, path, place->site, place->host, place->number, place->here,
                                 founder, copy, error);

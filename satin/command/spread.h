@@ -11,7 +11,7 @@ typedef struct
   int number;       /* in its site, from 1 on */
   int here;         /* nodes of its site on its host */
   int workers;      /* of each; 0: as the run says */
-} Place;
+} Spot;
 
 /* A node that was started. */
 typedef struct
@@ -28,11 +28,11 @@ typedef struct
 int spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites);
 /* The nodes to start, those of this host first, since the founder is best where the launcher is.
  * `sites` NULL: run->nodes of them here, with `workers` each (0: as the run says). (transfer full;
- * of Place, which point into `sites`) */
+ * of Spot, which point into `sites`) */
 GArray *spread_places (const FolderRun *run, const GPtrArray *sites, int workers);
-gboolean place_is_far (const Place *place);
+gboolean spot_is_far (const Spot *place);
 /* Starts it; `copy` (nullable): the program, for other hosts. FALSE: no process is left. */
-gboolean spread_start (const Place *place, const FolderRun *run, const char *path, gboolean founder,
+gboolean spread_start (const Spot *place, const FolderRun *run, const char *path, gboolean founder,
                        GBytes *copy, Started *started, GError **error);
 /* The addresses of all members that are alive, one a line. (transfer full) */
 char *spread_peers (const char *path);
