@@ -46,7 +46,7 @@ for kind in absent empty binary folder cut; do
   bad "tsp: $kind instance" 1 "$SATIN_BIN/tsp" "$work/$kind.tsp"
 done
 for kind in absent empty binary folder; do
-  for app in clique puzzle15 knapsack sat; do
+  for app in clique puzzle15 knapsack sat raytrace; do
     bad "$app: $kind file" 1 "$SATIN_BIN/$app" "$work/$kind.tsp"
   done
 done
@@ -98,6 +98,31 @@ is "an empty clause" "$answer" "s UNSATISFIABLE"
 printf '3 \r\n5\r\n\r\n4 9\r\n3 0\r\n2.5 5\r\n0 0 0\r\n' >"$work/dos.knap"
 try "$SATIN_BIN/knapsack" "$work/dos.knap"
 is "a knapsack with DOS line ends" "$answer" $'value 5.5\nitems 2 3'
+view='v\nfrom 0 -9 0\nat 0 0 0\nup 0 0 1\nangle 45\nhither 1\nresolution 8 8\n'
+says "a scene without a view" raytrace 'b 0 0 1\n' "angle is missing"
+says "a view without a size" raytrace 'v\nfrom 1 0 0\nangle 9\n' "resolution is missing"
+says "a view of itself" raytrace "${view}at 0 -9 0\n" "no direction"
+says "a view along its own way up" raytrace "${view}up 0 1 0\n" "no direction"
+says "a view all around" raytrace "${view}angle 360\n" "angle of view"
+says "a picture of a monster" raytrace "${view}resolution 99999999 1\n" "width in pixels"
+says "a body of nothing" raytrace "${view}s 0 0 0 1\n" "before any surface"
+says "a sphere that is cut off" raytrace "${view}f 1 1 1 1 1 1 0 0\ns 0 0 0" "radius is expected"
+says "a sphere nowhere" raytrace "${view}f 1 1 1 1 1 1 0 0\ns nan 0 0 1" "centre is expected"
+says "a polygon of two corners" raytrace "${view}f 1 1 1 1 1 1 0 0\np 2\n1 1 1\n2 2 2\n" "number of corners"
+says "more corners than memory" raytrace "${view}f 1 1 1 1 1 1 0 0\np 60000000\n1 1 1\n" "a corner"
+says "a cone that is flat" raytrace "${view}f 1 1 1 1 1 1 0 0\nc 0 0 0 1 0 0 0 0\n" "where its base is"
+says "a word of another format" raytrace "${view}f 1 1 1 1 1 1 0 0\ntorus 1\n" "line 9: 'torus' is no word"
+bad "no scene" 2 "$SATIN_BIN/raytrace"
+bad "two scenes" 2 "$SATIN_BIN/raytrace" a b
+bad "a picture of no size" 2 "$SATIN_BIN/raytrace" --balls 1 --size 0x5
+bad "balls without end" 2 "$SATIN_BIN/raytrace" --balls 60
+bad "a picture in no folder" 1 "$SATIN_BIN/raytrace" --balls 1 --size 9 --png "$work/no/such.png"
+printf '%b' "# DOS\r\n${view//\\n/\\r\\n}f 1 1 1 1 1 1 0 0\r\ns 0 0 0 3\r\n\032" >"$work/dos.nff"
+try "$SATIN_BIN/raytrace" "$work/dos.nff"
+is "a scene with DOS line ends" "$(tail -n 1 <<<"$answer")" "eye 81 hits 37 reflected 37 refracted 0 shadow 0"
+printf '%b' "$view" >"$work/empty.nff"
+try "$SATIN_BIN/raytrace" "$work/empty.nff"
+is "a scene of nothing" "$(tail -n 1 <<<"$answer")" "eye 81 hits 0 reflected 0 refracted 0 shadow 0"
 bad "no graph" 2 "$SATIN_BIN/clique"
 printf 'c DOS\r\n\r\np col 3 3\r\ne 1 2\r\ne 2 3\r\ne 1 3\r\n\032' >"$work/dos.clq"
 try "$SATIN_BIN/clique" "$work/dos.clq"

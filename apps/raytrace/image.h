@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A picture and its files. */
+#pragma once
+
+#include <gio/gio.h>
+
+typedef struct
+{
+  int width, height;
+  const guint8 *pixels; /* red, green, blue; row by row from the top */
+} Image;
+
+/* Replaces FILE at once by the picture. */
+gboolean image_write_ppm (const Image *image, const char *file, GError **error);
+gboolean image_write_png (const Image *image, const char *file, GError **error);
