@@ -27,7 +27,7 @@ void
 abort_answer (Stack *victim, SatinSlot_ *slot)
 {
   slot_finish (slot, SLOT_DROPPED);
-  worker_wake (victim);
+  worker_wake_for (victim, slot);
 }
 
 static void
@@ -127,7 +127,7 @@ abort_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, guint32 others)
 {
   if (!abort_is_due (stack))
     return;
-  if (stack->parked)
+  if (stack_is_parked (stack))
     {
       stack_ask (stack, STACK_FLAG_ABORT);
       return;

@@ -53,7 +53,8 @@ adopt_new_loan (Engine *engine, const Away *away, const EngineEvent *adopt)
       EngineEvent event = *adopt;
 
       event.loan = number;
-      mailbox_raise (engine, &event); /* under the lock: before it can be told that it is over */
+      mailbox_raise_quietly (engine, &event); /* under the lock: before it can be told that it is
+                                                 over */
     }
   pthread_mutex_unlock (&engine->away_lock);
   if (waits)
@@ -163,12 +164,14 @@ adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *dige
   Engine *engine = stack->engine;
   Away away = { .stack = stack, .slot = slot, .adopted = TRUE, .kept = TRUE };
   KnownNode *node;
-  gboolean finished;
+  gboolean adopted, finished;
 
   pthread_mutex_lock (&engine->known_lock);
   node = find_node (engine, job);
   pthread_mutex_unlock (&engine->known_lock);
-  return adopt_at (engine, away, node, digest, &finished);
+  adopted = adopt_at (engine, away, node, digest, &finished);
+  mailbox_tell (engine);
+  return adopted;
 }
 
 gboolean
@@ -186,7 +189,10 @@ adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
   held = known_is_held (node);
   pthread_mutex_unlock (&engine->known_lock);
   trace_clear (&trace);
-  return held && adopt_slot (engine, stack, slot, node, &finished);
+  held = held && adopt_slot (engine, stack, slot, node, &finished);
+  if (held)
+    mailbox_tell (engine);
+  return held;
 }
 
 static KnownNode *

@@ -11,8 +11,9 @@ gboolean adopt_nothing_known (Engine *engine);
 /* A slot that this thread has claimed (or a private one of its own): is it held elsewhere? TRUE: it
  * waits for the holder now, under a new loan number, and ENGINE_ADOPT was raised. */
 gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
-/* Owner: the same for child `number` of a frame on the watch list. `finished` (set when TRUE): the
- * holder has the result and need only send it. */
+/* Owner: the same for child `number` of a frame on the watch list, raised quietly: mailbox_tell has
+ * to follow before anything else runs. `finished` (set when TRUE): the holder has the result and
+ * need only send it. */
 gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32 number,
                       gboolean *finished);
 

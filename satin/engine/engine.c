@@ -82,16 +82,30 @@ engine_set_constants (Engine *engine, const Digest *digest)
   engine->constants = g_bytes_new (digest, sizeof *digest);
 }
 
+/* Held for less time than a sleep takes: whoever finds it taken spins a little first. */
+static void
+init_short_lock (pthread_mutex_t *lock)
+{
+  pthread_mutexattr_t kind;
+
+  pthread_mutexattr_init (&kind);
+#ifdef __GLIBC__
+  pthread_mutexattr_settype (&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
+  pthread_mutex_init (lock, &kind);
+  pthread_mutexattr_destroy (&kind);
+}
+
 static void
 init_locks (Engine *engine)
 {
   pthread_condattr_init (&engine->cond_clock);
   pthread_condattr_setclock (&engine->cond_clock, CLOCK_MONOTONIC);
   pthread_mutex_init (&engine->lock, NULL);
-  pthread_mutex_init (&engine->back_lock, NULL);
-  pthread_mutex_init (&engine->away_lock, NULL);
-  pthread_mutex_init (&engine->known_lock, NULL);
-  pthread_mutex_init (&engine->mail_lock, NULL);
+  init_short_lock (&engine->back_lock);
+  init_short_lock (&engine->away_lock);
+  init_short_lock (&engine->known_lock);
+  init_short_lock (&engine->mail_lock);
 }
 
 static void

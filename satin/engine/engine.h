@@ -115,7 +115,7 @@ struct Engine
 
   guint64 steals_local, lent, jobs_reused; /* atomic */
   guint64 scan_ns, scan_said_ns;           /* atomic: spent on scans, and when last told */
-  guint32 random;                                   /* driver */
+  guint32 random;                          /* driver */
 };
 
 #define ENGINE_STACK_BYTES ((gsize)1 << 30)

@@ -27,7 +27,7 @@ claim_from (Stack *victim)
       if (slot != NULL)
         return slot;
     }
-  if (!__atomic_load_n (&victim->parked, __ATOMIC_RELAXED))
+  if (!stack_is_parked (victim))
     stack_ask (victim, STACK_FLAG_MOVE);
   return NULL;
 }
@@ -149,7 +149,7 @@ engine_owe (Engine *engine)
   for (guint i = 0; i < n && !there; i++)
     there = stack_has_ready (engine->stacks[i]);
   for (guint i = 0; i < n && !there; i++)
-    if (!__atomic_load_n (&engine->stacks[i]->parked, __ATOMIC_RELAXED))
+    if (!stack_is_parked (engine->stacks[i]))
       stack_ask (engine->stacks[i], STACK_FLAG_MOVE);
   if (there && __atomic_exchange_n (&engine->owed, FALSE, __ATOMIC_SEQ_CST))
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SHARED });
@@ -204,7 +204,7 @@ put_slot (Engine *engine, const Away *away, GBytes *value, const Work *work)
     return FALSE;
   adopt_cover (engine, away->path);
   slot_finish (away->slot, clock_give (away->stack, away->slot, work));
-  worker_wake (away->stack);
+  worker_wake_for (away->stack, away->slot);
   return TRUE;
 }
 

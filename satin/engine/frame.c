@@ -13,15 +13,29 @@
 #include <stdlib.h>
 
 #define ARENA_ALIGN 16
+#define TELL_BATCH 128
+#define FETCHES_HALF (ENGINE_FETCHES_MAX / 2)
 
 typedef struct
 {
   Stack *stack;
   SatinSlot_ *self, *first;
   guint32 number; /* of the first */
-  guint fetches;  /* results that were asked for since the last wait for one */
-  SatinSlot_ *fetched;
+  guint untold;   /* children that others hold, of whom the driver was not told yet */
+  /* Results that were asked for since `early` was the last of them; while half of those that may be
+   * under way come, the other half is asked for. */
+  guint fetches;
+  SatinSlot_ *early, *late;
 } Sync;
+
+/* The driver is told of many at a time: to be woken for each would cost it more than to answer. */
+static void
+sync_tell (Sync *sync)
+{
+  if (sync->untold > 0)
+    mailbox_tell (sync->stack->engine);
+  sync->untold = 0;
+}
 
 /* TRUE: somebody else holds the child, and it waits for that. */
 static gboolean
@@ -33,12 +47,25 @@ sync_adopt (Sync *sync, SatinSlot_ *slot)
 
   if (!adopt_child (sync->stack, node, slot, number, &finished))
     return FALSE;
+  if (++sync->untold == TELL_BATCH)
+    sync_tell (sync);
   if (finished)
     {
       sync->fetches++;
-      sync->fetched = slot;
+      sync->late = slot;
     }
   return TRUE;
+}
+
+/* As many results are under way as may be: waits for the earlier half. */
+static void
+sync_fetch (Sync *sync, SatinSlot_ *top)
+{
+  sync_tell (sync);
+  if (sync->early != NULL)
+    wait_for (sync->stack, sync->self, sync->first, sync->early, top);
+  sync->early = sync->late;
+  sync->fetches = 0;
 }
 
 /* A frame below which something is held elsewhere: first marks what others hold, then runs what is
@@ -50,23 +77,24 @@ sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *las
       = { .stack = stack, .self = self, .first = first, .number = slot_number (stack, first) };
 
   stack_lower_all (stack, first);
-  for (SatinSlot_ *slot = first; slot <= last && sync.fetches < ENGINE_FETCHES_MAX; slot++)
+  for (SatinSlot_ *slot = first; slot <= last && sync.fetches < FETCHES_HALF; slot++)
     if (slot >= stack->split_own && slot_state (slot) == SLOT_READY)
       sync_adopt (&sync, slot);
+  sync_tell (&sync);
   for (SatinSlot_ *slot = last; slot >= first; slot--)
     {
       if (stack_flags (stack) != 0)
         wait_serve (stack, self, slot, top);
-      if (sync.fetches >= ENGINE_FETCHES_MAX)
-        {
-          wait_for (stack, self, first, sync.fetched, top);
-          sync.fetches = 0;
-        }
+      if (sync.fetches >= FETCHES_HALF)
+        sync_fetch (&sync, top);
       if (slot_state (slot) != SLOT_READY || !stack_lower (stack, slot))
         continue;
-      if (!sync_adopt (&sync, slot))
-        wait_run_child (stack, self, slot, top);
+      if (sync_adopt (&sync, slot))
+        continue;
+      sync_tell (&sync);
+      wait_run_child (stack, self, slot, top);
     }
+  sync_tell (&sync);
   for (SatinSlot_ *slot = last; slot >= first; slot--)
     {
       wait_for (stack, self, first, slot, top);

@@ -31,7 +31,7 @@ find_result (SatinSlot_ *low, SatinSlot_ *end)
   return NULL;
 }
 
-/* Is a private child held elsewhere? Then it waits for that. */
+/* Is a private child held elsewhere? Then it waits for that; mailbox_tell has to follow. */
 static gboolean
 adopt_it (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot)
 {
@@ -55,8 +55,13 @@ run_one (Stack *stack, SatinSlot_ *self, SatinSlot_ *low, SatinSlot_ **run, Sati
       *run = slot;
       if (has_result (slot))
         return slot;
-      if (slot_state (slot) != SLOT_READY || adopt_it (stack, self, slot))
+      if (slot_state (slot) != SLOT_READY)
         continue;
+      if (adopt_it (stack, self, slot))
+        {
+          mailbox_tell (stack->engine);
+          continue;
+        }
       wait_run_child (stack, self, slot, top);
       return slot;
     }
@@ -71,6 +76,7 @@ adopt_all (Stack *stack, SatinSlot_ *self, SatinSlot_ *low, SatinSlot_ *top)
   for (SatinSlot_ *slot = low; slot < top; slot++)
     if (slot >= stack->split_own && slot_state (slot) == SLOT_READY)
       adopt_it (stack, self, slot);
+  mailbox_tell (stack->engine);
 }
 
 static Next

@@ -156,7 +156,8 @@ struct Stack
   guint64 executed;    /* shared, owner writes: stolen and held jobs run here */
   guint64 elsewhere;   /* shared, owner writes: children that others ran */
 
-  guint32 parked; /* shared: 1 while its thread may sleep in a wait */
+  SatinSlot_ *awaited; /* shared: while its thread may sleep in a wait, the slot that it waits for
+                          or STACK_ANY; else NULL */
 
   /* under engine->lock */
   StackState state;
@@ -179,6 +180,13 @@ Stack *stack_new (Engine *engine, guint number, gsize c_stack_bytes);
 void stack_free (Stack *stack);
 
 #define STACK_ALL ((SatinSlot_ *)UINTPTR_MAX)
+#define STACK_ANY STACK_ALL
+
+static inline gboolean
+stack_is_parked (const Stack *stack)
+{
+  return __atomic_load_n (&stack->awaited, __ATOMIC_RELAXED) != NULL; /* a hint */
+}
 
 static inline guint32
 slot_state (SatinSlot_ *slot)

@@ -95,7 +95,7 @@ is_finished (SatinSlot_ *slot)
 static SatinSlot_ *
 find_back (Engine *engine, SatinSlot_ *first, SatinSlot_ *top)
 {
-  /* Pairs with worker_give_back; after the store to `parked`, as the slot's own state. */
+  /* Pairs with worker_give_back; after the store to `awaited`, as the slot's own state. */
   if (__atomic_load_n (&engine->n_back, __ATOMIC_SEQ_CST) == 0)
     return NULL;
   for (SatinSlot_ *slot = first; slot < top; slot++)
@@ -204,7 +204,8 @@ park (const Wait *wait)
 
   seat_end_work (stack);
   timeline_begin (stack->lane, "parked", NULL, 0);
-  __atomic_store_n (&stack->parked, 1, __ATOMIC_SEQ_CST); /* pairs with worker_wake */
+  __atomic_store_n (&stack->awaited, wait->kind == WAIT_ANY ? STACK_ANY : wait->slot,
+                    __ATOMIC_SEQ_CST); /* pairs with worker_wake */
   pthread_mutex_lock (&engine->lock);
   seat_leave (stack);
   while (!wait_is_over (wait) && !has_to_act (wait) && !seat_engine_ends (engine))
@@ -221,7 +222,7 @@ park (const Wait *wait)
     }
   go_on = seat_want (stack);
   pthread_mutex_unlock (&engine->lock);
-  __atomic_store_n (&stack->parked, 0, __ATOMIC_RELAXED); /* a wake-up too many does no harm */
+  __atomic_store_n (&stack->awaited, NULL, __ATOMIC_RELAXED); /* a wake-up too many does no harm */
   timeline_end (stack->lane);
   if (!go_on && (stack_flags (stack) & STACK_FLAG_HALT))
     worker_halt (stack, wait->self, wait->top);

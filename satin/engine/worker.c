@@ -51,16 +51,30 @@ worker_here (void)
   return worker_stack;
 }
 
-void
-worker_wake (Stack *stack)
+static void
+wake (Stack *stack, const SatinSlot_ *slot)
 {
   /* The slot's state was stored first, and park looks at it after its store: one of us sees the
    * other. */
-  if (!__atomic_load_n (&stack->parked, __ATOMIC_SEQ_CST))
+  const SatinSlot_ *awaited = __atomic_load_n (&stack->awaited, __ATOMIC_SEQ_CST);
+
+  if (awaited == NULL || (slot != NULL && awaited != STACK_ANY && awaited != slot))
     return;
   pthread_mutex_lock (&stack->engine->lock);
   pthread_cond_signal (&stack->cond);
   pthread_mutex_unlock (&stack->engine->lock);
+}
+
+void
+worker_wake (Stack *stack)
+{
+  wake (stack, NULL);
+}
+
+void
+worker_wake_for (Stack *stack, const SatinSlot_ *slot)
+{
+  wake (stack, slot);
 }
 
 void
@@ -115,7 +129,7 @@ worker_ask (Stack *thief, Stack *victim)
 {
   guint64 now_us = clock_us ();
 
-  if (now_us < thief->asked_until_us || __atomic_load_n (&victim->parked, __ATOMIC_RELAXED))
+  if (now_us < thief->asked_until_us || stack_is_parked (victim))
     return;
   thief->ask_pause_us
       = CLAMP (thief->ask_pause_us * 2, WORKER_ASK_PAUSE_MIN_US, WORKER_ASK_PAUSE_MAX_US);
@@ -287,7 +301,7 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
 
   __atomic_fetch_add (&stack->engine->steals_local, 1, __ATOMIC_RELAXED); /* a figure */
   if (ended && return_stolen (stack, slot, job, state))
-    worker_wake (victim);
+    worker_wake_for (victim, slot);
   else
     abort_answer (victim, slot);
 }
@@ -337,7 +351,7 @@ steal (Stack *stack)
         worker_run_stolen (stack, victim, slot, stack->slots, NULL);
       return TRUE;
     }
-  if (__atomic_load_n (&engine->n_fetches, __ATOMIC_RELAXED) > 2 * ENGINE_FETCHES_MAX)
+  if (__atomic_load_n (&engine->n_fetches, __ATOMIC_RELAXED) > ENGINE_FETCHES_MAX / 4)
     return FALSE; /* what there is to steal most likely is to be fetched too */
   for (guint i = 0; i < n; i++)
     {

@@ -27,6 +27,7 @@ struct Trie
   guint32 n; /* nodes, the unused one with the index 0 among them */
   guint32 *buckets;
   guint32 n_buckets;   /* a power of two */
+  guint32 lately[2];   /* where two readers found a child last: the next is often its neighbour */
   GHashTable *at_stem; /* id -> index */
   GHashTable *stem_of; /* index -> id */
 };
@@ -122,10 +123,35 @@ grow (Trie *trie)
     }
 }
 
+static gboolean
+is_child (const Trie *trie, guint32 index, guint32 parent, guint32 number)
+{
+  const TrieNode *node = index < trie->n ? at (trie, index) : NULL;
+
+  return node != NULL && node->parent == parent && node->number == number;
+}
+
 TrieNode *
 trie_child (Trie *trie, const TrieNode *node, guint32 number)
 {
-  return node->first == 0 ? NULL : at (trie, *bucket_of (trie, node->self, number));
+  guint32 found = 0, *reader = trie->lately;
+
+  if (node->first == 0)
+    return NULL;
+  for (; found == 0 && reader < trie->lately + G_N_ELEMENTS (trie->lately); reader++)
+    if (is_child (trie, *reader + 1, node->self, number))
+      found = *reader + 1;
+    else if (is_child (trie, *reader - 1, node->self, number))
+      found = *reader - 1;
+  if (found != 0)
+    {
+      reader[-1] = found;
+      return at (trie, found);
+    }
+  found = *bucket_of (trie, node->self, number);
+  trie->lately[0] = trie->lately[1];
+  trie->lately[1] = found;
+  return at (trie, found);
 }
 
 static TrieNode *

@@ -14,7 +14,7 @@ sed -i "s|^prefix=.*|prefix=$prefix|; s|^exec_prefix=.*|exec_prefix=$prefix|" "$
 sed -i "s|^libdir=.*|libdir=$prefix/lib|; s|^includedir=.*|includedir=$prefix/include|" "$prefix/lib/pkgconfig/satin.pc"
 flags=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs satin)
 # shellcheck disable=SC2086
-try "${CC:-gcc}" -std=gnu11 -Wall -Wextra -Werror -O2 -o "$work/sum" "$SATIN_SOURCE/tests/e2e/outside.c" $flags
+try ${CC:-gcc} -std=gnu11 -Wall -Wextra -Werror -O2 -o "$work/sum" "$SATIN_SOURCE/tests/e2e/outside.c" $flags
 is "a C program compiles and links" "$code" 0
 # shellcheck disable=SC2086
 try "${CXX:-g++}" -std=gnu++17 -Wall -Wextra -O2 -o "$work/sum++" "$SATIN_SOURCE/tests/e2e/outside.cc" $flags
