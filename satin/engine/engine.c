@@ -303,6 +303,12 @@ engine_is_roused (Engine *engine)
 }
 
 gboolean
+engine_is_hungry (Engine *engine)
+{
+  return __atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) > 0; /* a hint */
+}
+
+gboolean
 engine_next_event (Engine *engine, EngineEvent *event)
 {
   return mailbox_next (engine, event);

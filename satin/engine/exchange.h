@@ -139,6 +139,8 @@ GBytes *engine_best (Engine *engine, guint best);
 
 /* The worker that is in config.idle has something else to do. */
 gboolean engine_is_roused (Engine *engine);
+/* A seat is free. FALSE: all run jobs, and the worker in config.idle is one too many. */
+gboolean engine_is_hungry (Engine *engine);
 
 /* Takes the oldest event out of the mailbox. FALSE: empty. Clear it with engine_event_clear. */
 gboolean engine_next_event (Engine *engine, EngineEvent *event);

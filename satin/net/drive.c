@@ -31,6 +31,8 @@ struct Drive
   gint mailed; /* atomic: `serve` is to be called, says another thread */
   gint wanted; /* atomic: a worker drives or is about to */
   gint quit;   /* atomic */
+  /* atomic, set before a poll that may sleep, which looks at `mailed` afterwards */
+  gint thread_sleeps, worker_sleeps;
   GMutex park_lock;
   GCond park_cond;
   gboolean parked; /* under park_lock */
@@ -67,6 +69,12 @@ drive_free (Drive *drive)
   g_free (drive);
 }
 
+static gboolean
+is_wanted (Drive *drive)
+{
+  return g_atomic_int_get (&drive->wanted);
+}
+
 void
 drive_wake (Drive *drive)
 {
@@ -75,20 +83,18 @@ drive_wake (Drive *drive)
       drive->mail = TRUE;
       return;
     }
-  g_atomic_int_set (&drive->mailed, TRUE); /* before the wake-up: see finish */
-  g_main_context_wakeup (drive->config.context);
+  g_atomic_int_set (&drive->mailed, TRUE); /* before we look who sleeps: see finish */
+  /* Who drives and is awake looks before it sleeps. A worker that stops driving recalls the thread,
+   * which looks then. */
+  if (g_atomic_int_get (&drive->worker_sleeps)
+      || (!is_wanted (drive) && g_atomic_int_get (&drive->thread_sleeps)))
+    g_main_context_wakeup (drive->config.context);
 }
 
 void
 drive_set_timer (Drive *drive, gint64 at_us)
 {
   drive->timer_us = at_us;
-}
-
-static gboolean
-is_wanted (Drive *drive)
-{
-  return g_atomic_int_get (&drive->wanted);
 }
 
 /* ---- turns: the context is ours ---- */
@@ -204,8 +210,11 @@ drive_run (Drive *drive)
       prepare (drive, &drive->own);
       turn = drive->turn;
       give (drive);
+      g_atomic_int_set (&drive->thread_sleeps, TRUE);
       if (!g_atomic_int_get (&drive->quit))
-        g_poll (drive->own.fds, (guint)drive->own.n, left_ms (&drive->own));
+        g_poll (drive->own.fds, (guint)drive->own.n,
+                g_atomic_int_get (&drive->mailed) ? 0 : left_ms (&drive->own));
+      g_atomic_int_set (&drive->thread_sleeps, FALSE);
       polled = TRUE;
     }
 }
@@ -269,14 +278,22 @@ turn_once (Drive *drive, gint64 until_us)
       wait.tv_nsec = left_us % G_USEC_PER_SEC * 1000;
     }
   G_STATIC_ASSERT (sizeof (GPollFD) == sizeof (struct pollfd));
+  g_atomic_int_set (&drive->worker_sleeps, until_us != 0);
+  if (g_atomic_int_get (&drive->mailed))
+    {
+      wait = (struct timespec){ 0, 0 };
+      until_us = 0;
+    }
   ppoll ((struct pollfd *)(void *)polled->fds, (nfds_t)polled->n, until_us < 0 ? NULL : &wait,
          NULL);
+  g_atomic_int_set (&drive->worker_sleeps, FALSE);
   return finish (drive, polled);
 }
 
 gboolean
-drive_idle (Drive *drive, gboolean (*is_roused) (void *data), void *data, gint64 look_us)
+drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 look_us)
 {
+  DriveWish wanted;
   gint64 now_us = g_get_monotonic_time ();
   gint64 spin_us = now_us + drive->config.spin_us;
   gint64 end_us = look_us > 0 ? now_us + look_us : -1;
@@ -284,9 +301,10 @@ drive_idle (Drive *drive, gboolean (*is_roused) (void *data), void *data, gint64
   if (!take_from_thread (drive))
     return FALSE;
   drive->mail = TRUE; /* what it raised last was left for itself */
-  while (!is_roused (data) && !g_atomic_int_get (&drive->quit) && (end_us < 0 || now_us < end_us))
+  while ((wanted = wish (data)) != DRIVE_LEAVE && !g_atomic_int_get (&drive->quit)
+         && (end_us < 0 || now_us < end_us))
     {
-      gboolean spins = drive->mail || now_us < spin_us;
+      gboolean spins = drive->mail || (wanted == DRIVE_SPIN && now_us < spin_us);
       gboolean happened = turn_once (drive, spins ? 0 : end_us);
       now_us = g_get_monotonic_time ();
       if (happened && !spins)

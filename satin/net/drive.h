@@ -28,9 +28,18 @@ void drive_free (Drive *drive);
 void drive_run (Drive *drive);
 /* Whoever drives stops soon; from then on drive_idle returns FALSE. By who drives. */
 void drive_quit (Drive *drive);
-/* A worker without work drives until `is_roused (data)`; look_us, if not 0: so long at most.
- * FALSE: it cannot now. */
-gboolean drive_idle (Drive *drive, gboolean (*is_roused) (void *data), void *data, gint64 look_us);
+/* What an idle worker would do next: it has something else to do; it drives, but its processor is
+ * another's, so it sleeps in poll at once; or it may spin before. */
+typedef enum
+{
+  DRIVE_LEAVE,
+  DRIVE_SLEEP,
+  DRIVE_SPIN
+} DriveWish;
+
+/* A worker without work drives until `wish (data)`, asked at each turn, says DRIVE_LEAVE; look_us,
+ * if not 0: so long at most. FALSE: it cannot now. */
+gboolean drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 look_us);
 /* When `timer` is to be called, once; -1: not. Monotonic time. By who drives. */
 void drive_set_timer (Drive *drive, gint64 at_us);
 /* `serve` is to be called soon. Any thread. */

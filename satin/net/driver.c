@@ -506,10 +506,12 @@ wake (void *data)
   drive_wake (((Driver *)data)->drive);
 }
 
-static gboolean
-is_roused (void *data)
+static DriveWish
+wish_of_idler (void *data)
 {
-  return engine_is_roused (data);
+  if (engine_is_roused (data))
+    return DRIVE_LEAVE;
+  return engine_is_hungry (data) ? DRIVE_SPIN : DRIVE_SLEEP;
 }
 
 static gboolean
@@ -517,7 +519,7 @@ idle (void *data, gint64 look_us)
 {
   Driver *driver = data;
   return __atomic_load_n (&driver->ready, __ATOMIC_ACQUIRE) /* pairs with drive */
-         && drive_idle (driver->drive, is_roused, driver->engine, look_us);
+         && drive_idle (driver->drive, wish_of_idler, driver->engine, look_us);
 }
 
 static void

@@ -112,10 +112,12 @@ post_all (gpointer data)
   return NULL;
 }
 
-static gboolean
-is_roused (void *data)
+static DriveWish
+wish (void *data)
 {
-  return g_atomic_int_get (&((World *)data)->over) || g_random_int_range (0, 6) == 0;
+  if (g_atomic_int_get (&((World *)data)->over) || g_random_int_range (0, 6) == 0)
+    return DRIVE_LEAVE;
+  return g_random_int_range (0, 2) == 0 ? DRIVE_SLEEP : DRIVE_SPIN;
 }
 
 static gpointer
@@ -127,8 +129,7 @@ be_worker (gpointer data)
     {
       if (g_mutex_trylock (&world->idle))
         {
-          (void)drive_idle (world->drive, is_roused, world,
-                            g_random_int_range (0, 2) == 0 ? 0 : 300);
+          (void)drive_idle (world->drive, wish, world, g_random_int_range (0, 2) == 0 ? 0 : 300);
           g_mutex_unlock (&world->idle);
         }
       if (g_random_int_range (0, 3) == 0)
@@ -202,7 +203,7 @@ check (guint workers, gint64 spin_us)
   g_assert_cmpuint (world.delivered, ==, ATTACHED);
   g_assert_cmpuint (world.returned, ==, ATTACHED / 8);
   g_assert_cmpuint (world.flushed, >, 0);
-  g_assert_false (drive_idle (world.drive, is_roused, &world, 0));
+  g_assert_false (drive_idle (world.drive, wish, &world, 0));
   drive_free (world.drive);
   g_main_context_unref (world.context);
   g_mutex_clear (&world.idle);
