@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "image.h"
 
+#include "../write.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-static gboolean
-write_whole (const char *file, const void *bytes, gsize size, GError **error)
-{
-  return g_file_set_contents_full (file, bytes, (gssize)size, G_FILE_SET_CONTENTS_CONSISTENT, 0666,
-                                   error);
-}
 
 gboolean
 image_write_ppm (const Image *image, const char *file, GError **error)
@@ -18,7 +13,7 @@ image_write_ppm (const Image *image, const char *file, GError **error)
 
   g_string_printf (text, "P6\n%d %d\n255\n", image->width, image->height);
   g_string_append_len (text, (const char *)image->pixels, (gssize)image->width * image->height * 3);
-  return write_whole (file, text->str, text->len, error);
+  return write_file (file, text->str, text->len, error);
 }
 
 static void
@@ -128,5 +123,5 @@ image_write_png (const Image *image, const char *file, GError **error)
   put_chunk (png, "IHDR", header);
   put_chunk (png, "IDAT", packed);
   put_chunk (png, "IEND", nothing);
-  return write_whole (file, png->data, png->len, error);
+  return write_file (file, png->data, png->len, error);
 }

@@ -10,6 +10,6 @@ typedef struct
   const guint8 *pixels; /* red, green, blue; row by row from the top */
 } Image;
 
-/* Replaces FILE at once by the picture. */
+/* Replaces the file by the picture. */
 gboolean image_write_ppm (const Image *image, const char *file, GError **error);
 gboolean image_write_png (const Image *image, const char *file, GError **error);

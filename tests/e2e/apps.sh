@@ -121,6 +121,15 @@ for scene in tetra-s3:62788 tetra-s5:53807 tetra-s6:49950 mount-s3:172519 balls-
   fi
 done
 
+# A gun fires each 30 generations; what is written goes on as what it was made from.
+try "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle" 150 --every 30
+is "life: the gun fires" "$(awk '{ printf "%s ", $4 }' <<<"$answer")" "36 41 46 51 56 61 "
+try "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/acorn.rle" 2000 --rle "$work/acorn.rle"
+try "$SATIN_BIN/life" "$work/acorn.rle" 3206
+is "life: the acorn goes on from what was written" "$answer" "generation 3206 population 633"
+try "$satin" run -n 2 -- "$SATIN_BIN/life" "$work/acorn.rle" 3206 --rle -
+is "life: to standard output as well" "$(sed -n 's/^\(x = \)[^,]*/\1/p' <<<"$answer" | cut -c 1-4)" "x = "
+
 bad () # NAME COMMAND…
 {
   local name=$1

@@ -123,6 +123,36 @@ is "a scene with DOS line ends" "$(tail -n 1 <<<"$answer")" "eye 81 hits 37 refl
 printf '%b' "$view" >"$work/empty.nff"
 try "$SATIN_BIN/raytrace" "$work/empty.nff"
 is "a scene of nothing" "$(tail -n 1 <<<"$answer")" "eye 81 hits 0 reflected 0 refracted 0 shadow 0"
+says_life () # NAME TEXT SENTENCE
+{
+  printf '%b' "$2" >"$work/bad.rle"
+  bad "$1" 1 "$SATIN_BIN/life" "$work/bad.rle" 3
+  ok "$1: it says why" grep -qF "$3" <<<"$words"
+}
+for kind in absent empty binary folder; do
+  bad "life: $kind file" 1 "$SATIN_BIN/life" "$work/$kind.tsp" 3
+done
+says_life "a pattern that is cut off" 'x = 3, y = 3\nbob$2bo$3o' "line 2: the file ends before its '!'"
+says_life "a pattern of an unknown rule" 'x = 1, y = 1, rule = B3/S23/4\no!' "not of Life's kind"
+says_life "a rule that fills the plane" 'x = 1, y = 1, rule = B03/S23\no!' "would fill"
+says_life "a pattern of other cells" 'x = 1, y = 1\n2oC!' "no cell"
+says_life "more cells than memory" 'x = 1, y = 1\n99999999999999999999o!' "more than"
+says_life "rows without end" 'x = 1, y = 1\n999999999$o!' "larger than"
+says_life "a number of nothing" 'x = 1, y = 1\no3!' "before the '!'"
+bad "no pattern" 2 "$SATIN_BIN/life"
+bad "no generation" 2 "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle"
+bad "a generation before the first" 2 "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle" -1
+bad "--every nothing" 2 "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle" 9 --every 0
+printf '#N DOS\r\n#C ! o$\r\n\r\nx = 3 , y=3,rule=23/3\r\n2o1b\r\n$2\r\no2$o!\r\nafter it\r\n' >"$work/dos.rle"
+try "$SATIN_BIN/life" "$work/dos.rle" 0 --rle "$work/out.rle"
+is "a pattern with DOS line ends" "$answer" "generation 0 population 5"
+is "and as it is written" "$(cat "$work/out.rle")" $'x = 2, y = 4, rule = B3/S23\n2o$2o2$o!'
+printf 'bo$2bo$3o!' >"$work/bare.rle"
+try "$SATIN_BIN/life" "$work/bare.rle" 4000
+is "a pattern without its first line" "$answer" "generation 4000 population 5"
+printf '!' >"$work/none.rle"
+try "$SATIN_BIN/life" "$work/none.rle" 8 --every 4
+is "a pattern of nothing" "$answer" $'generation 0 population 0\ngeneration 4 population 0\ngeneration 8 population 0'
 bad "no graph" 2 "$SATIN_BIN/clique"
 printf 'c DOS\r\n\r\np col 3 3\r\ne 1 2\r\ne 2 3\r\ne 1 3\r\n\032' >"$work/dos.clq"
 try "$SATIN_BIN/clique" "$work/dos.clq"

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Conway's Life on an unbounded plane. A phase is some generations at once: the plane is cut into
+ * bands of rows, and a job takes one of them on, for which it is given as many rows more on either
+ * side. After each phase the plane is kept, so that what was computed is neither stored nor done
+ * again. */
+#include "rle.h"
+
+#include "../write.h"
+
+#include <satin.h>
+
+#include <stdlib.h>
+
+#define USAGE "FILE.rle GENERATION [--every N] [--rle FILE]"
+#define PHASE 32 /* generations */
+#define BANDS_MAX 64
+#define BAND_WORDS 512 /* of cells, at least, so that a band is worth a job */
+#define GENERATION_MAX (1 << 28)
+#define STOPS_MAX 10000
+
+/* Which generations are counted, besides the last: each that `every` divides, or none. */
+SATIN_RECORD (Course, (int64_t, last), (int64_t, every), (uint16_t, birth), (uint16_t, survival))
+
+/* `counts`: of each counted generation, eight bytes. */
+SATIN_RECORD (Plane, (int64_t, generation), (SatinBytes, words), (SatinBytes, counts))
+
+SATIN_CONST (Course, course)
+
+/* Rows from `from` up to before `to` after `steps` generations. `words` has what lies within
+ * `steps` rows of them. */
+SATIN_JOB (advance, SatinBytes, (SatinBytes, words), (int64_t, from), (int64_t, to),
+           (int32_t, steps))
+{
+  const Course *its = satin_const (course);
+  GArray *now = plane_from_bytes (words);
+  SatinBytes result;
+
+  while (steps-- > 0)
+    {
+      GArray *next
+          = plane_step (now, (Rule){ its->birth, its->survival }, from - steps, to + steps);
+
+      g_array_unref (now);
+      now = next;
+    }
+  result = satin_bytes (plane_to_bytes (now));
+  g_array_unref (now);
+  return result;
+}
+
+typedef struct
+{
+  gint64 from, to;
+} Band;
+
+/* The first word of a row that is at least `row`. */
+static gsize
+first_of (GBytes *words, gint64 row)
+{
+  gsize low = 0, high = plane_length (words);
+
+  while (low < high)
+    if (plane_word (words, (low + high) / 2).row < row)
+      low = (low + high) / 2 + 1;
+    else
+      high = (low + high) / 2;
+  return low;
+}
+
+/* Cuts the plane into bands of about as many words each, and none lower than two phases. */
+static int
+cut (GBytes *words, Band bands[BANDS_MAX])
+{
+  gsize n = plane_length (words);
+  gint64 rows = (gint64)plane_word (words, n - 1).row - plane_word (words, 0).row + 1;
+  int count = (int)CLAMP (MIN ((gint64)n / BAND_WORDS, rows / (2 * PHASE)), 1, BANDS_MAX), cut = 0;
+  gint64 from = G_MININT32;
+
+  for (int i = 0; i < count; i++)
+    {
+      gint64 to = i + 1 == count ? G_MAXINT32 : plane_word (words, n * (gsize)(i + 1) / count).row;
+
+      if (to > from)
+        bands[cut++] = (Band){ from, to };
+      from = to;
+    }
+  return cut;
+}
+
+static SatinBytes
+words_of_band (GBytes *words, Band band, int steps)
+{
+  gsize first = first_of (words, band.from - steps), end = first_of (words, band.to + steps);
+
+  return satin_bytes (
+      g_bytes_new_from_bytes (words, first * sizeof (Word), (end - first) * sizeof (Word)));
+}
+
+static SatinBytes
+join (const SatinBytes *parts, int n)
+{
+  GByteArray *all = g_byte_array_new ();
+
+  for (int i = 0; i < n; i++)
+    if (g_bytes_get_size (parts[i]) > 0)
+      g_byte_array_append (all, g_bytes_get_data (parts[i], NULL),
+                           (guint)g_bytes_get_size (parts[i]));
+  return satin_bytes (g_byte_array_free_to_bytes (all));
+}
+
+static SatinBytes
+counted (SatinBytes counts, guint64 population)
+{
+  SatinBytes number;
+
+  population = GUINT64_TO_LE (population);
+  number = satin_bytes (g_bytes_new (&population, sizeof population));
+  return join ((SatinBytes[]){ counts, number }, 2);
+}
+
+SATIN_JOB (life, Plane, (SatinBytes, words))
+{
+  SATIN_KEEPS (Plane);
+  const Course *its = satin_const (course);
+  Plane now = { 0, words, satin_bytes (g_bytes_new (NULL, 0)) };
+
+  if (!satin_recall (&now) && its->every > 0)
+    now.counts = counted (now.counts, plane_population (words));
+  while (now.generation < its->last && plane_length (now.words) > 0)
+    {
+      gint64 stop = its->every > 0 ? (now.generation / its->every + 1) * its->every : its->last;
+      int steps = (int)MIN (MIN (stop, its->last) - now.generation, PHASE), n;
+      SatinBytes parts[BANDS_MAX];
+      Band bands[BANDS_MAX];
+
+      n = cut (now.words, bands);
+      for (int i = 0; i < n; i++)
+        satin_spawn (advance, &parts[i], words_of_band (now.words, bands[i], steps), bands[i].from,
+                     bands[i].to, steps);
+      satin_sync ();
+      now.words = join (parts, n);
+      now.generation += steps;
+      if (its->every > 0 && now.generation % its->every == 0)
+        now.counts = counted (now.counts, plane_population (now.words));
+      satin_keep (&now);
+    }
+  return now;
+}
+
+/* Main --------------------------------------------------------------------------------------- */
+
+typedef struct
+{
+  const char *file, *rle;
+  gint64 last, every;
+} Options;
+
+/* FALSE: said what is wrong. */
+static gboolean
+parse_number (const char *what, const char *text, gint64 least, gint64 most, gint64 *number)
+{
+  char *end;
+
+  *number = g_ascii_strtoll (text, &end, 10);
+  if (end != text && *end == '\0' && *number >= least && *number <= most)
+    return TRUE;
+  fprintf (stderr,
+           "life: %s must be a number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+           ", not '%s'\n",
+           what, least, most, text);
+  return FALSE;
+}
+
+static gboolean
+options_parse (int argc, char **argv, Options *options)
+{
+  int n = 0;
+
+  *options = (Options){ 0 };
+  for (int i = 1; i < argc; i++)
+    {
+      gboolean every = strcmp (argv[i], "--every") == 0, rle = strcmp (argv[i], "--rle") == 0;
+
+      if ((every || rle) && i + 1 == argc)
+        {
+          fprintf (stderr, "life: %s needs a value\n", argv[i]);
+          return FALSE;
+        }
+      if (rle)
+        options->rle = argv[++i];
+      else if (every)
+        {
+          if (!parse_number ("--every", argv[++i], 1, GENERATION_MAX, &options->every))
+            return FALSE;
+        }
+      else if (n == 0 && (argv[i][0] != '-' || argv[i][1] == '\0'))
+        options->file = argv[i], n++;
+      else if (n++ != 1)
+        {
+          fprintf (stderr, "life: there is no use for '%s'; usage: life " USAGE "\n", argv[i]);
+          return FALSE;
+        }
+      else if (!parse_number ("GENERATION", argv[i], 0, GENERATION_MAX, &options->last))
+        return FALSE;
+    }
+  if (n != 2)
+    fprintf (stderr, "life: FILE and GENERATION are needed; usage: life " USAGE "\n");
+  else if (options->every > 0 && options->last / options->every > STOPS_MAX)
+    fprintf (stderr, "life: --every is too small for so many generations\n");
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static void
+print_count (gint64 generation, guint64 population)
+{
+  printf ("generation %" G_GINT64_FORMAT " population %" G_GUINT64_FORMAT "\n", generation,
+          population);
+}
+
+static int
+print_plane (const Options *options, const Plane *plane, Rule rule)
+{
+  const guint8 *counts = g_bytes_get_data (plane->counts, NULL);
+  gsize n = g_bytes_get_size (plane->counts) / 8;
+  g_autoptr (GArray) words = plane_from_bytes (plane->words);
+  g_autoptr (GError) error = NULL;
+  GString *text;
+
+  /* An empty plane stays so, and its counts need not be computed. */
+  for (gint64 i = 0; options->every > 0 && i * options->every < options->last; i++)
+    {
+      guint64 population = 0;
+
+      if ((gsize)i < n)
+        memcpy (&population, counts + i * 8, 8);
+      print_count (i * options->every, GUINT64_FROM_LE (population));
+    }
+  print_count (options->last, plane_population (plane->words));
+  if (options->rle == NULL)
+    return 0;
+  text = rle_write (words, rule);
+  write_file (options->rle, text->str, text->len, &error);
+  g_string_free (text, TRUE);
+  if (error == NULL)
+    return 0;
+  fprintf (stderr, "life: %s\n", error->message);
+  return 1;
+}
+
+static int
+life_main (SatinRun *run, int argc, char **argv)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) words = NULL;
+  g_autoptr (GBytes) start = NULL;
+  Options options;
+  GBytes *text;
+  Course its;
+  Plane plane;
+  Rule rule;
+
+  if (!options_parse (argc, argv, &options))
+    return 2;
+  text = satin_input (run, options.file, &error);
+  words = text == NULL ? NULL : rle_read (options.file, text, &rule, &error);
+  if (words == NULL)
+    {
+      fprintf (stderr, "life: %s\n", error->message);
+      return 1;
+    }
+  its = (Course){ options.last, options.every, (uint16_t)rule.birth, (uint16_t)rule.survival };
+  satin_publish (run, course, &its);
+  start = plane_to_bytes (words);
+  if (!satin_root (run, life, &plane, start))
+    return satin_stopped (run);
+  return print_plane (&options, &plane, rule);
+}
+
+SATIN_APP ("life", USAGE, life_main, &life_job, &advance_job)
