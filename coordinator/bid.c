@@ -3,6 +3,8 @@
  * of; both rows bear the checksum of the run's identity. */
 #include "coordinator/bid.h"
 
+#include "coordinator/pair.h"
+
 #include "storage/guard.h"
 #include "storage/place.h"
 #include "storage/publish.h"
@@ -17,7 +19,7 @@
 
 /* 0: nothing of this run stands there. */
 static guint64
-read_generation (const char *target, const Identity *identity)
+read_one (const char *target, const Identity *identity)
 {
   char hex[DIGEST_HEX_LENGTH + 1];
   g_autoptr (Sql) file = guard_is_ours (target) ? sql_open_frozen (target, NULL) : NULL;
@@ -32,6 +34,15 @@ read_generation (const char *target, const Identity *identity)
   return g_ascii_strtoull (generation, NULL, 10);
 }
 
+/* Of base and delta. */
+static guint64
+read_generation (const char *target, const Identity *identity)
+{
+  g_autofree char *delta = pair_delta_path (target);
+  guint64 base = read_one (target, identity);
+  return base > 0 ? MAX (base, read_one (delta, identity)) : 0;
+}
+
 /* At a URI the header tells the generation (courier.h): no file is brought here for a bid. */
 static gboolean
 make_far (const char *target, BidResult *result, GError **error)
@@ -43,7 +54,13 @@ make_far (const char *target, BidResult *result, GError **error)
   place_set_limit (place, g_get_monotonic_time () + FAR_US);
   if (!place_look (place, "", &state, error))
     return FALSE;
+  gboolean has_delta = state.has_delta;
   result->generation = state.exists ? state.number : 0;
+  place_state_clear (&state);
+  if (has_delta && !place_look (place, PLACE_DELTA, &state, error))
+    return FALSE;
+  if (has_delta && state.exists)
+    result->generation = MAX (result->generation, state.number);
   place_state_clear (&state);
   return place_trial (place, BID_BYTES_MIN, &result->commit_us, error);
 }

@@ -4,6 +4,8 @@
  * hold. */
 #include "coordinator/courier.h"
 
+#include "coordinator/pair.h"
+
 #include "storage/crash.h"
 #include "storage/place.h"
 
@@ -19,13 +21,15 @@
 struct Courier
 {
   Place *place;
-  char *stage;
+  char *stage, *delta; /* delta: the file beside the stage */
   void (*done) (void *data);
   void *data;
-  PlaceState there; /* what stands at the place as far as we know */
+  PlacePair there;      /* what stands at the place as far as we know */
+  gboolean takes_delta; /* the delta there is ours, and the base that is sent next holds it */
 
   GThread *thread; /* NULL: idle */
-  gint has_ended;  /* atomic */
+  Publication made;
+  gint has_ended; /* atomic */
   CourierState result;
   GError *error;
 };
@@ -43,17 +47,21 @@ fetch (Courier *courier, const char *copy, GError **error)
 {
   const char *to = copy != NULL ? copy : courier->stage;
 
-  place_state_clear (&courier->there);
+  place_pair_clear (&courier->there);
+  courier->takes_delta = FALSE;
   if (!place_refresh (courier->place, to, &courier->there, error))
     return FALSE;
-  if (courier->there.exists && copy != NULL && g_rename (copy, courier->stage) != 0)
+  if (copy == NULL)
+    return TRUE;
+  if (courier->there.base.exists)
+    place_move_copy (copy, courier->stage);
+  if (courier->there.base.exists && g_access (courier->stage, R_OK) != 0)
     {
       g_set_error (error, PLACE_ERROR, PLACE_ERROR_LOCAL, "cannot write '%s': %s", courier->stage,
                    g_strerror (errno));
       return FALSE;
     }
-  if (copy != NULL)
-    place_forget_copy (copy);
+  place_forget_copy (copy);
   return TRUE;
 }
 
@@ -74,6 +82,7 @@ courier_new (const char *uri, const char *stage, const char *copy, void (*done) 
   courier = g_new0 (Courier, 1);
   courier->place = place;
   courier->stage = g_strdup (stage);
+  courier->delta = pair_delta_path (stage);
   courier->done = done;
   courier->data = data;
   place_set_limit (place, g_get_monotonic_time () + START_US);
@@ -97,9 +106,10 @@ courier_free (Courier *courier)
     g_thread_join (courier->thread);
   g_clear_error (&courier->error);
   place_free (courier->place);
-  place_state_clear (&courier->there);
+  place_pair_clear (&courier->there);
   place_forget_copy (courier->stage);
   g_free (courier->stage);
+  g_free (courier->delta);
   g_free (courier);
 }
 
@@ -109,46 +119,100 @@ courier_name (const Courier *courier)
   return place_name (courier->place);
 }
 
-static gboolean
-is_known (const Courier *courier, const PlaceState *now)
+gboolean
+courier_is_marked (const Courier *courier)
 {
-  return now->exists == courier->there.exists && g_strcmp0 (now->tag, courier->there.tag) == 0;
+  return courier->there.base.has_delta;
+}
+
+guint64
+courier_sent (const Courier *courier)
+{
+  guint64 sent, received;
+
+  place_traffic (courier->place, &sent, &received);
+  return sent;
+}
+
+/* What somebody else put there comes here. FALSE: it cannot. */
+static CourierState
+give_way (Courier *courier, GError **error)
+{
+  return fetch (courier, NULL, error) ? COURIER_CHANGED : COURIER_FAILED;
+}
+
+/* The delta there is no more needed when the base is found to be there as it was sent; and not if
+ * it is another than the one that the base holds. Nothing is lost while both stand there, so what
+ * fails here is tried again after the next base. */
+static CourierState
+remove_delta (Courier *courier, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  g_autofree char *back = g_strconcat (courier->stage, ".back", NULL);
+  gboolean is_same;
+
+  crash_point ("read-back");
+  if (!place_holds (courier->place, "", courier->stage, back, &is_same, NULL) || !is_same)
+    return COURIER_SENT;
+  crash_point ("remove-delta");
+  if (place_remove (courier->place, PLACE_DELTA, &courier->there.delta, &reason))
+    {
+      crash_point ("removed-delta");
+      place_state_clear (&courier->there.delta);
+      courier->takes_delta = FALSE;
+      return COURIER_SENT;
+    }
+  if (g_error_matches (reason, PLACE_ERROR, PLACE_ERROR_CHANGED))
+    return give_way (courier, error);
+  return COURIER_SENT;
 }
 
 /* Looking first is cheap; what comes between is seen by place_put. */
 static CourierState
 carry (Courier *courier, GError **error)
 {
+  const Publication *made = &courier->made;
   PlaceState now = { 0 }, sent = { 0 };
+  PlaceState *there = made->is_delta ? &courier->there.delta : &courier->there.base;
   GError *reason = NULL;
-  gboolean has_changed;
+  gboolean is_known;
 
   if (!place_look (courier->place, "", &now, error))
     return COURIER_FAILED;
-  /* What was removed is put there again. */
-  has_changed = now.exists && !is_known (courier, &now);
-  if (!has_changed)
+  is_known = place_state_equal (&now, &courier->there.base);
+  if (!now.exists) /* what was removed is put there again; without a base a delta is of no use */
     {
-      place_state_clear (&courier->there);
-      courier->there = now;
-      crash_point ("send");
-      if (place_put (courier->place, "", courier->stage, &courier->there, &sent, &reason))
-        {
-          crash_point ("sent");
-          place_state_clear (&courier->there);
-          courier->there = sent;
-          return COURIER_SENT;
-        }
-      if (!g_error_matches (reason, PLACE_ERROR, PLACE_ERROR_CHANGED))
-        {
-          g_propagate_error (error, reason);
-          return COURIER_FAILED;
-        }
-      g_clear_error (&reason);
+      place_state_clear (&courier->there.base);
+      is_known = !made->is_delta;
     }
+  place_state_clear (&now);
+  if (!is_known)
+    return give_way (courier, error);
+  if (made->is_delta)
+    crash_point ("send-delta");
   else
-    place_state_clear (&now);
-  return fetch (courier, NULL, error) ? COURIER_CHANGED : COURIER_FAILED;
+    crash_point ("send");
+  if (place_put (courier->place, made->is_delta ? PLACE_DELTA : "",
+                 made->is_delta ? courier->delta : courier->stage, there, &sent, &reason))
+    {
+      if (made->is_delta)
+        crash_point ("sent-delta");
+      else
+        crash_point ("sent");
+      sent.has_delta = made->may_get_delta;
+      place_state_clear (there);
+      *there = sent;
+      return courier->takes_delta && !made->is_delta && courier->there.delta.exists
+                 ? remove_delta (courier, error)
+                 : COURIER_SENT;
+    }
+  if (!g_error_matches (reason, PLACE_ERROR, PLACE_ERROR_CHANGED))
+    {
+      g_propagate_error (error, reason);
+      return COURIER_FAILED;
+    }
+  g_clear_error (&reason);
+  return give_way (courier, error);
 }
 
 static gpointer
@@ -163,11 +227,16 @@ run (gpointer data)
 }
 
 void
-courier_send (Courier *courier, guint64 generation)
+courier_send (Courier *courier, const Publication *made)
 {
+  const char *path = made->is_delta ? courier->delta : courier->stage;
+
   g_assert (courier->thread == NULL);
 
-  (void)place_number (courier->stage, (guint32)generation);
+  courier->made = *made;
+  /* A delta that we send is ours as much as one that was united. */
+  courier->takes_delta = courier->takes_delta || made->takes_delta || made->is_delta;
+  place_change_copy (path);
   g_atomic_int_set (&courier->has_ended, 0);
   courier->thread = g_thread_new ("courier", run, courier);
 }
@@ -192,15 +261,16 @@ courier_hurry (Courier *courier)
 }
 
 char *
-courier_keep_aside (Courier *courier, const char *word, GError **error)
+courier_keep_aside (Courier *courier, const char *path, const char *word, GError **error)
 {
   g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
   g_autofree char *time = g_date_time_format (now, "%Y%m%dT%H%M%SZ");
-  g_autofree char *suffix = g_strdup_printf (".%s-%s", word, time);
+  g_autofree char *suffix
+      = g_strdup_printf ("%s.%s-%s", path + strlen (courier->stage), word, time);
   GError *reason = NULL;
 
-  g_assert (courier->thread == NULL);
-  if (place_put (courier->place, suffix, courier->stage, NULL, NULL, &reason))
+  g_assert (courier->thread == NULL && g_str_has_prefix (path, courier->stage));
+  if (place_put (courier->place, suffix, path, NULL, NULL, &reason))
     return g_strconcat (courier_name (courier), suffix, NULL);
   identity_take_error (error, reason);
   return NULL;

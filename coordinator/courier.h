@@ -3,10 +3,11 @@
  * *stage*, a file on its own disk, as it would to any path; the courier takes it from there to the
  * place, in a thread of its own, so that a place that is slow, down or hanging holds up nobody.
  * When something else than what it brought stands there, it brings that to the stage instead, where
- * the next publication unites it. Calls come from one thread. */
+ * the next publication unites it. The delta of a large checkpoint lies beside the stage and goes
+ * beside what stands at the place in the same way. Calls come from one thread. */
 #pragma once
 
-#include "coordinator/identity.h"
+#include "coordinator/ledger.h"
 
 typedef struct Courier Courier;
 
@@ -15,7 +16,8 @@ typedef enum
   COURIER_IDLE,    /* nothing was sent that was not told of */
   COURIER_BUSY,    /* the stage is not to be touched */
   COURIER_SENT,    /* it stands at the place */
-  COURIER_CHANGED, /* the stage is now what stood there: publish again, and send that */
+  COURIER_CHANGED, /* the stage is now what stood there, if anything did: publish a base and send
+                      that */
   COURIER_FAILED   /* try again later */
 } CourierState;
 
@@ -30,14 +32,21 @@ void courier_free (Courier *courier);
 /* (transfer none): what messages call the place. */
 const char *courier_name (const Courier *courier);
 
-/* Takes the stage to the place, where it bears this number of its generation for bids to see
- * (place_look). The courier must be idle. */
-void courier_send (Courier *courier, guint64 generation);
+/* TRUE: readers of what stands at the place would look for a delta beside it. */
+gboolean courier_is_marked (const Courier *courier);
+/* Takes what was published at the stage to the place, where it bears the number of its generation
+ * for bids to see (place_look). After a base that takes the delta with it that one is removed, when
+ * the base was read back; should that fail, it stays, and does no harm. The courier must be idle.
+ */
+void courier_send (Courier *courier, const Publication *made);
+/* Bytes of files sent so far. */
+guint64 courier_sent (const Courier *courier);
 /* What became of it; SENT, CHANGED and FAILED are told once. */
 CourierState courier_take (Courier *courier, GError **error);
 /* For the last publication: a place that is silent for ten seconds is given up. */
 void courier_hurry (Courier *courier);
 
-/* (transfer full): keeps the stage at the place under a second name, as aside_keep does with a
- * file: that name. NULL: COORDINATOR_ERROR. Blocks; not while it is busy. */
-char *courier_keep_aside (Courier *courier, const char *word, GError **error);
+/* (transfer full): keeps the stage, or the delta beside it (`path` says which), at the place under
+ * a second name, as aside_keep does with a file: that name. NULL: COORDINATOR_ERROR. Blocks; not
+ * while it is busy. */
+char *courier_keep_aside (Courier *courier, const char *path, const char *word, GError **error);

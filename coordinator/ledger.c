@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The work file and its publications. Every failure leaves the work file as it was before the call,
  * and the target as it was. Must not know queues, threads or nodes' lives. */
-#include "coordinator/ledger.h"
+#include "coordinator/ledger-private.h"
 
 #include "coordinator/notes.h"
-#include "coordinator/stamp.h"
-#include "coordinator/takeover.h"
 
-#include "storage/aside.h"
 #include "storage/crash.h"
-#include "storage/guard.h"
 #include "storage/publish.h"
 #include "storage/tables.h"
 
@@ -20,40 +16,17 @@
 #define VALUE_BYTES_MAX (900u * 1024 * 1024)
 #define BATCH_ROWS_MAX 1000
 #define BATCH_BYTES_MAX (8u * 1024 * 1024)
+/* A base of this size may have a delta; to send less again and again is no trouble. */
+#define DELTA_FROM_BYTES (16u * 1024 * 1024)
 
-struct Ledger
-{
-  char *target, *name, *run; /* name (nullable): of the target, for people */
-  char *(*keep_aside) (gpointer data, const char *word, GError **error);
-  gpointer data;
-  char **job_names, **job_types;
-  guint n_jobs;
-  Stems *stems;
-  Identity identity; /* only app, schema, argv and identity: to compare with */
-  Sql *sql;
-  Results *results;
-  Stamp stamp;   /* of the target when it was last ours */
-  guint64 noted; /* the generation whose publication stands in the table `event` */
-  gboolean has_changed;
-  char *damage; /* (nullable) a sentence that nobody took yet */
-  LedgerStats stats;
-};
-
-static const char *
-name_of (const Ledger *ledger)
+const char *
+ledger_name (const Ledger *ledger)
 {
   return ledger->name != NULL ? ledger->name : ledger->target;
 }
 
-static gint64
-now_s (void)
-{
-  return g_get_real_time () / G_USEC_PER_SEC;
-}
-
-/* Ends a transaction that went wrong at some point inside. Returns FALSE. */
-static gboolean
-give_up (Ledger *ledger, GError *reason, GError **error)
+gboolean
+ledger_give_up (Ledger *ledger, GError *reason, GError **error)
 {
   if (ledger->results != NULL)
     results_rollback (ledger->results);
@@ -62,80 +35,18 @@ give_up (Ledger *ledger, GError *reason, GError **error)
   return FALSE;
 }
 
-static void
-note_totals (Ledger *ledger)
+void
+ledger_note_totals (Ledger *ledger)
 {
   ResultsTotals totals = results_totals (ledger->results);
   ledger->stats.rows = totals.rows;
   ledger->stats.done = CLAMP (totals.weight, 0.0, 1.0);
 }
 
-static gboolean
-write_generation (Ledger *ledger, GError **error)
+gboolean
+ledger_write_generation (Ledger *ledger, GError **error)
 {
   return takeover_number (ledger->sql, ledger->results, ledger->stats.generation + 1, error);
-}
-
-/* The next publication replaces the file, so what is wrong with it is kept under another name. */
-static gboolean
-keep_damaged (Ledger *ledger, const char *damage, GError **error)
-{
-  g_autofree char *aside = ledger->keep_aside != NULL
-                               ? ledger->keep_aside (ledger->data, "damaged", error)
-                               : aside_keep (ledger->target, "damaged", error);
-  if (aside == NULL)
-    return FALSE;
-  crash_point ("kept-aside");
-  g_free (ledger->damage);
-  ledger->damage
-      = g_strdup_printf ("checkpoint '%s' is damaged: %s; the damaged file is kept as '%s'",
-                         name_of (ledger), damage, aside);
-  return TRUE;
-}
-
-static gboolean
-note_taken_over (Ledger *ledger, Sql *from, const Takeover *takeover, GError **error)
-{
-  g_autofree char *generation = tables_get_string (from, "generation", NULL);
-  guint64 number = generation != NULL ? g_ascii_strtoull (generation, NULL, 10) : 0;
-  ledger->stats.generation = MAX (ledger->stats.generation, number);
-  g_autofree char *detail
-      = g_strdup_printf ("%" G_GUINT64_FORMAT " results, %" G_GUINT64_FORMAT " bad rows left out",
-                         takeover->rows, takeover->bad);
-  return notes_event (ledger->sql, &(TablesEvent){ .kind = "taken over", .detail = detail }, error);
-}
-
-/* In a transaction. */
-static gboolean
-take_over (Ledger *ledger, Sql *from, GError **error)
-{
-  Takeover takeover = { .job_names = (const char *const *)ledger->job_names,
-                        .job_types = (const char *const *)ledger->job_types };
-  if (!takeover_unite (ledger->results, ledger->sql, from, ledger->stems, &takeover, error))
-    return FALSE;
-  g_autofree char *damage = takeover_damage (from, takeover.rows, takeover.bad);
-  return (damage == NULL || keep_damaged (ledger, damage, error))
-         && note_taken_over (ledger, from, &takeover, error);
-}
-
-/* (transfer full) (nullable): the file at the target, if it is of our identity. NULL with an error:
- * not ours. */
-static Sql *
-open_target (Ledger *ledger, Identity *found, GError **error)
-{
-  GError *reason = NULL;
-  char hex[DIGEST_HEX_LENGTH + 1];
-  digest_to_hex (&ledger->identity.identity, hex);
-  g_autoptr (Sql) file = guard_open (ledger->target, hex, &reason);
-  identity_rename_error (reason, ledger->target, ledger->name);
-  if (reason != NULL)
-    identity_take_error (error, reason);
-  if (file == NULL || !identity_load (file, name_of (ledger), found, error))
-    return NULL;
-  if (identity_matches (found, &ledger->identity, name_of (ledger), error))
-    return g_steal_pointer (&file);
-  identity_clear (found);
-  return NULL;
 }
 
 /* A new work file, or one with the pages of `file`, in a transaction. */
@@ -154,37 +65,45 @@ begin_empty (Ledger *ledger, const char *work_path, const char *identity, Sql *f
 /* A sound file is copied as it is and then proved row by row, which takes a third of the time.
  * FALSE without an error: it must be taken over row by row. */
 static gboolean
-begin_with_whole (Ledger *ledger, const char *work_path, const char *identity, Sql *file,
+begin_with_whole (Ledger *ledger, const char *work_path, const char *identity, const Pair *pair,
                   GError **error)
 {
   gboolean is_whole = FALSE;
   Takeover takeover = { 0 };
-  return !file->is_salvage && begin_empty (ledger, work_path, identity, file, error)
-         && takeover_whole (ledger->results, ledger->sql, &is_whole, &takeover, error) && is_whole
-         && note_taken_over (ledger, file, &takeover, error);
+  if (pair->base->is_salvage || !begin_empty (ledger, work_path, identity, pair->base, error)
+      || !takeover_whole (ledger->results, ledger->sql, &is_whole, &takeover, error) || !is_whole)
+    return FALSE;
+  /* From here on what stands there differs from the work file by what is put into this. */
+  if (ledger->base_bytes > 0)
+    ledger_know_base (ledger, ledger->base_bytes, pair_generation (pair->base));
+  return ledger_take_over (ledger, pair, TRUE, error);
 }
 
 /* Who of the nodes in the file still lives is not known here: the living are told to us again
  * (scribe_joined), which undoes the end of all. The others do not stay in the list of those to be
  * asked whether the checkpoint is in use. */
 static gboolean
-begin_file (Ledger *ledger, const char *work_path, Sql *file, const Identity *identity,
+begin_file (Ledger *ledger, const char *work_path, const Pair *pair, const Identity *identity,
             GError **error)
 {
   char hex[DIGEST_HEX_LENGTH + 1];
   GError *reason = NULL;
   digest_to_hex (&identity->identity, hex);
-  gboolean is_whole = file != NULL && begin_with_whole (ledger, work_path, hex, file, &reason);
-  if (reason == NULL && !is_whole && begin_empty (ledger, work_path, hex, NULL, &reason)
-      && file != NULL)
-    (void)take_over (ledger, file, &reason);
+  gboolean is_found = pair->base != NULL;
+  gboolean is_whole = is_found && begin_with_whole (ledger, work_path, hex, pair, &reason);
+  if (reason == NULL && !is_whole)
+    {
+      ledger->base_bytes = 0;
+      if (begin_empty (ledger, work_path, hex, NULL, &reason) && is_found)
+        (void)ledger_take_over (ledger, pair, FALSE, &reason);
+    }
   if (reason != NULL
-      || (file != NULL
-          && !tables_end_all_nodes (ledger->sql, now_s (), "gone at a take-over", &reason))
-      || !identity_save (ledger->sql, identity, &reason) || !write_generation (ledger, &reason)
-      || !results_commit (ledger->results, &reason))
-    return give_up (ledger, reason, error);
-  note_totals (ledger);
+      || (is_found
+          && !tables_end_all_nodes (ledger->sql, ledger_now_s (), "gone at a take-over", &reason))
+      || !identity_save (ledger->sql, identity, &reason)
+      || !ledger_write_generation (ledger, &reason) || !results_commit (ledger->results, &reason))
+    return ledger_give_up (ledger, reason, error);
+  ledger_note_totals (ledger);
   return TRUE;
 }
 
@@ -198,34 +117,30 @@ begin_place (Ledger *ledger, GError **error)
       return FALSE;
     }
   publish_sweep (ledger->target, ledger->run);
+  publish_sweep (ledger->delta, ledger->run);
   return TRUE;
 }
 
 static gboolean
-begin (Ledger *ledger, const char *work_path, Identity *identity, GError **error)
+begin (Ledger *ledger, const LedgerConfig *config, Identity *identity, GError **error)
 {
-  g_autoptr (Sql) file = NULL;
+  g_auto (Pair) pair = { 0 };
   Identity found = { 0 };
-  GError *reason = NULL;
-  if (ledger->target[0] != '\0')
-    {
-      stamp_replace (&ledger->stamp, stamp_of (ledger->target));
-      file = open_target (ledger, &found, &reason);
-    }
-  if (reason != NULL)
-    {
-      g_propagate_error (error, reason);
-      return FALSE;
-    }
-  if (file != NULL && found.run != NULL)
+  gboolean has_target = ledger->target[0] != '\0';
+  if (has_target && !ledger_open_target (ledger, &pair, &found, error))
+    return FALSE;
+  if (pair.base != NULL && !config->is_unmarked
+      && (guint64)ledger->stamp.size >= ledger->delta_from)
+    ledger->base_bytes = (guint64)ledger->stamp.size;
+  if (found.run != NULL)
     {
       g_free (identity->run);
       identity->run = g_steal_pointer (&found.run);
     }
   identity_clear (&found);
   ledger->run = g_strdup (identity->run);
-  return (ledger->target[0] == '\0' || begin_place (ledger, error))
-         && begin_file (ledger, work_path, file, identity, error);
+  return (!has_target || begin_place (ledger, error))
+         && begin_file (ledger, config->work_path, &pair, identity, error);
 }
 
 Ledger *
@@ -237,6 +152,7 @@ ledger_new (const LedgerConfig *config, Identity *identity, GError **error)
   g_autoptr (Ledger) ledger = g_new0 (Ledger, 1);
   ledger->target
       = config->target[0] != '\0' ? g_canonicalize_filename (config->target, NULL) : g_strdup ("");
+  ledger->delta = pair_delta_path (ledger->target);
   ledger->name = g_strdup (config->name);
   ledger->keep_aside = config->keep_aside;
   ledger->data = config->data;
@@ -245,13 +161,14 @@ ledger_new (const LedgerConfig *config, Identity *identity, GError **error)
   ledger->n_jobs = g_strv_length (ledger->job_names);
   g_assert (ledger->n_jobs == g_strv_length (ledger->job_types));
   ledger->stems = config->stems;
-  ledger->stamp = STAMP_NONE;
+  ledger->stamp = ledger->delta_stamp = STAMP_NONE;
+  ledger->delta_from = config->delta_from > 0 ? config->delta_from : DELTA_FROM_BYTES;
   ledger->identity.app = g_strdup (identity->app);
   ledger->identity.argv = g_strdupv (identity->argv);
   ledger->identity.schema = identity->schema;
   ledger->identity.identity = identity->identity;
   ledger->has_changed = TRUE;
-  if (!begin (ledger, config->work_path, identity, error))
+  if (!begin (ledger, config, identity, error))
     return NULL;
   return g_steal_pointer (&ledger);
 }
@@ -264,10 +181,12 @@ ledger_free (Ledger *ledger)
   results_free (ledger->results);
   sql_free (ledger->sql);
   stamp_clear (&ledger->stamp);
+  stamp_clear (&ledger->delta_stamp);
   identity_clear (&ledger->identity);
   g_strfreev (ledger->job_names);
   g_strfreev (ledger->job_types);
   g_free (ledger->target);
+  g_free (ledger->delta);
   g_free (ledger->name);
   g_free (ledger->run);
   g_free (ledger->damage);
@@ -302,7 +221,7 @@ static gboolean
 write_rows (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **error)
 {
   g_autoptr (GPtrArray) rows = inbox_sorted_rows (inbox);
-  gint64 now = now_s ();
+  gint64 now = ledger_now_s ();
   for (guint i = 0; i < rows->len; i++)
     {
       const Row *row = g_ptr_array_index (rows, i);
@@ -384,7 +303,7 @@ write_failed (Ledger *ledger, GError *reason, GError **error)
 {
   ledger->has_changed = TRUE;
   ledger->noted = 0;
-  return give_up (ledger, reason, error);
+  return ledger_give_up (ledger, reason, error);
 }
 
 gboolean
@@ -401,101 +320,15 @@ ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
 
   crash_point ("commit");
   gboolean has_changed = sqlite3_total_changes (ledger->sql->db) != before;
-  if ((has_changed && !(write_generation (ledger, &reason) && note_publication (ledger, &reason)))
+  if ((has_changed
+       && !(ledger_write_generation (ledger, &reason) && note_publication (ledger, &reason)))
       || !results_commit (ledger->results, &reason))
     return write_failed (ledger, reason, error);
   crash_point ("committed");
   ledger->has_changed = ledger->has_changed || has_changed;
   ledger->stats.saves++;
   ledger->stats.saved_rows += n_written;
-  note_totals (ledger);
-  return TRUE;
-}
-
-gboolean
-ledger_has_changed (const Ledger *ledger)
-{
-  return ledger->has_changed && ledger->target[0] != '\0';
-}
-
-/* Another coordinator of this run may have published meanwhile: in a split both sides go on, and
- * rows are facts. */
-static gboolean
-unite_with_target (Ledger *ledger, GError **error)
-{
-  if (stamp_is_current (&ledger->stamp, ledger->target))
-    return TRUE;
-  Stamp stamp = stamp_of (ledger->target);
-  Identity found = { 0 };
-  GError *reason = NULL;
-  g_autoptr (Sql) file = open_target (ledger, &found, &reason);
-  identity_clear (&found);
-  if (file == NULL)
-    {
-      stamp_clear (&stamp);
-      if (reason != NULL)
-        g_propagate_error (error, reason);
-      return reason == NULL;
-    }
-  if (!results_begin (ledger->results, &reason) || !take_over (ledger, file, &reason)
-      || !write_generation (ledger, &reason) || !results_commit (ledger->results, &reason))
-    {
-      stamp_clear (&stamp);
-      return give_up (ledger, reason, error);
-    }
-  note_totals (ledger);
-  stamp_replace (&ledger->stamp, stamp);
-  return TRUE;
-}
-
-static gboolean
-publish (Ledger *ledger, GError **error)
-{
-  GError *reason = NULL;
-  Published published;
-  if (!unite_with_target (ledger, error))
-    return FALSE;
-  if (!publish_copy (ledger->sql, ledger->target, ledger->run, &published, &reason))
-    {
-      identity_take_error (error, reason);
-      return FALSE;
-    }
-  stamp_replace (&ledger->stamp, stamp_of_file (published.fd));
-  ledger->stats.bytes = published.bytes;
-  ledger->has_changed = FALSE;
-  ledger->stats.generation++;
-  return TRUE;
-}
-
-gboolean
-ledger_publish (Ledger *ledger, GError **error)
-{
-  g_assert (ledger->target[0] != '\0');
-
-  int lock = publish_lock (ledger->target);
-  gboolean good = publish (ledger, error);
-  if (lock >= 0)
-    (void)close (lock);
-  return good;
-}
-
-void
-ledger_touch (Ledger *ledger)
-{
-  ledger->has_changed = TRUE;
-}
-
-gboolean
-ledger_keep (Ledger *ledger, const char *path, GError **error)
-{
-  GError *reason = NULL;
-  Published published;
-  if (!publish_copy (ledger->sql, path, ledger->run, &published, &reason))
-    {
-      identity_take_error (error, reason);
-      return FALSE;
-    }
-  (void)close (published.fd);
+  ledger_note_totals (ledger);
   return TRUE;
 }
 

@@ -17,9 +17,12 @@ typedef struct
   const char *name;                                /* (nullable) what messages call the target */
   const char *const *job_names, *const *job_types; /* NULL-terminated; copied */
   Stems *stems;                                    /* borrowed */
-  /* (nullable) keeps a damaged target under another name: aside_keep, if it is not given. */
-  char *(*keep_aside) (gpointer data, const char *word, GError **error);
+  /* (nullable) keeps a damaged target, or its delta, under another name: aside_keep, if it is not
+   * given. */
+  char *(*keep_aside) (gpointer data, const char *path, const char *word, GError **error);
   gpointer data;
+  guint64 delta_from;   /* a base of so many bytes may have a delta beside it; 0: 16 MiB */
+  gboolean is_unmarked; /* nobody would look for a delta beside what stands at the target now */
 } LedgerConfig;
 
 /* See scribe_new. Errors are of COORDINATOR_ERROR, here and below. */
@@ -30,15 +33,27 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Ledger, ledger_free)
 /* Writes all of `inbox` in one transaction. FALSE: write it again; nothing of it is written, or all
  * when only the end of the commit failed. */
 gboolean ledger_write (Ledger *ledger, const Inbox *inbox, GError **error);
-/* Publishes. What stands at the target and was not written by this ledger is united with ours
- * first, or, when it is of another run, left alone. */
-gboolean ledger_publish (Ledger *ledger, GError **error);
-/* The last publication did not get where it should: there is something to be published. */
-void ledger_touch (Ledger *ledger);
+typedef struct
+{
+  guint64 generation;
+  gboolean is_delta;      /* only "TARGET-delta" was made; else a new base stands at the target */
+  gboolean may_get_delta; /* a later publication may do so for this base */
+  gboolean takes_delta;   /* this base holds the delta that stood there, which is to go */
+} Publication;
+
+/* Publishes: a base with everything, or, while a large one of ours stands at the target, the delta
+ * beside it with all that came since. `final`: a base, and no delta. What stands at the target and
+ * was not written by this ledger is united with ours first, or, when it is of another run, left
+ * alone. */
+gboolean ledger_publish (Ledger *ledger, gboolean final, Publication *made, GError **error);
+/* The last publication did not get where it should: there is something to be published.
+ * `lost_base`: and no base of ours may stand there. */
+void ledger_touch (Ledger *ledger, gboolean lost_base);
 /* Publishes to `path`, in a folder of this machine, for somebody to find. */
 gboolean ledger_keep (Ledger *ledger, const char *path, GError **error);
-/* TRUE: something was written since the last publication. */
-gboolean ledger_has_changed (const Ledger *ledger);
+/* TRUE: something was written since the last publication; `final`: or there is a delta, which a
+ * last publication does away with. */
+gboolean ledger_has_changed (const Ledger *ledger, gboolean final);
 
 /* (transfer full) (nullable): once, what was wrong with a file that was taken over. */
 char *ledger_take_damage (Ledger *ledger);

@@ -3,6 +3,7 @@
  * finds, and a checked copy of it is published. Must not know nodes or threads. */
 #include "coordinator/merge.h"
 
+#include "coordinator/pair.h"
 #include "coordinator/restore.h"
 #include "coordinator/takeover.h"
 
@@ -38,8 +39,7 @@ input_open (MergeInput *input, const char *path, GError **error)
   input->file = restore_open (path, error);
   if (input->file == NULL || !identity_load (input->file, path, &input->identity, error))
     return FALSE;
-  g_autofree char *generation = tables_get_string (input->file, "generation", NULL);
-  input->generation = generation != NULL ? g_ascii_strtoull (generation, NULL, 10) : 0;
+  input->generation = pair_generation (input->file);
   return TRUE;
 }
 
@@ -109,7 +109,7 @@ make (const char *work_path, const char *target, const MergeInput inputs[2], Mer
   g_autoptr (Results) results = work != NULL ? results_new (work, error) : NULL;
   if (results == NULL || !results_begin (results, error)
       || !fill (work, results, inputs, totals, error) || !results_commit (results, error)
-      || !publish_copy (work, target, inputs[0].identity.run, &published, error))
+      || !publish_copy (work, target, inputs[0].identity.run, NULL, &published, error))
     return FALSE;
   (void)close (published.fd);
   return TRUE;

@@ -2,12 +2,14 @@
 /* Reads checkpoints, through the guard only. Must not know threads, queues or work files. */
 #include "coordinator/restore.h"
 
+#include "coordinator/pair.h"
 #include "coordinator/readable.h"
 #include "coordinator/takeover.h"
 
 #include "storage/aside.h"
 #include "storage/guard.h"
 #include "storage/place.h"
+#include "storage/publish.h"
 #include "storage/tables.h"
 
 #include <errno.h>
@@ -138,7 +140,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (View, view_clear)
 static gboolean
 view_open (View *view, const char *target, const char *copy, GError **error)
 {
-  PlaceState state = { 0 };
+  PlacePair pair = { 0 };
   GError *reason = NULL;
   *view = (View){ .path = target, .exists = TRUE };
   if (!place_is_remote (target))
@@ -154,10 +156,10 @@ view_open (View *view, const char *target, const char *copy, GError **error)
   if (place != NULL)
     {
       place_set_limit (place, g_get_monotonic_time () + LOOK_US);
-      (void)place_refresh (place, view->copy, &state, &reason);
+      (void)place_refresh (place, view->copy, &pair, &reason);
     }
-  view->exists = state.exists;
-  place_state_clear (&state);
+  view->exists = pair.base.exists;
+  place_pair_clear (&pair);
   if (reason != NULL)
     identity_take_error (error, reason);
   return reason == NULL;
@@ -169,12 +171,15 @@ open_file (const char *target, const char *copy, const Identity *identity, GErro
 {
   char hex[DIGEST_HEX_LENGTH + 1];
   g_auto (View) view = { 0 };
+  g_auto (Pair) pair = { 0 };
   GError *reason = NULL;
   if (!view_open (&view, target, copy, error) || !view.exists)
     return NULL;
   if (identity != NULL)
     digest_to_hex (&identity->identity, hex);
-  Sql *file = guard_open (view.path, identity != NULL ? hex : NULL, &reason);
+  Sql *file = pair_open (&pair, view.path, identity != NULL ? hex : NULL, &reason)
+                  ? pair_unite (&pair, &reason)
+                  : NULL;
   identity_rename_error (reason, view.copy, target);
   if (reason != NULL)
     identity_take_error (error, reason);
@@ -289,14 +294,68 @@ copy_to_path (const char *path, const char *to, GError **error)
   return FALSE;
 }
 
+/* TRUE: beside the base at `path` stands a delta of its run. */
+static gboolean
+has_delta (const char *path)
+{
+  g_auto (Pair) pair = { 0 };
+  return pair_open (&pair, path, NULL, NULL) && pair.delta != NULL;
+}
+
+/* Base and delta as one file, `made`. */
+static gboolean
+make_one (const char *path, const char *made, GError **error)
+{
+  GError *reason = NULL;
+  Published published;
+  g_auto (Pair) pair = { 0 };
+  g_autoptr (Sql) file
+      = pair_open (&pair, path, NULL, &reason) ? pair_unite (&pair, &reason) : NULL;
+  if (file == NULL || !publish_copy (file, made, "copy", NULL, &published, &reason))
+    {
+      identity_take_error (error, reason);
+      return FALSE;
+    }
+  (void)close (published.fd);
+  return TRUE;
+}
+
+static gboolean
+copy_one (const char *path, const char *to, GError **error)
+{
+  return place_is_remote (to) ? copy_to_place (path, to, error) : copy_to_path (path, to, error);
+}
+
 gboolean
 restore_copy (const char *from, const char *to, GError **error)
 {
   g_auto (View) view = { 0 };
+  GError *reason = NULL;
   if (!view_open (&view, from, NULL, error))
     return FALSE;
-  return place_is_remote (to) ? copy_to_place (view.path, to, error)
-                              : copy_to_path (view.path, to, error);
+  if (!has_delta (view.path))
+    return copy_one (view.path, to, error);
+  g_autofree char *folder = g_dir_make_tmp ("satin-XXXXXX", &reason);
+  if (folder == NULL)
+    {
+      identity_take_error (error, reason);
+      return FALSE;
+    }
+  g_autofree char *made = g_build_filename (folder, "checkpoint", NULL);
+  gboolean good = make_one (view.path, made, error) && copy_one (made, to, error);
+  (void)g_unlink (made);
+  (void)g_rmdir (folder);
+  return good;
+}
+
+/* The delta, if there is one, under the name that its base gets. */
+static gboolean
+send_delta_aside (Place *place, const View *view, const char *suffix, gboolean has_delta,
+                  GError **error)
+{
+  g_autofree char *delta = pair_delta_path (view->path);
+  g_autofree char *delta_suffix = g_strconcat (suffix, PLACE_DELTA, NULL);
+  return !has_delta || place_put (place, delta_suffix, delta, NULL, NULL, error);
 }
 
 /* Sent under the other name before it is removed. */
@@ -308,9 +367,13 @@ move_aside (const char *target, GError **error)
   g_autofree char *time = g_date_time_format (now, "%Y%m%dT%H%M%SZ");
   g_autofree char *suffix = g_strconcat (".old-", time, NULL);
   g_autoptr (Place) place = NULL;
-  if (!view_open (&view, target, NULL, error) || (place = place_open (target, error)) == NULL
-      || !place_put (place, suffix, view.path, NULL, NULL, error)
-      || !place_remove (place, "", error))
+  if (!view_open (&view, target, NULL, error) || (place = place_open (target, error)) == NULL)
+    return NULL;
+  gboolean with_delta = has_delta (view.path);
+  if (!place_put (place, suffix, view.path, NULL, NULL, error)
+      || !send_delta_aside (place, &view, suffix, with_delta, error)
+      || !place_remove (place, "", NULL, error)
+      || (with_delta && !place_remove (place, PLACE_DELTA, NULL, error)))
     return NULL;
   return g_strconcat (place_name (place), suffix, NULL);
 }
@@ -320,7 +383,7 @@ restore_set_aside (const char *target, GError **error)
 {
   GError *reason = NULL;
   char *name = place_is_remote (target) ? move_aside (target, &reason)
-                                        : aside_move (target, "old", &reason);
+                                        : aside_move (target, "old", has_delta (target), &reason);
   if (name == NULL)
     identity_take_error (error, reason);
   return name;

@@ -63,7 +63,7 @@ look_after (Scribe *scribe, gboolean is_tick, GError **error)
       on_sent (scribe);
       return scribe->owes_final;
     case COURIER_CHANGED:
-      ledger_touch (scribe->ledger);
+      ledger_touch (scribe->ledger, TRUE);
       if (++scribe->n_changed % CHANGED_MAX != 0)
         return TRUE;
       g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
@@ -72,7 +72,7 @@ look_after (Scribe *scribe, gboolean is_tick, GError **error)
       scribe->n_failed++;
       return FALSE;
     case COURIER_FAILED:
-      ledger_touch (scribe->ledger);
+      ledger_touch (scribe->ledger, !scribe->made.is_delta);
       scribe->n_failed++;
       /* What was under way when the end came gets one more try. */
       if (!scribe->owes_final || scribe->is_last)
@@ -91,7 +91,7 @@ publish_far (Scribe *scribe, gboolean is_tick, GError **error)
 {
   if (!look_after (scribe, is_tick, error))
     return *error == NULL;
-  if (!ledger_has_changed (scribe->ledger))
+  if (!ledger_has_changed (scribe->ledger, scribe->owes_final))
     {
       if (scribe->owes_final || scribe->told != scribe->written)
         scribe_tell_published (scribe, scribe->written, 0, scribe->owes_final);
@@ -99,7 +99,7 @@ publish_far (Scribe *scribe, gboolean is_tick, GError **error)
       return TRUE;
     }
   scribe->began_us = g_get_monotonic_time ();
-  gboolean good = ledger_publish (scribe->ledger, error);
+  gboolean good = ledger_publish (scribe->ledger, scribe->owes_final, &scribe->made, error);
   scribe_tell_damage (scribe);
   if (!good)
     {
@@ -110,7 +110,7 @@ publish_far (Scribe *scribe, gboolean is_tick, GError **error)
   scribe->is_last = scribe->owes_final;
   if (scribe->is_last)
     courier_hurry (scribe->courier);
-  courier_send (scribe->courier, ledger_stats (scribe->ledger).generation);
+  courier_send (scribe->courier, &scribe->made);
   return TRUE;
 }
 
@@ -138,9 +138,9 @@ scribe_far_round (Scribe *scribe, const ScribeRound *round, gboolean written, GE
 }
 
 static char *
-keep_aside (gpointer data, const char *word, GError **error)
+keep_aside (gpointer data, const char *path, const char *word, GError **error)
 {
-  return courier_keep_aside (data, word, error);
+  return courier_keep_aside (data, path, word, error);
 }
 
 gboolean
@@ -154,6 +154,7 @@ scribe_far_open (Scribe *scribe, const ScribeConfig *config, LedgerConfig *place
   place->target = *stage;
   place->name = courier_name (scribe->courier);
   place->keep_aside = keep_aside;
+  place->is_unmarked = !courier_is_marked (scribe->courier);
   place->data = scribe->courier;
   return TRUE;
 }

@@ -43,6 +43,7 @@ struct Scribe
 
   Courier *courier;             /* NULL: the target is a path; what follows is of use with it */
   guint64 sending;              /* the ticket that is under way */
+  Publication made;             /* what is under way */
   gint64 began_us;              /* when that publication began */
   gboolean owes_final, is_last; /* scribe_finish waits; what is under way began after it */
   guint n_failed, n_changed;

@@ -66,6 +66,7 @@ scribe_note_stats (Scribe *scribe, gboolean published)
     {
       scribe->stats.generation = ledger.generation;
       scribe->stats.bytes = ledger.bytes;
+      scribe->stats.sent = scribe->courier != NULL ? courier_sent (scribe->courier) : 0;
       scribe->stats.published_us = g_get_monotonic_time ();
     }
   pthread_mutex_unlock (&scribe->lock);
@@ -103,9 +104,10 @@ scribe_tell_published (Scribe *scribe, guint64 ticket, guint64 took_us, gboolean
 static gboolean
 publish (Scribe *scribe, gboolean final, GError **error)
 {
-  gboolean has_changed = ledger_has_changed (scribe->ledger);
+  Publication made;
+  gboolean has_changed = ledger_has_changed (scribe->ledger, final);
   gint64 began_us = g_get_monotonic_time ();
-  gboolean good = !has_changed || ledger_publish (scribe->ledger, error);
+  gboolean good = !has_changed || ledger_publish (scribe->ledger, final, &made, error);
   guint64 took_us = has_changed ? (guint64)(g_get_monotonic_time () - began_us) : 0;
   scribe_tell_damage (scribe);
   if (!good)
@@ -209,7 +211,7 @@ wait_until (Scribe *scribe, gint64 deadline_us)
 static gboolean
 wait_for_round (Scribe *scribe, ScribeRound *round)
 {
-  gboolean is_dirty = ledger_has_changed (scribe->ledger);
+  gboolean is_dirty = ledger_has_changed (scribe->ledger, FALSE);
   for (;;)
     {
       gint64 now = g_get_monotonic_time ();
@@ -309,7 +311,8 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
                          .target = config->target,
                          .job_names = config->job_names,
                          .job_types = config->job_types,
-                         .stems = config->stems };
+                         .stems = config->stems,
+                         .delta_from = config->delta_from };
   g_autofree char *stage = NULL;
   Scribe *scribe = g_new0 (Scribe, 1);
   init_lock (scribe);

@@ -49,6 +49,8 @@ typedef struct
   const char *spare;  /* (nullable) where the checkpoint is kept when the last publication fails;
                          its folder need not be there */
   guint64 interval_us;
+  guint64 delta_from; /* a published file of so many bytes may be followed by deltas; 0: as is usual
+                         (ledger.h) */
   guint64 least; /* the generation that must at least stand at the target; 0: any, or nothing */
   const char *const *job_names; /* the job table, NULL-terminated, for the `job` column */
   const char *const *job_types; /* GVariant type strings of the results, same order */
@@ -105,6 +107,7 @@ typedef struct
   guint64 generation;  /* last published; 0: none */
   gint64 published_us; /* g_get_monotonic_time of the last publication */
   guint64 bytes;       /* size of the last published file */
+  guint64 sent;        /* bytes of files sent to a URI until then; 0: to a path */
   guint64 cpu_us;      /* CPU of the scribe's thread */
   double done;         /* sum of the weights of the rows: share of the whole tree, 0 … 1 */
 } ScribeStats;

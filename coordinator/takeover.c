@@ -97,7 +97,7 @@ takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Takeover *ta
   g_autoptr (GPtrArray) ids = g_ptr_array_new_with_free_func (g_free);
   TakeoverState state = { .results = results, .stems = stems, .takeover = takeover, .ids = ids };
   ResultsQuery all = { .job_names = takeover->job_names, .job_types = takeover->job_types };
-  if (!tables_copy (to, from, &takeover->bad, error)
+  if (!tables_copy (to, from, takeover->replaces, &takeover->bad, error)
       || !results_each_stem (from, take_stem, &state, &takeover->bad, error))
     return FALSE;
   meet_whole_stems (&state);

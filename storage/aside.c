@@ -3,6 +3,7 @@
  * know what files hold. */
 #include "storage/aside.h"
 
+#include "storage/place.h"
 #include "storage/sql.h"
 
 #include <errno.h>
@@ -81,13 +82,27 @@ aside_keep (const char *path, const char *word, GError **error)
   return kept;
 }
 
+/* Under the name that the file itself has now, with the delta's ending. */
+static gboolean
+keep_delta (const char *path, const char *kept, GError **error)
+{
+  g_autofree char *from = g_strconcat (path, PLACE_DELTA, NULL);
+  g_autofree char *to = g_strconcat (kept, PLACE_DELTA, NULL);
+  g_autoptr (GError) reason = NULL;
+  if (link (from, to) == 0 || errno == EEXIST || copy_file (from, to, &reason))
+    return TRUE;
+  aside_failed (from, reason->message, error);
+  return FALSE;
+}
+
 char *
-aside_move (const char *path, const char *word, GError **error)
+aside_move (const char *path, const char *word, gboolean has_delta, GError **error)
 {
   g_autofree char *kept = aside_keep (path, word, error);
-  if (kept == NULL)
+  g_autofree char *delta = g_strconcat (path, PLACE_DELTA, NULL);
+  if (kept == NULL || (has_delta && !keep_delta (path, kept, error)))
     return NULL;
-  if (unlink (path) == 0)
+  if (unlink (path) == 0 && (!has_delta || unlink (delta) == 0))
     return g_steal_pointer (&kept);
   aside_failed (path, g_strerror (errno), error);
   return NULL;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A copy on this machine's disk of what stands at a place. Beside it "NAME.tag" says which, and is
- * written last, so that a copy with a tag is whole. */
-#include "storage/place.h"
+/* Copies on this machine's disk of what stands at a place. Beside each "NAME.tag" says which, and
+ * is written last, so that a copy with a tag is whole. */
+#include "storage/place-private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#define BLOCK_BYTES (256 * 1024)
 static gboolean
 is_copy_of (const char *to, const char *tag_path, const PlaceState *state)
 {
@@ -17,17 +20,32 @@ is_copy_of (const char *to, const char *tag_path, const PlaceState *state)
 }
 
 void
-place_forget_copy (const char *to)
+place_change_copy (const char *to)
 {
   g_autofree char *tag_path = g_strconcat (to, ".tag", NULL);
 
   (void)g_unlink (tag_path);
+}
+
+static void
+forget_one (const char *to)
+{
+  place_change_copy (to);
   (void)g_unlink (to);
 }
 
-/* The tag last: without it there is no copy. */
 void
-place_move_copy (const char *from, const char *to)
+place_forget_copy (const char *to)
+{
+  g_autofree char *delta = g_strconcat (to, PLACE_DELTA, NULL);
+
+  forget_one (delta);
+  forget_one (to);
+}
+
+/* The tag last: without it there is no copy. */
+static void
+move_one (const char *from, const char *to)
 {
   g_autofree char *from_tag = g_strconcat (from, ".tag", NULL);
   g_autofree char *to_tag = g_strconcat (to, ".tag", NULL);
@@ -36,21 +54,32 @@ place_move_copy (const char *from, const char *to)
     (void)g_rename (from_tag, to_tag);
 }
 
-gboolean
-place_refresh (Place *place, const char *to, PlaceState *state, GError **error)
+void
+place_move_copy (const char *from, const char *to)
+{
+  g_autofree char *from_delta = g_strconcat (from, PLACE_DELTA, NULL);
+  g_autofree char *to_delta = g_strconcat (to, PLACE_DELTA, NULL);
+
+  move_one (from_delta, to_delta);
+  move_one (from, to);
+}
+
+/* Of what was seen as `state`, which becomes what was brought. */
+static gboolean
+bring (Place *place, const char *suffix, const char *to, PlaceState *state, GError **error)
 {
   g_autofree char *tag_path = g_strconcat (to, ".tag", NULL);
   g_autofree char *part = g_strconcat (to, ".part", NULL);
   gboolean good;
 
-  if (!place_look (place, "", state, error))
-    return FALSE;
   if (is_copy_of (to, tag_path, state))
     return TRUE;
-  place_forget_copy (to);
+  forget_one (to);
+  if (!state->exists)
+    return TRUE;
   place_state_clear (state);
   place_set_limit (place, 0); /* a large file takes its time */
-  good = place_get (place, "", part, G_MAXINT64, state, error);
+  good = place_get (place, suffix, part, G_MAXINT64, state, error);
   if (good && state->exists && g_rename (part, to) != 0)
     {
       g_set_error (error, PLACE_ERROR, PLACE_ERROR_LOCAL, "cannot write '%s': %s", to,
@@ -58,12 +87,84 @@ place_refresh (Place *place, const char *to, PlaceState *state, GError **error)
       good = FALSE;
     }
   if (good && state->exists)
-    good = g_file_set_contents (tag_path, state->tag, -1, error);
+    good = place_mark_of_file (place, to, state, error)
+           && g_file_set_contents (tag_path, state->tag, -1, error);
   if (!good)
     {
       (void)g_unlink (part);
       place_state_clear (state);
     }
+  return good;
+}
+
+/* Whoever publishes a base without the mark never puts a delta beside it; so there is none to look
+ * for. `is_settled` FALSE: the base that was brought is another one, and has that mark. */
+static gboolean
+refresh_once (Place *place, const char *to, PlacePair *pair, gboolean *is_settled, GError **error)
+{
+  g_autofree char *to_delta = g_strconcat (to, PLACE_DELTA, NULL);
+  gboolean has_delta;
+
+  if (!place_look (place, "", &pair->base, error))
+    return FALSE;
+  has_delta = pair->base.has_delta;
+  if ((has_delta && !place_look (place, PLACE_DELTA, &pair->delta, error))
+      || !bring (place, PLACE_DELTA, to_delta, &pair->delta, error)
+      || !bring (place, "", to, &pair->base, error))
+    return FALSE;
+  *is_settled = has_delta || !pair->base.has_delta;
+  return TRUE;
+}
+
+gboolean
+place_refresh (Place *place, const char *to, PlacePair *pair, GError **error)
+{
+  gboolean is_settled = FALSE;
+
+  memset (pair, 0, sizeof *pair);
+  while (!is_settled)
+    {
+      place_pair_clear (pair);
+      if (!refresh_once (place, to, pair, &is_settled, error))
+        {
+          place_pair_clear (pair);
+          return FALSE;
+        }
+    }
+  return TRUE;
+}
+
+static gboolean
+is_same_file (const char *a, const char *b)
+{
+  g_autofree char *x = g_malloc (BLOCK_BYTES), *y = g_malloc (BLOCK_BYTES);
+  FILE *one = fopen (a, "rbe"), *two = fopen (b, "rbe");
+  gboolean is_same = one != NULL && two != NULL;
+  size_t n = 1;
+
+  while (is_same && n > 0)
+    {
+      n = fread (x, 1, BLOCK_BYTES, one);
+      is_same = fread (y, 1, BLOCK_BYTES, two) == n && memcmp (x, y, n) == 0 && !ferror (one)
+                && !ferror (two);
+    }
+  if (one != NULL)
+    (void)fclose (one);
+  if (two != NULL)
+    (void)fclose (two);
+  return is_same;
+}
+
+gboolean
+place_holds (Place *place, const char *suffix, const char *path, const char *by_way_of,
+             gboolean *is_same, GError **error)
+{
+  PlaceState state;
+  gboolean good = place_get (place, suffix, by_way_of, G_MAXINT64, &state, error);
+
+  *is_same = good && state.exists && is_same_file (path, by_way_of);
+  place_state_clear (&state);
+  (void)g_unlink (by_way_of);
   return good;
 }
 
@@ -86,5 +187,5 @@ place_trial (Place *place, gsize bytes, guint64 *us, GError **error)
   good = good && place_put (place, suffix, path, NULL, NULL, error);
   *us = (guint64)(g_get_monotonic_time () - began_us);
   (void)g_unlink (path);
-  return good && place_remove (place, suffix, error);
+  return good && place_remove (place, suffix, NULL, error);
 }

@@ -44,7 +44,7 @@ look (Place *place, const char *suffix, PlaceState *state, char **etag, GError *
   if (state->exists)
     {
       state->tag = place_tag (request.body->data, request.body->len);
-      state->number = place_number_of (request.body->data, request.body->len);
+      place_read_mark (state, request.body->data, request.body->len);
     }
   if (etag != NULL)
     *etag = g_steal_pointer (&request.etag);

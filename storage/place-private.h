@@ -95,8 +95,11 @@ gboolean place_s3_prepare (Place *place, gboolean insecure,
 #define PLACE_TAG_BYTES 100
 #define PLACE_TAG_RANGE "0-99"
 char *place_tag (const guint8 *bytes, gsize size);
-/* The number in them; 0: none. */
-guint32 place_number_of (const guint8 *bytes, gsize size);
+/* What place_mark says in them. */
+void place_read_mark (PlaceState *state, const guint8 *bytes, gsize size);
+/* The same of a file here. */
+gboolean place_mark_of_file (const Place *place, const char *path, PlaceState *state,
+                             GError **error);
 gboolean place_tag_of_file (const Place *place, const char *path, char **tag, GError **error);
 /* A folder "NAME.lock", which only one can make, keeps two of us from comparing and replacing at
  * the same time. One that nobody gave back within ten seconds belongs to a writer that died, and is

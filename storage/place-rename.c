@@ -39,7 +39,7 @@ read_header (Place *place, const char *suffix, PlaceState *state, GError **error
   if (good)
     {
       state->tag = place_tag (request.body->data, request.body->len);
-      state->number = place_number_of (request.body->data, request.body->len);
+      place_read_mark (state, request.body->data, request.body->len);
     }
   else if (is_missing (&request) || request.code == CURLE_BAD_DOWNLOAD_RESUME /* an empty file */)
     good = TRUE;

@@ -139,7 +139,7 @@ s3_look (Place *place, const char *suffix, PlaceState *state, GError **error)
   if (state->exists)
     {
       state->tag = g_strdup (request.etag != NULL ? request.etag : "");
-      state->number = place_number_of (request.body->data, request.body->len);
+      place_read_mark (state, request.body->data, request.body->len);
     }
   place_request_clear (&request);
   return good;

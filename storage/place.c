@@ -223,7 +223,20 @@ void
 place_state_clear (PlaceState *state)
 {
   g_clear_pointer (&state->tag, g_free);
-  state->exists = FALSE;
+  *state = (PlaceState){ 0 };
+}
+
+gboolean
+place_state_equal (const PlaceState *a, const PlaceState *b)
+{
+  return a->exists == b->exists && g_strcmp0 (a->tag, b->tag) == 0;
+}
+
+void
+place_pair_clear (PlacePair *pair)
+{
+  place_state_clear (&pair->base);
+  place_state_clear (&pair->delta);
 }
 
 char *
@@ -238,43 +251,60 @@ place_tag (const guint8 *bytes, gsize size)
   return g_compute_checksum_for_data (G_CHECKSUM_SHA256, bytes, MIN (size, PLACE_TAG_BYTES));
 }
 
-#define NUMBER_AT 92
+#define MARK_HAS_DELTA 0x80000000u
 
-guint32
-place_number_of (const guint8 *bytes, gsize size)
+void
+place_read_mark (PlaceState *state, const guint8 *bytes, gsize size)
 {
   guint32 number = 0;
 
-  if (size >= NUMBER_AT + sizeof number)
-    memcpy (&number, bytes + NUMBER_AT, sizeof number);
-  return GUINT32_FROM_BE (number);
+  if (size >= PLACE_MARK_AT + sizeof number)
+    memcpy (&number, bytes + PLACE_MARK_AT, sizeof number);
+  number = GUINT32_FROM_BE (number);
+  state->number = number & ~MARK_HAS_DELTA;
+  state->has_delta = (number & MARK_HAS_DELTA) != 0;
 }
 
-gboolean
-place_number (const char *path, guint32 number)
+guint32
+place_mark (guint64 number, gboolean has_delta)
 {
-  guint32 bytes = GUINT32_TO_BE (number);
-  int fd = open (path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-  gboolean good = fd >= 0 && pwrite (fd, &bytes, sizeof bytes, NUMBER_AT) == (gssize)sizeof bytes;
+  return GUINT32_TO_BE (((guint32)number & ~MARK_HAS_DELTA) | (has_delta ? MARK_HAS_DELTA : 0));
+}
 
+/* -1: an error. */
+static gssize
+read_first_bytes (const Place *place, const char *path, guint8 header[PLACE_TAG_BYTES],
+                  GError **error)
+{
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  gssize n = fd >= 0 ? read (fd, header, PLACE_TAG_BYTES) : -1;
+
+  if (n < 0)
+    place_fail (place, PLACE_ERROR_LOCAL, error, "cannot read '%s': %s", path, g_strerror (errno));
   if (fd >= 0)
     (void)close (fd);
-  return good;
+  return n;
 }
 
 gboolean
 place_tag_of_file (const Place *place, const char *path, char **tag, GError **error)
 {
   guint8 header[PLACE_TAG_BYTES];
-  int fd = open (path, O_RDONLY | O_CLOEXEC);
-  gssize n = fd >= 0 ? read (fd, header, sizeof header) : -1;
+  gssize n = read_first_bytes (place, path, header, error);
 
-  if (n < 0)
-    place_fail (place, PLACE_ERROR_LOCAL, error, "cannot read '%s': %s", path, g_strerror (errno));
-  else
+  if (n >= 0)
     *tag = place_tag (header, (gsize)n);
-  if (fd >= 0)
-    (void)close (fd);
+  return n >= 0;
+}
+
+gboolean
+place_mark_of_file (const Place *place, const char *path, PlaceState *state, GError **error)
+{
+  guint8 header[PLACE_TAG_BYTES];
+  gssize n = read_first_bytes (place, path, header, error);
+
+  if (n >= 0)
+    place_read_mark (state, header, (gsize)n);
   return n >= 0;
 }
 
@@ -340,10 +370,29 @@ place_put (Place *place, const char *suffix, const char *from, const PlaceState 
   return good;
 }
 
-gboolean
-place_remove (Place *place, const char *suffix, GError **error)
+/* With the lock in hand where there is one. */
+static gboolean
+remove_expected (Place *place, const char *suffix, const PlaceState *expected, GError **error)
 {
-  return place->kind->remove (place, suffix, error);
+  PlaceState now;
+  gboolean locked = place->kind->lock != NULL && place_lock (place, suffix);
+  gboolean good = place_look (place, suffix, &now, error);
+
+  if (good && now.exists && !place_state_equal (&now, expected))
+    good = place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");
+  else if (good && now.exists)
+    good = place->kind->remove (place, suffix, error);
+  place_state_clear (&now);
+  if (locked)
+    place_unlock (place, suffix);
+  return good;
+}
+
+gboolean
+place_remove (Place *place, const char *suffix, const PlaceState *expected, GError **error)
+{
+  return expected != NULL ? remove_expected (place, suffix, expected, error)
+                          : place->kind->remove (place, suffix, error);
 }
 
 void

@@ -61,9 +61,21 @@ typedef struct
 {
   gboolean exists;
   char *tag;
-  guint32 number; /* that place_number wrote into the file; only of place_look */
+  guint32 number;     /* place_mark's; only of place_look */
+  gboolean has_delta; /* the same: a delta may stand beside it */
 } PlaceState;
 void place_state_clear (PlaceState *state);
+/* TRUE: the same file, or twice none. */
+gboolean place_state_equal (const PlaceState *a, const PlaceState *b);
+
+/* A large checkpoint is a *base* and, beside it, a *delta*: what came since. Its name is that of
+ * the base with this behind it, at a place as on a disk. */
+#define PLACE_DELTA "-delta"
+typedef struct
+{
+  PlaceState base, delta;
+} PlacePair;
+void place_pair_clear (PlacePair *pair);
 
 /* In all of these `suffix` is put behind the URI's path: "" for the checkpoint itself. */
 
@@ -78,25 +90,35 @@ gboolean place_get (Place *place, const char *suffix, const char *to, guint64 si
  * writers of this kind. `state` (nullable): of the new file. */
 gboolean place_put (Place *place, const char *suffix, const char *from, const PlaceState *expected,
                     PlaceState *state, GError **error);
-/* TRUE also when nothing is there. */
-gboolean place_remove (Place *place, const char *suffix, GError **error);
+/* TRUE also when nothing is there. `expected` (nullable): as for place_put. */
+gboolean place_remove (Place *place, const char *suffix, const PlaceState *expected,
+                       GError **error);
+/* `is_same`: what stands there was read back and is the file `path`, byte for byte. `by_way_of`: a
+ * file that is made for that and removed. */
+gboolean place_holds (Place *place, const char *suffix, const char *path, const char *by_way_of,
+                      gboolean *is_same, GError **error);
 
-/* Makes the file `to` a copy of what stands at the place, unless it already is one (made by this
- * function, by whatever process). Nothing there: no file. Looking keeps the limit; reading has
- * none. */
-gboolean place_refresh (Place *place, const char *to, PlaceState *state, GError **error);
+/* Makes the file `to` a copy of what stands at the place, and "TO-delta" one of the delta beside
+ * it, unless they already are (made by this function, by whatever process). Nothing there: no file.
+ * The delta is read first: a base that comes later holds it, should they change meanwhile. Looking
+ * keeps the limit; reading has none. */
+gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **error);
 /* How long a file of so many bytes takes to be put beside what stands there; it is removed again.
  */
 gboolean place_trial (Place *place, gsize bytes, guint64 *us, GError **error);
-/* Moves such a copy, if it can be moved. */
+/* Moves such a copy with its delta, if it can be moved. */
 void place_move_copy (const char *from, const char *to);
-/* Removes such a copy. */
+/* Removes such a copy with its delta. */
 void place_forget_copy (const char *to);
+/* Before `to` is made anew by others: it is no copy any more. */
+void place_change_copy (const char *to);
 
-/* Writes a number into the checkpoint `path` where place_look finds it: in SQLite's header, where
- * the change counter that goes with the size stands. When that is not the change counter SQLite
- * asks for the file's size instead. */
-gboolean place_number (const char *path, guint32 number);
+/* What a checkpoint says of itself to place_look, in four bytes of SQLite's header where the change
+ * counter that goes with the size stands (when that is not the change counter SQLite asks for the
+ * file's size instead): a number, of which the lower 31 bits are kept, and whether a delta may come
+ * to stand beside it. */
+#define PLACE_MARK_AT 92
+guint32 place_mark (guint64 number, gboolean has_delta);
 
 /* For the figures: bytes of files sent and received so far. */
 void place_traffic (const Place *place, guint64 *sent, guint64 *received);

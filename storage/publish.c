@@ -7,6 +7,7 @@
 
 #include "storage/crash.h"
 #include "storage/layout.h"
+#include "storage/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -164,19 +165,22 @@ copy_into (Sql *sql, const char *name, GError **error)
   return good;
 }
 
-/* The file's change counter, with the number that says the counter was right when it was set. Any
- * will do: SQLite only asks whether it has changed. */
+/* The file's change counter. Any will do: SQLite only asks whether it has changed. */
 #define COUNTER_AT 24
-#define COUNTER_VALID_AT 92
 
 /* So that no two publications begin alike: stores that give files no tags are asked for the first
  * bytes (place.h). */
 static gboolean
-mark_copy (int fd)
+mark_copy (int fd, const PublishMark *mark)
 {
-  guint32 number = g_random_int ();
-  return pwrite (fd, &number, sizeof number, COUNTER_AT) == (gssize)sizeof number
-         && pwrite (fd, &number, sizeof number, COUNTER_VALID_AT) == (gssize)sizeof number;
+  struct stat status;
+  guint32 counter = g_random_int (), says = 0;
+  if (fstat (fd, &status) != 0)
+    return FALSE;
+  if (mark != NULL)
+    says = place_mark (mark->number, (guint64)status.st_size >= mark->delta_from);
+  return pwrite (fd, &counter, sizeof counter, COUNTER_AT) == (gssize)sizeof counter
+         && pwrite (fd, &says, sizeof says, PLACE_MARK_AT) == (gssize)sizeof says;
 }
 
 static void
@@ -239,7 +243,8 @@ put_in_place (int fd, const char *name, const char *target, mode_t mode, struct 
 }
 
 gboolean
-publish_copy (Sql *sql, const char *target, const char *run, Published *published, GError **error)
+publish_copy (Sql *sql, const char *target, const char *run, const PublishMark *mark,
+              Published *published, GError **error)
 {
   mode_t mode;
   struct stat status;
@@ -254,7 +259,7 @@ publish_copy (Sql *sql, const char *target, const char *run, Published *publishe
   if (!good)
     g_prefix_error (error, "cannot write checkpoint '%s': ", target);
   else
-    good = (mark_copy (fd) && put_in_place (fd, name, target, mode, &status))
+    good = (mark_copy (fd, mark) && put_in_place (fd, name, target, mode, &status))
            || place_failed (error, "write", target);
   /* A disk that fails at the right moment leaves it there even when the copy is whole. */
   g_autofree char *journal = g_strconcat (name, JOURNAL, NULL);

@@ -15,10 +15,16 @@ typedef struct
                     look like it. The caller closes it. */
 } Published;
 
-/* Replaces `target` by a copy of the file behind `sql`, in one step. FALSE: `target` is as it was
- * and nothing is left beside it. */
-gboolean publish_copy (Sql *sql, const char *target, const char *run, Published *published,
-                       GError **error);
+/* What place_mark is to say of a copy: a number, and a delta from so many bytes on. */
+typedef struct
+{
+  guint64 number, delta_from;
+} PublishMark;
+
+/* Replaces `target` by a copy of the file behind `sql`, in one step. `mark` (nullable). FALSE:
+ * `target` is as it was and nothing is left beside it. */
+gboolean publish_copy (Sql *sql, const char *target, const char *run, const PublishMark *mark,
+                       Published *published, GError **error);
 /* The same steps with a file of `bytes` that replaces nothing and is removed again. `us`: how long
  * they took, without making the bytes up. */
 gboolean publish_trial (const char *target, const char *run, guint64 bytes, guint64 *us,

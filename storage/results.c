@@ -5,6 +5,7 @@
 #include "storage/results.h"
 
 #include "storage/cell.h"
+#include "storage/changes.h"
 #include "storage/names.h"
 
 #include <string.h>
@@ -273,20 +274,29 @@ lies_in_kept_phase (Results *results, const char *path)
   return FALSE;
 }
 
+/* As sql_ready, for ?1 <= path < ?2. */
+static sqlite3_stmt *
+range_ready (Sql *sql, const char *text, const char *from, const char *to, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (sql, text, error);
+  if (statement != NULL)
+    {
+      sqlite3_bind_text (statement, 1, from, -1, SQLITE_STATIC);
+      sqlite3_bind_text (statement, 2, to, -1, SQLITE_STATIC);
+    }
+  return statement;
+}
+
 /* Removes the rows with from <= path < to; their work is added to `work_s`. */
 static gboolean
 remove_rows (Results *results, const char *from, const char *to, double *work_s, GError **error)
 {
-  sqlite3_stmt *statement = sql_ready (results->sql,
-                                       "SELECT count(*), total(work_s), total(weight) FROM result"
-                                       " WHERE path >= ?1 AND path < ?2",
-                                       error);
+  sqlite3_stmt *statement = range_ready (
+      results->sql,
+      "SELECT count(*), total(work_s), total(weight) FROM result WHERE path >= ?1 AND path < ?2",
+      from, to, error);
   gboolean has_row;
-  if (statement == NULL)
-    return FALSE;
-  sqlite3_bind_text (statement, 1, from, -1, SQLITE_STATIC);
-  sqlite3_bind_text (statement, 2, to, -1, SQLITE_STATIC);
-  if (!sql_next (results->sql, statement, &has_row, error))
+  if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
     return FALSE;
   guint64 n = (guint64)sqlite3_column_int64 (statement, 0);
   double work = sqlite3_column_double (statement, 1);
@@ -295,12 +305,9 @@ remove_rows (Results *results, const char *from, const char *to, double *work_s,
   if (n == 0)
     return TRUE;
 
-  statement = sql_ready (results->sql, "DELETE FROM result WHERE path >= ?1 AND path < ?2", error);
-  if (statement == NULL)
-    return FALSE;
-  sqlite3_bind_text (statement, 1, from, -1, SQLITE_STATIC);
-  sqlite3_bind_text (statement, 2, to, -1, SQLITE_STATIC);
-  if (!sql_finish (results->sql, statement, error))
+  statement = range_ready (results->sql, "DELETE FROM result WHERE path >= ?1 AND path < ?2", from,
+                           to, error);
+  if (statement == NULL || !sql_finish (results->sql, statement, error))
     return FALSE;
   *work_s += work;
   g_clear_pointer (&results->last, g_free);
@@ -314,14 +321,11 @@ remove_rows (Results *results, const char *from, const char *to, double *work_s,
 static gboolean
 take_stems (Results *results, const char *from, const char *to, GQueue *found, GError **error)
 {
-  sqlite3_stmt *statement = sql_ready (
-      results->sql, "DELETE FROM temp.stem_at WHERE path >= ?1 AND path < ?2 RETURNING id", error);
+  sqlite3_stmt *statement = range_ready (
+      results->sql, "DELETE FROM temp.stem_at WHERE path >= ?1 AND path < ?2 RETURNING id", from,
+      to, error);
   gboolean has_row;
-  if (statement == NULL)
-    return FALSE;
-  sqlite3_bind_text (statement, 1, from, -1, SQLITE_STATIC);
-  sqlite3_bind_text (statement, 2, to, -1, SQLITE_STATIC);
-  while (sql_next (results->sql, statement, &has_row, error))
+  while (statement != NULL && sql_next (results->sql, statement, &has_row, error))
     {
       if (!has_row)
         return TRUE;
@@ -462,6 +466,7 @@ insert (Results *results, const Result *row, double work_s, GError **error)
   sqlite3_bind_double (statement, 8, at_least_zero (row->weight));
   if (!sql_finish (results->sql, statement, error))
     return FALSE;
+  changes_note_result (results->sql, row->path);
   count_in (results, row);
   return TRUE;
 }
@@ -510,19 +515,15 @@ static gboolean
 next_text (Results *results, const char *from, const char *to, char **text, GError **error)
 {
   sqlite3_stmt *statement
-      = sql_ready (results->sql,
-                   "SELECT min(path) FROM"
-                   " (SELECT min(path) AS path FROM result WHERE path >= ?1 AND path < ?2"
-                   " UNION ALL SELECT min(path) FROM temp.stem_at WHERE path >= ?1 AND path < ?2)",
-                   error);
+      = range_ready (results->sql,
+                     "SELECT min(path) FROM"
+                     " (SELECT min(path) AS path FROM result WHERE path >= ?1 AND path < ?2 UNION"
+                     " ALL SELECT min(path) FROM temp.stem_at WHERE path >= ?1 AND path < ?2)",
+                     from, to, error);
   gboolean has_row;
   const char *kept = keeps_next (results->keeps, from, to);
   *text = NULL;
-  if (statement == NULL)
-    return FALSE;
-  sqlite3_bind_text (statement, 1, from, -1, SQLITE_STATIC);
-  sqlite3_bind_text (statement, 2, to, -1, SQLITE_STATIC);
-  if (!sql_next (results->sql, statement, &has_row, error))
+  if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
     return FALSE;
   *text = has_row ? sql_column_string (statement, 0) : NULL;
   sqlite3_reset (statement);

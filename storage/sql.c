@@ -2,6 +2,7 @@
 /* Opening SQLite safely and small helpers over it. Must not know what the tables mean. */
 #include "storage/sql.h"
 
+#include "storage/changes.h"
 #include "storage/rowsum.h"
 #include "storage/schema.h"
 
@@ -261,6 +262,7 @@ sql_free (Sql *sql)
 {
   if (sql == NULL)
     return;
+  changes_free (sql->changes);
   g_hash_table_destroy (sql->statements);
   sqlite3_close (sql->db);
   g_free (sql->identity);

@@ -17,6 +17,7 @@ typedef enum
 #define SQL_PAGE_BYTES 4096 /* of the files that we write */
 
 typedef struct Sql Sql;
+typedef struct Changes Changes; /* changes.h */
 struct Sql
 {
   sqlite3 *db;
@@ -25,6 +26,7 @@ struct Sql
   /* A file that was salvaged: how many results are left, and how many there were (0: unknown). */
   gboolean is_salvage;
   guint64 n_kept, n_before;
+  Changes *changes;       /* (nullable) changes.c's */
   GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
 };
 

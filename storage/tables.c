@@ -326,14 +326,15 @@ add_number (Sql *sql, const char *text, guint64 *sum, GError **error)
   { \
     "SELECT " columns ", sum FROM " table " NOT INDEXED" \
     " WHERE sum IS row_sum ('" table "', " columns ")", \
-        "INSERT OR IGNORE INTO " table " VALUES (" marks ")", COUNT_BAD (table, columns) \
+        "INSERT OR IGNORE INTO " table " VALUES (" marks ")", \
+        "INSERT OR REPLACE INTO " table " VALUES (" marks ")", COUNT_BAD (table, columns) \
   }
 
 /* What is copied as it is. Nodes get numbers of their own, jobs come with their results,
  * and events are united. */
 static const struct
 {
-  const char *get, *put, *count;
+  const char *get, *add, *replace, *count;
 } tables_copies[] = {
   COPY ("run", "key, value", "?, ?, ?"),
   COPY ("constant", "name, type, digest, value", "?, ?, ?, ?, ?"),
@@ -364,20 +365,35 @@ tables_are_simple (Sql *sql, gboolean *are_simple, GError **error)
 }
 
 static gboolean
-copy_node (const TablesNode *node, gpointer data, GError **error)
+add_node (const TablesNode *node, gpointer data, GError **error)
 {
   return write_node (data, NODE_INSERT_NEW, node, error);
 }
 
-gboolean
-tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error)
+static gboolean
+replace_node (const TablesNode *node, gpointer data, GError **error)
 {
-  if (!tables_count_bad (from, dropped, error) || !tables_each_node (from, copy_node, to, error))
+  return write_node (
+      data,
+      NODE_INSERT
+      " ON CONFLICT (id) DO UPDATE SET name = excluded.name, site = excluded.site,"
+      " address = excluded.address, joined = excluded.joined, left = excluded.left,"
+      " cause = excluded.cause, sum = row_sum ('node', n, id, excluded.name, excluded.site,"
+      " excluded.address, excluded.joined, excluded.left, excluded.cause)",
+      node, error);
+}
+
+gboolean
+tables_copy (Sql *to, Sql *from, gboolean replaces, guint64 *dropped, GError **error)
+{
+  if (!tables_count_bad (from, dropped, error)
+      || !tables_each_node (from, replaces ? replace_node : add_node, to, error))
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS (tables_copies); i++)
     {
       sqlite3_stmt *get = sql_ready (from, tables_copies[i].get, error);
-      sqlite3_stmt *put = get != NULL ? sql_ready (to, tables_copies[i].put, error) : NULL;
+      const char *text = replaces ? tables_copies[i].replace : tables_copies[i].add;
+      sqlite3_stmt *put = get != NULL ? sql_ready (to, text, error) : NULL;
       if (put == NULL || !copy_rows (to, put, from, get, error))
         return FALSE;
     }

@@ -73,6 +73,6 @@ gboolean tables_count_bad (Sql *sql, guint64 *bad, GError **error);
 gboolean tables_are_simple (Sql *sql, gboolean *are_simple, GError **error);
 /* Copies the verified rows of all small tables (but not of job: results bring their jobs along)
  * from one file into another of the same identity; a row whose key is there already stays as it is
- * there, and of the events those are added that are not there. `dropped` grows by the rows that did
- * not verify. */
-gboolean tables_copy (Sql *to, Sql *from, guint64 *dropped, GError **error);
+ * there (`replaces`: makes way, since `from` is the later of the two), and of the events those are
+ * added that are not there. `dropped` grows by the rows that did not verify. */
+gboolean tables_copy (Sql *to, Sql *from, gboolean replaces, guint64 *dropped, GError **error);

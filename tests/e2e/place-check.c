@@ -69,7 +69,7 @@ check (Place *place)
   GError *error = NULL;
   PlaceState none = { 0 }, one, two, now;
 
-  if (!place_remove (place, "", &error) || !place_look (place, "", &now, &error))
+  if (!place_remove (place, "", NULL, &error) || !place_look (place, "", &now, &error))
     fail ("looking at an empty place", error);
   if (now.exists)
     fail ("something is there after it was removed", NULL);
@@ -98,7 +98,7 @@ check (Place *place)
     fail ("getting more than is wanted", error);
   g_clear_error (&error);
   if (!place_put (place, "-delta", first, NULL, NULL, &error)
-      || !place_remove (place, "-delta", &error) || !place_look (place, "-delta", &now, &error)
+      || !place_remove (place, "-delta", NULL, &error) || !place_look (place, "-delta", &now, &error)
       || now.exists)
     fail ("a file beside it", error);
   if (!place_put (place, "", first, NULL, NULL, &error)

@@ -64,7 +64,7 @@ fuzz_seed (guint n)
   g_assert (tables_set (sql, "identity", IDENTITY, NULL));
   for (int i = 0; i < 40; i++)
     put (results, i, n == 1 ? 2000 : 0);
-  g_assert (publish_copy (sql, target, "run", &published, NULL));
+  g_assert (publish_copy (sql, target, "run", NULL, &published, NULL));
   (void)close (published.fd);
   g_assert (g_file_get_contents (target, &data, &size, NULL));
   if (n == 2)

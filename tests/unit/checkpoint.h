@@ -24,7 +24,7 @@ typedef struct
   pthread_cond_t wake;
   GPtrArray *rows; /* of Row: all that was restored */
   guint n_restored_final, n_published, n_final, n_trouble;
-  guint64 generation;
+  guint64 generation, ticket;
   char *trouble;
 } Place;
 
@@ -43,6 +43,7 @@ place_notify (const ScribeNews *news, void *data)
     {
       place->n_published++;
       place->generation = news->generation;
+      place->ticket = news->ticket;
       place->n_final += news->final;
     }
   else if (news->kind == SCRIBE_TROUBLE)

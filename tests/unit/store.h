@@ -121,7 +121,7 @@ publish (Fixture *f)
 {
   g_autoptr (GError) error = NULL;
   Published published;
-  g_assert_true (publish_copy (f->sql, f->target, "run-1", &published, &error));
+  g_assert_true (publish_copy (f->sql, f->target, "run-1", NULL, &published, &error));
   g_assert_no_error (error);
   g_assert_true (g_close (published.fd, NULL));
 }

@@ -228,14 +228,14 @@ test_a_missing_or_unwritable_folder_is_no_place (Fixture *f, gconstpointer unuse
   g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
   g_assert_nonnull (strstr (error->message, "there is no folder"));
   g_clear_error (&error);
-  g_assert_false (publish_copy (f->sql, missing, "run-1", &published, &error));
+  g_assert_false (publish_copy (f->sql, missing, "run-1", NULL, &published, &error));
   g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
   g_clear_error (&error);
   g_assert_false (publish_try ("/proc/self/run.ckpt", "run-1", &error));
   g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
   g_clear_error (&error);
   g_assert_cmpint (g_mkdir (f->target, 0700), ==, 0);
-  g_assert_false (publish_copy (f->sql, f->target, "run-1", &published, &error));
+  g_assert_false (publish_copy (f->sql, f->target, "run-1", NULL, &published, &error));
   g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE);
   g_assert_cmpuint (entries (f->folder), ==, before + 1);
 }
@@ -339,7 +339,7 @@ test_a_name_at_the_limit_can_be_published (Fixture *f, gconstpointer unused)
   Published published;
 
   g_assert_true (publish_try (target, run, &error));
-  g_assert_true (publish_copy (f->sql, target, run, &published, &error));
+  g_assert_true (publish_copy (f->sql, target, run, NULL, &published, &error));
   g_assert_no_error (error);
   g_assert_true (g_close (published.fd, NULL));
 }

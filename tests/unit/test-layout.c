@@ -41,7 +41,7 @@ publish_sized (Fixture *f, gsize least, gsize most)
   for (guint i = 0; i < ROWS; i++)
     put_sized (f, i, least + i * (most - least) / ROWS);
   g_assert_true (results_commit (f->results, NULL));
-  g_assert_true (publish_copy (f->sql, f->target, "run-1", &published, &error));
+  g_assert_true (publish_copy (f->sql, f->target, "run-1", NULL, &published, &error));
   g_assert_no_error (error);
   (void)close (published.fd);
   return published.bytes;

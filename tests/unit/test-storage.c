@@ -478,7 +478,7 @@ test_tables_are_copied_but_for_what_does_not_verify (Fixture *f, gconstpointer u
   g_autoptr (Sql) other = sql_create (other_path, IDENTITY, &error);
   g_assert_true (tables_set (other, "id", "kept", &error));
 
-  g_assert_true (tables_copy (other, f->sql, &dropped, &error));
+  g_assert_true (tables_copy (other, f->sql, FALSE, &dropped, &error));
 
   g_autofree char *id = tables_get_string (other, "id", &error);
   g_autofree char *name = tables_get_string (other, "name", &error);

@@ -6,8 +6,8 @@
  * deleted the file (S1). Without SATIN_TEST_ALL=1 only a part of the steps is tried, another one
  * each time. */
 #include "checkpoint.h"
-#include "storage/sql.h"
 #include "disk.h"
+#include "storage/sql.h"
 
 #include "coordinator/ledger.h"
 
@@ -105,7 +105,9 @@ write_and_publish (Scene *scene)
       inbox_free (scene->inbox);
       scene->inbox = inbox_new ();
     }
-  if (ledger_has_changed (scene->ledger) && !ledger_publish (scene->ledger, &error))
+  Publication made;
+  if (ledger_has_changed (scene->ledger, FALSE)
+      && !ledger_publish (scene->ledger, FALSE, &made, &error))
     {
       return note_failure (scene, error);
     }

@@ -19,7 +19,7 @@ bare (Fixture *f)
 {
   Published published;
   sqlite3 *db = NULL;
-  g_assert_true (publish_copy (f->sql, f->target, "run-1", &published, NULL));
+  g_assert_true (publish_copy (f->sql, f->target, "run-1", NULL, &published, NULL));
   (void)close (published.fd);
   g_assert_cmpint (sqlite3_open_v2 (f->target, &db, SQLITE_OPEN_READONLY, NULL), ==, SQLITE_OK);
   return db;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ledger.c (the work file) and ledger-target.c (what stands at the target) share. */
+#pragma once
+
+#include "coordinator/ledger.h"
+#include "coordinator/pair.h"
+#include "coordinator/stamp.h"
+
+struct Ledger
+{
+  char *target, *delta, *name,
+      *run; /* delta: its path; name (nullable): of the target, for people */
+  char *(*keep_aside) (gpointer data, const char *path, const char *word, GError **error);
+  gpointer data;
+  char **job_names, **job_types;
+  guint n_jobs;
+  Stems *stems;
+  Identity identity; /* only app, schema, argv and identity: to compare with */
+  Sql *sql;
+  Results *results;
+  Stamp stamp, delta_stamp; /* of target and delta when they were last ours */
+  guint64 noted;            /* the generation whose publication stands in the table `event` */
+  gboolean has_changed;
+  char *damage; /* (nullable) a sentence that nobody took yet */
+  LedgerStats stats;
+
+  guint64 delta_from; /* a base of so many bytes may have a delta */
+  guint64 base_bytes; /* of what stands at the target, which has all that the changes of `sql`
+                         do not tell of; 0: something else does, or it is too small */
+  guint64 base_generation;
+  gboolean has_delta;  /* one of this run stands there, and all of it is in the work file */
+  gboolean is_blocked; /* what stands there is not of this run */
+};
+
+static inline gint64
+ledger_now_s (void)
+{
+  return g_get_real_time () / G_USEC_PER_SEC;
+}
+
+const char *ledger_name (const Ledger *ledger);
+/* Ends a transaction that went wrong at some point inside. Returns FALSE. */
+gboolean ledger_give_up (Ledger *ledger, GError *reason, GError **error);
+void ledger_note_totals (Ledger *ledger);
+gboolean ledger_write_generation (Ledger *ledger, GError **error);
+
+/* What stands at the target, if it is of our identity; its run's id is in `found`. TRUE without a
+ * base: nothing does. FALSE: not ours. The stamps become those of what was opened. */
+gboolean ledger_open_target (Ledger *ledger, Pair *pair, Identity *found, GError **error);
+/* In a transaction: takes all of it over, or only the delta, when the base was. */
+gboolean ledger_take_over (Ledger *ledger, const Pair *pair, gboolean has_base, GError **error);
+/* A base of so many bytes stands at the target and holds all of the work file. */
+void ledger_know_base (Ledger *ledger, guint64 bytes, guint64 generation);

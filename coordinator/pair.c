@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Base and delta, opened and united. Must not know threads, places or who asks. */
+#include "coordinator/pair.h"
+
+#include "storage/changes.h"
+#include "storage/guard.h"
+#include "storage/place.h"
+#include "storage/rowsum.h"
+#include "storage/tables.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+void
+pair_clear (Pair *pair)
+{
+  g_clear_pointer (&pair->base, sql_free);
+  g_clear_pointer (&pair->delta, sql_free);
+  pair->is_blocked = FALSE;
+}
+
+char *
+pair_delta_path (const char *path)
+{
+  return g_strconcat (path, PLACE_DELTA, NULL);
+}
+
+guint64
+pair_generation (Sql *file)
+{
+  g_autofree char *text = tables_get_string (file, "generation", NULL);
+  return text != NULL ? g_ascii_strtoull (text, NULL, 10) : 0;
+}
+
+/* Of a salvaged one what proves itself is taken; it may have lost what says what it is. */
+static gboolean
+is_delta_of (Sql *delta, Sql *base)
+{
+  g_autofree char *theirs = tables_get_string (delta, "id", NULL);
+  g_autofree char *ours = tables_get_string (base, "id", NULL);
+  if (strcmp (delta->identity, base->identity) != 0)
+    return FALSE;
+  if (delta->is_salvage && theirs == NULL)
+    return TRUE;
+  return (delta->is_salvage || changes_is_delta (delta)) && g_strcmp0 (theirs, ours) == 0;
+}
+
+/* FALSE: there may be a delta that cannot be read now. */
+static gboolean
+open_delta (Pair *pair, const char *path, const char *identity, GError **error)
+{
+  g_autofree char *delta = pair_delta_path (path);
+  GError *reason = NULL;
+  struct stat status;
+  if (lstat (delta, &status) != 0)
+    return TRUE;
+  if (S_ISREG (status.st_mode))
+    pair->delta = guard_open (delta, identity, &reason);
+  pair->is_blocked = pair->delta == NULL;
+  if (reason == NULL || g_error_matches (reason, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE))
+    {
+      g_clear_error (&reason);
+      return TRUE;
+    }
+  g_propagate_error (error, reason);
+  return FALSE;
+}
+
+static gboolean
+refuse_delta (const char *path, GError **error)
+{
+  gsize length = strlen (path), end = strlen (PLACE_DELTA);
+  g_autofree char *base
+      = g_strndup (path, g_str_has_suffix (path, PLACE_DELTA) ? length - end : length);
+  g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
+               "checkpoint '%s' is only what came after another file, its base; name that one, "
+               "which was '%s'",
+               path, base);
+  return FALSE;
+}
+
+gboolean
+pair_open (Pair *pair, const char *path, const char *identity, GError **error)
+{
+  GError *reason = NULL;
+  *pair = (Pair){ 0 };
+  if (!open_delta (pair, path, identity, error))
+    return FALSE;
+  pair->base = guard_open (path, identity, &reason);
+  if (pair->base != NULL && changes_is_delta (pair->base))
+    refuse_delta (path, &reason);
+  if (reason != NULL)
+    {
+      pair_clear (pair);
+      g_propagate_error (error, reason);
+      return FALSE;
+    }
+  if (pair->delta != NULL && (pair->base == NULL || !is_delta_of (pair->delta, pair->base)))
+    {
+      g_clear_pointer (&pair->delta, sql_free);
+      pair->is_blocked = TRUE;
+    }
+  return TRUE;
+}
+
+gboolean
+pair_take_delta (const Pair *pair, Results *results, Sql *to, Stems *stems, Takeover *takeover,
+                 GError **error)
+{
+  if (pair->delta == NULL)
+    return TRUE;
+  Takeover delta = { .job_names = takeover->job_names,
+                     .job_types = takeover->job_types,
+                     /* One that a death left behind is older than its base. */
+                     .replaces = pair_generation (pair->delta) > pair_generation (pair->base) };
+  if (!takeover_unite (results, to, pair->delta, stems, &delta, error)
+      || !changes_end_delta (to, error))
+    return FALSE;
+  takeover->rows += delta.rows;
+  takeover->bad += delta.bad;
+  return TRUE;
+}
+
+/* A private file with all of the base, in a transaction of *results. */
+static gboolean
+begin_private (Sql *base, gboolean whole, Sql **sql, Results **results, GError **error)
+{
+  g_clear_pointer (results, results_free);
+  g_clear_pointer (sql, sql_free);
+  *sql = sql_create_private (error);
+  if (*sql == NULL)
+    return FALSE;
+  rowsum_identify (*sql, base->identity);
+  if (whole && !sql_copy (*sql, base, error))
+    return FALSE;
+  *results = results_new (*sql, error);
+  return *results != NULL && results_begin (*results, error);
+}
+
+static gboolean
+take_base (Sql *base, Sql **sql, Results **results, Stems *stems, Takeover *takeover,
+           GError **error)
+{
+  gboolean is_whole = FALSE;
+  if (!base->is_salvage
+      && (!begin_private (base, TRUE, sql, results, error)
+          || !takeover_whole (*results, *sql, &is_whole, takeover, error)))
+    return FALSE;
+  if (is_whole)
+    return TRUE;
+  *takeover = (Takeover){ 0 };
+  return begin_private (base, FALSE, sql, results, error)
+         && takeover_unite (*results, *sql, base, stems, takeover, error);
+}
+
+Sql *
+pair_unite (Pair *pair, GError **error)
+{
+  if (pair->delta == NULL)
+    return g_steal_pointer (&pair->base);
+  g_autoptr (Sql) sql = NULL;
+  g_autoptr (Stems) stems = stems_new ();
+  Results *results = NULL;
+  Takeover takeover = { 0 };
+  gboolean good = take_base (pair->base, &sql, &results, stems, &takeover, error)
+                  && pair_take_delta (pair, results, sql, stems, &takeover, error)
+                  && results_commit (results, error);
+  if (good)
+    {
+      guint64 rows = results_totals (results).rows;
+      sql->is_salvage = pair->base->is_salvage || pair->delta->is_salvage || takeover.bad > 0;
+      sql->n_kept = rows;
+      sql->n_before = MAX (pair->base->n_before, rows + takeover.bad);
+    }
+  results_free (results);
+  return good ? g_steal_pointer (&sql) : NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A checkpoint as readers find it: the base and, beside a large one, the delta with the rows that
+ * came since (storage/changes.h). A delta of the same run is always united with the base, whichever
+ * it was made for: rows are facts. Blocks on the disk; any one thread. */
+#pragma once
+
+#include "coordinator/takeover.h"
+
+typedef struct
+{
+  Sql *base;           /* (nullable): nothing stands there, and then there is no delta either */
+  Sql *delta;          /* (nullable) */
+  gboolean is_blocked; /* what has the delta's name is none of this run's: it is left alone */
+} Pair;
+
+void pair_clear (Pair *pair);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pair, pair_clear)
+
+/* (transfer full) */
+char *pair_delta_path (const char *path);
+/* Opens the files at `path`, of this machine, by the order of checks of guard_open, whose errors
+ * these are. The delta first: a base that comes between holds it. */
+gboolean pair_open (Pair *pair, const char *path, const char *identity, GError **error);
+/* Puts the delta over a base that was taken over before, in the same transaction; without one it
+ * does nothing. Adds to the figures of `takeover`. */
+gboolean pair_take_delta (const Pair *pair, Results *results, Sql *to, Stems *stems,
+                          Takeover *takeover, GError **error);
+/* (transfer full): one file to read: the base itself if there is no delta, else a private one.
+ * NULL: error. The base is used up. */
+Sql *pair_unite (Pair *pair, GError **error);
+/* The generation that stands in a file; 0: none. */
+guint64 pair_generation (Sql *file);

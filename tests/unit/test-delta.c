@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A large checkpoint at a path: base and delta, by coordinator/ledger-target.c and pair.c over
+ * storage/changes.c. Small files stand for large ones: a base may have a delta from FROM_BYTES on.
+ * Links coordinator, storage and value. */
+#include "checkpoint.h"
+
+#include "coordinator/bid.h"
+#include "coordinator/merge.h"
+
+#include "storage/changes.h"
+#include "storage/results.h"
+#include "storage/tables.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FROM_BYTES (256u * 1024)
+/* As many rows as make a base of about four times that. */
+#define BASE_ROWS 9000
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
+
+static Scribe *
+begin (Place *place, guint64 interval_us)
+{
+  Identity identity = identity_make ("run-1", "app", "8");
+  g_autoptr (GError) error = NULL;
+  ScribeConfig config = { .work_path = place->work,
+                          .target = place->target,
+                          .interval_us = interval_us,
+                          .delta_from = FROM_BYTES,
+                          .job_names = job_names,
+                          .job_types = job_types,
+                          .stems = place->stems,
+                          .notify = place_notify,
+                          .data = place };
+  Scribe *scribe = scribe_new (&config, &identity, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (scribe);
+  identity_clear (&identity);
+  return scribe;
+}
+
+static void
+save_many (Scribe *scribe, guint first, guint n)
+{
+  GPtrArray *rows = rows_new ();
+  for (guint i = first; i < first + n; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
+      g_ptr_array_add (rows, row_make (path, i, 1000, 1e-6));
+    }
+  scribe_save (scribe, rows);
+}
+
+/* Waits until what is saved so far was published by a tick. */
+static void
+publish (Place *place, Scribe *scribe)
+{
+  static guint64 ticket;
+  scribe_ticket (scribe, ++ticket);
+  pthread_mutex_lock (&place->lock);
+  while (place->ticket < ticket)
+    pthread_cond_wait (&place->wake, &place->lock);
+  pthread_mutex_unlock (&place->lock);
+}
+
+static char *
+delta_of (const Place *place)
+{
+  return g_strconcat (place->target, "-delta", NULL);
+}
+
+static goffset
+size_of (const char *path)
+{
+  struct stat status;
+  return stat (path, &status) == 0 ? status.st_size : -1;
+}
+
+/* As every reader finds it. */
+static void
+assert_rows (const char *target, guint64 expected)
+{
+  g_auto (Restore) restore = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_assert_true (restore_look (target, &restore, &error));
+  g_assert_no_error (error);
+  g_assert_true (restore.exists);
+  g_assert_cmpuint (restore.rows_bad, ==, 0);
+  g_assert_null (restore.damage);
+  g_assert_cmpuint (restore.rows, ==, expected);
+}
+
+/* A base with BASE_ROWS, and then a delta. */
+static Scribe *
+begin_with_delta (Place *place, guint n_rows)
+{
+  Scribe *scribe = begin (place, 1000);
+  save_many (scribe, 0, BASE_ROWS);
+  publish (place, scribe);
+  save_many (scribe, BASE_ROWS, n_rows);
+  publish (place, scribe);
+  g_autofree char *delta = delta_of (place);
+  g_assert_cmpint (size_of (delta), >, 0);
+  return scribe;
+}
+
+static void
+leave_as_killed (Place *place, Scribe *scribe)
+{
+  /* What is at the target is as after a kill: nothing is published at the end. */
+  (void)place;
+  scribe_free (scribe);
+}
+
+static void
+test_what_came_since_goes_into_a_delta (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin_with_delta (place, 90);
+  g_autofree char *delta = delta_of (place);
+  ScribeStats stats;
+  scribe_stats (scribe, &stats);
+
+  g_assert_cmpint (size_of (place->target), >, FROM_BYTES);
+  g_assert_cmpint (size_of (delta), >, 0);
+  g_assert_cmpint (size_of (delta), <, size_of (place->target) / 4);
+  g_assert_cmpuint (stats.bytes, ==, (guint64)size_of (delta));
+  assert_answer (delta, "PRAGMA integrity_check", "ok");
+  assert_answer (delta, "SELECT count(*) FROM result", "90");
+  assert_answer (place->target, "PRAGMA integrity_check", "ok");
+  assert_rows (place->target, BASE_ROWS + 90);
+
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_assert_cmpint (size_of (delta), ==, -1);
+  g_autofree char *all = g_strdup_printf ("%u", BASE_ROWS + 90);
+  assert_answer (place->target, "SELECT count(*) FROM result", all);
+  assert_answer (place->target, "SELECT count(*) FROM run WHERE key = 'delta'", "0");
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+}
+
+static void
+test_a_small_one_has_none (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin (place, 1000);
+  g_autofree char *delta = delta_of (place);
+  for (guint i = 0; i < 5; i++)
+    {
+      save_many (scribe, i * 10, 10);
+      publish (place, scribe);
+      g_assert_cmpint (size_of (delta), ==, -1);
+    }
+  scribe_free (scribe);
+  assert_answer (place->target, "SELECT count(*) FROM result", "50");
+}
+
+/* All that a delta has to say besides rows, said again by whoever takes it over. */
+static void
+test_a_delta_carries_everything (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin (place, 1000);
+  NodeId one = { 1, 2, 3 }, two = { 1, 3, 4 };
+  guint32 deep[200] = { 0 };
+  g_autoptr (GBytes) first = g_bytes_new_static ("first", 5);
+  g_autoptr (GBytes) second = g_bytes_new_static ("second", 6);
+  g_autoptr (GBytes) answer = g_bytes_new_static ("92\n", 3);
+  scribe_joined (scribe, &one, "host1", "here", "unix:/a");
+  scribe_best (scribe, "best", "ay", first);
+  scribe_constant (scribe, "share/a", "ay", first);
+  save_one (scribe, row_make_kept ("/500", 3, 33));
+  save_many (scribe, 0, BASE_ROWS);
+  publish (place, scribe);
+
+  scribe_joined (scribe, &two, "host2", "there", "unix:/b");
+  scribe_left (scribe, &one, "crashed");
+  scribe_best (scribe, "best", "ay", second);
+  scribe_constant (scribe, "share/b", "ay", second);
+  scribe_event (scribe, "crash", &one, "/0/1", 1500000, "gone");
+  scribe_set (scribe, "term", "7");
+  scribe_answer (scribe, answer, 3);
+  save_one (scribe, row_make_kept ("/500", 5, 55));
+  save_one (scribe, row_make ("/0", 7, 1, 0.25)); /* in place of a hundred */
+  deep[199] = 1;
+  deep[0] = 600;
+  g_autofree char *far = path_from_numbers (place->stems, deep, 200);
+  save_one (scribe, row_make (far, 1, 1, 1e-6));
+  publish (place, scribe);
+  leave_as_killed (place, scribe);
+  g_autofree char *delta = delta_of (place);
+  g_assert_cmpint (size_of (delta), >, 0);
+  assert_answer (delta, "SELECT group_concat(name) FROM constant", "share/b");
+  assert_answer (place->target, "SELECT count(*) FROM result WHERE path = '/0'", "0");
+
+  g_autoptr (GError) error = NULL;
+  g_auto (Restore) restore = { 0 };
+  g_assert_true (restore_look (place->target, &restore, &error));
+  g_assert_no_error (error);
+  g_assert_true (restore.finished);
+  g_assert_cmpint (restore.exit_code, ==, 3);
+  g_assert_cmpuint (restore.constants->len, ==, 2);
+  g_assert_cmpuint (g_strv_length (restore.addresses), ==, 1);
+  g_assert_cmpstr (restore.addresses[0], ==, "unix:/b");
+  RestoreConstant *best = g_ptr_array_index (restore.bests, 0);
+  g_assert_true (g_bytes_equal (best->value, second));
+  g_assert_cmpuint (restore.rows, ==, BASE_ROWS - 100 + 2);
+
+  stems_free (place->stems);
+  place->stems = stems_new ();
+  scribe = begin (place, HOUR_US);
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_assert_cmpint (size_of (delta), ==, -1);
+  assert_answer (place->target, "SELECT children FROM keep", "5");
+  assert_answer (place->target, "SELECT value FROM result WHERE path = '/0'", "7");
+  assert_answer (place->target, "SELECT count(*) FROM result WHERE path LIKE '~%'", "1");
+  assert_answer (place->target, "SELECT cause FROM node WHERE name = 'host1'", "crashed");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "7");
+  assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'crash'", "gone");
+  assert_answer (place->target, "PRAGMA integrity_check", "ok");
+}
+
+/* Whoever takes over a base as it is goes on with deltas to it. */
+static void
+test_a_take_over_needs_no_new_base (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *delta = delta_of (place);
+  Scribe *scribe = begin_with_delta (place, 90);
+  leave_as_killed (place, scribe);
+  struct stat before, after;
+  g_assert_cmpint (stat (place->target, &before), ==, 0);
+
+  scribe = begin (place, 1000);
+  save_many (scribe, BASE_ROWS + 90, 10);
+  publish (place, scribe);
+  g_assert_cmpint (stat (place->target, &after), ==, 0);
+  g_assert_cmpint (before.st_ino, ==, after.st_ino);
+  leave_as_killed (place, scribe);
+  assert_answer (delta, "SELECT count(*) >= 90 FROM result", "1");
+  scribe = begin (place, HOUR_US);
+  scribe_load (scribe, NULL);
+  place_wait (place, &place->n_restored_final, 1);
+  g_assert_cmpuint (place->rows->len, >=, BASE_ROWS + 90);
+  scribe_free (scribe);
+}
+
+static void
+test_a_delta_that_grows_becomes_a_base (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *delta = delta_of (place);
+  Scribe *scribe = begin_with_delta (place, 90);
+  guint n_rows = BASE_ROWS + 90;
+  goffset base = size_of (place->target), largest = 0;
+  while (size_of (place->target) == base && n_rows < 3 * BASE_ROWS)
+    {
+      largest = MAX (largest, size_of (delta));
+      save_many (scribe, n_rows, 300);
+      publish (place, scribe);
+      n_rows += 300;
+    }
+  g_assert_cmpint (size_of (place->target), >, base);
+  g_assert_cmpint (largest, >, FROM_BYTES / 2);
+  g_assert_cmpint (largest, <=, MAX ((goffset)FROM_BYTES, base / 4) + 65536);
+  g_assert_cmpint (size_of (delta), ==, -1);
+  leave_as_killed (place, scribe);
+  assert_rows (place->target, n_rows);
+}
+
+static void
+test_a_death_between_base_and_delta_does_no_harm (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *delta = delta_of (place);
+  g_autofree char *kept = g_strconcat (place->target, ".kept", NULL);
+  Scribe *scribe = begin_with_delta (place, 90);
+  g_assert_cmpint (link (delta, kept), ==, 0);
+  save_one (scribe, row_make ("/0", 7, 1, 0.25));
+  scribe_set (scribe, "term", "9");
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_assert_cmpint (size_of (delta), ==, -1);
+  g_assert_cmpint (rename (kept, delta), ==, 0); /* as if it had not been removed */
+
+  assert_rows (place->target, BASE_ROWS - 100 + 90 + 1);
+  scribe = begin (place, HOUR_US);
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_assert_cmpint (size_of (delta), ==, -1);
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "9");
+  assert_answer (place->target, "SELECT value FROM result WHERE path = '/0'", "7");
+}
+
+/* A user may have called another file so. */
+static void
+test_what_is_no_delta_is_left_alone (void)
+{
+  for (guint kind = 0; kind < 3; kind++)
+    {
+      g_autoptr (Place) place = place_new (), other = place_new ();
+      g_autofree char *delta = delta_of (place);
+      if (kind == 0)
+        g_assert_true (g_file_set_contents (delta, "somebody else's", -1, NULL));
+      else if (kind == 1)
+        g_assert_cmpint (g_mkdir (delta, 0700), ==, 0);
+      else
+        {
+          Scribe *theirs = start (other, HOUR_US, "run-7");
+          save_one (theirs, row_make ("/9999", 1, 1, 0.5));
+          finish (other, theirs);
+          scribe_free (theirs);
+          g_assert_cmpint (rename (other->target, delta), ==, 0);
+        }
+      goffset size = size_of (delta);
+      Scribe *scribe = begin (place, 1000);
+      save_many (scribe, 0, BASE_ROWS);
+      publish (place, scribe);
+      save_many (scribe, BASE_ROWS, 90);
+      publish (place, scribe);
+      finish (place, scribe);
+      g_autofree char *all = g_strdup_printf ("%u", BASE_ROWS + 90);
+      assert_answer (place->target, "SELECT count(*) FROM result", all);
+      g_assert_cmpint (size_of (delta), ==, size);
+      assert_rows (place->target, BASE_ROWS + 90);
+      scribe_free (scribe);
+    }
+}
+
+static void
+test_a_delta_is_no_checkpoint (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *delta = delta_of (place);
+  g_autoptr (GError) error = NULL;
+  g_auto (Restore) restore = { 0 };
+  leave_as_killed (place, begin_with_delta (place, 90));
+  g_assert_false (restore_look (delta, &restore, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+  g_assert_nonnull (strstr (error->message, place->target));
+}
+
+static void
+test_two_coordinators_unite_their_deltas (void)
+{
+  g_autoptr (Place) place = place_new (), other = place_new ();
+  Scribe *one = begin_with_delta (place, 90);
+  g_free (other->target);
+  other->target = g_strdup (place->target);
+  Scribe *two = begin (other, 1000);
+  for (guint i = 0; i < 10; i++)
+    {
+      save_many (one, 20000 + 10 * i, 10);
+      save_many (two, 30000 + 10 * i, 10);
+      publish (i % 2 ? place : other, i % 2 ? one : two);
+      publish (i % 2 ? other : place, i % 2 ? two : one);
+    }
+  finish (place, one);
+  scribe_free (one);
+  finish (other, two);
+  scribe_free (two);
+  assert_rows (place->target, BASE_ROWS + 90 + 200);
+  g_autofree char *delta = delta_of (place);
+  g_assert_cmpint (size_of (delta), ==, -1);
+}
+
+static void
+test_a_damaged_delta_is_kept_aside (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *delta = delta_of (place), *bytes = NULL;
+  gsize size;
+  leave_as_killed (place, begin_with_delta (place, 900));
+  g_assert_true (g_file_get_contents (delta, &bytes, &size, NULL));
+  memset (bytes + size / 2, 'x', 4096);
+  g_assert_true (g_file_set_contents (delta, bytes, (gssize)size, NULL));
+
+  g_auto (Restore) restore = { 0 };
+  g_assert_true (restore_look (place->target, &restore, NULL));
+  g_assert_nonnull (restore.damage);
+  g_assert_cmpuint (restore.rows, >, BASE_ROWS);
+  g_assert_cmpuint (restore.rows, <, BASE_ROWS + 900);
+  Scribe *scribe = begin (place, HOUR_US);
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_assert_cmpint (size_of (delta), ==, -1);
+  g_assert_cmpuint (place_strangers (place), ==, 1);
+  g_assert_nonnull (strstr (place->trouble, "-delta' is damaged"));
+  assert_rows (place->target, restore.rows);
+}
+
+static void
+test_it_is_copied_merged_and_set_aside_as_one (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *delta = delta_of (place), *copy = g_strconcat (place->target, ".copy", NULL);
+  g_autofree char *merged = g_strconcat (place->target, ".merged", NULL);
+  g_autoptr (GError) error = NULL;
+  leave_as_killed (place, begin_with_delta (place, 90));
+  Identity identity = identity_make ("run-1", "app", "8");
+  BidResult bid;
+  MergeTotals totals;
+  guint64 generation = place->generation;
+  g_assert_true (bid_make (place->target, &identity, &bid, &error));
+  g_assert_cmpuint (bid.generation, ==, generation);
+  identity_clear (&identity);
+  g_assert_true (restore_copy (place->target, copy, &error));
+  assert_rows (copy, BASE_ROWS + 90);
+  g_assert_true (
+      merge_files (merged, (const char *const[]){ place->target, copy }, &totals, &error));
+  g_assert_no_error (error);
+  assert_rows (merged, BASE_ROWS + 90);
+
+  g_autofree char *aside = restore_set_aside (place->target, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (size_of (place->target), ==, -1);
+  g_assert_cmpint (size_of (delta), ==, -1);
+  assert_rows (aside, BASE_ROWS + 90);
+}
+
+/* Bytes of the files that stand there for the first time, with 1 % new rows. */
+static void
+test_one_percent_costs_little (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *delta = delta_of (place);
+  guint n = 20 * BASE_ROWS;
+  Scribe *scribe = begin (place, 1000);
+  save_many (scribe, 0, n);
+  publish (place, scribe);
+  finish (place, scribe);
+  save_many (scribe, n, n / 100);
+  publish (place, scribe);
+  double share = (double)size_of (delta) / (double)size_of (place->target);
+  leave_as_killed (place, scribe);
+  g_test_message ("1 %% new rows: %.2f %% of the bytes", 100 * share);
+  g_assert_cmpfloat (share, >, 0.005);
+  g_assert_cmpfloat (share, <, 0.02);
+}
+
+/* This program again, for the test below: goes on with the checkpoint in `folder` and dies at the
+ * point that the environment names. */
+static int
+go_on_until_death (const char *folder)
+{
+  g_autoptr (Place) place = place_new ();
+  g_free (place->target);
+  g_free (place->work);
+  place->target = g_build_filename (folder, "run.ckpt", NULL);
+  place->work = g_build_filename (folder, "work", NULL);
+  Scribe *scribe = begin (place, 1000);
+  for (guint i = 0; i < 400; i++)
+    {
+      save_many (scribe, BASE_ROWS + 90 + i * 90, 90);
+      publish (place, scribe);
+      if (i % 20 == 19)
+        finish (place, scribe);
+    }
+  scribe_free (scribe);
+  return 0;
+}
+
+static void
+die_at (const Place *place, const char *point)
+{
+  char *argv[] = { "/proc/self/exe", "die", place->folder, NULL };
+  g_auto (GStrv) environment = g_environ_setenv (g_get_environ (), "SATIN_CRASH_AT", point, TRUE);
+  g_autoptr (GError) error = NULL;
+  int status;
+  argv[0] = g_file_read_link (argv[0], NULL);
+  g_assert_true (g_spawn_sync (NULL, argv, environment, G_SPAWN_DEFAULT, NULL, NULL, NULL, NULL,
+                               &status, &error));
+  g_assert_no_error (error);
+  g_free (argv[0]);
+  g_test_message ("%s", point);
+  g_assert_true (WIFSIGNALED (status) && WTERMSIG (status) == SIGKILL);
+}
+
+static void
+test_death_at_every_step_of_a_delta (void)
+{
+  static const char *const points[]
+      = { "delta",  "delta-published", "fold",   "folded",   "delta-published:9",
+          "fold:2", "copy:7",          "sync:8", "rename:9", "published:6" };
+  for (guint i = 0; i < G_N_ELEMENTS (points); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      leave_as_killed (place, begin_with_delta (place, 90));
+      die_at (place, points[i]);
+      g_auto (Restore) restore = { 0 };
+      g_autoptr (GError) error = NULL;
+      g_assert_true (restore_look (place->target, &restore, &error));
+      g_assert_no_error (error);
+      g_assert_null (restore.damage);
+      g_assert_cmpuint (restore.rows, >=, BASE_ROWS + 90);
+      g_assert_cmpuint ((restore.rows - BASE_ROWS) % 90, ==, 0); /* whole batches */
+      Scribe *scribe = begin (place, HOUR_US);
+      finish (place, scribe);
+      scribe_free (scribe);
+      assert_rows (place->target, restore.rows);
+      g_assert_cmpuint (place_strangers (place), ==, 0);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  if (argc == 3 && strcmp (argv[1], "die") == 0)
+    return go_on_until_death (argv[2]);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/delta/what-came-since", test_what_came_since_goes_into_a_delta);
+  g_test_add_func ("/delta/small", test_a_small_one_has_none);
+  g_test_add_func ("/delta/everything", test_a_delta_carries_everything);
+  g_test_add_func ("/delta/take-over", test_a_take_over_needs_no_new_base);
+  g_test_add_func ("/delta/grows", test_a_delta_that_grows_becomes_a_base);
+  g_test_add_func ("/delta/death-between", test_a_death_between_base_and_delta_does_no_harm);
+  g_test_add_func ("/delta/left-alone", test_what_is_no_delta_is_left_alone);
+  g_test_add_func ("/delta/no-checkpoint", test_a_delta_is_no_checkpoint);
+  g_test_add_func ("/delta/two", test_two_coordinators_unite_their_deltas);
+  g_test_add_func ("/delta/damaged", test_a_damaged_delta_is_kept_aside);
+  g_test_add_func ("/delta/as-one", test_it_is_copied_merged_and_set_aside_as_one);
+  g_test_add_func ("/delta/one-percent", test_one_percent_costs_little);
+  g_test_add_func ("/delta/death", test_death_at_every_step_of_a_delta);
+  return g_test_run ();
+}
