@@ -43,7 +43,7 @@ done
 # While a damaged file is kept aside there is always one in its place.
 file=$work/damaged.satin
 try env SATIN_CRASH_AT=published:2 "${naps[@]}" --workers 2 --checkpoint "$file" --interval 0.05
-printf 'XXXX' | dd of="$file" bs=1 seek=28 conv=notrunc 2>/dev/null
+printf 'XXXX' | dd of="$file" bs=1 seek=4096 conv=notrunc 2>/dev/null
 try env SATIN_CRASH_AT=kept-aside "${naps[@]}" --workers 2 --checkpoint "$file" --interval 0.05
 is "kept-aside is reached" "$code" 137
 ok "the file is still there" [ -e "$file" ]
