@@ -149,14 +149,20 @@ archive_put (Node *node, const Row *row)
     announce (node, at, own);
 }
 
+static GBytes *
+take_value (const ArchiveRow *row)
+{
+  return row->size > sizeof row->value.bytes ? g_bytes_ref (row->value.large)
+                                             : g_bytes_new (row->value.bytes, row->size);
+}
+
 GBytes *
 archive_take (Node *node, ArchiveRow *row)
 {
   if (row->is_earlier)
     work_restored (node, row->work_us);
   row->is_earlier = FALSE;
-  return row->size > sizeof row->value.bytes ? g_bytes_ref (row->value.large)
-                                             : g_bytes_new (row->value.bytes, row->size);
+  return take_value (row);
 }
 
 static void
@@ -303,6 +309,37 @@ archive_covered (Node *node, const char *path)
     return;
   archive_done (archive);
   archive_init (archive, node->config.stems);
+}
+
+/* What offers it need not know its job, nor the type of a kept state. */
+static Row *
+row_of (Node *node, const TrieNode *at, const ArchiveRow *own)
+{
+  g_autofree char *path = trie_path (node->archive.trie, at);
+  g_autoptr (GBytes) value = take_value (own), state = NULL;
+  guint32 children = 0;
+  Row *row;
+
+  if (own->children > 0)
+    state = row_unpack_kept (value, &children);
+  row = state != NULL ? row_new_kept (path, children, 0, &own->digest, 0, "ay", state)
+                      : row_new (path, 0, &own->digest, 0, own->work_us, value);
+  row->work_us = own->work_us;
+  row->node = own->is_earlier ? NODE_ID_NONE : node->self;
+  return row;
+}
+
+void
+archive_collect (Node *node, GPtrArray *rows)
+{
+  Trie *trie = node->archive.trie;
+  TrieNode *root = trie_root (trie);
+
+  for (TrieNode *at = root; at != NULL && node->archive.count > 0;
+       at = trie_step (trie, root, at, TRUE))
+    for (const ArchiveRow *row = first_row (at); row != NULL; row = row->next)
+      if (row->is_there)
+        g_ptr_array_add (rows, row_of (node, at, row));
 }
 
 void

@@ -55,4 +55,6 @@ void archive_flush (Node *node);
 void archive_greet (Node *node, Link *link);
 /* What lies at or below `path` is of no use any more. */
 void archive_covered (Node *node, const char *path);
+/* Adds all of it as rows, which need no more than to be offered: this node leaves. */
+void archive_collect (Node *node, GPtrArray *rows);
 void archive_check (Node *node);

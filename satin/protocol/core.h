@@ -12,6 +12,7 @@
 #include "held.h"
 #include "join.h"
 #include "known.h"
+#include "leave.h"
 #include "link.h"
 #include "loans.h"
 #include "node.h"
@@ -33,7 +34,7 @@ struct Node
   guint64 now_us;
   guint64 random;
   GArray *effects; /* of the step under way; borrowed */
-  gboolean started, ended;
+  gboolean started, ended, left;
   NodeId self;     /* none until JOINED */
   guint64 wish_us; /* the TIMER asked for; CORE_NEVER: none */
 
@@ -55,6 +56,7 @@ struct Node
   Round round;
   Constants constants;
   Stop stop;
+  Leave leave;
   NodeStats stats;
 };
 

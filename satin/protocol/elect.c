@@ -239,7 +239,9 @@ begin (Node *node)
       const Member *member = node->roster.members->pdata[i];
       Candidate *candidate = g_new0 (Candidate, 1);
       candidate->bid.node = member->id;
-      if (node->now_us < member->unfit_until_us)
+      if (member->leaving)
+        give_up_on (candidate, "it leaves");
+      else if (node->now_us < member->unfit_until_us)
         give_up_on (candidate, elect->refusal);
       g_ptr_array_add (elect->candidates, candidate);
     }

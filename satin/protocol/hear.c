@@ -171,6 +171,42 @@ route_office (Node *node, Link *link, const Message *m)
     }
 }
 
+/* A member that leaves. */
+static void
+route_leave (Node *node, Link *link, const Message *m)
+{
+  switch (m->kind)
+    {
+    case MESSAGE_LEAVE:
+      leave_ask (node, &node->self, m->number);
+      break;
+    case MESSAGE_RELEASE:
+      leave_on_release (node, link);
+      break;
+    case MESSAGE_RELEASED:
+      leave_on_released (node, link, m);
+      break;
+    case MESSAGE_LEAVING:
+      leave_on_leaving (node, link);
+      break;
+    case MESSAGE_HEARD:
+      leave_on_heard (node, link);
+      break;
+    case MESSAGE_HAND:
+      leave_on_hand (node, link, m);
+      break;
+    case MESSAGE_HANDED:
+      leave_on_handed (node, link, m);
+      break;
+    case MESSAGE_GOODBYE:
+      leave_on_goodbye (node, link);
+      break;
+    default:
+      route_office (node, link, m);
+      break;
+    }
+}
+
 /* What only a member's bound link may say. */
 static void
 route_bound (Node *node, Link *link, const Message *m)
@@ -218,7 +254,7 @@ route_bound (Node *node, Link *link, const Message *m)
       stop_on_drained (node, m);
       break;
     default:
-      route_office (node, link, m);
+      route_leave (node, link, m);
       break;
     }
 }

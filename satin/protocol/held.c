@@ -168,7 +168,7 @@ held_return (Node *node, HeldJob *held)
         send_result (node, link, held, held->loan);
       break;
     case LENDER_SELF:
-      if (node->stop.halting)
+      if (stop_halts (node))
         break; /* its slot may have been scanned for the last time: it is saved from here */
       entry = loans_find (node, held->loan);
       if (entry != NULL)
@@ -240,6 +240,11 @@ held_on_jobs (Node *node, Link *link, const Message *m)
   for (guint i = 0; i < m->loans->len; i++)
     {
       const Loan *job = m->loans->pdata[i];
+      if (node->leave.begun)
+        {
+          link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
+          continue;
+        }
       if (held_find_return (node, &link->remote, job->loan) != NULL || came_home (node, link, job)
           || adopt_for (node, link, job))
         continue;
@@ -283,7 +288,7 @@ held_on_unrun (Node *node, guint64 number)
   node->held.unfinished--;
   if (held->lender == LENDER_MAIN)
     {
-      if (!node->stop.halting)
+      if (!stop_halts (node))
         held_run (node, held);
       return;
     }
@@ -426,6 +431,16 @@ held_find_self (Node *node, guint64 loan)
 
 /* ---- saves ---- */
 
+static Row *
+row_of (Node *node, const HeldJob *held)
+{
+  Row *row = row_new (held->job->path, held->job->job, &held->job->digest, held->job->weight,
+                      held->work_us, held->value);
+
+  row->node = node->self;
+  return row;
+}
+
 GPtrArray *
 held_rows (Node *node, guint64 *risk_us)
 {
@@ -441,10 +456,7 @@ held_rows (Node *node, guint64 *risk_us)
       held->saved = TRUE;
       *risk_us += held->risk_us;
       held->risk_us = 0;
-      Row *row = row_new (held->job->path, held->job->job, &held->job->digest, held->job->weight,
-                          held->work_us, held->value);
-      row->node = node->self;
-      g_ptr_array_add (rows, row);
+      g_ptr_array_add (rows, row_of (node, held));
     }
   return rows;
 }
@@ -458,6 +470,37 @@ held_forget_saved (Node *node)
     ((HeldJob *)all->pdata[i])->saved = FALSE;
 }
 
+/* ---- leaving ---- */
+
+void
+held_collect (Node *node, GPtrArray *rows)
+{
+  g_autoptr (GPtrArray) all = all_held (node);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      HeldJob *held = all->pdata[i];
+      if (!held->finished || held->handed || held->lender == LENDER_NODE)
+        continue;
+      held->handed = TRUE;
+      g_ptr_array_add (rows, row_of (node, held));
+    }
+}
+
+gboolean
+held_is_owed (Node *node)
+{
+  g_autoptr (GPtrArray) all = all_held (node);
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      const HeldJob *held = all->pdata[i];
+      if (held->finished && held->lender == LENDER_NODE)
+        return TRUE;
+    }
+  return FALSE;
+}
+
 /* ---- invariants ---- */
 
 gboolean
@@ -465,7 +508,7 @@ held_waits_for_self (Node *node, guint64 loan)
 {
   const HeldJob *held = held_find_self (node, loan);
 
-  return held != NULL && !held->vain && (!held->finished || node->stop.halting);
+  return held != NULL && !held->vain && (!held->finished || stop_halts (node));
 }
 
 void
@@ -482,7 +525,7 @@ held_check (Node *node)
                 || (!held->finished && held->lender == LENDER_NONE && !held->announced));
       g_assert (g_ptr_array_find (held_at (node, held->job->path), held, NULL));
       if (held->lender == LENDER_SELF)
-        g_assert ((!held->finished || node->stop.halting) && loans_find (node, held->loan) != NULL
+        g_assert ((!held->finished || stop_halts (node)) && loans_find (node, held->loan) != NULL
                   && loans_find (node, held->loan)->self);
       if (held->lender == LENDER_MAIN)
         g_assert (held->job->path[0] == '\0' && node->root.held == held->held);

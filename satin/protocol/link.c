@@ -372,6 +372,7 @@ bind_link (Node *node, Link *link, Member *member)
   held_send_holding (node, link);
   orphans_greet (node, link);
   held_resend (node, link);
+  leave_greet (node, link);
   work_greet (node, member);
   NodeId coordinator;
   if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &id))

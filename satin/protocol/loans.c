@@ -150,7 +150,7 @@ loans_on_result (Node *node, Link *link, const Message *m)
   gboolean wanted = entry != NULL && g_str_equal (entry->path, m->path)
                     && digest_equal (&entry->digest, &m->digest);
 
-  if (wanted && node->stop.halting)
+  if (wanted && stop_halts (node))
     return; /* its slot may have been scanned for the last time: the holder keeps it, and saves it
              */
   if (wanted)

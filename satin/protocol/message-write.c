@@ -211,12 +211,16 @@ write_header (Packer *to, const Message *m)
       pack_u64 (to, m->work_us);
       pack_text (to, m->host);
       break;
+    case MESSAGE_RELEASED:
+      pack_bool (to, m->flag);
+      break;
     case MESSAGE_PUBLISHED:
+    case MESSAGE_HANDED:
     case MESSAGE_CLOSED:
     case MESSAGE_CLOSE:
       pack_u64 (to, m->number);
       pack_bool (to, m->flag);
-      if (m->kind != MESSAGE_PUBLISHED)
+      if (m->kind == MESSAGE_CLOSED || m->kind == MESSAGE_CLOSE)
         pack_u32 (to, m->count);
       break;
     case MESSAGE_SAVED:
@@ -252,9 +256,11 @@ write_header (Packer *to, const Message *m)
       write_constants (to, m);
       break;
     case MESSAGE_SAVE:
+    case MESSAGE_HAND:
       write_rows (to, m);
       pack_u64 (to, m->number);
-      pack_u32 (to, m->count);
+      if (m->kind == MESSAGE_SAVE)
+        pack_u32 (to, m->count);
       break;
     case MESSAGE_BEST:
       pack_u32 (to, m->count);
@@ -274,6 +280,7 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_SCANNED:
     case MESSAGE_SUSPEND:
     case MESSAGE_END:
+    case MESSAGE_LEAVE:
       pack_u64 (to, m->number);
       break;
     default:
@@ -287,12 +294,18 @@ attach (GPtrArray *parts, GBytes *bytes)
   g_ptr_array_add (parts, bytes != NULL ? g_bytes_ref (bytes) : g_bytes_new (NULL, 0));
 }
 
+static gboolean
+takes_rows (MessageKind kind)
+{
+  return kind == MESSAGE_SAVE || kind == MESSAGE_HAND;
+}
+
 static void
 attach_all (GPtrArray *parts, const Message *m)
 {
   for (guint i = 0; m->kind == MESSAGE_JOBS && i < m->loans->len; i++)
     attach (parts, ((const Loan *)m->loans->pdata[i])->args);
-  for (guint i = 0; m->kind == MESSAGE_SAVE && i < m->rows->len; i++)
+  for (guint i = 0; takes_rows (m->kind) && i < m->rows->len; i++)
     attach (parts, ((const Row *)m->rows->pdata[i])->value);
   for (guint i = 0; m->kind == MESSAGE_CONSTANTS && i < m->constants->len; i++)
     attach (parts, g_array_index (m->constants, MessageConstant, i).value);

@@ -57,6 +57,14 @@ static const struct
   [MESSAGE_ELECT] = { "elect", "(ubs)" },
   [MESSAGE_CLOSE] = { "close", "(tbu)" },
   [MESSAGE_CLOSED] = { "closed", "(tbu)" },
+  [MESSAGE_LEAVE] = { "leave", "(t)" },
+  [MESSAGE_RELEASE] = { "release", "()" },
+  [MESSAGE_RELEASED] = { "released", "(b)" },
+  [MESSAGE_LEAVING] = { "leaving", "()" },
+  [MESSAGE_HEARD] = { "heard", "()" },
+  [MESSAGE_HAND] = { "hand", "(a" T_ROW "t)" },
+  [MESSAGE_HANDED] = { "handed", "(tb)" },
+  [MESSAGE_GOODBYE] = { "goodbye", "()" },
 };
 
 const char *
@@ -410,12 +418,16 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->work_us = unpack_u64 (from);
       m->host = read_text (from);
       break;
+    case MESSAGE_RELEASED:
+      m->flag = unpack_bool (from);
+      break;
     case MESSAGE_PUBLISHED:
+    case MESSAGE_HANDED:
     case MESSAGE_CLOSED:
     case MESSAGE_CLOSE:
       m->number = unpack_u64 (from);
       m->flag = unpack_bool (from);
-      if (m->kind != MESSAGE_PUBLISHED)
+      if (m->kind == MESSAGE_CLOSED || m->kind == MESSAGE_CLOSE)
         m->count = unpack_u32 (from);
       if (m->kind == MESSAGE_CLOSE)
         read_value (from, m, attachments);
@@ -450,9 +462,11 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       read_constants (from, m, attachments);
       break;
     case MESSAGE_SAVE:
+    case MESSAGE_HAND:
       read_rows (from, m, attachments);
       m->number = unpack_u64 (from);
-      m->count = unpack_u32 (from);
+      if (m->kind == MESSAGE_SAVE)
+        m->count = unpack_u32 (from);
       break;
     case MESSAGE_BEST:
       m->count = unpack_u32 (from);
@@ -473,6 +487,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_SCANNED:
     case MESSAGE_SUSPEND:
     case MESSAGE_END:
+    case MESSAGE_LEAVE:
       m->number = unpack_u64 (from);
       break;
     default:
@@ -484,7 +499,7 @@ static gboolean
 takes_attachments (MessageKind kind)
 {
   return kind == MESSAGE_JOBS || kind == MESSAGE_RESULT || kind == MESSAGE_CONSTANTS
-         || kind == MESSAGE_SAVE || kind == MESSAGE_BEST || kind == MESSAGE_CLOSE;
+         || kind == MESSAGE_SAVE || kind == MESSAGE_HAND || kind == MESSAGE_BEST || kind == MESSAGE_CLOSE;
 }
 
 static guint32

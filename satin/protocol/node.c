@@ -46,6 +46,7 @@ node_new (const NodeConfig *config)
   steal_init (&node->steal);
   elect_init (&node->elect);
   saves_init (&node->saves);
+  leave_init (&node->leave);
   work_init (&node->work);
   constants_init (&node->constants, config->n_bests);
   return node;
@@ -57,6 +58,7 @@ node_free (Node *node)
   if (node == NULL)
     return;
   stop_done (&node->stop);
+  leave_done (&node->leave);
   constants_done (&node->constants);
   work_done (&node->work);
   saves_done (&node->saves);
@@ -119,10 +121,13 @@ route_engine (Node *node, const NodeEvent *event)
       loans_aborted (node, event->loan);
       break;
     case NODE_EVENT_COVERED:
+      if (node->leave.begun)
+        break; /* what is here goes with this node, and others are to offer it */
       orphans_covered (node, event->path);
       link_broadcast (node, &(Message){ .kind = MESSAGE_COVERED, .path = event->path });
       break;
     case NODE_EVENT_ROWS:
+      leave_on_rows (node, event->rows);
       saves_on_rows (node, event->rows, event->risk_us);
       break;
     case NODE_EVENT_SERVED:
@@ -137,6 +142,7 @@ route_engine (Node *node, const NodeEvent *event)
       steal_on_shared (node);
       break;
     case NODE_EVENT_HALTED:
+      leave_on_halted (node);
       stop_on_halted (node);
       break;
     case NODE_EVENT_IMPROVED:
@@ -202,6 +208,9 @@ route (Node *node, const NodeEvent *event)
     case NODE_EVENT_CANCEL:
       stop_cancel (node);
       break;
+    case NODE_EVENT_LEAVE:
+      leave_ask (node, &event->node, event->number);
+      break;
     case NODE_EVENT_SAVE:
       round_ask (node, event->number);
       break;
@@ -222,6 +231,7 @@ wish (Node *node)
   at = MIN (at, saves_due (node));
   at = MIN (at, round_due (node));
   at = MIN (at, stop_due (node));
+  at = MIN (at, leave_due (node));
   if (at == CORE_NEVER || at == node->wish_us)
     return;
   node->wish_us = at;
@@ -249,10 +259,14 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
   if (!node->ended)
     {
       orphans_flush (node);
+      leave_go_on (node);
+    }
+  if (!node->ended)
+    {
       steal_go_on (node);
       wish (node);
     }
-  if (node->ended)
+  if (node->ended && !node->left)
     {
       NodeEffect *effect = core_emit (node, NODE_EFFECT_END);
       effect->number = node->stop.code;

@@ -37,7 +37,7 @@
  * master).
  *  9. SAVE may come before OPENED. RESTORED may come in any number of events, before OPENED and,
  * after SALVAGE, later.
- * 10. After END there are no more effects, whatever the event.
+ * 10. After END and LEAVE there are no more effects, whatever the event.
  * 11. A node is a member from JOINED on. A joiner that was never a member does not start a run of
  * its own: when every member died before it was welcomed it goes on trying the addresses it knows.
  * 12. HALT: the engine's last ROWS come before HALTED.
@@ -122,6 +122,8 @@ typedef enum
   /* people */
   NODE_EVENT_SUSPEND, /* number: how long to wait for jobs that run, in us; 0: STOP_DRAIN_US */
   NODE_EVENT_CANCEL,
+  NODE_EVENT_LEAVE,  /* node (none: this one) is to leave; number: the same patience, 0:
+                        LEAVE_PATIENCE_US. Answered there by LEAVE, STAYED or the end of the run */
   NODE_EVENT_SAVE /* number: the same patience, 0: ROUND_PATIENCE_US; answered by SAVED */
 } NodeEventKind;
 
@@ -162,7 +164,8 @@ typedef enum
   NODE_EFFECT_KNOWN,  /* path, digest, node, finished */
   NODE_EFFECT_FORGET, /* path (NULL: all), node */
   NODE_EFFECT_SCAN,   /* whole */
-  NODE_EFFECT_HALT,   /* suspend: engine_halt, answered by NODE_EVENT_HALTED */
+  NODE_EFFECT_HALT,   /* engine_halt, answered by NODE_EVENT_HALTED; whole: this node leaves, so all
+                       * rows are told and what has not started comes back by UNRUN */
   NODE_EFFECT_BEST,   /* number, bytes: merge it */
   /* main */
   NODE_EFFECT_JOINED,  /* node: this node's id, now a member; again after a rejoin under a new id */
@@ -171,6 +174,9 @@ typedef enum
   NODE_EFFECT_CONSTANT, /* text, bytes: store it */
   NODE_EFFECT_START,    /* all constants are here; digest: of them all, for engine_set_constants */
   NODE_EFFECT_RESULT,   /* bytes: of the root */
+  NODE_EFFECT_LEAVE,    /* this process is to end, with 0, and the run goes on. work_us: what was lost
+                           with it; count: results that nobody took; failed: jobs still ran */
+  NODE_EFFECT_STAYED,   /* it cannot leave; text: why */
   NODE_EFFECT_END,      /* number: exit code of the run; this process is to end. text (nullable):
                            the sentence for people */
   /* the scribe */
@@ -228,7 +234,7 @@ typedef struct
   char *address, *host, *site; /* borrowed from the node until its next step */
   guint32 pid, workers;
   guint64 told_us, work_us, risk_us; /* as it told of itself then; told_us 0: never */
-  gboolean master, coordinator, self;
+  gboolean master, coordinator, self, leaving;
 } NodeMember;
 
 /* The roster as this node sees it, eldest first: NodeMember structs. (transfer container) */

@@ -295,7 +295,7 @@ orphans_on_adopt (Node *node, Link *link, const Message *m)
       node->stats.orphans_adopted++;
       return;
     }
-  if (held == NULL)
+  if (held == NULL || roster_find (node, &link->remote)->leaving)
     {
       link_send (node, link, &(Message){ .kind = MESSAGE_MISS, .number = m->number });
       return;

@@ -47,7 +47,7 @@ root_go_on (Node *node)
   Root *root = &node->root;
   Holder holder;
 
-  if (root->state != ROOT_WAITING || !may_begin (node) || node->stop.halting)
+  if (root->state != ROOT_WAITING || !may_begin (node) || stop_halts (node))
     return;
   ArchiveRow *row = archive_find (node, "", &root->job->digest);
   if (row != NULL)

@@ -157,6 +157,8 @@ carry_over (Node *node, GPtrArray *old, GPtrArray *members)
       member->dial = before != NULL ? before->dial : 0;
       member->dialled_us = before != NULL ? before->dialled_us : 0;
       member->unfit_until_us = before != NULL ? before->unfit_until_us : 0;
+      member->leaving = before != NULL && before->leaving;
+      member->heard = before != NULL && before->heard;
       member->drained = before != NULL && before->drained;
       member->scanned = before != NULL && before->scanned;
       member->told = before != NULL ? before->told : (WorkTold){ .told_us = node->now_us };
@@ -175,15 +177,16 @@ carry_over (Node *node, GPtrArray *old, GPtrArray *members)
 static void
 departed (Node *node, Member *member)
 {
-  const char *cause = member->silent ? "silent" : "gone";
+  const char *cause = member->leaving ? "left" : member->silent ? "silent" : "gone";
 
   core_log (node, "node %u.%u left (%s)", member->id.term, member->id.number, cause);
-  node->stats.crashes++;
+  node->stats.crashes += member->leaving ? 0 : 1;
   link_close_member (node, &member->id);
   known_departed (node, &member->id);
   held_departed (node, &member->id);
   steal_departed (node, &member->id);
   saves_departed (node, &member->id, cause);
+  leave_departed (node, &member->id);
   loans_departed (node, member);
   work_departed (node, member);
   if (is_self (node, roster_master (node)) && node_id_compare (&member->id, &node->self) < 0)
@@ -526,6 +529,7 @@ roster_view (Node *node)
                           .told_us = m->told.told_us,
                           .work_us = m->told.work_us,
                           .risk_us = m->told.risk_us,
+                          .leaving = m->leaving,
                           .master = i == 0,
                           .coordinator = has_one && node_id_equal (&coordinator, &m->id),
                           .self = is_self (node, m) };

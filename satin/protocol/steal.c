@@ -104,7 +104,7 @@ victims (Node *node, gboolean all)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      Link *link = member->dead || (!all && set_find (node->steal.refused, &member->id, &place))
+      Link *link = member->dead || member->leaving || (!all && set_find (node->steal.refused, &member->id, &place))
                        ? NULL
                        : link_to (node, &member->id);
       if (link != NULL)
@@ -172,7 +172,7 @@ steal_go_on (Node *node)
   if (steal->resume_us <= node->now_us)
     steal->resume_us
         = 0; /* a pause that is over asks for no timer, whether there is somebody to ask or not */
-  if (appetite (node) == 0 || steal->in_flight || node->stop.halting || !core_is_member (node)
+  if (appetite (node) == 0 || steal->in_flight || stop_halts (node) || !core_is_member (node)
       || !constants_started (node))
     return;
   Link *link = take_offer (node);
@@ -261,7 +261,8 @@ steal_on_request (Node *node, Link *link, const Message *m)
   Lending lending = { link->remote, link->link, m->number, MIN (m->count, STEAL_COUNT_MAX) };
 
   set_remove (node->steal.owed, &link->remote);
-  if (m->count == 0 || node->stop.halting || !constants_started (node))
+  if (m->count == 0 || stop_halts (node) || !constants_started (node)
+      || roster_find (node, &link->remote)->leaving)
     {
       link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
       return;
@@ -311,7 +312,7 @@ steal_on_shared (Node *node)
 {
   Steal *steal = &node->steal;
 
-  if (steal->owed->len == 0 || node->stop.halting)
+  if (steal->owed->len == 0 || stop_halts (node))
     return;
   if (node->now_us >= steal->tell_us)
     tell (node);
@@ -375,11 +376,11 @@ guint64
 steal_due (Node *node)
 {
   const Steal *steal = &node->steal;
-  guint64 at = steal->owed->len > 0 && !node->stop.halting ? steal->look_us : CORE_NEVER;
+  guint64 at = steal->owed->len > 0 && !stop_halts (node) ? steal->look_us : CORE_NEVER;
 
   if (steal->in_flight)
     return MIN (at, steal->until_us);
-  if (steal->resume_us > 0 && appetite (node) > 0 && !node->stop.halting)
+  if (steal->resume_us > 0 && appetite (node) > 0 && !stop_halts (node))
     at = MIN (at, steal->resume_us);
   return at;
 }

@@ -9,6 +9,12 @@ stop_done (Stop *stop)
   g_free (stop->sentence);
 }
 
+gboolean
+stop_halts (Node *node)
+{
+  return node->stop.halting || node->leave.begun;
+}
+
 /* The END effect itself is the last of the step: node.c emits it. Whoever hears of the end passes
  * it on, so that one broken link of a master that leaves now does not make others begin again. */
 static void
@@ -33,7 +39,9 @@ halt (Node *node)
   if (!node->stop.wanted)
     node->stop.patience_us = STOP_DRAIN_US; /* should this node be master before it is over */
   node->stop.halting = node->stop.wanted = TRUE;
-  core_emit (node, NODE_EFFECT_HALT);
+  node->stop.halted = node->leave.halted;
+  if (!node->leave.begun) /* else it stops already */
+    core_emit (node, NODE_EFFECT_HALT);
 }
 
 static void
@@ -129,7 +137,7 @@ stop_on_halt (Node *node, Link *link G_GNUC_UNUSED)
 void
 stop_on_halted (Node *node)
 {
-  node->stop.halted = TRUE;
+  node->stop.halted = node->stop.halting;
   report_drained (node);
 }
 

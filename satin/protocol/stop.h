@@ -34,6 +34,8 @@ void stop_on_halted (Node *node);
 void stop_on_drained (Node *node, const Message *message);
 /* The engine has served scan number `scan`. */
 void stop_on_served (Node *node, guint64 scan);
+/* Nothing new starts here. */
+gboolean stop_halts (Node *node);
 void stop_finish (Node *node, guint64 code, GBytes *answer);
 /* The coordinator has published for the last time. */
 void stop_on_closed (Node *node, const NodeId *from, const Message *message);

@@ -214,7 +214,9 @@ note_loss (Node *node, const NodeId *id, const char *path, guint64 lost_us, cons
 static const char *
 cause_of (const Member *member)
 {
-  return member->silent ? "its holder fell silent" : "its holder is gone";
+  return member->leaving  ? "its holder left"
+         : member->silent ? "its holder fell silent"
+                          : "its holder is gone";
 }
 
 void

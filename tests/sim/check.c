@@ -47,6 +47,19 @@ check_wanted (Sim *sim, const Process *process, guint32 job)
               process->number, sim->plan->tree->jobs[job].path, sim->now_us - since_us);
 }
 
+/* Nothing but leaves happens, and everybody hears of everything in its order. */
+static gboolean
+only_leaves (const Sim *sim)
+{
+  const Plan *plan = sim->plan;
+
+  for (guint i = 0; i < plan->n_faults; i++)
+    if (plan->faults[i].kind != FAULT_LEAVE)
+      return FALSE;
+  return plan->n_faults > 0 && plan->even_delays && !plan->swings && !plan->large && !plan->naive
+         && !sim->left_some && !sim->suspended;
+}
+
 void
 check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
 {
@@ -58,13 +71,16 @@ check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
   if (sim->calm && sim->restored[job] && forgotten_since (sim, job) == 0)
     sim_fail (sim, "I7: p%u executes '%s' again, which the checkpoint covers", process->number,
               path);
+  if (only_leaves (sim) && sim->handed[job] && forgotten_since (sim, job) == 0)
+    sim_fail (sim, "I12: p%u executes '%s' again, whose result left with another", process->number, path);
   if (!from_elsewhere && model_knows_job (process->model, job))
     sim_fail (sim, "I3: p%u executes '%s' although it knows who holds it", process->number, path);
 }
 
 void
-check_finished (Sim *sim, guint32 job)
+check_finished (Sim *sim, const Process *process, guint32 job)
 {
+  sim->finished_by[job] |= 1u << process->number;
   if (sim->finished[job] < G_MAXUINT8)
     sim->finished[job]++;
 }
@@ -170,6 +186,15 @@ is_writable (const Sim *sim, const Process *process)
   return FALSE;
 }
 
+/* Does nobody else live, as far as it knows? */
+static gboolean
+is_last (const Process *process)
+{
+  g_autoptr (GArray) members = node_members (process->node);
+
+  return members->len == 1;
+}
+
 /* Nobody was cut off from the others or from the store, so the answer of a run that ends stands in
  * its checkpoint. */
 static gboolean
@@ -196,11 +221,35 @@ check_ended (Sim *sim, Process *process, guint64 code)
     sim_fail (sim, "I1: p%u ends with 0 but the checkpoint lacks the answer", process->number);
   else if (code == 4 && !is_writable (sim, process) && sim->suspended)
     sim_say (sim, "nobody could write");
+  else if (code == 75 && process->leaves && is_last (process))
+    {
+      sim->suspended = TRUE; /* who was to stay is gone */
+      sim->resume_count = sim->plan->n_nodes;
+    }
   else if (code != 0 && (code != 75 || !sim->suspended))
     sim_fail (sim, "I1: p%u ends with %" G_GUINT64_FORMAT, process->number, code);
   if (code == 75 && only_suspend && sim->plan->checkpoint)
     check_suspended (sim);
   sim->n_codes++;
+}
+
+static void
+note_handed (gpointer data, guint32 job)
+{
+  ((Sim *)data)->handed[job] = TRUE;
+}
+
+void
+check_left (Sim *sim, Process *process, const NodeEffect *effect)
+{
+  gboolean whole = !effect->failed && effect->count == 0;
+
+  sim->outcome->left += whole;
+  sim->left_some = sim->left_some || !whole;
+  model_each_result (process->model, note_handed, sim);
+  for (guint32 i = 0; i < sim->plan->tree->n; i++)
+    if (sim->finished_by[i] & (1u << process->number))
+      sim->handed[i] = TRUE;
 }
 
 void

@@ -276,6 +276,16 @@ model_put (Model *model, guint64 loan, GBytes *value, guint64 work_us, guint64 r
   model_slot_done (model, slot, tree_value_number (value), work_us, risk_us);
 }
 
+/* One that was lent on and comes back is not run if its result is known of. To wait for one that
+ * runs might be to wait in a circle. */
+static gboolean
+is_known_finished (const Model *model, guint32 job)
+{
+  const Known *known = best_known (model, job, FALSE);
+
+  return known != NULL && known->finished;
+}
+
 void
 model_back (Model *model, guint64 loan)
 {
@@ -291,7 +301,7 @@ model_back (Model *model, guint64 loan)
     }
   slot->state = SLOT_READY;
   slot->looked_up = FALSE;
-  if (slot->parent != NULL)
+  if (slot->parent != NULL || is_known_finished (model, slot->job))
     model_adopt (model, slot);
 }
 
@@ -481,11 +491,14 @@ model_scan (Model *model, gboolean whole)
 void
 model_scan_last (Model *model)
 {
-  scan_all (model, FALSE);
+  scan_all (model, model->leaving);
 }
 
 void
-model_halt (Model *model)
+model_halt (Model *model, gboolean leaving)
 {
   model->halting = TRUE;
+  model->leaving = leaving;
+  if (leaving)
+    model_give_back_inbox (model);
 }

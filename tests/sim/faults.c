@@ -95,6 +95,8 @@ faults_start_life (Sim *sim, guint n)
     {
       sim->restored[i] = plan->checkpoint && store_covers (&sim->published, i);
       sim->finished[i] = 0;
+      sim->finished_by[i] = 0;
+      sim->handed[i] = FALSE;
       sim->forgotten_us[i] = 0;
     }
   put_off (sim, sim->now_us);
@@ -168,15 +170,25 @@ head (Sim *sim)
   return NULL;
 }
 
-static void
-suspend (Sim *sim, const Fault *fault, Process *process)
+void
+faults_suspend (Sim *sim, Process *process, guint count)
 {
   NodeEvent event = { .kind = NODE_EVENT_SUSPEND };
 
   if (!process->member || sim->outcome->answered)
     return;
   sim->suspended = TRUE;
-  sim->resume_count = MAX (fault->count, 1);
+  sim->resume_count = MAX (count, 1);
+  sim_step (sim, process, &event);
+}
+
+static void
+leave (Sim *sim, const Fault *fault, Process *process)
+{
+  NodeEvent event = { .kind = NODE_EVENT_LEAVE, .number = fault->for_us };
+
+  process->leaves = TRUE;
+  process->by_signal = fault->count % 2 == 0;
   sim_step (sim, process, &event);
 }
 
@@ -226,7 +238,10 @@ faults_strike (Sim *sim, const Fault *fault)
       save_now (sim, process);
       break;
     case FAULT_SUSPEND:
-      suspend (sim, fault, process);
+      faults_suspend (sim, process, fault->count);
+      break;
+    case FAULT_LEAVE:
+      leave (sim, fault, process);
       break;
     default:
       g_assert_not_reached ();

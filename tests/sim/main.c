@@ -30,7 +30,7 @@ static char running[200];
 
 static const char *const fault_names[]
     = { "none", "crash", "vanish", "pause",   "clog", "apart", "reset",
-        "join", "total", "save",   "suspend", "slow", "head" };
+        "join", "total", "save",   "suspend", "slow", "head",  "leave" };
 G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
 
 /* FAULT_NONE: no such fault. */
@@ -148,7 +148,8 @@ check (void)
   static const Enumeration singles[]
       = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 },
           { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 0 },
-          { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 50 } };
+          { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 50 },
+          { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, FALSE, 0 } };
   EnumerateResult result;
   Outcome outcome = { 0 };
   gboolean well = TRUE;
@@ -236,6 +237,16 @@ static const struct
     { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SUSPEND, FAULT_HEAD, 11, FALSE, 0 } },
   { "every suspend, 15 jobs, checkpoint",
     { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, FALSE, 0 } },
+  { "every leave, 31 jobs",
+    { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, FALSE, 0 } },
+  { "every leave, 15 jobs with phases and aborts, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, TRUE, 50 } },
+  { "pairs of leaves, 15 jobs",
+    { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_LEAVE, FAULT_LEAVE, 13, FALSE, 0 } },
+  { "pairs of a leave and a crash, 7 jobs, checkpoint",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_LEAVE, FAULT_CRASH, 11, FALSE, 0 } },
+  { "pairs of a leave and a link reset, 7 jobs",
+    { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_LEAVE, FAULT_RESET, 7, FALSE, 0 } },
   { "every pair of crashes, 7 jobs",
     { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1, FALSE, 0 } },
   { "every single crash, 15 jobs with phases, checkpoint",

@@ -76,6 +76,7 @@ struct Model
   guint64 now_us;
   Stack *stacks[MODEL_STACKS_MAX];
   guint n_made, n_stacks, n_busy, hungry;
+  gboolean leaving;
   gboolean fed, owed, halting, halted;
   GPtrArray *inbox; /* of Slot, owned: jobs of others, until they are done */
   GPtrArray *waits; /* of Slot in state SLOT_LENT */
@@ -92,6 +93,8 @@ void model_push (Model *model, Stack *stack, Slot *slot);
 gboolean model_go_on (Model *model, Stack *stack);
 /* What a thief from outside finds. */
 Slot *model_oldest (Model *model);
+/* What nobody has started goes back to its lender. */
+void model_give_back_inbox (Model *model);
 /* Says SHARED if somebody waits for that and there is something to lend. */
 void model_settle_owed (Model *model);
 /* TRUE: somebody holds this ready slot's job; the slot waits for that holder now. */

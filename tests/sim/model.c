@@ -352,6 +352,17 @@ model_stats (const Model *model, ModelStats *stats)
                          .known = model->known->len };
 }
 
+void
+model_each_result (const Model *model, void (*each) (gpointer data, guint32 job), gpointer data)
+{
+  for (guint i = 0; i < model->n_made; i++)
+    for (const Frame *frame = model->stacks[i]->top; frame != NULL && !frame->aborted;
+         frame = frame->below)
+      for (guint k = 0; k < frame->n_slots; k++)
+        if (frame->slots[k].state == SLOT_DONE)
+          each (data, frame->slots[k].job);
+}
+
 /* The number of the held job that a frame is of. */
 static guint64
 held_of (const Frame *frame)

@@ -71,7 +71,8 @@ void model_known (Model *model, const char *path, const Digest *digest, const No
                   gboolean finished);
 void model_forget (Model *model, const char *path, const NodeId *holder);
 void model_scan (Model *model, gboolean whole);
-void model_halt (Model *model);
+/* `leaving`: all rows are told, and what has not started comes back. */
+void model_halt (Model *model, gboolean leaving);
 /* The one BEST value is the greatest result that is a multiple of MODEL_BEST_EVERY. FALSE: no job
  * gives this one. */
 gboolean model_improve (Model *model, GBytes *value);
@@ -86,6 +87,9 @@ typedef struct
   guint inbox, known;
 } ModelStats;
 void model_stats (const Model *model, ModelStats *stats);
+/* Every result that lies in a slot here. */
+void model_each_result (const Model *model, void (*each) (gpointer data, guint32 job),
+                        gpointer data);
 /* What NODE_EVENT_WORK says, exactly. `progress` (nullable): of NodeProgress, is filled. */
 void model_work (const Model *model, guint64 now_us, NodeEvent *event, GArray *progress);
 /* TRUE: somebody is known to hold exactly this job. */

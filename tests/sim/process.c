@@ -28,7 +28,7 @@ finished (gpointer data, guint32 job)
 {
   Process *process = data;
 
-  check_finished (process->sim, job);
+  check_finished (process->sim, process, job);
 }
 
 static void
@@ -271,7 +271,7 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
         sim_fail (sim, "p%u hears of a BEST value that nobody found", process->number);
       break;
     case NODE_EFFECT_HALT:
-      model_halt (model);
+      model_halt (model, effect->whole);
       break;
     default:
       break;
@@ -303,6 +303,16 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
       break;
     case NODE_EFFECT_RESULT:
       end_main (sim, process, effect->bytes);
+      break;
+    case NODE_EFFECT_LEAVE:
+      check_left (sim, process, effect);
+      process->left = TRUE;
+      process_end (sim, process, FAULT_NONE);
+      break;
+    case NODE_EFFECT_STAYED:
+      process->leaves = FALSE;
+      if (process->by_signal)
+        faults_suspend (sim, process, sim->plan->n_nodes);
       break;
     case NODE_EFFECT_END:
       check_ended (sim, process, effect->number);

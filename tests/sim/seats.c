@@ -139,8 +139,8 @@ steal_here (Model *model)
 
 /* When every seat waits at the limit of stacks, what is in the inbox could wait for ever: it goes
  * back. */
-static void
-give_back_inbox (Model *model)
+void
+model_give_back_inbox (Model *model)
 {
   for (guint i = model->inbox->len; i-- > 0;)
     {
@@ -190,7 +190,7 @@ model_settle (Model *model, guint64 now_us)
              || start_from_inbox (model) || steal_here (model)))
     ;
   if (model->n_busy == 0 && model->n_stacks >= model->config.stacks_max)
-    give_back_inbox (model);
+    model_give_back_inbox (model);
   say_hungry (model);
   model_settle_owed (model);
 }

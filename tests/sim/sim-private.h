@@ -77,6 +77,9 @@ typedef struct
   guint number;
   gboolean founder, bidding;
   gboolean replaced; /* another has its address now */
+  gboolean leaves;    /* it was asked to */
+  gboolean by_signal; /* … in this way */
+  gboolean left;      /* its scribe publishes what it has, though it is not alive */
   gboolean alive, silent, member, told_to_start, mail_due;
   char address[16];
   Node *node;
@@ -111,8 +114,11 @@ struct Sim
   gboolean calm;                       /* this life has no faults ahead and even delays */
   gboolean restored[TREE_JOBS_MAX];    /* covered when this life began */
   guint8 finished[TREE_JOBS_MAX];      /* in this life */
+  guint32 finished_by[TREE_JOBS_MAX];  /* … by the processes of these bits */
+  gboolean handed[TREE_JOBS_MAX];      /* a process that had its result has left */
   guint64 forgotten_us[TREE_JOBS_MAX]; /* when it was aborted first in this life; 0: was not */
   guint n_answers, n_codes;
+  gboolean left_some; /* somebody left and could not hand over everything */
   gboolean suspended, resuming, founded;
   gboolean lives_left; /* a lost run could still be taken up again */
   guint resume_count;
@@ -166,6 +172,8 @@ void faults_schedule (Sim *sim);
 void faults_strike (Sim *sim, const Fault *fault);
 void faults_start_life (Sim *sim, guint n);
 void faults_start_process (Sim *sim, gboolean founder);
+/* Somebody wants the run to be suspended, and to go on with so many. */
+void faults_suspend (Sim *sim, Process *process, guint count);
 /* Strikes the fault that was planned before this delivery. */
 void faults_before (Sim *sim, const Happen *happen);
 /* Is it over, or are fresh processes to start? */
@@ -173,10 +181,12 @@ void faults_look_after (Sim *sim);
 
 /* check.c */
 void check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere);
-void check_finished (Sim *sim, guint32 job);
+void check_finished (Sim *sim, const Process *process, guint32 job);
 void check_forgotten (Sim *sim, guint32 job);
 void check_after_step (Sim *sim, Process *process);
 void check_answer (Sim *sim, GBytes *value);
+/* This process left. */
+void check_left (Sim *sim, Process *process, const NodeEffect *effect);
 void check_ended (Sim *sim, Process *process, guint64 code);
 /* What `before` covers is still covered. */
 void check_published (Sim *sim, const Store *before);

@@ -177,6 +177,8 @@ step_mail (Sim *sim, Process *process)
 
   if (!model_next_event (process->model, &said))
     return FALSE;
+  if (said.kind == NODE_EVENT_HALTED)
+    tell_work (sim, process);
   NodeEvent event = event_of_model (sim, &said);
   step_once (sim, process, &event);
   gboolean served = said.kind == NODE_EVENT_SERVED;
@@ -251,7 +253,7 @@ happen (Sim *sim, Happen *what)
     default:
       break;
     }
-  if (process == NULL || !process->alive)
+  if (process == NULL || !(process->alive || (process->left && what->kind == HAPPEN_PUT)))
     return;
   if (process->paused_us > sim->now_us)
     {

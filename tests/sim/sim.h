@@ -28,6 +28,8 @@ typedef enum
   FAULT_SUSPEND, /* people suspend the run; once it has ended `count` fresh processes resume it */
   FAULT_SLOW,    /* its commits take long for a while */
   FAULT_HEAD,    /* the coordinator crashes, whoever that is */
+  FAULT_LEAVE,   /* the process is asked to leave within for_us (0: some time); an even count: by a
+                    signal, so that the run is suspended if it cannot */
   FAULT_KINDS
 } FaultKind;
 
@@ -88,6 +90,7 @@ typedef struct
   guint64 work_us, answer_us;
   guint64 recalled;
   guint64 elected, moved; /* coordinators; of them while the one before lived */
+  guint64 left;                   /* processes that left and handed over all they had */
   guint64 races;          /* coordinators; publications that went over one that was not looked at */
   guint bids_most;        /* at once */
   guint coordinator;      /* at the end: its process, counted from 1 */

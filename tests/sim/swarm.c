@@ -7,6 +7,7 @@
 /* These runs take long. */
 #define SPLIT_PERCENT 3
 #define OFFICE_PERCENT 8
+#define LEAVES_PERCENT 6
 
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
@@ -67,6 +68,8 @@ draw_faults (Rng *rng, Plan *plan)
       if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_CLOG || fault->kind == FAULT_APART
           || fault->kind == FAULT_SLOW)
         fault->for_us = draw_span (rng, run_us);
+      if (fault->kind == FAULT_LEAVE && rng_chance (rng, 30))
+        fault->for_us = rng_below (rng, run_us) + 1;
     }
 }
 
@@ -156,6 +159,22 @@ draw_office (Rng *rng, Plan *plan)
     }
 }
 
+/* Nothing goes wrong, but nodes leave: none of their results may be computed again. */
+static void
+draw_leaves (Rng *rng, Plan *plan)
+{
+  plan->n_nodes = (guint)rng_between (rng, 2, 6);
+  plan->n_faults = (guint)rng_between (rng, 1, plan->n_nodes);
+  plan->even_delays = TRUE;
+  plan->naive = plan->solo = plan->swings = FALSE;
+  plan->large = 0;
+  for (guint i = 0; i < plan->n_faults; i++)
+    plan->faults[i] = (Fault){ .kind = FAULT_LEAVE,
+                               .node = (guint)rng_below (rng, 8),
+                               .count = 1,
+                               .at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes + 1) };
+}
+
 /* Where the checkpoint is, and who gets there how fast. */
 static void
 draw_store (Rng *rng, Plan *plan)
@@ -208,6 +227,8 @@ swarm_plan (guint64 seed, Plan *plan)
     {
       plan->tree = draw_tree (&rng, plan->delay_us);
       draw_faults (&rng, plan);
+      if (rng_chance (&rng, LEAVES_PERCENT))
+        draw_leaves (&rng, plan);
     }
   plan->tell_us = is_long (plan) ? SIM_SECOND : 20000;
   if (is_long (plan))
@@ -273,8 +294,10 @@ swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message)
   plan->faults[plan->n_faults++] = (Fault){
     .kind = kind, .node = node, .count = 2, .at_message = message, .for_us = 10 * plan->delay_us
   };
-  if (kind == FAULT_TOTAL || kind == FAULT_SUSPEND)
+  if (kind == FAULT_TOTAL || kind == FAULT_SUSPEND || kind == FAULT_LEAVE)
     plan->even_delays = TRUE;
+  if (kind == FAULT_LEAVE)
+    plan->faults[plan->n_faults - 1].for_us = 0;
   if (kind == FAULT_VANISH)
     plan->patience_us = 60 * SIM_SECOND; /* silence is believed after 30 s only */
 }

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See leave.h. */
+#include "core.h"
+
+#include <string.h>
+
+void
+leave_init (Leave *leave)
+{
+  leave->rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+}
+
+void
+leave_done (Leave *leave)
+{
+  g_ptr_array_unref (leave->rows);
+  g_clear_pointer (&leave->flight, g_ptr_array_unref);
+}
+
+static gboolean
+is_self (Node *node, const Member *member)
+{
+  return node_id_equal (&member->id, &node->self);
+}
+
+/* ---- being released ---- */
+
+static void
+stay (Node *node, const char *why)
+{
+  node->leave.wanted = FALSE;
+  core_log (node, "this node stays: %s", why);
+  core_emit (node, NODE_EFFECT_STAYED)->text = g_strdup (why);
+}
+
+/* Does anybody stay when this one has gone? */
+static gboolean
+others_stay (Node *node, const NodeId *leaver)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!member->dead && !member->leaving && !node_id_equal (&member->id, leaver)
+          && (is_self (node, member) || link_to (node, &member->id) != NULL))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static gboolean
+release (Node *node, const NodeId *leaver)
+{
+  Member *member = roster_find (node, leaver);
+
+  if (!member->leaving && !others_stay (node, leaver))
+    return FALSE;
+  member->leaving = TRUE;
+  return TRUE;
+}
+
+static gboolean
+is_ending (Node *node)
+{
+  return node->stop.wanted || node->stop.halting || node->stop.finished || node->stop.cancelled;
+}
+
+static void
+begin (Node *node)
+{
+  Leave *leave = &node->leave;
+
+  core_log (node, "this node leaves");
+  leave->begun = TRUE;
+  roster_find (node, &node->self)->leaving = TRUE;
+  core_emit (node, NODE_EFFECT_HALT)->whole = TRUE;
+  link_broadcast (node, &(Message){ .kind = MESSAGE_LEAVING });
+}
+
+/* The master of now is asked, once, and again when its link is another. */
+static void
+ask_master (Node *node)
+{
+  const Member *acting = roster_acting (node);
+
+  if (roster_is_master (node))
+    {
+      if (release (node, &node->self))
+        begin (node);
+      else
+        stay (node, "it is the last node of the run");
+    }
+  else if (acting != NULL && !node_id_equal (&acting->id, &node->leave.asked)
+           && link_send_to (node, &acting->id, &(Message){ .kind = MESSAGE_RELEASE }))
+    node->leave.asked = acting->id;
+}
+
+void
+leave_ask (Node *node, const NodeId *id, guint64 patience_us)
+{
+  Leave *leave = &node->leave;
+  guint64 patience = patience_us > 0 ? patience_us : LEAVE_PATIENCE_US;
+
+  if (!node_id_is_none (id) && !node_id_equal (id, &node->self))
+    {
+      (void)link_send_to (node, id, &(Message){ .kind = MESSAGE_LEAVE, .number = patience });
+      return;
+    }
+  leave->until_us
+      = leave->wanted ? MIN (leave->until_us, node->now_us + patience) : node->now_us + patience;
+  if (!leave->wanted)
+    leave->asked = NODE_ID_NONE;
+  leave->wanted = TRUE;
+}
+
+void
+leave_on_release (Node *node, Link *link)
+{
+  gboolean released = !is_ending (node) && roster_is_master (node) && release (node, &link->remote);
+
+  if (!roster_is_master (node))
+    return; /* it asks whoever becomes master */
+  link_send (node, link, &(Message){ .kind = MESSAGE_RELEASED, .flag = !released });
+}
+
+void
+leave_on_released (Node *node, Link *link, const Message *m)
+{
+  const Member *acting = roster_acting (node);
+
+  if (!node->leave.wanted || node->leave.begun || acting == NULL
+      || !node_id_equal (&acting->id, &link->remote))
+    return;
+  if (m->flag)
+    stay (node, "it is the last node of the run");
+  else if (!is_ending (node))
+    begin (node);
+}
+
+/* ---- what the others do ---- */
+
+void
+leave_on_leaving (Node *node, Link *link)
+{
+  NodeId id = link->remote;
+
+  roster_find (node, &id)->leaving = TRUE;
+  steal_departed (node, &id);
+  held_departed (node, &id);
+  orphans_flush (node); /* before the answer */
+  link_send (node, link, &(Message){ .kind = MESSAGE_HEARD });
+}
+
+void
+leave_on_heard (Node *node, Link *link)
+{
+  roster_find (node, &link->remote)->heard = TRUE;
+}
+
+void
+leave_on_hand (Node *node, Link *link, const Message *m)
+{
+  gboolean refused = stop_halts (node);
+
+  for (guint i = 0; i < m->rows->len && !refused; i++)
+    orphans_archive (node, m->rows->pdata[i]);
+  orphans_flush (node);
+  link_send (node, link,
+             &(Message){ .kind = MESSAGE_HANDED, .number = m->number, .flag = refused });
+}
+
+void
+leave_on_goodbye (Node *node, Link *link)
+{
+  Member *member = roster_find (node, &link->remote);
+
+  if (member->dead)
+    return;
+  member->leaving = member->dead = TRUE;
+  member->silent = FALSE;
+  roster_on_dead (node);
+}
+
+/* ---- handing over ---- */
+
+void
+leave_on_rows (Node *node, GPtrArray *rows)
+{
+#ifdef SATIN_PLANT_TAKES_ALONG
+  return;
+#endif
+  for (guint i = 0; i < rows->len && node->leave.begun; i++)
+    {
+      Row *row = row_copy (rows->pdata[i]);
+      row->node = node->self;
+      g_ptr_array_add (node->leave.rows, row);
+    }
+}
+
+void
+leave_on_halted (Node *node)
+{
+  if (!node->leave.begun)
+    return;
+  node->leave.halted = TRUE;
+  archive_collect (node, node->leave.rows);
+}
+
+static int
+compare_rows (gconstpointer a, gconstpointer b)
+{
+  const Row *x = *(Row *const *)a, *y = *(Row *const *)b;
+
+  if (x->work_us != y->work_us)
+    return x->work_us < y->work_us ? -1 : 1;
+  return strcmp (y->path, x->path);
+}
+
+static gboolean
+can_inherit (Node *node, const Member *member)
+{
+  return member != NULL && !member->dead && !member->leaving && !is_self (node, member)
+         && link_to (node, &member->id) != NULL;
+}
+
+/* (nullable): the eldest of this site, else of all. */
+static Member *
+choose_heir (Node *node)
+{
+  Member *heir = roster_find (node, &node->leave.heir);
+
+  if (can_inherit (node, heir))
+    return heir;
+  heir = NULL;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!can_inherit (node, member))
+        continue;
+      if (g_str_equal (member->site, node->config.site))
+        return member;
+      if (heir == NULL)
+        heir = member;
+    }
+  return heir;
+}
+
+static void
+send_flight (Node *node, Link *link)
+{
+  Leave *leave = &node->leave;
+
+  link_send (node, link,
+             &(Message){ .kind = MESSAGE_HAND, .number = leave->batches, .rows = leave->flight });
+}
+
+/* The largest that wait, to the heir, when it has what went before. */
+static void
+hand_over (Node *node)
+{
+  Leave *leave = &node->leave;
+  gsize bytes = 0;
+
+  Member *heir = leave->flight == NULL && leave->rows->len > 0 ? choose_heir (node) : NULL;
+  if (heir == NULL)
+    return;
+  leave->heir = heir->id;
+  g_ptr_array_sort (leave->rows, compare_rows);
+  if (leave->rows->len > LEAVE_ROWS_MAX)
+    {
+      leave->dropped += leave->rows->len - LEAVE_ROWS_MAX;
+      g_ptr_array_remove_range (leave->rows, 0, leave->rows->len - LEAVE_ROWS_MAX);
+    }
+  leave->flight = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  while (leave->rows->len > 0 && leave->flight->len < LEAVE_BATCH_MAX && bytes < SAVES_BYTES_MAX)
+    {
+      Row *row = g_ptr_array_steal_index (leave->rows, leave->rows->len - 1);
+      bytes += g_bytes_get_size (row->value);
+      g_ptr_array_add (leave->flight, row);
+    }
+  leave->batches++;
+  send_flight (node, link_to (node, &heir->id));
+}
+
+/* The heir is none: another gets what it may not have. */
+static void
+take_flight_back (Leave *leave)
+{
+  leave->heir = NODE_ID_NONE;
+  while (leave->flight != NULL && leave->flight->len > 0)
+    g_ptr_array_add (leave->rows, g_ptr_array_steal_index (leave->flight, leave->flight->len - 1));
+  g_clear_pointer (&leave->flight, g_ptr_array_unref);
+}
+
+void
+leave_on_handed (Node *node, Link *link, const Message *m)
+{
+  Leave *leave = &node->leave;
+
+  if (leave->flight == NULL || m->number != leave->batches
+      || !node_id_equal (&link->remote, &leave->heir))
+    return;
+  if (m->flag)
+    take_flight_back (leave); /* it leaves too, and has said so before */
+  else
+    g_clear_pointer (&leave->flight, g_ptr_array_unref);
+}
+
+void
+leave_greet (Node *node, Link *link)
+{
+  Leave *leave = &node->leave;
+
+  if (node_id_equal (&link->remote, &leave->asked))
+    leave->asked = NODE_ID_NONE;
+  if (leave->begun && !roster_find (node, &link->remote)->heard)
+    link_send (node, link, &(Message){ .kind = MESSAGE_LEAVING });
+  if (leave->flight != NULL && node_id_equal (&link->remote, &leave->heir))
+    send_flight (node, link);
+}
+
+void
+leave_departed (Node *node, const NodeId *id)
+{
+  if (node_id_equal (id, &node->leave.asked))
+    node->leave.asked = NODE_ID_NONE;
+  if (node_id_equal (id, &node->leave.heir))
+    take_flight_back (&node->leave);
+}
+
+/* ---- going ---- */
+
+static gboolean
+is_alone (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!member->dead && !is_self (node, member))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Everybody offers what this node had lent, and has heard of what was handed over. */
+static gboolean
+is_heard (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!member->dead && !is_self (node, member) && !member->heard)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static void
+finish (Node *node)
+{
+  Leave *leave = &node->leave;
+  const WorkTold *self = &node->work.self;
+  guint64 lost_us = work_risk_us (self, node->now_us, self->busy);
+
+  take_flight_back (leave);
+  for (guint i = 0; i < leave->rows->len; i++)
+    lost_us += ((Row *)leave->rows->pdata[i])->work_us;
+  if (core_is_member (node))
+    saves_event (node, &(Message){ .kind = MESSAGE_EVENT,
+                                   .text = "leave",
+                                   .id = node->self,
+                                   .path = "",
+                                   .work_us = lost_us,
+                                   .host = leave->halted ? "" : "jobs still ran" });
+  link_broadcast (node, &(Message){ .kind = MESSAGE_GOODBYE });
+  if (node->saves.here)
+    saves_retired (node);
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_LEAVE);
+  effect->work_us = lost_us;
+  effect->count = leave->rows->len + leave->dropped;
+  effect->failed = !leave->halted;
+  node->ended = node->left = TRUE;
+}
+
+void
+leave_go_on (Node *node)
+{
+  Leave *leave = &node->leave;
+  gboolean late = node->now_us >= leave->until_us;
+
+  if (!leave->wanted)
+    return;
+  if (!core_is_member (node))
+    {
+      finish (node); /* it has nothing, or the others went on without it */
+      return;
+    }
+  if (is_ending (node))
+    {
+      leave->wanted = FALSE; /* all go now */
+      return;
+    }
+  if (!leave->begun)
+    {
+      if (late)
+        stay (node, "the master does not answer");
+      else
+        ask_master (node);
+    }
+  if (!leave->begun)
+    return;
+  if (is_alone (node))
+    {
+      stop_suspend (node, 0); /* who was to stay is gone */
+      return;
+    }
+  if (leave->halted)
+    held_collect (node, leave->rows);
+  hand_over (node);
+  if (late
+      || (leave->halted && leave->rows->len == 0 && leave->flight == NULL && is_heard (node)
+          && !held_is_owed (node)))
+    finish (node);
+}
+
+guint64
+leave_due (Node *node)
+{
+  return node->leave.wanted ? node->leave.until_us : CORE_NEVER;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Leaving: a crash that is announced, with everything of value said before. The master releases
+ * (never the last one that stays); the engine halts; those who hold jobs of the leaver's offer them
+ * as orphans; its finished results go, largest first, to an heir, who offers them like the rows of
+ * a checkpoint; then it says GOODBYE, and what it had not finished comes back to the lenders as
+ * after a crash. Whatever is not heard in time is lost as in a crash. Driver's thread. */
+#pragma once
+
+#include "link.h"
+#include "node.h"
+
+#define LEAVE_PATIENCE_US (5 * G_USEC_PER_SEC) /* when nobody says another */
+#define LEAVE_ROWS_MAX 65536u                  /* results that are handed over; the largest */
+#define LEAVE_BATCH_MAX 1024u                  /* of them in one message */
+
+typedef struct
+{
+  gboolean wanted;   /* this node is to leave */
+  gboolean begun;    /* … and was released: nothing new starts here */
+  gboolean halted;   /* the engine has stopped and told all its rows */
+  guint64 until_us;  /* it goes then, whatever is still here */
+  NodeId asked;      /* the master that is to release it */
+  GPtrArray *rows;   /* of Row: to be handed over */
+  GPtrArray *flight; /* (nullable) of Row: with the heir, not acknowledged */
+  NodeId heir;
+  guint64 batches;
+  guint dropped; /* rows beyond LEAVE_ROWS_MAX */
+} Leave;
+
+void leave_init (Leave *leave);
+void leave_done (Leave *leave);
+/* That node (none: this one) is to leave within so long; patience_us 0: LEAVE_PATIENCE_US. */
+void leave_ask (Node *node, const NodeId *id, guint64 patience_us);
+void leave_on_release (Node *node, Link *link);
+void leave_on_released (Node *node, Link *link, const Message *message);
+void leave_on_leaving (Node *node, Link *link);
+void leave_on_heard (Node *node, Link *link);
+void leave_on_hand (Node *node, Link *link, const Message *message);
+void leave_on_handed (Node *node, Link *link, const Message *message);
+void leave_on_goodbye (Node *node, Link *link);
+/* The engine told rows; it has halted. */
+void leave_on_rows (Node *node, GPtrArray *rows);
+void leave_on_halted (Node *node);
+/* What a new link to a member must hear. */
+void leave_greet (Node *node, Link *link);
+void leave_departed (Node *node, const NodeId *id);
+/* The end of a step. May end this node. */
+void leave_go_on (Node *node);
+guint64 leave_due (Node *node);
