@@ -24,6 +24,7 @@ int command_run (int argc, char **argv);
 int command_resume (int argc, char **argv);
 int command_suspend (int argc, char **argv);
 int command_add (int argc, char **argv);
+int command_leave (int argc, char **argv);
 int command_status (int argc, char **argv);
 int command_inspect (int argc, char **argv);
 int command_cancel (int argc, char **argv);

@@ -304,11 +304,13 @@ leave_out (Launch *launch, const Node *node, gboolean founder)
   return TRUE;
 }
 
-/* A node is gone though the run has not ended. */
+/* A node is gone though the run has not ended: it left, or it crashed. */
 static void
-count_crash (Launch *launch, const Node *node, gboolean founder)
+count_gone (Launch *launch, const Node *node, gboolean founder)
 {
-  launch->n_crashed++;
+  gboolean left = WIFEXITED (node->status) && WEXITSTATUS (node->status) == COMMAND_DONE;
+
+  launch->n_crashed += left ? 0 : 1;
   /* One that was killed refused nothing: another node founds the run in its place. */
   if (look_for_founder (launch) || WIFSIGNALED (node->status))
     launch_words_gone (launch->path, node->pid, node->status, launch->n_live);
@@ -340,7 +342,7 @@ on_gone (GPid pid, int status, gpointer data)
         {
           Node gone = *node; /* another may be started */
           if (!leave_out (launch, &gone, i == launch->founder))
-            count_crash (launch, &gone, i == launch->founder);
+            count_gone (launch, &gone, i == launch->founder);
         }
       break;
     }

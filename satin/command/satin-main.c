@@ -28,6 +28,7 @@ static const Verb verbs[] = {
   { "run", "[OPTION…] -- PROGRAM [ARG…]   start a program on several nodes", command_run },
   { "resume", "URI [OPTION…] [-- PROGRAM]    go on from a checkpoint", command_resume },
   { "add", "RUN [-n NODES | --sites FILE] start more nodes for a run", command_add },
+  { "leave", "RUN NODE | --site SITE       a node goes, the run goes on", command_leave },
   { "suspend", "RUN [--within S]              save everything finished and stop", command_suspend },
   { "save", "RUN [--within S]              publish the checkpoint now", command_save },
   { "cancel", "RUN                           end without an answer", command_cancel },

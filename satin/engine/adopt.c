@@ -175,6 +175,28 @@ adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *dige
 }
 
 gboolean
+adopt_held (Engine *engine, Held *held)
+{
+  const Digest *digest = &held->loan->digest;
+  gboolean finished = FALSE;
+  KnownNode *node;
+  NodeId holder;
+
+  if (adopt_nothing_known (engine))
+    return FALSE;
+  pthread_mutex_lock (&engine->known_lock);
+  node = known_lookup (engine->known, held->loan->path);
+  finished = known_best (engine->known, node, digest, &holder, &finished) && finished;
+  pthread_mutex_unlock (&engine->known_lock);
+  finished = finished
+             && adopt_at (engine, (Away){ .slot = &held->slot, .held = held, .adopted = TRUE },
+                          node, digest, &finished);
+  if (finished)
+    mailbox_tell (engine);
+  return finished;
+}
+
+gboolean
 adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
 {
   KnownNode *node;

@@ -11,6 +11,9 @@ gboolean adopt_nothing_known (Engine *engine);
 /* A slot that this thread has claimed (or a private one of its own): is it held elsewhere? TRUE: it
  * waits for the holder now, under a new loan number, and ENGINE_ADOPT was raised. */
 gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
+/* A job of another node's that was lent on and came back: the same, if its result is known of. To
+ * wait for one that runs elsewhere might be to wait in a circle. */
+gboolean adopt_held (Engine *engine, Held *held);
 /* Owner: the same for child `number` of a frame on the watch list, raised quietly: mailbox_tell has
  * to follow before anything else runs. `finished` (set when TRUE): the holder has the result and
  * need only send it. */

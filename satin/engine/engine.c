@@ -259,9 +259,10 @@ engine_scan (Engine *engine, gboolean whole)
 }
 
 void
-engine_halt (Engine *engine)
+engine_halt (Engine *engine, gboolean leaving)
 {
   pthread_mutex_lock (&engine->lock);
+  engine->leaving = leaving && !engine->halting;
   for (guint i = 0; i < engine->n_stacks && !engine->halting; i++)
     {
       Stack *stack = engine->stacks[i];
@@ -271,6 +272,8 @@ engine_halt (Engine *engine)
       stack_ask (stack, STACK_FLAG_HALT);
     }
   engine->halting = TRUE;
+  if (engine->leaving)
+    seat_return_inbox (engine);
   for (guint i = 0; i < engine->n_stacks; i++)
     pthread_cond_signal (&engine->stacks[i]->cond);
   seat_rouse (engine);

@@ -81,7 +81,7 @@ struct Engine
   guint busy;             /* atomic: stacks that have a seat and a job */
   guint hungry_said;
   guint n_parked, parked_max;
-  gboolean ending, halting;
+  gboolean ending, halting, leaving;
   guint scans_owed, halts_owed;
   guint64 scans;            /* atomic: calls of engine_scan */
   GQueue inbox;             /* of Held */

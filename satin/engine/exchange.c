@@ -240,7 +240,7 @@ engine_back (Engine *engine, guint64 loan)
     put_kept (away, NULL, NULL);
   else if (away->held == NULL)
     worker_give_back (away->stack, away->slot);
-  else
+  else if (!adopt_held (engine, away->held))
     {
       pthread_mutex_lock (&engine->lock);
       inbox_add (engine, away->held);

@@ -23,7 +23,7 @@ typedef struct
   Stack *stack;
   gboolean whole;
   guint rows_max;
-  gsize bytes;
+  gsize bytes, bytes_max;
   char *path;      /* of a job of the spine, */
   GArray *numbers; /* and of guint32: from there to the one whose children are looked at */
   GPtrArray *rows;
@@ -72,7 +72,7 @@ path_now (Scan *scan)
 static gboolean
 is_full (const Scan *scan)
 {
-  return scan->rows->len >= scan->rows_max || scan->bytes >= SCAN_BYTES_MAX;
+  return scan->rows->len >= scan->rows_max || scan->bytes >= scan->bytes_max;
 }
 
 static Row *
@@ -211,7 +211,7 @@ budget (Stack *stack, ScanKind kind)
 
   stack->rows_left = MIN (stack->rows_left + more, SCAN_ROWS_AT_ONCE);
   stack->rows_last_us = now_us;
-  if (kind == SCAN_LAST)
+  if (kind == SCAN_LAST || kind == SCAN_LEAVE)
     return G_MAXUINT;
   return kind == SCAN_WHOLE ? ENGINE_SCAN_ROWS_MAX : (guint)MAX (stack->rows_left, 0);
 }
@@ -222,7 +222,10 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
   Engine *engine = stack->engine;
   EngineEvent event = { .kind = ENGINE_ROWS };
   g_autoptr (GPtrArray) origins = g_ptr_array_new ();
-  Scan scan = { .stack = stack, .whole = kind == SCAN_WHOLE, .origins = origins };
+  Scan scan = { .stack = stack,
+                .whole = kind == SCAN_WHOLE || kind == SCAN_LEAVE,
+                .bytes_max = kind == SCAN_LEAVE ? G_MAXSIZE : SCAN_BYTES_MAX,
+                .origins = origins };
   guint64 began_ns = clock_thread_ns ();
   gboolean last;
 

@@ -8,7 +8,8 @@ typedef enum
 {
   SCAN_NEW,   /* what was not yet reported, as far as the budget reaches */
   SCAN_WHOLE, /* all, up to ENGINE_SCAN_ROWS_MAX */
-  SCAN_LAST   /* what was not yet reported; nothing runs any more, so it may cost */
+  SCAN_LAST,  /* what was not yet reported; nothing runs any more, so it may cost */
+  SCAN_LEAVE  /* the same, of all: nobody else has it */
 } ScanKind;
 
 /* Owner: raises ENGINE_ROWS with the finished children of unfinished jobs, and counts the scan as

@@ -79,15 +79,11 @@ give_seat (Stack *stack)
     pthread_cond_signal (&stack->cond);
 }
 
-/* Every seat waits and no stack can take one: what nobody has started goes back to its lender. */
-static void
-return_inbox (Engine *engine)
+void
+seat_return_inbox (Engine *engine)
 {
   Held *held;
 
-  if (engine->seats_free < engine->config.workers || !g_queue_is_empty (&engine->asleep)
-      || engine->n_stacks < engine->config.stacks_max)
-    return;
   while ((held = g_queue_peek_head (&engine->inbox)) != NULL)
     {
       EngineEvent event = { .kind = ENGINE_UNRUN, .held = held->number };
@@ -95,6 +91,14 @@ return_inbox (Engine *engine)
       inbox_drop (engine, held);
       mailbox_raise (engine, &event);
     }
+}
+
+/* Every seat waits and no stack can take one. */
+static gboolean
+is_stuck (Engine *engine)
+{
+  return engine->seats_free >= engine->config.workers && g_queue_is_empty (&engine->asleep)
+         && engine->n_stacks >= engine->config.stacks_max;
 }
 
 static void
@@ -115,7 +119,8 @@ dispatch (Engine *engine, guint thieves, gboolean idler_first)
         break;
       give_seat (stack);
     }
-  return_inbox (engine);
+  if (is_stuck (engine))
+    seat_return_inbox (engine);
 }
 
 void

@@ -36,6 +36,9 @@ gboolean seat_engine_ends (Engine *engine);
 void seat_begin_work (Stack *stack);
 void seat_end_work (Stack *stack);
 
+/* (lock held) What nobody has started goes back to its lender. */
+void seat_return_inbox (Engine *engine);
+
 /* (lock held) This stack has served the scan, or has nothing to serve. The caller raises
  * ENGINE_SCANNED after unlocking if TRUE. */
 gboolean seat_scan_served (Stack *stack);

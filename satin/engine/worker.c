@@ -441,7 +441,7 @@ worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
   if (stack->clock & 1)
     seat_end_work (stack);
   if (self != NULL)
-    scan_stack (stack, self, top, SCAN_LAST);
+    scan_stack (stack, self, top, engine->leaving ? SCAN_LEAVE : SCAN_LAST);
   else
     serve_empty_scan (stack);
   pthread_mutex_lock (&engine->lock);

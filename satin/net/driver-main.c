@@ -234,6 +234,15 @@ on_interrupt (gpointer data)
   return on_warning (data);
 }
 
+static gboolean
+on_leave (gpointer data)
+{
+  Driver *driver = data;
+  driver->warned = TRUE;
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  return G_SOURCE_CONTINUE;
+}
+
 static void
 watch_signal (Driver *driver, int number, GSourceFunc on_signal)
 {
@@ -248,6 +257,12 @@ driver_watch_signals (Driver *driver)
   watch_signal (driver, SIGINT, on_interrupt);
   watch_signal (driver, SIGTERM, on_warning);
   watch_signal (driver, SIGUSR1, on_warning);
+}
+
+void
+driver_leave_at_signal (Driver *driver)
+{
+  watch_signal (driver, SIGTERM, on_leave);
 }
 
 static gboolean

@@ -34,6 +34,9 @@ struct Driver
   GQueue pending; /* of DriverPending: events raised while effects were carried out */
   gboolean stepping;
   gboolean joined, warned;
+  gboolean left;        /* the run goes on without this process */
+  guint64 left_lost_us; /* … and this work */
+  GThread *retiring;    /* (nullable) ends the scribe that was */
   guint join_tries;
   Listener *listener;
   GHashTable *links; /* number -> Wire */

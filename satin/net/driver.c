@@ -9,6 +9,7 @@
 #include "relay.h"
 
 #include <fcntl.h>
+#include <glib/gstdio.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,11 +50,22 @@ static gboolean
 on_last_breath (gpointer data)
 {
   Driver *driver = data;
+  if (driver->left)
+    keeper_close (driver);
   report_stats (driver, TRUE);
   report_timeline (driver, TRUE);
   mesh_close (driver);
   relay_end ();
   _exit (driver->end_code);
+}
+
+/* Main may be anywhere: it is not waited for much longer. */
+static void
+breathe_last (Driver *driver)
+{
+  g_autoptr (GSource) source = g_timeout_source_new (LAST_BREATH_MS);
+  g_source_set_callback (source, on_last_breath, driver, NULL);
+  g_source_attach (source, driver->context);
 }
 
 static void
@@ -75,9 +87,35 @@ end (Driver *driver, int code, const char *sentence)
   driver_set_ended (driver, code);
   if (driver->config.solo)
     return;
-  g_autoptr (GSource) source = g_timeout_source_new (LAST_BREATH_MS);
-  g_source_set_callback (source, on_last_breath, driver, NULL);
-  g_source_attach (source, driver->context);
+  breathe_last (driver);
+}
+
+/* This process has left; the run goes on. */
+static void
+depart (Driver *driver, const NodeEffect *effect)
+{
+  g_autofree char *file = folder_node_file (getpid (), "address");
+  g_autofree char *path = g_build_filename (driver->config.folder, file, NULL);
+
+  driver->left = TRUE;
+  driver->left_lost_us = effect->work_us;
+  driver_say (driver, "this node has left; %.1f s of work lost", (double)effect->work_us / 1e6);
+  if (effect->count > 0)
+    driver_say (driver, "nobody took %u finished results in time", effect->count);
+  if (effect->failed)
+    driver_say (driver, "jobs still ran when the time was over");
+  (void)g_unlink (path);
+  driver_set_ended (driver, 0);
+  breathe_last (driver);
+}
+
+/* Asked by a signal to leave the run as the last of its nodes: then the run is suspended. */
+static void
+stay (Driver *driver, const NodeEffect *effect)
+{
+  driver_say (driver, "cannot leave: %s", effect->text);
+  if (driver->warned)
+    driver_suspend (driver, 0);
 }
 
 void
@@ -253,7 +291,7 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       engine_scan (driver->engine, effect->whole);
       return TRUE;
     case NODE_EFFECT_HALT:
-      engine_halt (driver->engine);
+      engine_halt (driver->engine, effect->whole);
       return TRUE;
     case NODE_EFFECT_BEST:
       engine_improve (driver->engine, (guint)effect->number, effect->bytes);
@@ -330,6 +368,12 @@ carry_to_run (Driver *driver, NodeEffect *effect)
     case NODE_EFFECT_PUBLISH:
     case NODE_EFFECT_FINAL:
       keeper_final (driver);
+      return TRUE;
+    case NODE_EFFECT_LEAVE:
+      depart (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_STAYED:
+      stay (driver, effect);
       return TRUE;
     case NODE_EFFECT_END:
       end (driver, (int)effect->number, effect->text);
@@ -476,6 +520,8 @@ hear_engine (Driver *driver, EngineEvent *said)
     default:
       return;
     }
+  if (said->kind == ENGINE_HALTED)
+    driver_tell_work (driver); /* what is at risk now is lost if this node leaves */
   driver_step (driver, &event);
   if (said->kind == ENGINE_SCANNED)
     driver_tell_work (driver);

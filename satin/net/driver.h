@@ -70,6 +70,8 @@ void driver_set_best (Driver *driver, const char *name, GBytes *value);
 void driver_suspend (Driver *driver, guint64 within_us);
 /* Solo: suspends at SIGINT, SIGTERM and SIGUSR1; quits the process at a SIGINT after that. */
 void driver_watch_signals (Driver *driver);
+/* A node process: leaves the run at SIGTERM, or has it suspended when it is the last one. */
+void driver_leave_at_signal (Driver *driver);
 /* Closes links, scribe and statistics, and ends the thread; jobs may still run. Then the process is
  * to exit. */
 void driver_last_words (Driver *driver);

@@ -330,8 +330,9 @@ keeper_retire (Driver *driver)
       return;
     }
   scribe_stats (ending->scribe, &driver->written);
-  driver_say (driver, "another node is coordinator now");
-  g_thread_unref (g_thread_new ("satin-retire", end_scribe, ending));
+  driver_say (driver, "this node is coordinator no more");
+  g_clear_pointer (&driver->retiring, g_thread_unref);
+  driver->retiring = g_thread_new ("satin-retire", end_scribe, ending);
 }
 
 /* ---- bids ---- */
@@ -414,6 +415,8 @@ keeper_close (Driver *driver)
   if (driver->scribe != NULL)
     scribe_stats (driver->scribe, &driver->written);
   g_clear_pointer (&driver->scribe, scribe_free);
+  if (driver->left && driver->retiring != NULL) /* what it had saved is not lost with this node */
+    g_thread_join (g_steal_pointer (&driver->retiring));
 }
 
 void

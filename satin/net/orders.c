@@ -33,6 +33,30 @@ saved (Driver *driver)
       driver->saved_rounds, driver->save_failed ? "true" : "false", driver->generation);
 }
 
+/* `leave 1.2`, or with seconds behind it: the member of that name. NULL, or (transfer full) what is
+ * wrong. */
+static char *
+read_leave (Driver *driver, const char *request, NodeEvent *event)
+{
+  g_autoptr (GArray) members = node_members (driver->node);
+  g_auto (GStrv) words = g_strsplit (request, " ", 3);
+  char id[NODE_ID_TEXT_MAX];
+  event->kind = NODE_EVENT_LEAVE;
+  if (words[1] == NULL
+      || (words[2] != NULL
+          && !reads (request + strlen ("leave ") + strlen (words[1]), "", &event->number)))
+    return g_strdup ("{\"error\":\"unknown request\"}");
+  for (guint i = 0; i < members->len; i++)
+    {
+      const NodeMember *member = &g_array_index (members, NodeMember, i);
+      if (strcmp (node_id_show (&member->id, id), words[1]) != 0)
+        continue;
+      event->node = member->id;
+      return NULL;
+    }
+  return g_strdup ("{\"error\":\"no such node\"}");
+}
+
 char *
 orders_answer (Driver *driver, const char *request, NodeEvent *event, gboolean *has_event)
 {
@@ -43,6 +67,12 @@ orders_answer (Driver *driver, const char *request, NodeEvent *event, gboolean *
     event->kind = NODE_EVENT_SUSPEND;
   else if (strcmp (request, "cancel") == 0)
     event->kind = NODE_EVENT_CANCEL;
+  else if (g_str_has_prefix (request, "leave "))
+    {
+      char *wrong = read_leave (driver, request, event);
+      *has_event = wrong == NULL;
+      return wrong != NULL ? wrong : g_strdup ("{\"ok\":true}");
+    }
   else if (reads (request, "save", &patience_us) && driver->config.checkpoint == NULL)
     {
       *has_event = FALSE;

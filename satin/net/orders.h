@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What people ask of a node by `satin status`, `suspend`, `save` and `cancel`. Driver's thread. */
+/* What people ask of a node by `satin status`, `suspend`, `save`, `leave` and `cancel`. Driver's
+ * thread. */
 #pragma once
 
 #include "driver-private.h"

@@ -88,9 +88,10 @@ append_member (Driver *driver, GString *json, const NodeMember *member)
   g_string_append_printf (json, ",\"pid\":%u,\"site\":", member->pid);
   append_string (json, member->site);
   g_string_append_printf (
-      json, ",\"roles\":[%s%s%s],\"workers\":%u,\"state\":\"up\",\"at_risk_s\":",
+      json, ",\"roles\":[%s%s%s],\"workers\":%u,\"state\":\"%s\",\"at_risk_s\":",
       member->master ? "\"master\"" : "", member->master && member->coordinator ? "," : "",
-      member->coordinator ? "\"coordinator\"" : "", member->workers);
+      member->coordinator ? "\"coordinator\"" : "", member->workers,
+      member->leaving ? "leaving" : "up");
   if (risk_s < 0)
     g_string_append (json, "null");
   else
@@ -197,7 +198,9 @@ stats_text (Driver *driver, gboolean last)
   append_us (json, "salvaged_s", node.salvaged_us);
   append_us (json, "restored_s", node.restored_us);
   append_us (json, "departed_s", node.departed_us);
-  append_us (json, "at_risk_s", engine.risk_us + node.unpublished_us);
+  append_us (json, "at_risk_s", driver->left ? 0 : engine.risk_us + node.unpublished_us);
+  if (driver->left)
+    append_us (json, "left_lost_s", driver->left_lost_us);
   append_us (json, "answer_s", node.answer_us);
   /* Alone: what was done and does not stand in the answer was done again. */
   if (driver->config.solo)

@@ -513,6 +513,8 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   on_exit (on_process_exit, NULL);
   if (!run->node_process && run->config.checkpoint != NULL)
     driver_watch_signals (run->driver);
+  if (run->node_process)
+    driver_leave_at_signal (run->driver);
   int code = live (run);
   run->in_main = FALSE;
   if (run->node_process)

@@ -273,6 +273,8 @@ work_departed (Node *node, const Member *member)
 {
   guint64 at_us = MAX (last_seen_us (node, member), member->told.told_us);
 
+  if (member->leaving) /* it tells its figures itself */
+    return;
   if (roster_is_master (node) && member->told.told_us != 0)
     node->stats.departed_us
         += member->told.work_us + (at_us - member->told.told_us) * member->told.busy;

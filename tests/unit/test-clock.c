@@ -121,7 +121,7 @@ run_case (const Case *what, int32_t seed)
       if (event.kind == ENGINE_SCANNED && ++n_scans < what->scans)
         engine_scan (rig->engine, n_scans % 7 == 0);
       else if (event.kind == ENGINE_SCANNED)
-        engine_halt (rig->engine);
+        engine_halt (rig->engine, FALSE);
       over = event.kind == ENGINE_HALTED || event.kind == ENGINE_DONE;
       if (event.kind == ENGINE_DONE)
         done_us = event.work_us;

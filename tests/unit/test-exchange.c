@@ -228,19 +228,23 @@ on_done (Grid *grid, int on, EngineEvent *event)
     announce (grid, job);
 }
 
+/* One that is finished serves before one that runs, as nodes have it. */
 static Job *
 find_orphan (Grid *grid, EngineEvent *event)
 {
+  Job *found = NULL;
+
   for (guint i = 0; i < grid->jobs->len; i++)
     {
       Job *job = grid->jobs->pdata[i];
       NodeId id = id_of (job->on);
 
       if (!job->live && g_str_equal (job->path, event->path) && node_id_equal (&id, &event->holder)
-          && digest_equal (&job->digest, &event->digest))
-        return job;
+          && digest_equal (&job->digest, &event->digest)
+          && (found == NULL || (job->finished && !found->finished)))
+        found = job;
     }
-  return NULL;
+  return found;
 }
 
 /* TRUE: it was answered. */
@@ -481,8 +485,8 @@ check_grid (guint32 root, const void *args, guint workers, guint stacks_max, gui
                   grid.n_covered, grid.n_rows, grid.n_kept, grid.n_recalled, grid.n_aborted,
                   grid.n_late);
   /* Wakes of rig 1 go through rig 0. */
-  engine_halt (grid.rigs[1]->engine);
-  engine_halt (grid.rigs[0]->engine);
+  engine_halt (grid.rigs[1]->engine, FALSE);
+  engine_halt (grid.rigs[0]->engine, FALSE);
   rig_free (grid.rigs[1]);
   rig_free (grid.rigs[0]);
   g_ptr_array_unref (grid.jobs);

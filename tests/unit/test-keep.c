@@ -105,7 +105,7 @@ run_and_halt (Watcher *watcher, const void *args, int leaves)
     {
       if (!halting && engine_test_gate_reached ())
         {
-          engine_halt (rig->engine);
+          engine_halt (rig->engine, FALSE);
           engine_test_gate (-1);
           halting = TRUE;
         }
@@ -355,7 +355,7 @@ digest_of_kept (guint32 job, const void *args, Row **kept)
           *kept = row_copy (event.rows->pdata[i]);
       engine_event_clear (&event);
     }
-  engine_halt (rig->engine);
+  engine_halt (rig->engine, FALSE);
   wait_for_kind (rig, ENGINE_HALTED, &event);
   digest = (*kept)->digest;
   rig_free (rig);
@@ -414,7 +414,7 @@ test_halted_while_recalling (void)
   rig_start (rig, JOB_STORY, &args);
   wait_for_kind (rig, ENGINE_ADOPT, &event);
   engine_event_clear (&event);
-  engine_halt (rig->engine);
+  engine_halt (rig->engine, FALSE);
   wait_for_kind (rig, ENGINE_HALTED, &event);
   rig_free (rig);
 }

@@ -151,6 +151,7 @@ static const char *const lines[] = {
   [NODE_EFFECT_HALT] = "HALT\n",       [NODE_EFFECT_FINAL] = "FINAL\n",
   [NODE_EFFECT_BEST] = "BEST\n",       [NODE_EFFECT_RESULT] = "RESULT\n",
   [NODE_EFFECT_UNRUN] = "UNRUN\n",     [NODE_EFFECT_OWE] = "OWE\n",
+  [NODE_EFFECT_LEAVE] = "LEAVE\n",     [NODE_EFFECT_STAYED] = "STAYED\n",
   [NODE_EFFECT_RETIRE] = "RETIRE\n",   [NODE_EFFECT_ANSWER] = "ANSWER\n",
 };
 
@@ -1454,6 +1455,115 @@ test_later_the_run_goes_on_without (void)
   g_assert_cmpuint (world->peer[0].ended, ==, 0);
 }
 
+/* ---- leaving ---- */
+
+static void
+test_the_last_node_stays (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  die (world, 1);
+  pass (world, 2000000);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+
+  g_assert_true (said (world, 0, "STAYED"));
+  g_assert_false (said (world, 0, "HALT"));
+}
+
+static void
+test_of_two_that_leave_one_stays (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  step (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+
+  g_assert_cmpint (said (world, 0, "STAYED"), !=, said (world, 1, "STAYED"));
+}
+
+/* A row, while the engine halts. */
+static void
+tell_row (World *world, guint who, const char *path)
+{
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_autoptr (GBytes) value = g_bytes_new ("42", 2);
+  Digest digest = digest_of_string (path);
+
+  g_ptr_array_add (rows, row_new (path, 1, &digest, 0.5, 70, value));
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+}
+
+static void
+test_who_leaves_hands_its_results_over (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint64 loan;
+
+  start (world);
+  loan = offer (world, 0, "/0");
+  hunger (world, 2);
+  forget_log (world);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  g_assert_true (said (world, 2, "HALT"));
+  tell_row (world, 2, "/0/1");
+  g_assert_true (said (world, 1, "KNOWN /0/1 finished"));
+  g_assert_false (said (world, 2, "LEAVE"));
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+
+  g_assert_true (said (world, 2, "LEAVE"));
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  g_autofree char *back = g_strdup_printf ("BACK %d", (int)loan);
+  g_assert_true (said (world, 0, back));
+  g_assert_cmpuint (stats_of (world, 0).crashes, ==, 0);
+}
+
+static void
+test_what_who_leaves_had_lent_is_offered (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+
+  start (world);
+  offer (world, 2, "/0/5");
+  hunger (world, 1);
+  forget_log (world);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+
+  g_assert_true (said (world, 0, "KNOWN /0/5"));
+}
+
+static void
+test_it_goes_when_its_time_is_over (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE, .number = 1000000 });
+  pass (world, 900000);
+  g_assert_false (said (world, 1, "LEAVE"));
+  pass (world, 200000);
+
+  g_assert_true (said (world, 1, "LEAVE"));
+}
+
+static void
+test_the_master_leaves (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+
+  start (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  forget_log (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+
+  g_assert_true (said (world, 0, "LEAVE"));
+  g_assert_true (said (world, 0, "RETIRE"));
+  g_assert_true (said (world, 1, "MASTER"));
+  g_assert_true (said (world, 1, "COORDINATOR"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1523,5 +1633,11 @@ main (int argc, char **argv)
   TEST ("a-start-without-anybody-who-can-write-ends-with-4",
         test_a_start_without_anybody_who_can_write_ends_with_4);
   TEST ("later-the-run-goes-on-without", test_later_the_run_goes_on_without);
+  TEST ("the-last-node-stays", test_the_last_node_stays);
+  TEST ("of-two-that-leave-one-stays", test_of_two_that_leave_one_stays);
+  TEST ("who-leaves-hands-its-results-over", test_who_leaves_hands_its_results_over);
+  TEST ("what-who-leaves-had-lent-is-offered", test_what_who_leaves_had_lent_is_offered);
+  TEST ("it-goes-when-its-time-is-over", test_it_goes_when_its_time_is_over);
+  TEST ("the-master-leaves", test_the_master_leaves);
   return g_test_run ();
 }

@@ -44,13 +44,60 @@ keep_rows (Rig *rig, GHashTable *rows, const EngineEvent *event)
     }
 }
 
-/* Runs until so many leaves have begun, scanning meanwhile, and halts; (transfer full): all rows by
- * path, checked. */
+static gboolean
+has_ancestor (Rig *rig, GHashTable *rows, const char *path)
+{
+  GHashTableIter iter;
+  gpointer other;
+
+  g_hash_table_iter_init (&iter, rows);
+  while (g_hash_table_iter_next (&iter, &other, NULL))
+    if (path_is_below (rig->stems, path, other))
+      return TRUE;
+  return FALSE;
+}
+
+/* Everything that was told before. Nothing runs meanwhile. (transfer full) */
 static GHashTable *
-run_and_halt (Rig *rig, int leaves)
+tell_apart (Rig *rig, GHashTable *rows)
+{
+  GHashTable *before = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GHashTableIter iter;
+  EngineEvent event;
+  gpointer path;
+
+  while (rig_next (rig, &event, 1000))
+    {
+      keep_rows (rig, rows, &event);
+      engine_event_clear (&event);
+    }
+  g_hash_table_iter_init (&iter, rows);
+  while (g_hash_table_iter_next (&iter, &path, NULL))
+    g_hash_table_add (before, g_strdup (path));
+  g_hash_table_remove_all (rows);
+  return before;
+}
+
+/* What an engine tells when its node leaves lacks nothing of that. */
+static void
+check_all_told (Rig *rig, GHashTable *rows, GHashTable *before)
+{
+  GHashTableIter iter;
+  gpointer path;
+
+  g_hash_table_iter_init (&iter, before);
+  while (g_hash_table_iter_next (&iter, &path, NULL))
+    g_assert_true (g_hash_table_contains (rows, path) || has_ancestor (rig, rows, path));
+}
+
+/* Runs until so many leaves have begun, scanning meanwhile, and halts; (transfer full): all rows by
+ * path, checked; when leaving, only those that come then. */
+static GHashTable *
+run_and_halt (Rig *rig, int leaves, gboolean leaving)
 {
   GHashTable *rows
       = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify)row_free);
+  g_autoptr (GHashTable) before = NULL;
   gboolean halting = FALSE, halted = FALSE, whole = FALSE;
   EngineEvent event;
 
@@ -61,7 +108,9 @@ run_and_halt (Rig *rig, int leaves)
     {
       if (!halting && engine_test_gate_reached ())
         {
-          engine_halt (rig->engine);
+          if (leaving)
+            before = tell_apart (rig, rows);
+          engine_halt (rig->engine, leaving);
           engine_test_gate (-1);
           halting = TRUE;
         }
@@ -74,20 +123,9 @@ run_and_halt (Rig *rig, int leaves)
         engine_scan (rig->engine, whole = !whole);
       engine_event_clear (&event);
     }
+  if (leaving)
+    check_all_told (rig, rows, before);
   return rows;
-}
-
-static gboolean
-has_ancestor (Rig *rig, GHashTable *rows, const char *path)
-{
-  GHashTableIter iter;
-  gpointer other;
-
-  g_hash_table_iter_init (&iter, rows);
-  while (g_hash_table_iter_next (&iter, &other, NULL))
-    if (path_is_below (rig->stems, path, other))
-      return TRUE;
-  return FALSE;
 }
 
 static void
@@ -140,7 +178,7 @@ resume (GHashTable *rows, guint workers, guint64 jobs_total)
 }
 
 static void
-test_resume (void)
+halt_and_go_on (gboolean leaving)
 {
   static const guint workers[] = { 1, 2, 4 };
   guint64 jobs_total = 0;
@@ -151,12 +189,56 @@ test_resume (void)
     for (int leaves = 10; leaves < 3000; leaves += 700)
       {
         Rig *rig = rig_new (workers[i], 0, (guint64)leaves);
-        GHashTable *rows = run_and_halt (rig, leaves);
+        GHashTable *rows = run_and_halt (rig, leaves, leaving);
 
         resume (rows, 3 - i, jobs_total);
         g_hash_table_unref (rows);
         rig_free (rig);
       }
+}
+
+static void
+test_resume (void)
+{
+  halt_and_go_on (FALSE);
+}
+
+static void
+test_leave (void)
+{
+  engine_test_leaf_spins = 2000; /* so that some is scanned before */
+  halt_and_go_on (TRUE);
+}
+
+/* What has not begun goes back to its lender when the node leaves. */
+static void
+test_unstarted (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  satin_args_phases args = { 1, 1 };
+  g_autoptr (GBytes) encoded = record_encode (phases_job.args, &args);
+  Digest digest = engine_digest (rig->engine, JOB_PHASES, encoded);
+  g_autoptr (Loan) second = loan_new (9, "/4", JOB_PHASES, &digest, 1, encoded);
+  gboolean halted = FALSE, back = FALSE;
+  EngineEvent event;
+
+  engine_test_gate (1);
+  rig_start (rig, JOB_PHASES, &root_args);
+  while (!engine_test_gate_reached ())
+    g_usleep (100);
+  g_assert_true (engine_run (rig->engine, 2, second));
+  engine_halt (rig->engine, TRUE);
+  engine_test_gate (-1);
+  while (!halted)
+    {
+      if (!rig_next (rig, &event, 1000))
+        continue;
+      back = back || (event.kind == ENGINE_UNRUN && event.held == 2);
+      halted = event.kind == ENGINE_HALTED;
+      engine_event_clear (&event);
+    }
+  g_assert_true (back);
+  rig_free (rig);
 }
 
 /* Somebody else is said to hold what has just been reported as finished here: he is told. TRUE: it
@@ -288,6 +370,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/engine/what-a-halted-engine-reports-is-enough-to-go-on", test_resume);
+  g_test_add_func ("/engine/what-an-engine-tells-when-it-leaves-is-everything", test_leave);
+  g_test_add_func ("/engine/what-has-not-begun-goes-back-when-it-leaves", test_unstarted);
   g_test_add_func ("/engine/late-news-of-what-is-finished-is-answered", test_late_news);
   g_test_add_func ("/engine/jobs-are-counted-exactly", test_counts);
   g_test_add_func ("/engine/an-idle-engine-uses-no-processor-time", test_idle);

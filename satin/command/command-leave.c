@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `satin leave`: nodes hand over what they have and go; the run goes on. Blocking, one thread. */
+#include "ask.h"
+#include "command.h"
+#include "json.h"
+
+#include "net/control.h"
+
+#include <string.h>
+
+#define LOOK_US (50 * 1000)
+/* Beyond the time that they have, for the words to go to and fro. */
+#define GRACE_US (10 * G_USEC_PER_SEC)
+#define WITHIN_DEFAULT_S 5.0
+
+/* A node of the run, as its status tells. */
+typedef struct
+{
+  char *id;
+  gint64 pid;
+  gboolean leaving; /* it leaves already */
+  gboolean wanted;  /* it is one of those that are to leave */
+} LeaveNode;
+
+typedef struct
+{
+  AskRun *ask;
+  const char *node, *site; /* who is to leave: one of the two */
+  double within_s;
+} Wish;
+
+static void
+node_clear (gpointer data)
+{
+  g_free (((LeaveNode *)data)->id);
+}
+
+static void
+add_node (const Wish *wish, GVariant *node, GArray *nodes)
+{
+  const char *id = "", *site = "", *state = "";
+  double pid = 0;
+  LeaveNode item = { 0 };
+
+  g_variant_lookup (node, "id", "&s", &id);
+  g_variant_lookup (node, "site", "&s", &site);
+  g_variant_lookup (node, "state", "&s", &state);
+  g_variant_lookup (node, "pid", "d", &pid);
+  item.id = g_strdup (id);
+  item.pid = (gint64)pid;
+  item.leaving = strcmp (state, "leaving") == 0;
+  item.wanted
+      = strcmp (wish->node != NULL ? id : site, wish->node != NULL ? wish->node : wish->site) == 0;
+  g_array_append_val (nodes, item);
+}
+
+/* (transfer full): of LeaveNode; NULL: no node answers, and `reply` said why. */
+static GArray *
+read_nodes (const Wish *wish, const char *reply)
+{
+  g_autoptr (GVariant) status = reply == NULL ? NULL : json_read (reply);
+  GArray *nodes = g_array_new (FALSE, FALSE, sizeof (LeaveNode));
+
+  g_array_set_clear_func (nodes, node_clear);
+  if (status == NULL || !g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
+    return nodes;
+  g_autoptr (GVariant) list = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
+  for (gsize i = 0; list != NULL && i < g_variant_n_children (list); i++)
+    {
+      g_autoptr (GVariant) boxed = g_variant_get_child_value (list, i);
+      g_autoptr (GVariant) node = g_variant_get_variant (boxed);
+
+      if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT))
+        add_node (wish, node, nodes);
+    }
+  return nodes;
+}
+
+static guint
+count (const GArray *nodes, gboolean wanted)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const LeaveNode *node = &g_array_index (nodes, LeaveNode, i);
+      n += wanted ? node->wanted : !node->wanted && !node->leaving;
+    }
+  return n;
+}
+
+/* Somebody is to leave, and somebody to stay. */
+static gboolean
+check (const Wish *wish, const GArray *nodes)
+{
+  const char *name = wish->ask->run.name;
+
+  if (count (nodes, TRUE) == 0 && wish->node != NULL)
+    command_say ("run '%s' has no node '%s'; `satin status %s` lists them", name, wish->node, name);
+  else if (count (nodes, TRUE) == 0)
+    command_say ("run '%s' has no node of site '%s'; `satin status %s` lists them", name,
+                 wish->site, name);
+  else if (count (nodes, FALSE) == 0)
+    command_say ("nobody would stay in run '%s'; `satin suspend %s` stops it as a whole", name,
+                 name);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/* What a node lost, from its last figures. */
+static void
+tell_left (const Wish *wish, const LeaveNode *node)
+{
+  g_autofree char *file = folder_node_file (node->pid, "stats");
+  g_autoptr (GBytes) bytes = folder_bytes (wish->ask->path, file, NULL);
+  g_autofree char *text
+      = bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+  g_autoptr (GVariant) figures = text == NULL ? NULL : json_read (text);
+  double lost_s;
+
+  if (figures != NULL && g_variant_is_of_type (figures, G_VARIANT_TYPE_VARDICT)
+      && g_variant_lookup (figures, "left_lost_s", "d", &lost_s))
+    command_say ("node %s has left; %.1f s of work could not be handed over", node->id, lost_s);
+  else
+    command_say ("node %s has left", node->id);
+}
+
+static const LeaveNode *
+find (const GArray *nodes, const char *id)
+{
+  for (guint i = 0; i < nodes->len; i++)
+    if (strcmp (g_array_index (nodes, LeaveNode, i).id, id) == 0)
+      return &g_array_index (nodes, LeaveNode, i);
+  return NULL;
+}
+
+/* Is none of them here any more? */
+static gboolean
+are_gone (const GArray *leavers, const GArray *nodes)
+{
+  for (guint i = 0; i < leavers->len; i++)
+    {
+      const LeaveNode *leaver = &g_array_index (leavers, LeaveNode, i);
+      if (leaver->wanted && find (nodes, leaver->id) != NULL)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Waits until they have left. */
+static int
+see_off (const Wish *wish, const GArray *leavers)
+{
+  gint64 until_us = g_get_monotonic_time () + (gint64)(wish->within_s * G_USEC_PER_SEC) + GRACE_US;
+  int code;
+
+  while (g_get_monotonic_time () < until_us)
+    {
+      g_autofree char *reply = control_ask (wish->ask->path, "status", NULL);
+      g_autoptr (GArray) nodes = read_nodes (wish, reply);
+
+      if (folder_has_ended (wish->ask->path, &code, NULL))
+        return command_say ("run '%s' has ended (exit code %d)", wish->ask->run.name, code),
+               COMMAND_DONE;
+      if (nodes->len > 0 && are_gone (leavers, nodes))
+        return COMMAND_DONE;
+      g_usleep (LOOK_US);
+    }
+  command_say ("run '%s' was asked, but not all of these nodes have left", wish->ask->run.name);
+  return COMMAND_ERROR;
+}
+
+static int
+leave (const Wish *wish)
+{
+  g_autofree char *reply = ask_node (wish->ask, "status", "cannot ask");
+  g_autoptr (GArray) leavers = NULL;
+  int code;
+
+  if (reply == NULL)
+    return COMMAND_ERROR;
+  leavers = read_nodes (wish, reply);
+  if (!check (wish, leavers))
+    return COMMAND_ERROR;
+  for (guint i = 0; i < leavers->len; i++)
+    {
+      const LeaveNode *leaver = &g_array_index (leavers, LeaveNode, i);
+      g_autofree char *word = g_strdup_printf ("leave %s", leaver->id);
+      g_autofree char *request = ask_request (word, wish->within_s);
+      g_autofree char *answer
+          = leaver->wanted ? ask_node (wish->ask, request, "cannot leave") : NULL;
+
+      if (leaver->wanted && answer == NULL)
+        return COMMAND_ERROR;
+    }
+  code = see_off (wish, leavers);
+  for (guint i = 0; code == COMMAND_DONE && i < leavers->len; i++)
+    if (g_array_index (leavers, LeaveNode, i).wanted)
+      tell_left (wish, &g_array_index (leavers, LeaveNode, i));
+  return code;
+}
+
+int
+command_leave (int argc, char **argv)
+{
+  g_autofree char *within = NULL, *site = NULL;
+  const GOptionEntry entries[]
+      = { { "within", 0, 0, G_OPTION_ARG_STRING, &within,
+            "Go after so many seconds at most, whatever is not handed over by then (5)", "S" },
+          { "site", 0, 0, G_OPTION_ARG_STRING, &site, "All nodes of this site leave", "SITE" },
+          { NULL, 0, 0, 0, NULL, NULL, NULL } };
+  g_autoptr (GOptionContext) context = g_option_context_new ("RUN [NODE]");
+  g_auto (GStrv) words = NULL;
+  g_auto (AskRun) ask = { 0 };
+  Wish wish = { .ask = &ask };
+  guint n;
+  int code;
+
+  g_option_context_set_summary (
+      context, "A node of RUN, or all nodes of a site, hand over what they have and go; the run\n"
+               "goes on. NODE is its number in `satin status`, like 1.2.");
+  g_option_context_add_main_entries (context, entries, NULL);
+  if (!command_parse_words (context, "leave", argc, argv, &words))
+    return COMMAND_USAGE;
+  n = g_strv_length (words);
+  if (n == 0 || n > 2 || (n == 2) == (site != NULL))
+    return command_usage ("leave ", "say a run and who is to leave: `satin leave RUN NODE`, or "
+                                    "`satin leave RUN --site SITE`");
+  wish.node = words[1];
+  wish.site = site;
+  if (!ask_read_within ("leave ", within, &wish.within_s))
+    return COMMAND_USAGE;
+  if (wish.within_s < 0)
+    wish.within_s = WITHIN_DEFAULT_S;
+  if (!ask_find (words[0], &ask) || !ask_stay (&ask))
+    return COMMAND_ERROR;
+  code = leave (&wish);
+  ask_leave (&ask);
+  return code;
+}

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Nodes leave in mid-run, by `satin leave` and by SIGTERM: the answer is right, and next to nothing is computed twice,
+# whoever goes. The last one stays, or has the run suspended.
+. "$(dirname "$0")/lib.sh"
+export NAPS_LOG=$work/naps
+naps=$SATIN_BIN/../tests/e2e/naps
+
+# The status of RUN, one node a line: ID PID ROLES.
+ids_of ()
+{
+  "$satin" status "$1" --json 2>/dev/null | tr -d ' \n' | sed 's/.*"nodes":\[//' | sed 's/},{/}\n{/g' \
+    | sed -n 's/.*"id":"\([0-9.]*\)".*"pid":\([0-9]*\).*"roles":\[\([^]]*\)\].*/\1 \2 [\3]/p'
+}
+leaves () { wc -c <"$NAPS_LOG"; }
+computed () { [ -e "$NAPS_LOG" ] && [ "$(leaves)" -ge "$1" ]; }
+figure () { sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p" "$work/figures"; }
+# Of 1024 leaves at most 2 in a hundred are computed twice: naps that were still going on when their node had to go.
+few_twice () { [ "$(leaves)" -le 1044 ]; }
+
+# Half of the nodes, with the master and the coordinator among them.
+rm -f "$NAPS_LOG"
+begin "$satin" run -n 4 -w 2 --name half --stats "$work/figures" --checkpoint "$work/half.db" --interval 1 -- "$naps" 20 10
+ok "half: four nodes are up" wait_for $((10 * slow)) up half 4
+ok "half: work is under way" wait_for $((10 * slow)) computed 100
+read -r first first_pid _ < <(ids_of half)
+read -r second _ < <(ids_of half | sed -n 3p)
+try "$satin" leave half "$second"
+is "a node leaves" "$code" 0
+ok "what it lost is said" [ -n "$(grep "^satin: node $second has left; [0-9.]* s of work could not be handed over$" <<<"$words")" ]
+try "$satin" leave half "$first"
+is "the master leaves" "$code" 0
+ok "its process is gone" wait_for $((5 * slow)) gone "$first_pid"
+is "two nodes go on" "$(ids_of half | grep -c .)" 2
+ended
+is "half: the answer" "$code:$answer" "0:1024"
+ok "half: hardly any leaf was computed twice" few_twice
+echo "# $(leaves) leaves of 1024; redone $(figure redone_s) s of $(figure work_s) s"
+is "who leaves has not crashed" "$(figure crashes)" 0
+is "the ledger has both" \
+  "$(sqlite3 "$work/half.db" "SELECT count (*) FROM event WHERE kind = 'leave'" 2>&1)" 2
+is "the nodes of the file have left" \
+  "$(sqlite3 "$work/half.db" "SELECT count (*) FROM node WHERE left IS NOT NULL" 2>&1)" 2
+
+# The same by a signal, without a checkpoint, two at once.
+rm -f "$NAPS_LOG"
+begin "$satin" run -n 4 -w 2 --name signal --stats "$work/figures" -- "$naps" 20 10
+ok "signal: four nodes are up" wait_for $((10 * slow)) up signal 4
+ok "signal: work is under way" wait_for $((10 * slow)) computed 100
+pids=$(ids_of signal | awk 'NR == 1 || NR == 4 { print $2 }')
+# shellcheck disable=SC2086
+kill -TERM $pids
+for pid in $pids; do
+  ok "signal: $pid is gone" wait_for $((8 * slow)) gone "$pid"
+done
+is "signal: two nodes go on" "$(ids_of signal | grep -c .)" 2
+ended
+is "signal: the answer" "$code:$answer" "0:1024"
+ok "signal: hardly any leaf was computed twice" few_twice
+echo "# $(leaves) leaves of 1024; redone $(figure redone_s) s of $(figure work_s) s"
+
+# A job that outlasts the time that its node has.
+begin "$satin" run -n 2 -w 1 --name long -- "$naps" 1000 3
+ok "long: two nodes are up" wait_for $((10 * slow)) up long 2
+ok "long: both work" wait_for $((10 * slow)) grep -qs '"steals_remote":[1-9]' "$runs"/long/node-*.stats
+read -r second _ < <(ids_of long | sed -n 2p)
+began=$SECONDS
+try "$satin" leave long "$second" --within 0.2
+is "long: it goes all the same" "$code" 0
+ok "long: and soon" [ $((SECONDS - began)) -le $((3 * slow)) ]
+try "$satin" leave long 1.1
+is "the last node cannot leave" "$code:$words" \
+  "1:satin: nobody would stay in run 'long'; \`satin suspend long\` stops it as a whole"
+try "$satin" leave long 9.9
+is "nobody of that name" "$code:$words" "1:satin: run 'long' has no node '9.9'; \`satin status long\` lists them"
+try "$satin" leave long
+is "nobody was named" "$code" 2
+try "$satin" leave long 1.1 --within soon
+is "no time" "$code" 2
+ended
+is "long: the answer" "$code:$answer" "0:8"
+
+# All at once, as a batch system does at the end of the time: the run is suspended, and goes on from what was saved.
+rm -f "$NAPS_LOG"
+begin "$satin" run -n 3 -w 2 --name all --checkpoint "$work/all.db" -- "$naps" 20 10
+ok "all: three nodes are up" wait_for $((10 * slow)) up all 3
+ok "all: work is under way" wait_for $((10 * slow)) computed 100
+# shellcheck disable=SC2046
+kill -TERM $(our_nodes)
+ended
+is "all: suspended" "$code" 75
+try "$satin" resume "$work/all.db" -n 2
+is "all: the answer" "$code:$answer" "0:1024"
+ok "all: hardly any leaf was computed twice" few_twice
+echo "# $(leaves) leaves of 1024"
+ok "nobody is left" wait_for 10 no_nodes
+finish
