@@ -46,7 +46,7 @@ for kind in absent empty binary folder cut; do
   bad "tsp: $kind instance" 1 "$SATIN_BIN/tsp" "$work/$kind.tsp"
 done
 for kind in absent empty binary folder; do
-  for app in clique puzzle15 knapsack sat raytrace; do
+  for app in clique puzzle15 knapsack qap sat raytrace; do
     bad "$app: $kind file" 1 "$SATIN_BIN/$app" "$work/$kind.tsp"
   done
 done
@@ -77,6 +77,15 @@ says "numbers too large together" knapsack '2 1\n1 1000000000000000000.5\n1 0.12
 says "an item that weighs less than nothing" knapsack '1 5\n1 -1\n' "a weight is expected"
 says "half a packing behind the items" knapsack '2 5\n1 1\n2 2\n1\n' "ends early"
 says "garbage behind the items" knapsack '1 5\n1 1\nmore\n' "behind the end"
+says "more facilities than memory" qap '2000000000\n0\n' "number of facilities"
+says "no facilities" qap '0\n' "number of facilities"
+says "a matrix that is cut off" qap '2\n0 1\n1 0\n0 5\n5' "element 2 of row 2 of matrix 2"
+says "a matrix of words" qap '2\n0 1\n1 x\n0 5\n5 0\n' "line 3: element 2 of row 2 of matrix 1 is expected"
+says "flows too large together" qap '2\n0 2000000000\n1 0\n0 2000000000\n5 0\n' "too large together"
+says "a number beyond all bounds" qap '2\n0 99999999999999999999\n' "must lie between"
+says "garbage behind the matrices" qap '1\n0\n0\nmore\n' "behind the two matrices"
+bad "no instance" 2 "$SATIN_BIN/qap"
+bad "an option of nobody" 2 "$SATIN_BIN/qap" --upper
 says "a formula without its line" sat '1 2 0\n' "p cnf"
 says "a formula that is cut off" sat 'p cnf 2 2\n1 2 0\n' "ends after 1 of 2"
 says "one cut off within a clause" sat 'p cnf 2 2\n1 2 0\n1 2' "ends after 1 of 2"
@@ -89,6 +98,12 @@ bad "no knapsack" 2 "$SATIN_BIN/knapsack" a b
 printf 'c DOS\r\np cnf 3 3\r\n1 -2 0 2\r\n0\r\n-3 -1 0\r\n%%\r\n0\r\n\r\n' >"$work/dos.cnf"
 try "$SATIN_BIN/sat" "$work/dos.cnf"
 is "a formula with DOS line ends" "$answer" $'s SATISFIABLE\nv 1 2 -3 0'
+printf '# DOS\r\n3 104\r\n\r\n# flows\r\n0 5 2 5 0 3\r\n2 3 0\r\n\r\n0 8 1\r\n8 0 9\r\n1 9 0\r\n\032' >"$work/dos.dat"
+try "$SATIN_BIN/qap" "$work/dos.dat"
+is "a quadratic assignment with DOS line ends" "$answer" $'cost 94\nplacing 3 1 2'
+printf '2\n1 3\n0 2\n5 -1\n4 7\n' >"$work/two.dat"
+try "$SATIN_BIN/qap" "$work/two.dat"
+is "one whose matrices are not symmetric" "$answer" $'cost 16\nplacing 1 2'
 printf 'p cnf 0 0\n' >"$work/none.cnf"
 try "$SATIN_BIN/sat" "$work/none.cnf"
 is "a formula of nothing" "$answer" $'s SATISFIABLE\nv 0'

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Owns the bound of a partly placed instance, and its branching. One thread. Must not know jobs.
+ *
+ * Facility a at location b costs, with those that are not placed either, at least the product of
+ * its flows and the distances from there, the least flow with the greatest distance. An assignment
+ * problem over these costs bounds all placings. */
+#include "config.h"
+
+#include "level.h"
+
+#include <string.h>
+
+void
+level_lay (Level *level, int m, gint64 *memory)
+{
+  gsize square = (gsize)m * (gsize)m;
+
+  level->m = m;
+  level->linear = memory;
+  level->reduced = level->linear + square;
+  level->flow = (gint32 *)(level->reduced + square);
+  level->distance = level->flow + square;
+  level->child = (LevelChild *)(level->reduced + 2 * square);
+  level->flow_to = (guint8 *)(level->child + m);
+  level->distance_to = level->flow_to + square;
+  level->facility = level->distance_to + square;
+  level->location = level->facility + m;
+  level->n_children = 0;
+}
+
+/* Row a of a matrix without its diagonal, the least first. */
+static void
+sort_row (int n, const gint32 *matrix, int a, gint32 *value, guint8 *to)
+{
+  int count = 0;
+
+  for (int k = 0; k < n; k++)
+    {
+      int at = count;
+
+      if (k == a)
+        continue;
+      for (; at > 0 && value[at - 1] > matrix[a * n + k]; at--)
+        {
+          value[at] = value[at - 1];
+          to[at] = to[at - 1];
+        }
+      value[at] = matrix[a * n + k];
+      to[at] = (guint8)k;
+      count++;
+    }
+}
+
+void
+level_first (Level *level, const Qap *qap)
+{
+  int n = qap->n;
+
+  level->placed = 0;
+  for (int a = 0; a < n; a++)
+    {
+      level->facility[a] = level->location[a] = (guint8)a;
+      for (int b = 0; b < n; b++)
+        level->linear[a * n + b] = (gint64)qap->flow[a * n + a] * qap->distance[b * n + b];
+      sort_row (n, qap->flow, a, level->flow + a * n, level->flow_to + a * n);
+      sort_row (n, qap->distance, a, level->distance + a * n, level->distance_to + a * n);
+      for (int low = a * n, high = low + n - 2; low < high; low++, high--)
+        {
+          gint32 value = level->distance[low];
+          guint8 to = level->distance_to[low];
+
+          level->distance[low] = level->distance[high];
+          level->distance_to[low] = level->distance_to[high];
+          level->distance[high] = value;
+          level->distance_to[high] = to;
+        }
+    }
+}
+
+/* One row of n sorted values without the one to `gone`. No branches: this is the inner loop. */
+static inline void
+drop_value (int n, const gint32 *from, const guint8 *from_to, int gone, gint32 *value, guint8 *to)
+{
+  int count = 0;
+
+  for (int k = 0; k < n; k++)
+    {
+      value[count] = from[k];
+      to[count] = from_to[k];
+      count += from_to[k] != gone;
+    }
+}
+
+/* Copies all rows but the one of `gone`. Returns the place of `gone`. */
+static int
+drop_row (int m, const guint8 *name, int gone, const gint32 *from, const guint8 *from_to,
+          guint8 *new_name, gint32 *value, guint8 *to)
+{
+  int at = 0, row = 0;
+
+  for (int a = 0; a < m; a++)
+    {
+      if (name[a] == gone)
+        {
+          at = a;
+          continue;
+        }
+      new_name[row] = name[a];
+      drop_value (m - 1, from + a * m, from_to + a * m, gone, value + row * (m - 1),
+                  to + row * (m - 1));
+      row++;
+    }
+  return at;
+}
+
+void
+level_place (Level *level, const Level *from, const Qap *qap, int facility, int location)
+{
+  int m = from->m, n = qap->n, i, j;
+
+  i = drop_row (m, from->facility, facility, from->flow, from->flow_to, level->facility,
+                level->flow, level->flow_to);
+  j = drop_row (m, from->location, location, from->distance, from->distance_to, level->location,
+                level->distance, level->distance_to);
+  level->placed = from->placed + from->linear[i * m + j];
+  for (int a = 0; a < m - 1; a++)
+    {
+      const gint64 *row = from->linear + (a + (a >= i)) * m;
+      gint64 there = qap->flow[level->facility[a] * n + facility];
+      gint64 back = qap->flow[facility * n + level->facility[a]];
+
+      for (int b = 0; b < m - 1; b++)
+        level->linear[a * (m - 1) + b] = row[b + (b >= j)]
+                                         + there * qap->distance[level->location[b] * n + location]
+                                         + back * qap->distance[location * n + level->location[b]];
+    }
+}
+
+/* Assignment ---------------------------------------------------------------------------------- */
+
+#define NOBODY (-1)
+
+/* Takes from each row and each column what all its elements have. Returns the sum of that. */
+static gint64
+reduce (int m, gint64 *cost)
+{
+  gint64 least[QAP_MAX], sum = 0;
+
+  for (int a = 0; a < m; a++)
+    {
+      gint64 *row = cost + a * m, low = row[0];
+
+      for (int b = 1; b < m; b++)
+        low = MIN (low, row[b]);
+      sum += low;
+      for (int b = 0; b < m; b++)
+        {
+          row[b] -= low;
+          least[b] = a == 0 ? row[b] : MIN (least[b], row[b]);
+        }
+    }
+  for (int b = 0; b < m; b++)
+    sum += least[b];
+  for (int a = 0; a < m; a++)
+    for (int b = 0; b < m; b++)
+      cost[a * m + b] -= least[b];
+  return sum;
+}
+
+typedef struct
+{
+  int m;
+  const gint64 *cost;
+  gint64 row[QAP_MAX], column[QAP_MAX]; /* what is taken from them */
+  int row_of[QAP_MAX];                  /* the row that a column is given to */
+} Assignment;
+
+/* Gives a column to this row too, along a shortest path of exchanges. Returns how much the sum
+ * grows; it may stop once that is above `most`. */
+static gint64
+add_row (Assignment *given, int row, gint64 most)
+{
+  int m = given->m, way[QAP_MAX], open[QAP_MAX], n_open = m, at = row, column = NOBODY;
+  gint64 far[QAP_MAX], sum = 0;
+
+  for (int b = 0; b < m; b++)
+    {
+      far[b] = G_MAXINT64;
+      open[b] = b;
+    }
+  /* open[n_open …]: the columns reached so far. */
+  do
+    {
+      gint64 step = G_MAXINT64;
+      int next = 0;
+
+      for (int k = 0; k < n_open; k++)
+        {
+          int b = open[k];
+          gint64 cost = given->cost[at * m + b] - given->row[at] - given->column[b];
+
+          if (cost < far[b])
+            {
+              far[b] = cost;
+              way[b] = column;
+            }
+          if (far[b] < step)
+            {
+              step = far[b];
+              next = k;
+            }
+        }
+      sum += step;
+      if (sum > most)
+        return sum;
+      given->row[row] += step;
+      for (int k = n_open; k < m; k++)
+        {
+          given->row[given->row_of[open[k]]] += step;
+          given->column[open[k]] -= step;
+        }
+      for (int k = 0; k < n_open; k++)
+        far[open[k]] -= step;
+      column = open[next];
+      open[next] = open[--n_open];
+      open[n_open] = column;
+      at = given->row_of[column];
+    }
+  while (at != NOBODY);
+  while (column != NOBODY)
+    {
+      int before = way[column];
+
+      given->row_of[column] = before == NOBODY ? row : given->row_of[before];
+      column = before;
+    }
+  return sum;
+}
+
+/* The least sum of an assignment; leaves in `cost` what each element costs more than that. Stops
+ * once the sum is above `most`. */
+static gint64
+assign (int m, gint64 *cost, gint64 most)
+{
+  Assignment given;
+  int waiting[QAP_MAX], n_waiting = 0;
+  gint64 sum = reduce (m, cost);
+
+  if (sum > most)
+    return sum;
+  given.m = m;
+  given.cost = cost;
+  for (int b = 0; b < m; b++)
+    {
+      given.row_of[b] = NOBODY;
+      given.row[b] = given.column[b] = 0;
+    }
+  for (int a = 0; a < m; a++)
+    {
+      int b = 0;
+
+      while (b < m && (cost[a * m + b] != 0 || given.row_of[b] != NOBODY))
+        b++;
+      if (b < m)
+        given.row_of[b] = a;
+      else
+        waiting[n_waiting++] = a;
+    }
+  for (int i = 0; i < n_waiting && sum <= most; i++)
+    sum += add_row (&given, waiting[i], most - sum);
+  if (sum <= most && n_waiting > 0)
+    for (int a = 0; a < m; a++)
+      for (int b = 0; b < m; b++)
+        cost[a * m + b] -= given.row[a] + given.column[b];
+  return sum;
+}
+
+/* Bound and branch ---------------------------------------------------------------------------- */
+
+gboolean
+level_bound (Level *level, gint64 most)
+{
+  int m = level->m;
+
+  for (int a = 0; a < m; a++)
+    for (int b = 0; b < m; b++)
+      {
+        const gint32 *flow = level->flow + a * m, *distance = level->distance + b * m;
+        gint64 sum = level->linear[a * m + b];
+
+        for (int k = 0; k < m - 1; k++)
+          sum += (gint64)flow[k] * distance[k];
+        level->reduced[a * m + b] = sum;
+      }
+  level->bound = level->placed + assign (m, level->reduced, most - level->placed);
+  return level->bound <= most;
+}
+
+/* Looks at m children in a row or a column. `slack`: what lies above it is closed. Counts those
+ * that are open, and how much all add to the bound. */
+typedef struct
+{
+  int open;
+  gint64 sum;
+} Line;
+
+static Line
+look_at (const gint64 *reduced, int m, int stride, gint64 slack, const guint8 *name,
+         const gboolean *skip)
+{
+  Line line = { 0, 0 };
+
+  for (int k = 0; k < m; k++)
+    {
+      if (skip != NULL && skip[name[k]])
+        continue;
+      line.open += reduced[k * stride] <= slack;
+      line.sum += MIN (reduced[k * stride], slack + 1);
+    }
+  return line;
+}
+
+static gboolean
+line_better (Line a, Line b)
+{
+  return a.open != b.open ? a.open < b.open : a.sum > b.sum;
+}
+
+static void
+add_child (Level *level, LevelChild child)
+{
+  int at = level->n_children++;
+
+  for (; at > 0 && level->child[at - 1].bound < child.bound; at--)
+    level->child[at] = level->child[at - 1];
+  level->child[at] = child;
+}
+
+void
+level_branch (Level *level, gint64 most, const gboolean *skip_facility,
+              const gboolean *skip_location)
+{
+  int m = level->m, at = 0;
+  gint64 slack = most - level->bound;
+  Line best = { G_MAXINT, 0 };
+  gboolean by_row = TRUE;
+
+  for (int k = 0; k < m; k++)
+    {
+      Line row = look_at (level->reduced + k * m, m, 1, slack, level->location, skip_location);
+      Line column = look_at (level->reduced + k, m, m, slack, level->facility, skip_facility);
+
+      if (line_better (row, best))
+        {
+          best = row;
+          at = k;
+          by_row = TRUE;
+        }
+      if (line_better (column, best))
+        {
+          best = column;
+          at = k;
+          by_row = FALSE;
+        }
+    }
+  level->n_children = 0;
+  for (int k = 0; k < m; k++)
+    {
+      int a = by_row ? at : k, b = by_row ? k : at;
+      LevelChild child
+          = { level->facility[a], level->location[b], level->bound + level->reduced[a * m + b] };
+      const gboolean *skip = by_row ? skip_location : skip_facility;
+
+      if (child.bound <= most && !(skip != NULL && skip[by_row ? child.location : child.facility]))
+        add_child (level, child);
+    }
+}
