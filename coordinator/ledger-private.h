@@ -38,7 +38,6 @@ ledger_now_s (void)
   return g_get_real_time () / G_USEC_PER_SEC;
 }
 
-const char *ledger_name (const Ledger *ledger);
 /* Ends a transaction that went wrong at some point inside. Returns FALSE. */
 gboolean ledger_give_up (Ledger *ledger, GError *reason, GError **error);
 void ledger_note_totals (Ledger *ledger);

@@ -55,6 +55,8 @@ gboolean ledger_keep (Ledger *ledger, const char *path, GError **error);
  * last publication does away with. */
 gboolean ledger_has_changed (const Ledger *ledger, gboolean final);
 
+/* (transfer none): what messages call the target. */
+const char *ledger_name (const Ledger *ledger);
 /* (transfer full) (nullable): once, what was wrong with a file that was taken over. */
 char *ledger_take_damage (Ledger *ledger);
 

@@ -7,8 +7,6 @@
 #define RETRY_FAR_MAX_US (60 * G_USEC_PER_SEC)
 /* Others who publish to the same place go first so often before it counts as a failure. */
 #define CHANGED_MAX 20
-/* At most one part in this many of the time goes into publishing. */
-#define DUTY_FAR_DENOMINATOR 10
 
 static gint64
 back_off_us (const Scribe *scribe)
@@ -18,31 +16,13 @@ back_off_us (const Scribe *scribe)
   return (gint64)((double)wait * g_random_double_range (0.75, 1.25));
 }
 
-/* Said when it begins, and when it became twice as much. */
-static void
-tell_stretched (Scribe *scribe, gint64 took_us, guint64 wait_us)
-{
-  if (wait_us <= MAX (scribe->interval_us, 2 * scribe->stretched_us))
-    return;
-  scribe->stretched_us = wait_us;
-  g_autoptr (GError) error = g_error_new (
-      COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
-      "checkpoint '%s': publishing takes %.3g s, so it is done every %.3g s, not every %.3g s",
-      courier_name (scribe->courier), (double)took_us / 1e6, (double)wait_us / 1e6,
-      (double)scribe->interval_us / 1e6);
-  ScribeNews news = { .kind = SCRIBE_TROUBLE, .error = error };
-  scribe_tell (scribe, &news);
-}
-
 static void
 on_sent (Scribe *scribe)
 {
   gint64 now = g_get_monotonic_time (), took = now - scribe->began_us;
-  guint64 wait = MAX (scribe->interval_us, (guint64)took * (DUTY_FAR_DENOMINATOR - 1));
   scribe->n_failed = scribe->n_changed = 0;
-  scribe->tick_us = now + (gint64)wait;
+  scribe->tick_us = now + (gint64)scribe_rest_after (scribe, (guint64)took);
   scribe_note_stats (scribe, TRUE);
-  tell_stretched (scribe, took, wait);
   scribe_tell_published (scribe, scribe->sending, (guint64)took, FALSE);
 }
 

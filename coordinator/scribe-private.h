@@ -40,6 +40,7 @@ struct Scribe
   guint64 written, told; /* tickets: of what is in the work file; of what is published */
   gboolean is_failing;   /* the last round failed: the next one waits for its time */
   char *spare;
+  guint64 stretched_us; /* the interval as it was last said */
 
   Courier *courier;             /* NULL: the target is a path; what follows is of use with it */
   guint64 sending;              /* the ticket that is under way */
@@ -47,7 +48,6 @@ struct Scribe
   gint64 began_us;              /* when that publication began */
   gboolean owes_final, is_last; /* scribe_finish waits; what is under way began after it */
   guint n_failed, n_changed;
-  guint64 stretched_us; /* the interval as it was last said */
 };
 
 /* What one round of the thread has to do, taken out from under the lock. */
@@ -63,6 +63,10 @@ void scribe_tell_damage (Scribe *scribe);
 /* All that bears numbers up to `ticket` stands at the target; bringing it there took so long, 0: it
  * stood there already. `final`: it answers scribe_finish. */
 void scribe_tell_published (Scribe *scribe, guint64 ticket, guint64 took_us, gboolean final);
+/* How long nothing is published after a publication that took so long: the interval, or longer, so
+ * that it takes at most a tenth of the time. Says so when that begins, and when it became twice as
+ * much. */
+guint64 scribe_rest_after (Scribe *scribe, guint64 took_us);
 void scribe_note_stats (Scribe *scribe, gboolean published);
 
 /* Makes scribe->courier, which brings what stands at the URI to *stage (transfer full), and lets

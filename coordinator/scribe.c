@@ -12,11 +12,15 @@
 /* A batch that is larger is written before the interval is over. */
 #define INBOX_BYTES_MAX (16u * 1024 * 1024)
 #define INBOX_ROWS_MAX 100000
+/* Failing may take long too, but it is tried again within this. */
+#define RETRY_SLOW_MAX_US (60 * G_USEC_PER_SEC)
 #define TROUBLE_EVERY_US (60 * G_USEC_PER_SEC)
 /* The first tick leaves this much time to tell who is here. */
 #define FIRST_TICK_US (50 * 1000)
 /* At most one part in this many of the time goes into writing and publishing. */
-#define DUTY_DENOMINATOR 5
+#define DUTY_DENOMINATOR 10
+/* A rest of less than this is not worth a word. */
+#define REST_TOLD_US (2 * G_USEC_PER_SEC)
 
 void
 scribe_tell (Scribe *scribe, const ScribeNews *news)
@@ -38,6 +42,26 @@ tell_trouble (Scribe *scribe, const GError *error, gboolean final)
   scribe->trouble_us = now;
   ScribeNews news = { .kind = SCRIBE_TROUBLE, .error = error, .final = final, .failed = TRUE };
   scribe_tell (scribe, &news);
+}
+
+guint64
+scribe_rest_after (Scribe *scribe, guint64 took_us)
+{
+  guint64 rest_us = took_us * (DUTY_DENOMINATOR - 1);
+  if (rest_us <= scribe->interval_us)
+    return scribe->interval_us;
+  if (rest_us <= MAX (REST_TOLD_US, 2 * scribe->stretched_us))
+    return rest_us;
+  scribe->stretched_us = rest_us;
+  g_autoptr (GError) error
+      = g_error_new (COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
+                     "checkpoint '%s': publishing takes %.3g s, so it is done every %.3g s, not "
+                     "every %.3g s",
+                     ledger_name (scribe->ledger), (double)took_us / 1e6,
+                     (double)(rest_us + took_us) / 1e6, (double)scribe->interval_us / 1e6);
+  ScribeNews news = { .kind = SCRIBE_TROUBLE, .error = error };
+  scribe_tell (scribe, &news);
+  return rest_us;
 }
 
 /* What was wrong with a file that was taken over is said once, whatever was said before. */
@@ -182,11 +206,13 @@ do_round (Scribe *scribe, ScribeRound *round)
   gint64 now = g_get_monotonic_time ();
   if (scribe->courier != NULL)
     return;
+  guint64 rest_us = (guint64)(now - began) * (DUTY_DENOMINATOR - 1);
   if (!good)
-    scribe->tick_us = now + (gint64)MIN (scribe->interval_us, RETRY_MAX_US);
+    scribe->tick_us = now
+                      + (gint64)MAX (MIN (scribe->interval_us, (guint64)RETRY_MAX_US),
+                                     MIN (rest_us, (guint64)RETRY_SLOW_MAX_US));
   else if (round->is_finishing || round->is_tick)
-    scribe->tick_us
-        = now + (gint64)MAX (scribe->interval_us, (guint64)(now - began) * (DUTY_DENOMINATOR - 1));
+    scribe->tick_us = now + (gint64)scribe_rest_after (scribe, (guint64)(now - began));
 }
 
 /* With the lock. What is not left for the next tick. */

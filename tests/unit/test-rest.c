@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A slow disk stretches the interval: publishing takes at most a tenth of the time (scribe.c).
+ * This program's fsync is slow on demand. Links coordinator, storage and value. */
+#include "checkpoint.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SYNC_US 120000
+#define TRIES_S 12
+
+static gint is_slow;      /* atomic */
+static gint64 in_sync_us; /* of the scribe's thread, which alone syncs */
+
+int
+fsync (int fd)
+{
+  gint64 began_us = g_get_monotonic_time ();
+  if (g_atomic_int_get (&is_slow))
+    g_usleep (SYNC_US);
+  int failed = (int)syscall (SYS_fsync, fd);
+  in_sync_us += g_get_monotonic_time () - began_us;
+  return failed;
+}
+
+/* SQLite's own. */
+int
+fdatasync (int fd)
+{
+  return fsync (fd);
+}
+
+/* Saves something new all the time, as a run does. */
+static guint
+save_for (Scribe *scribe, Place *place, gint64 us)
+{
+  gint64 end_us = g_get_monotonic_time () + us;
+  pthread_mutex_lock (&place->lock);
+  guint before = place->n_published;
+  pthread_mutex_unlock (&place->lock);
+  for (guint i = 0; g_get_monotonic_time () < end_us; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
+      save_one (scribe, row_make (path, i, 1, 1e-6));
+      g_usleep (2000);
+    }
+  return place->n_published - before;
+}
+
+static void
+test_a_slow_place_stretches_the_interval (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, 10000, "run-1");
+  g_assert_cmpuint (save_for (scribe, place, G_USEC_PER_SEC), >, 0);
+  g_atomic_int_set (&is_slow, TRUE);
+  (void)save_for (scribe, place, 2 * G_USEC_PER_SEC); /* what is under way is half slow */
+  in_sync_us = 0;
+  gint64 began_us = g_get_monotonic_time ();
+  guint n = save_for (scribe, place, TRIES_S * G_USEC_PER_SEC);
+  double share = (double)in_sync_us / (double)(g_get_monotonic_time () - began_us);
+  g_atomic_int_set (&is_slow, FALSE);
+  guint n_trouble = place->n_trouble;
+  finish (place, scribe);
+  scribe_free (scribe);
+
+  g_test_message ("%u publications take %.1f %% of the time", n, 100 * share);
+  g_assert_cmpuint (n, >, 0);
+  g_assert_cmpfloat (share, <=, 0.15); /* a tenth, and what one publication more makes of 12 s */
+  g_assert_cmpuint (n_trouble, ==, 1);
+  g_assert_nonnull (strstr (place->trouble, "publishing takes"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/rest/a-slow-place-stretches-the-interval",
+                   test_a_slow_place_stretches_the_interval);
+  return g_test_run ();
+}
