@@ -737,9 +737,19 @@ satin_best_value_ (const SatinBest_ *best)
   return __atomic_load_n (&best->value, __ATOMIC_ACQUIRE);
 }
 
+/* What inlined code takes for granted of the library: a program refuses to run with another one.
+ * The number is for what sizes and places do not show, as the meaning of a field. */
+#define SATIN_INLINE_VERSION_ 1u
+#define SATIN_LAYOUT_ \
+  (SATIN_INLINE_VERSION_ << 24 ^ (uint32_t)sizeof (SatinStack_) << 16 \
+   ^ (uint32_t)sizeof (SatinJob) << 12 ^ (uint32_t)sizeof (SatinSlot_) << 8 \
+   ^ (uint32_t)offsetof (SatinSlot_, state) << 6 ^ (uint32_t)offsetof (SatinSlot_, job) << 4 \
+   ^ (uint32_t)offsetof (SatinSlot_, payload))
+
 /* What the program is; net reads it. */
 typedef struct
 {
+  uint32_t layout; /* SATIN_LAYOUT_ of the program's satin.h */
   const char *name;
   const char *usage;
   int (*main) (SatinRun *run, int argc, char **argv);
@@ -1153,7 +1163,8 @@ extern "C++"
 
 #define SATIN_APP_(app_name, app_usage, function, ...) \
   static const SatinJob *const satin_app_jobs_[] = { __VA_ARGS__, NULL }; \
-  static const SatinApp satin_app_ = { app_name, app_usage, function, satin_app_jobs_ }; \
+  static const SatinApp satin_app_ \
+      = { SATIN_LAYOUT_, app_name, app_usage, function, satin_app_jobs_ }; \
   int main (int argc, char **argv) \
   { \
     return satin_main_ (&satin_app_, argc, argv); \

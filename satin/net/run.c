@@ -478,7 +478,14 @@ int
 satin_main_ (const SatinApp *app, int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
-  SatinRun *run = the_run = g_new0 (SatinRun, 1);
+  SatinRun *run;
+  if (app->layout != SATIN_LAYOUT_)
+    {
+      fprintf (stderr, "%s: compiled with the satin.h of another version than its libsatin\n",
+               argc > 0 ? argv[0] : "satin");
+      return 1;
+    }
+  run = the_run = g_new0 (SatinRun, 1);
   run->app = app;
   memory_watch_main ();
   run->out = run->err = CAPTURE_NONE;

@@ -25,4 +25,11 @@ try "$prefix/bin/satin" run -n 3 -- "$work/sum" 100000
 is "it runs on three nodes with the installed satin" "$answer" 4999950000
 try "$satin" run -n 3 -- "$work/sum++" 100000
 is "so does the C++ one" "$answer" 4999950000
+
+sed 's/^#define SATIN_INLINE_VERSION_ .*/#define SATIN_INLINE_VERSION_ 255u/' "$prefix/include/satin/satin.h" >"$work/satin.h"
+# shellcheck disable=SC2086
+try ${CC:-gcc} -std=gnu11 -O2 -I"$work" -o "$work/odd" "$SATIN_SOURCE/tests/e2e/outside.c" $flags
+try "$work/odd" 100
+is "a program with the header of another version: exit code 1" "$code" 1
+ok "and one sentence" grep -q "compiled with the satin.h of another version" <<<"$words"
 finish
