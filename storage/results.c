@@ -6,6 +6,7 @@
 
 #include "storage/cell.h"
 #include "storage/changes.h"
+#include "storage/gap.h"
 #include "storage/names.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ struct Results
   guint n_saved_stems;
   ResultsTotals totals, totals_before; /* _before: at the begin of the transaction */
   Names *names;                        /* (nullable) until one is needed, and after a rollback */
-  char *last;                          /* (nullable) the greatest path in the table, when known */
+  Gap rows, stems_at;                  /* where the last one was put, or looked for */
 };
 
 static void
@@ -47,6 +48,11 @@ results_new (Sql *sql, GError **error)
   Results *results = g_new0 (Results, 1);
   results->sql = sql;
   results->keeps = keeps_new (sql);
+  gap_init (&results->rows, sql, "SELECT path FROM result WHERE path > ?1 ORDER BY path LIMIT 1",
+            "SELECT path FROM result ORDER BY path DESC LIMIT 1");
+  gap_init (&results->stems_at, sql,
+            "SELECT path FROM temp.stem_at WHERE path > ?1 ORDER BY path LIMIT 1",
+            "SELECT path FROM temp.stem_at ORDER BY path DESC LIMIT 1");
   results->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, results_stem_free);
   return results;
 }
@@ -59,7 +65,8 @@ results_free (Results *results)
   keeps_free (results->keeps);
   g_hash_table_destroy (results->stems);
   names_free (results->names);
-  g_free (results->last);
+  gap_forget (&results->rows);
+  gap_forget (&results->stems_at);
   g_free (results);
 }
 
@@ -69,20 +76,6 @@ results_totals (const Results *results)
   return results->totals;
 }
 
-static gboolean
-find_last (Results *results, GError **error)
-{
-  gboolean has_row;
-  if (results->last != NULL) /* else rows were removed */
-    return TRUE;
-  sqlite3_stmt *statement = sql_ready (results->sql, "SELECT max (path) FROM result", error);
-  if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
-    return FALSE;
-  results->last = has_row ? sql_column_string (statement, 0) : NULL;
-  sqlite3_reset (statement);
-  return TRUE;
-}
-
 gboolean
 results_begin (Results *results, GError **error)
 {
@@ -90,7 +83,8 @@ results_begin (Results *results, GError **error)
     results_rollback (results);
   results->totals_before = results->totals;
   keeps_begin (results->keeps);
-  return sql_run (results->sql, "BEGIN IMMEDIATE", error) && find_last (results, error);
+  return sql_run (results->sql, "BEGIN IMMEDIATE", error)
+         && (results->rows.is_known || gap_find_last (&results->rows, error));
 }
 
 gboolean
@@ -109,7 +103,8 @@ results_rollback (Results *results)
   keeps_rollback (results->keeps);
   results->n_saved_stems = 0;
   g_clear_pointer (&results->names, names_free);
-  g_clear_pointer (&results->last, g_free);
+  gap_forget (&results->rows);
+  gap_forget (&results->stems_at);
   GHashTableIter iter;
   gpointer value;
   g_hash_table_iter_init (&iter, results->stems);
@@ -203,14 +198,23 @@ look_back (Results *results, const char *path, const Result *row, Cover *cover, 
   return TRUE;
 }
 
-/* TRUE: every row sorts before `path`, and none lies above it; so nothing lies below it either.
- * Batches come sorted and whole files too, so most rows are told from memory alone. */
 static gboolean
-comes_last (const Results *results, const char *path)
+is_below (const char *path, const char *above)
 {
-  gsize length = results->last != NULL ? strlen (results->last) : 0;
-  return results->last != NULL && strcmp (path, results->last) > 0
-         && !(strncmp (path, results->last, length) == 0 && path[length] == '/');
+  gsize length = strlen (above);
+  return strncmp (path, above, length) == 0 && path[length] == '/';
+}
+
+/* The same from memory alone: batches come sorted and whole files too. FALSE: not known. */
+static gboolean
+recall_back (Results *results, const char *path, Cover *cover)
+{
+  const char *low = results->rows.low;
+  if (!gap_spans (&results->rows, path, path)
+      || (results->rows.high != NULL && strcmp (path, results->rows.high) == 0))
+    return FALSE;
+  *cover = low != NULL && is_below (path, low) ? COVER_ABOVE : COVER_NONE;
+  return TRUE;
 }
 
 /* The stems of `path` up to `last`, which was found to be covered. */
@@ -230,7 +234,7 @@ static gboolean
 find_cover (Results *results, const char *path, const Result *row, Cover *cover, GError **error)
 {
   *cover = COVER_NONE;
-  if (!comes_last (results, path) && !look_back (results, path, row, cover, error))
+  if (!recall_back (results, path, cover) && !look_back (results, path, row, cover, error))
     return FALSE;
   char id[RESULTS_STEM_ID_LENGTH + 1];
   ResultsStem *stem = stem_of (results, path, id);
@@ -310,7 +314,7 @@ remove_rows (Results *results, const char *from, const char *to, double *work_s,
   if (statement == NULL || !sql_finish (results->sql, statement, error))
     return FALSE;
   *work_s += work;
-  g_clear_pointer (&results->last, g_free);
+  gap_forget (&results->rows);
   results->totals.rows -= n;
   results->totals.weight -= weight;
   return TRUE;
@@ -362,10 +366,13 @@ remove_all (Results *results, const char *path, double *work_s, GError **error)
       g_autofree char *base = g_queue_pop_head (bases);
       g_autofree char *to = g_strconcat (base, *base == '\0' ? "\x7f" : "0", NULL);
       GQueue found = G_QUEUE_INIT;
-      good = comes_last (results, base) || remove_rows (results, base, to, work_s, error);
+      good = gap_spans (&results->rows, base, to) || remove_rows (results, base, to, work_s, error);
       good = good && keeps_remove (results->keeps, base, to, work_s, error);
-      if (good && results->n_saved_stems > 0)
-        good = take_stems (results, base, to, &found, error);
+      if (good && results->n_saved_stems > 0 && !gap_spans (&results->stems_at, base, to))
+        {
+          good = take_stems (results, base, to, &found, error);
+          gap_put (&results->stems_at, base, FALSE); /* none is left from here to the next */
+        }
       while (!g_queue_is_empty (&found))
         {
           g_autofree char *id = g_queue_pop_head (&found);
@@ -393,6 +400,7 @@ save_stem (Results *results, const char *id, ResultsStem *stem, GError **error)
       if (!sql_finish (results->sql, statement, error))
         return FALSE;
     }
+  gap_put (&results->stems_at, stem->path, FALSE);
   stem->is_saved = TRUE;
   results->n_saved_stems++;
   return TRUE;
@@ -439,14 +447,11 @@ bind_names (Results *results, sqlite3_stmt *statement, const Result *row, GError
 }
 
 static void
-count_in (Results *results, const Result *row)
+count_in (Results *results, const Result *row, gboolean is_last)
 {
   results->totals.rows++;
   results->totals.weight += at_least_zero (row->weight);
-  if (results->totals.rows > 1 && !comes_last (results, row->path))
-    return;
-  g_free (results->last);
-  results->last = g_strdup (row->path);
+  gap_put (&results->rows, row->path, is_last);
 }
 
 static gboolean
@@ -467,16 +472,18 @@ insert (Results *results, const Result *row, double work_s, GError **error)
   if (!sql_finish (results->sql, statement, error))
     return FALSE;
   changes_note_result (results->sql, row->path);
-  count_in (results, row);
+  count_in (results, row, FALSE);
   return TRUE;
 }
 
 gboolean
 results_adopt (Results *results, const Result *row)
 {
-  if (row->path[0] == '~' || (results->totals.rows > 0 && !comes_last (results, row->path)))
+  const char *last = results->totals.rows > 0 ? results->rows.low : NULL;
+  if (row->path[0] == '~'
+      || (last != NULL && (strcmp (row->path, last) <= 0 || is_below (row->path, last))))
     return FALSE;
-  count_in (results, row);
+  count_in (results, row, TRUE);
   return TRUE;
 }
 

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stretch between two neighbouring texts of a sorted table in which there is nothing, so that
+ * what comes in order is told from memory whether the table has something there. One thread. */
+#pragma once
+
+#include "storage/sql.h"
+
+typedef struct
+{
+  Sql *sql;
+  const char *next_text; /* literals: the least text that is greater than ?1; */
+  const char *last_text; /* the greatest text of all */
+  char *low, *high;      /* (nullable): none is less; none is greater */
+  gboolean is_known;     /* `low` is a text of the table, or NULL and the first gap is meant */
+  gboolean has_high;     /* else it is asked for when it is needed */
+} Gap;
+
+void gap_init (Gap *gap, Sql *sql, const char *next_text, const char *last_text);
+/* Forgets all: texts were removed from the table, or may have been. */
+void gap_forget (Gap *gap);
+/* Makes it the gap behind the last text. */
+gboolean gap_find_last (Gap *gap, GError **error);
+/* The table has the text `path` from now on; the gap behind it is meant from now on. `is_last`: it
+ * is the greatest. */
+void gap_put (Gap *gap, const char *path, gboolean is_last);
+/* TRUE: no text of the table lies from `from` up to, but without, `to`, and the greatest before it
+ * is `low`. FALSE: not known. */
+gboolean gap_spans (Gap *gap, const char *from, const char *to);
