@@ -12,9 +12,9 @@
 #include "trace.h"
 
 /* A row costs about 10 us from here to the disk. So many may come at once, and then so many for
- * each second, which is 0.15 % of it: the shallow ones come first, the others stay at risk. */
-#define SCAN_ROWS_AT_ONCE 500.0
-#define SCAN_ROWS_PER_S 150.0
+ * each second, which is 0.12 % of it: the shallow ones come first, the others stay at risk. */
+#define SCAN_ROWS_AT_ONCE 300.0
+#define SCAN_ROWS_PER_S 120.0
 /* Bytes of values in one scan; the last one may pass it. */
 #define SCAN_BYTES_MAX ((gsize)64 << 20)
 

@@ -13,7 +13,7 @@
 #define SAVES_HURRY_US (200 * 1000)
 /* Reading deep stacks takes long; so many times as long passes before it is done again, unless all
  * rows are wanted. */
-#define SAVES_REST 500
+#define SAVES_REST 800
 
 /* Rows of a node at the scribe: when this order is published, so much of its work is. */
 typedef struct
