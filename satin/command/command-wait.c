@@ -3,6 +3,7 @@
  * launcher while that lives, else here. Blocking, one thread. */
 #include "ask.h"
 #include "command.h"
+#include "trouble.h"
 
 #include <errno.h>
 #include <string.h>
@@ -36,6 +37,13 @@ show_once (const AskRun *ask, int code, const char *sentence)
   if (folder_pid_is_live (ask->run.launcher_pid) || !folder_claim (ask->path, "shown"))
     return code;
   show (ask->path, "answer.err", STDERR_FILENO);
+  if (code == COMMAND_STORE)
+    {
+      g_autoptr (Trouble) trouble = trouble_new (ask->path);
+
+      trouble_show (trouble);
+      sentence = trouble_has_said (trouble, sentence) ? NULL : sentence;
+    }
   if (sentence != NULL)
     command_say ("%s", sentence);
   if (show (ask->path, "answer", STDOUT_FILENO))

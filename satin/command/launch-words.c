@@ -103,8 +103,8 @@ launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, i
   return COMMAND_ERROR;
 }
 
-void
-launch_words_last (const char *path)
+static void
+show_last_log (const char *path)
 {
   g_autoptr (GArray) pids = folder_pids (path, "log");
   g_autoptr (GPtrArray) lines = NULL;
@@ -127,6 +127,21 @@ launch_words_last (const char *path)
     }
   for (guint i = 0; lines != NULL && i < lines->len; i++)
     g_printerr ("%s\n", (const char *)lines->pdata[i]);
+}
+
+void
+launch_words_end (const char *path, int code, const char *sentence, gboolean is_told)
+{
+  g_autoptr (GBytes) words = folder_bytes (path, "answer.err", NULL);
+  gsize size = 0;
+  const char *data = words == NULL ? NULL : g_bytes_get_data (words, &size);
+
+  if (size > 0)
+    fwrite (data, 1, size, stderr);
+  else if (sentence == NULL && !is_told && code != COMMAND_DONE && code != COMMAND_SUSPENDED)
+    show_last_log (path);
+  if (sentence != NULL)
+    command_say ("%s", g_str_has_prefix (sentence, OWN) ? sentence + strlen (OWN) : sentence);
 }
 
 void

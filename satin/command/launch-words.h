@@ -12,8 +12,10 @@ void launch_words_left_out (const char *path, gint64 pid, int status, const char
 /* No node ever joined: the founder's own sentence and exit code if it is a Satin program that
  * refused, else that it is none. Returns the exit code of the launcher. */
 int launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, int status);
-/* Main failed and left no sentence: its last words are the end of the log written to last. */
-void launch_words_last (const char *path);
+/* At the end: the words of main, which were held back like its answer; if it has left none and
+ * `code` is a failure, `sentence` (nullable), or else the end of the log written to last, tells
+ * why, unless that was told already. */
+void launch_words_end (const char *path, int code, const char *sentence, gboolean is_told);
 /* How to go on with a run that was suspended, or broke off with another `code` than one that main
  * gave. */
 void launch_words_next (const FolderRun *run, int code);

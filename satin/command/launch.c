@@ -9,6 +9,7 @@
 #include "launch-words.h"
 #include "live.h"
 #include "spread.h"
+#include "trouble.h"
 
 #include "net/timeline-file.h"
 
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #define TICK_MS 50
+#define TROUBLE_TICKS 10
 /* A node program has told where it listens long before this; another kind of program never does. */
 #define JOIN_LIMIT_US (10 * G_USEC_PER_SEC)
 /* After the run has ended its nodes have this long to write their figures and go. */
@@ -62,6 +64,8 @@ typedef struct
   gint64 answer_us; /* when the end was seen first, and no answer with it; 0: never */
   int code;
   Live *live;
+  Trouble *trouble;
+  guint ticks;
   gboolean refused; /* the founder ended before it had joined */
   gboolean joined;  /* some node has said where it listens */
 } Launch;
@@ -100,23 +104,6 @@ copy_out (const char *path, const char *file, int fd)
   return TRUE;
 }
 
-/* The words of main were held back like its answer. If it has left none, and fails, a sentence or
- * the logs tell why. */
-static void
-show_words (const Launch *launch, const char *sentence)
-{
-  g_autofree char *said = g_build_filename (launch->path, "answer.err", NULL);
-  struct stat info;
-
-  if (stat (said, &info) == 0 && info.st_size > 0)
-    copy_out (launch->path, "answer.err", STDERR_FILENO);
-  else if (sentence == NULL && launch->code != COMMAND_DONE && launch->code != COMMAND_SUSPENDED)
-    launch_words_last (launch->path);
-  if (sentence != NULL)
-    command_say ("%s",
-                 g_str_has_prefix (sentence, "satin: ") ? sentence + strlen ("satin: ") : sentence);
-}
-
 /* The end may be known here before the answer has come from another host. */
 static gboolean
 answer_is_under_way (Launch *launch, int code)
@@ -151,7 +138,10 @@ look_for_end (Launch *launch)
   g_clear_pointer (&launch->live, live_free);
   if (!folder_claim (launch->path, "shown"))
     return TRUE;
-  show_words (launch, sentence);
+  trouble_show (launch->trouble);
+  launch_words_end (launch->path, launch->code,
+                    trouble_has_said (launch->trouble, sentence) ? NULL : sentence,
+                    launch->code == COMMAND_STORE && trouble_has_said (launch->trouble, NULL));
   if (!copy_out (launch->path, "answer", STDOUT_FILENO))
     {
       command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
@@ -238,6 +228,8 @@ on_tick (gpointer data)
   Launch *launch = data;
   gint64 now_us = g_get_monotonic_time ();
 
+  if (++launch->ticks % TROUBLE_TICKS == 0)
+    trouble_show (launch->trouble);
   if (launch->n_live == 0)
     {
       look_for_end (launch);
@@ -433,6 +425,7 @@ watch (Launch *launch)
   guint sources[4];
 
   launch->loop = g_main_loop_new (NULL, FALSE);
+  launch->trouble = trouble_new (launch->path);
   for (guint i = 0; i < launch->nodes->len; i++)
     if (g_array_index (launch->nodes, Node, i).far == NULL)
       g_child_watch_add (g_array_index (launch->nodes, Node, i).pid, on_gone, launch);
@@ -444,6 +437,8 @@ watch (Launch *launch)
     launch->live = live_new (launch->path, terminal);
   g_main_loop_run (launch->loop);
   look_for_end (launch);
+  trouble_show (launch->trouble);
+  g_clear_pointer (&launch->trouble, trouble_free);
   g_clear_pointer (&launch->live, live_free);
   for (gsize i = 0; i < G_N_ELEMENTS (sources); i++)
     g_source_remove (sources[i]);

@@ -57,6 +57,8 @@ struct Driver
   gboolean save_failed; /* … and how the last one ended */
   char *unpublished;    /* (nullable) why the last publication asked for failed, and what is kept */
   guint64 generation;   /* last published, as far as this node knows */
+  GQueue troubles;      /* the last sentences of report_trouble … */
+  guint n_troubles;     /* … and how many there were */
 
   /* Shared with main's thread, under `mutex`. */
   GMutex mutex;
@@ -121,6 +123,8 @@ void keeper_constant (Driver *driver, const char *name, GBytes *bytes);
 
 /* Writes down what was noted for --trace; `last`: the jobs are told to go. */
 void report_timeline (Driver *driver, gboolean last);
+/* What people should know now: goes to the log, and to the launcher by the run's folder. */
+void report_trouble (Driver *driver, const char *sentence);
 /* (transfer full): the reply to `satin status`. */
 char *report_status (Driver *driver);
 /* Writes node-PID.stats, or the solo summary. */

@@ -100,7 +100,7 @@ on_news (gpointer data)
   if (news->kind == SCRIBE_PUBLISHED)
     timeline_mark (driver->lane, "published", "generation", news->generation);
   if (news->trouble != NULL)
-    driver_say (driver, "%s", news->trouble);
+    report_trouble (driver, news->trouble);
   if (news->final && news->kind != SCRIBE_RESTORED)
     {
       g_free (driver->unpublished);

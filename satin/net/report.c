@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* More sentences than these nobody reads who has not read the first ones. */
+#define TROUBLES_MAX 10
+
 static void
 append_string (GString *json, const char *text)
 {
@@ -231,5 +234,26 @@ report_stats (Driver *driver, gboolean last)
   g_autofree char *file = folder_node_file (getpid (), "stats");
   g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
   if (!folder_write (driver->config.folder, file, bytes, &error) && !last)
+    driver_say (driver, "%s", error->message);
+}
+
+/* node-PID.trouble: how many there were, then the last ones, each on a line. */
+void
+report_trouble (Driver *driver, const char *sentence)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *file = folder_node_file (getpid (), "trouble");
+  driver_say (driver, "%s", sentence);
+  if (driver->config.solo || driver->config.folder == NULL)
+    return;
+  g_queue_push_tail (&driver->troubles, g_strdelimit (g_strdup (sentence), "\n", ' '));
+  if (driver->troubles.length > TROUBLES_MAX)
+    g_free (g_queue_pop_head (&driver->troubles));
+  g_string_append_printf (text, "%u\n", ++driver->n_troubles);
+  for (GList *item = driver->troubles.head; item != NULL; item = item->next)
+    g_string_append_printf (text, "%s\n", (const char *)item->data);
+  g_autoptr (GBytes) bytes = g_string_free_to_bytes (g_steal_pointer (&text));
+  if (!folder_write (driver->config.folder, file, bytes, &error))
     driver_say (driver, "%s", error->message);
 }

@@ -16,6 +16,7 @@ file=$work/elected.ckpt
 coordinator_of () { nodes_of "$1" | awk '/"coordinator"/ { print $1; exit }'; }
 is_coordinator () { [ "$(coordinator_of "$1")" = "$2" ]; } # RUN PID
 generation () { sqlite3 "$file" "SELECT value FROM run WHERE key = 'generation'" 2>/dev/null || echo 0; }
+fast_is_elected () { [ -s "$work/numbers/1" ] && is_coordinator lost "$(cat "$work/numbers/1")"; }
 newer () { [ "$(generation)" -gt "$1" ]; }
 
 # The founder takes number 0 when it first publishes, so it is a slow one; of the other bidders the first is fast.
@@ -47,6 +48,22 @@ ok "its file is sound" integrity "$file"
 try "$satin" resume "$file"
 is "and holds the answer" "$answer" "$heavy_answer"
 
+# A last publication that fails is said by the launcher, whoever is coordinator.
+rm -rf "$work/numbers" "$file" && mkdir "$work/numbers"
+begin env LD_PRELOAD="$work/slow-place.so" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME=elected.ckpt \
+  SLOW_PLACE_FAST=1 "$satin" run -n 3 --name lost --interval 0.2 --checkpoint "$file" -- "${heavy[@]}"
+ok "another than the master is elected" wait_for $((30 * slow)) fast_is_elected
+ok "something is saved by it" wait_for $((20 * slow)) has_rows "$file"
+rm "$file" && mkdir "$file"
+"$satin" suspend lost >/dev/null 2>&1
+ended
+is "a suspension that cannot be published ends with 4" "$code" 4
+kept=$(sed -n "s/.*is kept in '\([^']*\)'.*/\1/p" <<<"$words" | head -n 1)
+ok "and says where it is kept" test -s "$kept"
+try "$satin" resume "$kept"
+is "from where it goes on" "$answer" "$heavy_answer"
+rmdir "$file"
+
 # Nodes that cannot reach the checkpoint take part; one that can founds the run. It stands there, so that it is looked for.
 deny () # HOW-MANY
 {
@@ -54,7 +71,7 @@ deny () # HOW-MANY
   denied=(env LD_PRELOAD="$work/slow-place.so" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME=elected.ckpt
     SLOW_PLACE_DENIED="$1")
 }
-rm "$file"
+rm -f "$file"
 begin "$satin" run -n 2 --name half --interval 0.1 --checkpoint "$file" -- "${heavy[@]}"
 ok "something is saved" wait_for $((20 * slow)) has_rows "$file"
 "$satin" suspend half >/dev/null 2>&1

@@ -64,11 +64,13 @@ is_down () {
   begin "$satin" run -n 2 --interval 0.2 --name down --insecure --checkpoint "$file" -- "${heavy[@]}"
   ok "$name: a run begins" wait_for $((20 * slow)) holds "$file"
   kill -KILL $(server_tree) 2>/dev/null
+  ok "$name: that the store is down is said while the run goes on" wait_for $((20 * slow)) grep -q "^satin: checkpoint '.*down.db': " "$work/begun.words"
   try "$satin" suspend down
   ended
   is "$name: a suspension that cannot be published ends with 4" "$code" 4
   kept=$(printf '%s' "$words" | sed -n "s/.*is kept in '\\([^']*\\)'.*/\\1/p")
   ok "$name: … and says where it is kept" test -s "$kept"
+  is "$name: … once" "$(grep -c 'is kept in' <<<"$words")" 1
   try "$satin" resume "$kept"
   is "$name: … from where it can go on" "$answer" "$heavy_answer"
 }
