@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The travelling salesman, exactly: branch and bound over the edges of a tour, one job for each set
  * of decisions. Owns the jobs and main; tsplib.c reads, start.c finds a first tour, bound.c bounds
- * and branches.
+ * and branches. Where distances depend on the direction, directed.c makes of each city two, and all
+ * that is said of edges is said of those.
  *
  * How the laws are kept. Steady: the branch of a job depends on its decisions and on the constant
  * alone; the best tour known may close a job, never change its children. Witnessed: a closed job
@@ -11,6 +12,7 @@
 #include <satin.h>
 
 #include "bound.h"
+#include "directed.h"
 #include "start.h"
 #include "tsplib.h"
 
@@ -29,9 +31,10 @@
 
 SATIN_RECORD (Tour, (int64_t, length), (uint16_t, n), (uint8_t, city, CITIES_MAX))
 
-/* What all jobs share. Edges that no tour shorter than `start` uses are gone from the matrix. */
-SATIN_RECORD (Instance, (Tour, start), (uint16_t, n), (int32_t, scale),
-              (int32_t, penalty, CITIES_MAX), (int32_t, distance, MATRIX_MAX))
+/* What all jobs share. Edges that no tour shorter than `start` uses are gone from the matrix; no
+ * tour is shorter than `least`. Directed: the cities are those of the doubled instance. */
+SATIN_RECORD (Instance, (Tour, start), (int64_t, least), (uint16_t, n), (uint8_t, directed),
+              (int32_t, scale), (int32_t, penalty, CITIES_MAX), (int32_t, distance, MATRIX_MAX))
 
 /* The decisions that make a job, and the penalties that its parent found. */
 SATIN_RECORD (Branch, (uint16_t, depth), (uint8_t, a, DEPTH_MAX), (uint8_t, b, DEPTH_MAX),
@@ -39,6 +42,8 @@ SATIN_RECORD (Branch, (uint16_t, depth), (uint8_t, a, DEPTH_MAX), (uint8_t, b, D
 
 G_STATIC_ASSERT (CITIES_MAX <= 256); /* a city fits in a byte */
 G_STATIC_ASSERT (TSPLIB_DISTANCE_MAX <= BOUND_DISTANCE_MAX);
+G_STATIC_ASSERT (2 * TSPLIB_DIRECTED_MAX <= CITIES_MAX);
+G_STATIC_ASSERT (TSPLIB_DIRECTED_MAX <= DIRECTED_CITIES_MAX);
 
 /* A total order: shorter, then any tour before none, then the smaller tour. */
 static const Tour *
@@ -96,11 +101,36 @@ static void
 found_tour (const Bound *bound)
 {
   const Instance *shared = satin_const (instance);
-  Tour tour = { .n = shared->n };
+  Tour tour = { .n = (uint16_t)(shared->directed ? shared->n / 2 : shared->n) };
+  guint8 city[CITIES_MAX];
 
-  bound_tour (bound, tour.city);
-  tour.length = start_length (shared->n, shared->distance, tour.city);
+  bound_tour (bound, city);
+  tour.length = start_length (shared->n, shared->distance, city);
+  if (shared->directed)
+    directed_tour (tour.n, city, tour.city);
+  else
+    memcpy (tour.city, city, tour.n);
   satin_improve (best, &tour);
+}
+
+/* (transfer full): what every tour obeys, and the decisions of the branch. */
+static GArray *
+decisions_of (const Instance *shared, const Branch *branch)
+{
+  GArray *decisions = g_array_new (FALSE, FALSE, sizeof (BoundDecision));
+
+  if (shared->directed)
+    {
+      g_array_set_size (decisions, shared->n / 2);
+      directed_decide (shared->n / 2, (BoundDecision *)(gpointer)decisions->data);
+    }
+  for (int i = 0; i < branch->depth; i++)
+    {
+      BoundDecision next = { branch->a[i], branch->b[i], branch->in[i] };
+
+      g_array_append_val (decisions, next);
+    }
+  return decisions;
 }
 
 /* Searches everything below these decisions here. The depth is at most the number of edges. */
@@ -144,19 +174,14 @@ branch_step (Branch *branch)
   if (shared->n < BOUND_CITIES_MIN)
     return FALSE;
   bound = bound_new (shared->n, shared->distance, shared->scale);
-  decisions = g_array_new (FALSE, FALSE, sizeof (BoundDecision));
-  for (int i = 0; i < branch->depth; i++)
-    {
-      next = (BoundDecision){ branch->a[i], branch->b[i], branch->in[i] };
-      g_array_append_val (decisions, next);
-    }
+  decisions = decisions_of (shared, branch);
   memcpy (bound_penalties (bound), branch->penalty, size);
   if (branch->depth == DEPTH_MAX)
     {
       search_here (bound, decisions);
       return FALSE;
     }
-  outcome = bound_tours (bound, (BoundDecision *)(gpointer)decisions->data, branch->depth,
+  outcome = bound_tours (bound, (BoundDecision *)(gpointer)decisions->data, (int)decisions->len,
                          best_known ().length);
   if (outcome == BOUND_TOUR)
     found_tour (bound);
@@ -264,21 +289,25 @@ read_instance (SatinRun *run, const char *file)
 }
 
 /* Bounds the whole instance with great effort and drops the edges that no tour below the start
- * uses. */
+ * uses. The penalties are where it begins and where it ends. */
 static void
 thin_out (Instance *shared)
 {
+  Branch none = { 0 };
   g_autoptr (Bound) bound = bound_new (shared->n, shared->distance, shared->scale);
+  g_autoptr (GArray) decisions = decisions_of (shared, &none);
   gint64 target = shared->start.length;
   int n = shared->n;
   int n_decided = 1;
 
-  if (!bound_start (bound, NULL, 0))
+  memcpy (bound_penalties (bound), shared->penalty, (gsize)n * sizeof (gint32));
+  if (!bound_start (bound, (BoundDecision *)(gpointer)decisions->data, (int)decisions->len))
     return;
   for (int round = 0; n_decided > 0 && round < REDUCE_ROUNDS; round++)
     {
       if (bound_ascend (bound, target, target, &effort_root) != BOUND_OPEN)
         break;
+      shared->least = MAX (shared->least, bound_length (bound));
       n_decided = bound_reduce (bound, target);
     }
   memcpy (shared->penalty, bound_penalties (bound), (gsize)n * sizeof (gint32));
@@ -295,16 +324,28 @@ static Instance *
 prepare (const Tsplib *tsplib, gint64 upper)
 {
   Instance *shared = g_new0 (Instance, 1);
-  int n = tsplib->n;
+  int n = tsplib->n, n_all = tsplib->directed ? 2 * n : n;
 
-  shared->n = (uint16_t)n;
-  memcpy (shared->distance, tsplib->distance, (gsize)(n * n) * sizeof (gint32));
-  shared->scale = bound_scale (n, shared->distance);
-  shared->start.n = shared->n;
-  shared->start.length = start_tour (n, tsplib->distance, shared->start.city);
+  shared->n = (uint16_t)n_all;
+  shared->directed = tsplib->directed != FALSE;
+  shared->start.n = (uint16_t)n;
+  shared->least = LENGTH_MIN;
+  if (tsplib->directed)
+    {
+      directed_double (n, tsplib->distance, shared->distance);
+      shared->scale = bound_scale (n_all, shared->distance);
+      directed_penalties (n, tsplib->distance, shared->scale, shared->penalty);
+      shared->start.length = directed_start (n, tsplib->distance, shared->start.city);
+    }
+  else
+    {
+      memcpy (shared->distance, tsplib->distance, (gsize)(n * n) * sizeof (gint32));
+      shared->scale = bound_scale (n, shared->distance);
+      shared->start.length = start_tour (n, tsplib->distance, shared->start.city);
+    }
   if (shared->start.length > upper)
     shared->start = (Tour){ .length = MAX (upper, LENGTH_MIN) + 1 };
-  if (n >= BOUND_CITIES_MIN)
+  if (n_all >= BOUND_CITIES_MIN)
     thin_out (shared);
   return shared;
 }
@@ -335,6 +376,21 @@ print_tour (const Tsplib *tsplib, const Tour *tour)
   printf ("\n");
 }
 
+/* What is known when a run is suspended: the shortest tour so far, and what the first bound
+ * proves. */
+static void
+print_gap (const Instance *shared)
+{
+  Tour known = best_known ();
+  gint64 least = MIN (shared->least, known.length);
+
+  if (known.n == 0)
+    fprintf (stderr, "tsp: no tour so far, at least %" PRId64 "\n", least);
+  else
+    fprintf (stderr, "tsp: so far %" PRId64 ", at least %" PRId64 ", gap %" PRId64 "\n",
+             known.length, least, known.length - least);
+}
+
 static int
 tsp_main (SatinRun *run, int argc, char **argv)
 {
@@ -353,7 +409,10 @@ tsp_main (SatinRun *run, int argc, char **argv)
   satin_publish (run, instance, shared);
   memcpy (root.penalty, shared->penalty, sizeof root.penalty);
   if (!satin_root (run, search, &tour, root))
-    return satin_stopped (run);
+    {
+      print_gap (shared);
+      return satin_stopped (run);
+    }
   if (tour.n == 0)
     {
       fprintf (stderr, "tsp: %s: no tour has a length of %" PRId64 " or less\n", options.file,

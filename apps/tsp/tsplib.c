@@ -27,6 +27,7 @@ typedef struct
   char *weight_type;
   char *weight_format;
   int n; /* 0: DIMENSION did not come yet */
+  gboolean directed;
   double *coordinates;
   gint32 *label;
   gint32 *distance;
@@ -164,14 +165,20 @@ read_row (Reader *reader, gsize format, int a)
     {
       gint32 length;
 
-      if (!read_whole (reader, "EDGE_WEIGHT_SECTION", TSPLIB_DISTANCE_MAX, &length))
+      if (!read_whole (reader, "EDGE_WEIGHT_SECTION", a == b ? G_MAXINT32 : TSPLIB_DISTANCE_MAX,
+                       &length))
         return FALSE;
       if (a == b)
         continue;
+      if (reader->directed && formats[format].whole)
+        {
+          reader->distance[a * n + b] = length;
+          continue;
+        }
       if (formats[format].whole && b < a && reader->distance[b * n + a] != length)
         return refuse (reader, TSPLIB_ERROR_UNSUPPORTED,
-                       "the distance from city %d to city %d is %d, but back it is %d; "
-                       "only symmetric instances are solved",
+                       "the distance from city %d to city %d is %d, but back it is %d, "
+                       "which only TYPE: ATSP may have",
                        b + 1, a + 1, reader->distance[b * n + a], length);
       reader->distance[a * n + b] = length;
       if (!formats[format].whole || b < a)
@@ -274,11 +281,14 @@ static gboolean
 set_type (Reader *reader, const char *value)
 {
   /* Some files go on after the word, as in "TSP (M.~Hofmeister)". */
-  gboolean symmetric = g_str_has_prefix (value, "TSP") && !g_ascii_isalnum (value[3]);
+  const char *word = value[0] == 'A' ? value + 1 : value;
 
-  if (!symmetric)
-    return refuse (reader, TSPLIB_ERROR_UNSUPPORTED, "TYPE '%.40s': only TYPE TSP is solved",
-                   value);
+  if (!g_str_has_prefix (word, "TSP") || g_ascii_isalnum (word[3]))
+    return refuse (reader, TSPLIB_ERROR_UNSUPPORTED,
+                   "TYPE '%.40s': only TYPE TSP and TYPE ATSP are solved", value);
+  if (reader->distance != NULL || reader->coordinates != NULL)
+    return refuse (reader, TSPLIB_ERROR_MALFORMED, "TYPE after the distances");
+  reader->directed = value[0] == 'A';
   return TRUE;
 }
 
@@ -363,6 +373,10 @@ read_all (Reader *reader)
       return FALSE;
   if (reader->n == 0)
     return refuse (reader, TSPLIB_ERROR_MALFORMED, "the file ends without DIMENSION");
+  if (reader->directed && reader->n > TSPLIB_DIRECTED_MAX)
+    return refuse (reader, TSPLIB_ERROR_UNSUPPORTED,
+                   "DIMENSION %d is more than the %d cities that this program takes of TYPE ATSP",
+                   reader->n, TSPLIB_DIRECTED_MAX);
   if (reader->weight_type == NULL)
     return refuse (reader, TSPLIB_ERROR_MALFORMED, "the file ends without EDGE_WEIGHT_TYPE");
   if (strcmp (reader->weight_type, "EXPLICIT") == 0)
@@ -398,6 +412,7 @@ tsplib_read (const char *file, const char *text, gsize size, GError **error)
     {
       tsplib = g_new0 (Tsplib, 1);
       tsplib->n = reader.n;
+      tsplib->directed = reader.directed;
       tsplib->distance = g_steal_pointer (&reader.distance);
       tsplib->label = g_steal_pointer (&reader.label);
     }

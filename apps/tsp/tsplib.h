@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads symmetric travelling-salesman instances in the TSPLIB 95 format. Pure: text in, distances
+/* Reads travelling-salesman instances in the TSPLIB 95 format. Pure: text in, distances
  * out. Must not know how tours are searched. */
 #pragma once
 
 #include <glib.h>
 
 #define TSPLIB_CITIES_MAX 256
+#define TSPLIB_DIRECTED_MAX 128 /* cities, where the distances depend on the direction */
 #define TSPLIB_DISTANCE_MAX 500000000
 
 #define TSPLIB_ERROR (tsplib_error_quark ())
@@ -19,8 +20,9 @@ typedef enum
 typedef struct
 {
   int n;
-  gint32 *distance; /* n * n, symmetric, zeros on the diagonal */
-  gint32 *label;    /* how the file numbers its cities */
+  gboolean directed; /* TYPE: ATSP */
+  gint32 *distance;  /* n * n, symmetric unless directed, zeros on the diagonal */
+  gint32 *label;     /* how the file numbers its cities */
 } Tsplib;
 
 /* (transfer full) (nullable): the instance in `text`. An error's message begins with "FILE:LINE: ".

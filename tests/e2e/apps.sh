@@ -104,6 +104,11 @@ anytime knapsack "$work/ever.txt" most 1
 awk 'BEGIN { x = 7; print 24; for (i = 0; i < 2 * 24 * 24; i++) { x = x * 1103 % 65537; print x % 100 } }' >"$work/ever.dat"
 anytime qap "$work/ever.dat" least -1
 
+# A round trip likewise.
+awk 'BEGIN { x = 7; n = 160; print "TYPE: TSP\nDIMENSION:", n, "\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION"
+  for (i = 1; i <= n; i++) { x = x * 1103 % 65537; y = x; x = x * 1103 % 65537; print i, y % 1000, x % 1000 } }' >"$work/ever.tsp"
+anytime tsp "$work/ever.tsp" least -1
+
 known "sleep" "leaves 81" "$sleep" 1 --depth 4 --branch 3
 survives "sleep" "leaves 256" 8 "$sleep" 100 --depth 8 --branch 2
 

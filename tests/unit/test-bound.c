@@ -3,7 +3,9 @@
  * instances. */
 #include "config.h"
 
+#include "../assign.h"
 #include "bound.h"
+#include "directed.h"
 #include "start.h"
 
 #include <string.h>
@@ -268,6 +270,62 @@ test_steady (void)
     }
 }
 
+/* Distances that depend on the direction: the first tour is one, the doubled instance has the same
+ * shortest tour, and no 1-tree is shorter than the cheapest assignment. */
+static void
+test_directed (void)
+{
+  int exact = 0, rounds = 1000;
+
+  for (int round = 0; round < rounds; round++)
+    {
+      Small small = { .n = g_test_rand_int_range (2, SMALL_MAX / 2 + 1) }, doubled;
+      int n = small.n, seen = 0, width = round % 2 == 0 ? 10 : 100000;
+      BoundDecision decisions[SMALL_MAX * SMALL_MAX];
+      gint64 cost[SMALL_MAX * SMALL_MAX], least, length, assigned;
+      guint8 tour[SMALL_MAX], city[2 * SMALL_MAX];
+      g_autoptr (Bound) bound = NULL;
+      Search state;
+
+      for (int i = 0; i < n * n; i++)
+        {
+          small.distance[i] = i % (n + 1) == 0 ? 0 : g_test_rand_int_range (-3, width);
+          cost[i] = i % (n + 1) == 0 ? 1000000000 : small.distance[i];
+        }
+      least = optimum (&small);
+      length = directed_start (n, small.distance, tour);
+      for (int i = 0; i < n; i++)
+        seen |= 1 << tour[i];
+      g_assert_cmpint (seen, ==, (1 << n) - 1);
+      g_assert_cmpint (length, ==, start_length (n, small.distance, tour));
+      g_assert_cmpint (length, >=, least);
+      exact += length == least;
+
+      doubled.n = 2 * n;
+      directed_double (n, small.distance, doubled.distance);
+      bound = bound_new (2 * n, doubled.distance, bound_scale (2 * n, doubled.distance));
+      directed_decide (n, decisions);
+      directed_penalties (n, small.distance, bound_scale (2 * n, doubled.distance),
+                          bound_penalties (bound));
+      assigned = assign (n, cost, G_MAXINT64);
+      g_assert_true (bound_start (bound, decisions, n));
+      if (bound_ascend (bound, least + 1, least, &(BoundEffort){ 1, 1, 1024, 1 }) == BOUND_OPEN)
+        g_assert_cmpint (bound_length (bound), >=, assigned);
+
+      state = (Search){ &doubled, bound, &efforts[round % 3], least + 1, least + 1 };
+      search (&state, decisions, n);
+      g_assert_cmpint (state.found, ==, least);
+      g_assert_true (bound_start (bound, decisions, n));
+      if (bound_ascend (bound, least + 1, least, &efforts[2]) == BOUND_TOUR)
+        {
+          bound_tour (bound, city);
+          directed_tour (n, city, tour);
+          g_assert_cmpint (start_length (n, small.distance, tour), ==, least);
+        }
+    }
+  g_assert_cmpint (exact, >, rounds * 3 / 4);
+}
+
 static void
 test_missing_edges (void)
 {
@@ -292,6 +350,7 @@ main (int argc, char **argv)
   g_test_add_func ("/bound/branching-finds-the-shortest-tour", test_search);
   g_test_add_func ("/bound/decisions-keep-every-tour-that-obeys-them", test_decisions);
   g_test_add_func ("/bound/the-best-tour-known-never-changes-the-branch", test_steady);
+  g_test_add_func ("/bound/directions-double-the-cities", test_directed);
   g_test_add_func ("/bound/a-city-with-one-edge-has-no-tour", test_missing_edges);
   return g_test_run ();
 }

@@ -136,8 +136,12 @@ static const struct
   { "DIMENSION: 5\n", "2: the file ends without EDGE_WEIGHT_TYPE" },
   { HEAD, "4: the file ends without EDGE_WEIGHT_SECTION" },
   { "DIMENSION: 5\nEDGE_WEIGHT_TYPE: GEO", "2: the file ends without NODE_COORD_SECTION" },
-  { "TYPE: ATSP\n", "1: TYPE 'ATSP': only TYPE TSP is solved" },
-  { "TYPE: TSPX\n", "1: TYPE 'TSPX': only TYPE TSP is solved" },
+  { "TYPE: CVRP\n", "1: TYPE 'CVRP': only TYPE TSP and TYPE ATSP are solved" },
+  { "TYPE: TSPX\n", "1: TYPE 'TSPX': only TYPE TSP and TYPE ATSP are solved" },
+  { HEAD "EDGE_WEIGHT_SECTION\n0 1 2\n1 0 3\n2 3 0\nTYPE: ATSP\n", "8: TYPE after the distances" },
+  { "TYPE: ATSP\nDIMENSION: 129\n",
+    "3: DIMENSION 129 is more than the 128 cities that this program "
+    "takes of TYPE ATSP" },
   { "DIMENSION: -4", "1: DIMENSION '-4' is not a number of cities" },
   { "DIMENSION: 0", "1: DIMENSION '0' is not a number of cities" },
   { "DIMENSION: 4.5", "1: DIMENSION '4.5' is not a number of cities" },
@@ -160,8 +164,8 @@ static const struct
   { HEAD "EDGE_WEIGHT_SECTION\n0 1 2\n1 0 3\n2 3 0\n4",
     "8: EDGE_WEIGHT_SECTION holds more numbers than 3 cities need" },
   { HEAD "EDGE_WEIGHT_SECTION\n0 1 2\n7 0 3\n2 3 0",
-    "6: the distance from city 1 to city 2 is 1, but back it is 7; only symmetric instances are "
-    "solved" },
+    "6: the distance from city 1 to city 2 is 1, but back it is 7, which only TYPE: ATSP may "
+    "have" },
   { HEAD "EDGE_WEIGHT_SECTION\n0 1.5 2", "5: 1.5 is not a whole number" },
   { HEAD "EDGE_WEIGHT_SECTION\n0 5x 2", "5: '5x' is not a number" },
   { HEAD "EDGE_WEIGHT_SECTION\n0 1e999 2", "5: '1e999' is not a number" },
@@ -175,6 +179,22 @@ static const struct
     "6: the distance from city 1 to city 2 is beyond the limit of 500000000" },
   { PLANE "1.5 0 0\n2 1 1\n", "4: 1.5 is not a whole number" },
 };
+
+/* TYPE: ATSP: each direction has its own distance, and what stands on the diagonal means nothing.
+ */
+static void
+test_directed (void)
+{
+  static const gint32 expected[] = { 0, 1, 2, 7, 0, 3, 5, -4, 0 };
+  g_autoptr (Tsplib) directed = read_text ("TYPE: ATSP\n" HEAD "EDGE_WEIGHT_SECTION\n"
+                                           "1000000000 1 2\n7 0 3\n5 -4 2147483647\nEOF\n");
+  g_autoptr (Tsplib) undirected = read_text (HEAD "EDGE_WEIGHT_SECTION\n0 1 2\n1 0 3\n2 3 0\n");
+
+  g_assert_true (directed->directed);
+  g_assert_false (undirected->directed);
+  for (int i = 0; i < 9; i++)
+    g_assert_cmpint (directed->distance[i], ==, expected[i]);
+}
 
 static void
 test_broken (void)
@@ -318,6 +338,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tsplib/broken-files-are-refused-with-line-and-reason", test_broken);
   g_test_add_func ("/tsplib/changed-bytes-never-crash-the-reader", test_mutated);
   g_test_add_func ("/tsplib/published-tours-have-their-published-lengths", test_published);
+  g_test_add_func ("/tsplib/directed", test_directed);
   g_test_add_func ("/tsplib/the-program's-own-instances", test_own);
   return g_test_run ();
 }
