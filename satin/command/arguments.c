@@ -38,7 +38,7 @@ typedef struct
 {
   char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *trace, *stack, *listen,
       *sites;
-  gboolean tcp, live, anew, copy, insecure;
+  gboolean tcp, live, anew, copy, insecure, closed;
 } Texts;
 
 static void
@@ -91,6 +91,8 @@ make_context (Texts *texts, const char *parameters, const char *summary)
       "ADDRESS" },
     { "sites", 0, 0, G_OPTION_ARG_FILENAME, &texts->sites,
       "Start nodes at the sites that this file names, see satin(1)", "FILE" },
+    { "closed", 0, 0, G_OPTION_ARG_NONE, &texts->closed, "Let no more nodes in by `satin add`",
+      NULL },
     { "copy", 0, 0, G_OPTION_ARG_NONE, &texts->copy, "Send the program to other hosts first",
       NULL },
     { "live", 0, 0, G_OPTION_ARG_NONE, &texts->live,
@@ -293,6 +295,7 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   options->listen = g_steal_pointer (&texts.listen);
   options->live = texts.live;
   options->copy = texts.copy;
+  options->closed = texts.closed;
   options->sites = g_steal_pointer (&texts.sites);
   options->anew = texts.anew;
   options->insecure = texts.insecure;

@@ -18,6 +18,15 @@
 
 typedef struct
 {
+  char *file; /* (nullable) of --sites */
+  char *site; /* (nullable) only this one of them */
+  int nodes;  /* 0: as the file says, else one */
+  int workers;
+  GPtrArray *sites; /* (nullable) of Site, as they were read */
+} Wish;
+
+typedef struct
+{
   AskRun *ask;
   GMainLoop *loop;
   GArray *nodes; /* of Started */
@@ -93,17 +102,19 @@ on_gone (GPid pid, int status, gpointer data)
 }
 
 static int
-start_all (Add *add, const GPtrArray *sites, int workers)
+start_all (Add *add, const Wish *wish)
 {
-  g_autoptr (GArray) places = spread_places (&add->ask->run, sites, workers);
+  g_autoptr (GArray) places = spread_places (&add->ask->run, wish->sites, wish->workers);
   g_autoptr (GError) error = NULL;
+  guint n = wish->sites != NULL && wish->nodes > 0 ? (guint)wish->nodes : places->len;
 
-  for (guint i = 0; i < places->len; i++)
+  for (guint i = 0; i < n; i++)
     {
+      Spot place = g_array_index (places, Spot, i % places->len);
       Started node;
 
-      if (!spread_start (&g_array_index (places, Spot, i), &add->ask->run, add->ask->path, FALSE,
-                         NULL, &node, &error))
+      place.number += (int)(i - i % places->len);
+      if (!spread_start (&place, &add->ask->run, add->ask->path, FALSE, NULL, &node, &error))
         return command_say ("%s", error->message), COMMAND_ERROR;
       g_array_append_val (add->nodes, node);
     }
@@ -114,7 +125,7 @@ start_all (Add *add, const GPtrArray *sites, int workers)
 
 /* All nodes are started, joined or gone. */
 static int
-see_through (AskRun *ask, const GPtrArray *sites, int workers)
+see_through (AskRun *ask, const Wish *wish)
 {
   Add add = { .ask = ask, .started_us = g_get_monotonic_time () };
   int code;
@@ -123,7 +134,7 @@ see_through (AskRun *ask, const GPtrArray *sites, int workers)
   add.nodes = g_array_new (FALSE, FALSE, sizeof (Started));
   add.loop = g_main_loop_new (NULL, FALSE);
   signal (SIGPIPE, SIG_IGN);
-  code = start_all (&add, sites, workers);
+  code = start_all (&add, wish);
   tick = g_timeout_add (TICK_MS, on_tick, &add);
   if (add.nodes->len > 0)
     g_main_loop_run (add.loop);
@@ -141,7 +152,7 @@ see_through (AskRun *ask, const GPtrArray *sites, int workers)
 
 /* What is said of the run must be so of nodes that are added. */
 static int
-check_run (const AskRun *ask, const char *sites)
+check_run (const AskRun *ask)
 {
   int code;
 
@@ -155,13 +166,72 @@ check_run (const AskRun *ask, const char *sites)
     return command_say ("'%s' is a program alone: start it with `satin run` to add nodes to it",
                         ask->run.name),
            COMMAND_ERROR;
-  if (sites != NULL && !ask->run.tcp)
+  if (ask->run.closed)
+    return command_say ("run '%s' is closed: it was started with --closed, and takes no more nodes",
+                        ask->run.name),
+           COMMAND_ERROR;
+  return COMMAND_DONE;
+}
+
+/* Only the site that is wanted is left of `sites`. FALSE: it is none of them; said. */
+static gboolean
+keep_site (const AskRun *ask, const char *name, GPtrArray *sites)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint i = sites->len; i > 0; i--)
+    {
+      const Site *site = sites->pdata[i - 1];
+
+      g_string_prepend (names, site->name);
+      if (i > 1)
+        g_string_prepend (names, ", ");
+      if (strcmp (site->name, name) != 0)
+        g_ptr_array_remove_index (sites, i - 1);
+    }
+  if (sites->len > 0)
+    return TRUE;
+  command_say ("run '%s' has no site '%s', only %s", ask->run.name, name, names->str);
+  return FALSE;
+}
+
+/* The sites of this wish: of a file, or of the one that the run was started with. An exit code:
+ * said. */
+static int
+read_sites (AskRun *ask, Wish *wish)
+{
+  g_autofree char *kept = g_build_filename (ask->path, FOLDER_SITES, NULL);
+  const char *file = wish->file != NULL ? wish->file : wish->site != NULL ? kept : NULL;
+  gboolean tcp = ask->run.tcp, far = FALSE;
+  int code;
+
+  if (file == kept && !g_file_test (kept, G_FILE_TEST_EXISTS))
+    return command_say ("run '%s' was started without --sites: say --sites FILE too",
+                        ask->run.name),
+           COMMAND_ERROR;
+  code = spread_read (&ask->run, file, wish->workers, &wish->sites);
+  if (code != COMMAND_DONE)
+    return code;
+  if (wish->site != NULL && !keep_site (ask, wish->site, wish->sites))
+    return COMMAND_ERROR;
+  for (guint i = 0; wish->sites != NULL && i < wish->sites->len; i++)
+    far = far || ((Site *)wish->sites->pdata[i])->launcher != SITE_LOCAL;
+  if (far && !tcp)
     return command_say (
                "run '%s' does not listen to other hosts: start it with --listen or --sites",
                ask->run.name),
            COMMAND_ERROR;
   return COMMAND_DONE;
 }
+
+static void
+wish_clear (Wish *wish)
+{
+  g_free (wish->file);
+  g_free (wish->site);
+  g_clear_pointer (&wish->sites, g_ptr_array_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Wish, wish_clear)
 
 static gboolean
 read_number (const char *option, const char *text, int *number)
@@ -181,18 +251,21 @@ read_number (const char *option, const char *text, int *number)
 int
 command_add (int argc, char **argv)
 {
-  g_autofree char *nodes = NULL, *workers = NULL, *file = NULL, *name = NULL;
+  g_autofree char *nodes = NULL, *workers = NULL, *name = NULL;
+  g_auto (Wish) wish = { 0 };
   const GOptionEntry entries[]
-      = { { "nodes", 'n', 0, G_OPTION_ARG_STRING, &nodes, "Nodes to start here (1)", "NODES" },
+      = { { "nodes", 'n', 0, G_OPTION_ARG_STRING, &nodes,
+            "Nodes to start here (1), or at the site (as its file says)", "NODES" },
           { "workers", 'w', 0, G_OPTION_ARG_STRING, &workers,
             "Workers of each node (as the others here)", "WORKERS" },
-          { "sites", 0, 0, G_OPTION_ARG_FILENAME, &file,
+          { "sites", 0, 0, G_OPTION_ARG_FILENAME, &wish.file,
             "Start nodes at the sites that this file names, and stay until they end", "FILE" },
+          { "site", 0, 0, G_OPTION_ARG_STRING, &wish.site,
+            "Only at this one of the sites, those that the run was started with", "SITE" },
           { NULL, 0, 0, 0, NULL, NULL, NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
-  g_autoptr (GPtrArray) sites = NULL;
   g_auto (AskRun) ask = { 0 };
-  int n_nodes = 1, n_workers = 0, code;
+  int code;
 
   g_option_context_set_summary (context, "Starts more nodes for a run that goes on.");
   g_option_context_add_main_entries (context, entries, NULL);
@@ -200,22 +273,22 @@ command_add (int argc, char **argv)
     return COMMAND_USAGE;
   if (name == NULL)
     return command_usage ("add ", "say one run: `satin add RUN`");
-  if (!read_number ("-n", nodes, &n_nodes) || !read_number ("-w", workers, &n_workers))
+  if (!read_number ("-n", nodes, &wish.nodes) || !read_number ("-w", workers, &wish.workers))
     return COMMAND_USAGE;
-  if (nodes != NULL && file != NULL)
+  if (nodes != NULL && wish.file != NULL && wish.site == NULL)
     return command_usage ("add ", "-n and --sites cannot both be said: the file tells how many");
   if (!ask_find (name, &ask))
     return COMMAND_ERROR;
-  code = check_run (&ask, file);
+  code = check_run (&ask);
   if (code == COMMAND_DONE)
-    code = spread_read (&ask.run, file, n_workers, &sites);
+    code = read_sites (&ask, &wish);
   if (code != COMMAND_DONE)
     return code;
-  if (sites == NULL)
-    ask.run.nodes = n_nodes;
+  if (wish.sites == NULL)
+    ask.run.nodes = MAX (wish.nodes, 1);
   if (!ask_stay (&ask))
     return COMMAND_ERROR;
-  code = see_through (&ask, sites, n_workers);
+  code = see_through (&ask, &wish);
   ask_leave (&ask);
   return code;
 }

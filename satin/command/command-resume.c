@@ -88,6 +88,7 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, cons
   run->folder = identity->folder == NULL ? g_get_current_dir () : g_strdup (identity->folder);
   run->checkpoint = g_strdup (target);
   run->resume = TRUE;
+  run->closed = options->closed;
   if (options->name != NULL)
     run->name = g_strdup (options->name);
   else if (identity->name != NULL && folder_name_is_valid (identity->name))
@@ -165,6 +166,7 @@ resume (const Arguments *options, const char *copy)
                        .stats = options->stats,
                        .live = options->live,
                        .sites = sites,
+                       .sites_file = options->sites,
                        .send_program = options->copy,
                        .any_name = options->name == NULL };
   return launch_run (&run, &wish);

@@ -72,13 +72,16 @@ command_run (int argc, char **argv)
   run.tcp = options.tcp;
   run.listen = g_strdup (options.listen);
   run.naive = options.naive;
+  run.closed = options.closed;
   run.trace = g_strdup (options.trace);
   run.stack = options.stack;
   code = spread_read (&run, options.sites, options.workers, &sites);
   if (code != COMMAND_DONE)
     return code;
-  wish = (LaunchWish){
-    .stats = options.stats, .live = options.live, .sites = sites, .send_program = options.copy
-  };
+  wish = (LaunchWish){ .stats = options.stats,
+                       .live = options.live,
+                       .sites = sites,
+                       .sites_file = options.sites,
+                       .send_program = options.copy };
   return launch_run (&run, &wish);
 }

@@ -14,8 +14,9 @@ typedef struct
   gboolean live;     /* show the live line also when stderr is not a terminal */
   gboolean any_name; /* run->name is a wish: when it is taken, another is made up */
   const GPtrArray
-      *sites;            /* (nullable) of Site: where the nodes are; else run->nodes of them here */
-  gboolean send_program; /* to other hosts */
+      *sites; /* (nullable) of Site: where the nodes are; else run->nodes of them here */
+  const char *sites_file; /* (nullable) where they were read: the run's folder keeps it for `add` */
+  gboolean send_program;  /* to other hosts */
 } LaunchWish;
 
 /* Runs `run` to its end, and returns the exit code of the run. What went wrong was said on stderr.

@@ -124,6 +124,20 @@ spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites)
 }
 
 gboolean
+spread_keep (const char *file, const char *path, GError **error)
+{
+  char *text;
+  gsize size;
+
+  if (file == NULL)
+    return TRUE;
+  if (!g_file_get_contents (file, &text, &size, error))
+    return FALSE;
+  g_autoptr (GBytes) bytes = g_bytes_new_take (text, size);
+  return folder_write (path, FOLDER_SITES, bytes, error);
+}
+
+gboolean
 spread_start (const Spot *place, const FolderRun *run, const char *path, gboolean founder,
               GBytes *copy, Started *started, GError **error)
 {
@@ -136,7 +150,12 @@ spread_start (const Spot *place, const FolderRun *run, const char *path, gboolea
         started->pid = far_pid (started->far);
     }
   else
-    started->pid = start_node (run, path, founder, place->workers, error);
+    started->pid
+        = start_node (run, path,
+                      &(StartWish){ .founder = founder,
+                                    .workers = place->workers,
+                                    .site = place->site != NULL ? place->site->name : NULL },
+                      error);
   return started->pid > 0;
 }
 

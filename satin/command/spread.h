@@ -26,6 +26,8 @@ typedef struct
  * in `run` how many nodes there are and where they listen. 0, or an exit code: said. `workers`:
  * each node's, as was said for all; 0: nobody did. */
 int spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites);
+/* Copies the file of --sites (nullable: none) into the run's folder `path`, for later nodes. */
+gboolean spread_keep (const char *file, const char *path, GError **error);
 /* The nodes to start, those of this host first, since the founder is best where the launcher is.
  * `sites` NULL: run->nodes of them here, with `workers` each (0: as the run says). (transfer full;
  * of Spot, which point into `sites`) */

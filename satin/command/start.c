@@ -112,14 +112,17 @@ make_argv (const FolderRun *run)
 }
 
 static char **
-make_environment (const char *path, gboolean founder, int workers)
+make_environment (const char *path, const StartWish *wish)
 {
-  g_autofree char *number = g_strdup_printf ("%d", workers);
+  g_autofree char *number = g_strdup_printf ("%d", wish->workers);
   char **environment = g_environ_setenv (g_get_environ (), FOLDER_ENV, path, TRUE);
 
-  environment = workers > 0 ? g_environ_setenv (environment, FOLDER_ENV_WORKERS, number, TRUE)
-                            : g_environ_unsetenv (environment, FOLDER_ENV_WORKERS);
-  if (founder)
+  environment = wish->workers > 0 ? g_environ_setenv (environment, FOLDER_ENV_WORKERS, number, TRUE)
+                                  : g_environ_unsetenv (environment, FOLDER_ENV_WORKERS);
+  environment = wish->site != NULL
+                    ? g_environ_setenv (environment, FOLDER_ENV_SITE, wish->site, TRUE)
+                    : g_environ_unsetenv (environment, FOLDER_ENV_SITE);
+  if (wish->founder)
     return g_environ_setenv (environment, FOLDER_ENV_FOUNDER, "1", TRUE);
   return g_environ_unsetenv (environment, FOLDER_ENV_FOUNDER);
 }
@@ -162,9 +165,9 @@ start (Child *child, Failure *failure, gboolean *failed, GError **error)
 }
 
 pid_t
-start_node (const FolderRun *run, const char *path, gboolean founder, int workers, GError **error)
+start_node (const FolderRun *run, const char *path, const StartWish *wish, GError **error)
 {
-  g_auto (GStrv) argv = make_argv (run), environment = make_environment (path, founder, workers);
+  g_auto (GStrv) argv = make_argv (run), environment = make_environment (path, wish);
   Child child = { .path = path,
                   .folder = run->folder,
                   .program = run->program,

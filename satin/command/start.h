@@ -7,11 +7,17 @@
 
 #include <sys/types.h>
 
+typedef struct
+{
+  gboolean founder;
+  int workers;      /* 0: as the run says */
+  const char *site; /* (nullable) */
+} StartWish;
+
 /* A node of `run`, whose folder is `path`, in a session of its own with nothing on stdin and all
- * its words in node-PID.log. `workers`: 0: as `run` says. -1: the program or the working directory
- * is no good; no process is left. */
-pid_t start_node (const FolderRun *run, const char *path, gboolean founder, int workers,
-                  GError **error);
+ * its words in node-PID.log. -1: the program or the working directory is no good; no process is
+ * left. */
+pid_t start_node (const FolderRun *run, const char *path, const StartWish *wish, GError **error);
 /* The same for what leads to another host: *to and *from (out) are pipes to its standard input and
  * from its standard output; what it says on stderr is the log. Children have one thread, so this
  * one may have more. */

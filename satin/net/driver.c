@@ -305,6 +305,19 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
     }
 }
 
+/* A row of the file's table of nodes. */
+static void
+enter_member (Driver *driver, const NodeEffect *effect)
+{
+  g_autoptr (GArray) members = node_members (driver->node);
+  const char *site = "";
+
+  for (guint i = 0; i < members->len; i++)
+    if (node_id_equal (&g_array_index (members, NodeMember, i).id, &effect->node))
+      site = g_array_index (members, NodeMember, i).site;
+  scribe_joined (driver->scribe, &effect->node, effect->text2, site, effect->text);
+}
+
 /* Effects that reach main or the scribe. FALSE: not one of them. */
 static gboolean
 carry_to_run (Driver *driver, NodeEffect *effect)
@@ -350,7 +363,7 @@ carry_to_run (Driver *driver, NodeEffect *effect)
         driver_say (driver, "node %s joined: %s pid %" G_GUINT64_FORMAT,
                     node_id_show (&effect->node, id), effect->text2, effect->number);
       if (driver->scribe != NULL)
-        scribe_joined (driver->scribe, &effect->node, effect->text2, "local", effect->text);
+        enter_member (driver, effect);
       return TRUE;
     case NODE_EFFECT_LEFT:
       driver_say (driver, "node %s left: %s", node_id_show (&effect->node, id), effect->text);
@@ -660,7 +673,7 @@ driver_new (const DriverConfig *config, GError **error)
   NodeConfig node = { .founder = config->founder,
                       .address = mesh_address (driver),
                       .host = config->run.host,
-                      .site = "local",
+                      .site = config->site != NULL ? config->site : "local",
                       .pid = (guint32)getpid (),
                       .workers = config->workers,
                       .n_bests = best_count (),

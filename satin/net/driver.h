@@ -23,6 +23,7 @@ typedef struct
   const char *socket_path;     /* where to listen; NULL: nowhere */
   const char *checkpoint;      /* absolute path; NULL: none */
   const char *stats;           /* solo: where the summary goes; NULL: nowhere */
+  const char *site;            /* NULL: the run has no sites */
   const char *trace;           /* absolute path of a file that was begun; NULL: none */
   gsize stack_bytes;           /* C stack of each thread that runs jobs; 0: the default */
   double interval_s;

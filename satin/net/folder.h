@@ -21,6 +21,10 @@
 #define FOLDER_ENV_FOUNDER "SATIN_FOUNDER"
 /* Workers of one node, where nodes have different numbers. */
 #define FOLDER_ENV_WORKERS "SATIN_WORKERS"
+/* The site of a node of the launcher's host, when the run has sites. */
+#define FOLDER_ENV_SITE "SATIN_SITE"
+/* A copy of the file of --sites. */
+#define FOLDER_SITES "sites"
 /* The node is to find out itself at which address of its host others reach it. */
 #define FOLDER_LISTEN_OWN "own"
 
@@ -55,6 +59,7 @@ typedef struct
   gboolean naive; /* nothing is kept of a node that died: --protect naive */
   gboolean
       resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
+  gboolean closed; /* no more nodes are to join */
   gint64 launcher_pid;
   char *site;                /* (nullable) of which site the node is, when the run has sites */
   int port_first, port_last; /* where to listen; 0: at any free port */

@@ -296,6 +296,8 @@ prepare_node_process (SatinRun *run)
     run->options.interval_s = run->folder_run.interval_s;
   if (run->options.checkpoint == NULL)
     run->options.checkpoint = g_strdup (run->folder_run.checkpoint);
+  run->config.site
+      = run->folder_run.site != NULL ? run->folder_run.site : g_getenv (FOLDER_ENV_SITE);
   run->begins_trace = run->options.trace != NULL && run->config.founder;
   if (run->options.trace == NULL)
     run->options.trace = g_strdup (run->folder_run.trace);

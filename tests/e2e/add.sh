@@ -60,4 +60,54 @@ wait "$added"
 is "who added them ends with them" "$?:$(cat "$work/added.words")" "0:"
 ok "nothing is left there" wait_for 10 no_far
 no_far || { ls -lR "$work/far"; pgrep -af "^$SATIN_BIN/fib"; } | sed 's/^/# /'
+
+# Sites go and come.
+cat >"$work/two" <<EOF
+[site here]
+nodes = 1
+workers = 1
+[site there]
+hosts = a b
+workers = 1
+command = $away sh -c
+EOF
+sites_of () # RUN: how many nodes of each site are up
+{
+  "$satin" status "$1" 2>/dev/null | awk '$4 == "up" { print $3 }' | sort | uniq -c | awk '{ printf "%s%s:%s", sep, $2, $1; sep = " " }'
+}
+has_sites () { [ "$(sites_of "$1")" = "$2" ]; }
+choose_heavy 3
+begin "$satin" run --sites "$work/two" --name sites -- "${heavy[@]}"
+ok "both sites are up" wait_for $((20 * slow)) has_sites sites "here:1 there:2"
+try "$satin" add sites --site elsewhere
+is "no such site" "$code:$words" "1:satin: run 'sites' has no site 'elsewhere', only here, there"
+try "$satin" leave sites --site elsewhere
+is "nobody of such a site" "$code:$words" \
+  "1:satin: run 'sites' has no node of site 'elsewhere'; \`satin status sites\` lists them"
+try "$satin" leave sites --site there
+is "a site leaves" "$code" 0
+is "the other goes on" "$(sites_of sites)" "here:1"
+ok "nothing is left there" wait_for 10 no_far
+"$satin" add sites --site there -n 3 2>"$work/added.words" &
+added=$!
+ok "more of it come back" wait_for $((20 * slow)) has_sites sites "here:1 there:3"
+try "$satin" add sites --site here
+is "and one here" "$code:$words" "0:"
+ok "it belongs to its site" has_sites sites "here:2 there:3"
+ended
+is "sites: the answer" "$code:$answer" "0:$heavy_answer"
+wait "$added"
+is "who added them ends with them" "$?:$(cat "$work/added.words")" "0:"
+
+# A closed run.
+choose_heavy
+begin "$satin" run -n 2 -w 1 --closed --name closed -- "${heavy[@]}"
+ok "two nodes are up, closed" wait_for $((10 * slow)) up closed 2
+try "$satin" add closed --site here
+is "a run without sites that is closed" "$code" 1
+try "$satin" add closed
+is "a closed run takes no more nodes" "$code:$words" \
+  "1:satin: run 'closed' is closed: it was started with --closed, and takes no more nodes"
+ended
+is "closed: the answer" "$code:$answer" "0:$heavy_answer"
 finish
