@@ -202,7 +202,7 @@ static void
 ask (Stack *stack, guint32 flags)
 {
   stack_ask (stack, flags);
-  if (stack->state == STACK_PARKED || stack->state == STACK_READY)
+  if (stack->state == STACK_PARKED || stack->state == STACK_READY || stack->state == STACK_HALTED)
     pthread_cond_signal (&stack->cond);
 }
 
@@ -245,7 +245,7 @@ engine_scan (Engine *engine, gboolean whole)
     {
       Stack *stack = engine->stacks[i];
 
-      if (stack->state == STACK_ASLEEP || stack->state == STACK_HALTED)
+      if (stack->state == STACK_ASLEEP)
         continue;
       if (!stack->scan_owed)
         engine->scans_owed++;

@@ -129,7 +129,8 @@ void engine_forget (Engine *engine, const char *path, const NodeId *holder);
  * next to nothing, shallowest first; ENGINE_SCAN_ROWS_MAX when `whole`; all at engine_halt. */
 void engine_scan (Engine *engine, gboolean whole);
 #define ENGINE_SCAN_ROWS_MAX 20000
-/* Nothing new starts; every stack stops at its next sync and is scanned; ENGINE_HALTED. Final.
+/* Nothing new starts; every stack stops at its next sync and is scanned; ENGINE_HALTED. Final, but
+ * scans are served still.
  * `leaving`: the scans are of all rows, and what has not started comes back by ENGINE_UNRUN. */
 void engine_halt (Engine *engine, gboolean leaving);
 

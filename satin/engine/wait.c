@@ -48,7 +48,7 @@ wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
   if (flags & STACK_FLAG_ABORT)
     abort_serve (stack, self, top, flags & ~(guint32)STACK_FLAG_ABORT);
   if (flags & STACK_FLAG_HALT)
-    worker_halt (stack, self, top);
+    worker_halt (stack, self, top, (flags & STACK_FLAG_WHOLE) != 0);
   if (flags & STACK_FLAG_NEWS)
     watch_news (stack, self, top);
   if (flags & STACK_FLAG_SCAN)
@@ -225,7 +225,7 @@ park (const Wait *wait)
   __atomic_store_n (&stack->awaited, NULL, __ATOMIC_RELAXED); /* a wake-up too many does no harm */
   timeline_end (stack->lane);
   if (!go_on && (stack_flags (stack) & STACK_FLAG_HALT))
-    worker_halt (stack, wait->self, wait->top);
+    worker_halt (stack, wait->self, wait->top, (stack_flags (stack) & STACK_FLAG_WHOLE) != 0);
   if (!go_on)
     worker_leave (stack, wait->self, wait->top);
   seat_begin_work (stack);

@@ -432,24 +432,41 @@ worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
   longjmp (stack->leave, 1);
 }
 
+static void
+scan_halted (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
+{
+  if (self != NULL)
+    scan_stack (stack, self, top, whole ? SCAN_LEAVE : SCAN_LAST);
+  else
+    serve_empty_scan (stack);
+}
+
 void
-worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
+worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
 {
   Engine *engine = stack->engine;
   gboolean last;
 
   if (stack->clock & 1)
     seat_end_work (stack);
-  if (self != NULL)
-    scan_stack (stack, self, top, engine->leaving ? SCAN_LEAVE : SCAN_LAST);
-  else
-    serve_empty_scan (stack);
+  scan_halted (stack, self, top, whole || engine->leaving);
   pthread_mutex_lock (&engine->lock);
   last = seat_halt_served (stack);
   if (last)
     mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_HALTED });
   while (!seat_engine_ends (engine))
-    pthread_cond_wait (&stack->cond, &engine->lock);
+    {
+      guint32 flags = stack_take_flags (stack); /* set under the lock, too */
+
+      if ((flags & STACK_FLAG_SCAN) == 0)
+        {
+          pthread_cond_wait (&stack->cond, &engine->lock);
+          continue;
+        }
+      pthread_mutex_unlock (&engine->lock);
+      scan_halted (stack, self, top, (flags & STACK_FLAG_WHOLE) != 0);
+      pthread_mutex_lock (&engine->lock);
+    }
   pthread_mutex_unlock (&engine->lock);
   worker_leave (stack, self, top);
 }
@@ -471,7 +488,7 @@ live (Stack *stack)
     }
   while (go_on);
   if (!__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
-    worker_halt (stack, NULL, NULL);
+    worker_halt (stack, NULL, NULL, FALSE);
 }
 
 /* What is sent to the process is for others; what a job does wrong stays here. */

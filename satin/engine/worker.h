@@ -39,6 +39,6 @@ Held *inbox_take (Engine *engine);
 
 /* Ends this thread's work in the middle of everything: back to the thread's first function. */
 void worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORETURN;
-/* Serves a halt: scans, tells, sleeps until the engine ends, leaves. `self` NULL: the stack is
- * empty. */
-void worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORETURN;
+/* Serves a halt: scans (`whole`: all rows are asked for), tells, serves later scans until the
+ * engine ends, leaves. `self` NULL: the stack is empty. */
+void worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole) G_GNUC_NORETURN;

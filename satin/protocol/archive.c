@@ -322,8 +322,8 @@ row_of (Node *node, const TrieNode *at, const ArchiveRow *own)
 
   if (own->children > 0)
     state = row_unpack_kept (value, &children);
-  row = state != NULL ? row_new_kept (path, children, 0, &own->digest, 0, "ay", state)
-                      : row_new (path, 0, &own->digest, 0, own->work_us, value);
+  row = state != NULL ? row_new_kept (path, children, ARCHIVE_JOB, &own->digest, 0, "ay", state)
+                      : row_new (path, ARCHIVE_JOB, &own->digest, 0, own->work_us, value);
   row->work_us = own->work_us;
   row->node = own->is_earlier ? NODE_ID_NONE : node->self;
   return row;

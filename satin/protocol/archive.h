@@ -34,6 +34,9 @@ typedef struct
   GPtrArray *news; /* of TrieNode: to be announced at the end of this step */
 } Archive;
 
+/* In place of a job's index: rows that serve to be offered only. */
+#define ARCHIVE_JOB G_MAXUINT32
+
 void archive_init (Archive *archive, Stems *stems);
 void archive_done (Archive *archive);
 /* A row of the file. Of the states that one job has kept, the one that stands for most children is

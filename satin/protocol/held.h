@@ -25,9 +25,9 @@ struct HeldJob
   Loan *job;    /* owned; without arguments once finished */
   gboolean finished;
   gboolean announced;
-  gboolean vain;  /* to be dropped when it has stopped or ended */
+  gboolean vain;   /* to be dropped when it has stopped or ended */
   gboolean handed; /* its row waits for an heir, or went there */
-  gboolean saved; /* the present coordinator was sent its row */
+  gboolean saved;  /* the present coordinator was sent its row */
   GBytes *value;
   guint64 work_us;
   guint64 risk_us; /* of it, what no row that was sent stands for; while it runs: as last told */
@@ -75,7 +75,8 @@ void held_orphan_all (Node *node);
  * so much less is at risk when they are published. */
 GPtrArray *held_rows (Node *node, guint64 *risk_us);
 void held_forget_saved (Node *node);
-/* Adds the rows of finished ones that have no other node as their lender, once: this node leaves. */
+/* Adds the rows of finished ones that have no other node as their lender, once: this node leaves.
+ */
 void held_collect (Node *node, GPtrArray *rows);
 /* Has a node that stays not yet said that it has its result? */
 gboolean held_is_owed (Node *node);

@@ -8,12 +8,14 @@ void
 leave_init (Leave *leave)
 {
   leave->rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  leave->taken = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 }
 
 void
 leave_done (Leave *leave)
 {
   g_ptr_array_unref (leave->rows);
+  g_ptr_array_unref (leave->taken);
   g_clear_pointer (&leave->flight, g_ptr_array_unref);
 }
 
@@ -156,13 +158,24 @@ leave_on_heard (Node *node, Link *link)
   roster_find (node, &link->remote)->heard = TRUE;
 }
 
+/* Whoever had it sent it to the coordinator too, but who knows whether that has published it. */
+static void
+take (Node *node, const Row *row)
+{
+  if (node->config.checkpoint && row->job != ARCHIVE_JOB)
+    g_ptr_array_add (node->leave.taken, row_copy (row));
+}
+
 void
 leave_on_hand (Node *node, Link *link, const Message *m)
 {
   gboolean refused = stop_halts (node);
 
   for (guint i = 0; i < m->rows->len && !refused; i++)
-    orphans_archive (node, m->rows->pdata[i]);
+    {
+      take (node, m->rows->pdata[i]);
+      orphans_archive (node, m->rows->pdata[i]);
+    }
   orphans_flush (node);
   link_send (node, link,
              &(Message){ .kind = MESSAGE_HANDED, .number = m->number, .flag = refused });
@@ -202,6 +215,8 @@ leave_on_halted (Node *node)
   if (!node->leave.begun)
     return;
   node->leave.halted = TRUE;
+  for (guint i = 0; i < node->leave.taken->len; i++)
+    g_ptr_array_add (node->leave.rows, row_copy (node->leave.taken->pdata[i]));
   archive_collect (node, node->leave.rows);
 }
 
@@ -289,6 +304,59 @@ take_flight_back (Leave *leave)
   while (leave->flight != NULL && leave->flight->len > 0)
     g_ptr_array_add (leave->rows, g_ptr_array_steal_index (leave->flight, leave->flight->len - 1));
   g_clear_pointer (&leave->flight, g_ptr_array_unref);
+}
+
+/* All go, so this one does not leave: what it has not handed over it saves itself. */
+static void
+abandon (Node *node)
+{
+  Leave *leave = &node->leave;
+
+  leave->wanted = FALSE;
+  take_flight_back (leave);
+  for (guint i = 0; i < leave->rows->len; i++)
+    take (node, leave->rows->pdata[i]);
+  g_ptr_array_set_size (leave->rows, 0);
+  saves_flush (node);
+}
+
+guint64
+leave_add_taken (Node *node, GPtrArray *rows)
+{
+  Leave *leave = &node->leave;
+  guint64 risk_us = 0;
+
+  for (guint i = leave->n_sent; i < leave->taken->len; i++)
+    {
+      const Row *row = leave->taken->pdata[i];
+      risk_us += row->work_us;
+      g_ptr_array_add (rows, row_copy (row));
+    }
+  return risk_us;
+}
+
+void
+leave_sent_taken (Node *node)
+{
+  node->leave.n_sent = node->leave.taken->len;
+  node->leave.sent_us = node->work.reported_us;
+}
+
+void
+leave_published (Node *node)
+{
+  Leave *leave = &node->leave;
+
+  if (leave->n_sent == 0 || node->work.published_us < leave->sent_us)
+    return;
+  g_ptr_array_remove_range (leave->taken, 0, leave->n_sent);
+  leave->n_sent = 0;
+}
+
+void
+leave_forget_sent (Node *node)
+{
+  node->leave.n_sent = 0;
 }
 
 void
@@ -396,7 +464,7 @@ leave_go_on (Node *node)
     }
   if (is_ending (node))
     {
-      leave->wanted = FALSE; /* all go now */
+      abandon (node);
       return;
     }
   if (!leave->begun)

@@ -25,6 +25,11 @@ typedef struct
   NodeId heir;
   guint64 batches;
   guint dropped; /* rows beyond LEAVE_ROWS_MAX */
+
+  /* what others handed over, as long as it is in no published checkpoint */
+  GPtrArray *taken; /* of Row */
+  guint n_sent;     /* of them went to the present coordinator … */
+  guint64 sent_us;  /* … and are published when so much of what this node reported is */
 } Leave;
 
 void leave_init (Leave *leave);
@@ -41,6 +46,14 @@ void leave_on_goodbye (Node *node, Link *link);
 /* The engine told rows; it has halted. */
 void leave_on_rows (Node *node, GPtrArray *rows);
 void leave_on_halted (Node *node);
+/* Adds what others handed over and the present coordinator was not sent; so much less is at risk
+ * when it is published. */
+guint64 leave_add_taken (Node *node, GPtrArray *rows);
+/* It was sent: all that this node has reported is published when that is. */
+void leave_sent_taken (Node *node);
+void leave_published (Node *node);
+/* Another coordinator: all of it goes again. */
+void leave_forget_sent (Node *node);
 /* What a new link to a member must hear. */
 void leave_greet (Node *node, Link *link);
 void leave_departed (Node *node, const NodeId *id);

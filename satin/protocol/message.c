@@ -499,7 +499,8 @@ static gboolean
 takes_attachments (MessageKind kind)
 {
   return kind == MESSAGE_JOBS || kind == MESSAGE_RESULT || kind == MESSAGE_CONSTANTS
-         || kind == MESSAGE_SAVE || kind == MESSAGE_HAND || kind == MESSAGE_BEST || kind == MESSAGE_CLOSE;
+         || kind == MESSAGE_SAVE || kind == MESSAGE_HAND || kind == MESSAGE_BEST
+         || kind == MESSAGE_CLOSE;
 }
 
 static guint32

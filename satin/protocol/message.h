@@ -72,7 +72,7 @@ typedef enum
   MESSAGE_CLOSE,  /* count (request), number (exit code), flag (there is an answer), value (it):
                      publish for the last time */
   MESSAGE_CLOSED, /* count (request), number (generation), flag (it failed) */
-  MESSAGE_LEAVE,    /* number (patience): people want you to leave */
+  MESSAGE_LEAVE,  /* number (patience): people want you to leave */
   MESSAGE_RELEASE,  /* may I leave? */
   MESSAGE_RELEASED, /* flag (no) */
   MESSAGE_LEAVING,  /* nothing new starts here: offer what you run for me as orphans */

@@ -122,9 +122,9 @@ typedef enum
   /* people */
   NODE_EVENT_SUSPEND, /* number: how long to wait for jobs that run, in us; 0: STOP_DRAIN_US */
   NODE_EVENT_CANCEL,
-  NODE_EVENT_LEAVE,  /* node (none: this one) is to leave; number: the same patience, 0:
-                        LEAVE_PATIENCE_US. Answered there by LEAVE, STAYED or the end of the run */
-  NODE_EVENT_SAVE /* number: the same patience, 0: ROUND_PATIENCE_US; answered by SAVED */
+  NODE_EVENT_LEAVE, /* node (none: this one) is to leave; number: the same patience, 0:
+                       LEAVE_PATIENCE_US. Answered there by LEAVE, STAYED or the end of the run */
+  NODE_EVENT_SAVE   /* number: the same patience, 0: ROUND_PATIENCE_US; answered by SAVED */
 } NodeEventKind;
 
 typedef struct
@@ -174,11 +174,11 @@ typedef enum
   NODE_EFFECT_CONSTANT, /* text, bytes: store it */
   NODE_EFFECT_START,    /* all constants are here; digest: of them all, for engine_set_constants */
   NODE_EFFECT_RESULT,   /* bytes: of the root */
-  NODE_EFFECT_LEAVE,    /* this process is to end, with 0, and the run goes on. work_us: what was lost
-                           with it; count: results that nobody took; failed: jobs still ran */
-  NODE_EFFECT_STAYED,   /* it cannot leave; text: why */
-  NODE_EFFECT_END,      /* number: exit code of the run; this process is to end. text (nullable):
-                           the sentence for people */
+  NODE_EFFECT_LEAVE,  /* this process is to end, with 0, and the run goes on. work_us: what was lost
+                         with it; count: results that nobody took; failed: jobs still ran */
+  NODE_EFFECT_STAYED, /* it cannot leave; text: why */
+  NODE_EFFECT_END,    /* number: exit code of the run; this process is to end. text (nullable):
+                         the sentence for people */
   /* the scribe */
   NODE_EFFECT_COORDINATOR, /* open the checkpoint and take it over: answered by RESTORED…, OPENED.
                             * number: the generation that must at least stand there (0: any), else

@@ -60,6 +60,7 @@ saves_renew (Node *node)
   node->saves.whole = TRUE;
   work_renew (node);
   held_forget_saved (node);
+  leave_forget_sent (node);
   node->saves.at_us = MIN (node->saves.at_us, node->now_us + SAVES_HURRY_US);
   round_renew (node);
 }
@@ -337,7 +338,9 @@ saves_flush (Node *node)
     return;
   guint64 risk_us;
   g_autoptr (GPtrArray) rows = held_rows (node, &risk_us);
+  risk_us += leave_add_taken (node, rows);
   saves_on_rows (node, rows, risk_us);
+  leave_sent_taken (node);
 }
 
 void

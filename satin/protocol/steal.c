@@ -104,7 +104,8 @@ victims (Node *node, gboolean all)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      Link *link = member->dead || member->leaving || (!all && set_find (node->steal.refused, &member->id, &place))
+      Link *link = member->dead || member->leaving
+                           || (!all && set_find (node->steal.refused, &member->id, &place))
                        ? NULL
                        : link_to (node, &member->id);
       if (link != NULL)

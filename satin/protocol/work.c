@@ -186,6 +186,7 @@ work_published (Node *node, guint64 reported_us)
   guint64 before_us = work->published_us;
 
   work->published_us = MAX (before_us, MIN (reported_us, work->reported_us));
+  leave_published (node);
   if (work->published_us > before_us && work->self.told_us != 0)
     tell_all (node);
 }

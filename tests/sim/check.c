@@ -72,7 +72,8 @@ check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
     sim_fail (sim, "I7: p%u executes '%s' again, which the checkpoint covers", process->number,
               path);
   if (only_leaves (sim) && sim->handed[job] && forgotten_since (sim, job) == 0)
-    sim_fail (sim, "I12: p%u executes '%s' again, whose result left with another", process->number, path);
+    sim_fail (sim, "I12: p%u executes '%s' again, whose result left with another", process->number,
+              path);
   if (!from_elsewhere && model_knows_job (process->model, job))
     sim_fail (sim, "I3: p%u executes '%s' although it knows who holds it", process->number, path);
 }
@@ -210,6 +211,19 @@ must_be_kept (const Sim *sim)
          && (plan->swaps || sim->outcome->races == 0);
 }
 
+/* Nothing goes wrong, but some leave before the rest is suspended. */
+static gboolean
+only_goes (const Sim *sim)
+{
+  const Plan *plan = sim->plan;
+
+  for (guint i = 0; i < plan->n_faults; i++)
+    if (plan->faults[i].kind != FAULT_LEAVE && plan->faults[i].kind != FAULT_SUSPEND)
+      return FALSE;
+  return plan->even_delays && !plan->swings && !plan->large && plan->unable == 0
+         && plan->elsewhere == 0 && plan->swaps && !sim->left_some;
+}
+
 void
 check_ended (Sim *sim, Process *process, guint64 code)
 {
@@ -228,7 +242,7 @@ check_ended (Sim *sim, Process *process, guint64 code)
     }
   else if (code != 0 && (code != 75 || !sim->suspended))
     sim_fail (sim, "I1: p%u ends with %" G_GUINT64_FORMAT, process->number, code);
-  if (code == 75 && only_suspend && sim->plan->checkpoint)
+  if (code == 75 && (only_suspend || only_goes (sim)) && sim->plan->checkpoint)
     check_suspended (sim);
   sim->n_codes++;
 }

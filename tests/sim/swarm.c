@@ -169,7 +169,7 @@ draw_leaves (Rng *rng, Plan *plan)
   plan->naive = plan->solo = plan->swings = FALSE;
   plan->large = 0;
   for (guint i = 0; i < plan->n_faults; i++)
-    plan->faults[i] = (Fault){ .kind = FAULT_LEAVE,
+    plan->faults[i] = (Fault){ .kind = rng_chance (rng, 85) ? FAULT_LEAVE : FAULT_SUSPEND,
                                .node = (guint)rng_below (rng, 8),
                                .count = 1,
                                .at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes + 1) };

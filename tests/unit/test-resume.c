@@ -90,6 +90,27 @@ check_all_told (Rig *rig, GHashTable *rows, GHashTable *before)
     g_assert_true (g_hash_table_contains (rows, path) || has_ancestor (rig, rows, path));
 }
 
+/* An engine that has halted tells everything once more when it is asked. */
+static void
+check_told_again (Rig *rig, GHashTable *rows)
+{
+  g_autoptr (GHashTable) again
+      = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, (GDestroyNotify)row_free);
+  gboolean scanned = FALSE;
+  EngineEvent event;
+
+  engine_scan (rig->engine, TRUE);
+  while (!scanned)
+    {
+      if (!rig_next (rig, &event, 100000))
+        continue;
+      keep_rows (rig, again, &event);
+      scanned = event.kind == ENGINE_SCANNED;
+      engine_event_clear (&event);
+    }
+  check_all_told (rig, again, rows);
+}
+
 /* Runs until so many leaves have begun, scanning meanwhile, and halts; (transfer full): all rows by
  * path, checked; when leaving, only those that come then. */
 static GHashTable *
@@ -125,6 +146,7 @@ run_and_halt (Rig *rig, int leaves, gboolean leaving)
     }
   if (leaving)
     check_all_told (rig, rows, before);
+  check_told_again (rig, rows);
   return rows;
 }
 
