@@ -17,6 +17,9 @@
 #define START_US (8 * G_USEC_PER_SEC)
 #define HURRY_S 10
 #define TRIAL_BYTES 512
+/* What others left there is looked for so often, and goes when it was the same for so long. */
+#define SWEEP_EVERY_US (5 * 60 * G_USEC_PER_SEC)
+#define SWEEP_OLD_US (10 * 60 * G_USEC_PER_SEC)
 
 struct Courier
 {
@@ -28,6 +31,8 @@ struct Courier
   gboolean takes_delta; /* the delta there is ours, and the base that is sent next holds it */
 
   GThread *thread; /* NULL: idle */
+  gint64 sweep_us; /* when to look again for what others left; at the end nobody does */
+  gint hurries;    /* atomic */
   Publication made;
   gint has_ended; /* atomic */
   CourierState result;
@@ -221,6 +226,12 @@ run (gpointer data)
   Courier *courier = data;
 
   courier->result = carry (courier, &courier->error);
+  if (courier->result == COURIER_SENT && !g_atomic_int_get (&courier->hurries)
+      && g_get_monotonic_time () >= courier->sweep_us)
+    {
+      (void)place_sweep (courier->place, SWEEP_OLD_US, NULL);
+      courier->sweep_us = g_get_monotonic_time () + SWEEP_EVERY_US;
+    }
   g_atomic_int_set (&courier->has_ended, 1);
   courier->done (courier->data);
   return NULL;
@@ -257,6 +268,7 @@ courier_take (Courier *courier, GError **error)
 void
 courier_hurry (Courier *courier)
 {
+  g_atomic_int_set (&courier->hurries, TRUE);
   place_set_patience (courier->place, HURRY_S);
 }
 

@@ -116,8 +116,8 @@ begin_place (Ledger *ledger, GError **error)
       identity_take_error (error, reason);
       return FALSE;
     }
-  publish_sweep (ledger->target, ledger->run);
-  publish_sweep (ledger->delta, ledger->run);
+  publish_sweep (ledger->target);
+  publish_sweep (ledger->delta);
   return TRUE;
 }
 

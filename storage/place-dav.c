@@ -171,9 +171,23 @@ dav_put (Place *place, const char *suffix, const char *from, const PlaceState *e
   return good && place_tag_of_file (place, from, &state->tag, error);
 }
 
+static gboolean
+dav_list (Place *place, PlaceRequest *request, GError **error)
+{
+  request->method = "PROPFIND";
+  place_add (&request->headers, "Depth: 1");
+  return place_run (place, request, "list", error)
+         && (is_good (request->status) || place_refused (place, request, "list", error));
+}
+
+/* The name stands in an element "href", which ends with the first, and the next begins with the
+ * second of these. */
 const PlaceKind place_kind_dav = { .look = dav_look,
                                    .get = dav_get,
                                    .put = dav_put,
                                    .remove = dav_delete,
                                    .lock = dav_lock,
-                                   .unlock = dav_unlock };
+                                   .unlock = dav_unlock,
+                                   .list = dav_list,
+                                   .entry_end = "href>",
+                                   .entry_ends = 2 };

@@ -24,6 +24,8 @@ typedef struct
 /* NULL: there is no libcurl on this machine. Any thread. */
 const Curl *place_curl (void);
 
+typedef struct PlaceRequest PlaceRequest;
+
 typedef struct
 {
   gboolean (*look) (Place *place, const char *suffix, PlaceState *state, GError **error);
@@ -35,6 +37,11 @@ typedef struct
   gboolean (*lock) (Place *place,
                     const char *suffix); /* FALSE: somebody has it, or it is not possible */
   void (*unlock) (Place *place, const char *suffix);
+  /* (nullable) what stands in the folder request->url, into its body, as the store says it. */
+  gboolean (*list) (Place *place, PlaceRequest *request, GError **error);
+  /* In a listing, what is said of a file ends with the entry_ends-th of these behind its name. */
+  const char *entry_end;
+  guint entry_ends;
 } PlaceKind;
 
 extern const PlaceKind place_kind_rename, place_kind_dav, place_kind_s3;
@@ -50,8 +57,9 @@ struct Place
   char *user;   /* (nullable) */
   char *token;  /* makes names of temporary files */
   gboolean has_no_locks;
-  guint made;   /* temporary files so far */
-  char *region; /* s3 from here */
+  guint made;            /* temporary files so far */
+  GHashTable *leftovers; /* (nullable) place-sweep.c's */
+  char *region;          /* s3 from here */
   char *aws_key, *aws_token;
 
   CURL *curl;
@@ -64,7 +72,7 @@ struct Place
 };
 
 /* One request. Set what is needed, run it, read what came, clear it. */
-typedef struct
+struct PlaceRequest
 {
   const char *method; /* NULL: libcurl's own for what is done */
   char *url;
@@ -85,7 +93,7 @@ typedef struct
   int fd;
   gboolean too_large, enough;
   int local_errno;
-} PlaceRequest;
+};
 
 gboolean place_s3_prepare (Place *place, gboolean insecure,
                            GError **error); /* endpoint, region, keys */
@@ -115,6 +123,7 @@ void place_add (struct curl_slist **list, const char *text);
 /* TRUE: the request ran and libcurl found nothing wrong; http: whatever the status. Else a sentence
  * in `error`, PLACE_ERROR_DOWN, DENIED, LOCAL or STOPPED; `verb`: "read", "write". */
 gboolean place_run (Place *place, PlaceRequest *request, const char *verb, GError **error);
+void place_sweep_end (Place *place);
 void place_request_clear (PlaceRequest *request);
 /* Sets error from an http status. Returns FALSE. */
 gboolean place_refused (const Place *place, const PlaceRequest *request, const char *verb,

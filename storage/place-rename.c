@@ -270,9 +270,18 @@ rename_put (Place *place, const char *suffix, const char *from, const PlaceState
   return good && place_tag_of_file (place, from, &state->tag, error);
 }
 
+static gboolean
+rename_list (Place *place, PlaceRequest *request, GError **error)
+{
+  return place_run (place, request, "list", error);
+}
+
 const PlaceKind place_kind_rename = { .look = rename_look,
                                       .get = rename_get,
                                       .put = rename_put,
                                       .remove = rename_remove,
                                       .lock = rename_lock,
-                                      .unlock = rename_unlock };
+                                      .unlock = rename_unlock,
+                                      .list = rename_list,
+                                      .entry_end = "\n",
+                                      .entry_ends = 1 };

@@ -192,6 +192,7 @@ place_free (Place *place)
   g_free (place->region);
   g_free (place->aws_key);
   g_free (place->aws_token);
+  place_sweep_end (place);
   g_free (place);
 }
 

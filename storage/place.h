@@ -106,6 +106,11 @@ gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **
 /* How long a file of so many bytes takes to be put beside what stands there; it is removed again.
  */
 gboolean place_trial (Place *place, gsize bytes, guint64 *us, GError **error);
+/* For who has just put something there. Removes what writers left behind that died while sending:
+ * files of our names for that, which are as they were for `old_us` of this place's earlier sweeps.
+ * FALSE: the store does not say what is there. */
+gboolean place_sweep (Place *place, gint64 old_us, GError **error);
+
 /* Moves such a copy with its delta, if it can be moved. */
 void place_move_copy (const char *from, const char *to);
 /* Removes such a copy with its delta. */

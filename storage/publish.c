@@ -24,6 +24,8 @@
 /* SQLite's own name for the journal of a file; it stays behind when we are killed in a copy. */
 #define JOURNAL "-journal"
 #define LOCK_TRIES 100 /* in a second */
+/* Nobody needs a day between two writes of a copy. */
+#define OLD_S (24 * 3600)
 #define TRIAL_BLOCK_BYTES 65536u
 
 const char *
@@ -46,23 +48,16 @@ publish_host (void)
 }
 
 static char *
-temporary_prefix (const char *target, const char *run)
-{
-  g_autofree char *base = g_path_get_basename (target);
-  g_autofree char *name = g_strndup (base, NAME_BYTES_MAX);
-  g_autofree char *clean = g_strndup (run, RUN_BYTES_MAX);
-  g_strcanon (clean, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-", '_');
-  return g_strdup_printf (".%s.%s.%s-", name, clean, publish_host ());
-}
-
-static char *
 temporary_name (const char *target, const char *run)
 {
   g_autofree char *folder = g_path_get_dirname (target);
-  g_autofree char *prefix = temporary_prefix (target, run);
+  g_autofree char *base = g_path_get_basename (target);
+  g_autofree char *name = g_strndup (base, NAME_BYTES_MAX);
+  g_autofree char *clean = g_strndup (run, RUN_BYTES_MAX);
   static int last; /* a process may have two coordinators for a while */
-  return g_strdup_printf ("%s/%s%ld-%d.tmp", folder, prefix, (long)getpid (),
-                          g_atomic_int_add (&last, 1));
+  g_strcanon (clean, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-", '_');
+  return g_strdup_printf ("%s/.%s.%s.%s-%ld-%d.tmp", folder, name, clean, publish_host (),
+                          (long)getpid (), g_atomic_int_add (&last, 1));
 }
 
 static gboolean
@@ -315,31 +310,52 @@ publish_trial (const char *target, const char *run, guint64 bytes, guint64 *us, 
   return good;
 }
 
-/* TRUE: it was made on this host, by a process that does not live any more. */
+/* What is left of ".NAME.RUN.HOST-PID-N.tmp" behind ".NAME.", taken apart. FALSE: no such name. */
 static gboolean
-is_left_over (const char *name, const char *prefix)
+read_temporary (const char *rest, char host[9], gint64 *pid)
 {
   char *end;
-  if (!g_str_has_prefix (name, prefix))
+  gsize run = strspn (rest, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_");
+  if (run == 0 || run > RUN_BYTES_MAX || rest[run] != '.'
+      || strspn (rest + run + 1, G_CSET_DIGITS "abcdef") != 8 || rest[run + 9] != '-')
     return FALSE;
-  gint64 pid = g_ascii_strtoll (name + strlen (prefix), &end, 10);
+  g_strlcpy (host, rest + run + 1, 9);
+  *pid = g_ascii_strtoll (rest + run + 10, &end, 10);
   if (*end == '-')
     (void)g_ascii_strtoll (end + 1, &end, 10);
-  return (strcmp (end, ".tmp") == 0 || strcmp (end, ".tmp" JOURNAL) == 0) && pid > 0
-         && pid <= G_MAXINT32 && pid != getpid () && kill ((pid_t)pid, 0) != 0 && errno == ESRCH;
+  return *pid > 0 && *pid <= G_MAXINT32
+         && (strcmp (end, ".tmp") == 0 || strcmp (end, ".tmp" JOURNAL) == 0);
+}
+
+/* TRUE: it was made on this host, by a process that does not live any more; or elsewhere, and
+ * nobody has written it for so long that nobody does. */
+static gboolean
+is_left_over (const char *path, const char *host, gint64 pid)
+{
+  struct stat status;
+  if (strcmp (host, publish_host ()) == 0)
+    return pid != getpid () && kill ((pid_t)pid, 0) != 0 && errno == ESRCH;
+  return lstat (path, &status) == 0
+         && g_get_real_time () / G_USEC_PER_SEC - status.st_mtime > OLD_S;
 }
 
 void
-publish_sweep (const char *target, const char *run)
+publish_sweep (const char *target)
 {
   g_autofree char *folder = g_path_get_dirname (target);
-  g_autofree char *prefix = temporary_prefix (target, run);
+  g_autofree char *base = g_path_get_basename (target);
+  g_autofree char *front = g_strndup (base, NAME_BYTES_MAX);
+  g_autofree char *prefix = g_strdup_printf (".%s.", front);
   g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
   const char *name;
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
-    if (is_left_over (name, prefix))
-      {
-        g_autofree char *path = g_build_filename (folder, name, NULL);
+    {
+      char host[9];
+      gint64 pid;
+      if (!g_str_has_prefix (name, prefix) || !read_temporary (name + strlen (prefix), host, &pid))
+        continue;
+      g_autofree char *path = g_build_filename (folder, name, NULL);
+      if (is_left_over (path, host, pid))
         (void)g_unlink (path);
-      }
+    }
 }

@@ -38,5 +38,6 @@ int publish_lock (const char *target);
  * something: two machines, or two containers, may share the folder. The same after a restart of the
  * machine. Any thread. */
 const char *publish_host (void);
-/* Removes temporary files of this run that processes of this host made which are gone. */
-void publish_sweep (const char *target, const char *run);
+/* Removes temporary files of publications to `target`, of whatever run, whose processes of this
+ * host are gone; of other hosts those that nobody has written for a day. */
+void publish_sweep (const char *target);

@@ -98,12 +98,72 @@ check (Place *place)
     fail ("getting more than is wanted", error);
   g_clear_error (&error);
   if (!place_put (place, "-delta", first, NULL, NULL, &error)
-      || !place_remove (place, "-delta", NULL, &error) || !place_look (place, "-delta", &now, &error)
-      || now.exists)
+      || !place_remove (place, "-delta", NULL, &error)
+      || !place_look (place, "-delta", &now, &error) || now.exists)
     fail ("a file beside it", error);
   if (!place_put (place, "", first, NULL, NULL, &error)
       || !place_get (place, "", got, G_MAXUINT64, &now, &error) || !same (first, got))
     fail ("replacing without expecting anything", error);
+}
+
+static gboolean
+stands (Place *place, const char *suffix)
+{
+  PlaceState now;
+  GError *error = NULL;
+
+  if (!place_look (place, suffix, &now, &error))
+    fail ("looking", error);
+  gboolean exists = now.exists;
+  place_state_clear (&now);
+  return exists;
+}
+
+/* What a writer leaves behind that is killed while sending, and what only looks like it. */
+static void
+sweep (Place *place, gboolean lists)
+{
+  static const struct
+  {
+    const char *suffix;
+    gboolean goes;
+  } files[] = { { ".1.0123abcd.0.tmp", TRUE },
+                { "-delta.77.0123abcd.12.tmp", TRUE },
+                { ".00ff00ff.try", TRUE },
+                { ".00ff00ff.try.1.0123abcd.0.tmp", TRUE },
+                { ".1.0123abcd.0.tmp.old", FALSE },
+                { ".1.0123abc.0.tmp", FALSE },
+                { ".notes.tmp", FALSE },
+                { "-delta", FALSE } };
+  g_autofree char *first = write_file ("first", "the first", 5000);
+  g_autofree char *other = write_file ("other", "another", 7000);
+  GError *error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    if (!place_put (place, files[i].suffix, first, NULL, NULL, &error))
+      fail (files[i].suffix, error);
+  if (!place_sweep (place, 0, &error) && lists)
+    fail ("sweeping", error);
+  g_clear_error (&error);
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      if (stands (place, files[i].suffix) == (lists && files[i].goes))
+        fail (files[i].suffix, NULL);
+      if (!place_remove (place, files[i].suffix, NULL, &error))
+        fail ("removing", error);
+    }
+  /* One that somebody is still sending. */
+  if (!place_put (place, files[0].suffix, first, NULL, NULL, &error)
+      || (!place_sweep (place, 1000000, &error) && lists)
+      || !place_put (place, files[0].suffix, other, NULL, NULL, &error))
+    fail ("sending", error);
+  g_usleep (1100000);
+  if ((!place_sweep (place, 1000000, &error) && lists) || !stands (place, files[0].suffix))
+    fail ("what changes was swept", error);
+  g_usleep (1100000);
+  if ((!place_sweep (place, 1000000, &error) && lists) || stands (place, files[0].suffix) == lists)
+    fail ("what stayed the same was not swept", error);
+  (void)place_remove (place, files[0].suffix, NULL, NULL);
 }
 
 static void
@@ -157,7 +217,10 @@ main (int argc, char **argv)
   if (place == NULL)
     fail ("the URI", error);
   if (argc == 2)
-    check (place);
+    {
+      check (place);
+      sweep (place, !g_str_has_prefix (argv[1], "s3"));
+    }
   else if (argc == 3)
     show (place);
   else

@@ -5,6 +5,7 @@
 
 #include "storage/guard.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -281,7 +282,8 @@ test_leftovers_of_dead_processes_are_swept (Fixture *f, gconstpointer unused)
   } files[] = { { ".run.ckpt.run-1.HOST-999999999-3.tmp-journal", FALSE },
                 { ".run.ckpt.run-1.HOST-999999999-0.tmp", FALSE },
                 { ".run.ckpt.run-1.HOST-999999999.tmp", FALSE },
-                { ".run.ckpt.run-2.HOST-999999999-0.tmp", TRUE },
+                { ".run.ckpt.run-2.HOST-999999999-0.tmp", FALSE },
+                { ".run.ckpt.more.run-1.HOST-999999999-0.tmp", TRUE },
                 { ".run.ckpt.run-1.HOST-1-0.tmp", TRUE },
                 { ".run.ckpt.run-1.HOST-x.tmp", TRUE },
                 { ".run.ckpt.run-1.HOST-999999999-0.tmp.old", TRUE },
@@ -295,7 +297,13 @@ test_leftovers_of_dead_processes_are_swept (Fixture *f, gconstpointer unused)
       g_assert_true (g_file_set_contents (path, "x", 1, NULL));
     }
 
-  publish_sweep (f->target, "run-1");
+  g_autofree char *old = named_for_host (f, ".run.ckpt.run-1.0badf00d-1-0.tmp");
+  struct timespec times[] = { { 1000000, 0 }, { 1000000, 0 } };
+  g_assert_true (g_file_set_contents (old, "x", 1, NULL));
+  g_assert_cmpint (utimensat (AT_FDCWD, old, times, 0), ==, 0);
+
+  publish_sweep (f->target);
+  g_assert_false (g_file_test (old, G_FILE_TEST_EXISTS));
 
   for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
     {

@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Two coordinators of one run, as after a split, that publish to one URI at the same time, again and again: whoever comes
+# second unites what the other one put there, so at the end all rows of both stand there. Many times: make two TIMES=100.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/servers.sh"
+check=$SATIN_BIN/../tests/e2e/delta-check
+times=${1:-3}
+trap 'stop_servers; leave' EXIT
+
+found () { "$check" "$file" 2>&1; }
+
+# NAME FROM ROWS: each of the two saves ROWS rows four times. From so many bytes on there are deltas.
+race () {
+  local name=$1 rows=$3 i good=0 a b united=0
+  export FROM=$2
+  for i in $(seq "$times"); do
+    file=$uri/$name-$i.db
+    "$check" "$file" 0 "$rows" 4 end >"$work/a" 2>&1 & a=$!
+    "$check" "$file" 100000 "$rows" 4 end >"$work/b" 2>&1 & b=$!
+    wait $a; wait $b
+    [ "$(found)" = $((8 * rows)) ] && good=$((good + 1)) || { echo "# $i: $(found)"; sed 's/^/# /' "$work/a" "$work/b"; }
+    # The rows of one alone would be half of them.
+    grep -hq "^$((8 * rows)) " "$work/a" "$work/b" && united=$((united + 1))
+  done
+  is "$name: all rows of both stand there, each time" "$good" "$times"
+  is "$name: … since one has united them" "$united" "$times"
+}
+
+# One of them stands still, goes on after the other has taken its lock for a dead one's, and both end.
+pause () { # NAME
+  local a b
+  export FROM=100000
+  file=$uri/$1-paused.db
+  "$check" "$file" 0 3000 12 end >"$work/a" 2>&1 & a=$!
+  "$check" "$file" 100000 50 40 end >"$work/b" 2>&1 & b=$!
+  sleep 0.$((RANDOM % 9 + 1))
+  kill -STOP $a
+  sleep 1
+  kill -CONT $a
+  wait $a; wait $b
+  is "$1: one that stood still and went on loses nothing" "$(found)" 38000
+}
+
+all () { race "$1" 1000000000 50; race "$1-deltas" 100000 800; pause "$1"; }
+
+if start_sftp "$work/sftp"; then HOME=$work/sftp/home all sftp; else skip sftp "$why"; fi
+if start_dav "$work/dav"; then all http; else skip http "$why"; fi
+finish
