@@ -179,22 +179,23 @@ wide_expected (uint32_t n, uint64_t more, uint32_t work)
 }
 
 /* Bytes by the mebibyte, which two children make and their parent compares. */
-SATIN_JOB (bulk, SatinBytes, (uint32_t, mebibytes), (uint64_t, seed))
+SATIN_JOB (bulk, SatinBytes, (uint32_t, mebibytes), (uint64_t, seed), (uint32_t, work))
 {
   gsize size = (gsize)mebibytes << 20;
   uint64_t *words = g_malloc (size);
 
+  seed += grind (seed, work) & 1;
   for (gsize i = 0; i < size / sizeof *words; i++)
     words[i] = mix (seed + i);
   return satin_bytes (g_bytes_new_take (words, size));
 }
 
-SATIN_JOB (large, uint64_t, (uint32_t, mebibytes))
+SATIN_JOB (large, uint64_t, (uint32_t, mebibytes), (uint32_t, work))
 {
   SatinBytes a, b;
 
-  satin_spawn (bulk, &a, mebibytes, 1);
-  satin_spawn (bulk, &b, mebibytes, 1);
+  satin_spawn (bulk, &a, mebibytes, 1, work);
+  satin_spawn (bulk, &b, mebibytes, 1, work);
   satin_sync ();
   return g_bytes_equal (a, b) ? ((const uint64_t *)g_bytes_get_data (a, NULL))[1] : 0;
 }
@@ -248,12 +249,15 @@ shapes_main (SatinRun *run, int argc, char **argv)
   else if (g_str_equal (shape, "texts"))
     done = satin_root (run, texts, &sum, MIN (n, WIDE_MAX), work);
   else if (g_str_equal (shape, "large"))
-    done = satin_root (run, large, &sum, n);
+    {
+      g_usleep (work > 0 ? G_USEC_PER_SEC : 0); /* until the other nodes are hungry */
+      done = satin_root (run, large, &sum, n, work);
+    }
   else
     {
       g_printerr ("usage: shapes comb DEPTH WORK | spine DEPTH WORK | narrow SEED CHANCE | wide N "
                   "WORK | blocks N WORK"
-                  " | texts N WORK | large MEBIBYTES\n");
+                  " | texts N WORK | large MEBIBYTES WORK\n");
       return 2;
     }
   if (!done)
@@ -261,7 +265,7 @@ shapes_main (SatinRun *run, int argc, char **argv)
   if (g_str_equal (shape, "comb") || g_str_equal (shape, "spine"))
     return say (sum == comb_expected (n, work), shape);
   if (g_str_equal (shape, "large"))
-    return say (sum == mix (2), shape);
+    return say (sum == mix (2 + (grind (1, work) & 1)), shape);
   return say (sum == wide_expected (MIN (n, WIDE_MAX), g_str_equal (shape, "wide") ? 0 : 7, work),
               shape);
 }
