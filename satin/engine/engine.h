@@ -78,6 +78,8 @@ struct Engine
   Stack *idler;           /* in config.idle, has no seat; NULL: none */
   gboolean roused;        /* atomic: the idler is to come back */
   guint owed;             /* atomic: the driver is to be told of public work */
+  guint wanted;           /* atomic: so many thieves elsewhere wait for public work, */
+  guint wishes;           /* atomic: as was said for the n-th time */
   guint busy;             /* atomic: stacks that have a seat and a job */
   guint hungry_said;
   guint n_parked, parked_max;

@@ -138,11 +138,13 @@ engine_lend (Engine *engine, Loan *loan)
 }
 
 void
-engine_owe (Engine *engine)
+engine_owe (Engine *engine, guint thieves)
 {
   guint n = __atomic_load_n (&engine->n_stacks, __ATOMIC_ACQUIRE); /* pairs with worker_new */
   gboolean there;
 
+  __atomic_store_n (&engine->wanted, thieves, __ATOMIC_RELAXED); /* a wish */
+  __atomic_fetch_add (&engine->wishes, 1, __ATOMIC_RELAXED);
   __atomic_store_n (&engine->owed, TRUE, __ATOMIC_SEQ_CST); /* pairs with seat_poke, _begin_work */
   there = __atomic_load_n (&engine->n_back, __ATOMIC_RELAXED) > 0
           || __atomic_load_n (&engine->n_inbox, __ATOMIC_RELAXED) > 0;

@@ -95,9 +95,9 @@ void engine_set_constants (Engine *engine, const Digest *digest);
  * The caller owns *loan's members. The slot then waits until engine_put or engine_back names
  * loan->loan. */
 gboolean engine_lend (Engine *engine, Loan *loan);
-/* Somebody elsewhere waits for work: ENGINE_SHARED comes once, as soon as there is something to
- * lend. */
-void engine_owe (Engine *engine);
+/* So many thieves elsewhere wait for work: ENGINE_SHARED comes once, as soon as there is something
+ * to lend, and owners make so many jobs public, since they may not look again for long. */
+void engine_owe (Engine *engine, guint thieves);
 /* The result of a lent or adopted slot. FALSE: this loan is not awaited (any more), or the bytes
  * are not of its result type; nothing is taken in. `work_us`: what it cost; `risk_us`: of it, what
  * no saved row stands for. */

@@ -270,6 +270,17 @@ stack_has_ready (Stack *victim)
   return slot < split;
 }
 
+guint
+stack_count_ready (Stack *stack, guint max)
+{
+  SatinSlot_ *slot = tail_of (stack, __atomic_load_n (&stack->tt, __ATOMIC_RELAXED));
+  guint n = 0;
+
+  for (; slot < stack->split_own && n < max; slot++)
+    n += slot_state (slot) == SLOT_READY;
+  return n;
+}
+
 #ifdef SATIN_PLANT_CLAIM_FIRST /* a bug on purpose: the claim comes before the look */
 SatinSlot_ *
 stack_claim (Stack *victim, gboolean *dry)

@@ -137,7 +137,9 @@ struct Stack
   guint32 random;
   guint64 asked_until_us; /* as thief: when to ask for more again */
   guint64 ask_pause_us;
-  guint vain_moves; /* owner: wishes for public jobs in a row that found none to give */
+  guint vain_moves; /* owner: how often it looked for public jobs by itself since engine_owe was
+                       called, */
+  guint wishes;     /* owner: the n-th time */
   gboolean polls;   /* it woke only to look once */
   SatinSlot_ *mark; /* the origin slot of the newest loan that runs here, NULL: none */
   gboolean leaving; /* it is on its way out of that loan */
@@ -299,3 +301,5 @@ gboolean stack_publish (Stack *stack, SatinSlot_ *top);
 SatinSlot_ *stack_claim (Stack *victim, gboolean *dry);
 /* Any thread: stack_claim would have found something a moment ago. */
 gboolean stack_has_ready (Stack *victim);
+/* How many public slots are ready, up to `max`. Owner. */
+guint stack_count_ready (Stack *stack, guint max);

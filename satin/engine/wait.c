@@ -17,8 +17,8 @@
 
 /* How long a stack that waits keeps its seat. */
 #define WAIT_SPIN_US 60
-/* Somebody elsewhere waits for work and nothing is ready here: so many syncs in a row look again.
- * After that the driver has to ask anew, so a program without parallelism is not slowed. */
+/* Somebody elsewhere waits for work and too little is ready here: so many syncs in a row look
+ * again. After that the driver has to ask anew, so a program without parallelism is not slowed. */
 #define WAIT_VAIN_MOVES_MAX 64
 /* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached:
  * below a stack that runs, and when that may change. */
@@ -40,6 +40,34 @@ typedef struct
   SatinSlot_ *self, *first, *slot, *top; /* `self` waits; [first, top) may come back to it */
 } Wait;
 
+/* Thieves wait: half of what is private becomes public, and more if they are many, since jobs may
+ * be few and long. The next syncs look again for as long as that does not suffice. */
+static void
+serve_thieves (Stack *stack, SatinSlot_ *end)
+{
+  Engine *engine = stack->engine;
+  guint wanted = __atomic_load_n (&engine->wanted, __ATOMIC_RELAXED); /* a wish */
+  guint wishes = __atomic_load_n (&engine->wishes, __ATOMIC_RELAXED);
+  SatinSlot_ *before = stack->split_own, *split;
+  gboolean lacks;
+
+  do
+    {
+      split = stack->split_own;
+      stack_grow (stack, end);
+      lacks = wanted > 1 && stack_count_ready (stack, wanted) < wanted;
+    }
+  while (lacks && stack->split_own > split);
+  if (stack->split_own > before)
+    seat_poke (engine);
+  if (stack->wishes != wishes)
+    stack->vain_moves = 0;
+  stack->wishes = wishes;
+  lacks = lacks || __atomic_load_n (&engine->owed, __ATOMIC_RELAXED);
+  if (lacks && stack->vain_moves++ < WAIT_VAIN_MOVES_MAX)
+    stack_ask (stack, STACK_FLAG_MOVE);
+}
+
 void
 wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
 {
@@ -54,19 +82,7 @@ wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
   if (flags & STACK_FLAG_SCAN)
     scan_stack (stack, self, top, (flags & STACK_FLAG_WHOLE) ? SCAN_WHOLE : SCAN_NEW);
   if (flags & STACK_FLAG_MOVE)
-    {
-      SatinSlot_ *split = stack->split_own;
-
-      stack_grow (stack, end);
-      if (stack->split_own > split)
-        {
-          stack->vain_moves = 0;
-          seat_poke (stack->engine);
-        }
-      else if (__atomic_load_n (&stack->engine->owed, __ATOMIC_RELAXED)
-               && ++stack->vain_moves % WAIT_VAIN_MOVES_MAX != 0)
-        stack_ask (stack, STACK_FLAG_MOVE);
-    }
+    serve_thieves (stack, end);
   stack_set_guard (stack);
 }
 

@@ -273,7 +273,7 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
         push_unrun (driver, effect->held);
       return TRUE;
     case NODE_EFFECT_OWE:
-      engine_owe (driver->engine);
+      engine_owe (driver->engine, effect->count);
       return TRUE;
     case NODE_EFFECT_PUT:
       engine_put (driver->engine, effect->loan, effect->bytes, effect->work_us, effect->risk_us);

@@ -152,10 +152,10 @@ typedef enum
   NODE_EFFECT_CLOSE, /* link: no LINK_DOWN follows */
   NODE_EFFECT_TIMER, /* at_us: step me with NODE_EVENT_TIMER then (replaces the last wish) */
   /* the engine */
-  NODE_EFFECT_LEND,  /* node, link, count: take up to count of the oldest jobs; answer
-                        NODE_EVENT_LENT at once */
-  NODE_EFFECT_OWE,   /* say SHARED once, as soon as there is something to lend */
-  NODE_EFFECT_RUN,   /* held, job */
+  NODE_EFFECT_LEND, /* node, link, count: take up to count of the oldest jobs; answer
+                       NODE_EVENT_LENT at once */
+  NODE_EFFECT_OWE,  /* count thieves wait: say SHARED once, as soon as there is something to lend */
+  NODE_EFFECT_RUN,  /* held, job */
   NODE_EFFECT_UNRUN, /* held: nobody wants it. Drop it, or stop it if it runs; answered by
                         NODE_EVENT_UNRUN */
   NODE_EFFECT_PUT, /* loan, bytes, work_us, risk_us. If the engine takes it not in, NODE_EVENT_… is

@@ -74,6 +74,7 @@ root_go_on (Node *node)
     }
   held = held_add (node, loan_copy (root->job));
   take (node, held);
+  steal_expect (node);
   held_run (node, held);
 }
 

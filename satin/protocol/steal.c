@@ -293,6 +293,13 @@ tell (Node *node)
     }
 }
 
+/* Those who ask just now are among the thieves. */
+static void
+ask_for_all (const Steal *steal, NodeEffect *owe)
+{
+  owe->count = steal->owed->len + steal->lending->len;
+}
+
 /* There is nothing for this thief: it is told when there is. */
 static void
 owe (Node *node, const NodeId *thief)
@@ -305,7 +312,19 @@ owe (Node *node, const NodeId *thief)
       steal->look_us = node->now_us + steal->look_pause_us;
     }
   set_add (steal->owed, thief);
-  (void)core_emit (node, NODE_EFFECT_OWE);
+  ask_for_all (steal, core_emit (node, NODE_EFFECT_OWE));
+}
+
+void
+steal_expect (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+
+      if (!member->dead && !member->leaving && !node_id_equal (&member->id, &node->self))
+        owe (node, &member->id);
+    }
 }
 
 void
@@ -399,5 +418,5 @@ steal_tick (Node *node)
    * now may be wide later. */
   steal->look_pause_us = MIN (steal->look_pause_us * 2, STEAL_LOOK_MAX_US);
   steal->look_us = node->now_us + steal->look_pause_us;
-  (void)core_emit (node, NODE_EFFECT_OWE);
+  ask_for_all (steal, core_emit (node, NODE_EFFECT_OWE));
 }

@@ -62,6 +62,9 @@ void steal_go_on (Node *node);
 void steal_on_more (Node *node, const Link *link);
 void steal_on_request (Node *node, Link *link, const Message *message);
 void steal_on_lent (Node *node, const NodeEvent *event);
+/* The root job begins here, and all others are idle: they are owed work before they ask, since its
+ * first children may be few and long. */
+void steal_expect (Node *node);
 /* The engine has something to lend. */
 void steal_on_shared (Node *node);
 /* The answer to request `number`: `given` jobs, of which `run` feed seats here. */

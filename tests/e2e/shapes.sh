@@ -29,6 +29,9 @@ done
 right "a comb whose spine is stolen" spine "$shapes" --workers 4 spine $deep 50
 right "a wide job with large arguments" blocks "$shapes" --workers 2 blocks $((wide / 5)) 20
 right "a wide job with bytes" texts "$shapes" --workers 2 texts $((wide / 5)) 20
+right "results of many MiB come over the network" large \
+  "$satin" run -n 2 -w 1 --tcp --stats "$work/large" -- "$shapes" large $((slow > 1 ? 16 : 256)) 100000000
+ok "one of them did" grep -q '"steals_remote": [1-9]' "$work/large"
 right "a comb on three nodes" comb "$satin" run -n 3 -w 1 -- "$shapes" comb $((deep / 5)) 2000
 right "a wide job on three nodes" wide "$satin" run -n 3 -w 1 -- "$shapes" wide $((wide / 10)) 200
 

@@ -5,6 +5,7 @@
 #include "engine-jobs.h"
 #include "engine-rig.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 static const guint worker_counts[] = { 1, 2, 4 };
@@ -127,6 +128,34 @@ wait_for_event (Rig *rig, EngineEventKind kind)
     }
 }
 
+/* Three thieves wait before there is anything to lend, and the worker polls no more while a long
+ * child runs: there is something for each of them. */
+static void
+test_few_long_jobs_are_enough_for_all_who_wait (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  satin_args_phases args = { 6, 1 };
+  Loan loans[3] = { 0 };
+
+  engine_test_gate (1);
+  engine_owe (rig->engine, G_N_ELEMENTS (loans));
+  rig_start (rig, JOB_PHASES, &args);
+  wait_for_event (rig, ENGINE_SHARED);
+  while (!engine_test_gate_reached ())
+    sched_yield ();
+  for (guint i = 0; i < G_N_ELEMENTS (loans); i++)
+    g_assert_true (engine_lend (rig->engine, &loans[i]));
+  for (guint i = 0; i < G_N_ELEMENTS (loans); i++)
+    {
+      g_assert_true (engine_back (rig->engine, loans[i].loan));
+      g_free (loans[i].path);
+      g_bytes_unref (loans[i].args);
+    }
+  engine_test_gate (-1);
+  wait_for_event (rig, ENGINE_DONE);
+  rig_free (rig);
+}
+
 /* The one who asks comes long before there is anything to lend. */
 static void
 test_who_is_owed_work_hears_of_it (void)
@@ -137,12 +166,12 @@ test_who_is_owed_work_hears_of_it (void)
 
   engine_test_gate (0);
   g_assert_false (engine_lend (rig->engine, &loan));
-  engine_owe (rig->engine);
+  engine_owe (rig->engine, 1);
   rig_start (rig, JOB_PHASES, &args);
   wait_for_event (rig, ENGINE_SHARED);
   g_assert_true (engine_lend (rig->engine, &loan));
   g_assert_true (engine_back (rig->engine, loan.loan));
-  engine_owe (rig->engine); /* what came back lies there: this one hears at once */
+  engine_owe (rig->engine, 1); /* what came back lies there: this one hears at once */
   wait_for_event (rig, ENGINE_SHARED);
   engine_test_gate (-1);
   wait_for_event (rig, ENGINE_DONE);
@@ -194,6 +223,8 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/jobs-recurse-mutually", test_mutual);
   g_test_add_func ("/engine/eight-arguments-of-all-types", test_eight);
   g_test_add_func ("/engine/many-small-runs-of-phases", test_stress);
+  g_test_add_func ("/engine/few-long-jobs-are-enough-for-all-who-wait",
+                   test_few_long_jobs_are_enough_for_all_who_wait);
   g_test_add_func ("/engine/who-is-owed-work-hears-of-it", test_who_is_owed_work_hears_of_it);
   g_test_add_func ("/engine/who-cannot-drive-does-not-sleep-on-its-work",
                    test_who_cannot_drive_does_not_sleep_on_its_work);
