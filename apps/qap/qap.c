@@ -5,7 +5,7 @@
  *
  * A job is a list of facilities that are placed. Its children depend on that list and on constants
  * alone; the best placing known closes jobs, and orders what is searched inside a job, but never
- * changes what child k is. With few facilities left everything below is searched in the job. */
+ * changes what child k is. What few facilities are left is searched by one job of another kind. */
 #include "config.h"
 
 #include <satin.h>
@@ -17,7 +17,10 @@
 #include <inttypes.h>
 
 #define SQUARE (QAP_MAX * QAP_MAX)
-#define GRAIN 11           /* so many facilities left are searched inside a job */
+/* With at most GRAIN_MAX facilities left, and at least SPAWNED placed, a job searches all the rest.
+ */
+#define GRAIN_MAX 14
+#define SPAWNED 4
 #define NODES_OF_A_POLL 64 /* about a tenth of a millisecond */
 #define SYMMETRIES_MAX 2048
 #define COST_MAX (G_MAXINT64 / 8)
@@ -73,8 +76,8 @@ most_wanted (void)
  * owns nothing else. level[m] has m facilities left. */
 typedef struct
 {
-  Level level[GRAIN + 1];
-  gint64 memory[LEVEL_WORDS (GRAIN) * (GRAIN + 1) / 2];
+  Level level[GRAIN_MAX + 1];
+  gint64 memory[LEVEL_WORDS (GRAIN_MAX) * (GRAIN_MAX + 1) / 2];
   int m, top;
   guint8 location[QAP_MAX]; /* of the facilities that are placed */
 } Search;
@@ -207,14 +210,11 @@ children_of (const Branch *branch, Level *level, LevelChild *child)
   return level->n_children;
 }
 
-/* The cheapest placing below the branch, or a better one. */
-SATIN_JOB (search, Placing, (Branch, branch))
+/* The cheapest placing below the branch, or a better one, found in this job. */
+SATIN_JOB (finish, Placing, (Branch, branch))
 {
-  Placing cheapest, found[QAP_MAX];
-  LevelChild child[QAP_MAX];
-  int n_children = 0, at = branch.placed;
   Search here;
-  gboolean more = FALSE;
+  gboolean more;
 
   if (branch.bound > most_wanted ())
     return best_known ();
@@ -222,13 +222,28 @@ SATIN_JOB (search, Placing, (Branch, branch))
     Level level;
     g_autofree gint64 *memory = level_of (&branch, &level);
 
-    if (level.m > GRAIN)
-      n_children = children_of (&branch, &level, child);
-    else
-      more = search_start (&here, &level, &branch);
+    more = search_start (&here, &level, &branch);
   }
   while (more && search_on (&here))
     satin_aborted ();
+  return best_known ();
+}
+
+/* The same by jobs. */
+SATIN_JOB (search, Placing, (Branch, branch))
+{
+  Placing cheapest, found[QAP_MAX];
+  LevelChild child[QAP_MAX];
+  int n = satin_const (instance)->n, n_children, at = branch.placed;
+
+  if (branch.bound > most_wanted ())
+    return best_known ();
+  {
+    Level level;
+    g_autofree gint64 *memory = level_of (&branch, &level);
+
+    n_children = children_of (&branch, &level, child);
+  }
   branch.placed++;
   /* The last spawned runs first: the one of the least bound. */
   for (int k = 0; k < n_children; k++)
@@ -236,7 +251,10 @@ SATIN_JOB (search, Placing, (Branch, branch))
       branch.bound = child[k].bound;
       branch.facility[at] = child[k].facility;
       branch.location[at] = child[k].location;
-      satin_spawn (search, &found[k], branch);
+      if (n - branch.placed <= MAX (1, MIN (GRAIN_MAX, n - SPAWNED)))
+        satin_spawn (finish, &found[k], branch);
+      else
+        satin_spawn (search, &found[k], branch);
     }
   satin_sync ();
   cheapest = best_known ();
@@ -433,4 +451,4 @@ qap_main (SatinRun *run, int argc, char **argv)
   return print_placing (shared, &found);
 }
 
-SATIN_APP ("qap", "FILE", qap_main, &search_job)
+SATIN_APP ("qap", "FILE", qap_main, &search_job, &finish_job)
