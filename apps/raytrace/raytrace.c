@@ -6,13 +6,14 @@
  * The root shows on the way what has come, when it was asked to: that is for people and changes no
  * result. */
 #include "balls.h"
+#include "classic.h"
 #include "image.h"
-#include "trace.h"
 
 #include <stdlib.h>
 
 #define USAGE \
-  "FILE.nff | --balls DEPTH [--size WIDTHxHEIGHT] [--png FILE] [--ppm FILE] [--watch FILE]"
+  "FILE.nff | --balls DEPTH [--size WIDTHxHEIGHT] [--classic] [--png FILE] [--ppm FILE] " \
+  "[--watch FILE]"
 #define TILE_SIDE 16  /* corners of a tile, which is traced as one job */
 #define BLOCKS_SIDE 8 /* the root has so many times so many children */
 #define WATCH_US 500000
@@ -22,7 +23,8 @@ SATIN_RECORD (Area, (int32_t, x), (int32_t, y), (int32_t, width), (int32_t, heig
 /* Its corners, three bytes each, row by row, and the rays that they took. */
 SATIN_RECORD (Tile, (SatinBytes, colours), (Rays, rays))
 
-SATIN_RECORD (Shot, (SatinBytes, nff), (int32_t, width), (int32_t, height))
+/* `classic`: there are no corners, each colour is a pixel. */
+SATIN_RECORD (Shot, (SatinBytes, nff), (int32_t, width), (int32_t, height), (uint8_t, classic))
 SATIN_CONST (Shot, shot)
 
 /* What --watch asked this process for; the root's thread fills it. */
@@ -98,6 +100,19 @@ byte_of (double light)
   return light >= 1 ? 255 : light > 0 ? (guint8)(light * 255 + 0.5) : 0;
 }
 
+/* Its three bytes. */
+static void
+trace_one (const World *world, int x, int y, guint8 *to, Rays *rays)
+{
+  const Shot *its = satin_const (shot);
+  Vector colour = its->classic ? classic_eye (world->scene, x, y, its->width, its->height, rays)
+                               : trace_eye (world, x, y, its->width, its->height, rays);
+
+  for (int i = 0; i < 3; i++)
+    to[i] = its->classic ? (guint8)(CLAMP (vector_part (colour, i), 0, 1) * 254)
+                         : byte_of (vector_part (colour, i));
+}
+
 SATIN_JOB (trace, Tile, (Area, area))
 {
   Area half[2] = { area, area };
@@ -106,19 +121,12 @@ SATIN_JOB (trace, Tile, (Area, area))
   if (area.width <= TILE_SIDE && area.height <= TILE_SIDE)
     {
       const World *world = world_known ();
-      const Shot *its = satin_const (shot);
       guint8 colours[TILE_SIDE * TILE_SIDE * 3], *at = colours;
       Tile tile = { NULL, { 0, 0, 0, 0, 0 } };
 
       for (int y = area.y; y < area.y + area.height; y++, satin_aborted ())
-        for (int x = area.x; x < area.x + area.width; x++)
-          {
-            Vector colour = trace_eye (world, x, y, its->width, its->height, &tile.rays);
-
-            *at++ = byte_of (colour.x);
-            *at++ = byte_of (colour.y);
-            *at++ = byte_of (colour.z);
-          }
+        for (int x = area.x; x < area.x + area.width; x++, at += 3)
+          trace_one (world, x, y, at, &tile.rays);
       tile.colours = satin_bytes (g_bytes_new (colours, (gsize)(at - colours)));
       return tile;
     }
@@ -165,13 +173,16 @@ SATIN_JOB (picture, Tile, (Area, all))
 
 /* Pictures ----------------------------------------------------------------------------------- */
 
-/* The pixels between (width + 1) x (height + 1) corners. (transfer full) */
+/* The pixels between the corners. (transfer full) */
 static guint8 *
-pixels_of (const guint8 *corners, int width, int height)
+pixels_of (const guint8 *corners)
 {
-  gsize stride = ((gsize)width + 1) * 3;
-  guint8 *pixels = g_malloc ((gsize)width * height * 3), *to = pixels;
+  int width = satin_const (shot)->width, height = satin_const (shot)->height;
+  gsize size = (gsize)width * height * 3, stride = ((gsize)width + 1) * 3;
+  guint8 *pixels = g_malloc (size), *to = pixels;
 
+  if (satin_const (shot)->classic)
+    return memcpy (pixels, corners, size);
   for (int y = 0; y < height; y++)
     for (gsize i = 0; i < (gsize)width * 3; i++)
       {
@@ -207,7 +218,7 @@ watch_show (const Area *all, const Area *area, const Tile *part)
   paste (watch.corners, all->width, area->x, area->y, area, g_bytes_get_data (part->colours, NULL));
   if (g_get_monotonic_time () - watch.shown_us < WATCH_US)
     return;
-  pixels = pixels_of (watch.corners, all->width - 1, all->height - 1);
+  pixels = pixels_of (watch.corners);
   if (!write_picture (watch.file, pixels, image_write_png))
     watch.file = NULL;
   watch.shown_us = g_get_monotonic_time ();
@@ -220,6 +231,7 @@ typedef struct
   const char *scene, *png, *ppm;
   int balls;         /* -1: none asked for */
   int width, height; /* 0: as the scene says */
+  gboolean classic;
 } Options;
 
 static gboolean
@@ -261,6 +273,11 @@ options_parse (int argc, char **argv, Options *options)
     {
       guint k = 0;
 
+      if (strcmp (argv[i], "--classic") == 0)
+        {
+          options->classic = TRUE;
+          continue;
+        }
       while (k < G_N_ELEMENTS (known) && strcmp (argv[i], known[k].name) != 0)
         k++;
       if (k == G_N_ELEMENTS (known) && argv[i][0] == '-' && argv[i][1] != '\0')
@@ -290,8 +307,7 @@ print_picture (const Options *options, const Tile *tile)
 {
   const Shot *its = satin_const (shot);
   const Rays *rays = &tile->rays;
-  g_autofree guint8 *pixels
-      = pixels_of (g_bytes_get_data (tile->colours, NULL), its->width, its->height);
+  g_autofree guint8 *pixels = pixels_of (g_bytes_get_data (tile->colours, NULL));
   g_autofree char *sum = g_compute_checksum_for_data (G_CHECKSUM_SHA256, pixels,
                                                       (gsize)its->width * its->height * 3);
 
@@ -324,8 +340,13 @@ publish (SatinRun *run, const Options *options)
       fprintf (stderr, "raytrace: %s\n", error->message);
       return FALSE;
     }
+  if (options->classic && !classic_can (scene))
+    {
+      fprintf (stderr, "raytrace: --classic draws spheres and polygons only\n");
+      return FALSE;
+    }
   its = (Shot){ nff, options->width == 0 ? scene->view.width : options->width,
-                options->width == 0 ? scene->view.height : options->height };
+                options->width == 0 ? scene->view.height : options->height, options->classic };
   satin_publish (run, shot, &its);
   return TRUE;
 }
@@ -341,8 +362,8 @@ raytrace_main (SatinRun *run, int argc, char **argv)
     return 2;
   if (!publish (run, &options))
     return 1;
-  all.width = satin_const (shot)->width + 1;
-  all.height = satin_const (shot)->height + 1;
+  all.width = satin_const (shot)->width + !options.classic;
+  all.height = satin_const (shot)->height + !options.classic;
   if (watch.file != NULL && watch.corners == NULL)
     {
       watch.corners = g_malloc ((gsize)all.width * all.height * 3);

@@ -136,6 +136,15 @@ for scene in tetra-s3:62788 tetra-s5:53807 tetra-s6:49950 mount-s3:172519 balls-
     is "raytrace: rays that meet something in ${scene%:*}" "$(sed -n 's/.* hits \([0-9]*\) .*/\1/p' <<<"$answer")" "${scene#*:}"
   fi
 done
+try "$ray" --classic "$SATIN_SOURCE/apps/raytrace/classic.nff"
+is "raytrace: as the classic made it" "$(head -n 1 <<<"$answer")" "rays 15584 checksum 12df1b6bb0f7b8c9"
+goal=${SATIN_DATA-}/satin/raytracer_test_goal.ppm
+if [ -e "$goal" ]; then
+  try "$ray" --classic "${goal%/*}/raytracer_pics_balls2_small.nff" --ppm "$work/classic.ppm"
+  is "raytrace: the picture that the classic was tested by" \
+    "$(tail -c 3072 "$work/classic.ppm" | od -An -v -tu1 | tr -s ' ' '\n' | grep .)" \
+    "$(tail -n +4 "$goal" | tr -s ' \r' '\n' | grep .)"
+fi
 
 # A gun fires each 30 generations; what is written goes on as what it was made from.
 try "$SATIN_BIN/life" "$SATIN_SOURCE/apps/life/gun.rle" 150 --every 30

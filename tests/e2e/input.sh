@@ -127,6 +127,7 @@ says "a polygon of two corners" raytrace "${view}f 1 1 1 1 1 1 0 0\np 2\n1 1 1\n
 says "more corners than memory" raytrace "${view}f 1 1 1 1 1 1 0 0\np 60000000\n1 1 1\n" "a corner"
 says "a cone that is flat" raytrace "${view}f 1 1 1 1 1 1 0 0\nc 0 0 0 1 0 0 0 0\n" "where its base is"
 says "a word of another format" raytrace "${view}f 1 1 1 1 1 1 0 0\ntorus 1\n" "line 9: 'torus' is no word"
+bad "a cone of the classic" 1 "$SATIN_BIN/raytrace" --classic "$SATIN_SOURCE/apps/raytrace/things.nff"
 bad "no scene" 2 "$SATIN_BIN/raytrace"
 bad "two scenes" 2 "$SATIN_BIN/raytrace" a b
 bad "a picture of no size" 2 "$SATIN_BIN/raytrace" --balls 1 --size 0x5
