@@ -109,7 +109,7 @@ trace_one (const World *world, int x, int y, guint8 *to, Rays *rays)
                                : trace_eye (world, x, y, its->width, its->height, rays);
 
   for (int i = 0; i < 3; i++)
-    to[i] = its->classic ? (guint8)(CLAMP (vector_part (colour, i), 0, 1) * 254)
+    to[i] = its->classic ? (guint8)(fmin (fmax (vector_part (colour, i), 0), 1) * 254)
                          : byte_of (vector_part (colour, i));
 }
 
@@ -216,12 +216,12 @@ watch_show (const Area *all, const Area *area, const Tile *part)
   if (watch.file == NULL)
     return;
   paste (watch.corners, all->width, area->x, area->y, area, g_bytes_get_data (part->colours, NULL));
-  if (g_get_monotonic_time () - watch.shown_us < WATCH_US)
+  if (watch.shown_us == G_MAXINT64 || g_get_monotonic_time () - watch.shown_us < WATCH_US)
     return;
   pixels = pixels_of (watch.corners);
-  if (!write_picture (watch.file, pixels, image_write_png))
-    watch.file = NULL;
-  watch.shown_us = g_get_monotonic_time ();
+  /* Once is enough to say that it cannot be written; the end tries again. */
+  watch.shown_us
+      = write_picture (watch.file, pixels, image_write_png) ? g_get_monotonic_time () : G_MAXINT64;
 }
 
 /* Main --------------------------------------------------------------------------------------- */

@@ -72,6 +72,9 @@ leave (SatinRun *run, int code, const char *sentence)
 {
   if (run->node_process && run->config.founder && !folder_end (run->folder, code, sentence, NULL))
     fprintf (stderr, "satin: cannot write to '%s'\n", run->folder);
+  /* The sentence is the node's, not main's: the launcher shows it. */
+  if (run->err.fd >= 0)
+    g_bytes_unref (capture_end (&run->err));
   fprintf (stderr, "satin: %s\n", sentence);
   fflush (NULL);
   if (!run->node_process && run->folder != NULL)
@@ -625,6 +628,10 @@ satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value)
       leave (run, 3, sentence);
     }
   if (!constant_set_encoded (constant, bytes, &error))
-    leave (run, 1, error->message);
+    {
+      g_autofree char *sentence
+          = g_strdup_printf ("%s: main has to publish the same whenever it runs", error->message);
+      leave (run, 1, sentence);
+    }
   driver_set_constant (run->driver, name, bytes, TRUE);
 }

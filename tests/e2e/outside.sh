@@ -32,4 +32,26 @@ try ${CC:-gcc} -std=gnu11 -O2 -I"$work" -o "$work/odd" "$SATIN_SOURCE/tests/e2e/
 try "$work/odd" 100
 is "a program with the header of another version: exit code 1" "$code" 1
 ok "and one sentence" grep -q "compiled with the satin.h of another version" <<<"$words"
+
+# As a distribution packages it: staged by DESTDIR, and a folder of somebody's own with a program and three lines of make.
+stage=$work/stage
+try env -u MAKEFLAGS -u MAKELEVEL make -s -C "$tree" install DESTDIR="$stage"
+is "make install with a DESTDIR" "$code" 0
+mkdir "$work/own"
+# Where it is staged, and not where it is to be.
+sed "s|^prefix=|prefix=$stage|; s|=\(/.*\)/lib\$|=$stage\1/lib|; s|=\(/.*\)/include\$|=$stage\1/include|" \
+  "$(find "$stage" -name satin.pc)" >"$work/own/satin.pc"
+sed 's/@NAME@/first/g' "$SATIN_SOURCE/apps/template.c.in" >"$work/own/first.c"
+cp "$SATIN_SOURCE/tests/e2e/outside.cc" "$work/own/second.cc"
+printf '%s\n' 'SATIN := $(shell pkg-config --cflags --libs satin)' 'all: first second' \
+  'first: first.c ; $(CC) -O2 -o $@ $< $(SATIN)' 'second: second.cc ; $(CXX) -O2 -o $@ $< $(SATIN)' >"$work/own/Makefile"
+try env -u MAKEFLAGS -u MAKELEVEL PKG_CONFIG_PATH="$work/own" make -s -C "$work/own" CC="${CC:-gcc}" CXX="${CXX:-g++}"
+is "programs in a folder of their own are built" "$code $words" "0 "
+for program in first:1000000:'primes 78498' second:100000:4999950000; do
+  IFS=: read -r name n wanted <<<"$program"
+  try "$work/own/$name" "$n"
+  is "$name runs" "$answer" "$wanted"
+  try "$(find "$stage" -path '*/bin/satin')" run -n 2 -- "$work/own/$name" "$n"
+  is "$name runs on two nodes" "$answer" "$wanted"
+done
 finish

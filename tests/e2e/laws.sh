@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Each of the five laws kept and broken, and what comes of it: what apps/README says of that.
+. "$(dirname "$0")/lib.sh"
+laws=$SATIN_BIN/../tests/e2e/laws
+file=$work/laws.satin
+figure () { sed -n "s/.*\"$1\": *\([0-9.]*\).*/\1/p" "$work/stats"; }
+
+# 1. What a leaf counts in a variable stays in its process.
+try "$satin" run -n 3 -w 1 -- "$laws" 1 kept
+is "1, kept: three nodes count all" "$answer" 60
+try "$laws" 1 broken
+is "1, broken: alone it seems right" "$answer" 60
+try "$satin" run -n 3 -w 1 -- "$laws" 1 broken
+ok "1, broken: on three nodes some are missing" [ "${answer:-60}" -lt 60 ]
+
+# 2. What was saved of other jobs is of no use; the answer is right all the same.
+for way in kept broken; do
+  rm -f "$file"
+  begin "$laws" 2 $way --workers 1 --checkpoint "$file" --interval 0.1
+  ok "2, $way: results are saved" wait_for $((20 * slow)) has_rows "$file" 5
+  kill -9 "$begun"
+  ended
+  try "$laws" 2 $way --workers 1 --checkpoint "$file" --stats "$work/stats"
+  is "2, $way: the answer is right" "$answer" 60
+  [ $way = kept ] && ok "2, kept: saved results are used" [ "$(figure jobs_reused)" -ge 5 ]
+  [ $way = broken ] && is "2, broken: none is" "$(figure jobs_reused)" 0
+done
+
+# 3. The best value outlives the job that found it.
+best () { [ "$(sqlite3 "$file" "SELECT value FROM best" 2>/dev/null)" = 42 ]; }
+for way in kept broken; do
+  rm -f "$file"
+  begin "$laws" 3 $way --workers 2 --checkpoint "$file" --interval 0.1
+  ok "3, $way: the best value is saved" wait_for $((20 * slow)) best
+  kill -9 "$begun"
+  ended
+  try "$laws" 3 $way --workers 2 --checkpoint "$file"
+  [ $way = kept ] && is "3, kept: who is pruned returns it" "$answer" 42
+  [ $way = broken ] && is "3, broken: it is lost, and the answer is wrong" "$answer" 0
+done
+
+# 4. Another main publishes something else.
+for way in kept broken; do
+  begin "$satin" run -n 3 -w 1 --name main-$way -- "$laws" 4 $way
+  ok "4, $way: three nodes are up" wait_for $((20 * slow)) up main-$way 3
+  kill -9 "$(master_of main-$way)"
+  ended
+  [ $way = kept ] && is "4, kept: another main goes on" "$answer $code" "60 0"
+  [ $way = broken ] && is "4, broken: the run ends" "$answer $code" " 1" \
+    && ok "4, broken: and Satin says why" \
+      grep -q "constant 'start' has another value already: main has to publish the same" <<<"$words"
+done
+
+# 5. Memory that is held across a sync is lost when the job is aborted there.
+told () { sed -n "s/^$1 //p" <<<"$words"; }
+try "$laws" 5 kept --workers 2
+kept=$(told kib)
+try "$laws" 5 broken --workers 2
+if [ -z "${SATIN_SANITIZED-}" ]; then
+  ok "5, broken: memory is lost" [ "$(told kib)" -gt $((kept + 10000)) ]
+fi
+
+# What is seen at once.
+try "$laws" 6 kept
+is "a job that syncs" "$answer" 1
+try "$laws" 6 broken
+ok "one that does not is named" grep -q "job 'hasty' returned without satin_sync" <<<"$words"
+finish
