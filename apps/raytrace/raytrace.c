@@ -212,16 +212,17 @@ static void
 watch_show (const Area *all, const Area *area, const Tile *part)
 {
   g_autofree guint8 *pixels = NULL;
+  Image image = { satin_const (shot)->width, satin_const (shot)->height, NULL };
 
   if (watch.file == NULL)
     return;
   paste (watch.corners, all->width, area->x, area->y, area, g_bytes_get_data (part->colours, NULL));
-  if (watch.shown_us == G_MAXINT64 || g_get_monotonic_time () - watch.shown_us < WATCH_US)
+  if (g_get_monotonic_time () - watch.shown_us < WATCH_US)
     return;
-  pixels = pixels_of (watch.corners);
-  /* Once is enough to say that it cannot be written; the end tries again. */
-  watch.shown_us
-      = write_picture (watch.file, pixels, image_write_png) ? g_get_monotonic_time () : G_MAXINT64;
+  image.pixels = pixels = pixels_of (watch.corners);
+  /* If it cannot be written, that is said at the end. */
+  image_write_png (&image, watch.file, NULL);
+  watch.shown_us = g_get_monotonic_time ();
 }
 
 /* Main --------------------------------------------------------------------------------------- */
