@@ -245,8 +245,11 @@ loans_departed (Node *node, const Member *member)
       LoanEntry *entry = all->pdata[i];
       if (entry->self || !node_id_equal (&entry->node, &member->id))
         continue;
-      node->stats.jobs_lost++;
-      work_lost (node, member, entry->path, &entry->told, entry->since_us);
+      if (!node->leave.begun) /* else whoever awaits it then counts what it costs */
+        {
+          node->stats.jobs_lost++;
+          work_lost (node, member, entry->path, &entry->told, entry->since_us);
+        }
 #ifdef SATIN_PLANT_ORPHAN_NOT_REQUEUED
       if (entry->adopted)
         remove_entry (node, entry);

@@ -1535,6 +1535,27 @@ test_what_who_leaves_had_lent_is_offered (void)
 }
 
 static void
+test_who_leaves_counts_no_losses (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  NodeProgress progress = { .risk_us = 5000000, .busy = 1 };
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof progress);
+
+  start (world);
+  offer (world, 2, "/0/5");
+  hunger (world, 1);
+  progress.held = held_of (world, 1, "/0/5");
+  g_array_append_val (all, progress);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_WORK, .count = 1, .progress = all });
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+
+  g_assert_true (said (world, 1, "LEAVE"));
+  g_assert_cmpuint (stats_of (world, 2).lost_us, ==, 0);
+}
+
+static void
 test_it_goes_when_its_time_is_over (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
@@ -1638,6 +1659,7 @@ main (int argc, char **argv)
   TEST ("of-two-that-leave-one-stays", test_of_two_that_leave_one_stays);
   TEST ("who-leaves-hands-its-results-over", test_who_leaves_hands_its_results_over);
   TEST ("what-who-leaves-had-lent-is-offered", test_what_who_leaves_had_lent_is_offered);
+  TEST ("who-leaves-counts-no-losses", test_who_leaves_counts_no_losses);
   TEST ("it-goes-when-its-time-is-over", test_it_goes_when_its_time_is_over);
   TEST ("the-master-leaves", test_the_master_leaves);
   return g_test_run ();
