@@ -107,13 +107,30 @@ key_file (void)
 }
 
 void
-place_add (struct curl_slist **list, const char *text)
+place_add (PlaceList *list, const char *text)
 {
-  *list = place_curl ()->list_append (*list, text);
+  struct curl_slist *longer = place_curl ()->list_append (list->first, text);
+
+  list->is_broken = list->is_broken || longer == NULL;
+  list->first = longer != NULL ? longer : list->first;
 }
 
+/* What is not set is not asked for, or not checked: then nothing may be sent. Options that a
+ * libcurl does not know belong to schemes that it does not know either. */
 static void
-set_ssh (CURL *curl)
+note_setting (Place *place, gboolean is_vital, CURLcode code)
+{
+  if (code == CURLE_OUT_OF_MEMORY || (is_vital && code != CURLE_OK))
+    place->set_code = code;
+}
+
+#define SET(place, option, value) \
+  note_setting (place, FALSE, place_curl ()->setopt ((place)->curl, option, value))
+#define SET_VITAL(place, option, value) \
+  note_setting (place, TRUE, place_curl ()->setopt ((place)->curl, option, value))
+
+static void
+set_ssh (Place *place)
 {
   const char *chosen = g_getenv ("SATIN_KNOWN_HOSTS");
   g_autofree char *usual = g_build_filename (g_get_home_dir (), ".ssh", "known_hosts", NULL);
@@ -122,96 +139,96 @@ set_ssh (CURL *curl)
 
   /* Without this libcurl would take any host key; a file that is not there means: no host is known.
    */
-  place_curl ()->setopt (curl, CURLOPT_SSH_KNOWNHOSTS, chosen != NULL && *chosen ? chosen : usual);
+  SET_VITAL (place, CURLOPT_SSH_KNOWNHOSTS, chosen != NULL && *chosen ? chosen : usual);
   if (key != NULL)
-    place_curl ()->setopt (curl, CURLOPT_SSH_PRIVATE_KEYFILE, key);
+    SET (place, CURLOPT_SSH_PRIVATE_KEYFILE, key);
   if (key != NULL)
     kinds |= CURLSSH_AUTH_PUBLICKEY;
   if (g_getenv ("SSH_AUTH_SOCK") != NULL)
     kinds |= CURLSSH_AUTH_AGENT;
-  place_curl ()->setopt (curl, CURLOPT_SSH_AUTH_TYPES, kinds);
+  SET (place, CURLOPT_SSH_AUTH_TYPES, kinds);
 }
 
 /* libcurl itself does not look at these, curl and OpenSSL do. */
 static void
-set_authorities (CURL *curl)
+set_authorities (Place *place)
 {
   const char *file = g_getenv ("CURL_CA_BUNDLE");
 
   if (file == NULL || *file == '\0')
     file = g_getenv ("SSL_CERT_FILE");
   if (file != NULL && *file != '\0')
-    place_curl ()->setopt (curl, CURLOPT_CAINFO, file);
+    SET (place, CURLOPT_CAINFO, file);
 }
 
 static void
 set_always (Place *place)
 {
-  CURL *curl = place->curl;
   gint64 left_us = place->limit_us - g_get_monotonic_time ();
 
-  place_curl ()->reset (curl);
-  place_curl ()->setopt (curl, CURLOPT_PROTOCOLS_STR, "sftp,ftp,ftps,http,https");
-  place_curl ()->setopt (curl, CURLOPT_REDIR_PROTOCOLS_STR, "https");
-  place_curl ()->setopt (curl, CURLOPT_FOLLOWLOCATION, 0L);
-  place_curl ()->setopt (curl, CURLOPT_NOSIGNAL, 1L);
-  place_curl ()->setopt (curl, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-  place_curl ()->setopt (curl, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES);
-  place_curl ()->setopt (curl, CURLOPT_LOW_SPEED_TIME, SLOW_S);
+  place_curl ()->reset (place->curl);
+  place->set_code = CURLE_OK;
+  SET (place, CURLOPT_PROTOCOLS_STR, "sftp,ftp,ftps,http,https");
+  SET (place, CURLOPT_REDIR_PROTOCOLS_STR, "https");
+  SET (place, CURLOPT_FOLLOWLOCATION, 0L);
+  SET (place, CURLOPT_NOSIGNAL, 1L);
+  SET (place, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+  SET (place, CURLOPT_LOW_SPEED_LIMIT, SLOW_BYTES);
+  SET (place, CURLOPT_LOW_SPEED_TIME, SLOW_S);
   if (place->limit_us != 0)
-    place_curl ()->setopt (curl, CURLOPT_TIMEOUT_MS, (long)MAX (left_us / 1000, 1));
-  place_curl ()->setopt (curl, CURLOPT_TCP_KEEPALIVE, 1L);
-  place_curl ()->setopt (curl, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
-  place_curl ()->setopt (curl, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_BYTES);
-  place_curl ()->setopt (curl, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
-  place_curl ()->setopt (curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_ANY);
-  place_curl ()->setopt (curl, CURLOPT_USERAGENT, "satin");
-  place_curl ()->setopt (curl, CURLOPT_FTP_FILEMETHOD, (long)CURLFTPMETHOD_NOCWD);
-  place_curl ()->setopt (curl, CURLOPT_FTP_SKIP_PASV_IP, 1L);
-  place_curl ()->setopt (curl, CURLOPT_ERRORBUFFER, place->message);
-  place_curl ()->setopt (curl, CURLOPT_NOPROGRESS, 0L);
-  place_curl ()->setopt (curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-  place_curl ()->setopt (curl, CURLOPT_XFERINFODATA, place);
-  set_ssh (curl);
-  set_authorities (curl);
+    SET (place, CURLOPT_TIMEOUT_MS, (long)MAX (left_us / 1000, 1));
+  SET (place, CURLOPT_TCP_KEEPALIVE, 1L);
+  SET (place, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
+  SET (place, CURLOPT_UPLOAD_BUFFERSIZE, BUFFER_BYTES);
+  SET (place, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+  SET (place, CURLOPT_HTTPAUTH, (long)CURLAUTH_ANY);
+  SET (place, CURLOPT_USERAGENT, "satin");
+  SET (place, CURLOPT_FTP_FILEMETHOD, (long)CURLFTPMETHOD_NOCWD);
+  SET (place, CURLOPT_FTP_SKIP_PASV_IP, 1L);
+  SET (place, CURLOPT_ERRORBUFFER, place->message);
+  SET (place, CURLOPT_NOPROGRESS, 0L);
+  SET (place, CURLOPT_XFERINFOFUNCTION, on_progress);
+  SET (place, CURLOPT_XFERINFODATA, place);
+  if (strcmp (place->scheme, "sftp") == 0)
+    set_ssh (place);
+  set_authorities (place);
   if (place->aws_key != NULL)
     {
       g_autofree char *provider = g_strdup_printf ("aws:amz:%s:s3", place->region);
 
-      place_curl ()->setopt (curl, CURLOPT_AWS_SIGV4, provider);
-      place_curl ()->setopt (curl, CURLOPT_USERPWD, place->aws_key);
-      place_curl ()->setopt (curl, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+      SET (place, CURLOPT_AWS_SIGV4, provider);
+      SET (place, CURLOPT_USERPWD, place->aws_key);
+      SET (place, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     }
 }
 
 static void
 set_request (Place *place, PlaceRequest *request, FILE *from)
 {
-  CURL *curl = place->curl;
   struct stat status;
 
-  place_curl ()->setopt (curl, CURLOPT_URL, request->url);
+  SET_VITAL (place, CURLOPT_URL, request->url);
   if (request->method != NULL)
-    place_curl ()->setopt (curl, CURLOPT_CUSTOMREQUEST, request->method);
-  if (request->headers != NULL)
-    place_curl ()->setopt (curl, CURLOPT_HTTPHEADER, request->headers);
-  if (request->commands != NULL)
-    place_curl ()->setopt (curl, CURLOPT_QUOTE, request->commands);
+    SET (place, CURLOPT_CUSTOMREQUEST, request->method);
+  if (request->headers.first != NULL)
+    SET (place, CURLOPT_HTTPHEADER, request->headers.first);
+  if (request->commands.first != NULL)
+    SET (place, CURLOPT_QUOTE, request->commands.first);
   if (request->head_only || request->no_path)
-    place_curl ()->setopt (curl, CURLOPT_NOBODY, 1L);
+    SET (place, CURLOPT_NOBODY, 1L);
   if (request->range != NULL)
-    place_curl ()->setopt (curl, CURLOPT_RANGE, request->range);
-  place_curl ()->setopt (curl, CURLOPT_WRITEFUNCTION, on_data);
-  place_curl ()->setopt (curl, CURLOPT_WRITEDATA, request);
-  place_curl ()->setopt (curl, CURLOPT_HEADERFUNCTION, on_header);
-  place_curl ()->setopt (curl, CURLOPT_HEADERDATA, request);
+    SET (place, CURLOPT_RANGE, request->range);
+  SET (place, CURLOPT_WRITEFUNCTION, on_data);
+  SET (place, CURLOPT_WRITEDATA, request);
+  SET (place, CURLOPT_HEADERFUNCTION, on_header);
+  SET (place, CURLOPT_HEADERDATA, request);
   if (from == NULL || fstat (fileno (from), &status) != 0)
     return;
-  place_curl ()->setopt (curl, CURLOPT_UPLOAD, 1L);
-  place_curl ()->setopt (curl, CURLOPT_READDATA, from);
-  place_curl ()->setopt (curl, CURLOPT_SEEKFUNCTION, on_seek);
-  place_curl ()->setopt (curl, CURLOPT_SEEKDATA, from);
-  place_curl ()->setopt (curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)status.st_size);
+  SET (place, CURLOPT_UPLOAD, 1L);
+  SET (place, CURLOPT_READDATA, from);
+  SET (place, CURLOPT_SEEKFUNCTION, on_seek);
+  SET (place, CURLOPT_SEEKDATA, from);
+  SET (place, CURLOPT_INFILESIZE_LARGE, (curl_off_t)status.st_size);
 }
 
 static PlaceError
@@ -245,6 +262,9 @@ failed (Place *place, const PlaceRequest *request, const char *verb, GError **er
       = place->message[0] != '\0' ? place->message : place_curl ()->message (request->code);
 
   place_curl ()->getinfo (place->curl, CURLINFO_RESPONSE_CODE, &status);
+  if (place->set_code != CURLE_OK)
+    return place_fail (place, PLACE_ERROR_LOCAL, error, "libcurl cannot be used: %s",
+                       place_curl ()->message (place->set_code));
   if (request->too_large)
     return place_fail (place, PLACE_ERROR_LOCAL, error, "it is larger than can be kept here");
   if (request->local_errno != 0 || request->code == CURLE_READ_ERROR)
@@ -301,7 +321,10 @@ place_run (Place *place, PlaceRequest *request, const char *verb, GError **error
   place->moved_us = g_get_monotonic_time ();
   set_always (place);
   set_request (place, request, from);
-  request->code = place_curl ()->perform (place->curl);
+  if (place->set_code == CURLE_OK && (request->headers.is_broken || request->commands.is_broken))
+    place->set_code = CURLE_OUT_OF_MEMORY;
+  request->code
+      = place->set_code != CURLE_OK ? CURLE_FAILED_INIT : place_curl ()->perform (place->curl);
   place_curl ()->getinfo (place->curl, CURLINFO_RESPONSE_CODE, &request->status);
   if (from != NULL)
     {
@@ -324,11 +347,9 @@ void
 place_request_clear (PlaceRequest *request)
 {
   g_clear_pointer (&request->url, g_free);
-  if (request->headers != NULL)
-    place_curl ()->list_free (request->headers);
-  if (request->commands != NULL)
-    place_curl ()->list_free (request->commands);
-  request->headers = request->commands = NULL;
+  place_curl ()->list_free (request->headers.first);
+  place_curl ()->list_free (request->commands.first);
+  request->headers = request->commands = (PlaceList){ 0 };
   g_clear_pointer (&request->etag, g_free);
   if (request->body != NULL)
     g_byte_array_unref (request->body);

@@ -96,12 +96,12 @@ dav_lock (Place *place, const char *suffix)
   return good;
 }
 
-static void
+static gboolean
 dav_unlock (Place *place, const char *suffix)
 {
   g_autofree char *folder = g_strconcat (suffix, "/", NULL);
 
-  (void)dav_delete (place, folder, NULL);
+  return dav_delete (place, folder, NULL);
 }
 
 static gboolean

@@ -36,7 +36,7 @@ typedef struct
   gboolean (*remove) (Place *place, const char *suffix, GError **error);
   gboolean (*lock) (Place *place,
                     const char *suffix); /* FALSE: somebody has it, or it is not possible */
-  void (*unlock) (Place *place, const char *suffix);
+  gboolean (*unlock) (Place *place, const char *suffix);
   /* (nullable) what stands in the folder request->url, into its body, as the store says it. */
   gboolean (*list) (Place *place, PlaceRequest *request, GError **error);
   /* In a listing, what is said of a file ends with the entry_ends-th of these behind its name. */
@@ -63,6 +63,7 @@ struct Place
   char *aws_key, *aws_token;
 
   CURL *curl;
+  CURLcode set_code; /* of the settings of the running request */
   gint64 limit_us;
   gint stopped, patience_s; /* atomic */
   gint64 moved_us;          /* when the running request last sent or received something */
@@ -71,15 +72,22 @@ struct Place
   char message[CURL_ERROR_SIZE];
 };
 
+/* A list that lacks something must not be sent: it may be the condition. */
+typedef struct
+{
+  struct curl_slist *first;
+  gboolean is_broken;
+} PlaceList;
+
 /* One request. Set what is needed, run it, read what came, clear it. */
 struct PlaceRequest
 {
   const char *method; /* NULL: libcurl's own for what is done */
   char *url;
-  struct curl_slist *headers, *commands; /* commands: sftp, ftp */
-  const char *from;                      /* file to send */
-  const char *to;                        /* file to write what comes; NULL: kept in `body` */
-  guint64 size_max;                      /* of what comes; 0: 64 KiB */
+  PlaceList headers, commands; /* commands: sftp, ftp */
+  const char *from;            /* file to send */
+  const char *to;              /* file to write what comes; NULL: kept in `body` */
+  guint64 size_max;            /* of what comes; 0: 64 KiB */
   const char *range;
   gboolean head_only;
   gboolean no_path; /* only the commands matter */
@@ -119,7 +127,7 @@ void place_unlock (Place *place, const char *suffix);
 /* (transfer full): the URL of what stands at `suffix`. */
 char *place_url (const Place *place, const char *suffix);
 /* Behind the headers or commands of a request. */
-void place_add (struct curl_slist **list, const char *text);
+void place_add (PlaceList *list, const char *text);
 /* TRUE: the request ran and libcurl found nothing wrong; http: whatever the status. Else a sentence
  * in `error`, PLACE_ERROR_DOWN, DENIED, LOCAL or STOPPED; `verb`: "read", "write". */
 gboolean place_run (Place *place, PlaceRequest *request, const char *verb, GError **error);

@@ -172,10 +172,10 @@ rename_lock (Place *place, const char *suffix)
   return run_commands (place, &request, NULL);
 }
 
-static void
+static gboolean
 rename_unlock (Place *place, const char *suffix)
 {
-  (void)remove_now (place, suffix, TRUE, NULL);
+  return remove_now (place, suffix, TRUE, NULL);
 }
 
 /* What was sent as `made` becomes `suffix`. */

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stands in for libcurl.so.4 in a test and passes everything on to the real one, REAL_CURL in the
+ * environment, but for the call that curl_shim_arm said. place-fail.c arms it. */
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+typedef enum
+{
+  SHIM_NOTHING,
+  SHIM_REFUSE, /* perform fails and has done nothing */
+  SHIM_LOSE,   /* perform is done, and its success is not told */
+  SHIM_SETTING,
+  SHIM_LIST,
+  SHIM_INIT
+} ShimFault;
+
+static ShimFault shim_fault;
+static int shim_left, shim_fired;
+
+#define REAL(name) ((__typeof__ (&name))real (#name))
+
+static void *
+real (const char *name)
+{
+  static void *library;
+
+  if (library == NULL)
+    library = dlopen (getenv ("REAL_CURL"), RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL)
+    abort ();
+  return dlsym (library, name);
+}
+
+/* The n-th call of that kind fails. */
+void
+curl_shim_arm (int fault, int n)
+{
+  shim_fault = (ShimFault)fault;
+  shim_left = n;
+  shim_fired = 0;
+}
+
+int
+curl_shim_fired (void)
+{
+  return shim_fired;
+}
+
+static int
+fails (ShimFault fault)
+{
+  if (fault != shim_fault || --shim_left != 0)
+    return 0;
+  shim_fired = 1;
+  return 1;
+}
+
+CURLcode
+curl_global_init (long flags)
+{
+  return REAL (curl_global_init) (flags);
+}
+
+CURL *
+curl_easy_init (void)
+{
+  return fails (SHIM_INIT) ? NULL : REAL (curl_easy_init) ();
+}
+
+void
+curl_easy_cleanup (CURL *curl)
+{
+  REAL (curl_easy_cleanup) (curl);
+}
+
+void
+curl_easy_reset (CURL *curl)
+{
+  REAL (curl_easy_reset) (curl);
+}
+
+/* One argument of 64 bits, whatever it is. */
+CURLcode
+curl_easy_setopt (CURL *curl, CURLoption option, ...)
+{
+  va_list arguments;
+  void *value;
+
+  va_start (arguments, option);
+  value = va_arg (arguments, void *);
+  va_end (arguments);
+  return fails (SHIM_SETTING) ? CURLE_OUT_OF_MEMORY : REAL (curl_easy_setopt) (curl, option, value);
+}
+
+CURLcode
+curl_easy_perform (CURL *curl)
+{
+  if (fails (SHIM_REFUSE))
+    return CURLE_COULDNT_CONNECT;
+  CURLcode code = REAL (curl_easy_perform) (curl);
+  return fails (SHIM_LOSE) ? CURLE_RECV_ERROR : code;
+}
+
+CURLcode
+curl_easy_getinfo (CURL *curl, CURLINFO info, ...)
+{
+  va_list arguments;
+  void *value;
+
+  va_start (arguments, info);
+  value = va_arg (arguments, void *);
+  va_end (arguments);
+  return REAL (curl_easy_getinfo) (curl, info, value);
+}
+
+const char *
+curl_easy_strerror (CURLcode code)
+{
+  return REAL (curl_easy_strerror) (code);
+}
+
+struct curl_slist *
+curl_slist_append (struct curl_slist *list, const char *text)
+{
+  return fails (SHIM_LIST) ? NULL : REAL (curl_slist_append) (list, text);
+}
+
+void
+curl_slist_free_all (struct curl_slist *list)
+{
+  REAL (curl_slist_free_all) (list);
+}
