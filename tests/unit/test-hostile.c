@@ -42,7 +42,7 @@ check_row (const Result *row, gpointer data, GError **error)
   return TRUE;
 }
 
-static long
+static G_GNUC_UNUSED long
 memory_kib (void)
 {
   struct rusage usage;

@@ -9,7 +9,7 @@ put_keep (Fixture *f, const char *path, guint32 children, guint8 digest)
 {
   guint8 bytes[16];
   memset (bytes, digest, sizeof bytes);
-  gint64 little = GINT64_TO_LE ((gint64)children * children);
+  guint64 little = GUINT64_TO_LE ((guint64)children * children);
   g_autoptr (GBytes) value = g_bytes_new (&little, sizeof little);
   Keep keep = { .path = path,
                 .children = children,
@@ -26,10 +26,10 @@ static gboolean
 add_keep (const Keep *keep, gpointer data, GError **error)
 {
   (void)error;
-  gint64 number;
+  guint64 number;
   g_assert_cmpuint (g_bytes_get_size (keep->value), ==, sizeof number);
   memcpy (&number, g_bytes_get_data (keep->value, NULL), sizeof number);
-  g_assert_cmpint (GINT64_FROM_LE (number), ==, (gint64)keep->children * keep->children);
+  g_assert_cmpuint (GUINT64_FROM_LE (number), ==, (guint64)keep->children * keep->children);
   g_assert_cmpstr (keep->type, ==, "x");
   g_string_append_printf (data, "%s=%u ", keep->path[0] != '\0' ? keep->path : "root",
                           keep->children);
