@@ -121,10 +121,14 @@ static void
 add_kept (Scan *scan, const Family *family)
 {
   Bill line = { .slot = family->base, .kept = TRUE };
-  guint32 reported = keep_reported (line.slot);
-  gboolean is_new = family->number > reported;
+  guint32 reported;
+  gboolean is_new;
 
-  if (family->number == 0 || (is_new && is_full (scan)))
+  if (family->number == 0) /* the driver may fill it in just now */
+    return;
+  reported = keep_reported (line.slot);
+  is_new = family->number > reported;
+  if (is_new && is_full (scan))
     return;
   if ((scan->whole || is_new) && !is_full (scan))
     {
