@@ -36,8 +36,8 @@ arguments_clear (Arguments *options)
 /* What g_option hands over: texts, because its own number reading says too little when it fails. */
 typedef struct
 {
-  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *trace, *stack, *listen,
-      *sites;
+  char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *steal, *trace, *stack,
+      *listen, *sites;
   gboolean tcp, live, anew, copy, insecure, closed;
 } Texts;
 
@@ -51,6 +51,7 @@ texts_clear (Texts *texts)
   g_free (texts->name);
   g_free (texts->stats);
   g_free (texts->protect);
+  g_free (texts->steal);
   g_free (texts->trace);
   g_free (texts->stack);
   g_free (texts->listen);
@@ -78,6 +79,10 @@ make_context (Texts *texts, const char *parameters, const char *summary)
       "What a crash leaves: naive (nothing), orphan (what other nodes took from the dead one),"
       " checkpoint (that and the file; what it is with --checkpoint)",
       "PLAN" },
+    { "steal", 0, 0, G_OPTION_ARG_STRING, &texts->steal,
+      "Whom idle nodes ask: crs (their site, then another one too; the default), rs"
+      " (anybody), mw (the master)",
+      "WAY" },
     { "stats", 0, 0, G_OPTION_ARG_FILENAME, &texts->stats,
       "Write figures there at the end, as JSON", "FILE" },
     { "trace", 0, 0, G_OPTION_ARG_FILENAME, &texts->trace,
@@ -170,6 +175,21 @@ check_texts (const Texts *texts, Arguments *options, const char *verb)
 }
 
 /* FALSE: said on stderr. */
+/* In the order of NodeSteal. */
+static gboolean
+check_steal (const Texts *texts, Arguments *options, const char *verb)
+{
+  static const char *const ways[] = { "crs", "rs", "mw" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+    if (texts->steal == NULL || strcmp (texts->steal, ways[i]) == 0)
+      {
+        options->steal = (int)i;
+        return TRUE;
+      }
+  return command_usage (verb, "--steal takes crs, rs or mw, not '%s'", texts->steal), FALSE;
+}
+
 static gboolean
 check_protect (const Texts *texts, Arguments *options, const char *verb)
 {
@@ -289,7 +309,8 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   options->program = cut_program (&argc, copy);
   if (!parse_between (context, about[0], options, argc, copy)
       || !check_texts (&texts, options, verb) || !check_listen (&texts, verb)
-      || !check_sites (&texts, verb) || !check_protect (&texts, options, verb))
+      || !check_steal (&texts, options, verb) || !check_sites (&texts, verb)
+      || !check_protect (&texts, options, verb))
     return FALSE;
   options->tcp = texts.tcp || texts.listen != NULL;
   options->listen = g_steal_pointer (&texts.listen);

@@ -12,6 +12,7 @@ typedef struct
   int nodes, workers; /* 0: not said */
   double interval_s;  /* 0: not said */
   gboolean tcp, live, naive;
+  int steal;         /* of --steal, as FolderRun has it */
   gboolean closed;   /* nobody joins later */
   gboolean anew;     /* what stands at `checkpoint` is set aside */
   gboolean insecure; /* URIs that are sent in clear are allowed */

@@ -679,6 +679,7 @@ driver_new (const DriverConfig *config, GError **error)
                       .n_bests = best_count (),
                       .program = config->program,
                       .checkpoint = config->checkpoint != NULL,
+                      .steal = config->steal,
                       .naive = config->naive,
                       .save_interval_us = (guint64)(config->interval_s * 1e6),
                       .stems = driver->stems,

@@ -59,6 +59,7 @@ typedef struct
   gboolean naive; /* nothing is kept of a node that died: --protect naive */
   gboolean
       resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
+  int steal;  /* whom nodes ask for work: one of protocol's NodeSteal */
   gboolean closed; /* no more nodes are to join */
   gint64 launcher_pid;
   char *site;                /* (nullable) of which site the node is, when the run has sites */

@@ -68,8 +68,12 @@ own_risk_us (Driver *driver)
   return engine.risk_us + node.unpublished_us;
 }
 
+/* Nodes that work tell the others so often, see STATS_PERIOD_MS, and once more for luck. */
+#define TOLD_EVERY_US (2 * G_USEC_PER_SEC)
+
 /* Work that would have to be done again if this member were gone now; -1: it has not told. What
- * others told is some time ago, in which all their workers may have been at work. */
+ * others told is some time ago, in which those at work went on; the others may be at work since,
+ * which they tell soon. */
 static double
 risk_of (Driver *driver, const NodeMember *member)
 {
@@ -78,7 +82,10 @@ risk_of (Driver *driver, const NodeMember *member)
     return (double)own_risk_us (driver) / G_USEC_PER_SEC;
   if (member->told_us == 0)
     return -1;
-  return (double)(member->risk_us + (now_us - member->told_us) * member->workers) / G_USEC_PER_SEC;
+  guint64 since_us = now_us - member->told_us;
+  guint32 idle = member->workers - MIN (member->busy, member->workers);
+  return (double)(member->risk_us + since_us * member->busy + MIN (since_us, TOLD_EVERY_US) * idle)
+         / G_USEC_PER_SEC;
 }
 
 static void

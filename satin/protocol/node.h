@@ -57,6 +57,14 @@ typedef struct
   guint32 busy;
 } NodeProgress;
 
+/* Whom a node asks for work. */
+typedef enum
+{
+  NODE_STEAL_CRS, /* its own site, one after the other, and when they refuse one node of another */
+  NODE_STEAL_RS,  /* anybody, at random */
+  NODE_STEAL_MW   /* the master only */
+} NodeSteal;
+
 typedef struct
 {
   gboolean founder;    /* TRUE: start a run; FALSE: join the one at `addresses` */
@@ -68,7 +76,8 @@ typedef struct
   guint32 n_bests;     /* BEST values of the program */
   Digest program;      /* of program name, job table, arguments: the same on every node */
   gboolean checkpoint; /* somebody should be coordinator */
-  gboolean naive;      /* jobs whose lender left are dropped instead of being announced */
+  NodeSteal steal;
+  gboolean naive; /* jobs whose lender left are dropped instead of being announced */
   guint64 save_interval_us;
   guint64 settle_us; /* from a join to the election that it brings, and between elections that
                         nothing forces; 0: as elect.h says */
@@ -234,6 +243,7 @@ typedef struct
   char *address, *host, *site; /* borrowed from the node until its next step */
   guint32 pid, workers;
   guint64 told_us, work_us, risk_us; /* as it told of itself then; told_us 0: never */
+  guint32 busy;                      /* its seats at work then; while there are none it is silent */
   gboolean master, coordinator, self, leaving;
 } NodeMember;
 

@@ -8,8 +8,8 @@ steal_init (Steal *steal)
   steal->refused = g_array_new (FALSE, FALSE, sizeof (NodeId));
   steal->lending = g_array_new (FALSE, FALSE, sizeof (Lending));
   steal->owed = g_array_new (FALSE, FALSE, sizeof (NodeId));
-  steal->pause_us = STEAL_PAUSE_MIN_US;
-  steal->batch = 1;
+  for (guint i = 0; i < STEAL_LANES; i++)
+    steal->lanes[i] = (StealLane){ .pause_us = STEAL_PAUSE_MIN_US, .batch = 1 };
   steal->tell_pause_us = STEAL_TELL_MIN_US;
 }
 
@@ -60,43 +60,58 @@ steal_on_hungry (Node *node, guint32 count)
 {
   Steal *steal = &node->steal;
 
-  if (steal->hungry == 0) /* there was work a moment ago: no reason to wait */
-    {
-      steal->pause_us = STEAL_PAUSE_MIN_US;
-      steal->resume_us = 0;
+  for (guint i = 0; steal->hungry == 0 && i < STEAL_LANES; i++)
+    { /* there was work a moment ago: no reason to wait */
+      steal->lanes[i].pause_us = STEAL_PAUSE_MIN_US;
+      steal->lanes[i].resume_us = 0;
     }
   steal->hungry = count;
 }
 
 /* How many jobs are wanted now. */
 static guint32
-appetite (Node *node)
+appetite (Node *node, const StealLane *lane)
 {
   const Steal *steal = &node->steal;
 
   if (steal->hungry > 0)
-    return MIN (MAX (steal->hungry, steal->batch), STEAL_COUNT_MAX);
-  return steal->batch > 1 && node->held.unfinished <= steal->batch / 2 ? steal->batch : 0;
+    return MIN (MAX (steal->hungry, lane->batch), STEAL_COUNT_MAX);
+  return lane->batch > 1 && node->held.unfinished <= lane->batch / 2 ? lane->batch : 0;
 }
 
 /* The last reply is used up: was it large enough? */
 static void
-learn (Node *node)
+learn (Node *node, StealLane *lane)
 {
-  Steal *steal = &node->steal;
-
-  if (steal->fed_us == 0)
+  if (lane->fed_us == 0)
     return;
-  if (node->now_us < steal->fed_us + STEAL_SOON_US)
-    steal->batch = MIN (steal->batch * 2, STEAL_COUNT_MAX);
-  else if (node->now_us > steal->fed_us + STEAL_LATE_US)
-    steal->batch = MAX (steal->batch / 2, 1);
-  steal->fed_us = 0;
+  if (node->now_us < lane->fed_us + STEAL_SOON_US)
+    lane->batch = MIN (lane->batch * 2, STEAL_COUNT_MAX);
+  else if (node->now_us > lane->fed_us + STEAL_LATE_US)
+    lane->batch = MAX (lane->batch / 2, 1);
+  lane->fed_us = 0;
 }
 
-/* (transfer container): links to the members that may be asked. */
+/* Along which lane is it asked? */
+static StealLane *
+lane_of (Node *node, const Member *member)
+{
+  gboolean far
+      = node->config.steal == NODE_STEAL_CRS && !g_str_equal (member->site, node->config.site);
+
+  return &node->steal.lanes[far ? STEAL_FAR : STEAL_NEAR];
+}
+
+static gboolean
+is_victim (Node *node, const Member *member)
+{
+  return !member->dead && !member->leaving
+         && (node->config.steal != NODE_STEAL_MW || member == roster_master (node));
+}
+
+/* (transfer container): links to the members of this lane that may be asked. */
 static GPtrArray *
-victims (Node *node, gboolean all)
+victims (Node *node, const StealLane *lane, gboolean all)
 {
   GPtrArray *links = g_ptr_array_new ();
   guint place;
@@ -104,7 +119,7 @@ victims (Node *node, gboolean all)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      Link *link = member->dead || member->leaving
+      Link *link = !is_victim (node, member) || lane_of (node, member) != lane
                            || (!all && set_find (node->steal.refused, &member->id, &place))
                        ? NULL
                        : link_to (node, &member->id);
@@ -114,96 +129,141 @@ victims (Node *node, gboolean all)
   return links;
 }
 
-/* (nullable): one who has not refused; after a pause one who has. */
+/* (nullable): one who has not refused; after a pause one who has. `refused` (out): all there are
+ * have. */
 static Link *
-choose (Node *node)
+choose (Node *node, StealLane *lane, gboolean *refused)
 {
-  Steal *steal = &node->steal;
-  g_autoptr (GPtrArray) links = victims (node, FALSE);
+  g_autoptr (GPtrArray) links = victims (node, lane, FALSE);
 
-  if (links->len == 0 && steal->probe)
+  *refused = FALSE;
+  if (links->len == 0)
     {
       g_ptr_array_unref (links);
-      links = victims (node, TRUE);
+      links = victims (node, lane, TRUE);
+      *refused = links->len > 0 && !lane->probe;
     }
-  steal->probe = FALSE;
-  return links->len == 0 ? NULL : links->pdata[core_random (node) % links->len];
+  lane->probe = FALSE;
+  return links->len == 0 || *refused ? NULL : links->pdata[core_random (node) % links->len];
 }
 
 /* (nullable): the one who said MORE. */
 static Link *
-take_offer (Node *node)
+take_offer (Node *node, StealLane *lane)
 {
-  NodeId id = node->steal.offer;
+  NodeId id = lane->offer;
 
-  node->steal.offer = NODE_ID_NONE;
+  lane->offer = NODE_ID_NONE;
   return node_id_is_none (&id) ? NULL : link_to (node, &id);
 }
 
 static void
-pause_a_while (Node *node)
+pause_a_while (Node *node, StealLane *lane)
 {
-  Steal *steal = &node->steal;
-
-  steal->probe = TRUE;
-  steal->resume_us = node->now_us + core_jitter (node, steal->pause_us);
-  steal->pause_us = MIN (steal->pause_us * 2, STEAL_PAUSE_MAX_US);
+  lane->probe = TRUE;
+  lane->resume_us = node->now_us + core_jitter (node, lane->pause_us);
+  lane->pause_us = MIN (lane->pause_us * 2, STEAL_PAUSE_MAX_US);
 }
 
 static void
-ask (Node *node, Link *link, guint32 count)
+ask (Node *node, StealLane *lane, Link *link, guint32 count)
 {
-  Steal *steal = &node->steal;
-
-  steal->in_flight = TRUE;
-  steal->victim = link->remote;
-  steal->link = link->link;
-  steal->until_us = node->now_us + STEAL_ANSWER_US;
-  steal->asked = count;
-  link_send (
-      node, link,
-      &(Message){ .kind = MESSAGE_STEAL, .number = ++steal->request, .count = steal->asked });
+  lane->in_flight = TRUE;
+  lane->victim = link->remote;
+  lane->link = link->link;
+  lane->asked_us = node->now_us;
+  lane->asked = count;
+  lane->request = ++node->steal.requests;
+  link_send (node, link,
+             &(Message){ .kind = MESSAGE_STEAL, .number = lane->request, .count = lane->asked });
 }
 
+static void
+go_on (Node *node, StealLane *lane)
+{
+  gboolean refused = FALSE;
+
+  if (appetite (node, lane) == 0 || lane->in_flight || stop_halts (node) || !core_is_member (node)
+      || !constants_started (node))
+    return;
+  Link *link = take_offer (node, lane);
+  if (link == NULL && lane->resume_us > 0)
+    return;
+  if (link == NULL)
+    link = choose (node, lane, &refused);
+  if (link != NULL)
+    {
+      learn (node, lane);
+      ask (node, lane, link, MAX (appetite (node, lane), 1));
+    }
+  else if (refused)
+    pause_a_while (node, lane);
+}
+
+/* Other sites are asked when all of this one have refused; they are asked again meanwhile. */
 void
 steal_go_on (Node *node)
 {
-  Steal *steal = &node->steal;
+  g_autoptr (GPtrArray) willing = NULL;
 
-  if (steal->resume_us <= node->now_us)
-    steal->resume_us
-        = 0; /* a pause that is over asks for no timer, whether there is somebody to ask or not */
-  if (appetite (node) == 0 || steal->in_flight || stop_halts (node) || !core_is_member (node)
-      || !constants_started (node))
+  for (guint i = 0; i < STEAL_LANES; i++) /* one that is over asks for no timer */
+    if (node->steal.lanes[i].resume_us <= node->now_us)
+      node->steal.lanes[i].resume_us = 0;
+  go_on (node, &node->steal.lanes[STEAL_NEAR]);
+  if (node->config.steal != NODE_STEAL_CRS)
     return;
-  Link *link = take_offer (node);
-  if (link == NULL && steal->resume_us > 0)
-    return;
-  if (link == NULL)
-    link = choose (node);
-  if (link != NULL)
-    {
-      learn (node);
-      ask (node, link, MAX (appetite (node), 1));
-    }
-  else if (steal->refused->len > 0)
-    pause_a_while (node);
+  willing = victims (node, &node->steal.lanes[STEAL_NEAR], FALSE);
+  if (willing->len == 0 || !node_id_is_none (&node->steal.lanes[STEAL_FAR].offer))
+    go_on (node, &node->steal.lanes[STEAL_FAR]);
 }
 
 guint64
 steal_age_us (Node *node)
 {
-  return node->steal.in_flight ? node->now_us + STEAL_ANSWER_US - node->steal.until_us : 0;
+  guint64 age_us = 0;
+
+  for (guint i = 0; i < STEAL_LANES; i++)
+    if (node->steal.lanes[i].in_flight)
+      age_us = MAX (age_us, node->now_us - node->steal.lanes[i].asked_us);
+  return age_us;
 }
 
 static void
-refuse (Node *node)
+refuse (Node *node, StealLane *lane)
 {
-  Steal *steal = &node->steal;
+  lane->in_flight = FALSE;
+  if (roster_find (node, &lane->victim) != NULL)
+    set_add (node->steal.refused, &lane->victim);
+}
 
-  steal->in_flight = FALSE;
-  if (roster_find (node, &steal->victim) != NULL)
-    set_add (steal->refused, &steal->victim);
+/* Somebody of this lane has work: all of it may be asked again. */
+static void
+forgive (Node *node, const StealLane *lane)
+{
+  GArray *refused = node->steal.refused;
+
+  for (guint i = refused->len; i > 0; i--)
+    {
+      const Member *member = roster_find (node, &g_array_index (refused, NodeId, i - 1));
+      if (member == NULL || lane_of (node, member) == lane)
+        g_array_remove_index (refused, i - 1);
+    }
+}
+
+static void
+take_answer (Node *node, StealLane *lane, guint given, guint run)
+{
+  if (given == 0)
+    {
+      refuse (node, lane);
+      return;
+    }
+  lane->in_flight = FALSE;
+  lane->pause_us = STEAL_PAUSE_MIN_US;
+  lane->resume_us = 0;
+  forgive (node, lane);
+  if (run >= lane->asked)
+    lane->fed_us = node->now_us;
 }
 
 void
@@ -212,33 +272,27 @@ steal_on_answer (Node *node, guint64 number, guint given, guint run)
   Steal *steal = &node->steal;
 
   steal->hungry -= MIN (steal->hungry, run);
-  if (!steal->in_flight || number != steal->request)
-    return;
-  if (given == 0)
-    {
-      refuse (node);
-      return;
-    }
-  steal->in_flight = FALSE;
-  steal->pause_us = STEAL_PAUSE_MIN_US;
-  steal->resume_us = 0;
-  g_array_set_size (steal->refused, 0);
-  if (run >= steal->asked)
-    steal->fed_us = node->now_us;
+  for (guint i = 0; i < STEAL_LANES; i++)
+    if (steal->lanes[i].in_flight && number == steal->lanes[i].request)
+      take_answer (node, &steal->lanes[i], given, run);
 }
 
 void
 steal_on_more (Node *node, const Link *link)
 {
+  const Member *member = roster_find (node, &link->remote);
+
   set_remove (node->steal.refused, &link->remote);
-  node->steal.offer = link->remote;
+  if (is_victim (node, member))
+    lane_of (node, member)->offer = link->remote;
 }
 
 void
 steal_on_down (Node *node, guint64 link)
 {
-  if (node->steal.in_flight && node->steal.link == link)
-    refuse (node);
+  for (guint i = 0; i < STEAL_LANES; i++)
+    if (node->steal.lanes[i].in_flight && node->steal.lanes[i].link == link)
+      refuse (node, &node->steal.lanes[i]);
 }
 
 void
@@ -246,10 +300,14 @@ steal_departed (Node *node, const NodeId *id)
 {
   Steal *steal = &node->steal;
 
-  if (steal->in_flight && node_id_equal (&steal->victim, id))
-    steal->in_flight = FALSE;
-  if (node_id_equal (&steal->offer, id))
-    steal->offer = NODE_ID_NONE;
+  for (guint i = 0; i < STEAL_LANES; i++)
+    {
+      StealLane *lane = &steal->lanes[i];
+      if (lane->in_flight && node_id_equal (&lane->victim, id))
+        lane->in_flight = FALSE;
+      if (node_id_equal (&lane->offer, id))
+        lane->offer = NODE_ID_NONE;
+    }
   set_remove (steal->refused, id);
   set_remove (steal->owed, id);
 }
@@ -398,10 +456,14 @@ steal_due (Node *node)
   const Steal *steal = &node->steal;
   guint64 at = steal->owed->len > 0 && !stop_halts (node) ? steal->look_us : CORE_NEVER;
 
-  if (steal->in_flight)
-    return MIN (at, steal->until_us);
-  if (steal->resume_us > 0 && appetite (node) > 0 && !stop_halts (node))
-    at = MIN (at, steal->resume_us);
+  for (guint i = 0; i < STEAL_LANES; i++)
+    {
+      const StealLane *lane = &steal->lanes[i];
+      if (lane->in_flight)
+        at = MIN (at, lane->asked_us + STEAL_ANSWER_US);
+      else if (lane->resume_us > 0 && appetite (node, lane) > 0 && !stop_halts (node))
+        at = MIN (at, lane->resume_us);
+    }
   return at;
 }
 
@@ -410,8 +472,9 @@ steal_tick (Node *node)
 {
   Steal *steal = &node->steal;
 
-  if (steal->in_flight && node->now_us >= steal->until_us)
-    refuse (node);
+  for (guint i = 0; i < STEAL_LANES; i++)
+    if (steal->lanes[i].in_flight && node->now_us >= steal->lanes[i].asked_us + STEAL_ANSWER_US)
+      refuse (node, &steal->lanes[i]);
   if (steal->owed->len == 0 || node->now_us < steal->look_us)
     return;
   /* What was public when the engine looked may have been taken back; and a program that is narrow

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random stealing between nodes, both sides. A thief has one request in flight and goes on to the
- * next victim after a refusal. A victim remembers whom it refused and says MORE when it has work,
- * so a thief that all have refused asks one of them now and then only, in case a MORE was lost.
+/* Random stealing between nodes, both sides. A thief asks along lanes, each of which has victims of
+ * its own and one request in flight, and goes on to the next victim after a refusal. Cluster-aware
+ * stealing has two lanes: when all of its own site have refused a node of another site is asked,
+ * and while its answer comes, which takes long, those of the own site are asked again. A victim
+ * remembers whom it refused and says MORE when it has work, so a thief that all have refused asks
+ * one of them now and then only, in case a MORE was lost.
  *
  * How much: a thief asks for as many jobs as it has idle seats, and for more when what it got
  * lately was soon done; then it also asks before its seats are idle. Driver's thread. */
@@ -11,7 +14,7 @@
 #include "node.h"
 
 #define STEAL_PAUSE_MIN_US 1000 /* of a thief that all have refused; doubles */
-#define STEAL_PAUSE_MAX_US (1000 * 1000)
+#define STEAL_PAUSE_MAX_US (3 * G_USEC_PER_SEC)
 #define STEAL_ANSWER_US (10 * G_USEC_PER_SEC)
 #define STEAL_COUNT_MAX 64     /* jobs in one reply */
 #define STEAL_SOON_US 2000     /* a reply that was done so soon was too small */
@@ -28,10 +31,15 @@ typedef struct
   guint32 count;
 } Lending; /* between LEND and LENT */
 
+typedef enum
+{
+  STEAL_NEAR, /* all victims, or with cluster-aware stealing those of the own site */
+  STEAL_FAR,  /* … and those of other sites */
+  STEAL_LANES
+} StealLaneKind;
+
 typedef struct
 {
-  /* the thief's side */
-  guint32 hungry;  /* idle seats */
   guint32 batch;   /* how many jobs are worth a request */
   guint32 asked;   /* by the last request */
   guint64 fed_us;  /* when a request was answered in full; 0: not since the last request */
@@ -39,12 +47,20 @@ typedef struct
   gboolean in_flight;
   NodeId victim;
   guint64 link;
-  guint64 until_us;  /* patience with the request in flight */
+  guint64 asked_us;  /* when the request in flight was sent */
   guint64 pause_us;  /* the next pause */
   guint64 resume_us; /* end of the present pause; 0: none */
   gboolean probe;    /* after a pause: somebody who refused may be asked again */
-  GArray *refused;   /* of NodeId: since somebody gave */
   NodeId offer;      /* who said MORE, or none */
+} StealLane;
+
+typedef struct
+{
+  /* the thief's side */
+  guint32 hungry;   /* idle seats */
+  guint64 requests; /* so far */
+  StealLane lanes[STEAL_LANES];
+  GArray *refused; /* of NodeId: since somebody of their lane gave */
 
   /* the victim's side */
   GArray *lending; /* of Lending, oldest first */

@@ -100,6 +100,7 @@ work_greet (Node *node, const Member *member)
 static void
 tell_all (Node *node)
 {
+  node->work.told_us = work_unpublished_us (node);
   for (guint i = 0; i < node->roster.members->len; i++)
     tell (node, node->roster.members->pdata[i]);
 }
@@ -114,9 +115,22 @@ forget_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data G_GNUC_UN
   return FALSE;
 }
 
+/* Nothing was done here since the others were told, and nothing is: they know it all. */
+static gboolean
+is_idle (Node *node, const NodeEvent *event)
+{
+  const WorkTold *self = &node->work.self;
+
+  return self->told_us != 0 && self->busy == 0 && event->count == 0
+         && event->work_us == self->work_us && event->risk_us == self->risk_us
+         && node->work.told_us == work_unpublished_us (node);
+}
+
 void
 work_on_event (Node *node, const NodeEvent *event)
 {
+  gboolean idle = is_idle (node, event);
+
   node->work.self = (WorkTold){ .told_us = node->now_us,
                                 .work_us = event->work_us,
                                 .risk_us = event->risk_us,
@@ -131,7 +145,8 @@ work_on_event (Node *node, const NodeEvent *event)
       held->risk_us = progress->risk_us;
       held->busy = progress->busy;
     }
-  tell_all (node);
+  if (!idle)
+    tell_all (node);
 }
 
 void

@@ -28,6 +28,7 @@ typedef struct
   guint64 reported_us;  /* rows that went to the coordinator stand for so much … */
   guint64 published_us; /* … and so much of it is published */
   guint64 unsent_us;    /* rows that could not go, or went to another coordinator */
+  guint64 told_us;      /* what was unpublished when the others were told last */
   GArray *seen;         /* of NodeId: everybody who ever was a member, as far as is known here */
 } Work;
 

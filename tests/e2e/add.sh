@@ -99,6 +99,15 @@ is "sites: the answer" "$code:$answer" "0:$heavy_answer"
 wait "$added"
 is "who added them ends with them" "$?:$(cat "$work/added.words")" "0:"
 
+# Every way to steal comes to the same answer.
+choose_heavy
+for way in rs mw; do
+  try "$satin" run --sites "$work/two" --steal $way -- "${heavy[@]}"
+  is "two sites, --steal $way" "$code:$answer" "0:$heavy_answer"
+done
+try "$satin" run --steal bees -- "${heavy[@]}"
+is "no way to steal" "$code" 2
+
 # A closed run.
 choose_heavy
 begin "$satin" run -n 2 -w 1 --closed --name closed -- "${heavy[@]}"

@@ -32,6 +32,7 @@ arrival (Sim *sim, const Process *from, const Process *to)
   guint64 base = sim->plan->delay_us;
   guint64 start = MAX (sim->now_us, from->clogged_us);
 
+  start += from->number % 2 != to->number % 2 ? sim->plan->wan_us : 0;
   if (!sim->plan->one_way)
     start = MAX (start, to->clogged_us);
   start = MAX (start, sim->apart_us[from->number][to->number]);
@@ -112,6 +113,7 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
   guint side = side_of (link, process), other = 1 - side;
 
   sim->outcome->messages++;
+  sim->outcome->sent[process->number]++;
   if (!link->open[side])
     return; /* it broke a moment ago; LINK_DOWN is on its way or was just taken in */
   Process *to = sim->processes[link->node[other]];

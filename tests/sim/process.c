@@ -123,6 +123,7 @@ process_start (Sim *sim, gboolean founder)
                         .program = plan->tree->jobs[0].digest,
                         .checkpoint = plan->checkpoint,
                         .naive = plan->naive,
+                        .steal = plan->steal,
                         .save_interval_us = plan->save_us,
                         .settle_us = plan->settle_us,
                         .stems = process->stems,
@@ -204,7 +205,8 @@ start_main (Sim *sim, Process *process)
 {
   process->main++;
   process->main_waits = FALSE;
-  sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 500), HAPPEN_MAIN, process->number)
+  sim_expect (sim, MAX (sim->now_us, sim->plan->main_us) + rng_below (&sim->world_rng, 500),
+              HAPPEN_MAIN, process->number)
       ->number
       = process->main;
 }

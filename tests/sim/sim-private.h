@@ -76,7 +76,7 @@ typedef struct
   Sim *sim;
   guint number;
   gboolean founder, bidding;
-  gboolean replaced; /* another has its address now */
+  gboolean replaced;  /* another has its address now */
   gboolean leaves;    /* it was asked to */
   gboolean by_signal; /* … in this way */
   gboolean left;      /* its scribe publishes what it has, though it is not alive */

@@ -62,6 +62,9 @@ typedef struct
   gboolean old_ports;   /* a fresh process may get the address of a dead one */
   gboolean sudden;      /* a crash also takes what it had sent last */
   gboolean swings;      /* links are much slower at times */
+  guint64 main_us;      /* main begins so late */
+  guint64 wan_us;       /* as much more between two sites */
+  NodeSteal steal;      /* whom thieves ask */
   guint64 delay_us;     /* the typical delay of a link */
   gboolean even_delays; /* … always exactly that */
   guint64 save_us, publish_us;
@@ -89,11 +92,12 @@ typedef struct
   guint64 lost_true_us; /* … and by what was in the processes that crashed */
   guint64 work_us, answer_us;
   guint64 recalled;
-  guint64 elected, moved; /* coordinators; of them while the one before lived */
-  guint64 left;                   /* processes that left and handed over all they had */
-  guint64 races;          /* coordinators; publications that went over one that was not looked at */
-  guint bids_most;        /* at once */
-  guint coordinator;      /* at the end: its process, counted from 1 */
+  guint64 elected, moved;      /* coordinators; of them while the one before lived */
+  guint64 left;                /* processes that left and handed over all they had */
+  guint64 sent[SIM_NODES_MAX]; /* messages, by process */
+  guint64 races;     /* coordinators; publications that went over one that was not looked at */
+  guint bids_most;   /* at once */
+  guint coordinator; /* at the end: its process, counted from 1 */
 } Outcome;
 
 /* Runs the plan to its end. `verbose`: prints every step. */

@@ -206,6 +206,10 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->terse = rng_chance (&rng, 50);
   plan->late_mail = rng_chance (&rng, 40);
   plan->slow_node = rng_chance (&rng, 20);
+  plan->steal = rng_chance (&rng, 60)   ? NODE_STEAL_CRS
+                : rng_chance (&rng, 50) ? NODE_STEAL_RS
+                                        : NODE_STEAL_MW;
+  plan->wan_us = rng_chance (&rng, 20) ? 20 * plan->delay_us : 0;
   plan->checkpoint = rng_chance (&rng, 50);
   plan->naive = !plan->checkpoint && rng_chance (&rng, 20);
   plan->solo = plan->n_nodes == 1 && rng_chance (&rng, 50);

@@ -11,7 +11,9 @@
 #include "loan.h"
 #include "path.h"
 
+#ifndef TREE_JOBS_MAX /* the comparison of ways to steal has larger trees */
 #define TREE_JOBS_MAX 127
+#endif
 #define TREE_CHILDREN_MAX 5
 #define TREE_PHASES_MAX 4
 
