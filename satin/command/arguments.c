@@ -174,8 +174,7 @@ check_texts (const Texts *texts, Arguments *options, const char *verb)
   return TRUE;
 }
 
-/* FALSE: said on stderr. */
-/* In the order of NodeSteal. */
+/* The words are in the order of NodeSteal. FALSE: said on stderr. */
 static gboolean
 check_steal (const Texts *texts, Arguments *options, const char *verb)
 {
@@ -190,6 +189,7 @@ check_steal (const Texts *texts, Arguments *options, const char *verb)
   return command_usage (verb, "--steal takes crs, rs or mw, not '%s'", texts->steal), FALSE;
 }
 
+/* FALSE: said on stderr. */
 static gboolean
 check_protect (const Texts *texts, Arguments *options, const char *verb)
 {

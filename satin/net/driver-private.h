@@ -33,6 +33,7 @@ struct Driver
   Node *node;
   GQueue pending; /* of DriverPending: events raised while effects were carried out */
   gboolean stepping;
+  gboolean tell; /* the Node wants to hear what is at risk */
   gboolean joined, warned;
   gboolean left;        /* the run goes on without this process */
   guint64 left_lost_us; /* … and this work */

@@ -297,6 +297,9 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       engine_improve (driver->engine, (guint)effect->number, effect->bytes);
       keeper_best (driver, (guint)effect->number);
       return TRUE;
+    case NODE_EFFECT_TELL:
+      driver->tell = TRUE; /* when all effects have reached the engine */
+      return TRUE;
     case NODE_EFFECT_START:
       engine_set_constants (driver->engine, &effect->digest);
       return TRUE;
@@ -448,6 +451,8 @@ driver_step (Driver *driver, const NodeEvent *event)
       g_free (pending);
     }
   driver->stepping = FALSE;
+  if (driver->tell)
+    driver_tell_work (driver);
 }
 
 void
@@ -465,6 +470,7 @@ driver_tell_work (Driver *driver)
   g_autoptr (GArray) all = engine_progress (driver->engine);
   g_autoptr (GArray) progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
   EngineStats stats;
+  driver->tell = FALSE;
   engine_stats (driver->engine, &stats);
   for (guint i = 0; i < all->len; i++)
     {

@@ -85,6 +85,7 @@ loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us, guint64
   effect->bytes = g_bytes_ref (value);
   effect->work_us = work_us;
   effect->risk_us = risk_us;
+  work_moved (node, risk_us);
 }
 
 static void
@@ -235,10 +236,25 @@ loans_on_holding (Node *node, Link *link, const Message *m)
     }
 }
 
+/* How many of these this member has not told about yet. */
+static guint
+count_untold (const GPtrArray *all, const Member *member)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      const LoanEntry *entry = all->pdata[i];
+      n += !entry->self && node_id_equal (&entry->node, &member->id) && entry->told.told_us == 0;
+    }
+  return n;
+}
+
 void
 loans_departed (Node *node, const Member *member)
 {
   g_autoptr (GPtrArray) all = all_entries (node);
+  guint untold = count_untold (all, member);
 
   for (guint i = 0; i < all->len; i++)
     {
@@ -248,7 +264,10 @@ loans_departed (Node *node, const Member *member)
       if (!node->leave.begun) /* else whoever awaits it then counts what it costs */
         {
           node->stats.jobs_lost++;
-          work_lost (node, member, entry->path, &entry->told, entry->since_us);
+          if (entry->told.told_us != 0)
+            work_lost (node, member, entry->path, &entry->told);
+          else
+            work_lost_early (node, member, entry->path, entry->since_us, untold);
         }
 #ifdef SATIN_PLANT_ORPHAN_NOT_REQUEUED
       if (entry->adopted)

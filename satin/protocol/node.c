@@ -129,6 +129,7 @@ route_engine (Node *node, const NodeEvent *event)
     case NODE_EVENT_ROWS:
       leave_on_rows (node, event->rows);
       saves_on_rows (node, event->rows, event->risk_us);
+      work_moved (node, event->risk_us);
       break;
     case NODE_EVENT_SERVED:
       saves_on_served (node, event->number, event->work_us);

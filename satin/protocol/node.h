@@ -109,7 +109,7 @@ typedef enum
                        */
   NODE_EVENT_WORK,    /* work_us: spent in jobs here so far; risk_us: of what was done for the jobs
                          here, what no reported row stands for; count: busy seats; progress. Every
-                         second or so, and after SERVED */
+                         second or so, after SERVED, and after NODE_EFFECT_TELL */
   NODE_EVENT_HALTED,
   NODE_EVENT_IMPROVED, /* number, bytes */
   /* main */
@@ -176,6 +176,7 @@ typedef enum
   NODE_EFFECT_HALT,   /* engine_halt, answered by NODE_EVENT_HALTED; whole: this node leaves, so all
                        * rows are told and what has not started comes back by UNRUN */
   NODE_EFFECT_BEST,   /* number, bytes: merge it */
+  NODE_EFFECT_TELL,   /* what is at risk here has changed: NODE_EVENT_WORK is wanted now */
   /* main */
   NODE_EFFECT_JOINED,  /* node: this node's id, now a member; again after a rejoin under a new id */
   NODE_EFFECT_MASTER,  /* call main (again): this node is master now */

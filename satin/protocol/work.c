@@ -127,10 +127,23 @@ is_idle (Node *node, const NodeEvent *event)
 }
 
 void
+work_moved (Node *node, guint64 risk_us)
+{
+  Work *work = &node->work;
+
+  work->moved_us += risk_us;
+  if (work->moved_us < MAX (WORK_MOVED_US, work->self.risk_us / WORK_MOVED_SHARE))
+    return;
+  work->moved_us = 0;
+  core_emit (node, NODE_EFFECT_TELL);
+}
+
+void
 work_on_event (Node *node, const NodeEvent *event)
 {
   gboolean idle = is_idle (node, event);
 
+  node->work.moved_us = 0;
   node->work.self = (WorkTold){ .told_us = node->now_us,
                                 .work_us = event->work_us,
                                 .risk_us = event->risk_us,
@@ -236,16 +249,20 @@ cause_of (const Member *member)
 }
 
 void
-work_lost (Node *node, const Member *holder, const char *path, const WorkTold *told,
-           guint64 since_us)
+work_lost (Node *node, const Member *holder, const char *path, const WorkTold *told)
 {
-  guint64 at_us = last_seen_us (node, holder);
+  guint64 at_us = MAX (last_seen_us (node, holder), told->told_us);
 
-  if (told->told_us == 0) /* it had no time to tell: one seat, then */
-    note_loss (node, &holder->id, path, at_us > since_us ? at_us - since_us : 0, cause_of (holder));
-  else
-    note_loss (node, &holder->id, path, work_risk_us (told, MAX (at_us, told->told_us), told->busy),
-               cause_of (holder));
+  note_loss (node, &holder->id, path, work_risk_us (told, at_us, told->busy), cause_of (holder));
+}
+
+void
+work_lost_early (Node *node, const Member *holder, const char *path, guint64 since_us, guint untold)
+{
+  guint64 at_us = MAX (last_seen_us (node, holder), since_us);
+  guint seats = CLAMP (holder->workers, 1, untold); /* not more of them can have been at work */
+
+  note_loss (node, &holder->id, path, (at_us - since_us) * seats / untold, cause_of (holder));
 }
 
 void

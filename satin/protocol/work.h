@@ -13,6 +13,10 @@ typedef struct HeldJob HeldJob;
 
 #define WORK_ALL_MAX 64 /* with more members only the master, and lenders, are told */
 #define WORK_ITEM 3     /* numbers in a message for each loan: loan, risk_us, busy */
+/* Results that come and rows that go change what is at risk at once. The others hear of it when it
+ * was so much, and such a share of all, since they were told: a loss is exact to that. */
+#define WORK_MOVED_US (10 * 1000)
+#define WORK_MOVED_SHARE 100
 
 /* As last told: computing time spent, of it at risk, and how many seats were at work. */
 typedef struct
@@ -29,6 +33,7 @@ typedef struct
   guint64 published_us; /* … and so much of it is published */
   guint64 unsent_us;    /* rows that could not go, or went to another coordinator */
   guint64 told_us;      /* what was unpublished when the others were told last */
+  guint64 moved_us;     /* by results that came and rows that went since the engine told */
   GArray *seen;         /* of NodeId: everybody who ever was a member, as far as is known here */
 } Work;
 
@@ -36,6 +41,8 @@ void work_init (Work *work);
 void work_done (Work *work);
 /* The driver tells what the engine did (NODE_EVENT_WORK). */
 void work_on_event (Node *node, const NodeEvent *event);
+/* A result has brought so much that is at risk, or rows took it away. */
+void work_moved (Node *node, guint64 risk_us);
 void work_on_message (Node *node, Link *link, const Message *message);
 /* A link to this member has just begun. */
 void work_greet (Node *node, const Member *member);
@@ -50,9 +57,11 @@ void work_not_sent (Node *node, guint64 risk_us);
 void work_renew (Node *node);
 void work_published (Node *node, guint64 reported_us);
 
-/* A slot came back because its holder left: `told` by that holder, `since_us`: when it got it. */
-void work_lost (Node *node, const Member *holder, const char *path, const WorkTold *told,
-                guint64 since_us);
+/* A slot came back because its holder left: `told` by that holder. */
+void work_lost (Node *node, const Member *holder, const char *path, const WorkTold *told);
+/* … that got the job at `since_us` and had no time to tell, of this and as many in all. */
+void work_lost_early (Node *node, const Member *holder, const char *path, guint64 since_us,
+                      guint untold);
 /* A master left while main's root ran there; this node goes on. */
 void work_lost_root (Node *node, const Member *member);
 /* An orphan is dropped (naive). */

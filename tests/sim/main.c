@@ -23,7 +23,7 @@
 #define COMPARE_JOBS 127
 #define COMPARE_NODES 4
 #define COMPARE_POINTS 50
-#define COMPARE_LEDGER_WITHIN 0.02
+#define COMPARE_LEDGER_WITHIN 0.01
 
 /* The case that runs now, for the handler of an assertion's abort. */
 static char running[200];

@@ -272,6 +272,9 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
       if (effect->number != 0 || !model_improve (model, effect->bytes))
         sim_fail (sim, "p%u hears of a BEST value that nobody found", process->number);
       break;
+    case NODE_EFFECT_TELL:
+      process->tell = TRUE;
+      break;
     case NODE_EFFECT_HALT:
       model_halt (model, effect->whole);
       break;

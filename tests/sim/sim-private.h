@@ -81,6 +81,7 @@ typedef struct
   gboolean by_signal; /* … in this way */
   gboolean left;      /* its scribe publishes what it has, though it is not alive */
   gboolean alive, silent, member, told_to_start, mail_due;
+  gboolean tell; /* it wants to hear what is at risk */
   char address[16];
   Node *node;
   Model *model;

@@ -166,6 +166,7 @@ tell_work (Sim *sim, Process *process)
   g_autoptr (GArray) progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
   NodeEvent event;
 
+  process->tell = FALSE;
   model_work (process->model, sim->now_us, &event, progress);
   step_once (sim, process, &event);
 }
@@ -197,6 +198,11 @@ settle (Sim *sim, Process *process, gboolean read_mail)
     {
       if (step_lent (sim, process) || (read_mail && step_mail (sim, process)))
         continue;
+      if (process->tell)
+        {
+          tell_work (sim, process);
+          continue;
+        }
       model_settle (process->model, sim->now_us);
       if (process->lents->len == 0 && (!read_mail || !model_has_event (process->model)))
         break;

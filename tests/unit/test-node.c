@@ -6,6 +6,7 @@
 
 #include "satin/protocol/message.h"
 #include "satin/protocol/saves.h"
+#include "satin/protocol/work.h"
 
 #include <string.h>
 
@@ -150,10 +151,11 @@ static const char *const lines[] = {
   [NODE_EFFECT_DEPOSED] = "DEPOSED\n", [NODE_EFFECT_COORDINATOR] = "COORDINATOR\n",
   [NODE_EFFECT_START] = "START\n",     [NODE_EFFECT_SALVAGE] = "SALVAGE\n",
   [NODE_EFFECT_HALT] = "HALT\n",       [NODE_EFFECT_FINAL] = "FINAL\n",
-  [NODE_EFFECT_BEST] = "BEST\n",       [NODE_EFFECT_RESULT] = "RESULT\n",
-  [NODE_EFFECT_UNRUN] = "UNRUN\n",     [NODE_EFFECT_OWE] = "OWE\n",
-  [NODE_EFFECT_LEAVE] = "LEAVE\n",     [NODE_EFFECT_STAYED] = "STAYED\n",
-  [NODE_EFFECT_RETIRE] = "RETIRE\n",   [NODE_EFFECT_ANSWER] = "ANSWER\n",
+  [NODE_EFFECT_TELL] = "TELL\n",       [NODE_EFFECT_BEST] = "BEST\n",
+  [NODE_EFFECT_RESULT] = "RESULT\n",   [NODE_EFFECT_UNRUN] = "UNRUN\n",
+  [NODE_EFFECT_OWE] = "OWE\n",         [NODE_EFFECT_LEAVE] = "LEAVE\n",
+  [NODE_EFFECT_STAYED] = "STAYED\n",   [NODE_EFFECT_RETIRE] = "RETIRE\n",
+  [NODE_EFFECT_ANSWER] = "ANSWER\n",
 };
 
 static void
@@ -1125,6 +1127,62 @@ test_a_lender_knows_what_its_holder_took_along (void)
 }
 
 static void
+test_who_had_no_time_to_tell_had_no_more_seats_than_it_has (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  for (guint i = 0; i < 3; i++)
+    (void)offer (world, 0, ((const char *const[]){ "/0", "/1", "/2" })[i]);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 3 });
+  g_assert_cmpuint (g_hash_table_size (world->peer[1].running), ==, 3);
+  pass (world, 90);
+
+  die (world, 1);
+  pump (world);
+
+  g_assert_cmpuint (stats_of (world, 0).lost_us, ==, 180); /* of two workers */
+}
+
+static void
+test_what_comes_and_goes_at_once_is_told_at_once (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  g_autoptr (GPtrArray) none = g_ptr_array_new ();
+  NodeEvent rows = { .kind = NODE_EVENT_ROWS, .rows = none, .risk_us = WORK_MOVED_US / 2 };
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+
+  tell (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_DONE,
+                      .held = held_of (world, 1, "/0"),
+                      .bytes = value,
+                      .work_us = WORK_MOVED_US,
+                      .risk_us = WORK_MOVED_US });
+  g_assert_true (said (world, 0, "TELL")); /* its result came */
+  tell (world, 1, &rows);
+  g_assert_false (said (world, 1, "TELL"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_WORK });
+  tell (world, 1, &rows);
+  g_assert_false (said (world, 1, "TELL"));
+  tell (world, 1, &rows);
+  g_assert_true (said (world, 1, "TELL"));
+
+  g_string_truncate (world->peer[1].log, 0);
+  tell (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_WORK,
+                      .work_us = G_USEC_PER_SEC,
+                      .risk_us = 2 * WORK_MOVED_US * WORK_MOVED_SHARE });
+  for (guint i = 0; i < 3; i++)
+    tell (world, 1, &rows);
+  g_assert_false (said (world, 1, "TELL")); /* of so much that is little */
+  tell (world, 1, &rows);
+  g_assert_true (said (world, 1, "TELL"));
+}
+
+static void
 test_rows_are_at_risk_until_they_are_published (void)
 {
   g_autoptr (World) world = world_new (2, TRUE);
@@ -1633,6 +1691,10 @@ main (int argc, char **argv)
   TEST ("a-cancel-ends-everybody-at-once", test_a_cancel_ends_everybody_at_once);
   TEST ("a-lender-knows-what-its-holder-took-along",
         test_a_lender_knows_what_its_holder_took_along);
+  TEST ("who-had-no-time-to-tell-had-no-more-seats-than-it-has",
+        test_who_had_no_time_to_tell_had_no_more_seats_than_it_has);
+  TEST ("what-comes-and-goes-at-once-is-told-at-once",
+        test_what_comes_and_goes_at_once_is_told_at_once);
   TEST ("rows-are-at-risk-until-they-are-published",
         test_rows_are_at_risk_until_they_are_published);
   TEST ("rows-go-to-the-coordinator-and-come-back-as-orphans",
