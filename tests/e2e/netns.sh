@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Several hosts on one: network namespaces s1, s2 … with a wide-area network between them (wan.c). A script says
+#
+#   . "$(dirname "$0")/netns.sh"    before lib.sh: runs the script again in mount, network and process namespaces of
+#                                   its own, or skips it; whatever it leaves behind goes with them
+#   . "$(dirname "$0")/lib.sh"
+#   wan_begin 5                     host N has the address 10.9.N.1
+#   wan "delay * * 25 5" "cut 1 3"  orders to the network, carried out when it returns
+#   at 3 COMMAND…                   on host 3; its nodes have state and temporary folders $work/host3 and none of our
+#                                   environment: `command = $(away 3)` in a file of sites
+if [ -z "${SATIN_TEST_SPACE-}" ]; then
+  space=(unshare --mount --net --pid --fork --mount-proc --kill-child)
+  [ "$(id -u)" -eq 0 ] || space=(unshare --map-root-user "${space[@]:1}")
+  for why in "no namespaces can be made here:true" "no ip and nsenter (packages iproute2, util-linux):ip -V; nsenter -V" \
+    "no TUN device:test -c /dev/net/tun" "tests/e2e/wan is not built:test -x '${SATIN_BIN:-.}/../tests/e2e/wan'"; do
+    if ! "${space[@]}" sh -c "${why#*:}" >/dev/null 2>&1; then
+      echo "1..0 # SKIP ${why%%:*}"
+      exit 0
+    fi
+  done
+  SATIN_TEST_SPACE=1 exec "${space[@]}" bash "$0" "$@"
+fi
+
+wan_begin () # NUMBER
+{
+  local i spaces=()
+  mount -t tmpfs tmpfs /run && mkdir /run/netns || return
+  for ((i = 1; i <= $1; i++)); do
+    ip netns add "s$i" || return
+    mkdir "$work/host$i"
+    spaces+=("s$i")
+  done
+  mkfifo "$work/wan.pipe"
+  "$SATIN_BIN/../tests/e2e/wan" "$work/wan.pipe" "${spaces[@]}" >"$work/wan.said" 2>&1 &
+  wan_pid=$!
+  disown
+  wan_lines=1
+  wait_for 5 wan_has_said
+}
+
+wan_has_said () { [ "$(wc -l <"$work/wan.said")" -ge "$wan_lines" ]; }
+
+wan () # LINE…
+{
+  local line
+  for line in "$@"; do
+    wan_lines=$((wan_lines + 1))
+    echo "$line" >"$work/wan.pipe"
+    wait_for 5 wan_has_said && [ "$(sed -n "${wan_lines}p" "$work/wan.said")" = ok ] && continue
+    echo "# the network does not know: $line"
+    return 1
+  done
+}
+
+# Nothing goes between host N and all others.
+wan_cut () { wan "cut $1 *" "cut * $1"; }
+wan_join () { wan "join $1 *" "join * $1"; }
+
+at () # NUMBER COMMAND…
+{
+  local host=$1
+  shift
+  nsenter --net="/run/netns/s$host" -- "$@"
+}
+
+away () { echo "nsenter --net=/run/netns/s$1 -- env -i PATH=$PATH HOME=$work/host$1 TMPDIR=$work/host$1 sh -c"; }
+
+# The processes of host N; of its nodes only, by what `away` gives them.
+on_host () { grep -lsF "TMPDIR=$work/host$1" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'; }

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The network that other tests run on (wan.c): it delays, loses, splits and refuses as it is told, and nothing else.
+. "$(dirname "$0")/netns.sh"
+. "$(dirname "$0")/lib.sh"
+
+# Milliseconds until host B says that nobody listens there; 0: it said nothing within SECONDS.
+knock () # A B [SECONDS]
+{
+  local before code
+  before=$(date +%s%N)
+  at "$1" timeout "${3:-5}" bash -c "exec 3<>/dev/tcp/10.9.$2.1/9" 2>/dev/null
+  code=$?
+  [ $code -ne 124 ] && echo $((($(date +%s%N) - before) / 1000000 + 1)) || echo 0
+}
+answers () { [ "$(knock "$1" "$2" "${3-}")" -gt 0 ]; }
+silent () { [ "$(knock "$1" "$2" 1)" -eq 0 ]; }
+
+ok "three hosts" wan_begin 3
+ok "each reaches each" eval 'answers 1 2 && answers 2 3 && answers 3 1'
+ok "the machine itself is not among them" [ -z "$(ip -o link show wan0 2>/dev/null)" ]
+ok "orders" wan "delay 1 2 100" "delay 2 1 50 50"
+took=$(knock 1 2)
+ok "delay: both ways count" [ "$took" -ge 150 ]
+took=$(knock 3 2)
+ok "delay: of one pair only" [ "$took" -lt 150 ]
+wan "delay * * 0" "cut 1 2"
+ok "cut: nothing goes there" silent 1 2
+ok "cut: nor comes from there what answers" silent 2 1
+ok "cut: the others are reached" answers 1 3
+wan "join 1 2"
+ok "join" answers 1 2
+wan_cut 3
+ok "a host that is cut off" eval 'silent 3 1 && silent 2 3'
+wan_join 3
+ok "and joined" eval 'answers 3 1 && answers 2 3'
+wan "wall 1 2"
+ok "wall: one way" eval 'silent 1 2 && answers 2 1'
+wan "open 1 2" "loss * * 100"
+ok "loss of all" silent 1 2
+wan "loss * * 0" "rate 1 2 8" # 8 kbit/s: 60 bytes take 60 ms
+took=$(knock 1 2)
+ok "rate" [ "$took" -ge 50 ]
+ok "what it does not know it refuses" eval '! wan "flood 1 2" >/dev/null'
+finish
