@@ -18,10 +18,19 @@ if [ -z "${SATIN_TEST_SPACE-}" ]; then
       exit 0
     fi
   done
-  SATIN_TEST_SPACE=1 exec "${space[@]}" bash "$0" "$@"
+  SATIN_TEST_SPACE=$(id -u) exec "${space[@]}" bash "$0" "$@"
 fi
 
-wan_begin () # NUMBER
+wan_begin () # NUMBER; where it cannot be for want of rights this is the end
+{
+  wan_make "$1" && return
+  sed 's/^/# /' "$work/wan.said" 2>/dev/null
+  [ "$SATIN_TEST_SPACE" -eq 0 ] && return 1
+  echo "1..0 # SKIP no network between namespaces can be made here without being root"
+  exit 0
+}
+
+wan_make ()
 {
   local i spaces=()
   mount -t tmpfs tmpfs /run && mkdir /run/netns || return
@@ -35,7 +44,7 @@ wan_begin () # NUMBER
   wan_pid=$!
   disown
   wan_lines=1
-  wait_for 5 wan_has_said
+  wait_for 5 wan_has_said && grep -qx ready "$work/wan.said"
 }
 
 wan_has_said () { [ "$(wc -l <"$work/wan.said")" -ge "$wan_lines" ]; }
@@ -45,7 +54,7 @@ wan () # LINE…
   local line
   for line in "$@"; do
     wan_lines=$((wan_lines + 1))
-    echo "$line" >"$work/wan.pipe"
+    echo "$line" 1<>"$work/wan.pipe"
     wait_for 5 wan_has_said && [ "$(sed -n "${wan_lines}p" "$work/wan.said")" = ok ] && continue
     echo "# the network does not know: $line"
     return 1
