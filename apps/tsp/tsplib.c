@@ -224,7 +224,7 @@ read_coordinates (Reader *reader)
   reader->coordinates = g_new0 (double, 2 * reader->n);
   for (int a = 0; a < reader->n; a++)
     {
-      gint32 label;
+      gint32 label = 0;
 
       if (!read_whole (reader, section, G_MAXINT32, &label)
           || !read_number (reader, section, &reader->coordinates[2 * a])

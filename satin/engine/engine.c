@@ -8,8 +8,10 @@
 #include "adopt.h"
 #include "best.h"
 #include "clock.h"
+#include "memory.h"
 #include "scan.h"
 #include "seat.h"
+#include "words.h"
 #include "worker.h"
 
 #include <stdio.h>
@@ -127,6 +129,7 @@ engine_new (const EngineConfig *config, GError **error)
 {
   Engine *engine = g_new0 (Engine, 1);
 
+  memory_set_speaker (words_speak);
   init_config (engine, config);
   init_locks (engine);
   init_jobs (engine);

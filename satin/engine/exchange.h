@@ -58,7 +58,10 @@ typedef enum
                      before it; work_us: what that cost each seat */
   ENGINE_SHARED,  /* after engine_owe: there is something to lend */
   ENGINE_HALTED,  /* after engine_halt: no job runs any more and every stack was scanned */
-  ENGINE_IMPROVED /* satin_improve changed BEST number `best`: `value` is its encoding */
+  ENGINE_LAST_WORDS, /* what the job at `path` does ends this process: `job` with arguments `value`,
+                        taken from another stack or node, or the root, and why: `cause`. Tell
+                        others, then call engine_words_heard */
+  ENGINE_IMPROVED    /* satin_improve changed BEST number `best`: `value` is its encoding */
 } EngineEventKind;
 
 typedef struct
@@ -74,6 +77,8 @@ typedef struct
   GBytes *value;
   GPtrArray *rows; /* of Row */
   guint best;
+  const SatinJob *job;
+  const char *cause;
 } EngineEvent;
 
 void engine_event_clear (EngineEvent *event);
@@ -146,6 +151,10 @@ gboolean engine_is_hungry (Engine *engine);
 
 /* Takes the oldest event out of the mailbox. FALSE: empty. Clear it with engine_event_clear. */
 gboolean engine_next_event (Engine *engine, EngineEvent *event);
+
+/* After ENGINE_LAST_WORDS: the process may die. `end`: with exit code 6, since the run has ended by
+ * them; else as if nobody had listened. */
+void engine_words_heard (gboolean end);
 
 typedef struct
 {

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "engine.h"
+#include "words.h"
 
 static void
 push (Engine *engine, const EngineEvent *event, gboolean quietly)
@@ -43,6 +44,8 @@ mailbox_next (Engine *engine, EngineEvent *event)
 {
   g_autofree EngineEvent *next = NULL;
 
+  if (words_hear (engine, event))
+    return TRUE;
   pthread_mutex_lock (&engine->mail_lock);
   next = g_queue_pop_head (&engine->mail);
   if (next == NULL)

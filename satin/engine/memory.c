@@ -35,7 +35,18 @@ typedef struct
 
 static MemoryRegion memory_regions[MEMORY_REGIONS_MAX];
 static pthread_mutex_t memory_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct sigaction memory_old_action;
+/* What a job does wrong arrives as one of these. */
+static const struct
+{
+  int number;
+  const char *cause;
+} memory_faults[] = { { SIGSEGV, "segmentation fault" },
+                      { SIGBUS, "bus error" },
+                      { SIGFPE, "arithmetic fault" },
+                      { SIGILL, "illegal instruction" },
+                      { SIGABRT, "abort" } };
+static struct sigaction memory_old_actions[G_N_ELEMENTS (memory_faults)];
+static gboolean (*memory_speak) (const char *cause);
 static __thread void *memory_signal_stack;
 
 static gsize
@@ -73,20 +84,37 @@ memory_find (guintptr address)
   return NULL;
 }
 
-static void
-memory_on_signal (int number, siginfo_t *info, void *context)
+static guint
+memory_fault_of (int number)
 {
-  const char *what = memory_find ((guintptr)info->si_addr);
+  guint i = 0;
 
-  (void)context;
+  while (memory_faults[i].number != number)
+    i++;
+  return i;
+}
+
+static void
+memory_on_signal (int number, siginfo_t *info, void *context G_GNUC_UNUSED)
+{
+  guint fault = memory_fault_of (number);
+  gboolean faulted = number == SIGSEGV || number == SIGBUS;
+  const char *what = faulted ? memory_find ((guintptr)info->si_addr) : NULL;
+  gboolean end = FALSE;
+
   if (what != NULL)
     {
       memory_say ("satin: ");
       memory_say (what);
       memory_say (" is full: the recursion is too deep\n");
-      _exit (MEMORY_EXIT_CODE);
     }
-  sigaction (number, &memory_old_action, NULL); /* not ours: let it happen again */
+  if (memory_speak != NULL)
+    end = memory_speak (what != NULL ? "the recursion is too deep" : memory_faults[fault].cause);
+  if (what != NULL || end)
+    _exit (MEMORY_EXIT_CODE);
+  sigaction (number, &memory_old_actions[fault], NULL); /* not ours: let it happen again */
+  if (info->si_code <= 0)
+    raise (number); /* it was sent: it would not happen by itself */
 }
 
 static void
@@ -99,8 +127,15 @@ memory_install (void)
   if (!g_once_init_enter (&once))
     return;
   sigemptyset (&action.sa_mask);
-  sigaction (SIGSEGV, &action, &memory_old_action);
+  for (guint i = 0; i < G_N_ELEMENTS (memory_faults); i++)
+    sigaction (memory_faults[i].number, &action, &memory_old_actions[i]);
   g_once_init_leave (&once, 1);
+}
+
+void
+memory_set_speaker (gboolean (*speak) (const char *cause))
+{
+  memory_speak = speak;
 }
 
 static gboolean

@@ -12,9 +12,13 @@
 void *memory_reserve (gsize bytes, const char *what);
 void memory_release (void *start, gsize bytes);
 
-/* Installs the handler that recognises guards, once per process; every thread that runs on
- * reserved memory calls memory_watch_thread first, and memory_unwatch_thread before it ends. */
+/* Installs the handler that recognises guards, and lets the thread speak before any fault, once per
+ * process; every thread that runs on reserved memory calls memory_watch_thread first, and
+ * memory_unwatch_thread before it ends. */
 void memory_watch_thread (void);
 /* The same for the thread of main and its stack, which the system made. Once, early. */
 void memory_watch_main (void);
 void memory_unwatch_thread (void);
+/* What a thread says, in the handler, before it ends the process by a fault of its own; TRUE: the
+ * process is to end with exit code 6, else by the signal. */
+void memory_set_speaker (gboolean (*speak) (const char *cause));

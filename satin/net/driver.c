@@ -418,6 +418,9 @@ carry_out (Driver *driver, NodeEffect *effect)
     case NODE_EFFECT_TIMER:
       set_timer (driver, effect->at_us);
       break;
+    case NODE_EFFECT_WARN:
+      report_trouble (driver, effect->text);
+      break;
     case NODE_EFFECT_LOG:
       if (!driver->config.solo)
         driver_say (driver, "%s", effect->text);
@@ -532,6 +535,9 @@ hear_engine (Driver *driver, EngineEvent *said)
       event.kind = NODE_EVENT_IMPROVED;
       keeper_best (driver, said->best);
       break;
+    case ENGINE_LAST_WORDS:
+      report_last_words (driver, said);
+      return;
     case ENGINE_SCANNED:
       event.kind = NODE_EVENT_SERVED;
       event.number = said->scan;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Figures for people and scripts: the reply to `satin status`, and the statistics of one node.
- * Driver's thread. */
+/* What people are told: the reply to `satin status`, the statistics of one node, troubles, last
+ * words. Driver's thread. */
 #include "driver-private.h"
 
+#include "coordinator/readable.h"
 #include "folder.h"
 #include "timeline-file.h"
+#include "value/record.h"
 
 #include <math.h>
 #include <string.h>
@@ -263,4 +265,26 @@ report_trouble (Driver *driver, const char *sentence)
   g_autoptr (GBytes) bytes = g_string_free_to_bytes (g_steal_pointer (&text));
   if (!folder_write (driver->config.folder, file, bytes, &error))
     driver_say (driver, "%s", error->message);
+}
+
+/* A job ends this process: all that can still be done is to say so. */
+void
+report_last_words (Driver *driver, const EngineEvent *said)
+{
+  g_autofree char *type = record_signature (said->job->args);
+  g_autofree char *args = readable_short (type, said->value);
+  g_autofree char *text = g_strdup_printf ("%s %s: %s", said->job->name, args, said->cause);
+  g_autofree char *trouble = g_strdup_printf ("a process ends by the job at %s, %s",
+                                              said->path[0] != '\0' ? said->path : "/", text);
+
+  if (!driver->config.solo)
+    report_trouble (driver, trouble);
+  driver_step (driver,
+               &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = said->path, .text = text });
+  mesh_flush (driver);
+  if (driver->ended)
+    report_stats (driver, TRUE);
+  if (driver->ended && driver->config.solo && driver->config.folder != NULL)
+    folder_remove (driver->config.folder, NULL);
+  engine_words_heard (driver->ended);
 }

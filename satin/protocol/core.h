@@ -18,6 +18,7 @@
 #include "node.h"
 #include "office.h"
 #include "orphans.h"
+#include "poison.h"
 #include "root.h"
 #include "roster.h"
 #include "round.h"
@@ -57,6 +58,7 @@ struct Node
   Constants constants;
   Stop stop;
   Leave leave;
+  Poison poison;
   NodeStats stats;
 };
 

@@ -247,6 +247,9 @@ route_bound (Node *node, Link *link, const Message *m)
     case MESSAGE_CANCEL:
       stop_cancel (node);
       break;
+    case MESSAGE_LAST_WORDS:
+      poison_on_message (node, m);
+      break;
     case MESSAGE_HALT:
       stop_on_halt (node, link);
       break;

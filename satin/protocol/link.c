@@ -373,6 +373,7 @@ bind_link (Node *node, Link *link, Member *member)
   orphans_greet (node, link);
   held_resend (node, link);
   leave_greet (node, link);
+  poison_greet (node, link);
   work_greet (node, member);
   NodeId coordinator;
   if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &id))

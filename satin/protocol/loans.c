@@ -261,6 +261,7 @@ loans_departed (Node *node, const Member *member)
       LoanEntry *entry = all->pdata[i];
       if (entry->self || !node_id_equal (&entry->node, &member->id))
         continue;
+      poison_lost (node, member, entry);
       if (!node->leave.begun) /* else whoever awaits it then counts what it costs */
         {
           node->stats.jobs_lost++;

@@ -211,6 +211,11 @@ write_header (Packer *to, const Message *m)
       pack_u64 (to, m->work_us);
       pack_text (to, m->host);
       break;
+    case MESSAGE_LAST_WORDS:
+      write_id (to, &m->id);
+      pack_text (to, m->path);
+      pack_text (to, m->text);
+      break;
     case MESSAGE_RELEASED:
       pack_bool (to, m->flag);
       break;

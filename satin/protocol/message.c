@@ -65,6 +65,7 @@ static const struct
   [MESSAGE_HAND] = { "hand", "(a" T_ROW "t)" },
   [MESSAGE_HANDED] = { "handed", "(tb)" },
   [MESSAGE_GOODBYE] = { "goodbye", "()" },
+  [MESSAGE_LAST_WORDS] = { "last words", "(" T_ID "ss)" },
 };
 
 const char *
@@ -417,6 +418,11 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->path = read_path (from);
       m->work_us = unpack_u64 (from);
       m->host = read_text (from);
+      break;
+    case MESSAGE_LAST_WORDS:
+      m->id = read_id (from);
+      m->path = read_path (from);
+      m->text = read_text (from);
       break;
     case MESSAGE_RELEASED:
       m->flag = unpack_bool (from);

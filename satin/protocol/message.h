@@ -13,7 +13,7 @@
 
 #include <gio/gio.h>
 
-#define MESSAGE_VERSION 4 /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 5 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
 #define MESSAGE_ITEMS_MAX 8192u /* loans, rows, holds, numbers, attachments in one message */
 #define MESSAGE_MEMBERS_MAX 1024u
@@ -73,13 +73,14 @@ typedef enum
                      publish for the last time */
   MESSAGE_CLOSED, /* count (request), number (generation), flag (it failed) */
   MESSAGE_LEAVE,  /* number (patience): people want you to leave */
-  MESSAGE_RELEASE,  /* may I leave? */
-  MESSAGE_RELEASED, /* flag (no) */
-  MESSAGE_LEAVING,  /* nothing new starts here: offer what you run for me as orphans */
-  MESSAGE_HEARD,    /* LEAVING is done */
-  MESSAGE_HAND,     /* number (batch), rows: offer these, I leave */
-  MESSAGE_HANDED,   /* number (batch), flag (no, I leave too) */
-  MESSAGE_GOODBYE,  /* I am gone */
+  MESSAGE_RELEASE,    /* may I leave? */
+  MESSAGE_RELEASED,   /* flag (no) */
+  MESSAGE_LEAVING,    /* nothing new starts here: offer what you run for me as orphans */
+  MESSAGE_HEARD,      /* LEAVING is done */
+  MESSAGE_HAND,       /* number (batch), rows: offer these, I leave */
+  MESSAGE_HANDED,     /* number (batch), flag (no, I leave too) */
+  MESSAGE_GOODBYE,    /* I am gone */
+  MESSAGE_LAST_WORDS, /* id (of a node that is gone by now), path, text: what it died of */
   MESSAGE_KINDS
 } MessageKind;
 

@@ -47,6 +47,7 @@ node_new (const NodeConfig *config)
   elect_init (&node->elect);
   saves_init (&node->saves);
   leave_init (&node->leave);
+  poison_init (&node->poison);
   work_init (&node->work);
   constants_init (&node->constants, config->n_bests);
   return node;
@@ -58,6 +59,7 @@ node_free (Node *node)
   if (node == NULL)
     return;
   stop_done (&node->stop);
+  poison_done (&node->poison);
   leave_done (&node->leave);
   constants_done (&node->constants);
   work_done (&node->work);
@@ -141,6 +143,9 @@ route_engine (Node *node, const NodeEvent *event)
       break;
     case NODE_EVENT_SHARED:
       steal_on_shared (node);
+      break;
+    case NODE_EVENT_LAST_WORDS:
+      poison_on_event (node, event);
       break;
     case NODE_EVENT_HALTED:
       leave_on_halted (node);

@@ -44,6 +44,8 @@
  * 13. All texts are UTF-8: a name of an input that is not must be escaped before it comes here. */
 /* Exit codes of a run that did not come to its answer, but as people wished. */
 #define NODE_END_NO_STORE 4
+#define NODE_END_FAILED 6 /* a job ends every process that runs it */
+#define NODE_LAST_WORDS 3 /* from three processes about one job, that is */
 #define NODE_END_CANCELLED 7
 #define NODE_END_SUSPENDED 75 /* run me again */
 
@@ -111,7 +113,10 @@ typedef enum
                          here, what no reported row stands for; count: busy seats; progress. Every
                          second or so, after SERVED, and after NODE_EFFECT_TELL */
   NODE_EVENT_HALTED,
-  NODE_EVENT_IMPROVED, /* number, bytes */
+  NODE_EVENT_LAST_WORDS, /* path: a job that runs here, as it was taken from elsewhere ("": the
+                            root); text: what it is and does. It ends this process, which is gone
+                            after this step and its effects */
+  NODE_EVENT_IMPROVED,   /* number, bytes */
   /* main */
   NODE_EVENT_CONSTANT, /* text: name ("const/…" or "input/…"), bytes: main published it (before
                           ROOT); text NULL: that was all */
@@ -209,6 +214,7 @@ typedef enum
   NODE_EFFECT_FINAL,   /* publish all that was saved; answered by PUBLISHED with final */
   NODE_EFFECT_PUBLISH, /* the same, and the run goes on; never two of these at a time */
   NODE_EFFECT_SAVED,   /* a round of saving is over: number (generation), failed */
+  NODE_EFFECT_WARN,    /* text: people should know this now */
   NODE_EFFECT_LOG      /* text: one line for the node's log */
 } NodeEffectKind;
 

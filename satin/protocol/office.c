@@ -196,7 +196,8 @@ office_promoted (Node *node)
   if (!node->config.checkpoint)
     return;
   elect_deposed (node); /* one that was begun before counts no more */
-  if (office_coordinator (node, &holder))
+  /* One that could not take over had only begun to say so. */
+  if (office_coordinator (node, &holder) && (!is_self (node, &holder) || node->saves.here))
     {
       take (node, &node->roster.term, office->number, &holder);
       tell_all (node);

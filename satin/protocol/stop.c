@@ -95,6 +95,14 @@ stop_cancel (Node *node)
     forward (node);
 }
 
+void
+stop_condemn (Node *node, const char *sentence)
+{
+  g_free (node->stop.sentence);
+  node->stop.sentence = g_strdup (sentence);
+  end (node, NODE_END_FAILED);
+}
+
 /* This node has sent all it has: after it the coordinator knows so, and says so to the master. If
  * the coordinator is a new one, all goes to it first. */
 static void
@@ -255,6 +263,8 @@ stop_refused (Node *node, const char *why)
 void
 stop_on_end (Node *node, guint64 code)
 {
+  if (code == NODE_END_FAILED && node->stop.sentence == NULL)
+    node->stop.sentence = poison_sentence (node);
   end (node, code);
 }
 
@@ -311,7 +321,7 @@ stop_promoted (Node *node)
 {
   if (node->stop.cancelled)
     end (node, NODE_END_CANCELLED);
-  if (node->ended)
+  if (node->ended || poison_judge (node))
     return TRUE;
   if (!node->stop.wanted)
     return FALSE;

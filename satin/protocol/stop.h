@@ -29,6 +29,8 @@ void stop_done (Stop *stop);
 /* patience_us 0: STOP_DRAIN_US. Asked again, the shorter patience holds. */
 void stop_suspend (Node *node, guint64 patience_us);
 void stop_cancel (Node *node);
+/* A job ends every process that runs it. */
+void stop_condemn (Node *node, const char *sentence);
 void stop_on_halt (Node *node, Link *link);
 void stop_on_halted (Node *node);
 void stop_on_drained (Node *node, const Message *message);

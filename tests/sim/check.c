@@ -224,6 +224,15 @@ only_goes (const Sim *sim)
          && plan->elsewhere == 0 && plan->swaps && !sim->left_some;
 }
 
+/* A run is given up only for a job that ends processes, and then soon. */
+static void
+check_condemned (Sim *sim, const Process *process)
+{
+  sim->outcome->condemned = 1;
+  if (sim->n_words < NODE_LAST_WORDS && !(sim->n_words > 0 && is_last (process)))
+    sim_fail (sim, "I13: p%u gives the run up after %u last words", process->number, sim->n_words);
+}
+
 void
 check_ended (Sim *sim, Process *process, guint64 code)
 {
@@ -233,8 +242,11 @@ check_ended (Sim *sim, Process *process, guint64 code)
     sim_fail (sim, "I1: p%u ends with 0 but there is no answer", process->number);
   else if (code == 0 && must_be_kept (sim) && !sim->published.answered)
     sim_fail (sim, "I1: p%u ends with 0 but the checkpoint lacks the answer", process->number);
-  else if (code == 4 && !is_writable (sim, process) && sim->suspended)
+  else if (code == NODE_END_NO_STORE && !is_writable (sim, process)
+           && (sim->suspended || process->leaves))
     sim_say (sim, "nobody could write");
+  else if (code == NODE_END_FAILED)
+    check_condemned (sim, process);
   else if (code == 75 && process->leaves && is_last (process))
     {
       sim->suspended = TRUE; /* who was to stay is gone */
@@ -312,6 +324,17 @@ check_saved (Sim *sim, const NodeEffect *effect)
   sim->asked = FALSE;
 }
 
+/* All last words arrive, and nothing else goes wrong: what follows the third is under way. */
+void
+check_poisoned (Sim *sim)
+{
+  const Plan *plan = sim->plan;
+
+  if (plan->n_faults == 1 && !plan->mute && !plan->sudden && !plan->swings
+      && sim->n_poisoned > NODE_LAST_WORDS + 1)
+    sim_fail (sim, "I13: a job has ended %u processes", sim->n_poisoned);
+}
+
 void
 check_stands_still (Sim *sim)
 {
@@ -348,7 +371,7 @@ check_fault_free (Sim *sim)
 void
 check_at_the_end (Sim *sim)
 {
-  gboolean given_up = sim->suspended && !sim->plan->checkpoint;
+  gboolean given_up = sim->outcome->condemned || (sim->suspended && !sim->plan->checkpoint);
 
   if (sim->heap->len == 0 && sim_n_alive (sim) > 0)
     sim_fail (sim, "I2: nothing more will happen, and it is not over");

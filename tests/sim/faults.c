@@ -44,6 +44,11 @@ faults_schedule (Sim *sim)
   for (guint i = 0; i < sim->plan->n_faults; i++)
     {
       const Fault *fault = &sim->plan->faults[i];
+      if (fault->kind == FAULT_POISON)
+        {
+          sim->poison = 1 + fault->count % sim->plan->tree->n;
+          continue;
+        }
       if (fault->at_message == 0)
         sim_expect (sim, fault->at_us, HAPPEN_FAULT, 0)->number = i;
       put_off (sim, fault->at_us + fault->for_us);
@@ -88,9 +93,10 @@ faults_start_life (Sim *sim, guint n)
 
   sim->outcome->lives++;
   sim->n_codes = 0;
+  sim->n_poisoned = sim->n_words = 0;
   sim->founded = FALSE;
   sim->calm = plan->even_delays && sim->now_us >= sim->last_fault_us
-              && sim->next_message_fault == plan->n_faults;
+              && sim->next_message_fault == plan->n_faults && sim->poison == 0;
   for (guint32 i = 0; i < plan->tree->n; i++)
     {
       sim->restored[i] = plan->checkpoint && store_covers (&sim->published, i);
@@ -248,12 +254,39 @@ faults_strike (Sim *sim, const Fault *fault)
     }
 }
 
+/* Some cannot even speak, and the last words of some are lost with them. */
+void
+faults_poison (Sim *sim, Process *process)
+{
+  guint32 taken = model_taken (process->model, sim->poison - 1);
+
+  if (taken == MODEL_NO_JOB)
+    return;
+  put_off (sim, sim->now_us);
+  sim->n_poisoned++;
+  sim->outcome->poisoned++;
+  check_poisoned (sim);
+  sim_say (sim, "p%u is ended by '%s'", process->number,
+           sim->plan->tree->jobs[sim->poison - 1].path);
+  if (!sim->plan->mute || rng_chance (&sim->world_rng, 70))
+    {
+      sim->n_words++;
+      sim_step (sim, process,
+                &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS,
+                              .path = sim->plan->tree->jobs[taken].path,
+                              .text = "poison" });
+    }
+  if (process->alive)
+    process_end (sim, process, sim->plan->sudden ? FAULT_CRASH : FAULT_NONE);
+}
+
 void
 faults_look_after (Sim *sim)
 {
   if (sim->resuming || !sim->founded || sim_n_members (sim) > 0)
     return;
-  if (sim->outcome->answered || (sim->suspended && !sim->plan->checkpoint && sim->n_codes > 0))
+  if (sim->outcome->answered || sim->outcome->condemned
+      || (sim->suspended && !sim->plan->checkpoint && sim->n_codes > 0))
     {
       /* The run is over; late joiners find nobody any more. */
       for (guint i = 0; i < sim->n_processes; i++)

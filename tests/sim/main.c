@@ -29,8 +29,8 @@
 static char running[200];
 
 static const char *const fault_names[]
-    = { "none", "crash", "vanish", "pause",   "clog", "apart", "reset",
-        "join", "total", "save",   "suspend", "slow", "head",  "leave" };
+    = { "none",  "crash", "vanish",  "pause", "clog", "apart", "reset", "join",
+        "total", "save",  "suspend", "slow",  "head", "leave", "poison" };
 G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
 
 /* FAULT_NONE: no such fault. */
@@ -121,6 +121,8 @@ run_seeds (guint64 from, guint64 n, Outcome *sum)
       sum->elected += outcome.elected;
       sum->moved += outcome.moved;
       sum->races += outcome.races;
+      sum->condemned += outcome.condemned;
+      sum->poisoned += outcome.poisoned;
     }
   return TRUE;
 }
@@ -437,15 +439,16 @@ command_seeds (void)
         if (!option_keep_going)
           break;
       }
-  printf (
-      "%" G_GUINT64_FORMAT " bad of %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT ", %.1f s; "
-      "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
-      " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
-      " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT " lives, %" G_GUINT64_FORMAT
-      " coordinators, %" G_GUINT64_FORMAT " moved, %" G_GUINT64_FORMAT " races\n",
-      n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
-      sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives, sum.elected,
-      sum.moved, sum.races);
+  printf ("%" G_GUINT64_FORMAT " bad of %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT
+          ", %.1f s; "
+          "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
+          " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
+          " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT
+          " lives, %" G_GUINT64_FORMAT " coordinators, %" G_GUINT64_FORMAT
+          " moved, %" G_GUINT64_FORMAT " races, %" G_GUINT64_FORMAT " given up\n",
+          n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
+          sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives,
+          sum.elected, sum.moved, sum.races, sum.condemned);
   return n_bad > 0;
 }
 

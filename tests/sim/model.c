@@ -363,6 +363,21 @@ model_each_result (const Model *model, void (*each) (gpointer data, guint32 job)
           each (data, frame->slots[k].job);
 }
 
+guint32
+model_taken (const Model *model, guint32 job)
+{
+  for (guint i = 0; i < model->n_made; i++)
+    for (const Frame *frame = model->stacks[i]->top; frame != NULL; frame = frame->below)
+      {
+        if (frame->slot->job != job)
+          continue;
+        while (frame->below != NULL && frame->slot->parent == frame->below)
+          frame = frame->below;
+        return frame->slot->job;
+      }
+  return MODEL_NO_JOB;
+}
+
 /* The number of the held job that a frame is of. */
 static guint64
 held_of (const Frame *frame)

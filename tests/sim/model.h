@@ -92,6 +92,10 @@ void model_each_result (const Model *model, void (*each) (gpointer data, guint32
                         gpointer data);
 /* What NODE_EVENT_WORK says, exactly. `progress` (nullable): of NodeProgress, is filled. */
 void model_work (const Model *model, guint64 now_us, NodeEvent *event, GArray *progress);
+/* The job that the stack took from elsewhere on which this one runs; MODEL_NO_JOB: it runs nowhere
+ * here. */
+guint32 model_taken (const Model *model, guint32 job);
+#define MODEL_NO_JOB G_MAXUINT32
 /* TRUE: somebody is known to hold exactly this job. */
 gboolean model_knows_job (const Model *model, guint32 job);
 /* TRUE: this holder is named by the known paths. */

@@ -21,6 +21,9 @@ started (gpointer data, guint32 job, gboolean from_elsewhere)
   Process *process = data;
 
   check_started (process->sim, process, job, from_elsewhere);
+  if (job + 1 == process->sim->poison)
+    sim_expect (process->sim, process->sim->now_us + rng_below (&process->sim->world_rng, 300),
+                HAPPEN_POISON, process->number);
 }
 
 static void
@@ -377,6 +380,7 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
     case NODE_EFFECT_PUBLISH:
       scribe_finish (sim, process);
       break;
+    case NODE_EFFECT_WARN:
     case NODE_EFFECT_LOG:
       sim_say (sim, "p%u says: %s", process->number, effect->text);
       break;
@@ -446,6 +450,9 @@ process_happen (Sim *sim, const Happen *happen)
       finish.bytes = sim->plan->tree->jobs[0].value;
       if (happen->number == process->main)
         sim_step (sim, process, &finish);
+      break;
+    case HAPPEN_POISON:
+      faults_poison (sim, process);
       break;
     case HAPPEN_TELL:
       sim_expect (sim, sim->now_us + sim->plan->tell_us, HAPPEN_TELL, process->number);

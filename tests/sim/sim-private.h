@@ -27,8 +27,9 @@ typedef enum
   HAPPEN_PUT,      /* … and replaces it */
   HAPPEN_BID,      /* a timed commit is over */
   HAPPEN_SALVAGED,
-  HAPPEN_TELL, /* the driver tells what the engine did */
-  HAPPEN_JOIN, /* the joiner is told an address */
+  HAPPEN_TELL,   /* the driver tells what the engine did */
+  HAPPEN_JOIN,   /* the joiner is told an address */
+  HAPPEN_POISON, /* a job ends its process */
   HAPPEN_FAULT,
   HAPPEN_RESUME /* fresh processes go on from the checkpoint */
 } HappenKind;
@@ -119,7 +120,9 @@ struct Sim
   gboolean handed[TREE_JOBS_MAX];      /* a process that had its result has left */
   guint64 forgotten_us[TREE_JOBS_MAX]; /* when it was aborted first in this life; 0: was not */
   guint n_answers, n_codes;
-  gboolean left_some; /* somebody left and could not hand over everything */
+  guint32 poison;            /* the job that ends every process, counted from 1; 0: none */
+  guint n_poisoned, n_words; /* processes that it ended in this life; those that said so */
+  gboolean left_some;        /* somebody left and could not hand over everything */
   gboolean suspended, resuming, founded;
   gboolean lives_left; /* a lost run could still be taken up again */
   guint resume_count;
@@ -173,6 +176,8 @@ void faults_schedule (Sim *sim);
 void faults_strike (Sim *sim, const Fault *fault);
 void faults_start_life (Sim *sim, guint n);
 void faults_start_process (Sim *sim, gboolean founder);
+/* This process runs the job that ends it, if nobody has aborted it meanwhile. */
+void faults_poison (Sim *sim, Process *process);
 /* Somebody wants the run to be suspended, and to go on with so many. */
 void faults_suspend (Sim *sim, Process *process, guint count);
 /* Strikes the fault that was planned before this delivery. */
@@ -197,5 +202,7 @@ void check_bids (Sim *sim);
 void check_place (Sim *sim, Process *process, guint64 required);
 /* A round of saving is over at this process. */
 void check_saved (Sim *sim, const NodeEffect *effect);
+/* A job has ended one more process. */
+void check_poisoned (Sim *sim);
 void check_stands_still (Sim *sim);
 void check_at_the_end (Sim *sim);

@@ -30,6 +30,8 @@ typedef enum
   FAULT_HEAD,    /* the coordinator crashes, whoever that is */
   FAULT_LEAVE,   /* the process is asked to leave within for_us (0: some time); an even count: by a
                     signal, so that the run is suspended if it cannot */
+  FAULT_POISON,  /* the job `count` (counted round) ends every process that runs it, from the start
+                  */
   FAULT_KINDS
 } FaultKind;
 
@@ -60,6 +62,7 @@ typedef struct
   gboolean solo;        /* one node without an address */
   gboolean one_way;     /* a stalled process hears, but is not heard */
   gboolean old_ports;   /* a fresh process may get the address of a dead one */
+  gboolean mute;        /* a process that a job ends may not be able to say so */
   gboolean sudden;      /* a crash also takes what it had sent last */
   gboolean swings;      /* links are much slower at times */
   guint64 main_us;      /* main begins so late */
@@ -96,6 +99,8 @@ typedef struct
   guint64 left;                /* processes that left and handed over all they had */
   guint64 sent[SIM_NODES_MAX]; /* messages, by process */
   guint64 races;     /* coordinators; publications that went over one that was not looked at */
+  guint64 condemned; /* 1: ended by a job that no process survives */
+  guint64 poisoned;  /* processes that such a job ended */
   guint bids_most;   /* at once */
   guint coordinator; /* at the end: its process, counted from 1 */
 } Outcome;

@@ -8,6 +8,7 @@
 #define SPLIT_PERCENT 3
 #define OFFICE_PERCENT 8
 #define LEAVES_PERCENT 6
+#define POISON_PERCENT 6
 
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
@@ -52,7 +53,7 @@ draw_faults (Rng *rng, Plan *plan)
   guint kinds[FAULT_KINDS], n_kinds = 0;
   guint64 run_us = plan->tree->work_us / plan->n_nodes + 20 * plan->delay_us + plan->join_us;
 
-  for (guint kind = FAULT_CRASH; kind < FAULT_KINDS; kind++)
+  for (guint kind = FAULT_CRASH; kind < FAULT_POISON; kind++)
     if (rng_chance (rng, kind == FAULT_CRASH ? 60 : 25))
       kinds[n_kinds++] = kind;
   if (n_kinds == 0 || rng_chance (rng, 5))
@@ -175,6 +176,21 @@ draw_leaves (Rng *rng, Plan *plan)
                                .at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes + 1) };
 }
 
+/* A job that no process survives; with other faults, or alone. */
+static void
+draw_poison (guint64 seed, Plan *plan)
+{
+  Rng rng = { rng_mix (seed ^ 0x706f69736f6e) };
+
+  if (!rng_chance (&rng, POISON_PERCENT) || plan->n_faults == SIM_FAULTS_MAX)
+    return;
+  if (rng_chance (&rng, 50))
+    plan->n_faults = 0;
+  plan->mute = rng_chance (&rng, 30);
+  plan->faults[plan->n_faults++]
+      = (Fault){ .kind = FAULT_POISON, .count = (guint)rng_below (&rng, plan->tree->n) };
+}
+
 /* Where the checkpoint is, and who gets there how fast. */
 static void
 draw_store (Rng *rng, Plan *plan)
@@ -234,6 +250,7 @@ swarm_plan (guint64 seed, Plan *plan)
       if (rng_chance (&rng, LEAVES_PERCENT))
         draw_leaves (&rng, plan);
     }
+  draw_poison (seed, plan);
   plan->tell_us = is_long (plan) ? SIM_SECOND : 20000;
   if (is_long (plan))
     plan->save_us = plan->publish_us = SIM_SECOND;

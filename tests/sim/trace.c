@@ -11,11 +11,11 @@
 #include <string.h>
 
 static const char *const event_names[]
-    = { "JOIN",      "LINK_UP",  "LINK_DOWN", "DIAL_FAILED", "MESSAGE",  "TIMER",
-        "HUNGRY",    "LENT",     "DONE",      "UNRUN",       "ADOPT",    "ABORTED",
-        "COVERED",   "ROWS",     "SHARED",    "SERVED",      "WORK",     "HALTED",
-        "IMPROVED",  "CONSTANT", "ROOT",      "FINISH",      "RESTORED", "OPENED",
-        "PUBLISHED", "BID",      "SUSPEND",   "CANCEL",      "LEAVE",    "SAVE" };
+    = { "JOIN",   "LINK_UP", "LINK_DOWN", "DIAL_FAILED", "MESSAGE",    "TIMER",    "HUNGRY",
+        "LENT",   "DONE",    "UNRUN",     "ADOPT",       "ABORTED",    "COVERED",  "ROWS",
+        "SHARED", "SERVED",  "WORK",      "HALTED",      "LAST_WORDS", "IMPROVED", "CONSTANT",
+        "ROOT",   "FINISH",  "RESTORED",  "OPENED",      "PUBLISHED",  "BID",      "SUSPEND",
+        "CANCEL", "LEAVE",   "SAVE" };
 G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_SAVE + 1);
 
 static const char *const effect_names[]
@@ -23,7 +23,7 @@ static const char *const effect_names[]
         "PUT",    "BACK",        "KNOWN",   "FORGET",   "SCAN",   "HALT",   "BEST",    "TELL",
         "JOINED", "MASTER",      "DEPOSED", "CONSTANT", "START",  "RESULT", "LEAVE",   "STAYED",
         "END",    "COORDINATOR", "RETIRE",  "BID",      "ANSWER", "SAVE",   "SALVAGE", "MEMBER",
-        "LEFT",   "EVENT",       "FINAL",   "PUBLISH",  "SAVED",  "LOG" };
+        "LEFT",   "EVENT",       "FINAL",   "PUBLISH",  "SAVED",  "WARN",   "LOG" };
 G_STATIC_ASSERT (G_N_ELEMENTS (effect_names) == NODE_EFFECT_LOG + 1);
 
 static guint64

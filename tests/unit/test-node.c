@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define NODES_MAX 4
+#define NODES_MAX 8
 
 typedef struct
 {
@@ -155,7 +155,7 @@ static const char *const lines[] = {
   [NODE_EFFECT_RESULT] = "RESULT\n",   [NODE_EFFECT_UNRUN] = "UNRUN\n",
   [NODE_EFFECT_OWE] = "OWE\n",         [NODE_EFFECT_LEAVE] = "LEAVE\n",
   [NODE_EFFECT_STAYED] = "STAYED\n",   [NODE_EFFECT_RETIRE] = "RETIRE\n",
-  [NODE_EFFECT_ANSWER] = "ANSWER\n",
+  [NODE_EFFECT_ANSWER] = "ANSWER\n",   [NODE_EFFECT_WARN] = "WARN\n",
 };
 
 static void
@@ -1644,6 +1644,90 @@ test_the_master_leaves (void)
   g_assert_true (said (world, 1, "COORDINATOR"));
 }
 
+/* It dies, and says of which job before. */
+static void
+fall (World *world, guint who, const char *path)
+{
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = path, .text = "a job (1): abort" });
+  if (!said (world, who, "END"))
+    die (world, who);
+  pass (world, 1000000);
+}
+
+static void
+test_three_last_words_in_one_line_end_the_run (void)
+{
+  g_autoptr (World) world = world_new (6, FALSE);
+
+  start (world);
+  fall (world, 4, "/0/3");
+  fall (world, 0, "/0/3/1");
+  fall (world, 3, "/0/4"); /* another job */
+  g_assert_false (said (world, 1, "END"));
+  fall (world, 5, "/0");
+
+  g_assert_true (said (world, 1, "END"));
+  g_assert_true (said (world, 2, "END"));
+  g_assert_cmpuint (world->peer[2].ended, ==, NODE_END_FAILED);
+}
+
+static void
+test_a_joiner_hears_of_last_words (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  fall (world, 3, "/0/3");
+  fall (world, 2, "/0/3");
+  add_peer (world, FALSE);
+  tell (world, 4, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n0" });
+  die (world, 0);
+  pass (world, 1000000);
+  die (world, 1);
+  pass (world, 1000000);
+  g_assert_true (said (world, 4, "MASTER"));
+  g_assert_false (said (world, 4, "END"));
+  add_peer (world, FALSE);
+  tell (world, 5, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n4" });
+  pass (world, 1000000);
+  fall (world, 5, "/0/3");
+
+  g_assert_true (said (world, 4, "END"));
+}
+
+static void
+test_the_last_process_ends_the_run_by_its_last_words (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  die (world, 0);
+  pass (world, 1000000);
+  fall (world, 1, "");
+
+  g_assert_cmpuint (world->peer[1].ended, ==, NODE_END_FAILED);
+}
+
+static void
+test_deaths_without_a_word_end_nothing (void)
+{
+  g_autoptr (World) world = world_new (5, FALSE);
+
+  start (world);
+  for (guint i = 4; i > 1; i--)
+    {
+      g_assert_false (said (world, 0, "WARN"));
+      (void)offer (world, 0, "/0");
+      hunger (world, i);
+      g_assert_true (said (world, i, "RUN /0"));
+      die (world, i);
+      pass (world, 1000000);
+    }
+  g_assert_true (said (world, 0, "WARN"));
+  g_assert_false (said (world, 0, "END"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1724,5 +1808,10 @@ main (int argc, char **argv)
   TEST ("who-leaves-counts-no-losses", test_who_leaves_counts_no_losses);
   TEST ("it-goes-when-its-time-is-over", test_it_goes_when_its_time_is_over);
   TEST ("the-master-leaves", test_the_master_leaves);
+  TEST ("three-last-words-in-one-line-end-the-run", test_three_last_words_in_one_line_end_the_run);
+  TEST ("a-joiner-hears-of-last-words", test_a_joiner_hears_of_last_words);
+  TEST ("the-last-process-ends-the-run-by-its-last-words",
+        test_the_last_process_ends_the_run_by_its_last_words);
+  TEST ("deaths-without-a-word-end-nothing", test_deaths_without_a_word_end_nothing);
   return g_test_run ();
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See words.h. */
+#include "config.h"
+
+#include "words.h"
+
+#include "trace.h"
+#include "worker.h"
+
+#define WORDS_PATIENCE_MS 1000
+
+enum
+{
+  WORDS_NONE,
+  WORDS_BEGUN, /* a thread writes what follows */
+  WORDS_SPOKEN,
+  WORDS_TAKEN,
+  WORDS_HEARD, /* die as you were about to */
+  WORDS_END    /* the run has ended by them */
+};
+
+static gint words_state; /* atomic */
+static Stack *words_stack;
+static const char *words_cause;
+
+gboolean
+words_speak (const char *cause)
+{
+  Stack *stack = worker_here ();
+  const struct timespec moment = { .tv_nsec = 1000000 };
+
+  if (stack == NULL || stack->mark == NULL || stack->engine->config.wake == NULL)
+    return FALSE;
+  if (g_atomic_int_compare_and_exchange (&words_state, WORDS_NONE, WORDS_BEGUN))
+    {
+      words_stack = stack;
+      words_cause = cause;
+      g_atomic_int_set (&words_state, WORDS_SPOKEN);
+    }
+  for (int i = 0; i < WORDS_PATIENCE_MS && g_atomic_int_get (&words_state) < WORDS_HEARD; i++)
+    {
+      if (i % 100 == 0) /* it may have crossed what it was to interrupt */
+        stack->engine->config.wake (stack->engine->config.data);
+      nanosleep (&moment, NULL);
+    }
+  return g_atomic_int_get (&words_state) == WORDS_END;
+}
+
+gboolean
+words_hear (Engine *engine, EngineEvent *event)
+{
+  if (g_atomic_int_get (&words_state) != WORDS_SPOKEN || words_stack->engine != engine)
+    return FALSE;
+  g_atomic_int_set (&words_state, WORDS_TAKEN);
+  const Origin *origin = slot_origin (words_stack->mark);
+  *event = (EngineEvent){ .kind = ENGINE_LAST_WORDS, .cause = words_cause };
+  if (origin->held != NULL)
+    {
+      event->job = origin->held->job;
+      event->path = g_strdup (origin->held->loan->path);
+      event->value = g_bytes_ref (origin->held->loan->args);
+      return TRUE;
+    }
+  Trace trace;
+  trace_init (&trace, origin->victim, origin->slot);
+  event->job = origin->slot->job;
+  event->path = trace_path (&trace, engine->config.stems);
+  event->value = slot_encode_args (origin->slot);
+  trace_clear (&trace);
+  return TRUE;
+}
+
+void
+engine_words_heard (gboolean end)
+{
+  g_atomic_int_set (&words_state, end ? WORDS_END : WORDS_HEARD);
+}

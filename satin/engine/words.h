@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Last words: a thread that is about to end the process by what its job does stops in the signal
+ * handler, so its stack stands still, and whoever drives says which job that is. If nobody drives
+ * any more (the fault may have hit a lock's owner) the process dies without a word after a second.
+ * One thread speaks in a process; others that fail meanwhile wait with it. */
+#pragma once
+
+#include "engine.h"
+
+/* In the signal handler, on the thread that failed; async-signal-safe. `cause`: static text. TRUE:
+ * the process is to end with exit code 6. */
+gboolean words_speak (const char *cause);
+/* Driver: fills an event if a thread of this engine waits to be heard; once. */
+gboolean words_hear (Engine *engine, EngineEvent *event);

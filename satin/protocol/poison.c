@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See poison.h. */
+#include "core.h"
+
+typedef struct
+{
+  NodeId id;
+  char *path, *text;
+} LastWords;
+
+static void
+words_free (gpointer data)
+{
+  LastWords *words = data;
+
+  g_free (words->path);
+  g_free (words->text);
+  g_free (words);
+}
+
+void
+poison_init (Poison *poison)
+{
+  poison->words = g_ptr_array_new_with_free_func (words_free);
+  poison->quiet = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+}
+
+void
+poison_done (Poison *poison)
+{
+  g_ptr_array_unref (poison->words);
+  g_hash_table_unref (poison->quiet);
+}
+
+static gboolean
+has_spoken (Node *node, const NodeId *id)
+{
+  for (guint i = 0; i < node->poison.words->len; i++)
+    if (node_id_equal (&((LastWords *)node->poison.words->pdata[i])->id, id))
+      return TRUE;
+  return FALSE;
+}
+
+/* FALSE: heard before. */
+static gboolean
+add (Node *node, const NodeId *id, const char *path, const char *text)
+{
+  if (has_spoken (node, id) || node->poison.words->len >= POISON_KEPT_MAX)
+    return FALSE;
+  LastWords *words = g_new0 (LastWords, 1);
+  words->id = *id;
+  words->path = g_strdup (path);
+  words->text = g_strdup (text);
+  g_ptr_array_add (node->poison.words, words);
+  core_log (node, "last words of node %u.%u, about the job at %s: %s", id->term, id->number,
+            path[0] == '\0' ? "/" : path, text);
+  return TRUE;
+}
+
+static Message
+message_of (const LastWords *words)
+{
+  return (Message){
+    .kind = MESSAGE_LAST_WORDS, .id = words->id, .path = words->path, .text = words->text
+  };
+}
+
+/* (nullable): the words that are about the deepest of enough jobs in one line. */
+static const LastWords *
+enough (Node *node)
+{
+  const GPtrArray *all = node->poison.words;
+
+  for (guint i = 0; i < all->len; i++)
+    {
+      const LastWords *deepest = all->pdata[i];
+      guint n = 0;
+      for (guint j = 0; j < all->len; j++)
+        {
+          const LastWords *other = all->pdata[j];
+          n += g_str_equal (other->path, deepest->path)
+               || path_is_below (node->config.stems, deepest->path, other->path);
+        }
+      if (n >= NODE_LAST_WORDS)
+        return deepest;
+    }
+  return NULL;
+}
+
+static char *
+sentence_about (const LastWords *words, const char *how)
+{
+  return g_strdup_printf ("%s: the job at %s, %s", how, words->path[0] == '\0' ? "/" : words->path,
+                          words->text);
+}
+
+char *
+poison_sentence (Node *node)
+{
+  const LastWords *words = enough (node);
+
+  return words == NULL ? NULL
+                       : sentence_about (words, "a job ends every process that runs it, three so "
+                                                "far");
+}
+
+gboolean
+poison_judge (Node *node)
+{
+  g_autofree char *sentence = poison_sentence (node);
+
+  if (sentence == NULL)
+    return FALSE;
+  stop_condemn (node, sentence);
+  return TRUE;
+}
+
+static guint
+count_living (Node *node)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    n += !((Member *)node->roster.members->pdata[i])->dead;
+  return n;
+}
+
+void
+poison_on_event (Node *node, const NodeEvent *event)
+{
+  if (!core_is_member (node) || !add (node, &node->self, event->path, event->text))
+    return;
+  const LastWords *words = node->poison.words->pdata[node->poison.words->len - 1];
+  Message message = message_of (words);
+  link_broadcast (node, &message);
+  if (count_living (node) < 2)
+    {
+      g_autofree char *sentence
+          = sentence_about (words, "a job has ended the last process of the run");
+      stop_condemn (node, sentence);
+    }
+  else if (roster_is_master (node))
+    (void)poison_judge (node);
+}
+
+void
+poison_on_message (Node *node, const Message *m)
+{
+#ifdef SATIN_PLANT_WORDS_NOT_KEPT
+  if (!roster_is_master (node))
+    return;
+#endif
+  if (add (node, &m->id, m->path, m->text) && roster_is_master (node))
+    (void)poison_judge (node);
+}
+
+void
+poison_greet (Node *node, Link *link)
+{
+  for (guint i = 0; i < node->poison.words->len; i++)
+    {
+      Message message = message_of (node->poison.words->pdata[i]);
+      link_send (node, link, &message);
+    }
+}
+
+void
+poison_lost (Node *node, const Member *member, const LoanEntry *entry)
+{
+  GHashTable *quiet = node->poison.quiet;
+
+  if (member->leaving || entry->adopted || entry->loan == LOANS_ROOT
+      || has_spoken (node, &member->id) || node->now_us > entry->since_us + POISON_SOON_US)
+    return;
+  guint n = GPOINTER_TO_UINT (g_hash_table_lookup (quiet, entry->path)) + 1;
+  if (n == 1 && g_hash_table_size (quiet) >= POISON_KEPT_MAX)
+    return;
+  g_hash_table_replace (quiet, g_strdup (entry->path), GUINT_TO_POINTER (n));
+  if (n == NODE_LAST_WORDS)
+    core_emit (node, NODE_EFFECT_WARN)->text = g_strdup_printf (
+        "%u nodes died without a word soon after they had taken the job at %s: it may be too "
+        "large for them",
+        n, entry->path);
+}

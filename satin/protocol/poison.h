@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs that end the process that runs them. A process that dies by what a job does says so first:
+ * its last words name the job that it had taken from elsewhere, or the root. Everybody keeps
+ * everybody's. Three of them from three processes, each about a job at, above or below that of the
+ * others, are about one job that no process survives, and end the run, as do those of the last
+ * process. A process that dies without a word (power, kill -9) never ends a run: a job whose
+ * holders died so three times, soon after they took it, is named in a warning. Driver's thread. */
+#pragma once
+
+#include "link.h"
+#include "loans.h"
+#include "node.h"
+#include "roster.h"
+
+#define POISON_KEPT_MAX 256                  /* words, and as many silent deaths */
+#define POISON_SOON_US (60 * G_USEC_PER_SEC) /* a holder that lived longer is no sign */
+
+typedef struct
+{
+  GPtrArray *words;  /* of LastWords */
+  GHashTable *quiet; /* path -> how many of its holders died without a word */
+} Poison;
+
+void poison_init (Poison *poison);
+void poison_done (Poison *poison);
+/* NODE_EVENT_LAST_WORDS. May end the run. */
+void poison_on_event (Node *node, const NodeEvent *event);
+void poison_on_message (Node *node, const Message *message);
+/* What a new link to a member must hear. */
+void poison_greet (Node *node, Link *link);
+/* This member is gone, and with it this loan. */
+void poison_lost (Node *node, const Member *member, const LoanEntry *entry);
+/* This node is master: is it enough? TRUE: the run has ended. */
+gboolean poison_judge (Node *node);
+/* (transfer full) (nullable): why the run ends, for people; NULL: the words heard are not enough.
+ */
+char *poison_sentence (Node *node);

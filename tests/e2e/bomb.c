@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A tree whose leaves rest a while; leaf number BAD ends its process in the way that HOW says,
+ * unless BOMB_MENDED is set. * BOMB HOW BAD MS DEPTH */
+#include <satin.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef enum
+{
+  HOW_SEGV,
+  HOW_ABORT,
+  HOW_FPE,
+  HOW_DEEP,
+  HOW_KILL, /* without a word */
+  HOW_NOT
+} How;
+
+static int
+fall (volatile char *before, int levels)
+{
+  volatile char here[4096];
+
+  here[0] = before[0];
+  return levels == 0 ? 0 : fall (here, levels - 1) + here[0];
+}
+
+static void
+blow (How how)
+{
+  volatile int *nowhere = NULL, zero = 0;
+
+  if (getenv ("BOMB_MENDED") != NULL)
+    return;
+  switch (how)
+    {
+    case HOW_SEGV:
+      *nowhere = 1;
+      break;
+    case HOW_ABORT:
+      abort ();
+    case HOW_FPE:
+      zero = 7 / zero;
+      break;
+    case HOW_DEEP:
+      zero = fall ((volatile char *)"", 100000000);
+      break;
+    case HOW_KILL:
+      kill (getpid (), SIGKILL);
+      break;
+    default:
+      break;
+    }
+}
+
+SATIN_JOB (bomb, int64_t, (int32_t, depth), (int32_t, leaf), (int32_t, bad), (int32_t, how),
+           (int32_t, ms))
+{
+  int64_t left = 0, right = 0;
+
+  if (depth == 0)
+    {
+      struct timespec rest = { ms / 1000, ms % 1000 * 1000000L };
+
+      while (nanosleep (&rest, &rest) != 0 && errno == EINTR)
+        continue;
+      if (leaf == bad)
+        blow ((How)how);
+      return 1;
+    }
+  satin_spawn (bomb, &left, depth - 1, 2 * leaf, bad, how, ms);
+  satin_spawn (bomb, &right, depth - 1, 2 * leaf + 1, bad, how, ms);
+  satin_sync ();
+  return left + right;
+}
+
+static int
+bomb_main (SatinRun *run, int argc, char **argv)
+{
+  static const char *const names[] = { "segv", "abort", "fpe", "deep", "kill", "not" };
+  int64_t leaves;
+  int32_t how = HOW_SEGV;
+
+  if (argc != 5)
+    return 2;
+  while (how < HOW_NOT && strcmp (names[how], argv[1]) != 0)
+    how++;
+  if (!satin_root (run, bomb, &leaves, atoi (argv[4]), 0, atoi (argv[2]), how, atoi (argv[3])))
+    return satin_stopped (run);
+  printf ("%d\n", (int)leaves);
+  return 0;
+}
+
+SATIN_APP ("bomb", "HOW BAD MS DEPTH", bomb_main, &bomb_job)

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A job that ends every process that runs it ends the run (6), soon, with its path and arguments; the checkpoint stays and
+# a mended program goes on from it. Deaths without a word never end a run.
+. "$SATIN_SOURCE/tests/e2e/lib.sh"
+
+bomb=$SATIN_BIN/../tests/e2e/bomb
+if [ -n "${SATIN_SANITIZED-}" ]; then
+  skip "last words" "the sanitizers have handlers of their own"
+  finish
+fi
+ulimit -c 0
+
+# The leaf 777 of 2,048, and every job above it, whose arguments begin with its depth and its own number.
+about_the_leaf ()
+{
+  local depth leaf
+  for depth in 0 1 2 3 4 5 6 7 8 9 10 11; do
+    leaf=$((777 >> depth))
+    grep -q ": the job at /[0-9/]*, bomb ($depth, $leaf, 777, [0-9], [0-9]*): $1\$" <<<"$words" && return
+  done
+  return 1
+}
+
+processes_lost ()
+{
+  grep -c '^satin: node [0-9]* died' <<<"$words"
+}
+
+for how in 'segv:segmentation fault' 'abort:abort' 'fpe:arithmetic fault' 'deep:the recursion is too deep'; do
+  try "$bomb" "${how%:*}" 777 0 11
+  is "alone, ${how%:*}: exit code" "$code" 6
+  ok "alone, ${how%:*}: path, arguments and cause are named" about_the_leaf "${how#*:}"
+done
+
+try "$satin" run -n 6 --checkpoint "$work/c.db" --interval 0.2 -- "$bomb" segv 777 2 11
+is "six nodes: exit code" "$code" 6
+ok "path, arguments and cause are named" about_the_leaf 'segmentation fault'
+ok "it says that three processes ended" grep -q 'a job ends every process that runs it, three so far' <<<"$words"
+ok "no more than four processes ended" [ "$(processes_lost)" -le 4 ]
+is "no answer" "$answer" ''
+ok "the checkpoint is whole" "$satin" inspect --verify "$work/c.db"
+BOMB_MENDED=1 try "$satin" resume "$work/c.db" -n 2
+is "the mended program goes on from it" "$answer" 2048
+is "… exit code" "$code" 0
+
+try "$satin" run -n 2 --workers 2 -- "$bomb" abort 777 1 11
+is "two nodes: exit code" "$code" 6
+ok "the job is named" about_the_leaf abort
+
+rm -f "$work/c.db"
+try "$satin" run -n 4 --checkpoint "$work/c.db" --interval 0.2 -- "$bomb" kill 777 2 11
+is "a silent death of all: not that code" "$code" 1
+is "all died" "$(processes_lost)" 4
+BOMB_MENDED=1 try "$satin" resume "$work/c.db" -n 3
+is "the run goes on from the checkpoint" "$answer" 2048
+finish
