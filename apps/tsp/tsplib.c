@@ -163,7 +163,7 @@ read_row (Reader *reader, gsize format, int a)
 
   for (int b = from; b < to; b++)
     {
-      gint32 length;
+      gint32 length = 0;
 
       if (!read_whole (reader, "EDGE_WEIGHT_SECTION", a == b ? G_MAXINT32 : TSPLIB_DISTANCE_MAX,
                        &length))
