@@ -118,7 +118,9 @@ driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said, gboo
   driver_post (driver, on_finish, request);
   while (driver->master && driver->masterships == mastership && !driver->ended)
     g_cond_wait (&driver->cond, &driver->mutex);
-  DriverNews news = driver->ended ? DRIVER_ENDED : DRIVER_DEPOSED;
+  DriverNews news = !driver->ended     ? DRIVER_DEPOSED
+                    : driver->finished ? DRIVER_FINISHED
+                                       : DRIVER_ENDED;
   *code = driver->end_code;
   g_mutex_unlock (&driver->mutex);
   return news;

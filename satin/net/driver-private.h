@@ -67,6 +67,7 @@ struct Driver
   GHashTable *constants; /* name -> GBytes */
   guint masterships;     /* how often this process became master */
   gboolean master, ended;
+  gboolean finished; /* it ended by what main returned */
   guint restoring;   /* batches of rows from the scribe that were not stepped yet */
   gboolean restores; /* it may wait until they are */
   int end_code;
@@ -87,7 +88,7 @@ void driver_post (Driver *driver, GSourceFunc function, gpointer data);
 void driver_say (Driver *driver, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* Ends this process's part of the run with a sentence for the user. */
 void driver_fail (Driver *driver, int code, const char *sentence);
-void driver_set_ended (Driver *driver, int code);
+void driver_set_ended (Driver *driver, int code, gboolean finished);
 /* Tells the Node what the engine did. */
 void driver_tell_work (Driver *driver);
 

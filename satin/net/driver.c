@@ -34,12 +34,13 @@ driver_say (Driver *driver, const char *format, ...)
 }
 
 void
-driver_set_ended (Driver *driver, int code)
+driver_set_ended (Driver *driver, int code, gboolean finished)
 {
   g_mutex_lock (&driver->mutex);
   if (!driver->ended)
     {
       driver->ended = TRUE;
+      driver->finished = finished;
       driver->end_code = code;
     }
   g_cond_broadcast (&driver->cond);
@@ -69,22 +70,22 @@ breathe_last (Driver *driver)
 }
 
 static void
-end (Driver *driver, int code, const char *sentence)
+end (Driver *driver, int code, gboolean finished, const char *sentence)
 {
   g_autoptr (GError) error = NULL;
   if (driver->ended)
     return;
-  if (code == NODE_END_CANCELLED)
+  if (code == NODE_END_CANCELLED && !finished)
     sentence = "the run was cancelled";
   else if (driver->unpublished != NULL && (sentence == NULL || code == NODE_END_NO_STORE))
     sentence = driver->unpublished;
-  if (code == NODE_END_SUSPENDED && driver->unpublished != NULL)
+  if (code == NODE_END_SUSPENDED && !finished && driver->unpublished != NULL)
     code = NODE_END_NO_STORE;
   if (sentence != NULL && sentence != driver->unpublished && driver->config.solo)
     driver_say (driver, "%s", sentence);
   if (driver->config.folder != NULL && !folder_end (driver->config.folder, code, sentence, &error))
     driver_say (driver, "%s", error->message);
-  driver_set_ended (driver, code);
+  driver_set_ended (driver, code, finished);
   if (driver->config.solo)
     return;
   breathe_last (driver);
@@ -105,7 +106,7 @@ depart (Driver *driver, const NodeEffect *effect)
   if (effect->failed)
     driver_say (driver, "jobs still ran when the time was over");
   (void)g_unlink (path);
-  driver_set_ended (driver, 0);
+  driver_set_ended (driver, 0, FALSE);
   breathe_last (driver);
 }
 
@@ -392,7 +393,7 @@ carry_to_run (Driver *driver, NodeEffect *effect)
       stay (driver, effect);
       return TRUE;
     case NODE_EFFECT_END:
-      end (driver, (int)effect->number, effect->text);
+      end (driver, (int)effect->number, effect->finished, effect->text);
       return TRUE;
     default:
       return FALSE;

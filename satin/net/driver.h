@@ -46,7 +46,8 @@ typedef enum
   DRIVER_MASTER,  /* call main */
   DRIVER_RESULT,  /* the root's result is there */
   DRIVER_DEPOSED, /* another node is master now */
-  DRIVER_ENDED    /* the run is over: code */
+  DRIVER_ENDED,   /* the run is over: code */
+  DRIVER_FINISHED /* … by what main returned, which may be any code */
 } DriverNews;
 
 /* Waits until this process is master, or the run has ended (DRIVER_ENDED: *code). */
@@ -54,7 +55,8 @@ DriverNews driver_wait_master (Driver *driver, int *code);
 /* Asks for the root's result and waits: DRIVER_RESULT (*value, transfer full), _DEPOSED, or _ENDED.
  */
 DriverNews driver_root (Driver *driver, guint32 job, GBytes *args, GBytes **value, int *code);
-/* Tells the run that main returned, with what it wrote, and waits for its end or for being deposed.
+/* Tells the run that main returned, with what it wrote, and waits for its end (DRIVER_FINISHED, or
+ * _ENDED when it was cancelled or suspended first) or for being deposed.
  * `keep`: the answer is worth keeping in the checkpoint. `said`: what main wrote to stderr
  * (nullable). */
 DriverNews driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said,

@@ -41,7 +41,7 @@ struct SatinRun
   gboolean begins_trace; /* this process begins the file of --trace */
   gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked
                            at */
-  gboolean in_main, root_asked, root_done;
+  gboolean in_main, root_asked, root_done, finished;
   int stop_code;
   Capture out, err;
   GPtrArray *inputs;  /* of GBytes: borrowed by main until the run ends */
@@ -423,10 +423,12 @@ end_main (SatinRun *run, int main_code, int *code)
         fwrite (g_bytes_get_data (said, NULL), 1, g_bytes_get_size (said), stderr);
       return TRUE;
     }
-  if (driver_finish (run->driver, main_code, answer, said, run->root_done && main_code == 0, code)
-      != DRIVER_ENDED)
+  DriverNews news = driver_finish (run->driver, main_code, answer, said,
+                                   run->root_done && main_code == 0, code);
+  if (news == DRIVER_DEPOSED)
     return FALSE;
-  if (captured && !run->node_process && *code != 75 && *code != NODE_END_CANCELLED)
+  run->finished = news == DRIVER_FINISHED;
+  if (captured && !run->node_process && run->finished)
     {
       fwrite (g_bytes_get_data (answer, NULL), 1, g_bytes_get_size (answer), stdout);
       fflush (stdout);
@@ -537,8 +539,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
       relay_end ();
       _exit (code);
     }
-  gboolean quiet = code == 75 || code == NODE_END_CANCELLED
-                   || code == NODE_END_NO_STORE; /* jobs may stand where they were: nobody waits */
+  gboolean quiet = !run->finished; /* jobs may stand where they were: nobody waits */
   if (quiet)
     driver_last_words (run->driver);
   else

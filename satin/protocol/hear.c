@@ -338,7 +338,7 @@ hear_message (Node *node, guint64 number, GBytes *bytes)
       break;
     case MESSAGE_END:
       if (link->bound || !core_is_member (node))
-        stop_on_end (node, m.number);
+        stop_on_end (node, m.number, m.flag);
       break;
     default:
       if (member != NULL)

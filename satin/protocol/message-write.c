@@ -220,6 +220,7 @@ write_header (Packer *to, const Message *m)
       pack_bool (to, m->flag);
       break;
     case MESSAGE_PUBLISHED:
+    case MESSAGE_END:
     case MESSAGE_HANDED:
     case MESSAGE_CLOSED:
     case MESSAGE_CLOSE:
@@ -284,7 +285,6 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_SCAN:
     case MESSAGE_SCANNED:
     case MESSAGE_SUSPEND:
-    case MESSAGE_END:
     case MESSAGE_LEAVE:
       pack_u64 (to, m->number);
       break;

@@ -48,7 +48,7 @@ static const struct
   [MESSAGE_CANCEL] = { "cancel", "()" },
   [MESSAGE_HALT] = { "halt", "()" },
   [MESSAGE_DRAINED] = { "drained", "(" T_ID "u)" },
-  [MESSAGE_END] = { "end", "(t)" },
+  [MESSAGE_END] = { "end", "(tb)" },
   [MESSAGE_STEM] = { "stem", "(ss)" },
   [MESSAGE_MORE] = { "more", "()" },
   [MESSAGE_TRIAL] = { "trial", "(t)" },
@@ -428,6 +428,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->flag = unpack_bool (from);
       break;
     case MESSAGE_PUBLISHED:
+    case MESSAGE_END:
     case MESSAGE_HANDED:
     case MESSAGE_CLOSED:
     case MESSAGE_CLOSE:
@@ -492,7 +493,6 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_SCAN:
     case MESSAGE_SCANNED:
     case MESSAGE_SUSPEND:
-    case MESSAGE_END:
     case MESSAGE_LEAVE:
       m->number = unpack_u64 (from);
       break;

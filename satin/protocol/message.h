@@ -13,7 +13,7 @@
 
 #include <gio/gio.h>
 
-#define MESSAGE_VERSION 5 /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 6 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
 #define MESSAGE_ITEMS_MAX 8192u /* loans, rows, holds, numbers, attachments in one message */
 #define MESSAGE_MEMBERS_MAX 1024u
@@ -60,7 +60,7 @@ typedef enum
   MESSAGE_CANCEL,
   MESSAGE_HALT,
   MESSAGE_DRAINED, /* id, count (office): this one has sent all; the coordinator passes it on */
-  MESSAGE_END,     /* number (exit code) */
+  MESSAGE_END,     /* number (exit code), flag (main has given it) */
   MESSAGE_STEM,    /* text (id), path: before the first path that continues it */
   MESSAGE_MORE,    /* I refused you and have work now */
   MESSAGE_TRIAL,   /* number (election): time a commit */

@@ -276,6 +276,7 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
     {
       NodeEffect *effect = core_emit (node, NODE_EFFECT_END);
       effect->number = node->stop.code;
+      effect->finished = node->stop.finished;
       effect->text = g_steal_pointer (&node->stop.sentence);
     }
   node->effects = NULL;

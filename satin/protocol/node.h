@@ -192,8 +192,8 @@ typedef enum
   NODE_EFFECT_LEAVE,  /* this process is to end, with 0, and the run goes on. work_us: what was lost
                          with it; count: results that nobody took; failed: jobs still ran */
   NODE_EFFECT_STAYED, /* it cannot leave; text: why */
-  NODE_EFFECT_END,    /* number: exit code of the run; this process is to end. text (nullable):
-                         the sentence for people */
+  NODE_EFFECT_END,    /* number: exit code of the run; this process is to end. finished: it is what
+                         main returned. text (nullable): the sentence for people */
   /* the scribe */
   NODE_EFFECT_COORDINATOR, /* open the checkpoint and take it over: answered by RESTORED…, OPENED.
                             * number: the generation that must at least stand there (0: any), else

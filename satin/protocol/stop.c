@@ -16,18 +16,20 @@ stop_halts (Node *node)
 }
 
 /* The END effect itself is the last of the step: node.c emits it. Whoever hears of the end passes
- * it on, so that one broken link of a master that leaves now does not make others begin again. */
+ * it on, so that one broken link of a master that leaves now does not make others begin again.
+ * `finished`: the code is what main returned, which may be any number. */
 static void
-end (Node *node, guint64 code)
+end (Node *node, guint64 code, gboolean finished)
 {
   if (node->ended)
     return;
   for (guint i = 0; i < node->links.links->len; i++)
     {
       link_send (node, node->links.links->pdata[i],
-                 &(Message){ .kind = MESSAGE_END, .number = code });
+                 &(Message){ .kind = MESSAGE_END, .number = code, .flag = finished });
     }
   node->stop.code = code;
+  node->stop.finished = finished;
   node->ended = TRUE;
 }
 
@@ -49,7 +51,7 @@ begin (Node *node)
 {
   if (!node->config.checkpoint)
     {
-      end (node, NODE_END_SUSPENDED);
+      end (node, NODE_END_SUSPENDED, FALSE);
       return;
     }
   node->stop.until_us = node->now_us + node->stop.patience_us;
@@ -90,7 +92,7 @@ stop_cancel (Node *node)
 {
   node->stop.cancelled = TRUE;
   if (roster_is_master (node))
-    end (node, NODE_END_CANCELLED);
+    end (node, NODE_END_CANCELLED, FALSE);
   else
     forward (node);
 }
@@ -100,7 +102,7 @@ stop_condemn (Node *node, const char *sentence)
 {
   g_free (node->stop.sentence);
   node->stop.sentence = g_strdup (sentence);
-  end (node, NODE_END_FAILED);
+  end (node, NODE_END_FAILED, FALSE);
 }
 
 /* This node has sent all it has: after it the coordinator knows so, and says so to the master. If
@@ -199,7 +201,7 @@ end_unsaved (Node *node)
   if (!node->office.without)
     return; /* somebody may be found yet */
   if (node->stop.finished)
-    end (node, node->stop.code);
+    end (node, node->stop.code, TRUE);
   else
     stop_refused (node, "nobody can write the checkpoint, so the run could not be suspended");
 }
@@ -214,7 +216,7 @@ stop_go_on (Node *node)
     return;
   if (!node->config.checkpoint)
     {
-      end (node, stop->finished ? stop->code : NODE_END_SUSPENDED);
+      end (node, stop->finished ? stop->code : NODE_END_SUSPENDED, stop->finished);
       return;
     }
   if (!stop->finished && !is_drained (node) && node->now_us < stop->until_us)
@@ -249,7 +251,7 @@ stop_on_closed (Node *node, const NodeId *from, const Message *m)
   if (m->flag && !node->stop.finished)
     stop_refused (node, "the last publication of the checkpoint failed");
   else
-    end (node, node->stop.code);
+    end (node, node->stop.code, node->stop.finished);
 }
 
 void
@@ -257,15 +259,15 @@ stop_refused (Node *node, const char *why)
 {
   g_free (node->stop.sentence);
   node->stop.sentence = g_strdup (why);
-  end (node, NODE_END_NO_STORE);
+  end (node, NODE_END_NO_STORE, FALSE);
 }
 
 void
-stop_on_end (Node *node, guint64 code)
+stop_on_end (Node *node, guint64 code, gboolean finished)
 {
-  if (code == NODE_END_FAILED && node->stop.sentence == NULL)
+  if (code == NODE_END_FAILED && !finished && node->stop.sentence == NULL)
     node->stop.sentence = poison_sentence (node);
-  end (node, code);
+  end (node, code, finished);
 }
 
 void
@@ -320,7 +322,7 @@ gboolean
 stop_promoted (Node *node)
 {
   if (node->stop.cancelled)
-    end (node, NODE_END_CANCELLED);
+    end (node, NODE_END_CANCELLED, FALSE);
   if (node->ended || poison_judge (node))
     return TRUE;
   if (!node->stop.wanted)

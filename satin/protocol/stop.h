@@ -14,7 +14,7 @@ typedef struct
   gboolean cancelled; /* … or for the end */
   gboolean halting;   /* nothing new starts */
   gboolean halted;    /* the engine has stopped */
-  gboolean finished;  /* main returned `code` */
+  gboolean finished;  /* main returned `code`; of an ended run: and that is its end */
   gboolean final;     /* the last publication was asked for */
   guint32 request;    /* counts the times that it was */
   guint64 code;
@@ -43,7 +43,7 @@ void stop_finish (Node *node, guint64 code, GBytes *answer);
 void stop_on_closed (Node *node, const NodeId *from, const Message *message);
 /* Nobody can write the checkpoint, and `why`. */
 void stop_refused (Node *node, const char *why);
-void stop_on_end (Node *node, guint64 code);
+void stop_on_end (Node *node, guint64 code, gboolean finished);
 /* The master or its link is new. */
 void stop_renew (Node *node);
 /* Another coordinator; it, or a new link to it, takes orders. */

@@ -35,4 +35,15 @@ try "$satin" resume "$file" -n 2
 is "satin resume takes a solo program's file" "$answer" "$heavy_answer"
 try "${heavy[@]}" --checkpoint "$file"
 is "a finished file gives its answer again" "$answer" "$heavy_answer"
+
+# Whatever main returns, what it wrote is its answer: only who was suspended or cancelled has none.
+for code_wanted in 1 4 6 7 75; do
+  try "$SATIN_BIN/../tests/e2e/naps" 1 3 $code_wanted --checkpoint "$work/code-$code_wanted.satin"
+  is "a main that returns $code_wanted has an answer" "$answer" 8
+  is "… and that code" "$code" $code_wanted
+  is "… and nothing is said of a cancelled or failed run" "$words" ""
+  try "$satin" run -n 2 --checkpoint "$work/codes-$code_wanted.satin" -- "$SATIN_BIN/../tests/e2e/naps" 1 3 $code_wanted
+  is "… also on two nodes" "$answer $code" "8 $code_wanted"
+  ok "… of which none was cancelled" [ "$(grep -c cancelled <<<"$words")" = 0 ]
+done
 finish

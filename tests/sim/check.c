@@ -234,7 +234,7 @@ check_condemned (Sim *sim, const Process *process)
 }
 
 void
-check_ended (Sim *sim, Process *process, guint64 code)
+check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
 {
   gboolean only_suspend = sim->plan->n_faults == 1 && sim->plan->faults[0].kind == FAULT_SUSPEND;
 
@@ -254,6 +254,9 @@ check_ended (Sim *sim, Process *process, guint64 code)
     }
   else if (code != 0 && (code != 75 || !sim->suspended))
     sim_fail (sim, "I1: p%u ends with %" G_GUINT64_FORMAT, process->number, code);
+  if (finished != (code == 0)) /* what main returns here */
+    sim_fail (sim, "p%u ends with %" G_GUINT64_FORMAT ", and main %s", process->number, code,
+              finished ? "is said to have given that" : "gave that");
   if (code == 75 && (only_suspend || only_goes (sim)) && sim->plan->checkpoint)
     check_suspended (sim);
   sim->n_codes++;

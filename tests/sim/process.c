@@ -323,7 +323,7 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
         faults_suspend (sim, process, sim->plan->n_nodes);
       break;
     case NODE_EFFECT_END:
-      check_ended (sim, process, effect->number);
+      check_ended (sim, process, effect->number, effect->finished);
       process_end (sim, process, FAULT_NONE);
       break;
     default:

@@ -193,7 +193,7 @@ void check_after_step (Sim *sim, Process *process);
 void check_answer (Sim *sim, GBytes *value);
 /* This process left. */
 void check_left (Sim *sim, Process *process, const NodeEffect *effect);
-void check_ended (Sim *sim, Process *process, guint64 code);
+void check_ended (Sim *sim, Process *process, guint64 code, gboolean finished);
 /* What `before` covers is still covered. */
 void check_published (Sim *sim, const Store *before);
 /* One more bid is under way. */
