@@ -202,12 +202,26 @@ set_always (Place *place)
     }
 }
 
+/* libcurl's ftps is TLS from the first byte; the other way is ftp that insists on AUTH TLS. */
+static void
+set_url (Place *place, const PlaceRequest *request)
+{
+  g_autofree char *plain = NULL;
+
+  if (place->starts_tls)
+    {
+      plain = g_strconcat ("ftp", request->url + strlen ("ftps"), NULL);
+      SET_VITAL (place, CURLOPT_USE_SSL, (long)CURLUSESSL_ALL);
+    }
+  SET_VITAL (place, CURLOPT_URL, plain != NULL ? plain : request->url);
+}
+
 static void
 set_request (Place *place, PlaceRequest *request, FILE *from)
 {
   struct stat status;
 
-  SET_VITAL (place, CURLOPT_URL, request->url);
+  set_url (place, request);
   if (request->method != NULL)
     SET (place, CURLOPT_CUSTOMREQUEST, request->method);
   if (request->headers.first != NULL)
@@ -225,6 +239,10 @@ set_request (Place *place, PlaceRequest *request, FILE *from)
   if (from == NULL || fstat (fileno (from), &status) != 0)
     return;
   SET (place, CURLOPT_UPLOAD, 1L);
+  /* The TLS session of what is read next would be another than that of the commands, which some
+   * servers of ftps do not allow. */
+  if (strcmp (place->scheme, "ftps") == 0)
+    SET (place, CURLOPT_FORBID_REUSE, 1L);
   SET (place, CURLOPT_READDATA, from);
   SET (place, CURLOPT_SEEKFUNCTION, on_seek);
   SET (place, CURLOPT_SEEKDATA, from);
@@ -301,6 +319,43 @@ open_files (const Place *place, PlaceRequest *request, FILE **from, GError **err
   return TRUE;
 }
 
+/* TRUE: the server may speak TLS the other way, so that the request is to be made once more. */
+static gboolean
+turns_tls (Place *place, const PlaceRequest *request)
+{
+  if (place->knows_tls || strcmp (place->scheme, "ftps") != 0)
+    return FALSE;
+  if (request->code == CURLE_OK || request->status != 0) /* it has said something */
+    {
+      place->knows_tls = TRUE;
+      return FALSE;
+    }
+  if (request->code != CURLE_SSL_CONNECT_ERROR && request->code != CURLE_COULDNT_CONNECT)
+    return FALSE;
+  place->starts_tls = !place->starts_tls;
+  return place->starts_tls;
+}
+
+static void
+perform (Place *place, PlaceRequest *request, FILE *from)
+{
+  do
+    {
+      place->message[0] = '\0';
+      place->moved = 0;
+      place->moved_us = g_get_monotonic_time ();
+      set_always (place);
+      set_request (place, request, from);
+      if (place->set_code == CURLE_OK
+          && (request->headers.is_broken || request->commands.is_broken))
+        place->set_code = CURLE_OUT_OF_MEMORY;
+      request->code
+          = place->set_code != CURLE_OK ? CURLE_FAILED_INIT : place_curl ()->perform (place->curl);
+      place_curl ()->getinfo (place->curl, CURLINFO_RESPONSE_CODE, &request->status);
+    }
+  while (turns_tls (place, request));
+}
+
 gboolean
 place_run (Place *place, PlaceRequest *request, const char *verb, GError **error)
 {
@@ -316,16 +371,7 @@ place_run (Place *place, PlaceRequest *request, const char *verb, GError **error
   request->size = 0;
   if (!open_files (place, request, &from, error))
     return FALSE;
-  place->message[0] = '\0';
-  place->moved = 0;
-  place->moved_us = g_get_monotonic_time ();
-  set_always (place);
-  set_request (place, request, from);
-  if (place->set_code == CURLE_OK && (request->headers.is_broken || request->commands.is_broken))
-    place->set_code = CURLE_OUT_OF_MEMORY;
-  request->code
-      = place->set_code != CURLE_OK ? CURLE_FAILED_INIT : place_curl ()->perform (place->curl);
-  place_curl ()->getinfo (place->curl, CURLINFO_RESPONSE_CODE, &request->status);
+  perform (place, request, from);
   if (from != NULL)
     {
       curl_off_t sent = 0;

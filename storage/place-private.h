@@ -58,6 +58,8 @@ struct Place
   char *token;  /* makes names of temporary files */
   gboolean has_no_locks;
   guint made;            /* temporary files so far */
+  gboolean starts_tls;   /* ftps: by AUTH TLS; else from the first byte … */
+  gboolean knows_tls;    /* … as was seen */
   GHashTable *leftovers; /* (nullable) place-sweep.c's */
   char *region;          /* s3 from here */
   char *aws_key, *aws_token;

@@ -238,8 +238,8 @@ arrived (Place *place, const char *made, const char *from, GError **error)
       g_autofree char *range = NULL;
 
       n = (gsize)MIN (status.st_size, TAIL_BYTES);
-      range = g_strdup_printf ("%" G_GINT64_FORMAT "-%" G_GINT64_FORMAT,
-                               (gint64)status.st_size - (gint64)n, (gint64)status.st_size - 1);
+      /* To its end: of a part in the middle ftp loses its connection. */
+      range = g_strdup_printf ("%" G_GINT64_FORMAT "-", (gint64)status.st_size - (gint64)n);
       request.range = range;
       good = pread (fd, tail, n, status.st_size - (off_t)n) == (gssize)n
              && place_run (place, &request, "read back", error);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What storage/place.h promises, against real servers on loopback: each store is skipped with its reason where its server
-# is not installed.
+# What storage/place.h promises, against servers on loopback: each store is skipped with its reason where its server is not
+# installed. With `all`: ftps too.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 place=$(dirname "$SATIN_BIN")/tests/e2e/place-check
@@ -20,7 +20,7 @@ skip () { number=$((number + 1)); echo "ok $number - $1 # SKIP $2"; }
 promises () { # NAME: the place at $uri
   "$place" "$uri/a.db" >"$top/said" 2>&1; tap $? "$1 keeps what is promised"
   "$place" "$uri/with a blank~.db" >"$top/said" 2>&1; tap $? "$1, a name with a blank"
-  [ "$1" != s3 ] || { skip "s3: of three writers none undoes what another did" "s3rver knows no conditions"; return; }
+  [ "$1" != s3rver ] || { skip "$1: of three writers none undoes what another did" "it knows no conditions"; return; }
   local pids=() good=0
   for _ in 1 2 3; do "$place" --count 4 "$uri/number" >>"$top/said" 2>&1 & pids+=($!); done
   for pid in "${pids[@]}"; do wait "$pid" || good=1; done
@@ -42,9 +42,16 @@ if start_sftp "$top/sftp"; then
   HOME=$top/other refused "sftp: a key that may not log in" "cannot"
 else skip sftp "$why"; fi
 if start_ftp "$top/ftp"; then promises ftp; else skip ftp "$why"; fi
+# Each transfer of ftps costs libcurl a fifth of a second, so all of it is for `make stores`.
+[ "${1-}" = all ] && for how in yes start; do
+  if TLS=$how start_ftp "$top/ftps-$how"; then
+    CURL_CA_BUNDLE=$top/ftps-$how/ca.pem promises "ftps ($how)"
+    refused "ftps ($how): a certificate that nobody vouches for" certificate
+  else skip ftps "$why"; fi
+done
 if start_dav "$top/dav"; then promises http; else skip http "$why"; fi
 if TLS=yes start_dav "$top/davs"; then
-  CURL_CA_BUNDLE=$top/davs/cert.pem promises https
+  CURL_CA_BUNDLE=$top/davs/ca.pem promises https
   refused "https: a certificate that nobody vouches for" certificate
 else skip https "$why"; fi
 if DAV_MORE=$(printf '  AuthType Basic\n  AuthName x\n  AuthUserFile %s/users\n  Require valid-user' "$top/auth") start_dav "$top/auth"; then
@@ -54,7 +61,12 @@ if DAV_MORE=$(printf '  AuthType Basic\n  AuthName x\n  AuthUserFile %s/users\n 
   "$place" "$uri/a.db" >"$top/said" 2>&1; tap $? "http: a password from .netrc"
   rm "$HOME/.netrc"
 else skip "http with a password" "$why"; fi
-if start_s3 "$top/s3"; then promises s3; else skip s3 "$why"; fi
+if start_s3 "$top/s3"; then
+  promises s3
+  AWS_SECRET_ACCESS_KEY=secret refused "s3: a wrong key" credentials
+  AWS_REGION=elsewhere refused "s3: another region" credentials
+else skip s3 "$why"; fi
+if start_s3rver "$top/s3rver"; then promises s3rver; else skip s3rver "$why"; fi
 # Every call of libcurl fails once.
 real=$(PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null | sed -n 's/.*libcurl\.so\.4 .*=> //p' | head -n 1)
 fails () { # NAME STEP

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Real servers on loopback for tests: start_sftp FOLDER, start_ftp FOLDER, start_dav FOLDER, start_s3 FOLDER. Each makes
+# Servers on loopback for tests: start_sftp, start_ftp, start_dav, start_s3 FOLDER. Each makes
 # FOLDER with everything of its own below it, starts the server there and sets `uri` to a folder in it (no slash at the
 # end) and server_pid; it returns 77 when the server is not installed, with the reason in `why`. stop_servers ends all.
 server_pids=()
@@ -67,12 +67,30 @@ END
   uri=sftp://$(id -un)@127.0.0.1:$port$dir/files
 }
 
-# vsftpd, anonymous, with the right to write. Only root can run it.
+# Whoever is not root below FOLDER has to come to it.
+open_way () {
+  local up=$1; while [ "$up" != / ] && [ "$up" != /tmp ]; do chmod a+x "$up"; up=$(dirname "$up"); done
+}
+
+# An authority of FOLDER's own, ca.pem, and by it a certificate for 127.0.0.1, cert.pem with key.pem.
+certify () {
+  local dir=$1 key=(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes)
+  need openssl openssl || return
+  openssl req -x509 "${key[@]}" -subj '/CN=An authority' -days 30 -keyout "$dir/ca.key" -out "$dir/ca.pem" 2>/dev/null \
+    && openssl req "${key[@]}" -subj /CN=127.0.0.1 -keyout "$dir/key.pem" -out "$dir/request.pem" 2>/dev/null \
+    && openssl x509 -req -in "$dir/request.pem" -CA "$dir/ca.pem" -CAkey "$dir/ca.key" -CAcreateserial -days 30 \
+      -extfile <(echo subjectAltName=IP:127.0.0.1) -out "$dir/cert.pem" 2>/dev/null && return
+  why="openssl makes no certificate"
+  return 77
+}
+
+# vsftpd with the right to write. Only root can run it. Who is let in is called anonymous; with FTP_PASSWORD=word he needs
+# that. TLS=yes: ftps, and clients need CURL_CA_BUNDLE=FOLDER/ca.pem; TLS=start: by AUTH TLS.
 start_ftp () {
-  local dir=$1 port; need vsftpd vsftpd || return
+  local dir=$1 port scheme=ftp; need vsftpd vsftpd || return
   [ "$(id -u)" -eq 0 ] || { why="vsftpd needs root"; return 77; }
   mkdir -p "$dir/root/files" "$dir/empty"; port=$(free_port); chmod 755 "$dir" "$dir/root"; chmod 777 "$dir/root/files"
-  local up=$dir; while [ "$up" != / ] && [ "$up" != /tmp ]; do chmod a+x "$up"; up=$(dirname "$up"); done
+  open_way "$dir"
   cat >"$dir/config" <<END
 listen=YES
 listen_address=127.0.0.1
@@ -90,16 +108,28 @@ background=NO
 seccomp_sandbox=NO
 xferlog_enable=NO
 END
+  if [ -n "${FTP_PASSWORD-}" ]; then
+    echo "$FTP_PASSWORD" >"$dir/passwords"
+    printf 'secure_email_list_enable=YES\nemail_password_file=%s\n' "$dir/passwords" >>"$dir/config"
+  fi
+  if [ "${TLS:-no}" != no ]; then
+    scheme=ftps
+    certify "$dir" || return
+    printf '%s=YES\n' ssl_enable allow_anon_ssl force_anon_data_ssl force_anon_logins_ssl >>"$dir/config"
+    printf 'rsa_cert_file=%s\nrsa_private_key_file=%s\n' "$dir/cert.pem" "$dir/key.pem" >>"$dir/config"
+    [ "$TLS" = start ] || echo implicit_ssl=YES >>"$dir/config"
+  fi
   vsftpd "$dir/config" >"$dir/log" 2>&1 &
   started "$port" $! || return
-  uri=ftp://127.0.0.1:$port/files
+  uri=$scheme://127.0.0.1:$port/files
 }
 
-# Apache with WebDAV. TLS=yes: https with a certificate of its own; clients need CURL_CA_BUNDLE=FOLDER/cert.pem.
+# Apache with WebDAV. TLS=yes: https; clients need CURL_CA_BUNDLE=FOLDER/ca.pem.
 start_dav () {
   local dir=$1 port modules=/usr/lib/apache2/modules module scheme=http; need apache2 apache2 || return
   mkdir -p "$dir/root/files" "$dir/run"; port=$(free_port); chmod 777 "$dir/root/files" "$dir/run"
-  local up=$dir; while [ "$up" != / ] && [ "$up" != /tmp ]; do chmod a+x "$up"; up=$(dirname "$up"); done
+  open_way "$dir"
+  if [ "${TLS:-no}" = yes ]; then certify "$dir" || return; fi
   {
     echo "ServerRoot $dir"; echo "Listen 127.0.0.1:$port"; echo "ServerName 127.0.0.1"; echo "PidFile $dir/pid"
     echo "ErrorLog $dir/log"; echo "DocumentRoot $dir/root"; echo "DavLockDB $dir/run/locks"
@@ -109,8 +139,6 @@ start_dav () {
     done
     if [ "${TLS:-no}" = yes ]; then
       scheme=https
-      openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=127.0.0.1 -addext 'subjectAltName=IP:127.0.0.1' -days 30 \
-        -keyout "$dir/key.pem" -out "$dir/cert.pem" 2>/dev/null
       echo "LoadModule ssl_module $modules/mod_ssl.so"; echo "SSLEngine on"
       echo "SSLCertificateFile $dir/cert.pem"; echo "SSLCertificateKeyFile $dir/key.pem"
     fi
@@ -121,13 +149,25 @@ start_dav () {
   uri=$scheme://127.0.0.1:$port/files
 }
 
-# s3rver (npm), with one bucket. It believes any signature on reads and knows no conditions.
+# s3-server.py, with one bucket and one key; what FOLDER/fault says is done.
 start_s3 () {
+  local dir=$1 port python=/usr/bin/python3 # one of a user's own may need his HOME
+  [ -x $python ] || python=$(command -v python3) || { why="python3 is not installed"; return 77; }
+  mkdir -p "$dir/data/satin"; port=$(free_port)
+  export AWS_ENDPOINT_URL=http://127.0.0.1:$port AWS_ACCESS_KEY_ID=ONE AWS_SECRET_ACCESS_KEY=very/secret AWS_REGION=here
+  "$python" "$SATIN_SOURCE/tests/e2e/s3-server.py" "$port" "$dir" >"$dir/said" 2>&1 &
+  started "$port" $! || return
+  uri=s3://satin/files
+}
+
+# s3rver (npm), with one bucket: another's S3. It believes any signature on reads and knows no conditions.
+start_s3rver () {
   local dir=$1 port main; main=${S3RVER:-$(command -v s3rver)}
   [ -n "$main" ] || { why="s3rver is not installed (npm install s3rver)"; return 77; }
   mkdir -p "$dir/data"; port=$(free_port)
   "$main" -d "$dir/data" -a 127.0.0.1 -p "$port" --configure-bucket satin --no-vhost-buckets >"$dir/log" 2>&1 &
   started "$port" $! || return
+  unset AWS_REGION
   export AWS_ENDPOINT_URL=http://127.0.0.1:$port AWS_ACCESS_KEY_ID=S3RVER AWS_SECRET_ACCESS_KEY=S3RVER
   uri=s3://satin/files
 }

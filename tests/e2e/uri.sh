@@ -1,69 +1,83 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Runs whose checkpoint stands at a store (T1-10), against real servers on loopback: each is skipped with its reason where
-# it is not installed. What a user has on another machine after a total loss is the URI and a key to the store.
+# Runs whose checkpoint stands at a store (T1-10), against servers on loopback: each is skipped with its reason where it is
+# not installed. What a user has on another machine after a total loss is the URI and a key to the store.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 trap 'stop_servers; leave' EXIT
-choose_heavy 4
-fast=("$SATIN_BIN/fib" 12) fast_answer=$(fibonacci 12)
+# Sleeping costs the machine nothing, and ends when the test wants.
+export NAPS_HASTE=$work/haste
+naps=$SATIN_BIN/../tests/e2e/naps
+long=("$naps" 30 10) long_answer=1024
+fast=("$naps" 1 3) fast_answer=8
+hasten () { touch "$NAPS_HASTE"; }
 
 stands () { "$satin" inspect --insecure "$1" >/dev/null 2>&1; }
 holds () { "$satin" inspect --insecure --json "$1" 2>/dev/null | tr -d ' \n' | grep -q "\"results\":\\[{"; }
+has_end () { "$satin" inspect --insecure "$1" 2>/dev/null | grep -q '^state  *finished,'; }
 kill_all () { kill -9 "$begun" $(our_nodes) 2>/dev/null; wait "$begun" 2>/dev/null; wait_for 10 no_nodes; }
 says () { printf '%s' "$words" | grep -q "$1"; }
+server_tree () { echo "$server_pid"; pgrep -P "$server_pid"; pgrep -P "$server_pid" | xargs -r -n1 pgrep -P; }
 
-# What every store has to do. NAME: the place at $uri, with $HOME as it has to be.
+begin_long () { # FILE OPTIONS…
+  local file=$1
+  shift
+  rm -f "$NAPS_HASTE"
+  begin "$satin" run -n 2 --workers 1 --interval 0.2 --insecure --checkpoint "$file" "$@" -- "${long[@]}"
+}
+
+# What every store has to do. NAME: the place at $uri, with $HOME as it has to be; NONE: where nothing can be put.
 whole_life () {
-  local name=$1 file=$uri/run.db
-  begin "$satin" run -n 2 --interval 0.2 --insecure --checkpoint "$file" -- "${heavy[@]}"
+  local name=$1 file=$uri/run.db none=$2 words_of_json
+  begin_long "$file"
   ok "$name: the checkpoint stands there soon" wait_for $((20 * slow)) stands "$file"
-  try "$satin" run --insecure --checkpoint "$file" -- "${heavy[@]}"
+  try "$satin" run --insecure --checkpoint "$file" -- "${long[@]}"
   is "$name: another run is refused while this one lives" "$code" 5
   ok "$name: … by its name and host" says "in use by run"
-  ok "$name: results come to it" wait_for $((30 * slow)) holds "$file"
+  ok "$name: results come to it" wait_for $((60 * slow)) holds "$file"
   kill_all
   rm -rf "$XDG_STATE_HOME"
-  try "$satin" resume --insecure "$file"
-  is "$name: after a total loss it is taken over at once, by the URI alone" "$answer" "$heavy_answer"
-  try "$satin" run --insecure --checkpoint "$file" -- "${heavy[@]}"
-  is "$name: a finished checkpoint gives its answer again" "$answer" "$heavy_answer"
+  hasten
+  try "$satin" resume --insecure --stats "$work/stats" "$file"
+  is "$name: after a total loss it is taken over at once, by the URI alone" "$answer" "$long_answer"
+  words_of_json=$(tr -d ' \n' <"$work/stats")
+  ok "$name: … and what was saved is used" grep -q '"jobs_reused":[1-9]' <<<"$words_of_json"
+  try "$satin" run --insecure --checkpoint "$file" -- "${long[@]}"
+  is "$name: a finished checkpoint gives its answer again" "$answer" "$long_answer"
   try "$satin" run --insecure --new --checkpoint "$file" -- "${fast[@]}"
   is "$name: --new begins anew" "$answer" "$fast_answer"
   ok "$name: … and sets the old one aside" says "the old checkpoint is now"
   try "$satin" inspect --insecure --verify "$file"
   is "$name: every row proves itself" "$code" 0
-  try "$satin" run --insecure --checkpoint "$uri/none/run.db" -- "${fast[@]}"
+  ok "$name: … and it has the end" has_end "$file"
+  try "$satin" run --insecure --checkpoint "$none" -- "${fast[@]}"
   is "$name: a folder that is not there is said at the start" "$code" 4
-  no_rests "$name"
-}
-
-# Nothing but checkpoints is left where the server keeps its files.
-no_rests () {
   # One that was killed may leave what it was sending.
-  is "$1: nothing else is left at the store" "$(find "$files" -type f ! -name '*.db' ! -name '*.old-*' ! -name 'run.db*.tmp')" ""
+  is "$name: nothing else is left at the store" \
+    "$(find "$files" -type f ! -name '*.db' ! -name '*.old-*' ! -name 'run.db*.tmp')" ""
 }
 
 # The server stands still for some seconds while the run goes on, and comes back.
 stands_still () {
-  local name=$1 file=$uri/still.db before
-  begin "$satin" run -n 2 --interval 0.2 --insecure --checkpoint "$file" -- "${heavy[@]}"
+  local name=$1 file=$uri/still.db
+  begin_long "$file"
   ok "$name: a run begins" wait_for $((20 * slow)) stands "$file"
   kill -STOP $(server_tree)
   sleep 2
   kill -CONT $(server_tree)
+  hasten
   ended
-  is "$name: a store that stood still changes no answer" "$answer" "$heavy_answer"
-  try "$satin" inspect --insecure "$file"
-  ok "$name: … and has the end" grep -q finished "$work/answer"
+  is "$name: a store that stood still changes no answer" "$answer" "$long_answer"
+  ok "$name: … and has the end" has_end "$file"
 }
 
 # The server is gone when the run is suspended: what was done is kept here.
 is_down () {
   local name=$1 file=$uri/down.db kept
-  begin "$satin" run -n 2 --interval 0.2 --name down --insecure --checkpoint "$file" -- "${heavy[@]}"
+  begin_long "$file" --name down
   ok "$name: a run begins" wait_for $((20 * slow)) holds "$file"
   kill -KILL $(server_tree) 2>/dev/null
+  wait "$server_pid" 2>/dev/null
   ok "$name: that the store is down is said while the run goes on" wait_for $((20 * slow)) grep -q "^satin: checkpoint '.*down.db': " "$work/begun.words"
   try "$satin" suspend down
   ended
@@ -71,44 +85,126 @@ is_down () {
   kept=$(printf '%s' "$words" | sed -n "s/.*is kept in '\\([^']*\\)'.*/\\1/p")
   ok "$name: … and says where it is kept" test -s "$kept"
   is "$name: … once" "$(grep -c 'is kept in' <<<"$words")" 1
+  hasten
   try "$satin" resume "$kept"
-  is "$name: … from where it can go on" "$answer" "$heavy_answer"
+  is "$name: … from where it can go on" "$answer" "$long_answer"
 }
 
-server_tree () { echo "$server_pid"; pgrep -P "$server_pid"; pgrep -P "$server_pid" | xargs -r -n1 pgrep -P; }
+# NAME COMMAND…: a run that cannot be let in, or not this way.
+not_let_in () {
+  local name=$1 began=$SECONDS
+  shift
+  try "$@" "$satin" run --insecure --checkpoint "$uri/never.db" -- "${fast[@]}"
+  is "$name is said at the start" "$code" 4
+  ok "$name: … within ten seconds" [ $((SECONDS - began)) -le $((10 * slow)) ]
+  ok "$name: … by the URI" says "checkpoint '${uri/:\/\/*@/:\/\/}/never.db'"
+  is "$name: … without secrets" "$(grep -cE 'secret|wrong-word' <<<"$words")" 0
+}
+only_insecure () { # NAME
+  try "$satin" run --checkpoint "$uri/never.db" -- "${fast[@]}"
+  is "$1: in clear only with --insecure" "$code" 4
+  ok "$1: … which is said" says insecure
+}
 
-if start_sftp "$work/sftp"; then
-  home=$work/sftp/home files=$work/sftp/files
-  HOME=$home whole_life sftp
-  HOME=$home stands_still sftp
-  mkdir -p "$work/empty"
-  began=$SECONDS
-  HOME=$work/empty try "$satin" run --checkpoint "$uri/x.db" -- "${fast[@]}"
-  is "sftp: a host that nobody knows is said at the start" "$code" 4
-  ok "sftp: … within ten seconds" [ $((SECONDS - began)) -le 10 ]
-  HOME=$work/empty try "${fast[@]}" --checkpoint "${uri/@/:secret@}/x.db"
+# A home with a password for 127.0.0.1.
+home_with () { # FOLDER LOGIN PASSWORD
+  mkdir -p "$1"
+  echo "machine 127.0.0.1 login $2 password $3" >"$1/.netrc"
+  chmod 600 "$1/.netrc"
+}
+home_with "$work/ftp-home" anonymous secret
+home_with "$work/dav-home" me secret
+home_with "$work/wrong-home" me wrong-word
+home_with "$work/wrong-ftp" anonymous wrong-word
+mkdir "$work/empty"
+
+test_sftp () {
+  start_sftp "$work/sftp" || { skip sftp "$why"; return; }
+  local HOME=$work/sftp/home agent
+  files=$work/sftp/files
+  whole_life sftp "$uri/none/run.db"
+  stands_still sftp
+  not_let_in "sftp: a host that nobody knows" env HOME="$work/empty"
+  mkdir -p "$work/other/.ssh" && cp "$HOME/.ssh/known_hosts" "$work/other/.ssh"
+  not_let_in "sftp: nobody to log in as" env -u SSH_AUTH_SOCK HOME="$work/other"
+  ssh-keygen -q -t ed25519 -N '' -f "$work/other/.ssh/id_ed25519"
+  not_let_in "sftp: a key that may not log in" env -u SSH_AUTH_SOCK HOME="$work/other"
+  rm "$work/other/.ssh/id_ed25519"*
+  if agent=$(ssh-agent -s 2>/dev/null); then
+    eval "$agent" >/dev/null
+    ssh-add -q "$HOME/.ssh/id_ed25519" 2>/dev/null
+    HOME=$work/other try "$satin" run --checkpoint "$uri/agent.db" -- "${fast[@]}"
+    is "sftp: a key that the agent has" "$answer" "$fast_answer"
+    kill "$SSH_AGENT_PID"
+    unset SSH_AUTH_SOCK SSH_AGENT_PID
+  else skip "sftp: a key that the agent has" "there is no ssh-agent"; fi
+  try "${fast[@]}" --checkpoint "${uri/@/:secret@}/x.db"
   is "a password in a URI is refused" "$code" 4
   ok "… and not said again" test "$(grep -c secret <<<"$words")" = 0
   kill -STOP $(server_tree)
-  began=$SECONDS
-  HOME=$home try "$satin" run --checkpoint "$uri/x.db" -- "${fast[@]}"
-  is "sftp: a server that says nothing is given up at the start" "$code" 4
-  ok "sftp: … within ten seconds" [ $((SECONDS - began)) -le 10 ]
+  not_let_in "sftp: a server that says nothing" env
   kill -CONT $(server_tree)
-  HOME=$home is_down sftp
-else skip sftp "$why"; fi
+  is_down sftp
+}
 
-if start_ftp "$work/ftp"; then
+test_ftp () {
+  FTP_PASSWORD=secret start_ftp "$work/ftp" || { skip ftp "$why"; return; }
+  local HOME=$work/ftp-home
   files=$work/ftp/root/files
-  whole_life ftp
-  try "$satin" run --checkpoint "$uri/x.db" -- "${fast[@]}"
-  is "ftp: in clear only with --insecure" "$code" 4
-else skip ftp "$why"; fi
+  whole_life ftp "$uri/none/run.db"
+  only_insecure ftp
+  not_let_in "ftp: a wrong password" env HOME="$work/wrong-ftp"
+  not_let_in "ftp: no password" env HOME="$work/empty"
+}
 
-if start_dav "$work/dav"; then
-  files=$work/dav/root/files
-  whole_life http
-  stands_still http
-  is_down http
-else skip http "$why"; fi
+test_ftps () {
+  TLS=start FTP_PASSWORD=secret start_ftp "$work/ftps" || { skip ftps "$why"; return; }
+  local HOME=$work/ftp-home
+  files=$work/ftps/root/files
+  not_let_in "ftps: a certificate that nobody vouches for" env
+  export CURL_CA_BUNDLE=$work/ftps/ca.pem
+  whole_life ftps "$uri/none/run.db"
+  not_let_in "ftps: a wrong password" env HOME="$work/wrong-ftp"
+  unset CURL_CA_BUNDLE
+}
+
+test_http () { # NAME
+  local name=$1 HOME=$work/dav-home
+  files=$work/$name/root/files
+  DAV_MORE=$(printf '  AuthType Basic\n  AuthName x\n  AuthUserFile %s/users\n  Require valid-user' "$work/$name")
+  start_dav "$work/$name" || { skip "$name" "$why"; return; }
+  echo "me:$(openssl passwd -apr1 secret)" >"$work/$name/users"
+  chmod 644 "$work/$name/users"
+  if [ "$name" = https ]; then
+    not_let_in "$name: a certificate that nobody vouches for" env
+    export SSL_CERT_FILE=$work/https/ca.pem
+  else only_insecure http; fi
+  whole_life "$name" "$uri/none/run.db"
+  not_let_in "$name: a wrong password" env HOME="$work/wrong-home"
+  not_let_in "$name: no password" env HOME="$work/empty"
+  [ "$name" = https ] || { stands_still "$name"; is_down "$name"; }
+  unset SSL_CERT_FILE
+}
+
+test_s3 () {
+  start_s3 "$work/s3" || { skip s3 "$why"; return; }
+  files=$work/s3/data/satin
+  whole_life s3 s3://none/run.db
+  only_insecure "s3 at an endpoint of http"
+  not_let_in "s3: a wrong key" env AWS_SECRET_ACCESS_KEY=wrong-word
+  not_let_in "s3: no key" env -u AWS_SECRET_ACCESS_KEY HOME="$work/empty"
+  mkdir -p "$work/aws/.aws"
+  printf '[profile other]\naws_access_key_id = ONE\naws_secret_access_key = very/secret\nregion = here\nendpoint_url = %s\n' \
+    "$AWS_ENDPOINT_URL" >"$work/aws/.aws/config"
+  try env -u AWS_SECRET_ACCESS_KEY -u AWS_ACCESS_KEY_ID -u AWS_REGION -u AWS_ENDPOINT_URL AWS_PROFILE=other HOME="$work/aws" \
+    "$satin" run --insecure --checkpoint "$uri/profile.db" -- "${fast[@]}"
+  is "s3: a profile of ~/.aws" "$answer" "$fast_answer"
+}
+
+test_sftp
+test_ftp
+test_ftps
+test_http http
+TLS=yes test_http https
+test_s3
 finish
