@@ -127,7 +127,7 @@ begin_private (Sql *base, gboolean whole, Sql **sql, Results **results, GError *
 {
   g_clear_pointer (results, results_free);
   g_clear_pointer (sql, sql_free);
-  *sql = sql_create_private (error);
+  *sql = sql_create_private (base->page_bytes, error);
   if (*sql == NULL)
     return FALSE;
   rowsum_identify (*sql, base->identity);
@@ -153,25 +153,59 @@ take_base (Sql *base, Sql **sql, Results **results, Stems *stems, Takeover *take
          && takeover_unite (*results, *sql, base, stems, takeover, error);
 }
 
-Sql *
-pair_unite (Pair *pair, GError **error)
+static gboolean
+take_tables (const Pair *pair, Sql *sql, Takeover *takeover, GError **error)
 {
-  if (pair->delta == NULL)
-    return g_steal_pointer (&pair->base);
+  gboolean replaces = pair_generation (pair->delta) > pair_generation (pair->base);
+  return tables_copy (sql, pair->base, FALSE, &takeover->bad, error)
+         && tables_copy (sql, pair->delta, replaces, &takeover->bad, error)
+         && changes_end_delta (sql, error);
+}
+
+static Sql *
+unite_rows (Pair *pair, Takeover *takeover, GError **error)
+{
   g_autoptr (Sql) sql = NULL;
   g_autoptr (Stems) stems = stems_new ();
   Results *results = NULL;
-  Takeover takeover = { 0 };
-  gboolean good = take_base (pair->base, &sql, &results, stems, &takeover, error)
-                  && pair_take_delta (pair, results, sql, stems, &takeover, error)
+  gboolean good = take_base (pair->base, &sql, &results, stems, takeover, error)
+                  && pair_take_delta (pair, results, sql, stems, takeover, error)
                   && results_commit (results, error);
   if (good)
     {
-      guint64 rows = results_totals (results).rows;
-      sql->is_salvage = pair->base->is_salvage || pair->delta->is_salvage || takeover.bad > 0;
-      sql->n_kept = rows;
-      sql->n_before = MAX (pair->base->n_before, rows + takeover.bad);
+      sql->n_kept = results_totals (results).rows;
+      sql->n_before = MAX (pair->base->n_before, sql->n_kept + takeover->bad);
     }
   results_free (results);
   return good ? g_steal_pointer (&sql) : NULL;
+}
+
+static Sql *
+unite_tables (Pair *pair, Takeover *takeover, GError **error)
+{
+  g_autoptr (Sql) sql = NULL;
+  Results *results = NULL;
+  gboolean good = begin_private (pair->base, FALSE, &sql, &results, error)
+                  && take_tables (pair, sql, takeover, error) && results_commit (results, error);
+  if (good)
+    {
+      sql->n_kept = pair->base->n_kept + pair->delta->n_kept;
+      sql->n_before = pair->base->n_before + pair->delta->n_before;
+    }
+  results_free (results);
+  return good ? g_steal_pointer (&sql) : NULL;
+}
+
+Sql *
+pair_unite (Pair *pair, gboolean with_rows, GError **error)
+{
+  if (pair->delta == NULL)
+    return g_steal_pointer (&pair->base);
+  Takeover takeover = { 0 };
+  Sql *sql
+      = with_rows ? unite_rows (pair, &takeover, error) : unite_tables (pair, &takeover, error);
+  if (sql == NULL)
+    return NULL;
+  sql->is_salvage = pair->base->is_salvage || pair->delta->is_salvage || takeover.bad > 0;
+  return sql;
 }

@@ -167,7 +167,8 @@ view_open (View *view, const char *target, const char *copy, GError **error)
 
 /* NULL without an error: nothing there. A copy may go when it is open. */
 static Sql *
-open_file (const char *target, const char *copy, const Identity *identity, GError **error)
+open_file (const char *target, const char *copy, const Identity *identity, gboolean with_rows,
+           GError **error)
 {
   char hex[DIGEST_HEX_LENGTH + 1];
   g_auto (View) view = { 0 };
@@ -178,7 +179,7 @@ open_file (const char *target, const char *copy, const Identity *identity, GErro
   if (identity != NULL)
     digest_to_hex (&identity->identity, hex);
   Sql *file = pair_open (&pair, view.path, identity != NULL ? hex : NULL, &reason)
-                  ? pair_unite (&pair, &reason)
+                  ? pair_unite (&pair, with_rows, &reason)
                   : NULL;
   identity_rename_error (reason, view.copy, target);
   if (reason != NULL)
@@ -230,7 +231,7 @@ look (const char *target, const char *copy, const Identity *identity, gboolean c
 
   GError *reason = NULL;
   memset (restore, 0, sizeof *restore);
-  g_autoptr (Sql) file = open_file (target, copy, identity, &reason);
+  g_autoptr (Sql) file = open_file (target, copy, identity, counts, &reason);
   if (file != NULL)
     return read_file (file, target, counts, restore, error);
   if (reason != NULL)
@@ -310,7 +311,7 @@ make_one (const char *path, const char *made, GError **error)
   Published published;
   g_auto (Pair) pair = { 0 };
   g_autoptr (Sql) file
-      = pair_open (&pair, path, NULL, &reason) ? pair_unite (&pair, &reason) : NULL;
+      = pair_open (&pair, path, NULL, &reason) ? pair_unite (&pair, TRUE, &reason) : NULL;
   if (file == NULL || !publish_copy (file, made, "copy", NULL, &published, &reason))
     {
       identity_take_error (error, reason);
@@ -429,7 +430,7 @@ Sql *
 restore_open (const char *target, GError **error)
 {
   GError *reason = NULL;
-  Sql *file = open_file (target, NULL, NULL, &reason);
+  Sql *file = open_file (target, NULL, NULL, TRUE, &reason);
   if (reason != NULL)
     g_propagate_error (error, reason);
   else if (file == NULL)

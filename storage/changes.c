@@ -203,7 +203,7 @@ changes_copy (Sql *sql, guint64 base, guint64 *bytes, GError **error)
   g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, base);
   g_autofree char *names = g_strdup_printf ("PRAGMA application_id=%d; PRAGMA user_version=%d",
                                             SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
-  g_autoptr (Sql) copy = sql_create_private (error);
+  g_autoptr (Sql) copy = sql_create_private (0, error);
   if (copy == NULL)
     return NULL;
   rowsum_identify (copy, sql->identity);

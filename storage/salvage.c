@@ -361,7 +361,7 @@ salvage_open (const char *path, const char *identity, guint64 bytes_max, GError 
   g_autoptr (Salvage) salvage = g_new0 (Salvage, 1);
   salvage->samples = g_ptr_array_new_with_free_func (sample_free);
   salvage->guesses = g_ptr_array_new_with_free_func (g_free);
-  salvage->sql = sql_create_private (error);
+  salvage->sql = sql_create_private (0, error);
   pages_limit (pages, bytes_max);
   if (salvage->sql == NULL || !read_tables (salvage, error)
       || !find_identity (salvage, pages, identity, &page_size, error) || !salvage->is_known)

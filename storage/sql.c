@@ -201,14 +201,28 @@ sql_create (const char *path, const char *identity, GError **error)
 }
 
 Sql *
-sql_create_private (GError **error)
+sql_create_private (int page_bytes, GError **error)
 {
+  g_autofree char *settings
+      = g_strdup_printf ("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF",
+                         page_bytes > 0 ? page_bytes : SQL_PAGE_BYTES);
   /* SQLite makes a temporary file for a database without a name, where it no longer fits memory. */
   g_autoptr (Sql) sql = sql_open ("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
-  if (sql == NULL || !sql_run (sql, "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF", error)
-      || !schema_create (sql, error))
+  if (sql == NULL || !sql_run (sql, settings, error) || !schema_create (sql, error))
     return NULL;
   return g_steal_pointer (&sql);
+}
+
+static gboolean
+note_pages (Sql *sql, GError **error)
+{
+  gboolean has_row;
+  sqlite3_stmt *statement = sql_ready (sql, "PRAGMA page_size", error);
+  if (statement == NULL || !sql_next (sql, statement, &has_row, error))
+    return FALSE;
+  sql->page_bytes = has_row ? sqlite3_column_int (statement, 0) : 0;
+  sqlite3_reset (statement);
+  return TRUE;
 }
 
 Sql *
@@ -220,7 +234,9 @@ sql_open_frozen (const char *path, GError **error)
   if (uri == NULL)
     return NULL;
   g_autofree char *name = g_strconcat (uri, "?immutable=1", NULL);
-  return sql_open (name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, error);
+  g_autoptr (Sql) sql
+      = sql_open (name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, error);
+  return sql != NULL && note_pages (sql, error) ? g_steal_pointer (&sql) : NULL;
 }
 
 /* Makes the indexes anew, from their tables. A table without rowids is its own index: its rows are

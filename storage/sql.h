@@ -27,13 +27,16 @@ struct Sql
   gboolean is_salvage;
   guint64 n_kept, n_before;
   Changes *changes;       /* (nullable) changes.c's */
+  int page_bytes;         /* of an existing file */
   GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
 };
 
 /* A new, empty work file with the schema; what was at `path` is removed. */
 Sql *sql_create (const char *path, const char *identity, GError **error);
-/* The same without a name or an identity, for this process only and gone with it. */
-Sql *sql_create_private (GError **error);
+/* The same without a name or an identity, for this process only and gone with it. `page_bytes`:
+ * that of the file which sql_copy is to bring here, since SQLite copies none of other pages into
+ * such a file; 0: any. */
+Sql *sql_create_private (int page_bytes, GError **error);
 /* An existing file, read only, without a lock, a journal or any other trace on the disk. */
 Sql *sql_open_frozen (const char *path, GError **error);
 /* Makes a work file into a copy of another file, page by page, with indexes made anew. */

@@ -507,6 +507,60 @@ test_death_at_every_step_of_a_delta (void)
     }
 }
 
+static void
+save_large (Scribe *scribe, guint first, guint n, gsize bytes)
+{
+  GPtrArray *rows = rows_new ();
+  for (guint i = first; i < first + n; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
+      Row *row = row_make (path, i, 1000, 1e-6);
+      guint8 *value = g_malloc (bytes);
+      for (gsize k = 0; k < bytes; k++)
+        value[k] = (guint8)((k * 2654435761u + i) >> 9);
+      g_bytes_unref (row->value);
+      row->value = g_bytes_new_take (value, bytes);
+      row->job = 1;
+      g_ptr_array_add (rows, row);
+    }
+  scribe_save (scribe, rows);
+}
+
+/* Pages are chosen by the length of rows, and a private file has its own. */
+static void
+test_files_of_any_pages_are_united (void)
+{
+  static const gsize lengths[] = { 20, 300, 1200, 5000 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lengths); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      g_auto (Restore) restore = { 0 };
+      g_autoptr (GError) error = NULL;
+      Scribe *scribe = begin (place, 1000);
+      guint n = (guint)(1500000 / (lengths[i] + 100));
+      save_large (scribe, 0, n, lengths[i]);
+      publish (place, scribe);
+      save_large (scribe, n, 50, lengths[i]);
+      publish (place, scribe);
+      leave_as_killed (place, scribe);
+
+      g_autofree char *delta = delta_of (place);
+      g_assert_cmpint (size_of (delta), >, 0);
+      assert_rows (place->target, n + 50);
+      g_assert_true (restore_look_for (place->target, NULL, NULL, &restore, &error));
+      g_assert_no_error (error);
+      g_assert_cmpstr (restore.identity.run, ==, "run-1");
+      g_assert_cmpuint (restore.generation, >=, 2);
+      g_assert_null (restore.damage);
+      scribe = begin (place, HOUR_US);
+      finish (place, scribe);
+      scribe_free (scribe);
+      g_assert_cmpint (size_of (delta), ==, -1);
+      assert_rows (place->target, n + 50);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -514,6 +568,7 @@ main (int argc, char **argv)
     return go_on_until_death (argv[2]);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/delta/what-came-since", test_what_came_since_goes_into_a_delta);
+  g_test_add_func ("/delta/pages", test_files_of_any_pages_are_united);
   g_test_add_func ("/delta/small", test_a_small_one_has_none);
   g_test_add_func ("/delta/everything", test_a_delta_carries_everything);
   g_test_add_func ("/delta/take-over", test_a_take_over_needs_no_new_base);
