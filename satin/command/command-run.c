@@ -7,6 +7,8 @@
 #include "spread.h"
 
 #include "net/checkpoint.h"
+#include "net/options.h"
+#include "storage/place.h"
 
 static const char *const about[]
     = { "run", "-- PROGRAM [ARG…]",
@@ -32,6 +34,32 @@ set_aside (const char *checkpoint)
   return COMMAND_DONE;
 }
 
+/* Among the program's words may stand Satin's own options, as when it runs alone. What the launcher
+ * has to know counts as if it stood before `--`. */
+static int
+lift_options (Arguments *options)
+{
+  g_autoptr (GError) error = NULL;
+  Options own;
+
+  if (!options_parse (&own, (int)g_strv_length (options->program), options->program, &error))
+    {
+      command_say ("%s", error->message);
+      return error->domain == PLACE_ERROR ? COMMAND_STORE : COMMAND_USAGE;
+    }
+  if (options->checkpoint == NULL && !own.help)
+    {
+      options->checkpoint = g_steal_pointer (&own.checkpoint);
+      options->insecure = options->insecure || own.insecure;
+    }
+  if (options->trace == NULL && !own.help)
+    options->trace = g_steal_pointer (&own.trace);
+  if (options->interval_s <= 0)
+    options->interval_s = own.interval_s;
+  options_clear (&own);
+  return COMMAND_DONE;
+}
+
 int
 command_run (int argc, char **argv)
 {
@@ -47,6 +75,9 @@ command_run (int argc, char **argv)
     return command_usage ("run ", "'%s' is neither an option nor behind `--`", options.words[0]);
   if (options.program == NULL || options.program[0] == NULL)
     return command_usage ("run ", "no program: say `satin run [OPTION…] -- PROGRAM [ARG…]`");
+  code = lift_options (&options);
+  if (code != COMMAND_DONE)
+    return code;
   if (options.anew && options.checkpoint == NULL)
     return command_usage ("run ", "--new needs --checkpoint");
   run.program = arguments_program (options.program[0]);

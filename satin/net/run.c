@@ -301,9 +301,13 @@ prepare_node_process (SatinRun *run)
     run->options.checkpoint = g_strdup (run->folder_run.checkpoint);
   run->config.site
       = run->folder_run.site != NULL ? run->folder_run.site : g_getenv (FOLDER_ENV_SITE);
-  run->begins_trace = run->options.trace != NULL && run->config.founder;
-  if (run->options.trace == NULL)
-    run->options.trace = g_strdup (run->folder_run.trace);
+  if (run->folder_run.trace != NULL) /* begun and ended by the launcher */
+    {
+      g_free (run->options.trace);
+      run->options.trace = g_strdup (run->folder_run.trace);
+    }
+  else
+    run->begins_trace = run->options.trace != NULL && run->config.founder;
   if (run->options.stack == 0)
     run->options.stack = run->folder_run.stack;
   run->kept_inputs = run->folder_run.resume;

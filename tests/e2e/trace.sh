@@ -29,6 +29,15 @@ ok "with lent jobs" holds lent
 ok "with scans" holds scan
 ok "and publications" holds published
 
+try "$satin" run -n 2 -w 1 -- "$shapes" --trace "$file" comb 3000 20000 --checkpoint "$work/words.db"
+is "options among the program's words" "$answer" "comb right"
+try "$check" "$file"
+ok "count as the launcher's: the trace is whole" [ "$code" -eq 0 ]
+is "with both nodes" "$(processes)" 2
+ok "and the checkpoint stands there" [ -s "$work/words.db" ]
+try "$satin" run -- "$shapes" --interval never comb 3 1
+is "a wrong one" "$code" 2
+
 begin "$satin" run -n 3 -w 1 --name traced --trace "$file" -- "$shapes" comb 3000 400000
 ok "three nodes are up" wait_for $((20 * slow)) up traced 3
 ok "the trace grows while they run" wait_for $((20 * slow)) lines 10
