@@ -129,8 +129,14 @@ show_last_log (const char *path)
     g_printerr ("%s\n", (const char *)lines->pdata[i]);
 }
 
-void
-launch_words_end (const char *path, int code, const char *sentence, gboolean is_told)
+gboolean
+launch_words_are_late (int code)
+{
+  return code == COMMAND_SUSPENDED || code == COMMAND_CANCELLED;
+}
+
+gboolean
+launch_words_of_main (const char *path)
 {
   g_autoptr (GBytes) words = folder_bytes (path, "answer.err", NULL);
   gsize size = 0;
@@ -138,7 +144,14 @@ launch_words_end (const char *path, int code, const char *sentence, gboolean is_
 
   if (size > 0)
     fwrite (data, 1, size, stderr);
-  else if (sentence == NULL && !is_told && code != COMMAND_DONE && code != COMMAND_SUSPENDED)
+  return size > 0;
+}
+
+void
+launch_words_end (const char *path, int code, const char *sentence, gboolean is_told)
+{
+  if (!launch_words_are_late (code) && !launch_words_of_main (path) && sentence == NULL && !is_told
+      && code != COMMAND_DONE)
     show_last_log (path);
   if (sentence != NULL)
     command_say ("%s", g_str_has_prefix (sentence, OWN) ? sentence + strlen (OWN) : sentence);

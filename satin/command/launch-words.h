@@ -12,9 +12,14 @@ void launch_words_left_out (const char *path, gint64 pid, int status, const char
 /* No node ever joined: the founder's own sentence and exit code if it is a Satin program that
  * refused, else that it is none. Returns the exit code of the launcher. */
 int launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, int status);
-/* At the end: the words of main, which were held back like its answer; if it has left none and
- * `code` is a failure, `sentence` (nullable), or else the end of the log written to last, tells
- * why, unless that was told already. */
+/* A run that ends with this code is stopped from outside: main hears of it then, and says how far
+ * it came (launch_words_of_main, when all processes are gone). */
+gboolean launch_words_are_late (int code);
+/* Shows the words of main, which were held back like its answer. FALSE: it left none. */
+gboolean launch_words_of_main (const char *path);
+/* At the end: the words of main, unless they come late; if it has left none and `code` is a
+ * failure, `sentence` (nullable), or else the end of the log written to last, tells why, unless
+ * that was told already. */
 void launch_words_end (const char *path, int code, const char *sentence, gboolean is_told);
 /* How to go on with a run that was suspended, or broke off with another `code` than one that main
  * gave. */

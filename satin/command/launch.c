@@ -59,6 +59,7 @@ typedef struct
   guint founder; /* its place among them */
   GBytes *copy;  /* (nullable) the program, for other hosts */
   guint n_live, n_crashed;
+  gboolean parting; /* main says how far it came, when it knows of the end */
   State state;
   gint64 started_us, ended_us;
   gint64 answer_us; /* when the end was seen first, and no answer with it; 0: never */
@@ -139,6 +140,7 @@ look_for_end (Launch *launch)
   if (!folder_claim (launch->path, "shown"))
     return TRUE;
   trouble_show (launch->trouble);
+  launch->parting = launch_words_are_late (launch->code);
   launch_words_end (launch->path, launch->code,
                     trouble_has_said (launch->trouble, sentence) ? NULL : sentence,
                     launch->code == COMMAND_STORE && trouble_has_said (launch->trouble, NULL));
@@ -581,6 +583,8 @@ launch_run (FolderRun *run, const LaunchWish *wish)
     {
       watch (&launch);
       ended = launch.state == ENDED;
+      if (launch.parting)
+        (void)launch_words_of_main (launch.path);
       code = ended ? launch.code : judge (&launch);
       if (run->trace != NULL)
         timeline_file_end (run->trace);

@@ -423,7 +423,9 @@ end_main (SatinRun *run, int main_code, int *code)
   fflush (NULL);
   if (driver_is_stopping (run->driver, code))
     {
-      if (said != NULL && g_bytes_get_size (said) > 0)
+      /* What it says of how far it came: shown by the launcher. */
+      if (said != NULL && g_bytes_get_size (said) > 0
+          && !folder_write_first (run->folder, "answer.err", said, NULL))
         fwrite (g_bytes_get_data (said, NULL), 1, g_bytes_get_size (said), stderr);
       return TRUE;
     }

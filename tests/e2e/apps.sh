@@ -72,43 +72,6 @@ is "puzzle15: the thresholds add up" \
   "$(awk '/^threshold/ { sum += $4 } END { print sum + 1 }' <<<"$counted")" 927212
 known "puzzle15, each threshold" "$counted" "$SATIN_BIN/puzzle15" "$korf" 55 --thresholds
 
-# A knapsack that takes for ever: suspended again and again, it says how far it is, and that gets no worse.
-x=1 total=0 file=$work/ever.satin
-for ((i = 0; i < 60; i++)); do
-  x=$((x * 6364136223846793005 + 1442695040888963407))
-  weight=$(((x >> 33 & 0x7fffffff) % 1000000000 + 1))
-  total=$((total + weight))
-  echo "$(((weight + 2) / 3 * 3)) $weight"
-done >"$work/items"
-{ echo "60 $((total / 3))"; cat "$work/items"; } >"$work/ever.txt"
-published () { [ -e "$file" ] && [ "$(stat -c %i:%y "$file")" != "$before" ]; }
-anytime () # APP FILE BOUND SIGN: what it says is so far and, at least or at most; SIGN -1: less is better
-{
-  local turn so_far best= before= app=$1
-  for turn in 1 2 3; do
-    begin "$SATIN_BIN/$app" "$2" --checkpoint "$file" --interval 0.1
-    ok "$app, turn $turn: it publishes" wait_for $((30 * slow)) published
-    kill -TERM "$begun"
-    ended
-    is "it is suspended" "$code" 75
-    so_far=$(sed -n "s/^$app: so far \([0-9]*\), at $3 [0-9]*, gap [0-9]*$/\1/p" <<<"$words")
-    ok "it says how far it is" [ -n "$so_far" ]
-    ok "and no worse than before" [ $(($4 * ${so_far:-0})) -ge $(($4 * ${best:-$so_far})) ]
-    best=$so_far before=$(stat -c %i:%y "$file")
-  done
-  rm -f "$file"*
-}
-anytime knapsack "$work/ever.txt" most 1
-
-# A quadratic assignment that takes for ever.
-awk 'BEGIN { x = 7; print 24; for (i = 0; i < 2 * 24 * 24; i++) { x = x * 1103 % 65537; print x % 100 } }' >"$work/ever.dat"
-anytime qap "$work/ever.dat" least -1
-
-# A round trip likewise.
-awk 'BEGIN { x = 7; n = 160; print "TYPE: TSP\nDIMENSION:", n, "\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION"
-  for (i = 1; i <= n; i++) { x = x * 1103 % 65537; y = x; x = x * 1103 % 65537; print i, y % 1000, x % 1000 } }' >"$work/ever.tsp"
-anytime tsp "$work/ever.tsp" least -1
-
 known "sleep" "leaves 81" "$sleep" 1 --depth 4 --branch 3
 survives "sleep" "leaves 256" 8 "$sleep" 100 --depth 8 --branch 2
 
