@@ -350,11 +350,19 @@ arguments_place_is_writable (const char *what, const char *file)
   g_autofree char *folder = g_path_get_dirname (file);
   g_autofree char *base = g_path_get_basename (file);
   g_autofree char *trial = g_strdup_printf ("%s/.%.100s.XXXXXX", folder, base);
+  struct stat info;
   int fd;
 
   if (g_file_test (file, G_FILE_TEST_IS_DIR))
     {
       command_say ("%s '%s' is a folder, not a file", what, file);
+      return FALSE;
+    }
+  if (stat (file, &info) == 0 && !S_ISREG (info.st_mode))
+    {
+      if (access (file, W_OK) == 0)
+        return TRUE; /* a device or a pipe */
+      command_say ("cannot write %s '%s': %s", what, file, g_strerror (errno));
       return FALSE;
     }
   /* Only trying tells: permissions do not bind root, and say nothing of read-only disks. */

@@ -11,6 +11,7 @@
 #include "spread.h"
 #include "trouble.h"
 
+#include "net/outlet.h"
 #include "net/timeline-file.h"
 
 #include "storage/place.h"
@@ -482,7 +483,7 @@ write_figures (const Launch *launch, gboolean show)
     {
       g_autofree char *json = figures_json (launch->path, &seen);
 
-      if (!g_file_set_contents (launch->wish->stats, json, -1, &error))
+      if (!outlet_write (launch->wish->stats, json, &error))
         command_say ("cannot write the figures: %s", error->message);
     }
 }

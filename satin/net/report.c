@@ -5,6 +5,7 @@
 
 #include "coordinator/readable.h"
 #include "folder.h"
+#include "outlet.h"
 #include "timeline-file.h"
 #include "value/record.h"
 
@@ -234,7 +235,7 @@ report_stats (Driver *driver, gboolean last)
   if (driver->config.solo && last && driver->config.stats != NULL)
     {
       text = stats_text (driver, last);
-      if (!g_file_set_contents (driver->config.stats, text, -1, &error))
+      if (!outlet_write (driver->config.stats, text, &error))
         g_printerr ("satin: %s\n", error->message);
     }
   if (driver->config.solo || driver->config.folder == NULL)

@@ -9,6 +9,13 @@ is "and exits with 0" "$code" 0
 ok "without a checkpoint it leaves no folder" [ -z "$(ls "$runs" 2>/dev/null)" ]
 try "$SATIN_BIN/nqueens" 10 --workers 2 --stats "$work/stats"
 is "Satin's options stand anywhere" "$answer" 724
+ln -s /proc/self/fd/2 "$work/device"
+try "$SATIN_BIN/nqueens" 10 --workers 2 --stats "$work/device"
+ok "figures may go to a device" grep -q '"workers": *2[,}]' <<<"$words"
+try "$satin" run --stats "$work/device" -- "$SATIN_BIN/nqueens" 10
+ok "those of a run too" grep -q '"nodes": *1[,}]' <<<"$words"
+ok "which stays what it is" [ -L "$work/device" ]
+try "$SATIN_BIN/nqueens" 10 --workers 2 --stats "$work/stats"
 ok "the figures have the workers" grep -q '"workers": *2[,}]' "$work/stats"
 try "$SATIN_BIN/fib" 20 --workers 0
 is "no workers is a slip in the usage" "$code" 2
