@@ -72,8 +72,10 @@ on_down (Wire *link, gboolean dead, void *data)
   if (!wire_is_proved (link) && number != 0)
     {
       g_hash_table_remove (driver->dials, &number);
-      driver_step (driver,
-                   &(NodeEvent){ .kind = NODE_EVENT_DIAL_FAILED, .dial = number, .dead = dead });
+      driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_DIAL_FAILED,
+                                         .dial = number,
+                                         .dead = dead && wire_is_near (link),
+                                         .refused = dead });
     }
   else if (!wire_is_proved (link))
     driver->unproved--;

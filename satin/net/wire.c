@@ -33,7 +33,7 @@ struct Wire
   WireCalls calls;
   void *data;
   Phase phase;
-  gboolean dialled, dispatching, closed;
+  gboolean dialled, near, dispatching, closed;
   WireRole role;
   guint64 number;
   char *credential, *key;
@@ -482,6 +482,10 @@ wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char 
   link->dialled = TRUE;
   link->role = role;
   link->phase = PHASE_CONNECTING;
+  link->near = parsed != NULL
+               && (!G_IS_INET_SOCKET_ADDRESS (parsed)
+                   || g_inet_address_get_is_loopback (
+                       g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (parsed))));
   if (parsed != NULL)
     link->socket = wire_socket_for (parsed, &error);
   if (link->socket != NULL)
@@ -568,6 +572,12 @@ WireRole
 wire_role (Wire *link)
 {
   return link->role;
+}
+
+gboolean
+wire_is_near (Wire *link)
+{
+  return link->near;
 }
 
 gboolean

@@ -62,6 +62,8 @@ void wire_flush (Wire *link);
 gsize wire_queued (Wire *link); /* bytes not yet given to the kernel */
 WireRole wire_role (Wire *link);
 gboolean wire_is_proved (Wire *link);
+/* It was dialled on this very host, so nothing on the way can have refused it. */
+gboolean wire_is_near (Wire *link);
 /* For the owner's own use. */
 guint64 wire_number (Wire *link);
 void wire_set_number (Wire *link, guint64 number);

@@ -26,14 +26,19 @@ alive_done (Alive *alive)
 }
 
 void
-alive_dead (Node *node, Member *member, gboolean silent)
+alive_dead (Node *node, Member *member, Death death)
 {
+  static const char *const why[]
+      = { [DEATH_PROVED] = "its address refuses",
+          [DEATH_REFUSED] = "its address refuses, and nobody has a link to it",
+          [DEATH_SILENT] = "silent for too long" };
+
   if (member->dead || node_id_equal (&member->id, &node->self))
     return;
-  core_log (node, "node %u.%u is dead: %s", member->id.term, member->id.number,
-            silent ? "silent for too long" : "its address refuses");
+  core_log (node, "node %u.%u is dead: %s", member->id.term, member->id.number, why[death]);
   member->dead = TRUE;
-  member->silent = silent;
+  member->silent = death == DEATH_SILENT;
+  member->proved = death == DEATH_PROVED;
   roster_on_dead (node);
 }
 
@@ -42,6 +47,8 @@ dial (Node *node, Member *member, DialPurpose purpose)
 {
   member->dialled_us = node->now_us;
   member->dial_at_us = CORE_NEVER;
+  if (link_to (node, &member->id) == NULL)
+    member->seek_at_us = node->now_us + REACH_SLOW_US;
   member->dial = link_dial (node, purpose, &member->id, member->address);
 }
 
@@ -49,7 +56,7 @@ dial (Node *node, Member *member, DialPurpose purpose)
 void
 alive_redial (Node *node, Member *member)
 {
-  if (member->dead || member->dial != 0 || link_is_coming (node, &member->id))
+  if (member->dead || member->dial != 0 || link_is_coming (node, &member->id, FALSE))
     return;
   if (member->dialled_us == 0 || node->now_us >= member->dialled_us + ALIVE_REDIAL_MIN_US)
     dial (node, member, DIAL_MEMBER);
@@ -57,17 +64,31 @@ alive_redial (Node *node, Member *member)
     member->dial_at_us = member->dialled_us + ALIVE_REDIAL_MIN_US;
 }
 
+/* The master hears of it still, so there may be a way through here. But should that not help for
+ * long, one of the two has to go: what they hold of each other cannot come back. */
+static gboolean
+is_heard_here (Node *node, Link *accuser, Member *member)
+{
+  if (!roster_is_master (node) || node->now_us >= member->heard_us + ALIVE_SILENT_US / 2
+      || !reach_offer (node, accuser, &member->id))
+    return FALSE;
+  if (member->accused_us == 0)
+    member->accused_us = MAX (node->now_us, 1);
+  return node->now_us < member->accused_us + ALIVE_SILENT_US;
+}
+
 void
-alive_on_gone (Node *node, const Message *m)
+alive_on_gone (Node *node, Link *link, const Message *m)
 {
   Member *member = roster_find (node, &m->id);
 
   if (member == NULL || member->dead || node_id_equal (&m->id, &node->self))
     return;
+  gboolean heard = is_heard_here (node, link, member);
   if (!m->flag && member->dial == 0)
     dial (node, member, DIAL_CHECK); /* §: the master looks for itself */
-  else if (m->flag && roster_is_master (node))
-    alive_dead (node, member, TRUE);
+  else if (!heard && roster_is_master (node) && (m->flag || member->accused_us != 0))
+    alive_dead (node, member, DEATH_SILENT);
 }
 
 void
@@ -153,7 +174,7 @@ close_silent_links (Node *node)
         continue; /* closing one closed others */
       Link *link = node->links.links->pdata[i - 1];
       if (!link->bound && node->now_us >= link->born_us + LINK_GREETING_US
-          && link->link != node->join.link)
+          && link->link != node->join.link && link->link != node->join.carrier)
         link_break (node, link, "it never became a member's");
       else if (link->bound && node->now_us >= link->heard_us + LINK_SILENT_US)
         link_break (node, link, "silent for too long");
@@ -169,7 +190,7 @@ find_silent_members (Node *node)
       if (!member->dead && !node_id_equal (&member->id, &node->self)
           && node->now_us >= member->heard_us + ALIVE_SILENT_US)
         {
-          alive_dead (node, member, TRUE);
+          alive_dead (node, member, DEATH_SILENT);
           i = G_MAXUINT; /* the roster may be another now: from the start */
         }
     }
@@ -203,6 +224,7 @@ alive_due (Node *node)
   else if (alive->ping_at_us == CORE_NEVER)
     alive->ping_at_us = node->now_us + ALIVE_PING_US;
   at = MIN (at, alive->ping_at_us);
+  at = MIN (at, reach_due (node));
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
@@ -221,7 +243,7 @@ dial_due (Node *node)
       if (member->dead || member->dial != 0 || member->dial_at_us > node->now_us)
         continue;
       member->dial_at_us = CORE_NEVER;
-      if (link_to (node, &member->id) == NULL)
+      if (link_direct (node, &member->id) == NULL)
         dial (node, member, DIAL_MEMBER);
     }
 }
@@ -234,8 +256,10 @@ alive_tick (Node *node)
       node->alive.ping_at_us = CORE_NEVER;
       close_silent_links (node);
       find_silent_members (node);
+      roster_retell (node);
       ping (node);
     }
+  reach_tick (node);
   dial_due (node);
   if (node->alive.meet_at_us <= node->now_us)
     meet (node);

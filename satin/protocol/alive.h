@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who lives: pings, silence, re-dials. A refused dial is the proof of death; long silence counts as
- * one. Those accused of silence are dialled now and then by the master, so that the two sides of a
- * split meet. Driver's thread. */
+/* Who lives: pings, silence, re-dials. A dial that its own host refused is the proof of death; one
+ * that something between may have refused counts as that if nobody has a link (reach.h), and so
+ * does long silence. Those of whom it was not proved are dialled now and then by the master, so
+ * that the two sides of a split meet. Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -16,6 +17,13 @@
 #define ALIVE_ACCUSED_MAX 64
 #define ALIVE_MEET_US (10 * G_USEC_PER_SEC)
 #define ALIVE_MEET_TRIES 60
+
+typedef enum
+{
+  DEATH_PROVED,  /* by what only its own host could say */
+  DEATH_REFUSED, /* its address refuses, and nobody has a link to it */
+  DEATH_SILENT
+} Death;
 
 typedef struct
 {
@@ -33,9 +41,9 @@ typedef struct
 
 void alive_init (Alive *alive);
 void alive_done (Alive *alive);
-void alive_dead (Node *node, Member *member, gboolean silent);
+void alive_dead (Node *node, Member *member, Death death);
 void alive_redial (Node *node, Member *member);
-void alive_on_gone (Node *node, const Message *message);
+void alive_on_gone (Node *node, Link *link, const Message *message);
 void alive_accuse (Node *node, const char *address);
 void alive_met (Node *node, const char *address, gboolean settled);
 void alive_slept (Node *node);

@@ -19,9 +19,11 @@
 #include "office.h"
 #include "orphans.h"
 #include "poison.h"
+#include "reach.h"
 #include "root.h"
 #include "roster.h"
 #include "round.h"
+#include "route.h"
 #include "saves.h"
 #include "steal.h"
 #include "stop.h"
@@ -40,6 +42,8 @@ struct Node
   guint64 wish_us; /* the TIMER asked for; CORE_NEVER: none */
 
   Links links;
+  Routes routes;
+  Reach reach;
   Roster roster;
   Join join;
   Alive alive;

@@ -15,7 +15,7 @@ find_nameless (Node *node, const char *address)
       if (g_str_equal (member->address, address) && !node_id_equal (&member->id, &node->self)
           && link_to (node, &member->id) == NULL)
         {
-          alive_dead (node, member, FALSE);
+          alive_dead (node, member, DEATH_PROVED);
           return;
         }
     }
@@ -48,10 +48,10 @@ on_hello (Node *node, Link *link, const Message *m)
    * same one, whose WELCOME is still on its way; it closes this link when that comes, and is
    * dialled again. */
   gboolean other
-      = expected != NULL && !node_id_is_none (&m->id) && !node_id_equal (&link->expected, &m->id);
+      = expected != NULL && link->circuit == NULL && !node_id_is_none (&m->id) && !node_id_equal (&link->expected, &m->id);
   link_bind_all (node);
   if (other)
-    alive_dead (node, expected, FALSE);
+    alive_dead (node, expected, DEATH_PROVED);
   if (!node_id_is_none (&m->id))
     return;
   if (core_is_member (node))
@@ -214,7 +214,7 @@ route_bound (Node *node, Link *link, const Message *m)
   switch (m->kind)
     {
     case MESSAGE_GONE:
-      alive_on_gone (node, m);
+      alive_on_gone (node, link, m);
       break;
     case MESSAGE_START:
       constants_on_start (node, link, m);
@@ -255,6 +255,15 @@ route_bound (Node *node, Link *link, const Message *m)
       break;
     case MESSAGE_DRAINED:
       stop_on_drained (node, m);
+      break;
+    case MESSAGE_SEEK:
+      reach_on_seek (node, link, m);
+      break;
+    case MESSAGE_SOUGHT:
+      reach_on_sought (node, link, m);
+      break;
+    case MESSAGE_CALL:
+      reach_on_call (node, m);
       break;
     default:
       route_leave (node, link, m);
@@ -339,6 +348,19 @@ hear_message (Node *node, guint64 number, GBytes *bytes)
     case MESSAGE_END:
       if (link->bound || !core_is_member (node))
         stop_on_end (node, m.number, m.flag);
+      break;
+    case MESSAGE_ROUTE: /* who joins has no other way than these */
+      route_on_route (node, link, &m);
+      break;
+    case MESSAGE_CARGO:
+    case MESSAGE_HASTE:
+      route_on_cargo (node, link, &m);
+      break;
+    case MESSAGE_CREDIT:
+      route_on_credit (node, link, &m);
+      break;
+    case MESSAGE_UNROUTE:
+      route_on_unroute (node, link, &m);
       break;
     default:
       if (member != NULL)

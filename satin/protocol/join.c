@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See join.h. Whoever is asked sends its roster at once, as on every link; if it is not the master,
- * the master's address stands in it. */
+ * it passes on what is said to the master, whose address stands in the roster too. */
 #include "core.h"
 
 void
@@ -38,12 +38,14 @@ static void
 fail (Node *node)
 {
   Join *join = &node->join;
-  Link *link = link_find (node, join->link);
+  Link *link = link_find (node, join->link), *carrier = link_find (node, join->carrier);
   guint64 pause = JOIN_RETRY_MIN_US << MIN (join->failures, 6);
 
-  join->dial = join->link = 0;
+  join->dial = join->link = join->carrier = 0;
   if (link != NULL)
     link_close (node, link);
+  if (carrier != NULL)
+    link_close (node, carrier);
   join->failures++;
   /* A member that lost its name while everybody else died, or lost theirs too: the run goes on
    * here. */
@@ -90,7 +92,7 @@ join_again (Node *node)
   node->join.was_member = TRUE;
   node->join.heard_us = node->now_us;
   node->join.failures = node->join.dead_in_row = 0;
-  node->join.dial = node->join.link = 0;
+  node->join.dial = node->join.link = node->join.carrier = 0;
   attempt (node);
 }
 
@@ -155,7 +157,15 @@ join_on_roster (Node *node, Link *link, const Message *m)
     }
   g_free (join->redirect);
   join->redirect = g_strdup (master->address);
-  fail (node);
+  if (link->circuit != NULL)
+    {
+      fail (node);
+      return;
+    }
+  /* Through this one, since there may be no other way; if that fails, at its own address. */
+  join->carrier = link->link;
+  join->link = route_open (node, link, &master->id, 1)->link;
+  join->at_us = node->now_us + JOIN_ANSWER_US;
 }
 
 void
@@ -181,7 +191,7 @@ void
 join_welcomed (Node *node)
 {
   node->join.at_us = CORE_NEVER;
-  node->join.dial = node->join.link = 0;
+  node->join.dial = node->join.link = node->join.carrier = 0;
   node->join.failures = node->join.dead_in_row = 0;
   g_clear_pointer (&node->join.redirect, g_free);
 }

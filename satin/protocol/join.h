@@ -18,6 +18,7 @@ typedef struct
   guint next;           /* to try */
   char *redirect;       /* the master's, tried before all others */
   guint64 dial, link;   /* under way; 0: none */
+  guint64 carrier;      /* of `link`, if the master is asked through another node; else 0 */
   guint64 at_us;        /* next try, or the end of patience with the present one */
   guint failures;
   guint dead_in_row;

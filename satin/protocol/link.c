@@ -10,6 +10,7 @@ link_free (gpointer data)
   Link *link = data;
 
   g_hash_table_unref (link->stems);
+  route_circuit_free (link->circuit);
   g_free (link);
 }
 
@@ -77,25 +78,41 @@ link_find (Node *node, guint64 number)
   return NULL;
 }
 
-Link *
-link_to (Node *node, const NodeId *id)
+/* (nullable): the newest bound link of either kind. */
+static Link *
+newest (Node *node, const NodeId *id, gboolean routed)
 {
   for (guint i = node->links.links->len; i > 0; i--)
     {
       Link *link = node->links.links->pdata[i - 1];
-      if (link->bound && node_id_equal (&link->remote, id))
+      if (link->bound && (link->circuit != NULL) == routed && node_id_equal (&link->remote, id))
         return link;
     }
   return NULL;
 }
 
+Link *
+link_direct (Node *node, const NodeId *id)
+{
+  return newest (node, id, FALSE);
+}
+
+Link *
+link_to (Node *node, const NodeId *id)
+{
+  Link *link = newest (node, id, FALSE);
+
+  return link != NULL ? link : newest (node, id, TRUE);
+}
+
 gboolean
-link_is_coming (Node *node, const NodeId *id)
+link_is_coming (Node *node, const NodeId *id, gboolean routed)
 {
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (!link->greeted && node_id_equal (&link->expected, id))
+      if (!link->greeted && (link->circuit == NULL || routed)
+          && node_id_equal (&link->expected, id))
         return TRUE;
     }
   return FALSE;
@@ -106,10 +123,18 @@ link_is_coming (Node *node, const NodeId *id)
 static void
 send_raw (Node *node, Link *link, const Message *message)
 {
+  gboolean urgent = message_is_urgent (message->kind);
+  g_autoptr (GPtrArray) parts = message_encode (message);
+
+  if (link->circuit != NULL) /* its nodes know nothing of greetings, which nothing may pass */
+    {
+      route_send (node, link, parts, urgent || message->kind == MESSAGE_HELLO);
+      return;
+    }
   NodeEffect *effect = core_emit (node, NODE_EFFECT_SEND);
   effect->link = link->link;
-  effect->urgent = message_is_urgent (message->kind);
-  effect->parts = message_encode (message);
+  effect->urgent = urgent;
+  effect->parts = g_steal_pointer (&parts);
 }
 
 typedef struct
@@ -189,8 +214,8 @@ link_send_roster (Node *node, Link *link)
 
 /* ---- coming and going ---- */
 
-static void
-greet (Node *node, Link *link)
+void
+link_greet (Node *node, Link *link)
 {
   link_send (node, link,
              &(Message){ .kind = MESSAGE_HELLO,
@@ -201,12 +226,13 @@ greet (Node *node, Link *link)
   link_send_roster (node, link);
 }
 
-static Link *
-add_link (Node *node, guint64 number)
+Link *
+link_add (Node *node, guint64 number, Circuit *circuit)
 {
   Link *link = g_new0 (Link, 1);
 
   link->link = number;
+  link->circuit = circuit;
   link->order = ++node->links.orders;
   link->born_us = link->heard_us = node->now_us;
   link->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
@@ -225,13 +251,14 @@ link_up (Node *node, guint64 number, guint64 dial_number)
       core_emit (node, NODE_EFFECT_CLOSE)->link = number;
       return;
     }
-  Link *link = add_link (node, number);
+  Link *link = link_add (node, number, NULL);
   if (dial != NULL)
     {
       Member *member = roster_find (node, &dial->id);
       if (member != NULL)
         {
           link->expected = member->id;
+          member->answered = TRUE;
           member->dial = 0;
           member->dial_at_us = node->now_us + LINK_GREETING_US;
         }
@@ -241,11 +268,11 @@ link_up (Node *node, guint64 number, guint64 dial_number)
         alive_met (node, dial->address, FALSE);
       dial_free (dial);
     }
-  greet (node, link);
+  link_greet (node, link);
 }
 
 void
-link_dial_failed (Node *node, guint64 dial_number, gboolean dead)
+link_dial_failed (Node *node, guint64 dial_number, gboolean dead, gboolean refused)
 {
   Dial *dial = take_dial (node, dial_number);
 
@@ -253,7 +280,7 @@ link_dial_failed (Node *node, guint64 dial_number, gboolean dead)
     return;
   Member *member = roster_find (node, &dial->id);
   if (dial->purpose == DIAL_JOIN && dial->dial == node->join.dial)
-    join_on_dial_failed (node, dead);
+    join_on_dial_failed (node, dead || refused);
   else if (dial->purpose == DIAL_MEET)
     alive_met (node, dial->address, dead);
   else if (member != NULL && member->dial == dial->dial)
@@ -261,9 +288,22 @@ link_dial_failed (Node *node, guint64 dial_number, gboolean dead)
       member->dial = 0;
       member->dial_at_us = node->now_us + ALIVE_REDIAL_US;
       if (dead)
-        alive_dead (node, member, FALSE);
+        alive_dead (node, member, DEATH_PROVED);
+      else
+        reach_dial_failed (node, member, refused);
     }
   dial_free (dial);
+}
+
+/* Off the list, with all that it bore. */
+static void
+take_off (Node *node, Link *link)
+{
+  guint64 number = link->link;
+
+  g_ptr_array_remove (node->links.links, link);
+  steal_on_down (node, number);
+  route_carrier_gone (node, number);
 }
 
 /* A link is gone, for whatever reason; the others are told once it is off the list. */
@@ -272,18 +312,22 @@ lose (Node *node, Link *link)
 {
   guint64 number = link->link;
   NodeId id = link->bound ? link->remote : link->expected;
-  gboolean bound = link->bound;
+  gboolean bound = link->bound, routed = link->circuit != NULL;
 
-  g_ptr_array_remove (node->links.links, link);
-  steal_on_down (node, number);
+  take_off (node, link);
   join_on_down (node, number);
   Member *member = roster_find (node, &id);
   if (member == NULL || node_id_equal (&id, &node->self))
     return;
   Link *other = link_to (node, &id);
-  if (other == NULL)
-    alive_redial (node, member);
-  else if (bound)
+  if (link_direct (node, &id) == NULL)
+    {
+      reach_lost (node, &id);
+      alive_redial (node, member);
+    }
+  if (other == NULL && routed)
+    reach_seek (node, member);
+  else if (other != NULL && bound)
     {
       link_send (node, other, &(Message){ .kind = MESSAGE_RECONCILE });
       held_resend (node, other);
@@ -299,22 +343,42 @@ link_down (Node *node, guint64 number)
     lose (node, link);
 }
 
+/* The other end is told. */
+static void
+shut (Node *node, const Link *link)
+{
+  if (link->circuit != NULL)
+    route_shut (node, link);
+  else
+    core_emit (node, NODE_EFFECT_CLOSE)->link = link->link;
+}
+
 void
 link_break (Node *node, Link *link, const char *why)
 {
-  core_log (node, "link %" G_GUINT64_FORMAT " closed: %s", link->link, why);
-  core_emit (node, NODE_EFFECT_CLOSE)->link = link->link;
+  core_log (node, "link %" G_GUINT64_FORMAT "%s closed: %s", link->link & ~ROUTE_LINK,
+            link->circuit != NULL ? " through others" : "", why);
+  shut (node, link);
   lose (node, link);
 }
 
 void
 link_close (Node *node, Link *link)
 {
-  guint64 number = link->link;
+  shut (node, link);
+  take_off (node, link);
+}
 
-  core_emit (node, NODE_EFFECT_CLOSE)->link = number;
-  g_ptr_array_remove (node->links.links, link);
-  steal_on_down (node, number);
+Link *
+link_other (Node *node, guint64 number)
+{
+  for (guint i = node->links.links->len; i > 0; i--)
+    {
+      Link *link = node->links.links->pdata[i - 1];
+      if (link->link != number)
+        return link;
+    }
+  return NULL;
 }
 
 void
@@ -330,8 +394,10 @@ link_close_member (Node *node, const NodeId *id)
   for (guint i = node->links.links->len; i > 0; i--)
     {
       Link *link = node->links.links->pdata[i - 1];
-      if (node_id_equal (&link->remote, id) || node_id_equal (&link->expected, id))
-        link_close (node, link);
+      if (!node_id_equal (&link->remote, id) && !node_id_equal (&link->expected, id))
+        continue;
+      link_close (node, link);
+      i = node->links.links->len + 1; /* others may have gone with it */
     }
 }
 
@@ -356,6 +422,28 @@ close_oldest (Node *node, const NodeId *id)
     link_break (node, oldest, "too many links to one member");
 }
 
+/* Of a direct link and routed ones, or of two that both sides began, one is enough: who began a
+ * route closes it, of two such the elder. */
+static void
+close_spare (Node *node, const NodeId *id)
+{
+  Link *spare = NULL;
+  gboolean others = FALSE;
+
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      if (!link->bound || link->circuit == NULL || !node_id_equal (&link->remote, id))
+        continue;
+      spare = link->circuit->mine ? link : spare;
+      others = others || !link->circuit->mine;
+    }
+  if (spare != NULL
+      && (link_direct (node, id) != NULL
+          || (others && node_id_compare (&node->self, id) < 0)))
+    link_break (node, spare, "there is another");
+}
+
 static void
 bind_link (Node *node, Link *link, Member *member)
 {
@@ -363,8 +451,12 @@ bind_link (Node *node, Link *link, Member *member)
 
   link->bound = TRUE;
   member->heard_us = node->now_us;
-  member->dead = member->silent = FALSE;
-  member->dial_at_us = CORE_NEVER;
+  member->dead = member->silent = member->proved = FALSE;
+  member->accused_us = 0;
+  if (link->circuit == NULL)
+    member->dial_at_us = CORE_NEVER;
+  else if (member->dial == 0 && member->dial_at_us == CORE_NEVER && link_direct (node, &id) == NULL)
+    member->dial_at_us = node->now_us + ALIVE_EXPECT_US;
   link_send_roster (node, link);
   office_greet (node, link);
   stop_greet (node, link);
@@ -381,7 +473,9 @@ bind_link (Node *node, Link *link, Member *member)
       saves_renew (node);
       stop_coordinator_is_ready (node);
     }
+  reach_bound (node, member);
   roster_retell (node);
+  close_spare (node, &id);
   close_oldest (node, &id);
 }
 

@@ -8,6 +8,7 @@
 #include "message.h"
 
 typedef struct Node Node;
+typedef struct Circuit Circuit;
 
 #define LINK_GREETING_US (10 * G_USEC_PER_SEC) /* a link that is not bound by then is closed */
 #define LINK_SILENT_US (30 * G_USEC_PER_SEC)
@@ -15,7 +16,7 @@ typedef struct Node Node;
 
 typedef struct
 {
-  guint64 link;    /* the driver's number */
+  guint64 link;    /* the driver's number, or one with ROUTE_LINK */
   guint64 order;   /* of arrival; the newest writes */
   NodeId expected; /* the member that was dialled, or none */
   NodeId remote;   /* who greeted, or none */
@@ -25,6 +26,7 @@ typedef struct
   Term told_term; /* the roster that was last sent over it */
   guint64 told_version;
   GHashTable *stems; /* ids sent over it; looked up only */
+  Circuit *circuit;  /* (nullable) of a routed link; see route.h */
 } Link;
 
 typedef enum
@@ -57,13 +59,18 @@ guint64 link_dial (Node *node, DialPurpose purpose, const NodeId *id, const char
 /* The driver's news. */
 void link_up (Node *node, guint64 number, guint64 dial);
 void link_down (Node *node, guint64 number);
-void link_dial_failed (Node *node, guint64 dial, gboolean dead);
+void link_dial_failed (Node *node, guint64 dial, gboolean dead, gboolean refused);
+/* A new link; takes `circuit` (nullable), and is to be greeted. */
+Link *link_add (Node *node, guint64 number, Circuit *circuit);
+void link_greet (Node *node, Link *link);
 
 Link *link_find (Node *node, guint64 number);
-/* (nullable): the newest bound link to that member. */
+/* (nullable): the newest bound link to that member, a routed one if there is no other. */
 Link *link_to (Node *node, const NodeId *id);
-/* TRUE: a link to that member is up but waits for its greeting. */
-gboolean link_is_coming (Node *node, const NodeId *id);
+/* (nullable): one that is not routed. */
+Link *link_direct (Node *node, const NodeId *id);
+/* TRUE: a link to that member is up but waits for its greeting. `routed`: also such a one. */
+gboolean link_is_coming (Node *node, const NodeId *id, gboolean routed);
 void link_send (Node *node, Link *link, const Message *message);
 /* FALSE: no link to that member now. */
 gboolean link_send_to (Node *node, const NodeId *id, const Message *message);
@@ -73,6 +80,8 @@ void link_send_roster (Node *node, Link *link);
 /* Closes without a word to the other ideas: the caller knows. */
 void link_close (Node *node, Link *link);
 void link_close_all (Node *node);
+/* (nullable): one that has not this number. */
+Link *link_other (Node *node, guint64 number);
 void link_close_member (Node *node, const NodeId *id);
 /* Closes a link that broke the rules or fell silent; as if it had gone down by itself. */
 void link_break (Node *node, Link *link, const char *why);

@@ -156,6 +156,27 @@ write_office (Packer *to, const Message *m)
 }
 
 static void
+write_route (Packer *to, const Message *m)
+{
+  gboolean asks
+      = m->kind == MESSAGE_SEEK || m->kind == MESSAGE_SOUGHT || m->kind == MESSAGE_CALL;
+
+  if (!asks)
+    pack_u64 (to, m->number);
+  if (!asks)
+    pack_bool (to, m->flag);
+  if (asks || m->kind == MESSAGE_ROUTE)
+    write_id (to, &m->id);
+  if (m->kind == MESSAGE_SOUGHT)
+    {
+      pack_bool (to, m->flag);
+      pack_u32 (to, m->count);
+    }
+  if (m->kind == MESSAGE_CARGO || m->kind == MESSAGE_HASTE || m->kind == MESSAGE_CREDIT)
+    pack_u64 (to, m->version);
+}
+
+static void
 write_header (Packer *to, const Message *m)
 {
   switch (m->kind)
@@ -288,6 +309,16 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_LEAVE:
       pack_u64 (to, m->number);
       break;
+    case MESSAGE_SEEK:
+    case MESSAGE_SOUGHT:
+    case MESSAGE_CALL:
+    case MESSAGE_ROUTE:
+    case MESSAGE_CARGO:
+    case MESSAGE_HASTE:
+    case MESSAGE_CREDIT:
+    case MESSAGE_UNROUTE:
+      write_route (to, m);
+      break;
     default:
       break; /* nothing but the kind */
     }
@@ -314,7 +345,8 @@ attach_all (GPtrArray *parts, const Message *m)
     attach (parts, ((const Row *)m->rows->pdata[i])->value);
   for (guint i = 0; m->kind == MESSAGE_CONSTANTS && i < m->constants->len; i++)
     attach (parts, g_array_index (m->constants, MessageConstant, i).value);
-  if (m->kind == MESSAGE_RESULT || m->kind == MESSAGE_BEST || m->kind == MESSAGE_CLOSE)
+  if (m->kind == MESSAGE_RESULT || m->kind == MESSAGE_BEST || m->kind == MESSAGE_CLOSE
+      || m->kind == MESSAGE_CARGO || m->kind == MESSAGE_HASTE)
     attach (parts, m->value);
 }
 

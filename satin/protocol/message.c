@@ -1,104 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the encoding of message.h: one table of header types, one reader per shape of header.
- * Message-write.c is the other half. Pure; trusts nothing. */
+/* Reads the encoding of message.h: one reader per shape of header, whose types stand in
+ * message-kinds.c. Message-write.c is the other half. Pure; trusts nothing. */
 #include "message-private.h"
 
 #include <math.h>
 #include <string.h>
 
 G_DEFINE_QUARK (satin - message - error - quark, message_error)
-
-static const struct
-{
-  const char *name, *type;
-} kinds[MESSAGE_KINDS] = {
-  [MESSAGE_HELLO] = { "hello", "(t" T_DIGEST T_ID "s)" },
-  [MESSAGE_JOIN] = { "join", "(ssstu)" },
-  [MESSAGE_WELCOME] = { "welcome", "(" T_ID T_TERM "t" T_MEMBERS ")" },
-  [MESSAGE_ROSTER] = { "roster", "(" T_ID T_TERM "t" T_MEMBERS ")" },
-  [MESSAGE_PING] = { "ping", "()" },
-  [MESSAGE_GONE] = { "gone", "(" T_ID "b)" },
-  [MESSAGE_STEAL] = { "steal", "(tu)" },
-  [MESSAGE_JOBS] = { "jobs", "(ta(tsu" T_DIGEST "d))" },
-  [MESSAGE_NONE] = { "none", "(t)" },
-  [MESSAGE_RESULT] = { "result", "(ts" T_DIGEST "tt)" },
-  [MESSAGE_ACK] = { "ack", "(t)" },
-  [MESSAGE_VAIN] = { "vain", "(t)" },
-  [MESSAGE_RETURNED] = { "returned", "(t)" },
-  [MESSAGE_HOLDING] = { "holding", "(at)" },
-  [MESSAGE_RECONCILE] = { "reconcile", "()" },
-  [MESSAGE_HOLD] = { "hold", "(a(s" T_DIGEST "b))" },
-  [MESSAGE_UNHOLD] = { "unhold", "(s)" },
-  [MESSAGE_ADOPT] = { "adopt", "(ts" T_DIGEST ")" },
-  [MESSAGE_MISS] = { "miss", "(t)" },
-  [MESSAGE_COVERED] = { "covered", "(s)" },
-  [MESSAGE_START] = { "start", "(" T_DIGEST ")" },
-  [MESSAGE_WANT] = { "want", "()" },
-  [MESSAGE_CONSTANTS] = { "constants", "(" T_DIGEST "as)" },
-  [MESSAGE_SAVE] = { "save", "(a" T_ROW "tu)" },
-  [MESSAGE_SAVED] = { "saved", "(ttu)" },
-  [MESSAGE_WORK] = { "work", "(ttuat)" },
-  [MESSAGE_EVENT] = { "event", "(s" T_ID "sts)" },
-  [MESSAGE_PUBLISH] = { "publish", "(t)" },
-  [MESSAGE_SCAN] = { "scan", "(t)" },
-  [MESSAGE_SCANNED] = { "scanned", "(t)" },
-  [MESSAGE_PUBLISHED] = { "published", "(tb)" },
-  [MESSAGE_BEST] = { "best", "(u)" },
-  [MESSAGE_SUSPEND] = { "suspend", "(t)" },
-  [MESSAGE_CANCEL] = { "cancel", "()" },
-  [MESSAGE_HALT] = { "halt", "()" },
-  [MESSAGE_DRAINED] = { "drained", "(" T_ID "u)" },
-  [MESSAGE_END] = { "end", "(tb)" },
-  [MESSAGE_STEM] = { "stem", "(ss)" },
-  [MESSAGE_MORE] = { "more", "()" },
-  [MESSAGE_TRIAL] = { "trial", "(t)" },
-  [MESSAGE_BID] = { "bid", "(tttbs)" },
-  [MESSAGE_OFFICE] = { "office", "(" T_ID T_TERM "tub)" },
-  [MESSAGE_ELECT] = { "elect", "(ubs)" },
-  [MESSAGE_CLOSE] = { "close", "(tbu)" },
-  [MESSAGE_CLOSED] = { "closed", "(tbu)" },
-  [MESSAGE_LEAVE] = { "leave", "(t)" },
-  [MESSAGE_RELEASE] = { "release", "()" },
-  [MESSAGE_RELEASED] = { "released", "(b)" },
-  [MESSAGE_LEAVING] = { "leaving", "()" },
-  [MESSAGE_HEARD] = { "heard", "()" },
-  [MESSAGE_HAND] = { "hand", "(a" T_ROW "t)" },
-  [MESSAGE_HANDED] = { "handed", "(tb)" },
-  [MESSAGE_GOODBYE] = { "goodbye", "()" },
-  [MESSAGE_LAST_WORDS] = { "last words", "(" T_ID "ss)" },
-};
-
-const char *
-message_kind_name (MessageKind kind)
-{
-  return kind > 0 && kind < MESSAGE_KINDS ? kinds[kind].name : "unknown";
-}
-
-gboolean
-message_is_urgent (MessageKind kind)
-{
-  switch ((int)kind)
-    {
-    case MESSAGE_PING:
-    case MESSAGE_STEAL:
-    case MESSAGE_NONE:
-    case MESSAGE_MORE:
-    case MESSAGE_JOBS:
-    case MESSAGE_STEM:     /* a path in JOBS may need it */
-    case MESSAGE_VAIN:     /* a job that came home may be lent again at once: */
-    case MESSAGE_RETURNED: /* JOBS must not pass these two */
-    case MESSAGE_ACK:
-      return TRUE;
-    default:
-      return FALSE;
-    }
-}
-
-const char *
-message_type (MessageKind kind)
-{
-  return kinds[kind].type;
-}
 
 /* ---- reading ---- */
 
@@ -360,6 +268,30 @@ read_office (Unpacker *from, Message *m)
     m->text = read_text (from);
 }
 
+/* Routes and those who look for one. */
+static void
+read_route (Unpacker *from, Message *m, const GPtrArray *attachments)
+{
+  gboolean asks
+      = m->kind == MESSAGE_SEEK || m->kind == MESSAGE_SOUGHT || m->kind == MESSAGE_CALL;
+
+  if (!asks)
+    m->number = unpack_u64 (from);
+  if (!asks)
+    m->flag = unpack_bool (from);
+  if (asks || m->kind == MESSAGE_ROUTE)
+    m->id = read_id (from);
+  if (m->kind == MESSAGE_SOUGHT)
+    {
+      m->flag = unpack_bool (from);
+      m->count = unpack_u32 (from);
+    }
+  if (m->kind == MESSAGE_CARGO || m->kind == MESSAGE_HASTE || m->kind == MESSAGE_CREDIT)
+    m->version = unpack_u64 (from);
+  if (m->kind == MESSAGE_CARGO || m->kind == MESSAGE_HASTE)
+    read_value (from, m, attachments);
+}
+
 static void
 read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
 {
@@ -496,6 +428,16 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_LEAVE:
       m->number = unpack_u64 (from);
       break;
+    case MESSAGE_SEEK:
+    case MESSAGE_SOUGHT:
+    case MESSAGE_CALL:
+    case MESSAGE_ROUTE:
+    case MESSAGE_CARGO:
+    case MESSAGE_HASTE:
+    case MESSAGE_CREDIT:
+    case MESSAGE_UNROUTE:
+      read_route (from, m, attachments);
+      break;
     default:
       break; /* nothing but the kind */
     }
@@ -506,7 +448,7 @@ takes_attachments (MessageKind kind)
 {
   return kind == MESSAGE_JOBS || kind == MESSAGE_RESULT || kind == MESSAGE_CONSTANTS
          || kind == MESSAGE_SAVE || kind == MESSAGE_HAND || kind == MESSAGE_BEST
-         || kind == MESSAGE_CLOSE;
+         || kind == MESSAGE_CLOSE || kind == MESSAGE_CARGO || kind == MESSAGE_HASTE;
 }
 
 static guint32
@@ -585,12 +527,12 @@ message_decode (GBytes *bytes, Message *message, GError **error)
     }
   m.kind = kind;
   m.frame = g_bytes_ref (bytes);
-  unpack_begin (&unpacker, kinds[kind].type, header, header_size);
+  unpack_begin (&unpacker, message_type (kind), header, header_size);
   read_header (&unpacker, &m, attachments);
   if (!unpack_end (&unpacker))
     {
       g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "malformed message '%s'",
-                   kinds[kind].name);
+                   message_kind_name (kind));
       return FALSE;
     }
   *message = m;

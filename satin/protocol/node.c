@@ -35,6 +35,8 @@ node_new (const NodeConfig *config)
     core_random (node);
   node->wish_us = CORE_NEVER;
   link_init (&node->links);
+  route_init (&node->routes);
+  reach_init (&node->reach);
   roster_init (&node->roster);
   join_init (&node->join);
   alive_init (&node->alive);
@@ -76,6 +78,8 @@ node_free (Node *node)
   join_done (&node->join);
   roster_done (&node->roster);
   link_done (&node->links);
+  reach_done (&node->reach);
+  route_done (&node->routes);
   g_free ((char *)node->config.address);
   g_free ((char *)node->config.host);
   g_free ((char *)node->config.site);
@@ -175,7 +179,7 @@ route (Node *node, const NodeEvent *event)
       link_down (node, event->link);
       break;
     case NODE_EVENT_DIAL_FAILED:
-      link_dial_failed (node, event->dial, event->dead);
+      link_dial_failed (node, event->dial, event->dead, event->refused);
       break;
     case NODE_EVENT_MESSAGE:
       hear_message (node, event->link, event->bytes);
@@ -322,5 +326,6 @@ node_check_invariants (Node *node)
   held_check (node);
   known_check (node);
   archive_check (node);
+  route_check (node);
   g_assert (node->steal.refused->len <= node->roster.members->len);
 }

@@ -93,7 +93,8 @@ typedef enum
   NODE_EVENT_JOIN,        /* text: an address of a live node to try (joiners; may come again) */
   NODE_EVENT_LINK_UP,     /* link; dial: the dial that made it, 0 if the other side dialled */
   NODE_EVENT_LINK_DOWN,   /* link: broken or closed by the other side */
-  NODE_EVENT_DIAL_FAILED, /* dial; dead: refused, nobody lives at that address (else unknown) */
+  NODE_EVENT_DIAL_FAILED, /* dial; dead: nobody lives at that address, as only its own host can
+                             say; refused: by that host or by something on the way; else unknown */
   NODE_EVENT_MESSAGE,     /* link, bytes: one whole message, in order within a link */
   NODE_EVENT_TIMER,       /* the time asked for has come */
   /* the engine */
@@ -146,7 +147,7 @@ typedef struct
   NodeEventKind kind;
   guint64 link, dial, held, loan, number, work_us, risk_us, saved;
   guint32 count;
-  gboolean dead, final, failed;
+  gboolean dead, refused, final, failed;
   NodeId node;
   Digest digest;
   const char *text, *path;

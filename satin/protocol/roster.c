@@ -154,6 +154,12 @@ carry_over (Node *node, GPtrArray *old, GPtrArray *members)
       member->heard_us = before != NULL ? before->heard_us : node->now_us;
       member->dead = before != NULL && before->dead;
       member->silent = before != NULL && before->silent;
+      member->proved = before != NULL && before->proved;
+      member->answered = before != NULL && before->answered;
+      member->refused_us = before != NULL ? before->refused_us : 0;
+      member->dial_failures = before != NULL ? before->dial_failures : 0;
+      member->seek_at_us = before != NULL ? before->seek_at_us : CORE_NEVER;
+      member->accused_us = before != NULL ? before->accused_us : 0;
       member->dial = before != NULL ? before->dial : 0;
       member->dialled_us = before != NULL ? before->dialled_us : 0;
       member->unfit_until_us = before != NULL ? before->unfit_until_us : 0;
@@ -364,7 +370,7 @@ roster_on_dead (Node *node)
       for (guint i = 0; i < node->roster.members->len; i++)
         {
           Member *member = node->roster.members->pdata[i];
-          if (member->dead && member->silent)
+          if (member->dead && !member->proved)
             alive_accuse (node, member->address);
         }
       decree (node, copy_living (node), FALSE);
@@ -455,6 +461,7 @@ rejoin (Node *node, Link *from, const Message *m)
       steal_departed (node, &((Member *)old->pdata[i])->id);
     }
   node->self = NODE_ID_NONE;
+  reach_reset (node);
   held_orphan_all (node);
   loans_all_back (node);
   saves_renew (node);
@@ -499,13 +506,13 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
     }
   link->joining = FALSE;
   node->self = m->id;
-  for (guint i = node->links.links->len; i > 0; i--) /* they were greeted without a name */
-    if (node->links.links->pdata[i - 1] != link)
-      link_close (node, node->links.links->pdata[i - 1]);
-  core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
-  join_welcomed (node);
   link->told_term = m->term;
   link->told_version = m->version;
+  guint64 kept = link->circuit == NULL ? link->link : 0; /* of a route the carrier is one of those: */
+  while ((link = link_other (node, kept)) != NULL) /* they were greeted without a name */
+    link_close (node, link);
+  core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
+  join_welcomed (node);
   replace (node, &m->term, m->version, members_of (m));
   orphans_enter_all (node);
 }

@@ -15,6 +15,12 @@ struct Member
   guint64 heard_us;
   gboolean dead;          /* proved here, not yet off the roster */
   gboolean silent;        /* … by silence only */
+  gboolean proved;        /* … beyond doubt: it is not looked for again */
+  gboolean answered;      /* its address did, once */
+  guint64 refused_us;     /* since when its address refuses; 0: the last dial was not refused */
+  guint dial_failures;    /* in a row, without a direct link */
+  guint64 seek_at_us;     /* others are asked then, if there is no link */
+  guint64 accused_us;     /* master: since when others hear nothing of it; 0: they do */
   guint64 dial;           /* under way; 0: none */
   guint64 dial_at_us;     /* next try while no link is up */
   guint64 dialled_us;     /* last try */

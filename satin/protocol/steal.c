@@ -321,7 +321,7 @@ steal_on_request (Node *node, Link *link, const Message *m)
 
   set_remove (node->steal.owed, &link->remote);
   if (m->count == 0 || stop_halts (node) || !constants_started (node)
-      || roster_find (node, &link->remote)->leaving)
+      || roster_find (node, &link->remote)->leaving || route_is_full (link))
     {
       link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
       return;

@@ -23,10 +23,13 @@ end (Node *node, guint64 code, gboolean finished)
 {
   if (node->ended)
     return;
-  for (guint i = 0; i < node->links.links->len; i++)
+  for (guint i = 0; i < 2 * node->links.links->len; i++)
     {
-      link_send (node, node->links.links->pdata[i],
-                 &(Message){ .kind = MESSAGE_END, .number = code, .flag = finished });
+      /* Routed ones first: who passes it on ends when it hears it. */
+      Link *link = node->links.links->pdata[i % node->links.links->len];
+      if ((link->circuit != NULL) == (i < node->links.links->len))
+        link_send (node, link,
+                   &(Message){ .kind = MESSAGE_END, .number = code, .flag = finished });
     }
   node->stop.code = code;
   node->stop.finished = finished;

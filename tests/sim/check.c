@@ -204,7 +204,7 @@ must_be_kept (const Sim *sim)
   const Plan *plan = sim->plan;
 
   for (guint i = 0; i < plan->n_faults; i++)
-    if (plan->faults[i].kind == FAULT_VANISH
+    if (plan->faults[i].kind == FAULT_VANISH || plan->faults[i].kind == FAULT_WALL
         || (plan->faults[i].kind >= FAULT_PAUSE && plan->faults[i].kind <= FAULT_APART))
       return FALSE;
   return plan->checkpoint && plan->unable == 0 && plan->elsewhere == 0 && !plan->swings
@@ -365,6 +365,9 @@ check_fault_free (Sim *sim)
       || (sim->outcome->executed < plan->tree->n && sim->outcome->forgotten == 0))
     sim_fail (sim, "I8: %" G_GUINT64_FORMAT " jobs executed of %u, with no fault",
               sim->outcome->executed, plan->tree->n);
+  if (sim->outcome->accused > 0)
+    sim_fail (sim, "I13: %" G_GUINT64_FORMAT " members taken for dead, with no fault",
+              sim->outcome->accused);
   if (sim->outcome->messages > bound)
     sim_fail (sim,
               "I8: %" G_GUINT64_FORMAT " messages, more than %" G_GUINT64_FORMAT ", with no fault",

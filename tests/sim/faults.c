@@ -154,6 +154,16 @@ part (Sim *sim, const Fault *fault, const Process *process)
 }
 
 static void
+wall_off (Sim *sim, const Fault *fault, const Process *process)
+{
+  guint site = links_site (sim, process);
+
+  if (sim->plan->n_sites > 1)
+    links_wall (sim, site, (site + fault->count % (sim->plan->n_sites - 1) + 1) % sim->plan->n_sites,
+                sim->now_us + fault->for_us);
+}
+
+static void
 save_now (Sim *sim, Process *process)
 {
   NodeEvent event = { .kind = NODE_EVENT_SAVE, .number = 10 * SIM_SECOND };
@@ -245,6 +255,9 @@ faults_strike (Sim *sim, const Fault *fault)
       break;
     case FAULT_SUSPEND:
       faults_suspend (sim, process, fault->count);
+      break;
+    case FAULT_WALL:
+      wall_off (sim, fault, process);
       break;
     case FAULT_LEAVE:
       leave (sim, fault, process);

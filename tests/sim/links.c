@@ -69,6 +69,20 @@ fail_dial (Sim *sim, Process *process, guint64 dial, guint64 at_us, gboolean dea
   happen->flag = dead;
 }
 
+guint
+links_site (const Sim *sim, const Process *process)
+{
+  return sim->plan->n_sites > 0 ? process->number % sim->plan->n_sites : 0;
+}
+
+Way
+links_way (const Sim *sim, const Process *from, const Process *to)
+{
+  guint a = links_site (sim, from), b = links_site (sim, to);
+
+  return sim->now_us < sim->wall_us[a][b] ? sim->wall[a][b] : sim->plan->ways[a][b];
+}
+
 /* Both sides learn of it, each when the other's packets get there. */
 static void
 connect (Sim *sim, Process *process, guint64 dial, Process *to)
@@ -98,8 +112,10 @@ links_dial (Sim *sim, Process *process, guint64 dial, const char *address)
 
   if (to == NULL)
     sim_fail (sim, "p%u dials an address that never was: '%s'", process->number, address);
-  else if (to->silent)
+  else if (to->silent || links_way (sim, process, to) == WAY_DROPS)
     fail_dial (sim, process, dial, sim->now_us + DIAL_TIMEOUT_US, FALSE);
+  else if (links_way (sim, process, to) == WAY_REFUSES)
+    fail_dial (sim, process, dial, arrival (sim, process, to), TRUE);
   else if (!to->alive || to == process)
     fail_dial (sim, process, dial, arrival (sim, process, to), TRUE);
   else
@@ -188,6 +204,20 @@ links_lose (Sim *sim, Process *process, FaultKind how)
     }
 }
 
+/* Both ends see the link break, what is under way from some point on is lost. */
+static void
+cut (Sim *sim, guint64 number)
+{
+  Link *link = link_at (sim, number);
+
+  for (guint side = 0; side < 2; side++)
+    {
+      guint64 at_us = sim->now_us + rng_below (&sim->links_rng, 2 * sim->plan->delay_us + 1);
+      link->cut_us[side] = at_us;
+      sim_expect (sim, at_us, HAPPEN_LINK_DOWN, link->node[side])->link = number;
+    }
+}
+
 void
 links_reset (Sim *sim, Process *process)
 {
@@ -200,12 +230,24 @@ links_reset (Sim *sim, Process *process)
           || (link->node[0] != process->number && link->node[1] != process->number)
           || rng_below (&sim->links_rng, ++n_open) > 1)
         continue;
-      for (guint side = 0; side < 2; side++)
-        {
-          guint64 at_us = sim->now_us + rng_below (&sim->links_rng, 2 * sim->plan->delay_us + 1);
-          link->cut_us[side] = at_us;
-          sim_expect (sim, at_us, HAPPEN_LINK_DOWN, link->node[side])->link = number;
-        }
+      cut (sim, number);
+    }
+}
+
+void
+links_wall (Sim *sim, guint site, guint other, guint64 until_us)
+{
+  sim->wall_us[site][other] = sim->wall_us[other][site] = until_us;
+  sim->wall[site][other] = rng_chance (&sim->links_rng, 50) ? WAY_REFUSES : WAY_DROPS;
+  sim->wall[other][site] = rng_chance (&sim->links_rng, 50) ? WAY_REFUSES : WAY_DROPS;
+  for (guint64 number = 1; number <= sim->links->len; number++)
+    {
+      const Link *link = link_at (sim, number);
+      guint a = links_site (sim, sim->processes[link->node[0]]);
+      guint b = links_site (sim, sim->processes[link->node[1]]);
+      if (link->open[0] && link->open[1]
+          && ((a == site && b == other) || (a == other && b == site)))
+        cut (sim, number);
     }
 }
 
@@ -249,7 +291,9 @@ links_happen (Sim *sim, const Happen *happen)
       deliver (sim, process, happen);
       return;
     }
-  NodeEvent event
-      = { .kind = NODE_EVENT_DIAL_FAILED, .dial = happen->number, .dead = happen->flag };
+  NodeEvent event = { .kind = NODE_EVENT_DIAL_FAILED,
+                      .dial = happen->number,
+                      .dead = happen->flag && !sim->plan->far_hosts,
+                      .refused = happen->flag };
   sim_step (sim, process, &event);
 }

@@ -30,7 +30,8 @@ static char running[200];
 
 static const char *const fault_names[]
     = { "none",  "crash", "vanish",  "pause", "clog", "apart", "reset", "join",
-        "total", "save",  "suspend", "slow",  "head", "leave", "poison" };
+        "total", "save",  "suspend", "slow",  "head", "wall",
+        "leave", "poison" };
 G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
 
 /* FAULT_NONE: no such fault. */
@@ -123,6 +124,7 @@ run_seeds (guint64 from, guint64 n, Outcome *sum)
       sum->races += outcome.races;
       sum->condemned += outcome.condemned;
       sum->poisoned += outcome.poisoned;
+      sum->routed += outcome.routed;
     }
   return TRUE;
 }
@@ -208,6 +210,35 @@ the_fast_one_wins (guint n_nodes, guint64 n)
       printf ("# seed %" G_GUINT64_FORMAT
               ": process %u is coordinator, not %u; %u bids at once %s\n",
               seed, outcome.coordinator, plan.fast, outcome.bids_most, outcome.failure);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* The same tree, once among sites that all reach each other and once among such as do not: each
+ * node works, jobs go straight from one to the other, and hardly any time is lost. */
+static gboolean
+routes_carry_work (guint64 n)
+{
+  for (guint64 seed = 1; seed <= n; seed++)
+    {
+      gboolean one_way = seed % 3 == 0;
+      Plan plan;
+      Outcome open, walled;
+      swarm_sites_plan (seed, 2, FALSE, TRUE, &plan);
+      sim_run (&plan, FALSE, &open);
+      tree_free ((Tree *)plan.tree);
+      swarm_sites_plan (seed, 2, one_way, FALSE, &plan);
+      sim_run (&plan, FALSE, &walled);
+      tree_free ((Tree *)plan.tree);
+      if (open.failure[0] == '\0' && walled.failure[0] == '\0' && walled.n_idle == 0
+          && (one_way ? walled.routed == 0 : walled.routed > 0)
+          && walled.end_us <= open.end_us + open.end_us / 10 + SIM_SECOND)
+        continue;
+printf ("# seed %" G_GUINT64_FORMAT ": %.3f s behind walls, %.3f s without; %" G_GUINT64_FORMAT
+              " jobs went through others, %u nodes did nothing %s%s\n",
+              seed, (double)walled.end_us / 1e6, (double)open.end_us / 1e6, walled.routed,
+              walled.n_idle, open.failure, walled.failure);
       return FALSE;
     }
   return TRUE;
@@ -322,7 +353,7 @@ check (void)
 {
   guint number = 0, n_bad = 0;
 
-  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 6);
+  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 7);
   for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
     {
       EnumerateResult result;
@@ -343,6 +374,9 @@ check (void)
   start_us = g_get_monotonic_time ();
   n_bad += !report (++number, the_fast_one_wins (14, 20),
                     "of 14 nodes too, and never more than 8 bid at once", 20, start_us);
+  start_us = g_get_monotonic_time ();
+  n_bad += !report (++number, routes_carry_work (30),
+                    "sites that do not reach each other share their work", 60, start_us);
   CompareSum sums[COMPARE_PLANS];
   start_us = g_get_monotonic_time ();
   compare_run (COMPARE_JOBS, COMPARE_NODES, COMPARE_POINTS, sums);
@@ -374,7 +408,7 @@ command_compare (void)
   return 0;
 }
 
-static gint64 option_seeds, option_from = 1, option_seed = -1;
+static gint64 option_seeds, option_from = 1, option_seed = -1, option_walls = -1;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare;
 static int option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
 static gboolean option_checkpoint, option_phased;
@@ -385,6 +419,8 @@ static const GOptionEntry options[] = {
   { "from", 0, 0, G_OPTION_ARG_INT64, &option_from, "The first of them", "SEED" },
   { "keep-going", 0, 0, G_OPTION_ARG_NONE, &option_keep_going, "Go on after a failing seed", NULL },
   { "seed", 0, 0, G_OPTION_ARG_INT64, &option_seed, "Run one seed and print every step", "SEED" },
+  { "walls", 0, 0, G_OPTION_ARG_INT64, &option_walls,
+    "Run one tree among sites that do not reach each other and print every step", "SEED" },
   { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
     "JOBS/NODES[/checkpoint][/phased][/abortsPERCENT],FAULT:NODE@MESSAGE…" },
   { "compare", 0, 0, G_OPTION_ARG_NONE, &option_compare,
@@ -445,10 +481,11 @@ command_seeds (void)
           " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
           " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT
           " lives, %" G_GUINT64_FORMAT " coordinators, %" G_GUINT64_FORMAT
-          " moved, %" G_GUINT64_FORMAT " races, %" G_GUINT64_FORMAT " given up\n",
+          " moved, %" G_GUINT64_FORMAT " races, %" G_GUINT64_FORMAT " given up, %" G_GUINT64_FORMAT
+          " routed\n",
           n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
           sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives,
-          sum.elected, sum.moved, sum.races, sum.condemned);
+          sum.elected, sum.moved, sum.races, sum.condemned, sum.routed);
   return n_bad > 0;
 }
 
@@ -471,6 +508,18 @@ command_seed (void)
   Outcome outcome;
 
   run_seed ((guint64)option_seed, TRUE, &outcome);
+  return print_outcome (&outcome);
+}
+
+static int
+command_walls (void)
+{
+  Outcome outcome;
+  Plan plan;
+
+  swarm_sites_plan ((guint64)option_walls, 2, option_walls % 3 == 0, FALSE, &plan);
+  sim_run (&plan, TRUE, &outcome);
+  tree_free ((Tree *)plan.tree);
   return print_outcome (&outcome);
 }
 
@@ -532,6 +581,8 @@ main (int argc, char **argv)
     return command_case ();
   if (option_seed >= 0)
     return command_seed ();
+  if (option_walls >= 0)
+    return command_walls ();
   if (option_seeds > 0)
     return command_seeds ();
   if (option_singles || option_pairs)

@@ -103,8 +103,11 @@ choose_address (Sim *sim, Process *process)
 Process *
 process_start (Sim *sim, gboolean founder)
 {
+  static const char *const sites[] = { "west", "east", "north", "south" };
   const Plan *plan = sim->plan;
   Process *process = g_new0 (Process, 1);
+
+  G_STATIC_ASSERT (G_N_ELEMENTS (sites) == SIM_SITES_MAX);
 
   g_assert (sim->n_processes < SIM_NODES_MAX);
   process->sim = sim;
@@ -119,7 +122,7 @@ process_start (Sim *sim, gboolean founder)
   NodeConfig config = { .founder = founder,
                         .address = plan->solo ? NULL : process->address,
                         .host = "host",
-                        .site = process->number % 2 == 0 ? "west" : "east",
+                        .site = sites[process->number % MAX (plan->n_sites, 2)],
                         .pid = SIM_PID + process->number,
                         .workers = plan->seats,
                         .n_bests = plan->n_bests,
@@ -161,6 +164,7 @@ count_work (Sim *sim, Process *process, FaultKind how, const NodeStats *stats)
 
   model_work (process->model, sim->now_us, &now, NULL);
   sim->outcome->work_us += now.work_us;
+  sim->outcome->n_idle += now.work_us == 0;
   sim->outcome->answer_us = MAX (sim->outcome->answer_us, stats->answer_us);
   if (how == FAULT_NONE)
     return;
@@ -187,6 +191,7 @@ process_end (Sim *sim, Process *process, FaultKind how)
   sim->outcome->steals_remote += stats.steals_remote;
   sim->outcome->adopted += stats.orphans_adopted;
   sim->outcome->lost += stats.jobs_lost;
+  sim->outcome->accused += stats.crashes;
   sim->outcome->lost_us += stats.lost_us;
   count_work (sim, process, how, &stats);
   links_lose (sim, process, how);
@@ -229,6 +234,22 @@ end_main (Sim *sim, Process *process, GBytes *value)
       = process->main;
 }
 
+/* Jobs that can only get there through another node. */
+static void
+note_routed (Sim *sim, const Process *process, const NodeId *to, guint n)
+{
+  g_autoptr (GArray) members = sim->plan->n_sites > 1 ? node_members (process->node) : NULL;
+
+  for (guint i = 0; members != NULL && i < members->len; i++)
+    {
+      const NodeMember *member = &g_array_index (members, NodeMember, i);
+      const Process *other = sim->processes[member->pid - SIM_PID];
+      if (node_id_equal (&member->id, to) && links_way (sim, process, other) != WAY_OPEN
+          && links_way (sim, other, process) != WAY_OPEN)
+        sim->outcome->routed += n;
+    }
+}
+
 static void
 carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
 {
@@ -241,6 +262,7 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
         GPtrArray *loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
         model_lend (model, effect->count, loans);
         sim->outcome->jobs_lent += loans->len;
+        note_routed (sim, process, &effect->node, loans->len);
         g_ptr_array_add (process->lents, loans);
         process->lent_to = effect->node;
         break;
@@ -413,7 +435,7 @@ tell_address (Sim *sim, Process *process)
 
   if (process->member)
     return;
-  for (guint i = 0; i < sim->n_processes && n == 0; i++)
+  for (guint i = 0; i < sim->n_processes && (n == 0 || sim->plan->n_sites > 1); i++)
     {
       Process *other = sim->processes[(from + i) % sim->n_processes];
       if (!other->alive || !other->member || other == process)

@@ -109,6 +109,8 @@ struct Sim
   GArray *links;
   guint n_processes;
   Process *processes[SIM_NODES_MAX];
+  guint64 wall_us[SIM_SITES_MAX][SIM_SITES_MAX]; /* nothing gets from one site to another until then */
+  Way wall[SIM_SITES_MAX][SIM_SITES_MAX]; /* … and what becomes of dials */
   guint64 apart_us[SIM_NODES_MAX][SIM_NODES_MAX]; /* the two do not hear each other until then */
   Rng links_rng, world_rng;
   Store published;
@@ -150,6 +152,11 @@ void links_close (Sim *sim, Process *process, guint64 number);
 /* The process is gone: politely (all it sent arrives), suddenly, or silently. */
 void links_lose (Sim *sim, Process *process, FaultKind how);
 void links_reset (Sim *sim, Process *process);
+/* What becomes of a dial now. */
+Way links_way (const Sim *sim, const Process *from, const Process *to);
+guint links_site (const Sim *sim, const Process *process);
+/* Between these two sites nothing gets through until then. */
+void links_wall (Sim *sim, guint site, guint other, guint64 until_us);
 void links_happen (Sim *sim, const Happen *happen);
 
 /* process.c */

@@ -11,6 +11,7 @@
 
 #define SIM_NODES_MAX 24 /* processes ever started in one run */
 #define SIM_FAULTS_MAX 8
+#define SIM_SITES_MAX 4
 #define SIM_SECOND G_GUINT64_CONSTANT (1000000)
 
 typedef enum
@@ -28,6 +29,8 @@ typedef enum
   FAULT_SUSPEND, /* people suspend the run; once it has ended `count` fresh processes resume it */
   FAULT_SLOW,    /* its commits take long for a while */
   FAULT_HEAD,    /* the coordinator crashes, whoever that is */
+  FAULT_WALL,    /* between its site and another nothing is let through for a while: links break,
+                    dials fail */
   FAULT_LEAVE,   /* the process is asked to leave within for_us (0: some time); an even count: by a
                     signal, so that the run is suspended if it cannot */
   FAULT_POISON,  /* the job `count` (counted round) ends every process that runs it, from the start
@@ -44,6 +47,14 @@ typedef struct
   guint64 at_message; /* … or, when not 0, before the delivery of this message */
   guint64 for_us;
 } Fault;
+
+/* What becomes of a dial from one site to another. */
+typedef enum
+{
+  WAY_OPEN,
+  WAY_REFUSES, /* something on the way says that nobody is there */
+  WAY_DROPS    /* nothing comes back */
+} Way;
 
 typedef struct
 {
@@ -68,6 +79,9 @@ typedef struct
   guint64 main_us;      /* main begins so late */
   guint64 wan_us;       /* as much more between two sites */
   NodeSteal steal;      /* whom thieves ask */
+  gboolean far_hosts;   /* a refused dial may be the word of something on the way */
+  guint n_sites;        /* 0: as if 1; process N is at site N modulo this */
+  Way ways[SIM_SITES_MAX][SIM_SITES_MAX]; /* from, to */
   guint64 delay_us;     /* the typical delay of a link */
   gboolean even_delays; /* … always exactly that */
   guint64 save_us, publish_us;
@@ -95,6 +109,9 @@ typedef struct
   guint64 lost_true_us; /* … and by what was in the processes that crashed */
   guint64 work_us, answer_us;
   guint64 recalled;
+  guint64 routed;  /* jobs lent to a process that cannot be dialled from here nor dial */
+  guint64 accused; /* members taken for dead, as the processes that ended say */
+  guint n_idle;    /* processes that ended and had done nothing */
   guint64 elected, moved;      /* coordinators; of them while the one before lived */
   guint64 left;                /* processes that left and handed over all they had */
   guint64 sent[SIM_NODES_MAX]; /* messages, by process */

@@ -9,6 +9,7 @@
 #define OFFICE_PERCENT 8
 #define LEAVES_PERCENT 6
 #define POISON_PERCENT 6
+#define SITES_PERCENT 12
 
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
@@ -67,7 +68,7 @@ draw_faults (Rng *rng, Plan *plan)
       fault->count = (guint)rng_between (rng, 1, 4);
       fault->at_us = rng_below (rng, run_us + run_us / 2);
       if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_CLOG || fault->kind == FAULT_APART
-          || fault->kind == FAULT_SLOW)
+          || fault->kind == FAULT_SLOW || fault->kind == FAULT_WALL)
         fault->for_us = draw_span (rng, run_us);
       if (fault->kind == FAULT_LEAVE && rng_chance (rng, 30))
         fault->for_us = rng_below (rng, run_us) + 1;
@@ -147,8 +148,9 @@ draw_office (Rng *rng, Plan *plan)
       plan->faults[0].kind = rng_chance (rng, 50) ? FAULT_SAVE : FAULT_SUSPEND;
       plan->faults[0].at_us = rng_below (rng, 2 * SIM_SECOND);
       plan->faults[0].count = 2;
+      return;
     }
-  for (guint i = 0; plan->faults[0].kind == FAULT_NONE && i < plan->n_faults; i++)
+  for (guint i = 0; i < plan->n_faults; i++)
     {
       Fault *fault = &plan->faults[i];
       fault->kind = kinds[rng_below (rng, G_N_ELEMENTS (kinds))];
@@ -189,6 +191,52 @@ draw_poison (guint64 seed, Plan *plan)
   plan->mute = rng_chance (&rng, 30);
   plan->faults[plan->n_faults++]
       = (Fault){ .kind = FAULT_POISON, .count = (guint)rng_below (&rng, plan->tree->n) };
+}
+
+/* Sites that do not reach each other, or in one direction only. One of them reaches all, or is
+ * reached, unless everything may be. */
+static void
+draw_sites (Rng *rng, Plan *plan)
+{
+  guint hub = (guint)rng_below (rng, SIM_SITES_MAX);
+
+  if (rng_chance (rng, 70)) /* long enough for all to join */
+    {
+      TreeShape shape = { .seed = rng_next (rng),
+                          .n = (guint)rng_between (rng, 30, TREE_JOBS_MAX),
+                          .depth_bias = (guint)rng_below (rng, 40),
+                          .keeps = (guint)rng_below (rng, 60),
+                          .aborts = rng_chance (rng, 20) ? 40 : 0,
+                          .cost_max_us = (guint32)rng_between (rng, 100000, 4 * SIM_SECOND) };
+      tree_free ((Tree *)plan->tree);
+      plan->tree = tree_new (&shape);
+      plan->n_nodes = (guint)rng_between (rng, 3, 8);
+      plan->solo = plan->slow_node = FALSE;
+      for (guint i = 0; i < plan->n_faults; i++)
+        plan->faults[i].at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes + SIM_SECOND);
+    }
+  plan->far_hosts = TRUE;
+  plan->n_sites = (guint)rng_between (rng, 2, SIM_SITES_MAX);
+  hub %= plan->n_sites;
+  for (guint a = 0; a < plan->n_sites; a++)
+    for (guint b = 0; b < plan->n_sites; b++)
+      if (a != b && rng_chance (rng, 60))
+        plan->ways[a][b] = rng_chance (rng, 50) ? WAY_REFUSES : WAY_DROPS;
+  for (guint a = 0; a < plan->n_sites; a++)
+    if (a != hub && rng_chance (rng, 70)) /* who joins dials, so mostly the hub is reached */
+      plan->ways[a][hub] = WAY_OPEN;
+    else
+      plan->ways[hub][a] = plan->ways[a][hub] = WAY_OPEN;
+  if (rng_chance (rng, 40)) /* nothing else goes wrong */
+    plan->n_faults = 0;
+  for (guint i = 0; i < plan->n_faults; i++)
+    if (rng_chance (rng, 40))
+      {
+        plan->faults[i].kind = FAULT_WALL;
+        plan->faults[i].for_us = rng_chance (rng, 50)
+                                     ? rng_between (rng, 1, 100 * plan->delay_us)
+                                     : rng_between (rng, SIM_SECOND, 80 * SIM_SECOND);
+      }
 }
 
 /* Where the checkpoint is, and who gets there how fast. */
@@ -250,9 +298,12 @@ swarm_plan (guint64 seed, Plan *plan)
       if (rng_chance (&rng, LEAVES_PERCENT))
         draw_leaves (&rng, plan);
     }
+  plan->far_hosts = rng_chance (&rng, 20);
+  if (!plan->solo && rng_chance (&rng, SITES_PERCENT))
+    draw_sites (&rng, plan);
   draw_poison (seed, plan);
-  plan->tell_us = is_long (plan) ? SIM_SECOND : 20000;
-  if (is_long (plan))
+  plan->tell_us = is_long (plan) || plan->n_sites > 0 ? SIM_SECOND : 20000;
+  if (is_long (plan) || plan->n_sites > 0)
     plan->save_us = plan->publish_us = SIM_SECOND;
   plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
 }
@@ -306,6 +357,32 @@ swarm_office_plan (guint64 seed, guint n_nodes, Plan *plan)
                   .publish_us = SIM_SECOND / 10,
                   .tell_us = SIM_SECOND / 10,
                   .patience_us = 120 * SIM_SECOND };
+}
+
+void
+swarm_sites_plan (guint64 seed, guint per_site, gboolean one_way, gboolean open, Plan *plan)
+{
+  TreeShape shape
+      = { .seed = seed, .n = TREE_JOBS_MAX, .balanced = TRUE, .cost_max_us = SIM_SECOND };
+  Way way = seed % 2 == 0 ? WAY_REFUSES : WAY_DROPS;
+
+  *plan = (Plan){ .seed = seed,
+                  .tree = tree_new (&shape),
+                  .n_nodes = 3 * per_site,
+                  .seats = 1,
+                  .stacks_extra = 2,
+                  .far_hosts = TRUE,
+                  .n_sites = 3,
+                  .delay_us = 5000,
+                  .join_us = SIM_SECOND / 10,
+                  .save_us = SIM_SECOND,
+                  .publish_us = SIM_SECOND,
+                  .tell_us = SIM_SECOND / 10,
+                  .patience_us = 120 * SIM_SECOND };
+  for (guint a = 0; a < 3 && !open; a++)
+    for (guint b = 0; b < 3; b++)
+      if (a != b && b != 0 && !(one_way && a == 2 && b == 1))
+        plan->ways[a][b] = way;
 }
 
 void

@@ -17,4 +17,7 @@ void swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolea
 void swarm_office_plan (guint64 seed, guint n_nodes, Plan *plan);
 /* Adds a fault before the delivery of that message. Where a resume follows, delays become even, so
  * that I7 holds. */
+/* Three sites of `per_site` nodes: only the first is reached by both others, and, `one_way`, the
+ * second by the third; else (`open`) by all. Nothing goes wrong. */
+void swarm_sites_plan (guint64 seed, guint per_site, gboolean one_way, gboolean open, Plan *plan);
 void swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message);

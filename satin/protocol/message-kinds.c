@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The kinds of messages: name, type of the header, and which are urgent. Pure. */
+#include "message-private.h"
+
+static const struct
+{
+  const char *name, *type;
+} kinds[MESSAGE_KINDS] = {
+  [MESSAGE_HELLO] = { "hello", "(t" T_DIGEST T_ID "s)" },
+  [MESSAGE_JOIN] = { "join", "(ssstu)" },
+  [MESSAGE_WELCOME] = { "welcome", "(" T_ID T_TERM "t" T_MEMBERS ")" },
+  [MESSAGE_ROSTER] = { "roster", "(" T_ID T_TERM "t" T_MEMBERS ")" },
+  [MESSAGE_PING] = { "ping", "()" },
+  [MESSAGE_GONE] = { "gone", "(" T_ID "b)" },
+  [MESSAGE_STEAL] = { "steal", "(tu)" },
+  [MESSAGE_JOBS] = { "jobs", "(ta(tsu" T_DIGEST "d))" },
+  [MESSAGE_NONE] = { "none", "(t)" },
+  [MESSAGE_RESULT] = { "result", "(ts" T_DIGEST "tt)" },
+  [MESSAGE_ACK] = { "ack", "(t)" },
+  [MESSAGE_VAIN] = { "vain", "(t)" },
+  [MESSAGE_RETURNED] = { "returned", "(t)" },
+  [MESSAGE_HOLDING] = { "holding", "(at)" },
+  [MESSAGE_RECONCILE] = { "reconcile", "()" },
+  [MESSAGE_HOLD] = { "hold", "(a(s" T_DIGEST "b))" },
+  [MESSAGE_UNHOLD] = { "unhold", "(s)" },
+  [MESSAGE_ADOPT] = { "adopt", "(ts" T_DIGEST ")" },
+  [MESSAGE_MISS] = { "miss", "(t)" },
+  [MESSAGE_COVERED] = { "covered", "(s)" },
+  [MESSAGE_START] = { "start", "(" T_DIGEST ")" },
+  [MESSAGE_WANT] = { "want", "()" },
+  [MESSAGE_CONSTANTS] = { "constants", "(" T_DIGEST "as)" },
+  [MESSAGE_SAVE] = { "save", "(a" T_ROW "tu)" },
+  [MESSAGE_SAVED] = { "saved", "(ttu)" },
+  [MESSAGE_WORK] = { "work", "(ttuat)" },
+  [MESSAGE_EVENT] = { "event", "(s" T_ID "sts)" },
+  [MESSAGE_PUBLISH] = { "publish", "(t)" },
+  [MESSAGE_SCAN] = { "scan", "(t)" },
+  [MESSAGE_SCANNED] = { "scanned", "(t)" },
+  [MESSAGE_PUBLISHED] = { "published", "(tb)" },
+  [MESSAGE_BEST] = { "best", "(u)" },
+  [MESSAGE_SUSPEND] = { "suspend", "(t)" },
+  [MESSAGE_CANCEL] = { "cancel", "()" },
+  [MESSAGE_HALT] = { "halt", "()" },
+  [MESSAGE_DRAINED] = { "drained", "(" T_ID "u)" },
+  [MESSAGE_END] = { "end", "(tb)" },
+  [MESSAGE_STEM] = { "stem", "(ss)" },
+  [MESSAGE_MORE] = { "more", "()" },
+  [MESSAGE_TRIAL] = { "trial", "(t)" },
+  [MESSAGE_BID] = { "bid", "(tttbs)" },
+  [MESSAGE_OFFICE] = { "office", "(" T_ID T_TERM "tub)" },
+  [MESSAGE_ELECT] = { "elect", "(ubs)" },
+  [MESSAGE_CLOSE] = { "close", "(tbu)" },
+  [MESSAGE_CLOSED] = { "closed", "(tbu)" },
+  [MESSAGE_LEAVE] = { "leave", "(t)" },
+  [MESSAGE_RELEASE] = { "release", "()" },
+  [MESSAGE_RELEASED] = { "released", "(b)" },
+  [MESSAGE_LEAVING] = { "leaving", "()" },
+  [MESSAGE_HEARD] = { "heard", "()" },
+  [MESSAGE_HAND] = { "hand", "(a" T_ROW "t)" },
+  [MESSAGE_HANDED] = { "handed", "(tb)" },
+  [MESSAGE_GOODBYE] = { "goodbye", "()" },
+  [MESSAGE_LAST_WORDS] = { "last words", "(" T_ID "ss)" },
+  [MESSAGE_SEEK] = { "seek", "(" T_ID ")" },
+  [MESSAGE_SOUGHT] = { "sought", "(" T_ID "bu)" },
+  [MESSAGE_CALL] = { "call", "(" T_ID ")" },
+  [MESSAGE_ROUTE] = { "route", "(tb" T_ID ")" },
+  [MESSAGE_CARGO] = { "cargo", "(tbt)" },
+  [MESSAGE_HASTE] = { "haste", "(tbt)" },
+  [MESSAGE_CREDIT] = { "credit", "(tbt)" },
+  [MESSAGE_UNROUTE] = { "unroute", "(tb)" },
+};
+
+const char *
+message_kind_name (MessageKind kind)
+{
+  return kind > 0 && kind < MESSAGE_KINDS ? kinds[kind].name : "unknown";
+}
+
+gboolean
+message_is_urgent (MessageKind kind)
+{
+  switch ((int)kind)
+    {
+    case MESSAGE_PING:
+    case MESSAGE_STEAL:
+    case MESSAGE_NONE:
+    case MESSAGE_MORE:
+    case MESSAGE_JOBS:
+    case MESSAGE_STEM:     /* a path in JOBS may need it */
+    case MESSAGE_VAIN:     /* a job that came home may be lent again at once: */
+    case MESSAGE_RETURNED: /* JOBS must not pass these two */
+    case MESSAGE_ACK:
+    case MESSAGE_SEEK:
+    case MESSAGE_SOUGHT:
+    case MESSAGE_CALL:
+    case MESSAGE_ROUTE: /* what was said over it is never there before it */
+    case MESSAGE_HASTE:
+    case MESSAGE_CREDIT:
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+const char *
+message_type (MessageKind kind)
+{
+  return kinds[kind].type;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Members that cannot be dialled from here. Others are asked whether they have a link to such a
+ * one: who has lets it dial us (sites that open connections in one direction only) and passes on
+ * what is said (route.h). A refused dial is the proof of death only if nobody else has a link, and
+ * if the refused one, should it live, had time to dial itself. Driver's thread. */
+#pragma once
+
+#include "link.h"
+
+typedef struct Member Member;
+
+#define REACH_SLOW_US (250 * 1000) /* a dial that takes longer is not waited for */
+#define REACH_ASK_US (2 * G_USEC_PER_SEC) /* who has not answered by then has no link */
+#define REACH_GRACE_US (1 * G_USEC_PER_SEC) /* … and nor has who found none in this time */
+#define REACH_ASKED_MAX 8 /* by one who does not decide who is dead */
+#define REACH_ASKED_OF_SITE 3
+#define REACH_QUESTIONS_MAX 4096u
+#define REACH_REDIAL_MAX_US (64 * G_USEC_PER_SEC) /* between dials of one that a route leads to */
+
+typedef struct
+{
+  NodeId id;        /* who is sought */
+  GArray *asked;    /* of NodeId: who has not answered */
+  guint64 until_us; /* the end of patience with them */
+} ReachSearch;
+
+typedef struct
+{
+  NodeId asker, id;
+  guint64 until_us;
+} ReachQuestion;
+
+typedef struct
+{
+  GPtrArray *searches; /* of ReachSearch */
+  GArray *questions;   /* of ReachQuestion: others ask and this node does not know yet */
+} Reach;
+
+void reach_init (Reach *reach);
+void reach_done (Reach *reach);
+/* This node has no name any more. */
+void reach_reset (Node *node);
+
+/* There is no link to it: somebody is to be found who has one, unless that goes on already. */
+void reach_seek (Node *node, Member *member);
+/* A dial of it failed. `refused`: by that host or something before it. */
+void reach_dial_failed (Node *node, Member *member, gboolean refused);
+/* A link to it began its work. */
+void reach_bound (Node *node, Member *member);
+/* That node has no link here any more, so it answers nothing. */
+void reach_lost (Node *node, const NodeId *id);
+/* Says that there is a way through this node. FALSE: there is none. */
+gboolean reach_offer (Node *node, Link *asker, const NodeId *id);
+void reach_on_seek (Node *node, Link *link, const Message *message);
+void reach_on_sought (Node *node, Link *link, const Message *message);
+void reach_on_call (Node *node, const Message *message);
+guint64 reach_due (Node *node);
+void reach_tick (Node *node);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links that go through other nodes. A *routed* link is a Link like any other to the rest of the
+ * protocol; its messages travel in pieces over another link, the *carrier*, whose other end passes
+ * them on to a link of its own. Each link numbers the routes that its two ends begin, so nobody but
+ * the two ends knows more than his neighbours. When a carrier breaks, all that goes over it breaks,
+ * and both ends hear of it.
+ *
+ * Limits: no route goes through more than ROUTE_HOPS_MAX nodes, and none in a circle, since each
+ * is built on links that were there before it. Of the large messages of one route at most
+ * ROUTE_WINDOW bytes are on their way; the rest stays with the sender, who gives no work to an end
+ * for which more than ROUTE_FULL bytes wait or travel. Driver's thread. */
+#pragma once
+
+#include "link.h"
+
+#define ROUTE_HOPS_MAX 2
+#define ROUTE_PIECE (128u * 1024)
+#define ROUTE_WINDOW (4u << 20)
+#define ROUTE_FULL (8u << 20)
+#define ROUTE_MESSAGE_MAX (G_GUINT64_CONSTANT (8) << 30) /* bytes of one message */
+#define ROUTES_MAX 65536u                                /* that one node passes on */
+/* The number of a link of this kind has this bit, which the driver's numbers never have. */
+#define ROUTE_LINK (G_GUINT64_CONSTANT (1) << 63)
+
+typedef struct
+{
+  guint8 *data; /* of buffer_take; NULL: nothing has come */
+  gsize size, filled;
+} RouteGathering;
+
+/* What a Link has that is routed. */
+struct Circuit
+{
+  guint64 carrier; /* the link that bears it … */
+  guint64 number;  /* … under this number, … */
+  gboolean mine;   /* … which this end gave */
+  guint hops;      /* nodes between the two ends, as far as known here */
+  GQueue waiting;  /* pieces of messages that are not urgent */
+  guint64 waiting_bytes;
+  guint64 sent, credited;           /* bytes, in all */
+  guint64 received, told;           /* bytes that came, and of how many the other end knows */
+  RouteGathering normal, urgent;    /* messages that came in part */
+};
+
+typedef struct
+{
+  GPtrArray *passages;   /* of Passage, what this node passes on */
+  GHashTable *by_leg;    /* the same by either end; looked up only */
+  guint64 numbers, links;
+} Routes;
+
+void route_init (Routes *routes);
+void route_done (Routes *routes);
+void route_circuit_free (Circuit *circuit);
+
+/* Begins a link to `id` (a member) through the node at the other end of `carrier`, over which that
+ * is `hops` nodes away. It greets at once; when there is no way, it goes down. */
+Link *route_open (Node *node, Link *carrier, const NodeId *id, guint hops);
+/* Nodes between this one and the other end: 0 on a link that is not routed. */
+guint route_hops (const Link *link);
+/* Takes what message_encode made. */
+void route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent);
+/* This end ends it: the other one is told. */
+void route_shut (Node *node, const Link *link);
+/* Too much waits for that end. FALSE on a link that is not routed: the driver knows. */
+gboolean route_is_full (const Link *link);
+/* That link is gone, and with it what it bore. */
+void route_carrier_gone (Node *node, guint64 number);
+
+void route_on_route (Node *node, Link *link, const Message *message);
+void route_on_cargo (Node *node, Link *link, const Message *message);
+void route_on_credit (Node *node, Link *link, const Message *message);
+void route_on_unroute (Node *node, Link *link, const Message *message);
+void route_check (Node *node);
