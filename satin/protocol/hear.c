@@ -47,8 +47,8 @@ on_hello (Node *node, Link *link, const Message *m)
   /* Somebody else lives at that address: whom we dialled is gone. One without a name may be the
    * same one, whose WELCOME is still on its way; it closes this link when that comes, and is
    * dialled again. */
-  gboolean other
-      = expected != NULL && link->circuit == NULL && !node_id_is_none (&m->id) && !node_id_equal (&link->expected, &m->id);
+  gboolean other = expected != NULL && link->circuit == NULL && !node_id_is_none (&m->id)
+                   && !node_id_equal (&link->expected, &m->id);
   link_bind_all (node);
   if (other)
     alive_dead (node, expected, DEATH_PROVED);

@@ -439,9 +439,18 @@ close_spare (Node *node, const NodeId *id)
       others = others || !link->circuit->mine;
     }
   if (spare != NULL
-      && (link_direct (node, id) != NULL
-          || (others && node_id_compare (&node->self, id) < 0)))
+      && (link_direct (node, id) != NULL || (others && node_id_compare (&node->self, id) < 0)))
     link_break (node, spare, "there is another");
+}
+
+static void
+say_through (Node *node, const Link *link)
+{
+  const Link *carrier = link_find (node, link->circuit->carrier);
+
+  if (carrier != NULL)
+    core_log (node, "node %u.%u is reached through %u.%u", link->remote.term, link->remote.number,
+              carrier->remote.term, carrier->remote.number);
 }
 
 static void
@@ -449,6 +458,8 @@ bind_link (Node *node, Link *link, Member *member)
 {
   NodeId id = member->id;
 
+  if (link->circuit != NULL)
+    say_through (node, link);
   link->bound = TRUE;
   member->heard_us = node->now_us;
   member->dead = member->silent = member->proved = FALSE;

@@ -158,8 +158,7 @@ write_office (Packer *to, const Message *m)
 static void
 write_route (Packer *to, const Message *m)
 {
-  gboolean asks
-      = m->kind == MESSAGE_SEEK || m->kind == MESSAGE_SOUGHT || m->kind == MESSAGE_CALL;
+  gboolean asks = m->kind == MESSAGE_SEEK || m->kind == MESSAGE_SOUGHT || m->kind == MESSAGE_CALL;
 
   if (!asks)
     pack_u64 (to, m->number);

@@ -272,8 +272,7 @@ read_office (Unpacker *from, Message *m)
 static void
 read_route (Unpacker *from, Message *m, const GPtrArray *attachments)
 {
-  gboolean asks
-      = m->kind == MESSAGE_SEEK || m->kind == MESSAGE_SOUGHT || m->kind == MESSAGE_CALL;
+  gboolean asks = m->kind == MESSAGE_SEEK || m->kind == MESSAGE_SOUGHT || m->kind == MESSAGE_CALL;
 
   if (!asks)
     m->number = unpack_u64 (from);

@@ -81,16 +81,16 @@ typedef enum
   MESSAGE_HANDED,     /* number (batch), flag (no, I leave too) */
   MESSAGE_GOODBYE,    /* I am gone */
   MESSAGE_LAST_WORDS, /* id (of a node that is gone by now), path, text: what it died of */
-  MESSAGE_SEEK,     /* id: do you have a link to this one? I have none. If so, let it dial me */
-  MESSAGE_SOUGHT,   /* id, flag (yes), count (nodes between us and it, were you to pass on) */
-  MESSAGE_CALL,     /* id: this one cannot dial you, so dial it */
-  MESSAGE_ROUTE,    /* number, flag (to you; else pass it on), id (to whom; or from whom, none: no
-                       member): what follows under this number is as if it came over a link */
-  MESSAGE_CARGO,    /* number, flag (I gave that number; else you did), version (bytes of the message
-                       that follow), value: a piece of one message */
-  MESSAGE_HASTE,    /* the same, of an urgent message */
-  MESSAGE_CREDIT,   /* number, flag, version: so many bytes have come to their end, in all */
-  MESSAGE_UNROUTE,  /* number, flag: is no more, or never was */
+  MESSAGE_SEEK,       /* id: do you have a link to this one? I have none. If so, let it dial me */
+  MESSAGE_SOUGHT,     /* id, flag (yes), count (nodes between us and it, were you to pass on) */
+  MESSAGE_CALL,       /* id: this one cannot dial you, so dial it */
+  MESSAGE_ROUTE,      /* number, flag (to you; else pass it on), id (to whom; or from whom, none: no
+                         member): what follows under this number is as if it came over a link */
+  MESSAGE_CARGO,   /* number, flag (I gave that number; else you did), version (bytes of the message
+                      that follow), value: a piece of one message */
+  MESSAGE_HASTE,   /* the same, of an urgent message */
+  MESSAGE_CREDIT,  /* number, flag, version: so many bytes have come to their end, in all */
+  MESSAGE_UNROUTE, /* number, flag: is no more, or never was */
   MESSAGE_KINDS
 } MessageKind;
 

@@ -63,8 +63,8 @@ decides (Node *node, const Member *member)
 static gboolean
 may_ask (Node *node, const Member *whom, const NodeId *about)
 {
-  return !whom->dead && !node_id_equal (&whom->id, &node->self)
-         && !node_id_equal (&whom->id, about) && link_direct (node, &whom->id) != NULL;
+  return !whom->dead && !node_id_equal (&whom->id, &node->self) && !node_id_equal (&whom->id, about)
+         && link_direct (node, &whom->id) != NULL;
 }
 
 static guint
@@ -91,14 +91,14 @@ ask (Node *node, ReachSearch *search, const Member *about)
 
   for (guint i = 0; i <= members->len; i++)
     {
-      const Member *member = i == 0 ? members->pdata[0] : members->pdata[(first + i) % members->len];
+      const Member *member
+          = i == 0 ? members->pdata[0] : members->pdata[(first + i) % members->len];
       if ((i > 0 && member == members->pdata[0]) || !may_ask (node, member, &search->id)
           || (!all && search->asked->len >= REACH_ASKED_MAX)
           || (!all && asked_of_site (node, search, member->site) >= REACH_ASKED_OF_SITE))
         continue;
       g_array_append_val (search->asked, member->id);
-      (void)link_send_to (node, &member->id,
-                          &(Message){ .kind = MESSAGE_SEEK, .id = search->id });
+      (void)link_send_to (node, &member->id, &(Message){ .kind = MESSAGE_SEEK, .id = search->id });
     }
 }
 
@@ -202,11 +202,9 @@ reach_offer (Node *node, Link *asker, const NodeId *id)
   if (link == NULL || link == asker || route_hops (link) >= ROUTE_HOPS_MAX
       || (link->circuit != NULL && link->circuit->carrier == asker->link))
     return FALSE;
-  link_send (node, asker,
-             &(Message){ .kind = MESSAGE_SOUGHT,
-                         .id = *id,
-                         .flag = TRUE,
-                         .count = route_hops (link) });
+  link_send (
+      node, asker,
+      &(Message){ .kind = MESSAGE_SOUGHT, .id = *id, .flag = TRUE, .count = route_hops (link) });
   if (link->circuit == NULL)
     link_send (node, link, &(Message){ .kind = MESSAGE_CALL, .id = asker->remote });
   return TRUE;
@@ -215,8 +213,7 @@ reach_offer (Node *node, Link *asker, const NodeId *id)
 static void
 say_no (Node *node, const NodeId *asker, const NodeId *id)
 {
-  (void)link_send_to (node, asker,
-                      &(Message){ .kind = MESSAGE_SOUGHT, .id = *id, .flag = FALSE });
+  (void)link_send_to (node, asker, &(Message){ .kind = MESSAGE_SOUGHT, .id = *id, .flag = FALSE });
 }
 
 /* Is it as good as dead, from here? */
@@ -273,8 +270,7 @@ reach_on_call (Node *node, const Message *m)
 {
   Member *member = roster_find (node, &m->id);
 
-  if (member != NULL && !node_id_equal (&m->id, &node->self)
-      && link_direct (node, &m->id) == NULL)
+  if (member != NULL && !node_id_equal (&m->id, &node->self) && link_direct (node, &m->id) == NULL)
     alive_redial (node, member);
 }
 

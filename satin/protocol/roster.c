@@ -508,7 +508,8 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   node->self = m->id;
   link->told_term = m->term;
   link->told_version = m->version;
-  guint64 kept = link->circuit == NULL ? link->link : 0; /* of a route the carrier is one of those: */
+  guint64 kept
+      = link->circuit == NULL ? link->link : 0;    /* of a route the carrier is one of those: */
   while ((link = link_other (node, kept)) != NULL) /* they were greeted without a name */
     link_close (node, link);
   core_emit (node, NODE_EFFECT_JOINED)->node = m->id;

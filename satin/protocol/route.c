@@ -93,8 +93,7 @@ route_is_full (const Link *link)
 {
   const Circuit *circuit = link->circuit;
 
-  return circuit != NULL
-         && circuit->waiting_bytes + circuit->sent - circuit->credited > ROUTE_FULL;
+  return circuit != NULL && circuit->waiting_bytes + circuit->sent - circuit->credited > ROUTE_FULL;
 }
 
 /* ---- the ends ---- */
@@ -171,9 +170,10 @@ pump (Node *node, Circuit *circuit)
 {
   Piece *piece;
 
-  while ((piece = g_queue_peek_head (&circuit->waiting)) != NULL
-         && (circuit->sent == circuit->credited
-             || circuit->sent + g_bytes_get_size (piece->bytes) <= circuit->credited + ROUTE_WINDOW))
+  while (
+      (piece = g_queue_peek_head (&circuit->waiting)) != NULL
+      && (circuit->sent == circuit->credited
+          || circuit->sent + g_bytes_get_size (piece->bytes) <= circuit->credited + ROUTE_WINDOW))
     {
       g_queue_pop_head (&circuit->waiting);
       circuit->waiting_bytes -= g_bytes_get_size (piece->bytes);
@@ -274,8 +274,7 @@ take_in (Node *node, Link *link, const Message *m)
 {
   Circuit *circuit = link->circuit;
   gboolean wrong = FALSE;
-  RouteGathering *gathering
-      = m->kind == MESSAGE_HASTE ? &circuit->urgent : &circuit->normal;
+  RouteGathering *gathering = m->kind == MESSAGE_HASTE ? &circuit->urgent : &circuit->normal;
   g_autoptr (GBytes) whole = gather (gathering, m->value, m->version, &wrong);
 
   circuit->received += g_bytes_get_size (m->value);
@@ -329,9 +328,8 @@ say_unroute (Node *node, const Leg *leg)
   Link *link = link_find (node, leg->link);
 
   if (link != NULL)
-    link_send (
-        node, link,
-        &(Message){ .kind = MESSAGE_UNROUTE, .number = leg->number, .flag = leg->mine });
+    link_send (node, link,
+               &(Message){ .kind = MESSAGE_UNROUTE, .number = leg->number, .flag = leg->mine });
 }
 
 /* One who is no member yet may reach the master only, once. */
@@ -347,8 +345,7 @@ may_pass (Node *node, const Link *from, const Link *to)
   for (guint i = 0; i < node->routes.passages->len; i++)
     if (((const Passage *)node->routes.passages->pdata[i])->legs[0].link == from->link)
       return FALSE;
-  return node_id_is_none (&from->remote)
-         && node_id_equal (&to->remote, &roster_master (node)->id);
+  return node_id_is_none (&from->remote) && node_id_equal (&to->remote, &roster_master (node)->id);
 }
 
 static void
@@ -362,11 +359,10 @@ pass (Node *node, Link *from, guint64 number, Link *to)
   g_ptr_array_add (node->routes.passages, passage);
   for (guint i = 0; i < 2; i++)
     g_hash_table_insert (node->routes.by_leg, &passage->legs[i], passage);
-  link_send (node, to,
-             &(Message){ .kind = MESSAGE_ROUTE,
-                         .number = passage->legs[1].number,
-                         .flag = TRUE,
-                         .id = who });
+  link_send (
+      node, to,
+      &(Message){
+          .kind = MESSAGE_ROUTE, .number = passage->legs[1].number, .flag = TRUE, .id = who });
 }
 
 void
@@ -430,8 +426,7 @@ route_on_credit (Node *node, Link *link, const Message *m)
                            .number = other->number,
                            .flag = other->mine,
                            .version = m->version });
-  if (end == NULL || m->version <= end->circuit->credited
-      || m->version > end->circuit->sent)
+  if (end == NULL || m->version <= end->circuit->credited || m->version > end->circuit->sent)
     return;
   end->circuit->credited = m->version;
   pump (node, end->circuit);

@@ -37,15 +37,15 @@ struct Circuit
   guint hops;      /* nodes between the two ends, as far as known here */
   GQueue waiting;  /* pieces of messages that are not urgent */
   guint64 waiting_bytes;
-  guint64 sent, credited;           /* bytes, in all */
-  guint64 received, told;           /* bytes that came, and of how many the other end knows */
-  RouteGathering normal, urgent;    /* messages that came in part */
+  guint64 sent, credited;        /* bytes, in all */
+  guint64 received, told;        /* bytes that came, and of how many the other end knows */
+  RouteGathering normal, urgent; /* messages that came in part */
 };
 
 typedef struct
 {
-  GPtrArray *passages;   /* of Passage, what this node passes on */
-  GHashTable *by_leg;    /* the same by either end; looked up only */
+  GPtrArray *passages; /* of Passage, what this node passes on */
+  GHashTable *by_leg;  /* the same by either end; looked up only */
   guint64 numbers, links;
 } Routes;
 

@@ -366,7 +366,7 @@ check_fault_free (Sim *sim)
     sim_fail (sim, "I8: %" G_GUINT64_FORMAT " jobs executed of %u, with no fault",
               sim->outcome->executed, plan->tree->n);
   if (sim->outcome->accused > 0)
-    sim_fail (sim, "I13: %" G_GUINT64_FORMAT " members taken for dead, with no fault",
+    sim_fail (sim, "I14: %" G_GUINT64_FORMAT " members taken for dead, with no fault",
               sim->outcome->accused);
   if (sim->outcome->messages > bound)
     sim_fail (sim,

@@ -159,7 +159,8 @@ wall_off (Sim *sim, const Fault *fault, const Process *process)
   guint site = links_site (sim, process);
 
   if (sim->plan->n_sites > 1)
-    links_wall (sim, site, (site + fault->count % (sim->plan->n_sites - 1) + 1) % sim->plan->n_sites,
+    links_wall (sim, site,
+                (site + fault->count % (sim->plan->n_sites - 1) + 1) % sim->plan->n_sites,
                 sim->now_us + fault->for_us);
 }
 

@@ -29,9 +29,8 @@
 static char running[200];
 
 static const char *const fault_names[]
-    = { "none",  "crash", "vanish",  "pause", "clog", "apart", "reset", "join",
-        "total", "save",  "suspend", "slow",  "head", "wall",
-        "leave", "poison" };
+    = { "none",  "crash", "vanish",  "pause", "clog", "apart", "reset",  "join",
+        "total", "save",  "suspend", "slow",  "head", "leave", "poison", "wall" };
 G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
 
 /* FAULT_NONE: no such fault. */
@@ -235,7 +234,8 @@ routes_carry_work (guint64 n)
           && (one_way ? walled.routed == 0 : walled.routed > 0)
           && walled.end_us <= open.end_us + open.end_us / 10 + SIM_SECOND)
         continue;
-printf ("# seed %" G_GUINT64_FORMAT ": %.3f s behind walls, %.3f s without; %" G_GUINT64_FORMAT
+      printf ("# seed %" G_GUINT64_FORMAT
+              ": %.3f s behind walls, %.3f s without; %" G_GUINT64_FORMAT
               " jobs went through others, %u nodes did nothing %s%s\n",
               seed, (double)walled.end_us / 1e6, (double)open.end_us / 1e6, walled.routed,
               walled.n_idle, open.failure, walled.failure);
@@ -475,17 +475,16 @@ command_seeds (void)
         if (!option_keep_going)
           break;
       }
-  printf ("%" G_GUINT64_FORMAT " bad of %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT
-          ", %.1f s; "
-          "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
-          " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
-          " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT
-          " lives, %" G_GUINT64_FORMAT " coordinators, %" G_GUINT64_FORMAT
-          " moved, %" G_GUINT64_FORMAT " races, %" G_GUINT64_FORMAT " given up, %" G_GUINT64_FORMAT
-          " routed\n",
-          n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
-          sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives,
-          sum.elected, sum.moved, sum.races, sum.condemned, sum.routed);
+  printf (
+      "%" G_GUINT64_FORMAT " bad of %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT ", %.1f s; "
+      "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
+      " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
+      " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT " lives, %" G_GUINT64_FORMAT
+      " coordinators, %" G_GUINT64_FORMAT " moved, %" G_GUINT64_FORMAT " races, %" G_GUINT64_FORMAT
+      " given up, %" G_GUINT64_FORMAT " routed\n",
+      n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
+      sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives, sum.elected,
+      sum.moved, sum.races, sum.condemned, sum.routed);
   return n_bad > 0;
 }
 

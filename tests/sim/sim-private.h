@@ -109,7 +109,8 @@ struct Sim
   GArray *links;
   guint n_processes;
   Process *processes[SIM_NODES_MAX];
-  guint64 wall_us[SIM_SITES_MAX][SIM_SITES_MAX]; /* nothing gets from one site to another until then */
+  guint64 wall_us[SIM_SITES_MAX]
+                 [SIM_SITES_MAX];         /* nothing gets from one site to another until then */
   Way wall[SIM_SITES_MAX][SIM_SITES_MAX]; /* … and what becomes of dials */
   guint64 apart_us[SIM_NODES_MAX][SIM_NODES_MAX]; /* the two do not hear each other until then */
   Rng links_rng, world_rng;

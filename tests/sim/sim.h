@@ -29,12 +29,12 @@ typedef enum
   FAULT_SUSPEND, /* people suspend the run; once it has ended `count` fresh processes resume it */
   FAULT_SLOW,    /* its commits take long for a while */
   FAULT_HEAD,    /* the coordinator crashes, whoever that is */
-  FAULT_WALL,    /* between its site and another nothing is let through for a while: links break,
-                    dials fail */
   FAULT_LEAVE,   /* the process is asked to leave within for_us (0: some time); an even count: by a
                     signal, so that the run is suspended if it cannot */
   FAULT_POISON,  /* the job `count` (counted round) ends every process that runs it, from the start
                   */
+  FAULT_WALL,    /* between its site and another nothing is let through for a while: links break,
+                    dials fail */
   FAULT_KINDS
 } FaultKind;
 
@@ -69,21 +69,21 @@ typedef struct
   gboolean late_mail; /* the engine's mailbox is read a while later */
   gboolean slow_node; /* one node computes slowly */
   gboolean checkpoint;
-  gboolean naive;       /* orphans are dropped */
-  gboolean solo;        /* one node without an address */
-  gboolean one_way;     /* a stalled process hears, but is not heard */
-  gboolean old_ports;   /* a fresh process may get the address of a dead one */
-  gboolean mute;        /* a process that a job ends may not be able to say so */
-  gboolean sudden;      /* a crash also takes what it had sent last */
-  gboolean swings;      /* links are much slower at times */
-  guint64 main_us;      /* main begins so late */
-  guint64 wan_us;       /* as much more between two sites */
-  NodeSteal steal;      /* whom thieves ask */
-  gboolean far_hosts;   /* a refused dial may be the word of something on the way */
-  guint n_sites;        /* 0: as if 1; process N is at site N modulo this */
+  gboolean naive;     /* orphans are dropped */
+  gboolean solo;      /* one node without an address */
+  gboolean one_way;   /* a stalled process hears, but is not heard */
+  gboolean old_ports; /* a fresh process may get the address of a dead one */
+  gboolean mute;      /* a process that a job ends may not be able to say so */
+  gboolean sudden;    /* a crash also takes what it had sent last */
+  gboolean swings;    /* links are much slower at times */
+  guint64 main_us;    /* main begins so late */
+  guint64 wan_us;     /* as much more between two sites */
+  NodeSteal steal;    /* whom thieves ask */
+  gboolean far_hosts; /* a refused dial may be the word of something on the way */
+  guint n_sites;      /* 0: as if 1; process N is at site N modulo this */
   Way ways[SIM_SITES_MAX][SIM_SITES_MAX]; /* from, to */
-  guint64 delay_us;     /* the typical delay of a link */
-  gboolean even_delays; /* … always exactly that */
+  guint64 delay_us;                       /* the typical delay of a link */
+  gboolean even_delays;                   /* … always exactly that */
   guint64 save_us, publish_us;
   guint64 settle_us;   /* from a join to the election that it brings */
   guint64 commit_us;   /* the slowest path to the checkpoint; 0: no time at all */
@@ -109,11 +109,11 @@ typedef struct
   guint64 lost_true_us; /* … and by what was in the processes that crashed */
   guint64 work_us, answer_us;
   guint64 recalled;
-  guint64 routed;  /* jobs lent to a process that cannot be dialled from here nor dial */
-  guint64 accused; /* members taken for dead, as the processes that ended say */
-  guint n_idle;    /* processes that ended and had done nothing */
-  guint64 elected, moved;      /* coordinators; of them while the one before lived */
-  guint64 left;                /* processes that left and handed over all they had */
+  guint64 routed;         /* jobs lent to a process that cannot be dialled from here nor dial */
+  guint64 accused;        /* members taken for dead, as the processes that ended say */
+  guint n_idle;           /* processes that ended and had done nothing */
+  guint64 elected, moved; /* coordinators; of them while the one before lived */
+  guint64 left;           /* processes that left and handed over all they had */
   guint64 sent[SIM_NODES_MAX]; /* messages, by process */
   guint64 races;     /* coordinators; publications that went over one that was not looked at */
   guint64 condemned; /* 1: ended by a job that no process survives */

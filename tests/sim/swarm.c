@@ -68,7 +68,7 @@ draw_faults (Rng *rng, Plan *plan)
       fault->count = (guint)rng_between (rng, 1, 4);
       fault->at_us = rng_below (rng, run_us + run_us / 2);
       if (fault->kind == FAULT_PAUSE || fault->kind == FAULT_CLOG || fault->kind == FAULT_APART
-          || fault->kind == FAULT_SLOW || fault->kind == FAULT_WALL)
+          || fault->kind == FAULT_SLOW)
         fault->for_us = draw_span (rng, run_us);
       if (fault->kind == FAULT_LEAVE && rng_chance (rng, 30))
         fault->for_us = rng_below (rng, run_us) + 1;
@@ -196,10 +196,14 @@ draw_poison (guint64 seed, Plan *plan)
 /* Sites that do not reach each other, or in one direction only. One of them reaches all, or is
  * reached, unless everything may be. */
 static void
-draw_sites (Rng *rng, Plan *plan)
+draw_sites (guint64 seed, Plan *plan)
 {
+  Rng own = { rng_mix (seed ^ 0x7369746573) }, *rng = &own;
   guint hub = (guint)rng_below (rng, SIM_SITES_MAX);
 
+  plan->far_hosts = rng_chance (rng, 20);
+  if (plan->solo || !rng_chance (rng, SITES_PERCENT))
+    return;
   if (rng_chance (rng, 70)) /* long enough for all to join */
     {
       TreeShape shape = { .seed = rng_next (rng),
@@ -212,8 +216,12 @@ draw_sites (Rng *rng, Plan *plan)
       plan->tree = tree_new (&shape);
       plan->n_nodes = (guint)rng_between (rng, 3, 8);
       plan->solo = plan->slow_node = FALSE;
+      plan->delay_us = MAX (plan->delay_us, 1000);
       for (guint i = 0; i < plan->n_faults; i++)
-        plan->faults[i].at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes + SIM_SECOND);
+        {
+          plan->faults[i].at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes + SIM_SECOND);
+          plan->faults[i].kind = (FaultKind)rng_between (rng, FAULT_CRASH, FAULT_JOIN);
+        }
     }
   plan->far_hosts = TRUE;
   plan->n_sites = (guint)rng_between (rng, 2, SIM_SITES_MAX);
@@ -227,8 +235,8 @@ draw_sites (Rng *rng, Plan *plan)
       plan->ways[a][hub] = WAY_OPEN;
     else
       plan->ways[hub][a] = plan->ways[a][hub] = WAY_OPEN;
-  if (rng_chance (rng, 40)) /* nothing else goes wrong */
-    plan->n_faults = 0;
+  if (rng_chance (rng, 40))
+    plan->n_faults = 0; /* nothing else goes wrong */
   for (guint i = 0; i < plan->n_faults; i++)
     if (rng_chance (rng, 40))
       {
@@ -298,10 +306,9 @@ swarm_plan (guint64 seed, Plan *plan)
       if (rng_chance (&rng, LEAVES_PERCENT))
         draw_leaves (&rng, plan);
     }
-  plan->far_hosts = rng_chance (&rng, 20);
-  if (!plan->solo && rng_chance (&rng, SITES_PERCENT))
-    draw_sites (&rng, plan);
-  draw_poison (seed, plan);
+  draw_sites (seed, plan);
+  if (plan->n_sites == 0) /* on both sides of a wall they are counted anew */
+    draw_poison (seed, plan);
   plan->tell_us = is_long (plan) || plan->n_sites > 0 ? SIM_SECOND : 20000;
   if (is_long (plan) || plan->n_sites > 0)
     plan->save_us = plan->publish_us = SIM_SECOND;

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Sites that cannot connect to each other talk through a node that both reach; of two of which one only can connect to
+# the other, that one does.
+. "$(dirname "$0")/netns.sh"
+. "$(dirname "$0")/lib.sh"
+
+site () # NUMBER [NODES]: its lines of a file of sites
+{
+  printf '[site s%s]\nhosts = h%s:%s\nworkers = 1\nlisten = 10.9.%s.1\ncommand = %s\n' "$1" "$1" "${2-1}" "$1" "$(away "$1")"
+}
+no_far () { [ -z "$(on_host 1)$(on_host 2)$(on_host 3)" ]; }
+stats () { cat "$runs/$1"/node-*.stats 2>/dev/null | tr -d ' '; }
+# How many nodes of RUN have done JOBS at least.
+busy () { [ "$(stats "$1" | sed -n 's/.*"jobs":\([0-9]*\).*/\1/p' | awk -v min="$3" '$1 >= min' | wc -l)" -ge "$2" ]; }
+says () { cat "$runs/$1"/node-*.log 2>/dev/null | grep -q "$2"; }
+ways () { cat "$runs/$1"/node-*.log | grep -c 'is reached through'; }
+# The number of the process that others are reached through.
+relay_of ()
+{
+  local id
+  id=$(cat "$runs/$1"/node-*.log | sed -n 's/.*is reached through //p' | tail -n 1)
+  stats "$1" | grep "\"id\":\"$id\"" | sed 's/.*"pid":\([0-9]*\).*/\1/'
+}
+
+ok "three hosts" wan_begin 3 || finish
+# Our own questions come from the host that all reach.
+printf '#!/bin/sh\nexec nsenter --net=/run/netns/s1 -- %s "$@"\n' "$satin" >"$work/satin"
+chmod +x "$work/satin"
+satin=$work/satin
+
+# Two sites reach a third one only, which reaches nobody.
+choose_heavy 2
+wan "delay * * 5" "wall 1 2" "wall 1 3" "wall 2 3" "wall 3 2"
+{ site 1; site 2; site 3; } >"$work/star"
+begin "$satin" run --sites "$work/star" --name star -- "${heavy[@]}"
+ok "star: three nodes are up" wait_for $((20 * slow)) up star 3
+ok "star: all of them work" wait_for $((20 * slow)) busy star 3 1000
+ok "star: two of them talk through the third" says star "is reached through 1.1"
+ok "star: nobody is taken for dead" eval '! says star "is dead"'
+ended
+is "star: the answer" "$code:$answer" "0:$heavy_answer"
+is "star: no words" "$words" ""
+
+# The one that passes on dies; there is another.
+choose_heavy 4
+{ site 1 2; site 2; site 3; } >"$work/star"
+begin "$satin" run --sites "$work/star" --name spare -- "${heavy[@]}"
+ok "spare: four nodes are up" wait_for $((20 * slow)) up spare 4
+ok "spare: two talk through another" wait_for $((20 * slow)) says spare "is reached through"
+relay=$(relay_of spare) before=$(ways spare)
+kill -9 "$relay"
+three_left () { [ "$(nodes_of spare | grep -vc "^$relay ")" -eq 3 ] && [ "$(nodes_of spare | wc -l)" -eq 3 ]; }
+ok "spare: it is gone, three are left" wait_for $((20 * slow)) three_left
+ok "spare: the two talk again" wait_for $((20 * slow)) eval '[ "$(ways spare)" -gt "$before" ]'
+ended
+is "spare: the answer" "$code:$answer" "0:$heavy_answer"
+
+# … there is none: both sides go on, and one answer is shown.
+if at 2 iptables -A INPUT -p tcp --syn -s 10.9.3.1 -j REJECT --reject-with tcp-reset 2>/dev/null \
+  && at 3 iptables -A INPUT -p tcp --syn -s 10.9.2.1 -j REJECT --reject-with tcp-reset 2>/dev/null; then
+  wan "open * *"
+  { site 1; site 2; site 3; } >"$work/star"
+  begin "$satin" run --sites "$work/star" --name alone -- "${heavy[@]}"
+  ok "refused: three nodes are up" wait_for $((20 * slow)) up alone 3
+  ok "refused: two talk through the third" wait_for $((20 * slow)) says alone "is reached through 1.1"
+  ok "refused: nobody is taken for dead" eval '! says alone "is dead"'
+  kill -9 "$(relay_of alone)"
+  ok "both sides go on" wait_for $((20 * slow)) eval '[ "$(cat "$runs"/alone/node-*.log | grep -c "is master now")" -eq 2 ]'
+  ended
+  is "both sides go on: the answer, once" "$code:$answer" "0:$heavy_answer"
+  at 2 iptables -F INPUT
+  at 3 iptables -F INPUT
+else
+  skip "both sides go on" "iptables does not work here"
+fi
+
+# One direction only.
+choose_heavy 2
+wan "open * *" "wall 2 3"
+{ site 2; site 3; } >"$work/one-way"
+begin "$satin" run --sites "$work/one-way" --name one-way -- "${heavy[@]}"
+ok "one way: two nodes are up" wait_for $((20 * slow)) up one-way 2
+ok "one way: both work" wait_for $((20 * slow)) busy one-way 2 1000
+ok "one way: nobody is taken for dead" eval '! says one-way "is dead"'
+ended
+is "one way: the answer" "$code:$answer" "0:$heavy_answer"
+ok "nothing is left" wait_for 10 no_far
+finish
