@@ -42,6 +42,7 @@ struct SatinRun
   gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked
                            at */
   gboolean in_main, root_asked, root_done, finished;
+  gboolean deposed; /* main waited in vain for the root, since another is master */
   int stop_code;
   Capture out, err;
   GPtrArray *inputs;  /* of GBytes: borrowed by main until the run ends */
@@ -399,7 +400,7 @@ static void
 begin_main (SatinRun *run)
 {
   run->in_main = TRUE;
-  run->root_asked = run->root_done = FALSE;
+  run->root_asked = run->root_done = run->deposed = FALSE;
   run->stop_code = 75;
   if (run->node_process || run->config.checkpoint != NULL)
     capture_begin (&run->out, STDOUT_FILENO, NULL);
@@ -429,6 +430,8 @@ end_main (SatinRun *run, int main_code, int *code)
         fwrite (g_bytes_get_data (said, NULL), 1, g_bytes_get_size (said), stderr);
       return TRUE;
     }
+  if (run->deposed) /* what it says is no answer */
+    return FALSE;
   DriverNews news = driver_finish (run->driver, main_code, answer, said,
                                    run->root_done && main_code == 0, code);
   if (news == DRIVER_DEPOSED)
@@ -588,6 +591,7 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
     }
   g_autoptr (GBytes) encoded = record_encode (job->args, args);
   DriverNews news = driver_root (run->driver, index, encoded, &value, &run->stop_code);
+  run->deposed = news == DRIVER_DEPOSED;
   if (news != DRIVER_RESULT)
     return FALSE;
   if (!record_decode (job->result, value, result, &error))
