@@ -2,6 +2,7 @@
 /* One request by libcurl with the settings that every store gets: known schemes only, nothing
  * followed, host keys and certificates always checked, limits of time, secrets from .netrc, the ssh
  * agent and keys. One connection is kept between requests. */
+#include "storage/crash.h"
 #include "storage/place-private.h"
 
 #include <errno.h>
@@ -61,6 +62,15 @@ on_header (char *data, size_t one, size_t count, void *user)
       request->etag = g_strstrip (g_strndup (data + 5, size - 5));
     }
   return size;
+}
+
+static size_t
+on_read (char *to, size_t one, size_t count, void *user)
+{
+  size_t n = fread (to, one, count, user);
+
+  crash_point ("sending");
+  return n;
 }
 
 static int
@@ -243,6 +253,7 @@ set_request (Place *place, PlaceRequest *request, FILE *from)
    * servers of ftps do not allow. */
   if (strcmp (place->scheme, "ftps") == 0)
     SET (place, CURLOPT_FORBID_REUSE, 1L);
+  SET (place, CURLOPT_READFUNCTION, on_read);
   SET (place, CURLOPT_READDATA, from);
   SET (place, CURLOPT_SEEKFUNCTION, on_seek);
   SET (place, CURLOPT_SEEKDATA, from);
@@ -349,8 +360,10 @@ perform (Place *place, PlaceRequest *request, FILE *from)
       if (place->set_code == CURLE_OK
           && (request->headers.is_broken || request->commands.is_broken))
         place->set_code = CURLE_OUT_OF_MEMORY;
+      crash_point ("request");
       request->code
           = place->set_code != CURLE_OK ? CURLE_FAILED_INIT : place_curl ()->perform (place->curl);
+      crash_point ("requested");
       place_curl ()->getinfo (place->curl, CURLINFO_RESPONSE_CODE, &request->status);
     }
   while (turns_tls (place, request));

@@ -19,8 +19,8 @@ sound () # FILE: nothing, or a whole checkpoint, for us and for the bare sqlite3
 }
 
 for point in $points; do
-  # Below; the others come on the way to a URI, or to a large checkpoint: delta.sh.
-  case $point in kept-aside | send | sent | *delta* | fold | folded | read-back) continue ;; esac
+  # Below; the others come on the way to a URI, or to a large checkpoint: delta.sh, deaths.sh.
+  case $point in kept-aside | send | sending | sent | request | requested | *delta* | fold | folded | read-back) continue ;; esac
   for n in 1 2 5; do
     mkdir "$work/$point-$n"
     file=$work/$point-$n/c.satin

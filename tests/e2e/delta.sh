@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Large checkpoints at a store: a base and a delta beside it (storage/README), by real servers on loopback, each skipped
-# with its reason where it is not installed. Half a megabyte stands for large.
+# with its reason where it is not installed. Half a megabyte stands for large. Deaths on the way: deaths.sh.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
 check=$SATIN_BIN/../tests/e2e/delta-check
@@ -29,34 +29,14 @@ grows () { # NAME
   ok "$1: … are sent by themselves" [ "$(sent)" -lt $((whole / 6)) ]
   try "$satin" inspect --insecure --json "$file"
   is "$1: satin inspect reads both" "$(tr -d ' \n' <"$work/answer" | grep -o '"path":"/[0-9]*/' | wc -l)" $((base + base / 100))
-  [ "$1" = s3 ] || is "$1: two files stand there" "$(stored '*')" 2
+  is "$1: two files stand there" "$(stored '*')" 2
   try "$check" "$file" $((base * 2)) 10 3 end
   is "$1: with the last publication all stand there" "$(found)" $((base + base / 100 + 30))
-  [ "$1" = s3 ] || is "$1: … in one file" "$(stored '*')" 1
+  is "$1: … in one file" "$(stored '*')" 1
 }
 
-dies () { # NAME POINTS…: at steps of a delta and of the base that takes it
-  local name=$1 point rows=$base said=$base now
-  shift
-  file=$uri/dies.db
-  try "$check" "$file" 0 "$base" 1
-  for point in "$@"; do
-    SATIN_CRASH_AT=$point try "$check" "$file" "$rows" 40 6 end
-    is "$name: $point is reached" "$code" 137
-    said=$(told | grep . || echo "$said") now=$(found)
-    ok "$name: $point: what was published stands there" [ "$now" -ge "$said" ]
-    said=$now rows=$((rows + 240))
-  done
-  try "$check" "$file" "$rows" 40 1 end
-  is "$name: after it all whoever goes on ends with what stands there" "$(found)" "$(told)"
-  [ "$name" = s3 ] || is "$name: … in one file" "$(find "$files" -name 'dies.db*' ! -name '*.tmp' | wc -l)" 1
-}
-
-all () { grows "$1"; dies "$1" send-delta sent-delta send sent read-back remove-delta removed-delta send-delta:3; }
-some () { grows "$1"; dies "$1" sent-delta read-back remove-delta; }
-
-if start_sftp "$work/sftp"; then files=$work/sftp/files; HOME=$work/sftp/home all sftp; else skip sftp "$why"; fi
-if start_ftp "$work/ftp"; then files=$work/ftp/root/files; some ftp; else skip ftp "$why"; fi
-if start_dav "$work/dav"; then files=$work/dav/root/files; some http; else skip http "$why"; fi
-if start_s3 "$work/s3"; then files=$work/s3; some s3; else skip s3 "$why"; fi
+if start_sftp "$work/sftp"; then files=$work/sftp/files; HOME=$work/sftp/home grows sftp; else skip sftp "$why"; fi
+if start_ftp "$work/ftp"; then files=$work/ftp/root/files; grows ftp; else skip ftp "$why"; fi
+if start_dav "$work/dav"; then files=$work/dav/root/files; grows http; else skip http "$why"; fi
+if start_s3 "$work/s3"; then files=$work/s3/data/satin; grows s3; else skip s3 "$why"; fi
 finish

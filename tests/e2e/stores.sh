@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Stores that are full, read-only, refuse or answer 503 for a while, and come back: the run goes on, says so once, publishes
+# again, and gives its answer. At the end too. Each store is skipped with its reason where it is not installed; with `all`
+# there are more of them.
+# What is mounted here is of no concern to others, and goes with this test.
+if [ -z "${SATIN_TEST_SPACE-}" ] && [ "$(id -u)" -eq 0 ] && unshare -m true 2>/dev/null; then
+  SATIN_TEST_SPACE=1 exec unshare -m bash "$0" "$@"
+fi
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/servers.sh"
+disk=$work/disk
+trap 'stop_servers; mountpoint -q "$disk" && umount -l "$disk"; leave' EXIT
+export NAPS_HASTE=$work/haste
+long=("$SATIN_BIN/../tests/e2e/naps" 40 11) long_answer=2048
+more=${1-}
+
+stands () { "$satin" inspect --insecure "$1" >/dev/null 2>&1; }
+has_end () { "$satin" inspect --insecure "$1" 2>/dev/null | grep -q '^state  *finished,'; }
+generation () { sqlite3 "$files/${1##*/}" "SELECT value FROM run WHERE key = 'generation'" 2>/dev/null || echo 0; }
+newer () { [ "$(generation "$1")" -gt "$2" ]; }
+said () { grep -q "^satin: checkpoint '.*$1" "$work/begun.words"; }
+# At most once a minute.
+said_once () { [ "$(grep -c "checkpoint '.*$1" <<<"$words")" -le $((1 + (SECONDS - began) / 60)) ]; }
+begin_long () { # FILE OPTIONS…
+  local file=$1
+  shift
+  rm -f "$NAPS_HASTE"
+  began=$SECONDS
+  begin "$satin" run -n 2 --workers 1 --interval 0.2 --insecure --checkpoint "$file" "$@" -- "${long[@]}"
+}
+
+# NAME FILE WORDS BREAK MEND: commands that break the store and mend it, and how that is said.
+comes_back () {
+  local name=$1 file=$2 wanted=$3 break=$4 mend=$5 before
+  begin_long "$file"
+  ok "$name: a run begins" wait_for $((20 * slow)) stands "$file"
+  $break
+  ok "$name: it is said" wait_for $((30 * slow)) said "$wanted"
+  $mend
+  before=$(generation "$file")
+  ok "$name: when it is over, it publishes again" wait_for $((60 * slow)) newer "$file" "$before"
+  touch "$NAPS_HASTE"
+  ended
+  is "$name: the answer" "$answer" "$long_answer"
+  is "$name: the exit code" "$code" 0
+  ok "$name: it was said once" said_once "$wanted"
+  ok "$name: the end stands there" has_end "$file"
+}
+
+# The store breaks and stays so to the end: the answer is given, a suspension is kept here and ends with 4.
+to_the_end () {
+  local name=$1 file=$2 wanted=$3 break=$4 mend=$5 kept
+  begin_long "$file"
+  ok "$name, to the end: a run begins" wait_for $((20 * slow)) stands "$file"
+  $break
+  touch "$NAPS_HASTE"
+  ended
+  $mend
+  is "$name, to the end: the answer is given" "$answer" "$long_answer"
+  is "$name, to the end: the exit code" "$code" 0
+  ok "$name, to the end: it is said" grep -q "checkpoint '.*$wanted" <<<"$words"
+  begin_long "${file%.db}-2.db" --name ends
+  ok "$name, suspended: a run begins" wait_for $((20 * slow)) stands "${file%.db}-2.db"
+  $break
+  try "$satin" suspend ends
+  ended
+  $mend
+  is "$name, suspended: it ends with 4" "$code" 4
+  kept=$(sed -n "s/.*is kept in '\\([^']*\\)'.*/\\1/p" <<<"$words" | head -n 1)
+  ok "$name, suspended: and says where it is kept" test -s "$kept"
+  touch "$NAPS_HASTE"
+  try "$satin" resume "$kept"
+  is "$name, suspended: from where it goes on" "$answer" "$long_answer"
+}
+
+# NAME BREAK MEND: nothing can be written from the start on.
+at_the_start () {
+  rm -f "$NAPS_HASTE"
+  $2
+  began=$SECONDS
+  try "$satin" run -n 2 --insecure --checkpoint "$uri/never.db" -- "${long[@]}"
+  $3
+  is "$1: at the start the run ends with 4" "$code" 4
+  ok "$1: … within ten seconds" [ $((SECONDS - began)) -le $((10 * slow)) ]
+  ok "$1: … and names the URI" grep -q "checkpoint '${uri/:\/\/*@/:\/\/}/never.db'" <<<"$words"
+}
+
+go_down () { touch "$work/dav/down"; }
+come_up () { rm "$work/dav/down"; }
+read_only () { chmod 555 "$files"; }
+writable () { chmod 777 "$files"; }
+fill () { dd if=/dev/zero of="$disk/filler" bs=4k 2>/dev/null; }
+room () { rm "$disk/filler"; }
+fault () { echo "$1" >"$work/s3/fault"; }
+s3_down () { fault down; }
+s3_refuse () { fault refuse; }
+s3_full () { fault full; }
+s3_good () { rm "$work/s3/fault"; }
+
+down=$(printf '  Require all granted\n  Options +FollowSymLinks\n  RewriteEngine on\n  RewriteCond %s/dav/down -f\n  RewriteRule .* - [R=503,L]' "$work")
+if DAV_MORE=$down start_dav "$work/dav"; then
+  files=$work/dav/root/files
+  comes_back 503 "$uri/down.db" "503" go_down come_up
+  at_the_start read-only read_only writable
+  if [ -n "$more" ]; then
+    to_the_end 503 "$uri/ends.db" "503" go_down come_up
+    comes_back read-only "$uri/locked.db" "cannot write" read_only writable
+    to_the_end read-only "$uri/locked-ends.db" "cannot write" read_only writable
+  fi
+else skip "503 and read-only" "$why"; fi
+
+if start_s3 "$work/s3"; then
+  files=$work/s3/data/satin/files
+  to_the_end "s3, full" "$uri/full.db" "full" s3_full s3_good
+  if [ -n "$more" ]; then
+    comes_back "s3, 503" "$uri/down.db" "503" s3_down s3_good
+    comes_back "s3, refusing" "$uri/refuse.db" "refuses" s3_refuse s3_good
+    at_the_start "s3, refusing" s3_refuse s3_good
+    at_the_start "s3, 503" s3_down s3_good
+  fi
+else skip "s3, full" "$why"; fi
+
+mkdir "$disk"
+if [ -z "${SATIN_TEST_SPACE-}" ] || ! mount -t tmpfs -o size=800k,mode=777 tmpfs "$disk" 2>/dev/null; then
+  skip full "no tmpfs can be mounted here"
+elif start_sftp "$work/sftp"; then
+  files=$disk
+  rmdir "$work/sftp/files" && ln -s "$disk" "$work/sftp/files"
+  export HOME=$work/sftp/home
+  comes_back full "$uri/full.db" "cannot write" fill room
+  [ -z "$more" ] || to_the_end full "$uri/full-ends.db" "cannot write" fill room
+  is "full: nothing half-made is left" "$(find "$disk" -name '*.tmp' | wc -l)" 0
+else skip full "$why"; fi
+finish
