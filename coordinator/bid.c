@@ -56,13 +56,18 @@ make_far (const char *target, BidResult *result, GError **error)
     return FALSE;
   gboolean has_delta = state.has_delta;
   result->generation = state.exists ? state.number : 0;
+  result->bytes = state.bytes;
   place_state_clear (&state);
   if (has_delta && !place_look (place, PLACE_DELTA, &state, error))
     return FALSE;
   if (has_delta && state.exists)
-    result->generation = MAX (result->generation, state.number);
+    {
+      result->generation = MAX (result->generation, state.number);
+      result->bytes = state.bytes; /* this is what is published again and again */
+    }
   place_state_clear (&state);
-  return place_trial (place, BID_BYTES_MIN, &result->commit_us, error);
+  result->bytes = CLAMP (result->bytes, BID_BYTES_MIN, BID_BYTES_MAX);
+  return place_trial (place, result->bytes, &result->commit_us, error);
 }
 
 gboolean
@@ -70,7 +75,6 @@ bid_make (const char *target, const Identity *identity, BidResult *result, GErro
 {
   struct stat status;
   GError *reason = NULL;
-  guint64 bytes = BID_BYTES_MIN;
   if (place_is_remote (target))
     {
       *result = (BidResult){ 0 };
@@ -78,10 +82,10 @@ bid_make (const char *target, const Identity *identity, BidResult *result, GErro
         identity_take_error (error, reason);
       return reason == NULL;
     }
-  *result = (BidResult){ .generation = read_generation (target, identity) };
+  *result = (BidResult){ .generation = read_generation (target, identity), .bytes = BID_BYTES_MIN };
   if (result->generation > 0 && stat (target, &status) == 0)
-    bytes = CLAMP ((guint64)status.st_size, BID_BYTES_MIN, BID_BYTES_MAX);
-  if (publish_trial (target, identity->run, bytes, &result->commit_us, &reason))
+    result->bytes = CLAMP ((guint64)status.st_size, BID_BYTES_MIN, BID_BYTES_MAX);
+  if (publish_trial (target, identity->run, result->bytes, &result->commit_us, &reason))
     return TRUE;
   identity_take_error (error, reason);
   return FALSE;

@@ -12,6 +12,7 @@
 typedef struct
 {
   guint64 commit_us;
+  guint64 bytes;      /* … of so many */
   guint64 generation; /* of the publication of this run that stands there; 0: none does */
 } BidResult;
 

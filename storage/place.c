@@ -253,14 +253,23 @@ place_tag (const guint8 *bytes, gsize size)
 }
 
 #define MARK_HAS_DELTA 0x80000000u
+#define PAGE_BYTES_AT 16
+#define N_PAGES_AT 28
 
 void
 place_read_mark (PlaceState *state, const guint8 *bytes, gsize size)
 {
-  guint32 number = 0;
+  guint32 number = 0, n_pages = 0;
 
   if (size >= PLACE_MARK_AT + sizeof number)
-    memcpy (&number, bytes + PLACE_MARK_AT, sizeof number);
+    {
+      /* SQLite's header: a page of 64 KiB is written as 1. */
+      guint32 page_bytes = (guint32)bytes[PAGE_BYTES_AT] << 8 | bytes[PAGE_BYTES_AT + 1];
+
+      memcpy (&number, bytes + PLACE_MARK_AT, sizeof number);
+      memcpy (&n_pages, bytes + N_PAGES_AT, sizeof n_pages);
+      state->bytes = (guint64)GUINT32_FROM_BE (n_pages) * (page_bytes == 1 ? 65536 : page_bytes);
+    }
   number = GUINT32_FROM_BE (number);
   state->number = number & ~MARK_HAS_DELTA;
   state->has_delta = (number & MARK_HAS_DELTA) != 0;

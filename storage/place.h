@@ -63,6 +63,7 @@ typedef struct
   char *tag;
   guint32 number;     /* place_mark's; only of place_look */
   gboolean has_delta; /* the same: a delta may stand beside it */
+  guint64 bytes;      /* the same: how large the checkpoint says it is; 0: it does not */
 } PlaceState;
 void place_state_clear (PlaceState *state);
 /* TRUE: the same file, or twice none. */

@@ -3,8 +3,11 @@
  * checkpoint at URI, saves N new rows TIMES times, each time until they are published, and says so
  * on a line: how many rows stand there, how many bytes were sent. `end`: with a last publication.
  * FROM, in the environment: from how many bytes on a base may have a delta. SATIN_CRASH_AT works as
- * everywhere. `delta-check URI` says how many rows a reader finds. */
+ * everywhere. `delta-check URI` says how many rows a reader finds; `delta-check --bid URI` of how
+ * many bytes a commit was that was tried there for a bid. */
 #include "../unit/checkpoint.h"
+
+#include "coordinator/bid.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +42,20 @@ read_rows (const char *uri)
   return 0;
 }
 
+static int
+bid (const char *uri)
+{
+  BidResult result;
+  Identity identity = identity_make ("run-1", "app", "8");
+  g_autoptr (GError) error = NULL;
+  if (!bid_make (uri, &identity, &result, &error))
+    fprintf (stderr, "delta-check: %s\n", error->message);
+  else
+    printf ("%" G_GUINT64_FORMAT "\n", result.bytes);
+  identity_clear (&identity);
+  return error != NULL;
+}
+
 static Scribe *
 begin (Place *place)
 {
@@ -69,6 +86,8 @@ main (int argc, char **argv)
 {
   if (argc == 2)
     return read_rows (argv[1]);
+  if (argc == 3 && strcmp (argv[1], "--bid") == 0)
+    return bid (argv[2]);
   if (argc < 5)
     return 2;
   g_autoptr (Place) place = place_new ();

@@ -16,12 +16,15 @@ sent () { tail -n 1 "$work/answer" | cut -d' ' -f2; }
 stored () { find "$files" -name "$(basename "$file")$1" | wc -l; }
 
 grows () { # NAME
-  local whole
+  local whole bid
   file=$uri/grows.db
   try "$check" "$file" 0 "$base" 1
   is "$1: a base is published" "$(found)" "$base"
   whole=$(sent)
   ok "$1: … and its bytes are sent" [ "$whole" -gt "$FROM" ]
+  # S17: the published Satin timed the making of a file of one KiB.
+  bid=$("$check" --bid "$file")
+  ok "$1: … and a bid is a commit as large as that" [ "$bid" -gt $((whole * 8 / 10)) -a "$bid" -le "$whole" ]
   try "$check" "$file" "$base" $((base / 100)) 1
   is "$1: 1 % more rows" "$(found)" $((base + base / 100))
   # The trial of a place is 512 bytes; the empty tables of a delta count much beside a megabyte.
