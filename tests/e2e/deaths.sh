@@ -65,7 +65,7 @@ all_deaths () { # NAME
     while die "$1" "$point" $n; do n=$((n + 1)); done
     echo "# $1: $point: $((n - 1))"
   done
-  end_scheme "$1" 60
+  end_scheme "$1" 20
 }
 
 wanted () { [ -z "$more" ] || [ ${#schemes[@]} -eq 0 ] || [[ " ${schemes[*]} " == *" $1 "* ]]; }

@@ -907,6 +907,7 @@ test_a_joiner_finds_the_new_master (void)
   g_assert_cmpuint (members_of (world, 1), ==, 3);
 }
 
+/* T1-7: silence is a crash like a broken link, and a false alarm costs time only. */
 static void
 test_one_that_slept_is_left_out_and_joins_again (void)
 {
@@ -1200,6 +1201,8 @@ test_rows_are_at_risk_until_they_are_published (void)
   g_assert_cmpuint (stats_of (world, 1).unpublished_us, ==, 0);
 }
 
+/* T1-3: the rows of a node that left are read again by the coordinator, which holds them for
+ * whoever needs them. */
 static void
 test_rows_go_to_the_coordinator_and_come_back_as_orphans (void)
 {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* T1-4: a row is result, path and node. */
 static void
 test_what_was_saved_stands_in_the_published_file (void)
 {
@@ -338,6 +339,7 @@ fill_the_disk (Place *place)
   g_assert_cmpuint (strangers, ==, 0);
 }
 
+/* S18: too much for the disk stops nothing for good. */
 static void
 test_a_full_disk_loses_nothing_that_fits_later (void)
 {

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A store that stands still takes nothing from the workers: jobs finished for each second of the nodes' processors, with the
+# store stopped and with it going on, in turns, so that what else the machine does troubles both alike.
+#   stopped.sh [SECONDS [TURNS [PERCENT]]]   how long it stands still each time, how often, and what may be lacking then
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/servers.sh"
+seconds=${1:-3} turns=${2:-2} percent=${3:-10}
+trap 'stop_servers; leave' EXIT
+export NAPS_HASTE=$work/haste NAPS_LOG=$work/leaves
+
+server_tree () { echo "$server_pid"; pgrep -P "$server_pid"; pgrep -P "$server_pid" | xargs -r -n1 pgrep -P; }
+stands () { "$satin" inspect "$1" >/dev/null 2>&1; }
+# Finished leaves; ticks of the nodes' processors, all threads.
+leaves () { stat -c %s "$NAPS_LOG"; }
+ticks () { cat $(printf '/proc/%s/stat ' "${nodes[@]}") | sed 's/.*) //' | awk '{ n += $12 + $13 } END { print n }'; }
+
+window () { # NAME: adds to NAME_leaves and NAME_ticks
+  local leaves_before ticks_before
+  leaves_before=$(leaves) ticks_before=$(ticks)
+  sleep "$seconds"
+  printf -v "$1_leaves" %s $(($1_leaves + $(leaves) - leaves_before))
+  printf -v "$1_ticks" %s $(($1_ticks + $(ticks) - ticks_before))
+}
+
+measure () { # NAME
+  local name=$1 file=$uri/stopped.db on_leaves=0 on_ticks=0 off_leaves=0 off_ticks=0 turn nodes per_mille
+  : >"$NAPS_LOG"
+  rm -f "$NAPS_HASTE"
+  begin "$satin" run -n 2 --workers 1 --name stopped --interval 0.2 --checkpoint "$file" -- "$SATIN_BIN/../tests/e2e/naps" -1000 20
+  ok "$name: a run begins" wait_for $((20 * slow)) stands "$file"
+  ok "$name: on two nodes" wait_for $((20 * slow)) up stopped 2
+  mapfile -t nodes < <(our_nodes)
+  sleep 1
+  for turn in $(seq "$turns"); do
+    window on
+    kill -STOP $(server_tree)
+    window off
+    kill -CONT $(server_tree)
+    sleep 0.5
+  done
+  touch "$NAPS_HASTE"
+  per_mille=$((off_leaves * on_ticks * 1000 / (off_ticks * on_leaves)))
+  echo "# $name: $((on_leaves * 100 / on_ticks)) jobs each second of a processor with the store, $((off_leaves * 100 / off_ticks)) without: $per_mille per mille"
+  ok "$name: … and with the store stopped as many jobs are done" [ $per_mille -ge $((1000 - percent * 10)) ]
+  ended
+  is "$name: the answer" "$answer" 1048576
+}
+
+if start_sftp "$work/sftp"; then export HOME=$work/sftp/home; measure sftp; else skip sftp "$why"; fi
+finish
