@@ -86,7 +86,7 @@ ledger_open_target (Ledger *ledger, Pair *pair, Identity *found, GError **error)
   char hex[DIGEST_HEX_LENGTH + 1];
   Stamp delta_stamp = stamp_of (ledger->delta), stamp = stamp_of (ledger->target);
   digest_to_hex (&ledger->identity.identity, hex);
-  gboolean good = pair_open (pair, ledger->target, hex, &reason);
+  gboolean good = pair_open (pair, ledger->target, hex, ledger->name != NULL, &reason);
   identity_rename_error (reason, ledger->target, ledger->name);
   if (reason != NULL)
     identity_take_error (error, reason);

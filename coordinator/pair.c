@@ -47,7 +47,7 @@ is_delta_of (Sql *delta, Sql *base)
 
 /* FALSE: there may be a delta that cannot be read now. */
 static gboolean
-open_delta (Pair *pair, const char *path, const char *identity, GError **error)
+open_delta (Pair *pair, const char *path, const char *identity, gboolean is_own, GError **error)
 {
   g_autofree char *delta = pair_delta_path (path);
   GError *reason = NULL;
@@ -55,7 +55,7 @@ open_delta (Pair *pair, const char *path, const char *identity, GError **error)
   if (lstat (delta, &status) != 0)
     return TRUE;
   if (S_ISREG (status.st_mode))
-    pair->delta = guard_open (delta, identity, &reason);
+    pair->delta = (is_own ? guard_open_own : guard_open) (delta, identity, &reason);
   pair->is_blocked = pair->delta == NULL;
   if (reason == NULL || g_error_matches (reason, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE))
     {
@@ -80,13 +80,13 @@ refuse_delta (const char *path, GError **error)
 }
 
 gboolean
-pair_open (Pair *pair, const char *path, const char *identity, GError **error)
+pair_open (Pair *pair, const char *path, const char *identity, gboolean is_own, GError **error)
 {
   GError *reason = NULL;
   *pair = (Pair){ 0 };
-  if (!open_delta (pair, path, identity, error))
+  if (!open_delta (pair, path, identity, is_own, error))
     return FALSE;
-  pair->base = guard_open (path, identity, &reason);
+  pair->base = (is_own ? guard_open_own : guard_open) (path, identity, &reason);
   if (pair->base != NULL && changes_is_delta (pair->base))
     refuse_delta (path, &reason);
   if (reason != NULL)

@@ -178,9 +178,10 @@ open_file (const char *target, const char *copy, const Identity *identity, gbool
     return NULL;
   if (identity != NULL)
     digest_to_hex (&identity->identity, hex);
-  Sql *file = pair_open (&pair, view.path, identity != NULL ? hex : NULL, &reason)
-                  ? pair_unite (&pair, with_rows, &reason)
-                  : NULL;
+  Sql *file
+      = pair_open (&pair, view.path, identity != NULL ? hex : NULL, view.copy != NULL, &reason)
+            ? pair_unite (&pair, with_rows, &reason)
+            : NULL;
   identity_rename_error (reason, view.copy, target);
   if (reason != NULL)
     identity_take_error (error, reason);
@@ -300,7 +301,7 @@ static gboolean
 has_delta (const char *path)
 {
   g_auto (Pair) pair = { 0 };
-  return pair_open (&pair, path, NULL, NULL) && pair.delta != NULL;
+  return pair_open (&pair, path, NULL, FALSE, NULL) && pair.delta != NULL;
 }
 
 /* Base and delta as one file, `made`. */
@@ -311,7 +312,7 @@ make_one (const char *path, const char *made, GError **error)
   Published published;
   g_auto (Pair) pair = { 0 };
   g_autoptr (Sql) file
-      = pair_open (&pair, path, NULL, &reason) ? pair_unite (&pair, TRUE, &reason) : NULL;
+      = pair_open (&pair, path, NULL, FALSE, &reason) ? pair_unite (&pair, TRUE, &reason) : NULL;
   if (file == NULL || !publish_copy (file, made, "copy", NULL, &published, &reason))
     {
       identity_take_error (error, reason);

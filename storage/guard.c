@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* The places of these numbers belong to SQLite's file format. */
@@ -189,9 +190,41 @@ count_steps (void *data)
   return steps->left == 0;
 }
 
+/* Moves with the file, goes with it, and is of no use when it was written to. */
+#define WHOLE_ATTRIBUTE "user.satin.whole"
+#define WHOLE_BYTES 100
+
+static gboolean
+describe_file (const char *path, char text[WHOLE_BYTES])
+{
+  struct stat status;
+  if (stat (path, &status) != 0)
+    return FALSE;
+  g_snprintf (text, WHOLE_BYTES, "%lu %lld %lld.%09ld", (gulong)status.st_ino,
+              (long long)status.st_size, (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+  return TRUE;
+}
+
+static gboolean
+is_known_whole (const char *path)
+{
+  char now[WHOLE_BYTES], noted[WHOLE_BYTES];
+  ssize_t n = getxattr (path, WHOLE_ATTRIBUTE, noted, sizeof noted);
+  return n > 0 && describe_file (path, now) && (gsize)n == strlen (now)
+         && memcmp (now, noted, (gsize)n) == 0;
+}
+
+static void
+note_whole (const char *path)
+{
+  char now[WHOLE_BYTES];
+  if (describe_file (path, now))
+    (void)setxattr (path, WHOLE_ATTRIBUTE, now, strlen (now), 0);
+}
+
 /* (transfer full) (nullable): the file itself, if it is wholly as it should be. */
 static Sql *
-open_sound (const char *path, guint64 size, GError **error)
+open_sound (const char *path, guint64 size, gboolean is_own, GError **error)
 {
   g_autoptr (Sql) sql = sql_open_frozen (path, error);
   if (sql == NULL)
@@ -199,8 +232,11 @@ open_sound (const char *path, guint64 size, GError **error)
   Steps steps = { .left = STEPS_MIN + STEPS_PER_BYTE * size };
   sqlite3_progress_handler (sql->db, STEPS_EACH, count_steps, &steps);
   sqlite3_limit (sql->db, SQLITE_LIMIT_LENGTH, (int)CLAMP (size, LENGTH_MIN, G_MAXINT32));
-  gboolean is_sound
-      = schema_check (sql, error) && check_whole (sql, error) && check_identity (sql, error);
+  gboolean is_known = is_own && is_known_whole (path);
+  gboolean is_sound = schema_check (sql, error) && (is_known || check_whole (sql, error))
+                      && check_identity (sql, error);
+  if (is_sound && is_own && !is_known)
+    note_whole (path);
   sqlite3_progress_handler (sql->db, 0, NULL, NULL);
   return is_sound ? g_steal_pointer (&sql) : NULL;
 }
@@ -229,8 +265,8 @@ open_damaged (const char *path, const char *identity, const guint8 *header, Head
   return sql;
 }
 
-Sql *
-guard_open (const char *path, const char *identity, GError **error)
+static Sql *
+open_file (const char *path, const char *identity, gboolean is_own, GError **error)
 {
   guint8 header[HEADER_BYTES] = { 0 };
   gssize size;
@@ -245,12 +281,24 @@ guard_open (const char *path, const char *identity, GError **error)
       refuse_header (path, kind, header, error);
       return NULL;
     }
-  g_autoptr (Sql) sql = kind == HEADER_OURS ? open_sound (path, file_size, &reason) : NULL;
+  g_autoptr (Sql) sql = kind == HEADER_OURS ? open_sound (path, file_size, is_own, &reason) : NULL;
   if (sql == NULL)
     sql = open_damaged (path, identity, header, kind, reason, error);
   if (sql != NULL)
     sqlite3_set_authorizer (sql->db, only_reading, NULL);
   return g_steal_pointer (&sql);
+}
+
+Sql *
+guard_open (const char *path, const char *identity, GError **error)
+{
+  return open_file (path, identity, FALSE, error);
+}
+
+Sql *
+guard_open_own (const char *path, const char *identity, GError **error)
+{
+  return open_file (path, identity, TRUE, error);
 }
 
 gboolean
