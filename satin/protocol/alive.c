@@ -87,7 +87,10 @@ alive_on_gone (Node *node, Link *link, const Message *m)
   gboolean heard = is_heard_here (node, link, member);
   if (!m->flag && member->dial == 0)
     dial (node, member, DIAL_CHECK); /* §: the master looks for itself */
-  else if (!heard && roster_is_master (node) && (m->flag || member->accused_us != 0))
+  else if (!heard && roster_is_master (node)
+           && (m->flag
+               || (member->accused_us != 0
+                   && node->now_us >= member->accused_us + ALIVE_SILENT_US)))
     alive_dead (node, member, DEATH_SILENT);
 }
 
