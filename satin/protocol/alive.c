@@ -36,6 +36,7 @@ alive_dead (Node *node, Member *member, Death death)
   if (member->dead || node_id_equal (&member->id, &node->self))
     return;
   core_log (node, "node %u.%u is dead: %s", member->id.term, member->id.number, why[death]);
+  node->stats.silenced += death == DEATH_SILENT;
   member->dead = TRUE;
   member->silent = death == DEATH_SILENT;
   member->proved = death == DEATH_PROVED;
@@ -52,7 +53,8 @@ dial (Node *node, Member *member, DialPurpose purpose)
   member->dial = link_dial (node, purpose, &member->id, member->address);
 }
 
-/* No link is left: the refused dial is the proof. At once, unless one was made a moment ago. */
+/* No link is left, or none that says anything: a refused dial is the proof. At once, unless one was
+ * made a moment ago. */
 void
 alive_redial (Node *node, Member *member)
 {
@@ -69,12 +71,12 @@ alive_redial (Node *node, Member *member)
 static gboolean
 is_heard_here (Node *node, Link *accuser, Member *member)
 {
-  if (!roster_is_master (node) || node->now_us >= member->heard_us + ALIVE_SILENT_US / 2
+  if (!roster_is_master (node) || node->now_us >= member->heard_us + node->config.silence_us / 2
       || !reach_offer (node, accuser, &member->id))
     return FALSE;
   if (member->accused_us == 0)
     member->accused_us = MAX (node->now_us, 1);
-  return node->now_us < member->accused_us + ALIVE_SILENT_US;
+  return node->now_us < member->accused_us + node->config.silence_us;
 }
 
 void
@@ -153,6 +155,12 @@ meet (Node *node)
   alive->meet_at_us = alive->accused->len > 0 ? node->now_us + ALIVE_MEET_US : CORE_NEVER;
 }
 
+gboolean
+alive_was_asleep (Node *node)
+{
+  return node->wish_us != CORE_NEVER && node->now_us > node->wish_us + node->config.heartbeat_us;
+}
+
 /* The time in which this node did not run says nothing about the others. */
 void
 alive_slept (Node *node)
@@ -168,6 +176,14 @@ alive_slept (Node *node)
     }
 }
 
+/* … with a link: less when there is a newer one. */
+static guint64
+patience_us (Node *node, const Link *link)
+{
+  return link_to (node, &link->remote) == link ? node->config.silence_us
+                                               : node->config.silence_us / 2;
+}
+
 static void
 close_silent_links (Node *node)
 {
@@ -176,10 +192,10 @@ close_silent_links (Node *node)
       if (i > node->links.links->len)
         continue; /* closing one closed others */
       Link *link = node->links.links->pdata[i - 1];
-      if (!link->bound && node->now_us >= link->born_us + LINK_GREETING_US
+      if (!link->bound && node->now_us >= link->born_us + link_greeting_us (node)
           && link->link != node->join.link && link->link != node->join.carrier)
         link_break (node, link, "it never became a member's");
-      else if (link->bound && node->now_us >= link->heard_us + LINK_SILENT_US)
+      else if (link->bound && node->now_us >= link->heard_us + patience_us (node, link))
         link_break (node, link, "silent for too long");
     }
 }
@@ -191,11 +207,28 @@ find_silent_members (Node *node)
     {
       Member *member = node->roster.members->pdata[i];
       if (!member->dead && !node_id_equal (&member->id, &node->self)
-          && node->now_us >= member->heard_us + ALIVE_SILENT_US)
+          && node->now_us >= member->heard_us + node->config.silence_us)
         {
           alive_dead (node, member, DEATH_SILENT);
           i = G_MAXUINT; /* the roster may be another now: from the start */
         }
+    }
+}
+
+/* Nothing is known of them any more: a new link may tell. */
+static void
+look_for_suspects (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!member->dead && !node_id_equal (&member->id, &node->self)
+          && node->now_us >= member->heard_us + node->config.silence_us / 2)
+#ifdef SATIN_PLANT_NOT_LOOKED_FOR
+        continue;
+#else
+        alive_redial (node, member);
+#endif
     }
 }
 
@@ -225,7 +258,7 @@ alive_due (Node *node)
   if (is_alone (node))
     alive->ping_at_us = CORE_NEVER;
   else if (alive->ping_at_us == CORE_NEVER)
-    alive->ping_at_us = node->now_us + ALIVE_PING_US;
+    alive->ping_at_us = node->now_us + node->config.heartbeat_us;
   at = MIN (at, alive->ping_at_us);
   at = MIN (at, reach_due (node));
   for (guint i = 0; i < node->roster.members->len; i++)
@@ -260,6 +293,7 @@ alive_tick (Node *node)
       close_silent_links (node);
       find_silent_members (node);
       roster_retell (node);
+      look_for_suspects (node);
       ping (node);
     }
   reach_tick (node);

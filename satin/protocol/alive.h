@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Who lives: pings, silence, re-dials. A dial that its own host refused is the proof of death; one
  * that something between may have refused counts as that if nobody has a link (reach.h), and so
- * does long silence. Those of whom it was not proved are dialled now and then by the master, so
- * that the two sides of a split meet. Driver's thread. */
+ * does long silence. Who was silent for half of that is dialled: if only the link is half open, he
+ * answers over a new one. Those of whom it was not proved are dialled now and then by the master,
+ * so that the two sides of a split meet. Driver's thread. */
 #pragma once
 
 #include "link.h"
 #include "roster.h"
 
-#define ALIVE_PING_US (5 * G_USEC_PER_SEC)
-#define ALIVE_SILENT_US (30 * G_USEC_PER_SEC)
-#define ALIVE_PAUSED_US (5 * G_USEC_PER_SEC) /* a timer later than this: this node slept itself */
 #define ALIVE_REDIAL_US (500 * 1000)         /* after a dial that proved nothing */
 #define ALIVE_REDIAL_MIN_US (20 * 1000)      /* between two dials of one member */
 #define ALIVE_EXPECT_US (2 * G_USEC_PER_SEC) /* a younger member is given this long to dial */
@@ -46,6 +44,8 @@ void alive_redial (Node *node, Member *member);
 void alive_on_gone (Node *node, Link *link, const Message *message);
 void alive_accuse (Node *node, const char *address);
 void alive_met (Node *node, const char *address, gboolean settled);
+/* A timer came so late that this node slept itself. */
+gboolean alive_was_asleep (Node *node);
 void alive_slept (Node *node);
 guint64 alive_due (Node *node);
 void alive_tick (Node *node);

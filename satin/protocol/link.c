@@ -118,6 +118,12 @@ link_is_coming (Node *node, const NodeId *id, gboolean routed)
   return FALSE;
 }
 
+guint64
+link_greeting_us (Node *node)
+{
+  return node->config.silence_us / 3;
+}
+
 /* ---- sending ---- */
 
 static void
@@ -260,7 +266,7 @@ link_up (Node *node, guint64 number, guint64 dial_number)
           link->expected = member->id;
           member->answered = TRUE;
           member->dial = 0;
-          member->dial_at_us = node->now_us + LINK_GREETING_US;
+          member->dial_at_us = node->now_us + link_greeting_us (node);
         }
       if (dial->purpose == DIAL_JOIN)
         join_on_link (node, link);

@@ -10,8 +10,6 @@
 typedef struct Node Node;
 typedef struct Circuit Circuit;
 
-#define LINK_GREETING_US (10 * G_USEC_PER_SEC) /* a link that is not bound by then is closed */
-#define LINK_SILENT_US (30 * G_USEC_PER_SEC)
 #define LINK_PER_MEMBER_MAX 4 /* older ones are closed */
 
 typedef struct
@@ -75,6 +73,8 @@ void link_send (Node *node, Link *link, const Message *message);
 /* FALSE: no link to that member now. */
 gboolean link_send_to (Node *node, const NodeId *id, const Message *message);
 void link_broadcast (Node *node, const Message *message);
+/* A link that is not bound within so long is closed. */
+guint64 link_greeting_us (Node *node);
 /* The present roster, unless it went over this link already. */
 void link_send_roster (Node *node, Link *link);
 /* Closes without a word to the other ideas: the caller knows. */

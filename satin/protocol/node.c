@@ -24,6 +24,11 @@ node_new (const NodeConfig *config)
   Node *node = g_new0 (Node, 1);
 
   node->config = *config;
+  if (config->heartbeat_us == 0)
+    node->config.heartbeat_us = NODE_HEARTBEAT_US;
+  if (config->silence_us == 0)
+    node->config.silence_us = NODE_SILENCE_US;
+  g_assert (node->config.silence_us >= NODE_SILENCE_HEARTBEATS * node->config.heartbeat_us);
   node->config.address = g_strdup (config->address);
   node->config.host = g_utf8_make_valid (config->host != NULL ? config->host : "", -1);
   node->config.site = g_utf8_make_valid (config->site != NULL ? config->site : "", -1);
@@ -89,7 +94,7 @@ node_free (Node *node)
 static void
 tick (Node *node)
 {
-  if (node->wish_us != CORE_NEVER && node->now_us > node->wish_us + ALIVE_PAUSED_US)
+  if (alive_was_asleep (node))
     alive_slept (node);
   if (node->wish_us <= node->now_us)
     node->wish_us = CORE_NEVER;

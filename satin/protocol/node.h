@@ -27,7 +27,7 @@
  *  5. CLOSE lets out what was sent before it, if that is easy; nothing that arrives on the link
  * later is wanted.
  *  6. One TIMER wish stands at a time; a timer event that nobody asked for does no harm. A timer
- * event more than ALIVE_PAUSED_US (5 s) late tells the node that it slept itself, and that the
+ * event that is late by more than a heartbeat tells the node that it slept itself, and that the
  * others are not to blame.
  *  7. Constants: NODE_EVENT_CONSTANT with `text` NULL says "that was all" and is answered by START,
  * so that main can make the root's digest; ROOT says the same when nobody did. Elsewhere START
@@ -59,6 +59,11 @@ typedef struct
   guint32 busy;
 } NodeProgress;
 
+/* Who lives, see NodeConfig. */
+#define NODE_HEARTBEAT_US (5 * G_USEC_PER_SEC)
+#define NODE_SILENCE_US (30 * G_USEC_PER_SEC)
+#define NODE_SILENCE_HEARTBEATS 3 /* silence is at least so many */
+
 /* Whom a node asks for work. */
 typedef enum
 {
@@ -79,7 +84,10 @@ typedef struct
   Digest program;      /* of program name, job table, arguments: the same on every node */
   gboolean checkpoint; /* somebody should be coordinator */
   NodeSteal steal;
-  gboolean naive; /* jobs whose lender left are dropped instead of being announced */
+  gboolean naive;       /* jobs whose lender left are dropped instead of being announced */
+  guint64 heartbeat_us; /* something is said over each link so often; 0: NODE_HEARTBEAT_US */
+  guint64 silence_us;   /* who says nothing for so long counts as dead, and is looked for after half
+                           of it; the same on all nodes; 0: NODE_SILENCE_US */
   guint64 save_interval_us;
   guint64 settle_us; /* from a join to the election that it brings, and between elections that
                         nothing forces; 0: as elect.h says */
@@ -265,6 +273,7 @@ typedef struct
 {
   guint64 steals_remote; /* jobs got from other nodes */
   guint64 crashes;       /* members that left without saying so */
+  guint64 silenced;      /* members that counted as dead because they were silent */
   guint64 rows_sent, rows_saved;
   guint64 generation; /* the newest publication known of */
   guint64 orphans_adopted;

@@ -18,6 +18,8 @@
 /* The longest that a message takes, in delays, and what else stands in the way of an abort. */
 #define ABORT_HOP_DELAYS 6
 #define ABORT_HOP_US 400
+/* … for a process that has started to become a member. */
+#define JOIN_DELAYS 30
 /* So many delays are enough for a request and its answer. */
 #define STEAL_HOP_DELAYS 100
 
@@ -60,6 +62,17 @@ only_leaves (const Sim *sim)
          && !sim->left_some && !sim->suspended;
 }
 
+/* Has a process its result, or that of a job that it is below, or knows who has? Two copies of one
+ * job may run for a while after a departure, and what one has the other need not get. */
+static gboolean
+is_finished_somewhere (const Sim *sim, guint32 job)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    if (sim->processes[i]->alive && model_has_result (sim->processes[i]->model, job))
+      return TRUE;
+  return FALSE;
+}
+
 void
 check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
 {
@@ -71,7 +84,8 @@ check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
   if (sim->calm && sim->restored[job] && forgotten_since (sim, job) == 0)
     sim_fail (sim, "I7: p%u executes '%s' again, which the checkpoint covers", process->number,
               path);
-  if (only_leaves (sim) && sim->handed[job] && forgotten_since (sim, job) == 0)
+  if (only_leaves (sim) && sim->handed[job] && forgotten_since (sim, job) == 0
+      && !is_finished_somewhere (sim, job))
     sim_fail (sim, "I12: p%u executes '%s' again, whose result left with another", process->number,
               path);
   if (!from_elsewhere && model_knows_job (process->model, job))
@@ -205,7 +219,7 @@ must_be_kept (const Sim *sim)
 
   for (guint i = 0; i < plan->n_faults; i++)
     if (plan->faults[i].kind == FAULT_VANISH || plan->faults[i].kind == FAULT_WALL
-        || (plan->faults[i].kind >= FAULT_PAUSE && plan->faults[i].kind <= FAULT_APART))
+        || (plan->faults[i].kind >= FAULT_PAUSE && plan->faults[i].kind <= FAULT_HALF))
       return FALSE;
   return plan->checkpoint && plan->unable == 0 && plan->elsewhere == 0 && !plan->swings
          && (plan->swaps || sim->outcome->races == 0);
@@ -374,6 +388,18 @@ check_fault_free (Sim *sim)
               sim->outcome->messages, bound);
 }
 
+/* Nothing but half-open links, when all have joined. */
+static gboolean
+only_half_open (const Sim *sim)
+{
+  guint64 joined_us = sim->plan->join_us + JOIN_DELAYS * (sim->plan->delay_us + sim->plan->wan_us);
+
+  for (guint i = 0; i < sim->plan->n_faults; i++)
+    if (sim->plan->faults[i].kind != FAULT_HALF || sim->plan->faults[i].at_us < joined_us)
+      return FALSE;
+  return sim->plan->n_faults <= 1 && !sim->plan->swings && !sim->plan->large;
+}
+
 void
 check_at_the_end (Sim *sim)
 {
@@ -383,6 +409,9 @@ check_at_the_end (Sim *sim)
     sim_fail (sim, "I2: nothing more will happen, and it is not over");
   if (!sim->outcome->answered && !given_up && sim->lives_left)
     sim_fail (sim, "I2: over without an answer");
+  if (only_half_open (sim) && sim->outcome->silenced > 0)
+    sim_fail (sim, "I15: %" G_GUINT64_FORMAT " times somebody was taken for dead who lived",
+              sim->outcome->silenced);
   if (sim->plan->n_faults == 0 && sim->outcome->failure[0] == '\0')
     check_fault_free (sim);
 }

@@ -364,6 +364,37 @@ model_forget (Model *model, const char *path, const NodeId *holder)
     }
 }
 
+typedef struct
+{
+  const Model *model;
+  guint32 job;
+  gboolean found;
+} Search;
+
+static void
+look_at (gpointer data, guint32 job)
+{
+  Search *search = data;
+  const Tree *tree = search->model->config.tree;
+
+  search->found = search->found || job == search->job || tree_covers (tree, job, search->job);
+}
+
+gboolean
+model_has_result (const Model *model, guint32 job)
+{
+  Search search = { .model = model, .job = job };
+
+  model_each_result (model, look_at, &search);
+  for (guint i = 0; i < model->known->len; i++)
+    {
+      const Known *known = &g_array_index (model->known, Known, i);
+      if (known->finished && !known->kept)
+        look_at (&search, known->job);
+    }
+  return search.found;
+}
+
 gboolean
 model_knows_job (const Model *model, guint32 job)
 {

@@ -241,6 +241,9 @@ faults_strike (Sim *sim, const Fault *fault)
     case FAULT_APART:
       part (sim, fault, process);
       break;
+    case FAULT_HALF:
+      links_half_open (sim, process);
+      break;
     case FAULT_RESET:
       links_reset (sim, process);
       break;

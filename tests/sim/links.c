@@ -130,7 +130,7 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
 
   sim->outcome->messages++;
   sim->outcome->sent[process->number]++;
-  if (!link->open[side])
+  if (!link->open[side] || link->half)
     return; /* it broke a moment ago; LINK_DOWN is on its way or was just taken in */
   Process *to = sim->processes[link->node[other]];
   GByteArray *all = g_byte_array_new ();
@@ -169,6 +169,8 @@ expect_down (Sim *sim, guint64 number, guint side, guint64 at_us)
 {
   Link *link = link_at (sim, number);
 
+  if (link->half)
+    return;
   link->last_us[side] = MAX (link->last_us[side] + 1, at_us);
   sim_expect (sim, link->last_us[side], HAPPEN_LINK_DOWN, link->node[side])->link = number;
 }
@@ -219,6 +221,18 @@ cut (Sim *sim, guint64 number)
 }
 
 void
+links_half_open (Sim *sim, const Process *process)
+{
+  for (guint64 number = 1; number <= sim->links->len; number++)
+    {
+      Link *link = link_at (sim, number);
+      if (link->open[0] && link->open[1])
+        link->half
+            = link->half || link->node[0] == process->number || link->node[1] == process->number;
+    }
+}
+
+void
 links_reset (Sim *sim, Process *process)
 {
   guint n_open = 0;
@@ -260,7 +274,8 @@ deliver (Sim *sim, Process *process, const Happen *happen)
 
   if (happen->kind == HAPPEN_MESSAGE)
     {
-      if (!link->open[side] || (link->cut_us[side] != 0 && sim->now_us >= link->cut_us[side]))
+      if (!link->open[side] || link->half
+          || (link->cut_us[side] != 0 && sim->now_us >= link->cut_us[side]))
         return;
       sim->outcome->deliveries++;
       event.kind = NODE_EVENT_MESSAGE;
@@ -273,7 +288,7 @@ deliver (Sim *sim, Process *process, const Happen *happen)
     }
   else
     {
-      if (!link->open[side])
+      if (!link->open[side] || link->half)
         return;
       link->open[side] = FALSE;
       event.kind = NODE_EVENT_LINK_DOWN;

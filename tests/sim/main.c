@@ -29,7 +29,7 @@
 static char running[200];
 
 static const char *const fault_names[]
-    = { "none",  "crash", "vanish",  "pause", "clog", "apart", "reset",  "join",
+    = { "none",  "crash", "vanish",  "pause", "clog", "apart", "half",   "reset", "join",
         "total", "save",  "suspend", "slow",  "head", "leave", "poison", "wall" };
 G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
 
@@ -144,7 +144,8 @@ seconds_since (gint64 start_us)
 }
 
 #ifdef SATIN_PLANT
-/* Crash points first, then seeds: whatever fails, fails because of the planted bug. */
+/* Crash points first, then seeds, all of which go well without the bug: whatever fails, fails
+ * because of it. */
 static int
 check (void)
 {
@@ -152,7 +153,7 @@ check (void)
       = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 },
           { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 0 },
           { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 50 },
-          { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, FALSE, 0 } };
+          { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, FALSE, 0 } };
   EnumerateResult result;
   Outcome outcome = { 0 };
   gboolean well = TRUE;
@@ -261,6 +262,8 @@ static const struct
     { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 } },
   { "every single crash, 15 jobs, checkpoint",
     { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 } },
+  { "every half-open link, 15 jobs",
+    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_HALF, FAULT_NONE, 1, FALSE, 0 } },
   { "every link reset, 15 jobs",
     { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 0 } },
   { "every loss of all, 15 jobs, checkpoint",

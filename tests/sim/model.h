@@ -96,6 +96,9 @@ void model_work (const Model *model, guint64 now_us, NodeEvent *event, GArray *p
  * here. */
 guint32 model_taken (const Model *model, guint32 job);
 #define MODEL_NO_JOB G_MAXUINT32
+/* TRUE: a slot here has the result of this job or of one that it is below, or somebody is known who
+ * has. */
+gboolean model_has_result (const Model *model, guint32 job);
 /* TRUE: somebody is known to hold exactly this job. */
 gboolean model_knows_job (const Model *model, guint32 job);
 /* TRUE: this holder is named by the known paths. */

@@ -130,6 +130,8 @@ process_start (Sim *sim, gboolean founder)
                         .checkpoint = plan->checkpoint,
                         .naive = plan->naive,
                         .steal = plan->steal,
+                        .heartbeat_us = plan->heartbeat_us,
+                        .silence_us = plan->silence_us,
                         .save_interval_us = plan->save_us,
                         .settle_us = plan->settle_us,
                         .stems = process->stems,
@@ -193,6 +195,7 @@ process_end (Sim *sim, Process *process, FaultKind how)
   sim->outcome->lost += stats.jobs_lost;
   sim->outcome->accused += stats.crashes;
   sim->outcome->lost_us += stats.lost_us;
+  sim->outcome->silenced += stats.silenced;
   count_work (sim, process, how, &stats);
   links_lose (sim, process, how);
 }

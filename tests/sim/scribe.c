@@ -211,10 +211,20 @@ scribe_retire (Sim *sim, Process *process)
 }
 
 static void
+add_stem (const char *id, const char *stem, void *data)
+{
+  (void)stems_add (data, id, stem);
+}
+
+/* The file has the stems too. */
+static void
 tell_rows (Sim *sim, Process *process, GPtrArray *rows)
 {
   NodeEvent event = { .kind = NODE_EVENT_RESTORED, .rows = rows };
 
+  for (guint i = 0; i < rows->len; i++)
+    (void)path_each_stem (sim->plan->tree->stems, ((const Row *)rows->pdata[i])->path, NULL,
+                          add_stem, process->stems);
   if (rows->len > 0)
     sim_step (sim, process, &event);
   g_ptr_array_unref (rows);

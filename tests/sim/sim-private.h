@@ -54,6 +54,7 @@ typedef struct
   guint64 begin_us[2];  /* … and when the first that was sent then arrives: urgent ones pass it */
   guint64 last_us[2];   /* when the newest of what is under way to this side arrives */
   guint64 cut_us[2];    /* what would arrive from then on is lost; 0: nothing */
+  gboolean half;        /* nothing arrives, not even that it was closed */
 } Link;
 
 /* The coordinator's thread, in a process that has one. */
@@ -158,6 +159,7 @@ Way links_way (const Sim *sim, const Process *from, const Process *to);
 guint links_site (const Sim *sim, const Process *process);
 /* Between these two sites nothing gets through until then. */
 void links_wall (Sim *sim, guint site, guint other, guint64 until_us);
+void links_half_open (Sim *sim, const Process *process);
 void links_happen (Sim *sim, const Happen *happen);
 
 /* process.c */

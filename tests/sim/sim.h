@@ -22,6 +22,7 @@ typedef enum
   FAULT_PAUSE,   /* the process gets nothing for a while */
   FAULT_CLOG,    /* all its links stall for a while */
   FAULT_APART,   /* its links to one other process stall for a while */
+  FAULT_HALF,    /* its links of now swallow everything, and nobody is told when one is closed */
   FAULT_RESET,   /* one of its links breaks, what is under way is lost from some point on */
   FAULT_JOIN,    /* a fresh process joins */
   FAULT_TOTAL,   /* every process dies; `count` fresh ones go on from the checkpoint */
@@ -69,18 +70,19 @@ typedef struct
   gboolean late_mail; /* the engine's mailbox is read a while later */
   gboolean slow_node; /* one node computes slowly */
   gboolean checkpoint;
-  gboolean naive;     /* orphans are dropped */
-  gboolean solo;      /* one node without an address */
-  gboolean one_way;   /* a stalled process hears, but is not heard */
-  gboolean old_ports; /* a fresh process may get the address of a dead one */
-  gboolean mute;      /* a process that a job ends may not be able to say so */
-  gboolean sudden;    /* a crash also takes what it had sent last */
-  gboolean swings;    /* links are much slower at times */
-  guint64 main_us;    /* main begins so late */
-  guint64 wan_us;     /* as much more between two sites */
-  NodeSteal steal;    /* whom thieves ask */
-  gboolean far_hosts; /* a refused dial may be the word of something on the way */
-  guint n_sites;      /* 0: as if 1; process N is at site N modulo this */
+  gboolean naive;                   /* orphans are dropped */
+  gboolean solo;                    /* one node without an address */
+  gboolean one_way;                 /* a stalled process hears, but is not heard */
+  gboolean old_ports;               /* a fresh process may get the address of a dead one */
+  gboolean mute;                    /* a process that a job ends may not be able to say so */
+  gboolean sudden;                  /* a crash also takes what it had sent last */
+  gboolean swings;                  /* links are much slower at times */
+  guint64 main_us;                  /* main begins so late */
+  guint64 wan_us;                   /* as much more between two sites */
+  guint64 heartbeat_us, silence_us; /* 0: as usual */
+  NodeSteal steal;                  /* whom thieves ask */
+  gboolean far_hosts;               /* a refused dial may be the word of something on the way */
+  guint n_sites;                    /* 0: as if 1; process N is at site N modulo this */
   Way ways[SIM_SITES_MAX][SIM_SITES_MAX]; /* from, to */
   guint64 delay_us;                       /* the typical delay of a link */
   gboolean even_delays;                   /* … always exactly that */
@@ -113,6 +115,7 @@ typedef struct
   guint64 accused;        /* members taken for dead, as the processes that ended say */
   guint n_idle;           /* processes that ended and had done nothing */
   guint64 elected, moved; /* coordinators; of them while the one before lived */
+  guint64 silenced;       /* times that a member was taken for dead because it was silent */
   guint64 left;           /* processes that left and handed over all they had */
   guint64 sent[SIM_NODES_MAX]; /* messages, by process */
   guint64 races;     /* coordinators; publications that went over one that was not looked at */

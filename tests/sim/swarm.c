@@ -10,6 +10,8 @@
 #define LEAVES_PERCENT 6
 #define POISON_PERCENT 6
 #define SITES_PERCENT 12
+#define HALF_OPEN_PERCENT 4
+#define IMPATIENT_PERCENT 30
 
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
@@ -81,7 +83,8 @@ static gboolean
 is_long (const Plan *plan)
 {
   for (guint i = 0; i < plan->n_faults; i++)
-    if (plan->faults[i].kind == FAULT_VANISH || plan->faults[i].for_us > SIM_SECOND)
+    if (plan->faults[i].kind == FAULT_VANISH || plan->faults[i].kind == FAULT_HALF
+        || plan->faults[i].for_us > SIM_SECOND)
       return TRUE;
   return FALSE;
 }
@@ -107,7 +110,7 @@ draw_split (Rng *rng, Plan *plan)
     {
       Fault *fault = &plan->faults[i];
       fault->kind
-          = (FaultKind)(rng_chance (rng, 60)   ? rng_between (rng, FAULT_CLOG, FAULT_APART)
+          = (FaultKind)(rng_chance (rng, 60)   ? rng_between (rng, FAULT_CLOG, FAULT_HALF)
                         : rng_chance (rng, 60) ? FAULT_PAUSE
                                                : rng_between (rng, FAULT_CRASH, FAULT_JOIN));
       fault->count = (guint)rng_between (rng, 1, 3);
@@ -171,11 +174,41 @@ draw_leaves (Rng *rng, Plan *plan)
   plan->even_delays = TRUE;
   plan->naive = plan->solo = plan->swings = FALSE;
   plan->large = 0;
+  plan->wan_us = 0;
   for (guint i = 0; i < plan->n_faults; i++)
     plan->faults[i] = (Fault){ .kind = rng_chance (rng, 85) ? FAULT_LEAVE : FAULT_SUSPEND,
                                .node = (guint)rng_below (rng, 8),
                                .count = 1,
                                .at_us = rng_below (rng, plan->tree->work_us / plan->n_nodes + 1) };
+}
+
+/* Shorter times than usual, but no shorter than what links do when nothing is wrong. */
+static void
+draw_patience (Rng *rng, Plan *plan)
+{
+  guint64 slow_us = plan->delay_us * (plan->swings ? 40 : 1) + plan->wan_us;
+
+  plan->heartbeat_us = MAX (slow_us * rng_between (rng, 20, 60), SIM_SECOND / 50);
+  plan->silence_us = plan->heartbeat_us
+                     * rng_between (rng, NODE_SILENCE_HEARTBEATS, 2 * NODE_SILENCE_HEARTBEATS);
+}
+
+/* Half-open links and nothing else, so nobody is to be taken for dead. */
+static void
+draw_half_open (Rng *rng, Plan *plan)
+{
+  plan->n_nodes = (guint)rng_between (rng, 2, 5);
+  plan->solo = plan->swings = FALSE;
+  draw_patience (rng, plan);
+  plan->large = 0;
+  plan->join_us = 0;
+  plan->main_us = 30 * (plan->delay_us + plan->wan_us);
+  plan->n_faults = 1;
+  plan->faults[0] = (Fault){
+    .kind = FAULT_HALF,
+    .node = (guint)rng_below (rng, 8),
+    .at_us = plan->main_us + rng_below (rng, plan->tree->work_us / plan->n_nodes + 1),
+  };
 }
 
 /* A job that no process survives; with other faults, or alone. */
@@ -281,7 +314,6 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->steal = rng_chance (&rng, 60)   ? NODE_STEAL_CRS
                 : rng_chance (&rng, 50) ? NODE_STEAL_RS
                                         : NODE_STEAL_MW;
-  plan->wan_us = rng_chance (&rng, 20) ? 20 * plan->delay_us : 0;
   plan->checkpoint = rng_chance (&rng, 50);
   plan->naive = !plan->checkpoint && rng_chance (&rng, 20);
   plan->solo = plan->n_nodes == 1 && rng_chance (&rng, 50);
@@ -291,6 +323,7 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->sudden = rng_chance (&rng, 50);
   plan->swings = rng_chance (&rng, 20);
   plan->even_delays = rng_chance (&rng, 15);
+  plan->wan_us = !plan->even_delays && rng_chance (&rng, 20) ? 20 * plan->delay_us : 0;
   plan->join_us = rng_chance (&rng, 50) ? 0 : rng_below (&rng, 200 * plan->delay_us);
   plan->save_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
   plan->publish_us = one_of (&rng, saves, G_N_ELEMENTS (saves));
@@ -305,6 +338,10 @@ swarm_plan (guint64 seed, Plan *plan)
       draw_faults (&rng, plan);
       if (rng_chance (&rng, LEAVES_PERCENT))
         draw_leaves (&rng, plan);
+      else if (rng_chance (&rng, HALF_OPEN_PERCENT))
+        draw_half_open (&rng, plan);
+      else if (rng_chance (&rng, IMPATIENT_PERCENT))
+        draw_patience (&rng, plan);
     }
   draw_sites (seed, plan);
   if (plan->n_sites == 0) /* on both sides of a wall they are counted anew */
@@ -403,6 +440,6 @@ swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message)
     plan->even_delays = TRUE;
   if (kind == FAULT_LEAVE)
     plan->faults[plan->n_faults - 1].for_us = 0;
-  if (kind == FAULT_VANISH)
+  if (kind == FAULT_VANISH || kind == FAULT_HALF)
     plan->patience_us = 60 * SIM_SECOND; /* silence is believed after 30 s only */
 }

@@ -35,7 +35,7 @@ typedef struct
 typedef struct
 {
   guint end[2];
-  gboolean up;
+  gboolean up, mute; /* mute: half open, swallows everything */
 } Wire;
 
 typedef struct
@@ -56,6 +56,7 @@ typedef struct
   GQueue *posts;
   Stems *stems;
   gboolean checkpoint;
+  guint64 heartbeat_us, silence_us; /* 0: as usual */
 } World;
 
 static void step (World *world, guint who, const NodeEvent *event);
@@ -78,7 +79,7 @@ carry_dial (World *world, guint who, const NodeEffect *effect)
           (Post){ .to = who, .kind = NODE_EVENT_DIAL_FAILED, .dial = effect->dial, .dead = TRUE });
       return;
     }
-  Wire wire = { { who, to }, TRUE };
+  Wire wire = { { who, to }, TRUE, FALSE };
   g_array_append_val (world->wires, wire);
   post (world, (Post){ .to = to, .kind = NODE_EVENT_LINK_UP, .link = world->wires->len });
   post (world, (Post){ .to = who,
@@ -125,7 +126,8 @@ carry_send (World *world, guint who, const NodeEffect *effect)
 
   g_assert_true (message_decode (bytes, &message, NULL));
   world->peer[who].steals += message.kind == MESSAGE_STEAL;
-  if (g_array_index (world->wires, Wire, effect->link - 1).up)
+  if (g_array_index (world->wires, Wire, effect->link - 1).up
+      && !g_array_index (world->wires, Wire, effect->link - 1).mute)
     post (world, (Post){ .to = other_end (world, effect->link, who),
                          .kind = NODE_EVENT_MESSAGE,
                          .link = effect->link,
@@ -173,9 +175,10 @@ carry (World *world, guint who, const NodeEffect *effect)
       break;
     case NODE_EFFECT_CLOSE:
       g_array_index (world->wires, Wire, effect->link - 1).up = FALSE;
-      post (world, (Post){ .to = other_end (world, effect->link, who),
-                           .kind = NODE_EVENT_LINK_DOWN,
-                           .link = effect->link });
+      if (!g_array_index (world->wires, Wire, effect->link - 1).mute)
+        post (world, (Post){ .to = other_end (world, effect->link, who),
+                             .kind = NODE_EVENT_LINK_DOWN,
+                             .link = effect->link });
       break;
     case NODE_EFFECT_TIMER:
       peer->timer_us = effect->at_us;
@@ -297,6 +300,8 @@ add_peer (World *world, gboolean solo)
                         .n_bests = 1,
                         .program = digest_of_string ("program"),
                         .checkpoint = world->checkpoint,
+                        .heartbeat_us = world->heartbeat_us,
+                        .silence_us = world->silence_us,
                         .save_interval_us = G_USEC_PER_SEC,
                         .stems = world->stems,
                         .seed = 7 + who };
@@ -930,6 +935,70 @@ test_one_that_slept_is_left_out_and_joins_again (void)
   g_assert_true (said (world, 1, "JOINED"));
   g_assert_true (said (world, 1, "KNOWN /0")); /* its thief holds it as an orphan */
   g_assert_cmpuint (members_of (world, 0), ==, 3);
+}
+
+static void
+test_a_silent_one_is_looked_for_and_then_left_out (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint n_wires = world->wires->len;
+  start (world);
+
+  world->peer[2].deaf = TRUE;
+  pass (world, NODE_SILENCE_US / 2 - NODE_HEARTBEAT_US);
+  g_assert_cmpuint (world->wires->len, ==, n_wires);
+  pass (world, 2 * NODE_HEARTBEAT_US);
+  g_assert_cmpuint (world->wires->len, >, n_wires);
+  pass (world, NODE_SILENCE_US / 2 - 2 * NODE_HEARTBEAT_US);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  pass (world, 2 * NODE_HEARTBEAT_US);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  g_assert_cmpuint (members_of (world, 1), ==, 2);
+  g_assert_cmpuint (stats_of (world, 0).silenced, ==, 1);
+}
+
+static void
+test_a_half_open_link_costs_nobody_his_name (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 2);
+  for (guint i = 0; i < world->wires->len; i++)
+    g_array_index (world->wires, Wire, i).mute = TRUE;
+  finish (world, 2, "/0");
+  g_assert_false (said (world, 0, "PUT 1"));
+
+  pass (world, 2 * NODE_SILENCE_US);
+
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (stats_of (world, i).silenced, ==, 0);
+}
+
+static void
+test_a_run_may_have_less_patience (void)
+{
+  g_autoptr (World) world = world_new (0, FALSE);
+  world->heartbeat_us = 100000;
+  world->silence_us = 600000;
+  for (guint i = 0; i < 3; i++)
+    add_peer (world, FALSE);
+  pass (world, 10);
+  start (world);
+  pass (world, 10 * world->silence_us);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+
+  world->peer[1].deaf = TRUE;
+  pass (world, world->silence_us - world->heartbeat_us);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  world->peer[1].deaf = FALSE; /* less than the limit: it costs nothing */
+  pass (world, 2 * world->silence_us);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  world->peer[1].deaf = TRUE;
+  pass (world, world->silence_us + 2 * world->heartbeat_us);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
 }
 
 static void
@@ -1767,6 +1836,10 @@ main (int argc, char **argv)
   TEST ("a-joiner-finds-the-new-master", test_a_joiner_finds_the_new_master);
   TEST ("one-that-slept-is-left-out-and-joins-again",
         test_one_that_slept_is_left_out_and_joins_again);
+  TEST ("a-silent-one-is-looked-for-and-then-left-out",
+        test_a_silent_one_is_looked_for_and_then_left_out);
+  TEST ("a-half-open-link-costs-nobody-his-name", test_a_half_open_link_costs_nobody_his_name);
+  TEST ("a-run-may-have-less-patience", test_a_run_may_have_less_patience);
   TEST ("a-master-that-slept-is-deposed", test_a_master_that_slept_is_deposed);
   TEST ("idleness-is-cheap", test_idleness_is_cheap);
   TEST ("a-refused-thief-is-told", test_a_refused_thief_is_told);
