@@ -37,7 +37,7 @@ arguments_clear (Arguments *options)
 typedef struct
 {
   char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *steal, *trace, *stack,
-      *listen, *sites;
+      *listen, *sites, *heartbeat, *silence;
   gboolean tcp, live, anew, copy, insecure, closed;
 } Texts;
 
@@ -56,6 +56,8 @@ texts_clear (Texts *texts)
   g_free (texts->stack);
   g_free (texts->listen);
   g_free (texts->sites);
+  g_free (texts->heartbeat);
+  g_free (texts->silence);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Texts, texts_clear)
 
@@ -83,6 +85,10 @@ make_context (Texts *texts, const char *parameters, const char *summary)
       "Whom idle nodes ask: crs (their site, then another one too; the default), rs"
       " (anybody), mw (the master)",
       "WAY" },
+    { "heartbeat", 0, 0, G_OPTION_ARG_STRING, &texts->heartbeat,
+      "Seconds between two signs of life of a node (5)", "S" },
+    { "silence", 0, 0, G_OPTION_ARG_STRING, &texts->silence,
+      "Seconds after which a node that gives none is dead (30)", "S" },
     { "stats", 0, 0, G_OPTION_ARG_FILENAME, &texts->stats,
       "Write figures there at the end, as JSON", "FILE" },
     { "trace", 0, 0, G_OPTION_ARG_FILENAME, &texts->trace,
@@ -125,8 +131,9 @@ read_count (const char *text, gint64 most, int *number)
   return TRUE;
 }
 
+/* An unset text leaves `seconds` alone. */
 static gboolean
-read_seconds (const char *text, double *seconds)
+read_seconds (const char *text, double least, double most, double *seconds)
 {
   char *end;
   double value;
@@ -134,7 +141,7 @@ read_seconds (const char *text, double *seconds)
   if (text == NULL)
     return TRUE;
   value = g_ascii_strtod (text, &end);
-  if (end == text || *end != '\0' || !(value >= INTERVAL_MIN_S && value <= INTERVAL_MAX_S))
+  if (end == text || *end != '\0' || !(value >= least && value <= most))
     return FALSE;
   *seconds = value;
   return TRUE;
@@ -151,7 +158,7 @@ check_texts (const Texts *texts, Arguments *options, const char *verb)
     return command_usage (verb, "-w takes a number from 1 to %d, not '%s'", WORKERS_MAX,
                           texts->workers),
            FALSE;
-  if (!read_seconds (texts->interval, &options->interval_s))
+  if (!read_seconds (texts->interval, INTERVAL_MIN_S, INTERVAL_MAX_S, &options->interval_s))
     return command_usage (verb, "--interval takes seconds from %g to %g, not '%s'", INTERVAL_MIN_S,
                           INTERVAL_MAX_S, texts->interval),
            FALSE;
@@ -171,6 +178,35 @@ check_texts (const Texts *texts, Arguments *options, const char *verb)
                           "--stack takes bytes from 128K on, such as 512K, 64M or 4G, not '%s'",
                           texts->stack),
            FALSE;
+  return TRUE;
+}
+
+/* One that is not said follows the other. */
+static gboolean
+check_patience (const Texts *texts, Arguments *options, const char *verb)
+{
+  const double most = FOLDER_SILENCE_MAX_S, part = FOLDER_SILENCE_HEARTBEATS;
+  const double usual = FOLDER_SILENCE_DEFAULT_S / FOLDER_HEARTBEAT_DEFAULT_S;
+  double heartbeat_s = 0, silence_s = 0;
+
+  if (!read_seconds (texts->heartbeat, FOLDER_HEARTBEAT_MIN_S, most / part, &heartbeat_s))
+    return command_usage (verb, "--heartbeat takes seconds from %g to %g, not '%s'",
+                          FOLDER_HEARTBEAT_MIN_S, most / part, texts->heartbeat),
+           FALSE;
+  if (!read_seconds (texts->silence, FOLDER_HEARTBEAT_MIN_S * part, most, &silence_s))
+    return command_usage (verb, "--silence takes seconds from %g to %g, not '%s'",
+                          FOLDER_HEARTBEAT_MIN_S * part, most, texts->silence),
+           FALSE;
+  if (silence_s > 0 && heartbeat_s > 0 && !folder_patience_fits (heartbeat_s, silence_s))
+    return command_usage (verb, "--silence must be at least %g times --heartbeat, %g seconds", part,
+                          part * heartbeat_s),
+           FALSE;
+  if (texts->silence == NULL && texts->heartbeat != NULL)
+    silence_s = CLAMP (usual * heartbeat_s, FOLDER_SILENCE_DEFAULT_S, most);
+  else if (texts->heartbeat == NULL && texts->silence != NULL)
+    heartbeat_s = CLAMP (silence_s / usual, FOLDER_HEARTBEAT_MIN_S, FOLDER_HEARTBEAT_DEFAULT_S);
+  options->heartbeat_s = heartbeat_s;
+  options->silence_s = silence_s;
   return TRUE;
 }
 
@@ -309,8 +345,8 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   options->program = cut_program (&argc, copy);
   if (!parse_between (context, about[0], options, argc, copy)
       || !check_texts (&texts, options, verb) || !check_listen (&texts, verb)
-      || !check_steal (&texts, options, verb) || !check_sites (&texts, verb)
-      || !check_protect (&texts, options, verb))
+      || !check_patience (&texts, options, verb) || !check_steal (&texts, options, verb)
+      || !check_sites (&texts, verb) || !check_protect (&texts, options, verb))
     return FALSE;
   options->tcp = texts.tcp || texts.listen != NULL;
   options->listen = g_steal_pointer (&texts.listen);

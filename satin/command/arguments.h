@@ -9,8 +9,9 @@
 
 typedef struct
 {
-  int nodes, workers; /* 0: not said */
-  double interval_s;  /* 0: not said */
+  int nodes, workers;            /* 0: not said */
+  double interval_s;             /* 0: not said */
+  double heartbeat_s, silence_s; /* both or none; 0: not said */
   gboolean tcp, live, naive;
   int steal;         /* of --steal, as FolderRun has it */
   gboolean closed;   /* nobody joins later */

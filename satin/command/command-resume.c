@@ -98,6 +98,11 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, cons
     run->interval_s = options->interval_s;
   if (run->interval_s <= 0)
     run->interval_s = FOLDER_INTERVAL_DEFAULT_S;
+  if (options->silence_s > 0)
+    {
+      run->heartbeat_s = options->heartbeat_s;
+      run->silence_s = options->silence_s;
+    }
   if (options->nodes > 0)
     run->nodes = options->nodes;
   if (options->workers > 0)

@@ -98,6 +98,8 @@ command_run (int argc, char **argv)
   run.folder = g_get_current_dir ();
   run.name = g_strdup (options.name);
   run.interval_s = options.interval_s > 0 ? options.interval_s : FOLDER_INTERVAL_DEFAULT_S;
+  run.heartbeat_s = options.heartbeat_s;
+  run.silence_s = options.silence_s;
   run.nodes = options.nodes > 0 ? options.nodes : 1;
   run.workers = options.workers > 0 ? options.workers : arguments_workers (run.nodes);
   run.tcp = options.tcp;

@@ -18,9 +18,28 @@ driver_wait_master (Driver *driver, int *code)
   while (!driver->master && !driver->ended)
     g_cond_wait (&driver->cond, &driver->mutex);
   gboolean ended = driver->ended;
+  driver->mains = driver->masterships;
   *code = driver->end_code;
   g_mutex_unlock (&driver->mutex);
   return ended ? DRIVER_ENDED : DRIVER_MASTER;
+}
+
+/* Under the mutex: is this process master, and was it all the time since main began? */
+static gboolean
+main_counts (const Driver *driver)
+{
+  return driver->master && driver->masterships == driver->mains;
+}
+
+/* In the driver's thread. What a main says that waits no more, since another node is master or this
+ * one is again, is no answer. */
+static gboolean
+main_still_counts (Driver *driver)
+{
+  g_mutex_lock (&driver->mutex);
+  gboolean counts = main_counts (driver);
+  g_mutex_unlock (&driver->mutex);
+  return counts;
 }
 
 /* What main's thread asks of the driver's. */
@@ -49,6 +68,11 @@ on_root (gpointer data)
 {
   Request *request = data;
   Driver *driver = request->driver;
+  if (!main_still_counts (driver))
+    {
+      request_free (request);
+      return G_SOURCE_REMOVE;
+    }
   /* That was all: START sets the constants that the root's digest depends on. */
   driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_CONSTANT });
   request->job->digest = engine_digest (driver->engine, request->job->job, request->job->args);
@@ -66,13 +90,11 @@ driver_root (Driver *driver, guint32 job, GBytes *args, GBytes **value, int *cod
   request->driver = driver;
   request->job = loan_new (0, "", job, &none, 1.0, args);
   g_mutex_lock (&driver->mutex);
-  guint mastership = driver->masterships;
   g_clear_pointer (&driver->result, g_bytes_unref);
   driver_post (driver, on_root, request);
-  while (driver->master && driver->masterships == mastership && !driver->ended
-         && driver->result == NULL)
+  while (main_counts (driver) && !driver->ended && driver->result == NULL)
     g_cond_wait (&driver->cond, &driver->mutex);
-  if (driver->result != NULL && driver->master)
+  if (driver->result != NULL && main_counts (driver))
     {
       *value = g_steal_pointer (&driver->result);
       news = DRIVER_RESULT;
@@ -90,6 +112,11 @@ on_finish (gpointer data)
   Request *request = data;
   Driver *driver = request->driver;
   g_autoptr (GError) error = NULL;
+  if (!main_still_counts (driver))
+    {
+      request_free (request);
+      return G_SOURCE_REMOVE;
+    }
   if (driver->config.folder != NULL && !driver->config.solo)
     {
       if (!folder_write_first (driver->config.folder, "answer", request->bytes, &error)
@@ -114,9 +141,8 @@ driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said, gboo
   request->said = said != NULL ? g_bytes_ref (said) : NULL;
   request->keep = keep;
   g_mutex_lock (&driver->mutex);
-  guint mastership = driver->masterships;
   driver_post (driver, on_finish, request);
-  while (driver->master && driver->masterships == mastership && !driver->ended)
+  while (main_counts (driver) && !driver->ended)
     g_cond_wait (&driver->cond, &driver->mutex);
   DriverNews news = !driver->ended     ? DRIVER_DEPOSED
                     : driver->finished ? DRIVER_FINISHED

@@ -65,7 +65,8 @@ struct Driver
   GMutex mutex;
   GCond cond;
   GHashTable *constants; /* name -> GBytes */
-  guint masterships;     /* how often this process became master */
+  guint masterships;     /* how often this process became master … */
+  guint mains;           /* … when main began last */
   gboolean master, ended;
   gboolean finished; /* it ended by what main returned */
   guint restoring;   /* batches of rows from the scribe that were not stepped yet */

@@ -694,6 +694,8 @@ driver_new (const DriverConfig *config, GError **error)
                       .checkpoint = config->checkpoint != NULL,
                       .steal = config->steal,
                       .naive = config->naive,
+                      .heartbeat_us = (guint64)(config->heartbeat_s * 1e6 + 0.5),
+                      .silence_us = (guint64)(config->silence_s * 1e6 + 0.5),
                       .save_interval_us = (guint64)(config->interval_s * 1e6),
                       .stems = driver->stems,
                       .seed = seed ^ 0x9e3779b97f4a7c15u };

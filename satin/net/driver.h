@@ -27,6 +27,7 @@ typedef struct
   const char *trace;           /* absolute path of a file that was begun; NULL: none */
   gsize stack_bytes;           /* C stack of each thread that runs jobs; 0: the default */
   double interval_s;
+  double heartbeat_s, silence_s; /* 0: the default; see folder.h */
   guint workers;
   gint64 spin_us;    /* how long an idle worker polls before it sleeps */
   ListenerPlace tcp; /* where to listen, and TCP only; address NULL: no TCP */
@@ -57,6 +58,7 @@ DriverNews driver_wait_master (Driver *driver, int *code);
 DriverNews driver_root (Driver *driver, guint32 job, GBytes *args, GBytes **value, int *code);
 /* Tells the run that main returned, with what it wrote, and waits for its end (DRIVER_FINISHED, or
  * _ENDED when it was cancelled or suspended first) or for being deposed.
+ * Of a main that was deposed before that nothing is told.
  * `keep`: the answer is worth keeping in the checkpoint. `said`: what main wrote to stderr
  * (nullable). */
 DriverNews driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes *said,

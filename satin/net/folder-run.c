@@ -85,14 +85,36 @@ get_argv (GKeyFile *file)
   return (char **)g_ptr_array_free (g_steal_pointer (&argv), FALSE);
 }
 
+gboolean
+folder_patience_fits (double heartbeat_s, double silence_s)
+{
+  return heartbeat_s >= FOLDER_HEARTBEAT_MIN_S && silence_s <= FOLDER_SILENCE_MAX_S
+         && silence_s > FOLDER_SILENCE_HEARTBEATS * heartbeat_s - 1e-7; /* 0.3 is 3 times 0.1 */
+}
+
 static void
 put_options (GKeyFile *file, const FolderRun *run)
 {
   g_key_file_set_integer (file, GROUP_OPTIONS, "nodes", run->nodes);
   g_key_file_set_integer (file, GROUP_OPTIONS, "workers", run->workers);
   g_key_file_set_double (file, GROUP_OPTIONS, "interval", run->interval_s);
+  g_key_file_set_double (file, GROUP_OPTIONS, "heartbeat", run->heartbeat_s);
+  g_key_file_set_double (file, GROUP_OPTIONS, "silence", run->silence_s);
   g_key_file_set_boolean (file, GROUP_OPTIONS, "tcp", run->tcp);
   g_key_file_set_uint64 (file, GROUP_OPTIONS, "stack", run->stack);
+}
+
+/* Both or none, since they must fit. */
+static void
+get_patience (GKeyFile *file, FolderRun *run)
+{
+  double heartbeat_s = g_key_file_get_double (file, GROUP_OPTIONS, "heartbeat", NULL);
+  double silence_s = g_key_file_get_double (file, GROUP_OPTIONS, "silence", NULL);
+
+  if (!folder_patience_fits (heartbeat_s, silence_s))
+    return;
+  run->heartbeat_s = heartbeat_s;
+  run->silence_s = silence_s;
 }
 
 static void
@@ -108,6 +130,7 @@ get_options (GKeyFile *file, FolderRun *run)
     run->workers = workers;
   if (interval_s > 0 && interval_s <= INTERVAL_MAX_S)
     run->interval_s = interval_s;
+  get_patience (file, run);
   run->tcp = g_key_file_get_boolean (file, GROUP_OPTIONS, "tcp", NULL);
   run->stack = g_key_file_get_uint64 (file, GROUP_OPTIONS, "stack", NULL);
 }

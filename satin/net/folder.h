@@ -15,6 +15,13 @@
 #define FOLDER_COPY "checkpoint.copy"
 /* Seconds between two publications of the checkpoint when nobody says otherwise. */
 #define FOLDER_INTERVAL_DEFAULT_S 10.0
+/* Seconds: something is said over each link so often, and who says nothing for so long counts as
+ * dead, when nobody says otherwise; and their limits. */
+#define FOLDER_HEARTBEAT_DEFAULT_S 5.0
+#define FOLDER_HEARTBEAT_MIN_S 0.05
+#define FOLDER_SILENCE_DEFAULT_S 30.0
+#define FOLDER_SILENCE_MAX_S (7.0 * 24 * 3600)
+#define FOLDER_SILENCE_HEARTBEATS 3 /* silence is at least so many */
 /* A node process learns its run by these. The second is set for the one node that founds the run.
  */
 #define FOLDER_ENV "SATIN_RUN_FOLDER"
@@ -43,17 +50,18 @@ typedef enum
 typedef struct
 {
   char *id; /* 32 hex digits of this launch; the checkpoint's run id may be older and wins there */
-  char *name;        /* of the run, and of its folder */
-  char *program;     /* absolute path */
-  char **argv;       /* arguments after the program, without the launcher's own */
-  char *folder;      /* working directory of the nodes, absolute */
-  char *checkpoint;  /* (nullable) absolute path or URI */
-  char *trace;       /* (nullable) absolute path: where all nodes note what they do */
-  double interval_s; /* between publications */
-  int workers;       /* per node; 0: the cores of its host, shared out among `nodes` */
-  guint64 stack;     /* bytes of C stack of each thread that runs jobs; 0: the default */
-  int nodes;         /* started by the launcher; 0: a solo program */
-  gboolean tcp;      /* the nodes talk over TCP only */
+  char *name;                    /* of the run, and of its folder */
+  char *program;                 /* absolute path */
+  char **argv;                   /* arguments after the program, without the launcher's own */
+  char *folder;                  /* working directory of the nodes, absolute */
+  char *checkpoint;              /* (nullable) absolute path or URI */
+  char *trace;                   /* (nullable) absolute path: where all nodes note what they do */
+  double interval_s;             /* between publications */
+  double heartbeat_s, silence_s; /* see above; 0: the default */
+  int workers;                   /* per node; 0: the cores of its host, shared out among `nodes` */
+  guint64 stack; /* bytes of C stack of each thread that runs jobs; 0: the default */
+  int nodes;     /* started by the launcher; 0: a solo program */
+  gboolean tcp;  /* the nodes talk over TCP only */
   char
       *listen; /* (nullable) the address of this host for that; NULL: loopback; FOLDER_LISTEN_OWN */
   gboolean naive; /* nothing is kept of a node that died: --protect naive */
@@ -70,8 +78,12 @@ typedef struct
 void folder_run_clear (FolderRun *run);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FolderRun, folder_run_clear)
 
-/* The launch options alone (nodes, workers, interval, tcp, stack) as a GKeyFile text: what a
- * checkpoint keeps in Identity.options so that `satin resume` starts as before. (transfer full) */
+/* Whether such a heartbeat and such a silence can be had together. */
+gboolean folder_patience_fits (double heartbeat_s, double silence_s);
+
+/* The launch options alone (nodes, workers, interval, heartbeat, silence, tcp, stack) as a GKeyFile
+ * text: what a checkpoint keeps in Identity.options so that `satin resume` starts as before.
+ * (transfer full) */
 char *folder_options_write (const FolderRun *run);
 /* Fills those members of `run` that `text` names and that make sense; ignores everything else. */
 void folder_options_read (const char *text, FolderRun *run);

@@ -358,6 +358,9 @@ start_driver (SatinRun *run)
                                  run->folder_run.port_first, run->folder_run.port_last };
   config->steal = (NodeSteal)CLAMP (run->folder_run.steal, NODE_STEAL_CRS, NODE_STEAL_MW);
   config->naive = run->folder_run.naive;
+  config->heartbeat_s = run->folder_run.heartbeat_s;
+  config->silence_s = run->folder_run.silence_s;
+  run->wire_run.silence_s = config->silence_s > 0 ? config->silence_s : FOLDER_SILENCE_DEFAULT_S;
   config->stats = run->options.stats;
   config->trace = run->options.trace;
   config->stack_bytes = (gsize)run->options.stack;

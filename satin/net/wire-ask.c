@@ -10,7 +10,7 @@ GSocket *
 wire_connect_blocking (const char *address, GError **error)
 {
   g_autoptr (GSocketAddress) parsed = wire_address_parse (address, error);
-  g_autoptr (GSocket) socket = parsed != NULL ? wire_socket_for (parsed, error) : NULL;
+  g_autoptr (GSocket) socket = parsed != NULL ? wire_socket_for (parsed, 0, error) : NULL;
   if (socket == NULL)
     return NULL;
   g_socket_set_timeout (socket, 2);

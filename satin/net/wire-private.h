@@ -19,7 +19,7 @@ void wire_prove (const char *credential, const char *who, const guint8 *greeter,
 gboolean wire_proof_is_equal (const guint8 *a, const guint8 *b);
 /* (transfer full): "unix:PATH" or "tcp:HOST:PORT". */
 GSocketAddress *wire_address_parse (const char *address, GError **error);
-/* Options that every connection has. */
-void wire_socket_tune (GSocket *socket);
+/* Options that every connection has; `silence_s` as in WireRun. */
+void wire_socket_tune (GSocket *socket, double silence_s);
 /* (transfer full): a stream socket for it, not yet connected. */
-GSocket *wire_socket_for (GSocketAddress *address, GError **error);
+GSocket *wire_socket_for (GSocketAddress *address, double silence_s, GError **error);

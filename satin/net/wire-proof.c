@@ -72,20 +72,24 @@ wire_address_parse (const char *address, GError **error)
 }
 
 void
-wire_socket_tune (GSocket *socket)
+wire_socket_tune (GSocket *socket, double silence_s)
 {
-  if (g_socket_get_family (socket) != G_SOCKET_FAMILY_UNIX)
-    g_socket_set_option (socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
-  else
-    g_socket_set_option (socket, SOL_SOCKET, SO_SNDBUF, UNIX_SEND_BUFFER, NULL);
+  if (g_socket_get_family (socket) == G_SOCKET_FAMILY_UNIX)
+    {
+      g_socket_set_option (socket, SOL_SOCKET, SO_SNDBUF, UNIX_SEND_BUFFER, NULL);
+      return;
+    }
+  g_socket_set_option (socket, IPPROTO_TCP, TCP_NODELAY, 1, NULL);
+  if (silence_s > 0)
+    g_socket_set_option (socket, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)(silence_s * 1000), NULL);
 }
 
 GSocket *
-wire_socket_for (GSocketAddress *address, GError **error)
+wire_socket_for (GSocketAddress *address, double silence_s, GError **error)
 {
   GSocketFamily family = g_socket_address_get_family (address);
   GSocket *socket = g_socket_new (family, G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_DEFAULT, error);
   if (socket != NULL)
-    wire_socket_tune (socket);
+    wire_socket_tune (socket, silence_s);
   return socket;
 }

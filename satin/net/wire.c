@@ -487,7 +487,7 @@ wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char 
                    || g_inet_address_get_is_loopback (
                        g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (parsed))));
   if (parsed != NULL)
-    link->socket = wire_socket_for (parsed, &error);
+    link->socket = wire_socket_for (parsed, run->silence_s, &error);
   if (link->socket != NULL)
     {
       g_socket_set_blocking (link->socket, FALSE);
@@ -519,7 +519,7 @@ wire_accept (GMainContext *context, const WireRun *run, GSocket *socket, const W
   guint8 length[2] = { (guint8)(size & 255), (guint8)(size >> 8) };
   link->socket = g_object_ref (socket);
   g_socket_set_blocking (socket, FALSE);
-  wire_socket_tune (socket);
+  wire_socket_tune (socket, run->silence_s);
   g_byte_array_append (greeting, (const guint8 *)MAGIC, MAGIC_SIZE);
   g_byte_array_append (greeting, link->my_nonce, NONCE_SIZE);
   g_byte_array_append (greeting, length, 2);

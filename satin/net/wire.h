@@ -34,6 +34,8 @@ typedef struct
   char *credential; /* secret, never sent */
   char *key;        /* secret: private key and certificate in PEM; NULL: no TCP */
   char *id, *name, *host;
+  double silence_s; /* TCP: a connection whose other end confirms nothing for so long is broken; 0:
+                       as the kernel likes */
 } WireRun;
 
 typedef struct

@@ -20,6 +20,8 @@ a_run (const char *name)
                       .folder = g_strdup ("/tmp/\xff x"),
                       .checkpoint = g_strdup ("/tmp/f.satin"),
                       .interval_s = 2.5,
+                      .heartbeat_s = 0.1,
+                      .silence_s = 0.3,
                       .workers = 3,
                       .nodes = 4,
                       .tcp = TRUE };
@@ -44,6 +46,8 @@ test_round_trip (void)
   g_assert_cmpstr (back.checkpoint, ==, run.checkpoint);
   g_assert_cmpstr (back.sockets, ==, run.sockets);
   g_assert_cmpfloat (back.interval_s, ==, 2.5);
+  g_assert_cmpfloat (back.heartbeat_s, ==, 0.1);
+  g_assert_cmpfloat (back.silence_s, ==, 0.3);
   g_assert_cmpint (back.workers, ==, 3);
   g_assert_true (back.tcp);
   g_assert_cmpint (stat (path, &info), ==, 0);
@@ -156,10 +160,13 @@ test_options (void)
   g_assert_cmpint (back.nodes, ==, 4);
   g_assert_cmpint (back.workers, ==, 3);
   g_assert_cmpfloat (back.interval_s, ==, 2.5);
-  folder_options_read ("[launch]\nnodes=-1\nworkers=x\ninterval=nan\n", &back);
+  folder_options_read ("[launch]\nnodes=-1\nworkers=x\ninterval=nan\nheartbeat=1\nsilence=2\n",
+                       &back);
   g_assert_cmpint (back.nodes, ==, 4);
   g_assert_cmpint (back.workers, ==, 3);
   g_assert_cmpfloat (back.interval_s, ==, 2.5);
+  g_assert_cmpfloat (back.heartbeat_s, ==, 0.1);
+  g_assert_cmpfloat (back.silence_s, ==, 0.3);
 }
 
 int

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Nodes that stand still, connections that are half open, and connections that close: who is taken for dead, when, and what
+# comes of it.
+. "$(dirname "$0")/lib.sh"
+choose_heavy 3
+
+heartbeat=0.2 silence=2
+[ $slow -gt 1 ] && heartbeat=1 silence=10
+patience=(--heartbeat $heartbeat --silence $silence)
+
+now_ms () { echo $(($(date +%s%N) / 1000000)); }
+log_of () { echo "$runs/$1/node-$2.log"; }                    # RUN PID
+logged () { grep -qs -- "$3" "$(log_of "$1" "$2")"; }         # RUN PID WORDS
+ids_of () { sed -n 's/.*joined as node //p' "$(log_of "$1" "$2")"; }
+rejoined () { [ "$(ids_of "$1" "$2" | sort -u | grep -c .)" -ge 2 ]; }
+figure () { tr -d ' \n' <"$1" | sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p"; }
+positive () { [ -n "$1" ] && [ -n "$(echo "$1" | tr -d 0.)" ]; }
+# took FROM LEAST MOST: so many seconds have passed since then, with some slack for a busy machine.
+took ()
+{
+  local ms=$(($(now_ms) - $1))
+  echo "# $ms ms"
+  awk -v ms=$ms -v least="$2" -v most="$3" -v slow=$slow 'BEGIN { exit !(ms >= least * 1000 && ms <= (most + 2 * slow) * 1000) }'
+}
+
+# A node stands still for less than the limit: nothing happens. Then for longer.
+begin "$satin" run -n 2 -w 1 "${patience[@]}" --name still --stats "$work/still.json" -- "${heavy[@]}"
+ok "two nodes are up" wait_for $((10 * slow)) up still 2
+other=$(other_of still) master=$(master_of still)
+sleep 0.5 # it is to have work
+kill -STOP "$other"
+sleep $(awk "BEGIN { print $silence / 2 }")
+kill -CONT "$other"
+sleep $(awk "BEGIN { print 2 * $heartbeat }")
+ok "who stands still for less than the limit is let alone" [ -z "$(grep -h 'is dead' "$runs"/still/node-*.log)" ]
+start=$(now_ms)
+kill -STOP "$other"
+ok "who stands still for longer counts as dead" wait_for $((10 * slow)) logged still "$master" "is dead: silent for too long"
+ok "no sooner and not much later" took "$start" $(awk "BEGIN { print $silence - $heartbeat }") $(awk "BEGIN { print $silence + $heartbeat }")
+kill -CONT "$other"
+ok "it joins again under another name" wait_for $((10 * slow)) rejoined still "$other"
+ended
+is "the answer" "$code:$answer" "0:$heavy_answer"
+ok "what it had done is used" positive "$(figure "$work/still.json" salvaged_s)"
+
+# The master stands still: another one takes over, and there is one answer.
+begin "$satin" run -n 3 -w 1 "${patience[@]}" --name head -- "${heavy[@]}"
+ok "three nodes are up" wait_for $((10 * slow)) up head 3
+first=$(master_of head)
+others=$(nodes_of head | awk '!/"master"/ { print $1 }')
+has_heir () { grep -qs 'is master now' $(for one in $others; do log_of head "$one"; done); }
+kill -STOP "$first"
+ok "another becomes master" wait_for $((10 * slow)) has_heir
+kill -CONT "$first"
+ok "the first joins again" wait_for $((10 * slow)) rejoined head "$first"
+ended
+is "the answer, once" "$code:$answer" "0:$heavy_answer"
+
+# A node stands still until the end, and longer.
+begin "$satin" run -n 2 -w 1 "${patience[@]}" --name stuck -- "${heavy[@]}"
+ok "two nodes are up once more" wait_for $((10 * slow)) up stuck 2
+other=$(other_of stuck)
+kill -STOP "$other"
+ended
+is "one that never goes on holds nobody up" "$code:$answer" "0:$heavy_answer"
+ok "and does not stay behind" wait_for 5 gone "$other"
+
+# Connections that close.
+begin "$satin" run -n 3 -w 1 --tcp --name closed -- "${heavy[@]}"
+ok "three nodes talk over TCP" wait_for $((10 * slow)) up closed 3
+other=$(other_of closed) master=$(master_of closed)
+start=$(now_ms)
+kill -9 "$other"
+ok "a node that dies is known to be dead" wait_for 10 logged closed "$master" "is dead: its address refuses"
+ok "within three seconds" took "$start" 0 1
+ended
+is "and the answer is right" "$code:$answer" "0:$heavy_answer"
+finish
