@@ -119,6 +119,9 @@ round_go_on (Node *node)
       || node->stop.halting || node->stop.finished
       || !(all_scanned (node) || node->now_us >= round->until_us))
     return;
+#ifdef SATIN_PLANT_SCANS_ONCE
+  round->second = TRUE;
+#endif
   if (!round->second && node->now_us < round->until_us)
     {
       round->second = TRUE;

@@ -191,8 +191,13 @@ is_drained (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
+#ifndef SATIN_PLANT_NOT_DRAINED
       if (!member->dead && !member->drained)
         return FALSE;
+#else
+      if (!member->dead && !member->drained && i == 0)
+        return FALSE;
+#endif
     }
   return TRUE;
 }

@@ -153,7 +153,8 @@ check (void)
       = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 },
           { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 0 },
           { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 50 },
-          { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, FALSE, 0 } };
+          { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, FALSE, 0 },
+          { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1, FALSE, 0 } };
   EnumerateResult result;
   Outcome outcome = { 0 };
   gboolean well = TRUE;

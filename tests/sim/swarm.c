@@ -440,6 +440,11 @@ swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message)
     plan->even_delays = TRUE;
   if (kind == FAULT_LEAVE)
     plan->faults[plan->n_faults - 1].for_us = 0;
-  if (kind == FAULT_VANISH || kind == FAULT_HALF)
+  if (kind == FAULT_HALF)
+    {
+      plan->heartbeat_us = SIM_SECOND / 50;
+      plan->silence_us = 6 * plan->heartbeat_us;
+    }
+  if (kind == FAULT_VANISH)
     plan->patience_us = 60 * SIM_SECOND; /* silence is believed after 30 s only */
 }

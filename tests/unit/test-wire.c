@@ -96,7 +96,7 @@ world_open (World *world, gboolean tcp)
   world->context = g_main_context_new ();
   world->folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
   world->path = g_build_filename (world->folder, "s", NULL);
-  world->run = (WireRun){ "secret", make_key (), "id-1", "name-1", "host-1" };
+  world->run = (WireRun){ "secret", make_key (), "id-1", "name-1", "host-1", 30 };
   world->listener = listener_new (world->context, world->path,
                                   tcp ? &(ListenerPlace){ "127.0.0.1", 0, 0 } : NULL, on_accepted,
                                   world, &error);
