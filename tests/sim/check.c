@@ -397,7 +397,8 @@ only_half_open (const Sim *sim)
   for (guint i = 0; i < sim->plan->n_faults; i++)
     if (sim->plan->faults[i].kind != FAULT_HALF || sim->plan->faults[i].at_us < joined_us)
       return FALSE;
-  return sim->plan->n_faults <= 1 && !sim->plan->swings && !sim->plan->large;
+  return sim->plan->n_faults <= 1 && sim->plan->n_sites == 0 && !sim->plan->far_hosts
+         && !sim->plan->swings && !sim->plan->large;
 }
 
 void

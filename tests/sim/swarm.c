@@ -258,6 +258,7 @@ draw_sites (guint64 seed, Plan *plan)
     }
   plan->far_hosts = TRUE;
   plan->n_sites = (guint)rng_between (rng, 2, SIM_SITES_MAX);
+  plan->heartbeat_us = plan->silence_us = 0; /* looking for a way takes seconds */
   hub %= plan->n_sites;
   for (guint a = 0; a < plan->n_sites; a++)
     for (guint b = 0; b < plan->n_sites; b++)
