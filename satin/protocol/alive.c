@@ -92,7 +92,7 @@ alive_on_gone (Node *node, Link *link, const Message *m)
   else if (!heard && roster_is_master (node)
            && (m->flag
                || (member->accused_us != 0
-                   && node->now_us >= member->accused_us + ALIVE_SILENT_US)))
+                   && node->now_us >= member->accused_us + node->config.silence_us)))
     alive_dead (node, member, DEATH_SILENT);
 }
 
