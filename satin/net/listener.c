@@ -3,6 +3,7 @@
 #include "listener.h"
 
 #include "wire-tls.h"
+#include "wire.h"
 
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>
@@ -27,7 +28,7 @@ static gboolean
 on_connection (GSocket *socket, GIOCondition condition, gpointer data)
 {
   Listener *listener = data;
-  g_autoptr (GSocket) accepted = g_socket_accept (socket, NULL, NULL);
+  g_autoptr (GSocket) accepted = wire_has_room () ? g_socket_accept (socket, NULL, NULL) : NULL;
   (void)condition;
   if (accepted != NULL)
     {

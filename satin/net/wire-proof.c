@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The proof that both ends know the run's credential, and where an address leads. Pure but for
- * /dev/urandom. */
+ * chance. */
 #include "wire-private.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <gio/gunixsocketaddress.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* TCP finds the size for itself; Unix sockets stay at a small one. */
 #define UNIX_SEND_BUFFER (1024 * 1024)
@@ -15,13 +20,22 @@
 void
 wire_fill_random (guint8 *to, gsize size)
 {
-  g_autoptr (GFile) file = g_file_new_for_path ("/dev/urandom");
-  g_autoptr (GFileInputStream) stream = g_file_read (file, NULL, NULL);
-  gsize got = 0;
-  if (stream == NULL
-      || !g_input_stream_read_all (G_INPUT_STREAM (stream), to, size, &got, NULL, NULL)
-      || got != size)
-    g_error ("no random bytes from /dev/urandom");
+  /* So little is never given in part, and needs no descriptor. */
+  while (getrandom (to, size, 0) != (ssize_t)size)
+    if (errno != EINTR)
+      g_error ("no random bytes: %s", g_strerror (errno));
+}
+
+gboolean
+wire_has_room (void)
+{
+  struct rlimit limit;
+  int lowest = fcntl (STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+  if (lowest < 0)
+    return FALSE;
+  close (lowest);
+  return getrlimit (RLIMIT_NOFILE, &limit) != 0
+         || (rlim_t)lowest + WIRE_DESCRIPTORS_KEPT <= limit.rlim_cur;
 }
 
 void

@@ -486,7 +486,9 @@ wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char 
                && (!G_IS_INET_SOCKET_ADDRESS (parsed)
                    || g_inet_address_get_is_loopback (
                        g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (parsed))));
-  if (parsed != NULL)
+  if (parsed != NULL && !wire_has_room ())
+    g_set_error (&error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_OPEN_FILES, "no descriptors are left");
+  else if (parsed != NULL)
     link->socket = wire_socket_for (parsed, run->silence_s, &error);
   if (link->socket != NULL)
     {

@@ -21,6 +21,8 @@ typedef struct Wire Wire;
 #define WIRE_MESSAGE_MAX (G_GUINT64_CONSTANT (8) << 30) /* bytes of one message */
 #define WIRE_PROOF_SECONDS 5                            /* from connect to proof, else closed */
 #define WIRE_UNPROVED_MAX 32 /* accepted connections that have not proved themselves */
+/* Descriptors that connections leave to files and to GLib, which aborts a process without any. */
+#define WIRE_DESCRIPTORS_KEPT 24
 
 typedef enum
 {
@@ -47,6 +49,8 @@ typedef struct
   void (*down) (Wire *link, gboolean dead, void *data);
 } WireCalls;
 
+/* FALSE: no new connection may be made or accepted now, since descriptors run out. Any thread. */
+gboolean wire_has_room (void);
 /* Dials `address` ("unix:PATH" or "tcp:HOST:PORT"). Never fails here: `down` comes from the
  * context. */
 Wire *wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char *address,

@@ -81,6 +81,7 @@ message_is_urgent (MessageKind kind)
 {
   switch ((int)kind)
     {
+    case MESSAGE_HELLO: /* none of these may pass the greeting */
     case MESSAGE_PING:
     case MESSAGE_STEAL:
     case MESSAGE_NONE:

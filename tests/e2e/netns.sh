@@ -4,7 +4,7 @@
 #   . "$(dirname "$0")/netns.sh"    before lib.sh: runs the script again in mount, network and process namespaces of
 #                                   its own, or skips it; whatever it leaves behind goes with them
 #   . "$(dirname "$0")/lib.sh"
-#   wan_begin 5                     host N has the address 10.9.N.1
+#   wan_begin 5                     host N has the address 10.9.N.1; the script itself is on host 1
 #   wan "delay * * 25 5" "cut 1 3"  orders to the network, carried out when it returns
 #   at 3 COMMAND…                   on host 3; its nodes have state and temporary folders $work/host3 and none of our
 #                                   environment: `command = $(away 3)` in a file of sites
@@ -35,11 +35,12 @@ wan_make ()
   local i spaces=()
   mount -t tmpfs tmpfs /run && mkdir /run/netns || return
   for ((i = 1; i <= $1; i++)); do
-    ip netns add "s$i" || return
+    if [ "$i" -eq 1 ]; then ip netns attach s1 $$; else ip netns add "s$i"; fi || return
     mkdir "$work/host$i"
     spaces+=("s$i")
   done
   mkfifo "$work/wan.pipe"
+  : >"$work/wan.said"
   "$SATIN_BIN/../tests/e2e/wan" "$work/wan.pipe" "${spaces[@]}" >"$work/wan.said" 2>&1 &
   wan_pid=$!
   disown
@@ -74,5 +75,11 @@ at () # NUMBER COMMAND…
 
 away () { echo "nsenter --net=/run/netns/s$1 -- env -i PATH=$PATH HOME=$work/host$1 TMPDIR=$work/host$1 sh -c"; }
 
-# The processes of host N; of its nodes only, by what `away` gives them.
-on_host () { grep -lsF "TMPDIR=$work/host$1" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'; }
+# The nodes on host N, by what `away` gives them and by their program.
+nodes_on () # NUMBER PROGRAM
+{
+  local pid
+  for pid in $(grep -lsF "TMPDIR=$work/host$1" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'); do
+    [ "/proc/$pid/exe" -ef "$2" ] && echo "$pid"
+  done
+}

@@ -2,6 +2,7 @@
 # Servers on loopback for tests: start_sftp, start_ftp, start_dav, start_s3 FOLDER. Each makes
 # FOLDER with everything of its own below it, starts the server there and sets `uri` to a folder in it (no slash at the
 # end) and server_pid; it returns 77 when the server is not installed, with the reason in `why`. stop_servers ends all.
+# start_sftp listens on $SERVE_ON, by way of the words $SERVE_BY, when these are set.
 server_pids=()
 
 free_port () { # a port that nobody listens on
@@ -12,10 +13,10 @@ free_port () { # a port that nobody listens on
   done
 }
 
-wait_port () { # PORT PID
+wait_port () { # PORT PID [ADDRESS]
   for _ in $(seq 100); do
     kill -0 "$2" 2>/dev/null || return 1
-    (exec 3<>/dev/tcp/127.0.0.1/"$1") 2>/dev/null && return 0
+    (exec 3<>/dev/tcp/"${3:-127.0.0.1}"/"$1") 2>/dev/null && return 0
     sleep 0.05
   done
   return 1
@@ -27,10 +28,10 @@ need () { # PROGRAM PACKAGE
   return 77
 }
 
-started () { # PORT PID
+started () { # PORT PID [ADDRESS]
   server_pid=$2
   server_pids+=("$2")
-  wait_port "$1" "$2" && return
+  wait_port "$1" "$2" "${3-}" && return
   why="the server did not start: $(tail -n 2 "$dir/log" 2>/dev/null | tr '\n' ' ')"
   return 77
 }
@@ -43,16 +44,16 @@ stop_servers () {
 # The OpenSSH server, run by whoever runs this, with a key of its own and one key that may log in. Leaves the keys and
 # known hosts in FOLDER/home/.ssh: run clients with HOME=FOLDER/home.
 start_sftp () {
-  local dir=$1 port; need sshd openssh-server || return
+  local dir=$1 port on=${SERVE_ON:-127.0.0.1}; need sshd openssh-server || return
   mkdir -p "$dir/files" "$dir/home/.ssh"; chmod 700 "$dir/home/.ssh"; port=$(free_port)
   [ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd
   [ -f "$dir/hostkey" ] || ssh-keygen -q -t ed25519 -N '' -f "$dir/hostkey"
   [ -f "$dir/home/.ssh/id_ed25519" ] || ssh-keygen -q -t ed25519 -N '' -f "$dir/home/.ssh/id_ed25519"
   cp "$dir/home/.ssh/id_ed25519.pub" "$dir/authorized"
-  echo "[127.0.0.1]:$port $(cut -d' ' -f1,2 "$dir/hostkey.pub")" >>"$dir/home/.ssh/known_hosts"
+  echo "[$on]:$port $(cut -d' ' -f1,2 "$dir/hostkey.pub")" >>"$dir/home/.ssh/known_hosts"
   cat >"$dir/config" <<END
 Port $port
-ListenAddress 127.0.0.1
+ListenAddress $on
 HostKey $dir/hostkey
 AuthorizedKeysFile $dir/authorized
 PidFile none
@@ -62,9 +63,9 @@ PasswordAuthentication no
 MaxStartups 200
 Subsystem sftp internal-sftp
 END
-  "$(PATH="$PATH:/usr/sbin" command -v sshd)" -D -e -f "$dir/config" 2>"$dir/log" &
-  started "$port" $! || return
-  uri=sftp://$(id -un)@127.0.0.1:$port$dir/files
+  ${SERVE_BY-} "$(PATH="$PATH:/usr/sbin" command -v sshd)" -D -e -f "$dir/config" 2>"$dir/log" &
+  started "$port" $! "$on" || return
+  uri=sftp://$(id -un)@$on:$port$dir/files
 }
 
 # Whoever is not root below FOLDER has to come to it.

@@ -287,7 +287,8 @@ wait_for_something (struct pollfd *polled)
 
   if (heap->len > 0)
     {
-      gint64 left_us = MAX (0, ((Packet *)heap->pdata[0])->at_us - g_get_monotonic_time ());
+      gint64 left_us = ((Packet *)heap->pdata[0])->at_us - g_get_monotonic_time ();
+      left_us = MAX (left_us, 0);
       limit = (struct timespec){ left_us / G_USEC_PER_SEC, left_us % G_USEC_PER_SEC * 1000 };
     }
   if (ppoll (polled, (nfds_t)n_sites + 1, &limit, NULL) < 0 && errno != EINTR)

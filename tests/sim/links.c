@@ -96,8 +96,8 @@ connect (Sim *sim, Process *process, guint64 dial, Process *to)
       fail_dial (sim, process, dial, sim->now_us + DIAL_TIMEOUT_US, FALSE);
       return;
     }
-  link.last_us[0] = back_us;
-  link.last_us[1] = there_us;
+  link.last_us[0] = link.urgent_us[0] = back_us;
+  link.last_us[1] = link.urgent_us[1] = there_us;
   g_array_append_val (sim->links, link);
   sim_expect (sim, there_us, HAPPEN_LINK_UP, to->number)->link = sim->links->len;
   Happen *happen = sim_expect (sim, back_us, HAPPEN_LINK_UP, process->number);

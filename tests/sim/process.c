@@ -356,6 +356,19 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
     }
 }
 
+/* All nodes here keep the rules, so nobody ever finds them broken. */
+static void
+check_order (Sim *sim, const Process *process, const char *text)
+{
+  static const char *const broken[]
+      = { "spoke before it greeted", "greeted twice", "a stem that is none",
+          "a path with an unknown stem", NULL };
+
+  for (int i = 0; broken[i] != NULL; i++)
+    if (g_str_has_suffix (text, broken[i]))
+      sim_fail (sim, "p%u broke a link: %s", process->number, broken[i]);
+}
+
 void
 process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
 {
@@ -408,6 +421,7 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
     case NODE_EFFECT_WARN:
     case NODE_EFFECT_LOG:
       sim_say (sim, "p%u says: %s", process->number, effect->text);
+      check_order (sim, process, effect->text);
       break;
     default:
       carry_out_engine (sim, process, effect);

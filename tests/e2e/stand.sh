@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A master that stands still until the others take it for dead, and then goes on: it is master no more, and what its main
+# says then is no answer.
+. "$(dirname "$0")/lib.sh"
+another_master () { local now; now=$(master_of "$1"); [ -n "$now" ] && [ "$now" != "$2" ]; }
+
+begin "$satin" run -n 3 -w 1 --name stand --heartbeat 1 --silence 6 -- "$SATIN_BIN/sleep" 100 --depth 8
+ok "three nodes are up" wait_for $((10 * slow)) up stand 3
+first=$(master_of stand)
+kill -STOP "$first"
+ok "another node becomes master" wait_for $((15 * slow)) another_master stand "$first"
+kill -CONT "$first"
+ok "the first comes back" wait_for $((20 * slow)) up stand 3
+ok "as one of the others" another_master stand "$first"
+wait_for 60 gone "$begun"
+ended
+is "the answer, once" "$code:$answer" "0:leaves 256"
+finish
