@@ -23,6 +23,7 @@ struct Ledger
   gboolean has_changed;
   char *damage; /* (nullable) a sentence that nobody took yet */
   LedgerStats stats;
+  gint64 sweep_us; /* not before is looked for shared bytes that nothing speaks of */
 
   guint64 delta_from; /* a base of so many bytes may have a delta */
   guint64 base_bytes; /* of what stands at the target, which has all that the changes of `sql`
@@ -42,6 +43,15 @@ ledger_now_s (void)
 gboolean ledger_give_up (Ledger *ledger, GError *reason, GError **error);
 void ledger_note_totals (Ledger *ledger);
 gboolean ledger_write_generation (Ledger *ledger, GError **error);
+
+/* Can what the row speaks of be written? Is it written, with the row. */
+gboolean ledger_has_shares (const Row *row);
+gboolean ledger_write_shares (Ledger *ledger, const Row *row, GError **error);
+/* Gives the row what it speaks of, by the type of its value. FALSE: that is not there, and the row
+ * is of no use; or an error. */
+gboolean ledger_load_shares (Ledger *ledger, const char *type, Row *row, GError **error);
+/* After rows were written: removes what nothing speaks of. */
+gboolean ledger_sweep_shares (Ledger *ledger, GError **error);
 
 /* What stands at the target, if it is of our identity; its run's id is in `found`. TRUE without a
  * base: nothing does. FALSE: not ours. The stamps become those of what was opened. */

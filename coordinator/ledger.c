@@ -211,7 +211,7 @@ row_can_be_written (Ledger *ledger, const Row *row)
 {
   gboolean has_type
       = row->children > 0 ? g_variant_type_string_is_valid (row->type) : row->job < ledger->n_jobs;
-  if (!has_type || !path_is_canonical (row->path)
+  if (!has_type || !path_is_canonical (row->path) || !ledger_has_shares (row)
       || g_bytes_get_size (row->value) > VALUE_BYTES_MAX)
     return FALSE;
   return path_each_stem (ledger->stems, row->path, knows_stem, meet_stem, ledger->results);
@@ -239,7 +239,8 @@ write_rows (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **err
                         .work_s = (double)row->work_us / G_USEC_PER_SEC,
                         .saved = now,
                         .weight = row->weight };
-      if (!results_put (ledger->results, &result, &written, error))
+      if (!results_put (ledger->results, &result, &written, error)
+          || !ledger_write_shares (ledger, row, error)) /* they may have been lost */
         return FALSE;
       *n_written += written;
     }
@@ -266,7 +267,8 @@ write_keeps (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **er
                     .type = row->type,
                     .value = row->value };
       double work_s = (double)row->work_us / G_USEC_PER_SEC;
-      if (!results_put_keep (ledger->results, &keep, work_s, &written, error))
+      if (!results_put_keep (ledger->results, &keep, work_s, &written, error)
+          || !ledger_write_shares (ledger, row, error))
         return FALSE;
       *n_written += written;
     }
@@ -314,7 +316,7 @@ ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
   int before = sqlite3_total_changes (ledger->sql->db);
   if (!results_begin (ledger->results, &reason) || !notes_write (ledger->sql, inbox, &reason)
       || !write_rows (ledger, inbox, &n_written, &reason)
-      || !write_keeps (ledger, inbox, &n_written, &reason)
+      || !write_keeps (ledger, inbox, &n_written, &reason) || !ledger_sweep_shares (ledger, &reason)
       || !write_answer (ledger, inbox, &reason))
     return write_failed (ledger, reason, error);
 
@@ -356,13 +358,23 @@ hand_over (LedgerLoad *load, gboolean final)
   load->batch (rows, final, load->data);
 }
 
-static void
-add_loaded (LedgerLoad *load, Row *row)
+/* Takes the row. Without what it speaks of it is of no use. */
+static gboolean
+add_loaded (LedgerLoad *load, Row *row, const char *type, GError **error)
 {
+  GError *reason = NULL;
+  if (!ledger_load_shares (load->ledger, type, row, &reason))
+    {
+      row_free (row);
+      if (reason != NULL)
+        g_propagate_error (error, reason);
+      return reason == NULL;
+    }
   g_ptr_array_add (load->rows, row);
   load->bytes += g_bytes_get_size (row->value);
   if (load->rows->len >= BATCH_ROWS_MAX || load->bytes >= BATCH_BYTES_MAX)
     hand_over (load, FALSE);
+  return TRUE;
 }
 
 /* The file does not say which job it is of: whoever recalls it knows, and its digest proves it. */
@@ -370,13 +382,12 @@ static gboolean
 load_keep (const Keep *keep, gpointer data, GError **error)
 {
   Digest digest;
-  (void)error;
   if (!takeover_keep_is_sound (keep))
     return TRUE;
   memcpy (digest.bytes, keep->digest, sizeof digest.bytes);
-  add_loaded (data,
-              row_new_kept (keep->path, keep->children, 0, &digest, 0, keep->type, keep->value));
-  return TRUE;
+  return add_loaded (
+      data, row_new_kept (keep->path, keep->children, 0, &digest, 0, keep->type, keep->value),
+      keep->type, error);
 }
 
 static gboolean
@@ -385,7 +396,6 @@ load_row (const Result *result, gpointer data, GError **error)
   LedgerLoad *load = data;
   guint32 job = 0;
   Digest digest;
-  (void)error;
   while (job < load->ledger->n_jobs && strcmp (load->ledger->job_names[job], result->job) != 0)
     job++;
   if (job == load->ledger->n_jobs || strcmp (load->ledger->job_types[job], result->type) != 0
@@ -396,8 +406,7 @@ load_row (const Result *result, gpointer data, GError **error)
   Row *row = row_new (result->path, job, &digest, result->weight, work_us, result->value);
   if (!node_id_read (result->node, &row->node))
     row->node = NODE_ID_NONE;
-  add_loaded (load, row);
-  return TRUE;
+  return add_loaded (load, row, result->type, error);
 }
 
 gboolean

@@ -3,6 +3,8 @@
  * value of a gigabyte costs no more than a small one. Must not know files or jobs. */
 #include "coordinator/readable.h"
 
+#include "record.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -118,6 +120,26 @@ append_bytes (GString *to, GVariant *value)
     g_string_append_printf (to, MORE " (%" G_GSIZE_FORMAT " bytes)", size);
 }
 
+/* Shared bytes, by the name under which they stand in the table constant. */
+static void
+append_shared (GString *to, GVariant *value)
+{
+  char hex[DIGEST_HEX_LENGTH + 1];
+  guint64 half[2];
+  gint32 low, high;
+  Digest digest;
+  g_variant_get (value, SATIN_SHARED_SIGNATURE, &half[0], &half[1], &low, &high);
+  half[0] = GUINT64_TO_LE (half[0]);
+  half[1] = GUINT64_TO_LE (half[1]);
+  memcpy (digest.bytes, half, sizeof half);
+  digest_to_hex (&digest, hex);
+  if (digest_is_zero (&digest))
+    g_string_append (to, "no bytes");
+  else
+    g_string_append_printf (to, "share/%s (%" G_GUINT64_FORMAT " bytes)", hex,
+                            (guint64)(guint32)high << 32 | (guint32)low);
+}
+
 static void append (GString *to, GVariant *value);
 
 static void
@@ -156,7 +178,10 @@ append (GString *to, GVariant *value)
       append_quoted (to, text, length);
       return;
     case G_VARIANT_CLASS_TUPLE:
-      append_children (to, value, "()");
+      if (g_variant_is_of_type (value, G_VARIANT_TYPE (SATIN_SHARED_SIGNATURE)))
+        append_shared (to, value);
+      else
+        append_children (to, value, "()");
       return;
     case G_VARIANT_CLASS_ARRAY:
       if (g_variant_is_of_type (value, G_VARIANT_TYPE_BYTESTRING))

@@ -9,7 +9,7 @@
 
 /* (transfer full): one short line. Numbers are exact (a double has the fewest digits that give it
  * back), texts stand in quotes, bytes that are a text stand in quotes after a b, other bytes in
- * hexadecimal; what is long is cut and says its size. */
+ * hexadecimal, shared bytes as share/DIGEST; what is long is cut and says its size. */
 char *readable_short (const char *type, GBytes *value);
 /* (transfer full): GVariant's own text form of the whole value, which g_variant_parse takes back.
  * NULL: the bytes are no value of this type. */

@@ -7,10 +7,10 @@
  * pruned job returns the whole best value, main may run again elsewhere, and across a spawn, sync
  * or poll a job owns nothing but plain locals, since an abort may end it there.
  *
- * Members, arguments and results: int8_t … uint64_t, double, SatinBytes, any SATIN_RECORD, and (as
- * members and arguments) fixed arrays of them, written (type, name, COUNT). int, long and the like
- * differ between machines and do not compile. Below the marker "THE INLINE ENGINE" nothing is meant
- * to be used by name. */
+ * Members, arguments and results: int8_t … uint64_t, double, SatinBytes, SatinShared, any
+ * SATIN_RECORD, and (as members and arguments) fixed arrays of them, written (type, name, COUNT).
+ * int, long and the like differ between machines and do not compile. Below the marker "THE INLINE
+ * ENGINE" nothing is meant to be used by name. */
 #pragma once
 
 #include "satin-type.h"
@@ -115,6 +115,20 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
  * a job (in main) they live until the process ends. Returns the same bytes, now borrowed. Any
  * thread. */
 SatinBytes satin_bytes (GBytes *fresh);
+
+/* Large bytes that many jobs read, the plane of a simulation for example, and that need not travel
+ * with each of them: gives *bytes (transfer none) the name SatinShared, a small value, for jobs'
+ * arguments and results, kept states and records. Equal bytes have equal names. The name is
+ * borrowed, like SatinBytes, until the running job returns; outside a job it lives until the
+ * process ends. Any thread; takes the time of a SHA-256 of the bytes. Not in a SATIN_CONST or
+ * SATIN_BEST. */
+SatinShared satin_share (SatinBytes bytes);
+
+/* Inside a job: the bytes of a SatinShared, borrowed until the job returns (after a satin_keep:
+ * until that). May wait for another node that has them, as long as that takes: so a job that was
+ * aborted ends here. Nodes forget what they fetched when it is more than --shared-memory, and fetch
+ * it again. NULL for NULL. What main is to get goes there as SatinBytes. */
+#define satin_shared(shared) satin_shared_ (satin_frame_, shared)
 
 /* SATIN_CONST (Type, name)
  * One immutable value that every node has before the root starts. At file scope.
@@ -230,7 +244,7 @@ struct SatinJob
   uint32_t result_at; /* offset of the result in the payload */
   uint32_t payload;   /* bytes */
   uint8_t big;        /* the payload lies in the arena and the slot holds its address */
-  uint8_t args_hold;  /* SatinBytes among the arguments */
+  uint8_t args_hold;  /* what is held in the arguments: bits of satin_holds_… */
   uint8_t result_holds;
 };
 
@@ -633,6 +647,33 @@ satin_end_ (SatinFrame_ *frame)
     satin_arena_drop_ (frame->stack, frame->arena);
 }
 
+/* engine/share.c. They wait, with what lies below `head` in the frame; the first gives the bytes to
+ * the job, the second sees to it that those in a finished job's result are here. */
+SatinBytes satin_shared_at_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head,
+                             SatinShared shared);
+void satin_own_at_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, const SatinType *type,
+                    const void *data) __attribute__ ((cold));
+
+SATIN_INLINE_ SatinBytes
+satin_shared_ (SatinFrame_ *frame, SatinShared shared)
+{
+  SatinBytes bytes;
+
+  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  bytes = satin_shared_at_ (frame->stack, frame->self, frame->head, shared);
+  frame->jobs = frame->stack->jobs;
+  frame->holds = TRUE;
+  return bytes;
+}
+
+SATIN_INLINE_ void
+satin_own_ (SatinFrame_ *frame, const SatinType *type, const void *result)
+{
+  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  satin_own_at_ (frame->stack, frame->self, frame->head, type, result);
+  frame->jobs = frame->stack->jobs;
+}
+
 #define SATIN_KEEP_AT_ 8 /* offset of a kept state in the payload of its slot */
 
 /* engine/keep.c. What the two need of a frame, and what they change of it (head, arena). */
@@ -775,6 +816,7 @@ SATIN_SCALAR_ (int64_t, SATIN_KIND_INT64)
 SATIN_SCALAR_ (uint64_t, SATIN_KIND_UINT64)
 SATIN_SCALAR_ (double, SATIN_KIND_DOUBLE)
 SATIN_SCALAR_ (SatinBytes, SATIN_KIND_BYTES)
+SATIN_SCALAR_ (SatinShared, SATIN_KIND_SHARED)
 
 enum
 {
@@ -787,8 +829,10 @@ enum
   satin_holds_int64_t = 0,
   satin_holds_uint64_t = 0,
   satin_holds_double = 0,
-  satin_holds_SatinBytes = 1
+  satin_holds_SatinBytes = 1,
+  satin_holds_SatinShared = 2
 };
+#define SATIN_SPEAKS_(Type) (((int)satin_holds_##Type & (int)satin_holds_SatinShared) != 0)
 
 /* Types that would mean something else on another machine, or that cannot leave this one. */
 #define satin_type_int satin_int_differs_between_machines_use_int32_t_or_int64_t
@@ -1025,7 +1069,7 @@ extern "C++"
         (int)satin_args_hold_##name | (int)satin_result_holds_##name); \
     (void)satin_args_; \
     SATIN_ARGS_ (SATIN_STORE_, name, __VA_ARGS__) \
-    if (satin_args_hold_##name) \
+    if ((int)satin_args_hold_##name != 0) \
       satin_hold_args_ (&name##_job, satin_args_); \
   } \
   SATIN_INLINE_ void satin_spawn_##name ( \
@@ -1080,20 +1124,21 @@ extern "C++"
   static inline uint64_t satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
                                            SatinSlot_ *satin_head_, uint64_t satin_jobs_) \
   { \
-    SatinFrame_ satin_own_frame_ = { satin_stack_, \
-                                     satin_self_, \
-                                     satin_head_, \
-                                     satin_head_, \
-                                     satin_head_, \
-                                     &name##_job, \
-                                     { NULL, NULL, NULL, NULL }, \
-                                     { NULL, NULL, NULL, NULL }, \
-                                     satin_jobs_, \
-                                     0, \
-                                     NULL, \
-                                     satin_stack_->fresh, \
-                                     FALSE, \
-                                     satin_args_hold_##name || satin_result_holds_##name }; \
+    SatinFrame_ satin_own_frame_ \
+        = { satin_stack_, \
+            satin_self_, \
+            satin_head_, \
+            satin_head_, \
+            satin_head_, \
+            &name##_job, \
+            { NULL, NULL, NULL, NULL }, \
+            { NULL, NULL, NULL, NULL }, \
+            satin_jobs_, \
+            0, \
+            NULL, \
+            satin_stack_->fresh, \
+            FALSE, \
+            (int)satin_args_hold_##name != 0 || (int)satin_result_holds_##name != 0 }; \
     char *satin_payload_at_ = (char *)satin_payload_ (satin_self_, satin_big_##name); \
     satin_args_##name *satin_args_ = (satin_args_##name *)(void *)satin_payload_at_; \
     satin_result_##name *satin_result_ \
@@ -1101,7 +1146,9 @@ extern "C++"
     (void)satin_args_; \
     *satin_result_ \
         = satin_body_##name (&satin_own_frame_ SATIN_ARGS_ (SATIN_LOAD_, name, __VA_ARGS__)); \
-    if (satin_result_holds_##name) \
+    if (((int)satin_result_holds_##name & (int)satin_holds_SatinShared) != 0) \
+      satin_own_ (&satin_own_frame_, name##_job.result, satin_result_); \
+    if ((int)satin_result_holds_##name != 0) \
       satin_hold_result_ (&name##_job, satin_result_); \
     satin_end_ (&satin_own_frame_); \
     return satin_own_frame_.jobs; \
@@ -1134,6 +1181,8 @@ extern "C++"
 
 #define SATIN_CONST_(Type, name) \
   SATIN_CONST_DECLARE_ (Type, name) \
+  SATIN_ASSERT_ (!SATIN_SPEAKS_ (Type), \
+                 "constant '" #name "' holds a SatinShared; every node has a constant anyway"); \
   SatinConst_ name##_const = { #name, &satin_type_##Type, NULL, NULL }; \
   static void __attribute__ ((constructor)) satin_register_const_##name (void) \
   { \
@@ -1145,6 +1194,8 @@ extern "C++"
 
 #define SATIN_BEST_(Type, name, MERGE, ...) \
   SATIN_BEST_DECLARE_ (Type, name) \
+  SATIN_ASSERT_ (!SATIN_SPEAKS_ (Type), \
+                 "best value '" #name "' holds a SatinShared, which only jobs can follow"); \
   static const void *satin_merge_##name (const void *a, const void *b) \
   { \
     const Type *better = MERGE ((const Type *)a, (const Type *)b); \

@@ -106,7 +106,8 @@ tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GError **er
 {
   const Reading reading
       = { "SELECT name, type, digest, value FROM constant"
-          " WHERE sum IS row_sum ('constant', name, type, digest, value) ORDER BY name",
+          " WHERE NOT (name >= 'share/' AND name < 'share0')"
+          " AND sum IS row_sum ('constant', name, type, digest, value) ORDER BY name",
           read_value, (void (*) (void))each, data };
   return read_all (sql, &reading, error);
 }

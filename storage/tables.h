@@ -63,6 +63,7 @@ typedef gboolean (*TablesEachSetting) (const char *key, GBytes *value, gpointer 
 typedef gboolean (*TablesEachEvent) (const TablesEvent *event, gpointer data, GError **error);
 gboolean tables_each_setting (Sql *sql, TablesEachSetting each, gpointer data, GError **error);
 gboolean tables_each_event (Sql *sql, TablesEachEvent each, gpointer data, GError **error);
+/* Without shared bytes: see shares.h. */
 gboolean tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GError **error);
 gboolean tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error);
 gboolean tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error);

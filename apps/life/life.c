@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Conway's Life on an unbounded plane. A phase is some generations at once: the plane is cut into
- * bands of rows, and a job takes one of them on, for which it is given as many rows more on either
- * side. After each phase the plane is kept, so that what was computed is neither stored nor done
- * again. */
+ * bands of rows, and a job takes one of them on, for which it is given the rows on either side. The
+ * bands are shared bytes: a node that took one on has it when it takes it on again, and one that
+ * has not changed is neither sent nor saved again. After each phase the plane is kept, so that what
+ * was computed is neither stored nor done again. */
 #include "rle.h"
 
 #include "../write.h"
@@ -21,37 +22,19 @@
 /* Which generations are counted, besides the last: each that `every` divides, or none. */
 SATIN_RECORD (Course, (int64_t, last), (int64_t, every), (uint16_t, birth), (uint16_t, survival))
 
-/* `counts`: of each counted generation, eight bytes. */
-SATIN_RECORD (Plane, (int64_t, generation), (SatinBytes, words), (SatinBytes, counts))
+/* Some rows: their words, and of these again the first and the last PHASE rows, which their
+ * neighbours need. */
+SATIN_RECORD (Band, (SatinShared, words), (int64_t, n_words), (int64_t, population),
+              (SatinBytes, top), (SatinBytes, bottom))
+
+/* Band number i has the rows from from[i] up to before the next one's. `counts`: of each counted
+ * generation, eight bytes. `cut_words`: so many there were when it was cut. */
+SATIN_RECORD (World, (int64_t, generation), (int32_t, n), (int64_t, from, BANDS_MAX),
+              (Band, bands, BANDS_MAX), (int64_t, cut_words), (SatinBytes, counts))
+
+SATIN_RECORD (Plane, (SatinBytes, words), (SatinBytes, counts))
 
 SATIN_CONST (Course, course)
-
-/* Rows from `from` up to before `to` after `steps` generations. `words` has what lies within
- * `steps` rows of them. */
-SATIN_JOB (advance, SatinBytes, (SatinBytes, words), (int64_t, from), (int64_t, to),
-           (int32_t, steps))
-{
-  const Course *its = satin_const (course);
-  GArray *now = plane_from_bytes (words);
-  SatinBytes result;
-
-  while (steps-- > 0)
-    {
-      GArray *next
-          = plane_step (now, (Rule){ its->birth, its->survival }, from - steps, to + steps);
-
-      g_array_unref (now);
-      now = next;
-    }
-  result = satin_bytes (plane_to_bytes (now));
-  g_array_unref (now);
-  return result;
-}
-
-typedef struct
-{
-  gint64 from, to;
-} Band;
 
 /* The first word of a row that is at least `row`. */
 static gsize
@@ -67,33 +50,26 @@ first_of (GBytes *words, gint64 row)
   return low;
 }
 
-/* Cuts the plane into bands of about as many words each, and none lower than two phases. */
-static int
-cut (GBytes *words, Band bands[BANDS_MAX])
+/* (transfer full): a copy of the words in these rows. */
+static GBytes *
+rows_of (GBytes *words, gint64 from, gint64 to)
 {
-  gsize n = plane_length (words);
-  gint64 rows = (gint64)plane_word (words, n - 1).row - plane_word (words, 0).row + 1;
-  int count = (int)CLAMP (MIN ((gint64)n / BAND_WORDS, rows / (2 * PHASE)), 1, BANDS_MAX), cut = 0;
-  gint64 from = G_MININT32;
+  gsize first = first_of (words, from), end = first_of (words, to);
+  const char *data = g_bytes_get_data (words, NULL);
 
-  for (int i = 0; i < count; i++)
-    {
-      gint64 to = i + 1 == count ? G_MAXINT32 : plane_word (words, n * (gsize)(i + 1) / count).row;
-
-      if (to > from)
-        bands[cut++] = (Band){ from, to };
-      from = to;
-    }
-  return cut;
+  return first == end ? g_bytes_new (NULL, 0)
+                      : g_bytes_new (data + first * sizeof (Word), (end - first) * sizeof (Word));
 }
 
-static SatinBytes
-words_of_band (GBytes *words, Band band, int steps)
+static Band
+make_band (SatinBytes words, gint64 from, gint64 to)
 {
-  gsize first = first_of (words, band.from - steps), end = first_of (words, band.to + steps);
+  Band band
+      = { satin_share (words), (int64_t)plane_length (words), (int64_t)plane_population (words),
+          satin_bytes (rows_of (words, from, from + PHASE)),
+          satin_bytes (rows_of (words, to - PHASE, to)) };
 
-  return satin_bytes (
-      g_bytes_new_from_bytes (words, first * sizeof (Word), (end - first) * sizeof (Word)));
+  return band;
 }
 
 static SatinBytes
@@ -102,10 +78,90 @@ join (const SatinBytes *parts, int n)
   GByteArray *all = g_byte_array_new ();
 
   for (int i = 0; i < n; i++)
-    if (g_bytes_get_size (parts[i]) > 0)
+    if (parts[i] != NULL && g_bytes_get_size (parts[i]) > 0)
       g_byte_array_append (all, g_bytes_get_data (parts[i], NULL),
                            (guint)g_bytes_get_size (parts[i]));
   return satin_bytes (g_byte_array_free_to_bytes (all));
+}
+
+/* Rows from `from` up to before `to` after `steps` generations, at most PHASE. */
+SATIN_JOB (advance, Band, (SatinShared, words), (SatinBytes, above), (SatinBytes, below),
+           (int64_t, from), (int64_t, to), (int32_t, steps))
+{
+  const Course *its = satin_const (course);
+  SatinBytes all = join ((SatinBytes[]){ above, satin_shared (words), below }, 3);
+  GArray *now = plane_from_bytes (all);
+  SatinBytes result;
+
+  while (steps-- > 0)
+    {
+      GArray *next
+          = plane_step (now, (Rule){ its->birth, its->survival }, from - steps, to + steps);
+
+      g_array_unref (now);
+      now = next;
+    }
+  result = satin_bytes (plane_to_bytes (now));
+  g_array_unref (now);
+  return make_band (result, from, to);
+}
+
+/* Cuts the plane into bands of about as many words each, and none lower than a phase. */
+static void
+cut (SatinBytes words, World *now)
+{
+  gsize n = plane_length (words);
+  gint64 rows = n == 0 ? 0 : (gint64)plane_word (words, n - 1).row - plane_word (words, 0).row + 1;
+  int count = (int)CLAMP (MIN ((gint64)n / BAND_WORDS, rows / (2 * PHASE)), 1, BANDS_MAX);
+
+  now->n = 1;
+  now->from[0] = G_MININT32;
+  for (int i = 1; i < count; i++)
+    {
+      gint64 row = plane_word (words, n * (gsize)i / (gsize)count).row;
+
+      if (row >= now->from[now->n - 1] + PHASE)
+        now->from[now->n++] = row;
+    }
+  for (int i = 0; i < now->n; i++)
+    {
+      gint64 to = i + 1 < now->n ? now->from[i + 1] : G_MAXINT32;
+
+      now->bands[i] = make_band (satin_bytes (rows_of (words, now->from[i], to)), now->from[i], to);
+    }
+  now->cut_words = (int64_t)n;
+}
+
+static int64_t
+words_in (const World *now)
+{
+  int64_t n = 0;
+
+  for (int i = 0; i < now->n; i++)
+    n += now->bands[i].n_words;
+  return n;
+}
+
+static guint64
+population_of (const World *now)
+{
+  guint64 population = 0;
+
+  for (int i = 0; i < now->n; i++)
+    population += (guint64)now->bands[i].population;
+  return population;
+}
+
+/* Is one band much larger than the others, or all of it than it was? */
+static gboolean
+is_uneven (const World *now)
+{
+  int64_t n = words_in (now), most = 0;
+
+  for (int i = 0; i < now->n; i++)
+    most = MAX (most, now->bands[i].n_words);
+  return most > 2 * n / now->n + BAND_WORDS || n > 2 * now->cut_words + BAND_WORDS
+         || n < now->cut_words / 2;
 }
 
 static SatinBytes
@@ -120,31 +176,45 @@ counted (SatinBytes counts, guint64 population)
 
 SATIN_JOB (life, Plane, (SatinBytes, words))
 {
-  SATIN_KEEPS (Plane);
+  SATIN_KEEPS (World);
   const Course *its = satin_const (course);
-  Plane now = { 0, words, satin_bytes (g_bytes_new (NULL, 0)) };
+  SatinBytes parts[BANDS_MAX];
+  World now;
 
-  if (!satin_recall (&now) && its->every > 0)
-    now.counts = counted (now.counts, plane_population (words));
-  while (now.generation < its->last && plane_length (now.words) > 0)
+  memset (&now, 0, sizeof now);
+  if (!satin_recall (&now))
+    {
+      cut (words, &now);
+      if (its->every > 0)
+        now.counts = counted (now.counts, population_of (&now));
+    }
+  while (now.generation < its->last && words_in (&now) > 0)
     {
       gint64 stop = its->every > 0 ? (now.generation / its->every + 1) * its->every : its->last;
-      int steps = (int)MIN (MIN (stop, its->last) - now.generation, PHASE), n;
-      SatinBytes parts[BANDS_MAX];
-      Band bands[BANDS_MAX];
+      int steps = (int)MIN (MIN (stop, its->last) - now.generation, PHASE), n = now.n;
+      World next = now;
 
-      n = cut (now.words, bands);
       for (int i = 0; i < n; i++)
-        satin_spawn (advance, &parts[i], words_of_band (now.words, bands[i], steps), bands[i].from,
-                     bands[i].to, steps);
+        satin_spawn (advance, &next.bands[i], now.bands[i].words,
+                     i > 0 ? now.bands[i - 1].bottom : NULL,
+                     i + 1 < n ? now.bands[i + 1].top : NULL, now.from[i],
+                     i + 1 < n ? now.from[i + 1] : G_MAXINT32, steps);
       satin_sync ();
-      now.words = join (parts, n);
+      now = next;
       now.generation += steps;
+      if (is_uneven (&now))
+        {
+          for (int i = 0; i < n; i++)
+            parts[i] = satin_shared (now.bands[i].words);
+          cut (join (parts, n), &now);
+        }
       if (its->every > 0 && now.generation % its->every == 0)
-        now.counts = counted (now.counts, plane_population (now.words));
+        now.counts = counted (now.counts, population_of (&now));
       satin_keep (&now);
     }
-  return now;
+  for (int i = 0; i < now.n; i++)
+    parts[i] = satin_shared (now.bands[i].words);
+  return (Plane){ join (parts, now.n), now.counts };
 }
 
 /* Main --------------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@ arguments_clear (Arguments *options)
 typedef struct
 {
   char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *steal, *trace, *stack,
-      *listen, *sites, *heartbeat, *silence;
+      *shared_memory, *listen, *sites, *heartbeat, *silence;
   gboolean tcp, live, anew, copy, insecure, closed;
 } Texts;
 
@@ -54,6 +54,7 @@ texts_clear (Texts *texts)
   g_free (texts->steal);
   g_free (texts->trace);
   g_free (texts->stack);
+  g_free (texts->shared_memory);
   g_free (texts->listen);
   g_free (texts->sites);
   g_free (texts->heartbeat);
@@ -95,6 +96,8 @@ make_context (Texts *texts, const char *parameters, const char *summary)
       "Write what each worker does and when, for https://ui.perfetto.dev", "FILE" },
     { "stack", 0, 0, G_OPTION_ARG_STRING, &texts->stack,
       "C stack of each worker, like 64M or 4G (1G)", "SIZE" },
+    { "shared-memory", 0, 0, G_OPTION_ARG_STRING, &texts->shared_memory,
+      "Memory of each node for shared bytes of other nodes, like 64M or 4G (1G)", "SIZE" },
     { "tcp", 0, 0, G_OPTION_ARG_NONE, &texts->tcp, "Talk over loopback TCP, not Unix sockets",
       NULL },
     { "listen", 0, 0, G_OPTION_ARG_STRING, &texts->listen,
@@ -177,6 +180,12 @@ check_texts (const Texts *texts, Arguments *options, const char *verb)
     return command_usage (verb,
                           "--stack takes bytes from 128K on, such as 512K, 64M or 4G, not '%s'",
                           texts->stack),
+           FALSE;
+  if (texts->shared_memory != NULL
+      && !options_read_bytes (texts->shared_memory, &options->shared_memory))
+    return command_usage (
+               verb, "--shared-memory takes bytes from 1 on, such as 512K, 64M or 4G, not '%s'",
+               texts->shared_memory),
            FALSE;
   return TRUE;
 }

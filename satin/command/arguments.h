@@ -13,20 +13,21 @@ typedef struct
   double interval_s;             /* 0: not said */
   double heartbeat_s, silence_s; /* both or none; 0: not said */
   gboolean tcp, live, naive;
-  int steal;         /* of --steal, as FolderRun has it */
-  gboolean closed;   /* nobody joins later */
-  gboolean anew;     /* what stands at `checkpoint` is set aside */
-  gboolean insecure; /* URIs that are sent in clear are allowed */
-  char *checkpoint;  /* (nullable) as it was said */
-  char *name;        /* (nullable) */
-  char *sites;       /* (nullable) the file of --sites */
-  gboolean copy;     /* other hosts are sent the program */
-  char *listen;      /* (nullable) an address of this host, in figures */
-  char *stats;       /* (nullable) absolute path */
-  char *trace;       /* (nullable) absolute path */
-  guint64 stack;     /* 0: not said */
-  char **words;      /* what stood before `--` besides options, NULL-terminated */
-  char **program;    /* (nullable) PROGRAM and its arguments after `--` */
+  int steal;             /* of --steal, as FolderRun has it */
+  gboolean closed;       /* nobody joins later */
+  gboolean anew;         /* what stands at `checkpoint` is set aside */
+  gboolean insecure;     /* URIs that are sent in clear are allowed */
+  char *checkpoint;      /* (nullable) as it was said */
+  char *name;            /* (nullable) */
+  char *sites;           /* (nullable) the file of --sites */
+  gboolean copy;         /* other hosts are sent the program */
+  char *listen;          /* (nullable) an address of this host, in figures */
+  char *stats;           /* (nullable) absolute path */
+  char *trace;           /* (nullable) absolute path */
+  guint64 stack;         /* 0: not said */
+  guint64 shared_memory; /* 0: not said */
+  char **words;          /* what stood before `--` besides options, NULL-terminated */
+  char **program;        /* (nullable) PROGRAM and its arguments after `--` */
 } Arguments;
 
 void arguments_clear (Arguments *options);

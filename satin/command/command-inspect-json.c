@@ -6,6 +6,8 @@
 
 #include "coordinator/readable.h"
 
+#include "storage/shares.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -127,6 +129,19 @@ write_node (const TablesNode *node, gpointer data, GError **error)
 }
 
 static gboolean
+write_shared (const char *hex, gint64 size, gpointer data, GError **error)
+{
+  Writer *writer = data;
+
+  (void)error;
+  begin_row (writer);
+  add_text (writer, "digest", hex);
+  add_number (writer, "size", (double)size);
+  end_row (writer);
+  return TRUE;
+}
+
+static gboolean
 write_value (const TablesValue *value, gpointer data, GError **error)
 {
   Writer *writer = data;
@@ -228,6 +243,9 @@ write_tables (Inspection *inspection, Writer *writer, GError **error)
     return FALSE;
   begin_list (writer, "constants");
   if (!tables_each_constant (file, write_value, writer, error))
+    return FALSE;
+  begin_list (writer, "shared");
+  if (!shares_each (file, write_shared, writer, error))
     return FALSE;
   begin_list (writer, "best");
   if (!tables_each_best (file, write_value, writer, error))

@@ -7,6 +7,8 @@
 
 #include "coordinator/takeover.h"
 
+#include "storage/shares.h"
+
 #include <string.h>
 
 /* So many of each are shown in the summary; --json shows all. */
@@ -205,6 +207,35 @@ print_largest (const GPtrArray *rows)
     }
 }
 
+typedef struct
+{
+  guint64 n, bytes;
+} Shares;
+
+static gboolean
+count_shared (const char *hex, gint64 size, gpointer data, GError **error)
+{
+  Shares *shares = data;
+
+  (void)hex, (void)error;
+  shares->n++;
+  shares->bytes += (guint64)size;
+  return TRUE;
+}
+
+static gboolean
+print_shared (Inspection *inspection, GError **error)
+{
+  Shares shares = { 0, 0 };
+
+  if (!shares_each (inspection->file, count_shared, &shares, error))
+    return FALSE;
+  g_autofree char *size = g_format_size_full (shares.bytes, G_FORMAT_SIZE_IEC_UNITS);
+  if (shares.n > 0)
+    g_print ("shared    %" G_GUINT64_FORMAT " times shared bytes, %s\n", shares.n, size);
+  return TRUE;
+}
+
 int
 command_inspect_summary (Inspection *inspection)
 {
@@ -222,6 +253,8 @@ command_inspect_summary (Inspection *inspection)
   print_identity (&inspection->restore.identity);
   print_started (nodes);
   print_state (&inspection->restore);
+  if (!print_shared (inspection, &error))
+    return command_inspect_failed (inspection, error);
   print_who (nodes);
   print_largest (rows);
   return COMMAND_DONE;

@@ -115,6 +115,8 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, cons
   run->trace = g_strdup (options->trace);
   if (options->stack > 0)
     run->stack = options->stack;
+  if (options->shared_memory > 0)
+    run->shared_memory = options->shared_memory;
 }
 
 /* The run goes on with a copy at another place; the file that it goes on from stays as it is, and

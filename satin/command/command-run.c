@@ -109,6 +109,7 @@ command_run (int argc, char **argv)
   run.closed = options.closed;
   run.trace = g_strdup (options.trace);
   run.stack = options.stack;
+  run.shared_memory = options.shared_memory;
   code = spread_read (&run, options.sites, options.workers, &sites);
   if (code != COMMAND_DONE)
     return code;

@@ -24,16 +24,14 @@ typedef struct
 
 /* In the order in which the manual lists them. */
 static const Figure figures[] = {
-  { "wall_s", SEEN },         { "nodes", SEEN },
-  { "workers", ADDED },       { "jobs", ADDED },
-  { "jobs_reused", ADDED },   { "steals_local", ADDED },
-  { "steals_remote", ADDED }, { "saves", ADDED },
-  { "saved_rows", ADDED },    { "checkpoint_bytes", LARGEST },
-  { "crashes", SEEN },        { "work_s", ADDED },
-  { "cpu_s", ADDED },         { "driver_s", ADDED },
-  { "scribe_s", ADDED },      { "scan_s", ADDED },
-  { "lost_s", ADDED },        { "redone_s", SEEN },
-  { "salvaged_s", ADDED },    { "at_risk_s", LAST },
+  { "wall_s", SEEN },         { "nodes", SEEN },           { "workers", ADDED },
+  { "jobs", ADDED },          { "jobs_reused", ADDED },    { "steals_local", ADDED },
+  { "steals_remote", ADDED }, { "shared_fetches", ADDED }, { "shared_bytes", ADDED },
+  { "saves", ADDED },         { "saved_rows", ADDED },     { "checkpoint_bytes", LARGEST },
+  { "crashes", SEEN },        { "work_s", ADDED },         { "cpu_s", ADDED },
+  { "driver_s", ADDED },      { "scribe_s", ADDED },       { "scan_s", ADDED },
+  { "lost_s", ADDED },        { "redone_s", SEEN },        { "salvaged_s", ADDED },
+  { "at_risk_s", LAST },
 };
 
 /* What goes into redone_s besides. */

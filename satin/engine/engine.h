@@ -44,6 +44,7 @@ typedef struct
   char *path; /* NULL: `held` is lent on */
   gboolean adopted;
   gboolean kept;    /* it is a recall that waits */
+  gboolean shared;  /* it is shared bytes that wait: see share.h */
   gboolean fetched; /* adopted from a holder that has the result, so that it comes soon */
 } Away;
 

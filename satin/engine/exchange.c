@@ -10,6 +10,7 @@
 #include "clock.h"
 #include "keep.h"
 #include "seat.h"
+#include "share.h"
 #include "worker.h"
 
 /* A claim can fail because another thief was faster; so often the same victim is tried. */
@@ -179,6 +180,7 @@ put_held (Engine *engine, Held *held, GBytes *value, const Work *work)
 
   if (!record_decode (held->job->result, value, scratch, NULL))
     return FALSE;
+  event.shared = share_list (held->job, scratch);
   record_clear (held->job->result, scratch);
   event.value = g_bytes_ref (value);
   pthread_mutex_lock (&engine->lock);
@@ -202,6 +204,8 @@ put_slot (Engine *engine, const Away *away, GBytes *value, const Work *work)
 {
   if (away->kept)
     return put_kept (away, value, work);
+  if (away->shared)
+    return share_put (away, value);
   if (!record_decode (away->slot->job->result, value, slot_result (away->slot), NULL))
     return FALSE;
   adopt_cover (engine, away->path);
@@ -240,6 +244,8 @@ engine_back (Engine *engine, guint64 loan)
     return FALSE;
   if (away->kept)
     put_kept (away, NULL, NULL);
+  else if (away->shared)
+    share_put (away, NULL);
   else if (away->held == NULL)
     worker_give_back (away->stack, away->slot);
   else if (!adopt_held (engine, away->held))

@@ -46,6 +46,9 @@ typedef enum
                      Answer with engine_put, or with engine_back after engine_forget of that holder.
                       When `path` is a job that runs here it recalls what it had kept, and the value
                       to put is that of row_pack_kept. */
+  ENGINE_WANT,    /* a job waits for the shared bytes `digest`, `length` of them, under the number
+                     `loan`: fetch them. It runs for the held job `held`. Answer with engine_put,
+                     whose value is the bytes; engine_back asks again */
   ENGINE_ABORTED, /* the lent or adopted slot `loan` is not awaited any more: whoever runs it is to
                       stop. Comes after the ADOPT, or the end of the engine_lend, that it is about
                    */
@@ -73,9 +76,11 @@ typedef struct
   char *path;
   Digest digest;
   NodeId holder;
-  guint64 work_us, risk_us, scan;
+  guint64 work_us, risk_us, scan, length;
   GBytes *value;
-  GPtrArray *rows; /* of Row */
+  GPtrArray *shared; /* of SatinShared (nullable): what `value` of ENGINE_DONE speaks of; it is here
+                      */
+  GPtrArray *rows;   /* of Row */
   guint best;
   const SatinJob *job;
   const char *cause;
@@ -103,9 +108,9 @@ gboolean engine_lend (Engine *engine, Loan *loan);
 /* So many thieves elsewhere wait for work: ENGINE_SHARED comes once, as soon as there is something
  * to lend, and owners make so many jobs public, since they may not look again for long. */
 void engine_owe (Engine *engine, guint thieves);
-/* The result of a lent or adopted slot. FALSE: this loan is not awaited (any more), or the bytes
- * are not of its result type; nothing is taken in. `work_us`: what it cost; `risk_us`: of it, what
- * no saved row stands for. */
+/* The result of a lent or adopted slot; the shared bytes that it speaks of are kept here. FALSE:
+ * this loan is not awaited (any more), or the bytes are not of its result type; nothing is taken
+ * in. `work_us`: what it cost; `risk_us`: of it, what no saved row stands for. */
 gboolean engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us);
 /* A lent or adopted slot becomes ready again here. FALSE: not awaited. */
 gboolean engine_back (Engine *engine, guint64 loan);

@@ -8,6 +8,7 @@
 #include "keep.h"
 
 #include "adopt.h"
+#include "share.h"
 #include "trace.h"
 #include "wait.h"
 
@@ -36,8 +37,11 @@ keep_row (Engine *engine, SatinSlot_ *slot, SatinSlot_ *self, const char *path)
   g_autoptr (GBytes) value = record_encode (type, slot_result (slot));
   Digest digest = digest_of_state (engine, self, type);
 
-  return row_new_kept (path, keep_children (slot), engine_job_index (engine, self->job), &digest, 0,
-                       signature, value);
+  Row *row = row_new_kept (path, keep_children (slot), engine_job_index (engine, self->job),
+                           &digest, 0, signature, value);
+
+  row->shares = share_list (slot->job, slot_result (slot));
+  return row;
 }
 
 void
@@ -101,8 +105,11 @@ satin_keep_at_ (SatinPhases_ *phases, const void *state)
 {
   const SatinJob *keeps = phases->keeps;
   guint32 children;
-  SatinSlot_ *first = keep_first (phases->base, phases->head, &children);
+  SatinSlot_ *first;
 
+  if (keeps->result_holds & satin_holds_SatinShared)
+    satin_own_at_ (phases->stack, phases->self, phases->head, keeps->result, state);
+  first = keep_first (phases->base, phases->head, &children);
   children = add_children (children, (gsize)(phases->head - first), phases->self->job);
   if (keeps->result_holds)
     record_ref (keeps->result, (void *)state); /* first: it may be what is released below */

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "keep.h"
 #include "seat.h"
+#include "share.h"
 #include "trace.h"
 
 /* A row costs about 10 us from here to the disk. So many may come at once, and then so many for
@@ -84,6 +85,7 @@ new_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
   Digest digest = slot_digest (engine, slot);
   Row *row = row_new (path, engine_job_index (engine, slot->job), &digest, weight, 0, value);
 
+  row->shares = share_list (slot->job, slot_result (slot));
   scan->bytes += g_bytes_get_size (value);
   g_ptr_array_add (scan->rows, row);
   return row;

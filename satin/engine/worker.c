@@ -12,6 +12,7 @@
 #include "memory.h"
 #include "scan.h"
 #include "seat.h"
+#include "share.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -325,6 +326,7 @@ run_held (Stack *stack, Held *held)
     {
       event.kind = ENGINE_DONE;
       event.value = record_encode (job->job->result, slot_result (job));
+      event.shared = share_list (job->job, slot_result (job));
     }
   if (ended && job->job->result_holds)
     record_clear (job->job->result, slot_result (job));

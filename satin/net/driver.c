@@ -500,6 +500,7 @@ hear_engine (Driver *driver, EngineEvent *said)
                       .work_us = said->work_us,
                       .risk_us = said->risk_us,
                       .bytes = said->value,
+                      .shares = said->shared,
                       .rows = said->rows,
                       .count = said->seats,
                       .number = said->best };
@@ -516,6 +517,10 @@ hear_engine (Driver *driver, EngineEvent *said)
       break;
     case ENGINE_ADOPT:
       event.kind = NODE_EVENT_ADOPT;
+      break;
+    case ENGINE_WANT:
+      event.kind = NODE_EVENT_WANT;
+      event.number = said->length;
       break;
     case ENGINE_ABORTED:
       event.kind = NODE_EVENT_ABORTED;
@@ -698,7 +703,10 @@ driver_new (const DriverConfig *config, GError **error)
                       .silence_us = (guint64)(config->silence_s * 1e6 + 0.5),
                       .save_interval_us = (guint64)(config->interval_s * 1e6),
                       .stems = driver->stems,
+                      .shared = shared_store_here (),
                       .seed = seed ^ 0x9e3779b97f4a7c15u };
+  if (config->shared_memory > 0)
+    shared_store_set_memory (shared_store_here (), config->shared_memory);
   driver->node = node_new (&node);
   if (config->folder != NULL || config->trace != NULL)
     {

@@ -26,6 +26,7 @@ typedef struct
   const char *site;            /* NULL: the run has no sites */
   const char *trace;           /* absolute path of a file that was begun; NULL: none */
   gsize stack_bytes;           /* C stack of each thread that runs jobs; 0: the default */
+  guint64 shared_memory;       /* for shared bytes that were fetched; 0: the default */
   double interval_s;
   double heartbeat_s, silence_s; /* 0: the default; see folder.h */
   guint workers;

@@ -102,6 +102,7 @@ put_options (GKeyFile *file, const FolderRun *run)
   g_key_file_set_double (file, GROUP_OPTIONS, "silence", run->silence_s);
   g_key_file_set_boolean (file, GROUP_OPTIONS, "tcp", run->tcp);
   g_key_file_set_uint64 (file, GROUP_OPTIONS, "stack", run->stack);
+  g_key_file_set_uint64 (file, GROUP_OPTIONS, "shared-memory", run->shared_memory);
 }
 
 /* Both or none, since they must fit. */
@@ -133,6 +134,7 @@ get_options (GKeyFile *file, FolderRun *run)
   get_patience (file, run);
   run->tcp = g_key_file_get_boolean (file, GROUP_OPTIONS, "tcp", NULL);
   run->stack = g_key_file_get_uint64 (file, GROUP_OPTIONS, "stack", NULL);
+  run->shared_memory = g_key_file_get_uint64 (file, GROUP_OPTIONS, "shared-memory", NULL);
 }
 
 char *

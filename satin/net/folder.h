@@ -59,9 +59,10 @@ typedef struct
   double interval_s;             /* between publications */
   double heartbeat_s, silence_s; /* see above; 0: the default */
   int workers;                   /* per node; 0: the cores of its host, shared out among `nodes` */
-  guint64 stack; /* bytes of C stack of each thread that runs jobs; 0: the default */
-  int nodes;     /* started by the launcher; 0: a solo program */
-  gboolean tcp;  /* the nodes talk over TCP only */
+  guint64 stack;         /* bytes of C stack of each thread that runs jobs; 0: the default */
+  guint64 shared_memory; /* of each node, for shared bytes that it fetched; 0: the default */
+  int nodes;             /* started by the launcher; 0: a solo program */
+  gboolean tcp;          /* the nodes talk over TCP only */
   char
       *listen; /* (nullable) the address of this host for that; NULL: loopback; FOLDER_LISTEN_OWN */
   gboolean naive; /* nothing is kept of a node that died: --protect naive */
@@ -81,9 +82,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FolderRun, folder_run_clear)
 /* Whether such a heartbeat and such a silence can be had together. */
 gboolean folder_patience_fits (double heartbeat_s, double silence_s);
 
-/* The launch options alone (nodes, workers, interval, heartbeat, silence, tcp, stack) as a GKeyFile
- * text: what a checkpoint keeps in Identity.options so that `satin resume` starts as before.
- * (transfer full) */
+/* The launch options alone (nodes, workers, interval, heartbeat, silence, tcp, stack,
+ * shared-memory) as a GKeyFile text: what a checkpoint keeps in Identity.options so that `satin
+ * resume` starts as before. (transfer full) */
 char *folder_options_write (const FolderRun *run);
 /* Fills those members of `run` that `text` names and that make sense; ignores everything else. */
 void folder_options_read (const char *text, FolderRun *run);

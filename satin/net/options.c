@@ -69,17 +69,26 @@ set_interval (Options *options, const char *text, GError **error)
 }
 
 gboolean
-options_read_stack (const char *text, guint64 *bytes)
+options_read_bytes (const char *text, guint64 *bytes)
 {
   static const char units[] = "KMG";
   char *end;
   guint64 value = g_ascii_isdigit (*text) ? g_ascii_strtoull (text, &end, 10) : 0;
   const char *unit = value > 0 && *end != '\0' ? strchr (units, g_ascii_toupper (*end)) : NULL;
   guint shift = unit != NULL ? 10 * (guint)(unit - units + 1) : 0;
-  if (value == 0 || end[unit != NULL ? 1 : 0] != '\0' || value > OPTIONS_STACK_MAX >> shift
-      || value << shift < OPTIONS_STACK_MIN)
+  if (value == 0 || end[unit != NULL ? 1 : 0] != '\0' || value > OPTIONS_BYTES_MAX >> shift)
     return FALSE;
   *bytes = value << shift;
+  return TRUE;
+}
+
+gboolean
+options_read_stack (const char *text, guint64 *bytes)
+{
+  guint64 stack;
+  if (!options_read_bytes (text, &stack) || stack < OPTIONS_STACK_MIN)
+    return FALSE;
+  *bytes = stack;
   return TRUE;
 }
 
@@ -90,6 +99,17 @@ set_stack (Options *options, const char *text, GError **error)
     return TRUE;
   g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
                "option '--stack' takes bytes from 128K on, such as 512K, 64M or 4G, not '%s'",
+               text);
+  return FALSE;
+}
+
+static gboolean
+set_shared_memory (Options *options, const char *text, GError **error)
+{
+  if (options_read_bytes (text, &options->shared_memory))
+    return TRUE;
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+               "option '--shared-memory' takes bytes from 1 on, such as 512K, 64M or 4G, not '%s'",
                text);
   return FALSE;
 }
@@ -115,6 +135,8 @@ take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **
     }
   if (missing == NULL && (text = value_of ("--stack", end, argv, i, &missing)) != NULL)
     return set_stack (options, text, error);
+  if (missing == NULL && (text = value_of ("--shared-memory", end, argv, i, &missing)) != NULL)
+    return set_shared_memory (options, text, error);
   if (missing == NULL && (text = value_of ("--trace", end, argv, i, &missing)) != NULL)
     {
       g_free (options->trace);

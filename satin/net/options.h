@@ -7,15 +7,16 @@
 
 typedef struct
 {
-  int workers;       /* 0: not said */
-  double interval_s; /* 0: not said */
-  gint64 spin_us;    /* how long an idle worker polls before it sleeps */
-  char *checkpoint;  /* (nullable) absolute path or URI (place_check) */
-  char *stats;       /* (nullable) */
-  char *trace;       /* (nullable) absolute path */
-  guint64 stack;     /* bytes of C stack of each thread that runs jobs; 0: not said */
-  gboolean anew;     /* what stands at `checkpoint` is set aside */
-  gboolean insecure; /* --checkpoint may be a URI that is sent in clear */
+  int workers;           /* 0: not said */
+  double interval_s;     /* 0: not said */
+  gint64 spin_us;        /* how long an idle worker polls before it sleeps */
+  char *checkpoint;      /* (nullable) absolute path or URI (place_check) */
+  char *stats;           /* (nullable) */
+  char *trace;           /* (nullable) absolute path */
+  guint64 stack;         /* bytes of C stack of each thread that runs jobs; 0: not said */
+  guint64 shared_memory; /* for shared bytes that were fetched; 0: not said */
+  gboolean anew;         /* what stands at `checkpoint` is set aside */
+  gboolean insecure;     /* --checkpoint may be a URI that is sent in clear */
   gboolean help;
   int argc;
   char **argv; /* what is left, argv[0] first; owned */
@@ -26,10 +27,12 @@ typedef struct
 #define OPTIONS_SPIN_MAX_US 1000000
 
 #define OPTIONS_STACK_MIN (G_GUINT64_CONSTANT (128) << 10)
-#define OPTIONS_STACK_MAX (G_GUINT64_CONSTANT (1) << 40)
+#define OPTIONS_BYTES_MAX (G_GUINT64_CONSTANT (1) << 40)
 
-/* A number of bytes with or without K, M or G (powers of 1024) for a C stack. FALSE: it is none, or
- * beyond the limits above. Pure. */
+/* A number of bytes from 1 on, with or without K, M or G (powers of 1024). FALSE: it is none, or
+ * beyond OPTIONS_BYTES_MAX. Pure. */
+gboolean options_read_bytes (const char *text, guint64 *bytes);
+/* The same for a C stack. FALSE also below OPTIONS_STACK_MIN. */
 gboolean options_read_stack (const char *text, guint64 *bytes);
 /* FALSE: a wrong value, or PLACE_ERROR for what --checkpoint names; one sentence. */
 gboolean options_parse (Options *options, int argc, char **argv, GError **error);

@@ -198,6 +198,8 @@ stats_text (Driver *driver, gboolean last)
   append_count (json, "jobs_reused", engine.jobs_reused);
   append_count (json, "steals_local", engine.steals_local);
   append_count (json, "steals_remote", node.steals_remote);
+  append_count (json, "shared_fetches", node.shared_fetched);
+  append_count (json, "shared_bytes", node.shared_bytes);
   append_count (json, "saves", scribe.saves);
   append_count (json, "saved_rows", scribe.saved_rows);
   append_count (json, "checkpoint_bytes", scribe.bytes);

@@ -138,6 +138,7 @@ show_help (SatinRun *run)
       "  --stack SIZE        C stack of each worker, like 64M or 4G (default: 1G where address "
       "space\n"
       "                      allows; memory is taken as it is used)\n"
+      "  --shared-memory SIZE  for shared bytes from other nodes, like 64M or 4G (default: 1G)\n"
       "  --trace FILE        write what each worker does and when, for https://ui.perfetto.dev\n"
       "  --stats FILE        write figures of the run as JSON\n"
       "  --help              this page\n\n"
@@ -311,6 +312,8 @@ prepare_node_process (SatinRun *run)
     run->begins_trace = run->options.trace != NULL && run->config.founder;
   if (run->options.stack == 0)
     run->options.stack = run->folder_run.stack;
+  if (run->options.shared_memory == 0)
+    run->options.shared_memory = run->folder_run.shared_memory;
   run->kept_inputs = run->folder_run.resume;
   run->identity.run = g_strdup (run->folder_run.id);
   run->identity.options = folder_options_write (&run->folder_run);
@@ -331,6 +334,7 @@ prepare_solo (SatinRun *run)
                                  .interval_s = run->options.interval_s,
                                  .workers = (int)run->config.workers,
                                  .stack = run->options.stack,
+                                 .shared_memory = run->options.shared_memory,
                                  .launcher_pid = getpid () };
   run->identity.options = folder_options_write (&run->folder_run);
   if (run->options.checkpoint == NULL)
@@ -364,6 +368,7 @@ start_driver (SatinRun *run)
   config->stats = run->options.stats;
   config->trace = run->options.trace;
   config->stack_bytes = (gsize)run->options.stack;
+  config->shared_memory = run->options.shared_memory;
   config->identity = run->identity;
   if (run->folder != NULL)
     {

@@ -13,8 +13,9 @@ first_row (const TrieNode *at)
 }
 
 static void
-clear_value (ArchiveRow *row)
+clear_value (Archive *archive, ArchiveRow *row)
 {
+  g_hash_table_remove (archive->shares, row);
   if (row->size > sizeof row->value.bytes)
     g_bytes_unref (row->value.large);
   row->size = 0;
@@ -30,13 +31,13 @@ clear_rows (Archive *archive, TrieNode *at)
     {
       ArchiveRow *row = first->next;
       first->next = row->next;
-      clear_value (row);
+      clear_value (archive, row);
       g_free (row);
       archive->count--;
     }
   if (first->is_there)
     archive->count--;
-  clear_value (first);
+  clear_value (archive, first);
   *first = (ArchiveRow){ 0 };
 }
 
@@ -45,6 +46,8 @@ archive_init (Archive *archive, Stems *stems)
 {
   archive->trie = trie_new (stems, sizeof (ArchiveRow));
   archive->news = g_ptr_array_new ();
+  archive->shares = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL,
+                                           (GDestroyNotify)g_ptr_array_unref);
 }
 
 void
@@ -56,6 +59,7 @@ archive_done (Archive *archive)
     clear_rows (archive, at);
   trie_free (archive->trie);
   g_ptr_array_unref (archive->news);
+  g_hash_table_unref (archive->shares);
 }
 
 static ArchiveRow *
@@ -91,13 +95,18 @@ add_row (Archive *archive, TrieNode *at)
 }
 
 static void
-set_value (ArchiveRow *row, GBytes *value)
+set_value (Archive *archive, ArchiveRow *row, GBytes *value, GPtrArray *shares)
 {
   gsize size;
   const void *data = g_bytes_get_data (value, &size);
 
   g_assert (size <= G_MAXUINT32);
-  clear_value (row);
+  clear_value (archive, row);
+#ifdef SATIN_PLANT_SHARED_NOT_KEPT
+  shares = NULL;
+#endif
+  if (shares != NULL)
+    g_hash_table_insert (archive->shares, row, g_ptr_array_ref (shares));
   row->size = (guint32)size;
   if (size > sizeof row->value.bytes)
     row->value.large = g_bytes_ref (value);
@@ -140,7 +149,7 @@ archive_put (Node *node, const Row *row)
   if (is_new)
     own = add_row (archive, at);
   g_autoptr (GBytes) value = row->children > 0 ? row_pack_kept (row) : g_bytes_ref (row->value);
-  set_value (own, value);
+  set_value (archive, own, value, row->shares);
   own->digest = row->digest;
   own->work_us = row->work_us;
   own->children = row->children;
@@ -154,6 +163,14 @@ take_value (const ArchiveRow *row)
 {
   return row->size > sizeof row->value.bytes ? g_bytes_ref (row->value.large)
                                              : g_bytes_new (row->value.bytes, row->size);
+}
+
+GPtrArray *
+archive_shares (Node *node, const ArchiveRow *row)
+{
+  GPtrArray *shares = g_hash_table_lookup (node->archive.shares, row);
+
+  return shares == NULL ? NULL : g_ptr_array_ref (shares);
 }
 
 GBytes *
@@ -324,6 +341,7 @@ row_of (Node *node, const TrieNode *at, const ArchiveRow *own)
     state = row_unpack_kept (value, &children);
   row = state != NULL ? row_new_kept (path, children, ARCHIVE_JOB, &own->digest, 0, "ay", state)
                       : row_new (path, ARCHIVE_JOB, &own->digest, 0, own->work_us, value);
+  row->shares = archive_shares (node, own);
   row->work_us = own->work_us;
   row->node = own->is_earlier ? NODE_ID_NONE : node->self;
   return row;

@@ -31,7 +31,8 @@ typedef struct
 {
   Trie *trie; /* of ArchiveRow: the first of each path */
   guint count;
-  GPtrArray *news; /* of TrieNode: to be announced at the end of this step */
+  GPtrArray *news;    /* of TrieNode: to be announced at the end of this step */
+  GHashTable *shares; /* ArchiveRow -> of SatinShared: what its value speaks of, if anything */
 } Archive;
 
 /* In place of a job's index: rows that serve to be offered only. */
@@ -46,6 +47,8 @@ void archive_put (Node *node, const Row *row);
 ArchiveRow *archive_find (Node *node, const char *path, const Digest *digest);
 /* (transfer full): the value of a row that is put to use. */
 GBytes *archive_take (Node *node, ArchiveRow *row);
+/* (transfer full) (nullable): what that value speaks of. */
+GPtrArray *archive_shares (Node *node, const ArchiveRow *row);
 /* Announces once more what is held of this path, which was withdrawn with something else. */
 void archive_announce_path (Node *node, const char *path);
 /* After a new name: all of it. */

@@ -25,6 +25,7 @@
 #include "round.h"
 #include "route.h"
 #include "saves.h"
+#include "shares.h"
 #include "steal.h"
 #include "stop.h"
 #include "work.h"
@@ -60,6 +61,7 @@ struct Node
   Work work;
   Round round;
   Constants constants;
+  Shares shares;
   Stop stop;
   Leave leave;
   Poison poison;

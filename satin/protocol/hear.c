@@ -231,6 +231,15 @@ route_bound (Node *node, Link *link, const Message *m)
     case MESSAGE_BEST:
       constants_on_best (node, m);
       break;
+    case MESSAGE_FETCH:
+      shares_on_fetch (node, link, m);
+      break;
+    case MESSAGE_BYTES:
+      shares_on_bytes (node, link, m);
+      break;
+    case MESSAGE_TAKEN:
+      shares_on_taken (node, link);
+      break;
     case MESSAGE_SAVED:
       saves_on_saved (node, link, m);
       break;
@@ -327,46 +336,53 @@ hear_message (Node *node, guint64 number, GBytes *bytes)
   Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
   if (member != NULL)
     member->heard_us = node->now_us;
-  if (!is_in_order (node, link, &m))
-    return;
-  switch (m.kind)
+  if (is_in_order (node, link, &m) && shares_admit (node, link, &m))
+    hear_admitted (node, link, &m);
+}
+
+void
+hear_admitted (Node *node, Link *link, const Message *m)
+{
+  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
+
+  switch (m->kind)
     {
     case MESSAGE_STEM:
       break;
     case MESSAGE_HELLO:
-      on_hello (node, link, &m);
+      on_hello (node, link, m);
       break;
     case MESSAGE_ROSTER:
-      roster_on_message (node, link, &m);
+      roster_on_message (node, link, m);
       break;
     case MESSAGE_JOIN:
-      join_on_request (node, link, &m);
+      join_on_request (node, link, m);
       break;
     case MESSAGE_WELCOME:
-      roster_on_welcome (node, link, &m);
+      roster_on_welcome (node, link, m);
       break;
     case MESSAGE_END:
       if (link->bound || !core_is_member (node))
-        stop_on_end (node, m.number, m.flag);
+        stop_on_end (node, m->number, m->flag);
       break;
     case MESSAGE_ROUTE: /* who joins has no other way than these */
-      route_on_route (node, link, &m);
+      route_on_route (node, link, m);
       break;
     case MESSAGE_CARGO:
     case MESSAGE_HASTE:
-      route_on_cargo (node, link, &m);
+      route_on_cargo (node, link, m);
       break;
     case MESSAGE_CREDIT:
-      route_on_credit (node, link, &m);
+      route_on_credit (node, link, m);
       break;
     case MESSAGE_UNROUTE:
-      route_on_unroute (node, link, &m);
+      route_on_unroute (node, link, m);
       break;
     default:
       if (member != NULL)
-        route_bound (node, link, &m);
-      else if (m.kind == MESSAGE_STEAL) /* he knows of us already; he is not to wait for ever */
-        link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m.number });
+        route_bound (node, link, m);
+      else if (m->kind == MESSAGE_STEAL) /* he knows of us already; he is not to wait for ever */
+        link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
       break;
     }
 }

@@ -7,3 +7,5 @@
 #include "link.h"
 
 void hear_message (Node *node, guint64 number, GBytes *bytes);
+/* One that is in order and need not wait for anything. */
+void hear_admitted (Node *node, Link *link, const Message *message);

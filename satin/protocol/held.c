@@ -40,6 +40,7 @@ held_free (gpointer data)
 
   loan_free (held->job);
   g_clear_pointer (&held->value, g_bytes_unref);
+  g_clear_pointer (&held->shares, g_ptr_array_unref);
   g_free (held);
 }
 
@@ -113,6 +114,7 @@ held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, gui
       ReturnAddress now = { *id, loan };
       g_tree_insert (node->held.by_return, g_memdup2 (&now, sizeof now), held);
     }
+  shares_lender_changed (node, held->held);
 }
 
 void
@@ -148,7 +150,8 @@ send_result (Node *node, Link *link, const HeldJob *held, guint64 loan)
                          .digest = held->job->digest,
                          .work_us = held->work_us,
                          .risk_us = held->risk_us,
-                         .value = held->value });
+                         .value = held->value,
+                         .shares = held->shares });
 }
 
 void
@@ -172,11 +175,12 @@ held_return (Node *node, HeldJob *held)
         break; /* its slot may have been scanned for the last time: it is saved from here */
       entry = loans_find (node, held->loan);
       if (entry != NULL)
-        loans_put (node, entry, held->value, held->work_us, held->risk_us);
+        loans_put (node, entry,
+                   &(Result){ held->value, held->shares, held->work_us, held->risk_us });
       held_drop (node, held);
       break;
     case LENDER_MAIN:
-      root_result (node, held->value, held->work_us, held->risk_us);
+      root_result (node, &(Result){ held->value, held->shares, held->work_us, held->risk_us });
       break;
     }
 }
@@ -267,6 +271,7 @@ held_on_done (Node *node, const NodeEvent *event)
   node->held.unfinished--;
   held->finished = TRUE;
   held->value = g_bytes_ref (event->bytes);
+  held->shares = event->shares == NULL ? NULL : g_ptr_array_ref (event->shares);
   held->work_us = event->work_us;
   held->risk_us = event->risk_us;
   g_clear_pointer (&held->job->args, g_bytes_unref);
@@ -429,6 +434,14 @@ held_find_self (Node *node, guint64 loan)
   return NULL;
 }
 
+void
+held_each_lender (Node *node, void (*each) (const NodeId *lender, gpointer data), gpointer data)
+{
+  for (GTreeNode *at = g_tree_node_first (node->held.by_return); at != NULL;
+       at = g_tree_node_next (at))
+    each (&((HeldJob *)g_tree_node_value (at))->node, data);
+}
+
 /* ---- saves ---- */
 
 static Row *
@@ -437,6 +450,9 @@ row_of (Node *node, const HeldJob *held)
   Row *row = row_new (held->job->path, held->job->job, &held->job->digest, held->job->weight,
                       held->work_us, held->value);
 
+#ifndef SATIN_PLANT_SHARED_NOT_SAVED
+  row->shares = held->shares == NULL ? NULL : g_ptr_array_ref (held->shares);
+#endif
   row->node = node->self;
   return row;
 }

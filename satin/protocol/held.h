@@ -29,6 +29,7 @@ struct HeldJob
   gboolean handed; /* its row waits for an heir, or went there */
   gboolean saved;  /* the present coordinator was sent its row */
   GBytes *value;
+  GPtrArray *shares; /* (nullable) what it speaks of */
   guint64 work_us;
   guint64 risk_us; /* of it, what no row that was sent stands for; while it runs: as last told */
   guint32 busy;    /* seats at work for it, as last told */
@@ -80,6 +81,9 @@ void held_forget_saved (Node *node);
 void held_collect (Node *node, GPtrArray *rows);
 /* Has a node that stays not yet said that it has its result? */
 gboolean held_is_owed (Node *node);
+/* Calls `each` for the lenders of what is held for other nodes; some more than once. */
+void held_each_lender (Node *node, void (*each) (const NodeId *lender, gpointer data),
+                       gpointer data);
 /* (nullable): the held job whose lender is this slot of the own engine. */
 HeldJob *held_find_self (Node *node, guint64 loan);
 /* Does a held job have this slot of the own engine as its lender? */

@@ -11,6 +11,7 @@ link_free (gpointer data)
 
   g_hash_table_unref (link->stems);
   route_circuit_free (link->circuit);
+  shares_forget_link (link);
   g_free (link);
 }
 
@@ -180,6 +181,7 @@ link_send (Node *node, Link *link, const Message *message)
 
   message_each_path (message, send_stems_of, &sending);
   send_raw (node, link, message);
+  shares_told (link, message);
 }
 
 gboolean
@@ -309,6 +311,7 @@ take_off (Node *node, Link *link)
 
   g_ptr_array_remove (node->links.links, link);
   steal_on_down (node, number);
+  shares_link_down (node, number);
   route_carrier_gone (node, number);
 }
 
@@ -337,6 +340,9 @@ lose (Node *node, Link *link)
     {
       link_send (node, other, &(Message){ .kind = MESSAGE_RECONCILE });
       held_resend (node, other);
+      NodeId coordinator;
+      if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &id))
+        saves_renew (node); /* rows were lost with it */
     }
 }
 

@@ -25,6 +25,8 @@ typedef struct
   guint64 told_version;
   GHashTable *stems; /* ids sent over it; looked up only */
   Circuit *circuit;  /* (nullable) of a routed link; see route.h */
+  GQueue waiting;    /* see shares.h: messages that are not heard yet, */
+  GQueue told;       /* and what those that were sent speak of */
 } Link;
 
 typedef enum

@@ -68,24 +68,25 @@ loans_add (Node *node, LoanEntry entry, const NodeId *holder)
 }
 
 void
-loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us, guint64 risk_us)
+loans_put (Node *node, LoanEntry *entry, const Result *result)
 {
   guint64 loan = entry->loan;
 
   if (entry->adopted)
-    work_salvaged (node, work_us);
+    work_salvaged (node, result->work_us);
   remove_entry (node, entry);
   if (loan == LOANS_ROOT)
     {
-      root_result (node, value, work_us, risk_us);
+      root_result (node, result);
       return;
     }
   NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
   effect->loan = loan;
-  effect->bytes = g_bytes_ref (value);
-  effect->work_us = work_us;
-  effect->risk_us = risk_us;
-  work_moved (node, risk_us);
+  effect->bytes = g_bytes_ref (result->value);
+  effect->shares = result->shares == NULL ? NULL : g_ptr_array_ref (result->shares);
+  effect->work_us = result->work_us;
+  effect->risk_us = result->risk_us;
+  work_moved (node, result->risk_us);
 }
 
 static void
@@ -155,7 +156,7 @@ loans_on_result (Node *node, Link *link, const Message *m)
     return; /* its slot may have been scanned for the last time: the holder keeps it, and saves it
              */
   if (wanted)
-    loans_put (node, entry, m->value, m->work_us, m->risk_us);
+    loans_put (node, entry, &(Result){ m->value, m->shares, m->work_us, m->risk_us });
   link_send (node, link,
              &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN, .number = m->number });
 }

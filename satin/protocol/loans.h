@@ -10,6 +10,14 @@
 
 #define LOANS_ROOT 0
 
+/* What came of a job. */
+typedef struct
+{
+  GBytes *value;
+  GPtrArray *shares; /* (nullable) what it speaks of */
+  guint64 work_us, risk_us;
+} Result;
+
 typedef struct
 {
   guint64 loan;
@@ -36,7 +44,7 @@ void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
 LoanEntry *loans_find (Node *node, guint64 loan);
 LoanEntry *loans_find_path (Node *node, const char *path);
 /* The slot has its result / is ready again. */
-void loans_put (Node *node, LoanEntry *entry, GBytes *value, guint64 work_us, guint64 risk_us);
+void loans_put (Node *node, LoanEntry *entry, const Result *result);
 void loans_back (Node *node, LoanEntry *entry);
 
 /* The engine does not await it any more. */

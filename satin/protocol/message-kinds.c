@@ -15,7 +15,7 @@ static const struct
   [MESSAGE_STEAL] = { "steal", "(tu)" },
   [MESSAGE_JOBS] = { "jobs", "(ta(tsu" T_DIGEST "d))" },
   [MESSAGE_NONE] = { "none", "(t)" },
-  [MESSAGE_RESULT] = { "result", "(ts" T_DIGEST "tt)" },
+  [MESSAGE_RESULT] = { "result", "(ts" T_DIGEST "tt" T_SPEAKS ")" },
   [MESSAGE_ACK] = { "ack", "(t)" },
   [MESSAGE_VAIN] = { "vain", "(t)" },
   [MESSAGE_RETURNED] = { "returned", "(t)" },
@@ -29,7 +29,7 @@ static const struct
   [MESSAGE_START] = { "start", "(" T_DIGEST ")" },
   [MESSAGE_WANT] = { "want", "()" },
   [MESSAGE_CONSTANTS] = { "constants", "(" T_DIGEST "as)" },
-  [MESSAGE_SAVE] = { "save", "(a" T_ROW "tu)" },
+  [MESSAGE_SAVE] = { "save", "(a" T_ROW "tu" T_SPEAKS ")" },
   [MESSAGE_SAVED] = { "saved", "(ttu)" },
   [MESSAGE_WORK] = { "work", "(ttuat)" },
   [MESSAGE_EVENT] = { "event", "(s" T_ID "sts)" },
@@ -56,9 +56,12 @@ static const struct
   [MESSAGE_RELEASED] = { "released", "(b)" },
   [MESSAGE_LEAVING] = { "leaving", "()" },
   [MESSAGE_HEARD] = { "heard", "()" },
-  [MESSAGE_HAND] = { "hand", "(a" T_ROW "t)" },
+  [MESSAGE_HAND] = { "hand", "(a" T_ROW "t" T_SPEAKS ")" },
   [MESSAGE_HANDED] = { "handed", "(tb)" },
   [MESSAGE_GOODBYE] = { "goodbye", "()" },
+  [MESSAGE_FETCH] = { "fetch", "(" T_DIGEST ")" },
+  [MESSAGE_BYTES] = { "bytes", "(" T_DIGEST "b)" },
+  [MESSAGE_TAKEN] = { "taken", "()" },
   [MESSAGE_LAST_WORDS] = { "last words", "(" T_ID "ss)" },
   [MESSAGE_SEEK] = { "seek", "(" T_ID ")" },
   [MESSAGE_SOUGHT] = { "sought", "(" T_ID "bu)" },
@@ -91,6 +94,8 @@ message_is_urgent (MessageKind kind)
     case MESSAGE_VAIN:     /* a job that came home may be lent again at once: */
     case MESSAGE_RETURNED: /* JOBS must not pass these two */
     case MESSAGE_ACK:
+    case MESSAGE_FETCH: /* what is fetched is large as it is */
+    case MESSAGE_TAKEN:
     case MESSAGE_SEEK:
     case MESSAGE_SOUGHT:
     case MESSAGE_CALL:

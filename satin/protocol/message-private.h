@@ -11,6 +11,7 @@
 #define T_ID "(uuu)"
 #define T_TERM "(u(uuu))"
 #define T_MEMBERS "a((uuu)sssuu)"
+#define T_SPEAKS "a(u(tt)t)"
 #define T_ROW "(su" T_DIGEST "dt" T_ID "us)"
 
 #define PRELUDE_WORDS 4 /* kind, size of the header, attachments, zero; each 32 bits */

@@ -3,6 +3,8 @@
  * message. Message.c reads it. Pure. */
 #include "message-private.h"
 
+#include "value/shared.h"
+
 #include <string.h>
 
 static void
@@ -96,6 +98,40 @@ write_rows (Packer *to, const Message *m)
       pack_close (to);
     }
   pack_close (to);
+}
+
+static void
+write_list (Packer *to, guint32 item, const GPtrArray *shares)
+{
+  for (guint i = 0; shares != NULL && i < shares->len; i++)
+    {
+      pack_open (to);
+      pack_u32 (to, item);
+      write_digest (to, shared_digest (shares->pdata[i]));
+      pack_u64 (to, shared_length (shares->pdata[i]));
+      pack_close (to);
+    }
+}
+
+static void
+write_speaks (Packer *to, const Message *m)
+{
+  pack_open (to);
+  write_list (to, 0, m->shares);
+  for (guint i = 0; m->rows != NULL && i < m->rows->len; i++)
+    write_list (to, i, ((const Row *)m->rows->pdata[i])->shares);
+  pack_close (to);
+}
+
+gboolean
+message_speaks (const Message *m)
+{
+  if (m->shares != NULL && m->shares->len > 0)
+    return TRUE;
+  for (guint i = 0; m->rows != NULL && i < m->rows->len; i++)
+    if (((const Row *)m->rows->pdata[i])->shares != NULL)
+      return TRUE;
+  return FALSE;
 }
 
 static void
@@ -214,6 +250,7 @@ write_header (Packer *to, const Message *m)
       write_digest (to, &m->digest);
       pack_u64 (to, m->work_us);
       pack_u64 (to, m->risk_us);
+      write_speaks (to, m);
       break;
     case MESSAGE_HOLDING:
       write_numbers (to, m);
@@ -276,6 +313,7 @@ write_header (Packer *to, const Message *m)
       pack_text (to, m->path);
       break;
     case MESSAGE_START:
+    case MESSAGE_FETCH:
       write_digest (to, &m->digest);
       break;
     case MESSAGE_CONSTANTS:
@@ -287,6 +325,11 @@ write_header (Packer *to, const Message *m)
       pack_u64 (to, m->number);
       if (m->kind == MESSAGE_SAVE)
         pack_u32 (to, m->count);
+      write_speaks (to, m);
+      break;
+    case MESSAGE_BYTES:
+      write_digest (to, &m->digest);
+      pack_bool (to, m->flag);
       break;
     case MESSAGE_BEST:
       pack_u32 (to, m->count);
@@ -345,7 +388,7 @@ attach_all (GPtrArray *parts, const Message *m)
   for (guint i = 0; m->kind == MESSAGE_CONSTANTS && i < m->constants->len; i++)
     attach (parts, g_array_index (m->constants, MessageConstant, i).value);
   if (m->kind == MESSAGE_RESULT || m->kind == MESSAGE_BEST || m->kind == MESSAGE_CLOSE
-      || m->kind == MESSAGE_CARGO || m->kind == MESSAGE_HASTE)
+      || m->kind == MESSAGE_CARGO || m->kind == MESSAGE_HASTE || m->kind == MESSAGE_BYTES)
     attach (parts, m->value);
 }
 

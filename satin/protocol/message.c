@@ -181,6 +181,27 @@ read_rows (Unpacker *from, Message *m, const GPtrArray *attachments)
   from->failed = from->failed || m->rows->len != attachments->len;
 }
 
+/* `n`: so many items the message has. */
+static void
+read_speaks (Unpacker *from, Message *m, guint n)
+{
+  unpack_open (from);
+  while (read_more (from, m->speaks == NULL ? 0 : m->speaks->len, MESSAGE_SPEAKS_MAX))
+    {
+      MessageSpeaks speaks;
+      unpack_open (from);
+      speaks.item = unpack_u32 (from);
+      speaks.digest = read_digest (from);
+      speaks.length = unpack_u64 (from);
+      unpack_close (from);
+      from->failed = from->failed || speaks.item >= n || digest_is_zero (&speaks.digest);
+      if (m->speaks == NULL)
+        m->speaks = g_array_new (FALSE, FALSE, sizeof (MessageSpeaks));
+      g_array_append_val (m->speaks, speaks);
+    }
+  unpack_close (from);
+}
+
 static void
 read_holds (Unpacker *from, Message *m)
 {
@@ -332,6 +353,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->work_us = unpack_u64 (from);
       m->risk_us = unpack_u64 (from);
       from->failed = from->failed || m->risk_us > m->work_us;
+      read_speaks (from, m, 1);
       read_value (from, m, attachments);
       break;
     case MESSAGE_HOLDING:
@@ -394,6 +416,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->path = read_path (from);
       break;
     case MESSAGE_START:
+    case MESSAGE_FETCH:
       m->digest = read_digest (from);
       break;
     case MESSAGE_CONSTANTS:
@@ -405,6 +428,12 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->number = unpack_u64 (from);
       if (m->kind == MESSAGE_SAVE)
         m->count = unpack_u32 (from);
+      read_speaks (from, m, m->rows->len);
+      break;
+    case MESSAGE_BYTES:
+      m->digest = read_digest (from);
+      m->flag = unpack_bool (from);
+      read_value (from, m, attachments);
       break;
     case MESSAGE_BEST:
       m->count = unpack_u32 (from);
@@ -447,7 +476,8 @@ takes_attachments (MessageKind kind)
 {
   return kind == MESSAGE_JOBS || kind == MESSAGE_RESULT || kind == MESSAGE_CONSTANTS
          || kind == MESSAGE_SAVE || kind == MESSAGE_HAND || kind == MESSAGE_BEST
-         || kind == MESSAGE_CLOSE || kind == MESSAGE_CARGO || kind == MESSAGE_HASTE;
+         || kind == MESSAGE_CLOSE || kind == MESSAGE_CARGO || kind == MESSAGE_HASTE
+         || kind == MESSAGE_BYTES;
 }
 
 static guint32
@@ -543,6 +573,8 @@ void
 message_clear (Message *message)
 {
   g_clear_pointer (&message->value, g_bytes_unref);
+  g_clear_pointer (&message->shares, g_ptr_array_unref);
+  g_clear_pointer (&message->speaks, g_array_unref);
   g_clear_pointer (&message->loans, g_ptr_array_unref);
   g_clear_pointer (&message->rows, g_ptr_array_unref);
   g_clear_pointer (&message->members, g_array_unref);

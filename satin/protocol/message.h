@@ -13,9 +13,10 @@
 
 #include <gio/gio.h>
 
-#define MESSAGE_VERSION 7 /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 8 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
-#define MESSAGE_ITEMS_MAX 8192u /* loans, rows, holds, numbers, attachments in one message */
+#define MESSAGE_ITEMS_MAX 8192u       /* loans, rows, holds, numbers, attachments in one message */
+#define MESSAGE_SPEAKS_MAX (1u << 20) /* shared bytes spoken of in one message */
 #define MESSAGE_MEMBERS_MAX 1024u
 #define MESSAGE_TEXT_MAX 4096u /* bytes of an address, host, site or name */
 
@@ -31,7 +32,8 @@ typedef enum
   MESSAGE_STEAL,    /* number (request), count */
   MESSAGE_JOBS,     /* number (request), loans */
   MESSAGE_NONE,     /* number (request) */
-  MESSAGE_RESULT,   /* number (loan), path, digest, work_us, risk_us (of it, in no row), value */
+  MESSAGE_RESULT,   /* number (loan), path, digest, work_us, risk_us (of it, in no row), value,
+                       shares */
   MESSAGE_ACK,      /* number (loan): its result is in its slot */
   MESSAGE_VAIN,     /* number (loan): not awaited, or not any more (its child was aborted): stop and
                        drop what you hold for it */
@@ -91,6 +93,10 @@ typedef enum
   MESSAGE_HASTE,   /* the same, of an urgent message */
   MESSAGE_CREDIT,  /* number, flag, version: so many bytes have come to their end, in all */
   MESSAGE_UNROUTE, /* number, flag: is no more, or never was */
+  MESSAGE_FETCH,   /* digest: send me these shared bytes */
+  MESSAGE_BYTES,   /* digest, flag (they are not here), value */
+  MESSAGE_TAKEN,   /* the first of your messages that speak of shared bytes and are not taken yet:
+                      I have them all */
   MESSAGE_KINDS
 } MessageKind;
 
@@ -114,6 +120,14 @@ typedef struct
   GBytes *value;
 } MessageConstant;
 
+/* Item number `item` of a message (of rows; 0: its value) speaks of these shared bytes. */
+typedef struct
+{
+  guint32 item;
+  Digest digest;
+  guint64 length;
+} MessageSpeaks;
+
 /* One message. Made with designated initialisers it borrows everything; a decoded one owns its
  * arrays, its value and `frame`, into which its texts point, and is cleared with message_clear. */
 typedef struct
@@ -127,6 +141,8 @@ typedef struct
   Digest digest;
   const char *text, *host, *site, *path;
   GBytes *value;
+  GPtrArray *shares; /* of SatinShared: what the value speaks of; rows have their own */
+  GArray *speaks;    /* of MessageSpeaks, in one that was decoded; see shares.h */
   GPtrArray *loans;  /* of Loan */
   GPtrArray *rows;   /* of Row */
   GArray *members;   /* of MessageMember */
@@ -150,6 +166,8 @@ GPtrArray *message_encode (const Message *message);
 gboolean message_decode (GBytes *bytes, Message *message, GError **error);
 void message_clear (Message *message);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Message, message_clear)
+/* Does it speak of shared bytes? */
+gboolean message_speaks (const Message *message);
 /* Calls `each` for every path in it. */
 void message_each_path (const Message *message, void (*each) (const char *path, gpointer data),
                         gpointer data);

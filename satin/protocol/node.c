@@ -13,6 +13,7 @@ node_effect_clear (NodeEffect *effect)
   g_clear_pointer (&effect->job, loan_free);
   g_clear_pointer (&effect->parts, g_ptr_array_unref);
   g_clear_pointer (&effect->rows, g_ptr_array_unref);
+  g_clear_pointer (&effect->shares, g_ptr_array_unref);
   *effect = (NodeEffect){ 0 };
 }
 
@@ -57,6 +58,7 @@ node_new (const NodeConfig *config)
   poison_init (&node->poison);
   work_init (&node->work);
   constants_init (&node->constants, config->n_bests);
+  shares_init (&node->shares, config->shared);
   return node;
 }
 
@@ -85,6 +87,7 @@ node_free (Node *node)
   link_done (&node->links);
   reach_done (&node->reach);
   route_done (&node->routes);
+  shares_done (&node->shares);
   g_free ((char *)node->config.address);
   g_free ((char *)node->config.host);
   g_free ((char *)node->config.site);
@@ -103,6 +106,7 @@ tick (Node *node)
   steal_tick (node);
   elect_tick (node);
   saves_tick (node);
+  shares_tick (node);
   round_go_on (node);
   stop_go_on (node);
 }
@@ -128,7 +132,11 @@ route_engine (Node *node, const NodeEvent *event)
     case NODE_EVENT_ADOPT:
       orphans_on_adopt_event (node, event);
       break;
+    case NODE_EVENT_WANT:
+      shares_want (node, event);
+      break;
     case NODE_EVENT_ABORTED:
+      shares_aborted (node, event->loan);
       loans_aborted (node, event->loan);
       break;
     case NODE_EVENT_COVERED:
@@ -244,6 +252,7 @@ wish (Node *node)
   at = MIN (at, steal_due (node));
   at = MIN (at, elect_due (node));
   at = MIN (at, saves_due (node));
+  at = MIN (at, shares_due (node));
   at = MIN (at, round_due (node));
   at = MIN (at, stop_due (node));
   at = MIN (at, leave_due (node));

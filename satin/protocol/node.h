@@ -11,6 +11,7 @@
 #include "loan.h"
 #include "node-id.h"
 #include "path.h"
+#include "shared.h"
 
 /* The contract with whoever drives, beyond what stands at each event and effect:
  *  1. The first step, whatever its event, starts the node: give it a NODE_EVENT_TIMER right after
@@ -89,9 +90,10 @@ typedef struct
   guint64 silence_us;   /* who says nothing for so long counts as dead, and is looked for after half
                            of it; the same on all nodes; 0: NODE_SILENCE_US */
   guint64 save_interval_us;
-  guint64 settle_us; /* from a join to the election that it brings, and between elections that
-                        nothing forces; 0: as elect.h says */
-  Stems *stems;      /* borrowed */
+  guint64 settle_us;   /* from a join to the election that it brings, and between elections that
+                          nothing forces; 0: as elect.h says */
+  Stems *stems;        /* borrowed */
+  SharedStore *shared; /* borrowed: the shared bytes of this node; NULL: one of its own */
   guint64 seed;
 } NodeConfig;
 
@@ -108,9 +110,13 @@ typedef enum
   /* the engine */
   NODE_EVENT_HUNGRY,  /* count: idle seats */
   NODE_EVENT_LENT,    /* answer to NODE_EFFECT_LEND: node, loans (may be empty) */
-  NODE_EVENT_DONE,    /* held, bytes, work_us; risk_us: of it, what no reported row stands for */
+  NODE_EVENT_DONE,    /* held, bytes, shares, work_us; risk_us: of it, what no reported row stands
+                         for */
   NODE_EVENT_UNRUN,   /* held */
   NODE_EVENT_ADOPT,   /* loan, path, digest, node: the slot waits for that holder */
+  NODE_EVENT_WANT,    /* loan, held: a job for that one waits under this number for the shared bytes
+                         `digest`, of which there are `number`. Answered by PUT with the bytes,
+                         however long that takes, unless ABORTED says that it waits no more */
   NODE_EVENT_ABORTED, /* loan: its slot waits no more */
   NODE_EVENT_COVERED, /* path */
   NODE_EVENT_ROWS,    /* rows; risk_us: so much less is at risk once they are published */
@@ -161,10 +167,11 @@ typedef struct
   const char *text, *path;
   GBytes *bytes;
   const Loan *job;
-  GPtrArray *loans; /* of Loan, borrowed */
-  GPtrArray *rows;  /* of Row, borrowed */
-  GArray *progress; /* of NodeProgress, borrowed */
-} NodeEvent;        /* everything in it is borrowed for the call */
+  GPtrArray *loans;  /* of Loan, borrowed */
+  GPtrArray *rows;   /* of Row, borrowed */
+  GPtrArray *shares; /* of SatinShared (nullable): what bytes speak of, kept */
+  GArray *progress;  /* of NodeProgress, borrowed */
+} NodeEvent;         /* everything in it is borrowed for the call */
 
 typedef enum
 {
@@ -179,10 +186,10 @@ typedef enum
                        NODE_EVENT_LENT at once */
   NODE_EFFECT_OWE,  /* count thieves wait: say SHARED once, as soon as there is something to lend */
   NODE_EFFECT_RUN,  /* held, job */
-  NODE_EFFECT_UNRUN, /* held: nobody wants it. Drop it, or stop it if it runs; answered by
-                        NODE_EVENT_UNRUN */
-  NODE_EFFECT_PUT, /* loan, bytes, work_us, risk_us. If the engine takes it not in, NODE_EVENT_… is
-                    * not needed */
+  NODE_EFFECT_UNRUN,  /* held: nobody wants it. Drop it, or stop it if it runs; answered by
+                         NODE_EVENT_UNRUN */
+  NODE_EFFECT_PUT,    /* loan, bytes, shares, work_us, risk_us. If the engine takes it not in,
+                       * NODE_EVENT_… is    not needed */
   NODE_EFFECT_BACK,   /* loan */
   NODE_EFFECT_KNOWN,  /* path, digest, node, finished */
   NODE_EFFECT_FORGET, /* path (NULL: all), node */
@@ -238,9 +245,10 @@ typedef struct
   char *text, *text2, *path;
   GBytes *bytes;
   Loan *job;
-  GPtrArray *parts; /* of GBytes */
-  GPtrArray *rows;  /* of Row */
-} NodeEffect;       /* owns what it points to */
+  GPtrArray *parts;  /* of GBytes */
+  GPtrArray *rows;   /* of Row */
+  GPtrArray *shares; /* of SatinShared (nullable): what bytes speak of */
+} NodeEffect;        /* owns what it points to */
 
 void node_effect_clear (NodeEffect *effect);
 
@@ -286,6 +294,8 @@ typedef struct
   guint64 answer_us;         /* work that the root's result stands for; 0: none was seen here */
   guint64 restored_us;       /* of what was adopted, by rows of an earlier life of the run; counted
                               * where the rows are */
+  guint64 shared_fetched;    /* times that shared bytes came here, */
+  guint64 shared_bytes;      /* and how many */
   guint64 departed_us;       /* master: all that members who left had done */
 } NodeStats;
 void node_stats (Node *node, NodeStats *stats);

@@ -234,6 +234,7 @@ adopt_own (Node *node, const NodeEvent *event)
       NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
       effect->loan = event->loan;
       effect->bytes = archive_take (node, row);
+      effect->shares = archive_shares (node, row);
       effect->work_us = row->work_us;
       work_salvaged (node, row->work_us);
       return;
@@ -273,13 +274,15 @@ orphans_send_row (Node *node, Link *link, const char *path, const Digest *digest
   if (row == NULL)
     return FALSE;
   g_autoptr (GBytes) value = archive_take (node, row);
+  g_autoptr (GPtrArray) shares = archive_shares (node, row);
   link_send (node, link,
              &(Message){ .kind = MESSAGE_RESULT,
                          .number = loan,
                          .path = path,
                          .digest = *digest,
                          .work_us = row->work_us,
-                         .value = value });
+                         .value = value,
+                         .shares = shares });
   return TRUE;
 }
 

@@ -52,9 +52,10 @@ root_go_on (Node *node)
   ArchiveRow *row = archive_find (node, "", &root->job->digest);
   if (row != NULL)
     {
+      g_autoptr (GPtrArray) shares = archive_shares (node, row);
       g_autoptr (GBytes) value = archive_take (node, row);
       work_salvaged (node, row->work_us);
-      root_result (node, value, row->work_us, 0);
+      root_result (node, &(Result){ value, shares, row->work_us, 0 });
       return;
     }
   HeldJob *held = orphans_find (node, "", &root->job->digest);
@@ -80,30 +81,32 @@ root_go_on (Node *node)
 
 /* The root's row is saved like any other, so that a later master finds it. */
 static void
-save_adopted (Node *node, GBytes *value, guint64 work_us, guint64 risk_us)
+save_adopted (Node *node, const Result *result)
 {
   const Loan *job = node->root.job;
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
-  g_ptr_array_add (rows, row_new ("", job->job, &job->digest, job->weight, work_us, value));
-  saves_on_rows (node, rows, risk_us);
+  Row *row = row_new ("", job->job, &job->digest, job->weight, result->work_us, result->value);
+  row->shares = result->shares == NULL ? NULL : g_ptr_array_ref (result->shares);
+  g_ptr_array_add (rows, row);
+  saves_on_rows (node, rows, result->risk_us);
 }
 
 void
-root_result (Node *node, GBytes *value, guint64 work_us, guint64 risk_us)
+root_result (Node *node, const Result *result)
 {
   Root *root = &node->root;
-  g_autoptr (GBytes) kept = g_bytes_ref (value);
+  g_autoptr (GBytes) kept = g_bytes_ref (result->value);
 
   if (root->state == ROOT_NONE || root->state == ROOT_DONE)
     return;
   root->state = ROOT_DONE;
-  node->stats.answer_us = work_us;
+  node->stats.answer_us = result->work_us;
   HeldJob *held = held_find (node, root->held);
   if (held != NULL && held->finished)
     saves_flush (node);
   else
-    save_adopted (node, kept, work_us, risk_us);
+    save_adopted (node, result);
   if (held != NULL && !held->finished) /* another node was faster */
     held_give_up (node, held);
   core_emit (node, NODE_EFFECT_RESULT)->bytes = g_steal_pointer (&kept);

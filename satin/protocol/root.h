@@ -5,6 +5,7 @@
 
 #include "held.h"
 #include "known.h"
+#include "loans.h"
 
 typedef enum
 {
@@ -26,7 +27,7 @@ void root_done (Root *root);
 void root_want (Node *node, const Loan *job);
 /* Waiting: can it start now? */
 void root_go_on (Node *node);
-void root_result (Node *node, GBytes *value, guint64 work_us, guint64 risk_us);
+void root_result (Node *node, const Result *result);
 /* The adopted root came back: run it here, or look for the next holder. */
 void root_back (Node *node);
 /* Somebody has finished it. */

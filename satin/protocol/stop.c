@@ -28,8 +28,7 @@ end (Node *node, guint64 code, gboolean finished)
       /* Routed ones first: who passes it on ends when it hears it. */
       Link *link = node->links.links->pdata[i % node->links.links->len];
       if ((link->circuit != NULL) == (i < node->links.links->len))
-        link_send (node, link,
-                   &(Message){ .kind = MESSAGE_END, .number = code, .flag = finished });
+        link_send (node, link, &(Message){ .kind = MESSAGE_END, .number = code, .flag = finished });
     }
   node->stop.code = code;
   node->stop.finished = finished;

@@ -76,6 +76,7 @@ row_copy (const Row *row)
   copy->node = row->node;
   copy->children = row->children;
   copy->type = g_strdup (row->type);
+  copy->shares = row->shares == NULL ? NULL : g_ptr_array_ref (row->shares);
   return copy;
 }
 
@@ -87,6 +88,7 @@ row_free (Row *row)
   g_free (row->path);
   g_free (row->type);
   g_clear_pointer (&row->value, g_bytes_unref);
+  g_clear_pointer (&row->shares, g_ptr_array_unref);
   g_free (row);
 }
 

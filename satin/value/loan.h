@@ -34,10 +34,11 @@ typedef struct
   guint32 job;
   Digest digest;
   double weight;
-  guint64 work_us; /* computing time that this row stands for */
-  NodeId node;     /* who computed it; none until the protocol fills it in */
-  char *type;      /* kept states only: GVariant type string of the value */
-  GBytes *value;   /* GVariant bytes of the result or state */
+  guint64 work_us;   /* computing time that this row stands for */
+  NodeId node;       /* who computed it; none until the protocol fills it in */
+  char *type;        /* kept states only: GVariant type string of the value */
+  GBytes *value;     /* GVariant bytes of the result or state */
+  GPtrArray *shares; /* of SatinShared: what the value speaks of, kept by the row; NULL: nothing */
 } Row;
 
 Row *row_new (const char *path, guint32 job, const Digest *digest, double weight, guint64 work_us,

@@ -15,6 +15,7 @@
 #include "record.h"
 
 #include "buffer.h"
+#include "shared.h"
 
 #include <string.h>
 
@@ -41,12 +42,18 @@ typedef struct
 } Kind;
 
 static const Kind kinds[] = {
-  [SATIN_KIND_INT8] = { "n", "int8", { 2, 2 } },  [SATIN_KIND_UINT8] = { "y", "y", { 1, 1 } },
-  [SATIN_KIND_INT16] = { "n", "n", { 2, 2 } },    [SATIN_KIND_UINT16] = { "q", "q", { 2, 2 } },
-  [SATIN_KIND_INT32] = { "i", "i", { 4, 4 } },    [SATIN_KIND_UINT32] = { "u", "u", { 4, 4 } },
-  [SATIN_KIND_INT64] = { "x", "x", { 8, 8 } },    [SATIN_KIND_UINT64] = { "t", "t", { 8, 8 } },
-  [SATIN_KIND_DOUBLE] = { "d", "d", { 8, 8 } },   [SATIN_KIND_BYTES] = { "ay", "ay", { 1, 0 } },
+  [SATIN_KIND_INT8] = { "n", "int8", { 2, 2 } },
+  [SATIN_KIND_UINT8] = { "y", "y", { 1, 1 } },
+  [SATIN_KIND_INT16] = { "n", "n", { 2, 2 } },
+  [SATIN_KIND_UINT16] = { "q", "q", { 2, 2 } },
+  [SATIN_KIND_INT32] = { "i", "i", { 4, 4 } },
+  [SATIN_KIND_UINT32] = { "u", "u", { 4, 4 } },
+  [SATIN_KIND_INT64] = { "x", "x", { 8, 8 } },
+  [SATIN_KIND_UINT64] = { "t", "t", { 8, 8 } },
+  [SATIN_KIND_DOUBLE] = { "d", "d", { 8, 8 } },
+  [SATIN_KIND_BYTES] = { "ay", "ay", { 1, 0 } },
   [SATIN_KIND_RECORD] = { NULL, NULL, { 0, 0 } },
+  [SATIN_KIND_SHARED] = { SATIN_SHARED_SIGNATURE, "shared", { 8, RECORD_SHARED_BYTES } },
 };
 
 static gsize
@@ -168,17 +175,6 @@ record_schema (const SatinType *type)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-gboolean
-record_has_bytes (const SatinType *type)
-{
-  if (type->kind == SATIN_KIND_BYTES)
-    return TRUE;
-  for (guint i = 0; type->kind == SATIN_KIND_RECORD && i < type->n_fields; i++)
-    if (record_has_bytes (type->fields[i].type))
-      return TRUE;
-  return FALSE;
-}
-
 /* Scalars ------------------------------------------------------------------------------------ */
 
 static void
@@ -196,7 +192,8 @@ swap_copy (void *to, const void *from, gsize size)
 static gboolean
 is_copied_whole (const SatinType *type)
 {
-  gboolean scalar = type->kind != SATIN_KIND_BYTES && type->kind != SATIN_KIND_RECORD;
+  gboolean scalar = type->kind != SATIN_KIND_BYTES && type->kind != SATIN_KIND_RECORD
+                    && type->kind != SATIN_KIND_SHARED;
 
   return scalar && type->kind != SATIN_KIND_INT8
          && (G_BYTE_ORDER == G_LITTLE_ENDIAN || type->size == 1);
@@ -266,6 +263,18 @@ put_bytes (Writer *writer, GBytes *bytes)
   put_data (writer, data, size);
 }
 
+static void
+put_shared (Writer *writer, SatinShared shared)
+{
+  guint64 length = shared == NULL ? 0 : GUINT64_TO_LE (shared_length (shared));
+
+  if (shared == NULL)
+    put_zeros (writer, sizeof (Digest));
+  else
+    put_data (writer, shared_digest (shared)->bytes, sizeof (Digest));
+  put_data (writer, &length, sizeof length);
+}
+
 static void put_record (Writer *writer, const SatinType *type, const guint8 *data);
 
 static void
@@ -275,6 +284,8 @@ put_value (Writer *writer, const SatinType *type, const guint8 *data)
     put_record (writer, type, data);
   else if (type->kind == SATIN_KIND_BYTES)
     put_bytes (writer, *(GBytes *const *)data);
+  else if (type->kind == SATIN_KIND_SHARED)
+    put_shared (writer, *(const SatinShared *)(const void *)data);
   else
     put_scalar (writer, type, data);
 }
@@ -428,6 +439,27 @@ get_bytes (const Reader *reader, Range range, GBytes **to)
   return TRUE;
 }
 
+/* They need not be here. */
+static gboolean
+get_shared (const Reader *reader, Range range, SatinShared *to)
+{
+  guint64 length;
+  Digest digest;
+
+  if (range.end - range.start != RECORD_SHARED_BYTES)
+    return FALSE;
+  memcpy (digest.bytes, reader->data + range.start, sizeof digest.bytes);
+  memcpy (&length, reader->data + range.start + sizeof digest.bytes, sizeof length);
+  *to = NULL;
+  if (digest_is_zero (&digest))
+    return length == 0;
+  *to = shared_enter (shared_store_here (), &digest, GUINT64_FROM_LE (length));
+  if (shared_length (*to) == GUINT64_FROM_LE (length))
+    return TRUE;
+  g_clear_pointer (to, shared_unref);
+  return FALSE;
+}
+
 static gboolean get_record (const Reader *reader, const SatinType *type, Range range, guint8 *to);
 
 static gboolean
@@ -437,6 +469,8 @@ get_value (const Reader *reader, const SatinType *type, Range range, guint8 *to)
     return get_record (reader, type, range, to);
   if (type->kind == SATIN_KIND_BYTES)
     return get_bytes (reader, range, (GBytes **)to);
+  if (type->kind == SATIN_KIND_SHARED)
+    return get_shared (reader, range, (SatinShared *)(void *)to);
   return get_scalar (reader, type, range, to);
 }
 
@@ -577,55 +611,4 @@ record_decode (const SatinType *type, GBytes *bytes, void *data, GError **error)
       return FALSE;
     }
   return TRUE;
-}
-
-/* References --------------------------------------------------------------------------------- */
-
-static void
-ref_bytes (GBytes **bytes)
-{
-  if (*bytes != NULL)
-    g_bytes_ref (*bytes);
-}
-
-static void
-clear_bytes (GBytes **bytes)
-{
-  g_clear_pointer (bytes, g_bytes_unref);
-}
-
-static void
-each_bytes (const SatinType *type, guint8 *data, void (*each) (GBytes **bytes))
-{
-  if (type->kind == SATIN_KIND_BYTES)
-    each ((GBytes **)data);
-  for (guint i = 0; type->kind == SATIN_KIND_RECORD && i < type->n_fields; i++)
-    {
-      const SatinField *field = &type->fields[i];
-      gsize count = MAX (field->count, 1);
-
-      if (!record_has_bytes (field->type))
-        continue;
-      for (gsize k = 0; k < count; k++)
-        each_bytes (field->type, data + field->offset + k * field->type->size, each);
-    }
-}
-
-void
-record_copy (const SatinType *type, void *to, const void *from)
-{
-  memcpy (to, from, type->size);
-  record_ref (type, to);
-}
-
-void
-record_ref (const SatinType *type, void *data)
-{
-  each_bytes (type, data, ref_bytes);
-}
-
-void
-record_clear (const SatinType *type, void *data)
-{
-  each_bytes (type, data, clear_bytes);
 }

@@ -14,6 +14,10 @@ G_BEGIN_DECLS
  * sees it: spawning and returning take their own reference. NULL encodes as no bytes. */
 typedef GBytes *SatinBytes;
 
+/* Large bytes, shared by all who speak of them: by value only the digest of their content and their
+ * length, in whose place satin_shared gives the bytes. Borrowed like SatinBytes. NULL: none. */
+typedef struct SatinShared_ *SatinShared;
+
 typedef enum
 {
   SATIN_KIND_INT8,   /* GVariant n: GVariant has no signed byte */
@@ -26,8 +30,13 @@ typedef enum
   SATIN_KIND_UINT64, /* t */
   SATIN_KIND_DOUBLE, /* d */
   SATIN_KIND_BYTES,  /* ay */
-  SATIN_KIND_RECORD  /* (...) of its members, in order */
+  SATIN_KIND_RECORD, /* (...) of its members, in order */
+  SATIN_KIND_SHARED  /* SATIN_SHARED_SIGNATURE: 16 bytes of digest, 8 of length */
 } SatinKind;
+
+/* No other member has an h in its signature (GVariant's handle: what travels beside a value), so
+ * whoever has a value and its type finds the shared bytes in it. */
+#define SATIN_SHARED_SIGNATURE "(tthh)"
 
 typedef struct SatinType SatinType;
 

@@ -124,6 +124,7 @@ model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us, guint
                            .held = slot->held,
                            .work_us = work_us,
                            .risk_us = risk_us,
+                           .shares = model_gifts (slot, 1),
                            .bytes = g_bytes_ref (model->config.tree->jobs[slot->job].value) });
   g_ptr_array_remove (model->inbox, slot);
 }
@@ -202,6 +203,7 @@ model_run (Model *model, guint64 held, const Loan *loan)
   slot->job = (guint32)job;
   slot->held = held;
   slot->begin_us = model->now_us;
+  model_speak (model, slot);
   if (model->config.drowsy_us > 0)
     {
       slot->begin_us += rng_below (&model->rng, model->config.drowsy_us);
@@ -251,6 +253,8 @@ put_kept (Model *model, Frame *frame, GBytes *value, guint64 work_us)
       guint32 child = tree_child (tree, job, frame->n_slots);
       Slot *slot = &frame->slots[frame->n_slots];
       *slot = (Slot){ .job = child, .state = SLOT_GONE, .parent = frame };
+      if (tree_keeps_gift (tree, job, frame->n_slots))
+        model_take_gift (model, slot);
       tree_add (tree, job, frame->n_slots, tree->jobs[child].result, &frame->state);
       model_say_covered (model, child);
     }
@@ -262,7 +266,7 @@ put_kept (Model *model, Frame *frame, GBytes *value, guint64 work_us)
 void
 model_put (Model *model, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us)
 {
-  Slot *slot = take_wait (model, loan);
+  Slot *slot = model_put_bytes (model, loan, value) ? NULL : take_wait (model, loan);
 
   if (slot == NULL)
     return;
@@ -273,6 +277,7 @@ model_put (Model *model, guint64 loan, GBytes *value, guint64 work_us, guint64 r
     }
   if (!g_bytes_equal (value, model->config.tree->jobs[slot->job].value))
     model->config.fail (model->config.data, "was given a wrong result", slot->job);
+  model_take_gift (model, slot);
   model_slot_done (model, slot, tree_value_number (value), work_us, risk_us);
 }
 
@@ -418,6 +423,21 @@ model_each_holder (const Model *model, void (*each) (gpointer data, const NodeId
     each (data, &g_array_index (model->known, Known, i).holder);
 }
 
+/* (transfer full) (nullable): what the state speaks of. */
+static GPtrArray *
+kept_gifts (const Tree *tree, const Frame *frame)
+{
+  GPtrArray *gifts = NULL;
+
+  for (guint32 k = 0; k < frame->n_kept; k++)
+    if (tree_keeps_gift (tree, frame->slot->job, k))
+      {
+        gifts = gifts == NULL ? shared_list_new () : gifts;
+        g_ptr_array_add (gifts, shared_ref (frame->slots[k].gift));
+      }
+  return gifts;
+}
+
 static void
 add_kept_row (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
 {
@@ -429,6 +449,7 @@ add_kept_row (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
   Row *row = row_new_kept (job->path, frame->n_kept, 0, &digest, 0, TREE_KEPT_TYPE, value);
 
   frame->kept_reported = TRUE;
+  row->shares = kept_gifts (tree, frame);
   for (guint i = 0; i < frame->n_kept; i++)
     {
       row->work_us += frame->slots[i].work_us;
@@ -456,8 +477,9 @@ add_rows (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
       slot->reported = TRUE;
       *risk_us += slot->risk_us;
       slot->risk_us = 0;
-      g_ptr_array_add (
-          rows, row_new (job->path, 0, &job->digest, job->weight, slot->work_us, job->value));
+      Row *row = row_new (job->path, 0, &job->digest, job->weight, slot->work_us, job->value);
+      row->shares = model_gifts (slot, 1);
+      g_ptr_array_add (rows, row);
     }
 }
 

@@ -115,6 +115,7 @@ run_seeds (guint64 from, guint64 n, Outcome *sum)
       sum->adopted += outcome.adopted;
       sum->lost += outcome.lost;
       sum->recalled += outcome.recalled;
+      sum->fetched += outcome.fetched;
       sum->forgotten += outcome.forgotten;
       sum->steals_remote += outcome.steals_remote;
       sum->lives += outcome.lives;
@@ -490,10 +491,10 @@ command_seeds (void)
       " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
       " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT " lives, %" G_GUINT64_FORMAT
       " coordinators, %" G_GUINT64_FORMAT " moved, %" G_GUINT64_FORMAT " races, %" G_GUINT64_FORMAT
-      " given up, %" G_GUINT64_FORMAT " routed\n",
+      " given up, %" G_GUINT64_FORMAT " routed, %" G_GUINT64_FORMAT " fetches of shared bytes\n",
       n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
       sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives, sum.elected,
-      sum.moved, sum.races, sum.condemned, sum.routed);
+      sum.moved, sum.races, sum.condemned, sum.routed, sum.fetched);
   return n_bad > 0;
 }
 

@@ -28,10 +28,13 @@ typedef struct
   gboolean looked_up; /* among the known paths, since it became ready */
   Frame *parent;      /* NULL: it lies in the inbox, given by model_run */
   Frame *frame;       /* while it runs */
+  Frame *fetches;     /* no child: shared bytes for this frame's job are asked for */
   Frame *recalls;     /* no child: what this frame's job has kept is asked for */
   guint64 held, loan, value, work_us;
   guint64 risk_us;  /* of the work, what no row stands for */
   guint64 begin_us; /* in the inbox: not earlier */
+  SatinShared arg;  /* what its arguments speak of; NULL: nothing */
+  SatinShared gift; /* what its result speaks of */
 } Slot;
 
 struct Frame
@@ -48,6 +51,8 @@ struct Frame
   TreeState state;
   gboolean kept_reported;
   Slot recall;
+  Slot fetch;      /* no child: shared bytes are asked for */
+  SatinShared own; /* what it shares with its children */
   guint64 work_us;
   guint64 segment_us, since_us; /* computes: so long, since then */
   Slot slots[];
@@ -78,9 +83,11 @@ struct Model
   guint n_made, n_stacks, n_busy, hungry;
   gboolean leaving;
   gboolean fed, owed, halting, halted;
-  GPtrArray *inbox; /* of Slot, owned: jobs of others, until they are done */
-  GPtrArray *waits; /* of Slot in state SLOT_LENT */
-  GArray *known;    /* of Known */
+  GPtrArray *inbox;   /* of Slot, owned: jobs of others, until they are done */
+  GPtrArray *waits;   /* of Slot in state SLOT_LENT */
+  GPtrArray *fetches; /* of Slot, the same: that wait for shared bytes */
+  guint64 n_fetches;
+  GArray *known; /* of Known */
   guint64 last_loan, best, scans, spent_us;
   GArray *said;
   guint n_heard;
@@ -108,6 +115,19 @@ model_slot_is_over (const Slot *slot)
 
 /* TRUE: somebody holds what this frame's job has kept; it does not begin before that is here. */
 gboolean model_recall (Model *model, Frame *frame);
+/* shared.c. TRUE: the bytes that this frame's job reads are not here; it does not begin before. */
+gboolean model_fetch (Model *model, Frame *frame);
+/* TRUE: it was a wish for shared bytes. */
+gboolean model_put_bytes (Model *model, guint64 loan, GBytes *bytes);
+/* A slot was given its job; its result; a frame is about to spawn. */
+void model_speak (Model *model, Slot *slot);
+void model_take_gift (Model *model, Slot *slot);
+void model_give (Model *model, Slot *slot);
+void model_share_own (Model *model, Frame *frame);
+/* (transfer full) (nullable) */
+GPtrArray *model_gifts (const Slot *slots, guint n);
+void model_slot_free (gpointer slot);
+void model_frame_free (Frame *frame);
 /* Nobody waits for its result any more: what runs in it stops when it is its turn, here or
  * elsewhere. */
 void model_abort_slot (Model *model, Slot *slot);

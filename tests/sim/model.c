@@ -15,6 +15,7 @@ model_event_clear (ModelEvent *event)
 {
   g_clear_pointer (&event->bytes, g_bytes_unref);
   g_clear_pointer (&event->rows, g_ptr_array_unref);
+  g_clear_pointer (&event->shares, g_ptr_array_unref);
 }
 
 void
@@ -56,6 +57,19 @@ compute (Model *model, Stack *stack)
   model->config.wake (model->config.data, stack->number, model->now_us + cost_us);
 }
 
+/* Begins, once it has what it reads. FALSE: it waits for that. */
+static gboolean
+begin (Model *model, Stack *stack)
+{
+  Frame *frame = stack->top;
+
+  if (frame->fetch.state != SLOT_DONE && model_fetch (model, frame))
+    return FALSE;
+  frame->begun = TRUE;
+  compute (model, stack);
+  return TRUE;
+}
+
 void
 model_push (Model *model, Stack *stack, Slot *slot)
 {
@@ -74,10 +88,8 @@ model_push (Model *model, Stack *stack, Slot *slot)
   model->config.started (model->config.data, slot->job, slot->parent == NULL);
   frame->state = tree_begin (model->config.tree, slot->job);
   frame->recall = (Slot){ .job = slot->job, .recalls = frame };
-  if (model_recall (model, frame))
-    return;
-  frame->begun = TRUE;
-  compute (model, stack);
+  if (!model_recall (model, frame))
+    (void)begin (model, stack);
 }
 
 static void
@@ -131,14 +143,10 @@ model_go_on (Model *model, Stack *stack)
   Frame *frame = stack->top;
   gboolean over = TRUE;
 
-  if (frame->aborted || frame->recall.state == SLOT_LENT)
+  if (frame->aborted || frame->recall.state == SLOT_LENT || frame->fetch.state == SLOT_LENT)
     return FALSE;
   if (!frame->begun)
-    {
-      frame->begun = TRUE;
-      compute (model, stack);
-      return TRUE;
-    }
+    return begin (model, stack);
   if (is_satisfied (model, frame))
     abort_rest (model, frame);
   for (guint i = frame->n_slots; i-- > 0;)
@@ -165,6 +173,8 @@ abort_frame (Model *model, Frame *frame)
   frame->aborted = TRUE;
   if (frame->recall.state == SLOT_LENT)
     model_abort_slot (model, &frame->recall);
+  if (frame->fetch.state == SLOT_LENT)
+    model_abort_slot (model, &frame->fetch);
   for (guint k = 0; k < frame->n_slots; k++)
     model_abort_slot (model, &frame->slots[k]);
 }
@@ -176,7 +186,7 @@ model_abort_slot (Model *model, Slot *slot)
     abort_frame (model, slot->frame);
   else if (slot->state == SLOT_LENT)
     {
-      g_ptr_array_remove (model->waits, slot);
+      g_ptr_array_remove (slot->fetches != NULL ? model->fetches : model->waits, slot);
       model_say (model, (ModelEvent){ .kind = NODE_EVENT_ABORTED, .loan = slot->loan });
     }
   if (slot->state == SLOT_READY || slot->state == SLOT_LENT)
@@ -193,7 +203,7 @@ pop_aborted (Model *model, Stack *stack)
   stack->top = frame->below;
   if (stack->top == NULL)
     model->n_stacks--;
-  g_free (frame);
+  model_frame_free (frame);
   slot->frame = NULL;
   slot->state = SLOT_DROPPED;
   if (slot->parent != NULL)
@@ -235,12 +245,14 @@ spawn (Model *model, Frame *frame)
   const Tree *tree = model->config.tree;
   const TreeJob *job = &tree->jobs[frame->slot->job];
 
+  model_share_own (model, frame);
   frame->begin = frame->n_slots;
   for (; frame->n_slots < job->ends[frame->phase]; frame->n_slots++)
     {
       Slot *slot = &frame->slots[frame->n_slots];
       slot->job = tree_child (tree, frame->slot->job, frame->n_slots);
       slot->parent = frame;
+      model_speak (model, slot);
       if (job->depth + 1 >= PATH_STEM_LEVELS)
         g_free (path_child (model->config.stems, job->path, frame->n_slots));
       model_adopt (model, slot);
@@ -276,8 +288,9 @@ leave (Model *model, Stack *stack)
   stack->top = frame->below;
   if (stack->top == NULL)
     model->n_stacks--;
-  g_free (frame);
+  model_frame_free (frame);
   slot->frame = NULL;
+  model_give (model, slot);
   model->config.finished (model->config.data, slot->job);
   model_slot_done (model, slot, model->config.tree->jobs[slot->job].result, work_us, risk_us);
 }
@@ -314,8 +327,9 @@ model_new (const ModelConfig *config)
   model->config = *config;
   model->rng.state = config->seed;
   model->said = g_array_new (FALSE, FALSE, sizeof (ModelEvent));
-  model->inbox = g_ptr_array_new_with_free_func (g_free);
+  model->inbox = g_ptr_array_new_with_free_func (model_slot_free);
   model->waits = g_ptr_array_new ();
+  model->fetches = g_ptr_array_new ();
   model->known = g_array_new (FALSE, FALSE, sizeof (Known));
   return model;
 }
@@ -329,7 +343,7 @@ model_free (Model *model)
         {
           Frame *frame = model->stacks[i]->top;
           model->stacks[i]->top = frame->below;
-          g_free (frame);
+          model_frame_free (frame);
         }
       g_free (model->stacks[i]);
     }
@@ -338,6 +352,7 @@ model_free (Model *model)
   g_array_unref (model->said);
   g_ptr_array_unref (model->inbox);
   g_ptr_array_unref (model->waits);
+  g_ptr_array_unref (model->fetches);
   g_array_unref (model->known);
   g_free (model);
 }
@@ -349,7 +364,8 @@ model_stats (const Model *model, ModelStats *stats)
                          .stacks = model->n_stacks,
                          .busy = model->n_busy,
                          .inbox = model->inbox->len,
-                         .known = model->known->len };
+                         .known = model->known->len,
+                         .fetches = model->n_fetches };
 }
 
 void
@@ -455,7 +471,9 @@ model_print (const Model *model)
     for (const Frame *frame = model->stacks[i]->top; frame != NULL; frame = frame->below)
       {
         printf ("#   stack %u%s%s: '%s' phase %u", i, model->stacks[i]->computes ? " computes" : "",
-                frame->recall.state == SLOT_LENT ? " recalls" : "",
+                frame->recall.state == SLOT_LENT  ? " recalls"
+                : frame->fetch.state == SLOT_LENT ? " fetches"
+                                                  : "",
                 model->config.tree->jobs[frame->slot->job].path, frame->phase);
         for (guint k = 0; k < frame->n_slots; k++)
           printf (" %u:%s:%" G_GUINT64_FORMAT, k, states[frame->slots[k].state],

@@ -16,6 +16,7 @@ typedef struct
 {
   const Tree *tree;
   Stems *stems;
+  SharedStore *shared; /* borrowed: of this node */
   guint seats;
   guint stacks_max;  /* beside the one that may always start the root; at least `seats` */
   guint slowness;    /* factor on every cost */
@@ -45,6 +46,8 @@ typedef struct
   NodeId node;
   GBytes *bytes;
   GPtrArray *rows;
+  GPtrArray *shares; /* DONE: of SatinShared (nullable) */
+  Digest digest;     /* WANT */
 } ModelEvent;
 
 void model_event_clear (ModelEvent *event);
@@ -85,6 +88,7 @@ typedef struct
   guint stacks; /* in use */
   guint busy;   /* seats on which a job computes */
   guint inbox, known;
+  guint64 fetches; /* of shared bytes that a job waited for, so far */
 } ModelStats;
 void model_stats (const Model *model, ModelStats *stats);
 /* Every result that lies in a slot here. */

@@ -67,6 +67,7 @@ new_model (Sim *sim, Process *process)
   const Plan *plan = sim->plan;
   ModelConfig config = { .tree = plan->tree,
                          .stems = process->stems,
+                         .shared = process->shared,
                          .seats = plan->seats,
                          .stacks_max = plan->seats + plan->stacks_extra,
                          .slowness = plan->slow_node && process->number % 3 == 1 ? 8 : 1,
@@ -117,6 +118,7 @@ process_start (Sim *sim, gboolean founder)
   process->founder = founder;
   choose_address (sim, process);
   process->stems = stems_new ();
+  process->shared = shared_store_new (plan->shared_memory);
   process->lents = g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref);
   process->model = new_model (sim, process);
   NodeConfig config = { .founder = founder,
@@ -135,6 +137,7 @@ process_start (Sim *sim, gboolean founder)
                         .save_interval_us = plan->save_us,
                         .settle_us = plan->settle_us,
                         .stems = process->stems,
+                        .shared = process->shared,
                         .seed = plan->seed * SIM_NODES_MAX + process->number };
   process->node = node_new (&config);
   sim_expect (sim, sim->now_us + plan->tell_us, HAPPEN_TELL, process->number);
@@ -196,6 +199,7 @@ process_end (Sim *sim, Process *process, FaultKind how)
   sim->outcome->accused += stats.crashes;
   sim->outcome->lost_us += stats.lost_us;
   sim->outcome->silenced += stats.silenced;
+  sim->outcome->fetched += stats.shared_fetched;
   count_work (sim, process, how, &stats);
   links_lose (sim, process, how);
 }
@@ -206,6 +210,7 @@ process_free (Process *process)
   node_free (process->node);
   model_free (process->model);
   stems_free (process->stems);
+  shared_store_free (process->shared);
   g_ptr_array_unref (process->lents);
   g_free (process->scribe.work);
   g_free (process);

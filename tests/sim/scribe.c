@@ -220,6 +220,11 @@ add_stem (const char *id, const char *stem, void *data)
 static void
 tell_rows (Sim *sim, Process *process, GPtrArray *rows)
 {
+  if (rows == NULL)
+    {
+      sim_fail (sim, "I15: p%u restores a row without what it speaks of", process->number);
+      return;
+    }
   NodeEvent event = { .kind = NODE_EVENT_RESTORED, .rows = rows };
 
   for (guint i = 0; i < rows->len; i++)
@@ -233,17 +238,17 @@ tell_rows (Sim *sim, Process *process, GPtrArray *rows)
 static void
 tell_restored (Sim *sim, Process *process, const NodeId *node)
 {
-  tell_rows (sim, process, store_load (process->scribe.work, node));
+  tell_rows (sim, process, store_load (process->scribe.work, node, process->shared));
 }
 
 /* Only what no member has computed: the others have it still. */
 static void
 tell_departed (Sim *sim, Process *process)
 {
-  GPtrArray *rows = store_load (process->scribe.work, NULL);
+  GPtrArray *rows = store_load (process->scribe.work, NULL, process->shared);
   g_autoptr (GArray) members = node_members (process->node);
 
-  for (guint i = rows->len; i-- > 0;)
+  for (guint i = rows == NULL ? 0 : rows->len; i-- > 0;)
     for (guint k = 0; k < members->len; k++)
       if (node_id_equal (&g_array_index (members, NodeMember, k).id,
                          &((const Row *)rows->pdata[i])->node))

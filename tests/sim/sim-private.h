@@ -88,6 +88,7 @@ typedef struct
   Node *node;
   Model *model;
   Stems *stems;
+  SharedStore *shared;
   guint64 timer, paused_us, clogged_us;
   guint64 main;        /* counts the starts of main; 0 or stopped: none runs */
   gboolean main_waits; /* in satin_root */

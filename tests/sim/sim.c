@@ -140,6 +140,9 @@ event_of_model (const Sim *sim, const ModelEvent *said)
                       .bytes = said->bytes,
                       .rows = said->rows };
 
+  event.shares = said->shares;
+  if (said->kind == NODE_EVENT_WANT)
+    event.digest = said->digest;
   if (said->kind == NODE_EVENT_ADOPT || said->kind == NODE_EVENT_COVERED)
     {
       event.path = job->path;

@@ -70,6 +70,7 @@ typedef struct
   gboolean late_mail; /* the engine's mailbox is read a while later */
   gboolean slow_node; /* one node computes slowly */
   gboolean checkpoint;
+  guint64 shared_memory;            /* for shared bytes that were fetched */
   gboolean naive;                   /* orphans are dropped */
   gboolean solo;                    /* one node without an address */
   gboolean one_way;                 /* a stalled process hears, but is not heard */
@@ -110,7 +111,7 @@ typedef struct
   guint64 lost_us;      /* work, by the nodes' own account … */
   guint64 lost_true_us; /* … and by what was in the processes that crashed */
   guint64 work_us, answer_us;
-  guint64 recalled;
+  guint64 recalled, fetched;
   guint64 routed;         /* jobs lent to a process that cannot be dialled from here nor dial */
   guint64 accused;        /* members taken for dead, as the processes that ended say */
   guint n_idle;           /* processes that ended and had done nothing */

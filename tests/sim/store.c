@@ -77,6 +77,47 @@ add_kept (Store *store, guint32 job, guint32 children, guint64 work_us)
   store->kept_us[job] = MAX (MAX (work_us, below_us), store->kept_us[job]);
 }
 
+/* Does a row that is there speak of the gift of this job? */
+static gboolean
+is_spoken_of (const Store *store, guint32 job)
+{
+  const TreeJob *self = &store->tree->jobs[job];
+
+  if (store->rows[job].there)
+    return TRUE;
+#ifdef SATIN_PLANT_SHARED_SWEPT
+  return FALSE;
+#endif
+  return job > 0 && store->kept[self->parent] > self->number
+         && tree_keeps_gift (store->tree, self->parent, self->number);
+}
+
+/* What nothing speaks of any more goes. */
+static void
+sweep (Store *store)
+{
+  for (guint32 i = 0; store->tree->speaks && i < store->tree->n; i++)
+    store->gifts[i] = store->gifts[i] && is_spoken_of (store, i);
+}
+
+/* What the row speaks of must have come with it. FALSE: it has not. */
+static gboolean
+save_gift (Store *store, guint32 job, const Row *row)
+{
+  GBytes *blob = store->tree->blobs[TREE_GIFT (job)];
+
+  for (guint i = 0; blob != NULL && row->shares != NULL && i < row->shares->len; i++)
+    {
+      g_autoptr (GBytes) bytes = shared_bytes (row->shares->pdata[i]);
+      if (bytes != NULL && g_bytes_equal (bytes, blob))
+        {
+          store->gifts[job] = TRUE;
+          return TRUE;
+        }
+    }
+  return blob == NULL;
+}
+
 static const char *
 save_kept (Store *store, guint32 job, const Row *row)
 {
@@ -90,7 +131,12 @@ save_kept (Store *store, guint32 job, const Row *row)
     return "a state with another digest";
   if (!g_bytes_equal (row->value, value) || g_strcmp0 (row->type, TREE_KEPT_TYPE) != 0)
     return "a wrong state";
+  for (guint32 k = 0; k < row->children; k++)
+    if (tree_keeps_gift (store->tree, job, k)
+        && !save_gift (store, tree_child (store->tree, job, k), row))
+      return "a state without what it speaks of";
   add_kept (store, job, row->children, row->work_us);
+  sweep (store);
   return NULL;
 }
 
@@ -109,7 +155,10 @@ store_save (Store *store, const Row *row)
     return "a row with a wrong value";
   if (node_id_is_none (&row->node))
     return "a row of nobody";
+  if (!save_gift (store, (guint32)job, row))
+    return "I15: a row without what it speaks of";
   add (store, (guint32)job, &row->node, row->work_us);
+  sweep (store);
   return NULL;
 }
 
@@ -118,39 +167,66 @@ store_unite (Store *store, const Store *other)
 {
   store->answered = store->answered || other->answered;
   for (guint32 i = 0; i < store->tree->n; i++)
+    store->gifts[i] = store->gifts[i] || other->gifts[i];
+  for (guint32 i = 0; i < store->tree->n; i++)
     if (other->rows[i].there)
       add (store, i, &other->rows[i].node, other->rows[i].work_us);
   for (guint32 i = 0; i < store->tree->n; i++)
     if (other->kept[i] > 0)
       add_kept (store, i, other->kept[i], other->kept_us[i]);
+  sweep (store);
 }
 
-static void
-load_kept (const Store *store, guint32 job, GPtrArray *rows)
+/* FALSE: it is not there. */
+static gboolean
+load_gift (const Store *store, guint32 job, SharedStore *shared, Row *row)
 {
+  if (!store->tree->jobs[job].gives)
+    return TRUE;
+  if (!store->gifts[job])
+    return FALSE;
+  if (row->shares == NULL)
+    row->shares = shared_list_new ();
+  g_ptr_array_add (row->shares, shared_add (shared, store->tree->blobs[TREE_GIFT (job)]));
+  return TRUE;
+}
+
+static gboolean
+load_kept (const Store *store, guint32 job, SharedStore *shared, GPtrArray *rows)
+{
+  gboolean all = TRUE;
   Digest digest = tree_kept_digest (store->tree, job);
   g_autoptr (GBytes) value = tree_kept (store->tree, job, store->kept[job]);
 
-  g_ptr_array_add (rows, row_new_kept (store->tree->jobs[job].path, store->kept[job], 0, &digest, 0,
-                                       TREE_KEPT_TYPE, value));
+  Row *row = row_new_kept (store->tree->jobs[job].path, store->kept[job], 0, &digest, 0,
+                           TREE_KEPT_TYPE, value);
+  for (guint32 k = 0; k < store->kept[job]; k++)
+    if (tree_keeps_gift (store->tree, job, k))
+      all = load_gift (store, tree_child (store->tree, job, k), shared, row) && all;
+  g_ptr_array_add (rows, row);
+  return all;
 }
 
 GPtrArray *
-store_load (const Store *store, const NodeId *node)
+store_load (const Store *store, const NodeId *node, SharedStore *shared)
 {
+  gboolean all = TRUE;
   GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
   for (guint32 i = 0; i < store->tree->n; i++)
     {
       const TreeJob *job = &store->tree->jobs[i];
       if (store->kept[i] > 0)
-        load_kept (store, i, rows);
+        all = load_kept (store, i, shared, rows) && all;
       if (!store->rows[i].there || (node != NULL && !node_id_equal (node, &store->rows[i].node)))
         continue;
       Row *row
           = row_new (job->path, 0, &job->digest, job->weight, store->rows[i].work_us, job->value);
       row->node = store->rows[i].node;
+      all = load_gift (store, i, shared, row) && all;
       g_ptr_array_add (rows, row);
     }
+  if (!all)
+    g_clear_pointer (&rows, g_ptr_array_unref);
   return rows;
 }

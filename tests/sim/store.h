@@ -4,6 +4,7 @@
  * against the oracle as it comes. */
 #pragma once
 
+#include "shared.h"
 #include "tree.h"
 
 typedef struct
@@ -22,6 +23,7 @@ typedef struct
   StoreRow rows[TREE_JOBS_MAX]; /* by job */
   guint32 kept[TREE_JOBS_MAX];  /* how many children the state of a job stands for; 0: none */
   guint64 kept_us[TREE_JOBS_MAX];
+  gboolean gifts[TREE_JOBS_MAX]; /* the shared bytes that the result of a job speaks of */
 } Store;
 
 void store_init (Store *store, const Tree *tree);
@@ -29,7 +31,8 @@ void store_init (Store *store, const Tree *tree);
 const char *store_save (Store *store, const Row *row);
 /* Adds what `other` has. */
 void store_unite (Store *store, const Store *other);
-/* (transfer full): the rows of this node, NULL: all of them; and all kept states. */
-GPtrArray *store_load (const Store *store, const NodeId *node);
+/* (transfer full): the rows of this node, NULL: all of them; and all kept states; what they speak
+ * of is put into `shared`. NULL: some of that is not there. */
+GPtrArray *store_load (const Store *store, const NodeId *node, SharedStore *shared);
 /* Is the job's result in a row of its own or of an ancestor, or in what an ancestor has kept? */
 gboolean store_covers (const Store *store, guint32 job);

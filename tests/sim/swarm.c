@@ -35,6 +35,7 @@ draw_tree (Rng *rng, guint64 delay_us)
   if (shape.depth_bias >= 90)
     shape.n = TREE_JOBS_MAX; /* deep enough for stems */
   shape.aborts = (guint)(rng_chance (rng, 40) ? rng_between (rng, 10, 70) : 0);
+  shape.shares = shape.seed % 2 == 0 ? 10 + (guint)(shape.seed / 2 % 70) : 0;
   shape.cost_max_us = (guint32)(100 + delay_us * one_of (rng, delays, G_N_ELEMENTS (delays)));
   return tree_new (&shape);
 }
@@ -101,6 +102,8 @@ draw_split (Rng *rng, Plan *plan)
                       .aborts = rng_chance (rng, 30) ? 40 : 0,
                       .cost_max_us = (guint32)rng_between (rng, 10, 40) * (guint32)SIM_SECOND };
 
+  shape.shares = shape.seed % 2 == 0 ? 40 : 0;
+
   plan->tree = tree_new (&shape);
   plan->n_nodes = (guint)rng_between (rng, 2, 4);
   plan->solo = plan->slow_node = FALSE;
@@ -134,6 +137,8 @@ draw_office (Rng *rng, Plan *plan)
                       .keeps = (guint)rng_below (rng, 60),
                       .aborts = rng_chance (rng, 30) ? 40 : 0,
                       .cost_max_us = (guint32)rng_between (rng, 20000, 800000) };
+
+  shape.shares = shape.seed % 2 == 0 ? 40 : 0;
 
   plan->tree = tree_new (&shape);
   plan->checkpoint = TRUE;
@@ -344,6 +349,7 @@ swarm_plan (guint64 seed, Plan *plan)
       else if (rng_chance (&rng, IMPATIENT_PERCENT))
         draw_patience (&rng, plan);
     }
+  plan->shared_memory = rng_mix (seed + 99) % 4 == 0 ? 1000000 : rng_mix (seed + 99) % 300;
   draw_sites (seed, plan);
   if (plan->n_sites == 0) /* on both sides of a wall they are counted anew */
     draw_poison (seed, plan);
@@ -362,6 +368,7 @@ swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolean pha
                       .balanced = TRUE,
                       .phased = phased,
                       .aborts = aborts,
+                      .shares = phased ? 40 : 0,
                       .cost_max_us = 5000 };
 
   *plan = (Plan){ .seed = n_jobs,

@@ -11,11 +11,11 @@
 #include <string.h>
 
 static const char *const event_names[]
-    = { "JOIN",   "LINK_UP", "LINK_DOWN", "DIAL_FAILED", "MESSAGE",    "TIMER",    "HUNGRY",
-        "LENT",   "DONE",    "UNRUN",     "ADOPT",       "ABORTED",    "COVERED",  "ROWS",
-        "SHARED", "SERVED",  "WORK",      "HALTED",      "LAST_WORDS", "IMPROVED", "CONSTANT",
-        "ROOT",   "FINISH",  "RESTORED",  "OPENED",      "PUBLISHED",  "BID",      "SUSPEND",
-        "CANCEL", "LEAVE",   "SAVE" };
+    = { "JOIN",     "LINK_UP", "LINK_DOWN", "DIAL_FAILED", "MESSAGE", "TIMER",      "HUNGRY",
+        "LENT",     "DONE",    "UNRUN",     "ADOPT",       "WANT",    "ABORTED",    "COVERED",
+        "ROWS",     "SHARED",  "SERVED",    "WORK",        "HALTED",  "LAST_WORDS", "IMPROVED",
+        "CONSTANT", "ROOT",    "FINISH",    "RESTORED",    "OPENED",  "PUBLISHED",  "BID",
+        "SUSPEND",  "CANCEL",  "LEAVE",     "SAVE" };
 G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_SAVE + 1);
 
 static const char *const effect_names[]

@@ -179,6 +179,63 @@ solve (Tree *tree, guint32 number, guint64 input, gboolean big_values)
                                                                             : sizeof job->result);
 }
 
+gboolean
+tree_keeps_gift (const Tree *tree, guint32 job, guint32 k)
+{
+  return tree_wants (tree, job, k) && tree->jobs[tree_child (tree, job, k)].gives;
+}
+
+static GBytes *
+draw_blob (Rng *rng)
+{
+  gsize size = (gsize)rng_between (rng, 8, 100);
+
+  return value_bytes (rng_next (rng), size);
+}
+
+/* Of which bytes the arguments of child k may speak: one of those that its parent has then. */
+static int
+draw_speaks (const Tree *tree, guint32 job, guint32 k, Rng *rng)
+{
+  const TreeJob *parent = &tree->jobs[job];
+  int speaks = parent->speaks;
+  guint32 begin = 0;
+
+  for (guint32 i = 0; i < parent->n_phases && parent->ends[i] <= k; i++)
+    begin = parent->ends[i];
+  if (parent->shares && (speaks < 0 || rng_chance (rng, 60)))
+    speaks = (int)TREE_OWN (job);
+  for (guint32 i = 0; i < begin; i++)
+    if (tree_keeps_gift (tree, job, i) && rng_chance (rng, 50))
+      speaks = (int)TREE_GIFT (tree_child (tree, job, i));
+  return speaks;
+}
+
+/* With chance of its own, so that the rest of the tree is the same without. */
+static void
+draw_shares (Tree *tree, const TreeShape *shape)
+{
+  Rng rng = { rng_mix (shape->seed + 4711) };
+
+  for (guint32 i = 0; i < tree->n; i++)
+    {
+      TreeJob *job = &tree->jobs[i];
+      job->speaks = -1;
+      job->shares = rng_chance (&rng, shape->shares) && job->n_children > 0;
+      job->gives = i > 0 && rng_chance (&rng, shape->shares / 2);
+      tree->blobs[TREE_OWN (i)] = job->shares ? draw_blob (&rng) : NULL;
+      tree->blobs[TREE_GIFT (i)] = job->gives ? draw_blob (&rng) : NULL;
+      tree->speaks = tree->speaks || job->shares || job->gives;
+    }
+  for (guint32 i = 0; i < tree->n; i++)
+    for (guint32 k = 0; k < tree->jobs[i].n_children; k++)
+      {
+        TreeJob *child = &tree->jobs[tree_child (tree, i, k)];
+        child->speaks = draw_speaks (tree, i, k, &rng);
+        child->reads = child->speaks >= 0 && rng_chance (&rng, 70);
+      }
+}
+
 /* Each phase has a child at least. */
 static void
 draw_phases (TreeJob *job, const TreeShape *shape, Rng *rng)
@@ -238,6 +295,8 @@ tree_new (const TreeShape *shape)
   list_children (tree);
   for (guint32 i = 0; i < tree->n; i++)
     fill_job (tree, i, shape, &rng);
+  tree->blobs = g_new0 (GBytes *, 2 * tree->n);
+  draw_shares (tree, shape);
   tree->jobs[0].weight = 1;
   solve (tree, 0, rng_next (&rng), shape->big_values);
   return tree;
@@ -251,7 +310,10 @@ tree_free (Tree *tree)
       g_free (tree->jobs[i].path);
       g_bytes_unref (tree->jobs[i].args);
       g_bytes_unref (tree->jobs[i].value);
+      g_clear_pointer (&tree->blobs[TREE_OWN (i)], g_bytes_unref);
+      g_clear_pointer (&tree->blobs[TREE_GIFT (i)], g_bytes_unref);
     }
+  g_free (tree->blobs);
   g_hash_table_unref (tree->by_path);
   stems_free (tree->stems);
   g_free (tree->children);

@@ -36,7 +36,11 @@ typedef struct
   gboolean keeps;                       /* after each phase */
   guint32 children;                     /* where its children stand in Tree.children */
   guint32 cost_us[TREE_PHASES_MAX + 1]; /* before the first spawn, after each sync */
-  guint32 wanted;                       /* a bit for each child whose result counts */
+  int speaks;     /* of which shared bytes the arguments speak, by number in Tree.blobs; -1: none */
+  gboolean reads; /* it needs them before it begins */
+  gboolean shares; /* it shares bytes: its children's arguments may speak of blob TREE_OWN */
+  gboolean gives;  /* its result speaks of blob TREE_GIFT */
+  guint32 wanted;  /* a bit for each child whose result counts */
   guint64 input, result;
   char *path;
   Digest digest;
@@ -49,6 +53,8 @@ typedef struct
   guint n;
   TreeJob *jobs;
   guint32 *children;
+  GBytes **blobs;  /* shared bytes, two for each job; NULL: it does not share them */
+  gboolean speaks; /* there are some */
   guint64 work_us; /* of all jobs */
   guint depth;     /* of the deepest job */
   GHashTable *by_path;
@@ -65,6 +71,7 @@ typedef struct
   guint keeps;       /* percent: how often a job keeps its phases */
   gboolean big_values;
   guint aborts; /* percent: how often a job does not want all its children */
+  guint shares; /* percent: how often a job shares bytes, and how often its result does */
   guint32 cost_max_us;
 } TreeShape;
 
@@ -79,6 +86,10 @@ guint32 tree_child (const Tree *tree, guint32 job, guint32 k);
  * not wanted. */
 TreeState tree_begin (const Tree *tree, guint32 job);
 void tree_add (const Tree *tree, guint32 job, guint32 k, guint64 result, TreeState *state);
+#define TREE_OWN(job) (2 * (job))
+#define TREE_GIFT(job) (2 * (job) + 1)
+/* Does what a job keeps after its first so many children speak of this child's gift? */
+gboolean tree_keeps_gift (const Tree *tree, guint32 job, guint32 k);
 /* Which phase ends after so many children; -1: none. */
 int tree_phase_at (const Tree *tree, guint32 job, guint32 children);
 /* What a job keeps after its first so many children, and under which digest. (transfer full) */

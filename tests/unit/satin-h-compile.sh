@@ -45,7 +45,7 @@ SATIN_JOB (fib, int64_t, (int32_t, n)) { return n; }'
   done
 }
 
-echo "1..$((2 + 2 * 26))"
+echo "1..$((2 + 2 * 28))"
 compiles C "$c"
 compiles C++ "$cxx"
 refuses satin_int_differs_between_machines 'SATIN_RECORD (R, (int, a))'
@@ -62,6 +62,8 @@ refuses satin_bool_differs_between_machines 'SATIN_RECORD (R, (int32_t, b), (boo
 refuses satin_size_t_differs_between_machines 'SATIN_RECORD (R, (size_t, a))'
 refuses satin_gboolean_differs_between_machines 'SATIN_RECORD (R, (gboolean, a))'
 refuses satin_int_differs_between_machines 'SATIN_CONST (int, limit)'
+refuses 'holds a SatinShared' 'SATIN_RECORD (R, (int32_t, n), (SatinShared, s)) SATIN_CONST (R, plane)'
+refuses 'holds a SatinShared' 'static const SatinShared *m (const SatinShared *a, const SatinShared *b) { return a < b ? a : b; } SATIN_BEST (SatinShared, plane, m, NULL)'
 refuses 'too few arguments' \
   'SATIN_JOB (j, int64_t, (int32_t, n)) { int64_t x; satin_spawn (fib, &x); satin_sync (); return x + n; }'
 refuses 'too many arguments' \

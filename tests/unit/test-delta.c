@@ -172,7 +172,7 @@ test_a_delta_carries_everything (void)
   g_autoptr (GBytes) answer = g_bytes_new_static ("92\n", 3);
   scribe_joined (scribe, &one, "host1", "here", "unix:/a");
   scribe_best (scribe, "best", "ay", first);
-  scribe_constant (scribe, "share/a", "ay", first);
+  scribe_constant (scribe, "const/a", "ay", first);
   save_one (scribe, row_make_kept ("/500", 3, 33));
   save_many (scribe, 0, BASE_ROWS);
   publish (place, scribe);
@@ -180,7 +180,7 @@ test_a_delta_carries_everything (void)
   scribe_joined (scribe, &two, "host2", "there", "unix:/b");
   scribe_left (scribe, &one, "crashed");
   scribe_best (scribe, "best", "ay", second);
-  scribe_constant (scribe, "share/b", "ay", second);
+  scribe_constant (scribe, "const/b", "ay", second);
   scribe_event (scribe, "crash", &one, "/0/1", 1500000, "gone");
   scribe_set (scribe, "term", "7");
   scribe_answer (scribe, answer, 3);
@@ -194,7 +194,7 @@ test_a_delta_carries_everything (void)
   leave_as_killed (place, scribe);
   g_autofree char *delta = delta_of (place);
   g_assert_cmpint (size_of (delta), >, 0);
-  assert_answer (delta, "SELECT group_concat(name) FROM constant", "share/b");
+  assert_answer (delta, "SELECT group_concat(name) FROM constant", "const/b");
   assert_answer (place->target, "SELECT count(*) FROM result WHERE path = '/0'", "0");
 
   g_autoptr (GError) error = NULL;

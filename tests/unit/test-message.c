@@ -2,6 +2,8 @@
 /* Messages there and back, and what the world might send instead of them. */
 #include "satin/protocol/message.h"
 
+#include "value/shared.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +32,7 @@ typedef struct
 {
   Digest digest;
   GBytes *value;
-  GPtrArray *loans, *rows;
+  GPtrArray *loans, *rows, *shares;
   GArray *members, *holds, *numbers, *constants;
 } Sample;
 
@@ -44,6 +46,9 @@ sample_init (Sample *s)
   s->rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   g_ptr_array_add (s->rows, row_new ("/1", 3, &s->digest, 0.5, 99, s->value));
   g_ptr_array_add (s->rows, row_new_kept ("/2", 8, 3, &s->digest, 0.5, "(xd)", s->value));
+  s->shares = shared_list_new ();
+  g_ptr_array_add (s->shares, shared_add (shared_store_here (), s->value));
+  ((Row *)s->rows->pdata[1])->shares = g_ptr_array_ref (s->shares);
   s->members = g_array_new (FALSE, FALSE, sizeof (MessageMember));
   MessageMember members[] = { { { 1, 1, 5 }, "unix:/a", "host", "site", 10, 2 },
                               { { 1, 2, 6 }, "tcp:127.0.0.1:9", "other", "", 11, 4 } };
@@ -65,12 +70,19 @@ sample_clear (Sample *s)
   g_bytes_unref (s->value);
   g_ptr_array_unref (s->loans);
   g_ptr_array_unref (s->rows);
+  g_ptr_array_unref (s->shares);
   g_array_unref (s->members);
   g_array_unref (s->holds);
   g_array_unref (s->numbers);
   g_array_unref (s->constants);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Sample, sample_clear)
+
+static gboolean
+takes_rows (MessageKind kind)
+{
+  return kind == MESSAGE_SAVE || kind == MESSAGE_HAND;
+}
 
 /* Everything set: each kind takes what it needs. */
 static Message
@@ -92,11 +104,26 @@ full (const Sample *s, MessageKind kind)
                     .path = "/5/4",
                     .value = s->value,
                     .loans = s->loans,
-                    .rows = s->rows,
+                    .shares = kind == MESSAGE_RESULT ? s->shares : NULL,
+                    .rows = takes_rows (kind) ? s->rows : NULL,
                     .members = s->members,
                     .holds = s->holds,
                     .numbers = s->numbers,
                     .constants = s->constants };
+}
+
+/* What is spoken of goes to its items, as at the door of a node. */
+static void
+attach (Message *m)
+{
+  for (guint i = 0; m->speaks != NULL && i < m->speaks->len; i++)
+    {
+      const MessageSpeaks *speaks = &g_array_index (m->speaks, MessageSpeaks, i);
+      GPtrArray **to
+          = m->rows != NULL ? &((Row *)m->rows->pdata[speaks->item])->shares : &m->shares;
+      *to = *to != NULL ? *to : shared_list_new ();
+      g_ptr_array_add (*to, shared_enter (shared_store_here (), &speaks->digest, speaks->length));
+    }
 }
 
 static void
@@ -116,6 +143,8 @@ test_every_kind_comes_back (void)
       g_assert_no_error (error);
 
       g_assert_cmpint (got.kind, ==, kind);
+      g_assert_cmpint (message_speaks (&sent), ==, got.speaks != NULL);
+      attach (&got);
       Message again = got;
       again.value = got.value;
       g_autoptr (GBytes) second = encode (&again);

@@ -52,6 +52,7 @@ wrong_values_are_refused (void)
   const char *missing[] = { "p", "--interval", NULL };
   const char *negative[] = { "p", "--interval", "-1", NULL };
   const char *spin[] = { "p", "--spin", "x", NULL };
+  const char *memory[] = { "p", "--shared-memory", "0", NULL };
   const char *scheme[] = { "p", "--checkpoint", "gopher://h/x", NULL };
 
   parse (zero, "--workers");
@@ -59,6 +60,7 @@ wrong_values_are_refused (void)
   parse (missing, "needs a value");
   parse (negative, "--interval");
   parse (spin, "--spin");
+  parse (memory, "--shared-memory");
   parse (scheme, "gopher");
 }
 
@@ -74,7 +76,7 @@ stacks_are_bytes_with_a_unit (void)
                 { "128k", 131072 },
                 { "64M", 64 << 20 },
                 { "4G", G_GUINT64_CONSTANT (4) << 30 },
-                { "1024G", OPTIONS_STACK_MAX },
+                { "1024G", OPTIONS_BYTES_MAX },
                 { "1025G", 0 },
                 { "127K", 0 },
                 { "18446744073709551615G", 0 },
@@ -101,12 +103,13 @@ stacks_are_bytes_with_a_unit (void)
 static void
 files_become_absolute (void)
 {
-  const char *argv[] = { "p", "--trace=t.json", "--stack", "1M", NULL };
+  const char *argv[] = { "p", "--trace=t.json", "--stack", "1M", "--shared-memory", "3K", NULL };
   g_autofree char *expected = g_canonicalize_filename ("t.json", NULL);
   Options options = parse (argv, NULL);
 
   g_assert_cmpstr (options.trace, ==, expected);
   g_assert_cmpuint (options.stack, ==, 1 << 20);
+  g_assert_cmpuint (options.shared_memory, ==, 3 << 10);
   options_clear (&options);
 }
 

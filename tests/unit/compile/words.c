@@ -6,6 +6,8 @@
 SATIN_RECORD (Point, (int32_t, x), (double, y))
 SATIN_RECORD (Line, (Point, a), (Point, ends, 2), (uint8_t, name, 16), (SatinBytes, more))
 
+SATIN_RECORD (Shelf, (SatinShared, one), (SatinShared, some, 3), (Line, line))
+
 SATIN_CONST (Line, scene)
 
 static const int64_t *
@@ -96,6 +98,20 @@ SATIN_JOB (counter, int64_t, (int32_t, n))
   return sum;
 }
 
+SATIN_JOB (shelf, SatinShared, (SatinShared, old), (Shelf, others), (SatinShared, more, 2))
+{
+  SATIN_KEEPS (Shelf);
+  Shelf kept = others;
+  SatinShared made;
+
+  satin_recall (&kept);
+  satin_spawn (shelf, &made, satin_share (satin_shared (old)), kept, more);
+  satin_sync ();
+  kept.one = made;
+  satin_keep (&kept);
+  return kept.some[0];
+}
+
 SATIN_JOB (any, int64_t, (int32_t, n))
 {
   int64_t found[4], none = 0;
@@ -131,4 +147,4 @@ words_main (SatinRun *run, int argc, char **argv)
 }
 
 SATIN_APP ("words", "FILE", words_main, &fib_job, &none_job, &even_job, &odd_job, &lines_job,
-           &long_one_job, &counter_job, &any_job)
+           &long_one_job, &counter_job, &shelf_job, &any_job)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* satin_share and satin_shared. What a job returns or keeps is here before anybody hears of it: so
+ * whoever has a result has what it speaks of, and whoever lent a job has, or can get, what the
+ * arguments speak of. Owner threads, but for satin_share and share_put. */
+#include "config.h"
+
+#include "share.h"
+
+#include "adopt.h"
+#include "shared.h"
+#include "wait.h"
+#include "worker.h"
+
+#include <string.h>
+
+/* Never called: a pseudo-job without `run` would be taken for what a job has kept. */
+static uint64_t
+run_nothing (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, uint64_t jobs)
+{
+  (void)stack;
+  (void)self;
+  (void)head;
+  return jobs;
+}
+
+static const SatinType no_arguments = { "fetch", 1, SATIN_KIND_RECORD, 0, NULL };
+static const SatinJob fetch_job
+    = { "fetch", &no_arguments, &satin_type_SatinBytes, run_nothing, 0, sizeof (SatinBytes),
+        FALSE,   FALSE,         satin_holds_SatinBytes };
+
+static void
+unref_shared (void *shared)
+{
+  shared_unref (shared);
+}
+
+SatinShared
+satin_share (SatinBytes bytes)
+{
+  SatinShared shared;
+
+  if (bytes == NULL)
+    return NULL;
+  shared = shared_add (shared_store_here (), bytes);
+  /* What the job holds until it returns is held as bytes. */
+  (void)satin_bytes (g_bytes_new_with_free_func ("", 0, unref_shared, shared));
+  return shared;
+}
+
+static void
+place (SatinSlot_ *slot)
+{
+  slot->job = &fetch_job;
+  slot->into = NULL;
+  *(GBytes **)slot_result (slot) = NULL;
+  __atomic_store_n (&slot->parent, (guint32)(guintptr)slot, __ATOMIC_RELAXED);
+  slot_set_state (slot, SLOT_RETURNED);
+}
+
+/* (transfer full): the bytes, from another node. */
+static GBytes *
+fetch (Stack *stack, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
+{
+  Away away = { .stack = stack, .slot = head, .shared = TRUE };
+  EngineEvent want = { .kind = ENGINE_WANT,
+                       .digest = *shared_digest (shared),
+                       .length = shared_length (shared) };
+  GBytes *bytes = NULL;
+
+  while (bytes == NULL)
+    {
+      place (head);
+      want.held = __atomic_load_n (&stack->serving, __ATOMIC_RELAXED);
+      (void)adopt_new_loan (stack->engine, &away, &want);
+      mailbox_tell (stack->engine);
+      wait_for (stack, self, head, head, head + 1);
+      stack_close (stack, head);
+      bytes = *(GBytes **)slot_result (head);
+    }
+  return bytes;
+}
+
+SatinBytes
+satin_shared_at_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
+{
+  GBytes *bytes;
+
+  if (shared == NULL)
+    return NULL;
+  bytes = shared_bytes (shared);
+  if (bytes == NULL)
+    bytes = fetch ((Stack *)open, self, head, shared);
+  return satin_bytes (bytes);
+}
+
+GPtrArray *
+share_list (const SatinJob *job, const void *result)
+{
+  return job->result_holds & satin_holds_SatinShared ? record_list_shared (job->result, result)
+                                                     : NULL;
+}
+
+void
+satin_own_at_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *head, const SatinType *type,
+               const void *data)
+{
+  GPtrArray *list = record_list_shared (type, data);
+
+  for (guint i = 0; list != NULL && i < list->len; i++)
+    {
+      SatinShared shared = list->pdata[i];
+
+      if (shared_keep (shared, NULL))
+        continue;
+      /* Nothing is held over the wait: the job may be left in it. What it returns it holds. */
+      g_ptr_array_unref (list);
+      GBytes *bytes = fetch ((Stack *)open, self, head, shared);
+      (void)shared_keep (shared, bytes);
+      g_bytes_unref (bytes);
+      list = record_list_shared (type, data);
+      i = G_MAXUINT; /* from the first again */
+    }
+  g_clear_pointer (&list, g_ptr_array_unref);
+}
+
+gboolean
+share_put (const Away *away, GBytes *bytes)
+{
+  *(GBytes **)slot_result (away->slot) = bytes == NULL ? NULL : g_bytes_ref (bytes);
+  slot_finish (away->slot, SLOT_RETURNED);
+  worker_wake_for (away->stack, away->slot);
+  return TRUE;
+}

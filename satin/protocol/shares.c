@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See shares.h. */
+#include "core.h"
+
+/* A message at the door. */
+typedef struct
+{
+  GBytes *frame;
+  GPtrArray *shares; /* of SatinShared, as in Message.speaks; NULL: it only comes after others */
+} Waiting;
+
+/* A job here, or another node for one of its own. */
+typedef struct
+{
+  guint64 loan, held;
+  guint64 link; /* 0: a job here */
+} Waiter;
+
+/* Bytes that are waited for. */
+typedef struct
+{
+  Digest digest;
+  guint64 length;
+  GArray *waiters; /* of Waiter */
+  guint64 link;    /* over which they were asked for; 0: nobody is asked now */
+  guint next;      /* in the order of those to ask */
+  guint64 until_us, pause_us;
+} Wish;
+
+static void
+wish_free (gpointer data)
+{
+  Wish *wish = data;
+
+  g_array_unref (wish->waiters);
+  g_free (wish);
+}
+
+void
+shares_init (Shares *shares, SharedStore *store)
+{
+  shares->is_own = store == NULL;
+  shares->store = store != NULL ? store : shared_store_new (SHARED_MEMORY_DEFAULT);
+  shares->wishes = g_ptr_array_new_with_free_func (wish_free);
+}
+
+void
+shares_done (Shares *shares)
+{
+  g_ptr_array_unref (shares->wishes);
+  if (shares->is_own)
+    shared_store_free (shares->store);
+}
+
+/* ---- the door ---- */
+
+static void
+waiting_free (gpointer data)
+{
+  Waiting *waiting = data;
+
+  g_bytes_unref (waiting->frame);
+  g_clear_pointer (&waiting->shares, g_ptr_array_unref);
+  g_free (waiting);
+}
+
+void
+shares_forget_link (Link *link)
+{
+  g_queue_clear_full (&link->waiting, waiting_free);
+  g_queue_clear_full (&link->told, (GDestroyNotify)g_ptr_array_unref);
+}
+
+static gboolean
+all_here (const GPtrArray *shares)
+{
+  gboolean all = TRUE;
+
+  for (guint i = 0; shares != NULL && i < shares->len; i++)
+    all = shared_keep (shares->pdata[i], NULL) && all;
+  return all;
+}
+
+/* (transfer full): pins what the message speaks of. */
+static GPtrArray *
+pin (Node *node, const Message *m)
+{
+  GPtrArray *shares = shared_list_new ();
+
+  for (guint i = 0; i < m->speaks->len; i++)
+    {
+      const MessageSpeaks *speaks = &g_array_index (m->speaks, MessageSpeaks, i);
+      g_ptr_array_add (shares, shared_enter (node->shares.store, &speaks->digest, speaks->length));
+    }
+  return shares;
+}
+
+/* Does a message that waits before the `n`-th speak of it? Then it is on its way. */
+static gboolean
+is_asked (Link *link, guint n, const struct SatinShared_ *shared)
+{
+  GList *at = link->waiting.head;
+
+  for (guint i = 0; i < n; i++, at = at->next)
+    {
+      const Waiting *waiting = at->data;
+      if (waiting->shares != NULL && g_ptr_array_find (waiting->shares, shared, NULL))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+ask_sender (Node *node, Link *link, const GPtrArray *shares)
+{
+  g_autoptr (GHashTable) asked = g_hash_table_new (g_direct_hash, g_direct_equal);
+  guint n = link->waiting.length;
+
+  for (guint i = 0; i < shares->len; i++)
+    {
+      SatinShared shared = shares->pdata[i];
+      if (!shared_keep (shared, NULL) && g_hash_table_add (asked, shared)
+          && !is_asked (link, n, shared))
+        link_send (node, link,
+                   &(Message){ .kind = MESSAGE_FETCH, .digest = *shared_digest (shared) });
+    }
+}
+
+/* Each item gets its own. */
+static void
+hand_out (Message *m, const GPtrArray *shares)
+{
+  for (guint i = 0; i < shares->len; i++)
+    {
+      guint32 item = g_array_index (m->speaks, MessageSpeaks, i).item;
+      GPtrArray **list = m->rows != NULL ? &((Row *)m->rows->pdata[item])->shares : &m->shares;
+      if (*list == NULL)
+        *list = shared_list_new ();
+      g_ptr_array_add (*list, shared_ref (shares->pdata[i]));
+    }
+}
+
+static void
+take (Node *node, Link *link, Message *m, const GPtrArray *shares)
+{
+  hand_out (m, shares);
+  link_send (node, link, &(Message){ .kind = MESSAGE_TAKEN });
+}
+
+gboolean
+shares_admit (Node *node, Link *link, Message *m)
+{
+  g_autoptr (GPtrArray) shares = NULL;
+  gboolean first = g_queue_is_empty (&link->waiting);
+
+  if ((first && m->speaks == NULL) || m->kind == MESSAGE_BYTES || message_is_urgent (m->kind))
+    return TRUE;
+  if (m->speaks != NULL)
+    shares = pin (node, m);
+  if (first && all_here (shares))
+    {
+      take (node, link, m, shares);
+      return TRUE;
+    }
+  if (shares != NULL)
+    ask_sender (node, link, shares);
+  Waiting *waiting = g_new (Waiting, 1);
+  *waiting = (Waiting){ g_bytes_ref (m->frame), g_steal_pointer (&shares) };
+  g_queue_push_tail (&link->waiting, waiting);
+  return FALSE;
+}
+
+/* Hears what waits no more. To hear one may end the link. */
+static void
+open_door (Node *node, guint64 number)
+{
+  Link *link;
+
+  while ((link = link_find (node, number)) != NULL && !g_queue_is_empty (&link->waiting)
+         && all_here (((Waiting *)g_queue_peek_head (&link->waiting))->shares))
+    {
+      Waiting *waiting = g_queue_pop_head (&link->waiting);
+      g_auto (Message) m = { 0 };
+      if (message_decode (waiting->frame, &m, NULL)) /* as it was before */
+        {
+          if (waiting->shares != NULL)
+            take (node, link, &m, waiting->shares);
+          hear_admitted (node, link, &m);
+        }
+      waiting_free (waiting);
+    }
+}
+
+/* They may be what waits at any door. TRUE: they are. */
+static gboolean
+keep_for_doors (Node *node, SatinShared shared, GBytes *bytes)
+{
+  gboolean any = FALSE;
+
+  for (guint i = 0; i < node->links.links->len && !any; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      any = is_asked (link, link->waiting.length, shared);
+    }
+  if (any)
+    (void)shared_keep (shared, bytes);
+  return any;
+}
+
+void
+shares_told (Link *link, const Message *m)
+{
+  GPtrArray *all;
+
+  if (!message_speaks (m))
+    return;
+  all = shared_list_new ();
+  for (guint i = 0; m->shares != NULL && i < m->shares->len; i++)
+    g_ptr_array_add (all, shared_ref (m->shares->pdata[i]));
+  for (guint i = 0; m->rows != NULL && i < m->rows->len; i++)
+    {
+      const GPtrArray *shares = ((const Row *)m->rows->pdata[i])->shares;
+      for (guint k = 0; shares != NULL && k < shares->len; k++)
+        g_ptr_array_add (all, shared_ref (shares->pdata[k]));
+    }
+  g_queue_push_tail (&link->told, all);
+}
+
+void
+shares_on_taken (Node *node, Link *link)
+{
+  GPtrArray *all = g_queue_pop_head (&link->told);
+
+  if (all != NULL)
+    g_ptr_array_unref (all);
+  else
+    link_break (node, link, "took what was not told");
+}
+
+/* ---- bytes ---- */
+
+static void
+answer (Node *node, guint64 number, const Digest *digest, GBytes *bytes)
+{
+  Link *link = link_find (node, number);
+
+  if (link != NULL)
+    link_send (
+        node, link,
+        &(Message){
+            .kind = MESSAGE_BYTES, .digest = *digest, .flag = bytes == NULL, .value = bytes });
+}
+
+/* (nullable) */
+static Wish *
+find_wish (Node *node, const Digest *digest)
+{
+  for (guint i = 0; i < node->shares.wishes->len; i++)
+    {
+      Wish *wish = node->shares.wishes->pdata[i];
+      if (digest_equal (&wish->digest, digest))
+        return wish;
+    }
+  return NULL;
+}
+
+static void
+fulfil (Node *node, Wish *wish, GBytes *bytes)
+{
+  for (guint i = 0; i < wish->waiters->len; i++)
+    {
+      const Waiter *waiter = &g_array_index (wish->waiters, Waiter, i);
+      if (waiter->link != 0)
+        {
+          answer (node, waiter->link, &wish->digest, bytes);
+          continue;
+        }
+      NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
+      effect->loan = waiter->loan;
+      effect->bytes = g_bytes_ref (bytes);
+    }
+  g_ptr_array_remove (node->shares.wishes, wish);
+}
+
+static void ask_next (Node *node, Wish *wish);
+
+static void
+take_bytes (Node *node, const Message *m)
+{
+  Shares *shares = &node->shares;
+  Wish *wish = find_wish (node, &m->digest);
+  SatinShared shared = shared_enter (shares->store, &m->digest, g_bytes_get_size (m->value));
+
+  node->stats.shared_fetched++;
+  node->stats.shared_bytes += g_bytes_get_size (m->value);
+  if (!keep_for_doors (node, shared, m->value))
+    shared_put (shares->store, &m->digest, m->value);
+  if (wish != NULL)
+    fulfil (node, wish, m->value);
+  g_autoptr (GArray) links = g_array_new (FALSE, FALSE, sizeof (guint64));
+  for (guint i = 0; i < node->links.links->len; i++)
+    g_array_append_val (links, ((Link *)node->links.links->pdata[i])->link);
+  for (guint i = 0; i < links->len; i++)
+    open_door (node, g_array_index (links, guint64, i));
+  shared_unref (shared);
+}
+
+void
+shares_on_bytes (Node *node, Link *link, const Message *m)
+{
+  Wish *wish = find_wish (node, &m->digest);
+  SatinShared shared;
+  gboolean owed;
+
+  if (!m->flag)
+    {
+      take_bytes (node, m);
+      return;
+    }
+  if (wish != NULL && wish->link == link->link)
+    ask_next (node, wish);
+  shared = shared_enter (node->shares.store, &m->digest, 0);
+  owed = is_asked (link, link->waiting.length, shared) && !shared_keep (shared, NULL);
+  shared_unref (shared);
+  if (owed)
+    link_break (node, link, "does not have what it speaks of");
+}
+
+/* ---- wishes ---- */
+
+/* Whom to ask, by their links. */
+typedef struct
+{
+  Node *node;
+  const Wish *wish;
+  GArray *links; /* of guint64 */
+} Candidates;
+
+static void
+add_candidate (const NodeId *id, gpointer data)
+{
+  Candidates *to = data;
+  const Link *link = node_id_equal (id, &to->node->self) ? NULL : link_to (to->node, id);
+
+  if (link == NULL)
+    return;
+  for (guint i = 0; i < to->links->len; i++)
+    if (g_array_index (to->links, guint64, i) == link->link)
+      return;
+  for (guint i = 0; i < to->wish->waiters->len; i++)
+    {
+      const Link *asks = link_find (to->node, g_array_index (to->wish->waiters, Waiter, i).link);
+      if (asks != NULL && node_id_equal (&asks->remote, id))
+        return;
+    }
+  g_array_append_val (to->links, link->link);
+}
+
+/* (transfer full): lenders first, for jobs here then all, the eldest first. Others' jobs want what
+ * the jobs here speak of. */
+static GArray *
+list_candidates (Node *node, const Wish *wish)
+{
+  Candidates to = { node, wish, g_array_new (FALSE, FALSE, sizeof (guint64)) };
+  gboolean for_jobs = FALSE, for_others = FALSE;
+
+  for (guint i = 0; i < wish->waiters->len; i++)
+    {
+      const Waiter *waiter = &g_array_index (wish->waiters, Waiter, i);
+      const HeldJob *held = waiter->link != 0 ? NULL : held_find (node, waiter->held);
+      for_jobs = for_jobs || waiter->link == 0;
+      for_others = for_others || waiter->link != 0;
+      if (held != NULL && held->lender == LENDER_NODE)
+        add_candidate (&held->node, &to);
+    }
+  if (for_others)
+    held_each_lender (node, add_candidate, &to);
+  for (guint i = 0; for_jobs && i < node->roster.members->len; i++)
+    add_candidate (&((Member *)node->roster.members->pdata[i])->id, &to);
+  return to.links;
+}
+
+/* They go on by themselves. TRUE: nobody waits any more, and the wish is gone. */
+static gboolean
+refuse_others (Node *node, Wish *wish)
+{
+  for (guint i = wish->waiters->len; i-- > 0;)
+    {
+      guint64 link = g_array_index (wish->waiters, Waiter, i).link;
+      if (link == 0)
+        continue;
+      g_array_remove_index (wish->waiters, i);
+      answer (node, link, &wish->digest, NULL);
+    }
+  if (wish->waiters->len > 0)
+    return FALSE;
+  g_ptr_array_remove (node->shares.wishes, wish);
+  return TRUE;
+}
+
+static void
+ask_next (Node *node, Wish *wish)
+{
+  g_autoptr (GBytes) bytes = shared_find (node->shares.store, &wish->digest);
+  g_autoptr (GArray) links = NULL;
+
+  if (bytes != NULL)
+    {
+      fulfil (node, wish, bytes);
+      return;
+    }
+  links = list_candidates (node, wish);
+  if (wish->next < links->len)
+    {
+      wish->link = g_array_index (links, guint64, wish->next++);
+      wish->until_us = node->now_us + SHARES_PATIENCE_US + wish->length / SHARES_BYTES_PER_US;
+      link_send (node, link_find (node, wish->link),
+                 &(Message){ .kind = MESSAGE_FETCH, .digest = wish->digest });
+      return;
+    }
+  if (refuse_others (node, wish))
+    return;
+  wish->next = 0;
+  wish->link = 0;
+  wish->until_us = node->now_us + wish->pause_us;
+  wish->pause_us = MIN (wish->pause_us * 2, SHARES_PAUSE_MAX_US);
+}
+
+/* (transfer none): a new one, which nobody is asked for yet. */
+static Wish *
+add_wish (Node *node, const Digest *digest, guint64 length)
+{
+  Wish *wish = g_new0 (Wish, 1);
+
+  wish->digest = *digest;
+  wish->length = length;
+  wish->pause_us = SHARES_PAUSE_MIN_US;
+  wish->waiters = g_array_new (FALSE, FALSE, sizeof (Waiter));
+  g_ptr_array_add (node->shares.wishes, wish);
+  return wish;
+}
+
+void
+shares_on_fetch (Node *node, Link *link, const Message *m)
+{
+  SharedStore *store = node->shares.store;
+  g_autoptr (GBytes) bytes = shared_find (store, &m->digest);
+  Waiter waiter = { .link = link->link };
+  Wish *wish;
+
+  /* To wait with others for what this node waits for might be to wait in a circle. */
+  if (bytes != NULL || !shared_is_spoken_of (store, &m->digest)
+      || find_wish (node, &m->digest) != NULL)
+    {
+      answer (node, link->link, &m->digest, bytes);
+      return;
+    }
+  wish = add_wish (node, &m->digest, 0);
+  g_array_append_val (wish->waiters, waiter);
+  ask_next (node, wish);
+}
+
+void
+shares_want (Node *node, const NodeEvent *event)
+{
+  Wish *wish = find_wish (node, &event->digest);
+  Waiter waiter = { event->loan, event->held, 0 };
+
+  if (wish != NULL)
+    {
+      g_array_append_val (wish->waiters, waiter);
+      return;
+    }
+  wish = add_wish (node, &event->digest, event->number);
+  g_array_append_val (wish->waiters, waiter);
+  ask_next (node, wish);
+}
+
+/* Those that wait under this number, or over this link, wait no more. */
+static void
+drop_waiters (Node *node, guint64 loan, guint64 link)
+{
+  for (guint i = node->shares.wishes->len; i-- > 0;)
+    {
+      Wish *wish = node->shares.wishes->pdata[i];
+      for (guint k = wish->waiters->len; k-- > 0;)
+        {
+          const Waiter *waiter = &g_array_index (wish->waiters, Waiter, k);
+          if (waiter->link == link && waiter->loan == loan)
+            g_array_remove_index (wish->waiters, k);
+        }
+      if (wish->waiters->len == 0)
+        g_ptr_array_remove_index (node->shares.wishes, i);
+    }
+}
+
+void
+shares_aborted (Node *node, guint64 loan)
+{
+  drop_waiters (node, loan, 0);
+}
+
+static gboolean
+waits_for (const Wish *wish, guint64 held)
+{
+  for (guint i = 0; i < wish->waiters->len; i++)
+    {
+      const Waiter *waiter = &g_array_index (wish->waiters, Waiter, i);
+      if (waiter->link == 0 && waiter->held == held)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Not at once: whoever changes it is in the middle of something. */
+void
+shares_lender_changed (Node *node, guint64 held)
+{
+  for (guint i = 0; i < node->shares.wishes->len; i++)
+    {
+      Wish *wish = node->shares.wishes->pdata[i];
+      if (wish->link != 0 || !waits_for (wish, held))
+        continue;
+      wish->next = 0;
+      wish->until_us = node->now_us;
+    }
+}
+
+/* Who was asked over it does not answer. */
+void
+shares_link_down (Node *node, guint64 link)
+{
+  drop_waiters (node, 0, link);
+  for (guint i = 0; i < node->shares.wishes->len; i++)
+    {
+      Wish *wish = node->shares.wishes->pdata[i];
+      if (wish->link == link)
+        wish->until_us = node->now_us;
+    }
+}
+
+guint64
+shares_due (Node *node)
+{
+  guint64 due_us = CORE_NEVER;
+
+  for (guint i = 0; i < node->shares.wishes->len; i++)
+    due_us = MIN (due_us, ((Wish *)node->shares.wishes->pdata[i])->until_us);
+  return due_us;
+}
+
+void
+shares_tick (Node *node)
+{
+  for (guint i = node->shares.wishes->len; i-- > 0;)
+    {
+      Wish *wish = node->shares.wishes->pdata[i];
+      if (wish->until_us <= node->now_us)
+        ask_next (node, wish);
+    }
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* An iterated simulation whose plane is shared bytes: each phase halves it into bands that any node
+ * computes, whose results are shared bytes too, and keeps the whole. */
+#include <satin.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+SATIN_RECORD (World, (int32_t, step), (SatinShared, plane))
+
+static uint8_t
+next (const uint8_t *plane, int32_t size, int32_t at, int32_t spins)
+{
+  uint32_t left = plane[at == 0 ? size - 1 : at - 1], here = plane[at],
+           right = plane[at + 1 == size ? 0 : at + 1];
+  uint32_t cell = left * 3 + here * 5 + right * 7 + 1;
+
+  for (int32_t i = 0; i < spins; i++)
+    cell = (cell ^ cell >> 7) * UINT32_C (0x9e3779b1);
+  return (uint8_t)(cell >> 3);
+}
+
+/* Cells [from, from + n) after the next step, in `parts` parts. */
+SATIN_JOB (band, SatinShared, (SatinShared, plane), (int32_t, from), (int32_t, n), (int32_t, parts),
+           (int32_t, spins))
+{
+  guint8 *cells;
+
+  if (parts == 1)
+    {
+      gsize size;
+      const uint8_t *old = g_bytes_get_data (satin_shared (plane), &size);
+
+      cells = g_malloc ((gsize)n);
+      for (int32_t i = 0; i < n; i++)
+        cells[i] = next (old, (int32_t)size, from + i, spins);
+      return satin_share (satin_bytes (g_bytes_new_take (cells, (gsize)n)));
+    }
+
+  int32_t half = n / 2;
+  SatinShared low, high;
+  satin_spawn (band, &low, plane, from, half, parts / 2, spins);
+  satin_spawn (band, &high, plane, from + half, n - half, parts - parts / 2, spins);
+  satin_sync ();
+  GBytes *first = satin_shared (low), *second = satin_shared (high);
+  cells = g_malloc ((gsize)n);
+  memcpy (cells, g_bytes_get_data (first, NULL), (gsize)half);
+  memcpy (cells + half, g_bytes_get_data (second, NULL), (gsize)(n - half));
+  return satin_share (satin_bytes (g_bytes_new_take (cells, (gsize)n)));
+}
+
+SATIN_JOB (world, SatinBytes, (SatinShared, plane), (int32_t, size), (int32_t, steps),
+           (int32_t, parts), (int32_t, spins))
+{
+  SATIN_KEEPS (World);
+  World now = { 0, plane };
+
+  satin_recall (&now);
+  while (now.step < steps)
+    {
+      satin_spawn (band, &now.plane, now.plane, 0, size, parts, spins);
+      satin_sync ();
+      now.step++;
+      satin_keep (&now);
+    }
+  return satin_shared (now.plane);
+}
+
+static int
+plane_main (SatinRun *run, int argc, char **argv)
+{
+  SatinBytes result;
+
+  if (argc != 5 || atoi (argv[1]) < atoi (argv[3]))
+    return 2;
+  int32_t size = atoi (argv[1]);
+  guint8 *cells = g_malloc ((gsize)size);
+  for (int32_t i = 0; i < size; i++)
+    cells[i] = (guint8)(i * i);
+  SatinShared first = satin_share (satin_bytes (g_bytes_new_take (cells, (gsize)size)));
+  if (!satin_root (run, world, &result, first, size, atoi (argv[2]), atoi (argv[3]),
+                   atoi (argv[4])))
+    return satin_stopped (run);
+  g_autofree char *sum = g_compute_checksum_for_bytes (G_CHECKSUM_SHA256, result);
+  g_print ("%.16s\n", sum);
+  return 0;
+}
+
+SATIN_APP ("plane", "SIZE STEPS PARTS SPINS", plane_main, &world_job, &band_job)

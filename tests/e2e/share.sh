@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Jobs that pass their plane as shared bytes: nodes fetch and forget it, die, leave, come in, and resume it from the file.
+. "$(dirname "$0")/lib.sh"
+plane=$SATIN_BIN/../tests/e2e/plane
+file=$work/plane.satin
+size=100000
+
+figure () { sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" "$work/stats"; }
+kept () { sqlite3 "$file" 'SELECT max (children) FROM keep' 2>/dev/null || echo 0; }
+has_kept () { [ "$(kept)" -gt "${1:-0}" ] 2>/dev/null; }
+shares () { sqlite3 "$file" "SELECT count (*) FROM constant WHERE name LIKE 'share/%'"; }
+
+# So many spins a cell that a step takes about 40 ms of one core.
+spins=10
+while [ $spins -lt 3000 ]; do
+  before=$(date +%s%N)
+  "$plane" --workers 1 $size 1 8 $spins >/dev/null
+  [ $((($(date +%s%N) - before) / 1000000)) -ge 40 ] && break
+  spins=$((spins * 2))
+done
+long=("$plane" $size 200 8 $spins)
+try "${long[@]}"
+alone=$answer
+is "alone it gives an answer" "$code:${#alone}" "0:16"
+try "$plane" --workers 3 $size 200 5 $spins
+is "whatever the bands are" "$answer" "$alone"
+
+try "$satin" run -n 4 -w 1 --stats "$work/stats" -- "${long[@]}"
+is "four nodes give it too" "$code:$answer:$words" "0:$alone:"
+fetched=$(figure shared_fetches)
+ok "they fetched from each other" [ "$fetched" -gt 0 ]
+
+# Forgotten and fetched again: next to nothing may stay.
+try "$satin" run -n 4 -w 1 --shared-memory 1K --stats "$work/stats" -- "${long[@]}"
+is "with next to no memory" "$code:$answer" "0:$alone"
+ok "they fetched" [ "$(figure shared_fetches)" -gt 0 ]
+
+begin "$satin" run -n 4 -w 1 --name kill --shared-memory 64K -- "${long[@]}"
+ok "four nodes are up" wait_for $((10 * slow)) up kill 4
+sleep 0.5
+kill -9 "$(other_of kill)" 2>/dev/null
+sleep 0.5
+kill -9 "$(master_of kill)" 2>/dev/null
+ended
+is "without a node, and then without the one that shared" "$code:$answer" "0:$alone"
+
+begin "$satin" run -n 1 -w 1 --name grows -- "${long[@]}"
+ok "one node is up" wait_for $((10 * slow)) up grows 1
+first=$(master_of grows)
+sleep 0.3
+try "$satin" add grows -n 2 -w 1
+is "two come in" "$code" 0
+ok "three nodes are up" wait_for $((10 * slow)) up grows 3
+sleep 0.5
+"$satin" leave grows "$first" >/dev/null 2>&1
+ended
+is "those that came in go on when the first leaves" "$code:$answer" "0:$alone"
+
+# Killed whole, and resumed on another number of nodes.
+begin "$satin" run -n 4 -w 1 --name all --checkpoint "$file" --interval 0.1 -- "${long[@]}"
+ok "phases are kept" wait_for $((20 * slow)) has_kept 5
+# shellcheck disable=SC2046
+kill -9 $(our_nodes) 2>/dev/null
+ended
+ok "the file is sound" integrity "$file"
+ok "it has what its rows speak of" [ "$(shares)" -ge 1 ]
+ok "and not all that ever was" [ "$(shares)" -le 40 ]
+before=$(kept)
+ok "satin inspect tells of them" grep -q 'shared bytes' <<<"$("$satin" inspect "$file")"
+ok "and lists them" grep -q '"shared": *\[' <<<"$("$satin" inspect --json "$file")"
+try "$satin" inspect --verify "$file"
+is "all rows verify" "$code" 0
+begin "$satin" resume "$file" -n 2 -w 1 --name again
+ok "it goes on" wait_for $((20 * slow)) has_kept "$before"
+try "$satin" suspend again
+ended
+is "and is suspended" "$code" 75
+try "$satin" resume "$file" -n 3
+is "resumed again the answer is right" "$code:$answer" "0:$alone"
+is "at the end nothing speaks of any" "$(shares)" 0
+finish

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared bytes in the checkpoint: there as long as a row speaks of them, and with each row that
+ * does. Links coordinator, storage and value. */
+#include "checkpoint.h"
+
+#include "record.h"
+#include "shared.h"
+
+#define COUNT "SELECT count(*) FROM constant WHERE name LIKE 'share/%'"
+
+/* Bytes of a content of their own. */
+static SatinShared
+share (int salt, gsize size)
+{
+  guint8 *data = g_malloc (size);
+  for (gsize i = 0; i < size; i++)
+    data[i] = (guint8)(i * 31 + (gsize)salt);
+  g_autoptr (GBytes) bytes = g_bytes_new_take (data, size);
+  return shared_add (shared_store_here (), bytes);
+}
+
+static const SatinType type_shared
+    = { "SatinShared", sizeof (SatinShared), SATIN_KIND_SHARED, 0, NULL };
+
+/* A kept state that is the name of these bytes, which it takes. */
+static Row *
+kept_row (const char *path, guint32 children, SatinShared shared)
+{
+  g_autofree char *what = g_strconcat ("kept at ", path, NULL);
+  Digest digest = digest_of_string (what);
+  g_autoptr (GBytes) value = record_encode (&type_shared, &shared);
+  Row *row = row_new_kept (path, children, 0, &digest, 0, SATIN_SHARED_SIGNATURE, value);
+  row->shares = shared_list_new ();
+  g_ptr_array_add (row->shares, shared);
+  return row;
+}
+
+/* Nothing in this process speaks of any bytes any more, nor are there any. */
+static void
+forget_all (Place *place)
+{
+  g_ptr_array_set_size (place->rows, 0);
+  shared_store_set_memory (shared_store_here (), 0);
+  shared_store_set_memory (shared_store_here (), SHARED_MEMORY_DEFAULT);
+}
+
+static void
+load (Place *place)
+{
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  guint before = place->n_restored_final;
+  scribe_load (scribe, NULL);
+  place_wait (place, &place->n_restored_final, before + 1);
+  scribe_free (scribe);
+}
+
+static void
+test_comes_back (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, kept_row ("/0", 3, share (1, 100000)));
+  save_one (scribe, kept_row ("/1", 2, share (1, 100000)));
+  save_one (scribe, kept_row ("/2", 2, share (2, 10)));
+  finish (place, scribe);
+  scribe_free (scribe);
+  assert_answer (place->target, COUNT, "2");
+  forget_all (place);
+
+  load (place);
+  g_assert_cmpuint (place->rows->len, ==, 3);
+  for (guint i = 0; i < 3; i++)
+    {
+      const Row *row = place->rows->pdata[i];
+      g_assert_cmpuint (row->shares->len, ==, 1);
+      g_autoptr (GBytes) bytes = shared_bytes (row->shares->pdata[0]);
+      g_assert_nonnull (bytes);
+      g_assert_cmpuint (g_bytes_get_size (bytes), ==, strcmp (row->path, "/2") == 0 ? 10 : 100000);
+    }
+  forget_all (place);
+}
+
+/* A later state of the same job takes the place of the first, and with it goes what only that spoke
+ * of; what another speaks of stays. */
+static void
+test_goes (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, kept_row ("/0", 1, share (1, 1000)));
+  save_one (scribe, kept_row ("/1", 1, share (2, 1000)));
+  finish (place, scribe);
+  assert_answer (place->target, COUNT, "2");
+  save_one (scribe, kept_row ("/0", 2, share (2, 1000)));
+  finish (place, scribe);
+  assert_answer (place->target, COUNT, "1");
+  save_one (scribe, row_make ("/0", 7, 10, 0.5));
+  finish (place, scribe);
+  assert_answer (place->target, COUNT, "1");
+  save_one (scribe, row_make ("", 7, 10, 1));
+  finish (place, scribe);
+  assert_answer (place->target, COUNT, "0");
+  scribe_free (scribe);
+  forget_all (place);
+}
+
+/* Rows whose bytes are lost are not offered, and are whole again once they are saved again. */
+static void
+test_lost (void)
+{
+  g_autoptr (Place) place = place_new ();
+  sqlite3 *db = NULL;
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, kept_row ("/0", 1, share (1, 1000)));
+  save_one (scribe, kept_row ("/1", 1, share (2, 1000)));
+  finish (place, scribe);
+  scribe_free (scribe);
+  forget_all (place);
+  SatinShared first = share (1, 1000);
+  char hex[DIGEST_HEX_LENGTH + 1];
+  digest_to_hex (shared_digest (first), hex);
+  shared_unref (first);
+  forget_all (place);
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  g_autofree char *text = g_strdup_printf ("DELETE FROM constant WHERE name = 'share/%s'", hex);
+  g_assert_cmpint (sqlite3_exec (db, text, NULL, NULL, NULL), ==, SQLITE_OK);
+  sqlite3_close (db);
+
+  load (place);
+  g_assert_cmpuint (place->rows->len, ==, 1);
+  g_assert_cmpstr (((const Row *)place->rows->pdata[0])->path, ==, "/1");
+  forget_all (place);
+  scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, kept_row ("/0", 1, share (1, 1000)));
+  finish (place, scribe);
+  scribe_free (scribe);
+  forget_all (place);
+  load (place);
+  g_assert_cmpuint (place->rows->len, ==, 2);
+  forget_all (place);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/ledger-shares/comes-back", test_comes_back);
+  g_test_add_func ("/ledger-shares/goes", test_goes);
+  g_test_add_func ("/ledger-shares/lost", test_lost);
+  return g_test_run ();
+}
