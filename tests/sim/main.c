@@ -98,6 +98,26 @@ run_seed (guint64 seed, gboolean verbose, Outcome *outcome)
   return outcome->failure[0] == '\0';
 }
 
+static void
+add_outcome (Outcome *sum, const Outcome *outcome)
+{
+  sum->steps += outcome->steps;
+  sum->executed += outcome->executed;
+  sum->adopted += outcome->adopted;
+  sum->lost += outcome->lost;
+  sum->recalled += outcome->recalled;
+  sum->forgotten += outcome->forgotten;
+  sum->steals_remote += outcome->steals_remote;
+  sum->lives += outcome->lives;
+  sum->elected += outcome->elected;
+  sum->moved += outcome->moved;
+  sum->races += outcome->races;
+  sum->condemned += outcome->condemned;
+  sum->poisoned += outcome->poisoned;
+  sum->fetched += outcome->fetched;
+  sum->routed += outcome->routed;
+}
+
 /* FALSE: the first failure was printed. */
 static gboolean
 run_seeds (guint64 from, guint64 n, Outcome *sum)
@@ -110,21 +130,7 @@ run_seeds (guint64 from, guint64 n, Outcome *sum)
           printf ("# seed %" G_GUINT64_FORMAT ": %s\n", seed, outcome.failure);
           return FALSE;
         }
-      sum->steps += outcome.steps;
-      sum->executed += outcome.executed;
-      sum->adopted += outcome.adopted;
-      sum->lost += outcome.lost;
-      sum->recalled += outcome.recalled;
-      sum->fetched += outcome.fetched;
-      sum->forgotten += outcome.forgotten;
-      sum->steals_remote += outcome.steals_remote;
-      sum->lives += outcome.lives;
-      sum->elected += outcome.elected;
-      sum->moved += outcome.moved;
-      sum->races += outcome.races;
-      sum->condemned += outcome.condemned;
-      sum->poisoned += outcome.poisoned;
-      sum->routed += outcome.routed;
+      add_outcome (sum, &outcome);
     }
   return TRUE;
 }
@@ -420,7 +426,7 @@ command_compare (void)
 
 static gint64 option_seeds, option_from = 1, option_seed = -1, option_walls = -1;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare;
-static int option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
+static int option_processes, option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
 static gboolean option_checkpoint, option_phased;
 static char *option_case, *option_first, *option_second;
 
@@ -428,6 +434,10 @@ static const GOptionEntry options[] = {
   { "seeds", 0, 0, G_OPTION_ARG_INT64, &option_seeds, "Run this many seeds", "N" },
   { "from", 0, 0, G_OPTION_ARG_INT64, &option_from, "The first of them", "SEED" },
   { "keep-going", 0, 0, G_OPTION_ARG_NONE, &option_keep_going, "Go on after a failing seed", NULL },
+  { "processes", 0, 0, G_OPTION_ARG_INT, &option_processes,
+    "… in so many processes (one for each "
+    "processor)",
+    "N" },
   { "seed", 0, 0, G_OPTION_ARG_INT64, &option_seed, "Run one seed and print every step", "SEED" },
   { "walls", 0, 0, G_OPTION_ARG_INT64, &option_walls,
     "Run one tree among sites that do not reach each other and print every step", "SEED" },
@@ -470,21 +480,71 @@ command_enumerate (void)
   return !well;
 }
 
-static int
-command_seeds (void)
+typedef struct
 {
-  Outcome sum = { 0 };
-  gint64 start_us = g_get_monotonic_time ();
-  guint64 n_bad = 0;
+  Outcome sum;
+  guint64 n_bad;
+} Share;
 
-  for (guint64 seed = (guint64)option_from; seed < (guint64)(option_from + option_seeds); seed++)
-    if (!run_seeds (seed, 1, &sum))
+/* Every `step`-th of the seeds, from the `first` on. */
+static void
+run_share (guint64 first, guint64 step, Share *share)
+{
+  guint64 end = (guint64)(option_from + option_seeds);
+
+  for (guint64 seed = (guint64)option_from + first; seed < end; seed += step)
+    if (!run_seeds (seed, 1, &share->sum))
       {
         fflush (stdout);
-        n_bad++;
+        share->n_bad++;
         if (!option_keep_going)
           break;
       }
+}
+
+/* A process of its own for each processor: a failed assertion ends only one. */
+static void
+run_shares (guint n, Share *all)
+{
+  g_autoptr (GArray) ends = g_array_new (FALSE, FALSE, sizeof (int));
+
+  fflush (stdout);
+  for (guint k = 0; k < n; k++)
+    {
+      int ways[2];
+      g_assert (pipe (ways) == 0);
+      if (fork () == 0)
+        {
+          Share share = { 0 };
+          run_share (k, n, &share);
+          fflush (stdout);
+          _exit (write (ways[1], &share, sizeof share) != sizeof share);
+        }
+      close (ways[1]);
+      g_array_append_val (ends, ways[0]);
+    }
+  for (guint k = 0; k < n; k++)
+    {
+      Share share = { .n_bad = 1 };
+      if (read (g_array_index (ends, int, k), &share, sizeof share) != sizeof share)
+        share = (Share){ .n_bad = 1 };
+      add_outcome (&all->sum, &share.sum);
+      all->n_bad += share.n_bad;
+    }
+}
+
+static int
+command_seeds (void)
+{
+  Share all = { 0 };
+  gint64 start_us = g_get_monotonic_time ();
+  guint processes = option_processes > 0 ? (guint)option_processes : g_get_num_processors ();
+
+  if (processes > 1)
+    run_shares (processes, &all);
+  else
+    run_share (0, 1, &all);
+  const Outcome sum = all.sum;
   printf (
       "%" G_GUINT64_FORMAT " bad of %" G_GINT64_FORMAT " seeds from %" G_GINT64_FORMAT ", %.1f s; "
       "%" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT " jobs executed, %" G_GUINT64_FORMAT
@@ -492,10 +552,10 @@ command_seeds (void)
       " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT " lives, %" G_GUINT64_FORMAT
       " coordinators, %" G_GUINT64_FORMAT " moved, %" G_GUINT64_FORMAT " races, %" G_GUINT64_FORMAT
       " given up, %" G_GUINT64_FORMAT " routed, %" G_GUINT64_FORMAT " fetches of shared bytes\n",
-      n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
+      all.n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
       sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives, sum.elected,
       sum.moved, sum.races, sum.condemned, sum.routed, sum.fetched);
-  return n_bad > 0;
+  return all.n_bad > 0;
 }
 
 static int
