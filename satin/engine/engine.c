@@ -43,14 +43,16 @@ init_jobs (Engine *engine)
   engine->job_index = g_hash_table_new (g_direct_hash, g_direct_equal);
   while (jobs[engine->n_jobs] != NULL)
     engine->n_jobs++;
-  engine->schemas = g_new0 (GBytes *, engine->n_jobs);
+  engine->schemas = g_new0 (GChecksum *, engine->n_jobs);
   for (guint i = 0; i < engine->n_jobs; i++)
     {
       g_autofree char *args = record_schema (jobs[i]->args);
       g_autofree char *result = record_schema (jobs[i]->result);
-      char *schema = g_strdup_printf ("%s %s -> %s", jobs[i]->name, args, result);
+      char *text = g_strdup_printf ("%s %s -> %s", jobs[i]->name, args, result);
+      g_autoptr (GBytes) schema = g_bytes_new_take (text, strlen (text));
+      const GBytes *first[] = { schema };
 
-      engine->schemas[i] = g_bytes_new_take (schema, strlen (schema));
+      engine->schemas[i] = digest_begin (first, 1);
       g_hash_table_insert (engine->job_index, (gpointer)jobs[i], GUINT_TO_POINTER (i + 1));
     }
 }
@@ -72,9 +74,9 @@ engine_job_index (Engine *engine, const SatinJob *job)
 Digest
 engine_digest (Engine *engine, guint32 job, GBytes *args)
 {
-  const GBytes *parts[] = { engine->schemas[job], args, engine->constants };
+  const GBytes *parts[] = { args, engine->constants };
 
-  return digest_of (parts, G_N_ELEMENTS (parts));
+  return digest_after (engine->schemas[job], parts, G_N_ELEMENTS (parts));
 }
 
 void
@@ -193,7 +195,7 @@ engine_free (Engine *engine)
   g_queue_clear (&engine->ready);
   g_queue_clear (&engine->asleep);
   for (guint i = 0; i < engine->n_jobs; i++)
-    g_bytes_unref (engine->schemas[i]);
+    g_checksum_free (engine->schemas[i]);
   g_free (engine->schemas);
   g_bytes_unref (engine->constants);
   pthread_condattr_destroy (&engine->cond_clock);

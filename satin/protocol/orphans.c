@@ -101,9 +101,13 @@ add_hold (GArray *holds, const HeldJob *held)
 void
 orphans_flush (Node *node)
 {
-  g_autoptr (GArray) news = g_steal_pointer (&node->orphans.news);
-  g_autoptr (GArray) holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
+  g_autoptr (GArray) news = NULL, holds = NULL;
 
+  archive_flush (node);
+  if (node->orphans.news->len == 0) /* as at the end of most steps */
+    return;
+  news = g_steal_pointer (&node->orphans.news);
+  holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
   node->orphans.news = g_array_new (FALSE, FALSE, sizeof (guint64));
   for (guint i = 0; i < news->len; i++)
     {
@@ -115,7 +119,6 @@ orphans_flush (Node *node)
       link_broadcast (node, &(Message){ .kind = MESSAGE_HOLD, .holds = holds });
       g_array_set_size (holds, 0);
     }
-  archive_flush (node);
 }
 
 static gboolean

@@ -109,24 +109,23 @@ is_victim (Node *node, const Member *member)
          && (node->config.steal != NODE_STEAL_MW || member == roster_master (node));
 }
 
-/* (transfer container): links to the members of this lane that may be asked. */
-static GPtrArray *
-victims (Node *node, const StealLane *lane, gboolean all)
+/* How many members of this lane may be asked; `link` (nullable, out) of number `wanted`. */
+static guint
+victims (Node *node, const StealLane *lane, gboolean all, guint wanted, Link **link)
 {
-  GPtrArray *links = g_ptr_array_new ();
-  guint place;
+  guint n = 0, place;
 
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      Link *link = !is_victim (node, member) || lane_of (node, member) != lane
-                           || (!all && set_find (node->steal.refused, &member->id, &place))
-                       ? NULL
-                       : link_to (node, &member->id);
-      if (link != NULL)
-        g_ptr_array_add (links, link);
+      Link *found = !is_victim (node, member) || lane_of (node, member) != lane
+                            || (!all && set_find (node->steal.refused, &member->id, &place))
+                        ? NULL
+                        : link_to (node, &member->id);
+      if (found != NULL && n++ == wanted && link != NULL)
+        *link = found;
     }
-  return links;
+  return n;
 }
 
 /* (nullable): one who has not refused; after a pause one who has. `refused` (out): all there are
@@ -134,17 +133,21 @@ victims (Node *node, const StealLane *lane, gboolean all)
 static Link *
 choose (Node *node, StealLane *lane, gboolean *refused)
 {
-  g_autoptr (GPtrArray) links = victims (node, lane, FALSE);
+  gboolean all = FALSE;
+  guint n = victims (node, lane, all, 0, NULL);
+  Link *link = NULL;
 
   *refused = FALSE;
-  if (links->len == 0)
+  if (n == 0)
     {
-      g_ptr_array_unref (links);
-      links = victims (node, lane, TRUE);
-      *refused = links->len > 0 && !lane->probe;
+      all = TRUE;
+      n = victims (node, lane, all, 0, NULL);
+      *refused = n > 0 && !lane->probe;
     }
   lane->probe = FALSE;
-  return links->len == 0 || *refused ? NULL : links->pdata[core_random (node) % links->len];
+  if (n > 0 && !*refused)
+    (void)victims (node, lane, all, (guint)(core_random (node) % n), &link);
+  return link;
 }
 
 /* (nullable): the one who said MORE. */
@@ -178,13 +181,19 @@ ask (Node *node, StealLane *lane, Link *link, guint32 count)
              &(Message){ .kind = MESSAGE_STEAL, .number = lane->request, .count = lane->asked });
 }
 
+static gboolean
+may_ask (Node *node, const StealLane *lane)
+{
+  return appetite (node, lane) > 0 && !lane->in_flight && !stop_halts (node)
+         && core_is_member (node) && constants_started (node);
+}
+
 static void
 go_on (Node *node, StealLane *lane)
 {
   gboolean refused = FALSE;
 
-  if (appetite (node, lane) == 0 || lane->in_flight || stop_halts (node) || !core_is_member (node)
-      || !constants_started (node))
+  if (!may_ask (node, lane))
     return;
   Link *link = take_offer (node, lane);
   if (link == NULL && lane->resume_us > 0)
@@ -204,17 +213,15 @@ go_on (Node *node, StealLane *lane)
 void
 steal_go_on (Node *node)
 {
-  g_autoptr (GPtrArray) willing = NULL;
+  StealLane *near = &node->steal.lanes[STEAL_NEAR], *far = &node->steal.lanes[STEAL_FAR];
 
   for (guint i = 0; i < STEAL_LANES; i++) /* one that is over asks for no timer */
     if (node->steal.lanes[i].resume_us <= node->now_us)
       node->steal.lanes[i].resume_us = 0;
-  go_on (node, &node->steal.lanes[STEAL_NEAR]);
-  if (node->config.steal != NODE_STEAL_CRS)
-    return;
-  willing = victims (node, &node->steal.lanes[STEAL_NEAR], FALSE);
-  if (willing->len == 0 || !node_id_is_none (&node->steal.lanes[STEAL_FAR].offer))
-    go_on (node, &node->steal.lanes[STEAL_FAR]);
+  go_on (node, near);
+  if (node->config.steal == NODE_STEAL_CRS && may_ask (node, far)
+      && (!node_id_is_none (&far->offer) || victims (node, near, FALSE, 0, NULL) == 0))
+    go_on (node, far);
 }
 
 guint64

@@ -35,11 +35,9 @@ digest_feed (GChecksum *sum, const guint8 *data, gsize size)
     }
 }
 
-Digest
-digest_of (const GBytes *const *parts, gsize n)
+static void
+feed_parts (GChecksum *sum, const GBytes *const *parts, gsize n)
 {
-  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-
   for (gsize i = 0; i < n; i++)
     {
       gsize size = 0;
@@ -49,6 +47,31 @@ digest_of (const GBytes *const *parts, gsize n)
       digest_feed (sum, (const guint8 *)&length, sizeof length);
       digest_feed (sum, data, size);
     }
+}
+
+GChecksum *
+digest_begin (const GBytes *const *parts, gsize n)
+{
+  GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
+
+  feed_parts (sum, parts, n);
+  return sum;
+}
+
+Digest
+digest_after (const GChecksum *begun, const GBytes *const *parts, gsize n)
+{
+  g_autoptr (GChecksum) sum = g_checksum_copy (begun);
+
+  feed_parts (sum, parts, n);
+  return digest_take (sum);
+}
+
+Digest
+digest_of (const GBytes *const *parts, gsize n)
+{
+  g_autoptr (GChecksum) sum = digest_begin (parts, n);
+
   return digest_take (sum);
 }
 

@@ -40,6 +40,21 @@ test_parts (void)
 }
 
 static void
+test_halves (void)
+{
+  g_autoptr (GBytes) a = g_bytes_new ("a", 1);
+  g_autoptr (GBytes) b = g_bytes_new ("b", 1);
+  g_autoptr (GChecksum) begun = digest_begin ((const GBytes *[]){ a }, 1);
+  Digest whole = digest_of ((const GBytes *[]){ a, b }, 2);
+
+  for (int i = 0; i < 2; i++) /* it is not used up */
+    {
+      Digest after = digest_after (begun, (const GBytes *[]){ b }, 1);
+      g_assert_true (digest_equal (&whole, &after));
+    }
+}
+
+static void
 test_hex (void)
 {
   static const char *const bad[]
@@ -67,6 +82,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/digest/known-values-are-the-first-half-of-sha256", test_known);
   g_test_add_func ("/digest/parts-do-not-run-into-each-other", test_parts);
+  g_test_add_func ("/digest/two-halves-make-a-whole", test_halves);
   g_test_add_func ("/digest/text-form-reads-back-and-nothing-else-does", test_hex);
   return g_test_run ();
 }
