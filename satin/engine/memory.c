@@ -94,24 +94,34 @@ memory_fault_of (int number)
   return i;
 }
 
+/* Static text: a second thread that overflows writes the like. */
+static const char *
+memory_overflow (const char *what)
+{
+  static char cause[160];
+
+  strncpy (cause, what, sizeof cause / 2);
+  strcat (cause, " is full: the recursion is too deep");
+  return cause;
+}
+
 static void
 memory_on_signal (int number, siginfo_t *info, void *context G_GNUC_UNUSED)
 {
   guint fault = memory_fault_of (number);
   gboolean faulted = number == SIGSEGV || number == SIGBUS;
   const char *what = faulted ? memory_find ((guintptr)info->si_addr) : NULL;
-  gboolean end = FALSE;
+  const char *cause = what != NULL ? memory_overflow (what) : memory_faults[fault].cause;
 
+  if (memory_speak != NULL && memory_speak (cause)) /* it is told */
+    _exit (MEMORY_EXIT_CODE);
   if (what != NULL)
     {
       memory_say ("satin: ");
-      memory_say (what);
-      memory_say (" is full: the recursion is too deep\n");
+      memory_say (cause);
+      memory_say ("\n");
+      _exit (MEMORY_EXIT_CODE);
     }
-  if (memory_speak != NULL)
-    end = memory_speak (what != NULL ? "the recursion is too deep" : memory_faults[fault].cause);
-  if (what != NULL || end)
-    _exit (MEMORY_EXIT_CODE);
   sigaction (number, &memory_old_actions[fault], NULL); /* not ours: let it happen again */
   if (info->si_code <= 0)
     raise (number); /* it was sent: it would not happen by itself */

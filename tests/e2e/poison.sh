@@ -27,10 +27,10 @@ processes_lost ()
   grep -c '^satin: node [0-9]* died' <<<"$words"
 }
 
-for how in 'segv:segmentation fault' 'abort:abort' 'fpe:arithmetic fault' 'deep:the recursion is too deep'; do
-  try "$bomb" "${how%:*}" 777 0 11
-  is "alone, ${how%:*}: exit code" "$code" 6
-  ok "alone, ${how%:*}: path, arguments and cause are named" about_the_leaf "${how#*:}"
+for how in 'segv:segmentation fault' 'abort:abort' 'fpe:arithmetic fault' 'deep:the C stack of a job is full: the recursion is too deep'; do
+  try "$bomb" "${how%%:*}" 777 0 11
+  is "alone, ${how%%:*}: exit code" "$code" 6
+  ok "alone, ${how%%:*}: path, arguments and cause are named" about_the_leaf "${how#*:}"
 done
 
 try "$satin" run -n 6 --checkpoint "$work/c.db" --interval 0.2 -- "$bomb" segv 777 2 11
