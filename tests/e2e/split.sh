@@ -34,7 +34,7 @@ start () # NAME DEPTH OPTION…
   local name=$1 depth=$2
   shift 2
   rm -f "$haste" "$log".*
-  begin "$satin" run --sites "$work/sites" --name "$name" --stats "$work/figures" "$@" -- "$naps" 400 "$depth"
+  begin "$satin" run --heartbeat 2 --silence 8 --sites "$work/sites" --name "$name" --stats "$work/figures" "$@" -- "$naps" 400 "$depth"
 }
 both_work () { goes_on 1 4 && goes_on 2 4; }
 
@@ -46,7 +46,7 @@ wan "delay * * 5"
 start short 8
 ok "short: both work" wait_for $((20 * slow)) both_work
 wan_cut 2
-sleep 10
+sleep 4
 before=$(leaves 2)
 wan_join 2
 ok "short: nobody is taken for dead" eval '! says short "is dead"'
