@@ -57,7 +57,8 @@ saves_renew (Node *node)
 {
   if (!node->config.checkpoint)
     return;
-  node->saves.whole = TRUE;
+  if (node->stats.rows_sent > 0) /* else the next scan has all there is in any case */
+    node->saves.whole = TRUE;
   work_renew (node);
   held_forget_saved (node);
   leave_forget_sent (node);

@@ -1436,6 +1436,7 @@ test_the_fastest_bid_is_elected_and_gets_whole_frontiers (void)
 {
   g_autoptr (World) world = world_that_elects (3, 1);
 
+  send_row (world, 0);
   send_row (world, 2);
   g_assert_true (said (world, 0, "SAVE /3"));
   forget_log (world);
