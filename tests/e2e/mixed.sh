@@ -18,8 +18,8 @@ kill -9 "$(master_of mixed-m)" 2>/dev/null
 ended
 is "without the master it is right" "$answer" "mixed right"
 
-begin "$satin" run -n 4 --name mixed-a --checkpoint "$file" --interval 0.1 -- "$mixed" 17 8
-ok "rows appear in the file" wait_for $((20 * slow)) has_rows "$file" 2
+begin "$satin" run -n 4 --name mixed-a --checkpoint "$file" --interval 0.1 -- "$mixed" 19 8
+ok "rows appear in the file" wait_for $((20 * slow)) has_rows "$file"
 # shellcheck disable=SC2046
 kill -9 $(our_nodes) 2>/dev/null
 ended
