@@ -89,7 +89,7 @@ make_context (Texts *texts, const char *parameters, const char *summary)
     { "heartbeat", 0, 0, G_OPTION_ARG_STRING, &texts->heartbeat,
       "Seconds between two signs of life of a node (5)", "S" },
     { "silence", 0, 0, G_OPTION_ARG_STRING, &texts->silence,
-      "Seconds after which a node that gives none is dead (30)", "S" },
+      "Seconds after which a node that gives none is dead (28)", "S" },
     { "stats", 0, 0, G_OPTION_ARG_FILENAME, &texts->stats,
       "Write figures there at the end, as JSON", "FILE" },
     { "trace", 0, 0, G_OPTION_ARG_FILENAME, &texts->trace,

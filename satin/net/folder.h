@@ -19,7 +19,7 @@
  * dead, when nobody says otherwise; and their limits. */
 #define FOLDER_HEARTBEAT_DEFAULT_S 5.0
 #define FOLDER_HEARTBEAT_MIN_S 0.05
-#define FOLDER_SILENCE_DEFAULT_S 30.0
+#define FOLDER_SILENCE_DEFAULT_S 28.0
 #define FOLDER_SILENCE_MAX_S (7.0 * 24 * 3600)
 #define FOLDER_SILENCE_HEARTBEATS 3 /* silence is at least so many */
 /* A node process learns its run by these. The second is set for the one node that founds the run.

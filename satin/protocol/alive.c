@@ -15,7 +15,7 @@ void
 alive_init (Alive *alive)
 {
   alive->accused = g_ptr_array_new_with_free_func (accused_free);
-  alive->ping_at_us = CORE_NEVER;
+  alive->ping_at_us = alive->look_at_us = CORE_NEVER;
   alive->meet_at_us = CORE_NEVER;
 }
 
@@ -232,6 +232,39 @@ look_for_suspects (Node *node)
     }
 }
 
+/* Who is silent, and which links are. */
+static void
+look (Node *node)
+{
+  close_silent_links (node);
+  find_silent_members (node);
+  roster_retell (node);
+  look_for_suspects (node);
+}
+
+/* When somebody is to be looked for, or counts as dead, if nothing is heard till then. */
+static guint64
+silence_due (Node *node)
+{
+  guint64 at = CORE_NEVER;
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      guint64 suspect_us = member->heard_us + node->config.silence_us / 2;
+      if (!member->dead && !node_id_equal (&member->id, &node->self))
+        at = MIN (at, suspect_us > node->now_us ? suspect_us
+                                                : member->heard_us + node->config.silence_us);
+    }
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      if (link->bound)
+        at = MIN (at, link->heard_us + patience_us (node, link));
+    }
+  return at;
+}
+
 static void
 ping (Node *node)
 {
@@ -259,7 +292,8 @@ alive_due (Node *node)
     alive->ping_at_us = CORE_NEVER;
   else if (alive->ping_at_us == CORE_NEVER)
     alive->ping_at_us = node->now_us + node->config.heartbeat_us;
-  at = MIN (at, alive->ping_at_us);
+  alive->look_at_us = silence_due (node);
+  at = MIN (at, MIN (alive->ping_at_us, alive->look_at_us));
   at = MIN (at, reach_due (node));
   for (guint i = 0; i < node->roster.members->len; i++)
     {
@@ -287,13 +321,13 @@ dial_due (Node *node)
 void
 alive_tick (Node *node)
 {
-  if (node->alive.ping_at_us <= node->now_us)
+  gboolean pings = node->alive.ping_at_us <= node->now_us;
+
+  if (pings || node->alive.look_at_us <= node->now_us)
+    look (node);
+  if (pings)
     {
       node->alive.ping_at_us = CORE_NEVER;
-      close_silent_links (node);
-      find_silent_members (node);
-      roster_retell (node);
-      look_for_suspects (node);
       ping (node);
     }
   reach_tick (node);

@@ -33,6 +33,7 @@ typedef struct
 typedef struct
 {
   guint64 ping_at_us; /* CORE_NEVER: alone */
+  guint64 look_at_us; /* who is silent is looked at then, besides whenever pings are sent */
   GPtrArray *accused; /* of Accused */
   guint64 meet_at_us;
 } Alive;

@@ -62,8 +62,8 @@ typedef struct
 
 /* Who lives, see NodeConfig. */
 #define NODE_HEARTBEAT_US (5 * G_USEC_PER_SEC)
-#define NODE_SILENCE_US (30 * G_USEC_PER_SEC)
-#define NODE_SILENCE_HEARTBEATS 3 /* silence is at least so many */
+#define NODE_SILENCE_US (28 * G_USEC_PER_SEC) /* known to all within half a minute */
+#define NODE_SILENCE_HEARTBEATS 3             /* silence is at least so many */
 
 /* Whom a node asks for work. */
 typedef enum

@@ -410,11 +410,11 @@ row_29 () { walked "29: jobs that do not keep the laws" laws.sh; }
 row_30 () # around the end
 {
   local i
-  sed "/host5/,\$s|^command.*|command = sh -c 'sleep 8; exec \"\$@\"' - $(away 5)|" "$work/sites" >"$work/late"
-  sites=$work/late nodes=7 start late 20 6
+  sed "/host5/,\$s|^command.*|command = sh -c 'sleep 15; exec \"\$@\"' - $(away 5)|" "$work/sites" >"$work/late"
+  sites=$work/late nodes=7 start late 100 8
   answered "30: a host that comes after the end"
   for i in 1 2 3; do
-    start "end$i" 20 8
+    start "end$i" 100 8
     local victim
     victim=$(one_on 2)
     wait_for 30 test -e "$runs/end$i/end"

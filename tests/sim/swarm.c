@@ -454,5 +454,5 @@ swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message)
       plan->silence_us = 6 * plan->heartbeat_us;
     }
   if (kind == FAULT_VANISH)
-    plan->patience_us = 60 * SIM_SECOND; /* silence is believed after 30 s only */
+    plan->patience_us = 60 * SIM_SECOND; /* silence is believed after 28 s only */
 }
