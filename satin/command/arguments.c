@@ -219,18 +219,13 @@ check_patience (const Texts *texts, Arguments *options, const char *verb)
   return TRUE;
 }
 
-/* The words are in the order of NodeSteal. FALSE: said on stderr. */
+/* FALSE: said on stderr. */
 static gboolean
 check_steal (const Texts *texts, Arguments *options, const char *verb)
 {
-  static const char *const ways[] = { "crs", "rs", "mw" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
-    if (texts->steal == NULL || strcmp (texts->steal, ways[i]) == 0)
-      {
-        options->steal = (int)i;
-        return TRUE;
-      }
+  options->steal = -1;
+  if (texts->steal == NULL || folder_steal_read (texts->steal, &options->steal))
+    return TRUE;
   return command_usage (verb, "--steal takes crs, rs or mw, not '%s'", texts->steal), FALSE;
 }
 

@@ -89,7 +89,8 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, cons
   run->checkpoint = g_strdup (target);
   run->resume = TRUE;
   run->closed = options->closed;
-  run->steal = options->steal;
+  if (options->steal >= 0)
+    run->steal = options->steal;
   if (options->name != NULL)
     run->name = g_strdup (options->name);
   else if (identity->name != NULL && folder_name_is_valid (identity->name))

@@ -105,7 +105,7 @@ command_run (int argc, char **argv)
   run.tcp = options.tcp;
   run.listen = g_strdup (options.listen);
   run.naive = options.naive;
-  run.steal = options.steal;
+  run.steal = MAX (options.steal, 0);
   run.closed = options.closed;
   run.trace = g_strdup (options.trace);
   run.stack = options.stack;

@@ -92,6 +92,21 @@ folder_patience_fits (double heartbeat_s, double silence_s)
          && silence_s > FOLDER_SILENCE_HEARTBEATS * heartbeat_s - 1e-7; /* 0.3 is 3 times 0.1 */
 }
 
+/* In the order of NodeSteal. */
+static const char *const ways[] = { "crs", "rs", "mw" };
+
+gboolean
+folder_steal_read (const char *text, int *steal)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+    if (g_strcmp0 (text, ways[i]) == 0)
+      {
+        *steal = (int)i;
+        return TRUE;
+      }
+  return FALSE;
+}
+
 static void
 put_options (GKeyFile *file, const FolderRun *run)
 {
@@ -101,6 +116,7 @@ put_options (GKeyFile *file, const FolderRun *run)
   g_key_file_set_double (file, GROUP_OPTIONS, "heartbeat", run->heartbeat_s);
   g_key_file_set_double (file, GROUP_OPTIONS, "silence", run->silence_s);
   g_key_file_set_boolean (file, GROUP_OPTIONS, "tcp", run->tcp);
+  g_key_file_set_string (file, GROUP_OPTIONS, "steal", ways[run->steal]);
   g_key_file_set_uint64 (file, GROUP_OPTIONS, "stack", run->stack);
   g_key_file_set_uint64 (file, GROUP_OPTIONS, "shared-memory", run->shared_memory);
 }
@@ -124,6 +140,7 @@ get_options (GKeyFile *file, FolderRun *run)
   int nodes = g_key_file_get_integer (file, GROUP_OPTIONS, "nodes", NULL);
   int workers = g_key_file_get_integer (file, GROUP_OPTIONS, "workers", NULL);
   double interval_s = g_key_file_get_double (file, GROUP_OPTIONS, "interval", NULL);
+  g_autofree char *steal = g_key_file_get_string (file, GROUP_OPTIONS, "steal", NULL);
 
   if (nodes > 0 && nodes <= NODES_MAX)
     run->nodes = nodes;
@@ -132,6 +149,7 @@ get_options (GKeyFile *file, FolderRun *run)
   if (interval_s > 0 && interval_s <= INTERVAL_MAX_S)
     run->interval_s = interval_s;
   get_patience (file, run);
+  (void)folder_steal_read (steal, &run->steal);
   run->tcp = g_key_file_get_boolean (file, GROUP_OPTIONS, "tcp", NULL);
   run->stack = g_key_file_get_uint64 (file, GROUP_OPTIONS, "stack", NULL);
   run->shared_memory = g_key_file_get_uint64 (file, GROUP_OPTIONS, "shared-memory", NULL);
@@ -176,7 +194,6 @@ folder_run_data (const FolderRun *run, gsize *size)
   g_key_file_set_int64 (file, GROUP, "launcher_pid", run->launcher_pid);
   g_key_file_set_boolean (file, GROUP, "naive", run->naive);
   g_key_file_set_boolean (file, GROUP, "closed", run->closed);
-  g_key_file_set_integer (file, GROUP, "steal", run->steal);
   put_options (file, run);
   return g_key_file_to_data (file, size, NULL);
 }
@@ -222,7 +239,6 @@ folder_read (const char *path, FolderRun *run, GError **error)
   found.resume = g_key_file_get_boolean (file, GROUP, "resume", NULL);
   found.launcher_pid = g_key_file_get_int64 (file, GROUP, "launcher_pid", NULL);
   found.naive = g_key_file_get_boolean (file, GROUP, "naive", NULL);
-  found.steal = g_key_file_get_integer (file, GROUP, "steal", NULL);
   found.closed = g_key_file_get_boolean (file, GROUP, "closed", NULL);
   get_options (file, &found);
   if (g_key_file_has_key (file, GROUP_OPTIONS, "workers", NULL)

@@ -82,7 +82,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FolderRun, folder_run_clear)
 /* Whether such a heartbeat and such a silence can be had together. */
 gboolean folder_patience_fits (double heartbeat_s, double silence_s);
 
-/* The launch options alone (nodes, workers, interval, heartbeat, silence, tcp, stack,
+/* Sets *steal to the number of the way crs, rs or mw. FALSE: `text` (nullable) is none of them. */
+gboolean folder_steal_read (const char *text, int *steal);
+
+/* The launch options alone (nodes, workers, interval, heartbeat, silence, tcp, steal, stack,
  * shared-memory) as a GKeyFile text: what a checkpoint keeps in Identity.options so that `satin
  * resume` starts as before. (transfer full) */
 char *folder_options_write (const FolderRun *run);

@@ -360,7 +360,7 @@ start_driver (SatinRun *run)
   config->folder = run->folder;
   config->tcp = (ListenerPlace){ run->folder_run.tcp ? run->folder_run.listen : NULL,
                                  run->folder_run.port_first, run->folder_run.port_last };
-  config->steal = (NodeSteal)CLAMP (run->folder_run.steal, NODE_STEAL_CRS, NODE_STEAL_MW);
+  config->steal = (NodeSteal)run->folder_run.steal;
   config->naive = run->folder_run.naive;
   config->heartbeat_s = run->folder_run.heartbeat_s;
   config->silence_s = run->folder_run.silence_s;

@@ -5,7 +5,7 @@
 choose_heavy 2
 file=$work/stop.satin
 
-begin "$satin" run -n 3 --name stop --checkpoint "$file" --interval 60 -- "${heavy[@]}"
+begin "$satin" run -n 3 --steal mw --name stop --checkpoint "$file" --interval 60 -- "${heavy[@]}"
 ok "three nodes are up" wait_for $((10 * slow)) up stop 3
 sleep 1
 # In the published Satin nobody could ask for it (S3), and the coordinator would have failed at it (S4).
@@ -21,13 +21,15 @@ ok "the folder of the run is removed" [ ! -e "$runs/stop" ]
 
 begin "$satin" resume "$file" -n 4 --interval 60
 ok "four nodes go on" wait_for $((10 * slow)) up stop 4
+ok "they steal as before" grep -qx steal=mw "$runs/stop/run"
 kill -TERM "$begun"
 ended
 is "SIGTERM suspends" "$code" 75
 
 # In a session of its own, so that Ctrl-C's signal reaches the launcher's group as from a terminal.
-begin setsid --wait "$satin" resume "$file" -n 2 --name again
+begin setsid --wait "$satin" resume "$file" -n 2 --steal rs --name again
 ok "two nodes go on" wait_for $((10 * slow)) up again 2
+ok "they steal as is said now" grep -qx steal=rs "$runs/again/run"
 launcher=$(sed -n 's/^launcher_pid=//p' "$runs/again/run")
 kill -INT -- "-$launcher" 2>/dev/null || kill -INT "$launcher"
 ended

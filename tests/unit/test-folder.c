@@ -22,6 +22,7 @@ a_run (const char *name)
                       .interval_s = 2.5,
                       .heartbeat_s = 0.1,
                       .silence_s = 0.3,
+                      .steal = 2,
                       .workers = 3,
                       .nodes = 4,
                       .tcp = TRUE };
@@ -48,6 +49,7 @@ test_round_trip (void)
   g_assert_cmpfloat (back.interval_s, ==, 2.5);
   g_assert_cmpfloat (back.heartbeat_s, ==, 0.1);
   g_assert_cmpfloat (back.silence_s, ==, 0.3);
+  g_assert_cmpint (back.steal, ==, 2);
   g_assert_cmpint (back.workers, ==, 3);
   g_assert_true (back.tcp);
   g_assert_cmpint (stat (path, &info), ==, 0);
@@ -160,13 +162,14 @@ test_options (void)
   g_assert_cmpint (back.nodes, ==, 4);
   g_assert_cmpint (back.workers, ==, 3);
   g_assert_cmpfloat (back.interval_s, ==, 2.5);
-  folder_options_read ("[launch]\nnodes=-1\nworkers=x\ninterval=nan\nheartbeat=1\nsilence=2\n",
-                       &back);
+  folder_options_read (
+      "[launch]\nnodes=-1\nworkers=x\ninterval=nan\nheartbeat=1\nsilence=2\nsteal=x\n", &back);
   g_assert_cmpint (back.nodes, ==, 4);
   g_assert_cmpint (back.workers, ==, 3);
   g_assert_cmpfloat (back.interval_s, ==, 2.5);
   g_assert_cmpfloat (back.heartbeat_s, ==, 0.1);
   g_assert_cmpfloat (back.silence_s, ==, 0.3);
+  g_assert_cmpint (back.steal, ==, 2);
 }
 
 int
