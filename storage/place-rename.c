@@ -198,6 +198,8 @@ rename_over (Place *place, const char *made, const char *suffix, GError **error)
       add_command (place, &request, "*rm", "*DELE", place->path, between);
       add_rename (place, &request, "", suffix, between);
     }
+  else /* an empty file is nothing, and in the way */
+    add_command (place, &request, "*rm", "*DELE", place->path, suffix);
   add_rename (place, &request, "", made, suffix);
   add_command (place, &request, "*rm", "*DELE", place->path, between);
   return run_commands (place, &request, error);

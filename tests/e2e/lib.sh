@@ -124,8 +124,9 @@ up () { [ "$(nodes_of "$1" | grep -c ' up$')" -ge "$2" ]; }      # RUN NUMBER
 master_of () { nodes_of "$1" | awk '/"master"/ { print $1; exit }'; }
 other_of () { nodes_of "$1" | awk '!/"master"/ { print $1; exit }'; }
 
-integrity () { [ "$(sqlite3 "$1" 'PRAGMA integrity_check' 2>&1)" = ok ]; }
-rows () { sqlite3 "$1" 'SELECT count (*) FROM result' 2>/dev/null || echo 0; }
+# By a URI, since sqlite3 makes a file that is not there.
+integrity () { [ "$(sqlite3 "file:$1?mode=rw" 'PRAGMA integrity_check' 2>&1)" = ok ]; }
+rows () { sqlite3 "file:$1?mode=rw" 'SELECT count (*) FROM result' 2>/dev/null || echo 0; }
 has_rows () { [ "$(rows "$1")" -ge "${2:-1}" ]; }
 
 queens=(1 1 0 0 2 10 4 40 92 352 724 2680 14200 73712 365596 2279184 14772512 95815104)

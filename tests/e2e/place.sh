@@ -17,9 +17,14 @@ tap () { # STATUS TEXT
 }
 skip () { number=$((number + 1)); echo "ok $number - $1 # SKIP $2"; }
 
-promises () { # NAME: the place at $uri
+promises () { # NAME [FOLDER]: the place at $uri, which is FOLDER here
   "$place" "$uri/a.db" >"$top/said" 2>&1; tap $? "$1 keeps what is promised"
   "$place" "$uri/with a blank~.db" >"$top/said" 2>&1; tap $? "$1, a name with a blank"
+  if [ -n "${2-}" ]; then
+    : >"$2/empty.db"; chmod 666 "$2/empty.db"
+    "$place" --count 1 "$uri/empty.db" >"$top/said" 2>&1 && [ "$("$place" --show "$uri/empty.db" 2>>"$top/said")" = 1 ]
+    tap $? "$1: an empty file is nothing, and not in the way"
+  fi
   [ "$1" != s3rver ] || { skip "$1: of three writers none undoes what another did" "it knows no conditions"; return; }
   local pids=() good=0
   for _ in 1 2 3; do "$place" --count 4 "$uri/number" >>"$top/said" 2>&1 & pids+=($!); done
@@ -34,14 +39,14 @@ refused () { # NAME WORDS: place-check must fail and say WORDS
 }
 
 if start_sftp "$top/sftp"; then
-  HOME=$top/sftp/home promises sftp
+  HOME=$top/sftp/home promises sftp "$top/sftp/files"
   mkdir -p "$top/other/.ssh"
   HOME=$top/other refused "sftp: an unknown host is not trusted" known_hosts
   cp "$top/sftp/home/.ssh/known_hosts" "$top/other/.ssh/"
   ssh-keygen -q -t ed25519 -N '' -f "$top/other/.ssh/id_ed25519"
   HOME=$top/other refused "sftp: a key that may not log in" "cannot"
 else skip sftp "$why"; fi
-if start_ftp "$top/ftp"; then promises ftp; else skip ftp "$why"; fi
+if start_ftp "$top/ftp"; then promises ftp "$top/ftp/root/files"; else skip ftp "$why"; fi
 # Each transfer of ftps costs libcurl a fifth of a second, so all of it is for `make stores`.
 [ "${1-}" = all ] && for how in yes start; do
   if TLS=$how start_ftp "$top/ftps-$how"; then
@@ -49,7 +54,7 @@ if start_ftp "$top/ftp"; then promises ftp; else skip ftp "$why"; fi
     refused "ftps ($how): a certificate that nobody vouches for" certificate
   else skip ftps "$why"; fi
 done
-if start_dav "$top/dav"; then promises http; else skip http "$why"; fi
+if start_dav "$top/dav"; then promises http "$top/dav/root/files"; else skip http "$why"; fi
 if TLS=yes start_dav "$top/davs"; then
   CURL_CA_BUNDLE=$top/davs/ca.pem promises https
   refused "https: a certificate that nobody vouches for" certificate
