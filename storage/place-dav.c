@@ -37,8 +37,8 @@ look (Place *place, const char *suffix, PlaceState *state, char **etag, GError *
   PlaceRequest request = { .url = place_url (place, suffix), .range = PLACE_TAG_RANGE };
   gboolean good = run_reading (place, &request, error);
 
-  /* 416: the file is empty. */
   state->exists = good && is_good (request.status) && request.body->len > 0;
+  state->empty = good && !state->exists && (is_good (request.status) || request.status == 416);
   if (good && !is_good (request.status) && request.status != 404 && request.status != 416)
     good = place_refused (place, &request, "read", error);
   if (state->exists)
@@ -144,10 +144,12 @@ replace (Place *place, const char *made, const char *suffix, const PlaceState *e
   if (good && expected != NULL
       && (now.exists != expected->exists || g_strcmp0 (now.tag, expected->tag) != 0))
     good = place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");
+  gboolean empty = now.empty;
   place_state_clear (&now);
   if (etag != NULL && (expected == NULL || etag[0] != '"'))
     g_clear_pointer (&etag, g_free);
-  good = good && move (place, made, suffix, expected == NULL || expected->exists, etag, error);
+  good = good
+         && move (place, made, suffix, expected == NULL || expected->exists || empty, etag, error);
   if (locked)
     place_unlock (place, suffix);
   return good;

@@ -36,12 +36,13 @@ read_header (Place *place, const char *suffix, PlaceState *state, GError **error
   gboolean good = place_run (place, &request, "read", &reason);
 
   state->exists = good && request.body->len > 0;
-  if (good)
+  state->empty = (good && !state->exists) || request.code == CURLE_BAD_DOWNLOAD_RESUME;
+  if (state->exists)
     {
       state->tag = place_tag (request.body->data, request.body->len);
       place_read_mark (state, request.body->data, request.body->len);
     }
-  else if (is_missing (&request) || request.code == CURLE_BAD_DOWNLOAD_RESUME /* an empty file */)
+  else if (state->empty || is_missing (&request))
     good = TRUE;
   else
     g_propagate_error (error, g_steal_pointer (&reason));
@@ -198,7 +199,7 @@ rename_over (Place *place, const char *made, const char *suffix, GError **error)
       add_command (place, &request, "*rm", "*DELE", place->path, between);
       add_rename (place, &request, "", suffix, between);
     }
-  else /* an empty file is nothing, and in the way */
+  else if (now.empty)
     add_command (place, &request, "*rm", "*DELE", place->path, suffix);
   add_rename (place, &request, "", made, suffix);
   add_command (place, &request, "*rm", "*DELE", place->path, between);

@@ -132,8 +132,8 @@ s3_look (Place *place, const char *suffix, PlaceState *state, GError **error)
 
   add_headers (place, &request, EMPTY_DIGEST);
   good = place_run (place, &request, "read", error);
-  /* 416: the object is empty. */
   state->exists = good && is_good (request.status) && request.body->len > 0;
+  state->empty = good && !state->exists && (is_good (request.status) || request.status == 416);
   if (good && !is_good (request.status) && request.status != 404 && request.status != 416)
     good = place_refused (place, &request, "read", error);
   if (state->exists)
@@ -204,13 +204,14 @@ s3_put (Place *place, const char *suffix, const char *from, const PlaceState *ex
   if (good && expected != NULL && (good = s3_look (place, suffix, &now, error))
       && (now.exists != expected->exists || g_strcmp0 (now.tag, expected->tag) != 0))
     good = place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");
+  gboolean empty = now.empty;
   place_state_clear (&now);
   if (good)
     {
       add_headers (place, &request, digest);
-      if (expected != NULL && !expected->exists)
+      if (expected != NULL && !expected->exists && !empty)
         place_add (&request.headers, "If-None-Match: *");
-      else if (expected != NULL && expected->tag[0] != '\0')
+      else if (expected != NULL && expected->exists && expected->tag[0] != '\0')
         {
           g_autofree char *condition = g_strconcat ("If-Match: ", expected->tag, NULL);
 

@@ -61,6 +61,8 @@ typedef struct
 {
   gboolean exists;
   char *tag;
+  gboolean empty;     /* a file of no bytes: it counts as none, and may be replaced as none; only
+                         of place_look */
   guint32 number;     /* place_mark's; only of place_look */
   gboolean has_delta; /* the same: a delta may stand beside it */
   guint64 bytes;      /* the same: how large the checkpoint says it is; 0: it does not */

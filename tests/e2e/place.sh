@@ -21,8 +21,8 @@ promises () { # NAME [FOLDER]: the place at $uri, which is FOLDER here
   "$place" "$uri/a.db" >"$top/said" 2>&1; tap $? "$1 keeps what is promised"
   "$place" "$uri/with a blank~.db" >"$top/said" 2>&1; tap $? "$1, a name with a blank"
   if [ -n "${2-}" ]; then
-    : >"$2/empty.db"; chmod 666 "$2/empty.db"
-    "$place" --count 1 "$uri/empty.db" >"$top/said" 2>&1 && [ "$("$place" --show "$uri/empty.db" 2>>"$top/said")" = 1 ]
+    mkdir -p "$2"; : >"$2/empty.db"; chmod 666 "$2/empty.db"
+    timeout 60 "$place" --count 1 "$uri/empty.db" >"$top/said" 2>&1 && [ "$("$place" --show "$uri/empty.db" 2>>"$top/said")" = 1 ]
     tap $? "$1: an empty file is nothing, and not in the way"
   fi
   [ "$1" != s3rver ] || { skip "$1: of three writers none undoes what another did" "it knows no conditions"; return; }
@@ -67,7 +67,7 @@ if DAV_MORE=$(printf '  AuthType Basic\n  AuthName x\n  AuthUserFile %s/users\n 
   rm "$HOME/.netrc"
 else skip "http with a password" "$why"; fi
 if start_s3 "$top/s3"; then
-  promises s3
+  promises s3 "$top/s3/data/satin/files"
   AWS_SECRET_ACCESS_KEY=secret refused "s3: a wrong key" credentials
   AWS_REGION=elsewhere refused "s3: another region" credentials
 else skip s3 "$why"; fi

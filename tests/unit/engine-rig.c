@@ -90,18 +90,22 @@ gboolean
 rig_next (Rig *rig, EngineEvent *event, gint64 wait_us)
 {
   struct timespec until;
+  gboolean late = FALSE;
 
-  if (engine_next_event (rig->engine, event))
-    return TRUE;
   clock_gettime (CLOCK_REALTIME, &until);
   until.tv_sec += (until.tv_nsec + wait_us * 1000) / 1000000000;
   until.tv_nsec = (until.tv_nsec + wait_us * 1000) % 1000000000;
-  pthread_mutex_lock (&rig->lock);
-  while (!rig->woken && pthread_cond_timedwait (&rig->cond, &rig->lock, &until) == 0)
-    ;
-  rig->woken = FALSE;
-  pthread_mutex_unlock (&rig->lock);
-  return engine_next_event (rig->engine, event);
+  while (!engine_next_event (rig->engine, event))
+    {
+      if (late)
+        return FALSE;
+      pthread_mutex_lock (&rig->lock);
+      while (!rig->woken && !late) /* it may have been for an event that was taken before */
+        late = pthread_cond_timedwait (&rig->cond, &rig->lock, &until) != 0;
+      rig->woken = FALSE;
+      pthread_mutex_unlock (&rig->lock);
+    }
+  return TRUE;
 }
 
 GBytes *
