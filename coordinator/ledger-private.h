@@ -6,6 +6,18 @@
 #include "coordinator/pair.h"
 #include "coordinator/stamp.h"
 
+/* Rows on their way to a batch. */
+typedef struct
+{
+  Ledger *ledger;
+  LedgerBatch batch;
+  gpointer data;
+  GPtrArray *rows; /* of Row */
+  gsize bytes;
+  char node_text[NODE_ID_TEXT_MAX]; /* the last row's node, as text and read */
+  NodeId node;
+} LedgerLoad;
+
 struct Ledger
 {
   char *target, *delta, *name,
@@ -23,7 +35,9 @@ struct Ledger
   gboolean has_changed;
   char *damage; /* (nullable) a sentence that nobody took yet */
   LedgerStats stats;
-  gint64 sweep_us; /* not before is looked for shared bytes that nothing speaks of */
+  gint64 sweep_us;  /* not before is looked for shared bytes that nothing speaks of */
+  LedgerLoad *load; /* (nullable) at the beginning: who is told of the rows that are taken over */
+  gboolean has_told_all; /* all rows were told then, and not since */
 
   guint64 delta_from; /* a base of so many bytes may have a delta */
   guint64 base_bytes; /* of what stands at the target, which has all that the changes of `sql`
@@ -53,9 +67,26 @@ gboolean ledger_load_shares (Ledger *ledger, const char *type, Row *row, GError 
 /* After rows were written: removes what nothing speaks of. */
 gboolean ledger_sweep_shares (Ledger *ledger, GError **error);
 
+void ledger_load_begin (LedgerLoad *load, Ledger *ledger, LedgerBatch batch, gpointer data);
+/* ResultsEach and KeepsEach of a LedgerLoad: rows of other programs are passed over. */
+gboolean ledger_load_row (const Result *result, gpointer load, GError **error);
+gboolean ledger_load_keep (const Keep *keep, gpointer load, GError **error);
+/* Hands over what is left, with the word `final` or, if there is nothing, not at all. */
+void ledger_load_end (LedgerLoad *load, gboolean final);
+
 /* What stands at the target, if it is of our identity; its run's id is in `found`. TRUE without a
  * base: nothing does. FALSE: not ours. The stamps become those of what was opened. */
 gboolean ledger_open_target (Ledger *ledger, Pair *pair, Identity *found, GError **error);
+/* Whoever is told of the rows that are taken over now is told by `takeover`. */
+static inline void
+ledger_tell (const Ledger *ledger, Takeover *takeover)
+{
+  if (ledger->load == NULL)
+    return;
+  takeover->each = ledger_load_row;
+  takeover->each_keep = ledger_load_keep;
+  takeover->data = ledger->load;
+}
 /* In a transaction: takes all of it over, or only the delta, when the base was. */
 gboolean ledger_take_over (Ledger *ledger, const Pair *pair, gboolean has_base, GError **error);
 /* A base of so many bytes stands at the target and holds all of the work file. */

@@ -65,6 +65,7 @@ ledger_take_over (Ledger *ledger, const Pair *pair, gboolean has_base, GError **
 {
   Takeover base = { .job_names = (const char *const *)ledger->job_names,
                     .job_types = (const char *const *)ledger->job_types };
+  ledger_tell (ledger, &base);
   Takeover delta = base;
   if (!has_base
       && (!takeover_unite (ledger->results, ledger->sql, pair->base, ledger->stems, &base, error)

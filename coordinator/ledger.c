@@ -14,8 +14,6 @@
 
 /* SQLite holds no row above 10^9 bytes. */
 #define VALUE_BYTES_MAX (900u * 1024 * 1024)
-#define BATCH_ROWS_MAX 1000
-#define BATCH_BYTES_MAX (8u * 1024 * 1024)
 /* A base of this size may have a delta; to send less again and again is no trouble. */
 #define DELTA_FROM_BYTES (16u * 1024 * 1024)
 
@@ -49,17 +47,37 @@ ledger_write_generation (Ledger *ledger, GError **error)
   return takeover_number (ledger->sql, ledger->results, ledger->stats.generation + 1, error);
 }
 
-/* A new work file, or one with the pages of `file`, in a transaction. */
 static gboolean
-begin_empty (Ledger *ledger, const char *work_path, const char *identity, Sql *file, GError **error)
+begin_rows (Ledger *ledger, GError **error)
+{
+  ledger->results = ledger->sql != NULL ? results_new (ledger->sql, error) : NULL;
+  return ledger->results != NULL && results_begin (ledger->results, error);
+}
+
+/* A new work file, in a transaction. */
+static gboolean
+begin_empty (Ledger *ledger, const char *work_path, const char *identity, GError **error)
 {
   g_clear_pointer (&ledger->results, results_free);
   g_clear_pointer (&ledger->sql, sql_free);
   ledger->sql = sql_create (work_path, identity, error);
-  if (ledger->sql == NULL || (file != NULL && !sql_copy (ledger->sql, file, error)))
-    return FALSE;
-  ledger->results = results_new (ledger->sql, error);
-  return ledger->results != NULL && results_begin (ledger->results, error);
+  return begin_rows (ledger, error);
+}
+
+/* The same with all of what stands at the target. `base` is that file, unless it was replaced
+ * meanwhile. */
+static gboolean
+begin_copy (Ledger *ledger, const char *work_path, const char *identity, Sql *base, GError **error)
+{
+  if (stamp_is_current (&ledger->stamp, ledger->target))
+    ledger->sql = sql_create_from (work_path, ledger->stamp.fd, identity, error);
+  else
+    {
+      ledger->sql = sql_create (work_path, identity, error);
+      if (ledger->sql != NULL && !sql_copy (ledger->sql, base, error))
+        return FALSE;
+    }
+  return begin_rows (ledger, error);
 }
 
 /* A sound file is copied as it is and then proved row by row, which takes a third of the time.
@@ -70,7 +88,8 @@ begin_with_whole (Ledger *ledger, const char *work_path, const char *identity, c
 {
   gboolean is_whole = FALSE;
   Takeover takeover = { 0 };
-  if (pair->base->is_salvage || !begin_empty (ledger, work_path, identity, pair->base, error)
+  ledger_tell (ledger, &takeover);
+  if (pair->base->is_salvage || !begin_copy (ledger, work_path, identity, pair->base, error)
       || !takeover_whole (ledger->results, ledger->sql, &is_whole, &takeover, error) || !is_whole)
     return FALSE;
   /* From here on what stands there differs from the work file by what is put into this. */
@@ -94,14 +113,15 @@ begin_file (Ledger *ledger, const char *work_path, const Pair *pair, const Ident
   if (reason == NULL && !is_whole)
     {
       ledger->base_bytes = 0;
-      if (begin_empty (ledger, work_path, hex, NULL, &reason) && is_found)
+      if (begin_empty (ledger, work_path, hex, &reason) && is_found)
         (void)ledger_take_over (ledger, pair, FALSE, &reason);
     }
   if (reason != NULL
       || (is_found
           && !tables_end_all_nodes (ledger->sql, ledger_now_s (), "gone at a take-over", &reason))
       || !identity_save (ledger->sql, identity, &reason)
-      || !ledger_write_generation (ledger, &reason) || !results_commit (ledger->results, &reason))
+      || !ledger_write_generation (ledger, &reason) || !results_commit (ledger->results, &reason)
+      || !sql_settle (ledger->sql, &reason))
     return ledger_give_up (ledger, reason, error);
   ledger_note_totals (ledger);
   return TRUE;
@@ -139,8 +159,17 @@ begin (Ledger *ledger, const LedgerConfig *config, Identity *identity, GError **
     }
   identity_clear (&found);
   ledger->run = g_strdup (identity->run);
-  return (!has_target || begin_place (ledger, error))
-         && begin_file (ledger, config->work_path, &pair, identity, error);
+  if (has_target && !begin_place (ledger, error))
+    return FALSE;
+  if (config->batch == NULL)
+    return begin_file (ledger, config->work_path, &pair, identity, error);
+  LedgerLoad load;
+  ledger_load_begin (&load, ledger, config->batch, config->batch_data);
+  ledger->load = &load;
+  ledger->has_told_all = begin_file (ledger, config->work_path, &pair, identity, error);
+  ledger->load = NULL;
+  ledger_load_end (&load, FALSE);
+  return ledger->has_told_all;
 }
 
 Ledger *
@@ -332,97 +361,6 @@ ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
   ledger->stats.saved_rows += n_written;
   ledger_note_totals (ledger);
   return TRUE;
-}
-
-typedef struct
-{
-  Ledger *ledger;
-  LedgerBatch batch;
-  gpointer data;
-  GPtrArray *rows;
-  gsize bytes;
-} LedgerLoad;
-
-static GPtrArray *
-new_rows (void)
-{
-  return g_ptr_array_new_with_free_func ((GDestroyNotify)(void (*) (void))row_free);
-}
-
-static void
-hand_over (LedgerLoad *load, gboolean final)
-{
-  g_autoptr (GPtrArray) rows = g_steal_pointer (&load->rows);
-  load->rows = new_rows ();
-  load->bytes = 0;
-  load->batch (rows, final, load->data);
-}
-
-/* Takes the row. Without what it speaks of it is of no use. */
-static gboolean
-add_loaded (LedgerLoad *load, Row *row, const char *type, GError **error)
-{
-  GError *reason = NULL;
-  if (!ledger_load_shares (load->ledger, type, row, &reason))
-    {
-      row_free (row);
-      if (reason != NULL)
-        g_propagate_error (error, reason);
-      return reason == NULL;
-    }
-  g_ptr_array_add (load->rows, row);
-  load->bytes += g_bytes_get_size (row->value);
-  if (load->rows->len >= BATCH_ROWS_MAX || load->bytes >= BATCH_BYTES_MAX)
-    hand_over (load, FALSE);
-  return TRUE;
-}
-
-/* The file does not say which job it is of: whoever recalls it knows, and its digest proves it. */
-static gboolean
-load_keep (const Keep *keep, gpointer data, GError **error)
-{
-  Digest digest;
-  if (!takeover_keep_is_sound (keep))
-    return TRUE;
-  memcpy (digest.bytes, keep->digest, sizeof digest.bytes);
-  return add_loaded (
-      data, row_new_kept (keep->path, keep->children, 0, &digest, 0, keep->type, keep->value),
-      keep->type, error);
-}
-
-static gboolean
-load_row (const Result *result, gpointer data, GError **error)
-{
-  LedgerLoad *load = data;
-  guint32 job = 0;
-  Digest digest;
-  while (job < load->ledger->n_jobs && strcmp (load->ledger->job_names[job], result->job) != 0)
-    job++;
-  if (job == load->ledger->n_jobs || strcmp (load->ledger->job_types[job], result->type) != 0
-      || !takeover_row_is_sound (result))
-    return TRUE;
-  memcpy (digest.bytes, result->digest, sizeof digest.bytes);
-  guint64 work_us = (guint64)(result->work_s * G_USEC_PER_SEC + 0.5);
-  Row *row = row_new (result->path, job, &digest, result->weight, work_us, result->value);
-  if (!node_id_read (result->node, &row->node))
-    row->node = NODE_ID_NONE;
-  return add_loaded (load, row, result->type, error);
-}
-
-gboolean
-ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer data, GError **error)
-{
-  char id[NODE_ID_TEXT_MAX];
-  LedgerLoad load = { .ledger = ledger, .batch = batch, .data = data, .rows = new_rows () };
-  ResultsQuery query = { .node = node != NULL ? notes_node_text (node, id) : NULL };
-  GError *reason = NULL;
-  gboolean good = results_each (ledger->sql, &query, load_row, &load, NULL, &reason)
-                  && keeps_each (ledger->sql, load_keep, &load, NULL, &reason);
-  hand_over (&load, TRUE);
-  g_ptr_array_unref (load.rows);
-  if (!good)
-    identity_take_error (error, reason);
-  return good;
 }
 
 char *

@@ -11,6 +11,9 @@
 
 typedef struct Ledger Ledger;
 
+/* `rows`: of Row. */
+typedef void (*LedgerBatch) (GPtrArray *rows, gboolean final, gpointer data);
+
 typedef struct
 {
   const char *work_path, *target;                  /* target "": nothing is ever published */
@@ -23,6 +26,10 @@ typedef struct
   gpointer data;
   guint64 delta_from;   /* a base of so many bytes may have a delta beside it; 0: 16 MiB */
   gboolean is_unmarked; /* nobody would look for a delta beside what stands at the target now */
+  /* (nullable) told of all rows while they are taken over, by whoever calls ledger_new, and never
+   * with `final`; they are proved, whatever comes of the rest of the file. */
+  LedgerBatch batch;
+  gpointer batch_data;
 } LedgerConfig;
 
 /* See scribe_new. Errors are of COORDINATOR_ERROR, here and below. */
@@ -60,8 +67,8 @@ const char *ledger_name (const Ledger *ledger);
 /* (transfer full) (nullable): once, what was wrong with a file that was taken over. */
 char *ledger_take_damage (Ledger *ledger);
 
-/* Calls `batch` with arrays of Row, the last time with `final`, whatever happens. */
-typedef void (*LedgerBatch) (GPtrArray *rows, gboolean final, gpointer data);
+/* Calls `batch` with arrays of Row, the last time with `final`, whatever happens. The first time
+ * that all are asked for, those that were told while they were taken over are not told again. */
 gboolean ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer data,
                       GError **error);
 

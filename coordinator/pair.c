@@ -111,6 +111,9 @@ pair_take_delta (const Pair *pair, Results *results, Sql *to, Stems *stems, Take
     return TRUE;
   Takeover delta = { .job_names = takeover->job_names,
                      .job_types = takeover->job_types,
+                     .each = takeover->each,
+                     .each_keep = takeover->each_keep,
+                     .data = takeover->data,
                      /* One that a death left behind is older than its base. */
                      .replaces = pair_generation (pair->delta) > pair_generation (pair->base) };
   if (!takeover_unite (results, to, pair->delta, stems, &delta, error)

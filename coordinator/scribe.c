@@ -342,6 +342,10 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
   g_autofree char *stage = NULL;
   Scribe *scribe = g_new0 (Scribe, 1);
   init_lock (scribe);
+  scribe->notify = config->notify;
+  scribe->data = config->data;
+  place.batch = config->loads ? pass_on_rows : NULL;
+  place.batch_data = scribe;
   if ((!place_is_remote (config->target)
        || scribe_far_open (scribe, config, &place, &stage, error)))
     scribe->ledger = ledger_new (&place, identity, error);
@@ -351,8 +355,6 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
       return NULL;
     }
   scribe->interval_us = config->interval_us;
-  scribe->notify = config->notify;
-  scribe->data = config->data;
   scribe->spare = g_strdup (config->spare);
   scribe->inbox = inbox_new ();
   scribe->tick_us = g_get_monotonic_time () + (gint64)MIN (config->interval_us, FIRST_TICK_US);

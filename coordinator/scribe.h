@@ -55,6 +55,9 @@ typedef struct
   const char *const *job_names; /* the job table, NULL-terminated, for the `job` column */
   const char *const *job_types; /* GVariant type strings of the results, same order */
   Stems *stems;                 /* borrowed */
+  /* Tells of all rows, by SCRIBE_RESTORED without `final`, while scribe_new takes them over and in
+   * its thread. The first scribe_load of everybody tells only the end then. */
+  gboolean loads;
   void (*notify) (const ScribeNews *news, void *data);
   void *data;
 } ScribeConfig;

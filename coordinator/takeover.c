@@ -77,8 +77,10 @@ take_row (const Result *row, gpointer data, GError **error)
 {
   TakeoverState *state = data;
   gboolean written;
+  const Takeover *takeover = state->takeover;
   return !is_taken (state, row->path, takeover_row_is_sound (row))
-         || results_put (state->results, row, &written, error);
+         || (results_put (state->results, row, &written, error)
+             && (takeover->each == NULL || takeover->each (row, takeover->data, error)));
 }
 
 static gboolean
@@ -86,8 +88,10 @@ take_keep (const Keep *keep, gpointer data, GError **error)
 {
   TakeoverState *state = data;
   gboolean written;
+  const Takeover *takeover = state->takeover;
   return !is_taken (state, keep->path, takeover_keep_is_sound (keep))
-         || results_put_keep (state->results, keep, 0, &written, error);
+         || (results_put_keep (state->results, keep, 0, &written, error)
+             && (takeover->each_keep == NULL || takeover->each_keep (keep, takeover->data, error)));
 }
 
 gboolean
@@ -116,11 +120,12 @@ static gboolean
 prove_row (const Result *row, gpointer data, GError **error)
 {
   TakeoverProof *proof = data;
-  proof->takeover->rows++;
+  Takeover *takeover = proof->takeover;
+  takeover->rows++;
   proof->is_whole = takeover_row_is_sound (row) && results_adopt (proof->results, row);
   if (!proof->is_whole) /* any error ends the reading */
     g_set_error_literal (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "not a work file's row");
-  return proof->is_whole;
+  return proof->is_whole && (takeover->each == NULL || takeover->each (row, takeover->data, error));
 }
 
 gboolean

@@ -12,6 +12,10 @@ typedef struct
   /* In, (nullable), NULL-terminated: the program's jobs, for a file that lost its table of them. */
   const char *const *job_names, *const *job_types;
   gboolean replaces; /* in: the file is the later one, and its small tables go before ours */
+  /* In, (nullable): told of each row that proves itself and is taken, as soon as it is. */
+  ResultsEach each;
+  KeepsEach each_keep;
+  gpointer data;
   guint64 rows; /* results and kept states that the file has to give */
   guint64 bad;  /* rows of any table that were left out: damaged, or not in canonical form */
 } Takeover;

@@ -31,8 +31,14 @@ struct Sql
   GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
 };
 
-/* A new, empty work file with the schema; what was at `path` is removed. */
+/* A new, empty work file with the schema; what was at `path` is removed. Nothing is synced until
+ * sql_settle: what is put into it first stands elsewhere too. */
 Sql *sql_create (const char *path, const char *identity, GError **error);
+/* The same with all bytes of the open file `from`, a published file that was found whole, and
+ * indexes made anew. */
+Sql *sql_create_from (const char *path, int from, const char *identity, GError **error);
+/* From here on each transaction is on the disk when it is over; outside of one. */
+gboolean sql_settle (Sql *sql, GError **error);
 /* The same without a name or an identity, for this process only and gone with it. `page_bytes`:
  * that of the file which sql_copy is to bring here, since SQLite copies none of other pages into
  * such a file; 0: any. */

@@ -93,7 +93,8 @@ on_news (gpointer data)
   News *news = data;
   Driver *driver = news->term->driver;
   gboolean counts = news->term == driver->term && driver->scribe != NULL;
-  if (counts && news->rows != NULL)
+  /* The first come while the checkpoint is still taken over. */
+  if (news->rows != NULL && news->term == driver->term && (counts || !news->final))
     hear_restored (driver, news->rows, news->final);
   if (news->rows != NULL)
     count_restored (driver);
@@ -119,7 +120,8 @@ on_news (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* In the scribe's thread: counts a batch in, when there is room for one. */
+/* In the scribe's thread, or the one that opens it: counts a batch in, when there is room for one.
+ */
 static void
 wait_to_restore (Driver *driver)
 {
@@ -139,7 +141,7 @@ set_restores (Driver *driver, gboolean restores)
   g_mutex_unlock (&driver->mutex);
 }
 
-/* In the scribe's thread. */
+/* In the scribe's thread, or the one that opens it. */
 static void
 notify (const ScribeNews *said, void *data)
 {
@@ -270,6 +272,7 @@ open_scribe (gpointer data)
                           .job_names = (const char *const *)opening->names,
                           .job_types = (const char *const *)opening->types,
                           .stems = driver->stems,
+                          .loads = TRUE,
                           .notify = notify,
                           .data = opening->term };
   opening->scribe = scribe_new (&scribe, &opening->identity, &opening->error);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of the file for those who compute: in batches, each with the shared bytes that it speaks of,
+ * while they are taken over or later from the work file. Must not know who asks. */
+#include "coordinator/ledger-private.h"
+
+#include "coordinator/notes.h"
+#include "coordinator/takeover.h"
+
+#include <string.h>
+
+#define BATCH_ROWS_MAX 1000
+#define BATCH_BYTES_MAX (8u * 1024 * 1024)
+
+static GPtrArray *
+new_rows (void)
+{
+  return g_ptr_array_new_with_free_func ((GDestroyNotify)(void (*) (void))row_free);
+}
+
+static void
+hand_over (LedgerLoad *load, gboolean final)
+{
+  g_autoptr (GPtrArray) rows = g_steal_pointer (&load->rows);
+  load->rows = new_rows ();
+  load->bytes = 0;
+  load->batch (rows, final, load->data);
+}
+
+void
+ledger_load_begin (LedgerLoad *load, Ledger *ledger, LedgerBatch batch, gpointer data)
+{
+  *load = (LedgerLoad){ .ledger = ledger, .batch = batch, .data = data, .rows = new_rows () };
+}
+
+void
+ledger_load_end (LedgerLoad *load, gboolean final)
+{
+  if (final || load->rows->len > 0)
+    hand_over (load, final);
+  g_ptr_array_unref (load->rows);
+}
+
+/* Takes the row. Without what it speaks of it is of no use. */
+static gboolean
+add_loaded (LedgerLoad *load, Row *row, const char *type, GError **error)
+{
+  GError *reason = NULL;
+  if (!ledger_load_shares (load->ledger, type, row, &reason))
+    {
+      row_free (row);
+      if (reason != NULL)
+        g_propagate_error (error, reason);
+      return reason == NULL;
+    }
+  g_ptr_array_add (load->rows, row);
+  load->bytes += g_bytes_get_size (row->value);
+  if (load->rows->len >= BATCH_ROWS_MAX || load->bytes >= BATCH_BYTES_MAX)
+    hand_over (load, FALSE);
+  return TRUE;
+}
+
+/* The file does not say which job it is of: whoever recalls it knows, and its digest proves it. */
+gboolean
+ledger_load_keep (const Keep *keep, gpointer data, GError **error)
+{
+  Digest digest;
+  if (!takeover_keep_is_sound (keep))
+    return TRUE;
+  memcpy (digest.bytes, keep->digest, sizeof digest.bytes);
+  return add_loaded (
+      data, row_new_kept (keep->path, keep->children, 0, &digest, 0, keep->type, keep->value),
+      keep->type, error);
+}
+
+/* Rows come in long series of one node. */
+static NodeId
+node_of (LedgerLoad *load, const char *text)
+{
+  if (strcmp (load->node_text, text) != 0)
+    {
+      if (!node_id_read (text, &load->node))
+        load->node = NODE_ID_NONE;
+      g_strlcpy (load->node_text, text, sizeof load->node_text);
+    }
+  return load->node;
+}
+
+gboolean
+ledger_load_row (const Result *result, gpointer data, GError **error)
+{
+  LedgerLoad *load = data;
+  const Ledger *ledger = load->ledger;
+  guint32 job = 0;
+  Digest digest;
+  while (job < ledger->n_jobs && strcmp (ledger->job_names[job], result->job) != 0)
+    job++;
+  if (job == ledger->n_jobs || strcmp (ledger->job_types[job], result->type) != 0
+      || !takeover_row_is_sound (result))
+    return TRUE;
+  memcpy (digest.bytes, result->digest, sizeof digest.bytes);
+  guint64 work_us = (guint64)(result->work_s * G_USEC_PER_SEC + 0.5);
+  Row *row = row_new (result->path, job, &digest, result->weight, work_us, result->value);
+  row->node = node_of (load, result->node);
+  return add_loaded (load, row, result->type, error);
+}
+
+gboolean
+ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer data, GError **error)
+{
+  char id[NODE_ID_TEXT_MAX];
+  LedgerLoad load;
+  ResultsQuery query = { .node = node != NULL ? notes_node_text (node, id) : NULL };
+  GError *reason = NULL;
+  gboolean is_told = ledger->has_told_all && node == NULL;
+  ledger_load_begin (&load, ledger, batch, data);
+  gboolean good = is_told
+                  || (results_each (ledger->sql, &query, ledger_load_row, &load, NULL, &reason)
+                      && keeps_each (ledger->sql, ledger_load_keep, &load, NULL, &reason));
+  ledger_load_end (&load, TRUE);
+  if (is_told)
+    ledger->has_told_all = FALSE;
+  if (!good)
+    identity_take_error (error, reason);
+  return good;
+}
