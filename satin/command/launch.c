@@ -577,6 +577,7 @@ launch_run (FolderRun *run, const LaunchWish *wish)
     return COMMAND_ERROR;
   if (run->trace != NULL && !begin_trace (&launch))
     return COMMAND_ERROR;
+  run->invited = TRUE; /* said to those alone who are started here */
   launch.nodes = g_array_new (FALSE, FALSE, sizeof (Node));
   launch.places = spread_places (run, wish->sites, 0);
   launch.copy = wish->send_program ? read_program (run) : NULL;

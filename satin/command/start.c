@@ -112,7 +112,7 @@ make_argv (const FolderRun *run)
 }
 
 static char **
-make_environment (const char *path, const StartWish *wish)
+make_environment (const FolderRun *run, const char *path, const StartWish *wish)
 {
   g_autofree char *number = g_strdup_printf ("%d", wish->workers);
   char **environment = g_environ_setenv (g_get_environ (), FOLDER_ENV, path, TRUE);
@@ -122,6 +122,8 @@ make_environment (const char *path, const StartWish *wish)
   environment = wish->site != NULL
                     ? g_environ_setenv (environment, FOLDER_ENV_SITE, wish->site, TRUE)
                     : g_environ_unsetenv (environment, FOLDER_ENV_SITE);
+  environment = run->invited ? g_environ_setenv (environment, FOLDER_ENV_INVITED, "1", TRUE)
+                             : g_environ_unsetenv (environment, FOLDER_ENV_INVITED);
   if (wish->founder)
     return g_environ_setenv (environment, FOLDER_ENV_FOUNDER, "1", TRUE);
   return g_environ_unsetenv (environment, FOLDER_ENV_FOUNDER);
@@ -167,7 +169,7 @@ start (Child *child, Failure *failure, gboolean *failed, GError **error)
 pid_t
 start_node (const FolderRun *run, const char *path, const StartWish *wish, GError **error)
 {
-  g_auto (GStrv) argv = make_argv (run), environment = make_environment (path, wish);
+  g_auto (GStrv) argv = make_argv (run), environment = make_environment (run, path, wish);
   Child child = { .path = path,
                   .folder = run->folder,
                   .program = run->program,

@@ -105,6 +105,8 @@ gsize mesh_queued (Driver *driver, guint64 link);
 void mesh_close_link (Driver *driver, guint64 link);
 /* Joiners: tries the addresses in the run's folder until this node is a member. */
 void mesh_join (Driver *driver);
+/* The run is closed, and this process not wanted: ends it. */
+void mesh_refused (Driver *driver);
 
 /* NODE_EFFECT_COORDINATOR. */
 void keeper_open (Driver *driver, const NodeEffect *effect);

@@ -392,6 +392,9 @@ carry_to_run (Driver *driver, NodeEffect *effect)
     case NODE_EFFECT_STAYED:
       stay (driver, effect);
       return TRUE;
+    case NODE_EFFECT_REFUSED:
+      mesh_refused (driver);
+      return TRUE;
     case NODE_EFFECT_END:
       end (driver, (int)effect->number, effect->finished, effect->text);
       return TRUE;
@@ -698,6 +701,8 @@ driver_new (const DriverConfig *config, GError **error)
                       .program = config->program,
                       .checkpoint = config->checkpoint != NULL,
                       .steal = config->steal,
+                      .closed = config->closed,
+                      .invited = config->invited,
                       .naive = config->naive,
                       .heartbeat_us = (guint64)(config->heartbeat_s * 1e6 + 0.5),
                       .silence_us = (guint64)(config->silence_s * 1e6 + 0.5),

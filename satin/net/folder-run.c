@@ -194,6 +194,7 @@ folder_run_data (const FolderRun *run, gsize *size)
   g_key_file_set_int64 (file, GROUP, "launcher_pid", run->launcher_pid);
   g_key_file_set_boolean (file, GROUP, "naive", run->naive);
   g_key_file_set_boolean (file, GROUP, "closed", run->closed);
+  g_key_file_set_boolean (file, GROUP, "invited", run->invited);
   put_options (file, run);
   return g_key_file_to_data (file, size, NULL);
 }
@@ -240,6 +241,7 @@ folder_read (const char *path, FolderRun *run, GError **error)
   found.launcher_pid = g_key_file_get_int64 (file, GROUP, "launcher_pid", NULL);
   found.naive = g_key_file_get_boolean (file, GROUP, "naive", NULL);
   found.closed = g_key_file_get_boolean (file, GROUP, "closed", NULL);
+  found.invited = g_key_file_get_boolean (file, GROUP, "invited", NULL);
   get_options (file, &found);
   if (g_key_file_has_key (file, GROUP_OPTIONS, "workers", NULL)
       && g_key_file_get_integer (file, GROUP_OPTIONS, "workers", NULL) == 0)

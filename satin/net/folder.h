@@ -26,6 +26,8 @@
  */
 #define FOLDER_ENV "SATIN_RUN_FOLDER"
 #define FOLDER_ENV_FOUNDER "SATIN_FOUNDER"
+/* Set for the nodes that the launcher of the run starts itself. */
+#define FOLDER_ENV_INVITED "SATIN_INVITED"
 /* Workers of one node, where nodes have different numbers. */
 #define FOLDER_ENV_WORKERS "SATIN_WORKERS"
 /* The site of a node of the launcher's host, when the run has sites. */
@@ -69,7 +71,8 @@ typedef struct
   gboolean
       resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
   int steal;  /* whom nodes ask for work: one of protocol's NodeSteal */
-  gboolean closed; /* no more nodes are to join */
+  gboolean closed;  /* no nodes are to join but those that the launcher starts */
+  gboolean invited; /* of this one node: it is such; never so in the run's own folder */
   gint64 launcher_pid;
   char *site;                /* (nullable) of which site the node is, when the run has sites */
   int port_first, port_last; /* where to listen; 0: at any free port */

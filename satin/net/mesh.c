@@ -209,6 +209,15 @@ learn_run_id (Driver *driver)
   driver->config.run.id = driver->run_id;
 }
 
+void
+mesh_refused (Driver *driver)
+{
+  g_autofree char *sentence = g_strdup_printf (
+      "run '%s' is closed: it was started with --closed, and takes no more nodes",
+      driver->config.run.name);
+  driver_fail (driver, 1, sentence);
+}
+
 /* Everybody who was a member is gone: this process begins the run anew, as its founder, from the
  * start. */
 static void
@@ -225,6 +234,8 @@ found_instead (Driver *driver)
   g_ptr_array_add (argv, NULL);
   g_setenv (FOLDER_ENV, driver->config.folder, TRUE);
   g_setenv (FOLDER_ENV_FOUNDER, "1", TRUE);
+  if (driver->config.invited)
+    g_setenv (FOLDER_ENV_INVITED, "1", TRUE);
   execv ("/proc/self/exe", (char **)argv->pdata);
   driver_fail (driver, 1, "cannot start this program again");
 }
@@ -279,7 +290,11 @@ try_to_join (gpointer data)
         driver, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = addresses[driver->join_tries % n] });
   else if (!driver->config.far && driver->join_tries % FOUND_TRIES == 0
            && claim_founder (driver->config.folder))
-    found_instead (driver);
+    {
+      if (driver->config.closed && !driver->config.invited)
+        mesh_refused (driver);
+      found_instead (driver);
+    }
   return G_SOURCE_CONTINUE;
 }
 

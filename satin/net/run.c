@@ -280,11 +280,13 @@ prepare_node_process (SatinRun *run)
   if (run->folder == NULL)
     leave (run, 1, error->message);
   run->config.far = g_getenv (RELAY_ENV) != NULL;
+  run->config.invited = g_getenv (FOLDER_ENV_INVITED) != NULL;
   run->config.founder
       = (run->config.far ? relay_is_founder () : g_getenv (FOLDER_ENV_FOUNDER) != NULL)
         && claim_founder (run->folder);
   g_unsetenv (FOLDER_ENV);
   g_unsetenv (FOLDER_ENV_FOUNDER);
+  g_unsetenv (FOLDER_ENV_INVITED);
   signal (SIGINT, SIG_IGN);
   signal (SIGHUP, SIG_IGN);
   signal (SIGPIPE, SIG_IGN);
@@ -362,6 +364,8 @@ start_driver (SatinRun *run)
                                  run->folder_run.port_first, run->folder_run.port_last };
   config->steal = (NodeSteal)run->folder_run.steal;
   config->naive = run->folder_run.naive;
+  config->closed = run->folder_run.closed;
+  config->invited = config->invited || run->folder_run.invited;
   config->heartbeat_s = run->folder_run.heartbeat_s;
   config->silence_s = run->folder_run.silence_s;
   run->wire_run.silence_s = config->silence_s > 0 ? config->silence_s : FOLDER_SILENCE_DEFAULT_S;

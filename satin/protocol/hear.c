@@ -361,6 +361,9 @@ hear_admitted (Node *node, Link *link, const Message *m)
     case MESSAGE_WELCOME:
       roster_on_welcome (node, link, m);
       break;
+    case MESSAGE_REFUSED:
+      join_on_refused (node, link);
+      break;
     case MESSAGE_END:
       if (link->bound || !core_is_member (node))
         stop_on_end (node, m->number, m->flag);

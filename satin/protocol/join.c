@@ -152,7 +152,8 @@ join_on_roster (Node *node, Link *link, const Message *m)
                              .host = node->config.host,
                              .site = node->config.site,
                              .number = node->config.pid,
-                             .count = node->config.workers });
+                             .count = node->config.workers,
+                             .flag = node->config.invited || join->was_member });
       return;
     }
   g_free (join->redirect);
@@ -168,6 +169,17 @@ join_on_roster (Node *node, Link *link, const Message *m)
   join->at_us = node->now_us + JOIN_ANSWER_US;
 }
 
+/* It has the run's credential, so it is taken at its word. */
+static gboolean
+is_wanted (Node *node, Link *link, const Message *m)
+{
+  if (!node->config.closed || m->flag)
+    return TRUE;
+  core_log (node, "'%s' is refused: the run is closed", m->text);
+  link_send (node, link, &(Message){ .kind = MESSAGE_REFUSED });
+  return FALSE;
+}
+
 void
 join_on_request (Node *node, Link *link, const Message *m)
 {
@@ -177,6 +189,8 @@ join_on_request (Node *node, Link *link, const Message *m)
       link_send_roster (node, link);
       return;
     }
+  if (!is_wanted (node, link, m))
+    return;
   NodeId id = roster_admit (node, m);
   g_auto (Message) welcome = { .kind = MESSAGE_WELCOME, .id = id };
   roster_fill (node, &welcome);
@@ -185,6 +199,15 @@ join_on_request (Node *node, Link *link, const Message *m)
   link->told_version = node->roster.version;
   link_send (node, link, &welcome);
   link_bind_all (node);
+}
+
+void
+join_on_refused (Node *node, Link *link)
+{
+  if (core_is_member (node) || !link->joining)
+    return;
+  core_emit (node, NODE_EFFECT_REFUSED);
+  node->ended = node->left = TRUE;
 }
 
 void

@@ -7,7 +7,7 @@ static const struct
   const char *name, *type;
 } kinds[MESSAGE_KINDS] = {
   [MESSAGE_HELLO] = { "hello", "(t" T_DIGEST T_ID "s)" },
-  [MESSAGE_JOIN] = { "join", "(ssstu)" },
+  [MESSAGE_JOIN] = { "join", "(ssstub)" },
   [MESSAGE_WELCOME] = { "welcome", "(" T_ID T_TERM "t" T_MEMBERS ")" },
   [MESSAGE_ROSTER] = { "roster", "(" T_ID T_TERM "t" T_MEMBERS ")" },
   [MESSAGE_PING] = { "ping", "()" },
@@ -61,6 +61,7 @@ static const struct
   [MESSAGE_GOODBYE] = { "goodbye", "()" },
   [MESSAGE_FETCH] = { "fetch", "(" T_DIGEST ")" },
   [MESSAGE_BYTES] = { "bytes", "(" T_DIGEST "b)" },
+  [MESSAGE_REFUSED] = { "refused", "()" },
   [MESSAGE_TAKEN] = { "taken", "()" },
   [MESSAGE_LAST_WORDS] = { "last words", "(" T_ID "ss)" },
   [MESSAGE_SEEK] = { "seek", "(" T_ID ")" },

@@ -228,6 +228,7 @@ write_header (Packer *to, const Message *m)
       pack_text (to, m->site);
       pack_u64 (to, m->number);
       pack_u32 (to, m->count);
+      pack_bool (to, m->flag);
       break;
     case MESSAGE_WELCOME:
     case MESSAGE_ROSTER:

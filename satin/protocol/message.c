@@ -329,6 +329,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->site = read_text (from);
       m->number = unpack_u64 (from);
       m->count = unpack_u32 (from);
+      m->flag = unpack_bool (from);
       from->failed = from->failed || m->number > G_MAXUINT32;
       break;
     case MESSAGE_WELCOME:

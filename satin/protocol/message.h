@@ -13,7 +13,7 @@
 
 #include <gio/gio.h>
 
-#define MESSAGE_VERSION 8 /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 9 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
 #define MESSAGE_ITEMS_MAX 8192u       /* loans, rows, holds, numbers, attachments in one message */
 #define MESSAGE_SPEAKS_MAX (1u << 20) /* shared bytes spoken of in one message */
@@ -24,7 +24,8 @@ typedef enum
 {
   MESSAGE_HELLO
   = 1, /* number (version), digest (program), id (or none), text (address): first on each link */
-  MESSAGE_JOIN,    /* text (address), host, site, number (pid), count (workers) */
+  MESSAGE_JOIN,    /* text (address), host, site, number (pid), count (workers), flag (the launcher
+                      wants me, or I was a member before) */
   MESSAGE_WELCOME, /* id (yours), term, version, members */
   MESSAGE_ROSTER,  /* term, version, members */
   MESSAGE_PING,
@@ -95,6 +96,7 @@ typedef enum
   MESSAGE_UNROUTE, /* number, flag: is no more, or never was */
   MESSAGE_FETCH,   /* digest: send me these shared bytes */
   MESSAGE_BYTES,   /* digest, flag (they are not here), value */
+  MESSAGE_REFUSED, /* the run is closed: who joins must be wanted */
   MESSAGE_TAKEN,   /* the first of your messages that speak of shared bytes and are not taken yet:
                       I have them all */
   MESSAGE_KINDS

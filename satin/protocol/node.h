@@ -38,7 +38,7 @@
  * master).
  *  9. SAVE may come before OPENED. RESTORED may come in any number of events, before OPENED and,
  * after SALVAGE, later.
- * 10. After END and LEAVE there are no more effects, whatever the event.
+ * 10. After END, LEAVE and REFUSED there are no more effects, whatever the event.
  * 11. A node is a member from JOINED on. A joiner that was never a member does not start a run of
  * its own: when every member died before it was welcomed it goes on trying the addresses it knows.
  * 12. HALT: the engine's last ROWS come before HALTED.
@@ -81,6 +81,8 @@ typedef struct
   const char *site;
   guint32 pid;
   guint32 workers;
+  gboolean closed;     /* none may join but who is wanted, or was a member; the same on all nodes */
+  gboolean invited;    /* this one is wanted */
   guint32 n_bests;     /* BEST values of the program */
   Digest program;      /* of program name, job table, arguments: the same on every node */
   gboolean checkpoint; /* somebody should be coordinator */
@@ -205,11 +207,13 @@ typedef enum
   NODE_EFFECT_CONSTANT, /* text, bytes: store it */
   NODE_EFFECT_START,    /* all constants are here; digest: of them all, for engine_set_constants */
   NODE_EFFECT_RESULT,   /* bytes: of the root */
-  NODE_EFFECT_LEAVE,  /* this process is to end, with 0, and the run goes on. work_us: what was lost
-                         with it; count: results that nobody took; failed: jobs still ran */
-  NODE_EFFECT_STAYED, /* it cannot leave; text: why */
-  NODE_EFFECT_END,    /* number: exit code of the run; this process is to end. finished: it is what
-                         main returned. text (nullable): the sentence for people */
+  NODE_EFFECT_LEAVE, /* this process is to end, with 0, and the run goes on. work_us: what was lost
+                        with it; count: results that nobody took; failed: jobs still ran */
+  NODE_EFFECT_REFUSED, /* this process is to end, with 1: the run is closed (NodeConfig), and goes
+                          on without it */
+  NODE_EFFECT_STAYED,  /* it cannot leave; text: why */
+  NODE_EFFECT_END,     /* number: exit code of the run; this process is to end. finished: it is what
+                          main returned. text (nullable): the sentence for people */
   /* the scribe */
   NODE_EFFECT_COORDINATOR, /* open the checkpoint and take it over: answered by RESTORED…, OPENED.
                             * number: the generation that must at least stand there (0: any), else

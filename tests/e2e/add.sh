@@ -108,15 +108,46 @@ done
 try "$satin" run --steal bees -- "${heavy[@]}"
 is "no way to steal" "$code" 2
 
+# A node process that somebody starts by hand.
+choose_heavy 2
+begin "$satin" run -n 1 -w 1 --name open -- "${heavy[@]}"
+ok "one node is up, open" wait_for $((10 * slow)) up open 1
+env SATIN_RUN_FOLDER="$runs/open" "${heavy[@]}" >/dev/null 2>&1 &
+ok "one that is started by hand joins an open run" wait_for $((10 * slow)) up open 2
+ended
+is "open: the answer" "$code:$answer" "0:$heavy_answer"
+
 # A closed run.
-choose_heavy
-begin "$satin" run -n 2 -w 1 --closed --name closed -- "${heavy[@]}"
+naps=("$SATIN_BIN/sleep" 20 --depth 10)
+begin "$satin" run -n 2 -w 1 --closed --heartbeat 0.3 --silence $((2 * slow)) --name closed -- "${naps[@]}"
 ok "two nodes are up, closed" wait_for $((10 * slow)) up closed 2
 try "$satin" add closed --site here
 is "a run without sites that is closed" "$code" 1
 try "$satin" add closed
 is "a closed run takes no more nodes" "$code:$words" \
   "1:satin: run 'closed' is closed: it was started with --closed, and takes no more nodes"
+try env SATIN_RUN_FOLDER="$runs/closed" "${naps[@]}"
+is "nor one that is started by hand" "$code:$answer:$words" \
+  "1::satin: run 'closed' is closed: it was started with --closed, and takes no more nodes"
+ok "the master has said so" grep -q 'is refused: the run is closed' "$runs"/closed/node-*.log
+other=$(other_of closed)
+only_one () { [ "$(nodes_of closed | wc -l)" -eq 1 ]; }
+kill -STOP "$other"
+ok "one of its own that stands still is given up" wait_for $((10 * slow)) only_one
+kill -CONT "$other"
+ok "and comes back" wait_for $((10 * slow)) up closed 2
 ended
-is "closed: the answer" "$code:$answer" "0:$heavy_answer"
+is "closed: the answer" "$code:$answer" "0:leaves 1024"
+
+# Nobody is left of it: who comes by hand does not begin it anew.
+begin "$satin" run -n 1 -w 1 --closed --name shut -- "${naps[@]}"
+ok "one node is up, shut" wait_for $((10 * slow)) up shut 1
+kill -STOP "$begun"
+kill -9 "$(master_of shut)"
+try env SATIN_RUN_FOLDER="$runs/shut" "${naps[@]}"
+is "a closed run of which nobody is left" "$code:$words" \
+  "1:satin: run 'shut' is closed: it was started with --closed, and takes no more nodes"
+kill -CONT "$begun"
+ended
+is "it has no answer" "$code:$answer" "1:"
 finish

@@ -72,15 +72,20 @@ faults_before (Sim *sim, const Happen *happen)
 }
 
 void
-faults_start_process (Sim *sim, gboolean founder)
+faults_start_process (Sim *sim, gboolean founder, gboolean late)
 {
   NodeEvent event = { .kind = NODE_EVENT_TIMER };
 
   if (sim->n_processes == SIM_NODES_MAX)
     return;
-  Process *process = process_start (sim, founder);
+  gboolean stranger
+      = late && sim->plan->closed && rng_chance (&sim->world_rng, sim->plan->strangers);
+  Process *process = process_start (sim, founder, stranger);
   sim->founded = sim->founded || founder;
-  sim_say (sim, "p%u starts%s", process->number, founder ? ", founder" : "");
+  sim_say (sim, "p%u starts%s", process->number,
+           founder    ? ", founder"
+           : stranger ? ", a stranger"
+                      : "");
   sim_step (sim, process, &event);
   if (!founder)
     sim_expect (sim, sim->now_us + sim->plan->delay_us, HAPPEN_JOIN, process->number);
@@ -249,7 +254,7 @@ faults_strike (Sim *sim, const Fault *fault)
       break;
     case FAULT_JOIN:
       if (!sim->plan->solo)
-        sim_expect (sim, sim->now_us, HAPPEN_START, SIM_NODES_MAX);
+        sim_expect (sim, sim->now_us, HAPPEN_START, SIM_NODES_MAX)->number = TRUE;
       break;
     case FAULT_TOTAL:
       resume_with (sim, MAX (fault->count, 1));

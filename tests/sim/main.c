@@ -106,6 +106,7 @@ add_outcome (Outcome *sum, const Outcome *outcome)
   sum->adopted += outcome->adopted;
   sum->lost += outcome->lost;
   sum->recalled += outcome->recalled;
+  sum->refused += outcome->refused;
   sum->forgotten += outcome->forgotten;
   sum->steals_remote += outcome->steals_remote;
   sum->lives += outcome->lives;
@@ -551,10 +552,11 @@ command_seeds (void)
       " stolen, %" G_GUINT64_FORMAT " lost, %" G_GUINT64_FORMAT " adopted, %" G_GUINT64_FORMAT
       " recalled, %" G_GUINT64_FORMAT " aborted, %" G_GUINT64_FORMAT " lives, %" G_GUINT64_FORMAT
       " coordinators, %" G_GUINT64_FORMAT " moved, %" G_GUINT64_FORMAT " races, %" G_GUINT64_FORMAT
-      " given up, %" G_GUINT64_FORMAT " routed, %" G_GUINT64_FORMAT " fetches of shared bytes\n",
+      " given up, %" G_GUINT64_FORMAT " routed, %" G_GUINT64_FORMAT
+      " fetches of shared bytes, %" G_GUINT64_FORMAT " strangers refused\n",
       all.n_bad, option_seeds, option_from, seconds_since (start_us), sum.steps, sum.executed,
       sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives, sum.elected,
-      sum.moved, sum.races, sum.condemned, sum.routed, sum.fetched);
+      sum.moved, sum.races, sum.condemned, sum.routed, sum.fetched, sum.refused);
   return all.n_bad > 0;
 }
 

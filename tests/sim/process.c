@@ -102,7 +102,7 @@ choose_address (Sim *sim, Process *process)
 }
 
 Process *
-process_start (Sim *sim, gboolean founder)
+process_start (Sim *sim, gboolean founder, gboolean stranger)
 {
   static const char *const sites[] = { "west", "east", "north", "south" };
   const Plan *plan = sim->plan;
@@ -116,6 +116,7 @@ process_start (Sim *sim, gboolean founder)
   sim->processes[sim->n_processes++] = process;
   process->alive = TRUE;
   process->founder = founder;
+  process->stranger = stranger;
   choose_address (sim, process);
   process->stems = stems_new ();
   process->shared = shared_store_new (plan->shared_memory);
@@ -132,6 +133,8 @@ process_start (Sim *sim, gboolean founder)
                         .checkpoint = plan->checkpoint,
                         .naive = plan->naive,
                         .steal = plan->steal,
+                        .closed = plan->closed,
+                        .invited = !stranger,
                         .heartbeat_us = plan->heartbeat_us,
                         .silence_us = plan->silence_us,
                         .save_interval_us = plan->save_us,
@@ -323,6 +326,14 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
     {
     case NODE_EFFECT_JOINED:
       process->member = TRUE;
+      if (process->stranger && sim->plan->closed)
+        sim_fail (sim, "p%u joined a closed run", process->number);
+      break;
+    case NODE_EFFECT_REFUSED:
+      if (!process->stranger || !sim->plan->closed || process->member)
+        sim_fail (sim, "p%u was refused", process->number);
+      sim->outcome->refused++;
+      process_end (sim, process, FAULT_NONE);
       break;
     case NODE_EFFECT_MASTER:
       start_main (sim, process);

@@ -78,6 +78,7 @@ typedef struct
   Sim *sim;
   guint number;
   gboolean founder, bidding;
+  gboolean stranger;  /* nobody wants it, so a closed run refuses it */
   gboolean replaced;  /* another has its address now */
   gboolean leaves;    /* it was asked to */
   gboolean by_signal; /* … in this way */
@@ -164,7 +165,7 @@ void links_half_open (Sim *sim, const Process *process);
 void links_happen (Sim *sim, const Happen *happen);
 
 /* process.c */
-Process *process_start (Sim *sim, gboolean founder);
+Process *process_start (Sim *sim, gboolean founder, gboolean stranger);
 void process_end (Sim *sim, Process *process, FaultKind how);
 void process_free (Process *process);
 void process_carry_out (Sim *sim, Process *process, NodeEffect *effect);
@@ -186,7 +187,7 @@ void scribe_happen (Sim *sim, Process *process, const Happen *happen);
 void faults_schedule (Sim *sim);
 void faults_strike (Sim *sim, const Fault *fault);
 void faults_start_life (Sim *sim, guint n);
-void faults_start_process (Sim *sim, gboolean founder);
+void faults_start_process (Sim *sim, gboolean founder, gboolean late);
 /* This process runs the job that ends it, if nobody has aborted it meanwhile. */
 void faults_poison (Sim *sim, Process *process);
 /* Somebody wants the run to be suspended, and to go on with so many. */

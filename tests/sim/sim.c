@@ -257,7 +257,7 @@ happen (Sim *sim, Happen *what)
       faults_start_life (sim, (guint)what->number);
       return;
     case HAPPEN_START:
-      faults_start_process (sim, what->flag);
+      faults_start_process (sim, what->flag, what->number != 0);
       return;
     default:
       break;

@@ -74,6 +74,8 @@ typedef struct
   gboolean naive;                   /* orphans are dropped */
   gboolean solo;                    /* one node without an address */
   gboolean one_way;                 /* a stalled process hears, but is not heard */
+  gboolean closed;                  /* nobody joins who is not wanted … */
+  guint strangers;                  /* … and so many of 100 that come later are not */
   gboolean old_ports;               /* a fresh process may get the address of a dead one */
   gboolean mute;                    /* a process that a job ends may not be able to say so */
   gboolean sudden;                  /* a crash also takes what it had sent last */
@@ -117,6 +119,7 @@ typedef struct
   guint n_idle;           /* processes that ended and had done nothing */
   guint64 elected, moved; /* coordinators; of them while the one before lived */
   guint64 silenced;       /* times that a member was taken for dead because it was silent */
+  guint64 refused;        /* processes that a closed run did not want */
   guint64 left;           /* processes that left and handed over all they had */
   guint64 sent[SIM_NODES_MAX]; /* messages, by process */
   guint64 races;     /* coordinators; publications that went over one that was not looked at */

@@ -10,6 +10,7 @@
 #define LEAVES_PERCENT 6
 #define POISON_PERCENT 6
 #define SITES_PERCENT 12
+#define CLOSED_PERCENT 20
 #define HALF_OPEN_PERCENT 4
 #define IMPATIENT_PERCENT 30
 
@@ -231,6 +232,20 @@ draw_poison (guint64 seed, Plan *plan)
       = (Fault){ .kind = FAULT_POISON, .count = (guint)rng_below (&rng, plan->tree->n) };
 }
 
+/* A run that takes nobody in whom it has not started, and people who try. */
+static void
+draw_closed (guint64 seed, Plan *plan)
+{
+  Rng rng = { rng_mix (seed ^ 0x636c6f736564) };
+
+  plan->closed = rng_chance (&rng, CLOSED_PERCENT);
+  plan->strangers = (guint)rng_between (&rng, 0, 100);
+  if (plan->closed && !plan->solo && plan->n_faults < SIM_FAULTS_MAX && rng_chance (&rng, 30))
+    plan->faults[plan->n_faults++]
+        = (Fault){ .kind = FAULT_JOIN,
+                   .at_us = rng_below (&rng, plan->tree->work_us / plan->n_nodes + 1) };
+}
+
 /* Sites that do not reach each other, or in one direction only. One of them reaches all, or is
  * reached, unless everything may be. */
 static void
@@ -350,6 +365,7 @@ swarm_plan (guint64 seed, Plan *plan)
         draw_patience (&rng, plan);
     }
   plan->shared_memory = rng_mix (seed + 99) % 4 == 0 ? 1000000 : rng_mix (seed + 99) % 300;
+  draw_closed (seed, plan);
   draw_sites (seed, plan);
   if (plan->n_sites == 0) /* on both sides of a wall they are counted anew */
     draw_poison (seed, plan);

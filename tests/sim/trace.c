@@ -19,11 +19,11 @@ static const char *const event_names[]
 G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_SAVE + 1);
 
 static const char *const effect_names[]
-    = { "SEND",   "DIAL",        "CLOSE",   "TIMER",    "LEND",   "OWE",    "RUN",     "UNRUN",
-        "PUT",    "BACK",        "KNOWN",   "FORGET",   "SCAN",   "HALT",   "BEST",    "TELL",
-        "JOINED", "MASTER",      "DEPOSED", "CONSTANT", "START",  "RESULT", "LEAVE",   "STAYED",
-        "END",    "COORDINATOR", "RETIRE",  "BID",      "ANSWER", "SAVE",   "SALVAGE", "MEMBER",
-        "LEFT",   "EVENT",       "FINAL",   "PUBLISH",  "SAVED",  "WARN",   "LOG" };
+    = { "SEND",   "DIAL",   "CLOSE",       "TIMER",    "LEND",    "OWE",    "RUN",   "UNRUN",
+        "PUT",    "BACK",   "KNOWN",       "FORGET",   "SCAN",    "HALT",   "BEST",  "TELL",
+        "JOINED", "MASTER", "DEPOSED",     "CONSTANT", "START",   "RESULT", "LEAVE", "REFUSED",
+        "STAYED", "END",    "COORDINATOR", "RETIRE",   "BID",     "ANSWER", "SAVE",  "SALVAGE",
+        "MEMBER", "LEFT",   "EVENT",       "FINAL",    "PUBLISH", "SAVED",  "WARN",  "LOG" };
 G_STATIC_ASSERT (G_N_ELEMENTS (effect_names) == NODE_EFFECT_LOG + 1);
 
 static guint64

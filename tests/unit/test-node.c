@@ -57,6 +57,7 @@ typedef struct
   Stems *stems;
   gboolean checkpoint;
   guint64 heartbeat_us, silence_us; /* 0: as usual */
+  gboolean closed, invites;
 } World;
 
 static void step (World *world, guint who, const NodeEvent *event);
@@ -158,6 +159,7 @@ static const char *const lines[] = {
   [NODE_EFFECT_OWE] = "OWE\n",         [NODE_EFFECT_LEAVE] = "LEAVE\n",
   [NODE_EFFECT_STAYED] = "STAYED\n",   [NODE_EFFECT_RETIRE] = "RETIRE\n",
   [NODE_EFFECT_ANSWER] = "ANSWER\n",   [NODE_EFFECT_WARN] = "WARN\n",
+  [NODE_EFFECT_REFUSED] = "REFUSED\n",
 };
 
 static void
@@ -302,6 +304,8 @@ add_peer (World *world, gboolean solo)
                         .checkpoint = world->checkpoint,
                         .heartbeat_us = world->heartbeat_us,
                         .silence_us = world->silence_us,
+                        .closed = world->closed,
+                        .invited = world->invites,
                         .save_interval_us = G_USEC_PER_SEC,
                         .stems = world->stems,
                         .seed = 7 + who };
@@ -955,6 +959,38 @@ test_a_silent_one_is_looked_for_and_then_left_out (void)
   g_assert_cmpuint (members_of (world, 0), ==, 2);
   g_assert_cmpuint (members_of (world, 1), ==, 2);
   g_assert_cmpuint (stats_of (world, 0).silenced, ==, 1);
+}
+
+static void
+test_a_closed_run_takes_in_whom_it_knows (void)
+{
+  g_autoptr (World) world = world_new (0, FALSE);
+  world->closed = world->invites = TRUE;
+  for (guint i = 0; i < 3; i++)
+    add_peer (world, FALSE);
+  pass (world, 10);
+  start (world);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+
+  world->invites = FALSE;
+  add_peer (world, FALSE);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, 3, "REFUSED"));
+  g_assert_false (said (world, 3, "JOINED"));
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+
+  /* Somebody who was taken for dead. */
+  world->peer[2].deaf = TRUE;
+  pass (world, 2 * NODE_SILENCE_US);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  forget_log (world);
+  world->peer[2].deaf = FALSE;
+  for (guint i = 0; i < world->wires->len; i++)
+    if (!g_array_index (world->wires, Wire, i).up)
+      post (world, (Post){ .to = 2, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+  pass (world, 30000000);
+  g_assert_true (said (world, 2, "JOINED"));
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
 }
 
 static void
@@ -1839,6 +1875,7 @@ main (int argc, char **argv)
         test_one_that_slept_is_left_out_and_joins_again);
   TEST ("a-silent-one-is-looked-for-and-then-left-out",
         test_a_silent_one_is_looked_for_and_then_left_out);
+  TEST ("a-closed-run-takes-in-whom-it-knows", test_a_closed_run_takes_in_whom_it_knows);
   TEST ("a-half-open-link-costs-nobody-his-name", test_a_half_open_link_costs_nobody_his_name);
   TEST ("a-run-may-have-less-patience", test_a_run_may_have_less_patience);
   TEST ("a-master-that-slept-is-deposed", test_a_master_that_slept_is_deposed);
