@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "../assign.h"
+#include "choice.h"
 #include "level.h"
 
 #include <string.h>
@@ -158,82 +159,14 @@ level_bound (Level *level, gint64 most)
   return level->bound <= most;
 }
 
-/* Looks at m children in a row or a column. `slack`: what lies above it is closed. Counts those
- * that are open, and how much all add to the bound. */
-typedef struct
-{
-  int open;
-  gint64 sum;
-} Line;
-
-static Line
-look_at (const gint64 *reduced, int m, int stride, gint64 slack, const guint8 *name,
-         const gboolean *skip)
-{
-  Line line = { 0, 0 };
-
-  for (int k = 0; k < m; k++)
-    {
-      if (skip != NULL && skip[name[k]])
-        continue;
-      line.open += reduced[k * stride] <= slack;
-      line.sum += MIN (reduced[k * stride], slack + 1);
-    }
-  return line;
-}
-
-static gboolean
-line_better (Line a, Line b)
-{
-  return a.open != b.open ? a.open < b.open : a.sum > b.sum;
-}
-
-static void
-add_child (Level *level, LevelChild child)
-{
-  int at = level->n_children++;
-
-  for (; at > 0 && level->child[at - 1].bound < child.bound; at--)
-    level->child[at] = level->child[at - 1];
-  level->child[at] = child;
-}
-
 void
 level_branch (Level *level, gint64 most, const gboolean *skip_facility,
               const gboolean *skip_location)
 {
-  int m = level->m, at = 0;
-  gint64 slack = most - level->bound;
-  Line best = { G_MAXINT, 0 };
-  gboolean by_row = TRUE;
+  Choice choice = { level->m,        level->reduced, most - level->bound, level->facility,
+                    level->location, skip_facility,  skip_location };
 
-  for (int k = 0; k < m; k++)
-    {
-      Line row = look_at (level->reduced + k * m, m, 1, slack, level->location, skip_location);
-      Line column = look_at (level->reduced + k, m, m, slack, level->facility, skip_facility);
-
-      if (line_better (row, best))
-        {
-          best = row;
-          at = k;
-          by_row = TRUE;
-        }
-      if (line_better (column, best))
-        {
-          best = column;
-          at = k;
-          by_row = FALSE;
-        }
-    }
-  level->n_children = 0;
-  for (int k = 0; k < m; k++)
-    {
-      int a = by_row ? at : k, b = by_row ? k : at;
-      LevelChild child
-          = { level->facility[a], level->location[b], level->bound + level->reduced[a * m + b] };
-      const gboolean *skip = by_row ? skip_location : skip_facility;
-
-      if (child.bound <= most && !(skip != NULL && skip[by_row ? child.location : child.facility]))
-        add_child (level, child);
-    }
+  level->n_children = choice_make (&choice, level->child);
+  for (int k = 0; k < level->n_children; k++)
+    level->child[k].bound += level->bound;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The quadratic assignment problem, exactly: facilities with flows between them are placed on
  * locations with distances between them, by branch and bound. Owns the jobs and main; level.c
- * bounds and branches, start.c finds a first placing and symmetries.
+ * bounds what is left when that is much, a dual what is less, start.c finds a first placing and
+ * symmetries.
  *
  * A job is a list of facilities that are placed. Its children depend on that list and on constants
  * alone; the best placing known closes jobs, and orders what is searched inside a job, but never
@@ -10,8 +11,8 @@
 
 #include <satin.h>
 
-#include "../words.h"
-#include "level.h"
+#include "dual.h"
+#include "qaplib.h"
 #include "start.h"
 
 #include <inttypes.h>
@@ -19,11 +20,14 @@
 #define SQUARE (QAP_MAX * QAP_MAX)
 /* With at most GRAIN_MAX facilities left, and at least SPAWNED placed, a job searches all the rest.
  */
-#define GRAIN_MAX 14
-#define SPAWNED 4
-#define NODES_OF_A_POLL 64 /* about a tenth of a millisecond */
+#define GRAIN_MAX 17
+#define SPAWNED 2
+/* Rounds of the ascent at a node, as long as HOPE more like the last would close it. */
+#define ROUNDS 2
+#define ROUNDS_ROOT 30
+#define HOPE 3
+#define NODES_OF_A_POLL 4 /* about a millisecond */
 #define SYMMETRIES_MAX 2048
-#define COST_MAX (G_MAXINT64 / 8)
 
 SATIN_RECORD (Placing, (int64_t, cost), (uint8_t, location, QAP_MAX))
 
@@ -72,83 +76,115 @@ most_wanted (void)
   return MIN (satin_best (best).cost, shared->start.cost) - shared->unit;
 }
 
-/* A search of all that is left by a level, depth first; lies on the stack, since a job that polls
- * owns nothing else. level[m] has m facilities left. */
+/* The same when the search begins. Children follow from it: it is a constant. */
+static inline gint64
+first_wanted (void)
+{
+  const Instance *shared = satin_const (instance);
+
+  return shared->start.cost - shared->unit;
+}
+
+/* Lets the bound rise and fills `child` as dual_probe does. FALSE: nothing below costs `most` or
+ * less. */
+static gboolean
+settle (Dual *dual, gint64 most, int rounds, Small *child)
+{
+  gint64 before;
+
+  do
+    {
+      before = dual->risen;
+      if (!dual_rise (dual, most))
+        return FALSE;
+    }
+  while (--rounds > 0 && (dual->risen - before) * HOPE >= dual_slack (dual, most));
+  return dual_probe (dual, most, child);
+}
+
+/* A part of the tree that one job searches, depth first; lies on the stack, since a job that polls
+ * owns nothing else. dual[m] has m facilities left. */
 typedef struct
 {
-  Level level[GRAIN_MAX + 1];
-  gint64 memory[LEVEL_WORDS (GRAIN_MAX) * (GRAIN_MAX + 1) / 2];
+  Dual dual[GRAIN_MAX + 1];
+  LevelChild child[GRAIN_MAX + 1][GRAIN_MAX]; /* the least bound last */
+  int n_children[GRAIN_MAX + 1];
   int m, top;
   guint8 location[QAP_MAX]; /* of the facilities that are placed */
+  _Alignas(16) Small memory[GRAIN_MAX * DUAL_WORDS (GRAIN_MAX) / 2];
 } Search;
 
-/* Bounds the level that the search has come to. FALSE: nothing better lies below it. */
+/* The last facility has one location left. */
+static void
+complete (Search *search)
+{
+  Qap qap = qap_of (satin_const (instance));
+  Placing placing;
+
+  search->location[search->dual[1].facility[0]] = search->dual[1].location[0];
+  memcpy (placing.location, search->location, sizeof placing.location);
+  placing.cost = start_cost (&qap, placing.location);
+  if (placing.cost <= most_wanted ())
+    satin_improve (best, &placing);
+}
+
+/* Bounds the node that the search has come to. FALSE: nothing better lies below it. */
 static gboolean
 enter (Search *search)
 {
-  Level *level = &search->level[search->m];
-  gint64 most = most_wanted ();
+  Dual *dual = &search->dual[search->m];
+  Small child[GRAIN_MAX * GRAIN_MAX];
 
-  if (!level_bound (level, most))
-    return FALSE;
-  if (search->m > 1)
+  if (search->m == 1)
     {
-      level_branch (level, most, NULL, NULL);
-      return level->n_children > 0;
+      complete (search);
+      return FALSE;
     }
-  /* The last one: its bound is what it costs. */
-  {
-    Placing placing = { .cost = level->bound };
+  if (!settle (dual, most_wanted (), ROUNDS, child))
+    return FALSE;
+  search->n_children[search->m] = dual_branch (dual, child, NULL, NULL, search->child[search->m]);
+  return TRUE;
+}
 
-    memcpy (placing.location, search->location, sizeof placing.location);
-    placing.location[level->facility[0]] = level->location[0];
-    satin_improve (best, &placing);
-  }
-  return FALSE;
+/* Where a facility or location stands in a dual. */
+static int
+find (const guint8 *names, int name)
+{
+  int at = 0;
+
+  while (names[at] != name)
+    at++;
+  return at;
 }
 
 /* Goes on for some nodes. FALSE: all is searched. */
 static gboolean
 search_on (Search *search)
 {
-  Qap qap = qap_of (satin_const (instance));
-
   for (int nodes = 0; nodes < NODES_OF_A_POLL; nodes++)
     {
-      Level *level = &search->level[search->m];
+      int m = search->m, count = search->n_children[m];
+      const Dual *dual = &search->dual[m];
       LevelChild child;
 
       /* The children left are no better than the next one. */
-      while (level->n_children == 0 || level->child[level->n_children - 1].bound > most_wanted ())
+      while (count == 0 || search->child[m][count - 1].bound > most_wanted ())
         {
-          if (search->m == search->top)
+          if (m == search->top)
             return FALSE;
-          level = &search->level[++search->m];
+          dual = &search->dual[++m];
+          count = search->n_children[m];
         }
-      child = level->child[--level->n_children];
-      level_place (&search->level[--search->m], level, &qap, child.facility, child.location);
+      search->n_children[m] = --count;
+      child = search->child[m][count];
+      search->m = m - 1;
+      dual_place (&search->dual[m - 1], dual, find (dual->facility, child.facility),
+                  find (dual->location, child.location), most_wanted ());
       search->location[child.facility] = child.location;
       if (!enter (search))
-        search->m++;
+        search->m = m;
     }
   return TRUE;
-}
-
-/* Begins a search below the branch. FALSE: there is nothing to search. */
-static gboolean
-search_start (Search *search, const Level *from, const Branch *branch)
-{
-  gint64 *memory = search->memory;
-
-  search->m = search->top = from->m;
-  for (int m = from->m; m > 0; memory += LEVEL_WORDS (m), m--)
-    level_lay (&search->level[m], m, memory);
-  memcpy (search->memory, from->linear, LEVEL_WORDS (from->m) * sizeof *memory);
-  search->level[from->m].placed = from->placed;
-  memset (search->location, 0, sizeof search->location);
-  for (int i = 0; i < branch->placed; i++)
-    search->location[branch->facility[i]] = branch->location[i];
-  return enter (search);
 }
 
 /* Flags what a symmetry that keeps all of `placed` in its place maps to something smaller: what
@@ -169,6 +205,8 @@ mark_alike (GBytes *symmetries, int n, const guint8 *placed, int n_placed, gbool
         skip[i] = skip[i] || to[i] < i;
     }
 }
+
+/* Jobs --------------------------------------------------------------------------------------- */
 
 /* (transfer full): what is left below the branch. */
 static gint64 *
@@ -193,21 +231,144 @@ level_of (const Branch *branch, Level *level)
   return memory;
 }
 
-/* Fills the children of a branch with many facilities left. They do not depend on the best. */
+/* A dual and what a probe of it found. */
+typedef struct
+{
+  gboolean open; /* FALSE: nothing below is better than the first placing */
+  Dual dual;
+  Small *memory;
+  Small child[DUAL_MAX * DUAL_MAX];
+} Node;
+
+/* The first dual below a branch: DUAL_MAX facilities are left, or all if they are no more. */
+static void
+node_first (Node *node, const Branch *branch)
+{
+  Qap qap = qap_of (satin_const (instance));
+  gint64 most = first_wanted ();
+  Level level;
+  g_autofree gint64 *memory = level_of (branch, &level);
+
+  node->memory = g_new (Small, DUAL_WORDS (level.m));
+  dual_lay (&node->dual, level.m, node->memory);
+  node->open = dual_first (&node->dual, &level, &qap, most)
+               && settle (&node->dual, most, ROUNDS_ROOT, node->child);
+}
+
+/* The one that all branches of a small instance begin with. It follows from constants, so that it
+ * is made once. */
+static const Node *
+root_node (void)
+{
+  static Node *root;
+
+  if (g_once_init_enter (&root))
+    {
+      Node *fresh = g_new (Node, 1);
+      Branch all = { 0 };
+
+      node_first (fresh, &all);
+      g_once_init_leave (&root, fresh);
+    }
+  return root;
+}
+
+/* Fills the node of a branch with at most DUAL_MAX facilities left; its memory is (transfer full).
+ * Does not depend on the best, but on `most`. */
+static void
+node_of (Node *node, const Branch *branch, gint64 most)
+{
+  Branch begun = *branch;
+
+  begun.placed = (uint8_t)MAX (satin_const (instance)->n - DUAL_MAX, 0);
+  if (begun.placed > 0)
+    node_first (node, &begun);
+  else
+    {
+      *node = *root_node ();
+      node->memory = g_memdup2 (node->memory, DUAL_WORDS (node->dual.m) * sizeof (Small));
+      dual_lay (&node->dual, node->dual.m, node->memory);
+    }
+  for (int i = begun.placed; i < branch->placed && node->open; i++)
+    {
+      Dual from = node->dual;
+      g_autofree Small *memory = node->memory;
+      int a = find (from.facility, branch->facility[i]),
+          b = find (from.location, branch->location[i]);
+
+      node->memory = g_new (Small, DUAL_WORDS (from.m - 1));
+      dual_lay (&node->dual, from.m - 1, node->memory);
+      node->open = from.leader[a * from.width + b] != SMALL_BARRED;
+      if (!node->open)
+        return;
+      dual_place (&node->dual, &from, a, b, most);
+      node->open = node->dual.m == 1 || settle (&node->dual, most, ROUNDS, node->child);
+    }
+}
+
+/* Fills the children of a branch that is not searched by one job. They do not depend on the best.
+ */
 static int
-children_of (const Branch *branch, Level *level, LevelChild *child)
+children_of (const Branch *branch, LevelChild *child)
 {
   const Instance *shared = satin_const (instance);
   gboolean skip_facility[QAP_MAX] = { FALSE }, skip_location[QAP_MAX] = { FALSE };
-  gint64 most = shared->start.cost - shared->unit;
+  int count = 0;
 
-  if (!level_bound (level, most) || level->bound > most_wanted ())
-    return 0;
   mark_alike (shared->of_flow, shared->n, branch->facility, branch->placed, skip_facility);
   mark_alike (shared->of_distance, shared->n, branch->location, branch->placed, skip_location);
-  level_branch (level, most, skip_facility, skip_location);
-  memcpy (child, level->child, (gsize)level->n_children * sizeof *child);
-  return level->n_children;
+  if (shared->n - branch->placed > DUAL_MAX)
+    {
+      Level level;
+      g_autofree gint64 *memory = level_of (branch, &level);
+
+      if (!level_bound (&level, first_wanted ()))
+        return 0;
+      level_branch (&level, first_wanted (), skip_facility, skip_location);
+      memcpy (child, level.child, (gsize)level.n_children * sizeof *child);
+      return level.n_children;
+    }
+  {
+    Node node;
+
+    node_of (&node, branch, first_wanted ());
+    if (node.open)
+      count = dual_branch (&node.dual, node.child, skip_facility, skip_location, child);
+    g_free (node.memory);
+  }
+  return count;
+}
+
+/* Begins a search below the branch. FALSE: there is nothing to search. */
+static gboolean
+search_start (Search *search, const Branch *branch)
+{
+  Small *memory = search->memory;
+  gsize words = 0;
+  gboolean open;
+  Node node;
+
+  memset (search->location, 0, sizeof search->location);
+  for (int i = 0; i < branch->placed; i++)
+    search->location[branch->facility[i]] = branch->location[i];
+  node_of (&node, branch, most_wanted ());
+  search->m = search->top = node.dual.m;
+  search->dual[search->m] = node.dual;
+  for (int m = search->m; m > 0; words += DUAL_WORDS (m), m--)
+    dual_lay (&search->dual[m], m, memory + words);
+  g_assert (words <= G_N_ELEMENTS (search->memory));
+  memcpy (memory, node.memory, DUAL_WORDS (node.dual.m) * sizeof (Small));
+  g_free (node.memory);
+  open = node.open;
+  if (open && search->m == 1)
+    {
+      complete (search);
+      return FALSE;
+    }
+  if (open)
+    search->n_children[search->m]
+        = dual_branch (&search->dual[search->m], node.child, NULL, NULL, search->child[search->m]);
+  return open;
 }
 
 /* The cheapest placing below the branch, or a better one, found in this job. */
@@ -218,14 +379,12 @@ SATIN_JOB (finish, Placing, (Branch, branch))
 
   if (branch.bound > most_wanted ())
     return best_known ();
-  {
-    Level level;
-    g_autofree gint64 *memory = level_of (&branch, &level);
-
-    more = search_start (&here, &level, &branch);
-  }
-  while (more && search_on (&here))
-    satin_aborted ();
+  more = search_start (&here, &branch);
+  while (more)
+    {
+      more = search_on (&here);
+      satin_aborted ();
+    }
   return best_known ();
 }
 
@@ -238,12 +397,7 @@ SATIN_JOB (search, Placing, (Branch, branch))
 
   if (branch.bound > most_wanted ())
     return best_known ();
-  {
-    Level level;
-    g_autofree gint64 *memory = level_of (&branch, &level);
-
-    n_children = children_of (&branch, &level, child);
-  }
+  n_children = children_of (&branch, child);
   branch.placed++;
   /* The last spawned runs first: the one of the least bound. */
   for (int k = 0; k < n_children; k++)
@@ -263,103 +417,7 @@ SATIN_JOB (search, Placing, (Branch, branch))
   return cheapest;
 }
 
-/* Reading ------------------------------------------------------------------------------------ */
-
-/* The next word that is not in a comment: a line that begins with # or %. */
-static gboolean
-next_number (Words *words, gint64 min, gint64 max, const char *what, gint64 *number, GError **error)
-{
-  while (words_next (words) && words->first && strchr ("#%", words->word[0]) != NULL)
-    words_skip_line (words);
-  return words_as_number (words, what, min, max, number, error);
-}
-
-/* QAPLIB: n, then two matrices of n x n; line ends mean nothing, but that n may have the best cost
- * known beside it, as in Taillard's files. */
-static gboolean
-read_file (Words *words, Instance *shared, GError **error)
-{
-  gint32 *matrix[] = { shared->flow, shared->distance };
-  gint64 n = 0, value = 0;
-  gboolean alone;
-
-  if (!next_number (words, 1, QAP_MAX, "the number of facilities", &n, error))
-    return FALSE;
-  shared->n = (uint8_t)n;
-  alone = words_left_in_line (words) == 1;
-  if (alone && n > 1 && !next_number (words, 0, G_MAXINT64, "the best cost known", &value, error))
-    return FALSE;
-  for (int which = 0; which < 2; which++)
-    for (int i = 0; i < n * n; i++)
-      {
-        g_autofree char *what = g_strdup_printf ("element %d of row %d of matrix %d",
-                                                 (int)(i % n + 1), (int)(i / n + 1), which + 1);
-
-        if (!next_number (words, -G_MAXINT32, G_MAXINT32, what, &value, error))
-          return FALSE;
-        matrix[which][i] = (gint32)value;
-      }
-  while (words_next (words))
-    {
-      if (!words->first || strchr ("#%", words->word[0]) == NULL)
-        return words_refuse (words, error, "'%s' stands behind the two matrices of %d x %d",
-                             words->word, (int)n, (int)n);
-      words_skip_line (words);
-    }
-  return TRUE;
-}
-
-/* FALSE: a cost might not fit in a number. */
-static gboolean
-costs_fit (const Instance *shared)
-{
-  int square = shared->n * shared->n;
-  gint64 flow = 1, distance = 1;
-
-  for (int i = 0; i < square; i++)
-    {
-      flow = MAX (flow, ABS ((gint64)shared->flow[i]));
-      distance = MAX (distance, ABS ((gint64)shared->distance[i]));
-    }
-  return flow <= COST_MAX / square / distance;
-}
-
 /* Main --------------------------------------------------------------------------------------- */
-
-static gint64
-greatest_divisor (gint64 a, gint64 b)
-{
-  while (b != 0)
-    {
-      gint64 rest = a % b;
-
-      a = b;
-      b = rest;
-    }
-  return ABS (a);
-}
-
-/* The greatest number that divides what each part of a matrix adds: what two elements that mirror
- * each other add together when the other matrix is symmetric, and the diagonal. */
-static gint64
-unit_of (int n, const gint32 *matrix, const gint32 *other)
-{
-  gint64 unit = 0;
-  gboolean symmetric = TRUE;
-
-  for (int i = 0; i < n; i++)
-    for (int k = 0; k < i; k++)
-      symmetric = symmetric && other[i * n + k] == other[k * n + i];
-  for (int i = 0; i < n; i++)
-    for (int k = 0; k <= i; k++)
-      {
-        gint64 there = matrix[i * n + k], back = matrix[k * n + i];
-
-        unit = greatest_divisor (unit, symmetric && i != k ? there + back : there);
-        unit = greatest_divisor (unit, symmetric && i != k ? 0 : back);
-      }
-  return MAX (unit, 1);
-}
 
 /* Fills what follows from the two matrices; the bytes are (transfer full). */
 static void
@@ -368,8 +426,7 @@ prepare (Instance *shared)
   Qap qap = qap_of (shared);
 
   shared->start.cost = start_search (&qap, shared->start.location);
-  shared->unit
-      = MAX (unit_of (qap.n, qap.flow, qap.distance), unit_of (qap.n, qap.distance, qap.flow));
+  shared->unit = start_unit (&qap);
   shared->of_flow = g_byte_array_free_to_bytes (start_symmetries (qap.n, qap.flow, SYMMETRIES_MAX));
   shared->of_distance
       = g_byte_array_free_to_bytes (start_symmetries (qap.n, qap.distance, SYMMETRIES_MAX));
@@ -404,13 +461,19 @@ print_placing (const Instance *shared, const Placing *placing)
 static void
 print_gap (void)
 {
-  Branch all = { 0 };
-  Level level;
-  g_autofree gint64 *memory = level_of (&all, &level);
-  gint64 most = best_known ().cost, least;
+  gint64 most = best_known ().cost, least = most;
 
-  level_bound (&level, most);
-  least = MIN (level.bound, most);
+  if (satin_const (instance)->n > DUAL_MAX)
+    {
+      Branch all = { 0 };
+      Level level;
+      g_autofree gint64 *memory = level_of (&all, &level);
+
+      level_bound (&level, most);
+      least = MIN (level.bound, most);
+    }
+  else if (root_node ()->open)
+    least = MIN (dual_cost (&root_node ()->dual, 0), most);
   fprintf (stderr, "qap: so far %" PRId64 ", at least %" PRId64 ", gap %" PRId64 "\n", most, least,
            most - least);
 }
@@ -424,6 +487,7 @@ qap_main (SatinRun *run, int argc, char **argv)
   Placing found;
   GBytes *bytes;
   Words words;
+  int n;
 
   if (argc != 2 || (argv[1][0] == '-' && argv[1][1] != '\0'))
     {
@@ -432,8 +496,8 @@ qap_main (SatinRun *run, int argc, char **argv)
     }
   bytes = satin_input (run, argv[1], &error);
   words = bytes == NULL ? (Words){ 0 } : words_of (argv[1], bytes);
-  if (bytes != NULL && read_file (&words, shared, &error) && !costs_fit (shared))
-    words_refuse (&words, &error, "the numbers are too large together");
+  if (bytes != NULL && qaplib_read (&words, &n, shared->flow, shared->distance, &error))
+    shared->n = (uint8_t)n;
   if (error != NULL)
     {
       fprintf (stderr, "qap: %s\n", error->message);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the first placing, by robust tabu search (Taillard 1991), and symmetries. One thread. Must
- * not know jobs or bounds. */
+/* Owns the first placing, by robust tabu search (Taillard 1991), the unit of all costs, and
+ * symmetries. One thread. Must not know jobs or bounds. */
 #include "config.h"
 
 #include "start.h"
@@ -122,6 +122,50 @@ start_search (const Qap *qap, guint8 *location)
         }
     }
   return best;
+}
+
+/* Unit ----------------------------------------------------------------------------------------- */
+
+static gint64
+greatest_divisor (gint64 a, gint64 b)
+{
+  while (b != 0)
+    {
+      gint64 rest = a % b;
+
+      a = b;
+      b = rest;
+    }
+  return ABS (a);
+}
+
+/* The greatest number that divides what each part of a matrix adds: what two elements that mirror
+ * each other add together when the other matrix is symmetric, and the diagonal. */
+static gint64
+unit_of (int n, const gint32 *matrix, const gint32 *other)
+{
+  gint64 unit = 0;
+  gboolean symmetric = TRUE;
+
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < i; k++)
+      symmetric = symmetric && other[i * n + k] == other[k * n + i];
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k <= i; k++)
+      {
+        gint64 there = matrix[i * n + k], back = matrix[k * n + i];
+
+        unit = greatest_divisor (unit, symmetric && i != k ? there + back : there);
+        unit = greatest_divisor (unit, symmetric && i != k ? 0 : back);
+      }
+  return MAX (unit, 1);
+}
+
+gint64
+start_unit (const Qap *qap)
+{
+  return MAX (unit_of (qap->n, qap->flow, qap->distance),
+              unit_of (qap->n, qap->distance, qap->flow));
 }
 
 /* Symmetries ---------------------------------------------------------------------------------- */

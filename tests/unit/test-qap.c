@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Quadratic assignment: bounds never lie above what trying all finds, no best placing is lost by
- * branching or by leaving out what looks alike, and costs add up. */
+/* Quadratic assignment: bounds, both of them, never lie above what trying all finds, no best
+ * placing is lost by branching or by leaving out what looks alike, and costs add up. */
 #include "config.h"
 
+#include "dual.h"
 #include "start.h"
 
 #include <string.h>
@@ -119,6 +120,186 @@ test_bound (void)
     }
 }
 
+/* The least cost of an assignment, by trying all. */
+static int
+try_assign (const SmallTable *table, int row, guint32 left)
+{
+  int least = G_MAXINT;
+
+  if (row == table->rows)
+    return 0;
+  for (guint32 columns = left; columns != 0; columns &= columns - 1)
+    {
+      int below = try_assign (table, row + 1, left & ~(columns & -columns));
+
+      if (below != G_MAXINT)
+        least = MIN (least, below + table->cost[row][__builtin_ctz (columns)]);
+    }
+  return least;
+}
+
+/* The small assignment problem: its sum is the least, what it leaves is what each element costs
+ * more, and along one assignment nothing. */
+static void
+test_small (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (4);
+
+  for (int turn = 0; turn < 2000; turn++)
+    {
+      SmallTable table, was;
+      int rows = g_rand_int_range (rand, 1, 7), out = g_rand_int_range (rand, 0, rows + 1);
+      int high = g_rand_int_range (rand, 1, 3000), least, sum, most;
+
+      table.rows = rows;
+      table.width = SMALL_WIDTH (rows + 1);
+      table.columns = ((1u << (rows + 1)) - 1) & ~(1u << out);
+      for (int k = 0; k < rows; k++)
+        for (int l = 0; l < table.width; l++)
+          table.cost[k][l] = (table.columns >> l & 1) == 0 || g_rand_int_range (rand, 0, 5) == 0
+                                 ? SMALL_BARRED
+                                 : (Small)g_rand_int_range (rand, 0, high);
+      was = table;
+      least = try_assign (&was, 0, was.columns);
+      most = g_rand_boolean (rand) ? SMALL_SUM_MAX : g_rand_int_range (rand, 0, SMALL_SUM_MAX);
+      sum = small_assign (&table, most);
+      g_assert_cmpint (sum, ==, least <= most ? least : -1);
+      if (sum < 0)
+        continue;
+      g_assert_cmpint (try_assign (&table, 0, table.columns), ==, 0);
+      for (int k = 0; k < rows; k++)
+        for (int l = 0; l < table.width; l++)
+          {
+            g_assert_cmpint (table.cost[k][l], >=, 0);
+            if (was.cost[k][l] == SMALL_BARRED) /* it remains too much, halved too */
+              g_assert_cmpint (table.cost[k][l], >, SMALL_BARRED / 2);
+          }
+    }
+}
+
+/* A dual and the placing that it was made from. */
+typedef struct
+{
+  const Qap *qap;
+  guint8 location[QAP_MAX];
+  gboolean taken[QAP_MAX], is_placed[QAP_MAX];
+} Partial;
+
+/* The least cost of what is left, by trying all. */
+static gint64
+try_rest (Partial *partial, int facility)
+{
+  gint64 least = G_MAXINT64;
+
+  while (facility < partial->qap->n && partial->is_placed[facility])
+    facility++;
+  if (facility == partial->qap->n)
+    return start_cost (partial->qap, partial->location);
+  for (int to = 0; to < partial->qap->n; to++)
+    if (!partial->taken[to])
+      {
+        partial->taken[to] = TRUE;
+        partial->location[facility] = (guint8)to;
+        least = MIN (least, try_rest (partial, facility + 1));
+        partial->taken[to] = FALSE;
+      }
+  return least;
+}
+
+static void
+place (Partial *partial, int facility, int location, gboolean is_placed)
+{
+  partial->is_placed[facility] = partial->taken[location] = is_placed;
+  partial->location[facility] = (guint8)location;
+}
+
+/* After each move of the dual, no placing of cost `most` or less costs less than the bound says, or
+ * than the bound and the leader or the child say where facility[a] goes to location[b]. Then goes
+ * on below a random one of those that are not out. */
+static void
+check_dual (Dual *dual, Partial *partial, gint64 most, GRand *rand)
+{
+  int m = dual->m;
+  Small child[N_MAX * N_MAX], memory[DUAL_WORDS (N_MAX)];
+  gint64 least = try_rest (partial, 0);
+  gboolean open = TRUE;
+  LevelChild chosen[N_MAX];
+  Dual next;
+
+  g_assert_cmpint (dual_cost (dual, 0), <=, MAX (least, most + 1));
+  for (int round = g_rand_int_range (rand, 0, 5); round > 0 && open; round--)
+    open = dual_rise (dual, most);
+  open = open && dual_probe (dual, most, child);
+  if (least <= most)
+    g_assert_true (open);
+  if (!open)
+    return;
+  g_assert_cmpint (dual_cost (dual, 0), <=, most);
+  for (int a = 0; a < m; a++)
+    for (int b = 0; b < m; b++)
+      {
+        Small leader = dual->leader[a * dual->width + b], more = child[a * m + b];
+        gint64 below;
+
+        place (partial, dual->facility[a], dual->location[b], TRUE);
+        below = try_rest (partial, 0);
+        place (partial, dual->facility[a], dual->location[b], FALSE);
+        g_assert_cmpint (more, >=, leader);
+        g_assert_cmpint (below, >=, MIN (dual_cost (dual, more), most + 1));
+      }
+  if (m == 1)
+    return;
+  if (dual_branch (dual, child, NULL, NULL, chosen) == 0)
+    return;
+  for (int a = 0; a < m; a++)
+    for (int b = 0; b < m; b++)
+      if (dual->facility[a] == chosen[0].facility && dual->location[b] == chosen[0].location)
+        {
+          dual_lay (&next, m - 1, memory);
+          dual_place (&next, dual, a, b, most);
+          place (partial, chosen[0].facility, chosen[0].location, TRUE);
+          check_dual (&next, partial, most - g_rand_int_range (rand, 0, 3), rand);
+          return;
+        }
+  g_assert_not_reached ();
+}
+
+/* On instances of small and of large costs, which a dual counts by the part and by the thousand. */
+static void
+test_dual (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (3);
+  int opened = 0;
+
+  for (int turn = 0; turn < 1500; turn++)
+    {
+      gint64 memory[LEVEL_WORDS (N_MAX)], least, most;
+      Small words[DUAL_WORDS (N_MAX)];
+      Partial partial = { 0 };
+      Sample sample;
+      Level level;
+      Dual dual;
+
+      make (&sample, rand);
+      for (int at = 0; at < N_MAX * N_MAX && turn % 3 == 0; at++)
+        sample.flow[at] = sample.flow[at] * 100003;
+      partial.qap = &sample.qap;
+      least = optimum (&sample.qap);
+      most = least + (turn % 3 == 0 ? 100003 : 1) * g_rand_int_range (rand, -10, 100);
+      level_lay (&level, sample.qap.n, memory);
+      level_first (&level, &sample.qap);
+      dual_lay (&dual, sample.qap.n, words);
+      if (dual_first (&dual, &level, &sample.qap, most))
+        {
+          check_dual (&dual, &partial, most, rand);
+          opened++;
+        }
+      else
+        g_assert_cmpint (least, >, most);
+    }
+  g_assert_cmpint (opened, >, 750);
+}
+
 static void
 test_start (void)
 {
@@ -164,6 +345,8 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/qap/bound", test_bound);
+  g_test_add_func ("/qap/small", test_small);
+  g_test_add_func ("/qap/dual", test_dual);
   g_test_add_func ("/qap/start", test_start);
   g_test_add_func ("/qap/symmetries", test_symmetries);
   return g_test_run ();
