@@ -82,7 +82,7 @@ decide_listen (FolderRun *run, const GPtrArray *sites, gboolean here, GError **e
         run->listen = relay_address_towards (host, &cause);
       /* Only for ssh a host must be a name that leads there. */
       if (run->listen == NULL && site->launcher != SITE_SSH)
-        run->listen = relay_address_towards (g_get_host_name (), NULL);
+        run->listen = relay_host_address (NULL);
     }
   if (run->listen != NULL || site == NULL || cause == NULL)
     return TRUE;

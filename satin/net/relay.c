@@ -4,6 +4,9 @@
 #include "relay.h"
 
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -296,6 +299,53 @@ relay_address_towards (const char *host, GError **error)
   return address;
 }
 
+static gboolean
+is_loopback (const char *text)
+{
+  g_autoptr (GInetAddress) address = g_inet_address_new_from_string (text);
+
+  return address != NULL && g_inet_address_get_is_loopback (address);
+}
+
+/* (transfer full, nullable): an address of this host that is none within it; IPv4 if there is one.
+ */
+static char *
+outer_address (void)
+{
+  struct ifaddrs *all;
+  char *found = NULL;
+
+  if (getifaddrs (&all) != 0)
+    return NULL;
+  for (int v6 = FALSE; v6 <= TRUE && found == NULL; v6++)
+    for (const struct ifaddrs *one = all; one != NULL && found == NULL; one = one->ifa_next)
+      {
+        int family = one->ifa_addr != NULL ? one->ifa_addr->sa_family : AF_UNSPEC;
+        if (family != (v6 ? AF_INET6 : AF_INET) || (one->ifa_flags & IFF_UP) == 0)
+          continue;
+        gsize size = v6 ? sizeof (struct sockaddr_in6) : sizeof (struct sockaddr_in);
+        g_autoptr (GSocketAddress) there = g_socket_address_new_from_native (one->ifa_addr, size);
+        GInetAddress *address = g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (there));
+        if (!g_inet_address_get_is_loopback (address)
+            && !g_inet_address_get_is_link_local (address))
+          found = g_inet_address_to_string (address);
+      }
+  freeifaddrs (all);
+  return found;
+}
+
+char *
+relay_host_address (GError **error)
+{
+  g_autofree char *named = relay_address_towards (g_get_host_name (), error);
+  g_autofree char *outer = named == NULL || is_loopback (named) ? outer_address () : NULL;
+
+  if (outer == NULL)
+    return g_steal_pointer (&named);
+  g_clear_error (error);
+  return g_steal_pointer (&outer);
+}
+
 /* As the launcher came here, or as the first of the `peers` is reached, or as this host's name
  * says. */
 static char *
@@ -315,7 +365,7 @@ own_address (const char *peers, GError **error)
         *colon = '\0';
       return relay_address_towards (line, error);
     }
-  return relay_address_towards (g_get_host_name (), error);
+  return relay_host_address (error);
 }
 
 gboolean

@@ -44,6 +44,9 @@ void relay_end (void);
 
 /* The address of this host by which `host` (a name or an address) is reached. (transfer full) */
 char *relay_address_towards (const char *host, GError **error);
+/* The address of this host by its own name; where that leads only back into the host, as it often
+ * does, an address of one of its interfaces if there is any. (transfer full) */
+char *relay_host_address (GError **error);
 /* Fills what only the host of a node can tell: where it listens, where its sockets are, how many
  * workers it has when nobody said. Any node process. */
 gboolean relay_place (FolderRun *run, const char *folder, GError **error);

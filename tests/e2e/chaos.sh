@@ -287,10 +287,10 @@ row_14 () # a disk with errors
   unit "14: the n-th read, write, sync and allocation fails" test-torture
   command -v fiu-run >/dev/null || { skip "14: a bad disk in a run" "fiu-run is not installed (package fiu-utils)"; return; }
   local setup
-  setup=$(fiu-run -x -c 'enable_random name=posix/io/rw/pwrite*,probability=0.2' env | grep -E '^(LD_PRELOAD|FIU_)' | sed "s/=/='/; s/\$/'; /" | tr -d '\n')
-  printf '[site bad]\nhosts = h2\nworkers = 1\ncommand = %s\nsetup = %s export LD_PRELOAD FIU_ENABLE FIU_CTRL_FIFO\n' "$(away 2)" "$setup" >"$work/bad"
+  setup="LD_PRELOAD='$(fiu-run -x -c 'enable name=satin/none' env | sed -n 's/^LD_PRELOAD=//p')'; FIU_ENABLE='enable_random name=posix/io/rw/pwrite*,probability=0.2';"
+  printf '[site bad]\nhosts = h2\nworkers = 1\ncommand = %s\nsetup = %s export LD_PRELOAD FIU_ENABLE\n' "$(away 2)" "$setup" >"$work/bad"
   printf '[site good]\nhosts = h4:2\nworkers = 1\ncommand = %s\n' "$(away 4)" >>"$work/bad"
-  sites=$work/bad nodes=1 start eio 200 7
+  sites=$work/bad nodes=2 start eio 200 8
   answered "14: the first coordinator's disk has errors"
   ok "14: the file is whole" integrity "$file"
 }

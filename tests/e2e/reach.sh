@@ -9,7 +9,7 @@ site () # NUMBER [NODES]: its lines of a file of sites
 {
   printf '[site s%s]\nhosts = h%s:%s\nworkers = 1\nlisten = 10.9.%s.1\ncommand = %s\n' "$1" "$1" "${2-1}" "$1" "$(away "$1")"
 }
-no_far () { [ -z "$(on_host 1)$(on_host 2)$(on_host 3)" ]; }
+no_far () { [ -z "$(for host in 1 2 3; do nodes_on $host "$SATIN_BIN/fib"; done)" ]; }
 stats () { cat "$runs/$1"/node-*.stats 2>/dev/null | tr -d ' '; }
 # How many nodes of RUN have done JOBS at least.
 busy () { [ "$(stats "$1" | sed -n 's/.*"jobs":\([0-9]*\).*/\1/p' | awk -v min="$3" '$1 >= min' | wc -l)" -ge "$2" ]; }
@@ -28,6 +28,14 @@ ok "three hosts" wan_begin 3 || finish
 printf '#!/bin/sh\nexec nsenter --net=/run/netns/s1 -- %s "$@"\n' "$satin" >"$work/satin"
 chmod +x "$work/satin"
 satin=$work/satin
+
+# Nobody says where to listen, and the name of the first host leads only back into it.
+choose_heavy
+{ site 2; site 3; } | sed '/^listen/d' >"$work/silent"
+begin "$satin" run --sites "$work/silent" --name found -- "${heavy[@]}"
+ok "found: two nodes find each other" wait_for $((20 * slow)) up found 2
+ended
+is "found: the answer" "$code:$answer" "0:$heavy_answer"
 
 # Two sites reach a third one only, which reaches nobody.
 choose_heavy 2
