@@ -302,9 +302,9 @@ Far *
 far_start (const FolderRun *run, const char *path, const Site *site, const char *host, int number,
            int here, gboolean founder, GBytes *copy, GError **error)
 {
-  g_autofree char *line = site_line (site, run->program, run->argv, run->folder,
-                                     copy != NULL ? g_bytes_get_size (copy) : 0);
-  g_auto (GStrv) argv = site_argv (site, host, number, line);
+  gsize copied = copy != NULL ? g_bytes_get_size (copy) : 0;
+  g_autofree char *line = site_line (site, run->program, run->argv, run->folder, copied);
+  g_auto (GStrv) argv = site_argv (site, path, host, number, line, copied);
   Far *far = g_new0 (Far, 1);
 
   far->to = far->from = -1;

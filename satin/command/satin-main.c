@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin VERB …`: finds the verb. One thread; everything else is the verb's. */
+#include "batch.h"
 #include "command.h"
 
 #include "config.h"
@@ -65,6 +66,8 @@ main (int argc, char **argv)
     return command_usage ("", "what shall be done? say a verb, like run");
   if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0)
     return verb_help (argc, argv);
+  if (strcmp (name, BATCH_VERB) == 0)
+    return command_batch (argc - 1, argv + 1);
   if (strcmp (name, "--version") == 0)
     return verb_version (argc, argv);
   for (gsize i = 0; i < G_N_ELEMENTS (verbs); i++)

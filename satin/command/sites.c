@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See sites.h. Every wrong word is refused with the sentence that tells which. */
 #include "sites.h"
+#include "batch.h"
 
 #include "net/folder.h"
 #include "net/relay.h"
@@ -292,8 +293,29 @@ add_command (GStrvBuilder *to, char **command, const char *node, const char *lin
     g_strv_builder_add (to, line);
 }
 
+/* Within an allocation there is room at once. */
+static void
+add_slurm (GStrvBuilder *to, const Site *site, const char *path, const char *host, const char *line,
+           gsize copied)
+{
+  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *skip = g_strdup_printf ("%" G_GSIZE_FORMAT, copied);
+  gboolean inside = g_getenv ("SLURM_JOB_ID") != NULL;
+
+  if (inside)
+    g_strv_builder_add_many (to, "srun", "--nodes=1", "--ntasks=1", "--quiet", "--overlap", NULL);
+  else
+    g_strv_builder_add_many (to, self != NULL ? self : "satin", BATCH_VERB, path, skip, line, NULL);
+  if (host != NULL)
+    g_strv_builder_add_many (to, "--nodelist", host, NULL);
+  add_words (to, site->options);
+  if (inside)
+    g_strv_builder_add_many (to, "sh", "-c", line, NULL);
+}
+
 char **
-site_argv (const Site *site, const char *host, int number, const char *line)
+site_argv (const Site *site, const char *path, const char *host, int number, const char *line,
+           gsize copied)
 {
   g_autoptr (GStrvBuilder) argv = g_strv_builder_new ();
   g_autofree char *node = host != NULL ? g_strdup (host) : g_strdup_printf ("%d", number);
@@ -309,13 +331,7 @@ site_argv (const Site *site, const char *host, int number, const char *line)
       g_strv_builder_add_many (argv, "--", host, as_shell, NULL);
       break;
     case SITE_SLURM:
-      g_strv_builder_add_many (argv, "srun", "--nodes=1", "--ntasks=1", "--quiet", NULL);
-      if (g_getenv ("SLURM_JOB_ID") != NULL)
-        g_strv_builder_add (argv, "--overlap");
-      if (host != NULL)
-        g_strv_builder_add_many (argv, "--nodelist", host, NULL);
-      add_words (argv, site->options);
-      g_strv_builder_add_many (argv, "sh", "-c", line, NULL);
+      add_slurm (argv, site, path, host, line, copied);
       break;
     case SITE_COMMAND:
       add_command (argv, site->command, node, line);

@@ -8,7 +8,7 @@ typedef enum
 {
   SITE_LOCAL, /* processes of this host, which share the run's folder */
   SITE_SSH,
-  SITE_SLURM,  /* one srun for each node */
+  SITE_SLURM,  /* a batch job for each node; within an allocation one srun */
   SITE_COMMAND /* whatever `command` says */
 } SiteLauncher;
 
@@ -23,7 +23,7 @@ typedef struct
   char *name;
   SiteLauncher launcher;
   GArray *hosts;             /* of SiteHost */
-  char **options;            /* (nullable) of ssh or srun */
+  char **options;            /* (nullable) of ssh, sbatch or srun */
   char **command;            /* (nullable) words, see site_argv */
   int workers;               /* of each node; 0: not said */
   char *folder;              /* (nullable) where nodes run */
@@ -37,8 +37,9 @@ typedef struct
  */
 GPtrArray *sites_read (const char *file, GError **error);
 /* The words that run the shell command `line` on `host` (nullable) of `site`; `number` counts the
- * nodes of the site. (transfer full) */
-char **site_argv (const Site *site, const char *host, int number, const char *line);
+ * nodes of the site. `path`: the run's folder; `copied` as below. (transfer full) */
+char **site_argv (const Site *site, const char *path, const char *host, int number,
+                  const char *line, gsize copied);
 /* The shell command that becomes a node there. `copied`: the program's size, when it is the first
  * thing on standard input; 0: it is there. (transfer full) */
 char *site_line (const Site *site, const char *program, char **argv, const char *folder,

@@ -96,9 +96,70 @@ exec $away "\$@"
 EOF
 chmod +x "$work/bin/srun"
 printf '[site vu]\nlauncher = slurm\nnodes = 2\nworkers = 1\noptions = --time=30\n' >"$work/slurm"
-try env -u SLURM_JOB_ID PATH="$work/bin:$PATH" "$satin" run --sites "$work/slurm" -- "$SATIN_BIN/fib" 25
+try env SLURM_JOB_ID=1 PATH="$work/bin:$PATH" "$satin" run --sites "$work/slurm" -- "$SATIN_BIN/fib" 25
 is "srun: the answer" "$code:$answer" "0:75025"
-ok "srun: its options" grep -q -- "^--nodes=1 --ntasks=1 --quiet --time=30 sh -c " "$work/srun.words"
+ok "srun: its options" grep -q -- "^--nodes=1 --ntasks=1 --quiet --overlap --time=30 sh -c " "$work/srun.words"
+
+# A Slurm whose queue is the file `busy`, and whose jobs are processes here.
+cat >"$work/bin/sbatch" <<EOF
+#!/bin/bash
+echo "\$*" >>$work/sbatch.words
+[ ! -e $work/closed ] || { echo "sbatch: error: Access denied" >&2; exit 1; }
+for word; do
+  case \$word in
+    --input=*) in=\${word#*=} ;;
+    --output=*) out=\${word#*=} ;;
+    --error=*) err=\${word#*=} ;;
+  esac
+done
+cat >"$work/job.\$\$" <<END
+while [ -e $work/busy ]; do sleep 0.1; done
+exec $away sh "\${!#}" <"\$in" >>"\$out" 2>>"\$err"
+END
+setsid sh "$work/job.\$\$" </dev/null >/dev/null 2>&1 &
+echo \$!
+EOF
+cat >"$work/bin/squeue" <<EOF
+#!/bin/bash
+[ ! -d "/proc/\${!#}" ] || echo R
+EOF
+cat >"$work/bin/scancel" <<EOF
+#!/bin/sh
+echo "\$*" >>$work/scancel.words
+kill -- "-\$1"
+EOF
+chmod +x "$work"/bin/*
+batch=(env -u SLURM_JOB_ID PATH="$work/bin:$PATH")
+try "${batch[@]}" "$satin" run --sites "$work/slurm" -- "$SATIN_BIN/fib" 25
+is "sbatch: the answer" "$code:$answer" "0:75025"
+ok "sbatch: its options" grep -q -- " --time=30 /" "$work/sbatch.words"
+try "${batch[@]}" "$satin" run --copy --sites "$work/slurm" -- "$work/fib copy" 25
+is "sbatch: --copy" "$code:$answer" "0:75025"
+no_batch () { [ -z "$(ls -d "$XDG_STATE_HOME"/satin/batch-* 2>/dev/null)" ]; }
+ok "sbatch: no file stays" wait_for 10 no_batch
+printf '[site here]\nworkers = 1\nlisten = 127.0.0.1\n' | cat - "$work/slurm" >"$work/both"
+: >"$work/busy"
+: >"$work/scancel.words"
+begin "${batch[@]}" "$satin" run --sites "$work/both" --name batch -- "${heavy[@]}"
+ok "sbatch: a node begins while two jobs wait" wait_for $((20 * slow)) up batch 1
+sleep 1
+ok "sbatch: they do wait" eval '! up batch 2'
+rm "$work/busy"
+ok "sbatch: they join when their turn comes" wait_for $((20 * slow)) up batch 3
+ended
+is "sbatch: the answer of three" "$code:$answer:$words" "0:$heavy_answer:"
+: >"$work/busy"
+: >"$work/sbatch.words"
+begin "${batch[@]}" "$satin" run --sites "$work/both" -- "${heavy[@]}"
+ok "sbatch: two jobs wait" wait_for $((20 * slow)) eval '[ "$(wc -l <"$work/sbatch.words")" -eq 2 ]'
+ended
+is "sbatch: the answer before their turn" "$code:$answer:$words" "0:$heavy_answer:"
+ok "sbatch: both jobs are taken out of the queue" wait_for 10 eval '[ "$(wc -l <"$work/scancel.words")" -eq 2 ]'
+ok "sbatch: nothing stays" wait_for 10 no_batch
+: >"$work/closed"
+try "${batch[@]}" "$satin" run --sites "$work/slurm" -- "$SATIN_BIN/fib" 25
+is "sbatch: refused" "$code" 1
+ok "sbatch: its own words are shown" grep -q "^satin: host '1' of site 'vu' is left out: .*Access denied" <<<"$words"
 
 # Refusals that cost nothing.
 printf '[site a]\nhost = x\n' >"$work/wrong"

@@ -100,9 +100,12 @@ words_of_launchers (void)
                    "[site d]\ncommand = go to {node} and {run} there\nnodes = 1\n",
                    &error);
   g_assert_no_error (error);
-  g_auto (GStrv) ssh = site_argv (sites->pdata[0], "b", 1, "echo 'x y'");
-  g_auto (GStrv) srun = site_argv (sites->pdata[1], NULL, 1, "line");
-  g_auto (GStrv) other = site_argv (sites->pdata[2], NULL, 7, "line");
+  g_auto (GStrv) ssh = site_argv (sites->pdata[0], "/run", "b", 1, "echo 'x y'", 0);
+  g_unsetenv ("SLURM_JOB_ID");
+  g_auto (GStrv) batch = site_argv (sites->pdata[1], "/run", NULL, 1, "line", 7);
+  g_setenv ("SLURM_JOB_ID", "1", TRUE);
+  g_auto (GStrv) srun = site_argv (sites->pdata[1], "/run", NULL, 1, "line", 0);
+  g_auto (GStrv) other = site_argv (sites->pdata[2], "/run", NULL, 7, "line", 0);
   g_autofree char *all = g_strjoinv ("|", other);
 
   g_assert_true (g_strv_contains ((const char *const *)ssh, "BatchMode=yes"));
@@ -110,6 +113,8 @@ words_of_launchers (void)
   g_assert_cmpstr (ssh[g_strv_length (ssh) - 1], ==, "exec sh -c 'echo '\\''x y'\\'''");
   g_assert_cmpstr (srun[g_strv_length (srun) - 1], ==, "line");
   g_assert_true (g_strv_contains ((const char *const *)srun, "--time=1"));
+  g_autofree char *words = g_strjoinv ("|", batch + 1);
+  g_assert_cmpstr (words, ==, "batch-node|/run|7|line|--time=1");
   g_assert_cmpstr (all, ==, "go|to|7|and|line|there");
 }
 
@@ -120,7 +125,7 @@ arguments_survive_the_shell (void)
   g_autoptr (GPtrArray) sites = read_text ("[site d]\ncommand = sh -c\nnodes = 1\n", NULL);
   char *argv[] = { (char *)"a b", (char *)"'", (char *)"$HOME;`x`", (char *)"", NULL };
   g_autofree char *line = site_line (sites->pdata[0], "/bin/echo", argv, "/", 0);
-  g_auto (GStrv) words = site_argv (sites->pdata[0], NULL, 1, line);
+  g_auto (GStrv) words = site_argv (sites->pdata[0], "/run", NULL, 1, line, 0);
   g_autofree char *said = NULL;
   g_assert_true (
       g_spawn_sync (NULL, words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &said, NULL, NULL, NULL));

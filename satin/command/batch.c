@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See batch.h. Standard input and output of the job are files, in a 0700 folder beside those of the
+ * runs; what the launcher says goes into the first, what stands in the second goes to the launcher.
+ * The job is submitted when the launcher has said all that a node needs to begin. Main loop, one
+ * thread. */
+#include "batch.h"
+#include "command.h"
+
+#include "net/folder.h"
+#include "net/relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib-unix.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TICK_MS 200
+#define ASK_TICKS 25 /* how often Slurm is asked whether the job is there */
+#define READ_SIZE 65536
+#define WORDS_MAX 65536
+/* After the end of the run a job that runs has this long to end by itself. */
+#define LEAVE_US (3 * G_USEC_PER_SEC)
+
+typedef struct
+{
+  const char *run;  /* the run's folder */
+  const char *line; /* shell command */
+  char **options;   /* of sbatch */
+  char *place;      /* the folder of this job's files */
+  char *job;        /* its number at Slurm; NULL: not submitted */
+  guint64 skip;     /* bytes of what is said that are not to be looked at */
+  GString *head;    /* the beginning of a line of it */
+  int to, from;     /* files */
+  guint reads, ticks;
+  gint64 ended_us; /* since when the run has ended; 0: it has not */
+  GMainLoop *loop;
+  int code;
+} Batch;
+
+static char *
+file_of (const Batch *batch, const char *name)
+{
+  return g_build_filename (batch->place, name, NULL);
+}
+
+/* Runs one of Slurm's commands. (transfer full, nullable): what it said; NULL: it failed, or there
+ * is none, and *words (out, nullable) is why. */
+static char *
+ask (char **argv, char **words)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *said = NULL;
+  int status;
+
+  if (g_spawn_sync (NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &said, words, &status,
+                    &error)
+      && g_spawn_check_wait_status (status, NULL))
+    return g_steal_pointer (&said);
+  if (error != NULL && words != NULL)
+    *words = g_strdup (error->message);
+  return NULL;
+}
+
+/* ---- the job ---- */
+
+static gboolean
+write_script (const Batch *batch, const char *script, GError **error)
+{
+  g_autofree char *done = file_of (batch, "done");
+  g_autofree char *quoted_done = g_shell_quote (done), *quoted = g_shell_quote (batch->line);
+  g_autofree char *text
+      = g_strdup_printf ("#!/bin/sh\nsh -c %s\nc=$?\necho $c >%s\nexit $c\n", quoted, quoted_done);
+
+  return g_file_set_contents (script, text, -1, error);
+}
+
+static gboolean
+submit (Batch *batch)
+{
+  g_autofree char *script = file_of (batch, "job"), *to = file_of (batch, "to");
+  g_autofree char *from = file_of (batch, "from"), *log = file_of (batch, "log");
+  g_autofree char *input = g_strconcat ("--input=", to, NULL);
+  g_autofree char *output = g_strconcat ("--output=", from, NULL);
+  g_autofree char *errors = g_strconcat ("--error=", log, NULL);
+  g_autoptr (GStrvBuilder) argv = g_strv_builder_new ();
+  g_autoptr (GError) error = NULL;
+  g_autofree char *words = NULL;
+
+  if (!write_script (batch, script, &error))
+    return command_say ("%s", error->message), FALSE;
+  g_strv_builder_add_many (argv, "sbatch", "--parsable", "--nodes=1", "--ntasks=1",
+                           "--job-name=satin", "--open-mode=append", "--no-requeue", input, output,
+                           errors, NULL);
+  g_strv_builder_addv (argv, (const char **)batch->options);
+  g_strv_builder_add (argv, script);
+  g_auto (GStrv) all = g_strv_builder_end (argv);
+  g_autofree char *said = ask (all, &words);
+  if (said == NULL)
+    return command_say ("sbatch: %s", words != NULL ? g_strstrip (words) : "it failed"), FALSE;
+  /* "NUMBER" or "NUMBER;CLUSTER" */
+  batch->job = g_strndup (said, strspn (said, "0123456789"));
+  return batch->job[0] != '\0' || (command_say ("sbatch said no number: %s", said), FALSE);
+}
+
+static void
+cancel (const Batch *batch)
+{
+  char *argv[] = { (char *)"scancel", batch->job, NULL };
+
+  if (batch->job != NULL)
+    g_free (ask (argv, NULL));
+}
+
+/* Does Slurm say that there is no such job (any more)? */
+static gboolean
+is_gone (const Batch *batch)
+{
+  char *argv[] = { (char *)"squeue", (char *)"-h", (char *)"-o", (char *)"%t",
+                   (char *)"-j",     batch->job,   NULL };
+  g_autofree char *words = NULL;
+  g_autofree char *said = ask (argv, &words);
+
+  if (said != NULL)
+    return g_strstrip (said)[0] == '\0';
+  return words != NULL && strstr (words, "Invalid job id") != NULL;
+}
+
+/* ---- what is said ---- */
+
+static gboolean
+write_all (int fd, const char *data, gsize size)
+{
+  while (size > 0)
+    {
+      ssize_t n = write (fd, data, size);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        return FALSE;
+      data += n;
+      size -= (gsize)n;
+    }
+  return TRUE;
+}
+
+static void
+pass_on (const Batch *batch)
+{
+  char bytes[READ_SIZE];
+  ssize_t n;
+
+  while ((n = read (batch->from, bytes, sizeof bytes)) > 0)
+    (void)write_all (STDOUT_FILENO, bytes, (gsize)n);
+}
+
+/* Looks through what the launcher says. *quit (out): the node is not wanted any more. TRUE: it may
+ * begin. */
+static gboolean
+look_for_go (Batch *batch, const char *data, gsize size, gboolean *quit)
+{
+  gboolean go = FALSE;
+
+  *quit = FALSE;
+  while (size > 0)
+    {
+      gsize n = (gsize)MIN (batch->skip, size);
+      g_autofree char *name = NULL;
+      gsize length = 0;
+
+      batch->skip -= n;
+      data += n;
+      size -= n;
+      if (size == 0)
+        break;
+      size--;
+      if (*data++ != '\n')
+        {
+          g_string_append_c (batch->head, data[-1]);
+          continue;
+        }
+      RelayKind kind = relay_parse (batch->head->str, &name, &length);
+      go = go || kind == RELAY_GO;
+      *quit = *quit || kind == RELAY_QUIT;
+      batch->skip = length;
+      g_string_truncate (batch->head, 0);
+    }
+  return go;
+}
+
+static void
+finish (Batch *batch, int code)
+{
+  batch->code = code;
+  g_main_loop_quit (batch->loop);
+}
+
+static gboolean
+on_said (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
+{
+  Batch *batch = data;
+  char bytes[READ_SIZE];
+  ssize_t n = read (fd, bytes, sizeof bytes);
+  gboolean quit;
+
+  if (n < 0 && (errno == EINTR || errno == EAGAIN))
+    return G_SOURCE_CONTINUE;
+  if (n > 0 && !write_all (batch->to, bytes, (gsize)n))
+    command_say ("cannot write in '%s': %s", batch->place, g_strerror (errno));
+  if (n > 0)
+    {
+      gboolean go = look_for_go (batch, bytes, (gsize)n, &quit);
+      if (quit || (go && batch->job == NULL && !submit (batch)))
+        finish (batch, COMMAND_ERROR);
+      return G_SOURCE_CONTINUE;
+    }
+  batch->reads = 0; /* the launcher is gone, and its nodes go on */
+  if (batch->job == NULL)
+    finish (batch, COMMAND_ERROR);
+  return G_SOURCE_REMOVE;
+}
+
+/* ---- its life ---- */
+
+/* The job has ended, and its exit code is known. */
+static gboolean
+is_done (const Batch *batch, int *code)
+{
+  g_autofree char *done = file_of (batch, "done");
+  g_autofree char *text = NULL;
+
+  if (!g_file_get_contents (done, &text, NULL, NULL) || strchr (text, '\n') == NULL)
+    return FALSE;
+  *code = atoi (text);
+  return TRUE;
+}
+
+/* A job that waits in the queue has said nothing. */
+static gboolean
+has_begun (const Batch *batch)
+{
+  GStatBuf info;
+  g_autofree char *from = file_of (batch, "from");
+
+  return g_stat (from, &info) == 0 && info.st_size > 0;
+}
+
+static gboolean
+on_tick (gpointer data)
+{
+  Batch *batch = data;
+  gint64 now_us = g_get_monotonic_time ();
+  int code;
+
+  pass_on (batch);
+  if (batch->ended_us == 0
+      && (folder_has_ended (batch->run, &code, NULL) || g_access (batch->run, F_OK) != 0))
+    batch->ended_us = now_us;
+  if (batch->job != NULL && is_done (batch, &code))
+    finish (batch, code);
+  else if (batch->ended_us != 0 && (!has_begun (batch) || now_us - batch->ended_us > LEAVE_US))
+    finish (batch, COMMAND_ERROR);
+  else if (batch->job != NULL && ++batch->ticks % ASK_TICKS == 0 && is_gone (batch)
+           && !is_done (batch, &code))
+    {
+      command_say ("batch job %s is gone from Slurm", batch->job);
+      finish (batch, COMMAND_ERROR);
+    }
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+on_signal (gpointer data)
+{
+  finish (data, COMMAND_ERROR);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+make_place (Batch *batch)
+{
+  g_autofree char *runs = g_path_get_dirname (batch->run);
+  g_autofree char *above = g_path_get_dirname (runs);
+  g_autofree char *to = NULL, *from = NULL;
+
+  batch->place = g_build_filename (above, "batch-XXXXXX", NULL);
+  if (g_mkdtemp (batch->place) == NULL)
+    return FALSE;
+  to = file_of (batch, "to");
+  from = file_of (batch, "from");
+  batch->to = open (to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  batch->from = open (from, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+  return batch->to >= 0 && batch->from >= 0;
+}
+
+/* What the node wrote to its log goes to that of this process. */
+static void
+clean_up (Batch *batch)
+{
+  static const char *const files[] = { "to", "from", "log", "done", "job" };
+  g_autofree char *log = file_of (batch, "log");
+  g_autofree char *words = NULL;
+  gsize size = 0;
+
+  pass_on (batch);
+  if (g_file_get_contents (log, &words, &size, NULL))
+    (void)write_all (STDERR_FILENO, words + (size > WORDS_MAX ? size - WORDS_MAX : 0),
+                     MIN (size, WORDS_MAX));
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_autofree char *file = file_of (batch, files[i]);
+      (void)g_unlink (file);
+    }
+  (void)g_rmdir (batch->place);
+}
+
+int
+command_batch (int argc, char **argv)
+{
+  Batch batch = { .to = -1, .from = -1, .code = COMMAND_ERROR };
+  int code;
+
+  if (argc < 4)
+    return command_usage ("", "%s is for the launcher", BATCH_VERB);
+  batch.run = argv[1];
+  batch.skip = g_ascii_strtoull (argv[2], NULL, 10);
+  batch.line = argv[3];
+  batch.options = argv + 4;
+  if (!make_place (&batch))
+    return command_say ("cannot make a folder for a batch job: %s", g_strerror (errno)),
+           COMMAND_ERROR;
+  signal (SIGPIPE, SIG_IGN);
+  batch.head = g_string_new (NULL);
+  batch.loop = g_main_loop_new (NULL, FALSE);
+  batch.reads = g_unix_fd_add (STDIN_FILENO, G_IO_IN | G_IO_HUP | G_IO_ERR, on_said, &batch);
+  g_timeout_add (TICK_MS, on_tick, &batch);
+  g_unix_signal_add (SIGTERM, on_signal, &batch);
+  g_unix_signal_add (SIGINT, on_signal, &batch);
+  g_main_loop_run (batch.loop);
+  if (!is_done (&batch, &code))
+    cancel (&batch);
+  clean_up (&batch);
+  g_main_loop_unref (batch.loop);
+  g_string_free (batch.head, TRUE);
+  g_free (batch.place);
+  g_free (batch.job);
+  return batch.code;
+}
