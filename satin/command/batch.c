@@ -5,6 +5,7 @@
  * thread. */
 #include "batch.h"
 #include "command.h"
+#include "tasks.h"
 
 #include "net/folder.h"
 #include "net/relay.h"
@@ -30,6 +31,7 @@ typedef struct
   const char *run;  /* the run's folder */
   const char *line; /* shell command */
   char **options;   /* of sbatch */
+  int task;         /* of a step that is there already; 0: a job is submitted */
   char *place;      /* the folder of this job's files */
   char *job;        /* its number at Slurm; NULL: not submitted */
   guint64 skip;     /* bytes of what is said that are not to be looked at */
@@ -81,7 +83,7 @@ write_script (const Batch *batch, const char *script, GError **error)
 static gboolean
 submit (Batch *batch)
 {
-  g_autofree char *script = file_of (batch, "job"), *to = file_of (batch, "to");
+  g_autofree char *script = file_of (batch, BATCH_SCRIPT), *to = file_of (batch, "to");
   g_autofree char *from = file_of (batch, "from"), *log = file_of (batch, "log");
   g_autofree char *input = g_strconcat ("--input=", to, NULL);
   g_autofree char *output = g_strconcat ("--output=", from, NULL);
@@ -92,6 +94,11 @@ submit (Batch *batch)
 
   if (!write_script (batch, script, &error))
     return command_say ("%s", error->message), FALSE;
+  if (batch->task > 0)
+    {
+      batch->job = g_strdup_printf ("task %d", batch->task);
+      return TRUE;
+    }
   g_strv_builder_add_many (argv, "sbatch", "--parsable", "--nodes=1", "--ntasks=1",
                            "--job-name=satin", "--open-mode=append", "--no-requeue", input, output,
                            errors, NULL);
@@ -111,7 +118,7 @@ cancel (const Batch *batch)
 {
   char *argv[] = { (char *)"scancel", batch->job, NULL };
 
-  if (batch->job != NULL)
+  if (batch->job != NULL && batch->task == 0)
     g_free (ask (argv, NULL));
 }
 
@@ -122,7 +129,7 @@ is_gone (const Batch *batch)
   char *argv[] = { (char *)"squeue", (char *)"-h", (char *)"-o", (char *)"%t",
                    (char *)"-j",     batch->job,   NULL };
   g_autofree char *words = NULL;
-  g_autofree char *said = ask (argv, &words);
+  g_autofree char *said = batch->task == 0 ? ask (argv, &words) : NULL;
 
   if (said != NULL)
     return g_strstrip (said)[0] == '\0';
@@ -285,23 +292,26 @@ make_place (Batch *batch)
 {
   g_autofree char *runs = g_path_get_dirname (batch->run);
   g_autofree char *above = g_path_get_dirname (runs);
-  g_autofree char *to = NULL, *from = NULL;
+  g_autofree char *to = NULL, *from = NULL, *line = NULL;
 
-  batch->place = g_build_filename (above, "batch-XXXXXX", NULL);
-  if (g_mkdtemp (batch->place) == NULL)
+  batch->place = batch->task > 0 ? tasks_place (batch->task)
+                                 : g_build_filename (above, "batch-XXXXXX", NULL);
+  if (batch->task > 0 ? g_mkdir (batch->place, 0700) != 0 : g_mkdtemp (batch->place) == NULL)
     return FALSE;
   to = file_of (batch, "to");
   from = file_of (batch, "from");
+  line = file_of (batch, BATCH_LINE);
   batch->to = open (to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   batch->from = open (from, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
-  return batch->to >= 0 && batch->from >= 0;
+  return batch->to >= 0 && batch->from >= 0
+         && (batch->task == 0 || g_file_set_contents (line, batch->line, -1, NULL));
 }
 
 /* What the node wrote to its log goes to that of this process. */
 static void
 clean_up (Batch *batch)
 {
-  static const char *const files[] = { "to", "from", "log", "done", "job" };
+  static const char *const files[] = { BATCH_LINE, "to", "from", "log", BATCH_SCRIPT, "done" };
   g_autofree char *log = file_of (batch, "log");
   g_autofree char *words = NULL;
   gsize size = 0;
@@ -330,6 +340,8 @@ command_batch (int argc, char **argv)
   batch.skip = g_ascii_strtoull (argv[2], NULL, 10);
   batch.line = argv[3];
   batch.options = argv + 4;
+  if (argc == 5 && g_str_has_prefix (argv[4], BATCH_TASK))
+    batch.task = atoi (argv[4] + strlen (BATCH_TASK));
   if (!make_place (&batch))
     return command_say ("cannot make a folder for a batch job: %s", g_strerror (errno)),
            COMMAND_ERROR;

@@ -9,5 +9,10 @@
  * the launcher says (the program, when it is sent), LINE is a shell command, the rest for sbatch.
  * It ends as the node does. Not for people. */
 #define BATCH_VERB "batch-node"
+/* Instead of options: the node is this task of the step, see tasks.h. What it is to do stands in
+ * these files of its folder; the second is there when it may begin. */
+#define BATCH_TASK "--task="
+#define BATCH_LINE "line"
+#define BATCH_SCRIPT "job"
 
 int command_batch (int argc, char **argv);

@@ -5,10 +5,15 @@
 #include "command.h"
 #include "launch.h"
 #include "spread.h"
+#include "tasks.h"
 
 #include "net/checkpoint.h"
 #include "net/options.h"
+#include "net/step.h"
 #include "storage/place.h"
+
+#include <glib/gstdio.h>
+#include <unistd.h>
 
 static const char *const about[]
     = { "run", "-- PROGRAM [ARG…]",
@@ -60,6 +65,28 @@ lift_options (Arguments *options)
   return COMMAND_DONE;
 }
 
+/* One of several tasks of a step of Slurm. The first one makes the run, by a file of sites that
+ * goes with it: -1. The others are nodes of it: an exit code. */
+static int
+be_task (Arguments *options, const FolderRun *run)
+{
+  g_autofree char *text = tasks_sites (options->workers), *folder = g_get_current_dir ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) sites = NULL;
+  int fd = g_file_open_tmp ("satin-sites-XXXXXX", &options->sites, &error);
+
+  if (fd < 0 || !g_file_set_contents (options->sites, text, -1, &error)
+      || (sites = sites_read (options->sites, &error)) == NULL)
+    return command_say ("%s", error->message), COMMAND_ERROR;
+  close (fd);
+  if (tasks_is_first ())
+    return -1;
+  (void)g_unlink (options->sites);
+  g_autofree char *line
+      = site_line (sites->pdata[1], run->program, options->program + 1, folder, 0);
+  return tasks_serve (line);
+}
+
 int
 command_run (int argc, char **argv)
 {
@@ -67,6 +94,7 @@ command_run (int argc, char **argv)
   g_auto (FolderRun) run = { 0 };
   g_autoptr (GPtrArray) sites = NULL;
   LaunchWish wish;
+  const char *temporary = NULL;
   int code;
 
   if (!arguments_read (&options, about, argc, argv))
@@ -83,6 +111,15 @@ command_run (int argc, char **argv)
   run.program = arguments_program (options.program[0]);
   if (run.program == NULL)
     return COMMAND_ERROR;
+  if (step_has_tasks () && options.sites == NULL)
+    {
+      if (options.nodes > 0)
+        return command_usage ("run ", "each task of a srun is a node: leave out -n");
+      code = be_task (&options, &run);
+      if (code >= 0)
+        return code;
+      temporary = options.sites;
+    }
   if (options.checkpoint != NULL)
     {
       run.checkpoint = arguments_target (options.checkpoint, options.insecure);
@@ -118,5 +155,8 @@ command_run (int argc, char **argv)
                        .sites = sites,
                        .sites_file = options.sites,
                        .send_program = options.copy };
-  return launch_run (&run, &wish);
+  code = launch_run (&run, &wish);
+  if (temporary != NULL)
+    (void)g_unlink (temporary);
+  return code;
 }

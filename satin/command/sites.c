@@ -5,13 +5,14 @@
 
 #include "net/folder.h"
 #include "net/relay.h"
+#include "net/step.h"
 
 #include <string.h>
 
 #define GROUP "site "
 #define NODES_MAX 4096
 
-static const char *const launchers[] = { "local", "ssh", "slurm", "command" };
+static const char *const launchers[] = { "local", "ssh", "slurm", "tasks", "command" };
 static const char *const keys[] = { "hosts",  "nodes", "workers", "launcher", "options", "command",
                                     "folder", "setup", "program", "listen",   "ports" };
 
@@ -104,7 +105,7 @@ read_launcher (GKeyFile *file, const char *group, Site *site, GError **error)
       return TRUE;
     }
   for (guint i = 0; i < G_N_ELEMENTS (launchers); i++)
-    if (strcmp (text, launchers[i]) == 0)
+    if (strcmp (text, launchers[i]) == 0 && (i != SITE_TASKS || step_has_tasks ()))
       {
         site->launcher = (SiteLauncher)i;
         return TRUE;
@@ -293,6 +294,17 @@ add_command (GStrvBuilder *to, char **command, const char *node, const char *lin
     g_strv_builder_add (to, line);
 }
 
+static void
+add_task (GStrvBuilder *to, const char *path, int number, const char *line, gsize copied)
+{
+  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *skip = g_strdup_printf ("%" G_GSIZE_FORMAT, copied);
+  g_autofree char *task = g_strdup_printf ("%s%d", BATCH_TASK, number);
+
+  g_strv_builder_add_many (to, self != NULL ? self : "satin", BATCH_VERB, path, skip, line, task,
+                           NULL);
+}
+
 /* Within an allocation there is room at once. */
 static void
 add_slurm (GStrvBuilder *to, const Site *site, const char *path, const char *host, const char *line,
@@ -332,6 +344,9 @@ site_argv (const Site *site, const char *path, const char *host, int number, con
       break;
     case SITE_SLURM:
       add_slurm (argv, site, path, host, line, copied);
+      break;
+    case SITE_TASKS:
+      add_task (argv, path, number, line, copied);
       break;
     case SITE_COMMAND:
       add_command (argv, site->command, node, line);

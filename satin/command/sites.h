@@ -9,6 +9,7 @@ typedef enum
   SITE_LOCAL, /* processes of this host, which share the run's folder */
   SITE_SSH,
   SITE_SLURM,  /* a batch job for each node; within an allocation one srun */
+  SITE_TASKS,  /* the other tasks of this step of Slurm, see tasks.h */
   SITE_COMMAND /* whatever `command` says */
 } SiteLauncher;
 

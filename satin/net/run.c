@@ -11,6 +11,7 @@
 #include "folder.h"
 #include "options.h"
 #include "relay.h"
+#include "step.h"
 #include "timeline-file.h"
 
 #include "engine/constant.h"
@@ -533,6 +534,12 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
     }
   if (run->node_process)
     prepare_node_process (run);
+  else if (step_has_tasks ())
+    {
+      g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+      if (self != NULL)
+        step_become_run (self, argv);
+    }
   fill_identity (run);
   run->config.workers
       = run->options.workers > 0 ? (guint)run->options.workers : (guint)g_get_num_processors ();

@@ -161,6 +161,44 @@ try "${batch[@]}" "$satin" run --sites "$work/slurm" -- "$SATIN_BIN/fib" 25
 is "sbatch: refused" "$code" 1
 ok "sbatch: its own words are shown" grep -q "^satin: host '1' of site 'vu' is left out: .*Access denied" <<<"$words"
 
+# Three tasks of one step of Slurm, started at once, the first one last.
+task=(env SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=3 TMPDIR="$work/far")
+step () # COMMAND…
+{
+  "${task[@]}" SLURM_PROCID=1 "$@" >"$work/task1" 2>&1 &
+  tasks=$!
+  "${task[@]}" SLURM_PROCID=2 "$@" >"$work/task2" 2>&1 &
+  tasks="$tasks $!"
+  sleep 0.3
+  begin "${task[@]}" SLURM_PROCID=0 "$@"
+}
+tasks_ended ()
+{
+  local codes='' one
+  ended
+  for one in $tasks; do
+    wait_for $((10 * slow)) gone "$one"
+    wait "$one"
+    codes="$codes $?"
+  done
+  is "$1" "$code:$answer:$words$(cat "$work/task1" "$work/task2")$codes" "$2"
+}
+no_tasks () { [ -z "$(ls -d "$XDG_STATE_HOME"/satin/tasks-* 2>/dev/null)" ]; }
+step "$satin" run -w 1 --name step -- "${heavy[@]}"
+ok "tasks: three nodes are up" wait_for $((20 * slow)) up step 3
+tasks_ended "tasks: the answer, once" "0:$heavy_answer: 0 0"
+step "${heavy[@]}" --workers 1
+tasks_ended "tasks: of a program by itself" "0:$heavy_answer: 0 0"
+try "${task[@]}" SLURM_PROCID=1 "$satin" run -n 2 -- "${heavy[@]}"
+is "tasks: -n" "$code" 2
+begin "${task[@]}" SLURM_PROCID=0 "$satin" run -w 1 --name words -- "${heavy[@]}"
+try "${task[@]}" SLURM_PROCID=1 "$satin" run -w 1 -- "$SATIN_BIN/fib" 3
+is "tasks: other words" "$code:$words" \
+  "2:satin: the tasks of one step are one run: start all with the same words, or each by a srun of its own"
+ended
+is "tasks: the first one needs nobody" "$code:$answer" "0:$heavy_answer"
+ok "tasks: nothing stays" wait_for 10 no_tasks
+
 # Refusals that cost nothing.
 printf '[site a]\nhost = x\n' >"$work/wrong"
 try "$satin" run --sites "$work/wrong" -- "$SATIN_BIN/fib" 25

@@ -102,5 +102,16 @@ ended
 is "the answer without it" "$code:$answer" "0:leaves 64"
 ok "it has left the queue" wait_for 20 queued pending 0
 ok "only the stranger is left" wait_for 20 queued running 1
-kill "$stranger"
+# Several tasks of one srun are one run, be the program started by `satin run` or by itself.
+kill "$stranger"; wait "$stranger" 2>/dev/null
+ok "Slurm is free" wait_for 20 queued running 0
+begin srun --quiet --nodes=2 --ntasks=2 "$satin" run -w 1 --name step -- "${sleeping[@]}" 7
+ok "srun satin run: two tasks are two nodes" wait_for 30 up step 2
+ended
+is "srun satin run: one answer" "$code:$answer:$words" "0:leaves 128:"
+try srun --quiet --nodes=2 --ntasks=2 "${sleeping[@]}" 5 --workers 1
+is "srun PROGRAM: one answer" "$code:$answer:$words" "0:leaves 32:"
+try srun --quiet --nodes=2 --ntasks=2 "$satin" run -n 2 -- "${sleeping[@]}" 5
+is "srun satin run -n" "$code" 2
+ok "no file is left" eval '[ -z "$(ls -d "$XDG_STATE_HOME"/satin/tasks-* 2>/dev/null)" ]'
 finish
