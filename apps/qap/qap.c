@@ -25,7 +25,7 @@
 /* Rounds of the ascent at a node, as long as HOPE more like the last would close it. */
 #define ROUNDS 2
 #define ROUNDS_ROOT 30
-#define HOPE 3
+#define HOPE 8
 #define NODES_OF_A_POLL 4 /* about a millisecond */
 #define SYMMETRIES_MAX 2048
 

@@ -300,6 +300,75 @@ test_dual (void)
   g_assert_cmpint (opened, >, 750);
 }
 
+/* Goes down a good placing of a larger instance: no dual bars it, nor is any bound above its cost.
+ * TRUE: some bound rose above the first. */
+static gboolean
+follow (const Qap *qap, const guint8 *location, gint64 cost, gint64 most, GRand *rand)
+{
+  g_autofree gint64 *memory = g_new (gint64, LEVEL_WORDS (qap->n));
+  g_autofree Small *words = g_new (Small, DUAL_WORDS (qap->n));
+  Small child[DUAL_MAX * DUAL_MAX];
+  gboolean rose = FALSE;
+  Level level;
+  Dual dual;
+
+  level_lay (&level, qap->n, memory);
+  level_first (&level, qap);
+  dual_lay (&dual, qap->n, words);
+  g_assert_true (dual_first (&dual, &level, qap, most));
+  for (;;)
+    {
+      int m = dual.m, a = g_rand_int_range (rand, 0, m), b = 0;
+      g_autofree Small *above = words;
+      Dual from = dual;
+
+      g_assert_true (dual_rise (&from, most));
+      g_assert_true (dual_probe (&from, most, child));
+      rose = rose || dual_cost (&from, 0) > from.base;
+      for (int i = 0; i < m; i++)
+        {
+          int to = 0;
+
+          while (from.location[to] != location[from.facility[i]])
+            to++;
+          g_assert_cmpint (from.leader[i * from.width + to], !=, SMALL_BARRED);
+          g_assert_cmpint (dual_cost (&from, child[i * m + to]), <=, cost);
+          b = i == a ? to : b;
+        }
+      words = NULL;
+      if (m == 1)
+        return rose;
+      words = g_new (Small, DUAL_WORDS (m - 1));
+      dual_lay (&dual, m - 1, words);
+      dual_place (&dual, &from, a, b, most);
+    }
+}
+
+static void
+test_follow (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (5);
+
+  for (int turn = 0; turn < 4; turn++)
+    {
+      static const int sizes[] = { 16, 17, 21, DUAL_MAX };
+      int n = sizes[turn];
+      gint32 flow[DUAL_MAX * DUAL_MAX], distance[DUAL_MAX * DUAL_MAX];
+      int scale = n % 2 == 0 ? 1 : 7919;
+      Qap qap = { n, flow, distance };
+      guint8 location[QAP_MAX];
+      gint64 cost;
+
+      for (int at = 0; at < n * n; at++)
+        {
+          flow[at] = scale * MAX (g_rand_int_range (rand, -5, 10), 0);
+          distance[at] = g_rand_int_range (rand, n % 3 == 0 ? -3 : 0, 10);
+        }
+      cost = start_search (&qap, location);
+      g_assert_true (follow (&qap, location, cost, cost + scale * (n % 5), rand));
+    }
+}
+
 static void
 test_start (void)
 {
@@ -347,6 +416,7 @@ main (int argc, char **argv)
   g_test_add_func ("/qap/bound", test_bound);
   g_test_add_func ("/qap/small", test_small);
   g_test_add_func ("/qap/dual", test_dual);
+  g_test_add_func ("/qap/follow", test_follow);
   g_test_add_func ("/qap/start", test_start);
   g_test_add_func ("/qap/symmetries", test_symmetries);
   return g_test_run ();
