@@ -6,6 +6,7 @@
  * before. Driver's thread. */
 #pragma once
 
+#include "link.h"
 #include "message.h"
 
 typedef struct Node Node;

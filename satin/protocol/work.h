@@ -5,6 +5,7 @@
  * the ledger, and into the statistics. Driver's thread. */
 #pragma once
 
+#include "link.h"
 #include "message.h"
 #include "node.h"
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two or three Nodes in one small world: links that deliver at once and in order, engines that only
+ * write down what they are told, a clock that is moved by hand. What a node told its engine stands
+ * in `log`, one line each. */
+#ifndef NODE_WORLD_H
+#define NODE_WORLD_H
+
+#include "satin/protocol/node.h"
+
+#define NODES_MAX 8
+
+typedef struct
+{
+  Node *node;
+  gboolean alive, deaf; /* deaf: stands still, takes nothing in */
+  gboolean late;        /* what is sent to it waits */
+  GArray *effects;
+  GString *log;
+  guint64 timer_us;
+  GPtrArray *jobs;     /* of Loan: what its engine has to lend */
+  GHashTable *running; /* held -> Loan (copy) */
+  guint64 loans;
+  guint steals; /* STEAL messages sent */
+  GBytes *result;
+  GBytes *put, *constant; /* the last ones */
+  /* what its next bids say, and how many it made */
+  guint64 commit_us, found;
+  const char *trouble;
+  guint bids;
+  guint64 ended;
+} Peer;
+
+typedef struct
+{
+  guint end[2];
+  gboolean up, mute; /* mute: half open, swallows everything */
+} Wire;
+
+typedef struct
+{
+  guint to;
+  NodeEventKind kind;
+  guint64 link, dial;
+  gboolean dead;
+  GBytes *bytes;
+} Post;
+
+typedef struct
+{
+  Peer peer[NODES_MAX];
+  guint n;
+  guint64 now_us;
+  GArray *wires; /* of Wire; link number = index + 1 */
+  GQueue *posts;
+  Stems *stems;
+  gboolean checkpoint;
+  guint64 heartbeat_us, silence_us; /* 0: as usual */
+  gboolean wall;                    /* n0 and n2 cannot dial each other; whoever is dead refuses */
+  gsize lates;                      /* a message of so many bytes makes the last node late */
+  guint said_no, n_closed;          /* UNROUTE messages sent, links closed */
+  gboolean closed, invites;
+} World;
+
+/* What a test does with the links, and with time: pump delivers all there is to deliver, pass lets
+ * time go on, timer by timer. */
+void post (World *world, Post one);
+void break_link (World *world, guint64 link);
+void pump (World *world);
+void pass (World *world, guint64 us);
+
+/* n0 founds the run, the others join. */
+World *world_new (guint n, gboolean checkpoint);
+void add_peer (World *world, gboolean solo);
+void world_free (World *world);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (World, world_free)
+
+/* What happens to node number `who`: an event, without and with what follows from it; its death;
+ * all links between two break; its engine has a job to lend, is hungry for two seconds, has
+ * finished what it runs, or has met a slot that `holder` holds. start: main starts the root. */
+void step (World *world, guint who, const NodeEvent *event);
+void tell (World *world, guint who, const NodeEvent *event);
+void die (World *world, guint who);
+void cut (World *world, guint a, guint b);
+void start (World *world);
+guint64 offer (World *world, guint who, const char *path);
+void hunger (World *world, guint who);
+guint64 held_of (World *world, guint who, const char *path);
+void finish (World *world, guint who, const char *path);
+void adopt (World *world, guint who, const char *path, guint64 loan, guint holder);
+
+/* What is seen of it. said: this line stands in its log. */
+gboolean said (World *world, guint who, const char *line);
+void forget_log (World *world);
+NodeStats stats_of (World *world, guint who);
+guint members_of (World *world, guint who);
+
+#endif

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a run is made of, seen by two or three Nodes: who is master, who is alive, how it ends, who
+ * leaves, and last words. */
+#include "node-world.h"
+
+#include <string.h>
+
+static void
+test_alone_it_founds_runs_and_ends (void)
+{
+  g_autoptr (World) world = world_new (1, FALSE);
+
+  start (world);
+  finish (world, 0, "");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH, .number = 3 });
+
+  g_assert_cmpstr (world->peer[0].log->str, ==, "JOINED\nMASTER\nSTART\nRUN \nRESULT\nEND\n");
+  g_assert_cmpuint (world->peer[0].ended, ==, 3);
+  g_assert_cmpuint (world->peer[0].timer_us, ==, G_MAXUINT64);
+}
+
+static void
+test_the_next_eldest_takes_over_when_all_elders_die_at_once (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  start (world);
+
+  die (world, 0);
+  die (world, 1);
+  pass (world, 1000000);
+
+  g_assert_true (said (world, 2, "MASTER"));
+  g_assert_false (said (world, 3, "MASTER"));
+  g_assert_cmpuint (members_of (world, 3), ==, 2);
+}
+
+static void
+test_a_joiner_finds_the_new_master (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  die (world, 0);
+  pass (world, 1000000);
+
+  add_peer (world, FALSE); /* it only knows the dead one */
+  pass (world, 1000000);
+  g_assert_cmpuint (members_of (world, 3), ==, 0);
+  tell (world, 3, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n2" });
+  pass (world, 10000000);
+
+  g_assert_cmpuint (members_of (world, 3), ==, 3);
+  g_assert_cmpuint (members_of (world, 1), ==, 3);
+}
+
+/* T1-7: silence is a crash like a broken link, and a false alarm costs time only. */
+static void
+test_one_that_slept_is_left_out_and_joins_again (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 1, "/0");
+  hunger (world, 2);
+  world->peer[1].deaf = TRUE;
+  pass (world, 60000000);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  forget_log (world);
+
+  world->peer[1].deaf = FALSE;
+  for (guint i = 0; i < world->wires->len; i++)
+    if (!g_array_index (world->wires, Wire, i).up)
+      post (world, (Post){ .to = 1, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+  pass (world, 10000000);
+
+  g_assert_true (said (world, 1, "BACK 1"));
+  g_assert_true (said (world, 1, "JOINED"));
+  g_assert_true (said (world, 1, "KNOWN /0")); /* its thief holds it as an orphan */
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+}
+
+static void
+test_a_silent_one_is_looked_for_and_then_left_out (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint n_wires = world->wires->len;
+  start (world);
+
+  world->peer[2].deaf = TRUE;
+  pass (world, NODE_SILENCE_US / 2 - NODE_HEARTBEAT_US);
+  g_assert_cmpuint (world->wires->len, ==, n_wires);
+  pass (world, 2 * NODE_HEARTBEAT_US);
+  g_assert_cmpuint (world->wires->len, >, n_wires);
+  pass (world, NODE_SILENCE_US / 2 - 2 * NODE_HEARTBEAT_US);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  pass (world, NODE_HEARTBEAT_US); /* no sooner, and no later: all of the limit has passed now */
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  g_assert_cmpuint (members_of (world, 1), ==, 2);
+  g_assert_cmpuint (stats_of (world, 0).silenced, ==, 1);
+}
+
+static void
+test_a_closed_run_takes_in_whom_it_knows (void)
+{
+  g_autoptr (World) world = world_new (0, FALSE);
+  world->closed = world->invites = TRUE;
+  for (guint i = 0; i < 3; i++)
+    add_peer (world, FALSE);
+  pass (world, 10);
+  start (world);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+
+  world->invites = FALSE;
+  add_peer (world, FALSE);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, 3, "REFUSED"));
+  g_assert_false (said (world, 3, "JOINED"));
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+
+  /* Somebody who was taken for dead. */
+  world->peer[2].deaf = TRUE;
+  pass (world, 2 * NODE_SILENCE_US);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  forget_log (world);
+  world->peer[2].deaf = FALSE;
+  for (guint i = 0; i < world->wires->len; i++)
+    if (!g_array_index (world->wires, Wire, i).up)
+      post (world, (Post){ .to = 2, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+  pass (world, 30000000);
+  g_assert_true (said (world, 2, "JOINED"));
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+}
+
+static void
+test_a_half_open_link_costs_nobody_his_name (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 2);
+  for (guint i = 0; i < world->wires->len; i++)
+    g_array_index (world->wires, Wire, i).mute = TRUE;
+  finish (world, 2, "/0");
+  g_assert_false (said (world, 0, "PUT 1"));
+
+  pass (world, 2 * NODE_SILENCE_US);
+
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (stats_of (world, i).silenced, ==, 0);
+}
+
+static void
+test_a_run_may_have_less_patience (void)
+{
+  g_autoptr (World) world = world_new (0, FALSE);
+  world->heartbeat_us = 100000;
+  world->silence_us = 600000;
+  for (guint i = 0; i < 3; i++)
+    add_peer (world, FALSE);
+  pass (world, 10);
+  start (world);
+  pass (world, 10 * world->silence_us);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+
+  world->peer[1].deaf = TRUE;
+  pass (world, world->silence_us - world->heartbeat_us);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  world->peer[1].deaf = FALSE; /* less than the limit: it costs nothing */
+  pass (world, 2 * world->silence_us);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  world->peer[1].deaf = TRUE;
+  pass (world, world->silence_us);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+}
+
+static void
+test_a_master_that_slept_is_deposed (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  world->peer[0].deaf = TRUE;
+  pass (world, 60000000);
+  g_assert_true (said (world, 1, "MASTER"));
+  forget_log (world);
+
+  world->peer[0].deaf = FALSE;
+  for (guint i = 0; i < world->wires->len; i++)
+    if (!g_array_index (world->wires, Wire, i).up)
+      post (world, (Post){ .to = 0, .kind = NODE_EVENT_LINK_DOWN, .link = i + 1 });
+  pass (world, 10000000);
+
+  g_assert_true (said (world, 0, "DEPOSED"));
+  g_assert_true (said (world, 0, "JOINED"));
+  g_assert_true (said (world, 1, "KNOWN ")); /* its root runs on and can be adopted */
+  g_assert_cmpuint (members_of (world, 1), ==, 3);
+}
+
+static void
+test_idleness_is_cheap (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 2 });
+
+  pass (world, 20000000);
+
+  g_assert_cmpuint (world->peer[1].steals, <, 30);
+  g_assert_cmpuint (world->peer[1].steals, >, 10);
+}
+
+static void
+test_garbage_closes_only_its_link (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GBytes) garbage = g_bytes_new ("\001garbage of some length ", 24);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_MESSAGE, .link = 1, .bytes = garbage });
+  pass (world, 1000000);
+  finish (world, 1, "/0");
+
+  g_assert_false (g_array_index (world->wires, Wire, 0).up);
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+}
+
+static void
+test_a_suspend_drains_everybody_first (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  finish (world, 1, "/0");
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+  g_assert_true (said (world, 0, "HALT") && said (world, 1, "HALT"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  g_assert_false (said (world, 0, "FINAL"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  g_assert_true (said (world, 0, "FINAL"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .final = TRUE });
+
+  g_assert_cmpuint (world->peer[0].ended, ==, 75);
+  g_assert_cmpuint (world->peer[1].ended, ==, 75);
+}
+
+static void
+test_a_suspend_waits_as_long_as_it_was_told (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND, .number = 3 * G_USEC_PER_SEC });
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 0, "FINAL"));
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, 0, "FINAL"));
+}
+
+static void
+test_a_cancel_ends_everybody_at_once (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_CANCEL });
+
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_CANCELLED);
+  g_assert_false (said (world, 0, "FINAL"));
+}
+
+static void
+test_a_joiner_hears_the_best_value (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GBytes) best = g_bytes_new ("9", 1);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_IMPROVED, .number = 0, .bytes = best });
+  g_assert_true (said (world, 1, "BEST"));
+  add_peer (world, FALSE);
+  pass (world, 1000);
+
+  g_assert_true (said (world, 2, "BEST"));
+}
+
+static void
+test_the_last_node_stays (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  die (world, 1);
+  pass (world, 2000000);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+
+  g_assert_true (said (world, 0, "STAYED"));
+  g_assert_false (said (world, 0, "HALT"));
+}
+
+static void
+test_of_two_that_leave_one_stays (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  step (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+
+  g_assert_cmpint (said (world, 0, "STAYED"), !=, said (world, 1, "STAYED"));
+}
+
+/* A row, while the engine halts. */
+static void
+tell_row (World *world, guint who, const char *path)
+{
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_autoptr (GBytes) value = g_bytes_new ("42", 2);
+  Digest digest = digest_of_string (path);
+
+  g_ptr_array_add (rows, row_new (path, 1, &digest, 0.5, 70, value));
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+}
+
+static void
+test_who_leaves_hands_its_results_over (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint64 loan;
+
+  start (world);
+  loan = offer (world, 0, "/0");
+  hunger (world, 2);
+  forget_log (world);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  g_assert_true (said (world, 2, "HALT"));
+  tell_row (world, 2, "/0/1");
+  g_assert_true (said (world, 1, "KNOWN /0/1 finished"));
+  g_assert_false (said (world, 2, "LEAVE"));
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+
+  g_assert_true (said (world, 2, "LEAVE"));
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  g_autofree char *back = g_strdup_printf ("BACK %d", (int)loan);
+  g_assert_true (said (world, 0, back));
+  g_assert_cmpuint (stats_of (world, 0).crashes, ==, 0);
+}
+
+static void
+test_what_who_leaves_had_lent_is_offered (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+
+  start (world);
+  offer (world, 2, "/0/5");
+  hunger (world, 1);
+  forget_log (world);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+
+  g_assert_true (said (world, 0, "KNOWN /0/5"));
+}
+
+static void
+test_who_leaves_counts_no_losses (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  NodeProgress progress = { .risk_us = 5000000, .busy = 1 };
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof progress);
+
+  start (world);
+  offer (world, 2, "/0/5");
+  hunger (world, 1);
+  progress.held = held_of (world, 1, "/0/5");
+  g_array_append_val (all, progress);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_WORK, .count = 1, .progress = all });
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+
+  g_assert_true (said (world, 1, "LEAVE"));
+  g_assert_cmpuint (stats_of (world, 2).lost_us, ==, 0);
+}
+
+static void
+test_it_goes_when_its_time_is_over (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE, .number = 1000000 });
+  pass (world, 900000);
+  g_assert_false (said (world, 1, "LEAVE"));
+  pass (world, 200000);
+
+  g_assert_true (said (world, 1, "LEAVE"));
+}
+
+static void
+test_the_master_leaves (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+
+  start (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  forget_log (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+
+  g_assert_true (said (world, 0, "LEAVE"));
+  g_assert_true (said (world, 0, "RETIRE"));
+  g_assert_true (said (world, 1, "MASTER"));
+  g_assert_true (said (world, 1, "COORDINATOR"));
+}
+
+/* It dies, and says of which job before. */
+static void
+fall (World *world, guint who, const char *path)
+{
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = path, .text = "a job (1): abort" });
+  if (!said (world, who, "END"))
+    die (world, who);
+  pass (world, 1000000);
+}
+
+static void
+test_three_last_words_in_one_line_end_the_run (void)
+{
+  g_autoptr (World) world = world_new (6, FALSE);
+
+  start (world);
+  fall (world, 4, "/0/3");
+  fall (world, 0, "/0/3/1");
+  fall (world, 3, "/0/4"); /* another job */
+  g_assert_false (said (world, 1, "END"));
+  fall (world, 5, "/0");
+
+  g_assert_true (said (world, 1, "END"));
+  g_assert_true (said (world, 2, "END"));
+  g_assert_cmpuint (world->peer[2].ended, ==, NODE_END_FAILED);
+}
+
+static void
+test_a_joiner_hears_of_last_words (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  fall (world, 3, "/0/3");
+  fall (world, 2, "/0/3");
+  add_peer (world, FALSE);
+  tell (world, 4, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n0" });
+  die (world, 0);
+  pass (world, 1000000);
+  die (world, 1);
+  pass (world, 1000000);
+  g_assert_true (said (world, 4, "MASTER"));
+  g_assert_false (said (world, 4, "END"));
+  add_peer (world, FALSE);
+  tell (world, 5, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n4" });
+  pass (world, 1000000);
+  fall (world, 5, "/0/3");
+
+  g_assert_true (said (world, 4, "END"));
+}
+
+static void
+test_the_last_process_ends_the_run_by_its_last_words (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  die (world, 0);
+  pass (world, 1000000);
+  fall (world, 1, "");
+
+  g_assert_cmpuint (world->peer[1].ended, ==, NODE_END_FAILED);
+}
+
+static void
+test_deaths_without_a_word_end_nothing (void)
+{
+  g_autoptr (World) world = world_new (5, FALSE);
+
+  start (world);
+  for (guint i = 4; i > 1; i--)
+    {
+      g_assert_false (said (world, 0, "WARN"));
+      (void)offer (world, 0, "/0");
+      hunger (world, i);
+      g_assert_true (said (world, i, "RUN /0"));
+      die (world, i);
+      pass (world, 1000000);
+    }
+  g_assert_true (said (world, 0, "WARN"));
+  g_assert_false (said (world, 0, "END"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/node-run/" name, function)
+  TEST ("alone-it-founds-runs-and-ends", test_alone_it_founds_runs_and_ends);
+  TEST ("the-next-eldest-takes-over-when-all-elders-die-at-once",
+        test_the_next_eldest_takes_over_when_all_elders_die_at_once);
+  TEST ("a-joiner-finds-the-new-master", test_a_joiner_finds_the_new_master);
+  TEST ("one-that-slept-is-left-out-and-joins-again",
+        test_one_that_slept_is_left_out_and_joins_again);
+  TEST ("a-silent-one-is-looked-for-and-then-left-out",
+        test_a_silent_one_is_looked_for_and_then_left_out);
+  TEST ("a-closed-run-takes-in-whom-it-knows", test_a_closed_run_takes_in_whom_it_knows);
+  TEST ("a-half-open-link-costs-nobody-his-name", test_a_half_open_link_costs_nobody_his_name);
+  TEST ("a-run-may-have-less-patience", test_a_run_may_have_less_patience);
+  TEST ("a-master-that-slept-is-deposed", test_a_master_that_slept_is_deposed);
+  TEST ("idleness-is-cheap", test_idleness_is_cheap);
+  TEST ("garbage-closes-only-its-link", test_garbage_closes_only_its_link);
+  TEST ("a-suspend-drains-everybody-first", test_a_suspend_drains_everybody_first);
+  TEST ("a-suspend-waits-as-long-as-it-was-told", test_a_suspend_waits_as_long_as_it_was_told);
+  TEST ("a-cancel-ends-everybody-at-once", test_a_cancel_ends_everybody_at_once);
+  TEST ("a-joiner-hears-the-best-value", test_a_joiner_hears_the_best_value);
+  TEST ("the-last-node-stays", test_the_last_node_stays);
+  TEST ("of-two-that-leave-one-stays", test_of_two_that_leave_one_stays);
+  TEST ("who-leaves-hands-its-results-over", test_who_leaves_hands_its_results_over);
+  TEST ("what-who-leaves-had-lent-is-offered", test_what_who_leaves_had_lent_is_offered);
+  TEST ("who-leaves-counts-no-losses", test_who_leaves_counts_no_losses);
+  TEST ("it-goes-when-its-time-is-over", test_it_goes_when_its_time_is_over);
+  TEST ("the-master-leaves", test_the_master_leaves);
+  TEST ("three-last-words-in-one-line-end-the-run", test_three_last_words_in_one_line_end_the_run);
+  TEST ("a-joiner-hears-of-last-words", test_a_joiner_hears_of_last_words);
+  TEST ("the-last-process-ends-the-run-by-its-last-words",
+        test_the_last_process_ends_the_run_by_its_last_words);
+  TEST ("deaths-without-a-word-end-nothing", test_deaths_without_a_word_end_nothing);
+  return g_test_run ();
+}
