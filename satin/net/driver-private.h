@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the driver share: driver.c (loop and effects), mesh.c (links), keeper.c (the
- * scribe), report.c (figures for people). */
+/* What the files of the driver share: driver.c (the loop), driver-effects.c, mesh.c (links),
+ * keeper.c (the scribe), report.c (figures for people). */
 #pragma once
 
 #include "driver.h"
@@ -83,6 +83,7 @@ typedef struct
 
 /* One step of the Node, and all its effects. */
 void driver_step (Driver *driver, const NodeEvent *event);
+void driver_carry_out (Driver *driver, NodeEffect *effect);
 /* Runs `function (data)` in the driver's thread, soon. */
 void driver_post (Driver *driver, GSourceFunc function, gpointer data);
 /* One line for the log. */

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Carries out what the Node decided: into the engine, to main, to the scribe, over the links, and
+ * to the world when this process ends. */
+#include "driver-private.h"
+
+#include "engine/best.h"
+#include "engine/constant.h"
+#include "folder.h"
+#include "relay.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define QUEUED_MAX (8 * 1024 * 1024) /* who has not read so much gets no more work */
+#define LAST_BREATH_MS 2000          /* for main to return after the run has ended elsewhere */
+
+static gboolean
+on_last_breath (gpointer data)
+{
+  Driver *driver = data;
+  if (driver->left)
+    keeper_close (driver);
+  report_stats (driver, TRUE);
+  report_timeline (driver, TRUE);
+  mesh_close (driver);
+  relay_end ();
+  _exit (driver->end_code);
+}
+
+/* Main may be anywhere: it is not waited for much longer. */
+static void
+breathe_last (Driver *driver)
+{
+  g_autoptr (GSource) source = g_timeout_source_new (LAST_BREATH_MS);
+  g_source_set_callback (source, on_last_breath, driver, NULL);
+  g_source_attach (source, driver->context);
+}
+
+static void
+end (Driver *driver, int code, gboolean finished, const char *sentence)
+{
+  g_autoptr (GError) error = NULL;
+  if (driver->ended)
+    return;
+  if (code == NODE_END_CANCELLED && !finished)
+    sentence = "the run was cancelled";
+  else if (driver->unpublished != NULL && (sentence == NULL || code == NODE_END_NO_STORE))
+    sentence = driver->unpublished;
+  if (code == NODE_END_SUSPENDED && !finished && driver->unpublished != NULL)
+    code = NODE_END_NO_STORE;
+  if (sentence != NULL && sentence != driver->unpublished && driver->config.solo)
+    driver_say (driver, "%s", sentence);
+  if (driver->config.folder != NULL && !folder_end (driver->config.folder, code, sentence, &error))
+    driver_say (driver, "%s", error->message);
+  driver_set_ended (driver, code, finished);
+  if (driver->config.solo)
+    return;
+  breathe_last (driver);
+}
+
+/* This process has left; the run goes on. */
+static void
+depart (Driver *driver, const NodeEffect *effect)
+{
+  g_autofree char *file = folder_node_file (getpid (), "address");
+  g_autofree char *path = g_build_filename (driver->config.folder, file, NULL);
+
+  driver->left = TRUE;
+  driver->left_lost_us = effect->work_us;
+  driver_say (driver, "this node has left; %.1f s of work lost", (double)effect->work_us / 1e6);
+  if (effect->count > 0)
+    driver_say (driver, "nobody took %u finished results in time", effect->count);
+  if (effect->failed)
+    driver_say (driver, "jobs still ran when the time was over");
+  (void)g_unlink (path);
+  driver_set_ended (driver, 0, FALSE);
+  breathe_last (driver);
+}
+
+/* Asked by a signal to leave the run as the last of its nodes: then the run is suspended. */
+static void
+stay (Driver *driver, const NodeEffect *effect)
+{
+  driver_say (driver, "cannot leave: %s", effect->text);
+  if (driver->warned)
+    driver_suspend (driver, 0);
+}
+
+static void
+lend (Driver *driver, const NodeEffect *effect)
+{
+  DriverPending *pending = g_new0 (DriverPending, 1);
+  pending->loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+  gboolean clogged = mesh_queued (driver, effect->link) > QUEUED_MAX;
+  for (guint i = 0; i < effect->count && !clogged; i++)
+    {
+      Loan *loan = g_new0 (Loan, 1);
+      if (!engine_lend (driver->engine, loan))
+        {
+          g_free (loan);
+          break;
+        }
+      g_ptr_array_add (pending->loans, loan);
+    }
+  pending->event
+      = (NodeEvent){ .kind = NODE_EVENT_LENT, .node = effect->node, .loans = pending->loans };
+  g_queue_push_tail (&driver->pending, pending);
+}
+
+static void
+push_unrun (Driver *driver, guint64 held)
+{
+  DriverPending *pending = g_new0 (DriverPending, 1);
+  pending->event = (NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held };
+  g_queue_push_tail (&driver->pending, pending);
+}
+
+static void
+run (Driver *driver, const NodeEffect *effect)
+{
+  if (engine_run (driver->engine, effect->held, effect->job))
+    return;
+  driver_say (driver, "cannot run job '%s': another program or other constants", effect->job->path);
+  push_unrun (driver, effect->held);
+}
+
+static void
+set_timer (Driver *driver, guint64 at_us)
+{
+  drive_set_timer (driver->drive, at_us == 0 ? -1 : (gint64)at_us);
+}
+
+static void
+become_master (Driver *driver)
+{
+  g_mutex_lock (&driver->mutex);
+  driver->master = TRUE;
+  driver->masterships++;
+  g_cond_broadcast (&driver->cond);
+  g_mutex_unlock (&driver->mutex);
+  if (!driver->config.solo)
+    driver_say (driver, "this node is master");
+}
+
+static void
+be_deposed (Driver *driver)
+{
+  g_mutex_lock (&driver->mutex);
+  driver->master = FALSE;
+  g_clear_pointer (&driver->result, g_bytes_unref);
+  g_cond_broadcast (&driver->cond);
+  g_mutex_unlock (&driver->mutex);
+}
+
+static void
+take_result (Driver *driver, GBytes *value)
+{
+  g_mutex_lock (&driver->mutex);
+  g_clear_pointer (&driver->result, g_bytes_unref);
+  driver->result = g_bytes_ref (value);
+  g_cond_broadcast (&driver->cond);
+  g_mutex_unlock (&driver->mutex);
+}
+
+static void
+take_constant (Driver *driver, const char *name, GBytes *bytes)
+{
+  g_mutex_lock (&driver->mutex);
+  g_hash_table_replace (driver->constants, g_strdup (name), g_bytes_ref (bytes));
+  g_mutex_unlock (&driver->mutex);
+  if (g_str_has_prefix (name, "const/"))
+    {
+      g_autoptr (GError) error = NULL;
+      SatinConst_ *constant = constant_find (name + 6);
+      if (constant != NULL && !constant_set_encoded (constant, bytes, &error))
+        driver_say (driver, "constant '%s': %s", name + 6, error->message);
+    }
+  keeper_constant (driver, name, bytes);
+}
+
+/* Members only: whoever joins asks those whose address stands in the folder. */
+static void
+write_address (Driver *driver)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *file = folder_node_file (getpid (), "address");
+  g_autofree char *text = NULL;
+  if (driver->listener == NULL)
+    return;
+  text = g_strjoinv ("\n", (char **)listener_addresses (driver->listener));
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+  if (!folder_write (driver->config.folder, file, bytes, &error))
+    driver_fail (driver, 1, error->message);
+}
+
+static void
+become_member (Driver *driver, const NodeEffect *effect)
+{
+  char id[NODE_ID_TEXT_MAX];
+  gboolean first = !driver->joined;
+  driver->joined = TRUE;
+  if (!driver->config.solo)
+    driver_say (driver, "joined as node %s", node_id_show (&effect->node, id));
+  if (!first)
+    return;
+  write_address (driver);
+  report_stats (driver, FALSE);
+}
+
+/* Effects that reach the engine. FALSE: not one of them. */
+static gboolean
+carry_to_engine (Driver *driver, const NodeEffect *effect)
+{
+  switch ((int)effect->kind)
+    {
+    case NODE_EFFECT_LEND:
+      lend (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_RUN:
+      run (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_UNRUN:
+      if (engine_unrun (driver->engine, effect->held))
+        push_unrun (driver, effect->held);
+      return TRUE;
+    case NODE_EFFECT_OWE:
+      engine_owe (driver->engine, effect->count);
+      return TRUE;
+    case NODE_EFFECT_PUT:
+      engine_put (driver->engine, effect->loan, effect->bytes, effect->work_us, effect->risk_us);
+      return TRUE;
+    case NODE_EFFECT_BACK:
+      engine_back (driver->engine, effect->loan);
+      return TRUE;
+    case NODE_EFFECT_KNOWN:
+      engine_known (driver->engine, effect->path, &effect->digest, &effect->node, effect->finished);
+      return TRUE;
+    case NODE_EFFECT_FORGET:
+      engine_forget (driver->engine, effect->path, &effect->node);
+      return TRUE;
+    case NODE_EFFECT_SCAN:
+      engine_scan (driver->engine, effect->whole);
+      return TRUE;
+    case NODE_EFFECT_HALT:
+      engine_halt (driver->engine, effect->whole);
+      return TRUE;
+    case NODE_EFFECT_BEST:
+      engine_improve (driver->engine, (guint)effect->number, effect->bytes);
+      keeper_best (driver, (guint)effect->number);
+      return TRUE;
+    case NODE_EFFECT_TELL:
+      driver->tell = TRUE; /* when all effects have reached the engine */
+      return TRUE;
+    case NODE_EFFECT_START:
+      engine_set_constants (driver->engine, &effect->digest);
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+/* A row of the file's table of nodes. */
+static void
+enter_member (Driver *driver, const NodeEffect *effect)
+{
+  g_autoptr (GArray) members = node_members (driver->node);
+  const char *site = "";
+
+  for (guint i = 0; i < members->len; i++)
+    if (node_id_equal (&g_array_index (members, NodeMember, i).id, &effect->node))
+      site = g_array_index (members, NodeMember, i).site;
+  scribe_joined (driver->scribe, &effect->node, effect->text2, site, effect->text);
+}
+
+/* Effects that reach main or the scribe. FALSE: not one of them. */
+static gboolean
+carry_to_run (Driver *driver, NodeEffect *effect)
+{
+  char id[NODE_ID_TEXT_MAX];
+  switch ((int)effect->kind)
+    {
+    case NODE_EFFECT_JOINED:
+      become_member (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_MASTER:
+      become_master (driver);
+      return TRUE;
+    case NODE_EFFECT_DEPOSED:
+      be_deposed (driver);
+      return TRUE;
+    case NODE_EFFECT_CONSTANT:
+      take_constant (driver, effect->text, effect->bytes);
+      return TRUE;
+    case NODE_EFFECT_RESULT:
+      take_result (driver, effect->bytes);
+      return TRUE;
+    case NODE_EFFECT_COORDINATOR:
+      keeper_open (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_RETIRE:
+      keeper_retire (driver);
+      return TRUE;
+    case NODE_EFFECT_BID:
+      keeper_bid (driver);
+      return TRUE;
+    case NODE_EFFECT_ANSWER:
+      keeper_answer (driver, effect->bytes, (int)effect->number);
+      return TRUE;
+    case NODE_EFFECT_SAVE:
+      keeper_save (driver, g_steal_pointer (&effect->rows), effect->number);
+      return TRUE;
+    case NODE_EFFECT_SALVAGE:
+      keeper_salvage (driver);
+      return TRUE;
+    case NODE_EFFECT_MEMBER:
+      if (!driver->config.solo)
+        driver_say (driver, "node %s joined: %s pid %" G_GUINT64_FORMAT,
+                    node_id_show (&effect->node, id), effect->text2, effect->number);
+      if (driver->scribe != NULL)
+        enter_member (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_LEFT:
+      driver_say (driver, "node %s left: %s", node_id_show (&effect->node, id), effect->text);
+      if (driver->scribe != NULL)
+        scribe_left (driver->scribe, &effect->node, effect->text);
+      return TRUE;
+    case NODE_EFFECT_EVENT:
+      keeper_event (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_SAVED:
+      driver->saved_rounds++;
+      driver->save_failed = effect->failed;
+      driver->generation = MAX (driver->generation, effect->number);
+      return TRUE;
+    case NODE_EFFECT_PUBLISH:
+    case NODE_EFFECT_FINAL:
+      keeper_final (driver);
+      return TRUE;
+    case NODE_EFFECT_LEAVE:
+      depart (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_STAYED:
+      stay (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_REFUSED:
+      mesh_refused (driver);
+      return TRUE;
+    case NODE_EFFECT_END:
+      end (driver, (int)effect->number, effect->finished, effect->text);
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+void
+driver_carry_out (Driver *driver, NodeEffect *effect)
+{
+  if (carry_to_engine (driver, effect) || carry_to_run (driver, effect))
+    return;
+  switch ((int)effect->kind)
+    {
+    case NODE_EFFECT_SEND:
+      mesh_send (driver, effect->link, effect->parts, effect->urgent);
+      break;
+    case NODE_EFFECT_DIAL:
+      mesh_dial (driver, effect->dial, effect->text);
+      break;
+    case NODE_EFFECT_CLOSE:
+      mesh_close_link (driver, effect->link);
+      break;
+    case NODE_EFFECT_TIMER:
+      set_timer (driver, effect->at_us);
+      break;
+    case NODE_EFFECT_WARN:
+      report_trouble (driver, effect->text);
+      break;
+    case NODE_EFFECT_LOG:
+      if (!driver->config.solo)
+        driver_say (driver, "%s", effect->text);
+      break;
+    default:
+      g_assert_not_reached ();
+    }
+}
