@@ -4,12 +4,10 @@
  * when the user's main runs. */
 #include "config.h"
 
-#include "capture.h"
+#include "run-private.h"
+
 #include "checkpoint.h"
 #include "claim.h"
-#include "driver.h"
-#include "folder.h"
-#include "options.h"
 #include "relay.h"
 #include "step.h"
 #include "timeline-file.h"
@@ -25,30 +23,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-struct SatinRun
-{
-  const SatinApp *app;
-  Options options;
-  FolderRun folder_run; /* node process: what the launcher wrote */
-  char *folder;         /* the run's folder; NULL: none */
-  char *socket_path;
-  WireRun wire_run;
-  Identity identity;
-  Restore restore; /* founder and solo: what stood at the checkpoint's place */
-  DriverConfig config;
-  Driver *driver;
-  gboolean node_process;
-  gboolean begins_trace; /* this process begins the file of --trace */
-  gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked
-                           at */
-  gboolean in_main, root_asked, root_done, finished;
-  gboolean deposed; /* main waited in vain for the root, since another is master */
-  int stop_code;
-  Capture out, err;
-  GPtrArray *inputs;  /* of GBytes: borrowed by main until the run ends */
-  GPtrArray *results; /* of Kept: what main borrows of the root's result */
-};
 
 /* One run a process; exit () from main finds it here. */
 static SatinRun *the_run;
@@ -68,9 +42,8 @@ kept_free (void *data)
   g_free (kept);
 }
 
-/* One sentence, the documented exit code, nothing left behind. */
-static void
-leave (SatinRun *run, int code, const char *sentence)
+void
+run_leave (SatinRun *run, int code, const char *sentence)
 {
   if (run->node_process && run->config.founder && !folder_end (run->folder, code, sentence, NULL))
     fprintf (stderr, "satin: cannot write to '%s'\n", run->folder);
@@ -149,137 +122,13 @@ show_help (SatinRun *run)
 }
 
 static void
-refuse_if_in_use (SatinRun *run)
-{
-  g_autofree char *sentence = checkpoint_in_use (&run->restore, run->config.checkpoint);
-  if (sentence != NULL)
-    leave (run, 5, sentence);
-}
-
-/* Of node processes the launcher has done it, once for all of them. */
-static void
-begin_anew (SatinRun *run)
-{
-  g_autoptr (GError) error = NULL;
-  g_autofree char *moved = NULL;
-  if (!run->options.anew)
-    return;
-  if (run->node_process)
-    leave (run, 2, "--new is an option of `satin run` here: say it before `--`");
-  if (run->config.checkpoint == NULL)
-    leave (run, 2, "--new needs --checkpoint");
-  if (!checkpoint_set_aside (run->config.checkpoint, &moved, &error))
-    leave (run, error->code, error->message);
-  if (moved != NULL)
-    fprintf (stderr, "satin: the old checkpoint is now '%s'\n", moved);
-}
-
-static void
-show_kept_answer (SatinRun *run)
-{
-  gsize size;
-  const char *text = g_bytes_get_data (run->restore.answer, &size);
-  if (run->node_process)
-    {
-      g_autoptr (GError) error = NULL;
-      if (!folder_write_first (run->folder, "answer", run->restore.answer, &error)
-          || !folder_end (run->folder, run->restore.exit_code, NULL, &error))
-        leave (run, 1, error->message);
-    }
-  else
-    fwrite (text, 1, size, stdout);
-  fflush (NULL);
-  if (!run->node_process && run->folder != NULL)
-    folder_remove (run->folder, NULL);
-  relay_end ();
-  _exit (run->restore.exit_code);
-}
-
-/* The files that a run started with must be those that its checkpoint knows; a resume goes on from
- * the kept ones. */
-static void
-refuse_other_inputs (SatinRun *run)
-{
-  GPtrArray *constants = run->restore.constants;
-  for (guint i = 0; !run->kept_inputs && constants != NULL && i < constants->len; i++)
-    {
-      const RestoreConstant *kept = constants->pdata[i];
-      g_autofree char *now = NULL;
-      gsize size;
-      if (!g_str_has_prefix (kept->name, "input/")
-          || !g_file_get_contents (kept->name + 6, &now, &size, NULL))
-        continue;
-      g_autoptr (GBytes) bytes = g_bytes_new_take (g_steal_pointer (&now), size);
-      if (g_bytes_equal (bytes, kept->value))
-        continue;
-      g_autofree char *sentence
-          = g_strdup_printf ("checkpoint '%s' is of another input: the file '%s' has changed since "
-                             "(go on from the kept one with `satin resume`)",
-                             run->config.checkpoint, kept->name + 6);
-      leave (run, COORDINATOR_ERROR_UNUSABLE, sentence);
-    }
-}
-
-static void
-refuse_lost_input (SatinRun *run, const char *path, GBytes *bytes)
-{
-  g_autoptr (GError) error = NULL;
-  if (run->restore.exists
-      && !restore_input_is_sound (&run->restore, path, bytes, run->config.checkpoint, &error))
-    leave (run, error->code, error->message);
-}
-
-/* A place that this process cannot reach another node perhaps can: then that one founds the run,
- * and this one joins it. */
-static void
-refuse_or_pass_on (SatinRun *run, const GError *error)
-{
-  g_autofree char *sentence = NULL;
-  if (!run->node_process || error->code != COORDINATOR_ERROR_STORE)
-    leave (run, error->code, error->message);
-  if (!claim_pass_on (run->folder, (guint)MAX (run->folder_run.nodes, 1), error->message,
-                      &sentence))
-    leave (run, error->code, sentence);
-  run->config.founder = run->begins_trace = FALSE;
-}
-
-/* The founder looks at the checkpoint before anything runs, and refuses what it cannot go on from.
- */
-static void
-look_at_checkpoint (SatinRun *run)
-{
-  g_autoptr (GError) error = NULL;
-  if (run->config.checkpoint == NULL)
-    return;
-  g_autofree char *copy
-      = run->folder != NULL ? g_build_filename (run->folder, FOLDER_COPY, NULL) : NULL;
-  if (!restore_look_for (run->config.checkpoint, copy, &run->identity, &run->restore, &error))
-    {
-      refuse_or_pass_on (run, error);
-      return;
-    }
-  if (!run->restore.exists)
-    return;
-  if (!restore_matches (&run->restore, &run->identity, run->config.checkpoint, &error))
-    leave (run, error->code, error->message);
-  refuse_if_in_use (run);
-  refuse_other_inputs (run);
-  if (run->restore.finished)
-    show_kept_answer (run);
-  if (run->restore.identity.run == NULL)
-    return; /* lost from a damaged file: it goes on as a run of its own */
-  g_free (run->identity.run);
-  run->identity.run = g_strdup (run->restore.identity.run);
-}
-
-static void
 prepare_node_process (SatinRun *run)
 {
   g_autoptr (GError) error = NULL;
   run->folder
       = g_getenv (RELAY_ENV) != NULL ? relay_begin (&error) : g_strdup (g_getenv (FOLDER_ENV));
   if (run->folder == NULL)
-    leave (run, 1, error->message);
+    run_leave (run, 1, error->message);
   run->config.far = g_getenv (RELAY_ENV) != NULL;
   run->config.invited = g_getenv (FOLDER_ENV_INVITED) != NULL;
   run->config.founder
@@ -293,9 +142,9 @@ prepare_node_process (SatinRun *run)
   signal (SIGPIPE, SIG_IGN);
   signal (SIGUSR1, SIG_IGN); /* a batch system's warning is the launcher's to hear */
   if (!folder_read (run->folder, &run->folder_run, &error))
-    leave (run, 1, error->message);
+    run_leave (run, 1, error->message);
   if (!relay_place (&run->folder_run, run->folder, &error))
-    leave (run, 1, error->message);
+    run_leave (run, 1, error->message);
   if (run->options.workers == 0)
     run->options.workers = g_getenv (FOLDER_ENV_WORKERS) != NULL
                                ? atoi (g_getenv (FOLDER_ENV_WORKERS))
@@ -347,7 +196,7 @@ prepare_solo (SatinRun *run)
     }
   run->folder = folder_create (&run->folder_run, &error);
   if (run->folder == NULL)
-    leave (run, 1, error->message);
+    run_leave (run, 1, error->message);
   run->identity.run = g_strdup (run->folder_run.id);
 }
 
@@ -383,7 +232,7 @@ start_driver (SatinRun *run)
       run->wire_run.key = folder_key (run->folder);
       if (run->wire_run.credential == NULL
           || (config->founder && !folder_write (run->folder, "id", id, &error)))
-        leave (run, 1, error->message);
+        run_leave (run, 1, error->message);
     }
   run->wire_run.id = run->identity.run;
   run->wire_run.name = run->folder_run.name != NULL ? run->folder_run.name : (char *)run->app->name;
@@ -393,10 +242,10 @@ start_driver (SatinRun *run)
   config->run = run->wire_run;
   config->socket_path = run->socket_path;
   if (run->begins_trace && !timeline_file_begin (run->options.trace, &error))
-    leave (run, 1, error->message);
+    run_leave (run, 1, error->message);
   run->driver = driver_new (config, &error);
   if (run->driver == NULL)
-    leave (run, 1, error->message);
+    run_leave (run, 1, error->message);
   for (guint i = 0; run->restore.bests != NULL && i < run->restore.bests->len; i++)
     {
       const RestoreConstant *best = run->restore.bests->pdata[i];
@@ -549,7 +398,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
     prepare_solo (run);
   run->config.spin_us = run->options.spin_us;
   run->config.checkpoint = run->options.checkpoint;
-  begin_anew (run);
+  look_begin_anew (run);
   if (run->config.founder)
     look_at_checkpoint (run);
   start_driver (run);
@@ -598,7 +447,7 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
   g_autoptr (GError) error = NULL;
   guint32 index = 0;
   if (run->root_asked)
-    leave (run, 1, "satin_root was called twice: a run has one root");
+    run_leave (run, 1, "satin_root was called twice: a run has one root");
   run->root_asked = TRUE;
   while (run->app->jobs[index] != NULL && run->app->jobs[index] != job)
     index++;
@@ -606,7 +455,7 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
     {
       g_autofree char *sentence
           = g_strdup_printf ("job '%s' is not listed in SATIN_APP", job->name);
-      leave (run, 1, sentence);
+      run_leave (run, 1, sentence);
     }
   g_autoptr (GBytes) encoded = record_encode (job->args, args);
   DriverNews news = driver_root (run->driver, index, encoded, &value, &run->stop_code);
@@ -614,7 +463,7 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
   if (news != DRIVER_RESULT)
     return FALSE;
   if (!record_decode (job->result, value, result, &error))
-    leave (run, 1, error->message);
+    run_leave (run, 1, error->message);
   /* What main borrows of the result lives as long as the run. */
   Kept *kept = g_new (Kept, 1);
   *kept = (Kept){ job->result, g_memdup2 (result, job->result->size) };
@@ -637,7 +486,7 @@ satin_input (SatinRun *run, const char *path, GError **error)
       if (!g_file_get_contents (path, &text, &size, error))
         return NULL;
       bytes = g_bytes_new_take (text, size);
-      refuse_lost_input (run, path, bytes);
+      look_refuse_lost_input (run, path, bytes);
       driver_set_constant (run->driver, name, bytes, TRUE);
     }
   g_ptr_array_add (run->inputs, bytes);
@@ -656,13 +505,13 @@ satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value)
       g_autofree char *sentence
           = g_strdup_printf ("checkpoint '%s' is of another run: constant '%s' differs",
                              run->config.checkpoint, constant->name);
-      leave (run, 3, sentence);
+      run_leave (run, 3, sentence);
     }
   if (!constant_set_encoded (constant, bytes, &error))
     {
       g_autofree char *sentence
           = g_strdup_printf ("%s: main has to publish the same whenever it runs", error->message);
-      leave (run, 1, sentence);
+      run_leave (run, 1, sentence);
     }
   driver_set_constant (run->driver, name, bytes, TRUE);
 }
