@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cases.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The case that runs now, for the handler of an assertion's abort. */
+static char running[200];
+
+static const char *const fault_names[]
+    = { "none",  "crash", "vanish",  "pause", "clog", "apart", "half",   "reset", "join",
+        "total", "save",  "suspend", "slow",  "head", "leave", "poison", "wall" };
+G_STATIC_ASSERT (G_N_ELEMENTS (fault_names) == FAULT_KINDS);
+
+FaultKind
+cases_fault (const char *name)
+{
+  for (guint kind = 0; kind < FAULT_KINDS; kind++)
+    if (g_str_equal (fault_names[kind], name))
+      return (FaultKind)kind;
+  return FAULT_NONE;
+}
+
+void
+cases_note (const Plan *plan)
+{
+  gsize n = (gsize)g_snprintf (running, sizeof running, "--case %u/%u%s", plan->tree->n,
+                               plan->n_nodes, plan->checkpoint ? "/checkpoint" : "");
+  if (plan->tree->jobs[0].n_phases > 1)
+    n += (gsize)g_snprintf (running + n, sizeof running - n, "/phased");
+
+  if (plan->aborts > 0)
+    n += (gsize)g_snprintf (running + n, sizeof running - n, "/aborts%u", plan->aborts);
+  for (guint i = 0; i < plan->n_faults && n < sizeof running; i++)
+    n += (gsize)g_snprintf (running + n, sizeof running - n, ",%s:%u@%" G_GUINT64_FORMAT,
+                            fault_names[plan->faults[i].kind], plan->faults[i].node,
+                            plan->faults[i].at_message);
+}
+
+const char *
+cases_running (void)
+{
+  return running;
+}
+
+static void
+note_seed (guint64 seed)
+{
+  g_snprintf (running, sizeof running, "--seed %" G_GUINT64_FORMAT, seed);
+}
+
+void
+cases_say_and_die (int number)
+{
+  static const char before[] =
+#ifdef SATIN_PLANT
+      "ok 1 - the planted bug " SATIN_PLANT " is caught by an assertion: ";
+#else
+      "not ok - aborted: ";
+#endif
+
+  (void)!write (STDOUT_FILENO, before, sizeof before - 1);
+  (void)!write (STDOUT_FILENO, running, strlen (running));
+  (void)!write (STDOUT_FILENO, "\n", 1);
+#ifdef SATIN_PLANT
+  _exit (number == SIGABRT ? 0 : 1);
+#endif
+  signal (number, SIG_DFL);
+  raise (number);
+}
+
+gboolean
+cases_run_seed (guint64 seed, gboolean verbose, Outcome *outcome)
+{
+  Plan plan;
+
+  note_seed (seed);
+  swarm_plan (seed, &plan);
+  sim_run (&plan, verbose, outcome);
+  tree_free ((Tree *)plan.tree);
+  return outcome->failure[0] == '\0';
+}
+
+void
+cases_add (Outcome *sum, const Outcome *outcome)
+{
+  sum->steps += outcome->steps;
+  sum->executed += outcome->executed;
+  sum->adopted += outcome->adopted;
+  sum->lost += outcome->lost;
+  sum->recalled += outcome->recalled;
+  sum->refused += outcome->refused;
+  sum->forgotten += outcome->forgotten;
+  sum->steals_remote += outcome->steals_remote;
+  sum->lives += outcome->lives;
+  sum->elected += outcome->elected;
+  sum->moved += outcome->moved;
+  sum->races += outcome->races;
+  sum->condemned += outcome->condemned;
+  sum->poisoned += outcome->poisoned;
+  sum->fetched += outcome->fetched;
+  sum->routed += outcome->routed;
+}
+
+gboolean
+cases_run_seeds (guint64 from, guint64 n, Outcome *sum)
+{
+  for (guint64 seed = from; seed < from + n; seed++)
+    {
+      Outcome outcome;
+      if (!cases_run_seed (seed, FALSE, &outcome))
+        {
+          printf ("# seed %" G_GUINT64_FORMAT ": %s\n", seed, outcome.failure);
+          return FALSE;
+        }
+      cases_add (sum, &outcome);
+    }
+  return TRUE;
+}
+
+gboolean
+cases_enumerate (const Enumeration *what, EnumerateResult *result)
+{
+  enumerate_all (what, cases_note, result);
+  if (result->failed)
+    printf ("# %s: %s\n", running, result->failure);
+  return !result->failed;
+}
+
+double
+cases_seconds (gint64 start_us)
+{
+  return (double)(g_get_monotonic_time () - start_us) / 1e6;
+}

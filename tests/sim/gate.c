@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "gate.h"
+
+#include "cases.h"
+
+#include "coordinator/election.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What `make check` tries. */
+#define CHECK_SEEDS 3000
+#define CHECK_TWICE 100
+#define PLANT_SEEDS 20000
+#define LEDGER_WITHIN 0.01
+
+#ifdef SATIN_PLANT
+/* Crash points first, then seeds, all of which go well without the bug: whatever fails, fails
+ * because of it. */
+int
+gate (void)
+{
+  static const Enumeration singles[]
+      = { { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 },
+          { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 0 },
+          { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 50 },
+          { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, FALSE, 0 },
+          { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1, FALSE, 0 } };
+  EnumerateResult result;
+  Outcome outcome = { 0 };
+  gboolean well = TRUE;
+
+  printf ("1..1\n");
+  for (guint i = 0; well && i < G_N_ELEMENTS (singles); i++)
+    well = cases_enumerate (&singles[i], &result);
+  if (well)
+    well = cases_run_seeds (1, PLANT_SEEDS, &outcome);
+  printf ("%sok 1 - the planted bug " SATIN_PLANT " is caught: %s\n", well ? "not " : "",
+          cases_running ());
+  return well;
+}
+#else
+static gboolean
+report (guint number, gboolean well, const char *what, guint64 runs, gint64 start_us)
+{
+  printf ("%sok %u - %s (%" G_GUINT64_FORMAT " runs, %.1f s)\n", well ? "" : "not ", number, what,
+          runs, cases_seconds (start_us));
+  fflush (stdout);
+  return well;
+}
+
+static gboolean
+same_twice (guint64 from, guint64 n)
+{
+  for (guint64 seed = from; seed < from + n; seed++)
+    {
+      Outcome first, second;
+      cases_run_seed (seed, FALSE, &first);
+      cases_run_seed (seed, FALSE, &second);
+      if (first.hash != second.hash || first.steps != second.steps)
+        {
+          printf ("# I11: seed %" G_GUINT64_FORMAT " differs from itself\n", seed);
+          return FALSE;
+        }
+    }
+  return TRUE;
+}
+
+/* One node of many has the fast path to the store: it is coordinator in the end, each time. */
+static gboolean
+the_fast_one_wins (guint n_nodes, guint64 n)
+{
+  for (guint64 seed = 1; seed <= n; seed++)
+    {
+      Plan plan;
+      Outcome outcome;
+      swarm_office_plan (seed, n_nodes, &plan);
+      sim_run (&plan, FALSE, &outcome);
+      tree_free ((Tree *)plan.tree);
+      if (outcome.failure[0] == '\0' && outcome.coordinator == plan.fast
+          && outcome.bids_most == MIN (n_nodes, ELECTION_BIDS_MAX))
+        continue;
+      printf ("# seed %" G_GUINT64_FORMAT
+              ": process %u is coordinator, not %u; %u bids at once %s\n",
+              seed, outcome.coordinator, plan.fast, outcome.bids_most, outcome.failure);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* The same tree, once among sites that all reach each other and once among such as do not: each
+ * node works, jobs go straight from one to the other, and hardly any time is lost. */
+static gboolean
+routes_carry_work (guint64 n)
+{
+  guint64 n_routed = 0;
+
+  for (guint64 seed = 1; seed <= n; seed++)
+    {
+      gboolean one_way = seed % 3 == 0;
+      Plan plan;
+      Outcome open, walled;
+      swarm_sites_plan (seed, 2, FALSE, TRUE, &plan);
+      sim_run (&plan, FALSE, &open);
+      tree_free ((Tree *)plan.tree);
+      swarm_sites_plan (seed, 2, one_way, FALSE, &plan);
+      sim_run (&plan, FALSE, &walled);
+      tree_free ((Tree *)plan.tree);
+      n_routed += walled.routed;
+      if (open.failure[0] == '\0' && walled.failure[0] == '\0' && walled.n_idle == 0
+          && (!one_way || walled.routed == 0)
+          && walled.end_us <= open.end_us + open.end_us / 10 + SIM_SECOND)
+        continue;
+      printf ("# seed %" G_GUINT64_FORMAT
+              ": %.3f s behind walls, %.3f s without; %" G_GUINT64_FORMAT
+              " jobs went through others, %u nodes did nothing %s%s\n",
+              seed, (double)walled.end_us / 1e6, (double)open.end_us / 1e6, walled.routed,
+              walled.n_idle, open.failure, walled.failure);
+      return FALSE;
+    }
+  if (n_routed < n)
+    printf ("# %" G_GUINT64_FORMAT " jobs went through others\n", n_routed);
+  return n_routed >= n;
+}
+
+/* What is enumerated. */
+static const struct
+{
+  const char *name;
+  Enumeration what;
+} tries[] = {
+  { "every single crash, 7 jobs",
+    { 7, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 } },
+  { "every single crash, 15 jobs",
+    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 } },
+  { "every single crash, 15 jobs, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0 } },
+  { "every half-open link, 15 jobs",
+    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_HALF, FAULT_NONE, 1, FALSE, 0 } },
+  { "every link reset, 15 jobs",
+    { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 0 } },
+  { "every loss of all, 15 jobs, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, FALSE, 0 } },
+  { "every round of saving, 15 jobs, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SAVE, FAULT_NONE, 1, FALSE, 0 } },
+  { "every crash of the coordinator, 31 jobs",
+    { 31, 4, TRUE, ENUMERATE_SINGLES, FAULT_HEAD, FAULT_NONE, 1, FALSE, 0 } },
+  { "pairs of crashes of the coordinator, 7 jobs",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_HEAD, FAULT_HEAD, 11, FALSE, 0 } },
+  { "pairs of a suspend and a crash of the coordinator, 7 jobs",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SUSPEND, FAULT_HEAD, 11, FALSE, 0 } },
+  { "every suspend, 15 jobs, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, FALSE, 0 } },
+  { "every leave, 31 jobs",
+    { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, FALSE, 0 } },
+  { "every leave, 15 jobs with phases and aborts, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_LEAVE, FAULT_NONE, 1, TRUE, 50 } },
+  { "pairs of leaves, 15 jobs",
+    { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_LEAVE, FAULT_LEAVE, 13, FALSE, 0 } },
+  { "pairs of a leave and a crash, 7 jobs, checkpoint",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_LEAVE, FAULT_CRASH, 11, FALSE, 0 } },
+  { "pairs of a leave and a link reset, 7 jobs",
+    { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_LEAVE, FAULT_RESET, 7, FALSE, 0 } },
+  { "every pair of crashes, 7 jobs",
+    { 7, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 1, FALSE, 0 } },
+  { "every single crash, 15 jobs with phases, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, TRUE, 0 } },
+  { "every loss of all, 15 jobs with phases, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, TRUE, 0 } },
+  { "every suspend, 15 jobs with phases, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, TRUE, 0 } },
+  { "pairs of crashes, 15 jobs with phases, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13, TRUE, 0 } },
+  { "pairs of crashes, 15 jobs, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13, FALSE, 0 } },
+  { "pairs of a crash and the loss of all, 7 jobs, checkpoint",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 13, FALSE, 0 } },
+  { "pairs of a round of saving and a crash, 7 jobs, checkpoint",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SAVE, FAULT_CRASH, 5, FALSE, 0 } },
+  { "pairs of a crash and a link reset, 15 jobs",
+    { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13, FALSE, 0 } },
+  { "every single crash, 31 jobs with aborts",
+    { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 50 } },
+  { "every link reset, 31 jobs with aborts",
+    { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 50 } },
+  { "every loss of all, 15 jobs with aborts, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, FALSE, 50 } },
+  { "every loss of all, 15 jobs with phases and aborts, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_SINGLES, FAULT_TOTAL, FAULT_NONE, 1, TRUE, 50 } },
+  { "every suspend, 31 jobs with aborts, checkpoint",
+    { 31, 3, TRUE, ENUMERATE_SINGLES, FAULT_SUSPEND, FAULT_NONE, 1, FALSE, 50 } },
+  { "pairs of a crash and a link reset, 15 jobs with aborts, checkpoint",
+    { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13, FALSE, 60 } },
+};
+
+/* Each plan keeps more of what a crash leaves than the one before it. */
+static gboolean
+plans_are_ordered (const CompareSum sums[COMPARE_PLANS])
+{
+  gboolean well = sums[COMPARE_NAIVE].executed > sums[COMPARE_ORPHAN].executed
+                  && sums[COMPARE_ORPHAN].executed >= sums[COMPARE_CHECKPOINT].executed;
+
+  for (ComparePlan plan = 0; plan < COMPARE_PLANS; plan++)
+    {
+      printf ("# %s: %" G_GUINT64_FORMAT " jobs executed in %" G_GUINT64_FORMAT " runs of %d\n",
+              compare_name (plan), sums[plan].executed, sums[plan].runs, COMPARE_JOBS);
+      if (sums[plan].failure[0] != '\0')
+        printf ("# %s\n", sums[plan].failure);
+      well = well && sums[plan].failure[0] == '\0';
+    }
+  return well;
+}
+
+/* What the nodes' ledgers say was lost, against what was in the processes that died. Orphans that
+ * the naive plan drops run on in vain, so its loss has no such oracle. */
+static gboolean
+ledgers_are_right (const CompareSum sums[COMPARE_PLANS])
+{
+  gboolean well = TRUE;
+
+  for (ComparePlan plan = COMPARE_ORPHAN; plan < COMPARE_PLANS; plan++)
+    {
+      double said = (double)sums[plan].lost_us, was = (double)sums[plan].lost_true_us;
+
+      printf ("# %s: lost %.3f s, by the ledger %.3f s\n", compare_name (plan), was / 1e6,
+              said / 1e6);
+      well = well && was > 0 && fabs (said - was) <= LEDGER_WITHIN * was;
+    }
+  return well;
+}
+
+int
+gate (void)
+{
+  guint number = 0, n_bad = 0;
+
+  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 7);
+  for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
+    {
+      EnumerateResult result;
+      gint64 start_us = g_get_monotonic_time ();
+      gboolean well = cases_enumerate (&tries[i].what, &result);
+      n_bad += !report (++number, well, tries[i].name, result.runs, start_us);
+    }
+  Outcome sum = { 0 };
+  gint64 start_us = g_get_monotonic_time ();
+  gboolean well = cases_run_seeds (1, CHECK_SEEDS, &sum);
+  n_bad += !report (++number, well, "random mixes of faults", CHECK_SEEDS, start_us);
+  start_us = g_get_monotonic_time ();
+  n_bad += !report (++number, same_twice (1, CHECK_TWICE), "a seed is the same run each time",
+                    2 * CHECK_TWICE, start_us);
+  start_us = g_get_monotonic_time ();
+  n_bad += !report (++number, the_fast_one_wins (8, 20),
+                    "of 8 nodes the one with the fast path to the store is elected", 20, start_us);
+  start_us = g_get_monotonic_time ();
+  n_bad += !report (++number, the_fast_one_wins (14, 20),
+                    "of 14 nodes too, and never more than 8 bid at once", 20, start_us);
+  start_us = g_get_monotonic_time ();
+  n_bad += !report (++number, routes_carry_work (30),
+                    "sites that do not reach each other share their work", 60, start_us);
+  CompareSum sums[COMPARE_PLANS];
+  start_us = g_get_monotonic_time ();
+  compare_run (COMPARE_JOBS, COMPARE_NODES, COMPARE_POINTS, sums);
+  n_bad += !report (++number, plans_are_ordered (sums),
+                    "under the same crashes naive executes more jobs than orphan, orphan no fewer"
+                    " than checkpoint",
+                    COMPARE_PLANS * sums[0].runs, start_us);
+  n_bad += !report (++number, ledgers_are_right (sums), "the ledgers say what the crashes cost",
+                    COMPARE_PLANS * sums[0].runs, start_us);
+  return n_bad > 0;
+}
+#endif
