@@ -109,13 +109,13 @@ case ${1-} in
   check)
     build
     say "checking; this takes some minutes"
-    # Programs side by side, scripts one at a time: many of these are several processes and a clock.
+    # First programs, then scripts, two at a time: most of these wait for a clock most of the time.
     programs=0
     # shellcheck disable=SC2016
     make -s -C _build -j"$(nproc 2>/dev/null || echo 2)" check TESTS='$(check_PROGRAMS)' </dev/null \
       || programs=1
     # shellcheck disable=SC2016
-    make -s -C _build check TESTS='$(dist_check_SCRIPTS)' </dev/null && [ $programs -eq 0 ]
+    make -s -C _build -j2 check TESTS='$(dist_check_SCRIPTS)' </dev/null && [ $programs -eq 0 ]
     ;;
   *)
     usage

@@ -4,17 +4,27 @@
  *
  * The context is the baton: g_main_context_acquire decides. `wanted` keeps the driver's thread away
  * while a worker drives; it parks when it wakes up meanwhile. What it polled before is stale then
- * (`turn` has moved on), so it polls anew. Must not know what is driven. */
+ * (`turn` has moved on), so it polls anew. A worker that leaves does not wake the thread, which
+ * might take its processor just when it has a job: it sets an alarm, which the thread polls too,
+ * parked or not; a worker that is back before has cost nobody anything. What is still to be written
+ * is left to whoever drives next. Must not know what is driven. */
+#include "config.h"
+
 #include "drive.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 /* So long a worker tries to get the context from whoever has it. */
 #define DRIVE_TRY_US 500
 /* A worker that was woken by something looks so long for what follows. */
 #define DRIVE_AGAIN_US 50
+/* So soon after a worker has left, the driver's thread takes its place. */
+#define DRIVE_RECALL_US 40
 
 typedef struct
 {
@@ -33,14 +43,14 @@ struct Drive
   gint quit;   /* atomic */
   /* atomic, set before a poll that may sleep, which looks at `mailed` afterwards */
   gint thread_sleeps, worker_sleeps;
-  GMutex park_lock;
-  GCond park_cond;
-  gboolean parked; /* under park_lock */
+  int alarm; /* a timerfd: the driver's thread must look again */
 
   /* of who drives */
   gint baton; /* atomic, written at each hand-over: orders what the owners do */
   guint64 turn;
   gboolean mail;
+  gboolean unflushed; /* something may wait to be written */
+  gboolean alarmed;   /* the alarm may be set */
   gint64 timer_us;    /* -1: none */
   Polled own, worker; /* by the driver's thread, and by a worker */
 };
@@ -48,13 +58,20 @@ struct Drive
 static __thread const Drive *drive_here; /* what this thread drives now */
 
 Drive *
-drive_new (const DriveConfig *config)
+drive_new (const DriveConfig *config, GError **error)
 {
-  Drive *drive = g_new0 (Drive, 1);
+  int alarm = timerfd_create (CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  Drive *drive;
 
+  if (alarm < 0)
+    {
+      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "cannot make a timer: %s",
+                   g_strerror (errno));
+      return NULL;
+    }
+  drive = g_new0 (Drive, 1);
   drive->config = *config;
-  g_mutex_init (&drive->park_lock);
-  g_cond_init (&drive->park_cond);
+  drive->alarm = alarm;
   drive->timer_us = -1;
   return drive;
 }
@@ -62,8 +79,7 @@ drive_new (const DriveConfig *config)
 void
 drive_free (Drive *drive)
 {
-  g_mutex_clear (&drive->park_lock);
-  g_cond_clear (&drive->park_cond);
+  close (drive->alarm);
   g_free (drive->own.fds);
   g_free (drive->worker.fds);
   g_free (drive);
@@ -139,7 +155,15 @@ prepare (Drive *drive, Polled *polled)
   drive->turn++;
 }
 
-/* After the poll: all that is ready, and what follows from it. TRUE: something was. */
+static void
+flush (Drive *drive)
+{
+  drive->unflushed = FALSE;
+  drive->config.flush (drive->config.data);
+}
+
+/* After the poll: all that is ready, and what follows from it but for what is to be written. TRUE:
+ * something was. */
 static gboolean
 finish (Drive *drive, Polled *polled)
 {
@@ -161,23 +185,39 @@ finish (Drive *drive, Polled *polled)
       drive->mail = FALSE;
       drive->config.serve (drive->config.data);
     }
-  drive->config.flush (drive->config.data);
+  drive->unflushed = TRUE;
   return ready;
 }
 
 /* ---- the driver's thread ---- */
 
+/* 0: the alarm is not to go off any more. */
+static void
+set_alarm (Drive *drive, gint64 us)
+{
+  struct itimerspec at = { .it_value = { .tv_nsec = us * 1000 } };
+
+  timerfd_settime (drive->alarm, 0, &at, NULL);
+}
+
+static void
+hear_alarm (Drive *drive)
+{
+  guint64 times;
+
+  (void)!read (drive->alarm, &times, sizeof times);
+}
+
 static void
 park (Drive *drive)
 {
-  g_mutex_lock (&drive->park_lock);
+  struct pollfd alarm = { drive->alarm, POLLIN, 0 };
+
   while (is_wanted (drive) && !g_atomic_int_get (&drive->quit))
     {
-      drive->parked = TRUE;
-      g_cond_wait (&drive->park_cond, &drive->park_lock);
+      poll (&alarm, 1, -1);
+      hear_alarm (drive);
     }
-  drive->parked = FALSE;
-  g_mutex_unlock (&drive->park_lock);
 }
 
 static gint
@@ -189,6 +229,22 @@ left_ms (const Polled *polled)
     return -1;
   left_us = polled->until_us - g_get_monotonic_time ();
   return (gint)CLAMP ((left_us + 999) / 1000, 0, G_MAXINT);
+}
+
+/* What was prepared, and the alarm, which is not the context's. */
+static void
+sleep_in_poll (Drive *drive)
+{
+  Polled *own = &drive->own;
+  GPollFD *alarm;
+
+  if (own->n == own->n_max)
+    own->fds = g_renew (GPollFD, own->fds, ++own->n_max);
+  alarm = &own->fds[own->n];
+  *alarm = (GPollFD){ drive->alarm, G_IO_IN, 0 };
+  g_poll (own->fds, (guint)own->n + 1, g_atomic_int_get (&drive->mailed) ? 0 : left_ms (own));
+  if (alarm->revents != 0)
+    hear_alarm (drive);
 }
 
 void
@@ -207,35 +263,24 @@ drive_run (Drive *drive)
         }
       if (polled && turn == drive->turn)
         finish (drive, &drive->own);
+      if (drive->unflushed)
+        flush (drive);
       prepare (drive, &drive->own);
       turn = drive->turn;
       give (drive);
       g_atomic_int_set (&drive->thread_sleeps, TRUE);
       if (!g_atomic_int_get (&drive->quit))
-        g_poll (drive->own.fds, (guint)drive->own.n,
-                g_atomic_int_get (&drive->mailed) ? 0 : left_ms (&drive->own));
+        sleep_in_poll (drive);
       g_atomic_int_set (&drive->thread_sleeps, FALSE);
       polled = TRUE;
     }
-}
-
-/* The driver's thread must look again: it sleeps on a condition, or in a poll that may be stale. */
-static void
-recall (Drive *drive)
-{
-  g_mutex_lock (&drive->park_lock);
-  if (drive->parked)
-    g_cond_signal (&drive->park_cond);
-  else
-    g_main_context_wakeup (drive->config.context);
-  g_mutex_unlock (&drive->park_lock);
 }
 
 void
 drive_quit (Drive *drive)
 {
   g_atomic_int_set (&drive->quit, TRUE);
-  recall (drive);
+  set_alarm (drive, 1);
 }
 
 /* ---- a worker ---- */
@@ -257,7 +302,7 @@ take_from_thread (Drive *drive)
       sched_yield ();
     }
   g_atomic_int_set (&drive->wanted, FALSE);
-  recall (drive);
+  set_alarm (drive, 1);
   return FALSE;
 }
 
@@ -297,13 +342,20 @@ drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 loo
   gint64 now_us = g_get_monotonic_time ();
   gint64 spin_us = now_us + drive->config.spin_us;
   gint64 end_us = look_us > 0 ? now_us + look_us : -1;
+  gboolean late;
 
   if (!take_from_thread (drive))
     return FALSE;
-  drive->mail = TRUE; /* what it raised last was left for itself */
+  if (drive->alarmed)
+    set_alarm (drive, 0);
+  drive->alarmed = FALSE;
+  late = drive->unflushed; /* since it left last */
+  drive->mail = TRUE;      /* what it raised last was left for itself */
   while ((wanted = wish (data)) != DRIVE_LEAVE && !g_atomic_int_get (&drive->quit)
          && (end_us < 0 || now_us < end_us))
     {
+      if (drive->unflushed && !drive->mail) /* first what it has done itself: it goes along */
+        flush (drive);
       gboolean spins = drive->mail || (wanted == DRIVE_SPIN && now_us < spin_us);
       gboolean happened = turn_once (drive, spins ? 0 : end_us);
       now_us = g_get_monotonic_time ();
@@ -312,8 +364,11 @@ drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 loo
       if (spins && !happened)
         sched_yield ();
     }
+  if (drive->unflushed && late)
+    flush (drive);
+  drive->alarmed = TRUE;
   give (drive);
   g_atomic_int_set (&drive->wanted, FALSE);
-  recall (drive);
+  set_alarm (drive, DRIVE_RECALL_US);
   return TRUE;
 }

@@ -10,7 +10,8 @@ typedef struct Drive Drive;
 
 /* `serve (data)` reads the engine's mailbox, `flush (data)` writes what was queued; both are called
  * by who drives, after each turn, and `timer (data)` when drive_set_timer said. (A GSource for
- * these would write to the context's eventfd whenever its time is set.) `spin_us`: how long an idle
+ * these would write to the context's eventfd whenever its time is set.) A worker that leaves after its
+ * first turn leaves what it has queued to whoever is next, at most 40 us later. `spin_us`: how long an idle
  * worker polls before it sleeps. */
 typedef struct
 {
@@ -22,7 +23,8 @@ typedef struct
   gint64 spin_us;
 } DriveConfig;
 
-Drive *drive_new (const DriveConfig *config);
+/* NULL: no descriptor is left. */
+Drive *drive_new (const DriveConfig *config, GError **error);
 void drive_free (Drive *drive);
 /* The driver's thread: returns after drive_quit. */
 void drive_run (Drive *drive);

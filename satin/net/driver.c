@@ -295,7 +295,10 @@ driver_new (const DriverConfig *config, GError **error)
                                              .flush = flush,
                                              .timer = on_timer,
                                              .data = driver,
-                                             .spin_us = config->spin_us });
+                                             .spin_us = config->spin_us },
+                             error);
+  if (driver->drive == NULL)
+    return NULL; /* the process ends with this error */
   driver->stems = stems_new ();
   driver->constants
       = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
@@ -316,7 +319,7 @@ driver_new (const DriverConfig *config, GError **error)
                           .lane = driver->lane };
   driver->engine = engine_new (&engine, error);
   if (driver->engine == NULL || !mesh_open (driver, error))
-    return NULL; /* the process ends with this error */
+    return NULL;
   NodeConfig node = { .founder = config->founder,
                       .address = mesh_address (driver),
                       .host = config->run.host,

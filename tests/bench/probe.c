@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How long a steal takes between two nodes of one worker each, from the thief's request on its way
  * to the first instruction of the job there. `probe COUNT GAP_US` prints p50 and p99 in
- * microseconds, the number of samples, and the bytes of request and reply. Between two jobs the
- * victim gives nothing for GAP_US; so the thief spins or has fallen asleep. The jobs of this
+ * microseconds, the number of samples, and the bytes of request and reply. GAP_US 0: there are jobs
+ * when the thief asks. Else the victim gives nothing for GAP_US between two jobs, and the thief has
+ * fallen asleep: then the first instruction is counted from its last request. The jobs of this
  * program are no model: they look at clocks and at a page that the processes share. To know when
  * the thief asked, the program stands between Satin and the C library at the calls that send and
  * receive. */
@@ -21,6 +22,7 @@
 #define MARK UINT64_C (0x9e3779b97f4a7c15)
 #define PATIENCE_NS INT64_C (5000000000)
 #define TICK_NS 3000
+#define AT_ONCE 12 /* jobs that are there when the thief asks */
 
 /* The thief's side of the last exchange. The sockets belong to one thread at a time. */
 static int64_t sent_ns, sent_bytes; /* atomic: the last that was sent */
@@ -176,8 +178,8 @@ SATIN_JOB (tick, int32_t, (int32_t, ns))
   return ns;
 }
 
-/* Keeps the victim's worker busy, with jobs as any program has them, until probe `number` runs
- * elsewhere. 0: nobody took it. */
+/* Keeps the victim's worker busy, with jobs as any program has them, until all probes up to
+ * `number` have begun elsewhere. 0: nobody took them. */
 SATIN_JOB (hold, int32_t, (int64_t, number))
 {
   int64_t until = shared_now () + PATIENCE_NS;
@@ -191,33 +193,37 @@ SATIN_JOB (hold, int32_t, (int64_t, number))
   return 1;
 }
 
-SATIN_JOB (probe, int32_t, (uint64_t, mark), (int64_t, number), (int32_t, victim))
+/* `fresh`: the thief was told that there is nothing, and waits. */
+SATIN_JOB (probe, int32_t, (uint64_t, mark), (int32_t, fresh), (int32_t, victim))
 {
   Shared *page = shared ();
   int64_t bytes = __atomic_exchange_n (&arrived_bytes, 0, __ATOMIC_ACQUIRE);
 
-  if (bytes > 0 && getpid () != victim && page->samples < SHARED_SAMPLES_MAX)
+  if (bytes > 0 && !fresh && getpid () != victim && page->samples < SHARED_SAMPLES_MAX)
     {
       page->took_ns[page->samples++]
           = shared_now () - __atomic_load_n (&asked_ns, __ATOMIC_RELAXED);
       page->request_bytes = __atomic_load_n (&asked_bytes, __ATOMIC_RELAXED);
       page->reply_bytes = bytes;
     }
-  __atomic_store_n (&page->begun, number, __ATOMIC_RELEASE);
+  __atomic_fetch_add (&page->begun, 1, __ATOMIC_RELEASE);
   return mark == MARK;
 }
 
 SATIN_JOB (steals, int32_t, (int32_t, count), (int32_t, gap_us))
 {
-  int32_t right, held, taken = 0;
+  int32_t right[AT_ONCE], held, n = gap_us > 0 ? 1 : AT_ONCE, taken = 0;
 
   for (int64_t i = 1; i <= count; i++)
     {
       spin ((int64_t)gap_us * 1000);
-      satin_spawn (probe, &right, MARK, i, getpid ());
-      satin_spawn (hold, &held, i);
+      for (int32_t k = 0; k < n; k++)
+        satin_spawn (probe, &right[k], MARK, k == 0 && gap_us == 0, getpid ());
+      satin_spawn (hold, &held, i * n);
       satin_sync ();
-      taken += right && held;
+      taken += held;
+      for (int32_t k = 0; k < n; k++)
+        taken += right[k];
     }
   return taken;
 }

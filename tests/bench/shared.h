@@ -10,7 +10,7 @@
 
 typedef struct
 {
-  int64_t begun;                       /* atomic: number of the last probe that runs, from 1 */
+  int64_t begun;                       /* atomic: how many probes have begun */
   int64_t samples;                     /* atomic: how many are in `took_ns` */
   int64_t took_ns[SHARED_SAMPLES_MAX]; /* request to job */
   int64_t request_bytes, reply_bytes;  /* of the last sample */

@@ -23,12 +23,14 @@ typedef struct
 {
   GMainContext *context;
   Drive *drive;
-  GMutex idle;                                /* one worker at a time, as the engine does it */
-  gint inside;                                /* atomic: who is being dispatched */
-  gint due;                                   /* atomic: wishes since `serve` looked */
-  gint posted;                                /* atomic: threads that have posted all */
-  gint over;                                  /* atomic */
-  guint delivered, returned, served, flushed; /* of who drives: no lock, so TSan looks after them */
+  GMutex idle;                       /* one worker at a time, as the engine does it */
+  gint inside;                       /* atomic: who is being dispatched */
+  gint due;                          /* atomic: wishes since `serve` looked */
+  gint posted;                       /* atomic: threads that have posted all */
+  gint over;                         /* atomic */
+  gint wanted;                       /* atomic: wishes that a worker waits for */
+  guint delivered, returned, served; /* of who drives: no lock, so TSan looks after them */
+  gint flushed;                      /* atomic */
 } World;
 
 static void
@@ -56,7 +58,7 @@ serve (void *data)
 static void
 flush (void *data)
 {
-  ((World *)data)->flushed++;
+  g_atomic_int_inc (&((World *)data)->flushed);
 }
 
 static void
@@ -174,18 +176,37 @@ every_ms (World *world, GSourceFunc function)
 }
 
 static void
+world_init (World *world, gint64 spin_us)
+{
+  g_autoptr (GError) error = NULL;
+
+  *world = (World){ .context
+                    = g_main_context_new_with_flags (G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING) };
+  g_mutex_init (&world->idle);
+  world->drive = drive_new (&(DriveConfig){ .context = world->context,
+                                            .serve = serve,
+                                            .flush = flush,
+                                            .data = world,
+                                            .spin_us = spin_us },
+                            &error);
+  g_assert_no_error (error);
+}
+
+static void
+world_clear (World *world)
+{
+  drive_free (world->drive);
+  g_main_context_unref (world->context);
+  g_mutex_clear (&world->idle);
+}
+
+static void
 check (guint workers, gint64 spin_us)
 {
-  World world
-      = { .context = g_main_context_new_with_flags (G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING) };
+  World world;
   GThread *posters[POSTERS], *idlers[WORKERS], *thread;
 
-  g_mutex_init (&world.idle);
-  world.drive = drive_new (&(DriveConfig){ .context = world.context,
-                                           .serve = serve,
-                                           .flush = flush,
-                                           .data = &world,
-                                           .spin_us = spin_us });
+  world_init (&world, spin_us);
   every_ms (&world, all_came);
   thread = g_thread_new ("drive", be_thread, &world);
   for (guint i = 0; i < workers; i++)
@@ -202,11 +223,48 @@ check (guint workers, gint64 spin_us)
   g_assert_cmpuint (world.served, ==, POSTERS * POSTS);
   g_assert_cmpuint (world.delivered, ==, ATTACHED);
   g_assert_cmpuint (world.returned, ==, ATTACHED / 8);
-  g_assert_cmpuint (world.flushed, >, 0);
+  g_assert_cmpint (world.flushed, >, 0);
   g_assert_false (drive_idle (world.drive, wish, &world, 0));
-  drive_free (world.drive);
-  g_main_context_unref (world.context);
-  g_mutex_clear (&world.idle);
+  world_clear (&world);
+}
+
+static DriveWish
+until_served (void *data)
+{
+  World *world = data;
+
+  return world->served >= (guint)g_atomic_int_get (&world->wanted) ? DRIVE_LEAVE : DRIVE_SPIN;
+}
+
+/* A worker that has got what it waited for goes, and others write what it queued. */
+static void
+test_what_a_worker_leaves_is_written (void)
+{
+  World world;
+  GThread *thread;
+
+  world_init (&world, 100);
+  thread = g_thread_new ("drive", be_thread, &world);
+  for (guint i = 0; i < 1000; i++)
+    {
+      gint before;
+
+      g_atomic_int_inc (&world.wanted);
+      g_atomic_int_inc (&world.due);
+      drive_wake (world.drive);
+      before = g_atomic_int_get (&world.flushed);
+      if (!drive_idle (world.drive, until_served, &world, 0))
+        continue; /* the thread was at it */
+      for (guint ms = 0; g_atomic_int_get (&world.flushed) == before; ms++)
+        {
+          g_assert_cmpuint (ms, <, 10000);
+          g_usleep (1000);
+        }
+    }
+  every_ms (&world, quit);
+  drive_wake (world.drive);
+  g_thread_join (thread);
+  world_clear (&world);
 }
 
 static void
@@ -232,6 +290,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/drive/the-thread-alone-loses-nothing", test_the_thread_alone);
+  g_test_add_func ("/drive/what-a-worker-leaves-is-written", test_what_a_worker_leaves_is_written);
   g_test_add_func ("/drive/nothing-is-lost-between-the-thread-and-workers", test_workers_that_spin);
   g_test_add_func ("/drive/workers-asleep-in-the-poll-lose-nothing", test_workers_that_sleep);
   return g_test_run ();
