@@ -6,6 +6,7 @@
 . "$(dirname "$0")/servers.sh"
 place=$(dirname "$SATIN_BIN")/tests/e2e/place-check
 top=$(mktemp -d /tmp/satin-place-XXXXXX)
+export TMPDIR=$top
 export HOME=$top/home
 mkdir -p "$HOME"
 trap 'stop_servers; rm -rf "$top"' EXIT

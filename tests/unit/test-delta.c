@@ -449,6 +449,7 @@ static int
 go_on_until_death (const char *folder)
 {
   g_autoptr (Place) place = place_new ();
+  g_assert_cmpint (g_rmdir (place->folder), ==, 0);
   g_free (place->target);
   g_free (place->work);
   place->target = g_build_filename (folder, "run.ckpt", NULL);
@@ -456,7 +457,7 @@ go_on_until_death (const char *folder)
   Scribe *scribe = begin (place, 1000);
   for (guint i = 0; i < 400; i++)
     {
-      save_many (scribe, BASE_ROWS + 90 + i * 90, 90);
+      save_many (scribe, BASE_ROWS + 90 + i * 450, 450);
       publish (place, scribe);
       if (i % 20 == 19)
         finish (place, scribe);
