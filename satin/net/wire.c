@@ -380,11 +380,12 @@ read_some (Wire *link)
   return TRUE;
 }
 
-/* The end of each dispatch: writes, and frees what is over. */
+/* The end of each dispatch: writes, if it is about that, and frees what is over. What others sent
+ * because of it waits for wire_flush. */
 static gboolean
-settle (Wire *link, gboolean fine, gboolean dead)
+settle (Wire *link, gboolean fine, gboolean dead, gboolean writes)
 {
-  if (fine && !link->closed)
+  if (fine && writes && !link->closed)
     fine = write_some (link);
   if (!fine)
     fail (link, dead);
@@ -394,7 +395,8 @@ settle (Wire *link, gboolean fine, gboolean dead)
       wire_free (link);
       return G_SOURCE_REMOVE;
     }
-  watch (link);
+  if (writes)
+    watch (link);
   return G_SOURCE_CONTINUE; /* unless watch () destroyed this source for a new one */
 }
 
@@ -403,6 +405,7 @@ on_ready (GSocket *socket, GIOCondition condition, gpointer data)
 {
   Wire *link = data;
   gboolean fine = TRUE, dead = FALSE;
+  gboolean writes = link->phase != PHASE_UP || (condition & G_IO_OUT) != 0;
   link->dispatching = TRUE;
   if (link->phase == PHASE_CONNECTING)
     {
@@ -413,7 +416,7 @@ on_ready (GSocket *socket, GIOCondition condition, gpointer data)
     }
   else if (condition & (G_IO_IN | G_IO_HUP | G_IO_ERR))
     fine = read_some (link);
-  return settle (link, fine, dead);
+  return settle (link, fine, dead, writes);
 }
 
 static gboolean
@@ -432,7 +435,7 @@ on_secured (gboolean fine, void *data)
   link->dispatching = TRUE;
   if (fine)
     up (link);
-  settle (link, fine && (link->closed || read_some (link)), FALSE);
+  settle (link, fine && (link->closed || read_some (link)), FALSE, TRUE);
 }
 
 static gboolean

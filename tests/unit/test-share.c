@@ -215,8 +215,11 @@ test_in_a_phase (void)
   next_of (rig, ENGINE_WANT, &event);
   engine_scan (rig->engine, TRUE);
   next_of (rig, ENGINE_ROWS, &rows);
-  g_assert_cmpuint (rows.rows->len, ==, 1);
+  g_assert_cmpuint (rows.rows->len, >=, 1);
+  g_assert_cmpuint (rows.rows->len, <=, 2); /* who waits may have run the second child meanwhile */
   g_assert_cmpstr (((Row *)rows.rows->pdata[0])->path, ==, "/0");
+  if (rows.rows->len == 2)
+    g_assert_cmpstr (((Row *)rows.rows->pdata[1])->path, ==, "/1");
   engine_event_clear (&rows);
   g_assert_true (engine_put (rig->engine, event.loan, bytes, 0, 0));
   engine_event_clear (&event);
