@@ -48,7 +48,7 @@ answer_control (Driver *driver, Wire *link, GBytes *message)
   g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   g_ptr_array_add (parts, g_bytes_new (reply, strlen (reply)));
   wire_send (link, parts, FALSE);
-  driver->sent = TRUE;
+  wire_flush (link);
   if (has_event)
     driver_step (driver, &event);
 }
