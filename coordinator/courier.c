@@ -102,6 +102,12 @@ courier_new (const char *uri, const char *stage, const char *copy, void (*done) 
 }
 
 void
+courier_set_writer (Courier *courier, const char *run, guint term)
+{
+  place_set_writer (courier->place, run, term);
+}
+
+void
 courier_free (Courier *courier)
 {
   if (courier == NULL)

@@ -28,6 +28,8 @@ typedef enum
 Courier *courier_new (const char *uri, const char *stage, const char *copy,
                       void (*done) (void *data), void *data, GError **error);
 /* Gives up what is under way, and removes the stage. */
+/* See place_set_writer. */
+void courier_set_writer (Courier *courier, const char *run, guint term);
 void courier_free (Courier *courier);
 /* (transfer none): what messages call the place. */
 const char *courier_name (const Courier *courier);

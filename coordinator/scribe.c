@@ -354,6 +354,8 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
       scribe_done (scribe);
       return NULL;
     }
+  if (scribe->courier != NULL)
+    courier_set_writer (scribe->courier, identity->run, config->term);
   scribe->interval_us = config->interval_us;
   scribe->spare = g_strdup (config->spare);
   scribe->inbox = inbox_new ();

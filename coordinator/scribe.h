@@ -51,6 +51,7 @@ typedef struct
   guint64 interval_us;
   guint64 delta_from; /* a published file of so many bytes may be followed by deltas; 0: as is usual
                          (ledger.h) */
+  guint term;         /* this coordinator's in the run: it has deposed those of earlier ones */
   guint64 least; /* the generation that must at least stand at the target; 0: any, or nothing */
   const char *const *job_names; /* the job table, NULL-terminated, for the `job` column */
   const char *const *job_types; /* GVariant type strings of the results, same order */

@@ -87,7 +87,7 @@ dav_delete (Place *place, const char *suffix, GError **error)
 }
 
 static gboolean
-dav_lock (Place *place, const char *suffix)
+make_folder (Place *place, const char *suffix)
 {
   PlaceRequest request = { .url = place_url (place, suffix), .method = "MKCOL" };
   gboolean good = place_run (place, &request, "lock", NULL) && is_good (request.status);
@@ -96,12 +96,31 @@ dav_lock (Place *place, const char *suffix)
   return good;
 }
 
+/* A folder goes with all that is in it, so the owner's goes first, which only one can remove. */
 static gboolean
-dav_unlock (Place *place, const char *suffix)
+dav_unlock (Place *place, const char *suffix, const char *owner)
 {
   g_autofree char *folder = g_strconcat (suffix, "/", NULL);
+  g_autofree char *inside = g_strconcat (folder, owner, "/", NULL);
+  PlaceRequest request = { .url = place_url (place, inside), .method = "DELETE" };
+  gboolean good
+      = owner == NULL || (place_run (place, &request, "unlock", NULL) && is_good (request.status));
 
-  return dav_delete (place, folder, NULL);
+  place_request_clear (&request);
+  return good && dav_delete (place, folder, NULL);
+}
+
+static gboolean
+dav_lock (Place *place, const char *suffix, const char *owner)
+{
+  g_autofree char *inside = g_strconcat (suffix, "/", owner, NULL);
+
+  if (!make_folder (place, suffix))
+    return FALSE;
+  if (make_folder (place, inside))
+    return TRUE;
+  (void)dav_unlock (place, suffix, NULL);
+  return FALSE;
 }
 
 static gboolean

@@ -34,9 +34,11 @@ typedef struct
   gboolean (*put) (Place *place, const char *suffix, const char *from, const PlaceState *expected,
                    PlaceState *state, GError **error);
   gboolean (*remove) (Place *place, const char *suffix, GError **error);
-  gboolean (*lock) (Place *place,
-                    const char *suffix); /* FALSE: somebody has it, or it is not possible */
-  gboolean (*unlock) (Place *place, const char *suffix);
+  /* Makes the folder `suffix` and in it the folder `owner`. FALSE: somebody has it, or it is not
+   * possible. */
+  gboolean (*lock) (Place *place, const char *suffix, const char *owner);
+  /* `owner` (nullable): only that one's. FALSE: it was not, or cannot be done. */
+  gboolean (*unlock) (Place *place, const char *suffix, const char *owner);
   /* (nullable) what stands in the folder request->url, into its body, as the store says it. */
   gboolean (*list) (Place *place, PlaceRequest *request, GError **error);
   /* In a listing, what is said of a file ends with the entry_ends-th of these behind its name. */
@@ -57,6 +59,10 @@ struct Place
   char *user;   /* (nullable) */
   char *token;  /* makes names of temporary files */
   gboolean has_no_locks;
+  gboolean has_locked[2]; /* the base, the delta: at least once */
+  char *lock_owner;       /* (nullable) what this writer's lock says */
+  char *run;              /* (nullable) place_set_writer's */
+  guint term;
   guint made;            /* temporary files so far */
   gboolean starts_tls;   /* ftps: by AUTH TLS; else from the first byte … */
   gboolean knows_tls;    /* … as was seen */
@@ -120,8 +126,9 @@ gboolean place_mark_of_file (const Place *place, const char *path, PlaceState *s
                              GError **error);
 gboolean place_tag_of_file (const Place *place, const char *path, char **tag, GError **error);
 /* A folder "NAME.lock", which only one can make, keeps two of us from comparing and replacing at
- * the same time. One that nobody gave back within ten seconds belongs to a writer that died, and is
- * taken over. FALSE: this store has no locks for us (remembered), or the limit is over: go on
+ * the same time. One whose owner is known to be dead is taken over at once: a process of this host
+ * that is gone, or who was deposed by this writer's run. So is one that nobody gave back within ten
+ * seconds. FALSE: this store has no locks for us (remembered), or the limit is over: go on
  * without. */
 gboolean place_is_given_up (const Place *place);
 gboolean place_lock (Place *place, const char *suffix);

@@ -138,14 +138,11 @@ run_commands (Place *place, PlaceRequest *request, GError **error)
 }
 
 static gboolean
-remove_now (Place *place, const char *suffix, gboolean is_folder, GError **error)
+remove_now (Place *place, const char *suffix, GError **error)
 {
   PlaceRequest request = { 0 };
 
-  if (is_folder)
-    add_command (place, &request, "*rmdir", "*RMD", place->path, suffix);
-  else
-    add_command (place, &request, "*rm", "*DELE", place->path, suffix);
+  add_command (place, &request, "*rm", "*DELE", place->path, suffix);
   return run_commands (place, &request, error);
 }
 
@@ -156,7 +153,7 @@ rename_remove (Place *place, const char *suffix, GError **error)
   PlaceState now = { 0 };
   gboolean exists;
 
-  if (!remove_now (place, between, FALSE, error) || !remove_now (place, suffix, FALSE, error)
+  if (!remove_now (place, between, error) || !remove_now (place, suffix, error)
       || !read_header (place, suffix, &now, error))
     return FALSE;
   exists = now.exists;
@@ -165,18 +162,27 @@ rename_remove (Place *place, const char *suffix, GError **error)
 }
 
 static gboolean
-rename_lock (Place *place, const char *suffix)
+rename_lock (Place *place, const char *suffix, const char *owner)
 {
+  g_autofree char *inside = g_strconcat (suffix, "/", owner, NULL);
   PlaceRequest request = { 0 };
 
   add_command (place, &request, "mkdir", "MKD", place->path, suffix);
+  add_command (place, &request, "mkdir", "MKD", place->path, inside);
   return run_commands (place, &request, NULL);
 }
 
+/* A folder with another owner's in it does not go. */
 static gboolean
-rename_unlock (Place *place, const char *suffix)
+rename_unlock (Place *place, const char *suffix, const char *owner)
 {
-  return remove_now (place, suffix, TRUE, NULL);
+  g_autofree char *inside = g_strconcat (suffix, "/", owner, NULL);
+  PlaceRequest request = { 0 };
+
+  if (owner != NULL)
+    add_command (place, &request, "*rmdir", "*RMD", place->path, inside);
+  add_command (place, &request, "rmdir", "RMD", place->path, suffix);
+  return run_commands (place, &request, NULL);
 }
 
 /* What was sent as `made` becomes `suffix`. */
@@ -206,20 +212,39 @@ rename_over (Place *place, const char *made, const char *suffix, GError **error)
   return run_commands (place, &request, error);
 }
 
-/* The comparison and the renames, with the lock in hand where there is one. */
+/* `expected` (nullable): what has to stand there. */
 static gboolean
-replace (Place *place, const char *made, const char *suffix, const PlaceState *expected,
-         GError **error)
+is_expected (Place *place, const char *suffix, const PlaceState *expected, GError **error)
 {
   PlaceState now = { 0 };
-  gboolean locked = place_lock (place, suffix);
   gboolean good = expected == NULL || rename_look (place, suffix, &now, error);
 
   if (good && expected != NULL
       && (now.exists != expected->exists || g_strcmp0 (now.tag, expected->tag) != 0))
     good = place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");
   place_state_clear (&now);
-  good = good && rename_over (place, made, suffix, error);
+  return good;
+}
+
+/* The comparison and the renames, with the lock in hand where there is one. Where there is none, or
+ * somebody does without, a rename fails when another has come between: that is seen by comparing
+ * once more. */
+static gboolean
+replace (Place *place, const char *made, const char *suffix, const PlaceState *expected,
+         GError **error)
+{
+  GError *reason = NULL;
+  gboolean locked = place_lock (place, suffix);
+  gboolean good = is_expected (place, suffix, expected, error);
+
+  if (good && !rename_over (place, made, suffix, &reason))
+    {
+      good = FALSE;
+      if (is_expected (place, suffix, expected, error))
+        g_propagate_error (error, reason);
+      else
+        g_error_free (reason);
+    }
   if (locked)
     place_unlock (place, suffix);
   return good;
@@ -268,7 +293,7 @@ rename_put (Place *place, const char *suffix, const char *from, const PlaceState
 
   place_request_clear (&request);
   if (!good)
-    (void)remove_now (place, made, FALSE, NULL);
+    (void)remove_now (place, made, NULL);
   state->exists = good;
   return good && place_tag_of_file (place, from, &state->tag, error);
 }

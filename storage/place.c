@@ -9,8 +9,6 @@
 #include <unistd.h>
 
 #define PATIENCE_S 60
-#define LOCK_US (10 * G_USEC_PER_SEC)
-#define LOCK_PAUSE_US (125 * 1000)
 
 G_DEFINE_QUARK (place - error - quark, place_error)
 
@@ -189,6 +187,8 @@ place_free (Place *place)
   g_free (place->path);
   g_free (place->user);
   g_free (place->token);
+  g_free (place->run);
+  g_free (place->lock_owner);
   g_free (place->region);
   g_free (place->aws_key);
   g_free (place->aws_token);
@@ -323,36 +323,6 @@ place_is_given_up (const Place *place)
 {
   return g_atomic_int_get (&place->stopped)
          || (place->limit_us != 0 && g_get_monotonic_time () > place->limit_us);
-}
-
-gboolean
-place_lock (Place *place, const char *suffix)
-{
-  g_autofree char *name = g_strconcat (suffix, ".lock", NULL);
-
-  gint64 until_us = g_get_monotonic_time () + LOCK_US;
-
-  while (g_get_monotonic_time () < until_us && !place->has_no_locks && !place_is_given_up (place))
-    {
-      if (place->kind->lock (place, name))
-        return TRUE;
-      g_usleep (LOCK_PAUSE_US / 2 + (gulong)g_random_int_range (0, LOCK_PAUSE_US));
-    }
-  if (place->has_no_locks || place_is_given_up (place))
-    return FALSE;
-  (void)place->kind->unlock (place, name);
-  place->has_no_locks = !place->kind->lock (place, name);
-  return !place->has_no_locks;
-}
-
-void
-place_unlock (Place *place, const char *suffix)
-{
-  g_autofree char *name = g_strconcat (suffix, ".lock", NULL);
-
-  /* One that stays costs the next writer ten seconds. */
-  if (!place->kind->unlock (place, name))
-    (void)place->kind->unlock (place, name);
 }
 
 gboolean

@@ -80,6 +80,10 @@ typedef struct
 } PlacePair;
 void place_pair_clear (PlacePair *pair);
 
+/* Whose lock this writer makes, so that whoever deposes it in a later term of the same run takes it
+ * over at once. Without this it is of no run. */
+void place_set_writer (Place *place, const char *run, guint term);
+
 /* In all of these `suffix` is put behind the URI's path: "" for the checkpoint itself. */
 
 gboolean place_look (Place *place, const char *suffix, PlaceState *state, GError **error);

@@ -25,6 +25,7 @@ typedef struct
   KeeperTerm *term;
   Identity identity; /* `run` is its own */
   guint64 least;
+  guint number; /* of the term in the run */
   Scribe *scribe;
   GError *error;
   char **names, **types;
@@ -268,6 +269,7 @@ open_scribe (gpointer data)
                           .copy = config->founder ? copy : NULL,
                           .spare = spare,
                           .interval_us = (guint64)(config->interval_s * 1e6),
+                          .term = opening->number,
                           .least = opening->least,
                           .job_names = (const char *const *)opening->names,
                           .job_types = (const char *const *)opening->types,
@@ -302,6 +304,7 @@ keeper_open (Driver *driver, const NodeEffect *effect)
     n++;
   opening->term = driver->term = term;
   opening->least = effect->number;
+  opening->number = node_term (driver->node);
   opening->names = g_new0 (char *, n + 1);
   opening->types = g_new0 (char *, n + 1);
   for (guint i = 0; i < n; i++)

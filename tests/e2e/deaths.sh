@@ -13,8 +13,7 @@ more=${1-} schemes=("${@:2}")
 
 found () { timeout 60 "$check" "$file" 2>&1; }
 told () { tail -n 1 "$work/answer" | cut -d' ' -f1; }
-# Of a dead writer a lock stays, which the next one takes after ten seconds: that is tried once.
-unlock () { rmdir "$files"/*.lock 2>/dev/null; }
+# Of a dead writer a lock may stay, which the next one of this host takes at once (place.sh).
 
 # NAME POINT N: one death, and what it leaves. FALSE: it was not reached.
 die () {
@@ -30,14 +29,12 @@ die () {
     said=$now
   fi
   [ "$code" = 137 ] && n_dead=$((n_dead + 1))
-  unlock
   [ "$code" = 137 ]
 }
 
 begin_scheme () {
   file=$uri/dies.db rows=$base said=$base n_bad=0 n_dead=0 n_tried=0
   try "$check" "$file" 0 "$base" 1
-  unlock
 }
 
 end_scheme () { # NAME: and how many must have died

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What storage/place.h promises, tried at one store: place-check URI; place-check --count N URI
- * adds N times one to a number that stands there, in competition with others who do the same. Exit
- * 0: all is as promised. */
+ * adds N times one to a number that stands there, in competition with others who do the same;
+ * place-check --put RUN TERM URI replaces what stands there, as coordinator in that term, and says
+ * how many milliseconds it took. Exit 0: all is as promised. */
 #include "storage/place.h"
 
 #include <glib/gstdio.h>
@@ -204,14 +205,30 @@ show (Place *place)
   puts (text);
 }
 
+static void
+put (Place *place, const char *run, const char *term)
+{
+  g_autofree char *path = write_file ("small", "small", 2000);
+  gint64 began_us = g_get_monotonic_time ();
+  PlaceState there, now;
+  GError *error = NULL;
+
+  place_set_writer (place, run, (guint)atoi (term));
+  if (!place_look (place, "", &there, &error) || !place_put (place, "", path, &there, &now, &error))
+    fail ("put", error);
+  printf ("%d\n", (int)((g_get_monotonic_time () - began_us) / 1000));
+  place_state_clear (&there);
+  place_state_clear (&now);
+}
+
 int
 main (int argc, char **argv)
 {
   GError *error = NULL;
   g_autoptr (Place) place = NULL;
 
-  if (argc < 2 || argc > 4)
-    fail ("usage: place-check [--count N | --show] URI", NULL);
+  if (argc < 2 || argc > 5)
+    fail ("usage: place-check [--count N | --show | --put RUN TERM] URI", NULL);
   folder = g_dir_make_tmp ("place-XXXXXX", NULL);
   place = place_new (argv[argc - 1], TRUE, &error);
   if (place == NULL)
@@ -223,6 +240,8 @@ main (int argc, char **argv)
     }
   else if (argc == 3)
     show (place);
+  else if (argc == 5)
+    put (place, argv[2], argv[3]);
   else
     count (place, atoi (argv[2]));
   return 0;

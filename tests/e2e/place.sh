@@ -34,6 +34,26 @@ promises () { # NAME [FOLDER]: the place at $uri, which is FOLDER here
   tap $? "$1: of three writers none undoes what another did"
 }
 
+put () { "$place" --put run1 "$1" "$uri/locked.db" 2>>"$top/said"; } # TERM: how many milliseconds it took
+quick () { local ms; ms=$(put "$1") && [ "$ms" -lt 5000 ]; }
+# Locks that writers left who died, each time at another request, and of another host: as if made by a run's coordinator in
+# term 1.
+locks () { # NAME FILES [slow]
+  local n left=0 good=0 lock=$2/locked.db.lock
+  of_term_1 () { mkdir -p "$lock/satin-by-00000000-1-1-1-run1-1"; chmod 777 "$lock" "$lock"/*; }
+  put 1 >/dev/null
+  for n in 3 4 5 6 7 8 9; do
+    { SATIN_CRASH_AT=request:$n "$place" --put run1 1 "$uri/locked.db"; } >/dev/null 2>&1
+    [ -d "$lock" ] && left=$((left + 1))
+    quick 1 || { good=1; echo "after a death at request $n: $(put 1) ms" >>"$top/said"; }
+  done
+  tap $good "$1: nobody waits for a process of this host that is dead"
+  [ "$left" -ge 1 ]; tap $? "$1: … of which one at least had a lock"
+  of_term_1; quick 2; tap $? "$1: nor for whom he has deposed"
+  [ ! -e "$lock" ]; tap $? "$1: … and gives the lock back"
+  [ -z "${3-}" ] || { of_term_1; n=$(put 1) && [ "$n" -ge 9000 ] && [ "$n" -lt 15000 ]; tap $? "$1: for others ten seconds"; }
+}
+
 refused () { # NAME WORDS: place-check must fail and say WORDS
   ! "$place" "$uri/a.db" >"$top/said" 2>&1 && grep -q "$2" "$top/said" && ! grep -q secret "$top/said"
   tap $? "$1"
@@ -41,13 +61,14 @@ refused () { # NAME WORDS: place-check must fail and say WORDS
 
 if start_sftp "$top/sftp"; then
   HOME=$top/sftp/home promises sftp "$top/sftp/files"
+  HOME=$top/sftp/home locks sftp "$top/sftp/files" slow
   mkdir -p "$top/other/.ssh"
   HOME=$top/other refused "sftp: an unknown host is not trusted" known_hosts
   cp "$top/sftp/home/.ssh/known_hosts" "$top/other/.ssh/"
   ssh-keygen -q -t ed25519 -N '' -f "$top/other/.ssh/id_ed25519"
   HOME=$top/other refused "sftp: a key that may not log in" "cannot"
 else skip sftp "$why"; fi
-if start_ftp "$top/ftp"; then promises ftp "$top/ftp/root/files"; else skip ftp "$why"; fi
+if start_ftp "$top/ftp"; then promises ftp "$top/ftp/root/files"; locks ftp "$top/ftp/root/files"; else skip ftp "$why"; fi
 # Each transfer of ftps costs libcurl a fifth of a second, so all of it is for `make stores`.
 [ "${1-}" = all ] && for how in yes start; do
   if TLS=$how start_ftp "$top/ftps-$how"; then
@@ -55,7 +76,7 @@ if start_ftp "$top/ftp"; then promises ftp "$top/ftp/root/files"; else skip ftp 
     refused "ftps ($how): a certificate that nobody vouches for" certificate
   else skip ftps "$why"; fi
 done
-if start_dav "$top/dav"; then promises http "$top/dav/root/files"; else skip http "$why"; fi
+if start_dav "$top/dav"; then promises http "$top/dav/root/files"; locks http "$top/dav/root/files"; else skip http "$why"; fi
 if TLS=yes start_dav "$top/davs"; then
   CURL_CA_BUNDLE=$top/davs/ca.pem promises https
   refused "https: a certificate that nobody vouches for" certificate
