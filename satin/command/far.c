@@ -7,6 +7,7 @@
 
 #include "net/folder-run.h"
 #include "net/relay.h"
+#include "net/store-settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -288,6 +289,8 @@ begin (Far *far, const FolderRun *run, const Site *site, int here, gboolean foun
   if (copy != NULL)
     push (far, g_bytes_ref (copy));
   push_file (far, FOLDER_RUN_FILE, describe_run (run, site, here));
+  g_autofree char *stores = store_settings_write ();
+  push_file (far, RELAY_STORES, g_bytes_new (stores, strlen (stores)));
   if (!push_copy (far, "credential", error) || !push_copy (far, FOLDER_KEY_FILE, error))
     return FALSE;
   if (founder)

@@ -2,6 +2,7 @@
 /* See relay.h. Owns the two descriptors and two threads: one reads, one writes, so that a launcher
  * that stands still stops nobody. Must not know what the files say. */
 #include "relay.h"
+#include "store-settings.h"
 
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -240,6 +241,17 @@ take_descriptors (Relay *relay)
   return TRUE;
 }
 
+static void
+take_store_settings (const Relay *relay)
+{
+  g_autoptr (GBytes) bytes = folder_bytes (relay->folder, RELAY_STORES, NULL);
+  g_autofree char *text
+      = bytes != NULL ? g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes)) : NULL;
+
+  if (text != NULL)
+    store_settings_take (text);
+}
+
 char *
 relay_begin (GError **error)
 {
@@ -262,6 +274,7 @@ relay_begin (GError **error)
       folder_remove (relay->folder, NULL);
       return NULL;
     }
+  take_store_settings (relay);
   the_relay = relay;
   folder_set_witness (on_written);
   g_thread_unref (g_thread_new ("satin-relay-in", read_on, relay));

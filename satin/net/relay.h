@@ -13,6 +13,8 @@
 #define RELAY_PEERS "peers"
 /* A file that makes a node the founder. */
 #define RELAY_FOUNDER "founder"
+/* What the launcher's environment says of stores (store-settings.h). */
+#define RELAY_STORES "stores"
 #define RELAY_FILE_MAX (256 * 1024 * 1024)
 #define RELAY_LINE_MAX 200
 

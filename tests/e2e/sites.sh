@@ -54,6 +54,24 @@ ended
 is "Ctrl-C suspends nodes of other hosts" "$code" 75
 ok "and they go" wait_for 10 no_far
 
+# What the environment here says of stores reaches nodes there, but no secret does.
+. "$(dirname "$0")/servers.sh"
+trap 'stop_servers; kill_far; leave' EXIT
+if TLS=yes start_dav "$work/dav"; then
+  CURL_CA_BUNDLE=$work/dav/ca.pem AWS_REGION=somewhere AWS_SECRET_ACCESS_KEY=a-secret-word begin "$satin" run \
+    --sites "$work/away" --name trusts --checkpoint "$uri/far.satin" --interval 0.5 -- "${heavy[@]}"
+  ok "nodes there trust who is trusted here" wait_for $((20 * slow)) up trusts 3
+  # shellcheck disable=SC2046
+  all () { cat $(grep -lsF "TMPDIR=$work/far" /proc/[0-9]*/environ) $(our_far | sed 's,.*,/proc/&/cmdline,') 2>/dev/null; }
+  our_far () { grep -lsF "TMPDIR=$work/far" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'; }
+  ok "… and have not been told secrets" [ "$(all | grep -c a-secret-word)" -eq 0 ]
+  ended
+  is "… and the answer stands at the store" "$code:$answer:$(sqlite3 "$work/dav/root/files/far.satin" \
+    "SELECT count(*) FROM run WHERE key = 'answer'")" "0:$heavy_answer:1"
+  try "$satin" run --sites "$work/away" --checkpoint "$uri/none.satin" -- "$SATIN_BIN/fib" 20
+  is "without that they do not" "$code" 4
+else skip "a store with an authority of its own" "$why"; fi
+
 # A host that does not answer is left out.
 cat >"$work/broken" <<EOF
 [site gone]

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is said of stores to nodes on other hosts. */
+#include "net/store-settings.h"
+
+static void
+forget (void)
+{
+  static const char *const names[]
+      = { "CURL_CA_BUNDLE",   "SSL_CERT_FILE", "AWS_REGION",          "AWS_DEFAULT_REGION",
+          "AWS_ENDPOINT_URL", "AWS_PROFILE",   "AWS_ENDPOINT_URL_S3", "AWS_ACCESS_KEY_ID" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    g_unsetenv (names[i]);
+}
+
+static void
+test_no_secret_is_written (void)
+{
+  forget ();
+  g_setenv ("AWS_ACCESS_KEY_ID", "one", TRUE);
+  g_setenv ("AWS_SECRET_ACCESS_KEY", "two", TRUE);
+  g_setenv ("AWS_SESSION_TOKEN", "three", TRUE);
+  g_setenv ("AWS_REGION", "here", TRUE);
+  g_setenv ("AWS_PROFILE", "", TRUE);
+  g_setenv ("CURL_CA_BUNDLE", "/some/where.pem", TRUE);
+  g_autofree char *text = store_settings_write ();
+  g_assert_cmpstr (text, ==, "CURL_CA_BUNDLE=/some/where.pem\nAWS_REGION=here\n");
+}
+
+static void
+test_what_is_said_here_goes_first (void)
+{
+  forget ();
+  g_setenv ("AWS_REGION", "here", TRUE);
+  store_settings_take ("AWS_REGION=there\nAWS_PROFILE=work\n");
+  g_assert_cmpstr (g_getenv ("AWS_REGION"), ==, "here");
+  g_assert_cmpstr (g_getenv ("AWS_PROFILE"), ==, "work");
+}
+
+static void
+test_only_files_that_are_here (void)
+{
+  forget ();
+  store_settings_take ("CURL_CA_BUNDLE=/no/such/file.pem\nSSL_CERT_FILE=/dev/null\n");
+  g_assert_null (g_getenv ("CURL_CA_BUNDLE"));
+  g_assert_cmpstr (g_getenv ("SSL_CERT_FILE"), ==, "/dev/null");
+}
+
+static void
+test_anything_else_is_passed_over (void)
+{
+  forget ();
+  store_settings_take ("AWS_ACCESS_KEY_ID=x\nLD_PRELOAD=/tmp/x.so\n=\nAWS_REGION\nAWS_REGION=\n");
+  g_assert_null (g_getenv ("AWS_ACCESS_KEY_ID"));
+  g_assert_null (g_getenv ("LD_PRELOAD"));
+  g_assert_null (g_getenv ("AWS_REGION"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/store-settings/no-secret-is-written", test_no_secret_is_written);
+  g_test_add_func ("/store-settings/what-is-said-here-goes-first",
+                   test_what_is_said_here_goes_first);
+  g_test_add_func ("/store-settings/only-files-that-are-here", test_only_files_that_are_here);
+  g_test_add_func ("/store-settings/anything-else-is-passed-over",
+                   test_anything_else_is_passed_over);
+  return g_test_run ();
+}
