@@ -21,8 +21,12 @@
 
 /* So long a worker tries to get the context from whoever has it. */
 #define DRIVE_TRY_US 500
-/* A worker that was woken by something looks so long for what follows. */
-#define DRIVE_AGAIN_US 50
+/* What comes so soon after a worker has fallen asleep would have come as soon if it had slept at
+ * once: the one whose reply it waits for perhaps shares its processor. */
+#define DRIVE_SOON_US 60
+/* The shortest time to spin, and how often it is tried whether a long one pays. */
+#define DRIVE_SPIN_MIN_US 2
+#define DRIVE_PROBE 32
 /* So soon after a worker has left, the driver's thread takes its place. */
 #define DRIVE_RECALL_US 40
 
@@ -51,6 +55,8 @@ struct Drive
   gboolean mail;
   gboolean unflushed; /* something may wait to be written */
   gboolean alarmed;   /* the alarm may be set */
+  gint64 spin_us;     /* how long spinning has paid of late */
+  guint waits;
   gint64 timer_us;    /* -1: none */
   Polled own, worker; /* by the driver's thread, and by a worker */
 };
@@ -73,6 +79,7 @@ drive_new (const DriveConfig *config, GError **error)
   drive->config = *config;
   drive->alarm = alarm;
   drive->timer_us = -1;
+  drive->spin_us = config->spin_us;
   return drive;
 }
 
@@ -335,12 +342,31 @@ turn_once (Drive *drive, gint64 until_us)
   return finish (drive, polled);
 }
 
+/* How long the wait that begins may spin. */
+static gint64
+spin_for (Drive *drive)
+{
+  return drive->waits++ % DRIVE_PROBE == 0 ? drive->config.spin_us : drive->spin_us;
+}
+
+/* Something came, `took_us` after the wait began: while the worker spun, or `asleep_us` after it
+ * had fallen asleep. */
+static void
+learn (Drive *drive, gboolean spun, gint64 took_us, gint64 asleep_us)
+{
+  gint64 most_us = drive->config.spin_us;
+
+  if (spun)
+    drive->spin_us = MIN (MAX (drive->spin_us, 2 * took_us), most_us);
+  else if (asleep_us < DRIVE_SOON_US)
+    drive->spin_us = MIN (MAX (drive->spin_us / 2, DRIVE_SPIN_MIN_US), most_us);
+}
+
 gboolean
 drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 look_us)
 {
   DriveWish wanted;
-  gint64 now_us = g_get_monotonic_time ();
-  gint64 spin_us = now_us + drive->config.spin_us;
+  gint64 now_us = g_get_monotonic_time (), wait_us = now_us, spin_us = 0;
   gint64 end_us = look_us > 0 ? now_us + look_us : -1;
   gboolean late;
 
@@ -356,12 +382,15 @@ drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 loo
     {
       if (drive->unflushed && !drive->mail) /* first what it has done itself: it goes along */
         flush (drive);
-      gboolean spins = drive->mail || (wanted == DRIVE_SPIN && now_us < spin_us);
-      gboolean happened = turn_once (drive, spins ? 0 : end_us);
+      gboolean at_once = drive->mail, spins = wanted == DRIVE_SPIN && now_us < spin_us;
+      gboolean happened = turn_once (drive, at_once || spins ? 0 : end_us);
+      gint64 before_us = now_us;
       now_us = g_get_monotonic_time ();
-      if (happened && !spins)
-        spin_us = now_us + MIN (DRIVE_AGAIN_US, drive->config.spin_us);
-      if (spins && !happened)
+      if (happened && !at_once)
+        learn (drive, spins, now_us - wait_us, now_us - before_us);
+      if (happened || at_once)
+        spin_us = (wait_us = now_us) + spin_for (drive);
+      else if (spins)
         sched_yield ();
     }
   if (drive->unflushed && late)

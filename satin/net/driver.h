@@ -30,7 +30,7 @@ typedef struct
   double interval_s;
   double heartbeat_s, silence_s; /* 0: the default; see folder.h */
   guint workers;
-  gint64 spin_us;    /* how long an idle worker polls before it sleeps */
+  gint64 spin_us;    /* how long an idle worker polls at most before it sleeps */
   ListenerPlace tcp; /* where to listen, and TCP only; address NULL: no TCP */
   gboolean founder, solo;
   gboolean far;             /* its folder is its own: see relay.h */
