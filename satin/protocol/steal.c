@@ -269,8 +269,24 @@ take_answer (Node *node, StealLane *lane, guint given, guint run)
   lane->pause_us = STEAL_PAUSE_MIN_US;
   lane->resume_us = 0;
   forgive (node, lane);
-  if (run >= lane->asked)
+  if (run < given)
+    lane->batch = 1; /* what was its own came back: there is no more than that */
+  else if (run >= lane->asked)
     lane->fed_us = node->now_us;
+}
+
+/* Whoever fetches in advance what others want before it begins asks for less; else two nodes can
+ * pass a job to and fro, and neither begins it. */
+static void
+note_robbed (Node *node, const Loan *loan)
+{
+  if (held_at (node, loan->path) == NULL)
+    return;
+  for (guint i = 0; i < STEAL_LANES; i++)
+    {
+      node->steal.lanes[i].batch = 1;
+      node->steal.lanes[i].fed_us = 0;
+    }
 }
 
 void
@@ -444,6 +460,7 @@ steal_on_lent (Node *node, const NodeEvent *event)
   for (guint i = 0; i < event->loans->len; i++)
     {
       const Loan *loan = event->loans->pdata[i];
+      note_robbed (node, loan);
       loans_add (
           node,
           (LoanEntry){

@@ -40,7 +40,8 @@ typedef enum
 
 typedef struct
 {
-  guint32 batch;   /* how many jobs are worth a request */
+  guint32 batch;   /* how many jobs are worth a request; above 1 they are fetched in advance, until
+                      somebody wants one back */
   guint32 asked;   /* by the last request */
   guint64 fed_us;  /* when a request was answered in full; 0: not since the last request */
   guint64 request; /* number of the last one */

@@ -374,6 +374,45 @@ test_many_short_jobs_come_together (void)
   g_assert_cmpuint (world->peer[0].jobs->len, ==, 0);
 }
 
+/* Else two nodes pass a job to and fro, and neither begins it. */
+static void
+test_who_fetched_what_another_wants_asks_for_less (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  Digest digest = digest_of_string ("/200");
+  guint steals;
+
+  start (world);
+  for (guint i = 0; i < 200; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      (void)offer (world, 0, path);
+    }
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  for (guint i = 0; i < 200; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      finish (world, 1, path);
+      if (g_hash_table_size (world->peer[1].running) == 0 && i < 199)
+        tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+    }
+  guint64 mine = offer (world, 0, "/200");
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "RUN /200")); /* in advance: it is not hungry */
+
+  forget_log (world);
+  g_ptr_array_add (world->peer[1].jobs, loan_new (1, "/200", 1, &digest, 0.5, NULL));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  pass (world, 1000);
+  g_autofree char *back = g_strdup_printf ("BACK %d", (int)mine);
+  g_assert_true (said (world, 0, back));
+  steals = world->peer[1].steals;
+  (void)offer (world, 0, "/200");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SHARED });
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_cmpuint (world->peer[1].steals, ==, steals);
+}
+
 static void
 test_long_jobs_come_one_by_one (void)
 {
@@ -511,6 +550,8 @@ main (int argc, char **argv)
   TEST ("a-job-returned-unrun-is-ready-again", test_a_job_returned_unrun_is_ready_again);
   TEST ("a-refused-thief-is-told", test_a_refused_thief_is_told);
   TEST ("many-short-jobs-come-together", test_many_short_jobs_come_together);
+  TEST ("who-fetched-what-another-wants-asks-for-less",
+        test_who_fetched_what_another_wants_asks_for_less);
   TEST ("long-jobs-come-one-by-one", test_long_jobs_come_one_by_one);
   TEST ("a-lender-knows-what-its-holder-took-along",
         test_a_lender_knows_what_its_holder_took_along);
