@@ -104,6 +104,13 @@ add_row (Assignment *given, int row, gint64 most)
   return sum;
 }
 
+/* What is left of `most` above a sum that may be negative. */
+static gint64
+left_of (gint64 most, gint64 sum)
+{
+  return sum < 0 && most > G_MAXINT64 + sum ? G_MAXINT64 : most - sum;
+}
+
 gint64
 assign (int m, gint64 *cost, gint64 most)
 {
@@ -132,7 +139,7 @@ assign (int m, gint64 *cost, gint64 most)
         waiting[n_waiting++] = a;
     }
   for (int i = 0; i < n_waiting && sum <= most; i++)
-    sum += add_row (&given, waiting[i], most - sum);
+    sum += add_row (&given, waiting[i], left_of (most, sum));
   if (sum <= most && n_waiting > 0)
     for (int a = 0; a < m; a++)
       for (int b = 0; b < m; b++)

@@ -281,7 +281,7 @@ test_dual (void)
       Dual dual;
 
       make (&sample, rand);
-      for (int at = 0; at < N_MAX * N_MAX && turn % 3 == 0; at++)
+      for (int at = 0; at < sample.qap.n * sample.qap.n && turn % 3 == 0; at++)
         sample.flow[at] = sample.flow[at] * 100003;
       partial.qap = &sample.qap;
       least = optimum (&sample.qap);
