@@ -107,8 +107,8 @@ drive_wake (Drive *drive)
       return;
     }
   g_atomic_int_set (&drive->mailed, TRUE); /* before we look who sleeps: see finish */
-  /* Who drives and is awake looks before it sleeps. A worker that stops driving recalls the thread,
-   * which looks then. */
+  /* Who drives and is awake looks before it sleeps. A worker that stops driving leaves an alarm for
+   * the thread, which looks then. */
   if (g_atomic_int_get (&drive->worker_sleeps)
       || (!is_wanted (drive) && g_atomic_int_get (&drive->thread_sleeps)))
     g_main_context_wakeup (drive->config.context);

@@ -3,7 +3,6 @@
  * to the world when this process ends. */
 #include "driver-private.h"
 
-#include "engine/best.h"
 #include "engine/constant.h"
 #include "folder.h"
 #include "relay.h"

@@ -10,7 +10,6 @@
 #include "relay.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 static void

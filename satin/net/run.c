@@ -6,7 +6,6 @@
 
 #include "run-private.h"
 
-#include "checkpoint.h"
 #include "claim.h"
 #include "relay.h"
 #include "step.h"

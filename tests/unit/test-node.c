@@ -350,26 +350,31 @@ test_a_refused_thief_is_told (void)
   g_assert_true (said (world, 1, "RUN /0")); /* at once */
 }
 
+/* Node `from` has 200 short jobs, which node `to` takes and finishes; then it is hungry no more. */
+static void
+finish_many (World *world, guint from, guint to)
+{
+  for (guint i = 0; i < 200; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      (void)offer (world, from, path);
+    }
+  tell (world, to, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  for (guint i = 0; i < 200; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      finish (world, to, path);
+      if (g_hash_table_size (world->peer[to].running) == (to == 0) && i < 199) /* n0 has the root */
+        tell (world, to, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+    }
+}
+
 static void
 test_many_short_jobs_come_together (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
   start (world);
-  for (guint i = 0; i < 200; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%u", i);
-      (void)offer (world, 0, path);
-    }
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
-
-  for (guint i = 0; i < 200; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%u", i);
-      finish (world, 1, path);
-      if (g_hash_table_size (world->peer[1].running) == 0)
-        tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
-    }
-
+  finish_many (world, 0, 1);
   g_assert_cmpuint (world->peer[1].steals, <, 20);
   g_assert_cmpuint (world->peer[0].jobs->len, ==, 0);
 }
@@ -383,19 +388,7 @@ test_who_fetched_what_another_wants_asks_for_less (void)
   guint steals;
 
   start (world);
-  for (guint i = 0; i < 200; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%u", i);
-      (void)offer (world, 0, path);
-    }
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
-  for (guint i = 0; i < 200; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%u", i);
-      finish (world, 1, path);
-      if (g_hash_table_size (world->peer[1].running) == 0 && i < 199)
-        tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
-    }
+  finish_many (world, 0, 1);
   guint64 mine = offer (world, 0, "/200");
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_true (said (world, 1, "RUN /200")); /* in advance: it is not hungry */
@@ -411,6 +404,31 @@ test_who_fetched_what_another_wants_asks_for_less (void)
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SHARED });
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_cmpuint (world->peer[1].steals, ==, steals);
+}
+
+static void
+test_who_fetched_what_is_its_own_asks_for_less (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  Digest digest = digest_of_string ("/200");
+  guint steals;
+
+  start (world);
+  finish_many (world, 1, 0);
+  pass (world, 2 * G_USEC_PER_SEC); /* it has asked for more, in vain */
+  guint64 mine = offer (world, 0, "/200");
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  g_assert_true (said (world, 1, "RUN /200"));
+
+  g_ptr_array_add (world->peer[1].jobs, loan_new (300, "/200", 1, &digest, 0.5, NULL));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SHARED });
+  g_autofree char *back = g_strdup_printf ("BACK %d", (int)mine);
+  g_assert_true (said (world, 0, back));
+  steals = world->peer[0].steals;
+  (void)offer (world, 1, "/201");
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SHARED });
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_cmpuint (world->peer[0].steals, ==, steals);
 }
 
 static void
@@ -552,6 +570,8 @@ main (int argc, char **argv)
   TEST ("many-short-jobs-come-together", test_many_short_jobs_come_together);
   TEST ("who-fetched-what-another-wants-asks-for-less",
         test_who_fetched_what_another_wants_asks_for_less);
+  TEST ("who-fetched-what-is-its-own-asks-for-less",
+        test_who_fetched_what_is_its_own_asks_for_less);
   TEST ("long-jobs-come-one-by-one", test_long_jobs_come_one_by_one);
   TEST ("a-lender-knows-what-its-holder-took-along",
         test_a_lender_knows_what_its_holder_took_along);
