@@ -1196,10 +1196,10 @@ extern "C++"
   SATIN_BEST_DECLARE_ (Type, name) \
   SATIN_ASSERT_ (!SATIN_SPEAKS_ (Type), \
                  "best value '" #name "' holds a SatinShared, which only jobs can follow"); \
-  static const void *satin_merge_##name (const void *a, const void *b) \
+  static const void *satin_merge_##name (const void *satin_a_, const void *satin_b_) \
   { \
-    const Type *better = MERGE ((const Type *)a, (const Type *)b); \
-    return better; \
+    const Type *satin_better_ = MERGE ((const Type *)satin_a_, (const Type *)satin_b_); \
+    return satin_better_; \
   } \
   static const Type satin_initial_##name = __VA_ARGS__; \
   SatinBest_ name##_best \

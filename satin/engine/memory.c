@@ -40,11 +40,9 @@ static const struct
 {
   int number;
   const char *cause;
-} memory_faults[] = { { SIGSEGV, "segmentation fault" },
-                      { SIGBUS, "bus error" },
-                      { SIGFPE, "arithmetic fault" },
-                      { SIGILL, "illegal instruction" },
-                      { SIGABRT, "abort" } };
+} memory_faults[] = { { SIGSEGV, "segmentation fault" },  { SIGBUS, "bus error" },
+                      { SIGFPE, "arithmetic fault" },     { SIGILL, "illegal instruction" },
+                      { SIGTRAP, "trap, as by g_error" }, { SIGABRT, "abort" } };
 static struct sigaction memory_old_actions[G_N_ELEMENTS (memory_faults)];
 static gboolean (*memory_speak) (const char *cause);
 static __thread void *memory_signal_stack;

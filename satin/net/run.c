@@ -313,6 +313,7 @@ on_process_exit (int status, void *data)
   SatinRun *run = the_run;
   int code;
   (void)data;
+  engine_exit_by_job ();
   if (!run->in_main)
     return;
   end_main (run, status, &code);

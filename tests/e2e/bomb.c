@@ -17,6 +17,8 @@ typedef enum
   HOW_ABORT,
   HOW_FPE,
   HOW_DEEP,
+  HOW_EXIT,
+  HOW_ERROR,
   HOW_KILL, /* without a word */
   HOW_NOT
 } How;
@@ -50,6 +52,10 @@ blow (How how)
     case HOW_DEEP:
       zero = fall ((volatile char *)"", 100000000);
       break;
+    case HOW_EXIT:
+      exit (0);
+    case HOW_ERROR:
+      g_error ("the job cannot go on");
     case HOW_KILL:
       kill (getpid (), SIGKILL);
       break;
@@ -82,7 +88,8 @@ SATIN_JOB (bomb, int64_t, (int32_t, depth), (int32_t, leaf), (int32_t, bad), (in
 static int
 bomb_main (SatinRun *run, int argc, char **argv)
 {
-  static const char *const names[] = { "segv", "abort", "fpe", "deep", "kill", "not" };
+  static const char *const names[]
+      = { "segv", "abort", "fpe", "deep", "exit", "error", "kill", "not" };
   int64_t leaves;
   int32_t how = HOW_SEGV;
 

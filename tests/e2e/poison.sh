@@ -27,7 +27,8 @@ processes_lost ()
   grep -c '^satin: node [0-9]* died' <<<"$words"
 }
 
-for how in 'segv:segmentation fault' 'abort:abort' 'fpe:arithmetic fault' 'deep:the C stack of a job is full: the recursion is too deep'; do
+for how in 'segv:segmentation fault' 'abort:abort' 'fpe:arithmetic fault' 'deep:the C stack of a job is full: the recursion is too deep' \
+  'exit:it called exit' 'error:trap, as by g_error'; do
   try "$bomb" "${how%%:*}" 777 0 11
   is "alone, ${how%%:*}: exit code" "$code" 6
   ok "alone, ${how%%:*}: path, arguments and cause are named" about_the_leaf "${how#*:}"
@@ -47,6 +48,10 @@ is "… exit code" "$code" 0
 try "$satin" run -n 2 --workers 2 -- "$bomb" abort 777 1 11
 is "two nodes: exit code" "$code" 6
 ok "the job is named" about_the_leaf abort
+try "$satin" run -n 2 --workers 2 -- "$bomb" exit 777 1 11
+is "two nodes whose job calls exit: exit code" "$code" 6
+is "… no answer" "$answer" ''
+ok "… the job is named" about_the_leaf 'it called exit'
 
 rm -f "$work/c.db"
 try "$satin" run -n 4 --checkpoint "$work/c.db" --interval 0.2 -- "$bomb" kill 777 2 11

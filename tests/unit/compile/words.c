@@ -17,13 +17,13 @@ smaller (const int64_t *a, const int64_t *b)
 }
 
 static const Point *
-nearer (const Point *a, const Point *b)
+better (const Point *a, const Point *b)
 {
   return a->x < b->x ? a : b;
 }
 
 SATIN_BEST (int64_t, bound, smaller, INT64_MAX)
-SATIN_BEST (Point, point, nearer, { 3, 0 })
+SATIN_BEST (Point, point, better, { 3, 0 })
 
 SATIN_JOB (fib, int64_t, (int32_t, n))
 {
