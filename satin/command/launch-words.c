@@ -45,6 +45,13 @@ read_tail (const char *path, const char *file)
   return lines;
 }
 
+/* What a node notes of the run as it goes, "[1.234] …", explains no end. */
+static gboolean
+is_note (const char *line)
+{
+  return line[0] == '[' && g_ascii_isdigit (line[1]);
+}
+
 static const char *
 last_line (const GPtrArray *lines)
 {
@@ -61,7 +68,7 @@ launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
   const char *last = last_line (lines);
 
   /* One that was killed had no last words about it. */
-  if (last != NULL && WIFEXITED (status) && WEXITSTATUS (status) != COMMAND_DONE)
+  if (last != NULL && !is_note (last) && WIFEXITED (status) && WEXITSTATUS (status) != COMMAND_DONE)
     g_string_append_printf (text, ": %s",
                             g_str_has_prefix (last, OWN) ? last + strlen (OWN) : last);
   if (n_live > 0)
@@ -103,12 +110,14 @@ launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, i
   return COMMAND_ERROR;
 }
 
-static void
+/* FALSE: there is nothing in it but notes. */
+static gboolean
 show_last_log (const char *path)
 {
   g_autoptr (GArray) pids = folder_pids (path, "log");
   g_autoptr (GPtrArray) lines = NULL;
   struct timespec newest = { 0 };
+  gboolean shown = FALSE;
 
   for (guint i = 0; i < pids->len; i++)
     {
@@ -126,7 +135,12 @@ show_last_log (const char *path)
       lines = read_tail (path, file);
     }
   for (guint i = 0; lines != NULL && i < lines->len; i++)
-    g_printerr ("%s\n", (const char *)lines->pdata[i]);
+    if (!is_note (lines->pdata[i]))
+      {
+        g_printerr ("%s\n", (const char *)lines->pdata[i]);
+        shown = TRUE;
+      }
+  return shown;
 }
 
 gboolean
@@ -151,8 +165,8 @@ void
 launch_words_end (const char *path, int code, const char *sentence, gboolean is_told)
 {
   if (!launch_words_are_late (code) && !launch_words_of_main (path) && sentence == NULL && !is_told
-      && code != COMMAND_DONE)
-    show_last_log (path);
+      && code != COMMAND_DONE && !show_last_log (path))
+    command_say ("the program ended with exit code %d and said nothing", code);
   if (sentence != NULL)
     command_say ("%s", g_str_has_prefix (sentence, OWN) ? sentence + strlen (OWN) : sentence);
 }

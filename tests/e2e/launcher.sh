@@ -21,9 +21,10 @@ if [ -n "$founder" ]; then
     early-refusal) echo "satin: checkpoint 'x' is foreign" >&2; exit 3 ;;
     late-refusal) echo "checkpoint 'x' is in use" >"$folder/error"; end 5; exit 5 ;;
     bad-input) echo "tsp: 'x' is empty" >"$folder/answer.err"; end 1 ;;
+    mute) echo "[0.001] this node is master" >&2; end 12 ;;
     logged) echo "job /0/1 failed" >&2; end 6 ;;
     arguments) printf '%s|' "$@" >"$folder/answer"; pwd >>"$folder/answer"; end 0 ;;
-    lonely)
+    lonely | noting)
       until [ -s "$folder/gone" ]; do sleep 0.02; done
       # The launcher has seen the other's end when it has reaped it.
       while [ -e "/proc/$(cat "$folder/gone")" ]; do sleep 0.02; done
@@ -33,7 +34,9 @@ if [ -n "$founder" ]; then
   exit
 fi
 case $part in
-  lonely) echo "no luck" >&2; echo $$ >"$folder/.gone"; mv "$folder/.gone" "$folder/gone"; exit 9 ;;
+  lonely | noting)
+    [ "$part" = lonely ] && echo "no luck" >&2 || echo "[0.001] this node is master" >&2
+     echo $$ >"$folder/.gone"; mv "$folder/.gone" "$folder/gone"; exit 9 ;;
   doomed) sleep 0.2; kill -9 $$ ;;
   early-refusal | late-refusal) exec sleep 60 ;;
 esac
@@ -63,6 +66,9 @@ try "$satin" run -n 2 -- "$work/node" bad-input
 is "a main that fails gives its code" "$code" 1
 is "and its words" "$words" "tsp: 'x' is empty"
 ok "nothing stays of that either" no_folder
+try "$satin" run -n 2 -- "$work/node" mute
+is "a main that fails without a word gives its code" "$code" 12
+is "and one sentence" "$words" "satin: the program ended with exit code 12 and said nothing"
 try "$satin" run -n 2 --name poison -- "$work/node" logged
 is "a failed job gives 6" "$code" 6
 ok "what the log says is shown" grep -qx "job /0/1 failed" <<<"$words"
@@ -76,6 +82,8 @@ is "arguments and folder arrive as they are" "$answer" "arguments||a b|--|--name
 try "$satin" run -n 2 -- "$work/node" lonely
 is "a run goes on without a node that ends" "$answer" fine
 ok "its end is told with its last words" grep -q "ended (exit code 9): no luck; 1 goes on" <<<"$words"
+try "$satin" run -n 2 -- "$work/node" noting
+ok "notes are no last words" grep -q "ended (exit code 9); 1 goes on" <<<"$words"
 try "$satin" run -n 2 --name dead -- "$work/node" doomed
 is "a run without nodes is an error" "$code" 1
 is "each death is told" "$(grep -c "died (signal 9)" <<<"$words")" 2
