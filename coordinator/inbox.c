@@ -176,7 +176,7 @@ add_keep (Inbox *inbox, Row *row)
     row->work_us = MAX (row->work_us, old->work_us);
   inbox->bytes += g_bytes_get_size (row->value);
   inbox->bytes -= old != NULL ? g_bytes_get_size (old->value) : 0;
-  g_hash_table_replace (inbox->keeps, row->path, row);
+  g_hash_table_replace (inbox->keeps, (gpointer)row->path, row);
 }
 
 void
@@ -196,7 +196,7 @@ inbox_add_row (Inbox *inbox, Row *row)
   if (old != NULL)
     drop_row (inbox, old);
   inbox->bytes += g_bytes_get_size (row->value);
-  g_hash_table_insert (inbox->rows, row->path, row);
+  g_hash_table_insert (inbox->rows, (gpointer)row->path, row);
   if (g_hash_table_size (inbox->rows) >= inbox->prune_at)
     prune (inbox);
 }

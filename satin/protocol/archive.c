@@ -115,23 +115,24 @@ set_value (Archive *archive, ArchiveRow *row, GBytes *value, GPtrArray *shares)
 }
 
 static void
-tell_engine (Node *node, const TrieNode *at, const ArchiveRow *row)
+tell_engine (Node *node, char *path, const ArchiveRow *row)
 {
   NodeEffect *effect = core_emit (node, NODE_EFFECT_KNOWN);
 
-  effect->path = trie_path (node->archive.trie, at);
+  effect->path = path;
   effect->digest = row->digest;
   effect->node = node->self;
   effect->finished = TRUE;
 }
 
+/* `path` (nullable): that of `at`, from who has its text. */
 static void
-announce (Node *node, TrieNode *at, ArchiveRow *row)
+announce (Node *node, const char *path, TrieNode *at, ArchiveRow *row)
 {
   if (!core_is_member (node))
     return;
   row->is_announced = TRUE;
-  tell_engine (node, at, row);
+  tell_engine (node, path != NULL ? g_strdup (path) : trie_path (node->archive.trie, at), row);
   g_ptr_array_add (node->archive.news, at);
 }
 
@@ -155,7 +156,7 @@ archive_put (Node *node, const Row *row)
   own->children = row->children;
   own->is_earlier = work_is_earlier (node, &row->node) ? 1 : 0;
   if (is_new)
-    announce (node, at, own);
+    announce (node, row->path, at, own);
 }
 
 static GBytes *
@@ -187,7 +188,7 @@ announce_rows (Node *node, TrieNode *at)
 {
   for (ArchiveRow *row = first_row (at); row != NULL; row = row->next)
     if (row->is_there)
-      announce (node, at, row);
+      announce (node, NULL, at, row);
 }
 
 void

@@ -44,15 +44,16 @@ Row *
 row_new (const char *path, guint32 job, const Digest *digest, double weight, guint64 work_us,
          GBytes *value)
 {
-  Row *row = g_new0 (Row, 1);
+  gsize size = strlen (path) + 1;
+  Row *row = g_malloc (sizeof *row + size);
 
-  row->path = g_strdup (path);
-  row->job = job;
-  row->digest = *digest;
-  row->weight = weight;
-  row->work_us = work_us;
-  row->node = NODE_ID_NONE;
-  row->value = value == NULL ? NULL : g_bytes_ref (value);
+  *row = (Row){ .path = memcpy (row + 1, path, size),
+                .job = job,
+                .digest = *digest,
+                .weight = weight,
+                .work_us = work_us,
+                .node = NODE_ID_NONE,
+                .value = value == NULL ? NULL : g_bytes_ref (value) };
   return row;
 }
 
@@ -85,7 +86,6 @@ row_free (Row *row)
 {
   if (row == NULL)
     return;
-  g_free (row->path);
   g_free (row->type);
   g_clear_pointer (&row->value, g_bytes_unref);
   g_clear_pointer (&row->shares, g_ptr_array_unref);

@@ -29,7 +29,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Loan, loan_free)
  * digest of a kept state is another than that of its job's result. */
 typedef struct
 {
-  char *path;
+  const char *path; /* stands behind the row, which may be one of millions */
   guint32 children; /* 0: a result */
   guint32 job;
   Digest digest;

@@ -143,52 +143,38 @@ skip_stem (const char *path)
   return path + 1 + STEM_ID_LENGTH;
 }
 
-/* How many components stand in this text; -1 when it is not canonical. Appends them to `numbers`.
- */
-static int
-path_parse (const char *path, GArray *numbers)
+int
+path_read_last (const char *path, guint32 *numbers)
 {
   const char *at = skip_stem (path);
   int count = 0;
 
   if (at == NULL)
     return -1;
-  while (*at != '\0')
-    {
-      guint32 number;
-
-      if (count == PATH_STEM_LEVELS || !take_component (&at, &number))
-        return -1;
-      if (numbers != NULL)
-        g_array_append_val (numbers, number);
-      count++;
-    }
+  for (; *at != '\0'; count++)
+    if (count == PATH_STEM_LEVELS || !take_component (&at, &numbers[count]))
+      return -1;
   /* A stem alone has its own text; it is not written as its continuation by nothing. */
   return *path == '~' && count == 0 ? -1 : count;
+}
+
+/* How many components stand in this text; -1 when it is not canonical. Appends them to `numbers`
+ * (nullable). */
+static int
+path_parse (const char *path, GArray *numbers)
+{
+  guint32 last[PATH_STEM_LEVELS];
+  int count = path_read_last (path, last);
+
+  if (numbers != NULL && count > 0)
+    g_array_append_vals (numbers, last, (guint)count);
+  return count;
 }
 
 gboolean
 path_is_canonical (const char *path)
 {
   return path_parse (path, NULL) >= 0;
-}
-
-gboolean
-path_last_numbers (const char *path, GArray *numbers)
-{
-  return path_parse (path, numbers) >= 0;
-}
-
-guint
-path_read_last (const char *path, guint32 *numbers)
-{
-  const char *at = skip_stem (path);
-  guint n = 0;
-
-  while (at != NULL && *at != '\0')
-    if (n == PATH_STEM_LEVELS || !take_component (&at, &numbers[n++]))
-      return 0;
-  return n;
 }
 
 gboolean

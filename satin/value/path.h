@@ -37,11 +37,9 @@ char *path_from_numbers (Stems *stems, const guint32 *numbers, gsize n);
 /* Appends the numbers from the root to `numbers` (of guint32). FALSE: not canonical, or a stem is
  * unknown. */
 gboolean path_to_numbers (Stems *stems, const char *path, GArray *numbers);
-/* Appends those numbers that stand in the text itself: the levels since its stem. FALSE: not
- * canonical. */
-gboolean path_last_numbers (const char *path, GArray *numbers);
-/* The same into `numbers`, room for PATH_STEM_LEVELS of them; how many. 0: not canonical, too. */
-guint path_read_last (const char *path, guint32 *numbers);
+/* Those numbers that stand in the text itself, the levels since its stem, into `numbers`, which has
+ * room for PATH_STEM_LEVELS of them; how many. -1: not canonical. */
+int path_read_last (const char *path, guint32 *numbers);
 /* (transfer full): `start` ("", or "~" and the id of a stem) and behind it these numbers. */
 char *path_write (const char *start, const guint32 *numbers, gsize n);
 /* TRUE: `path` lies strictly below `ancestor`. Unknown stems count as not below. */

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nodes lie in slabs and name each other by index. All children of all nodes are in one hash table,
- * of indexes too, so that a job with a million children is as cheap as any. A trie may be as deep
- * as the tree of jobs, so nothing here recurses nor walks to the root where it can be helped: a
- * path that continues a stem starts at the stem's node. */
+ * of indexes too, so that a job with a million children is as cheap as any; siblings with numbers
+ * next to each other mostly stand side by side in it, since paths come and are asked for in order.
+ * A trie may be as deep as the tree of jobs, so nothing here recurses nor walks to the root where
+ * it can be helped: a path that continues a stem starts at the stem's node, and what a path shares
+ * with the one before it is not gone down again. */
 #include "config.h"
 
 #include "trie.h"
 
 #define SLAB_NODES 1024u
 #define BUCKETS_MIN 64u
+#define RUN 8u /* siblings that stand side by side */
 
 struct TrieNode
 {
@@ -19,14 +22,30 @@ struct TrieNode
 
 G_STATIC_ASSERT (sizeof (TrieNode) % sizeof (guint64) == 0);
 
+/* The hash beside the index tells most of the others apart without a look at them, and says where
+ * the bucket goes when the table grows. */
+typedef struct
+{
+  guint32 index; /* 0: free */
+  guint32 hash;
+} TrieBucket;
+
+/* The last path that was gone down, from `top`: what the next one shares with it stands here. */
+typedef struct
+{
+  guint32 top, n;
+  guint32 numbers[PATH_STEM_LEVELS], nodes[PATH_STEM_LEVELS];
+} TrieTrail;
+
 struct Trie
 {
   Stems *stems;
   gsize node_size;
   GPtrArray *slabs;
   guint32 n; /* nodes, the unused one with the index 0 among them */
-  guint32 *buckets;
-  guint32 n_buckets;   /* a power of two */
+  TrieBucket *buckets;
+  guint32 n_buckets; /* a power of two */
+  TrieTrail trail;
   guint32 lately[2];   /* where two readers found a child last: the next is often its neighbour */
   GHashTable *at_stem; /* id -> index */
   GHashTable *stem_of; /* index -> id */
@@ -63,7 +82,7 @@ trie_new (Stems *stems, gsize data_size)
                     + (data_size + sizeof (guint64) - 1) / sizeof (guint64) * sizeof (guint64);
   trie->slabs = g_ptr_array_new_with_free_func (g_free);
   trie->n_buckets = BUCKETS_MIN;
-  trie->buckets = g_new0 (guint32, trie->n_buckets);
+  trie->buckets = g_new0 (TrieBucket, trie->n_buckets);
   trie->at_stem = g_hash_table_new (g_str_hash, g_str_equal);
   trie->stem_of = g_hash_table_new (g_direct_hash, g_direct_equal);
   (void)add (trie); /* index 0 means none */
@@ -95,32 +114,51 @@ trie_root (Trie *trie)
   return at (trie, 1);
 }
 
-/* The bucket where this child is, or would be. */
-static guint32 *
-bucket_of (const Trie *trie, guint32 parent, guint32 number)
+static guint32
+hash_of (guint32 parent, guint32 number)
 {
-  guint64 hash = ((guint64)parent << 32 | number) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
-  guint32 place = (guint32)(hash >> 32) & (trie->n_buckets - 1);
+  guint64 mixed = ((guint64)parent << 32 | number / RUN) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+
+  return (guint32)(mixed >> 32) / RUN * RUN + number % RUN;
+}
+
+/* The bucket where this child is, or would be. */
+static TrieBucket *
+bucket_of (const Trie *trie, guint32 parent, guint32 number, guint32 hash)
+{
+  guint32 place = hash & (trie->n_buckets - 1);
 
   for (;; place = (place + 1) & (trie->n_buckets - 1))
     {
-      const TrieNode *node = at (trie, trie->buckets[place]);
-      if (node == NULL || (node->parent == parent && node->number == number))
-        return &trie->buckets[place];
+      TrieBucket *bucket = &trie->buckets[place];
+      if (bucket->index == 0)
+        return bucket;
+      if (bucket->hash != hash)
+        continue;
+      const TrieNode *node = at (trie, bucket->index);
+      if (node->parent == parent && node->number == number)
+        return bucket;
     }
 }
 
 static void
 grow (Trie *trie)
 {
-  g_free (trie->buckets);
-  trie->n_buckets *= 2;
-  trie->buckets = g_new0 (guint32, trie->n_buckets);
-  for (guint32 i = 2; i < trie->n; i++) /* not the root */
+  guint32 n = trie->n_buckets * 2;
+  TrieBucket *buckets = g_new0 (TrieBucket, n);
+
+  for (guint32 i = 0; i < trie->n_buckets; i++)
     {
-      const TrieNode *node = at (trie, i);
-      *bucket_of (trie, node->parent, node->number) = i;
+      guint32 place = trie->buckets[i].hash & (n - 1);
+      if (trie->buckets[i].index == 0)
+        continue;
+      while (buckets[place].index != 0)
+        place = (place + 1) & (n - 1);
+      buckets[place] = trie->buckets[i];
     }
+  g_free (trie->buckets);
+  trie->buckets = buckets;
+  trie->n_buckets = n;
 }
 
 static gboolean
@@ -148,7 +186,7 @@ trie_child (Trie *trie, const TrieNode *node, guint32 number)
       reader[-1] = found;
       return at (trie, found);
     }
-  found = *bucket_of (trie, node->self, number);
+  found = bucket_of (trie, node->self, number, hash_of (node->self, number))->index;
   trie->lately[0] = trie->lately[1];
   trie->lately[1] = found;
   return at (trie, found);
@@ -157,19 +195,20 @@ trie_child (Trie *trie, const TrieNode *node, guint32 number)
 static TrieNode *
 make_child (Trie *trie, TrieNode *parent, guint32 number)
 {
-  TrieNode *child = trie_child (trie, parent, number);
+  guint32 hash = hash_of (parent->self, number);
 
-  if (child != NULL)
-    return child;
   g_assert (trie->n < G_MAXUINT32);
   if (trie->n >= trie->n_buckets / 4 * 3)
     grow (trie);
-  child = add (trie);
+  TrieBucket *bucket = bucket_of (trie, parent->self, number, hash);
+  if (bucket->index != 0)
+    return at (trie, bucket->index);
+  TrieNode *child = add (trie);
   child->parent = parent->self;
   child->number = number;
   child->next = parent->first;
   parent->first = child->self;
-  *bucket_of (trie, parent->self, number) = child->self;
+  *bucket = (TrieBucket){ child->self, hash };
   return child;
 }
 
@@ -180,15 +219,43 @@ typedef struct
   gboolean make;
 } Descent;
 
-static void
+/* How many levels of these the last path had too, below the same node. */
+static guint
+shared_levels (const TrieTrail *trail, const TrieNode *top, const guint32 *numbers, guint n)
+{
+  guint i = 0;
+
+  while (trail->top == top->self && i < MIN (n, trail->n) && numbers[i] == trail->numbers[i])
+    i++;
+  return i;
+}
+
+/* FALSE: the path is not canonical. */
+static gboolean
 descend (Descent *descent, const char *path)
 {
+  Trie *trie = descent->trie;
+  TrieTrail *trail = &trie->trail;
   guint32 numbers[PATH_STEM_LEVELS];
-  guint n = path_read_last (path, numbers);
+  int n = path_read_last (path, numbers);
 
-  for (guint i = 0; i < n && descent->node != NULL; i++)
-    descent->node = descent->make ? make_child (descent->trie, descent->node, numbers[i])
-                                  : trie_child (descent->trie, descent->node, numbers[i]);
+  if (n < 0 || descent->node == NULL)
+    return n >= 0;
+  guint level = shared_levels (trail, descent->node, numbers, (guint)n);
+  trail->top = descent->node->self;
+  if (level > 0)
+    descent->node = at (trie, trail->nodes[level - 1]);
+  for (; level < (guint)n && descent->node != NULL; level++)
+    {
+      descent->node = descent->make ? make_child (trie, descent->node, numbers[level])
+                                    : trie_child (trie, descent->node, numbers[level]);
+      if (descent->node == NULL)
+        break;
+      trail->numbers[level] = numbers[level];
+      trail->nodes[level] = descent->node->self;
+    }
+  trail->n = level;
+  return TRUE;
 }
 
 static gboolean
@@ -210,7 +277,7 @@ descend_to_stem (const char *id, const char *stem, void *data)
   Descent *descent = data;
   Trie *trie = descent->trie;
 
-  descend (descent, stem);
+  (void)descend (descent, stem);
   if (!descent->make || descent->node == NULL)
     return;
   descent->node->is_stem = TRUE;
@@ -223,10 +290,9 @@ trie_find (Trie *trie, const char *path, gboolean make)
 {
   Descent descent = { trie, trie_root (trie), make };
 
-  if (!path_is_canonical (path)
-      || !path_each_stem (trie->stems, path, has_node, descend_to_stem, &descent))
+  if (!path_each_stem (trie->stems, path, has_node, descend_to_stem, &descent)
+      || !descend (&descent, path))
     return NULL;
-  descend (&descent, path);
   return descent.node;
 }
 
