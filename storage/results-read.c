@@ -5,12 +5,13 @@
 
 #include "storage/cell.h"
 #include "storage/names.h"
+#include "storage/rowsum.h"
 
 #include <string.h>
 
 #define RESULT_COLUMNS "path, node, job, digest, value, work_s, saved, weight"
-#define RESULT_SELECT \
-  "SELECT " RESULT_COLUMNS ", sum IS row_sum ('result', " RESULT_COLUMNS ") FROM result"
+#define N_RESULT_COLUMNS 8
+#define RESULT_SELECT "SELECT " RESULT_COLUMNS ", sum FROM result"
 
 /* NULL: error. */
 static sqlite3_stmt *
@@ -35,11 +36,21 @@ query_ready (Sql *sql, const ResultsQuery *query, Names *names, GError **error)
   return statement;
 }
 
+/* There may be millions of rows, and to give their columns to a function of SQL takes longer. */
+static gboolean
+is_proved (const Sql *sql, sqlite3_stmt *statement)
+{
+  return sql->identity != NULL
+         && sqlite3_column_type (statement, N_RESULT_COLUMNS) == SQLITE_INTEGER
+         && sqlite3_column_int64 (statement, N_RESULT_COLUMNS)
+                == rowsum_of_columns (sql, "result", statement, N_RESULT_COLUMNS);
+}
+
 /* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. */
 static gboolean
-row_read (sqlite3_stmt *statement, Names *names, Result *row)
+row_read (const Sql *sql, sqlite3_stmt *statement, Names *names, Result *row)
 {
-  if (sqlite3_column_int (statement, 8) != 1 || sqlite3_column_type (statement, 3) != SQLITE_BLOB
+  if (!is_proved (sql, statement) || sqlite3_column_type (statement, 3) != SQLITE_BLOB
       || sqlite3_column_type (statement, 0) != SQLITE_TEXT
       || !names_job (names, sqlite3_column_int64 (statement, 2), &row->job, &row->type))
     return FALSE;
@@ -74,7 +85,7 @@ results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer da
       if (!has_row)
         return TRUE;
       Result row = { 0 };
-      gboolean is_good = row_read (statement, names, &row);
+      gboolean is_good = row_read (sql, statement, names, &row);
       gboolean goes_on = !is_good || each (&row, data, error);
       if (!is_good && bad != NULL)
         (*bad)++;
