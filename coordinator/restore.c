@@ -136,9 +136,9 @@ view_clear (View *view)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (View, view_clear)
 
-/* FALSE: COORDINATOR_ERROR. */
+/* `is_start`: who looks opens the place again. FALSE: COORDINATOR_ERROR. */
 static gboolean
-view_open (View *view, const char *target, const char *copy, GError **error)
+view_open (View *view, const char *target, const char *copy, gboolean is_start, GError **error)
 {
   PlacePair pair = { 0 };
   GError *reason = NULL;
@@ -157,6 +157,8 @@ view_open (View *view, const char *target, const char *copy, GError **error)
     {
       place_set_limit (place, g_get_monotonic_time () + LOOK_US);
       (void)place_refresh (place, view->copy, &pair, &reason);
+      if (is_start)
+        place_leave_open (g_steal_pointer (&place));
     }
   view->exists = pair.base.exists;
   place_pair_clear (&pair);
@@ -174,7 +176,7 @@ open_file (const char *target, const char *copy, const Identity *identity, gbool
   g_auto (View) view = { 0 };
   g_auto (Pair) pair = { 0 };
   GError *reason = NULL;
-  if (!view_open (&view, target, copy, error) || !view.exists)
+  if (!view_open (&view, target, copy, identity != NULL, error) || !view.exists)
     return NULL;
   if (identity != NULL)
     digest_to_hex (&identity->identity, hex);
@@ -192,7 +194,7 @@ gboolean
 restore_is_ours (const char *target)
 {
   g_auto (View) view = { 0 };
-  return view_open (&view, target, NULL, NULL) && view.exists && guard_is_ours (view.path);
+  return view_open (&view, target, NULL, FALSE, NULL) && view.exists && guard_is_ours (view.path);
 }
 
 static gboolean
@@ -253,23 +255,31 @@ restore_look_for (const char *target, const char *copy, const Identity *identity
   return look (target, copy, identity, FALSE, restore, error);
 }
 
+/* Looked at first: a store that does not answer is given up soon, and a large file takes its time.
+ */
 static gboolean
 copy_to_place (const char *path, const char *to, GError **error)
 {
+  PlaceState there = { 0 };
   const PlaceState nothing = { 0 };
   GError *reason = NULL;
   g_autoptr (Place) place = place_open (to, &reason);
-  if (place != NULL && place_put (place, "", path, &nothing, NULL, &reason))
-    return TRUE;
-  if (g_error_matches (reason, PLACE_ERROR, PLACE_ERROR_CHANGED))
+  if (place != NULL)
+    place_set_limit (place, g_get_monotonic_time () + LOOK_US);
+  gboolean good = place != NULL && place_look (place, "", &there, &reason);
+  if (good)
+    place_set_limit (place, 0);
+  good = good && !there.exists && place_put (place, "", path, &nothing, NULL, &reason);
+  if (there.exists || g_error_matches (reason, PLACE_ERROR, PLACE_ERROR_CHANGED))
     {
       g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
                    "'%s' is there already: choose another place", place_name (place));
-      g_error_free (reason);
+      g_clear_error (&reason);
     }
-  else
+  else if (!good)
     identity_take_error (error, reason);
-  return FALSE;
+  place_state_clear (&there);
+  return good;
 }
 
 /* The first to stand there stays. */
@@ -333,7 +343,7 @@ restore_copy (const char *from, const char *to, GError **error)
 {
   g_auto (View) view = { 0 };
   GError *reason = NULL;
-  if (!view_open (&view, from, NULL, error))
+  if (!view_open (&view, from, NULL, FALSE, error))
     return FALSE;
   if (!has_delta (view.path))
     return copy_one (view.path, to, error);
@@ -369,7 +379,8 @@ move_aside (const char *target, GError **error)
   g_autofree char *time = g_date_time_format (now, "%Y%m%dT%H%M%SZ");
   g_autofree char *suffix = g_strconcat (".old-", time, NULL);
   g_autoptr (Place) place = NULL;
-  if (!view_open (&view, target, NULL, error) || (place = place_open (target, error)) == NULL)
+  if (!view_open (&view, target, NULL, FALSE, error)
+      || (place = place_open (target, error)) == NULL)
     return NULL;
   gboolean with_delta = has_delta (view.path);
   if (!place_put (place, suffix, view.path, NULL, NULL, error)

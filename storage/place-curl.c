@@ -145,7 +145,8 @@ set_ssh (Place *place)
   const char *chosen = g_getenv ("SATIN_KNOWN_HOSTS");
   g_autofree char *usual = g_build_filename (g_get_home_dir (), ".ssh", "known_hosts", NULL);
   g_autofree char *key = key_file ();
-  long kinds = CURLSSH_AUTH_PASSWORD; /* one that .netrc gives */
+  /* One that .netrc gives; many servers ask for it only as the answer to a question. */
+  long kinds = CURLSSH_AUTH_PASSWORD | CURLSSH_AUTH_KEYBOARD;
 
   /* Without this libcurl would take any host key; a file that is not there means: no host is known.
    */
@@ -159,16 +160,20 @@ set_ssh (Place *place)
   SET (place, CURLOPT_SSH_AUTH_TYPES, kinds);
 }
 
-/* libcurl itself does not look at these, curl and OpenSSL do. */
+/* libcurl itself does not look at these; curl, OpenSSL and Amazon's tools do. */
 static void
 set_authorities (Place *place)
 {
-  const char *file = g_getenv ("CURL_CA_BUNDLE");
+  static const char *const names[] = { "AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE" };
+  const char *folder = g_getenv ("SSL_CERT_DIR"), *file = NULL;
 
-  if (file == NULL || *file == '\0')
-    file = g_getenv ("SSL_CERT_FILE");
+  for (guint i = place->aws_key != NULL ? 0 : 1; i < G_N_ELEMENTS (names); i++)
+    if (file == NULL || *file == '\0')
+      file = g_getenv (names[i]);
   if (file != NULL && *file != '\0')
     SET (place, CURLOPT_CAINFO, file);
+  if (folder != NULL && *folder != '\0')
+    SET (place, CURLOPT_CAPATH, folder);
 }
 
 static void
@@ -369,12 +374,49 @@ perform (Place *place, PlaceRequest *request, FILE *from)
   while (turns_tls (place, request));
 }
 
+/* Only the connections in it matter: all else is set anew before each request. */
+static struct
+{
+  GMutex lock;
+  char *origin;
+  CURL *curl;
+} left_open;
+
+CURL *
+place_take_open (const char *origin)
+{
+  CURL *curl = NULL;
+
+  g_mutex_lock (&left_open.lock);
+  if (g_strcmp0 (left_open.origin, origin) == 0)
+    curl = g_steal_pointer (&left_open.curl);
+  g_mutex_unlock (&left_open.lock);
+  return curl;
+}
+
+void
+place_leave_open (Place *place)
+{
+  CURL *old;
+
+  g_mutex_lock (&left_open.lock);
+  old = left_open.curl;
+  left_open.curl = g_steal_pointer (&place->curl);
+  g_free (left_open.origin);
+  left_open.origin = g_strdup (place->origin);
+  g_mutex_unlock (&left_open.lock);
+  if (old != NULL)
+    place_curl ()->cleanup (old);
+  place_free (place);
+}
+
 gboolean
 place_run (Place *place, PlaceRequest *request, const char *verb, GError **error)
 {
   FILE *from = NULL;
 
-  if (place->curl == NULL && (place->curl = place_curl ()->init ()) == NULL)
+  if (place->curl == NULL && (place->curl = place_take_open (place->origin)) == NULL
+      && (place->curl = place_curl ()->init ()) == NULL)
     return place_fail (place, PLACE_ERROR_LOCAL, error, "libcurl cannot be used");
   if (g_atomic_int_get (&place->stopped))
     return place_fail (place, PLACE_ERROR_STOPPED, error, "the store is given up");

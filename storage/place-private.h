@@ -23,6 +23,8 @@ typedef struct
 } Curl;
 /* NULL: there is no libcurl on this machine. Any thread. */
 const Curl *place_curl (void);
+/* (nullable): what place_leave_open left of a connection there, in one's own hands now. */
+CURL *place_take_open (const char *origin);
 
 typedef struct PlaceRequest PlaceRequest;
 

@@ -37,6 +37,10 @@ char *place_local_path (const char *text, GError **error);
 Place *place_new (const char *uri, gboolean insecure, GError **error);
 void place_free (Place *place);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Place, place_free)
+/* As place_free, but its connection stays open for the next Place of this process at the same host:
+ * to be made anew costs several ways there and back. For who knows that one comes soon; one
+ * connection is kept. */
+void place_leave_open (Place *place);
 
 /* Of a text that passed the check below: what it allowed is allowed. */
 Place *place_open (const char *target, GError **error);

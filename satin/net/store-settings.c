@@ -11,6 +11,7 @@ static const struct
   const char *name;
   gboolean is_file;
 } settings[] = { { "CURL_CA_BUNDLE", TRUE },       { "SSL_CERT_FILE", TRUE },
+                 { "SSL_CERT_DIR", TRUE },         { "AWS_CA_BUNDLE", TRUE },
                  { "SATIN_KNOWN_HOSTS", TRUE },    { "SATIN_SSH_KEY", TRUE },
                  { "AWS_REGION", FALSE },          { "AWS_DEFAULT_REGION", FALSE },
                  { "AWS_ENDPOINT_URL_S3", FALSE }, { "AWS_ENDPOINT_URL", FALSE },

@@ -7,12 +7,13 @@ one key (SigV4, payload included), conditions on ETags hold, and an object is re
 FOLDER/data/BUCKET/KEY are the objects; the bucket "satin" is there. AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
 AWS_REGION and AWS_SESSION_TOKEN (optional) say who may come in. What FOLDER/fault says is done instead, when that file
 exists: "down" answers 503, "refuse" 403 to all that writes, "full" 507 to that, "plain" knows no conditions. FOLDER/log
-gets a line for each request: method, path, status, bytes that came."""
+gets a line for each request: method, path, status, bytes that came. With FOLDER/cert.pem and key.pem it speaks TLS."""
 import datetime
 import hashlib
 import hmac
 import http.server
 import os
+import ssl
 import sys
 import threading
 import urllib.parse
@@ -170,4 +171,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 os.makedirs(os.path.join(FOLDER, "data", "satin"), exist_ok=True)
-http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+server = http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler)
+if os.path.exists(os.path.join(FOLDER, "cert.pem")):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(os.path.join(FOLDER, "cert.pem"), os.path.join(FOLDER, "key.pem"))
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()

@@ -150,12 +150,14 @@ start_dav () {
   uri=$scheme://127.0.0.1:$port/files
 }
 
-# s3-server.py, with one bucket and one key; what FOLDER/fault says is done.
+# s3-server.py, with one bucket and one key; what FOLDER/fault says is done. TLS=yes: its endpoint is https; clients need
+# AWS_CA_BUNDLE=FOLDER/ca.pem.
 start_s3 () {
-  local dir=$1 port python=/usr/bin/python3 # one of a user's own may need his HOME
+  local dir=$1 port scheme=http python=/usr/bin/python3 # one of a user's own may need his HOME
   [ -x $python ] || python=$(command -v python3) || { why="python3 is not installed"; return 77; }
   mkdir -p "$dir/data/satin"; port=$(free_port)
-  export AWS_ENDPOINT_URL=http://127.0.0.1:$port AWS_ACCESS_KEY_ID=ONE AWS_SECRET_ACCESS_KEY=very/secret AWS_REGION=here
+  if [ "${TLS:-no}" = yes ]; then certify "$dir" || return; scheme=https; fi
+  export AWS_ENDPOINT_URL=$scheme://127.0.0.1:$port AWS_ACCESS_KEY_ID=ONE AWS_SECRET_ACCESS_KEY=very/secret AWS_REGION=here
   "$python" "$SATIN_SOURCE/tests/e2e/s3-server.py" "$port" "$dir" >"$dir/said" 2>&1 &
   started "$port" $! || return
   uri=s3://satin/files

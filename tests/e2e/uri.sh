@@ -100,6 +100,20 @@ not_let_in () {
   ok "$name: … by the URI" says "checkpoint '${uri/:\/\/*@/:\/\/}/never.db'"
   is "$name: … without secrets" "$(grep -cE 'secret|wrong-word' <<<"$words")" 0
 }
+# The run of a checkpoint here is to go on at a store that does not answer.
+goes_nowhere () { # NAME
+  local began
+  rm -f "$NAPS_HASTE"
+  begin "$satin" run --workers 1 --interval 0.2 --name here --checkpoint "$work/here.db" -- "${long[@]}"
+  ok "$1: a run begins here" wait_for $((20 * slow)) up here 1
+  try "$satin" suspend here
+  ended
+  began=$SECONDS
+  try "$satin" resume --insecure --checkpoint "$uri/moved.db" "$work/here.db"
+  is "$1: nothing can be moved there" "$code" 4
+  ok "$1: … which is said within ten seconds" [ $((SECONDS - began)) -le $((10 * slow)) ]
+  hasten
+}
 only_insecure () { # NAME
   try "$satin" run --checkpoint "$uri/never.db" -- "${fast[@]}"
   is "$1: in clear only with --insecure" "$code" 4
@@ -143,6 +157,7 @@ test_sftp () {
   ok "… and not said again" test "$(grep -c secret <<<"$words")" = 0
   kill -STOP $(server_tree)
   not_let_in "sftp: a server that says nothing" env
+  goes_nowhere "sftp: a server that says nothing"
   kill -CONT $(server_tree)
   is_down sftp
 }
@@ -184,6 +199,13 @@ test_http () { # NAME
   not_let_in "$name: no password" env HOME="$work/empty"
   [ "$name" = https ] || { stands_still "$name"; is_down "$name"; }
   unset SSL_CERT_FILE
+  if [ "$name" = https ]; then
+    mkdir "$work/authorities"
+    cp "$work/https/ca.pem" "$work/authorities/"
+    openssl rehash "$work/authorities"
+    try env SSL_CERT_DIR="$work/authorities" "$satin" run --checkpoint "$uri/folder.db" -- "${fast[@]}"
+    is "https: a folder of authorities" "$answer" "$fast_answer"
+  fi
 }
 
 test_s3 () {
@@ -201,10 +223,19 @@ test_s3 () {
   is "s3: a profile of ~/.aws" "$answer" "$fast_answer"
 }
 
+# Whom Amazon's own tools believe.
+test_s3_tls () {
+  TLS=yes start_s3 "$work/s3s" || { skip "s3 with TLS" "$why"; return; }
+  not_let_in "s3: a certificate that nobody vouches for" env
+  try env AWS_CA_BUNDLE="$work/s3s/ca.pem" "$satin" run --checkpoint "$uri/tls.db" -- "${fast[@]}"
+  is "s3: a bundle of Amazon's tools" "$answer" "$fast_answer"
+}
+
 test_sftp
 test_ftp
 test_ftps
 test_http http
 TLS=yes test_http https
 test_s3
+test_s3_tls
 finish

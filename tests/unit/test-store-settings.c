@@ -7,7 +7,8 @@ forget (void)
 {
   static const char *const names[]
       = { "CURL_CA_BUNDLE",   "SSL_CERT_FILE", "AWS_REGION",          "AWS_DEFAULT_REGION",
-          "AWS_ENDPOINT_URL", "AWS_PROFILE",   "AWS_ENDPOINT_URL_S3", "AWS_ACCESS_KEY_ID" };
+          "AWS_ENDPOINT_URL", "AWS_PROFILE",   "AWS_ENDPOINT_URL_S3", "AWS_ACCESS_KEY_ID",
+          "SSL_CERT_DIR",     "AWS_CA_BUNDLE" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     g_unsetenv (names[i]);
