@@ -164,6 +164,7 @@ satin_leave_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ 
   if (stack_flags (stack) != 0)
     wait_serve (stack, self, base, top);
   stack_close (stack, base);
+  stack_note_passed (stack, base, top);
   return stack->open.jobs;
 }
 

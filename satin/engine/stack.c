@@ -199,7 +199,8 @@ stack_lower (Stack *stack, SatinSlot_ *slot)
   if (slot >= stack->split_own)
     return TRUE;
   if (tail > slot)
-    return FALSE; /* stable: only thieves raise tail, only the owner lowers it */
+    return FALSE; /* stable: thieves raise tail (and stack_pass_over, above what is
+                     finished), only the owner lowers it */
   lower_to (stack, tail + (slot - tail) / 2);
   return stack->split_own <= slot;
 }
@@ -231,6 +232,47 @@ stack_close (Stack *stack, SatinSlot_ *base)
   while (!__atomic_compare_exchange_n (&stack->tt, &tt, next, FALSE, __ATOMIC_SEQ_CST,
                                        __ATOMIC_RELAXED)); /* pairs with stack_claim's CAS */
   set_split (stack, base);
+}
+
+/* Whoever uses the last of these slots again clears its flag; so does a frame in the same place. */
+void
+stack_note_passed (Stack *stack, SatinSlot_ *base, SatinSlot_ *top)
+{
+  if (top == base)
+    return;
+  stack->passed = top;
+  __atomic_store_n (&top[-1].parent, slot_parent (top - 1) | PARENT_PASSED, __ATOMIC_RELAXED);
+}
+
+static gboolean
+has_passed (Stack *stack, SatinSlot_ *self, SatinSlot_ *end)
+{
+  SatinSlot_ *split = stack->split_own, *passed = stack->passed;
+  guint32 parent;
+
+  if (passed == NULL || passed > end || split >= passed)
+    return FALSE;
+  parent = slot_parent (passed - 1);
+  return (parent & PARENT_PASSED) && !(parent & PARENT_ORIGIN) && slot_at (stack, parent) == self
+         && slot_at (stack, slot_parent (split)) == self;
+}
+
+void
+stack_pass_over (Stack *stack, SatinSlot_ *self, SatinSlot_ *end)
+{
+  SatinSlot_ *split = stack->split_own, *passed = stack->passed;
+  guint64 tt;
+
+  if (!has_passed (stack, self, end))
+    return;
+  __atomic_store_n (&stack->split, passed, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  tt = __atomic_load_n (&stack->tt, __ATOMIC_RELAXED);        /* the CAS below sees to it */
+  while (tail_of (stack, tt) >= split && tail_of (stack, tt) < passed
+         && !__atomic_compare_exchange_n (&stack->tt, &tt,
+                                          (tt & ~TAIL_MASK) | stack_index (stack, passed), FALSE,
+                                          __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+    ; /* pairs with stack_claim's CAS */
+  set_split (stack, passed);
 }
 
 void

@@ -49,11 +49,12 @@ enum
 #define PARENT_ORIGIN 1u   /* the parent is an origin slot: this job was stolen or lent to us */
 #define PARENT_REPORTED 2u /* a scan has reported this finished child */
 #define PARENT_SPINE 4u    /* a scan has met this job before its end */
+#define PARENT_PASSED 32u  /* stack->passed: this child and all before it are finished */
 #define PARENT_MARKS (PARENT_REPORTED | PARENT_SPINE)
 /* What satin_sync_next has handed out; SATIN_SKIPPED_: a satin_call that it passed by. */
 #define PARENT_HANDED ((guint32)(SATIN_DELIVERED_ | SATIN_SKIPPED_))
 /* Flags that a slot gets while it lives. */
-#define PARENT_LIVING (PARENT_MARKS | PARENT_HANDED)
+#define PARENT_LIVING (PARENT_MARKS | PARENT_HANDED | PARENT_PASSED)
 
 /* Where a loan begins: what its stack needs to leave it in the middle. Lies on the C stack. */
 typedef struct
@@ -137,12 +138,14 @@ struct Stack
   guint32 random;
   guint64 asked_until_us; /* as thief: when to ask for more again */
   guint64 ask_pause_us;
-  guint vain_moves; /* owner: how often it looked for public jobs by itself since engine_owe was
-                       called, */
-  guint wishes;     /* owner: the n-th time */
-  gboolean polls;   /* it woke only to look once */
-  SatinSlot_ *mark; /* the origin slot of the newest loan that runs here, NULL: none */
-  gboolean leaving; /* it is on its way out of that loan */
+  guint vain_moves;   /* owner: how often it looked for public jobs by itself since engine_owe was
+                         called, */
+  guint wishes;       /* owner: the n-th time */
+  SatinSlot_ *passed; /* owner: behind the children of the last frame that ended a phase with
+                         something public; still so if the last of them says PARENT_PASSED */
+  gboolean polls;     /* it woke only to look once */
+  SatinSlot_ *mark;   /* the origin slot of the newest loan that runs here, NULL: none */
+  gboolean leaving;   /* it is on its way out of that loan */
 
   guint64 serving;    /* shared, owner writes: the held job that the job at the bottom is of */
   guint64 clock;      /* shared, owner writes: see clock.c */
@@ -292,6 +295,11 @@ void stack_lower_all (Stack *stack, SatinSlot_ *slot);
 /* Owner, at the end of a sync or frame: nothing from `base` up stays public, claimed or not; all
  * above is dead. */
 void stack_close (Stack *stack, SatinSlot_ *base);
+/* Owner: the children of `self`, from `base` to `top`, are finished. */
+void stack_note_passed (Stack *stack, SatinSlot_ *base, SatinSlot_ *top);
+/* Owner: `self` runs. Moves the marks over those of its children below `end` that were noted, so
+ * that nobody looks for work in what earlier phases left. */
+void stack_pass_over (Stack *stack, SatinSlot_ *self, SatinSlot_ *end);
 /* Owner: makes ready slots below `end` public, about half of them. */
 void stack_grow (Stack *stack, SatinSlot_ *end);
 /* Owner: makes everything below `top` public. FALSE: it was. */

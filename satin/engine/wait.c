@@ -82,7 +82,10 @@ wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
   if (flags & STACK_FLAG_SCAN)
     scan_stack (stack, self, top, (flags & STACK_FLAG_WHOLE) ? SCAN_WHOLE : SCAN_NEW);
   if (flags & STACK_FLAG_MOVE)
-    serve_thieves (stack, end);
+    {
+      stack_pass_over (stack, self, end);
+      serve_thieves (stack, end);
+    }
   stack_set_guard (stack);
 }
 
@@ -287,8 +290,9 @@ wait_until_over (const Wait *wait)
 
 /* What is left is for whoever wants it. */
 static void
-publish (Stack *stack, SatinSlot_ *top)
+publish (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 {
+  stack_pass_over (stack, self, top);
   if (stack_publish (stack, top))
     seat_poke (stack->engine);
 }
@@ -300,7 +304,7 @@ wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, S
 
   if (is_finished (slot))
     return;
-  publish (stack, top);
+  publish (stack, self, top);
   wait_until_over (&wait);
 }
 
@@ -309,7 +313,7 @@ wait_any (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
 {
   Wait wait = { stack, WAIT_ANY, self, first, first, top };
 
-  publish (stack, top);
+  publish (stack, self, top);
   wait_until_over (&wait);
 }
 

@@ -315,9 +315,12 @@ wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
 {
   guint32 flags = stack_take_flags (stack);
 
-  (void)self, (void)top;
+  (void)top;
   if (flags & STACK_FLAG_MOVE)
-    stack_grow (stack, end);
+    {
+      stack_pass_over (stack, self, end);
+      stack_grow (stack, end);
+    }
   stack_set_guard (stack);
 }
 
@@ -345,6 +348,7 @@ run_back (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
 void
 wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
 {
+  stack_pass_over (stack, self, top);
   stack_publish (stack, top);
   for (;;)
     {

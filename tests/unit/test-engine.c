@@ -4,6 +4,7 @@
 
 #include "engine-jobs.h"
 #include "engine-rig.h"
+#include "worker.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -180,6 +181,64 @@ test_who_is_owed_work_hears_of_it (void)
   rig_free (rig);
 }
 
+#define PHASES 3
+#define CHILDREN 4
+
+static gsize tails[PHASES], begins[PHASES]; /* written by the only worker */
+
+/* Where thieves begin to look, and where the children of this phase begin. One thief comes in the
+ * first phase. */
+SATIN_JOB (look, int32_t, (int32_t, phase), (int32_t, number))
+{
+  Stack *stack = (Stack *)satin_frame_->stack;
+
+  if (number == CHILDREN - 1)
+    {
+      gboolean dry;
+      SatinSlot_ *claimed = phase == 0 ? stack_claim (stack, &dry) : NULL;
+
+      if (claimed != NULL)
+        {
+          slot_set_state (claimed, SLOT_STOLEN_BY (SLOT_DRIVER));
+          worker_give_back (stack, claimed);
+        }
+      tails[phase] = stack->tt & 0xffffff;
+      begins[phase] = stack_index (stack, satin_frame_->self) - (gsize)number;
+    }
+  return number;
+}
+
+SATIN_JOB (asked, int32_t)
+{
+  int32_t results[PHASES * CHILDREN], sum = 0;
+
+  for (int32_t phase = 0; phase < PHASES; phase++)
+    {
+      for (int32_t i = 0; i < CHILDREN; i++)
+        satin_spawn (look, &results[phase * CHILDREN + i], phase, i);
+      stack_ask ((Stack *)satin_frame_->stack, STACK_FLAG_MOVE);
+      satin_sync ();
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (results); i++)
+    sum += results[i];
+  return sum;
+}
+
+/* Else a job with many phases would get slower with each of them. */
+static void
+test_thieves_look_at_no_earlier_phases (void)
+{
+  static const SatinJob *const jobs[] = { &asked_job, &look_job, NULL };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  satin_args_asked args = { 0 };
+  g_autoptr (GBytes) result = rig_run (rig, 0, &args);
+
+  for (guint i = 1; i < PHASES; i++)
+    g_assert_cmpuint (tails[i], ==, begins[i]);
+  g_assert_cmpuint (begins[1], ==, begins[0] + CHILDREN);
+  rig_free (rig);
+}
+
 static gboolean idles, may_give_up; /* atomic */
 
 /* Tries to drive, and says that it cannot only when there is work again. */
@@ -225,6 +284,8 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/many-small-runs-of-phases", test_stress);
   g_test_add_func ("/engine/few-long-jobs-are-enough-for-all-who-wait",
                    test_few_long_jobs_are_enough_for_all_who_wait);
+  g_test_add_func ("/engine/thieves-look-at-no-earlier-phases",
+                   test_thieves_look_at_no_earlier_phases);
   g_test_add_func ("/engine/who-is-owed-work-hears-of-it", test_who_is_owed_work_hears_of_it);
   g_test_add_func ("/engine/who-cannot-drive-does-not-sleep-on-its-work",
                    test_who_cannot_drive_does_not_sleep_on_its_work);
