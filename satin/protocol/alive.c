@@ -16,7 +16,6 @@ alive_init (Alive *alive)
 {
   alive->accused = g_ptr_array_new_with_free_func (accused_free);
   alive->ping_at_us = alive->look_at_us = CORE_NEVER;
-  alive->meet_at_us = CORE_NEVER;
 }
 
 void
@@ -96,33 +95,60 @@ alive_on_gone (Node *node, Link *link, const Message *m)
     alive_dead (node, member, DEATH_SILENT);
 }
 
+static void
+look_again (Node *node, Accused *accused)
+{
+  guint64 beat_us = node->config.heartbeat_us;
+  guint64 pause_us = CLAMP ((node->now_us - accused->since_us) / ALIVE_MEET_SHARE,
+                            ALIVE_MEET_MIN * beat_us, ALIVE_MEET_MAX * beat_us);
+
+  accused->dialling = FALSE;
+  accused->at_us = node->now_us + core_jitter (node, pause_us);
+}
+
+/* (nullable) */
+static Accused *
+find_accused (Node *node, const char *address)
+{
+  for (guint i = 0; i < node->alive.accused->len; i++)
+    {
+      Accused *accused = node->alive.accused->pdata[i];
+      if (g_str_equal (accused->address, address))
+        return accused;
+    }
+  return NULL;
+}
+
 void
 alive_accuse (Node *node, const char *address)
 {
-  Alive *alive = &node->alive;
+  GPtrArray *all = node->alive.accused;
 
-  if (alive->accused->len >= ALIVE_ACCUSED_MAX || address[0] == '\0')
+#ifdef SATIN_PLANT_MASTERS_MEET
+  if (!roster_is_master (node))
     return;
+#endif
+  if (address[0] == '\0' || g_strcmp0 (address, node->config.address) == 0
+      || find_accused (node, address) != NULL)
+    return;
+  if (all->len == ALIVE_ACCUSED_MAX)
+    g_ptr_array_remove_index (all, 0); /* the one that has been away for longest */
   Accused *accused = g_new0 (Accused, 1);
   accused->address = g_strdup (address);
-  g_ptr_array_add (alive->accused, accused);
-  if (alive->meet_at_us == CORE_NEVER)
-    alive->meet_at_us = node->now_us + ALIVE_MEET_US;
+  accused->since_us = node->now_us;
+  look_again (node, accused);
+  g_ptr_array_add (all, accused);
 }
 
 void
 alive_met (Node *node, const char *address, gboolean settled)
 {
-  for (guint i = 0; i < node->alive.accused->len; i++)
-    {
-      Accused *accused = node->alive.accused->pdata[i];
-      if (!g_str_equal (accused->address, address))
-        continue;
-      accused->dialling = FALSE;
-      if (settled || accused->tries >= ALIVE_MEET_TRIES)
-        g_ptr_array_remove_index (node->alive.accused, i);
-      return;
-    }
+  Accused *accused = find_accused (node, address);
+
+  if (accused != NULL && settled)
+    g_ptr_array_remove (node->alive.accused, accused);
+  else if (accused != NULL)
+    look_again (node, accused);
 }
 
 /* Is somebody at this address a member now (again)? */
@@ -138,21 +164,35 @@ is_settled (Node *node, const char *address)
 static void
 meet (Node *node)
 {
-  Alive *alive = &node->alive;
+  GPtrArray *all = node->alive.accused;
 
-  for (guint i = alive->accused->len; i > 0; i--)
+  for (guint i = all->len; i > 0 && core_is_member (node); i--)
     {
-      Accused *accused = alive->accused->pdata[i - 1];
-      if (is_settled (node, accused->address) || accused->tries >= ALIVE_MEET_TRIES)
-        g_ptr_array_remove_index (alive->accused, i - 1);
-      else if (!accused->dialling && roster_is_master (node))
+      Accused *accused = all->pdata[i - 1];
+      if (accused->dialling || accused->at_us > node->now_us)
+        continue;
+      if (is_settled (node, accused->address))
         {
-          accused->tries++;
-          accused->dialling = TRUE;
-          (void)link_dial (node, DIAL_MEET, NULL, accused->address);
+          g_ptr_array_remove_index (all, i - 1);
+          continue;
         }
+      accused->dialling = TRUE;
+      (void)link_dial (node, DIAL_MEET, NULL, accused->address);
     }
-  alive->meet_at_us = alive->accused->len > 0 ? node->now_us + ALIVE_MEET_US : CORE_NEVER;
+}
+
+static guint64
+meet_due (Node *node)
+{
+  guint64 at = CORE_NEVER;
+
+  for (guint i = 0; i < node->alive.accused->len && core_is_member (node); i++)
+    {
+      const Accused *accused = node->alive.accused->pdata[i];
+      if (!accused->dialling)
+        at = MIN (at, accused->at_us);
+    }
+  return at;
 }
 
 gboolean
@@ -286,7 +326,7 @@ guint64
 alive_due (Node *node)
 {
   Alive *alive = &node->alive;
-  guint64 at = alive->meet_at_us;
+  guint64 at = meet_due (node);
 
   if (is_alone (node))
     alive->ping_at_us = CORE_NEVER;
@@ -332,6 +372,5 @@ alive_tick (Node *node)
     }
   reach_tick (node);
   dial_due (node);
-  if (node->alive.meet_at_us <= node->now_us)
-    meet (node);
+  meet (node);
 }

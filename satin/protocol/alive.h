@@ -2,8 +2,9 @@
 /* Who lives: pings, silence, re-dials. A dial that its own host refused is the proof of death; one
  * that something between may have refused counts as that if nobody has a link (reach.h), and so
  * does long silence. Who was silent for half of that is dialled: if only the link is half open, he
- * answers over a new one. Those of whom it was not proved are dialled now and then by the master,
- * so that the two sides of a split meet. Driver's thread. */
+ * answers over a new one. Those who left and of whom it was not proved are dialled now and then by
+ * everybody, for ever and ever more seldom, so that the two sides of a split meet even if only one
+ * node of each reaches one of the other. Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -13,8 +14,11 @@
 #define ALIVE_REDIAL_MIN_US (20 * 1000)      /* between two dials of one member */
 #define ALIVE_EXPECT_US (2 * G_USEC_PER_SEC) /* a younger member is given this long to dial */
 #define ALIVE_ACCUSED_MAX 64
-#define ALIVE_MEET_US (10 * G_USEC_PER_SEC)
-#define ALIVE_MEET_TRIES 60
+/* Who has been away for so long is looked for again when another such share of that is over, but
+ * within these times, in heartbeats: 10 s and 5 min. */
+#define ALIVE_MEET_SHARE 8
+#define ALIVE_MEET_MIN 2
+#define ALIVE_MEET_MAX 60
 
 typedef enum
 {
@@ -26,7 +30,8 @@ typedef enum
 typedef struct
 {
   char *address;
-  guint tries;
+  guint64 since_us; /* it left then */
+  guint64 at_us;    /* the next dial */
   gboolean dialling;
 } Accused;
 
@@ -35,7 +40,6 @@ typedef struct
   guint64 ping_at_us; /* CORE_NEVER: alone */
   guint64 look_at_us; /* who is silent is looked at then, besides whenever pings are sent */
   GPtrArray *accused; /* of Accused */
-  guint64 meet_at_us;
 } Alive;
 
 void alive_init (Alive *alive);
@@ -43,6 +47,7 @@ void alive_done (Alive *alive);
 void alive_dead (Node *node, Member *member, Death death);
 void alive_redial (Node *node, Member *member);
 void alive_on_gone (Node *node, Link *link, const Message *message);
+/* Whoever lives there may be on the other side of a split. */
 void alive_accuse (Node *node, const char *address);
 void alive_met (Node *node, const char *address, gboolean settled);
 /* A timer came so late that this node slept itself. */

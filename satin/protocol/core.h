@@ -5,6 +5,7 @@
 #pragma once
 
 #include "alive.h"
+#include "alone.h"
 #include "archive.h"
 #include "constants.h"
 #include "elect.h"
@@ -29,6 +30,7 @@
 #include "steal.h"
 #include "stop.h"
 #include "work.h"
+#include "yield.h"
 
 #define CORE_NEVER G_MAXUINT64
 
@@ -65,6 +67,8 @@ struct Node
   Stop stop;
   Leave leave;
   Poison poison;
+  Alone alone;
+  Yield yield;
   NodeStats stats;
 };
 

@@ -60,6 +60,38 @@ on_hello (Node *node, Link *link, const Message *m)
     join_on_stranger (node, number);
 }
 
+/* Jobs that others may have, or have not any more. */
+static void
+route_orphans (Node *node, Link *link, const Message *m)
+{
+  switch (m->kind)
+    {
+    case MESSAGE_HOLD:
+      orphans_on_hold (node, link, m);
+      break;
+    case MESSAGE_UNHOLD:
+      known_remove (node, m->path, &link->remote);
+      break;
+    case MESSAGE_ADOPT:
+      orphans_on_adopt (node, link, m);
+      break;
+    case MESSAGE_MISS:
+      loans_on_miss (node, link, m);
+      break;
+    case MESSAGE_COVERED:
+      orphans_covered (node, m->path);
+      break;
+    case MESSAGE_RUNS:
+      yield_on_runs (node, m);
+      break;
+    case MESSAGE_DISOWN:
+      held_on_disown (node, link, m->number);
+      break;
+    default:
+      break; /* PING: being heard is all */
+    }
+}
+
 /* Jobs on their way: stolen, lent, held, returned. */
 static void
 route_job (Node *node, Link *link, const Message *m)
@@ -97,23 +129,9 @@ route_job (Node *node, Link *link, const Message *m)
       held_send_holding (node, link);
       held_resend (node, link);
       break;
-    case MESSAGE_HOLD:
-      orphans_on_hold (node, link, m);
-      break;
-    case MESSAGE_UNHOLD:
-      known_remove (node, m->path, &link->remote);
-      break;
-    case MESSAGE_ADOPT:
-      orphans_on_adopt (node, link, m);
-      break;
-    case MESSAGE_MISS:
-      loans_on_miss (node, link, m);
-      break;
-    case MESSAGE_COVERED:
-      orphans_covered (node, m->path);
-      break;
     default:
-      break; /* PING: being heard is all */
+      route_orphans (node, link, m);
+      break;
     }
 }
 
@@ -365,7 +383,7 @@ hear_admitted (Node *node, Link *link, const Message *m)
       join_on_refused (node, link);
       break;
     case MESSAGE_END:
-      if (link->bound || !core_is_member (node))
+      if (link->bound || link->spent || !core_is_member (node))
         stop_on_end (node, m->number, m->flag);
       break;
     case MESSAGE_ROUTE: /* who joins has no other way than these */

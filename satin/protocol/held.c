@@ -236,6 +236,23 @@ adopt_for (Node *node, Link *link, const Loan *job)
   return TRUE;
 }
 
+/* This node is about to go, has one at work that runs alone, or too much for one that is to. */
+static gboolean
+is_too_much (Node *node, gboolean alone)
+{
+  return node->leave.begun || node->held.alone > 0
+         || (alone && node->steal.hungry < node->config.workers);
+}
+
+/* It has ended, or stopped. */
+static void
+note_over (Node *node, HeldJob *held)
+{
+  node->held.unfinished--;
+  node->held.alone -= held->alone;
+  yield_ended (node, held);
+}
+
 void
 held_on_jobs (Node *node, Link *link, const Message *m)
 {
@@ -244,7 +261,7 @@ held_on_jobs (Node *node, Link *link, const Message *m)
   for (guint i = 0; i < m->loans->len; i++)
     {
       const Loan *job = m->loans->pdata[i];
-      if (node->leave.begun)
+      if (is_too_much (node, m->flag))
         {
           link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
           continue;
@@ -254,6 +271,8 @@ held_on_jobs (Node *node, Link *link, const Message *m)
         continue;
       HeldJob *held = held_add (node, loan_copy (job));
       held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
+      held->alone = m->flag;
+      node->held.alone += held->alone;
       held_run (node, held);
       n++;
     }
@@ -268,8 +287,8 @@ held_on_done (Node *node, const NodeEvent *event)
 
   if (held == NULL || held->finished)
     return;
-  node->held.unfinished--;
   held->finished = TRUE;
+  note_over (node, held);
   held->value = g_bytes_ref (event->bytes);
   held->shares = event->shares == NULL ? NULL : g_ptr_array_ref (event->shares);
   held->work_us = event->work_us;
@@ -290,7 +309,7 @@ held_on_unrun (Node *node, guint64 number)
 
   if (held == NULL || held->finished)
     return;
-  node->held.unfinished--;
+  note_over (node, held);
   if (held->lender == LENDER_MAIN)
     {
       if (!stop_halts (node))
@@ -394,6 +413,24 @@ orphan (Node *node, HeldJob *held)
 {
   held_set_lender (node, held, LENDER_NONE, NULL, 0);
   orphans_announce (node, held);
+}
+
+void
+held_on_disown (Node *node, Link *link, guint64 loan)
+{
+  HeldJob *held = held_find_return (node, &link->remote, loan);
+
+  if (held != NULL)
+    orphan (node, held);
+}
+
+void
+held_disown_self (Node *node, guint64 loan)
+{
+  HeldJob *held = held_find_self (node, loan);
+
+  if (held != NULL)
+    orphan (node, held);
 }
 
 void

@@ -25,6 +25,7 @@ struct HeldJob
   Loan *job;    /* owned; without arguments once finished */
   gboolean finished;
   gboolean announced;
+  gboolean alone;  /* nothing else is taken until it has ended */
   gboolean vain;   /* to be dropped when it has stopped or ended */
   gboolean handed; /* its row waits for an heir, or went there */
   gboolean saved;  /* the present coordinator was sent its row */
@@ -41,7 +42,8 @@ typedef struct
   GTree *by_return; /* LENDER_NODE only: (node, loan) -> HeldJob */
   GTree *by_path;   /* path -> GPtrArray of HeldJob */
   guint64 numbers;
-  guint unfinished; /* given to the engine, and neither done nor unrun */
+  guint unfinished; /* given to the engine, and neither done nor unrun … */
+  guint alone;      /* … of them such as run alone */
 } Held;
 
 void held_init (Held *held);
@@ -66,6 +68,9 @@ void held_on_done (Node *node, const NodeEvent *event);
 void held_on_unrun (Node *node, guint64 number);
 void held_on_ack (Node *node, Link *link, guint64 loan);
 void held_on_vain (Node *node, Link *link, guint64 loan);
+/* The lender's job yields (yield.h): what is held for it is offered. */
+void held_on_disown (Node *node, Link *link, guint64 loan);
+void held_disown_self (Node *node, guint64 loan);
 void held_send_holding (Node *node, Link *link);
 /* Finished results that were not acknowledged go again over a re-made link. */
 void held_resend (Node *node, Link *link);

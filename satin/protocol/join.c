@@ -87,6 +87,13 @@ join_add_address (Node *node, const char *address)
 }
 
 void
+join_ask (Node *node, const char *address)
+{
+  g_free (node->join.redirect);
+  node->join.redirect = address[0] == '\0' ? NULL : g_strdup (address);
+}
+
+void
 join_again (Node *node)
 {
   node->join.was_member = TRUE;

@@ -29,6 +29,8 @@ typedef struct
 void join_init (Join *join);
 void join_done (Join *join);
 void join_add_address (Node *node, const char *address);
+/* … which is tried before all others. */
+void join_ask (Node *node, const char *address);
 void join_again (Node *node);
 void join_on_link (Node *node, Link *link);
 void join_on_down (Node *node, guint64 link);

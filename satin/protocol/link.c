@@ -510,7 +510,7 @@ next_to_bind (Node *node)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (link->greeted && !link->bound && roster_find (node, &link->remote) != NULL
+      if (link->greeted && !link->bound && !link->spent && roster_find (node, &link->remote) != NULL
           && !node_id_equal (&link->remote, &node->self))
         return link;
     }

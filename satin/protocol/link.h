@@ -20,6 +20,7 @@ typedef struct
   NodeId remote;   /* who greeted, or none */
   gboolean greeted, bound;
   gboolean joining; /* this node asked for membership over it */
+  gboolean spent;   /* … through the other end: it is of no more use than to hear of the end */
   guint64 born_us, heard_us;
   Term told_term; /* the roster that was last sent over it */
   guint64 told_version;

@@ -16,6 +16,7 @@ entry_free (gpointer data)
   LoanEntry *entry = data;
 
   g_free (entry->path);
+  g_clear_pointer (&entry->job, loan_free);
   g_free (entry);
 }
 
@@ -72,6 +73,7 @@ loans_put (Node *node, LoanEntry *entry, const Result *result)
 {
   guint64 loan = entry->loan;
 
+  yield_on_result (node, entry, result);
   if (entry->adopted)
     work_salvaged (node, result->work_us);
   remove_entry (node, entry);
@@ -102,26 +104,35 @@ void
 loans_back (Node *node, LoanEntry *entry)
 {
   guint64 loan = entry->loan;
+  gboolean waits = alone_takes (node, entry);
 
   remove_entry (node, entry);
-  give_back (node, loan);
+  if (!waits)
+    give_back (node, loan);
 }
 
-/* A forgotten child: whoever holds it stops. Over the link that it was lent or asked over, if that
- * still stands, so that this does not come first. If no link stands, or this is lost with it, the
- * next link begins with HOLDING. */
+/* A forgotten child: whoever holds it stops, or, if it is forgotten only here, offers it. Over the
+ * link that it was lent or asked over, if that still stands, so that this does not come first. If
+ * no link stands, or this is lost with it, the next link begins with HOLDING. */
 void
 loans_aborted (Node *node, guint64 loan)
 {
   LoanEntry *entry = loans_find (node, loan);
 
-  if (entry == NULL)
-    return; /* its result, or it itself, has just come back */
+  if (entry == NULL) /* its result, or it itself, has just come back */
+    {
+      alone_aborted (node, loan);
+      return;
+    }
+  gboolean kept = yield_keeps (node, entry);
   if (entry->self)
     {
       HeldJob *held = held_find_self (node, loan);
       remove_entry (node, entry);
-      held_give_up (node, held);
+      if (kept)
+        held_disown_self (node, loan);
+      else
+        held_give_up (node, held);
       return;
     }
   Link *link = link_find (node, entry->link);
@@ -132,7 +143,8 @@ loans_aborted (Node *node, guint64 loan)
   link = NULL;
 #endif
   if (link != NULL)
-    link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = loan });
+    link_send (node, link,
+               &(Message){ .kind = kept ? MESSAGE_DISOWN : MESSAGE_VAIN, .number = loan });
 }
 
 /* (nullable): the slot that waits for this number from the node at the other end. */
@@ -263,6 +275,7 @@ loans_departed (Node *node, const Member *member)
       if (entry->self || !node_id_equal (&entry->node, &member->id))
         continue;
       poison_lost (node, member, entry);
+      entry->waits_us = 0;
       if (!node->leave.begun) /* else whoever awaits it then counts what it costs */
         {
           node->stats.jobs_lost++;

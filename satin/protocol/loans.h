@@ -28,7 +28,9 @@ typedef struct
   gboolean adopted;
   guint64 link; /* over which it was asked or given; 0: not yet */
   guint64 since_us;
-  WorkTold told; /* what its holder says */
+  WorkTold told;    /* what its holder says */
+  Loan *job;        /* owned (nullable): kept of jobs whose holders have died; see alone.h */
+  guint64 waits_us; /* … since when this one has waited for a place; 0: it does not */
 } LoanEntry;
 
 typedef struct
@@ -39,7 +41,7 @@ typedef struct
 
 void loans_init (Loans *loans);
 void loans_done (Loans *loans);
-/* Enters a slot. `holder` NULL: this node itself. */
+/* Enters a slot; takes entry.job. `holder` NULL: this node itself. */
 void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
 LoanEntry *loans_find (Node *node, guint64 loan);
 LoanEntry *loans_find_path (Node *node, const char *path);

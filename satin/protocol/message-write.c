@@ -64,6 +64,7 @@ static void
 write_jobs (Packer *to, const Message *m)
 {
   pack_u64 (to, m->number);
+  pack_bool (to, m->flag);
   pack_open (to);
   for (guint i = 0; i < m->loans->len; i++)
     {
@@ -304,6 +305,10 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_HOLD:
       write_holds (to, m);
       break;
+    case MESSAGE_RUNS:
+      pack_text (to, m->path);
+      write_digest (to, &m->digest);
+      break;
     case MESSAGE_ADOPT:
       pack_u64 (to, m->number);
       pack_text (to, m->path);
@@ -342,6 +347,7 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_NONE:
     case MESSAGE_ACK:
     case MESSAGE_VAIN:
+    case MESSAGE_DISOWN:
     case MESSAGE_RETURNED:
     case MESSAGE_MISS:
     case MESSAGE_PUBLISH:

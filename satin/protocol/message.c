@@ -131,6 +131,7 @@ read_jobs (Unpacker *from, Message *m, const GPtrArray *attachments)
 {
   m->loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
   m->number = unpack_u64 (from);
+  m->flag = unpack_bool (from);
   unpack_open (from);
   while (read_more (from, m->loans->len, attachments->len))
     {
@@ -407,6 +408,10 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_HOLD:
       read_holds (from, m);
       break;
+    case MESSAGE_RUNS:
+      m->path = read_path (from);
+      m->digest = read_digest (from);
+      break;
     case MESSAGE_ADOPT:
       m->number = unpack_u64 (from);
       m->path = read_path (from);
@@ -447,6 +452,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_NONE:
     case MESSAGE_ACK:
     case MESSAGE_VAIN:
+    case MESSAGE_DISOWN:
     case MESSAGE_RETURNED:
     case MESSAGE_MISS:
     case MESSAGE_PUBLISH:

@@ -56,6 +56,8 @@ node_new (const NodeConfig *config)
   saves_init (&node->saves);
   leave_init (&node->leave);
   poison_init (&node->poison);
+  alone_init (&node->alone);
+  yield_init (&node->yield);
   work_init (&node->work);
   constants_init (&node->constants, config->n_bests);
   shares_init (&node->shares, config->shared);
@@ -68,6 +70,8 @@ node_free (Node *node)
   if (node == NULL)
     return;
   stop_done (&node->stop);
+  yield_done (&node->yield);
+  alone_done (&node->alone);
   poison_done (&node->poison);
   leave_done (&node->leave);
   constants_done (&node->constants);
@@ -104,6 +108,7 @@ tick (Node *node)
   alive_tick (node);
   join_tick (node);
   steal_tick (node);
+  alone_tick (node);
   elect_tick (node);
   saves_tick (node);
   shares_tick (node);
@@ -147,12 +152,14 @@ route_engine (Node *node, const NodeEvent *event)
       break;
     case NODE_EVENT_ROWS:
       leave_on_rows (node, event->rows);
+      yield_on_rows (node, event->rows);
       saves_on_rows (node, event->rows, event->risk_us);
       work_moved (node, event->risk_us);
       break;
     case NODE_EVENT_SERVED:
       saves_on_served (node, event->number, event->work_us);
       round_on_served (node, event->number);
+      yield_on_served (node, event->number);
       stop_on_served (node, event->number);
       break;
     case NODE_EVENT_WORK:
@@ -250,6 +257,7 @@ wish (Node *node)
 
   at = MIN (at, join_due (node));
   at = MIN (at, steal_due (node));
+  at = MIN (at, alone_due (node));
   at = MIN (at, elect_due (node));
   at = MIN (at, saves_due (node));
   at = MIN (at, shares_due (node));
@@ -323,7 +331,7 @@ node_stats (Node *node, NodeStats *stats)
 {
   *stats = node->stats;
   stats->held = (guint64)g_tree_nnodes (node->held.by_number) + node->archive.count;
-  stats->lent = (guint64)g_tree_nnodes (node->loans.by_number);
+  stats->lent = (guint64)g_tree_nnodes (node->loans.by_number) + node->alone.jobs->len;
   stats->known = (guint64)g_tree_nnodes (node->known.by_path) + node->archive.count;
   stats->generation = node->office.generation;
   stats->unpublished_us = work_unpublished_us (node);

@@ -150,6 +150,12 @@ office_on_message (Node *node, Link *link, const Message *m)
 #ifdef SATIN_PLANT_OLD_OFFICE_OBEYED
   order = order < 0 ? 1 : order;
 #endif
+  if (order > 0 && roster_is_master (node))
+    {
+      roster_reassert (node,
+                       &m->term); /* nobody else gives it: it is of the other side of a split */
+      return;
+    }
   if (order < 0)
     {
       office_greet (node, link);

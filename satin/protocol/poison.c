@@ -5,7 +5,7 @@
 typedef struct
 {
   NodeId id;
-  char *path, *text;
+  char *path, *text; /* no text: it died without a word, and its lender says so */
 } LastWords;
 
 static void
@@ -22,14 +22,14 @@ void
 poison_init (Poison *poison)
 {
   poison->words = g_ptr_array_new_with_free_func (words_free);
-  poison->quiet = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  poison->quiet = g_ptr_array_new_with_free_func (words_free);
 }
 
 void
 poison_done (Poison *poison)
 {
   g_ptr_array_unref (poison->words);
-  g_hash_table_unref (poison->quiet);
+  g_ptr_array_unref (poison->quiet);
 }
 
 static gboolean
@@ -41,17 +41,24 @@ has_spoken (Node *node, const NodeId *id)
   return FALSE;
 }
 
+static LastWords *
+words_new (const NodeId *id, const char *path, const char *text)
+{
+  LastWords *words = g_new0 (LastWords, 1);
+
+  words->id = *id;
+  words->path = g_strdup (path);
+  words->text = g_strdup (text);
+  return words;
+}
+
 /* FALSE: heard before. */
 static gboolean
 add (Node *node, const NodeId *id, const char *path, const char *text)
 {
   if (has_spoken (node, id) || node->poison.words->len >= POISON_KEPT_MAX)
     return FALSE;
-  LastWords *words = g_new0 (LastWords, 1);
-  words->id = *id;
-  words->path = g_strdup (path);
-  words->text = g_strdup (text);
-  g_ptr_array_add (node->poison.words, words);
+  g_ptr_array_add (node->poison.words, words_new (id, path, text));
   core_log (node, "last words of node %u.%u, about the job at %s: %s", id->term, id->number,
             path[0] == '\0' ? "/" : path, text);
   return TRUE;
@@ -143,6 +150,35 @@ poison_on_event (Node *node, const NodeEvent *event)
     (void)poison_judge (node);
 }
 
+guint
+poison_count_quiet (Node *node, const char *path)
+{
+  GPtrArray *quiet = node->poison.quiet;
+  guint n = 0;
+
+  for (guint i = 0; i < quiet->len; i++)
+    n += g_str_equal (((LastWords *)quiet->pdata[i])->path, path);
+  return n;
+}
+
+/* FALSE: heard before. */
+static gboolean
+add_quiet (Node *node, const NodeId *id, const char *path)
+{
+  GPtrArray *quiet = node->poison.quiet;
+
+  for (guint i = 0; i < quiet->len; i++)
+    {
+      const LastWords *words = quiet->pdata[i];
+      if (node_id_equal (&words->id, id) && g_str_equal (words->path, path))
+        return FALSE;
+    }
+  if (quiet->len == POISON_KEPT_MAX)
+    g_ptr_array_remove_index (quiet, 0);
+  g_ptr_array_add (quiet, words_new (id, path, ""));
+  return TRUE;
+}
+
 void
 poison_on_message (Node *node, const Message *m)
 {
@@ -150,35 +186,42 @@ poison_on_message (Node *node, const Message *m)
   if (!roster_is_master (node))
     return;
 #endif
-  if (add (node, &m->id, m->path, m->text) && roster_is_master (node))
+  if (m->text[0] == '\0')
+    (void)add_quiet (node, &m->id, m->path);
+  else if (add (node, &m->id, m->path, m->text) && roster_is_master (node))
     (void)poison_judge (node);
 }
 
-void
-poison_greet (Node *node, Link *link)
+static void
+greet_with (Node *node, Link *link, const GPtrArray *all)
 {
-  for (guint i = 0; i < node->poison.words->len; i++)
+  for (guint i = 0; i < all->len; i++)
     {
-      Message message = message_of (node->poison.words->pdata[i]);
+      Message message = message_of (all->pdata[i]);
       link_send (node, link, &message);
     }
 }
 
 void
+poison_greet (Node *node, Link *link)
+{
+  greet_with (node, link, node->poison.words);
+  greet_with (node, link, node->poison.quiet);
+}
+
+void
 poison_lost (Node *node, const Member *member, const LoanEntry *entry)
 {
-  GHashTable *quiet = node->poison.quiet;
-
   if (member->leaving || entry->adopted || entry->loan == LOANS_ROOT
-      || has_spoken (node, &member->id) || node->now_us > entry->since_us + POISON_SOON_US)
+      || has_spoken (node, &member->id) || node->now_us > entry->since_us + POISON_SOON_US
+      || !add_quiet (node, &member->id, entry->path))
     return;
-  guint n = GPOINTER_TO_UINT (g_hash_table_lookup (quiet, entry->path)) + 1;
-  if (n == 1 && g_hash_table_size (quiet) >= POISON_KEPT_MAX)
-    return;
-  g_hash_table_replace (quiet, g_strdup (entry->path), GUINT_TO_POINTER (n));
+  Message message = message_of (node->poison.quiet->pdata[node->poison.quiet->len - 1]);
+  link_broadcast (node, &message);
+  guint n = poison_count_quiet (node, entry->path);
   if (n == NODE_LAST_WORDS)
     core_emit (node, NODE_EFFECT_WARN)->text = g_strdup_printf (
         "%u nodes died without a word soon after they had taken the job at %s: it may be too "
-        "large for them",
+        "large for them, and runs alone from now on",
         n, entry->path);
 }

@@ -3,8 +3,9 @@
  * its last words name the job that it had taken from elsewhere, or the root. Everybody keeps
  * everybody's. Three of them from three processes, each about a job at, above or below that of the
  * others, are about one job that no process survives, and end the run, as do those of the last
- * process. A process that dies without a word (power, kill -9) never ends a run: a job whose
- * holders died so three times, soon after they took it, is named in a warning. Driver's thread. */
+ * process. A process that dies without a word (power, kill -9) never ends a run: its lenders name
+ * in its place the jobs that it had taken a moment ago, and a job that is named so three times is
+ * suspicious: people are warned, and it runs alone (alone.h). Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -12,13 +13,13 @@
 #include "node.h"
 #include "roster.h"
 
-#define POISON_KEPT_MAX 256                  /* words, and as many silent deaths */
+#define POISON_KEPT_MAX 256                  /* words; and the newest silent deaths */
 #define POISON_SOON_US (60 * G_USEC_PER_SEC) /* a holder that lived longer is no sign */
 
 typedef struct
 {
-  GPtrArray *words;  /* of LastWords */
-  GHashTable *quiet; /* path -> how many of its holders died without a word */
+  GPtrArray *words; /* of LastWords */
+  GPtrArray *quiet; /* of LastWords without a text, the oldest first */
 } Poison;
 
 void poison_init (Poison *poison);
@@ -30,6 +31,8 @@ void poison_on_message (Node *node, const Message *message);
 void poison_greet (Node *node, Link *link);
 /* This member is gone, and with it this loan. */
 void poison_lost (Node *node, const Member *member, const LoanEntry *entry);
+/* How many holders of this job have died without a word soon after they took it. */
+guint poison_count_quiet (Node *node, const char *path);
 /* This node is master: is it enough? TRUE: the run has ended. */
 gboolean poison_judge (Node *node);
 /* (transfer full) (nullable): why the run ends, for people; NULL: the words heard are not enough.

@@ -186,6 +186,8 @@ departed (Node *node, Member *member)
   const char *cause = member->leaving ? "left" : member->silent ? "silent" : "gone";
 
   core_log (node, "node %u.%u left (%s)", member->id.term, member->id.number, cause);
+  if (!member->leaving && !member->proved)
+    alive_accuse (node, member->address);
   node->stats.crashes += member->leaving ? 0 : 1;
   link_close_member (node, &member->id);
   known_departed (node, &member->id);
@@ -304,7 +306,8 @@ call_main (Node *node)
     core_emit (node, NODE_EFFECT_MASTER);
 }
 
-/* All elders are dead: a new term, in which this node is the eldest. */
+/* All elders are dead, if it is not master already: a new term, in which this node is the eldest.
+ */
 static void
 take_over (Node *node)
 {
@@ -338,6 +341,8 @@ roster_found (Node *node)
   core_emit (node, NODE_EFFECT_JOINED)->node = id;
   join_welcomed (node);
   replace (node, &term, 1, members);
+  for (guint i = 0; i < node->join.addresses->len; i++) /* of a run that this node has lost */
+    alive_accuse (node, node->join.addresses->pdata[i]);
   orphans_enter_all (node);
   office_promoted (node);
   call_main (node);
@@ -367,12 +372,6 @@ roster_on_dead (Node *node)
     return;
   if (roster_is_master (node))
     {
-      for (guint i = 0; i < node->roster.members->len; i++)
-        {
-          Member *member = node->roster.members->pdata[i];
-          if (member->dead && !member->proved)
-            alive_accuse (node, member->address);
-        }
       decree (node, copy_living (node), FALSE);
       return;
     }
@@ -414,13 +413,29 @@ compare_age (Node *node, const Message *m)
   return m->version < node->roster.version ? -1 : m->version > node->roster.version;
 }
 
-static gboolean
-has_member (const Message *m, const NodeId *id)
+/* (nullable) */
+static const MessageMember *
+find_told (const Message *m, const NodeId *id)
 {
   for (guint i = 0; i < m->members->len; i++)
     if (node_id_equal (&g_array_index (m->members, MessageMember, i).id, id))
-      return TRUE;
-  return FALSE;
+      return &g_array_index (m->members, MessageMember, i);
+  return NULL;
+}
+
+/* Which roster holds: above 0 the one that is told. The newer, as a rule; but when neither names
+ * the master of the other they are those of the two sides of a split, where the elder master stays.
+ */
+static int
+compare (Node *node, const Message *m)
+{
+  int order = compare_age (node, m);
+  const NodeId *mine = &roster_master (node)->id;
+  const NodeId *other = &g_array_index (m->members, MessageMember, 0).id;
+
+  if (order != 0 && find_told (m, mine) == NULL && roster_find (node, other) == NULL)
+    return node_id_compare (mine, other);
+  return order;
 }
 
 static GPtrArray *
@@ -431,6 +446,22 @@ members_of (const Message *m)
   for (guint i = 0; i < m->members->len; i++)
     g_ptr_array_add (members, new_member (&g_array_index (m->members, MessageMember, i)));
   return members;
+}
+
+/* Where this node may be let in: first of all at the one who told, who is reached, then at the
+ * others, and at those who are about to go over with this node, since they may reach more. */
+static void
+note_addresses (Node *node, const Link *from, const Message *m)
+{
+  const MessageMember *told = find_told (m, &from->remote);
+  const Member *known = roster_find (node, &from->remote);
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    join_add_address (node, ((Member *)node->roster.members->pdata[i])->address);
+  for (guint i = 0; i < m->members->len; i++)
+    join_add_address (node, g_array_index (m->members, MessageMember, i).address);
+  if (told != NULL || known != NULL)
+    join_ask (node, told != NULL ? told->address : known->address);
 }
 
 /* The others go on without this node (§: a false alarm costs time only). It keeps what it runs, as
@@ -448,8 +479,7 @@ rejoin (Node *node, Link *from, const Message *m)
       if (link->bound && link != from)
         link_send (node, link, m);
     }
-  for (guint i = 0; i < m->members->len; i++)
-    join_add_address (node, g_array_index (m->members, MessageMember, i).address);
+  note_addresses (node, from, m);
   old = g_steal_pointer (&node->roster.members);
   node->roster.members = new_members ();
   link_close_all (node);
@@ -468,6 +498,28 @@ rejoin (Node *node, Link *from, const Message *m)
   join_again (node);
 }
 
+/* The newest term is to hold everywhere, that of a roster and that of an office. So a master who
+ * stays although there is a newer one opens another. */
+void
+roster_reassert (Node *node, const Term *heard)
+{
+  node->roster.term_seen = MAX (node->roster.term_seen, heard->number);
+  if (roster_is_master (node) && term_compare (heard, &node->roster.term) > 0)
+    take_over (node);
+}
+
+/* The other side of a split is to come over to this one; the master is to know. */
+static void
+contradict (Node *node, const Message *m)
+{
+  if (term_compare (&m->term, &node->roster.term) <= 0)
+    return;
+  if (roster_is_master (node))
+    roster_reassert (node, &m->term);
+  else
+    (void)link_send_to (node, &roster_master (node)->id, m);
+}
+
 void
 roster_on_message (Node *node, Link *link, const Message *m)
 {
@@ -477,15 +529,16 @@ roster_on_message (Node *node, Link *link, const Message *m)
       join_on_roster (node, link, m);
       return;
     }
-  int order = compare_age (node, m);
+  int order = compare (node, m);
   if (order == 0)
     return;
   if (order < 0)
     {
       link_send_roster (node, link);
+      contradict (node, m);
       return;
     }
-  if (!has_member (m, &node->self))
+  if (find_told (m, &node->self) == NULL)
     {
       rejoin (node, link, m);
       return;
@@ -499,7 +552,7 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
 {
   if (core_is_member (node) || !link->joining)
     return;
-  if (!has_member (m, &m->id) || !link->greeted)
+  if (find_told (m, &m->id) == NULL || !link->greeted)
     {
       link_break (node, link, "welcomed under a name that is not on the roster");
       return;
@@ -508,60 +561,12 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   node->self = m->id;
   link->told_term = m->term;
   link->told_version = m->version;
-  guint64 kept
-      = link->circuit == NULL ? link->link : 0;    /* of a route the carrier is one of those: */
-  while ((link = link_other (node, kept)) != NULL) /* they were greeted without a name */
+  guint64 kept = link->circuit == NULL ? link->link : link->circuit->carrier;
+  link_find (node, kept)->spent = link->circuit != NULL; /* it was greeted without a name */
+  while ((link = link_other (node, kept)) != NULL)
     link_close (node, link);
   core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
   join_welcomed (node);
   replace (node, &m->term, m->version, members_of (m));
   orphans_enter_all (node);
-}
-
-GArray *
-roster_view (Node *node)
-{
-  GArray *view = g_array_new (FALSE, TRUE, sizeof (NodeMember));
-  NodeId coordinator;
-  gboolean has_one = office_coordinator (node, &coordinator);
-
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      const Member *m = node->roster.members->pdata[i];
-      NodeMember item = { .id = m->id,
-                          .address = m->address,
-                          .host = m->host,
-                          .site = m->site,
-                          .pid = m->pid,
-                          .workers = m->workers,
-                          .told_us = m->told.told_us,
-                          .work_us = m->told.work_us,
-                          .risk_us = m->told.risk_us,
-                          .busy = m->told.busy,
-                          .leaving = m->leaving,
-                          .master = i == 0,
-                          .coordinator = has_one && node_id_equal (&coordinator, &m->id),
-                          .self = is_self (node, m) };
-      g_array_append_val (view, item);
-    }
-  return view;
-}
-
-void
-roster_check (Node *node)
-{
-  GPtrArray *members = node->roster.members;
-
-  g_assert (core_is_member (node) == (members->len > 0));
-  g_assert (!core_is_member (node) || roster_find (node, &node->self) != NULL);
-  for (guint i = 1; i < members->len; i++)
-    g_assert (
-        node_id_compare (&((Member *)members->pdata[i - 1])->id, &((Member *)members->pdata[i])->id)
-        < 0);
-  g_assert (!node->roster.mastering || is_self (node, roster_master (node)));
-  for (guint i = 0; i < node->links.links->len; i++)
-    {
-      const Link *link = node->links.links->pdata[i];
-      g_assert (!link->bound || roster_find (node, &link->remote) != NULL);
-    }
 }

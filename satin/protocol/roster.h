@@ -54,6 +54,8 @@ Member *roster_master (Node *node);
 /* (nullable): the eldest that is not proved dead; who it will be. */
 Member *roster_acting (Node *node);
 gboolean roster_is_master (Node *node);
+/* Somebody here speaks of this term. */
+void roster_reassert (Node *node, const Term *heard);
 void roster_on_message (Node *node, Link *link, const Message *message);
 void roster_on_welcome (Node *node, Link *link, const Message *message);
 /* The master takes in a node. Returns its id. */

@@ -74,6 +74,8 @@ appetite (Node *node, const StealLane *lane)
 {
   const Steal *steal = &node->steal;
 
+  if (node->held.alone > 0)
+    return 0;
   if (steal->hungry > 0)
     return MIN (MAX (steal->hungry, lane->batch), STEAL_COUNT_MAX);
   return lane->batch > 1 && node->held.unfinished <= lane->batch / 2 ? lane->batch : 0;
@@ -463,8 +465,11 @@ steal_on_lent (Node *node, const NodeEvent *event)
       note_robbed (node, loan);
       loans_add (
           node,
-          (LoanEntry){
-              .loan = loan->loan, .path = loan->path, .digest = loan->digest, .link = link->link },
+          (LoanEntry){ .loan = loan->loan,
+                       .path = loan->path,
+                       .digest = loan->digest,
+                       .link = link->link,
+                       .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
           &lending.thief);
     }
   link_send (node, link,

@@ -352,6 +352,46 @@ check_poisoned (Sim *sim)
     sim_fail (sim, "I13: a job has ended %u processes", sim->n_poisoned);
 }
 
+/* Somebody comes, goes or ends the run just now. */
+static gboolean
+is_in_motion (const Sim *sim)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    if (sim->processes[i]->alive && (sim->processes[i]->leaves || !sim->processes[i]->member))
+      return TRUE;
+  return sim->outcome->answered || sim->outcome->condemned || sim->suspended || sim->resuming;
+}
+
+static gboolean
+knows (const Process *process, const NodeId *id)
+{
+  g_autoptr (GArray) members = node_members (process->node);
+
+  for (guint i = 0; i < members->len; i++)
+    if (node_id_equal (&g_array_index (members, NodeMember, i).id, id))
+      return TRUE;
+  return FALSE;
+}
+
+void
+check_united (Sim *sim)
+{
+  if (is_in_motion (sim))
+    return;
+  sim->outcome->united++;
+  for (guint i = 0; i < sim->n_processes; i++)
+    for (guint k = 0; sim->processes[i]->alive && k < sim->n_processes; k++)
+      {
+        const Process *process = sim->processes[i], *other = sim->processes[k];
+        NodeId id = node_self (other->node);
+        gboolean known = !node_id_is_none (&id) && knows (process, &id);
+        if (known != other->alive)
+          sim_fail (sim, "I16: p%u %s p%u, %.3f s after the last fault", i,
+                    known ? "still knows" : "does not know", k,
+                    (double)(sim->now_us - sim->last_fault_us) / SIM_SECOND);
+      }
+}
+
 void
 check_stands_still (Sim *sim)
 {

@@ -34,6 +34,7 @@ sim_n_members (const Sim *sim)
 static void
 put_off (Sim *sim, guint64 until_us)
 {
+  sim->looked_united = sim->looked_united && until_us <= sim->last_fault_us;
   sim->last_fault_us = MAX (sim->last_fault_us, until_us);
   sim->deadline_us = MAX (sim->deadline_us, sim->last_fault_us + sim->plan->patience_us);
 }

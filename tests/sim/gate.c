@@ -123,6 +123,35 @@ routes_carry_work (guint64 n)
   return n_routed >= n;
 }
 
+/* A network that falls apart for so long: both sides go on, and then they are one again. */
+static gboolean
+splits_heal (guint64 seed, guint64 *runs)
+{
+  static const guint64 spans_s[] = { 40, 120, 900, 3600 };
+  guint64 executed = 0, jobs = 0;
+
+  for (guint i = 0; i < 4 * G_N_ELEMENTS (spans_s); i++)
+    {
+      Plan plan;
+      Outcome outcome;
+      swarm_split_plan (seed + i, i % 2 == 0 ? 2 : 4, spans_s[i / 4] * SIM_SECOND, i % 4 > 1,
+                        &plan);
+      sim_run (&plan, FALSE, &outcome);
+      executed += outcome.executed;
+      jobs += plan.tree->n;
+      tree_free ((Tree *)plan.tree);
+      (*runs)++;
+      if (outcome.failure[0] == '\0' && outcome.united > 0 && outcome.deposed == 1)
+        continue;
+      printf ("# split %u of %" G_GUINT64_FORMAT
+              " s: %u masters deposed, looked at %" G_GUINT64_FORMAT " times %s\n",
+              i, spans_s[i / 4], outcome.deposed, outcome.united, outcome.failure);
+      return FALSE;
+    }
+  printf ("# %" G_GUINT64_FORMAT " jobs executed of %" G_GUINT64_FORMAT "\n", executed, jobs);
+  return TRUE;
+}
+
 /* What is enumerated. */
 static const struct
 {
@@ -234,7 +263,7 @@ gate (void)
 {
   guint number = 0, n_bad = 0;
 
-  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 7);
+  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 8);
   for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
     {
       EnumerateResult result;
@@ -258,6 +287,10 @@ gate (void)
   start_us = g_get_monotonic_time ();
   n_bad += !report (++number, routes_carry_work (30),
                     "sites that do not reach each other share their work", 60, start_us);
+  guint64 splits = 0;
+  start_us = g_get_monotonic_time ();
+  well = splits_heal (1, &splits);
+  n_bad += !report (++number, well, "after a split all are one again", splits, start_us);
   CompareSum sums[COMPARE_PLANS];
   start_us = g_get_monotonic_time ();
   compare_run (COMPARE_JOBS, COMPARE_NODES, COMPARE_POINTS, sums);

@@ -30,7 +30,7 @@ command_compare (void)
   return 0;
 }
 
-static gint64 option_seeds, option_from = 1, option_seed = -1, option_walls = -1;
+static gint64 option_seeds, option_from = 1, option_seed = -1, option_walls = -1, option_split = -1;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare;
 static int option_processes, option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
 static gboolean option_checkpoint, option_phased;
@@ -47,6 +47,8 @@ static const GOptionEntry options[] = {
   { "seed", 0, 0, G_OPTION_ARG_INT64, &option_seed, "Run one seed and print every step", "SEED" },
   { "walls", 0, 0, G_OPTION_ARG_INT64, &option_walls,
     "Run one tree among sites that do not reach each other and print every step", "SEED" },
+  { "split", 0, 0, G_OPTION_ARG_INT64, &option_split,
+    "Run a split that lasts so many seconds and print every step", "SECONDS" },
   { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
     "JOBS/NODES[/checkpoint][/phased][/abortsPERCENT],FAULT:NODE@MESSAGE…" },
   { "compare", 0, 0, G_OPTION_ARG_NONE, &option_compare,
@@ -199,6 +201,21 @@ command_walls (void)
   return print_outcome (&outcome);
 }
 
+static int
+command_split (void)
+{
+  Outcome outcome;
+  Plan plan;
+
+  swarm_split_plan ((guint64)option_jobs, option_nodes > 3 ? 4 : 2,
+                    (guint64)option_split * SIM_SECOND, option_checkpoint, &plan);
+  sim_run (&plan, TRUE, &outcome);
+  tree_free ((Tree *)plan.tree);
+  printf ("%u masters deposed, looked at %" G_GUINT64_FORMAT " times\n", outcome.deposed,
+          outcome.united);
+  return print_outcome (&outcome);
+}
+
 static void
 add_fault (Plan *plan, const char *text)
 {
@@ -259,6 +276,8 @@ main (int argc, char **argv)
     return command_seed ();
   if (option_walls >= 0)
     return command_walls ();
+  if (option_split >= 0)
+    return command_split ();
   if (option_seeds > 0)
     return command_seeds ();
   if (option_singles || option_pairs)

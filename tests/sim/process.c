@@ -339,6 +339,7 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
       start_main (sim, process);
       break;
     case NODE_EFFECT_DEPOSED:
+      sim->outcome->deposed++;
       process->main++;
       process->main_waits = FALSE;
       break;

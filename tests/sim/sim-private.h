@@ -134,6 +134,7 @@ struct Sim
   guint resume_count;
   guint next_message_fault;
   GArray *effects;
+  gboolean looked_united;       /* this has been looked at, since the last fault */
   gboolean asked;               /* somebody waits for a round of saving … */
   guint8 wanted[TREE_JOBS_MAX]; /* … that saves these */
 };
@@ -216,5 +217,7 @@ void check_place (Sim *sim, Process *process, guint64 required);
 void check_saved (Sim *sim, const NodeEffect *effect);
 /* A job has ended one more process. */
 void check_poisoned (Sim *sim);
+/* Some time after the last fault all that live know the same members. */
+void check_united (Sim *sim);
 void check_stands_still (Sim *sim);
 void check_at_the_end (Sim *sim);

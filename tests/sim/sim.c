@@ -287,6 +287,17 @@ is_over (const Sim *sim)
          || (sim->founded && sim_n_alive (sim) == 0 && !sim->resuming);
 }
 
+/* The two sides of a split have had the time to meet. */
+static gboolean
+is_quiet (const Sim *sim)
+{
+  const Plan *plan = sim->plan;
+
+  return plan->united_us > 0 && !sim->looked_united
+         && sim->now_us >= sim->last_fault_us + plan->united_us
+         && sim->next_message_fault == plan->n_faults;
+}
+
 static void
 run (Sim *sim)
 {
@@ -305,6 +316,11 @@ run (Sim *sim)
           check_stands_still (sim);
           g_clear_pointer (&what.bytes, g_bytes_unref);
           break;
+        }
+      if (is_quiet (sim))
+        {
+          sim->looked_united = TRUE;
+          check_united (sim);
         }
       faults_before (sim, &what);
       happen (sim, &what);

@@ -99,6 +99,7 @@ typedef struct
   guint64 tell_us;     /* how often work is told */
   guint64 join_us;     /* the others start within this time */
   guint64 patience_us; /* from the last fault to the end */
+  guint64 united_us;   /* … and to the time when all have one roster; 0: that is not looked at */
   guint n_faults;
   Fault faults[SIM_FAULTS_MAX];
 } Plan;
@@ -127,6 +128,8 @@ typedef struct
   guint64 poisoned;  /* processes that such a job ended */
   guint bids_most;   /* at once */
   guint coordinator; /* at the end: its process, counted from 1 */
+  guint deposed;     /* masters that found an elder one */
+  guint64 united;    /* looks at all that lived, some time after the last fault */
 } Outcome;
 
 /* Runs the plan to its end. `verbose`: prints every step. */

@@ -11,8 +11,19 @@
 #define POISON_PERCENT 6
 #define SITES_PERCENT 12
 #define CLOSED_PERCENT 20
+#define PARTED_PERCENT 3
 #define HALF_OPEN_PERCENT 4
 #define IMPATIENT_PERCENT 30
+
+void
+swarm_row_of_sites (Plan *plan, guint n)
+{
+  plan->n_sites = n;
+  plan->far_hosts = TRUE;
+  for (guint a = 0; a < n; a++)
+    for (guint b = 0; b < n; b++)
+      plan->ways[a][b] = a > b + 1 || b > a + 1 ? WAY_DROPS : WAY_OPEN;
+}
 
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
@@ -314,6 +325,58 @@ draw_store (Rng *rng, Plan *plan)
   plan->elsewhere = rng_chance (rng, 20) ? (guint)rng_between (rng, 10, 60) : 0;
 }
 
+/* So long after the last fault all are to know each other: false alarms are over, dials too, and
+ * who was away for long is looked for seldom. */
+static guint64
+united_after_us (const Plan *plan)
+{
+  guint64 silence_us = plan->silence_us > 0 ? plan->silence_us : NODE_SILENCE_US;
+  guint64 longest_us = 0;
+
+  for (guint i = 0; i < plan->n_faults; i++)
+    longest_us = MAX (longest_us, plan->faults[i].for_us);
+  return 3 * silence_us + longest_us / 4 + 30 * SIM_SECOND;
+}
+
+/* Two to four sites in a row, of which each reaches the next one only; between two of them nothing
+ * gets through for a while. Jobs so long that both sides have to do meanwhile. */
+static void
+draw_parted (guint64 seed, Plan *plan)
+{
+  Rng own = { rng_mix (seed ^ 0x706172746564) }, *rng = &own;
+
+  if (plan->solo || plan->n_sites > 0 || !rng_chance (rng, PARTED_PERCENT))
+    return;
+  TreeShape shape = { .seed = rng_next (rng),
+                      .n = (guint)rng_between (rng, 30, TREE_JOBS_MAX),
+                      .depth_bias = (guint)rng_below (rng, 40),
+                      .keeps = (guint)rng_below (rng, 60),
+                      .aborts = rng_chance (rng, 20) ? 40 : 0,
+                      .cost_max_us = (guint32)rng_between (rng, SIM_SECOND, 4 * SIM_SECOND) };
+  shape.shares = shape.seed % 2 == 0 ? 40 : 0;
+  tree_free ((Tree *)plan->tree);
+  plan->tree = tree_new (&shape);
+  plan->n_nodes = (guint)rng_between (rng, 3, 8);
+  plan->slow_node = plan->swings = FALSE;
+  plan->delay_us = MIN (MAX (plan->delay_us, 1000), 4000);
+  plan->wan_us = 0;
+  plan->heartbeat_us = SIM_SECOND / 2;
+  plan->silence_us = 6 * plan->heartbeat_us;
+  plan->join_us = SIM_SECOND / 10;
+  swarm_row_of_sites (plan, (guint)rng_between (rng, 2, SIM_SITES_MAX));
+  plan->n_faults = rng_chance (rng, 60) ? 1 : (guint)rng_between (rng, 2, 4);
+  for (guint i = 0; i < plan->n_faults; i++)
+    plan->faults[i] = (Fault){
+      .kind = i == 0 || rng_chance (rng, 30)
+                  ? FAULT_WALL
+                  : (FaultKind)rng_between (rng, FAULT_CRASH, FAULT_JOIN),
+      .node = (guint)rng_below (rng, 8),
+      .count = (guint)rng_between (rng, 1, 3),
+      .at_us = SIM_SECOND + rng_below (rng, plan->tree->work_us / plan->n_nodes),
+      .for_us = rng_between (rng, 4 * SIM_SECOND, 40 * SIM_SECOND),
+    };
+}
+
 void
 swarm_plan (guint64 seed, Plan *plan)
 {
@@ -367,12 +430,14 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->shared_memory = rng_mix (seed + 99) % 4 == 0 ? 1000000 : rng_mix (seed + 99) % 300;
   draw_closed (seed, plan);
   draw_sites (seed, plan);
+  draw_parted (seed, plan);
   if (plan->n_sites == 0) /* on both sides of a wall they are counted anew */
     draw_poison (seed, plan);
   plan->tell_us = is_long (plan) || plan->n_sites > 0 ? SIM_SECOND : 20000;
   if (is_long (plan) || plan->n_sites > 0)
     plan->save_us = plan->publish_us = SIM_SECOND;
   plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
+  plan->united_us = plan->solo || plan->swings ? 0 : united_after_us (plan);
 }
 
 void
@@ -471,4 +536,38 @@ swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message)
     }
   if (kind == FAULT_VANISH)
     plan->patience_us = 60 * SIM_SECOND; /* silence is believed after 28 s only */
+}
+
+void
+swarm_split_plan (guint64 seed, guint n_sites, guint64 wall_us, gboolean checkpoint, Plan *plan)
+{
+  guint n_nodes = 2 * n_sites;
+  /* A node's share of the work takes three times as long as the wall stands. */
+  guint64 cost_us = 6 * n_nodes * (wall_us + 200 * SIM_SECOND) / TREE_JOBS_MAX;
+  TreeShape shape = { .seed = seed,
+                      .n = TREE_JOBS_MAX,
+                      .balanced = TRUE,
+                      .cost_max_us = (guint32)MIN (cost_us, G_MAXUINT32) };
+
+  *plan = (Plan){ .seed = seed,
+                  .tree = tree_new (&shape),
+                  .n_nodes = n_nodes,
+                  .seats = 1,
+                  .stacks_extra = 2,
+                  .checkpoint = checkpoint,
+                  .swaps = TRUE,
+                  .delay_us = 5000,
+                  .join_us = SIM_SECOND / 10,
+                  .save_us = 10 * SIM_SECOND,
+                  .publish_us = 10 * SIM_SECOND,
+                  .tell_us = 5 * SIM_SECOND,
+                  .n_faults = 1 };
+  plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
+  swarm_row_of_sites (plan, n_sites);
+  plan->faults[0] = (Fault){ .kind = FAULT_WALL,
+                             .node = (guint)(seed % (n_sites - 1)),
+                             .count = n_sites - 1, /* the next site */
+                             .at_us = plan->tree->work_us / n_nodes / 3,
+                             .for_us = wall_us };
+  plan->united_us = united_after_us (plan);
 }

@@ -20,4 +20,10 @@ void swarm_office_plan (guint64 seed, guint n_nodes, Plan *plan);
 /* Three sites of `per_site` nodes: only the first is reached by both others, and, `one_way`, the
  * second by the third; else (`open`) by all. Nothing goes wrong. */
 void swarm_sites_plan (guint64 seed, guint per_site, gboolean one_way, gboolean open, Plan *plan);
+/* So many sites, of which each reaches only its neighbours: at both ends of a break in the middle
+ * there is one that reaches one of the other side. */
+void swarm_row_of_sites (Plan *plan, guint n);
+/* The same, with a wall between two neighbours that stands for so long, and jobs for longer. */
+void swarm_split_plan (guint64 seed, guint n_sites, guint64 wall_us, gboolean checkpoint,
+                       Plan *plan);
 void swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message);

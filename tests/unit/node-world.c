@@ -11,13 +11,34 @@ post (World *world, Post one)
   g_queue_push_tail (world->posts, g_memdup2 (&one, sizeof one));
 }
 
+static gboolean
+are_apart (const World *world, guint a, guint b)
+{
+  guint first = world->parted;
+
+  return first > 0 && (a < first) != (b < first)
+         && !(world->bridged && a + b == 2 * first - 1 && MAX (a, b) == first);
+}
+
+void
+part (World *world, guint first)
+{
+  world->parted = first;
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      Wire *wire = &g_array_index (world->wires, Wire, i);
+      wire->mute = wire->mute || are_apart (world, wire->end[0], wire->end[1]);
+    }
+}
+
 static void
 carry_dial (World *world, guint who, const NodeEffect *effect)
 {
   guint to = (guint)(effect->text[1] - '0');
-  gboolean alive = world->peer[to].alive;
+  gboolean alive = world->peer[to].alive || are_apart (world, who, to);
 
-  if (!alive || (world->wall && who + to == 2 && who != to))
+  world->n_dials++;
+  if (!alive || are_apart (world, who, to) || (world->wall && who + to == 2 && who != to))
     {
       post (world, (Post){ .to = who,
                            .kind = NODE_EVENT_DIAL_FAILED,

@@ -56,6 +56,10 @@ typedef struct
   gboolean checkpoint;
   guint64 heartbeat_us, silence_us; /* 0: as usual */
   gboolean wall;                    /* n0 and n2 cannot dial each other; whoever is dead refuses */
+  guint parted;                     /* those from this one on and those before it do not hear each
+                                       other; 0: all do */
+  gboolean bridged;                 /* … but for the last before it and this one */
+  guint n_dials;                    /* so far */
   gsize lates;                      /* a message of so many bytes makes the last node late */
   guint said_no, n_closed;          /* UNROUTE messages sent, links closed */
   gboolean closed, invites;
@@ -75,12 +79,15 @@ void world_free (World *world);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (World, world_free)
 
 /* What happens to node number `who`: an event, without and with what follows from it; its death;
- * all links between two break; its engine has a job to lend, is hungry for two seconds, has
- * finished what it runs, or has met a slot that `holder` holds. start: main starts the root. */
+ * all links between two break, or swallow everything; its engine has a job to lend, is hungry for
+ * two seconds, has finished what it runs, or has met a slot that `holder` holds. start: main starts
+ * the root. */
 void step (World *world, guint who, const NodeEvent *event);
 void tell (World *world, guint who, const NodeEvent *event);
 void die (World *world, guint who);
 void cut (World *world, guint a, guint b);
+/* Nothing goes between those from `first` on and those before it any more; nobody is told. */
+void part (World *world, guint first);
 void start (World *world);
 guint64 offer (World *world, guint who, const char *path);
 void hunger (World *world, guint who);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See alone.h. */
+#include "core.h"
+
+typedef struct
+{
+  Loan *job;
+  guint64 since_us; /* it waits for a place */
+} AloneJob;
+
+static void
+job_free (gpointer data)
+{
+  AloneJob *waiting = data;
+
+  loan_free (waiting->job);
+  g_free (waiting);
+}
+
+void
+alone_init (Alone *alone)
+{
+  alone->jobs = g_ptr_array_new_with_free_func (job_free);
+}
+
+void
+alone_done (Alone *alone)
+{
+  g_ptr_array_unref (alone->jobs);
+}
+
+/* Its death would cost the run little. */
+static gboolean
+is_place (Node *node, const Member *member)
+{
+  NodeId coordinator;
+
+  return !member->dead && !member->leaving && !node_id_equal (&member->id, &node->self)
+         && member != roster_master (node) && link_to (node, &member->id) != NULL
+         && !(office_coordinator (node, &coordinator) && node_id_equal (&member->id, &coordinator));
+}
+
+/* How many there are; `idle`: that say that they have nothing to do. `place` (nullable, out): the
+ * one of number `wanted`. */
+static guint
+count_places (Node *node, gboolean idle, guint wanted, Member **place)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (is_place (node, member) && !(idle && member->told.busy > 0) && n++ == wanted
+          && place != NULL)
+        *place = member;
+    }
+  return n;
+}
+
+gboolean
+alone_takes (Node *node, LoanEntry *entry)
+{
+  Alone *alone = &node->alone;
+
+  if (entry->job == NULL || poison_count_quiet (node, entry->path) < NODE_LAST_WORDS
+      || !core_is_member (node) || stop_halts (node) || node->leave.begun
+      || count_places (node, FALSE, 0, NULL) == 0)
+    return FALSE;
+  AloneJob *waiting = g_new0 (AloneJob, 1);
+  waiting->job = g_steal_pointer (&entry->job);
+  waiting->since_us = entry->waits_us > 0 ? entry->waits_us : node->now_us;
+  alone->at_us = entry->waits_us > 0 ? node->now_us + ALONE_TRY_US : node->now_us;
+  g_ptr_array_add (alone->jobs, waiting);
+  return TRUE;
+}
+
+void
+alone_aborted (Node *node, guint64 loan)
+{
+  GPtrArray *jobs = node->alone.jobs;
+
+  for (guint i = jobs->len; i > 0; i--)
+    if (((AloneJob *)jobs->pdata[i - 1])->job->loan == loan)
+      g_ptr_array_remove_index (jobs, i - 1);
+}
+
+/* The engine is to look for it itself: others hold it, or no other place is left. */
+static gboolean
+comes_back (Node *node, const Loan *job)
+{
+  Holder holder;
+
+  return stop_halts (node) || node->leave.begun || !core_is_member (node)
+         || count_places (node, FALSE, 0, NULL) == 0
+         || known_holder (node, job->path, &job->digest, &holder)
+         || archive_find (node, job->path, &job->digest) != NULL
+         || orphans_find (node, job->path, &job->digest) != NULL;
+}
+
+/* FALSE: nobody has time for it now. */
+static gboolean
+give (Node *node, AloneJob *waiting)
+{
+  gboolean idle = node->now_us < waiting->since_us + ALONE_PATIENCE_US;
+  guint n = count_places (node, idle, 0, NULL);
+  g_autoptr (GPtrArray) loans = g_ptr_array_new ();
+  Member *place = NULL;
+
+  if (n == 0)
+    return FALSE;
+  (void)count_places (node, idle, (guint)(core_random (node) % n), &place);
+  Link *link = link_to (node, &place->id);
+  const Loan *job = waiting->job;
+  core_log (node, "the job at %s goes to node %u.%u%s", job->path, place->id.term, place->id.number,
+            idle ? ", alone" : "");
+  loans_add (node,
+             (LoanEntry){ .loan = job->loan,
+                          .path = job->path,
+                          .digest = job->digest,
+                          .link = link->link,
+                          .waits_us = waiting->since_us,
+                          .job = loan_copy (job) },
+             &place->id);
+  g_ptr_array_add (loans, waiting->job);
+  link_send (node, link, &(Message){ .kind = MESSAGE_JOBS, .flag = idle, .loans = loans });
+  return TRUE;
+}
+
+guint64
+alone_due (Node *node)
+{
+  return node->alone.jobs->len > 0 ? node->alone.at_us : CORE_NEVER;
+}
+
+void
+alone_tick (Node *node)
+{
+  Alone *alone = &node->alone;
+
+  if (alone->jobs->len == 0 || node->now_us < alone->at_us)
+    return;
+  alone->at_us = node->now_us + ALONE_TRY_US;
+  for (guint i = alone->jobs->len; i > 0; i--)
+    {
+      AloneJob *waiting = alone->jobs->pdata[i - 1];
+      if (comes_back (node, waiting->job))
+        core_emit (node, NODE_EFFECT_BACK)->loan = waiting->job->loan;
+      else if (!give (node, waiting))
+        continue;
+      g_ptr_array_remove_index (alone->jobs, i - 1);
+    }
+}

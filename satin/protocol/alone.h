@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Suspicious jobs, whose holders died without a word (poison.h), when they come back: they are not
+ * given to the engine, which might run them here, but to a node that is neither master nor
+ * coordinator and has nothing else at work; it takes nothing more until it has finished. A job that
+ * waits long for such a node goes to a busy one; where there is none at all it comes back as ever,
+ * so that the run goes on. Driver's thread. */
+#pragma once
+
+#include "loans.h"
+
+#define ALONE_TRY_US (1 * G_USEC_PER_SEC)       /* between two looks for a place */
+#define ALONE_PATIENCE_US (60 * G_USEC_PER_SEC) /* … until a busy node will do */
+
+typedef struct
+{
+  GPtrArray *jobs; /* of AloneJob: slots of the engine that wait for a place */
+  guint64 at_us;   /* of the next look */
+} Alone;
+
+void alone_init (Alone *alone);
+void alone_done (Alone *alone);
+/* A slot comes back. TRUE: it is suspicious, and waits here now; the caller drops its entry. */
+gboolean alone_takes (Node *node, LoanEntry *entry);
+/* The engine does not await it any more. */
+void alone_aborted (Node *node, guint64 loan);
+guint64 alone_due (Node *node);
+void alone_tick (Node *node);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See roster.h: the roster as others see it. Looks, never acts. */
+#include "core.h"
+
+static gboolean
+is_self (Node *node, const Member *member)
+{
+  return node_id_equal (&member->id, &node->self);
+}
+
+GArray *
+roster_view (Node *node)
+{
+  GArray *view = g_array_new (FALSE, TRUE, sizeof (NodeMember));
+  NodeId coordinator;
+  gboolean has_one = office_coordinator (node, &coordinator);
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *m = node->roster.members->pdata[i];
+      NodeMember item = { .id = m->id,
+                          .address = m->address,
+                          .host = m->host,
+                          .site = m->site,
+                          .pid = m->pid,
+                          .workers = m->workers,
+                          .told_us = m->told.told_us,
+                          .work_us = m->told.work_us,
+                          .risk_us = m->told.risk_us,
+                          .busy = m->told.busy,
+                          .leaving = m->leaving,
+                          .master = i == 0,
+                          .coordinator = has_one && node_id_equal (&coordinator, &m->id),
+                          .self = is_self (node, m) };
+      g_array_append_val (view, item);
+    }
+  return view;
+}
+
+void
+roster_check (Node *node)
+{
+  GPtrArray *members = node->roster.members;
+
+  g_assert (core_is_member (node) == (members->len > 0));
+  g_assert (!core_is_member (node) || roster_find (node, &node->self) != NULL);
+  for (guint i = 1; i < members->len; i++)
+    g_assert (
+        node_id_compare (&((Member *)members->pdata[i - 1])->id, &((Member *)members->pdata[i])->id)
+        < 0);
+  g_assert (!node->roster.mastering || is_self (node, members->pdata[0]));
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      g_assert (!link->bound || roster_find (node, &link->remote) != NULL);
+    }
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One job that two nodes run: for a lender the one, as an orphan the other, since the lender was
+ * out of its reach for a while. The orphan yields: its finished parts are offered by whoever holds
+ * it, like rows of a checkpoint, those that it had lent by those who run them, and it stops. So the
+ * two sides of a split become one tree. Driver's thread. */
+#pragma once
+
+#include "held.h"
+#include "loans.h"
+
+typedef struct
+{
+  GArray *jobs;    /* of YieldJob */
+  GPtrArray *rows; /* of Row: finished parts, offered when the job has stopped */
+} Yield;
+
+void yield_init (Yield *yield);
+void yield_done (Yield *yield);
+/* Somebody else runs what stands here: if it runs here for a lender, that one is to yield. */
+void yield_ask (Node *node, Link *link, const MessageHold *hold);
+void yield_on_runs (Node *node, const Message *message);
+/* Finished parts, from a scan or from elsewhere. */
+void yield_on_rows (Node *node, GPtrArray *rows);
+void yield_on_result (Node *node, const LoanEntry *entry, const Result *result);
+/* The engine has served this scan and all before it. */
+void yield_on_served (Node *node, guint64 scan);
+/* It has stopped, or ended before it stopped: what is below it is offered, if that is still wanted.
+ */
+void yield_ended (Node *node, const HeldJob *held);
+/* A slot of a job that yields is forgotten: its holder is to offer what it holds. */
+gboolean yield_keeps (Node *node, const LoanEntry *entry);

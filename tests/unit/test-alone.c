@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs whose holders died three times without a word: where they run from then on. */
+#include "node-world.h"
+
+/* The job that `lender` has is taken by this node, which then dies without a word. */
+static void
+falls_silent (World *world, guint lender, guint thief)
+{
+  (void)offer (world, lender, "/0");
+  hunger (world, thief);
+  g_assert_true (said (world, thief, "RUN /0"));
+  die (world, thief);
+  pass (world, G_USEC_PER_SEC);
+}
+
+/* All its seats are idle, and stay so. */
+static void
+idles (World *world, guint who)
+{
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 2 });
+}
+
+static void
+test_it_waits_for_a_node_with_nothing_to_do (void)
+{
+  g_autoptr (World) world = world_new (6, FALSE);
+
+  start (world);
+  for (guint thief = 5; thief > 2; thief--)
+    {
+      g_assert_false (said (world, 0, "WARN"));
+      falls_silent (world, 0, thief);
+    }
+  g_assert_true (said (world, 0, "WARN"));
+  g_assert_true (said (world, 0, "BACK 2"));
+  pass (world, 20 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 0, "BACK 3")); /* the master does not run it */
+  g_assert_false (said (world, 1, "RUN /0") || said (world, 2, "RUN /0"));
+  idles (world, 1);
+  pass (world, 10 * G_USEC_PER_SEC);
+
+  g_assert_true (said (world, 1, "RUN /0"));
+  g_assert_false (said (world, 2, "RUN /0"));
+  (void)offer (world, 0, "/7");
+  idles (world, 1);
+  pass (world, 10 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 1, "RUN /7")); /* not beside it */
+  finish (world, 1, "/0");
+  g_assert_true (said (world, 0, "PUT 3"));
+  idles (world, 1);
+  pass (world, 10 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "RUN /7"));
+}
+
+static void
+test_it_does_not_wait_for_ever (void)
+{
+  g_autoptr (World) world = world_new (5, FALSE);
+
+  start (world);
+  for (guint thief = 4; thief > 1; thief--)
+    falls_silent (world, 0, thief);
+  pass (world, 50 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 1, "RUN /0"));
+  pass (world, 20 * G_USEC_PER_SEC);
+
+  g_assert_true (said (world, 1, "RUN /0")); /* which has something else at work */
+  g_assert_false (said (world, 0, "BACK 3"));
+  forget_log (world);
+  die (world, 1);
+  pass (world, 5 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 0, "BACK 3")); /* nobody is left */
+}
+
+static void
+test_the_master_does_not_get_it (void)
+{
+  g_autoptr (World) world = world_new (6, FALSE);
+
+  start (world);
+  for (guint thief = 5; thief > 2; thief--)
+    falls_silent (world, 1, thief);
+  g_assert_true (said (world, 1, "WARN"));
+  idles (world, 0);
+  pass (world, 20 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 0, "RUN /0"));
+  idles (world, 2);
+  pass (world, 20 * G_USEC_PER_SEC);
+
+  g_assert_true (said (world, 2, "RUN /0"));
+  g_assert_false (said (world, 0, "RUN /0"));
+}
+
+static void
+test_all_lenders_count_together (void)
+{
+  g_autoptr (World) world = world_new (7, FALSE);
+
+  start (world);
+  falls_silent (world, 1, 6);
+  falls_silent (world, 1, 5);
+  falls_silent (world, 2, 4);
+  g_assert_true (said (world, 2, "WARN"));
+  g_assert_false (said (world, 1, "WARN"));
+  g_assert_false (said (world, 2, "BACK 1"));
+}
+
+static void
+test_nobody_waits_for_what_is_forgotten (void)
+{
+  g_autoptr (World) world = world_new (5, FALSE);
+
+  start (world);
+  for (guint thief = 4; thief > 1; thief--)
+    falls_silent (world, 0, thief);
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 1);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = 3 });
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 0);
+  idles (world, 1);
+  pass (world, 90 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 1, "RUN /0"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/alone/" name, function)
+  TEST ("it-waits-for-a-node-with-nothing-to-do", test_it_waits_for_a_node_with_nothing_to_do);
+  TEST ("it-does-not-wait-for-ever", test_it_does_not_wait_for_ever);
+  TEST ("the-master-does-not-get-it", test_the_master_does_not_get_it);
+  TEST ("all-lenders-count-together", test_all_lenders_count_together);
+  TEST ("nobody-waits-for-what-is-forgotten", test_nobody_waits_for_what_is_forgotten);
+  return g_test_run ();
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A network that falls apart, and heals: both sides go on, they meet, the elder master stays, and
+ * what the other side has done is put to use. */
+#include "node-world.h"
+
+#define MINUTE (G_GUINT64_CONSTANT (60) * G_USEC_PER_SEC)
+
+static void
+heal (World *world)
+{
+  world->parted = 0;
+}
+
+/* All know the same members, of whom the first node is master. */
+static gboolean
+is_one (World *world)
+{
+  NodeId first = node_self (world->peer[0].node);
+
+  for (guint i = 0; i < world->n; i++)
+    {
+      g_autoptr (GArray) members = node_members (world->peer[i].node);
+      if (members->len != world->n
+          || !node_id_equal (&g_array_index (members, NodeMember, 0).id, &first))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+comes_together_within (World *world, guint64 us)
+{
+  for (guint64 end = world->now_us + us; world->now_us < end && !is_one (world);)
+    pass (world, G_USEC_PER_SEC);
+  return is_one (world);
+}
+
+static void
+test_the_elder_master_stays (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  part (world, 1);
+  pass (world, MINUTE);
+  g_assert_true (said (world, 1, "MASTER")); /* of three, and the elder is alone */
+  g_assert_cmpuint (members_of (world, 0), ==, 1);
+  g_assert_cmpuint (members_of (world, 1), ==, 3);
+  forget_log (world);
+  heal (world);
+
+  g_assert_true (comes_together_within (world, MINUTE / 2));
+  g_assert_true (said (world, 1, "DEPOSED"));
+  g_assert_false (said (world, 0, "DEPOSED"));
+}
+
+static void
+test_one_pair_that_meets_is_enough (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  part (world, 2);
+  pass (world, 2 * MINUTE);
+  g_assert_true (said (world, 2, "MASTER"));
+  world->bridged = TRUE; /* nodes 1 and 2 only; neither is the elder master */
+
+  g_assert_true (comes_together_within (world, MINUTE));
+  pass (world, 2 * MINUTE);
+  g_assert_true (is_one (world));
+}
+
+static void
+test_they_meet_after_days_and_that_costs_nothing (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  part (world, 2);
+  pass (world, 48 * 60 * MINUTE);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  world->n_dials = 0;
+  pass (world, 60 * MINUTE);
+  g_assert_cmpuint (world->n_dials, >, 20);
+  g_assert_cmpuint (world->n_dials, <, 4 * 2 * 60); /* each dials two, less than once a minute */
+  heal (world);
+
+  g_assert_true (comes_together_within (world, 8 * MINUTE));
+  world->n_dials = 0;
+  pass (world, 60 * MINUTE);
+  g_assert_cmpuint (world->n_dials, ==, 0); /* nobody is missed any more */
+}
+
+static void
+test_three_sides_become_one (void)
+{
+  g_autoptr (World) world = world_new (6, FALSE);
+
+  start (world);
+  part (world, 2);
+  pass (world, MINUTE);
+  for (guint i = 0; i < world->wires->len; i++) /* the younger side falls apart in turn */
+    {
+      Wire *wire = &g_array_index (world->wires, Wire, i);
+      wire->mute = wire->mute || (wire->end[0] < 4) != (wire->end[1] < 4);
+    }
+  world->parted = 4;
+  pass (world, MINUTE);
+  g_assert_true (said (world, 2, "MASTER") || said (world, 4, "MASTER"));
+  heal (world);
+
+  g_assert_true (comes_together_within (world, 2 * MINUTE));
+}
+
+static void
+root_runs (World *world, guint who)
+{
+  Digest digest = digest_of_string ("");
+  g_autoptr (Loan) root = loan_new (0, "", 0, &digest, 1, NULL);
+
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROOT, .job = root });
+  g_assert_true (said (world, who, "RUN "));
+}
+
+/* Two trees: what the younger master has is offered, and its root stops. */
+static void
+test_the_parts_of_the_other_root_are_offered (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  Digest digest = digest_of_string ("/3");
+
+  g_ptr_array_add (rows, row_new ("/3", 1, &digest, 0.1, 50, value));
+  start (world);
+  part (world, 2);
+  pass (world, MINUTE);
+  root_runs (world, 2);
+  (void)offer (world, 2, "/1");
+  hunger (world, 3);
+  g_assert_true (said (world, 3, "RUN /1"));
+  forget_log (world);
+  heal (world);
+  g_assert_true (comes_together_within (world, MINUTE));
+  pass (world, G_USEC_PER_SEC);
+
+  g_assert_true (said (world, 2, "DEPOSED"));
+  g_assert_true (said (world, 2, "SCAN whole"));
+  g_assert_false (said (world, 2, "UNRUN")); /* not before its parts are known */
+  adopt (world, 2, "/1", 9, 3);              /* it goes on for a while */
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+  g_assert_false (said (world, 0, "KNOWN /3 finished")); /* its own slot would cover that */
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = 1 });
+  g_assert_true (said (world, 2, "UNRUN"));
+  forget_log (world);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = 9 });
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held_of (world, 2, "") });
+
+  g_assert_true (said (world, 0, "KNOWN /3 finished"));
+  g_assert_false (said (world, 3, "UNRUN")); /* what was lent is not stopped */
+  adopt (world, 0, "/1", 11, 3);
+  finish (world, 3, "/1");
+  g_assert_true (said (world, 0, "PUT 11"));
+  adopt (world, 1, "/3", 5, 2);
+  g_assert_true (said (world, 1, "PUT 5"));
+}
+
+/* Only an orphan yields, and only to one that has a lender. */
+static void
+test_an_orphan_that_nobody_else_runs_goes_on (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 3);
+  part (world, 3);
+  pass (world, MINUTE); /* the thief is cut off with its job, and lets it run */
+  heal (world);
+  g_assert_true (comes_together_within (world, MINUTE));
+  g_assert_true (said (world, 0, "BACK 1"));
+  pass (world, MINUTE);
+  g_assert_false (said (world, 3, "SCAN whole"));
+  g_assert_false (said (world, 3, "UNRUN"));
+  adopt (world, 0, "/0", 7, 3);
+  finish (world, 3, "/0");
+  g_assert_true (said (world, 0, "PUT 7"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/split/" name, function)
+  TEST ("the-elder-master-stays", test_the_elder_master_stays);
+  TEST ("one-pair-that-meets-is-enough", test_one_pair_that_meets_is_enough);
+  TEST ("they-meet-after-days-and-that-costs-nothing",
+        test_they_meet_after_days_and_that_costs_nothing);
+  TEST ("three-sides-become-one", test_three_sides_become_one);
+  TEST ("the-parts-of-the-other-root-are-offered", test_the_parts_of_the_other_root_are_offered);
+  TEST ("an-orphan-that-nobody-else-runs-goes-on", test_an_orphan_that_nobody_else_runs_goes_on);
+  return g_test_run ();
+}
