@@ -15,6 +15,7 @@ gap_forget (Gap *gap)
 {
   g_clear_pointer (&gap->low, g_free);
   g_clear_pointer (&gap->high, g_free);
+  gap->room = 0;
   gap->is_known = gap->has_high = FALSE;
 }
 
@@ -57,8 +58,14 @@ gap_put (Gap *gap, const char *path, gboolean is_last)
     g_clear_pointer (&gap->high, g_free);
   gap->has_high = is_last || splits;
   gap->is_known = TRUE;
-  g_free (gap->low);
-  gap->low = g_strdup (path);
+  gsize size = strlen (path) + 1;
+  if (size > gap->room)
+    {
+      g_free (gap->low);
+      gap->room = size * 2;
+      gap->low = g_malloc (gap->room);
+    }
+  memcpy (gap->low, path, size);
 }
 
 gboolean

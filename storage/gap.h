@@ -11,6 +11,7 @@ typedef struct
   const char *next_text; /* literals: the least text that is greater than ?1; */
   const char *last_text; /* the greatest text of all */
   char *low, *high;      /* (nullable): none is less; none is greater */
+  gsize room;            /* bytes that `low` may take as it is; 0: not known */
   gboolean is_known;     /* `low` is a text of the table, or NULL and the first gap is meant */
   gboolean has_high;     /* else it is asked for when it is needed */
 } Gap;
