@@ -287,6 +287,19 @@ meaning (const PlaceRequest *request, long ftp_status)
     }
 }
 
+/* What libcurl does not say. */
+static const char *
+advice (const Place *place, const PlaceRequest *request)
+{
+  if (strcmp (place->scheme, "sftp") != 0)
+    return "";
+  if (request->code == CURLE_LOGIN_DENIED && place->user == NULL)
+    return "; say who logs in, as sftp://USER@HOST/PATH";
+  if (request->code == CURLE_SSH && request->to == NULL && request->range != NULL)
+    return " (is it a folder?)";
+  return "";
+}
+
 static gboolean
 failed (Place *place, const PlaceRequest *request, const char *verb, GError **error)
 {
@@ -313,7 +326,7 @@ failed (Place *place, const PlaceRequest *request, const char *verb, GError **er
         "the host's key is not (or otherwise) in ~/.ssh/known_hosts; log in once by ssh");
   if (code == PLACE_ERROR_STOPPED)
     return place_fail (place, code, error, "the store did not answer in time");
-  return place_fail (place, code, error, "cannot %s it: %s", verb, text);
+  return place_fail (place, code, error, "cannot %s it: %s%s", verb, text, advice (place, request));
 }
 
 /* One file to send or to write may be needed. */
@@ -462,10 +475,17 @@ place_refused (const Place *place, const PlaceRequest *request, const char *verb
 {
   long status = request->status;
 
-  if (status == 401 || status == 403)
+  gboolean is_s3 = place->kind == &place_kind_s3;
+
+  if (status == 401 || status == 403 || (is_s3 && (status == 400 || status == 301)))
     return place_fail (place, PLACE_ERROR_DENIED, error,
-                       "cannot %s it: the store refuses (%ld); are the credentials right?", verb,
-                       status);
+                       "cannot %s it: the store refuses (%ld); are the credentials%s right?", verb,
+                       status, is_s3 ? " and the region" : "");
+  if (status >= 300 && status < 400)
+    return place_fail (place, PLACE_ERROR_DENIED, error,
+                       "cannot %s it: the server names another place (%ld), which is not followed; "
+                       "say that one",
+                       verb, status);
   if (status == 412 || status == 409)
     return place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");
   if (status == 405 || status == 501)
@@ -474,9 +494,12 @@ place_refused (const Place *place, const PlaceRequest *request, const char *verb
         "cannot %s it: the server does not know how (%ld); it has to be a WebDAV server", verb,
         status);
   if (status == 404)
-    return place_fail (place, PLACE_ERROR_DENIED, error, "cannot %s it: there is no such folder",
-                       verb);
-  if (status == 507 || status == 413)
+    return place_fail (place, PLACE_ERROR_DENIED, error, "cannot %s it: there is no such %s", verb,
+                       is_s3 ? "bucket" : "folder");
+  if (status == 413)
+    return place_fail (place, PLACE_ERROR_DOWN, error,
+                       "cannot %s it: the store takes no file as large as that (413)", verb);
+  if (status == 507)
     return place_fail (place, PLACE_ERROR_DOWN, error, "cannot %s it: the store is full (%ld)",
                        verb, status);
   return place_fail (place, PLACE_ERROR_DOWN, error, "cannot %s it: the store answers %ld", verb,

@@ -182,6 +182,8 @@ dav_put (Place *place, const char *suffix, const char *from, const PlaceState *e
   PlaceRequest request = { .url = place_url (place, made), .from = from };
   gboolean good = place_run (place, &request, "write", error);
 
+  if (good && request.status == 409) /* nobody else writes this name */
+    request.status = 404;
   if (good && !is_good (request.status))
     good = place_refused (place, &request, "write", error);
   place_request_clear (&request);

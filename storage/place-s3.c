@@ -74,6 +74,12 @@ set_urls (Place *place, const char *endpoint)
   place->url = g_strconcat (origin, place->path, NULL);
 }
 
+static gboolean
+has_scheme (const char *url, const char *scheme)
+{
+  return g_ascii_strncasecmp (url, scheme, strlen (scheme)) == 0;
+}
+
 gboolean
 place_s3_prepare (Place *place, gboolean insecure, GError **error)
 {
@@ -92,7 +98,11 @@ place_s3_prepare (Place *place, gboolean insecure, GError **error)
         "no keys: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or ~/.aws/credentials");
   if (endpoint == NULL)
     endpoint = setting (credentials, config, "AWS_ENDPOINT_URL", "endpoint_url");
-  if (endpoint != NULL && g_str_has_prefix (endpoint, "http:") && !insecure)
+  /* To libcurl what has no scheme is http. */
+  if (endpoint != NULL && !has_scheme (endpoint, "https://") && !has_scheme (endpoint, "http://"))
+    return place_fail (place, PLACE_ERROR_URI, error,
+                       "its endpoint (AWS_ENDPOINT_URL) has to begin with https://");
+  if (endpoint != NULL && !has_scheme (endpoint, "https://") && !insecure)
     return place_fail (
         place, PLACE_ERROR_URI, error,
         "its endpoint is http, which sends results in clear; use https, or say --insecure");

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define SILENT_US (4 * G_USEC_PER_SEC)
+
 static void
 refuse_if_in_use (SatinRun *run)
 {
@@ -92,13 +94,14 @@ look_refuse_lost_input (SatinRun *run, const char *path, GBytes *bytes)
     run_leave (run, error->code, error->message);
 }
 
-/* A place that this process cannot reach another node perhaps can: then that one founds the run,
- * and this one joins it. */
+/* A place that this process cannot reach another node of this host perhaps can: then that one
+ * founds the run, and this one joins it. But a store that says nothing for long says nothing to the
+ * others either, and people wait. */
 static void
-refuse_or_pass_on (SatinRun *run, const GError *error)
+refuse_or_pass_on (SatinRun *run, const GError *error, gint64 took_us)
 {
   g_autofree char *sentence = NULL;
-  if (!run->node_process || error->code != COORDINATOR_ERROR_STORE)
+  if (!run->node_process || error->code != COORDINATOR_ERROR_STORE || took_us > SILENT_US)
     run_leave (run, error->code, error->message);
   if (!claim_pass_on (run->folder, (guint)MAX (run->folder_run.nodes, 1), error->message,
                       &sentence))
@@ -114,9 +117,10 @@ look_at_checkpoint (SatinRun *run)
     return;
   g_autofree char *copy
       = run->folder != NULL ? g_build_filename (run->folder, FOLDER_COPY, NULL) : NULL;
+  gint64 began_us = g_get_monotonic_time ();
   if (!restore_look_for (run->config.checkpoint, copy, &run->identity, &run->restore, &error))
     {
-      refuse_or_pass_on (run, error);
+      refuse_or_pass_on (run, error, g_get_monotonic_time () - began_us);
       return;
     }
   if (!run->restore.exists)

@@ -94,7 +94,7 @@ is_down () {
 not_let_in () {
   local name=$1 began=$SECONDS
   shift
-  try "$@" "$satin" run --insecure --checkpoint "$uri/never.db" -- "${fast[@]}"
+  try "$@" "$satin" run -n "${nodes:-1}" --insecure --checkpoint "$uri/never.db" -- "${fast[@]}"
   is "$name is said at the start" "$code" 4
   ok "$name: … within ten seconds" [ $((SECONDS - began)) -le $((10 * slow)) ]
   ok "$name: … by the URI" says "checkpoint '${uri/:\/\/*@/:\/\/}/never.db'"
@@ -137,6 +137,9 @@ test_sftp () {
   local HOME=$work/sftp/home agent
   files=$work/sftp/files
   whole_life sftp "$uri/none/run.db"
+  try "$satin" run --checkpoint "$uri" -- "${fast[@]}"
+  is "sftp: a folder is no place" "$code" 4
+  ok "sftp: … which is guessed" says "folder"
   stands_still sftp
   not_let_in "sftp: a host that nobody knows" env HOME="$work/empty"
   mkdir -p "$work/other/.ssh" && cp "$HOME/.ssh/known_hosts" "$work/other/.ssh"
@@ -157,6 +160,7 @@ test_sftp () {
   ok "… and not said again" test "$(grep -c secret <<<"$words")" = 0
   kill -STOP $(server_tree)
   not_let_in "sftp: a server that says nothing" env
+  nodes=4 not_let_in "sftp: a server that says nothing to four nodes" env
   goes_nowhere "sftp: a server that says nothing"
   kill -CONT $(server_tree)
   is_down sftp
@@ -195,6 +199,7 @@ test_http () { # NAME
     export SSL_CERT_FILE=$work/https/ca.pem
   else only_insecure http; fi
   whole_life "$name" "$uri/none/run.db"
+  ok "$name: … as what it is" says "no such folder"
   not_let_in "$name: a wrong password" env HOME="$work/wrong-home"
   not_let_in "$name: no password" env HOME="$work/empty"
   [ "$name" = https ] || { stands_still "$name"; is_down "$name"; }
@@ -212,6 +217,10 @@ test_s3 () {
   start_s3 "$work/s3" || { skip s3 "$why"; return; }
   files=$work/s3/data/satin
   whole_life s3 s3://none/run.db
+  ok "s3: … as what it is" says "no such bucket"
+  try env AWS_ENDPOINT_URL="${AWS_ENDPOINT_URL#http://}" "$satin" run --checkpoint "$uri/never.db" -- "${fast[@]}"
+  is "s3: an endpoint without a scheme is not taken for http" "$code" 4
+  ok "s3: … which is said" says "begin with https://"
   only_insecure "s3 at an endpoint of http"
   not_let_in "s3: a wrong key" env AWS_SECRET_ACCESS_KEY=wrong-word
   not_let_in "s3: no key" env -u AWS_SECRET_ACCESS_KEY HOME="$work/empty"
