@@ -103,10 +103,10 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
                  SATIN_STATE_ (satin_kept_type_, state))
 
 /* After a sync, with nothing spawned since: *state (const Type *, copied) stands for all that the
- * finished phases computed, and what they hold is released: from now on only the SatinBytes in the
- * state and in the job's arguments are valid. Whoever runs this job again, if it is lost, recalls
- * the newest state that the checkpoint has. Costs little more than the copy, so keep after each
- * phase. It is a poll too, like satin_aborted. */
+ * finished phases computed, and what they hold is released: from now on only the SatinBytes and
+ * SatinShared in the state and in the job's arguments are valid. Whoever runs this job again, if it
+ * is lost, recalls the newest state that the checkpoint has. Costs little more than the copy, so
+ * keep after each phase. It is a poll too, like satin_aborted. */
 #define satin_keep(state) \
   satin_keep_ (satin_frame_, &satin_keep_and_recall_need_SATIN_KEEPS, \
                SATIN_POINTER_ (satin_kept_type_, state))
@@ -1002,6 +1002,7 @@ enum
                  "argument '" #m "' has another type where the job is declared");
 
 #ifdef __cplusplus
+#define SATIN_NOEXCEPT_ noexcept
 #define SATIN_ASSERT_ static_assert
 #define SATIN_SAME_(A, B) __is_same(A, B)
 #define SATIN_POINTER_(T, p) satin_pointer_<T> (p)
@@ -1023,6 +1024,7 @@ extern "C++"
   }
 }
 #else
+#define SATIN_NOEXCEPT_
 #define SATIN_ASSERT_ _Static_assert
 #define SATIN_SAME_(A, B) __builtin_types_compatible_p (A, B)
 #define SATIN_POINTER_(T, p) _Generic((p), T * : (p), const T * : (p))
@@ -1109,7 +1111,8 @@ extern "C++"
       = { #name, sizeof (satin_args_##name), SATIN_KIND_RECORD, satin_count_##name, \
           satin_fields_##name }; \
   static uint64_t satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
-                                    SatinSlot_ *satin_head_, uint64_t satin_jobs_); \
+                                    SatinSlot_ *satin_head_, uint64_t satin_jobs_) \
+      SATIN_NOEXCEPT_; \
   const SatinJob name##_job = { #name, \
                                 &satin_args_type_##name, \
                                 &SATIN_JOIN_ (satin_type_, SATIN_FIRST_ (__VA_ARGS__)), \
@@ -1123,6 +1126,7 @@ extern "C++"
       SatinFrame_ *const satin_frame_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)); \
   static inline uint64_t satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
                                            SatinSlot_ *satin_head_, uint64_t satin_jobs_) \
+      SATIN_NOEXCEPT_ \
   { \
     SatinFrame_ satin_own_frame_ \
         = { satin_stack_, \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same program, compiled as C++. */
+/* The same program, compiled as C++. With a second argument a job throws what its parent would
+ * catch. */
 #include <satin.h>
 
+#include <stdexcept>
 #include <stdlib.h>
 
 SATIN_JOB (sum, int64_t, (int32_t, low), (int32_t, high))
@@ -16,11 +18,41 @@ SATIN_JOB (sum, int64_t, (int32_t, low), (int32_t, high))
   return x + y;
 }
 
+SATIN_JOB (thrower, int64_t, (int32_t, low))
+{
+  if (low > 0)
+    throw std::runtime_error ("thrown by a job");
+  return low;
+}
+
+SATIN_JOB (catcher, int64_t, (int32_t, low))
+{
+  int64_t x = 0;
+
+  try
+    {
+      satin_spawn (thrower, &x, low);
+      satin_sync ();
+    }
+  catch (const std::runtime_error &)
+    {
+      x = -1;
+    }
+  return x;
+}
+
 static int
 sum_main (SatinRun *run, int argc, char **argv)
 {
   int64_t result;
 
+  if (argc == 3)
+    {
+      if (!satin_root (run, catcher, &result, atoi (argv[2])))
+        return satin_stopped (run);
+      g_print ("%" G_GINT64_FORMAT "\n", result);
+      return 0;
+    }
   if (argc != 2)
     {
       g_printerr ("usage: sum N\n");
@@ -32,4 +64,4 @@ sum_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("sum", "N", sum_main, &sum_job)
+SATIN_APP ("sum", "N", sum_main, &sum_job, &thrower_job, &catcher_job)

@@ -25,6 +25,11 @@ try "$prefix/bin/satin" run -n 3 -- "$work/sum" 100000
 is "it runs on three nodes with the installed satin" "$answer" 4999950000
 try "$satin" run -n 3 -- "$work/sum++" 100000
 is "so does the C++ one" "$answer" 4999950000
+ulimit -c 0
+try "$work/sum++" 1 1
+is "an exception does not get from a job to its parent: exit code" "$code" 6
+ok "what was thrown is said" grep -q "thrown by a job" <<<"$words"
+ok "and by which job" grep -q "the job at /, catcher (1): abort" <<<"$words"
 
 sed 's/^#define SATIN_INLINE_VERSION_ .*/#define SATIN_INLINE_VERSION_ 255u/' "$prefix/include/satin/satin.h" >"$work/satin.h"
 # shellcheck disable=SC2086
