@@ -268,11 +268,12 @@ pause_us (Node *node)
   return node->config.settle_us > 0 ? node->config.settle_us : ELECT_PAUSE_US;
 }
 
-/* The office has nobody. */
+/* The office has nobody. At the start that was so from the beginning, and people wait. */
 static void
 vacate (Node *node)
 {
-  node->elect.vacant_us = node->now_us;
+  if (!node->office.starting)
+    node->elect.vacant_us = node->now_us;
   node->elect.failures = 0;
   begin (node);
 }

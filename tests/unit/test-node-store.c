@@ -350,6 +350,20 @@ test_a_start_without_anybody_who_can_write_ends_with_4 (void)
   g_assert_cmpuint (world->peer[0].ended, ==, NODE_END_NO_STORE);
 }
 
+/* Nobody waits for others again after he has waited for a store that says nothing. */
+static void
+test_a_start_ends_soon_after_a_long_silence (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+
+  world->peer[0].trouble = world->peer[1].trouble = "no answer";
+  pass (world, 8 * G_USEC_PER_SEC);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .failed = TRUE, .text = "no answer" });
+  pass (world, G_USEC_PER_SEC);
+
+  g_assert_cmpuint (world->peer[0].ended, ==, NODE_END_NO_STORE);
+}
+
 /* The run goes on, and its answer is given. */
 static void
 test_later_the_run_goes_on_without (void)
@@ -396,6 +410,7 @@ main (int argc, char **argv)
         test_a_node_that_reaches_the_store_serves_one_that_does_not);
   TEST ("a-start-without-anybody-who-can-write-ends-with-4",
         test_a_start_without_anybody_who_can_write_ends_with_4);
+  TEST ("a-start-ends-soon-after-a-long-silence", test_a_start_ends_soon_after_a_long_silence);
   TEST ("later-the-run-goes-on-without", test_later_the_run_goes_on_without);
   return g_test_run ();
 }
