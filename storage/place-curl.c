@@ -96,20 +96,22 @@ on_progress (void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
          || now - place->moved_us > (gint64)g_atomic_int_get (&place->patience_s) * G_USEC_PER_SEC;
 }
 
-/* The first key of the usual names; others go through the agent. */
+/* (transfer full) (nullable): the n-th of the usual keys that are there; others go through the
+ * agent.
+ */
 static char *
-key_file (void)
+key_file (guint n)
 {
   static const char *const names[] = { "id_ed25519", "id_ecdsa", "id_rsa" };
   const char *chosen = g_getenv ("SATIN_SSH_KEY");
 
   if (chosen != NULL && *chosen != '\0')
-    return g_strdup (chosen);
+    return n == 0 ? g_strdup (chosen) : NULL;
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
       char *path = g_build_filename (g_get_home_dir (), ".ssh", names[i], NULL);
 
-      if (g_access (path, R_OK) == 0)
+      if (g_access (path, R_OK) == 0 && n-- == 0)
         return path;
       g_free (path);
     }
@@ -144,7 +146,7 @@ set_ssh (Place *place)
 {
   const char *chosen = g_getenv ("SATIN_KNOWN_HOSTS");
   g_autofree char *usual = g_build_filename (g_get_home_dir (), ".ssh", "known_hosts", NULL);
-  g_autofree char *key = key_file ();
+  g_autofree char *key = key_file (place->key);
   /* One that .netrc gives; many servers ask for it only as the answer to a question. */
   long kinds = CURLSSH_AUTH_PASSWORD | CURLSSH_AUTH_KEYBOARD;
 
@@ -295,6 +297,8 @@ advice (const Place *place, const PlaceRequest *request)
     return "";
   if (request->code == CURLE_LOGIN_DENIED && place->user == NULL)
     return "; say who logs in, as sftp://USER@HOST/PATH";
+  if (request->code == CURLE_LOGIN_DENIED)
+    return " (a key with a passphrase has to be in the agent)";
   if (request->code == CURLE_SSH && request->to == NULL && request->range != NULL)
     return " (is it a folder?)";
   return "";
@@ -365,6 +369,19 @@ turns_tls (Place *place, const PlaceRequest *request)
   return place->starts_tls;
 }
 
+/* The same for the next key: libcurl tries one. */
+static gboolean
+has_other_key (Place *place, const PlaceRequest *request)
+{
+  g_autofree char *next = NULL;
+
+  if (request->code != CURLE_LOGIN_DENIED || strcmp (place->scheme, "sftp") != 0)
+    return FALSE;
+  next = key_file (place->key + 1);
+  place->key = next != NULL ? place->key + 1 : 0;
+  return next != NULL;
+}
+
 static void
 perform (Place *place, PlaceRequest *request, FILE *from)
 {
@@ -384,7 +401,7 @@ perform (Place *place, PlaceRequest *request, FILE *from)
       crash_point ("requested");
       place_curl ()->getinfo (place->curl, CURLINFO_RESPONSE_CODE, &request->status);
     }
-  while (turns_tls (place, request));
+  while (turns_tls (place, request) || has_other_key (place, request));
 }
 
 /* Only the connections in it matter: all else is set anew before each request. */

@@ -66,6 +66,7 @@ struct Place
   char *run;              /* (nullable) place_set_writer's */
   guint term;
   guint made;            /* temporary files so far */
+  guint key;             /* sftp: which of the keys that are there is tried */
   gboolean starts_tls;   /* ftps: by AUTH TLS; else from the first byte … */
   gboolean knows_tls;    /* … as was seen */
   GHashTable *leftovers; /* (nullable) place-sweep.c's */

@@ -146,7 +146,11 @@ test_sftp () {
   not_let_in "sftp: nobody to log in as" env -u SSH_AUTH_SOCK HOME="$work/other"
   ssh-keygen -q -t ed25519 -N '' -f "$work/other/.ssh/id_ed25519"
   not_let_in "sftp: a key that may not log in" env -u SSH_AUTH_SOCK HOME="$work/other"
-  rm "$work/other/.ssh/id_ed25519"*
+  ssh-keygen -q -t ecdsa -N '' -f "$work/other/.ssh/id_ecdsa"
+  cat "$work/other/.ssh/id_ecdsa.pub" >>"$work/sftp/authorized"
+  try env -u SSH_AUTH_SOCK HOME="$work/other" "$satin" run --checkpoint "$uri/second.db" -- "${fast[@]}"
+  is "sftp: the second key is the right one" "$answer" "$fast_answer"
+  rm "$work/other/.ssh/id_"*
   if agent=$(ssh-agent -s 2>/dev/null); then
     eval "$agent" >/dev/null
     ssh-add -q "$HOME/.ssh/id_ed25519" 2>/dev/null
