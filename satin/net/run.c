@@ -11,6 +11,7 @@
 #include "step.h"
 #include "timeline-file.h"
 
+#include "buffer.h"
 #include "engine/constant.h"
 #include "engine/memory.h"
 #include "record.h"
@@ -479,7 +480,12 @@ satin_input (SatinRun *run, const char *path, GError **error)
   g_autofree char *name = g_strconcat ("input/", path, NULL);
   GBytes *bytes = driver_constant (run->driver, name);
   if (bytes != NULL)
-    driver_set_constant (run->driver, name, bytes, TRUE);
+    {
+      g_autoptr (GBytes) came = bytes;
+
+      bytes = buffer_slice (came, 0, g_bytes_get_size (came));
+      driver_set_constant (run->driver, name, bytes, TRUE);
+    }
   else
     {
       char *text;

@@ -5,6 +5,7 @@
 
 #include "message.h"
 
+#include "value/buffer.h"
 #include "value/pack.h"
 
 #define T_DIGEST "(tt)"
@@ -14,6 +15,9 @@
 #define T_SPEAKS "a(u(tt)t)"
 #define T_ROW "(su" T_DIGEST "dt" T_ID "us)"
 
+/* The first attachment begins at a multiple of this, so that what is large need not be copied for
+ * the program that reads it. */
+#define ATTACHMENT_ALIGN BUFFER_ALIGN
 #define PRELUDE_WORDS 4 /* kind, size of the header, attachments, zero; each 32 bits */
 
 #define MESSAGE_TYPICAL_BYTES 256 /* room for most headers */

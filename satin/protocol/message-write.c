@@ -405,6 +405,7 @@ message_encode (const Message *message)
   GPtrArray *parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   g_autoptr (GByteArray) bytes = g_byte_array_sized_new (MESSAGE_TYPICAL_BYTES);
   guint32 prelude[PRELUDE_WORDS] = { GUINT32_TO_LE ((guint32)message->kind) };
+  static const guint8 zeros[ATTACHMENT_ALIGN];
   Packer packer;
 
   g_ptr_array_add (parts, NULL); /* the place of prelude and header */
@@ -422,6 +423,8 @@ message_encode (const Message *message)
   g_assert (bytes->len - start <= MESSAGE_HEADER_MAX && parts->len - 1 <= MESSAGE_ITEMS_MAX);
   prelude[1] = GUINT32_TO_LE (bytes->len - start);
   prelude[2] = GUINT32_TO_LE (parts->len - 1);
+  if (parts->len > 1)
+    g_byte_array_append (bytes, zeros, (0u - bytes->len) % ATTACHMENT_ALIGN);
   memcpy (bytes->data, prelude, sizeof prelude);
   parts->pdata[0] = g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
   return parts;

@@ -525,6 +525,9 @@ split (GBytes *bytes, guint32 *kind, const guint8 **header, gsize *header_size)
   g_autoptr (GPtrArray) attachments
       = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   gsize offset = start + *header_size;
+  for (; n > 0 && offset % ATTACHMENT_ALIGN != 0; offset++)
+    if (offset == size || data[offset] != 0)
+      return NULL;
   for (gsize i = 0; i < n; i++)
     {
       guint64 length = length_at (data, PRELUDE_WORDS * 4 + i * 8);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What nodes say to each other, and its bytes: a prelude (kind, sizes), one header in GVariant's
- * little-endian bytes whose type the kind fixes, then raw attachments (arguments, values), which
- * are never walked. Pure. Decoding trusts nothing: every size is checked before it is used, the
- * header must be in normal form, paths canonical, counts below a named limit. Must not know what a
- * message is for. */
+ * little-endian bytes whose type the kind fixes, then raw attachments (arguments, values; zeros
+ * before the first one align it), which are never walked. Pure. Decoding trusts nothing: every size
+ * is checked before it is used, the header must be in normal form, paths canonical, counts below a
+ * named limit. Must not know what a message is for. */
 #pragma once
 
 #include "coordinator/election.h"

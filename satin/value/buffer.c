@@ -5,6 +5,7 @@
 #include "buffer.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define BUFFER_PAGE ((gsize)2 << 20) /* a huge page: sizes are multiples of it */
@@ -136,4 +137,21 @@ buffer_to_bytes (guint8 *data, gsize size)
   owned = g_new (Owned, 1);
   *owned = (Owned){ data, size };
   return g_bytes_new_with_free_func (data, size, give_owned, owned);
+}
+
+GBytes *
+buffer_slice (GBytes *bytes, gsize start, gsize size)
+{
+  const guint8 *data = g_bytes_get_data (bytes, NULL);
+  guint8 *copy;
+
+  if (size == 0)
+    return g_bytes_new (NULL, 0); /* need not keep the whole alive */
+  if ((guintptr)(data + start) % BUFFER_ALIGN == 0)
+    return g_bytes_new_from_bytes (bytes, start, size);
+  copy = buffer_take (size);
+  if (copy == NULL)
+    g_error ("no memory for %" G_GSIZE_FORMAT " bytes", size);
+  memcpy (copy, data + start, size);
+  return buffer_to_bytes (copy, size);
 }

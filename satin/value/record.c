@@ -431,11 +431,7 @@ get_scalar (const Reader *reader, const SatinType *type, Range range, void *to)
 static gboolean
 get_bytes (const Reader *reader, Range range, GBytes **to)
 {
-  gsize size = range.end - range.start;
-
-  /* No bytes need not keep the whole message alive. */
-  *to = size == 0 ? g_bytes_new (NULL, 0)
-                  : g_bytes_new_from_bytes (reader->bytes, range.start, size);
+  *to = buffer_slice (reader->bytes, range.start, range.end - range.start);
   return TRUE;
 }
 

@@ -30,9 +30,9 @@ gboolean record_holds (const SatinType *type);
 
 /* (transfer full): the encoding of the value at `data`. */
 GBytes *record_encode (const SatinType *type, const void *data);
-/* Fills `data` (size bytes, contents ignored). SatinBytes in it are new references into `bytes`, to
- * be released by record_clear; so are SatinShared, in the store of this process. FALSE: malformed;
- * `data` is all zero then. */
+/* Fills `data` (size bytes, contents ignored). SatinBytes in it are new references into `bytes`,
+ * or into copies where they would not be aligned, to be released by record_clear; so are
+ * SatinShared, in the store of this process. FALSE: malformed; `data` is all zero then. */
 gboolean record_decode (const SatinType *type, GBytes *bytes, void *data, GError **error);
 /* Copies the struct and takes a reference on everything that it holds. */
 void record_copy (const SatinType *type, void *to, const void *from);

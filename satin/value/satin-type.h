@@ -11,7 +11,8 @@
 G_BEGIN_DECLS
 
 /* Bytes of any size inside a job's arguments, a result or a record. Borrowed wherever a program
- * sees it: spawning and returning take their own reference. NULL encodes as no bytes. */
+ * sees it: spawning and returning take their own reference. What Satin hands to a program lies
+ * where an array of any number type may lie. NULL encodes as no bytes. */
 typedef GBytes *SatinBytes;
 
 /* Large bytes, shared by all who speak of them: by value only the digest of their content and their

@@ -5,6 +5,8 @@
 
 #include "shared.h"
 
+#include "buffer.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -194,7 +196,7 @@ static void
 set_bytes (SatinShared shared, GBytes *bytes)
 {
   if (bytes != NULL && shared->bytes == NULL)
-    shared->bytes = g_bytes_ref (bytes);
+    shared->bytes = buffer_slice (bytes, 0, g_bytes_get_size (bytes));
 }
 
 SatinShared

@@ -50,6 +50,8 @@ hash_bytes (SatinBytes bytes)
   gsize size = 0;
   const uint8_t *data = bytes != NULL ? g_bytes_get_data (bytes, &size) : NULL;
   uint64_t hash = size;
+  if (size > 0 && (uintptr_t)data % sizeof hash != 0)
+    g_error ("bytes came where no numbers can be read");
   for (gsize i = 0; i < size; i++)
     hash = mix (hash, data[i]);
   return hash;

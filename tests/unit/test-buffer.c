@@ -68,6 +68,27 @@ test_too_many_are_not_kept (void)
   g_assert_null (buffer_take (G_MAXSIZE - 1));
 }
 
+static void
+test_slices_are_aligned (void)
+{
+  guint8 *data = buffer_take (100);
+
+  for (guint8 i = 0; i < 100; i++)
+    data[i] = i;
+  g_autoptr (GBytes) whole = buffer_to_bytes (data, 100);
+  for (gsize start = 0; start <= 90; start++)
+    {
+      g_autoptr (GBytes) slice = buffer_slice (whole, start, 10);
+      const guint8 *at = g_bytes_get_data (slice, NULL);
+
+      g_assert_cmpuint ((guintptr)at % BUFFER_ALIGN, ==, 0);
+      g_assert_cmpmem (at, g_bytes_get_size (slice), data + start, 10);
+      g_assert_cmpint (at == data + start, ==, start % BUFFER_ALIGN == 0);
+    }
+  g_autoptr (GBytes) none = buffer_slice (whole, 100, 0);
+  g_assert_cmpuint (g_bytes_get_size (none), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -76,5 +97,6 @@ main (int argc, char **argv)
   g_test_add_func ("/buffer/bytes-give-their-buffer-back", test_bytes_give_their_buffer_back);
   g_test_add_func ("/buffer/small-ones-are-plain", test_small_ones_are_plain);
   g_test_add_func ("/buffer/too-many-are-not-kept", test_too_many_are_not_kept);
+  g_test_add_func ("/buffer/slices-are-aligned", test_slices_are_aligned);
   return g_test_run ();
 }

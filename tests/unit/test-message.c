@@ -2,6 +2,7 @@
 /* Messages there and back, and what the world might send instead of them. */
 #include "satin/protocol/message.h"
 
+#include "value/buffer.h"
 #include "value/shared.h"
 
 #include <math.h>
@@ -168,6 +169,7 @@ test_jobs_keep_their_arguments (void)
   g_assert_cmpuint (loan->loan, ==, 7);
   g_assert_cmpstr (loan->path, ==, "/0/3");
   g_assert_true (g_bytes_equal (loan->args, s.value));
+  g_assert_cmpuint ((guintptr)g_bytes_get_data (loan->args, NULL) % BUFFER_ALIGN, ==, 0);
   g_assert_true (digest_equal (&loan->digest, &s.digest));
 }
 
