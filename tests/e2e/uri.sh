@@ -141,6 +141,10 @@ test_sftp () {
   is "sftp: a folder is no place" "$code" 4
   ok "sftp: … which is guessed" says "folder"
   stands_still sftp
+  local logins; logins=$(grep -c "Accepted" "$work/sftp/log")
+  try "${fast[@]}" --checkpoint "$uri/once.db"
+  is "sftp: a program alone has an answer" "$answer" "$fast_answer"
+  is "sftp: … and logs in once" "$(($(grep -c "Accepted" "$work/sftp/log") - logins))" 1
   not_let_in "sftp: a host that nobody knows" env HOME="$work/empty"
   mkdir -p "$work/other/.ssh" && cp "$HOME/.ssh/known_hosts" "$work/other/.ssh"
   not_let_in "sftp: nobody to log in as" env -u SSH_AUTH_SOCK HOME="$work/other"
