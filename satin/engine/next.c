@@ -5,7 +5,10 @@
 #include "config.h"
 
 #include "adopt.h"
+#include "clock.h"
 #include "wait.h"
+
+#define LOOK_PAUSE 16 /* a look is repeated after so many times what it took */
 
 static gboolean
 is_handed (SatinSlot_ *slot)
@@ -13,22 +16,18 @@ is_handed (SatinSlot_ *slot)
   return (slot_parent (slot) & PARENT_HANDED) != 0;
 }
 
-static gboolean
-has_result (SatinSlot_ *slot)
-{
-  guint32 kind = SLOT_KIND (slot_state (slot));
-
-  return (kind == SLOT_STARTED || kind == SLOT_RETURNED) && !is_handed (slot);
-}
-
-/* A child in [low, end) whose result is there, NULL: none. */
+/* Results come in the order in which thieves take jobs: so it goes on behind the one that was found
+ * last, and then looks at those before. NULL: there is none below `end`. */
 static SatinSlot_ *
-find_result (SatinSlot_ *low, SatinSlot_ *end)
+find_result (Next *next, SatinSlot_ *end)
 {
-  for (SatinSlot_ *slot = low; slot < end; slot++)
-    if (has_result (slot))
-      return slot;
-  return NULL;
+  SatinSlot_ *from = MAX (next->low, MIN (next->look, end)), *slot = slot_find_result (from, end);
+
+  if (slot == NULL)
+    slot = slot_find_result (next->low, from);
+  if (slot != NULL)
+    next->look = slot + 1;
+  return slot;
 }
 
 /* Is a private child held elsewhere? Then it waits for that; mailbox_tell has to follow. */
@@ -53,7 +52,7 @@ run_one (Stack *stack, SatinSlot_ *self, SatinSlot_ *low, SatinSlot_ **run, Sati
       if (!stack_lower (stack, slot))
         return NULL;
       *run = slot;
-      if (has_result (slot))
+      if (slot_is_finished (slot) && !is_handed (slot))
         return slot;
       if (slot_state (slot) != SLOT_READY)
         continue;
@@ -79,10 +78,27 @@ adopt_all (Stack *stack, SatinSlot_ *self, SatinSlot_ *low, SatinSlot_ *top)
   mailbox_tell (stack->engine);
 }
 
+/* What others have done. There may be a million children: a look that took long is not repeated
+ * soon, since meanwhile there is something to run. */
+static SatinSlot_ *
+look (Stack *stack, SatinSlot_ *self, Next *next)
+{
+  guint64 begin_us = clock_us (), took_us;
+  gboolean watched = watch_node (stack, self) != NULL;
+  SatinSlot_ *slot;
+
+  if (watched)
+    adopt_all (stack, self, next->low, next->high);
+  slot = find_result (next, watched ? next->high : MIN (stack->split_own, next->high));
+  took_us = clock_us () - begin_us;
+  next->look_us = begin_us + took_us + took_us * LOOK_PAUSE;
+  return slot;
+}
+
 static Next
 begin (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top, gboolean begun)
 {
-  Next next = { self, first, top, top }, *newest;
+  Next next = { .self = self, .low = first, .high = top, .run = top, .top = top }, *newest;
 
   while (stack->nexts->len > 0)
     {
@@ -94,7 +110,7 @@ begin (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top, gbool
       g_array_set_size (stack->nexts, stack->nexts->len - 1);
     }
   if (next.top != top) /* more were spawned */
-    next.run = next.top = top;
+    next.high = next.run = next.top = top;
   return next;
 }
 
@@ -107,21 +123,26 @@ satin_next_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ 
 
   while (slot == NULL)
     {
-      gboolean watched;
+      gboolean due;
 
-      satin_poll_ (open, self, top);
+      watch_settle (stack, self);
+      if (stack_flags (stack) != 0)
+        wait_serve (stack, self, next.run, top);
       while (next.low < top && is_handed (next.low))
         next.low++;
+      while (next.high > next.low && is_handed (next.high - 1))
+        next.high--;
       if (next.low == top)
         return NULL;
-      watched = watch_node (stack, self) != NULL;
-      if (watched)
-        adopt_all (stack, self, next.low, top);
-      slot = find_result (next.low, watched ? top : MIN (stack->split_own, top));
+      due = clock_us () >= next.look_us;
+      if (due)
+        slot = look (stack, self, &next);
       if (slot == NULL)
         slot = run_one (stack, self, next.low, &next.run, top);
+      if (slot == NULL && due)
+        wait_any (stack, &next);
       if (slot == NULL)
-        wait_any (stack, self, next.low, top);
+        next.look_us = 0;
     }
   stack_count_elsewhere (stack, slot);
   g_array_append_val (stack->nexts, next);

@@ -103,9 +103,11 @@ typedef enum
 typedef struct
 {
   SatinSlot_ *self;
-  SatinSlot_ *low; /* all below it are handed out */
-  SatinSlot_ *run; /* from here to `top` none of this stack's own is left to run */
+  SatinSlot_ *low, *high; /* all below the one and from the other up are handed out */
+  SatinSlot_ *run;        /* from here to `top` none of this stack's own is left to run */
   SatinSlot_ *top;
+  SatinSlot_ *look; /* behind the last that was found to have a result from others */
+  guint64 look_us;  /* not before then is looked again */
 } Next;
 
 /* A frame of this stack below which something is held elsewhere. */
@@ -238,6 +240,26 @@ static inline void *
 slot_result (SatinSlot_ *slot)
 {
   return (char *)slot_payload (slot) + slot->job->result_at;
+}
+
+/* Owner of a child whose parent waits or looks. */
+static inline gboolean
+slot_is_finished (SatinSlot_ *slot)
+{
+  guint32 kind = SLOT_KIND (slot_state (slot));
+
+  return kind == SLOT_RETURNED || kind == SLOT_STARTED;
+}
+
+/* The same: the first in [low, end) with a result that satin_sync_next has not handed out; NULL:
+ * none. */
+static inline SatinSlot_ *
+slot_find_result (SatinSlot_ *low, SatinSlot_ *end)
+{
+  for (SatinSlot_ *slot = low; slot < end; slot++)
+    if (slot_is_finished (slot) && !(slot_parent (slot) & PARENT_HANDED))
+      return slot;
+  return NULL;
 }
 
 /* Owner: what inlined code counted; others read it for statistics. */

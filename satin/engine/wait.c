@@ -29,7 +29,7 @@
 typedef enum
 {
   WAIT_RESULT, /* `slot` has its result */
-  WAIT_ANY,    /* a child from `slot` up that was not handed out has */
+  WAIT_ANY,    /* a child from `first` up that was not handed out has; `slot` is looked at first */
   WAIT_LEFT    /* the thief has left `slot` */
 } WaitKind;
 
@@ -37,7 +37,8 @@ typedef struct
 {
   Stack *stack;
   WaitKind kind;
-  SatinSlot_ *self, *first, *slot, *top; /* `self` waits; [first, top) may come back to it */
+  SatinSlot_ *self, *first, *slot, *end; /* `self` waits; [first, end) may come back to it */
+  SatinSlot_ *top;                       /* where its children end */
 } Wait;
 
 /* Thieves wait: half of what is private becomes public, and more if they are many, since jobs may
@@ -101,37 +102,30 @@ wait_run_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *to
   watch_settle (stack, self);
 }
 
-static gboolean
-is_finished (SatinSlot_ *slot)
-{
-  guint32 kind = SLOT_KIND (slot_state (slot));
-
-  return kind == SLOT_RETURNED || kind == SLOT_STARTED;
-}
-
 /* A child of the waiting frame that came back, NULL: none. There may be a million children, so they
  * are looked at only while something has come back to some frame of this engine. */
 static SatinSlot_ *
-find_back (Engine *engine, SatinSlot_ *first, SatinSlot_ *top)
+find_back (Engine *engine, SatinSlot_ *first, SatinSlot_ *end)
 {
   /* Pairs with worker_give_back; after the store to `awaited`, as the slot's own state. */
   if (__atomic_load_n (&engine->n_back, __ATOMIC_SEQ_CST) == 0)
     return NULL;
-  for (SatinSlot_ *slot = first; slot < top; slot++)
+  for (SatinSlot_ *slot = first; slot < end; slot++)
     if (slot_state (slot) == SLOT_BACK)
       return slot;
   return NULL;
 }
 
 static gboolean
-run_back (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
+run_back (const Wait *wait)
 {
-  SatinSlot_ *slot = find_back (stack->engine, first, top);
+  Stack *stack = wait->stack;
+  SatinSlot_ *slot = find_back (stack->engine, wait->first, wait->end);
 
   if (slot == NULL || !slot_change_state (slot, SLOT_BACK, SLOT_STOLEN_BY (SLOT_DRIVER)))
     return FALSE;
   if (!adopt_claimed (stack->engine, stack, slot))
-    wait_run_child (stack, self, slot, top);
+    wait_run_child (stack, wait->self, slot, wait->top);
   return TRUE;
 }
 
@@ -192,14 +186,12 @@ wait_is_over (const Wait *wait)
   switch (wait->kind)
     {
     case WAIT_RESULT:
-      return is_finished (wait->slot);
+      return slot_is_finished (wait->slot);
     case WAIT_LEFT:
       return SLOT_KIND (slot_state (wait->slot)) != SLOT_ABORTED;
     default:
-      for (SatinSlot_ *slot = wait->slot; slot < wait->top; slot++)
-        if (is_finished (slot) && !(slot_parent (slot) & PARENT_HANDED))
-          return TRUE;
-      return FALSE;
+      return slot_find_result (wait->slot, wait->end) != NULL
+             || slot_find_result (wait->first, wait->slot) != NULL;
     }
 }
 
@@ -209,7 +201,7 @@ has_to_act (const Wait *wait)
 {
   return abort_is_due (wait->stack)
          || (wait->kind != WAIT_LEFT
-             && find_back (wait->stack->engine, wait->first, wait->top) != NULL);
+             && find_back (wait->stack->engine, wait->first, wait->end) != NULL);
 }
 
 /* Sleeps without a seat until the wait is over or there is something to do; serves wishes
@@ -256,7 +248,7 @@ run_on_top (const Wait *wait)
 {
   if (wait->kind == WAIT_LEFT)
     return FALSE;
-  if (run_back (wait->stack, wait->self, wait->first, wait->top))
+  if (run_back (wait))
     return TRUE;
   return wait->kind == WAIT_RESULT
          && leapfrog (wait->stack, wait->self, wait->slot, slot_state (wait->slot), wait->top);
@@ -300,27 +292,28 @@ publish (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 void
 wait_for (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *slot, SatinSlot_ *top)
 {
-  Wait wait = { stack, WAIT_RESULT, self, first, slot, top };
+  Wait wait = { stack, WAIT_RESULT, self, first, slot, top, top };
 
-  if (is_finished (slot))
+  if (slot_is_finished (slot))
     return;
   publish (stack, self, top);
   wait_until_over (&wait);
 }
 
 void
-wait_any (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
+wait_any (Stack *stack, const Next *next)
 {
-  Wait wait = { stack, WAIT_ANY, self, first, first, top };
+  Wait wait = { stack,      WAIT_ANY, next->self, next->low, MAX (next->low, next->look),
+                next->high, next->top };
 
-  publish (stack, self, top);
+  publish (stack, next->self, next->top);
   wait_until_over (&wait);
 }
 
 void
 wait_left (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *top)
 {
-  Wait wait = { stack, WAIT_LEFT, self, slot, slot, top };
+  Wait wait = { stack, WAIT_LEFT, self, slot, slot, top, top };
 
   wait_until_over (&wait);
 }

@@ -372,9 +372,9 @@ wait_left (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *top)
 }
 
 void
-wait_any (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top)
+wait_any (Stack *stack, const Next *next)
 {
-  (void)stack, (void)self, (void)first, (void)top;
+  (void)stack, (void)next;
   g_assert_not_reached (); /* nor takes its children one by one */
 }
 
