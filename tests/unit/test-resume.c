@@ -334,7 +334,7 @@ test_idle (void)
   double cpu_s;
 
   g_bytes_unref (rig_run (rig, JOB_FIB, &(satin_args_fib){ 10 }));
-  while (rig_next (rig, &event, 20000))
+  while (rig_next (rig, &event, 200000))
     engine_event_clear (&event);
   clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &before);
   g_assert_false (rig_next (rig, &event, 200000));
