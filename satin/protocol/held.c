@@ -236,12 +236,16 @@ adopt_for (Node *node, Link *link, const Loan *job)
   return TRUE;
 }
 
-/* This node is about to go, has one at work that runs alone, or too much for one that is to. */
+/* This node is about to go, or has too much at work for a job that is to run alone, or one of
+ * those. Whoever waits only, be it for a part of such a job, takes another one, which may be that
+ * part; and what has waited for long and comes unasked is taken in any case. */
 static gboolean
-is_too_much (Node *node, gboolean alone)
+is_too_much (Node *node, const Message *m)
 {
-  return node->leave.begun || node->held.alone > 0
-         || (alone && node->steal.hungry < node->config.workers);
+  if (node->leave.begun)
+    return TRUE;
+  return m->flag ? node->steal.hungry < node->config.workers
+                 : node->held.alone > 0 && m->number > 0;
 }
 
 /* It has ended, or stopped. */
@@ -261,7 +265,7 @@ held_on_jobs (Node *node, Link *link, const Message *m)
   for (guint i = 0; i < m->loans->len; i++)
     {
       const Loan *job = m->loans->pdata[i];
-      if (is_too_much (node, m->flag))
+      if (is_too_much (node, m))
         {
           link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
           continue;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A network that falls apart for a while: a short cut is ridden out; in a long one both sides go on, and when they meet there
-# is one master, what both have saved stands in one file, and the answer is shown once.
+# A network that falls apart for a while: a short cut is ridden out; in a long one both sides go on, and when they meet the
+# elder master stays, what both have done is put to use and stands in one file, and the answer is shown once.
 . "$(dirname "$0")/netns.sh"
 . "$(dirname "$0")/lib.sh"
 naps=$SATIN_BIN/../tests/e2e/naps
@@ -38,7 +38,7 @@ start () # NAME DEPTH OPTION…
 }
 both_work () { goes_on 1 4 && goes_on 2 4; }
 
-ok "two hosts" wan_begin 2 || finish
+ok "four hosts" wan_begin 4 || finish
 sites 1 2 >"$work/sites"
 wan "delay * * 5"
 
@@ -63,6 +63,7 @@ for where in none file; do
   [ $where = file ] && options=(--checkpoint "$work/split.db" --interval 1)
   start "$where" 11 "${options[@]}"
   ok "$where: both work" wait_for $((20 * slow)) both_work
+  elder=$(master_seen 1 "$where")
   wan_cut 2
   ok "$where: there are two masters" wait_for 60 says "$where" "is master now"
   here=$(leaves 1) there=$(leaves 2)
@@ -70,16 +71,43 @@ for where in none file; do
   [ $where = file ] && sleep 5 # for the second coordinator to save some
   wan_join 2
   ok "$where: they meet, under one master" wait_for 60 one_master "$where" 1 2 2
+  is "$where: the elder one" "$(master_seen 1 "$where")" "$elder"
+  ok "$where: what the other root had done is offered" wait_for 20 says "$where" "the job at / runs elsewhere"
   touch "$haste"
   ended
   is "$where: the answer, once" "$code:$answer" "0:2048"
-  echo "# $(($(leaves 1) + $(leaves 2))) leaves of 2048"
+  all=$(($(leaves 1) + $(leaves 2)))
+  echo "# $all leaves of 2048"
+  ok "$where: few leaves were computed twice" [ $all -le 2560 ]
 done
 ok "file: it is sound" integrity "$work/split.db"
 try "$satin" inspect --verify "$work/split.db"
 is "file: every row is right" "$code" 0
 try "$satin" resume "$work/split.db"
 is "file: it has the answer" "$code:$answer" "0:2048"
+
+# Four hosts in a row, of which each reaches only its neighbours; the row breaks in the middle.
+sites 1 2 3 4 >"$work/sites"
+start row 13
+ok "row: four nodes are up" wait_for $((20 * slow)) up row 4
+for pair in "1 3" "3 1" "1 4" "4 1" "2 4" "4 2"; do wan "cut $pair"; done
+ok "row: the ends talk through the middle" wait_for 60 says row "1\.[1-4] is reached through"
+elder=$(master_seen 1 row)
+wan "cut 2 3" "cut 3 2"
+ok "row: there are two masters" wait_for 60 says row "is master now"
+sleep 5
+wan "join 2 3" "join 3 2"
+ok "row: they meet in the middle, under one master" wait_for 90 one_master row 1 4 4
+is "row: the elder one" "$(master_seen 1 row)" "$elder"
+for i in 1 2 3 4; do
+  so_far=$(leaves $i)
+  ok "row: host $i works" wait_for $((20 * slow)) goes_on $i $((so_far + 2))
+done
+touch "$haste"
+ended
+is "row: the answer, once" "$code:$answer" "0:8192"
+for pair in "1 3" "3 1" "1 4" "4 1" "2 4" "4 2"; do wan "join $pair"; done
+sites 1 2 >"$work/sites"
 
 # It does not heal: both sides come to the answer.
 start never 8

@@ -347,7 +347,7 @@ check_poisoned (Sim *sim)
 {
   const Plan *plan = sim->plan;
 
-  if (plan->n_faults == 1 && !plan->mute && !plan->sudden && !plan->swings
+  if (plan->n_faults == 1 && !plan->mute && !plan->heavy && !plan->sudden && !plan->swings
       && sim->n_poisoned > NODE_LAST_WORDS + 1)
     sim_fail (sim, "I13: a job has ended %u processes", sim->n_poisoned);
 }

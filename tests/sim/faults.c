@@ -282,8 +282,10 @@ void
 faults_poison (Sim *sim, Process *process)
 {
   guint32 taken = model_taken (process->model, sim->poison - 1);
+  ModelStats stats;
 
-  if (taken == MODEL_NO_JOB)
+  model_stats (process->model, &stats);
+  if (taken == MODEL_NO_JOB || (sim->plan->heavy && stats.busy < 2))
     return;
   put_off (sim, sim->now_us);
   sim->n_poisoned++;
@@ -291,7 +293,7 @@ faults_poison (Sim *sim, Process *process)
   check_poisoned (sim);
   sim_say (sim, "p%u is ended by '%s'", process->number,
            sim->plan->tree->jobs[sim->poison - 1].path);
-  if (!sim->plan->mute || rng_chance (&sim->world_rng, 70))
+  if (!sim->plan->heavy && (!sim->plan->mute || rng_chance (&sim->world_rng, 70)))
     {
       sim->n_words++;
       sim_step (sim, process,

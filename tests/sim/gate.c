@@ -13,6 +13,7 @@
 #define CHECK_TWICE 100
 #define PLANT_SEEDS 20000
 #define LEDGER_WITHIN 0.01
+#define SPLIT_AGAIN_PERCENT 25 /* two trees of their own would be 100 */
 
 #ifdef SATIN_PLANT
 /* Crash points first, then seeds, all of which go well without the bug: whatever fails, fails
@@ -149,7 +150,32 @@ splits_heal (guint64 seed, guint64 *runs)
       return FALSE;
     }
   printf ("# %" G_GUINT64_FORMAT " jobs executed of %" G_GUINT64_FORMAT "\n", executed, jobs);
-  return TRUE;
+  return executed <= jobs + jobs * SPLIT_AGAIN_PERCENT / 100;
+}
+
+/* A job that only a node survives that runs nothing else: it gets one, and the run ends well. */
+static gboolean
+heavy_jobs_run_alone (guint64 n)
+{
+  guint alone = 0, answered = 0;
+
+  for (guint64 seed = 1; seed <= n; seed++)
+    {
+      Plan plan;
+      Outcome outcome;
+      swarm_heavy_plan (seed, &plan);
+      sim_run (&plan, FALSE, &outcome);
+      tree_free ((Tree *)plan.tree);
+      alone += outcome.alone;
+      answered += outcome.answered;
+      if (outcome.failure[0] == '\0')
+        continue;
+      printf ("# seed %" G_GUINT64_FORMAT ": %s\n", seed, outcome.failure);
+      return FALSE;
+    }
+  printf ("# %u of %" G_GUINT64_FORMAT " runs ended, %u jobs were given to run alone\n", answered,
+          n, alone);
+  return alone > 0;
 }
 
 /* What is enumerated. */
@@ -263,7 +289,7 @@ gate (void)
 {
   guint number = 0, n_bad = 0;
 
-  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 8);
+  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 9);
   for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
     {
       EnumerateResult result;
@@ -291,6 +317,9 @@ gate (void)
   start_us = g_get_monotonic_time ();
   well = splits_heal (1, &splits);
   n_bad += !report (++number, well, "after a split all are one again", splits, start_us);
+  start_us = g_get_monotonic_time ();
+  n_bad
+      += !report (++number, heavy_jobs_run_alone (100), "suspicious jobs run alone", 100, start_us);
   CompareSum sums[COMPARE_PLANS];
   start_us = g_get_monotonic_time ();
   compare_run (COMPARE_JOBS, COMPARE_NODES, COMPARE_POINTS, sums);

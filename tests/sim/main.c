@@ -30,7 +30,8 @@ command_compare (void)
   return 0;
 }
 
-static gint64 option_seeds, option_from = 1, option_seed = -1, option_walls = -1, option_split = -1;
+static gint64 option_seeds, option_from = 1, option_seed = -1, option_walls = -1, option_split = -1,
+                            option_heavy = -1;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare;
 static int option_processes, option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
 static gboolean option_checkpoint, option_phased;
@@ -49,6 +50,8 @@ static const GOptionEntry options[] = {
     "Run one tree among sites that do not reach each other and print every step", "SEED" },
   { "split", 0, 0, G_OPTION_ARG_INT64, &option_split,
     "Run a split that lasts so many seconds and print every step", "SECONDS" },
+  { "heavy", 0, 0, G_OPTION_ARG_INT64, &option_heavy,
+    "Run one tree with a job that is too large beside others and print every step", "SEED" },
   { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
     "JOBS/NODES[/checkpoint][/phased][/abortsPERCENT],FAULT:NODE@MESSAGE…" },
   { "compare", 0, 0, G_OPTION_ARG_NONE, &option_compare,
@@ -202,6 +205,18 @@ command_walls (void)
 }
 
 static int
+command_heavy (void)
+{
+  Outcome outcome;
+  Plan plan;
+
+  swarm_heavy_plan ((guint64)option_heavy, &plan);
+  sim_run (&plan, TRUE, &outcome);
+  tree_free ((Tree *)plan.tree);
+  return print_outcome (&outcome);
+}
+
+static int
 command_split (void)
 {
   Outcome outcome;
@@ -276,6 +291,8 @@ main (int argc, char **argv)
     return command_seed ();
   if (option_walls >= 0)
     return command_walls ();
+  if (option_heavy >= 0)
+    return command_heavy ();
   if (option_split >= 0)
     return command_split ();
   if (option_seeds > 0)

@@ -438,6 +438,7 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
     case NODE_EFFECT_WARN:
     case NODE_EFFECT_LOG:
       sim_say (sim, "p%u says: %s", process->number, effect->text);
+      sim->outcome->alone += g_str_has_suffix (effect->text, ", alone");
       check_order (sim, process, effect->text);
       break;
     default:

@@ -77,6 +77,8 @@ typedef struct
   gboolean closed;                  /* nobody joins who is not wanted … */
   guint strangers;                  /* … and so many of 100 that come later are not */
   gboolean old_ports;               /* a fresh process may get the address of a dead one */
+  gboolean heavy;                   /* that job ends only a process that has others at work too, and
+                                       none of them can say so */
   gboolean mute;                    /* a process that a job ends may not be able to say so */
   gboolean sudden;                  /* a crash also takes what it had sent last */
   gboolean swings;                  /* links are much slower at times */
@@ -128,6 +130,7 @@ typedef struct
   guint64 poisoned;  /* processes that such a job ended */
   guint bids_most;   /* at once */
   guint coordinator; /* at the end: its process, counted from 1 */
+  guint alone;       /* suspicious jobs that were given to a node that had nothing to do */
   guint deposed;     /* masters that found an elder one */
   guint64 united;    /* looks at all that lived, some time after the last fault */
 } Outcome;

@@ -239,6 +239,7 @@ draw_poison (guint64 seed, Plan *plan)
   if (rng_chance (&rng, 50))
     plan->n_faults = 0;
   plan->mute = rng_chance (&rng, 30);
+  plan->heavy = plan->seats > 1 && rng_chance (&rng, 30);
   plan->faults[plan->n_faults++]
       = (Fault){ .kind = FAULT_POISON, .count = (guint)rng_below (&rng, plan->tree->n) };
 }
@@ -570,4 +571,24 @@ swarm_split_plan (guint64 seed, guint n_sites, guint64 wall_us, gboolean checkpo
                              .at_us = plan->tree->work_us / n_nodes / 3,
                              .for_us = wall_us };
   plan->united_us = united_after_us (plan);
+}
+
+void
+swarm_heavy_plan (guint64 seed, Plan *plan)
+{
+  TreeShape shape = { .seed = seed, .n = TREE_JOBS_MAX, .cost_max_us = SIM_SECOND };
+
+  *plan = (Plan){ .seed = seed,
+                  .tree = tree_new (&shape),
+                  .n_nodes = 10,
+                  .seats = 2,
+                  .stacks_extra = 2,
+                  .heavy = TRUE,
+                  .delay_us = 1000,
+                  .save_us = SIM_SECOND,
+                  .publish_us = SIM_SECOND,
+                  .tell_us = SIM_SECOND / 5,
+                  .n_faults = 1 };
+  plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
+  plan->faults[0] = (Fault){ .kind = FAULT_POISON, .count = 1 + (guint)(rng_mix (seed) % 30) };
 }

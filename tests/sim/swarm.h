@@ -20,6 +20,8 @@ void swarm_office_plan (guint64 seed, guint n_nodes, Plan *plan);
 /* Three sites of `per_site` nodes: only the first is reached by both others, and, `one_way`, the
  * second by the third; else (`open`) by all. Nothing goes wrong. */
 void swarm_sites_plan (guint64 seed, guint per_site, gboolean one_way, gboolean open, Plan *plan);
+/* Many nodes of two seats, and a job that is too large for one that has another at work. */
+void swarm_heavy_plan (guint64 seed, Plan *plan);
 /* So many sites, of which each reaches only its neighbours: at both ends of a break in the middle
  * there is one that reaches one of the other side. */
 void swarm_row_of_sites (Plan *plan, guint n);
