@@ -63,8 +63,7 @@ alone_takes (Node *node, LoanEntry *entry)
   Alone *alone = &node->alone;
 
   if (entry->job == NULL || poison_count_quiet (node, entry->path) < NODE_LAST_WORDS
-      || !core_is_member (node) || stop_halts (node) || node->leave.begun
-      || count_places (node, FALSE, 0, NULL) == 0)
+      || !core_is_member (node) || stop_halts (node) || count_places (node, FALSE, 0, NULL) == 0)
     return FALSE;
   AloneJob *waiting = g_new0 (AloneJob, 1);
   waiting->job = g_steal_pointer (&entry->job);
@@ -90,8 +89,7 @@ comes_back (Node *node, const Loan *job)
 {
   Holder holder;
 
-  return stop_halts (node) || node->leave.begun || !core_is_member (node)
-         || count_places (node, FALSE, 0, NULL) == 0
+  return stop_halts (node) || !core_is_member (node) || count_places (node, FALSE, 0, NULL) == 0
          || known_holder (node, job->path, &job->digest, &holder)
          || archive_find (node, job->path, &job->digest) != NULL
          || orphans_find (node, job->path, &job->digest) != NULL;

@@ -82,7 +82,7 @@ route_orphans (Node *node, Link *link, const Message *m)
       orphans_covered (node, m->path);
       break;
     case MESSAGE_RUNS:
-      yield_on_runs (node, m);
+      yield_on_runs (node, link, m);
       break;
     case MESSAGE_DISOWN:
       held_on_disown (node, link, m->number);

@@ -236,13 +236,13 @@ adopt_for (Node *node, Link *link, const Loan *job)
   return TRUE;
 }
 
-/* This node is about to go, or has too much at work for a job that is to run alone, or one of
+/* This node is about to go, cannot begin yet, or has too much at work for a job that is to run alone, or one of
  * those. Whoever waits only, be it for a part of such a job, takes another one, which may be that
  * part; and what has waited for long and comes unasked is taken in any case. */
 static gboolean
 is_too_much (Node *node, const Message *m)
 {
-  if (node->leave.begun)
+  if (node->leave.begun || !constants_started (node))
     return TRUE;
   return m->flag ? node->steal.hungry < node->config.workers
                  : node->held.alone > 0 && m->number > 0;

@@ -210,6 +210,18 @@ poison_greet (Node *node, Link *link)
 }
 
 void
+poison_tell (Node *node, const NodeId *to, const NodeId *about)
+{
+  for (guint i = 0; i < node->poison.words->len; i++)
+    {
+      const LastWords *words = node->poison.words->pdata[i];
+      Message message = message_of (words);
+      if (node_id_equal (&words->id, about))
+        (void)link_send_to (node, to, &message);
+    }
+}
+
+void
 poison_lost (Node *node, const Member *member, const LoanEntry *entry)
 {
   if (member->leaving || entry->adopted || entry->loan == LOANS_ROOT

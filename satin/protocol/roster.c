@@ -383,10 +383,12 @@ roster_on_dead (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       Member *member = node->roster.members->pdata[i];
-      if (member->dead)
-        (void)link_send_to (
-            node, &acting->id,
-            &(Message){ .kind = MESSAGE_GONE, .id = member->id, .flag = member->silent });
+      if (!member->dead)
+        continue;
+      poison_tell (node, &acting->id, &member->id);
+      (void)link_send_to (
+          node, &acting->id,
+          &(Message){ .kind = MESSAGE_GONE, .id = member->id, .flag = member->silent });
     }
 }
 

@@ -37,6 +37,8 @@ yield_ask (Node *node, Link *link, const MessageHold *hold)
 {
   GPtrArray *same = hold->finished ? NULL : held_at (node, hold->path);
 
+  if (stop_halts (node)) /* what runs here does not go on */
+    return;
   for (guint i = 0; same != NULL && i < same->len; i++)
     {
       const HeldJob *held = same->pdata[i];
@@ -50,12 +52,12 @@ yield_ask (Node *node, Link *link, const MessageHold *hold)
 }
 
 void
-yield_on_runs (Node *node, const Message *m)
+yield_on_runs (Node *node, Link *link, const Message *m)
 {
   const HeldJob *held = orphans_find (node, m->path, &m->digest);
 
   if (held == NULL || held->finished || yields (node, held) || stop_halts (node)
-      || node->leave.begun)
+      || roster_find (node, &link->remote)->leaving)
     return;
   core_log (node, "the job at %s runs elsewhere: its parts are offered",
             m->path[0] == '\0' ? "/" : m->path);

@@ -18,7 +18,7 @@ void yield_init (Yield *yield);
 void yield_done (Yield *yield);
 /* Somebody else runs what stands here: if it runs here for a lender, that one is to yield. */
 void yield_ask (Node *node, Link *link, const MessageHold *hold);
-void yield_on_runs (Node *node, const Message *message);
+void yield_on_runs (Node *node, Link *link, const Message *message);
 /* Finished parts, from a scan or from elsewhere. */
 void yield_on_rows (Node *node, GPtrArray *rows);
 void yield_on_result (Node *node, const LoanEntry *entry, const Result *result);
