@@ -115,6 +115,8 @@ void keeper_open (Driver *driver, const NodeEffect *effect);
 void keeper_retire (Driver *driver);
 /* The process ends. */
 void keeper_close (Driver *driver);
+/* After keeper_close, when the driver's thread has ended too: no news can come any more. */
+void keeper_free (Driver *driver);
 /* NODE_EFFECT_BID. */
 void keeper_bid (Driver *driver);
 void keeper_answer (Driver *driver, GBytes *answer, int code);

@@ -357,6 +357,7 @@ void
 driver_free (Driver *driver)
 {
   driver_last_words (driver);
+  keeper_free (driver);
   engine_free (driver->engine);
   timeline_free (driver->timeline);
   node_free (driver->node);

@@ -426,6 +426,15 @@ keeper_close (Driver *driver)
 }
 
 void
+keeper_free (Driver *driver)
+{
+  if (!driver->opened) /* the thread that opens it may still be at work */
+    return;
+  g_free (driver->term->work_path);
+  g_clear_pointer (&driver->term, g_free);
+}
+
+void
 keeper_salvage (Driver *driver)
 {
   if (driver->scribe != NULL)
