@@ -443,6 +443,7 @@ watch (Launch *launch)
   trouble_show (launch->trouble);
   g_clear_pointer (&launch->trouble, trouble_free);
   g_clear_pointer (&launch->live, live_free);
+  folder_ended ();
   for (gsize i = 0; i < G_N_ELEMENTS (sources); i++)
     g_source_remove (sources[i]);
   g_main_loop_unref (launch->loop);

@@ -521,3 +521,14 @@ folder_has_ended (const char *path, int *code, char **sentence)
     }
   return TRUE;
 }
+
+void
+folder_ended (void)
+{
+  sigset_t late;
+
+  sigemptyset (&late);
+  sigaddset (&late, SIGTERM);
+  sigaddset (&late, SIGUSR1);
+  pthread_sigmask (SIG_BLOCK, &late, NULL);
+}

@@ -155,6 +155,9 @@ GBytes *folder_bytes (const char *path, const char *file, GError **error);
  * this. */
 gboolean folder_end (const char *path, int code, const char *sentence,
                      GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* Main thread, when the run has ended for this process: SIGTERM and SIGUSR1, by which it would have
+ * been suspended, come too late from now on and do not change its exit code. */
+void folder_ended (void);
 /* TRUE when the run has ended; `code` (out) and `sentence` (out, optional, nullable, transfer full)
  * are set then. */
 gboolean folder_has_ended (const char *path, int *code, char **sentence);

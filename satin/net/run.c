@@ -410,6 +410,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   if (run->node_process)
     driver_leave_at_signal (run->driver);
   int code = live (run);
+  folder_ended ();
   run->in_main = FALSE;
   if (run->node_process)
     {

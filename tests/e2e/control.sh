@@ -90,6 +90,24 @@ ok "a program alone runs" wait_for $((10 * slow)) [ -e "$work/solo.satin" ]
 kill -USR1 "$begun"
 ended
 is "SIGUSR1 suspends it" "$code" 75
+
+# A warning that comes when the answer is there is too late to matter.
+late () # COMMAND…
+{
+  : >"$work/begun.answer"
+  begin "$@"
+  wait_for $((20 * slow)) test -s "$work/begun.answer"
+  while kill -USR1 "$begun" 2>/dev/null && ! gone "$begun"; do
+    kill -TERM "$begun" 2>/dev/null
+  done
+  ended
+  [ "$code" -eq 0 ]
+}
+for _ in 1 2 3; do
+  ok "warnings behind the answer do not change the exit code" late "$satin" run -n 2 -w 1 -- "$SATIN_BIN/fib" 20
+done
+ok "nor that of a program alone" late "$SATIN_BIN/fib" 20 --workers 2 --checkpoint "$work/late.satin"
+
 try "$satin" cancel nosuchrun
 is "there is nothing to cancel" "$code" 1
 try "$satin" suspend a b
