@@ -147,8 +147,9 @@ set_ssh (Place *place)
   const char *chosen = g_getenv ("SATIN_KNOWN_HOSTS");
   g_autofree char *usual = g_build_filename (g_get_home_dir (), ".ssh", "known_hosts", NULL);
   g_autofree char *key = key_file (place->key);
-  /* One that .netrc gives; many servers ask for it only as the answer to a question. */
-  long kinds = CURLSSH_AUTH_PASSWORD | CURLSSH_AUTH_KEYBOARD;
+  /* The password that .netrc gives; many servers ask for it only as the answer to a question. With
+   * another key it is not said again: servers shut out who is wrong too often. */
+  long kinds = place->key == 0 ? CURLSSH_AUTH_PASSWORD | CURLSSH_AUTH_KEYBOARD : 0;
 
   /* Without this libcurl would take any host key; a file that is not there means: no host is known.
    */
@@ -157,7 +158,7 @@ set_ssh (Place *place)
     SET (place, CURLOPT_SSH_PRIVATE_KEYFILE, key);
   if (key != NULL)
     kinds |= CURLSSH_AUTH_PUBLICKEY;
-  if (g_getenv ("SSH_AUTH_SOCK") != NULL)
+  if (g_getenv ("SSH_AUTH_SOCK") != NULL && place->key == 0)
     kinds |= CURLSSH_AUTH_AGENT;
   SET (place, CURLOPT_SSH_AUTH_TYPES, kinds);
 }
