@@ -79,17 +79,22 @@ link_find (Node *node, guint64 number)
   return NULL;
 }
 
-/* (nullable): the newest bound link of either kind. */
+/* (nullable): the newest bound link of either kind, a spare one last. */
 static Link *
 newest (Node *node, const NodeId *id, gboolean routed)
 {
+  Link *spare = NULL;
+
   for (guint i = node->links.links->len; i > 0; i--)
     {
       Link *link = node->links.links->pdata[i - 1];
-      if (link->bound && (link->circuit != NULL) == routed && node_id_equal (&link->remote, id))
+      if (!link->bound || (link->circuit != NULL) != routed || !node_id_equal (&link->remote, id))
+        continue;
+      if (link->spare_us == 0)
         return link;
+      spare = spare == NULL ? link : spare;
     }
-  return NULL;
+  return spare;
 }
 
 Link *
@@ -436,23 +441,72 @@ close_oldest (Node *node, const NodeId *id)
 
 /* Of a direct link and routed ones, or of two that both sides began, one is enough: who began a
  * route closes it, of two such the elder. */
-static void
-close_spare (Node *node, const NodeId *id)
+static gboolean
+is_spare (Node *node, const Link *link)
 {
-  Link *spare = NULL;
   gboolean others = FALSE;
 
+  if (!link->bound || link->circuit == NULL || !link->circuit->mine)
+    return FALSE;
+  for (guint i = 0; i < node->links.links->len && !others; i++)
+    {
+      const Link *other = node->links.links->pdata[i];
+      others = other->bound && other->circuit != NULL && !other->circuit->mine
+               && node_id_equal (&other->remote, &link->remote);
+    }
+  return link_direct (node, &link->remote) != NULL
+         || (others && node_id_compare (&node->self, &link->remote) < 0);
+}
+
+/* They are closed when what is under way on them has arrived: a HOLDING that came by the better one
+ * would know nothing of jobs that still come by these. */
+static void
+retire_spares (Node *node)
+{
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (!link->bound || link->circuit == NULL || !node_id_equal (&link->remote, id))
-        continue;
-      spare = link->circuit->mine ? link : spare;
-      others = others || !link->circuit->mine;
+      if (link->spare_us == 0 && is_spare (node, link))
+        link->spare_us = node->now_us + LINK_SPARE_US;
     }
-  if (spare != NULL
-      && (link_direct (node, id) != NULL || (others && node_id_compare (&node->self, id) < 0)))
-    link_break (node, spare, "there is another");
+}
+
+guint64
+link_due (Node *node)
+{
+  guint64 at = CORE_NEVER;
+
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      if (link->spare_us > 0)
+        at = MIN (at, link->spare_us);
+    }
+  return at;
+}
+
+/* (nullable) */
+static Link *
+next_spare (Node *node)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      if (link->spare_us > 0 && link->spare_us <= node->now_us)
+        return link;
+    }
+  return NULL;
+}
+
+void
+link_tick (Node *node)
+{
+  for (Link *link = next_spare (node); link != NULL; link = next_spare (node))
+    {
+      link->spare_us = 0;
+      if (is_spare (node, link))
+        link_break (node, link, "there is another");
+    }
 }
 
 static void
@@ -498,7 +552,7 @@ bind_link (Node *node, Link *link, Member *member)
     }
   reach_bound (node, member);
   roster_retell (node);
-  close_spare (node, &id);
+  retire_spares (node);
   close_oldest (node, &id);
 }
 

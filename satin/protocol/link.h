@@ -10,7 +10,9 @@
 typedef struct Node Node;
 typedef struct Circuit Circuit;
 
-#define LINK_PER_MEMBER_MAX 4 /* older ones are closed */
+#define LINK_PER_MEMBER_MAX 4              /* older ones are closed */
+#define LINK_SPARE_US (2 * G_USEC_PER_SEC) /* what is under way on a spare one arrives within it \
+                                            */
 
 typedef struct
 {
@@ -22,7 +24,8 @@ typedef struct
   gboolean joining; /* this node asked for membership over it */
   gboolean spent;   /* … through the other end: it is of no more use than to hear of the end */
   guint64 born_us, heard_us;
-  Term told_term; /* the roster that was last sent over it */
+  guint64 spare_us; /* there is a better one: closed then, not written meanwhile; 0: none */
+  Term told_term;   /* the roster that was last sent over it */
   guint64 told_version;
   GHashTable *stems; /* ids sent over it; looked up only */
   Circuit *circuit;  /* (nullable) of a routed link; see route.h */
@@ -85,6 +88,9 @@ void link_close (Node *node, Link *link);
 void link_close_all (Node *node);
 /* (nullable): one that has not this number. */
 Link *link_other (Node *node, guint64 number);
+/* Closes spare links, in time. */
+guint64 link_due (Node *node);
+void link_tick (Node *node);
 void link_close_member (Node *node, const NodeId *id);
 /* Closes a link that broke the rules or fell silent; as if it had gone down by itself. */
 void link_break (Node *node, Link *link, const char *why);

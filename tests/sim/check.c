@@ -40,7 +40,8 @@ static void
 check_wanted (Sim *sim, const Process *process, guint32 job)
 {
   guint64 since_us = forgotten_since (sim, job);
-  guint64 hop_us = ABORT_HOP_US + ABORT_HOP_DELAYS * sim->plan->delay_us;
+  guint64 way_us = sim->plan->delay_us + sim->plan->wan_us;
+  guint64 hop_us = ABORT_HOP_US + ABORT_HOP_DELAYS * way_us;
 
   if (since_us == 0 || sim->plan->n_faults > 0 || sim->plan->swings)
     return;

@@ -239,7 +239,7 @@ faults_strike (Sim *sim, const Fault *fault)
       process->slow_us = sim->now_us + fault->for_us;
       break;
     case FAULT_PAUSE:
-      process->paused_us = sim->now_us + fault->for_us;
+      process->paused_us = MAX (process->paused_us, sim->now_us + fault->for_us);
       break;
     case FAULT_CLOG:
       process->clogged_us = sim->now_us + fault->for_us;
