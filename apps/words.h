@@ -6,8 +6,9 @@
 #include <gio/gio.h>
 #include <string.h>
 
-#define WORDS_MAX 64 /* bytes of a word, with its NUL; what is longer is no number and no keyword \
-                      */
+#define WORDS_MAX \
+  64 /* bytes of a word, with its NUL; what is longer is no number and no keyword \
+      */
 
 typedef struct
 {

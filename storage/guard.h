@@ -11,9 +11,9 @@
  * repair; STORAGE_ERROR_PLACE: not a plain file, or it cannot be read. Messages begin with
  * "checkpoint 'PATH' …". */
 Sql *guard_open (const char *path, const char *identity, GError **error);
-/* The same of a file that this run has brought into its own folder, which nobody else can write: what
- * SQLite found whole there once is not read through again while it is the same file (noted in an
- * attribute of it, where the file system has such). Rows prove themselves as always. */
+/* The same of a file that this run has brought into its own folder, which nobody else can write:
+ * what SQLite found whole there once is not read through again while it is the same file (noted in
+ * an attribute of it, where the file system has such). Rows prove themselves as always. */
 Sql *guard_open_own (const char *path, const char *identity, GError **error);
 /* TRUE: a file whose header says that it is a checkpoint, of whatever format and in whatever state.
  */

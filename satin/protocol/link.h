@@ -10,9 +10,10 @@
 typedef struct Node Node;
 typedef struct Circuit Circuit;
 
-#define LINK_PER_MEMBER_MAX 4              /* older ones are closed */
-#define LINK_SPARE_US (2 * G_USEC_PER_SEC) /* what is under way on a spare one arrives within it \
-                                            */
+#define LINK_PER_MEMBER_MAX 4 /* older ones are closed */
+#define LINK_SPARE_US \
+  (2 * G_USEC_PER_SEC) /* what is under way on a spare one arrives within it \
+                        */
 
 typedef struct
 {

@@ -32,9 +32,11 @@ die () {
   [ "$code" = 137 ]
 }
 
-begin_scheme () {
-  file=$uri/dies.db rows=$base said=$base n_bad=0 n_dead=0 n_tried=0
+begin_scheme () { # NAME
+  file=$uri/dies.db rows=$base n_bad=0 n_dead=0 n_tried=0
   try "$check" "$file" 0 "$base" 1
+  said=$(told | grep -x '[0-9]*' || echo 0)
+  is "$1: what is there before the first death" "$said" "$base"
 }
 
 end_scheme () { # NAME: and how many must have died
@@ -48,14 +50,14 @@ end_scheme () { # NAME: and how many must have died
 some_deaths () { # NAME POINT:N…
   local name=$1 at
   shift
-  begin_scheme
+  begin_scheme "$name"
   for at in "$@"; do die "$name" "${at%:*}" "${at#*:}"; done
   end_scheme "$name" $#
 }
 
 all_deaths () { # NAME
   local point n
-  begin_scheme
+  begin_scheme "$1"
   for point in $(grep -rhoE 'crash_point \("[a-z-]+"\)' "$SATIN_SOURCE/storage" "$SATIN_SOURCE/coordinator" \
       | sed 's/.*("//; s/").*//' | sort -u); do
     n=1

@@ -102,7 +102,7 @@ take_kept (Grid *grid, int on, const Row *row)
       row_free (copy);
       return;
     }
-  g_hash_table_replace (grid->kept, copy->path, copy);
+  g_hash_table_replace (grid->kept, (gpointer)copy->path, copy);
   g_assert_true (
       path_each_stem (grid->rigs[on]->stems, row->path, NULL, add_stem, grid->rigs[1 - on]->stems));
   for (int i = 0; i < 2; i++)

@@ -70,14 +70,14 @@ take_row (Watcher *watcher, const Row *row)
     {
       Row *copy = row_copy (row);
 
-      g_hash_table_replace (watcher->results, copy->path, copy);
+      g_hash_table_replace (watcher->results, (gpointer)copy->path, copy);
       return;
     }
   Row *copy = row_copy (row), *old = g_hash_table_lookup (watcher->kept, row->path);
 
   g_assert_cmpstr (row->type, ==, "(ix)");
   g_assert_true (old == NULL || old->children <= row->children);
-  g_hash_table_replace (watcher->kept, copy->path, copy);
+  g_hash_table_replace (watcher->kept, (gpointer)copy->path, copy);
   watcher->n_kept++;
 }
 

@@ -108,7 +108,8 @@ test_rows_that_do_not_prove_themselves_are_left_out (void)
   scribe_free (scribe);
 
   assert_answer (place->target, "SELECT group_concat(path) FROM result", "/0,/1,/2,/5,/6,/7,/8,/9");
-  assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'", "8 results, 3 bad rows left out");
+  assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'",
+                 "8 results, 3 bad rows left out");
   g_assert_nonnull (strstr (place->trouble,
                             "is damaged: kept 8 of 11 rows; the damaged file is kept"
                             " as '"));
@@ -163,7 +164,8 @@ test_paths_that_are_not_canonical_are_left_out (void)
   scribe_free (scribe);
 
   assert_answer (place->target, "SELECT group_concat(path) FROM result", "/2");
-  assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'", "1 results, 8 bad rows left out");
+  assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'",
+                 "1 results, 8 bad rows left out");
 }
 
 /* T1-6: a new file is made with the results that are not damaged; the damaged one is kept. */
