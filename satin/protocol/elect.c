@@ -64,6 +64,7 @@ start_trial (Node *node, const NodeId *asker, guint64 election)
   if (elect->bidding)
     return; /* the one under way answers */
   elect->bidding = TRUE;
+  elect->bid_at_us = node->now_us;
   core_emit (node, NODE_EFFECT_BID);
 }
 
@@ -426,7 +427,34 @@ elect_watch (Node *node, guint64 commit_us)
     elect_ask (node, FALSE, "three commits were much slower than its bid");
 }
 
+gboolean
+elect_may_bid (Node *node)
+{
+  return node->elect.bidding && node->now_us < node->elect.bid_at_us + ELECT_LAST_US;
+}
+
 /* ---- time ---- */
+
+static gboolean
+has_bidder (Node *node)
+{
+  for (guint i = 0; i < node->elect.candidates->len; i++)
+    {
+      const Candidate *candidate = node->elect.candidates->pdata[i];
+      if (candidate->state == CANDIDATE_HEARD && candidate->trouble == NULL)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* When main is finished and nobody else can write, the answer is lost without the own bid. */
+static guint64
+patience_us (Node *node, const Candidate *candidate)
+{
+  gboolean last = node->stop.finished && is_self (node, &candidate->bid.node) && !has_bidder (node);
+
+  return last ? ELECT_LAST_US : ELECT_PATIENCE_US;
+}
 
 guint64
 elect_due (Node *node)
@@ -442,7 +470,7 @@ elect_due (Node *node)
     {
       const Candidate *candidate = elect->candidates->pdata[i];
       if (candidate->state == CANDIDATE_ASKED)
-        at_us = MIN (at_us, candidate->asked_us + ELECT_PATIENCE_US);
+        at_us = MIN (at_us, candidate->asked_us + patience_us (node, candidate));
     }
   return at_us;
 }
@@ -461,7 +489,7 @@ elect_tick (Node *node)
         {
           Candidate *candidate = elect->candidates->pdata[i];
           if (candidate->state != CANDIDATE_ASKED
-              || node->now_us < candidate->asked_us + ELECT_PATIENCE_US)
+              || node->now_us < candidate->asked_us + patience_us (node, candidate))
             continue;
           give_up_on (candidate, "it did not bid in time");
           n++;

@@ -10,6 +10,7 @@
 #include "node.h"
 
 #define ELECT_PATIENCE_US (10 * G_USEC_PER_SEC)  /* with one bidder */
+#define ELECT_LAST_US (60 * G_USEC_PER_SEC)      /* … with the own bid, when main is finished */
 #define ELECT_SETTLE_US (2 * G_USEC_PER_SEC)     /* after a node joined */
 #define ELECT_PAUSE_US (60 * G_USEC_PER_SEC)     /* between elections while the office is held */
 #define ELECT_RETRY_US (2 * G_USEC_PER_SEC)      /* while nobody can write there; doubles … */
@@ -44,7 +45,8 @@ typedef struct
   char *refusal; /* why the last one could not take over */
   /* at a bidder */
   gboolean bidding;
-  NodeId asker; /* of the election … */
+  guint64 bid_at_us; /* since then */
+  NodeId asker;      /* of the election … */
   guint64 asked;
   guint64 found; /* the generation that its own last bid found; 0: it has not bid */
   ElectionWatch watch;
@@ -67,6 +69,9 @@ void elect_on_bid_event (Node *node, const NodeEvent *event);
 void elect_on_trial (Node *node, Link *link, const Message *message);
 void elect_on_bid (Node *node, Link *link, const Message *message);
 void elect_on_elect (Node *node, Link *link, const Message *message);
+
+/* This node's own bid is under way, and not for so long that nothing is to be hoped of it. */
+gboolean elect_may_bid (Node *node);
 
 guint64 elect_due (Node *node);
 void elect_tick (Node *node);

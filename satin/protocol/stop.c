@@ -205,7 +205,7 @@ is_drained (Node *node)
 static void
 end_unsaved (Node *node)
 {
-  if (!node->office.without)
+  if (!node->office.without || (node->stop.finished && elect_may_bid (node)))
     return; /* somebody may be found yet */
   if (node->stop.finished)
     end (node, node->stop.code, TRUE);

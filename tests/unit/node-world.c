@@ -123,6 +123,8 @@ carry_bid (World *world, guint who)
   Peer *peer = &world->peer[who];
 
   peer->bids++;
+  if (peer->slow)
+    return;
   step (world, who,
         &(NodeEvent){ .kind = NODE_EVENT_BID,
                       .work_us = peer->commit_us,

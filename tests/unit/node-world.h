@@ -26,6 +26,7 @@ typedef struct
   /* what its next bids say, and how many it made */
   guint64 commit_us, found;
   const char *trouble;
+  gboolean slow; /* the test says them */
   guint bids;
   guint64 ended;
 } Peer;

@@ -382,6 +382,51 @@ test_later_the_run_goes_on_without (void)
   g_assert_cmpuint (world->peer[0].ended, ==, 0);
 }
 
+/* n0, the master, is left, and its bid takes long; main is finished after `done_us` of that. */
+static World *
+world_with_a_slow_bid (guint64 done_us)
+{
+  World *world = world_that_elects (2, 1);
+
+  pass (world, 3 * G_USEC_PER_SEC);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  world->peer[0].slow = TRUE;
+  g_string_truncate (world->peer[0].log, 0);
+  die (world, 1);
+  pass (world, done_us);
+  finish (world, 0, "");
+  g_autoptr (GBytes) answer = g_bytes_new ("42", 2);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH, .bytes = answer });
+  return world;
+}
+
+static void
+test_the_answer_waits_for_a_slow_bid (void)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      /* before or after the first election was over for want of it */
+      g_autoptr (World) world = world_with_a_slow_bid ((i == 0 ? 5 : 11) * G_USEC_PER_SEC);
+      pass (world, 20 * G_USEC_PER_SEC);
+      g_assert_cmpuint (world->peer[0].ended, ==, 999);
+      tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_BID, .work_us = 9, .number = 1 });
+      g_assert_true (said (world, 0, "COORDINATOR"));
+      tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+      g_assert_true (said (world, 0, "ANSWER") && said (world, 0, "FINAL"));
+    }
+}
+
+static void
+test_the_answer_does_not_wait_for_ever (void)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (World) world = world_with_a_slow_bid ((i == 0 ? 5 : 11) * G_USEC_PER_SEC);
+      pass (world, 130 * G_USEC_PER_SEC);
+      g_assert_cmpuint (world->peer[0].ended, ==, 0);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -412,5 +457,7 @@ main (int argc, char **argv)
         test_a_start_without_anybody_who_can_write_ends_with_4);
   TEST ("a-start-ends-soon-after-a-long-silence", test_a_start_ends_soon_after_a_long_silence);
   TEST ("later-the-run-goes-on-without", test_later_the_run_goes_on_without);
+  TEST ("the-answer-waits-for-a-slow-bid", test_the_answer_waits_for_a_slow_bid);
+  TEST ("the-answer-does-not-wait-for-ever", test_the_answer_does_not_wait_for_ever);
   return g_test_run ();
 }
