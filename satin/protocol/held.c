@@ -202,7 +202,7 @@ held_give_up (Node *node, HeldJob *held)
 /* ---- what comes in ---- */
 
 /* A job that meets its own slot, lent to the very node that now gives it back: the slot is ready
- * again. */
+ * again. Should it be lent there again, that comes after this: it goes over the same link. */
 static gboolean
 came_home (Node *node, Link *link, const Loan *job)
 {
@@ -213,6 +213,7 @@ came_home (Node *node, Link *link, const Loan *job)
       || !digest_equal (&entry->digest, &job->digest))
     return FALSE;
   guint64 mine = entry->loan;
+  link = loans_link (node, entry);
   loans_back (node, entry);
   /* In this order: the other side drops what it holds in vain, and with it what it lent on. */
   link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });

@@ -284,6 +284,15 @@ link_up (Node *node, guint64 number, guint64 dial_number)
   link_greet (node, link);
 }
 
+/* A link to it stands and spoke of late: its last words, such as the end of the run, may still come
+ * by it, and then its end is told. It is dialled again at that, or after half of the silence. */
+static gboolean
+may_still_speak (Node *node, const Member *member)
+{
+  return link_direct (node, &member->id) != NULL
+         && node->now_us < member->heard_us + node->config.silence_us / 2;
+}
+
 void
 link_dial_failed (Node *node, guint64 dial_number, gboolean dead, gboolean refused)
 {
@@ -300,7 +309,7 @@ link_dial_failed (Node *node, guint64 dial_number, gboolean dead, gboolean refus
     {
       member->dial = 0;
       member->dial_at_us = node->now_us + ALIVE_REDIAL_US;
-      if (dead)
+      if (dead && !may_still_speak (node, member))
         alive_dead (node, member, DEATH_PROVED);
       else
         reach_dial_failed (node, member, refused);

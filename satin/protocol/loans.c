@@ -111,6 +111,14 @@ loans_back (Node *node, LoanEntry *entry)
     give_back (node, loan);
 }
 
+Link *
+loans_link (Node *node, const LoanEntry *entry)
+{
+  Link *link = link_find (node, entry->link);
+
+  return link != NULL && link->bound ? link : link_to (node, &entry->node);
+}
+
 /* A forgotten child: whoever holds it stops, or, if it is forgotten only here, offers it. Over the
  * link that it was lent or asked over, if that still stands, so that this does not come first. If
  * no link stands, or this is lost with it, the next link begins with HOLDING. */
@@ -135,9 +143,7 @@ loans_aborted (Node *node, guint64 loan)
         held_give_up (node, held);
       return;
     }
-  Link *link = link_find (node, entry->link);
-  if (link == NULL || !link->bound)
-    link = link_to (node, &entry->node);
+  Link *link = loans_link (node, entry);
   remove_entry (node, entry);
 #ifdef SATIN_PLANT_ABORT_NOT_PASSED
   link = NULL;

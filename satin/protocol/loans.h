@@ -45,6 +45,9 @@ void loans_done (Loans *loans);
 void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
 LoanEntry *loans_find (Node *node, guint64 loan);
 LoanEntry *loans_find_path (Node *node, const char *path);
+/* (nullable): over which to speak of it: the one that it was asked or given over, if that stands.
+ */
+Link *loans_link (Node *node, const LoanEntry *entry);
 /* The slot has its result / is ready again. */
 void loans_put (Node *node, LoanEntry *entry, const Result *result);
 void loans_back (Node *node, LoanEntry *entry);

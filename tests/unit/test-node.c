@@ -99,6 +99,22 @@ test_what_a_dead_thief_held_comes_back (void)
   g_assert_cmpuint (stats_of (world, 0).jobs_lost, ==, 1);
 }
 
+/* The end of the run may be among it. */
+static void
+test_the_dead_are_heard_out (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  world->peer[0].alive = FALSE;
+  cut (world, 0, 2);
+  pass (world, 1000000); /* n2 has it proved, and n1 hears of it, whose link stands */
+  g_assert_cmpuint (members_of (world, 1), ==, 3);
+  cut (world, 0, 1);
+  pass (world, 1000000);
+  g_assert_true (said (world, 1, "MASTER"));
+  g_assert_cmpuint (members_of (world, 1), ==, 2);
+}
+
 static void
 test_an_orphan_is_adopted_while_it_runs (void)
 {
@@ -550,6 +566,7 @@ main (int argc, char **argv)
         test_a_result_lost_with_its_link_is_sent_again);
   TEST ("a-job-lost-with-its-link-comes-back", test_a_job_lost_with_its_link_comes_back);
   TEST ("what-a-dead-thief-held-comes-back", test_what_a_dead_thief_held_comes_back);
+  TEST ("the-dead-are-heard-out", test_the_dead_are_heard_out);
   TEST ("an-orphan-is-adopted-while-it-runs", test_an_orphan_is_adopted_while_it_runs);
   TEST ("an-adopted-slot-comes-back-when-its-holder-dies",
         test_an_adopted_slot_comes_back_when_its_holder_dies);
