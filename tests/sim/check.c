@@ -239,12 +239,34 @@ only_goes (const Sim *sim)
          && plan->elsewhere == 0 && plan->swaps && !sim->left_some;
 }
 
+/* The last member gives the run up: who stands still meanwhile was taken for dead. */
+static void
+note_sleepers (Sim *sim)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    if (sim->processes[i]->alive && sim->processes[i]->paused_us > sim->now_us)
+      sim->slept |= 1u << i;
+}
+
+/* … and only hears of the end when it wakes and is no member any more. */
+static gboolean
+slept_through_the_end (const Sim *sim, const Process *process)
+{
+  NodeId id = node_self (process->node);
+
+  return (sim->slept & (1u << process->number)) && node_id_is_none (&id);
+}
+
 /* A run is given up only for a job that ends processes, and then soon. */
 static void
 check_condemned (Sim *sim, const Process *process)
 {
   sim->outcome->condemned = 1;
-  if (sim->n_words < NODE_LAST_WORDS && !(sim->n_words > 0 && is_last (process)))
+  if (sim->n_words >= NODE_LAST_WORDS)
+    return;
+  if (sim->n_words > 0 && is_last (process))
+    note_sleepers (sim);
+  else if (!slept_through_the_end (sim, process))
     sim_fail (sim, "I13: p%u gives the run up after %u last words", process->number, sim->n_words);
 }
 

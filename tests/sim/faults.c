@@ -100,6 +100,7 @@ faults_start_life (Sim *sim, guint n)
   sim->outcome->lives++;
   sim->n_codes = 0;
   sim->n_poisoned = sim->n_words = 0;
+  sim->slept = 0;
   sim->founded = FALSE;
   sim->calm = plan->even_delays && sim->now_us >= sim->last_fault_us
               && sim->next_message_fault == plan->n_faults && sim->poison == 0;

@@ -128,6 +128,7 @@ struct Sim
   guint n_answers, n_codes;
   guint32 poison;            /* the job that ends every process, counted from 1; 0: none */
   guint n_poisoned, n_words; /* processes that it ended in this life; those that said so */
+  guint32 slept;             /* these stood still when the last member gave the run up */
   gboolean left_some;        /* somebody left and could not hand over everything */
   gboolean suspended, resuming, founded;
   gboolean lives_left; /* a lost run could still be taken up again */
