@@ -139,7 +139,7 @@ nobody (Node *node)
     }
   node->office.without = TRUE;
   root_go_on (node);
-  stop_go_on (node);
+  stop_nobody_writes (node);
 }
 
 /* Marks who proves the same place: all that was acknowledged stands there. When nobody does, in a

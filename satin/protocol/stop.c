@@ -311,6 +311,13 @@ stop_coordinator_is_new (Node *node)
 }
 
 void
+stop_nobody_writes (Node *node)
+{
+  node->stop.final = FALSE; /* whoever was asked to close is gone */
+  stop_go_on (node);
+}
+
+void
 stop_coordinator_is_ready (Node *node)
 {
   if (roster_is_master (node))

@@ -49,6 +49,8 @@ void stop_renew (Node *node);
 /* Another coordinator; it, or a new link to it, takes orders. */
 void stop_coordinator_is_new (Node *node);
 void stop_coordinator_is_ready (Node *node);
+/* No holder is left and nobody else can write. */
+void stop_nobody_writes (Node *node);
 /* This node is not master any more. */
 void stop_deposed (Node *node);
 void stop_greet (Node *node, Link *link);

@@ -427,6 +427,25 @@ test_the_answer_does_not_wait_for_ever (void)
     }
 }
 
+/* The order to close is gone with the coordinator, and nobody takes its place. */
+static void
+test_the_end_does_not_wait_for_a_coordinator_that_is_gone (void)
+{
+  g_autoptr (World) world = world_that_elects (2, 1);
+
+  pass (world, 3 * G_USEC_PER_SEC);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  finish (world, 0, "");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH });
+  g_assert_true (said (world, 1, "FINAL"));
+  g_assert_cmpuint (world->peer[0].ended, ==, 999);
+  world->peer[0].trouble = "no route";
+  die (world, 1);
+  pass (world, 20 * G_USEC_PER_SEC);
+
+  g_assert_cmpuint (world->peer[0].ended, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -459,5 +478,7 @@ main (int argc, char **argv)
   TEST ("later-the-run-goes-on-without", test_later_the_run_goes_on_without);
   TEST ("the-answer-waits-for-a-slow-bid", test_the_answer_waits_for_a_slow_bid);
   TEST ("the-answer-does-not-wait-for-ever", test_the_answer_does_not_wait_for_ever);
+  TEST ("the-end-does-not-wait-for-a-coordinator-that-is-gone",
+        test_the_end_does_not_wait_for_a_coordinator_that_is_gone);
   return g_test_run ();
 }
