@@ -485,12 +485,16 @@ look_at_late (KnownNode *child, guint32 number, void *data)
     collect_untold (child, number, &late->untold);
 }
 
-/* News about what is finished or forgotten here already: it is held in vain. */
+/* News about what is finished or forgotten here already: it is held in vain. Not what belongs to a
+ * loan that the stack is leaving: that may be wanted elsewhere. */
 static void
 tell_late (Late *late, KnownNode *node)
 {
-  Engine *engine = late->stack->engine;
+  Stack *stack = late->stack;
+  Engine *engine = stack->engine;
 
+  if (stack->leaving && late->first > stack->mark)
+    return;
   late->untold = (Untold){ engine->known, g_ptr_array_new () };
   pthread_mutex_lock (&engine->known_lock);
   known_each_child (engine->known, node, look_at_late, late);

@@ -312,7 +312,7 @@ model_back (Model *model, guint64 loan)
 
 #ifndef SATIN_PLANT_LATE_NEWS_IGNORED
 /* News for a job whose slot is here already: a ready slot waits for the holder, a finished one
- * covers. */
+ * covers, unless its job is being left. */
 static void
 hear_late_news (Model *model, guint32 job)
 {
@@ -323,7 +323,8 @@ hear_late_news (Model *model, guint32 job)
           Slot *slot = &frame->slots[k];
           if (slot->state == SLOT_READY && slot->job == job)
             model_adopt (model, slot);
-          if (model_slot_is_over (slot) && tree_covers (model->config.tree, slot->job, job))
+          if (!frame->aborted && model_slot_is_over (slot)
+              && tree_covers (model->config.tree, slot->job, job))
             model_say (model, (ModelEvent){ .kind = NODE_EVENT_COVERED, .job = slot->job });
         }
 }

@@ -251,8 +251,30 @@ enum
   NUMBERED,
   MANY,
   SAME = 10,
-  HALF
+  HALF,
+  PARTED
 };
+
+/* Goes on until the test lets it, and polls for nothing. */
+SATIN_JOB (stubborn, int64_t, (int32_t, n))
+{
+  g_atomic_int_inc (&begun);
+  while (!g_atomic_int_get (&aborting))
+    sched_yield ();
+  return n;
+}
+
+/* One child for a thief, one for another node, one for itself. */
+SATIN_JOB (parted, int64_t, (int32_t, n))
+{
+  int64_t x[3];
+
+  satin_spawn (stubborn, &x[0], n);
+  satin_spawn (same, &x[1], 1);
+  satin_spawn (endless, &x[2], 0);
+  satin_sync ();
+  return x[0] + x[1] + x[2];
+}
 
 SATIN_JOB (many, int64_t, (int32_t, n))
 {
@@ -271,8 +293,9 @@ SATIN_JOB (many, int64_t, (int32_t, n))
 }
 
 static const SatinJob *const jobs[]
-    = { &first_job, &forgetful_job, &keeps_job, &numbered_job, &many_job, &endless_job, &vast_job,
-        &quick_job, &late_job,      &tell_job,  &same_job,     &half_job, NULL };
+    = { &first_job,   &forgetful_job, &keeps_job,  &numbered_job, &many_job,
+        &endless_job, &vast_job,      &quick_job,  &late_job,     &tell_job,
+        &same_job,    &half_job,      &parted_job, &stubborn_job, NULL };
 
 static int64_t
 run (Rig *rig, guint32 job, const void *args)
@@ -520,6 +543,44 @@ test_held (void)
     }
 }
 
+static void
+wait_for_event (Rig *rig, EngineEventKind kind)
+{
+  EngineEvent event = { 0 };
+
+  do
+    {
+      engine_event_clear (&event);
+      g_assert_true (rig_next (rig, &event, 10000000));
+      g_assert_cmpint (event.kind, !=, ENGINE_COVERED);
+    }
+  while (event.kind != kind);
+  engine_event_clear (&event);
+}
+
+/* The job stops because it is not to run here; what it has dropped is wanted elsewhere. */
+static void
+test_held_covers_nothing (void)
+{
+  Rig *rig = rig_new_for (jobs, 2, 0, 1);
+  const NodeId holder = { 1, 2, 3 };
+  g_autoptr (GBytes) args = record_encode (same_job.args, &(satin_args_same){ 1 });
+  Digest digest = engine_digest (rig->engine, SAME, args);
+  reset (G_MAXINT);
+  engine_known (rig->engine, "/1", &digest, &holder, FALSE);
+  rig_start (rig, PARTED, &(satin_args_parted){ 1 });
+  wait_for_event (rig, ENGINE_ADOPT);
+  while (g_atomic_int_get (&begun) < 2)
+    sched_yield ();
+  g_assert_false (engine_unrun (rig->engine, 1));
+  wait_for_event (rig, ENGINE_ABORTED);
+  engine_known (rig->engine, "/1/0", &digest, &holder, TRUE);
+  g_usleep (20000);
+  g_atomic_int_set (&aborting, 1);
+  wait_for_event (rig, ENGINE_UNRUN);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -530,6 +591,7 @@ main (int argc, char **argv)
   g_test_add_func ("/abort/thieves-deep-in-their-jobs-leave", test_deep);
   g_test_add_func ("/abort/nothing-of-an-aborted-job-is-improved-or-saved", test_late);
   g_test_add_func ("/abort/a-held-job-stops", test_held);
+  g_test_add_func ("/abort/a-held-job-that-stops-covers-nothing", test_held_covers_nothing);
   g_test_add_func ("/sync-next/each-child-is-handed-out-once-by-its-number", test_numbers);
   g_test_add_func ("/sync-next/bytes-stay-until-the-job-returns", test_bytes);
   g_test_add_func ("/sync-next/a-hundred-thousand-children", test_many);
