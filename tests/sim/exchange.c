@@ -391,7 +391,11 @@ model_has_result (const Model *model, guint32 job)
 {
   Search search = { .model = model, .job = job };
 
-  model_each_result (model, look_at, &search);
+  for (guint i = 0; i < model->n_made; i++) /* its node offers what a job had that is being left */
+    for (const Frame *frame = model->stacks[i]->top; frame != NULL; frame = frame->below)
+      for (guint k = 0; k < frame->n_slots; k++)
+        if (frame->slots[k].state == SLOT_DONE)
+          look_at (&search, frame->slots[k].job);
   for (guint i = 0; i < model->known->len; i++)
     {
       const Known *known = &g_array_index (model->known, Known, i);
