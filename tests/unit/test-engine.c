@@ -239,6 +239,37 @@ test_thieves_look_at_no_earlier_phases (void)
   rig_free (rig);
 }
 
+static gsize looked_at; /* written by the only worker */
+
+SATIN_JOB (first_half, int32_t)
+{
+  int32_t results[2 * CHILDREN], sum = 0;
+  const Stack *stack = (const Stack *)satin_frame_->stack;
+
+  for (int32_t i = 0; i < 2 * CHILDREN; i++)
+    satin_spawn (look, &results[i], 0, i);
+  for (guint i = 0; i < CHILDREN; i++)
+    sum += results[satin_sync_next ()];
+  const Next *next = &g_array_index (stack->nexts, Next, stack->nexts->len - 1);
+  looked_at = (gsize)(next->high - next->low);
+  for (int i = satin_sync_next (); i >= 0; i = satin_sync_next ())
+    sum += results[i];
+  return sum;
+}
+
+/* Else taking n children one by one would cost n looks at all of them. */
+static void
+test_what_was_handed_out_is_not_looked_at (void)
+{
+  static const SatinJob *const jobs[] = { &first_half_job, &look_job, NULL };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  satin_args_first_half args = { 0 };
+  g_autoptr (GBytes) result = rig_run (rig, 0, &args);
+
+  g_assert_cmpuint (looked_at, ==, CHILDREN + 1); /* what is left, and what was handed out last */
+  rig_free (rig);
+}
+
 static gboolean idles, may_give_up; /* atomic */
 
 /* Tries to drive, and says that it cannot only when there is work again. */
@@ -286,6 +317,8 @@ main (int argc, char **argv)
                    test_few_long_jobs_are_enough_for_all_who_wait);
   g_test_add_func ("/engine/thieves-look-at-no-earlier-phases",
                    test_thieves_look_at_no_earlier_phases);
+  g_test_add_func ("/engine/what-was-handed-out-is-not-looked-at",
+                   test_what_was_handed_out_is_not_looked_at);
   g_test_add_func ("/engine/who-is-owed-work-hears-of-it", test_who_is_owed_work_hears_of_it);
   g_test_add_func ("/engine/who-cannot-drive-does-not-sleep-on-its-work",
                    test_who_cannot_drive_does_not_sleep_on_its_work);

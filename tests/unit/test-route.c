@@ -118,6 +118,38 @@ test_opens (void)
   g_assert_nonnull (world->peer[2].constant);
 }
 
+static gboolean
+has_direct_link (World *world)
+{
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      const Wire *wire = &g_array_index (world->wires, Wire, i);
+      if (wire->up && wire->end[0] + wire->end[1] == 2)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* A job may be on its way through n1 when the direct link comes. By that the other end says already
+ * that it holds nothing, which must not count yet. */
+static void
+test_closes_late (void)
+{
+  g_autoptr (World) world = walled_world ();
+
+  world->wall = FALSE;
+  world->said_no = 0;
+  for (guint tenths = 0; !has_direct_link (world); tenths++)
+    {
+      g_assert_cmpuint (tenths, <, 700);
+      pass (world, G_USEC_PER_SEC / 10);
+    }
+  pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (world->said_no, ==, 0);
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_cmpuint (world->said_no, >, 0);
+}
+
 static void
 say (World *world, guint64 link, guint to, const Message *message)
 {
@@ -191,6 +223,7 @@ main (int argc, char **argv)
   g_test_add_func ("/route/what-was-on-its-way-comes-again", test_breaks);
   g_test_add_func ("/route/who-passes-on-dies", test_dies);
   g_test_add_func ("/route/not-needed-any-more", test_opens);
+  g_test_add_func ("/route/closed-when-what-is-under-way-has-arrived", test_closes_late);
   g_test_add_func ("/route/nonsense", test_nonsense);
   return g_test_run ();
 }
