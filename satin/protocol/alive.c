@@ -299,7 +299,7 @@ silence_due (Node *node)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       const Link *link = node->links.links->pdata[i];
-      if (link->bound)
+      if (link->bound && link->heard_us + node->config.silence_us / 2 < at)
         at = MIN (at, link->heard_us + patience_us (node, link));
     }
   return at;

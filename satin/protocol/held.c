@@ -237,9 +237,9 @@ adopt_for (Node *node, Link *link, const Loan *job)
   return TRUE;
 }
 
-/* This node is about to go, cannot begin yet, or has too much at work for a job that is to run alone, or one of
- * those. Whoever waits only, be it for a part of such a job, takes another one, which may be that
- * part; and what has waited for long and comes unasked is taken in any case. */
+/* This node is about to go, cannot begin yet, or has too much at work for a job that is to run
+ * alone, or one of those. Whoever waits only, be it for a part of such a job, takes another one,
+ * which may be that part; and what has waited for long and comes unasked is taken in any case. */
 static gboolean
 is_too_much (Node *node, const Message *m)
 {
@@ -572,12 +572,12 @@ held_waits_for_self (Node *node, guint64 loan)
 void
 held_check (Node *node)
 {
-  g_autoptr (GPtrArray) all = all_held (node);
   guint returns = 0;
 
-  for (guint i = 0; i < all->len; i++)
+  for (GTreeNode *at = g_tree_node_first (node->held.by_number); at != NULL;
+       at = g_tree_node_next (at))
     {
-      HeldJob *held = all->pdata[i];
+      HeldJob *held = g_tree_node_value (at);
       g_assert (held->finished == (held->value != NULL));
       g_assert (!held->vain
                 || (!held->finished && held->lender == LENDER_NONE && !held->announced));

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+/* See worth (). */
+#define LINK_WORTH_DIRECT 3
+#define LINK_WORTH_MAX 4
+
 static void
 link_free (gpointer data)
 {
@@ -79,36 +83,43 @@ link_find (Node *node, guint64 number)
   return NULL;
 }
 
-/* (nullable): the newest bound link of either kind, a spare one last. */
-static Link *
-newest (Node *node, const NodeId *id, gboolean routed)
+/* How good a link is to speak over: a direct one is better than any route, a spare one worse than
+ * others of its kind. */
+static guint
+worth (const Link *link)
 {
-  Link *spare = NULL;
+  return 1 + 2 * (link->circuit == NULL) + (link->spare_us == 0);
+}
+
+/* (nullable): the best bound link that is worth at least that, of equal ones the newest. */
+static Link *
+best (Node *node, const NodeId *id, guint least)
+{
+  Link *found = NULL;
 
   for (guint i = node->links.links->len; i > 0; i--)
     {
       Link *link = node->links.links->pdata[i - 1];
-      if (!link->bound || (link->circuit != NULL) != routed || !node_id_equal (&link->remote, id))
+      if (!link->bound || !node_id_equal (&link->remote, id) || worth (link) < least)
         continue;
-      if (link->spare_us == 0)
-        return link;
-      spare = spare == NULL ? link : spare;
+      found = link;
+      least = worth (link) + 1;
+      if (least > LINK_WORTH_MAX)
+        break;
     }
-  return spare;
+  return found;
 }
 
 Link *
 link_direct (Node *node, const NodeId *id)
 {
-  return newest (node, id, FALSE);
+  return best (node, id, LINK_WORTH_DIRECT);
 }
 
 Link *
 link_to (Node *node, const NodeId *id)
 {
-  Link *link = newest (node, id, FALSE);
-
-  return link != NULL ? link : newest (node, id, TRUE);
+  return best (node, id, 1);
 }
 
 gboolean

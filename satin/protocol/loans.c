@@ -312,11 +312,10 @@ loans_all_back (Node *node)
 void
 loans_check (Node *node)
 {
-  g_autoptr (GPtrArray) all = all_entries (node);
-
-  for (guint i = 0; i < all->len; i++)
+  for (GTreeNode *at = g_tree_node_first (node->loans.by_number); at != NULL;
+       at = g_tree_node_next (at))
     {
-      const LoanEntry *entry = all->pdata[i];
+      const LoanEntry *entry = g_tree_node_value (at);
       g_assert (entry->self || roster_find (node, &entry->node) != NULL);
       g_assert (entry->self || !node_id_equal (&entry->node, &node->self));
       g_assert (!entry->self || held_waits_for_self (node, entry->loan));

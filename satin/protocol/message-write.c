@@ -402,7 +402,7 @@ attach_all (GPtrArray *parts, const Message *m)
 GPtrArray *
 message_encode (const Message *message)
 {
-  GPtrArray *parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  GPtrArray *parts = g_ptr_array_new_full (1, (GDestroyNotify)g_bytes_unref);
   g_autoptr (GByteArray) bytes = g_byte_array_sized_new (MESSAGE_TYPICAL_BYTES);
   guint32 prelude[PRELUDE_WORDS] = { GUINT32_TO_LE ((guint32)message->kind) };
   static const guint8 zeros[ATTACHMENT_ALIGN];

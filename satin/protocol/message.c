@@ -505,46 +505,50 @@ length_at (const guint8 *data, gsize offset)
   return GUINT64_FROM_LE (length);
 }
 
-/* Splits the frame. NULL: the sizes do not add up exactly. */
-static GPtrArray *
-split (GBytes *bytes, guint32 *kind, const guint8 **header, gsize *header_size)
+/* Splits the frame. `attachments` (out, transfer full, nullable): most have none. FALSE: the sizes
+ * do not add up exactly. */
+static gboolean
+split (GBytes *bytes, guint32 *kind, const guint8 **header, gsize *header_size,
+       GPtrArray **attachments)
 {
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
 
   if (size < PRELUDE_WORDS * 4)
-    return NULL;
+    return FALSE;
   *kind = word_at (data, 0);
   *header_size = word_at (data, 4);
   gsize n = word_at (data, 8);
   gsize start = PRELUDE_WORDS * 4 + n * 8;
   if (*header_size > MESSAGE_HEADER_MAX || n > MESSAGE_ITEMS_MAX || word_at (data, 12) != 0
       || start > size || *header_size > size - start)
-    return NULL;
+    return FALSE;
 
-  g_autoptr (GPtrArray) attachments
-      = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  g_autoptr (GPtrArray) all
+      = n > 0 ? g_ptr_array_new_full ((guint)n, (GDestroyNotify)g_bytes_unref) : NULL;
   gsize offset = start + *header_size;
   for (; n > 0 && offset % ATTACHMENT_ALIGN != 0; offset++)
     if (offset == size || data[offset] != 0)
-      return NULL;
+      return FALSE;
   for (gsize i = 0; i < n; i++)
     {
       guint64 length = length_at (data, PRELUDE_WORDS * 4 + i * 8);
       if (length > size - offset)
-        return NULL;
-      g_ptr_array_add (attachments, g_bytes_new_from_bytes (bytes, offset, (gsize)length));
+        return FALSE;
+      g_ptr_array_add (all, g_bytes_new_from_bytes (bytes, offset, (gsize)length));
       offset += (gsize)length;
     }
   if (offset != size)
-    return NULL;
+    return FALSE;
   *header = data + start;
-  return g_steal_pointer (&attachments);
+  *attachments = g_steal_pointer (&all);
+  return TRUE;
 }
 
 gboolean
 message_decode (GBytes *bytes, Message *message, GError **error)
 {
+  static const GPtrArray none = { NULL, 0 };
   g_auto (Message) m = { 0 };
   const guint8 *header = NULL;
   gsize header_size = 0;
@@ -552,13 +556,14 @@ message_decode (GBytes *bytes, Message *message, GError **error)
   Unpacker unpacker;
 
   *message = (Message){ 0 };
-  g_autoptr (GPtrArray) attachments = split (bytes, &kind, &header, &header_size);
-  if (attachments == NULL)
+  g_autoptr (GPtrArray) some = NULL;
+  if (!split (bytes, &kind, &header, &header_size, &some))
     {
       g_set_error_literal (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED,
                            "the sizes of a message do not add up");
       return FALSE;
     }
+  const GPtrArray *attachments = some != NULL ? some : &none;
   if (kind == 0 || kind >= MESSAGE_KINDS || (attachments->len > 0 && !takes_attachments (kind)))
     {
       g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "unknown message %u", kind);

@@ -222,7 +222,8 @@ steal_go_on (Node *node)
       node->steal.lanes[i].resume_us = 0;
   go_on (node, near);
   if (node->config.steal == NODE_STEAL_CRS && may_ask (node, far)
-      && (!node_id_is_none (&far->offer) || victims (node, near, FALSE, 0, NULL) == 0))
+      && (!node_id_is_none (&far->offer)
+          || (far->resume_us == 0 && victims (node, near, FALSE, 0, NULL) == 0)))
     go_on (node, far);
 }
 

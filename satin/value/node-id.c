@@ -24,18 +24,6 @@ node_id_compare (const NodeId *a, const NodeId *b)
   return order;
 }
 
-gboolean
-node_id_equal (const NodeId *a, const NodeId *b)
-{
-  return node_id_compare (a, b) == 0;
-}
-
-gboolean
-node_id_is_none (const NodeId *id)
-{
-  return node_id_equal (id, &NODE_ID_NONE);
-}
-
 const char *
 node_id_show (const NodeId *id, char text[NODE_ID_TEXT_MAX])
 {

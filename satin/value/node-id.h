@@ -17,8 +17,20 @@ typedef struct
 #define NODE_ID_TEXT_MAX 32
 
 int node_id_compare (const NodeId *a, const NodeId *b);
-gboolean node_id_equal (const NodeId *a, const NodeId *b);
-gboolean node_id_is_none (const NodeId *id);
+
+/* Inline: rosters and links are searched by it at every step. */
+static inline gboolean
+node_id_equal (const NodeId *a, const NodeId *b)
+{
+  return a->number == b->number && a->random == b->random && a->term == b->term;
+}
+
+static inline gboolean
+node_id_is_none (const NodeId *id)
+{
+  return node_id_equal (id, &NODE_ID_NONE);
+}
+
 /* Both write into `text` and return it. */
 const char *node_id_show (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
 const char *node_id_write (const NodeId *id, char text[NODE_ID_TEXT_MAX]);

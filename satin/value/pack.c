@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define PACK_ALIGN_MAX 8
+#define PACK_ROOM 128 /* enough for most */
 
 typedef struct
 {
@@ -21,31 +22,34 @@ align_up (gsize at, gsize align)
   return (at + align - 1) & ~(align - 1);
 }
 
+/* Of what is no container; the others have no alignment here. */
+static const Layout simple[G_MAXUINT8 + 1]
+    = { ['b'] = { 1, 1 }, ['u'] = { 4, 4 }, ['t'] = { 8, 8 }, ['d'] = { 8, 8 }, ['s'] = { 1, 0 } };
+
+static Layout layout_of_container (const char **type);
+
 /* The layout of the type at *type, which is moved past it. */
-static Layout
+static inline Layout
 layout_of (const char **type)
+{
+  const Layout *layout = &simple[(guint8) * *type];
+
+  if (layout->align == 0)
+    return layout_of_container (type);
+  (*type)++;
+  return *layout;
+}
+
+static Layout
+layout_of_container (const char **type)
 {
   Layout whole = { 1, 0 };
   gboolean fixed = TRUE;
+  char kind = *(*type)++;
 
-  switch (*(*type)++)
-    {
-    case 'b':
-      return (Layout){ 1, 1 };
-    case 'u':
-      return (Layout){ 4, 4 };
-    case 't':
-    case 'd':
-      return (Layout){ 8, 8 };
-    case 's':
-      return (Layout){ 1, 0 };
-    case 'a':
-      return (Layout){ layout_of (type).align, 0 };
-    case '(':
-      break;
-    default:
-      g_assert_not_reached ();
-    }
+  if (kind == 'a')
+    return (Layout){ layout_of (type).align, 0 };
+  g_assert (kind == '(');
   if (**type == ')')
     whole.fixed = 1; /* the empty tuple takes one byte */
   while (**type != ')')
@@ -113,13 +117,30 @@ enter (PackLevel *level, const char *type, gsize start)
 
 /* Writing ---------------------------------------------------------------------------------- */
 
+/* Room for so many bytes more; pack_end () cuts off what is not used. */
+static guint8 *
+reserve (Packer *packer, gsize size)
+{
+  gsize least = packer->origin + packer->at + size;
+
+  if (least > packer->bytes->len)
+    g_byte_array_set_size (packer->bytes, (guint)MAX (least, 2 * (gsize)packer->bytes->len));
+  return packer->bytes->data + packer->origin + packer->at;
+}
+
+static void
+append (Packer *packer, const void *data, gsize size)
+{
+  memcpy (reserve (packer, size), data, size);
+  packer->at += size;
+}
+
 static void
 pad_to (Packer *packer, gsize align)
 {
   static const guint8 zeros[PACK_ALIGN_MAX];
-  gsize at = packer->bytes->len - packer->origin;
 
-  g_byte_array_append (packer->bytes, zeros, (guint)(align_up (at, align) - at));
+  append (packer, zeros, align_up (packer->at, align) - packer->at);
 }
 
 static void
@@ -136,7 +157,7 @@ note_end (Packer *packer)
       packer->ends = more;
       packer->ends_max *= 2;
     }
-  packer->ends[packer->n_ends++] = packer->bytes->len - packer->origin - level->start;
+  packer->ends[packer->n_ends++] = packer->at - level->start;
 }
 
 /* An item that is no container. */
@@ -149,7 +170,7 @@ put (Packer *packer, char kind, const void *data, gsize size)
   g_assert (*level->next == kind);
   gboolean noted = step (level, &layout);
   pad_to (packer, layout.align);
-  g_byte_array_append (packer->bytes, data, (guint)size);
+  append (packer, data, size);
   if (noted)
     note_end (packer);
 }
@@ -200,7 +221,7 @@ pack_open (Packer *packer)
 
   g_assert ((*type == 'a' || *type == '(') && packer->depth < PACK_DEPTH_MAX);
   pad_to (packer, layout.align);
-  enter (&packer->levels[packer->depth], type, packer->bytes->len - packer->origin);
+  enter (&packer->levels[packer->depth], type, packer->at);
   packer->levels[packer->depth].size = layout.fixed;
   packer->levels[packer->depth++].n_ends = packer->n_ends;
 }
@@ -209,7 +230,7 @@ pack_open (Packer *packer)
 static void
 finish (Packer *packer, const PackLevel *level)
 {
-  gsize body = packer->bytes->len - packer->origin - level->start;
+  gsize body = packer->at - level->start;
   guint n = packer->n_ends - level->n_ends, width = end_width_for (body, n);
 
   g_assert (level->elements != NULL || *level->next == ')');
@@ -218,11 +239,11 @@ finish (Packer *packer, const PackLevel *level)
       guint64 end
           = packer->ends[level->elements != NULL ? level->n_ends + i : packer->n_ends - 1 - i];
       end = GUINT64_TO_LE (end);
-      g_byte_array_append (packer->bytes, (const guint8 *)&end, width);
+      append (packer, &end, width);
     }
   packer->n_ends = level->n_ends;
   for (; body < level->size; body++)
-    g_byte_array_append (packer->bytes, (const guint8 *)"", 1);
+    append (packer, "", 1);
 }
 
 void
@@ -244,10 +265,12 @@ pack_begin (Packer *packer, GByteArray *bytes, const char *type)
   g_assert (*type == '(' && bytes->len % PACK_ALIGN_MAX == 0);
   packer->bytes = bytes;
   packer->origin = bytes->len;
+  packer->at = 0;
   packer->ends = packer->few;
   packer->ends_max = G_N_ELEMENTS (packer->few);
   packer->n_ends = 0;
   packer->depth = 1;
+  g_byte_array_set_size (bytes, bytes->len + PACK_ROOM);
   enter (&packer->levels[0], type, 0);
   packer->levels[0].size = layout_of (&after).fixed;
 }
@@ -257,6 +280,7 @@ pack_end (Packer *packer)
 {
   g_assert (packer->depth == 1);
   finish (packer, &packer->levels[0]);
+  g_byte_array_set_size (packer->bytes, (guint)(packer->origin + packer->at));
   if (packer->ends != packer->few)
     g_free (packer->ends);
 }

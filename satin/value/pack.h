@@ -26,7 +26,7 @@ typedef struct
 typedef struct
 {
   GByteArray *bytes; /* what is written, after what stood there before */
-  gsize origin;
+  gsize origin, at; /* where the tuple begins; how much of it is written */
   PackLevel levels[PACK_DEPTH_MAX];
   guint depth;
   gsize few[16], *ends; /* ends of items that are not written yet */

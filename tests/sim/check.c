@@ -321,10 +321,14 @@ check_left (Sim *sim, Process *process, const NodeEffect *effect)
 void
 check_published (Sim *sim, const Store *before)
 {
+  gboolean was_covered[TREE_JOBS_MAX], is_covered[TREE_JOBS_MAX];
+
+  store_cover_all (before, was_covered);
+  store_cover_all (&sim->published, is_covered);
   for (guint32 i = 0; i < sim->plan->tree->n; i++)
-    if (store_covers (before, i) && !store_covers (&sim->published, i))
+    if (was_covered[i] && !is_covered[i])
       sim_fail (sim, "I6: '%s' was covered and is not any more", sim->plan->tree->jobs[i].path);
-    else if (before->kept[i] > sim->published.kept[i] && !store_covers (&sim->published, i))
+    else if (before->kept[i] > sim->published.kept[i] && !is_covered[i])
       sim_fail (sim, "I6: '%s' had kept %u children and now %u", sim->plan->tree->jobs[i].path,
                 before->kept[i], sim->published.kept[i]);
 }

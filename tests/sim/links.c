@@ -122,6 +122,22 @@ links_dial (Sim *sim, Process *process, guint64 dial, const char *address)
     connect (sim, process, dial, to);
 }
 
+/* (transfer full) */
+static GBytes *
+join_parts (const GPtrArray *parts)
+{
+  if (parts->len == 1)
+    return g_bytes_ref (parts->pdata[0]);
+  GByteArray *all = g_byte_array_new ();
+  for (guint i = 0; i < parts->len; i++)
+    {
+      gsize size;
+      const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
+      g_byte_array_append (all, data, (guint)size);
+    }
+  return g_byte_array_free_to_bytes (all);
+}
+
 void
 links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboolean urgent)
 {
@@ -133,13 +149,6 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
   if (!link->open[side] || link->half)
     return; /* it broke a moment ago; LINK_DOWN is on its way or was just taken in */
   Process *to = sim->processes[link->node[other]];
-  GByteArray *all = g_byte_array_new ();
-  for (guint i = 0; i < parts->len; i++)
-    {
-      gsize size;
-      const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
-      g_byte_array_append (all, data, (guint)size);
-    }
   guint64 at_us = arrival (sim, process, to);
   if (!urgent && rng_chance (&sim->links_rng, sim->plan->large))
     at_us += rng_below (&sim->links_rng, LARGE_TAKES * sim->plan->delay_us + 1);
@@ -160,7 +169,7 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
   link->last_us[other] = MAX (link->last_us[other], at_us);
   Happen *happen = sim_expect (sim, at_us, HAPPEN_MESSAGE, to->number);
   happen->link = number;
-  happen->bytes = g_byte_array_free_to_bytes (all);
+  happen->bytes = join_parts (parts);
 }
 
 /* Side `side` will see its end of the link break; what is under way arrives until then. */

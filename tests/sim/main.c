@@ -32,7 +32,7 @@ command_compare (void)
 
 static gint64 option_seeds, option_from = 1, option_seed = -1, option_walls = -1, option_split = -1,
                             option_heavy = -1;
-static gboolean option_singles, option_pairs, option_keep_going, option_compare;
+static gboolean option_singles, option_pairs, option_keep_going, option_compare, option_hashes;
 static int option_processes, option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
 static gboolean option_checkpoint, option_phased;
 static char *option_case, *option_first, *option_second;
@@ -41,6 +41,8 @@ static const GOptionEntry options[] = {
   { "seeds", 0, 0, G_OPTION_ARG_INT64, &option_seeds, "Run this many seeds", "N" },
   { "from", 0, 0, G_OPTION_ARG_INT64, &option_from, "The first of them", "SEED" },
   { "keep-going", 0, 0, G_OPTION_ARG_NONE, &option_keep_going, "Go on after a failing seed", NULL },
+  { "hashes", 0, 0, G_OPTION_ARG_NONE, &option_hashes,
+    "Print the hash of each seed's steps, to compare two builds", NULL },
   { "processes", 0, 0, G_OPTION_ARG_INT, &option_processes,
     "… in so many processes (one for each "
     "processor)",
@@ -97,6 +99,21 @@ typedef struct
   guint64 n_bad;
 } Share;
 
+static gboolean
+run_one (guint64 seed, Outcome *sum)
+{
+  Outcome outcome;
+  gboolean well = cases_run_seed (seed, FALSE, &outcome);
+
+  if (option_hashes)
+    printf ("%" G_GUINT64_FORMAT " %016" G_GINT64_MODIFIER "x %" G_GUINT64_FORMAT " steps\n", seed,
+            outcome.hash, outcome.steps);
+  if (!well)
+    printf ("# seed %" G_GUINT64_FORMAT ": %s\n", seed, outcome.failure);
+  cases_add (sum, &outcome);
+  return well;
+}
+
 /* Every `step`-th of the seeds, from the `first` on. */
 static void
 run_share (guint64 first, guint64 step, Share *share)
@@ -104,7 +121,7 @@ run_share (guint64 first, guint64 step, Share *share)
   guint64 end = (guint64)(option_from + option_seeds);
 
   for (guint64 seed = (guint64)option_from + first; seed < end; seed += step)
-    if (!cases_run_seeds (seed, 1, &share->sum))
+    if (!run_one (seed, &share->sum))
       {
         fflush (stdout);
         share->n_bad++;

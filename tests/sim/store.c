@@ -24,6 +24,17 @@ store_covers (const Store *store, guint32 job)
     }
 }
 
+void
+store_cover_all (const Store *store, gboolean *covered)
+{
+  for (guint32 i = 0; i < store->tree->n; i++)
+    {
+      const TreeJob *job = &store->tree->jobs[i];
+      covered[i] = store->rows[i].there
+                   || (i > 0 && (covered[job->parent] || store->kept[job->parent] > job->number));
+    }
+}
+
 /* All that is there of `top` and below it. Returns the work of its rows. */
 static guint64
 drop_all (Store *store, guint32 top)

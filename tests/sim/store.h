@@ -34,5 +34,7 @@ void store_unite (Store *store, const Store *other);
 /* (transfer full): the rows of this node, NULL: all of them; and all kept states; what they speak
  * of is put into `shared`. NULL: some of that is not there. */
 GPtrArray *store_load (const Store *store, const NodeId *node, SharedStore *shared);
+/* The same for each job, into `covered`. */
+void store_cover_all (const Store *store, gboolean *covered);
 /* Is the job's result in a row of its own or of an ancestor, or in what an ancestor has kept? */
 gboolean store_covers (const Store *store, guint32 job);
