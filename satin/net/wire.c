@@ -3,14 +3,12 @@
  * mean. */
 #include "wire-private.h"
 
-#include "value/buffer.h"
+#include "wire-intake.h"
 #include "wire-queue.h"
 #include "wire-tls.h"
 
 #include <string.h>
 
-#define READ_SIZE (WIRE_PIECE + 8)
-#define READ_AHEAD 64 /* beside a piece: the next header, mostly */
 #define BUDGET \
   (4 * 1024 * 1024) /* bytes per dispatch and way, so that no link starves the others */
 
@@ -38,10 +36,7 @@ struct Wire
   guint64 number;
   char *credential, *key;
   guint8 my_nonce[NONCE_SIZE], other_nonce[NONCE_SIZE];
-  GByteArray *in; /* small things: greeting, proofs, headers and what came with them */
-  guint8 *big;    /* a large message under way */
-  gsize big_size, big_filled;
-  gsize piece_left; /* of its piece that is coming */
+  WireIntake in;
   WireQueue out;
 };
 
@@ -89,8 +84,7 @@ wire_free (Wire *link)
   else if (link->socket != NULL)
     g_socket_close (link->socket, NULL);
   g_clear_object (&link->socket);
-  g_byte_array_unref (link->in);
-  buffer_give (link->big, link->big_size);
+  wire_intake_clear (&link->in);
   wire_queue_clear (&link->out);
   g_free (link->credential);
   g_free (link->key);
@@ -125,17 +119,6 @@ write_some (Wire *link)
   return wire_queue_write (&link->out, send_vectors, link, BUDGET);
 }
 
-/* TRUE: `size` bytes were taken off the front of `in`. */
-static gboolean
-take (Wire *link, void *to, gsize size)
-{
-  if (link->in->len < size)
-    return FALSE;
-  memcpy (to, link->in->data, size);
-  g_byte_array_remove_range (link->in, 0, (guint)size);
-  return TRUE;
-}
-
 static void
 up (Wire *link)
 {
@@ -155,7 +138,7 @@ secure (Wire *link)
       up (link);
       return TRUE;
     }
-  if (link->key == NULL || link->in->len > 0 || !write_some (link)
+  if (link->key == NULL || wire_intake_size (&link->in) > 0 || !write_some (link)
       || !wire_queue_is_empty (&link->out))
     return FALSE;
   link->phase = PHASE_SECURING;
@@ -168,18 +151,19 @@ secure (Wire *link)
 static gboolean
 read_greeting (Wire *link)
 {
-  gsize head = MAGIC_SIZE + NONCE_SIZE + 2;
-  if (link->in->len >= MAGIC_SIZE && memcmp (link->in->data, MAGIC, MAGIC_SIZE) != 0)
+  gsize head = MAGIC_SIZE + NONCE_SIZE + 2, size = wire_intake_size (&link->in);
+  const guint8 *data = wire_intake_data (&link->in);
+  if (size >= MAGIC_SIZE && memcmp (data, MAGIC, MAGIC_SIZE) != 0)
     return FALSE;
-  if (link->in->len < head)
+  if (size < head)
     return TRUE;
-  gsize text = link->in->data[head - 2] | (gsize)link->in->data[head - 1] << 8;
+  gsize text = data[head - 2] | (gsize)data[head - 1] << 8;
   if (text > GREETING_TEXT_MAX)
     return FALSE;
-  if (link->in->len < head + text)
+  if (size < head + text)
     return TRUE;
-  memcpy (link->other_nonce, link->in->data + MAGIC_SIZE, NONCE_SIZE);
-  g_byte_array_remove_range (link->in, 0, (guint)(head + text));
+  memcpy (link->other_nonce, data + MAGIC_SIZE, NONCE_SIZE);
+  wire_intake_drop (&link->in, head + text);
   guint8 frame[1 + NONCE_SIZE + PROOF_SIZE];
   frame[0] = (guint8)link->role;
   memcpy (frame + 1, link->my_nonce, NONCE_SIZE);
@@ -197,14 +181,14 @@ read_proof (Wire *link)
   if (link->dialled)
     {
       guint8 proof[PROOF_SIZE];
-      if (!take (link, proof, sizeof proof))
+      if (!wire_intake_take (&link->in, proof, sizeof proof))
         return TRUE;
       wire_prove (link->credential, "greeter", link->other_nonce, link->my_nonce,
                   (guint8)link->role, expected);
       return wire_proof_is_equal (proof, expected) && secure (link);
     }
   guint8 frame[1 + NONCE_SIZE + PROOF_SIZE];
-  if (!take (link, frame, sizeof frame))
+  if (!wire_intake_take (&link->in, frame, sizeof frame))
     return TRUE;
   wire_prove (link->credential, "dialler", link->my_nonce, frame + 1, frame[0], expected);
   if (!wire_proof_is_equal (frame + 1 + NONCE_SIZE, expected)
@@ -217,82 +201,16 @@ read_proof (Wire *link)
   return secure (link);
 }
 
-/* The large message under way has come. */
-static void
-finish_big (Wire *link)
-{
-  g_autoptr (GBytes) message = buffer_to_bytes (g_steal_pointer (&link->big), link->big_size);
-
-  link->calls.message (link, message, link->data);
-}
-
-/* Moves what there is of a piece from `in` to its message. */
+/* One message, if a whole one is there. */
 static gboolean
-read_piece (Wire *link, gboolean *more)
+read_message (Wire *link, gboolean *more)
 {
-  gsize size = MIN (link->piece_left, link->in->len);
-
-  memcpy (link->big + link->big_filled, link->in->data, size);
-  g_byte_array_remove_range (link->in, 0, (guint)size);
-  link->big_filled += size;
-  link->piece_left -= size;
-  *more = link->piece_left == 0 && link->in->len > 0;
-  if (link->big_filled == link->big_size)
-    finish_big (link);
-  return TRUE;
-}
-
-static gboolean
-begin_big (Wire *link, gsize size, gboolean *more)
-{
-  if (link->big != NULL || size <= WIRE_PIECE || size > WIRE_MESSAGE_MAX)
+  g_autoptr (GBytes) message = NULL;
+  if (!wire_intake_next (&link->in, &message))
     return FALSE;
-  link->big = buffer_take (size);
-  if (link->big == NULL)
-    return FALSE;
-  link->big_size = size;
-  link->big_filled = 0;
-  link->piece_left = WIRE_PIECE;
-  return read_piece (link, more);
-}
-
-static gboolean
-continue_big (Wire *link, gsize size, gboolean *more)
-{
-  if (link->big == NULL || size != MIN (WIRE_PIECE, link->big_size - link->big_filled))
-    return FALSE;
-  link->piece_left = size;
-  return read_piece (link, more);
-}
-
-/* One message, or a piece of one, out of `in`. */
-static gboolean
-read_frame (Wire *link, gboolean *more)
-{
-  guint64 header, size;
-  *more = FALSE;
-  if (link->piece_left > 0)
-    return read_piece (link, more);
-  if (link->in->len < 8)
-    return TRUE;
-  memcpy (&header, link->in->data, 8);
-  header = GUINT64_FROM_LE (header);
-  size = header & ((G_GUINT64_CONSTANT (1) << WIRE_KIND_SHIFT) - 1);
-  if (header >> WIRE_KIND_SHIFT != WIRE_WHOLE)
-    {
-      g_byte_array_remove_range (link->in, 0, 8);
-      return header >> WIRE_KIND_SHIFT == WIRE_BEGIN      ? begin_big (link, (gsize)size, more)
-             : header >> WIRE_KIND_SHIFT == WIRE_CONTINUE ? continue_big (link, (gsize)size, more)
-                                                          : FALSE;
-    }
-  if (size == 0 || size > WIRE_PIECE)
-    return FALSE;
-  if (link->in->len - 8 < size)
-    return TRUE;
-  g_autoptr (GBytes) message = g_bytes_new (link->in->data + 8, (gsize)size);
-  g_byte_array_remove_range (link->in, 0, (guint)(size + 8));
-  *more = TRUE;
-  link->calls.message (link, message, link->data);
+  *more = message != NULL;
+  if (*more)
+    link->calls.message (link, message, link->data);
   return TRUE;
 }
 
@@ -308,10 +226,10 @@ digest_input (Wire *link)
         return FALSE;
       else if (before == PHASE_PROVING && !read_proof (link))
         return FALSE;
-      else if (before == PHASE_UP && !read_frame (link, &more))
+      else if (before == PHASE_UP && !read_message (link, &more))
         return FALSE;
       if (link->phase != before)
-        more = link->in->len > 0;
+        more = wire_intake_size (&link->in) > 0;
     }
   return TRUE;
 }
@@ -324,27 +242,17 @@ receive_vectors (Wire *link, GInputVector *vectors, int n, GError **error)
   return g_socket_receive_message (link->socket, NULL, vectors, n, NULL, NULL, NULL, NULL, error);
 }
 
-/* Reads what fits: the rest of a piece straight to its place, all else to the end of `in`.
- * As g_socket_receive; *room: the most that could have come. */
+/* Reads what fits. As g_socket_receive; *room: the most that could have come. */
 static gssize
 receive (Wire *link, gsize *room, GError **error)
 {
-  guint before = link->in->len;
-  gsize direct = link->in->len == 0 ? link->piece_left : 0;
-  gsize rest = direct > 0 ? READ_AHEAD : link->phase == PHASE_UP ? READ_SIZE : GREETING_TEXT_MAX;
-  GInputVector vectors[2] = { { link->big + link->big_filled, direct } };
-
-  g_byte_array_set_size (link->in, before + (guint)rest);
-  vectors[1] = (GInputVector){ link->in->data + before, rest };
-  *room = direct + rest;
-  gssize got
-      = receive_vectors (link, direct > 0 ? vectors : vectors + 1, direct > 0 ? 2 : 1, error);
-  gsize at_place = MIN (direct, (gsize)MAX (got, 0));
-  g_byte_array_set_size (link->in, before + (guint)((gsize)MAX (got, 0) - at_place));
-  link->big_filled += at_place;
-  link->piece_left -= at_place;
-  if (at_place > 0 && link->big_filled == link->big_size)
-    finish_big (link);
+  GInputVector vectors[WIRE_INTAKE_VECTORS];
+  int n = wire_intake_room (&link->in, vectors);
+  *room = 0;
+  for (int i = 0; i < n; i++)
+    *room += vectors[i].size;
+  gssize got = receive_vectors (link, vectors, n, error);
+  wire_intake_add (&link->in, (gsize)MAX (got, 0));
   return got;
 }
 
@@ -461,7 +369,7 @@ wire_new (GMainContext *context, const WireRun *run, const WireCalls *calls, voi
   link->data = data;
   link->credential = g_strdup (run->credential);
   link->key = g_strdup (run->key);
-  link->in = g_byte_array_new ();
+  wire_intake_init (&link->in);
   wire_queue_init (&link->out);
   wire_fill_random (link->my_nonce, NONCE_SIZE);
   return link;
