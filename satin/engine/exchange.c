@@ -112,6 +112,7 @@ lend_held (Engine *engine, Loan *loan)
                   .job = own->job,
                   .digest = own->digest,
                   .weight = own->weight,
+                  .held = held->number,
                   .args = g_bytes_ref (own->args) };
   loan->loan = adopt_new_loan (engine, &(Away){ .slot = &held->slot, .held = held }, NULL);
   timeline_mark (engine->config.lane, "lent", "loan", loan->loan);

@@ -115,6 +115,7 @@ give (Node *node, AloneJob *waiting)
              (LoanEntry){ .loan = job->loan,
                           .path = job->path,
                           .digest = job->digest,
+                          .held = job->held,
                           .link = link->link,
                           .waits_us = waiting->since_us,
                           .job = loan_copy (job) },

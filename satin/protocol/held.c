@@ -196,30 +196,24 @@ held_give_up (Node *node, HeldJob *held)
   orphans_withdraw (node, held);
   held_set_lender (node, held, LENDER_NONE, NULL, 0);
   held->vain = TRUE;
-  core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
+  if (!held->home)
+    core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
+}
+
+gboolean
+held_send_home (Node *node, guint64 number)
+{
+  HeldJob *held = held_find (node, number);
+
+  if (held == NULL || stop_halts (node))
+    return FALSE;
+  if (!held->vain && !held->home)
+    core_emit (node, NODE_EFFECT_UNRUN)->held = number;
+  held->home = TRUE;
+  return TRUE;
 }
 
 /* ---- what comes in ---- */
-
-/* A job that meets its own slot, lent to the very node that now gives it back: the slot is ready
- * again. Should it be lent there again, that comes after this: it goes over the same link. */
-static gboolean
-came_home (Node *node, Link *link, const Loan *job)
-{
-  LoanEntry *entry = loans_find_path (node, job->path);
-
-  if (entry == NULL || entry->adopted || entry->self || entry->loan == LOANS_ROOT
-      || !node_id_equal (&entry->node, &link->remote)
-      || !digest_equal (&entry->digest, &job->digest))
-    return FALSE;
-  guint64 mine = entry->loan;
-  link = loans_link (node, entry);
-  loans_back (node, entry);
-  /* In this order: the other side drops what it holds in vain, and with it what it lent on. */
-  link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
-  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
-  return TRUE;
-}
 
 /* A job that this node holds already, as an orphan or a row: that one serves. */
 static gboolean
@@ -271,8 +265,8 @@ held_on_jobs (Node *node, Link *link, const Message *m)
           link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
           continue;
         }
-      if (held_find_return (node, &link->remote, job->loan) != NULL || came_home (node, link, job)
-          || adopt_for (node, link, job))
+      if (held_find_return (node, &link->remote, job->loan) != NULL
+          || loans_take_home (node, link, job) || adopt_for (node, link, job))
         continue;
       HeldJob *held = held_add (node, loan_copy (job));
       held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
@@ -317,17 +311,18 @@ held_on_unrun (Node *node, guint64 number)
   note_over (node, held);
   if (held->lender == LENDER_MAIN)
     {
+      held->home = FALSE;
       if (!stop_halts (node))
         held_run (node, held);
       return;
     }
   Lender lender = held->lender;
   NodeId id = held->node;
-  guint64 loan = held->loan;
+  Message returned = { .kind = MESSAGE_RETURNED, .number = held->loan, .flag = held->home };
   held_drop (node, held);
   if (lender == LENDER_NODE)
-    (void)link_send_to (node, &id, &(Message){ .kind = MESSAGE_RETURNED, .number = loan });
-  LoanEntry *entry = lender == LENDER_SELF ? loans_find (node, loan) : NULL;
+    (void)link_send_to (node, &id, &returned);
+  LoanEntry *entry = lender == LENDER_SELF ? loans_find (node, returned.number) : NULL;
   if (entry != NULL)
     loans_back (node, entry);
 }

@@ -179,8 +179,8 @@ loans_on_result (Node *node, Link *link, const Message *m)
              &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN, .number = m->number });
 }
 
-/* Unrun, or a job that met its own slot: it becomes ready where it stood as lent (else two nodes
- * can pass a job to and fro for ever). */
+/* Unrun: it becomes ready where it stood as lent (else two nodes can pass a job to and fro for
+ * ever). */
 void
 loans_on_returned (Node *node, Link *link, const Message *m)
 {
@@ -191,7 +191,8 @@ loans_on_returned (Node *node, Link *link, const Message *m)
   if (entry->adopted)
     known_deny (node, entry->path, &link->remote);
 #ifndef SATIN_PLANT_STAYS_LENT
-  loans_back (node, entry);
+  if (!m->flag || !held_send_home (node, entry->held))
+    loans_back (node, entry);
 #endif
 }
 
@@ -204,6 +205,25 @@ loans_on_miss (Node *node, Link *link, const Message *m)
     return;
   known_deny (node, entry->path, &link->remote); /* first: coming back it is looked up again */
   loans_back (node, entry);
+}
+
+/* Should it be lent there again, that comes after this: it goes over the same link. */
+gboolean
+loans_take_home (Node *node, Link *link, const Loan *job)
+{
+  LoanEntry *entry = loans_find_path (node, job->path);
+
+  if (entry == NULL || entry->adopted || entry->self || entry->loan == LOANS_ROOT
+      || !node_id_equal (&entry->node, &link->remote)
+      || !digest_equal (&entry->digest, &job->digest))
+    return FALSE;
+  guint64 mine = entry->loan;
+  link = loans_link (node, entry);
+  loans_back (node, entry);
+  /* In this order: the other side drops what it holds in vain, and with it what it lent on. */
+  link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
+  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan, .flag = TRUE });
+  return TRUE;
 }
 
 static gboolean

@@ -26,6 +26,7 @@ typedef struct
   NodeId node;   /* the holder, unless `self` */
   gboolean self; /* adopted from this node itself */
   gboolean adopted;
+  guint64 held; /* what it was lent to us as, if it was lent on; 0: a slot of our own */
   guint64 link; /* over which it was asked or given; 0: not yet */
   guint64 since_us;
   WorkTold told;    /* what its holder says */
@@ -56,6 +57,12 @@ void loans_back (Node *node, LoanEntry *entry);
 void loans_aborted (Node *node, guint64 loan);
 
 void loans_on_result (Node *node, Link *link, const Message *message);
+/* TRUE: the job met its own slot, lent to the very node that now gives it back; the slot is ready
+ * again. The caller has nothing more to do with it. */
+gboolean loans_take_home (Node *node, Link *link, const Loan *job);
+/* Flag: the job met the slot at the other end from which it had been lent on and on. That slot is
+ * ready again and says VAIN to its borrower; all who lent the job on give it back, so that none of
+ * them runs it before that comes. */
 void loans_on_returned (Node *node, Link *link, const Message *message);
 void loans_on_miss (Node *node, Link *link, const Message *message);
 void loans_on_holding (Node *node, Link *link, const Message *message);

@@ -18,7 +18,7 @@ static const struct
   [MESSAGE_RESULT] = { "result", "(ts" T_DIGEST "tt" T_SPEAKS ")" },
   [MESSAGE_ACK] = { "ack", "(t)" },
   [MESSAGE_VAIN] = { "vain", "(t)" },
-  [MESSAGE_RETURNED] = { "returned", "(t)" },
+  [MESSAGE_RETURNED] = { "returned", "(tb)" },
   [MESSAGE_HOLDING] = { "holding", "(at)" },
   [MESSAGE_RECONCILE] = { "reconcile", "()" },
   [MESSAGE_HOLD] = { "hold", "(a(s" T_DIGEST "b))" },

@@ -278,6 +278,7 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_RELEASED:
       pack_bool (to, m->flag);
       break;
+    case MESSAGE_RETURNED:
     case MESSAGE_PUBLISHED:
     case MESSAGE_END:
     case MESSAGE_HANDED:
@@ -348,7 +349,6 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_ACK:
     case MESSAGE_VAIN:
     case MESSAGE_DISOWN:
-    case MESSAGE_RETURNED:
     case MESSAGE_MISS:
     case MESSAGE_PUBLISH:
     case MESSAGE_TRIAL:

@@ -382,6 +382,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_RELEASED:
       m->flag = unpack_bool (from);
       break;
+    case MESSAGE_RETURNED:
     case MESSAGE_PUBLISHED:
     case MESSAGE_END:
     case MESSAGE_HANDED:
@@ -453,7 +454,6 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_ACK:
     case MESSAGE_VAIN:
     case MESSAGE_DISOWN:
-    case MESSAGE_RETURNED:
     case MESSAGE_MISS:
     case MESSAGE_PUBLISH:
     case MESSAGE_TRIAL:

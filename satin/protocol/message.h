@@ -13,7 +13,7 @@
 
 #include <gio/gio.h>
 
-#define MESSAGE_VERSION 10 /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 11 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
 #define MESSAGE_ITEMS_MAX 8192u       /* loans, rows, holds, numbers, attachments in one message */
 #define MESSAGE_SPEAKS_MAX (1u << 20) /* shared bytes spoken of in one message */
@@ -38,7 +38,7 @@ typedef enum
   MESSAGE_ACK,      /* number (loan): its result is in its slot */
   MESSAGE_VAIN,     /* number (loan): not awaited, or not any more (its child was aborted): stop and
                        drop what you hold for it */
-  MESSAGE_RETURNED, /* number (loan): goes back unrun */
+  MESSAGE_RETURNED, /* number (loan): goes back unrun; flag (it came home, see loans.h) */
   MESSAGE_HOLDING,  /* numbers: the loans that I hold of yours */
   MESSAGE_RECONCILE, /* send me your HOLDING */
   MESSAGE_HOLD,      /* holds: I hold these orphans */

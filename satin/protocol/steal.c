@@ -469,6 +469,7 @@ steal_on_lent (Node *node, const NodeEvent *event)
           (LoanEntry){ .loan = loan->loan,
                        .path = loan->path,
                        .digest = loan->digest,
+                       .held = loan->held,
                        .link = link->link,
                        .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
           &lending.thief);

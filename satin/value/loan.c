@@ -27,7 +27,11 @@ loan_new (guint64 number, const char *path, guint32 job, const Digest *digest, d
 Loan *
 loan_copy (const Loan *loan)
 {
-  return loan_new (loan->loan, loan->path, loan->job, &loan->digest, loan->weight, loan->args);
+  Loan *copy
+      = loan_new (loan->loan, loan->path, loan->job, &loan->digest, loan->weight, loan->args);
+
+  copy->held = loan->held;
+  return copy;
 }
 
 void

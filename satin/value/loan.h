@@ -16,6 +16,7 @@ typedef struct
   Digest digest; /* of job, schema, arguments and constants */
   double weight; /* share of the whole tree, by Knuth's estimate: the root has 1 */
   GBytes *args;  /* GVariant bytes of the argument record */
+  guint64 held;  /* at its lender: the held job that is lent on; 0: a slot of its own */
 } Loan;
 
 Loan *loan_new (guint64 number, const char *path, guint32 job, const Digest *digest, double weight,

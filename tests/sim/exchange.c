@@ -165,8 +165,9 @@ model_lend (Model *model, guint count, GPtrArray *loans)
         return;
       const TreeJob *job = &model->config.tree->jobs[slot->job];
       wait_for_loan (model, slot);
-      g_ptr_array_add (loans,
-                       loan_new (slot->loan, job->path, 0, &job->digest, job->weight, job->args));
+      Loan *loan = loan_new (slot->loan, job->path, 0, &job->digest, job->weight, job->args);
+      loan->held = slot->held;
+      g_ptr_array_add (loans, loan);
     }
 }
 

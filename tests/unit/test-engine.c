@@ -181,6 +181,40 @@ test_who_is_owed_work_hears_of_it (void)
   rig_free (rig);
 }
 
+static void
+loan_done (Rig *rig, Loan *loan)
+{
+  g_assert_true (engine_back (rig->engine, loan->loan));
+  g_free (loan->path);
+  g_bytes_unref (loan->args);
+}
+
+static void
+test_what_is_lent_on_says_so (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  satin_args_phases args = { 6, 1 };
+  Loan loans[16] = { 0 };
+  guint n = 1;
+
+  engine_test_gate (0);
+  engine_owe (rig->engine, 1);
+  rig_start (rig, JOB_PHASES, &args);
+  wait_for_event (rig, ENGINE_SHARED);
+  g_assert_true (engine_lend (rig->engine, &loans[0]));
+  g_assert_true (engine_run (rig->engine, 9, &loans[0])); /* the same job, from another node */
+  while (n < G_N_ELEMENTS (loans) && engine_lend (rig->engine, &loans[n]))
+    n++;
+  for (guint i = 0; i < n; i++)
+    g_assert_cmpuint (loans[i].held, ==, i + 1 < n ? 0 : 9);
+  for (guint i = 0; i < n; i++)
+    loan_done (rig, &loans[i]);
+  engine_test_gate (-1);
+  wait_for_event (rig, ENGINE_DONE);
+  wait_for_event (rig, ENGINE_DONE);
+  rig_free (rig);
+}
+
 #define PHASES 3
 #define CHILDREN 4
 
@@ -315,6 +349,7 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/many-small-runs-of-phases", test_stress);
   g_test_add_func ("/engine/few-long-jobs-are-enough-for-all-who-wait",
                    test_few_long_jobs_are_enough_for_all_who_wait);
+  g_test_add_func ("/engine/what-is-lent-on-says-so", test_what_is_lent_on_says_so);
   g_test_add_func ("/engine/thieves-look-at-no-earlier-phases",
                    test_thieves_look_at_no_earlier_phases);
   g_test_add_func ("/engine/what-was-handed-out-is-not-looked-at",

@@ -12,10 +12,15 @@ test_loan (void)
   Loan *loan = loan_new (7, "/0/3", 2, &digest, 0.25, args);
   g_autoptr (Loan) copy = loan_copy (loan);
 
+  g_assert_cmpuint (copy->held, ==, 0);
+  loan_free (copy);
+  loan->held = 4;
+  copy = loan_copy (loan);
   loan_free (loan);
   loan_free (NULL);
 
   g_assert_cmpuint (copy->loan, ==, 7);
+  g_assert_cmpuint (copy->held, ==, 4);
   g_assert_cmpstr (copy->path, ==, "/0/3");
   g_assert_cmpuint (copy->job, ==, 2);
   g_assert_true (digest_equal (&copy->digest, &digest));

@@ -318,25 +318,6 @@ test_a_job_with_a_live_lender_is_not_covered (void)
 }
 
 static void
-test_a_job_that_meets_its_own_slot_is_ready_there (void)
-{
-  g_autoptr (World) world = world_new (2, FALSE);
-  start (world);
-  (void)offer (world, 0, "/0");
-  hunger (world, 1);
-  (void)offer (world, 1, "/0"); /* out of its inbox */
-  forget_log (world);
-
-  hunger (world, 0);
-
-  g_assert_true (said (world, 0, "BACK 1"));
-  g_assert_false (said (world, 0, "RUN /0"));
-  g_assert_true (said (world, 1, "BACK 1"));
-  g_assert_true (said (world, 1, "UNRUN"));
-  g_assert_cmpuint (stats_of (world, 0).lent + stats_of (world, 1).lent, ==, 0);
-}
-
-static void
 test_a_job_returned_unrun_is_ready_again (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
@@ -580,8 +561,6 @@ main (int argc, char **argv)
   TEST ("an-abort-lost-with-its-link-is-made-good", test_an_abort_lost_with_its_link_is_made_good);
   TEST ("an-aborted-slot-lets-its-orphan-go", test_an_aborted_slot_lets_its_orphan_go);
   TEST ("a-job-with-a-live-lender-is-not-covered", test_a_job_with_a_live_lender_is_not_covered);
-  TEST ("a-job-that-meets-its-own-slot-is-ready-there",
-        test_a_job_that_meets_its_own_slot_is_ready_there);
   TEST ("a-job-returned-unrun-is-ready-again", test_a_job_returned_unrun_is_ready_again);
   TEST ("a-refused-thief-is-told", test_a_refused_thief_is_told);
   TEST ("many-short-jobs-come-together", test_many_short_jobs_come_together);
