@@ -24,7 +24,7 @@
 /* What comes so soon after a worker has fallen asleep would have come as soon if it had slept at
  * once: the one whose reply it waits for perhaps shares its processor. */
 #define DRIVE_SOON_US 60
-/* The shortest time to spin, and how often it is tried whether a long one pays. */
+/* A shorter time is no time; and how often it is tried whether a long one pays. */
 #define DRIVE_SPIN_MIN_US 2
 #define DRIVE_PROBE 32
 /* So soon after a worker has left, the driver's thread takes its place. */
@@ -359,7 +359,7 @@ learn (Drive *drive, gboolean spun, gint64 took_us, gint64 asleep_us)
   if (spun)
     drive->spin_us = MIN (MAX (drive->spin_us, 2 * took_us), most_us);
   else if (asleep_us < DRIVE_SOON_US)
-    drive->spin_us = MIN (MAX (drive->spin_us / 2, DRIVE_SPIN_MIN_US), most_us);
+    drive->spin_us = drive->spin_us / 2 < DRIVE_SPIN_MIN_US ? 0 : drive->spin_us / 2;
 }
 
 gboolean

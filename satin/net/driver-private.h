@@ -31,7 +31,8 @@ struct Driver
   Drive *drive;
   gboolean ready; /* atomic: driver_new is done and the thread runs */
   Node *node;
-  GQueue pending; /* of DriverPending: events raised while effects were carried out */
+  GArray *effects; /* of NodeEffect: of the step under way */
+  GQueue pending;  /* of DriverPending: events raised while effects were carried out */
   gboolean stepping;
   gboolean tell; /* the Node wants to hear what is at risk */
   gboolean joined, warned;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define STATS_PERIOD_MS 1000
+#define EFFECTS_FEW 32 /* of one step: room for so many stays */
 
 void
 driver_say (Driver *driver, const char *format, ...)
@@ -61,13 +62,25 @@ driver_fail (Driver *driver, int code, const char *sentence)
 }
 
 static void
+new_effects (Driver *driver)
+{
+  g_clear_pointer (&driver->effects, g_array_unref);
+  driver->effects = g_array_sized_new (FALSE, FALSE, sizeof (NodeEffect), EFFECTS_FEW);
+  g_array_set_clear_func (driver->effects, (GDestroyNotify)node_effect_clear);
+}
+
+static void
 step_once (Driver *driver, const NodeEvent *event)
 {
-  g_autoptr (GArray) effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
-  g_array_set_clear_func (effects, (GDestroyNotify)node_effect_clear);
+  GArray *effects = driver->effects;
+
   node_step (driver->node, (guint64)g_get_monotonic_time (), event, effects);
   for (guint i = 0; i < effects->len; i++)
     driver_carry_out (driver, &g_array_index (effects, NodeEffect, i));
+  if (effects->len <= EFFECTS_FEW)
+    g_array_set_size (effects, 0);
+  else
+    new_effects (driver);
 }
 
 void
@@ -302,6 +315,7 @@ driver_new (const DriverConfig *config, GError **error)
   driver->stems = stems_new ();
   driver->constants
       = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
+  new_effects (driver);
   g_queue_init (&driver->pending);
   g_mutex_init (&driver->mutex);
   g_cond_init (&driver->cond);
@@ -361,6 +375,7 @@ driver_free (Driver *driver)
   engine_free (driver->engine);
   timeline_free (driver->timeline);
   node_free (driver->node);
+  g_array_unref (driver->effects);
   drive_free (driver->drive);
   g_main_context_unref (driver->context);
   g_hash_table_unref (driver->constants);

@@ -5,31 +5,44 @@
 #define VECTORS_MAX 32
 /* So much stands framed at most before urgent messages are looked at again. */
 #define FRAMED_MAX (2 * WIRE_PIECE)
+/* What is so small is copied: that costs less than to keep hold of it. */
+#define COPIED_MAX 4096
+#define TAIL_WRITTEN_MAX WIRE_PIECE /* … before the rest of it is moved to its front */
 
 void
 wire_queue_init (WireQueue *queue)
 {
-  *queue = (WireQueue){ 0 };
+  *queue = (WireQueue){ .tail = g_byte_array_new () };
   g_queue_init (&queue->urgent);
   g_queue_init (&queue->normal);
   g_queue_init (&queue->out);
 }
 
 static void
-message_free (gpointer data)
+message_free (WireMessage *message)
 {
-  WireMessage *message = data;
-
   g_ptr_array_unref (message->parts);
   g_free (message);
+}
+
+/* (transfer full, nullable) */
+static WireMessage *
+pop (GQueue *messages)
+{
+  GList *link = g_queue_pop_head_link (messages);
+
+  return link != NULL ? link->data : NULL;
 }
 
 void
 wire_queue_clear (WireQueue *queue)
 {
-  g_queue_clear_full (&queue->urgent, message_free);
-  g_queue_clear_full (&queue->normal, message_free);
+  WireMessage *message;
+
+  while ((message = pop (&queue->urgent)) != NULL || (message = pop (&queue->normal)) != NULL)
+    message_free (message);
   g_queue_clear_full (&queue->out, (GDestroyNotify)g_bytes_unref);
+  g_clear_pointer (&queue->tail, g_byte_array_unref);
   g_clear_pointer (&queue->large, g_ptr_array_unref);
 }
 
@@ -43,17 +56,37 @@ size_of (const GPtrArray *parts)
   return size;
 }
 
-/* (transfer full) */
+static void
+copy (WireQueue *queue, const void *data, gsize size)
+{
+  g_byte_array_append (queue->tail, data, (guint)size);
+  queue->out_bytes += size;
+}
+
+/* What is in `tail` goes before what is no copy. */
+static void
+close_tail (WireQueue *queue)
+{
+  if (queue->tail->len == 0)
+    return;
+  g_queue_push_tail (&queue->out, g_bytes_new (queue->tail->data, queue->tail->len));
+  g_byte_array_set_size (queue->tail, 0);
+}
+
 static void
 push (WireQueue *queue, GBytes *bytes)
 {
-  if (g_bytes_get_size (bytes) == 0)
+  gsize size;
+  const void *data = g_bytes_get_data (bytes, &size);
+
+  if (size <= COPIED_MAX)
     {
-      g_bytes_unref (bytes);
+      copy (queue, data, size);
       return;
     }
-  queue->out_bytes += g_bytes_get_size (bytes);
-  g_queue_push_tail (&queue->out, bytes);
+  close_tail (queue);
+  queue->out_bytes += size;
+  g_queue_push_tail (&queue->out, g_bytes_ref (bytes));
 }
 
 static void
@@ -62,7 +95,15 @@ push_header (WireQueue *queue, guint kind, gsize size)
   guint64 header = GUINT64_TO_LE ((guint64)kind << WIRE_KIND_SHIFT | size);
 
   queue->bytes += sizeof header;
-  push (queue, g_bytes_new (&header, sizeof header));
+  copy (queue, &header, sizeof header);
+}
+
+static void
+push_whole (WireQueue *queue, const GPtrArray *parts, gsize size)
+{
+  push_header (queue, WIRE_WHOLE, size);
+  for (guint i = 0; i < parts->len; i++)
+    push (queue, parts->pdata[i]);
 }
 
 void
@@ -70,22 +111,34 @@ wire_queue_raw (WireQueue *queue, GBytes *bytes)
 {
   queue->bytes += g_bytes_get_size (bytes);
   push (queue, bytes);
+  g_bytes_unref (bytes);
+}
+
+static void
+wait_in (GQueue *messages, GPtrArray *parts, gsize size, gboolean urgent)
+{
+  WireMessage *message = g_new (WireMessage, 1);
+
+  *message = (WireMessage){ { .data = message }, g_ptr_array_ref (parts), size, urgent };
+  g_queue_push_tail_link (messages, &message->link);
 }
 
 void
 wire_queue_add (WireQueue *queue, GPtrArray *parts, gboolean urgent)
 {
-  WireMessage *message = g_new (WireMessage, 1);
+  gsize size = size_of (parts);
+  gboolean passes = urgent && size <= WIRE_PIECE && queue->demoted == 0;
 
-  *message = (WireMessage){ g_ptr_array_ref (parts), size_of (parts), urgent };
-  queue->bytes += message->size;
-  if (urgent && message->size <= WIRE_PIECE && queue->demoted == 0)
+  queue->bytes += size;
+  if (passes && g_queue_is_empty (&queue->urgent) && queue->out_bytes < FRAMED_MAX)
+    push_whole (queue, parts, size);
+  else if (passes)
+    wait_in (&queue->urgent, parts, size, urgent);
+  else
     {
-      g_queue_push_tail (&queue->urgent, message);
-      return;
+      queue->demoted += urgent;
+      wait_in (&queue->normal, parts, size, urgent);
     }
-  queue->demoted += urgent;
-  g_queue_push_tail (&queue->normal, message);
 }
 
 gboolean
@@ -106,7 +159,8 @@ push_piece (WireQueue *queue)
       GBytes *part = queue->large->pdata[queue->large_part];
       gsize rest = g_bytes_get_size (part) - queue->large_offset, size = MIN (rest, left);
 
-      push (queue, g_bytes_new_from_bytes (part, queue->large_offset, size));
+      g_autoptr (GBytes) slice = g_bytes_new_from_bytes (part, queue->large_offset, size);
+      push (queue, slice);
       left -= size;
       queue->large_offset += size;
       if (queue->large_offset < g_bytes_get_size (part))
@@ -118,14 +172,6 @@ push_piece (WireQueue *queue)
     return;
   g_clear_pointer (&queue->large, g_ptr_array_unref);
   queue->demoted -= queue->large_urgent;
-}
-
-static void
-push_whole (WireQueue *queue, const WireMessage *message)
-{
-  push_header (queue, WIRE_WHOLE, message->size);
-  for (guint i = 0; i < message->parts->len; i++)
-    push (queue, g_bytes_ref (message->parts->pdata[i]));
 }
 
 static void
@@ -144,11 +190,11 @@ begin_large (WireQueue *queue, const WireMessage *message)
 static gboolean
 frame (WireQueue *queue)
 {
-  WireMessage *message = g_queue_pop_head (&queue->urgent);
+  WireMessage *message = pop (&queue->urgent);
 
   if (message != NULL)
     {
-      push_whole (queue, message);
+      push_whole (queue, message->parts, message->size);
       message_free (message);
       return TRUE;
     }
@@ -158,14 +204,14 @@ frame (WireQueue *queue)
       push_piece (queue);
       return TRUE;
     }
-  message = g_queue_pop_head (&queue->normal);
+  message = pop (&queue->normal);
   if (message == NULL)
     return FALSE;
   if (message->size > WIRE_PIECE && !queue->whole)
     begin_large (queue, message);
   else
     {
-      push_whole (queue, message);
+      push_whole (queue, message->parts, message->size);
       queue->demoted -= message->urgent;
     }
   message_free (message);
@@ -185,6 +231,11 @@ fill_vectors (const WireQueue *queue, GOutputVector *vectors)
       vectors[n].buffer = data + offset;
       vectors[n++].size = size - offset;
     }
+  if (queue->tail->len > 0 && n < VECTORS_MAX)
+    {
+      vectors[n].buffer = queue->tail->data + offset;
+      vectors[n++].size = queue->tail->len - offset;
+    }
   return n;
 }
 
@@ -193,18 +244,19 @@ drop_written (WireQueue *queue, gsize written)
 {
   queue->out_bytes -= written;
   queue->bytes -= written;
-  while (written > 0)
+  queue->out_offset += written;
+  while (!g_queue_is_empty (&queue->out))
     {
-      gsize rest = g_bytes_get_size (queue->out.head->data) - queue->out_offset;
-      if (written < rest)
-        {
-          queue->out_offset += written;
-          return;
-        }
-      written -= rest;
-      queue->out_offset = 0;
+      gsize size = g_bytes_get_size (queue->out.head->data);
+      if (queue->out_offset < size)
+        return;
+      queue->out_offset -= size;
       g_bytes_unref (g_queue_pop_head (&queue->out));
     }
+  if (queue->out_offset < MIN (queue->tail->len, TAIL_WRITTEN_MAX))
+    return;
+  g_byte_array_remove_range (queue->tail, 0, (guint)queue->out_offset);
+  queue->out_offset = 0;
 }
 
 gboolean

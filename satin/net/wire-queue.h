@@ -19,6 +19,7 @@ enum
 
 typedef struct
 {
+  GList link;       /* in its queue */
   GPtrArray *parts; /* of GBytes */
   gsize size;
   gboolean urgent;
@@ -32,9 +33,11 @@ typedef struct
   gboolean large_urgent;
   guint large_part; /* how far it has gone */
   gsize large_offset, large_left;
-  GQueue out;       /* of GBytes: framed, in this order */
-  gsize out_offset; /* into the head of `out` */
-  gsize out_bytes;  /* in `out` */
+  /* Framed, in this order: `out`, then the small things in `tail`. */
+  GQueue out;       /* of GBytes */
+  GByteArray *tail; /* copies */
+  gsize out_offset; /* into the head of `out`, or `tail` when there is none */
+  gsize out_bytes;  /* not yet written of both */
   gsize bytes;      /* of all that is here */
   gboolean whole;   /* never in pieces: the other side is a control client */
 } WireQueue;

@@ -5,11 +5,13 @@
 NodeEffect *
 core_emit (Node *node, NodeEffectKind kind)
 {
-  NodeEffect effect = { .kind = kind };
+  NodeEffect *effect;
 
   g_assert (node->effects != NULL);
-  g_array_append_val (node->effects, effect);
-  return &g_array_index (node->effects, NodeEffect, node->effects->len - 1);
+  g_array_set_size (node->effects, node->effects->len + 1);
+  effect = &g_array_index (node->effects, NodeEffect, node->effects->len - 1);
+  *effect = (NodeEffect){ .kind = kind };
+  return effect;
 }
 
 void
