@@ -402,6 +402,8 @@ hear_admitted (Node *node, Link *link, const Message *m)
     default:
       if (member != NULL)
         route_bound (node, link, m);
+      else if (m->kind == MESSAGE_LAST_WORDS && !core_is_member (node))
+        poison_on_message (node, m);
       else if (m->kind == MESSAGE_STEAL) /* he knows of us already; he is not to wait for ever */
         link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
       break;

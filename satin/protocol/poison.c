@@ -144,7 +144,7 @@ poison_on_event (Node *node, const NodeEvent *event)
     {
       g_autofree char *sentence
           = sentence_about (words, "a job has ended the last process of the run");
-      stop_condemn (node, sentence);
+      stop_last_words (node, sentence);
     }
   else if (roster_is_master (node))
     (void)poison_judge (node);

@@ -27,7 +27,7 @@ void poison_done (Poison *poison);
 /* NODE_EVENT_LAST_WORDS. May end the run. */
 void poison_on_event (Node *node, const NodeEvent *event);
 void poison_on_message (Node *node, const Message *message);
-/* What a new link to a member must hear. */
+/* What a new link to a member must hear, and whoever hears of the end of a run that is given up. */
 void poison_greet (Node *node, Link *link);
 /* That node is about to hear that `about` is gone, which may come before its last words. */
 void poison_tell (Node *node, const NodeId *to, const NodeId *about);

@@ -15,6 +15,22 @@ stop_halts (Node *node)
   return node->stop.halting || node->leave.begun;
 }
 
+/* A run that is given up: whoever hears of that is to have heard why. */
+static void
+say_end (Node *node, guint64 code, gboolean finished)
+{
+  for (guint i = 0; i < 2 * node->links.links->len; i++)
+    {
+      /* Routed ones first: who passes it on ends when it hears it. */
+      Link *link = node->links.links->pdata[i % node->links.links->len];
+      if ((link->circuit != NULL) != (i < node->links.links->len))
+        continue;
+      if (code == NODE_END_FAILED && !finished)
+        poison_greet (node, link);
+      link_send (node, link, &(Message){ .kind = MESSAGE_END, .number = code, .flag = finished });
+    }
+}
+
 /* The END effect itself is the last of the step: node.c emits it. Whoever hears of the end passes
  * it on, so that one broken link of a master that leaves now does not make others begin again.
  * `finished`: the code is what main returned, which may be any number. */
@@ -23,13 +39,7 @@ end (Node *node, guint64 code, gboolean finished)
 {
   if (node->ended)
     return;
-  for (guint i = 0; i < 2 * node->links.links->len; i++)
-    {
-      /* Routed ones first: who passes it on ends when it hears it. */
-      Link *link = node->links.links->pdata[i % node->links.links->len];
-      if ((link->circuit != NULL) == (i < node->links.links->len))
-        link_send (node, link, &(Message){ .kind = MESSAGE_END, .number = code, .flag = finished });
-    }
+  say_end (node, code, finished);
   node->stop.code = code;
   node->stop.finished = finished;
   node->ended = TRUE;
@@ -105,6 +115,18 @@ stop_condemn (Node *node, const char *sentence)
   g_free (node->stop.sentence);
   node->stop.sentence = g_strdup (sentence);
   end (node, NODE_END_FAILED, FALSE);
+}
+
+void
+stop_last_words (Node *node, const char *sentence)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    if (!((Link *)node->links.links->pdata[i])->bound)
+      {
+        say_end (node, NODE_END_FAILED, FALSE);
+        return;
+      }
+  stop_condemn (node, sentence);
 }
 
 /* This node has sent all it has: after it the coordinator knows so, and says so to the master. If
@@ -273,7 +295,11 @@ void
 stop_on_end (Node *node, guint64 code, gboolean finished)
 {
   if (code == NODE_END_FAILED && !finished && node->stop.sentence == NULL)
-    node->stop.sentence = poison_sentence (node);
+    {
+      node->stop.sentence = poison_sentence (node);
+      if (node->stop.sentence == NULL && (core_is_member (node) || node->join.was_member))
+        return;
+    }
   end (node, code, finished);
 }
 

@@ -31,6 +31,9 @@ void stop_suspend (Node *node, guint64 patience_us);
 void stop_cancel (Node *node);
 /* A job ends every process that runs it. */
 void stop_condemn (Node *node, const char *sentence);
+/* The same for the only member, which this job ends. If somebody else is linked to it, it dies
+ * without ending the run: who joins hears of the end, and who was a member before goes on. */
+void stop_last_words (Node *node, const char *sentence);
 void stop_on_halt (Node *node, Link *link);
 void stop_on_halted (Node *node);
 void stop_on_drained (Node *node, const Message *message);
@@ -43,6 +46,8 @@ void stop_finish (Node *node, guint64 code, GBytes *answer);
 void stop_on_closed (Node *node, const NodeId *from, const Message *message);
 /* Nobody can write the checkpoint, and `why`. */
 void stop_refused (Node *node, const char *why);
+/* Not for who was a member, if the run is given up for fewer last words than that takes: those who
+ * did take themselves for the last. */
 void stop_on_end (Node *node, guint64 code, gboolean finished);
 /* The master or its link is new. */
 void stop_renew (Node *node);

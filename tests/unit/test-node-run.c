@@ -3,6 +3,8 @@
  * leaves, and last words. */
 #include "node-world.h"
 
+#include "satin/protocol/message.h"
+
 #include <string.h>
 
 static void
@@ -482,6 +484,56 @@ test_the_last_process_ends_the_run_by_its_last_words (void)
   g_assert_cmpuint (world->peer[1].ended, ==, NODE_END_FAILED);
 }
 
+/* n0 says this to n1. */
+static void
+say (World *world, const Message *message)
+{
+  g_autoptr (GPtrArray) parts = message_encode (message);
+  g_autoptr (GByteArray) all = g_byte_array_new ();
+
+  for (guint i = 0; i < parts->len; i++)
+    g_byte_array_append (all, g_bytes_get_data (parts->pdata[i], NULL),
+                         (guint)g_bytes_get_size (parts->pdata[i]));
+  post (world, (Post){ .to = 1,
+                       .kind = NODE_EVENT_MESSAGE,
+                       .link = 1,
+                       .bytes = g_byte_array_free_to_bytes (g_steal_pointer (&all)) });
+  pump (world);
+}
+
+/* Who says so took itself for the last. */
+static void
+test_a_member_does_not_end_for_fewer_last_words (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  Message end = { .kind = MESSAGE_END, .number = NODE_END_FAILED };
+
+  start (world);
+  say (world, &end);
+  g_assert_false (said (world, 1, "END"));
+  for (guint32 i = 1; i <= NODE_LAST_WORDS; i++)
+    say (world, &(Message){
+                    .kind = MESSAGE_LAST_WORDS, .id = { 1, 9, i }, .path = "/0", .text = "abort" });
+  say (world, &end);
+  g_assert_cmpuint (world->peer[1].ended, ==, NODE_END_FAILED);
+}
+
+/* It may have been a member. */
+static void
+test_the_last_process_ends_nothing_while_somebody_joins (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  Wire wire = { { 0, 1 }, TRUE, FALSE };
+
+  start (world);
+  die (world, 1);
+  pass (world, 1000000);
+  g_array_append_val (world->wires, wire);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LINK_UP, .link = world->wires->len });
+  fall (world, 0, "");
+  g_assert_false (said (world, 0, "END"));
+}
+
 static void
 test_deaths_without_a_word_end_nothing (void)
 {
@@ -535,6 +587,10 @@ main (int argc, char **argv)
   TEST ("a-joiner-hears-of-last-words", test_a_joiner_hears_of_last_words);
   TEST ("the-last-process-ends-the-run-by-its-last-words",
         test_the_last_process_ends_the_run_by_its_last_words);
+  TEST ("a-member-does-not-end-for-fewer-last-words",
+        test_a_member_does_not_end_for_fewer_last_words);
+  TEST ("the-last-process-ends-nothing-while-somebody-joins",
+        test_the_last_process_ends_nothing_while_somebody_joins);
   TEST ("deaths-without-a-word-end-nothing", test_deaths_without_a_word_end_nothing);
   return g_test_run ();
 }
