@@ -20,7 +20,5 @@
 #define ATTACHMENT_ALIGN BUFFER_ALIGN
 #define PRELUDE_WORDS 4 /* kind, size of the header, attachments, zero; each 32 bits */
 
-#define MESSAGE_TYPICAL_BYTES 256 /* room for most headers */
-
 /* The GVariant type of this kind's header. */
 const char *message_type (MessageKind kind);

@@ -399,34 +399,43 @@ attach_all (GPtrArray *parts, const Message *m)
     attach (parts, m->value);
 }
 
+/* (transfer full): what comes before the attachments. */
+static GBytes *
+begin_frame (MessageKind kind, const guint8 *header, gsize header_size, const GPtrArray *parts)
+{
+  gsize n = parts->len - 1, start = PRELUDE_WORDS * 4 + n * 8, size = start + header_size;
+  gsize padding = n > 0 ? (0u - size) % ATTACHMENT_ALIGN : 0;
+  guint32 prelude[PRELUDE_WORDS]
+      = { GUINT32_TO_LE ((guint32)kind), GUINT32_TO_LE ((guint32)header_size),
+          GUINT32_TO_LE ((guint32)n) };
+  guint8 *data = g_malloc (size + padding);
+
+  memcpy (data, prelude, sizeof prelude);
+  for (gsize i = 0; i < n; i++)
+    {
+      guint64 length = GUINT64_TO_LE ((guint64)g_bytes_get_size (parts->pdata[i + 1]));
+      memcpy (data + sizeof prelude + i * sizeof length, &length, sizeof length);
+    }
+  memcpy (data + start, header, header_size);
+  memset (data + size, 0, padding);
+  return g_bytes_new_take (data, size + padding);
+}
+
 GPtrArray *
 message_encode (const Message *message)
 {
   GPtrArray *parts = g_ptr_array_new_full (1, (GDestroyNotify)g_bytes_unref);
-  g_autoptr (GByteArray) bytes = g_byte_array_sized_new (MESSAGE_TYPICAL_BYTES);
-  guint32 prelude[PRELUDE_WORDS] = { GUINT32_TO_LE ((guint32)message->kind) };
-  static const guint8 zeros[ATTACHMENT_ALIGN];
+  gsize size;
   Packer packer;
 
   g_ptr_array_add (parts, NULL); /* the place of prelude and header */
   attach_all (parts, message);
-  g_byte_array_append (bytes, (const guint8 *)prelude, sizeof prelude);
-  for (guint i = 1; i < parts->len; i++)
-    {
-      guint64 length = GUINT64_TO_LE ((guint64)g_bytes_get_size (parts->pdata[i]));
-      g_byte_array_append (bytes, (const guint8 *)&length, sizeof length);
-    }
-  guint start = bytes->len;
-  pack_begin (&packer, bytes, message_type (message->kind));
+  pack_begin (&packer, message_type (message->kind));
   write_header (&packer, message);
-  pack_end (&packer);
-  g_assert (bytes->len - start <= MESSAGE_HEADER_MAX && parts->len - 1 <= MESSAGE_ITEMS_MAX);
-  prelude[1] = GUINT32_TO_LE (bytes->len - start);
-  prelude[2] = GUINT32_TO_LE (parts->len - 1);
-  if (parts->len > 1)
-    g_byte_array_append (bytes, zeros, (0u - bytes->len) % ATTACHMENT_ALIGN);
-  memcpy (bytes->data, prelude, sizeof prelude);
-  parts->pdata[0] = g_byte_array_free_to_bytes (g_steal_pointer (&bytes));
+  const guint8 *header = pack_end (&packer, &size);
+  g_assert (size <= MESSAGE_HEADER_MAX && parts->len - 1 <= MESSAGE_ITEMS_MAX);
+  parts->pdata[0] = begin_frame (message->kind, header, size, parts);
+  pack_clear (&packer);
   return parts;
 }
 

@@ -549,7 +549,6 @@ gboolean
 message_decode (GBytes *bytes, Message *message, GError **error)
 {
   static const GPtrArray none = { NULL, 0 };
-  g_auto (Message) m = { 0 };
   const guint8 *header = NULL;
   gsize header_size = 0;
   guint32 kind = 0;
@@ -569,19 +568,16 @@ message_decode (GBytes *bytes, Message *message, GError **error)
       g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "unknown message %u", kind);
       return FALSE;
     }
-  m.kind = kind;
-  m.frame = g_bytes_ref (bytes);
+  message->kind = kind;
+  message->frame = g_bytes_ref (bytes);
   unpack_begin (&unpacker, message_type (kind), header, header_size);
-  read_header (&unpacker, &m, attachments);
-  if (!unpack_end (&unpacker))
-    {
-      g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "malformed message '%s'",
-                   message_kind_name (kind));
-      return FALSE;
-    }
-  *message = m;
-  m = (Message){ 0 };
-  return TRUE;
+  read_header (&unpacker, message, attachments);
+  if (unpack_end (&unpacker))
+    return TRUE;
+  g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "malformed message '%s'",
+               message_kind_name (kind));
+  message_clear (message);
+  return FALSE;
 }
 
 void

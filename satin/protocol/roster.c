@@ -151,6 +151,7 @@ carry_over (Node *node, GPtrArray *old, GPtrArray *members)
       Member *member = members->pdata[i];
       const Member *before = find_in (old, &member->id);
 
+      member->elsewhere = !g_str_equal (member->site, node->config.site);
       member->heard_us = before != NULL ? before->heard_us : node->now_us;
       member->dead = before != NULL && before->dead;
       member->silent = before != NULL && before->silent;

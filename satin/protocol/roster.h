@@ -11,6 +11,7 @@ struct Member
 {
   NodeId id;
   char *address, *host, *site;
+  gboolean elsewhere; /* at another site than this node */
   guint32 pid, workers;
   guint64 heard_us;
   gboolean dead;          /* proved here, not yet off the roster */

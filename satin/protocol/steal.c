@@ -98,8 +98,7 @@ learn (Node *node, StealLane *lane)
 static StealLane *
 lane_of (Node *node, const Member *member)
 {
-  gboolean far
-      = node->config.steal == NODE_STEAL_CRS && !g_str_equal (member->site, node->config.site);
+  gboolean far = node->config.steal == NODE_STEAL_CRS && member->elsewhere;
 
   return &node->steal.lanes[far ? STEAL_FAR : STEAL_NEAR];
 }

@@ -8,13 +8,6 @@
 #include <string.h>
 
 #define PACK_ALIGN_MAX 8
-#define PACK_ROOM 128 /* enough for most */
-
-typedef struct
-{
-  gsize align;
-  gsize fixed; /* size; 0: it varies */
-} Layout;
 
 static gsize
 align_up (gsize at, gsize align)
@@ -22,45 +15,53 @@ align_up (gsize at, gsize align)
   return (at + align - 1) & ~(align - 1);
 }
 
-/* Of what is no container; the others have no alignment here. */
-static const Layout simple[G_MAXUINT8 + 1]
-    = { ['b'] = { 1, 1 }, ['u'] = { 4, 4 }, ['t'] = { 8, 8 }, ['d'] = { 8, 8 }, ['s'] = { 1, 0 } };
+static PackLayout layout_of_container (const char *type);
 
-static Layout layout_of_container (const char **type);
-
-/* The layout of the type at *type, which is moved past it. */
-static inline Layout
-layout_of (const char **type)
+/* The layout of the type that stands at the front of `type`. */
+static inline PackLayout
+layout_of (const char *type)
 {
-  const Layout *layout = &simple[(guint8) * *type];
-
-  if (layout->align == 0)
-    return layout_of_container (type);
-  (*type)++;
-  return *layout;
+  switch (*type)
+    {
+    case 'b':
+      return (PackLayout){ 1, 1, type + 1 };
+    case 'u':
+      return (PackLayout){ 4, 4, type + 1 };
+    case 't':
+    case 'd':
+      return (PackLayout){ 8, 8, type + 1 };
+    case 's':
+      return (PackLayout){ 1, 0, type + 1 };
+    default:
+      return layout_of_container (type);
+    }
 }
 
-static Layout
-layout_of_container (const char **type)
+static PackLayout
+layout_of_container (const char *type)
 {
-  Layout whole = { 1, 0 };
+  PackLayout whole = { 1, 0, type + 1 };
   gboolean fixed = TRUE;
-  char kind = *(*type)++;
 
-  if (kind == 'a')
-    return (Layout){ layout_of (type).align, 0 };
-  g_assert (kind == '(');
-  if (**type == ')')
-    whole.fixed = 1; /* the empty tuple takes one byte */
-  while (**type != ')')
+  if (*type == 'a')
     {
-      Layout item = layout_of (type);
+      whole = layout_of (type + 1);
+      whole.fixed = 0;
+      return whole;
+    }
+  g_assert (*type == '(');
+  if (*whole.after == ')')
+    whole.fixed = 1; /* the empty tuple takes one byte */
+  while (*whole.after != ')')
+    {
+      PackLayout item = layout_of (whole.after);
 
+      whole.after = item.after;
       whole.align = MAX (whole.align, item.align);
       whole.fixed = align_up (whole.fixed, item.align) + item.fixed;
       fixed = fixed && item.fixed > 0;
     }
-  (*type)++;
+  whole.after++;
   whole.fixed = fixed ? align_up (whole.fixed, whole.align) : 0;
   return whole;
 }
@@ -91,56 +92,71 @@ read_end (const guint8 *data, guint width)
 {
   guint64 end = 0;
 
-  memcpy (&end, data, width);
-  return (gsize)GUINT64_FROM_LE (end);
+  for (guint i = 0; i < width; i++)
+    end |= (guint64)data[i] << (8 * i);
+  return (gsize)end;
+}
+
+static inline gboolean
+is_array (const PackLevel *level)
+{
+  return level->element.align > 0;
+}
+
+/* Of the next item. */
+static inline PackLayout
+next_layout (const PackLevel *level)
+{
+  return is_array (level) ? level->element : layout_of (level->next);
 }
 
 /* Goes one item on in the type. TRUE: its end is written down. */
-static gboolean
-step (PackLevel *level, Layout *layout)
+static inline gboolean
+step (PackLevel *level, const PackLayout *item)
 {
-  const char *type = level->next;
-
-  g_assert (*type != ')' && *type != '\0');
-  *layout = layout_of (&type);
-  if (level->elements == NULL)
-    level->next = type;
-  return layout->fixed == 0 && (level->elements != NULL || *type != ')');
+  if (is_array (level))
+    return item->fixed == 0;
+  level->next = item->after;
+  return item->fixed == 0 && *item->after != ')';
 }
 
 static void
-enter (PackLevel *level, const char *type, gsize start)
+enter (PackLevel *level, const char *type, const PackLayout *own, gsize start)
 {
-  *level
-      = (PackLevel){ .start = start, .elements = *type == 'a' ? type + 1 : NULL, .next = type + 1 };
+  level->next = type + 1;
+  level->element = *type == 'a' ? layout_of (type + 1) : (PackLayout){ 0, 0, NULL };
+  level->own = *own;
+  level->start = start;
 }
 
 /* Writing ---------------------------------------------------------------------------------- */
 
-/* Room for so many bytes more; pack_end () cuts off what is not used. */
-static guint8 *
-reserve (Packer *packer, gsize size)
+static void
+grow (Packer *packer, gsize size)
 {
-  gsize least = packer->origin + packer->at + size;
+  guint8 *before = packer->data;
 
-  if (least > packer->bytes->len)
-    g_byte_array_set_size (packer->bytes, (guint)MAX (least, 2 * (gsize)packer->bytes->len));
-  return packer->bytes->data + packer->origin + packer->at;
+  packer->room = MAX (packer->room * 2, packer->at + size);
+  packer->data = g_malloc (packer->room);
+  memcpy (packer->data, before, packer->at);
+  if (before != packer->few)
+    g_free (before);
 }
 
-static void
-append (Packer *packer, const void *data, gsize size)
+/* Where so many bytes more may be written. */
+static inline guint8 *
+reserve (Packer *packer, gsize size)
 {
-  memcpy (reserve (packer, size), data, size);
-  packer->at += size;
+  if (packer->at + size > packer->room)
+    grow (packer, size);
+  return packer->data + packer->at;
 }
 
 static void
 pad_to (Packer *packer, gsize align)
 {
-  static const guint8 zeros[PACK_ALIGN_MAX];
-
-  append (packer, zeros, align_up (packer->at, align) - packer->at);
+  memset (reserve (packer, PACK_ALIGN_MAX), 0, PACK_ALIGN_MAX);
+  packer->at = align_up (packer->at, align);
 }
 
 static void
@@ -152,7 +168,7 @@ note_end (Packer *packer)
     {
       gsize *more = g_new (gsize, packer->ends_max * 2);
       memcpy (more, packer->ends, packer->n_ends * sizeof (gsize));
-      if (packer->ends != packer->few)
+      if (packer->ends != packer->few_ends)
         g_free (packer->ends);
       packer->ends = more;
       packer->ends_max *= 2;
@@ -160,19 +176,20 @@ note_end (Packer *packer)
   packer->ends[packer->n_ends++] = packer->at - level->start;
 }
 
-/* An item that is no container. */
-static void
+/* A number, which is as long as it is aligned. */
+static inline void
 put (Packer *packer, char kind, const void *data, gsize size)
 {
   PackLevel *level = &packer->levels[packer->depth - 1];
-  Layout layout;
+  guint8 *to = reserve (packer, 2 * PACK_ALIGN_MAX);
+  gsize padding = align_up (packer->at, size) - packer->at;
 
   g_assert (*level->next == kind);
-  gboolean noted = step (level, &layout);
-  pad_to (packer, layout.align);
-  append (packer, data, size);
-  if (noted)
-    note_end (packer);
+  memset (to, 0, PACK_ALIGN_MAX);
+  memcpy (to + padding, data, size);
+  packer->at += padding + size;
+  if (!is_array (level))
+    level->next++;
 }
 
 void
@@ -180,7 +197,7 @@ pack_bool (Packer *packer, gboolean value)
 {
   guint8 byte = value ? 1 : 0;
 
-  put (packer, 'b', &byte, 1);
+  put (packer, 'b', &byte, sizeof byte);
 }
 
 void
@@ -210,19 +227,26 @@ pack_double (Packer *packer, double value)
 void
 pack_text (Packer *packer, const char *value)
 {
-  put (packer, 's', value, strlen (value) + 1);
+  PackLevel *level = &packer->levels[packer->depth - 1];
+  PackLayout layout = next_layout (level);
+  gsize size = strlen (value) + 1;
+
+  g_assert (*level->next == 's');
+  memcpy (reserve (packer, size), value, size);
+  packer->at += size;
+  if (step (level, &layout))
+    note_end (packer);
 }
 
 void
 pack_open (Packer *packer)
 {
-  const char *type = packer->levels[packer->depth - 1].next, *after = type;
-  Layout layout = layout_of (&after);
+  const PackLevel *level = &packer->levels[packer->depth - 1];
+  PackLayout layout = next_layout (level);
 
-  g_assert ((*type == 'a' || *type == '(') && packer->depth < PACK_DEPTH_MAX);
+  g_assert ((*level->next == 'a' || *level->next == '(') && packer->depth < PACK_DEPTH_MAX);
   pad_to (packer, layout.align);
-  enter (&packer->levels[packer->depth], type, packer->at);
-  packer->levels[packer->depth].size = layout.fixed;
+  enter (&packer->levels[packer->depth], level->next, &layout, packer->at);
   packer->levels[packer->depth++].n_ends = packer->n_ends;
 }
 
@@ -232,57 +256,69 @@ finish (Packer *packer, const PackLevel *level)
 {
   gsize body = packer->at - level->start;
   guint n = packer->n_ends - level->n_ends, width = end_width_for (body, n);
+  guint8 *to = reserve (packer, (gsize)n * width);
 
-  g_assert (level->elements != NULL || *level->next == ')');
+  g_assert (is_array (level) || *level->next == ')');
   for (guint i = 0; i < n; i++)
     {
-      guint64 end
-          = packer->ends[level->elements != NULL ? level->n_ends + i : packer->n_ends - 1 - i];
-      end = GUINT64_TO_LE (end);
-      append (packer, &end, width);
+      gsize end = packer->ends[is_array (level) ? level->n_ends + i : packer->n_ends - 1 - i];
+      for (guint k = 0; k < width; k++)
+        *to++ = (guint8)((guint64)end >> (8 * k));
     }
+  packer->at += (gsize)n * width;
   packer->n_ends = level->n_ends;
-  for (; body < level->size; body++)
-    append (packer, "", 1);
+  for (; body < level->own.fixed; body++)
+    {
+      *reserve (packer, 1) = 0;
+      packer->at++;
+    }
 }
 
 void
 pack_close (Packer *packer)
 {
-  Layout layout;
+  const PackLevel *level = &packer->levels[packer->depth - 1];
 
   g_assert (packer->depth > 1);
-  finish (packer, &packer->levels[--packer->depth]);
-  if (step (&packer->levels[packer->depth - 1], &layout))
+  finish (packer, level);
+  packer->depth--;
+  if (step (&packer->levels[packer->depth - 1], &level->own))
     note_end (packer);
 }
 
 void
-pack_begin (Packer *packer, GByteArray *bytes, const char *type)
+pack_begin (Packer *packer, const char *type)
 {
-  const char *after = type;
+  PackLayout layout = layout_of (type);
 
-  g_assert (*type == '(' && bytes->len % PACK_ALIGN_MAX == 0);
-  packer->bytes = bytes;
-  packer->origin = bytes->len;
+  g_assert (*type == '(');
+  packer->data = packer->few;
+  packer->room = sizeof packer->few;
   packer->at = 0;
-  packer->ends = packer->few;
-  packer->ends_max = G_N_ELEMENTS (packer->few);
+  packer->ends = packer->few_ends;
+  packer->ends_max = G_N_ELEMENTS (packer->few_ends);
   packer->n_ends = 0;
   packer->depth = 1;
-  g_byte_array_set_size (bytes, bytes->len + PACK_ROOM);
-  enter (&packer->levels[0], type, 0);
-  packer->levels[0].size = layout_of (&after).fixed;
+  enter (&packer->levels[0], type, &layout, 0);
+  packer->levels[0].n_ends = 0;
 }
 
-void
-pack_end (Packer *packer)
+const guint8 *
+pack_end (Packer *packer, gsize *size)
 {
   g_assert (packer->depth == 1);
   finish (packer, &packer->levels[0]);
-  g_byte_array_set_size (packer->bytes, (guint)(packer->origin + packer->at));
-  if (packer->ends != packer->few)
+  *size = packer->at;
+  return packer->data;
+}
+
+void
+pack_clear (Packer *packer)
+{
+  if (packer->ends != packer->few_ends)
     g_free (packer->ends);
+  if (packer->data != packer->few)
+    g_free (packer->data);
 }
 
 /* Reading ---------------------------------------------------------------------------------- */
@@ -294,7 +330,7 @@ fail (Unpacker *unpacker)
 }
 
 /* Zeros up to the next multiple, within the innermost container. */
-static void
+static inline void
 skip_padding (Unpacker *unpacker, gsize align, gsize end)
 {
   gsize to = align_up (unpacker->at, align);
@@ -311,7 +347,7 @@ skip_padding (Unpacker *unpacker, gsize align, gsize end)
 
 /* Finds the next item: it begins at unpacker->at; returns its end. On failure both are the same. */
 static gsize
-next_item (Unpacker *unpacker, char kind, Layout *layout)
+next_item (Unpacker *unpacker, char kind, PackLayout *layout)
 {
   PackLevel *level = &unpacker->levels[unpacker->depth - 1];
   gsize end;
@@ -319,6 +355,7 @@ next_item (Unpacker *unpacker, char kind, Layout *layout)
   if (unpacker->failed)
     return unpacker->at;
   g_assert (*level->next == kind);
+  *layout = next_layout (level);
   gboolean noted = step (level, layout);
   skip_padding (unpacker, layout->align, level->end);
   if (layout->fixed > 0)
@@ -327,10 +364,10 @@ next_item (Unpacker *unpacker, char kind, Layout *layout)
     end = level->end;
   else
     {
-      if (level->elements == NULL)
+      if (!is_array (level))
         level->table -= level->width;
       end = level->start + read_end (unpacker->data + level->table, level->width);
-      if (level->elements != NULL)
+      if (is_array (level))
         level->table += level->width;
     }
   if (unpacker->failed || end < unpacker->at || end > level->end)
@@ -341,17 +378,25 @@ next_item (Unpacker *unpacker, char kind, Layout *layout)
   return end;
 }
 
-/* FALSE: *to is left alone. */
-static gboolean
+/* A number, which is as long as it is aligned. FALSE: *to is left alone. */
+static inline gboolean
 get (Unpacker *unpacker, char kind, void *to, gsize size)
 {
-  Layout layout;
-  gsize end = next_item (unpacker, kind, &layout);
+  PackLevel *level = &unpacker->levels[unpacker->depth - 1];
 
   if (unpacker->failed)
     return FALSE;
+  g_assert (*level->next == kind);
+  if (!is_array (level))
+    level->next++;
+  skip_padding (unpacker, size, level->end);
+  if (unpacker->failed || size > level->end - unpacker->at)
+    {
+      fail (unpacker);
+      return FALSE;
+    }
   memcpy (to, unpacker->data + unpacker->at, size);
-  unpacker->at = end;
+  unpacker->at += size;
   return TRUE;
 }
 
@@ -360,7 +405,7 @@ unpack_bool (Unpacker *unpacker)
 {
   guint8 byte = 0;
 
-  if (get (unpacker, 'b', &byte, 1) && byte > 1)
+  if (get (unpacker, 'b', &byte, sizeof byte) && byte > 1)
     fail (unpacker);
   return byte == 1;
 }
@@ -398,7 +443,7 @@ unpack_double (Unpacker *unpacker)
 const char *
 unpack_text (Unpacker *unpacker)
 {
-  Layout layout;
+  PackLayout layout;
   gsize end = next_item (unpacker, 's', &layout);
   const char *text = (const char *)unpacker->data + unpacker->at;
 
@@ -420,7 +465,8 @@ count_ends (const char *type)
 
   while (*type != ')')
     {
-      Layout item = layout_of (&type);
+      PackLayout item = layout_of (type);
+      type = item.after;
       n += item.fixed == 0 && *type != ')';
     }
   return n;
@@ -430,17 +476,16 @@ count_ends (const char *type)
 static void
 find_table (Unpacker *unpacker, PackLevel *level, gsize end)
 {
-  const char *type = level->next;
   gsize size = end - level->start, n_ends = 0;
 
   level->end = level->stop = end;
-  if (level->size > 0)
+  if (level->own.fixed > 0)
     return;
   level->width = end_width (size);
   level->table = end;
-  if (level->elements == NULL)
+  if (!is_array (level))
     {
-      n_ends = count_ends (type);
+      n_ends = count_ends (level->next);
       if (n_ends * level->width > size)
         {
           fail (unpacker);
@@ -448,7 +493,7 @@ find_table (Unpacker *unpacker, PackLevel *level, gsize end)
         }
       level->end = end - n_ends * level->width;
     }
-  else if (layout_of (&type).fixed == 0 && size > 0)
+  else if (level->element.fixed == 0 && size > 0)
     {
       gsize last = read_end (unpacker->data + end - level->width, level->width);
       if (last > size || (size - last) % level->width != 0 || last == size)
@@ -467,7 +512,7 @@ void
 unpack_open (Unpacker *unpacker)
 {
   const char *type = unpacker->levels[unpacker->depth - 1].next;
-  Layout layout = { 1, 0 };
+  PackLayout layout = { 1, 0, NULL };
   gsize end;
 
   g_assert (unpacker->depth < PACK_DEPTH_MAX);
@@ -478,8 +523,7 @@ unpack_open (Unpacker *unpacker)
     }
   g_assert (*type == 'a' || *type == '(');
   end = next_item (unpacker, *type, &layout);
-  enter (&unpacker->levels[unpacker->depth], type, unpacker->at);
-  unpacker->levels[unpacker->depth].size = layout.fixed;
+  enter (&unpacker->levels[unpacker->depth], type, &layout, unpacker->at);
   find_table (unpacker, &unpacker->levels[unpacker->depth++], end);
 }
 
@@ -487,12 +531,11 @@ gboolean
 unpack_more (Unpacker *unpacker)
 {
   const PackLevel *level = &unpacker->levels[unpacker->depth - 1];
-  const char *type = level->elements;
 
   if (unpacker->failed)
     return FALSE;
-  g_assert (type != NULL);
-  return layout_of (&type).fixed > 0 ? unpacker->at < level->end : level->table < level->stop;
+  g_assert (is_array (level));
+  return level->element.fixed > 0 ? unpacker->at < level->end : level->table < level->stop;
 }
 
 /* The items of the container must have filled it. */
@@ -501,8 +544,8 @@ leave (Unpacker *unpacker, const PackLevel *level)
 {
   if (unpacker->failed)
     return;
-  g_assert (level->elements != NULL || *level->next == ')');
-  if (level->size > 0)
+  g_assert (is_array (level) || *level->next == ')');
+  if (level->own.fixed > 0)
     for (; unpacker->at < level->end; unpacker->at++)
       if (unpacker->data[unpacker->at] != 0)
         fail (unpacker);
@@ -521,7 +564,7 @@ unpack_close (Unpacker *unpacker)
 void
 unpack_begin (Unpacker *unpacker, const char *type, const guint8 *data, gsize size)
 {
-  const char *after = type;
+  PackLayout layout = layout_of (type);
   PackLevel *level = &unpacker->levels[0];
 
   g_assert (*type == '(');
@@ -529,9 +572,8 @@ unpack_begin (Unpacker *unpacker, const char *type, const guint8 *data, gsize si
   unpacker->at = 0;
   unpacker->depth = 1;
   unpacker->failed = FALSE;
-  enter (level, type, 0);
-  level->size = layout_of (&after).fixed;
-  if (level->size > 0 && level->size != size)
+  enter (level, type, &layout, 0);
+  if (layout.fixed > 0 && layout.fixed != size)
     fail (unpacker);
   else
     find_table (unpacker, level, size);

@@ -8,34 +8,43 @@
 
 #define PACK_DEPTH_MAX 8 /* containers in each other */
 
+/* What a type takes. */
 typedef struct
 {
-  const char *elements; /* array: the type of its elements; NULL: a tuple */
-  const char *next;     /* the type of the next item */
-  gsize start;          /* where it begins */
-  gsize end;            /* Unpacker: where its items end */
-  gsize stop;           /* Unpacker: where it ends, its table of ends included */
-  gsize table;          /* Unpacker: where the next end is written down */
-  gsize size;           /* of a tuple of fixed size; else 0 */
-  guint width;          /* of one end */
-  guint n_ends;         /* Packer: where its ends begin among all */
+  gsize align;
+  gsize fixed;       /* size; 0: it varies */
+  const char *after; /* where its type string ends */
+} PackLayout;
+
+typedef struct
+{
+  const char *next;   /* the type of the next item */
+  PackLayout element; /* of an array: of each of its elements; align 0: a tuple */
+  PackLayout own;     /* of the container itself */
+  gsize start;        /* where it begins */
+  gsize end;          /* Unpacker: where its items end */
+  gsize stop;         /* Unpacker: where it ends, its table of ends included */
+  gsize table;        /* Unpacker: where the next end is written down */
+  guint width;        /* of one end */
+  guint n_ends;       /* Packer: where its ends begin among all */
 } PackLevel;
 
 /* ---- writing ---- */
 
 typedef struct
 {
-  GByteArray *bytes; /* what is written, after what stood there before */
-  gsize origin, at; /* where the tuple begins; how much of it is written */
+  guint8 *data; /* what is written */
+  gsize at, room;
   PackLevel levels[PACK_DEPTH_MAX];
   guint depth;
-  gsize few[16], *ends; /* ends of items that are not written yet */
   guint n_ends, ends_max;
+  gsize *ends; /* ends of items that are not written yet */
+  gsize few_ends[16];
+  guint8 few[256]; /* enough for most */
 } Packer;
 
-/* Appends a tuple of this type to `bytes` (borrowed until pack_end), whose length must be a
- * multiple of 8. The items follow in the order of the type; a wrong one aborts. */
-void pack_begin (Packer *packer, GByteArray *bytes, const char *type);
+/* Begins a tuple of this type. The items follow in the order of the type; a wrong one aborts. */
+void pack_begin (Packer *packer, const char *type);
 void pack_bool (Packer *packer, gboolean value);
 void pack_u32 (Packer *packer, guint32 value);
 void pack_u64 (Packer *packer, guint64 value);
@@ -44,7 +53,9 @@ void pack_text (Packer *packer, const char *value); /* valid UTF-8 */
 /* The next item is a tuple or an array; its own items follow until pack_close. */
 void pack_open (Packer *packer);
 void pack_close (Packer *packer);
-void pack_end (Packer *packer);
+/* (transfer none): all that was written, until pack_clear. */
+const guint8 *pack_end (Packer *packer, gsize *size);
+void pack_clear (Packer *packer);
 
 /* ---- reading ---- */
 

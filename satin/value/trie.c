@@ -10,6 +10,7 @@
 #include "trie.h"
 
 #define SLAB_NODES 1024u
+#define SLAB_FIRST 32u /* a program's tree may have few jobs: the first slabs are smaller */
 #define BUCKETS_MIN 64u
 #define RUN 8u /* siblings that stand side by side */
 
@@ -51,23 +52,52 @@ struct Trie
   GHashTable *stem_of; /* index -> id */
 };
 
+/* In which slab a node lies. The first one has SLAB_FIRST nodes and the next ones as many as all
+ * before them, until there are SLAB_NODES; all others have that many. `first` (out): its first. */
+static inline guint
+slab_of (guint32 index, guint32 *first)
+{
+  if (index >= SLAB_NODES)
+    {
+      *first = index / SLAB_NODES * SLAB_NODES;
+      return index / SLAB_NODES + g_bit_storage (SLAB_NODES / SLAB_FIRST) - 1;
+    }
+  guint slab = index < SLAB_FIRST ? 0 : g_bit_storage (index / SLAB_FIRST);
+  *first = slab == 0 ? 0 : SLAB_FIRST << (slab - 1);
+  return slab;
+}
+
+/* So many nodes has the slab that begins with this one. */
+static guint32
+slab_nodes (guint32 first)
+{
+  return CLAMP (first, SLAB_FIRST, SLAB_NODES);
+}
+
+static TrieNode *
+place_of (const Trie *trie, guint32 index)
+{
+  guint32 first;
+  char *slab = trie->slabs->pdata[slab_of (index, &first)];
+
+  return (TrieNode *)(void *)(slab + (index - first) * trie->node_size);
+}
+
 static TrieNode *
 at (const Trie *trie, guint32 index)
 {
-  if (index == 0)
-    return NULL;
-  return (TrieNode *)(void *)((char *)trie->slabs->pdata[index / SLAB_NODES]
-                              + index % SLAB_NODES * trie->node_size);
+  return index == 0 ? NULL : place_of (trie, index);
 }
 
 static TrieNode *
 add (Trie *trie)
 {
-  if (trie->n % SLAB_NODES == 0)
-    g_ptr_array_add (trie->slabs, g_malloc0_n (SLAB_NODES, trie->node_size));
+  guint32 first;
+
+  if (slab_of (trie->n, &first) == trie->slabs->len)
+    g_ptr_array_add (trie->slabs, g_malloc0_n (slab_nodes (first), trie->node_size));
   guint32 index = trie->n++;
-  TrieNode *node = (TrieNode *)(void *)((char *)trie->slabs->pdata[index / SLAB_NODES]
-                                        + index % SLAB_NODES * trie->node_size);
+  TrieNode *node = place_of (trie, index);
   node->self = index;
   return node;
 }

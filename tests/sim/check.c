@@ -131,14 +131,11 @@ check_holder (gpointer data, const NodeId *holder)
 
 /* Without faults a request to steal does not wait for its time-out. */
 static void
-check_answered (Sim *sim, Process *process)
+check_answered (Sim *sim, Process *process, const NodeStats *stats)
 {
-  NodeStats stats;
-
   if (sim->plan->n_faults > 0 || sim->plan->swings)
     return;
-  node_stats (process->node, &stats);
-  if (stats.steal_age_us > STEAL_HOP_DELAYS * sim->plan->delay_us + SIM_SECOND)
+  if (stats->steal_age_us > STEAL_HOP_DELAYS * sim->plan->delay_us + SIM_SECOND)
     sim_fail (sim, "I8: p%u waits for the answer to a steal", process->number);
 }
 
@@ -150,10 +147,10 @@ check_after_step (Sim *sim, Process *process)
 
   model_check_invariants (process->model);
   model_stats (process->model, &model);
-  check_answered (sim, process);
+  node_stats (process->node, &node);
+  check_answered (sim, process, &node);
   if (!sim->plan->late_mail)
     {
-      node_stats (process->node, &node);
       /* Loan 0, the root that another node runs, is main's and stands in no slot. */
       if (model.waits != node.lent && !(process->main > 0 && model.waits + 1 == node.lent))
         sim_fail (sim, "I3: in p%u %u slots wait but the node knows of %" G_GUINT64_FORMAT " loans",

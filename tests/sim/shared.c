@@ -9,11 +9,9 @@ static SatinShared
 enter (Model *model, guint32 blob)
 {
   GBytes *bytes = model->config.tree->blobs[blob];
-  gsize size;
-  const void *data = g_bytes_get_data (bytes, &size);
-  Digest digest = digest_of_data (data, size);
 
-  return shared_enter (model->config.shared, &digest, size);
+  return shared_enter (model->config.shared, &model->config.tree->blob_digests[blob],
+                       g_bytes_get_size (bytes));
 }
 
 void

@@ -45,6 +45,13 @@ typedef struct
   GBytes *bytes;
 } Happen;
 
+/* When it happens, and where it stands in Sim.happens. */
+typedef struct
+{
+  guint64 at_us, order;
+  guint32 place;
+} Expected;
+
 typedef struct
 {
   guint node[2];
@@ -108,7 +115,9 @@ struct Sim
   Outcome *outcome;
   gboolean verbose;
   guint64 now_us, order, deadline_us, last_fault_us;
-  GArray *heap; /* of Happen */
+  GArray *heap;        /* of Expected, by time */
+  GArray *happens;     /* of Happen, in any order … */
+  GArray *free_places; /* … and where none is */
   GArray *links;
   guint n_processes;
   Process *processes[SIM_NODES_MAX];

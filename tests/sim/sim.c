@@ -41,33 +41,31 @@ sim_say (Sim *sim, const char *format, ...)
 }
 
 static gboolean
-comes_before (const Happen *a, const Happen *b)
+comes_before (const Expected *a, const Expected *b)
 {
   return a->at_us < b->at_us || (a->at_us == b->at_us && a->order < b->order);
 }
 
-/* Puts `happen` into the heap; returns its place. */
-static guint
-heap_push (GArray *heap, Happen happen)
+static void
+heap_push (GArray *heap, Expected expected)
 {
   guint place = heap->len;
 
   g_array_set_size (heap, heap->len + 1);
-  Happen *all = (Happen *)(void *)heap->data;
-  while (place > 0 && comes_before (&happen, &all[(place - 1) / 2]))
+  Expected *all = (Expected *)(void *)heap->data;
+  while (place > 0 && comes_before (&expected, &all[(place - 1) / 2]))
     {
       all[place] = all[(place - 1) / 2];
       place = (place - 1) / 2;
     }
-  all[place] = happen;
-  return place;
+  all[place] = expected;
 }
 
-static Happen
+static Expected
 heap_pop (GArray *heap)
 {
-  Happen *all = (Happen *)(void *)heap->data;
-  Happen first = all[0], last = all[heap->len - 1];
+  Expected *all = (Expected *)(void *)heap->data;
+  Expected first = all[0], last = all[heap->len - 1];
   guint n = heap->len - 1, place = 0;
 
   while (2 * place + 1 < n)
@@ -85,14 +83,53 @@ heap_pop (GArray *heap)
   return first;
 }
 
+/* Room for one more among what is expected. */
+static guint32
+take_place (Sim *sim)
+{
+  guint32 place = sim->happens->len;
+
+  if (sim->free_places->len > 0)
+    {
+      place = g_array_index (sim->free_places, guint32, sim->free_places->len - 1);
+      g_array_set_size (sim->free_places, sim->free_places->len - 1);
+    }
+  else
+    g_array_set_size (sim->happens, place + 1);
+  return place;
+}
+
+static Happen *
+expect (Sim *sim, const Happen *happen)
+{
+  guint32 place = take_place (sim);
+
+  heap_push (sim->heap, (Expected){ happen->at_us, happen->order, place });
+  Happen *placed = &g_array_index (sim->happens, Happen, place);
+  *placed = *happen;
+  return placed;
+}
+
+/* (transfer full): what happens next. */
+static Happen
+take_next (Sim *sim)
+{
+  Expected next = heap_pop (sim->heap);
+  Happen *placed = &g_array_index (sim->happens, Happen, next.place);
+  Happen happen = *placed;
+
+  placed->bytes = NULL;
+  g_array_append_val (sim->free_places, next.place);
+  return happen;
+}
+
 Happen *
 sim_expect (Sim *sim, guint64 at_us, HappenKind kind, guint node)
 {
   Happen happen
       = { .at_us = MAX (at_us, sim->now_us), .order = sim->order++, .kind = kind, .node = node };
 
-  guint place = heap_push (sim->heap, happen); /* may move the whole heap */
-  return &g_array_index (sim->heap, Happen, place);
+  return expect (sim, &happen);
 }
 
 void
@@ -268,7 +305,7 @@ happen (Sim *sim, Happen *what)
     {
       /* It comes when the process goes on, in its old order. */
       what->at_us = process->paused_us;
-      heap_push (sim->heap, *what);
+      (void)expect (sim, what);
       what->bytes = NULL;
       return;
     }
@@ -305,7 +342,7 @@ run (Sim *sim)
 
   while (!is_over (sim) && sim->heap->len > 0)
     {
-      Happen what = heap_pop (sim->heap);
+      Happen what = take_next (sim);
       if (what.at_us != sim->now_us)
         first_step = sim->outcome->steps;
       sim->now_us = what.at_us;
@@ -334,8 +371,10 @@ clear (Sim *sim)
 {
   for (guint i = 0; i < sim->n_processes; i++)
     process_free (sim->processes[i]);
-  for (guint i = 0; i < sim->heap->len; i++)
-    g_clear_pointer (&g_array_index (sim->heap, Happen, i).bytes, g_bytes_unref);
+  for (guint i = 0; i < sim->happens->len; i++)
+    g_clear_pointer (&g_array_index (sim->happens, Happen, i).bytes, g_bytes_unref);
+  g_array_unref (sim->happens);
+  g_array_unref (sim->free_places);
   g_array_unref (sim->heap);
   g_array_unref (sim->links);
   g_array_unref (sim->effects);
@@ -347,7 +386,9 @@ sim_run (const Plan *plan, gboolean verbose, Outcome *outcome)
   Sim sim = { .plan = plan, .outcome = outcome, .verbose = verbose, .lives_left = TRUE };
 
   *outcome = (Outcome){ .hash = plan->seed };
-  sim.heap = g_array_sized_new (FALSE, FALSE, sizeof (Happen), 256);
+  sim.heap = g_array_sized_new (FALSE, FALSE, sizeof (Expected), 256);
+  sim.happens = g_array_sized_new (FALSE, FALSE, sizeof (Happen), 256);
+  sim.free_places = g_array_new (FALSE, FALSE, sizeof (guint32));
   sim.links = g_array_new (FALSE, TRUE, sizeof (Link));
   sim.effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
   g_array_set_clear_func (sim.effects, (GDestroyNotify)node_effect_clear);

@@ -32,22 +32,38 @@ grow (const TreeShape *shape, Rng *rng, guint32 *parents)
     }
 }
 
+/* The children of each grown job, in their order; 0: none. */
+typedef struct
+{
+  guint32 first[TREE_JOBS_MAX], next[TREE_JOBS_MAX];
+} Grown;
+
+static void
+list_grown (const guint32 *parents, guint32 n, Grown *all)
+{
+  memset (all, 0, sizeof *all);
+  for (guint32 i = n - 1; i > 0; i--)
+    {
+      all->next[i] = all->first[parents[i]];
+      all->first[parents[i]] = i;
+    }
+}
+
 /* Numbers the grown job `grown` and all below it in preorder; returns the next free number. */
 static guint32
-number_jobs (Tree *tree, const guint32 *parents, guint32 grown, guint32 next)
+number_jobs (Tree *tree, const Grown *all, guint32 grown, guint32 next)
 {
   guint32 self = next++;
   TreeJob *job = &tree->jobs[self];
   guint32 number = 0;
 
-  for (guint32 i = grown + 1; i < tree->n; i++)
-    if (parents[i] == grown)
-      {
-        tree->jobs[next].parent = self;
-        tree->jobs[next].number = number++;
-        tree->jobs[next].depth = job->depth + 1;
-        next = number_jobs (tree, parents, i, next);
-      }
+  for (guint32 i = all->first[grown]; i != 0; i = all->next[i])
+    {
+      tree->jobs[next].parent = self;
+      tree->jobs[next].number = number++;
+      tree->jobs[next].depth = job->depth + 1;
+      next = number_jobs (tree, all, i, next);
+    }
   job->n_children = number;
   job->size = next - self;
   return next;
@@ -283,6 +299,7 @@ tree_new (const TreeShape *shape)
   guint32 parents[TREE_JOBS_MAX] = { 0 };
   Rng rng = { shape->seed };
   Tree *tree = g_new0 (Tree, 1);
+  Grown all;
 
   g_assert (shape->n >= 1 && shape->n <= TREE_JOBS_MAX);
   tree->n = shape->n;
@@ -291,12 +308,18 @@ tree_new (const TreeShape *shape)
   tree->by_path = g_hash_table_new (g_str_hash, g_str_equal);
   tree->stems = stems_new ();
   grow (shape, &rng, parents);
-  number_jobs (tree, parents, 0, 0);
+  list_grown (parents, tree->n, &all);
+  number_jobs (tree, &all, 0, 0);
   list_children (tree);
   for (guint32 i = 0; i < tree->n; i++)
     fill_job (tree, i, shape, &rng);
   tree->blobs = g_new0 (GBytes *, 2 * tree->n);
+  tree->blob_digests = g_new0 (Digest, 2 * tree->n);
   draw_shares (tree, shape);
+  for (guint i = 0; i < 2 * tree->n; i++)
+    if (tree->blobs[i] != NULL)
+      tree->blob_digests[i] = digest_of_data (g_bytes_get_data (tree->blobs[i], NULL),
+                                              g_bytes_get_size (tree->blobs[i]));
   tree->jobs[0].weight = 1;
   solve (tree, 0, rng_next (&rng), shape->big_values);
   return tree;
@@ -314,6 +337,7 @@ tree_free (Tree *tree)
       g_clear_pointer (&tree->blobs[TREE_GIFT (i)], g_bytes_unref);
     }
   g_free (tree->blobs);
+  g_free (tree->blob_digests);
   g_hash_table_unref (tree->by_path);
   stems_free (tree->stems);
   g_free (tree->children);

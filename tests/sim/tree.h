@@ -53,7 +53,8 @@ typedef struct
   guint n;
   TreeJob *jobs;
   guint32 *children;
-  GBytes **blobs;  /* shared bytes, two for each job; NULL: it does not share them */
+  GBytes **blobs; /* shared bytes, two for each job; NULL: it does not share them */
+  Digest *blob_digests;
   gboolean speaks; /* there are some */
   guint64 work_us; /* of all jobs */
   guint depth;     /* of the deepest job */

@@ -129,9 +129,11 @@ copy (const char *type, const guint8 *data, gsize size)
   Packer to;
 
   unpack_begin (&from, type, data, size);
-  pack_begin (&to, bytes, type);
+  pack_begin (&to, type);
   copy_items (&from, &to, G_VARIANT_TYPE (type));
-  pack_end (&to);
+  const guint8 *written = pack_end (&to, &size);
+  g_byte_array_append (bytes, written, (guint)size);
+  pack_clear (&to);
   return unpack_end (&from) ? g_steal_pointer (&bytes) : NULL;
 }
 
@@ -208,24 +210,35 @@ test_damage_is_refused (void)
   g_assert_cmpuint (refused, >, 5000);
 }
 
+/* More items and more bytes than a Packer has room for in itself. */
 static void
-test_it_follows_what_stands_before_it (void)
+test_much_is_written (void)
 {
-  g_autoptr (GByteArray) bytes = g_byte_array_new ();
+  const guint n = 10000;
   Packer packer;
   Unpacker unpacker;
+  gsize size;
 
-  g_byte_array_append (bytes, (const guint8 *)"12345678", 8);
-  pack_begin (&packer, bytes, "(ut)");
-  pack_u32 (&packer, 7);
-  pack_u64 (&packer, 8);
-  pack_end (&packer);
+  pack_begin (&packer, "(asu)");
+  pack_open (&packer);
+  for (guint i = 0; i < n; i++)
+    pack_text (&packer, i % 2 == 0 ? "even" : "odd");
+  pack_close (&packer);
+  pack_u32 (&packer, n);
+  const guint8 *data = pack_end (&packer, &size);
 
-  g_assert_cmpuint (bytes->len, ==, 24);
-  unpack_begin (&unpacker, "(ut)", bytes->data + 8, 16);
-  g_assert_cmpuint (unpack_u32 (&unpacker), ==, 7);
-  g_assert_cmpuint (unpack_u64 (&unpacker), ==, 8);
+  unpack_begin (&unpacker, "(asu)", data, size);
+  unpack_open (&unpacker);
+  for (guint i = 0; i < n; i++)
+    {
+      g_assert_true (unpack_more (&unpacker));
+      g_assert_cmpstr (unpack_text (&unpacker), ==, i % 2 == 0 ? "even" : "odd");
+    }
+  g_assert_false (unpack_more (&unpacker));
+  unpack_close (&unpacker);
+  g_assert_cmpuint (unpack_u32 (&unpacker), ==, n);
   g_assert_true (unpack_end (&unpacker));
+  pack_clear (&packer);
 }
 
 int
@@ -234,6 +247,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/pack/the-bytes-are-the-librarys", test_the_bytes_are_the_librarys);
   g_test_add_func ("/pack/damage-is-refused", test_damage_is_refused);
-  g_test_add_func ("/pack/it-follows-what-stands-before-it", test_it_follows_what_stands_before_it);
+  g_test_add_func ("/pack/much-is-written", test_much_is_written);
   return g_test_run ();
 }
