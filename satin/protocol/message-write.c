@@ -165,7 +165,7 @@ static void
 write_numbers (Packer *to, const Message *m)
 {
   pack_open (to);
-  for (guint i = 0; i < m->numbers->len; i++)
+  for (guint i = 0; m->numbers != NULL && i < m->numbers->len; i++)
     pack_u64 (to, g_array_index (m->numbers, guint64, i));
   pack_close (to);
 }

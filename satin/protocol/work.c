@@ -73,14 +73,17 @@ add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 static void
 tell (Node *node, const Member *member)
 {
-  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
-  Telling telling = { node, &member->id, numbers };
+  g_autoptr (GArray) numbers = NULL; /* of what is held, if anything is */
   const WorkTold *self = &node->work.self;
   guint64 since_us = (node->now_us - self->told_us) * self->busy;
 
-  g_tree_foreach (node->held.by_number, add_item, &telling);
-  if (numbers->len == 0 && node->roster.members->len > WORK_ALL_MAX && !roster_is_master (node)
-      && member != roster_master (node))
+  if (g_tree_nnodes (node->held.by_number) > 0)
+    {
+      numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+      g_tree_foreach (node->held.by_number, add_item, &(Telling){ node, &member->id, numbers });
+    }
+  if ((numbers == NULL || numbers->len == 0) && node->roster.members->len > WORK_ALL_MAX
+      && !roster_is_master (node) && member != roster_master (node))
     return;
   (void)link_send_to (node, &member->id,
                       &(Message){ .kind = MESSAGE_WORK,

@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the order and the text of node ids. Pure, any thread. Must not know rosters or links. */
+/* Owns the text of node ids. Pure, any thread. Must not know rosters or links. */
 #include "config.h"
 
 #include "node-id.h"
 
 #include <string.h>
-
-static int
-compare_numbers (guint32 a, guint32 b)
-{
-  return a < b ? -1 : a > b;
-}
-
-int
-node_id_compare (const NodeId *a, const NodeId *b)
-{
-  int order = compare_numbers (a->term, b->term);
-
-  if (order == 0)
-    order = compare_numbers (a->number, b->number);
-  if (order == 0)
-    order = compare_numbers (a->random, b->random);
-  return order;
-}
 
 const char *
 node_id_show (const NodeId *id, char text[NODE_ID_TEXT_MAX])

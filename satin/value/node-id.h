@@ -16,9 +16,19 @@ typedef struct
 #define NODE_ID_NONE ((NodeId){ 0, 0, 0 })
 #define NODE_ID_TEXT_MAX 32
 
-int node_id_compare (const NodeId *a, const NodeId *b);
+/* These are inline: rosters and links are searched at every step. */
+static inline int
+node_id_compare (const NodeId *a, const NodeId *b)
+{
+  if (a->term != b->term)
+    return a->term < b->term ? -1 : 1;
+  if (a->number != b->number)
+    return a->number < b->number ? -1 : 1;
+  if (a->random != b->random)
+    return a->random < b->random ? -1 : 1;
+  return 0;
+}
 
-/* Inline: rosters and links are searched by it at every step. */
 static inline gboolean
 node_id_equal (const NodeId *a, const NodeId *b)
 {

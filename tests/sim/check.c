@@ -488,7 +488,7 @@ check_at_the_end (Sim *sim)
 {
   gboolean given_up = sim->outcome->condemned || (sim->suspended && !sim->plan->checkpoint);
 
-  if (sim->heap->len == 0 && sim_n_alive (sim) > 0)
+  if (sim->agenda.n == 0 && sim_n_alive (sim) > 0)
     sim_fail (sim, "I2: nothing more will happen, and it is not over");
   if (!sim->outcome->answered && !given_up && sim->lives_left)
     sim_fail (sim, "I2: over without an answer");

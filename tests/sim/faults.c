@@ -21,14 +21,22 @@ sim_n_alive (const Sim *sim)
   return n;
 }
 
-guint
-sim_n_members (const Sim *sim)
+gboolean
+sim_lives (const Sim *sim)
 {
-  guint n = 0;
+  for (guint i = sim->n_processes; i > 0; i--)
+    if (sim->processes[i - 1]->alive)
+      return TRUE;
+  return FALSE;
+}
 
-  for (guint i = 0; i < sim->n_processes; i++)
-    n += sim->processes[i]->alive && sim->processes[i]->member;
-  return n;
+static gboolean
+has_members (const Sim *sim)
+{
+  for (guint i = sim->n_processes; i > 0; i--)
+    if (sim->processes[i - 1]->alive && sim->processes[i - 1]->member)
+      return TRUE;
+  return FALSE;
 }
 
 static void
@@ -309,7 +317,7 @@ faults_poison (Sim *sim, Process *process)
 void
 faults_look_after (Sim *sim)
 {
-  if (sim->resuming || !sim->founded || sim_n_members (sim) > 0)
+  if (sim->resuming || !sim->founded || has_members (sim))
     return;
   if (sim->outcome->answered || sim->outcome->condemned
       || (sim->suspended && !sim->plan->checkpoint && sim->n_codes > 0))

@@ -35,7 +35,8 @@ model_next_event (Model *model, ModelEvent *event)
 {
   if (model->n_heard == model->said->len)
     {
-      g_array_set_size (model->said, 0);
+      if (model->n_heard > 0)
+        g_array_set_size (model->said, 0);
       model->n_heard = 0;
       return FALSE;
     }

@@ -273,7 +273,8 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
         GPtrArray *loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
         model_lend (model, effect->count, loans);
         sim->outcome->jobs_lent += loans->len;
-        note_routed (sim, process, &effect->node, loans->len);
+        if (loans->len > 0)
+          note_routed (sim, process, &effect->node, loans->len);
         g_ptr_array_add (process->lents, loans);
         process->lent_to = effect->node;
         break;

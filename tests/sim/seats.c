@@ -118,7 +118,8 @@ model_oldest (Model *model)
 
   for (guint i = 0; i < model->n_made; i++)
     {
-      Slot *slot = oldest_of_stack (model, model->stacks[(first + i) % model->n_made], NULL);
+      const Stack *stack = model->stacks[(first + i) % model->n_made];
+      Slot *slot = stack->top == NULL ? NULL : oldest_of_stack (model, stack, NULL);
       if (slot != NULL)
         return slot;
     }

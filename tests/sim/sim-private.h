@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "agenda.h"
 #include "sim.h"
 
 #define SIM_PID 100 /* of the first process; it tells which process a member is */
@@ -33,24 +34,6 @@ typedef enum
   HAPPEN_FAULT,
   HAPPEN_RESUME /* fresh processes go on from the checkpoint */
 } HappenKind;
-
-typedef struct
-{
-  guint64 at_us, order;
-  HappenKind kind;
-  guint node;
-  guint64 number, link;
-  gboolean flag;
-  NodeId id;
-  GBytes *bytes;
-} Happen;
-
-/* When it happens, and where it stands in Sim.happens. */
-typedef struct
-{
-  guint64 at_us, order;
-  guint32 place;
-} Expected;
 
 typedef struct
 {
@@ -115,9 +98,7 @@ struct Sim
   Outcome *outcome;
   gboolean verbose;
   guint64 now_us, order, deadline_us, last_fault_us;
-  GArray *heap;        /* of Expected, by time */
-  GArray *happens;     /* of Happen, in any order … */
-  GArray *free_places; /* … and where none is */
+  Agenda agenda; /* each kind is a HappenKind */
   GArray *links;
   guint n_processes;
   Process *processes[SIM_NODES_MAX];
@@ -182,7 +163,8 @@ void process_free (Process *process);
 void process_carry_out (Sim *sim, Process *process, NodeEffect *effect);
 void process_happen (Sim *sim, const Happen *happen);
 guint sim_n_alive (const Sim *sim);
-guint sim_n_members (const Sim *sim);
+/* Does anybody? */
+gboolean sim_lives (const Sim *sim);
 
 /* scribe.c */
 void scribe_open (Sim *sim, Process *process, const NodeEffect *effect);

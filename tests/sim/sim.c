@@ -40,96 +40,13 @@ sim_say (Sim *sim, const char *format, ...)
   printf ("\n");
 }
 
-static gboolean
-comes_before (const Expected *a, const Expected *b)
-{
-  return a->at_us < b->at_us || (a->at_us == b->at_us && a->order < b->order);
-}
-
-static void
-heap_push (GArray *heap, Expected expected)
-{
-  guint place = heap->len;
-
-  g_array_set_size (heap, heap->len + 1);
-  Expected *all = (Expected *)(void *)heap->data;
-  while (place > 0 && comes_before (&expected, &all[(place - 1) / 2]))
-    {
-      all[place] = all[(place - 1) / 2];
-      place = (place - 1) / 2;
-    }
-  all[place] = expected;
-}
-
-static Expected
-heap_pop (GArray *heap)
-{
-  Expected *all = (Expected *)(void *)heap->data;
-  Expected first = all[0], last = all[heap->len - 1];
-  guint n = heap->len - 1, place = 0;
-
-  while (2 * place + 1 < n)
-    {
-      guint child = 2 * place + 1;
-      if (child + 1 < n && comes_before (&all[child + 1], &all[child]))
-        child++;
-      if (!comes_before (&all[child], &last))
-        break;
-      all[place] = all[child];
-      place = child;
-    }
-  all[place] = last;
-  g_array_set_size (heap, n);
-  return first;
-}
-
-/* Room for one more among what is expected. */
-static guint32
-take_place (Sim *sim)
-{
-  guint32 place = sim->happens->len;
-
-  if (sim->free_places->len > 0)
-    {
-      place = g_array_index (sim->free_places, guint32, sim->free_places->len - 1);
-      g_array_set_size (sim->free_places, sim->free_places->len - 1);
-    }
-  else
-    g_array_set_size (sim->happens, place + 1);
-  return place;
-}
-
-static Happen *
-expect (Sim *sim, const Happen *happen)
-{
-  guint32 place = take_place (sim);
-
-  heap_push (sim->heap, (Expected){ happen->at_us, happen->order, place });
-  Happen *placed = &g_array_index (sim->happens, Happen, place);
-  *placed = *happen;
-  return placed;
-}
-
-/* (transfer full): what happens next. */
-static Happen
-take_next (Sim *sim)
-{
-  Expected next = heap_pop (sim->heap);
-  Happen *placed = &g_array_index (sim->happens, Happen, next.place);
-  Happen happen = *placed;
-
-  placed->bytes = NULL;
-  g_array_append_val (sim->free_places, next.place);
-  return happen;
-}
-
 Happen *
 sim_expect (Sim *sim, guint64 at_us, HappenKind kind, guint node)
 {
   Happen happen
       = { .at_us = MAX (at_us, sim->now_us), .order = sim->order++, .kind = kind, .node = node };
 
-  return expect (sim, &happen);
+  return agenda_add (&sim->agenda, &happen);
 }
 
 void
@@ -159,7 +76,8 @@ step_once (Sim *sim, Process *process, const NodeEvent *event)
         trace_print_effect (sim->now_us, process->number, &effect);
       process_carry_out (sim, process, &effect);
     }
-  g_array_set_size (sim->effects, first);
+  if (sim->effects->len > first)
+    g_array_set_size (sim->effects, first);
 }
 
 static NodeEvent
@@ -284,7 +202,7 @@ happen (Sim *sim, Happen *what)
 {
   Process *process = what->node < sim->n_processes ? sim->processes[what->node] : NULL;
 
-  switch (what->kind)
+  switch ((HappenKind)what->kind)
     {
     case HAPPEN_FAULT:
       faults_strike (sim, &sim->plan->faults[what->number]);
@@ -305,7 +223,7 @@ happen (Sim *sim, Happen *what)
     {
       /* It comes when the process goes on, in its old order. */
       what->at_us = process->paused_us;
-      (void)expect (sim, what);
+      (void)agenda_add (&sim->agenda, what);
       what->bytes = NULL;
       return;
     }
@@ -320,8 +238,7 @@ happen (Sim *sim, Happen *what)
 static gboolean
 is_over (const Sim *sim)
 {
-  return sim->outcome->failure[0] != '\0'
-         || (sim->founded && sim_n_alive (sim) == 0 && !sim->resuming);
+  return sim->outcome->failure[0] != '\0' || (sim->founded && !sim->resuming && !sim_lives (sim));
 }
 
 /* The two sides of a split have had the time to meet. */
@@ -340,9 +257,9 @@ run (Sim *sim)
 {
   guint64 first_step = 0;
 
-  while (!is_over (sim) && sim->heap->len > 0)
+  while (!is_over (sim) && sim->agenda.n > 0)
     {
-      Happen what = take_next (sim);
+      Happen what = agenda_take (&sim->agenda);
       if (what.at_us != sim->now_us)
         first_step = sim->outcome->steps;
       sim->now_us = what.at_us;
@@ -371,11 +288,7 @@ clear (Sim *sim)
 {
   for (guint i = 0; i < sim->n_processes; i++)
     process_free (sim->processes[i]);
-  for (guint i = 0; i < sim->happens->len; i++)
-    g_clear_pointer (&g_array_index (sim->happens, Happen, i).bytes, g_bytes_unref);
-  g_array_unref (sim->happens);
-  g_array_unref (sim->free_places);
-  g_array_unref (sim->heap);
+  agenda_clear (&sim->agenda);
   g_array_unref (sim->links);
   g_array_unref (sim->effects);
 }
@@ -386,9 +299,7 @@ sim_run (const Plan *plan, gboolean verbose, Outcome *outcome)
   Sim sim = { .plan = plan, .outcome = outcome, .verbose = verbose, .lives_left = TRUE };
 
   *outcome = (Outcome){ .hash = plan->seed };
-  sim.heap = g_array_sized_new (FALSE, FALSE, sizeof (Expected), 256);
-  sim.happens = g_array_sized_new (FALSE, FALSE, sizeof (Happen), 256);
-  sim.free_places = g_array_new (FALSE, FALSE, sizeof (guint32));
+  agenda_init (&sim.agenda);
   sim.links = g_array_new (FALSE, TRUE, sizeof (Link));
   sim.effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
   g_array_set_clear_func (sim.effects, (GDestroyNotify)node_effect_clear);
