@@ -26,10 +26,12 @@ static const char *const effect_names[]
         "MEMBER", "LEFT",   "EVENT",       "FINAL",    "PUBLISH", "SAVED",  "WARN",  "LOG" };
 G_STATIC_ASSERT (G_N_ELEMENTS (effect_names) == NODE_EFFECT_LOG + 1);
 
-static guint64
+/* One step of a multiplicative hash; sim_mix () spreads the bits of the whole. */
+static inline guint64
 mix (guint64 hash, guint64 value)
 {
-  return rng_mix (hash * 31 + value);
+  hash = (hash ^ value) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  return hash ^ (hash >> 29);
 }
 
 static guint64
@@ -41,8 +43,7 @@ mix_data (guint64 hash, const void *data, gsize size)
   for (; size >= sizeof word; size -= sizeof word, bytes += sizeof word)
     {
       memcpy (&word, bytes, sizeof word);
-      hash = (hash ^ word) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
-      hash ^= hash >> 29;
+      hash = mix (hash, word);
     }
   word = size;
   if (size > 0)
@@ -50,7 +51,7 @@ mix_data (guint64 hash, const void *data, gsize size)
   return mix (hash, word);
 }
 
-static guint64
+static inline guint64
 mix_text (guint64 hash, const char *text)
 {
   return text == NULL ? mix (hash, 1) : mix_data (hash, text, strlen (text));
@@ -68,7 +69,7 @@ mix_bytes (guint64 hash, GBytes *bytes)
   return mix_data (hash, data, size);
 }
 
-static guint64
+static inline guint64
 mix_id (guint64 hash, const NodeId *id)
 {
   return mix (mix (hash, ((guint64)id->term << 32) | id->number), id->random);
