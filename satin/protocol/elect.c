@@ -229,6 +229,7 @@ begin (Node *node)
   Elect *elect = &node->elect;
 
   elect->at_us = CORE_NEVER;
+  elect->waits_for_place = FALSE;
   if (elect->open)
     return;
   elect->open = TRUE;
@@ -293,6 +294,7 @@ elect_deposed (Node *node)
 {
   node->elect.open = FALSE;
   node->elect.at_us = CORE_NEVER;
+  node->elect.waits_for_place = FALSE;
   g_ptr_array_set_size (node->elect.candidates, 0);
 }
 
@@ -511,6 +513,15 @@ elect_tick (Node *node)
     return;
   if (node->office.generation > 0)
     begin (node);
-  else /* nothing stands there yet by which the place could be known */
-    plan (node, node->now_us + settle_us (node));
+  else
+    elect->waits_for_place = TRUE;
+}
+
+void
+elect_place_known (Node *node)
+{
+  if (!node->elect.waits_for_place)
+    return;
+  node->elect.waits_for_place = FALSE;
+  plan (node, node->now_us + settle_us (node));
 }

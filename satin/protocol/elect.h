@@ -38,8 +38,9 @@ typedef struct
   /* at the master */
   gboolean open; /* one is on */
   guint64 election, proof;
-  GPtrArray *candidates; /* of Candidate */
-  guint64 at_us;         /* the next one; CORE_NEVER: none is foreseen */
+  GPtrArray *candidates;    /* of Candidate */
+  guint64 at_us;            /* the next one; CORE_NEVER: none is foreseen */
+  gboolean waits_for_place; /* it is due, but nothing stands there by which the place is known */
   guint64 ended_us, vacant_us;
   guint failures;
   char *refusal; /* why the last one could not take over */
@@ -60,6 +61,8 @@ void elect_promoted (Node *node);
 void elect_deposed (Node *node);
 /* The master's roster has changed: members came or left. */
 void elect_roster_changed (Node *node, gboolean joined);
+/* Something stands at the checkpoint's place now. */
+void elect_place_known (Node *node);
 /* The coordinator: a publication, and how long its commit took; 0: it has failed. */
 void elect_watch (Node *node, guint64 commit_us);
 /* The coordinator wants an election; `resigns`: it cannot hold its office. */

@@ -247,4 +247,6 @@ void
 office_saw_generation (Node *node, guint64 generation)
 {
   node->office.generation = MAX (node->office.generation, generation);
+  if (node->office.generation > 0)
+    elect_place_known (node);
 }
