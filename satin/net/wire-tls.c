@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/* What a record of TLS carries; a smaller message is one record, one packet. */
-#define RECORD 16384
-
 struct WireTls
 {
   GSocket *socket;
@@ -18,7 +15,7 @@ struct WireTls
   void (*done) (gboolean secure, void *data);
   void *data;
   gboolean shaking, freed;
-  guint8 gathered[RECORD];
+  guint8 gathered[WIRE_TLS_RECORD];
 };
 
 gboolean
@@ -146,16 +143,16 @@ GPollableReturn
 wire_tls_send (WireTls *tls, const GOutputVector *vectors, int n, gsize *written)
 {
   const void *from = vectors[0].buffer;
-  gsize size = MIN (vectors[0].size, RECORD);
+  gsize size = MIN (vectors[0].size, WIRE_TLS_RECORD);
   g_autoptr (GError) error = NULL;
 
-  if (n > 1 && size < RECORD)
+  if (n > 1 && size < WIRE_TLS_RECORD)
     {
       from = tls->gathered;
       size = 0;
-      for (int i = 0; i < n && size < RECORD; i++)
+      for (int i = 0; i < n && size < WIRE_TLS_RECORD; i++)
         {
-          gsize part = MIN (vectors[i].size, RECORD - size);
+          gsize part = MIN (vectors[i].size, WIRE_TLS_RECORD - size);
           memcpy (tls->gathered + size, vectors[i].buffer, part);
           size += part;
         }

@@ -7,6 +7,9 @@
 
 typedef struct WireTls WireTls;
 
+/* The most that a record of TLS carries; a smaller message is one record, one packet. */
+#define WIRE_TLS_RECORD 16384
+
 /* Whether TLS is there; FALSE with a sentence that says what to install. Any thread. */
 gboolean wire_tls_is_there (GError **error);
 
@@ -18,8 +21,9 @@ WireTls *wire_tls_begin (GMainContext *context, const char *key, GSocket *socket
 /* Closes the socket too, once the handshake has let go of it. NULL is fine. */
 void wire_tls_free (WireTls *tls);
 
-/* After the handshake, never blocking. As g_socket_receive, but what the socket has told of may lie
- * here already: read until it would block. */
+/* After the handshake, never blocking. As g_socket_receive, but a record at a time: when all of
+ * `size` came, or a whole WIRE_TLS_RECORD, more of it may lie here and wakes no poll. The first
+ * reads, which the handshake may have brought, go on until they would block. */
 gssize wire_tls_receive (WireTls *tls, void *to, gsize size, GError **error);
 /* Writes up to a record of the vectors. After WOULD_BLOCK the same bytes must come first again. */
 GPollableReturn wire_tls_send (WireTls *tls, const GOutputVector *vectors, int n, gsize *written);

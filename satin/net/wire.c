@@ -249,7 +249,7 @@ receive (Wire *link, gsize *room, GError **error)
   GInputVector vectors[WIRE_INTAKE_VECTORS];
   int n = wire_intake_room (&link->in, vectors);
   *room = 0;
-  for (int i = 0; i < n; i++)
+  for (int i = 0; i < n && (i == 0 || link->tls == NULL); i++)
     *room += vectors[i].size;
   gssize got = receive_vectors (link, vectors, n, error);
   wire_intake_add (&link->in, (gsize)MAX (got, 0));
@@ -258,9 +258,18 @@ receive (Wire *link, gsize *room, GError **error)
 
 static gboolean on_again (gpointer data);
 
-/* FALSE: the link is broken. */
+/* After this read the rest, if there is any, wakes a poll. TLS gives one record at a time, which it
+ * takes off the socket by itself: what it still has of it wakes nobody. */
 static gboolean
-read_some (Wire *link)
+is_enough (const Wire *link, gsize got, gsize room)
+{
+  return got < room && (link->tls == NULL || got < WIRE_TLS_RECORD);
+}
+
+/* `all`: until it would block; the handshake may have come with the first record. FALSE: the link
+ * is broken. */
+static gboolean
+read_some (Wire *link, gboolean all)
 {
   gsize budget = BUDGET;
   while (budget > 0 && !link->closed && link->phase != PHASE_SECURING)
@@ -275,9 +284,8 @@ read_some (Wire *link)
       budget -= MIN (budget, (gsize)got);
       if (!digest_input (link))
         return FALSE;
-      /* TLS gives a record at a time, and what it has taken off the socket wakes nobody. */
-      if ((gsize)got < room && link->tls == NULL)
-        break;
+      if (!all && is_enough (link, (gsize)got, room))
+        return TRUE;
     }
   if (link->tls != NULL && link->again == NULL && !link->closed)
     {
@@ -323,7 +331,7 @@ on_ready (GSocket *socket, GIOCondition condition, gpointer data)
       link->phase = PHASE_GREETING;
     }
   else if (condition & (G_IO_IN | G_IO_HUP | G_IO_ERR))
-    fine = read_some (link);
+    fine = read_some (link, FALSE);
   return settle (link, fine, dead, writes);
 }
 
@@ -343,7 +351,7 @@ on_secured (gboolean fine, void *data)
   link->dispatching = TRUE;
   if (fine)
     up (link);
-  settle (link, fine && (link->closed || read_some (link)), FALSE, TRUE);
+  settle (link, fine && (link->closed || read_some (link, TRUE)), FALSE, TRUE);
 }
 
 static gboolean
