@@ -193,7 +193,7 @@ GBytes *satin_input (SatinRun *run, const char *path, GError **error);
  *
  * What makes a spawn cheap is few stores: job, parent and state of a slot are written as one; the
  * number of jobs done stays in a register, handed from call to call, and is put down only where a
- * slow function is called. */
+ * slow function is called. A short result is returned in a register as well. */
 
 typedef struct SatinStack_ SatinStack_;
 typedef struct SatinSlot_ SatinSlot_;
@@ -233,19 +233,29 @@ struct SatinStack_
   uint64_t fresh; /* owner only: number of bytes objects that satin_bytes took */
 } __attribute__ ((aligned (64)));
 
+/* What a job returns, in two registers. */
+typedef struct
+{
+  uint64_t jobs;   /* children that the stack has finished */
+  uint64_t result; /* job->returns: the bytes of the result, as they lie in memory */
+} SatinDone_;
+
 struct SatinJob
 {
   const char *name;
   const SatinType *args; /* a record */
   const SatinType *result;
   /* Runs the job in slot self; head is the next free slot. Takes the number of children that this
-   * stack has finished and returns the new one. */
-  uint64_t (*run) (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, uint64_t jobs);
+   * stack has finished and returns the new one. A short result (`returns`) is returned too, and who
+   * ran the job writes it to the slot: that one knows where the slot is, while the job would fetch
+   * the address from memory, and those who read the result next would wait for that. */
+  SatinDone_ (*run) (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, uint64_t jobs);
   uint32_t result_at; /* offset of the result in the payload */
   uint32_t payload;   /* bytes */
   uint8_t big;        /* the payload lies in the arena and the slot holds its address */
   uint8_t args_hold;  /* what is held in the arguments: bits of satin_holds_… */
   uint8_t result_holds;
+  uint8_t returns; /* the result is short, and run () returns it */
 };
 
 enum
@@ -384,11 +394,29 @@ satin_place_ (SatinFrame_ *frame, const SatinJob *job, void *into, int big, uint
   return payload;
 }
 
-SATIN_INLINE_ void
+/* Runs the job in `slot`, whose state says so. The result is in the slot then. */
+SATIN_INLINE_ SatinDone_
+satin_run_ (SatinStack_ *stack, const SatinJob *job, SatinSlot_ *slot, SatinSlot_ *top,
+            uint64_t jobs)
+{
+  SatinDone_ done = job->run (stack, slot, top, jobs);
+
+  if (job->returns)
+    __builtin_memcpy ((char *)satin_payload_ (slot, job->big) + job->result_at, &done.result,
+                      sizeof done.result);
+  return done;
+}
+
+/* The same from a frame; returns SatinDone_'s result. */
+SATIN_INLINE_ uint64_t
 satin_start_ (SatinFrame_ *frame, const SatinJob *job, SatinSlot_ *slot, SatinSlot_ *top)
 {
+  SatinDone_ done;
+
   SATIN_WRITE_ (slot->state, (uint32_t)SATIN_STARTED_);
-  frame->jobs = job->run (frame->stack, slot, top, frame->jobs);
+  done = satin_run_ (frame->stack, job, slot, top, frame->jobs);
+  frame->jobs = done.jobs;
+  return done.result;
 }
 
 /* Copies the result of a child to the variable that waits for it. */
@@ -511,27 +539,34 @@ satin_sync_ (SatinFrame_ *frame)
   frame->called = FALSE;
 }
 
-/* Runs the newest slot here and now. Children that are not synced may lie below it. */
-SATIN_INLINE_ void
-satin_called_ (SatinFrame_ *frame, const SatinJob *job)
+/* Runs the newest slot here and now. Children that are not synced may lie below it. Returns the
+ * result if job->returns. */
+SATIN_INLINE_ uint64_t
+satin_called_ (SatinFrame_ *frame, const SatinJob *job, int big, uint32_t result_at, int returns)
 {
   SatinSlot_ *top = frame->head, *slot = top - 1;
+  uint64_t result = 0;
 
   if (SATIN_LIKELY_ (slot >= satin_guard_ (frame->stack)))
-    satin_start_ (frame, job, slot, top);
+    result = satin_start_ (frame, job, slot, top);
   else
-    frame->jobs = satin_rest_ (frame->stack, frame->self, slot, slot, top, frame->jobs);
+    {
+      frame->jobs = satin_rest_ (frame->stack, frame->self, slot, slot, top, frame->jobs);
+      if (returns)
+        __builtin_memcpy (&result, (char *)satin_payload_ (slot, big) + result_at, sizeof result);
+    }
   if (slot != frame->first)
     {
       frame->called |= SATIN_CALLED_;
       if (frame->waiting <= SATIN_INTO_)
         frame->kinds[frame->waiting - 1] = NULL;
-      return;
+      return result;
     }
   satin_leave_if_asked_ (frame, top);
   frame->jobs++;
   frame->waiting = 0;
   frame->first = top;
+  return result;
 }
 
 /* satin_sync_next, satin_abort and satin_aborted: slow ways, and not a word in jobs without them.
@@ -780,7 +815,7 @@ satin_best_value_ (const SatinBest_ *best)
 
 /* What inlined code takes for granted of the library: a program refuses to run with another one.
  * The number is for what sizes and places do not show, as the meaning of a field. */
-#define SATIN_INLINE_VERSION_ 1u
+#define SATIN_INLINE_VERSION_ 2u
 #define SATIN_LAYOUT_ \
   (SATIN_INLINE_VERSION_ << 24 ^ (uint32_t)sizeof (SatinStack_) << 16 \
    ^ (uint32_t)sizeof (SatinJob) << 12 ^ (uint32_t)sizeof (SatinSlot_) << 8 \
@@ -1058,8 +1093,10 @@ extern "C++"
     satin_args_hold_##name = 0 SATIN_ARGS_ (SATIN_HOLD_, name, __VA_ARGS__), \
     satin_result_holds_##name = SATIN_JOIN_ (satin_holds_, SATIN_FIRST_ (__VA_ARGS__)), \
     satin_at_##name = (sizeof (satin_args_##name) + 7) / 8 * 8, \
-    satin_size_##name = satin_at_##name + sizeof (satin_result_##name), \
-    satin_big_##name = (int)satin_size_##name > SATIN_PAYLOAD_ \
+    satin_size_##name = satin_at_##name + (sizeof (satin_result_##name) + 7) / 8 * 8, \
+    satin_big_##name = (int)satin_size_##name > SATIN_PAYLOAD_, \
+    satin_returns_##name \
+    = sizeof (satin_result_##name) <= 8 && (int)satin_result_holds_##name == 0 \
   }; \
   extern const SatinJob name##_job; \
   SATIN_INLINE_ void satin_place_##name ( \
@@ -1084,10 +1121,17 @@ extern "C++"
       SatinFrame_ *satin_frame_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)) \
   { \
     SatinSlot_ *satin_slot_ = satin_frame_->head; \
+    uint64_t satin_returned_; \
+    satin_result_##name satin_result_; \
     satin_place_##name (satin_frame_, NULL SATIN_ARGS_ (SATIN_PASS_, name, __VA_ARGS__)); \
-    satin_called_ (satin_frame_, &name##_job); \
-    return *(satin_result_##name *)((char *)satin_payload_ (satin_slot_, satin_big_##name) \
-                                    + satin_at_##name); \
+    satin_returned_ = satin_called_ (satin_frame_, &name##_job, satin_big_##name, satin_at_##name, \
+                                     satin_returns_##name); \
+    if (!satin_returns_##name) \
+      return *(satin_result_##name *)((char *)satin_payload_ (satin_slot_, satin_big_##name) \
+                                      + satin_at_##name); \
+    __builtin_memcpy (&satin_result_, &satin_returned_, \
+                      satin_returns_##name ? sizeof satin_result_ : 0); \
+    return satin_result_; \
   } \
   SATIN_INLINE_ gboolean satin_root_##name ( \
       SatinRun *satin_run_, \
@@ -1110,8 +1154,8 @@ extern "C++"
   static const SatinType satin_args_type_##name \
       = { #name, sizeof (satin_args_##name), SATIN_KIND_RECORD, satin_count_##name, \
           satin_fields_##name }; \
-  static uint64_t satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
-                                    SatinSlot_ *satin_head_, uint64_t satin_jobs_) \
+  static SatinDone_ satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
+                                      SatinSlot_ *satin_head_, uint64_t satin_jobs_) \
       SATIN_NOEXCEPT_; \
   const SatinJob name##_job = { #name, \
                                 &satin_args_type_##name, \
@@ -1121,11 +1165,12 @@ extern "C++"
                                 satin_size_##name, \
                                 satin_big_##name, \
                                 satin_args_hold_##name, \
-                                satin_result_holds_##name }; \
+                                satin_result_holds_##name, \
+                                satin_returns_##name }; \
   SATIN_INLINE_ satin_result_##name satin_body_##name ( \
       SatinFrame_ *const satin_frame_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)); \
-  static inline uint64_t satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
-                                           SatinSlot_ *satin_head_, uint64_t satin_jobs_) \
+  static inline SatinDone_ satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
+                                             SatinSlot_ *satin_head_, uint64_t satin_jobs_) \
       SATIN_NOEXCEPT_ \
   { \
     SatinFrame_ satin_own_frame_ \
@@ -1145,8 +1190,12 @@ extern "C++"
             (int)satin_args_hold_##name != 0 || (int)satin_result_holds_##name != 0 }; \
     char *satin_payload_at_ = (char *)satin_payload_ (satin_self_, satin_big_##name); \
     satin_args_##name *satin_args_ = (satin_args_##name *)(void *)satin_payload_at_; \
+    SatinDone_ satin_done_ = { 0, 0 }; \
+    satin_result_##name satin_short_; \
     satin_result_##name *satin_result_ \
-        = (satin_result_##name *)(void *)(satin_payload_at_ + satin_at_##name); \
+        = satin_returns_##name \
+              ? &satin_short_ \
+              : (satin_result_##name *)(void *)(satin_payload_at_ + satin_at_##name); \
     (void)satin_args_; \
     *satin_result_ \
         = satin_body_##name (&satin_own_frame_ SATIN_ARGS_ (SATIN_LOAD_, name, __VA_ARGS__)); \
@@ -1155,7 +1204,11 @@ extern "C++"
     if ((int)satin_result_holds_##name != 0) \
       satin_hold_result_ (&name##_job, satin_result_); \
     satin_end_ (&satin_own_frame_); \
-    return satin_own_frame_.jobs; \
+    if (satin_returns_##name) \
+      __builtin_memcpy (&satin_done_.result, &satin_short_, \
+                        satin_returns_##name ? sizeof satin_short_ : 0); \
+    satin_done_.jobs = satin_own_frame_.jobs; \
+    return satin_done_; \
   } \
   SATIN_INLINE_ satin_result_##name satin_body_##name ( \
       SatinFrame_ *const satin_frame_ __attribute__ ((unused)) \
@@ -1181,7 +1234,8 @@ extern "C++"
       SATIN_KEEP_AT_ + sizeof (Type), \
       SATIN_KEEP_AT_ + sizeof (Type) > SATIN_PAYLOAD_, \
       FALSE, \
-      (int)satin_holds_##Type }
+      (int)satin_holds_##Type, \
+      FALSE }
 
 #define SATIN_CONST_(Type, name) \
   SATIN_CONST_DECLARE_ (Type, name) \

@@ -14,19 +14,19 @@
 #include <string.h>
 
 /* Never called: a pseudo-job without `run` would be taken for what a job has kept. */
-static uint64_t
+static SatinDone_
 run_nothing (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, uint64_t jobs)
 {
   (void)stack;
   (void)self;
   (void)head;
-  return jobs;
+  return (SatinDone_){ jobs, 0 };
 }
 
 static const SatinType no_arguments = { "fetch", 1, SATIN_KIND_RECORD, 0, NULL };
 static const SatinJob fetch_job
     = { "fetch", &no_arguments, &satin_type_SatinBytes, run_nothing, 0, sizeof (SatinBytes),
-        FALSE,   FALSE,         satin_holds_SatinBytes };
+        FALSE,   FALSE,         satin_holds_SatinBytes, FALSE };
 
 static void
 unref_shared (void *shared)

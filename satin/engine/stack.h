@@ -273,7 +273,7 @@ stack_put_jobs (Stack *stack, uint64_t jobs)
 static inline void
 slot_run (Stack *stack, SatinSlot_ *slot, SatinSlot_ *top)
 {
-  stack_put_jobs (stack, slot->job->run (&stack->open, slot, top, stack->open.jobs));
+  stack_put_jobs (stack, satin_run_ (&stack->open, slot->job, slot, top, stack->open.jobs).jobs);
 }
 
 static inline Origin *

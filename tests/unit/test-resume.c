@@ -40,7 +40,7 @@ keep_rows (Rig *rig, GHashTable *rows, const EngineEvent *event)
       Row *row = row_copy (event->rows->pdata[i]);
 
       check_row (rig, row);
-      g_hash_table_replace (rows, row->path, row);
+      g_hash_table_replace (rows, (gpointer)row->path, row);
     }
 }
 

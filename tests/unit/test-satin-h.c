@@ -106,6 +106,81 @@ test_best (void)
   rig_free (rig);
 }
 
+/* Results of every size up to 8 bytes travel in a register, longer ones and those that hold bytes
+ * do not. Each of these counts the leaves below it, in its own way. */
+SATIN_RECORD (Three, (int8_t, part, 3))
+SATIN_RECORD (Five, (int8_t, part, 5))
+SATIN_RECORD (Floats, (double, one))
+SATIN_RECORD (Nine, (int8_t, part, 9))
+SATIN_RECORD (Large, (int64_t, number, 40))
+
+#define COUNTS(name, Type, FIELD, last) \
+  SATIN_JOB (name, Type, (int32_t, n), (Large, large)) \
+  { \
+    Type a = { 0 }, b = { 0 }, c = { 0 }; \
+    if (n < 2) \
+      { \
+        a FIELD last = (large.number[n] == n ? -1 : -100); \
+        return a; \
+      } \
+    satin_spawn (name, &a, n - 1, large); \
+    b = satin_call (name, n - 2, large); \
+    satin_spawn (name, &c, 0, large); \
+    satin_sync (); \
+    a FIELD last += (b FIELD last) + (c FIELD last); \
+    return a; \
+  }
+
+COUNTS (count_byte, int8_t, , )
+COUNTS (count_short, int16_t, , )
+COUNTS (count_real, double, , )
+COUNTS (count_three, Three, .part, [2])
+COUNTS (count_five, Five, .part, [4])
+COUNTS (count_floats, Floats, .one, )
+COUNTS (count_nine, Nine, .part, [8])
+
+static int
+leaves (int n)
+{
+  return n < 2 ? 1 : leaves (n - 1) + leaves (n - 2) + 1;
+}
+
+static void
+test_short_results (void)
+{
+  static const SatinJob *const jobs[]
+      = { &count_byte_job, &count_short_job,  &count_real_job, &count_three_job,
+          &count_five_job, &count_floats_job, &count_nine_job, NULL };
+  satin_args_count_byte args = { .n = 9 };
+  int expected = -leaves (args.n);
+
+  args.large.number[1] = 1;
+  for (guint workers = 1; workers <= 4; workers += 3)
+    for (guint32 i = 0; jobs[i] != NULL; i++)
+      {
+        Rig *rig = rig_new_for (jobs, workers, 0, i + 1);
+        g_autoptr (GBytes) bytes = rig_run (rig, i, &args);
+        union
+        {
+          int8_t byte;
+          int16_t number;
+          double real;
+          int8_t part[9];
+        } result = { 0 };
+        gsize size = jobs[i]->result->size;
+
+        g_assert_true (record_decode (jobs[i]->result, bytes, &result, NULL));
+        if (i == 1)
+          g_assert_cmpint (result.number, ==, expected);
+        else if (i == 2 || i == 5)
+          g_assert_cmpint ((int)result.real, ==, expected);
+        else
+          g_assert_cmpint (result.part[size - 1], ==, expected);
+        g_assert_cmpint (jobs[i]->returns, ==, size <= 8);
+        rig_free (rig);
+      }
+}
+
 SATIN_JOB (careless, int64_t, (int32_t, n))
 {
   int64_t x;
@@ -180,6 +255,7 @@ main (int argc, char **argv)
   g_test_add_func ("/satin-h/records-describe-their-layout", test_layout);
   g_test_add_func ("/satin-h/constants-are-set-once", test_constants);
   g_test_add_func ("/satin-h/best-never-goes-back", test_best);
+  g_test_add_func ("/satin-h/results-of-every-size-come-home", test_short_results);
   g_test_add_func ("/satin-h/a-job-with-children-unsynced-is-caught", test_unsynced);
   g_test_add_func ("/satin-h/a-full-stack-is-told-in-one-sentence", test_overflow);
   return g_test_run ();
