@@ -338,6 +338,15 @@ note_bid (Node *node, const NodeId *from, guint64 election, guint64 commit_us, g
 }
 
 void
+elect_greet (Node *node, Link *link)
+{
+  const Candidate *candidate = find_candidate (node, &link->remote);
+
+  if (node->elect.open && candidate != NULL && candidate->state == CANDIDATE_ASKED)
+    link_send (node, link, &(Message){ .kind = MESSAGE_TRIAL, .number = node->elect.election });
+}
+
+void
 elect_on_trial (Node *node, Link *link, const Message *m)
 {
   if (node->config.checkpoint)

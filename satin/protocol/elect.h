@@ -68,6 +68,9 @@ void elect_watch (Node *node, guint64 commit_us);
 /* The coordinator wants an election; `resigns`: it cannot hold its office. */
 void elect_ask (Node *node, gboolean resigns, const char *why);
 
+/* A link was bound: what was asked of that member, or its answer, may be lost with the one before.
+ */
+void elect_greet (Node *node, Link *link);
 void elect_on_bid_event (Node *node, const NodeEvent *event);
 void elect_on_trial (Node *node, Link *link, const Message *message);
 void elect_on_bid (Node *node, Link *link, const Message *message);

@@ -97,15 +97,13 @@ best (Node *node, const NodeId *id, guint least)
 {
   Link *found = NULL;
 
-  for (guint i = node->links.links->len; i > 0; i--)
+  for (guint i = node->links.links->len; i > 0 && least <= LINK_WORTH_MAX; i--)
     {
       Link *link = node->links.links->pdata[i - 1];
       if (!link->bound || !node_id_equal (&link->remote, id) || worth (link) < least)
         continue;
       found = link;
       least = worth (link) + 1;
-      if (least > LINK_WORTH_MAX)
-        break;
     }
   return found;
 }
@@ -556,6 +554,7 @@ bind_link (Node *node, Link *link, Member *member)
     member->dial_at_us = node->now_us + ALIVE_EXPECT_US;
   link_send_roster (node, link);
   office_greet (node, link);
+  elect_greet (node, link);
   stop_greet (node, link);
   constants_greet (node, link);
   held_send_holding (node, link);

@@ -269,6 +269,8 @@ saves_on_close (Node *node, const NodeId *from, const Message *m)
 
   if (!saves->opened)
     return; /* asked again when it is */
+  if (node_id_equal (&saves->closer, from) && m->count < saves->request)
+    return; /* it was held up on an older link; only the newest is waited for */
   if (saves->final && (saves->request != m->count || !node_id_equal (&saves->closer, from)))
     saves->again = TRUE; /* what is under way may lack what this one wants */
   saves->closing = TRUE;

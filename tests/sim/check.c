@@ -291,7 +291,8 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
   if (finished != (code == 0)) /* what main returns here */
     sim_fail (sim, "p%u ends with %" G_GUINT64_FORMAT ", and main %s", process->number, code,
               finished ? "is said to have given that" : "gave that");
-  if (code == 75 && (only_suspend || only_goes (sim)) && sim->plan->checkpoint)
+  if (code == 75 && (only_suspend || only_goes (sim)) && sim->plan->checkpoint
+      && (sim->plan->swaps || sim->outcome->races == 0))
     check_suspended (sim);
   sim->n_codes++;
 }

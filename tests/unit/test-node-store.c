@@ -2,6 +2,7 @@
 /* What Nodes do for the checkpoint: rows and kept states, scans, and who is coordinator. */
 #include "node-world.h"
 
+#include "satin/protocol/message.h"
 #include "satin/protocol/saves.h"
 
 static void
@@ -446,6 +447,80 @@ test_the_end_does_not_wait_for_a_coordinator_that_is_gone (void)
   g_assert_cmpuint (world->peer[0].ended, ==, 0);
 }
 
+static guint64
+link_between (World *world, guint a, guint b)
+{
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      const Wire *wire = &g_array_index (world->wires, Wire, i);
+      if (wire->up
+          && ((wire->end[0] == a && wire->end[1] == b) || (wire->end[0] == b && wire->end[1] == a)))
+        return i + 1;
+    }
+  g_assert_not_reached ();
+}
+
+static void
+test_an_order_to_close_that_was_overtaken_counts_no_more (void)
+{
+  g_autoptr (World) world = world_that_elects (2, 1);
+  const Message first = { .kind = MESSAGE_CLOSE, .count = 1 };
+  g_autoptr (GPtrArray) parts = message_encode (&first);
+
+  pass (world, 3 * G_USEC_PER_SEC);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  finish (world, 0, "");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH });
+  cut (world, 0, 1); /* the master asks again over the next link */
+  pass (world, G_USEC_PER_SEC);
+  tell (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_MESSAGE,
+                      .link = link_between (world, 0, 1),
+                      .bytes = parts->pdata[0] });
+  for (guint i = 0; i < 2; i++)
+    tell (world, 1,
+          &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 2 + i, .saved = 9, .final = TRUE });
+
+  g_assert_cmpuint (world->peer[0].ended, ==, 0);
+}
+
+static void
+test_who_was_asked_for_a_bid_over_a_broken_link_is_asked_again (void)
+{
+  g_autoptr (World) world = world_that_elects (2, 1);
+  guint64 link = link_between (world, 0, 1);
+
+  g_array_index (world->wires, Wire, link - 1).mute = TRUE;
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_cmpuint (world->peer[0].bids, ==, 1);
+  g_assert_cmpuint (world->peer[1].bids, ==, 0);
+  break_link (world, link);
+  pass (world, G_USEC_PER_SEC);
+
+  g_assert_cmpuint (world->peer[1].bids, >, 0); /* once for each link that was made */
+  g_assert_true (is_coordinator (world, 1, 0));
+}
+
+static void
+test_an_election_waits_until_something_stands_there (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      world->peer[i].commit_us = i == 1 ? 100000 : 900000;
+      world->peer[i].found = 1;
+    }
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+  pass (world, 20 * G_USEC_PER_SEC);
+  g_assert_cmpuint (world->peer[0].bids + world->peer[1].bids, ==, 0);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1 });
+  pass (world, 3 * G_USEC_PER_SEC);
+
+  g_assert_true (is_coordinator (world, 1, 0));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -480,5 +555,11 @@ main (int argc, char **argv)
   TEST ("the-answer-does-not-wait-for-ever", test_the_answer_does_not_wait_for_ever);
   TEST ("the-end-does-not-wait-for-a-coordinator-that-is-gone",
         test_the_end_does_not_wait_for_a_coordinator_that_is_gone);
+  TEST ("an-order-to-close-that-was-overtaken-counts-no-more",
+        test_an_order_to_close_that_was_overtaken_counts_no_more);
+  TEST ("who-was-asked-for-a-bid-over-a-broken-link-is-asked-again",
+        test_who_was_asked_for_a_bid_over_a_broken_link_is_asked_again);
+  TEST ("an-election-waits-until-something-stands-there",
+        test_an_election_waits_until_something_stands_there);
   return g_test_run ();
 }
