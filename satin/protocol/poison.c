@@ -221,6 +221,22 @@ poison_tell (Node *node, const NodeId *to, const NodeId *about)
     }
 }
 
+/* The log has them all. */
+static void
+warn (Node *node, const char *path, guint n)
+{
+  g_autofree char *sentence = g_strdup_printf (
+      "%u nodes died without a word soon after they had taken the job at %s: it may be too "
+      "large for them, and runs alone from now on",
+      n, path);
+
+  core_log (node, "%s", sentence);
+  if (node->now_us < node->poison.warn_us)
+    return;
+  node->poison.warn_us = node->now_us + POISON_WARN_US;
+  core_emit (node, NODE_EFFECT_WARN)->text = g_steal_pointer (&sentence);
+}
+
 void
 poison_lost (Node *node, const Member *member, const LoanEntry *entry)
 {
@@ -232,8 +248,5 @@ poison_lost (Node *node, const Member *member, const LoanEntry *entry)
   link_broadcast (node, &message);
   guint n = poison_count_quiet (node, entry->path);
   if (n == NODE_LAST_WORDS)
-    core_emit (node, NODE_EFFECT_WARN)->text = g_strdup_printf (
-        "%u nodes died without a word soon after they had taken the job at %s: it may be too "
-        "large for them, and runs alone from now on",
-        n, entry->path);
+    warn (node, entry->path, n);
 }

@@ -15,11 +15,14 @@
 
 #define POISON_KEPT_MAX 256                  /* words; and the newest silent deaths */
 #define POISON_SOON_US (60 * G_USEC_PER_SEC) /* a holder that lived longer is no sign */
+/* People are not told of another suspicious job before: where much is killed there are many. */
+#define POISON_WARN_US (60 * G_USEC_PER_SEC)
 
 typedef struct
 {
   GPtrArray *words; /* of LastWords */
   GPtrArray *quiet; /* of LastWords without a text, the oldest first */
+  guint64 warn_us;  /* no warning before */
 } Poison;
 
 void poison_init (Poison *poison);

@@ -4,11 +4,13 @@
 
 /* The job that `lender` has is taken by this node, which then dies without a word. */
 static void
-falls_silent (World *world, guint lender, guint thief)
+falls_silent (World *world, guint lender, guint thief, const char *path)
 {
-  (void)offer (world, lender, "/0");
+  g_autofree char *run = g_strconcat ("RUN ", path, NULL);
+
+  (void)offer (world, lender, path);
   hunger (world, thief);
-  g_assert_true (said (world, thief, "RUN /0"));
+  g_assert_true (said (world, thief, run));
   die (world, thief);
   pass (world, G_USEC_PER_SEC);
 }
@@ -29,7 +31,7 @@ test_it_waits_for_a_node_with_nothing_to_do (void)
   for (guint thief = 5; thief > 2; thief--)
     {
       g_assert_false (said (world, 0, "WARN"));
-      falls_silent (world, 0, thief);
+      falls_silent (world, 0, thief, "/0");
     }
   g_assert_true (said (world, 0, "WARN"));
   g_assert_true (said (world, 0, "BACK 2"));
@@ -59,7 +61,7 @@ test_it_does_not_wait_for_ever (void)
 
   start (world);
   for (guint thief = 4; thief > 1; thief--)
-    falls_silent (world, 0, thief);
+    falls_silent (world, 0, thief, "/0");
   pass (world, 50 * G_USEC_PER_SEC);
   g_assert_false (said (world, 1, "RUN /0"));
   pass (world, 20 * G_USEC_PER_SEC);
@@ -79,7 +81,7 @@ test_the_master_does_not_get_it (void)
 
   start (world);
   for (guint thief = 5; thief > 2; thief--)
-    falls_silent (world, 1, thief);
+    falls_silent (world, 1, thief, "/0");
   g_assert_true (said (world, 1, "WARN"));
   idles (world, 0);
   pass (world, 20 * G_USEC_PER_SEC);
@@ -97,9 +99,9 @@ test_all_lenders_count_together (void)
   g_autoptr (World) world = world_new (7, FALSE);
 
   start (world);
-  falls_silent (world, 1, 6);
-  falls_silent (world, 1, 5);
-  falls_silent (world, 2, 4);
+  falls_silent (world, 1, 6, "/0");
+  falls_silent (world, 1, 5, "/0");
+  falls_silent (world, 2, 4, "/0");
   g_assert_true (said (world, 2, "WARN"));
   g_assert_false (said (world, 1, "WARN"));
   g_assert_false (said (world, 2, "BACK 1"));
@@ -112,13 +114,45 @@ test_nobody_waits_for_what_is_forgotten (void)
 
   start (world);
   for (guint thief = 4; thief > 1; thief--)
-    falls_silent (world, 0, thief);
+    falls_silent (world, 0, thief, "/0");
   g_assert_cmpuint (stats_of (world, 0).lent, ==, 1);
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = 3 });
   g_assert_cmpuint (stats_of (world, 0).lent, ==, 0);
   idles (world, 1);
   pass (world, 90 * G_USEC_PER_SEC);
   g_assert_false (said (world, 1, "RUN /0"));
+}
+
+/* Where much is killed there are many, and people would read of nothing else. */
+static void
+test_people_hear_of_one_a_minute (void)
+{
+  g_autoptr (World) world = world_new (8, FALSE);
+
+  start (world);
+  for (guint thief = 7; thief > 4; thief--)
+    falls_silent (world, 0, thief, "/0");
+  g_assert_true (said (world, 0, "WARN"));
+  forget_log (world);
+  for (guint thief = 4; thief > 1; thief--)
+    falls_silent (world, 0, thief, "/1");
+  g_assert_false (said (world, 0, "WARN"));
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 2); /* it waits all the same */
+}
+
+static void
+test_they_hear_of_the_next_after_it (void)
+{
+  g_autoptr (World) world = world_new (8, FALSE);
+
+  start (world);
+  for (guint thief = 7; thief > 4; thief--)
+    falls_silent (world, 0, thief, "/0");
+  forget_log (world);
+  pass (world, 61 * G_USEC_PER_SEC);
+  for (guint thief = 4; thief > 1; thief--)
+    falls_silent (world, 0, thief, "/1");
+  g_assert_true (said (world, 0, "WARN"));
 }
 
 int
@@ -130,6 +164,8 @@ main (int argc, char **argv)
   TEST ("it-does-not-wait-for-ever", test_it_does_not_wait_for_ever);
   TEST ("the-master-does-not-get-it", test_the_master_does_not_get_it);
   TEST ("all-lenders-count-together", test_all_lenders_count_together);
+  TEST ("people-hear-of-one-a-minute", test_people_hear_of_one_a_minute);
+  TEST ("they-hear-of-the-next-after-it", test_they_hear_of_the_next_after_it);
   TEST ("nobody-waits-for-what-is-forgotten", test_nobody_waits_for_what_is_forgotten);
   return g_test_run ();
 }
