@@ -12,6 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MEMORY_HANDLES_SIGNALS \
@@ -203,8 +206,12 @@ memory_watch_thread (void)
   if (!MEMORY_HANDLES_SIGNALS)
     return;
   memory_install ();
-  memory_signal_stack = g_malloc (MEMORY_SIGNAL_STACK_BYTES);
-  stack.ss_sp = memory_signal_stack;
+  /* Mapped: no page of it is touched before there is a fault. */
+  stack.ss_sp = mmap (NULL, MEMORY_SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (stack.ss_sp == MAP_FAILED) /* a fault then ends the process without its sentence */
+    return;
+  memory_signal_stack = stack.ss_sp;
   sigaltstack (&stack, NULL);
 }
 
@@ -233,5 +240,20 @@ memory_unwatch_thread (void)
   if (memory_signal_stack == NULL)
     return;
   sigaltstack (&stack, NULL);
-  g_clear_pointer (&memory_signal_stack, g_free);
+  munmap (memory_signal_stack, MEMORY_SIGNAL_STACK_BYTES);
+  memory_signal_stack = NULL;
+}
+
+void
+memory_limit_heaps (guint threads)
+{
+#ifdef M_ARENA_MAX
+  const char *tuned = g_getenv ("GLIBC_TUNABLES");
+
+  if (g_getenv ("MALLOC_ARENA_MAX") == NULL
+      && (tuned == NULL || strstr (tuned, "arena_max") == NULL))
+    mallopt (M_ARENA_MAX, (int)MIN (threads, G_MAXINT));
+#else
+  (void)threads;
+#endif
 }

@@ -19,6 +19,10 @@ void memory_watch_thread (void);
 /* The same for the thread of main and its stack, which the system made. Once, early. */
 void memory_watch_main (void);
 void memory_unwatch_thread (void);
+/* malloc is to have a heap for each of so many threads and no more: it would make one for every
+ * thread that ever waited beside them, and all of them have holes. What the environment says of it
+ * holds. Once, before there are threads. */
+void memory_limit_heaps (guint threads);
 /* What a thread says, in the handler, before it ends the process by a fault of its own; TRUE: the
  * process is to end with exit code 6, else by the signal. */
 void memory_set_speaker (gboolean (*speak) (const char *cause));
