@@ -202,15 +202,6 @@ engine_free (Engine *engine)
   g_free (engine);
 }
 
-/* Asks a stack and sees that it looks, if it sleeps in a wait; lock held. */
-static void
-ask (Stack *stack, guint32 flags)
-{
-  stack_ask (stack, flags);
-  if (stack->state == STACK_PARKED || stack->state == STACK_READY || stack->state == STACK_HALTED)
-    pthread_cond_signal (&stack->cond);
-}
-
 void
 engine_known (Engine *engine, const char *path, const Digest *digest, const NodeId *holder,
               gboolean finished)
@@ -226,7 +217,7 @@ engine_known (Engine *engine, const char *path, const Digest *digest, const Node
   pthread_mutex_lock (&engine->lock);
   for (guint i = 0; i < engine->n_stacks; i++)
     if (engine->stacks[i]->state != STACK_HALTED)
-      ask (engine->stacks[i], STACK_FLAG_NEWS);
+      seat_ask (engine->stacks[i], STACK_FLAG_NEWS);
   pthread_mutex_unlock (&engine->lock);
 }
 
@@ -246,6 +237,7 @@ engine_scan (Engine *engine, gboolean whole)
 
   pthread_mutex_lock (&engine->lock);
   __atomic_store_n (&engine->scans, engine->scans + 1, __ATOMIC_RELAXED);
+  seat_wait_for_returns (engine);
   for (guint i = 0; i < engine->n_stacks; i++)
     {
       Stack *stack = engine->stacks[i];
@@ -255,7 +247,7 @@ engine_scan (Engine *engine, gboolean whole)
       if (!stack->scan_owed)
         engine->scans_owed++;
       stack->scan_owed = TRUE;
-      ask (stack, STACK_FLAG_SCAN | (whole ? STACK_FLAG_WHOLE : 0));
+      seat_ask (stack, STACK_FLAG_SCAN | (whole ? STACK_FLAG_WHOLE : 0));
     }
   none = engine->scans_owed == 0;
   pthread_mutex_unlock (&engine->lock);
@@ -268,6 +260,7 @@ engine_halt (Engine *engine, gboolean leaving)
 {
   pthread_mutex_lock (&engine->lock);
   engine->leaving = leaving && !engine->halting;
+  seat_wait_for_returns (engine);
   for (guint i = 0; i < engine->n_stacks && !engine->halting; i++)
     {
       Stack *stack = engine->stacks[i];

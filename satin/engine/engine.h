@@ -87,6 +87,7 @@ struct Engine
   gboolean ending, halting, leaving;
   guint scans_owed, halts_owed;
   guint64 scans;            /* atomic: calls of engine_scan */
+  guint64 asked;            /* atomic: the same, and those of engine_halt */
   GQueue inbox;             /* of Held */
   GHashTable *held;         /* number -> Held */
   guint waiting_for_driver; /* stacks that wait with no seat to give to: see seat.c */

@@ -9,6 +9,7 @@
 #include "worker.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <time.h>
 
 /* How long a hungry thread sleeps before it looks again, while jobs run here that might spawn. */
@@ -334,10 +335,79 @@ seat_end_work (Stack *stack)
   __atomic_fetch_sub (&stack->engine->busy, 1, __ATOMIC_SEQ_CST); /* pairs with should_poll */
 }
 
+void
+seat_ask (Stack *stack, guint32 flags)
+{
+  stack_ask (stack, flags);
+  if (stack->state == STACK_PARKED || stack->state == STACK_READY || stack->state == STACK_HALTED)
+    pthread_cond_signal (&stack->cond);
+}
+
+void
+seat_wait_for_returns (Engine *engine)
+{
+  __atomic_store_n (&engine->asked, engine->asked + 1, __ATOMIC_SEQ_CST); /* seat_begin_return */
+  for (guint i = 0; i < engine->n_stacks; i++)
+    while (__atomic_load_n (&engine->stacks[i]->returning, __ATOMIC_SEQ_CST)) /* the same */
+      sched_yield ();
+}
+
+/* What `to` has told of is to be told of again. */
+static void
+pass_debts (Stack *from, Stack *to)
+{
+  Engine *engine = from->engine;
+
+  if (from->scan_owed && !to->scan_owed)
+    {
+      engine->scans_owed++;
+      to->scan_owed = TRUE;
+    }
+  if (from->halt_owed && to->state == STACK_HALTED && !to->halt_owed)
+    {
+      engine->halts_owed++;
+      to->halt_owed = TRUE;
+    }
+}
+
+gboolean
+seat_begin_return (Stack *from, Stack *to)
+{
+  Engine *engine = from->engine;
+
+  /* Either this is seen there and waited for, or that is seen here. */
+  __atomic_store_n (&from->returning, TRUE, __ATOMIC_SEQ_CST); /* seat_wait_for_returns */
+  if (__atomic_load_n (&engine->asked, __ATOMIC_SEQ_CST)
+      == __atomic_load_n (&from->paid, __ATOMIC_RELAXED))
+    return FALSE;
+  __atomic_store_n (&from->returning, FALSE, __ATOMIC_RELEASE); /* the same */
+  pthread_mutex_lock (&engine->lock);
+  pass_debts (from, to);
+  __atomic_store_n (&to->paid, 0, __ATOMIC_RELAXED); /* seen by `to` with the result */
+  return TRUE;
+}
+
+void
+seat_end_return (Stack *from, Stack *to, gboolean locked)
+{
+  Engine *engine = from->engine;
+
+  if (!locked)
+    {
+      __atomic_store_n (&from->returning, FALSE, __ATOMIC_RELEASE); /* seat_wait_for_returns */
+      return;
+    }
+  if (from->scan_owed || from->halt_owed)
+    seat_ask (to, STACK_FLAG_SCAN);
+  else
+    __atomic_store_n (&from->paid, engine->asked, __ATOMIC_RELAXED);
+  pthread_mutex_unlock (&engine->lock);
+}
+
 gboolean
 seat_scan_served (Stack *stack)
 {
-  if (!stack->scan_owed)
+  if (!stack->scan_owed || (stack_flags (stack) & STACK_FLAG_SCAN))
     return FALSE;
   stack->scan_owed = FALSE;
   return --stack->engine->scans_owed == 0;

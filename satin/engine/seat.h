@@ -39,8 +39,19 @@ void seat_end_work (Stack *stack);
 /* (lock held) What nobody has started goes back to its lender. */
 void seat_return_inbox (Engine *engine);
 
-/* (lock held) This stack has served the scan, or has nothing to serve. The caller raises
- * ENGINE_SCANNED after unlocking if TRUE. */
+/* (lock held) Asks a stack for this and sees that it looks, if it sleeps in a wait. */
+void seat_ask (Stack *stack, guint32 flags);
+/* Around the moment at which `from`, its owner, stores the result of a job that has ended there in
+ * a slot of `to`. If the one owes a scan or a halt, the other does from now on, once more if it has
+ * served: else what lay here when that was asked for would be in the rows of neither. Returns
+ * TRUE, to be handed to seat_end_return: the lock is held until then. */
+gboolean seat_begin_return (Stack *from, Stack *to);
+void seat_end_return (Stack *from, Stack *to, gboolean locked);
+/* (lock held) The stacks are about to be asked for a scan or a halt: what is being stored just now
+ * is in its slot before. */
+void seat_wait_for_returns (Engine *engine);
+/* (lock held) This stack has served the scan, or has nothing to serve; not if it was asked once
+ * more meanwhile. The caller raises ENGINE_SCANNED after unlocking if TRUE. */
 gboolean seat_scan_served (Stack *stack);
 /* Raises ENGINE_SCANNED. */
 void seat_say_scanned (Engine *engine);

@@ -162,6 +162,9 @@ struct Stack
   guint64 share_ppb;   /* shared: finished share of the tree at the last scan */
   guint64 executed;    /* shared, owner writes: stolen and held jobs run here */
   guint64 elsewhere;   /* shared, owner writes: children that others ran */
+  gboolean returning;  /* shared, owner writes: it stores a result on another stack */
+  guint64 paid; /* shared: Engine.asked when it owed neither scan nor halt and returned something;
+                   0: it may owe one */
 
   SatinSlot_ *awaited; /* shared: while its thread may sleep in a wait, the slot that it waits for
                           or STACK_ANY; else NULL */

@@ -301,7 +301,14 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
   state = clock_give (victim, slot, &work); /* what was done in vain, too */
 
   __atomic_fetch_add (&stack->engine->steals_local, 1, __ATOMIC_RELAXED); /* a figure */
-  if (ended && return_stolen (stack, slot, job, state))
+  if (ended)
+    {
+      gboolean locked = seat_begin_return (stack, victim);
+
+      ended = return_stolen (stack, slot, job, state);
+      seat_end_return (stack, victim, locked);
+    }
+  if (ended)
     worker_wake_for (victim, slot);
   else
     abort_answer (victim, slot);
@@ -447,21 +454,19 @@ void
 worker_halt (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, gboolean whole)
 {
   Engine *engine = stack->engine;
-  gboolean last;
 
   if (stack->clock & 1)
     seat_end_work (stack);
   scan_halted (stack, self, top, whole || engine->leaving);
   pthread_mutex_lock (&engine->lock);
-  last = seat_halt_served (stack);
-  if (last)
-    mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_HALTED });
   while (!seat_engine_ends (engine))
     {
       guint32 flags = stack_take_flags (stack); /* set under the lock, too */
 
       if ((flags & STACK_FLAG_SCAN) == 0)
         {
+          if (seat_halt_served (stack))
+            mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_HALTED });
           pthread_cond_wait (&stack->cond, &engine->lock);
           continue;
         }

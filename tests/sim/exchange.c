@@ -522,6 +522,18 @@ model_scan_stack (Model *model, Stack *stack)
   say_served (model);
 }
 
+/* A job of `from` has ended, and its result lies on `to`: what the one has not told of, the other
+ * has to. */
+void
+model_pass_scan (Model *model, const Stack *from, Stack *to)
+{
+  if (!from->scan_due || from == to)
+    return;
+  to->scan_due = TRUE;
+  if (!to->computes)
+    serve_scan (model, to);
+}
+
 static void
 scan_all (Model *model, gboolean whole)
 {

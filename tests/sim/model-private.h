@@ -139,5 +139,6 @@ gboolean model_leave_aborted (Model *model);
 void model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us, guint64 risk_us);
 /* The scan of a halted engine, which nobody asked for. */
 void model_scan_last (Model *model);
+void model_pass_scan (Model *model, const Stack *from, Stack *to);
 /* Serves a scan that is due on this stack. */
 void model_scan_stack (Model *model, Stack *stack);

@@ -278,6 +278,7 @@ leave (Model *model, Stack *stack)
 {
   Frame *frame = stack->top;
   Slot *slot = frame->slot;
+  Frame *parent = slot->parent;
   guint64 work_us = frame->work_us, risk_us = frame->work_us;
 
   check_result (model, frame);
@@ -294,6 +295,8 @@ leave (Model *model, Stack *stack)
   model_give (model, slot);
   model->config.finished (model->config.data, slot->job);
   model_slot_done (model, slot, model->config.tree->jobs[slot->job].result, work_us, risk_us);
+  if (parent != NULL)
+    model_pass_scan (model, stack, parent->stack);
 }
 
 void

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Results that go from one stack to another while these are scanned: none is missed. */
+#include "config.h"
+
+#include "engine-rig.h"
+
+#include "seat.h"
+
+#include <sched.h>
+
+/* How often: what goes wrong may need a certain moment. */
+#define TIMES 20
+
+static gboolean begun, open, over; /* atomic */
+
+static gboolean
+is_set (const gboolean *flag)
+{
+  return __atomic_load_n (flag, __ATOMIC_SEQ_CST);
+}
+
+static void
+set (gboolean *flag, gboolean to)
+{
+  __atomic_store_n (flag, to, __ATOMIC_SEQ_CST);
+}
+
+SATIN_JOB (leaf, int32_t, (int32_t, n))
+{
+  return n;
+}
+
+/* Another stack takes it. It has a finished child, and comes to no sync any more. */
+SATIN_JOB (stolen, int32_t, (int32_t, n))
+{
+  int32_t x;
+
+  satin_spawn (leaf, &x, n);
+  satin_sync ();
+  set (&begun, TRUE);
+  while (!is_set (&open))
+    sched_yield ();
+  return x;
+}
+
+SATIN_JOB (own, int32_t)
+{
+  while (!is_set (&begun))
+    sched_yield ();
+  return 1;
+}
+
+/* It waits for the one, and then comes to a sync now and then. */
+SATIN_JOB (waits, int32_t)
+{
+  int32_t x, y, z;
+
+  satin_spawn (stolen, &x, 7);
+  satin_spawn (own, &y);
+  stack_ask ((Stack *)satin_frame_->stack, STACK_FLAG_MOVE);
+  satin_sync ();
+  while (!is_set (&over))
+    {
+      satin_spawn (leaf, &z, 3);
+      satin_sync ();
+      g_usleep (200);
+    }
+  return x + y;
+}
+
+static gboolean
+has_row (const EngineEvent *event, const char *path)
+{
+  for (guint i = 0; event->kind == ENGINE_ROWS && i < event->rows->len; i++)
+    if (g_str_equal (((Row *)event->rows->pdata[i])->path, path))
+      return TRUE;
+  return FALSE;
+}
+
+/* The stack that waits has told its rows; then the other one ends its job. TRUE: what was finished
+ * there came before the end of all. */
+static gboolean
+goes_over (Rig *rig, EngineEventKind end)
+{
+  EngineEvent event = { .kind = ENGINE_ROWS };
+  gboolean told = FALSE, found = FALSE;
+
+  for (gint64 until = g_get_monotonic_time () + 60 * G_USEC_PER_SEC; event.kind != end;)
+    {
+      g_assert_cmpint (g_get_monotonic_time (), <, until);
+      event.kind = ENGINE_ROWS;
+      if (!rig_next (rig, &event, 100000))
+        continue;
+      told = told || has_row (&event, "/1");
+      found = found || has_row (&event, "/0") || has_row (&event, "/0/0");
+      engine_event_clear (&event);
+      set (&open, told);
+    }
+  return found;
+}
+
+static Rig *
+begin (void)
+{
+  static const SatinJob *const jobs[] = { &waits_job, &stolen_job, &own_job, &leaf_job, NULL };
+  satin_args_waits args = { 0 };
+  Rig *rig = rig_new_for (jobs, 2, 0, 1);
+
+  set (&begun, FALSE);
+  set (&open, FALSE);
+  set (&over, FALSE);
+  rig_start (rig, 0, &args);
+  while (!is_set (&begun))
+    sched_yield ();
+  return rig;
+}
+
+static void
+test_scan (void)
+{
+  for (guint i = 0; i < TIMES; i++)
+    {
+      Rig *rig = begin ();
+
+      engine_scan (rig->engine, FALSE);
+      g_assert_true (goes_over (rig, ENGINE_SCANNED));
+      set (&over, TRUE);
+      rig_free (rig);
+    }
+}
+
+static void
+test_halt (void)
+{
+  for (guint i = 0; i < TIMES; i++)
+    {
+      Rig *rig = begin ();
+
+      engine_halt (rig->engine, FALSE);
+      g_assert_true (goes_over (rig, ENGINE_HALTED));
+      set (&over, TRUE);
+      rig_free (rig);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/scan/what-goes-over-while-others-are-scanned-is-told", test_scan);
+  g_test_add_func ("/scan/what-goes-over-while-others-halt-is-told", test_halt);
+  return g_test_run ();
+}
