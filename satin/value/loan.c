@@ -13,10 +13,11 @@ Loan *
 loan_new (guint64 number, const char *path, guint32 job, const Digest *digest, double weight,
           GBytes *args)
 {
-  Loan *loan = g_new0 (Loan, 1);
+  gsize size = strlen (path) + 1;
+  Loan *loan = g_malloc (sizeof *loan + size);
 
+  *loan = (Loan){ .path = memcpy (loan + 1, path, size) };
   loan->loan = number;
-  loan->path = g_strdup (path);
   loan->job = job;
   loan->digest = *digest;
   loan->weight = weight;
@@ -39,7 +40,8 @@ loan_free (Loan *loan)
 {
   if (loan == NULL)
     return;
-  g_free (loan->path);
+  if (loan->path != (char *)(loan + 1))
+    g_free (loan->path);
   g_clear_pointer (&loan->args, g_bytes_unref);
   g_free (loan);
 }

@@ -11,8 +11,8 @@
 typedef struct
 {
   guint64 loan;
-  char *path;    /* canonical text */
-  guint32 job;   /* index in the program's job table */
+  char *path;  /* canonical text; of loan_new it stands behind the loan, else it is freed with it */
+  guint32 job; /* index in the program's job table */
   Digest digest; /* of job, schema, arguments and constants */
   double weight; /* share of the whole tree, by Knuth's estimate: the root has 1 */
   GBytes *args;  /* GVariant bytes of the argument record */

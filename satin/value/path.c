@@ -191,8 +191,9 @@ stems_add (Stems *stems, const char *id, const char *path)
   return TRUE;
 }
 
-static void
-append_number (GString *text, guint32 number)
+/* Writes a component, and a NUL behind it; returns its length. */
+static gsize
+write_number (char *to, guint32 number)
 {
   char digits[12];
   gsize at = sizeof digits;
@@ -201,42 +202,47 @@ append_number (GString *text, guint32 number)
     digits[--at] = (char)('0' + number % 10);
   while ((number /= 10) > 0);
   digits[--at] = '/';
-  g_string_append_len (text, digits + at, (gssize)(sizeof digits - at));
+  memcpy (to, digits + at, sizeof digits - at);
+  to[sizeof digits - at] = '\0';
+  return sizeof digits - at;
 }
 
 char *
 path_write (const char *start, const guint32 *numbers, gsize n)
 {
   GString *text = g_string_new (start);
+  char component[13];
 
   for (gsize i = 0; i < n; i++)
-    append_number (text, numbers[i]);
+    g_string_append_len (text, component, (gssize)write_number (component, numbers[i]));
   return g_string_free (text, FALSE);
 }
 
 char *
 path_extend (Stems *stems, const char *path, const guint32 *numbers, gsize n)
 {
-  GString *text = g_string_sized_new (PATH_TEXT_MAX);
+  char text[PATH_TEXT_MAX];
   int count = path_parse (path, NULL);
+  gsize length = strlen (path);
 
-  g_assert (count >= 0);
-  g_string_assign (text, path);
+  g_assert (count >= 0); /* so it has room for the text and as many components as are missing */
+  memcpy (text, path, length + 1);
   for (gsize i = 0; i < n; i++, count++)
     {
       if (count == PATH_STEM_LEVELS)
         {
           char id[STEM_ID_LENGTH + 1];
 
-          stem_id_of (text->str, id);
-          stems_enter (stems, id, text->str);
-          g_string_assign (text, "~");
-          g_string_append (text, id);
+          stem_id_of (text, id);
+          stems_enter (stems, id, text);
+          text[0] = '~';
+          memcpy (text + 1, id, sizeof id);
+          length = 1 + STEM_ID_LENGTH;
           count = 0;
         }
-      append_number (text, numbers[i]);
+      length += write_number (text + length, numbers[i]);
     }
-  return g_string_free (text, FALSE);
+  return g_memdup2 (text, length + 1);
 }
 
 char *

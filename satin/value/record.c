@@ -65,14 +65,12 @@ align_up (gsize at, gsize align)
 static Layout field_layout (const SatinField *field, int depth);
 
 static Layout
-type_layout (const SatinType *type, int depth)
+record_layout (const SatinType *type, int depth)
 {
   Layout whole = { 1, 0 };
   gboolean fixed = TRUE;
 
   g_assert (depth < RECORD_DEPTH_MAX);
-  if (type->kind != SATIN_KIND_RECORD)
-    return kinds[type->kind].layout;
   for (guint i = 0; i < type->n_fields; i++)
     {
       Layout layout = field_layout (&type->fields[i], depth + 1);
@@ -88,7 +86,13 @@ type_layout (const SatinType *type, int depth)
   return whole;
 }
 
-static Layout
+static inline Layout
+type_layout (const SatinType *type, int depth)
+{
+  return type->kind != SATIN_KIND_RECORD ? kinds[type->kind].layout : record_layout (type, depth);
+}
+
+static inline Layout
 field_layout (const SatinField *field, int depth)
 {
   Layout layout = type_layout (field->type, depth);
@@ -219,7 +223,7 @@ put_data (Writer *writer, const void *data, gsize size)
 static void
 put_zeros (Writer *writer, gsize size)
 {
-  if (writer->to != NULL)
+  if (writer->to != NULL && size > 0)
     memset (writer->to + writer->at, 0, size);
   writer->at += size;
 }
@@ -354,10 +358,11 @@ GBytes *
 record_encode (const SatinType *type, const void *data)
 {
   Writer writer = { NULL, 0 };
-  gsize size;
+  gsize size = type_layout (type, 0).fixed;
 
-  put_value (&writer, type, data);
-  size = writer.at;
+  if (size == 0)
+    put_value (&writer, type, data);
+  size = MAX (size, writer.at);
   if (size == 0)
     return g_bytes_new (NULL, 0);
   writer = (Writer){ buffer_take (size), 0 };
@@ -575,12 +580,12 @@ get_record (const Reader *reader, const SatinType *type, Range range, guint8 *to
 {
   gsize size = range.end - range.start;
   gsize fixed = type_layout (type, 0).fixed;
-  gsize n_ends = record_n_ends (type);
   guint width = end_width (size);
-  gsize body;
+  gsize n_ends, body;
 
   if (fixed > 0)
     return size == fixed && get_members (reader, type, range, range.end, to);
+  n_ends = record_n_ends (type);
   if (size / width < n_ends)
     return FALSE;
   body = size - n_ends * width;
