@@ -5,8 +5,11 @@
 #include "command.h"
 #include "launch.h"
 #include "spread.h"
+#include "tasks.h"
 
 #include "coordinator/restore.h"
+
+#include "net/step.h"
 
 #include "storage/place.h"
 
@@ -186,6 +189,7 @@ command_resume (int argc, char **argv)
 {
   g_auto (Arguments) options = { 0 };
   g_autofree char *folder = NULL, *copy = NULL;
+  const char *tasks = NULL; /* their file of sites */
   int code;
 
   if (!arguments_read (&options, about, argc, argv))
@@ -198,6 +202,15 @@ command_resume (int argc, char **argv)
   if (options.program != NULL && (options.program[0] == NULL || options.program[1] != NULL))
     return command_usage (
         "resume ", "after `--` stands the program alone; its arguments are the recorded ones");
+  if (step_has_tasks () && options.sites == NULL)
+    {
+      if (options.nodes > 0)
+        return command_usage ("resume ", "each task of a srun is a node: leave out -n");
+      code = tasks_begin (options.workers, NULL, NULL, &options.sites);
+      if (code >= 0)
+        return code;
+      tasks = options.sites;
+    }
   folder = place_is_remote (options.words[0]) ? make_copy_folder () : NULL;
   copy = folder != NULL ? g_build_filename (folder, FOLDER_COPY, NULL) : NULL;
   code = resume (&options, copy);
@@ -205,5 +218,6 @@ command_resume (int argc, char **argv)
     place_forget_copy (copy);
   if (folder != NULL)
     g_rmdir (folder);
+  tasks_end (tasks);
   return code;
 }

@@ -65,26 +65,50 @@ lift_options (Arguments *options)
   return COMMAND_DONE;
 }
 
-/* One of several tasks of a step of Slurm. The first one makes the run, by a file of sites that
- * goes with it: -1. The others are nodes of it: an exit code. */
+/* `run` knows its program; it is filled here. */
 static int
-be_task (Arguments *options, const FolderRun *run)
+start (const Arguments *options, FolderRun *run)
 {
-  g_autofree char *text = tasks_sites (options->workers), *folder = g_get_current_dir ();
-  g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) sites = NULL;
-  int fd = g_file_open_tmp ("satin-sites-XXXXXX", &options->sites, &error);
+  LaunchWish wish;
+  int code;
 
-  if (fd < 0 || !g_file_set_contents (options->sites, text, -1, &error)
-      || (sites = sites_read (options->sites, &error)) == NULL)
-    return command_say ("%s", error->message), COMMAND_ERROR;
-  close (fd);
-  if (tasks_is_first ())
-    return -1;
-  (void)g_unlink (options->sites);
-  g_autofree char *line
-      = site_line (sites->pdata[1], run->program, options->program + 1, folder, 0);
-  return tasks_serve (line);
+  if (options->checkpoint != NULL)
+    {
+      run->checkpoint = arguments_target (options->checkpoint, options->insecure);
+      if (run->checkpoint == NULL || !arguments_target_is_writable (run->checkpoint))
+        return COMMAND_STORE;
+    }
+  if (!arguments_files_are_writable (options))
+    return COMMAND_ERROR;
+  code = options->anew ? set_aside (run->checkpoint) : COMMAND_DONE;
+  if (code != COMMAND_DONE)
+    return code;
+  run->argv = g_strdupv (options->program + 1);
+  run->folder = g_get_current_dir ();
+  run->name = g_strdup (options->name);
+  run->interval_s = options->interval_s > 0 ? options->interval_s : FOLDER_INTERVAL_DEFAULT_S;
+  run->heartbeat_s = options->heartbeat_s;
+  run->silence_s = options->silence_s;
+  run->nodes = options->nodes > 0 ? options->nodes : 1;
+  run->workers = options->workers > 0 ? options->workers : arguments_workers (run->nodes);
+  run->tcp = options->tcp;
+  run->listen = g_strdup (options->listen);
+  run->naive = options->naive;
+  run->steal = MAX (options->steal, 0);
+  run->closed = options->closed;
+  run->trace = g_strdup (options->trace);
+  run->stack = options->stack;
+  run->shared_memory = options->shared_memory;
+  code = spread_read (run, options->sites, options->workers, &sites);
+  if (code != COMMAND_DONE)
+    return code;
+  wish = (LaunchWish){ .stats = options->stats,
+                       .live = options->live,
+                       .sites = sites,
+                       .sites_file = options->sites,
+                       .send_program = options->copy };
+  return launch_run (run, &wish);
 }
 
 int
@@ -92,9 +116,7 @@ command_run (int argc, char **argv)
 {
   g_auto (Arguments) options = { 0 };
   g_auto (FolderRun) run = { 0 };
-  g_autoptr (GPtrArray) sites = NULL;
-  LaunchWish wish;
-  const char *temporary = NULL;
+  const char *tasks = NULL; /* their file of sites */
   int code;
 
   if (!arguments_read (&options, about, argc, argv))
@@ -115,48 +137,12 @@ command_run (int argc, char **argv)
     {
       if (options.nodes > 0)
         return command_usage ("run ", "each task of a srun is a node: leave out -n");
-      code = be_task (&options, &run);
+      code = tasks_begin (options.workers, run.program, options.program + 1, &options.sites);
       if (code >= 0)
         return code;
-      temporary = options.sites;
+      tasks = options.sites;
     }
-  if (options.checkpoint != NULL)
-    {
-      run.checkpoint = arguments_target (options.checkpoint, options.insecure);
-      if (run.checkpoint == NULL || !arguments_target_is_writable (run.checkpoint))
-        return COMMAND_STORE;
-    }
-  if (!arguments_files_are_writable (&options))
-    return COMMAND_ERROR;
-  code = options.anew ? set_aside (run.checkpoint) : COMMAND_DONE;
-  if (code != COMMAND_DONE)
-    return code;
-  run.argv = g_strdupv (options.program + 1);
-  run.folder = g_get_current_dir ();
-  run.name = g_strdup (options.name);
-  run.interval_s = options.interval_s > 0 ? options.interval_s : FOLDER_INTERVAL_DEFAULT_S;
-  run.heartbeat_s = options.heartbeat_s;
-  run.silence_s = options.silence_s;
-  run.nodes = options.nodes > 0 ? options.nodes : 1;
-  run.workers = options.workers > 0 ? options.workers : arguments_workers (run.nodes);
-  run.tcp = options.tcp;
-  run.listen = g_strdup (options.listen);
-  run.naive = options.naive;
-  run.steal = MAX (options.steal, 0);
-  run.closed = options.closed;
-  run.trace = g_strdup (options.trace);
-  run.stack = options.stack;
-  run.shared_memory = options.shared_memory;
-  code = spread_read (&run, options.sites, options.workers, &sites);
-  if (code != COMMAND_DONE)
-    return code;
-  wish = (LaunchWish){ .stats = options.stats,
-                       .live = options.live,
-                       .sites = sites,
-                       .sites_file = options.sites,
-                       .send_program = options.copy };
-  code = launch_run (&run, &wish);
-  if (temporary != NULL)
-    (void)g_unlink (temporary);
+  code = start (&options, &run);
+  tasks_end (tasks);
   return code;
 }

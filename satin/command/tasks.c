@@ -3,29 +3,28 @@
 #include "tasks.h"
 #include "batch.h"
 #include "command.h"
+#include "sites.h"
 
 #include "net/folder.h"
 #include "net/step.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glib/gstdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define LOOK_US (200 * 1000)
-/* The first task has this long to make the run. */
+/* The first task has this long to begin, and then this long to make the run: a resume fetches what
+ * stands at the URI. */
 #define FIRST_LIMIT_US (60 * G_USEC_PER_SEC)
+#define MAKE_LIMIT_US (600 * G_USEC_PER_SEC)
 
-gboolean
-tasks_is_first (void)
-{
-  return step_number ("SLURM_PROCID") == 0;
-}
-
-char *
-tasks_sites (int workers)
+/* The text of a file of sites. (transfer full) */
+static char *
+list_sites (int workers)
 {
   int cores = workers > 0 ? workers : step_number ("SLURM_CPUS_PER_TASK");
   g_autofree char *each = cores > 0 ? g_strdup_printf ("workers = %d\n", cores) : g_strdup ("");
@@ -54,20 +53,43 @@ has (const char *place, const char *file)
   return access (path, F_OK) == 0;
 }
 
-/* 0: it is not there. */
+/* Of the first task: it stands while that one lives. */
 static gboolean
-wait_for (const char *place, const char *file, gint64 limit_us)
+first_is_there (void)
 {
-  gint64 until_us = g_get_monotonic_time () + limit_us;
+  g_autofree char *path = tasks_place (0);
+
+  return access (path, F_OK) == 0;
+}
+
+/* Until this task has work: 1. 0: it needs none, since the first one is gone without it; what was
+ * there may have been an earlier one of this step, so that is only so after a while. -1: error, and
+ * a sentence. */
+static int
+wait_for_work (const char *place)
+{
+  gint64 since_us = g_get_monotonic_time ();
+  gboolean was_there = FALSE, is_there = FALSE;
 
   /* What is done was of an earlier run of this step. */
-  while (!has (place, file) || has (place, "done"))
+  while (!has (place, BATCH_LINE) || has (place, "done"))
     {
-      if (g_get_monotonic_time () > until_us)
-        return FALSE;
+      gint64 now_us = g_get_monotonic_time ();
+      gboolean before = is_there;
+
+      is_there = first_is_there ();
+      was_there = was_there || is_there;
+      if (is_there != before)
+        since_us = now_us;
+      if (now_us - since_us > (is_there ? MAKE_LIMIT_US : FIRST_LIMIT_US))
+        {
+          if (was_there && !is_there)
+            return 0;
+          return command_say ("the first task of this step has made no run"), -1;
+        }
       g_usleep (LOOK_US);
     }
-  return TRUE;
+  return 1;
 }
 
 /* Becomes the shell that runs `script`, with the files of `place` for standard streams. */
@@ -93,18 +115,19 @@ become (const char *place, const char *script)
   _exit (COMMAND_ERROR);
 }
 
-int
-tasks_serve (const char *line)
+/* `line`: the shell command that this task expects to be, NULL: any. An exit code. */
+static int
+serve (const char *line)
 {
   g_autofree char *place = tasks_place (step_number ("SLURM_PROCID"));
   g_autofree char *script = g_build_filename (place, BATCH_SCRIPT, NULL);
   g_autofree char *words = g_build_filename (place, BATCH_LINE, NULL);
   g_autofree char *said = NULL;
-  int status;
+  int status, found = wait_for_work (place);
 
-  if (!wait_for (place, BATCH_LINE, FIRST_LIMIT_US))
-    return command_say ("the first task of this step has made no run"), COMMAND_ERROR;
-  if (!g_file_get_contents (words, &said, NULL, NULL) || strcmp (said, line) != 0)
+  if (found <= 0)
+    return found == 0 ? COMMAND_DONE : COMMAND_ERROR;
+  if (line != NULL && (!g_file_get_contents (words, &said, NULL, NULL) || strcmp (said, line) != 0))
     return command_say ("the tasks of one step are one run: start all with the same words, or each"
                         " by a srun of its own"),
            COMMAND_USAGE;
@@ -120,4 +143,41 @@ tasks_serve (const char *line)
   if (pid < 0 || waitpid (pid, &status, 0) < 0)
     return command_say ("cannot start a process: %s", g_strerror (errno)), COMMAND_ERROR;
   return WIFEXITED (status) ? WEXITSTATUS (status) : COMMAND_ERROR;
+}
+
+int
+tasks_begin (int workers, const char *program, char **argv, char **sites)
+{
+  g_autofree char *text = list_sites (workers), *folder = g_get_current_dir (), *line = NULL;
+  g_autofree char *place = tasks_place (0), *above = g_path_get_dirname (place);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) list = NULL;
+  gboolean is_first = step_number ("SLURM_PROCID") == 0;
+
+  *sites = NULL;
+  if (is_first
+      && (g_mkdir_with_parents (above, 0700) != 0 || !g_file_set_contents (place, "", 0, &error)))
+    return command_say ("cannot write in '%s'", above), COMMAND_ERROR;
+  int fd = g_file_open_tmp ("satin-sites-XXXXXX", sites, &error);
+  if (fd < 0 || !g_file_set_contents (*sites, text, -1, &error)
+      || (list = sites_read (*sites, &error)) == NULL)
+    return command_say ("%s", error->message), COMMAND_ERROR;
+  close (fd);
+  if (is_first)
+    return -1;
+  (void)g_unlink (*sites);
+  g_clear_pointer (sites, g_free);
+  line = program == NULL ? NULL : site_line (list->pdata[1], program, argv, folder, 0);
+  return serve (line);
+}
+
+void
+tasks_end (const char *sites)
+{
+  g_autofree char *place = sites != NULL ? tasks_place (0) : NULL;
+
+  if (sites == NULL)
+    return;
+  (void)g_unlink (sites);
+  (void)g_unlink (place);
 }

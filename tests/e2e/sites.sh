@@ -207,6 +207,17 @@ ok "tasks: three nodes are up" wait_for $((20 * slow)) up step 3
 tasks_ended "tasks: the answer, once" "0:$heavy_answer: 0 0"
 step "${heavy[@]}" --workers 1
 tasks_ended "tasks: of a program by itself" "0:$heavy_answer: 0 0"
+step "$satin" run -w 1 --name stops --checkpoint "$work/step.satin" -- "${heavy[@]}"
+ok "tasks: three nodes are up, with a checkpoint" wait_for $((20 * slow)) up stops 3
+"$satin" suspend stops >"$work/suspend" 2>&1
+tasks_ended "tasks: suspended" "75::satin: suspended: \`satin resume $work/step.satin\` goes on 75 75"
+step "$satin" resume "$work/step.satin" -w 1 --name resumes
+ok "tasks: a resume is one run as well" wait_for $((20 * slow)) up resumes 3
+tasks_ended "tasks: the answer of the resume" "0:$heavy_answer: 0 0"
+try "${task[@]}" SLURM_PROCID=1 "$satin" resume "$work/step.satin" -n 2
+is "tasks: resume -n" "$code" 2
+try "${task[@]}" SLURM_PROCID=0 "$satin" resume "$work/step.satin"
+is "tasks: a resume of what is done gives the answer again" "$code:$answer" "0:$heavy_answer"
 try "${task[@]}" SLURM_PROCID=1 "$satin" run -n 2 -- "${heavy[@]}"
 is "tasks: -n" "$code" 2
 begin "${task[@]}" SLURM_PROCID=0 "$satin" run -w 1 --name words -- "${heavy[@]}"
