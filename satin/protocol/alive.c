@@ -282,20 +282,10 @@ look (Node *node)
   look_for_suspects (node);
 }
 
-/* When somebody is to be looked for, or counts as dead, if nothing is heard till then. */
+/* When a link is closed, if nothing is heard till then; `at`, if that is earlier. */
 static guint64
-silence_due (Node *node)
+links_due (Node *node, guint64 at)
 {
-  guint64 at = CORE_NEVER;
-
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      const Member *member = node->roster.members->pdata[i];
-      guint64 suspect_us = member->heard_us + node->config.silence_us / 2;
-      if (!member->dead && !node_id_equal (&member->id, &node->self))
-        at = MIN (at, suspect_us > node->now_us ? suspect_us
-                                                : member->heard_us + node->config.silence_us);
-    }
   for (guint i = 0; i < node->links.links->len; i++)
     {
       const Link *link = node->links.links->pdata[i];
@@ -303,6 +293,17 @@ silence_due (Node *node)
         at = MIN (at, link->heard_us + patience_us (node, link));
     }
   return at;
+}
+
+/* When this one is looked for, or counts as dead. */
+static guint64
+silence_due (Node *node, const Member *member)
+{
+  guint64 suspect_us = member->heard_us + node->config.silence_us / 2;
+
+  if (node_id_equal (&member->id, &node->self))
+    return CORE_NEVER;
+  return suspect_us > node->now_us ? suspect_us : member->heard_us + node->config.silence_us;
 }
 
 static void
@@ -332,16 +333,20 @@ alive_due (Node *node)
     alive->ping_at_us = CORE_NEVER;
   else if (alive->ping_at_us == CORE_NEVER)
     alive->ping_at_us = node->now_us + node->config.heartbeat_us;
-  alive->look_at_us = silence_due (node);
-  at = MIN (at, MIN (alive->ping_at_us, alive->look_at_us));
-  at = MIN (at, reach_due (node));
+  alive->look_at_us = CORE_NEVER;
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      if (!member->dead && member->dial == 0)
+      if (member->dead)
+        continue;
+      alive->look_at_us = MIN (alive->look_at_us, silence_due (node, member));
+      at = MIN (at, member->seek_at_us);
+      if (member->dial == 0)
         at = MIN (at, member->dial_at_us);
     }
-  return at;
+  alive->look_at_us = links_due (node, alive->look_at_us);
+  at = MIN (at, MIN (alive->ping_at_us, alive->look_at_us));
+  return MIN (at, reach_due (node));
 }
 
 static void

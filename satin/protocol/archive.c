@@ -368,6 +368,8 @@ archive_check (Node *node)
   TrieNode *root = trie_root (trie);
   guint count = 0;
 
+  if (trie_size (trie) == 1 && !first_row (root)->is_there && first_row (root)->next == NULL)
+    root = NULL; /* as at most nodes at most times */
   for (TrieNode *at = root; at != NULL; at = trie_step (trie, root, at, TRUE))
     for (const ArchiveRow *row = first_row (at); row != NULL; row = row->next)
       {

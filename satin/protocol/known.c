@@ -217,5 +217,6 @@ check_one (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 void
 known_check (Node *node)
 {
-  g_tree_foreach (node->known.by_path, check_one, node);
+  if (g_tree_nnodes (node->known.by_path) > 0)
+    g_tree_foreach (node->known.by_path, check_one, node);
 }

@@ -285,12 +285,6 @@ reach_due (Node *node)
     at = MIN (at, ((const ReachSearch *)node->reach.searches->pdata[i])->until_us);
   for (guint i = 0; i < node->reach.questions->len; i++)
     at = MIN (at, g_array_index (node->reach.questions, ReachQuestion, i).until_us);
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      const Member *member = node->roster.members->pdata[i];
-      if (!member->dead)
-        at = MIN (at, member->seek_at_us);
-    }
   return at;
 }
 

@@ -66,6 +66,15 @@ layout_of_container (const char *type)
   return whole;
 }
 
+/* … of the outermost tuple, which is aligned whatever it holds. */
+static PackLayout
+layout_of_all (const char *type)
+{
+  if (type[strcspn (type, "sa")] != '\0') /* as most: its size varies */
+    return (PackLayout){ PACK_ALIGN_MAX, 0, NULL };
+  return layout_of (type);
+}
+
 static guint
 end_width (gsize size)
 {
@@ -289,7 +298,7 @@ pack_close (Packer *packer)
 void
 pack_begin (Packer *packer, const char *type)
 {
-  PackLayout layout = layout_of (type);
+  PackLayout layout = layout_of_all (type);
 
   g_assert (*type == '(');
   packer->data = packer->few;
@@ -564,7 +573,7 @@ unpack_close (Unpacker *unpacker)
 void
 unpack_begin (Unpacker *unpacker, const char *type, const guint8 *data, gsize size)
 {
-  PackLayout layout = layout_of (type);
+  PackLayout layout = layout_of_all (type);
   PackLevel *level = &unpacker->levels[0];
 
   g_assert (*type == '(');

@@ -42,7 +42,7 @@ static const GOptionEntry options[] = {
   { "from", 0, 0, G_OPTION_ARG_INT64, &option_from, "The first of them", "SEED" },
   { "keep-going", 0, 0, G_OPTION_ARG_NONE, &option_keep_going, "Go on after a failing seed", NULL },
   { "hashes", 0, 0, G_OPTION_ARG_NONE, &option_hashes,
-    "Print the hash of each seed's steps, to compare two builds", NULL },
+    "Print the hash of each seed's steps and how it went, to compare two builds", NULL },
   { "processes", 0, 0, G_OPTION_ARG_INT, &option_processes,
     "… in so many processes (one for each "
     "processor)",
@@ -106,8 +106,11 @@ run_one (guint64 seed, Outcome *sum)
   gboolean well = cases_run_seed (seed, FALSE, &outcome);
 
   if (option_hashes)
-    printf ("%" G_GUINT64_FORMAT " %016" G_GINT64_MODIFIER "x %" G_GUINT64_FORMAT " steps\n", seed,
-            outcome.hash, outcome.steps);
+    printf ("%" G_GUINT64_FORMAT " hash %016" G_GINT64_MODIFIER "x steps %" G_GUINT64_FORMAT
+            " end %" G_GUINT64_FORMAT " messages %" G_GUINT64_FORMAT " executed %" G_GUINT64_FORMAT
+            " lives %" G_GUINT64_FORMAT "\n",
+            seed, outcome.hash, outcome.steps, outcome.end_us, outcome.messages, outcome.executed,
+            outcome.lives);
   if (!well)
     printf ("# seed %" G_GUINT64_FORMAT ": %s\n", seed, outcome.failure);
   cases_add (sum, &outcome);

@@ -114,11 +114,11 @@ start_from_inbox (Model *model)
 Slot *
 model_oldest (Model *model)
 {
-  guint first = model->n_made == 0 ? 0 : (guint)rng_below (&model->rng, model->n_made);
+  guint at = model->n_made == 0 ? 0 : (guint)rng_below (&model->rng, model->n_made);
 
-  for (guint i = 0; i < model->n_made; i++)
+  for (guint i = 0; i < model->n_made; i++, at = at + 1 < model->n_made ? at + 1 : 0)
     {
-      const Stack *stack = model->stacks[(first + i) % model->n_made];
+      const Stack *stack = model->stacks[at];
       Slot *slot = stack->top == NULL ? NULL : oldest_of_stack (model, stack, NULL);
       if (slot != NULL)
         return slot;

@@ -124,7 +124,7 @@ struct Sim
   gboolean lives_left; /* a lost run could still be taken up again */
   guint resume_count;
   guint next_message_fault;
-  GArray *effects;
+  GArray *effects, *progress;   /* of NodeEffect, NodeProgress */
   gboolean looked_united;       /* this has been looked at, since the last fault */
   gboolean asked;               /* somebody waits for a round of saving … */
   guint8 wanted[TREE_JOBS_MAX]; /* … that saves these */

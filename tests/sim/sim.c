@@ -121,11 +121,11 @@ step_lent (Sim *sim, Process *process)
 static void
 tell_work (Sim *sim, Process *process)
 {
-  g_autoptr (GArray) progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
   NodeEvent event;
 
   process->tell = FALSE;
-  model_work (process->model, sim->now_us, &event, progress);
+  g_array_set_size (sim->progress, 0);
+  model_work (process->model, sim->now_us, &event, sim->progress);
   step_once (sim, process, &event);
 }
 
@@ -291,6 +291,7 @@ clear (Sim *sim)
   agenda_clear (&sim->agenda);
   g_array_unref (sim->links);
   g_array_unref (sim->effects);
+  g_array_unref (sim->progress);
 }
 
 void
@@ -302,6 +303,7 @@ sim_run (const Plan *plan, gboolean verbose, Outcome *outcome)
   agenda_init (&sim.agenda);
   sim.links = g_array_new (FALSE, TRUE, sizeof (Link));
   sim.effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
+  sim.progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
   g_array_set_clear_func (sim.effects, (GDestroyNotify)node_effect_clear);
   sim.links_rng.state = plan->seed ^ 0x6c696e6b;
   sim.world_rng.state = plan->seed ^ 0x776f726c64;
