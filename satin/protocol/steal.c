@@ -480,11 +480,18 @@ steal_on_lent (Node *node, const NodeEvent *event)
 
 /* ---- time ---- */
 
+/* Thieves wait, and what runs here may come to have something for them. */
+static gboolean
+may_have_more (Node *node)
+{
+  return node->steal.owed->len > 0 && node->held.unfinished > 0;
+}
+
 guint64
 steal_due (Node *node)
 {
   const Steal *steal = &node->steal;
-  guint64 at = steal->owed->len > 0 && !stop_halts (node) ? steal->look_us : CORE_NEVER;
+  guint64 at = may_have_more (node) && !stop_halts (node) ? steal->look_us : CORE_NEVER;
 
   for (guint i = 0; i < STEAL_LANES; i++)
     {
@@ -505,7 +512,7 @@ steal_tick (Node *node)
   for (guint i = 0; i < STEAL_LANES; i++)
     if (steal->lanes[i].in_flight && node->now_us >= steal->lanes[i].asked_us + STEAL_ANSWER_US)
       refuse (node, &steal->lanes[i]);
-  if (steal->owed->len == 0 || node->now_us < steal->look_us)
+  if (!may_have_more (node) || node->now_us < steal->look_us)
     return;
   /* What was public when the engine looked may have been taken back; and a program that is narrow
    * now may be wide later. */

@@ -214,6 +214,7 @@ carry (World *world, guint who, const NodeEffect *effect)
     default:
       if (effect->kind < G_N_ELEMENTS (lines) && lines[effect->kind] != NULL)
         g_string_append (peer->log, lines[effect->kind]);
+      peer->owes += effect->kind == NODE_EFFECT_OWE;
       break;
     }
 }

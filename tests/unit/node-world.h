@@ -21,6 +21,7 @@ typedef struct
   GHashTable *running; /* held -> Loan (copy) */
   guint64 loans;
   guint steals; /* STEAL messages sent */
+  guint owes;   /* times that its engine was asked for work for thieves */
   GBytes *result;
   GBytes *put, *constant; /* the last ones */
   /* what its next bids say, and how many it made */

@@ -347,6 +347,20 @@ test_a_refused_thief_is_told (void)
   g_assert_true (said (world, 1, "RUN /0")); /* at once */
 }
 
+/* Where nothing runs there is nothing to look for. */
+static void
+test_an_idle_engine_is_not_asked_again (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  for (guint i = 1; i < 3; i++)
+    tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  pass (world, 60 * G_USEC_PER_SEC); /* they have refused each other, and ask every 3 s at most */
+
+  g_assert_cmpuint (world->peer[1].owes, <, 60);
+  g_assert_cmpuint (world->peer[0].owes, >, 200);
+}
+
 /* Node `from` has 200 short jobs, which node `to` takes and finishes; then it is hungry no more. */
 static void
 finish_many (World *world, guint from, guint to)
@@ -563,6 +577,7 @@ main (int argc, char **argv)
   TEST ("a-job-with-a-live-lender-is-not-covered", test_a_job_with_a_live_lender_is_not_covered);
   TEST ("a-job-returned-unrun-is-ready-again", test_a_job_returned_unrun_is_ready_again);
   TEST ("a-refused-thief-is-told", test_a_refused_thief_is_told);
+  TEST ("an-idle-engine-is-not-asked-again", test_an_idle_engine_is_not_asked_again);
   TEST ("many-short-jobs-come-together", test_many_short_jobs_come_together);
   TEST ("who-fetched-what-another-wants-asks-for-less",
         test_who_fetched_what_another_wants_asks_for_less);
