@@ -221,7 +221,7 @@ poison_tell (Node *node, const NodeId *to, const NodeId *about)
     }
 }
 
-/* The log has them all. */
+/* Each comes to the log. */
 static void
 warn (Node *node, const char *path, guint n)
 {
@@ -230,9 +230,11 @@ warn (Node *node, const char *path, guint n)
       "large for them, and runs alone from now on",
       n, path);
 
-  core_log (node, "%s", sentence);
   if (node->now_us < node->poison.warn_us)
-    return;
+    {
+      core_log (node, "%s", sentence);
+      return;
+    }
   node->poison.warn_us = node->now_us + POISON_WARN_US;
   core_emit (node, NODE_EFFECT_WARN)->text = g_steal_pointer (&sentence);
 }
