@@ -121,6 +121,7 @@ init_config (Engine *engine, const EngineConfig *config)
     engine->config.stacks_max
         = engine->config.workers * (1 + ENGINE_PARKED_STACKS_PER_SEAT) + ENGINE_PARKED_STACKS_MIN;
   engine->config.stacks_max = MAX (engine->config.stacks_max, engine->config.workers);
+  engine->config.surplus_ms = config->surplus_ms == 0 ? ENGINE_SURPLUS_MS : config->surplus_ms;
   engine->c_stack_bytes = config->stack_bytes == 0 ? DEFAULT_STACK_BYTES : config->stack_bytes;
   engine->c_stack_bytes = MAX (engine->c_stack_bytes, ENGINE_STACK_BYTES_MIN);
   engine->random = (guint32)config->seed | 1;
@@ -168,7 +169,8 @@ end_threads (Engine *engine)
   seat_rouse (engine);
   pthread_mutex_unlock (&engine->lock);
   for (guint i = 0; i < engine->n_stacks; i++)
-    pthread_join (engine->stacks[i]->thread, NULL);
+    if (engine->stacks[i]->has_thread)
+      pthread_join (engine->stacks[i]->thread, NULL);
 }
 
 void
@@ -265,6 +267,8 @@ engine_halt (Engine *engine, gboolean leaving)
     {
       Stack *stack = engine->stacks[i];
 
+      if (stack->gone) /* there is nothing on it */
+        continue;
       stack->halt_owed = TRUE;
       engine->halts_owed++;
       stack_ask (stack, STACK_FLAG_HALT);

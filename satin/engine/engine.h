@@ -129,6 +129,8 @@ struct Engine
 /* stacks_max when the configuration leaves it open: so many stacks may be parked. */
 #define ENGINE_PARKED_STACKS_PER_SEAT 4
 #define ENGINE_PARKED_STACKS_MIN 16
+/* surplus_ms when the configuration leaves it open. */
+#define ENGINE_SURPLUS_MS 5000
 
 /* The index of a job in the table. A job that runs without being listed there ends the program with
  * a sentence, because its path could not be given a meaning elsewhere. */

@@ -19,6 +19,8 @@ typedef struct
   guint workers;               /* seats, 1 … ENGINE_WORKERS_MAX */
   gsize stack_bytes; /* C stack of each stack; 0: the default (reserved, committed as used) */
   guint stacks_max;  /* stacks in all, running and parked; 0: the default */
+  guint surplus_ms;  /* a thread that nobody has a seat for ends when it has slept so long; 0: the
+                        default */
   Stems *stems;      /* borrowed */
   guint64 seed;
   void (*wake) (void *data); /* called from any thread, locks held, when the mailbox stops being

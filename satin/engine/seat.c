@@ -50,7 +50,8 @@ take_sleeper (Engine *engine, gboolean idler_first)
       GList *idler = g_queue_find (&engine->asleep, engine->idler);
       link = idler != NULL ? idler : link;
     }
-  else if (link != NULL && link->data == engine->idler && link->next != NULL)
+  else if (link != NULL && link->data == engine->idler && link->next != NULL
+           && !((Stack *)link->next->data)->gone)
     link = link->next;
   if (link == NULL)
     return NULL;
@@ -64,6 +65,11 @@ empty_stack (Engine *engine, gboolean idler_first)
 {
   Stack *stack = take_sleeper (engine, idler_first);
 
+  if (stack != NULL && stack->gone && !worker_again (stack))
+    {
+      g_queue_push_tail (&engine->asleep, stack);
+      return NULL;
+    }
   if (stack == NULL && !seat_engine_ends (engine) && engine->n_stacks < engine->config.stacks_max)
     stack = worker_new (engine);
   return stack;
@@ -178,12 +184,9 @@ seat_timed_wait (Stack *stack, glong ns)
   struct timespec until;
 
   clock_gettime (CLOCK_MONOTONIC, &until);
-  until.tv_nsec += ns;
-  if (until.tv_nsec >= 1000000000)
-    {
-      until.tv_nsec -= 1000000000;
-      until.tv_sec++;
-    }
+  until.tv_nsec += ns % 1000000000;
+  until.tv_sec += ns / 1000000000 + until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
   return pthread_cond_timedwait (&stack->cond, &stack->engine->lock, &until) == ETIMEDOUT;
 }
 
@@ -257,6 +260,24 @@ sleeps_on (Stack *stack)
   return stack->state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->halting;
 }
 
+/* Sleeps until somebody signals. What a thread has used it keeps (of malloc, of GLib), so one that
+ * is needed only while others are parked does not stay for ever. FALSE: it is to end. */
+static gboolean
+rest (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  if (engine->n_stacks <= engine->config.workers)
+    {
+      pthread_cond_wait (&stack->cond, &engine->lock);
+      return TRUE;
+    }
+  stack->gone = seat_timed_wait (stack, (glong)engine->config.surplus_ms * 1000000)
+                && sleeps_on (stack)
+                && (guint)g_queue_index (&engine->asleep, stack) >= engine->config.workers;
+  return !stack->gone;
+}
+
 gboolean
 seat_sleep (Stack *stack)
 {
@@ -279,8 +300,8 @@ seat_sleep (Stack *stack)
       mailbox_tell (engine);
       if (should_poll (stack))
         sleep_a_while (stack);
-      else
-        pthread_cond_wait (&stack->cond, &engine->lock);
+      else if (!rest (stack))
+        return FALSE;
     }
   mailbox_tell (engine);
   return !seat_engine_ends (engine) && !engine->halting;

@@ -15,7 +15,7 @@ void seat_feed (Engine *engine);
 /* Whoever is in config.idle comes back. */
 void seat_rouse (Engine *engine);
 /* The stack, which has a seat and no job, sleeps until it has a seat again. FALSE: the engine ends
- * or halts. */
+ * or halts, or the stack's thread is to end. */
 gboolean seat_sleep (Stack *stack);
 /* The stack gives its seat away and is parked. */
 void seat_leave (Stack *stack);

@@ -174,6 +174,8 @@ struct Stack
   gboolean scan_owed, halt_owed;
   pthread_cond_t cond;
   pthread_t thread;
+  gboolean has_thread; /* it was not joined yet */
+  gboolean gone;       /* asleep, and its thread ends or has ended; see worker_again */
   char *c_stack;
   gsize c_stack_bytes;
   TimelineLane *lane;             /* owner; NULL: nothing is noted */

@@ -494,7 +494,7 @@ live (Stack *stack)
       timeline_end (stack->lane);
     }
   while (go_on);
-  if (!__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
+  if (!stack->gone && !__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
     worker_halt (stack, NULL, NULL, FALSE);
 }
 
@@ -539,24 +539,43 @@ new_lane (Engine *engine, guint number)
   return timeline_lane (engine->config.timeline, number + 1, name);
 }
 
+static gboolean
+begin_thread (Stack *stack)
+{
+  pthread_attr_t attributes;
+
+  stack->state = STACK_RUNNING;
+  pthread_attr_init (&attributes);
+  pthread_attr_setstack (&attributes, stack->c_stack, stack->c_stack_bytes);
+  stack->has_thread = pthread_create (&stack->thread, &attributes, worker_thread, stack) == 0;
+  pthread_attr_destroy (&attributes);
+  return stack->has_thread;
+}
+
+gboolean
+worker_again (Stack *stack)
+{
+  if (stack->has_thread)
+    pthread_join (stack->thread, NULL); /* it takes no lock any more */
+  stack->gone = FALSE;
+  if (begin_thread (stack))
+    return TRUE;
+  stack->state = STACK_ASLEEP;
+  stack->gone = TRUE;
+  return FALSE;
+}
+
 Stack *
 worker_new (Engine *engine)
 {
   Stack *stack = stack_new (engine, engine->n_stacks, engine->c_stack_bytes);
-  pthread_attr_t attributes;
-  int failed = 1;
 
   if (stack != NULL)
     {
-      stack->state = STACK_RUNNING;
       engine->stacks[engine->n_stacks] = stack;
       stack->lane = new_lane (engine, engine->n_stacks);
-      pthread_attr_init (&attributes);
-      pthread_attr_setstack (&attributes, stack->c_stack, stack->c_stack_bytes);
-      failed = pthread_create (&stack->thread, &attributes, worker_thread, stack);
-      pthread_attr_destroy (&attributes);
     }
-  if (failed)
+  if (stack == NULL || !begin_thread (stack))
     {
       g_clear_pointer (&stack, stack_free);
       engine->config.stacks_max = engine->n_stacks;

@@ -7,6 +7,8 @@
 /* With engine->lock held: a new stack with its thread, counted in engine->stacks, without a seat
  * yet. NULL: no memory or threads; the limit of stacks is lowered to what there is. */
 Stack *worker_new (Engine *engine);
+/* The same for a stack that is `gone`: a thread for it again. FALSE: none is to be had now. */
+gboolean worker_again (Stack *stack);
 
 /* The stack of the calling thread, NULL: not a thread of an engine. */
 Stack *worker_here (void);

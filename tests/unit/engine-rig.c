@@ -29,6 +29,7 @@ make (const SatinJob *const *jobs, guint workers, guint stacks_max, guint64 seed
   EngineConfig config = { .jobs = jobs,
                           .workers = workers,
                           .stacks_max = stacks_max,
+                          .surplus_ms = seed % 2, /* threads end all the time, or hardly */
                           .seed = seed,
                           .wake = wake,
                           .idle = idle,

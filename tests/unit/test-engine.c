@@ -28,6 +28,16 @@ check_job (guint32 job, const void *args)
 }
 
 static void
+check_again (Rig *rig, guint32 job, const void *args)
+{
+  g_autoptr (GBytes) encoded = record_encode (engine_test_jobs[job]->args, args);
+  g_autoptr (GBytes) serial = serial_encoded (job, encoded);
+  g_autoptr (GBytes) result = rig_run (rig, job, args);
+
+  g_assert_true (g_bytes_equal (result, serial));
+}
+
+static void
 test_fib (void)
 {
   check_job (JOB_FIB, &(satin_args_fib){ 25 });
@@ -333,6 +343,55 @@ test_who_cannot_drive_does_not_sleep_on_its_work (void)
   rig_free (rig);
 }
 
+static guint
+count_threads (void)
+{
+  g_autoptr (GDir) dir = g_dir_open ("/proc/self/task", 0, NULL);
+  guint n = 0;
+
+  while (dir != NULL && g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+static gboolean
+threads_are (guint n)
+{
+  for (int i = 0; i < 3000 && count_threads () != n; i++)
+    g_usleep (1000);
+  return count_threads () == n;
+}
+
+/* Stacks that were needed while others were parked lose their threads, and get new ones. */
+static void
+test_threads_that_nobody_needs_end (void)
+{
+  guint before = count_threads (), most = 0;
+  Rig *rig = rig_new (2, 0, 1);
+
+  for (guint i = 0; i < 5; i++)
+    {
+      while (__atomic_load_n (&rig->engine->seats_free, __ATOMIC_RELAXED) < 2)
+        g_usleep (100);
+      pthread_mutex_lock (&rig->engine->lock);
+      for (guint k = 0; k < 2; k++) /* both seats go to new ones */
+        if (worker_new (rig->engine) != NULL)
+          __atomic_store_n (&rig->engine->seats_free, rig->engine->seats_free - 1,
+                            __ATOMIC_RELAXED);
+      most = rig->engine->n_stacks;
+      /* As a rule nobody sleeps when a stack is made. */
+      for (guint k = 0; k < most; k++)
+        pthread_cond_signal (&rig->engine->stacks[k]->cond);
+      pthread_mutex_unlock (&rig->engine->lock);
+      check_again (rig, JOB_FIB, &(satin_args_fib){ 20 });
+      if (before > 0)
+        g_assert_true (threads_are (before + 2));
+      check_again (rig, JOB_QUEENS, &(satin_args_queens){ { .n = 7 } });
+    }
+  g_assert_cmpuint (most, >, 2);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -357,5 +416,6 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/who-is-owed-work-hears-of-it", test_who_is_owed_work_hears_of_it);
   g_test_add_func ("/engine/who-cannot-drive-does-not-sleep-on-its-work",
                    test_who_cannot_drive_does_not_sleep_on_its_work);
+  g_test_add_func ("/engine/threads-that-nobody-needs-end", test_threads_that_nobody_needs_end);
   return g_test_run ();
 }
