@@ -16,6 +16,16 @@ pids () { nodes_of long | awk '/ up$/ { print $1 }'; }
 others () { pids | grep -vxF -e "$first" -e "$second"; }
 any_other () { others | shuf -n 1 --random-source=<(yes "$RANDOM"); }
 
+# Of the many nodes the logs of these say enough; and what descriptors they had.
+show_logs ()
+{
+  local pid
+  for pid in $first $second; do
+    tail -n 15 "$runs/long/node-$pid.log" | sed 's/^/# | /'
+    diff "$work/fd.$pid.early" "$work/fd.$pid.late" 2>/dev/null | sed "s/^/# $pid /"
+  done
+}
+
 happen () # one thing, at random
 {
   local victim
@@ -34,32 +44,39 @@ happen () # one thing, at random
   esac 2>/dev/null
 }
 
-# The same nodes as at the start, as far as their number goes: so descriptors can be compared.
-settled () { [ "$(pids | wc -l)" -eq $base ] && [ "$(nodes_of long | grep -c .)" -eq $base ]; }
+# All but the two that stay are sent away: what was there for them has to be gone as well, whatever their number was, and
+# only so descriptors can be compared. Then there is time for all that ends by itself (links that nobody needs, threads).
+settled () { [ "$(nodes_of long | grep -c .)" -eq 2 ] && [ "$(pids | wc -l)" -eq 2 ]; }
 settle ()
 {
-  local until=$((SECONDS + 90)) victim
+  local until=$((SECONDS + 120)) victim
   # Who still stands wakes up first.
   for victim in $(our_nodes); do kill -CONT "$victim" 2>/dev/null; done
   until settled; do
     [ $SECONDS -ge $until ] && return 1
-    if [ "$(pids | wc -l)" -lt $base ]; then
-      "$satin" add long -n 1 -w 1 >/dev/null 2>&1
-    else
-      victim=$(any_other)
-      [ -n "$victim" ] && kill -TERM "$victim"
-    fi
-    sleep 1
+    for victim in $(others); do kill -TERM "$victim"; done
+    sleep 2
   done
-  sleep 5
+  sleep 20
 }
 
-# PID RSS-KIB DESCRIPTORS of the two that stay.
-measure ()
+# What the two that stay have, as lines PID RSS-KIB DESCRIPTORS: of nine looks in as many seconds the middle one, since
+# a look may fall on a publication or on somebody's question. The descriptors of the last look stay in $work/fd.PID.NAME.
+middle () { sort -n | awk '{ all[NR] = $1 } END { print all[int ((NR + 1) / 2)] }'; }
+measure () # NAME
 {
-  local pid
+  local pid look
+  : >"$work/looks"
+  for look in 1 2 3 4 5 6 7 8 9; do
+    for pid in $first $second; do
+      echo "$pid $(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status") $(find "/proc/$pid/fd" -mindepth 1 | wc -l)" >>"$work/looks"
+    done
+    sleep 1
+  done
   for pid in $first $second; do
-    echo "$pid $(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status") $(find "/proc/$pid/fd" -mindepth 1 | wc -l)"
+    find "/proc/$pid/fd" -mindepth 1 -printf '%f %l\n' 2>/dev/null | sort -n >"$work/fd.$pid.$1"
+    echo "$pid $(awk -v p="$pid" '$1 == p { print $2 }' "$work/looks" | middle)" \
+      "$(awk -v p="$pid" '$1 == p { print $3 }' "$work/looks" | middle)"
   done
 }
 
@@ -108,13 +125,14 @@ while [ $SECONDS -lt $end ] && ! gone "$begun"; do
   happen
   sleep $((RANDOM % 3 + 1))
   if [ -z "$before" ] && [ $SECONDS -ge $early ]; then
-    ok "the run has its nodes again" settle
-    before=$(measure)
+    ok "only two nodes are left" settle
+    before=$(measure early)
+    "$satin" add long -n $((base - 2)) -w 1 >/dev/null 2>&1
   fi
 done
 ok "the long run still goes on" eval '! gone "$begun"'
-ok "the run has its nodes again" settle
-after=$(measure)
+ok "only two nodes are left" settle
+after=$(measure late)
 echo "# $killed killed, $left left, $added added, $stopped stopped"
 echo "# PID RSS-KIB DESCRIPTORS, early:" $before
 echo "# PID RSS-KIB DESCRIPTORS, late: " $after
