@@ -15,9 +15,47 @@
 #define LEDGER_WITHIN 0.01
 #define SPLIT_AGAIN_PERCENT 25 /* two trees of their own would be 100 */
 
+/* A network that falls apart for so long: both sides go on, and then they are one again. */
+static gboolean
+split_heals (Plan *plan, Outcome *outcome, guint64 *jobs)
+{
+  sim_run (plan, FALSE, outcome);
+  *jobs += plan->tree->n;
+  tree_free ((Tree *)plan->tree);
+  return outcome->failure[0] == '\0' && outcome->united > 0 && outcome->deposed == 1;
+}
+
+#define ROWS 8
+
+/* The middle of a row of four sites breaks, and the eldest beyond it, who was master there, dies:
+ * neither master reaches the other side, but others do. */
+static gboolean
+rows_heal (void)
+{
+  for (guint64 seed = 1; seed <= 3 * ROWS; seed += 3)
+    {
+      Plan plan;
+      Outcome outcome;
+      guint64 jobs = 0;
+
+      swarm_split_plan (seed, 4, 120 * SIM_SECOND, FALSE, &plan);
+      plan.faults[1] = (Fault){ .kind = FAULT_CRASH,
+                                .node = 2,
+                                .at_us = plan.faults[0].at_us + 60 * SIM_SECOND };
+      plan.n_faults = 2;
+      if (split_heals (&plan, &outcome, &jobs))
+        continue;
+      printf ("# row %" G_GUINT64_FORMAT ": %u masters deposed, looked at %" G_GUINT64_FORMAT
+              " times %s\n",
+              seed, outcome.deposed, outcome.united, outcome.failure);
+      return FALSE;
+    }
+  return TRUE;
+}
+
 #ifdef SATIN_PLANT
-/* Crash points first, then seeds, all of which go well without the bug: whatever fails, fails
- * because of it. */
+/* Crash points first, then splits and seeds, all of which go well without the bug: whatever fails,
+ * fails because of it. */
 int
 gate (void)
 {
@@ -34,8 +72,7 @@ gate (void)
   printf ("1..1\n");
   for (guint i = 0; well && i < G_N_ELEMENTS (singles); i++)
     well = cases_enumerate (&singles[i], &result);
-  if (well)
-    well = cases_run_seeds (1, PLANT_SEEDS, &outcome);
+  well = well && rows_heal () && cases_run_seeds (1, PLANT_SEEDS, &outcome);
   printf ("%sok 1 - the planted bug " SATIN_PLANT " is caught: %s\n", well ? "not " : "",
           cases_running ());
   return well;
@@ -124,7 +161,6 @@ routes_carry_work (guint64 n)
   return n_routed >= n;
 }
 
-/* A network that falls apart for so long: both sides go on, and then they are one again. */
 static gboolean
 splits_heal (guint64 seed, guint64 *runs)
 {
@@ -137,12 +173,10 @@ splits_heal (guint64 seed, guint64 *runs)
       Outcome outcome;
       swarm_split_plan (seed + i, i % 2 == 0 ? 2 : 4, spans_s[i / 4] * SIM_SECOND, i % 4 > 1,
                         &plan);
-      sim_run (&plan, FALSE, &outcome);
+      gboolean well = split_heals (&plan, &outcome, &jobs);
       executed += outcome.executed;
-      jobs += plan.tree->n;
-      tree_free ((Tree *)plan.tree);
       (*runs)++;
-      if (outcome.failure[0] == '\0' && outcome.united > 0 && outcome.deposed == 1)
+      if (well)
         continue;
       printf ("# split %u of %" G_GUINT64_FORMAT
               " s: %u masters deposed, looked at %" G_GUINT64_FORMAT " times %s\n",
@@ -289,7 +323,7 @@ gate (void)
 {
   guint number = 0, n_bad = 0;
 
-  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 9);
+  printf ("1..%d\n", (int)G_N_ELEMENTS (tries) + 10);
   for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
     {
       EnumerateResult result;
@@ -317,6 +351,9 @@ gate (void)
   start_us = g_get_monotonic_time ();
   well = splits_heal (1, &splits);
   n_bad += !report (++number, well, "after a split all are one again", splits, start_us);
+  start_us = g_get_monotonic_time ();
+  n_bad += !report (++number, rows_heal (), "also where only those in the middle reach each other",
+                    ROWS, start_us);
   start_us = g_get_monotonic_time ();
   n_bad
       += !report (++number, heavy_jobs_run_alone (100), "suspicious jobs run alone", 100, start_us);

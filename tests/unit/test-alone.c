@@ -54,6 +54,30 @@ test_it_waits_for_a_node_with_nothing_to_do (void)
   g_assert_true (said (world, 1, "RUN /7"));
 }
 
+/* n1 asks n0 for work, is given the job that runs alone meanwhile, and then gets an answer. */
+static void
+test_what_was_asked_for_before_goes_back (void)
+{
+  g_autoptr (World) world = world_new (5, FALSE);
+
+  start (world);
+  for (guint thief = 4; thief > 1; thief--)
+    falls_silent (world, 0, thief, "/0");
+  world->peer[0].late = TRUE;
+  idles (world, 1);
+  pass (world, 5 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "RUN /0"));
+  guint64 loan = offer (world, 0, "/7");
+  world->peer[0].late = FALSE;
+  pass (world, 1000);
+
+  g_autofree char *back = g_strdup_printf ("BACK %u", (guint)loan);
+  g_assert_cmpuint (world->peer[0].jobs->len, ==, 0); /* it was lent */
+  g_assert_true (said (world, 0, back));
+  g_assert_false (said (world, 1, "RUN /7"));
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 1);
+}
+
 static void
 test_it_does_not_wait_for_ever (void)
 {
@@ -161,6 +185,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/alone/" name, function)
   TEST ("it-waits-for-a-node-with-nothing-to-do", test_it_waits_for_a_node_with_nothing_to_do);
+  TEST ("what-was-asked-for-before-goes-back", test_what_was_asked_for_before_goes_back);
   TEST ("it-does-not-wait-for-ever", test_it_does_not_wait_for_ever);
   TEST ("the-master-does-not-get-it", test_the_master_does_not_get_it);
   TEST ("all-lenders-count-together", test_all_lenders_count_together);
