@@ -57,13 +57,21 @@ count_places (Node *node, gboolean idle, guint wanted, Member **place)
   return n;
 }
 
+/* A busy node, which was to do, has given it back: all may wait there, perhaps for this job. */
+static gboolean
+was_in_vain (const LoanEntry *entry)
+{
+  return entry->waits_us > 0 && entry->since_us >= entry->waits_us + ALONE_PATIENCE_US;
+}
+
 gboolean
 alone_takes (Node *node, LoanEntry *entry)
 {
   Alone *alone = &node->alone;
 
-  if (entry->job == NULL || poison_count_quiet (node, entry->path) < NODE_LAST_WORDS
-      || !core_is_member (node) || stop_halts (node) || count_places (node, FALSE, 0, NULL) == 0)
+  if (entry->job == NULL || was_in_vain (entry)
+      || poison_count_quiet (node, entry->path) < NODE_LAST_WORDS || !core_is_member (node)
+      || stop_halts (node) || count_places (node, FALSE, 0, NULL) == 0)
     return FALSE;
   AloneJob *waiting = g_new0 (AloneJob, 1);
   waiting->job = g_steal_pointer (&entry->job);

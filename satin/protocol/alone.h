@@ -2,8 +2,8 @@
 /* Suspicious jobs, whose holders died without a word (poison.h), when they come back: they are not
  * given to the engine, which might run them here, but to a node that is neither master nor
  * coordinator and has nothing else at work; it takes nothing more until it has finished. A job that
- * waits long for such a node goes to a busy one; where there is none at all it comes back as ever,
- * so that the run goes on. Driver's thread. */
+ * waits long for such a node goes to a busy one; where there is none at all, or that one gives it
+ * back, it comes back as ever, so that the run goes on. Driver's thread. */
 #pragma once
 
 #include "loans.h"

@@ -99,6 +99,22 @@ test_it_does_not_wait_for_ever (void)
 }
 
 static void
+test_what_even_a_busy_one_gives_back_is_ready (void)
+{
+  g_autoptr (World) world = world_new (5, FALSE);
+
+  start (world);
+  for (guint thief = 4; thief > 1; thief--)
+    falls_silent (world, 0, thief, "/0");
+  pass (world, 70 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "RUN /0"));
+  g_assert_false (said (world, 0, "BACK 3"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_UNRUN, .held = held_of (world, 1, "/0") });
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 0, "BACK 3"));
+}
+
+static void
 test_the_master_does_not_get_it (void)
 {
   g_autoptr (World) world = world_new (6, FALSE);
@@ -187,6 +203,7 @@ main (int argc, char **argv)
   TEST ("it-waits-for-a-node-with-nothing-to-do", test_it_waits_for_a_node_with_nothing_to_do);
   TEST ("what-was-asked-for-before-goes-back", test_what_was_asked_for_before_goes_back);
   TEST ("it-does-not-wait-for-ever", test_it_does_not_wait_for_ever);
+  TEST ("what-even-a-busy-one-gives-back-is-ready", test_what_even_a_busy_one_gives_back_is_ready);
   TEST ("the-master-does-not-get-it", test_the_master_does_not_get_it);
   TEST ("all-lenders-count-together", test_all_lenders_count_together);
   TEST ("people-hear-of-one-a-minute", test_people_hear_of_one_a_minute);
