@@ -449,12 +449,29 @@ finish (Node *node)
   node->ended = node->left = TRUE;
 }
 
+/* It was to suspend the run as the last one of its side of a split, and there is another side,
+ * which goes on without it. What it could not save is lost with it. */
+static void
+go_after_all (Node *node)
+{
+  Leave *leave = &node->leave;
+
+  while (leave->taken->len > 0)
+    g_ptr_array_add (leave->rows, g_ptr_array_steal_index (leave->taken, leave->taken->len - 1));
+  finish (node);
+}
+
 void
 leave_go_on (Node *node)
 {
   Leave *leave = &node->leave;
   gboolean late = node->now_us >= leave->until_us;
 
+  if (leave->alone && !core_is_member (node))
+    {
+      go_after_all (node);
+      return;
+    }
   if (!leave->wanted)
     return;
   if (!core_is_member (node))
@@ -478,6 +495,7 @@ leave_go_on (Node *node)
     return;
   if (is_alone (node))
     {
+      leave->alone = TRUE;
       stop_suspend (node, 0); /* who was to stay is gone */
       return;
     }

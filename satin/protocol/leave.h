@@ -18,6 +18,7 @@ typedef struct
   gboolean wanted;   /* this node is to leave */
   gboolean begun;    /* … and was released: nothing new starts here */
   gboolean halted;   /* the engine has stopped and told all its rows */
+  gboolean alone;    /* there was nobody to whom it could be left, so the run is being suspended */
   guint64 until_us;  /* it goes then, whatever is still here */
   NodeId asked;      /* the master that is to release it */
   GPtrArray *rows;   /* of Row: to be handed over */

@@ -34,10 +34,12 @@ agenda_clear (Agenda *agenda)
   g_free (agenda->free);
 }
 
-static inline gboolean
-comes_before (const AgendaEntry *a, const AgendaEntry *b)
+static guint64
+key_of (const Happen *happen)
 {
-  return a->at_us < b->at_us || (a->at_us == b->at_us && a->order < b->order);
+  g_assert (happen->order >> AGENDA_ORDER_BITS == 0
+            && happen->at_us >> (64 - AGENDA_ORDER_BITS) == 0);
+  return happen->at_us << AGENDA_ORDER_BITS | happen->order;
 }
 
 Happen *
@@ -46,10 +48,9 @@ agenda_add (Agenda *agenda, const Happen *happen)
   if (agenda->n == agenda->room)
     make_room (agenda, 2 * agenda->room);
 
-  AgendaEntry *heap = agenda->heap,
-              entry = { happen->at_us, happen->order, agenda->free[agenda->n] };
+  AgendaEntry *heap = agenda->heap, entry = { key_of (happen), agenda->free[agenda->n] };
   guint at = agenda->n++;
-  for (; at > 0 && comes_before (&entry, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+  for (; at > 0 && entry.key < heap[(at - 1) / 2].key; at = (at - 1) / 2)
     heap[at] = heap[(at - 1) / 2];
   heap[at] = entry;
   agenda->places[entry.place] = *happen;
@@ -66,9 +67,8 @@ agenda_take (Agenda *agenda)
   while (2 * at + 1 < agenda->n)
     {
       guint child = 2 * at + 1;
-      if (child + 1 < agenda->n && comes_before (&heap[child + 1], &heap[child]))
-        child++;
-      if (!comes_before (&heap[child], &last))
+      child += child + 1 < agenda->n && heap[child + 1].key < heap[child].key;
+      if (heap[child].key >= last.key)
         break;
       heap[at] = heap[child];
       at = child;

@@ -17,12 +17,14 @@ typedef struct
   GBytes *bytes; /* owned */
 } Happen;
 
-/* When it happens, and where it stands among the places. */
+/* When it happens, as one number that is soon compared, and where it stands among the places. */
 typedef struct
 {
-  guint64 at_us, order;
+  guint64 key; /* at_us and order */
   guint32 place;
 } AgendaEntry;
+
+#define AGENDA_ORDER_BITS 24 /* the others are enough for twelve days */
 
 typedef struct
 {

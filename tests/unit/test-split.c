@@ -187,6 +187,29 @@ test_an_orphan_that_nobody_else_runs_goes_on (void)
   g_assert_true (said (world, 0, "PUT 7"));
 }
 
+/* Who leaves and is the last one of its side suspends that side; not the run, which is more. */
+static void
+test_who_leaves_alone_suspends_no_other_side (void)
+{
+  g_autoptr (World) world = world_new (4, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+  part (world, 2);
+  pass (world, MINUTE);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  die (world, 3);
+  pass (world, MINUTE);
+  g_assert_false (said (world, 2, "LEAVE") || said (world, 2, "STAYED"));
+  heal (world);
+  pass (world, MINUTE);
+
+  g_assert_true (said (world, 2, "LEAVE"));
+  g_assert_false (said (world, 0, "HALT") || said (world, 1, "HALT"));
+  for (guint i = 0; i < 2; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, 999);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -199,5 +222,7 @@ main (int argc, char **argv)
   TEST ("three-sides-become-one", test_three_sides_become_one);
   TEST ("the-parts-of-the-other-root-are-offered", test_the_parts_of_the_other_root_are_offered);
   TEST ("an-orphan-that-nobody-else-runs-goes-on", test_an_orphan_that_nobody_else_runs_goes_on);
+  g_test_add_func ("/split/who-leaves-alone-suspends-no-other-side",
+                   test_who_leaves_alone_suspends_no_other_side);
   return g_test_run ();
 }
