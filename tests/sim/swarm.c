@@ -438,6 +438,8 @@ swarm_plan (guint64 seed, Plan *plan)
   if (is_long (plan) || plan->n_sites > 0)
     plan->save_us = plan->publish_us = SIM_SECOND;
   plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
+  if (plan->silence_us > NODE_SILENCE_US) /* some are known to be dead by their silence only */
+    plan->patience_us += 3 * (plan->silence_us - NODE_SILENCE_US);
   plan->united_us = plan->solo || plan->swings ? 0 : united_after_us (plan);
 }
 
