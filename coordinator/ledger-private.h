@@ -29,6 +29,7 @@ struct Ledger
   Stems *stems;
   Identity identity; /* only app, schema, argv and identity: to compare with */
   Sql *sql;
+  Sql *ahead; /* (nullable) what is read while there is no work file yet */
   Results *results;
   Stamp stamp, delta_stamp; /* of target and delta when they were last ours */
   guint64 noted;            /* the generation whose publication stands in the table `event` */
@@ -76,7 +77,13 @@ void ledger_load_end (LedgerLoad *load, gboolean final);
 
 /* What stands at the target, if it is of our identity; its run's id is in `found`. TRUE without a
  * base: nothing does. FALSE: not ours. The stamps become those of what was opened. */
-gboolean ledger_open_target (Ledger *ledger, Pair *pair, Identity *found, GError **error);
+gboolean ledger_open_target (Ledger *ledger, Pair *pair, gboolean is_front, Identity *found,
+                             GError **error);
+/* Makes the base that stands at the target, of which only the front was proved, the work file,
+ * without a transaction: its rows are proved while it is still coming or being copied, and told.
+ * FALSE: it is not all in order, or did not come; then it has to be opened again, wholly. */
+gboolean ledger_begin_ahead (Ledger *ledger, const char *work_path, const char *identity,
+                             const Pair *pair);
 /* Whoever is told of the rows that are taken over now is told by `takeover`. */
 static inline void
 ledger_tell (const Ledger *ledger, Takeover *takeover)

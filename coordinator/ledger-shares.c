@@ -54,7 +54,8 @@ load_one (Ledger *ledger, const RecordShared *item, GPtrArray *list, GError **er
   if (shared_keep (shared, NULL))
     return TRUE;
   digest_to_hex (&item->digest, hex);
-  g_autoptr (GBytes) bytes = shares_get (ledger->sql, hex, error);
+  g_autoptr (GBytes) bytes
+      = shares_get (ledger->ahead != NULL ? ledger->ahead : ledger->sql, hex, error);
   return bytes != NULL && g_bytes_get_size (bytes) == item->length && shared_keep (shared, bytes);
 }
 

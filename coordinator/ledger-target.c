@@ -81,13 +81,19 @@ ledger_take_over (Ledger *ledger, const Pair *pair, gboolean has_base, GError **
 }
 
 gboolean
-ledger_open_target (Ledger *ledger, Pair *pair, Identity *found, GError **error)
+ledger_open_target (Ledger *ledger, Pair *pair, gboolean is_front, Identity *found, GError **error)
 {
   GError *reason = NULL;
   char hex[DIGEST_HEX_LENGTH + 1];
+  PairHow how = (ledger->name != NULL ? PAIR_OWN : 0) | (is_front ? PAIR_FRONT : 0);
+  if (!is_front && !guard_wait (ledger->target, &reason))
+    {
+      identity_take_error (error, reason);
+      return FALSE;
+    }
   Stamp delta_stamp = stamp_of (ledger->delta), stamp = stamp_of (ledger->target);
   digest_to_hex (&ledger->identity.identity, hex);
-  gboolean good = pair_open (pair, ledger->target, hex, ledger->name != NULL, &reason);
+  gboolean good = pair_open (pair, ledger->target, hex, how, &reason);
   identity_rename_error (reason, ledger->target, ledger->name);
   if (reason != NULL)
     identity_take_error (error, reason);
@@ -146,7 +152,7 @@ unite_with_target (Ledger *ledger, GError **error)
   /* Until it is in the work file it is not known. */
   Stamp stamp = ledger->stamp, delta_stamp = ledger->delta_stamp;
   ledger->stamp = ledger->delta_stamp = STAMP_NONE;
-  gboolean good = ledger_open_target (ledger, &pair, &found, error);
+  gboolean good = ledger_open_target (ledger, &pair, FALSE, &found, error);
   identity_clear (&found);
   if (good && pair.base != NULL
       && !(results_begin (ledger->results, &reason)

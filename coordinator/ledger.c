@@ -83,14 +83,24 @@ begin_copy (Ledger *ledger, const char *work_path, const char *identity, Sql *ba
 /* A sound file is copied as it is and then proved row by row, which takes a third of the time.
  * FALSE without an error: it must be taken over row by row. */
 static gboolean
-begin_with_whole (Ledger *ledger, const char *work_path, const char *identity, const Pair *pair,
-                  GError **error)
+copy_whole (Ledger *ledger, const char *work_path, const char *identity, const Pair *pair,
+            GError **error)
 {
   gboolean is_whole = FALSE;
   Takeover takeover = { 0 };
   ledger_tell (ledger, &takeover);
-  if (pair->base->is_salvage || !begin_copy (ledger, work_path, identity, pair->base, error)
-      || !takeover_whole (ledger->results, ledger->sql, &is_whole, &takeover, error) || !is_whole)
+  return !pair->base->is_salvage && begin_copy (ledger, work_path, identity, pair->base, error)
+         && takeover_whole (ledger->results, ledger->sql, &is_whole, &takeover, error) && is_whole;
+}
+
+/* The same, of a base that may be in the work file already. */
+static gboolean
+begin_with_whole (Ledger *ledger, const char *work_path, const char *identity, const Pair *pair,
+                  GError **error)
+{
+  gboolean is_there = ledger->results != NULL;
+  if (is_there ? !results_begin (ledger->results, error)
+               : !copy_whole (ledger, work_path, identity, pair, error))
     return FALSE;
   /* From here on what stands there differs from the work file by what is put into this. */
   if (ledger->base_bytes > 0)
@@ -141,13 +151,33 @@ begin_place (Ledger *ledger, GError **error)
   return TRUE;
 }
 
+/* A large file is read only once, when all is well with it. */
+static gboolean
+begin_file_ahead (Ledger *ledger, const char *work_path, Pair *pair, const Identity *identity,
+                  GError **error)
+{
+  char hex[DIGEST_HEX_LENGTH + 1];
+  Identity found = { 0 };
+  digest_to_hex (&identity->identity, hex);
+  if (pair->base != NULL && pair->base->is_front
+      && !ledger_begin_ahead (ledger, work_path, hex, pair))
+    {
+      pair_clear (pair);
+      gboolean good = ledger_open_target (ledger, pair, FALSE, &found, error);
+      identity_clear (&found);
+      if (!good)
+        return FALSE;
+    }
+  return begin_file (ledger, work_path, pair, identity, error);
+}
+
 static gboolean
 begin (Ledger *ledger, const LedgerConfig *config, Identity *identity, GError **error)
 {
   g_auto (Pair) pair = { 0 };
   Identity found = { 0 };
   gboolean has_target = ledger->target[0] != '\0';
-  if (has_target && !ledger_open_target (ledger, &pair, &found, error))
+  if (has_target && !ledger_open_target (ledger, &pair, TRUE, &found, error))
     return FALSE;
   if (pair.base != NULL && !config->is_unmarked
       && (guint64)ledger->stamp.size >= ledger->delta_from)
@@ -162,11 +192,11 @@ begin (Ledger *ledger, const LedgerConfig *config, Identity *identity, GError **
   if (has_target && !begin_place (ledger, error))
     return FALSE;
   if (config->batch == NULL)
-    return begin_file (ledger, config->work_path, &pair, identity, error);
+    return begin_file_ahead (ledger, config->work_path, &pair, identity, error);
   LedgerLoad load;
   ledger_load_begin (&load, ledger, config->batch, config->batch_data);
   ledger->load = &load;
-  ledger->has_told_all = begin_file (ledger, config->work_path, &pair, identity, error);
+  ledger->has_told_all = begin_file_ahead (ledger, config->work_path, &pair, identity, error);
   ledger->load = NULL;
   ledger_load_end (&load, FALSE);
   return ledger->has_told_all;

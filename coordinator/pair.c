@@ -45,9 +45,17 @@ is_delta_of (Sql *delta, Sql *base)
   return (delta->is_salvage || changes_is_delta (delta)) && g_strcmp0 (theirs, ours) == 0;
 }
 
+static Sql *
+open_one (const char *path, const char *identity, PairHow how, GError **error)
+{
+  if ((how & PAIR_FRONT) != 0)
+    return guard_open_front (path, identity, (how & PAIR_OWN) != 0, error);
+  return ((how & PAIR_OWN) != 0 ? guard_open_own : guard_open) (path, identity, error);
+}
+
 /* FALSE: there may be a delta that cannot be read now. */
 static gboolean
-open_delta (Pair *pair, const char *path, const char *identity, gboolean is_own, GError **error)
+open_delta (Pair *pair, const char *path, const char *identity, PairHow how, GError **error)
 {
   g_autofree char *delta = pair_delta_path (path);
   GError *reason = NULL;
@@ -55,7 +63,7 @@ open_delta (Pair *pair, const char *path, const char *identity, gboolean is_own,
   if (lstat (delta, &status) != 0)
     return TRUE;
   if (S_ISREG (status.st_mode))
-    pair->delta = (is_own ? guard_open_own : guard_open) (delta, identity, &reason);
+    pair->delta = open_one (delta, identity, how & ~(guint)PAIR_FRONT, &reason);
   pair->is_blocked = pair->delta == NULL;
   if (reason == NULL || g_error_matches (reason, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE))
     {
@@ -80,13 +88,13 @@ refuse_delta (const char *path, GError **error)
 }
 
 gboolean
-pair_open (Pair *pair, const char *path, const char *identity, gboolean is_own, GError **error)
+pair_open (Pair *pair, const char *path, const char *identity, PairHow how, GError **error)
 {
   GError *reason = NULL;
   *pair = (Pair){ 0 };
-  if (!open_delta (pair, path, identity, is_own, error))
+  if (!open_delta (pair, path, identity, how, error))
     return FALSE;
-  pair->base = (is_own ? guard_open_own : guard_open) (path, identity, &reason);
+  pair->base = open_one (path, identity, how, &reason);
   if (pair->base != NULL && changes_is_delta (pair->base))
     refuse_delta (path, &reason);
   if (reason != NULL)
@@ -209,6 +217,7 @@ pair_unite (Pair *pair, gboolean with_rows, GError **error)
       = with_rows ? unite_rows (pair, &takeover, error) : unite_tables (pair, &takeover, error);
   if (sql == NULL)
     return NULL;
+  sql->is_front = pair->base->is_front;
   sql->is_salvage = pair->base->is_salvage || pair->delta->is_salvage || takeover.bad > 0;
   return sql;
 }

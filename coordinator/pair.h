@@ -18,10 +18,15 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Pair, pair_clear)
 
 /* (transfer full) */
 char *pair_delta_path (const char *path);
+typedef enum
+{
+  PAIR_OWN = 1 << 0,  /* copies in a folder of this run's own (guard_open_own) */
+  PAIR_FRONT = 1 << 1 /* no more of a large base than its small tables (guard_open_front) */
+} PairHow;
+
 /* Opens the files at `path`, of this machine, by the order of checks of guard_open, whose errors
- * these are. The delta first: a base that comes between holds it. `is_own`: copies in a folder of
- * this run's own (guard_open_own). */
-gboolean pair_open (Pair *pair, const char *path, const char *identity, gboolean is_own,
+ * these are. The delta first: a base that comes between holds it. */
+gboolean pair_open (Pair *pair, const char *path, const char *identity, PairHow how,
                     GError **error);
 /* Puts the delta over a base that was taken over before, in the same transaction; without one it
  * does nothing. Adds to the figures of `takeover`. */

@@ -156,8 +156,11 @@ view_open (View *view, const char *target, const char *copy, gboolean is_start, 
   if (place != NULL)
     {
       place_set_limit (place, g_get_monotonic_time () + LOOK_US);
-      (void)place_refresh (place, view->copy, &pair, &reason);
-      if (is_start)
+      if (copy != NULL)
+        (void)place_refresh_early (&place, view->copy, &pair, &reason);
+      else
+        (void)place_refresh (place, view->copy, &pair, &reason);
+      if (is_start && place != NULL)
         place_leave_open (g_steal_pointer (&place));
     }
   view->exists = pair.base.exists;
@@ -167,10 +170,11 @@ view_open (View *view, const char *target, const char *copy, gboolean is_start, 
   return reason == NULL;
 }
 
-/* NULL without an error: nothing there. A copy may go when it is open. */
+/* NULL without an error: nothing there. A copy may go when it is open. `is_front`: what comes
+ * before the rows is enough (sql->is_front). */
 static Sql *
 open_file (const char *target, const char *copy, const Identity *identity, gboolean with_rows,
-           GError **error)
+           gboolean is_front, GError **error)
 {
   char hex[DIGEST_HEX_LENGTH + 1];
   g_auto (View) view = { 0 };
@@ -180,10 +184,10 @@ open_file (const char *target, const char *copy, const Identity *identity, gbool
     return NULL;
   if (identity != NULL)
     digest_to_hex (&identity->identity, hex);
-  Sql *file
-      = pair_open (&pair, view.path, identity != NULL ? hex : NULL, view.copy != NULL, &reason)
-            ? pair_unite (&pair, with_rows, &reason)
-            : NULL;
+  Sql *file = pair_open (&pair, view.path, identity != NULL ? hex : NULL,
+                         (view.copy != NULL ? PAIR_OWN : 0) | (is_front ? PAIR_FRONT : 0), &reason)
+                  ? pair_unite (&pair, with_rows, &reason)
+                  : NULL;
   identity_rename_error (reason, view.copy, target);
   if (reason != NULL)
     identity_take_error (error, reason);
@@ -226,17 +230,24 @@ restore_read (Sql *file, const char *target, Restore *restore, GError **error)
   return read_file (file, target, TRUE, restore, error);
 }
 
+/* An answer is believed only in a file all of which is in order. */
 static gboolean
 look (const char *target, const char *copy, const Identity *identity, gboolean counts,
-      Restore *restore, GError **error)
+      gboolean is_front, Restore *restore, GError **error)
 {
   g_assert (target != NULL && restore != NULL);
 
   GError *reason = NULL;
   memset (restore, 0, sizeof *restore);
-  g_autoptr (Sql) file = open_file (target, copy, identity, counts, &reason);
+  g_autoptr (Sql) file = open_file (target, copy, identity, counts, is_front, &reason);
   if (file != NULL)
-    return read_file (file, target, counts, restore, error);
+    {
+      gboolean good = read_file (file, target, counts, restore, error);
+      if (!good || !file->is_front || !restore->finished)
+        return good;
+      restore_clear (restore);
+      return look (target, copy, identity, counts, FALSE, restore, error);
+    }
   if (reason != NULL)
     g_propagate_error (error, reason);
   return reason == NULL;
@@ -245,14 +256,14 @@ look (const char *target, const char *copy, const Identity *identity, gboolean c
 gboolean
 restore_look (const char *target, Restore *restore, GError **error)
 {
-  return look (target, NULL, NULL, TRUE, restore, error);
+  return look (target, NULL, NULL, TRUE, FALSE, restore, error);
 }
 
 gboolean
 restore_look_for (const char *target, const char *copy, const Identity *identity, Restore *restore,
                   GError **error)
 {
-  return look (target, copy, identity, FALSE, restore, error);
+  return look (target, copy, identity, FALSE, TRUE, restore, error);
 }
 
 /* Looked at first: a store that does not answer is given up soon, and a large file takes its time.
@@ -311,7 +322,7 @@ static gboolean
 has_delta (const char *path)
 {
   g_auto (Pair) pair = { 0 };
-  return pair_open (&pair, path, NULL, FALSE, NULL) && pair.delta != NULL;
+  return pair_open (&pair, path, NULL, 0, NULL) && pair.delta != NULL;
 }
 
 /* Base and delta as one file, `made`. */
@@ -322,7 +333,7 @@ make_one (const char *path, const char *made, GError **error)
   Published published;
   g_auto (Pair) pair = { 0 };
   g_autoptr (Sql) file
-      = pair_open (&pair, path, NULL, FALSE, &reason) ? pair_unite (&pair, TRUE, &reason) : NULL;
+      = pair_open (&pair, path, NULL, 0, &reason) ? pair_unite (&pair, TRUE, &reason) : NULL;
   if (file == NULL || !publish_copy (file, made, "copy", NULL, &published, &reason))
     {
       identity_take_error (error, reason);
@@ -442,7 +453,7 @@ Sql *
 restore_open (const char *target, GError **error)
 {
   GError *reason = NULL;
-  Sql *file = open_file (target, NULL, NULL, TRUE, &reason);
+  Sql *file = open_file (target, NULL, NULL, TRUE, FALSE, &reason);
   if (reason != NULL)
     g_propagate_error (error, reason);
   else if (file == NULL)

@@ -150,6 +150,44 @@ takeover_whole (Results *results, Sql *sql, gboolean *is_whole, Takeover *takeov
   return good || !proof.is_whole;
 }
 
+typedef struct
+{
+  ResultsTotals *totals;
+  Takeover *takeover;
+  GString *last;
+} TakeoverReading;
+
+static gboolean
+prove_next (const Result *row, gpointer data, GError **error)
+{
+  TakeoverReading *reading = data;
+  Takeover *takeover = reading->takeover;
+  const char *last = reading->totals->rows > 0 ? reading->last->str : NULL;
+  takeover->rows++;
+  if (!takeover_row_is_sound (row) || !results_follows (last, row->path))
+    {
+      g_set_error_literal (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "not a work file's row");
+      return FALSE;
+    }
+  results_count_in (reading->totals, row);
+  g_string_assign (reading->last, row->path);
+  return takeover->each == NULL || takeover->each (row, takeover->data, error);
+}
+
+gboolean
+takeover_prove (Sql *sql, ResultsTotals *totals, Takeover *takeover)
+{
+  g_autoptr (GString) last = g_string_new (NULL);
+  TakeoverReading reading = { .totals = totals, .takeover = takeover, .last = last };
+  ResultsQuery all = { 0 };
+  gboolean is_simple;
+  guint64 bad = 0;
+  *totals = (ResultsTotals){ 0 };
+  return tables_are_simple (sql, &is_simple, NULL) && is_simple
+         && results_each (sql, &all, prove_next, &reading, &bad, NULL) && bad == 0
+         && tables_count_bad (sql, &bad, NULL) && bad == 0;
+}
+
 char *
 takeover_damage (const Sql *from, guint64 rows, guint64 bad)
 {

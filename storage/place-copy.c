@@ -30,6 +30,7 @@ place_change_copy (const char *to)
 static void
 forget_one (const char *to)
 {
+  place_bring_forget (to);
   place_change_copy (to);
   (void)g_unlink (to);
 }
@@ -52,6 +53,7 @@ move_one (const char *from, const char *to)
 
   if (g_rename (from, to) == 0)
     (void)g_rename (from_tag, to_tag);
+  place_bring_moved (from, to);
 }
 
 void
@@ -66,17 +68,12 @@ place_move_copy (const char *from, const char *to)
 
 /* Of what was seen as `state`, which becomes what was brought. */
 static gboolean
-bring (Place *place, const char *suffix, const char *to, PlaceState *state, GError **error)
+bring_whole (Place *place, const char *suffix, const char *to, PlaceState *state, GError **error)
 {
   g_autofree char *tag_path = g_strconcat (to, ".tag", NULL);
   g_autofree char *part = g_strconcat (to, ".part", NULL);
   gboolean good;
 
-  if (is_copy_of (to, tag_path, state))
-    return TRUE;
-  forget_one (to);
-  if (!state->exists)
-    return TRUE;
   place_state_clear (state);
   place_set_limit (place, 0); /* a large file takes its time */
   good = place_get (place, suffix, part, G_MAXINT64, state, error);
@@ -97,27 +94,48 @@ bring (Place *place, const char *suffix, const char *to, PlaceState *state, GErr
   return good;
 }
 
+/* `early`: only the base can be brought so. */
+static gboolean
+bring (Place **place, const char *suffix, const char *to, gboolean early, PlaceState *state,
+       GError **error)
+{
+  g_autofree char *tag_path = g_strconcat (to, ".tag", NULL);
+  GError *reason = NULL;
+
+  if (place_is_coming (to, state) || is_copy_of (to, tag_path, state))
+    return TRUE;
+  forget_one (to);
+  if (!state->exists || (early && place_bring (place, to, state, &reason)))
+    return TRUE;
+  if (reason == NULL)
+    return bring_whole (*place, suffix, to, state, error);
+  place_state_clear (state);
+  g_propagate_error (error, reason);
+  return FALSE;
+}
+
 /* Whoever publishes a base without the mark never puts a delta beside it; so there is none to look
  * for. `is_settled` FALSE: the base that was brought is another one, and has that mark. */
 static gboolean
-refresh_once (Place *place, const char *to, PlacePair *pair, gboolean *is_settled, GError **error)
+refresh_once (Place **place, const char *to, gboolean early, PlacePair *pair, gboolean *is_settled,
+              GError **error)
 {
   g_autofree char *to_delta = g_strconcat (to, PLACE_DELTA, NULL);
   gboolean has_delta;
 
-  if (!place_look (place, "", &pair->base, error))
+  if (!place_look (*place, "", &pair->base, error))
     return FALSE;
   has_delta = pair->base.has_delta;
-  if ((has_delta && !place_look (place, PLACE_DELTA, &pair->delta, error))
-      || !bring (place, PLACE_DELTA, to_delta, &pair->delta, error)
-      || !bring (place, "", to, &pair->base, error))
+  if ((has_delta && !place_look (*place, PLACE_DELTA, &pair->delta, error))
+      || !bring (place, PLACE_DELTA, to_delta, FALSE, &pair->delta, error)
+      || !bring (place, "", to, early, &pair->base, error))
     return FALSE;
   *is_settled = has_delta || !pair->base.has_delta;
   return TRUE;
 }
 
-gboolean
-place_refresh (Place *place, const char *to, PlacePair *pair, GError **error)
+static gboolean
+refresh (Place **place, const char *to, gboolean early, PlacePair *pair, GError **error)
 {
   gboolean is_settled = FALSE;
 
@@ -125,13 +143,25 @@ place_refresh (Place *place, const char *to, PlacePair *pair, GError **error)
   while (!is_settled)
     {
       place_pair_clear (pair);
-      if (!refresh_once (place, to, pair, &is_settled, error))
+      if (!refresh_once (place, to, early, pair, &is_settled, error))
         {
           place_pair_clear (pair);
           return FALSE;
         }
     }
   return TRUE;
+}
+
+gboolean
+place_refresh (Place *place, const char *to, PlacePair *pair, GError **error)
+{
+  return refresh (&place, to, FALSE, pair, error);
+}
+
+gboolean
+place_refresh_early (Place **place, const char *to, PlacePair *pair, GError **error)
+{
+  return refresh (place, to, TRUE, pair, error);
 }
 
 static gboolean

@@ -25,6 +25,8 @@ on_data (char *data, size_t one, size_t count, void *user)
   gsize size = one * count;
   guint64 size_max = request->size_max > 0 ? request->size_max : BODY_BYTES_MAX;
 
+  if (request->size < PLACE_TAG_BYTES)
+    memcpy (request->head + request->size, data, MIN (size, PLACE_TAG_BYTES - request->size));
   request->size += size;
   if (request->size > size_max)
     {
@@ -45,6 +47,10 @@ on_data (char *data, size_t one, size_t count, void *user)
         }
       done += n > 0 ? (gsize)n : 0;
     }
+  if (request->to != NULL && request->place->watch != NULL
+      && !request->place->watch (request->place->watch_data, request->fd, request->size - size,
+                                 data, size))
+    return 0;
   return size;
 }
 
@@ -455,6 +461,7 @@ place_run (Place *place, PlaceRequest *request, const char *verb, GError **error
     g_byte_array_unref (request->body);
   request->body = g_byte_array_new ();
   request->size = 0;
+  request->place = place;
   if (!open_files (place, request, &from, error))
     return FALSE;
   perform (place, request, from);

@@ -70,8 +70,10 @@ dav_get (Place *place, const char *suffix, const char *to, guint64 size_max, Pla
     good = place_refused (place, &request, "read", error);
   if (!state->exists)
     (void)unlink (to);
+  if (good && state->exists)
+    state->tag = place_tag (request.head, (gsize)MIN (request.size, PLACE_TAG_BYTES));
   place_request_clear (&request);
-  return good && (!state->exists || place_tag_of_file (place, to, &state->tag, error));
+  return good;
 }
 
 static gboolean

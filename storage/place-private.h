@@ -26,7 +26,14 @@ const Curl *place_curl (void);
 /* (nullable): what place_leave_open left of a connection there, in one's own hands now. */
 CURL *place_take_open (const char *origin);
 
+#define PLACE_TAG_BYTES 100
+#define PLACE_TAG_RANGE "0-99"
+
 typedef struct PlaceRequest PlaceRequest;
+/* Sees what is written to a file, after it was: `size` bytes behind the first `before`. FALSE: it
+ * is not wanted any more. */
+typedef gboolean (*PlaceWatch) (gpointer data, int fd, guint64 before, const void *bytes,
+                                gsize size);
 
 typedef struct
 {
@@ -43,6 +50,8 @@ typedef struct
   gboolean (*unlock) (Place *place, const char *suffix, const char *owner);
   /* (nullable) what stands in the folder request->url, into its body, as the store says it. */
   gboolean (*list) (Place *place, PlaceRequest *request, GError **error);
+  /* (nullable) what a request that reads has to have before it is run. */
+  void (*prepare) (Place *place, PlaceRequest *request);
   /* In a listing, what is said of a file ends with the entry_ends-th of these behind its name. */
   const char *entry_end;
   guint entry_ends;
@@ -74,6 +83,8 @@ struct Place
   char *aws_key, *aws_token;
 
   CURL *curl;
+  PlaceWatch watch; /* (nullable) of files that are read */
+  gpointer watch_data;
   CURLcode set_code; /* of the settings of the running request */
   gint64 limit_us;
   gint stopped, patience_s; /* atomic */
@@ -108,7 +119,9 @@ struct PlaceRequest
   long status; /* http */
   GByteArray *body;
   char *etag;
-  guint64 size; /* bytes that came */
+  guint64 size;                 /* bytes that came … */
+  guint8 head[PLACE_TAG_BYTES]; /* … and the first of them */
+  Place *place;
   int fd;
   gboolean too_large, enough;
   int local_errno;
@@ -119,8 +132,6 @@ gboolean place_s3_prepare (Place *place, gboolean insecure,
 /* Tags of stores that give none which a writer knows beforehand: the file's first bytes, in which
  * SQLite's header holds a number that the writer of a checkpoint draws anew each time (publish.c).
  * (transfer full) */
-#define PLACE_TAG_BYTES 100
-#define PLACE_TAG_RANGE "0-99"
 char *place_tag (const guint8 *bytes, gsize size);
 /* What place_mark says in them. */
 void place_read_mark (PlaceState *state, const guint8 *bytes, gsize size);
@@ -143,6 +154,15 @@ void place_add (PlaceList *list, const char *text);
 /* TRUE: the request ran and libcurl found nothing wrong; http: whatever the status. Else a sentence
  * in `error`, PLACE_ERROR_DOWN, DENIED, LOCAL or STOPPED; `verb`: "read", "write". */
 gboolean place_run (Place *place, PlaceRequest *request, const char *verb, GError **error);
+/* TRUE: `to` is being brought, and is what was seen as `state`. */
+gboolean place_is_coming (const char *to, const PlaceState *state);
+/* Begins to bring what was seen as `state` to the new file `to`, in a thread of its own, which
+ * takes the place. TRUE: it is coming, or has come (`state` becomes what was brought), and *place
+ * is NULL; FALSE without an error: it has to be brought otherwise. */
+gboolean place_bring (Place **place, const char *to, PlaceState *state, GError **error);
+/* The same as for copies: what this process brings there. */
+void place_bring_moved (const char *from, const char *to);
+void place_bring_forget (const char *to);
 void place_sweep_end (Place *place);
 void place_request_clear (PlaceRequest *request);
 /* Sets error from an http status. Returns FALSE. */

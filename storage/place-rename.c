@@ -64,19 +64,21 @@ rename_look (Place *place, const char *suffix, PlaceState *state, GError **error
 }
 
 static gboolean
-get_one (Place *place, const char *suffix, const char *to, guint64 size_max, gboolean *exists,
+get_one (Place *place, const char *suffix, const char *to, guint64 size_max, PlaceState *state,
          GError **error)
 {
   PlaceRequest request = { .url = place_url (place, suffix), .to = to, .size_max = size_max };
   g_autoptr (GError) reason = NULL;
   gboolean good = place_run (place, &request, "read", &reason);
 
-  *exists = good && request.size > 0;
+  state->exists = good && request.size > 0;
+  if (state->exists)
+    state->tag = place_tag (request.head, (gsize)MIN (request.size, PLACE_TAG_BYTES));
   if (!good && is_missing (&request))
     good = TRUE;
   else if (!good)
     g_propagate_error (error, g_steal_pointer (&reason));
-  if (!*exists)
+  if (!state->exists)
     (void)unlink (to);
   place_request_clear (&request);
   return good;
@@ -88,10 +90,8 @@ rename_get (Place *place, const char *suffix, const char *to, guint64 size_max, 
 {
   g_autofree char *between = g_strconcat (suffix, "~", NULL);
 
-  if (!get_one (place, suffix, to, size_max, &state->exists, error)
-      || (!state->exists && !get_one (place, between, to, size_max, &state->exists, error)))
-    return FALSE;
-  return !state->exists || place_tag_of_file (place, to, &state->tag, error);
+  return get_one (place, suffix, to, size_max, state, error)
+         && (state->exists || get_one (place, between, to, size_max, state, error));
 }
 
 /* Commands are (verb, path) or (verb, path, path); a '*' before the verb: it may fail. */

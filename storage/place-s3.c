@@ -253,5 +253,11 @@ s3_remove (Place *place, const char *suffix, GError **error)
   return good;
 }
 
+static void
+s3_prepare (Place *place, PlaceRequest *request)
+{
+  add_headers (place, request, EMPTY_DIGEST);
+}
+
 const PlaceKind place_kind_s3
-    = { .look = s3_look, .get = s3_get, .put = s3_put, .remove = s3_remove };
+    = { .look = s3_look, .get = s3_get, .put = s3_put, .remove = s3_remove, .prepare = s3_prepare };

@@ -261,6 +261,7 @@ place_read_mark (PlaceState *state, const guint8 *bytes, gsize size)
 {
   guint32 number = 0, n_pages = 0;
 
+  memcpy (state->head, bytes, MIN (size, sizeof state->head));
   if (size >= PLACE_MARK_AT + sizeof number)
     {
       /* SQLite's header: a page of 64 KiB is written as 1. */

@@ -70,6 +70,7 @@ typedef struct
   guint32 number;     /* place_mark's; only of place_look */
   gboolean has_delta; /* the same: a delta may stand beside it */
   guint64 bytes;      /* the same: how large the checkpoint says it is; 0: it does not */
+  guint8 head[100];   /* the same: its first bytes, all of them if there are so many */
 } PlaceState;
 void place_state_clear (PlaceState *state);
 /* TRUE: the same file, or twice none. */
@@ -114,6 +115,13 @@ gboolean place_holds (Place *place, const char *suffix, const char *path, const 
  * The delta is read first: a base that comes later holds it, should they change meanwhile. Looking
  * keeps the limit; reading has none. */
 gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **error);
+/* The same, but a large base may still be coming when it returns (storage/arrival.h): then *place
+ * is taken, and NULL. */
+gboolean place_refresh_early (Place **place, const char *to, PlacePair *pair, GError **error);
+/* Stops what this process brings. */
+void place_bring_end (void);
+/* (transfer full) (nullable): why something that this process brought did not come, a sentence. */
+char *place_bring_failure (void);
 /* How long a file of so many bytes takes to be put beside what stands there; it is removed again.
  */
 gboolean place_trial (Place *place, gsize bytes, guint64 *us, GError **error);

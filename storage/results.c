@@ -76,6 +76,12 @@ results_totals (const Results *results)
   return results->totals;
 }
 
+void
+results_set_totals (Results *results, const ResultsTotals *totals)
+{
+  results->totals = *totals;
+}
+
 gboolean
 results_begin (Results *results, GError **error)
 {
@@ -446,11 +452,17 @@ bind_names (Results *results, sqlite3_stmt *statement, const Result *row, GError
   return TRUE;
 }
 
+void
+results_count_in (ResultsTotals *totals, const Result *row)
+{
+  totals->rows++;
+  totals->weight += at_least_zero (row->weight);
+}
+
 static void
 count_in (Results *results, const Result *row, gboolean is_last)
 {
-  results->totals.rows++;
-  results->totals.weight += at_least_zero (row->weight);
+  results_count_in (&results->totals, row);
   gap_put (&results->rows, row->path, is_last);
 }
 
@@ -477,11 +489,15 @@ insert (Results *results, const Result *row, double work_s, GError **error)
 }
 
 gboolean
+results_follows (const char *last, const char *path)
+{
+  return path[0] != '~' && (last == NULL || (strcmp (path, last) > 0 && !is_below (path, last)));
+}
+
+gboolean
 results_adopt (Results *results, const Result *row)
 {
-  const char *last = results->totals.rows > 0 ? results->rows.low : NULL;
-  if (row->path[0] == '~'
-      || (last != NULL && (strcmp (row->path, last) <= 0 || is_below (row->path, last))))
+  if (!results_follows (results->totals.rows > 0 ? results->rows.low : NULL, row->path))
     return FALSE;
   count_in (results, row, TRUE);
   return TRUE;

@@ -44,6 +44,8 @@ gboolean results_put (Results *results, const Result *row, gboolean *written, GE
 /* Counts in a row that stands in the table already, of a file without stems and kept states that
  * was copied as it is; by path. FALSE: it is not above the last one and beside it. */
 gboolean results_adopt (Results *results, const Result *row);
+/* The same look alone. `last` (nullable): the path of the row before it, if there is one. */
+gboolean results_follows (const char *last, const char *path);
 
 /* Enters a kept state, in a transaction. With a row at or above it, or in a finished phase of a job
  * above it: nothing is written. The rows of the phases that it stands for are removed. Same path
@@ -58,6 +60,9 @@ typedef struct
   double weight; /* sum over the rows */
 } ResultsTotals;
 ResultsTotals results_totals (const Results *results);
+/* For rows that were counted where the table stood before; before the first transaction. */
+void results_set_totals (Results *results, const ResultsTotals *totals);
+void results_count_in (ResultsTotals *totals, const Result *row);
 /* Counts them in any file. FALSE: it cannot be read now; `totals` is as it was. */
 gboolean results_count (Sql *sql, ResultsTotals *totals);
 

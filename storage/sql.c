@@ -3,6 +3,7 @@
 #include "storage/sql.h"
 
 #include "storage/changes.h"
+#include "storage/reader.h"
 #include "storage/rowsum.h"
 #include "storage/schema.h"
 
@@ -17,6 +18,7 @@
 
 #define SQL_TEXT_BYTES_MAX 10240
 #define CACHE_KIB 8192
+#define N_PAGES_AT 28 /* in SQLite's header */
 #define COPY_BYTES (1024 * 1024)
 
 G_DEFINE_QUARK (satin - storage - error, storage_error)
@@ -142,12 +144,12 @@ sql_defend (Sql *sql, GError **error)
 }
 
 static Sql *
-sql_open (const char *name, int flags, GError **error)
+sql_open (const char *name, int flags, const char *vfs, GError **error)
 {
   g_autoptr (Sql) sql = g_new0 (Sql, 1);
   sql->statements
       = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify)(void (*) (void))sqlite3_finalize);
-  int code = sqlite3_open_v2 (name, &sql->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+  int code = sqlite3_open_v2 (name, &sql->db, flags | SQLITE_OPEN_NOMUTEX, vfs);
   if (code != SQLITE_OK)
     {
       g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, "cannot open '%s': %s", name,
@@ -190,7 +192,7 @@ create_file (const char *plain, GError **error)
 static Sql *
 open_work (const char *plain, const char *identity, GError **error)
 {
-  g_autoptr (Sql) sql = sql_open (plain, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, error);
+  g_autoptr (Sql) sql = sql_open (plain, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, NULL, error);
   if (sql == NULL)
     return NULL;
   rowsum_identify (sql, identity);
@@ -229,7 +231,7 @@ sql_create_private (int page_bytes, GError **error)
       = g_strdup_printf ("PRAGMA page_size=%d; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF",
                          page_bytes > 0 ? page_bytes : SQL_PAGE_BYTES);
   /* SQLite makes a temporary file for a database without a name, where it no longer fits memory. */
-  g_autoptr (Sql) sql = sql_open ("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, error);
+  g_autoptr (Sql) sql = sql_open ("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL, error);
   if (sql == NULL || !sql_run (sql, settings, error) || !schema_create (sql, error))
     return NULL;
   return g_steal_pointer (&sql);
@@ -256,9 +258,22 @@ sql_open_frozen (const char *path, GError **error)
   if (uri == NULL)
     return NULL;
   g_autofree char *name = g_strconcat (uri, "?immutable=1", NULL);
-  g_autoptr (Sql) sql
-      = sql_open (name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, error);
+  g_autoptr (Sql) sql = sql_open (
+      name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, reader_vfs (), error);
   return sql != NULL && note_pages (sql, error) ? g_steal_pointer (&sql) : NULL;
+}
+
+gboolean
+sql_is_as_long (Sql *sql, guint64 bytes)
+{
+  guint32 pages = 0;
+  sqlite3_file *file = NULL;
+  guint8 number[4];
+  if (sqlite3_file_control (sql->db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK
+      || file->pMethods->xRead (file, number, sizeof number, N_PAGES_AT) != SQLITE_OK)
+    return FALSE;
+  memcpy (&pages, number, sizeof pages);
+  return (guint64)GUINT32_FROM_BE (pages) * (guint64)sql->page_bytes == bytes;
 }
 
 /* Makes the indexes anew, from their tables. A table without rowids is its own index: its rows are
@@ -313,17 +328,32 @@ copy_bytes (int from, int to, GError **error)
 Sql *
 sql_create_from (const char *path, int from, const char *identity, GError **error)
 {
-  g_assert (path != NULL && from >= 0 && identity != NULL);
+  g_assert (from >= 0);
 
+  return sql_copy_file (path, from, error) ? sql_adopt (path, identity, error) : NULL;
+}
+
+Sql *
+sql_adopt (const char *path, const char *identity, GError **error)
+{
+  g_assert (path != NULL && identity != NULL);
+
+  g_autofree char *plain = without_links_above (path);
+  g_autoptr (Sql) sql = open_work (plain, identity, error);
+  return sql != NULL && schema_check (sql, error) && make_indexes (sql, error)
+             ? g_steal_pointer (&sql)
+             : NULL;
+}
+
+gboolean
+sql_copy_file (const char *path, int from, GError **error)
+{
   g_autofree char *plain = without_links_above (path);
   int fd = create_file (plain, error);
   gboolean good = fd >= 0 && copy_bytes (from, fd, error);
   if (fd >= 0)
     (void)close (fd);
-  g_autoptr (Sql) sql = good ? open_work (plain, identity, error) : NULL;
-  return sql != NULL && schema_check (sql, error) && make_indexes (sql, error)
-             ? g_steal_pointer (&sql)
-             : NULL;
+  return good;
 }
 
 gboolean

@@ -28,6 +28,7 @@ struct Sql
   guint64 n_kept, n_before;
   Changes *changes;       /* (nullable) changes.c's */
   int page_bytes;         /* of an existing file */
+  gboolean is_front;      /* only its beginning was proved (guard_open_front) */
   GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
 };
 
@@ -37,6 +38,10 @@ Sql *sql_create (const char *path, const char *identity, GError **error);
 /* The same with all bytes of the open file `from`, a published file that was found whole, and
  * indexes made anew. */
 Sql *sql_create_from (const char *path, int from, const char *identity, GError **error);
+/* The two steps of that: a copy of all bytes, in a new file; and an existing file, which is ours
+ * from here on, as a work file. */
+gboolean sql_copy_file (const char *path, int from, GError **error);
+Sql *sql_adopt (const char *path, const char *identity, GError **error);
 /* From here on each transaction is on the disk when it is over; outside of one. */
 gboolean sql_settle (Sql *sql, GError **error);
 /* The same without a name or an identity, for this process only and gone with it. `page_bytes`:
@@ -47,6 +52,8 @@ Sql *sql_create_private (int page_bytes, GError **error);
 Sql *sql_open_frozen (const char *path, GError **error);
 /* Makes a work file into a copy of another file, page by page, with indexes made anew. */
 gboolean sql_copy (Sql *to, Sql *from, GError **error);
+/* TRUE: the pages that its header tells of are all of a file of so many bytes. */
+gboolean sql_is_as_long (Sql *sql, guint64 bytes);
 void sql_free (Sql *sql);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Sql, sql_free)
 

@@ -342,13 +342,19 @@ static const struct
 };
 
 gboolean
-tables_count_bad (Sql *sql, guint64 *bad, GError **error)
+tables_count_bad_first (Sql *sql, guint64 *bad, GError **error)
 {
   for (gsize i = 0; i < G_N_ELEMENTS (tables_copies); i++)
     if (!add_number (sql, tables_copies[i].count, bad, error))
       return FALSE;
   return add_number (sql, COUNT_BAD ("node", NODE_COLUMNS), bad, error)
-         && add_number (sql, COUNT_BAD ("job", "n, name, type"), bad, error)
+         && add_number (sql, COUNT_BAD ("job", "n, name, type"), bad, error);
+}
+
+gboolean
+tables_count_bad (Sql *sql, guint64 *bad, GError **error)
+{
+  return tables_count_bad_first (sql, bad, error)
          && add_number (sql, COUNT_BAD ("event", "id, at, kind, node, path, work_s, detail"), bad,
                         error);
 }

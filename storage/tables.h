@@ -70,6 +70,8 @@ gboolean tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError 
 
 /* How many rows of the small tables do not verify; added to `bad`. */
 gboolean tables_count_bad (Sql *sql, guint64 *bad, GError **error);
+/* The same of those that come before the results in a file, which are all but the events. */
+gboolean tables_count_bad_first (Sql *sql, guint64 *bad, GError **error);
 /* Has the file neither stems nor kept states? */
 gboolean tables_are_simple (Sql *sql, gboolean *are_simple, GError **error);
 /* Copies the verified rows of all small tables (but not of job: results bring their jobs along)

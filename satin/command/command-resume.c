@@ -214,6 +214,7 @@ command_resume (int argc, char **argv)
   folder = place_is_remote (options.words[0]) ? make_copy_folder () : NULL;
   copy = folder != NULL ? g_build_filename (folder, FOLDER_COPY, NULL) : NULL;
   code = resume (&options, copy);
+  place_bring_end (); /* no thread while the process ends */
   if (copy != NULL)
     place_forget_copy (copy);
   if (folder != NULL)

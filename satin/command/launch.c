@@ -70,6 +70,7 @@ typedef struct
   guint ticks;
   gboolean refused; /* the founder ended before it had joined */
   gboolean joined;  /* some node has said where it listens */
+  gboolean cut_off; /* the checkpoint that this process brings did not come */
 } Launch;
 
 static void
@@ -225,6 +226,20 @@ tell_too_late (Launch *launch, const Node *node)
     (void)far_quit (node->far);
 }
 
+/* The nodes wait for what this process brings. TRUE: it will not come, and it was said. */
+static gboolean
+look_for_checkpoint (Launch *launch)
+{
+  g_autofree char *failure = launch->state < ENDED ? place_bring_failure () : NULL;
+
+  if (failure == NULL)
+    return FALSE;
+  launch->cut_off = TRUE;
+  give_up (launch);
+  command_say ("%s", failure);
+  return TRUE;
+}
+
 static gboolean
 on_tick (gpointer data)
 {
@@ -251,6 +266,8 @@ on_tick (gpointer data)
         kill_all (launch);
       return G_SOURCE_CONTINUE;
     }
+  if (look_for_checkpoint (launch))
+    return G_SOURCE_CONTINUE;
   if (launch->state == GIVEN_UP)
     kill_all (launch);
   else if (look_for_founder (launch))
@@ -456,7 +473,7 @@ judge (Launch *launch)
   const Node *founder = &g_array_index (launch->nodes, Node, launch->founder);
 
   if (launch->state == GIVEN_UP)
-    return COMMAND_ERROR;
+    return launch->cut_off ? COMMAND_STORE : COMMAND_ERROR;
   if (launch->refused && founder->far != NULL)
     return command_say ("no host gave a node: the run has not begun"), COMMAND_ERROR;
   if (launch->refused)
@@ -493,7 +510,7 @@ write_figures (const Launch *launch, gboolean show)
 static void
 clean_up (const Launch *launch, gboolean ended)
 {
-  gboolean trouble = ended ? launch->code == COMMAND_JOB : launch->joined;
+  gboolean trouble = ended ? launch->code == COMMAND_JOB : launch->joined && !launch->cut_off;
   g_autoptr (GError) error = NULL;
 
   if (trouble)
@@ -592,7 +609,7 @@ launch_run (FolderRun *run, const LaunchWish *wish)
       if (run->trace != NULL)
         timeline_file_end (run->trace);
       write_figures (&launch, ended && (wish->live || isatty (STDERR_FILENO)));
-      if (ended ? code == COMMAND_SUSPENDED : launch.joined)
+      if (ended ? code == COMMAND_SUSPENDED : launch.joined && !launch.cut_off)
         launch_words_next (run, code);
       clean_up (&launch, ended);
     }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A work file that begins as a large base which nobody has looked at wholly yet. Its rows are
+ * proved in the order in which they lie in the file, behind whoever brings it, while another thread
+ * waits for its end and looks at its pages. Nothing counts before both have found all in order.
+ * Must not know rows or threads of others. */
+#include "coordinator/ledger-private.h"
+
+#include "storage/guard.h"
+#include "storage/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+typedef struct
+{
+  const char *path; /* what becomes the work file */
+  int from;         /* a file of which that is to be a copy; -1: it is there itself */
+  gboolean is_sound;
+} LedgerCheck;
+
+static gpointer
+check (gpointer data)
+{
+  LedgerCheck *check = data;
+  check->is_sound = (check->from < 0 || sql_copy_file (check->path, check->from, NULL))
+                    && guard_check (check->path, NULL);
+  return NULL;
+}
+
+/* The stage is read by nobody but us: it becomes the work file, and an empty file stands there for
+ * what it was. */
+static gboolean
+take_stage (Ledger *ledger, const char *work_path)
+{
+  g_autofree char *journal = g_strconcat (work_path, "-journal", NULL);
+  (void)g_unlink (journal);
+  if (g_rename (ledger->target, work_path) != 0)
+    return FALSE;
+  place_change_copy (ledger->target);
+  int fd = g_open (ledger->target, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0)
+    {
+      (void)g_rename (work_path, ledger->target);
+      return FALSE;
+    }
+  (void)close (fd);
+  stamp_replace (&ledger->stamp, stamp_of (ledger->target));
+  return TRUE;
+}
+
+static gboolean
+begin_rows (Ledger *ledger, const char *work_path, const char *identity,
+            const ResultsTotals *totals)
+{
+  ledger->sql = sql_adopt (work_path, identity, NULL);
+  ledger->results = ledger->sql != NULL ? results_new (ledger->sql, NULL) : NULL;
+  if (ledger->results == NULL)
+    {
+      g_clear_pointer (&ledger->sql, sql_free);
+      return FALSE;
+    }
+  results_set_totals (ledger->results, totals);
+  return TRUE;
+}
+
+gboolean
+ledger_begin_ahead (Ledger *ledger, const char *work_path, const char *identity, const Pair *pair)
+{
+  gboolean is_stage = ledger->name != NULL;
+  LedgerCheck checking
+      = { .path = is_stage ? ledger->target : work_path, .from = is_stage ? -1 : ledger->stamp.fd };
+  Takeover takeover = { 0 };
+  ResultsTotals totals;
+  ledger_tell (ledger, &takeover);
+  GThread *thread = g_thread_new ("check", check, &checking);
+  ledger->ahead = pair->base;
+  gboolean is_proved = takeover_prove (pair->base, &totals, &takeover);
+  ledger->ahead = NULL;
+  g_thread_join (thread);
+  /* What was read there and what was copied are the same if nobody wrote to it. */
+  if (!is_proved || !checking.is_sound
+      || !(is_stage ? take_stage (ledger, work_path)
+                    : stamp_is_current (&ledger->stamp, ledger->target)))
+    return FALSE;
+  if (begin_rows (ledger, work_path, identity, &totals))
+    return TRUE;
+  if (is_stage) /* an empty one would be taken for none */
+    (void)g_rename (work_path, ledger->target);
+  return FALSE;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See arrival.h. What is said beside the file, in lines: the tag; how many bytes there will be;
+ * from where on they are there already; how many are there from the first on. At the end the tag
+ * alone, or an empty line and why it failed. A reader looks at it a few hundred times a second
+ * while it waits: the other end of a lock tells nobody when it is given back. Must not know what is
+ * in files. */
+#include "storage/arrival.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define TEXT_BYTES 1024
+#define NUMBER "%020" G_GUINT64_FORMAT "\n"
+#define NUMBER_BYTES 21
+#define NOTE_BYTES (128 * 1024) /* less is not worth a word */
+#define LOOK_US 2000
+
+struct Bringing
+{
+  int fd;
+  gsize tag_bytes;
+  guint64 noted;
+};
+
+struct Arrival
+{
+  int fd;
+  char *tag;
+  guint64 bytes, rest_from, arrived;
+};
+
+static int
+open_tag (const char *path, int flags)
+{
+  g_autofree char *name = g_strconcat (path, ".tag", NULL);
+  return open (name, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+static gboolean
+write_at (int fd, const char *text, gsize at)
+{
+  gsize size = strlen (text);
+  return pwrite (fd, text, size, (off_t)at) == (ssize_t)size;
+}
+
+Bringing *
+bringing_new (const char *path, const char *tag, guint64 bytes, guint64 rest_from)
+{
+  g_autofree char *text = g_strdup_printf ("%s\n" NUMBER NUMBER NUMBER, tag, bytes, rest_from,
+                                           G_GUINT64_CONSTANT (0));
+  g_assert (strchr (tag, '\n') == NULL && bytes > 0);
+
+  int fd = open_tag (path, O_RDWR | O_CREAT | O_EXCL);
+  /* Before anything stands in it. */
+  if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) != 0 || !write_at (fd, text, 0))
+    {
+      if (fd >= 0)
+        (void)close (fd);
+      return NULL;
+    }
+  Bringing *bringing = g_new0 (Bringing, 1);
+  bringing->fd = fd;
+  bringing->tag_bytes = strlen (tag);
+  return bringing;
+}
+
+void
+bringing_note (Bringing *bringing, guint64 arrived)
+{
+  char text[NUMBER_BYTES + 1];
+  if (arrived < bringing->noted + NOTE_BYTES)
+    return;
+  g_snprintf (text, sizeof text, NUMBER, arrived);
+  if (write_at (bringing->fd, text, bringing->tag_bytes + 1 + 2 * NUMBER_BYTES))
+    bringing->noted = arrived;
+}
+
+void
+bringing_end (Bringing *bringing, const char *failure)
+{
+  g_autofree char *text = failure != NULL ? g_strconcat ("\n", failure, NULL) : NULL;
+  int size = (int)(text != NULL ? MIN (strlen (text), TEXT_BYTES - 1) : bringing->tag_bytes);
+  /* In this order it is never taken for whole when it is not. */
+  if (text != NULL)
+    (void)!write_at (bringing->fd, text, 0);
+  (void)!ftruncate (bringing->fd, size);
+  (void)close (bringing->fd);
+  g_free (bringing);
+}
+
+/* (transfer full) (nullable) */
+static char *
+read_text (int fd)
+{
+  char text[TEXT_BYTES];
+  ssize_t n = pread (fd, text, sizeof text - 1, 0);
+  return n > 0 ? g_strndup (text, (gsize)n) : NULL;
+}
+
+static gboolean
+read_numbers (Arrival *arrival, const char *text)
+{
+  const char *line = strchr (text, '\n');
+  guint64 *const numbers[] = { &arrival->bytes, &arrival->rest_from, &arrival->arrived };
+  for (gsize i = 0; i < G_N_ELEMENTS (numbers) && line != NULL; i++)
+    {
+      if (strlen (line + 1) < NUMBER_BYTES || line[NUMBER_BYTES] != '\n')
+        return FALSE;
+      *numbers[i] = g_ascii_strtoull (line + 1, NULL, 10);
+      line += NUMBER_BYTES;
+    }
+  return line != NULL && line != text;
+}
+
+/* TRUE: somebody brings it, so that what is said will change. */
+static gboolean
+is_going_on (int fd)
+{
+  if (flock (fd, LOCK_SH | LOCK_NB) != 0)
+    return TRUE;
+  (void)flock (fd, LOCK_UN);
+  return FALSE;
+}
+
+Arrival *
+arrival_open (const char *path)
+{
+  g_autoptr (Arrival) arrival = g_new0 (Arrival, 1);
+  arrival->fd = open_tag (path, O_RDONLY);
+  if (arrival->fd < 0 || !is_going_on (arrival->fd))
+    return NULL;
+  g_autofree char *text = read_text (arrival->fd);
+  if (text == NULL || !read_numbers (arrival, text))
+    return NULL;
+  arrival->tag = g_strndup (text, (gsize)(strchr (text, '\n') - text));
+  return g_steal_pointer (&arrival);
+}
+
+void
+arrival_free (Arrival *arrival)
+{
+  if (arrival->fd >= 0)
+    (void)close (arrival->fd);
+  g_free (arrival->tag);
+  g_free (arrival);
+}
+
+const char *
+arrival_tag (const Arrival *arrival)
+{
+  return arrival->tag;
+}
+
+guint64
+arrival_bytes (const Arrival *arrival)
+{
+  return arrival->bytes;
+}
+
+gboolean
+arrival_wait (Arrival *arrival, guint64 from, guint64 to)
+{
+  while (to > arrival->arrived && from < arrival->rest_from)
+    {
+      gboolean goes_on = is_going_on (arrival->fd);
+      g_autofree char *text = read_text (arrival->fd);
+      if (text != NULL && strcmp (text, arrival->tag) == 0)
+        arrival->arrived = arrival->bytes;
+      else if (text == NULL || !goes_on || !read_numbers (arrival, text))
+        return FALSE;
+      else if (to > arrival->arrived)
+        g_usleep (LOOK_US);
+    }
+  return TRUE;
+}
+
+guint64
+arrival_reach (const Arrival *arrival, guint64 from)
+{
+  return from >= arrival->rest_from ? arrival->bytes : MAX (arrival->arrived, from);
+}
+
+gboolean
+arrival_wait_end (const char *path, char **failure)
+{
+  int fd = open_tag (path, O_RDONLY);
+  *failure = NULL;
+  if (fd < 0)
+    return TRUE;
+  while (is_going_on (fd))
+    g_usleep (LOOK_US);
+  g_autofree char *text = read_text (fd);
+  (void)close (fd);
+  if (text != NULL && text[0] == '\n')
+    *failure = g_strdup (text + 1);
+  return text != NULL && strchr (text, '\n') == NULL;
+}

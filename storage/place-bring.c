@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bringing a large checkpoint in a thread, into a file that others read behind it (arrival.h). Its
+ * end is asked for first: there stands what SQLite has to know before it can read anything. Both
+ * are of one file when the first bytes, in which the writer drew a number, are those that were seen
+ * before; and in the end the file is what came in one piece. */
+#include "storage/arrival.h"
+#include "storage/place-private.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What is smaller is there before another process could begin. */
+#define EARLY_BYTES (4 * 1024 * 1024)
+#define REST_BYTES (64 * 1024)
+
+typedef struct
+{
+  Place *place;
+  char *to;
+  PlaceState seen, got;
+  GByteArray *rest; /* what stands at the end */
+  guint64 rest_from;
+  guint8 head[PLACE_TAG_BYTES];
+  Bringing *bringing; /* (nullable) until the beginning is there */
+  gboolean is_other, is_mixed;
+  GThread *thread;
+
+  /* With the lock. */
+  gboolean is_announced, has_ended, good;
+  GError *error;
+} Bringer;
+
+static struct
+{
+  GMutex lock;
+  GCond cond;
+  GPtrArray *bringers; /* (nullable) */
+} all;
+
+static gboolean
+announce (Bringer *bringer, int fd)
+{
+  if (pwrite (fd, bringer->rest->data, bringer->rest->len, (off_t)bringer->rest_from)
+      != (ssize_t)bringer->rest->len)
+    return FALSE;
+  g_mutex_lock (&all.lock); /* it may be moved now */
+  bringer->bringing
+      = bringing_new (bringer->to, bringer->seen.tag, bringer->seen.bytes, bringer->rest_from);
+  bringer->is_announced = bringer->bringing != NULL;
+  g_cond_broadcast (&all.cond);
+  g_mutex_unlock (&all.lock);
+  return bringer->bringing != NULL;
+}
+
+/* The bytes that were brought first are those that come now. */
+static gboolean
+is_same_rest (const Bringer *bringer, guint64 before, const guint8 *bytes, gsize size)
+{
+  guint64 end = bringer->rest_from + bringer->rest->len;
+  if (before + size <= bringer->rest_from || before >= end)
+    return TRUE;
+  guint64 from = MAX (before, bringer->rest_from), to = MIN (before + size, end);
+  return memcmp (bytes + (from - before), bringer->rest->data + (from - bringer->rest_from),
+                 (gsize)(to - from))
+         == 0;
+}
+
+static gboolean
+watch (gpointer data, int fd, guint64 before, const void *bytes, gsize size)
+{
+  Bringer *bringer = data;
+  if (before < PLACE_TAG_BYTES)
+    memcpy (bringer->head + before, bytes, MIN (size, PLACE_TAG_BYTES - before));
+  if (bringer->is_other || before + size < PLACE_TAG_BYTES)
+    return TRUE;
+  if (bringer->bringing == NULL
+      && (memcmp (bringer->head, bringer->seen.head, PLACE_TAG_BYTES) != 0
+          || !announce (bringer, fd)))
+    {
+      bringer->is_other = TRUE; /* nobody reads it before it is whole */
+      return TRUE;
+    }
+  if (!is_same_rest (bringer, before, bytes, size))
+    bringer->is_mixed = TRUE;
+  bringing_note (bringer->bringing, before + size);
+  return !bringer->is_mixed;
+}
+
+/* What nobody reads yet becomes a copy like any other. */
+static gboolean
+end_plainly (Bringer *bringer, GError **error)
+{
+  g_autofree char *tag_path = g_strconcat (bringer->to, ".tag", NULL);
+  return !bringer->got.exists
+         || (place_mark_of_file (bringer->place, bringer->to, &bringer->got, error)
+             && g_file_set_contents (tag_path, bringer->got.tag, -1, error));
+}
+
+static gpointer
+run (gpointer data)
+{
+  Bringer *bringer = data;
+  GError *error = NULL;
+  gboolean good;
+  place_set_limit (bringer->place, 0); /* a large file takes its time */
+  bringer->place->watch = watch;
+  bringer->place->watch_data = bringer;
+  good = place_get (bringer->place, "", bringer->to, G_MAXINT64, &bringer->got, &error);
+  bringer->place->watch = NULL;
+  if (bringer->is_mixed
+      || (good && bringer->bringing != NULL && !place_state_equal (&bringer->got, &bringer->seen)))
+    {
+      g_clear_error (&error);
+      good = place_fail (bringer->place, PLACE_ERROR_DOWN, &error,
+                         "somebody replaced it while it was read");
+    }
+  if (bringer->bringing != NULL)
+    bringing_end (g_steal_pointer (&bringer->bringing), good ? NULL : error->message);
+  else if (good)
+    good = end_plainly (bringer, &error);
+  g_mutex_lock (&all.lock);
+  bringer->good = good;
+  bringer->error = error;
+  bringer->has_ended = TRUE;
+  g_cond_broadcast (&all.cond);
+  g_mutex_unlock (&all.lock);
+  return NULL;
+}
+
+static void
+bringer_free (Bringer *bringer)
+{
+  place_stop (bringer->place);
+  if (bringer->thread != NULL)
+    g_thread_join (bringer->thread);
+  place_free (bringer->place);
+  place_state_clear (&bringer->seen);
+  place_state_clear (&bringer->got);
+  g_byte_array_unref (bringer->rest);
+  g_clear_error (&bringer->error);
+  g_free (bringer->to);
+  g_free (bringer);
+}
+
+/* (transfer full) (nullable) */
+static GByteArray *
+read_rest (Place *place, guint64 from, guint64 bytes)
+{
+  g_autofree char *range
+      = g_strdup_printf ("%" G_GUINT64_FORMAT "-%" G_GUINT64_FORMAT, from, bytes - 1);
+  PlaceRequest request = { .url = place_url (place, ""), .range = range };
+  GByteArray *rest = NULL;
+  if (place->kind->prepare != NULL)
+    place->kind->prepare (place, &request);
+  gboolean is_http = place->kind != &place_kind_rename;
+  if (place_run (place, &request, "read", NULL) && !request.enough && request.size == bytes - from
+      && (!is_http || request.status == 206))
+    rest = g_byte_array_ref (request.body);
+  place_request_clear (&request);
+  return rest;
+}
+
+gboolean
+place_is_coming (const char *to, const PlaceState *state)
+{
+  g_autoptr (Arrival) arrival = state->exists ? arrival_open (to) : NULL;
+  return arrival != NULL && strcmp (arrival_tag (arrival), state->tag) == 0;
+}
+
+/* With the lock. Takes what was brought to an end before anybody could read it. */
+static gboolean
+take_ended (Bringer *bringer, PlaceState *state, GError **error)
+{
+  g_ptr_array_remove_fast (all.bringers, bringer);
+  gboolean good = bringer->good;
+  place_state_clear (state);
+  if (good)
+    {
+      *state = bringer->got;
+      bringer->got = (PlaceState){ 0 };
+    }
+  else
+    g_propagate_error (error, g_steal_pointer (&bringer->error));
+  return good;
+}
+
+gboolean
+place_bring (Place **place, const char *to, PlaceState *state, GError **error)
+{
+  guint64 from = state->bytes - MIN (state->bytes, REST_BYTES);
+  if (state->bytes < EARLY_BYTES || strchr (state->tag, '\n') != NULL)
+    return FALSE;
+  GByteArray *rest = read_rest (*place, from, state->bytes);
+  if (rest == NULL)
+    return FALSE;
+  Bringer *bringer = g_new0 (Bringer, 1);
+  bringer->place = g_steal_pointer (place);
+  bringer->to = g_strdup (to);
+  bringer->seen = *state;
+  bringer->seen.tag = g_strdup (state->tag);
+  bringer->rest = rest;
+  bringer->rest_from = from;
+  bringer->thread = g_thread_new ("bring", run, bringer);
+  g_mutex_lock (&all.lock);
+  if (all.bringers == NULL)
+    all.bringers = g_ptr_array_new ();
+  g_ptr_array_add (all.bringers, bringer);
+  while (!bringer->is_announced && !bringer->has_ended)
+    g_cond_wait (&all.cond, &all.lock);
+  gboolean is_coming = bringer->is_announced;
+  gboolean good = is_coming || take_ended (bringer, state, error);
+  g_mutex_unlock (&all.lock);
+  if (!is_coming)
+    bringer_free (bringer);
+  return good;
+}
+
+/* With the lock. (nullable) */
+static Bringer *
+find (const char *to)
+{
+  for (guint i = 0; all.bringers != NULL && i < all.bringers->len; i++)
+    if (strcmp (((Bringer *)all.bringers->pdata[i])->to, to) == 0)
+      return all.bringers->pdata[i];
+  return NULL;
+}
+
+void
+place_bring_moved (const char *from, const char *to)
+{
+  g_mutex_lock (&all.lock);
+  Bringer *bringer = find (from);
+  if (bringer != NULL)
+    {
+      g_free (bringer->to);
+      bringer->to = g_strdup (to);
+    }
+  g_mutex_unlock (&all.lock);
+}
+
+void
+place_bring_forget (const char *to)
+{
+  g_mutex_lock (&all.lock);
+  Bringer *bringer = find (to);
+  if (bringer != NULL)
+    g_ptr_array_remove_fast (all.bringers, bringer);
+  g_mutex_unlock (&all.lock);
+  if (bringer != NULL)
+    bringer_free (bringer);
+}
+
+void
+place_bring_end (void)
+{
+  g_mutex_lock (&all.lock);
+  GPtrArray *bringers = g_steal_pointer (&all.bringers);
+  g_mutex_unlock (&all.lock);
+  for (guint i = 0; bringers != NULL && i < bringers->len; i++)
+    bringer_free (bringers->pdata[i]);
+  if (bringers != NULL)
+    g_ptr_array_unref (bringers);
+}
+
+char *
+place_bring_failure (void)
+{
+  char *failure = NULL;
+  g_mutex_lock (&all.lock);
+  for (guint i = 0; all.bringers != NULL && i < all.bringers->len && failure == NULL; i++)
+    {
+      const Bringer *bringer = all.bringers->pdata[i];
+      if (bringer->has_ended && !bringer->good)
+        failure = g_strdup (bringer->error->message);
+    }
+  g_mutex_unlock (&all.lock);
+  return failure;
+}

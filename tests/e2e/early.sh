@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Large checkpoints, which are read while they come (storage/arrival.h): resumed from a path and from each store, each
+# skipped with its reason where its server is not installed; damaged ones; and a transfer that is broken off.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/servers.sh"
+trap 'stop_servers; leave' EXIT
+export HEAVY_GO=$work/go HEAVY_LOG=$work/log
+heavy=$SATIN_BIN/../tests/e2e/heavy
+jobs=9000 bytes=1000
+made=$work/made.db
+
+# Suspended when all but the gate is saved.
+begin "$satin" run -n 1 --workers 2 --interval 0.5 --checkpoint "$made" -- "$heavy" $jobs $bytes
+computed () { [ "$(stat -c %s "$HEAVY_LOG" 2>/dev/null || echo 0)" -eq $jobs ]; }
+ok 'a run has computed what it can' wait_for $((60 * slow)) computed
+kill -INT "$begun"
+ended
+is 'it is suspended' "$code" 75
+size=$(stat -c %s "$made")
+ok 'its checkpoint is large' [ "$size" -gt $((8 << 20)) ]
+touch "$HEAVY_GO"
+try "$heavy" $jobs $bytes
+right=$answer
+ok 'a program alone knows the answer' [ "${right:-0}" -gt 0 ]
+
+# NAME TARGET FILE OPTIONS…: what stands at TARGET, which is FILE here, is resumed, and nothing is computed again.
+goes_on () {
+  local name=$1 target=$2 file=$3
+  shift 3
+  mkdir -p "$(dirname "$file")"; cp "$made" "$file"; chmod 666 "$file"; : >"$HEAVY_LOG"
+  try "$satin" resume "$@" "$target"
+  is "$name: the answer" "$answer" "$right"
+  is "$name: the exit code" "$code" 0
+  is "$name: jobs computed again" "$(stat -c %s "$HEAVY_LOG")" 0
+  try "$satin" inspect --insecure "$target"
+  ok "$name: the end stands there" grep -q '^state  *finished,' "$work/answer"
+}
+
+# The same with a few wrong bytes in its middle.
+is_mended () {
+  local name=$1 target=$2 file=$3 wrong
+  shift 3
+  cp "$made" "$file"; chmod 666 "$file"; : >"$HEAVY_LOG"
+  printf 'wrong wrong wrong wrong' | dd of="$file" bs=1 seek=$((size / 2)) conv=notrunc status=none
+  try "$satin" resume "$@" "$target"
+  is "$name, damaged: the answer" "$answer" "$right"
+  is "$name, damaged: the exit code" "$code" 0
+  ok "$name, damaged: it is said" grep -q 'is damaged: kept [0-9]* of 9000 rows' "$work/words"
+  wrong=$(stat -c %s "$HEAVY_LOG")
+  ok "$name, damaged: few jobs are computed again" [ "$wrong" -le 3 ]
+}
+
+# It goes on at another place, where the first node finds it.
+moves_on () {
+  local name=$1 target=$2
+  cp "$made" "$work/from.db"; : >"$HEAVY_LOG"
+  try "$satin" resume --insecure --checkpoint "$target" "$work/from.db"
+  is "$name, from elsewhere: the answer" "$answer" "$right"
+  is "$name, from elsewhere: the exit code" "$code" 0
+  is "$name, from elsewhere: jobs computed again" "$(stat -c %s "$HEAVY_LOG")" 0
+}
+is_coming () { compgen -G "$XDG_STATE_HOME/satin/runs.*/checkpoint.copy.tag" || compgen -G "$runs/*/*.tag"; }
+
+goes_on path "$work/here.db" "$work/here.db"
+is_mended path "$work/wrong.db" "$work/wrong.db"
+if start_sftp "$work/sftp"; then
+  export HOME=$work/sftp/home
+  goes_on sftp "$uri/a.db" "$work/sftp/files/a.db"
+  goes_on 'sftp, two nodes' "$uri/b.db" "$work/sftp/files/b.db" -n 2 --workers 1
+  moves_on sftp "$uri/e.db"
+  is_mended sftp "$uri/c.db" "$work/sftp/files/c.db"
+
+  # The server's processes go while it comes.
+  cp "$made" "$work/sftp/files/d.db"
+  for _ in 1 2 3 4 5 6 7; do cat "$made"; done >>"$work/sftp/files/d.db"
+  : >"$HEAVY_LOG"
+  begin "$satin" resume "$uri/d.db"
+  until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
+  pkill -KILL -P "$server_pid"
+  ended
+  is 'a broken transfer: the exit code' "$code" 4
+  ok '… is said in one sentence' [ "$(wc -l <"$work/begun.words")" -eq 1 ]
+  ok '… that names the place' grep -q "^satin: checkpoint 'sftp://.*d.db': cannot read it: " "$work/begun.words"
+  is '… and nothing was computed' "$(stat -c %s "$HEAVY_LOG")" 0
+  ok '… and nobody is left' wait_for $((10 * slow)) no_nodes
+else
+  skip sftp "$why"
+fi
+if start_ftp "$work/ftp"; then goes_on ftp "$uri/a.db" "$work/ftp/root/files/a.db" --insecure; else skip ftp "$why"; fi
+if start_dav "$work/dav"; then goes_on http "$uri/a.db" "$work/dav/root/files/a.db" --insecure; else skip http "$why"; fi
+if start_s3 "$work/s3"; then moves_on s3 "$uri/a.db"; else skip s3 "$why"; fi
+finish

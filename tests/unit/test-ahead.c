@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of coordinator/ledger-ahead.c: a large file is taken over while its pages are looked at,
+ * and anything that is wrong with it is found as in a small one. Links coordinator, storage and
+ * value. */
+#include "checkpoint.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* More than the four MiB from which a file counts as large. */
+#define N_ROWS 70000u
+#define LARGE_BYTES (4 * 1024 * 1024)
+
+static Scribe *
+begin (Place *place)
+{
+  Identity identity = identity_make ("run-1", "app", "8");
+  g_autoptr (GError) error = NULL;
+  ScribeConfig config = { .work_path = place->work,
+                          .target = place->target,
+                          .interval_us = HOUR_US,
+                          .job_names = job_names,
+                          .job_types = job_types,
+                          .stems = place->stems,
+                          .loads = TRUE,
+                          .notify = place_notify,
+                          .data = place };
+  Scribe *scribe = scribe_new (&config, &identity, &error);
+  g_assert_no_error (error);
+  identity_clear (&identity);
+  return scribe;
+}
+
+static void
+save (Scribe *scribe, guint first, guint n)
+{
+  GPtrArray *rows = rows_new ();
+  for (guint i = first; i < first + n; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
+      g_ptr_array_add (rows, row_make (path, i, 1000, 1e-6));
+    }
+  scribe_save (scribe, rows);
+}
+
+static void
+finish_all (Place *place, Scribe *scribe)
+{
+  finish (place, scribe);
+  scribe_free (scribe);
+}
+
+static Place *
+make (void)
+{
+  struct stat status;
+  Place *place = place_new ();
+  Scribe *scribe = begin (place);
+  save (scribe, 0, N_ROWS);
+  finish_all (place, scribe);
+  g_assert_cmpint (stat (place->target, &status), ==, 0);
+  g_assert_cmpint (status.st_size, >, LARGE_BYTES);
+  return place;
+}
+
+/* All is told, goes on, and stands in the next file. */
+static void
+test_sound (void)
+{
+  g_autoptr (Place) place = make ();
+  Scribe *scribe = begin (place);
+  g_assert_cmpuint (place->rows->len, ==, N_ROWS);
+  ScribeStats stats;
+  scribe_stats (scribe, &stats);
+  g_assert_cmpuint (stats.rows, ==, N_ROWS);
+  g_assert_cmpfloat (stats.done, >, 0.069);
+  save (scribe, N_ROWS, 10);
+  finish_all (place, scribe);
+  g_ptr_array_set_size (place->rows, 0);
+  scribe = begin (place);
+  g_assert_cmpuint (place->rows->len, ==, N_ROWS + 10);
+  g_assert_cmpuint (place->n_trouble, ==, 0);
+  finish_all (place, scribe);
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+}
+
+/* In the middle of the file lie rows. */
+static void
+damage (Place *place)
+{
+  guint8 bytes[16];
+  struct stat status;
+  int fd = open (place->target, O_RDWR | O_CLOEXEC);
+  g_assert_cmpint (fstat (fd, &status), ==, 0);
+  off_t at = status.st_size / 2 + 1000;
+  g_assert_cmpint (pread (fd, bytes, sizeof bytes, at), ==, sizeof bytes);
+  for (guint i = 0; i < sizeof bytes; i++)
+    bytes[i] ^= 0x55;
+  g_assert_cmpint (pwrite (fd, bytes, sizeof bytes, at), ==, sizeof bytes);
+  (void)close (fd);
+}
+
+static void
+test_damaged (void)
+{
+  g_autoptr (Place) place = make ();
+  damage (place);
+  Scribe *scribe = begin (place);
+  ScribeStats stats;
+  scribe_stats (scribe, &stats);
+  g_assert_cmpuint (stats.rows, <, N_ROWS);
+  g_assert_cmpuint (stats.rows, >, N_ROWS - 300);
+  g_assert_cmpuint (place->rows->len, >=, stats.rows);
+  finish_all (place, scribe);
+  g_assert_cmpuint (place->n_trouble, ==, 1);
+  g_assert_nonnull (strstr (place->trouble, "is damaged: kept"));
+  g_assert_cmpuint (place_strangers (place), ==, 1); /* the damaged one */
+}
+
+/* What is looked at for a start is not all, and so cannot say that it is damaged; what is looked at
+ * for people is. */
+static void
+test_look (void)
+{
+  g_autoptr (Place) place = make ();
+  Restore restore;
+  damage (place);
+  g_assert_true (restore_look_for (place->target, NULL, NULL, &restore, NULL));
+  g_assert_true (restore.exists);
+  g_assert_cmpstr (restore.identity.run, ==, "run-1");
+  restore_clear (&restore);
+  g_assert_true (restore_look (place->target, &restore, NULL));
+  g_assert_nonnull (restore.damage);
+  restore_clear (&restore);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/ahead/sound", test_sound);
+  g_test_add_func ("/ahead/damaged", test_damaged);
+  g_test_add_func ("/ahead/look", test_look);
+  return g_test_run ();
+}
