@@ -168,7 +168,9 @@ static gboolean
 take_tables (const Pair *pair, Sql *sql, Takeover *takeover, GError **error)
 {
   gboolean replaces = pair_generation (pair->delta) > pair_generation (pair->base);
-  return tables_copy (sql, pair->base, FALSE, &takeover->bad, error)
+  /* What may still be coming is not waited for. */
+  return (pair->base->is_front ? tables_copy_first (sql, pair->base, &takeover->bad, error)
+                               : tables_copy (sql, pair->base, FALSE, &takeover->bad, error))
          && tables_copy (sql, pair->delta, replaces, &takeover->bad, error)
          && changes_end_delta (sql, error);
 }

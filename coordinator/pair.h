@@ -33,7 +33,8 @@ gboolean pair_open (Pair *pair, const char *path, const char *identity, PairHow 
 gboolean pair_take_delta (const Pair *pair, Results *results, Sql *to, Stems *stems,
                           Takeover *takeover, GError **error);
 /* (transfer full): one file to read: the base itself if there is no delta, else a private one.
- * `with_rows` FALSE: results and kept states may lack in it. NULL: error. The base is used up. */
+ * `with_rows` FALSE: results, kept states and events may lack in it. NULL: error. The base is used
+ * up. */
 Sql *pair_unite (Pair *pair, gboolean with_rows, GError **error);
 /* The generation that stands in a file; 0: none. */
 guint64 pair_generation (Sql *file);

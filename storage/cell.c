@@ -113,32 +113,39 @@ read_integer (gint64 number, const CellInteger *integer)
 }
 
 static GBytes *
-read_text (sqlite3_stmt *statement, int index, const char *type)
+read_text (sqlite3_value *value, const char *type)
 {
-  const char *text = (const char *)sqlite3_column_text (statement, index);
-  gsize length = (gsize)sqlite3_column_bytes (statement, index);
+  const char *text = (const char *)sqlite3_value_text (value);
+  gsize length = (gsize)sqlite3_value_bytes (value);
   if (strcmp (type, "s") == 0)
     return g_bytes_new (text, length + 1); /* SQLite puts a NUL behind a text */
   return strcmp (type, "ay") == 0 ? g_bytes_new (text, length) : NULL;
 }
 
+static GBytes *
+read_blob (sqlite3_value *value)
+{
+  const void *data = sqlite3_value_blob (value);
+  return g_bytes_new (data, (gsize)sqlite3_value_bytes (value));
+}
+
 GBytes *
-cell_read (sqlite3_stmt *statement, int index, const char *type)
+cell_read (sqlite3_value *value, const char *type)
 {
   guint64 word;
   double real;
-  switch (sqlite3_column_type (statement, index))
+  switch (sqlite3_value_type (value))
     {
     case SQLITE_INTEGER:
-      return read_integer (sqlite3_column_int64 (statement, index), cell_integer (type));
+      return read_integer (sqlite3_value_int64 (value), cell_integer (type));
     case SQLITE_FLOAT:
-      real = sqlite3_column_double (statement, index);
-      memcpy (&word, &real, sizeof word);
+      real = sqlite3_value_double (value);
+      memcpy (&word, &real, sizeof real);
       return strcmp (type, "d") == 0 ? store_little (word, 8) : NULL;
     case SQLITE_TEXT:
-      return read_text (statement, index, type);
+      return read_text (value, type);
     case SQLITE_BLOB:
-      return sql_column_bytes (statement, index);
+      return read_blob (value);
     default:
       return NULL;
     }

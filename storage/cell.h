@@ -12,4 +12,4 @@
 void cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes *value);
 /* (transfer full) (nullable): exactly the bytes that were bound. NULL: the column holds no value of
  * this type. */
-GBytes *cell_read (sqlite3_stmt *statement, int index, const char *type);
+GBytes *cell_read (sqlite3_value *value, const char *type);

@@ -212,7 +212,7 @@ row_read (sqlite3_stmt *statement, Keep *keep)
   keep->digest = sqlite3_column_blob (statement, 2);
   keep->digest_size = (gsize)sqlite3_column_bytes (statement, 2);
   keep->type = (const char *)sqlite3_column_text (statement, 3);
-  keep->value = cell_read (statement, 4, keep->type);
+  keep->value = cell_read (sqlite3_column_value (statement, 4), keep->type);
   return keep->value != NULL;
 }
 

@@ -38,32 +38,35 @@ query_ready (Sql *sql, const ResultsQuery *query, Names *names, GError **error)
 
 /* There may be millions of rows, and to give their columns to a function of SQL takes longer. */
 static gboolean
-is_proved (const Sql *sql, sqlite3_stmt *statement)
+is_proved (const Sql *sql, sqlite3_value **row)
 {
-  return sql->identity != NULL
-         && sqlite3_column_type (statement, N_RESULT_COLUMNS) == SQLITE_INTEGER
-         && sqlite3_column_int64 (statement, N_RESULT_COLUMNS)
-                == rowsum_of_columns (sql, "result", statement, N_RESULT_COLUMNS);
+  return sql->identity != NULL && sqlite3_value_type (row[N_RESULT_COLUMNS]) == SQLITE_INTEGER
+         && sqlite3_value_int64 (row[N_RESULT_COLUMNS])
+                == rowsum_of_values (sql, "result", row, N_RESULT_COLUMNS);
 }
 
-/* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. */
+/* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. To ask for a
+ * column takes longer than to ask for its value. */
 static gboolean
 row_read (const Sql *sql, sqlite3_stmt *statement, Names *names, Result *row)
 {
-  if (!is_proved (sql, statement) || sqlite3_column_type (statement, 3) != SQLITE_BLOB
-      || sqlite3_column_type (statement, 0) != SQLITE_TEXT
-      || !names_job (names, sqlite3_column_int64 (statement, 2), &row->job, &row->type))
+  sqlite3_value *values[N_RESULT_COLUMNS + 1];
+  for (int i = 0; i <= N_RESULT_COLUMNS; i++)
+    values[i] = sqlite3_column_value (statement, i);
+  if (!is_proved (sql, values) || sqlite3_value_type (values[3]) != SQLITE_BLOB
+      || sqlite3_value_type (values[0]) != SQLITE_TEXT
+      || !names_job (names, sqlite3_value_int64 (values[2]), &row->job, &row->type))
     return FALSE;
-  row->path = (const char *)sqlite3_column_text (statement, 0);
-  row->node = names_node (names, sqlite3_column_int64 (statement, 1));
+  row->path = (const char *)sqlite3_value_text (values[0]);
+  row->node = names_node (names, sqlite3_value_int64 (values[1]));
   if (row->node == NULL)
     row->node = "";
-  row->digest = sqlite3_column_blob (statement, 3);
-  row->digest_size = (gsize)sqlite3_column_bytes (statement, 3);
-  row->work_s = sqlite3_column_double (statement, 5);
-  row->saved = sqlite3_column_int64 (statement, 6);
-  row->weight = sqlite3_column_double (statement, 7);
-  row->value = cell_read (statement, 4, row->type);
+  row->digest = sqlite3_value_blob (values[3]);
+  row->digest_size = (gsize)sqlite3_value_bytes (values[3]);
+  row->work_s = sqlite3_value_double (values[5]);
+  row->saved = sqlite3_value_int64 (values[6]);
+  row->weight = sqlite3_value_double (values[7]);
+  row->value = cell_read (values[4], row->type);
   return row->value != NULL;
 }
 

@@ -167,12 +167,12 @@ add_value (Rowsum *sum, sqlite3_value *value)
 }
 
 gint64
-rowsum_of_columns (const Sql *sql, const char *table, sqlite3_stmt *statement, int n)
+rowsum_of_values (const Sql *sql, const char *table, sqlite3_value **values, int n)
 {
   Rowsum sum = rowsum_begin (sql);
   rowsum_add_text (&sum, table, strlen (table));
-  for (int i = 0; i < n; i++) /* unprotected values, which one thread may read */
-    add_value (&sum, sqlite3_column_value (statement, i));
+  for (int i = 0; i < n; i++)
+    add_value (&sum, values[i]);
   return rowsum_end (&sum);
 }
 

@@ -29,5 +29,6 @@ void rowsum_add_text (Rowsum *sum, const void *text, gsize size);
 void rowsum_add_blob (Rowsum *sum, const void *blob, gsize size);
 void rowsum_add_null (Rowsum *sum);
 gint64 rowsum_end (Rowsum *sum);
-/* The same of a row that stands in the first `n` columns of a statement, all but its own sum. */
-gint64 rowsum_of_columns (const Sql *sql, const char *table, sqlite3_stmt *statement, int n);
+/* The same of a row's `n` values, all but its own sum; they may be those of a statement's columns,
+ * since one thread uses it. */
+gint64 rowsum_of_values (const Sql *sql, const char *table, sqlite3_value **values, int n);

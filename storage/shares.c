@@ -67,7 +67,7 @@ shares_get (Sql *sql, const char *hex, GError **error)
                               "SELECT value FROM constant WHERE name = ?1"
                               " AND sum IS row_sum ('constant', name, type, digest, value)",
                               hex, error);
-  GBytes *bytes = found != NULL ? cell_read (found, 0, TYPE) : NULL;
+  GBytes *bytes = found != NULL ? cell_read (sqlite3_column_value (found, 0), TYPE) : NULL;
   if (found != NULL)
     sqlite3_reset (found);
   return bytes;
@@ -110,7 +110,7 @@ shares_each_value (Sql *sql, SharesEachValue each, gpointer data, GError **error
       if (!has_row)
         return TRUE;
       g_autofree char *type = sql_column_string (statement, 0);
-      g_autoptr (GBytes) value = cell_read (statement, 1, type);
+      g_autoptr (GBytes) value = cell_read (sqlite3_column_value (statement, 1), type);
       if (value == NULL || each (type, value, data, error))
         continue;
       sqlite3_reset (statement);

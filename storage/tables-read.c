@@ -52,7 +52,7 @@ read_value (const Reading *reading, sqlite3_stmt *row, GError **error)
   g_autofree char *name = sql_column_string (row, 0);
   g_autofree char *type = sql_column_string (row, 1);
   g_autofree char *digest = sql_column_string (row, 2);
-  g_autoptr (GBytes) bytes = type != NULL ? cell_read (row, 3, type) : NULL;
+  g_autoptr (GBytes) bytes = type != NULL ? cell_read (sqlite3_column_value (row, 3), type) : NULL;
   TablesValue value = { .name = name, .type = type, .digest = digest, .value = bytes };
   return bytes == NULL || name == NULL
          || ((TablesEachValue)reading->each) (&value, reading->data, error);

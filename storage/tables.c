@@ -389,11 +389,11 @@ replace_node (const TablesNode *node, gpointer data, GError **error)
       node, error);
 }
 
-gboolean
-tables_copy (Sql *to, Sql *from, gboolean replaces, guint64 *dropped, GError **error)
+/* All but the events. */
+static gboolean
+copy_first (Sql *to, Sql *from, gboolean replaces, GError **error)
 {
-  if (!tables_count_bad (from, dropped, error)
-      || !tables_each_node (from, replaces ? replace_node : add_node, to, error))
+  if (!tables_each_node (from, replaces ? replace_node : add_node, to, error))
     return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS (tables_copies); i++)
     {
@@ -403,5 +403,18 @@ tables_copy (Sql *to, Sql *from, gboolean replaces, guint64 *dropped, GError **e
       if (put == NULL || !copy_rows (to, put, from, get, error))
         return FALSE;
     }
-  return events_unite (to, from, error);
+  return TRUE;
+}
+
+gboolean
+tables_copy (Sql *to, Sql *from, gboolean replaces, guint64 *dropped, GError **error)
+{
+  return tables_count_bad (from, dropped, error) && copy_first (to, from, replaces, error)
+         && events_unite (to, from, error);
+}
+
+gboolean
+tables_copy_first (Sql *to, Sql *from, guint64 *dropped, GError **error)
+{
+  return tables_count_bad_first (from, dropped, error) && copy_first (to, from, FALSE, error);
 }

@@ -79,3 +79,5 @@ gboolean tables_are_simple (Sql *sql, gboolean *are_simple, GError **error);
  * there (`replaces`: makes way, since `from` is the later of the two), and of the events those are
  * added that are not there. `dropped` grows by the rows that did not verify. */
 gboolean tables_copy (Sql *to, Sql *from, gboolean replaces, guint64 *dropped, GError **error);
+/* The same without the events, which lie at the end of a file. */
+gboolean tables_copy_first (Sql *to, Sql *from, guint64 *dropped, GError **error);
