@@ -362,8 +362,7 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
       break;
     case NODE_EFFECT_STAYED:
       process->leaves = FALSE;
-      if (process->by_signal)
-        faults_suspend (sim, process, sim->plan->n_nodes);
+      process->stays = process->by_signal;
       break;
     case NODE_EFFECT_END:
       check_ended (sim, process, effect->number, effect->finished);

@@ -72,6 +72,7 @@ typedef struct
   gboolean replaced;  /* another has its address now */
   gboolean leaves;    /* it was asked to */
   gboolean by_signal; /* … in this way */
+  gboolean stays;     /* … and it could not, so the run is to be suspended after this step */
   gboolean left;      /* its scribe publishes what it has, though it is not alive */
   gboolean alive, silent, member, told_to_start, mail_due;
   gboolean tell; /* it wants to hear what is at risk */

@@ -58,8 +58,7 @@ sim_mix (Sim *sim, guint64 value)
 static void
 step_once (Sim *sim, Process *process, const NodeEvent *event)
 {
-  guint first = sim->effects->len;
-
+  g_assert (sim->effects->len == 0); /* what they cause is stepped after them */
   sim->outcome->steps++;
   sim_mix (sim, sim->now_us * SIM_NODES_MAX + process->number);
   sim_mix (sim, trace_hash_event (event));
@@ -67,7 +66,7 @@ step_once (Sim *sim, Process *process, const NodeEvent *event)
     trace_print_event (sim->now_us, process->number, event);
   node_step (process->node, sim->now_us, event, sim->effects);
   node_check_invariants (process->node);
-  for (guint i = first; i < sim->effects->len && process->alive; i++)
+  for (guint i = 0; i < sim->effects->len && process->alive; i++)
     {
       /* By value: what it causes may make the array grow. */
       NodeEffect effect = g_array_index (sim->effects, NodeEffect, i);
@@ -76,8 +75,8 @@ step_once (Sim *sim, Process *process, const NodeEvent *event)
         trace_print_effect (sim->now_us, process->number, &effect);
       process_carry_out (sim, process, &effect);
     }
-  if (sim->effects->len > first)
-    g_array_set_size (sim->effects, first);
+  if (sim->effects->len > 0)
+    g_array_set_size (sim->effects, 0);
 }
 
 static NodeEvent
@@ -159,6 +158,12 @@ settle (Sim *sim, Process *process, gboolean read_mail)
       if (process->tell)
         {
           tell_work (sim, process);
+          continue;
+        }
+      if (process->stays)
+        {
+          process->stays = FALSE;
+          faults_suspend (sim, process, sim->plan->n_nodes);
           continue;
         }
       model_settle (process->model, sim->now_us);
