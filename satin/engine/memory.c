@@ -28,6 +28,7 @@
 /* A frame of this size still lands in it: several jobs may share one when they were inlined. */
 #define MEMORY_GUARD_BYTES ((gsize)1 << 20)
 #define MEMORY_EXIT_CODE 6 /* a job failed */
+#define MEMORY_GIVE_BACK_US (10 * G_USEC_PER_SEC)
 
 typedef struct
 {
@@ -255,5 +256,19 @@ memory_limit_heaps (guint threads)
     mallopt (M_ARENA_MAX, (int)MIN (threads, G_MAXINT));
 #else
   (void)threads;
+#endif
+}
+
+void
+memory_give_back (void)
+{
+#ifdef __GLIBC__
+  static gint64 given_us;
+  gint64 now_us = g_get_monotonic_time (), last_us = __atomic_load_n (&given_us, __ATOMIC_RELAXED);
+
+  if (now_us - last_us >= MEMORY_GIVE_BACK_US
+      && __atomic_compare_exchange_n (&given_us, &last_us, now_us, FALSE, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED))
+    malloc_trim (0);
 #endif
 }

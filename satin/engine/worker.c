@@ -494,7 +494,9 @@ live (Stack *stack)
       timeline_end (stack->lane);
     }
   while (go_on);
-  if (!stack->gone && !__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
+  if (stack->gone)
+    memory_give_back (); /* there was more to do here than there is now */
+  else if (!__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
     worker_halt (stack, NULL, NULL, FALSE);
 }
 
