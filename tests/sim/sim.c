@@ -217,7 +217,8 @@ happen (Sim *sim, Happen *what)
       faults_start_life (sim, (guint)what->number);
       return;
     case HAPPEN_START:
-      faults_start_process (sim, what->flag, what->number != 0);
+      if (!sim->resuming || what->number != 0) /* else it was to join a life that is over */
+        faults_start_process (sim, what->flag, what->number != 0);
       return;
     default:
       break;
