@@ -267,6 +267,21 @@ check_condemned (Sim *sim, const Process *process)
     sim_fail (sim, "I13: p%u gives the run up after %u last words", process->number, sim->n_words);
 }
 
+/* Who has ended does not live: whom others take for dead from now on counts no more. */
+static void
+count_silenced (Sim *sim)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    {
+      NodeStats stats;
+
+      if (!sim->processes[i]->alive)
+        continue;
+      node_stats (sim->processes[i]->node, &stats);
+      sim->outcome->silenced += stats.silenced;
+    }
+}
+
 void
 check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
 {
@@ -294,7 +309,8 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
   if (code == 75 && (only_suspend || only_goes (sim)) && sim->plan->checkpoint
       && (sim->plan->swaps || sim->outcome->races == 0))
     check_suspended (sim);
-  sim->n_codes++;
+  if (sim->n_codes++ == 0)
+    count_silenced (sim);
 }
 
 static void

@@ -201,7 +201,7 @@ process_end (Sim *sim, Process *process, FaultKind how)
   sim->outcome->lost += stats.jobs_lost;
   sim->outcome->accused += stats.crashes;
   sim->outcome->lost_us += stats.lost_us;
-  sim->outcome->silenced += stats.silenced;
+  sim->outcome->silenced += sim->n_codes == 0 ? stats.silenced : 0; /* check_ended */
   sim->outcome->fetched += stats.shared_fetched;
   count_work (sim, process, how, &stats);
   links_lose (sim, process, how);
