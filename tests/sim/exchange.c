@@ -395,7 +395,7 @@ model_has_result (const Model *model, guint32 job)
   for (guint i = 0; i < model->n_made; i++) /* its node offers what a job had that is being left */
     for (const Frame *frame = model->stacks[i]->top; frame != NULL; frame = frame->below)
       for (guint k = 0; k < frame->n_slots; k++)
-        if (frame->slots[k].state == SLOT_DONE)
+        if (frame->slots[k].state == SLOT_DONE || frame->slots[k].state == SLOT_GONE) /* kept */
           look_at (&search, frame->slots[k].job);
   for (guint i = 0; i < model->known->len; i++)
     {
