@@ -223,6 +223,16 @@ go_on (Node *node)
     close_election (node);
 }
 
+/* Then those who leave may hold the office: the last of them suspends the run. */
+static gboolean
+all_leave (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    if (!((const Member *)node->roster.members->pdata[i])->leaving)
+      return FALSE;
+  return TRUE;
+}
+
 static void
 begin (Node *node)
 {
@@ -241,7 +251,7 @@ begin (Node *node)
       const Member *member = node->roster.members->pdata[i];
       Candidate *candidate = g_new0 (Candidate, 1);
       candidate->bid.node = member->id;
-      if (member->leaving)
+      if (member->leaving && !all_leave (node))
         give_up_on (candidate, "it leaves");
       else if (node->now_us < member->unfit_until_us)
         give_up_on (candidate, elect->refusal);

@@ -252,6 +252,26 @@ test_a_bid_at_another_place_is_not_elected (void)
   g_assert_true (is_coordinator (world, 0, 2));
 }
 
+/* It has what is to be saved, and nobody else is left to write it. */
+static void
+test_the_last_one_bids_though_it_leaves (void)
+{
+  g_autoptr (World) world = world_that_elects (2, 1);
+  guint bids;
+
+  pass (world, 3 * G_USEC_PER_SEC);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  g_assert_true (is_coordinator (world, 1, 0));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  g_assert_true (said (world, 0, "HALT"));
+  bids = world->peer[0].bids;
+  die (world, 1);
+  pass (world, 5 * G_USEC_PER_SEC);
+
+  g_assert_cmpuint (world->peer[0].bids, >, bids);
+  g_assert_true (is_coordinator (world, 0, 0));
+}
+
 static void
 test_a_coordinator_that_dies_has_a_successor (void)
 {
@@ -540,6 +560,7 @@ main (int argc, char **argv)
   TEST ("the-fastest-bid-is-elected-and-gets-whole-frontiers",
         test_the_fastest_bid_is_elected_and_gets_whole_frontiers);
   TEST ("a-bid-at-another-place-is-not-elected", test_a_bid_at_another_place_is_not_elected);
+  TEST ("the-last-one-bids-though-it-leaves", test_the_last_one_bids_though_it_leaves);
   TEST ("a-coordinator-that-dies-has-a-successor", test_a_coordinator_that_dies_has_a_successor);
   TEST ("a-bidder-that-is-silent-is-not-waited-for-long",
         test_a_bidder_that_is_silent_is_not_waited_for_long);
