@@ -29,14 +29,16 @@ alone_done (Alone *alone)
   g_ptr_array_unref (alone->jobs);
 }
 
-/* Its death would cost the run little. */
+/* Its death would cost the run little. Who does not know yet that it is a member would drop the
+ * job: JOBS may pass the WELCOME. */
 static gboolean
 is_place (Node *node, const Member *member)
 {
   NodeId coordinator;
 
-  return !member->dead && !member->leaving && !node_id_equal (&member->id, &node->self)
-         && member != roster_master (node) && link_to (node, &member->id) != NULL
+  return !member->dead && !member->leaving && member->knows_us
+         && !node_id_equal (&member->id, &node->self) && member != roster_master (node)
+         && link_to (node, &member->id) != NULL
          && !(office_coordinator (node, &coordinator) && node_id_equal (&member->id, &coordinator));
 }
 

@@ -257,6 +257,7 @@ loans_on_holding (Node *node, Link *link, const Message *m)
   g_autoptr (GPtrArray) all = all_entries (node);
   g_autoptr (GArray) numbers = g_array_copy (m->numbers);
 
+  roster_find (node, &link->remote)->knows_us = TRUE;
   g_array_sort (numbers, compare_for_sort);
   for (guint i = 0; i < all->len; i++)
     {

@@ -164,6 +164,7 @@ carry_over (Node *node, GPtrArray *old, GPtrArray *members)
       member->dial = before != NULL ? before->dial : 0;
       member->dialled_us = before != NULL ? before->dialled_us : 0;
       member->unfit_until_us = before != NULL ? before->unfit_until_us : 0;
+      member->knows_us = before != NULL && before->knows_us;
       member->leaving = before != NULL && before->leaving;
       member->heard = before != NULL && before->heard;
       member->drained = before != NULL && before->drained;
@@ -550,6 +551,16 @@ roster_on_message (Node *node, Link *link, const Message *m)
   roster_retell (node);
 }
 
+/* (nullable): a link that has not this number. */
+static Link *
+other_link (Node *node, guint64 number)
+{
+  for (guint i = node->links.links->len; i > 0; i--)
+    if (((Link *)node->links.links->pdata[i - 1])->link != number)
+      return node->links.links->pdata[i - 1];
+  return NULL;
+}
+
 void
 roster_on_welcome (Node *node, Link *link, const Message *m)
 {
@@ -566,7 +577,7 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   link->told_version = m->version;
   guint64 kept = link->circuit == NULL ? link->link : link->circuit->carrier;
   link_find (node, kept)->spent = link->circuit != NULL; /* it was greeted without a name */
-  while ((link = link_other (node, kept)) != NULL)
+  while ((link = other_link (node, kept)) != NULL)
     link_close (node, link);
   core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
   join_welcomed (node);

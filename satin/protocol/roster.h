@@ -26,6 +26,7 @@ struct Member
   guint64 dial_at_us;     /* next try while no link is up */
   guint64 dialled_us;     /* last try */
   guint64 unfit_until_us; /* it could not be coordinator */
+  gboolean knows_us;      /* it has said HOLDING, which it says to members */
   gboolean leaving;       /* it goes, and takes and gives no work any more */
   gboolean heard;         /* knows that this node leaves */
   gboolean drained;       /* has sent all it has (suspend) */
