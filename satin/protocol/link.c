@@ -338,6 +338,30 @@ take_off (Node *node, Link *link)
   route_carrier_gone (node, number);
 }
 
+/* Whatever may have been lost with another link to this member. */
+static void
+say_again (Node *node, Link *link, Member *member)
+{
+  NodeId coordinator;
+
+  link_send_roster (node, link);
+  office_greet (node, link);
+  elect_greet (node, link);
+  stop_greet (node, link);
+  constants_greet (node, link);
+  held_send_holding (node, link);
+  orphans_greet (node, link);
+  held_resend (node, link);
+  leave_greet (node, link);
+  poison_greet (node, link);
+  work_greet (node, member);
+  if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &member->id))
+    {
+      saves_renew (node);
+      stop_coordinator_is_ready (node);
+    }
+}
+
 /* A link is gone, for whatever reason; the others are told once it is off the list. */
 static void
 lose (Node *node, Link *link)
@@ -362,10 +386,7 @@ lose (Node *node, Link *link)
   else if (other != NULL && bound)
     {
       link_send (node, other, &(Message){ .kind = MESSAGE_RECONCILE });
-      held_resend (node, other);
-      NodeId coordinator;
-      if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &id))
-        saves_renew (node); /* rows were lost with it */
+      say_again (node, other, member);
     }
 }
 
@@ -402,18 +423,6 @@ link_close (Node *node, Link *link)
 {
   shut (node, link);
   take_off (node, link);
-}
-
-Link *
-link_other (Node *node, guint64 number)
-{
-  for (guint i = node->links.links->len; i > 0; i--)
-    {
-      Link *link = node->links.links->pdata[i - 1];
-      if (link->link != number)
-        return link;
-    }
-  return NULL;
 }
 
 void
@@ -552,23 +561,7 @@ bind_link (Node *node, Link *link, Member *member)
     member->dial_at_us = CORE_NEVER;
   else if (member->dial == 0 && member->dial_at_us == CORE_NEVER && link_direct (node, &id) == NULL)
     member->dial_at_us = node->now_us + ALIVE_EXPECT_US;
-  link_send_roster (node, link);
-  office_greet (node, link);
-  elect_greet (node, link);
-  stop_greet (node, link);
-  constants_greet (node, link);
-  held_send_holding (node, link);
-  orphans_greet (node, link);
-  held_resend (node, link);
-  leave_greet (node, link);
-  poison_greet (node, link);
-  work_greet (node, member);
-  NodeId coordinator;
-  if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &id))
-    {
-      saves_renew (node);
-      stop_coordinator_is_ready (node);
-    }
+  say_again (node, link, member);
   reach_bound (node, member);
   roster_retell (node);
   retire_spares (node);

@@ -87,8 +87,6 @@ void link_send_roster (Node *node, Link *link);
 /* Closes without a word to the other ideas: the caller knows. */
 void link_close (Node *node, Link *link);
 void link_close_all (Node *node);
-/* (nullable): one that has not this number. */
-Link *link_other (Node *node, guint64 number);
 /* Closes spare links, in time. */
 guint64 link_due (Node *node);
 void link_tick (Node *node);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is lost with a link, or comes too late, is said again or taken back. */
+#include "node-world.h"
+
+/* One more link between n0 and n1; the newest is written. */
+static guint64
+add_link (World *world)
+{
+  Wire wire = { { 0, 1 }, TRUE, FALSE };
+
+  g_array_append_val (world->wires, wire);
+  for (guint i = 0; i < 2; i++)
+    post (world, (Post){ .to = i, .kind = NODE_EVENT_LINK_UP, .link = world->wires->len });
+  pump (world);
+  return world->wires->len;
+}
+
+/* The coordinator's last word goes by one of two links, and is lost with it. */
+static void
+test_the_end_is_asked_for_over_the_other_link (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+
+  for (guint i = 0; i < 2; i++)
+    world->peer[i].found = 1;
+  world->peer[0].commit_us = 900000;
+  world->peer[1].commit_us = 1000;
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1 });
+  start (world);
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "COORDINATOR"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  guint64 link = add_link (world);
+  finish (world, 0, "");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH });
+  g_assert_true (said (world, 1, "FINAL"));
+  forget_log (world);
+  g_array_index (world->wires, Wire, link - 1).mute = TRUE;
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 2, .final = TRUE });
+  g_assert_cmpuint (world->peer[0].ended, ==, 999);
+  break_link (world, link);
+  pump (world);
+
+  g_assert_true (said (world, 1, "FINAL"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 3, .final = TRUE });
+  g_assert_cmpuint (world->peer[0].ended, ==, 0);
+  g_assert_cmpuint (world->peer[1].ended, ==, 0);
+}
+
+/* n2 waits in vain for the master to let it go, and stays; then the master does. */
+static void
+test_who_is_released_too_late_gets_work (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+
+  start (world);
+  world->peer[0].late = TRUE;
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE, .number = 1000 });
+  pass (world, 2000);
+  g_assert_true (said (world, 2, "STAYED"));
+  world->peer[0].late = FALSE;
+  pass (world, 2000);
+  offer (world, 0, "/0");
+  hunger (world, 2);
+
+  g_assert_true (said (world, 2, "RUN /0"));
+  g_assert_false (said (world, 2, "HALT"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/said-again/" name, function)
+  TEST ("the-end-is-asked-for-over-the-other-link", test_the_end_is_asked_for_over_the_other_link);
+  TEST ("who-is-released-too-late-gets-work", test_who_is_released_too_late_gets_work);
+  return g_test_run ();
+}
