@@ -223,10 +223,13 @@ go_on (Node *node)
     close_election (node);
 }
 
-/* Then those who leave may hold the office: the last of them suspends the run. */
+/* Then those who leave may hold the office: the last of them suspends the run, and in a suspend
+ * nobody leaves any more. */
 static gboolean
 all_leave (Node *node)
 {
+  if (node->stop.halting)
+    return TRUE;
   for (guint i = 0; i < node->roster.members->len; i++)
     if (!((const Member *)node->roster.members->pdata[i])->leaving)
       return FALSE;

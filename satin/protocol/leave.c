@@ -129,13 +129,16 @@ leave_on_released (Node *node, Link *link, const Message *m)
 {
   const Member *acting = roster_acting (node);
 
-  if (!node->leave.wanted || node->leave.begun || acting == NULL
-      || !node_id_equal (&acting->id, &link->remote))
+  if (roster_is_master (node) && m->flag)
+    roster_find (node, &link->remote)->leaving = FALSE;
+  if (node->leave.begun || acting == NULL || !node_id_equal (&acting->id, &link->remote))
     return;
-  if (m->flag)
+  if (m->flag && node->leave.wanted)
     stay (node, "it is the last node of the run");
-  else if (!is_ending (node))
+  else if (!m->flag && node->leave.wanted && !is_ending (node))
     begin (node);
+  else if (!m->flag) /* it came too late: this node has given up leaving, and says so */
+    link_send (node, link, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
 }
 
 /* ---- what the others do ---- */

@@ -38,6 +38,8 @@ void leave_done (Leave *leave);
 /* That node (none: this one) is to leave within so long; patience_us 0: LEAVE_PATIENCE_US. */
 void leave_ask (Node *node, const NodeId *id, guint64 patience_us);
 void leave_on_release (Node *node, Link *link);
+/* With the flag, from the master: nobody else stays; to the master: it came too late, and the node
+ * that asked stays. */
 void leave_on_released (Node *node, Link *link, const Message *message);
 void leave_on_leaving (Node *node, Link *link);
 void leave_on_heard (Node *node, Link *link);
