@@ -3,11 +3,12 @@
 #include "core.h"
 
 /* A member whose WELCOME was lost with the master cannot be the next master: it does not know its
- * name. It says so to whoever it greets, from the address that stands in the roster. */
+ * name. It dials whoever it knows of to join, and its address is the one that stands in the roster.
+ * Where it was dialled its WELCOME may still be on its way. */
 static void
 find_nameless (Node *node, const char *address)
 {
-  if (!core_is_member (node) || !roster_master (node)->dead)
+  if (!roster_master (node)->dead)
     return;
   for (guint i = 0; i < node->roster.members->len; i++)
     {
@@ -49,15 +50,16 @@ on_hello (Node *node, Link *link, const Message *m)
    * dialled again. */
   gboolean other = expected != NULL && link->circuit == NULL && !node_id_is_none (&m->id)
                    && !node_id_equal (&link->expected, &m->id);
+  gboolean dialled = !node_id_is_none (&link->expected);
   link_bind_all (node);
   if (other)
     alive_dead (node, expected, DEATH_PROVED);
   if (!node_id_is_none (&m->id))
     return;
-  if (core_is_member (node))
-    find_nameless (node, m->text);
-  else
+  if (!core_is_member (node))
     join_on_stranger (node, number);
+  else if (!dialled)
+    find_nameless (node, m->text);
 }
 
 /* Jobs that others may have, or have not any more. */
