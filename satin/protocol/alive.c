@@ -224,6 +224,14 @@ patience_us (Node *node, const Link *link)
                                                : node->config.silence_us / 2;
 }
 
+/* Who joins through this node has no other way until it is welcomed. */
+static gboolean
+is_of_use (Node *node, const Link *link)
+{
+  return link->bound || link->link == node->join.link || link->link == node->join.carrier
+         || route_begins_at (node, link);
+}
+
 static void
 close_silent_links (Node *node)
 {
@@ -232,8 +240,7 @@ close_silent_links (Node *node)
       if (i > node->links.links->len)
         continue; /* closing one closed others */
       Link *link = node->links.links->pdata[i - 1];
-      if (!link->bound && node->now_us >= link->born_us + link_greeting_us (node)
-          && link->link != node->join.link && link->link != node->join.carrier)
+      if (!is_of_use (node, link) && node->now_us >= link->born_us + link_greeting_us (node))
         link_break (node, link, "it never became a member's");
       else if (link->bound && node->now_us >= link->heard_us + patience_us (node, link))
         link_break (node, link, "silent for too long");

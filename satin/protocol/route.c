@@ -332,6 +332,15 @@ say_unroute (Node *node, const Leg *leg)
                &(Message){ .kind = MESSAGE_UNROUTE, .number = leg->number, .flag = leg->mine });
 }
 
+gboolean
+route_begins_at (Node *node, const Link *link)
+{
+  for (guint i = 0; i < node->routes.passages->len; i++)
+    if (((const Passage *)node->routes.passages->pdata[i])->legs[0].link == link->link)
+      return TRUE;
+  return FALSE;
+}
+
 /* One who is no member yet may reach the master only, once. */
 static gboolean
 may_pass (Node *node, const Link *from, const Link *to)
@@ -342,10 +351,8 @@ may_pass (Node *node, const Link *from, const Link *to)
     return FALSE;
   if (from->bound)
     return TRUE;
-  for (guint i = 0; i < node->routes.passages->len; i++)
-    if (((const Passage *)node->routes.passages->pdata[i])->legs[0].link == from->link)
-      return FALSE;
-  return node_id_is_none (&from->remote) && node_id_equal (&to->remote, &roster_master (node)->id);
+  return !route_begins_at (node, from) && node_id_is_none (&from->remote)
+         && node_id_equal (&to->remote, &roster_master (node)->id);
 }
 
 static void

@@ -62,6 +62,8 @@ guint route_hops (const Link *link);
 void route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent);
 /* This end ends it: the other one is told. */
 void route_shut (Node *node, const Link *link);
+/* Something that began at the other end of this link is passed on here. */
+gboolean route_begins_at (Node *node, const Link *link);
 /* Too much waits for that end. FALSE on a link that is not routed: the driver knows. */
 gboolean route_is_full (const Link *link);
 /* That link is gone, and with it what it bore. */
