@@ -184,7 +184,7 @@ check_suspended (Sim *sim)
                 sim->plan->tree->jobs[i].path);
 }
 
-/* Is there anybody to write the checkpoint, on this side of a split? */
+/* Is there anybody to write the checkpoint, on this side of a split? Who stands still is not. */
 static gboolean
 is_writable (const Sim *sim, const Process *process)
 {
@@ -193,7 +193,7 @@ is_writable (const Sim *sim, const Process *process)
   for (guint i = 0; i < members->len; i++)
     {
       const Process *other = sim->processes[g_array_index (members, NodeMember, i).pid - SIM_PID];
-      if (other->alive && scribe_can_write (other))
+      if (other->alive && other->paused_us <= sim->now_us && scribe_can_write (other))
         return TRUE;
     }
   return FALSE;
@@ -291,9 +291,9 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
     sim_fail (sim, "I1: p%u ends with 0 but there is no answer", process->number);
   else if (code == 0 && must_be_kept (sim) && !sim->published.answered)
     sim_fail (sim, "I1: p%u ends with 0 but the checkpoint lacks the answer", process->number);
-  else if (code == NODE_END_NO_STORE && !is_writable (sim, process)
-           && (sim->suspended || process->leaves))
-    sim_say (sim, "nobody could write");
+  else if (code == NODE_END_NO_STORE && (sim->suspended || process->leaves)
+           && (sim->unsaved || !is_writable (sim, process)))
+    sim->unsaved = TRUE; /* who hears of it ends in the same way */
   else if (code == NODE_END_FAILED)
     check_condemned (sim, process);
   else if (code == 75 && process->leaves && is_last (process))

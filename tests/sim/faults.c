@@ -109,8 +109,9 @@ faults_start_life (Sim *sim, guint n)
   sim->n_codes = 0;
   sim->n_poisoned = sim->n_words = 0;
   sim->slept = 0;
+  sim->unsaved = FALSE;
   sim->founded = FALSE;
-  sim->calm = plan->even_delays && sim->now_us >= sim->last_fault_us
+  sim->calm = plan->even_delays && !plan->large && sim->now_us >= sim->last_fault_us
               && sim->next_message_fault == plan->n_faults && sim->poison == 0;
   for (guint32 i = 0; i < plan->tree->n; i++)
     {

@@ -122,6 +122,7 @@ struct Sim
   guint32 slept;             /* these stood still when the last member gave the run up */
   gboolean left_some;        /* somebody left and could not hand over everything */
   gboolean suspended, resuming, founded;
+  gboolean unsaved;    /* this life was ended since nobody could write the checkpoint */
   gboolean lives_left; /* a lost run could still be taken up again */
   guint resume_count;
   guint next_message_fault;
