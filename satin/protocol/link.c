@@ -298,8 +298,15 @@ link_up (Node *node, guint64 number, guint64 dial_number)
 static gboolean
 may_still_speak (Node *node, const Member *member)
 {
-  return link_direct (node, &member->id) != NULL
-         && node->now_us < member->heard_us + node->config.silence_us / 2;
+  gboolean stands = FALSE;
+
+  for (guint i = 0; i < node->links.links->len && !stands; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      stands = link->circuit == NULL && (link->bound || link->spent)
+               && node_id_equal (&link->remote, &member->id);
+    }
+  return stands && node->now_us < member->heard_us + node->config.silence_us / 2;
 }
 
 void
@@ -367,7 +374,7 @@ static void
 lose (Node *node, Link *link)
 {
   guint64 number = link->link;
-  NodeId id = link->bound ? link->remote : link->expected;
+  NodeId id = link->bound || link->spent ? link->remote : link->expected;
   gboolean bound = link->bound, routed = link->circuit != NULL;
 
   take_off (node, link);
