@@ -326,8 +326,9 @@ draw_store (Rng *rng, Plan *plan)
   plan->elsewhere = rng_chance (rng, 20) ? (guint)rng_between (rng, 10, 60) : 0;
 }
 
-/* So long after the last fault all are to know each other: false alarms are over, dials too, and
- * who was away for long is looked for seldom. */
+/* So long after the last fault all are to know each other: false alarms are over, dials too, who
+ * was away for long is looked for seldom, and those who lost their names with all others go on
+ * after 30 s. */
 static guint64
 united_after_us (const Plan *plan)
 {
@@ -336,7 +337,7 @@ united_after_us (const Plan *plan)
 
   for (guint i = 0; i < plan->n_faults; i++)
     longest_us = MAX (longest_us, plan->faults[i].for_us);
-  return 3 * silence_us + longest_us / 4 + 30 * SIM_SECOND;
+  return 3 * silence_us + longest_us / 4 + 40 * SIM_SECOND;
 }
 
 /* Two to four sites in a row, of which each reaches the next one only; between two of them nothing
