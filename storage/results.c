@@ -297,6 +297,9 @@ range_ready (Sql *sql, const char *text, const char *from, const char *to, GErro
   return statement;
 }
 
+/* After all paths: only the root's range ends here. */
+#define LAST_TEXT "\x7f"
+
 /* Removes the rows with from <= path < to; their work is added to `work_s`. */
 static gboolean
 remove_rows (Results *results, const char *from, const char *to, double *work_s, GError **error)
@@ -315,8 +318,12 @@ remove_rows (Results *results, const char *from, const char *to, double *work_s,
   if (n == 0)
     return TRUE;
 
-  statement = range_ready (results->sql, "DELETE FROM result WHERE path >= ?1 AND path < ?2", from,
-                           to, error);
+  /* Without a condition SQLite gives whole pages back and looks at no row. */
+  if (*to == LAST_TEXT[0])
+    statement = sql_ready (results->sql, "DELETE FROM result", error);
+  else
+    statement = range_ready (results->sql, "DELETE FROM result WHERE path >= ?1 AND path < ?2",
+                             from, to, error);
   if (statement == NULL || !sql_finish (results->sql, statement, error))
     return FALSE;
   *work_s += work;
@@ -370,7 +377,7 @@ remove_all (Results *results, const char *path, double *work_s, GError **error)
   while (good && !g_queue_is_empty (bases))
     {
       g_autofree char *base = g_queue_pop_head (bases);
-      g_autofree char *to = g_strconcat (base, *base == '\0' ? "\x7f" : "0", NULL);
+      g_autofree char *to = g_strconcat (base, *base == '\0' ? LAST_TEXT : "0", NULL);
       GQueue found = G_QUEUE_INIT;
       good = gap_spans (&results->rows, base, to) || remove_rows (results, base, to, work_s, error);
       good = good && keeps_remove (results->keeps, base, to, work_s, error);

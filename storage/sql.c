@@ -188,7 +188,9 @@ create_file (const char *plain, GError **error)
   return fd;
 }
 
-/* The file at `plain`, which nobody reads after a crash: until sql_settle it is not synced. */
+/* The file at `plain`, which nobody reads after a crash: until sql_settle it is not synced. What is
+ * removed from it never gets into a copy, so that it need not be overwritten: where SQLite is built
+ * to do so, each page of a long row would be kept in the journal for that. */
 static Sql *
 open_work (const char *plain, const char *identity, GError **error)
 {
@@ -199,6 +201,7 @@ open_work (const char *plain, const char *identity, GError **error)
   g_autofree char *settings
       = g_strdup_printf ("PRAGMA page_size=%d; PRAGMA cache_size=-%d;"
                          "PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=OFF;"
+                         "PRAGMA secure_delete=OFF;"
                          "PRAGMA application_id=%d; PRAGMA user_version=%d",
                          SQL_PAGE_BYTES, CACHE_KIB, SCHEMA_APPLICATION_ID, SCHEMA_VERSION);
   return sql_run (sql, settings, error) ? g_steal_pointer (&sql) : NULL;

@@ -527,6 +527,50 @@ test_rows_deep_below_a_saved_one_are_dropped_quickly (Fixture *f, gconstpointer 
   assert_rows (f->sql, "/0=1");
 }
 
+#define LONG_BYTES 20000
+#define LONG_ROWS 200
+
+/* How many pages are written when a row at `path` takes in long ones, children of `parent`. */
+static int
+pages_written_for (Fixture *f, const char *path, const char *parent)
+{
+  guint8 digest[16] = { 1 };
+  g_autoptr (GBytes) value = g_bytes_new_take (g_malloc0 (LONG_BYTES), LONG_BYTES);
+  int written, most;
+  g_assert_true (results_begin (f->results, NULL));
+  for (guint i = 0; i < LONG_ROWS; i++)
+    {
+      g_autofree char *below = g_strdup_printf ("%s/%u", parent, i);
+      Result row = { .path = below,
+                     .node = "1.1.00000001",
+                     .job = "job",
+                     .type = "ay",
+                     .digest = digest,
+                     .digest_size = sizeof digest,
+                     .value = value,
+                     .work_s = 1 };
+      g_assert_true (put_typed (f, row, NULL));
+    }
+  g_assert_true (results_commit (f->results, NULL));
+  sqlite3_db_status (f->sql->db, SQLITE_DBSTATUS_CACHE_WRITE, &written, &most, TRUE);
+  g_assert_true (results_begin (f->results, NULL));
+  g_assert_true (put (f, path, 2, 0));
+  g_assert_true (results_commit (f->results, NULL));
+  sqlite3_db_status (f->sql->db, SQLITE_DBSTATUS_CACHE_WRITE, &written, &most, TRUE);
+  return written;
+}
+
+/* What goes is not written once more, however SQLite was built. */
+static void
+test_long_rows_go_without_being_written (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  g_assert_cmpint (pages_written_for (f, "/7", "/7"), <, 2 * LONG_ROWS);
+  assert_rows (f->sql, "/7=200");
+  g_assert_cmpint (pages_written_for (f, "", "/8"), <, LONG_ROWS);
+  assert_rows (f->sql, "root=400");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -556,6 +600,7 @@ main (int argc, char **argv)
     { "/tables/what-old-events-came-to-stays", test_what_old_events_came_to_stays },
     { "/tables/tables-are-copied-but-for-what-does-not-verify",
       test_tables_are_copied_but_for_what_does_not_verify },
+    { "/results/long-rows-go-without-being-written", test_long_rows_go_without_being_written },
     { "/results/rows-deep-below-a-saved-one-are-dropped-quickly",
       test_rows_deep_below_a_saved_one_are_dropped_quickly },
   };
