@@ -5,9 +5,11 @@
  * The context is the baton: g_main_context_acquire decides. `wanted` keeps the driver's thread away
  * while a worker drives; it parks when it wakes up meanwhile. What it polled before is stale then
  * (`turn` has moved on), so it polls anew. A worker that leaves does not wake the thread, which
- * might take its processor just when it has a job: it sets an alarm, which the thread polls too,
- * parked or not; a worker that is back before has cost nobody anything. What is still to be written
- * is left to whoever drives next. Must not know what is driven. */
+ * might take its processor just when it has a job; nor does it set a timer that is due soon, since
+ * that costs 10 us on a virtual machine. The parked thread is told of whatever newly comes by an
+ * epoll set, and lets it pass as long as a worker drives; a worker that leaves looks whether
+ * anything lies there, and else sets an alarm that is due so late that it costs little. Must not
+ * know what is driven. */
 #include "config.h"
 
 #include "drive.h"
@@ -16,6 +18,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -27,8 +30,10 @@
 /* A shorter time is no time; and how often it is tried whether a long one pays. */
 #define DRIVE_SPIN_MIN_US 2
 #define DRIVE_PROBE 32
-/* So soon after a worker has left, the driver's thread takes its place. */
-#define DRIVE_RECALL_US 40
+/* So soon the parked thread takes the place of a worker that has left: when something is to be
+ * done, and else; the latter is further away than the kernel's next tick. */
+#define DRIVE_SOON_RECALL_US 40
+#define DRIVE_LATE_RECALL_US 5000
 
 typedef struct
 {
@@ -37,6 +42,21 @@ typedef struct
   gint priority, timeout_ms;
   gint64 until_us; /* when the poll ends by itself; -1: never */
 } Polled;
+
+/* The thread must look again. Once set it goes off; one that goes off for nothing does no harm. */
+typedef struct
+{
+  int timer; /* a timerfd */
+  gint set;  /* atomic: it will go off, and the thread look after that */
+  gint64 us;
+} Alarm;
+
+enum
+{
+  ALARM_SOON,
+  ALARM_LATE,
+  ALARMS
+};
 
 struct Drive
 {
@@ -47,49 +67,86 @@ struct Drive
   gint quit;   /* atomic */
   /* atomic, set before a poll that may sleep, which looks at `mailed` afterwards */
   gint thread_sleeps, worker_sleeps;
-  int alarm; /* a timerfd: the driver's thread must look again */
+  gint parked; /* atomic: the thread waits until no worker drives, by `arrivals` */
+  Alarm alarms[ALARMS];
+  int arrivals; /* an epoll set of the alarms and what was polled last, edge-triggered */
 
   /* of who drives */
   gint baton; /* atomic, written at each hand-over: orders what the owners do */
   guint64 turn;
   gboolean mail;
   gboolean unflushed; /* something may wait to be written */
-  gboolean alarmed;   /* the alarm may be set */
   gint64 spin_us;     /* how long spinning has paid of late */
   guint waits;
   gint64 timer_us;    /* -1: none */
   Polled own, worker; /* by the driver's thread, and by a worker */
+  GPollFD *watched;   /* what `arrivals` has */
+  gint n_watched;
 };
 
 static __thread const Drive *drive_here; /* what this thread drives now */
 
+static gboolean
+make_alarm (Drive *drive, guint which, gint64 us)
+{
+  Alarm *alarm = &drive->alarms[which];
+  struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u32 = which };
+
+  alarm->us = us;
+  alarm->timer = timerfd_create (CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+  return alarm->timer >= 0 && epoll_ctl (drive->arrivals, EPOLL_CTL_ADD, alarm->timer, &event) == 0;
+}
+
 Drive *
 drive_new (const DriveConfig *config, GError **error)
 {
-  int alarm = timerfd_create (CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-  Drive *drive;
+  Drive *drive = g_new0 (Drive, 1);
 
-  if (alarm < 0)
-    {
-      g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "cannot make a timer: %s",
-                   g_strerror (errno));
-      return NULL;
-    }
-  drive = g_new0 (Drive, 1);
   drive->config = *config;
-  drive->alarm = alarm;
   drive->timer_us = -1;
   drive->spin_us = config->spin_us;
-  return drive;
+  drive->arrivals = epoll_create1 (EPOLL_CLOEXEC);
+  if (drive->arrivals >= 0 && make_alarm (drive, ALARM_SOON, DRIVE_SOON_RECALL_US)
+      && make_alarm (drive, ALARM_LATE, DRIVE_LATE_RECALL_US))
+    return drive;
+  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "cannot make a timer: %s",
+               g_strerror (errno));
+  g_free (drive); /* the process ends with this error */
+  return NULL;
 }
 
 void
 drive_free (Drive *drive)
 {
-  close (drive->alarm);
+  for (guint i = 0; i < ALARMS; i++)
+    close (drive->alarms[i].timer);
+  close (drive->arrivals);
   g_free (drive->own.fds);
   g_free (drive->worker.fds);
+  g_free (drive->watched);
   g_free (drive);
+}
+
+/* ---- alarms ---- */
+
+static void
+set_alarm (Drive *drive, guint which)
+{
+  Alarm *alarm = &drive->alarms[which];
+  struct itimerspec at = { .it_value = { .tv_nsec = alarm->us * 1000 } };
+
+  if (g_atomic_int_compare_and_exchange (&alarm->set, FALSE, TRUE)) /* else see hear_alarm */
+    timerfd_settime (alarm->timer, 0, &at, NULL);
+}
+
+static void
+hear_alarm (Alarm *alarm)
+{
+  guint64 times;
+
+  (void)!read (alarm->timer, &times, sizeof times);
+  g_atomic_int_set (&alarm->set,
+                    FALSE); /* who found it set has done what the thread now looks at */
 }
 
 static gboolean
@@ -107,11 +164,12 @@ drive_wake (Drive *drive)
       return;
     }
   g_atomic_int_set (&drive->mailed, TRUE); /* before we look who sleeps: see finish */
-  /* Who drives and is awake looks before it sleeps. A worker that stops driving leaves an alarm for
-   * the thread, which looks then. */
+  /* Who drives and is awake looks before it sleeps, or when it has left. */
   if (g_atomic_int_get (&drive->worker_sleeps)
       || (!is_wanted (drive) && g_atomic_int_get (&drive->thread_sleeps)))
     g_main_context_wakeup (drive->config.context);
+  else if (!is_wanted (drive) && g_atomic_int_get (&drive->parked))
+    set_alarm (drive, ALARM_SOON); /* there may be more by then */
 }
 
 void
@@ -142,6 +200,32 @@ give (Drive *drive)
   g_main_context_release (drive->config.context);
 }
 
+/* What is closed is not in the set any more; what is not polled just now may stay. */
+static void
+watch (Drive *drive, const Polled *polled)
+{
+  gsize size = (gsize)polled->n * sizeof *polled->fds;
+  gboolean same = polled->n == drive->n_watched;
+
+  for (gint i = 0; i < polled->n && same; i++)
+    same = polled->fds[i].fd == drive->watched[i].fd
+           && polled->fds[i].events == drive->watched[i].events;
+  if (same)
+    return;
+  drive->watched = g_realloc (drive->watched, size);
+  memcpy (drive->watched, polled->fds, size);
+  drive->n_watched = polled->n;
+  for (gint i = 0; i < polled->n; i++)
+    {
+      int fd = polled->fds[i].fd;
+      struct epoll_event event
+          = { .events = polled->fds[i].events | (guint32)EPOLLET, .data.u32 = ALARMS };
+
+      if (epoll_ctl (drive->arrivals, EPOLL_CTL_MOD, fd, &event) != 0)
+        (void)epoll_ctl (drive->arrivals, EPOLL_CTL_ADD, fd, &event);
+    }
+}
+
 static void
 prepare (Drive *drive, Polled *polled)
 {
@@ -159,6 +243,7 @@ prepare (Drive *drive, Polled *polled)
       = polled->timeout_ms < 0 ? -1 : g_get_monotonic_time () + polled->timeout_ms * (gint64)1000;
   if (drive->timer_us >= 0 && (polled->until_us < 0 || drive->timer_us < polled->until_us))
     polled->until_us = drive->timer_us;
+  watch (drive, polled);
   drive->turn++;
 }
 
@@ -198,33 +283,17 @@ finish (Drive *drive, Polled *polled)
 
 /* ---- the driver's thread ---- */
 
-/* 0: the alarm is not to go off any more. */
-static void
-set_alarm (Drive *drive, gint64 us)
-{
-  struct itimerspec at = { .it_value = { .tv_nsec = us * 1000 } };
-
-  timerfd_settime (drive->alarm, 0, &at, NULL);
-}
-
-static void
-hear_alarm (Drive *drive)
-{
-  guint64 times;
-
-  (void)!read (drive->alarm, &times, sizeof times);
-}
-
+/* Until something comes while no worker drives, or an alarm. */
 static void
 park (Drive *drive)
 {
-  struct pollfd alarm = { drive->alarm, POLLIN, 0 };
+  struct epoll_event event;
 
+  g_atomic_int_set (&drive->parked, TRUE); /* before we look who drives: see drive_wake */
   while (is_wanted (drive) && !g_atomic_int_get (&drive->quit))
-    {
-      poll (&alarm, 1, -1);
-      hear_alarm (drive);
-    }
+    if (epoll_wait (drive->arrivals, &event, 1, -1) == 1 && event.data.u32 < ALARMS)
+      hear_alarm (&drive->alarms[event.data.u32]);
+  g_atomic_int_set (&drive->parked, FALSE);
 }
 
 static gint
@@ -238,20 +307,22 @@ left_ms (const Polled *polled)
   return (gint)CLAMP ((left_us + 999) / 1000, 0, G_MAXINT);
 }
 
-/* What was prepared, and the alarm, which is not the context's. */
+/* What was prepared, and the alarms, which are not the context's. */
 static void
 sleep_in_poll (Drive *drive)
 {
   Polled *own = &drive->own;
-  GPollFD *alarm;
+  GPollFD *alarms;
 
-  if (own->n == own->n_max)
-    own->fds = g_renew (GPollFD, own->fds, ++own->n_max);
-  alarm = &own->fds[own->n];
-  *alarm = (GPollFD){ drive->alarm, G_IO_IN, 0 };
-  g_poll (own->fds, (guint)own->n + 1, g_atomic_int_get (&drive->mailed) ? 0 : left_ms (own));
-  if (alarm->revents != 0)
-    hear_alarm (drive);
+  if (own->n + ALARMS > own->n_max)
+    own->fds = g_renew (GPollFD, own->fds, own->n_max = own->n + ALARMS);
+  alarms = &own->fds[own->n];
+  for (guint i = 0; i < ALARMS; i++)
+    alarms[i] = (GPollFD){ drive->alarms[i].timer, G_IO_IN, 0 };
+  g_poll (own->fds, (guint)own->n + ALARMS, g_atomic_int_get (&drive->mailed) ? 0 : left_ms (own));
+  for (guint i = 0; i < ALARMS; i++)
+    if (alarms[i].revents != 0)
+      hear_alarm (&drive->alarms[i]);
 }
 
 void
@@ -287,7 +358,7 @@ void
 drive_quit (Drive *drive)
 {
   g_atomic_int_set (&drive->quit, TRUE);
-  set_alarm (drive, 1);
+  set_alarm (drive, ALARM_SOON);
 }
 
 /* ---- a worker ---- */
@@ -309,7 +380,7 @@ take_from_thread (Drive *drive)
       sched_yield ();
     }
   g_atomic_int_set (&drive->wanted, FALSE);
-  set_alarm (drive, 1);
+  set_alarm (drive, ALARM_SOON);
   return FALSE;
 }
 
@@ -362,21 +433,32 @@ learn (Drive *drive, gboolean spun, gint64 took_us, gint64 asleep_us)
     drive->spin_us = drive->spin_us / 2 < DRIVE_SPIN_MIN_US ? 0 : drive->spin_us / 2;
 }
 
+/* What comes from when `wanted` is taken back ends the parking of the thread; what came before is
+ * seen here. */
+static void
+leave (Drive *drive)
+{
+  if (drive->unflushed)
+    flush (drive);
+  give (drive);
+  g_atomic_int_set (&drive->wanted, FALSE);
+  if (g_atomic_int_get (&drive->mailed)
+      || g_poll (drive->worker.fds, (guint)drive->worker.n, 0) != 0)
+    set_alarm (drive, ALARM_SOON);
+  else
+    set_alarm (drive, ALARM_LATE);
+}
+
 gboolean
 drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 look_us)
 {
   DriveWish wanted;
   gint64 now_us = g_get_monotonic_time (), wait_us = now_us, spin_us = 0;
   gint64 end_us = look_us > 0 ? now_us + look_us : -1;
-  gboolean late;
 
   if (!take_from_thread (drive))
     return FALSE;
-  if (drive->alarmed)
-    set_alarm (drive, 0);
-  drive->alarmed = FALSE;
-  late = drive->unflushed; /* since it left last */
-  drive->mail = TRUE;      /* what it raised last was left for itself */
+  drive->mail = TRUE; /* what it raised last was left for itself */
   while ((wanted = wish (data)) != DRIVE_LEAVE && !g_atomic_int_get (&drive->quit)
          && (end_us < 0 || now_us < end_us))
     {
@@ -393,11 +475,6 @@ drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 loo
       else if (spins)
         sched_yield ();
     }
-  if (drive->unflushed && late)
-    flush (drive);
-  drive->alarmed = TRUE;
-  give (drive);
-  g_atomic_int_set (&drive->wanted, FALSE);
-  set_alarm (drive, DRIVE_RECALL_US);
+  leave (drive);
   return TRUE;
 }

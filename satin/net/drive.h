@@ -10,8 +10,7 @@ typedef struct Drive Drive;
 
 /* `serve (data)` reads the engine's mailbox, `flush (data)` writes what was queued; both are called
  * by who drives, after each turn, and `timer (data)` when drive_set_timer said. (A GSource for
- * these would write to the context's eventfd whenever its time is set.) A worker that leaves after
- * its first turn leaves what it has queued to whoever is next, at most 40 us later. `spin_us`: how
+ * these would write to the context's eventfd whenever its time is set.) `spin_us`: how
  * long an idle worker polls before it sleeps. */
 typedef struct
 {

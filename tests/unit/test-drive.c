@@ -5,7 +5,9 @@
 #include "net/drive.h"
 
 #include <gio/gio.h>
+#include <glib-unix.h>
 #include <sched.h>
+#include <unistd.h>
 
 #define POSTERS 3
 #define POSTS 6400
@@ -31,6 +33,8 @@ typedef struct
   gint wanted;                       /* atomic: wishes that a worker waits for */
   guint delivered, returned, served; /* of who drives: no lock, so TSan looks after them */
   gint flushed;                      /* atomic */
+  int ends[2];                       /* of a pipe */
+  gint sent, read;                   /* bytes; atomic: read */
 } World;
 
 static void
@@ -268,6 +272,92 @@ test_what_a_worker_leaves_is_written (void)
 }
 
 static void
+write_byte (int fd)
+{
+  g_assert_cmpint (write (fd, "", 1), ==, 1);
+}
+
+/* A byte comes while the worker drives, and the thread finds out that it does. */
+static DriveWish
+until_read (void *data)
+{
+  World *world = data;
+
+  if (world->sent == world->wanted)
+    {
+      write_byte (world->ends[1]);
+      world->sent++;
+      g_usleep (1000);
+    }
+  return g_atomic_int_get (&world->read) < world->sent ? DRIVE_SLEEP : DRIVE_LEAVE;
+}
+
+static gboolean
+on_byte (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
+{
+  World *world = data;
+  char byte;
+
+  enter (world);
+  g_assert_cmpint (read (fd, &byte, 1), ==, 1);
+  g_atomic_int_inc (&world->read);
+  leave (world);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+wait_until_read (World *world, gint64 us)
+{
+  gint64 end_us = g_get_monotonic_time () + us;
+
+  while (g_atomic_int_get (&world->read) < world->sent)
+    {
+      if (g_get_monotonic_time () > end_us)
+        return FALSE;
+      g_usleep (20);
+    }
+  return TRUE;
+}
+
+/* What comes when a worker has left wakes the thread, which was woken in vain before: it need not
+ * wait for the alarm, which is 5 ms away. */
+static void
+test_what_comes_after_a_worker_wakes_the_thread (void)
+{
+  const gint tries = 50;
+  g_autoptr (GSource) source = NULL;
+  World world;
+  GThread *thread;
+  gint late = 0;
+
+  world_init (&world, 0);
+  g_assert_cmpint (pipe (world.ends), ==, 0);
+  source = g_unix_fd_source_new (world.ends[0], G_IO_IN);
+  g_source_set_callback (source, G_SOURCE_FUNC (on_byte), &world, NULL);
+  g_source_set_can_recurse (source, TRUE); /* else GLib wakes the poll after each dispatch */
+  g_source_attach (source, world.context);
+  thread = g_thread_new ("drive", be_thread, &world);
+  for (gint i = 0; i < tries; i++)
+    {
+      g_usleep (8000); /* until the alarm of the last time has gone off */
+      world.wanted = world.sent;
+      while (!drive_idle (world.drive, until_read, &world, 0))
+        continue;
+      write_byte (world.ends[1]);
+      world.sent++;
+      late += !wait_until_read (&world, 2500);
+      g_assert_true (wait_until_read (&world, 10000000));
+    }
+  g_assert_cmpint (late, <, tries / 2);
+  every_ms (&world, quit);
+  drive_wake (world.drive);
+  g_thread_join (thread);
+  close (world.ends[0]);
+  close (world.ends[1]);
+  world_clear (&world);
+}
+
+static void
 test_the_thread_alone (void)
 {
   check (0, 0);
@@ -291,6 +381,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/drive/the-thread-alone-loses-nothing", test_the_thread_alone);
   g_test_add_func ("/drive/what-a-worker-leaves-is-written", test_what_a_worker_leaves_is_written);
+  g_test_add_func ("/drive/what-comes-after-a-worker-wakes-the-thread",
+                   test_what_comes_after_a_worker_wakes_the_thread);
   g_test_add_func ("/drive/nothing-is-lost-between-the-thread-and-workers", test_workers_that_spin);
   g_test_add_func ("/drive/workers-asleep-in-the-poll-lose-nothing", test_workers_that_sleep);
   return g_test_run ();
