@@ -6,10 +6,9 @@
  * while a worker drives; it parks when it wakes up meanwhile. What it polled before is stale then
  * (`turn` has moved on), so it polls anew. A worker that leaves does not wake the thread, which
  * might take its processor just when it has a job; nor does it set a timer that is due soon, since
- * that costs 10 us on a virtual machine. The parked thread is told of whatever newly comes by an
- * epoll set, and lets it pass as long as a worker drives; a worker that leaves looks whether
- * anything lies there, and else sets an alarm that is due so late that it costs little. Must not
- * know what is driven. */
+ * that costs 10 us on a virtual machine. It opens a gate: whatever lies there or comes from then on
+ * wakes the parked thread, and for what does not come an alarm is set, due so late that it costs
+ * little. Must not know what is driven. */
 #include "config.h"
 
 #include "drive.h"
@@ -69,7 +68,8 @@ struct Drive
   gint thread_sleeps, worker_sleeps;
   gint parked; /* atomic: the thread waits until no worker drives, by `arrivals` */
   Alarm alarms[ALARMS];
-  int arrivals; /* an epoll set of the alarms and what was polled last, edge-triggered */
+  int arrivals; /* an epoll set of what was polled last */
+  int gate;     /* … and one of the alarms and, as long as no worker drives, of `arrivals` */
 
   /* of who drives */
   gint baton; /* atomic, written at each hand-over: orders what the owners do */
@@ -90,11 +90,24 @@ static gboolean
 make_alarm (Drive *drive, guint which, gint64 us)
 {
   Alarm *alarm = &drive->alarms[which];
-  struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.u32 = which };
+  struct epoll_event event = { .events = EPOLLIN, .data.u32 = which };
 
   alarm->us = us;
   alarm->timer = timerfd_create (CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-  return alarm->timer >= 0 && epoll_ctl (drive->arrivals, EPOLL_CTL_ADD, alarm->timer, &event) == 0;
+  return alarm->timer >= 0 && epoll_ctl (drive->gate, EPOLL_CTL_ADD, alarm->timer, &event) == 0;
+}
+
+static gboolean
+make_gate (Drive *drive)
+{
+  struct epoll_event closed = { .events = 0, .data.u32 = ALARMS };
+
+  drive->arrivals = epoll_create1 (EPOLL_CLOEXEC);
+  drive->gate = epoll_create1 (EPOLL_CLOEXEC);
+  return drive->arrivals >= 0 && drive->gate >= 0
+         && epoll_ctl (drive->gate, EPOLL_CTL_ADD, drive->arrivals, &closed) == 0
+         && make_alarm (drive, ALARM_SOON, DRIVE_SOON_RECALL_US)
+         && make_alarm (drive, ALARM_LATE, DRIVE_LATE_RECALL_US);
 }
 
 Drive *
@@ -105,9 +118,7 @@ drive_new (const DriveConfig *config, GError **error)
   drive->config = *config;
   drive->timer_us = -1;
   drive->spin_us = config->spin_us;
-  drive->arrivals = epoll_create1 (EPOLL_CLOEXEC);
-  if (drive->arrivals >= 0 && make_alarm (drive, ALARM_SOON, DRIVE_SOON_RECALL_US)
-      && make_alarm (drive, ALARM_LATE, DRIVE_LATE_RECALL_US))
+  if (make_gate (drive))
     return drive;
   g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "cannot make a timer: %s",
                g_strerror (errno));
@@ -120,6 +131,7 @@ drive_free (Drive *drive)
 {
   for (guint i = 0; i < ALARMS; i++)
     close (drive->alarms[i].timer);
+  close (drive->gate);
   close (drive->arrivals);
   g_free (drive->own.fds);
   g_free (drive->worker.fds);
@@ -218,8 +230,7 @@ watch (Drive *drive, const Polled *polled)
   for (gint i = 0; i < polled->n; i++)
     {
       int fd = polled->fds[i].fd;
-      struct epoll_event event
-          = { .events = polled->fds[i].events | (guint32)EPOLLET, .data.u32 = ALARMS };
+      struct epoll_event event = { .events = polled->fds[i].events };
 
       if (epoll_ctl (drive->arrivals, EPOLL_CTL_MOD, fd, &event) != 0)
         (void)epoll_ctl (drive->arrivals, EPOLL_CTL_ADD, fd, &event);
@@ -283,7 +294,17 @@ finish (Drive *drive, Polled *polled)
 
 /* ---- the driver's thread ---- */
 
-/* Until something comes while no worker drives, or an alarm. */
+/* An open gate lets one thing pass, and is closed. */
+static void
+set_gate (Drive *drive, gboolean open)
+{
+  struct epoll_event event
+      = { .events = open ? EPOLLIN | (guint32)EPOLLONESHOT : 0, .data.u32 = ALARMS };
+
+  (void)epoll_ctl (drive->gate, EPOLL_CTL_MOD, drive->arrivals, &event);
+}
+
+/* Until no worker drives and something comes, or an alarm goes off. */
 static void
 park (Drive *drive)
 {
@@ -291,7 +312,7 @@ park (Drive *drive)
 
   g_atomic_int_set (&drive->parked, TRUE); /* before we look who drives: see drive_wake */
   while (is_wanted (drive) && !g_atomic_int_get (&drive->quit))
-    if (epoll_wait (drive->arrivals, &event, 1, -1) == 1 && event.data.u32 < ALARMS)
+    if (epoll_wait (drive->gate, &event, 1, -1) == 1 && event.data.u32 < ALARMS)
       hear_alarm (&drive->alarms[event.data.u32]);
   g_atomic_int_set (&drive->parked, FALSE);
 }
@@ -433,8 +454,7 @@ learn (Drive *drive, gboolean spun, gint64 took_us, gint64 asleep_us)
     drive->spin_us = drive->spin_us / 2 < DRIVE_SPIN_MIN_US ? 0 : drive->spin_us / 2;
 }
 
-/* What comes from when `wanted` is taken back ends the parking of the thread; what came before is
- * seen here. */
+/* From when `wanted` is taken back and the gate is open the thread takes its place. */
 static void
 leave (Drive *drive)
 {
@@ -442,11 +462,8 @@ leave (Drive *drive)
     flush (drive);
   give (drive);
   g_atomic_int_set (&drive->wanted, FALSE);
-  if (g_atomic_int_get (&drive->mailed)
-      || g_poll (drive->worker.fds, (guint)drive->worker.n, 0) != 0)
-    set_alarm (drive, ALARM_SOON);
-  else
-    set_alarm (drive, ALARM_LATE);
+  set_gate (drive, TRUE);
+  set_alarm (drive, g_atomic_int_get (&drive->mailed) ? ALARM_SOON : ALARM_LATE);
 }
 
 gboolean
@@ -458,6 +475,7 @@ drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 loo
 
   if (!take_from_thread (drive))
     return FALSE;
+  set_gate (drive, FALSE);
   drive->mail = TRUE; /* what it raised last was left for itself */
   while ((wanted = wish (data)) != DRIVE_LEAVE && !g_atomic_int_get (&drive->quit)
          && (end_us < 0 || now_us < end_us))
