@@ -88,6 +88,7 @@ ledger_open_target (Ledger *ledger, Pair *pair, gboolean is_front, Identity *fou
   PairHow how = (ledger->name != NULL ? PAIR_OWN : 0) | (is_front ? PAIR_FRONT : 0);
   if (!is_front && !guard_wait (ledger->target, &reason))
     {
+      identity_rename_error (reason, ledger->target, ledger->name);
       identity_take_error (error, reason);
       return FALSE;
     }

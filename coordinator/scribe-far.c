@@ -3,6 +3,8 @@
  * folder, and the courier takes it from there while the thread goes on writing. */
 #include "coordinator/scribe-private.h"
 
+#include "storage/arrival.h"
+
 /* A place that fails is left alone for twice as long each time, up to this. */
 #define RETRY_FAR_MAX_US (60 * G_USEC_PER_SEC)
 /* Others who publish to the same place go first so often before it counts as a failure. */
@@ -123,18 +125,43 @@ keep_aside (gpointer data, const char *path, const char *word, GError **error)
   return courier_keep_aside (data, path, word, error);
 }
 
-gboolean
-scribe_far_open (Scribe *scribe, const ScribeConfig *config, LedgerConfig *place, char **stage,
-                 GError **error)
+static Ledger *
+begin (Scribe *scribe, const ScribeConfig *config, const char *stage, const char *copy,
+       LedgerConfig *place, Identity *identity, GError **error)
 {
-  *stage = g_strconcat (config->work_path, ".stage", NULL);
-  scribe->courier = courier_new (config->target, *stage, config->copy, on_delivered, scribe, error);
+  scribe->courier = courier_new (config->target, stage, copy, on_delivered, scribe, error);
   if (scribe->courier == NULL)
-    return FALSE;
-  place->target = *stage;
+    return NULL;
+  place->target = stage;
   place->name = courier_name (scribe->courier);
   place->keep_aside = keep_aside;
   place->is_unmarked = !courier_is_marked (scribe->courier);
   place->data = scribe->courier;
-  return TRUE;
+  return ledger_new (place, identity, error);
+}
+
+/* TRUE: another process was bringing the file, and died. */
+static gboolean
+is_abandoned (const char *stage)
+{
+  g_autofree char *failure = NULL;
+  return !arrival_wait_end (stage, &failure) && failure == NULL;
+}
+
+Ledger *
+scribe_far_begin (Scribe *scribe, const ScribeConfig *config, LedgerConfig *place,
+                  Identity *identity, GError **error)
+{
+  g_autofree char *stage = g_strconcat (config->work_path, ".stage", NULL);
+  GError *reason = NULL;
+  Ledger *ledger = begin (scribe, config, stage, config->copy, place, identity, &reason);
+  if (ledger == NULL && scribe->courier != NULL && is_abandoned (stage))
+    {
+      g_clear_error (&reason);
+      courier_free (g_steal_pointer (&scribe->courier));
+      ledger = begin (scribe, config, stage, NULL, place, identity, &reason);
+    }
+  if (ledger == NULL)
+    g_propagate_error (error, reason);
+  return ledger;
 }

@@ -69,10 +69,11 @@ void scribe_tell_published (Scribe *scribe, guint64 ticket, guint64 took_us, gbo
 guint64 scribe_rest_after (Scribe *scribe, guint64 took_us);
 void scribe_note_stats (Scribe *scribe, gboolean published);
 
-/* Makes scribe->courier, which brings what stands at the URI to *stage (transfer full), and lets
- * `place` be of that. FALSE: COORDINATOR_ERROR. */
-gboolean scribe_far_open (Scribe *scribe, const ScribeConfig *config, LedgerConfig *place,
-                          char **stage, GError **error);
+/* Makes scribe->courier, which brings what stands at the URI, and the ledger of that; once more if
+ * it was another process that brought it, and died. `place`: what the ledger is else to be of.
+ * (transfer full) (nullable): COORDINATOR_ERROR. */
+Ledger *scribe_far_begin (Scribe *scribe, const ScribeConfig *config, LedgerConfig *place,
+                          Identity *identity, GError **error);
 /* Sees to what is under way and sends what is due; sets scribe->tick_us. `written`: the inbox was.
  * FALSE with an error: writing, publishing or sending failed. */
 gboolean scribe_far_round (Scribe *scribe, const ScribeRound *round, gboolean written,

@@ -339,16 +339,15 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
                          .job_types = config->job_types,
                          .stems = config->stems,
                          .delta_from = config->delta_from };
-  g_autofree char *stage = NULL;
   Scribe *scribe = g_new0 (Scribe, 1);
   init_lock (scribe);
   scribe->notify = config->notify;
   scribe->data = config->data;
   place.batch = config->loads ? pass_on_rows : NULL;
   place.batch_data = scribe;
-  if ((!place_is_remote (config->target)
-       || scribe_far_open (scribe, config, &place, &stage, error)))
-    scribe->ledger = ledger_new (&place, identity, error);
+  scribe->ledger = place_is_remote (config->target)
+                       ? scribe_far_begin (scribe, config, &place, identity, error)
+                       : ledger_new (&place, identity, error);
   if (scribe->ledger == NULL || !is_same_place (scribe, config, error))
     {
       scribe_done (scribe);

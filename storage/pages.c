@@ -178,6 +178,14 @@ type_size (guint64 type, gsize *size)
   return TRUE;
 }
 
+/* Of the last column of each of our rows, its sum; so all of it stands in the header's last byte.
+ */
+static inline gboolean
+is_integer_type (guint64 type)
+{
+  return (type >= 1 && type <= 6) || type == 8 || type == 9;
+}
+
 typedef struct
 {
   guint n;
@@ -193,6 +201,8 @@ take_shape (const guint8 *at, const guint8 *end, guint64 payload_max, Shape *sha
   if (header < 4 || header >= 0x80 || (gsize)(end - at) < header)
     return FALSE;
   const guint8 *stop = at + header;
+  if (!is_integer_type (stop[-1]))
+    return FALSE;
   shape->n = 0;
   shape->header = header;
   shape->payload = header;
@@ -207,8 +217,7 @@ take_shape (const guint8 *at, const guint8 *end, guint64 payload_max, Shape *sha
       shape->payload += size;
       at += n;
     }
-  guint64 last = shape->types[shape->n - 1];
-  return shape->payload <= payload_max && ((last >= 1 && last <= 6) || last == 8 || last == 9);
+  return shape->payload <= payload_max && is_integer_type (shape->types[shape->n - 1]);
 }
 
 /* How much of a payload lies in the page of its cell. */

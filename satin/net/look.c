@@ -123,6 +123,13 @@ look_at_checkpoint (SatinRun *run)
       refuse_or_pass_on (run, error, g_get_monotonic_time () - began_us);
       return;
     }
+  if (!run->restore.exists && run->folder_run.resume)
+    { /* it was there when this was asked for: to begin anew would put another in its place */
+      g_set_error (&error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
+                   "there is no checkpoint at '%s' any more", run->config.checkpoint);
+      refuse_or_pass_on (run, error, g_get_monotonic_time () - began_us);
+      return;
+    }
   if (!run->restore.exists)
     return;
   if (!restore_matches (&run->restore, &run->identity, run->config.checkpoint, &error))

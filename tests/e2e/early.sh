@@ -84,6 +84,30 @@ if start_sftp "$work/sftp"; then
   ok '… that names the place' grep -q "^satin: checkpoint 'sftp://.*d.db': cannot read it: " "$work/begun.words"
   is '… and nothing was computed' "$(stat -c %s "$HEAVY_LOG")" 0
   ok '… and nobody is left' wait_for $((10 * slow)) no_nodes
+
+  # The launcher, which brings it, is killed while it comes: who waits for it brings it anew.
+  cp "$made" "$work/sftp/files/f.db"; : >"$HEAVY_LOG"
+  begin "$satin" resume --name lonely "$uri/f.db"
+  until compgen -G "$runs/*/*.stage.tag" >/dev/null || gone "$begun"; do sleep 0.002; done
+  kill -KILL "$begun"
+  try "$satin" wait lonely
+  is 'the launcher dies in mid-transfer: the answer' "$answer" "$right"
+  is '… the exit code' "$code" 0
+  is '… and nothing was computed again' "$(stat -c %s "$HEAVY_LOG")" 0
+
+  # What stood there is removed before the first node looks: nothing begins anew in its place.
+  cp "$made" "$work/sftp/files/g.db"; : >"$HEAVY_LOG"
+  begin "$satin" resume "$uri/g.db"
+  until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
+  rm "$work/sftp/files/g.db"
+  ended
+  if [ "$code" = 4 ]; then
+    is 'removed: one sentence' "$words" "satin: there is no checkpoint at '$uri/g.db' any more"
+    is '… and nothing was computed' "$(stat -c %s "$HEAVY_LOG")" 0
+  else
+    is 'removed, but later: the answer' "$answer" "$right"
+    is '… and nothing was computed' "$(stat -c %s "$HEAVY_LOG")" 0
+  fi
 else
   skip sftp "$why"
 fi
