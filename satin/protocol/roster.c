@@ -365,6 +365,14 @@ roster_admit (Node *node, const Message *join)
   return id;
 }
 
+/* The master may hear of it, by a way that is too long to be offered; but what is lent there has
+ * not come back for so long that one of the two has to go. */
+static gboolean
+is_long_unheard (Node *node, const Member *member)
+{
+  return node->now_us >= member->heard_us + node->config.silence_us;
+}
+
 void
 roster_on_dead (Node *node)
 {
@@ -388,9 +396,10 @@ roster_on_dead (Node *node)
       if (!member->dead)
         continue;
       poison_tell (node, &acting->id, &member->id);
-      (void)link_send_to (
-          node, &acting->id,
-          &(Message){ .kind = MESSAGE_GONE, .id = member->id, .flag = member->silent });
+      (void)link_send_to (node, &acting->id,
+                          &(Message){ .kind = MESSAGE_GONE,
+                                      .id = member->id,
+                                      .flag = member->silent || is_long_unheard (node, member) });
     }
 }
 
