@@ -147,13 +147,21 @@ take (Node *node, Link *link, Message *m, const GPtrArray *shares)
   link_send (node, link, &(Message){ .kind = MESSAGE_TAKEN });
 }
 
+/* Who says its last words or the end is gone then, and with it what others wait for. */
+static gboolean
+passes (MessageKind kind)
+{
+  return kind == MESSAGE_BYTES || kind == MESSAGE_LAST_WORDS || kind == MESSAGE_END
+         || message_is_urgent (kind);
+}
+
 gboolean
 shares_admit (Node *node, Link *link, Message *m)
 {
   g_autoptr (GPtrArray) shares = NULL;
   gboolean first = g_queue_is_empty (&link->waiting);
 
-  if ((first && m->speaks == NULL) || m->kind == MESSAGE_BYTES || message_is_urgent (m->kind))
+  if ((first && m->speaks == NULL) || passes (m->kind))
     return TRUE;
   if (m->speaks != NULL)
     shares = pin (node, m);
