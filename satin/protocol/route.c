@@ -197,8 +197,13 @@ static GPtrArray *
 cut (GPtrArray *parts)
 {
   GPtrArray *pieces = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  GByteArray *rest = g_byte_array_new ();
 
+  if (parts->len == 1 && g_bytes_get_size (parts->pdata[0]) <= ROUTE_PIECE) /* as most */
+    {
+      g_ptr_array_add (pieces, g_bytes_ref (parts->pdata[0]));
+      return pieces;
+    }
+  GByteArray *rest = g_byte_array_new ();
   for (guint i = 0; i < parts->len; i++)
     {
       gsize size, start = 0;

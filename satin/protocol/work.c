@@ -39,7 +39,8 @@ work_unpublished_us (Node *node)
   const Work *work = &node->work;
   guint64 risk_us = work->reported_us - work->published_us + work->unsent_us;
 
-  g_tree_foreach (node->held.by_number, add_finished, &risk_us);
+  if (g_tree_nnodes (node->held.by_number) > 0)
+    g_tree_foreach (node->held.by_number, add_finished, &risk_us);
   return risk_us;
 }
 

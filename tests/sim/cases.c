@@ -72,13 +72,13 @@ cases_say_and_die (int number)
 }
 
 gboolean
-cases_run_seed (guint64 seed, gboolean verbose, Outcome *outcome)
+cases_run_seed (guint64 seed, SimMakes makes, Outcome *outcome)
 {
   Plan plan;
 
   note_seed (seed);
   swarm_plan (seed, &plan);
-  sim_run (&plan, verbose, outcome);
+  sim_run (&plan, makes, outcome);
   tree_free ((Tree *)plan.tree);
   return outcome->failure[0] == '\0';
 }
@@ -110,7 +110,7 @@ cases_run_seeds (guint64 from, guint64 n, Outcome *sum)
   for (guint64 seed = from; seed < from + n; seed++)
     {
       Outcome outcome;
-      if (!cases_run_seed (seed, FALSE, &outcome))
+      if (!cases_run_seed (seed, SIM_NOTHING, &outcome))
         {
           printf ("# seed %" G_GUINT64_FORMAT ": %s\n", seed, outcome.failure);
           return FALSE;

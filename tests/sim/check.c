@@ -458,7 +458,7 @@ check_stands_still (Sim *sim)
       sim, "I2: still not over at %.3f s, %.3f s after the last fault; %u of %u processes live",
       (double)sim->now_us / SIM_SECOND, (double)(sim->now_us - sim->last_fault_us) / SIM_SECOND,
       sim_n_alive (sim), sim->n_processes);
-  for (guint i = 0; sim->verbose && i < sim->n_processes; i++)
+  for (guint i = 0; sim->makes == SIM_LINE && i < sim->n_processes; i++)
     if (sim->processes[i]->alive)
       {
         printf ("#  p%u:\n", i);

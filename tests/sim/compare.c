@@ -21,7 +21,7 @@ add (CompareSum *sum, const Plan *plan)
 {
   Outcome outcome;
 
-  sim_run (plan, FALSE, &outcome);
+  sim_run (plan, SIM_NOTHING, &outcome);
   sum->runs++;
   sum->executed += outcome.executed;
   sum->lost_us += outcome.lost_us;

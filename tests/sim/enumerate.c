@@ -23,7 +23,7 @@ try (Work *work)
 
   if (work->before != NULL)
     work->before (&work->plan);
-  sim_run (&work->plan, FALSE, &outcome);
+  sim_run (&work->plan, SIM_NOTHING, &outcome);
   work->result->runs++;
   work->result->steps += outcome.steps;
   work->deliveries = outcome.deliveries;

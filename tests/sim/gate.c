@@ -19,7 +19,7 @@
 static gboolean
 split_heals (Plan *plan, Outcome *outcome, guint64 *jobs)
 {
-  sim_run (plan, FALSE, outcome);
+  sim_run (plan, SIM_NOTHING, outcome);
   *jobs += plan->tree->n;
   tree_free ((Tree *)plan->tree);
   return outcome->failure[0] == '\0' && outcome->united > 0 && outcome->deposed == 1;
@@ -93,8 +93,8 @@ same_twice (guint64 from, guint64 n)
   for (guint64 seed = from; seed < from + n; seed++)
     {
       Outcome first, second;
-      cases_run_seed (seed, FALSE, &first);
-      cases_run_seed (seed, FALSE, &second);
+      cases_run_seed (seed, SIM_HASH, &first);
+      cases_run_seed (seed, SIM_HASH, &second);
       if (first.hash != second.hash || first.steps != second.steps)
         {
           printf ("# I11: seed %" G_GUINT64_FORMAT " differs from itself\n", seed);
@@ -113,7 +113,7 @@ the_fast_one_wins (guint n_nodes, guint64 n)
       Plan plan;
       Outcome outcome;
       swarm_office_plan (seed, n_nodes, &plan);
-      sim_run (&plan, FALSE, &outcome);
+      sim_run (&plan, SIM_NOTHING, &outcome);
       tree_free ((Tree *)plan.tree);
       if (outcome.failure[0] == '\0' && outcome.coordinator == plan.fast
           && outcome.bids_most == MIN (n_nodes, ELECTION_BIDS_MAX))
@@ -139,10 +139,10 @@ routes_carry_work (guint64 n)
       Plan plan;
       Outcome open, walled;
       swarm_sites_plan (seed, 2, FALSE, TRUE, &plan);
-      sim_run (&plan, FALSE, &open);
+      sim_run (&plan, SIM_NOTHING, &open);
       tree_free ((Tree *)plan.tree);
       swarm_sites_plan (seed, 2, one_way, FALSE, &plan);
-      sim_run (&plan, FALSE, &walled);
+      sim_run (&plan, SIM_NOTHING, &walled);
       tree_free ((Tree *)plan.tree);
       n_routed += walled.routed;
       if (open.failure[0] == '\0' && walled.failure[0] == '\0' && walled.n_idle == 0
@@ -198,7 +198,7 @@ heavy_jobs_run_alone (guint64 n)
       Plan plan;
       Outcome outcome;
       swarm_heavy_plan (seed, &plan);
-      sim_run (&plan, FALSE, &outcome);
+      sim_run (&plan, SIM_NOTHING, &outcome);
       tree_free ((Tree *)plan.tree);
       alone += outcome.alone;
       answered += outcome.answered;

@@ -126,16 +126,21 @@ links_dial (Sim *sim, Process *process, guint64 dial, const char *address)
 static GBytes *
 join_parts (const GPtrArray *parts)
 {
+  gsize all = 0, at = 0;
+
   if (parts->len == 1)
     return g_bytes_ref (parts->pdata[0]);
-  GByteArray *all = g_byte_array_new ();
+  for (guint i = 0; i < parts->len; i++)
+    all += g_bytes_get_size (parts->pdata[i]);
+  guint8 *joined = g_malloc (all);
   for (guint i = 0; i < parts->len; i++)
     {
       gsize size;
       const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
-      g_byte_array_append (all, data, (guint)size);
+      memcpy (joined + at, data, size);
+      at += size;
     }
-  return g_byte_array_free_to_bytes (all);
+  return g_bytes_new_take (joined, all);
 }
 
 void

@@ -103,7 +103,7 @@ static gboolean
 run_one (guint64 seed, Outcome *sum)
 {
   Outcome outcome;
-  gboolean well = cases_run_seed (seed, FALSE, &outcome);
+  gboolean well = cases_run_seed (seed, option_hashes ? SIM_HASH : SIM_NOTHING, &outcome);
 
   if (option_hashes)
     printf ("%" G_GUINT64_FORMAT " hash %016" G_GINT64_MODIFIER "x steps %" G_GUINT64_FORMAT
@@ -208,7 +208,7 @@ command_seed (void)
 {
   Outcome outcome;
 
-  cases_run_seed ((guint64)option_seed, TRUE, &outcome);
+  cases_run_seed ((guint64)option_seed, SIM_LINE, &outcome);
   return print_outcome (&outcome);
 }
 
@@ -219,7 +219,7 @@ command_walls (void)
   Plan plan;
 
   swarm_sites_plan ((guint64)option_walls, 2, option_walls % 3 == 0, FALSE, &plan);
-  sim_run (&plan, TRUE, &outcome);
+  sim_run (&plan, SIM_LINE, &outcome);
   tree_free ((Tree *)plan.tree);
   return print_outcome (&outcome);
 }
@@ -231,7 +231,7 @@ command_heavy (void)
   Plan plan;
 
   swarm_heavy_plan ((guint64)option_heavy, &plan);
-  sim_run (&plan, TRUE, &outcome);
+  sim_run (&plan, SIM_LINE, &outcome);
   tree_free ((Tree *)plan.tree);
   return print_outcome (&outcome);
 }
@@ -244,7 +244,7 @@ command_split (void)
 
   swarm_split_plan ((guint64)option_jobs, option_nodes > 3 ? 4 : 2,
                     (guint64)option_split * SIM_SECOND, option_checkpoint, &plan);
-  sim_run (&plan, TRUE, &outcome);
+  sim_run (&plan, SIM_LINE, &outcome);
   tree_free ((Tree *)plan.tree);
   printf ("%u masters deposed, looked at %" G_GUINT64_FORMAT " times\n", outcome.deposed,
           outcome.united);
@@ -283,7 +283,7 @@ command_case (void)
   for (guint i = 1; parts[i] != NULL && plan.n_faults < SIM_FAULTS_MAX; i++)
     add_fault (&plan, parts[i]);
   cases_note (&plan);
-  sim_run (&plan, TRUE, &outcome);
+  sim_run (&plan, SIM_LINE, &outcome);
   tree_free ((Tree *)plan.tree);
   return print_outcome (&outcome);
 }

@@ -97,7 +97,7 @@ struct Sim
 {
   const Plan *plan;
   Outcome *outcome;
-  gboolean verbose;
+  SimMakes makes;
   guint64 now_us, order, deadline_us, last_fault_us;
   Agenda agenda; /* each kind is a HappenKind */
   GArray *links;
@@ -140,7 +140,6 @@ Happen *sim_expect (Sim *sim, guint64 at_us, HappenKind kind,
 void sim_step (Sim *sim, Process *process, const NodeEvent *event);
 /* The driver tells what the engine did. */
 void sim_tell_work (Sim *sim, Process *process);
-void sim_mix (Sim *sim, guint64 value);
 
 /* links.c */
 void links_dial (Sim *sim, Process *process, guint64 dial, const char *address);

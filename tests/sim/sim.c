@@ -31,7 +31,7 @@ sim_say (Sim *sim, const char *format, ...)
 {
   va_list list;
 
-  if (!sim->verbose)
+  if (sim->makes != SIM_LINE)
     return;
   printf ("# %11.6f ", (double)sim->now_us / SIM_SECOND);
   va_start (list, format);
@@ -49,10 +49,31 @@ sim_expect (Sim *sim, guint64 at_us, HappenKind kind, guint node)
   return agenda_add (&sim->agenda, &happen);
 }
 
-void
-sim_mix (Sim *sim, guint64 value)
+static void
+mix (Sim *sim, guint64 value)
 {
   sim->outcome->hash = rng_mix (sim->outcome->hash * 31 + value);
+}
+
+static void
+note_event (Sim *sim, const Process *process, const NodeEvent *event)
+{
+  if (sim->makes == SIM_NOTHING)
+    return;
+  mix (sim, sim->now_us * SIM_NODES_MAX + process->number);
+  mix (sim, trace_hash_event (event));
+  if (sim->makes == SIM_LINE)
+    trace_print_event (sim->now_us, process->number, event);
+}
+
+static void
+note_effect (Sim *sim, const Process *process, const NodeEffect *effect)
+{
+  if (sim->makes == SIM_NOTHING)
+    return;
+  mix (sim, trace_hash_effect (effect));
+  if (sim->makes == SIM_LINE)
+    trace_print_effect (sim->now_us, process->number, effect);
 }
 
 static void
@@ -60,19 +81,14 @@ step_once (Sim *sim, Process *process, const NodeEvent *event)
 {
   g_assert (sim->effects->len == 0); /* what they cause is stepped after them */
   sim->outcome->steps++;
-  sim_mix (sim, sim->now_us * SIM_NODES_MAX + process->number);
-  sim_mix (sim, trace_hash_event (event));
-  if (sim->verbose)
-    trace_print_event (sim->now_us, process->number, event);
+  note_event (sim, process, event);
   node_step (process->node, sim->now_us, event, sim->effects);
   node_check_invariants (process->node);
   for (guint i = 0; i < sim->effects->len && process->alive; i++)
     {
       /* By value: what it causes may make the array grow. */
       NodeEffect effect = g_array_index (sim->effects, NodeEffect, i);
-      sim_mix (sim, trace_hash_effect (&effect));
-      if (sim->verbose)
-        trace_print_effect (sim->now_us, process->number, &effect);
+      note_effect (sim, process, &effect);
       process_carry_out (sim, process, &effect);
     }
   if (sim->effects->len > 0)
@@ -301,9 +317,9 @@ clear (Sim *sim)
 }
 
 void
-sim_run (const Plan *plan, gboolean verbose, Outcome *outcome)
+sim_run (const Plan *plan, SimMakes makes, Outcome *outcome)
 {
-  Sim sim = { .plan = plan, .outcome = outcome, .verbose = verbose, .lives_left = TRUE };
+  Sim sim = { .plan = plan, .outcome = outcome, .makes = makes, .lives_left = TRUE };
 
   *outcome = (Outcome){ .hash = plan->seed };
   agenda_init (&sim.agenda);

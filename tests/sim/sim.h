@@ -110,7 +110,7 @@ typedef struct
 {
   char failure[400]; /* empty: all is well */
   gboolean answered;
-  guint64 hash; /* over every step */
+  guint64 hash; /* over every step, if that was wanted */
   guint64 end_us, steps, messages, deliveries, executed, jobs_lent, lives, generations;
   guint64 steals_remote, adopted, lost, forgotten;
   guint64 lost_us;      /* work, by the nodes' own account … */
@@ -135,5 +135,13 @@ typedef struct
   guint64 united;    /* looks at all that lived, some time after the last fault */
 } Outcome;
 
-/* Runs the plan to its end. `verbose`: prints every step. */
-void sim_run (const Plan *plan, gboolean verbose, Outcome *outcome);
+/* What is made of every step besides. */
+typedef enum
+{
+  SIM_NOTHING,
+  SIM_HASH, /* Outcome.hash */
+  SIM_LINE  /* it is printed too */
+} SimMakes;
+
+/* Runs the plan to its end. */
+void sim_run (const Plan *plan, SimMakes makes, Outcome *outcome);

@@ -63,7 +63,7 @@ race (Race how)
 
       plan.steal = how.steal;
       plan.wan_us = how.wan_us;
-      sim_run (&plan, FALSE, &outcome);
+      sim_run (&plan, SIM_NOTHING, &outcome);
       if (outcome.failure[0] != '\0')
         {
           printf ("# %s, seed %" G_GUINT64_FORMAT ": %s\n", names[how.steal], seed,
@@ -86,7 +86,7 @@ count_sent (guint64 busy_us, Outcome *outcome)
   g_autoptr (Tree) tree = tree_new (&shape);
   Plan plan = new_plan (1, tree, IDLE_NODES);
 
-  sim_run (&plan, FALSE, outcome);
+  sim_run (&plan, SIM_NOTHING, outcome);
   if (outcome->failure[0] != '\0')
     printf ("# %s\n", outcome->failure);
   return outcome->failure[0] == '\0';

@@ -26,7 +26,7 @@ static const char *const effect_names[]
         "MEMBER", "LEFT",   "EVENT",       "FINAL",    "PUBLISH", "SAVED",  "WARN",  "LOG" };
 G_STATIC_ASSERT (G_N_ELEMENTS (effect_names) == NODE_EFFECT_LOG + 1);
 
-/* One step of a multiplicative hash; sim_mix () spreads the bits of the whole. */
+/* One step of a multiplicative hash; sim.c spreads the bits of the whole. */
 static inline guint64
 mix (guint64 hash, guint64 value)
 {
