@@ -146,6 +146,8 @@ join_on_roster (Node *node, Link *link, const Message *m)
   join->heard_us = node->now_us;
   for (guint i = 0; i < m->members->len; i++)
     join_add_address (node, g_array_index (m->members, MessageMember, i).address);
+  if (join->was_member && join->link == 0 && link->circuit == NULL)
+    join_on_link (node, link); /* who looks for this node has dialled it, and perhaps only he can */
   if (link->link != join->link || link->joining)
     return;
   const MessageMember *master = &g_array_index (m->members, MessageMember, 0);

@@ -284,7 +284,7 @@ link_up (Node *node, guint64 number, guint64 dial_number)
           member->dial = 0;
           member->dial_at_us = node->now_us + link_greeting_us (node);
         }
-      if (dial->purpose == DIAL_JOIN)
+      if (dial->purpose == DIAL_JOIN && dial->dial == node->join.dial)
         join_on_link (node, link);
       if (dial->purpose == DIAL_MEET)
         alive_met (node, dial->address, FALSE);
