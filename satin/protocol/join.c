@@ -200,6 +200,7 @@ join_on_request (Node *node, Link *link, const Message *m)
     }
   if (!is_wanted (node, link, m))
     return;
+  link->expected = NODE_ID_NONE; /* who was at that address leaves, with links to it */
   NodeId id = roster_admit (node, m);
   g_auto (Message) welcome = { .kind = MESSAGE_WELCOME, .id = id };
   roster_fill (node, &welcome);
