@@ -313,6 +313,43 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
     count_silenced (sim);
 }
 
+/* Marks all that this one can be tied to, if need be through others that live. Where the last one
+ * between two sites is gone that do not reach each other, nobody can bring them together. */
+static void
+mark_reached (const Sim *sim, const Process *process, gboolean *reached)
+{
+  reached[process->number] = TRUE;
+  for (guint i = 0; i < sim->n_processes; i++)
+    {
+      const Process *other = sim->processes[i];
+      if (!reached[i] && other->alive
+          && (links_way (sim, process, other) == WAY_OPEN
+              || links_way (sim, other, process) == WAY_OPEN))
+        mark_reached (sim, other, reached);
+    }
+}
+
+/* Who was between others takes the way between them along: what it hands over reaches one side. */
+static gboolean
+parts_the_rest (const Sim *sim, const Process *leaver)
+{
+  gboolean reached[SIM_NODES_MAX] = { FALSE }, any = FALSE;
+
+  reached[leaver->number] = TRUE;
+  for (guint i = 0; i < sim->n_processes; i++)
+    {
+      const Process *other = sim->processes[i];
+      if (!other->alive || other == leaver)
+        continue;
+      if (any && !reached[i])
+        return TRUE;
+      if (!any)
+        mark_reached (sim, other, reached);
+      any = TRUE;
+    }
+  return FALSE;
+}
+
 static void
 note_handed (gpointer data, guint32 job)
 {
@@ -325,7 +362,7 @@ check_left (Sim *sim, Process *process, const NodeEffect *effect)
   gboolean whole = !effect->failed && effect->count == 0;
 
   sim->outcome->left += whole;
-  sim->left_some = sim->left_some || !whole;
+  sim->left_some = sim->left_some || !whole || parts_the_rest (sim, process);
   model_each_result (process->model, note_handed, sim);
   for (guint32 i = 0; i < sim->plan->tree->n; i++)
     if (sim->finished_by[i] & (1u << process->number))
@@ -412,22 +449,6 @@ knows (const Process *process, const NodeId *id)
     if (node_id_equal (&g_array_index (members, NodeMember, i).id, id))
       return TRUE;
   return FALSE;
-}
-
-/* Marks all that this one can be tied to, if need be through others that live. Where the last one
- * between two sites is gone that do not reach each other, nobody can bring them together. */
-static void
-mark_reached (const Sim *sim, const Process *process, gboolean *reached)
-{
-  reached[process->number] = TRUE;
-  for (guint i = 0; i < sim->n_processes; i++)
-    {
-      const Process *other = sim->processes[i];
-      if (!reached[i] && other->alive
-          && (links_way (sim, process, other) == WAY_OPEN
-              || links_way (sim, other, process) == WAY_OPEN))
-        mark_reached (sim, other, reached);
-    }
 }
 
 void

@@ -120,7 +120,7 @@ struct Sim
   guint32 poison;            /* the job that ends every process, counted from 1; 0: none */
   guint n_poisoned, n_words; /* processes that it ended in this life; those that said so */
   guint32 slept;             /* these stood still when the last member gave the run up */
-  gboolean left_some;        /* somebody left and could not hand over everything */
+  gboolean left_some;        /* somebody left and could not hand over everything to all */
   gboolean suspended, resuming, founded;
   gboolean unsaved;    /* this life was ended since nobody could write the checkpoint */
   gboolean lives_left; /* a lost run could still be taken up again */
