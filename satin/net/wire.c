@@ -209,8 +209,11 @@ read_message (Wire *link, gboolean *more)
   if (!wire_intake_next (&link->in, &message))
     return FALSE;
   *more = message != NULL;
-  if (*more)
-    link->calls.message (link, message, link->data);
+  if (!*more)
+    return TRUE;
+  link->calls.message (link, message, link->data);
+  if (link->out.hurries && wire_intake_size (&link->in) > 0)
+    wire_flush (link); /* a thief need not wait until its results are taken in */
   return TRUE;
 }
 

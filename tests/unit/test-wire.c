@@ -17,7 +17,8 @@ typedef struct
   WireRun run;
   Wire *near, *far; /* dialled, accepted */
   guint ups, downs;
-  gboolean dead;
+  gboolean dead, waits;
+  const WireCalls *calls; /* of the accepted one */
   guint64 received_bytes, received;
   guint32 sum;
   guint8 firsts[16]; /* the first byte of each message */
@@ -65,7 +66,7 @@ static void
 on_accepted (GSocket *socket, void *data)
 {
   World *world = data;
-  world->far = wire_accept (world->context, &world->run, socket, &calls, world);
+  world->far = wire_accept (world->context, &world->run, socket, world->calls, world);
 }
 
 /* (transfer full) */
@@ -93,6 +94,7 @@ world_open (World *world, gboolean tcp)
 {
   g_autoptr (GError) error = NULL;
   memset (world, 0, sizeof *world);
+  world->calls = &calls;
   world->context = g_main_context_new ();
   world->folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
   world->path = g_build_filename (world->folder, "s", NULL);
@@ -213,6 +215,42 @@ urgent_ones_pass_large_ones (void)
 
   g_assert_cmpmem (world.firsts, 4, "\3\4\1\2", 4);
   g_assert_cmpuint (world.received_bytes, ==, large + 300);
+  world_close (&world);
+}
+
+/* What is urgent is answered at once; when the next message is heard the answer has gone. */
+static void
+on_request (Wire *link, GBytes *message, void *data)
+{
+  World *world = data;
+  on_message (link, message, data);
+  if (link != world->far)
+    return;
+  world->waits = world->waits || wire_queued (link) > 0;
+  g_autoptr (GPtrArray) answer = message_of (10, 9);
+  wire_send (link, answer, TRUE);
+}
+
+static void
+urgent_answers_do_not_wait_for_what_is_to_be_read (void)
+{
+  static const WireCalls answering = { on_up, on_request, on_down };
+  World world;
+  world_open (&world, FALSE);
+  world.calls = &answering;
+  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[0], &answering, &world);
+  UNTIL (&world, world.ups == 2);
+  g_autoptr (GPtrArray) one = message_of (100, 1);
+
+  for (guint i = 0; i < 3; i++)
+    wire_send (world.near, one, FALSE);
+  wire_flush (world.near);
+  UNTIL (&world, world.received >= 3);
+  wire_flush (world.far);
+  UNTIL (&world, world.received == 6);
+
+  g_assert_false (world.waits);
   world_close (&world);
 }
 
@@ -478,6 +516,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/wire/messages-arrive-whole-by-tcp", GINT_TO_POINTER (1),
                         messages_arrive_whole);
   g_test_add_func ("/wire/urgent-ones-pass-large-ones", urgent_ones_pass_large_ones);
+  g_test_add_func ("/wire/urgent-answers-do-not-wait-for-what-is-to-be-read",
+                   urgent_answers_do_not_wait_for_what_is_to_be_read);
   g_test_add_func ("/wire/urgent-ones-do-not-pass-each-other", urgent_ones_do_not_pass_each_other);
   g_test_add_func ("/wire/wrong-frames-are-refused", wrong_frames_are_refused);
   g_test_add_func ("/wire/another-credential-is-refused", another_credential_is_refused);
