@@ -128,7 +128,8 @@ find_node (Engine *engine, const Trace *trace)
 }
 
 /* Marks the slot as lent to the best holder; `finished`: he has the result. FALSE: nobody holds
- * anything of this digest at the node's path. TRUE also when it was aborted meanwhile. */
+ * anything of this digest at the node's path. TRUE also when it was aborted meanwhile. Releases the
+ * node. */
 static gboolean
 adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest, gboolean *finished)
 {
@@ -139,6 +140,7 @@ adopt_at (Engine *engine, Away away, KnownNode *node, const Digest *digest, gboo
   held = known_best (engine->known, node, digest, &event.holder, finished);
   if (held)
     event.path = known_path (engine->known, node);
+  known_release (engine->known, node);
   pthread_mutex_unlock (&engine->known_lock);
   if (!held)
     return FALSE;
@@ -167,7 +169,7 @@ adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *dige
   gboolean adopted, finished;
 
   pthread_mutex_lock (&engine->known_lock);
-  node = find_node (engine, job);
+  node = known_keep (find_node (engine, job));
   pthread_mutex_unlock (&engine->known_lock);
   adopted = adopt_at (engine, away, node, digest, &finished);
   mailbox_tell (engine);
@@ -187,6 +189,8 @@ adopt_held (Engine *engine, Held *held)
   pthread_mutex_lock (&engine->known_lock);
   node = known_lookup (engine->known, held->loan->path);
   finished = known_best (engine->known, node, digest, &holder, &finished) && finished;
+  if (finished)
+    known_keep (node);
   pthread_mutex_unlock (&engine->known_lock);
   finished = finished
              && adopt_at (engine, (Away){ .slot = &held->slot, .held = held, .adopted = TRUE },
@@ -209,6 +213,8 @@ adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
   pthread_mutex_lock (&engine->known_lock);
   node = find_node (engine, &trace);
   held = known_is_held (node);
+  if (held)
+    known_keep (node);
   pthread_mutex_unlock (&engine->known_lock);
   trace_clear (&trace);
   held = held && adopt_slot (engine, stack, slot, node, &finished);
@@ -217,6 +223,7 @@ adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot)
   return held;
 }
 
+/* `held` (out): it is, and the node is kept. */
 static KnownNode *
 child_node (Engine *engine, KnownNode *parent, guint32 number, gboolean *held)
 {
@@ -225,6 +232,8 @@ child_node (Engine *engine, KnownNode *parent, guint32 number, gboolean *held)
   pthread_mutex_lock (&engine->known_lock);
   node = known_child (engine->known, parent, number);
   *held = known_is_held (node);
+  if (*held)
+    known_keep (node);
   pthread_mutex_unlock (&engine->known_lock);
   return node;
 }
@@ -331,11 +340,23 @@ watch_top (Stack *stack)
                                 : &g_array_index (stack->watch, Watch, stack->watch->len - 1);
 }
 
-/* known_lock held. */
+/* known_lock held. Its node is kept. */
 static void
 watch_set (Watch *watch, SatinSlot_ *self, KnownNode *node)
 {
-  *watch = (Watch){ self, node, known_has_below (node) };
+  *watch = (Watch){ self, known_keep (node), known_has_below (node) };
+}
+
+/* The last one. */
+static void
+watch_pop (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  pthread_mutex_lock (&engine->known_lock);
+  known_release (engine->known, watch_top (stack)->node);
+  pthread_mutex_unlock (&engine->known_lock);
+  g_array_set_size (stack->watch, stack->watch->len - 1);
 }
 
 /* known_lock held. */
@@ -398,7 +419,7 @@ watch_settle (Stack *stack, SatinSlot_ *self)
   for (; top != NULL && (self == NULL || top->self > self); top = watch_top (stack))
     {
       cover_watched (stack->engine, stack, top);
-      g_array_set_size (stack->watch, stack->watch->len - 1);
+      watch_pop (stack);
     }
   set_limit (stack, self);
   stack_set_guard (stack);
@@ -412,7 +433,7 @@ watch_drop (Stack *stack, SatinSlot_ *self)
   if (top == NULL)
     return;
   for (; top != NULL && (self == NULL || top->self > self); top = watch_top (stack))
-    g_array_set_size (stack->watch, stack->watch->len - 1);
+    watch_pop (stack);
   set_limit (stack, self);
   stack_set_guard (stack);
 }
@@ -502,7 +523,7 @@ tell_late (Late *late, KnownNode *node)
   raise_covered (engine, g_steal_pointer (&late->untold.paths));
 }
 
-/* The known node of spine job `self`, given that of the job under it. */
+/* The known node of spine job `self`, given that of the job under it, which is watched; kept. */
 static KnownNode *
 news_node (Stack *stack, SatinSlot_ *self, KnownNode *under)
 {
@@ -514,27 +535,35 @@ news_node (Stack *stack, SatinSlot_ *self, KnownNode *under)
     {
       trace_init (&trace, stack, self);
       pthread_mutex_lock (&engine->known_lock);
-      node = find_node (engine, &trace);
+      node = known_keep (find_node (engine, &trace));
       pthread_mutex_unlock (&engine->known_lock);
       trace_clear (&trace);
       return node;
     }
   pthread_mutex_lock (&engine->known_lock);
-  node = known_child (engine->known, under, slot_number (stack, self));
+  node = known_keep (known_child (engine->known, under, slot_number (stack, self)));
   pthread_mutex_unlock (&engine->known_lock);
   return node;
 }
 
-/* Frame number `i` of the spine is watched from now on, if it was not. */
-static void
+/* Frame number `i` of the spine is watched from now on, if it was not; `node` (nullable): it has
+ * another node. Releases that. Returns the node that it has. */
+static KnownNode *
 watch_renew (Stack *stack, guint i, SatinSlot_ *self, KnownNode *node)
 {
-  pthread_mutex_lock (&stack->engine->known_lock);
-  if (i < stack->watch->len)
-    watch_set (&g_array_index (stack->watch, Watch, i), self, node);
-  else
+  Engine *engine = stack->engine;
+  Watch *watch = i < stack->watch->len ? &g_array_index (stack->watch, Watch, i) : NULL;
+  KnownNode *before = watch != NULL ? watch->node : NULL;
+
+  pthread_mutex_lock (&engine->known_lock);
+  if (watch != NULL)
+    watch_set (watch, self, node != NULL ? node : before);
+  else if (node != NULL)
     watch_push (stack, self, node);
-  pthread_mutex_unlock (&stack->engine->known_lock);
+  known_release (engine->known, before);
+  known_release (engine->known, node);
+  pthread_mutex_unlock (&engine->known_lock);
+  return node != NULL ? node : before;
 }
 
 void
@@ -558,12 +587,9 @@ watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
         base++;
       late.top = base;
       late.first = keep_first (late.first, base, &late.number);
-      node = news_node (stack, job, node);
-      if (i < stack->watch->len && node == NULL)
-        node = g_array_index (stack->watch, Watch, i).node;
+      node = watch_renew (stack, i, job, news_node (stack, job, node));
       if (node == NULL)
         break;
-      watch_renew (stack, i, job, node);
       tell_late (&late, node);
     }
   set_limit (stack, self);

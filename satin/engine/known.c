@@ -2,13 +2,14 @@
 /* What is held elsewhere, by path; see known.h. There may be millions of it, so the first entry of
  * a path lies in the trie itself; only the few paths that are held more than once have a list
  * besides. A node counts only those children that have something, so that counting ends at the
- * first ancestor that had something before. An emptied node stays, because frames may point at it.
- */
+ * first ancestor that had something before. An emptied node is removed, unless a frame points at it
+ * or at one below it. */
 #include "config.h"
 
 #include "known.h"
 
 #define ENTRIES_MAX 60000u /* of one path; more are not entered: that costs time only */
+#define KEPT_MAX 16383u    /* a node that was kept so often at once stays */
 
 typedef struct
 {
@@ -19,12 +20,13 @@ typedef struct
 
 typedef struct
 {
-  KnownEntry entry; /* the first */
-  guint32 busy;     /* entries here, and children that are busy */
-  guint16 n;        /* entries here */
-  guint8 told;      /* somebody was told that this and all below it is covered, and no news came
-                       since */
-  guint8 met;       /* an entry was ever made here or below */
+  KnownEntry entry;  /* the first */
+  guint32 busy;      /* entries here, and children that are busy */
+  guint16 n;         /* entries here */
+  guint16 told : 1;  /* somebody was told that this and all below it is covered, and no news came
+                        since */
+  guint16 met : 1;   /* an entry was made here or below, and one is there since */
+  guint16 kept : 14; /* known_keep */
 } KnownData;
 
 struct Known
@@ -64,7 +66,33 @@ static void
 node_idler (Known *known, KnownNode *node)
 {
   for (; node != NULL && --data_of (node)->busy == 0; node = trie_parent (known->trie, node))
-    ;
+    data_of (node)->met = FALSE; /* what comes next is news above as well */
+}
+
+/* It, and then those above it, if nothing needs them. */
+static void
+prune (Known *known, KnownNode *node)
+{
+  while (trie_first (known->trie, node) == NULL && data_of (node)->n == 0
+         && data_of (node)->kept == 0 && node != trie_root (known->trie))
+    node = trie_remove (known->trie, node);
+}
+
+KnownNode *
+known_keep (KnownNode *node)
+{
+  if (node != NULL && data_of (node)->kept < KEPT_MAX)
+    data_of (node)->kept++;
+  return node;
+}
+
+void
+known_release (Known *known, KnownNode *node)
+{
+  if (node == NULL || data_of (node)->kept == KEPT_MAX)
+    return;
+  data_of (node)->kept--;
+  prune (known, node);
 }
 
 /* (nullable): what this holder has of this digest. */
@@ -127,6 +155,7 @@ node_drop (Known *known, KnownNode *node, const NodeId *holder)
   for (guint i = data_of (node)->n; i-- > 0;)
     if (node_id_equal (&node_entry (known, node, i)->holder, holder))
       node_remove (known, node, i);
+  prune (known, node);
 }
 
 Known *
@@ -197,6 +226,12 @@ guint
 known_count (const Known *known)
 {
   return known->count;
+}
+
+guint
+known_size (const Known *known)
+{
+  return trie_size (known->trie);
 }
 
 static KnownNode *

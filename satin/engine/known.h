@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What other holders are known to have, by path: a trie of job numbers. Pure and single-threaded,
  * used under a lock by the engine and plainly by the simulator. It must not know jobs or stacks.
- * Nodes stay where they are until known_free, so that a frame may keep a pointer to one. */
+ * A node stays where it is as long as something is known at or below it, or somebody who keeps a
+ * pointer to it has said so. */
 #pragma once
 
 #include "digest.h"
@@ -25,6 +26,13 @@ void known_forget (Known *known, const char *path, const NodeId *holder);
 
 /* How many (path, holder) pairs are known. */
 guint known_count (const Known *known);
+/* … and what room they take: paths at or above one that is known, or kept. */
+guint known_size (const Known *known);
+
+/* The node (nullable) stays until it is released as often, with or without something known. Returns
+ * it. */
+KnownNode *known_keep (KnownNode *node);
+void known_release (Known *known, KnownNode *node);
 
 /* (nullable): the node of `path` if anything is known at or below it. */
 KnownNode *known_lookup (Known *known, const char *path);

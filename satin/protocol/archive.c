@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define EMPTY_NODES_MAX 65536u /* an empty archive of so many is freed */
-
 static ArchiveRow *
 first_row (const TrieNode *at)
 {
@@ -39,6 +37,15 @@ clear_rows (Archive *archive, TrieNode *at)
     archive->count--;
   clear_value (archive, first);
   *first = (ArchiveRow){ 0 };
+}
+
+/* A node without rows, and then those above it, if nothing lies below. */
+static void
+prune (Archive *archive, TrieNode *at)
+{
+  while (trie_first (archive->trie, at) == NULL && !first_row (at)->is_there
+         && at != trie_root (archive->trie))
+    at = trie_remove (archive->trie, at);
 }
 
 void
@@ -140,12 +147,13 @@ void
 archive_put (Node *node, const Row *row)
 {
   Archive *archive = &node->archive;
-  TrieNode *at
-      = archive->count < KNOWN_PATHS_MAX ? trie_find (archive->trie, row->path, TRUE) : NULL;
+  TrieNode *at = archive->count < KNOWN_PATHS_MAX && !node->config.naive
+                     ? trie_find (archive->trie, row->path, TRUE)
+                     : NULL;
   ArchiveRow *own = find_row (at, &row->digest);
   gboolean is_new = own == NULL;
 
-  if (at == NULL || node->config.naive || (own != NULL && own->children >= row->children))
+  if (at == NULL || (own != NULL && own->children >= row->children))
     return;
   if (is_new)
     own = add_row (archive, at);
@@ -313,20 +321,19 @@ archive_covered (Node *node, const char *path)
   Archive *archive = &node->archive;
   TrieNode *top = archive->count == 0 ? NULL : trie_find (archive->trie, path, FALSE);
 
-  for (TrieNode *at = top; at != NULL && archive->count > 0;
-       at = trie_step (archive->trie, top, at, TRUE))
+  for (TrieNode *at = top, *next; at != NULL && archive->count > 0; at = next)
     {
+      next = trie_step (archive->trie, top, at, TRUE);
       if (!first_row (at)->is_there)
         continue;
       NodeEffect *effect = core_emit (node, NODE_EFFECT_FORGET);
       effect->path = trie_path (archive->trie, at);
       effect->node = node->self;
       clear_rows (archive, at);
+      prune (archive, at);
     }
-  if (archive->count > 0 || trie_size (archive->trie) < EMPTY_NODES_MAX)
-    return;
-  archive_done (archive);
-  archive_init (archive, node->config.stems);
+  if (archive->count == 0) /* they may be no more */
+    g_ptr_array_set_size (archive->news, 0);
 }
 
 /* What offers it need not know its job, nor the type of a kept state. */
@@ -374,6 +381,7 @@ archive_check (Node *node)
     for (const ArchiveRow *row = first_row (at); row != NULL; row = row->next)
       {
         g_assert (row->is_there || row->next == NULL);
+        g_assert (row->is_there || at == root || trie_first (trie, at) != NULL);
         g_assert (!row->is_there || row->is_announced || !core_is_member (node));
         count += row->is_there;
       }

@@ -9,6 +9,8 @@
 
 #include "trie.h"
 
+#include <string.h>
+
 #define SLAB_NODES 1024u
 #define SLAB_FIRST 32u /* a program's tree may have few jobs: the first slabs are smaller */
 #define BUCKETS_MIN 64u
@@ -18,8 +20,11 @@ struct TrieNode
 {
   guint32 self, parent, first, next; /* indexes; 0: none. The first child, the next sibling */
   guint32 number;
-  guint32 is_stem; /* paths that continue this node's are known */
+  guint32 before : 31; /* the sibling whose next it is */
+  guint32 is_stem : 1; /* paths that continue this node's are known */
 };
+
+#define NODES_MAX (G_GUINT64_CONSTANT (1) << 31)
 
 G_STATIC_ASSERT (sizeof (TrieNode) % sizeof (guint64) == 0);
 
@@ -43,7 +48,8 @@ struct Trie
   Stems *stems;
   gsize node_size;
   GPtrArray *slabs;
-  guint32 n; /* nodes, the unused one with the index 0 among them */
+  guint32 n; /* nodes, the unused one with the index 0 and those that were removed among them */
+  guint32 n_removed, removed; /* of them; the last one, and on by `next` */
   TrieBucket *buckets;
   guint32 n_buckets; /* a power of two */
   TrieTrail trail;
@@ -92,12 +98,23 @@ at (const Trie *trie, guint32 index)
 static TrieNode *
 add (Trie *trie)
 {
-  guint32 first;
+  guint32 first, index = trie->removed;
+  TrieNode *node;
 
-  if (slab_of (trie->n, &first) == trie->slabs->len)
-    g_ptr_array_add (trie->slabs, g_malloc0_n (slab_nodes (first), trie->node_size));
-  guint32 index = trie->n++;
-  TrieNode *node = place_of (trie, index);
+  if (index != 0)
+    {
+      node = place_of (trie, index);
+      trie->removed = node->next;
+      trie->n_removed--;
+      memset (node, 0, trie->node_size);
+    }
+  else
+    {
+      if (slab_of (trie->n, &first) == trie->slabs->len)
+        g_ptr_array_add (trie->slabs, g_malloc0_n (slab_nodes (first), trie->node_size));
+      index = trie->n++;
+      node = place_of (trie, index);
+    }
   node->self = index;
   return node;
 }
@@ -135,7 +152,7 @@ trie_free (Trie *trie)
 guint
 trie_size (const Trie *trie)
 {
-  return trie->n - 1;
+  return trie->n - trie->n_removed - 1;
 }
 
 TrieNode *
@@ -227,8 +244,8 @@ make_child (Trie *trie, TrieNode *parent, guint32 number)
 {
   guint32 hash = hash_of (parent->self, number);
 
-  g_assert (trie->n < G_MAXUINT32);
-  if (trie->n >= trie->n_buckets / 4 * 3)
+  g_assert (trie->n < NODES_MAX);
+  if (trie_size (trie) >= trie->n_buckets / 4 * 3)
     grow (trie);
   TrieBucket *bucket = bucket_of (trie, parent->self, number, hash);
   if (bucket->index != 0)
@@ -237,9 +254,85 @@ make_child (Trie *trie, TrieNode *parent, guint32 number)
   child->parent = parent->self;
   child->number = number;
   child->next = parent->first;
+  if (child->next != 0)
+    at (trie, child->next)->before = child->self;
   parent->first = child->self;
   *bucket = (TrieBucket){ child->self, hash };
   return child;
+}
+
+/* Those behind it that may not stand before the place where they belong move up. */
+static void
+empty_bucket (Trie *trie, TrieBucket *bucket)
+{
+  guint32 mask = trie->n_buckets - 1, hole = (guint32)(bucket - trie->buckets);
+
+  for (guint32 place = (hole + 1) & mask; trie->buckets[place].index != 0;
+       place = (place + 1) & mask)
+    {
+      guint32 wanted = trie->buckets[place].hash & mask;
+      if (((place - wanted) & mask) < ((place - hole) & mask))
+        continue;
+      trie->buckets[hole] = trie->buckets[place];
+      hole = place;
+    }
+  trie->buckets[hole] = (TrieBucket){ 0 };
+}
+
+/* It has no children, so it can only be the last one of the trail. */
+static void
+leave_trail (TrieTrail *trail, guint32 index)
+{
+  if (trail->n > 0 && trail->nodes[trail->n - 1] == index)
+    trail->n--;
+  if (trail->top == index)
+    trail->top = 0;
+}
+
+/* Only the root is left: all is as it was at first. */
+static void
+start_again (Trie *trie)
+{
+  guint32 first;
+
+  g_ptr_array_set_size (trie->slabs, 1);
+  (void)slab_of (2, &first);
+  memset (place_of (trie, 2), 0, (slab_nodes (first) - 2) * trie->node_size);
+  g_free (trie->buckets);
+  trie->n_buckets = BUCKETS_MIN;
+  trie->buckets = g_new0 (TrieBucket, trie->n_buckets);
+  trie->n = 2;
+  trie->n_removed = trie->removed = 0;
+}
+
+TrieNode *
+trie_remove (Trie *trie, TrieNode *node)
+{
+  TrieNode *parent = at (trie, node->parent);
+
+  g_assert (parent != NULL && node->first == 0);
+  empty_bucket (trie,
+                bucket_of (trie, parent->self, node->number, hash_of (parent->self, node->number)));
+  if (node->next != 0)
+    at (trie, node->next)->before = node->before;
+  if (node->before != 0)
+    at (trie, node->before)->next = node->next;
+  else
+    parent->first = node->next;
+  if (node->is_stem)
+    {
+      gpointer key = GUINT_TO_POINTER (node->self);
+      g_hash_table_remove (trie->at_stem, g_hash_table_lookup (trie->stem_of, key));
+      g_hash_table_remove (trie->stem_of, key);
+    }
+  leave_trail (&trie->trail, node->self);
+  node->parent = 0; /* it is nobody's child */
+  node->next = trie->removed;
+  trie->removed = node->self;
+  trie->n_removed++;
+  if (trie_size (trie) == 1 && trie->slabs->len > 1)
+    start_again (trie);
+  return parent;
 }
 
 typedef struct

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A table by path that holds millions: a trie of job numbers in slabs, so that a path costs a few
  * dozen bytes and no allocation of its own. Behind each node lie as many bytes of the user's as he
- * asked for, zero at first. Nodes are never removed and stay where they are until trie_free. One
- * thread, or under a lock of the user's; must not know what the bytes mean. */
+ * asked for, zero at first. A node stays where it is until it is removed, and its place is used
+ * again, so a trie is as large as it was at most since it was empty. One thread, or under a lock of
+ * the user's; must not know what the bytes mean. */
 #pragma once
 
 #include "path.h"
@@ -16,7 +17,7 @@ Trie *trie_new (Stems *stems, gsize data_size);
 void trie_free (Trie *trie);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Trie, trie_free)
 
-/* How many nodes it has: every job at or above a path that was ever made. */
+/* How many nodes it has: every job at or above a path that was made, without those removed. */
 guint trie_size (const Trie *trie);
 TrieNode *trie_root (Trie *trie);
 /* (nullable): the node of a path, made if `make`. NULL: none, or the path is not canonical or needs
@@ -32,6 +33,9 @@ TrieNode *trie_next (Trie *trie, const TrieNode *node);
 /* The node after `node` of those at and below `top`, parents first; `into` FALSE: without what lies
  * below `node`. NULL: that was the last. */
 TrieNode *trie_step (Trie *trie, const TrieNode *top, const TrieNode *node, gboolean into);
+/* A node that is neither the root nor has children is no more; with the last one all memory goes
+ * back. Returns its parent. */
+TrieNode *trie_remove (Trie *trie, TrieNode *node);
 guint32 trie_number (const TrieNode *node);
 /* (transfer full): the canonical text of the node's path. */
 char *trie_path (Trie *trie, const TrieNode *node);

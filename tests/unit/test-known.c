@@ -221,6 +221,62 @@ test_very_deep (Fixture *f, gconstpointer data)
   g_timer_destroy (timer);
 }
 
+/* What came and went without having been told is news when it comes again below what was told. */
+static void
+test_what_comes_again_is_told (Fixture *f, gconstpointer data)
+{
+  KnownNode *kept;
+
+  (void)data;
+  g_assert_true (known_insert (f->known, "/0/7", &f->digest, &elder, FALSE));
+  g_assert_true (known_insert (f->known, "/0/1/2", &f->digest, &elder, FALSE));
+  kept = known_keep (known_lookup (f->known, "/0/1/2"));
+  known_forget (f->known, "/0/1/2", &elder);
+  g_assert_true (known_tell (f->known, known_lookup (f->known, "/0")));
+  g_assert_true (known_insert (f->known, "/0/1/2", &f->digest, &younger, FALSE));
+  g_assert_true (known_lookup (f->known, "/0/1/2") == kept);
+  g_assert_true (known_tell (f->known, known_lookup (f->known, "/0")));
+  known_release (f->known, kept);
+}
+
+/* 100,000 paths, ten at a time: they leave nothing behind. */
+static void
+test_what_is_forgotten_takes_no_room (Fixture *f, gconstpointer data)
+{
+  (void)data;
+  for (guint i = 0; i < 100000; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i % 3, i);
+      g_autofree char *before = g_strdup_printf ("/%u/%u", (i - 10) % 3, i - 10);
+
+      g_assert_true (known_insert (f->known, path, &f->digest, &elder, i % 2));
+      if (i >= 10)
+        known_forget (f->known, before, &elder);
+      g_assert_cmpuint (known_size (f->known), <=, 1 + 3 + 11);
+    }
+  known_forget (f->known, NULL, &elder);
+  g_assert_cmpuint (known_size (f->known), ==, 1);
+}
+
+/* A frame points at it. */
+static void
+test_what_is_kept_stays (Fixture *f, gconstpointer data)
+{
+  KnownNode *node;
+
+  (void)data;
+  g_assert_true (known_insert (f->known, "/0/1/2", &f->digest, &elder, FALSE));
+  node = known_keep (known_lookup (f->known, "/0/1"));
+  known_forget (f->known, NULL, &elder);
+  g_assert_null (known_lookup (f->known, "/0/1"));
+  g_assert_cmpuint (known_size (f->known), ==, 3);
+  g_assert_true (known_insert (f->known, "/0/1", &f->digest, &elder, FALSE));
+  g_assert_true (known_lookup (f->known, "/0/1") == node);
+  known_forget (f->known, "/0/1", &elder);
+  known_release (f->known, node);
+  g_assert_cmpuint (known_size (f->known), ==, 1);
+}
+
 #define ADD(name, function) g_test_add (name, Fixture, NULL, set_up, function, tear_down)
 
 int
@@ -236,5 +292,8 @@ main (int argc, char **argv)
   ADD ("/known/a-node-knows-its-path", test_paths);
   ADD ("/known/a-very-deep-tree-is-cheap", test_very_deep);
   ADD ("/known/one-holder-may-have-a-job-and-what-it-kept", test_two_digests_of_one_holder);
+  ADD ("/known/what-comes-again-below-what-was-told-is-told", test_what_comes_again_is_told);
+  ADD ("/known/what-is-forgotten-takes-no-room", test_what_is_forgotten_takes_no_room);
+  ADD ("/known/what-is-kept-stays", test_what_is_kept_stays);
   return g_test_run ();
 }

@@ -108,6 +108,99 @@ test_a_path_costs_little (void)
   g_assert_cmpint (g_get_monotonic_time () - began, <, 20 * G_USEC_PER_SEC);
 }
 
+/* Removes it and what is above it, as far as nothing is there. */
+static void
+remove_up (Trie *trie, TrieNode *node)
+{
+  while (trie_parent (trie, node) != NULL && trie_first (trie, node) == NULL
+         && *(guint64 *)trie_data (node) == 0)
+    node = trie_remove (trie, node);
+}
+
+static void
+check_all (Trie *trie, GHashTable *oracle)
+{
+  GHashTableIter iter;
+  gpointer path, number;
+  guint seen = 0, size = 0;
+
+  g_hash_table_iter_init (&iter, oracle);
+  while (g_hash_table_iter_next (&iter, &path, &number))
+    {
+      TrieNode *node = trie_find (trie, path, FALSE);
+      g_assert_nonnull (node);
+      g_assert_cmpuint (*(guint64 *)trie_data (node), ==, GPOINTER_TO_UINT (number));
+    }
+  for (TrieNode *node = trie_root (trie); node != NULL;
+       node = trie_step (trie, trie_root (trie), node, TRUE))
+    {
+      g_assert_true (*(guint64 *)trie_data (node) != 0 || trie_first (trie, node) != NULL
+                     || node == trie_root (trie));
+      seen += *(guint64 *)trie_data (node) != 0;
+      size++;
+    }
+  g_assert_cmpuint (seen, ==, g_hash_table_size (oracle));
+  g_assert_cmpuint (size, ==, trie_size (trie));
+}
+
+/* Random paths, some deeper than a stem, come and go, against GLib's table. */
+static void
+test_what_is_removed_is_gone (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Trie) trie = trie_new (stems, sizeof (guint64) + 1);
+  g_autoptr (GHashTable) oracle = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (11);
+
+  for (guint i = 1; i <= 4 * MANY; i++)
+    {
+      guint32 numbers[200];
+      guint depth = (guint)g_rand_int_range (rand, 1, i % 50 == 0 ? 200 : 6);
+      gboolean coming = g_rand_int_range (rand, 0, 100) < (i / MANY % 2 == 0 ? 70 : 20);
+      for (guint k = 0; k < depth; k++)
+        numbers[k] = (guint32)g_rand_int_range (rand, 0, depth > 6 ? 2 : 9);
+      g_autofree char *text = path_from_numbers (stems, numbers, depth);
+      TrieNode *node = trie_find (trie, text, coming);
+      if (coming)
+        *(guint64 *)trie_data (node) = i;
+      if (coming)
+        g_hash_table_replace (oracle, g_strdup (text), GUINT_TO_POINTER (i));
+      else if (g_hash_table_remove (oracle, text))
+        *(guint64 *)trie_data (node) = 0;
+      if (!coming && node != NULL)
+        remove_up (trie, node);
+      if (i % 1000 == 0)
+        check_all (trie, oracle);
+    }
+}
+
+/* Of ten paths at a time, each of them another. */
+static void
+test_is_as_large_as_it_was_at_once (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Trie) trie = trie_new (stems, sizeof (guint64));
+  TrieNode *nodes[10] = { NULL };
+  g_autoptr (GHashTable) places = g_hash_table_new (g_direct_hash, g_direct_equal);
+
+  for (guint i = 0; i < MANY; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i % 7, i);
+      TrieNode **node = &nodes[i % G_N_ELEMENTS (nodes)];
+      if (*node != NULL)
+        {
+          *(guint64 *)trie_data (*node) = 0;
+          remove_up (trie, *node);
+        }
+      *node = trie_find (trie, path, TRUE);
+      g_assert_cmpuint (*(guint64 *)trie_data (*node), ==, 0);
+      *(guint64 *)trie_data (*node) = 1;
+      g_hash_table_add (places, *node);
+      g_assert_cmpuint (trie_size (trie), <=, 1 + 7 + 10);
+    }
+  g_assert_cmpuint (g_hash_table_size (places), <=, 1 + 7 + 10 + 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -116,5 +209,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trie/is-a-table-by-path", test_is_a_table_by_path);
   g_test_add_func ("/trie/steps-over-what-lies-below", test_steps_over_what_lies_below);
   g_test_add_func ("/trie/a-path-costs-little", test_a_path_costs_little);
+  g_test_add_func ("/trie/what-is-removed-is-gone", test_what_is_removed_is_gone);
+  g_test_add_func ("/trie/is-as-large-as-it-was-at-once", test_is_as_large_as_it_was_at_once);
   return g_test_run ();
 }
