@@ -222,6 +222,10 @@ enum SatinState_
   SATIN_READY_ = 0,
   SATIN_STARTED_ = 1 /* by its owner: running if it is on the spine, else finished */
 };
+/* Inlined code runs children from the top down and does not note which: where the running one lies
+ * says it. The slow functions note it before they look (stack_catch_up), and inlined code itself
+ * where the place does not say it: for a satin_call above children that did not start, and for
+ * earlier phases. */
 
 /* What inlined code sees of a stack; the engine's own part follows. */
 struct SatinStack_
@@ -262,6 +266,7 @@ enum
 {
   SATIN_CALLED_ = 1,    /* frame->called: a finished satin_call */
   SATIN_HANDED_ = 2,    /* and: a child that satin_sync_next has handed out */
+  SATIN_UNSEEN_ = 4,    /* and: what the call left public was not looked for */
   SATIN_DELIVERED_ = 8, /* slot->parent: it was handed out */
   SATIN_SKIPPED_ = 16   /* and: it was a satin_call */
 };
@@ -272,6 +277,7 @@ typedef struct
   SatinSlot_ *self;  /* this job's own slot */
   SatinSlot_ *base;  /* its first child */
   SatinSlot_ *first; /* its first child that is not synced */
+  SatinSlot_ *noted; /* all children below it say that they started */
   SatinSlot_ *head;  /* the next free slot */
   const SatinJob *own;
   void *into[SATIN_INTO_]; /* where the results of the first children go; NULL for satin_call */
@@ -292,6 +298,7 @@ uint64_t satin_rest_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *first, S
 uint64_t satin_leave_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *top,
                        uint64_t jobs) __attribute__ ((cold));
 void satin_poll_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *top);
+SatinSlot_ *satin_note_finished_ (SatinSlot_ *low, SatinSlot_ *end) __attribute__ ((cold));
 SatinSlot_ *satin_next_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *top,
                          int begun);
 uint32_t satin_forget_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ *first,
@@ -355,13 +362,40 @@ satin_payload_ (SatinSlot_ *slot, int big)
   return payload;
 }
 
-/* After children are done: nothing at or above the frame's base may stay public. */
+/* No child is left to wait for: nothing at or above the frame's base may stay public. */
 SATIN_INLINE_ void
 satin_leave_if_asked_ (SatinFrame_ *frame, SatinSlot_ *top)
 {
   if (SATIN_LIKELY_ (frame->base >= satin_guard_ (frame->stack)))
     return;
+  frame->noted = satin_note_finished_ (frame->noted, top);
   frame->jobs = satin_leave_ (frame->stack, frame->self, frame->base, top, frame->jobs);
+}
+
+/* A sync looks for wishes before it runs a child, not when all are done: most jobs return then, and
+ * whoever runs the next job looks. So what it left is for the phase that follows, if there is one:
+ * nothing that is over may be public or say READY where new children are written. */
+SATIN_INLINE_ void
+satin_begin_phase_ (SatinFrame_ *frame)
+{
+  if (frame->noted == frame->first)
+    return;
+  satin_leave_if_asked_ (frame, frame->first);
+  for (; frame->noted != frame->first; frame->noted++)
+    if (SATIN_LOOK_ (frame->noted->state) == (uint32_t)SATIN_READY_)
+      SATIN_WRITE_ (frame->noted->state, (uint32_t)SATIN_STARTED_);
+}
+
+/* The same after a satin_call, while children wait for a sync. */
+SATIN_INLINE_ void
+satin_look_ (SatinFrame_ *frame)
+{
+  frame->called &= ~SATIN_UNSEEN_;
+  if (SATIN_LIKELY_ (frame->head >= satin_guard_ (frame->stack)))
+    return;
+  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  satin_poll_ (frame->stack, frame->self, frame->head);
+  frame->jobs = frame->stack->jobs;
 }
 
 /* Writes the next slot but for its arguments, whose place it returns. */
@@ -372,6 +406,10 @@ satin_place_ (SatinFrame_ *frame, const SatinJob *job, void *into, int big, uint
   SatinSlot_ *slot = frame->head;
   void *payload = slot->payload;
 
+  if (frame->waiting == 0)
+    satin_begin_phase_ (frame);
+  else if (frame->called & SATIN_UNSEEN_)
+    satin_look_ (frame);
   frame->head = slot + 1;
   if (frame->waiting < SATIN_INTO_)
     {
@@ -394,7 +432,7 @@ satin_place_ (SatinFrame_ *frame, const SatinJob *job, void *into, int big, uint
   return payload;
 }
 
-/* Runs the job in `slot`, whose state says so. The result is in the slot then. */
+/* Runs the job in `slot`. The result is in the slot then. */
 SATIN_INLINE_ SatinDone_
 satin_run_ (SatinStack_ *stack, const SatinJob *job, SatinSlot_ *slot, SatinSlot_ *top,
             uint64_t jobs)
@@ -411,10 +449,8 @@ satin_run_ (SatinStack_ *stack, const SatinJob *job, SatinSlot_ *slot, SatinSlot
 SATIN_INLINE_ uint64_t
 satin_start_ (SatinFrame_ *frame, const SatinJob *job, SatinSlot_ *slot, SatinSlot_ *top)
 {
-  SatinDone_ done;
+  SatinDone_ done = satin_run_ (frame->stack, job, slot, top, frame->jobs);
 
-  SATIN_WRITE_ (slot->state, (uint32_t)SATIN_STARTED_);
-  done = satin_run_ (frame->stack, job, slot, top, frame->jobs);
   frame->jobs = done.jobs;
   return done.result;
 }
@@ -528,7 +564,8 @@ satin_sync_ (SatinFrame_ *frame)
     satin_sync_few_ (frame, top, n);
   else
     satin_sync_loop_ (frame, top);
-  satin_leave_if_asked_ (frame, top);
+  if (n == 0)
+    satin_leave_if_asked_ (frame, top);
   if (few)
     satin_deliver_few_ (frame, n);
   else
@@ -548,7 +585,11 @@ satin_called_ (SatinFrame_ *frame, const SatinJob *job, int big, uint32_t result
   uint64_t result = 0;
 
   if (SATIN_LIKELY_ (slot >= satin_guard_ (frame->stack)))
-    result = satin_start_ (frame, job, slot, top);
+    {
+      result = satin_start_ (frame, job, slot, top);
+      if (slot != frame->first)
+        SATIN_WRITE_ (slot->state, (uint32_t)SATIN_STARTED_);
+    }
   else
     {
       frame->jobs = satin_rest_ (frame->stack, frame->self, slot, slot, top, frame->jobs);
@@ -557,12 +598,11 @@ satin_called_ (SatinFrame_ *frame, const SatinJob *job, int big, uint32_t result
     }
   if (slot != frame->first)
     {
-      frame->called |= SATIN_CALLED_;
+      frame->called |= SATIN_CALLED_ | SATIN_UNSEEN_;
       if (frame->waiting <= SATIN_INTO_)
         frame->kinds[frame->waiting - 1] = NULL;
       return result;
     }
-  satin_leave_if_asked_ (frame, top);
   frame->jobs++;
   frame->waiting = 0;
   frame->first = top;
@@ -595,13 +635,21 @@ satin_calls_ (SatinFrame_ *frame, uint32_t n)
   return calls;
 }
 
+/* Before a slow function. */
+SATIN_INLINE_ void
+satin_put_down_ (SatinFrame_ *frame)
+{
+  satin_begin_phase_ (frame);
+  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+}
+
 /* The next child that is done, NULL: none is left. */
 SATIN_INLINE_ SatinSlot_ *
 satin_next_slowly_ (SatinFrame_ *frame)
 {
   SatinSlot_ *slot;
 
-  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  satin_put_down_ (frame);
   slot = satin_next_ (frame->stack, frame->self, frame->first, frame->head,
                       frame->called & SATIN_HANDED_);
   frame->jobs = frame->stack->jobs;
@@ -650,7 +698,7 @@ satin_abort_ (SatinFrame_ *frame)
     {
       uint32_t n_finished;
 
-      SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+      satin_put_down_ (frame);
       n_finished
           = satin_forget_ (frame->stack, frame->self, frame->base, frame->first, frame->head);
       frame->jobs = frame->stack->jobs + n_finished;
@@ -663,7 +711,7 @@ satin_aborted_ (SatinFrame_ *frame)
 {
   if (SATIN_UNLIKELY_ (satin_guard_ (frame->stack) == (SatinSlot_ *)UINTPTR_MAX))
     {
-      SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+      satin_put_down_ (frame);
       satin_poll_ (frame->stack, frame->self, frame->head);
       frame->jobs = frame->stack->jobs;
     }
@@ -694,7 +742,7 @@ satin_shared_ (SatinFrame_ *frame, SatinShared shared)
 {
   SatinBytes bytes;
 
-  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  satin_put_down_ (frame);
   bytes = satin_shared_at_ (frame->stack, frame->self, frame->head, shared);
   frame->jobs = frame->stack->jobs;
   frame->holds = TRUE;
@@ -704,7 +752,7 @@ satin_shared_ (SatinFrame_ *frame, SatinShared shared)
 SATIN_INLINE_ void
 satin_own_ (SatinFrame_ *frame, const SatinType *type, const void *result)
 {
-  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  satin_put_down_ (frame);
   satin_own_at_ (frame->stack, frame->self, frame->head, type, result);
   frame->jobs = frame->stack->jobs;
 }
@@ -739,7 +787,7 @@ satin_phases_ (const SatinFrame_ *frame, const SatinJob *keeps)
 SATIN_INLINE_ void
 satin_go_on_ (SatinFrame_ *frame, const SatinPhases_ *phases)
 {
-  frame->head = frame->first = phases->head;
+  frame->head = frame->first = frame->noted = phases->head;
   frame->arena = phases->arena;
   if (phases->keeps->result_holds)
     frame->holds = TRUE;
@@ -752,6 +800,7 @@ satin_keep_ (SatinFrame_ *frame, const SatinJob *keeps, const void *state)
 
   if (SATIN_UNLIKELY_ (frame->first != frame->head))
     satin_keep_unsynced_ (frame->own);
+  satin_put_down_ (frame);
   satin_keep_at_ (&phases, state);
   satin_go_on_ (frame, &phases);
   satin_aborted_ (frame); /* a job that only computes and keeps is saved and ended too */
@@ -815,7 +864,7 @@ satin_best_value_ (const SatinBest_ *best)
 
 /* What inlined code takes for granted of the library: a program refuses to run with another one.
  * The number is for what sizes and places do not show, as the meaning of a field. */
-#define SATIN_INLINE_VERSION_ 2u
+#define SATIN_INLINE_VERSION_ 3u
 #define SATIN_LAYOUT_ \
   (SATIN_INLINE_VERSION_ << 24 ^ (uint32_t)sizeof (SatinStack_) << 16 \
    ^ (uint32_t)sizeof (SatinJob) << 12 ^ (uint32_t)sizeof (SatinSlot_) << 8 \
@@ -1176,6 +1225,7 @@ extern "C++"
     SatinFrame_ satin_own_frame_ \
         = { satin_stack_, \
             satin_self_, \
+            satin_head_, \
             satin_head_, \
             satin_head_, \
             satin_head_, \

@@ -136,6 +136,7 @@ satin_rest_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ 
   Take take;
 
   stack_put_jobs (stack, jobs);
+  stack_catch_up (stack, self, slot + 1, top);
   for (;; slot--)
     {
       guint32 kind = SLOT_KIND (slot_state (slot));
@@ -160,6 +161,7 @@ satin_leave_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *base, SatinSlot_ 
   Stack *stack = (Stack *)open;
 
   stack_put_jobs (stack, jobs);
+  stack_catch_up (stack, self, top, top);
   watch_settle (stack, self);
   if (stack_flags (stack) != 0)
     wait_serve (stack, self, base, top);
@@ -173,9 +175,19 @@ satin_poll_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *top)
 {
   Stack *stack = (Stack *)open;
 
+  stack_catch_up (stack, self, top, top);
   watch_settle (stack, self);
   if (stack_flags (stack) != 0)
     wait_serve (stack, self, top, top);
+}
+
+SatinSlot_ *
+satin_note_finished_ (SatinSlot_ *low, SatinSlot_ *end)
+{
+  for (; low < end; low++)
+    if (slot_state (low) == SLOT_READY)
+      slot_set_state (low, SLOT_STARTED);
+  return end;
 }
 
 void *

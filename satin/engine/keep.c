@@ -171,6 +171,7 @@ satin_recall_at_ (SatinPhases_ *phases, void *state)
 
   if (adopt_nothing_known (engine))
     return FALSE;
+  stack_catch_up (stack, phases->self, phases->base, phases->base);
   digest = digest_of_state (engine, phases->self, phases->keeps->result);
   if (!ask_holders (phases, &digest))
     return FALSE;

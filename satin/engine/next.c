@@ -121,6 +121,7 @@ satin_next_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ 
   Next next = begin (stack, self, first, top, begun);
   SatinSlot_ *slot = NULL;
 
+  stack_catch_up (stack, self, top, top);
   while (slot == NULL)
     {
       gboolean due;

@@ -67,6 +67,7 @@ fetch (Stack *stack, SatinSlot_ *self, SatinSlot_ *head, SatinShared shared)
                        .length = shared_length (shared) };
   GBytes *bytes = NULL;
 
+  stack_catch_up (stack, self, head, head);
   while (bytes == NULL)
     {
       place (head);

@@ -163,6 +163,40 @@ stack_take_flags (Stack *stack)
   return __atomic_exchange_n (&stack->flags, 0, __ATOMIC_SEQ_CST); /* pairs with stack_ask */
 }
 
+/* What is behind a running child of the same job is finished. */
+static void
+note_behind (SatinSlot_ *slot, SatinSlot_ *top, guint32 parent)
+{
+  SatinSlot_ *first = slot;
+
+  for (; slot < top && (slot_parent (slot) & ~PARENT_LIVING) == parent; slot++)
+    {
+      if (slot_parent (slot) & PARENT_NOTED)
+        break;
+      if (slot_state (slot) == SLOT_READY)
+        slot_set_state (slot, SLOT_STARTED);
+    }
+  if (slot > first)
+    __atomic_store_n (&first->parent, slot_parent (first) | PARENT_NOTED, __ATOMIC_RELAXED);
+}
+
+/* Below a job of the spine that says STARTED nothing has changed since it said so. */
+void
+stack_catch_up (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
+{
+  if (stack->split_own > top)
+    stack_close (stack, top);
+  note_behind (end, top, (guint32)(guintptr)self);
+  while (slot_state (self) == SLOT_READY)
+    {
+      guint32 parent = slot_parent (self) & ~PARENT_LIVING;
+
+      slot_set_state (self, SLOT_STARTED);
+      note_behind (self + 1, top, parent);
+      self = slot_at (stack, parent);
+    }
+}
+
 static void
 set_split (Stack *stack, SatinSlot_ *split)
 {

@@ -6,7 +6,8 @@
  *   - the owner takes public slots back by lowering split below them, then looking at tail; each
  * lowering adds to the tag, so a claim means that nothing changed since the look.
  *   - a started slot that is not on the spine is finished; finished children stay until their
- * parent returns.
+ * parent returns. Inlined code leaves READY in private slots that it runs; every slow function
+ * calls stack_catch_up before anybody looks.
  *   - guard is what the inlined code compares with: max (split, limit), or all ones when `flags`
  * are set. Slots below `limit` belong to frames below which something is known to be held
  * elsewhere. Threads: "owner" means the stack's thread; "shared" fields are atomic. */
@@ -50,11 +51,12 @@ enum
 #define PARENT_REPORTED 2u /* a scan has reported this finished child */
 #define PARENT_SPINE 4u    /* a scan has met this job before its end */
 #define PARENT_PASSED 32u  /* stack->passed: this child and all before it are finished */
+#define PARENT_NOTED 64u   /* the states of this child and all behind it say that they started */
 #define PARENT_MARKS (PARENT_REPORTED | PARENT_SPINE)
 /* What satin_sync_next has handed out; SATIN_SKIPPED_: a satin_call that it passed by. */
 #define PARENT_HANDED ((guint32)(SATIN_DELIVERED_ | SATIN_SKIPPED_))
 /* Flags that a slot gets while it lives. */
-#define PARENT_LIVING (PARENT_MARKS | PARENT_HANDED | PARENT_PASSED)
+#define PARENT_LIVING (PARENT_MARKS | PARENT_HANDED | PARENT_PASSED | PARENT_NOTED)
 
 /* Where a loan begins: what its stack needs to leave it in the middle. Lies on the C stack. */
 typedef struct
@@ -274,13 +276,6 @@ stack_put_jobs (Stack *stack, uint64_t jobs)
   __atomic_store_n (&stack->open.jobs, jobs, __ATOMIC_RELAXED);
 }
 
-/* Owner: runs the job in `slot`, which is started, here and now. */
-static inline void
-slot_run (Stack *stack, SatinSlot_ *slot, SatinSlot_ *top)
-{
-  stack_put_jobs (stack, satin_run_ (&stack->open, slot->job, slot, top, stack->open.jobs).jobs);
-}
-
 static inline Origin *
 slot_origin (SatinSlot_ *slot)
 {
@@ -314,6 +309,10 @@ void stack_ask (Stack *stack, guint32 flags);
 /* Owner: the flags that were set. */
 guint32 stack_take_flags (Stack *stack);
 
+/* Owner: `self` runs, its children from `end` to `top` are finished, and all from `top` up is dead.
+ * Brings the marks and the states of private slots up to date. */
+void stack_catch_up (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top);
+
 /* Owner: takes the slots from `slot` up back from the public part, keeping the lower half public.
  * FALSE: `slot` itself is claimed. */
 gboolean stack_lower (Stack *stack, SatinSlot_ *slot);
@@ -322,6 +321,15 @@ void stack_lower_all (Stack *stack, SatinSlot_ *slot);
 /* Owner, at the end of a sync or frame: nothing from `base` up stays public, claimed or not; all
  * above is dead. */
 void stack_close (Stack *stack, SatinSlot_ *base);
+/* Owner: runs the job in `slot`, which is started, here and now. */
+static inline void
+slot_run (Stack *stack, SatinSlot_ *slot, SatinSlot_ *top)
+{
+  stack_put_jobs (stack, satin_run_ (&stack->open, slot->job, slot, top, stack->open.jobs).jobs);
+  if (stack->split_own > top)
+    stack_close (stack, top);
+}
+
 /* Owner: the children of `self`, from `base` to `top`, are finished. */
 void stack_note_passed (Stack *stack, SatinSlot_ *base, SatinSlot_ *top);
 /* Owner: `self` runs. Moves the marks over those of its children below `end` that were noted, so

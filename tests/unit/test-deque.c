@@ -10,6 +10,7 @@
  * are closed. Compiled with a planted bug (SATIN_PLANT) the search must find a violation. */
 #include "config.h"
 
+#include "deque-programs.h"
 #include "engine.h"
 #include "wait.h"
 #include "worker.h"
@@ -20,8 +21,7 @@
 #include <ucontext.h>
 
 #define STACK_BYTES (256 * 1024)
-#define SLOTS_SEEN 12 /* no program uses more slots of a stack */
-#define LEAVES_MAX 8
+#define SLOTS_SEEN 12  /* no program uses more slots of a stack */
 #define STATES_BITS 23 /* places in the set of states */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -51,16 +51,6 @@ typedef struct
   gboolean tried_both;
 } Choice;
 
-typedef struct
-{
-  const char *name;
-  const SatinJob *root;
-  int leaves;
-  uint64_t expected;
-  int tries;     /* of the thief */
-  int give_back; /* so many of the claimed jobs go back first */
-} Program;
-
 static ucontext_t explorer;
 static Thread threads[2];
 static int running = -1; /* the thread that runs, -1: none */
@@ -75,116 +65,7 @@ static const Program *program;
 static Engine engine;
 static Stack *stacks[2], clean[2];
 static SatinSlot_ *back_slot; /* the list of what came back, one long */
-static int runs[LEAVES_MAX];
 static uint64_t result;
-
-/* ---- jobs ---- */
-
-SATIN_JOB (leaf, uint64_t, (uint32_t, number))
-{
-  runs[number]++;
-  return UINT64_C (1) << (8 * number);
-}
-
-SATIN_JOB (pair, uint64_t, (uint32_t, number))
-{
-  uint64_t a, b;
-
-  satin_spawn (leaf, &a, number);
-  satin_spawn (leaf, &b, number + 1);
-  satin_sync ();
-  return a + 2 * b;
-}
-
-SATIN_JOB (triple, uint64_t)
-{
-  uint64_t a, b, c;
-
-  satin_spawn (leaf, &a, 0);
-  satin_spawn (leaf, &b, 1);
-  satin_spawn (leaf, &c, 2);
-  satin_sync ();
-  return a + 2 * b + 3 * c;
-}
-
-SATIN_JOB (phases, uint64_t)
-{
-  uint64_t a, b, c, d;
-
-  satin_spawn (leaf, &a, 0);
-  satin_spawn (leaf, &b, 1);
-  satin_sync ();
-  satin_spawn (leaf, &c, 2);
-  satin_spawn (leaf, &d, 3);
-  satin_sync ();
-  return a + 2 * b + 3 * c + 4 * d;
-}
-
-SATIN_JOB (called, uint64_t)
-{
-  uint64_t a, b, c;
-
-  satin_spawn (leaf, &a, 0);
-  b = satin_call (leaf, 1);
-  satin_spawn (leaf, &c, 2);
-  satin_sync ();
-  return a + 2 * b + 3 * c;
-}
-
-SATIN_JOB (three, uint64_t, (uint32_t, number))
-{
-  uint64_t a, b, c;
-
-  satin_spawn (leaf, &a, number);
-  satin_sync ();
-  satin_spawn (leaf, &b, number + 1);
-  satin_spawn (leaf, &c, number + 2);
-  satin_sync ();
-  return a + 2 * b + 3 * c;
-}
-
-/* The slots of the first job's finished phase are used again by the second. */
-SATIN_JOB (again, uint64_t)
-{
-  uint64_t a, b;
-
-  a = satin_call (three, 0);
-  b = satin_call (pair, 3);
-  return a + b;
-}
-
-/* The slots of the second pair's children are used again by the first's. */
-SATIN_JOB (nested, uint64_t)
-{
-  uint64_t a, b;
-
-  satin_spawn (pair, &a, 0);
-  satin_spawn (pair, &b, 2);
-  satin_sync ();
-  return a + 3 * b;
-}
-
-SATIN_JOB (chain, uint64_t)
-{
-  uint64_t a, b;
-
-  a = satin_call (pair, 0);
-  b = satin_call (pair, 2);
-  return a + 3 * b;
-}
-
-static const Program programs[] = {
-  { "slots of a finished phase used again", &again_job, 5, 0x0201030201, 2, 0 },
-  { "two children", &pair_job, 2, 0x201, 3, 0 },
-  { "three children", &triple_job, 3, 0x030201, 2, 0 },
-  { "two phases", &phases_job, 4, 0x04030201, 2, 0 },
-  { "a call between spawns", &called_job, 3, 0x030201, 2, 0 },
-  { "pairs of pairs", &nested_job, 4, 0x06030201, 2, 0 },
-  { "one pair after the other", &chain_job, 4, 0x06030201, 2, 0 },
-  { "two children, one given back", &pair_job, 2, 0x201, 3, 1 },
-  { "three children, two given back", &triple_job, 3, 0x030201, 3, 2 },
-  { "two phases, one child given back", &phases_job, 4, 0x04030201, 3, 1 },
-};
 
 /* ---- the explorer ---- */
 

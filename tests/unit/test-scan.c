@@ -68,6 +68,22 @@ SATIN_JOB (waits, int32_t)
   return x + y;
 }
 
+/* Its first phase is over when the scan is asked for, and nobody has looked since. */
+SATIN_JOB (phased, int32_t)
+{
+  int32_t x, y, z;
+
+  satin_spawn (leaf, &x, 1);
+  satin_spawn (leaf, &y, 2);
+  satin_sync ();
+  set (&begun, TRUE);
+  while (!is_set (&open))
+    sched_yield ();
+  satin_spawn (leaf, &z, 3);
+  satin_sync ();
+  return x + y + z;
+}
+
 static gboolean
 has_row (const EngineEvent *event, const char *path)
 {
@@ -143,11 +159,41 @@ test_halt (void)
     }
 }
 
+static void
+test_phase (void)
+{
+  static const SatinJob *const jobs[] = { &phased_job, &leaf_job, NULL };
+  satin_args_phased args = { 0 };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  EngineEvent event = { .kind = ENGINE_ROWS };
+  gboolean first = FALSE, second = FALSE, third = FALSE;
+
+  set (&begun, FALSE);
+  set (&open, FALSE);
+  rig_start (rig, 0, &args);
+  while (!is_set (&begun))
+    sched_yield ();
+  engine_scan (rig->engine, FALSE);
+  set (&open, TRUE);
+  while (event.kind != ENGINE_SCANNED)
+    {
+      if (!rig_next (rig, &event, 100000))
+        continue;
+      first = first || has_row (&event, "/0");
+      second = second || has_row (&event, "/1");
+      third = third || has_row (&event, "/2");
+      engine_event_clear (&event);
+    }
+  g_assert_true (first && second && !third);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/scan/what-goes-over-while-others-are-scanned-is-told", test_scan);
   g_test_add_func ("/scan/what-goes-over-while-others-halt-is-told", test_halt);
+  g_test_add_func ("/scan/a-phase-that-is-over-is-told", test_phase);
   return g_test_run ();
 }
