@@ -137,7 +137,8 @@ join_parts (const GPtrArray *parts)
     {
       gsize size;
       const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
-      memcpy (joined + at, data, size);
+      if (size > 0)
+        memcpy (joined + at, data, size);
       at += size;
     }
   return g_bytes_new_take (joined, all);
