@@ -8,18 +8,35 @@
 
 /* Cuts the SHA-256 that `sum` holds to the bytes of a digest. */
 static Digest
-digest_take (Sha256 *sum)
+digest_take (GChecksum *sum)
 {
-  guint8 whole[SHA256_BYTES];
+  guint8 whole[32];
+  gsize size = sizeof whole;
   Digest digest;
 
-  sha256_end (sum, whole);
+  g_checksum_get_digest (sum, whole, &size);
   memcpy (digest.bytes, whole, sizeof digest.bytes);
   return digest;
 }
 
+/* The checksum takes a signed length, so large data goes in by pieces. */
 static void
-add_parts (Sha256 *sum, const GBytes *const *parts, gsize n)
+digest_feed (GChecksum *sum, const guint8 *data, gsize size)
+{
+  const gsize piece_max = 1u << 30;
+
+  while (size > 0)
+    {
+      gsize piece = MIN (size, piece_max);
+
+      g_checksum_update (sum, data, (gssize)piece);
+      data += piece;
+      size -= piece;
+    }
+}
+
+static void
+feed_parts (GChecksum *sum, const GBytes *const *parts, gsize n)
 {
   for (gsize i = 0; i < n; i++)
     {
@@ -27,44 +44,44 @@ add_parts (Sha256 *sum, const GBytes *const *parts, gsize n)
       const guint8 *data = parts[i] == NULL ? NULL : g_bytes_get_data ((GBytes *)parts[i], &size);
       guint64 length = GUINT64_TO_LE ((guint64)size);
 
-      sha256_add (sum, &length, sizeof length);
-      sha256_add (sum, data, size);
+      digest_feed (sum, (const guint8 *)&length, sizeof length);
+      digest_feed (sum, data, size);
     }
 }
 
-void
-digest_begin (Sha256 *begun, const GBytes *const *parts, gsize n)
+GChecksum *
+digest_begin (const GBytes *const *parts, gsize n)
 {
-  sha256_begin (begun);
-  add_parts (begun, parts, n);
+  GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
+
+  feed_parts (sum, parts, n);
+  return sum;
 }
 
 Digest
-digest_after (const Sha256 *begun, const GBytes *const *parts, gsize n)
+digest_after (const GChecksum *begun, const GBytes *const *parts, gsize n)
 {
-  Sha256 sum = *begun;
+  g_autoptr (GChecksum) sum = g_checksum_copy (begun);
 
-  add_parts (&sum, parts, n);
-  return digest_take (&sum);
+  feed_parts (sum, parts, n);
+  return digest_take (sum);
 }
 
 Digest
 digest_of (const GBytes *const *parts, gsize n)
 {
-  Sha256 sum;
+  g_autoptr (GChecksum) sum = digest_begin (parts, n);
 
-  digest_begin (&sum, parts, n);
-  return digest_take (&sum);
+  return digest_take (sum);
 }
 
 Digest
 digest_of_data (const void *data, gsize size)
 {
-  Sha256 sum;
+  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
 
-  sha256_begin (&sum);
-  sha256_add (&sum, data, size);
-  return digest_take (&sum);
+  digest_feed (sum, data, size);
+  return digest_take (sum);
 }
 
 Digest
