@@ -259,16 +259,18 @@ memory_limit_heaps (guint threads)
 #endif
 }
 
-void
+gboolean
 memory_give_back (void)
 {
 #ifdef __GLIBC__
   static gint64 given_us;
   gint64 now_us = g_get_monotonic_time (), last_us = __atomic_load_n (&given_us, __ATOMIC_RELAXED);
 
-  if (now_us - last_us >= MEMORY_GIVE_BACK_US
-      && __atomic_compare_exchange_n (&given_us, &last_us, now_us, FALSE, __ATOMIC_RELAXED,
-                                      __ATOMIC_RELAXED))
-    malloc_trim (0);
+  if (now_us - last_us < MEMORY_GIVE_BACK_US
+      || !__atomic_compare_exchange_n (&given_us, &last_us, now_us, FALSE, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED))
+    return FALSE;
+  malloc_trim (0);
 #endif
+  return TRUE;
 }

@@ -23,9 +23,9 @@ void memory_unwatch_thread (void);
  * thread that ever waited beside them, and all of them have holes. What the environment says of it
  * holds. Once, before there are threads. */
 void memory_limit_heaps (guint threads);
-/* Pages that malloc has no use for go back to the system, if that was not done within some seconds:
- * for a quiet moment. Any thread. */
-void memory_give_back (void);
+/* Pages that malloc has no use for go back to the system: for a quiet moment. FALSE: not now, since
+ * that was done a few seconds ago. Any thread. */
+gboolean memory_give_back (void);
 /* What a thread says, in the handler, before it ends the process by a fault of its own; TRUE: the
  * process is to end with exit code 6, else by the signal. */
 void memory_set_speaker (gboolean (*speak) (const char *cause));

@@ -495,7 +495,7 @@ live (Stack *stack)
     }
   while (go_on);
   if (stack->gone)
-    memory_give_back (); /* there was more to do here than there is now */
+    (void)memory_give_back (); /* there was more to do here than there is now */
   else if (!__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
     worker_halt (stack, NULL, NULL, FALSE);
 }

@@ -237,6 +237,8 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       return TRUE;
     case NODE_EFFECT_FORGET:
       engine_forget (driver->engine, effect->path, &effect->node);
+      if (effect->path == NULL && driver->departed_us == 0)
+        driver->departed_us = g_get_monotonic_time ();
       return TRUE;
     case NODE_EFFECT_SCAN:
       engine_scan (driver->engine, effect->whole);

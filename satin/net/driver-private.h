@@ -36,6 +36,7 @@ struct Driver
   gboolean stepping;
   gboolean tell; /* the Node wants to hear what is at risk */
   gboolean joined, warned;
+  gint64 departed_us;   /* a member left; 0: none since memory was given back */
   gboolean left;        /* the run goes on without this process */
   guint64 left_lost_us; /* … and this work */
   GThread *retiring;    /* (nullable) ends the scribe that was */

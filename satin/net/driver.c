@@ -5,6 +5,7 @@
 #include "driver-private.h"
 
 #include "engine/best.h"
+#include "engine/memory.h"
 #include "folder.h"
 #include "relay.h"
 
@@ -14,7 +15,8 @@
 #include <unistd.h>
 
 #define STATS_PERIOD_MS 1000
-#define EFFECTS_FEW 32 /* of one step: room for so many stays */
+#define DEPARTED_MS 5000 /* after a member left: what was there for it is gone by then */
+#define EFFECTS_FEW 32   /* of one step: room for so many stays */
 
 void
 driver_say (Driver *driver, const char *format, ...)
@@ -256,6 +258,10 @@ on_stats (gpointer data)
     return G_SOURCE_CONTINUE;
   driver_tell_work (driver);
   report_stats (driver, FALSE);
+  if (driver->departed_us != 0
+      && g_get_monotonic_time () >= driver->departed_us + DEPARTED_MS * G_GINT64_CONSTANT (1000)
+      && memory_give_back ())
+    driver->departed_us = 0;
   return G_SOURCE_CONTINUE;
 }
 
