@@ -329,24 +329,18 @@ mark_reached (const Sim *sim, const Process *process, gboolean *reached)
     }
 }
 
-/* Who was between others takes the way between them along: what it hands over reaches one side. */
+/* Who was perhaps between others takes their way along: what it hands over reaches one side. */
 static gboolean
 parts_the_rest (const Sim *sim, const Process *leaver)
 {
-  gboolean reached[SIM_NODES_MAX] = { FALSE }, any = FALSE;
-
-  reached[leaver->number] = TRUE;
   for (guint i = 0; i < sim->n_processes; i++)
-    {
-      const Process *other = sim->processes[i];
-      if (!other->alive || other == leaver)
-        continue;
-      if (any && !reached[i])
-        return TRUE;
-      if (!any)
-        mark_reached (sim, other, reached);
-      any = TRUE;
-    }
+    for (guint k = 0; k < sim->n_processes; k++)
+      {
+        const Process *from = sim->processes[i], *to = sim->processes[k];
+        if (i != k && from != leaver && to != leaver && from->member && to->member && from->alive
+            && to->alive && links_way (sim, from, to) != WAY_OPEN)
+          return TRUE;
+      }
   return FALSE;
 }
 
