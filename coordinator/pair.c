@@ -77,13 +77,13 @@ open_delta (Pair *pair, const char *path, const char *identity, PairHow how, GEr
 static gboolean
 refuse_delta (const char *path, GError **error)
 {
-  gsize length = strlen (path), end = strlen (PLACE_DELTA);
-  g_autofree char *base
-      = g_strndup (path, g_str_has_suffix (path, PLACE_DELTA) ? length - end : length);
-  g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
-               "checkpoint '%s' is only what came after another file, its base; name that one, "
-               "which was '%s'",
-               path, base);
+  /* What a copy of it was called before, only whoever asked for the copy knows. */
+  gboolean is_named = g_str_has_suffix (path, PLACE_DELTA);
+  g_autofree char *base = is_named ? g_strndup (path, strlen (path) - strlen (PLACE_DELTA)) : NULL;
+  g_set_error (
+      error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
+      "checkpoint '%s' is only what came after another file, its base; name that one%s%s%s", path,
+      is_named ? ", which was '" : "", is_named ? base : "", is_named ? "'" : "");
   return FALSE;
 }
 

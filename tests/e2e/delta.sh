@@ -32,6 +32,9 @@ grows () { # NAME
   ok "$1: … are sent by themselves" [ "$(sent)" -lt $((whole / 6)) ]
   try "$satin" inspect --insecure --json "$file"
   is "$1: satin inspect reads both" "$(tr -d ' \n' <"$work/answer" | grep -o '"path":"/[0-9]*/' | wc -l)" $((base + base / 100))
+  try "$satin" inspect --insecure "$file-delta"
+  is "$1: … and refuses the delta alone" "$code" 3
+  is "$1: … which is not its own base" "$(grep -c "which was '.*-delta'" <<<"$words")" 0
   is "$1: two files stand there" "$(stored '*')" 2
   try "$check" "$file" $((base * 2)) 10 3 end
   is "$1: with the last publication all stand there" "$(found)" $((base + base / 100 + 30))
