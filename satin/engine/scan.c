@@ -16,7 +16,8 @@
  * each second, which is 0.12 % of it: the shallow ones come first, the others stay at risk. */
 #define SCAN_ROWS_AT_ONCE 300.0
 #define SCAN_ROWS_PER_S 120.0
-/* Bytes of values in one scan; the last one may pass it. */
+/* Bytes of values in one scan, which the last of its rows may pass; a halt's scan is of all there
+ * is. */
 #define SCAN_BYTES_MAX ((gsize)64 << 20)
 
 typedef struct
@@ -230,7 +231,7 @@ scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
   g_autoptr (GPtrArray) origins = g_ptr_array_new ();
   Scan scan = { .stack = stack,
                 .whole = kind == SCAN_WHOLE || kind == SCAN_LEAVE,
-                .bytes_max = kind == SCAN_LEAVE ? G_MAXSIZE : SCAN_BYTES_MAX,
+                .bytes_max = kind == SCAN_LAST || kind == SCAN_LEAVE ? G_MAXSIZE : SCAN_BYTES_MAX,
                 .origins = origins };
   guint64 began_ns = clock_thread_ns ();
   gboolean last;

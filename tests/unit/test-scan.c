@@ -84,6 +84,28 @@ SATIN_JOB (phased, int32_t)
   return x + y + z;
 }
 
+#define LARGE 80
+#define LARGE_BYTES (1 << 20) /* more in all than a scan in mid-run takes */
+
+SATIN_JOB (large, SatinBytes)
+{
+  return satin_bytes (g_bytes_new_take (g_malloc0 (LARGE_BYTES), LARGE_BYTES));
+}
+
+SATIN_JOB (spawns_large, int32_t)
+{
+  SatinBytes bytes[LARGE];
+
+  for (int i = 0; i < LARGE; i++)
+    satin_spawn (large, &bytes[i]);
+  satin_sync ();
+  set (&begun, TRUE);
+  for (;;)
+    if (!satin_aborted ())
+      g_usleep (200);
+  return 0;
+}
+
 static gboolean
 has_row (const EngineEvent *event, const char *path)
 {
@@ -188,6 +210,31 @@ test_phase (void)
   rig_free (rig);
 }
 
+static void
+test_large (void)
+{
+  static const SatinJob *const jobs[] = { &spawns_large_job, &large_job, NULL };
+  satin_args_spawns_large args = { 0 };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  EngineEvent event = { .kind = ENGINE_ROWS };
+  guint n_rows = 0;
+
+  set (&begun, FALSE);
+  rig_start (rig, 0, &args);
+  while (!is_set (&begun))
+    sched_yield ();
+  engine_halt (rig->engine, FALSE);
+  while (event.kind != ENGINE_HALTED)
+    {
+      if (!rig_next (rig, &event, 100000))
+        continue;
+      n_rows += event.kind == ENGINE_ROWS ? event.rows->len : 0;
+      engine_event_clear (&event);
+    }
+  g_assert_cmpuint (n_rows, ==, LARGE);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -195,5 +242,6 @@ main (int argc, char **argv)
   g_test_add_func ("/scan/what-goes-over-while-others-are-scanned-is-told", test_scan);
   g_test_add_func ("/scan/what-goes-over-while-others-halt-is-told", test_halt);
   g_test_add_func ("/scan/a-phase-that-is-over-is-told", test_phase);
+  g_test_add_func ("/scan/a-halt-tells-all-however-large", test_large);
   return g_test_run ();
 }
