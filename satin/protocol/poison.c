@@ -216,7 +216,11 @@ poison_tell (Node *node, const NodeId *to, const NodeId *about)
     {
       const LastWords *words = node->poison.words->pdata[i];
       Message message = message_of (words);
-      if (node_id_equal (&words->id, about))
+      if (!node_id_equal (&words->id, about))
+        continue;
+      if (to == NULL)
+        link_broadcast (node, &message);
+      else
         (void)link_send_to (node, to, &message);
     }
 }

@@ -32,7 +32,8 @@ void poison_on_event (Node *node, const NodeEvent *event);
 void poison_on_message (Node *node, const Message *message);
 /* What a new link to a member must hear, and whoever hears of the end of a run that is given up. */
 void poison_greet (Node *node, Link *link);
-/* That node is about to hear that `about` is gone, which may come before its last words. */
+/* That node (NULL: all) is about to hear that `about` is gone, which may come before its last
+ * words. */
 void poison_tell (Node *node, const NodeId *to, const NodeId *about);
 /* This member is gone, and with it this loan. */
 void poison_lost (Node *node, const Member *member, const LoanEntry *entry);

@@ -267,6 +267,8 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
           if (link->bound && node_id_equal (&link->remote, &member->id))
             link_send_roster (node, link);
         }
+      if (roster_is_master (node)) /* others close their link to it when they hear that it left */
+        poison_tell (node, NULL, &member->id);
       departed (node, member);
     }
   for (guint i = 0; i < members->len; i++)
