@@ -304,17 +304,22 @@ set_gate (Drive *drive, gboolean open)
   (void)epoll_ctl (drive->gate, EPOLL_CTL_MOD, drive->arrivals, &event);
 }
 
-/* Until no worker drives and something comes, or an alarm goes off. */
-static void
+/* Until no worker drives and something comes, or an alarm goes off. TRUE: the late one did. */
+static gboolean
 park (Drive *drive)
 {
   struct epoll_event event;
+  gboolean late = FALSE;
 
   g_atomic_int_set (&drive->parked, TRUE); /* before we look who drives: see drive_wake */
   while (is_wanted (drive) && !g_atomic_int_get (&drive->quit))
     if (epoll_wait (drive->gate, &event, 1, -1) == 1 && event.data.u32 < ALARMS)
-      hear_alarm (&drive->alarms[event.data.u32]);
+      {
+        hear_alarm (&drive->alarms[event.data.u32]);
+        late = late || event.data.u32 == ALARM_LATE;
+      }
   g_atomic_int_set (&drive->parked, FALSE);
+  return late;
 }
 
 static gint
@@ -349,17 +354,20 @@ sleep_in_poll (Drive *drive)
 void
 drive_run (Drive *drive)
 {
-  gboolean polled = FALSE;
+  gboolean polled = FALSE, late = FALSE;
   guint64 turn = 0;
 
   while (!g_atomic_int_get (&drive->quit))
     {
       if (is_wanted (drive) || !take (drive))
         {
-          park (drive);
+          late = park (drive) || late;
           polled = FALSE;
           continue;
         }
+      if (late) /* a number that was closed and used again is not in the set */
+        drive->n_watched = 0;
+      late = FALSE;
       if (polled && turn == drive->turn)
         finish (drive, &drive->own);
       if (drive->unflushed)
