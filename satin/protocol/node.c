@@ -340,6 +340,17 @@ node_stats (Node *node, NodeStats *stats)
   stats->steal_age_us = steal_age_us (node);
 }
 
+gboolean
+node_owes_result (Node *node, const char *path)
+{
+  GPtrArray *same = held_at (node, path);
+
+  for (guint i = 0; same != NULL && i < same->len; i++)
+    if (((const HeldJob *)same->pdata[i])->finished)
+      return TRUE;
+  return FALSE;
+}
+
 void
 node_check_invariants (Node *node)
 {

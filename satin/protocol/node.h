@@ -304,5 +304,9 @@ typedef struct
 } NodeStats;
 void node_stats (Node *node, NodeStats *stats);
 
+/* Does this node hold the result of the job at `path` until its lender says that it has it? For
+ * tests. */
+gboolean node_owes_result (Node *node, const char *path);
+
 /* Aborts when an invariant does not hold; called by tests and by the simulator after every step. */
 void node_check_invariants (Node *node);

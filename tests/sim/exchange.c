@@ -122,6 +122,7 @@ model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us, guint
   model_say (model,
              (ModelEvent){ .kind = NODE_EVENT_DONE,
                            .held = slot->held,
+                           .job = slot->job,
                            .work_us = work_us,
                            .risk_us = risk_us,
                            .shares = model_gifts (slot, 1),
@@ -402,6 +403,12 @@ model_has_result (const Model *model, guint32 job)
       const Known *known = &g_array_index (model->known, Known, i);
       if (known->finished && !known->kept)
         look_at (&search, known->job);
+    }
+  for (guint i = model->n_heard; i < model->said->len; i++)
+    {
+      const ModelEvent *event = &g_array_index (model->said, ModelEvent, i);
+      if (event->kind == NODE_EVENT_DONE)
+        look_at (&search, event->job);
     }
   return search.found;
 }

@@ -53,10 +53,10 @@ model_take_gift (Model *model, Slot *slot)
   slot->gift = enter (model, TREE_GIFT (slot->job));
   g_autoptr (GBytes) found = shared_bytes (slot->gift);
   if (found == NULL || !shared_keep (slot->gift, NULL))
-    model->config.fail (model->config.data, "I15: has a result without what it speaks of",
+    model->config.fail (model->config.data, "I17: has a result without what it speaks of",
                         slot->job);
   else if (!g_bytes_equal (found, blob))
-    model->config.fail (model->config.data, "I15: has wrong shared bytes", slot->job);
+    model->config.fail (model->config.data, "I17: has wrong shared bytes", slot->job);
 }
 
 GPtrArray *
@@ -99,7 +99,7 @@ model_fetch (Model *model, Frame *frame)
     return FALSE;
   bytes = shared_bytes (arg);
   if (bytes != NULL && !is_right (model, frame, bytes))
-    model->config.fail (model->config.data, "I15: reads wrong shared bytes", frame->slot->job);
+    model->config.fail (model->config.data, "I17: reads wrong shared bytes", frame->slot->job);
   if (bytes != NULL)
     return FALSE;
   frame->fetch = (Slot){
@@ -126,7 +126,7 @@ model_put_bytes (Model *model, guint64 loan, GBytes *bytes)
       g_ptr_array_remove_index (model->fetches, i);
       slot->state = SLOT_DONE;
       if (!is_right (model, slot->fetches, bytes))
-        model->config.fail (model->config.data, "I15: was given wrong shared bytes", slot->job);
+        model->config.fail (model->config.data, "I17: was given wrong shared bytes", slot->job);
       return TRUE;
     }
   return FALSE;
