@@ -312,19 +312,20 @@ engine_run (Engine *engine, guint64 number, const Loan *loan)
   return TRUE;
 }
 
-gboolean
+void
 engine_unrun (Engine *engine, guint64 number)
 {
+  const EngineEvent event = { .kind = ENGINE_UNRUN, .held = number };
   Held *held;
-  gboolean dropped;
 
   pthread_mutex_lock (&engine->lock);
   held = g_hash_table_lookup (engine->held, &number);
-  dropped = held != NULL && (held->queued || adopt_forget_away (engine, &held->slot));
-  if (dropped)
-    inbox_drop (engine, held);
+  if (held != NULL && (held->queued || adopt_forget_away (engine, &held->slot)))
+    {
+      inbox_drop (engine, held);
+      mailbox_raise (engine, &event); /* behind what adopt_forget_away has raised */
+    }
   else if (held != NULL)
     abort_held (engine, held);
   pthread_mutex_unlock (&engine->lock);
-  return dropped;
 }

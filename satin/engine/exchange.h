@@ -43,7 +43,7 @@ typedef enum
                      after  engine_lend or a finished job left them idle again. */
   ENGINE_DONE,    /* the job given by engine_run under `held` finished: value, work_us, risk_us */
   ENGINE_UNRUN,   /* the job given by engine_run under `held` goes back unrun, because every seat
-                     waits, or has stopped after engine_unrun */
+                     waits, or has stopped or was dropped after engine_unrun */
   ENGINE_ADOPT,   /* slot `loan` (path, digest) waits for `holder`, who is said to hold it: ask it.
                      Answer with engine_put, or with engine_back after engine_forget of that holder.
                       When `path` is a job that runs here it recalls what it had kept, and the value
@@ -122,10 +122,11 @@ gboolean engine_awaits (Engine *engine, guint64 loan);
 /* A job to run here. ENGINE_DONE or ENGINE_UNRUN names `held` later. FALSE: unknown job, args not
  * of its type, or another digest. */
 gboolean engine_run (Engine *engine, guint64 held, const Loan *loan);
-/* Nobody wants its result. TRUE: it had not started, or was lent on (ENGINE_ABORTED says so), and
- * is gone. FALSE: it runs, and stops at its next spawn, sync or poll; ENGINE_UNRUN will come, or
- * ENGINE_DONE if it was faster. FALSE too if it is unknown. */
-gboolean engine_unrun (Engine *engine, guint64 held);
+/* Nobody wants its result. What had not started, or was lent on, is gone at once; what runs stops
+ * at its next spawn, sync or poll. ENGINE_UNRUN will come, after the ENGINE_ABORTED of all that was
+ * lent for it or of the job itself, or ENGINE_DONE if it was faster. Nothing comes if it is
+ * unknown. */
+void engine_unrun (Engine *engine, guint64 held);
 
 /* News: `holder` holds path with this digest. Finished before running, then the lowest id; `self`
  * jobs (running here for another lender) may be entered too. Running stacks re-read their spines.

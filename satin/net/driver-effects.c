@@ -220,8 +220,7 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       run (driver, effect);
       return TRUE;
     case NODE_EFFECT_UNRUN:
-      if (engine_unrun (driver->engine, effect->held))
-        push_unrun (driver, effect->held);
+      engine_unrun (driver->engine, effect->held);
       return TRUE;
     case NODE_EFFECT_OWE:
       engine_owe (driver->engine, effect->count);

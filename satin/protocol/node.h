@@ -22,8 +22,9 @@
  * which main lent.
  *  3. Every LEND is answered by one LENT, even an empty one, before any other event. A RUN that the
  * engine refuses is answered by UNRUN. NODE_EFFECT_UNRUN is answered by NODE_EVENT_UNRUN when the
- * job was dropped or has stopped, or by DONE if it was faster. ABORTED comes after the LENT or
- * ADOPT of its loan; a PUT or BACK that crosses it is lost, and that is right.
+ * job was dropped or has stopped, after the ABORTED of all that was lent for it or of the job
+ * itself, or by DONE if it was faster. ABORTED comes after the LENT or ADOPT of its loan; a PUT or
+ * BACK that crosses it is lost, and that is right.
  *  4. HUNGRY replaces the last count; 0 says that no seat is idle.
  *  5. CLOSE lets out what was sent before it, if that is easy; nothing that arrives on the link
  * later is wanted.

@@ -43,8 +43,9 @@ yield_ask (Node *node, Link *link, const MessageHold *hold)
     {
       const HeldJob *held = same->pdata[i];
       if (held->lender == LENDER_NONE || held->finished
-          || !digest_equal (&held->job->digest, &hold->digest))
-        continue;
+          || !digest_equal (&held->job->digest, &hold->digest)
+          || (held->lender == LENDER_NODE && node_id_equal (&held->node, &link->remote)))
+        continue; /* … or whoever announces it has only lent it on to this node */
       link_send (node, link,
                  &(Message){ .kind = MESSAGE_RUNS, .path = hold->path, .digest = hold->digest });
       return;

@@ -16,7 +16,8 @@ typedef struct
 
 void yield_init (Yield *yield);
 void yield_done (Yield *yield);
-/* Somebody else runs what stands here: if it runs here for a lender, that one is to yield. */
+/* Somebody else runs what stands here: if it runs here for a lender, that one is to yield; not if
+ * that one is the lender, who has only lent it on. */
 void yield_ask (Node *node, Link *link, const MessageHold *hold);
 void yield_on_runs (Node *node, Link *link, const Message *message);
 /* Finished parts, from a scan or from elsewhere. */

@@ -199,12 +199,13 @@ loan_done (Rig *rig, Loan *loan)
   g_bytes_unref (loan->args);
 }
 
-static void
-test_what_is_lent_on_says_so (void)
+#define LOANS_MAX 16
+
+/* All that is there, and behind it a job that came from another node, held as 9: how many. */
+static guint
+lend_all (Rig *rig, Loan *loans)
 {
-  Rig *rig = rig_new (1, 0, 1);
   satin_args_phases args = { 6, 1 };
-  Loan loans[16] = { 0 };
   guint n = 1;
 
   engine_test_gate (0);
@@ -212,15 +213,53 @@ test_what_is_lent_on_says_so (void)
   rig_start (rig, JOB_PHASES, &args);
   wait_for_event (rig, ENGINE_SHARED);
   g_assert_true (engine_lend (rig->engine, &loans[0]));
-  g_assert_true (engine_run (rig->engine, 9, &loans[0])); /* the same job, from another node */
-  while (n < G_N_ELEMENTS (loans) && engine_lend (rig->engine, &loans[n]))
+  g_assert_true (engine_run (rig->engine, 9, &loans[0]));
+  while (n < LOANS_MAX && engine_lend (rig->engine, &loans[n]))
     n++;
+  return n;
+}
+
+static void
+test_what_is_lent_on_says_so (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  Loan loans[LOANS_MAX] = { 0 };
+  guint n = lend_all (rig, loans);
+
   for (guint i = 0; i < n; i++)
     g_assert_cmpuint (loans[i].held, ==, i + 1 < n ? 0 : 9);
   for (guint i = 0; i < n; i++)
     loan_done (rig, &loans[i]);
   engine_test_gate (-1);
   wait_for_event (rig, ENGINE_DONE);
+  wait_for_event (rig, ENGINE_DONE);
+  rig_free (rig);
+}
+
+/* The node has to know of the loan while it still holds the job for which it is. */
+static void
+test_what_is_lent_on_goes_before_the_job_does (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  Loan loans[LOANS_MAX] = { 0 };
+  EngineEvent event;
+  guint n = lend_all (rig, loans);
+
+  while (rig_next (rig, &event, 1000))
+    engine_event_clear (&event);
+  engine_unrun (rig->engine, 9);
+  g_assert_true (rig_next (rig, &event, 10000000));
+  g_assert_cmpint (event.kind, ==, ENGINE_ABORTED);
+  g_assert_cmpuint (event.loan, ==, loans[n - 1].loan);
+  g_assert_true (rig_next (rig, &event, 10000000));
+  g_assert_cmpint (event.kind, ==, ENGINE_UNRUN);
+  g_assert_cmpuint (event.held, ==, 9);
+  g_assert_false (engine_back (rig->engine, loans[n - 1].loan));
+  g_free (loans[n - 1].path);
+  g_bytes_unref (loans[n - 1].args);
+  for (guint i = 0; i + 1 < n; i++)
+    loan_done (rig, &loans[i]);
+  engine_test_gate (-1);
   wait_for_event (rig, ENGINE_DONE);
   rig_free (rig);
 }
@@ -419,6 +458,8 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/few-long-jobs-are-enough-for-all-who-wait",
                    test_few_long_jobs_are_enough_for_all_who_wait);
   g_test_add_func ("/engine/what-is-lent-on-says-so", test_what_is_lent_on_says_so);
+  g_test_add_func ("/engine/what-is-lent-on-goes-before-the-job-does",
+                   test_what_is_lent_on_goes_before_the_job_does);
   g_test_add_func ("/engine/thieves-look-at-no-earlier-phases",
                    test_thieves_look_at_no_earlier_phases);
   g_test_add_func ("/engine/what-was-handed-out-is-not-looked-at",

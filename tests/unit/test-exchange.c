@@ -317,10 +317,11 @@ on_covered (Grid *grid, EngineEvent *event)
                || path_is_below (grid->rigs[0]->stems, job->path, event->path)))
         continue;
       grid->n_covered++;
-      if (job->finished || engine_unrun (grid->rigs[job->on]->engine, job->held))
+      job->covered = TRUE;
+      if (job->finished)
         drop (grid, job);
       else
-        job->covered = TRUE;
+        engine_unrun (grid->rigs[job->on]->engine, job->held);
     }
 }
 
@@ -338,8 +339,7 @@ on_aborted (Grid *grid, int on, guint64 loan)
         continue;
       job->live = FALSE;
       job->covered = TRUE;
-      if (engine_unrun (grid->rigs[job->on]->engine, job->held))
-        drop (grid, job);
+      engine_unrun (grid->rigs[job->on]->engine, job->held);
       return;
     }
 }
@@ -361,7 +361,10 @@ on_event (Grid *grid, int on, EngineEvent *event)
       job = find_held (grid, on, event->held);
       g_assert_nonnull (job);
       if (job->live)
-        engine_back (grid->rigs[job->lender]->engine, job->loan);
+        {
+          engine_back (grid->rigs[job->lender]->engine, job->loan);
+          grid->n_back++;
+        }
       drop (grid, job);
       break;
     case ENGINE_ABORTED:
@@ -393,12 +396,8 @@ disturb (Grid *grid)
   job = grid->jobs->pdata[g_rand_int_range (grid->random, 0, (gint)grid->jobs->len)];
   if (!job->live)
     return;
-  if (chance (grid, 50) && engine_unrun (grid->rigs[job->on]->engine, job->held))
-    {
-      engine_back (grid->rigs[job->lender]->engine, job->loan);
-      drop (grid, job);
-      grid->n_back++;
-    }
+  if (chance (grid, 50))
+    engine_unrun (grid->rigs[job->on]->engine, job->held);
   else
     orphan (grid, job);
 }

@@ -269,7 +269,7 @@ test_aborted (void)
   next_of (rig, ENGINE_WANT, &event);
   loan = event.loan;
   engine_event_clear (&event);
-  g_assert_false (engine_unrun (rig->engine, 1));
+  engine_unrun (rig->engine, 1);
   next_of (rig, ENGINE_ABORTED, &event);
   g_assert_cmpuint (event.loan, ==, loan);
   engine_event_clear (&event);

@@ -187,6 +187,27 @@ test_an_orphan_that_nobody_else_runs_goes_on (void)
   g_assert_true (said (world, 0, "PUT 7"));
 }
 
+/* What was lent on is not run twice: who has it goes on, and who lent it on offers it. */
+static void
+test_what_was_lent_on_does_not_yield_to_its_own_thief (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  (void)offer (world, 1, "/0");
+  hunger (world, 2);
+  g_assert_true (said (world, 2, "RUN /0"));
+  (void)offer (world, 2, "/0");
+  hunger (world, 3);
+  g_assert_true (said (world, 3, "RUN /0"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  pass (world, G_USEC_PER_SEC);
+
+  g_assert_true (said (world, 0, "KNOWN /0"));
+  g_assert_false (said (world, 2, "SCAN whole") || said (world, 2, "UNRUN"));
+  g_assert_false (said (world, 3, "UNRUN"));
+}
+
 /* Who leaves and is the last one of its side suspends that side; not the run, which is more. */
 static void
 test_who_leaves_alone_suspends_no_other_side (void)
@@ -222,6 +243,8 @@ main (int argc, char **argv)
   TEST ("three-sides-become-one", test_three_sides_become_one);
   TEST ("the-parts-of-the-other-root-are-offered", test_the_parts_of_the_other_root_are_offered);
   TEST ("an-orphan-that-nobody-else-runs-goes-on", test_an_orphan_that_nobody_else_runs_goes_on);
+  g_test_add_func ("/split/what-was-lent-on-does-not-yield-to-its-own-thief",
+                   test_what_was_lent_on_does_not_yield_to_its_own_thief);
   g_test_add_func ("/split/who-leaves-alone-suspends-no-other-side",
                    test_who_leaves_alone_suspends_no_other_side);
   return g_test_run ();
