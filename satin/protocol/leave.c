@@ -221,6 +221,7 @@ leave_on_halted (Node *node)
   for (guint i = 0; i < node->leave.taken->len; i++)
     g_ptr_array_add (node->leave.rows, row_copy (node->leave.taken->pdata[i]));
   archive_collect (node, node->leave.rows);
+  yield_collect (node, node->leave.rows);
 }
 
 static int

@@ -166,6 +166,21 @@ yield_ended (Node *node, const HeldJob *held)
       }
 }
 
+void
+yield_collect (Node *node, GPtrArray *rows)
+{
+  for (guint i = 0; i < node->yield.jobs->len; i++)
+    {
+      const HeldJob *held = held_find (node, g_array_index (node->yield.jobs, YieldJob, i).held);
+      for (guint k = 0; k < node->yield.rows->len && !held->vain; k++)
+        {
+          const Row *row = node->yield.rows->pdata[k];
+          if (is_part (node, held, row->path))
+            g_ptr_array_add (rows, row_copy (row));
+        }
+    }
+}
+
 gboolean
 yield_keeps (Node *node, const LoanEntry *entry)
 {

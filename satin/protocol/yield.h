@@ -28,5 +28,7 @@ void yield_on_served (Node *node, guint64 scan);
 /* It has stopped, or ended before it stopped: what is below it is offered, if that is still wanted.
  */
 void yield_ended (Node *node, const HeldJob *held);
+/* Adds what waits for jobs to stop: this node leaves, and they have halted instead. */
+void yield_collect (Node *node, GPtrArray *rows);
 /* A slot of a job that yields is forgotten: its holder is to offer what it holds. */
 gboolean yield_keeps (Node *node, const LoanEntry *entry);

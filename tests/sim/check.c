@@ -199,7 +199,8 @@ check_suspended (Sim *sim)
                 sim->plan->tree->jobs[i].path);
 }
 
-/* Is there anybody to write the checkpoint, on this side of a split? Who stands still is not. */
+/* Is there anybody to write the checkpoint, on this side of a split? Who stands still is not, nor
+ * is who has never heard that it was taken in: its master died, and joins no more when all halt. */
 static gboolean
 is_writable (const Sim *sim, const Process *process)
 {
@@ -208,7 +209,8 @@ is_writable (const Sim *sim, const Process *process)
   for (guint i = 0; i < members->len; i++)
     {
       const Process *other = sim->processes[g_array_index (members, NodeMember, i).pid - SIM_PID];
-      if (other->alive && other->paused_us <= sim->now_us && scribe_can_write (other))
+      if (other->alive && other->member && other->paused_us <= sim->now_us
+          && scribe_can_write (other))
         return TRUE;
     }
   return FALSE;
