@@ -206,7 +206,7 @@ engine_free (Engine *engine)
 
 void
 engine_known (Engine *engine, const char *path, const Digest *digest, const NodeId *holder,
-              gboolean finished)
+              guint32 finished)
 {
   gboolean entered;
 

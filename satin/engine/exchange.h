@@ -128,11 +128,12 @@ gboolean engine_run (Engine *engine, guint64 held, const Loan *loan);
  * unknown. */
 void engine_unrun (Engine *engine, guint64 held);
 
-/* News: `holder` holds path with this digest. Finished before running, then the lowest id; `self`
- * jobs (running here for another lender) may be entered too. Running stacks re-read their spines.
+/* News: `holder` holds path with this digest. `finished`: 0, it runs; 1, a result; a kept state: 1
+ * and the children it stands for. The most finished is taken, then the lowest id; `self` jobs
+ * (running here for another lender) may be entered too. Running stacks re-read their spines.
  */
 void engine_known (Engine *engine, const char *path, const Digest *digest, const NodeId *holder,
-                   gboolean finished);
+                   guint32 finished);
 /* `holder` does not hold `path` (NULL: anything) any more. Slots that wait for it are not touched.
  */
 void engine_forget (Engine *engine, const char *path, const NodeId *holder);

@@ -179,10 +179,10 @@ known_free (Known *known)
 
 gboolean
 known_insert (Known *known, const char *path, const Digest *digest, const NodeId *holder,
-              gboolean finished)
+              guint32 finished)
 {
   KnownNode *node = trie_find (known->trie, path, TRUE);
-  KnownEntry entry = { *holder, *digest, finished != FALSE }, *present;
+  KnownEntry entry = { *holder, *digest, finished }, *present;
 
   if (node == NULL)
     return FALSE;

@@ -20,7 +20,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Known, known_free)
  * what it has kept). Said again, it replaces what was said. FALSE: the path is not canonical or one
  * of its stems is unknown; nothing is entered. */
 gboolean known_insert (Known *known, const char *path, const Digest *digest, const NodeId *holder,
-                       gboolean finished);
+                       guint32 finished);
 /* `holder` does not hold `path` (NULL: anything) any more. */
 void known_forget (Known *known, const char *path, const NodeId *holder);
 
@@ -44,8 +44,8 @@ gboolean known_has_below (const KnownNode *node);
 /* (transfer full): the path of a node at or above something that was ever known. */
 char *known_path (Known *known, const KnownNode *node);
 
-/* The best holder of exactly this node's job with this digest: finished before running, then the
- * lowest id. FALSE: none. */
+/* The best holder of exactly this node's job with this digest: the most finished (exchange.h), then
+ * the lowest id. FALSE: none. */
 gboolean known_best (Known *known, const KnownNode *node, const Digest *digest, NodeId *holder,
                      gboolean *finished);
 /* Is somebody said to hold exactly this node's path, under any digest? */

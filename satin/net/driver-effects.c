@@ -232,7 +232,7 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       engine_back (driver->engine, effect->loan);
       return TRUE;
     case NODE_EFFECT_KNOWN:
-      engine_known (driver->engine, effect->path, &effect->digest, &effect->node, effect->finished);
+      engine_known (driver->engine, effect->path, &effect->digest, &effect->node, effect->count);
       return TRUE;
     case NODE_EFFECT_FORGET:
       engine_forget (driver->engine, effect->path, &effect->node);

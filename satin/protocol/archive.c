@@ -130,6 +130,7 @@ tell_engine (Node *node, char *path, const ArchiveRow *row)
   effect->digest = row->digest;
   effect->node = node->self;
   effect->finished = TRUE;
+  effect->count = 1 + row->children;
 }
 
 /* `path` (nullable): that of `at`, from who has its text. */
@@ -152,6 +153,7 @@ archive_put (Node *node, const Row *row)
                      : NULL;
   ArchiveRow *own = find_row (at, &row->digest);
   gboolean is_new = own == NULL;
+  Holder other;
 
   if (at == NULL || (own != NULL && own->children >= row->children))
     return;
@@ -163,8 +165,17 @@ archive_put (Node *node, const Row *row)
   own->work_us = row->work_us;
   own->children = row->children;
   own->is_earlier = work_is_earlier (node, &row->node) ? 1 : 0;
-  if (is_new)
+  if (is_new || known_holder (node, row->path, &row->digest, &other))
     announce (node, row->path, at, own);
+}
+
+void
+archive_compare (Node *node, const char *path, const Holder *other)
+{
+  const ArchiveRow *row = other->finished > 0 ? archive_find (node, path, &other->digest) : NULL;
+
+  if (row != NULL && 1 + row->children > other->finished)
+    archive_announce_path (node, path);
 }
 
 static GBytes *
@@ -269,7 +280,8 @@ batch_add (Batch *batch, const TrieNode *at)
     {
       if (!row->is_there || !row->is_announced)
         continue;
-      MessageHold hold = { trie_path (batch->node->archive.trie, at), row->digest, TRUE };
+      MessageHold hold
+          = { trie_path (batch->node->archive.trie, at), row->digest, 1 + row->children };
       g_ptr_array_add (batch->paths, (gpointer)hold.path);
       g_array_append_val (batch->holds, hold);
       if (batch->holds->len == ORPHANS_BATCH)

@@ -6,6 +6,7 @@
 
 #include "trie.h"
 
+#include "known.h"
 #include "link.h"
 #include "node.h"
 
@@ -41,7 +42,8 @@ typedef struct
 void archive_init (Archive *archive, Stems *stems);
 void archive_done (Archive *archive);
 /* A row of the file. Of the states that one job has kept, the one that stands for most children is
- * held. */
+ * held; who has announced an earlier one announces it only if another offers that job's state too.
+ */
 void archive_put (Node *node, const Row *row);
 /* (nullable) (borrowed until the next change) */
 ArchiveRow *archive_find (Node *node, const char *path, const Digest *digest);
@@ -49,6 +51,9 @@ ArchiveRow *archive_find (Node *node, const char *path, const Digest *digest);
 GBytes *archive_take (Node *node, ArchiveRow *row);
 /* (transfer full) (nullable): what that value speaks of. */
 GPtrArray *archive_shares (Node *node, const ArchiveRow *row);
+/* Another one offers this too. What was put since the announcement and stands for more children
+ * than that is announced again. */
+void archive_compare (Node *node, const char *path, const Holder *other);
 /* Announces once more what is held of this path, which was withdrawn with something else. */
 void archive_announce_path (Node *node, const char *path);
 /* After a new name: all of it. */

@@ -83,7 +83,8 @@ known_add (Node *node, const char *path, const Holder *holder)
   effect->path = g_strdup (path);
   effect->digest = holder->digest;
   effect->node = holder->node;
-  effect->finished = holder->finished;
+  effect->finished = holder->finished > 0;
+  effect->count = holder->finished;
 }
 
 static void

@@ -15,7 +15,7 @@ typedef struct
 {
   NodeId node;
   Digest digest;
-  gboolean finished;
+  guint32 finished; /* 0: it runs; 1: a result; a kept state: 1 and the children it stands for */
 } Holder;
 
 typedef struct
@@ -33,8 +33,7 @@ void known_deny (Node *node, const char *path, const NodeId *id);
 void known_departed (Node *node, const NodeId *id);
 /* Everything at or below `path`. */
 void known_covered (Node *node, const char *path);
-/* FALSE: nobody else holds that path with that digest. Finished before running, then the lowest id.
- */
+/* FALSE: nobody else holds that path with that digest. The most finished, then the lowest id. */
 gboolean known_holder (Node *node, const char *path, const Digest *digest, Holder *holder);
 void known_check (Node *node);
 

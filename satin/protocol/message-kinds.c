@@ -21,7 +21,7 @@ static const struct
   [MESSAGE_RETURNED] = { "returned", "(tb)" },
   [MESSAGE_HOLDING] = { "holding", "(at)" },
   [MESSAGE_RECONCILE] = { "reconcile", "()" },
-  [MESSAGE_HOLD] = { "hold", "(a(s" T_DIGEST "b))" },
+  [MESSAGE_HOLD] = { "hold", "(a(s" T_DIGEST "u))" },
   [MESSAGE_UNHOLD] = { "unhold", "(s)" },
   [MESSAGE_ADOPT] = { "adopt", "(ts" T_DIGEST ")" },
   [MESSAGE_MISS] = { "miss", "(t)" },

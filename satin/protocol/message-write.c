@@ -145,7 +145,7 @@ write_holds (Packer *to, const Message *m)
       pack_open (to);
       pack_text (to, hold->path);
       write_digest (to, &hold->digest);
-      pack_bool (to, hold->finished);
+      pack_u32 (to, hold->finished);
       pack_close (to);
     }
   pack_close (to);

@@ -214,7 +214,7 @@ read_holds (Unpacker *from, Message *m)
       unpack_open (from);
       hold.path = read_path (from);
       hold.digest = read_digest (from);
-      hold.finished = unpack_bool (from);
+      hold.finished = unpack_u32 (from);
       unpack_close (from);
       g_array_append_val (m->holds, hold);
     }

@@ -320,6 +320,7 @@ orphans_on_hold (Node *node, Link *link, const Message *m)
       const MessageHold *hold = &g_array_index (m->holds, MessageHold, i);
       Holder holder = { link->remote, hold->digest, hold->finished };
       known_add (node, hold->path, &holder);
+      archive_compare (node, hold->path, &holder);
       yield_ask (node, link, hold);
       if (hold->path[0] == '\0')
         root_heard (node, &holder);

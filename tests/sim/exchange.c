@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The best of those who are said to hold this job: finished before running, then the lowest id. */
+/* The best of those who are said to hold this job: the most finished, then the lowest id. */
 static const Known *
 best_known (const Model *model, guint32 job, gboolean kept)
 {
@@ -334,7 +334,7 @@ hear_late_news (Model *model, guint32 job)
 
 void
 model_known (Model *model, const char *path, const Digest *digest, const NodeId *holder,
-             gboolean finished)
+             guint32 finished)
 {
   int job = tree_find (model->config.tree, path);
   Digest kept_digest = tree_kept_digest (model->config.tree, (guint32)MAX (job, 0));

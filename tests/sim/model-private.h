@@ -71,7 +71,7 @@ typedef struct
   guint32 job;
   gboolean kept; /* what it has kept, not itself */
   NodeId holder;
-  gboolean finished;
+  guint32 finished;
 } Known;
 
 struct Model

@@ -71,7 +71,7 @@ void model_unrun (Model *model, guint64 held);
 void model_put (Model *model, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us);
 void model_back (Model *model, guint64 loan);
 void model_known (Model *model, const char *path, const Digest *digest, const NodeId *holder,
-                  gboolean finished);
+                  guint32 finished);
 void model_forget (Model *model, const char *path, const NodeId *holder);
 void model_scan (Model *model, gboolean whole);
 /* `leaving`: all rows are told, and what has not started comes back. */

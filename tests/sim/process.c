@@ -297,7 +297,7 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
       model_back (model, effect->loan);
       break;
     case NODE_EFFECT_KNOWN:
-      model_known (model, effect->path, &effect->digest, &effect->node, effect->finished);
+      model_known (model, effect->path, &effect->digest, &effect->node, effect->count);
       break;
     case NODE_EFFECT_FORGET:
       model_forget (model, effect->path, &effect->node);
