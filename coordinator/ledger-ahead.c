@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A work file that begins as a large base which nobody has looked at wholly yet. Its rows are
- * proved in the order in which they lie in the file, behind whoever brings it, while another thread
- * waits for its end and looks at its pages. Nothing counts before both have found all in order.
- * Must not know rows or threads of others. */
+/* A work file that begins as a large base which nobody has looked at wholly yet. Its pages and rows
+ * are proved in the order in which they lie in the file, behind whoever brings it; a file that is
+ * not only ours is copied meanwhile, by another thread, and the copy looked at. Nothing counts
+ * before all was found in order. Must not know rows or threads of others. */
 #include "coordinator/ledger-private.h"
 
 #include "storage/guard.h"
@@ -16,16 +16,15 @@
 typedef struct
 {
   const char *path; /* what becomes the work file */
-  int from;         /* a file of which that is to be a copy; -1: it is there itself */
+  int from;         /* the file of which that is to be a copy */
   gboolean is_sound;
-} LedgerCheck;
+} LedgerCopy;
 
 static gpointer
-check (gpointer data)
+copy_it (gpointer data)
 {
-  LedgerCheck *check = data;
-  check->is_sound = (check->from < 0 || sql_copy_file (check->path, check->from, NULL))
-                    && guard_check (check->path, NULL);
+  LedgerCopy *copy = data;
+  copy->is_sound = sql_copy_file (copy->path, copy->from, NULL) && guard_check (copy->path, NULL);
   return NULL;
 }
 
@@ -69,20 +68,21 @@ gboolean
 ledger_begin_ahead (Ledger *ledger, const char *work_path, const char *identity, const Pair *pair)
 {
   gboolean is_stage = ledger->name != NULL;
-  LedgerCheck checking
-      = { .path = is_stage ? ledger->target : work_path, .from = is_stage ? -1 : ledger->stamp.fd };
+  LedgerCopy copy = { .path = work_path, .from = ledger->stamp.fd };
   Takeover takeover = { 0 };
   ResultsTotals totals;
   ledger_tell (ledger, &takeover);
-  GThread *thread = g_thread_new ("check", check, &checking);
+  GThread *thread = is_stage ? NULL : g_thread_new ("copy", copy_it, &copy);
   ledger->ahead = pair->base;
-  gboolean is_proved = takeover_prove (pair->base, &totals, &takeover);
+  gboolean is_proved = takeover_prove (pair->base, ledger->target, &totals, &takeover);
   ledger->ahead = NULL;
-  g_thread_join (thread);
+  if (thread != NULL)
+    g_thread_join (thread);
+  if (!is_proved)
+    return FALSE;
   /* What was read there and what was copied are the same if nobody wrote to it. */
-  if (!is_proved || !checking.is_sound
-      || !(is_stage ? take_stage (ledger, work_path)
-                    : stamp_is_current (&ledger->stamp, ledger->target)))
+  if (is_stage ? !guard_wait (ledger->target, NULL) || !take_stage (ledger, work_path)
+               : !copy.is_sound || !stamp_is_current (&ledger->stamp, ledger->target))
     return FALSE;
   if (begin_rows (ledger, work_path, identity, &totals))
     return TRUE;

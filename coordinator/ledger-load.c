@@ -106,6 +106,12 @@ ledger_load_row (const Result *result, gpointer data, GError **error)
 }
 
 gboolean
+ledger_has_told_all (const Ledger *ledger)
+{
+  return ledger->has_told_all;
+}
+
+gboolean
 ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer data, GError **error)
 {
   char id[NODE_ID_TEXT_MAX];

@@ -71,6 +71,8 @@ char *ledger_take_damage (Ledger *ledger);
  * that all are asked for, those that were told while they were taken over are not told again. */
 gboolean ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer data,
                       GError **error);
+/* TRUE: then everybody is told nothing but the end. */
+gboolean ledger_has_told_all (const Ledger *ledger);
 
 typedef struct
 {

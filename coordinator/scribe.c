@@ -169,11 +169,15 @@ pass_on_rows (GPtrArray *rows, gboolean final, gpointer data)
   scribe_tell (data, &news);
 }
 
+/* `is_first`: before anything is written, only who is told nothing but the end. */
 static void
-answer_requests (Scribe *scribe, GQueue *requests)
+answer_requests (Scribe *scribe, GQueue *requests, gboolean is_first)
 {
   while (!g_queue_is_empty (requests))
     {
+      const ScribeRequest *next = g_queue_peek_head (requests);
+      if (is_first && !(next->is_everybody && ledger_has_told_all (scribe->ledger)))
+        return;
       g_autofree ScribeRequest *request = g_queue_pop_head (requests);
       g_autoptr (GError) error = NULL;
       if (!ledger_load (scribe->ledger, request->is_everybody ? NULL : &request->node, pass_on_rows,
@@ -187,8 +191,9 @@ do_round (Scribe *scribe, ScribeRound *round)
 {
   g_autoptr (GError) error = NULL;
   gint64 began = g_get_monotonic_time ();
+  answer_requests (scribe, &round->requests, TRUE);
   gboolean written = write_inbox (scribe, round->inbox, &error), good = written;
-  answer_requests (scribe, &round->requests);
+  answer_requests (scribe, &round->requests, FALSE);
   if (scribe->courier != NULL)
     good = scribe_far_round (scribe, round, written, &error);
   else if (good && (round->is_finishing || round->is_tick))

@@ -175,17 +175,16 @@ prove_next (const Result *row, gpointer data, GError **error)
 }
 
 gboolean
-takeover_prove (Sql *sql, ResultsTotals *totals, Takeover *takeover)
+takeover_prove (Sql *sql, const char *path, ResultsTotals *totals, Takeover *takeover)
 {
   g_autoptr (GString) last = g_string_new (NULL);
   TakeoverReading reading = { .totals = totals, .takeover = takeover, .last = last };
-  ResultsQuery all = { 0 };
   gboolean is_simple;
   guint64 bad = 0;
   *totals = (ResultsTotals){ 0 };
   return tables_are_simple (sql, &is_simple, NULL) && is_simple
-         && results_each (sql, &all, prove_next, &reading, &bad, NULL) && bad == 0
-         && tables_count_bad (sql, &bad, NULL) && bad == 0;
+         && results_walk (sql, path, prove_next, &reading) && tables_count_bad (sql, &bad, NULL)
+         && bad == 0;
 }
 
 char *

@@ -28,9 +28,10 @@ gboolean takeover_unite (Results *results, Sql *to, Sql *from, Stems *stems, Tak
  */
 gboolean takeover_whole (Results *results, Sql *sql, gboolean *is_whole, Takeover *takeover,
                          GError **error);
-/* The same of a file that stands elsewhere, nothing of which is in a work file yet. `totals`: of
- * its results. FALSE: it is not all so, or cannot be read. */
-gboolean takeover_prove (Sql *sql, ResultsTotals *totals, Takeover *takeover);
+/* The same of a file that stands elsewhere, at `path`, and may be coming yet; nothing of it is in a
+ * work file. Its pages are looked at too. `totals`: of its results. FALSE: it is not all so, or
+ * cannot be read. */
+gboolean takeover_prove (Sql *sql, const char *path, ResultsTotals *totals, Takeover *takeover);
 /* Writes the generation that the next publication will bear, the number of results and the share
  * that is done, so that the copy names itself. */
 gboolean takeover_number (Sql *to, const Results *results, guint64 generation, GError **error);

@@ -113,40 +113,67 @@ read_integer (gint64 number, const CellInteger *integer)
 }
 
 static GBytes *
-read_text (sqlite3_value *value, const char *type)
+read_text (const RecordColumn *text, const char *type)
 {
-  const char *text = (const char *)sqlite3_value_text (value);
-  gsize length = (gsize)sqlite3_value_bytes (value);
-  if (strcmp (type, "s") == 0)
-    return g_bytes_new (text, length + 1); /* SQLite puts a NUL behind a text */
-  return strcmp (type, "ay") == 0 ? g_bytes_new (text, length) : NULL;
+  if (strcmp (type, "ay") == 0)
+    return g_bytes_new (text->data, text->size);
+  if (strcmp (type, "s") != 0)
+    return NULL;
+  char *bytes = g_malloc (text->size + 1); /* the serialised form ends with a NUL */
+  if (text->size > 0)
+    memcpy (bytes, text->data, text->size);
+  bytes[text->size] = '\0';
+  return g_bytes_new_take (bytes, text->size + 1);
 }
 
-static GBytes *
-read_blob (sqlite3_value *value)
+GBytes *
+cell_of_column (const RecordColumn *column, const char *type)
 {
-  const void *data = sqlite3_value_blob (value);
-  return g_bytes_new (data, (gsize)sqlite3_value_bytes (value));
+  guint64 word;
+  switch (column->kind)
+    {
+    case 'i':
+      return read_integer (column->integer, cell_integer (type));
+    case 'r':
+      memcpy (&word, &column->real, sizeof word);
+      return strcmp (type, "d") == 0 ? store_little (word, 8) : NULL;
+    case 't':
+      return read_text (column, type);
+    case 'b':
+      return g_bytes_new (column->data, column->size);
+    default:
+      return NULL;
+    }
+}
+
+void
+cell_column (sqlite3_value *value, RecordColumn *column)
+{
+  switch (sqlite3_value_type (value))
+    {
+    case SQLITE_INTEGER:
+      *column = (RecordColumn){ .kind = 'i', .integer = sqlite3_value_int64 (value) };
+      break;
+    case SQLITE_FLOAT:
+      *column = (RecordColumn){ .kind = 'r', .real = sqlite3_value_double (value) };
+      break;
+    case SQLITE_TEXT:
+      *column = (RecordColumn){ .kind = 't', .data = sqlite3_value_text (value) };
+      column->size = (gsize)sqlite3_value_bytes (value);
+      break;
+    case SQLITE_BLOB:
+      *column = (RecordColumn){ .kind = 'b', .data = sqlite3_value_blob (value) };
+      column->size = (gsize)sqlite3_value_bytes (value);
+      break;
+    default:
+      *column = (RecordColumn){ .kind = 'n' };
+    }
 }
 
 GBytes *
 cell_read (sqlite3_value *value, const char *type)
 {
-  guint64 word;
-  double real;
-  switch (sqlite3_value_type (value))
-    {
-    case SQLITE_INTEGER:
-      return read_integer (sqlite3_value_int64 (value), cell_integer (type));
-    case SQLITE_FLOAT:
-      real = sqlite3_value_double (value);
-      memcpy (&word, &real, sizeof real);
-      return strcmp (type, "d") == 0 ? store_little (word, 8) : NULL;
-    case SQLITE_TEXT:
-      return read_text (value, type);
-    case SQLITE_BLOB:
-      return read_blob (value);
-    default:
-      return NULL;
-    }
+  RecordColumn column;
+  cell_column (value, &column);
+  return cell_of_column (&column, type);
 }

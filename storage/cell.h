@@ -4,7 +4,8 @@
  */
 #pragma once
 
-#include <glib.h>
+#include "storage/sqlite-record.h"
+
 #include <sqlite3.h>
 
 /* Binds the value whose little-endian GVariant bytes are `value`, which must outlive the
@@ -13,3 +14,6 @@ void cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes *va
 /* (transfer full) (nullable): exactly the bytes that were bound. NULL: the column holds no value of
  * this type. */
 GBytes *cell_read (sqlite3_value *value, const char *type);
+/* The same in two steps: what lives as long as `value`, and the bytes. */
+void cell_column (sqlite3_value *value, RecordColumn *column);
+GBytes *cell_of_column (const RecordColumn *column, const char *type);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Looks at every byte of every page as if a record began there. That is affordable, because a
  * record says its own length twice (the length of its header and the types of its columns), so that
- * nearly all bytes are told off at a glance. Numbers like 255, 64 and 35 are those of SQLite's file
- * format. Must not know our tables or checksums. */
+ * nearly all bytes are told off at a glance. Must not know our tables or checksums. */
 #include "storage/pages.h"
 
 #include "storage/sql.h"
@@ -130,26 +129,6 @@ pages_sizes (const Pages *pages)
   return pages->sizes;
 }
 
-/* The number of bytes of a varint that must end before `end`; 0: it does not. */
-static inline guint
-take_varint (const guint8 *at, const guint8 *end, guint64 *value)
-{
-  guint64 word = 0;
-  for (guint i = 0; i < 8 && at + i < end; i++)
-    {
-      word = word << 7 | (at[i] & 0x7f);
-      if (at[i] < 0x80)
-        {
-          *value = word;
-          return i + 1;
-        }
-    }
-  if (end - at < 9)
-    return 0;
-  *value = word << 8 | at[8];
-  return 9;
-}
-
 /* The varint that ends before `end`, as far as it goes back to `begin`. The one before it ends with
  * a byte without the top bit, as every varint of less than nine bytes does. */
 static gint64
@@ -161,83 +140,7 @@ take_varint_before (const guint8 *begin, const guint8 *end)
     return 0;
   while (at > begin && at[-1] >= 0x80 && end - at < 9)
     at--;
-  return take_varint (at, end, &value) == (guint)(end - at) ? (gint64)value : 0;
-}
-
-/* FALSE: no such type. */
-static inline gboolean
-type_size (guint64 type, gsize *size)
-{
-  static const guint8 sizes[] = { 0, 1, 2, 3, 4, 6, 8, 8, 0, 0 };
-  if (type >= 12)
-    *size = (gsize)((type - 12) / 2);
-  else if (type < G_N_ELEMENTS (sizes))
-    *size = sizes[type];
-  else
-    return FALSE;
-  return TRUE;
-}
-
-/* Of the last column of each of our rows, its sum; so all of it stands in the header's last byte.
- */
-static inline gboolean
-is_integer_type (guint64 type)
-{
-  return (type >= 1 && type <= 6) || type == 8 || type == 9;
-}
-
-typedef struct
-{
-  guint n;
-  guint64 types[RECORD_COLUMNS_MAX];
-  gsize header, payload; /* bytes; the header is a part of the payload */
-} Shape;
-
-/* The header of a record: its length, and a type for each column. FALSE: none is here. */
-static inline gboolean
-take_shape (const guint8 *at, const guint8 *end, guint64 payload_max, Shape *shape)
-{
-  gsize header = at[0], size;
-  if (header < 4 || header >= 0x80 || (gsize)(end - at) < header)
-    return FALSE;
-  const guint8 *stop = at + header;
-  if (!is_integer_type (stop[-1]))
-    return FALSE;
-  shape->n = 0;
-  shape->header = header;
-  shape->payload = header;
-  for (at++; at < stop; shape->n++)
-    {
-      guint64 type;
-      guint n = take_varint (at, stop, &type);
-      if (n == 0 || shape->n == RECORD_COLUMNS_MAX || !type_size (type, &size)
-          || size > payload_max)
-        return FALSE;
-      shape->types[shape->n] = type;
-      shape->payload += size;
-      at += n;
-    }
-  return shape->payload <= payload_max && is_integer_type (shape->types[shape->n - 1]);
-}
-
-/* How much of a payload lies in the page of its cell. */
-static gsize
-local_size (gsize payload, gsize page_size, gboolean has_rowid)
-{
-  gsize most = has_rowid ? page_size - 35 : (page_size - 12) * 64 / 255 - 23;
-  gsize least = (page_size - 12) * 32 / 255 - 23;
-  if (payload <= most)
-    return payload;
-  gsize some = least + (payload - least) % (page_size - 4);
-  return some <= most ? some : least;
-}
-
-static guint32
-load_big (const guint8 *bytes)
-{
-  guint32 word;
-  memcpy (&word, bytes, sizeof word);
-  return GUINT32_FROM_BE (word);
+  return record_take_varint (at, end, &value) == (guint)(end - at) ? (gint64)value : 0;
 }
 
 /* Appends `rest` bytes from the chain of pages that begins with `number`. FALSE: it is broken. A
@@ -259,68 +162,27 @@ follow_chain (Pages *pages, guint32 page_size, guint32 number, gsize rest)
       pages->chain_bytes -= page_size;
       g_byte_array_append (pages->whole, buffer + 4, (guint)piece);
       rest -= piece;
-      number = load_big (buffer);
+      number = record_load_big (buffer);
     }
   return TRUE;
 }
 
 /* (nullable): the whole payload that begins at `at`. */
 static const guint8 *
-take_payload (Pages *pages, guint32 page_size, const guint8 *at, const Shape *shape,
+take_payload (Pages *pages, guint32 page_size, const guint8 *at, const RecordShape *shape,
               gboolean has_rowid)
 {
   gsize room = (gsize)(pages->page + page_size - at);
-  gsize local = local_size (shape->payload, page_size, has_rowid);
+  gsize local = record_local_size (shape->payload, page_size, has_rowid);
   if (local == shape->payload)
     return local <= room ? at : NULL;
   if (local + 4 > room || local < shape->header)
     return NULL;
   g_byte_array_set_size (pages->whole, 0);
   g_byte_array_append (pages->whole, at, (guint)local);
-  return follow_chain (pages, page_size, load_big (at + local), shape->payload - local)
+  return follow_chain (pages, page_size, record_load_big (at + local), shape->payload - local)
              ? pages->whole->data
              : NULL;
-}
-
-static gint64
-load_integer (const guint8 *bytes, gsize size)
-{
-  guint64 word = size > 0 && bytes[0] >= 0x80 ? G_MAXUINT64 : 0;
-  for (gsize i = 0; i < size; i++)
-    word = word << 8 | bytes[i];
-  return (gint64)word;
-}
-
-static void
-read_column (guint64 type, const guint8 *at, gsize size, RecordColumn *column)
-{
-  *column = (RecordColumn){ .kind = 'i', .data = at, .size = size };
-  if (type == 0)
-    column->kind = 'n';
-  else if (type >= 12)
-    column->kind = type % 2 == 0 ? 'b' : 't';
-  else if (type == 8 || type == 9)
-    column->integer = (gint64)type - 8;
-  else
-    column->integer = load_integer (at, size);
-  if (type != 7)
-    return;
-  column->kind = 'r';
-  memcpy (&column->real, &column->integer, sizeof column->real);
-}
-
-static void
-read_record (const Shape *shape, const guint8 *payload, Record *record)
-{
-  const guint8 *at = payload + shape->header;
-  record->n = shape->n;
-  for (guint i = 0; i < shape->n; i++)
-    {
-      gsize size = 0;
-      (void)type_size (shape->types[i], &size);
-      read_column (shape->types[i], at, size, &record->columns[i]);
-      at += size;
-    }
 }
 
 typedef struct
@@ -335,16 +197,16 @@ typedef struct
 
 /* The bytes of the page that a row takes from `at` on; 0: no row is there. */
 static gsize
-try_record (Scan *scan, const guint8 *at, const Shape *shape, gboolean has_rowid)
+try_record (Scan *scan, const guint8 *at, const RecordShape *shape, gboolean has_rowid)
 {
   Record record;
   const guint8 *payload = take_payload (scan->pages, scan->page_size, at, shape, has_rowid);
   if (payload == NULL)
     return 0;
-  read_record (shape, payload, &record);
+  record_read (shape, payload, &record);
   record.rowid = has_rowid ? take_varint_before (scan->pages->page, at) : 0;
   return scan->each (&record, has_rowid, &scan->stop, scan->data)
-             ? local_size (shape->payload, scan->page_size, has_rowid)
+             ? record_local_size (shape->payload, scan->page_size, has_rowid)
              : 0;
 }
 
@@ -355,9 +217,9 @@ scan_page (Scan *scan)
   guint64 payload_max = MIN (scan->pages->size, G_MAXINT32);
   for (const guint8 *at = page; at < end && !scan->stop; at++)
     {
-      Shape shape;
+      RecordShape shape;
       gsize taken = 0;
-      if (!take_shape (at, end, payload_max, &shape))
+      if (!record_take_shape (at, end, payload_max, &shape))
         continue;
       if (scan->wanted->without_rowid[shape.n])
         taken = try_record (scan, at, &shape, FALSE);

@@ -4,25 +4,7 @@
  * prove. Used by one thread; blocks on the disk. */
 #pragma once
 
-#include <glib.h>
-
-#define RECORD_COLUMNS_MAX 16
-
-typedef struct
-{
-  char kind; /* 'n' NULL, 'i' integer, 'r' real, 't' text, 'b' blob */
-  gint64 integer;
-  double real;
-  const guint8 *data; /* of a text or blob */
-  gsize size;
-} RecordColumn;
-
-typedef struct
-{
-  guint n;
-  RecordColumn columns[RECORD_COLUMNS_MAX];
-  gint64 rowid; /* of the cell, if it is one of a table with rowids */
-} Record;
+#include "storage/sqlite-record.h"
 
 typedef struct Pages Pages;
 

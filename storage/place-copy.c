@@ -198,24 +198,37 @@ place_holds (Place *place, const char *suffix, const char *path, const char *by_
   return good;
 }
 
+/* (transfer full): what opens a file of `bytes` bytes that nothing would make smaller; it has no
+ * name, so that whoever dies leaves nothing. `fd`: it lasts as long as this. NULL: error. */
+static char *
+make_unnamed (gsize bytes, int *fd, GError **error)
+{
+  g_autofree char *path = NULL, *block = g_malloc (bytes);
+  *fd = g_file_open_tmp ("satin-XXXXXX", &path, error);
+  if (*fd < 0)
+    return NULL;
+  (void)g_unlink (path);
+  for (gsize i = 0; i < bytes; i++)
+    block[i] = (char)((i * 2654435761u) >> 11);
+  if (write (*fd, block, bytes) == (ssize_t)bytes)
+    return g_strdup_printf ("/proc/self/fd/%d", *fd);
+  g_set_error (error, PLACE_ERROR, PLACE_ERROR_LOCAL, "cannot write '%s': %s", path,
+               g_strerror (errno));
+  (void)close (*fd);
+  return NULL;
+}
+
 gboolean
 place_trial (Place *place, gsize bytes, guint64 *us, GError **error)
 {
-  g_autofree char *path = NULL, *block = g_malloc (bytes);
+  int fd;
   g_autofree char *suffix = g_strdup_printf (".%08x.try", g_random_int ());
-  gint64 began_us;
-  gboolean good;
-  int fd = g_file_open_tmp ("satin-XXXXXX", &path, error);
-
-  if (fd < 0)
+  g_autofree char *path = make_unnamed (bytes, &fd, error);
+  if (path == NULL)
     return FALSE;
-  (void)close (fd);
-  for (gsize i = 0; i < bytes; i++)
-    block[i] = (char)((i * 2654435761u) >> 11); /* nothing that a store would make smaller */
-  good = g_file_set_contents (path, block, (gssize)bytes, error);
-  began_us = g_get_monotonic_time ();
-  good = good && place_put (place, suffix, path, NULL, NULL, error);
+  gint64 began_us = g_get_monotonic_time ();
+  gboolean good = place_put (place, suffix, path, NULL, NULL, error);
   *us = (guint64)(g_get_monotonic_time () - began_us);
-  (void)g_unlink (path);
+  (void)close (fd);
   return good && place_remove (place, suffix, NULL, error);
 }

@@ -6,6 +6,7 @@
 #include "storage/cell.h"
 #include "storage/names.h"
 #include "storage/rowsum.h"
+#include "storage/walk.h"
 
 #include <string.h>
 
@@ -38,36 +39,54 @@ query_ready (Sql *sql, const ResultsQuery *query, Names *names, GError **error)
 
 /* There may be millions of rows, and to give their columns to a function of SQL takes longer. */
 static gboolean
-is_proved (const Sql *sql, sqlite3_value **row)
+is_proved (const Sql *sql, const Record *record)
 {
-  return sql->identity != NULL && sqlite3_value_type (row[N_RESULT_COLUMNS]) == SQLITE_INTEGER
-         && sqlite3_value_int64 (row[N_RESULT_COLUMNS])
-                == rowsum_of_values (sql, "result", row, N_RESULT_COLUMNS);
+  return sql->identity != NULL && record->columns[N_RESULT_COLUMNS].kind == 'i'
+         && record->columns[N_RESULT_COLUMNS].integer
+                == rowsum_of_columns (sql, "result", record->columns, N_RESULT_COLUMNS);
 }
 
-/* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. To ask for a
- * column takes longer than to ask for its value. */
+static gint64
+integer_of (const RecordColumn *column)
+{
+  return column->kind == 'i' ? column->integer : 0;
+}
+
+static double
+real_of (const RecordColumn *column)
+{
+  return column->kind == 'r' ? column->real : (double)integer_of (column);
+}
+
+/* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. */
+static gboolean
+row_of (const Sql *sql, const Record *record, Names *names, Result *row)
+{
+  const RecordColumn *columns = record->columns;
+  if (!is_proved (sql, record) || columns[3].kind != 'b' || columns[0].kind != 't'
+      || !names_job (names, integer_of (&columns[2]), &row->job, &row->type))
+    return FALSE;
+  row->node = names_node (names, integer_of (&columns[1]));
+  if (row->node == NULL)
+    row->node = "";
+  row->digest = columns[3].data;
+  row->digest_size = columns[3].size;
+  row->work_s = real_of (&columns[5]);
+  row->saved = integer_of (&columns[6]);
+  row->weight = real_of (&columns[7]);
+  row->value = cell_of_column (&columns[4], row->type);
+  return row->value != NULL;
+}
+
+/* To ask for a column takes longer than to ask for its value. SQLite puts a NUL behind a text. */
 static gboolean
 row_read (const Sql *sql, sqlite3_stmt *statement, Names *names, Result *row)
 {
-  sqlite3_value *values[N_RESULT_COLUMNS + 1];
+  Record record = { .n = N_RESULT_COLUMNS + 1 };
   for (int i = 0; i <= N_RESULT_COLUMNS; i++)
-    values[i] = sqlite3_column_value (statement, i);
-  if (!is_proved (sql, values) || sqlite3_value_type (values[3]) != SQLITE_BLOB
-      || sqlite3_value_type (values[0]) != SQLITE_TEXT
-      || !names_job (names, sqlite3_value_int64 (values[2]), &row->job, &row->type))
-    return FALSE;
-  row->path = (const char *)sqlite3_value_text (values[0]);
-  row->node = names_node (names, sqlite3_value_int64 (values[1]));
-  if (row->node == NULL)
-    row->node = "";
-  row->digest = sqlite3_value_blob (values[3]);
-  row->digest_size = (gsize)sqlite3_value_bytes (values[3]);
-  row->work_s = sqlite3_value_double (values[5]);
-  row->saved = sqlite3_value_int64 (values[6]);
-  row->weight = sqlite3_value_double (values[7]);
-  row->value = cell_read (values[4], row->type);
-  return row->value != NULL;
+    cell_column (sqlite3_column_value (statement, i), &record.columns[i]);
+  row->path = (const char *)record.columns[0].data;
+  return row_of (sql, &record, names, row);
 }
 
 gboolean
@@ -100,6 +119,50 @@ results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer da
         }
     }
   return FALSE;
+}
+
+typedef struct
+{
+  Sql *sql;
+  Names *names;
+  ResultsEach each;
+  gpointer data;
+  GString *path;
+} ResultsWalk;
+
+/* A record as it lies in the file. The weight's column turns integers into reals. */
+static gboolean
+each_payload (const guint8 *payload, gsize size, gpointer data)
+{
+  ResultsWalk *walk = data;
+  RecordShape shape;
+  Record record;
+  Result row = { 0 };
+  if (size == 0 || !record_take_shape (payload, payload + size, size, &shape)
+      || shape.payload != size || shape.n != N_RESULT_COLUMNS + 1)
+    return FALSE;
+  record_read (&shape, payload, &record);
+  RecordColumn *path = &record.columns[0], *weight = &record.columns[7];
+  if (weight->kind == 'i')
+    *weight = (RecordColumn){ .kind = 'r', .real = (double)weight->integer };
+  if (path->kind != 't' || memchr (path->data, '\0', path->size) != NULL)
+    return FALSE;
+  g_string_truncate (walk->path, 0);
+  g_string_append_len (walk->path, (const char *)path->data, (gssize)path->size);
+  row.path = walk->path->str;
+  gboolean good
+      = row_of (walk->sql, &record, walk->names, &row) && walk->each (&row, walk->data, NULL);
+  g_clear_pointer (&row.value, g_bytes_unref);
+  return good;
+}
+
+gboolean
+results_walk (Sql *sql, const char *path, ResultsEach each, gpointer data)
+{
+  g_autoptr (Names) names = names_new (sql, NULL);
+  g_autoptr (GString) text = g_string_new (NULL);
+  ResultsWalk walk = { .sql = sql, .names = names, .each = each, .data = data, .path = text };
+  return names != NULL && walk_file (path, sql, "result", each_payload, &walk);
 }
 
 gboolean

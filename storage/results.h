@@ -79,6 +79,10 @@ typedef struct
 typedef gboolean (*ResultsEach) (const Result *row, gpointer data, GError **error);
 gboolean results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer data,
                        guint64 *bad, GError **error);
+/* All of a file that may still be coming, by path, while its pages are looked at (walk.h). TRUE: it
+ * is sound as SQLite's quick_check would say, and each row of this table proves itself. FALSE:
+ * something is not, or `each` stopped; what it was told is true all the same, row by row. */
+gboolean results_walk (Sql *sql, const char *path, ResultsEach each, gpointer data);
 typedef gboolean (*ResultsEachStem) (const char *id, const char *path, gpointer data,
                                      GError **error);
 gboolean results_each_stem (Sql *sql, ResultsEachStem each, gpointer data, guint64 *bad,

@@ -6,6 +6,7 @@
  * secret. Must not know any table. */
 #include "storage/rowsum.h"
 
+#include "storage/cell.h"
 #include "storage/schema.h"
 
 #include <string.h>
@@ -31,40 +32,67 @@ sip_round (guint64 v[4])
   v[2] = rotate (v[2], 32);
 }
 
-static inline void
-sip_word (Rowsum *sum, guint64 word)
+/* All whole words that wait. */
+static void
+consume (Rowsum *sum)
 {
-  sum->v[3] ^= word;
-  sip_round (sum->v);
-  sip_round (sum->v);
-  sum->v[0] ^= word;
+  guint n = sum->n / 8;
+  guint64 v[4];
+  memcpy (v, sum->v, sizeof v);
+  for (guint i = 0; i < n; i++)
+    {
+      guint64 word;
+      memcpy (&word, sum->bytes + 8 * i, sizeof word);
+      word = GUINT64_FROM_LE (word);
+      v[3] ^= word;
+      sip_round (v);
+      sip_round (v);
+      v[0] ^= word;
+    }
+  memcpy (sum->v, v, sizeof v);
+  memcpy (sum->bytes, sum->bytes + 8 * n, 8);
+  sum->n -= 8 * n;
 }
 
-static inline void
-add_byte (Rowsum *sum, guint8 byte)
+/* So many bytes can be put there, which are at most half of all. */
+static inline guint8 *
+room (Rowsum *sum, guint bytes)
 {
-  sum->word |= (guint64)byte << 8 * (sum->size & 7);
-  if ((++sum->size & 7) != 0)
-    return;
-  sip_word (sum, sum->word);
-  sum->word = 0;
+  if (sum->n + bytes > ROWSUM_BYTES - 8)
+    consume (sum);
+  sum->size += bytes;
+  sum->n += bytes;
+  return sum->bytes + sum->n - bytes;
+}
+
+/* Most parts are shorter than a call of memcpy is worth. */
+static inline void
+copy_short (guint8 *to, const guint8 *from, gsize size)
+{
+  if (size >= 8)
+    {
+      memcpy (to, from, 8);
+      memcpy (to + size - 8, from + size - 8, 8);
+    }
+  else
+    for (gsize i = 0; i < size; i++)
+      to[i] = from[i];
 }
 
 void
 rowsum_add_bare (Rowsum *sum, const void *data, gsize size)
 {
   const guint8 *bytes = data;
-  guint shift = 8 * (sum->size & 7);
-  for (; size >= 8; size -= 8, bytes += 8, sum->size += 8)
+  if (size <= 16)
     {
-      guint64 word;
-      memcpy (&word, bytes, sizeof word);
-      word = GUINT64_FROM_LE (word);
-      sip_word (sum, sum->word | word << shift);
-      sum->word = shift > 0 ? word >> (64 - shift) : 0;
+      copy_short (room (sum, (guint)size), bytes, size);
+      return;
     }
-  for (; size > 0; size--)
-    add_byte (sum, *bytes++);
+  for (gsize piece; size > 0; size -= piece, bytes += piece)
+    {
+      piece = MIN (size, ROWSUM_BYTES / 2);
+      memcpy (room (sum, (guint)piece), bytes, piece);
+    }
 }
 
 Rowsum
@@ -72,30 +100,33 @@ rowsum_begin (const Sql *sql)
 {
   g_assert (sql->identity != NULL);
 
-  Rowsum sum = { .v = { sql->key[0] ^ G_GUINT64_CONSTANT (0x736f6d6570736575),
-                        sql->key[1] ^ G_GUINT64_CONSTANT (0x646f72616e646f6d),
-                        sql->key[0] ^ G_GUINT64_CONSTANT (0x6c7967656e657261),
-                        sql->key[1] ^ G_GUINT64_CONSTANT (0x7465646279746573) } };
+  Rowsum sum;
+  sum.v[0] = sql->key[0] ^ G_GUINT64_CONSTANT (0x736f6d6570736575);
+  sum.v[1] = sql->key[1] ^ G_GUINT64_CONSTANT (0x646f72616e646f6d);
+  sum.v[2] = sql->key[0] ^ G_GUINT64_CONSTANT (0x6c7967656e657261);
+  sum.v[3] = sql->key[1] ^ G_GUINT64_CONSTANT (0x7465646279746573);
+  sum.size = sum.n = 0;
   return sum;
 }
 
-static void
+static inline void
 add_number (Rowsum *sum, char tag, guint64 word)
 {
   guint64 little = GUINT64_TO_LE (word);
-  add_byte (sum, (guint8)tag);
-  rowsum_add_bare (sum, &little, sizeof little);
+  guint8 *to = room (sum, 1 + sizeof little);
+  to[0] = (guint8)tag;
+  memcpy (to + 1, &little, sizeof little);
 }
 
 /* A tag, the length in groups of seven bits, the data: parts cannot run into each other. */
-static void
+static inline void
 add_data (Rowsum *sum, char tag, const void *data, gsize size)
 {
-  add_byte (sum, (guint8)tag);
+  *room (sum, 1) = (guint8)tag;
   gsize rest = size;
   for (; rest >= 0x80; rest >>= 7)
-    add_byte (sum, (guint8)(rest | 0x80));
-  add_byte (sum, (guint8)rest);
+    *room (sum, 1) = (guint8)(rest | 0x80);
+  *room (sum, 1) = (guint8)rest;
   rowsum_add_bare (sum, data, size);
 }
 
@@ -128,38 +159,40 @@ rowsum_add_blob (Rowsum *sum, const void *blob, gsize size)
 void
 rowsum_add_null (Rowsum *sum)
 {
-  add_byte (sum, 'n');
+  *room (sum, 1) = 'n';
 }
 
 gint64
 rowsum_end (Rowsum *sum)
 {
-  sip_word (sum, sum->word | sum->size << 56);
+  guint64 size = sum->size;
+  guint wanting = 8 - sum->n % 8; /* the last word ends with the size */
+  guint8 *to = room (sum, wanting);
+  memset (to, 0, wanting - 1);
+  to[wanting - 1] = (guint8)size;
+  consume (sum);
   sum->v[2] ^= 0xff;
   for (int i = 0; i < 4; i++)
     sip_round (sum->v);
   return (gint64)(sum->v[0] ^ sum->v[1] ^ sum->v[2] ^ sum->v[3]);
 }
 
-static void
-add_value (Rowsum *sum, sqlite3_value *value)
+void
+rowsum_add_column (Rowsum *sum, const RecordColumn *column)
 {
-  const void *data;
-  switch (sqlite3_value_type (value))
+  switch (column->kind)
     {
-    case SQLITE_INTEGER:
-      rowsum_add_integer (sum, sqlite3_value_int64 (value));
+    case 'i':
+      rowsum_add_integer (sum, column->integer);
       break;
-    case SQLITE_FLOAT:
-      rowsum_add_real (sum, sqlite3_value_double (value));
+    case 'r':
+      rowsum_add_real (sum, column->real);
       break;
-    case SQLITE_TEXT:
-      data = sqlite3_value_text (value);
-      rowsum_add_text (sum, data, (gsize)sqlite3_value_bytes (value));
+    case 't':
+      rowsum_add_text (sum, column->data, column->size);
       break;
-    case SQLITE_BLOB:
-      data = sqlite3_value_blob (value);
-      rowsum_add_blob (sum, data, (gsize)sqlite3_value_bytes (value));
+    case 'b':
+      rowsum_add_blob (sum, column->data, column->size);
       break;
     default:
       rowsum_add_null (sum);
@@ -167,12 +200,12 @@ add_value (Rowsum *sum, sqlite3_value *value)
 }
 
 gint64
-rowsum_of_values (const Sql *sql, const char *table, sqlite3_value **values, int n)
+rowsum_of_columns (const Sql *sql, const char *table, const RecordColumn *columns, guint n)
 {
   Rowsum sum = rowsum_begin (sql);
   rowsum_add_text (&sum, table, strlen (table));
-  for (int i = 0; i < n; i++)
-    add_value (&sum, values[i]);
+  for (guint i = 0; i < n; i++)
+    rowsum_add_column (&sum, &columns[i]);
   return rowsum_end (&sum);
 }
 
@@ -187,7 +220,11 @@ row_sum (sqlite3_context *context, int n, sqlite3_value **values)
     }
   Rowsum sum = rowsum_begin (sql);
   for (int i = 0; i < n; i++)
-    add_value (&sum, values[i]);
+    {
+      RecordColumn column;
+      cell_column (values[i], &column);
+      rowsum_add_column (&sum, &column);
+    }
   sqlite3_result_int64 (context, rowsum_end (&sum));
 }
 

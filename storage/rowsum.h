@@ -5,6 +5,7 @@
 #pragma once
 
 #include "storage/sql.h"
+#include "storage/sqlite-record.h"
 
 /* Makes row_sum known to the connection. It gives NULL until rowsum_identify was called. */
 gboolean rowsum_register (Sql *sql, GError **error);
@@ -13,11 +14,13 @@ void rowsum_identify (Sql *sql, const char *identity);
 
 /* The same checksum without SQL, for who has a row's columns from elsewhere: begin, the name of the
  * table and each column in their order, end. Pure. */
+#define ROWSUM_BYTES 256
 typedef struct
 {
   guint64 v[4];
-  guint64 word; /* the bytes since the last whole word */
-  guint64 size; /* of all that was added */
+  guint64 size;               /* of all that was added */
+  guint n;                    /* of these that wait */
+  guint8 bytes[ROWSUM_BYTES]; /* short parts become whole words here */
 } Rowsum;
 
 Rowsum rowsum_begin (const Sql *sql);
@@ -29,6 +32,6 @@ void rowsum_add_text (Rowsum *sum, const void *text, gsize size);
 void rowsum_add_blob (Rowsum *sum, const void *blob, gsize size);
 void rowsum_add_null (Rowsum *sum);
 gint64 rowsum_end (Rowsum *sum);
-/* The same of a row's `n` values, all but its own sum; they may be those of a statement's columns,
- * since one thread uses it. */
-gint64 rowsum_of_values (const Sql *sql, const char *table, sqlite3_value **values, int n);
+void rowsum_add_column (Rowsum *sum, const RecordColumn *column);
+/* The same of a row's `n` columns, all but its own sum. */
+gint64 rowsum_of_columns (const Sql *sql, const char *table, const RecordColumn *columns, guint n);

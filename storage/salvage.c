@@ -144,18 +144,10 @@ is_proved (const Sql *sql, const SalvageTable *table, const Record *record)
       const RecordColumn *column = &record->columns[i];
       if (i == 0 && table->has_key)
         rowsum_add_integer (&sum, record->rowid);
-      else if (column->kind == 'n')
-        rowsum_add_null (&sum);
-      else if (column->kind == 'r')
-        rowsum_add_real (&sum, column->real);
       else if (column->kind == 'i' && (table->reals >> i & 1))
         rowsum_add_real (&sum, (double)column->integer);
-      else if (column->kind == 'i')
-        rowsum_add_integer (&sum, column->integer);
-      else if (column->kind == 't')
-        rowsum_add_text (&sum, column->data, column->size);
       else
-        rowsum_add_blob (&sum, column->data, column->size);
+        rowsum_add_column (&sum, column);
     }
   return rowsum_end (&sum) == record->columns[record->n - 1].integer;
 }

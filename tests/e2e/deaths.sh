@@ -7,6 +7,8 @@
 . "$(dirname "$0")/servers.sh"
 check=$SATIN_BIN/../tests/e2e/delta-check
 trap 'stop_servers; leave' EXIT
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR"
 export FROM=300000 # half a megabyte stands for large
 base=6000 each=30 times=2
 more=${1-} schemes=("${@:2}")
@@ -105,4 +107,5 @@ fi
 if wanted s3; then
   if start_s3 "$work/s3"; then files=$work/s3/data/satin/files; deaths s3 sending:4 requested:10 remove-delta:1; else skip s3 "$why"; fi
 fi
+is 'the dead left no file where temporary ones lie' "$(find "$TMPDIR" -name 'satin-??????' | wc -l)" 0
 finish

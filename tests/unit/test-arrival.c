@@ -175,6 +175,34 @@ test_stall (Fixture *f, gconstpointer unused)
   end (&coming, thread);
 }
 
+/* Walked while it comes, it is read like any other; broken off, nothing is believed. */
+static void
+test_walk (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  put_rows (f, 1);
+  publish (f);
+  for (gboolean fails = FALSE; fails <= TRUE; fails++)
+    {
+      Coming coming = { .from = f->target,
+                        .bytes = size_of (f->target),
+                        .stop_at = 2000000,
+                        .may_go_on = 1,
+                        .pause_ms = 50,
+                        .fails = fails };
+      guint n = 0;
+      GThread *thread = begin (f, &coming);
+      g_autoptr (Sql) sql = guard_open_front (coming.to, NULL, TRUE, NULL);
+      g_assert_nonnull (sql);
+      g_assert_cmpint (results_walk (sql, coming.to, count_row, &n), ==, !fails);
+      g_assert_true (fails ? n < N_ROWS : n == N_ROWS);
+      g_assert_cmpint (guard_wait (coming.to, NULL), ==, !fails);
+      g_autofree char *tag = g_strconcat (coming.to, ".tag", NULL);
+      g_assert_cmpint (g_unlink (tag), ==, 0);
+      end (&coming, thread);
+    }
+}
+
 /* A work file's pages lie as they were needed. */
 static void
 test_odd_order (Fixture *f, gconstpointer unused)
@@ -296,6 +324,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(name, f) g_test_add ("/arrival/" name, Fixture, NULL, set_up, f, tear_down)
   ADD ("stall", test_stall);
+  ADD ("walk", test_walk);
   ADD ("odd-order", test_odd_order);
   ADD ("break", test_break);
   ADD ("death", test_death);
