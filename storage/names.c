@@ -11,6 +11,9 @@
  * next number. */
 #define JOB_NUMBER_MASK 0xffffff
 
+/* Nodes come and go as long as a run lasts, and only those that are here bring results. */
+#define NODES_KEPT_MAX 64
+
 typedef struct
 {
   gint64 number;
@@ -90,6 +93,14 @@ table_add (NamesTable *table, gint64 number, const char *name, const char *type)
   return entry;
 }
 
+static void
+table_forget (NamesTable *table)
+{
+  table->last = NULL;
+  g_hash_table_remove_all (table->by_name);
+  g_hash_table_remove_all (table->by_number);
+}
+
 static gboolean
 table_read (Sql *sql, NamesTable *table, const char *text, GError **error)
 {
@@ -166,6 +177,8 @@ names_number_node (Names *names, const char *id, gint64 *number, GError **error)
       gint64 fresh;
       if (!tables_number_node (names->sql, id, &fresh, error))
         return FALSE;
+      if (g_hash_table_size (names->nodes.by_number) >= NODES_KEPT_MAX)
+        table_forget (&names->nodes);
       entry = names->nodes.last = table_add (&names->nodes, fresh, id, NULL);
     }
   *number = entry->number;

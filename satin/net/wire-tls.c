@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define THREADS_KEPT_MAX 8 /* as newer GLib does; more are seldom at work at a time */
+
 struct WireTls
 {
   GSocket *socket;
@@ -96,6 +98,20 @@ on_shaken (GObject *source, GAsyncResult *result, gpointer data)
     tls->done (fine && is_secure (tls->connection), tls->data);
 }
 
+/* GnuTLS keeps what a thread's random numbers need until the process ends, for each thread that
+ * ever made some: those of GIO that have done a handshake do the next ones as well. */
+static void
+keep_threads (void)
+{
+  static gsize once;
+
+  if (!g_once_init_enter (&once))
+    return;
+  g_thread_pool_set_max_idle_time (0);
+  g_thread_pool_set_max_unused_threads (THREADS_KEPT_MAX);
+  g_once_init_leave (&once, 1);
+}
+
 WireTls *
 wire_tls_begin (GMainContext *context, const char *key, GSocket *socket, gboolean dialled,
                 void (*done) (gboolean secure, void *data), void *data)
@@ -106,6 +122,7 @@ wire_tls_begin (GMainContext *context, const char *key, GSocket *socket, gboolea
 
   if (connection == NULL)
     return NULL;
+  keep_threads ();
   tls = g_new0 (WireTls, 1);
   tls->socket = g_object_ref (socket);
   tls->connection = connection;

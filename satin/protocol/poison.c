@@ -2,11 +2,23 @@
 /* See poison.h. */
 #include "core.h"
 
+#include <string.h>
+
 typedef struct
 {
   NodeId id;
-  char *path, *text; /* no text: it died without a word, and its lender says so */
+  char *path, *text;
 } LastWords;
+
+/* One who died without a word, as its lender says. These lie one behind the other in one piece of
+ * memory, each as `id` and then `path` with its NUL: so many small ones that stay for so long would
+ * each keep a page of what is freed around them. */
+typedef struct
+{
+  NodeId id;
+  const char *path;
+  gsize next; /* where the next one lies */
+} Quiet;
 
 static void
 words_free (gpointer data)
@@ -22,14 +34,28 @@ void
 poison_init (Poison *poison)
 {
   poison->words = g_ptr_array_new_with_free_func (words_free);
-  poison->quiet = g_ptr_array_new_with_free_func (words_free);
+  poison->quiet = g_byte_array_new ();
 }
 
 void
 poison_done (Poison *poison)
 {
   g_ptr_array_unref (poison->words);
-  g_ptr_array_unref (poison->quiet);
+  g_byte_array_unref (poison->quiet);
+}
+
+/* FALSE: there is none at `at`. */
+static gboolean
+quiet_at (const Poison *poison, gsize at, Quiet *quiet)
+{
+  const guint8 *data = poison->quiet->data + at;
+
+  if (at >= poison->quiet->len)
+    return FALSE;
+  memcpy (&quiet->id, data, sizeof quiet->id);
+  quiet->path = (const char *)data + sizeof quiet->id;
+  quiet->next = at + sizeof quiet->id + strlen (quiet->path) + 1;
+  return TRUE;
 }
 
 static gboolean
@@ -153,11 +179,11 @@ poison_on_event (Node *node, const NodeEvent *event)
 guint
 poison_count_quiet (Node *node, const char *path)
 {
-  GPtrArray *quiet = node->poison.quiet;
+  Quiet quiet;
   guint n = 0;
 
-  for (guint i = 0; i < quiet->len; i++)
-    n += g_str_equal (((LastWords *)quiet->pdata[i])->path, path);
+  for (gsize at = 0; quiet_at (&node->poison, at, &quiet); at = quiet.next)
+    n += g_str_equal (quiet.path, path);
   return n;
 }
 
@@ -165,17 +191,17 @@ poison_count_quiet (Node *node, const char *path)
 static gboolean
 add_quiet (Node *node, const NodeId *id, const char *path)
 {
-  GPtrArray *quiet = node->poison.quiet;
+  Poison *poison = &node->poison;
+  Quiet quiet;
+  guint n = 0;
 
-  for (guint i = 0; i < quiet->len; i++)
-    {
-      const LastWords *words = quiet->pdata[i];
-      if (node_id_equal (&words->id, id) && g_str_equal (words->path, path))
-        return FALSE;
-    }
-  if (quiet->len == POISON_KEPT_MAX)
-    g_ptr_array_remove_index (quiet, 0);
-  g_ptr_array_add (quiet, words_new (id, path, ""));
+  for (gsize at = 0; quiet_at (poison, at, &quiet); at = quiet.next, n++)
+    if (node_id_equal (&quiet.id, id) && g_str_equal (quiet.path, path))
+      return FALSE;
+  if (n == POISON_KEPT_MAX && quiet_at (poison, 0, &quiet))
+    g_byte_array_remove_range (poison->quiet, 0, (guint)quiet.next);
+  g_byte_array_append (poison->quiet, (const guint8 *)id, sizeof *id);
+  g_byte_array_append (poison->quiet, (const guint8 *)path, (guint)strlen (path) + 1);
   return TRUE;
 }
 
@@ -192,21 +218,27 @@ poison_on_message (Node *node, const Message *m)
     (void)poison_judge (node);
 }
 
-static void
-greet_with (Node *node, Link *link, const GPtrArray *all)
+static Message
+message_of_quiet (const NodeId *id, const char *path)
 {
-  for (guint i = 0; i < all->len; i++)
-    {
-      Message message = message_of (all->pdata[i]);
-      link_send (node, link, &message);
-    }
+  return (Message){ .kind = MESSAGE_LAST_WORDS, .id = *id, .path = path, .text = "" };
 }
 
 void
 poison_greet (Node *node, Link *link)
 {
-  greet_with (node, link, node->poison.words);
-  greet_with (node, link, node->poison.quiet);
+  Quiet quiet;
+
+  for (guint i = 0; i < node->poison.words->len; i++)
+    {
+      Message message = message_of (node->poison.words->pdata[i]);
+      link_send (node, link, &message);
+    }
+  for (gsize at = 0; quiet_at (&node->poison, at, &quiet); at = quiet.next)
+    {
+      Message message = message_of_quiet (&quiet.id, quiet.path);
+      link_send (node, link, &message);
+    }
 }
 
 void
@@ -250,7 +282,7 @@ poison_lost (Node *node, const Member *member, const LoanEntry *entry)
       || has_spoken (node, &member->id) || node->now_us > entry->since_us + POISON_SOON_US
       || !add_quiet (node, &member->id, entry->path))
     return;
-  Message message = message_of (node->poison.quiet->pdata[node->poison.quiet->len - 1]);
+  Message message = message_of_quiet (&member->id, entry->path);
   link_broadcast (node, &message);
   guint n = poison_count_quiet (node, entry->path);
   if (n == NODE_LAST_WORDS)

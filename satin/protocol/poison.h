@@ -20,9 +20,9 @@
 
 typedef struct
 {
-  GPtrArray *words; /* of LastWords */
-  GPtrArray *quiet; /* of LastWords without a text, the oldest first */
-  guint64 warn_us;  /* no warning before */
+  GPtrArray *words;  /* of LastWords */
+  GByteArray *quiet; /* of Quiet, the oldest first */
+  guint64 warn_us;   /* no warning before */
 } Poison;
 
 void poison_init (Poison *poison);

@@ -2,6 +2,9 @@
 /* Jobs whose holders died three times without a word: where they run from then on. */
 #include "node-world.h"
 
+#include "satin/protocol/message.h"
+#include "satin/protocol/poison.h"
+
 /* The job that `lender` has is taken by this node, which then dies without a word. */
 static void
 falls_silent (World *world, guint lender, guint thief, const char *path)
@@ -195,6 +198,48 @@ test_they_hear_of_the_next_after_it (void)
   g_assert_true (said (world, 0, "WARN"));
 }
 
+/* So many others, with paths of all lengths, die without a word, as n0 hears. */
+static void
+others_fall_silent (World *world, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/1/%u", i * 7919);
+      Message message
+          = { .kind = MESSAGE_LAST_WORDS, .id = { 1, 1000 + i, 1 }, .path = path, .text = "" };
+      g_autoptr (GPtrArray) parts = message_encode (&message);
+      g_autoptr (GByteArray) all = g_byte_array_new ();
+
+      for (guint j = 0; j < parts->len; j++)
+        g_byte_array_append (all, g_bytes_get_data (parts->pdata[j], NULL),
+                             (guint)g_bytes_get_size (parts->pdata[j]));
+      post (world, (Post){ .to = 0,
+                           .kind = NODE_EVENT_MESSAGE,
+                           .link = 1,
+                           .bytes = g_byte_array_free_to_bytes (g_steal_pointer (&all)) });
+      pump (world);
+    }
+}
+
+/* The newest are kept, so many and no more. */
+static void
+test_old_deaths_are_forgotten (void)
+{
+  static const guint others[]
+      = { POISON_KEPT_MAX - NODE_LAST_WORDS, POISON_KEPT_MAX - NODE_LAST_WORDS + 1 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    {
+      g_autoptr (World) world = world_new (6, FALSE);
+      start (world);
+      falls_silent (world, 0, 5, "/0");
+      falls_silent (world, 0, 4, "/0");
+      others_fall_silent (world, others[i]);
+      falls_silent (world, 0, 3, "/0");
+      g_assert_true (said (world, 0, "WARN") == (i == 0));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -209,5 +254,6 @@ main (int argc, char **argv)
   TEST ("people-hear-of-one-a-minute", test_people_hear_of_one_a_minute);
   TEST ("they-hear-of-the-next-after-it", test_they_hear_of_the_next_after_it);
   TEST ("nobody-waits-for-what-is-forgotten", test_nobody_waits_for_what_is_forgotten);
+  TEST ("old-deaths-are-forgotten", test_old_deaths_are_forgotten);
   return g_test_run ();
 }

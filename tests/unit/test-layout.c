@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Page sizes: how large published files are, and that they are salvaged all the same. */
+/* Page sizes: how large published files are, and that they are salvaged all the same; and the
+ * numbers of nodes. */
 #include "store.h"
 
 #include "storage/guard.h"
 #include "storage/layout.h"
+#include "storage/names.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -146,6 +148,31 @@ test_layout_foretells_the_size (Fixture *f, gconstpointer unused)
     }
 }
 
+/* Whatever is forgotten meanwhile. */
+static void
+test_a_node_keeps_its_number (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  gint64 numbers[1000];
+  g_autoptr (Names) names = names_new (f->sql, NULL);
+  g_assert_true (results_begin (f->results, NULL));
+
+  for (guint turn = 0; turn < 2; turn++)
+    for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+      {
+        gint64 number, again;
+        g_autofree char *id = g_strdup_printf ("1.%u.00000001", i + 1);
+        g_assert_true (names_number_node (names, id, &number, NULL));
+        g_assert_true (names_number_node (names, id, &again, NULL));
+        g_assert_cmpint (again, ==, number);
+        if (turn == 0)
+          numbers[i] = number;
+        g_assert_cmpint (numbers[i], ==, number);
+      }
+  g_assert_true (results_commit (f->results, NULL));
+  g_assert_cmpint (number_of (f->sql, "SELECT count (*) FROM node"), ==, G_N_ELEMENTS (numbers));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -159,6 +186,7 @@ main (int argc, char **argv)
     { "/layout/short-rows-have-common-pages", test_short_rows_have_common_pages },
     { "/layout/any-page-size-is-salvaged", test_any_page_size_is_salvaged },
     { "/layout/layout-foretells-the-size", test_layout_foretells_the_size },
+    { "/layout/a-node-keeps-its-number", test_a_node_keeps_its_number },
   };
   g_test_init (&argc, &argv, NULL);
   for (gsize i = 0; i < G_N_ELEMENTS (tests); i++)
