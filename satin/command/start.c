@@ -124,6 +124,8 @@ make_environment (const FolderRun *run, const char *path, const StartWish *wish)
                     : g_environ_unsetenv (environment, FOLDER_ENV_SITE);
   environment = run->invited ? g_environ_setenv (environment, FOLDER_ENV_INVITED, "1", TRUE)
                              : g_environ_unsetenv (environment, FOLDER_ENV_INVITED);
+  environment = g_environ_setenv (environment, FOLDER_ENV_SLICES, FOLDER_SLICES, FALSE);
+  environment = g_environ_setenv (environment, FOLDER_ENV_MALLOC, FOLDER_MALLOC, FALSE);
   if (wish->founder)
     return g_environ_setenv (environment, FOLDER_ENV_FOUNDER, "1", TRUE);
   return g_environ_unsetenv (environment, FOLDER_ENV_FOUNDER);

@@ -32,6 +32,13 @@
 #define FOLDER_ENV_WORKERS "SATIN_WORKERS"
 /* The site of a node of the launcher's host, when the run has sites. */
 #define FOLDER_ENV_SITE "SATIN_SITE"
+/* A node has a thread for each job that waits and any of them may carry messages, so what a thread
+ * may keep of what it has freed is bounded: GLib's own store of it is left out (newer GLib has
+ * none), glibc's is for small pieces. Whoever has set these knows better. */
+#define FOLDER_ENV_SLICES "G_SLICE"
+#define FOLDER_SLICES "always-malloc"
+#define FOLDER_ENV_MALLOC "GLIBC_TUNABLES"
+#define FOLDER_MALLOC "glibc.malloc.tcache_max=256"
 /* A copy of the file of --sites. */
 #define FOLDER_SITES "sites"
 /* The node is to find out itself at which address of its host others reach it. */
