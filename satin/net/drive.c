@@ -23,12 +23,13 @@
 
 /* So long a worker tries to get the context from whoever has it. */
 #define DRIVE_TRY_US 500
-/* What comes so soon after a worker has fallen asleep would have come as soon if it had slept at
- * once: the one whose reply it waits for perhaps shares its processor. */
-#define DRIVE_SOON_US 60
-/* A shorter time is no time; and how often it is tried whether a long one pays. */
-#define DRIVE_SPIN_MIN_US 2
+/* One of so many waits goes the way that has seemed the worse one. */
 #define DRIVE_PROBE 32
+/* What a wait says about its way: nothing if it was so many times as long as a spin, since then
+ * there was nothing to come, and else a part of what it differs, but not much. */
+#define DRIVE_WAIT_MAX 10
+#define DRIVE_LEARN_PART 4
+#define DRIVE_LEARN_MAX_US 4
 /* So soon the parked thread takes the place of a worker that has left: when something is to be
  * done, and else; the latter is further away than the kernel's next tick. */
 #define DRIVE_SOON_RECALL_US 40
@@ -57,6 +58,15 @@ enum
   ALARMS
 };
 
+/* Who sleeps in the poll has to be woken; who spins may keep the one whose reply it waits for from
+ * the processor that they share. Which takes longer is only seen by trying. */
+typedef enum
+{
+  WAY_SLEEP,
+  WAY_SPIN,
+  WAYS
+} Way;
+
 struct Drive
 {
   DriveConfig config;
@@ -75,8 +85,9 @@ struct Drive
   gint baton; /* atomic, written at each hand-over: orders what the owners do */
   guint64 turn;
   gboolean mail;
-  gboolean unflushed; /* something may wait to be written */
-  gint64 spin_us;     /* how long spinning has paid of late */
+  gboolean unflushed;      /* something may wait to be written */
+  double typical_us[WAYS]; /* from when a wait begins until something comes */
+  Way way;                 /* of this wait */
   guint waits;
   gint64 timer_us;    /* -1: none */
   Polled own, worker; /* by the driver's thread, and by a worker */
@@ -117,7 +128,6 @@ drive_new (const DriveConfig *config, GError **error)
 
   drive->config = *config;
   drive->timer_us = -1;
-  drive->spin_us = config->spin_us;
   if (make_gate (drive))
     return drive;
   g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "cannot make a timer: %s",
@@ -446,20 +456,24 @@ turn_once (Drive *drive, gint64 until_us)
 static gint64
 spin_for (Drive *drive)
 {
-  return drive->waits++ % DRIVE_PROBE == 0 ? drive->config.spin_us : drive->spin_us;
+  const double *typical_us = drive->typical_us;
+
+  drive->way = typical_us[WAY_SPIN] < typical_us[WAY_SLEEP] ? WAY_SPIN : WAY_SLEEP;
+  if (drive->waits++ % DRIVE_PROBE == 0)
+    drive->way = WAY_SLEEP + WAY_SPIN - drive->way;
+  return drive->way == WAY_SPIN ? drive->config.spin_us : 0;
 }
 
-/* Something came, `took_us` after the wait began: while the worker spun, or `asleep_us` after it
- * had fallen asleep. */
+/* Something came, `took_us` after the wait began. */
 static void
-learn (Drive *drive, gboolean spun, gint64 took_us, gint64 asleep_us)
+learn (Drive *drive, gint64 took_us)
 {
   gint64 most_us = drive->config.spin_us;
+  double *typical_us = &drive->typical_us[drive->way],
+         more_us = (double)MIN (took_us, most_us) - *typical_us;
 
-  if (spun)
-    drive->spin_us = MIN (MAX (drive->spin_us, 2 * took_us), most_us);
-  else if (asleep_us < DRIVE_SOON_US)
-    drive->spin_us = drive->spin_us / 2 < DRIVE_SPIN_MIN_US ? 0 : drive->spin_us / 2;
+  if (took_us <= DRIVE_WAIT_MAX * most_us)
+    *typical_us += CLAMP (more_us / DRIVE_LEARN_PART, -DRIVE_LEARN_MAX_US, DRIVE_LEARN_MAX_US);
 }
 
 /* From when `wanted` is taken back and the gate is open the thread takes its place. */
@@ -492,10 +506,9 @@ drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 loo
         flush (drive);
       gboolean at_once = drive->mail, spins = wanted == DRIVE_SPIN && now_us < spin_us;
       gboolean happened = turn_once (drive, at_once || spins ? 0 : end_us);
-      gint64 before_us = now_us;
       now_us = g_get_monotonic_time ();
       if (happened && !at_once)
-        learn (drive, spins, now_us - wait_us, now_us - before_us);
+        learn (drive, now_us - wait_us);
       if (happened || at_once)
         spin_us = (wait_us = now_us) + spin_for (drive);
       else if (spins)

@@ -11,7 +11,7 @@ typedef struct Drive Drive;
 /* `serve (data)` reads the engine's mailbox, `flush (data)` writes what was queued; both are called
  * by who drives, after each turn, and `timer (data)` when drive_set_timer said. (A GSource for
  * these would write to the context's eventfd whenever its time is set.) `spin_us`: how
- * long an idle worker polls before it sleeps. */
+ * long an idle worker polls at most before it sleeps, where that brings answers sooner. */
 typedef struct
 {
   GMainContext *context; /* made with G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING */

@@ -22,8 +22,9 @@ ok "with the generation" grep -q "is saved in .* (generation [0-9]" <<<"$words"
 ok "what was finished is published although no interval had passed" has_rows "$file"
 is "with what it cost" "$(saved_work)" 1
 ok "the file is sound" integrity "$file"
-is "joins are in the ledger" "$(events joined)" 2
-is "so is the election" "$(events elected)" 1
+# On a machine at work the coordinator may be slow enough for another election.
+is "joins are in the ledger" "$(sqlite3 "$file" "SELECT count (DISTINCT node) FROM event WHERE kind = 'joined'")" 2
+ok "so is the election" [ "$(events elected)" -ge 1 ]
 ok "and the publications" [ "$(events published)" -ge 1 ]
 try "$satin" log ctl
 ok "satin log shows what the nodes wrote" grep -q "this node is master" <<<"$answer"
