@@ -346,7 +346,22 @@ mark_reached (const Sim *sim, const Process *process, gboolean *reached)
     }
 }
 
-/* Who was perhaps between others takes their way along: what it hands over reaches one side. */
+static gboolean
+are_linked (const Sim *sim, guint a, guint b)
+{
+  for (guint i = 0; i < sim->links->len; i++)
+    {
+      const Link *link = &g_array_index (sim->links, Link, i);
+      if (link->open[0] && link->open[1]
+          && ((link->node[0] == a && link->node[1] == b)
+              || (link->node[0] == b && link->node[1] == a)))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Who was perhaps between others takes their way along, and some that came just now may have none
+ * to each other yet: what it hands over reaches one side, at first. */
 static gboolean
 parts_the_rest (const Sim *sim, const Process *leaver)
 {
@@ -355,7 +370,9 @@ parts_the_rest (const Sim *sim, const Process *leaver)
       {
         const Process *from = sim->processes[i], *to = sim->processes[k];
         if (i != k && from != leaver && to != leaver && from->member && to->member && from->alive
-            && to->alive && links_way (sim, from, to) != WAY_OPEN)
+            && to->alive
+            && (links_way (sim, from, to) != WAY_OPEN
+                || !are_linked (sim, from->number, to->number)))
           return TRUE;
       }
   return FALSE;
