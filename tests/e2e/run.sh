@@ -38,6 +38,9 @@ fi
 choose_heavy
 begin "$satin" run -n 4 --name busy -- "${heavy[@]}"
 ok "four nodes are up" wait_for $((10 * slow)) up busy 4
+setting () { tr '\0' '\n' <"/proc/$(nodes_of "$1" | awk 'NR == 1 { print $1 }')/environ" | grep "^$2="; }
+is "their threads keep little of what they have freed" "$(setting busy GLIBC_TUNABLES)" \
+  "GLIBC_TUNABLES=${GLIBC_TUNABLES-glibc.malloc.tcache_max=256}"
 is "one of them is master" "$(nodes_of busy | grep -c '"master"')" 1
 try "$satin" status --json
 ok "all runs are listed" grep -q '"name": *"busy"' <<<"$answer"
@@ -47,8 +50,9 @@ ended
 is "the busy run has the answer" "$answer" "$heavy_answer"
 
 # The launcher only watches: the run goes on without it, and keeps its answer.
-begin "$satin" run -n 3 --name alone -- "${heavy[@]}"
+begin env G_SLICE=all "$satin" run -n 3 --name alone -- "${heavy[@]}"
 ok "three nodes are up" wait_for $((10 * slow)) up alone 3
+is "what a user has set is left alone" "$(setting alone G_SLICE)" G_SLICE=all
 kill -9 "$begun"
 wait "$begun" 2>/dev/null
 ok "the run ends without its launcher" wait_for $((60 * slow)) test -e "$runs/alone/end"

@@ -132,6 +132,21 @@ arguments_survive_the_shell (void)
   g_assert_cmpstr (said, ==, "a b ' $HOME;`x` \n");
 }
 
+/* A far node keeps as little as one of this host, unless somebody there has set something else. */
+static void
+what_is_set_is_left_alone (void)
+{
+  g_autoptr (GPtrArray) sites = read_text (
+      "[site d]\ncommand = env -u G_SLICE GLIBC_TUNABLES=glibc.malloc.tcache_max=64 sh -c\n", NULL);
+  char *argv[] = { (char *)"G_SLICE", (char *)"GLIBC_TUNABLES", NULL };
+  g_autofree char *line = site_line (sites->pdata[0], "printenv", argv, "/", 0);
+  g_auto (GStrv) words = site_argv (sites->pdata[0], "/run", NULL, 1, line, 0);
+  g_autofree char *said = NULL;
+  g_assert_true (
+      g_spawn_sync (NULL, words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &said, NULL, NULL, NULL));
+  g_assert_cmpstr (said, ==, "always-malloc\nglibc.malloc.tcache_max=64\n");
+}
+
 static void
 frames_of_the_relay (void)
 {
@@ -159,6 +174,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sites/wrong-files-are-refused", wrong_files_are_refused);
   g_test_add_func ("/sites/words-of-launchers", words_of_launchers);
   g_test_add_func ("/sites/arguments-survive-the-shell", arguments_survive_the_shell);
+  g_test_add_func ("/sites/what-is-set-is-left-alone", what_is_set_is_left_alone);
   g_test_add_func ("/sites/frames-of-the-relay", frames_of_the_relay);
   return g_test_run ();
 }
