@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define THREADS_KEPT_MAX 8 /* as newer GLib does; more are seldom at work at a time */
+#define THREADS_KEPT_MAX 4 /* more are seldom at work at a time */
 
 struct WireTls
 {
