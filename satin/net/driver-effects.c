@@ -362,7 +362,7 @@ driver_carry_out (Driver *driver, NodeEffect *effect)
   switch ((int)effect->kind)
     {
     case NODE_EFFECT_SEND:
-      mesh_send (driver, effect->link, effect->parts, effect->urgent);
+      mesh_send (driver, effect);
       break;
     case NODE_EFFECT_DIAL:
       mesh_dial (driver, effect->dial, effect->text);

@@ -102,7 +102,7 @@ gboolean mesh_open (Driver *driver, GError **error);
 void mesh_close (Driver *driver);
 const char *mesh_address (Driver *driver);
 void mesh_dial (Driver *driver, guint64 dial, const char *address);
-void mesh_send (Driver *driver, guint64 link, GPtrArray *parts, gboolean urgent);
+void mesh_send (Driver *driver, const NodeEffect *effect);
 /* Bytes that were sent and are not with the kernel. */
 gsize mesh_queued (Driver *driver, guint64 link);
 void mesh_close_link (Driver *driver, guint64 link);

@@ -155,12 +155,14 @@ mesh_dial (Driver *driver, guint64 dial, const char *address)
 }
 
 void
-mesh_send (Driver *driver, guint64 number, GPtrArray *parts, gboolean urgent)
+mesh_send (Driver *driver, const NodeEffect *effect)
 {
-  Wire *link = g_hash_table_lookup (driver->links, &number);
+  Wire *link = g_hash_table_lookup (driver->links, &effect->link);
   if (link == NULL)
     return;
-  wire_send (link, parts, urgent);
+  wire_send (link, effect->parts, effect->urgent);
+  if (effect->awaited)
+    wire_hurry (link);
   driver->sent = TRUE;
 }
 

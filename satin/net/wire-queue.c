@@ -129,7 +129,6 @@ wire_queue_add (WireQueue *queue, GPtrArray *parts, gboolean urgent)
   gsize size = size_of (parts);
   gboolean passes = urgent && size <= WIRE_PIECE && queue->demoted == 0;
 
-  queue->hurries = queue->hurries || urgent;
   queue->bytes += size;
   if (passes && g_queue_is_empty (&queue->urgent) && queue->out_bytes < FRAMED_MAX)
     push_whole (queue, parts, size);

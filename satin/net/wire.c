@@ -477,6 +477,12 @@ wire_send (Wire *link, GPtrArray *parts, gboolean urgent)
 }
 
 void
+wire_hurry (Wire *link)
+{
+  link->out.hurries = TRUE;
+}
+
+void
 wire_flush (Wire *link)
 {
   if (link->closed || link->phase != PHASE_UP || (link->watched & G_IO_OUT) != 0

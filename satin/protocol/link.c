@@ -155,6 +155,7 @@ send_raw (Node *node, Link *link, const Message *message)
   NodeEffect *effect = core_emit (node, NODE_EFFECT_SEND);
   effect->link = link->link;
   effect->urgent = urgent;
+  effect->awaited = message->kind == MESSAGE_JOBS;
   effect->parts = g_steal_pointer (&parts);
 }
 

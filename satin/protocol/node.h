@@ -180,7 +180,8 @@ typedef enum
 {
   /* the world */
   NODE_EFFECT_SEND,  /* link, parts: GBytes that make one message together; urgent: it may pass
-                        earlier ones that are not, but no urgent one */
+                        earlier ones that are not, but no urgent one; awaited: a worker at the
+                        other end has nothing else to do */
   NODE_EFFECT_DIAL,  /* dial, text: address. Answered by LINK_UP or DIAL_FAILED */
   NODE_EFFECT_CLOSE, /* link: no LINK_DOWN follows */
   NODE_EFFECT_TIMER, /* at_us: step me with NODE_EVENT_TIMER then (replaces the last wish) */
@@ -244,7 +245,7 @@ typedef struct
   NodeEffectKind kind;
   guint64 link, dial, held, loan, number, at_us, work_us, risk_us;
   guint32 count;
-  gboolean finished, whole, failed, urgent;
+  gboolean finished, whole, failed, urgent, awaited;
   NodeId node;
   Digest digest;
   char *text, *text2, *path;

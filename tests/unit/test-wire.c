@@ -218,7 +218,7 @@ urgent_ones_pass_large_ones (void)
   world_close (&world);
 }
 
-/* What is urgent is answered at once; when the next message is heard the answer has gone. */
+/* What somebody waits for goes at once; when the next message is heard the answer has gone. */
 static void
 on_request (Wire *link, GBytes *message, void *data)
 {
@@ -229,10 +229,11 @@ on_request (Wire *link, GBytes *message, void *data)
   world->waits = world->waits || wire_queued (link) > 0;
   g_autoptr (GPtrArray) answer = message_of (10, 9);
   wire_send (link, answer, TRUE);
+  wire_hurry (link);
 }
 
 static void
-urgent_answers_do_not_wait_for_what_is_to_be_read (void)
+awaited_answers_do_not_wait_for_what_is_to_be_read (void)
 {
   static const WireCalls answering = { on_up, on_request, on_down };
   World world;
@@ -516,8 +517,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/wire/messages-arrive-whole-by-tcp", GINT_TO_POINTER (1),
                         messages_arrive_whole);
   g_test_add_func ("/wire/urgent-ones-pass-large-ones", urgent_ones_pass_large_ones);
-  g_test_add_func ("/wire/urgent-answers-do-not-wait-for-what-is-to-be-read",
-                   urgent_answers_do_not_wait_for_what_is_to_be_read);
+  g_test_add_func ("/wire/awaited-answers-do-not-wait-for-what-is-to-be-read",
+                   awaited_answers_do_not_wait_for_what_is_to_be_read);
   g_test_add_func ("/wire/urgent-ones-do-not-pass-each-other", urgent_ones_do_not_pass_each_other);
   g_test_add_func ("/wire/wrong-frames-are-refused", wrong_frames_are_refused);
   g_test_add_func ("/wire/another-credential-is-refused", another_credential_is_refused);
