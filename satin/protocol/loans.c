@@ -46,6 +46,16 @@ loans_find_path (Node *node, const char *path)
   return g_hash_table_lookup (node->loans.by_path, path);
 }
 
+gboolean
+loans_lends_on (Node *node, guint64 held)
+{
+  for (GTreeNode *at = g_tree_node_first (node->loans.by_number); at != NULL;
+       at = g_tree_node_next (at))
+    if (((const LoanEntry *)g_tree_node_value (at))->held == held)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 remove_entry (Node *node, LoanEntry *entry)
 {

@@ -45,6 +45,8 @@ void loans_done (Loans *loans);
 /* Enters a slot; takes entry.job. `holder` NULL: this node itself. */
 void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
 LoanEntry *loans_find (Node *node, guint64 loan);
+/* Was this held job itself lent on? */
+gboolean loans_lends_on (Node *node, guint64 held);
 LoanEntry *loans_find_path (Node *node, const char *path);
 /* (nullable): over which to speak of it: the one that it was asked or given over, if that stands.
  */

@@ -435,6 +435,55 @@ gave (Node *node, const Lending *lending, guint count)
     tell (node);
 }
 
+/* Does this job run here for the thief, too? Then it came back because somebody left between this
+ * node and the thief, who would take it for the one that it waits for, and have that stopped. */
+static gboolean
+runs_here_for (Node *node, const NodeId *thief, const Loan *loan)
+{
+  GPtrArray *same = loan->held == 0 ? NULL : held_at (node, loan->path);
+
+  for (guint i = 0; same != NULL && i < same->len; i++)
+    {
+      const HeldJob *held = same->pdata[i];
+      if (held->held != loan->held && held->lender == LENDER_NODE && !held->finished
+          && node_id_equal (&held->node, thief) && digest_equal (&held->job->digest, &loan->digest)
+          && !loans_lends_on (node, held->held))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* (transfer container): what the thief gets. It is asked for the results of the others, which its
+ * own slots wait for. */
+static GPtrArray *
+take_out (Node *node, const Link *link, const NodeId *thief, const GPtrArray *loans)
+{
+  GPtrArray *chosen = g_ptr_array_new ();
+  NodeId id = *thief;
+
+  for (guint i = 0; i < loans->len; i++)
+    {
+      Loan *loan = loans->pdata[i];
+      if (runs_here_for (node, &id, loan))
+        {
+          orphans_ask (node, loan->loan, loan->path, &loan->digest, &id);
+          continue;
+        }
+      note_robbed (node, loan);
+      loans_add (
+          node,
+          (LoanEntry){ .loan = loan->loan,
+                       .path = loan->path,
+                       .digest = loan->digest,
+                       .held = loan->held,
+                       .link = link->link,
+                       .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
+          &id);
+      g_ptr_array_add (chosen, loan);
+    }
+  return chosen;
+}
+
 void
 steal_on_lent (Node *node, const NodeEvent *event)
 {
@@ -453,29 +502,16 @@ steal_on_lent (Node *node, const NodeEvent *event)
         core_emit (node, NODE_EFFECT_BACK)->loan = ((Loan *)event->loans->pdata[i])->loan;
       return;
     }
-  if (event->loans->len == 0)
+  g_autoptr (GPtrArray) loans = take_out (node, link, &lending.thief, event->loans);
+  if (loans->len == 0)
     {
       link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = lending.request });
       owe (node, &lending.thief);
       return;
     }
-  for (guint i = 0; i < event->loans->len; i++)
-    {
-      const Loan *loan = event->loans->pdata[i];
-      note_robbed (node, loan);
-      loans_add (
-          node,
-          (LoanEntry){ .loan = loan->loan,
-                       .path = loan->path,
-                       .digest = loan->digest,
-                       .held = loan->held,
-                       .link = link->link,
-                       .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
-          &lending.thief);
-    }
   link_send (node, link,
-             &(Message){ .kind = MESSAGE_JOBS, .number = lending.request, .loans = event->loans });
-  gave (node, &lending, event->loans->len);
+             &(Message){ .kind = MESSAGE_JOBS, .number = lending.request, .loans = loans });
+  gave (node, &lending, loans->len);
 }
 
 /* ---- time ---- */
