@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-#define BATCH_ROWS_MAX 1000
+/* What is done with a batch at once should not be large for malloc. */
+#define BATCH_ROWS_MAX 250
 #define BATCH_BYTES_MAX (8u * 1024 * 1024)
 
 static GPtrArray *

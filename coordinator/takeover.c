@@ -154,7 +154,8 @@ typedef struct
 {
   ResultsTotals *totals;
   Takeover *takeover;
-  GString *last;
+  GString *last;    /* path */
+  const char *type; /* the last one that was found to be one: rows share their job's text */
 } TakeoverReading;
 
 static gboolean
@@ -164,7 +165,11 @@ prove_next (const Result *row, gpointer data, GError **error)
   Takeover *takeover = reading->takeover;
   const char *last = reading->totals->rows > 0 ? reading->last->str : NULL;
   takeover->rows++;
-  if (!takeover_row_is_sound (row) || !results_follows (last, row->path))
+  gboolean is_good = row->type == reading->type
+                         ? path_is_canonical (row->path) && row->digest_size == sizeof (Digest)
+                         : takeover_row_is_sound (row);
+  reading->type = is_good ? row->type : NULL;
+  if (!is_good || !results_follows (last, row->path))
     {
       g_set_error_literal (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "not a work file's row");
       return FALSE;

@@ -135,13 +135,10 @@ static gboolean
 each_payload (const guint8 *payload, gsize size, gpointer data)
 {
   ResultsWalk *walk = data;
-  RecordShape shape;
   Record record;
   Result row = { 0 };
-  if (size == 0 || !record_take_shape (payload, payload + size, size, &shape)
-      || shape.payload != size || shape.n != N_RESULT_COLUMNS + 1)
+  if (!record_parse (payload, size, &record) || record.n != N_RESULT_COLUMNS + 1)
     return FALSE;
-  record_read (&shape, payload, &record);
   RecordColumn *path = &record.columns[0], *weight = &record.columns[7];
   if (weight->kind == 'i')
     *weight = (RecordColumn){ .kind = 'r', .real = (double)weight->integer };

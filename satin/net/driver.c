@@ -16,7 +16,7 @@
 
 #define STATS_PERIOD_MS 1000
 #define DEPARTED_MS 5000 /* after a member left: what was there for it is gone by then */
-#define EFFECTS_FEW 32   /* of one step: room for so many stays */
+#define EFFECTS_FEW 300  /* of one step, as for a batch of rows: room for so many stays */
 
 void
 driver_say (Driver *driver, const char *format, ...)

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* The scribe reads faster than its rows are taken in; so many batches of them may wait. */
-#define RESTORING_MAX 4
+#define RESTORING_MAX 16
 
 /* The names that the checkpoint shows for the job table. */
 typedef struct
