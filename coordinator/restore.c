@@ -7,6 +7,7 @@
 #include "coordinator/takeover.h"
 
 #include "storage/aside.h"
+#include "storage/audit.h"
 #include "storage/guard.h"
 #include "storage/place.h"
 #include "storage/publish.h"
@@ -115,6 +116,22 @@ count_rows (Sql *file, Restore *restore, GError **error)
   return TRUE;
 }
 
+/* What is lost of the tables beside the results. */
+static gboolean
+count_lost (Sql *file, guint64 *lost, GError **error)
+{
+  static const char *const tables[]
+      = { "run", "node", "job", "constant", "best", "keep", "stem", "event" };
+  for (gsize i = 0; i < G_N_ELEMENTS (tables); i++)
+    {
+      guint64 kept, damaged;
+      if (!audit_table (file, tables[i], &kept, &damaged, error))
+        return FALSE;
+      *lost += damaged;
+    }
+  return TRUE;
+}
+
 /* A URI is looked at in a copy. */
 typedef struct
 {
@@ -206,12 +223,14 @@ read_file (Sql *file, const char *target, gboolean counts, Restore *restore, GEr
 {
   GError *reason = NULL;
   Restore found = { 0 };
+  guint64 lost = 0;
   memset (restore, 0, sizeof *restore);
   if (!identity_load (file, target, &found.identity, error))
     return FALSE;
   read_answer (file, &found);
   found.inputs = tables_get_string (file, "inputs", NULL);
-  if (!read_tables (file, &found, &reason) || (counts && !count_rows (file, &found, &reason)))
+  if (!read_tables (file, &found, &reason)
+      || (counts && !(count_rows (file, &found, &reason) && count_lost (file, &lost, &reason))))
     {
       g_prefix_error (&reason, "checkpoint '%s': ", target);
       identity_take_error (error, reason);
@@ -219,7 +238,7 @@ read_file (Sql *file, const char *target, gboolean counts, Restore *restore, GEr
       return FALSE;
     }
   found.exists = TRUE;
-  found.damage = takeover_damage (file, counts ? found.rows : file->n_kept, found.rows_bad);
+  found.damage = takeover_damage (file, counts ? found.rows : file->n_kept, found.rows_bad + lost);
   *restore = found;
   return TRUE;
 }

@@ -224,6 +224,39 @@ test_people_see_rows_and_nodes (void)
   g_assert_cmpuint (node->rows, ==, 0);
 }
 
+/* A wrong byte in a row of any table is told, whatever the row is for. */
+static void
+test_damage_of_any_table_is_told (void)
+{
+  static const char *const damages[]
+      = { "UPDATE event SET detail = 'other' WHERE id = (SELECT max (id) FROM event)",
+          "UPDATE run SET value = 'other' WHERE key = 'done'", "UPDATE job SET name = 'other'",
+          "UPDATE node SET name = 'other'" };
+  for (gsize i = 0; i < G_N_ELEMENTS (damages); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      Restore restore;
+      sqlite3 *db = NULL;
+      Scribe *scribe = start (place, HOUR_US, "run-1");
+      NodeId node = { 1, 2, 3 };
+      scribe_joined (scribe, &node, "host1", "here", "unix:/one");
+      scribe_event (scribe, "began", &node, NULL, 0, "as it should");
+      save_one (scribe, row_make ("/0/1", 1, 1000, 0.1));
+      finish (place, scribe);
+      scribe_free (scribe);
+      g_assert_true (restore_look (place->target, &restore, NULL));
+      g_assert_null (restore.damage);
+      restore_clear (&restore);
+      g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+      g_assert_cmpint (sqlite3_exec (db, damages[i], NULL, NULL, NULL), ==, SQLITE_OK);
+      g_assert_cmpint (sqlite3_changes (db), ==, 1);
+      g_assert_cmpint (sqlite3_close (db), ==, SQLITE_OK);
+      g_assert_true (restore_look (place->target, &restore, NULL));
+      g_assert_nonnull (restore.damage);
+      restore_clear (&restore);
+    }
+}
+
 /* A wrong answer would be worse than none: an input that a damaged file lost is read again only
  * when it is proved to be the same. */
 static void
@@ -263,6 +296,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/restore/damage-of-any-table", test_damage_of_any_table_is_told);
   g_test_add_func ("/restore/nothing-there-is-a-fresh-start", test_nothing_there_is_a_fresh_start);
   g_test_add_func ("/restore/a-look-finds-all-that-a-start-needs",
                    test_a_look_finds_all_that_a_start_needs);
