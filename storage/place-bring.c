@@ -27,7 +27,7 @@ typedef struct
   GThread *thread;
 
   /* With the lock. */
-  gboolean is_announced, has_ended, good;
+  gboolean is_announced, has_ended, good, is_broken_off;
   GError *error;
 } Bringer;
 
@@ -114,6 +114,15 @@ run (gpointer data)
       g_clear_error (&error);
       good = place_fail (bringer->place, PLACE_ERROR_DOWN, &error,
                          "somebody replaced it while it was read");
+    }
+  g_mutex_lock (&all.lock);
+  gboolean is_broken_off = bringer->is_broken_off && !good;
+  g_mutex_unlock (&all.lock);
+  if (is_broken_off)
+    {
+      g_clear_error (&error);
+      place_fail (bringer->place, PLACE_ERROR_STOPPED, &error,
+                  "interrupted before all of it was here; it stands there as it did");
     }
   if (bringer->bringing != NULL)
     bringing_end (g_steal_pointer (&bringer->bringing), good ? NULL : error->message);
@@ -249,6 +258,23 @@ place_bring_forget (const char *to)
   g_mutex_unlock (&all.lock);
   if (bringer != NULL)
     bringer_free (bringer);
+}
+
+gboolean
+place_bring_break (void)
+{
+  gboolean is_any = FALSE;
+  g_mutex_lock (&all.lock);
+  for (guint i = 0; all.bringers != NULL && i < all.bringers->len; i++)
+    {
+      Bringer *bringer = all.bringers->pdata[i];
+      if (bringer->has_ended)
+        continue;
+      bringer->is_broken_off = is_any = TRUE;
+      place_stop (bringer->place);
+    }
+  g_mutex_unlock (&all.lock);
+  return is_any;
 }
 
 void

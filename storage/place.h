@@ -120,6 +120,8 @@ gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **
 gboolean place_refresh_early (Place **place, const char *to, PlacePair *pair, GError **error);
 /* Stops what this process brings. */
 void place_bring_end (void);
+/* Breaks off what this process is bringing, within a second. FALSE: it brings nothing. */
+gboolean place_bring_break (void);
 /* (transfer full) (nullable): why something that this process brought did not come, a sentence. */
 char *place_bring_failure (void);
 /* How long a file of so many bytes takes to be put beside what stands there; it is removed again.

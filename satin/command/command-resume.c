@@ -9,13 +9,18 @@
 
 #include "coordinator/restore.h"
 
+#include "net/folder.h"
 #include "net/step.h"
 
 #include "storage/place.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *const about[] = {
@@ -49,8 +54,36 @@ repeat_answer (const Restore *restore)
   return restore->exit_code;
 }
 
+/* A launcher that was killed while it looked left its folder, which nobody holds any more. One that
+ * begins holds its own within this. */
+#define HOLD_S 60
+static void
+sweep_copies (const char *root)
+{
+  g_autofree char *above = g_path_get_dirname (root), *base = g_path_get_basename (root);
+  g_autofree char *stem = g_strconcat (base, ".", NULL);
+  g_autoptr (GDir) dir = g_dir_open (above, 0, NULL);
+  const char *name;
+
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *path = g_build_filename (above, name, NULL);
+      struct stat status;
+      int fd = g_str_has_prefix (name, stem)
+                   ? open (path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                   : -1;
+
+      if (fd < 0)
+        continue;
+      if (fstat (fd, &status) == 0 && time (NULL) - status.st_mtime > HOLD_S
+          && flock (fd, LOCK_EX | LOCK_NB) == 0)
+        folder_remove (path, NULL);
+      (void)close (fd);
+    }
+}
+
 /* Where what stands at a URI is brought to, on the same disk as the folders of runs. (transfer
- * full) (nullable): nowhere. */
+ * full) (nullable): nowhere. It is held as long as this process lives. */
 static char *
 make_copy_folder (void)
 {
@@ -60,6 +93,8 @@ make_copy_folder (void)
 
   if (g_mkdir_with_parents (above, 0700) != 0 || g_mkdtemp (folder) == NULL)
     return NULL;
+  (void)flock (open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), LOCK_EX | LOCK_NB);
+  sweep_copies (root);
   return g_steal_pointer (&folder);
 }
 

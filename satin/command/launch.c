@@ -68,9 +68,10 @@ typedef struct
   Live *live;
   Trouble *trouble;
   guint ticks;
-  gboolean refused; /* the founder ended before it had joined */
-  gboolean joined;  /* some node has said where it listens */
-  gboolean cut_off; /* the checkpoint that this process brings did not come */
+  gboolean refused;    /* the founder ended before it had joined */
+  gboolean joined;     /* some node has said where it listens */
+  gboolean cut_off;    /* the checkpoint that this process brings did not come … */
+  gboolean broken_off; /* … because we were interrupted */
 } Launch;
 
 static void
@@ -388,6 +389,13 @@ suspend (Launch *launch)
 {
   if (launch->state != GOING)
     return;
+  /* Without all of it nothing can have begun. */
+  launch->broken_off = launch->cut_off = place_bring_break ();
+  if (launch->broken_off)
+    {
+      give_up (launch);
+      return;
+    }
   launch->state = SUSPENDING;
   command_say ("suspending%s; interrupt to quit at once",
                launch->run->checkpoint == NULL ? " without a checkpoint, nothing is kept" : "");
@@ -472,6 +480,8 @@ judge (Launch *launch)
 {
   const Node *founder = &g_array_index (launch->nodes, Node, launch->founder);
 
+  if (launch->broken_off)
+    return COMMAND_SUSPENDED;
   if (launch->state == GIVEN_UP)
     return launch->cut_off ? COMMAND_STORE : COMMAND_ERROR;
   if (launch->refused && founder->far != NULL)
@@ -609,7 +619,7 @@ launch_run (FolderRun *run, const LaunchWish *wish)
       if (run->trace != NULL)
         timeline_file_end (run->trace);
       write_figures (&launch, ended && (wish->live || isatty (STDERR_FILENO)));
-      if (ended ? code == COMMAND_SUSPENDED : launch.joined && !launch.cut_off)
+      if (code == COMMAND_SUSPENDED || (!ended && launch.joined && !launch.cut_off))
         launch_words_next (run, code);
       clean_up (&launch, ended);
     }

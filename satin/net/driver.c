@@ -9,6 +9,8 @@
 #include "folder.h"
 #include "relay.h"
 
+#include "storage/place.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -90,6 +92,8 @@ driver_step (Driver *driver, const NodeEvent *event)
 {
   DriverPending *pending;
   g_assert (!driver->stepping);
+  if (event->kind == NODE_EVENT_SUSPEND && !driver->opened)
+    (void)place_bring_break (); /* nothing has begun, and the store may stand still */
   driver->stepping = TRUE;
   step_once (driver, event);
   while ((pending = g_queue_pop_head (&driver->pending)) != NULL)

@@ -95,6 +95,47 @@ if start_sftp "$work/sftp"; then
   is '… the exit code' "$code" 0
   is '… and nothing was computed again' "$(stat -c %s "$HEAVY_LOG")" 0
 
+  # The server stands still while it comes: an interrupt ends that at once, whoever brings it.
+  server_tree () { local pid; for pid in "$@"; do echo "$pid"; server_tree $(pgrep -P "$pid"); done; }
+  stalls () { # NAME: interrupted within some seconds
+    until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
+    tree=$(server_tree "$server_pid")
+    # shellcheck disable=SC2086
+    kill -STOP $tree
+    sleep 0.5
+    SECONDS=0
+    kill -INT "$begun"
+    ended
+    # shellcheck disable=SC2086
+    kill -CONT $tree
+    ok "$1, interrupted: it ends soon" [ $SECONDS -le $((10 * slow)) ]
+    ok '… and nobody is left' wait_for $((10 * slow)) no_nodes
+  }
+  begin "$satin" resume "$uri/d.db"
+  stalls 'a resume that stands still'
+  is '… suspended' "$code" 75
+  is '… in one sentence' "$words" "satin: suspended: \`satin resume $uri/d.db\` goes on"
+  begin "$satin" run -n 1 --checkpoint "$uri/d.db" -- "$heavy" $jobs $bytes
+  stalls 'a run that stands still'
+  is '… said' "$code" 4
+  ok '… by the store' grep -q "^satin: checkpoint 'sftp://.*d.db': " <<<"$words"
+
+  # A launcher that is killed before the run has a folder leaves its own; a later one clears it.
+  begin "$satin" resume "$uri/d.db"
+  until compgen -G "$runs.*/checkpoint.copy.tag" >/dev/null || gone "$begun"; do sleep 0.001; done
+  kill -KILL "$begun"
+  ended
+  mkdir "$runs.living" "$runs.killed"
+  touch "$runs.killed/checkpoint.copy"
+  touch -d '5 minutes ago' "$runs".*
+  exec 8<"$runs.living"
+  flock -n 8
+  wait_for $((10 * slow)) no_nodes
+  goes_on 'after a kill' "$uri/h.db" "$work/sftp/files/h.db"
+  is 'what the killed one left is gone, what is held is not' "$(cd "$runs/.." && echo runs.*)" runs.living
+  exec 8<&-
+  rmdir "$runs.living"
+
   # What stood there is removed before the first node looks: nothing begins anew in its place.
   cp "$made" "$work/sftp/files/g.db"; : >"$HEAVY_LOG"
   begin "$satin" resume "$uri/g.db"
