@@ -313,6 +313,17 @@ silence_due (Node *node, const Member *member)
   return suspect_us > node->now_us ? suspect_us : member->heard_us + node->config.silence_us;
 }
 
+/* With many links seldom enough that an idle node says little, but often enough that each pings
+ * some times before its silence would be believed. */
+static guint64
+ping_pause_us (Node *node)
+{
+  guint64 seldom_us = node->links.links->len * G_USEC_PER_SEC / ALIVE_PINGS_A_SECOND,
+          most_us = node->config.silence_us / NODE_SILENCE_HEARTBEATS;
+
+  return MAX (node->config.heartbeat_us, MIN (seldom_us, most_us));
+}
+
 static void
 ping (Node *node)
 {
@@ -339,7 +350,7 @@ alive_due (Node *node)
   if (is_alone (node))
     alive->ping_at_us = CORE_NEVER;
   else if (alive->ping_at_us == CORE_NEVER)
-    alive->ping_at_us = node->now_us + node->config.heartbeat_us;
+    alive->ping_at_us = node->now_us + ping_pause_us (node);
   alive->look_at_us = CORE_NEVER;
   for (guint i = 0; i < node->roster.members->len; i++)
     {

@@ -14,6 +14,7 @@
 #define ALIVE_REDIAL_MIN_US (20 * 1000)      /* between two dials of one member */
 #define ALIVE_EXPECT_US (2 * G_USEC_PER_SEC) /* a younger member is given this long to dial */
 #define ALIVE_ACCUSED_MAX 64
+#define ALIVE_PINGS_A_SECOND 3 /* over all links, where a heartbeat over each would be more */
 /* Who has been away for so long is looked for again when another such share of that is over, but
  * within these times, in heartbeats: 10 s and 5 min. */
 #define ALIVE_MEET_SHARE 8

@@ -89,7 +89,8 @@ typedef struct
   gboolean checkpoint; /* somebody should be coordinator */
   NodeSteal steal;
   gboolean naive;       /* jobs whose lender left are dropped instead of being announced */
-  guint64 heartbeat_us; /* something is said over each link so often; 0: NODE_HEARTBEAT_US */
+  guint64 heartbeat_us; /* something is said over each link so often, or more seldom
+                           where there are many links; 0: NODE_HEARTBEAT_US */
   guint64 silence_us;   /* who says nothing for so long counts as dead, and is looked for after half
                            of it; the same on all nodes; 0: NODE_SILENCE_US */
   guint64 save_interval_us;

@@ -34,7 +34,7 @@ part (World *world, guint first)
 static void
 carry_dial (World *world, guint who, const NodeEffect *effect)
 {
-  guint to = (guint)(effect->text[1] - '0');
+  guint to = (guint)g_ascii_strtoull (effect->text + 1, NULL, 10);
   gboolean alive = world->peer[to].alive || are_apart (world, who, to);
 
   world->n_dials++;
@@ -107,6 +107,7 @@ carry_send (World *world, guint who, const NodeEffect *effect)
   if (g_bytes_get_size (bytes) >= world->lates
       && other_end (world, effect->link, who) == world->n - 1)
     world->peer[world->n - 1].late = TRUE;
+  world->peer[who].pings += message.kind == MESSAGE_PING;
   world->peer[who].steals += message.kind == MESSAGE_STEAL;
   world->said_no += message.kind == MESSAGE_UNROUTE;
   if (g_array_index (world->wires, Wire, effect->link - 1).up

@@ -7,7 +7,7 @@
 
 #include "satin/protocol/node.h"
 
-#define NODES_MAX 8
+#define NODES_MAX 24
 
 typedef struct
 {
@@ -28,7 +28,7 @@ typedef struct
   guint64 commit_us, found;
   const char *trouble;
   gboolean slow; /* the test says them */
-  guint bids;
+  guint bids, pings;
   guint64 ended;
 } Peer;
 

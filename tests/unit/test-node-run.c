@@ -79,26 +79,6 @@ test_one_that_slept_is_left_out_and_joins_again (void)
 }
 
 static void
-test_a_silent_one_is_looked_for_and_then_left_out (void)
-{
-  g_autoptr (World) world = world_new (3, FALSE);
-  guint n_wires = world->wires->len;
-  start (world);
-
-  world->peer[2].deaf = TRUE;
-  pass (world, NODE_SILENCE_US / 2 - NODE_HEARTBEAT_US);
-  g_assert_cmpuint (world->wires->len, ==, n_wires);
-  pass (world, 2 * NODE_HEARTBEAT_US);
-  g_assert_cmpuint (world->wires->len, >, n_wires);
-  pass (world, NODE_SILENCE_US / 2 - 2 * NODE_HEARTBEAT_US);
-  g_assert_cmpuint (members_of (world, 0), ==, 3);
-  pass (world, NODE_HEARTBEAT_US); /* no sooner, and no later: all of the limit has passed now */
-  g_assert_cmpuint (members_of (world, 0), ==, 2);
-  g_assert_cmpuint (members_of (world, 1), ==, 2);
-  g_assert_cmpuint (stats_of (world, 0).silenced, ==, 1);
-}
-
-static void
 test_a_closed_run_takes_in_whom_it_knows (void)
 {
   g_autoptr (World) world = world_new (0, FALSE);
@@ -564,8 +544,6 @@ main (int argc, char **argv)
   TEST ("a-joiner-finds-the-new-master", test_a_joiner_finds_the_new_master);
   TEST ("one-that-slept-is-left-out-and-joins-again",
         test_one_that_slept_is_left_out_and_joins_again);
-  TEST ("a-silent-one-is-looked-for-and-then-left-out",
-        test_a_silent_one_is_looked_for_and_then_left_out);
   TEST ("a-closed-run-takes-in-whom-it-knows", test_a_closed_run_takes_in_whom_it_knows);
   TEST ("a-half-open-link-costs-nobody-his-name", test_a_half_open_link_costs_nobody_his_name);
   TEST ("a-run-may-have-less-patience", test_a_run_may_have_less_patience);
