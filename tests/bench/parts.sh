@@ -55,10 +55,17 @@ pair () # [OPTIONS…] -- COMMAND…
   BENCH_SHARED=$work/shared limited "$satin" run -n 2 -w 1 "$@"
 }
 
-# steal: from a request to the job, beside a plain exchange of as many bytes.
+# The p50 of a steal over TLS.
+tls_steal ()
+{
+  local line
+  line=$(BENCH_BLIND=1 pair --tcp -- "$bin/probe" 300 0) && echo "${line%% *}"
+}
+
+# steal: from a request to the job, beside a plain exchange of as many bytes, and over TLS beside a Unix socket.
 part_steal ()
 {
-  local round mode count gap line p50 request reply raw _
+  local round mode count gap line p50 request reply raw tls _
   for ((round = 1; round <= ROUNDS; round++)); do
     for mode in "spinning 300 0" "asleep 60 15000"; do
       read -r mode count gap <<<"$mode"
@@ -69,6 +76,9 @@ part_steal ()
       figure "steal $mode" "$p50"
       figure "raw $mode" "${raw%% *}"
       figure "steal $mode over raw" "$(awk -v a="$p50" -v b="${raw%% *}" 'BEGIN { print a - b }')"
+      [ "$mode" = spinning ] || continue
+      tls=$(tls_steal) || { failed "steals over TLS"; return; }
+      figure "steal tls over unix" "$(awk -v a="$tls" -v b="$p50" 'BEGIN { print a - b }')"
     done
   done
 }
