@@ -394,7 +394,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   fill_identity (run);
   run->config.workers
       = run->options.workers > 0 ? (guint)run->options.workers : (guint)g_get_num_processors ();
-  memory_limit_heaps (run->config.workers + 2); /* main's and the driver's */
+  memory_limit_heaps (run->config.workers); /* main, driver and scribe seldom use one for long */
   if (run->options.interval_s == 0)
     run->options.interval_s = FOLDER_INTERVAL_DEFAULT_S;
   if (!run->node_process)
