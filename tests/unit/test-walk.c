@@ -21,7 +21,7 @@ put_rows (Fixture *f, guint n, gsize size)
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *path = g_strdup_printf ("/%u/%u", i % 7, i);
-      g_autofree guint8 *bytes = g_malloc0 (size + i % 5);
+      g_autofree guint8 *bytes = g_malloc0 (size + i % 5 + 1);
       memset (bytes, (int)(0x80 + i % 100), size);
       memcpy (digest, &i, sizeof i);
       g_autoptr (GBytes) value = g_bytes_new (bytes, size + i % 5);
