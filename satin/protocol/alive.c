@@ -119,6 +119,12 @@ find_accused (Node *node, const char *address)
   return NULL;
 }
 
+gboolean
+alive_is_accused (Node *node, const char *address)
+{
+  return find_accused (node, address) != NULL;
+}
+
 void
 alive_accuse (Node *node, const char *address)
 {

@@ -50,6 +50,8 @@ void alive_redial (Node *node, Member *member);
 void alive_on_gone (Node *node, Link *link, const Message *message);
 /* Whoever lives there may be on the other side of a split. */
 void alive_accuse (Node *node, const char *address);
+/* … as far as is known. */
+gboolean alive_is_accused (Node *node, const char *address);
 void alive_met (Node *node, const char *address, gboolean settled);
 /* A timer came so late that this node slept itself. */
 gboolean alive_was_asleep (Node *node);

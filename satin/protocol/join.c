@@ -48,12 +48,15 @@ fail (Node *node)
     link_close (node, carrier);
   join->failures++;
   /* A member that lost its name while everybody else died, or lost theirs too: the run goes on
-   * here. */
-  if (join->was_member
+   * here. Who never was one ends with the run. */
+  if ((join->was_member || join->over)
       && (join->dead_in_row > join->addresses->len
           || node->now_us >= join->heard_us + JOIN_ALONE_US))
     {
-      roster_found (node);
+      if (join->was_member)
+        roster_found (node);
+      else
+        poison_end (node);
       return;
     }
   if (join->redirect != NULL)
@@ -132,6 +135,13 @@ join_on_dial_failed (Node *node, gboolean dead)
 }
 
 void
+join_on_last_words (Node *node)
+{
+  node->join.over = !core_is_member (node);
+  node->join.heard_us = node->now_us;
+}
+
+void
 join_on_stranger (Node *node, guint64 link)
 {
   if (node->join.link == link)
@@ -192,6 +202,8 @@ is_wanted (Node *node, Link *link, const Message *m)
 void
 join_on_request (Node *node, Link *link, const Message *m)
 {
+  if (node->leave.alone && alive_is_accused (node, m->text))
+    node->leave.missed = TRUE;
   if (!roster_is_master (node) || node->stop.halting || !node_id_is_none (&link->remote)
       || node->roster.members->len >= MESSAGE_MEMBERS_MAX || m->text[0] == '\0')
     {
@@ -226,6 +238,7 @@ join_welcomed (Node *node)
   node->join.at_us = CORE_NEVER;
   node->join.dial = node->join.link = node->join.carrier = 0;
   node->join.failures = node->join.dead_in_row = 0;
+  node->join.over = FALSE;
   g_clear_pointer (&node->join.redirect, g_free);
 }
 

@@ -23,6 +23,7 @@ typedef struct
   guint failures;
   guint dead_in_row;
   gboolean was_member;
+  gboolean over;    /* a member that took itself for the last has ended */
   guint64 heard_us; /* when a member was last heard of, or the search began */
 } Join;
 
@@ -35,6 +36,9 @@ void join_again (Node *node);
 void join_on_link (Node *node, Link *link);
 void join_on_down (Node *node, guint64 link);
 void join_on_dial_failed (Node *node, gboolean dead);
+/* Somebody took itself for the last process, which a job ends. The run is over unless others are
+ * found. */
+void join_on_last_words (Node *node);
 /* Who lives there is no member either. */
 void join_on_stranger (Node *node, guint64 link);
 /* A roster heard while not a member. */

@@ -454,7 +454,8 @@ finish (Node *node)
 }
 
 /* It was to suspend the run as the last one of its side of a split, and there is another side,
- * which goes on without it. What it could not save is lost with it. */
+ * which goes on without it; or nobody can write the checkpoint, and those who lost their names go
+ * on. What it could not save is lost with it. */
 static void
 go_after_all (Node *node)
 {
@@ -471,7 +472,7 @@ leave_go_on (Node *node)
   Leave *leave = &node->leave;
   gboolean late = node->now_us >= leave->until_us;
 
-  if (leave->alone && !core_is_member (node))
+  if (leave->alone && (leave->unsaved || !core_is_member (node)))
     {
       go_after_all (node);
       return;

@@ -19,6 +19,8 @@ typedef struct
   gboolean begun;    /* … and was released: nothing new starts here */
   gboolean halted;   /* the engine has stopped and told all its rows */
   gboolean alone;    /* there was nobody to whom it could be left, so the run is being suspended */
+  gboolean missed;   /* … and a member that lost its name wants to be let in: somebody stays */
+  gboolean unsaved;  /* … and nobody can write the checkpoint */
   guint64 until_us;  /* it goes then, whatever is still here */
   NodeId asked;      /* the master that is to release it */
   GPtrArray *rows;   /* of Row: to be handed over */

@@ -158,6 +158,24 @@ count_living (Node *node)
   return n;
 }
 
+/* (transfer full): the last that were heard are those of the last process. */
+static char *
+last_sentence (Node *node)
+{
+  const GPtrArray *all = node->poison.words;
+  static const char how[] = "a job has ended the last process of the run";
+
+  return all->len == 0 ? g_strdup (how) : sentence_about (all->pdata[all->len - 1], how);
+}
+
+void
+poison_end (Node *node)
+{
+  g_autofree char *sentence = last_sentence (node);
+
+  stop_condemn (node, sentence);
+}
+
 void
 poison_on_event (Node *node, const NodeEvent *event)
 {
@@ -168,8 +186,7 @@ poison_on_event (Node *node, const NodeEvent *event)
   link_broadcast (node, &message);
   if (count_living (node) < 2)
     {
-      g_autofree char *sentence
-          = sentence_about (words, "a job has ended the last process of the run");
+      g_autofree char *sentence = last_sentence (node);
       stop_last_words (node, sentence);
     }
   else if (roster_is_master (node))

@@ -39,6 +39,8 @@ void poison_tell (Node *node, const NodeId *to, const NodeId *about);
 void poison_lost (Node *node, const Member *member, const LoanEntry *entry);
 /* How many holders of this job have died without a word soon after they took it. */
 guint poison_count_quiet (Node *node, const char *path);
+/* The run is over by the last words heard last. */
+void poison_end (Node *node);
 /* This node is master: is it enough? TRUE: the run has ended. */
 gboolean poison_judge (Node *node);
 /* (transfer full) (nullable): why the run ends, for people; NULL: the words heard are not enough.

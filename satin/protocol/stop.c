@@ -286,6 +286,11 @@ stop_on_closed (Node *node, const NodeId *from, const Message *m)
 void
 stop_refused (Node *node, const char *why)
 {
+  if (node->leave.missed)
+    {
+      node->leave.unsaved = TRUE;
+      return;
+    }
   g_free (node->stop.sentence);
   node->stop.sentence = g_strdup (why);
   end (node, NODE_END_NO_STORE, FALSE);
@@ -297,8 +302,11 @@ stop_on_end (Node *node, guint64 code, gboolean finished)
   if (code == NODE_END_FAILED && !finished && node->stop.sentence == NULL)
     {
       node->stop.sentence = poison_sentence (node);
-      if (node->stop.sentence == NULL && (core_is_member (node) || node->join.was_member))
-        return;
+      if (node->stop.sentence == NULL)
+        {
+          join_on_last_words (node);
+          return;
+        }
     }
   end (node, code, finished);
 }

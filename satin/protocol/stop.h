@@ -32,7 +32,8 @@ void stop_cancel (Node *node);
 /* A job ends every process that runs it. */
 void stop_condemn (Node *node, const char *sentence);
 /* The same for the only member, which this job ends. If somebody else is linked to it, it dies
- * without ending the run: who joins hears of the end, and who was a member before goes on. */
+ * without ending the run: who joins hears of the end, and looks for others; who was a member before
+ * goes on. */
 void stop_last_words (Node *node, const char *sentence);
 void stop_on_halt (Node *node, Link *link);
 void stop_on_halted (Node *node);
@@ -44,10 +45,11 @@ gboolean stop_halts (Node *node);
 void stop_finish (Node *node, guint64 code, GBytes *answer);
 /* The coordinator has published for the last time. */
 void stop_on_closed (Node *node, const NodeId *from, const Message *message);
-/* Nobody can write the checkpoint, and `why`. */
+/* Nobody can write the checkpoint, and `why`. Who leaves goes without ending the run, if others are
+ * left. */
 void stop_refused (Node *node, const char *why);
-/* Not for who was a member, if the run is given up for fewer last words than that takes: those who
- * did take themselves for the last. */
+/* Not yet if the run is given up for fewer last words than that takes: who says so takes itself for
+ * the last, and others may live of whom it has not heard. */
 void stop_on_end (Node *node, guint64 code, gboolean finished);
 /* The master or its link is new. */
 void stop_renew (Node *node);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a run is made of, seen by two or three Nodes: who is master, who is alive, how it ends, who
- * leaves, and last words. */
+/* What a run is made of, seen by two or three Nodes: who is master, who is alive, how it ends, and
+ * who leaves. */
 #include "node-world.h"
-
-#include "satin/protocol/message.h"
 
 #include <string.h>
 
@@ -399,140 +397,6 @@ test_the_master_leaves (void)
   g_assert_true (said (world, 1, "COORDINATOR"));
 }
 
-/* It dies, and says of which job before. */
-static void
-fall (World *world, guint who, const char *path)
-{
-  tell (world, who,
-        &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = path, .text = "a job (1): abort" });
-  if (!said (world, who, "END"))
-    die (world, who);
-  pass (world, 1000000);
-}
-
-static void
-test_three_last_words_in_one_line_end_the_run (void)
-{
-  g_autoptr (World) world = world_new (6, FALSE);
-
-  start (world);
-  fall (world, 4, "/0/3");
-  fall (world, 0, "/0/3/1");
-  fall (world, 3, "/0/4"); /* another job */
-  g_assert_false (said (world, 1, "END"));
-  fall (world, 5, "/0");
-
-  g_assert_true (said (world, 1, "END"));
-  g_assert_true (said (world, 2, "END"));
-  g_assert_cmpuint (world->peer[2].ended, ==, NODE_END_FAILED);
-}
-
-static void
-test_a_joiner_hears_of_last_words (void)
-{
-  g_autoptr (World) world = world_new (4, FALSE);
-
-  start (world);
-  fall (world, 3, "/0/3");
-  fall (world, 2, "/0/3");
-  add_peer (world, FALSE);
-  tell (world, 4, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n0" });
-  die (world, 0);
-  pass (world, 1000000);
-  die (world, 1);
-  pass (world, 1000000);
-  g_assert_true (said (world, 4, "MASTER"));
-  g_assert_false (said (world, 4, "END"));
-  add_peer (world, FALSE);
-  tell (world, 5, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n4" });
-  pass (world, 1000000);
-  fall (world, 5, "/0/3");
-
-  g_assert_true (said (world, 4, "END"));
-}
-
-static void
-test_the_last_process_ends_the_run_by_its_last_words (void)
-{
-  g_autoptr (World) world = world_new (2, FALSE);
-
-  start (world);
-  die (world, 0);
-  pass (world, 1000000);
-  fall (world, 1, "");
-
-  g_assert_cmpuint (world->peer[1].ended, ==, NODE_END_FAILED);
-}
-
-/* n0 says this to n1. */
-static void
-say (World *world, const Message *message)
-{
-  g_autoptr (GPtrArray) parts = message_encode (message);
-  g_autoptr (GByteArray) all = g_byte_array_new ();
-
-  for (guint i = 0; i < parts->len; i++)
-    g_byte_array_append (all, g_bytes_get_data (parts->pdata[i], NULL),
-                         (guint)g_bytes_get_size (parts->pdata[i]));
-  post (world, (Post){ .to = 1,
-                       .kind = NODE_EVENT_MESSAGE,
-                       .link = 1,
-                       .bytes = g_byte_array_free_to_bytes (g_steal_pointer (&all)) });
-  pump (world);
-}
-
-/* Who says so took itself for the last. */
-static void
-test_a_member_does_not_end_for_fewer_last_words (void)
-{
-  g_autoptr (World) world = world_new (2, FALSE);
-  Message end = { .kind = MESSAGE_END, .number = NODE_END_FAILED };
-
-  start (world);
-  say (world, &end);
-  g_assert_false (said (world, 1, "END"));
-  for (guint32 i = 1; i <= NODE_LAST_WORDS; i++)
-    say (world, &(Message){
-                    .kind = MESSAGE_LAST_WORDS, .id = { 1, 9, i }, .path = "/0", .text = "abort" });
-  say (world, &end);
-  g_assert_cmpuint (world->peer[1].ended, ==, NODE_END_FAILED);
-}
-
-/* It may have been a member. */
-static void
-test_the_last_process_ends_nothing_while_somebody_joins (void)
-{
-  g_autoptr (World) world = world_new (2, FALSE);
-  Wire wire = { { 0, 1 }, TRUE, FALSE };
-
-  start (world);
-  die (world, 1);
-  pass (world, 1000000);
-  g_array_append_val (world->wires, wire);
-  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LINK_UP, .link = world->wires->len });
-  fall (world, 0, "");
-  g_assert_false (said (world, 0, "END"));
-}
-
-static void
-test_deaths_without_a_word_end_nothing (void)
-{
-  g_autoptr (World) world = world_new (5, FALSE);
-
-  start (world);
-  for (guint i = 4; i > 1; i--)
-    {
-      g_assert_false (said (world, 0, "WARN"));
-      (void)offer (world, 0, "/0");
-      hunger (world, i);
-      g_assert_true (said (world, i, "RUN /0"));
-      die (world, i);
-      pass (world, 1000000);
-    }
-  g_assert_true (said (world, 0, "WARN"));
-  g_assert_false (said (world, 0, "END"));
-}
-
 int
 main (int argc, char **argv)
 {
@@ -561,14 +425,5 @@ main (int argc, char **argv)
   TEST ("who-leaves-counts-no-losses", test_who_leaves_counts_no_losses);
   TEST ("it-goes-when-its-time-is-over", test_it_goes_when_its_time_is_over);
   TEST ("the-master-leaves", test_the_master_leaves);
-  TEST ("three-last-words-in-one-line-end-the-run", test_three_last_words_in_one_line_end_the_run);
-  TEST ("a-joiner-hears-of-last-words", test_a_joiner_hears_of_last_words);
-  TEST ("the-last-process-ends-the-run-by-its-last-words",
-        test_the_last_process_ends_the_run_by_its_last_words);
-  TEST ("a-member-does-not-end-for-fewer-last-words",
-        test_a_member_does_not_end_for_fewer_last_words);
-  TEST ("the-last-process-ends-nothing-while-somebody-joins",
-        test_the_last_process_ends_nothing_while_somebody_joins);
-  TEST ("deaths-without-a-word-end-nothing", test_deaths_without_a_word_end_nothing);
   return g_test_run ();
 }

@@ -231,6 +231,30 @@ test_who_leaves_alone_suspends_no_other_side (void)
     g_assert_cmpuint (world->peer[i].ended, ==, 999);
 }
 
+/* n1 leaves while n0 sleeps, so it is alone, suspends the run, and cannot save it. */
+static void
+test_who_cannot_save_leaves_the_run_to_who_lost_its_name (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE, .number = 2 * MINUTE });
+  world->peer[0].deaf = TRUE;
+  world->peer[1].trouble = "no route";
+  pass (world, MINUTE / 2);
+  g_assert_true (said (world, 1, "COORDINATOR"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .failed = TRUE, .text = "no route" });
+  world->peer[0].deaf = FALSE;
+  forget_log (world);
+  pass (world, MINUTE);
+
+  g_assert_true (said (world, 1, "LEAVE"));
+  g_assert_true (said (world, 0, "MASTER"));
+  for (guint i = 0; i < 2; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, 999);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -247,5 +271,7 @@ main (int argc, char **argv)
                    test_what_was_lent_on_does_not_yield_to_its_own_thief);
   g_test_add_func ("/split/who-leaves-alone-suspends-no-other-side",
                    test_who_leaves_alone_suspends_no_other_side);
+  TEST ("who-cannot-save-leaves-the-run-to-who-lost-its-name",
+        test_who_cannot_save_leaves_the_run_to_who_lost_its_name);
   return g_test_run ();
 }
