@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include "drive.h"
+#include "waits.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,13 +24,6 @@
 
 /* So long a worker tries to get the context from whoever has it. */
 #define DRIVE_TRY_US 500
-/* One of so many waits goes the way that has seemed the worse one. */
-#define DRIVE_PROBE 32
-/* What a wait says about its way: nothing if it was so many times as long as a spin, since then
- * there was nothing to come, and else a part of what it differs, but not much. */
-#define DRIVE_WAIT_MAX 10
-#define DRIVE_LEARN_PART 4
-#define DRIVE_LEARN_MAX_US 4
 /* So soon the parked thread takes the place of a worker that has left: when something is to be
  * done, and else; the latter is further away than the kernel's next tick. */
 #define DRIVE_SOON_RECALL_US 40
@@ -58,15 +52,6 @@ enum
   ALARMS
 };
 
-/* Who sleeps in the poll has to be woken; who spins may keep the one whose reply it waits for from
- * the processor that they share. Which takes longer is only seen by trying. */
-typedef enum
-{
-  WAY_SLEEP,
-  WAY_SPIN,
-  WAYS
-} Way;
-
 struct Drive
 {
   DriveConfig config;
@@ -85,10 +70,8 @@ struct Drive
   gint baton; /* atomic, written at each hand-over: orders what the owners do */
   guint64 turn;
   gboolean mail;
-  gboolean unflushed;      /* something may wait to be written */
-  double typical_us[WAYS]; /* from when a wait begins until something comes */
-  Way way;                 /* of this wait */
-  guint waits;
+  gboolean unflushed; /* something may wait to be written */
+  Waits waits;        /* of workers */
   gint64 timer_us;    /* -1: none */
   Polled own, worker; /* by the driver's thread, and by a worker */
   GPollFD *watched;   /* what `arrivals` has */
@@ -452,30 +435,6 @@ turn_once (Drive *drive, gint64 until_us)
   return finish (drive, polled);
 }
 
-/* How long the wait that begins may spin. */
-static gint64
-spin_for (Drive *drive)
-{
-  const double *typical_us = drive->typical_us;
-
-  drive->way = typical_us[WAY_SPIN] < typical_us[WAY_SLEEP] ? WAY_SPIN : WAY_SLEEP;
-  if (drive->waits++ % DRIVE_PROBE == 0)
-    drive->way = WAY_SLEEP + WAY_SPIN - drive->way;
-  return drive->way == WAY_SPIN ? drive->config.spin_us : 0;
-}
-
-/* Something came, `took_us` after the wait began. */
-static void
-learn (Drive *drive, gint64 took_us)
-{
-  gint64 most_us = drive->config.spin_us;
-  double *typical_us = &drive->typical_us[drive->way],
-         more_us = (double)MIN (took_us, most_us) - *typical_us;
-
-  if (took_us <= DRIVE_WAIT_MAX * most_us)
-    *typical_us += CLAMP (more_us / DRIVE_LEARN_PART, -DRIVE_LEARN_MAX_US, DRIVE_LEARN_MAX_US);
-}
-
 /* From when `wanted` is taken back and the gate is open the thread takes its place. */
 static void
 leave (Drive *drive)
@@ -508,9 +467,9 @@ drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 loo
       gboolean happened = turn_once (drive, at_once || spins ? 0 : end_us);
       now_us = g_get_monotonic_time ();
       if (happened && !at_once)
-        learn (drive, now_us - wait_us);
+        waits_end (&drive->waits, drive->config.spin_us, now_us - wait_us);
       if (happened || at_once)
-        spin_us = (wait_us = now_us) + spin_for (drive);
+        spin_us = (wait_us = now_us) + waits_begin (&drive->waits, drive->config.spin_us);
       else if (spins)
         sched_yield ();
     }

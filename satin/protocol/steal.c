@@ -459,14 +459,13 @@ static GPtrArray *
 take_out (Node *node, const Link *link, const NodeId *thief, const GPtrArray *loans)
 {
   GPtrArray *chosen = g_ptr_array_new ();
-  NodeId id = *thief;
 
   for (guint i = 0; i < loans->len; i++)
     {
       Loan *loan = loans->pdata[i];
-      if (runs_here_for (node, &id, loan))
+      if (runs_here_for (node, thief, loan))
         {
-          orphans_ask (node, loan->loan, loan->path, &loan->digest, &id);
+          orphans_ask (node, loan->loan, loan->path, &loan->digest, thief);
           continue;
         }
       note_robbed (node, loan);
@@ -478,7 +477,7 @@ take_out (Node *node, const Link *link, const NodeId *thief, const GPtrArray *lo
                        .held = loan->held,
                        .link = link->link,
                        .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
-          &id);
+          thief);
       g_ptr_array_add (chosen, loan);
     }
   return chosen;

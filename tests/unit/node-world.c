@@ -107,6 +107,7 @@ carry_send (World *world, guint who, const NodeEffect *effect)
   if (g_bytes_get_size (bytes) >= world->lates
       && other_end (world, effect->link, who) == world->n - 1)
     world->peer[world->n - 1].late = TRUE;
+  g_assert_cmpint (effect->awaited, ==, message.kind == MESSAGE_JOBS); /* by a thief's worker */
   world->peer[who].pings += message.kind == MESSAGE_PING;
   world->peer[who].steals += message.kind == MESSAGE_STEAL;
   world->said_no += message.kind == MESSAGE_UNROUTE;

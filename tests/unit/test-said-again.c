@@ -68,6 +68,45 @@ test_who_is_released_too_late_gets_work (void)
   g_assert_false (said (world, 2, "HALT"));
 }
 
+/* A state that a job has kept, as an heir or a coordinator gets it. */
+static void
+hold_kept (World *world, guint who, guint32 children)
+{
+  Digest digest = digest_of_string ("/3 as kept");
+  g_autoptr (GBytes) value = g_bytes_new ("state", 5);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  g_ptr_array_add (rows, row_new_kept ("/3", children, 1, &digest, 0, "ay", value));
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows });
+}
+
+/* How often this node heard that one is held. */
+static guint
+times_known (World *world, guint who)
+{
+  g_auto (GStrv) all = g_strsplit (world->peer[who].log->str, "\n", -1);
+  guint n = 0;
+
+  for (guint i = 0; all[i] != NULL; i++)
+    n += g_str_equal (all[i], "KNOWN /3 finished");
+  return n;
+}
+
+static void
+test_a_newer_state_is_said_when_another_offers_one (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+
+  hold_kept (world, 0, 3);
+  hold_kept (world, 0, 6);
+  g_assert_cmpuint (times_known (world, 2), ==, 1); /* all know who has it */
+  hold_kept (world, 1, 4);
+  g_assert_cmpuint (times_known (world, 2), ==, 3);
+  hold_kept (world, 0, 8);
+  g_assert_cmpuint (times_known (world, 2), ==, 4);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -75,5 +114,7 @@ main (int argc, char **argv)
 #define TEST(name, function) g_test_add_func ("/said-again/" name, function)
   TEST ("the-end-is-asked-for-over-the-other-link", test_the_end_is_asked_for_over_the_other_link);
   TEST ("who-is-released-too-late-gets-work", test_who_is_released_too_late_gets_work);
+  TEST ("a-newer-state-is-said-when-another-offers-one",
+        test_a_newer_state_is_said_when_another_offers_one);
   return g_test_run ();
 }
