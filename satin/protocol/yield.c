@@ -60,8 +60,6 @@ yield_on_runs (Node *node, Link *link, const Message *m)
   if (held == NULL || held->finished || yields (node, held) || stop_halts (node)
       || roster_find (node, &link->remote)->leaving)
     return;
-  core_log (node, "the job at %s runs elsewhere: its parts are offered",
-            m->path[0] == '\0' ? "/" : m->path);
   node->saves.whole = TRUE;
   YieldJob job = { held->held, saves_scan (node) };
   g_array_append_val (node->yield.jobs, job);
@@ -160,6 +158,9 @@ yield_ended (Node *node, const HeldJob *held)
     if (g_array_index (node->yield.jobs, YieldJob, i).held == held->held)
       {
         g_autoptr (GPtrArray) parts = end (node, i);
+        if (!held->vain && !held->finished)
+          core_log (node, "the job at %s runs elsewhere: it stops here, and what it has is offered",
+                    held->job->path[0] == '\0' ? "/" : held->job->path);
         for (guint k = 0; k < parts->len && !held->vain && !held->finished; k++)
           orphans_archive (node, parts->pdata[k]);
         return;
