@@ -5,7 +5,7 @@
 #include "launch.h"
 #include "command.h"
 #include "figures.h"
-#include "key.h"
+#include "launch-folder.h"
 #include "launch-words.h"
 #include "live.h"
 #include "spread.h"
@@ -87,27 +87,6 @@ kill_all (Launch *launch)
     }
 }
 
-/* Copies what the run left in `file` to `fd`, once. */
-static gboolean
-copy_out (const char *path, const char *file, int fd)
-{
-  g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
-  gsize size = 0, done = 0;
-  const char *data = bytes == NULL ? NULL : g_bytes_get_data (bytes, &size);
-
-  while (done < size)
-    {
-      ssize_t n = write (fd, data + done, size - done);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        return FALSE;
-      done += (gsize)n;
-    }
-  return TRUE;
-}
-
 /* The end may be known here before the answer has come from another host. */
 static gboolean
 answer_is_under_way (Launch *launch, int code)
@@ -147,7 +126,7 @@ look_for_end (Launch *launch)
   launch_words_end (launch->path, launch->code,
                     trouble_has_said (launch->trouble, sentence) ? NULL : sentence,
                     launch->code == COMMAND_STORE && trouble_has_said (launch->trouble, NULL));
-  if (!copy_out (launch->path, "answer", STDOUT_FILENO))
+  if (!launch_folder_copy_out (launch->path, "answer", STDOUT_FILENO))
     {
       command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
       launch->code = COMMAND_ERROR;
@@ -529,42 +508,6 @@ clean_up (const Launch *launch, gboolean ended)
     command_say ("%s", error->message);
 }
 
-static gboolean
-make_key (const char *path, GError **error)
-{
-  g_autoptr (GBytes) key = key_make (error);
-
-  return key != NULL && folder_write (path, FOLDER_KEY_FILE, key, error);
-}
-
-static char *
-make_folder (FolderRun *run, const LaunchWish *wish)
-{
-  g_autoptr (GError) error = NULL;
-  char *path = folder_create (run, &error);
-
-  if (path == NULL && wish->any_name && g_error_matches (error, FOLDER_ERROR, FOLDER_ERROR_TAKEN))
-    {
-      g_clear_error (&error);
-      g_clear_pointer (&run->name, g_free);
-      path = folder_create (run, &error);
-    }
-  if (path != NULL && (!make_key (path, &error) || !spread_keep (wish->sites_file, path, &error)))
-    {
-      folder_remove (path, NULL);
-      g_clear_pointer (&path, g_free);
-    }
-  if (path == NULL)
-    command_say ("%s", error->message);
-  else if (wish->copy != NULL)
-    {
-      g_autofree char *to = g_build_filename (path, FOLDER_COPY, NULL);
-
-      place_move_copy (wish->copy, to);
-    }
-  return path;
-}
-
 /* FALSE: said on stderr, and the folder is gone. */
 static gboolean
 begin_trace (Launch *launch)
@@ -600,7 +543,7 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   g_assert (run->nodes > 0 && run->workers > 0);
   run->launcher_pid = getpid ();
   signal (SIGPIPE, SIG_IGN); /* what leads to other hosts may end at any time */
-  launch.path = make_folder (run, wish);
+  launch.path = launch_folder_make (run, wish);
   if (launch.path == NULL)
     return COMMAND_ERROR;
   if (run->trace != NULL && !begin_trace (&launch))

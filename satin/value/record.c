@@ -19,8 +19,6 @@
 
 #include <string.h>
 
-#define RECORD_DEPTH_MAX 32
-
 /* clang-format off */
 G_DEFINE_QUARK (satin-record-error-quark, record_error)
 /* clang-format on */
@@ -34,26 +32,13 @@ typedef struct
   gsize fixed; /* its size; 0: the size varies */
 } Layout;
 
-typedef struct
-{
-  const char *signature;
-  const char *schema;
-  Layout layout;
-} Kind;
-
-static const Kind kinds[] = {
-  [SATIN_KIND_INT8] = { "n", "int8", { 2, 2 } },
-  [SATIN_KIND_UINT8] = { "y", "y", { 1, 1 } },
-  [SATIN_KIND_INT16] = { "n", "n", { 2, 2 } },
-  [SATIN_KIND_UINT16] = { "q", "q", { 2, 2 } },
-  [SATIN_KIND_INT32] = { "i", "i", { 4, 4 } },
-  [SATIN_KIND_UINT32] = { "u", "u", { 4, 4 } },
-  [SATIN_KIND_INT64] = { "x", "x", { 8, 8 } },
-  [SATIN_KIND_UINT64] = { "t", "t", { 8, 8 } },
-  [SATIN_KIND_DOUBLE] = { "d", "d", { 8, 8 } },
-  [SATIN_KIND_BYTES] = { "ay", "ay", { 1, 0 } },
-  [SATIN_KIND_RECORD] = { NULL, NULL, { 0, 0 } },
-  [SATIN_KIND_SHARED] = { SATIN_SHARED_SIGNATURE, "shared", { 8, RECORD_SHARED_BYTES } },
+static const Layout layouts[] = {
+  [SATIN_KIND_INT8] = { 2, 2 },   [SATIN_KIND_UINT8] = { 1, 1 },
+  [SATIN_KIND_INT16] = { 2, 2 },  [SATIN_KIND_UINT16] = { 2, 2 },
+  [SATIN_KIND_INT32] = { 4, 4 },  [SATIN_KIND_UINT32] = { 4, 4 },
+  [SATIN_KIND_INT64] = { 8, 8 },  [SATIN_KIND_UINT64] = { 8, 8 },
+  [SATIN_KIND_DOUBLE] = { 8, 8 }, [SATIN_KIND_BYTES] = { 1, 0 },
+  [SATIN_KIND_RECORD] = { 0, 0 }, [SATIN_KIND_SHARED] = { 8, RECORD_SHARED_BYTES },
 };
 
 static gsize
@@ -89,7 +74,7 @@ record_layout (const SatinType *type, int depth)
 static inline Layout
 type_layout (const SatinType *type, int depth)
 {
-  return type->kind != SATIN_KIND_RECORD ? kinds[type->kind].layout : record_layout (type, depth);
+  return type->kind != SATIN_KIND_RECORD ? layouts[type->kind] : record_layout (type, depth);
 }
 
 static inline Layout
@@ -134,49 +119,6 @@ record_n_ends (const SatinType *type)
   for (guint i = 0; i + 1 < type->n_fields; i++)
     n += field_layout (&type->fields[i], 0).fixed == 0;
   return n;
-}
-
-static void
-append_text (GString *text, const SatinType *type, gboolean schema, int depth)
-{
-  g_assert (depth < RECORD_DEPTH_MAX);
-  if (type->kind != SATIN_KIND_RECORD)
-    {
-      g_string_append (text, schema ? kinds[type->kind].schema : kinds[type->kind].signature);
-      return;
-    }
-  g_string_append_c (text, '(');
-  for (guint i = 0; i < type->n_fields; i++)
-    {
-      const SatinField *field = &type->fields[i];
-
-      if (schema)
-        g_string_append_printf (text, "%s%s:", i > 0 ? "," : "", field->name);
-      if (field->count > 0)
-        g_string_append_c (text, 'a');
-      if (schema && field->count > 0)
-        g_string_append_printf (text, "%" G_GUINT32_FORMAT "*", field->count);
-      append_text (text, field->type, schema, depth + 1);
-    }
-  g_string_append_c (text, ')');
-}
-
-char *
-record_signature (const SatinType *type)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  append_text (text, type, FALSE, 0);
-  return g_string_free (g_steal_pointer (&text), FALSE);
-}
-
-char *
-record_schema (const SatinType *type)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  append_text (text, type, TRUE, 0);
-  return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
 /* Scalars ------------------------------------------------------------------------------------ */
@@ -418,7 +360,7 @@ get_scalar (const Reader *reader, const SatinType *type, Range range, void *to)
 {
   gint16 wide;
 
-  if (range.end - range.start != kinds[type->kind].layout.fixed)
+  if (range.end - range.start != layouts[type->kind].fixed)
     return FALSE;
   if (type->kind != SATIN_KIND_INT8)
     {

@@ -11,6 +11,7 @@
 
 #include <gio/gio.h>
 
+#define RECORD_DEPTH_MAX 32    /* types nest no deeper */
 #define RECORD_SHARED_BYTES 24 /* an encoded SatinShared: digest and length */
 
 #define RECORD_ERROR (record_error_quark ())
@@ -20,7 +21,7 @@ typedef enum
   RECORD_ERROR_MALFORMED /* not the bytes of a value of this type */
 } RecordError;
 
-/* (transfer full): the GVariant type string, e.g. "(ix)" or "x". Types nest at most 32 deep. */
+/* (transfer full): the GVariant type string, e.g. "(ix)" or "x". */
 char *record_signature (const SatinType *type);
 /* (transfer full): text that changes whenever the encoding or a member's name does, for schema
  * digests. */

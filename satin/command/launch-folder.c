@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See launch-folder.h. */
+#include "launch-folder.h"
+
+#include "command.h"
+#include "key.h"
+#include "spread.h"
+
+#include "storage/place.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static gboolean
+make_key (const char *path, GError **error)
+{
+  g_autoptr (GBytes) key = key_make (error);
+
+  return key != NULL && folder_write (path, FOLDER_KEY_FILE, key, error);
+}
+
+char *
+launch_folder_make (FolderRun *run, const LaunchWish *wish)
+{
+  g_autoptr (GError) error = NULL;
+  char *path = folder_create (run, &error);
+
+  if (path == NULL && wish->any_name && g_error_matches (error, FOLDER_ERROR, FOLDER_ERROR_TAKEN))
+    {
+      g_clear_error (&error);
+      g_clear_pointer (&run->name, g_free);
+      path = folder_create (run, &error);
+    }
+  if (path != NULL && (!make_key (path, &error) || !spread_keep (wish->sites_file, path, &error)))
+    {
+      folder_remove (path, NULL);
+      g_clear_pointer (&path, g_free);
+    }
+  if (path == NULL)
+    command_say ("%s", error->message);
+  else if (wish->copy != NULL)
+    {
+      g_autofree char *to = g_build_filename (path, FOLDER_COPY, NULL);
+
+      place_move_copy (wish->copy, to);
+    }
+  return path;
+}
+
+gboolean
+launch_folder_copy_out (const char *path, const char *file, int fd)
+{
+  g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
+  gsize size = 0, done = 0;
+  const char *data = bytes == NULL ? NULL : g_bytes_get_data (bytes, &size);
+
+  while (done < size)
+    {
+      ssize_t n = write (fd, data + done, size - done);
+
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        return FALSE;
+      done += (gsize)n;
+    }
+  return TRUE;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of results.h share; nobody else includes it. */
+#pragma once
+
+#include "storage/gap.h"
+#include "storage/names.h"
+#include "storage/results.h"
+
+typedef struct
+{
+  char *path;
+  gboolean is_saved;   /* its row stands in the table, so no saved row lies at or above `path` */
+  gboolean is_covered; /* a saved row lies at or above `path`: it stays so, whatever is put in */
+} ResultsStem;
+
+struct Results
+{
+  Sql *sql;
+  Keeps *keeps;
+  GHashTable *stems; /* id -> ResultsStem: all that were ever met */
+  guint n_saved_stems;
+  ResultsTotals totals, totals_before; /* _before: at the begin of the transaction */
+  Names *names;                        /* (nullable) until one is needed, and after a rollback */
+  Gap rows, stems_at;                  /* where the last one was put, or looked for */
+};
+
+/* In a transaction; FALSE: error. What the rows and kept states that go stood for is added to
+ * `work_s`. */
+
+/* Removes the rows with from <= path < to. */
+gboolean results_remove_rows (Results *results, const char *from, const char *to, double *work_s,
+                              GError **error);
+/* Removes all that stands at or below `path`. */
+gboolean results_remove_all (Results *results, const char *path, double *work_s, GError **error);
+/* Removes all that lies in the finished phases that a kept state stands for. */
+gboolean results_remove_phases (Results *results, const Keep *keep, double *work_s, GError **error);

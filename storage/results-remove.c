@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a row or a kept state stands for goes: the rows, kept states and stems below it. By ranges
+ * of texts, so that the cost is by what is there. */
+#include "storage/results-private.h"
+
+#include <string.h>
+
+/* As sql_ready, for ?1 <= path < ?2. */
+static sqlite3_stmt *
+range_ready (Sql *sql, const char *text, const char *from, const char *to, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (sql, text, error);
+  if (statement != NULL)
+    {
+      sqlite3_bind_text (statement, 1, from, -1, SQLITE_STATIC);
+      sqlite3_bind_text (statement, 2, to, -1, SQLITE_STATIC);
+    }
+  return statement;
+}
+
+/* After all paths: only the root's range ends here. */
+#define LAST_TEXT "\x7f"
+
+gboolean
+results_remove_rows (Results *results, const char *from, const char *to, double *work_s,
+                     GError **error)
+{
+  sqlite3_stmt *statement = range_ready (
+      results->sql,
+      "SELECT count(*), total(work_s), total(weight) FROM result WHERE path >= ?1 AND path < ?2",
+      from, to, error);
+  gboolean has_row;
+  if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  guint64 n = (guint64)sqlite3_column_int64 (statement, 0);
+  double work = sqlite3_column_double (statement, 1);
+  double weight = sqlite3_column_double (statement, 2);
+  sqlite3_reset (statement);
+  if (n == 0)
+    return TRUE;
+
+  /* Without a condition SQLite gives whole pages back and looks at no row. */
+  if (*to == LAST_TEXT[0])
+    statement = sql_ready (results->sql, "DELETE FROM result", error);
+  else
+    statement = range_ready (results->sql, "DELETE FROM result WHERE path >= ?1 AND path < ?2",
+                             from, to, error);
+  if (statement == NULL || !sql_finish (results->sql, statement, error))
+    return FALSE;
+  *work_s += work;
+  gap_forget (&results->rows);
+  results->totals.rows -= n;
+  results->totals.weight -= weight;
+  return TRUE;
+}
+
+/* Puts the ids of the saved stems with from <= path < to into `found` and takes them out of
+ * memory's index. */
+static gboolean
+take_stems (Results *results, const char *from, const char *to, GQueue *found, GError **error)
+{
+  sqlite3_stmt *statement = range_ready (
+      results->sql, "DELETE FROM temp.stem_at WHERE path >= ?1 AND path < ?2 RETURNING id", from,
+      to, error);
+  gboolean has_row;
+  while (statement != NULL && sql_next (results->sql, statement, &has_row, error))
+    {
+      if (!has_row)
+        return TRUE;
+      g_queue_push_tail (found, sql_column_string (statement, 0));
+    }
+  return FALSE;
+}
+
+static gboolean
+remove_stem (Results *results, const char *id, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (results->sql, "DELETE FROM stem WHERE id = ?1", error);
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_text (statement, 1, id, -1, SQLITE_STATIC);
+  ResultsStem *stem = g_hash_table_lookup (results->stems, id);
+  g_assert (stem != NULL && stem->is_saved);
+  stem->is_saved = FALSE;
+  results->n_saved_stems--;
+  return sql_finish (results->sql, statement, error);
+}
+
+/* The range of its own texts, and that of every stem that stands at or below it. The order of the
+ * digits makes "PATH" … "PATH0" exactly PATH and the texts that continue it; the root's range takes
+ * in everything. */
+gboolean
+results_remove_all (Results *results, const char *path, double *work_s, GError **error)
+{
+  g_autoptr (GQueue) bases = g_queue_new ();
+  g_queue_push_tail (bases, g_strdup (path));
+  gboolean good = TRUE;
+  while (good && !g_queue_is_empty (bases))
+    {
+      g_autofree char *base = g_queue_pop_head (bases);
+      g_autofree char *to = g_strconcat (base, *base == '\0' ? LAST_TEXT : "0", NULL);
+      GQueue found = G_QUEUE_INIT;
+      good = gap_spans (&results->rows, base, to)
+             || results_remove_rows (results, base, to, work_s, error);
+      good = good && keeps_remove (results->keeps, base, to, work_s, error);
+      if (good && results->n_saved_stems > 0 && !gap_spans (&results->stems_at, base, to))
+        {
+          good = take_stems (results, base, to, &found, error);
+          gap_put (&results->stems_at, base, FALSE); /* none is left from here to the next */
+        }
+      while (!g_queue_is_empty (&found))
+        {
+          g_autofree char *id = g_queue_pop_head (&found);
+          good = good && remove_stem (results, id, error);
+          g_queue_push_tail (bases, g_strconcat ("~", id, NULL));
+        }
+    }
+  g_queue_clear_full (bases, g_free);
+  return good;
+}
+
+/* The first text with from <= text < to that a row, a kept state or a saved stem has; NULL: none.
+ */
+static gboolean
+next_text (Results *results, const char *from, const char *to, char **text, GError **error)
+{
+  sqlite3_stmt *statement
+      = range_ready (results->sql,
+                     "SELECT min(path) FROM"
+                     " (SELECT min(path) AS path FROM result WHERE path >= ?1 AND path < ?2 UNION"
+                     " ALL SELECT min(path) FROM temp.stem_at WHERE path >= ?1 AND path < ?2)",
+                     from, to, error);
+  gboolean has_row;
+  const char *kept = keeps_next (results->keeps, from, to);
+  *text = NULL;
+  if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  *text = has_row ? sql_column_string (statement, 0) : NULL;
+  sqlite3_reset (statement);
+  if (kept != NULL && (*text == NULL || strcmp (kept, *text) < 0))
+    {
+      g_free (*text);
+      *text = g_strdup (kept);
+    }
+  return TRUE;
+}
+
+/* Removes all that lies at or below those children of `base` whose numbers are less than `n`. Goes
+ * from child to child that anything is there of, so that its cost is by what is there. */
+static gboolean
+remove_phases_of (Results *results, const char *base, guint32 n, double *work_s, GError **error)
+{
+  g_autofree char *from = g_strconcat (base, "/", NULL);
+  g_autofree char *to = g_strconcat (base, "0", NULL);
+  gsize length = strlen (from);
+  for (;;)
+    {
+      g_autofree char *child = NULL;
+      char *end;
+      if (!next_text (results, from, to, &child, error))
+        return FALSE;
+      if (child == NULL)
+        return TRUE;
+      guint64 number = g_ascii_strtoull (child + length, &end, 10);
+      *end = '\0';
+      if (number < n && !results_remove_all (results, child, work_s, error))
+        return FALSE;
+      g_free (from);
+      from = g_strconcat (child, "0", NULL); /* behind all that continues this child */
+    }
+}
+
+/* The children of a job where a stem ends are texts of that stem. */
+gboolean
+results_remove_phases (Results *results, const Keep *keep, double *work_s, GError **error)
+{
+  gboolean has_row;
+  if (!remove_phases_of (results, keep->path, keep->children, work_s, error))
+    return FALSE;
+  if (results->n_saved_stems == 0)
+    return TRUE;
+  sqlite3_stmt *statement
+      = sql_ready (results->sql, "SELECT '~' || id FROM temp.stem_at WHERE path = ?1", error);
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_text (statement, 1, keep->path, -1, SQLITE_STATIC);
+  if (!sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  g_autofree char *base = has_row ? sql_column_string (statement, 0) : NULL;
+  sqlite3_reset (statement);
+  return base == NULL || remove_phases_of (results, base, keep->children, work_s, error);
+}
