@@ -355,42 +355,32 @@ run_clear (SatinRun *run)
   g_ptr_array_unref (run->results);
 }
 
-int
-satin_main_ (const SatinApp *app, int argc, char **argv)
+/* What stands on the command line and in the environment. FALSE: `code` is the end, and all is
+ * said. */
+static gboolean
+read_options (SatinRun *run, int argc, char **argv, int *code)
 {
   g_autoptr (GError) error = NULL;
-  SatinRun *run;
-  if (app->layout != SATIN_LAYOUT_)
-    {
-      fprintf (stderr, "%s: compiled with the satin.h of another version than its libsatin\n",
-               argc > 0 ? argv[0] : "satin");
-      return 1;
-    }
-  run = the_run = g_new0 (SatinRun, 1);
-  run->app = app;
-  memory_watch_main ();
-  run->out = run->err = CAPTURE_NONE;
-  run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  run->results = g_ptr_array_new_with_free_func (kept_free);
   run->node_process = g_getenv (FOLDER_ENV) != NULL || g_getenv (RELAY_ENV) != NULL;
   if (!options_parse (&run->options, argc, argv, &error))
     {
-      fprintf (stderr, "%s: %s\n", app->name, error->message);
-      return error->domain == PLACE_ERROR ? COORDINATOR_ERROR_STORE : 2;
+      fprintf (stderr, "%s: %s\n", run->app->name, error->message);
+      *code = error->domain == PLACE_ERROR ? COORDINATOR_ERROR_STORE : 2;
+      return FALSE;
     }
   if (run->options.help)
     {
       show_help (run);
-      return 0;
+      *code = 0;
+      return FALSE;
     }
-  if (run->node_process)
-    prepare_node_process (run);
-  else if (step_has_tasks ())
-    {
-      g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
-      if (self != NULL)
-        step_become_run (self, argv);
-    }
+  return TRUE;
+}
+
+/* Until this process is a node. */
+static void
+begin (SatinRun *run)
+{
   fill_identity (run);
   run->config.workers
       = run->options.workers > 0 ? (guint)run->options.workers : (guint)g_get_num_processors ();
@@ -410,7 +400,14 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
     driver_watch_signals (run->driver);
   if (run->node_process)
     driver_leave_at_signal (run->driver);
-  int code = live (run);
+}
+
+/* Returns only in a process of its own whose run has finished: elsewhere jobs may stand where they
+ * were. */
+static void
+end (SatinRun *run, int code)
+{
+  gboolean quiet = !run->finished; /* nobody waits for jobs */
   folder_ended ();
   run->in_main = FALSE;
   if (run->node_process)
@@ -420,7 +417,6 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
       relay_end ();
       _exit (code);
     }
-  gboolean quiet = !run->finished; /* jobs may stand where they were: nobody waits */
   if (quiet)
     driver_last_words (run->driver);
   else
@@ -435,6 +431,38 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
       _exit (code);
     }
   run_clear (run);
+}
+
+int
+satin_main_ (const SatinApp *app, int argc, char **argv)
+{
+  SatinRun *run;
+  int code;
+  if (app->layout != SATIN_LAYOUT_)
+    {
+      fprintf (stderr, "%s: compiled with the satin.h of another version than its libsatin\n",
+               argc > 0 ? argv[0] : "satin");
+      return 1;
+    }
+  run = the_run = g_new0 (SatinRun, 1);
+  run->app = app;
+  memory_watch_main ();
+  run->out = run->err = CAPTURE_NONE;
+  run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  run->results = g_ptr_array_new_with_free_func (kept_free);
+  if (!read_options (run, argc, argv, &code))
+    return code;
+  if (run->node_process)
+    prepare_node_process (run);
+  else if (step_has_tasks ())
+    {
+      g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+      if (self != NULL)
+        step_become_run (self, argv);
+    }
+  begin (run);
+  code = live (run);
+  end (run, code);
   return code;
 }
 
