@@ -143,6 +143,9 @@ void mailbox_raise (Engine *engine, const EngineEvent *event);
 void mailbox_raise_quietly (Engine *engine, const EngineEvent *event);
 /* Calls wake if something was raised quietly. */
 void mailbox_tell (Engine *engine);
+/* The same, but what is raised soon after `*told_us`, when it was told last, is told late: more may
+ * be raised by then, or the caller drive itself. */
+void mailbox_tell_some (Engine *engine, guint64 *told_us);
 gboolean mailbox_next (Engine *engine, EngineEvent *event);
 
 static inline guint32

@@ -25,11 +25,12 @@ typedef struct
   guint64 seed;
   void (*wake) (void *data); /* called from any thread, locks held, when the mailbox stops being
                                 empty, and when engine_is_roused becomes TRUE: may only wake */
+  void (*wake_late) (void *data); /* NULL, or the same, where some milliseconds do not matter */
   /* NULL, or what a worker without work does in place of sleeping, on its own thread: drive, that
    * is make the calls below, until engine_is_roused; for look_us at most if that is not 0. FALSE:
    * it cannot now, and the worker sleeps. One worker at a time. */
   gboolean (*idle) (void *data, gint64 look_us);
-  void *data;         /* of both */
+  void *data;         /* of all three */
   Timeline *timeline; /* borrowed; NULL: nothing is noted */
   TimelineLane *lane; /* of whoever drives; NULL: nothing is noted */
 } EngineConfig;

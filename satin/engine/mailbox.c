@@ -3,40 +3,67 @@
  * driver's. */
 #include "config.h"
 
+#include "clock.h"
 #include "engine.h"
 #include "words.h"
 
-static void
-push (Engine *engine, const EngineEvent *event, gboolean quietly)
+/* To wake the driver costs as much as some jobs that take less than this. */
+#define TELL_PAUSE_US 40
+
+typedef enum
 {
+  TELL_NOT,
+  TELL_LATE,
+  TELL_NOW
+} Tell;
+
+static void
+push (Engine *engine, const EngineEvent *event, Tell how)
+{
+  const EngineConfig *config = &engine->config;
   gboolean tell;
 
+  if (how == TELL_LATE && config->wake_late == NULL)
+    how = TELL_NOW;
   pthread_mutex_lock (&engine->mail_lock);
   if (event != NULL)
     g_queue_push_tail (&engine->mail, g_memdup2 (event, sizeof *event));
-  tell = !quietly && !engine->told && !g_queue_is_empty (&engine->mail);
-  engine->told = engine->told || tell;
+  tell = how != TELL_NOT && !engine->told && !g_queue_is_empty (&engine->mail);
+  engine->told = engine->told || (tell && how == TELL_NOW);
   pthread_mutex_unlock (&engine->mail_lock);
-  if (tell && engine->config.wake != NULL)
-    engine->config.wake (engine->config.data);
+  if (tell && how == TELL_LATE)
+    config->wake_late (config->data);
+  else if (tell && config->wake != NULL)
+    config->wake (config->data);
 }
 
 void
 mailbox_raise (Engine *engine, const EngineEvent *event)
 {
-  push (engine, event, FALSE);
+  push (engine, event, TELL_NOW);
 }
 
 void
 mailbox_raise_quietly (Engine *engine, const EngineEvent *event)
 {
-  push (engine, event, TRUE);
+  push (engine, event, TELL_NOT);
 }
 
 void
 mailbox_tell (Engine *engine)
 {
-  push (engine, NULL, FALSE);
+  push (engine, NULL, TELL_NOW);
+}
+
+void
+mailbox_tell_some (Engine *engine, guint64 *told_us)
+{
+  guint64 now_us = clock_us ();
+  gboolean soon = now_us < *told_us + TELL_PAUSE_US;
+
+  push (engine, NULL, soon ? TELL_LATE : TELL_NOW);
+  if (!soon)
+    *told_us = now_us;
 }
 
 gboolean

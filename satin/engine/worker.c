@@ -397,7 +397,7 @@ static void
 hunt (Stack *stack)
 {
   Engine *engine = stack->engine;
-  guint64 until_us = stack->polls ? 0 : clock_us () + WORKER_HUNT_US;
+  guint64 told_us = clock_us (), until_us = stack->polls ? 0 : told_us + WORKER_HUNT_US;
 
   while (!(stack_flags (stack) & STACK_FLAG_HALT) && !seat_engine_ends (engine)
          && __atomic_load_n (&engine->n_ready, __ATOMIC_RELAXED) == 0)
@@ -406,7 +406,7 @@ hunt (Stack *stack)
 
       if (held != NULL)
         {
-          mailbox_tell (engine);
+          mailbox_tell_some (engine, &told_us);
           run_held (stack, held);
         }
       else if (!steal (stack))

@@ -6,9 +6,9 @@
  * while a worker drives; it parks when it wakes up meanwhile. What it polled before is stale then
  * (`turn` has moved on), so it polls anew. A worker that leaves does not wake the thread, which
  * might take its processor just when it has a job; nor does it set a timer that is due soon, since
- * that costs 10 us on a virtual machine. It opens a gate: whatever lies there or comes from then on
- * wakes the parked thread, and for what does not come an alarm is set, due so late that it costs
- * little. Must not know what is driven. */
+ * on a virtual machine that costs 10 us, and 20 when it goes off. It opens a gate: whatever lies
+ * there or comes from then on wakes the parked thread, and for what does not come an alarm is set,
+ * due so late that it costs little. Must not know what is driven. */
 #include "config.h"
 
 #include "drive.h"
@@ -19,15 +19,15 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 /* So long a worker tries to get the context from whoever has it. */
 #define DRIVE_TRY_US 500
-/* So soon the parked thread takes the place of a worker that has left: when something is to be
- * done, and else; the latter is further away than the kernel's next tick. */
-#define DRIVE_SOON_RECALL_US 40
-#define DRIVE_LATE_RECALL_US 5000
+/* So soon the parked thread takes the place of a worker that has left when nothing comes: that is
+ * further away than the kernel's next tick. */
+#define DRIVE_RECALL_US 5000
 
 typedef struct
 {
@@ -40,14 +40,13 @@ typedef struct
 /* The thread must look again. Once set it goes off; one that goes off for nothing does no harm. */
 typedef struct
 {
-  int timer; /* a timerfd */
-  gint set;  /* atomic: it will go off, and the thread look after that */
-  gint64 us;
+  int fd;   /* an eventfd, or a timerfd */
+  gint set; /* atomic: it will go off, and the thread look after that */
 } Alarm;
 
 enum
 {
-  ALARM_SOON,
+  ALARM_NOW,
   ALARM_LATE,
   ALARMS
 };
@@ -81,14 +80,12 @@ struct Drive
 static __thread const Drive *drive_here; /* what this thread drives now */
 
 static gboolean
-make_alarm (Drive *drive, guint which, gint64 us)
+make_alarm (Drive *drive, guint which, int fd)
 {
-  Alarm *alarm = &drive->alarms[which];
   struct epoll_event event = { .events = EPOLLIN, .data.u32 = which };
 
-  alarm->us = us;
-  alarm->timer = timerfd_create (CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-  return alarm->timer >= 0 && epoll_ctl (drive->gate, EPOLL_CTL_ADD, alarm->timer, &event) == 0;
+  drive->alarms[which].fd = fd;
+  return fd >= 0 && epoll_ctl (drive->gate, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 static gboolean
@@ -100,8 +97,9 @@ make_gate (Drive *drive)
   drive->gate = epoll_create1 (EPOLL_CLOEXEC);
   return drive->arrivals >= 0 && drive->gate >= 0
          && epoll_ctl (drive->gate, EPOLL_CTL_ADD, drive->arrivals, &closed) == 0
-         && make_alarm (drive, ALARM_SOON, DRIVE_SOON_RECALL_US)
-         && make_alarm (drive, ALARM_LATE, DRIVE_LATE_RECALL_US);
+         && make_alarm (drive, ALARM_NOW, eventfd (0, EFD_NONBLOCK | EFD_CLOEXEC))
+         && make_alarm (drive, ALARM_LATE,
+                        timerfd_create (CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
 }
 
 Drive *
@@ -123,7 +121,7 @@ void
 drive_free (Drive *drive)
 {
   for (guint i = 0; i < ALARMS; i++)
-    close (drive->alarms[i].timer);
+    close (drive->alarms[i].fd);
   close (drive->gate);
   close (drive->arrivals);
   g_free (drive->own.fds);
@@ -137,11 +135,16 @@ drive_free (Drive *drive)
 static void
 set_alarm (Drive *drive, guint which)
 {
+  const struct itimerspec at = { .it_value = { .tv_nsec = DRIVE_RECALL_US * 1000 } };
   Alarm *alarm = &drive->alarms[which];
-  struct itimerspec at = { .it_value = { .tv_nsec = alarm->us * 1000 } };
+  guint64 one = 1;
 
-  if (g_atomic_int_compare_and_exchange (&alarm->set, FALSE, TRUE)) /* else see hear_alarm */
-    timerfd_settime (alarm->timer, 0, &at, NULL);
+  if (!g_atomic_int_compare_and_exchange (&alarm->set, FALSE, TRUE)) /* see hear_alarm */
+    return;
+  if (which == ALARM_LATE)
+    timerfd_settime (alarm->fd, 0, &at, NULL);
+  else
+    (void)!write (alarm->fd, &one, sizeof one);
 }
 
 static void
@@ -149,7 +152,7 @@ hear_alarm (Alarm *alarm)
 {
   guint64 times;
 
-  (void)!read (alarm->timer, &times, sizeof times);
+  (void)!read (alarm->fd, &times, sizeof times);
   g_atomic_int_set (&alarm->set,
                     FALSE); /* who found it set has done what the thread now looks at */
 }
@@ -174,7 +177,19 @@ drive_wake (Drive *drive)
       || (!is_wanted (drive) && g_atomic_int_get (&drive->thread_sleeps)))
     g_main_context_wakeup (drive->config.context);
   else if (!is_wanted (drive) && g_atomic_int_get (&drive->parked))
-    set_alarm (drive, ALARM_SOON); /* there may be more by then */
+    set_alarm (drive, ALARM_NOW);
+}
+
+void
+drive_wake_late (Drive *drive)
+{
+  if (drive_here == drive || is_wanted (drive) || g_atomic_int_get (&drive->worker_sleeps))
+    {
+      drive_wake (drive);
+      return;
+    }
+  g_atomic_int_set (&drive->mailed, TRUE);
+  set_alarm (drive, ALARM_LATE);
 }
 
 void
@@ -337,7 +352,7 @@ sleep_in_poll (Drive *drive)
     own->fds = g_renew (GPollFD, own->fds, own->n_max = own->n + ALARMS);
   alarms = &own->fds[own->n];
   for (guint i = 0; i < ALARMS; i++)
-    alarms[i] = (GPollFD){ drive->alarms[i].timer, G_IO_IN, 0 };
+    alarms[i] = (GPollFD){ drive->alarms[i].fd, G_IO_IN, 0 };
   g_poll (own->fds, (guint)own->n + ALARMS, g_atomic_int_get (&drive->mailed) ? 0 : left_ms (own));
   for (guint i = 0; i < ALARMS; i++)
     if (alarms[i].revents != 0)
@@ -380,7 +395,7 @@ void
 drive_quit (Drive *drive)
 {
   g_atomic_int_set (&drive->quit, TRUE);
-  set_alarm (drive, ALARM_SOON);
+  set_alarm (drive, ALARM_NOW);
 }
 
 /* ---- a worker ---- */
@@ -402,7 +417,7 @@ take_from_thread (Drive *drive)
       sched_yield ();
     }
   g_atomic_int_set (&drive->wanted, FALSE);
-  set_alarm (drive, ALARM_SOON);
+  set_alarm (drive, ALARM_NOW);
   return FALSE;
 }
 
@@ -444,7 +459,7 @@ leave (Drive *drive)
   give (drive);
   g_atomic_int_set (&drive->wanted, FALSE);
   set_gate (drive, TRUE);
-  set_alarm (drive, g_atomic_int_get (&drive->mailed) ? ALARM_SOON : ALARM_LATE);
+  set_alarm (drive, g_atomic_int_get (&drive->mailed) ? ALARM_NOW : ALARM_LATE);
 }
 
 gboolean

@@ -45,3 +45,5 @@ gboolean drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, g
 void drive_set_timer (Drive *drive, gint64 at_us);
 /* `serve` is to be called soon. Any thread. */
 void drive_wake (Drive *drive);
+/* The same, but some milliseconds do not matter: whoever says it may soon drive itself. */
+void drive_wake_late (Drive *drive);

@@ -231,6 +231,12 @@ wake (void *data)
   drive_wake (((Driver *)data)->drive);
 }
 
+static void
+wake_late (void *data)
+{
+  drive_wake_late (((Driver *)data)->drive);
+}
+
 static DriveWish
 wish_of_idler (void *data)
 {
@@ -336,6 +342,7 @@ driver_new (const DriverConfig *config, GError **error)
                           .stems = driver->stems,
                           .seed = seed,
                           .wake = wake,
+                          .wake_late = wake_late,
                           .idle = config->solo ? NULL : idle,
                           .data = driver,
                           .stack_bytes = config->stack_bytes,

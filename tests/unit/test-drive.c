@@ -333,44 +333,99 @@ replace_pipe (World *world)
     }
 }
 
+/* The thread, and a pipe that is read by who drives. */
+static GThread *
+begin_pipe (World *world)
+{
+  g_autoptr (GSource) source = NULL;
+
+  world_init (world, 0);
+  g_assert_cmpint (pipe (world->ends), ==, 0);
+  source = g_unix_fd_source_new (world->ends[0], G_IO_IN);
+  g_source_set_callback (source, G_SOURCE_FUNC (on_byte), world, NULL);
+  g_source_set_can_recurse (source, TRUE); /* else GLib wakes the poll after each dispatch */
+  g_source_attach (source, world->context);
+  return g_thread_new ("drive", be_thread, world);
+}
+
+static void
+end_pipe (World *world, GThread *thread)
+{
+  every_ms (world, quit);
+  drive_wake (world->drive);
+  g_thread_join (thread);
+  close (world->ends[0]);
+  close (world->ends[1]);
+  world_clear (world);
+}
+
+/* A worker drives until it has read a byte; then the thread is parked. */
+static void
+drive_once (World *world)
+{
+  g_usleep (8000); /* until the alarm of the last time has gone off */
+  world->wanted = world->sent;
+  while (!drive_idle (world->drive, until_read, world, 0))
+    continue;
+}
+
 /* What comes when a worker has left wakes the thread, which was woken in vain before: it need not
  * wait for the alarm, which is 5 ms away. */
 static void
 test_what_comes_after_a_worker_wakes_the_thread (void)
 {
   const gint tries = 50;
-  g_autoptr (GSource) source = NULL;
   World world;
-  GThread *thread;
+  GThread *thread = begin_pipe (&world);
   gint late = 0;
 
-  world_init (&world, 0);
-  g_assert_cmpint (pipe (world.ends), ==, 0);
-  source = g_unix_fd_source_new (world.ends[0], G_IO_IN);
-  g_source_set_callback (source, G_SOURCE_FUNC (on_byte), &world, NULL);
-  g_source_set_can_recurse (source, TRUE); /* else GLib wakes the poll after each dispatch */
-  g_source_attach (source, world.context);
-  thread = g_thread_new ("drive", be_thread, &world);
   for (gint i = 0; i < tries; i++)
     {
       if (i == tries / 10)
         replace_pipe (&world);
-      g_usleep (8000); /* until the alarm of the last time has gone off */
-      world.wanted = world.sent;
-      while (!drive_idle (world.drive, until_read, &world, 0))
-        continue;
+      drive_once (&world);
       write_byte (world.ends[1]);
       world.sent++;
       late += !wait_until_read (&world, 2500);
       g_assert_true (wait_until_read (&world, 10000000));
     }
   g_assert_cmpint (late, <, tries / 2);
-  every_ms (&world, quit);
-  drive_wake (world.drive);
-  g_thread_join (thread);
-  close (world.ends[0]);
-  close (world.ends[1]);
-  world_clear (&world);
+  end_pipe (&world, thread);
+}
+
+/* A worker has left with a job, and says something while it runs: at once, or where that is soon
+ * enough, late; while the thread is parked, or when it has taken over. */
+static void
+test_what_a_worker_says_is_heard (void)
+{
+  const guint tries = 48;
+  World world;
+  GThread *thread = begin_pipe (&world);
+  guint slow = 0;
+
+  for (guint i = 0; i < tries; i++)
+    {
+      gboolean late = i % 2 == 0;
+      gint64 began_us;
+
+      drive_once (&world);
+      if (i % 4 < 2)
+        g_usleep (8000);
+      g_atomic_int_inc (&world.due);
+      began_us = g_get_monotonic_time ();
+      if (late)
+        drive_wake_late (world.drive);
+      else
+        drive_wake (world.drive);
+      while (g_atomic_int_get (&world.due) > 0)
+        {
+          g_assert_cmpint (g_get_monotonic_time () - began_us, <, 10000000);
+          g_usleep (20);
+        }
+      slow += !late && g_get_monotonic_time () - began_us > 2500;
+    }
+  g_assert_cmpuint (slow, <, tries / 6);
+  end_pipe (&world, thread);
 }
 
 static void
@@ -399,6 +454,7 @@ main (int argc, char **argv)
   g_test_add_func ("/drive/what-a-worker-leaves-is-written", test_what_a_worker_leaves_is_written);
   g_test_add_func ("/drive/what-comes-after-a-worker-wakes-the-thread",
                    test_what_comes_after_a_worker_wakes_the_thread);
+  g_test_add_func ("/drive/what-a-worker-says-is-heard", test_what_a_worker_says_is_heard);
   g_test_add_func ("/drive/nothing-is-lost-between-the-thread-and-workers", test_workers_that_spin);
   g_test_add_func ("/drive/workers-asleep-in-the-poll-lose-nothing", test_workers_that_sleep);
   return g_test_run ();
