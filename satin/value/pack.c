@@ -5,15 +5,11 @@
 
 #include "pack.h"
 
+#include "framing.h"
+
 #include <string.h>
 
 #define PACK_ALIGN_MAX 8
-
-static gsize
-align_up (gsize at, gsize align)
-{
-  return (at + align - 1) & ~(align - 1);
-}
 
 static PackLayout layout_of_container (const char *type);
 
@@ -58,11 +54,11 @@ layout_of_container (const char *type)
 
       whole.after = item.after;
       whole.align = MAX (whole.align, item.align);
-      whole.fixed = align_up (whole.fixed, item.align) + item.fixed;
+      whole.fixed = framing_align (whole.fixed, item.align) + item.fixed;
       fixed = fixed && item.fixed > 0;
     }
   whole.after++;
-  whole.fixed = fixed ? align_up (whole.fixed, whole.align) : 0;
+  whole.fixed = fixed ? framing_align (whole.fixed, whole.align) : 0;
   return whole;
 }
 
@@ -73,27 +69,6 @@ layout_of_all (const char *type)
   if (type[strcspn (type, "sa")] != '\0') /* as most: its size varies */
     return (PackLayout){ PACK_ALIGN_MAX, 0, NULL };
   return layout_of (type);
-}
-
-static guint
-end_width (gsize size)
-{
-  if (size > G_MAXUINT32)
-    return 8;
-  if (size > G_MAXUINT16)
-    return 4;
-  return size > G_MAXUINT8 ? 2 : 1;
-}
-
-/* The width that a container of this size without its table of ends takes; the table counts in. */
-static guint
-end_width_for (gsize body, gsize n_ends)
-{
-  guint width = 1;
-
-  while (width < 8 && end_width (body + n_ends * width) > width)
-    width *= 2;
-  return width;
 }
 
 static gsize
@@ -165,7 +140,7 @@ static void
 pad_to (Packer *packer, gsize align)
 {
   memset (reserve (packer, PACK_ALIGN_MAX), 0, PACK_ALIGN_MAX);
-  packer->at = align_up (packer->at, align);
+  packer->at = framing_align (packer->at, align);
 }
 
 static void
@@ -191,7 +166,7 @@ put (Packer *packer, char kind, const void *data, gsize size)
 {
   PackLevel *level = &packer->levels[packer->depth - 1];
   guint8 *to = reserve (packer, 2 * PACK_ALIGN_MAX);
-  gsize padding = align_up (packer->at, size) - packer->at;
+  gsize padding = framing_align (packer->at, size) - packer->at;
 
   g_assert (*level->next == kind);
   memset (to, 0, PACK_ALIGN_MAX);
@@ -264,7 +239,7 @@ static void
 finish (Packer *packer, const PackLevel *level)
 {
   gsize body = packer->at - level->start;
-  guint n = packer->n_ends - level->n_ends, width = end_width_for (body, n);
+  guint n = packer->n_ends - level->n_ends, width = framing_width_for (body, n);
   guint8 *to = reserve (packer, (gsize)n * width);
 
   g_assert (is_array (level) || *level->next == ')');
@@ -342,7 +317,7 @@ fail (Unpacker *unpacker)
 static inline void
 skip_padding (Unpacker *unpacker, gsize align, gsize end)
 {
-  gsize to = align_up (unpacker->at, align);
+  gsize to = framing_align (unpacker->at, align);
 
   if (to > end)
     {
@@ -490,7 +465,7 @@ find_table (Unpacker *unpacker, PackLevel *level, gsize end)
   level->end = level->stop = end;
   if (level->own.fixed > 0)
     return;
-  level->width = end_width (size);
+  level->width = framing_width (size);
   level->table = end;
   if (!is_array (level))
     {
@@ -513,7 +488,7 @@ find_table (Unpacker *unpacker, PackLevel *level, gsize end)
       n_ends = (size - last) / level->width;
       level->end = level->table = level->start + last;
     }
-  if (n_ends > 0 && level->width != end_width_for (level->end - level->start, n_ends))
+  if (n_ends > 0 && level->width != framing_width_for (level->end - level->start, n_ends))
     fail (unpacker);
 }
 

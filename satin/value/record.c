@@ -15,6 +15,7 @@
 #include "record.h"
 
 #include "buffer.h"
+#include "framing.h"
 #include "shared.h"
 
 #include <string.h>
@@ -41,12 +42,6 @@ static const Layout layouts[] = {
   [SATIN_KIND_RECORD] = { 0, 0 }, [SATIN_KIND_SHARED] = { 8, RECORD_SHARED_BYTES },
 };
 
-static gsize
-align_up (gsize at, gsize align)
-{
-  return (at + align - 1) & ~(align - 1);
-}
-
 static Layout field_layout (const SatinField *field, int depth);
 
 static Layout
@@ -61,11 +56,11 @@ record_layout (const SatinType *type, int depth)
       Layout layout = field_layout (&type->fields[i], depth + 1);
 
       whole.align = MAX (whole.align, layout.align);
-      whole.fixed = align_up (whole.fixed, layout.align) + layout.fixed;
+      whole.fixed = framing_align (whole.fixed, layout.align) + layout.fixed;
       fixed = fixed && layout.fixed > 0;
     }
   /* The empty tuple takes one byte, so that every value of fixed size takes some. */
-  whole.fixed = type->n_fields == 0 ? 1 : align_up (whole.fixed, whole.align);
+  whole.fixed = type->n_fields == 0 ? 1 : framing_align (whole.fixed, whole.align);
   if (!fixed)
     whole.fixed = 0;
   return whole;
@@ -86,28 +81,6 @@ field_layout (const SatinField *field, int depth)
   if (field->count > 0)
     layout.fixed = 0;
   return layout;
-}
-
-/* How wide the entries of a table of ends are in a container of this size. */
-static guint
-end_width (gsize size)
-{
-  if (size > G_MAXUINT32)
-    return 8;
-  if (size > G_MAXUINT16)
-    return 4;
-  return size > G_MAXUINT8 ? 2 : 1;
-}
-
-/* The same, when only the size without the table is known. The table counts in the size. */
-static guint
-end_width_for (gsize body, gsize n_ends)
-{
-  guint width = 1;
-
-  while (width < 8 && end_width (body + n_ends * width) > width)
-    width *= 2;
-  return width;
 }
 
 /* How many ends a record writes down. */
@@ -173,7 +146,7 @@ put_zeros (Writer *writer, gsize size)
 static void
 put_padding (Writer *writer, gsize align)
 {
-  put_zeros (writer, align_up (writer->at, align) - writer->at);
+  put_zeros (writer, framing_align (writer->at, align) - writer->at);
 }
 
 static void
@@ -254,7 +227,7 @@ put_array (Writer *writer, const SatinField *field, const guint8 *data)
     }
   if (ends == NULL)
     return;
-  width = end_width_for (writer->at - start, field->count);
+  width = framing_width_for (writer->at - start, field->count);
   for (gsize i = 0; i < field->count; i++)
     put_end (writer, ends[i], width);
 }
@@ -291,7 +264,7 @@ put_record (Writer *writer, const SatinType *type, const guint8 *data)
     }
   if (whole.fixed > 0)
     put_zeros (writer, start + whole.fixed - writer->at);
-  width = end_width_for (writer->at - start, n_ends);
+  width = framing_width_for (writer->at - start, n_ends);
   while (n_ends > 0)
     put_end (writer, ends[--n_ends], width);
 }
@@ -336,7 +309,7 @@ typedef struct
 static gboolean
 skip_padding (const Reader *reader, gsize *at, gsize align, gsize end)
 {
-  gsize to = align_up (*at, align);
+  gsize to = framing_align (*at, align);
 
   if (to > end)
     return FALSE;
@@ -447,14 +420,14 @@ get_array (const Reader *reader, const SatinField *field, Range range, guint8 *t
   const SatinType *type = field->type;
   gsize align = type_layout (type, 0).align;
   gsize size = range.end - range.start;
-  guint width = end_width (size);
+  guint width = framing_width (size);
   gsize at = range.start;
   gsize body_end;
 
   if (size / width < field->count)
     return FALSE;
   body_end = range.end - (gsize)field->count * width;
-  if (end_width_for (body_end - range.start, field->count) != width)
+  if (framing_width_for (body_end - range.start, field->count) != width)
     return FALSE;
   for (gsize i = 0; i < field->count; i++)
     {
@@ -486,7 +459,7 @@ static gboolean
 get_members (const Reader *reader, const SatinType *type, Range range, gsize body_end, guint8 *to)
 {
   gboolean is_fixed = type_layout (type, 0).fixed > 0;
-  guint width = end_width (range.end - range.start);
+  guint width = framing_width (range.end - range.start);
   gsize table_at = range.end;
   gsize at = range.start;
 
@@ -522,7 +495,7 @@ get_record (const Reader *reader, const SatinType *type, Range range, guint8 *to
 {
   gsize size = range.end - range.start;
   gsize fixed = type_layout (type, 0).fixed;
-  guint width = end_width (size);
+  guint width = framing_width (size);
   gsize n_ends, body;
 
   if (fixed > 0)
@@ -531,7 +504,7 @@ get_record (const Reader *reader, const SatinType *type, Range range, guint8 *to
   if (size / width < n_ends)
     return FALSE;
   body = size - n_ends * width;
-  if (n_ends > 0 && end_width_for (body, n_ends) != width)
+  if (n_ends > 0 && framing_width_for (body, n_ends) != width)
     return FALSE;
   return get_members (reader, type, range, range.start + body, to);
 }
