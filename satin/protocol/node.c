@@ -348,7 +348,7 @@ node_owes_result (Node *node, const char *path)
   for (guint i = 0; same != NULL && i < same->len; i++)
     if (((const HeldJob *)same->pdata[i])->finished)
       return TRUE;
-  return FALSE;
+  return yield_has (node, path);
 }
 
 void

@@ -307,8 +307,8 @@ typedef struct
 } NodeStats;
 void node_stats (Node *node, NodeStats *stats);
 
-/* Does this node hold the result of the job at `path` until its lender says that it has it? For
- * tests. */
+/* Does this node hold the result of the job at `path` until its lender says that it has it, or is
+ * it about to offer it? For tests. */
 gboolean node_owes_result (Node *node, const char *path);
 
 /* Aborts when an invariant does not hold; called by tests and by the simulator after every step. */

@@ -44,8 +44,10 @@ yield_ask (Node *node, Link *link, const MessageHold *hold)
       const HeldJob *held = same->pdata[i];
       if (held->lender == LENDER_NONE || held->finished
           || !digest_equal (&held->job->digest, &hold->digest)
-          || (held->lender == LENDER_NODE && node_id_equal (&held->node, &link->remote)))
-        continue; /* … or whoever announces it has only lent it on to this node */
+          || (held->lender == LENDER_NODE && node_id_equal (&held->node, &link->remote))
+          || loans_lends_on (node, held->held))
+        continue; /* … or whoever announces it has only lent it on to this node, or it was lent on
+                     from here, in the end perhaps to whoever announces it: who runs it says so */
       link_send (node, link,
                  &(Message){ .kind = MESSAGE_RUNS, .path = hold->path, .digest = hold->digest });
       return;
@@ -180,6 +182,18 @@ yield_collect (Node *node, GPtrArray *rows)
             g_ptr_array_add (rows, row_copy (row));
         }
     }
+}
+
+gboolean
+yield_has (Node *node, const char *path)
+{
+  for (guint i = 0; i < node->yield.rows->len; i++)
+    {
+      const Row *row = node->yield.rows->pdata[i];
+      if (row->children == 0 && g_str_equal (row->path, path))
+        return TRUE;
+    }
+  return FALSE;
 }
 
 gboolean

@@ -30,5 +30,7 @@ void yield_on_served (Node *node, guint64 scan);
 void yield_ended (Node *node, const HeldJob *held);
 /* Adds what waits for jobs to stop: this node leaves, and they have halted instead. */
 void yield_collect (Node *node, GPtrArray *rows);
+/* The result of this path is offered when a job has stopped. */
+gboolean yield_has (Node *node, const char *path);
 /* A slot of a job that yields is forgotten: its holder is to offer what it holds. */
 gboolean yield_keeps (Node *node, const LoanEntry *entry);
