@@ -52,6 +52,21 @@ dial (Node *node, Member *member, DialPurpose purpose)
   member->dial = link_dial (node, purpose, &member->id, member->address);
 }
 
+/* Its last words, such as the end of the run, may still come by that link, and then its end is
+ * told. It is dialled again at that, or after half of the silence. */
+gboolean
+alive_may_speak (Node *node, const Member *member)
+{
+  gboolean stands = FALSE;
+
+  for (guint i = 0; i < node->links.links->len && !stands; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      stands = link->circuit == NULL && link->bound && node_id_equal (&link->remote, &member->id);
+    }
+  return stands && node->now_us < member->heard_us + node->config.silence_us / 2;
+}
+
 /* No link is left, or none that says anything: a refused dial is the proof. At once, unless one was
  * made a moment ago. */
 void

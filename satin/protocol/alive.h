@@ -46,6 +46,8 @@ typedef struct
 void alive_init (Alive *alive);
 void alive_done (Alive *alive);
 void alive_dead (Node *node, Member *member, Death death);
+/* A link to this member stands, and spoke of late: whatever proves its death can wait. */
+gboolean alive_may_speak (Node *node, const Member *member);
 void alive_redial (Node *node, Member *member);
 void alive_on_gone (Node *node, Link *link, const Message *message);
 /* Whoever lives there may be on the other side of a split. */

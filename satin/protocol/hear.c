@@ -27,9 +27,9 @@ on_hello (Node *node, Link *link, const Message *m)
 {
   guint64 number = link->link;
 
-  if (link->greeted)
+  if (link->greeted && (!node_id_is_none (&link->remote) || node_id_is_none (&m->id)))
     {
-      link_break (node, link, "greeted twice");
+      link_break (node, link, "greeted twice"); /* who joined through here says its name */
       return;
     }
   if (m->number != MESSAGE_VERSION || !digest_equal (&m->digest, &node->config.program))
@@ -44,16 +44,19 @@ on_hello (Node *node, Link *link, const Message *m)
     }
   link->greeted = TRUE;
   link->remote = m->id;
-  Member *expected = roster_find (node, &link->expected);
+  NodeId expected = link->expected;
   /* Somebody else lives at that address: whom we dialled is gone. One without a name may be the
    * same one, whose WELCOME is still on its way; it closes this link when that comes, and is
    * dialled again. */
-  gboolean other = expected != NULL && link->circuit == NULL && !node_id_is_none (&m->id)
-                   && !node_id_equal (&link->expected, &m->id);
-  gboolean dialled = !node_id_is_none (&link->expected);
+  gboolean other = roster_find (node, &expected) != NULL && link->circuit == NULL
+                   && !node_id_is_none (&m->id) && !node_id_equal (&expected, &m->id);
+  gboolean dialled = !node_id_is_none (&expected);
+  if (other) /* … and this link is not its own */
+    link->expected = NODE_ID_NONE;
   link_bind_all (node);
-  if (other)
-    alive_dead (node, expected, DEATH_PROVED);
+  Member *gone = other ? roster_find (node, &expected) : NULL;
+  if (gone != NULL && !alive_may_speak (node, gone))
+    alive_dead (node, gone, DEATH_PROVED);
   if (!node_id_is_none (&m->id))
     return;
   if (!core_is_member (node))
@@ -385,7 +388,7 @@ hear_admitted (Node *node, Link *link, const Message *m)
       join_on_refused (node, link);
       break;
     case MESSAGE_END:
-      if (link->bound || link->spent || !core_is_member (node))
+      if (link->bound || !core_is_member (node))
         stop_on_end (node, m->number, m->flag);
       break;
     case MESSAGE_ROUTE: /* who joins has no other way than these */

@@ -17,6 +17,16 @@ join_done (Join *join)
   g_free (join->redirect);
 }
 
+/* Some addresses were not tried yet. Who joins for the first time tries all in a row; who was a
+ * member takes its time, since it goes on alone where all refuse. */
+static gboolean
+others_wait (Node *node)
+{
+  const Join *join = &node->join;
+
+  return join->tried < join->addresses->len && !join->was_member && !join->over;
+}
+
 static void
 attempt (Node *node)
 {
@@ -31,7 +41,8 @@ attempt (Node *node)
   if (address == NULL)
     address = g_strdup (join->addresses->pdata[join->next++ % join->addresses->len]);
   join->dial = link_dial (node, DIAL_JOIN, NULL, address);
-  join->at_us = node->now_us + JOIN_ANSWER_US;
+  join->tried++;
+  join->at_us = node->now_us + (others_wait (node) ? JOIN_SLOW_US : JOIN_ANSWER_US);
 }
 
 static void
@@ -46,7 +57,6 @@ fail (Node *node)
     link_close (node, link);
   if (carrier != NULL)
     link_close (node, carrier);
-  join->failures++;
   /* A member that lost its name while everybody else died, or lost theirs too: the run goes on
    * here. Who never was one ends with the run. */
   if ((join->was_member || join->over)
@@ -59,10 +69,12 @@ fail (Node *node)
         poison_end (node);
       return;
     }
-  if (join->redirect != NULL)
-    join->at_us = node->now_us;
-  else
-    join->at_us = node->now_us + core_jitter (node, MIN (pause, JOIN_RETRY_MAX_US));
+  join->at_us = node->now_us;
+  if (join->redirect != NULL || others_wait (node))
+    return;
+  join->at_us += core_jitter (node, MIN (pause, JOIN_RETRY_MAX_US));
+  join->failures++;
+  join->tried = 0;
 }
 
 void
@@ -85,8 +97,12 @@ join_add_address (Node *node, const char *address)
         g_ptr_array_remove_index (all, 0);
       g_ptr_array_add (all, g_strdup (address));
     }
-  if (!core_is_member (node) && join->dial == 0 && join->link == 0 && join->at_us == CORE_NEVER)
+  if (core_is_member (node) || join->link != 0)
+    return;
+  if (join->dial == 0 && join->at_us == CORE_NEVER)
     attempt (node);
+  else if (join->dial != 0 && others_wait (node))
+    join->at_us = MIN (join->at_us, node->now_us + JOIN_SLOW_US);
 }
 
 void
@@ -101,9 +117,15 @@ join_again (Node *node)
 {
   node->join.was_member = TRUE;
   node->join.heard_us = node->now_us;
-  node->join.failures = node->join.dead_in_row = 0;
+  node->join.failures = node->join.dead_in_row = node->join.tried = 0;
   node->join.dial = node->join.link = node->join.carrier = 0;
   attempt (node);
+}
+
+gboolean
+join_wants_link (Node *node)
+{
+  return !core_is_member (node) && node->join.link == 0;
 }
 
 void
@@ -111,6 +133,7 @@ join_on_link (Node *node, Link *link)
 {
   node->join.dial = 0;
   node->join.link = link->link;
+  node->join.at_us = node->now_us + JOIN_ANSWER_US;
   node->join.dead_in_row = 0;
 }
 
@@ -253,7 +276,12 @@ join_tick (Node *node)
 {
   if (core_is_member (node) || node->join.at_us > node->now_us)
     return;
-  if (node->join.dial != 0 || node->join.link != 0)
+  if (node->join.dial != 0 && node->join.link == 0 && others_wait (node))
+    {
+      node->join.dead_in_row = 0;
+      attempt (node); /* beside the slow one */
+    }
+  else if (node->join.dial != 0 || node->join.link != 0)
     fail (node);
   else
     attempt (node);

@@ -7,6 +7,7 @@
 
 #define JOIN_ADDRESSES_MAX 64
 #define JOIN_ANSWER_US (5 * G_USEC_PER_SEC)
+#define JOIN_SLOW_US (250 * 1000) /* with one dial, before another address is tried beside it */
 #define JOIN_RETRY_MIN_US (50 * 1000)
 #define JOIN_RETRY_MAX_US (2 * G_USEC_PER_SEC)
 #define JOIN_ALONE_US \
@@ -16,6 +17,7 @@ typedef struct
 {
   GPtrArray *addresses; /* of char *, oldest news first */
   guint next;           /* to try */
+  guint tried;          /* since the last pause */
   char *redirect;       /* the master's, tried before all others */
   guint64 dial, link;   /* under way; 0: none */
   guint64 carrier;      /* of `link`, if the master is asked through another node; else 0 */
@@ -33,6 +35,9 @@ void join_add_address (Node *node, const char *address);
 /* … which is tried before all others. */
 void join_ask (Node *node, const char *address);
 void join_again (Node *node);
+/* A dial of a member-to-be came through. FALSE: another was faster, and it is not wanted any more.
+ */
+gboolean join_wants_link (Node *node);
 void join_on_link (Node *node, Link *link);
 void join_on_down (Node *node, guint64 link);
 void join_on_dial_failed (Node *node, gboolean dead);

@@ -238,7 +238,7 @@ link_send_roster (Node *node, Link *link)
 /* ---- coming and going ---- */
 
 void
-link_greet (Node *node, Link *link)
+link_say_name (Node *node, Link *link)
 {
   link_send (node, link,
              &(Message){ .kind = MESSAGE_HELLO,
@@ -246,6 +246,12 @@ link_greet (Node *node, Link *link)
                          .digest = node->config.program,
                          .id = node->self,
                          .text = node->config.address != NULL ? node->config.address : "" });
+}
+
+void
+link_greet (Node *node, Link *link)
+{
+  link_say_name (node, link);
   link_send_roster (node, link);
 }
 
@@ -269,8 +275,9 @@ link_up (Node *node, guint64 number, guint64 dial_number)
   Dial *dial = take_dial (node, dial_number);
 
   g_assert (link_find (node, number) == NULL);
-  if (dial_number != 0 && dial == NULL)
+  if (dial_number != 0 && (dial == NULL || (dial->purpose == DIAL_JOIN && !join_wants_link (node))))
     {
+      g_clear_pointer (&dial, dial_free);
       core_emit (node, NODE_EFFECT_CLOSE)->link = number;
       return;
     }
@@ -285,29 +292,13 @@ link_up (Node *node, guint64 number, guint64 dial_number)
           member->dial = 0;
           member->dial_at_us = node->now_us + link_greeting_us (node);
         }
-      if (dial->purpose == DIAL_JOIN && dial->dial == node->join.dial)
+      if (dial->purpose == DIAL_JOIN)
         join_on_link (node, link);
       if (dial->purpose == DIAL_MEET)
         alive_met (node, dial->address, FALSE);
       dial_free (dial);
     }
   link_greet (node, link);
-}
-
-/* A link to it stands and spoke of late: its last words, such as the end of the run, may still come
- * by it, and then its end is told. It is dialled again at that, or after half of the silence. */
-static gboolean
-may_still_speak (Node *node, const Member *member)
-{
-  gboolean stands = FALSE;
-
-  for (guint i = 0; i < node->links.links->len && !stands; i++)
-    {
-      const Link *link = node->links.links->pdata[i];
-      stands = link->circuit == NULL && (link->bound || link->spent)
-               && node_id_equal (&link->remote, &member->id);
-    }
-  return stands && node->now_us < member->heard_us + node->config.silence_us / 2;
 }
 
 void
@@ -326,7 +317,7 @@ link_dial_failed (Node *node, guint64 dial_number, gboolean dead, gboolean refus
     {
       member->dial = 0;
       member->dial_at_us = node->now_us + ALIVE_REDIAL_US;
-      if (dead && !may_still_speak (node, member))
+      if (dead && !alive_may_speak (node, member))
         alive_dead (node, member, DEATH_PROVED);
       else
         reach_dial_failed (node, member, refused);
@@ -375,7 +366,7 @@ static void
 lose (Node *node, Link *link)
 {
   guint64 number = link->link;
-  NodeId id = link->bound || link->spent ? link->remote : link->expected;
+  NodeId id = link->bound ? link->remote : link->expected;
   gboolean bound = link->bound, routed = link->circuit != NULL;
 
   take_off (node, link);
@@ -584,7 +575,7 @@ next_to_bind (Node *node)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (link->greeted && !link->bound && !link->spent && roster_find (node, &link->remote) != NULL
+      if (link->greeted && !link->bound && roster_find (node, &link->remote) != NULL
           && !node_id_equal (&link->remote, &node->self))
         return link;
     }

@@ -23,7 +23,6 @@ typedef struct
   NodeId remote;   /* who greeted, or none */
   gboolean greeted, bound;
   gboolean joining; /* this node asked for membership over it */
-  gboolean spent;   /* … through the other end: it is of no more use than to hear of the end */
   guint64 born_us, heard_us;
   guint64 spare_us; /* there is a better one: closed then, not written meanwhile; 0: none */
   Term told_term;   /* the roster that was last sent over it */
@@ -68,6 +67,8 @@ void link_dial_failed (Node *node, guint64 dial, gboolean dead, gboolean refused
 /* A new link; takes `circuit` (nullable), and is to be greeted. */
 Link *link_add (Node *node, guint64 number, Circuit *circuit);
 void link_greet (Node *node, Link *link);
+/* Once more, if it was greeted without one. */
+void link_say_name (Node *node, Link *link);
 
 Link *link_find (Node *node, guint64 number);
 /* (nullable): the newest bound link to that member, a routed one if there is no other. */

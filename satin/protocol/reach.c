@@ -136,6 +136,20 @@ reach_dial_failed (Node *node, Member *member, gboolean refused)
   reach_seek (node, member);
 }
 
+/* Somebody who may have a link to it cannot be asked yet, since he is being dialled himself. */
+static gboolean
+another_is_coming (Node *node, const Member *about)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (member != about && !member->dead && link_to (node, &member->id) == NULL
+          && (member->dial != 0 || link_is_coming (node, &member->id, FALSE)))
+        return TRUE;
+    }
+  return FALSE;
+}
+
 /* Nobody has a link to it. */
 static void
 conclude (Node *node, const ReachSearch *search)
@@ -145,7 +159,10 @@ conclude (Node *node, const ReachSearch *search)
   if (member == NULL || member->dead || member->refused_us == 0
       || link_to (node, &member->id) != NULL || link_is_coming (node, &member->id, TRUE))
     return;
-  if (member->answered || node->now_us >= member->refused_us + REACH_GRACE_US)
+  if (node->now_us < member->refused_us + link_greeting_us (node)
+      && another_is_coming (node, member))
+    member->seek_at_us = node->now_us + REACH_SLOW_US;
+  else if (member->answered || node->now_us >= member->refused_us + REACH_GRACE_US)
     alive_dead (node, member, DEATH_REFUSED);
   else
     member->seek_at_us = member->refused_us + REACH_GRACE_US;

@@ -587,8 +587,9 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   link->told_term = m->term;
   link->told_version = m->version;
   guint64 kept = link->circuit == NULL ? link->link : link->circuit->carrier;
-  link_find (node, kept)->spent = link->circuit != NULL; /* it was greeted without a name … */
-  link_find (node, kept)->born_us = node->now_us; /* … and stands for a while from now on */
+  if (link->circuit != NULL)
+    link_say_name (node, link_find (node, kept));
+  link_find (node, kept)->born_us = node->now_us; /* it stands for a while from now on */
   while ((link = other_link (node, kept)) != NULL)
     link_close (node, link);
   core_emit (node, NODE_EFFECT_JOINED)->node = m->id;

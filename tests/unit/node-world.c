@@ -38,6 +38,8 @@ carry_dial (World *world, guint who, const NodeEffect *effect)
   gboolean alive = world->peer[to].alive || are_apart (world, who, to);
 
   world->n_dials++;
+  if (to == 0 && world->swallows)
+    return;
   if (!alive || are_apart (world, who, to) || (world->wall && who + to == 2 && who != to))
     {
       post (world, (Post){ .to = who,

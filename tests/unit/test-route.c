@@ -150,6 +150,69 @@ test_closes_late (void)
   g_assert_cmpuint (world->said_no, >, 0);
 }
 
+static guint
+count_links (World *world, guint a, guint b)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      const Wire *wire = &g_array_index (world->wires, Wire, i);
+      n += wire->up && MIN (wire->end[0], wire->end[1]) == a
+           && MAX (wire->end[0], wire->end[1]) == b;
+    }
+  return n;
+}
+
+/* The link to the one through whom n2 joined bears what the two say from then on. */
+static void
+test_who_joins_through_another_stays_linked_to_it (void)
+{
+  g_autoptr (World) world = walled_world ();
+
+  g_assert_cmpuint (count_links (world, 1, 2), ==, 1);
+  start (world);
+  (void)offer (world, 1, "/0");
+  hunger (world, 2);
+  g_assert_true (said (world, 2, "RUN /0"));
+  g_assert_cmpuint (count_links (world, 1, 2), ==, 1);
+}
+
+/* Nothing comes back from the first address that n2 is told, but another one is known. */
+static void
+test_who_joins_does_not_wait_for_a_slow_dial (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  world->swallows = TRUE;
+  add_peer (world, FALSE);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n1" });
+  pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (members_of (world, 2), ==, 3);
+}
+
+/* Something refuses dials between n0 and n2 all at once, and n3, who knows that n0 lives, is slow
+ * to greet. */
+static void
+test_nobody_is_dead_before_all_could_be_asked (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  die (world, 1);
+  pass (world, G_USEC_PER_SEC);
+  world->wall = TRUE;
+  world->peer[3].late = TRUE;
+  cut (world, 0, 2);
+  cut (world, 2, 3);
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 2, "MASTER"));
+  world->peer[3].late = FALSE;
+  pass (world, 4 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 2, "MASTER"));
+  for (guint i = 0; i < 4; i++)
+    g_assert_true (i == 1 || members_of (world, i) == 3);
+}
+
 static void
 say (World *world, guint64 link, guint to, const Message *message)
 {
@@ -224,6 +287,12 @@ main (int argc, char **argv)
   g_test_add_func ("/route/who-passes-on-dies", test_dies);
   g_test_add_func ("/route/not-needed-any-more", test_opens);
   g_test_add_func ("/route/closed-when-what-is-under-way-has-arrived", test_closes_late);
+  g_test_add_func ("/route/who-joins-through-another-stays-linked-to-it",
+                   test_who_joins_through_another_stays_linked_to_it);
+  g_test_add_func ("/route/who-joins-does-not-wait-for-a-slow-dial",
+                   test_who_joins_does_not_wait_for_a_slow_dial);
+  g_test_add_func ("/route/nobody-is-dead-before-all-could-be-asked",
+                   test_nobody_is_dead_before_all_could_be_asked);
   g_test_add_func ("/route/nonsense", test_nonsense);
   return g_test_run ();
 }
