@@ -191,7 +191,6 @@ close_election (Node *node)
       if (!node_id_equal (&winner, &node->office.holder) || office_is_vacant (node))
         office_give (node, &winner);
     }
-  g_ptr_array_set_size (elect->candidates, 0);
 }
 
 /* Asks some more, at most ELECTION_BIDS_MAX at a time; when all were heard, it is decided. */
@@ -214,7 +213,10 @@ go_on (Node *node)
             start_trial (node, &node->self, elect->election);
           else if (!link_send_to (node, &candidate->bid.node,
                                   &(Message){ .kind = MESSAGE_TRIAL, .number = elect->election }))
-            give_up_on (candidate, "it is not reached");
+            {
+              give_up_on (candidate, "it is not reached");
+              candidate->silent = TRUE;
+            }
           n_asked += candidate->state == CANDIDATE_ASKED;
         }
       n_open += candidate->state != CANDIDATE_HEARD;
@@ -357,6 +359,9 @@ elect_greet (Node *node, Link *link)
 
   if (node->elect.open && candidate != NULL && candidate->state == CANDIDATE_ASKED)
     link_send (node, link, &(Message){ .kind = MESSAGE_TRIAL, .number = node->elect.election });
+  else if (!node->elect.open && node->elect.failures > 0 && roster_is_master (node)
+           && office_is_vacant (node) && (candidate == NULL || candidate->silent))
+    plan (node, node->now_us); /* it may be the one who can write */
 }
 
 void
@@ -452,6 +457,15 @@ elect_watch (Node *node, guint64 commit_us)
 }
 
 gboolean
+elect_missed_some (Node *node)
+{
+  for (guint i = 0; i < node->elect.candidates->len; i++)
+    if (((const Candidate *)node->elect.candidates->pdata[i])->silent)
+      return TRUE;
+  return node->elect.open;
+}
+
+gboolean
 elect_may_bid (Node *node)
 {
   return node->elect.bidding && node->now_us < node->elect.bid_at_us + ELECT_LAST_US;
@@ -516,6 +530,7 @@ elect_tick (Node *node)
               || node->now_us < candidate->asked_us + patience_us (node, candidate))
             continue;
           give_up_on (candidate, "it did not bid in time");
+          candidate->silent = TRUE;
           n++;
         }
       if (n > 0)

@@ -31,6 +31,7 @@ typedef struct
   CandidateState state;
   guint64 asked_us, found; /* the generation that stands at its place */
   char *trouble;           /* why it cannot bid; NULL: it can, or has not said */
+  gboolean silent;         /* … which it has not said itself: it may be able to */
 } Candidate;
 
 typedef struct
@@ -38,7 +39,7 @@ typedef struct
   /* at the master */
   gboolean open; /* one is on */
   guint64 election, proof;
-  GPtrArray *candidates;    /* of Candidate */
+  GPtrArray *candidates;    /* of Candidate; of the last one, when none is open */
   guint64 at_us;            /* the next one; CORE_NEVER: none is foreseen */
   gboolean waits_for_place; /* it is due, but nothing stands there by which the place is known */
   guint64 ended_us, vacant_us;
@@ -78,6 +79,10 @@ void elect_on_elect (Node *node, Link *link, const Message *message);
 
 /* This node's own bid is under way, and not for so long that nothing is to be hoped of it. */
 gboolean elect_may_bid (Node *node);
+
+/* Some member was not heard in the last election, or not yet in this one, so nobody knows that it
+ * cannot write. */
+gboolean elect_missed_some (Node *node);
 
 guint64 elect_due (Node *node);
 void elect_tick (Node *node);

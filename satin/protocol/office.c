@@ -73,7 +73,7 @@ opened (Node *node)
 #ifndef SATIN_PLANT_FRONTIER_NOT_RENEWED
   saves_renew (node);
 #endif
-  stop_coordinator_is_ready (node);
+  stop_coordinator_has_opened (node);
   root_go_on (node);
 }
 

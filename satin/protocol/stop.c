@@ -223,12 +223,21 @@ is_drained (Node *node)
   return TRUE;
 }
 
+/* Until then somebody who was not heard may be, or counts as dead. */
+static guint64
+given_up_us (Node *node)
+{
+  return node->stop.until_us + node->config.silence_us;
+}
+
 /* Nobody can write the checkpoint: an answer is an answer, a suspended run is lost. */
 static void
 end_unsaved (Node *node)
 {
-  if (!node->office.without || (node->stop.finished && elect_may_bid (node)))
-    return; /* somebody may be found yet */
+  if (!node->office.without || !office_is_vacant (node)
+      || (node->stop.finished && elect_may_bid (node))
+      || (!node->stop.finished && node->now_us < given_up_us (node) && elect_missed_some (node)))
+    return; /* somebody may be found yet, or has been */
   if (node->stop.finished)
     end (node, node->stop.code, TRUE);
   else
@@ -352,6 +361,16 @@ stop_nobody_writes (Node *node)
 }
 
 void
+stop_coordinator_has_opened (Node *node)
+{
+  Stop *stop = &node->stop;
+
+  if (roster_is_master (node) && stop->halting)
+    stop->until_us = MAX (stop->until_us, node->now_us + MIN (stop->patience_us, STOP_ROWS_US));
+  stop_coordinator_is_ready (node);
+}
+
+void
 stop_coordinator_is_ready (Node *node)
 {
   if (roster_is_master (node))
@@ -387,7 +406,9 @@ stop_due (Node *node)
 {
   const Stop *stop = &node->stop;
 
-  return stop->halting && !stop->final && roster_is_master (node) && node->now_us < stop->until_us
-             ? stop->until_us
-             : CORE_NEVER;
+  if (!stop->halting || stop->final || !roster_is_master (node))
+    return CORE_NEVER;
+  if (node->now_us < stop->until_us)
+    return stop->until_us;
+  return node->now_us < given_up_us (node) ? given_up_us (node) : CORE_NEVER;
 }

@@ -7,6 +7,7 @@
 #include "node.h"
 
 #define STOP_DRAIN_US (20 * G_USEC_PER_SEC) /* patience when nobody says another */
+#define STOP_ROWS_US (5 * G_USEC_PER_SEC) /* … at most, with rows for a coordinator that is new */
 
 typedef struct
 {
@@ -53,8 +54,10 @@ void stop_refused (Node *node, const char *why);
 void stop_on_end (Node *node, guint64 code, gboolean finished);
 /* The master or its link is new. */
 void stop_renew (Node *node);
-/* Another coordinator; it, or a new link to it, takes orders. */
+/* Another coordinator; it has opened the checkpoint, and all send it what they have; it, or a new
+ * link to it, takes orders. */
 void stop_coordinator_is_new (Node *node);
+void stop_coordinator_has_opened (Node *node);
 void stop_coordinator_is_ready (Node *node);
 /* No holder is left and nobody else can write. */
 void stop_nobody_writes (Node *node);

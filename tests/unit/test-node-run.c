@@ -241,6 +241,56 @@ test_a_suspend_waits_as_long_as_it_was_told (void)
   g_assert_true (said (world, 0, "FINAL"));
 }
 
+/* In a suspend n0 dies, and n1 cannot write. */
+static World *
+world_of_a_suspend (gboolean late, gboolean slow)
+{
+  World *world = world_new (3, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND, .number = 2 * G_USEC_PER_SEC });
+  world->peer[1].trouble = "no route";
+  world->peer[2].late = late;
+  world->peer[2].slow = slow;
+  die (world, 0);
+  pass (world, G_USEC_PER_SEC);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .failed = TRUE, .text = "no route" });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  return world;
+}
+
+static void
+test_a_suspend_waits_for_who_may_be_able_to_write (void)
+{
+  g_autoptr (World) world = world_of_a_suspend (TRUE, FALSE);
+
+  pass (world, 20 * G_USEC_PER_SEC);
+  g_assert_cmpuint (world->peer[1].ended, ==, 999);
+  world->peer[2].late = FALSE;
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "COORDINATOR"));
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  g_assert_false (said (world, 2, "FINAL")); /* not before it has all rows … */
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "FINAL")); /* … or the time for them is over */
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .final = TRUE });
+
+  for (guint i = 1; i < 3; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, 75);
+}
+
+/* n2 says nothing of whether it can. */
+static void
+test_a_suspend_does_not_wait_for_ever (void)
+{
+  g_autoptr (World) world = world_of_a_suspend (FALSE, TRUE);
+
+  pass (world, 40 * G_USEC_PER_SEC);
+  for (guint i = 1; i < 3; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_NO_STORE);
+}
+
 static void
 test_a_cancel_ends_everybody_at_once (void)
 {
@@ -416,6 +466,9 @@ main (int argc, char **argv)
   TEST ("garbage-closes-only-its-link", test_garbage_closes_only_its_link);
   TEST ("a-suspend-drains-everybody-first", test_a_suspend_drains_everybody_first);
   TEST ("a-suspend-waits-as-long-as-it-was-told", test_a_suspend_waits_as_long_as_it_was_told);
+  TEST ("a-suspend-waits-for-who-may-be-able-to-write",
+        test_a_suspend_waits_for_who_may_be_able_to_write);
+  TEST ("a-suspend-does-not-wait-for-ever", test_a_suspend_does_not_wait_for_ever);
   TEST ("a-cancel-ends-everybody-at-once", test_a_cancel_ends_everybody_at_once);
   TEST ("a-joiner-hears-the-best-value", test_a_joiner_hears_the_best_value);
   TEST ("the-last-node-stays", test_the_last_node_stays);
