@@ -27,6 +27,7 @@
 #include "route.h"
 #include "saves.h"
 #include "shares.h"
+#include "spare.h"
 #include "steal.h"
 #include "stop.h"
 #include "work.h"

@@ -92,8 +92,14 @@ route_orphans (Node *node, Link *link, const Message *m)
     case MESSAGE_DISOWN:
       held_on_disown (node, link, m->number);
       break;
+    case MESSAGE_PING:
+      spare_look (node, &link->remote);
+      break;
+    case MESSAGE_SPARE:
+      spare_on_message (node, link, m->number);
+      break;
     default:
-      break; /* PING: being heard is all */
+      break;
     }
 }
 

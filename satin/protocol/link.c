@@ -282,6 +282,7 @@ link_up (Node *node, guint64 number, guint64 dial_number)
       return;
     }
   Link *link = link_add (node, number, NULL);
+  link->mine = dial != NULL;
   if (dial != NULL)
     {
       Member *member = roster_find (node, &dial->id);
@@ -367,7 +368,7 @@ lose (Node *node, Link *link)
 {
   guint64 number = link->link;
   NodeId id = link->bound ? link->remote : link->expected;
-  gboolean bound = link->bound, routed = link->circuit != NULL;
+  gboolean loses = link->bound && !link->drained, routed = link->circuit != NULL;
 
   take_off (node, link);
   join_on_down (node, number);
@@ -382,7 +383,7 @@ lose (Node *node, Link *link)
     }
   if (other == NULL && routed)
     reach_seek (node, member);
-  else if (other != NULL && bound)
+  else if (other != NULL && loses)
     {
       link_send (node, other, &(Message){ .kind = MESSAGE_RECONCILE });
       say_again (node, other, member);
@@ -465,76 +466,6 @@ close_oldest (Node *node, const NodeId *id)
     link_break (node, oldest, "too many links to one member");
 }
 
-/* Of a direct link and routed ones, or of two that both sides began, one is enough: who began a
- * route closes it, of two such the elder. */
-static gboolean
-is_spare (Node *node, const Link *link)
-{
-  gboolean others = FALSE;
-
-  if (!link->bound || link->circuit == NULL || !link->circuit->mine)
-    return FALSE;
-  for (guint i = 0; i < node->links.links->len && !others; i++)
-    {
-      const Link *other = node->links.links->pdata[i];
-      others = other->bound && other->circuit != NULL && !other->circuit->mine
-               && node_id_equal (&other->remote, &link->remote);
-    }
-  return link_direct (node, &link->remote) != NULL
-         || (others && node_id_compare (&node->self, &link->remote) < 0);
-}
-
-/* They are closed when what is under way on them has arrived: a HOLDING that came by the better one
- * would know nothing of jobs that still come by these. */
-static void
-retire_spares (Node *node)
-{
-  for (guint i = 0; i < node->links.links->len; i++)
-    {
-      Link *link = node->links.links->pdata[i];
-      if (link->spare_us == 0 && is_spare (node, link))
-        link->spare_us = node->now_us + LINK_SPARE_US;
-    }
-}
-
-guint64
-link_due (Node *node)
-{
-  guint64 at = CORE_NEVER;
-
-  for (guint i = 0; i < node->links.links->len; i++)
-    {
-      const Link *link = node->links.links->pdata[i];
-      if (link->spare_us > 0)
-        at = MIN (at, link->spare_us);
-    }
-  return at;
-}
-
-/* (nullable) */
-static Link *
-next_spare (Node *node)
-{
-  for (guint i = 0; i < node->links.links->len; i++)
-    {
-      Link *link = node->links.links->pdata[i];
-      if (link->spare_us > 0 && link->spare_us <= node->now_us)
-        return link;
-    }
-  return NULL;
-}
-
-void
-link_tick (Node *node)
-{
-  for (Link *link = next_spare (node); link != NULL; link = next_spare (node))
-    {
-      link->spare_us = 0;
-      if (is_spare (node, link))
-        link_break (node, link, "there is another");
-    }
-}
-
 static void
 say_through (Node *node, const Link *link)
 {
@@ -563,7 +494,7 @@ bind_link (Node *node, Link *link, Member *member)
   say_again (node, link, member);
   reach_bound (node, member);
   roster_retell (node);
-  retire_spares (node);
+  spare_look (node, &id);
   close_oldest (node, &id);
 }
 

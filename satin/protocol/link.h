@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The links of a node: which member stands at the other end, what was said on it, and dials under
  * way. A link is *greeted* when its HELLO came, and *bound* when the one who greeted is a member:
- * only then does it carry work. Two links to one member are tolerated: all are read, the newest is
- * written. Driver's thread. */
+ * only then does it carry work. Of two links to one member all are read and the newest is written,
+ * until one of them is closed (spare.h). Driver's thread. */
 #pragma once
 
 #include "message.h"
@@ -11,9 +11,6 @@ typedef struct Node Node;
 typedef struct Circuit Circuit;
 
 #define LINK_PER_MEMBER_MAX 4 /* older ones are closed */
-#define LINK_SPARE_US \
-  (2 * G_USEC_PER_SEC) /* what is under way on a spare one arrives within it \
-                        */
 
 typedef struct
 {
@@ -21,10 +18,12 @@ typedef struct
   guint64 order;   /* of arrival; the newest writes */
   NodeId expected; /* the member that was dialled, or none */
   NodeId remote;   /* who greeted, or none */
+  gboolean mine;   /* this node dialled; of a direct one */
   gboolean greeted, bound;
   gboolean joining; /* this node asked for membership over it */
+  gboolean drained; /* spare, and nothing is under way on it any more */
   guint64 born_us, heard_us;
-  guint64 spare_us; /* there is a better one: closed then, not written meanwhile; 0: none */
+  guint64 spare_us; /* see spare.h: closed then, not written meanwhile; 0: it is not spare */
   Term told_term;   /* the roster that was last sent over it */
   guint64 told_version;
   GHashTable *stems; /* ids sent over it; looked up only */
@@ -88,9 +87,6 @@ void link_send_roster (Node *node, Link *link);
 /* Closes without a word to the other ideas: the caller knows. */
 void link_close (Node *node, Link *link);
 void link_close_all (Node *node);
-/* Closes spare links, in time. */
-guint64 link_due (Node *node);
-void link_tick (Node *node);
 void link_close_member (Node *node, const NodeId *id);
 /* Closes a link that broke the rules or fell silent; as if it had gone down by itself. */
 void link_break (Node *node, Link *link, const char *why);

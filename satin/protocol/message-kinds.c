@@ -65,6 +65,7 @@ static const struct
   [MESSAGE_TAKEN] = { "taken", "()" },
   [MESSAGE_RUNS] = { "runs", "(s" T_DIGEST ")" },
   [MESSAGE_DISOWN] = { "disown", "(t)" },
+  [MESSAGE_SPARE] = { "spare", "(t)" },
   [MESSAGE_LAST_WORDS] = { "last words", "(" T_ID "ss)" },
   [MESSAGE_SEEK] = { "seek", "(" T_ID ")" },
   [MESSAGE_SOUGHT] = { "sought", "(" T_ID "bu)" },

@@ -349,6 +349,7 @@ write_header (Packer *to, const Message *m)
     case MESSAGE_ACK:
     case MESSAGE_VAIN:
     case MESSAGE_DISOWN:
+    case MESSAGE_SPARE:
     case MESSAGE_MISS:
     case MESSAGE_PUBLISH:
     case MESSAGE_TRIAL:

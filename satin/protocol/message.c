@@ -454,6 +454,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     case MESSAGE_ACK:
     case MESSAGE_VAIN:
     case MESSAGE_DISOWN:
+    case MESSAGE_SPARE:
     case MESSAGE_MISS:
     case MESSAGE_PUBLISH:
     case MESSAGE_TRIAL:

@@ -101,6 +101,7 @@ typedef enum
                       I have them all */
   MESSAGE_RUNS,    /* path, digest: I run this for a lender, you as an orphan: yield */
   MESSAGE_DISOWN,  /* number (loan): its lender has yielded: offer what you hold for it */
+  MESSAGE_SPARE,   /* number: another link is better; see spare.h */
   MESSAGE_KINDS
 } MessageKind;
 

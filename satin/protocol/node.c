@@ -105,7 +105,7 @@ tick (Node *node)
     alive_slept (node);
   if (node->wish_us <= node->now_us)
     node->wish_us = CORE_NEVER;
-  link_tick (node);
+  spare_tick (node);
   alive_tick (node);
   join_tick (node);
   steal_tick (node);
@@ -256,7 +256,7 @@ wish (Node *node)
 {
   guint64 at = alive_due (node);
 
-  at = MIN (at, link_due (node));
+  at = MIN (at, spare_due (node));
   at = MIN (at, join_due (node));
   at = MIN (at, steal_due (node));
   at = MIN (at, alone_due (node));

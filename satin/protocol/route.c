@@ -461,6 +461,24 @@ route_on_unroute (Node *node, Link *link, const Message *m)
     link_down (node, end->link);
 }
 
+gboolean
+route_needs (Node *node, const Link *carrier)
+{
+  gboolean needs = FALSE;
+
+  for (guint i = 0; i < node->routes.passages->len && !needs; i++)
+    {
+      const Passage *passage = node->routes.passages->pdata[i];
+      needs = passage->legs[0].link == carrier->link || passage->legs[1].link == carrier->link;
+    }
+  for (guint i = 0; i < node->links.links->len && !needs; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      needs = link->circuit != NULL && link->circuit->carrier == carrier->link;
+    }
+  return needs;
+}
+
 void
 route_carrier_gone (Node *node, guint64 number)
 {

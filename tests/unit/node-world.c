@@ -491,3 +491,19 @@ members_of (World *world, guint who)
 
   return members->len;
 }
+
+void
+deliver (World *world, guint64 link, guint to, const Message *message)
+{
+  g_autoptr (GPtrArray) parts = message_encode (message);
+  g_autoptr (GByteArray) all = g_byte_array_new ();
+
+  for (guint i = 0; i < parts->len; i++)
+    g_byte_array_append (all, g_bytes_get_data (parts->pdata[i], NULL),
+                         (guint)g_bytes_get_size (parts->pdata[i]));
+  post (world, (Post){ .to = to,
+                       .kind = NODE_EVENT_MESSAGE,
+                       .link = link,
+                       .bytes = g_byte_array_free_to_bytes (g_steal_pointer (&all)) });
+  pump (world);
+}

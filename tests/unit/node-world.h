@@ -5,6 +5,7 @@
 #ifndef NODE_WORLD_H
 #define NODE_WORLD_H
 
+#include "satin/protocol/message.h"
 #include "satin/protocol/node.h"
 
 #define NODES_MAX 24
@@ -74,6 +75,8 @@ void post (World *world, Post one);
 void break_link (World *world, guint64 link);
 void pump (World *world);
 void pass (World *world, guint64 us);
+/* Node number `to` hears this over that link. */
+void deliver (World *world, guint64 link, guint to, const Message *message);
 
 /* n0 founds the run, the others join. */
 World *world_new (guint n, gboolean checkpoint);

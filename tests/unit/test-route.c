@@ -213,22 +213,6 @@ test_nobody_is_dead_before_all_could_be_asked (void)
     g_assert_true (i == 1 || members_of (world, i) == 3);
 }
 
-static void
-say (World *world, guint64 link, guint to, const Message *message)
-{
-  g_autoptr (GPtrArray) parts = message_encode (message);
-  g_autoptr (GByteArray) all = g_byte_array_new ();
-
-  for (guint i = 0; i < parts->len; i++)
-    g_byte_array_append (all, g_bytes_get_data (parts->pdata[i], NULL),
-                         (guint)g_bytes_get_size (parts->pdata[i]));
-  post (world, (Post){ .to = to,
-                       .kind = NODE_EVENT_MESSAGE,
-                       .link = link,
-                       .bytes = g_byte_array_free_to_bytes (g_steal_pointer (&all)) });
-  pump (world);
-}
-
 /* The link between n0 and n1. */
 static guint64
 first_link (World *world)
@@ -253,25 +237,26 @@ test_nonsense (void)
   NodeId nobody = { 9, 9, 9 }, third = node_self (world->peer[2].node);
 
   world->said_no = world->n_closed = 0;
-  say (world, link, 1, &(Message){ .kind = MESSAGE_ROUTE, .number = 900, .id = nobody });
-  say (world, link, 1, &(Message){ .kind = MESSAGE_CARGO, .number = 901, .value = piece });
-  say (world, link, 1,
-       &(Message){ .kind = MESSAGE_HASTE, .number = 1, .flag = TRUE, .value = NULL });
+  deliver (world, link, 1, &(Message){ .kind = MESSAGE_ROUTE, .number = 900, .id = nobody });
+  deliver (world, link, 1, &(Message){ .kind = MESSAGE_CARGO, .number = 901, .value = piece });
+  deliver (world, link, 1,
+           &(Message){ .kind = MESSAGE_HASTE, .number = 1, .flag = TRUE, .value = NULL });
   g_assert_cmpuint (world->said_no, >=, 2);
-  say (world, link, 1, &(Message){ .kind = MESSAGE_CREDIT, .number = 7, .version = G_MAXUINT64 });
-  say (world, link, 1, &(Message){ .kind = MESSAGE_UNROUTE, .number = 8, .flag = TRUE });
+  deliver (world, link, 1,
+           &(Message){ .kind = MESSAGE_CREDIT, .number = 7, .version = G_MAXUINT64 });
+  deliver (world, link, 1, &(Message){ .kind = MESSAGE_UNROUTE, .number = 8, .flag = TRUE });
   g_assert_cmpuint (world->n_closed, ==, 0);
   world->peer[0].late = TRUE; /* it would say that it knows nothing of this */
-  say (world, link, 1,
-       &(Message){ .kind = MESSAGE_ROUTE, .number = 902, .flag = FALSE, .id = third });
-  say (world, link, 1,
-       &(Message){ .kind = MESSAGE_ROUTE, .number = 902, .flag = FALSE, .id = third });
+  deliver (world, link, 1,
+           &(Message){ .kind = MESSAGE_ROUTE, .number = 902, .flag = FALSE, .id = third });
+  deliver (world, link, 1,
+           &(Message){ .kind = MESSAGE_ROUTE, .number = 902, .flag = FALSE, .id = third });
   g_assert_cmpuint (world->n_closed, >, 0); /* twice one number */
   world->peer[0].late = FALSE;
   pass (world, 4 * G_USEC_PER_SEC);
   world->n_closed = 0;
-  say (world, first_link (world), 1,
-       &(Message){ .kind = MESSAGE_CARGO, .number = 3, .value = much });
+  deliver (world, first_link (world), 1,
+           &(Message){ .kind = MESSAGE_CARGO, .number = 3, .value = much });
   g_assert_cmpuint (world->n_closed, >, 0);
   pass (world, 4 * G_USEC_PER_SEC);
   for (guint i = 0; i < 3; i++)
