@@ -43,7 +43,7 @@ init_jobs (Engine *engine)
   engine->job_index = g_hash_table_new (g_direct_hash, g_direct_equal);
   while (jobs[engine->n_jobs] != NULL)
     engine->n_jobs++;
-  engine->schemas = g_new0 (GChecksum *, engine->n_jobs);
+  engine->schemas = g_new0 (Sha256, engine->n_jobs);
   for (guint i = 0; i < engine->n_jobs; i++)
     {
       g_autofree char *args = record_schema (jobs[i]->args);
@@ -52,7 +52,7 @@ init_jobs (Engine *engine)
       g_autoptr (GBytes) schema = g_bytes_new_take (text, strlen (text));
       const GBytes *first[] = { schema };
 
-      engine->schemas[i] = digest_begin (first, 1);
+      digest_begin (&engine->schemas[i], first, 1);
       g_hash_table_insert (engine->job_index, (gpointer)jobs[i], GUINT_TO_POINTER (i + 1));
     }
 }
@@ -76,7 +76,7 @@ engine_digest (Engine *engine, guint32 job, GBytes *args)
 {
   const GBytes *parts[] = { args, engine->constants };
 
-  return digest_after (engine->schemas[job], parts, G_N_ELEMENTS (parts));
+  return digest_after (&engine->schemas[job], parts, G_N_ELEMENTS (parts));
 }
 
 void
@@ -196,8 +196,6 @@ engine_free (Engine *engine)
   known_free (engine->known);
   g_queue_clear (&engine->ready);
   g_queue_clear (&engine->asleep);
-  for (guint i = 0; i < engine->n_jobs; i++)
-    g_checksum_free (engine->schemas[i]);
   g_free (engine->schemas);
   g_bytes_unref (engine->constants);
   pthread_condattr_destroy (&engine->cond_clock);

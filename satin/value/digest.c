@@ -6,37 +6,20 @@
 
 #include <string.h>
 
-/* Cuts the SHA-256 that `sum` holds to the bytes of a digest. */
+/* Cuts the SHA-256 that `sha` holds to the bytes of a digest. */
 static Digest
-digest_take (GChecksum *sum)
+digest_take (Sha256 *sha)
 {
-  guint8 whole[32];
-  gsize size = sizeof whole;
+  guint8 whole[SHA256_SIZE];
   Digest digest;
 
-  g_checksum_get_digest (sum, whole, &size);
+  sha256_end (sha, whole);
   memcpy (digest.bytes, whole, sizeof digest.bytes);
   return digest;
 }
 
-/* The checksum takes a signed length, so large data goes in by pieces. */
 static void
-digest_feed (GChecksum *sum, const guint8 *data, gsize size)
-{
-  const gsize piece_max = 1u << 30;
-
-  while (size > 0)
-    {
-      gsize piece = MIN (size, piece_max);
-
-      g_checksum_update (sum, data, (gssize)piece);
-      data += piece;
-      size -= piece;
-    }
-}
-
-static void
-feed_parts (GChecksum *sum, const GBytes *const *parts, gsize n)
+feed_parts (Sha256 *sha, const GBytes *const *parts, gsize n)
 {
   for (gsize i = 0; i < n; i++)
     {
@@ -44,44 +27,44 @@ feed_parts (GChecksum *sum, const GBytes *const *parts, gsize n)
       const guint8 *data = parts[i] == NULL ? NULL : g_bytes_get_data ((GBytes *)parts[i], &size);
       guint64 length = GUINT64_TO_LE ((guint64)size);
 
-      digest_feed (sum, (const guint8 *)&length, sizeof length);
-      digest_feed (sum, data, size);
+      sha256_add (sha, &length, sizeof length);
+      sha256_add (sha, data, size);
     }
 }
 
-GChecksum *
-digest_begin (const GBytes *const *parts, gsize n)
+void
+digest_begin (Sha256 *begun, const GBytes *const *parts, gsize n)
 {
-  GChecksum *sum = g_checksum_new (G_CHECKSUM_SHA256);
-
-  feed_parts (sum, parts, n);
-  return sum;
+  sha256_init (begun);
+  feed_parts (begun, parts, n);
 }
 
 Digest
-digest_after (const GChecksum *begun, const GBytes *const *parts, gsize n)
+digest_after (const Sha256 *begun, const GBytes *const *parts, gsize n)
 {
-  g_autoptr (GChecksum) sum = g_checksum_copy (begun);
+  Sha256 sha = *begun;
 
-  feed_parts (sum, parts, n);
-  return digest_take (sum);
+  feed_parts (&sha, parts, n);
+  return digest_take (&sha);
 }
 
 Digest
 digest_of (const GBytes *const *parts, gsize n)
 {
-  g_autoptr (GChecksum) sum = digest_begin (parts, n);
+  Sha256 sha;
 
-  return digest_take (sum);
+  digest_begin (&sha, parts, n);
+  return digest_take (&sha);
 }
 
 Digest
 digest_of_data (const void *data, gsize size)
 {
-  g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
+  Sha256 sha;
 
-  digest_feed (sum, data, size);
-  return digest_take (sum);
+  sha256_init (&sha);
+  sha256_add (&sha, data, size);
+  return digest_take (&sha);
 }
 
 Digest
