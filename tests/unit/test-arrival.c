@@ -22,12 +22,12 @@ typedef struct
 {
   const char *from;
   char *to;
-  guint64 bytes;     /* how many were said */
-  guint64 stop_at;   /* so many come … */
-  gboolean fails;    /* … and then it is broken off, … */
-  guint pause_ms;    /* … or goes on after so long */
-  gint may_go_on;    /* atomic: not before this */
-  gboolean is_dying; /* nobody says that it ended */
+  guint64 bytes;   /* how many were said */
+  guint64 stop_at; /* so many come … */
+  gboolean fails;  /* … and then it is broken off, … */
+  guint pause_ms;  /* … or goes on after so long */
+  gint may_go_on;  /* atomic: not before this */
+  gint is_seen;    /* atomic: nothing more comes before somebody has begun to look */
 } Coming;
 
 static void
@@ -105,12 +105,13 @@ run_coming (gpointer data)
   g_assert_cmpint (pwrite (to, rest, (size_t)n, 0), ==, n);
   Bringing *bringing = bringing_new (coming->to, TAG, coming->bytes, rest_from);
   g_assert_nonnull (bringing);
+  while (!g_atomic_int_get (&coming->is_seen))
+    g_usleep (500);
   come (coming, bringing, to);
   if (!coming->fails && size_of (coming->from) != coming->bytes)
     g_assert_cmpint (ftruncate (to, (off_t)size_of (coming->from)), ==, 0);
   (void)close (to);
-  if (!coming->is_dying)
-    bringing_end (bringing, coming->fails ? "it broke" : NULL);
+  bringing_end (bringing, coming->fails ? "it broke" : NULL);
   return NULL;
 }
 
@@ -123,7 +124,10 @@ begin (Fixture *f, Coming *coming)
     {
       g_autoptr (Arrival) arrival = arrival_open (coming->to);
       if (arrival != NULL)
-        return thread;
+        {
+          g_atomic_int_set (&coming->is_seen, 1);
+          return thread;
+        }
       g_usleep (500);
     }
 }
@@ -259,6 +263,7 @@ test_death (Fixture *f, gconstpointer unused)
   Coming coming = { .from = f->target,
                     .bytes = size_of (f->target),
                     .stop_at = 3000000,
+                    .is_seen = 1,
                     .to = g_build_filename (f->folder, "coming", NULL) };
   pid_t pid = fork ();
   if (pid == 0)
