@@ -43,7 +43,7 @@ init_jobs (Engine *engine)
   engine->job_index = g_hash_table_new (g_direct_hash, g_direct_equal);
   while (jobs[engine->n_jobs] != NULL)
     engine->n_jobs++;
-  engine->schemas = g_new0 (Sha256, engine->n_jobs);
+  engine->schemas = g_new0 (DigestBegun, engine->n_jobs);
   for (guint i = 0; i < engine->n_jobs; i++)
     {
       g_autofree char *args = record_schema (jobs[i]->args);

@@ -63,7 +63,7 @@ struct Engine
   EngineConfig config;
   guint n_jobs;
   GHashTable *job_index; /* const SatinJob * -> index + 1; constant after engine_new */
-  Sha256 *schemas;       /* by index: what of a job's digest does not depend on its arguments */
+  DigestBegun *schemas;  /* by index: what of a job's digest does not depend on its arguments */
   GBytes *constants;     /* the digest of all constants */
   gsize c_stack_bytes;
   pthread_condattr_t cond_clock;

@@ -4,22 +4,27 @@
 
 #include "digest.h"
 
+#include <nettle/version.h>
 #include <string.h>
 
 /* Cuts the SHA-256 that `sha` holds to the bytes of a digest. */
 static Digest
-digest_take (Sha256 *sha)
+digest_take (DigestBegun *sha)
 {
-  guint8 whole[SHA256_SIZE];
   Digest digest;
 
-  sha256_end (sha, whole);
+#if NETTLE_VERSION_MAJOR < 4
+  sha256_digest (sha, sizeof digest.bytes, digest.bytes);
+#else
+  guint8 whole[SHA256_DIGEST_SIZE];
+  sha256_digest (sha, whole);
   memcpy (digest.bytes, whole, sizeof digest.bytes);
+#endif
   return digest;
 }
 
 static void
-feed_parts (Sha256 *sha, const GBytes *const *parts, gsize n)
+feed_parts (DigestBegun *sha, const GBytes *const *parts, gsize n)
 {
   for (gsize i = 0; i < n; i++)
     {
@@ -27,22 +32,22 @@ feed_parts (Sha256 *sha, const GBytes *const *parts, gsize n)
       const guint8 *data = parts[i] == NULL ? NULL : g_bytes_get_data ((GBytes *)parts[i], &size);
       guint64 length = GUINT64_TO_LE ((guint64)size);
 
-      sha256_add (sha, &length, sizeof length);
-      sha256_add (sha, data, size);
+      sha256_update (sha, sizeof length, (const guint8 *)&length);
+      sha256_update (sha, size, data);
     }
 }
 
 void
-digest_begin (Sha256 *begun, const GBytes *const *parts, gsize n)
+digest_begin (DigestBegun *begun, const GBytes *const *parts, gsize n)
 {
   sha256_init (begun);
   feed_parts (begun, parts, n);
 }
 
 Digest
-digest_after (const Sha256 *begun, const GBytes *const *parts, gsize n)
+digest_after (const DigestBegun *begun, const GBytes *const *parts, gsize n)
 {
-  Sha256 sha = *begun;
+  DigestBegun sha = *begun;
 
   feed_parts (&sha, parts, n);
   return digest_take (&sha);
@@ -51,7 +56,7 @@ digest_after (const Sha256 *begun, const GBytes *const *parts, gsize n)
 Digest
 digest_of (const GBytes *const *parts, gsize n)
 {
-  Sha256 sha;
+  DigestBegun sha;
 
   digest_begin (&sha, parts, n);
   return digest_take (&sha);
@@ -60,10 +65,10 @@ digest_of (const GBytes *const *parts, gsize n)
 Digest
 digest_of_data (const void *data, gsize size)
 {
-  Sha256 sha;
+  DigestBegun sha;
 
   sha256_init (&sha);
-  sha256_add (&sha, data, size);
+  sha256_update (&sha, size, data);
   return digest_take (&sha);
 }
 

@@ -2,7 +2,8 @@
 /* 128 bits of SHA-256 over what makes a job what it is. Equal digests mean the same job. Pure. */
 #pragma once
 
-#include "sha256.h"
+#include <glib.h>
+#include <nettle/sha2.h>
 
 typedef struct
 {
@@ -14,10 +15,11 @@ typedef struct
 /* The digest of the parts one after the other, each with its length before it, so that parts cannot
  * run into each other. `parts` may hold NULL, which counts as no bytes. */
 Digest digest_of (const GBytes *const *parts, gsize n);
+typedef struct sha256_ctx DigestBegun;
 /* The same in two halves, for many that begin alike: `begun` after the first parts, which is only
  * read by digest_after, and the digest of those and what follows. */
-void digest_begin (Sha256 *begun, const GBytes *const *parts, gsize n);
-Digest digest_after (const Sha256 *begun, const GBytes *const *parts, gsize n);
+void digest_begin (DigestBegun *begun, const GBytes *const *parts, gsize n);
+Digest digest_after (const DigestBegun *begun, const GBytes *const *parts, gsize n);
 Digest digest_of_data (const void *data, gsize size);
 Digest digest_of_string (const char *text);
 gboolean digest_equal (const Digest *a, const Digest *b);

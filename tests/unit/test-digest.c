@@ -45,7 +45,7 @@ test_halves (void)
   g_autoptr (GBytes) a = g_bytes_new ("a", 1);
   g_autoptr (GBytes) b = g_bytes_new ("b", 1);
   Digest whole = digest_of ((const GBytes *[]){ a, b }, 2);
-  Sha256 begun;
+  DigestBegun begun;
 
   digest_begin (&begun, (const GBytes *[]){ a }, 1);
   for (int i = 0; i < 2; i++) /* it is not used up */
@@ -53,48 +53,6 @@ test_halves (void)
       Digest after = digest_after (&begun, (const GBytes *[]){ b }, 1);
       g_assert_true (digest_equal (&whole, &after));
     }
-}
-
-/* Of all lengths, in pieces, by GLib's. */
-static void
-test_sha256 (void)
-{
-  guint8 data[5 * SHA256_BLOCK], ours[SHA256_SIZE], theirs[SHA256_SIZE];
-
-  for (gsize i = 0; i < sizeof data; i++)
-    data[i] = (guint8)g_test_rand_int ();
-  for (gsize size = 0; size <= sizeof data; size++)
-    {
-      g_autoptr (GChecksum) sum = g_checksum_new (G_CHECKSUM_SHA256);
-      gsize n = sizeof theirs, cut = (gsize)g_test_rand_int_range (0, (gint32)size + 1);
-      Sha256 sha;
-
-      sha256_init (&sha);
-      sha256_add (&sha, data, cut);
-      sha256_add (&sha, data + cut, size - cut);
-      sha256_end (&sha, ours);
-      g_checksum_update (sum, data, (gssize)size);
-      g_checksum_get_digest (sum, theirs, &n);
-      g_assert_cmpmem (ours, sizeof ours, theirs, n);
-    }
-}
-
-/* Where the processor has instructions, the plain way, which others take, comes to the same. */
-static void
-test_both_ways (void)
-{
-  guint8 data[3 * SHA256_BLOCK];
-  guint32 plain[8], fast[8];
-
-  for (gsize i = 0; i < sizeof data; i++)
-    data[i] = (guint8)g_test_rand_int ();
-  for (gsize i = 0; i < G_N_ELEMENTS (plain); i++)
-    plain[i] = fast[i] = (guint32)g_test_rand_int ();
-  sha256_blocks_plain (plain, data, 3);
-  if (sha256_blocks_fast (fast, data, 3))
-    g_assert_cmpmem (plain, sizeof plain, fast, sizeof fast);
-  else
-    g_test_skip ("no instructions");
 }
 
 static void
@@ -126,8 +84,6 @@ main (int argc, char **argv)
   g_test_add_func ("/digest/known-values-are-the-first-half-of-sha256", test_known);
   g_test_add_func ("/digest/parts-do-not-run-into-each-other", test_parts);
   g_test_add_func ("/digest/two-halves-make-a-whole", test_halves);
-  g_test_add_func ("/digest/sha256-is-what-others-make-of-it", test_sha256);
-  g_test_add_func ("/digest/both-ways-of-sha256-are-one", test_both_ways);
   g_test_add_func ("/digest/text-form-reads-back-and-nothing-else-does", test_hex);
   return g_test_run ();
 }
