@@ -8,6 +8,7 @@
 /* What is so small is copied: that costs less than to keep hold of it. */
 #define COPIED_MAX 4096
 #define TAIL_WRITTEN_MAX WIRE_PIECE /* … before the rest of it is moved to its front */
+#define TAIL_KEPT_MAX 4096          /* an empty one that was longer is given back */
 
 void
 wire_queue_init (WireQueue *queue)
@@ -63,6 +64,19 @@ copy (WireQueue *queue, const void *data, gsize size)
   queue->out_bytes += size;
 }
 
+/* `tail` is all written. After a burst each link would keep what that took. */
+static void
+empty_tail (WireQueue *queue)
+{
+  if (queue->tail->len <= TAIL_KEPT_MAX)
+    {
+      g_byte_array_set_size (queue->tail, 0);
+      return;
+    }
+  g_byte_array_unref (queue->tail);
+  queue->tail = g_byte_array_new ();
+}
+
 /* What is in `tail` goes before what is no copy. */
 static void
 close_tail (WireQueue *queue)
@@ -70,7 +84,7 @@ close_tail (WireQueue *queue)
   if (queue->tail->len == 0)
     return;
   g_queue_push_tail (&queue->out, g_bytes_new (queue->tail->data, queue->tail->len));
-  g_byte_array_set_size (queue->tail, 0);
+  empty_tail (queue);
 }
 
 static void
@@ -255,7 +269,10 @@ drop_written (WireQueue *queue, gsize written)
     }
   if (queue->out_offset < MIN (queue->tail->len, TAIL_WRITTEN_MAX))
     return;
-  g_byte_array_remove_range (queue->tail, 0, (guint)queue->out_offset);
+  if (queue->out_offset == queue->tail->len)
+    empty_tail (queue);
+  else
+    g_byte_array_remove_range (queue->tail, 0, (guint)queue->out_offset);
   queue->out_offset = 0;
 }
 

@@ -149,6 +149,27 @@ messages_come_whole (gconstpointer step_max)
   pipe_close (&pipe);
 }
 
+/* What a burst has taken is given back; what a few messages need stays. */
+static void
+a_burst_leaves_nothing (void)
+{
+  Pipe pipe;
+  pipe_open (&pipe, 1000);
+
+  for (guint i = 0; i < 40; i++)
+    send (&pipe, 1000, FALSE, (guint8)i);
+  g_assert_true (wire_queue_write (&pipe.queue, keep, &pipe, G_MAXSIZE));
+  g_assert_true (wire_queue_is_empty (&pipe.queue));
+  g_assert_null (pipe.queue.tail->data);
+  send (&pipe, 1000, FALSE, 40);
+  g_assert_true (wire_queue_write (&pipe.queue, keep, &pipe, G_MAXSIZE));
+  g_assert_nonnull (pipe.queue.tail->data);
+  while (pipe.n_read < pipe.bytes->len)
+    g_assert_true (read_once (&pipe));
+  g_assert_cmpuint (pipe.came->len, ==, 41);
+  pipe_close (&pipe);
+}
+
 /* A frame that is too large for the buffer comes between two pieces. */
 static void
 a_whole_one_comes_between_pieces (gconstpointer step_max)
@@ -203,5 +224,6 @@ main (int argc, char **argv)
       g_test_add_data_func (between, GSIZE_TO_POINTER (steps[i]), a_whole_one_comes_between_pieces);
     }
   g_test_add_func ("/intake/not-copied", large_ones_are_not_copied);
+  g_test_add_func ("/intake/a-burst-leaves-nothing", a_burst_leaves_nothing);
   return g_test_run ();
 }
