@@ -12,6 +12,7 @@
 #include "storage/place.h"
 #include "storage/publish.h"
 #include "storage/tables.h"
+#include "storage/temporary.h"
 
 #include <errno.h>
 #include <gio/gio.h>
@@ -146,10 +147,9 @@ view_clear (View *view)
   if (view->temporary != NULL)
     {
       place_forget_copy (view->copy);
-      (void)g_rmdir (view->temporary);
+      temporary_remove (view->temporary);
     }
   g_free (view->copy);
-  g_free (view->temporary);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (View, view_clear)
 
@@ -162,7 +162,7 @@ view_open (View *view, const char *target, const char *copy, gboolean is_start, 
   *view = (View){ .path = target, .exists = TRUE };
   if (!place_is_remote (target))
     return TRUE;
-  if (copy == NULL && (view->temporary = g_dir_make_tmp ("satin-XXXXXX", &reason)) == NULL)
+  if (copy == NULL && (view->temporary = temporary_make (&reason)) == NULL)
     {
       identity_take_error (error, reason);
       return FALSE;
@@ -377,7 +377,7 @@ restore_copy (const char *from, const char *to, GError **error)
     return FALSE;
   if (!has_delta (view.path))
     return copy_one (view.path, to, error);
-  g_autofree char *folder = g_dir_make_tmp ("satin-XXXXXX", &reason);
+  char *folder = temporary_make (&reason);
   if (folder == NULL)
     {
       identity_take_error (error, reason);
@@ -385,8 +385,7 @@ restore_copy (const char *from, const char *to, GError **error)
     }
   g_autofree char *made = g_build_filename (folder, "checkpoint", NULL);
   gboolean good = make_one (view.path, made, error) && copy_one (made, to, error);
-  (void)g_unlink (made);
-  (void)g_rmdir (folder);
+  temporary_remove (folder);
   return good;
 }
 

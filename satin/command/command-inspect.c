@@ -8,6 +8,7 @@
 #include "coordinator/takeover.h"
 
 #include "storage/shares.h"
+#include "storage/temporary.h"
 
 #include <string.h>
 
@@ -380,6 +381,7 @@ command_inspect (int argc, char **argv)
   target = arguments_target (wish.word, wish.insecure);
   if (target == NULL)
     return COMMAND_STORE;
+  temporary_watch_signals ();
   inspection.target = target;
   inspection.stems = stems_new ();
   code = show (&inspection, &wish);

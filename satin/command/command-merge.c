@@ -8,8 +8,7 @@
 #include "coordinator/restore.h"
 
 #include "storage/place.h"
-
-#include <glib/gstdio.h>
+#include "storage/temporary.h"
 
 static void
 say_bad (const char *file, guint64 bad)
@@ -22,18 +21,18 @@ say_bad (const char *file, guint64 bad)
 static gboolean
 merge_to (const char *out, const char *const files[2], MergeTotals *totals, GError **error)
 {
-  g_autofree char *folder = NULL, *made = NULL;
+  g_autofree char *made = NULL;
+  char *folder;
   gboolean good;
 
   if (!place_is_remote (out))
     return merge_files (out, files, totals, error);
-  folder = g_dir_make_tmp ("satin-XXXXXX", error);
+  folder = temporary_make (error);
   if (folder == NULL)
     return FALSE;
   made = g_build_filename (folder, "merged", NULL);
   good = merge_files (made, files, totals, error) && restore_copy (made, out, error);
-  g_unlink (made);
-  g_rmdir (folder);
+  temporary_remove (folder);
   return good;
 }
 
@@ -63,6 +62,7 @@ command_merge (int argc, char **argv)
   if (b == NULL)
     return COMMAND_STORE;
   const char *const files[] = { a, b };
+  temporary_watch_signals ();
   if (!merge_to (out, files, &totals, &error))
     {
       command_say ("%s", error->message);

@@ -136,6 +136,32 @@ if start_sftp "$work/sftp"; then
   exec 8<&-
   rmdir "$runs.living"
 
+  # Who only looks at it is interrupted: its copy goes. A killed one's goes when somebody looks again; what is not ours stays.
+  mkdir "$work/tmp"
+  copies () { (cd "$work/tmp" && echo *); }
+  looks () { # NAME SIGNAL COMMAND…
+    local name=$1 signal=$2
+    shift 2
+    TMPDIR=$work/tmp begin env --default-signal=INT "$@"
+    until compgen -G "$work/tmp/satin-copy-*/checkpoint*" >/dev/null || gone "$begun"; do sleep 0.002; done
+    kill "-$signal" "$begun"
+    ended
+    is "$name ends by the signal" "$code" $((128 + $(kill -l "$signal")))
+  }
+  looks 'an inspect that is interrupted' INT "$satin" inspect "$uri/d.db"
+  is '… leaves nothing' "$(copies)" '*'
+  looks 'a merge that is told to end' TERM "$satin" merge "$work/merged.db" "$uri/d.db" "$uri/c.db"
+  is '… leaves nothing' "$(copies)" '*'
+  looks 'an inspect that is killed' KILL "$satin" inspect "$uri/d.db"
+  mkdir "$work/tmp/satin-copy-living" "$work/tmp/satin-copy-ours"
+  touch -d '5 minutes ago' "$work/tmp"/*
+  exec 8<"$work/tmp/satin-copy-living"
+  flock -n 8
+  TMPDIR=$work/tmp try "$satin" inspect "$uri/a.db"
+  is 'the next one can look' "$code" 0
+  is '… and removes what the killed one left' "$(copies)" 'satin-copy-living satin-copy-ours'
+  exec 8<&-
+
   # What stood there is removed before the first node looks: nothing begins anew in its place.
   cp "$made" "$work/sftp/files/g.db"; : >"$HEAVY_LOG"
   begin "$satin" resume "$uri/g.db"
