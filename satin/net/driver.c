@@ -360,6 +360,7 @@ driver_new (const DriverConfig *config, GError **error)
                       .n_bests = best_count (),
                       .program = config->program,
                       .checkpoint = config->checkpoint != NULL,
+                      .kept = config->kept,
                       .steal = config->steal,
                       .closed = config->closed,
                       .invited = config->invited,

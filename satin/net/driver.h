@@ -33,8 +33,8 @@ typedef struct
   gint64 spin_us;    /* how long an idle worker polls at most before it sleeps */
   ListenerPlace tcp; /* where to listen, and TCP only; address NULL: no TCP */
   gboolean founder, solo;
-  gboolean far;             /* its folder is its own: see relay.h */
-  gboolean closed, invited; /* see NodeConfig */
+  gboolean far;                   /* its folder is its own: see relay.h */
+  gboolean closed, invited, kept; /* see NodeConfig */
   NodeSteal steal;
   gboolean naive; /* jobs of lenders that left are dropped */
 } DriverConfig;

@@ -244,6 +244,7 @@ start_driver (SatinRun *run)
   config->socket_path = run->socket_path;
   if (run->begins_trace && !timeline_file_begin (run->options.trace, &error))
     run_leave (run, 1, error->message);
+  config->kept = run->restore.exists;
   run->driver = driver_new (config, &error);
   if (run->driver == NULL)
     run_leave (run, 1, error->message);

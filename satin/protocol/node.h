@@ -87,6 +87,7 @@ typedef struct
   guint32 n_bests;     /* BEST values of the program */
   Digest program;      /* of program name, job table, arguments: the same on every node */
   gboolean checkpoint; /* somebody should be coordinator */
+  gboolean kept;       /* founder: something of this run stands there already */
   NodeSteal steal;
   gboolean naive;       /* jobs whose lender left are dropped instead of being announced */
   guint64 heartbeat_us; /* something is said over each link so often, or more seldom

@@ -58,10 +58,17 @@ halt (Node *node)
     core_emit (node, NODE_EFFECT_HALT);
 }
 
+/* Until somebody has taken over what stands there nothing has begun, and that may be long. */
+static gboolean
+has_nothing_to_save (Node *node)
+{
+  return !node->config.checkpoint || (node->config.kept && node->office.starting);
+}
+
 static void
 begin (Node *node)
 {
-  if (!node->config.checkpoint)
+  if (has_nothing_to_save (node))
     {
       end (node, NODE_END_SUSPENDED, FALSE);
       return;

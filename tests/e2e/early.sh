@@ -97,18 +97,21 @@ if start_sftp "$work/sftp"; then
 
   # The server stands still while it comes: an interrupt ends that at once, whoever brings it.
   server_tree () { local pid; for pid in "$@"; do echo "$pid"; server_tree $(pgrep -P "$pid"); done; }
-  stalls () { # NAME: interrupted within some seconds
+  stalls () { # NAME [COMMAND…]: interrupted, or told so by that command, it ends within some seconds
+    local name=$1
+    shift
     until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
     tree=$(server_tree "$server_pid")
     # shellcheck disable=SC2086
     kill -STOP $tree
     sleep 0.5
     SECONDS=0
-    kill -INT "$begun"
+    [ $# -gt 0 ] || set -- kill -INT "$begun"
+    "$@" >/dev/null 2>&1
     ended
     # shellcheck disable=SC2086
     kill -CONT $tree
-    ok "$1, interrupted: it ends soon" [ $SECONDS -le $((10 * slow)) ]
+    ok "$name, interrupted: it ends soon" [ $SECONDS -le $((10 * slow)) ]
     ok '… and nobody is left' wait_for $((10 * slow)) no_nodes
   }
   begin "$satin" resume "$uri/d.db"
@@ -117,8 +120,11 @@ if start_sftp "$work/sftp"; then
   is '… in one sentence' "$words" "satin: suspended: \`satin resume $uri/d.db\` goes on"
   begin "$satin" run -n 1 --checkpoint "$uri/d.db" -- "$heavy" $jobs $bytes
   stalls 'a run that stands still'
-  is '… said' "$code" 4
-  ok '… by the store' grep -q "^satin: checkpoint 'sftp://.*d.db': " <<<"$words"
+  is '… suspended' "$code" 75
+  begin "$satin" resume --name asked "$uri/d.db"
+  until compgen -G "$runs/asked/*.stage.tag" >/dev/null || gone "$begun"; do sleep 0.002; done
+  stalls 'a resume that another process brings' "$satin" suspend asked
+  is '… suspended' "$code" 75
 
   # A launcher that is killed before the run has a folder leaves its own; a later one clears it.
   begin "$satin" resume "$uri/d.db"

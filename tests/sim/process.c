@@ -131,6 +131,7 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .n_bests = plan->n_bests,
                         .program = plan->tree->jobs[0].digest,
                         .checkpoint = plan->checkpoint,
+                        .kept = founder && sim->outcome->lives > 1,
                         .naive = plan->naive,
                         .steal = plan->steal,
                         .closed = plan->closed,

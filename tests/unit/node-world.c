@@ -303,6 +303,7 @@ add_peer (World *world, gboolean solo)
                         .heartbeat_us = world->heartbeat_us,
                         .silence_us = world->silence_us,
                         .closed = world->closed,
+                        .kept = world->kept,
                         .invited = world->invites,
                         .save_interval_us = G_USEC_PER_SEC,
                         .stems = world->stems,

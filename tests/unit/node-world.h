@@ -66,7 +66,7 @@ typedef struct
   guint n_dials;                    /* so far */
   gsize lates;                      /* a message of so many bytes makes the last node late */
   guint said_no, n_closed;          /* UNROUTE messages sent, links closed */
-  gboolean closed, invites;
+  gboolean closed, invites, kept;
 } World;
 
 /* What a test does with the links, and with time: pump delivers all there is to deliver, pass lets

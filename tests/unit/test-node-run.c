@@ -227,6 +227,21 @@ test_a_suspend_drains_everybody_first (void)
   g_assert_cmpuint (world->peer[1].ended, ==, 75);
 }
 
+/* The checkpoint may be long in coming; what stands there stays as it is. */
+static void
+test_a_suspend_before_anything_has_begun_ends_at_once (gconstpointer kept)
+{
+  g_autoptr (World) world = world_new (0, TRUE);
+  world->kept = kept != NULL;
+  add_peer (world, FALSE);
+  add_peer (world, FALSE);
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+  g_assert_cmpint (said (world, 0, "HALT"), ==, kept == NULL);
+  for (guint i = 0; i < 2; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, kept != NULL ? 75 : 999);
+}
+
 static void
 test_a_suspend_waits_as_long_as_it_was_told (void)
 {
@@ -465,6 +480,10 @@ main (int argc, char **argv)
   TEST ("idleness-is-cheap", test_idleness_is_cheap);
   TEST ("garbage-closes-only-its-link", test_garbage_closes_only_its_link);
   TEST ("a-suspend-drains-everybody-first", test_a_suspend_drains_everybody_first);
+  g_test_add_data_func ("/node-run/a-suspend-before-anything-has-begun/new", NULL,
+                        test_a_suspend_before_anything_has_begun_ends_at_once);
+  g_test_add_data_func ("/node-run/a-suspend-before-anything-has-begun/kept", "kept",
+                        test_a_suspend_before_anything_has_begun_ends_at_once);
   TEST ("a-suspend-waits-as-long-as-it-was-told", test_a_suspend_waits_as_long_as_it_was_told);
   TEST ("a-suspend-waits-for-who-may-be-able-to-write",
         test_a_suspend_waits_for_who_may_be_able_to_write);
