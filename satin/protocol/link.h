@@ -21,6 +21,7 @@ typedef struct
   gboolean mine;   /* this node dialled; of a direct one */
   gboolean greeted, bound;
   gboolean joining; /* this node asked for membership over it */
+  gboolean settled; /* HOLDING was heard over it */
   gboolean drained; /* spare, and nothing is under way on it any more */
   guint64 born_us, heard_us;
   guint64 spare_us; /* see spare.h: closed then, not written meanwhile; 0: it is not spare */

@@ -267,7 +267,7 @@ loans_on_holding (Node *node, Link *link, const Message *m)
   g_autoptr (GPtrArray) all = all_entries (node);
   g_autoptr (GArray) numbers = g_array_copy (m->numbers);
 
-  roster_find (node, &link->remote)->knows_us = TRUE;
+  roster_find (node, &link->remote)->knows_us = link->settled = TRUE;
   g_array_sort (numbers, compare_for_sort);
   for (guint i = 0; i < all->len; i++)
     {
@@ -284,6 +284,7 @@ loans_on_holding (Node *node, Link *link, const Message *m)
       if (awaited_from (node, link, number) == NULL)
         link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = number });
     }
+  spare_look (node, &link->remote);
 }
 
 /* How many of these this member has not told about yet. */

@@ -9,7 +9,8 @@ is_elder (Node *node, const Link *link)
   return node_id_compare (&node->self, &link->remote) < 0;
 }
 
-/* Any direct link is better than a routed one. A direct one makes another spare only if it lives:
+/* Any direct link is better than a routed one, once HOLDING came by it: a later first one would not
+ * know of the jobs that came by the other. A direct one makes another spare only if it lives:
  * something came by it since that one began. So one that is half open outlasts no redial. */
 static gboolean
 is_better (Node *node, const Link *other, const Link *link)
@@ -17,7 +18,8 @@ is_better (Node *node, const Link *other, const Link *link)
   if (other == link || !other->bound || !node_id_equal (&other->remote, &link->remote))
     return FALSE;
   if (link->circuit != NULL)
-    return other->circuit == NULL || (!other->circuit->mine && is_elder (node, link));
+    return other->settled
+           && (other->circuit == NULL || (!other->circuit->mine && is_elder (node, link)));
   if (other->circuit != NULL || other->heard_us < link->born_us)
     return FALSE;
   return other->mine ? other->order > link->order : is_elder (node, link);

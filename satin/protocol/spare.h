@@ -4,9 +4,10 @@
  * routed one is in vain. Who began one that is spare retires it.
  *
  * A HOLDING that came by the better link would know nothing of jobs that still come by the spare
- * one. So a routed one is closed some time after the better one came. On a direct one both ends say
- * a last word behind all else and write no more; who began hears the answer, says that, and the
- * other end closes. Then nothing was lost with it, and nothing is said again. Driver's thread. */
+ * one. So a routed one is closed some time after the better one has said HOLDING. On a direct one
+ * both ends say a last word behind all else and write no more; who began hears the answer, says
+ * that, and the other end closes. Then nothing was lost with it, and nothing is said again.
+ * Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -21,7 +22,8 @@ enum
   SPARE_ENDS        /* all has come: close it */
 };
 
-/* A link to this member was bound, or one was heard again: is one of them spare? */
+/* A link to this member was bound, or has said HOLDING, or one was heard again: is one of them
+ * spare? */
 void spare_look (Node *node, const NodeId *id);
 void spare_on_message (Node *node, Link *link, guint64 word);
 guint64 spare_due (Node *node);
