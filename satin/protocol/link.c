@@ -147,6 +147,7 @@ send_raw (Node *node, Link *link, const Message *message)
   gboolean urgent = message_is_urgent (message->kind);
   g_autoptr (GPtrArray) parts = message_encode (message);
 
+  link->wrote |= message->kind != MESSAGE_SPARE && message->kind != MESSAGE_PING;
   if (link->circuit != NULL) /* its nodes know nothing of greetings, which nothing may pass */
     {
       route_send (node, link, parts, urgent || message->kind == MESSAGE_HELLO);
@@ -368,7 +369,8 @@ lose (Node *node, Link *link)
 {
   guint64 number = link->link;
   NodeId id = link->bound ? link->remote : link->expected;
-  gboolean loses = link->bound && !link->drained, routed = link->circuit != NULL;
+  gboolean bound = link->bound, drained = link->drained && !link->wrote,
+           routed = link->circuit != NULL;
 
   take_off (node, link);
   join_on_down (node, number);
@@ -383,7 +385,9 @@ lose (Node *node, Link *link)
     }
   if (other == NULL && routed)
     reach_seek (node, member);
-  else if (other != NULL && loses)
+  else if (other != NULL && drained)
+    loans_arrived (node, number, other->link);
+  else if (other != NULL && bound)
     {
       link_send (node, other, &(Message){ .kind = MESSAGE_RECONCILE });
       say_again (node, other, member);

@@ -22,7 +22,9 @@ typedef struct
   gboolean greeted, bound;
   gboolean joining; /* this node asked for membership over it */
   gboolean settled; /* HOLDING was heard over it */
-  gboolean drained; /* spare, and nothing is under way on it any more */
+  gboolean drained; /* spare, and nothing is under way on it any more … */
+  gboolean wrote;   /* … unless something went over it since the word that says so */
+  guint64 round;    /* of words about its being spare */
   guint64 born_us, heard_us;
   guint64 spare_us; /* see spare.h: closed then, not written meanwhile; 0: it is not spare */
   Term told_term;   /* the roster that was last sent over it */

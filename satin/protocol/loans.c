@@ -253,6 +253,16 @@ all_entries (Node *node)
   return all;
 }
 
+void
+loans_arrived (Node *node, guint64 link, guint64 other)
+{
+  g_autoptr (GPtrArray) all = all_entries (node);
+
+  for (guint i = 0; i < all->len; i++)
+    if (((LoanEntry *)all->pdata[i])->link == link)
+      ((LoanEntry *)all->pdata[i])->link = other;
+}
+
 static int
 compare_for_sort (gconstpointer a, gconstpointer b)
 {

@@ -67,6 +67,9 @@ gboolean loans_take_home (Node *node, Link *link, const Loan *job);
  * them runs it before that comes. */
 void loans_on_returned (Node *node, Link *link, const Message *message);
 void loans_on_miss (Node *node, Link *link, const Message *message);
+/* All that went over the one link has arrived, and it is closed: it counts as gone over the other,
+ * where a HOLDING that does not know of it yet takes nothing of it for lost. */
+void loans_arrived (Node *node, guint64 link, guint64 other);
 void loans_on_holding (Node *node, Link *link, const Message *message);
 void loans_departed (Node *node, const Member *member);
 /* All that others hold comes back (this node lost its name). */

@@ -15,11 +15,11 @@ is_elder (Node *node, const Link *link)
 static gboolean
 is_better (Node *node, const Link *other, const Link *link)
 {
-  if (other == link || !other->bound || !node_id_equal (&other->remote, &link->remote))
+  if (other == link || !other->bound || !other->settled
+      || !node_id_equal (&other->remote, &link->remote))
     return FALSE;
   if (link->circuit != NULL)
-    return other->settled
-           && (other->circuit == NULL || (!other->circuit->mine && is_elder (node, link)));
+    return other->circuit == NULL || (!other->circuit->mine && is_elder (node, link));
   if (other->circuit != NULL || other->heard_us < link->born_us)
     return FALSE;
   return other->mine ? other->order > link->order : is_elder (node, link);
@@ -39,23 +39,41 @@ is_spare (Node *node, const Link *link)
   return spare;
 }
 
+/* What goes over the link after this is under way again. */
 static void
 say (Node *node, Link *link, guint64 word)
 {
-  link_send (node, link, &(Message){ .kind = MESSAGE_SPARE, .number = word });
+  link_send (node, link,
+             &(Message){ .kind = MESSAGE_SPARE, .number = link->round * SPARE_WORDS + word });
+  link->wrote = FALSE;
 }
 
-/* The first word may get lost where this node is no member yet, and is said again. */
+/* The first word is of no use where HOLDING has not come by the other link, and is said again. */
 static void
 retire (Node *node, Link *link)
 {
   if (link->circuit == NULL)
     {
       link->spare_us = CORE_NEVER;
+      link->round++;
       say (node, link, SPARE_BEGINS);
     }
   else if (link->spare_us == 0)
     link->spare_us = node->now_us + SPARE_ROUTED_US;
+}
+
+/* Of one that the other end began. */
+static gboolean
+is_needed (Node *node, const Link *link)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      const Link *other = node->links.links->pdata[i];
+      if (other != link && other->bound && other->settled && other->circuit == NULL
+          && node_id_equal (&other->remote, &link->remote))
+        return FALSE;
+    }
+  return TRUE;
 }
 
 void
@@ -70,23 +88,27 @@ spare_look (Node *node, const NodeId *id)
 }
 
 void
-spare_on_message (Node *node, Link *link, guint64 word)
+spare_on_message (Node *node, Link *link, guint64 number)
 {
+  guint64 word = number % SPARE_WORDS, round = number / SPARE_WORDS;
+
   if (link->circuit != NULL || link->mine != (word == SPARE_ANSWERS))
     return; /* against the rules */
-  if (word == SPARE_BEGINS)
+  if (word == SPARE_BEGINS && !is_needed (node, link))
     {
       link->spare_us = CORE_NEVER;
+      link->round = round;
       say (node, link, SPARE_ANSWERS);
     }
-  else if (word == SPARE_ENDS && link->spare_us > 0)
+  else if (word == SPARE_ENDS && link->spare_us > 0 && round == link->round)
     {
       link->drained = TRUE;
       link->spare_us = MAX (node->now_us, 1); /* not here: its messages are being heard */
     }
-  else if (word == SPARE_ANSWERS && link->spare_us > 0 && !link->drained)
+  else if (word == SPARE_ANSWERS && link->spare_us > 0 && !link->drained && round == link->round)
     {
-      link->drained = is_spare (node, link); /* a route may have begun on it, or the other ended */
+      /* A route may have begun on it, or the other ended. */
+      link->drained = !link->wrote && is_spare (node, link);
       link->spare_us = link->drained ? CORE_NEVER : 0;
       if (link->drained)
         say (node, link, SPARE_ENDS);

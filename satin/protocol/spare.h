@@ -5,8 +5,9 @@
  *
  * A HOLDING that came by the better link would know nothing of jobs that still come by the spare
  * one. So a routed one is closed some time after the better one has said HOLDING. On a direct one
- * both ends say a last word behind all else and write no more; who began hears the answer, says
- * that, and the other end closes. Then nothing was lost with it, and nothing is said again.
+ * both ends, when HOLDING has come to them, say a last word behind all else and write no more; who
+ * began hears the answer, says that, and the other end closes. Then nothing was lost with it, and
+ * nothing is said again. What an end did write meanwhile makes it a link that is lost like any.
  * Driver's thread. */
 #pragma once
 
@@ -14,17 +15,18 @@
 
 #define SPARE_ROUTED_US (2 * G_USEC_PER_SEC)
 
-/* What SPARE says. */
+/* What SPARE says, of a round of such words that the one who began the link counts. */
 enum
 {
   SPARE_BEGINS = 1, /* nothing more comes by this link */
   SPARE_ANSWERS,    /* nor from here */
-  SPARE_ENDS        /* all has come: close it */
+  SPARE_ENDS,       /* all has come: close it */
+  SPARE_WORDS
 };
 
 /* A link to this member was bound, or has said HOLDING, or one was heard again: is one of them
  * spare? */
 void spare_look (Node *node, const NodeId *id);
-void spare_on_message (Node *node, Link *link, guint64 word);
+void spare_on_message (Node *node, Link *link, guint64 number);
 guint64 spare_due (Node *node);
 void spare_tick (Node *node);
