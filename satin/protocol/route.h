@@ -66,9 +66,9 @@ void route_shut (Node *node, const Link *link);
 gboolean route_begins_at (Node *node, const Link *link);
 /* Too much waits for that end. FALSE on a link that is not routed: the driver knows. */
 gboolean route_is_full (const Link *link);
-/* That link is gone, and with it what it bore. */
 /* Some route goes over that link. */
 gboolean route_needs (Node *node, const Link *carrier);
+/* That link is gone, and with it what it bore. */
 void route_carrier_gone (Node *node, guint64 number);
 
 void route_on_route (Node *node, Link *link, const Message *message);
