@@ -293,6 +293,7 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
   if (!node->ended)
     {
       orphans_flush (node);
+      root_go_on (node);
       leave_go_on (node);
     }
   if (!node->ended)

@@ -32,12 +32,14 @@ take (Node *node, HeldJob *held)
   held_set_lender (node, held, LENDER_MAIN, NULL, 0);
 }
 
-/* What the checkpoint holds is known here. */
+/* What the checkpoint holds is known here, and all that others have said. */
 static gboolean
 may_begin (Node *node)
 {
   NodeId coordinator;
 
+  if (shares_wait (node))
+    return FALSE;
   return !node->config.checkpoint || node->office.without || office_ready (node, &coordinator);
 }
 

@@ -25,7 +25,7 @@ typedef struct
 
 void root_done (Root *root);
 void root_want (Node *node, const Loan *job);
-/* Waiting: can it start now? */
+/* Waiting: can it start now? Looked at after each event. */
 void root_go_on (Node *node);
 void root_result (Node *node, const Result *result);
 /* The adopted root came back: run it here, or look for the next holder. */

@@ -178,6 +178,15 @@ shares_admit (Node *node, Link *link, Message *m)
   return FALSE;
 }
 
+gboolean
+shares_wait (Node *node)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    if (!g_queue_is_empty (&((Link *)node->links.links->pdata[i])->waiting))
+      return TRUE;
+  return FALSE;
+}
+
 /* Hears what waits no more. To hear one may end the link. */
 static void
 open_door (Node *node, guint64 number)

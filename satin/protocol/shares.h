@@ -34,6 +34,8 @@ void shares_done (Shares *shares);
 
 /* TRUE: it may be heard now, and rows and result bear what they speak of. FALSE: it waits. */
 gboolean shares_admit (Node *node, Link *link, Message *message);
+/* Something waits at the door of some link, and nobody knows what it says. */
+gboolean shares_wait (Node *node);
 /* It was sent. */
 void shares_told (Link *link, const Message *message);
 void shares_on_fetch (Node *node, Link *link, const Message *message);
