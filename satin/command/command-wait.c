@@ -9,34 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* FALSE: cannot be written. */
-static gboolean
-show (const char *path, const char *file, int fd)
-{
-  g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
-  gsize size = 0, done = 0;
-  const char *data = bytes == NULL ? NULL : g_bytes_get_data (bytes, &size);
-
-  while (done < size)
-    {
-      ssize_t n = write (fd, data + done, size - done);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        return FALSE;
-      done += (gsize)n;
-    }
-  return TRUE;
-}
-
 /* Several may wait, and the launcher may be about to show it: the first to say so does. */
 static int
 show_once (const AskRun *ask, int code, const char *sentence)
 {
   if (folder_pid_is_live (ask->run.launcher_pid) || !folder_claim (ask->path, "shown"))
     return code;
-  show (ask->path, "answer.err", STDERR_FILENO);
+  (void)folder_show (ask->path, "answer.err", STDERR_FILENO);
   if (code == COMMAND_STORE)
     {
       g_autoptr (Trouble) trouble = trouble_new (ask->path);
@@ -46,7 +25,7 @@ show_once (const AskRun *ask, int code, const char *sentence)
     }
   if (sentence != NULL)
     command_say ("%s", sentence);
-  if (show (ask->path, "answer", STDOUT_FILENO))
+  if (folder_show (ask->path, "answer", STDOUT_FILENO))
     return code;
   command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
   return COMMAND_ERROR;

@@ -8,9 +8,6 @@
 
 #include "storage/place.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 static gboolean
 make_key (const char *path, GError **error)
 {
@@ -45,24 +42,4 @@ launch_folder_make (FolderRun *run, const LaunchWish *wish)
       place_move_copy (wish->copy, to);
     }
   return path;
-}
-
-gboolean
-launch_folder_copy_out (const char *path, const char *file, int fd)
-{
-  g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
-  gsize size = 0, done = 0;
-  const char *data = bytes == NULL ? NULL : g_bytes_get_data (bytes, &size);
-
-  while (done < size)
-    {
-      ssize_t n = write (fd, data + done, size - done);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        return FALSE;
-      done += (gsize)n;
-    }
-  return TRUE;
 }

@@ -126,7 +126,7 @@ look_for_end (Launch *launch)
   launch_words_end (launch->path, launch->code,
                     trouble_has_said (launch->trouble, sentence) ? NULL : sentence,
                     launch->code == COMMAND_STORE && trouble_has_said (launch->trouble, NULL));
-  if (!launch_folder_copy_out (launch->path, "answer", STDOUT_FILENO))
+  if (!folder_show (launch->path, "answer", STDOUT_FILENO))
     {
       command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
       launch->code = COMMAND_ERROR;

@@ -353,6 +353,14 @@ write_all (int fd, GBytes *bytes)
   return TRUE;
 }
 
+gboolean
+folder_show (const char *path, const char *file, int fd)
+{
+  g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
+
+  return bytes == NULL || write_all (fd, bytes);
+}
+
 /* A temporary file with the bytes, in the folder, so that rename and link stay on one disk. */
 static char *
 write_temporary (const char *path, const char *file, GBytes *bytes, GError **error)

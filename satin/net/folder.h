@@ -156,6 +156,8 @@ typedef void (*FolderWitness) (const char *path, const char *file, GBytes *bytes
 void folder_set_witness (FolderWitness witness);
 /* The bytes of `file`. FOLDER_ERROR_ABSENT when it is not there. (transfer full) */
 GBytes *folder_bytes (const char *path, const char *file, GError **error);
+/* Writes all that is in `file`, if it is there, to `fd`. FALSE: it cannot be written; errno. */
+gboolean folder_show (const char *path, const char *file, int fd);
 
 /* Ends the run for everybody who looks: the exit code goes to `end`, the first stays. `sentence`
  * (nullable) goes to `error` before it: what the launcher shows the user. Write `answer` before
