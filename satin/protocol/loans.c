@@ -110,15 +110,32 @@ give_back (Node *node, guint64 loan)
     core_emit (node, NODE_EFFECT_BACK)->loan = loan;
 }
 
+/* (nullable): the job lent on that comes back, when nobody waits for it and another holds it too.
+ * That one may have begun. Should both drop it, nothing is lost: neither has done any of it. */
+static HeldJob *
+find_surplus (Node *node, const LoanEntry *entry)
+{
+  HeldJob *held = held_find (node, entry->held);
+  Holder holder;
+
+  return held != NULL && held->lender == LENDER_NONE && !held->finished && !held->vain
+                 && known_holder (node, entry->path, &entry->digest, &holder)
+             ? held
+             : NULL;
+}
+
 void
 loans_back (Node *node, LoanEntry *entry)
 {
   guint64 loan = entry->loan;
-  gboolean waits = alone_takes (node, entry);
+  HeldJob *surplus = find_surplus (node, entry);
+  gboolean waits = surplus == NULL && alone_takes (node, entry);
 
   remove_entry (node, entry);
   if (!waits)
     give_back (node, loan);
+  if (surplus != NULL)
+    held_give_up (node, surplus);
 }
 
 Link *
