@@ -3,9 +3,9 @@
  * launcher while that lives, else here. Blocking, one thread. */
 #include "ask.h"
 #include "command.h"
+#include "launch-words.h"
 #include "trouble.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,10 +25,7 @@ show_once (const AskRun *ask, int code, const char *sentence)
     }
   if (sentence != NULL)
     command_say ("%s", sentence);
-  if (folder_show (ask->path, "answer", STDOUT_FILENO))
-    return code;
-  command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
-  return COMMAND_ERROR;
+  return launch_words_answer (ask->path, code);
 }
 
 int

@@ -5,10 +5,12 @@
 
 #include "storage/place.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define OWN "satin: "
 /* So much of a log's end is looked at, and so many lines of it are shown. */
@@ -161,11 +163,34 @@ launch_words_of_main (const char *path)
   return size > 0;
 }
 
+int
+launch_words_answer (const char *path, int code)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) answer = folder_bytes (path, "answer", &error);
+
+  if (answer == NULL && code == COMMAND_DONE)
+    return command_say ("the run is done, but its answer has not come: %s", error->message),
+           COMMAND_ERROR;
+  if (folder_show (path, "answer", STDOUT_FILENO))
+    return code;
+  command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
+  return COMMAND_ERROR;
+}
+
+static gboolean
+has_answered (const char *path)
+{
+  g_autoptr (GBytes) answer = folder_bytes (path, "answer", NULL);
+
+  return answer != NULL && g_bytes_get_size (answer) > 0;
+}
+
 void
 launch_words_end (const char *path, int code, const char *sentence, gboolean is_told)
 {
   if (!launch_words_are_late (code) && !launch_words_of_main (path) && sentence == NULL && !is_told
-      && code != COMMAND_DONE && !show_last_log (path))
+      && code != COMMAND_DONE && !has_answered (path) && !show_last_log (path))
     command_say ("the program ended with exit code %d and said nothing", code);
   if (sentence != NULL)
     command_say ("%s", g_str_has_prefix (sentence, OWN) ? sentence + strlen (OWN) : sentence);

@@ -17,6 +17,9 @@ int launch_words_never_joined (const FolderRun *run, const char *path, gint64 pi
 gboolean launch_words_are_late (int code);
 /* Shows the words of main, which were held back like its answer. FALSE: it left none. */
 gboolean launch_words_of_main (const char *path);
+/* Shows the answer of a run that has ended so. Returns `code`, or 1, which is told, if it is not
+ * there or cannot be shown. */
+int launch_words_answer (const char *path, int code);
 /* At the end: the words of main, unless they come late; if it has left none and `code` is a
  * failure, `sentence` (nullable), or else the end of the log written to last, tells why, unless
  * that was told already. */

@@ -16,7 +16,6 @@
 
 #include "storage/place.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <glib-unix.h>
 #include <signal.h>
@@ -126,11 +125,7 @@ look_for_end (Launch *launch)
   launch_words_end (launch->path, launch->code,
                     trouble_has_said (launch->trouble, sentence) ? NULL : sentence,
                     launch->code == COMMAND_STORE && trouble_has_said (launch->trouble, NULL));
-  if (!folder_show (launch->path, "answer", STDOUT_FILENO))
-    {
-      command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
-      launch->code = COMMAND_ERROR;
-    }
+  launch->code = launch_words_answer (launch->path, launch->code);
   return TRUE;
 }
 

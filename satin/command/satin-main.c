@@ -3,6 +3,8 @@
 #include "batch.h"
 #include "command.h"
 
+#include "net/capture.h"
+
 #include "config.h"
 
 #include <locale.h>
@@ -61,6 +63,7 @@ main (int argc, char **argv)
 {
   const char *name = argc > 1 ? argv[1] : NULL;
 
+  capture_guard ();
   setlocale (LC_CTYPE, "");
   if (name == NULL)
     return command_usage ("", "what shall be done? say a verb, like run");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "capture.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static int
@@ -10,11 +12,26 @@ open_file (const char *path)
 {
   if (path != NULL)
     return open (path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-  FILE *file = tmpfile ();
-  int fd = file != NULL ? fcntl (fileno (file), F_DUPFD_CLOEXEC, 3) : -1;
-  if (file != NULL)
-    fclose (file);
-  return fd;
+  return memfd_create ("satin", MFD_CLOEXEC); /* no disk, so none that is full */
+}
+
+void
+capture_guard (void)
+{
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl (fd, F_GETFD) < 0)
+      (void)!open ("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+gboolean
+capture_flush (FILE *stream, const char **why)
+{
+  errno = 0;
+  if (fflush (stream) == 0 && !ferror (stream))
+    return TRUE;
+  *why = g_strerror (errno != 0 ? errno : EIO);
+  clearerr (stream);
+  return FALSE;
 }
 
 gboolean

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <glib.h>
+#include <stdio.h>
 
 typedef struct
 {
@@ -20,3 +21,8 @@ typedef struct
 gboolean capture_begin (Capture *capture, int fd, const char *path);
 /* (transfer full): what was written; `fd` leads where it led before. Flushes stdio. */
 GBytes *capture_end (Capture *capture);
+/* FALSE: not all that was printed to it has arrived, and why. */
+gboolean capture_flush (FILE *stream, const char **why);
+/* At the start of a process: gives those of the descriptors 0 to 2 that are closed to something
+ * that cannot be used, else the next file or socket gets that number and what is printed. */
+void capture_guard (void);

@@ -48,6 +48,11 @@ end (Driver *driver, int code, gboolean finished, const char *sentence)
     sentence = driver->unpublished;
   if (code == NODE_END_SUSPENDED && !finished && driver->unpublished != NULL)
     code = NODE_END_NO_STORE;
+  if (finished && driver->unkept != NULL)
+    {
+      sentence = driver->unkept;
+      code = code == 0 ? 1 : code;
+    }
   if (sentence != NULL && sentence != driver->unpublished && driver->config.solo)
     driver_say (driver, "%s", sentence);
   if (driver->config.folder != NULL && !folder_end (driver->config.folder, code, sentence, &error))

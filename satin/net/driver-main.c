@@ -122,7 +122,10 @@ on_finish (gpointer data)
       if (!folder_write_first (driver->config.folder, "answer", request->bytes, &error)
           || (request->said != NULL
               && !folder_write_first (driver->config.folder, "answer.err", request->said, &error)))
-        driver_say (driver, "%s", error->message);
+        {
+          driver->unkept = g_strdup_printf ("the answer is lost: %s", error->message);
+          driver_say (driver, "%s", driver->unkept);
+        }
     }
   request->event.bytes = request->keep ? request->bytes : NULL;
   driver_step (driver, &request->event);

@@ -59,6 +59,7 @@ struct Driver
   guint64 saved_rounds; /* rounds of saving that are over … */
   gboolean save_failed; /* … and how the last one ended */
   char *unpublished;    /* (nullable) why the last publication asked for failed, and what is kept */
+  char *unkept;         /* (nullable) what became of the answer that main gave here */
   guint64 generation;   /* last published, as far as this node knows */
   GQueue troubles;      /* the last sentences of report_trouble … */
   guint n_troubles;     /* … and how many there were */

@@ -400,6 +400,7 @@ driver_free (Driver *driver)
   g_free (driver->identity.run);
   g_free (driver->run_id);
   g_free (driver->unpublished);
+  g_free (driver->unkept);
   g_queue_clear_full (&driver->troubles, g_free);
   g_clear_pointer (&driver->result, g_bytes_unref);
   stems_free (driver->stems);

@@ -43,21 +43,27 @@ static void
 show_kept_answer (SatinRun *run)
 {
   gsize size;
-  const char *text = g_bytes_get_data (run->restore.answer, &size);
+  const char *text = g_bytes_get_data (run->restore.answer, &size), *why;
+  int code = run->restore.exit_code;
   if (run->node_process)
     {
       g_autoptr (GError) error = NULL;
       if (!folder_write_first (run->folder, "answer", run->restore.answer, &error)
-          || !folder_end (run->folder, run->restore.exit_code, NULL, &error))
+          || !folder_end (run->folder, code, NULL, &error))
         run_leave (run, 1, error->message);
     }
   else
     fwrite (text, 1, size, stdout);
+  if (!capture_flush (stdout, &why))
+    {
+      fprintf (stderr, "satin: cannot write the answer to standard output: %s\n", why);
+      code = code == 0 ? 1 : code;
+    }
   fflush (NULL);
   if (!run->node_process && run->folder != NULL)
     folder_remove (run->folder, NULL);
   relay_end ();
-  _exit (run->restore.exit_code);
+  _exit (code);
 }
 
 /* The files that a run started with must be those that its checkpoint knows; a resume goes on from

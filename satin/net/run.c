@@ -283,6 +283,12 @@ end_main (SatinRun *run, int main_code, int *code)
 {
   run->in_main = FALSE;
   gboolean captured = run->out.fd >= 0;
+  const char *why;
+  if (!capture_flush (stdout, &why))
+    {
+      fprintf (stderr, "satin: cannot write the answer: %s\n", why);
+      main_code = main_code == 0 ? 1 : main_code;
+    }
   g_autoptr (GBytes) said = run->err.fd >= 0 ? capture_end (&run->err) : NULL;
   g_autoptr (GBytes) answer = capture_end (&run->out);
   fflush (NULL);
@@ -304,7 +310,11 @@ end_main (SatinRun *run, int main_code, int *code)
   if (captured && !run->node_process && run->finished)
     {
       fwrite (g_bytes_get_data (answer, NULL), 1, g_bytes_get_size (answer), stdout);
-      fflush (stdout);
+      if (!capture_flush (stdout, &why))
+        {
+          fprintf (stderr, "satin: cannot write the answer to standard output: %s\n", why);
+          *code = *code == 0 ? 1 : *code;
+        }
     }
   return TRUE;
 }
@@ -445,6 +455,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
                argc > 0 ? argv[0] : "satin");
       return 1;
     }
+  capture_guard ();
   run = the_run = g_new0 (SatinRun, 1);
   run->app = app;
   memory_watch_main ();

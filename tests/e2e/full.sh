@@ -57,5 +57,20 @@ ok "what was published before the disk was full is whole" integrity "$file"
 rm "$disk/filler"
 try "${naps[@]}" --workers 2 --checkpoint "$file" --interval 0.1
 is "and goes on to the answer" "$answer" "leaves 256"
+
+# The run's own folder: no disk has room for the answer.
+rm "$disk"/*
+runs=$disk/satin/runs
+begin env XDG_STATE_HOME="$disk" "$satin" run -n 2 --checkpoint "$work/answer.satin" -- "${naps[@]}"
+two_live () { [ "$(find "$runs" -name 'node-*.address' 2>/dev/null | wc -l)" -eq 2 ]; }
+ok "a run whose folder is on a small disk" wait_for $((20 * slow)) two_live
+fill
+ended
+is "an answer for which there is no room: exit code" "$code" 1
+is "… there is none" "$answer" ''
+ok "… which is said" grep -q 'the answer is lost: cannot write' "$runs"/*/node-*.log
+rm -rf "$disk"/*
+try "$satin" run -n 2 --checkpoint "$work/answer.satin" -- "${naps[@]}"
+is "… the same once more gives it" "$answer" "leaves 256"
 cd / && umount -l "$disk"
 finish

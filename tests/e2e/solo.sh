@@ -53,4 +53,17 @@ for code_wanted in 1 4 6 7 75; do
   is "… also on two nodes" "$answer $code" "8 $code_wanted"
   ok "… of which none was cancelled" [ "$(grep -c cancelled <<<"$words")" = 0 ]
 done
+
+# Who cannot print the answer does not say that all is well.
+try bash -c '"$1" 10 >/dev/full' - "$SATIN_BIN/fib"
+is "nobody can take the answer: exit code" "$code" 1
+is "… and one sentence" "$words" "satin: cannot write the answer: No space left on device"
+try bash -c '"$1" 10 >&-' - "$SATIN_BIN/fib"
+is "standard output is closed: exit code" "$code" 1
+try bash -c '"$1" 10 --checkpoint "$2" >&-' - "$SATIN_BIN/fib" "$work/closed.satin"
+is "… with a checkpoint" "$code" 1
+try bash -c '"$1" 10 --checkpoint "$2" >&-' - "$SATIN_BIN/fib" "$work/closed.satin"
+is "… that has the answer" "$code" 1
+try "$SATIN_BIN/fib" 10 --checkpoint "$work/closed.satin"
+is "… which nobody lost" "$answer $code" "55 0"
 finish
