@@ -6,6 +6,7 @@
 
 #include "coordinator/pair.h"
 
+#include "storage/arrival.h"
 #include "storage/crash.h"
 #include "storage/place.h"
 
@@ -30,6 +31,7 @@ struct Courier
   PlacePair there;      /* what stands at the place as far as we know */
   gboolean takes_delta; /* the delta there is ours, and the base that is sent next holds it */
 
+  GThread *trial;  /* (nullable) uses `place` and `error` until it is joined */
   GThread *thread; /* NULL: idle */
   gint64 sweep_us; /* when to look again for what others left; at the end nobody does */
   gint hurries;    /* atomic */
@@ -46,18 +48,10 @@ take_error (GError **error, GError *reason)
   return FALSE;
 }
 
-/* What somebody brought before is as good as what would be brought now, if it is the same. */
+/* What somebody brought before, or brings now, goes to the stage. */
 static gboolean
-fetch (Courier *courier, const char *copy, GError **error)
+take_copy (Courier *courier, const char *copy, GError **error)
 {
-  const char *to = copy != NULL ? copy : courier->stage;
-
-  place_pair_clear (&courier->there);
-  courier->takes_delta = FALSE;
-  if (!place_refresh (courier->place, to, &courier->there, error))
-    return FALSE;
-  if (copy == NULL)
-    return TRUE;
   if (courier->there.base.exists)
     place_move_copy (copy, courier->stage);
   if (courier->there.base.exists && g_access (courier->stage, R_OK) != 0)
@@ -70,6 +64,54 @@ fetch (Courier *courier, const char *copy, GError **error)
   return TRUE;
 }
 
+/* What was brought before is as good as what would be brought now, if it is the same. */
+static gboolean
+fetch (Courier *courier, const char *copy, GError **error)
+{
+  const char *to = copy != NULL ? copy : courier->stage;
+
+  place_pair_clear (&courier->there);
+  courier->takes_delta = FALSE;
+  return place_refresh (courier->place, to, &courier->there, error)
+         && (copy == NULL || take_copy (courier, copy, error));
+}
+
+static gpointer
+try_place (gpointer data)
+{
+  Courier *courier = data;
+  guint64 us;
+
+  if (!place_trial (courier->place, TRIAL_BYTES, &us, &courier->error))
+    arrival_give_up (TRUE); /* what comes is of no use then */
+  return NULL;
+}
+
+/* FALSE, once: it cannot be written. */
+static gboolean
+end_trial (Courier *courier, GError **error)
+{
+  if (courier->trial == NULL)
+    return TRUE;
+  g_thread_join (g_steal_pointer (&courier->trial));
+  arrival_give_up (FALSE);
+  if (courier->error == NULL)
+    return TRUE;
+  g_propagate_error (error, g_steal_pointer (&courier->error));
+  return FALSE;
+}
+
+gboolean
+courier_is_ready (Courier *courier, GError **error)
+{
+  GError *reason = NULL;
+
+  if (!end_trial (courier, &reason))
+    return take_error (error, reason);
+  place_set_limit (courier->place, 0);
+  return TRUE;
+}
+
 Courier *
 courier_new (const char *uri, const char *stage, const char *copy, void (*done) (void *data),
              void *data, GError **error)
@@ -77,7 +119,6 @@ courier_new (const char *uri, const char *stage, const char *copy, void (*done) 
   GError *reason = NULL;
   Place *place = place_open (uri, &reason);
   Courier *courier;
-  guint64 us;
 
   if (place == NULL)
     {
@@ -91,11 +132,11 @@ courier_new (const char *uri, const char *stage, const char *copy, void (*done) 
   courier->done = done;
   courier->data = data;
   place_set_limit (place, g_get_monotonic_time () + START_US);
-  if (place_trial (place, TRIAL_BYTES, &us, &reason) && fetch (courier, copy, &reason))
-    {
-      place_set_limit (place, 0);
-      return courier;
-    }
+  courier->trial = g_thread_new ("trial", try_place, courier);
+  if (copy != NULL && place_is_under_way (place, copy, &courier->there)
+          ? take_copy (courier, copy, &reason)
+          : end_trial (courier, &reason) && fetch (courier, copy, &reason))
+    return courier;
   identity_take_error (error, reason);
   courier_free (courier);
   return NULL;
@@ -113,6 +154,7 @@ courier_free (Courier *courier)
   if (courier == NULL)
     return;
   place_stop (courier->place);
+  (void)end_trial (courier, NULL);
   if (courier->thread != NULL)
     g_thread_join (courier->thread);
   g_clear_error (&courier->error);
@@ -288,7 +330,7 @@ courier_keep_aside (Courier *courier, const char *path, const char *word, GError
   GError *reason = NULL;
 
   g_assert (courier->thread == NULL && g_str_has_prefix (path, courier->stage));
-  if (place_put (courier->place, suffix, path, NULL, NULL, &reason))
+  if (end_trial (courier, &reason) && place_put (courier->place, suffix, path, NULL, NULL, &reason))
     return g_strconcat (courier_name (courier), suffix, NULL);
   identity_take_error (error, reason);
   return NULL;

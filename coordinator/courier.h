@@ -22,14 +22,18 @@ typedef enum
 } CourierState;
 
 /* Brings what stands at `uri` to `stage` (nothing: no file) and tries that the place can be
- * written; blocks, the latter for at most eight seconds. `copy` (nullable): where somebody may have
- * brought it before (place_refresh); used up. `done` is called in the courier's thread at the end
+ * written; blocks. `copy` (nullable): where somebody may have brought it before, or brings it now
+ * (place_refresh); used up. `done` is called in the courier's thread at the end
  * of each courier_send. NULL: COORDINATOR_ERROR, one sentence that names the URI. */
 Courier *courier_new (const char *uri, const char *stage, const char *copy,
                       void (*done) (void *data), void *data, GError **error);
-/* Gives up what is under way, and removes the stage. */
+/* To be called once before anything is sent: waits for the end of the trial, which takes eight
+ * seconds at most. FALSE: the place cannot be written, COORDINATOR_ERROR. As soon as that is known
+ * nobody waits any more for a stage that is still coming. */
+gboolean courier_is_ready (Courier *courier, GError **error);
 /* See place_set_writer. */
 void courier_set_writer (Courier *courier, const char *run, guint term);
+/* Gives up what is under way, and removes the stage. */
 void courier_free (Courier *courier);
 /* (transfer none): what messages call the place. */
 const char *courier_name (const Courier *courier);

@@ -137,7 +137,18 @@ begin (Scribe *scribe, const ScribeConfig *config, const char *stage, const char
   place->keep_aside = keep_aside;
   place->is_unmarked = !courier_is_marked (scribe->courier);
   place->data = scribe->courier;
-  return ledger_new (place, identity, error);
+  GError *reason = NULL;
+  Ledger *ledger = ledger_new (place, identity, &reason);
+  if (!courier_is_ready (scribe->courier, error))
+    { /* nothing else counts then */
+      g_clear_error (&reason);
+      ledger_free (ledger);
+      courier_free (g_steal_pointer (&scribe->courier));
+      return NULL;
+    }
+  if (reason != NULL)
+    g_propagate_error (error, reason);
+  return ledger;
 }
 
 /* TRUE: another process was bringing the file, and died. */

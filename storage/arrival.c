@@ -18,6 +18,8 @@
 #define NOTE_BYTES (128 * 1024) /* less is not worth a word */
 #define LOOK_US 2000
 
+static gint is_given_up; /* atomic */
+
 struct Bringing
 {
   int fd;
@@ -169,7 +171,8 @@ arrival_wait (Arrival *arrival, guint64 from, guint64 to)
       g_autofree char *text = read_text (arrival->fd);
       if (text != NULL && strcmp (text, arrival->tag) == 0)
         arrival->arrived = arrival->bytes;
-      else if (text == NULL || !goes_on || !read_numbers (arrival, text))
+      else if (text == NULL || !goes_on || !read_numbers (arrival, text)
+               || g_atomic_int_get (&is_given_up))
         return FALSE;
       else if (to > arrival->arrived)
         g_usleep (LOOK_US);
@@ -190,11 +193,17 @@ arrival_wait_end (const char *path, char **failure)
   *failure = NULL;
   if (fd < 0)
     return TRUE;
-  while (is_going_on (fd))
+  while (is_going_on (fd) && !g_atomic_int_get (&is_given_up))
     g_usleep (LOOK_US);
   g_autofree char *text = read_text (fd);
   (void)close (fd);
   if (text != NULL && text[0] == '\n')
     *failure = g_strdup (text + 1);
   return text != NULL && strchr (text, '\n') == NULL;
+}
+
+void
+arrival_give_up (gboolean is_so)
+{
+  g_atomic_int_set (&is_given_up, is_so);
 }

@@ -34,3 +34,5 @@ guint64 arrival_reach (const Arrival *arrival, guint64 from);
 /* Blocks until nobody brings what `path` names. FALSE: it is not whole; (transfer full, nullable)
  * `failure` says why. TRUE also when nobody did. */
 gboolean arrival_wait_end (const char *path, char **failure);
+/* Any thread: until this is taken back nobody in this process waits for what has not arrived. */
+void arrival_give_up (gboolean is_so);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies on this machine's disk of what stands at a place. Beside each "NAME.tag" says which, and
  * is written last, so that a copy with a tag is whole. */
+#include "storage/arrival.h"
 #include "storage/place-private.h"
 
 #include <errno.h>
@@ -134,12 +135,34 @@ refresh_once (Place **place, const char *to, gboolean early, PlacePair *pair, gb
   return TRUE;
 }
 
+/* Who brings it looked a moment ago: to ask again would tell no more. */
+gboolean
+place_is_under_way (const Place *place, const char *to, PlacePair *pair)
+{
+  g_autofree char *to_delta = g_strconcat (to, PLACE_DELTA, NULL);
+  g_autofree char *delta_tag = g_strconcat (to_delta, ".tag", NULL);
+  g_autoptr (Arrival) arrival = arrival_open (to);
+
+  memset (pair, 0, sizeof *pair);
+  if (arrival == NULL)
+    return FALSE;
+  pair->base.exists = TRUE;
+  pair->base.tag = g_strdup (arrival_tag (arrival));
+  pair->delta.exists = g_file_get_contents (delta_tag, &pair->delta.tag, NULL, NULL);
+  if (place_mark_of_file (place, to, &pair->base, NULL)
+      && (!pair->delta.exists || place_mark_of_file (place, to_delta, &pair->delta, NULL)))
+    return TRUE;
+  place_pair_clear (pair);
+  return FALSE;
+}
+
 static gboolean
 refresh (Place **place, const char *to, gboolean early, PlacePair *pair, GError **error)
 {
   gboolean is_settled = FALSE;
 
-  memset (pair, 0, sizeof *pair);
+  if (place_is_under_way (*place, to, pair))
+    return TRUE;
   while (!is_settled)
     {
       place_pair_clear (pair);

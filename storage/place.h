@@ -118,6 +118,9 @@ gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **
 /* The same, but a large base may still be coming when it returns (storage/arrival.h): then *place
  * is taken, and NULL. */
 gboolean place_refresh_early (Place **place, const char *to, PlacePair *pair, GError **error);
+/* TRUE: `to` is such a base on its way, brought by whatever process, and *pair is what that one saw
+ * there. Asks nobody. */
+gboolean place_is_under_way (const Place *place, const char *to, PlacePair *pair);
 /* Stops what this process brings. */
 void place_bring_end (void);
 /* Breaks off what this process is bringing, within a second. FALSE: it brings nothing. */

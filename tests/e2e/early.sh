@@ -192,5 +192,17 @@ else
 fi
 if start_ftp "$work/ftp"; then goes_on ftp "$uri/a.db" "$work/ftp/root/files/a.db" --insecure; else skip ftp "$why"; fi
 if start_dav "$work/dav"; then goes_on http "$uri/a.db" "$work/dav/root/files/a.db" --insecure; else skip http "$why"; fi
+# It would come for half a minute; but that nothing can be written there is known before.
+slowly=$(printf '  Require all granted\n  SetOutputFilter RATE_LIMIT\n  SetEnv rate-limit 400')
+if DAV_MORE=$slowly start_dav "$work/slow"; then
+  cp "$made" "$work/slow/root/files/a.db"; chmod 555 "$work/slow/root/files"; : >"$HEAVY_LOG"
+  SECONDS=0
+  try "$satin" resume --insecure "$uri/a.db"
+  is 'slow and read-only: the exit code' "$code" 4
+  ok '… soon' [ $SECONDS -le $((10 * slow)) ]
+  ok '… and why is said' grep -q "^satin: checkpoint '$uri/a.db': cannot write it: " <<<"$words"
+  is '… and nothing was computed' "$(stat -c %s "$HEAVY_LOG")" 0
+  ok '… and nobody is left' wait_for $((10 * slow)) no_nodes
+else skip 'slow and read-only' "$why"; fi
 if start_s3 "$work/s3"; then moves_on s3 "$uri/a.db"; else skip s3 "$why"; fi
 finish

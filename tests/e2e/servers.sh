@@ -135,7 +135,7 @@ start_dav () {
     echo "ServerRoot $dir"; echo "Listen 127.0.0.1:$port"; echo "ServerName 127.0.0.1"; echo "PidFile $dir/pid"
     echo "ErrorLog $dir/log"; echo "DocumentRoot $dir/root"; echo "DavLockDB $dir/run/locks"
     [ "$(id -u)" -ne 0 ] || printf 'User www-data\nGroup www-data\n'
-    for module in mpm_event authn_core authz_core dav dav_fs auth_basic authn_file authz_user rewrite; do
+    for module in mpm_event authn_core authz_core dav dav_fs auth_basic authn_file authz_user rewrite env ratelimit; do
       echo "LoadModule ${module}_module $modules/mod_$module.so"
     done
     if [ "${TLS:-no}" = yes ]; then
