@@ -132,7 +132,7 @@ engine_new (const EngineConfig *config, GError **error)
 {
   Engine *engine = g_new0 (Engine, 1);
 
-  memory_set_speaker (words_speak);
+  words_begin ();
   init_config (engine, config);
   init_locks (engine);
   init_jobs (engine);

@@ -4,11 +4,13 @@
 
 #include "words.h"
 
+#include "memory.h"
 #include "trace.h"
 #include "worker.h"
 
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define WORDS_PATIENCE_MS 1000
 
@@ -23,8 +25,16 @@ enum
 };
 
 static gint words_state; /* atomic */
+static pid_t words_pid;  /* not that of what a job forks */
 static Stack *words_stack;
 static const char *words_cause;
+
+void
+words_begin (void)
+{
+  words_pid = getpid ();
+  memory_set_speaker (words_speak);
+}
 
 gboolean
 words_speak (const char *cause)
@@ -32,7 +42,8 @@ words_speak (const char *cause)
   Stack *stack = worker_here ();
   const struct timespec moment = { .tv_nsec = 1000000 };
 
-  if (stack == NULL || stack->mark == NULL || stack->engine->config.wake == NULL)
+  if (stack == NULL || stack->mark == NULL || stack->engine->config.wake == NULL
+      || getpid () != words_pid)
     return FALSE;
   if (g_atomic_int_compare_and_exchange (&words_state, WORDS_NONE, WORDS_BEGUN))
     {
@@ -82,7 +93,7 @@ engine_words_heard (gboolean end)
 void
 engine_exit_by_job (void)
 {
-  if (worker_here () == NULL)
+  if (worker_here () == NULL || getpid () != words_pid)
     return;
   if (words_speak ("it called exit"))
     _Exit (6);

@@ -7,6 +7,8 @@
 
 #include "engine.h"
 
+/* From now on the jobs of this process speak, and not those of processes that they fork. */
+void words_begin (void);
 /* In the signal handler, on the thread that failed; async-signal-safe. `cause`: static text. TRUE:
  * the process is to end with exit code 6. */
 gboolean words_speak (const char *cause);

@@ -127,7 +127,10 @@ report_status (Driver *driver)
   else
     g_string_append (json, "null");
   g_string_append_printf (json, ",\"term\":%u,\"done\":", node_term (driver->node));
-  append_number (json, share_done (driver));
+  if (driver->config.checkpoint != NULL) /* else nobody reads the stacks */
+    append_number (json, share_done (driver));
+  else
+    g_string_append (json, "null");
   for (guint i = 0; i < members->len; i++)
     risk_s += MAX (risk_of (driver, &g_array_index (members, NodeMember, i)), 0);
   g_string_append (json, ",\"at_risk_s\":");
@@ -276,7 +279,9 @@ report_last_words (Driver *driver, const EngineEvent *said)
 {
   g_autofree char *type = record_signature (said->job->args);
   g_autofree char *args = readable_short (type, said->value);
-  g_autofree char *text = g_strdup_printf ("%s %s: %s", said->job->name, args, said->cause);
+  /* What a job runs of its own children has no name yet. */
+  g_autofree char *text
+      = g_strdup_printf ("%s %s, or one below it: %s", said->job->name, args, said->cause);
   g_autofree char *trouble = g_strdup_printf ("a process ends by the job at %s, %s",
                                               said->path[0] != '\0' ? said->path : "/", text);
 

@@ -22,6 +22,7 @@ struct SatinRun
   Restore restore; /* founder and solo: what stood at the checkpoint's place */
   DriverConfig config;
   Driver *driver;
+  pid_t pid;
   gboolean node_process;
   gboolean begins_trace; /* this process begins the file of --trace */
   gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked

@@ -325,6 +325,8 @@ on_process_exit (int status, void *data)
   SatinRun *run = the_run;
   int code;
   (void)data;
+  if (getpid () != run->pid) /* somebody forked */
+    return;
   engine_exit_by_job ();
   if (!run->in_main)
     return;
@@ -458,6 +460,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   capture_guard ();
   run = the_run = g_new0 (SatinRun, 1);
   run->app = app;
+  run->pid = getpid ();
   memory_watch_main ();
   run->out = run->err = CAPTURE_NONE;
   run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ typedef enum
   HOW_EXIT,
   HOW_ERROR,
   HOW_KILL, /* without a word */
+  HOW_FORK, /* only a process that the job has forked */
   HOW_NOT
 } How;
 
@@ -36,6 +38,7 @@ static void
 blow (How how)
 {
   volatile int *nowhere = NULL, zero = 0;
+  int status = 0;
 
   if (getenv ("BOMB_MENDED") != NULL)
     return;
@@ -58,6 +61,12 @@ blow (How how)
       g_error ("the job cannot go on");
     case HOW_KILL:
       kill (getpid (), SIGKILL);
+      break;
+    case HOW_FORK:
+      if (fork () == 0)
+        exit (3);
+      if (wait (&status) < 0 || WEXITSTATUS (status) != 3)
+        abort ();
       break;
     default:
       break;
@@ -89,7 +98,7 @@ static int
 bomb_main (SatinRun *run, int argc, char **argv)
 {
   static const char *const names[]
-      = { "segv", "abort", "fpe", "deep", "exit", "error", "kill", "not" };
+      = { "segv", "abort", "fpe", "deep", "exit", "error", "kill", "fork", "not" };
   int64_t leaves;
   int32_t how = HOW_SEGV;
 
