@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-PACKAGES="gcc g++ make autoconf automake libtool pkg-config libglib2.0-dev libsqlite3-dev libcurl4-openssl-dev libgnutls28-dev nettle-dev glib-networking sqlite3"
+PACKAGES="gcc g++ make autoconf automake libtool pkg-config libglib2.0-dev libsqlite3-dev libcurl4-openssl-dev libgnutls28-dev nettle-dev sqlite3"
 LOG=
 
 say () { echo "autogen: $*" >&2; }
@@ -34,7 +34,6 @@ is_there ()
     libcurl4-openssl-dev) pkg-config --exists 'libcurl >= 7.88' ;;
     libgnutls28-dev) pkg-config --exists 'gnutls >= 3.7' ;;
     nettle-dev) pkg-config --exists 'nettle >= 3.7' ;;
-    glib-networking) ls "$(pkg-config --variable=giomoduledir gio-2.0)"/libgio*tls* ;;
     *) command -v "$1" ;;
   esac >/dev/null 2>&1
 }

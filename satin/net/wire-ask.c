@@ -19,39 +19,63 @@ wire_connect_blocking (const char *address, GError **error)
   return g_steal_pointer (&socket);
 }
 
-static gboolean
-receive_all (GIOStream *stream, void *to, gsize size, GError **error)
+/* Open to a node; TLS once both sides are proved, if its kind of address asks for it. */
+typedef struct
 {
-  gsize got;
-  if (!g_input_stream_read_all (g_io_stream_get_input_stream (stream), to, size, &got, NULL, error))
-    return FALSE;
-  if (got < size)
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "the node closed the connection");
-  return got == size;
+  GSocket *socket;
+  WireTls *tls;
+} Asker;
+
+static void
+asker_close (Asker *asker)
+{
+  wire_tls_free (asker->tls);
+  g_clear_object (&asker->socket);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Asker, asker_close)
+
+static gboolean
+receive_all (const Asker *asker, void *to, gsize size, GError **error)
+{
+  for (gsize filled = 0; filled < size;)
+    {
+      char *at = (char *)to + filled;
+      gssize got = asker->tls != NULL
+                       ? wire_tls_receive (asker->tls, at, size - filled, error)
+                       : g_socket_receive (asker->socket, at, size - filled, NULL, error);
+      if (got == 0)
+        g_set_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "the node closed the connection");
+      if (got <= 0)
+        return FALSE;
+      filled += (gsize)got;
+    }
+  return TRUE;
 }
 
 static gboolean
-send_all (GIOStream *stream, const void *from, gsize size, GError **error)
+send_all (const Asker *asker, const void *from, gsize size, GError **error)
 {
-  return g_output_stream_write_all (g_io_stream_get_output_stream (stream), from, size, NULL, NULL,
-                                    error);
-}
-
-/* (transfer full): connected, nothing said yet. */
-static GIOStream *
-open_stream (const char *address, GError **error)
-{
-  g_autoptr (GSocket) socket = wire_connect_blocking (address, error);
-  return socket != NULL ? G_IO_STREAM (g_socket_connection_factory_create_connection (socket))
-                        : NULL;
+  for (gsize done = 0, part; done < size; done += part)
+    {
+      GOutputVector rest = { (const char *)from + done, size - done };
+      GPollableReturn how
+          = asker->tls != NULL
+                ? wire_tls_send (asker->tls, &rest, 1, &part, error)
+                : g_socket_send_message_with_timeout (asker->socket, NULL, &rest, 1, NULL, 0, 0, -1,
+                                                      &part, NULL, error);
+      if (how != G_POLLABLE_RETURN_OK)
+        return FALSE;
+    }
+  return TRUE;
 }
 
 /* Reads a greeting, blocking. (transfer full): its text. */
 static char *
-receive_greeting (GIOStream *stream, guint8 nonce[NONCE_SIZE], GError **error)
+receive_greeting (const Asker *asker, guint8 nonce[NONCE_SIZE], GError **error)
 {
   guint8 head[MAGIC_SIZE + NONCE_SIZE + 2];
-  if (!receive_all (stream, head, sizeof head, error))
+  if (!receive_all (asker, head, sizeof head, error))
     return NULL;
   gsize size = head[MAGIC_SIZE + NONCE_SIZE] | (gsize)head[MAGIC_SIZE + NONCE_SIZE + 1] << 8;
   if (memcmp (head, MAGIC, MAGIC_SIZE) != 0 || size > GREETING_TEXT_MAX)
@@ -61,7 +85,7 @@ receive_greeting (GIOStream *stream, guint8 nonce[NONCE_SIZE], GError **error)
     }
   memcpy (nonce, head + MAGIC_SIZE, NONCE_SIZE);
   g_autofree char *text = g_malloc0 (size + 1);
-  if (!receive_all (stream, text, size, error))
+  if (!receive_all (asker, text, size, error))
     return NULL;
   return g_steal_pointer (&text);
 }
@@ -70,8 +94,8 @@ char *
 wire_ask_run (const char *address, char **name, char **host)
 {
   guint8 nonce[NONCE_SIZE];
-  g_autoptr (GIOStream) stream = open_stream (address, NULL);
-  g_autofree char *text = stream != NULL ? receive_greeting (stream, nonce, NULL) : NULL;
+  g_auto (Asker) asker = { wire_connect_blocking (address, NULL), NULL };
+  g_autofree char *text = asker.socket != NULL ? receive_greeting (&asker, nonce, NULL) : NULL;
   if (text == NULL)
     return NULL;
   g_auto (GStrv) lines = g_strsplit (text, "\n", 4);
@@ -84,46 +108,48 @@ wire_ask_run (const char *address, char **name, char **host)
   return g_strdup (lines[0]);
 }
 
-/* (transfer full): a stream on which both sides are proved, as private as its kind of address
- * asks. */
-static GIOStream *
-open_proved (const char *address, const WireRun *run, GError **error)
+static gboolean
+secure (Asker *asker, const char *key, GError **error)
+{
+  if (key != NULL)
+    asker->tls = wire_tls_new (key, asker->socket, TRUE, error);
+  else
+    g_set_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED, "the run has no key for TCP");
+  return asker->tls != NULL && wire_tls_shake (asker->tls, error) == G_POLLABLE_RETURN_OK;
+}
+
+/* Proves both sides to each other, and is then as private as the kind of address asks. */
+static gboolean
+prove (Asker *asker, const char *address, const WireRun *run, GError **error)
 {
   guint8 greeter[NONCE_SIZE], proof[PROOF_SIZE], expected[PROOF_SIZE];
   guint8 frame[1 + NONCE_SIZE + PROOF_SIZE] = { WIRE_ROLE_CONTROL };
-  g_autoptr (GIOStream) stream = open_stream (address, error);
-  g_autofree char *text = stream != NULL ? receive_greeting (stream, greeter, error) : NULL;
+  g_autofree char *text = receive_greeting (asker, greeter, error);
   if (text == NULL)
-    return NULL;
+    return FALSE;
   wire_fill_random (frame + 1, NONCE_SIZE);
   wire_prove (run->credential, "dialler", greeter, frame + 1, WIRE_ROLE_CONTROL,
               frame + 1 + NONCE_SIZE);
   wire_prove (run->credential, "greeter", greeter, frame + 1, WIRE_ROLE_CONTROL, expected);
-  if (!send_all (stream, frame, sizeof frame, error)
-      || !receive_all (stream, proof, sizeof proof, error))
-    return NULL;
-  if (!wire_proof_is_equal (proof, expected))
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED,
-                   "the node has another credential than the run's folder");
-      return NULL;
-    }
-  if (g_str_has_prefix (address, "unix:"))
-    return g_steal_pointer (&stream);
-  if (run->key != NULL)
-    return wire_tls_dial_blocking (stream, run->key, error);
-  g_set_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED, "the run has no key for TCP");
-  return NULL;
+  if (!send_all (asker, frame, sizeof frame, error)
+      || !receive_all (asker, proof, sizeof proof, error))
+    return FALSE;
+  if (wire_proof_is_equal (proof, expected))
+    return g_str_has_prefix (address, "unix:") || secure (asker, run->key, error);
+  g_set_error (error, G_IO_ERROR, G_IO_ERROR_PERMISSION_DENIED,
+               "the node has another credential than the run's folder");
+  return FALSE;
 }
 
 char *
 wire_ask (const char *address, const WireRun *run, const char *request, GError **error)
 {
-  g_autoptr (GIOStream) stream = open_proved (address, run, error);
+  g_auto (Asker) asker = { wire_connect_blocking (address, error), NULL };
   guint64 size = GUINT64_TO_LE ((guint64)strlen (request));
-  if (stream == NULL || !send_all (stream, &size, sizeof size, error)
-      || !send_all (stream, request, strlen (request), error)
-      || !receive_all (stream, &size, sizeof size, error))
+  if (asker.socket == NULL || !prove (&asker, address, run, error)
+      || !send_all (&asker, &size, sizeof size, error)
+      || !send_all (&asker, request, strlen (request), error)
+      || !receive_all (&asker, &size, sizeof size, error))
     return NULL;
   size = GUINT64_FROM_LE (size);
   if (size > 64 * 1024 * 1024)
@@ -132,7 +158,7 @@ wire_ask (const char *address, const WireRun *run, const char *request, GError *
       return NULL;
     }
   g_autofree char *reply = g_malloc0 ((gsize)size + 1);
-  if (!receive_all (stream, reply, (gsize)size, error))
+  if (!receive_all (&asker, reply, (gsize)size, error))
     return NULL;
   return g_steal_pointer (&reply);
 }

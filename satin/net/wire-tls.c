@@ -1,141 +1,161 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the GTlsConnection of one wire. The handshake runs in a thread of GIO's and only its end is
- * seen here; from then on nothing blocks. Must not know what is carried. */
+/* Owns the TLS session of one socket. Must not know what is carried. */
 #include "wire-tls.h"
 
+#include "wire-gnutls.h"
+
+#include <errno.h>
 #include <string.h>
 
-#define THREADS_KEPT_MAX 4 /* more are seldom at work at a time */
+#define AHEAD 4096
+#define PRIORITY /* the fastest first, where the processor has instructions for AES */ \
+  "-VERS-ALL:+VERS-TLS1.3:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305"
 
 struct WireTls
 {
+  const WireGnutls *gnutls;
   GSocket *socket;
-  GTlsConnection *connection;
-  GPollableInputStream *in;
-  GPollableOutputStream *out;
-  GCancellable *cancel;
-  void (*done) (gboolean secure, void *data);
-  void *data;
-  gboolean shaking, freed;
-  guint8 gathered[WIRE_TLS_RECORD];
+  gnutls_session_t session;
+  gnutls_certificate_credentials_t credentials;
+  GError *error;    /* why the socket failed */
+  gsize taken;      /* of the bytes to send: the record of these waits in the session */
+  gsize begin, end; /* of `ahead` */
+  guint8 gathered[WIRE_TLS_RECORD], ahead[AHEAD];
 };
 
 gboolean
 wire_tls_is_there (GError **error)
 {
-  if (g_tls_backend_supports_tls (g_tls_backend_get_default ()))
+  if (wire_gnutls () != NULL)
     return TRUE;
   g_set_error (error, G_TLS_ERROR, G_TLS_ERROR_UNAVAILABLE,
-               "TCP needs TLS, which GIO does not have here: install glib-networking");
+               "TCP needs TLS, and GnuTLS is not here: install libgnutls30");
   return FALSE;
 }
 
-static gboolean
-on_certificate (GTlsConnection *connection, GTlsCertificate *certificate,
-                GTlsCertificateFlags flags G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+/* ---- what GnuTLS calls ---- */
+
+/* -1, with what GnuTLS looks at. (transfer full): `error` */
+static ssize_t
+fail (WireTls *tls, GError *error)
 {
-  return g_tls_certificate_is_same (certificate, g_tls_connection_get_certificate (connection));
+  gboolean blocks = g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
+
+  tls->gnutls->transport_set_errno (tls->session, blocks ? EAGAIN : EIO);
+  g_clear_error (&tls->error);
+  tls->error = error;
+  return -1;
 }
 
-/* (transfer full) */
-static GTlsConnection *
-connection_new (GIOStream *base, const char *key, gboolean dialled, GError **error)
-{
-  g_autoptr (GTlsCertificate) own = NULL;
-  GTlsBackend *backend = g_tls_backend_get_default ();
-  gpointer made;
-
-  if (!wire_tls_is_there (error))
-    return NULL;
-  own = g_tls_certificate_new_from_pem (key, -1, error);
-  if (own == NULL)
-    return NULL;
-  /* Without a list of authorities every certificate comes to on_certificate, and the system's list,
-   * which takes long to read, is left alone: it must be said at birth. */
-  made = g_initable_new (dialled ? g_tls_backend_get_client_connection_type (backend)
-                                 : g_tls_backend_get_server_connection_type (backend),
-                         NULL, error, "base-io-stream", base, "database", NULL, "certificate", own,
-                         "require-close-notify", FALSE, NULL);
-  if (made == NULL)
-    return NULL;
-  if (!dialled)
-    g_object_set (made, "authentication-mode", G_TLS_AUTHENTICATION_REQUIRED, NULL);
-  g_signal_connect (made, "accept-certificate", G_CALLBACK (on_certificate), NULL);
-  return G_TLS_CONNECTION (made);
-}
-
-/* Nothing is believed of the library's own checks but that the other end has the private key. */
-static gboolean
-is_secure (GTlsConnection *connection)
-{
-  GTlsCertificate *peer = g_tls_connection_get_peer_certificate (connection);
-
-  return peer != NULL
-         && g_tls_certificate_is_same (peer, g_tls_connection_get_certificate (connection))
-         && g_tls_connection_get_protocol_version (connection) == G_TLS_PROTOCOL_VERSION_TLS_1_3;
-}
-
-static void
-really_free (WireTls *tls)
-{
-  g_socket_close (tls->socket, NULL);
-  g_object_unref (tls->connection);
-  g_object_unref (tls->cancel);
-  g_object_unref (tls->socket);
-  g_free (tls);
-}
-
-static void
-on_shaken (GObject *source, GAsyncResult *result, gpointer data)
+/* Straight to where GnuTLS wants it, and a little more: it asks for each header by itself. */
+static ssize_t
+pull (gnutls_transport_ptr_t data, void *to, size_t size)
 {
   WireTls *tls = data;
-  gboolean fine = g_tls_connection_handshake_finish (G_TLS_CONNECTION (source), result, NULL);
 
-  tls->shaking = FALSE;
-  if (tls->freed)
-    really_free (tls);
-  else
-    tls->done (fine && is_secure (tls->connection), tls->data);
+  if (tls->begin == tls->end)
+    {
+      GError *error = NULL;
+      GInputVector vectors[] = { { to, size }, { tls->ahead, AHEAD } };
+      gssize got = g_socket_receive_message (tls->socket, NULL, vectors, 2, NULL, NULL, NULL, NULL,
+                                             &error);
+      if (got < 0)
+        return fail (tls, error);
+      tls->begin = 0;
+      tls->end = (gsize)got - MIN ((gsize)got, size);
+      return (ssize_t)MIN ((gsize)got, size);
+    }
+  size = MIN (size, tls->end - tls->begin);
+  memcpy (to, tls->ahead + tls->begin, size);
+  tls->begin += size;
+  return (ssize_t)size;
 }
 
-/* GnuTLS keeps what a thread's random numbers need until the process ends, for each thread that
- * ever made some: those of GIO that have done a handshake do the next ones as well. */
-static void
-keep_threads (void)
+static ssize_t
+push (gnutls_transport_ptr_t data, const void *from, size_t size)
 {
-  static gsize once;
+  WireTls *tls = data;
+  GError *error = NULL;
+  gssize sent = g_socket_send (tls->socket, from, size, NULL, &error);
 
-  if (!g_once_init_enter (&once))
-    return;
-  g_thread_pool_set_max_idle_time (0);
-  g_thread_pool_set_max_unused_threads (THREADS_KEPT_MAX);
-  g_once_init_leave (&once, 1);
+  return sent < 0 ? fail (tls, error) : sent;
+}
+
+/* Does the other end show our own certificate? That it has the key to it, the handshake proves. */
+static gboolean
+is_own (WireTls *tls)
+{
+  guint n = 0;
+  gnutls_datum_t own;
+  const gnutls_datum_t *shown = tls->gnutls->certificate_get_peers (tls->session, &n);
+
+  return tls->gnutls->certificate_get_crt_raw (tls->credentials, 0, 0, &own) == 0 && n > 0
+         && shown->size == own.size && memcmp (shown->data, own.data, own.size) == 0;
+}
+
+static int
+verify (gnutls_session_t session)
+{
+  const WireGnutls *gnutls = wire_gnutls ();
+
+  return is_own (gnutls->session_get_ptr (session)) ? 0 : GNUTLS_E_CERTIFICATE_ERROR;
+}
+
+/* ---- its life ---- */
+
+static int
+load_key (WireTls *tls, const char *key)
+{
+  const WireGnutls *gnutls = tls->gnutls;
+  gnutls_datum_t pem = { (guint8 *)key, (guint)strlen (key) };
+  int code = gnutls->certificate_allocate_credentials (&tls->credentials);
+
+  if (code == 0)
+    code = gnutls->certificate_set_x509_key_mem (tls->credentials, &pem, &pem, GNUTLS_X509_FMT_PEM);
+  return code;
+}
+
+static int
+open_session (WireTls *tls, gboolean dialled)
+{
+  const WireGnutls *gnutls = tls->gnutls;
+  int code
+      = gnutls->init (&tls->session, GNUTLS_NO_TICKETS | (dialled ? GNUTLS_CLIENT : GNUTLS_SERVER));
+
+  if (code == 0)
+    code = gnutls->set_default_priority_append (tls->session, PRIORITY, NULL, 0);
+  if (code == 0)
+    code = gnutls->credentials_set (tls->session, GNUTLS_CRD_CERTIFICATE, tls->credentials);
+  if (code != 0)
+    return code;
+  gnutls->session_set_ptr (tls->session, tls);
+  gnutls->session_set_verify_function (tls->session, verify);
+  gnutls->transport_set_ptr (tls->session, tls);
+  gnutls->transport_set_pull_function (tls->session, pull);
+  gnutls->transport_set_push_function (tls->session, push);
+  if (!dialled)
+    gnutls->certificate_server_set_request (tls->session, GNUTLS_CERT_REQUIRE);
+  return 0;
 }
 
 WireTls *
-wire_tls_begin (GMainContext *context, const char *key, GSocket *socket, gboolean dialled,
-                void (*done) (gboolean secure, void *data), void *data)
+wire_tls_new (const char *key, GSocket *socket, gboolean dialled, GError **error)
 {
-  g_autoptr (GSocketConnection) base = g_socket_connection_factory_create_connection (socket);
-  GTlsConnection *connection = connection_new (G_IO_STREAM (base), key, dialled, NULL);
-  WireTls *tls;
-
-  if (connection == NULL)
+  if (!wire_tls_is_there (error))
     return NULL;
-  keep_threads ();
-  tls = g_new0 (WireTls, 1);
+  WireTls *tls = g_malloc (sizeof *tls);
+  memset (tls, 0, G_STRUCT_OFFSET (WireTls, gathered));
+  tls->gnutls = wire_gnutls ();
   tls->socket = g_object_ref (socket);
-  tls->connection = connection;
-  tls->in = G_POLLABLE_INPUT_STREAM (g_io_stream_get_input_stream (G_IO_STREAM (connection)));
-  tls->out = G_POLLABLE_OUTPUT_STREAM (g_io_stream_get_output_stream (G_IO_STREAM (connection)));
-  tls->cancel = g_cancellable_new ();
-  tls->done = done;
-  tls->data = data;
-  tls->shaking = TRUE;
-  g_main_context_push_thread_default (context);
-  g_tls_connection_handshake_async (connection, G_PRIORITY_DEFAULT, tls->cancel, on_shaken, tls);
-  g_main_context_pop_thread_default (context);
-  return tls;
+  int code = load_key (tls, key);
+  if (code == 0)
+    code = open_session (tls, dialled);
+  if (code == 0)
+    return tls;
+  g_set_error (error, G_TLS_ERROR, G_TLS_ERROR_MISC, "no TLS with the run's key: %s",
+               tls->gnutls->strerror (code));
+  wire_tls_free (tls);
+  return NULL;
 }
 
 void
@@ -143,55 +163,118 @@ wire_tls_free (WireTls *tls)
 {
   if (tls == NULL)
     return;
-  tls->freed = TRUE;
-  if (tls->shaking)
-    g_cancellable_cancel (tls->cancel);
+  if (tls->session != NULL)
+    tls->gnutls->deinit (tls->session);
+  if (tls->credentials != NULL)
+    tls->gnutls->certificate_free_credentials (tls->credentials);
+  g_clear_error (&tls->error);
+  g_object_unref (tls->socket);
+  g_free (tls);
+}
+
+/* ---- its use ---- */
+
+static GPollableReturn
+failed (WireTls *tls, int code, GError **error)
+{
+  if (code == GNUTLS_E_AGAIN)
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK, "it would block");
+  else if ((code == GNUTLS_E_PULL_ERROR || code == GNUTLS_E_PUSH_ERROR) && tls->error != NULL)
+    g_propagate_error (error, g_steal_pointer (&tls->error));
+  else if (code == GNUTLS_E_CERTIFICATE_ERROR)
+    g_set_error (error, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE,
+                 "the other end has another certificate than the run's");
   else
-    really_free (tls);
+    g_set_error (error, G_TLS_ERROR, G_TLS_ERROR_MISC, "%s", tls->gnutls->strerror (code));
+  return code == GNUTLS_E_AGAIN ? G_POLLABLE_RETURN_WOULD_BLOCK : G_POLLABLE_RETURN_FAILED;
+}
+
+/* Only a warning, or words of TLS to itself, behind which more may lie here. */
+static gboolean
+goes_on (const WireTls *tls, gssize code)
+{
+  return code < 0
+         && (code == GNUTLS_E_AGAIN ? tls->begin < tls->end
+                                    : !tls->gnutls->error_is_fatal ((int)code));
+}
+
+GPollableReturn
+wire_tls_shake (WireTls *tls, GError **error)
+{
+  int code;
+
+  do
+    code = tls->gnutls->handshake (tls->session);
+  while (goes_on (tls, code));
+  if (code == 0 && tls->gnutls->protocol_get_version (tls->session) != GNUTLS_TLS1_3)
+    code = GNUTLS_E_UNSUPPORTED_VERSION_PACKET;
+  if (code == 0 && !is_own (tls))
+    code = GNUTLS_E_CERTIFICATE_ERROR;
+  return code == 0 ? G_POLLABLE_RETURN_OK : failed (tls, code, error);
+}
+
+gboolean
+wire_tls_writes (WireTls *tls)
+{
+  return tls->gnutls->record_get_direction (tls->session) == 1;
 }
 
 gssize
 wire_tls_receive (WireTls *tls, void *to, gsize size, GError **error)
 {
-  return g_pollable_input_stream_read_nonblocking (tls->in, to, size, NULL, error);
+  gssize got;
+
+  do
+    got = tls->gnutls->record_recv (tls->session, to, size);
+  while (goes_on (tls, got));
+  if (got < 0)
+    failed (tls, (int)got, error);
+  return MAX (got, -1);
+}
+
+gboolean
+wire_tls_has_more (WireTls *tls)
+{
+  return tls->begin < tls->end || tls->gnutls->record_check_pending (tls->session) > 0;
+}
+
+/* One record of what is to be sent. */
+static const void *
+gather (WireTls *tls, const GOutputVector *vectors, int n, gsize *size)
+{
+  if (n == 1 || vectors[0].size >= WIRE_TLS_RECORD)
+    {
+      *size = MIN (vectors[0].size, WIRE_TLS_RECORD);
+      return vectors[0].buffer;
+    }
+  *size = 0;
+  for (int i = 0; i < n && *size < WIRE_TLS_RECORD; i++)
+    {
+      gsize part = MIN (vectors[i].size, WIRE_TLS_RECORD - *size);
+      memcpy (tls->gathered + *size, vectors[i].buffer, part);
+      *size += part;
+    }
+  return tls->gathered;
 }
 
 GPollableReturn
-wire_tls_send (WireTls *tls, const GOutputVector *vectors, int n, gsize *written)
+wire_tls_send (WireTls *tls, const GOutputVector *vectors, int n, gsize *written, GError **error)
 {
-  const void *from = vectors[0].buffer;
-  gsize size = MIN (vectors[0].size, WIRE_TLS_RECORD);
-  g_autoptr (GError) error = NULL;
+  const void *from = NULL; /* nothing: what the session has is to go on */
+  gsize size = 0;
+  gssize sent;
 
-  if (n > 1 && size < WIRE_TLS_RECORD)
-    {
-      from = tls->gathered;
-      size = 0;
-      for (int i = 0; i < n && size < WIRE_TLS_RECORD; i++)
-        {
-          gsize part = MIN (vectors[i].size, WIRE_TLS_RECORD - size);
-          memcpy (tls->gathered + size, vectors[i].buffer, part);
-          size += part;
-        }
-    }
-  gssize sent = g_pollable_output_stream_write_nonblocking (tls->out, from, size, NULL, &error);
-  *written = (gsize)MAX (sent, 0);
-  if (sent >= 0)
-    return G_POLLABLE_RETURN_OK;
-  return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK) ? G_POLLABLE_RETURN_WOULD_BLOCK
-                                                                     : G_POLLABLE_RETURN_FAILED;
-}
-
-GIOStream *
-wire_tls_dial_blocking (GIOStream *base, const char *key, GError **error)
-{
-  g_autoptr (GTlsConnection) connection = connection_new (base, key, TRUE, error);
-
-  if (connection == NULL || !g_tls_connection_handshake (connection, NULL, error))
-    return NULL;
-  if (is_secure (connection))
-    return G_IO_STREAM (g_steal_pointer (&connection));
-  g_set_error (error, G_TLS_ERROR, G_TLS_ERROR_BAD_CERTIFICATE,
-               "the node has another certificate than the run's");
-  return NULL;
+  *written = 0;
+  if (tls->taken == 0)
+    from = gather (tls, vectors, n, &size);
+  do
+    sent = tls->gnutls->record_send (tls->session, from, size);
+  while (sent == GNUTLS_E_INTERRUPTED);
+  if (sent == GNUTLS_E_AGAIN)
+    tls->taken += size;
+  if (sent < 0)
+    return failed (tls, (int)sent, error);
+  *written = tls->taken > 0 ? tls->taken : (gsize)sent;
+  tls->taken = 0;
+  return G_POLLABLE_RETURN_OK;
 }

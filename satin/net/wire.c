@@ -53,13 +53,9 @@ drop_source (GSource **source)
 static void
 watch (Wire *link)
 {
-  if (link->phase == PHASE_SECURING)
-    {
-      drop_source (&link->source);
-      return;
-    }
   GIOCondition condition = link->phase == PHASE_CONNECTING ? G_IO_OUT : G_IO_IN;
-  if (!wire_queue_is_empty (&link->out))
+  if (!wire_queue_is_empty (&link->out)
+      || (link->phase == PHASE_SECURING && wire_tls_writes (link->tls)))
     condition |= G_IO_OUT;
   if (link->source != NULL && link->watched == condition)
     return;
@@ -79,9 +75,8 @@ wire_free (Wire *link)
   drop_source (&link->source);
   drop_source (&link->deadline);
   drop_source (&link->again);
-  if (link->tls != NULL)
-    wire_tls_free (link->tls); /* closes the socket */
-  else if (link->socket != NULL)
+  wire_tls_free (link->tls);
+  if (link->socket != NULL)
     g_socket_close (link->socket, NULL);
   g_clear_object (&link->socket);
   wire_intake_clear (&link->in);
@@ -108,7 +103,7 @@ send_vectors (void *data, const GOutputVector *vectors, int n, gsize *written)
 {
   Wire *link = data;
   if (link->tls != NULL)
-    return wire_tls_send (link->tls, vectors, n, written);
+    return wire_tls_send (link->tls, vectors, n, written, NULL);
   return g_socket_send_message_with_timeout (link->socket, NULL, vectors, n, NULL, 0, 0, 0, written,
                                              NULL, NULL);
 }
@@ -127,7 +122,15 @@ up (Wire *link)
   link->calls.up (link, link->data);
 }
 
-static void on_secured (gboolean fine, void *data);
+/* Goes on with the handshake. FALSE: the link is broken. */
+static gboolean
+shake (Wire *link)
+{
+  GPollableReturn how = wire_tls_shake (link->tls, NULL);
+  if (how == G_POLLABLE_RETURN_OK)
+    up (link);
+  return how != G_POLLABLE_RETURN_FAILED;
+}
 
 /* The credential is proved. FALSE: over TCP that is not enough, and the rest cannot be had. */
 static gboolean
@@ -141,10 +144,11 @@ secure (Wire *link)
   if (link->key == NULL || wire_intake_size (&link->in) > 0 || !write_some (link)
       || !wire_queue_is_empty (&link->out))
     return FALSE;
+  link->tls = wire_tls_new (link->key, link->socket, link->dialled, NULL);
+  if (link->tls == NULL)
+    return FALSE;
   link->phase = PHASE_SECURING;
-  link->tls
-      = wire_tls_begin (link->context, link->key, link->socket, link->dialled, on_secured, link);
-  return link->tls != NULL;
+  return shake (link);
 }
 
 /* Dialled: magic, nonce, 2 bytes of length, text. */
@@ -261,18 +265,16 @@ receive (Wire *link, gsize *room, GError **error)
 
 static gboolean on_again (gpointer data);
 
-/* After this read the rest, if there is any, wakes a poll. TLS gives one record at a time, which it
- * takes off the socket by itself: what it still has of it wakes nobody. */
+/* After this read the rest, if there is any, wakes a poll. */
 static gboolean
 is_enough (const Wire *link, gsize got, gsize room)
 {
-  return got < room && (link->tls == NULL || got < WIRE_TLS_RECORD);
+  return link->tls == NULL ? got < room : !wire_tls_has_more (link->tls);
 }
 
-/* `all`: until it would block; the handshake may have come with the first record. FALSE: the link
- * is broken. */
+/* FALSE: the link is broken. */
 static gboolean
-read_some (Wire *link, gboolean all)
+read_some (Wire *link)
 {
   gsize budget = BUDGET;
   while (budget > 0 && !link->closed && link->phase != PHASE_SECURING)
@@ -287,7 +289,7 @@ read_some (Wire *link, gboolean all)
       budget -= MIN (budget, (gsize)got);
       if (!digest_input (link))
         return FALSE;
-      if (!all && is_enough (link, (gsize)got, room))
+      if (is_enough (link, (gsize)got, room))
         return TRUE;
     }
   if (link->tls != NULL && link->again == NULL && !link->closed)
@@ -324,7 +326,8 @@ on_ready (GSocket *socket, GIOCondition condition, gpointer data)
 {
   Wire *link = data;
   gboolean fine = TRUE, dead = FALSE;
-  gboolean writes = link->phase != PHASE_UP || (condition & G_IO_OUT) != 0;
+  Phase before = link->phase;
+  gboolean writes = before != PHASE_UP || (condition & G_IO_OUT) != 0;
   link->dispatching = TRUE;
   if (link->phase == PHASE_CONNECTING)
     {
@@ -333,8 +336,12 @@ on_ready (GSocket *socket, GIOCondition condition, gpointer data)
       dead = g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_REFUSED);
       link->phase = PHASE_GREETING;
     }
+  else if (link->phase == PHASE_SECURING)
+    fine = shake (link);
   else if (condition & (G_IO_IN | G_IO_HUP | G_IO_ERR))
-    fine = read_some (link, FALSE);
+    fine = read_some (link);
+  if (fine && before == PHASE_SECURING && link->phase == PHASE_UP)
+    fine = read_some (link); /* what came with the end of the handshake wakes no poll */
   return settle (link, fine, dead, writes);
 }
 
@@ -345,16 +352,6 @@ on_again (gpointer data)
   g_clear_pointer (&link->again, g_source_unref);
   on_ready (link->socket, G_IO_IN, link);
   return G_SOURCE_REMOVE;
-}
-
-static void
-on_secured (gboolean fine, void *data)
-{
-  Wire *link = data;
-  link->dispatching = TRUE;
-  if (fine)
-    up (link);
-  settle (link, fine && (link->closed || read_some (link, TRUE)), FALSE, TRUE);
 }
 
 static gboolean

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel needs for the exchange of a steal: `raw spinning|asleep COUNT GAP_US
+/* What the kernel needs for the exchange of a steal: `raw spinning|asleep|tcp COUNT GAP_US
  * REQUEST_BYTES REPLY_BYTES` prints the p50 and p99, in microseconds, of a request over a Unix
- * socket and its reply. The one who is asked waits in epoll_wait while another thread of his
- * computes, as the worker of a victim does. The one who asks waits in epoll_wait too, for as long
- * as it takes when asleep, and without waiting when spinning. */
+ * socket (tcp: loopback TCP, spinning) and its reply. The one who is asked waits in epoll_wait
+ * while another thread of his computes, as the worker of a victim does. The one who asks waits in
+ * epoll_wait too, for as long as it takes when asleep, and without waiting when spinning. */
 #include "shared.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -93,11 +95,32 @@ pause_us (int64_t gap_us, int spinning)
     continue;
 }
 
+/* As the two ends of a link of Satin's. */
+static int
+tcp_pair (int ends[2])
+{
+  struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
+  socklen_t size = sizeof at;
+  int listener = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
+
+  ends[0] = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (listener < 0 || ends[0] < 0 || bind (listener, (struct sockaddr *)&at, size) != 0
+      || listen (listener, 1) != 0 || getsockname (listener, (struct sockaddr *)&at, &size) != 0
+      || connect (ends[0], (struct sockaddr *)&at, size) != 0
+      || (ends[1] = accept (listener, NULL, NULL)) < 0)
+    return -1;
+  for (int i = 0; i < 2; i++)
+    if (setsockopt (ends[i], IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0)
+      return -1;
+  return close (listener);
+}
+
 int
 main (int argc, char **argv)
 {
   static int64_t took_ns[SHARED_SAMPLES_MAX];
-  int spinning = argc == 6 && strcmp (argv[1], "spinning") == 0;
+  int tcp = argc == 6 && strcmp (argv[1], "tcp") == 0;
+  int spinning = tcp || (argc == 6 && strcmp (argv[1], "spinning") == 0);
   int64_t count = argc == 6 ? atoi (argv[2]) : 0, gap_us = argc == 6 ? atoi (argv[3]) : 0;
   size_t request = argc == 6 ? (size_t)atoi (argv[4]) : 0,
          reply = argc == 6 ? (size_t)atoi (argv[5]) : 0;
@@ -107,10 +130,11 @@ main (int argc, char **argv)
   if (count < 1 || count > SHARED_SAMPLES_MAX || request < 1 || request > BYTES_MAX || reply < 1
       || reply > BYTES_MAX)
     {
-      fprintf (stderr, "usage: raw spinning|asleep COUNT GAP_US REQUEST_BYTES REPLY_BYTES\n");
+      fprintf (stderr, "usage: raw spinning|asleep|tcp COUNT GAP_US REQUEST_BYTES REPLY_BYTES\n");
       return 2;
     }
-  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 || (other = fork ()) < 0)
+  if ((tcp ? tcp_pair (ends) : socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) != 0
+      || (other = fork ()) < 0)
     fail ("raw: two processes");
   if (other == 0)
     {
