@@ -142,7 +142,7 @@ engine_new (const EngineConfig *config, GError **error)
   engine->away_slots = g_hash_table_new (g_direct_hash, g_direct_equal);
   engine->back = g_array_new (FALSE, FALSE, sizeof (Back));
   engine->known = known_new (config->stems);
-  engine->stacks = g_new0 (Stack *, engine->config.stacks_max);
+  engine->stacks = g_new0 (Stack *, engine->config.stacks_max + 1);
   engine->seats_free = engine->config.workers;
   best_add_listener (engine);
   pthread_mutex_lock (&engine->lock);

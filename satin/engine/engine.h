@@ -70,7 +70,7 @@ struct Engine
 
   /* seats, parking, inbox, scan and halt accounts */
   pthread_mutex_t lock;
-  Stack **stacks; /* config.stacks_max places; filled in order, never emptied before the end */
+  Stack **stacks; /* config.stacks_max + 1 places; filled in order, never emptied before the end */
   guint n_stacks; /* atomic for readers without the lock */
   guint seats_free;
   GQueue ready;           /* of Stack: can go on, want a seat */

@@ -102,7 +102,7 @@ lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 static gboolean
 lend_held (Engine *engine, Loan *loan)
 {
-  Held *held = inbox_take (engine);
+  Held *held = inbox_take (engine, FALSE);
   const Loan *own;
 
   if (held == NULL)

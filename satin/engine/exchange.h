@@ -18,7 +18,7 @@ typedef struct
   const SatinJob *const *jobs; /* the job table, NULL-terminated; index = Loan.job */
   guint workers;               /* seats, 1 … ENGINE_WORKERS_MAX */
   gsize stack_bytes; /* C stack of each stack; 0: the default (reserved, committed as used) */
-  guint stacks_max;  /* stacks in all, running and parked; 0: the default */
+  guint stacks_max;  /* stacks in all, running and parked, but for the root; 0: the default */
   guint surplus_ms;  /* a thread that nobody has a seat for ends when it has slept so long; 0: the
                         default */
   Stems *stems;      /* borrowed */

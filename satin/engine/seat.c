@@ -61,17 +61,20 @@ take_sleeper (Engine *engine, gboolean idler_first)
 }
 
 static Stack *
-empty_stack (Engine *engine, gboolean idler_first)
+empty_stack (Engine *engine, gboolean idler_first, gboolean beyond)
 {
   Stack *stack = take_sleeper (engine, idler_first);
 
+  if (stack != NULL)
+    stack->beyond = beyond;
   if (stack != NULL && stack->gone && !worker_again (stack))
     {
       g_queue_push_tail (&engine->asleep, stack);
       return NULL;
     }
-  if (stack == NULL && !seat_engine_ends (engine) && engine->n_stacks < engine->config.stacks_max)
-    stack = worker_new (engine);
+  if (stack == NULL && !seat_engine_ends (engine)
+      && engine->n_stacks < engine->config.stacks_max + (beyond ? 1 : 0))
+    stack = worker_new (engine, beyond);
   return stack;
 }
 
@@ -100,17 +103,31 @@ seat_return_inbox (Engine *engine)
     }
 }
 
-/* Every seat waits and no stack can take one. */
-static gboolean
-is_stuck (Engine *engine)
+/* How many more stacks may take jobs. */
+static guint
+room (Engine *engine)
 {
-  return engine->seats_free >= engine->config.workers && g_queue_is_empty (&engine->asleep)
-         && engine->n_stacks >= engine->config.stacks_max;
+  guint used = engine->n_stacks - engine->asleep.length;
+
+  return engine->config.stacks_max - MIN (used, engine->config.stacks_max);
+}
+
+/* A stack for a thief. What all others wait for may be what only the root can make, if it died with
+ * a node: so there is one more than the limit for it, whenever it begins. */
+static Stack *
+stack_to_feed (Engine *engine, gboolean idler_first)
+{
+  guint used = engine->n_stacks - engine->asleep.length;
+  gboolean beyond = used == engine->config.stacks_max && inbox_root (engine) != NULL;
+
+  return beyond || room (engine) > 0 ? empty_stack (engine, idler_first, beyond) : NULL;
 }
 
 static void
 dispatch (Engine *engine, guint thieves, gboolean idler_first)
 {
+  gboolean none = room (engine) == 0;
+
   if (engine->halting)
     return;
   while (engine->seats_free > 0 && !g_queue_is_empty (&engine->ready))
@@ -120,14 +137,15 @@ dispatch (Engine *engine, guint thieves, gboolean idler_first)
     }
   for (; engine->seats_free > 0 && thieves > 0; thieves--)
     {
-      Stack *stack = empty_stack (engine, idler_first);
+      Stack *stack = stack_to_feed (engine, idler_first);
 
-      if (stack == NULL)
+      none = stack == NULL;
+      if (none)
         break;
       give_seat (stack);
     }
-  if (is_stuck (engine))
-    seat_return_inbox (engine);
+  if (none && engine->seats_free >= engine->config.workers)
+    seat_return_inbox (engine); /* every seat waits and no stack can take one */
 }
 
 void
@@ -162,8 +180,7 @@ seat_poke (Engine *engine)
 static void
 say_hungry (Engine *engine)
 {
-  guint stacks = engine->asleep.length + (engine->config.stacks_max - engine->n_stacks);
-  guint idle = MIN (engine->seats_free, stacks);
+  guint idle = MIN (engine->seats_free, room (engine));
   EngineEvent event = { .kind = ENGINE_HUNGRY, .seats = idle };
 
   if (idle > engine->hungry_said && engine->inbox.length == 0)
@@ -174,8 +191,7 @@ say_hungry (Engine *engine)
 gboolean
 seat_is_idle_for_good (Engine *engine)
 {
-  return engine->seats_free > 0 && g_queue_is_empty (&engine->asleep)
-         && g_queue_is_empty (&engine->ready) && engine->n_stacks >= engine->config.stacks_max;
+  return engine->seats_free > 0 && g_queue_is_empty (&engine->ready) && room (engine) == 0;
 }
 
 gboolean
@@ -194,9 +210,10 @@ seat_timed_wait (Stack *stack, glong ns)
 static void
 look_around (Stack *stack)
 {
-  if (stack->state != STACK_ASLEEP || stack->engine->seats_free == 0)
+  if (stack->state != STACK_ASLEEP || stack->engine->seats_free == 0 || room (stack->engine) == 0)
     return;
   g_queue_remove (&stack->engine->asleep, stack);
+  stack->beyond = FALSE;
   give_seat (stack);
   stack->polls = TRUE;
 }
@@ -215,7 +232,7 @@ should_poll (Stack *stack)
 {
   Engine *engine = stack->engine;
 
-  return __atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0
+  return __atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0 && room (engine) > 0
          && (guint)g_queue_index (&engine->asleep, stack) < engine->seats_free;
 }
 

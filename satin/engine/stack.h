@@ -148,6 +148,7 @@ struct Stack
   SatinSlot_ *passed; /* owner: behind the children of the last frame that ended a phase with
                          something public; still so if the last of them says PARENT_PASSED */
   gboolean polls;     /* it woke only to look once */
+  gboolean beyond;    /* it woke only for the root: the others are as many as may be */
   SatinSlot_ *mark;   /* the origin slot of the newest loan that runs here, NULL: none */
   gboolean leaving;   /* it is on its way out of that loan */
 

@@ -17,8 +17,7 @@
 #include <sched.h>
 #include <signal.h>
 
-/* A hungry stack looks around so long before it sleeps. */
-#define WORKER_HUNT_US 100
+#define WORKER_HUNT_US 100 /* a hungry stack looks around so long before it sleeps */
 /* Requests for more public jobs: pauses double from the first to the second. */
 #define WORKER_ASK_PAUSE_MIN_US 1
 #define WORKER_ASK_PAUSE_MAX_US 100
@@ -143,7 +142,10 @@ inbox_add (Engine *engine, Held *held)
 {
   held->queued = TRUE;
   held->link.data = held;
-  g_queue_push_tail_link (&engine->inbox, &held->link);
+  if (held->loan->path[0] == '\0')
+    g_queue_push_head_link (&engine->inbox, &held->link);
+  else
+    g_queue_push_tail_link (&engine->inbox, &held->link);
   __atomic_store_n (&engine->n_inbox, engine->inbox.length, __ATOMIC_RELAXED);
 }
 
@@ -156,14 +158,22 @@ inbox_unlink (Engine *engine, Held *held)
 }
 
 Held *
-inbox_take (Engine *engine)
+inbox_root (Engine *engine)
+{
+  Held *held = g_queue_peek_head (&engine->inbox);
+
+  return held != NULL && held->loan->path[0] == '\0' ? held : NULL;
+}
+
+Held *
+inbox_take (Engine *engine, gboolean only_root)
 {
   Held *held;
 
   if (__atomic_load_n (&engine->n_inbox, __ATOMIC_RELAXED) == 0)
     return NULL;
   pthread_mutex_lock (&engine->lock);
-  held = g_queue_peek_head (&engine->inbox);
+  held = only_root ? inbox_root (engine) : g_queue_peek_head (&engine->inbox);
   if (held != NULL)
     inbox_unlink (engine, held);
   pthread_mutex_unlock (&engine->lock);
@@ -402,13 +412,14 @@ hunt (Stack *stack)
   while (!(stack_flags (stack) & STACK_FLAG_HALT) && !seat_engine_ends (engine)
          && __atomic_load_n (&engine->n_ready, __ATOMIC_RELAXED) == 0)
     {
-      Held *held = inbox_take (engine);
-
+      Held *held = inbox_take (engine, stack->beyond);
       if (held != NULL)
         {
           mailbox_tell_some (engine, &told_us);
           run_held (stack, held);
         }
+      else if (stack->beyond)
+        return;
       else if (!steal (stack))
         {
           if (better_drives (engine) || clock_us () >= until_us)
@@ -568,7 +579,7 @@ worker_again (Stack *stack)
 }
 
 Stack *
-worker_new (Engine *engine)
+worker_new (Engine *engine, gboolean beyond)
 {
   Stack *stack = stack_new (engine, engine->n_stacks, engine->c_stack_bytes);
 
@@ -576,6 +587,7 @@ worker_new (Engine *engine)
     {
       engine->stacks[engine->n_stacks] = stack;
       stack->lane = new_lane (engine, engine->n_stacks);
+      stack->beyond = beyond;
     }
   if (stack == NULL || !begin_thread (stack))
     {

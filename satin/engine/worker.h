@@ -5,8 +5,9 @@
 #include "engine.h"
 
 /* With engine->lock held: a new stack with its thread, counted in engine->stacks, without a seat
- * yet. NULL: no memory or threads; the limit of stacks is lowered to what there is. */
-Stack *worker_new (Engine *engine);
+ * yet; `beyond` as in Stack. NULL: no memory or threads; the limit of stacks is lowered to what
+ * there is. */
+Stack *worker_new (Engine *engine, gboolean beyond);
 /* The same for a stack that is `gone`: a thread for it again. FALSE: none is to be had now. */
 gboolean worker_again (Stack *stack);
 
@@ -36,8 +37,10 @@ void inbox_drop (Engine *engine, Held *held);
 /* With engine->lock held: puts it into the inbox. */
 void inbox_add (Engine *engine, Held *held);
 
-/* (no lock held): takes the oldest job out of the inbox, NULL: none. */
-Held *inbox_take (Engine *engine);
+/* With engine->lock held: the root, if it waits there. NULL: it does not. */
+Held *inbox_root (Engine *engine);
+/* (no lock held): takes the root, or else the oldest job, out of the inbox, NULL: none. */
+Held *inbox_take (Engine *engine, gboolean only_root);
 
 /* Ends this thread's work in the middle of everything: back to the thread's first function. */
 void worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORETURN;

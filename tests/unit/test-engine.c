@@ -424,7 +424,7 @@ test_threads_that_nobody_needs_end (void)
         g_usleep (100);
       pthread_mutex_lock (&rig->engine->lock);
       for (guint k = 0; k < 2; k++) /* both seats go to new ones */
-        if (worker_new (rig->engine) != NULL)
+        if (worker_new (rig->engine, FALSE) != NULL)
           __atomic_store_n (&rig->engine->seats_free, rig->engine->seats_free - 1,
                             __ATOMIC_RELAXED);
       most = rig->engine->n_stacks;

@@ -312,6 +312,60 @@ test_kept (void)
   rig_free (rig);
 }
 
+static void
+run_at (Rig *rig, guint64 number, const char *path, guint32 job, const void *args)
+{
+  g_autoptr (GBytes) encoded = record_encode (jobs[job]->args, args);
+  Digest digest = engine_digest (rig->engine, job, encoded);
+  g_autoptr (Loan) loan = loan_new (0, path, job, &digest, 1.0, encoded);
+
+  g_assert_true (engine_run (rig->engine, number, loan));
+}
+
+/* All stacks wait for bytes that died with another node, and only the new master's root can make
+ * them again: it has a stack beyond the limit, whenever it begins. Any other job goes back. */
+static void
+test_root_beyond_limit (void)
+{
+  g_autoptr (GBytes) bytes = pattern (200, 8);
+  SatinShared whole = unknown (bytes);
+  EngineEvent event;
+
+  for (guint64 seed = 1; seed <= 20; seed++)
+    {
+      Rig *rig = rig_new_for (jobs, 1, 2, seed);
+      guint64 number = 1;
+
+      for (guint i = 0; i < 2; i++)
+        {
+          g_autofree char *path = g_strdup_printf ("/%u", i);
+
+          run_at (rig, ++number, path, AFTER, &(satin_args_after){ whole });
+          next_of (rig, ENGINE_WANT, &event);
+          engine_event_clear (&event);
+        }
+      for (guint round = 0; round < 3; round++)
+        {
+          rig_start (rig, SHARES, &(satin_args_shares){ 300 });
+          do
+            g_assert_true (rig_next (rig, &event, WAIT_US));
+          while (event.kind != ENGINE_DONE && event.kind != ENGINE_UNRUN);
+          g_assert_cmpint (event.kind, ==, ENGINE_DONE);
+          engine_event_clear (&event);
+          run_at (rig, ++number, "/2", ONE, &(satin_args_one){ 5 });
+          next_of (rig, ENGINE_UNRUN, &event);
+          g_assert_cmpuint (event.held, ==, number);
+          engine_event_clear (&event);
+        }
+      rig_start (rig, AFTER, &(satin_args_after){ whole });
+      next_of (rig, ENGINE_WANT, &event);
+      g_assert_cmpuint (event.held, ==, 1);
+      engine_event_clear (&event);
+      rig_free (rig);
+    }
+  shared_unref (whole);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -323,5 +377,6 @@ main (int argc, char **argv)
   g_test_add_func ("/share/aborted", test_aborted);
   g_test_add_func ("/share/halted", test_halted);
   g_test_add_func ("/share/kept", test_kept);
+  g_test_add_func ("/share/root-beyond-limit", test_root_beyond_limit);
   return g_test_run ();
 }
