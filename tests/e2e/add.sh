@@ -27,6 +27,22 @@ ended
 is "those that were added go on when the first is killed" "$code:$answer" "0:$heavy_answer"
 ok "nobody is left" wait_for 10 no_nodes
 
+# Nobody lets the newcomer in, and then it is the only one left.
+begin "$satin" run -n 1 -w 1 --name bereft --checkpoint "$work/b.db" --interval 0.5 -- "${heavy[@]}"
+ok "one node is up, bereft" wait_for $((10 * slow)) up bereft 1
+first=$(master_of bereft)
+kill -STOP "$first"
+"$satin" add bereft -w 1 2>"$work/added.words" &
+added=$!
+two_logs () { [ "$(find "$runs/bereft" -name 'node-*.log' | wc -l)" -ge 2 ]; }
+ok "a second one begins" wait_for $((10 * slow)) two_logs
+kill -9 "$first"
+ended
+is "one that had not joined when all the others died founds the run again" "$code:$answer" "0:$heavy_answer"
+wait "$added"
+is "who added it knows that it is there" "$?:$(cat "$work/added.words")" "0:"
+ok "nobody is left, bereft" wait_for 10 no_nodes
+
 try "$satin" add grows
 is "a run that has gone" "$code" 1
 try "$satin" add
