@@ -48,6 +48,25 @@ say_why (const AskRun *ask, const char *what, const GError *error)
     command_say ("%s '%s': %s", what, ask->run.name, error->message);
 }
 
+gboolean
+ask_launcher (const AskRun *ask)
+{
+  int code;
+
+  while (folder_is_live (ask->path))
+    {
+      g_autoptr (GArray) listening = folder_pids (ask->path, "address");
+
+      if (listening->len > 0)
+        return FALSE;
+      if (folder_has_ended (ask->path, &code, NULL))
+        return TRUE;
+      (void)folder_claim (ask->path, FOLDER_SUSPEND);
+      g_usleep (LOOK_US);
+    }
+  return folder_has_ended (ask->path, &code, NULL);
+}
+
 char *
 ask_node (const AskRun *ask, const char *request, const char *what)
 {

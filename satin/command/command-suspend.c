@@ -37,8 +37,9 @@ tell_cancelled (const FolderRun *run)
   return COMMAND_DONE;
 }
 
+/* `sentence` (nullable): what the run said at its end. */
 static int
-tell (const Way *way, const FolderRun *run, int code)
+tell (const Way *way, const FolderRun *run, int code, const char *sentence)
 {
   if (code == -1)
     {
@@ -49,6 +50,16 @@ tell (const Way *way, const FolderRun *run, int code)
     {
       command_say ("run '%s' is gone and left no word", run->name);
       return COMMAND_ERROR;
+    }
+  if (code == COMMAND_STORE && sentence != NULL)
+    { /* where what could not be published is kept */
+      command_say ("run '%s' has ended: %s", run->name, sentence);
+      return code;
+    }
+  if (code == COMMAND_SUSPENDED && code == way->code && sentence != NULL)
+    {
+      command_say ("run '%s' is suspended: %s", run->name, sentence);
+      return COMMAND_DONE;
     }
   if (code != way->code)
     {
@@ -68,6 +79,7 @@ end_run (const Way *way, int argc, char **argv)
           { NULL, 0, 0, 0, NULL, NULL, NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
   g_autofree char *spaced = g_strdup_printf ("%s ", way->verb), *request = NULL, *reply = NULL;
+  g_autofree char *sentence = NULL;
   g_auto (AskRun) ask = { 0 };
   double within_s;
   int code;
@@ -84,16 +96,19 @@ end_run (const Way *way, int argc, char **argv)
     return COMMAND_USAGE;
   if (!ask_find (name, &ask) || !ask_stay (&ask))
     return COMMAND_ERROR;
-  request = ask_request (way->verb, within_s);
-  reply = ask_node (&ask, request, way->what);
-  if (reply == NULL)
+  if (way->code != COMMAND_SUSPENDED || !ask_launcher (&ask))
     {
-      ask_leave (&ask);
-      return COMMAND_ERROR;
+      request = ask_request (way->verb, within_s);
+      reply = ask_node (&ask, request, way->what);
+      if (reply == NULL)
+        {
+          ask_leave (&ask);
+          return COMMAND_ERROR;
+        }
     }
-  code = ask_wait (&ask, WAIT_LIMIT_US + (gint64)(MAX (within_s, 0) * G_USEC_PER_SEC), NULL);
+  code = ask_wait (&ask, WAIT_LIMIT_US + (gint64)(MAX (within_s, 0) * G_USEC_PER_SEC), &sentence);
   ask_leave (&ask);
-  return tell (way, &ask.run, code);
+  return tell (way, &ask.run, code, sentence);
 }
 
 int

@@ -214,3 +214,18 @@ launch_words_next (const FolderRun *run, int code)
   else if (place_is_remote (run->checkpoint) || g_file_test (run->checkpoint, G_FILE_TEST_EXISTS))
     command_say ("`satin resume %s` goes on from what was saved", quoted);
 }
+
+int
+launch_words_not_begun (const FolderRun *run, const char *path, gboolean goes_on)
+{
+  static const char *const words = "it had not begun; the same command begins again";
+
+  gboolean is_known = goes_on || run->resume || run->checkpoint == NULL;
+
+  (void)!folder_end (path, COMMAND_SUSPENDED, is_known ? NULL : words, NULL);
+  if (is_known)
+    launch_words_next (run, COMMAND_SUSPENDED);
+  else
+    command_say ("suspended: %s", words);
+  return COMMAND_SUSPENDED;
+}

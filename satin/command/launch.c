@@ -147,6 +147,7 @@ look_for_founder (Launch *launch)
 }
 
 static void on_gone (GPid pid, int status, gpointer data);
+static void suspend (Launch *launch);
 static void quit_if_alone (Launch *launch);
 
 /* Starts the next place. FALSE: it cannot be, and it was said. */
@@ -215,6 +216,16 @@ look_for_checkpoint (Launch *launch)
   return TRUE;
 }
 
+/* Nobody else can be asked yet. */
+static void
+look_for_wish (Launch *launch)
+{
+  g_autoptr (GBytes) wish = folder_bytes (launch->path, FOLDER_SUSPEND, NULL);
+
+  if (wish != NULL)
+    suspend (launch);
+}
+
 static gboolean
 on_tick (gpointer data)
 {
@@ -223,6 +234,8 @@ on_tick (gpointer data)
 
   if (++launch->ticks % TROUBLE_TICKS == 0)
     trouble_show (launch->trouble);
+  if (!launch->joined)
+    look_for_wish (launch);
   if (launch->n_live == 0)
     {
       look_for_end (launch);
@@ -373,8 +386,9 @@ suspend (Launch *launch)
 {
   if (launch->state != GOING)
     return;
-  /* Without all of it nothing can have begun. */
-  launch->broken_off = launch->cut_off = place_bring_break ();
+  /* Without all of it, or without a member, nothing can have begun. */
+  launch->cut_off = place_bring_break ();
+  launch->broken_off = launch->cut_off || !look_for_founder (launch);
   if (launch->broken_off)
     {
       give_up (launch);
@@ -465,7 +479,7 @@ judge (Launch *launch)
   const Node *founder = &g_array_index (launch->nodes, Node, launch->founder);
 
   if (launch->broken_off)
-    return COMMAND_SUSPENDED;
+    return launch_words_not_begun (launch->run, launch->path, launch->cut_off);
   if (launch->state == GIVEN_UP)
     return launch->cut_off ? COMMAND_STORE : COMMAND_ERROR;
   if (launch->refused && founder->far != NULL)
@@ -567,7 +581,8 @@ launch_run (FolderRun *run, const LaunchWish *wish)
       if (run->trace != NULL)
         timeline_file_end (run->trace);
       write_figures (&launch, ended && (wish->live || isatty (STDERR_FILENO)));
-      if (code == COMMAND_SUSPENDED || (!ended && launch.joined && !launch.cut_off))
+      if ((code == COMMAND_SUSPENDED && !launch.broken_off)
+          || (!ended && launch.joined && !launch.cut_off))
         launch_words_next (run, code);
       clean_up (&launch, ended);
     }

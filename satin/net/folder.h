@@ -39,6 +39,8 @@
 #define FOLDER_SLICES "always-malloc"
 #define FOLDER_ENV_MALLOC "GLIBC_TUNABLES"
 #define FOLDER_MALLOC "glibc.malloc.tcache_max=256"
+/* The launcher is to suspend the run, since no node listens yet. */
+#define FOLDER_SUSPEND "suspend"
 /* A copy of the file of --sites. */
 #define FOLDER_SITES "sites"
 /* The node is to find out itself at which address of its host others reach it. */

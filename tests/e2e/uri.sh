@@ -71,6 +71,25 @@ stands_still () {
   ok "$name: … and has the end" has_end "$file"
 }
 
+# The server stands still before the run has begun: whoever suspends it, in whatever way, is not kept waiting.
+hangs_at_the_start () {
+  local name=$1
+  kill -STOP $(server_tree)
+  for way in "suspend early" INT; do
+    begin "$satin" run -n 2 --workers 1 --name early --insecure --checkpoint "$uri/early.db" -- "${fast[@]}"
+    ok "$name stands still: a run is there" wait_for $((20 * slow)) test -e "$runs/early/founder-0"
+    SECONDS=0
+    if [ "$way" = INT ]; then kill -INT "$begun"; code=0; else try "$satin" $way; fi
+    is "$name stands still: suspended by $way" "$code" 0
+    ended
+    is "$name stands still: … the exit code" "$code" 75
+    ok "$name stands still: … soon" [ $SECONDS -le $((4 * slow)) ]
+    is "$name stands still: … said" "$words" "satin: suspended: it had not begun; the same command begins again"
+    ok "$name stands still: … and nobody is left" wait_for $((10 * slow)) no_nodes
+  done
+  kill -CONT $(server_tree)
+}
+
 # The server is gone when the run is suspended: what was done is kept here.
 is_down () {
   local name=$1 file=$uri/down.db kept
@@ -80,6 +99,8 @@ is_down () {
   wait "$server_pid" 2>/dev/null
   ok "$name: that the store is down is said while the run goes on" wait_for $((20 * slow)) grep -q "^satin: checkpoint '.*down.db': " "$work/begun.words"
   try "$satin" suspend down
+  is "$name: a suspension that cannot be published: so the command says too" "$code" 4
+  ok "$name: … and where it is kept" says "is kept in '"
   ended
   is "$name: a suspension that cannot be published ends with 4" "$code" 4
   kept=$(printf '%s' "$words" | sed -n "s/.*is kept in '\\([^']*\\)'.*/\\1/p")
@@ -171,6 +192,7 @@ test_sftp () {
   nodes=4 not_let_in "sftp: a server that says nothing to four nodes" env
   goes_nowhere "sftp: a server that says nothing"
   kill -CONT $(server_tree)
+  hangs_at_the_start sftp
   is_down sftp
 }
 
