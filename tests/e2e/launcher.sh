@@ -14,7 +14,7 @@ wait_for_end () { until [ -e "$folder/end" ]; do sleep 0.02; done; exit; }
 figures () { echo '{"workers":2,"jobs":5,"work_s":0.25,"checkpoint_bytes":7,"saves":null}' >"$folder/node-$$.stats"; }
 part=$1
 [ "$part" = late-refusal ] || [ "$part" = early-refusal ] || [ "$part" = silent ] || join
-[ "$part" = silent ] && exec sleep 60
+case $part in silent | deaf) exec sleep 60 ;; esac
 if [ -n "$founder" ]; then
   case $part in
     answer) figures; printf 'two\nlines\n' >"$folder/answer"; echo hello >"$folder/answer.err"; end 0 ;;
@@ -93,16 +93,25 @@ is "its name can be used again" "$code" 0
 try "$satin" suspend dead
 is "what has ended cannot be suspended" "$code" 1
 
-# Nobody listens, so suspension cannot be asked for, and the second signal kills.
+# Nobody answers, so suspension cannot be asked for, and the interrupt after it kills.
+begin "$satin" run -n 2 --name deaf -- "$work/node" deaf
+deaf_is_up () { compgen -G "$runs/deaf/node-*.address" >/dev/null; }
+wait_for 5 deaf_is_up
+sleep 0.3
+kill -TERM "$begun"
+wait_for 5 grep -q suspending "$work/begun.words"
+kill -INT "$begun"
+ended
+is "a second signal quits" "$code" 1
+ok "and kills" wait_for $((5 * slow)) no_nodes
+# Nobody has joined, so there is nothing to wait for.
 begin "$satin" run -n 2 --name deaf -- "$work/node" silent
 wait_for 5 test -e "$runs/deaf/run"
 sleep 0.3
 kill -TERM "$begun"
-wait_for 5 grep -q suspending "$work/begun.words"
-kill -TERM "$begun"
 ended
-is "a second signal quits" "$code" 1
-ok "and kills" wait_for $((5 * slow)) no_nodes
+is "a run that has not begun is suspended at once" "$code" 75
+ok "and nobody is left of it" wait_for $((5 * slow)) no_nodes
 try "$satin" run -n 2 -- "$work/node" silent
 is "who does not join in time is no Satin program" "$code" 1
 ok "in one sentence" [ "$(wc -l <<<"$words")" = 1 ]
