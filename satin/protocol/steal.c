@@ -64,6 +64,7 @@ steal_on_hungry (Node *node, guint32 count)
     { /* there was work a moment ago: no reason to wait */
       steal->lanes[i].pause_us = STEAL_PAUSE_MIN_US;
       steal->lanes[i].resume_us = 0;
+      steal->lanes[i].brief = node->now_us < steal->lanes[i].got_us + STEAL_BRIEF_US;
     }
   steal->hungry = count;
 }
@@ -78,7 +79,8 @@ appetite (Node *node, const StealLane *lane)
     return 0;
   if (steal->hungry > 0)
     return MIN (MAX (steal->hungry, lane->batch), STEAL_COUNT_MAX);
-  return lane->batch > 1 && node->held.unfinished <= lane->batch / 2 ? lane->batch : 0;
+  return lane->batch > 1 && !lane->brief && node->held.unfinished <= lane->batch / 2 ? lane->batch
+                                                                                     : 0;
 }
 
 /* The last reply is used up: was it large enough? */
@@ -268,6 +270,7 @@ take_answer (Node *node, StealLane *lane, guint given, guint run)
       return;
     }
   lane->in_flight = FALSE;
+  lane->got_us = node->now_us;
   lane->pause_us = STEAL_PAUSE_MIN_US;
   lane->resume_us = 0;
   forgive (node, lane);

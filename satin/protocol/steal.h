@@ -7,7 +7,8 @@
  * one of them now and then only, in case a MORE was lost.
  *
  * How much: a thief asks for as many jobs as it has idle seats, and for more when what it got
- * lately was soon done; then it also asks before its seats are idle. Driver's thread. */
+ * lately was soon done; then it also asks before its seats are idle, unless that was over before a
+ * request would have come to anybody. Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -18,6 +19,7 @@
 #define STEAL_ANSWER_US (10 * G_USEC_PER_SEC)
 #define STEAL_COUNT_MAX 64     /* jobs in one reply */
 #define STEAL_SOON_US 2000     /* a reply that was done so soon was too small */
+#define STEAL_BRIEF_US 50      /* what is done so soon is over before a request is on its way */
 #define STEAL_LATE_US 20000    /* one that lasted so long could have been smaller */
 #define STEAL_TELL_MIN_US 1000 /* between two MOREs; doubles when they were in vain */
 #define STEAL_TELL_MAX_US (250 * 1000)
@@ -44,6 +46,8 @@ typedef struct
                       somebody wants one back */
   guint32 asked;   /* by the last request */
   guint64 fed_us;  /* when a request was answered in full; 0: not since the last request */
+  guint64 got_us;  /* when jobs came last … */
+  gboolean brief;  /* … and these were done so soon that it would not have helped to ask before */
   guint64 request; /* number of the last one */
   gboolean in_flight;
   NodeId victim;

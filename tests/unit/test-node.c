@@ -2,6 +2,7 @@
 /* Jobs between Nodes: lent, lost, adopted, aborted, and what is at risk. */
 #include "node-world.h"
 
+#include "satin/protocol/steal.h"
 #include "satin/protocol/work.h"
 
 static void
@@ -361,9 +362,9 @@ test_an_idle_engine_is_not_asked_again (void)
   g_assert_cmpuint (world->peer[0].owes, >, 200);
 }
 
-/* Node `from` has 200 short jobs, which node `to` takes and finishes; then it is hungry no more. */
+/* Node `from` has 200 jobs of `us` each, which `to` takes and finishes; then nothing is idle. */
 static void
-finish_many (World *world, guint from, guint to)
+finish_many (World *world, guint from, guint to, guint64 us)
 {
   for (guint i = 0; i < 200; i++)
     {
@@ -374,6 +375,7 @@ finish_many (World *world, guint from, guint to)
   for (guint i = 0; i < 200; i++)
     {
       g_autofree char *path = g_strdup_printf ("/%u", i);
+      world->now_us += us;
       finish (world, to, path);
       if (g_hash_table_size (world->peer[to].running) == (to == 0) && i < 199) /* n0 has the root */
         tell (world, to, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
@@ -385,9 +387,13 @@ test_many_short_jobs_come_together (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
   start (world);
-  finish_many (world, 0, 1);
+  finish_many (world, 0, 1, 0);
   g_assert_cmpuint (world->peer[1].steals, <, 20);
   g_assert_cmpuint (world->peer[0].jobs->len, ==, 0);
+
+  (void)offer (world, 0, "/200"); /* not in advance: they are done at once */
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_false (said (world, 1, "RUN /200"));
 }
 
 /* Else two nodes pass a job to and fro, and neither begins it. */
@@ -399,7 +405,7 @@ test_who_fetched_what_another_wants_asks_for_less (void)
   guint steals;
 
   start (world);
-  finish_many (world, 0, 1);
+  finish_many (world, 0, 1, STEAL_BRIEF_US);
   guint64 mine = offer (world, 0, "/200");
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_true (said (world, 1, "RUN /200")); /* in advance: it is not hungry */
@@ -425,7 +431,7 @@ test_who_fetched_what_is_its_own_asks_for_less (void)
   guint steals;
 
   start (world);
-  finish_many (world, 1, 0);
+  finish_many (world, 1, 0, STEAL_BRIEF_US);
   pass (world, 2 * G_USEC_PER_SEC); /* it has asked for more, in vain */
   guint64 mine = offer (world, 0, "/200");
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
