@@ -161,8 +161,8 @@ mesh_send (Driver *driver, const NodeEffect *effect)
   if (link == NULL)
     return;
   wire_send (link, effect->parts, effect->urgent);
-  if (effect->awaited)
-    wire_hurry (link);
+  if (effect->awaited) /* the thief need not wait until all is put away here */
+    wire_flush (link);
   driver->sent = TRUE;
 }
 

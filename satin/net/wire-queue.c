@@ -279,7 +279,6 @@ drop_written (WireQueue *queue, gsize written)
 gboolean
 wire_queue_write (WireQueue *queue, WireSend send, void *data, gsize budget)
 {
-  queue->hurries = FALSE;
   while (budget > 0)
     {
       GOutputVector vectors[VECTORS_MAX];

@@ -28,7 +28,6 @@ typedef struct
 typedef struct
 {
   GQueue urgent, normal; /* of WireMessage */
-  gboolean hurries;      /* somebody waits for what came since it was written last */
   guint demoted;         /* urgent ones in `normal`, since one was large: later ones stay behind */
   GPtrArray *large;      /* has begun */
   gboolean large_urgent;

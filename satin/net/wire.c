@@ -216,8 +216,6 @@ read_message (Wire *link, gboolean *more)
   if (!*more)
     return TRUE;
   link->calls.message (link, message, link->data);
-  if (link->out.hurries && wire_intake_size (&link->in) > 0)
-    wire_flush (link); /* a thief need not wait until its results are taken in */
   return TRUE;
 }
 
@@ -471,12 +469,6 @@ wire_send (Wire *link, GPtrArray *parts, gboolean urgent)
     return;
   link->out.whole = link->role == WIRE_ROLE_CONTROL;
   wire_queue_add (&link->out, parts, urgent);
-}
-
-void
-wire_hurry (Wire *link)
-{
-  link->out.hurries = TRUE;
 }
 
 void

@@ -64,8 +64,6 @@ void wire_close (Wire *link);
 /* Queues one message made of `parts` (of GBytes), not empty; an urgent one may pass others that are
  * large or wait for those. wire_flush writes it as the socket takes it. */
 void wire_send (Wire *link, GPtrArray *parts, gboolean urgent);
-/* Somebody waits for it: it is written before the next message is heard. */
-void wire_hurry (Wire *link);
 void wire_flush (Wire *link);
 gsize wire_queued (Wire *link); /* bytes not yet given to the kernel */
 WireRole wire_role (Wire *link);

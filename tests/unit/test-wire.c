@@ -218,7 +218,7 @@ urgent_ones_pass_large_ones (void)
   world_close (&world);
 }
 
-/* What somebody waits for goes at once; when the next message is heard the answer has gone. */
+/* What somebody waits for goes at once, while a message is heard. */
 static void
 on_request (Wire *link, GBytes *message, void *data)
 {
@@ -229,7 +229,7 @@ on_request (Wire *link, GBytes *message, void *data)
   world->waits = world->waits || wire_queued (link) > 0;
   g_autoptr (GPtrArray) answer = message_of (10, 9);
   wire_send (link, answer, TRUE);
-  wire_hurry (link);
+  wire_flush (link);
 }
 
 static void
