@@ -273,6 +273,23 @@ flush (Drive *drive)
   drive->config.flush (drive->config.data);
 }
 
+/* TRUE: there was something in the mailbox. */
+static gboolean
+serve (Drive *drive)
+{
+  gboolean any = FALSE;
+
+  if (g_atomic_int_compare_and_exchange (&drive->mailed, TRUE, FALSE))
+    drive->mail = TRUE;
+  while (drive->mail)
+    {
+      drive->mail = FALSE;
+      drive->config.serve (drive->config.data);
+      any = drive->unflushed = TRUE;
+    }
+  return any;
+}
+
 /* After the poll: all that is ready, and what follows from it but for what is to be written. TRUE:
  * something was. */
 static gboolean
@@ -283,19 +300,13 @@ finish (Drive *drive, Polled *polled)
 
   if (ready)
     g_main_context_dispatch (context);
-  if (g_atomic_int_compare_and_exchange (&drive->mailed, TRUE, FALSE))
-    drive->mail = TRUE;
   if (drive->timer_us >= 0 && g_get_monotonic_time () >= drive->timer_us)
     {
       drive->timer_us = -1;
       drive->config.timer (drive->config.data);
       ready = TRUE;
     }
-  while (drive->mail)
-    {
-      drive->mail = FALSE;
-      drive->config.serve (drive->config.data);
-    }
+  serve (drive);
   drive->unflushed = TRUE;
   return ready;
 }
@@ -466,7 +477,7 @@ gboolean
 drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 look_us)
 {
   DriveWish wanted;
-  gint64 now_us = g_get_monotonic_time (), wait_us = now_us, spin_us = 0;
+  gint64 now_us = g_get_monotonic_time (), wait_us = 0, spin_us = 0;
   gint64 end_us = look_us > 0 ? now_us + look_us : -1;
 
   if (!take_from_thread (drive))
@@ -476,15 +487,22 @@ drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, gint64 loo
   while ((wanted = wish (data)) != DRIVE_LEAVE && !g_atomic_int_get (&drive->quit)
          && (end_us < 0 || now_us < end_us))
     {
-      if (drive->unflushed && !drive->mail) /* first what it has done itself: it goes along */
+      if (serve (drive)) /* first what it has done itself, which goes along */
+        continue;
+      if (drive->unflushed)
         flush (drive);
-      gboolean at_once = drive->mail, spins = wanted == DRIVE_SPIN && now_us < spin_us;
-      gboolean happened = turn_once (drive, at_once || spins ? 0 : end_us);
+      if (wait_us == 0)
+        {
+          wait_us = now_us = g_get_monotonic_time ();
+          spin_us = wait_us + waits_begin (&drive->waits, drive->config.spin_us);
+        }
+      gboolean spins = wanted == DRIVE_SPIN && now_us < spin_us;
+      gboolean happened = turn_once (drive, spins ? 0 : end_us);
       now_us = g_get_monotonic_time ();
-      if (happened && !at_once)
+      if (happened)
         waits_end (&drive->waits, drive->config.spin_us, now_us - wait_us);
-      if (happened || at_once)
-        spin_us = (wait_us = now_us) + waits_begin (&drive->waits, drive->config.spin_us);
+      if (happened)
+        wait_us = 0;
       else if (spins)
         sched_yield ();
     }
