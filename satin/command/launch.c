@@ -66,6 +66,7 @@ typedef struct
   int code;
   Live *live;
   Trouble *trouble;
+  guint signals[3]; /* sources */
   guint ticks;
   gboolean refused;    /* the founder ended before it had joined */
   gboolean joined;     /* some node has said where it listens */
@@ -444,21 +445,27 @@ start_all (Launch *launch)
   return TRUE;
 }
 
+/* Before nodes are started: what comes meanwhile is heard when all are. */
+static void
+hear_signals (Launch *launch)
+{
+  launch->signals[0] = g_unix_signal_add (SIGINT, on_interrupt, launch);
+  launch->signals[1] = g_unix_signal_add (SIGTERM, on_warning, launch);
+  launch->signals[2] = g_unix_signal_add (SIGUSR1, on_warning, launch);
+}
+
 static void
 watch (Launch *launch)
 {
   gboolean terminal = isatty (STDERR_FILENO);
-  guint sources[4];
+  guint tick;
 
   launch->loop = g_main_loop_new (NULL, FALSE);
   launch->trouble = trouble_new (launch->path);
   for (guint i = 0; i < launch->nodes->len; i++)
     if (g_array_index (launch->nodes, Node, i).far == NULL)
       g_child_watch_add (g_array_index (launch->nodes, Node, i).pid, on_gone, launch);
-  sources[0] = g_unix_signal_add (SIGINT, on_interrupt, launch);
-  sources[1] = g_unix_signal_add (SIGTERM, on_warning, launch);
-  sources[2] = g_unix_signal_add (SIGUSR1, on_warning, launch);
-  sources[3] = g_timeout_add (TICK_MS, on_tick, launch);
+  tick = g_timeout_add (TICK_MS, on_tick, launch);
   if (terminal || launch->wish->live)
     launch->live = live_new (launch->path, terminal);
   g_main_loop_run (launch->loop);
@@ -467,8 +474,9 @@ watch (Launch *launch)
   g_clear_pointer (&launch->trouble, trouble_free);
   g_clear_pointer (&launch->live, live_free);
   folder_ended ();
-  for (gsize i = 0; i < G_N_ELEMENTS (sources); i++)
-    g_source_remove (sources[i]);
+  for (gsize i = 0; i < G_N_ELEMENTS (launch->signals); i++)
+    g_source_remove (launch->signals[i]);
+  g_source_remove (tick);
   g_main_loop_unref (launch->loop);
 }
 
@@ -571,6 +579,7 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   launch.nodes = g_array_new (FALSE, FALSE, sizeof (Node));
   launch.places = spread_places (run, wish->sites, 0);
   launch.copy = wish->send_program ? read_program (run) : NULL;
+  hear_signals (&launch);
   if (start_all (&launch))
     {
       watch (&launch);

@@ -92,6 +92,14 @@ kill -USR1 "$begun"
 ended
 is "SIGUSR1 suspends it" "$code" 75
 
+# While the launcher still starts nodes.
+begin "$satin" run -n 16 -w 1 --name soon --checkpoint "$work/soon.satin" -- "${naps[@]}"
+until_us=$((${EPOCHREALTIME/./} + 10000000 * slow))
+until compgen -G "$runs/soon/node-*.log" >/dev/null || [ "${EPOCHREALTIME/./}" -gt $until_us ]; do :; done
+kill -USR1 "$begun"
+ended
+is "SIGUSR1 before all nodes are started suspends, too" "$code" 75
+
 # A warning that comes when the answer is there is too late to matter.
 late () # COMMAND…
 {
