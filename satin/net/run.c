@@ -172,6 +172,16 @@ prepare_node_process (SatinRun *run)
   run->identity.options = folder_options_write (&run->folder_run);
 }
 
+/* The checkpoint is being looked at, which may take long, and nothing is lost. */
+static void
+on_early_warning (int number)
+{
+  static const char words[] = "satin: suspended: it had not begun; the same command begins again\n";
+  (void)number;
+  (void)!write (STDERR_FILENO, words, sizeof words - 1);
+  _exit (75);
+}
+
 /* A solo program with a checkpoint has a folder too, so that `satin status` and `suspend` reach it.
  */
 static void
@@ -195,6 +205,9 @@ prepare_solo (SatinRun *run)
       run->identity.run = g_strdup ("solo");
       return;
     }
+  signal (SIGINT, on_early_warning); /* until driver_watch_signals */
+  signal (SIGTERM, on_early_warning);
+  signal (SIGUSR1, on_early_warning);
   run->folder = folder_create (&run->folder_run, &error);
   if (run->folder == NULL)
     run_leave (run, 1, error->message);

@@ -71,6 +71,7 @@ stands_still () {
   ok "$name: … and has the end" has_end "$file"
 }
 
+has_solo_folder () { compgen -G "$runs/*/run" >"$work/found"; }
 # The server stands still before the run has begun: whoever suspends it, in whatever way, is not kept waiting.
 hangs_at_the_start () {
   local name=$1
@@ -86,6 +87,16 @@ hangs_at_the_start () {
     ok "$name stands still: … soon" [ $SECONDS -le $((4 * slow)) ]
     is "$name stands still: … said" "$words" "satin: suspended: it had not begun; the same command begins again"
     ok "$name stands still: … and nobody is left" wait_for $((10 * slow)) no_nodes
+  done
+  for way in INT USR1; do
+    rm -rf "$runs"
+    begin "${fast[@]}" --workers 1 --insecure --checkpoint "$uri/early.db"
+    ok "$name stands still: a program alone is there" wait_for $((20 * slow)) has_solo_folder
+    SECONDS=0
+    kill -$way "$begun"
+    ended
+    is "$name stands still: $way suspends it" "$code:$words" "75:satin: suspended: it had not begun; the same command begins again"
+    ok "$name stands still: … soon" [ $SECONDS -le $((4 * slow)) ]
   done
   kill -CONT $(server_tree)
 }
