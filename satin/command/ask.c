@@ -2,6 +2,7 @@
 /* See ask.h. */
 #include "ask.h"
 #include "command.h"
+#include "json.h"
 
 #include "net/control.h"
 
@@ -86,6 +87,55 @@ ask_node (const AskRun *ask, const char *request, const char *what)
         }
       g_usleep (ASK_AGAIN_US);
     }
+}
+
+static gboolean
+is_coordinator (GVariant *node)
+{
+  g_autoptr (GVariant) roles = g_variant_lookup_value (node, "roles", G_VARIANT_TYPE ("av"));
+
+  for (gsize i = 0; roles != NULL && i < g_variant_n_children (roles); i++)
+    {
+      g_autoptr (GVariant) boxed = g_variant_get_child_value (roles, i);
+      g_autoptr (GVariant) role = g_variant_get_variant (boxed);
+
+      if (g_variant_is_of_type (role, G_VARIANT_TYPE_STRING)
+          && strcmp (g_variant_get_string (role, NULL), "coordinator") == 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* The process of the coordinator; 0: none. */
+static gint64
+find_coordinator (const char *reply)
+{
+  g_autoptr (GVariant) status = json_read (reply);
+  g_autoptr (GVariant) nodes = NULL;
+  double pid;
+
+  if (status != NULL && g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
+    nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
+  for (gsize i = 0; nodes != NULL && i < g_variant_n_children (nodes); i++)
+    {
+      g_autoptr (GVariant) boxed = g_variant_get_child_value (nodes, i);
+      g_autoptr (GVariant) node = g_variant_get_variant (boxed);
+
+      if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT) && is_coordinator (node)
+          && g_variant_lookup (node, "pid", "d", &pid))
+        return (gint64)pid;
+    }
+  return 0;
+}
+
+char *
+ask_status (const char *path, GError **error)
+{
+  g_autofree char *reply = control_ask (path, "status", error);
+  gint64 pid = reply != NULL ? find_coordinator (reply) : 0;
+  char *better = pid != 0 ? control_ask_process (path, pid, "status") : NULL;
+
+  return better != NULL ? better : g_steal_pointer (&reply);
 }
 
 int

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin status`: the runs of this user that go on, as their nodes tell it. One thread. */
+#include "ask.h"
 #include "command.h"
 #include "json.h"
 
-#include "net/control.h"
 #include "net/folder.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ add_live (GArray *lives, const char *path, GError **error)
                    "run '%s' does not live: its processes are gone", run.name);
       return FALSE;
     }
-  live.reply = control_ask (path, "status", NULL);
+  live.reply = ask_status (path, NULL);
   if (live.reply == NULL)
     live.reply = starting_json (&run);
   live.run = run;

@@ -88,7 +88,15 @@ launch_words_left_out (const char *path, gint64 pid, int status, const char *nam
 
   if (last != NULL && g_str_has_prefix (last, OWN))
     last += strlen (OWN);
-  command_say ("%s is left out: %s", name, last != NULL ? last : how);
+  /* A host of many nodes is one host. */
+  static GHashTable *said;
+  g_autofree char *sentence
+      = g_strdup_printf ("%s is left out: %s", name, last != NULL ? last : how);
+
+  if (said == NULL)
+    said = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  if (g_hash_table_add (said, g_strdup (sentence)))
+    command_say ("%s", sentence);
 }
 
 int

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The live line of the launcher. Main loop, and a GTask thread for each question. */
 #include "live.h"
+#include "ask.h"
 #include "command.h"
 #include "json.h"
 
@@ -25,7 +26,9 @@ ask_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancel
 {
   char **question = data;
   GError *error = NULL;
-  char *reply = control_ask (question[0], question[1], &error);
+  char *reply = strcmp (question[1], "status") == 0
+                    ? ask_status (question[0], &error)
+                    : control_ask (question[0], question[1], &error);
 
   (void)source, (void)cancellable;
   if (reply == NULL)

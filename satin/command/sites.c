@@ -232,9 +232,27 @@ read_group (GKeyFile *file, const char *group, GPtrArray *sites, GError **error)
   return site != NULL;
 }
 
+/* GKeyFile would make one group of two, and forget half. */
+static gboolean
+check_groups (const char *text, GError **error)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (int i = 0; lines[i] != NULL; i++)
+    if (g_strstrip (lines[i])[0] == '[' && !g_hash_table_add (seen, lines[i]))
+      {
+        g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE, "'%s' stands there twice",
+                     lines[i]);
+        return FALSE;
+      }
+  return TRUE;
+}
+
 GPtrArray *
 sites_read (const char *name, GError **error)
 {
+  g_autofree char *text = NULL;
   g_autoptr (GKeyFile) file = g_key_file_new ();
   g_autoptr (GPtrArray) sites = g_ptr_array_new_with_free_func (site_free);
   g_auto (GStrv) groups = NULL;
@@ -242,6 +260,11 @@ sites_read (const char *name, GError **error)
   if (!g_key_file_load_from_file (file, name, G_KEY_FILE_NONE, error))
     {
       g_prefix_error (error, "cannot read the sites in '%s': ", name);
+      return NULL;
+    }
+  if (g_file_get_contents (name, &text, NULL, NULL) && !check_groups (text, error))
+    {
+      g_prefix_error (error, "'%s': ", name);
       return NULL;
     }
   groups = g_key_file_get_groups (file, NULL);

@@ -49,49 +49,82 @@ spread_places (const FolderRun *run, const GPtrArray *sites, int workers)
   return places;
 }
 
-/* Sets run->tcp and run->listen when nodes of other hosts are among them, unless they are set.
- * FALSE: at what address those could reach this host cannot be told. */
-static gboolean
-decide_listen (FolderRun *run, const GPtrArray *sites, gboolean here, GError **error)
+/* (transfer full): what the user's configuration of ssh calls that host. */
+static char *
+ssh_host_name (const Site *site, const char *host)
+{
+  g_autoptr (GStrvBuilder) words = g_strv_builder_new ();
+  g_autofree char *text = NULL;
+
+  g_strv_builder_add_many (words, "ssh", "-G", NULL);
+  if (site->options != NULL)
+    g_strv_builder_addv (words, (const char **)site->options);
+  g_strv_builder_add_many (words, "--", host, NULL);
+  g_auto (GStrv) argv = g_strv_builder_end (words);
+  if (!g_spawn_sync (NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL,
+                     &text, NULL, NULL, NULL))
+    return g_strdup (host);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  for (int i = 0; lines[i] != NULL; i++)
+    if (g_str_has_prefix (lines[i], "hostname "))
+      return g_strdup (strchr (lines[i], ' ') + 1);
+  return g_strdup (host);
+}
+
+/* (transfer full) (nullable): the address from which this host reaches one of the site's. */
+static char *
+address_towards (const Site *site, GError **error)
+{
+  char *address = NULL;
+
+  for (guint i = 0; i < site->hosts->len && address == NULL; i++)
+    {
+      const char *host = g_array_index (site->hosts, SiteHost, i).name;
+      g_autofree char *name = host == NULL                 ? NULL
+                              : site->launcher == SITE_SSH ? ssh_host_name (site, host)
+                                                           : g_strdup (host);
+      g_clear_error (error);
+      if (name != NULL)
+        address = relay_address_towards (name, error);
+    }
+  /* Only for ssh a host must be a name that leads there. */
+  if (address == NULL && site->launcher != SITE_SSH)
+    {
+      g_clear_error (error);
+      address = relay_host_address (NULL);
+    }
+  return address;
+}
+
+/* Sets run->tcp and run->listen when nodes of other hosts are among them, unless they are set. */
+static void
+decide_listen (FolderRun *run, const GPtrArray *sites, gboolean here)
 {
   g_autoptr (GError) cause = NULL;
-  const Site *site = NULL;
 
   for (guint i = 0; i < sites->len; i++)
     {
-      const Site *other = sites->pdata[i];
-      if (other->launcher != SITE_LOCAL)
+      const Site *site = sites->pdata[i];
+      if (site->launcher != SITE_LOCAL)
         run->tcp = TRUE;
       else if (run->listen == NULL)
-        run->listen = g_strdup (other->listen);
-      if (other->launcher == SITE_LOCAL && other->port_first > 0)
+        run->listen = g_strdup (site->listen);
+      if (site->launcher == SITE_LOCAL && site->port_first > 0)
         {
-          run->port_first = other->port_first;
-          run->port_last = other->port_last;
+          run->port_first = site->port_first;
+          run->port_last = site->port_last;
         }
     }
   run->tcp = run->tcp || run->listen != NULL;
   for (guint i = 0; here && run->tcp && run->listen == NULL && i < sites->len; i++)
-    {
-      const char *host = g_array_index (((Site *)sites->pdata[i])->hosts, SiteHost, 0).name;
-      site = sites->pdata[i];
-      if (site->launcher == SITE_LOCAL)
-        continue;
-      g_clear_error (&cause);
-      if (host != NULL)
-        run->listen = relay_address_towards (host, &cause);
-      /* Only for ssh a host must be a name that leads there. */
-      if (run->listen == NULL && site->launcher != SITE_SSH)
-        run->listen = relay_host_address (NULL);
-    }
-  if (run->listen != NULL || site == NULL || cause == NULL)
-    return TRUE;
-  g_set_error (
-      error, FOLDER_ERROR, FOLDER_ERROR_FAILED,
-      "at what address of this host site '%s' can reach it is not known (%s): say --listen "
-      "ADDRESS",
-      site->name, cause->message);
-  return FALSE;
+    if (((Site *)sites->pdata[i])->launcher != SITE_LOCAL)
+      run->listen = address_towards (sites->pdata[i], &cause);
+  if (run->listen != NULL || cause == NULL)
+    return;
+  run->listen = relay_host_address (NULL);
+  command_say ("where this host is reached from others is not known (%s): it listens at %s; "
+               "--listen ADDRESS says another",
+               cause->message, run->listen != NULL ? run->listen : "127.0.0.1");
 }
 
 int
@@ -117,8 +150,7 @@ spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites)
   for (guint i = 0; i < found->len; i++)
     if (((Site *)found->pdata[i])->workers == 0)
       ((Site *)found->pdata[i])->workers = workers;
-  if (!decide_listen (run, found, here > 0, &error))
-    return command_say ("%s", error->message), COMMAND_ERROR;
+  decide_listen (run, found, here > 0);
   *sites = g_steal_pointer (&found);
   return COMMAND_DONE;
 }

@@ -7,3 +7,5 @@
 /* (transfer full): the reply of the first live node in the run's folder to `request` ("status",
  * "suspend"). */
 char *control_ask (const char *run_folder, const char *request, GError **error);
+/* (transfer full) (nullable): that of one process of this host. */
+char *control_ask_process (const char *run_folder, gint64 pid, const char *request);

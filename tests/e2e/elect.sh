@@ -3,7 +3,7 @@
 # Who writes the checkpoint: of four nodes the one with the fast path to it is elected; another when it is killed; and the
 # run's file goes on, whoever dies.
 . "$(dirname "$0")/lib.sh"
-choose_heavy 3
+choose_heavy 4
 
 cc=${CC:-cc}
 if ! $cc -shared -fPIC -O1 -o "$work/slow-place.so" "$SATIN_SOURCE/tests/e2e/slow-place.c" -ldl 2>"$work/words" \
@@ -39,6 +39,13 @@ ok "when it is killed another is elected" wait_for $((20 * slow)) another
 before=$(generation)
 ok "the file goes on" wait_for $((20 * slow)) newer "$before"
 ok "and is sound" integrity "$file"
+share_is_told ()
+{
+  local saved
+  saved=$(sqlite3 "$file" "SELECT value FROM run WHERE key = 'done'")
+  "$satin" status vote --json | sed 's/.*"done":\([^,]*\),.*/\1/' | awk -v saved="$saved" '{ exit !(saved > 0 && $1 >= saved * 0.99) }'
+}
+ok "status shows what the coordinator knows to be done" wait_for $((20 * slow)) share_is_told
 
 kill -9 "$(coordinator_of vote)"
 ended

@@ -85,6 +85,13 @@ try "$satin" run --sites "$work/broken" -- "$SATIN_BIN/fib" 25
 is "a host that does not answer: the answer" "$code:$answer" "0:75025"
 is "a host that does not answer is reported" "$words" \
   "satin: host 'x' of site 'gone' is left out: no route to it"
+if command -v ssh >/dev/null; then
+  printf '[site here]\nlauncher = local\n[site gone]\nhosts = nobody.invalid:3\n' >"$work/nobody"
+  try "$satin" run --sites "$work/nobody" -- "$SATIN_BIN/sleep" 50
+  is "a name that is no host's: the answer" "$code:$answer" "0:leaves 64"
+  is "… is reported once for all its nodes" "$(grep -c "^satin: host 'nobody.invalid' of site 'gone' is left out: ssh: " <<<"$words")" 1
+  ok "… and where the others are to find this host" grep -q '^satin: where this host is reached .* --listen ADDRESS' <<<"$words"
+fi
 sed -n '1,/^command/p' "$work/broken" >"$work/none"
 try "$satin" run --sites "$work/none" -- "$SATIN_BIN/fib" 25
 is "no host answers" "$code" 1

@@ -58,6 +58,7 @@ wrong_files_are_refused (void)
   } wrong[] = {
     { "", "names no site" },
     { "nonsense", "cannot read the sites" },
+    { "[site a]\nnodes=2\n[site b]\n[site a]\nnodes=1\n", "'[site a]' stands there twice" },
     { "[delft]\nnodes = 1\n", "is not a site" },
     { "[site ]\nnodes = 1\n", "is not a site" },
     { "[site a b]\nnodes = 1\n", "is not a site" },
