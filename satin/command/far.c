@@ -26,7 +26,7 @@ struct Far
   guint reads, writes; /* sources; 0: none */
   GQueue out;          /* of GBytes */
   GByteArray *in;
-  gboolean begun;
+  gboolean begun, spoken;
   char *told; /* the peers that were sent last */
   gint64 quit_us;
 };
@@ -187,6 +187,14 @@ take_file (Far *far, const char *name, GBytes *bytes)
     command_say ("cannot write '%s' in '%s'", name, far->path);
 }
 
+/* What comes before a node's first word a shell has said: a greeting, say. */
+static void
+pass_over (Far *far, gsize size, gboolean *more)
+{
+  g_byte_array_remove_range (far->in, 0, (guint)size);
+  *more = far->in->len > 0;
+}
+
 /* FALSE: what came is nothing that a node says. */
 static gboolean
 take_frame (Far *far, gboolean *more)
@@ -197,12 +205,19 @@ take_frame (Far *far, gboolean *more)
   g_autofree char *name = NULL;
 
   *more = FALSE;
+  if (end == NULL && left >= RELAY_LINE_MAX && !far->spoken)
+    pass_over (far, left, more);
   if (end == NULL)
-    return left < RELAY_LINE_MAX;
+    return left < RELAY_LINE_MAX || !far->spoken;
   gsize head = (gsize)(end - far->in->data) + 1;
   line = g_strndup ((const char *)far->in->data, head - 1);
   if (relay_parse (line, &name, &size) != RELAY_FILE)
-    return FALSE;
+    {
+      if (!far->spoken)
+        pass_over (far, head, more);
+      return !far->spoken;
+    }
+  far->spoken = TRUE;
   if (left - head < size)
     return TRUE;
   g_autoptr (GBytes) bytes = g_bytes_new (far->in->data + head, size);

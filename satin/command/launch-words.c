@@ -88,6 +88,10 @@ launch_words_left_out (const char *path, gint64 pid, int status, const char *nam
 
   if (last != NULL && g_str_has_prefix (last, OWN))
     last += strlen (OWN);
+  if (last == NULL || is_note (last))
+    last = WIFEXITED (status) && WEXITSTATUS (status) == COMMAND_DONE
+               ? "it ended before it was a node"
+               : NULL;
   /* A host of many nodes is one host. */
   static GHashTable *said;
   g_autofree char *sentence

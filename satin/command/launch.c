@@ -9,6 +9,7 @@
 #include "launch-words.h"
 #include "live.h"
 #include "spread.h"
+#include "start.h"
 #include "trouble.h"
 
 #include "net/outlet.h"
@@ -83,7 +84,7 @@ kill_all (Launch *launch)
 
       /* Not gone means not yet reaped, so the number still is this process's. */
       if (!node->gone && (node->far == NULL || !far_quit (node->far)))
-        kill (node->pid, SIGKILL);
+        start_kill (node->pid);
     }
 }
 
@@ -435,7 +436,7 @@ start_all (Launch *launch)
       {
         for (guint k = 0; k < launch->nodes->len; k++)
           {
-            kill (g_array_index (launch->nodes, Node, k).pid, SIGKILL);
+            start_kill (g_array_index (launch->nodes, Node, k).pid);
             waitpid (g_array_index (launch->nodes, Node, k).pid, NULL, 0);
           }
         return FALSE;

@@ -398,7 +398,7 @@ site_line (const Site *site, const char *program, char **argv, const char *folde
   g_string_append_printf (
       line, site->folder != NULL ? "cd %s || exit 1; " : "cd %s 2>/dev/null || cd; ", place);
   if (site->setup != NULL)
-    g_string_append_printf (line, "{ %s\n} </dev/null || exit 1; ", site->setup);
+    g_string_append_printf (line, "{ %s\n} </dev/null >&2 || exit 1; ", site->setup);
   g_string_append (line, RELAY_ENV "=1; " FOLDER_ENV_SLICES "=${" FOLDER_ENV_SLICES
                                    "-" FOLDER_SLICES "}; " FOLDER_ENV_MALLOC "=${" FOLDER_ENV_MALLOC
                                    "-" FOLDER_MALLOC "}; export " RELAY_ENV " " FOLDER_ENV_SLICES

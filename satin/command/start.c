@@ -232,3 +232,10 @@ start_far (char **argv, const char *path, int *to, int *from, GError **error)
   *from = pid < 0 ? -1 : out[0];
   return pid;
 }
+
+void
+start_kill (pid_t pid)
+{
+  if (kill (-pid, SIGKILL) != 0)
+    kill (pid, SIGKILL);
+}

@@ -22,3 +22,6 @@ pid_t start_node (const FolderRun *run, const char *path, const StartWish *wish,
  * from its standard output; what it says on stderr is the log. Children have one thread, so this
  * one may have more. */
 pid_t start_far (char **argv, const char *path, int *to, int *from, GError **error);
+/* kill -9 to a child that is not yet reaped, and to what it has started, as the shell of a site's
+ * command does. */
+void start_kill (pid_t pid);

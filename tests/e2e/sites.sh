@@ -92,6 +92,22 @@ if command -v ssh >/dev/null; then
   is "… is reported once for all its nodes" "$(grep -c "^satin: host 'nobody.invalid' of site 'gone' is left out: ssh: " <<<"$words")" 1
   ok "… and where the others are to find this host" grep -q '^satin: where this host is reached .* --listen ADDRESS' <<<"$words"
 fi
+
+# What shells say before the node speaks; what a command leaves running.
+cat >"$work/chatty" <<EOF
+[site chatty]
+hosts = a
+setup = echo ready
+command = sh -c 'echo welcome; seq 1000; exec $away sh -c "\$1"' - {run}
+EOF
+try "$satin" run --sites "$work/chatty" -- "$SATIN_BIN/fib" 25
+is "greetings on the way to a host: the answer" "$code:$answer:$words" "0:75025:"
+printf '[site here]\nlauncher = local\n[site stuck]\nhosts = x\ncommand = sh -c "sleep 9%s & wait"\n' $$ >"$work/stuck"
+try "$satin" run --sites "$work/stuck" -- "$SATIN_BIN/fib" 25
+is "a host that is never reached: the answer" "$code:$answer" "0:75025"
+is_asleep () { cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' ' ' | grep -q "sleep 9$$ "; }
+no_sleeper () { ! is_asleep; }
+ok "… and nothing of its command is left" wait_for 5 no_sleeper
 sed -n '1,/^command/p' "$work/broken" >"$work/none"
 try "$satin" run --sites "$work/none" -- "$SATIN_BIN/fib" 25
 is "no host answers" "$code" 1
