@@ -8,7 +8,7 @@ trap 'stop_servers; leave' EXIT
 # Sleeping costs the machine nothing, and ends when the test wants.
 export NAPS_HASTE=$work/haste
 naps=$SATIN_BIN/../tests/e2e/naps
-long=("$naps" 30 10) long_answer=1024
+long=("$naps" 30 12) long_answer=4096
 fast=("$naps" 1 3) fast_answer=8
 hasten () { touch "$NAPS_HASTE"; }
 
@@ -108,7 +108,7 @@ is_down () {
   ok "$name: a run begins" wait_for $((20 * slow)) holds "$file"
   kill -KILL $(server_tree) 2>/dev/null
   wait "$server_pid" 2>/dev/null
-  ok "$name: that the store is down is said while the run goes on" wait_for $((20 * slow)) grep -q "^satin: checkpoint '.*down.db': " "$work/begun.words"
+  ok "$name: that the store is down is said while the run goes on" wait_for $((60 * slow)) grep -q "^satin: checkpoint '.*down.db': " "$work/begun.words"
   try "$satin" suspend down
   is "$name: a suspension that cannot be published: so the command says too" "$code" 4
   ok "$name: … and where it is kept" says "is kept in '"
