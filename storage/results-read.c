@@ -14,6 +14,18 @@
 #define N_RESULT_COLUMNS 8
 #define RESULT_SELECT "SELECT " RESULT_COLUMNS ", sum FROM result"
 
+/* Values that are told one after the other lie together in memory: one of them alone costs a call
+ * of malloc and, in a thread that only takes memory, one of the system for each page. */
+#define SHELF_BYTES (64 * 1024)
+#define SHELVED_BYTES_MAX (SHELF_BYTES / 8)
+#define ALIGN_BYTES 16
+
+typedef struct
+{
+  GBytes *bytes; /* (nullable) */
+  gsize used;
+} ResultsShelf;
+
 /* NULL: error. */
 static sqlite3_stmt *
 query_ready (Sql *sql, const ResultsQuery *query, Names *names, GError **error)
@@ -58,9 +70,34 @@ real_of (const RecordColumn *column)
   return column->kind == 'r' ? column->real : (double)integer_of (column);
 }
 
+static GBytes *
+shelve (ResultsShelf *shelf, const void *data, gsize size)
+{
+  if (shelf->bytes == NULL || shelf->used + size > SHELF_BYTES)
+    {
+      g_clear_pointer (&shelf->bytes, g_bytes_unref);
+      shelf->bytes = g_bytes_new_take (g_malloc (SHELF_BYTES), SHELF_BYTES);
+      shelf->used = 0;
+    }
+  guint8 *to = (guint8 *)g_bytes_get_data (shelf->bytes, NULL) + shelf->used;
+  memcpy (to, data, size);
+  GBytes *value = g_bytes_new_from_bytes (shelf->bytes, shelf->used, size);
+  shelf->used += (size + ALIGN_BYTES - 1) / ALIGN_BYTES * ALIGN_BYTES;
+  return value;
+}
+
+static GBytes *
+value_of (const RecordColumn *column, const char *type, ResultsShelf *shelf)
+{
+  gboolean is_as_it_is = column->kind == 'b' || (column->kind == 't' && strcmp (type, "ay") == 0);
+  return shelf != NULL && is_as_it_is && column->size > 0 && column->size <= SHELVED_BYTES_MAX
+             ? shelve (shelf, column->data, column->size)
+             : cell_of_column (column, type);
+}
+
 /* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. */
 static gboolean
-row_of (const Sql *sql, const Record *record, Names *names, Result *row)
+row_of (const Sql *sql, const Record *record, Names *names, ResultsShelf *shelf, Result *row)
 {
   const RecordColumn *columns = record->columns;
   if (!is_proved (sql, record) || columns[3].kind != 'b' || columns[0].kind != 't'
@@ -74,7 +111,7 @@ row_of (const Sql *sql, const Record *record, Names *names, Result *row)
   row->work_s = real_of (&columns[5]);
   row->saved = integer_of (&columns[6]);
   row->weight = real_of (&columns[7]);
-  row->value = cell_of_column (&columns[4], row->type);
+  row->value = value_of (&columns[4], row->type, shelf);
   return row->value != NULL;
 }
 
@@ -86,7 +123,7 @@ row_read (const Sql *sql, sqlite3_stmt *statement, Names *names, Result *row)
   for (int i = 0; i <= N_RESULT_COLUMNS; i++)
     cell_column (sqlite3_column_value (statement, i), &record.columns[i]);
   row->path = (const char *)record.columns[0].data;
-  return row_of (sql, &record, names, row);
+  return row_of (sql, &record, names, NULL, row);
 }
 
 gboolean
@@ -128,6 +165,7 @@ typedef struct
   ResultsEach each;
   gpointer data;
   GString *path;
+  ResultsShelf shelf;
 } ResultsWalk;
 
 /* A record as it lies in the file. The weight's column turns integers into reals. */
@@ -147,8 +185,8 @@ each_payload (const guint8 *payload, gsize size, gpointer data)
   g_string_truncate (walk->path, 0);
   g_string_append_len (walk->path, (const char *)path->data, (gssize)path->size);
   row.path = walk->path->str;
-  gboolean good
-      = row_of (walk->sql, &record, walk->names, &row) && walk->each (&row, walk->data, NULL);
+  gboolean good = row_of (walk->sql, &record, walk->names, &walk->shelf, &row)
+                  && walk->each (&row, walk->data, NULL);
   g_clear_pointer (&row.value, g_bytes_unref);
   return good;
 }
@@ -159,7 +197,9 @@ results_walk (Sql *sql, const char *path, ResultsEach each, gpointer data)
   g_autoptr (Names) names = names_new (sql, NULL);
   g_autoptr (GString) text = g_string_new (NULL);
   ResultsWalk walk = { .sql = sql, .names = names, .each = each, .data = data, .path = text };
-  return names != NULL && walk_file (path, sql, "result", each_payload, &walk);
+  gboolean good = names != NULL && walk_file (path, sql, "result", each_payload, &walk);
+  g_clear_pointer (&walk.shelf.bytes, g_bytes_unref);
+  return good;
 }
 
 gboolean

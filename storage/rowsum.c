@@ -32,17 +32,15 @@ sip_round (guint64 v[4])
   v[2] = rotate (v[2], 32);
 }
 
-/* All whole words that wait. */
 static void
-consume (Rowsum *sum)
+consume_words (Rowsum *sum, const guint8 *bytes, gsize n)
 {
-  guint n = sum->n / 8;
   guint64 v[4];
   memcpy (v, sum->v, sizeof v);
-  for (guint i = 0; i < n; i++)
+  for (gsize i = 0; i < n; i++)
     {
       guint64 word;
-      memcpy (&word, sum->bytes + 8 * i, sizeof word);
+      memcpy (&word, bytes + 8 * i, sizeof word);
       word = GUINT64_FROM_LE (word);
       v[3] ^= word;
       sip_round (v);
@@ -50,6 +48,14 @@ consume (Rowsum *sum)
       v[0] ^= word;
     }
   memcpy (sum->v, v, sizeof v);
+}
+
+/* All whole words that wait. */
+static void
+consume (Rowsum *sum)
+{
+  guint n = sum->n / 8;
+  consume_words (sum, sum->bytes, n);
   memcpy (sum->bytes, sum->bytes + 8 * n, 8);
   sum->n -= 8 * n;
 }
@@ -79,20 +85,23 @@ copy_short (guint8 *to, const guint8 *from, gsize size)
       to[i] = from[i];
 }
 
+/* Whole words where they lie, but for what makes one of the last that waits. */
 void
 rowsum_add_bare (Rowsum *sum, const void *data, gsize size)
 {
   const guint8 *bytes = data;
-  if (size <= 16)
+  if (size > 16)
     {
-      copy_short (room (sum, (guint)size), bytes, size);
-      return;
+      guint wanting = -sum->n % 8;
+      copy_short (room (sum, wanting), bytes, wanting);
+      consume (sum);
+      gsize words = (size - wanting) / 8;
+      consume_words (sum, bytes + wanting, words);
+      sum->size += 8 * words;
+      bytes += wanting + 8 * words;
+      size -= wanting + 8 * words;
     }
-  for (gsize piece; size > 0; size -= piece, bytes += piece)
-    {
-      piece = MIN (size, ROWSUM_BYTES / 2);
-      memcpy (room (sum, (guint)piece), bytes, piece);
-    }
+  copy_short (room (sum, (guint)size), bytes, size);
 }
 
 Rowsum
