@@ -41,10 +41,11 @@ struct Scribe
   gboolean is_failing;   /* the last round failed: the next one waits for its time */
   char *spare;
   guint64 stretched_us; /* the interval as it was last said */
+  guint64 took_us[2];   /* the last publication of a base, and of a delta; 0: there was none */
+  Publication made;     /* what was published last, or is under way */
 
   Courier *courier;             /* NULL: the target is a path; what follows is of use with it */
   guint64 sending;              /* the ticket that is under way */
-  Publication made;             /* what is under way */
   gint64 began_us;              /* when that publication began */
   gboolean owes_final, is_last; /* scribe_finish waits; what is under way began after it */
   guint n_failed, n_changed;

@@ -44,9 +44,21 @@ tell_trouble (Scribe *scribe, const GError *error, gboolean final)
   scribe_tell (scribe, &news);
 }
 
+/* One alone may have met a disk or a store that stood still, which costs nobody anything: that
+ * publishing is slow is believed when the next of its kind, a base or a delta, is slow too. */
+static guint64
+usual_us (Scribe *scribe, guint64 took_us)
+{
+  guint64 *last = &scribe->took_us[scribe->made.is_delta ? 1 : 0];
+  guint64 before = *last > 0 ? *last : scribe->took_us[0];
+  *last = MAX (took_us, 1);
+  return before > 0 ? MIN (took_us, before) : took_us;
+}
+
 guint64
 scribe_rest_after (Scribe *scribe, guint64 took_us)
 {
+  took_us = usual_us (scribe, took_us);
   guint64 rest_us = took_us * (DUTY_DENOMINATOR - 1);
   if (rest_us <= scribe->interval_us)
     return scribe->interval_us;
@@ -128,10 +140,9 @@ scribe_tell_published (Scribe *scribe, guint64 ticket, guint64 took_us, gboolean
 static gboolean
 publish (Scribe *scribe, gboolean final, GError **error)
 {
-  Publication made;
   gboolean has_changed = ledger_has_changed (scribe->ledger, final);
   gint64 began_us = g_get_monotonic_time ();
-  gboolean good = !has_changed || ledger_publish (scribe->ledger, final, &made, error);
+  gboolean good = !has_changed || ledger_publish (scribe->ledger, final, &scribe->made, error);
   guint64 took_us = has_changed ? (guint64)(g_get_monotonic_time () - began_us) : 0;
   scribe_tell_damage (scribe);
   if (!good)
@@ -191,6 +202,7 @@ do_round (Scribe *scribe, ScribeRound *round)
 {
   g_autoptr (GError) error = NULL;
   gint64 began = g_get_monotonic_time ();
+  guint64 generation = ledger_stats (scribe->ledger).generation;
   answer_requests (scribe, &round->requests, TRUE);
   gboolean written = write_inbox (scribe, round->inbox, &error), good = written;
   answer_requests (scribe, &round->requests, FALSE);
@@ -216,8 +228,10 @@ do_round (Scribe *scribe, ScribeRound *round)
     scribe->tick_us = now
                       + (gint64)MAX (MIN (scribe->interval_us, (guint64)RETRY_MAX_US),
                                      MIN (rest_us, (guint64)RETRY_SLOW_MAX_US));
-  else if (round->is_finishing || round->is_tick)
+  else if (ledger_stats (scribe->ledger).generation != generation)
     scribe->tick_us = now + (gint64)scribe_rest_after (scribe, (guint64)(now - began));
+  else if (round->is_finishing || round->is_tick)
+    scribe->tick_us = now + (gint64)scribe->interval_us;
 }
 
 /* With the lock. What is not left for the next tick. */

@@ -8,8 +8,10 @@
 
 #define SYNC_US 120000
 #define TRIES_S 12
+#define STOP_US 1500000
 
 static gint is_slow;      /* atomic */
+static gint stop_us;      /* atomic: the next one takes so long */
 static gint64 in_sync_us; /* of the scribe's thread, which alone syncs */
 
 int
@@ -18,6 +20,7 @@ fsync (int fd)
   gint64 began_us = g_get_monotonic_time ();
   if (g_atomic_int_get (&is_slow))
     g_usleep (SYNC_US);
+  g_usleep ((gulong)g_atomic_int_and ((guint *)&stop_us, 0));
   int failed = (int)syscall (SYS_fsync, fd);
   in_sync_us += g_get_monotonic_time () - began_us;
   return failed;
@@ -54,7 +57,8 @@ test_a_slow_place_stretches_the_interval (void)
   Scribe *scribe = start (place, 10000, "run-1");
   g_assert_cmpuint (save_for (scribe, place, G_USEC_PER_SEC), >, 0);
   g_atomic_int_set (&is_slow, TRUE);
-  (void)save_for (scribe, place, 2 * G_USEC_PER_SEC); /* what is under way is half slow */
+  /* What is under way is half slow, and one alone does not count. */
+  (void)save_for (scribe, place, 4 * G_USEC_PER_SEC);
   in_sync_us = 0;
   gint64 began_us = g_get_monotonic_time ();
   guint n = save_for (scribe, place, TRIES_S * G_USEC_PER_SEC);
@@ -71,11 +75,29 @@ test_a_slow_place_stretches_the_interval (void)
   g_assert_nonnull (strstr (place->trouble, "publishing takes"));
 }
 
+/* A store that stood still for a minute is not left alone for ten. */
+static void
+test_one_that_stood_still_is_forgiven (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, 10000, "run-1");
+  g_assert_cmpuint (save_for (scribe, place, G_USEC_PER_SEC / 2), >, 0);
+  g_atomic_int_set (&stop_us, STOP_US);
+  (void)save_for (scribe, place, STOP_US + G_USEC_PER_SEC / 2);
+  g_assert_cmpint (g_atomic_int_get (&stop_us), ==, 0);
+  g_assert_cmpuint (save_for (scribe, place, STOP_US), >, 0);
+  guint n_trouble = place->n_trouble;
+  finish (place, scribe);
+  scribe_free (scribe);
+  g_assert_cmpuint (n_trouble, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/rest/a-slow-place-stretches-the-interval",
                    test_a_slow_place_stretches_the_interval);
+  g_test_add_func ("/rest/one-that-stood-still-is-forgiven", test_one_that_stood_still_is_forgiven);
   return g_test_run ();
 }
