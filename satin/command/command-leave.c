@@ -120,7 +120,7 @@ tell_left (const Wish *wish, const LeaveNode *node)
   double lost_s;
 
   if (figures != NULL && g_variant_is_of_type (figures, G_VARIANT_TYPE_VARDICT)
-      && g_variant_lookup (figures, "left_lost_s", "d", &lost_s))
+      && g_variant_lookup (figures, "left_lost_s", "d", &lost_s) && lost_s >= 0.05)
     command_say ("node %s has left; %.1f s of work could not be handed over", node->id, lost_s);
   else
     command_say ("node %s has left", node->id);
