@@ -96,12 +96,13 @@ take_apart (Place *place, GUri *uri, GError **error)
   if (g_uri_get_query (uri) != NULL || g_uri_get_fragment (uri) != NULL)
     return place_fail (place, PLACE_ERROR_URI, error, "a URI with '?' or '#' does not name a file");
   plain = g_uri_unescape_string (path, "/");
-  for (const char *c = plain; c != NULL && *c != '\0'; c++)
-    if ((guchar)*c < ' ' || *c == '"' || *c == '\\')
-      g_clear_pointer (&plain, g_free);
-  if (plain == NULL)
-    return place_fail (place, PLACE_ERROR_URI, error,
-                       "quotes, backslashes and control characters cannot be used in its path");
+  gboolean is_usable = plain != NULL;
+  for (const char *c = plain; is_usable && *c != '\0'; c++)
+    is_usable = (guchar)*c >= ' ' && *c != '"' && *c != '\\';
+  if (!is_usable)
+    return place_fail (
+        place, PLACE_ERROR_URI, error,
+        "quotes, backslashes, control characters and %%2F cannot be used in its path");
   place->user = g_strdup (g_uri_get_user (uri));
   place->origin
       = g_strdup_printf ("%s://%s%s%s%s%s%s", place->scheme, place->user != NULL ? place->user : "",

@@ -112,4 +112,6 @@ uri=gopher://h refused "a scheme that nobody knows" "schemes are"
 uri=sftp:/ refused "a URI without a host" "URI"
 uri=sftp://u:secret@h refused "a password in a URI" netrc
 uri='s3://b/k?x=1' refused "a query" "does not name a file"
+uri='sftp://h/a%22b%22c' refused "quotes" "quotes, backslashes"
+uri='sftp://h/a%2Fb' refused "a slash that is part of a name" "%2F cannot be used"
 echo "1..$number"
