@@ -60,6 +60,21 @@ last_line (const GPtrArray *lines)
   return lines->len == 0 ? NULL : lines->pdata[lines->len - 1];
 }
 
+/* Others may have added some. */
+static guint
+count_members (const char *path, gint64 except)
+{
+  g_autoptr (GArray) pids = folder_pids (path, "address");
+  guint n = 0;
+
+  for (guint i = 0; i < pids->len; i++)
+    {
+      gint64 pid = g_array_index (pids, gint64, i);
+      n += pid != except && folder_pid_is_live (pid);
+    }
+  return n;
+}
+
 void
 launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
 {
@@ -73,6 +88,7 @@ launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
   if (last != NULL && !is_note (last) && WIFEXITED (status) && WEXITSTATUS (status) != COMMAND_DONE)
     g_string_append_printf (text, ": %s",
                             g_str_has_prefix (last, OWN) ? last + strlen (OWN) : last);
+  n_live = MAX (n_live, count_members (path, pid));
   if (n_live > 0)
     g_string_append_printf (text, "; %u go%s on", n_live, n_live == 1 ? "es" : "");
   command_say ("node %" G_GINT64_FORMAT " %s", pid, text->str);

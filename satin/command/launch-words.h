@@ -5,7 +5,9 @@
 
 #include "net/folder.h"
 
-/* A node of a run that goes on is gone; `n_live` others are left. */
+/* A node of a run that goes on is gone; of those that the launcher started `n_live` others are
+ * left.
+ */
 void launch_words_gone (const char *path, gint64 pid, int status, guint n_live);
 /* A node of another host never joined; `name` says which that is. The run goes on without. */
 void launch_words_left_out (const char *path, gint64 pid, int status, const char *name);

@@ -25,6 +25,7 @@ sleep 0.5
 kill -9 "$first"
 ended
 is "those that were added go on when the first is killed" "$code:$answer" "0:$heavy_answer"
+is "… which is said" "$words" "satin: node $first died (signal 9); 2 go on"
 ok "nobody is left" wait_for 10 no_nodes
 
 # Nobody lets the newcomer in, and then it is the only one left.
