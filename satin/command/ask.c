@@ -52,9 +52,11 @@ say_why (const AskRun *ask, const char *what, const GError *error)
 gboolean
 ask_launcher (const AskRun *ask)
 {
+  gint64 until_us = g_get_monotonic_time () + ASK_LIMIT_US;
   int code;
 
-  while (folder_is_live (ask->path))
+  /* A launcher that died may have given its number to another process. */
+  while (folder_is_live (ask->path) && g_get_monotonic_time () < until_us)
     {
       g_autoptr (GArray) listening = folder_pids (ask->path, "address");
 

@@ -21,7 +21,7 @@ gboolean ask_find (const char *name, AskRun *ask);
  * NULL: said on stderr, beginning with `what` ("cannot suspend"). (transfer full) */
 char *ask_node (const AskRun *ask, const char *request, const char *what);
 /* While no node listens yet the launcher is told to suspend the run. TRUE: it did, or the run has
- * ended; FALSE: a node can be asked now, or nobody lives. */
+ * ended; FALSE: a node can be asked now, or nobody hears. */
 gboolean ask_launcher (const AskRun *ask);
 /* What a run says of itself, as its coordinator does if that is a process of this host, since it
  * knows best how much is done. Any thread. (transfer full) (nullable) */
