@@ -108,13 +108,13 @@ is_coordinator (GVariant *node)
   return FALSE;
 }
 
-/* The process of the coordinator; 0: none. */
-static gint64
+/* (transfer full) (nullable): where the coordinator listens. */
+static char *
 find_coordinator (const char *reply)
 {
   g_autoptr (GVariant) status = json_read (reply);
   g_autoptr (GVariant) nodes = NULL;
-  double pid;
+  char *address;
 
   if (status != NULL && g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
     nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
@@ -124,18 +124,18 @@ find_coordinator (const char *reply)
       g_autoptr (GVariant) node = g_variant_get_variant (boxed);
 
       if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT) && is_coordinator (node)
-          && g_variant_lookup (node, "pid", "d", &pid))
-        return (gint64)pid;
+          && g_variant_lookup (node, "address", "s", &address))
+        return address;
     }
-  return 0;
+  return NULL;
 }
 
 char *
 ask_status (const char *path, GError **error)
 {
   g_autofree char *reply = control_ask (path, "status", error);
-  gint64 pid = reply != NULL ? find_coordinator (reply) : 0;
-  char *better = pid != 0 ? control_ask_process (path, pid, "status") : NULL;
+  g_autofree char *address = reply != NULL ? find_coordinator (reply) : NULL;
+  char *better = address != NULL ? control_ask_at (path, address, "status") : NULL;
 
   return better != NULL ? better : g_steal_pointer (&reply);
 }

@@ -23,7 +23,7 @@ char *ask_node (const AskRun *ask, const char *request, const char *what);
 /* While no node listens yet the launcher is told to suspend the run. TRUE: it did, or the run has
  * ended; FALSE: a node can be asked now, or nobody hears. */
 gboolean ask_launcher (const AskRun *ask);
-/* What a run says of itself, as its coordinator does if that is a process of this host, since it
+/* What a run says of itself, as its coordinator does if that can be asked, since it
  * knows best how much is done. Any thread. (transfer full) (nullable) */
 char *ask_status (const char *path, GError **error);
 /* Waits until the run has ended: its exit code, and the sentence it left (out, optional, nullable,

@@ -194,12 +194,18 @@ launch_words_of_main (const char *path)
 int
 launch_words_answer (const char *path, int code)
 {
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GBytes) answer = folder_bytes (path, "answer", &error);
+  g_autoptr (GBytes) answer = folder_bytes (path, "answer", NULL);
+  g_auto (FolderRun) run = { 0 };
 
+  /* It may stay with a node of another host whose launcher is gone. */
   if (answer == NULL && code == COMMAND_DONE)
-    return command_say ("the run is done, but its answer has not come: %s", error->message),
-           COMMAND_ERROR;
+    {
+      gboolean kept = folder_read (path, &run, NULL) && run.checkpoint != NULL;
+      g_autofree char *quoted = kept ? command_quote (run.checkpoint) : NULL;
+      command_say ("the run is done, but its answer has not come here%s%s%s",
+                   kept ? ": `satin resume " : "", kept ? quoted : "", kept ? "` shows it" : "");
+      return COMMAND_ERROR;
+    }
   if (folder_show (path, "answer", STDOUT_FILENO))
     return code;
   command_say ("cannot write the answer to standard output: %s", g_strerror (errno));

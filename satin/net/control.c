@@ -4,23 +4,14 @@
 #include "folder.h"
 #include "wire.h"
 
-static char *
-ask (const char *run_folder, const WireRun *run, gint64 pid, const char *request)
-{
-  g_auto (GStrv) addresses = folder_pid_is_live (pid) ? folder_addresses (run_folder, pid) : NULL;
-
-  return addresses != NULL && addresses[0] != NULL ? wire_ask (addresses[0], run, request, NULL)
-                                                   : NULL;
-}
-
 char *
-control_ask_process (const char *run_folder, gint64 pid, const char *request)
+control_ask_at (const char *run_folder, const char *address, const char *request)
 {
   g_autofree char *credential = folder_credential (run_folder, NULL);
   g_autofree char *key = folder_key (run_folder);
   const WireRun run = { .credential = credential, .key = key };
 
-  return credential != NULL ? ask (run_folder, &run, pid, request) : NULL;
+  return credential != NULL ? wire_ask (address, &run, request, NULL) : NULL;
 }
 
 char *
@@ -35,7 +26,11 @@ control_ask (const char *run_folder, const char *request, GError **error)
   for (guint i = 0; i < pids->len; i++)
     {
       gint64 pid = g_array_index (pids, gint64, i);
-      char *reply = ask (run_folder, &run, pid, request);
+      g_auto (GStrv) addresses
+          = folder_pid_is_live (pid) ? folder_addresses (run_folder, pid) : NULL;
+      char *reply = addresses != NULL && addresses[0] != NULL
+                        ? wire_ask (addresses[0], &run, request, NULL)
+                        : NULL;
       if (reply != NULL)
         return reply;
     }

@@ -7,5 +7,5 @@
 /* (transfer full): the reply of the first live node in the run's folder to `request` ("status",
  * "suspend"). */
 char *control_ask (const char *run_folder, const char *request, GError **error);
-/* (transfer full) (nullable): that of one process of this host. */
-char *control_ask_process (const char *run_folder, gint64 pid, const char *request);
+/* (transfer full) (nullable): that of the node at this address. */
+char *control_ask_at (const char *run_folder, const char *address, const char *request);

@@ -98,6 +98,8 @@ append_member (Driver *driver, GString *json, const NodeMember *member)
   double risk_s = risk_of (driver, member);
   g_string_append_printf (json, "{\"id\":\"%s\",\"host\":", node_id_show (&member->id, id));
   append_string (json, member->host);
+  g_string_append (json, ",\"address\":");
+  append_string (json, member->address);
   g_string_append_printf (json, ",\"pid\":%u,\"site\":", member->pid);
   append_string (json, member->site);
   g_string_append_printf (
