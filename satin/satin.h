@@ -32,17 +32,19 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
 
 /* SATIN_JOB (name, Result, (type, argument) …) { body }
  * A job of 0 to 8 arguments, passed by value; an array argument comes as a const pointer to the
- * job's own copy. The body returns Result. Everything that it spawned must be synced before it
- * returns; otherwise the program ends with a sentence that names the job. Defines the object
- * `name_job`. */
+ * job's own copy. The body returns Result, and does not call setjmp itself (a function that it
+ * calls may). Everything that it spawned must be synced before it returns; otherwise the program
+ * ends with a sentence that names the job. Defines the object `name_job`. */
 #define SATIN_JOB(name, ...) \
-  SATIN_DECLARE_ (name, __VA_ARGS__); \
+  SATIN_DECLARE_ (name, __VA_ARGS__) \
   SATIN_DEFINE_ (name, __VA_ARGS__)
 
 /* The same in two halves, for headers and mutual recursion: SATIN_JOB_DECLARE (name, Result, …);
  * once before use, in as many files as like; SATIN_JOB_DEFINE (name, Result, …) { body } with the
  * same words in one. */
-#define SATIN_JOB_DECLARE(name, ...) SATIN_DECLARE_ (name, __VA_ARGS__)
+#define SATIN_JOB_DECLARE(name, ...) \
+  SATIN_DECLARE_ (name, __VA_ARGS__) \
+  SATIN_ASSERT_ (1, "") /* and the semicolon behind it */
 #define SATIN_JOB_DEFINE(name, ...) SATIN_DEFINE_ (name, __VA_ARGS__)
 
 /* Inside a job: starts `job` with these arguments. It may run elsewhere. *dest (of exactly the
@@ -324,8 +326,8 @@ void satin_unsynced_ (const SatinJob *job) G_GNUC_NORETURN;
 #define SATIN_LOOK_(x) __atomic_load_n (&(x), __ATOMIC_RELAXED)
 #define SATIN_WRITE_(x, value) __atomic_store_n (&(x), value, __ATOMIC_RELAXED)
 #else
-#define SATIN_LOOK_(x) (*(volatile __typeof__ (x) *)&(x))
-#define SATIN_WRITE_(x, value) (*(volatile __typeof__ (x) *)&(x) = (value))
+#define SATIN_LOOK_(x) (*(volatile __typeof__ (x) *)(void *)&(x))
+#define SATIN_WRITE_(x, value) (*(volatile __typeof__ (x) *)(void *)&(x) = (value))
 #endif
 
 SATIN_INLINE_ SatinSlot_ *
@@ -360,6 +362,12 @@ satin_payload_ (SatinSlot_ *slot, int big)
   if (big)
     __builtin_memcpy (&payload, slot->payload, sizeof payload);
   return payload;
+}
+
+SATIN_INLINE_ void *
+satin_result_at_ (SatinSlot_ *slot, int big, uint32_t result_at)
+{
+  return (char *)satin_payload_ (slot, big) + result_at;
 }
 
 /* No child is left to wait for: nothing at or above the frame's base may stay public. */
@@ -1176,8 +1184,8 @@ extern "C++"
     satin_returned_ = satin_called_ (satin_frame_, &name##_job, satin_big_##name, satin_at_##name, \
                                      satin_returns_##name); \
     if (!satin_returns_##name) \
-      return *(satin_result_##name *)((char *)satin_payload_ (satin_slot_, satin_big_##name) \
-                                      + satin_at_##name); \
+      return *(satin_result_##name *)satin_result_at_ (satin_slot_, satin_big_##name, \
+                                                       satin_at_##name); \
     __builtin_memcpy (&satin_result_, &satin_returned_, \
                       satin_returns_##name ? sizeof satin_result_ : 0); \
     return satin_result_; \

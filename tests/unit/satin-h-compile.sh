@@ -3,7 +3,7 @@
 # What must compile does, in C and in C++; what must not does not, and says why.
 source=${SATIN_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
 flags="-I$source/satin -I$source/satin/value $(pkg-config --cflags glib-2.0 gio-2.0)"
-c="${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -Wshadow -Wstrict-prototypes -Werror -x c"
+c="${CC:-cc} -std=gnu11 -O2 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wconversion -Wpedantic -Wcast-align=strict -Wcast-qual -Werror -x c"
 cxx="${CXX:-c++} -std=gnu++17 -O2 -Wall -Wextra -Werror -x c++"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -71,9 +71,9 @@ refuses 'too many arguments' \
 refuses 'int32_t' \
   'SATIN_JOB (j, int64_t, (int32_t, n)) { int32_t x; satin_spawn (fib, &x, n); satin_sync (); return x; }'
 refuses "argument .*n.* has another type" \
-  'SATIN_JOB_DECLARE (j, int64_t, (int32_t, n)) SATIN_JOB_DEFINE (j, int64_t, (int64_t, n)) { return n; }'
+  'SATIN_JOB_DECLARE (j, int64_t, (int32_t, n)); SATIN_JOB_DEFINE (j, int64_t, (int64_t, n)) { return n; }'
 refuses "another number of arguments" \
-  'SATIN_JOB_DECLARE (j, int64_t, (int32_t, n)) SATIN_JOB_DEFINE (j, int64_t) { return 1; }'
+  'SATIN_JOB_DECLARE (j, int64_t, (int32_t, n)); SATIN_JOB_DEFINE (j, int64_t) { return 1; }'
 refuses satin_keep_and_recall_need_SATIN_KEEPS \
   'SATIN_JOB (j, int64_t, (int32_t, n)) { int64_t x = n; satin_keep (&x); return x; }'
 refuses satin_keep_and_recall_need_SATIN_KEEPS \
