@@ -132,15 +132,36 @@ print_number (const char *name, guint64 number)
     printf (" %s %" G_GUINT64_FORMAT, name, number);
 }
 
-/* A message's first four bytes say what it is. */
+/* Its first byte says what it is; a piece of a route has another in it, if that fits. */
 static void
 print_message (GBytes *bytes)
 {
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
+  g_auto (Message) m = { 0 };
 
-  if (size > 0)
-    printf (" %s", message_kind_name (data[0]));
+  if (size == 0)
+    return;
+  printf (" %s", message_kind_name (data[0]));
+  if ((data[0] != MESSAGE_CARGO && data[0] != MESSAGE_HASTE) || !message_decode (bytes, &m, NULL))
+    return;
+  printf (" %s%" G_GUINT64_FORMAT, m.flag ? "" : "-", m.number);
+  print_message (m.value);
+}
+
+/* (transfer full) */
+static GBytes *
+join (const GPtrArray *parts)
+{
+  GByteArray *all = g_byte_array_new ();
+
+  for (guint i = 0; i < parts->len; i++)
+    {
+      gsize size;
+      const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
+      g_byte_array_append (all, data, (guint)size);
+    }
+  return g_byte_array_free_to_bytes (all);
 }
 
 static void
@@ -196,7 +217,10 @@ trace_print_effect (guint64 now_us, guint process, const NodeEffect *effect)
   if (effect->job != NULL)
     printf (" job '%s'", effect->job->path);
   if (effect->parts != NULL)
-    print_message (effect->parts->pdata[0]);
+    {
+      g_autoptr (GBytes) message = join (effect->parts);
+      print_message (message);
+    }
   print_rows (effect->rows);
   printf ("\n");
 }
