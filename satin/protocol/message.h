@@ -13,7 +13,7 @@
 
 #include <gio/gio.h>
 
-#define MESSAGE_VERSION 13 /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 14 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
 #define MESSAGE_ITEMS_MAX 8192u       /* loans, rows, holds, numbers, attachments in one message */
 #define MESSAGE_SPEAKS_MAX (1u << 20) /* shared bytes spoken of in one message */

@@ -26,13 +26,19 @@ is_better (Node *node, const Link *other, const Link *link)
 }
 
 static gboolean
+is_mine (const Link *link)
+{
+  return link->circuit != NULL ? link->circuit->mine : link->mine;
+}
+
+static gboolean
 is_spare (Node *node, const Link *link)
 {
   gboolean spare = FALSE;
 
-  if (!link->bound || !(link->circuit != NULL ? link->circuit->mine : link->mine))
+  if (!link->bound || !is_mine (link))
     return FALSE;
-  if (link->circuit == NULL && route_needs (node, link)) /* who joins by it has no other way */
+  if (route_needs (node, link)) /* who joins by it has no other way */
     return FALSE;
   for (guint i = 0; i < node->links.links->len && !spare; i++)
     spare = is_better (node, node->links.links->pdata[i], link);
@@ -52,14 +58,9 @@ say (Node *node, Link *link, guint64 word)
 static void
 retire (Node *node, Link *link)
 {
-  if (link->circuit == NULL)
-    {
-      link->spare_us = CORE_NEVER;
-      link->round++;
-      say (node, link, SPARE_BEGINS);
-    }
-  else if (link->spare_us == 0)
-    link->spare_us = node->now_us + SPARE_ROUTED_US;
+  link->spare_us = CORE_NEVER;
+  link->round++;
+  say (node, link, SPARE_BEGINS);
 }
 
 /* Of one that the other end began. */
@@ -69,7 +70,8 @@ is_needed (Node *node, const Link *link)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       const Link *other = node->links.links->pdata[i];
-      if (other != link && other->bound && other->settled && other->circuit == NULL
+      if (other != link && other->bound && other->settled
+          && (other->circuit == NULL || link->circuit != NULL)
           && node_id_equal (&other->remote, &link->remote))
         return FALSE;
     }
@@ -92,7 +94,7 @@ spare_on_message (Node *node, Link *link, guint64 number)
 {
   guint64 word = number % SPARE_WORDS, round = number / SPARE_WORDS;
 
-  if (link->circuit != NULL || link->mine != (word == SPARE_ANSWERS))
+  if (is_mine (link) != (word == SPARE_ANSWERS))
     return; /* against the rules */
   if (word == SPARE_BEGINS && !is_needed (node, link))
     {

@@ -4,16 +4,13 @@
  * routed one is in vain. Who began one that is spare retires it.
  *
  * A HOLDING that came by the better link would know nothing of jobs that still come by the spare
- * one. So a routed one is closed some time after the better one has said HOLDING. On a direct one
- * both ends, when HOLDING has come to them, say a last word behind all else and write no more; who
- * began hears the answer, says that, and the other end closes. Then nothing was lost with it, and
- * nothing is said again. What an end did write meanwhile makes it a link that is lost like any.
- * Driver's thread. */
+ * one, however long that takes (seed 821072811). So both ends, when HOLDING has come to them, say a
+ * last word behind all else and write no more; who began hears the answer, says that, and the other
+ * end closes. Then nothing was lost with it, and nothing is said again. What an end did write
+ * meanwhile makes it a link that is lost like any. Driver's thread. */
 #pragma once
 
 #include "link.h"
-
-#define SPARE_ROUTED_US (2 * G_USEC_PER_SEC)
 
 /* What SPARE says, of a round of such words that the one who began the link counts. */
 enum
