@@ -234,7 +234,16 @@ loans_on_miss (Node *node, Link *link, const Message *m)
   loans_back (node, entry);
 }
 
-/* Should it be lent there again, that comes after this: it goes over the same link. */
+static void
+say_home (Node *node, Link *link, guint64 mine, guint64 theirs)
+{
+  /* In this order: the other side drops what it holds in vain, and with it what it lent on. */
+  link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
+  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = theirs, .flag = TRUE });
+}
+
+/* Should it be lent there again, that comes after this, by the link that it was lent over or by the
+ * one that it came by. */
 gboolean
 loans_take_home (Node *node, Link *link, const Loan *job)
 {
@@ -245,11 +254,11 @@ loans_take_home (Node *node, Link *link, const Loan *job)
       || !digest_equal (&entry->digest, &job->digest))
     return FALSE;
   guint64 mine = entry->loan;
-  link = loans_link (node, entry);
+  Link *over = loans_link (node, entry);
   loans_back (node, entry);
-  /* In this order: the other side drops what it holds in vain, and with it what it lent on. */
-  link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
-  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan, .flag = TRUE });
+  say_home (node, over, mine, job->loan);
+  if (over != link)
+    say_home (node, link, mine, job->loan);
   return TRUE;
 }
 
