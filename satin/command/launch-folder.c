@@ -43,3 +43,14 @@ launch_folder_make (FolderRun *run, const LaunchWish *wish)
     }
   return path;
 }
+
+gboolean
+launch_folder_lives (const char *path, const char *suffix)
+{
+  g_autoptr (GArray) pids = folder_pids (path, suffix);
+
+  for (guint i = 0; i < pids->len; i++)
+    if (folder_pid_is_live (g_array_index (pids, gint64, i)))
+      return TRUE;
+  return FALSE;
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The run's folder as the launcher makes it. Launcher's thread. */
+/* The run's folder as the launcher makes and reads it. Launcher's thread. */
 #pragma once
 
 #include "launch.h"
@@ -7,3 +7,5 @@
 /* (transfer full) (nullable): the path of a new folder with all that a node must find there: its
  * credential, the sites, the copy of the checkpoint. NULL: said on stderr, and none is left. */
 char *launch_folder_make (FolderRun *run, const LaunchWish *wish);
+/* Does any process live of which the folder at `path` has a file with this ending? */
+gboolean launch_folder_lives (const char *path, const char *suffix);

@@ -276,24 +276,14 @@ on_tick (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* A process of which the folder has this file. */
-static gboolean
-lives (const Launch *launch, const char *suffix)
-{
-  g_autoptr (GArray) pids = folder_pids (launch->path, suffix);
-
-  for (guint i = 0; i < pids->len; i++)
-    if (folder_pid_is_live (g_array_index (pids, gint64, i)))
-      return TRUE;
-  return FALSE;
-}
-
 /* Nodes that `satin add` started may carry the run on. One that has not joined yet founds it anew:
  * it has no address, only a log. */
 static void
 quit_if_alone (Launch *launch)
 {
-  gboolean others = launch->state < ENDED && (lives (launch, "address") || lives (launch, "log"));
+  gboolean others = launch->state < ENDED
+                    && (launch_folder_lives (launch->path, "address")
+                        || launch_folder_lives (launch->path, "log"));
 
   if (launch->n_live == 0 && !others)
     g_main_loop_quit (launch->loop);
