@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define RECORD \
+  16384 /* the most that one of TLS carries; a smaller message is one, and one packet */
 #define AHEAD 4096
 #define PRIORITY /* the fastest first, where the processor has instructions for AES */ \
   "-VERS-ALL:+VERS-TLS1.3:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305"
@@ -20,7 +22,7 @@ struct WireTls
   GError *error;    /* why the socket failed */
   gsize taken;      /* of the bytes to send: the record of these waits in the session */
   gsize begin, end; /* of `ahead` */
-  guint8 gathered[WIRE_TLS_RECORD], ahead[AHEAD];
+  guint8 gathered[RECORD], ahead[AHEAD];
 };
 
 gboolean
@@ -242,15 +244,15 @@ wire_tls_has_more (WireTls *tls)
 static const void *
 gather (WireTls *tls, const GOutputVector *vectors, int n, gsize *size)
 {
-  if (n == 1 || vectors[0].size >= WIRE_TLS_RECORD)
+  if (n == 1 || vectors[0].size >= RECORD)
     {
-      *size = MIN (vectors[0].size, WIRE_TLS_RECORD);
+      *size = MIN (vectors[0].size, RECORD);
       return vectors[0].buffer;
     }
   *size = 0;
-  for (int i = 0; i < n && *size < WIRE_TLS_RECORD; i++)
+  for (int i = 0; i < n && *size < RECORD; i++)
     {
-      gsize part = MIN (vectors[i].size, WIRE_TLS_RECORD - *size);
+      gsize part = MIN (vectors[i].size, RECORD - *size);
       memcpy (tls->gathered + *size, vectors[i].buffer, part);
       *size += part;
     }

@@ -8,9 +8,6 @@
 
 typedef struct WireTls WireTls;
 
-/* The most that a record of TLS carries; a smaller message is one record, one packet. */
-#define WIRE_TLS_RECORD 16384
-
 /* Whether TLS is there; FALSE with a sentence that says what to install. Any thread. */
 gboolean wire_tls_is_there (GError **error);
 
