@@ -19,6 +19,9 @@
 #define NAME_STEM_MAX 32
 #define CREDENTIAL_BYTES 32
 #define ID_BYTES 16
+/* How often a folder is looked through in which others still write, and the time between. */
+#define REMOVE_TRIES 100
+#define REMOVE_PAUSE_US 2000
 
 G_DEFINE_QUARK (satin - folder - error - quark, folder_error)
 
@@ -169,14 +172,19 @@ folder_is_live (const char *path)
   return FALSE;
 }
 
-/* Removes what lies directly in `path`, then `path`. unlink () never follows a link and never takes
- * a folder. */
+/* unlink () never follows a link and never takes a folder. */
 static gboolean
-remove_flat (const char *path, GError **error)
+remove_files (const char *path, GError **error)
 {
-  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  g_autoptr (GError) cause = NULL;
+  g_autoptr (GDir) dir = g_dir_open (path, 0, &cause);
   const char *name;
 
+  if (dir == NULL && !g_error_matches (cause, G_FILE_ERROR, G_FILE_ERROR_NOENT))
+    {
+      g_set_error_literal (error, FOLDER_ERROR, FOLDER_ERROR_FAILED, cause->message);
+      return FALSE;
+    }
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
     {
       g_autofree char *file = g_build_filename (path, name, NULL);
@@ -184,9 +192,25 @@ remove_flat (const char *path, GError **error)
       if (g_unlink (file) != 0 && errno != ENOENT)
         return fail (error, FOLDER_ERROR_FAILED, "remove", file);
     }
-  if (g_rmdir (path) != 0 && errno != ENOENT)
-    return fail (error, FOLDER_ERROR_FAILED, "remove", path);
   return TRUE;
+}
+
+/* Removes what lies directly in `path`, then `path`. Somebody who is about to go may still write
+ * there: what has appeared meanwhile is removed, too. */
+static gboolean
+remove_flat (const char *path, GError **error)
+{
+  for (int i = 0; i < REMOVE_TRIES; i++)
+    {
+      if (!remove_files (path, error))
+        return FALSE;
+      if (g_rmdir (path) == 0 || errno == ENOENT)
+        return TRUE;
+      if (errno != ENOTEMPTY && errno != EEXIST)
+        break;
+      g_usleep (REMOVE_PAUSE_US);
+    }
+  return fail (error, FOLDER_ERROR_FAILED, "remove", path);
 }
 
 gboolean

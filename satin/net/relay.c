@@ -13,7 +13,6 @@
 
 #define FLUSH_US (2 * G_USEC_PER_SEC)
 #define ANY_PORT 9
-#define REMOVE_TRIES 10
 
 typedef struct
 {
@@ -147,10 +146,8 @@ void
 relay_end (void)
 {
   relay_flush ();
-  /* The reader may be writing one more file. */
-  for (int i = 0; the_relay != NULL && i < REMOVE_TRIES && !folder_remove (the_relay->folder, NULL);
-       i++)
-    g_usleep (1000);
+  if (the_relay != NULL)
+    (void)folder_remove (the_relay->folder, NULL); /* the reader may be writing one more file */
 }
 
 /* ---- in: not by stdio, since whoever flushes all its streams would wait for the reader ---- */

@@ -82,6 +82,40 @@ test_end (void)
   g_assert_true (folder_remove (path, &error));
 }
 
+/* Writes one more file when the first one is being removed, as a node that has not gone yet. */
+static gpointer
+write_late (gpointer path)
+{
+  g_autofree char *first = g_build_filename (path, "run", NULL);
+
+  while (g_file_test (first, G_FILE_TEST_EXISTS))
+    ;
+  (void)folder_claim (path, "late");
+  return NULL;
+}
+
+static void
+test_late_writer (void)
+{
+  for (int i = 0; i < 50; i++)
+    {
+      g_auto (FolderRun) run = a_run ("late");
+      g_autoptr (GError) error = NULL;
+      g_autofree char *path = folder_create (&run, &error);
+
+      for (int k = 0; k < 50; k++)
+        {
+          g_autofree char *file = g_strdup_printf ("early-%d", k);
+          g_assert_true (folder_claim (path, file));
+        }
+      GThread *writer = g_thread_new ("late", write_late, path);
+      folder_remove (path, &error);
+      g_assert_no_error (error);
+      g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+      g_thread_join (writer);
+    }
+}
+
 static void
 test_taken (void)
 {
@@ -183,6 +217,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/folder/what-was-written-comes-back", test_round_trip);
   g_test_add_func ("/folder/the-first-end-stays", test_end);
+  g_test_add_func ("/folder/who-writes-late-does-not-keep-it", test_late_writer);
   g_test_add_func ("/folder/a-name-belongs-to-one-live-run", test_taken);
   g_test_add_func ("/folder/nodes-are-found-by-their-address-files", test_nodes);
   g_test_add_func ("/folder/a-socket-name-is-never-too-long", test_long_path);
