@@ -8,33 +8,47 @@
 
 typedef struct
 {
-  const char *verb, *summary, *what;
+  const char *verb, *summary, *what, *done; /* `done`: what the run then is */
   gboolean takes_within;
   int code; /* of a run that ended this way */
 } Way;
 
-static int
-tell_suspended (const FolderRun *run)
+/* `when`: before what, or nothing. */
+static void
+say_suspended (const FolderRun *run, const char *when)
 {
   g_autofree char *quoted = run->checkpoint == NULL ? NULL : command_quote (run->checkpoint);
 
   if (quoted == NULL)
-    command_say ("run '%s' is stopped; without a checkpoint nothing is kept", run->name);
+    command_say ("run '%s' is stopped%s; without a checkpoint nothing is kept", run->name, when);
   else
-    command_say ("run '%s' is suspended: `satin resume %s` goes on", run->name, quoted);
-  return COMMAND_DONE;
+    command_say ("run '%s' is suspended%s: `satin resume %s` goes on", run->name, when, quoted);
 }
 
-static int
-tell_cancelled (const FolderRun *run)
+static void
+say_cancelled (const FolderRun *run, const char *when)
 {
   g_autofree char *quoted = run->checkpoint == NULL ? NULL : command_quote (run->checkpoint);
 
   if (quoted == NULL)
-    command_say ("run '%s' is cancelled", run->name);
+    command_say ("run '%s' is cancelled%s", run->name, when);
   else
-    command_say ("run '%s' is cancelled; what was saved is kept in %s", run->name, quoted);
-  return COMMAND_DONE;
+    command_say ("run '%s' is cancelled%s; what was saved is kept in %s", run->name, when, quoted);
+}
+
+/* It lived when it was asked, and has ended in another way. */
+static int
+tell_overtaken (const Way *way, const FolderRun *run, int code)
+{
+  g_autofree char *when = g_strdup_printf (", before it could be %s", way->done);
+
+  if (code == COMMAND_SUSPENDED)
+    say_suspended (run, when);
+  else if (code == COMMAND_CANCELLED)
+    say_cancelled (run, when);
+  else
+    command_say ("run '%s' has ended (exit code %d)%s", run->name, code, when);
+  return code;
 }
 
 /* `sentence` (nullable): what the run said at its end. */
@@ -62,11 +76,12 @@ tell (const Way *way, const FolderRun *run, int code, const char *sentence)
       return COMMAND_DONE;
     }
   if (code != way->code)
-    {
-      command_say ("run '%s' had ended before (exit code %d)", run->name, code);
-      return COMMAND_DONE;
-    }
-  return code == COMMAND_SUSPENDED ? tell_suspended (run) : tell_cancelled (run);
+    return tell_overtaken (way, run, code);
+  if (code == COMMAND_SUSPENDED)
+    say_suspended (run, "");
+  else
+    say_cancelled (run, "");
+  return COMMAND_DONE;
 }
 
 static int
@@ -120,6 +135,7 @@ command_suspend (int argc, char **argv)
                      "becomes 75. Jobs that run longer than the waiting time are given up;\n"
                      "what is finished in them is kept. `satin status` lists the runs.",
           .what = "cannot suspend",
+          .done = "suspended",
           .takes_within = TRUE,
           .code = COMMAND_SUSPENDED };
 
@@ -134,6 +150,7 @@ command_cancel (int argc, char **argv)
           .summary = "Ends RUN at once and without an answer; its exit code becomes 7. Its\n"
                      "checkpoint stays as it was last published.",
           .what = "cannot cancel",
+          .done = "cancelled",
           .code = COMMAND_CANCELLED };
 
   return end_run (&way, argc, argv);

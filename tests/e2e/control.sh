@@ -86,6 +86,20 @@ is "it has no answer" "$answer" ""
 is "and says why, once" "$(grep -c cancelled <<<"$words")" 1
 ok "the checkpoint stays" integrity "$work/gone.satin"
 
+begin "$satin" run -n 2 -w 1 --name both --checkpoint "$work/both.satin" -- "${nap[@]}"
+ok "a run with one endless leaf is up again" wait_for $((10 * slow)) up both 2
+"$satin" suspend both 2>"$work/overtaken" &
+overtaken=$!
+ok "it is being suspended" wait_for $((5 * slow)) eval 'compgen -G "$runs/both/*.stays" >/dev/null'
+wait_for 1 false
+try "$satin" cancel both
+is "satin cancel does not wait for the suspension" "$code" 0
+wait "$overtaken"
+is "satin suspend was overtaken, and says so" "$?:$(cat "$work/overtaken")" \
+  "7:satin: run 'both' is cancelled, before it could be suspended; what was saved is kept in $work/both.satin"
+ended
+is "the run was cancelled" "$code" 7
+
 begin "$SATIN_BIN/sleep" 20 --depth 10 --workers 2 --checkpoint "$work/solo.satin" --interval 600
 ok "a program alone runs" wait_for $((10 * slow)) [ -e "$work/solo.satin" ]
 kill -USR1 "$begun"
