@@ -9,10 +9,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Several may wait, and the launcher may be about to show it: the first to say so does. */
+#define LOOK_US (10 * 1000)
+/* So long the launcher may take to see the end. */
+#define LAUNCHER_LIMIT_US (5 * G_USEC_PER_SEC)
+
+/* Several may wait, and the launcher may be about to show it, or to die: the first to say so does.
+ * A program alone shows its answer itself. */
 static int
 show_once (const AskRun *ask, int code, const char *sentence)
 {
+  g_autofree char *shown = g_build_filename (ask->path, "shown", NULL);
+  gint64 until_us = g_get_monotonic_time () + LAUNCHER_LIMIT_US;
+
+  if (ask->run.nodes == 0)
+    return code;
+  while (folder_pid_is_live (ask->run.launcher_pid) && g_get_monotonic_time () < until_us
+         && !g_file_test (shown, G_FILE_TEST_EXISTS))
+    g_usleep (LOOK_US);
   if (folder_pid_is_live (ask->run.launcher_pid) || !folder_claim (ask->path, "shown"))
     return code;
   (void)folder_show (ask->path, "answer.err", STDERR_FILENO);

@@ -106,6 +106,26 @@ kill -USR1 "$begun"
 ended
 is "SIGUSR1 suspends it" "$code" 75
 
+begin "$SATIN_BIN/sleep" 20 --depth 5 --workers 2 --checkpoint "$work/soon.satin"
+ok "another program alone runs" wait_for $((10 * slow)) eval 'compgen -G "$runs/sleep-*/run" >/dev/null'
+try "$satin" wait "$(ls "$runs")"
+is "satin wait leaves its answer to itself" "$code:$answer$words" "0:"
+ended
+is "which shows it" "$code:$answer" "0:leaves 32"
+
+# A launcher that is killed before it has seen the end.
+begin "$satin" run -n 2 -w 1 --name stands --checkpoint "$work/stands.satin" -- "$SATIN_BIN/sleep" 20 --depth 7
+ok "two nodes of a launcher that stands still" wait_for $((10 * slow)) up stands 2
+launcher=$(sed -n 's/^launcher_pid=//p' "$runs/stands/run")
+kill -STOP "$launcher"
+"$satin" wait stands >"$work/waited" 2>&1 &
+waiter=$!
+ok "the run ends" wait_for $((20 * slow)) test -e "$runs/stands/end"
+kill -9 "$launcher"
+wait "$waiter"
+is "satin wait shows the answer in its place" "$?:$(cat "$work/waited")" "0:leaves 128"
+ended
+
 # While the launcher still starts nodes.
 begin "$satin" run -n 16 -w 1 --name soon --checkpoint "$work/soon.satin" -- "${naps[@]}"
 until_us=$((${EPOCHREALTIME/./} + 10000000 * slow))
