@@ -200,7 +200,7 @@ keep_site (const AskRun *ask, const char *name, GPtrArray *sites)
 static int
 read_sites (AskRun *ask, Wish *wish)
 {
-  g_autofree char *kept = g_build_filename (ask->path, FOLDER_SITES, NULL);
+  g_autofree char *kept = g_build_filename (ask->path, FOLDER_SITES, NULL), *text = NULL;
   const char *file = wish->file != NULL ? wish->file : wish->site != NULL ? kept : NULL;
   gboolean tcp = ask->run.tcp, far = FALSE;
   int code;
@@ -209,7 +209,7 @@ read_sites (AskRun *ask, Wish *wish)
     return command_say ("run '%s' was started without --sites: say --sites FILE too",
                         ask->run.name),
            COMMAND_ERROR;
-  code = spread_read (&ask->run, file, wish->workers, &wish->sites);
+  code = spread_read (&ask->run, file, wish->workers, &wish->sites, &text);
   if (code != COMMAND_DONE)
     return code;
   if (wish->site != NULL && !keep_site (ask, wish->site, wish->sites))

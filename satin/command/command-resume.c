@@ -117,14 +117,13 @@ look (const char *target, const char *copy, Restore *restore)
 
 /* What the checkpoint recorded, then what this command line says. */
 static void
-fill_run (FolderRun *run, const Arguments *options, const Restore *restore, const char *target)
+fill_run (FolderRun *run, const Arguments *options, const Restore *restore)
 {
   const Identity *identity = &restore->identity;
 
   folder_options_read (identity->options == NULL ? "" : identity->options, run);
   run->argv = identity->argv == NULL ? g_new0 (char *, 1) : g_strdupv (identity->argv);
   run->folder = identity->folder == NULL ? g_get_current_dir () : g_strdup (identity->folder);
-  run->checkpoint = g_strdup (target);
   run->resume = TRUE;
   run->closed = options->closed;
   if (options->steal >= 0)
@@ -184,7 +183,7 @@ resume (const Arguments *options, const char *copy)
   g_auto (FolderRun) run = { 0 };
   g_autoptr (GPtrArray) sites = NULL;
   g_auto (Restore) restore = { 0 };
-  g_autofree char *target = NULL;
+  g_autofree char *target = NULL, *text = NULL;
   LaunchWish wish;
   int code;
 
@@ -198,22 +197,22 @@ resume (const Arguments *options, const char *copy)
                                                             : restore.identity.program);
   if (run.program == NULL)
     return COMMAND_ERROR;
-  code = options->checkpoint != NULL ? move_on (&target, options) : COMMAND_DONE;
+  if (!arguments_files_are_writable (options))
+    return COMMAND_ERROR;
+  fill_run (&run, options, &restore);
+  code = spread_read (&run, options->sites, options->workers, &sites, &text);
+  if (code == COMMAND_DONE && options->checkpoint != NULL)
+    code = move_on (&target, options);
   if (code != COMMAND_DONE)
     return code;
   if (!arguments_target_is_writable (target))
     return COMMAND_STORE;
-  if (!arguments_files_are_writable (options))
-    return COMMAND_ERROR;
-  fill_run (&run, options, &restore, target);
-  code = spread_read (&run, options->sites, options->workers, &sites);
-  if (code != COMMAND_DONE)
-    return code;
+  run.checkpoint = g_strdup (target);
   wish = (LaunchWish){ .copy = options->checkpoint == NULL ? copy : NULL,
                        .stats = options->stats,
                        .live = options->live,
                        .sites = sites,
-                       .sites_file = options->sites,
+                       .sites_text = text,
                        .send_program = options->copy,
                        .any_name = options->name == NULL };
   return launch_run (&run, &wish);

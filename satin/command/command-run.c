@@ -70,6 +70,7 @@ static int
 start (const Arguments *options, FolderRun *run)
 {
   g_autoptr (GPtrArray) sites = NULL;
+  g_autofree char *text = NULL;
   LaunchWish wish;
   int code;
 
@@ -81,9 +82,6 @@ start (const Arguments *options, FolderRun *run)
     }
   if (!arguments_files_are_writable (options))
     return COMMAND_ERROR;
-  code = options->anew ? set_aside (run->checkpoint) : COMMAND_DONE;
-  if (code != COMMAND_DONE)
-    return code;
   run->argv = g_strdupv (options->program + 1);
   run->folder = g_get_current_dir ();
   run->name = g_strdup (options->name);
@@ -100,13 +98,15 @@ start (const Arguments *options, FolderRun *run)
   run->trace = g_strdup (options->trace);
   run->stack = options->stack;
   run->shared_memory = options->shared_memory;
-  code = spread_read (run, options->sites, options->workers, &sites);
+  code = spread_read (run, options->sites, options->workers, &sites, &text);
+  if (code == COMMAND_DONE && options->anew)
+    code = set_aside (run->checkpoint);
   if (code != COMMAND_DONE)
     return code;
   wish = (LaunchWish){ .stats = options->stats,
                        .live = options->live,
                        .sites = sites,
-                       .sites_file = options->sites,
+                       .sites_text = text,
                        .send_program = options->copy };
   return launch_run (run, &wish);
 }

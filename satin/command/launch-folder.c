@@ -28,7 +28,7 @@ launch_folder_make (FolderRun *run, const LaunchWish *wish)
       g_clear_pointer (&run->name, g_free);
       path = folder_create (run, &error);
     }
-  if (path != NULL && (!make_key (path, &error) || !spread_keep (wish->sites_file, path, &error)))
+  if (path != NULL && (!make_key (path, &error) || !spread_keep (wish->sites_text, path, &error)))
     {
       folder_remove (path, NULL);
       g_clear_pointer (&path, g_free);

@@ -436,7 +436,7 @@ start_all (Launch *launch)
   return TRUE;
 }
 
-/* Before nodes are started: what comes meanwhile is heard when all are. */
+/* Before there is a folder: what comes meanwhile is heard when all nodes are started. */
 static void
 hear_signals (Launch *launch)
 {
@@ -561,6 +561,7 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   g_assert (run->nodes > 0 && run->workers > 0);
   run->launcher_pid = getpid ();
   signal (SIGPIPE, SIG_IGN); /* what leads to other hosts may end at any time */
+  hear_signals (&launch);
   launch.path = launch_folder_make (run, wish);
   if (launch.path == NULL)
     return COMMAND_ERROR;
@@ -570,7 +571,6 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   launch.nodes = g_array_new (FALSE, FALSE, sizeof (Node));
   launch.places = spread_places (run, wish->sites, 0);
   launch.copy = wish->send_program ? read_program (run) : NULL;
-  hear_signals (&launch);
   if (start_all (&launch))
     {
       watch (&launch);

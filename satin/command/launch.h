@@ -15,7 +15,7 @@ typedef struct
   gboolean any_name; /* run->name is a wish: when it is taken, another is made up */
   const GPtrArray
       *sites; /* (nullable) of Site: where the nodes are; else run->nodes of them here */
-  const char *sites_file; /* (nullable) where they were read: the run's folder keeps it for `add` */
+  const char *sites_text; /* (nullable) as they were read: the run's folder keeps it for `add` */
   gboolean send_program;  /* to other hosts */
 } LaunchWish;
 

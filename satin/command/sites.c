@@ -11,6 +11,8 @@
 
 #define GROUP "site "
 #define NODES_MAX 4096
+/* With it some editors begin a file. */
+#define ORDER_MARK "\xef\xbb\xbf"
 
 static const char *const launchers[] = { "local", "ssh", "slurm", "tasks", "command" };
 static const char *const keys[] = { "hosts",  "nodes", "workers", "launcher", "options", "command",
@@ -48,13 +50,34 @@ static gboolean G_GNUC_PRINTF (3, 4)
   return FALSE;
 }
 
+/* What stands there, without the blanks around it; NULL: nothing. FALSE: it cannot be read. */
+static gboolean
+read_text (GKeyFile *file, const char *group, const char *key, const Site *site, char **text,
+           GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+
+  *text = g_key_file_get_string (file, group, key, &cause);
+  if (*text != NULL)
+    {
+      if (g_strstrip (*text)[0] == '\0')
+        g_clear_pointer (text, g_free);
+      return TRUE;
+    }
+  if (g_error_matches (cause, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_KEY_NOT_FOUND))
+    return TRUE;
+  return refuse (error, site, "%s is not UTF-8", key);
+}
+
 static gboolean
 read_number (GKeyFile *file, const char *group, const char *key, Site *site, int *number,
              GError **error)
 {
-  g_autofree char *text = g_key_file_get_string (file, group, key, NULL);
+  g_autofree char *text = NULL;
   gint64 value;
 
+  if (!read_text (file, group, key, site, &text, error))
+    return FALSE;
   if (text == NULL)
     return TRUE;
   if (!g_ascii_string_to_signed (text, 10, 1, NODES_MAX, &value, NULL))
@@ -67,8 +90,10 @@ static gboolean
 read_words (GKeyFile *file, const char *group, const char *key, Site *site, char ***words,
             GError **error)
 {
-  g_autofree char *text = g_key_file_get_string (file, group, key, NULL);
+  g_autofree char *text = NULL;
 
+  if (!read_text (file, group, key, site, &text, error))
+    return FALSE;
   if (text == NULL || g_shell_parse_argv (text, NULL, words, NULL))
     return TRUE;
   return refuse (error, site, "%s cannot be read as words of a shell: '%s'", key, text);
@@ -77,15 +102,17 @@ read_words (GKeyFile *file, const char *group, const char *key, Site *site, char
 static gboolean
 read_ports (GKeyFile *file, const char *group, Site *site, GError **error)
 {
-  g_autofree char *text = g_key_file_get_string (file, group, "ports", NULL);
-  g_auto (GStrv) parts = g_strsplit (text == NULL ? "" : text, "-", 3);
+  g_autofree char *text = NULL;
   guint64 first, last;
 
+  if (!read_text (file, group, "ports", site, &text, error))
+    return FALSE;
   if (text == NULL)
     return TRUE;
+  g_auto (GStrv) parts = g_strsplit (text, "-", 3);
   if (g_strv_length (parts) != 2
-      || !g_ascii_string_to_unsigned (parts[0], 10, 1, 65535, &first, NULL)
-      || !g_ascii_string_to_unsigned (parts[1], 10, first, 65535, &last, NULL))
+      || !g_ascii_string_to_unsigned (g_strstrip (parts[0]), 10, 1, 65535, &first, NULL)
+      || !g_ascii_string_to_unsigned (g_strstrip (parts[1]), 10, first, 65535, &last, NULL))
     return refuse (error, site, "ports takes two numbers like 7000-7100, not '%s'", text);
   site->port_first = (int)first;
   site->port_last = (int)last;
@@ -95,8 +122,10 @@ read_ports (GKeyFile *file, const char *group, Site *site, GError **error)
 static gboolean
 read_launcher (GKeyFile *file, const char *group, Site *site, GError **error)
 {
-  g_autofree char *text = g_key_file_get_string (file, group, "launcher", NULL);
+  g_autofree char *text = NULL;
 
+  if (!read_text (file, group, "launcher", site, &text, error))
+    return FALSE;
   if (text == NULL)
     {
       site->launcher = g_key_file_has_key (file, group, "command", NULL) ? SITE_COMMAND
@@ -121,30 +150,61 @@ add_host (Site *site, const char *name, int nodes)
   g_array_append_val (site->hosts, host);
 }
 
-/* `fs0.delft fs1.delft:4`; an address of IPv6 stands in brackets. */
+/* The host of `word`, which is cut to pieces, and what stands behind its colon (nullable). An
+ * address of IPv6, which has colons of its own, stands in brackets. (transfer full) (nullable): the
+ * word is no host. */
+static char *
+split_host (char *word, char **behind)
+{
+  char *open = strchr (word, '['), *close = open != NULL ? strchr (open, ']') : NULL;
+  char *colon = strchr (close != NULL ? close : word, ':');
+
+  *behind = colon != NULL ? colon + 1 : NULL;
+  if (colon != NULL)
+    *colon = '\0';
+  if ((open == NULL) != (close == NULL)
+      || (close != NULL && (close[1] != '\0' || (open > word && open[-1] != '@'))))
+    return NULL;
+  if (close != NULL)
+    {
+      *open = *close = '\0';
+      return open[1] != '\0' ? g_strconcat (word, open + 1, NULL) : NULL;
+    }
+  return word[0] != '\0' && strpbrk (word, "-#'\"") != word ? g_strdup (word) : NULL;
+}
+
+/* `fs0.delft`, or `fs1.delft:4` */
+static gboolean
+read_host (Site *site, const char *word, GError **error)
+{
+  g_autofree char *pieces = g_strdup (word);
+  char *count = NULL;
+  g_autofree char *name = split_host (pieces, &count);
+  guint64 number = 1;
+
+  if (name == NULL)
+    return refuse (error, site, "'%s' is not a host", word);
+  if (count != NULL && strchr (count, ':') != NULL)
+    return refuse (error, site, "an address of IPv6 stands in brackets, like [::1]:2, not '%s'",
+                   word);
+  if (count != NULL && !g_ascii_string_to_unsigned (count, 10, 1, NODES_MAX, &number, NULL))
+    return refuse (error, site, "hosts are host or host:nodes, up to %d nodes, not '%s'", NODES_MAX,
+                   word);
+  add_host (site, name, (int)number);
+  return TRUE;
+}
+
 static gboolean
 read_hosts (GKeyFile *file, const char *group, Site *site, int nodes, GError **error)
 {
-  g_autofree char *text = g_key_file_get_string (file, group, "hosts", NULL);
+  g_autofree char *text = NULL;
+
+  if (!read_text (file, group, "hosts", site, &text, error))
+    return FALSE;
   g_auto (GStrv) words = g_strsplit_set (text == NULL ? "" : text, " \t,;", -1);
-
   for (int i = 0; words[i] != NULL; i++)
-    {
-      char *bracket = strrchr (words[i], ']'), *colon = strrchr (bracket ? bracket : words[i], ':');
-      guint64 number = 1;
-
-      if (words[i][0] == '\0')
-        continue;
-      if (colon != NULL && !g_ascii_string_to_unsigned (colon + 1, 10, 1, NODES_MAX, &number, NULL))
-        return refuse (error, site, "hosts are host or host:nodes, not '%s'", words[i]);
-      if (colon != NULL)
-        *colon = '\0';
-      if (words[i][0] == '-' || words[i][0] == '\0')
-        return refuse (error, site, "'%s' is not a host", words[i]);
-      if (words[i][0] == '[' && bracket != NULL)
-        *bracket = '\0';
-      add_host (site, words[i][0] == '[' ? words[i] + 1 : words[i], (int)number);
-    }
+    if (words[i][0] != '\0' && !read_host (site, words[i], error))
+      return FALSE;
   if (site->hosts->len > 0 && nodes > 0)
     return refuse (error, site, "say nodes, or hosts as host:nodes, not both");
   if (site->hosts->len > 0 && site->launcher == SITE_LOCAL)
@@ -199,11 +259,11 @@ read_site (GKeyFile *file, const char *group, GError **error)
 
   site->name = g_strstrip (g_strdup (group + strlen (GROUP)));
   site->hosts = g_array_new (FALSE, FALSE, sizeof (SiteHost));
-  site->folder = g_key_file_get_string (file, group, "folder", NULL);
-  site->setup = g_key_file_get_string (file, group, "setup", NULL);
-  site->program = g_key_file_get_string (file, group, "program", NULL);
-  site->listen = g_key_file_get_string (file, group, "listen", NULL);
   if (check_keys (file, group, site, error) && read_launcher (file, group, site, error)
+      && read_text (file, group, "folder", site, &site->folder, error)
+      && read_text (file, group, "setup", site, &site->setup, error)
+      && read_text (file, group, "program", site, &site->program, error)
+      && read_text (file, group, "listen", site, &site->listen, error)
       && read_number (file, group, "nodes", site, &nodes, error)
       && read_number (file, group, "workers", site, &site->workers, error)
       && read_words (file, group, "options", site, &site->options, error)
@@ -232,53 +292,90 @@ read_group (GKeyFile *file, const char *group, GPtrArray *sites, GError **error)
   return site != NULL;
 }
 
-/* GKeyFile would make one group of two, and forget half. */
+/* Of two groups, or words of a group, with one name GKeyFile would forget one. */
 static gboolean
-check_groups (const char *text, GError **error)
+check_names (const char *text, GError **error)
 {
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
-  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  const char *group = "";
 
   for (int i = 0; lines[i] != NULL; i++)
-    if (g_strstrip (lines[i])[0] == '[' && !g_hash_table_add (seen, lines[i]))
-      {
-        g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE, "'%s' stands there twice",
-                     lines[i]);
-        return FALSE;
-      }
+    {
+      char *line = g_strstrip (lines[i]), *equals = strchr (line, '=');
+      gboolean begins = line[0] == '[';
+
+      if (line[0] == '#' || (!begins && equals == NULL))
+        continue;
+      if (begins)
+        group = line;
+      else
+        *equals = '\0';
+      if (g_hash_table_add (seen,
+                            g_strdup_printf ("%s %s", group, begins ? "" : g_strchomp (line))))
+        continue;
+      g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_PARSE,
+                   begins ? "'%s' stands there twice" : "'%s' stands twice in '%s'", line, group);
+      return FALSE;
+    }
   return TRUE;
 }
 
-GPtrArray *
-sites_read (const char *name, GError **error)
+static gboolean
+check_count (const GPtrArray *sites, GError **error)
 {
-  g_autofree char *text = NULL;
+  int n = 0;
+
+  for (guint i = 0; i < sites->len; i++)
+    for (guint k = 0; k < ((Site *)sites->pdata[i])->hosts->len; k++)
+      n += g_array_index (((Site *)sites->pdata[i])->hosts, SiteHost, k).nodes;
+  if (sites->len == 0)
+    g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_NOT_FOUND,
+                 "it names no site: say [site NAME]");
+  else if (n > NODES_MAX)
+    g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_INVALID_VALUE,
+                 "%d nodes are more than the %d that a run can begin with", n, NODES_MAX);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+read_sites (const char *text, GPtrArray *sites, GError **error)
+{
   g_autoptr (GKeyFile) file = g_key_file_new ();
-  g_autoptr (GPtrArray) sites = g_ptr_array_new_with_free_func (site_free);
   g_auto (GStrv) groups = NULL;
 
-  if (!g_key_file_load_from_file (file, name, G_KEY_FILE_NONE, error))
+  if (!g_key_file_load_from_data (file, text, strlen (text), G_KEY_FILE_NONE, error)
+      || !check_names (text, error))
+    return FALSE;
+  groups = g_key_file_get_groups (file, NULL);
+  for (int i = 0; groups[i] != NULL; i++)
+    if (!read_group (file, groups[i], sites, error))
+      return FALSE;
+  return check_count (sites, error);
+}
+
+GPtrArray *
+sites_read (const char *name, char **text, GError **error)
+{
+  g_autofree char *all = NULL;
+  g_autoptr (GPtrArray) sites = g_ptr_array_new_with_free_func (site_free);
+
+  if (!g_file_get_contents (name, &all, NULL, error))
     {
       g_prefix_error (error, "cannot read the sites in '%s': ", name);
       return NULL;
     }
-  if (g_file_get_contents (name, &text, NULL, NULL) && !check_groups (text, error))
+  if (!read_sites (g_str_has_prefix (all, ORDER_MARK) ? all + strlen (ORDER_MARK) : all, sites,
+                   error))
     {
       g_prefix_error (error, "'%s': ", name);
       return NULL;
     }
-  groups = g_key_file_get_groups (file, NULL);
-  for (int i = 0; groups[i] != NULL; i++)
-    if (!read_group (file, groups[i], sites, error))
-      {
-        g_prefix_error (error, "'%s': ", name);
-        return NULL;
-      }
-  if (sites->len > 0)
-    return g_steal_pointer (&sites);
-  g_set_error (error, G_KEY_FILE_ERROR, G_KEY_FILE_ERROR_NOT_FOUND,
-               "'%s' names no site: say [site NAME]", name);
-  return NULL;
+  if (text != NULL)
+    *text = g_steal_pointer (&all);
+  return g_steal_pointer (&sites);
 }
 
 /* ---- what is started ---- */
@@ -381,12 +478,24 @@ site_argv (const Site *site, const char *path, const char *host, int number, con
   return g_strv_builder_end (argv);
 }
 
+/* As a shell there takes it; ~/ is the user's own folder there. (transfer full) */
+static char *
+quote_path (const char *path)
+{
+  gboolean at_home = g_str_has_prefix (path, "~/");
+  g_autofree char *quoted = g_shell_quote (at_home ? path + 2 : path);
+
+  return g_strconcat (at_home ? "~/" : "", quoted, NULL);
+}
+
 char *
 site_line (const Site *site, const char *program, char **argv, const char *folder, gsize copied)
 {
   g_autoptr (GString) line = g_string_new (NULL);
-  g_autofree char *place = g_shell_quote (site->folder != NULL ? site->folder : folder);
-  g_autofree char *path = g_shell_quote (site->program != NULL ? site->program : program);
+  g_autofree char *place
+      = site->folder != NULL ? quote_path (site->folder) : g_shell_quote (folder);
+  g_autofree char *path
+      = site->program != NULL ? quote_path (site->program) : g_shell_quote (program);
   g_autofree char *base = g_path_get_basename (program);
   g_autofree char *name = g_shell_quote (base);
 

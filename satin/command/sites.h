@@ -34,9 +34,10 @@ typedef struct
   int port_first, port_last; /* 0: any */
 } Site;
 
-/* (transfer full): of Site, in the order of the file. NULL: one sentence that names file and site.
- */
-GPtrArray *sites_read (const char *file, GError **error);
+/* (transfer full): of Site, in the order of the file, which is read once, as it may be a pipe;
+ * *text (out, transfer full; may be NULL): what stands there. NULL: one sentence that names file
+ * and site. */
+GPtrArray *sites_read (const char *file, char **text, GError **error);
 /* The words that run the shell command `line` on `host` (nullable) of `site`; `number` counts the
  * nodes of the site. `path`: the run's folder; `copied` as below. (transfer full) */
 char **site_argv (const Site *site, const char *path, const char *host, int number,

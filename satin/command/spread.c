@@ -33,6 +33,28 @@ add_site (GArray *places, const Site *site, gboolean far)
     }
 }
 
+/* A host has its cores once, however often it is named. */
+static void
+count_here (GArray *places)
+{
+  g_autoptr (GHashTable) nodes = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < places->len; i++)
+    {
+      const char *host = g_array_index (places, Spot, i).host;
+      if (host != NULL)
+        g_hash_table_insert (
+            nodes, (char *)host,
+            GINT_TO_POINTER (GPOINTER_TO_INT (g_hash_table_lookup (nodes, host)) + 1));
+    }
+  for (guint i = 0; i < places->len; i++)
+    {
+      Spot *place = &g_array_index (places, Spot, i);
+      if (place->host != NULL)
+        place->here = GPOINTER_TO_INT (g_hash_table_lookup (nodes, place->host));
+    }
+}
+
 GArray *
 spread_places (const FolderRun *run, const GPtrArray *sites, int workers)
 {
@@ -46,6 +68,7 @@ spread_places (const FolderRun *run, const GPtrArray *sites, int workers)
   for (int far = FALSE; sites != NULL && far <= TRUE; far++)
     for (guint i = 0; i < sites->len; i++)
       add_site (places, sites->pdata[i], far);
+  count_here (places);
   return places;
 }
 
@@ -128,7 +151,7 @@ decide_listen (FolderRun *run, const GPtrArray *sites, gboolean here)
 }
 
 int
-spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites)
+spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites, char **text)
 {
   g_autoptr (GPtrArray) found = NULL;
   g_autoptr (GArray) places = NULL;
@@ -136,9 +159,10 @@ spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites)
   int here = 0;
 
   *sites = NULL;
+  *text = NULL;
   if (file == NULL)
     return COMMAND_DONE;
-  found = sites_read (file, &error);
+  found = sites_read (file, text, &error);
   if (found == NULL)
     return command_say ("%s", error->message), COMMAND_USAGE;
   places = spread_places (run, found, 0);
@@ -156,16 +180,11 @@ spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites)
 }
 
 gboolean
-spread_keep (const char *file, const char *path, GError **error)
+spread_keep (const char *text, const char *path, GError **error)
 {
-  char *text;
-  gsize size;
-
-  if (file == NULL)
+  if (text == NULL)
     return TRUE;
-  if (!g_file_get_contents (file, &text, &size, error))
-    return FALSE;
-  g_autoptr (GBytes) bytes = g_bytes_new_take (text, size);
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
   return folder_write (path, FOLDER_SITES, bytes, error);
 }
 

@@ -9,7 +9,7 @@ typedef struct
   const Site *site; /* NULL: this host, and no sites were named */
   const char *host; /* (nullable) */
   int number;       /* in its site, from 1 on */
-  int here;         /* nodes of its site on its host */
+  int here;         /* nodes on its host */
   int workers;      /* of each; 0: as the run says */
 } Spot;
 
@@ -22,12 +22,12 @@ typedef struct
   Far *far;   /* NULL: a process of this host */
 } Started;
 
-/* Reads the file of --sites (nullable: none) into *sites (out, nullable, transfer full), and says
- * in `run` how many nodes there are and where they listen. 0, or an exit code: said. `workers`:
- * each node's, as was said for all; 0: nobody did. */
-int spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites);
-/* Copies the file of --sites (nullable: none) into the run's folder `path`, for later nodes. */
-gboolean spread_keep (const char *file, const char *path, GError **error);
+/* Reads the file of --sites (nullable: none) into *sites and *text (out, nullable, transfer full),
+ * and says in `run` how many nodes there are and where they listen. 0, or an exit code: said.
+ * `workers`: each node's, as was said for all; 0: nobody did. */
+int spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites, char **text);
+/* Writes the text of --sites (nullable: none) into the run's folder `path`, for later nodes. */
+gboolean spread_keep (const char *text, const char *path, GError **error);
 /* The nodes to start, those of this host first, since the founder is best where the launcher is.
  * `sites` NULL: run->nodes of them here, with `workers` each (0: as the run says). (transfer full;
  * of Spot, which point into `sites`) */

@@ -160,7 +160,7 @@ tasks_begin (int workers, const char *program, char **argv, char **sites)
     return command_say ("cannot write in '%s'", above), COMMAND_ERROR;
   int fd = g_file_open_tmp ("satin-sites-XXXXXX", sites, &error);
   if (fd < 0 || !g_file_set_contents (*sites, text, -1, &error)
-      || (list = sites_read (*sites, &error)) == NULL)
+      || (list = sites_read (*sites, NULL, &error)) == NULL)
     return command_say ("%s", error->message), COMMAND_ERROR;
   close (fd);
   if (is_first)

@@ -94,7 +94,8 @@ sites_of () # RUN: how many nodes of each site are up
 }
 has_sites () { [ "$(sites_of "$1")" = "$2" ]; }
 choose_heavy 3
-begin "$satin" run --sites "$work/two" --name sites -- "${heavy[@]}"
+# A pipe can be read once.
+begin "$satin" run --sites <(cat "$work/two") --name sites -- "${heavy[@]}"
 ok "both sites are up" wait_for $((20 * slow)) has_sites sites "here:1 there:2"
 try "$satin" add sites --site elsewhere
 is "no such site" "$code:$words" "1:satin: run 'sites' has no site 'elsewhere', only here, there"

@@ -27,6 +27,9 @@ for i in 1 2 3; do
   ok "and says where the old one is" [ -f "$(said)" ]
 done
 is "nothing was removed" "$(aside | wc -l)" 4
+echo '[site a b]' >"$work/sites"
+try "$satin" run --new --sites "$work/sites" --checkpoint "$file" -- "$SATIN_BIN/nqueens" 8
+is "what is refused sets nothing aside" "$code:$(aside | wc -l)" 2:4
 
 echo "Dear diary" >"$work/text"
 sqlite3 "$work/foreign" 'CREATE TABLE a (b)'

@@ -11,7 +11,7 @@ read_text (const char *text, GError **error)
   int fd = g_file_open_tmp ("satin-sites-XXXXXX", &name, NULL);
   g_close (fd, NULL);
   g_assert_true (g_file_set_contents (name, text, -1, NULL));
-  GPtrArray *sites = sites_read (name, error);
+  GPtrArray *sites = sites_read (name, NULL, error);
   g_unlink (name);
   return sites;
 }
@@ -50,6 +50,38 @@ a_file_is_read (void)
 }
 
 static void
+files_as_people_write_them (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) sites = read_text ("\xef\xbb\xbf# a remark\r\n"
+                                           "\r\n"
+                                           "[site a]  \r\n"
+                                           "  hosts =\tb ,, [fd00::5]:3;me@[::1] \t\r\n"
+                                           "launcher=ssh \r\n"
+                                           "workers = 2  \r\n"
+                                           "ports = 7000 - 7100 \r\n"
+                                           "program = \r\n"
+                                           "setup = \r\n"
+                                           "folder = ~/some where \r\n"
+                                           "#hosts = c\r\n",
+                                           &error);
+
+  g_assert_no_error (error);
+  const Site *site = sites->pdata[0];
+  g_assert_cmpint (site->hosts->len, ==, 3);
+  g_assert_cmpstr (g_array_index (site->hosts, SiteHost, 1).name, ==, "fd00::5");
+  g_assert_cmpint (g_array_index (site->hosts, SiteHost, 1).nodes, ==, 3);
+  g_assert_cmpstr (g_array_index (site->hosts, SiteHost, 2).name, ==, "me@::1");
+  g_assert_cmpint (g_array_index (site->hosts, SiteHost, 2).nodes, ==, 1);
+  g_assert_cmpint (site->launcher, ==, SITE_SSH);
+  g_assert_cmpint (site->workers, ==, 2);
+  g_assert_cmpint (site->port_last, ==, 7100);
+  g_assert_null (site->program);
+  g_assert_null (site->setup);
+  g_assert_cmpstr (site->folder, ==, "~/some where");
+}
+
+static void
 wrong_files_are_refused (void)
 {
   static const struct
@@ -57,7 +89,7 @@ wrong_files_are_refused (void)
     const char *text, *words;
   } wrong[] = {
     { "", "names no site" },
-    { "nonsense", "cannot read the sites" },
+    { "nonsense", "is not a key-value pair" },
     { "[site a]\nnodes=2\n[site b]\n[site a]\nnodes=1\n", "'[site a]' stands there twice" },
     { "[delft]\nnodes = 1\n", "is not a site" },
     { "[site ]\nnodes = 1\n", "is not a site" },
@@ -69,6 +101,20 @@ wrong_files_are_refused (void)
     { "[site a]\nhosts = b\nnodes = 2\n", "not both" },
     { "[site a]\nhosts = b:0\n", "host:nodes" },
     { "[site a]\nhosts = b:x\n", "host:nodes" },
+    { "[site a]\nhosts = b:-1\n", "host:nodes" },
+    { "[site a]\nhosts = b:99999999999999999999\n", "host:nodes" },
+    { "[site a]\nhosts = b:4096 c:1\n", "4097 nodes are more than the 4096" },
+    { "[site a]\nhosts = b:2048\n[site c]\nnodes = 2049\n", "4097 nodes are more" },
+    { "[site a]\nhosts = fd00::5\n", "in brackets" },
+    { "[site a]\nhosts = b:2:3\n", "in brackets" },
+    { "[site a]\nhosts = [::1\n", "is not a host" },
+    { "[site a]\nhosts = [::1]x\n", "is not a host" },
+    { "[site a]\nhosts = []\n", "is not a host" },
+    { "[site a]\nhosts = :2\n", "is not a host" },
+    { "[site a]\nhosts = b # the second one\n", "'#' is not a host" },
+    { "[site a]\nhosts = b\nworkers = 1\nhosts = c\n", "'hosts' stands twice in '[site a]'" },
+    { "[site a]\nhosts = b\nprogram = /home/jos\xe9/x\n", "program is not UTF-8" },
+    { "nodes = 1\n[site a]\n", "does not start with a group" },
     { "[site a]\nhosts = -oProxyCommand=x\n", "is not a host" },
     { "[site a]\nnodes = 0\n", "nodes takes a number" },
     { "[site a]\nworkers = many\n", "workers takes a number" },
@@ -135,6 +181,24 @@ arguments_survive_the_shell (void)
 
 /* A far node keeps as little as one of this host, unless somebody there has set something else. */
 static void
+home_is_the_one_there (void)
+{
+  g_autoptr (GPtrArray) sites = read_text ("[site d]\ncommand = env HOME=/usr sh -c\n"
+                                           "program = ~/bin/echo\nfolder = ~/lib\n"
+                                           "setup = pwd\n",
+                                           NULL);
+  char *argv[] = { (char *)"~/x", NULL };
+  g_autofree char *line = site_line (sites->pdata[0], "/none", argv, "/", 0);
+  g_auto (GStrv) words = site_argv (sites->pdata[0], "/run", NULL, 1, line, 0);
+  g_autofree char *said = NULL, *aside = NULL;
+
+  g_assert_true (
+      g_spawn_sync (NULL, words, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &said, &aside, NULL, NULL));
+  g_assert_cmpstr (said, ==, "~/x\n");
+  g_assert_cmpstr (aside, ==, "/usr/lib\n");
+}
+
+static void
 what_is_set_is_left_alone (void)
 {
   g_autoptr (GPtrArray) sites = read_text (
@@ -172,9 +236,11 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/sites/a-file-is-read", a_file_is_read);
+  g_test_add_func ("/sites/files-as-people-write-them", files_as_people_write_them);
   g_test_add_func ("/sites/wrong-files-are-refused", wrong_files_are_refused);
   g_test_add_func ("/sites/words-of-launchers", words_of_launchers);
   g_test_add_func ("/sites/arguments-survive-the-shell", arguments_survive_the_shell);
+  g_test_add_func ("/sites/home-is-the-one-there", home_is_the_one_there);
   g_test_add_func ("/sites/what-is-set-is-left-alone", what_is_set_is_left_alone);
   g_test_add_func ("/sites/frames-of-the-relay", frames_of_the_relay);
   return g_test_run ();
