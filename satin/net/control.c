@@ -18,10 +18,8 @@ char *
 control_ask (const char *run_folder, const char *request, GError **error)
 {
   g_autofree char *credential = folder_credential (run_folder, error);
-  g_autofree char *key = folder_key (run_folder);
   if (credential == NULL)
     return NULL;
-  const WireRun run = { .credential = credential, .key = key };
   g_autoptr (GArray) pids = folder_pids (run_folder, "address");
   for (guint i = 0; i < pids->len; i++)
     {
@@ -29,7 +27,7 @@ control_ask (const char *run_folder, const char *request, GError **error)
       g_auto (GStrv) addresses
           = folder_pid_is_live (pid) ? folder_addresses (run_folder, pid) : NULL;
       char *reply = addresses != NULL && addresses[0] != NULL
-                        ? wire_ask (addresses[0], &run, request, NULL)
+                        ? control_ask_at (run_folder, addresses[0], request)
                         : NULL;
       if (reply != NULL)
         return reply;

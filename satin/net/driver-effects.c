@@ -278,7 +278,43 @@ enter_member (Driver *driver, const NodeEffect *effect)
   scribe_joined (driver->scribe, &effect->node, effect->text2, site, effect->text);
 }
 
-/* Effects that reach main or the scribe. FALSE: not one of them. */
+/* Effects that reach the scribe. FALSE: not one of them. */
+static gboolean
+carry_to_keeper (Driver *driver, NodeEffect *effect)
+{
+  switch ((int)effect->kind)
+    {
+    case NODE_EFFECT_COORDINATOR:
+      keeper_open (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_RETIRE:
+      keeper_retire (driver);
+      return TRUE;
+    case NODE_EFFECT_BID:
+      keeper_bid (driver);
+      return TRUE;
+    case NODE_EFFECT_ANSWER:
+      keeper_answer (driver, effect->bytes, (int)effect->number);
+      return TRUE;
+    case NODE_EFFECT_SAVE:
+      keeper_save (driver, g_steal_pointer (&effect->rows), effect->number);
+      return TRUE;
+    case NODE_EFFECT_SALVAGE:
+      keeper_salvage (driver);
+      return TRUE;
+    case NODE_EFFECT_EVENT:
+      keeper_event (driver, effect);
+      return TRUE;
+    case NODE_EFFECT_PUBLISH:
+    case NODE_EFFECT_FINAL:
+      keeper_final (driver);
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+/* Effects that reach main, or the log, or end the process. FALSE: not one of them. */
 static gboolean
 carry_to_run (Driver *driver, NodeEffect *effect)
 {
@@ -300,24 +336,6 @@ carry_to_run (Driver *driver, NodeEffect *effect)
     case NODE_EFFECT_RESULT:
       take_result (driver, effect->bytes);
       return TRUE;
-    case NODE_EFFECT_COORDINATOR:
-      keeper_open (driver, effect);
-      return TRUE;
-    case NODE_EFFECT_RETIRE:
-      keeper_retire (driver);
-      return TRUE;
-    case NODE_EFFECT_BID:
-      keeper_bid (driver);
-      return TRUE;
-    case NODE_EFFECT_ANSWER:
-      keeper_answer (driver, effect->bytes, (int)effect->number);
-      return TRUE;
-    case NODE_EFFECT_SAVE:
-      keeper_save (driver, g_steal_pointer (&effect->rows), effect->number);
-      return TRUE;
-    case NODE_EFFECT_SALVAGE:
-      keeper_salvage (driver);
-      return TRUE;
     case NODE_EFFECT_MEMBER:
       if (!driver->config.solo)
         driver_say (driver, "node %s joined: %s pid %" G_GUINT64_FORMAT,
@@ -330,17 +348,10 @@ carry_to_run (Driver *driver, NodeEffect *effect)
       if (driver->scribe != NULL)
         scribe_left (driver->scribe, &effect->node, effect->text);
       return TRUE;
-    case NODE_EFFECT_EVENT:
-      keeper_event (driver, effect);
-      return TRUE;
     case NODE_EFFECT_SAVED:
       driver->saved_rounds++;
       driver->save_failed = effect->failed;
       driver->generation = MAX (driver->generation, effect->number);
-      return TRUE;
-    case NODE_EFFECT_PUBLISH:
-    case NODE_EFFECT_FINAL:
-      keeper_final (driver);
       return TRUE;
     case NODE_EFFECT_LEAVE:
       depart (driver, effect);
@@ -362,7 +373,8 @@ carry_to_run (Driver *driver, NodeEffect *effect)
 void
 driver_carry_out (Driver *driver, NodeEffect *effect)
 {
-  if (carry_to_engine (driver, effect) || carry_to_run (driver, effect))
+  if (carry_to_engine (driver, effect) || carry_to_keeper (driver, effect)
+      || carry_to_run (driver, effect))
     return;
   switch ((int)effect->kind)
     {

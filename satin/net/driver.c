@@ -307,6 +307,16 @@ note_timeline (Driver *driver)
   driver->lane = timeline_lane (driver->timeline, 0, "driver");
 }
 
+static void
+watch_stats (Driver *driver)
+{
+  if (driver->config.folder == NULL && driver->config.trace == NULL)
+    return;
+  g_autoptr (GSource) stats = g_timeout_source_new (STATS_PERIOD_MS);
+  g_source_set_callback (stats, on_stats, driver, NULL);
+  g_source_attach (stats, driver->context);
+}
+
 Driver *
 driver_new (const DriverConfig *config, GError **error)
 {
@@ -374,12 +384,7 @@ driver_new (const DriverConfig *config, GError **error)
   if (config->shared_memory > 0)
     shared_store_set_memory (shared_store_here (), config->shared_memory);
   driver->node = node_new (&node);
-  if (config->folder != NULL || config->trace != NULL)
-    {
-      g_autoptr (GSource) stats = g_timeout_source_new (STATS_PERIOD_MS);
-      g_source_set_callback (stats, on_stats, driver, NULL);
-      g_source_attach (stats, driver->context);
-    }
+  watch_stats (driver);
   driver_post (driver, on_begin, driver);
   driver->thread = g_thread_new ("satin-driver", drive, driver);
   return driver;

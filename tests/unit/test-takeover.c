@@ -5,6 +5,27 @@
 
 #include "storage/guard.h"
 
+/* The file has what both processes wrote, and says that it was taken over. */
+static void
+assert_all_is_in_the_file (Place *place)
+{
+  assert_answer (place->target, "SELECT count(*) FROM result", "3");
+  assert_answer (place->target, "SELECT count(*) FROM stem", "3");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'answer'", "92\n");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'exit'", "0");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'id'", "run-1");
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "7");
+  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, place->generation);
+  assert_answer (place->target, "SELECT value FROM run WHERE key = 'generation'", number);
+  assert_answer (place->target, "SELECT hex(value) FROM constant", "000102");
+  assert_answer (place->target, "SELECT hex(value) FROM best", "000102");
+  assert_answer (place->target, "SELECT address FROM node", "unix:/somewhere");
+  assert_answer (place->target, "SELECT cause FROM node", "gone at a take-over");
+  assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'",
+                 "2 results, 0 bad rows left out");
+  assert_answer (place->target, "SELECT count(*) || min(path LIKE '~%/0') FROM missing", "11");
+}
+
 static void
 test_everything_is_taken_over (void)
 {
@@ -63,22 +84,8 @@ test_everything_is_taken_over (void)
   save_one (scribe, row_make ("/0/2", 6, 1, 0.125));
   finish (place, scribe);
   scribe_free (scribe);
-  assert_answer (place->target, "SELECT count(*) FROM result", "3");
-  assert_answer (place->target, "SELECT count(*) FROM stem", "3");
-  assert_answer (place->target, "SELECT value FROM run WHERE key = 'answer'", "92\n");
-  assert_answer (place->target, "SELECT value FROM run WHERE key = 'exit'", "0");
-  assert_answer (place->target, "SELECT value FROM run WHERE key = 'id'", "run-1");
-  assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "7");
-  g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, place->generation);
   g_assert_cmpuint (place->generation, >, generation);
-  assert_answer (place->target, "SELECT value FROM run WHERE key = 'generation'", number);
-  assert_answer (place->target, "SELECT hex(value) FROM constant", "000102");
-  assert_answer (place->target, "SELECT hex(value) FROM best", "000102");
-  assert_answer (place->target, "SELECT address FROM node", "unix:/somewhere");
-  assert_answer (place->target, "SELECT cause FROM node", "gone at a take-over");
-  assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'",
-                 "2 results, 0 bad rows left out");
-  assert_answer (place->target, "SELECT count(*) || min(path LIKE '~%/0') FROM missing", "11");
+  assert_all_is_in_the_file (place);
 }
 
 static void
