@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See arrival.h. What is said beside the file, in lines: the tag; how many bytes there will be;
- * from where on they are there already; how many are there from the first on. At the end the tag
- * alone, or an empty line and why it failed. A reader looks at it a few hundred times a second
- * while it waits: the other end of a lock tells nobody when it is given back. Must not know what is
- * in files. */
+ * from where on they are there already; how many are there from the first on; from where to where
+ * some more are. At the end the tag alone, or an empty line and why it failed. A reader looks at it
+ * a few hundred times a second while it waits: the other end of a lock tells nobody when it is
+ * given back. Must not know what is in files. */
 #include "storage/arrival.h"
 
 #include <fcntl.h>
@@ -31,7 +31,9 @@ struct Arrival
 {
   int fd;
   char *tag;
-  guint64 bytes, rest_from, arrived;
+  guint64 bytes, arrived;
+  ArrivalPart parts[ARRIVAL_PARTS_MAX]; /* the first goes to the end */
+  guint n_parts;
 };
 
 static int
@@ -49,15 +51,20 @@ write_at (int fd, const char *text, gsize at)
 }
 
 Bringing *
-bringing_new (const char *path, const char *tag, guint64 bytes, guint64 rest_from)
+bringing_new (const char *path, const char *tag, guint64 bytes, const ArrivalPart *parts,
+              guint n_parts)
 {
-  g_autofree char *text = g_strdup_printf ("%s\n" NUMBER NUMBER NUMBER, tag, bytes, rest_from,
-                                           G_GUINT64_CONSTANT (0));
-  g_assert (strchr (tag, '\n') == NULL && bytes > 0);
+  g_autoptr (GString) text = g_string_new (tag);
+  g_assert (strchr (tag, '\n') == NULL && bytes > 0 && parts[0].to == bytes
+            && n_parts <= ARRIVAL_PARTS_MAX);
+  g_string_append_printf (text, "\n" NUMBER NUMBER NUMBER, bytes, parts[0].from,
+                          G_GUINT64_CONSTANT (0));
+  for (guint i = 1; i < n_parts; i++)
+    g_string_append_printf (text, NUMBER NUMBER, parts[i].from, parts[i].to);
 
   int fd = open_tag (path, O_RDWR | O_CREAT | O_EXCL);
   /* Before anything stands in it. */
-  if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) != 0 || !write_at (fd, text, 0))
+  if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) != 0 || !write_at (fd, text->str, 0))
     {
       if (fd >= 0)
         (void)close (fd);
@@ -102,19 +109,32 @@ read_text (int fd)
   return n > 0 ? g_strndup (text, (gsize)n) : NULL;
 }
 
+/* `line`: the end of the one before. */
+static gboolean
+take_number (const char **line, guint64 *number)
+{
+  if (*line == NULL || strlen (*line + 1) < NUMBER_BYTES || (*line)[NUMBER_BYTES] != '\n')
+    return FALSE;
+  *number = g_ascii_strtoull (*line + 1, NULL, 10);
+  *line += NUMBER_BYTES;
+  return TRUE;
+}
+
 static gboolean
 read_numbers (Arrival *arrival, const char *text)
 {
   const char *line = strchr (text, '\n');
-  guint64 *const numbers[] = { &arrival->bytes, &arrival->rest_from, &arrival->arrived };
-  for (gsize i = 0; i < G_N_ELEMENTS (numbers) && line != NULL; i++)
-    {
-      if (strlen (line + 1) < NUMBER_BYTES || line[NUMBER_BYTES] != '\n')
-        return FALSE;
-      *numbers[i] = g_ascii_strtoull (line + 1, NULL, 10);
-      line += NUMBER_BYTES;
-    }
-  return line != NULL && line != text;
+  ArrivalPart *parts = arrival->parts;
+  guint n = 1;
+  if (line == text || !take_number (&line, &arrival->bytes) || !take_number (&line, &parts[0].from)
+      || !take_number (&line, &arrival->arrived))
+    return FALSE;
+  parts[0].to = arrival->bytes;
+  while (n < ARRIVAL_PARTS_MAX && take_number (&line, &parts[n].from)
+         && take_number (&line, &parts[n].to))
+    n++;
+  arrival->n_parts = n;
+  return TRUE;
 }
 
 /* TRUE: somebody brings it, so that what is said will change. */
@@ -162,10 +182,20 @@ arrival_bytes (const Arrival *arrival)
   return arrival->bytes;
 }
 
+guint64
+arrival_reach (const Arrival *arrival, guint64 from)
+{
+  guint64 reach = MAX (arrival->arrived, from);
+  for (guint i = 0; i < arrival->n_parts; i++)
+    if (from >= arrival->parts[i].from && from < arrival->parts[i].to)
+      reach = MAX (reach, arrival->parts[i].to);
+  return reach;
+}
+
 gboolean
 arrival_wait (Arrival *arrival, guint64 from, guint64 to)
 {
-  while (to > arrival->arrived && from < arrival->rest_from)
+  while (to > arrival_reach (arrival, from) && from < arrival->parts[0].from)
     {
       gboolean goes_on = is_going_on (arrival->fd);
       g_autofree char *text = read_text (arrival->fd);
@@ -178,12 +208,6 @@ arrival_wait (Arrival *arrival, guint64 from, guint64 to)
         g_usleep (LOOK_US);
     }
   return TRUE;
-}
-
-guint64
-arrival_reach (const Arrival *arrival, guint64 from)
-{
-  return from >= arrival->rest_from ? arrival->bytes : MAX (arrival->arrived, from);
 }
 
 gboolean

@@ -9,10 +9,19 @@
 
 #include <glib.h>
 
+#define ARRIVAL_PARTS_MAX 8
+
+/* Bytes that are there before their turn. */
+typedef struct
+{
+  guint64 from, to;
+} ArrivalPart;
+
 typedef struct Bringing Bringing;
-/* Says that the file will have `bytes` bytes, and has those from `rest_from` on already. NULL: it
- * cannot be said. One thread at a time. */
-Bringing *bringing_new (const char *path, const char *tag, guint64 bytes, guint64 rest_from);
+/* Says that the file will have `bytes` bytes, and has these parts already; the first goes to its
+ * end. NULL: it cannot be said. One thread at a time. */
+Bringing *bringing_new (const char *path, const char *tag, guint64 bytes, const ArrivalPart *parts,
+                        guint n_parts);
 /* So many bytes are there, from the first on. */
 void bringing_note (Bringing *bringing, guint64 arrived);
 /* `failure` NULL: all of it is there. Else the one sentence why not. Frees. */

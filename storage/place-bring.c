@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Bringing a large checkpoint in a thread, into a file that others read behind it (arrival.h). Its
- * end is asked for first: there stands what SQLite has to know before it can read anything. Both
- * are of one file when the first bytes, in which the writer drew a number, are those that were seen
- * before; and in the end the file is what came in one piece. */
+ * end is asked for first: there stands what SQLite has to know before it can read anything. Then,
+ * of a store that is near, the pages far behind its beginning that lie above the first rows: a tree
+ * that was written in order has them where it grew by a level, and without them who reads it
+ * would wait for most of the file. All are of one file when the first bytes, in which the writer
+ * drew a number, are those that were seen before; and in the end the file is what came in one
+ * piece. */
 #include "storage/arrival.h"
 #include "storage/place-private.h"
+#include "storage/walk.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -13,14 +17,22 @@
 /* What is smaller is there before another process could begin. */
 #define EARLY_BYTES (4 * 1024 * 1024)
 #define REST_BYTES (64 * 1024)
+/* The roots of all trees lie there, unless pages are so large that a tree hardly grows. */
+#define FRONT_BYTES (64 * 1024)
+/* One request to a store that is near. */
+#define NEAR_US 20000
+/* What lies in the first so many parts of the file is there soon. */
+#define FAR_PARTS 8
 
 typedef struct
 {
   Place *place;
   char *to;
   PlaceState seen, got;
-  GByteArray *rest; /* what stands at the end */
-  guint64 rest_from;
+  /* What is brought before its turn, the end first. */
+  ArrivalPart parts[ARRIVAL_PARTS_MAX];
+  GByteArray *bytes[ARRIVAL_PARTS_MAX];
+  guint n_parts;
   guint8 head[PLACE_TAG_BYTES];
   Bringing *bringing; /* (nullable) until the beginning is there */
   gboolean is_other, is_mixed;
@@ -41,12 +53,16 @@ static struct
 static gboolean
 announce (Bringer *bringer, int fd)
 {
-  if (pwrite (fd, bringer->rest->data, bringer->rest->len, (off_t)bringer->rest_from)
-      != (ssize_t)bringer->rest->len)
-    return FALSE;
+  for (guint i = 0; i < bringer->n_parts; i++)
+    {
+      const GByteArray *bytes = bringer->bytes[i];
+      if (pwrite (fd, bytes->data, bytes->len, (off_t)bringer->parts[i].from)
+          != (ssize_t)bytes->len)
+        return FALSE;
+    }
   g_mutex_lock (&all.lock); /* it may be moved now */
-  bringer->bringing
-      = bringing_new (bringer->to, bringer->seen.tag, bringer->seen.bytes, bringer->rest_from);
+  bringer->bringing = bringing_new (bringer->to, bringer->seen.tag, bringer->seen.bytes,
+                                    bringer->parts, bringer->n_parts);
   bringer->is_announced = bringer->bringing != NULL;
   g_cond_broadcast (&all.cond);
   g_mutex_unlock (&all.lock);
@@ -55,15 +71,19 @@ announce (Bringer *bringer, int fd)
 
 /* The bytes that were brought first are those that come now. */
 static gboolean
-is_same_rest (const Bringer *bringer, guint64 before, const guint8 *bytes, gsize size)
+is_same (const Bringer *bringer, guint64 before, const guint8 *bytes, gsize size)
 {
-  guint64 end = bringer->rest_from + bringer->rest->len;
-  if (before + size <= bringer->rest_from || before >= end)
-    return TRUE;
-  guint64 from = MAX (before, bringer->rest_from), to = MIN (before + size, end);
-  return memcmp (bytes + (from - before), bringer->rest->data + (from - bringer->rest_from),
-                 (gsize)(to - from))
-         == 0;
+  for (guint i = 0; i < bringer->n_parts; i++)
+    {
+      const ArrivalPart *part = &bringer->parts[i];
+      guint64 from = MAX (before, part->from), to = MIN (before + size, part->to);
+      if (from < to
+          && memcmp (bytes + (from - before), bringer->bytes[i]->data + (from - part->from),
+                     (gsize)(to - from))
+                 != 0)
+        return FALSE;
+    }
+  return TRUE;
 }
 
 static gboolean
@@ -81,7 +101,7 @@ watch (gpointer data, int fd, guint64 before, const void *bytes, gsize size)
       bringer->is_other = TRUE; /* nobody reads it before it is whole */
       return TRUE;
     }
-  if (!is_same_rest (bringer, before, bytes, size))
+  if (!is_same (bringer, before, bytes, size))
     bringer->is_mixed = TRUE;
   bringing_note (bringer->bringing, before + size);
   return !bringer->is_mixed;
@@ -146,7 +166,8 @@ bringer_free (Bringer *bringer)
   place_free (bringer->place);
   place_state_clear (&bringer->seen);
   place_state_clear (&bringer->got);
-  g_byte_array_unref (bringer->rest);
+  for (guint i = 0; i < bringer->n_parts; i++)
+    g_byte_array_unref (bringer->bytes[i]);
   g_clear_error (&bringer->error);
   g_free (bringer->to);
   g_free (bringer);
@@ -154,20 +175,57 @@ bringer_free (Bringer *bringer)
 
 /* (transfer full) (nullable) */
 static GByteArray *
-read_rest (Place *place, guint64 from, guint64 bytes)
+read_part (Place *place, guint64 from, guint64 to)
 {
   g_autofree char *range
-      = g_strdup_printf ("%" G_GUINT64_FORMAT "-%" G_GUINT64_FORMAT, from, bytes - 1);
+      = g_strdup_printf ("%" G_GUINT64_FORMAT "-%" G_GUINT64_FORMAT, from, to - 1);
   PlaceRequest request = { .url = place_url (place, ""), .range = range };
-  GByteArray *rest = NULL;
+  GByteArray *bytes = NULL;
   if (place->kind->prepare != NULL)
     place->kind->prepare (place, &request);
   gboolean is_http = place->kind != &place_kind_rename;
-  if (place_run (place, &request, "read", NULL) && !request.enough && request.size == bytes - from
+  if (place_run (place, &request, "read", NULL) && !request.enough && request.size == to - from
       && (!is_http || request.status == 206))
-    rest = g_byte_array_ref (request.body);
+    bytes = g_byte_array_ref (request.body);
   place_request_clear (&request);
-  return rest;
+  return bytes;
+}
+
+/* (nullable) */
+static const GByteArray *
+add_part (Bringer *bringer, Place *place, guint64 from, guint64 to)
+{
+  GByteArray *bytes = bringer->n_parts < ARRIVAL_PARTS_MAX ? read_part (place, from, to) : NULL;
+  if (bytes == NULL)
+    return NULL;
+  bringer->parts[bringer->n_parts] = (ArrivalPart){ from, to };
+  bringer->bytes[bringer->n_parts++] = bytes;
+  return bytes;
+}
+
+/* What lies below a page of the front, and first below that, as long as it is far away. */
+static void
+add_pages (Bringer *bringer, Place *place)
+{
+  const PlaceState *seen = &bringer->seen;
+  guint64 page_size = seen->page_size;
+  GByteArray *front = read_part (place, 0, FRONT_BYTES);
+  for (guint64 at = page_size; front != NULL && page_size > 0 && at + page_size <= FRONT_BYTES;
+       at += page_size)
+    {
+      const guint8 *page = front->data + at;
+      while (page != NULL)
+        {
+          guint64 number = walk_first_below (page, page_size);
+          guint64 to = number * page_size, from = to - MIN (to, page_size);
+          const GByteArray *below = from > seen->bytes / FAR_PARTS && to <= bringer->parts[0].from
+                                        ? add_part (bringer, place, from, to)
+                                        : NULL;
+          page = below != NULL ? below->data : NULL;
+        }
+    }
+  if (front != NULL)
+    g_byte_array_unref (front);
 }
 
 gboolean
@@ -200,16 +258,20 @@ place_bring (Place **place, const char *to, PlaceState *state, GError **error)
   guint64 from = state->bytes - MIN (state->bytes, REST_BYTES);
   if (state->bytes < EARLY_BYTES || strchr (state->tag, '\n') != NULL)
     return FALSE;
-  GByteArray *rest = read_rest (*place, from, state->bytes);
-  if (rest == NULL)
-    return FALSE;
   Bringer *bringer = g_new0 (Bringer, 1);
-  bringer->place = g_steal_pointer (place);
-  bringer->to = g_strdup (to);
   bringer->seen = *state;
   bringer->seen.tag = g_strdup (state->tag);
-  bringer->rest = rest;
-  bringer->rest_from = from;
+  gint64 began_us = g_get_monotonic_time ();
+  if (add_part (bringer, *place, from, state->bytes) == NULL)
+    {
+      place_state_clear (&bringer->seen);
+      g_free (bringer);
+      return FALSE;
+    }
+  if (g_get_monotonic_time () - began_us <= NEAR_US)
+    add_pages (bringer, *place);
+  bringer->place = g_steal_pointer (place);
+  bringer->to = g_strdup (to);
   bringer->thread = g_thread_new ("bring", run, bringer);
   g_mutex_lock (&all.lock);
   if (all.bringers == NULL)

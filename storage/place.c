@@ -270,7 +270,8 @@ place_read_mark (PlaceState *state, const guint8 *bytes, gsize size)
 
       memcpy (&number, bytes + PLACE_MARK_AT, sizeof number);
       memcpy (&n_pages, bytes + N_PAGES_AT, sizeof n_pages);
-      state->bytes = (guint64)GUINT32_FROM_BE (n_pages) * (page_bytes == 1 ? 65536 : page_bytes);
+      state->page_size = page_bytes == 1 ? 65536 : page_bytes;
+      state->bytes = (guint64)GUINT32_FROM_BE (n_pages) * state->page_size;
     }
   number = GUINT32_FROM_BE (number);
   state->number = number & ~MARK_HAS_DELTA;

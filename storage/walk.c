@@ -433,3 +433,11 @@ walk_file (const char *path, Sql *sql, const char *table, WalkEach each, gpointe
     arrival_free (walk.arrival);
   return good;
 }
+
+guint32
+walk_first_below (const guint8 *page, gsize page_size)
+{
+  gboolean is_above = is_inner (page[0]) && load_two (page + 3) > 0;
+  guint cell = is_above ? load_two (page + 12) : 0;
+  return cell >= 14 && cell + 4 <= page_size ? record_load_big (page + cell) : 0;
+}

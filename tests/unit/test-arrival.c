@@ -5,6 +5,7 @@
 
 #include "storage/arrival.h"
 #include "storage/guard.h"
+#include "storage/walk.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -22,12 +23,13 @@ typedef struct
 {
   const char *from;
   char *to;
-  guint64 bytes;   /* how many were said */
-  guint64 stop_at; /* so many come … */
-  gboolean fails;  /* … and then it is broken off, … */
-  guint pause_ms;  /* … or goes on after so long */
-  gint may_go_on;  /* atomic: not before this */
-  gint is_seen;    /* atomic: nothing more comes before somebody has begun to look */
+  guint64 bytes;      /* how many were said */
+  guint64 stop_at;    /* so many come … */
+  gboolean fails;     /* … and then it is broken off, … */
+  guint pause_ms;     /* … or goes on after so long */
+  gint may_go_on;     /* atomic: not before this */
+  gint is_seen;       /* atomic: nothing more comes before somebody has begun to look */
+  gboolean has_above; /* pages that lie above the first row are there before their turn */
 } Coming;
 
 static void
@@ -90,6 +92,32 @@ come (Coming *coming, Bringing *bringing, int to)
   (void)close (from);
 }
 
+/* Of the page whose root stands in the first 64 KiB: those below it that are not in the first
+ * eighth. */
+static guint
+bring_above (const Coming *coming, int from, int to, ArrivalPart *parts)
+{
+  guint8 front[REST_BYTES], page[4096], header[2];
+  guint n = 1;
+  g_assert_cmpint (pread (from, header, sizeof header, 16), ==, sizeof header);
+  gsize size = (gsize)header[0] << 8 | header[1];
+  g_assert_cmpint (pread (from, front, sizeof front, 0), ==, sizeof front);
+  for (gsize at = size; at + size <= sizeof front; at += size)
+    {
+      guint64 below = walk_first_below (front + at, size);
+      while (below * size > coming->bytes / 8 && n < ARRIVAL_PARTS_MAX)
+        {
+          parts[n] = (ArrivalPart){ (below - 1) * size, below * size };
+          g_assert_cmpint (pread (from, page, size, (off_t)parts[n].from), ==, size);
+          g_assert_cmpint (pwrite (to, page, size, (off_t)parts[n].from), ==, size);
+          below = walk_first_below (page, size);
+          n++;
+        }
+    }
+  g_assert_cmpuint (n, >, 1);
+  return n;
+}
+
 static gpointer
 run_coming (gpointer data)
 {
@@ -103,7 +131,9 @@ run_coming (gpointer data)
   /* The first bytes are there before anybody looks. */
   n = pread (from, rest, 4096, 0);
   g_assert_cmpint (pwrite (to, rest, (size_t)n, 0), ==, n);
-  Bringing *bringing = bringing_new (coming->to, TAG, coming->bytes, rest_from);
+  ArrivalPart parts[ARRIVAL_PARTS_MAX] = { { rest_from, coming->bytes } };
+  guint n_parts = coming->has_above ? bring_above (coming, from, to, parts) : 1;
+  Bringing *bringing = bringing_new (coming->to, TAG, coming->bytes, parts, n_parts);
   g_assert_nonnull (bringing);
   while (!g_atomic_int_get (&coming->is_seen))
     g_usleep (500);
@@ -205,6 +235,43 @@ test_walk (Fixture *f, gconstpointer unused)
       g_assert_cmpint (g_unlink (tag), ==, 0);
       end (&coming, thread);
     }
+}
+
+typedef struct
+{
+  Coming *coming;
+  guint n, n_early;
+} Early;
+
+/* The rest comes when this was called so often. */
+static gboolean
+count_early (const Result *row, gpointer data, GError **error)
+{
+  Early *early = data;
+  (void)row, (void)error;
+  early->n_early += !g_atomic_int_get (&early->coming->may_go_on);
+  if (++early->n == N_ROWS / 16)
+    g_atomic_int_set (&early->coming->may_go_on, 1);
+  return TRUE;
+}
+
+/* With the pages above the first rows, these are read when little else is there. */
+static void
+test_above (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  put_rows (f, 1);
+  publish (f);
+  guint64 bytes = size_of (f->target);
+  Coming coming = { .from = f->target, .bytes = bytes, .stop_at = bytes / 8, .has_above = TRUE };
+  Early early = { .coming = &coming };
+  GThread *thread = begin (f, &coming);
+  g_autoptr (Sql) sql = guard_open_front (coming.to, NULL, TRUE, NULL);
+  g_assert_nonnull (sql);
+  g_assert_true (results_walk (sql, coming.to, count_early, &early));
+  g_assert_cmpuint (early.n, ==, N_ROWS);
+  g_assert_cmpuint (early.n_early, ==, N_ROWS / 16);
+  end (&coming, thread);
 }
 
 /* A work file's pages lie as they were needed. */
@@ -330,6 +397,7 @@ main (int argc, char **argv)
 #define ADD(name, f) g_test_add ("/arrival/" name, Fixture, NULL, set_up, f, tear_down)
   ADD ("stall", test_stall);
   ADD ("walk", test_walk);
+  ADD ("above", test_above);
   ADD ("odd-order", test_odd_order);
   ADD ("break", test_break);
   ADD ("death", test_death);
