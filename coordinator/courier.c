@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define START_US (8 * G_USEC_PER_SEC)
-#define HURRY_S 10
 #define TRIAL_BYTES 512
 /* What others left there is looked for so often, and goes when it was the same for so long. */
 #define SWEEP_EVERY_US (5 * 60 * G_USEC_PER_SEC)
@@ -273,6 +272,7 @@ run (gpointer data)
 {
   Courier *courier = data;
 
+  place_ask_again (courier->place);
   courier->result = carry (courier, &courier->error);
   if (courier->result == COURIER_SENT && !g_atomic_int_get (&courier->hurries)
       && g_get_monotonic_time () >= courier->sweep_us)
@@ -314,10 +314,10 @@ courier_take (Courier *courier, GError **error)
 }
 
 void
-courier_hurry (Courier *courier)
+courier_hurry (Courier *courier, int seconds)
 {
   g_atomic_int_set (&courier->hurries, TRUE);
-  place_set_patience (courier->place, HURRY_S);
+  place_set_patience (courier->place, seconds);
 }
 
 char *

@@ -49,8 +49,8 @@ void courier_send (Courier *courier, const Publication *made);
 guint64 courier_sent (const Courier *courier);
 /* What became of it; SENT, CHANGED and FAILED are told once. */
 CourierState courier_take (Courier *courier, GError **error);
-/* For the last publication: a place that is silent for ten seconds is given up. */
-void courier_hurry (Courier *courier);
+/* The end is waited for: a place that is silent for so long is given up. */
+void courier_hurry (Courier *courier, int seconds);
 
 /* (transfer full): keeps the stage, or the delta beside it (`path` says which), at the place under
  * a second name, as aside_keep does with a file: that name. NULL: COORDINATOR_ERROR. Blocks; not

@@ -7,6 +7,10 @@
 
 /* A place that fails is left alone for twice as long each time, up to this. */
 #define RETRY_FAR_MAX_US (60 * G_USEC_PER_SEC)
+/* At the end a place that is silent for so long is given up. One that has failed just before, or is
+ * silent already, gets half of that for each of two tries: the second has a connection of its own.
+ */
+#define HURRY_S 8
 /* Others who publish to the same place go first so often before it counts as a failure. */
 #define CHANGED_MAX 20
 
@@ -38,8 +42,8 @@ look_after (Scribe *scribe, gboolean is_tick, GError **error)
     case COURIER_BUSY:
       scribe->tick_us
           = MAX (scribe->tick_us, g_get_monotonic_time () + (gint64)scribe->interval_us);
-      if (scribe->owes_final)
-        courier_hurry (scribe->courier);
+      if (scribe->owes_final && !scribe->is_last)
+        courier_hurry (scribe->courier, HURRY_S / 2);
       return FALSE;
     case COURIER_SENT:
       on_sent (scribe);
@@ -91,7 +95,7 @@ publish_far (Scribe *scribe, gboolean is_tick, GError **error)
   scribe->sending = scribe->written;
   scribe->is_last = scribe->owes_final;
   if (scribe->is_last)
-    courier_hurry (scribe->courier);
+    courier_hurry (scribe->courier, scribe->n_failed > 0 ? HURRY_S / 2 : HURRY_S);
   courier_send (scribe->courier, &scribe->made);
   return TRUE;
 }

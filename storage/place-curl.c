@@ -98,8 +98,9 @@ on_progress (void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
       place->moved = b + d;
       place->moved_us = now;
     }
-  return place_is_given_up (place)
-         || now - place->moved_us > (gint64)g_atomic_int_get (&place->patience_s) * G_USEC_PER_SEC;
+  if (now - place->moved_us > (gint64)g_atomic_int_get (&place->patience_s) * G_USEC_PER_SEC)
+    place->is_silent = TRUE;
+  return place_is_given_up (place) || place->is_silent;
 }
 
 /* (transfer full) (nullable): the n-th of the usual keys that are there; others go through the
@@ -406,6 +407,8 @@ perform (Place *place, PlaceRequest *request, FILE *from)
       request->code
           = place->set_code != CURLE_OK ? CURLE_FAILED_INIT : place_curl ()->perform (place->curl);
       crash_point ("requested");
+      if (request->code == CURLE_OPERATION_TIMEDOUT)
+        place->is_silent = TRUE;
       place_curl ()->getinfo (place->curl, CURLINFO_RESPONSE_CODE, &request->status);
     }
   while (turns_tls (place, request) || has_other_key (place, request));
@@ -457,6 +460,8 @@ place_run (Place *place, PlaceRequest *request, const char *verb, GError **error
     return place_fail (place, PLACE_ERROR_LOCAL, error, "libcurl cannot be used");
   if (g_atomic_int_get (&place->stopped))
     return place_fail (place, PLACE_ERROR_STOPPED, error, "the store is given up");
+  if (place->is_silent)
+    return place_fail (place, PLACE_ERROR_STOPPED, error, "the store did not answer in time");
   if (request->body != NULL)
     g_byte_array_unref (request->body);
   request->body = g_byte_array_new ();

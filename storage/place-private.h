@@ -88,6 +88,7 @@ struct Place
   CURLcode set_code; /* of the settings of the running request */
   gint64 limit_us;
   gint stopped, patience_s; /* atomic */
+  gboolean is_silent;       /* it said nothing for so long that it is not asked again */
   gint64 moved_us;          /* when the running request last sent or received something */
   curl_off_t moved;
   guint64 sent, received;

@@ -216,6 +216,12 @@ place_set_patience (Place *place, int seconds)
 }
 
 void
+place_ask_again (Place *place)
+{
+  place->is_silent = FALSE;
+}
+
+void
 place_stop (Place *place)
 {
   g_atomic_int_set (&place->stopped, 1);

@@ -54,6 +54,9 @@ const char *place_name (const Place *place);
 /* Any thread, also while a request runs: requests give up when nothing is sent or received for so
  * many seconds (60 at first). */
 void place_set_patience (Place *place, int seconds);
+/* A place that was silent for so long is not asked again, so that nobody waits for each request of
+ * a replacement and of what cleans up after it; but now it is. */
+void place_ask_again (Place *place);
 /* Requests give up at this time of g_get_monotonic_time; 0: only when the store is too slow or
  * silent (15 s to connect, 60 s with less than 1 kB/s). */
 void place_set_limit (Place *place, gint64 monotonic_us);

@@ -122,6 +122,24 @@ is_down () {
   is "$name: … from where it can go on" "$answer" "$long_answer"
 }
 
+# The server stands still when the run is suspended, wherever in a publication that finds it.
+hangs_at_the_end () {
+  local name=$1 before
+  for before in 0 3; do
+    begin_long "$uri/hangs-$before.db" --name hangs
+    ok "$name: a run begins" wait_for $((20 * slow)) holds "$uri/hangs-$before.db"
+    kill -STOP $(server_tree)
+    sleep $before
+    SECONDS=0
+    try "$satin" suspend hangs
+    is "$name hangs for $before s, suspended: the exit code" "$code" 4
+    ok "$name hangs for $before s: … soon" [ $SECONDS -le $((12 * slow)) ]
+    ok "$name hangs for $before s: … and where it is kept" says "is kept in '"
+    kill -CONT $(server_tree)
+    ended
+  done
+}
+
 # NAME COMMAND…: a run that cannot be let in, or not this way.
 not_let_in () {
   local name=$1 began=$SECONDS
@@ -204,6 +222,7 @@ test_sftp () {
   goes_nowhere "sftp: a server that says nothing"
   kill -CONT $(server_tree)
   hangs_at_the_start sftp
+  hangs_at_the_end sftp
   is_down sftp
 }
 
