@@ -64,6 +64,8 @@ is_coming () { compgen -G "$XDG_STATE_HOME/satin/runs.*/checkpoint.copy.tag" || 
 
 goes_on path "$work/here.db" "$work/here.db"
 is_mended path "$work/wrong.db" "$work/wrong.db"
+# Processes and all below them: to one session of sshd belong up to three.
+tree_of () { local pid; for pid in "$@"; do echo "$pid"; tree_of $(pgrep -P "$pid"); done; }
 if start_sftp "$work/sftp"; then
   export HOME=$work/sftp/home
   goes_on sftp "$uri/a.db" "$work/sftp/files/a.db"
@@ -77,7 +79,8 @@ if start_sftp "$work/sftp"; then
   : >"$HEAVY_LOG"
   begin "$satin" resume "$uri/d.db"
   until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
-  pkill -KILL -P "$server_pid"
+  # shellcheck disable=SC2046
+  kill -KILL $(tree_of $(pgrep -P "$server_pid"))
   ended
   is 'a broken transfer: the exit code' "$code" 4
   ok '… is said in one sentence' [ "$(wc -l <"$work/begun.words")" -eq 1 ]
@@ -96,12 +99,11 @@ if start_sftp "$work/sftp"; then
   is '… and nothing was computed again' "$(stat -c %s "$HEAVY_LOG")" 0
 
   # The server stands still while it comes: an interrupt ends that at once, whoever brings it.
-  server_tree () { local pid; for pid in "$@"; do echo "$pid"; server_tree $(pgrep -P "$pid"); done; }
   stalls () { # NAME [COMMAND…]: interrupted, or told so by that command, it ends within some seconds
     local name=$1
     shift
     until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
-    tree=$(server_tree "$server_pid")
+    tree=$(tree_of "$server_pid")
     # shellcheck disable=SC2086
     kill -STOP $tree
     sleep 0.5

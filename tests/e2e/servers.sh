@@ -145,7 +145,7 @@ start_dav () {
     fi
     echo "<Directory $dir/root>"; echo "  Dav On"; echo "${DAV_MORE:-  Require all granted}"; echo "</Directory>"
   } >"$dir/config"
-  apache2 -X -f "$dir/config" >>"$dir/log" 2>&1 &
+  PATH="$PATH:/usr/sbin" apache2 -X -f "$dir/config" >>"$dir/log" 2>&1 &
   started "$port" $! || return
   uri=$scheme://127.0.0.1:$port/files
 }
