@@ -166,7 +166,7 @@ gboolean engine_next_event (Engine *engine, EngineEvent *event);
  * them; else as if nobody had listened. */
 void engine_words_heard (gboolean end);
 
-/* While the process exits, on the thread that called exit (): if a job did, that is as if it had
+/* While the process exits, on the thread that called exit () or quick_exit (): if a job did, that is as if it had
  * aborted; the same words are said and this does not return. Else nothing. */
 void engine_exit_by_job (void);
 

@@ -90,13 +90,34 @@ engine_words_heard (gboolean end)
   g_atomic_int_set (&words_state, end ? WORDS_END : WORDS_HEARD);
 }
 
-void
-engine_exit_by_job (void)
+static void
+end_process (const char *cause)
 {
-  if (worker_here () == NULL || getpid () != words_pid)
-    return;
-  if (words_speak ("it called exit"))
+  if (words_speak (cause))
     _Exit (6);
   signal (SIGABRT, SIG_DFL);
   abort ();
+}
+
+void
+engine_exit_by_job (void)
+{
+  if (worker_here () != NULL && getpid () == words_pid)
+    end_process ("it called exit");
+}
+
+/* pthread_exit, a cancellation: nobody else can go on with what is on this stack. */
+static void
+on_thread_end (gpointer unused G_GNUC_UNUSED)
+{
+  if (getpid () == words_pid)
+    end_process ("it ended its thread");
+}
+
+void
+words_watch_thread (gboolean watch)
+{
+  static GPrivate watched = G_PRIVATE_INIT (on_thread_end);
+
+  g_private_set (&watched, watch ? &watched : NULL);
 }

@@ -9,6 +9,8 @@
 
 /* From now on the jobs of this process speak, and not those of processes that they fork. */
 void words_begin (void);
+/* On a worker's thread: it may not end from here on until it is said that it may. */
+void words_watch_thread (gboolean watch);
 /* In the signal handler, on the thread that failed; async-signal-safe. `cause`: static text. TRUE:
  * the process is to end with exit code 6. */
 gboolean words_speak (const char *cause);

@@ -13,6 +13,7 @@
 #include "scan.h"
 #include "seat.h"
 #include "share.h"
+#include "words.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -535,8 +536,10 @@ worker_thread (void *data)
   worker_stack = stack;
   block_signals ();
   memory_watch_thread ();
+  words_watch_thread (TRUE);
   if (setjmp (stack->leave) == 0)
     live (stack);
+  words_watch_thread (FALSE);
   memory_unwatch_thread ();
   return NULL;
 }

@@ -28,6 +28,7 @@ struct SatinRun
   gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked
                            at */
   gboolean in_main, root_asked, root_done, finished;
+  gint in_root;     /* atomic: satin_root waits */
   gboolean deposed; /* main waited in vain for the root, since another is master */
   int stop_code;
   Capture out, err;

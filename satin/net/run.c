@@ -343,9 +343,15 @@ on_process_exit (int status, void *data)
   engine_exit_by_job ();
   if (!run->in_main)
     return;
-  end_main (run, status, &code);
+  /* Another thread did, or a signal handler: whoever sees 0 takes it for an answer. */
+  gboolean in_vain = g_atomic_int_get (&run->in_root) && status == 0;
+  if (in_vain)
+    fputs ("satin: the program called exit (0) while satin_root waited for the answer\n", stderr);
+  end_main (run, in_vain ? 1 : status, &code);
   if (run->driver != NULL && run->folder != NULL && !run->node_process)
     folder_leave (run->folder, NULL);
+  if (in_vain)
+    _Exit (1);
 }
 
 /* One mastership after the other until the run has ended. */
@@ -422,6 +428,7 @@ begin (SatinRun *run)
     look_at_checkpoint (run);
   start_driver (run);
   on_exit (on_process_exit, NULL);
+  at_quick_exit (engine_exit_by_job);
   if (!run->node_process && run->config.checkpoint != NULL)
     driver_watch_signals (run->driver);
   if (run->node_process)
@@ -518,7 +525,9 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
       run_leave (run, 1, sentence);
     }
   g_autoptr (GBytes) encoded = record_encode (job->args, args);
+  g_atomic_int_set (&run->in_root, TRUE);
   DriverNews news = driver_root (run->driver, index, encoded, &value, &run->stop_code);
+  g_atomic_int_set (&run->in_root, FALSE);
   run->deposed = news == DRIVER_DEPOSED;
   if (news != DRIVER_RESULT)
     return FALSE;

@@ -4,6 +4,7 @@
 #include <satin.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,9 @@ typedef enum
   HOW_FPE,
   HOW_DEEP,
   HOW_EXIT,
+  HOW_QUICK,  /* quick_exit */
+  HOW_THREAD, /* pthread_exit: only the worker's thread would end */
+  HOW_HELPER, /* a thread of the job's own calls exit */
   HOW_ERROR,
   HOW_KILL, /* without a word */
   HOW_FORK, /* only a process that the job has forked */
@@ -32,6 +36,12 @@ fall (volatile char *before, int levels)
 
   here[0] = before[0];
   return levels == 0 ? 0 : fall (here, levels - 1) + here[0];
+}
+
+static void *
+exit_at_once (void *unused G_GNUC_UNUSED)
+{
+  exit (0);
 }
 
 static void
@@ -57,6 +67,13 @@ blow (How how)
       break;
     case HOW_EXIT:
       exit (0);
+    case HOW_QUICK:
+      quick_exit (0);
+    case HOW_THREAD:
+      pthread_exit (NULL);
+    case HOW_HELPER:
+      g_thread_join (g_thread_new ("helper", exit_at_once, NULL));
+      break;
     case HOW_ERROR:
       g_error ("the job cannot go on");
     case HOW_KILL:
@@ -97,8 +114,8 @@ SATIN_JOB (bomb, int64_t, (int32_t, depth), (int32_t, leaf), (int32_t, bad), (in
 static int
 bomb_main (SatinRun *run, int argc, char **argv)
 {
-  static const char *const names[]
-      = { "segv", "abort", "fpe", "deep", "exit", "error", "kill", "fork", "not" };
+  static const char *const names[] = { "segv",   "abort",  "fpe",   "deep", "exit", "quick",
+                                       "thread", "helper", "error", "kill", "fork", "not" };
   int64_t leaves;
   int32_t how = HOW_SEGV;
 

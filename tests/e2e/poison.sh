@@ -17,7 +17,7 @@ about_the_leaf ()
   local depth leaf
   for depth in 0 1 2 3 4 5 6 7 8 9 10 11; do
     leaf=$((777 >> depth))
-    grep -q ": the job at /[0-9/]*, bomb ($depth, $leaf, 777, [0-9], [0-9]*), or one below it: $1\$" <<<"$words" && return
+    grep -q ": the job at /[0-9/]*, bomb ($depth, $leaf, 777, [0-9]*, [0-9]*), or one below it: $1\$" <<<"$words" && return
   done
   return 1
 }
@@ -28,7 +28,7 @@ processes_lost ()
 }
 
 for how in 'segv:segmentation fault' 'abort:abort' 'fpe:arithmetic fault' 'deep:the C stack of a job is full: the recursion is too deep' \
-  'exit:it called exit' 'error:trap, as by g_error'; do
+  'exit:it called exit' 'quick:it called exit' 'thread:it ended its thread' 'error:trap, as by g_error'; do
   try "$bomb" "${how%%:*}" 777 0 11
   is "alone, ${how%%:*}: exit code" "$code" 6
   ok "alone, ${how%%:*}: path, arguments and cause are named" about_the_leaf "${how#*:}"
@@ -52,6 +52,18 @@ try "$satin" run -n 2 --workers 2 -- "$bomb" exit 777 1 11
 is "two nodes whose job calls exit: exit code" "$code" 6
 is "… no answer" "$answer" ''
 ok "… the job is named" about_the_leaf 'it called exit'
+
+try "$satin" run -n 2 --workers 2 -- "$bomb" thread 777 1 11
+is "two nodes whose job ends its thread: exit code" "$code" 6
+ok "… the job is named" about_the_leaf 'it ended its thread'
+
+# Nobody knows whose thread it is; but what ends with 0 has an answer.
+try "$bomb" helper 777 0 11
+is "alone, a thread calls exit (0): exit code" "$code" 1
+ok "… and it is said" grep -q 'the program called exit (0) while satin_root waited' <<<"$words"
+try "$satin" run -n 2 --workers 2 -- "$bomb" helper 777 1 11
+is "two nodes, a thread calls exit (0): exit code" "$code $answer" "1 "
+ok "… and it is said" grep -q 'the program called exit (0) while satin_root waited' <<<"$words"
 
 rm -f "$work/c.db"
 try "$satin" run -n 4 --checkpoint "$work/c.db" --interval 0.2 -- "$bomb" kill 777 2 11
