@@ -104,14 +104,14 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
   satin_recall_ (satin_frame_, &satin_keep_and_recall_need_SATIN_KEEPS, \
                  SATIN_STATE_ (satin_kept_type_, state))
 
-/* After a sync, with nothing spawned since: *state (const Type *, copied) stands for all that the
- * finished phases computed, and what they hold is released: from now on only the SatinBytes and
- * SatinShared in the state and in the job's arguments are valid. Whoever runs this job again, if it
- * is lost, recalls the newest state that the checkpoint has. Costs little more than the copy, so
- * keep after each phase. It is a poll too, like satin_aborted. */
-#define satin_keep(state) \
+/* satin_keep (state). After a sync, with nothing spawned since: *state (const Type *, copied)
+ * stands for all that the finished phases computed, and what they hold is released: from now on
+ * only the SatinBytes and SatinShared in the state and in the job's arguments are valid. Whoever
+ * runs this job again, if it is lost, recalls the newest state that the checkpoint has. Costs
+ * little more than the copy, so keep after each phase. It is a poll too, like satin_aborted. */
+#define satin_keep(...) \
   satin_keep_ (satin_frame_, &satin_keep_and_recall_need_SATIN_KEEPS, \
-               SATIN_POINTER_ (satin_kept_type_, state))
+               SATIN_POINTER_ (satin_kept_type_, (__VA_ARGS__)))
 
 /* Hands fresh bytes, (transfer full), to the running job, which owns them until it returns; outside
  * a job (in main) they live until the process ends. Returns the same bytes, now borrowed. Any
@@ -138,10 +138,10 @@ SatinShared satin_share (SatinBytes bytes);
 #define SATIN_CONST(Type, name) SATIN_CONST_ (Type, name)
 #define SATIN_CONST_DECLARE(Type, name) SATIN_CONST_DECLARE_ (Type, name)
 
-/* In main, before satin_root: gives constant `name` its value, const Type *value (copied).
- * Publishing the same value again does nothing. */
-#define satin_publish(run, name, value) \
-  satin_publish_ ((run), &name##_const, SATIN_POINTER_ (satin_const_##name, value))
+/* satin_publish (run, name, value). In main, before satin_root: gives the constant its value, const
+ * Type *value (copied). Publishing the same value again does nothing. */
+#define satin_publish(run, name, ...) \
+  satin_publish_ ((run), &name##_const, SATIN_POINTER_ (satin_const_##name, (__VA_ARGS__)))
 
 /* The published value: const Type *, the same address until the process ends. Any thread. Before it
  * is published the program ends with a sentence that names the constant. */
@@ -159,10 +159,10 @@ SatinShared satin_share (SatinBytes bytes);
  * until the process ends. */
 #define satin_best(name) (*(const satin_best_##name *)satin_best_value_ (&name##_best))
 
-/* Merges *value (const Type *, copied) into the best value and tells the other nodes if that made
- * it better. Any thread. */
-#define satin_improve(name, value) \
-  satin_improve_ (&name##_best, SATIN_POINTER_ (satin_best_##name, value))
+/* satin_improve (name, value). Merges *value (const Type *, copied) into the best value and tells
+ * the other nodes if that made it better. Any thread. */
+#define satin_improve(name, ...) \
+  satin_improve_ (&name##_best, SATIN_POINTER_ (satin_best_##name, (__VA_ARGS__)))
 
 /* satin_root (run, job, &result, args…) -> gboolean. In main, once a run: runs the whole
  * computation and fills result; SatinBytes in it are borrowed until main returns. FALSE: the run
@@ -1046,8 +1046,6 @@ enum
 #define SATIN_NO_ARGS_7
 #define SATIN_NO_ARGS_8
 #define SATIN_NO_ARGS_9
-#define SATIN_MANY_(...) SATIN_MANY_AT_ (__VA_ARGS__, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 0)
-#define SATIN_MANY_AT_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, ...) n
 #define SATIN_FIRST_(...) SATIN_FIRST_AT_ (__VA_ARGS__, 0)
 #define SATIN_FIRST_AT_(a, ...) a
 #define SATIN_PICK_(prefix, x) SATIN_JOIN_ (prefix, SATIN_COUNT_ x) x
@@ -1098,7 +1096,7 @@ enum
 #define SATIN_ASSERT_ static_assert
 #define SATIN_SAME_(A, B) __is_same(A, B)
 #define SATIN_POINTER_(T, p) satin_pointer_<T> (p)
-#define SATIN_DEST_(T, p) (p)
+#define SATIN_FITS_(T, p, x) (x) /* the typed function looks */
 #define SATIN_STATE_(T, p) satin_place_of_<T> (p)
 extern "C++"
 {
@@ -1120,8 +1118,8 @@ extern "C++"
 #define SATIN_ASSERT_ _Static_assert
 #define SATIN_SAME_(A, B) __builtin_types_compatible_p (A, B)
 #define SATIN_POINTER_(T, p) _Generic((p), T * : (p), const T * : (p))
-#define SATIN_DEST_(T, p) _Generic((p), T * : (p))
-#define SATIN_STATE_(T, p) SATIN_DEST_ (T, p)
+#define SATIN_FITS_(T, p, x) _Generic((p), T * : (x))
+#define SATIN_STATE_(T, p) SATIN_FITS_ (T, p, p)
 #endif
 
 #define SATIN_RECORD_(Name, ...) \
@@ -1273,12 +1271,12 @@ extern "C++"
       SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__))
 
 /* The number of arguments is checked by the typed function behind each word. */
-#define SATIN_SPAWN_(job, ...) satin_spawn_##job (satin_frame_, SATIN_DEST_MAP_ (job, __VA_ARGS__))
-#define SATIN_ROOT_(run, job, ...) satin_root_##job ((run), SATIN_DEST_MAP_ (job, __VA_ARGS__))
-#define SATIN_DEST_MAP_(job, ...) \
-  SATIN_PASTE_ (SATIN_DEST_MAP_, SATIN_MANY_ (__VA_ARGS__)) (job, __VA_ARGS__)
-#define SATIN_DEST_MAP_1(job, dest) SATIN_DEST_ (satin_result_##job, dest)
-#define SATIN_DEST_MAP_2(job, dest, ...) SATIN_DEST_ (satin_result_##job, dest), __VA_ARGS__
+#define SATIN_SPAWN_(job, ...) \
+  satin_spawn_##job (SATIN_FOR_ (job, satin_frame_, __VA_ARGS__), __VA_ARGS__)
+#define SATIN_ROOT_(run, job, ...) \
+  satin_root_##job (SATIN_FOR_ (job, run, __VA_ARGS__), __VA_ARGS__)
+/* x, if what stands first has the type of a destination. */
+#define SATIN_FOR_(job, x, ...) SATIN_FITS_ (satin_result_##job, SATIN_FIRST_ (__VA_ARGS__), x)
 #define SATIN_CALL_(job, ...) satin_call_##job (satin_frame_ __VA_OPT__ (, ) __VA_ARGS__)
 
 #define SATIN_KEEPS_(Type) \

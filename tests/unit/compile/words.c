@@ -69,6 +69,41 @@ SATIN_JOB (lines, Line, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d), 
   return line;
 }
 
+SATIN_RECORD (Grid, (uint8_t, cell, 30))
+
+SATIN_JOB (grid, int64_t, (Grid, cells), (int32_t, n))
+{
+  return cells.cell[n];
+}
+
+#ifndef __cplusplus
+/* Values written where they are used: their commas are not those of a word. */
+SATIN_JOB (literals, int64_t, (int32_t, n))
+{
+  SATIN_KEEPS (Point);
+  int64_t x;
+  uint8_t one;
+
+  satin_spawn (none, &one);
+  satin_spawn (grid, &x, (Grid){ { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } }, n);
+  satin_sync ();
+  satin_keep (&(Point){ n, 1 });
+  satin_improve (point, &(Point){ n, 1 });
+  return x + one;
+}
+
+gboolean main_of_literals (SatinRun *run);
+
+gboolean
+main_of_literals (SatinRun *run)
+{
+  int64_t x;
+
+  satin_publish (run, scene, &(Line){ { 1, 2 }, { { 3, 4 }, { 5, 6 } }, { 0 }, NULL });
+  return satin_root (run, grid, &x, (Grid){ { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 } }, 3);
+}
+#endif
+
 SATIN_JOB (long_one, int64_t, (int32_t, n))
 {
   SATIN_KEEPS (Line);
