@@ -35,6 +35,28 @@ capture_flush (FILE *stream, const char **why)
 }
 
 gboolean
+capture_write (int fd, GBytes *bytes, const char **why)
+{
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+
+  while (size > 0)
+    {
+      gssize n = write (fd, data, size);
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
+        {
+          *why = g_strerror (errno);
+          return FALSE;
+        }
+      data += n;
+      size -= (gsize)n;
+    }
+  return TRUE;
+}
+
+gboolean
 capture_begin (Capture *capture, int fd, const char *path)
 {
   int file = open_file (path);

@@ -23,6 +23,8 @@ gboolean capture_begin (Capture *capture, int fd, const char *path);
 GBytes *capture_end (Capture *capture);
 /* FALSE: not all that was printed to it has arrived, and why. */
 gboolean capture_flush (FILE *stream, const char **why);
+/* All of it to the descriptor itself: the program may have closed its stream. FALSE, and why. */
+gboolean capture_write (int fd, GBytes *bytes, const char **why);
 /* At the start of a process: gives those of the descriptors 0 to 2 that are closed to something
  * that cannot be used, else the next file or socket gets that number and what is printed. */
 void capture_guard (void);

@@ -295,6 +295,7 @@ static gboolean
 end_main (SatinRun *run, int main_code, int *code)
 {
   run->in_main = FALSE;
+  main_code &= 0xff; /* as a system does */
   gboolean captured = run->out.fd >= 0;
   const char *why;
   if (!capture_flush (stdout, &why))
@@ -322,8 +323,7 @@ end_main (SatinRun *run, int main_code, int *code)
   run->finished = news == DRIVER_FINISHED;
   if (captured && !run->node_process && run->finished)
     {
-      fwrite (g_bytes_get_data (answer, NULL), 1, g_bytes_get_size (answer), stdout);
-      if (!capture_flush (stdout, &why))
+      if (!capture_write (STDOUT_FILENO, answer, &why))
         {
           fprintf (stderr, "satin: cannot write the answer to standard output: %s\n", why);
           *code = *code == 0 ? 1 : *code;
@@ -344,7 +344,7 @@ on_process_exit (int status, void *data)
   if (!run->in_main)
     return;
   /* Another thread did, or a signal handler: whoever sees 0 takes it for an answer. */
-  gboolean in_vain = g_atomic_int_get (&run->in_root) && status == 0;
+  gboolean in_vain = g_atomic_int_get (&run->in_root) && (status & 0xff) == 0;
   if (in_vain)
     fputs ("satin: the program called exit (0) while satin_root waited for the answer\n", stderr);
   end_main (run, in_vain ? 1 : status, &code);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ways in which main ends: ends HOW */
+#include <satin.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+SATIN_JOB (answer, int64_t, (int32_t, n))
+{
+  int64_t x, y;
+
+  if (n < 2)
+    return n;
+  satin_spawn (answer, &x, n - 1);
+  satin_spawn (answer, &y, n - 2);
+  satin_sync ();
+  return x + y;
+}
+
+static int
+ends_main (SatinRun *run, int argc, char **argv)
+{
+  const char *how = argc == 2 ? argv[1] : "";
+  int64_t result;
+
+  if (!satin_root (run, answer, &result, 15))
+    return satin_stopped (run);
+  if (strcmp (how, "minus") == 0)
+    return -1;
+  if (strcmp (how, "large") == 0)
+    exit (256 + 3);
+  printf ("%d\n", (int)result);
+  if (strcmp (how, "closed") == 0 && fclose (stdout) != 0)
+    return 1;
+  if (strcmp (how, "exit") == 0)
+    exit (0);
+  return 0;
+}
+
+SATIN_APP ("ends", "HOW", ends_main, &answer_job)

@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# However main ends, its exit code and what it printed are those of a program without Satin.
+. "$(dirname "$0")/lib.sh"
+ends=$SATIN_BIN/../tests/e2e/ends
+
+for way in 'return:0:610' 'exit:0:610' 'closed:0:610' 'minus:255:' 'large:3:'; do
+  IFS=: read -r how wanted said <<<"$way"
+  try "$ends" "$how"
+  is "alone, $how: exit code and answer" "$code:$answer" "$wanted:$said"
+  try "$ends" --checkpoint "$work/$how.db" "$how"
+  is "with a checkpoint, $how: exit code and answer" "$code:$answer" "$wanted:$said"
+  try "$satin" run -n 2 -- "$ends" "$how"
+  is "on two nodes, $how: exit code and answer" "$code:$answer" "$wanted:$said"
+done
+finish
