@@ -156,7 +156,7 @@ choose_heavy ()
     done
   done
   while [ $ms -lt $((4000 * ${1:-1})) ] || [ $cpu_ms -lt $((3000 * ${1:-1})) ]; do
-    n=$((n + 1)) ms=$((ms * 1618 / 1000)) cpu_ms=$((cpu_ms * 1618 / 1000))
+    n=$((n + 1)) ms=$((ms * 1618 / 1000 + 1)) cpu_ms=$((cpu_ms * 1618 / 1000 + 1)) # a time of 1 grows, too
   done
   heavy=("$SATIN_BIN/fib" "$n")
   heavy_answer=$(fibonacci $n)
