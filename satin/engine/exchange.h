@@ -100,7 +100,8 @@ void engine_free (Engine *engine);
 /* The digest of a job of the table with these encoded arguments, under the constants as they are
  * now. */
 Digest engine_digest (Engine *engine, guint32 job, GBytes *args);
-/* The digest of all published constants; part of every job's digest. Before any job runs. */
+/* The digest of all published constants; part of every job's digest. Before any job
+ * runs; the same may be said again while jobs run. */
 void engine_set_constants (Engine *engine, const Digest *digest);
 
 /* Takes the oldest public job that is ready, as a thief would, without asking its busy owner.
@@ -166,8 +167,8 @@ gboolean engine_next_event (Engine *engine, EngineEvent *event);
  * them; else as if nobody had listened. */
 void engine_words_heard (gboolean end);
 
-/* While the process exits, on the thread that called exit () or quick_exit (): if a job did, that is as if it had
- * aborted; the same words are said and this does not return. Else nothing. */
+/* While the process exits, on the thread that called exit () or quick_exit (): if a job did, that
+ * is as if it had aborted; the same words are said and this does not return. Else nothing. */
 void engine_exit_by_job (void);
 
 typedef struct

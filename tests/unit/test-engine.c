@@ -441,6 +441,45 @@ test_threads_that_nobody_needs_end (void)
   rig_free (rig);
 }
 
+typedef struct
+{
+  Engine *engine;
+  gint over; /* atomic */
+} Digests;
+
+static gpointer
+digest_all_the_time (gpointer data)
+{
+  Digests *digests = data;
+  g_autofree guint8 *zeros = g_malloc0 (1 << 20);
+  g_autoptr (GBytes) args = g_bytes_new (zeros, 1 << 20);
+  Digest first = engine_digest (digests->engine, 0, args);
+
+  for (int i = 0; i < 100; i++)
+    {
+      Digest digest = engine_digest (digests->engine, 0, args);
+      g_assert_true (digest_equal (&digest, &first));
+    }
+  g_atomic_int_set (&digests->over, TRUE);
+  return NULL;
+}
+
+/* By a master that takes over, while orphans run. */
+static void
+test_the_same_constants_are_said_again (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  Digest constants = { { 1, 2, 3 } };
+  Digests digests = { rig->engine, FALSE };
+
+  engine_set_constants (rig->engine, &constants);
+  GThread *thread = g_thread_new ("digests", digest_all_the_time, &digests);
+  while (!g_atomic_int_get (&digests.over))
+    engine_set_constants (rig->engine, &constants);
+  g_thread_join (thread);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -467,6 +506,8 @@ main (int argc, char **argv)
   g_test_add_func ("/engine/who-is-owed-work-hears-of-it", test_who_is_owed_work_hears_of_it);
   g_test_add_func ("/engine/who-cannot-drive-does-not-sleep-on-its-work",
                    test_who_cannot_drive_does_not_sleep_on_its_work);
+  g_test_add_func ("/engine/the-same-constants-are-said-again",
+                   test_the_same_constants_are_said_again);
   g_test_add_func ("/engine/threads-that-nobody-needs-end", test_threads_that_nobody_needs_end);
   return g_test_run ();
 }
