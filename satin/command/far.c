@@ -172,7 +172,8 @@ static void
 take_file (Far *far, const char *name, GBytes *bytes)
 {
   static const char *const of_node[] = { "address", "stats", "trouble", NULL };
-  static const char *const of_run[] = { "answer", "answer.err", "error", "end", NULL };
+  static const char *const of_run[]
+      = { "answer", "answer.code", "answer.err", "error", "end", NULL };
   const char *dot = g_str_has_prefix (name, "node-") ? strchr (name, '.') : NULL;
 
   gboolean kept = TRUE;

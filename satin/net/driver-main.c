@@ -119,7 +119,10 @@ on_finish (gpointer data)
     }
   if (driver->config.folder != NULL && !driver->config.solo)
     {
-      if (!folder_write_first (driver->config.folder, "answer", request->bytes, &error)
+      g_autofree char *text = g_strdup_printf ("%d\n", (int)request->event.number);
+      g_autoptr (GBytes) code = g_bytes_new (text, strlen (text));
+      if (!folder_write_first (driver->config.folder, "answer.code", code, &error)
+          || !folder_write_first (driver->config.folder, "answer", request->bytes, &error)
           || (request->said != NULL
               && !folder_write_first (driver->config.folder, "answer.err", request->said, &error)))
         {

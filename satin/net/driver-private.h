@@ -72,6 +72,7 @@ struct Driver
   guint mains;           /* … when main began last */
   gboolean master, ended;
   gboolean finished; /* it ended by what main returned */
+  guint bidding;     /* threads that make a bid */
   guint restoring;   /* batches of rows from the scribe that were not stepped yet */
   gboolean restores; /* it may wait until they are */
   int end_code;

@@ -19,6 +19,7 @@
 #define NAME_STEM_MAX 32
 #define CREDENTIAL_BYTES 32
 #define ID_BYTES 16
+#define SUSPENDED 75 /* as in NODE_END_SUSPENDED */
 /* How often a folder is looked through in which others still write, and the time between. */
 #define REMOVE_TRIES 100
 #define REMOVE_PAUSE_US 2000
@@ -534,17 +535,33 @@ folder_end (const char *path, int code, const char *sentence, GError **error)
   return folder_write_first (path, "end", end, error);
 }
 
+/* -1: no such file. */
+static int
+read_code (const char *path, const char *name)
+{
+  g_autofree char *file = g_build_filename (path, name, NULL);
+  g_autofree char *text = NULL;
+
+  if (!g_file_get_contents (file, &text, NULL, NULL))
+    return -1;
+  return (int)CLAMP (g_ascii_strtoll (text, NULL, 10), 0, 255);
+}
+
 gboolean
 folder_has_ended (const char *path, int *code, char **sentence)
 {
-  g_autofree char *end = g_build_filename (path, "end", NULL);
   g_autofree char *why = g_build_filename (path, "error", NULL);
-  g_autofree char *text = NULL;
+  g_autofree char *answer = g_build_filename (path, "answer", NULL);
   char *words = NULL;
 
-  if (!g_file_get_contents (end, &text, NULL, NULL))
+  *code = read_code (path, "end");
+  if (*code < 0)
     return FALSE;
-  *code = (int)CLAMP (g_ascii_strtoll (text, NULL, 10), 0, 255);
+  /* Main had returned when its node died, and those left suspended the run, as was asked meanwhile:
+   * the answer is there, and is shown. */
+  int said = *code == SUSPENDED ? read_code (path, "answer.code") : -1;
+  if (said >= 0 && g_file_test (answer, G_FILE_TEST_EXISTS))
+    *code = said;
   if (sentence != NULL)
     {
       g_file_get_contents (why, &words, NULL, NULL);

@@ -170,7 +170,8 @@ gboolean folder_end (const char *path, int code, const char *sentence,
  * been suspended, come too late from now on and do not change its exit code. */
 void folder_ended (void);
 /* TRUE when the run has ended; `code` (out) and `sentence` (out, optional, nullable, transfer full)
- * are set then. */
+ * are set then. Who says "answer" says before in "answer.code" what main returned: that is the code
+ * of a run that others have suspended after it. */
 gboolean folder_has_ended (const char *path, int *code, char **sentence);
 
 /* `node-PID.SUFFIX`. (transfer full) */

@@ -18,6 +18,8 @@
 
 /* The scribe reads faster than its rows are taken in; so many batches of them may wait. */
 #define RESTORING_MAX 16
+/* At the end a bid is waited for so long. */
+#define LAST_BID_US (2 * G_USEC_PER_SEC)
 
 /* The names that the checkpoint shows for the job table. */
 typedef struct
@@ -371,9 +373,13 @@ static gpointer
 make_bid (gpointer data)
 {
   Bidding *bidding = data;
-  (void)bid_make (bidding->driver->config.checkpoint, &bidding->identity, &bidding->result,
-                  &bidding->error);
-  driver_post (bidding->driver, on_bid, bidding);
+  Driver *driver = bidding->driver;
+  (void)bid_make (driver->config.checkpoint, &bidding->identity, &bidding->result, &bidding->error);
+  driver_post (driver, on_bid, bidding);
+  g_mutex_lock (&driver->mutex);
+  driver->bidding--;
+  g_cond_broadcast (&driver->cond);
+  g_mutex_unlock (&driver->mutex);
   return NULL;
 }
 
@@ -383,6 +389,9 @@ keeper_bid (Driver *driver)
   Bidding *bidding = g_new0 (Bidding, 1);
   bidding->driver = driver;
   bidding->identity = identity_now (driver);
+  g_mutex_lock (&driver->mutex);
+  driver->bidding++;
+  g_mutex_unlock (&driver->mutex);
   g_thread_unref (g_thread_new ("satin-bid", make_bid, bidding));
 }
 
@@ -414,6 +423,17 @@ keeper_event (Driver *driver, const NodeEffect *effect)
                   effect->text2);
 }
 
+/* What a bid has put beside the checkpoint goes with it, if the place is not too slow. */
+static void
+wait_for_bids (Driver *driver)
+{
+  gint64 until_us = g_get_monotonic_time () + LAST_BID_US;
+  g_mutex_lock (&driver->mutex);
+  while (driver->bidding > 0 && g_cond_wait_until (&driver->cond, &driver->mutex, until_us))
+    ;
+  g_mutex_unlock (&driver->mutex);
+}
+
 void
 keeper_close (Driver *driver)
 {
@@ -423,6 +443,7 @@ keeper_close (Driver *driver)
   g_clear_pointer (&driver->scribe, scribe_free);
   if (driver->left && driver->retiring != NULL) /* what it had saved is not lost with this node */
     g_thread_join (g_steal_pointer (&driver->retiring));
+  wait_for_bids (driver);
 }
 
 void

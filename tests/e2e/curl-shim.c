@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stands in for libcurl.so.4 in a test and passes everything on to the real one, REAL_CURL in the
- * environment, but for the call that curl_shim_arm said. place-fail.c arms it. */
+ * environment, but for the call that curl_shim_arm said. place-fail.c arms it. With
+ * CURL_SHIM_TRY_MS what is done for a trial takes so much longer each time. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
@@ -23,6 +26,7 @@ typedef enum
 
 static ShimFault shim_fault;
 static int shim_left, shim_fired;
+static __thread int shim_is_trial;
 
 #define REAL(name) ((__typeof__ (&name))real (#name))
 
@@ -83,7 +87,19 @@ curl_easy_cleanup (CURL *curl)
 void
 curl_easy_reset (CURL *curl)
 {
+  shim_is_trial = 0;
   REAL (curl_easy_reset) (curl);
+}
+
+static int
+is_trial (CURLoption option, const void *value)
+{
+  const struct curl_slist *list = option == CURLOPT_QUOTE ? value : NULL;
+
+  for (; list != NULL; list = list->next)
+    if (strstr (list->data, ".try") != NULL)
+      return 1;
+  return option == CURLOPT_URL && strstr (value, ".try") != NULL;
 }
 
 /* One argument of 64 bits, whatever it is. */
@@ -96,14 +112,19 @@ curl_easy_setopt (CURL *curl, CURLoption option, ...)
   va_start (arguments, option);
   value = va_arg (arguments, void *);
   va_end (arguments);
+  shim_is_trial |= is_trial (option, value);
   return fails (SHIM_SETTING) ? CURLE_OUT_OF_MEMORY : REAL (curl_easy_setopt) (curl, option, value);
 }
 
 CURLcode
 curl_easy_perform (CURL *curl)
 {
+  const char *try_ms = getenv ("CURL_SHIM_TRY_MS");
+
   if (fails (SHIM_REFUSE))
     return CURLE_COULDNT_CONNECT;
+  if (shim_is_trial && try_ms != NULL)
+    usleep ((useconds_t)atoi (try_ms) * 1000);
   CURLcode code = REAL (curl_easy_perform) (curl);
   return fails (SHIM_LOSE) ? CURLE_RECV_ERROR : code;
 }

@@ -26,6 +26,7 @@ begin_long () { # FILE OPTIONS…
   begin "$satin" run -n 2 --workers 1 --interval 0.2 --insecure --checkpoint "$file" "$@" -- "${long[@]}"
 }
 
+left_at_store () { find "$files" -type f ! -name '*.db' ! -name '*.old-*' | sort; }
 # What every store has to do. NAME: the place at $uri, with $HOME as it has to be; NONE: where nothing can be put.
 whole_life () {
   local name=$1 file=$uri/run.db none=$2 words_of_json
@@ -36,6 +37,8 @@ whole_life () {
   ok "$name: … by its name and host" says "in use by run"
   ok "$name: results come to it" wait_for $((60 * slow)) holds "$file"
   kill_all
+  sleep 0.5 # the server may still do what it was asked for
+  left_at_store >"$work/killed"
   rm -rf "$XDG_STATE_HOME"
   hasten
   try "$satin" resume --insecure --stats "$work/stats" "$file"
@@ -52,9 +55,8 @@ whole_life () {
   ok "$name: … and it has the end" has_end "$file"
   try "$satin" run --insecure --checkpoint "$none" -- "${fast[@]}"
   is "$name: a folder that is not there is said at the start" "$code" 4
-  # One that was killed may leave what it was sending.
-  is "$name: nothing else is left at the store" \
-    "$(find "$files" -type f ! -name '*.db' ! -name '*.old-*' ! -name 'run.db*.tmp')" ""
+  # Those that were killed may have left what they were sending.
+  is "$name: nothing else is left at the store" "$(left_at_store | comm -23 - "$work/killed")" ""
 }
 
 # The server stands still for some seconds while the run goes on, and comes back.
@@ -140,6 +142,46 @@ hangs_at_the_end () {
   done
 }
 
+is_tried () { compgen -G "$files/bids.db.*.try" >/dev/null; }
+# The run ends while nodes bid: what they put there goes with them.
+bids_leave_nothing () {
+  local name=$1 real
+  real=$(PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null | sed -n 's/.*libcurl\.so\.4 .*=> //p' | head -n 1)
+  mkdir "$work/shim"
+  if [ -z "$real" ] || [ -n "${SATIN_SANITIZED-}" ] \
+      || ! ${CC:-cc} -shared -fPIC -O1 -o "$work/shim/libcurl.so.4" "$SATIN_SOURCE/tests/e2e/curl-shim.c" -ldl 2>"$work/found"; then
+    skip "$name: a run that ends while nodes bid" "no way to put anything in front of libcurl"
+    return
+  fi
+  rm -f "$NAPS_HASTE"
+  begin env REAL_CURL="$real" LD_LIBRARY_PATH="$work/shim" CURL_SHIM_TRY_MS=100 \
+    "$satin" run -n 2 --workers 1 --interval 0.2 --checkpoint "$uri/bids.db" -- "${long[@]}"
+  ok "$name: a run begins" wait_for $((20 * slow)) stands "$uri/bids.db"
+  ok "$name: a node bids" wait_for $((20 * slow)) is_tried
+  hasten
+  ended
+  is "$name: the run ends meanwhile" "$answer:$code" "$long_answer:0"
+  is "$name: … and leaves nothing of it" "$(compgen -G "$files/bids.db.*")" ""
+}
+
+# Main has returned, and the last publication waits for the store; somebody suspends the run, and its master dies.
+dies_at_the_end () {
+  local name=$1
+  begin_long "$uri/dies.db" --name dies
+  ok "$name: two nodes run" wait_for $((20 * slow)) up dies 2
+  ok "$name: … and publish" wait_for $((20 * slow)) stands "$uri/dies.db"
+  kill -STOP $(server_tree)
+  hasten
+  ok "$name: main returns" wait_for $((20 * slow)) test -e "$runs/dies/answer"
+  kill -INT "$begun"
+  sleep 0.3
+  kill -9 "$(master_of dies)"
+  sleep 0.3
+  kill -CONT $(server_tree)
+  ended
+  is "$name: an answer that was given is the run's, whoever dies after it" "$answer:$code" "$long_answer:0"
+}
+
 # NAME COMMAND…: a run that cannot be let in, or not this way.
 not_let_in () {
   local name=$1 began=$SECONDS
@@ -223,6 +265,8 @@ test_sftp () {
   kill -CONT $(server_tree)
   hangs_at_the_start sftp
   hangs_at_the_end sftp
+  dies_at_the_end sftp
+  bids_leave_nothing sftp
   is_down sftp
 }
 

@@ -94,6 +94,25 @@ write_late (gpointer path)
   return NULL;
 }
 
+/* Main had returned, and those left suspended the run. */
+static void
+test_answered (void)
+{
+  g_auto (FolderRun) run = a_run ("answered");
+  g_autoptr (GBytes) zero = g_bytes_new_static ("0\n", 2), answer = g_bytes_new_static ("42\n", 3);
+  g_autofree char *path = folder_create (&run, NULL);
+  int code;
+
+  g_assert_true (folder_end (path, 75, NULL, NULL));
+  g_assert_true (folder_write_first (path, "answer.code", zero, NULL));
+  g_assert_true (folder_has_ended (path, &code, NULL));
+  g_assert_cmpint (code, ==, 75);
+  g_assert_true (folder_write_first (path, "answer", answer, NULL));
+  g_assert_true (folder_has_ended (path, &code, NULL));
+  g_assert_cmpint (code, ==, 0);
+  g_assert_true (folder_remove (path, NULL));
+}
+
 static void
 test_late_writer (void)
 {
@@ -217,6 +236,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/folder/what-was-written-comes-back", test_round_trip);
   g_test_add_func ("/folder/the-first-end-stays", test_end);
+  g_test_add_func ("/folder/an-answer-is-the-end", test_answered);
   g_test_add_func ("/folder/who-writes-late-does-not-keep-it", test_late_writer);
   g_test_add_func ("/folder/a-name-belongs-to-one-live-run", test_taken);
   g_test_add_func ("/folder/nodes-are-found-by-their-address-files", test_nodes);
