@@ -17,6 +17,8 @@
 
 #define READ_SIZE 65536
 #define QUIT_US (2 * G_USEC_PER_SEC)
+/* A shell has begun long before this, and what it is sent has gone on. */
+#define MUTE_S 30
 
 struct Far
 {
@@ -27,7 +29,10 @@ struct Far
   GQueue out;          /* of GBytes */
   GByteArray *in;
   gboolean begun, spoken;
-  char *told; /* the peers that were sent last */
+  gboolean queues;   /* its node may have to wait */
+  gboolean missed;   /* that nothing is heard was said */
+  gint64 stirred_us; /* when something came or went last */
+  char *told;        /* the peers that were sent last */
   gint64 quit_us;
 };
 
@@ -65,6 +70,7 @@ on_writable (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
           close_to (far);
           return G_SOURCE_REMOVE;
         }
+      far->stirred_us = g_get_monotonic_time ();
       far->out.head->data = g_bytes_new_from_bytes (first, (gsize)n, size - (gsize)n);
       g_bytes_unref (first);
       if ((gsize)n == size)
@@ -140,6 +146,24 @@ far_quit (Far *far)
       push_text (far, "quit\n");
     }
   return now_us - far->quit_us < QUIT_US;
+}
+
+void
+far_expect (Far *far, gboolean others)
+{
+  gint64 silent_us = g_get_monotonic_time () - far->stirred_us;
+
+  if (far->spoken || far->queues || (!far->missed && silent_us < MUTE_S * G_USEC_PER_SEC))
+    return;
+  if (!far->missed)
+    {
+      g_autofree char *name = far_name (far);
+      command_say ("%s has said nothing for %d s: %s", name, MUTE_S,
+                   others ? "another one begins" : "it is waited for");
+    }
+  far->missed = TRUE;
+  if (others && !far_quit (far))
+    start_kill (far->pid);
 }
 
 /* ---- from the node ---- */
@@ -249,6 +273,7 @@ read_once (Far *far)
 
   if (n < 0)
     return errno == EAGAIN || errno == EINTR ? n : 0;
+  far->stirred_us = g_get_monotonic_time ();
   g_byte_array_append (far->in, bytes, (guint)n);
   while (more)
     if (!take_frame (far, &more))
@@ -330,6 +355,8 @@ far_start (const FolderRun *run, const char *path, const Site *site, const char 
   far->path = g_strdup (path);
   far->host = host != NULL ? g_strdup (host) : g_strdup_printf ("%d", number);
   far->site = g_strdup (site->name);
+  far->queues = site->launcher == SITE_SLURM || site->launcher == SITE_TASKS;
+  far->stirred_us = g_get_monotonic_time ();
   far->in = g_byte_array_new ();
   g_queue_init (&far->out);
   far->pid = start_far (argv, path, &far->to, &far->from, error);

@@ -23,6 +23,9 @@ pid_t far_pid (const Far *far);
 void far_drain (Far *far);
 /* The addresses of members have changed; the first time the node begins. The founder needs none. */
 void far_tell (Far *far, const char *peers);
+/* For the founder, as long as it has not joined: the user is told when its host says nothing, and
+ * where `others` could found the run it is left out. A batch system may take its time. */
+void far_expect (Far *far, gboolean others);
 /* The node is to die. FALSE: it was told long ago and has not listened. */
 gboolean far_quit (Far *far);
 /* "host 'fs0' of site 'delft'". (transfer full) */

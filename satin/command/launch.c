@@ -60,6 +60,7 @@ typedef struct
   guint founder; /* its place among them */
   GBytes *copy;  /* (nullable) the program, for other hosts */
   guint n_live, n_crashed;
+  char *said;       /* (nullable) why a node was not started last */
   gboolean parting; /* main says how far it came, when it knows of the end */
   State state;
   gint64 started_us, ended_us;
@@ -162,7 +163,10 @@ start_next (Launch *launch, gboolean founder)
 
   if (!spread_start (place, launch->run, launch->path, founder, launch->copy, &node, &error))
     {
-      command_say ("%s", error->message);
+      if (g_strcmp0 (error->message, launch->said) != 0)
+        command_say ("%s", error->message);
+      g_free (launch->said);
+      launch->said = g_strdup (error->message);
       return FALSE;
     }
   if (founder)
@@ -262,9 +266,15 @@ on_tick (gpointer data)
     kill_all (launch);
   else if (look_for_founder (launch))
     spread_on (launch);
-  if (launch->joined || launch->state == GIVEN_UP
-      || g_array_index (launch->nodes, Node, launch->founder).far != NULL)
+  if (launch->joined || launch->state == GIVEN_UP)
     return G_SOURCE_CONTINUE;
+  const Node *first = &g_array_index (launch->nodes, Node, launch->founder);
+  if (first->far != NULL)
+    {
+      if (!first->gone)
+        far_expect (first->far, launch->next < launch->places->len);
+      return G_SOURCE_CONTINUE;
+    }
   /* A founder that has claimed the run may be reading a large checkpoint. */
   g_autoptr (GBytes) claim = folder_bytes (launch->path, "founder-0", NULL);
   if (now_us - launch->started_us > JOIN_LIMIT_US && claim == NULL)
@@ -540,17 +550,6 @@ begin_trace (Launch *launch)
   return FALSE;
 }
 
-/* (nullable): so large a program cannot be read into memory, and is not sent. */
-static GBytes *
-read_program (const FolderRun *run)
-{
-  char *bytes;
-  gsize size;
-
-  return g_file_get_contents (run->program, &bytes, &size, NULL) ? g_bytes_new_take (bytes, size)
-                                                                 : NULL;
-}
-
 int
 launch_run (FolderRun *run, const LaunchWish *wish)
 {
@@ -570,7 +569,7 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   run->invited = TRUE; /* said to those alone who are started here */
   launch.nodes = g_array_new (FALSE, FALSE, sizeof (Node));
   launch.places = spread_places (run, wish->sites, 0);
-  launch.copy = wish->send_program ? read_program (run) : NULL;
+  launch.copy = wish->send_program ? spread_program (run) : NULL;
   if (start_all (&launch))
     {
       watch (&launch);
@@ -595,5 +594,6 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   g_array_unref (launch.places);
   g_array_unref (launch.nodes);
   g_free (launch.path);
+  g_free (launch.said);
   return code;
 }

@@ -188,6 +188,16 @@ spread_keep (const char *text, const char *path, GError **error)
   return folder_write (path, FOLDER_SITES, bytes, error);
 }
 
+GBytes *
+spread_program (const FolderRun *run)
+{
+  char *bytes;
+  gsize size;
+
+  return g_file_get_contents (run->program, &bytes, &size, NULL) ? g_bytes_new_take (bytes, size)
+                                                                 : NULL;
+}
+
 gboolean
 spread_start (const Spot *place, const FolderRun *run, const char *path, gboolean founder,
               GBytes *copy, Started *started, GError **error)

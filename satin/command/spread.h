@@ -33,6 +33,9 @@ gboolean spread_keep (const char *text, const char *path, GError **error);
  * of Spot, which point into `sites`) */
 GArray *spread_places (const FolderRun *run, const GPtrArray *sites, int workers);
 gboolean spot_is_far (const Spot *place);
+/* The program, for other hosts. (transfer full) (nullable): so large a one cannot be read into
+ * memory, and is not sent. */
+GBytes *spread_program (const FolderRun *run);
 /* Starts it; `copy` (nullable): the program, for other hosts. FALSE: no process is left. */
 gboolean spread_start (const Spot *place, const FolderRun *run, const char *path, gboolean founder,
                        GBytes *copy, Started *started, GError **error);

@@ -36,6 +36,18 @@ breathe_last (Driver *driver)
   g_source_attach (source, driver->context);
 }
 
+/* A master that wrote it and died before the run had ended so has not shown it: a run that was
+ * stopped has none. The other half of a split may have ended first, with its answer. */
+static void
+withdraw_answer (const char *folder, int code)
+{
+  g_autofree char *answer = g_build_filename (folder, "answer", NULL);
+  int stands;
+
+  if (folder_has_ended (folder, &stands, NULL) && stands == code)
+    (void)g_unlink (answer);
+}
+
 static void
 end (Driver *driver, int code, gboolean finished, const char *sentence)
 {
@@ -57,6 +69,8 @@ end (Driver *driver, int code, gboolean finished, const char *sentence)
     driver_say (driver, "%s", sentence);
   if (driver->config.folder != NULL && !folder_end (driver->config.folder, code, sentence, &error))
     driver_say (driver, "%s", error->message);
+  if (driver->config.folder != NULL && !finished)
+    withdraw_answer (driver->config.folder, code);
   driver_set_ended (driver, code, finished);
   if (driver->config.solo)
     return;

@@ -29,6 +29,12 @@ workers = 1
 command = $away sh -c
 EOF
 sed -n '/there/,$p' "$work/two" >"$work/away"
+# A host on which nothing begins, which is seen after half a minute, at the end of this script.
+printf '[site mute]\nhosts = x\ncommand = sh -c "sleep 900 & wait"\n[site there]\nhosts = y\ncommand = %s2 sh -c\n' \
+  "$away" >"$work/mute"
+mkdir "$work/far2"
+"$satin" run --sites "$work/mute" --name mute -- "$SATIN_BIN/fib" 25 >"$work/mute.answer" 2>"$work/mute.words" &
+mute=$!
 choose_heavy
 begin "$satin" run --sites "$work/two" --name two -- "${heavy[@]}"
 ok "five nodes of two sites are up" wait_for $((20 * slow)) up two 5
@@ -303,4 +309,9 @@ EOF
 else
   skip "ssh" "${why:-no sshd}"
 fi
+wait_for 30 gone "$mute"
+wait "$mute"
+is "a host that says nothing does not begin: the answer" "$?:$(cat "$work/mute.answer")" "0:75025"
+is "… and is left out" "$(head -n 1 "$work/mute.words")" \
+  "satin: host 'x' of site 'mute' has said nothing for 30 s: another one begins"
 finish
