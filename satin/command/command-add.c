@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define TICK_MS 50
-#define JOIN_LIMIT_US (30 * G_USEC_PER_SEC)
+/* Longer than a node tries, which then says why it is not let in. */
+#define JOIN_LIMIT_US (40 * G_USEC_PER_SEC)
 #define NODES_MAX 4096
 
 typedef struct

@@ -115,6 +115,24 @@ look (const char *target, const char *copy, Restore *restore)
   return COMMAND_STORE;
 }
 
+/* The one that the checkpoint remembers; another host may not have it. (transfer full) */
+static char *
+working_folder (const Identity *identity)
+{
+  char *here = g_get_current_dir ();
+
+  if (identity->folder == NULL)
+    return here;
+  if (g_file_test (identity->folder, G_FILE_TEST_IS_DIR))
+    {
+      g_free (here);
+      return g_strdup (identity->folder);
+    }
+  command_say ("the run was started in '%s', which is not here: it goes on in '%s'",
+               identity->folder, here);
+  return here;
+}
+
 /* What the checkpoint recorded, then what this command line says. */
 static void
 fill_run (FolderRun *run, const Arguments *options, const Restore *restore)
@@ -123,7 +141,7 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore)
 
   folder_options_read (identity->options == NULL ? "" : identity->options, run);
   run->argv = identity->argv == NULL ? g_new0 (char *, 1) : g_strdupv (identity->argv);
-  run->folder = identity->folder == NULL ? g_get_current_dir () : g_strdup (identity->folder);
+  run->folder = working_folder (identity);
   run->resume = TRUE;
   run->closed = options->closed;
   if (options->steal >= 0)

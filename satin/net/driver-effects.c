@@ -410,6 +410,11 @@ driver_carry_out (Driver *driver, NodeEffect *effect)
     case NODE_EFFECT_LOG:
       if (!driver->config.solo)
         driver_say (driver, "%s", effect->text);
+      if (!driver->joined)
+        {
+          g_free (driver->outside);
+          driver->outside = g_strdup (effect->text);
+        }
       break;
     default:
       g_assert_not_reached ();

@@ -404,6 +404,7 @@ driver_free (Driver *driver)
   g_hash_table_unref (driver->constants);
   g_free (driver->identity.run);
   g_free (driver->run_id);
+  g_free (driver->outside);
   g_free (driver->unpublished);
   g_free (driver->unkept);
   g_queue_clear_full (&driver->troubles, g_free);

@@ -282,7 +282,11 @@ try_to_join (gpointer data)
     }
   if (driver->join_tries++ >= JOIN_TRIES_MAX)
     {
-      driver_fail (driver, 1, "no node of the run answers");
+      g_autofree char *sentence
+          = driver->outside != NULL
+                ? g_strdup_printf ("no node of the run lets this one in: %s", driver->outside)
+                : g_strdup ("no node of the run answers");
+      driver_fail (driver, 1, sentence);
       return G_SOURCE_REMOVE;
     }
   g_auto (GStrv) addresses = live_addresses (driver);

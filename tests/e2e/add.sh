@@ -78,6 +78,16 @@ is "who added them ends with them" "$?:$(cat "$work/added.words")" "0:"
 ok "nothing is left there" wait_for 10 no_far
 no_far || { ls -lR "$work/far"; pgrep -af "^$SATIN_BIN/fib"; } | sed 's/^/# /'
 
+# A program that has been replaced since; it tries for half a minute, and is looked at when this script ends.
+cp "$SATIN_BIN/sleep" "$work/replaced"
+"$satin" run -n 1 -w 1 --name strange -- "$work/replaced" 1000 --depth 9 2>/dev/null &
+strange=$!
+ok "one node is up, strange" wait_for $((10 * slow)) up strange 1
+rm "$work/replaced"
+cp "$SATIN_BIN/fib" "$work/replaced"
+"$satin" add strange 2>"$work/stranger.words" &
+stranger=$!
+
 # Sites go and come.
 cat >"$work/two" <<EOF
 [site here]
@@ -168,4 +178,9 @@ is "a closed run of which nobody is left" "$code:$words" \
 kill -CONT "$begun"
 ended
 is "it has no answer" "$code:$answer" "1:"
+wait "$stranger"
+is "another program is not let in, and that is said" "$?:$(sed 's/node [0-9]*/node N/; s/link [0-9]*/link N/' "$work/stranger.words")" \
+  "1:satin: node N is left out: no node of the run lets this one in: link N closed: another program, other arguments or another version of satin"
+kill "$strange"
+wait "$strange" 2>/dev/null
 finish

@@ -42,6 +42,8 @@ is "with 0" "$code" 0
 
 # What was finished is not done again: 2^10 - 1 jobs, run in two parts.
 executed () { sed -n 's/.*"jobs": \([0-9]*\),.*/\1/p' "$1"; }
+mkdir "$work/gone"
+cd "$work/gone" || exit 1
 begin "$satin" run -n 3 -w 1 --name parts --checkpoint "$work/parts.satin" --stats "$work/part1" -- \
   "$SATIN_BIN/sleep" 10 --depth 9
 ok "three nodes are up" wait_for $((10 * slow)) up parts 3
@@ -49,7 +51,11 @@ wait_for 1 false
 try "$satin" suspend parts
 ended
 is "the first part is suspended" "$code" 75
+cd "$work" || exit 1
+rmdir "$work/gone"
 try "$satin" resume "$work/parts.satin" -n 2 -w 1 --stats "$work/part2"
+is "another host need not have the folder" "$words" \
+  "satin: the run was started in '$work/gone', which is not here: it goes on in '$work'"
 is "the second part ends" "$answer" "leaves 512"
 sum=$(($(executed "$work/part1") + $(executed "$work/part2")))
 ok "both together executed $sum jobs of 1023, at most 1.01 as many" [ $sum -le 1033 ]
