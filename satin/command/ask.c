@@ -13,6 +13,8 @@
 /* A run that has just been started may not listen yet. */
 #define ASK_LIMIT_US (5 * G_USEC_PER_SEC)
 #define ASK_AGAIN_US (200 * 1000)
+/* Longer than the launcher lets nodes be that do not go: one of both has to remove the folder. */
+#define LEAVE_LIMIT_US (10 * G_USEC_PER_SEC)
 /* After the last process is gone its `end` may still come to light. */
 #define GONE_US (500 * 1000)
 #define WITHIN_MAX_S 86400.0
@@ -179,7 +181,7 @@ ask_stay (const AskRun *ask)
 void
 ask_leave (const AskRun *ask)
 {
-  gint64 until_us = g_get_monotonic_time () + ASK_LIMIT_US;
+  gint64 until_us = g_get_monotonic_time () + LEAVE_LIMIT_US;
   int code;
 
   folder_stay_no_more (ask->path);
