@@ -17,6 +17,7 @@
 #define SLOW_S 60L       /* … for so long means: give up */
 #define BUFFER_BYTES (512L * 1024)
 #define BODY_BYTES_MAX (64 * 1024)
+#define HOSTS_OF_ALL "/etc/ssh/ssh_known_hosts"
 
 static size_t
 on_data (char *data, size_t one, size_t count, void *user)
@@ -148,11 +149,28 @@ note_setting (Place *place, gboolean is_vital, CURLcode code)
 #define SET_VITAL(place, option, value) \
   note_setting (place, TRUE, place_curl ()->setopt ((place)->curl, option, value))
 
+static const char *
+chosen_hosts (void)
+{
+  const char *chosen = g_getenv ("SATIN_KNOWN_HOSTS");
+
+  return chosen != NULL && *chosen != '\0' ? chosen : NULL;
+}
+
+/* (transfer full) */
+static char *
+known_hosts (const Place *place)
+{
+  if (chosen_hosts () != NULL)
+    return g_strdup (chosen_hosts ());
+  return place->asks_all ? g_strdup (HOSTS_OF_ALL)
+                         : g_build_filename (g_get_home_dir (), ".ssh", "known_hosts", NULL);
+}
+
 static void
 set_ssh (Place *place)
 {
-  const char *chosen = g_getenv ("SATIN_KNOWN_HOSTS");
-  g_autofree char *usual = g_build_filename (g_get_home_dir (), ".ssh", "known_hosts", NULL);
+  g_autofree char *hosts = known_hosts (place);
   g_autofree char *key = key_file (place->key);
   /* The password that .netrc gives; many servers ask for it only as the answer to a question. With
    * another key it is not said again: servers shut out who is wrong too often. */
@@ -160,7 +178,7 @@ set_ssh (Place *place)
 
   /* Without this libcurl would take any host key; a file that is not there means: no host is known.
    */
-  SET_VITAL (place, CURLOPT_SSH_KNOWNHOSTS, chosen != NULL && *chosen ? chosen : usual);
+  SET_VITAL (place, CURLOPT_SSH_KNOWNHOSTS, hosts);
   if (key != NULL)
     SET (place, CURLOPT_SSH_PRIVATE_KEYFILE, key);
   if (key != NULL)
@@ -390,6 +408,18 @@ has_other_key (Place *place, const PlaceRequest *request)
   return next != NULL;
 }
 
+/* The same with the hosts that whoever looks after this machine knows, as ssh does: libcurl asks
+ * one file. */
+static gboolean
+has_other_hosts (Place *place, const PlaceRequest *request)
+{
+  if (request->code != CURLE_PEER_FAILED_VERIFICATION || strcmp (place->scheme, "sftp") != 0
+      || chosen_hosts () != NULL)
+    return FALSE;
+  place->asks_all = !place->asks_all && g_access (HOSTS_OF_ALL, R_OK) == 0;
+  return place->asks_all;
+}
+
 static void
 perform (Place *place, PlaceRequest *request, FILE *from)
 {
@@ -411,7 +441,8 @@ perform (Place *place, PlaceRequest *request, FILE *from)
         place->is_silent = TRUE;
       place_curl ()->getinfo (place->curl, CURLINFO_RESPONSE_CODE, &request->status);
     }
-  while (turns_tls (place, request) || has_other_key (place, request));
+  while (turns_tls (place, request) || has_other_key (place, request)
+         || has_other_hosts (place, request));
 }
 
 /* Only the connections in it matter: all else is set anew before each request. */

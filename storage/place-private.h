@@ -88,8 +88,9 @@ struct Place
   CURLcode set_code; /* of the settings of the running request */
   gint64 limit_us;
   gint stopped, patience_s; /* atomic */
-  gboolean is_silent;       /* it said nothing for so long that it is not asked again */
-  gint64 moved_us;          /* when the running request last sent or received something */
+  gboolean asks_all;  /* sftp: hosts are looked for among those that all of this machine know */
+  gboolean is_silent; /* it said nothing for so long that it is not asked again */
+  gint64 moved_us;    /* when the running request last sent or received something */
   curl_off_t moved;
   guint64 sent, received;
   char message[CURL_ERROR_SIZE];

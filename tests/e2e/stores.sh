@@ -130,6 +130,20 @@ elif start_sftp "$work/sftp"; then
   export HOME=$work/sftp/home
   comes_back full "$uri/full.db" "cannot write" fill room
   [ -z "$more" ] || to_the_end full "$uri/full-ends.db" "cannot write" fill room
+  # A host that only the machine's own file knows, as on a cluster.
+  mkdir -p "$work/other/.ssh" "$work/etc"
+  cp "$HOME/.ssh/id_ed25519" "$work/other/.ssh"
+  cp "$HOME/.ssh/known_hosts" "$work/etc/ssh_known_hosts"
+  if mount --bind "$work/etc" /etc/ssh 2>/dev/null; then
+    rm -f "$disk"/*.db
+    touch "$NAPS_HASTE"
+    HOME=$work/other try "$satin" run -n 1 --checkpoint "$uri/known.db" -- "${long[@]}"
+    is "sftp: a host that /etc/ssh/ssh_known_hosts knows" "$answer:$code" "$long_answer:0"
+    sed -i 's/ssh-ed25519 .*/ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIJa0cO0Nn3fVx3oXkYJ1mJtq7bW1cF4kq3mWm8Xl1Qx/' "$work/etc/ssh_known_hosts"
+    HOME=$work/other try "$satin" run -n 1 --checkpoint "$uri/known-2.db" -- "${long[@]}"
+    is "sftp: … otherwise" "$code" 4
+    umount /etc/ssh
+  else skip "sftp: a host that only the machine knows" "nothing can be mounted on /etc/ssh"; fi
   is "full: nothing half-made is left" "$(find "$disk" -name '*.tmp' | wc -l)" 0
 else skip full "$why"; fi
 finish
