@@ -13,6 +13,7 @@
 #define LOCK_US (10 * G_USEC_PER_SEC)
 #define LOCK_PAUSE_US (125 * 1000)
 #define NOBODY_US (2 * G_USEC_PER_SEC) /* a lock does not say for a moment whose it is */
+#define IMPOSSIBLE_TIMES 3 /* whoever makes one is between its two folders for a moment */
 #define OWNER "satin-by-"
 #define OWNER_BYTES G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-"
 #define HOST_LENGTH 8
@@ -83,7 +84,15 @@ is_dead (const Place *place, const char *suffix, const char *name)
          && !place->has_locked[*suffix != '\0'];
 }
 
-/* (transfer full) (nullable): whose it is; "": it does not say. NULL: it cannot be read. */
+static gboolean
+is_missing (const PlaceRequest *request)
+{
+  return request->code == CURLE_REMOTE_FILE_NOT_FOUND || request->status == 404
+         || request->status == 550;
+}
+
+/* (transfer full) (nullable): whose it is; "": it does not say, or is not there. NULL: it cannot be
+ * read. */
 static char *
 owner_of (Place *place, const char *lock)
 {
@@ -99,6 +108,8 @@ owner_of (Place *place, const char *lock)
       found = strstr ((const char *)request.body->data, OWNER);
       name = found == NULL ? g_strdup ("") : g_strndup (found, strspn (found, OWNER_BYTES));
     }
+  else if (is_missing (&request))
+    name = g_strdup ("");
   place_request_clear (&request);
   return name;
 }
@@ -141,12 +152,22 @@ clear_away (Place *place, const char *suffix, const char *lock, gboolean is_over
   return place->kind->unlock (place, lock, is_nobody ? NULL : owner);
 }
 
+/* It could not be made, and nobody has it. */
+static gboolean
+is_impossible (Place *place, const char *lock)
+{
+  g_autofree char *owner = owner_of (place, lock);
+
+  return owner != NULL && *owner == '\0';
+}
+
 gboolean
 place_lock (Place *place, const char *suffix)
 {
   g_autofree char *lock = g_strconcat (suffix, ".lock", NULL);
   gint64 until_us = g_get_monotonic_time () + LOCK_US, nobody_us = 0;
   gboolean is_over = FALSE;
+  guint n_impossible = 0;
 
   g_free (place->lock_owner);
   place->lock_owner = own_name (place);
@@ -157,6 +178,9 @@ place_lock (Place *place, const char *suffix)
       is_over = g_get_monotonic_time () >= until_us;
       if (clear_away (place, suffix, lock, is_over, &nobody_us) && take (place, suffix, lock))
         return TRUE;
+      if (nobody_us != 0 && g_get_monotonic_time () - nobody_us >= NOBODY_US)
+        n_impossible = is_impossible (place, lock) ? n_impossible + 1 : 0;
+      is_over = is_over || n_impossible == IMPOSSIBLE_TIMES;
       if (!is_over)
         g_usleep (LOCK_PAUSE_US / 2 + (gulong)g_random_int_range (0, LOCK_PAUSE_US));
     }

@@ -61,7 +61,7 @@ StrictModes no
 UsePAM no
 PasswordAuthentication no
 MaxStartups 200
-Subsystem sftp internal-sftp
+Subsystem sftp internal-sftp ${SFTP_OPTIONS-}
 END
   ${SERVE_BY-} "$(PATH="$PATH:/usr/sbin" command -v sshd)" -D -e -f "$dir/config" 2>"$dir/log" &
   started "$port" $! "$on" || return

@@ -144,6 +144,14 @@ elif start_sftp "$work/sftp"; then
     is "sftp: … otherwise" "$code" 4
     umount /etc/ssh
   else skip "sftp: a host that only the machine knows" "nothing can be mounted on /etc/ssh"; fi
+  stop_servers
+  touch "$NAPS_HASTE"
+  if SFTP_OPTIONS='-P mkdir' start_sftp "$work/sftp"; then
+    began=$SECONDS
+    try "$satin" run -n 1 --checkpoint "$uri/plain.db" -- "${long[@]}"
+    is "sftp: a server on which no folder can be made" "$answer:$code" "$long_answer:0"
+    ok "sftp: … which is known soon" [ $((SECONDS - began)) -le $((8 * slow)) ]
+  else skip "sftp: a server on which no folder can be made" "$why"; fi
   is "full: nothing half-made is left" "$(find "$disk" -name '*.tmp' | wc -l)" 0
 else skip full "$why"; fi
 finish
