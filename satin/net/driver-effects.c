@@ -37,7 +37,8 @@ breathe_last (Driver *driver)
 }
 
 /* A master that wrote it and died before the run had ended so has not shown it: a run that was
- * stopped has none. The other half of a split may have ended first, with its answer. */
+ * stopped has none, but for a suspended one of which is known what main returned
+ * (folder_has_ended). The other half of a split may have ended first, with its answer. */
 static void
 withdraw_answer (const char *folder, int code)
 {

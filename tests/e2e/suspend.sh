@@ -63,7 +63,7 @@ ok "the second part has not done all of it" [ "$(executed "$work/part2")" -lt 10
 
 begin "$satin" run -n 2 --name free -- "${heavy[@]}"
 ok "a run without checkpoint is up" wait_for $((10 * slow)) up free 2
-# As a master leaves it that dies when it has written the answer, and not yet that the run has ended.
+# Nobody knows what main returned, so that it is no answer.
 echo 42 >"$runs/free/answer"
 try "$satin" suspend free
 ended
