@@ -41,6 +41,7 @@ struct Driver
   guint64 left_lost_us; /* … and this work */
   GThread *retiring;    /* (nullable) ends the scribe that was */
   guint join_tries;
+  guint over;    /* how often in a row the run was found to be over without this node */
   char *outside; /* (nullable) what the Node noted last before it was a member */
   Listener *listener;
   GHashTable *links; /* number -> Wire */

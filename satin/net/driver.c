@@ -11,12 +11,14 @@
 
 #include "storage/place.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #define STATS_PERIOD_MS 1000
+#define OVER_PERIODS 4   /* of the above; nodes hear of the end long before */
 #define DEPARTED_MS 5000 /* after a member left: what was there for it is gone by then */
 #define EFFECTS_FEW 300  /* of one step, as for a batch of rows: room for so many stays */
 
@@ -259,6 +261,22 @@ on_timer (void *data)
   driver_step (data, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
 }
 
+/* A node that stood still as the run ended finds nobody and would do all of it again. Those of
+ * other hosts have a folder of their own. */
+static void
+look_for_end (Driver *driver)
+{
+  int code;
+  gboolean over = driver->joined && !driver->config.far && !driver->config.solo
+                  && (folder_has_ended (driver->config.folder, &code, NULL)
+                      || (access (driver->config.folder, F_OK) != 0 && errno == ENOENT));
+  driver->over = over ? driver->over + 1 : 0;
+  if (driver->over != OVER_PERIODS)
+    return;
+  driver_say (driver, "the run has ended without this node, or its folder is gone");
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND, .number = G_USEC_PER_SEC });
+}
+
 static gboolean
 on_stats (gpointer data)
 {
@@ -266,6 +284,7 @@ on_stats (gpointer data)
   report_timeline (driver, FALSE);
   if (driver->ended || driver->config.folder == NULL)
     return G_SOURCE_CONTINUE;
+  look_for_end (driver);
   driver_tell_work (driver);
   report_stats (driver, FALSE);
   if (driver->departed_us != 0

@@ -16,4 +16,17 @@ ok "as one of the others" another_master stand "$first"
 wait_for 60 gone "$begun"
 ended
 is "the answer, once" "$code:$answer" "0:leaves 256"
+
+# A node that nobody waits for stands still as the run ends, and goes on when all is gone.
+begin "$satin" run -n 2 -w 1 --name over --heartbeat 1 --silence 3 -- "$SATIN_BIN/sleep" 20 --depth 10
+ok "two nodes are up" wait_for $((10 * slow)) up over 2
+others=$(our_nodes)
+"$satin" add over
+added=$(our_nodes | grep -vxF "$others")
+ok "one is added" wait_for $((10 * slow)) up over 3
+kill -STOP "$added"
+ended
+is "the answer without it" "$code:$answer" "0:leaves 1024"
+kill -CONT "$added"
+ok "it does not begin the run again" wait_for $((12 * slow)) gone "$added"
 finish
