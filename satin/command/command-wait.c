@@ -63,9 +63,15 @@ command_wait (int argc, char **argv)
     code = show_once (&ask, code, sentence);
   else
     {
-      command_say (code == -2 ? "all nodes of '%s' are gone before the run had ended"
-                              : "run '%s' is gone and left no word",
-                   ask.run.name);
+      g_autofree char *quoted
+          = ask.run.checkpoint != NULL ? command_quote (ask.run.checkpoint) : NULL;
+
+      command_say (code == -2 ? "all nodes of '%s' are gone, and none has told here that the run "
+                                "had ended%s%s%s"
+                              : "run '%s' is gone and left no word%s%s%s",
+                   ask.run.name, quoted != NULL ? ": `satin resume " : "",
+                   quoted != NULL ? quoted : "",
+                   quoted != NULL ? "` goes on, or shows the answer" : "");
       code = COMMAND_ERROR;
     }
   ask_leave (&ask);

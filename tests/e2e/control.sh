@@ -126,6 +126,19 @@ wait "$waiter"
 is "satin wait shows the answer in its place" "$?:$(cat "$work/waited")" "0:leaves 128"
 ended
 
+# Of nodes of other hosts it is not known here how they went on.
+begin "$satin" run -n 2 -w 1 --name unknown --checkpoint "$work/unknown.satin" -- "${naps[@]}"
+ok "two nodes with a checkpoint" wait_for $((10 * slow)) eval 'up unknown 2 && [ -e "$work/unknown.satin" ]'
+"$satin" wait unknown >"$work/waited" 2>&1 &
+waiter=$!
+ok "somebody waits" wait_for $((10 * slow)) eval 'compgen -G "$runs/unknown/*.stays" >/dev/null'
+# shellcheck disable=SC2046
+kill -9 "$begun" $(our_nodes)
+wait "$waiter"
+is "satin wait tells how to know more" "$?:$(cat "$work/waited")" "1:satin: all nodes of 'unknown' are gone, and none has told \
+here that the run had ended: \`satin resume $work/unknown.satin\` goes on, or shows the answer"
+ended
+
 # While the launcher still starts nodes.
 begin "$satin" run -n 16 -w 1 --name soon --checkpoint "$work/soon.satin" -- "${naps[@]}"
 until_us=$((${EPOCHREALTIME/./} + 10000000 * slow))
