@@ -291,25 +291,31 @@ has_passed (Stack *stack, SatinSlot_ *self, SatinSlot_ *end)
          && slot_at (stack, slot_parent (split)) == self;
 }
 
-void
-stack_pass_over (Stack *stack, SatinSlot_ *self, SatinSlot_ *end)
+/* Between split and `to` nothing is ready: the marks move there. */
+static void
+move_over (Stack *stack, SatinSlot_ *to)
 {
-  SatinSlot_ *split = stack->split_own, *passed = stack->passed;
+  SatinSlot_ *split = stack->split_own;
   guint64 tt;
 
-  if (!has_passed (stack, self, end))
-    return;
-  __atomic_store_n (&stack->split, passed, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
-  tt = __atomic_load_n (&stack->tt, __ATOMIC_RELAXED);        /* the CAS below sees to it */
-  while (tail_of (stack, tt) >= split && tail_of (stack, tt) < passed
+  __atomic_store_n (&stack->split, to, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
+  tt = __atomic_load_n (&stack->tt, __ATOMIC_RELAXED);    /* the CAS below sees to it */
+  while (tail_of (stack, tt) >= split && tail_of (stack, tt) < to
          && !__atomic_compare_exchange_n (&stack->tt, &tt,
-                                          (tt & ~TAIL_MASK) | stack_index (stack, passed), FALSE,
+                                          (tt & ~TAIL_MASK) | stack_index (stack, to), FALSE,
                                           __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
     ; /* pairs with stack_claim's CAS */
-  set_split (stack, passed);
+  set_split (stack, to);
 }
 
 void
+stack_pass_over (Stack *stack, SatinSlot_ *self, SatinSlot_ *end)
+{
+  if (has_passed (stack, self, end))
+    move_over (stack, stack->passed);
+}
+
+gboolean
 stack_grow (Stack *stack, SatinSlot_ *end)
 {
   SatinSlot_ *slot = stack->split_own, *split;
@@ -317,11 +323,17 @@ stack_grow (Stack *stack, SatinSlot_ *end)
   while (slot < end && SLOT_KIND (slot_state (slot)) != SLOT_READY)
     slot++;
   if (slot >= end)
-    return;
+    {
+      /* There may be a million of them, and the next thief asks soon. */
+      if (slot > stack->split_own + STACK_GROW_LOOKS)
+        move_over (stack, end);
+      return FALSE;
+    }
   split = slot + (end - slot) / 2;
   split = MAX (slot + 1, split);
   __atomic_store_n (&stack->split, split, __ATOMIC_SEQ_CST); /* pairs with stack_claim */
   set_split (stack, split);
+  return TRUE;
 }
 
 gboolean

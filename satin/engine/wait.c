@@ -49,17 +49,16 @@ serve_thieves (Stack *stack, SatinSlot_ *end)
   Engine *engine = stack->engine;
   guint wanted = __atomic_load_n (&engine->wanted, __ATOMIC_RELAXED); /* a wish */
   guint wishes = __atomic_load_n (&engine->wishes, __ATOMIC_RELAXED);
-  SatinSlot_ *before = stack->split_own, *split;
-  gboolean lacks;
+  gboolean lacks, grows, grew = FALSE;
 
   do
     {
-      split = stack->split_own;
-      stack_grow (stack, end);
+      grows = stack_grow (stack, end);
+      grew = grew || grows;
       lacks = wanted > 1 && stack_count_ready (stack, wanted) < wanted;
     }
-  while (lacks && stack->split_own > split);
-  if (stack->split_own > before)
+  while (lacks && grows);
+  if (grew)
     seat_poke (engine);
   if (stack->wishes != wishes)
     stack->vain_moves = 0;

@@ -322,6 +322,46 @@ test_thieves_look_at_no_earlier_phases (void)
   rig_free (rig);
 }
 
+#define CALLED 3000 /* more than a thief's wish looks at without a note of it */
+
+static gsize looks_begin; /* written by the only worker */
+
+SATIN_JOB (called, int32_t, (int32_t, levels))
+{
+  Stack *stack = (Stack *)satin_frame_->stack;
+
+  if (levels == 0)
+    {
+      looks_begin = stack_index (stack, stack->split_own);
+      return 0;
+    }
+  if (levels < 3)
+    stack_ask (stack, STACK_FLAG_MOVE);
+  return satin_call (called, levels - 1) + 1;
+}
+
+SATIN_JOB (call_many, int32_t)
+{
+  int32_t sum = 0;
+
+  for (int i = 0; i < CALLED; i++)
+    sum += satin_call (called, 1);
+  return sum + satin_call (called, 3);
+}
+
+/* Else each wish would cost a look at all that those below in the stack have finished. */
+static void
+test_what_is_finished_below_is_not_looked_at_again (void)
+{
+  static const SatinJob *const jobs[] = { &call_many_job, &called_job, NULL };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  satin_args_call_many args = { 0 };
+  g_autoptr (GBytes) result = rig_run (rig, 0, &args);
+
+  g_assert_cmpuint (looks_begin, >=, CALLED);
+  rig_free (rig);
+}
+
 static gsize looked_at; /* written by the only worker */
 
 SATIN_JOB (first_half, int32_t)
@@ -501,6 +541,8 @@ main (int argc, char **argv)
                    test_what_is_lent_on_goes_before_the_job_does);
   g_test_add_func ("/engine/thieves-look-at-no-earlier-phases",
                    test_thieves_look_at_no_earlier_phases);
+  g_test_add_func ("/engine/what-is-finished-below-is-not-looked-at-again",
+                   test_what_is_finished_below_is_not_looked_at_again);
   g_test_add_func ("/engine/what-was-handed-out-is-not-looked-at",
                    test_what_was_handed_out_is_not_looked_at);
   g_test_add_func ("/engine/who-is-owed-work-hears-of-it", test_who_is_owed_work_hears_of_it);
