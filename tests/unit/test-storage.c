@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/: values, compaction, checksums, small tables. Links storage, GLib and SQLite,
+/* Tests of storage/: values, compaction, checksums. Links storage, GLib and SQLite,
  * nothing of ours. */
 #include "store.h"
 
@@ -362,133 +362,6 @@ test_a_file_without_its_jobs_is_read_by_the_program (Fixture *f, gconstpointer u
   g_assert_cmpstr (text->str, ==, "/0=1 ");
 }
 
-static gboolean
-count_value (const TablesValue *value, gpointer data, GError **error)
-{
-  (void)error;
-  g_assert_nonnull (value->value);
-  (*(int *)data)++;
-  return TRUE;
-}
-
-static gboolean
-count_present (const TablesNode *node, gpointer data, GError **error)
-{
-  (void)error;
-  *(int *)data += node->left == 0;
-  return TRUE;
-}
-
-static void
-test_small_tables_hold_what_was_put (Fixture *f, gconstpointer unused)
-{
-  (void)unused;
-  GError *error = NULL;
-  g_autoptr (GBytes) bytes = g_bytes_new_static ("\0\1", 2);
-  TablesValue value = { .name = "const/a", .type = "(yy)", .digest = "d", .value = bytes };
-  TablesNode node = { .id = "1.1.00000001", .name = "host", .address = "unix:x", .joined = 5 };
-  int n = 0, present = 0;
-
-  g_assert_true (tables_set_first (f->sql, "answer", "one\0two", 7, &error));
-  g_assert_true (tables_set_first (f->sql, "answer", "other", 5, &error));
-  g_assert_true (tables_put_constant (f->sql, &value, &error));
-  g_assert_true (tables_put_best (f->sql, &value, &error));
-  g_assert_true (tables_put_node (f->sql, &node, &error));
-  int before = sqlite3_total_changes (f->sql->db);
-  g_assert_true (tables_put_constant (f->sql, &value, &error));
-  g_assert_true (tables_put_best (f->sql, &value, &error));
-  g_assert_true (tables_put_node (f->sql, &node, &error));
-  g_assert_true (tables_set (f->sql, "id", "run-1", &error));
-  g_assert_cmpint (sqlite3_total_changes (f->sql->db), ==, before);
-
-  g_autoptr (GBytes) answer = tables_get (f->sql, "answer", &error);
-  g_assert_cmpmem (g_bytes_get_data (answer, NULL), g_bytes_get_size (answer), "one\0two", 7);
-  g_assert_true (tables_each_constant (f->sql, count_value, &n, &error));
-  g_assert_true (tables_each_best (f->sql, count_value, &n, &error));
-  g_assert_cmpint (n, ==, 2);
-  g_assert_true (tables_each_node (f->sql, count_present, &present, &error));
-  g_assert_cmpint (present, ==, 1);
-  g_assert_true (tables_end_node (f->sql, node.id, 9, "crashed", &error));
-  g_assert_true (tables_end_node (f->sql, node.id, 10, "again", &error));
-  present = 0;
-  g_assert_true (tables_each_node (f->sql, count_present, &present, &error));
-  g_assert_cmpint (present, ==, 0);
-  g_assert_cmpint (number_of (f->sql, "SELECT left FROM node"), ==, 9);
-  node.joined = 20;
-  g_assert_true (tables_put_node (f->sql, &node, &error));
-  g_assert_true (tables_each_node (f->sql, count_present, &present, &error));
-  g_assert_cmpint (present, ==, 1);
-  g_assert_cmpint (number_of (f->sql, "SELECT joined FROM node"), ==, 5);
-  g_assert_no_error (error);
-}
-
-static void
-test_the_ledger_keeps_the_newest_events (Fixture *f, gconstpointer unused)
-{
-  (void)unused;
-  for (int i = 1; i <= 25; i++)
-    {
-      TablesEvent event = { .at = i, .kind = "join" };
-      g_assert_true (tables_put_event (f->sql, &event, 10, NULL));
-    }
-
-  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM event"), ==, 10);
-  g_assert_cmpint (number_of (f->sql, "SELECT min(at) FROM event"), ==, 16);
-  g_assert_cmpint (number_of (f->sql,
-                              "SELECT count(*) FROM event WHERE sum IS row_sum ('event', id,"
-                              " at, kind, node, path, work_s, detail)"),
-                   ==, 10);
-}
-
-static void
-test_what_old_events_came_to_stays (Fixture *f, gconstpointer unused)
-{
-  (void)unused;
-  for (int i = 1; i <= 1000; i++)
-    {
-      TablesEvent event = { .at = i, .kind = "requeued", .path = "/0", .work_s = 0.5 };
-      g_assert_true (tables_put_event (f->sql, &event, 10, NULL));
-    }
-
-  g_assert_cmpint (number_of (f->sql, "SELECT count(*) FROM event"), ==, 11);
-  g_assert_cmpint (number_of (f->sql, "SELECT total(work_s) FROM event"), ==, 500);
-  g_assert_cmpint (number_of (f->sql, "SELECT work_s FROM event WHERE kind = 'older'"), ==, 495);
-  g_assert_cmpint (number_of (f->sql, "SELECT at FROM event WHERE kind = 'older'"), ==, 990);
-  g_assert_cmpint (number_of (f->sql,
-                              "SELECT count(*) FROM event WHERE sum IS row_sum ('event', id,"
-                              " at, kind, node, path, work_s, detail)"),
-                   ==, 11);
-}
-
-static void
-test_tables_are_copied_but_for_what_does_not_verify (Fixture *f, gconstpointer unused)
-{
-  (void)unused;
-  GError *error = NULL;
-  guint64 dropped = 0;
-  TablesNode node = { .id = "1.1.00000001", .joined = 5 };
-  TablesEvent event = { .at = 1, .kind = "join" };
-  g_assert_true (tables_put_node (f->sql, &node, &error));
-  g_assert_true (tables_put_event (f->sql, &event, 10, &error));
-  g_assert_true (tables_set (f->sql, "name", "right", &error));
-  g_assert_cmpint (
-      sqlite3_exec (f->sql->db, "UPDATE run SET value = 'wrong' WHERE key = 'name'", 0, 0, 0), ==,
-      SQLITE_OK);
-  g_autofree char *other_path = g_build_filename (f->folder, "other", NULL);
-  g_autoptr (Sql) other = sql_create (other_path, IDENTITY, &error);
-  g_assert_true (tables_set (other, "id", "kept", &error));
-
-  g_assert_true (tables_copy (other, f->sql, FALSE, &dropped, &error));
-
-  g_autofree char *id = tables_get_string (other, "id", &error);
-  g_autofree char *name = tables_get_string (other, "name", &error);
-  g_assert_cmpstr (id, ==, "kept");
-  g_assert_null (name);
-  g_assert_cmpuint (dropped, ==, 1);
-  g_assert_cmpint (number_of (other, "SELECT count(*) FROM node"), ==, 1);
-  g_assert_cmpint (number_of (other, "SELECT count(*) FROM event"), ==, 1);
-}
-
 /* A row far below a saved one is told without a walk over all the stems between. */
 static void
 test_rows_deep_below_a_saved_one_are_dropped_quickly (Fixture *f, gconstpointer unused)
@@ -595,11 +468,6 @@ main (int argc, char **argv)
     { "/rowsum/the-checksum-is-the-same-without-sql", test_the_checksum_is_the_same_without_sql },
     { "/names/a-file-without-its-jobs-is-read-by-the-program",
       test_a_file_without_its_jobs_is_read_by_the_program },
-    { "/tables/small-tables-hold-what-was-put", test_small_tables_hold_what_was_put },
-    { "/tables/the-ledger-keeps-the-newest-events", test_the_ledger_keeps_the_newest_events },
-    { "/tables/what-old-events-came-to-stays", test_what_old_events_came_to_stays },
-    { "/tables/tables-are-copied-but-for-what-does-not-verify",
-      test_tables_are_copied_but_for_what_does_not_verify },
     { "/results/long-rows-go-without-being-written", test_long_rows_go_without_being_written },
     { "/results/rows-deep-below-a-saved-one-are-dropped-quickly",
       test_rows_deep_below_a_saved_one_are_dropped_quickly },
