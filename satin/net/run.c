@@ -366,6 +366,8 @@ live (SatinRun *run)
           = g_memdup2 (argv, sizeof (char *) * (gsize)(run->options.argc + 1));
       begin_main (run);
       int main_code = run->app->main (run, run->options.argc, shallow);
+      if (getpid () != run->pid) /* main has forked, and no driver is here */
+        exit (main_code);
       if (end_main (run, main_code, &code))
         break;
     }

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 ends=$SATIN_BIN/../tests/e2e/ends
 
-for way in 'return:0:610' 'exit:0:610' 'closed:0:610' 'minus:255:' 'large:3:'; do
+for way in 'return:0:610' 'exit:0:610' 'closed:0:610' 'fork:0:610' 'minus:255:' 'large:3:'; do
   IFS=: read -r how wanted said <<<"$way"
   try "$ends" "$how"
   is "alone, $how: exit code and answer" "$code:$answer" "$wanted:$said"
