@@ -75,7 +75,7 @@ make_context (Texts *texts, const char *parameters, const char *summary)
       "Set the checkpoint that is there aside, under a name with the time, and begin anew", NULL },
     { "insecure", 0, 0, G_OPTION_ARG_NONE, &texts->insecure,
       "URI may be plain ftp: or http:", NULL },
-    { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (10)",
+    { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (2)",
       "S" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
     { "protect", 0, 0, G_OPTION_ARG_STRING, &texts->protect,

@@ -13,8 +13,9 @@
 #define FOLDER_SOCKET_MAX 107
 /* The founder's copy of what stands at the URI of the checkpoint. */
 #define FOLDER_COPY "checkpoint.copy"
-/* Seconds between two publications of the checkpoint when nobody says otherwise. */
-#define FOLDER_INTERVAL_DEFAULT_S 10.0
+/* Seconds between two publications of the checkpoint when nobody says otherwise: so much of each
+ * lost node's work is done again, and one costs some milliseconds. */
+#define FOLDER_INTERVAL_DEFAULT_S 2.0
 /* Seconds: something is said over each link so often, and who says nothing for so long counts as
  * dead, when nobody says otherwise; and their limits. */
 #define FOLDER_HEARTBEAT_DEFAULT_S 5.0
