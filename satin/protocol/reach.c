@@ -150,17 +150,18 @@ another_is_coming (Node *node, const Member *about)
   return FALSE;
 }
 
-/* Nobody has a link to it. */
+/* Nobody has a link to it, as far as those say who have answered. */
 static void
 conclude (Node *node, const ReachSearch *search)
 {
   Member *member = roster_find (node, &search->id);
+  gboolean all = search->asked->len == 0; /* a way may be slow */
 
   if (member == NULL || member->dead || member->refused_us == 0
       || link_to (node, &member->id) != NULL || link_is_coming (node, &member->id, TRUE))
     return;
   if (node->now_us < member->refused_us + link_greeting_us (node)
-      && another_is_coming (node, member))
+      && (!all || another_is_coming (node, member)))
     member->seek_at_us = node->now_us + REACH_SLOW_US;
   else if (member->answered || node->now_us >= member->refused_us + REACH_GRACE_US)
     alive_dead (node, member, DEATH_REFUSED);

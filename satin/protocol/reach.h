@@ -9,9 +9,10 @@
 
 typedef struct Member Member;
 
-#define REACH_SLOW_US (250 * 1000)          /* a dial that takes longer is not waited for */
-#define REACH_ASK_US (2 * G_USEC_PER_SEC)   /* who has not answered by then has no link */
-#define REACH_GRACE_US (1 * G_USEC_PER_SEC) /* … and nor has who found none in this time */
+#define REACH_SLOW_US (250 * 1000) /* a dial that takes longer is not waited for */
+#define REACH_ASK_US \
+  (2 * G_USEC_PER_SEC) /* who has not answered by then is asked again, for a while */
+#define REACH_GRACE_US (1 * G_USEC_PER_SEC) /* a node that was asked looks for one so long */
 #define REACH_ASKED_MAX 8                   /* by one who does not decide who is dead */
 #define REACH_ASKED_OF_SITE 3
 #define REACH_QUESTIONS_MAX 4096u
