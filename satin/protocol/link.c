@@ -442,10 +442,9 @@ link_close_member (Node *node, const NodeId *id)
   for (guint i = node->links.links->len; i > 0; i--)
     {
       Link *link = node->links.links->pdata[i - 1];
-      gboolean expected = node_id_equal (&link->expected, id);
-      if (expected && link->greeted) /* who has no name is there now, and may join through here */
-        link->expected = NODE_ID_NONE;
-      if (!node_id_equal (&link->remote, id) && (!expected || link->greeted))
+      if (link->greeted && node_id_equal (&link->expected, id))
+        link->expected = NODE_ID_NONE; /* who has no name is there now, and may join through here */
+      if (!node_id_equal (&link->remote, id) && !node_id_equal (&link->expected, id))
         continue;
       link_close (node, link);
       i = node->links.links->len + 1; /* others may have gone with it */
