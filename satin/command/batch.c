@@ -9,6 +9,7 @@
 
 #include "net/folder.h"
 #include "net/relay.h"
+#include "net/write-all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,23 +138,6 @@ is_gone (const Batch *batch)
 }
 
 /* ---- what is said ---- */
-
-static gboolean
-write_all (int fd, const char *data, gsize size)
-{
-  while (size > 0)
-    {
-      ssize_t n = write (fd, data, size);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        return FALSE;
-      data += n;
-      size -= (gsize)n;
-    }
-  return TRUE;
-}
 
 static void
 pass_on (const Batch *batch)

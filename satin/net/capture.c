@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "capture.h"
+#include "write-all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,23 +38,10 @@ capture_flush (FILE *stream, const char **why)
 gboolean
 capture_write (int fd, GBytes *bytes, const char **why)
 {
-  gsize size;
-  const char *data = g_bytes_get_data (bytes, &size);
-
-  while (size > 0)
-    {
-      gssize n = write (fd, data, size);
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        {
-          *why = g_strerror (errno);
-          return FALSE;
-        }
-      data += n;
-      size -= (gsize)n;
-    }
-  return TRUE;
+  if (write_all (fd, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes)))
+    return TRUE;
+  *why = g_strerror (errno);
+  return FALSE;
 }
 
 gboolean

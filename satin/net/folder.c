@@ -4,6 +4,7 @@
  */
 #include "folder.h"
 #include "folder-run.h"
+#include "write-all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -359,31 +360,12 @@ folder_key (const char *path)
   return g_file_get_contents (name, &text, NULL, NULL) ? text : NULL;
 }
 
-static gboolean
-write_all (int fd, GBytes *bytes)
-{
-  gsize size, done = 0;
-  const char *data = g_bytes_get_data (bytes, &size);
-
-  while (done < size)
-    {
-      ssize_t n = write (fd, data + done, size - done);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        return FALSE;
-      done += (gsize)n;
-    }
-  return TRUE;
-}
-
 gboolean
 folder_show (const char *path, const char *file, int fd)
 {
   g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
 
-  return bytes == NULL || write_all (fd, bytes);
+  return bytes == NULL || write_all (fd, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
 }
 
 /* A temporary file with the bytes, in the folder, so that rename and link stay on one disk. */
@@ -399,7 +381,7 @@ write_temporary (const char *path, const char *file, GBytes *bytes, GError **err
       fail (error, FOLDER_ERROR_FAILED, "write", temporary);
       return NULL;
     }
-  if (!write_all (fd, bytes))
+  if (!write_all (fd, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes)))
     {
       fail (error, FOLDER_ERROR_FAILED, "write", temporary);
       close (fd);

@@ -3,6 +3,7 @@
  * that stands still stops nobody. Must not know what the files say. */
 #include "relay.h"
 #include "store-settings.h"
+#include "write-all.h"
 
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -58,23 +59,6 @@ relay_header (const char *name, gsize size)
 
 /* ---- out ---- */
 
-static gboolean
-write_all (int fd, GBytes *bytes)
-{
-  gsize size, done = 0;
-  const char *data = g_bytes_get_data (bytes, &size);
-
-  while (done < size)
-    {
-      ssize_t n = write (fd, data + done, size - done);
-
-      if (n < 0)
-        return FALSE;
-      done += (gsize)n;
-    }
-  return TRUE;
-}
-
 static gpointer
 write_on (gpointer data)
 {
@@ -95,7 +79,8 @@ write_on (gpointer data)
       relay->writing = TRUE;
       gboolean broken = relay->broken;
       g_mutex_unlock (&relay->lock);
-      broken = broken || !write_all (relay->out, bytes);
+      broken = broken
+               || !write_all (relay->out, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
       g_mutex_lock (&relay->lock);
       relay->broken = broken;
     }

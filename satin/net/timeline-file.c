@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "timeline-file.h"
+#include "write-all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,23 +9,6 @@
 
 /* Less than this is written at once, so that a node that is killed leaves whole lines. */
 #define PART_BYTES 4096
-
-static gboolean
-write_all (int fd, const char *text, gsize size)
-{
-  while (size > 0)
-    {
-      gssize n = write (fd, text, size);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        return FALSE;
-      text += n;
-      size -= (gsize)n;
-    }
-  return TRUE;
-}
 
 static gboolean
 append (const char *path, int flags, const char *text, gsize size)
