@@ -8,6 +8,10 @@
 
 #include "storage/place.h"
 
+#define LOOK_US (10 * 1000)
+/* They may hear of the end only by the folder (net/driver.c). */
+#define OTHERS_LIMIT_US (10 * G_USEC_PER_SEC)
+
 static gboolean
 make_key (const char *path, GError **error)
 {
@@ -53,4 +57,13 @@ launch_folder_lives (const char *path, const char *suffix)
     if (folder_pid_is_live (g_array_index (pids, gint64, i)))
       return TRUE;
   return FALSE;
+}
+
+void
+launch_folder_wait (const char *path)
+{
+  gint64 until_us = g_get_monotonic_time () + OTHERS_LIMIT_US;
+
+  while (launch_folder_lives (path, "address") && g_get_monotonic_time () < until_us)
+    g_usleep (LOOK_US);
 }

@@ -9,3 +9,6 @@
 char *launch_folder_make (FolderRun *run, const LaunchWish *wish);
 /* Does any process live of which the folder at `path` has a file with this ending? */
 gboolean launch_folder_lives (const char *path, const char *suffix);
+/* After the end, until no member lives, 10 s at most: nodes that others started hold the checkpoint
+ * until they are gone. */
+void launch_folder_wait (const char *path);

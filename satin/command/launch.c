@@ -286,8 +286,7 @@ on_tick (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Nodes that `satin add` started may carry the run on. One that has not joined yet founds it anew:
- * it has no address, only a log. */
+/* Added nodes may carry the run on. One that has not joined founds it anew: it has only a log. */
 static void
 quit_if_alone (Launch *launch)
 {
@@ -576,6 +575,8 @@ launch_run (FolderRun *run, const LaunchWish *wish)
       ended = launch.state == ENDED;
       if (launch.parting)
         (void)launch_words_of_main (launch.path);
+      if (ended)
+        launch_folder_wait (launch.path);
       code = ended ? launch.code : judge (&launch);
       if (run->trace != NULL)
         timeline_file_end (run->trace);

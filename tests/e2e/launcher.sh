@@ -30,6 +30,8 @@ if [ -n "$founder" ]; then
       while [ -e "/proc/$(cat "$folder/gone")" ]; do sleep 0.02; done
       sleep 0.3; echo fine >"$folder/answer"; end 0 ;;
     doomed) sleep 0.2; kill -9 $$ ;;
+    added) # as if `satin add` had started it, and it heard of the end late
+      sleep 1.5 >/dev/null 2>&1 & echo unix:none >"$folder/node-$!.address"; echo $! >"$2"; end 75 ;;
   esac
   exit
 fi
@@ -92,6 +94,10 @@ try "$satin" run -n 1 --name dead -- "$work/node" answer
 is "its name can be used again" "$code" 0
 try "$satin" suspend dead
 is "what has ended cannot be suspended" "$code" 1
+
+try "$satin" run -n 1 -- "$work/node" added "$work/added"
+is "a suspended run ends with 75" "$code" 75
+ok "when nodes that were added are gone, too" gone "$(cat "$work/added")"
 
 # Nobody answers, so suspension cannot be asked for, and the interrupt after it kills.
 begin "$satin" run -n 2 --name deaf -- "$work/node" deaf

@@ -99,7 +99,7 @@ ended ()
 
 gone () # PID: no such process, or a zombie
 {
-  ! grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"
+  ! grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
 }
 
 # wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds.
