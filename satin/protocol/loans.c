@@ -234,16 +234,17 @@ loans_on_miss (Node *node, Link *link, const Message *m)
   loans_back (node, entry);
 }
 
-static void
-say_home (Node *node, Link *link, guint64 mine, guint64 theirs)
+/* The job was lent on for the very node that lends it now: that one has taken it home. What it says
+ * of that went by another link, and comes later. */
+static gboolean
+went_home (Node *node, const LoanEntry *entry, const NodeId *lender)
 {
-  /* In this order: the other side drops what it holds in vain, and with it what it lent on. */
-  link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
-  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = theirs, .flag = TRUE });
+  const HeldJob *held = held_find (node, entry->held);
+
+  return held != NULL && held->lender == LENDER_NODE && node_id_equal (&held->node, lender)
+         && held_send_home (node, held->held);
 }
 
-/* Should it be lent there again, that comes after this, by the link that it was lent over or by the
- * one that it came by. */
 gboolean
 loans_take_home (Node *node, Link *link, const Loan *job)
 {
@@ -251,14 +252,13 @@ loans_take_home (Node *node, Link *link, const Loan *job)
 
   if (entry == NULL || entry->adopted || entry->self || entry->loan == LOANS_ROOT
       || !node_id_equal (&entry->node, &link->remote)
-      || !digest_equal (&entry->digest, &job->digest))
+      || !digest_equal (&entry->digest, &job->digest) || went_home (node, entry, &link->remote))
     return FALSE;
   guint64 mine = entry->loan;
-  Link *over = loans_link (node, entry);
   loans_back (node, entry);
-  say_home (node, over, mine, job->loan);
-  if (over != link)
-    say_home (node, link, mine, job->loan);
+  /* In this order: the other side drops what it holds in vain, and with it what it lent on. */
+  link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
+  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan, .flag = TRUE });
   return TRUE;
 }
 

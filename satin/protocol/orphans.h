@@ -27,7 +27,9 @@ void orphans_greet (Node *node, Link *link);
 void orphans_enter_all (Node *node);
 /* A row of the checkpoint, unless the job is an orphan here. */
 void orphans_archive (Node *node, const Row *row);
-/* (nullable): what can be adopted here under this path and digest. */
+/* (nullable): what can be adopted here under this path and digest. Of several the last that came: a
+ * chain of loans may have passed here more than once, and whoever asks may stand below the first.
+ */
 HeldJob *orphans_find (Node *node, const char *path, const Digest *digest);
 
 /* Sends the row of the checkpoint of this path and digest. It serves as often as it is asked for,
