@@ -117,6 +117,71 @@ test_what_was_not_passed_on_is_ready_at_once (void)
   g_assert_true (said (world, 1, "BACK 1"));
 }
 
+/* n0 lends it again before n1 has heard that it came home. */
+static void
+test_it_may_be_lent_again_before_that_is_heard (void)
+{
+  g_autoptr (World) world = lend_round (2);
+
+  step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  world->peer[0].late = TRUE;
+  pump (world);
+  world->peer[1].late = TRUE;
+  world->peer[0].late = FALSE;
+  pump (world);
+  g_assert_true (said (world, 0, "BACK 1"));
+  (void)offer (world, 0, "/0");
+  deliver (world, 1, 0, &(Message){ .kind = MESSAGE_STEAL, .number = 99, .count = 1 });
+  g_queue_push_head (world->posts, g_queue_pop_tail (world->posts)); /* by another link */
+  world->peer[1].late = FALSE;
+  pump (world);
+  g_assert_true (said (world, 1, "RUN /0")); /* for the second loan, not for the first: */
+  g_assert_false (said (world, 1, "BACK 1"));
+  let_go (world, 1, 1, 1);
+  g_assert_false (said (world, 0, "BACK 2"));
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 1);
+}
+
+static void
+finish_held (World *world, guint who, guint64 held)
+{
+  g_autoptr (GBytes) value = g_bytes_new ("42", 2);
+
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held, .bytes = value });
+}
+
+/* From n3 to n1, n2, n3, n1 and n2, which runs it when n3 dies: its first slot comes back, and asks
+ * n1, which has two orphans of it. */
+static void
+test_who_asks_gets_what_was_lent_on_last (void)
+{
+  static const struct
+  {
+    guint thief;
+    guint64 held; /* what it has got */
+  } ways[] = { { 1, 1 }, { 2, 1 }, { 3, 1 }, { 1, 2 } };
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  (void)offer (world, 3, "/0");
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+    {
+      hunger (world, ways[i].thief);
+      pass_on (world, ways[i].thief, ways[i].held);
+    }
+  hunger (world, 2);
+  die (world, 3);
+  pass (world, 2000000);
+  g_assert_true (said (world, 2, "BACK 1"));
+  pass_on (world, 2, 1);
+  hunger (world, 1);
+  g_assert_cmpuint (stats_of (world, 1).orphans_adopted, ==, 1);
+  finish_held (world, 2, 2);
+  g_assert_true (said (world, 1, "PUT 2"));
+  finish_held (world, 1, 2);
+  g_assert_true (said (world, 2, "PUT 2"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -128,5 +193,8 @@ main (int argc, char **argv)
         test_who_passed_on_what_came_home_does_not_run_it);
   TEST ("it-goes-back-the-way-that-it-came", test_it_goes_back_the_way_that_it_came);
   TEST ("what-was-not-passed-on-is-ready-at-once", test_what_was_not_passed_on_is_ready_at_once);
+  TEST ("it-may-be-lent-again-before-that-is-heard",
+        test_it_may_be_lent_again_before_that_is_heard);
+  TEST ("who-asks-gets-what-was-lent-on-last", test_who_asks_gets_what_was_lent_on_last);
   return g_test_run ();
 }
