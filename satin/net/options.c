@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
+#include "folder.h"
+
 #include "storage/place.h"
 
 #include <stdlib.h>
@@ -221,4 +223,32 @@ options_clear (Options *options)
   g_clear_pointer (&options->stats, g_free);
   g_clear_pointer (&options->trace, g_free);
   g_clear_pointer (&options->argv, g_strfreev);
+}
+
+void
+options_show_help (const Options *options, const char *usage)
+{
+  g_print (
+      "usage: %s [OPTION...] %s\n\n"
+      "Satin's own options, anywhere before `--`:\n"
+      "  --workers N         threads of this process (default: all cores)\n"
+      "  --checkpoint URI    save results in this SQLite file, here or at a store; go on from it "
+      "when\n"
+      "                      it is there\n"
+      "  --insecure          the URI may be plain ftp: or http:\n"
+      "  --new               set the file that is there aside, under a name with the time, and "
+      "begin\n"
+      "                      anew\n"
+      "  --interval SECONDS  time between two publications of it (default %g)\n"
+      "  --spin MICROSECONDS how long at most an idle worker polls before it sleeps (default\n"
+      "                      %d)\n"
+      "  --stack SIZE        C stack of each worker, like 64M or 4G (default: 1G where address "
+      "space\n"
+      "                      allows; memory is taken as it is used)\n"
+      "  --shared-memory SIZE  for shared bytes from other nodes, like 64M or 4G (default: 1G)\n"
+      "  --trace FILE        write what each worker does and when, for https://ui.perfetto.dev\n"
+      "  --stats FILE        write figures of the run as JSON\n"
+      "  --help              this page\n\n"
+      "On several nodes: satin run -n 4 -- %s ...\n",
+      options->argv[0], usage, FOLDER_INTERVAL_DEFAULT_S, OPTIONS_SPIN_US, options->argv[0]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Satin's own options on a program's command line: long ones, anywhere before `--`; they are taken
- * out before main sees its arguments. Pure. */
+ * out before main sees its arguments. Pure but for the help. */
 #pragma once
 
 #include <gio/gio.h>
@@ -37,3 +37,5 @@ gboolean options_read_stack (const char *text, guint64 *bytes);
 /* FALSE: a wrong value, or PLACE_ERROR for what --checkpoint names; one sentence. */
 gboolean options_parse (Options *options, int argc, char **argv, GError **error);
 void options_clear (Options *options);
+/* The page of --help, on stdout. `usage`: the program's own. */
+void options_show_help (const Options *options, const char *usage);

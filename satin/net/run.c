@@ -94,35 +94,6 @@ fill_identity (SatinRun *run)
 }
 
 static void
-show_help (SatinRun *run)
-{
-  g_print (
-      "usage: %s [OPTION...] %s\n\n"
-      "Satin's own options, anywhere before `--`:\n"
-      "  --workers N         threads of this process (default: all cores)\n"
-      "  --checkpoint URI    save results in this SQLite file, here or at a store; go on from it "
-      "when\n"
-      "                      it is there\n"
-      "  --insecure          the URI may be plain ftp: or http:\n"
-      "  --new               set the file that is there aside, under a name with the time, and "
-      "begin\n"
-      "                      anew\n"
-      "  --interval SECONDS  time between two publications of it (default %g)\n"
-      "  --spin MICROSECONDS how long at most an idle worker polls before it sleeps (default\n"
-      "                      %d)\n"
-      "  --stack SIZE        C stack of each worker, like 64M or 4G (default: 1G where address "
-      "space\n"
-      "                      allows; memory is taken as it is used)\n"
-      "  --shared-memory SIZE  for shared bytes from other nodes, like 64M or 4G (default: 1G)\n"
-      "  --trace FILE        write what each worker does and when, for https://ui.perfetto.dev\n"
-      "  --stats FILE        write figures of the run as JSON\n"
-      "  --help              this page\n\n"
-      "On several nodes: satin run -n 4 -- %s ...\n",
-      run->options.argv[0], run->app->usage, FOLDER_INTERVAL_DEFAULT_S, OPTIONS_SPIN_US,
-      run->options.argv[0]);
-}
-
-static void
 prepare_node_process (SatinRun *run)
 {
   g_autoptr (GError) error = NULL;
@@ -354,11 +325,25 @@ on_process_exit (int status, void *data)
     _Exit (1);
 }
 
+/* pthread_exit in main: the threads that are left would go on for ever. */
+static void
+on_main_thread_end (gpointer data)
+{
+  SatinRun *run = data;
+  if (getpid () != run->pid)
+    return;
+  fputs ("satin: main ended its thread by pthread_exit: it has to return or to call exit\n",
+         stderr);
+  exit (1);
+}
+
 /* One mastership after the other until the run has ended. */
 static int
 live (SatinRun *run)
 {
+  static GPrivate watched = G_PRIVATE_INIT (on_main_thread_end);
   int code;
+  g_private_set (&watched, run);
   while (driver_wait_master (run->driver, &code) == DRIVER_MASTER)
     {
       g_auto (GStrv) argv = g_strdupv (run->options.argv);
@@ -371,6 +356,7 @@ live (SatinRun *run)
       if (end_main (run, main_code, &code))
         break;
     }
+  g_private_set (&watched, NULL);
   return code;
 }
 
@@ -404,7 +390,7 @@ read_options (SatinRun *run, int argc, char **argv, int *code)
     }
   if (run->options.help)
     {
-      show_help (run);
+      options_show_help (&run->options, run->app->usage);
       *code = 0;
       return FALSE;
     }

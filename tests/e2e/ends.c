@@ -2,6 +2,7 @@
 /* Ways in which main ends: ends HOW */
 #include <satin.h>
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -43,6 +44,8 @@ ends_main (SatinRun *run, int argc, char **argv)
     }
   if (strcmp (how, "exit") == 0)
     exit (0);
+  if (strcmp (how, "thread") == 0)
+    pthread_exit (NULL);
   return 0;
 }
 
