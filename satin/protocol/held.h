@@ -26,7 +26,7 @@ struct HeldJob
   gboolean finished;
   gboolean announced;
   gboolean alone;  /* nothing else is taken until it has ended */
-  gboolean home;   /* met the slot that it comes from: goes back when the engine has let go */
+  gboolean home;   /* goes back to the slot that it comes from when the engine has let go */
   gboolean vain;   /* to be dropped when it has stopped or ended */
   gboolean handed; /* its row waits for an heir, or went there */
   gboolean saved;  /* the present coordinator was sent its row */
@@ -64,8 +64,8 @@ void held_return (Node *node, HeldJob *held);
 /* Nobody wants it any more: if it runs, it is to stop. May drop it. */
 void held_give_up (Node *node, HeldJob *held);
 
-/* It was lent on and came home (loans_on_returned): it goes back to its lender, to whom it came
- * home likewise. FALSE: there is no such job, so what was lent was a slot of the own engine. */
+/* It was lent on and goes home (loans_on_returned): back to its lender, who gives it back likewise.
+ * FALSE: there is no such job, so what was lent was a slot of the own engine. */
 gboolean held_send_home (Node *node, guint64 number);
 
 void held_on_jobs (Node *node, Link *link, const Message *message);

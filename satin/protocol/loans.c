@@ -110,32 +110,34 @@ give_back (Node *node, guint64 loan)
     core_emit (node, NODE_EFFECT_BACK)->loan = loan;
 }
 
-/* (nullable): the job lent on that comes back, when nobody waits for it and another holds it too.
- * That one may have begun. Should both drop it, nothing is lost: neither has done any of it. */
-static HeldJob *
-find_surplus (Node *node, const LoanEntry *entry)
+/* TRUE: the job had been lent on, and another holds it, too, who may have begun. It goes back to
+ * the slot that it comes from, along all who lent it on: that one asks the other for the result. If
+ * nobody waits for it, it is dropped. Should all who hold it do so, nothing is lost: none has done
+ * any of it. */
+static gboolean
+goes_home (Node *node, const LoanEntry *entry)
 {
   HeldJob *held = held_find (node, entry->held);
   Holder holder;
 
-  return held != NULL && held->lender == LENDER_NONE && !held->finished && !held->vain
-                 && known_holder (node, entry->path, &entry->digest, &holder)
-             ? held
-             : NULL;
+  if (held == NULL || held->finished || held->vain
+      || !known_holder (node, entry->path, &entry->digest, &holder))
+    return FALSE;
+  if (held->lender != LENDER_NONE)
+    return held_send_home (node, held->held);
+  held_give_up (node, held);
+  return TRUE;
 }
 
 void
 loans_back (Node *node, LoanEntry *entry)
 {
   guint64 loan = entry->loan;
-  HeldJob *surplus = find_surplus (node, entry);
-  gboolean waits = surplus == NULL && alone_takes (node, entry);
+  gboolean elsewhere = goes_home (node, entry) || alone_takes (node, entry);
 
   remove_entry (node, entry);
-  if (!waits)
+  if (!elsewhere)
     give_back (node, loan);
-  if (surplus != NULL)
-    held_give_up (node, surplus);
 }
 
 Link *

@@ -62,9 +62,9 @@ void loans_on_result (Node *node, Link *link, const Message *message);
 /* TRUE: the job met its own slot, lent to the very node that now gives it back; the slot is ready
  * again. The caller has nothing more to do with it. */
 gboolean loans_take_home (Node *node, Link *link, const Loan *job);
-/* Flag: the job met the slot at the other end from which it had been lent on and on. That slot is
- * ready again and says VAIN to its borrower; all who lent the job on give it back, so that none of
- * them runs it before that comes. */
+/* Flag: the job goes home, so all who lent it on give it back, and none of them runs it: it met the
+ * slot at the other end, which is ready again and says VAIN to its borrower, or another holds it,
+ * too. */
 void loans_on_returned (Node *node, Link *link, const Message *message);
 void loans_on_miss (Node *node, Link *link, const Message *message);
 /* All that went over the one link has arrived, and it is closed: it counts as gone over the other,

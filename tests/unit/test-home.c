@@ -182,6 +182,26 @@ test_who_asks_gets_what_was_lent_on_last (void)
   g_assert_true (said (world, 2, "PUT 2"));
 }
 
+/* n0 lent it to n1, that one to n2, and n2 to n3, who is at work on it when n2 leaves. n1 would do
+ * the same work again; n0, whose slot it is, asks n3 for it instead. */
+static void
+test_what_was_between_two_goes_home_when_the_last_one_runs_it (void)
+{
+  g_autoptr (World) world = lend_round (4);
+
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  g_assert_true (said (world, 1, "KNOWN /0"));
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  g_assert_true (said (world, 2, "LEAVE"));
+  let_go (world, 1, 1, 1);
+  g_assert_false (said (world, 1, "BACK 1")); /* else its engine would ask, and then say VAIN */
+  g_assert_true (said (world, 0, "BACK 1"));
+  g_assert_cmpuint (stats_of (world, 1).lent + stats_of (world, 1).held, ==, 0);
+  adopt (world, 0, "/0", 2, 3);
+  finish (world, 3, "/0");
+  g_assert_true (said (world, 0, "PUT 2"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -196,5 +216,7 @@ main (int argc, char **argv)
   TEST ("it-may-be-lent-again-before-that-is-heard",
         test_it_may_be_lent_again_before_that_is_heard);
   TEST ("who-asks-gets-what-was-lent-on-last", test_who_asks_gets_what_was_lent_on_last);
+  TEST ("what-was-between-two-goes-home-when-the-last-one-runs-it",
+        test_what_was_between_two_goes_home_when_the_last_one_runs_it);
   return g_test_run ();
 }
