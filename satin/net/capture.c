@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int
@@ -44,6 +45,21 @@ capture_write (int fd, GBytes *bytes, const char **why)
   return FALSE;
 }
 
+static CapturePlace
+place_of (int fd)
+{
+  struct stat status = { 0 };
+  (void)fstat (fd, &status);
+  return (CapturePlace){ fd, status.st_dev, status.st_ino };
+}
+
+static gboolean
+leads_there (const CapturePlace *place)
+{
+  CapturePlace now = place_of (place->fd);
+  return now.inode == place->inode && now.device == place->device;
+}
+
 gboolean
 capture_begin (Capture *capture, int fd, const char *path)
 {
@@ -52,38 +68,40 @@ capture_begin (Capture *capture, int fd, const char *path)
   if (file < 0)
     return FALSE;
   fflush (NULL);
-  *capture = (Capture){ fd, fcntl (fd, F_DUPFD_CLOEXEC, 3), file };
-  if (dup2 (capture->file, fd) < 0)
+  int saved = fcntl (fd, F_DUPFD_CLOEXEC, 3);
+  if (saved < 0 || dup2 (file, fd) < 0)
     {
-      *capture = CAPTURE_NONE;
+      close (file);
+      if (saved >= 0)
+        close (saved);
       return FALSE;
     }
+  *capture = (Capture){ fd, place_of (saved), place_of (file) };
   return TRUE;
 }
 
 GBytes *
-capture_end (Capture *capture)
+capture_end (Capture *capture, const char **why)
 {
   g_autoptr (GByteArray) all = g_byte_array_new ();
   guint8 piece[65536];
-  gssize n;
+  gssize n = 0;
   off_t at = 0;
   if (capture->fd < 0)
     return g_bytes_new (NULL, 0);
   fflush (NULL);
-  while ((n = pread (capture->file, piece, sizeof piece, at)) > 0)
+  gboolean whole = leads_there (&capture->file) && leads_there (&capture->saved);
+  while (whole && (n = pread (capture->file.fd, piece, sizeof piece, at)) > 0)
     {
       g_byte_array_append (all, piece, (guint)n);
       at += n;
     }
-  if (capture->saved >= 0)
-    {
-      dup2 (capture->saved, capture->fd);
-      close (capture->saved);
-    }
-  else
-    close (capture->fd);
-  close (capture->file);
+  *why = whole ? g_strerror (errno) : "somebody has closed descriptors that are not his own";
+  whole = whole && n == 0 && dup2 (capture->saved.fd, capture->fd) >= 0;
+  if (leads_there (&capture->saved))
+    close (capture->saved.fd);
+  if (leads_there (&capture->file))
+    close (capture->file.fd);
   *capture = CAPTURE_NONE;
-  return g_byte_array_free_to_bytes (g_steal_pointer (&all));
+  return whole ? g_byte_array_free_to_bytes (g_steal_pointer (&all)) : NULL;
 }

@@ -5,22 +5,33 @@
 
 #include <glib.h>
 #include <stdio.h>
+#include <sys/types.h>
+
+/* A descriptor, and what it led to when it was made: somebody may close all that are open, and the
+ * number be used again. */
+typedef struct
+{
+  int fd;
+  dev_t device;
+  ino_t inode;
+} CapturePlace;
 
 typedef struct
 {
-  int fd;    /* the descriptor held back; -1: nothing is */
-  int saved; /* where it led before */
-  int file;  /* where it leads now: the file */
+  int fd;             /* the descriptor held back; -1: nothing is */
+  CapturePlace saved; /* where it led before */
+  CapturePlace file;  /* where it leads now: the file */
 } Capture;
 
-#define CAPTURE_NONE ((Capture){ -1, -1, -1 })
+#define CAPTURE_NONE ((Capture){ .fd = -1 })
 
 /* From now on what is written to `fd` is kept: in the file `path`, which stays, so that a crash's
  * last words can be read; or in an unnamed one (NULL). FALSE: no file could be made; nothing is
  * held back. */
 gboolean capture_begin (Capture *capture, int fd, const char *path);
-/* (transfer full): what was written; `fd` leads where it led before. Flushes stdio. */
-GBytes *capture_end (Capture *capture);
+/* (transfer full): what was written; `fd` leads where it led before. Flushes stdio. NULL: that is
+ * lost, and why. */
+GBytes *capture_end (Capture *capture, const char **why);
 /* FALSE: not all that was printed to it has arrived, and why. */
 gboolean capture_flush (FILE *stream, const char **why);
 /* All of it to the descriptor itself: the program may have closed its stream. FALSE, and why. */

@@ -15,6 +15,7 @@
 #include "waits.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
@@ -400,6 +401,12 @@ drive_run (Drive *drive)
       g_atomic_int_set (&drive->thread_sleeps, FALSE);
       polled = TRUE;
     }
+}
+
+gboolean
+drive_is_deaf (const Drive *drive)
+{
+  return fcntl (drive->alarms[ALARM_NOW].fd, F_GETFD) < 0 && errno == EBADF;
 }
 
 void

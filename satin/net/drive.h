@@ -27,6 +27,8 @@ Drive *drive_new (const DriveConfig *config, GError **error);
 void drive_free (Drive *drive);
 /* The driver's thread: returns after drive_quit. */
 void drive_run (Drive *drive);
+/* Somebody else has closed the descriptors by which it is woken. */
+gboolean drive_is_deaf (const Drive *drive);
 /* Whoever drives stops soon; from then on drive_idle returns FALSE. By who drives. */
 void drive_quit (Drive *drive);
 /* What an idle worker would do next: it has something else to do; it drives, but its processor is

@@ -277,10 +277,30 @@ look_for_end (Driver *driver)
   driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND, .number = G_USEC_PER_SEC });
 }
 
+void
+driver_end_if_deaf (Driver *driver)
+{
+  static const char words[] = "satin: a job has closed descriptors that are not its own\n";
+  int fd = STDERR_FILENO; /* of a node: main's, or the log's */
+  if (!drive_is_deaf (driver->drive))
+    return;
+  if (driver->config.folder != NULL && !driver->config.solo)
+    {
+      g_autofree char *file = folder_node_file (getpid (), "log");
+      g_autofree char *path = g_build_filename (driver->config.folder, file, NULL);
+      fd = open (path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    }
+  (void)!write (fd, words, sizeof words - 1);
+  if (driver->config.folder != NULL && driver->config.solo)
+    folder_remove (driver->config.folder, NULL);
+  _exit (6);
+}
+
 static gboolean
 on_stats (gpointer data)
 {
   Driver *driver = data;
+  driver_end_if_deaf (driver);
   report_timeline (driver, FALSE);
   if (driver->ended || driver->config.folder == NULL)
     return G_SOURCE_CONTINUE;
@@ -329,8 +349,6 @@ note_timeline (Driver *driver)
 static void
 watch_stats (Driver *driver)
 {
-  if (driver->config.folder == NULL && driver->config.trace == NULL)
-    return;
   g_autoptr (GSource) stats = g_timeout_source_new (STATS_PERIOD_MS);
   g_source_set_callback (stats, on_stats, driver, NULL);
   g_source_attach (stats, driver->context);

@@ -80,6 +80,9 @@ void driver_suspend (Driver *driver, guint64 within_us);
 void driver_watch_signals (Driver *driver);
 /* A node process: leaves the run at SIGTERM, or has it suspended when it is the last one. */
 void driver_leave_at_signal (Driver *driver);
+/* Somebody has closed all descriptors, those that wake the driver too: says so, and the process
+ * ends with 6. */
+void driver_end_if_deaf (Driver *driver);
 /* Closes links, scribe and statistics, and ends the thread; jobs may still run. Then the process is
  * to exit. */
 void driver_last_words (Driver *driver);

@@ -48,8 +48,8 @@ run_leave (SatinRun *run, int code, const char *sentence)
   if (run->node_process && run->config.founder && !folder_end (run->folder, code, sentence, NULL))
     fprintf (stderr, "satin: cannot write to '%s'\n", run->folder);
   /* The sentence is the node's, not main's: the launcher shows it. */
-  if (run->err.fd >= 0)
-    g_bytes_unref (capture_end (&run->err));
+  const char *why;
+  g_autoptr (GBytes) said = capture_end (&run->err, &why);
   fprintf (stderr, "satin: %s\n", sentence);
   fflush (NULL);
   if (!run->node_process && run->folder != NULL)
@@ -260,12 +260,26 @@ begin_main (SatinRun *run)
     }
 }
 
+/* What main printed, if it is held back. NULL: that is lost, and it is said. */
+static GBytes *
+end_capture (SatinRun *run)
+{
+  const char *why = "no descriptor was left";
+  gboolean held = run->out.fd >= 0 || (!run->node_process && run->config.checkpoint == NULL);
+  g_autoptr (GBytes) answer = capture_end (&run->out, &why);
+  if (held && answer != NULL)
+    return g_steal_pointer (&answer);
+  fprintf (stderr, "satin: the answer is lost: %s\n", why);
+  return NULL;
+}
+
 /* main has returned or called exit (): gives the answer to the run. TRUE: the run has ended, *code.
  */
 static gboolean
 end_main (SatinRun *run, int main_code, int *code)
 {
   run->in_main = FALSE;
+  driver_end_if_deaf (run->driver);
   main_code &= 0xff; /* as a system does */
   gboolean captured = run->out.fd >= 0;
   const char *why;
@@ -274,8 +288,13 @@ end_main (SatinRun *run, int main_code, int *code)
       fprintf (stderr, "satin: cannot write the answer: %s\n", why);
       main_code = main_code == 0 ? 1 : main_code;
     }
-  g_autoptr (GBytes) said = run->err.fd >= 0 ? capture_end (&run->err) : NULL;
-  g_autoptr (GBytes) answer = capture_end (&run->out);
+  g_autoptr (GBytes) answer = end_capture (run);
+  if (answer == NULL)
+    {
+      main_code = main_code == 0 ? 1 : main_code;
+      answer = g_bytes_new (NULL, 0);
+    }
+  g_autoptr (GBytes) said = run->err.fd >= 0 ? capture_end (&run->err, &why) : NULL;
   fflush (NULL);
   if (driver_is_stopping (run->driver, code))
     {

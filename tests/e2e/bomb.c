@@ -24,8 +24,9 @@ typedef enum
   HOW_THREAD, /* pthread_exit: only the worker's thread would end */
   HOW_HELPER, /* a thread of the job's own calls exit */
   HOW_ERROR,
-  HOW_KILL, /* without a word */
-  HOW_FORK, /* only a process that the job has forked */
+  HOW_KILL,  /* without a word */
+  HOW_CLOSE, /* all descriptors but the first three, as daemons do */
+  HOW_FORK,  /* only a process that the job has forked */
   HOW_NOT
 } How;
 
@@ -79,6 +80,10 @@ blow (How how)
     case HOW_KILL:
       kill (getpid (), SIGKILL);
       break;
+    case HOW_CLOSE:
+      for (int fd = 3; fd < 1024; fd++)
+        close (fd);
+      break;
     case HOW_FORK:
       if (fork () == 0)
         exit (3);
@@ -114,8 +119,9 @@ SATIN_JOB (bomb, int64_t, (int32_t, depth), (int32_t, leaf), (int32_t, bad), (in
 static int
 bomb_main (SatinRun *run, int argc, char **argv)
 {
-  static const char *const names[] = { "segv",   "abort",  "fpe",   "deep", "exit", "quick",
-                                       "thread", "helper", "error", "kill", "fork", "not" };
+  static const char *const names[]
+      = { "segv",   "abort", "fpe",  "deep",  "exit", "quick", "thread",
+          "helper", "error", "kill", "close", "fork", "not" };
   int64_t leaves;
   int32_t how = HOW_SEGV;
 

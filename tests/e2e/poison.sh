@@ -34,6 +34,14 @@ for how in 'segv:segmentation fault' 'abort:abort' 'fpe:arithmetic fault' 'deep:
   ok "alone, ${how%%:*}: path, arguments and cause are named" about_the_leaf "${how#*:}"
 done
 
+# Nobody can be asked any more whose job that was.
+closed='satin: a job has closed descriptors that are not its own'
+try "$bomb" close 777 0 11
+is "alone, all descriptors closed: it is said" "$code:$words" "6:$closed"
+try "$satin" run -n 2 --checkpoint "$work/closed.db" -- "$bomb" close 777 0 11
+is "two nodes, all descriptors closed: exit code" "$code" 1
+is "… each says so" "$(grep -c "closed descriptors" <<<"$words")" 2
+
 try "$satin" run -n 6 --checkpoint "$work/c.db" --interval 0.2 -- "$bomb" segv 777 2 11
 is "six nodes: exit code" "$code" 6
 ok "path, arguments and cause are named" about_the_leaf 'segmentation fault'
