@@ -2,6 +2,7 @@
 /* See temporary.h. */
 #include "storage/temporary.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
 #include <pthread.h>
@@ -54,15 +55,15 @@ sweep_one (const char *folder)
 }
 
 static void
-sweep (void)
+sweep (const char *above, const char *stem)
 {
-  g_autoptr (GDir) dir = g_dir_open (g_get_tmp_dir (), 0, NULL);
+  g_autoptr (GDir) dir = g_dir_open (above, 0, NULL);
   const char *name;
 
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
     {
-      g_autofree char *folder = g_build_filename (g_get_tmp_dir (), name, NULL);
-      if (g_str_has_prefix (name, STEM) && strlen (name) == strlen (STEM RANDOM))
+      g_autofree char *folder = g_build_filename (above, name, NULL);
+      if (g_str_has_prefix (name, stem) && strlen (name) == strlen (stem) + strlen (RANDOM))
         sweep_one (folder);
     }
 }
@@ -70,10 +71,22 @@ sweep (void)
 char *
 temporary_make (GError **error)
 {
-  Held held = { .folder = g_dir_make_tmp (STEM RANDOM, error) };
+  return temporary_make_in (g_get_tmp_dir (), STEM, error);
+}
 
-  if (held.folder == NULL)
-    return NULL;
+char *
+temporary_make_in (const char *above, const char *stem, GError **error)
+{
+  g_autofree char *name = g_strconcat (stem, RANDOM, NULL);
+  Held held = { .folder = g_build_filename (above, name, NULL) };
+
+  if (g_mkdtemp (held.folder) == NULL)
+    {
+      g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (errno),
+                   "cannot make the folder '%s': %s", held.folder, g_strerror (errno));
+      g_free (held.folder);
+      return NULL;
+    }
   held.fd = open (held.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (held.fd >= 0)
     (void)flock (held.fd, LOCK_EX | LOCK_NB);
@@ -82,7 +95,7 @@ temporary_make (GError **error)
     temporary_held = g_array_new (FALSE, FALSE, sizeof (Held));
   g_array_append_val (temporary_held, held);
   g_mutex_unlock (&temporary_mutex);
-  sweep ();
+  sweep (above, stem);
   return g_strdup (held.folder);
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Folders in TMPDIR for files that go with this process: "satin-copy-XXXXXX", each held by a lock
- * as long as it is used. Whoever makes one removes those that nobody holds any more, which a killed
- * process left. Any thread. */
+/* Folders for files that go with this process: "satin-copy-XXXXXX" in TMPDIR, and others, each held
+ * by a lock as long as it is used. Whoever makes one removes those of the same kind that nobody
+ * holds any more, which a killed process left. Any thread. */
 #pragma once
 
 #include <glib.h>
 
 /* (transfer full) */
 char *temporary_make (GError **error);
+/* A folder "STEMXXXXXX" in the folder `above` (TMPDIR). (transfer full) */
+char *temporary_make_in (const char *above, const char *stem, GError **error);
 /* With all files in it. (transfer full) (nullable) */
 void temporary_remove (char *folder);
 /* From now on this process removes its folders when it is interrupted or told to end, and then dies

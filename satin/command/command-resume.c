@@ -13,14 +13,10 @@
 #include "net/step.h"
 
 #include "storage/place.h"
+#include "storage/temporary.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char *const about[] = {
@@ -54,48 +50,16 @@ repeat_answer (const Restore *restore)
   return restore->exit_code;
 }
 
-/* A launcher that was killed while it looked left its folder, which nobody holds any more. One that
- * begins holds its own within this. */
-#define HOLD_S 60
-static void
-sweep_copies (const char *root)
-{
-  g_autofree char *above = g_path_get_dirname (root), *base = g_path_get_basename (root);
-  g_autofree char *stem = g_strconcat (base, ".", NULL);
-  g_autoptr (GDir) dir = g_dir_open (above, 0, NULL);
-  const char *name;
-
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
-    {
-      g_autofree char *path = g_build_filename (above, name, NULL);
-      struct stat status;
-      int fd = g_str_has_prefix (name, stem)
-                   ? open (path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                   : -1;
-
-      if (fd < 0)
-        continue;
-      if (fstat (fd, &status) == 0 && time (NULL) - status.st_mtime > HOLD_S
-          && flock (fd, LOCK_EX | LOCK_NB) == 0)
-        folder_remove (path, NULL);
-      (void)close (fd);
-    }
-}
-
-/* Where what stands at a URI is brought to, on the same disk as the folders of runs. (transfer
- * full) (nullable): nowhere. It is held as long as this process lives. */
+/* Where what stands at a URI is brought to, on the same disk as the folders of runs. It is held as
+ * long as this process lives. (transfer full) (nullable): nowhere. */
 static char *
 make_copy_folder (void)
 {
   g_autofree char *root = folder_root ();
-  g_autofree char *folder = g_strconcat (root, ".XXXXXX", NULL);
-  g_autofree char *above = g_path_get_dirname (root);
+  g_autofree char *above = g_path_get_dirname (root), *base = g_path_get_basename (root);
+  g_autofree char *stem = g_strconcat (base, ".", NULL);
 
-  if (g_mkdir_with_parents (above, 0700) != 0 || g_mkdtemp (folder) == NULL)
-    return NULL;
-  (void)flock (open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), LOCK_EX | LOCK_NB);
-  sweep_copies (root);
-  return g_steal_pointer (&folder);
+  return g_mkdir_with_parents (above, 0700) == 0 ? temporary_make_in (above, stem, NULL) : NULL;
 }
 
 /* 0: fine. */
@@ -269,8 +233,7 @@ command_resume (int argc, char **argv)
   place_bring_end (); /* no thread while the process ends */
   if (copy != NULL)
     place_forget_copy (copy);
-  if (folder != NULL)
-    g_rmdir (folder);
+  temporary_remove (g_steal_pointer (&folder));
   tasks_end (tasks);
   return code;
 }

@@ -5,6 +5,8 @@
 #include "store-settings.h"
 #include "write-all.h"
 
+#include "storage/temporary.h"
+
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -242,7 +244,7 @@ relay_begin (GError **error)
 
   g_mutex_init (&relay->lock);
   g_cond_init (&relay->idle);
-  relay->folder = g_dir_make_tmp ("satin-node-XXXXXX", error);
+  relay->folder = temporary_make_in (g_get_tmp_dir (), "satin-node-", error);
   if (relay->folder == NULL)
     return NULL;
   if (take_descriptors (relay))

@@ -60,6 +60,25 @@ ended
 is "Ctrl-C suspends nodes of other hosts" "$code" 75
 ok "and they go" wait_for 10 no_far
 
+# A node that is killed leaves its folder; the next one of the same user there clears it.
+begin "$satin" run --sites "$work/away" --name killed -- "${heavy[@]}"
+ok "three nodes are up once more" wait_for $((20 * slow)) up killed 3
+kill -9 "$(other_of killed)"
+ended
+is "a node there is killed: the answer" "$code:$answer" "0:$heavy_answer"
+one_left () { [ "$(ls "$work/far" | wc -l)" -eq 1 ]; }
+ok "… its folder stays" wait_for 10 one_left
+mkdir "$work/far/satin-node-living" "$work/far/satin-node-ours"
+touch -d '5 minutes ago' "$work/far"/*
+exec 8<"$work/far/satin-node-living"
+flock -n 8
+try "$satin" run --sites "$work/away" -- "$SATIN_BIN/fib" 25
+is "the next one: the answer" "$code:$answer" "0:75025"
+only_held () { [ "$(cd "$work/far" && echo *)" = 'satin-node-living satin-node-ours' ]; }
+ok "… what the killed one left is gone, what is held is not" wait_for 10 only_held
+exec 8<&-
+rmdir "$work/far"/*
+
 # What the environment here says of stores reaches nodes there, but no secret does.
 . "$(dirname "$0")/servers.sh"
 trap 'stop_servers; kill_far; leave' EXIT
