@@ -7,6 +7,7 @@
 #include "folder.h"
 #include "relay.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -199,18 +200,23 @@ take_constant (Driver *driver, const char *name, GBytes *bytes)
 }
 
 /* Members only: whoever joins asks those whose address stands in the folder. */
-static void
-write_address (Driver *driver)
+static gboolean
+write_address (Driver *driver, GError **error)
 {
-  g_autoptr (GError) error = NULL;
   g_autofree char *file = folder_node_file (getpid (), "address");
-  g_autofree char *text = NULL;
-  if (driver->listener == NULL)
-    return;
-  text = g_strjoinv ("\n", (char **)listener_addresses (driver->listener));
+  g_autofree char *text = g_strjoinv ("\n", (char **)listener_addresses (driver->listener));
   g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
-  if (!folder_write (driver->config.folder, file, bytes, &error))
-    driver_fail (driver, 1, error->message);
+  return folder_write (driver->config.folder, file, bytes, error);
+}
+
+void
+driver_show_address (Driver *driver)
+{
+  g_autofree char *file = folder_node_file (getpid (), "address");
+  g_autofree char *path = g_build_filename (driver->config.folder, file, NULL);
+  if (driver->joined && !driver->left && driver->listener != NULL && access (path, F_OK) != 0
+      && errno == ENOENT)
+    (void)write_address (driver, NULL); /* the folder may be gone, too */
 }
 
 static void
@@ -218,12 +224,14 @@ become_member (Driver *driver, const NodeEffect *effect)
 {
   char id[NODE_ID_TEXT_MAX];
   gboolean first = !driver->joined;
+  g_autoptr (GError) error = NULL;
   driver->joined = TRUE;
   if (!driver->config.solo)
     driver_say (driver, "joined as node %s", node_id_show (&effect->node, id));
   if (!first)
     return;
-  write_address (driver);
+  if (driver->listener != NULL && !write_address (driver, &error))
+    driver_fail (driver, 1, error->message);
   report_stats (driver, FALSE);
 }
 

@@ -99,6 +99,8 @@ void driver_fail (Driver *driver, int code, const char *sentence);
 void driver_set_ended (Driver *driver, int code, gboolean finished);
 /* Tells the Node what the engine did. */
 void driver_tell_work (Driver *driver);
+/* A member's address is in the run's folder again if somebody has removed it. */
+void driver_show_address (Driver *driver);
 
 /* Writes what mesh_send has queued. */
 void mesh_flush (Driver *driver);

@@ -305,6 +305,7 @@ on_stats (gpointer data)
   if (driver->ended || driver->config.folder == NULL)
     return G_SOURCE_CONTINUE;
   look_for_end (driver);
+  driver_show_address (driver);
   driver_tell_work (driver);
   report_stats (driver, FALSE);
   if (driver->departed_us != 0

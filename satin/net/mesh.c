@@ -13,7 +13,9 @@
 
 #define JOIN_PAUSE_MS 50
 #define JOIN_TRIES_MAX 600 /* half a minute */
-#define FOUND_TRIES 10     /* how often it is asked whether the founder is gone */
+#define FOUND_TRIES \
+  30 /* how often it is asked whether the founder is gone: a member shows its \
+        address again each second */
 
 static void
 on_up (Wire *link, void *data)

@@ -145,6 +145,20 @@ ok "one that is started by hand joins an open run" wait_for $((10 * slow)) up op
 ended
 is "open: the answer" "$code:$answer" "0:$heavy_answer"
 
+master_is_new () { [ -n "$(master_of cleared)" ] && [ "$(master_of cleared)" != "$(cat "$runs/cleared/founder-0")" ]; }
+# Somebody has cleared the run's folder of addresses, and the first node is gone: it is the same run still.
+begin "$satin" run -n 2 -w 1 --name cleared -- "${heavy[@]}"
+ok "two nodes are up, cleared" wait_for $((10 * slow)) up cleared 2
+kill -9 "$(cat "$runs/cleared/founder-0")"
+ok "the other is master" wait_for $((10 * slow)) master_is_new
+rm "$runs"/cleared/node-*.address
+try "$satin" add cleared -w 1
+is "cleared: a node is added all the same" "$code" 0
+ok "… and joins the other" up cleared 2
+is "… nobody has founded the run anew" "$(grep -l 'founds the run' "$runs"/cleared/node-*.log)" ""
+ended
+is "cleared: the answer" "$code:$answer" "0:$heavy_answer"
+
 # A closed run.
 naps=("$SATIN_BIN/sleep" 20 --depth 10)
 begin "$satin" run -n 2 -w 1 --closed --heartbeat 0.3 --silence $((2 * slow)) --name closed -- "${naps[@]}"
