@@ -8,6 +8,8 @@
 #include "orders.h"
 #include "relay.h"
 
+#include "protocol/message.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -67,6 +69,13 @@ on_message (Wire *link, GBytes *message, void *data)
         &(NodeEvent){ .kind = NODE_EVENT_MESSAGE, .link = wire_number (link), .bytes = message });
 }
 
+static gboolean
+may_wait (Wire *link, GBytes *message)
+{
+  return wire_role (link) == WIRE_ROLE_NODE
+         && !message_is_urgent ((MessageKind)message_kind_of (message));
+}
+
 static void
 on_down (Wire *link, gboolean dead, void *data)
 {
@@ -89,7 +98,7 @@ on_down (Wire *link, gboolean dead, void *data)
     }
 }
 
-static const WireCalls calls = { on_up, on_message, on_down };
+static const WireCalls calls = { on_up, on_message, may_wait, on_down };
 
 static void
 on_accepted (GSocket *socket, void *data)

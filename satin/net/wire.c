@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#define ROUNDS_MAX 8 /* so often one who was answered may ask again in one dispatch */
 #define BUDGET \
   (4 * 1024 * 1024) /* bytes per dispatch and way, so that no link starves the others */
 
@@ -32,6 +33,8 @@ struct Wire
   void *data;
   Phase phase;
   gboolean dialled, near, dispatching, closed;
+  gboolean answered; /* something was written since this dispatch began to read */
+  GQueue late;       /* (of GBytes) of this dispatch: what waits for those that come meanwhile */
   WireRole role;
   guint64 number;
   char *credential, *key;
@@ -215,7 +218,10 @@ read_message (Wire *link, gboolean *more)
   *more = message != NULL;
   if (!*more)
     return TRUE;
-  link->calls.message (link, message, link->data);
+  if (link->answered && link->calls.may_wait (link, message))
+    g_queue_push_tail (&link->late, g_steal_pointer (&message));
+  else
+    link->calls.message (link, message, link->data);
   return TRUE;
 }
 
@@ -270,11 +276,20 @@ is_enough (const Wire *link, gsize got, gsize room)
   return link->tls == NULL ? got < room : !wire_tls_has_more (link->tls);
 }
 
+/* Who was answered may have run on this very processor since, and asked again. */
+static gboolean
+asks_again (Wire *link, guint *rounds)
+{
+  return link->answered && !link->closed && (*rounds)++ < ROUNDS_MAX
+         && g_socket_get_available_bytes (link->socket) > 0;
+}
+
 /* FALSE: the link is broken. */
 static gboolean
 read_some (Wire *link)
 {
   gsize budget = BUDGET;
+  guint rounds = 0;
   while (budget > 0 && !link->closed && link->phase != PHASE_SECURING)
     {
       g_autoptr (GError) error = NULL;
@@ -287,7 +302,7 @@ read_some (Wire *link)
       budget -= MIN (budget, (gsize)got);
       if (!digest_input (link))
         return FALSE;
-      if (is_enough (link, (gsize)got, room))
+      if (is_enough (link, (gsize)got, room) && !asks_again (link, &rounds))
         return TRUE;
     }
   if (link->tls != NULL && link->again == NULL && !link->closed)
@@ -297,6 +312,23 @@ read_some (Wire *link)
       g_source_attach (link->again, link->context);
     }
   return TRUE;
+}
+
+/* As read_some; what could wait is heard after all that could not. */
+static gboolean
+read_all (Wire *link)
+{
+  gboolean fine;
+  GBytes *message;
+  link->answered = FALSE;
+  fine = read_some (link);
+  while ((message = g_queue_pop_head (&link->late)) != NULL)
+    {
+      if (!link->closed)
+        link->calls.message (link, message, link->data);
+      g_bytes_unref (message);
+    }
+  return fine;
 }
 
 /* The end of each dispatch: writes, if it is about that, and frees what is over. What others sent
@@ -337,9 +369,9 @@ on_ready (GSocket *socket, GIOCondition condition, gpointer data)
   else if (link->phase == PHASE_SECURING)
     fine = shake (link);
   else if (condition & (G_IO_IN | G_IO_HUP | G_IO_ERR))
-    fine = read_some (link);
+    fine = read_all (link);
   if (fine && before == PHASE_SECURING && link->phase == PHASE_UP)
-    fine = read_some (link); /* what came with the end of the handshake wakes no poll */
+    fine = read_all (link); /* what came with the end of the handshake wakes no poll */
   return settle (link, fine, dead, writes);
 }
 
@@ -377,6 +409,7 @@ wire_new (GMainContext *context, const WireRun *run, const WireCalls *calls, voi
   link->key = g_strdup (run->key);
   wire_intake_init (&link->in);
   wire_queue_init (&link->out);
+  g_queue_init (&link->late);
   wire_fill_random (link->my_nonce, NONCE_SIZE);
   return link;
 }
@@ -477,6 +510,7 @@ wire_flush (Wire *link)
   if (link->closed || link->phase != PHASE_UP || (link->watched & G_IO_OUT) != 0
       || wire_queue_is_empty (&link->out))
     return;
+  link->answered = TRUE;
   write_some (link); /* a broken socket is found by the next read */
   watch (link);
 }

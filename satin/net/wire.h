@@ -44,6 +44,8 @@ typedef struct
 {
   void (*up) (Wire *link, void *data);                       /* proved on both sides */
   void (*message) (Wire *link, GBytes *message, void *data); /* one whole message */
+  /* May those pass it that come while others are answered? */
+  gboolean (*may_wait) (Wire *link, GBytes *message);
   /* Broken, refused or ended by the other side; the link is freed after the call. `dead`: nobody
    * lives at the address that was dialled. */
   void (*down) (Wire *link, gboolean dead, void *data);

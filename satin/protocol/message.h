@@ -170,6 +170,8 @@ GPtrArray *message_encode (const Message *message);
 /* Fills `message`. FALSE: malformed; `message` is all zero then. */
 gboolean message_decode (GBytes *bytes, Message *message, GError **error);
 void message_clear (Message *message);
+/* What it would be decoded to; not checked. */
+guint32 message_kind_of (GBytes *bytes);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Message, message_clear)
 /* Does it speak of shared bytes? */
 gboolean message_speaks (const Message *message);

@@ -144,6 +144,7 @@ test_every_kind_comes_back (void)
       g_assert_no_error (error);
 
       g_assert_cmpint (got.kind, ==, kind);
+      g_assert_cmpuint (message_kind_of (bytes), ==, (guint)kind);
       g_assert_cmpint (message_speaks (&sent), ==, got.speaks != NULL);
       attach (&got);
       Message again = got;

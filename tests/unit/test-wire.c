@@ -9,6 +9,8 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+#define PATIENT 2 /* what begins so lets others pass */
+
 /* Two ends in one context. */
 typedef struct
 {
@@ -60,7 +62,14 @@ on_down (Wire *link, gboolean dead, void *data)
   world->dead = dead;
 }
 
-static const WireCalls calls = { on_up, on_message, on_down };
+static gboolean
+may_wait (Wire *link, GBytes *message)
+{
+  (void)link;
+  return ((const guint8 *)g_bytes_get_data (message, NULL))[0] == PATIENT;
+}
+
+static const WireCalls calls = { on_up, on_message, may_wait, on_down };
 
 static void
 on_accepted (GSocket *socket, void *data)
@@ -235,7 +244,7 @@ on_request (Wire *link, GBytes *message, void *data)
 static void
 awaited_answers_do_not_wait_for_what_is_to_be_read (void)
 {
-  static const WireCalls answering = { on_up, on_request, on_down };
+  static const WireCalls answering = { on_up, on_request, may_wait, on_down };
   World world;
   world_open (&world, FALSE);
   world.calls = &answering;
@@ -252,6 +261,45 @@ awaited_answers_do_not_wait_for_what_is_to_be_read (void)
   UNTIL (&world, world.received == 6);
 
   g_assert_false (world.waits);
+  world_close (&world);
+}
+
+/* The near end asks again as soon as it is answered, as on the same processor. */
+static void
+on_request_again (Wire *link, GBytes *message, void *data)
+{
+  World *world = data;
+  gboolean first = world->received == 0;
+  on_request (link, message, data);
+  if (!first)
+    return;
+  g_autoptr (GPtrArray) again = message_of (100, 1);
+  wire_send (world->near, again, TRUE);
+  wire_flush (world->near);
+}
+
+static void
+who_asks_again_does_not_wait_for_what_may_wait (gconstpointer tcp)
+{
+  static const WireCalls answering = { on_up, on_request_again, may_wait, on_down };
+  World world;
+  if (tcp != NULL && !needs_tls ())
+    return;
+  world_open (&world, GPOINTER_TO_INT (tcp));
+  world.calls = &answering;
+  world.near
+      = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
+                   listener_addresses (world.listener)[GPOINTER_TO_INT (tcp)], &calls, &world);
+  UNTIL (&world, world.ups == 2);
+  g_autoptr (GPtrArray) request = message_of (100, 1), result = message_of (100, PATIENT);
+
+  wire_send (world.near, request, TRUE);
+  wire_send (world.near, result, FALSE);
+  wire_send (world.near, result, FALSE);
+  wire_flush (world.near);
+  UNTIL (&world, world.received >= 4);
+
+  g_assert_cmpmem (world.firsts, 4, "\1\1\2\2", 4);
   world_close (&world);
 }
 
@@ -519,6 +567,10 @@ main (int argc, char **argv)
   g_test_add_func ("/wire/urgent-ones-pass-large-ones", urgent_ones_pass_large_ones);
   g_test_add_func ("/wire/awaited-answers-do-not-wait-for-what-is-to-be-read",
                    awaited_answers_do_not_wait_for_what_is_to_be_read);
+  g_test_add_data_func ("/wire/who-asks-again-does-not-wait-for-what-may-wait", GINT_TO_POINTER (0),
+                        who_asks_again_does_not_wait_for_what_may_wait);
+  g_test_add_data_func ("/wire/tcp/who-asks-again-does-not-wait-for-what-may-wait",
+                        GINT_TO_POINTER (1), who_asks_again_does_not_wait_for_what_may_wait);
   g_test_add_func ("/wire/urgent-ones-do-not-pass-each-other", urgent_ones_do_not_pass_each_other);
   g_test_add_func ("/wire/wrong-frames-are-refused", wrong_frames_are_refused);
   g_test_add_func ("/wire/another-credential-is-refused", another_credential_is_refused);
