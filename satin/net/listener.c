@@ -2,6 +2,7 @@
 /* Owns the listening sockets. Runs in the driver's thread. */
 #include "listener.h"
 
+#include "own-fds.h"
 #include "wire-tls.h"
 #include "wire.h"
 
@@ -80,7 +81,10 @@ listen_at (GSocketAddress *address, GError **error)
     return NULL;
   g_socket_set_listen_backlog (socket, BACKLOG);
   g_socket_set_blocking (socket, FALSE);
-  return g_socket_listen (socket, error) ? g_steal_pointer (&socket) : NULL;
+  if (!g_socket_listen (socket, error))
+    return NULL;
+  own_fds_add (g_socket_get_fd (socket));
+  return g_steal_pointer (&socket);
 }
 
 static gboolean
@@ -155,7 +159,10 @@ listener_free (Listener *listener)
           g_source_unref (listener->sources[i]);
         }
       if (listener->sockets[i] != NULL)
-        g_socket_close (listener->sockets[i], NULL);
+        {
+          own_fds_remove (g_socket_get_fd (listener->sockets[i]));
+          g_socket_close (listener->sockets[i], NULL);
+        }
       g_clear_object (&listener->sockets[i]);
       g_free (listener->addresses[i]);
     }

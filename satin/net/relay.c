@@ -2,6 +2,7 @@
 /* See relay.h. Owns the two descriptors and two threads: one reads, one writes, so that a launcher
  * that stands still stops nobody. Must not know what the files say. */
 #include "relay.h"
+#include "own-fds.h"
 #include "store-settings.h"
 #include "write-all.h"
 
@@ -222,6 +223,8 @@ take_descriptors (Relay *relay)
       || dup2 (STDERR_FILENO, STDOUT_FILENO) < 0)
     return FALSE;
   close (null);
+  own_fds_add (relay->in);
+  own_fds_add (relay->out);
   return TRUE;
 }
 

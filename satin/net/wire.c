@@ -3,6 +3,7 @@
  * mean. */
 #include "wire-private.h"
 
+#include "own-fds.h"
 #include "wire-intake.h"
 #include "wire-queue.h"
 #include "wire-tls.h"
@@ -80,7 +81,10 @@ wire_free (Wire *link)
   drop_source (&link->again);
   wire_tls_free (link->tls);
   if (link->socket != NULL)
-    g_socket_close (link->socket, NULL);
+    {
+      own_fds_remove (g_socket_get_fd (link->socket));
+      g_socket_close (link->socket, NULL);
+    }
   g_clear_object (&link->socket);
   wire_intake_clear (&link->in);
   wire_queue_clear (&link->out);
@@ -442,6 +446,7 @@ wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char 
     link->socket = wire_socket_for (parsed, run->silence_s, &error);
   if (link->socket != NULL)
     {
+      own_fds_add (g_socket_get_fd (link->socket));
       g_socket_set_blocking (link->socket, FALSE);
       if (g_socket_connect (link->socket, parsed, NULL, &error))
         link->phase = PHASE_GREETING;
@@ -470,6 +475,7 @@ wire_accept (GMainContext *context, const WireRun *run, GSocket *socket, const W
   g_autoptr (GByteArray) greeting = g_byte_array_new ();
   guint8 length[2] = { (guint8)(size & 255), (guint8)(size >> 8) };
   link->socket = g_object_ref (socket);
+  own_fds_add (g_socket_get_fd (socket));
   g_socket_set_blocking (socket, FALSE);
   wire_socket_tune (socket, run->silence_s);
   g_byte_array_append (greeting, (const guint8 *)MAGIC, MAGIC_SIZE);

@@ -27,6 +27,7 @@ typedef enum
   HOW_KILL,  /* without a word */
   HOW_CLOSE, /* all descriptors but the first three, as daemons do */
   HOW_FORK,  /* only a process that the job has forked */
+  HOW_STAY,  /* nothing ends; what it has forked stays */
   HOW_NOT
 } How;
 
@@ -84,6 +85,13 @@ blow (How how)
       for (int fd = 3; fd < 1024; fd++)
         close (fd);
       break;
+    case HOW_STAY:
+      if (fork () == 0)
+        {
+          sleep (60);
+          _exit (0);
+        }
+      break;
     case HOW_FORK:
       if (fork () == 0)
         exit (3);
@@ -121,7 +129,7 @@ bomb_main (SatinRun *run, int argc, char **argv)
 {
   static const char *const names[]
       = { "segv",   "abort", "fpe",  "deep",  "exit", "quick", "thread",
-          "helper", "error", "kill", "close", "fork", "not" };
+          "helper", "error", "kill", "close", "fork", "stay",  "not" };
   int64_t leaves;
   int32_t how = HOW_SEGV;
 

@@ -32,4 +32,21 @@ kill -9 "$(master_of last)"
 ended
 is "the last node gives the answer" "$answer" "$heavy_answer"
 is "and its run is done" "$code" 0
+
+# What a job has forked outlives its node, and is not taken for it.
+begin "$satin" run -n 3 -w 1 --name forked -- "$SATIN_BIN/../tests/e2e/bomb" stay 255 20 10
+find_parent () # victim: the node whose child is there
+{
+  local node
+  for node in $(nodes_of forked | cut -d' ' -f1); do
+    [ -n "$(pgrep -P "$node")" ] && victim=$node && return
+  done
+  return 1
+}
+is_no_member () { [ -n "$(master_of forked)" ] && ! nodes_of forked | grep -q "^$victim .* up$"; }
+ok "a job has forked" wait_for $((20 * slow)) find_parent
+kill -9 "$victim"
+ok "the others see at once that its node is gone" wait_for $((4 * slow)) is_no_member
+ended
+is "its answer is right" "$code:$answer" 0:1024
 finish
