@@ -330,7 +330,9 @@ courier_keep_aside (Courier *courier, const char *path, const char *word, GError
   GError *reason = NULL;
 
   g_assert (courier->thread == NULL && g_str_has_prefix (path, courier->stage));
-  if (end_trial (courier, &reason) && place_put (courier->place, suffix, path, NULL, NULL, &reason))
+  if (!courier_is_ready (courier, error))
+    return NULL;
+  if (place_put (courier->place, suffix, path, NULL, NULL, &reason))
     return g_strconcat (courier_name (courier), suffix, NULL);
   identity_take_error (error, reason);
   return NULL;

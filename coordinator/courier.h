@@ -27,9 +27,10 @@ typedef enum
  * of each courier_send. NULL: COORDINATOR_ERROR, one sentence that names the URI. */
 Courier *courier_new (const char *uri, const char *stage, const char *copy,
                       void (*done) (void *data), void *data, GError **error);
-/* To be called once before anything is sent: waits for the end of the trial, which takes eight
- * seconds at most. FALSE: the place cannot be written, COORDINATOR_ERROR. As soon as that is known
- * nobody waits any more for a stage that is still coming. */
+/* To be called before anything is sent (courier_keep_aside does so itself): waits for the end of
+ * the trial, which takes eight seconds at most. FALSE: the place cannot be written,
+ * COORDINATOR_ERROR. As soon as that is known nobody waits any more for a stage that is still
+ * coming. */
 gboolean courier_is_ready (Courier *courier, GError **error);
 /* See place_set_writer. */
 void courier_set_writer (Courier *courier, const char *run, guint term);

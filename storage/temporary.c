@@ -87,6 +87,7 @@ temporary_make_in (const char *above, const char *stem, GError **error)
       g_free (held.folder);
       return NULL;
     }
+  char *folder = g_strdup (held.folder); /* once it is held, a signal may let it go */
   held.fd = open (held.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (held.fd >= 0)
     (void)flock (held.fd, LOCK_EX | LOCK_NB);
@@ -96,7 +97,7 @@ temporary_make_in (const char *above, const char *stem, GError **error)
   g_array_append_val (temporary_held, held);
   g_mutex_unlock (&temporary_mutex);
   sweep (above, stem);
-  return g_strdup (held.folder);
+  return folder;
 }
 
 /* With the mutex. */

@@ -3,7 +3,7 @@
 # `satin add`: nodes that come in mid-run, from another terminal, and carry the run on when the first ones are gone.
 . "$(dirname "$0")/lib.sh"
 mkdir "$work/far"
-away="env -i PATH=$PATH HOME=$work/far TMPDIR=$work/far"
+away=$(bare "$work/far")
 kill_far ()
 {
   local pids

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Stands in for libcurl.so.4 in a test and passes everything on to the real one, REAL_CURL in the
  * environment, but for the call that curl_shim_arm said. place-fail.c arms it. With
- * CURL_SHIM_TRY_MS what is done for a trial takes so much longer each time. */
+ * CURL_SHIM_TRY_MS what is done for a trial takes so much longer each time, with CURL_SHIM_GET_MS
+ * what brings a large file. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LARGE_BYTES (1 << 20)
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 
@@ -119,13 +121,18 @@ curl_easy_setopt (CURL *curl, CURLoption option, ...)
 CURLcode
 curl_easy_perform (CURL *curl)
 {
-  const char *try_ms = getenv ("CURL_SHIM_TRY_MS");
+  const char *try_ms = getenv ("CURL_SHIM_TRY_MS"), *get_ms = getenv ("CURL_SHIM_GET_MS");
+  curl_off_t received = 0;
 
   if (fails (SHIM_REFUSE))
     return CURLE_COULDNT_CONNECT;
   if (shim_is_trial && try_ms != NULL)
     usleep ((useconds_t)atoi (try_ms) * 1000);
   CURLcode code = REAL (curl_easy_perform) (curl);
+  if (get_ms != NULL
+      && REAL (curl_easy_getinfo) (curl, CURLINFO_SIZE_DOWNLOAD_T, &received) == CURLE_OK
+      && received >= LARGE_BYTES)
+    usleep ((useconds_t)atoi (get_ms) * 1000);
   return fails (SHIM_LOSE) ? CURLE_RECV_ERROR : code;
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Two hosts that are network namespaces of this one: one connection is half open, then all of the way between them is.
 . "$(dirname "$0")/lib.sh"
-away="env -i PATH=$PATH HOME=$work/far TMPDIR=$work/far"
+away=$(bare "$work/far")
 near=satin-near-$$ far=satin-far-$$
 
 take_down ()

@@ -12,6 +12,12 @@ count=0 failures=0 answer='' words='' code=0
 slow=1
 [ -n "${SATIN_SANITIZED-}" ] && slow=6
 
+# What sanitizers are told, for those who have nothing else of our environment.
+sanitizer_words () { echo ${SATIN_SANITIZED:+$(env | grep -E '^(LD_PRELOAD|(A|T|UB)SAN_OPTIONS)=.')}; }
+
+# How a command of another host begins, whose folders are in FOLDER.
+bare () { echo "env -i PATH=$PATH HOME=$1 TMPDIR=$1 $(sanitizer_words)"; }
+
 # Process numbers of the nodes of this test's runs: they carry our state folder in their environment.
 our_nodes ()
 {

@@ -73,7 +73,7 @@ at () # NUMBER COMMAND…
   nsenter --net="/run/netns/s$host" -- "$@"
 }
 
-away () { echo "nsenter --net=/run/netns/s$1 -- env -i PATH=$PATH HOME=$work/host$1 TMPDIR=$work/host$1 sh -c"; }
+away () { echo "nsenter --net=/run/netns/s$1 -- $(bare "$work/host$1") sh -c"; }
 
 # The nodes on host N, by what `away` gives them and by their program.
 nodes_on () # NUMBER PROGRAM

@@ -95,19 +95,16 @@ if start_s3 "$top/s3"; then
 else skip s3 "$why"; fi
 if start_s3rver "$top/s3rver"; then promises s3rver; else skip s3rver "$why"; fi
 # Every call of libcurl fails once.
-real=$(PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null | sed -n 's/.*libcurl\.so\.4 .*=> //p' | head -n 1)
 fails () { # NAME STEP
-  REAL_CURL=$real LD_LIBRARY_PATH=$top/shim "$(dirname "$place")/place-fail" "$uri/fails.db" "$2" >"$top/said" 2>&1
+  env "${shim[@]}" "$(dirname "$place")/place-fail" "$uri/fails.db" "$2" >"$top/said" 2>&1
   tap $? "$1: whatever call fails, one of the two files stands there"
   [ "$(awk '{ n += $2 } END { print n + 0 }' "$top/said")" -ge 50 ]; tap $? "$1: … and many calls can fail"
 }
-mkdir "$top/shim"
-if [ -n "$real" ] && [ -z "${SATIN_SANITIZED-}" ] \
-    && ${CC:-cc} -shared -fPIC -O1 -o "$top/shim/libcurl.so.4" "$SATIN_SOURCE/tests/e2e/curl-shim.c" -ldl 2>"$top/said"; then
+if make_shim "$top/shim"; then
   stop_servers
   if start_dav "$top/dav2"; then fails http 1; else skip "http, failing" "$why"; fi
   if start_sftp "$top/sftp2"; then HOME=$top/sftp2/home fails sftp 9; else skip "sftp, failing" "$why"; fi
-else skip "calls of libcurl that fail" "no way to put anything in front of libcurl"; fi
+else skip "calls of libcurl that fail" "$why"; fi
 uri=gopher://h refused "a scheme that nobody knows" "schemes are"
 uri=sftp:/ refused "a URI without a host" "URI"
 uri=sftp://u:secret@h refused "a password in a URI" netrc

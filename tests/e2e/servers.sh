@@ -62,6 +62,7 @@ UsePAM no
 PasswordAuthentication no
 MaxStartups 200
 Subsystem sftp internal-sftp ${SFTP_OPTIONS-}
+${SATIN_SANITIZED:+SetEnv $(sanitizer_words)}
 END
   ${SERVE_BY-} "$(PATH="$PATH:/usr/sbin" command -v sshd)" -D -e -f "$dir/config" 2>"$dir/log" &
   started "$port" $! "$on" || return
@@ -173,4 +174,16 @@ start_s3rver () {
   unset AWS_REGION
   export AWS_ENDPOINT_URL=http://127.0.0.1:$port AWS_ACCESS_KEY_ID=S3RVER AWS_SECRET_ACCESS_KEY=S3RVER
   uri=s3://satin/files
+}
+
+# What stands before libcurl (curl-shim.c); `shim` is what a program is told for that. FALSE: `why` not.
+make_shim () # FOLDER
+{
+  local real
+  real=$(PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null | sed -n 's/.*libcurl\.so\.4 .*=> //p' | head -n 1)
+  why='no way to put anything in front of libcurl'
+  [ -n "$real" ] && [ -z "${SATIN_SANITIZED-}" ] || return
+  mkdir -p "$1"
+  ${CC:-cc} -shared -fPIC -O1 -o "$1/libcurl.so.4" "$SATIN_SOURCE/tests/e2e/curl-shim.c" -ldl 2>"$1/found" || return
+  shim=(REAL_CURL="$real" LD_LIBRARY_PATH="$1")
 }

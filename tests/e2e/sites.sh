@@ -5,7 +5,7 @@
 export TMPDIR=$work/tmp
 mkdir "$TMPDIR" "$work/far"
 # What stands for another host has another temporary folder, and none of our environment.
-away="env -i PATH=$PATH HOME=$work/far TMPDIR=$work/far"
+away=$(bare "$work/far")
 
 # Nodes of other hosts do not carry our state folder, but our temporary one.
 kill_far ()
@@ -30,8 +30,8 @@ command = $away sh -c
 EOF
 sed -n '/there/,$p' "$work/two" >"$work/away"
 # A host on which nothing begins, which is seen after half a minute, at the end of this script.
-printf '[site mute]\nhosts = x\ncommand = sh -c "sleep 900 & wait"\n[site there]\nhosts = y\ncommand = %s2 sh -c\n' \
-  "$away" >"$work/mute"
+printf '[site mute]\nhosts = x\ncommand = sh -c "sleep 900 & wait"\n[site there]\nhosts = y\ncommand = %s sh -c\n' \
+  "$(bare "$work/far2")" >"$work/mute"
 mkdir "$work/far2"
 "$satin" run --sites "$work/mute" --name mute -- "$SATIN_BIN/fib" 25 >"$work/mute.answer" 2>"$work/mute.words" &
 mute=$!

@@ -145,16 +145,13 @@ hangs_at_the_end () {
 is_tried () { compgen -G "$files/bids.db.*.try" >/dev/null; }
 # The run ends while nodes bid: what they put there goes with them.
 bids_leave_nothing () {
-  local name=$1 real
-  real=$(PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null | sed -n 's/.*libcurl\.so\.4 .*=> //p' | head -n 1)
-  mkdir "$work/shim"
-  if [ -z "$real" ] || [ -n "${SATIN_SANITIZED-}" ] \
-      || ! ${CC:-cc} -shared -fPIC -O1 -o "$work/shim/libcurl.so.4" "$SATIN_SOURCE/tests/e2e/curl-shim.c" -ldl 2>"$work/found"; then
-    skip "$name: a run that ends while nodes bid" "no way to put anything in front of libcurl"
+  local name=$1
+  if ! make_shim "$work/shim"; then
+    skip "$name: a run that ends while nodes bid" "$why"
     return
   fi
   rm -f "$NAPS_HASTE"
-  begin env REAL_CURL="$real" LD_LIBRARY_PATH="$work/shim" CURL_SHIM_TRY_MS=100 \
+  begin env "${shim[@]}" CURL_SHIM_TRY_MS=100 \
     "$satin" run -n 2 --workers 1 --interval 0.2 --checkpoint "$uri/bids.db" -- "${long[@]}"
   ok "$name: a run begins" wait_for $((20 * slow)) stands "$uri/bids.db"
   ok "$name: a node bids" wait_for $((20 * slow)) is_tried
