@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of a run in this process share: run.c (main ()) and look.c (the first look at the
- * checkpoint). Main thread only. */
+/* What the files of a run in this process share: run.c (main ()), run-words.c and look.c (the
+ * first look at the checkpoint). Main thread only. */
 #pragma once
 
 #include "capture.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What SATIN_APP's main () does, and the words of satin.h that reach beyond the engine: satin_root,
- * satin_input, satin_publish, satin_stopped. Main thread only. It waits for the driver; it decides
- * when the user's main runs. */
+/* What SATIN_APP's main () does, and satin_root and satin_stopped. Main thread only. It waits for
+ * the driver; it decides when the user's main runs. */
 #include "config.h"
 
 #include "run-private.h"
@@ -11,8 +10,6 @@
 #include "step.h"
 #include "timeline-file.h"
 
-#include "buffer.h"
-#include "engine/constant.h"
 #include "engine/memory.h"
 #include "record.h"
 
@@ -344,15 +341,35 @@ on_process_exit (int status, void *data)
     _Exit (1);
 }
 
+static void
+say_wrong_end (const char *how)
+{
+  fprintf (stderr, "satin: main ended by %s: it has to return or to call exit\n", how);
+}
+
+/* What is held back would not come out, and whoever sees 0 takes it for an answer. */
+static void
+on_quick_exit (void)
+{
+  SatinRun *run = the_run;
+  int code;
+  engine_exit_by_job ();
+  if (getpid () != run->pid || !run->in_main || run->out.fd < 0)
+    return;
+  say_wrong_end ("quick_exit");
+  end_main (run, 1, &code);
+  if (!run->node_process)
+    folder_leave (run->folder, NULL);
+  _Exit (1);
+}
+
 /* pthread_exit in main: the threads that are left would go on for ever. */
 static void
 on_main_thread_end (gpointer data)
 {
-  SatinRun *run = data;
-  if (getpid () != run->pid)
+  if (getpid () != ((SatinRun *)data)->pid)
     return;
-  fputs ("satin: main ended its thread by pthread_exit: it has to return or to call exit\n",
-         stderr);
+  say_wrong_end ("pthread_exit");
   exit (1);
 }
 
@@ -435,7 +452,7 @@ begin (SatinRun *run)
     look_at_checkpoint (run);
   start_driver (run);
   on_exit (on_process_exit, NULL);
-  at_quick_exit (engine_exit_by_job);
+  at_quick_exit (on_quick_exit);
   if (!run->node_process && run->config.checkpoint != NULL)
     driver_watch_signals (run->driver);
   if (run->node_process)
@@ -546,53 +563,4 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
   g_ptr_array_add (run->results, kept);
   run->root_done = TRUE;
   return TRUE;
-}
-
-GBytes *
-satin_input (SatinRun *run, const char *path, GError **error)
-{
-  g_autofree char *name = g_strconcat ("input/", path, NULL);
-  GBytes *bytes = driver_constant (run->driver, name);
-  if (bytes != NULL)
-    {
-      g_autoptr (GBytes) came = bytes;
-
-      bytes = buffer_slice (came, 0, g_bytes_get_size (came));
-      driver_set_constant (run->driver, name, bytes, TRUE);
-    }
-  else
-    {
-      char *text;
-      gsize size;
-      if (!g_file_get_contents (path, &text, &size, error))
-        return NULL;
-      bytes = g_bytes_new_take (text, size);
-      look_refuse_lost_input (run, path, bytes);
-      driver_set_constant (run->driver, name, bytes, TRUE);
-    }
-  g_ptr_array_add (run->inputs, bytes);
-  return bytes;
-}
-
-void
-satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value)
-{
-  g_autoptr (GError) error = NULL;
-  g_autofree char *name = g_strconcat ("const/", constant->name, NULL);
-  g_autoptr (GBytes) bytes = record_encode (constant->type, value);
-  g_autoptr (GBytes) kept = driver_constant (run->driver, name);
-  if (kept != NULL && run->restore.constants != NULL && !g_bytes_equal (kept, bytes))
-    {
-      g_autofree char *sentence
-          = g_strdup_printf ("checkpoint '%s' is of another run: constant '%s' differs",
-                             run->config.checkpoint, constant->name);
-      run_leave (run, 3, sentence);
-    }
-  if (!constant_set_encoded (constant, bytes, &error))
-    {
-      g_autofree char *sentence
-          = g_strdup_printf ("%s: main has to publish the same whenever it runs", error->message);
-      run_leave (run, 1, sentence);
-    }
-  driver_set_constant (run->driver, name, bytes, TRUE);
 }

@@ -44,6 +44,11 @@ ends_main (SatinRun *run, int argc, char **argv)
     }
   if (strcmp (how, "exit") == 0)
     exit (0);
+  if (strcmp (how, "quick") == 0)
+    {
+      fflush (stdout);
+      quick_exit (0);
+    }
   if (strcmp (how, "thread") == 0)
     pthread_exit (NULL);
   return 0;

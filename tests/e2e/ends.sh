@@ -17,4 +17,12 @@ for way in 'return:0:610' 'exit:0:610' 'closed:0:610' 'fork:0:610' 'minus:255:' 
     ok "on two nodes, $how: it is said" grep -q "pthread_exit" <<<"$words"
   fi
 done
+# Nothing is held back of a program alone.
+try "$ends" quick
+is "alone, quick: exit code and answer" "$code:$answer" 0:610
+try "$ends" --checkpoint "$work/quick.db" quick
+is "with a checkpoint, quick: exit code" "$code" 1
+try "$satin" run -n 2 -- "$ends" quick
+is "on two nodes, quick: exit code" "$code" 1
+ok "… it is said" grep -q "main ended by quick_exit" <<<"$words"
 finish

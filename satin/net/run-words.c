@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Words of satin.h that give a run what all its nodes read: satin_input and satin_publish. Main
+ * thread only. */
+#include "config.h"
+
+#include "run-private.h"
+
+#include "buffer.h"
+#include "engine/constant.h"
+#include "record.h"
+
+GBytes *
+satin_input (SatinRun *run, const char *path, GError **error)
+{
+  g_autofree char *name = g_strconcat ("input/", path, NULL);
+  GBytes *bytes = driver_constant (run->driver, name);
+  if (bytes != NULL)
+    {
+      g_autoptr (GBytes) came = bytes;
+
+      bytes = buffer_slice (came, 0, g_bytes_get_size (came));
+      driver_set_constant (run->driver, name, bytes, TRUE);
+    }
+  else
+    {
+      char *text;
+      gsize size;
+      if (!g_file_get_contents (path, &text, &size, error))
+        return NULL;
+      bytes = g_bytes_new_take (text, size);
+      look_refuse_lost_input (run, path, bytes);
+      driver_set_constant (run->driver, name, bytes, TRUE);
+    }
+  g_ptr_array_add (run->inputs, bytes);
+  return bytes;
+}
+
+void
+satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *name = g_strconcat ("const/", constant->name, NULL);
+  g_autoptr (GBytes) bytes = record_encode (constant->type, value);
+  g_autoptr (GBytes) kept = driver_constant (run->driver, name);
+  if (kept != NULL && run->restore.constants != NULL && !g_bytes_equal (kept, bytes))
+    {
+      g_autofree char *sentence
+          = g_strdup_printf ("checkpoint '%s' is of another run: constant '%s' differs",
+                             run->config.checkpoint, constant->name);
+      run_leave (run, 3, sentence);
+    }
+  if (!constant_set_encoded (constant, bytes, &error))
+    {
+      g_autofree char *sentence
+          = g_strdup_printf ("%s: main has to publish the same whenever it runs", error->message);
+      run_leave (run, 1, sentence);
+    }
+  driver_set_constant (run->driver, name, bytes, TRUE);
+}
