@@ -537,6 +537,11 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
   g_autoptr (GBytes) value = NULL;
   g_autoptr (GError) error = NULL;
   guint32 index = 0;
+  if (getpid () != run->pid) /* no driver is here, and the answer would be the other's */
+    {
+      fputs ("satin: satin_root was called in a process that main has forked\n", stderr);
+      _exit (1);
+    }
   if (run->root_asked)
     run_leave (run, 1, "satin_root was called twice: a run has one root");
   run->root_asked = TRUE;
