@@ -2,6 +2,8 @@
 /* The kinds of messages: name, type of the header, and which are urgent. Pure. */
 #include "message-private.h"
 
+#include <string.h>
+
 static const struct
 {
   const char *name, *type;
@@ -116,4 +118,16 @@ const char *
 message_type (MessageKind kind)
 {
   return kinds[kind].type;
+}
+
+guint32
+message_kind_of (GBytes *bytes)
+{
+  gsize size;
+  gconstpointer data = g_bytes_get_data (bytes, &size);
+  guint32 kind = 0;
+
+  if (size >= PRELUDE_WORDS * sizeof kind)
+    memcpy (&kind, data, sizeof kind);
+  return GUINT32_FROM_LE (kind);
 }

@@ -506,15 +506,6 @@ length_at (const guint8 *data, gsize offset)
   return GUINT64_FROM_LE (length);
 }
 
-guint32
-message_kind_of (GBytes *bytes)
-{
-  gsize size;
-  const guint8 *data = g_bytes_get_data (bytes, &size);
-
-  return size < PRELUDE_WORDS * 4 ? 0 : word_at (data, 0);
-}
-
 /* Splits the frame. `attachments` (out, transfer full, nullable): most have none. FALSE: the sizes
  * do not add up exactly. */
 static gboolean
