@@ -8,6 +8,7 @@
 #include "abort.h"
 #include "adopt.h"
 #include "clock.h"
+#include "inbox.h"
 #include "keep.h"
 #include "seat.h"
 #include "share.h"

@@ -6,6 +6,7 @@
 #include "seat.h"
 
 #include "clock.h"
+#include "inbox.h"
 #include "worker.h"
 
 #include <errno.h>

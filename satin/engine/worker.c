@@ -9,6 +9,7 @@
 #include "abort.h"
 #include "adopt.h"
 #include "clock.h"
+#include "inbox.h"
 #include "memory.h"
 #include "scan.h"
 #include "seat.h"
@@ -136,57 +137,6 @@ worker_ask (Stack *thief, Stack *victim)
       = CLAMP (thief->ask_pause_us * 2, WORKER_ASK_PAUSE_MIN_US, WORKER_ASK_PAUSE_MAX_US);
   thief->asked_until_us = now_us + thief->ask_pause_us;
   stack_ask (victim, STACK_FLAG_MOVE);
-}
-
-void
-inbox_add (Engine *engine, Held *held)
-{
-  held->queued = TRUE;
-  held->link.data = held;
-  if (held->loan->path[0] == '\0')
-    g_queue_push_head_link (&engine->inbox, &held->link);
-  else
-    g_queue_push_tail_link (&engine->inbox, &held->link);
-  __atomic_store_n (&engine->n_inbox, engine->inbox.length, __ATOMIC_RELAXED);
-}
-
-static void
-inbox_unlink (Engine *engine, Held *held)
-{
-  held->queued = FALSE;
-  g_queue_unlink (&engine->inbox, &held->link);
-  __atomic_store_n (&engine->n_inbox, engine->inbox.length, __ATOMIC_RELAXED);
-}
-
-Held *
-inbox_root (Engine *engine)
-{
-  Held *held = g_queue_peek_head (&engine->inbox);
-
-  return held != NULL && held->loan->path[0] == '\0' ? held : NULL;
-}
-
-Held *
-inbox_take (Engine *engine, gboolean only_root)
-{
-  Held *held;
-
-  if (__atomic_load_n (&engine->n_inbox, __ATOMIC_RELAXED) == 0)
-    return NULL;
-  pthread_mutex_lock (&engine->lock);
-  held = only_root ? inbox_root (engine) : g_queue_peek_head (&engine->inbox);
-  if (held != NULL)
-    inbox_unlink (engine, held);
-  pthread_mutex_unlock (&engine->lock);
-  return held;
-}
-
-void
-inbox_drop (Engine *engine, Held *held)
-{
-  if (held->queued)
-    inbox_unlink (engine, held);
-  g_hash_table_remove (engine->held, &held->number);
 }
 
 /* Writes the origin slot and the job's slot at `top`; returns the job's. */

@@ -32,16 +32,6 @@ void worker_wake_for (Stack *stack, const SatinSlot_ *slot);
  * if it was aborted meanwhile. */
 void worker_give_back (Stack *stack, SatinSlot_ *slot);
 
-/* With engine->lock held: takes a held job out of the engine and frees it. */
-void inbox_drop (Engine *engine, Held *held);
-/* With engine->lock held: puts it into the inbox. */
-void inbox_add (Engine *engine, Held *held);
-
-/* With engine->lock held: the root, if it waits there. NULL: it does not. */
-Held *inbox_root (Engine *engine);
-/* (no lock held): takes the root, or else the oldest job, out of the inbox, NULL: none. */
-Held *inbox_take (Engine *engine, gboolean only_root);
-
 /* Ends this thread's work in the middle of everything: back to the thread's first function. */
 void worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORETURN;
 /* Serves a halt: scans (`whole`: all rows are asked for), tells, serves later scans until the
