@@ -99,15 +99,28 @@ forget (Node *node, const char *path, const NodeId *id)
 void
 known_remove (Node *node, const char *path, const NodeId *id)
 {
-  if (is_holder (g_tree_lookup (node->known.by_path, path), id))
-    known_deny (node, path, id);
+  if (!is_holder (g_tree_lookup (node->known.by_path, path), id))
+    return;
+  forget (node, path, id);
+  drop_holder (node->known.by_path, path, id);
 }
 
 void
-known_deny (Node *node, const char *path, const NodeId *id)
+known_deny (Node *node, const char *path, const Digest *digest, const NodeId *id)
 {
+  GArray *holders = g_tree_lookup (node->known.by_path, path);
+  g_autoptr (GArray) others = g_array_new (FALSE, FALSE, sizeof (Holder));
+
+  for (guint i = 0; holders != NULL && i < holders->len; i++)
+    {
+      const Holder *holder = &g_array_index (holders, Holder, i);
+      if (node_id_equal (&holder->node, id) && !digest_equal (&holder->digest, digest))
+        g_array_append_val (others, *holder);
+    }
   forget (node, path, id);
   drop_holder (node->known.by_path, path, id);
+  for (guint i = 0; i < others->len; i++)
+    known_add (node, path, &g_array_index (others, Holder, i));
 }
 
 typedef struct

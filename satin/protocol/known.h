@@ -28,8 +28,9 @@ void known_done (Known *known);
 void known_add (Node *node, const char *path, const Holder *holder);
 /* All that this node holds under this path. */
 void known_remove (Node *node, const char *path, const NodeId *id);
-/* The same, and the engine is told in any case: it just acted on what is not so. */
-void known_deny (Node *node, const char *path, const NodeId *id);
+/* What it holds of one digest, and the engine is told in any case: it just acted on what is not so.
+ * What is held under another one, as the state that a job has kept, is known on. */
+void known_deny (Node *node, const char *path, const Digest *digest, const NodeId *id);
 void known_departed (Node *node, const NodeId *id);
 /* Everything at or below `path`. */
 void known_covered (Node *node, const char *path);

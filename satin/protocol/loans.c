@@ -218,7 +218,7 @@ loans_on_returned (Node *node, Link *link, const Message *m)
   if (entry == NULL)
     return;
   if (entry->adopted)
-    known_deny (node, entry->path, &link->remote);
+    known_deny (node, entry->path, &entry->digest, &link->remote);
 #ifndef SATIN_PLANT_STAYS_LENT
   if (!m->flag || !held_send_home (node, entry->held))
     loans_back (node, entry);
@@ -232,7 +232,8 @@ loans_on_miss (Node *node, Link *link, const Message *m)
 
   if (entry == NULL)
     return;
-  known_deny (node, entry->path, &link->remote); /* first: coming back it is looked up again */
+  known_deny (node, entry->path, &entry->digest,
+              &link->remote); /* first: coming back it is looked up again */
   loans_back (node, entry);
 }
 

@@ -198,7 +198,7 @@ orphans_find (Node *node, const char *path, const Digest *digest)
 static void
 send_elsewhere (Node *node, const NodeEvent *event)
 {
-  known_deny (node, event->path, &event->node);
+  known_deny (node, event->path, &event->digest, &event->node);
   core_emit (node, NODE_EFFECT_BACK)->loan = event->loan;
 }
 

@@ -140,6 +140,9 @@ test_what_was_kept_is_recalled_from_the_coordinator (void)
   say_kept (world, 2, 5); /* another runs it too, and is not as far */
   g_assert_true (said (world, 0, "SAVE /3"));
   g_assert_false (said (world, 2, "KNOWN /3 finished")); /* all know who has it */
+  adopt (world, 2, "/3", 6, 0);                          /* the job itself, which nobody holds */
+  g_assert_true (said (world, 2, "FORGET /3") && said (world, 2, "BACK 6"));
+  g_assert_true (said (world, 2, "KNOWN /3 finished")); /* and the engine forgets by paths */
 
   g_assert_cmpuint (recall (world, 2, 7), ==, 6);
   g_assert_cmpuint (recall (world, 0, 8), ==, 6);
