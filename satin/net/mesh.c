@@ -15,9 +15,8 @@
 
 #define JOIN_PAUSE_MS 50
 #define JOIN_TRIES_MAX 600 /* half a minute */
-#define FOUND_TRIES \
-  30 /* how often it is asked whether the founder is gone: a member shows its \
-        address again each second */
+/* How often it is asked whether the founder is gone; a member shows its address each second. */
+#define FOUND_TRIES 30
 
 static void
 on_up (Wire *link, void *data)

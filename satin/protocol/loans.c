@@ -232,8 +232,8 @@ loans_on_miss (Node *node, Link *link, const Message *m)
 
   if (entry == NULL)
     return;
-  known_deny (node, entry->path, &entry->digest,
-              &link->remote); /* first: coming back it is looked up again */
+  /* First: coming back it is looked up again. */
+  known_deny (node, entry->path, &entry->digest, &link->remote);
   loans_back (node, entry);
 }
 
