@@ -6,6 +6,8 @@
 
 #include "net/control.h"
 
+#include "storage/place.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -26,12 +28,51 @@ ask_run_clear (AskRun *ask)
   g_clear_pointer (&ask->path, g_free);
 }
 
+/* The folder of a run that keeps its checkpoint at `target`, of a live one if there is one. */
+static char *
+find_by_checkpoint (const char *target)
+{
+  g_autoptr (GPtrArray) names = folder_list ();
+  g_autofree char *dead = NULL;
+
+  for (guint i = 0; i < names->len; i++)
+    {
+      g_auto (FolderRun) run = { 0 };
+      g_autofree char *path = folder_find (names->pdata[i], NULL);
+
+      if (path == NULL || !folder_read (path, &run, NULL)
+          || g_strcmp0 (run.checkpoint, target) != 0)
+        continue;
+      if (folder_is_live (path))
+        return g_steal_pointer (&path);
+      if (dead == NULL)
+        dead = g_steal_pointer (&path);
+    }
+  return g_steal_pointer (&dead);
+}
+
+char *
+ask_folder (const char *word, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  g_autofree char *target = NULL;
+  char *path = folder_find (word, &reason);
+
+  if (path != NULL)
+    return path;
+  target = place_check (word, TRUE, NULL);
+  path = target == NULL ? NULL : find_by_checkpoint (target);
+  if (path == NULL)
+    g_propagate_error (error, g_steal_pointer (&reason));
+  return path;
+}
+
 gboolean
 ask_find (const char *name, AskRun *ask)
 {
   g_autoptr (GError) error = NULL;
 
-  ask->path = folder_find (name, &error);
+  ask->path = ask_folder (name, &error);
   if (ask->path != NULL && folder_read (ask->path, &ask->run, &error))
     return TRUE;
   command_say ("%s", error->message);

@@ -15,6 +15,9 @@ typedef struct
 void ask_run_clear (AskRun *ask);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AskRun, ask_run_clear)
 
+/* The folder of the run that `word` means: its name, or the path or URI of its checkpoint.
+ * (transfer full) NULL: there is none on this machine. */
+char *ask_folder (const char *word, GError **error);
 /* FALSE: there is no such run; said on stderr. */
 gboolean ask_find (const char *name, AskRun *ask);
 /* The reply of some node to `request`; a run that has just been started is given a little time.

@@ -4,7 +4,10 @@
 #include "command.h"
 #include "json.h"
 
+#include "net/checkpoint.h"
 #include "net/folder.h"
+
+#include "storage/place.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -183,6 +186,37 @@ print_run (const StatusRun *live)
     }
 }
 
+/* What the checkpoint itself tells when no run of this machine keeps it: a run that was started on
+ * another one may. (transfer full) (nullable) */
+static char *
+look_into (const char *word)
+{
+  struct stat info;
+  Restore restore;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *user = NULL, *target = place_check (word, TRUE, NULL);
+
+  if (target == NULL || (!place_is_remote (target) && stat (target, &info) != 0))
+    return NULL;
+  if (!restore_look (target, &restore, &error))
+    return g_strdup (error->message);
+  user = restore.exists ? checkpoint_in_use (&restore, target) : NULL;
+  restore_clear (&restore);
+  if (user != NULL)
+    return g_strdup_printf ("%s: ask there", user);
+  return g_strdup_printf ("no run works on '%s' (`satin inspect` shows what is in it)", target);
+}
+
+static int
+say_why (const char *word, const GError *error)
+{
+  g_autofree char *folder = folder_find (word, NULL);
+  g_autofree char *found = folder == NULL ? look_into (word) : NULL;
+
+  command_say ("%s", found != NULL ? found : error->message);
+  return COMMAND_ERROR;
+}
+
 /* `status RUN --json` has the option behind the word, where a strict parser has stopped. */
 static gboolean
 read_words (int argc, char **argv, gboolean *json, const char **name)
@@ -221,13 +255,10 @@ command_status (int argc, char **argv)
     add_all (lives);
   else
     {
-      g_autofree char *path = folder_find (name, &error);
+      g_autofree char *path = ask_folder (name, &error);
 
       if (path == NULL || !add_live (lives, path, &error))
-        {
-          command_say ("%s", error->message);
-          return COMMAND_ERROR;
-        }
+        return say_why (name, error);
     }
   if (json)
     print_json (lives);

@@ -59,12 +59,20 @@ ok "a read-only file is gone on from at another place" wait_for $((10 * slow)) u
 launcher=$begun
 kill -9 "$launcher"
 wait "$launcher" 2>/dev/null
-try "$satin" wait ctl
+try "$satin" status "$work/d.satin"
+ok "the checkpoint's place finds a run whose launcher died" grep -q '^ctl ' <<<"$answer"
+try env XDG_STATE_HOME="$work/elsewhere" "$satin" status "file://$work/d.satin"
+ok "who has no folder of that run hears where it is" \
+  grep -q "^satin: checkpoint '$work/d.satin' is in use by run 'ctl' on .*: ask there" <<<"$words"
+try "$satin" wait "$work/d.satin"
 is "satin wait shows the answer that a dead launcher cannot" "$answer" "leaves 1024"
 is "with exit code 0" "$code" 0
 is "the first file is as it was" "$(sha256sum "$file")" "$before"
 is "the other one has the end" "$(sqlite3 "$work/d.satin" 'SELECT state FROM progress')" finished
 ok "nothing stays" wait_for 5 [ ! -e "$runs/ctl" ]
+try "$satin" status "$work/d.satin"
+is "a checkpoint that no run works on is not a run" "$code:$words" \
+  "1:satin: no run works on '$work/d.satin' (\`satin inspect\` shows what is in it)"
 
 begin "$satin" run -n 2 -w 1 --name long --checkpoint "$work/long.satin" -- "${nap[@]}"
 ok "a run with one endless leaf is up" wait_for $((10 * slow)) up long 2
