@@ -137,8 +137,7 @@ route_job (Node *node, Link *link, const Message *m)
       loans_on_holding (node, link, m);
       break;
     case MESSAGE_RECONCILE:
-      held_send_holding (node, link);
-      held_resend (node, link);
+      link_say_again (node, link);
       break;
     default:
       route_orphans (node, link, m);

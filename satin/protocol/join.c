@@ -226,7 +226,10 @@ void
 join_on_request (Node *node, Link *link, const Message *m)
 {
   if (node->leave.alone && alive_is_accused (node, m->text))
-    node->leave.missed = TRUE;
+    {
+      node->leave.missed = TRUE;
+      stop_go_on (node);
+    }
   if (!roster_is_master (node) || node->stop.halting || !node_id_is_none (&link->remote)
       || node->roster.members->len >= MESSAGE_MEMBERS_MAX || m->text[0] == '\0')
     {

@@ -339,10 +339,10 @@ take_off (Node *node, Link *link)
   route_carrier_gone (node, number);
 }
 
-/* Whatever may have been lost with another link to this member. */
-static void
-say_again (Node *node, Link *link, Member *member)
+void
+link_say_again (Node *node, Link *link)
 {
+  Member *member = roster_find (node, &link->remote);
   NodeId coordinator;
 
   link_send_roster (node, link);
@@ -390,7 +390,7 @@ lose (Node *node, Link *link)
   else if (other != NULL && bound)
     {
       link_send (node, other, &(Message){ .kind = MESSAGE_RECONCILE });
-      say_again (node, other, member);
+      link_say_again (node, other);
     }
 }
 
@@ -497,7 +497,7 @@ bind_link (Node *node, Link *link, Member *member)
     member->dial_at_us = CORE_NEVER;
   else if (member->dial == 0 && member->dial_at_us == CORE_NEVER && link_direct (node, &id) == NULL)
     member->dial_at_us = node->now_us + ALIVE_EXPECT_US;
-  say_again (node, link, member);
+  link_say_again (node, link);
   reach_bound (node, member);
   roster_retell (node);
   spare_look (node, &id);

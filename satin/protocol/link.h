@@ -71,6 +71,8 @@ Link *link_add (Node *node, guint64 number, Circuit *circuit);
 void link_greet (Node *node, Link *link);
 /* Once more, if it was greeted without one. */
 void link_say_name (Node *node, Link *link);
+/* To a member, whatever may have been lost with another link to it. */
+void link_say_again (Node *node, Link *link);
 
 Link *link_find (Node *node, guint64 number);
 /* (nullable): the newest bound link to that member, a routed one if there is no other. */

@@ -40,7 +40,7 @@ typedef enum
                        drop what you hold for it */
   MESSAGE_RETURNED, /* number (loan): goes back unrun; flag (it came home, see loans.h) */
   MESSAGE_HOLDING,  /* numbers: the loans that I hold of yours */
-  MESSAGE_RECONCILE, /* send me your HOLDING */
+  MESSAGE_RECONCILE, /* a link to you is lost: say again what may be lost with it */
   MESSAGE_HOLD,      /* holds: I hold these orphans */
   MESSAGE_UNHOLD,    /* path: not any more */
   MESSAGE_ADOPT,     /* number (loan), path, digest: return that orphan to me */

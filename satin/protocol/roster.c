@@ -562,13 +562,16 @@ roster_on_message (Node *node, Link *link, const Message *m)
   roster_retell (node);
 }
 
-/* (nullable): a link that has not this number. */
+/* (nullable): a link that is neither this one nor what carries it. */
 static Link *
-other_link (Node *node, guint64 number)
+other_link (Node *node, const Link *kept)
 {
   for (guint i = node->links.links->len; i > 0; i--)
-    if (((Link *)node->links.links->pdata[i - 1])->link != number)
-      return node->links.links->pdata[i - 1];
+    {
+      Link *link = node->links.links->pdata[i - 1];
+      if (link != kept && (kept->circuit == NULL || link->link != kept->circuit->carrier))
+        return link;
+    }
   return NULL;
 }
 
@@ -586,12 +589,13 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   node->self = m->id;
   link->told_term = m->term;
   link->told_version = m->version;
-  guint64 kept = link->circuit == NULL ? link->link : link->circuit->carrier;
-  if (link->circuit != NULL)
-    link_say_name (node, link_find (node, kept));
-  link_find (node, kept)->born_us = node->now_us; /* it stands for a while from now on */
-  while ((link = other_link (node, kept)) != NULL)
-    link_close (node, link);
+  /* What is said by a route goes on to come by it, until a better link is there. */
+  Link *carrier = link->circuit == NULL ? link : link_find (node, link->circuit->carrier);
+  if (carrier != link)
+    link_say_name (node, carrier);
+  carrier->born_us = node->now_us; /* it stands for a while from now on */
+  for (Link *other; (other = other_link (node, link)) != NULL;)
+    link_close (node, other);
   core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
   join_welcomed (node);
   replace (node, &m->term, m->version, members_of (m));

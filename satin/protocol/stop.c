@@ -243,7 +243,8 @@ end_unsaved (Node *node)
 {
   if (!node->office.without || !office_is_vacant (node)
       || (node->stop.finished && elect_may_bid (node))
-      || (!node->stop.finished && node->now_us < given_up_us (node) && elect_missed_some (node)))
+      || (!node->stop.finished && !node->leave.missed && node->now_us < given_up_us (node)
+          && elect_missed_some (node)))
     return; /* somebody may be found yet, or has been */
   if (node->stop.finished)
     end (node, node->stop.code, TRUE);
@@ -264,9 +265,12 @@ stop_go_on (Node *node)
       end (node, stop->finished ? stop->code : NODE_END_SUSPENDED, stop->finished);
       return;
     }
-  if (!stop->finished && !is_drained (node) && node->now_us < stop->until_us)
+  gboolean ready = office_ready (node, &coordinator);
+  /* Who is missed by others does not let them wait for a store. */
+  if (!stop->finished && !is_drained (node) && node->now_us < stop->until_us
+      && (ready || !node->leave.missed))
     return;
-  if (!office_ready (node, &coordinator))
+  if (!ready)
     {
       end_unsaved (node);
       return;

@@ -149,7 +149,7 @@ test_closes_late (void)
       between->late = TRUE;
       pass (world, G_USEC_PER_SEC / 10);
     }
-  pass (world, 10 * G_USEC_PER_SEC);
+  pass (world, 5 * G_USEC_PER_SEC); /* it is silent, but not for too long */
   g_assert_cmpuint (world->said_no, ==, 0);
   between->late = FALSE;
   pass (world, 20 * G_USEC_PER_SEC); /* what was said meanwhile makes it begin again, at a ping */
@@ -182,6 +182,15 @@ test_who_joins_through_another_stays_linked_to_it (void)
   hunger (world, 2);
   g_assert_true (said (world, 2, "RUN /0"));
   g_assert_cmpuint (count_links (world, 1, 2), ==, 1);
+}
+
+/* Nor does it look for another way to the master, which goes on to speak by this one. */
+static void
+test_the_way_by_which_one_joins_stays (void)
+{
+  g_autoptr (World) world = walled_world ();
+
+  g_assert_cmpuint (world->said_no, ==, 0);
 }
 
 /* Nothing comes back from the first address that n2 is told, but another one is known. */
@@ -280,6 +289,8 @@ main (int argc, char **argv)
   g_test_add_func ("/route/closed-when-what-is-under-way-has-arrived", test_closes_late);
   g_test_add_func ("/route/who-joins-through-another-stays-linked-to-it",
                    test_who_joins_through_another_stays_linked_to_it);
+  g_test_add_func ("/route/the-way-by-which-one-joins-stays",
+                   test_the_way_by_which_one_joins_stays);
   g_test_add_func ("/route/who-joins-does-not-wait-for-a-slow-dial",
                    test_who_joins_does_not_wait_for_a_slow_dial);
   g_test_add_func ("/route/nobody-is-dead-before-all-could-be-asked",

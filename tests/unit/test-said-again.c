@@ -15,11 +15,11 @@ add_link (World *world)
   return world->wires->len;
 }
 
-/* The coordinator's last word goes by one of two links, and is lost with it. */
-static void
-test_the_end_is_asked_for_over_the_other_link (void)
+/* n1, the coordinator, gets to hear that the run is over; the newest link is half open. */
+static World *
+world_at_its_end (guint64 *link)
 {
-  g_autoptr (World) world = world_new (2, TRUE);
+  World *world = world_new (2, TRUE);
 
   for (guint i = 0; i < 2; i++)
     world->peer[i].found = 1;
@@ -31,19 +31,54 @@ test_the_end_is_asked_for_over_the_other_link (void)
   pass (world, 3 * G_USEC_PER_SEC);
   g_assert_true (said (world, 1, "COORDINATOR"));
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
-  guint64 link = add_link (world);
+  *link = add_link (world);
   finish (world, 0, "");
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH });
+  g_array_index (world->wires, Wire, *link - 1).mute = TRUE;
+  return world;
+}
+
+/* … and has published it for the last time. */
+static void
+close_store (World *world, guint64 number)
+{
   g_assert_true (said (world, 1, "FINAL"));
   forget_log (world);
-  g_array_index (world->wires, Wire, link - 1).mute = TRUE;
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 2, .final = TRUE });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = number, .final = TRUE });
+}
+
+/* The coordinator's last word goes by one of two links, and is lost with it. */
+static void
+test_the_end_is_asked_for_over_the_other_link (void)
+{
+  guint64 link;
+  g_autoptr (World) world = world_at_its_end (&link);
+
+  close_store (world, 2);
   g_assert_cmpuint (world->peer[0].ended, ==, 999);
   break_link (world, link);
   pump (world);
 
-  g_assert_true (said (world, 1, "FINAL"));
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 3, .final = TRUE });
+  close_store (world, 3);
+  close_store (world, 4); /* both ends have lost it, and each has made the master ask */
+  g_assert_cmpuint (world->peer[0].ended, ==, 0);
+  g_assert_cmpuint (world->peer[1].ended, ==, 0);
+}
+
+/* The master finds that out before the coordinator, which goes on to speak by that link. */
+static void
+test_the_end_is_asked_for_when_the_other_has_lost_a_link_too (void)
+{
+  guint64 link;
+  g_autoptr (World) world = world_at_its_end (&link);
+
+  close_store (world, 2);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LINK_DOWN, .link = link });
+  close_store (world, 3);
+  g_assert_cmpuint (world->peer[0].ended, ==, 999);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LINK_DOWN, .link = link });
+
+  close_store (world, 4);
   g_assert_cmpuint (world->peer[0].ended, ==, 0);
   g_assert_cmpuint (world->peer[1].ended, ==, 0);
 }
@@ -113,6 +148,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/said-again/" name, function)
   TEST ("the-end-is-asked-for-over-the-other-link", test_the_end_is_asked_for_over_the_other_link);
+  TEST ("the-end-when-the-other-has-lost-a-link-too",
+        test_the_end_is_asked_for_when_the_other_has_lost_a_link_too);
   TEST ("who-is-released-too-late-gets-work", test_who_is_released_too_late_gets_work);
   TEST ("a-newer-state-is-said-when-another-offers-one",
         test_a_newer_state_is_said_when_another_offers_one);

@@ -277,9 +277,10 @@ test_who_cannot_save_leaves_the_run_to_who_lost_its_name (void)
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .failed = TRUE, .text = "no route" });
   world->peer[0].deaf = FALSE;
   forget_log (world);
+  pass (world, 5 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "LEAVE")); /* and does not wait for its store first */
   pass (world, MINUTE);
 
-  g_assert_true (said (world, 1, "LEAVE"));
   g_assert_true (said (world, 0, "MASTER"));
   for (guint i = 0; i < 2; i++)
     g_assert_cmpuint (world->peer[i].ended, ==, 999);
