@@ -3,12 +3,11 @@
  * on the way of a steal costs a wake-up of tens of microseconds; a worker that drives has none.
  *
  * The context is the baton: g_main_context_acquire decides. `wanted` keeps the driver's thread away
- * while a worker drives; it parks when it wakes up meanwhile. What it polled before is stale then
- * (`turn` has moved on), so it polls anew. A worker that leaves does not wake the thread, which
- * might take its processor just when it has a job; nor does it set a timer that is due soon, since
- * on a virtual machine that costs 10 us, and 20 when it goes off. It opens a gate: whatever lies
- * there or comes from then on wakes the parked thread, and for what does not come an alarm is set,
- * due so late that it costs little. Must not know what is driven. */
+ * while a worker drives; it parks when it wakes up meanwhile. A worker that leaves does not wake
+ * the thread, which might take its processor just when it has a job; nor does it set a timer that
+ * is due soon, since on a virtual machine that costs 10 us, and 20 when it goes off. It opens a
+ * gate: whatever lies there or comes from then on wakes the parked thread, and for what does not
+ * come an alarm is set, due so late that it costs little. Must not know what is driven. */
 #include "config.h"
 
 #include "drive.h"
@@ -16,9 +15,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <gio/gio.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -30,19 +28,13 @@
  * further away than the kernel's next tick. */
 #define DRIVE_RECALL_US 5000
 
+/* Who polls must look at the rest, too. Once set it goes off; one that goes off for nothing does no
+ * harm. */
 typedef struct
 {
-  GPollFD *fds;
-  gint n, n_max;
-  gint priority, timeout_ms;
-  gint64 until_us; /* when the poll ends by itself; -1: never */
-} Polled;
-
-/* The thread must look again. Once set it goes off; one that goes off for nothing does no harm. */
-typedef struct
-{
-  int fd;   /* an eventfd, or a timerfd */
-  gint set; /* atomic: it will go off, and the thread look after that */
+  PollerWatch watch; /* of an eventfd, or of a timerfd */
+  Poller *poller;
+  gint set; /* atomic: it will go off, and who polls look after that */
 } Alarm;
 
 enum
@@ -61,43 +53,78 @@ struct Drive
   gint quit;   /* atomic */
   /* atomic, set before a poll that may sleep, which looks at `mailed` afterwards */
   gint thread_sleeps, worker_sleeps;
-  gint parked; /* atomic: the thread waits until no worker drives, by `arrivals` */
+  gint parked; /* atomic: the thread waits until no worker drives and something comes */
   Alarm alarms[ALARMS];
-  int arrivals; /* an epoll set of what was polled last */
-  int gate;     /* … and one of the alarms and, as long as no worker drives, of `arrivals` */
+  int gate; /* an epoll set of what is polled, as long as no worker drives */
 
   /* of who drives */
   gint baton; /* atomic, written at each hand-over: orders what the owners do */
-  guint64 turn;
   gboolean mail;
   gboolean unflushed; /* something may wait to be written */
   Waits waits;        /* of workers */
   gint64 timer_us;    /* -1: none */
-  Polled own, worker; /* by the driver's thread, and by a worker */
-  GPollFD *watched;   /* what `arrivals` has */
-  gint n_watched;
 };
 
 static __thread const Drive *drive_here; /* what this thread drives now */
 
+/* ---- alarms ---- */
+
+static void
+set_alarm (Drive *drive, guint which)
+{
+  const struct itimerspec at = { .it_value = { .tv_nsec = DRIVE_RECALL_US * 1000 } };
+  Alarm *alarm = &drive->alarms[which];
+  guint64 one = 1;
+
+  if (!g_atomic_int_compare_and_exchange (&alarm->set, FALSE, TRUE)) /* see hear_alarm */
+    return;
+  if (which == ALARM_LATE)
+    timerfd_settime (alarm->watch.fd, 0, &at, NULL);
+  else
+    (void)!write (alarm->watch.fd, &one, sizeof one);
+}
+
+static gboolean
+hear_alarm (GIOCondition condition G_GNUC_UNUSED, void *data)
+{
+  Alarm *alarm = data;
+  guint64 times;
+
+  (void)!read (alarm->watch.fd, &times, sizeof times);
+  g_atomic_int_set (&alarm->set, FALSE); /* who found it set has done what is looked at now */
+  return FALSE;
+}
+
+/* Seldom enough to ask the context, too. */
+static gboolean
+hear_late_alarm (GIOCondition condition, void *data)
+{
+  poller_look_again (((Alarm *)data)->poller);
+  return hear_alarm (condition, data);
+}
+
 static gboolean
 make_alarm (Drive *drive, guint which, int fd)
 {
-  struct epoll_event event = { .events = EPOLLIN, .data.u32 = which };
+  Alarm *alarm = &drive->alarms[which];
 
-  drive->alarms[which].fd = fd;
-  return fd >= 0 && epoll_ctl (drive->gate, EPOLL_CTL_ADD, fd, &event) == 0;
+  alarm->poller = drive->config.poller;
+  alarm->watch = (PollerWatch){ .fd = fd,
+                                .ready = which == ALARM_LATE ? hear_late_alarm : hear_alarm,
+                                .data = alarm };
+  if (fd >= 0)
+    poller_watch (alarm->poller, &alarm->watch, G_IO_IN);
+  return fd >= 0;
 }
 
 static gboolean
 make_gate (Drive *drive)
 {
-  struct epoll_event closed = { .events = 0, .data.u32 = ALARMS };
+  struct epoll_event closed = { .events = 0 };
 
-  drive->arrivals = epoll_create1 (EPOLL_CLOEXEC);
   drive->gate = epoll_create1 (EPOLL_CLOEXEC);
-  return drive->arrivals >= 0 && drive->gate >= 0
-         && epoll_ctl (drive->gate, EPOLL_CTL_ADD, drive->arrivals, &closed) == 0
+  return drive->gate >= 0
+         && epoll_ctl (drive->gate, EPOLL_CTL_ADD, poller_fd (drive->config.poller), &closed) == 0
          && make_alarm (drive, ALARM_NOW, eventfd (0, EFD_NONBLOCK | EFD_CLOEXEC))
          && make_alarm (drive, ALARM_LATE,
                         timerfd_create (CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
@@ -122,41 +149,15 @@ void
 drive_free (Drive *drive)
 {
   for (guint i = 0; i < ALARMS; i++)
-    close (drive->alarms[i].fd);
+    {
+      poller_watch (drive->config.poller, &drive->alarms[i].watch, 0);
+      close (drive->alarms[i].watch.fd);
+    }
   close (drive->gate);
-  close (drive->arrivals);
-  g_free (drive->own.fds);
-  g_free (drive->worker.fds);
-  g_free (drive->watched);
   g_free (drive);
 }
 
-/* ---- alarms ---- */
-
-static void
-set_alarm (Drive *drive, guint which)
-{
-  const struct itimerspec at = { .it_value = { .tv_nsec = DRIVE_RECALL_US * 1000 } };
-  Alarm *alarm = &drive->alarms[which];
-  guint64 one = 1;
-
-  if (!g_atomic_int_compare_and_exchange (&alarm->set, FALSE, TRUE)) /* see hear_alarm */
-    return;
-  if (which == ALARM_LATE)
-    timerfd_settime (alarm->fd, 0, &at, NULL);
-  else
-    (void)!write (alarm->fd, &one, sizeof one);
-}
-
-static void
-hear_alarm (Alarm *alarm)
-{
-  guint64 times;
-
-  (void)!read (alarm->fd, &times, sizeof times);
-  g_atomic_int_set (&alarm->set,
-                    FALSE); /* who found it set has done what the thread now looks at */
-}
+/* ---- wishes of other threads ---- */
 
 static gboolean
 is_wanted (Drive *drive)
@@ -175,9 +176,8 @@ drive_wake (Drive *drive)
   g_atomic_int_set (&drive->mailed, TRUE); /* before we look who sleeps: see finish */
   /* Who drives and is awake looks before it sleeps, or when it has left. */
   if (g_atomic_int_get (&drive->worker_sleeps)
-      || (!is_wanted (drive) && g_atomic_int_get (&drive->thread_sleeps)))
-    g_main_context_wakeup (drive->config.context);
-  else if (!is_wanted (drive) && g_atomic_int_get (&drive->parked))
+      || (!is_wanted (drive)
+          && (g_atomic_int_get (&drive->thread_sleeps) || g_atomic_int_get (&drive->parked))))
     set_alarm (drive, ALARM_NOW);
 }
 
@@ -204,10 +204,9 @@ drive_set_timer (Drive *drive, gint64 at_us)
 static gboolean
 take (Drive *drive)
 {
-  if (!g_main_context_acquire (drive->config.context))
+  if (!g_main_context_acquire (poller_context (drive->config.poller)))
     return FALSE;
   __atomic_load_n (&drive->baton, __ATOMIC_ACQUIRE); /* pairs with give */
-  g_main_context_push_thread_default (drive->config.context);
   drive_here = drive;
   return TRUE;
 }
@@ -216,55 +215,18 @@ static void
 give (Drive *drive)
 {
   drive_here = NULL;
-  g_main_context_pop_thread_default (drive->config.context);
   __atomic_store_n (&drive->baton, 1, __ATOMIC_RELEASE); /* pairs with take */
-  g_main_context_release (drive->config.context);
+  g_main_context_release (poller_context (drive->config.poller));
 }
 
-/* What is closed is not in the set any more; what is not polled just now may stay. */
-static void
-watch (Drive *drive, const Polled *polled)
+/* Before a poll: until when, at most. */
+static gint64
+prepare (Drive *drive, PollerReady *ready)
 {
-  gsize size = (gsize)polled->n * sizeof *polled->fds;
-  gboolean same = polled->n == drive->n_watched;
+  gint64 until_us = poller_prepare (drive->config.poller, ready);
 
-  for (gint i = 0; i < polled->n && same; i++)
-    same = polled->fds[i].fd == drive->watched[i].fd
-           && polled->fds[i].events == drive->watched[i].events;
-  if (same)
-    return;
-  drive->watched = g_realloc (drive->watched, size);
-  memcpy (drive->watched, polled->fds, size);
-  drive->n_watched = polled->n;
-  for (gint i = 0; i < polled->n; i++)
-    {
-      int fd = polled->fds[i].fd;
-      struct epoll_event event = { .events = polled->fds[i].events };
-
-      if (epoll_ctl (drive->arrivals, EPOLL_CTL_MOD, fd, &event) != 0)
-        (void)epoll_ctl (drive->arrivals, EPOLL_CTL_ADD, fd, &event);
-    }
-}
-
-static void
-prepare (Drive *drive, Polled *polled)
-{
-  GMainContext *context = drive->config.context;
-
-  g_main_context_prepare (context, &polled->priority);
-  while ((polled->n = g_main_context_query (context, polled->priority, &polled->timeout_ms,
-                                            polled->fds, polled->n_max))
-         > polled->n_max)
-    {
-      polled->n_max = polled->n * 2;
-      polled->fds = g_renew (GPollFD, polled->fds, polled->n_max);
-    }
-  polled->until_us
-      = polled->timeout_ms < 0 ? -1 : g_get_monotonic_time () + polled->timeout_ms * (gint64)1000;
-  if (drive->timer_us >= 0 && (polled->until_us < 0 || drive->timer_us < polled->until_us))
-    polled->until_us = drive->timer_us;
-  watch (drive, polled);
-  drive->turn++;
+  return drive->timer_us >= 0 && (until_us < 0 || drive->timer_us < until_us) ? drive->timer_us
+                                                                              : until_us;
 }
 
 static void
@@ -294,22 +256,19 @@ serve (Drive *drive)
 /* After the poll: all that is ready, and what follows from it but for what is to be written. TRUE:
  * something was. */
 static gboolean
-finish (Drive *drive, Polled *polled)
+finish (Drive *drive, PollerReady *ready)
 {
-  GMainContext *context = drive->config.context;
-  gboolean ready = g_main_context_check (context, polled->priority, polled->fds, polled->n);
+  gboolean any = poller_dispatch (drive->config.poller, ready);
 
-  if (ready)
-    g_main_context_dispatch (context);
   if (drive->timer_us >= 0 && g_get_monotonic_time () >= drive->timer_us)
     {
       drive->timer_us = -1;
       drive->config.timer (drive->config.data);
-      ready = TRUE;
+      any = TRUE;
     }
   serve (drive);
   drive->unflushed = TRUE;
-  return ready;
+  return any;
 }
 
 /* ---- the driver's thread ---- */
@@ -318,95 +277,53 @@ finish (Drive *drive, Polled *polled)
 static void
 set_gate (Drive *drive, gboolean open)
 {
-  struct epoll_event event
-      = { .events = open ? EPOLLIN | (guint32)EPOLLONESHOT : 0, .data.u32 = ALARMS };
+  struct epoll_event event = { .events = open ? EPOLLIN | (guint32)EPOLLONESHOT : 0 };
 
-  (void)epoll_ctl (drive->gate, EPOLL_CTL_MOD, drive->arrivals, &event);
+  (void)epoll_ctl (drive->gate, EPOLL_CTL_MOD, poller_fd (drive->config.poller), &event);
 }
 
-/* Until no worker drives and something comes, or an alarm goes off. TRUE: the late one did. */
-static gboolean
+/* Until no worker drives and something comes. */
+static void
 park (Drive *drive)
 {
   struct epoll_event event;
-  gboolean late = FALSE;
 
   g_atomic_int_set (&drive->parked, TRUE); /* before we look who drives: see drive_wake */
   while (is_wanted (drive) && !g_atomic_int_get (&drive->quit))
-    if (epoll_wait (drive->gate, &event, 1, -1) == 1 && event.data.u32 < ALARMS)
-      {
-        hear_alarm (&drive->alarms[event.data.u32]);
-        late = late || event.data.u32 == ALARM_LATE;
-      }
+    (void)epoll_wait (drive->gate, &event, 1, -1);
   g_atomic_int_set (&drive->parked, FALSE);
-  return late;
-}
-
-static gint
-left_ms (const Polled *polled)
-{
-  gint64 left_us;
-
-  if (polled->until_us < 0)
-    return -1;
-  left_us = polled->until_us - g_get_monotonic_time ();
-  return (gint)CLAMP ((left_us + 999) / 1000, 0, G_MAXINT);
-}
-
-/* What was prepared, and the alarms, which are not the context's. */
-static void
-sleep_in_poll (Drive *drive)
-{
-  Polled *own = &drive->own;
-  GPollFD *alarms;
-
-  if (own->n + ALARMS > own->n_max)
-    own->fds = g_renew (GPollFD, own->fds, own->n_max = own->n + ALARMS);
-  alarms = &own->fds[own->n];
-  for (guint i = 0; i < ALARMS; i++)
-    alarms[i] = (GPollFD){ drive->alarms[i].fd, G_IO_IN, 0 };
-  g_poll (own->fds, (guint)own->n + ALARMS, g_atomic_int_get (&drive->mailed) ? 0 : left_ms (own));
-  for (guint i = 0; i < ALARMS; i++)
-    if (alarms[i].revents != 0)
-      hear_alarm (&drive->alarms[i]);
 }
 
 void
 drive_run (Drive *drive)
 {
-  gboolean polled = FALSE, late = FALSE;
-  guint64 turn = 0;
+  PollerReady ready = { .n = 0 };
+  gint64 until_us;
 
   while (!g_atomic_int_get (&drive->quit))
     {
       if (is_wanted (drive) || !take (drive))
         {
-          late = park (drive) || late;
-          polled = FALSE;
+          park (drive);
+          ready.n = 0;
           continue;
         }
-      if (late) /* a number that was closed and used again is not in the set */
-        drive->n_watched = 0;
-      late = FALSE;
-      if (polled && turn == drive->turn)
-        finish (drive, &drive->own);
-      if (drive->unflushed)
-        flush (drive);
-      prepare (drive, &drive->own);
-      turn = drive->turn;
+      finish (drive, &ready);
+      flush (drive);
+      until_us = prepare (drive, &ready);
       give (drive);
       g_atomic_int_set (&drive->thread_sleeps, TRUE);
       if (!g_atomic_int_get (&drive->quit))
-        sleep_in_poll (drive);
+        poller_wait (drive->config.poller, &ready,
+                     g_atomic_int_get (&drive->mailed) ? 0 : until_us);
       g_atomic_int_set (&drive->thread_sleeps, FALSE);
-      polled = TRUE;
     }
 }
 
 gboolean
 drive_is_deaf (const Drive *drive)
 {
-  return fcntl (drive->alarms[ALARM_NOW].fd, F_GETFD) < 0 && errno == EBADF;
+  return fcntl (drive->alarms[ALARM_NOW].watch.fd, F_GETFD) < 0 && errno == EBADF;
 }
 
 void
@@ -417,6 +334,17 @@ drive_quit (Drive *drive)
 }
 
 /* ---- a worker ---- */
+
+/* Whatever lies there or comes wakes the parked thread. */
+static void
+let_thread (Drive *drive)
+{
+  gboolean now = g_atomic_int_get (&drive->mailed) || g_atomic_int_get (&drive->quit);
+
+  g_atomic_int_set (&drive->wanted, FALSE);
+  set_gate (drive, TRUE);
+  set_alarm (drive, now ? ALARM_NOW : ALARM_LATE);
+}
 
 static gboolean
 take_from_thread (Drive *drive)
@@ -434,8 +362,7 @@ take_from_thread (Drive *drive)
         break;
       sched_yield ();
     }
-  g_atomic_int_set (&drive->wanted, FALSE);
-  set_alarm (drive, ALARM_NOW);
+  let_thread (drive);
   return FALSE;
 }
 
@@ -443,41 +370,26 @@ take_from_thread (Drive *drive)
 static gboolean
 turn_once (Drive *drive, gint64 until_us)
 {
-  Polled *polled = &drive->worker;
-  struct timespec wait = { 0, 0 };
+  PollerReady ready;
+  gint64 due_us = prepare (drive, &ready);
 
-  prepare (drive, polled);
-  if (until_us < 0 || (polled->until_us >= 0 && polled->until_us < until_us))
-    until_us = polled->until_us;
-  if (until_us > 0)
-    {
-      gint64 left_us = MAX (until_us - g_get_monotonic_time (), 0);
-      wait.tv_sec = left_us / G_USEC_PER_SEC;
-      wait.tv_nsec = left_us % G_USEC_PER_SEC * 1000;
-    }
-  G_STATIC_ASSERT (sizeof (GPollFD) == sizeof (struct pollfd));
+  if (until_us < 0 || (due_us >= 0 && due_us < until_us))
+    until_us = due_us;
   g_atomic_int_set (&drive->worker_sleeps, until_us != 0);
   if (g_atomic_int_get (&drive->mailed))
-    {
-      wait = (struct timespec){ 0, 0 };
-      until_us = 0;
-    }
-  ppoll ((struct pollfd *)(void *)polled->fds, (nfds_t)polled->n, until_us < 0 ? NULL : &wait,
-         NULL);
+    until_us = 0;
+  poller_wait (drive->config.poller, &ready, until_us);
   g_atomic_int_set (&drive->worker_sleeps, FALSE);
-  return finish (drive, polled);
+  return finish (drive, &ready);
 }
 
-/* From when `wanted` is taken back and the gate is open the thread takes its place. */
 static void
 leave (Drive *drive)
 {
   if (drive->unflushed)
     flush (drive);
   give (drive);
-  g_atomic_int_set (&drive->wanted, FALSE);
-  set_gate (drive, TRUE);
-  set_alarm (drive, g_atomic_int_get (&drive->mailed) ? ALARM_NOW : ALARM_LATE);
+  let_thread (drive);
 }
 
 gboolean

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "driver.h"
+#include "poller.h"
 
 typedef struct Drive Drive;
 
@@ -14,7 +15,7 @@ typedef struct Drive Drive;
  * long an idle worker polls at most before it sleeps, where that brings answers sooner. */
 typedef struct
 {
-  GMainContext *context; /* made with G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING */
+  Poller *poller; /* its context is the baton */
   void (*serve) (void *data);
   void (*flush) (void *data);
   void (*timer) (void *data);

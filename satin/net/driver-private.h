@@ -17,7 +17,8 @@ struct Driver
 {
   /* Set once, read by all. */
   DriverConfig config;
-  GMainContext *context;
+  Poller *poller;
+  GMainContext *context; /* the poller's */
   Stems *stems;
   Engine *engine;
   Timeline *timeline; /* NULL: nothing is noted */

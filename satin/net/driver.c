@@ -366,8 +366,11 @@ driver_new (const DriverConfig *config, GError **error)
   if (driver->log == NULL)
     driver->log = stderr;
   setvbuf (driver->log, NULL, _IOLBF, 0);
-  driver->context = g_main_context_new_with_flags (G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING);
-  driver->drive = drive_new (&(DriveConfig){ .context = driver->context,
+  driver->poller = poller_new (error);
+  if (driver->poller == NULL)
+    return NULL; /* the process ends with this error */
+  driver->context = poller_context (driver->poller);
+  driver->drive = drive_new (&(DriveConfig){ .poller = driver->poller,
                                              .serve = serve_engine,
                                              .flush = flush,
                                              .timer = on_timer,
@@ -438,7 +441,7 @@ driver_free (Driver *driver)
   node_free (driver->node);
   g_array_unref (driver->effects);
   drive_free (driver->drive);
-  g_main_context_unref (driver->context);
+  poller_free (driver->poller);
   g_hash_table_unref (driver->constants);
   g_free (driver->identity.run);
   g_free (driver->run_id);

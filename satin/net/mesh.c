@@ -109,7 +109,7 @@ on_accepted (GSocket *socket, void *data)
       return;
     }
   driver->unproved++;
-  wire_accept (driver->context, &driver->config.run, socket, &calls, driver);
+  wire_accept (driver->poller, &driver->config.run, socket, &calls, driver);
 }
 
 gboolean
@@ -159,7 +159,7 @@ mesh_dial (Driver *driver, guint64 dial, const char *address)
   guint64 *key = g_new (guint64, 1);
   *key = dial;
   Wire *link
-      = wire_dial (driver->context, &driver->config.run, WIRE_ROLE_NODE, address, &calls, driver);
+      = wire_dial (driver->poller, &driver->config.run, WIRE_ROLE_NODE, address, &calls, driver);
   wire_set_number (link, dial);
   g_hash_table_insert (driver->dials, key, link);
 }

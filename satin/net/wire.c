@@ -8,7 +8,10 @@
 #include "wire-queue.h"
 #include "wire-tls.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 
 #define ROUNDS_MAX 8 /* so often one who was answered may ask again in one dispatch */
 #define BUDGET \
@@ -25,11 +28,11 @@ typedef enum
 
 struct Wire
 {
-  GMainContext *context;
+  Poller *poller;
   GSocket *socket;
-  GSource *source, *deadline, *again;
-  WireTls *tls;         /* TCP, from PHASE_SECURING on */
-  GIOCondition watched; /* what `source` waits for */
+  PollerWatch watch; /* of the socket */
+  GSource *deadline, *again;
+  WireTls *tls; /* TCP, from PHASE_SECURING on */
   WireCalls calls;
   void *data;
   Phase phase;
@@ -44,7 +47,7 @@ struct Wire
   WireQueue out;
 };
 
-static gboolean on_ready (GSocket *socket, GIOCondition condition, gpointer data);
+static gboolean on_ready (GIOCondition condition, gpointer data);
 
 static void
 drop_source (GSource **source)
@@ -61,28 +64,28 @@ watch (Wire *link)
   if (!wire_queue_is_empty (&link->out)
       || (link->phase == PHASE_SECURING && wire_tls_writes (link->tls)))
     condition |= G_IO_OUT;
-  if (link->source != NULL && link->watched == condition)
-    return;
-  link->watched = condition;
-  drop_source (&link->source);
-  link->source = g_socket_create_source (link->socket, condition, NULL);
-  g_source_set_callback (link->source, G_SOURCE_FUNC (on_ready), link, NULL);
-  /* GLib would take its descriptor off the list and put it back for each dispatch, with two writes
-   * to the context's eventfd. */
-  g_source_set_can_recurse (link->source, TRUE);
-  g_source_attach (link->source, link->context);
+  poller_watch (link->poller, &link->watch, condition);
+}
+
+static void
+set_socket (Wire *link, GSocket *socket)
+{
+  link->socket = socket;
+  link->watch = (PollerWatch){ .fd = g_socket_get_fd (socket), .ready = on_ready, .data = link };
+  own_fds_add (link->watch.fd);
+  g_socket_set_blocking (socket, FALSE);
 }
 
 static void
 wire_free (Wire *link)
 {
-  drop_source (&link->source);
   drop_source (&link->deadline);
   drop_source (&link->again);
   wire_tls_free (link->tls);
   if (link->socket != NULL)
     {
-      own_fds_remove (g_socket_get_fd (link->socket));
+      poller_watch (link->poller, &link->watch, 0);
+      own_fds_remove (link->watch.fd);
       g_socket_close (link->socket, NULL);
     }
   g_clear_object (&link->socket);
@@ -105,14 +108,30 @@ fail (Wire *link, gboolean dead)
     wire_free (link);
 }
 
+/* GSocket's own calls do more than is needed on the way of a steal; its vectors are the system's.
+ */
+G_STATIC_ASSERT (sizeof (GOutputVector) == sizeof (struct iovec)
+                 && sizeof (GInputVector) == sizeof (struct iovec)
+                 && G_STRUCT_OFFSET (GOutputVector, size) == G_STRUCT_OFFSET (struct iovec, iov_len)
+                 && G_STRUCT_OFFSET (GInputVector, size)
+                        == G_STRUCT_OFFSET (struct iovec, iov_len));
+
 static GPollableReturn
 send_vectors (void *data, const GOutputVector *vectors, int n, gsize *written)
 {
   Wire *link = data;
+  struct msghdr message = { .msg_iov = (struct iovec *)(void *)vectors, .msg_iovlen = (gsize)n };
+  gssize sent;
+
   if (link->tls != NULL)
     return wire_tls_send (link->tls, vectors, n, written, NULL);
-  return g_socket_send_message_with_timeout (link->socket, NULL, vectors, n, NULL, 0, 0, 0, written,
-                                             NULL, NULL);
+  do
+    sent = sendmsg (link->watch.fd, &message, MSG_NOSIGNAL);
+  while (sent < 0 && errno == EINTR);
+  *written = (gsize)MAX (sent, 0);
+  if (sent >= 0)
+    return G_POLLABLE_RETURN_OK;
+  return errno == EAGAIN ? G_POLLABLE_RETURN_WOULD_BLOCK : G_POLLABLE_RETURN_FAILED;
 }
 
 static gboolean
@@ -249,24 +268,37 @@ digest_input (Wire *link)
   return TRUE;
 }
 
+/* 0: the other end has closed; -1: broken, or nothing is there (*empty). */
 static gssize
-receive_vectors (Wire *link, GInputVector *vectors, int n, GError **error)
+receive_vectors (Wire *link, GInputVector *vectors, int n, gboolean *empty)
 {
+  struct msghdr message = { .msg_iov = (struct iovec *)(void *)vectors, .msg_iovlen = (gsize)n };
+  g_autoptr (GError) error = NULL;
+  gssize got;
+
   if (link->tls != NULL)
-    return wire_tls_receive (link->tls, vectors[0].buffer, vectors[0].size, error);
-  return g_socket_receive_message (link->socket, NULL, vectors, n, NULL, NULL, NULL, NULL, error);
+    {
+      got = wire_tls_receive (link->tls, vectors[0].buffer, vectors[0].size, &error);
+      *empty = g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
+      return got;
+    }
+  do
+    got = recvmsg (link->watch.fd, &message, 0);
+  while (got < 0 && errno == EINTR);
+  *empty = got < 0 && errno == EAGAIN;
+  return got;
 }
 
-/* Reads what fits. As g_socket_receive; *room: the most that could have come. */
+/* Reads what fits, as receive_vectors; *room: the most that could have come. */
 static gssize
-receive (Wire *link, gsize *room, GError **error)
+receive (Wire *link, gsize *room, gboolean *empty)
 {
   GInputVector vectors[WIRE_INTAKE_VECTORS];
   int n = wire_intake_room (&link->in, vectors);
   *room = 0;
   for (int i = 0; i < n && (i == 0 || link->tls == NULL); i++)
     *room += vectors[i].size;
-  gssize got = receive_vectors (link, vectors, n, error);
+  gssize got = receive_vectors (link, vectors, n, empty);
   wire_intake_add (&link->in, (gsize)MAX (got, 0));
   return got;
 }
@@ -296,13 +328,13 @@ read_some (Wire *link)
   guint rounds = 0;
   while (budget > 0 && !link->closed && link->phase != PHASE_SECURING)
     {
-      g_autoptr (GError) error = NULL;
       gsize room;
-      gssize got = receive (link, &room, &error);
+      gboolean empty;
+      gssize got = receive (link, &room, &empty);
       if (got == 0)
         return FALSE;
       if (got < 0)
-        return g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
+        return empty;
       budget -= MIN (budget, (gsize)got);
       if (!digest_input (link))
         return FALSE;
@@ -313,7 +345,7 @@ read_some (Wire *link)
     {
       link->again = g_timeout_source_new (0);
       g_source_set_callback (link->again, on_again, link, NULL);
-      g_source_attach (link->again, link->context);
+      g_source_attach (link->again, poller_context (link->poller));
     }
   return TRUE;
 }
@@ -337,7 +369,7 @@ read_all (Wire *link)
 
 /* The end of each dispatch: writes, if it is about that, and frees what is over. What others sent
  * because of it waits for wire_flush. */
-static gboolean
+static void
 settle (Wire *link, gboolean fine, gboolean dead, gboolean writes)
 {
   if (fine && writes && !link->closed)
@@ -346,17 +378,13 @@ settle (Wire *link, gboolean fine, gboolean dead, gboolean writes)
     fail (link, dead);
   link->dispatching = FALSE;
   if (link->closed)
-    {
-      wire_free (link);
-      return G_SOURCE_REMOVE;
-    }
-  if (writes)
+    wire_free (link);
+  else if (writes)
     watch (link);
-  return G_SOURCE_CONTINUE; /* unless watch () destroyed this source for a new one */
 }
 
 static gboolean
-on_ready (GSocket *socket, GIOCondition condition, gpointer data)
+on_ready (GIOCondition condition, gpointer data)
 {
   Wire *link = data;
   gboolean fine = TRUE, dead = FALSE;
@@ -366,7 +394,7 @@ on_ready (GSocket *socket, GIOCondition condition, gpointer data)
   if (link->phase == PHASE_CONNECTING)
     {
       g_autoptr (GError) error = NULL;
-      fine = g_socket_check_connect_result (socket, &error);
+      fine = g_socket_check_connect_result (link->socket, &error);
       dead = g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CONNECTION_REFUSED);
       link->phase = PHASE_GREETING;
     }
@@ -376,7 +404,8 @@ on_ready (GSocket *socket, GIOCondition condition, gpointer data)
     fine = read_all (link);
   if (fine && before == PHASE_SECURING && link->phase == PHASE_UP)
     fine = read_all (link); /* what came with the end of the handshake wakes no poll */
-  return settle (link, fine, dead, writes);
+  settle (link, fine, dead, writes);
+  return TRUE;
 }
 
 static gboolean
@@ -384,7 +413,7 @@ on_again (gpointer data)
 {
   Wire *link = data;
   g_clear_pointer (&link->again, g_source_unref);
-  on_ready (link->socket, G_IO_IN, link);
+  (void)on_ready (G_IO_IN, link);
   return G_SOURCE_REMOVE;
 }
 
@@ -403,10 +432,10 @@ on_refused (gpointer data)
 }
 
 static Wire *
-wire_new (GMainContext *context, const WireRun *run, const WireCalls *calls, void *data)
+wire_new (Poller *poller, const WireRun *run, const WireCalls *calls, void *data)
 {
   Wire *link = g_new0 (Wire, 1);
-  link->context = context;
+  link->poller = poller;
   link->calls = *calls;
   link->data = data;
   link->credential = g_strdup (run->credential);
@@ -423,16 +452,17 @@ set_deadline (Wire *link, guint ms, GSourceFunc function)
 {
   link->deadline = g_timeout_source_new (ms);
   g_source_set_callback (link->deadline, function, link, NULL);
-  g_source_attach (link->deadline, link->context);
+  g_source_attach (link->deadline, poller_context (link->poller));
 }
 
 Wire *
-wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char *address,
+wire_dial (Poller *poller, const WireRun *run, WireRole role, const char *address,
            const WireCalls *calls, void *data)
 {
-  Wire *link = wire_new (context, run, calls, data);
+  Wire *link = wire_new (poller, run, calls, data);
   g_autoptr (GError) error = NULL;
   g_autoptr (GSocketAddress) parsed = wire_address_parse (address, &error);
+  GSocket *socket = NULL;
   link->dialled = TRUE;
   link->role = role;
   link->phase = PHASE_CONNECTING;
@@ -443,11 +473,10 @@ wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char 
   if (parsed != NULL && !wire_has_room ())
     g_set_error (&error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_OPEN_FILES, "no descriptors are left");
   else if (parsed != NULL)
-    link->socket = wire_socket_for (parsed, run->silence_s, &error);
-  if (link->socket != NULL)
+    socket = wire_socket_for (parsed, run->silence_s, &error);
+  if (socket != NULL)
     {
-      own_fds_add (g_socket_get_fd (link->socket));
-      g_socket_set_blocking (link->socket, FALSE);
+      set_socket (link, socket);
       if (g_socket_connect (link->socket, parsed, NULL, &error))
         link->phase = PHASE_GREETING;
       else if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_PENDING))
@@ -466,17 +495,15 @@ wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char 
 }
 
 Wire *
-wire_accept (GMainContext *context, const WireRun *run, GSocket *socket, const WireCalls *calls,
+wire_accept (Poller *poller, const WireRun *run, GSocket *socket, const WireCalls *calls,
              void *data)
 {
-  Wire *link = wire_new (context, run, calls, data);
+  Wire *link = wire_new (poller, run, calls, data);
   g_autofree char *text = g_strdup_printf ("%s\n%s\n%s\n", run->id, run->name, run->host);
   gsize size = MIN (strlen (text), GREETING_TEXT_MAX);
   g_autoptr (GByteArray) greeting = g_byte_array_new ();
   guint8 length[2] = { (guint8)(size & 255), (guint8)(size >> 8) };
-  link->socket = g_object_ref (socket);
-  own_fds_add (g_socket_get_fd (socket));
-  g_socket_set_blocking (socket, FALSE);
+  set_socket (link, g_object_ref (socket));
   wire_socket_tune (socket, run->silence_s);
   g_byte_array_append (greeting, (const guint8 *)MAGIC, MAGIC_SIZE);
   g_byte_array_append (greeting, link->my_nonce, NONCE_SIZE);
@@ -513,7 +540,7 @@ wire_send (Wire *link, GPtrArray *parts, gboolean urgent)
 void
 wire_flush (Wire *link)
 {
-  if (link->closed || link->phase != PHASE_UP || (link->watched & G_IO_OUT) != 0
+  if (link->closed || link->phase != PHASE_UP || (link->watch.condition & G_IO_OUT) != 0
       || wire_queue_is_empty (&link->out))
     return;
   link->answered = TRUE;

@@ -14,6 +14,8 @@
  */
 #pragma once
 
+#include "poller.h"
+
 #include <gio/gio.h>
 
 typedef struct Wire Wire;
@@ -55,11 +57,11 @@ typedef struct
 gboolean wire_has_room (void);
 /* Dials `address` ("unix:PATH" or "tcp:HOST:PORT"). Never fails here: `down` comes from the
  * context. */
-Wire *wire_dial (GMainContext *context, const WireRun *run, WireRole role, const char *address,
+Wire *wire_dial (Poller *poller, const WireRun *run, WireRole role, const char *address,
                  const WireCalls *calls, void *data);
 /* Takes over an accepted socket. */
-Wire *wire_accept (GMainContext *context, const WireRun *run, GSocket *socket,
-                   const WireCalls *calls, void *data);
+Wire *wire_accept (Poller *poller, const WireRun *run, GSocket *socket, const WireCalls *calls,
+                   void *data);
 /* Closes and frees it; no `down` follows. What was sent and not yet written is tried once more. */
 void wire_close (Wire *link);
 

@@ -23,7 +23,8 @@
 
 typedef struct
 {
-  GMainContext *context;
+  Poller *poller;
+  GMainContext *context; /* the poller's */
   Drive *drive;
   GMutex idle;                       /* one worker at a time, as the engine does it */
   gint inside;                       /* atomic: who is being dispatched */
@@ -184,10 +185,11 @@ world_init (World *world, gint64 spin_us)
 {
   g_autoptr (GError) error = NULL;
 
-  *world = (World){ .context
-                    = g_main_context_new_with_flags (G_MAIN_CONTEXT_FLAGS_OWNERLESS_POLLING) };
+  *world = (World){ .poller = poller_new (&error) };
+  g_assert_no_error (error);
+  world->context = poller_context (world->poller);
   g_mutex_init (&world->idle);
-  world->drive = drive_new (&(DriveConfig){ .context = world->context,
+  world->drive = drive_new (&(DriveConfig){ .poller = world->poller,
                                             .serve = serve,
                                             .flush = flush,
                                             .data = world,
@@ -200,7 +202,7 @@ static void
 world_clear (World *world)
 {
   drive_free (world->drive);
-  g_main_context_unref (world->context);
+  poller_free (world->poller);
   g_mutex_clear (&world->idle);
 }
 

@@ -14,7 +14,7 @@
 /* Two ends in one context. */
 typedef struct
 {
-  GMainContext *context;
+  Poller *poller;
   Listener *listener;
   WireRun run;
   Wire *near, *far; /* dialled, accepted */
@@ -75,7 +75,7 @@ static void
 on_accepted (GSocket *socket, void *data)
 {
   World *world = data;
-  world->far = wire_accept (world->context, &world->run, socket, world->calls, world);
+  world->far = wire_accept (world->poller, &world->run, socket, world->calls, world);
 }
 
 /* (transfer full) */
@@ -104,11 +104,12 @@ world_open (World *world, gboolean tcp)
   g_autoptr (GError) error = NULL;
   memset (world, 0, sizeof *world);
   world->calls = &calls;
-  world->context = g_main_context_new ();
+  world->poller = poller_new (&error);
+  g_assert_no_error (error);
   world->folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
   world->path = g_build_filename (world->folder, "s", NULL);
   world->run = (WireRun){ "secret", make_key (), "id-1", "name-1", "host-1", 30 };
-  world->listener = listener_new (world->context, world->path,
+  world->listener = listener_new (poller_context (world->poller), world->path,
                                   tcp ? &(ListenerPlace){ "127.0.0.1", 0, 0 } : NULL, on_accepted,
                                   world, &error);
   g_assert_no_error (error);
@@ -123,15 +124,25 @@ world_close (World *world)
     wire_close (world->far);
   listener_free (world->listener);
   g_rmdir (world->folder);
-  g_main_context_unref (world->context);
+  poller_free (world->poller);
   g_free (world->folder);
   g_free (world->path);
   g_free (world->run.key);
 }
 
+static void
+turn (Poller *poller, gboolean sleeps)
+{
+  PollerReady ready;
+  gint64 until_us = poller_prepare (poller, &ready);
+
+  poller_wait (poller, &ready, sleeps ? until_us : 0);
+  (void)poller_dispatch (poller, &ready);
+}
+
 #define UNTIL(world, condition) \
   do \
-    g_main_context_iteration ((world)->context, TRUE); \
+    turn ((world)->poller, TRUE); \
   while (!(condition))
 
 static void
@@ -144,7 +155,7 @@ messages_arrive_whole (gconstpointer tcp)
     return;
   world_open (&world, GPOINTER_TO_INT (tcp));
   const char *address = listener_addresses (world.listener)[GPOINTER_TO_INT (tcp)];
-  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE, address, &calls, &world);
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE, address, &calls, &world);
   UNTIL (&world, world.ups == 2);
 
   const gsize sizes[] = { 1, 7, 4096, 262143, 262144, 262145, 5000000, 3, 40000000, 9 };
@@ -180,7 +191,7 @@ prove_by_hand (World *world, GSocket *socket, gboolean wait)
   guint8 greeting[MAGIC_SIZE + NONCE_SIZE + 2 + GREETING_TEXT_MAX];
   guint8 frame[1 + NONCE_SIZE + PROOF_SIZE] = { WIRE_ROLE_NODE };
   while (g_socket_get_available_bytes (socket) <= 0)
-    g_main_context_iteration (world->context, FALSE);
+    turn (world->poller, FALSE);
   g_assert_cmpint (g_socket_receive (socket, (char *)greeting, sizeof greeting, NULL, NULL), >,
                    MAGIC_SIZE);
   wire_prove (world->run.credential, "dialler", greeting + MAGIC_SIZE, frame + 1, frame[0],
@@ -190,7 +201,7 @@ prove_by_hand (World *world, GSocket *socket, gboolean wait)
     UNTIL (world, world->ups == 1);
   else
     while (g_socket_get_available_bytes (socket) < PROOF_SIZE)
-      g_main_context_iteration (world->context, FALSE);
+      turn (world->poller, FALSE);
 }
 
 static GPtrArray *
@@ -208,7 +219,7 @@ urgent_ones_pass_large_ones (void)
 {
   World world;
   world_open (&world, FALSE);
-  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
                           listener_addresses (world.listener)[0], &calls, &world);
   UNTIL (&world, world.ups == 2);
   const gsize large = 20 << 20;
@@ -248,7 +259,7 @@ awaited_answers_do_not_wait_for_what_is_to_be_read (void)
   World world;
   world_open (&world, FALSE);
   world.calls = &answering;
-  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
                           listener_addresses (world.listener)[0], &answering, &world);
   UNTIL (&world, world.ups == 2);
   g_autoptr (GPtrArray) one = message_of (100, 1);
@@ -288,7 +299,7 @@ who_asks_again_does_not_wait_for_what_may_wait (gconstpointer tcp)
   world_open (&world, GPOINTER_TO_INT (tcp));
   world.calls = &answering;
   world.near
-      = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
+      = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
                    listener_addresses (world.listener)[GPOINTER_TO_INT (tcp)], &calls, &world);
   UNTIL (&world, world.ups == 2);
   g_autoptr (GPtrArray) request = message_of (100, 1), result = message_of (100, PATIENT);
@@ -309,7 +320,7 @@ urgent_ones_do_not_pass_each_other (void)
 {
   World world;
   world_open (&world, FALSE);
-  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
                           listener_addresses (world.listener)[0], &calls, &world);
   UNTIL (&world, world.ups == 2);
   g_autoptr (GPtrArray) first = message_of (3 << 20, 1), second = message_of (2 << 20, 2),
@@ -363,7 +374,7 @@ another_credential_is_refused (void)
   WireRun other = world.run;
   other.credential = (char *)"guess";
 
-  world.near = wire_dial (world.context, &other, WIRE_ROLE_NODE,
+  world.near = wire_dial (world.poller, &other, WIRE_ROLE_NODE,
                           listener_addresses (world.listener)[0], &calls, &world);
   UNTIL (&world, world.downs == 2);
 
@@ -401,7 +412,7 @@ a_dial_to_nobody_says_dead (void)
   world_open (&world, FALSE);
   g_autofree char *nobody = g_strdup_printf ("unix:%s-gone", world.path);
 
-  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE, nobody, &calls, &world);
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE, nobody, &calls, &world);
   UNTIL (&world, world.downs == 1);
 
   g_assert_true (world.dead);
@@ -413,7 +424,7 @@ the_other_side_closing_is_noticed (void)
 {
   World world;
   world_open (&world, FALSE);
-  world.near = wire_dial (world.context, &world.run, WIRE_ROLE_NODE,
+  world.near = wire_dial (world.poller, &world.run, WIRE_ROLE_NODE,
                           listener_addresses (world.listener)[0], &calls, &world);
   UNTIL (&world, world.ups == 2);
 
@@ -438,7 +449,7 @@ another_key_is_refused (gconstpointer empty)
   WireRun other = world.run;
   other.key = empty != NULL ? NULL : make_key ();
 
-  world.near = wire_dial (world.context, &other, WIRE_ROLE_NODE,
+  world.near = wire_dial (world.poller, &other, WIRE_ROLE_NODE,
                           listener_addresses (world.listener)[1], &calls, &world);
   UNTIL (&world, world.downs == 2);
 
@@ -500,7 +511,7 @@ a_handshake_can_be_left (void)
   world.far = NULL;
   for (int i = 0; i < 50; i++)
     {
-      g_main_context_iteration (world.context, FALSE);
+      turn (world.poller, FALSE);
       g_usleep (2000);
     }
 
@@ -544,15 +555,16 @@ only_addresses_of_this_host_are_listened_at (void)
   const char *const wrong[] = { "0.0.0.0", "::", "localhost", "192.0.2.1", "" };
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
     {
-      World world = { .context = g_main_context_new () };
+      World world = { .poller = poller_new (NULL) };
       g_autoptr (GError) error = NULL;
       g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
       g_autofree char *path = g_build_filename (folder, "s", NULL);
-      g_assert_null (listener_new (world.context, path, &(ListenerPlace){ wrong[i], 0, 0 },
-                                   on_accepted, &world, &error));
+      g_assert_null (listener_new (poller_context (world.poller), path,
+                                   &(ListenerPlace){ wrong[i], 0, 0 }, on_accepted, &world,
+                                   &error));
       g_assert_nonnull (error);
       g_rmdir (folder);
-      g_main_context_unref (world.context);
+      poller_free (world.poller);
     }
 }
 
