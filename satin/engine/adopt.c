@@ -122,8 +122,8 @@ find_node (Engine *engine, const Trace *trace)
 {
   KnownNode *node = known_lookup (engine->known, trace->held->loan->path);
 
-  for (guint i = 0; i < trace->numbers->len && node != NULL; i++)
-    node = known_child (engine->known, node, g_array_index (trace->numbers, guint32, i));
+  for (guint i = 0; i < trace->n && node != NULL; i++)
+    node = known_child (engine->known, node, trace->numbers[i]);
   return node;
 }
 

@@ -32,7 +32,7 @@ held_free (void *data)
   record_clear (held->job->args, slot_payload (&held->slot));
   g_free (held->big);
   loan_free (held->loan);
-  g_aligned_free (held);
+  g_free (held->memory);
 }
 
 static void

@@ -32,6 +32,7 @@ struct Held
   gboolean queued;  /* under engine->lock: in the inbox, not started, not lent on */
   gboolean aborted; /* atomic: nobody wants its result */
   GList link;
+  void *memory; /* in which it lies, aligned as a slot is */
 };
 
 /* A slot that waits for a result from elsewhere. */

@@ -64,16 +64,18 @@ place_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 {
   TraceBase *from = &engine->lent_from;
   Stems *stems = engine->config.stems;
-  char *parent;
   Trace trace;
 
   trace_init_from (&trace, stack, slot, engine_awaits (engine, engine->lent_last) ? from : NULL);
-  parent = trace_parent_path (&trace, stems);
   loan->path = trace_path (&trace, stems);
   loan->weight = trace.weight;
-  g_free (from->path);
-  *from = (TraceBase){ stack, slot_at (stack, slot_parent (slot)), parent,
-                       trace.weight * trace.siblings };
+  if (trace.base == NULL || trace.n > 1) /* else it is a sibling of the last one */
+    {
+      char *parent = trace_parent_path (&trace, stems);
+      g_free (from->path);
+      *from = (TraceBase){ stack, slot_at (stack, slot_parent (slot)), parent,
+                           trace.weight * trace.siblings };
+    }
   trace_clear (&trace);
 }
 
@@ -261,12 +263,25 @@ engine_back (Engine *engine, guint64 loan)
   return TRUE;
 }
 
+/* Zeroed. To align by hand costs less than posix_memalign: it takes what malloc has lying ready. */
+static Held *
+held_alloc (void)
+{
+  const guintptr align = G_ALIGNOF (Held);
+  char *memory = g_malloc (sizeof (Held) + align - 1);
+  Held *held = (Held *)(void *)(memory + (align - (guintptr)memory % align) % align);
+
+  memset (held, 0, sizeof *held);
+  held->memory = memory;
+  return held;
+}
+
 /* NULL: the arguments are not of the job's type. */
 static Held *
-held_new (Engine *engine, guint64 number, const Loan *loan)
+held_new (Engine *engine, guint64 number, Loan *loan)
 {
   const SatinJob *job = engine->config.jobs[loan->job];
-  Held *held = g_aligned_alloc0 (1, sizeof (Held), 128);
+  Held *held = held_alloc ();
 
   held->number = number;
   held->job = job;
@@ -280,15 +295,15 @@ held_new (Engine *engine, guint64 number, const Loan *loan)
   if (!record_decode (job->args, loan->args, slot_payload (&held->slot), NULL))
     {
       g_free (held->big);
-      g_aligned_free (held);
+      g_free (held->memory);
       return NULL;
     }
-  held->loan = loan_copy (loan);
+  held->loan = loan_ref (loan);
   return held;
 }
 
 gboolean
-engine_run (Engine *engine, guint64 number, const Loan *loan)
+engine_run (Engine *engine, guint64 number, Loan *loan)
 {
   Digest digest;
   Held *held;

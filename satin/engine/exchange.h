@@ -122,8 +122,8 @@ gboolean engine_back (Engine *engine, guint64 loan);
 gboolean engine_awaits (Engine *engine, guint64 loan);
 
 /* A job to run here. ENGINE_DONE or ENGINE_UNRUN names `held` later. FALSE: unknown job, args not
- * of its type, or another digest. */
-gboolean engine_run (Engine *engine, guint64 held, const Loan *loan);
+ * of its type, or another digest. TRUE: it keeps hold of the loan. */
+gboolean engine_run (Engine *engine, guint64 held, Loan *loan);
 /* Nobody wants its result. What had not started, or was lent on, is gone at once; what runs stops
  * at its next spawn, sync or poll. ENGINE_UNRUN will come, after the ENGINE_ABORTED of all that was
  * lent for it or of the job itself, or ENGINE_DONE if it was faster. Nothing comes if it is

@@ -100,11 +100,24 @@ trace_is_aborted (Stack *stack)
 }
 
 static void
-reverse (GArray *array)
+append (Trace *trace, guint32 number)
 {
-  guint32 *numbers = (guint32 *)(void *)array->data;
+  if (trace->n == trace->room)
+    {
+      guint32 *more = g_new (guint32, (gsize)trace->room * 2);
 
-  for (guint i = 0, n = array->len; i < n / 2; i++)
+      memcpy (more, trace->numbers, trace->n * sizeof *more);
+      trace_clear (trace);
+      trace->numbers = more;
+      trace->room *= 2;
+    }
+  trace->numbers[trace->n++] = number;
+}
+
+static void
+reverse (guint32 *numbers, guint n)
+{
+  for (guint i = 0; i < n / 2; i++)
     {
       guint32 number = numbers[i];
 
@@ -118,7 +131,14 @@ trace_init_from (Trace *trace, Stack *stack, SatinSlot_ *slot, const TraceBase *
 {
   SatinSlot_ *first;
 
-  *trace = (Trace){ .numbers = g_array_new (FALSE, FALSE, sizeof (guint32)), .weight = 1.0 };
+  trace->held = NULL;
+  trace->base = NULL;
+  trace->numbers = trace->few;
+  trace->n = 0;
+  trace->room = TRACE_FEW;
+  trace->weight = 1.0;
+  trace->siblings = 0;
+  trace->aborted = FALSE;
   while (trace->held == NULL && trace->base == NULL)
     {
       guint32 parent = slot_parent (slot), number, siblings;
@@ -142,13 +162,13 @@ trace_init_from (Trace *trace, Stack *stack, SatinSlot_ *slot, const TraceBase *
       number += (guint32)(slot - first);
       /* An estimate: above the children may lie what is dead. */
       siblings = (guint32)(slot_family_end (slot, stack->slots + stack->n_slots) - first);
-      trace->siblings = trace->numbers->len == 0 ? siblings : trace->siblings;
+      trace->siblings = trace->n == 0 ? siblings : trace->siblings;
       trace->weight /= siblings;
-      g_array_append_val (trace->numbers, number);
+      append (trace, number);
       slot = slot_at (stack, parent);
     }
   trace->weight *= trace->held != NULL ? trace->held->loan->weight : base->weight;
-  reverse (trace->numbers);
+  reverse (trace->numbers, trace->n);
 }
 
 void
@@ -160,26 +180,27 @@ trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot)
 void
 trace_clear (Trace *trace)
 {
-  g_clear_pointer (&trace->numbers, g_array_unref);
+  if (trace->numbers != trace->few)
+    g_free (trace->numbers);
 }
 
 static char *
 path_of_first (const Trace *trace, Stems *stems, guint n)
 {
   return path_extend (stems, trace->held != NULL ? trace->held->loan->path : trace->base->path,
-                      (const guint32 *)(const void *)trace->numbers->data, n);
+                      trace->numbers, n);
 }
 
 char *
 trace_path (const Trace *trace, Stems *stems)
 {
-  return path_of_first (trace, stems, trace->numbers->len);
+  return path_of_first (trace, stems, trace->n);
 }
 
 char *
 trace_parent_path (const Trace *trace, Stems *stems)
 {
-  return path_of_first (trace, stems, trace->numbers->len - 1);
+  return path_of_first (trace, stems, trace->n - 1);
 }
 
 GPtrArray *

@@ -6,16 +6,20 @@
 
 #include "engine.h"
 
+#define TRACE_FEW 32 /* numbers, mostly */
+
 /* A slot's place: the job that another node (or main) gave to this engine, and the child numbers
- * from it. */
+ * from it. Not to be copied. */
 typedef struct
 {
   Held *held;            /* where the climb ended, or NULL and … */
   const TraceBase *base; /* … here */
-  GArray *numbers;       /* of guint32, from held's job to the slot */
+  guint32 *numbers;      /* from held's job to the slot */
+  guint n, room;
   double weight;
   guint32 siblings; /* how many children its parent has */
   gboolean aborted; /* a loan on the way was aborted */
+  guint32 few[TRACE_FEW];
 } Trace;
 
 void trace_init (Trace *trace, Stack *stack, SatinSlot_ *slot);

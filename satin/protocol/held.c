@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-typedef struct
-{
-  NodeId node;
-  guint64 loan;
-} ReturnAddress;
-
 static int
 compare_numbers (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
 {
@@ -21,7 +15,7 @@ compare_numbers (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
 static int
 compare_returns (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
 {
-  const ReturnAddress *x = a, *y = b;
+  const HeldJob *x = a, *y = b;
   int order = node_id_compare (&x->node, &y->node);
 
   return order != 0 ? order : compare_numbers (&x->loan, &y->loan, NULL);
@@ -48,8 +42,8 @@ void
 held_init (Held *held)
 {
   held->by_number = g_tree_new_full (compare_numbers, NULL, NULL, held_free);
-  held->by_return = g_tree_new_full (compare_returns, NULL, g_free, NULL);
-  held->by_path = g_tree_new_full (compare_paths, NULL, g_free, (GDestroyNotify)g_ptr_array_unref);
+  held->by_return = g_tree_new_full (compare_returns, NULL, NULL, NULL);
+  held->by_path = g_tree_new_full (compare_paths, NULL, NULL, NULL);
 }
 
 void
@@ -69,12 +63,12 @@ held_find (Node *node, guint64 number)
 HeldJob *
 held_find_return (Node *node, const NodeId *id, guint64 loan)
 {
-  ReturnAddress address = { *id, loan };
+  const HeldJob like = { .node = *id, .loan = loan };
 
-  return g_tree_lookup (node->held.by_return, &address);
+  return g_tree_lookup (node->held.by_return, &like);
 }
 
-GPtrArray *
+HeldJob *
 held_at (Node *node, const char *path)
 {
   return g_tree_lookup (node->held.by_path, path);
@@ -83,18 +77,19 @@ held_at (Node *node, const char *path)
 HeldJob *
 held_add (Node *node, Loan *job)
 {
-  HeldJob *held = g_new0 (HeldJob, 1);
-  GPtrArray *same = held_at (node, job->path);
+  HeldJob *held = g_new0 (HeldJob, 1), *last = held_at (node, job->path);
 
   held->held = ++node->held.numbers;
   held->job = job;
   g_tree_insert (node->held.by_number, &held->held, held);
-  if (same == NULL)
-    {
-      same = g_ptr_array_new ();
-      g_tree_insert (node->held.by_path, g_strdup (job->path), same);
-    }
-  g_ptr_array_add (same, held);
+  if (last == NULL)
+    g_tree_insert (node->held.by_path, job->path, held);
+  for (; last != NULL; last = last->next)
+    if (last->next == NULL)
+      {
+        last->next = held;
+        break;
+      }
   return held;
 }
 
@@ -102,31 +97,39 @@ void
 held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, guint64 loan)
 {
   if (held->lender == LENDER_NODE)
-    {
-      ReturnAddress before = { held->node, held->loan };
-      g_tree_remove (node->held.by_return, &before);
-    }
+    g_tree_remove (node->held.by_return, held);
   held->lender = lender;
   held->node = lender == LENDER_NODE ? *id : NODE_ID_NONE;
   held->loan = loan;
   if (lender == LENDER_NODE)
-    {
-      ReturnAddress now = { *id, loan };
-      g_tree_insert (node->held.by_return, g_memdup2 (&now, sizeof now), held);
-    }
+    g_tree_insert (node->held.by_return, held, held);
   shares_lender_changed (node, held->held);
+}
+
+/* No more among those with its path. */
+static void
+unchain (Node *node, const HeldJob *held)
+{
+  HeldJob *before = held_at (node, held->job->path);
+
+  if (before == held && held->next == NULL)
+    g_tree_remove (node->held.by_path, held->job->path);
+  else if (before == held) /* the path is the next one's from now on */
+    g_tree_replace (node->held.by_path, held->next->job->path, held->next);
+  else
+    {
+      while (before->next != held)
+        before = before->next;
+      before->next = held->next;
+    }
 }
 
 void
 held_drop (Node *node, HeldJob *held)
 {
-  GPtrArray *same = held_at (node, held->job->path);
-
   orphans_withdraw (node, held);
   held_set_lender (node, held, LENDER_NONE, NULL, 0);
-  g_ptr_array_remove (same, held);
-  if (same->len == 0)
-    g_tree_remove (node->held.by_path, held->job->path);
+  unchain (node, held);
   g_tree_remove (node->held.by_number, &held->held);
 }
 
@@ -136,7 +139,7 @@ held_run (Node *node, HeldJob *held)
   NodeEffect *effect = core_emit (node, NODE_EFFECT_RUN);
 
   effect->held = held->held;
-  effect->job = loan_copy (held->job);
+  effect->job = loan_ref (held->job);
   node->held.unfinished++;
 }
 
@@ -259,7 +262,7 @@ held_on_jobs (Node *node, Link *link, const Message *m)
 
   for (guint i = 0; i < m->loans->len; i++)
     {
-      const Loan *job = m->loans->pdata[i];
+      Loan *job = m->loans->pdata[i];
       if (is_too_much (node, m))
         {
           link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
@@ -268,7 +271,7 @@ held_on_jobs (Node *node, Link *link, const Message *m)
       if (held_find_return (node, &link->remote, job->loan) != NULL
           || loans_take_home (node, link, job) || adopt_for (node, link, job))
         continue;
-      HeldJob *held = held_add (node, loan_copy (job));
+      HeldJob *held = held_add (node, loan_ref (job));
       held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
       held->alone = m->flag;
       node->held.alone += held->alone;
@@ -292,7 +295,7 @@ held_on_done (Node *node, const NodeEvent *event)
   held->shares = event->shares == NULL ? NULL : g_ptr_array_ref (event->shares);
   held->work_us = event->work_us;
   held->risk_us = event->risk_us;
-  g_clear_pointer (&held->job->args, g_bytes_unref);
+  loan_drop_args (held->job);
   if (held->vain)
     held_drop (node, held);
   else
@@ -358,7 +361,7 @@ collect_value (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 static GPtrArray *
 all_for (Node *node, const NodeId *id)
 {
-  ReturnAddress first = { *id, 0 };
+  const HeldJob first = { .node = *id };
   GPtrArray *all = g_ptr_array_new ();
 
   for (GTreeNode *at = g_tree_lower_bound (node->held.by_return, &first); at != NULL;
@@ -576,7 +579,9 @@ held_check (Node *node)
       g_assert (held->finished == (held->value != NULL));
       g_assert (!held->vain
                 || (!held->finished && held->lender == LENDER_NONE && !held->announced));
-      g_assert (g_ptr_array_find (held_at (node, held->job->path), held, NULL));
+      const HeldJob *same = held_at (node, held->job->path);
+      while (same != held)
+        same = same->next;
       if (held->lender == LENDER_SELF)
         g_assert ((!held->finished || stop_halts (node)) && loans_find (node, held->loan) != NULL
                   && loans_find (node, held->loan)->self);

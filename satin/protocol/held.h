@@ -19,6 +19,7 @@ typedef enum
 struct HeldJob
 {
   guint64 held;
+  HeldJob *next; /* with the same path */
   Lender lender;
   NodeId node;  /* LENDER_NODE */
   guint64 loan; /* LENDER_NODE, LENDER_SELF */
@@ -40,8 +41,8 @@ struct HeldJob
 typedef struct
 {
   GTree *by_number; /* of HeldJob, owning */
-  GTree *by_return; /* LENDER_NODE only: (node, loan) -> HeldJob */
-  GTree *by_path;   /* path -> GPtrArray of HeldJob */
+  GTree *by_return; /* LENDER_NODE only, by (node, loan), which is the HeldJob's own */
+  GTree *by_path;   /* path -> the first HeldJob of it, whose path it is */
   guint64 numbers;
   guint unfinished; /* given to the engine, and neither done nor unrun … */
   guint alone;      /* … of them such as run alone */
@@ -54,8 +55,8 @@ HeldJob *held_add (Node *node, Loan *job);
 void held_drop (Node *node, HeldJob *held);
 HeldJob *held_find (Node *node, guint64 number);
 HeldJob *held_find_return (Node *node, const NodeId *id, guint64 loan);
-/* (nullable, borrowed): all with this path. */
-GPtrArray *held_at (Node *node, const char *path);
+/* (nullable): the first with this path. */
+HeldJob *held_at (Node *node, const char *path);
 void held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, guint64 loan);
 /* Gives it to the engine. */
 void held_run (Node *node, HeldJob *held);

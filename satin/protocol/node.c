@@ -344,10 +344,8 @@ node_stats (Node *node, NodeStats *stats)
 gboolean
 node_owes_result (Node *node, const char *path)
 {
-  GPtrArray *same = held_at (node, path);
-
-  for (guint i = 0; same != NULL && i < same->len; i++)
-    if (((const HeldJob *)same->pdata[i])->finished)
+  for (const HeldJob *held = held_at (node, path); held != NULL; held = held->next)
+    if (held->finished)
       return TRUE;
   return yield_has (node, path);
 }

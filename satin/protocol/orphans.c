@@ -46,17 +46,13 @@ orphans_announce (Node *node, HeldJob *held)
 static gboolean
 has_twin (Node *node, const HeldJob *held)
 {
-  GPtrArray *same = held_at (node, held->job->path);
+  const HeldJob *other = held_at (node, held->job->path);
 
   if (archive_find (node, held->job->path, &held->job->digest) != NULL)
     return TRUE;
-  for (guint i = 0; i < same->len; i++)
-    {
-      const HeldJob *other = same->pdata[i];
-      if (other != held && other->announced
-          && digest_equal (&other->job->digest, &held->job->digest))
-        return TRUE;
-    }
+  for (; other != NULL; other = other->next)
+    if (other != held && other->announced && digest_equal (&other->job->digest, &held->job->digest))
+      return TRUE;
   return FALSE;
 }
 
@@ -65,14 +61,11 @@ has_twin (Node *node, const HeldJob *held)
 static void
 announce_others (Node *node, const HeldJob *held)
 {
-  GPtrArray *same = held_at (node, held->job->path);
+  HeldJob *other = held_at (node, held->job->path);
 
-  for (guint i = 0; i < same->len; i++)
-    {
-      HeldJob *other = same->pdata[i];
-      if (other != held && other->announced)
-        orphans_announce (node, other);
-    }
+  for (; other != NULL; other = other->next)
+    if (other != held && other->announced)
+      orphans_announce (node, other);
   archive_announce_path (node, held->job->path);
 }
 
@@ -178,12 +171,10 @@ orphans_archive (Node *node, const Row *row)
 HeldJob *
 orphans_find (Node *node, const char *path, const Digest *digest)
 {
-  GPtrArray *same = held_at (node, path);
   HeldJob *best = NULL;
 
-  for (guint i = 0; same != NULL && i < same->len; i++)
+  for (HeldJob *held = held_at (node, path); held != NULL; held = held->next)
     {
-      HeldJob *held = same->pdata[i];
       if (held->vain || held->lender != LENDER_NONE || !digest_equal (&held->job->digest, digest))
         continue;
       if (best == NULL || held->finished >= best->finished)
@@ -336,15 +327,9 @@ orphans_covered (Node *node, const char *path)
   g_autoptr (GPtrArray) vain = g_ptr_array_new ();
 
   for (guint i = 0; i < keys->len; i++)
-    {
-      GPtrArray *same = held_at (node, keys->pdata[i]);
-      for (guint j = 0; j < same->len; j++)
-        {
-          HeldJob *held = same->pdata[j];
-          if (held->lender == LENDER_NONE && !held->vain)
-            g_ptr_array_add (vain, held);
-        }
-    }
+    for (HeldJob *held = held_at (node, keys->pdata[i]); held != NULL; held = held->next)
+      if (held->lender == LENDER_NONE && !held->vain)
+        g_ptr_array_add (vain, held);
   for (guint i = 0; i < vain->len; i++)
     {
       HeldJob *held = vain->pdata[i];

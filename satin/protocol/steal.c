@@ -112,19 +112,36 @@ is_victim (Node *node, const Member *member)
          && (node->config.steal != NODE_STEAL_MW || member == roster_master (node));
 }
 
+/* (nullable): by which this member of the lane may be asked; `all`: also if it has refused. */
+static Link *
+link_to_ask (Node *node, const StealLane *lane, const Member *member, gboolean all)
+{
+  guint place;
+
+  return !is_victim (node, member) || lane_of (node, member) != lane
+                 || (!all && set_find (node->steal.refused, &member->id, &place))
+             ? NULL
+             : link_to (node, &member->id);
+}
+
+static gboolean
+has_victim (Node *node, const StealLane *lane, gboolean all)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    if (link_to_ask (node, lane, node->roster.members->pdata[i], all) != NULL)
+      return TRUE;
+  return FALSE;
+}
+
 /* How many members of this lane may be asked; `link` (nullable, out) of number `wanted`. */
 static guint
 victims (Node *node, const StealLane *lane, gboolean all, guint wanted, Link **link)
 {
-  guint n = 0, place;
+  guint n = 0;
 
   for (guint i = 0; i < node->roster.members->len; i++)
     {
-      const Member *member = node->roster.members->pdata[i];
-      Link *found = !is_victim (node, member) || lane_of (node, member) != lane
-                            || (!all && set_find (node->steal.refused, &member->id, &place))
-                        ? NULL
-                        : link_to (node, &member->id);
+      Link *found = link_to_ask (node, lane, node->roster.members->pdata[i], all);
       if (found != NULL && n++ == wanted && link != NULL)
         *link = found;
     }
@@ -224,7 +241,8 @@ steal_go_on (Node *node)
   go_on (node, near);
   if (node->config.steal == NODE_STEAL_CRS && may_ask (node, far)
       && (!node_id_is_none (&far->offer)
-          || (far->resume_us == 0 && victims (node, near, FALSE, 0, NULL) == 0)))
+          || (far->resume_us == 0 && has_victim (node, far, TRUE)
+              && !has_victim (node, near, FALSE))))
     go_on (node, far);
 }
 
@@ -443,11 +461,10 @@ gave (Node *node, const Lending *lending, guint count)
 static gboolean
 runs_here_for (Node *node, const NodeId *thief, const Loan *loan)
 {
-  GPtrArray *same = loan->held == 0 ? NULL : held_at (node, loan->path);
+  const HeldJob *held = loan->held == 0 ? NULL : held_at (node, loan->path);
 
-  for (guint i = 0; same != NULL && i < same->len; i++)
+  for (; held != NULL; held = held->next)
     {
-      const HeldJob *held = same->pdata[i];
       if (held->held != loan->held && held->lender == LENDER_NODE && !held->finished
           && node_id_equal (&held->node, thief) && digest_equal (&held->job->digest, &loan->digest)
           && !loans_lends_on (node, held->held))

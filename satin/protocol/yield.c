@@ -35,13 +35,12 @@ yields (Node *node, const HeldJob *held)
 void
 yield_ask (Node *node, Link *link, const MessageHold *hold)
 {
-  GPtrArray *same = hold->finished ? NULL : held_at (node, hold->path);
+  const HeldJob *held = hold->finished ? NULL : held_at (node, hold->path);
 
   if (stop_halts (node)) /* what runs here does not go on */
     return;
-  for (guint i = 0; same != NULL && i < same->len; i++)
+  for (; held != NULL; held = held->next)
     {
-      const HeldJob *held = same->pdata[i];
       if (held->lender == LENDER_NONE || held->finished
           || !digest_equal (&held->job->digest, &hold->digest)
           || (held->lender == LENDER_NODE && node_id_equal (&held->node, &link->remote))

@@ -35,10 +35,24 @@ loan_copy (const Loan *loan)
   return copy;
 }
 
+Loan *
+loan_ref (Loan *loan)
+{
+  g_atomic_int_inc (&loan->others);
+  return loan;
+}
+
+void
+loan_drop_args (Loan *loan)
+{
+  if (g_atomic_int_get (&loan->others) == 0)
+    g_clear_pointer (&loan->args, g_bytes_unref);
+}
+
 void
 loan_free (Loan *loan)
 {
-  if (loan == NULL)
+  if (loan == NULL || g_atomic_int_add (&loan->others, -1) > 0)
     return;
   if (loan->path != (char *)(loan + 1))
     g_free (loan->path);

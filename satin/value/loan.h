@@ -7,7 +7,7 @@
 #include "node-id.h"
 
 /* A job as it leaves a job stack. `loan` is the lender's number for the slot; with the lender's
- * node id it is the return address. */
+ * node id it is the return address. One that several hold is not changed any more. */
 typedef struct
 {
   guint64 loan;
@@ -17,11 +17,16 @@ typedef struct
   double weight; /* share of the whole tree, by Knuth's estimate: the root has 1 */
   GBytes *args;  /* GVariant bytes of the argument record */
   guint64 held;  /* at its lender: the held job that is lent on; 0: a slot of its own */
+  gint others;   /* atomic: how many hold it beside the first */
 } Loan;
 
 Loan *loan_new (guint64 number, const char *path, guint32 job, const Digest *digest, double weight,
                 GBytes *args);
 Loan *loan_copy (const Loan *loan);
+/* (transfer full): the same one, for one holder more. Any thread. */
+Loan *loan_ref (Loan *loan);
+/* They are not needed any more, if nobody else holds it. */
+void loan_drop_args (Loan *loan);
 void loan_free (Loan *loan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Loan, loan_free)
 

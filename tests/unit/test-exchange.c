@@ -179,7 +179,8 @@ feed (Grid *grid, int on)
                 .path = g_strdup (loan.path),
                 .digest = loan.digest };
   g_ptr_array_add (grid->jobs, job);
-  g_assert_true (engine_run (grid->rigs[on]->engine, job->held, &loan));
+  g_autoptr (Loan) taken = loan_copy (&loan);
+  g_assert_true (engine_run (grid->rigs[on]->engine, job->held, taken));
   g_free (loan.path);
   g_bytes_unref (loan.args);
   grid->n_lent++;
