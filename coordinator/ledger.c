@@ -281,15 +281,20 @@ write_rows (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **err
 {
   g_autoptr (GPtrArray) rows = inbox_sorted_rows (inbox);
   gint64 now = ledger_now_s ();
+  NodeId node = { 0 };
+  char id[NODE_ID_TEXT_MAX];
+  const char *name = notes_node_text (&node, id);
   for (guint i = 0; i < rows->len; i++)
     {
       const Row *row = g_ptr_array_index (rows, i);
-      char id[NODE_ID_TEXT_MAX];
       gboolean written;
       if (!row_can_be_written (ledger, row))
         continue;
+      if (!node_id_equal (&node, &row->node))
+        name = notes_node_text (&row->node, id);
+      node = row->node;
       Result result = { .path = row->path,
-                        .node = notes_node_text (&row->node, id),
+                        .node = name,
                         .job = ledger->job_names[row->job],
                         .type = ledger->job_types[row->job],
                         .digest = row->digest.bytes,

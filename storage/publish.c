@@ -109,26 +109,28 @@ copy_without_gaps (Sql *sql, const char *name, GError **error)
   if (!layout_choose (sql, &page_size, error))
     return FALSE;
   /* Said of the next copy; the work file itself keeps the pages that it has. */
-  g_autofree char *pragma = g_strdup_printf ("PRAGMA page_size=%u", page_size);
+  g_autofree char *pragma
+      = g_strdup_printf ("PRAGMA page_size=%u; PRAGMA synchronous=OFF", page_size);
   sqlite3_stmt *statement
       = sql_run (sql, pragma, error) ? sql_ready (sql, "VACUUM INTO ?1", error) : NULL;
   if (statement == NULL)
     return FALSE;
   sqlite3_bind_text (statement, 1, name, -1, SQLITE_STATIC);
-  return sql_finish (sql, statement, error);
+  gboolean good = sql_finish (sql, statement, error);
+  return sql_settle (sql, good ? error : NULL) && good;
 }
 
-/* What one statement says; -1: error. */
-static gint64
-ask_number (sqlite3 *db, const char *text)
+/* What one statement says first; NULL: error. */
+static char *
+ask (sqlite3 *db, const char *text)
 {
   sqlite3_stmt *statement = NULL;
-  gint64 number = -1;
+  char *answer = NULL;
   if (sqlite3_prepare_v2 (db, text, -1, &statement, NULL) == SQLITE_OK
       && sqlite3_step (statement) == SQLITE_ROW)
-    number = sqlite3_column_int64 (statement, 0);
+    answer = g_strdup ((const char *)sqlite3_column_text (statement, 0));
   sqlite3_finalize (statement);
-  return number;
+  return answer;
 }
 
 /* The copy was made in one transaction: it is whole, or, should that have been taken back, empty.
@@ -137,12 +139,15 @@ static gboolean
 copy_is_whole (sqlite3 *db, sqlite3 *copy)
 {
   static const char objects[] = "SELECT count(*) FROM main.sqlite_schema";
-  static const char is_sound[] = "SELECT quick_check = 'ok' FROM pragma_quick_check (1)";
-  return ask_number (copy, is_sound) == 1 && ask_number (copy, objects) == ask_number (db, objects);
+  g_autofree char *check = ask (copy, "PRAGMA quick_check (1)");
+  g_autofree char *expected = ask (db, objects);
+  g_autofree char *found = ask (copy, objects);
+  return g_strcmp0 (check, "ok") == 0 && expected != NULL && g_strcmp0 (expected, found) == 0;
 }
 
-/* VACUUM INTO, so that the copy has no gaps: its size follows the frontier. The journal of the copy
- * is of no use: a half-made one is thrown away, and the finished one is synced by us. */
+/* VACUUM INTO, so that the copy has no gaps: its size follows the frontier. Neither is its journal
+ * of use nor a sync of SQLite's: a half-made copy is thrown away, and the finished one is synced by
+ * us. */
 static gboolean
 copy_into (Sql *sql, const char *name, GError **error)
 {

@@ -42,7 +42,7 @@ Sql *sql_create_from (const char *path, int from, const char *identity, GError *
  * from here on, as a work file. */
 gboolean sql_copy_file (const char *path, int from, GError **error);
 Sql *sql_adopt (const char *path, const char *identity, GError **error);
-/* From here on each transaction is on the disk when it is over; outside of one. */
+/* From here on a transaction counts when the disk has taken it; outside of one. */
 gboolean sql_settle (Sql *sql, GError **error);
 /* The same without a name or an identity, for this process only and gone with it. `page_bytes`:
  * that of the file which sql_copy is to bring here, since SQLite copies none of other pages into

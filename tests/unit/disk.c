@@ -35,7 +35,7 @@ static struct
 {
   char *prefix;
   DiskMode mode;
-  guint at, steps, unlinks_failed;
+  guint at, steps, syncs, unlinks_failed;
   int error_number;
   GPtrArray *writes, *renames;
   GRand *rand;
@@ -213,6 +213,7 @@ do_sync (int fd, int (*sync) (int fd))
   g_autofree char *path = disk.prefix != NULL ? path_of (fd) : NULL;
   if (!is_ours (path))
     return sync (fd);
+  disk.syncs++;
   if (step ())
     return -1;
   note_sync (fd, path);
@@ -285,7 +286,7 @@ disk_begin (const char *prefix, DiskMode mode, guint at, int error_number)
   disk.prefix = g_strdup (prefix);
   disk.mode = mode;
   disk.at = at;
-  disk.steps = disk.unlinks_failed = 0;
+  disk.steps = disk.syncs = disk.unlinks_failed = 0;
   disk.error_number = error_number;
   disk.writes = g_ptr_array_new_with_free_func (write_free);
   disk.renames = g_ptr_array_new_with_free_func (rename_free);
@@ -299,6 +300,12 @@ disk_end (void)
   g_clear_pointer (&disk.renames, g_ptr_array_unref);
   disk.mode = DISK_SOUND;
   return disk.steps >= disk.at;
+}
+
+guint
+disk_syncs (void)
+{
+  return disk.syncs;
 }
 
 guint

@@ -17,6 +17,8 @@ typedef enum
 void disk_begin (const char *prefix, DiskMode mode, guint at, int error_number);
 /* Back to a sound disk. TRUE: the step was reached. */
 gboolean disk_end (void);
+/* Of the steps. */
+guint disk_syncs (void);
 /* What then still lies there cannot be helped. */
 guint disk_unlinks_failed (void);
 

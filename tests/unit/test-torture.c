@@ -197,6 +197,24 @@ assert_recovers (Scene *scene)
   g_assert_cmpuint (place_strangers (scene->place), <=, 2 * disk_unlinks_failed ());
 }
 
+/* A sync takes longer than all else here: a batch needs its journal, the journal's name and the
+ * work file on the disk, a publication itself and its name. */
+static void
+test_a_round_needs_five_syncs (void)
+{
+  Scene scene;
+  int published;
+  scene_begin (&scene, &published);
+  disk_begin (scene.place->folder, DISK_SOUND, 0, 0);
+  act (&scene);
+  (void)disk_end ();
+  g_assert_cmpuint (scene.failed, ==, 0);
+  g_assert_cmpuint (disk_syncs (), >=, ROUNDS * 2);
+  g_assert_cmpuint (disk_syncs (), <=, ROUNDS * 5);
+  assert_target (scene.place, ROUNDS);
+  scene_end (&scene);
+}
+
 /* To the next step to be tried; about 20 of `all` are. */
 static guint
 stride (guint all)
@@ -325,6 +343,7 @@ main (int argc, char **argv)
   /* Thousands of small files are made. */
   if (g_access ("/dev/shm", W_OK) == 0)
     g_setenv ("TMPDIR", "/dev/shm", FALSE);
+  g_test_add_func ("/torture/a-round-needs-five-syncs", test_a_round_needs_five_syncs);
   g_test_add_func ("/torture/S1-every-step-fails-once", test_every_step_fails_once);
   g_test_add_func ("/torture/a-disk-that-breaks-at-every-step",
                    test_a_disk_that_breaks_at_every_step);
