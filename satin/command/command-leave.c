@@ -135,23 +135,32 @@ find (const GArray *nodes, const char *id)
   return NULL;
 }
 
-/* Is none of them here any more? */
-static gboolean
-are_gone (const GArray *leavers, const GArray *nodes)
+/* (nullable): one of them that is still here. */
+static const LeaveNode *
+find_left_over (const GArray *leavers, const GArray *nodes)
 {
   for (guint i = 0; i < leavers->len; i++)
     {
       const LeaveNode *leaver = &g_array_index (leavers, LeaveNode, i);
       if (leaver->wanted && find (nodes, leaver->id) != NULL)
-        return FALSE;
+        return leaver;
     }
-  return TRUE;
+  return NULL;
 }
 
-/* Waits until they have left. */
+static void
+tell_all_left (const Wish *wish, const GArray *leavers)
+{
+  for (guint i = 0; i < leavers->len; i++)
+    if (g_array_index (leavers, LeaveNode, i).wanted)
+      tell_left (wish, &g_array_index (leavers, LeaveNode, i));
+}
+
+/* Waits until they have left, and says so. */
 static int
 see_off (const Wish *wish, const GArray *leavers)
 {
+  const LeaveNode *left_over = NULL;
   gint64 until_us = g_get_monotonic_time () + (gint64)(wish->within_s * G_USEC_PER_SEC) + GRACE_US;
   int code;
 
@@ -163,11 +172,17 @@ see_off (const Wish *wish, const GArray *leavers)
       if (folder_has_ended (wish->ask->path, &code, NULL))
         return command_say ("run '%s' has ended (exit code %d)", wish->ask->run.name, code),
                COMMAND_DONE;
-      if (nodes->len > 0 && are_gone (leavers, nodes))
-        return COMMAND_DONE;
+      if (nodes->len > 0)
+        left_over = find_left_over (leavers, nodes);
+      if (nodes->len > 0 && left_over == NULL)
+        return tell_all_left (wish, leavers), COMMAND_DONE;
       g_usleep (LOOK_US);
     }
-  command_say ("run '%s' was asked, but not all of these nodes have left", wish->ask->run.name);
+  if (left_over != NULL)
+    command_say ("node %s was asked, but has not left: `satin log %s %s` may say why",
+                 left_over->id, wish->ask->run.name, left_over->id);
+  else
+    command_say ("no node of run '%s' answers now", wish->ask->run.name);
   return COMMAND_ERROR;
 }
 
@@ -176,7 +191,6 @@ leave (const Wish *wish)
 {
   g_autofree char *reply = ask_node (wish->ask, "status", "cannot ask");
   g_autoptr (GArray) leavers = NULL;
-  int code;
 
   if (reply == NULL)
     return COMMAND_ERROR;
@@ -194,11 +208,7 @@ leave (const Wish *wish)
       if (leaver->wanted && answer == NULL)
         return COMMAND_ERROR;
     }
-  code = see_off (wish, leavers);
-  for (guint i = 0; code == COMMAND_DONE && i < leavers->len; i++)
-    if (g_array_index (leavers, LeaveNode, i).wanted)
-      tell_left (wish, &g_array_index (leavers, LeaveNode, i));
-  return code;
+  return see_off (wish, leavers);
 }
 
 int

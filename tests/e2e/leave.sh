@@ -80,6 +80,23 @@ is "no time" "$code" 2
 ended
 is "long: the answer" "$code:$answer" "0:8"
 
+# One that stands still does not leave. (A sentence that says more than one thing was said once.)
+begin "$satin" run -n 2 -w 1 --name still -- "$naps" 100 10
+ok "still: two nodes are up" wait_for $((10 * slow)) up still 2
+second_pid=$(other_of still) second=$(ids_of still | awk -v pid="$second_pid" '$2 == pid { print $1 }')
+kill -STOP "$second_pid"
+try "$satin" leave still "$second" --within 0
+is "still: who has not left is named" "$code:$words" \
+  "1:satin: node $second was asked, but has not left: \`satin log still $second\` may say why"
+"$satin" leave still "$second" 2>"$work/still.words" &
+leaver=$!
+wait_for 1 false
+try "$satin" cancel still
+wait "$leaver"
+is "still: nobody has left a run that has ended" "$?:$(cat "$work/still.words")" "0:satin: run 'still' has ended (exit code 7)"
+kill -CONT "$second_pid" 2>/dev/null
+ended
+
 # All at once, as a batch system does at the end of the time: the run is suspended, and goes on from what was saved.
 rm -f "$NAPS_LOG"
 begin "$satin" run -n 3 -w 2 --name all --checkpoint "$work/all.db" -- "$naps" 20 10
