@@ -17,6 +17,10 @@
 #define ASK_AGAIN_US (200 * 1000)
 /* Longer than the launcher lets nodes be that do not go: one of both has to remove the folder. */
 #define LEAVE_LIMIT_US (10 * G_USEC_PER_SEC)
+/* Nodes of other hosts may have the answer for a little longer. */
+#define ANSWER_LIMIT_US (3 * G_USEC_PER_SEC)
+/* How often another host is asked. */
+#define AFAR_US (300 * 1000)
 /* After the last process is gone its `end` may still come to light. */
 #define GONE_US (500 * 1000)
 #define WITHIN_MAX_S 86400.0
@@ -183,16 +187,44 @@ ask_status (const char *path, GError **error)
   return better != NULL ? better : g_steal_pointer (&reply);
 }
 
+/* The end may be with nodes of other hosts, when the launcher is gone by which they tell it. One of
+ * them is asked, and all when that knows it. */
+static void
+look_afar (const AskRun *ask, gint64 *asked_us)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  g_autofree char *reply = NULL;
+
+  if (now_us - *asked_us < AFAR_US || folder_pid_is_live (ask->run.launcher_pid))
+    return;
+  reply = control_ask (ask->path, CONTROL_FILE "end", NULL);
+  if (reply != NULL && g_str_has_prefix (reply, CONTROL_FILE))
+    control_bring_end (ask->path);
+  *asked_us = g_get_monotonic_time ();
+}
+
+/* Another node has told the end here, but not its answer. */
+static gboolean
+answer_may_come (const AskRun *ask, int code, gint64 *end_us)
+{
+  g_autofree char *answer = g_build_filename (ask->path, "answer", NULL);
+
+  if (*end_us == 0)
+    *end_us = g_get_monotonic_time ();
+  return code == COMMAND_DONE && ask->run.nodes > 0 && !g_file_test (answer, G_FILE_TEST_EXISTS)
+         && folder_is_live (ask->path) && g_get_monotonic_time () - *end_us < ANSWER_LIMIT_US;
+}
+
 int
 ask_wait (const AskRun *ask, gint64 limit_us, char **sentence)
 {
-  gint64 until_us = g_get_monotonic_time () + limit_us, gone_us = 0;
+  gint64 until_us = g_get_monotonic_time () + limit_us, gone_us = 0, asked_us = 0, end_us = 0;
 
   while (limit_us == 0 || g_get_monotonic_time () < until_us)
     {
       int code;
 
-      if (folder_has_ended (ask->path, &code, sentence))
+      if (folder_has_ended (ask->path, &code, sentence) && !answer_may_come (ask, code, &end_us))
         return code;
       if (!g_file_test (ask->path, G_FILE_TEST_IS_DIR))
         return -3;
@@ -202,6 +234,7 @@ ask_wait (const AskRun *ask, gint64 limit_us, char **sentence)
         gone_us = g_get_monotonic_time ();
       else if (g_get_monotonic_time () - gone_us > GONE_US)
         return -2;
+      look_afar (ask, &asked_us);
       g_usleep (LOOK_US);
     }
   return -1;

@@ -13,12 +13,37 @@
 #include <unistd.h>
 
 #define QUEUED_MAX (8 * 1024 * 1024) /* who has not read so much gets no more work */
-#define LAST_BREATH_MS 2000          /* for main to return after the run has ended elsewhere */
+/* For who asks for the end: longer, when the answer stands nowhere else. */
+#define BEQUEATH_US (3 * G_USEC_PER_SEC)
+#define BEQUEATH_ANSWER_US (60 * G_USEC_PER_SEC)
+#define LAST_BREATH_MS 2000 /* for main to return after the run has ended elsewhere */
+
+static gint64
+patience (Driver *driver)
+{
+  g_autofree char *answer = g_build_filename (driver->config.folder, "answer", NULL);
+  gboolean is_only_here
+      = driver->config.checkpoint == NULL && g_file_test (answer, G_FILE_TEST_EXISTS);
+  return is_only_here ? BEQUEATH_ANSWER_US : BEQUEATH_US;
+}
+
+gboolean
+driver_bequeaths (Driver *driver)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  if (driver->left || driver->end_is_taken || !relay_is_cut ())
+    return FALSE;
+  if (driver->bequeath_us == 0)
+    driver->bequeath_us = now_us + patience (driver);
+  return now_us < driver->bequeath_us;
+}
 
 static gboolean
 on_last_breath (gpointer data)
 {
   Driver *driver = data;
+  if (driver_bequeaths (driver))
+    return G_SOURCE_CONTINUE;
   if (driver->left)
     keeper_close (driver);
   report_stats (driver, TRUE);

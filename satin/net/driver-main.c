@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define LAST_CALL_MS 20 /* between two looks whether somebody has asked for the end */
+
 DriverNews
 driver_wait_master (Driver *driver, int *code)
 {
@@ -300,14 +302,28 @@ driver_leave_at_signal (Driver *driver)
 }
 
 static gboolean
+on_last_call (gpointer data)
+{
+  Driver *driver = data;
+  if (driver_bequeaths (driver))
+    return G_SOURCE_CONTINUE;
+  mesh_close (driver);
+  drive_quit (driver->drive);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
 on_last_words (gpointer data)
 {
   Driver *driver = data;
+  g_autoptr (GSource) source = g_timeout_source_new (LAST_CALL_MS);
   keeper_close (driver);
   report_stats (driver, TRUE);
   report_timeline (driver, TRUE);
-  mesh_close (driver);
-  drive_quit (driver->drive);
+  if (on_last_call (driver) == G_SOURCE_REMOVE)
+    return G_SOURCE_REMOVE;
+  g_source_set_callback (source, on_last_call, driver, NULL);
+  g_source_attach (source, driver->context);
   return G_SOURCE_REMOVE;
 }
 

@@ -37,10 +37,12 @@ struct Driver
   gboolean stepping;
   gboolean tell; /* the Node wants to hear what is at risk */
   gboolean joined, warned;
-  gint64 departed_us;   /* a member left; 0: none since memory was given back */
-  gboolean left;        /* the run goes on without this process */
-  guint64 left_lost_us; /* … and this work */
-  GThread *retiring;    /* (nullable) ends the scribe that was */
+  gint64 departed_us;    /* a member left; 0: none since memory was given back */
+  gboolean left;         /* the run goes on without this process */
+  gboolean end_is_taken; /* by somebody who asked for it */
+  gint64 bequeath_us;    /* who wants it may ask until then; 0: the end is not there */
+  guint64 left_lost_us;  /* … and this work */
+  GThread *retiring;     /* (nullable) ends the scribe that was */
   guint join_tries;
   guint over;    /* how often in a row the run was found to be over without this node */
   char *outside; /* (nullable) what the Node noted last before it was a member */
@@ -97,6 +99,9 @@ void driver_post (Driver *driver, GSourceFunc function, gpointer data);
 void driver_say (Driver *driver, const char *format, ...) G_GNUC_PRINTF (2, 3);
 /* Ends this process's part of the run with a sentence for the user. */
 void driver_fail (Driver *driver, int code, const char *sentence);
+/* The end and its answer are here and nowhere else: the launcher is gone, and somebody may ask for
+ * them. */
+gboolean driver_bequeaths (Driver *driver);
 void driver_set_ended (Driver *driver, int code, gboolean finished);
 /* Tells the Node what the engine did. */
 void driver_tell_work (Driver *driver);

@@ -47,9 +47,10 @@ answer_control (Driver *driver, Wire *link, GBytes *message)
   g_autofree char *request = g_strndup (text, MIN (size, 64));
   NodeEvent event;
   gboolean has_event;
+  g_autoptr (GBytes) file = orders_file (driver, request);
   g_autofree char *reply = orders_answer (driver, request, &event, &has_event);
   g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  g_ptr_array_add (parts, g_bytes_new (reply, strlen (reply)));
+  g_ptr_array_add (parts, file != NULL ? g_bytes_ref (file) : g_bytes_new (reply, strlen (reply)));
   wire_send (link, parts, FALSE);
   wire_flush (link);
   if (has_event)

@@ -2,6 +2,10 @@
 /* See orders.h. A request is a word, and for some a number of seconds after it. */
 #include "orders.h"
 
+#include "control.h"
+#include "folder.h"
+#include "relay.h"
+
 #include <string.h>
 
 /* Longer than anybody waits. */
@@ -57,6 +61,35 @@ read_leave (Driver *driver, const char *request, NodeEvent *event)
   return g_strdup ("{\"error\":\"no such node\"}");
 }
 
+/* A file of the end, "file NAME SIZE" and its bytes. NULL: there is none yet. */
+static GBytes *
+file_of (Driver *driver, const char *name)
+{
+  gsize size;
+  g_autoptr (GBytes) bytes = driver->ended && g_strv_contains (control_files_of_end, name)
+                                 ? folder_bytes (driver->config.folder, name, NULL)
+                                 : NULL;
+  if (bytes == NULL)
+    return NULL;
+  g_autofree char *header = relay_header (name, g_bytes_get_size (bytes));
+  GByteArray *all = g_byte_array_new ();
+  g_byte_array_append (all, (const guint8 *)header, (guint)strlen (header));
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+  g_byte_array_append (all, data, (guint)size);
+  return g_byte_array_free_to_bytes (all);
+}
+
+GBytes *
+orders_file (Driver *driver, const char *request)
+{
+  GBytes *file = g_str_has_prefix (request, CONTROL_FILE)
+                     ? file_of (driver, request + strlen (CONTROL_FILE))
+                     : NULL;
+  if (strcmp (request, CONTROL_TAKEN) == 0)
+    driver->end_is_taken = TRUE;
+  return file;
+}
+
 char *
 orders_answer (Driver *driver, const char *request, NodeEvent *event, gboolean *has_event)
 {
@@ -87,6 +120,8 @@ orders_answer (Driver *driver, const char *request, NodeEvent *event, gboolean *
     return g_strdup ("{\"ok\":true}");
   if (*has_event || strcmp (request, "saved") == 0)
     return saved (driver);
+  if (strcmp (request, CONTROL_TAKEN) == 0)
+    return g_strdup ("{\"ok\":true}");
   if (strcmp (request, "status") == 0)
     return report_status (driver);
   return g_strdup ("{\"error\":\"unknown request\"}");

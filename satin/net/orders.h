@@ -5,6 +5,8 @@
 
 #include "driver-private.h"
 
-/* (transfer full): the reply to `request`, JSON. `event`: the step that is to follow once the reply
- * has been sent; TRUE in `*has_event`. */
+/* (transfer full) (nullable): the reply to a request for a file of the end. */
+GBytes *orders_file (Driver *driver, const char *request);
+/* (transfer full): the reply to any other request, JSON. `event`: the step that is to follow once
+ * the reply has been sent; TRUE in `*has_event`. */
 char *orders_answer (Driver *driver, const char *request, NodeEvent *event, gboolean *has_event);

@@ -130,6 +130,21 @@ relay_flush (void)
   g_mutex_unlock (&relay->lock);
 }
 
+gboolean
+relay_is_cut (void)
+{
+  Relay *relay = the_relay;
+  gboolean broken;
+
+  if (relay == NULL)
+    return FALSE;
+  relay_flush ();
+  g_mutex_lock (&relay->lock);
+  broken = relay->broken;
+  g_mutex_unlock (&relay->lock);
+  return broken;
+}
+
 void
 relay_end (void)
 {

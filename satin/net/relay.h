@@ -41,6 +41,9 @@ gboolean relay_is_founder (void);
 /* Waits, two seconds at most, until all that was written has left. Any thread; nothing to do
  * elsewhere. */
 void relay_flush (void);
+/* The launcher is gone: what is written reaches nobody. Waits as relay_flush does, since only
+ * writing tells: what comes in ends by itself in a batch job. Any thread; FALSE elsewhere. */
+gboolean relay_is_cut (void);
 /* Removes the folder, as the last thing. */
 void relay_end (void);
 

@@ -142,7 +142,8 @@ prove (Asker *asker, const char *address, const WireRun *run, GError **error)
 }
 
 char *
-wire_ask (const char *address, const WireRun *run, const char *request, GError **error)
+wire_ask (const char *address, const WireRun *run, const char *request, gsize *length,
+          GError **error)
 {
   g_auto (Asker) asker = { wire_connect_blocking (address, error), NULL };
   guint64 size = GUINT64_TO_LE ((guint64)strlen (request));
@@ -160,5 +161,7 @@ wire_ask (const char *address, const WireRun *run, const char *request, GError *
   g_autofree char *reply = g_malloc0 ((gsize)size + 1);
   if (!receive_all (&asker, reply, (gsize)size, error))
     return NULL;
+  if (length != NULL)
+    *length = (gsize)size;
   return g_steal_pointer (&reply);
 }

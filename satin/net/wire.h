@@ -85,5 +85,7 @@ GSocket *wire_connect_blocking (const char *address, GError **error);
  * (transfer full): id of the run that greets at `address`; NULL: nobody. `name`, `host` (out)
  * (nullable). */
 char *wire_ask_run (const char *address, char **name, char **host);
-/* (transfer full): the reply to one control request; of `run` the two secrets are read. */
-char *wire_ask (const char *address, const WireRun *run, const char *request, GError **error);
+/* (transfer full): the reply to one control request, and its length (out) (nullable); of `run` the
+ * two secrets are read. */
+char *wire_ask (const char *address, const WireRun *run, const char *request, gsize *length,
+                GError **error);

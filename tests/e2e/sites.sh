@@ -53,6 +53,26 @@ kill -9 "$(master_of left)"
 ended
 is "the master dies: the answer" "$code:$answer" "0:$heavy_answer"
 
+# Launcher and all nodes here are killed: what nodes there know of the end comes here when somebody asks.
+orphaned () # NAME
+{
+  begin "$satin" run --sites "$work/two" --name "$1" -- "${heavy[@]}"
+  ok "$1: five nodes are up" wait_for $((20 * slow)) up "$1" 5
+  # shellcheck disable=SC2046
+  kill -9 "$begun" $(our_nodes)
+  wait "$begun" 2>/dev/null
+  ok "$1: three go on" wait_for $((20 * slow)) eval 'up '"$1"' 3 && ! up '"$1"' 4'
+}
+orphaned waits
+try "$satin" wait waits
+is "… whose answer is shown by satin wait" "$code:$answer" "0:$heavy_answer"
+ok "… and nothing is left there" wait_for 10 no_far
+ok "… nor here" wait_for 10 [ ! -e "$runs/waits" ]
+orphaned stops
+try "$satin" suspend stops
+is "… and can be suspended" "$code:$words" "0:satin: run 'stops' is stopped; without a checkpoint nothing is kept"
+ok "… nothing is left there" wait_for 10 no_far
+
 begin "$satin" run --sites "$work/away" --name lone -- "${heavy[@]}"
 ok "three nodes are up, none here" wait_for $((20 * slow)) up lone 3
 kill -INT "$begun"

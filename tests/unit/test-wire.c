@@ -524,7 +524,8 @@ ask_in_thread (gpointer data)
 {
   World *world = data;
   g_autoptr (GError) error = NULL;
-  char *reply = wire_ask (listener_addresses (world->listener)[1], &world->run, "status", &error);
+  char *reply
+      = wire_ask (listener_addresses (world->listener)[1], &world->run, "status", NULL, &error);
   g_assert_no_error (error);
   return reply;
 }
