@@ -136,6 +136,21 @@ argv_is_equal (char *const *a, char *const *b)
   return a[i] == NULL && b[i] == NULL;
 }
 
+/* As a person would type them. (transfer full) */
+static char *
+show_words (char *const *words)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (gsize i = 0; words != NULL && words[i] != NULL; i++)
+    {
+      g_autofree char *word = g_utf8_make_valid (words[i], -1);
+      g_autofree char *quoted = g_shell_quote (word);
+      gboolean plain = word[0] != '\0' && strpbrk (word, " \t\n\"'\\$`*?[]{}()<>|&;#~!") == NULL;
+      g_string_append_printf (text, "%s%s", text->len == 0 ? "" : " ", plain ? word : quoted);
+    }
+  return g_strdup (text->len == 0 ? "(none)" : text->str);
+}
+
 static char *
 difference (const Identity *found, const Identity *wanted)
 {
@@ -148,8 +163,8 @@ difference (const Identity *found, const Identity *wanted)
                             wanted->app != NULL ? wanted->app : "?");
   if (!argv_is_equal (found->argv, wanted->argv))
     {
-      g_autofree char *theirs = argv_write (found->argv);
-      g_autofree char *ours = argv_write (wanted->argv);
+      g_autofree char *theirs = show_words (found->argv);
+      g_autofree char *ours = show_words (wanted->argv);
       return g_strdup_printf ("it was made with the arguments %s, these are %s", theirs, ours);
     }
   return g_strdup ("its identity is another one");

@@ -157,7 +157,7 @@ test_a_checkpoint_of_something_else_is_named (void)
 
   g_assert_true (restore_matches (&restore, &same, place->target, NULL));
   assert_other (&restore, &program, "program 'app', this is 'prog'");
-  assert_other (&restore, &arguments, "arguments [b'8', b'two words'], these are [b'9'");
+  assert_other (&restore, &arguments, "arguments 8 'two words', these are 9");
   assert_other (&restore, &table, "job tables differ");
 
   restore_clear (&restore);
