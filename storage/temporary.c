@@ -68,6 +68,19 @@ sweep (const char *above, const char *stem)
     }
 }
 
+int
+temporary_lock (const char *folder)
+{
+  int fd = -1;
+
+  g_mutex_lock (&temporary_mutex);
+  for (guint i = 0; temporary_held != NULL && i < temporary_held->len; i++)
+    if (g_str_equal (g_array_index (temporary_held, Held, i).folder, folder))
+      fd = g_array_index (temporary_held, Held, i).fd;
+  g_mutex_unlock (&temporary_mutex);
+  return fd;
+}
+
 char *
 temporary_make (GError **error)
 {

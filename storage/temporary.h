@@ -10,6 +10,8 @@
 char *temporary_make (GError **error);
 /* A folder "STEMXXXXXX" in the folder `above` (TMPDIR). (transfer full) */
 char *temporary_make_in (const char *above, const char *stem, GError **error);
+/* What holds the lock of a folder that was made so, for whoever forks and has to close it; -1. */
+int temporary_lock (const char *folder);
 /* With all files in it. (transfer full) (nullable) */
 void temporary_remove (char *folder);
 /* From now on this process removes its folders when it is interrupted or told to end, and then dies

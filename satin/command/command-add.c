@@ -63,7 +63,7 @@ on_tick (gpointer data)
     {
       Started *node = &g_array_index (add->nodes, Started, i);
 
-      if (node->far != NULL && !node->gone && peers[0] != '\0')
+      if (node->far != NULL && !node->gone)
         far_tell (node->far, peers);
       if (node->far != NULL && !node->gone && !has_joined (add, node)
           && folder_has_ended (add->ask->path, &code, NULL))

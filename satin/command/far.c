@@ -33,6 +33,7 @@ struct Far
   gboolean missed;   /* that nothing is heard was said */
   gint64 stirred_us; /* when something came or went last */
   char *told;        /* the peers that were sent last */
+  GBytes *address;   /* (nullable) what stands in the node's address file here */
   gint64 quit_us;
 };
 
@@ -121,8 +122,19 @@ push_copy (Far *far, const char *name, GError **error)
   return TRUE;
 }
 
-void
-far_tell (Far *far, const char *peers)
+/* Somebody may have removed it. */
+static void
+show_address (const Far *far)
+{
+  g_autofree char *file = folder_node_file (far->pid, "address");
+  g_autofree char *path = g_build_filename (far->path, file, NULL);
+
+  if (far->address != NULL && !g_file_test (path, G_FILE_TEST_EXISTS))
+    (void)!folder_write (far->path, file, far->address, NULL);
+}
+
+static void
+tell (Far *far, const char *peers)
 {
   if (far->begun && g_strcmp0 (peers, far->told) == 0)
     return;
@@ -133,6 +145,14 @@ far_tell (Far *far, const char *peers)
   if (!far->begun)
     push_text (far, "go\n");
   far->begun = TRUE;
+}
+
+void
+far_tell (Far *far, const char *peers)
+{
+  show_address (far);
+  if (peers[0] != '\0')
+    tell (far, peers);
 }
 
 gboolean
@@ -189,6 +209,11 @@ take_node_file (Far *far, const char *suffix, GBytes *bytes)
   g_autoptr (GBytes) kept
       = strcmp (suffix, "address") == 0 ? tcp_only (bytes) : g_bytes_ref (bytes);
 
+  if (strcmp (suffix, "address") == 0)
+    {
+      g_clear_pointer (&far->address, g_bytes_unref);
+      far->address = g_bytes_ref (kept);
+    }
   return folder_write (far->path, file, kept, NULL);
 }
 
@@ -337,7 +362,7 @@ begin (Far *far, const FolderRun *run, const Site *site, int here, gboolean foun
   if (founder)
     {
       push_file (far, RELAY_FOUNDER, g_bytes_new ("1\n", 2));
-      far_tell (far, "");
+      tell (far, "");
     }
   return TRUE;
 }
@@ -380,6 +405,7 @@ far_free (Far *far)
   close_to (far);
   close_from (far);
   g_byte_array_unref (far->in);
+  g_clear_pointer (&far->address, g_bytes_unref);
   g_free (far->path);
   g_free (far->host);
   g_free (far->site);

@@ -21,7 +21,9 @@ void far_free (Far *far);
 pid_t far_pid (const Far *far);
 /* Its process here is gone: takes what it said last. */
 void far_drain (Far *far);
-/* The addresses of members have changed; the first time the node begins. The founder needs none. */
+/* The addresses of members, or "": none is known. When they have changed the node hears it; the
+ * first time it begins. The founder needs none. Its own is shown again if somebody has removed it.
+ */
 void far_tell (Far *far, const char *peers);
 /* For the founder, as long as it has not joined: the user is told when its host says nothing, and
  * where `others` could found the run it is left out. A batch system may take its time. */

@@ -192,7 +192,7 @@ spread_on (Launch *launch)
   for (guint i = 0; i < launch->nodes->len; i++)
     {
       const Node *node = &g_array_index (launch->nodes, Node, i);
-      if (node->far != NULL && !node->gone && peers[0] != '\0')
+      if (node->far != NULL && !node->gone)
         far_tell (node->far, peers);
     }
 }

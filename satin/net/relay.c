@@ -265,6 +265,7 @@ relay_begin (GError **error)
   relay->folder = temporary_make_in (g_get_tmp_dir (), "satin-node-", error);
   if (relay->folder == NULL)
     return NULL;
+  own_fds_add (temporary_lock (relay->folder)); /* what a job forks may outlive this node */
   if (take_descriptors (relay))
     while (read_one (relay, &kind, error) && kind == RELAY_FILE)
       ;

@@ -81,11 +81,22 @@ is "Ctrl-C suspends nodes of other hosts" "$code" 75
 ok "and they go" wait_for 10 no_far
 
 # A node that is killed leaves its folder; the next one of the same user there clears it.
-begin "$satin" run --sites "$work/away" --name killed -- "${heavy[@]}"
+begin "$satin" run --sites "$work/away" --name killed -- "$SATIN_BIN/../tests/e2e/bomb" stay 255 20 10
 ok "three nodes are up once more" wait_for $((20 * slow)) up killed 3
-kill -9 "$(other_of killed)"
+rm "$runs"/killed/node-*.address
+ok "… also when somebody has removed their addresses" wait_for $((5 * slow)) up killed 3
+# What a job has forked stays, and does not hold it.
+find_parent () # victim: the node whose child is there
+{
+  for victim in $(nodes_of killed | cut -d' ' -f1); do
+    [ -n "$(pgrep -P "$victim" -x bomb)" ] && return
+  done
+  return 1
+}
+ok "… and one whose job has forked" wait_for $((20 * slow)) find_parent
+kill -9 "$victim"
 ended
-is "a node there is killed: the answer" "$code:$answer" "0:$heavy_answer"
+is "a node there is killed: the answer" "$code:$answer" "0:1024"
 one_left () { [ "$(ls "$work/far" | wc -l)" -eq 1 ]; }
 ok "… its folder stays" wait_for 10 one_left
 mkdir "$work/far/satin-node-living" "$work/far/satin-node-ours"
