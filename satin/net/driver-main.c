@@ -290,6 +290,9 @@ watch_signal (Driver *driver, int number, GSourceFunc on_signal)
 void
 driver_watch_signals (Driver *driver)
 {
+  struct sigaction hangup;
+  if (sigaction (SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+    watch_signal (driver, SIGHUP, on_warning);
   watch_signal (driver, SIGINT, on_interrupt);
   watch_signal (driver, SIGTERM, on_warning);
   watch_signal (driver, SIGUSR1, on_warning);

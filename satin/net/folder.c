@@ -560,5 +560,6 @@ folder_ended (void)
   sigemptyset (&late);
   sigaddset (&late, SIGTERM);
   sigaddset (&late, SIGUSR1);
+  sigaddset (&late, SIGHUP);
   pthread_sigmask (SIG_BLOCK, &late, NULL);
 }

@@ -176,6 +176,8 @@ prepare_solo (SatinRun *run)
   signal (SIGINT, on_early_warning); /* until driver_watch_signals */
   signal (SIGTERM, on_early_warning);
   signal (SIGUSR1, on_early_warning);
+  if (signal (SIGHUP, on_early_warning) == SIG_IGN) /* nohup: it goes on without its terminal */
+    signal (SIGHUP, SIG_IGN);
   run->folder = folder_create (&run->folder_run, &error);
   if (run->folder == NULL)
     run_leave (run, 1, error->message);

@@ -43,6 +43,20 @@ is "satin resume takes a solo program's file" "$answer" "$heavy_answer"
 try "${heavy[@]}" --checkpoint "$file"
 is "a finished file gives its answer again" "$answer" "$heavy_answer"
 
+# The loss of its terminal suspends it, but not with nohup.
+file=$work/hangup.satin before=$(ls "$runs")
+begin "${heavy[@]}" --checkpoint "$file" --interval 0.3
+ok "rows appear in the third file" wait_for $((20 * slow)) has_rows "$file" 2
+kill -HUP "$begun"
+ended
+is "a hang-up suspends" "$code" 75
+is "… and leaves no folder" "$(ls "$runs")" "$before"
+begin nohup "${heavy[@]}" --checkpoint "$file" --interval 0.3
+ok "it goes on" wait_for $((20 * slow)) eval '"$satin" status "$file" >/dev/null 2>&1'
+kill -HUP "$begun"
+ended
+is "with nohup it has an answer" "$code:$answer" "0:$heavy_answer"
+
 # Whatever main returns, what it wrote is its answer: only who was suspended or cancelled has none.
 for code_wanted in 1 4 6 7 75; do
   try "$SATIN_BIN/../tests/e2e/naps" 1 3 $code_wanted --checkpoint "$work/code-$code_wanted.satin"
