@@ -318,9 +318,8 @@ engine_run (Engine *engine, guint64 number, Loan *loan)
   if (held == NULL)
     return FALSE;
   pthread_mutex_lock (&engine->lock);
-  is_new = !g_hash_table_contains (engine->held, &number);
+  is_new = g_hash_table_insert (engine->held, &held->number, held);
   g_assert (is_new); /* the caller's numbers are unique */
-  g_hash_table_insert (engine->held, &held->number, held);
   inbox_add (engine, held);
   engine->hungry_said = 0;
   seat_feed (engine);

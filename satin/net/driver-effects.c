@@ -135,21 +135,23 @@ stay (Driver *driver, const NodeEffect *effect)
 static void
 lend (Driver *driver, const NodeEffect *effect)
 {
-  DriverPending *pending = g_new0 (DriverPending, 1);
-  pending->loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+  DriverPending *pending = g_new (DriverPending, 1);
+  GPtrArray *loans = g_ptr_array_new_full (effect->count, (GDestroyNotify)loan_free);
   gboolean clogged = mesh_queued (driver, effect->link) > QUEUED_MAX;
   for (guint i = 0; i < effect->count && !clogged; i++)
     {
-      Loan *loan = g_new0 (Loan, 1);
+      Loan *loan = g_new (Loan, 1);
+      *loan = (Loan){ 0 };
       if (!engine_lend (driver->engine, loan))
         {
           g_free (loan);
           break;
         }
-      g_ptr_array_add (pending->loans, loan);
+      g_ptr_array_add (loans, loan);
     }
-  pending->event
-      = (NodeEvent){ .kind = NODE_EVENT_LENT, .node = effect->node, .loans = pending->loans };
+  *pending
+      = (DriverPending){ .event = { .kind = NODE_EVENT_LENT, .node = effect->node, .loans = loans },
+                         .loans = loans };
   g_queue_push_tail (&driver->pending, pending);
 }
 

@@ -120,13 +120,15 @@ static GPollableReturn
 send_vectors (void *data, const GOutputVector *vectors, int n, gsize *written)
 {
   Wire *link = data;
-  struct msghdr message = { .msg_iov = (struct iovec *)(void *)vectors, .msg_iovlen = (gsize)n };
+  const struct msghdr message
+      = { .msg_iov = (struct iovec *)(void *)vectors, .msg_iovlen = (gsize)n };
   gssize sent;
 
   if (link->tls != NULL)
     return wire_tls_send (link->tls, vectors, n, written, NULL);
   do
-    sent = sendmsg (link->watch.fd, &message, MSG_NOSIGNAL);
+    sent = n == 1 ? send (link->watch.fd, vectors->buffer, vectors->size, MSG_NOSIGNAL)
+                  : sendmsg (link->watch.fd, &message, MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
   *written = (gsize)MAX (sent, 0);
   if (sent >= 0)
@@ -283,7 +285,8 @@ receive_vectors (Wire *link, GInputVector *vectors, int n, gboolean *empty)
       return got;
     }
   do
-    got = recvmsg (link->watch.fd, &message, 0);
+    got = n == 1 ? recv (link->watch.fd, vectors->buffer, vectors->size, 0)
+                 : recvmsg (link->watch.fd, &message, 0);
   while (got < 0 && errno == EINTR);
   *empty = got < 0 && errno == EAGAIN;
   return got;

@@ -77,10 +77,9 @@ held_at (Node *node, const char *path)
 HeldJob *
 held_add (Node *node, Loan *job)
 {
-  HeldJob *held = g_new0 (HeldJob, 1), *last = held_at (node, job->path);
+  HeldJob *held = g_new (HeldJob, 1), *last = held_at (node, job->path);
 
-  held->held = ++node->held.numbers;
-  held->job = job;
+  *held = (HeldJob){ .held = ++node->held.numbers, .job = job };
   g_tree_insert (node->held.by_number, &held->held, held);
   if (last == NULL)
     g_tree_insert (node->held.by_path, job->path, held);

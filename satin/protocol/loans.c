@@ -15,7 +15,6 @@ entry_free (gpointer data)
 {
   LoanEntry *entry = data;
 
-  g_free (entry->path);
   g_clear_pointer (&entry->job, loan_free);
   g_free (entry);
 }
@@ -67,10 +66,12 @@ remove_entry (Node *node, LoanEntry *entry)
 void
 loans_add (Node *node, LoanEntry entry, const NodeId *holder)
 {
-  LoanEntry *own = g_memdup2 (&entry, sizeof entry);
+  gsize size = strlen (entry.path) + 1;
+  LoanEntry *own = g_malloc (sizeof *own + size);
 
   g_assert (loans_find (node, entry.loan) == NULL);
-  own->path = g_strdup (entry.path);
+  *own = entry;
+  own->path = memcpy (own + 1, entry.path, size);
   own->self = holder == NULL;
   own->since_us = node->now_us;
   own->node = holder != NULL ? *holder : NODE_ID_NONE;

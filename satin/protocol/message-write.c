@@ -10,13 +10,7 @@
 static void
 write_digest (Packer *to, const Digest *digest)
 {
-  guint64 half[2];
-
-  memcpy (half, digest->bytes, sizeof half);
-  pack_open (to);
-  pack_u64 (to, GUINT64_FROM_LE (half[0]));
-  pack_u64 (to, GUINT64_FROM_LE (half[1]));
-  pack_close (to);
+  pack_fixed (to, digest->bytes, sizeof digest->bytes);
 }
 
 static void
@@ -425,7 +419,8 @@ begin_frame (MessageKind kind, const guint8 *header, gsize header_size, const GP
 GPtrArray *
 message_encode (const Message *message)
 {
-  GPtrArray *parts = g_ptr_array_new_full (1, (GDestroyNotify)g_bytes_unref);
+  guint loans = message->kind == MESSAGE_JOBS ? message->loans->len : 1;
+  GPtrArray *parts = g_ptr_array_new_full (1 + loans, (GDestroyNotify)g_bytes_unref);
   gsize size;
   Packer packer;
 

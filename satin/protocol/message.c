@@ -13,14 +13,9 @@ G_DEFINE_QUARK (satin - message - error - quark, message_error)
 static Digest
 read_digest (Unpacker *from)
 {
-  guint64 half[2];
   Digest digest;
 
-  unpack_open (from);
-  half[0] = GUINT64_TO_LE (unpack_u64 (from));
-  half[1] = GUINT64_TO_LE (unpack_u64 (from));
-  unpack_close (from);
-  memcpy (digest.bytes, half, sizeof half);
+  unpack_fixed (from, digest.bytes, sizeof digest.bytes);
   return digest;
 }
 

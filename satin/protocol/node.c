@@ -6,15 +6,14 @@
 void
 node_effect_clear (NodeEffect *effect)
 {
-  g_free (effect->text);
-  g_free (effect->text2);
-  g_free (effect->path);
+  g_clear_pointer (&effect->text, g_free);
+  g_clear_pointer (&effect->text2, g_free);
+  g_clear_pointer (&effect->path, g_free);
   g_clear_pointer (&effect->bytes, g_bytes_unref);
   g_clear_pointer (&effect->job, loan_free);
   g_clear_pointer (&effect->parts, g_ptr_array_unref);
   g_clear_pointer (&effect->rows, g_ptr_array_unref);
   g_clear_pointer (&effect->shares, g_ptr_array_unref);
-  *effect = (NodeEffect){ 0 };
 }
 
 Node *
@@ -278,6 +277,7 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
   g_assert (node != NULL && event != NULL && effects != NULL);
   if (node->ended)
     return;
+  guint lending = node->steal.lending->len;
   node->now_us = now_us;
   node->effects = effects;
   if (!node->started)
@@ -290,6 +290,11 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
         }
     }
   route (node, event);
+  if (node->steal.lending->len > lending) /* LENT comes next, and with it the rest */
+    {
+      node->effects = NULL;
+      return;
+    }
   if (!node->ended)
     {
       orphans_flush (node);

@@ -473,19 +473,18 @@ runs_here_for (Node *node, const NodeId *thief, const Loan *loan)
   return FALSE;
 }
 
-/* (transfer container): what the thief gets. It is asked for the results of the others, which its
- * own slots wait for. */
-static GPtrArray *
-take_out (Node *node, const Link *link, const NodeId *thief, const GPtrArray *loans)
+/* Leaves what the thief gets. It is asked for the results of the others, which its own slots wait
+ * for. */
+static void
+take_out (Node *node, const Link *link, const NodeId *thief, GPtrArray *loans)
 {
-  GPtrArray *chosen = g_ptr_array_new ();
-
-  for (guint i = 0; i < loans->len; i++)
+  for (guint i = 0; i < loans->len;)
     {
       Loan *loan = loans->pdata[i];
       if (runs_here_for (node, thief, loan))
         {
           orphans_ask (node, loan->loan, loan->path, &loan->digest, thief);
+          g_ptr_array_remove_index (loans, i);
           continue;
         }
       note_robbed (node, loan);
@@ -498,9 +497,8 @@ take_out (Node *node, const Link *link, const NodeId *thief, const GPtrArray *lo
                        .link = link->link,
                        .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
           thief);
-      g_ptr_array_add (chosen, loan);
+      i++;
     }
-  return chosen;
 }
 
 void
@@ -521,7 +519,8 @@ steal_on_lent (Node *node, const NodeEvent *event)
         core_emit (node, NODE_EFFECT_BACK)->loan = ((Loan *)event->loans->pdata[i])->loan;
       return;
     }
-  g_autoptr (GPtrArray) loans = take_out (node, link, &lending.thief, event->loans);
+  GPtrArray *loans = event->loans;
+  take_out (node, link, &lending.thief, loans);
   if (loans->len == 0)
     {
       link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = lending.request });

@@ -13,6 +13,12 @@
 
 static PackLayout layout_of_container (const char *type);
 
+static inline PackLayout
+layout_of_basic (const char *type, guint8 align, guint8 size)
+{
+  return (PackLayout){ .after = type + 1, .fixed = size, .align = align };
+}
+
 /* The layout of the type that stands at the front of `type`. */
 static inline PackLayout
 layout_of (const char *type)
@@ -20,14 +26,14 @@ layout_of (const char *type)
   switch (*type)
     {
     case 'b':
-      return (PackLayout){ 1, 1, type + 1 };
+      return layout_of_basic (type, 1, 1);
     case 'u':
-      return (PackLayout){ 4, 4, type + 1 };
+      return layout_of_basic (type, 4, 4);
     case 't':
     case 'd':
-      return (PackLayout){ 8, 8, type + 1 };
+      return layout_of_basic (type, 8, 8);
     case 's':
-      return (PackLayout){ 1, 0, type + 1 };
+      return layout_of_basic (type, 1, 0);
     default:
       return layout_of_container (type);
     }
@@ -36,12 +42,13 @@ layout_of (const char *type)
 static PackLayout
 layout_of_container (const char *type)
 {
-  PackLayout whole = { 1, 0, type + 1 };
+  PackLayout whole = { .after = type + 1, .align = 1 };
   gboolean fixed = TRUE;
 
   if (*type == 'a')
     {
       whole = layout_of (type + 1);
+      whole.element = whole.fixed;
       whole.fixed = 0;
       return whole;
     }
@@ -54,11 +61,12 @@ layout_of_container (const char *type)
 
       whole.after = item.after;
       whole.align = MAX (whole.align, item.align);
-      whole.fixed = framing_align (whole.fixed, item.align) + item.fixed;
+      whole.fixed = (guint32)framing_align (whole.fixed, item.align) + item.fixed;
+      whole.ends += item.fixed == 0 && *item.after != ')';
       fixed = fixed && item.fixed > 0;
     }
   whole.after++;
-  whole.fixed = fixed ? framing_align (whole.fixed, whole.align) : 0;
+  whole.fixed = fixed ? (guint32)framing_align (whole.fixed, whole.align) : 0;
   return whole;
 }
 
@@ -67,7 +75,7 @@ static PackLayout
 layout_of_all (const char *type)
 {
   if (type[strcspn (type, "sa")] != '\0') /* as most: its size varies */
-    return (PackLayout){ PACK_ALIGN_MAX, 0, NULL };
+    return (PackLayout){ .align = PACK_ALIGN_MAX };
   return layout_of (type);
 }
 
@@ -104,13 +112,21 @@ step (PackLevel *level, const PackLayout *item)
   return item->fixed == 0 && *item->after != ')';
 }
 
+/* `own`: the layout of the container of this type. */
 static void
 enter (PackLevel *level, const char *type, const PackLayout *own, gsize start)
 {
   level->next = type + 1;
-  level->element = *type == 'a' ? layout_of (type + 1) : (PackLayout){ 0, 0, NULL };
   level->own = *own;
   level->start = start;
+  if (*type != 'a')
+    level->element = (PackLayout){ .align = 0 };
+  else if (type[1] == 'a')
+    level->element = layout_of (type + 1);
+  else
+    level->element = (PackLayout){
+      .after = own->after, .fixed = own->element, .ends = own->ends, .align = own->align
+    };
 }
 
 /* Writing ---------------------------------------------------------------------------------- */
@@ -220,6 +236,19 @@ pack_text (Packer *packer, const char *value)
   packer->at += size;
   if (step (level, &layout))
     note_end (packer);
+}
+
+void
+pack_fixed (Packer *packer, const void *data, gsize size)
+{
+  PackLevel *level = &packer->levels[packer->depth - 1];
+  PackLayout layout = next_layout (level);
+
+  g_assert (*level->next == '(' && layout.fixed == size);
+  pad_to (packer, layout.align);
+  memcpy (reserve (packer, size), data, size);
+  packer->at += size;
+  (void)step (level, &layout);
 }
 
 void
@@ -441,19 +470,18 @@ unpack_text (Unpacker *unpacker)
   return text;
 }
 
-/* How many ends a tuple writes down; `type` stands after its '('. */
-static gsize
-count_ends (const char *type)
+void
+unpack_fixed (Unpacker *unpacker, void *to, gsize size)
 {
-  gsize n = 0;
+  PackLayout layout = { .fixed = 0 };
+  gsize end = next_item (unpacker, '(', &layout);
 
-  while (*type != ')')
-    {
-      PackLayout item = layout_of (type);
-      type = item.after;
-      n += item.fixed == 0 && *type != ')';
-    }
-  return n;
+  memset (to, 0, size);
+  if (unpacker->failed)
+    return;
+  g_assert (layout.fixed == size);
+  memcpy (to, unpacker->data + unpacker->at, size);
+  unpacker->at = end;
 }
 
 /* Where the items of the container that was entered end, and where its ends are written. */
@@ -469,7 +497,7 @@ find_table (Unpacker *unpacker, PackLevel *level, gsize end)
   level->table = end;
   if (!is_array (level))
     {
-      n_ends = count_ends (level->next);
+      n_ends = level->own.ends;
       if (n_ends * level->width > size)
         {
           fail (unpacker);
@@ -496,7 +524,7 @@ void
 unpack_open (Unpacker *unpacker)
 {
   const char *type = unpacker->levels[unpacker->depth - 1].next;
-  PackLayout layout = { 1, 0, NULL };
+  PackLayout layout = { .align = 1 };
   gsize end;
 
   g_assert (unpacker->depth < PACK_DEPTH_MAX);
@@ -548,7 +576,7 @@ unpack_close (Unpacker *unpacker)
 void
 unpack_begin (Unpacker *unpacker, const char *type, const guint8 *data, gsize size)
 {
-  PackLayout layout = layout_of_all (type);
+  PackLayout layout = layout_of (type);
   PackLevel *level = &unpacker->levels[0];
 
   g_assert (*type == '(');

@@ -11,9 +11,11 @@
 /* What a type takes. */
 typedef struct
 {
-  gsize align;
-  gsize fixed;       /* size; 0: it varies */
   const char *after; /* where its type string ends */
+  guint32 fixed;     /* size; 0: it varies */
+  guint32 element;   /* of an array: the same of each element */
+  guint16 ends;      /* how many ends a tuple, or each element of an array, writes down */
+  guint8 align;
 } PackLayout;
 
 typedef struct
@@ -50,6 +52,8 @@ void pack_u32 (Packer *packer, guint32 value);
 void pack_u64 (Packer *packer, guint64 value);
 void pack_double (Packer *packer, double value);
 void pack_text (Packer *packer, const char *value); /* valid UTF-8 */
+/* The next item, a tuple of numbers without padding, as its little-endian bytes stand. */
+void pack_fixed (Packer *packer, const void *data, gsize size);
 /* The next item is a tuple or an array; its own items follow until pack_close. */
 void pack_open (Packer *packer);
 void pack_close (Packer *packer);
@@ -75,7 +79,8 @@ gboolean unpack_bool (Unpacker *unpacker);
 guint32 unpack_u32 (Unpacker *unpacker);
 guint64 unpack_u64 (Unpacker *unpacker);
 double unpack_double (Unpacker *unpacker);
-const char *unpack_text (Unpacker *unpacker); /* points into the data */
+const char *unpack_text (Unpacker *unpacker);                 /* points into the data */
+void unpack_fixed (Unpacker *unpacker, void *to, gsize size); /* see pack_fixed */
 void unpack_open (Unpacker *unpacker);
 /* TRUE: the open array has one more element. */
 gboolean unpack_more (Unpacker *unpacker);

@@ -456,9 +456,9 @@ get_field (const Reader *reader, const SatinField *field, Range range, guint8 *t
 
 /* Members from `range.start`; what lies from `body_end` to `range.end` is the table of ends. */
 static gboolean
-get_members (const Reader *reader, const SatinType *type, Range range, gsize body_end, guint8 *to)
+get_members (const Reader *reader, const SatinType *type, Range range, gsize body_end,
+             gboolean is_fixed, guint8 *to)
 {
-  gboolean is_fixed = type_layout (type, 0).fixed > 0;
   guint width = framing_width (range.end - range.start);
   gsize table_at = range.end;
   gsize at = range.start;
@@ -499,14 +499,14 @@ get_record (const Reader *reader, const SatinType *type, Range range, guint8 *to
   gsize n_ends, body;
 
   if (fixed > 0)
-    return size == fixed && get_members (reader, type, range, range.end, to);
+    return size == fixed && get_members (reader, type, range, range.end, TRUE, to);
   n_ends = record_n_ends (type);
   if (size / width < n_ends)
     return FALSE;
   body = size - n_ends * width;
   if (n_ends > 0 && framing_width_for (body, n_ends) != width)
     return FALSE;
-  return get_members (reader, type, range, range.start + body, to);
+  return get_members (reader, type, range, range.start + body, FALSE, to);
 }
 
 gboolean

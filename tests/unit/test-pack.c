@@ -8,6 +8,8 @@
 
 #define DEPTH_MAX 4
 
+#define FIXED "(tt)" /* what pack_fixed can write */
+
 static void
 append_type (GString *type, guint depth)
 {
@@ -23,6 +25,11 @@ append_type (GString *type, guint depth)
     }
   else
     {
+      if (g_test_rand_bit ())
+        {
+          g_string_append (type, FIXED);
+          return;
+        }
       g_string_append_c (type, '(');
       for (gint n = g_test_rand_int_range (0, 5); n > 0; n--)
         append_type (type, depth + 1);
@@ -100,6 +107,13 @@ copy_item (Unpacker *from, Packer *to, const GVariantType *type)
       pack_text (to, unpack_text (from));
       break;
     default:
+      if (g_variant_type_equal (type, G_VARIANT_TYPE (FIXED)) && g_test_rand_bit ())
+        {
+          guint8 bytes[16];
+          unpack_fixed (from, bytes, sizeof bytes);
+          pack_fixed (to, bytes, sizeof bytes);
+          break;
+        }
       unpack_open (from);
       pack_open (to);
       copy_items (from, to, type);
