@@ -33,8 +33,7 @@
 typedef struct
 {
   PollerWatch watch; /* of an eventfd, or of a timerfd */
-  Poller *poller;
-  gint set; /* atomic: it will go off, and who polls look after that */
+  gint set;          /* atomic: it will go off, and who polls look after that */
 } Alarm;
 
 enum
@@ -95,25 +94,14 @@ hear_alarm (GIOCondition condition G_GNUC_UNUSED, void *data)
   return FALSE;
 }
 
-/* Seldom enough to ask the context, too. */
-static gboolean
-hear_late_alarm (GIOCondition condition, void *data)
-{
-  poller_look_again (((Alarm *)data)->poller);
-  return hear_alarm (condition, data);
-}
-
 static gboolean
 make_alarm (Drive *drive, guint which, int fd)
 {
   Alarm *alarm = &drive->alarms[which];
 
-  alarm->poller = drive->config.poller;
-  alarm->watch = (PollerWatch){ .fd = fd,
-                                .ready = which == ALARM_LATE ? hear_late_alarm : hear_alarm,
-                                .data = alarm };
+  alarm->watch = (PollerWatch){ .fd = fd, .ready = hear_alarm, .data = alarm };
   if (fd >= 0)
-    poller_watch (alarm->poller, &alarm->watch, G_IO_IN);
+    poller_watch (drive->config.poller, &alarm->watch, G_IO_IN);
   return fd >= 0;
 }
 

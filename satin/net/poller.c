@@ -164,12 +164,6 @@ dispatch_context (Poller *poller)
   return ready;
 }
 
-void
-poller_look_again (Poller *poller)
-{
-  poller->asked = FALSE;
-}
-
 /* ---- turns ---- */
 
 gint64

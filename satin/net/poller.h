@@ -49,5 +49,3 @@ void poller_wait (const Poller *poller, PollerReady *ready, gint64 until_us);
 /* Calls whom it concerns; what somebody else has removed meanwhile is left out. TRUE: something
  * happened. */
 gboolean poller_dispatch (Poller *poller, PollerReady *ready);
-/* The context's descriptors may have been closed and used again behind its back. */
-void poller_look_again (Poller *poller);

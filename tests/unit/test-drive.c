@@ -35,6 +35,7 @@ typedef struct
   guint delivered, returned, served; /* of who drives: no lock, so TSan looks after them */
   gint flushed;                      /* atomic */
   int ends[2];                       /* of a pipe */
+  GSource *source;                   /* … that is read by who drives */
   gint sent, read;                   /* bytes; atomic: read */
 } World;
 
@@ -321,32 +322,45 @@ wait_until_read (World *world, gint64 us)
   return TRUE;
 }
 
+static void
+watch_pipe (World *world)
+{
+  world->source = g_unix_fd_source_new (world->ends[0], G_IO_IN);
+  g_source_set_callback (world->source, G_SOURCE_FUNC (on_byte), world, NULL);
+  g_source_set_can_recurse (world->source, TRUE); /* else GLib wakes the poll after each dispatch */
+  g_source_attach (world->source, world->context);
+}
+
+static void
+unwatch_pipe (World *world)
+{
+  g_source_destroy (world->source);
+  g_clear_pointer (&world->source, g_source_unref);
+}
+
 /* As when a connection ends and the next one gets its number. */
 static void
 replace_pipe (World *world)
 {
   int fresh[2];
 
+  unwatch_pipe (world);
   g_assert_cmpint (pipe (fresh), ==, 0);
   for (guint i = 0; i < 2; i++)
     {
       g_assert_cmpint (dup2 (fresh[i], world->ends[i]), ==, world->ends[i]);
       close (fresh[i]);
     }
+  watch_pipe (world);
 }
 
 /* The thread, and a pipe that is read by who drives. */
 static GThread *
 begin_pipe (World *world)
 {
-  g_autoptr (GSource) source = NULL;
-
   world_init (world, 0);
   g_assert_cmpint (pipe (world->ends), ==, 0);
-  source = g_unix_fd_source_new (world->ends[0], G_IO_IN);
-  g_source_set_callback (source, G_SOURCE_FUNC (on_byte), world, NULL);
-  g_source_set_can_recurse (source, TRUE); /* else GLib wakes the poll after each dispatch */
-  g_source_attach (source, world->context);
+  watch_pipe (world);
   return g_thread_new ("drive", be_thread, world);
 }
 
@@ -356,6 +370,7 @@ end_pipe (World *world, GThread *thread)
   every_ms (world, quit);
   drive_wake (world->drive);
   g_thread_join (thread);
+  unwatch_pipe (world);
   close (world->ends[0]);
   close (world->ends[1]);
   world_clear (world);
