@@ -253,22 +253,21 @@ only_goes (const Sim *sim)
          && plan->elsewhere == 0 && plan->swaps && !sim->left_some;
 }
 
-/* The last member gives the run up: who stands still meanwhile was taken for dead. */
-static void
-note_sleepers (Sim *sim)
+void
+check_last_words (Sim *sim, const Process *process)
 {
-  for (guint i = 0; i < sim->n_processes; i++)
-    if (sim->processes[i]->alive && sim->processes[i]->paused_us > sim->now_us)
-      sim->slept |= 1u << i;
+  for (guint i = 0; i < sim->n_processes && is_last (process); i++)
+    if (sim->processes[i]->alive)
+      sim->outlived |= 1u << i;
 }
 
-/* … and only hears of the end when it wakes and is no member any more. */
+/* … and has heard of the end without being a member, or not any more. */
 static gboolean
-slept_through_the_end (const Sim *sim, const Process *process)
+outlived_the_end (const Sim *sim, const Process *process)
 {
   NodeId id = node_self (process->node);
 
-  return (sim->slept & (1u << process->number)) && node_id_is_none (&id);
+  return (sim->outlived & (1u << process->number)) && node_id_is_none (&id);
 }
 
 /* A run is given up only for a job that ends processes, and then soon. */
@@ -279,8 +278,8 @@ check_condemned (Sim *sim, const Process *process)
   if (sim->n_words >= NODE_LAST_WORDS)
     return;
   if (sim->n_words > 0 && is_last (process))
-    note_sleepers (sim);
-  else if (!slept_through_the_end (sim, process))
+    check_last_words (sim, process);
+  else if (!outlived_the_end (sim, process))
     sim_fail (sim, "I13: p%u gives the run up after %u last words", process->number, sim->n_words);
 }
 

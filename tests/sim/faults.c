@@ -108,7 +108,7 @@ faults_start_life (Sim *sim, guint n)
   sim->outcome->lives++;
   sim->n_codes = 0;
   sim->n_poisoned = sim->n_words = 0;
-  sim->slept = 0;
+  sim->outlived = 0;
   sim->unsaved = FALSE;
   sim->founded = FALSE;
   sim->calm = plan->even_delays && !plan->large && sim->now_us >= sim->last_fault_us
@@ -306,6 +306,7 @@ faults_poison (Sim *sim, Process *process)
   if (!sim->plan->heavy && (!sim->plan->mute || rng_chance (&sim->world_rng, 70)))
     {
       sim->n_words++;
+      check_last_words (sim, process);
       sim_step (sim, process,
                 &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS,
                               .path = sim->plan->tree->jobs[taken].path,

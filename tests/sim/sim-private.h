@@ -119,7 +119,7 @@ struct Sim
   guint n_answers, n_codes;
   guint32 poison;            /* the job that ends every process, counted from 1; 0: none */
   guint n_poisoned, n_words; /* processes that it ended in this life; those that said so */
-  guint32 slept;             /* these stood still when the last member gave the run up */
+  guint32 outlived;          /* these lived when the last member gave the run up */
   gboolean left_some;        /* somebody left and could not hand over everything to all */
   gboolean suspended, resuming, founded;
   gboolean unsaved;    /* this life was ended since nobody could write the checkpoint */
@@ -210,6 +210,9 @@ void check_place (Sim *sim, Process *process, guint64 required);
 void check_saved (Sim *sim, const NodeEffect *effect);
 /* A job has ended one more process. */
 void check_poisoned (Sim *sim);
+/* A job ends this process, which has said so. If it is the last member, whoever lives may hear that
+ * the run is over. */
+void check_last_words (Sim *sim, const Process *process);
 /* Some time after the last fault all that live know the same members. */
 void check_united (Sim *sim);
 void check_stands_still (Sim *sim);
