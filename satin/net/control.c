@@ -64,12 +64,11 @@ fetch (const char *run_folder, const char *address, const char *name)
   const char *line_end = reply != NULL ? memchr (reply, '\n', length) : NULL;
   g_autofree char *header = line_end != NULL ? g_strndup (reply, (gsize)(line_end - reply)) : NULL;
   g_autofree char *said = NULL;
-  const char *data = line_end + 1;
 
   if (header == NULL || relay_parse (header, &said, &size) != RELAY_FILE
-      || length != (gsize)(data - reply) + size)
+      || length != strlen (header) + 1 + size)
     return NULL;
-  return g_bytes_new (data, size);
+  return g_bytes_new (line_end + 1, size);
 }
 
 /* Of the node at `address`, all but `end`, which comes when what belongs to it is there. */
