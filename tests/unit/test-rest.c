@@ -12,7 +12,7 @@
 
 static gint is_slow;      /* atomic */
 static gint stop_us;      /* atomic: the next one takes so long */
-static gint64 in_sync_us; /* of the scribe's thread, which alone syncs */
+static gint64 in_sync_us; /* atomic: of the scribe's thread, which alone syncs */
 
 int
 fsync (int fd)
@@ -22,7 +22,7 @@ fsync (int fd)
     g_usleep (SYNC_US);
   g_usleep ((gulong)g_atomic_int_and ((guint *)&stop_us, 0));
   int failed = (int)syscall (SYS_fsync, fd);
-  in_sync_us += g_get_monotonic_time () - began_us;
+  __atomic_fetch_add (&in_sync_us, g_get_monotonic_time () - began_us, __ATOMIC_RELAXED);
   return failed;
 }
 
@@ -33,21 +33,28 @@ fdatasync (int fd)
   return fsync (fd);
 }
 
+static guint
+published (Place *place)
+{
+  pthread_mutex_lock (&place->lock);
+  guint n = place->n_published;
+  pthread_mutex_unlock (&place->lock);
+  return n;
+}
+
 /* Saves something new all the time, as a run does. */
 static guint
 save_for (Scribe *scribe, Place *place, gint64 us)
 {
   gint64 end_us = g_get_monotonic_time () + us;
-  pthread_mutex_lock (&place->lock);
-  guint before = place->n_published;
-  pthread_mutex_unlock (&place->lock);
+  guint before = published (place);
   for (guint i = 0; g_get_monotonic_time () < end_us; i++)
     {
       g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
       save_one (scribe, row_make (path, i, 1, 1e-6));
       g_usleep (2000);
     }
-  return place->n_published - before;
+  return published (place) - before;
 }
 
 static void
@@ -59,10 +66,11 @@ test_a_slow_place_stretches_the_interval (void)
   g_atomic_int_set (&is_slow, TRUE);
   /* What is under way is half slow, and one alone does not count. */
   (void)save_for (scribe, place, 4 * G_USEC_PER_SEC);
-  in_sync_us = 0;
+  __atomic_store_n (&in_sync_us, 0, __ATOMIC_RELAXED);
   gint64 began_us = g_get_monotonic_time ();
   guint n = save_for (scribe, place, TRIES_S * G_USEC_PER_SEC);
-  double share = (double)in_sync_us / (double)(g_get_monotonic_time () - began_us);
+  gint64 sync_us = __atomic_load_n (&in_sync_us, __ATOMIC_RELAXED);
+  double share = (double)sync_us / (double)(g_get_monotonic_time () - began_us);
   g_atomic_int_set (&is_slow, FALSE);
   guint n_trouble = place->n_trouble;
   finish (place, scribe);
