@@ -4,8 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 phases=$SATIN_BIN/../tests/e2e/phases
 file=$work/phases.satin
-million=1000000
-[ -n "${SATIN_SANITIZED-}" ] && million=100000
+million=1000000 grains=2000
+[ -n "${SATIN_SANITIZED-}" ] && million=100000 grains=10000
 
 kept () { sqlite3 "$file" 'SELECT max (children) FROM keep' 2>/dev/null || echo 0; }
 has_kept () { [ "$(kept)" -gt "$1" ] 2>/dev/null; }
@@ -39,16 +39,16 @@ is "what was kept goes when the job is done" "$(sqlite3 "$file" 'SELECT count (*
 
 # Lanes that other nodes run.
 rm -f "$file"
-try "$phases" --workers 2 3 $((million / 5)) 2000
+try "$phases" --workers 2 3 $((million / 5)) $grains
 lanes=$answer
-begin "$satin" run -n 3 --name lanes --checkpoint "$file" --interval 0.1 -- "$phases" 3 $((million / 5)) 2000
+begin "$satin" run -n 3 --name lanes --checkpoint "$file" --interval 0.1 -- "$phases" 3 $((million / 5)) $grains
 ok "nodes keep phases" wait_for $((20 * slow)) has_kept 0
 kill -9 "$(other_of lanes)" 2>/dev/null
 ended
 is "without one of them the answer is right" "$answer" "$lanes"
 
 rm -f "$file"
-begin "$satin" run -n 3 --name all --checkpoint "$file" --interval 0.1 -- "$phases" 3 $((million / 5)) 2000
+begin "$satin" run -n 3 --name all --checkpoint "$file" --interval 0.1 -- "$phases" 3 $((million / 5)) $grains
 ok "nodes keep phases again" wait_for $((20 * slow)) has_kept 0
 # shellcheck disable=SC2046
 kill -9 $(our_nodes) 2>/dev/null

@@ -8,7 +8,8 @@ file=$work/shapes.satin
 
 # Sanitized stacks are small and slow.
 deep=100000 wide=1000000
-[ $slow -gt 1 ] && deep=2000 wide=20000
+tooth=2500 child=4000
+[ $slow -gt 1 ] && deep=2000 wide=20000 tooth=125000 child=200000
 
 right () # NAME SHAPE COMMAND…
 {
@@ -35,7 +36,7 @@ ok "one of them did" grep -q '"steals_remote": [1-9]' "$work/large"
 right "a comb on three nodes" comb "$satin" run -n 3 -w 1 -- "$shapes" comb $((deep / 5)) 2000
 right "a wide job on three nodes" wide "$satin" run -n 3 -w 1 -- "$shapes" wide $((wide / 10)) 200
 
-for shape in "comb $deep 2500" "wide $((wide / 8)) 4000"; do
+for shape in "comb $deep $tooth" "wide $((wide / 8)) $child"; do
   rm -f "$file"
   # shellcheck disable=SC2086
   begin "$shapes" --workers 2 --checkpoint "$file" --interval 0.1 $shape
