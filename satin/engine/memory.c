@@ -104,6 +104,8 @@ memory_overflow (const char *what)
 
   strncpy (cause, what, sizeof cause / 2);
   strcat (cause, " is full: the recursion is too deep");
+  if (strcmp (what, MEMORY_JOB_STACK) == 0)
+    strcat (cause, ", or a job has too many children");
   return cause;
 }
 

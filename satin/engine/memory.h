@@ -6,6 +6,7 @@
 #include <glib.h>
 
 #define MEMORY_REGIONS_MAX 16384
+#define MEMORY_JOB_STACK "a job stack"
 
 /* Reserves `bytes` (rounded up to pages) between two guards. `what` (static text) names it in
  * the sentence, e.g. "the C stack of a job". NULL: no address space. Any thread. */

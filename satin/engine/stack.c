@@ -57,7 +57,7 @@ reserve_memory (Stack *stack, gsize c_stack_bytes)
       stack->c_stack_bytes = stack->engine->config.stack_bytes > 0
                                  ? c_stack_bytes /* as was asked for */
                                  : MAX (c_stack_bytes >> shift, ENGINE_STACK_BYTES_MIN);
-      stack->slots = memory_reserve (stack->n_slots * sizeof (SatinSlot_), "a job stack");
+      stack->slots = memory_reserve (stack->n_slots * sizeof (SatinSlot_), MEMORY_JOB_STACK);
       stack->arena = memory_reserve (stack->arena_bytes, "the argument arena of a job stack");
       stack->c_stack = memory_reserve (stack->c_stack_bytes, "the C stack of a job");
       if (stack->slots != NULL && stack->arena != NULL && stack->c_stack != NULL)

@@ -245,7 +245,7 @@ options_show_help (const Options *options, const char *usage)
       "  --stack SIZE        C stack of each worker, like 64M or 4G (default: 1G where address "
       "space\n"
       "                      allows; memory is taken as it is used)\n"
-      "  --shared-memory SIZE  for shared bytes from other nodes, like 64M or 4G (default: 1G)\n"
+      "  --shared-memory SIZE  for shared bytes that may be forgotten, like 64M or 4G (default: 1G)\n"
       "  --trace FILE        write what each worker does and when, for https://ui.perfetto.dev\n"
       "  --stats FILE        write figures of the run as JSON\n"
       "  --help              this page\n\n"

@@ -4,14 +4,14 @@
 . "$(dirname "$0")/lib.sh"
 phases=$SATIN_BIN/../tests/e2e/phases
 file=$work/phases.satin
-million=1000000 grains=2000
-[ -n "${SATIN_SANITIZED-}" ] && million=100000 grains=10000
+million=1000000 spins=800 grains=2000
+[ -n "${SATIN_SANITIZED-}" ] && million=100000 spins=8000 grains=10000
 
 kept () { sqlite3 "$file" 'SELECT max (children) FROM keep' 2>/dev/null || echo 0; }
 has_kept () { [ "$(kept)" -gt "$1" ] 2>/dev/null; }
 told () { sed -n "s/^$1 //p" <<<"$words"; }
 
-try "$phases" --workers 2 1 $million 800
+try "$phases" --workers 2 1 $million $spins
 alone=$answer
 is "a million phases give an answer" "$code" 0
 ok "in constant memory" [ "$(told kib)" -lt $((100 * 1024 * slow)) ]
@@ -19,7 +19,7 @@ ok "in constant memory" [ "$(told kib)" -lt $((100 * 1024 * slow)) ]
 # Killed three times, each time after it has gone on.
 before=0
 for i in 1 2 3; do
-  begin "$phases" --checkpoint "$file" --interval 0.1 --workers 2 1 $million 800
+  begin "$phases" --checkpoint "$file" --interval 0.1 --workers 2 1 $million $spins
   wait_for $((20 * slow)) has_kept "$before" || break
   kill -9 "$begun" 2>/dev/null
   ended
@@ -31,7 +31,7 @@ is "there is one row for it" "$(sqlite3 "$file" "SELECT count (*) FROM keep WHER
 is "and nothing of the phases that it stands for" \
   "$(sqlite3 "$file" "SELECT count (*) FROM result WHERE CAST (substr (path, 4) AS INTEGER) < $before")" 0
 ok "the file is small" [ "$(stat -c %s "$file")" -lt 200000 ]
-try "$phases" --checkpoint "$file" --workers 2 1 $million 800
+try "$phases" --checkpoint "$file" --workers 2 1 $million $spins
 is "it goes on to the same answer" "$answer" "$alone"
 is "and computes no phase that was kept" "$(told computed)" $((million - before / 2))
 ok "in constant memory still" [ "$(told kib)" -lt $((100 * 1024 * slow)) ]

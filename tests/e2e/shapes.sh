@@ -57,6 +57,8 @@ ok "a C stack that is full is said" limit "the C stack of a job is full"
 right "a larger one does" comb "$shapes" --workers 2 --stack 64M comb 100000 1
 try "$shapes" --workers 1 comb 20000000 0
 ok "so is a job stack, or the C stack before it" limit "stack of a job is full\|a job stack is full"
+try bash -c "ulimit -v 400000; exec $shapes --workers 1 wide 1000000 1"
+ok "and one that a single job has filled" limit "a job stack is full: .* a job has too many children"
 try "$shapes" main 0
 ok "and main's own stack" limit "the C stack of main is full"
 try bash -c "ulimit -v 4000000; exec $shapes --workers 1 comb 20000 1"
