@@ -255,14 +255,17 @@ ask_stay (const AskRun *ask)
 void
 ask_leave (const AskRun *ask)
 {
-  gint64 until_us = g_get_monotonic_time () + LEAVE_LIMIT_US;
+  gint64 until_us = g_get_monotonic_time () + LEAVE_LIMIT_US, asked_us = 0;
   int code;
 
   folder_stay_no_more (ask->path);
   if (!folder_has_ended (ask->path, &code, NULL) || code == COMMAND_JOB)
     return;
   while (folder_is_live (ask->path) && g_get_monotonic_time () < until_us)
-    g_usleep (LOOK_US);
+    {
+      look_afar (ask, &asked_us); /* who came to the end later goes when it has been asked, too */
+      g_usleep (LOOK_US);
+    }
   if (!folder_is_live (ask->path))
     (void)folder_leave (ask->path, NULL);
 }
