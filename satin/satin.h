@@ -273,6 +273,12 @@ enum
   SATIN_SKIPPED_ = 16   /* and: it was a satin_call */
 };
 
+/* The satin_calls among the first `n` children of a phase. */
+typedef struct
+{
+  uint32_t n, calls;
+} SatinCount_;
+
 typedef struct
 {
   SatinStack_ *stack;
@@ -289,7 +295,8 @@ typedef struct
   void *arena;                        /* start of this frame's part of the arena, NULL: none */
   uint64_t fresh;                     /* stack->fresh when the job began */
   gboolean called; /* what is finished lies among the children that are not synced: SatinCalled_ */
-  gboolean holds;  /* children or fresh bytes hold references */
+  SatinCount_ counts[2]; /* for satin_sync_next; the first is never behind the second */
+  gboolean holds;        /* children or fresh bytes hold references */
 } SatinFrame_;
 
 /* engine/frame.c, next.c, abort.c: the slow ways. Those that take the number of jobs done return
@@ -582,6 +589,7 @@ satin_sync_ (SatinFrame_ *frame)
   frame->waiting = 0;
   frame->first = top;
   frame->called = FALSE;
+  frame->counts[0] = frame->counts[1] = (SatinCount_){ 0, 0 };
 }
 
 /* Runs the newest slot here and now. Children that are not synced may lie below it. Returns the
@@ -631,16 +639,28 @@ satin_flag_ (SatinSlot_ *slot, uint32_t flag)
   SATIN_WRITE_ (slot->parent, SATIN_LOOK_ (slot->parent) | flag);
 }
 
-/* The satin_calls among the first `n` children of this phase. */
+/* Was child `i` of this phase a satin_call? */
+SATIN_INLINE_ uint32_t
+satin_is_call_ (SatinFrame_ *frame, uint32_t i)
+{
+  return *satin_into_ (frame, i) == NULL
+         && !(SATIN_LOOK_ ((frame->first + i)->parent) & (uint32_t)SATIN_DELIVERED_);
+}
+
+/* The satin_calls among the first `n` children of this phase. They are handed out from above, as
+ * they run here, and from below, as others take them: from where it was counted last on that side.
+ */
 SATIN_INLINE_ uint32_t
 satin_calls_ (SatinFrame_ *frame, uint32_t n)
 {
-  uint32_t calls = 0;
+  SatinCount_ *low = &frame->counts[0], *high = &frame->counts[1];
+  SatinCount_ *count = n < low->n + (high->n - low->n) / 2 ? low : high;
 
-  for (uint32_t i = 0; i < n; i++)
-    calls += *satin_into_ (frame, i) == NULL
-             && !(SATIN_LOOK_ ((frame->first + i)->parent) & (uint32_t)SATIN_DELIVERED_);
-  return calls;
+  for (; count->n < n; count->n++)
+    count->calls += satin_is_call_ (frame, count->n);
+  for (; count->n > n; count->n--)
+    count->calls -= satin_is_call_ (frame, count->n - 1);
+  return count->calls;
 }
 
 /* Before a slow function. */
@@ -671,6 +691,7 @@ satin_end_phase_ (SatinFrame_ *frame)
   frame->waiting = 0;
   frame->first = frame->head;
   frame->called = FALSE;
+  frame->counts[0] = frame->counts[1] = (SatinCount_){ 0, 0 };
 }
 
 SATIN_INLINE_ int32_t

@@ -276,13 +276,17 @@ SATIN_JOB (parted, int64_t, (int32_t, n))
   return x[0] + x[1] + x[2];
 }
 
-SATIN_JOB (many, int64_t, (int32_t, n))
+SATIN_JOB (many, int64_t, (int32_t, n), (uint8_t, calls))
 {
   int64_t *x = g_new0 (int64_t, n), sum = 0;
   int32_t number;
 
   for (int32_t i = 0; i < n; i++)
-    satin_spawn (quick, &x[i], i + 1);
+    {
+      satin_spawn (quick, &x[i], i + 1);
+      if (calls)
+        sum += satin_call (quick, 0);
+    }
   while ((number = satin_sync_next ()) >= 0)
     {
       g_assert_cmpint (x[number], ==, number + 1);
@@ -461,7 +465,23 @@ test_many (void)
     {
       Rig *rig = rig_new_for (jobs, workers, 0, workers);
 
-      g_assert_cmpint (run (rig, MANY, &(satin_args_many){ 100000 }), ==, 5000050000);
+      g_assert_cmpint (run (rig, MANY, &(satin_args_many){ 100000, FALSE }), ==, 5000050000);
+      rig_free (rig);
+    }
+}
+
+/* The calls are not counted among the children, and to tell how many there are takes no time. */
+static void
+test_many_beside_calls (void)
+{
+  reset (0);
+  for (guint workers = 1; workers <= 3; workers++)
+    {
+      Rig *rig = rig_new_for (jobs, workers, 0, workers);
+      gint64 began_us = g_get_monotonic_time ();
+
+      g_assert_cmpint (run (rig, MANY, &(satin_args_many){ 100000, TRUE }), ==, 5000050000);
+      g_assert_cmpint (g_get_monotonic_time () - began_us, <, 15 * G_USEC_PER_SEC);
       rig_free (rig);
     }
 }
@@ -600,6 +620,7 @@ main (int argc, char **argv)
   g_test_add_func ("/sync-next/each-child-is-handed-out-once-by-its-number", test_numbers);
   g_test_add_func ("/sync-next/bytes-stay-until-the-job-returns", test_bytes);
   g_test_add_func ("/sync-next/a-hundred-thousand-children", test_many);
+  g_test_add_func ("/sync-next/a-hundred-thousand-beside-calls", test_many_beside_calls);
   g_test_add_func ("/sync-next/a-sync-waits-for-what-is-held-elsewhere", test_held_elsewhere);
   return g_test_run ();
 }
