@@ -277,7 +277,6 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
   g_assert (node != NULL && event != NULL && effects != NULL);
   if (node->ended)
     return;
-  guint lending = node->steal.lending->len;
   node->now_us = now_us;
   node->effects = effects;
   if (!node->started)
@@ -290,11 +289,6 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
         }
     }
   route (node, event);
-  if (node->steal.lending->len > lending) /* LENT comes next, and with it the rest */
-    {
-      node->effects = NULL;
-      return;
-    }
   if (!node->ended)
     {
       orphans_flush (node);
