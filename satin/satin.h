@@ -1264,6 +1264,7 @@ extern "C++"
             NULL, \
             satin_stack_->fresh, \
             FALSE, \
+            { { 0, 0 }, { 0, 0 } }, \
             (int)satin_args_hold_##name != 0 || (int)satin_result_holds_##name != 0 }; \
     char *satin_payload_at_ = (char *)satin_payload_ (satin_self_, satin_big_##name); \
     satin_args_##name *satin_args_ = (satin_args_##name *)(void *)satin_payload_at_; \

@@ -542,18 +542,18 @@ held_collect (Node *node, GPtrArray *rows)
     }
 }
 
-gboolean
-held_is_owed (Node *node)
+guint
+held_owed (Node *node)
 {
   g_autoptr (GPtrArray) all = all_held (node);
+  guint n = 0;
 
   for (guint i = 0; i < all->len; i++)
     {
       const HeldJob *held = all->pdata[i];
-      if (held->finished && held->lender == LENDER_NODE)
-        return TRUE;
+      n += held->finished && held->lender == LENDER_NODE;
     }
-  return FALSE;
+  return n;
 }
 
 /* ---- invariants ---- */

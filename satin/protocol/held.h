@@ -90,8 +90,8 @@ void held_forget_saved (Node *node);
 /* Adds the rows of finished ones that have no other node as their lender, once: this node leaves.
  */
 void held_collect (Node *node, GPtrArray *rows);
-/* Has a node that stays not yet said that it has its result? */
-gboolean held_is_owed (Node *node);
+/* So many results other nodes have not yet said that they have. */
+guint held_owed (Node *node);
 /* Calls `each` for the lenders of what is held for other nodes; some more than once. */
 void held_each_lender (Node *node, void (*each) (const NodeId *lender, gpointer data),
                        gpointer data);

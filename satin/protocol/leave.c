@@ -448,7 +448,7 @@ finish (Node *node)
     saves_retired (node);
   NodeEffect *effect = core_emit (node, NODE_EFFECT_LEAVE);
   effect->work_us = lost_us;
-  effect->count = leave->rows->len + leave->dropped;
+  effect->count = leave->rows->len + leave->dropped + held_owed (node);
   effect->failed = !leave->halted;
   node->ended = node->left = TRUE;
 }
@@ -509,7 +509,7 @@ leave_go_on (Node *node)
   hand_over (node);
   if (late
       || (leave->halted && leave->rows->len == 0 && leave->flight == NULL && is_heard (node)
-          && !held_is_owed (node)))
+          && held_owed (node) == 0))
     finish (node);
 }
 

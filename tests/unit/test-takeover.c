@@ -304,7 +304,8 @@ test_what_is_not_ours_is_refused_untouched (void)
   g_autoptr (GBytes) before = contents (place->target);
 
   assert_start_fails (place, "other", "8", COORDINATOR_ERROR_UNUSABLE, "of the program 'app'");
-  assert_start_fails (place, "app", "9", COORDINATOR_ERROR_UNUSABLE, "the arguments [b'8'");
+  assert_start_fails (place, "app", "9", COORDINATOR_ERROR_UNUSABLE,
+                      "the arguments 8 'two words', these are 9");
   Identity identity = identity_make ("run-9", "app", "8");
   g_autoptr (GError) error = NULL;
   identity.schema = digest_of_string ("another schema");
