@@ -569,16 +569,25 @@ watch_renew (Stack *stack, guint i, SatinSlot_ *self, KnownNode *node)
 void
 watch_news (Stack *stack, SatinSlot_ *self, SatinSlot_ *top)
 {
+  g_autoptr (GPtrArray) spine = trace_spine (stack, self);
   KnownNode *node = NULL;
-  Rung rung = { 0 };
+  SatinSlot_ *base = stack->slots;
 
   watch_settle (stack, self);
-  for (guint i = 0; trace_climb (stack, self, top, &rung); i++)
+  for (guint i = 0; i < spine->len; i++)
     {
-      Late late = { .stack = stack, .top = rung.end, .running = rung.running };
+      SatinSlot_ *job = spine->pdata[spine->len - 1 - i];
+      SatinSlot_ *next = i + 1 < spine->len ? spine->pdata[spine->len - 2 - i] : NULL;
+      Late late = { .stack = stack, .top = top, .running = next };
 
-      late.first = keep_first (rung.base, rung.end, &late.number);
-      node = watch_renew (stack, i, rung.job, news_node (stack, rung.job, node));
+      if (slot_parent (job) & PARENT_ORIGIN)
+        base = job + 1;
+      late.first = base;
+      while (base < top && slot_has_parent (base, job))
+        base++;
+      late.top = base;
+      late.first = keep_first (late.first, base, &late.number);
+      node = watch_renew (stack, i, job, news_node (stack, job, node));
       if (node == NULL)
         break;
       tell_late (&late, node);

@@ -168,13 +168,14 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
 {
   Stack *stack = scan->stack;
   Stems *stems = stack->engine->config.stems;
-  Rung rung = { 0 };
+  g_autoptr (GPtrArray) spine = trace_spine (stack, self);
+  SatinSlot_ *base = stack->slots, *end;
   double weight = 1;
 
-  while (trace_climb (stack, self, top, &rung))
+  for (guint i = spine->len; i > 0; i--, base = end)
     {
-      SatinSlot_ *job = rung.job, *running = rung.running;
-      Family family = { .job = job, .base = rung.base, .end = rung.end, .running = running };
+      SatinSlot_ *job = spine->pdata[i - 1], *next = i > 1 ? spine->pdata[i - 2] : NULL;
+      Family family;
 
       if (slot_parent (job) & PARENT_ORIGIN)
         {
@@ -189,13 +190,18 @@ scan_spine (Scan *scan, SatinSlot_ *self, SatinSlot_ *top)
           scan->aborted = scan->aborted || trace.aborted;
           g_ptr_array_add (scan->origins, job - 1);
           add_spine (scan, job);
+          base = job + 1;
         }
-      family.first = keep_first (family.base, family.end, &family.number);
-      family.weight = weight / (double)MAX (family.end - family.first, 1);
+      end = base;
+      while (end < top && slot_has_parent (end, job))
+        end++;
+      family = (Family){ .job = job, .base = base, .end = end, .running = next };
+      family.first = keep_first (base, end, &family.number);
+      family.weight = weight / (double)MAX (end - family.first, 1);
       scan_family (scan, &family);
-      if (running != NULL)
+      if (next != NULL && next >= family.first && next < end)
         {
-          guint32 number = family.number + (guint32)(running - family.first);
+          guint32 number = family.number + (guint32)(next - family.first);
 
           g_array_append_val (scan->numbers, number);
           weight = family.weight;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads paths off the stacks: from a slot down its parents to an origin slot, over to the victim's
- * stack, and so on to the job that came from another node; and a stack's spine from below, slot
- * after slot, since a way down of a hundred thousand parents waits for memory at each. Never
- * writes. */
+ * stack, and so on to the job that came from another node. Never writes. */
 #include "config.h"
 
 #include "trace.h"
@@ -205,42 +203,21 @@ trace_parent_path (const Trace *trace, Stems *stems)
   return path_of_first (trace, stems, trace->n - 1);
 }
 
-/* Of a job whose children end below `top`: what begins there says which child of it runs. */
-static SatinSlot_ *
-running_child (Stack *stack, SatinSlot_ *job, SatinSlot_ *end)
+GPtrArray *
+trace_spine (Stack *stack, SatinSlot_ *self)
 {
-  SatinSlot_ *waiting;
+  GPtrArray *spine = g_ptr_array_new ();
 
-  if (SLOT_KIND (slot_state (end)) != SLOT_ORIGIN)
-    return slot_at (stack, slot_parent (end));
-  waiting = slot_origin (end)->below;
-  return waiting != job ? waiting : NULL;
-}
-
-gboolean
-trace_climb (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, Rung *rung)
-{
-  SatinSlot_ *before = rung->job, *job, *end;
-
-  if (before == self)
-    return FALSE;
-  if (before == NULL || rung->running == NULL)
+  while (self != NULL)
     {
-      job = (before == NULL ? stack->slots : rung->end) + 1;
-      end = job + 1;
+      guint32 parent = slot_parent (self);
+
+      g_ptr_array_add (spine, self);
+      self = slot_at (stack, parent);
+      if (parent & PARENT_ORIGIN)
+        self = slot_origin (self)->below;
     }
-  else
-    {
-      job = rung->running;
-      end = rung->end;
-    }
-  *rung = (Rung){ .job = job, .base = end };
-  while (end < top && slot_has_parent (end, job))
-    end++;
-  rung->end = end;
-  if (job != self)
-    rung->running = end == top ? self : running_child (stack, job, end);
-  return TRUE;
+  return spine;
 }
 
 GBytes *

@@ -43,16 +43,9 @@ SatinSlot_ *slot_family_end (SatinSlot_ *slot, SatinSlot_ *end);
 /* The child number of a slot, in a time that depends little on it. */
 guint32 slot_number (Stack *stack, SatinSlot_ *slot);
 
-/* A job that runs on a stack, and the slots of its children; `running` is the child that runs there
- * too, NULL: none, or an origin slot follows. */
-typedef struct
-{
-  SatinSlot_ *job, *base, *end, *running;
-} Rung;
-
-/* Owner: from the bottom of the stack up to `self` (NULL: nothing runs), whose children end at
- * `top`; *rung is empty at first. FALSE: there are no more. */
-gboolean trace_climb (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, Rung *rung);
+/* Owner: the jobs that run on this stack, the deepest first: `self` and those under it. NULL self:
+ * none. */
+GPtrArray *trace_spine (Stack *stack, SatinSlot_ *self);
 
 /* (transfer full): the encoding of a slot's arguments. */
 GBytes *slot_encode_args (SatinSlot_ *slot);
