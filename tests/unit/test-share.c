@@ -230,6 +230,43 @@ test_in_a_phase (void)
   rig_free (rig);
 }
 
+/* A child that has none of its own waits: it is not finished, however little lies above it. */
+static void
+test_waiting_child_is_not_saved (void)
+{
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  g_autoptr (GBytes) bytes = pattern (20, 7);
+  SatinShared whole = unknown (bytes);
+  EngineEvent event, said;
+
+  rig_start (rig, SUM, &(satin_args_sum){ { whole, 0, { NULL, NULL } }, 20 });
+  for (gboolean done = FALSE; !done; engine_event_clear (&event))
+    {
+      g_assert_true (rig_next (rig, &event, WAIT_US));
+      done = event.kind == ENGINE_DONE;
+      if (done)
+        g_assert_cmpint (number_of (event.value), ==, sum_of (bytes, 0, 20));
+      if (event.kind != ENGINE_WANT)
+        continue;
+      engine_scan (rig->engine, TRUE);
+      for (gboolean scanned = FALSE; !scanned; engine_event_clear (&said))
+        {
+          g_assert_true (rig_next (rig, &said, WAIT_US));
+          scanned = said.kind == ENGINE_SCANNED;
+          for (guint i = 0; said.kind == ENGINE_ROWS && i < said.rows->len; i++)
+            {
+              /* Only of the other child, where that is done. */
+              const Row *row = said.rows->pdata[i];
+              int32_t from = g_str_equal (row->path, "/1") ? 10 : 0;
+              g_assert_cmpint (number_of (row->value), ==, sum_of (bytes, from, 10));
+            }
+        }
+      g_assert_true (engine_put (rig->engine, event.loan, bytes, 0, 0));
+    }
+  shared_unref (whole);
+  rig_free (rig);
+}
+
 /* Who returns shared bytes has them. */
 static void
 test_returned (void)
@@ -373,6 +410,7 @@ main (int argc, char **argv)
   g_test_add_func ("/share/here", test_here);
   g_test_add_func ("/share/fetched", test_fetched);
   g_test_add_func ("/share/in-a-phase", test_in_a_phase);
+  g_test_add_func ("/share/a-waiting-child-is-not-saved", test_waiting_child_is_not_saved);
   g_test_add_func ("/share/returned", test_returned);
   g_test_add_func ("/share/aborted", test_aborted);
   g_test_add_func ("/share/halted", test_halted);
