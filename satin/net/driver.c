@@ -355,6 +355,33 @@ watch_stats (Driver *driver)
   g_source_attach (stats, driver->context);
 }
 
+static NodeConfig
+node_config (Driver *driver, guint64 seed)
+{
+  const DriverConfig *config = &driver->config;
+
+  return (NodeConfig){ .founder = config->founder,
+                       .address = mesh_address (driver),
+                       .host = config->run.host,
+                       .site = config->site != NULL ? config->site : "local",
+                       .pid = (guint32)getpid (),
+                       .workers = config->workers,
+                       .n_bests = best_count (),
+                       .program = config->program,
+                       .checkpoint = config->checkpoint != NULL,
+                       .kept = config->kept,
+                       .steal = config->steal,
+                       .closed = config->closed,
+                       .invited = config->invited,
+                       .naive = config->naive,
+                       .heartbeat_us = (guint64)(config->heartbeat_s * 1e6 + 0.5),
+                       .silence_us = (guint64)(config->silence_s * 1e6 + 0.5),
+                       .save_interval_us = (guint64)(config->interval_s * 1e6),
+                       .stems = driver->stems,
+                       .shared = shared_store_here (),
+                       .seed = seed };
+}
+
 Driver *
 driver_new (const DriverConfig *config, GError **error)
 {
@@ -402,28 +429,9 @@ driver_new (const DriverConfig *config, GError **error)
   driver->engine = engine_new (&engine, error);
   if (driver->engine == NULL || !mesh_open (driver, error))
     return NULL;
-  NodeConfig node = { .founder = config->founder,
-                      .address = mesh_address (driver),
-                      .host = config->run.host,
-                      .site = config->site != NULL ? config->site : "local",
-                      .pid = (guint32)getpid (),
-                      .workers = config->workers,
-                      .n_bests = best_count (),
-                      .program = config->program,
-                      .checkpoint = config->checkpoint != NULL,
-                      .kept = config->kept,
-                      .steal = config->steal,
-                      .closed = config->closed,
-                      .invited = config->invited,
-                      .naive = config->naive,
-                      .heartbeat_us = (guint64)(config->heartbeat_s * 1e6 + 0.5),
-                      .silence_us = (guint64)(config->silence_s * 1e6 + 0.5),
-                      .save_interval_us = (guint64)(config->interval_s * 1e6),
-                      .stems = driver->stems,
-                      .shared = shared_store_here (),
-                      .seed = seed ^ 0x9e3779b97f4a7c15u };
   if (config->shared_memory > 0)
     shared_store_set_memory (shared_store_here (), config->shared_memory);
+  NodeConfig node = node_config (driver, seed ^ 0x9e3779b97f4a7c15u);
   driver->node = node_new (&node);
   watch_stats (driver);
   driver_post (driver, on_begin, driver);

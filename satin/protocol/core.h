@@ -14,6 +14,7 @@
 #include "join.h"
 #include "known.h"
 #include "leave.h"
+#include "lend.h"
 #include "link.h"
 #include "loans.h"
 #include "node.h"
@@ -58,6 +59,7 @@ struct Node
   Archive archive;
   Root root;
   Steal steal;
+  Lend lend;
   Office office;
   Elect elect;
   Saves saves;

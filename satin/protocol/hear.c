@@ -110,13 +110,13 @@ route_job (Node *node, Link *link, const Message *m)
   switch (m->kind)
     {
     case MESSAGE_STEAL:
-      steal_on_request (node, link, m);
+      lend_on_request (node, link, m);
       break;
     case MESSAGE_JOBS:
       held_on_jobs (node, link, m);
       break;
     case MESSAGE_NONE:
-      steal_on_answer (node, m->number, 0, 0);
+      steal_on_answer (node, m->number, 0, 0, FALSE);
       break;
     case MESSAGE_MORE:
       steal_on_more (node, link);

@@ -237,12 +237,11 @@ adopt_for (Node *node, Link *link, const Loan *job)
  * alone, or one of those. Whoever waits only, be it for a part of such a job, takes another one,
  * which may be that part; and what has waited for long and comes unasked is taken in any case. */
 static gboolean
-is_too_much (Node *node, const Message *m)
+is_too_much (Node *node, const Message *m, gboolean alone)
 {
   if (node->leave.begun || !constants_started (node))
     return TRUE;
-  return m->flag ? node->steal.hungry < node->config.workers
-                 : node->held.alone > 0 && m->number > 0;
+  return alone ? node->steal.hungry < node->config.workers : node->held.alone > 0 && m->number > 0;
 }
 
 /* It has ended, or stopped. */
@@ -257,12 +256,13 @@ note_over (Node *node, HeldJob *held)
 void
 held_on_jobs (Node *node, Link *link, const Message *m)
 {
+  gboolean alone = m->number == 0 && m->flag, more = m->number > 0 && m->flag;
   guint n = 0;
 
   for (guint i = 0; i < m->loans->len; i++)
     {
       Loan *job = m->loans->pdata[i];
-      if (is_too_much (node, m))
+      if (is_too_much (node, m, alone))
         {
           link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
           continue;
@@ -272,13 +272,13 @@ held_on_jobs (Node *node, Link *link, const Message *m)
         continue;
       HeldJob *held = held_add (node, loan_ref (job));
       held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
-      held->alone = m->flag;
+      held->alone = alone;
       node->held.alone += held->alone;
       held_run (node, held);
       n++;
     }
   node->stats.steals_remote += n;
-  steal_on_answer (node, m->number, m->loans->len, n);
+  steal_on_answer (node, m->number, m->loans->len, n, more);
 }
 
 void

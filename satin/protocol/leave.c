@@ -150,6 +150,7 @@ leave_on_leaving (Node *node, Link *link)
 
   roster_find (node, &id)->leaving = TRUE;
   steal_departed (node, &id);
+  lend_departed (node, &id);
   held_departed (node, &id);
   orphans_flush (node); /* before the answer */
   link_send (node, link, &(Message){ .kind = MESSAGE_HEARD });

@@ -437,6 +437,19 @@ link_close_all (Node *node)
 }
 
 void
+link_close_others (Node *node, const Link *kept)
+{
+  for (guint i = node->links.links->len; i > 0; i--)
+    {
+      Link *link = node->links.links->pdata[i - 1];
+      if (link == kept || (kept->circuit != NULL && link->link == kept->circuit->carrier))
+        continue;
+      link_close (node, link);
+      i = node->links.links->len + 1; /* others may have gone with it */
+    }
+}
+
+void
 link_close_member (Node *node, const NodeId *id)
 {
   for (guint i = node->links.links->len; i > 0; i--)

@@ -92,6 +92,8 @@ void link_send_roster (Node *node, Link *link);
 /* Closes without a word to the other ideas: the caller knows. */
 void link_close (Node *node, Link *link);
 void link_close_all (Node *node);
+/* … all but this one and what carries it. */
+void link_close_others (Node *node, const Link *kept);
 void link_close_member (Node *node, const NodeId *id);
 /* Closes a link that broke the rules or fell silent; as if it had gone down by itself. */
 void link_break (Node *node, Link *link, const char *why);

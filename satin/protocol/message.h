@@ -13,7 +13,7 @@
 
 #include <gio/gio.h>
 
-#define MESSAGE_VERSION 14 /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 15 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
 #define MESSAGE_ITEMS_MAX 8192u       /* loans, rows, holds, numbers, attachments in one message */
 #define MESSAGE_SPEAKS_MAX (1u << 20) /* shared bytes spoken of in one message */
@@ -31,7 +31,8 @@ typedef enum
   MESSAGE_PING,
   MESSAGE_GONE,     /* id, flag (silent; else its address refused a dial) */
   MESSAGE_STEAL,    /* number (request), count */
-  MESSAGE_JOBS,     /* number (request; 0: none), flag (to run alone, or not at all), loans */
+  MESSAGE_JOBS,     /* number (request; 0: none), flag (others of this reply follow; without a
+                       request: to run alone, or not at all), loans */
   MESSAGE_NONE,     /* number (request) */
   MESSAGE_RESULT,   /* number (loan), path, digest, work_us, risk_us (of it, in no row), value,
                        shares */

@@ -51,6 +51,7 @@ node_new (const NodeConfig *config)
   orphans_init (&node->orphans);
   archive_init (&node->archive, node->config.stems);
   steal_init (&node->steal);
+  lend_init (&node->lend);
   elect_init (&node->elect);
   saves_init (&node->saves);
   leave_init (&node->leave);
@@ -78,6 +79,7 @@ node_free (Node *node)
   saves_done (&node->saves);
   elect_done (&node->elect);
   steal_done (&node->steal);
+  lend_done (&node->lend);
   root_done (&node->root);
   archive_done (&node->archive);
   orphans_done (&node->orphans);
@@ -108,6 +110,7 @@ tick (Node *node)
   alive_tick (node);
   join_tick (node);
   steal_tick (node);
+  lend_tick (node);
   alone_tick (node);
   elect_tick (node);
   saves_tick (node);
@@ -126,7 +129,7 @@ route_engine (Node *node, const NodeEvent *event)
       steal_on_hungry (node, event->count);
       break;
     case NODE_EVENT_LENT:
-      steal_on_lent (node, event);
+      lend_on_lent (node, event);
       break;
     case NODE_EVENT_DONE:
       held_on_done (node, event);
@@ -166,7 +169,7 @@ route_engine (Node *node, const NodeEvent *event)
       work_on_event (node, event);
       break;
     case NODE_EVENT_SHARED:
-      steal_on_shared (node);
+      lend_on_shared (node);
       break;
     case NODE_EVENT_LAST_WORDS:
       poison_on_event (node, event);
@@ -258,6 +261,7 @@ wish (Node *node)
   at = MIN (at, spare_due (node));
   at = MIN (at, join_due (node));
   at = MIN (at, steal_due (node));
+  at = MIN (at, lend_due (node));
   at = MIN (at, alone_due (node));
   at = MIN (at, elect_due (node));
   at = MIN (at, saves_due (node));

@@ -172,14 +172,8 @@ conclude (Node *node, const ReachSearch *search)
 static void
 answered (Node *node, ReachSearch *search, const NodeId *who)
 {
-  for (guint i = 0; i < search->asked->len; i++)
-    if (node_id_equal (&g_array_index (search->asked, NodeId, i), who))
-      {
-        g_array_remove_index (search->asked, i);
-        if (search->asked->len == 0)
-          search->until_us = node->now_us;
-        return;
-      }
+  if (node_id_set_remove (search->asked, who) && search->asked->len == 0)
+    search->until_us = node->now_us;
 }
 
 void

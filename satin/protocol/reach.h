@@ -21,7 +21,7 @@ typedef struct Member Member;
 typedef struct
 {
   NodeId id;        /* who is sought */
-  GArray *asked;    /* of NodeId: who has not answered */
+  GArray *asked;    /* set of nodes: who has not answered */
   guint64 until_us; /* the end of patience with them */
 } ReachSearch;
 

@@ -77,7 +77,7 @@ root_go_on (Node *node)
     }
   held = held_add (node, loan_copy (root->job));
   take (node, held);
-  steal_expect (node);
+  lend_expect (node);
   held_run (node, held);
 }
 

@@ -195,6 +195,7 @@ departed (Node *node, Member *member)
   known_departed (node, &member->id);
   held_departed (node, &member->id);
   steal_departed (node, &member->id);
+  lend_departed (node, &member->id);
   saves_departed (node, &member->id, cause);
   leave_departed (node, &member->id);
   loans_departed (node, member);
@@ -504,6 +505,7 @@ rejoin (Node *node, Link *from, const Message *m)
     {
       known_departed (node, &((Member *)old->pdata[i])->id);
       steal_departed (node, &((Member *)old->pdata[i])->id);
+      lend_departed (node, &((Member *)old->pdata[i])->id);
     }
   node->self = NODE_ID_NONE;
   reach_reset (node);
@@ -562,19 +564,6 @@ roster_on_message (Node *node, Link *link, const Message *m)
   roster_retell (node);
 }
 
-/* (nullable): a link that is neither this one nor what carries it. */
-static Link *
-other_link (Node *node, const Link *kept)
-{
-  for (guint i = node->links.links->len; i > 0; i--)
-    {
-      Link *link = node->links.links->pdata[i - 1];
-      if (link != kept && (kept->circuit == NULL || link->link != kept->circuit->carrier))
-        return link;
-    }
-  return NULL;
-}
-
 void
 roster_on_welcome (Node *node, Link *link, const Message *m)
 {
@@ -594,8 +583,7 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   if (carrier != link)
     link_say_name (node, carrier);
   carrier->born_us = node->now_us; /* it stands for a while from now on */
-  for (Link *other; (other = other_link (node, link)) != NULL;)
-    link_close (node, other);
+  link_close_others (node, link);
   core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
   join_welcomed (node);
   replace (node, &m->term, m->version, members_of (m));

@@ -6,54 +6,15 @@ void
 steal_init (Steal *steal)
 {
   steal->refused = g_array_new (FALSE, FALSE, sizeof (NodeId));
-  steal->lending = g_array_new (FALSE, FALSE, sizeof (Lending));
-  steal->owed = g_array_new (FALSE, FALSE, sizeof (NodeId));
   for (guint i = 0; i < STEAL_LANES; i++)
     steal->lanes[i] = (StealLane){ .pause_us = STEAL_PAUSE_MIN_US, .batch = 1 };
-  steal->tell_pause_us = STEAL_TELL_MIN_US;
 }
 
 void
 steal_done (Steal *steal)
 {
   g_array_unref (steal->refused);
-  g_array_unref (steal->lending);
-  g_array_unref (steal->owed);
 }
-
-/* ---- sets of nodes, in order ---- */
-
-static gboolean
-set_find (const GArray *set, const NodeId *id, guint *place)
-{
-  for (guint i = 0; i < set->len; i++)
-    if (node_id_equal (&g_array_index (set, NodeId, i), id))
-      {
-        *place = i;
-        return TRUE;
-      }
-  return FALSE;
-}
-
-static void
-set_add (GArray *set, const NodeId *id)
-{
-  guint place;
-
-  if (!set_find (set, id, &place))
-    g_array_append_val (set, *id);
-}
-
-static void
-set_remove (GArray *set, const NodeId *id)
-{
-  guint place;
-
-  if (set_find (set, id, &place))
-    g_array_remove_index (set, place);
-}
-
-/* ---- the thief's side ---- */
 
 void
 steal_on_hungry (Node *node, guint32 count)
@@ -116,10 +77,8 @@ is_victim (Node *node, const Member *member)
 static Link *
 link_to_ask (Node *node, const StealLane *lane, const Member *member, gboolean all)
 {
-  guint place;
-
   return !is_victim (node, member) || lane_of (node, member) != lane
-                 || (!all && set_find (node->steal.refused, &member->id, &place))
+                 || (!all && node_id_set_has (node->steal.refused, &member->id))
              ? NULL
              : link_to (node, &member->id);
 }
@@ -196,6 +155,7 @@ ask (Node *node, StealLane *lane, Link *link, guint32 count)
   lane->link = link->link;
   lane->asked_us = node->now_us;
   lane->asked = count;
+  lane->given = lane->run = 0;
   lane->request = ++node->steal.requests;
   link_send (node, link,
              &(Message){ .kind = MESSAGE_STEAL, .number = lane->request, .count = lane->asked });
@@ -262,7 +222,7 @@ refuse (Node *node, StealLane *lane)
 {
   lane->in_flight = FALSE;
   if (roster_find (node, &lane->victim) != NULL)
-    set_add (node->steal.refused, &lane->victim);
+    node_id_set_add (node->steal.refused, &lane->victim);
 }
 
 /* Somebody of this lane has work: all of it may be asked again. */
@@ -279,10 +239,11 @@ forgive (Node *node, const StealLane *lane)
     }
 }
 
+/* All that was given has come. */
 static void
-take_answer (Node *node, StealLane *lane, guint given, guint run)
+end_request (Node *node, StealLane *lane)
 {
-  if (given == 0)
+  if (lane->given == 0)
     {
       refuse (node, lane);
       return;
@@ -292,35 +253,28 @@ take_answer (Node *node, StealLane *lane, guint given, guint run)
   lane->pause_us = STEAL_PAUSE_MIN_US;
   lane->resume_us = 0;
   forgive (node, lane);
-  if (run < given)
+  if (lane->run < lane->given)
     lane->batch = 1; /* what was its own came back: there is no more than that */
-  else if (run >= lane->asked)
+  else if (lane->run >= lane->asked)
     lane->fed_us = node->now_us;
 }
 
-/* Whoever fetches in advance what others want before it begins asks for less; else two nodes can
- * pass a job to and fro, and neither begins it. */
-static void
-note_robbed (Node *node, const Loan *loan)
-{
-  if (held_at (node, loan->path) == NULL)
-    return;
-  for (guint i = 0; i < STEAL_LANES; i++)
-    {
-      node->steal.lanes[i].batch = 1;
-      node->steal.lanes[i].fed_us = 0;
-    }
-}
-
 void
-steal_on_answer (Node *node, guint64 number, guint given, guint run)
+steal_on_answer (Node *node, guint64 number, guint given, guint run, gboolean more)
 {
   Steal *steal = &node->steal;
 
   steal->hungry -= MIN (steal->hungry, run);
   for (guint i = 0; i < STEAL_LANES; i++)
-    if (steal->lanes[i].in_flight && number == steal->lanes[i].request)
-      take_answer (node, &steal->lanes[i], given, run);
+    {
+      StealLane *lane = &steal->lanes[i];
+      if (!lane->in_flight || number != lane->request)
+        continue;
+      lane->given += given;
+      lane->run += run;
+      if (!more)
+        end_request (node, lane);
+    }
 }
 
 void
@@ -328,7 +282,7 @@ steal_on_more (Node *node, const Link *link)
 {
   const Member *member = roster_find (node, &link->remote);
 
-  set_remove (node->steal.refused, &link->remote);
+  node_id_set_remove (node->steal.refused, &link->remote);
   if (is_victim (node, member))
     lane_of (node, member)->offer = link->remote;
 }
@@ -338,7 +292,7 @@ steal_on_down (Node *node, guint64 link)
 {
   for (guint i = 0; i < STEAL_LANES; i++)
     if (node->steal.lanes[i].in_flight && node->steal.lanes[i].link == link)
-      refuse (node, &node->steal.lanes[i]);
+      end_request (node, &node->steal.lanes[i]);
 }
 
 void
@@ -354,202 +308,29 @@ steal_departed (Node *node, const NodeId *id)
       if (node_id_equal (&lane->offer, id))
         lane->offer = NODE_ID_NONE;
     }
-  set_remove (steal->refused, id);
-  set_remove (steal->owed, id);
-}
-
-/* ---- the victim's side ---- */
-
-void
-steal_on_request (Node *node, Link *link, const Message *m)
-{
-  Lending lending = { link->remote, link->link, m->number, MIN (m->count, STEAL_COUNT_MAX) };
-
-  set_remove (node->steal.owed, &link->remote);
-  if (m->count == 0 || stop_halts (node) || !constants_started (node)
-      || roster_find (node, &link->remote)->leaving || route_is_full (link))
-    {
-      link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
-      return;
-    }
-  g_array_append_val (node->steal.lending, lending);
-  NodeEffect *effect = core_emit (node, NODE_EFFECT_LEND);
-  effect->node = link->remote;
-  effect->link = link->link;
-  effect->count = lending.count;
-}
-
-/* Says MORE to the one who has waited longest. */
-static void
-tell (Node *node)
-{
-  Steal *steal = &node->steal;
-
-  while (steal->owed->len > 0)
-    {
-      NodeId id = g_array_index (steal->owed, NodeId, 0);
-      g_array_remove_index (steal->owed, 0);
-      if (!link_send_to (node, &id, &(Message){ .kind = MESSAGE_MORE }))
-        continue;
-      steal->tell_us = node->now_us + steal->tell_pause_us;
-      steal->tell_pause_us = MIN (steal->tell_pause_us * 2, STEAL_TELL_MAX_US);
-      return;
-    }
-}
-
-/* Those who ask just now are among the thieves. */
-static void
-ask_for_all (const Steal *steal, NodeEffect *owe)
-{
-  owe->count = steal->owed->len + steal->lending->len;
-}
-
-/* There is nothing for this thief: it is told when there is. */
-static void
-owe (Node *node, const NodeId *thief)
-{
-  Steal *steal = &node->steal;
-
-  if (steal->owed->len == 0)
-    {
-      steal->look_pause_us = STEAL_LOOK_MIN_US;
-      steal->look_us = node->now_us + steal->look_pause_us;
-    }
-  set_add (steal->owed, thief);
-  ask_for_all (steal, core_emit (node, NODE_EFFECT_OWE));
+  node_id_set_remove (steal->refused, id);
 }
 
 void
-steal_expect (Node *node)
+steal_on_robbed (Node *node, const Loan *loan)
 {
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      const Member *member = node->roster.members->pdata[i];
-
-      if (!member->dead && !member->leaving && !node_id_equal (&member->id, &node->self))
-        owe (node, &member->id);
-    }
-}
-
-void
-steal_on_shared (Node *node)
-{
-  Steal *steal = &node->steal;
-
-  if (steal->owed->len == 0 || stop_halts (node))
+  if (held_at (node, loan->path) == NULL)
     return;
-  if (node->now_us >= steal->tell_us)
-    tell (node);
-  else
-    steal->look_us = MIN (steal->look_us, steal->tell_us);
-}
-
-/* The thief took all that it wanted, so there may be more for the next. */
-static void
-gave (Node *node, const Lending *lending, guint count)
-{
-  Steal *steal = &node->steal;
-
-  steal->tell_pause_us = STEAL_TELL_MIN_US;
-  steal->tell_us = 0;
-  if (count >= lending->count)
-    tell (node);
-}
-
-/* Does this job run here for the thief, too? Then it came back because somebody left between this
- * node and the thief, who would take it for the one that it waits for, and have that stopped. */
-static gboolean
-runs_here_for (Node *node, const NodeId *thief, const Loan *loan)
-{
-  const HeldJob *held = loan->held == 0 ? NULL : held_at (node, loan->path);
-
-  for (; held != NULL; held = held->next)
+  for (guint i = 0; i < STEAL_LANES; i++)
     {
-      if (held->held != loan->held && held->lender == LENDER_NODE && !held->finished
-          && node_id_equal (&held->node, thief) && digest_equal (&held->job->digest, &loan->digest)
-          && !loans_lends_on (node, held->held))
-        return TRUE;
+      node->steal.lanes[i].batch = 1;
+      node->steal.lanes[i].fed_us = 0;
     }
-  return FALSE;
-}
-
-/* Leaves what the thief gets. It is asked for the results of the others, which its own slots wait
- * for. */
-static void
-take_out (Node *node, const Link *link, const NodeId *thief, GPtrArray *loans)
-{
-  for (guint i = 0; i < loans->len;)
-    {
-      Loan *loan = loans->pdata[i];
-      if (runs_here_for (node, thief, loan))
-        {
-          orphans_ask (node, loan->loan, loan->path, &loan->digest, thief);
-          g_ptr_array_remove_index (loans, i);
-          continue;
-        }
-      note_robbed (node, loan);
-      loans_add (
-          node,
-          (LoanEntry){ .loan = loan->loan,
-                       .path = loan->path,
-                       .digest = loan->digest,
-                       .held = loan->held,
-                       .link = link->link,
-                       .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
-          thief);
-      i++;
-    }
-}
-
-void
-steal_on_lent (Node *node, const NodeEvent *event)
-{
-  GArray *waiting = node->steal.lending;
-
-  if (waiting->len == 0)
-    return;
-  Lending lending = g_array_index (waiting, Lending, 0);
-  g_array_remove_index (waiting, 0);
-  Link *link = link_find (node, lending.link);
-  if (link == NULL || !link->bound)
-    link = link_to (node, &lending.thief);
-  if (link == NULL) /* it left while the engine looked */
-    {
-      for (guint i = 0; i < event->loans->len; i++)
-        core_emit (node, NODE_EFFECT_BACK)->loan = ((Loan *)event->loans->pdata[i])->loan;
-      return;
-    }
-  GPtrArray *loans = event->loans;
-  take_out (node, link, &lending.thief, loans);
-  if (loans->len == 0)
-    {
-      link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = lending.request });
-      owe (node, &lending.thief);
-      return;
-    }
-  link_send (node, link,
-             &(Message){ .kind = MESSAGE_JOBS, .number = lending.request, .loans = loans });
-  gave (node, &lending, loans->len);
-}
-
-/* ---- time ---- */
-
-/* Thieves wait, and what runs here may come to have something for them. */
-static gboolean
-may_have_more (Node *node)
-{
-  return node->steal.owed->len > 0 && node->held.unfinished > 0;
 }
 
 guint64
 steal_due (Node *node)
 {
-  const Steal *steal = &node->steal;
-  guint64 at = may_have_more (node) && !stop_halts (node) ? steal->look_us : CORE_NEVER;
+  guint64 at = CORE_NEVER;
 
   for (guint i = 0; i < STEAL_LANES; i++)
     {
-      const StealLane *lane = &steal->lanes[i];
+      const StealLane *lane = &node->steal.lanes[i];
       if (lane->in_flight)
         at = MIN (at, lane->asked_us + STEAL_ANSWER_US);
       else if (lane->resume_us > 0 && appetite (node, lane) > 0 && !stop_halts (node))
@@ -565,12 +346,5 @@ steal_tick (Node *node)
 
   for (guint i = 0; i < STEAL_LANES; i++)
     if (steal->lanes[i].in_flight && node->now_us >= steal->lanes[i].asked_us + STEAL_ANSWER_US)
-      refuse (node, &steal->lanes[i]);
-  if (!may_have_more (node) || node->now_us < steal->look_us)
-    return;
-  /* What was public when the engine looked may have been taken back; and a program that is narrow
-   * now may be wide later. */
-  steal->look_pause_us = MIN (steal->look_pause_us * 2, STEAL_LOOK_MAX_US);
-  steal->look_us = node->now_us + steal->look_pause_us;
-  ask_for_all (steal, core_emit (node, NODE_EFFECT_OWE));
+      end_request (node, &steal->lanes[i]);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random stealing between nodes, both sides. A thief asks along lanes, each of which has victims of
- * its own and one request in flight, and goes on to the next victim after a refusal. Cluster-aware
- * stealing has two lanes: when all of its own site have refused a node of another site is asked,
- * and while its answer comes, which takes long, those of the own site are asked again. A victim
- * remembers whom it refused and says MORE when it has work, so a thief that all have refused asks
- * one of them now and then only, in case a MORE was lost.
+/* The thief's side of random stealing between nodes; the victim's is lend.h. A thief asks along
+ * lanes, each of which has victims of its own and one request in flight, and goes on to the next
+ * victim after a refusal. Cluster-aware stealing has two lanes: when all of its own site have
+ * refused a node of another site is asked, and while its answer comes, which takes long, those of
+ * the own site are asked again. A thief that all have refused asks one of them now and then only,
+ * in case a MORE was lost.
  *
  * How much: a thief asks for as many jobs as it has idle seats, and for more when what it got
  * lately was soon done; then it also asks before its seats are idle, unless that was over before a
@@ -17,21 +17,10 @@
 #define STEAL_PAUSE_MIN_US 1000 /* of a thief that all have refused; doubles */
 #define STEAL_PAUSE_MAX_US (3 * G_USEC_PER_SEC)
 #define STEAL_ANSWER_US (10 * G_USEC_PER_SEC)
-#define STEAL_COUNT_MAX 64     /* jobs in one reply */
-#define STEAL_SOON_US 2000     /* a reply that was done so soon was too small */
-#define STEAL_BRIEF_US 50      /* what is done so soon is over before a request is on its way */
-#define STEAL_LATE_US 20000    /* one that lasted so long could have been smaller */
-#define STEAL_TELL_MIN_US 1000 /* between two MOREs; doubles when they were in vain */
-#define STEAL_TELL_MAX_US (250 * 1000)
-#define STEAL_LOOK_MIN_US 1000 /* between two times that the engine is asked; doubles */
-#define STEAL_LOOK_MAX_US (250 * 1000)
-
-typedef struct
-{
-  NodeId thief;
-  guint64 link, request;
-  guint32 count;
-} Lending; /* between LEND and LENT */
+#define STEAL_COUNT_MAX 64  /* jobs in one reply */
+#define STEAL_SOON_US 2000  /* a reply that was done so soon was too small */
+#define STEAL_BRIEF_US 50   /* what is done so soon is over before a request is on its way */
+#define STEAL_LATE_US 20000 /* one that lasted so long could have been smaller */
 
 typedef enum
 {
@@ -44,7 +33,9 @@ typedef struct
 {
   guint32 batch;   /* how many jobs are worth a request; above 1 they are fetched in advance, until
                       somebody wants one back */
-  guint32 asked;   /* by the last request */
+  guint32 asked;   /* by the last request … */
+  guint32 given;   /* … which has brought so many so far … */
+  guint32 run;     /* … of which so many feed seats here */
   guint64 fed_us;  /* when a request was answered in full; 0: not since the last request */
   guint64 got_us;  /* when jobs came last … */
   gboolean brief;  /* … and these were done so soon that it would not have helped to ask before */
@@ -61,17 +52,10 @@ typedef struct
 
 typedef struct
 {
-  /* the thief's side */
   guint32 hungry;   /* idle seats */
   guint64 requests; /* so far */
   StealLane lanes[STEAL_LANES];
-  GArray *refused; /* of NodeId: since somebody of their lane gave */
-
-  /* the victim's side */
-  GArray *lending; /* of Lending, oldest first */
-  GArray *owed;    /* of NodeId: refused and not told since, oldest first */
-  guint64 tell_us, tell_pause_us;
-  guint64 look_us, look_pause_us;
+  GArray *refused; /* set of nodes: since somebody of their lane gave */
 } Steal;
 
 void steal_init (Steal *steal);
@@ -81,15 +65,12 @@ void steal_on_hungry (Node *node, guint32 count);
 void steal_go_on (Node *node);
 /* It has work now. */
 void steal_on_more (Node *node, const Link *link);
-void steal_on_request (Node *node, Link *link, const Message *message);
-void steal_on_lent (Node *node, const NodeEvent *event);
-/* The root job begins here, and all others are idle: they are owed work before they ask, since its
- * first children may be few and long. */
-void steal_expect (Node *node);
-/* The engine has something to lend. */
-void steal_on_shared (Node *node);
-/* The answer to request `number`: `given` jobs, of which `run` feed seats here. */
-void steal_on_answer (Node *node, guint64 number, guint given, guint run);
+/* The answer to request `number`, or its beginning, then `more` follows: `given` jobs, of which
+ * `run` feed seats here. */
+void steal_on_answer (Node *node, guint64 number, guint given, guint run, gboolean more);
+/* This job, which another got now, may be held here in advance: then this node asks for less, else
+ * two could pass a job to and fro, and neither begins it. */
+void steal_on_robbed (Node *node, const Loan *loan);
 void steal_on_down (Node *node, guint64 link);
 void steal_departed (Node *node, const NodeId *id);
 /* How long the answer to a request has been waited for; 0: it is not. */

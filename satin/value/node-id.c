@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the text of node ids. Pure, any thread. Must not know rosters or links. */
+/* Owns the text of node ids, and sets of them. Pure, any thread. Must not know rosters or links. */
 #include "config.h"
 
 #include "node-id.h"
@@ -59,4 +59,39 @@ node_id_read (const char *text, NodeId *id)
     return FALSE;
   *id = found;
   return TRUE;
+}
+
+static gboolean
+find (const GArray *set, const NodeId *id, guint *place)
+{
+  for (*place = 0; *place < set->len; ++*place)
+    if (node_id_equal (&g_array_index (set, NodeId, *place), id))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+node_id_set_has (const GArray *set, const NodeId *id)
+{
+  guint place;
+
+  return find (set, id, &place);
+}
+
+void
+node_id_set_add (GArray *set, const NodeId *id)
+{
+  if (!node_id_set_has (set, id))
+    g_array_append_val (set, *id);
+}
+
+gboolean
+node_id_set_remove (GArray *set, const NodeId *id)
+{
+  guint place;
+  gboolean found = find (set, id, &place);
+
+  if (found)
+    g_array_remove_index (set, place);
+  return found;
 }

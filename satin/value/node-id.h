@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A node's name: the number of the term in which it joined, a number, and 32 random bits; ordered
  * so. The eldest is the least. Shown as "2.7"; written in full, as "2.7.0a1b2c3d", where it must be
- * unique. */
+ * unique. Also sets of them. */
 #pragma once
 
 #include <glib.h>
@@ -46,3 +46,9 @@ const char *node_id_show (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
 const char *node_id_write (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
 /* Reads what node_id_write wrote. FALSE: anything else. */
 gboolean node_id_read (const char *text, NodeId *id);
+
+/* Sets of nodes, in the order in which they came: arrays of NodeId, owned by the caller. */
+gboolean node_id_set_has (const GArray *set, const NodeId *id);
+void node_id_set_add (GArray *set, const NodeId *id);
+/* FALSE: it is not in there. */
+gboolean node_id_set_remove (GArray *set, const NodeId *id);

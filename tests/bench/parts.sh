@@ -59,7 +59,7 @@ pair () # [OPTIONS…] -- COMMAND…
 tls_steal ()
 {
   local line
-  line=$(BENCH_BLIND=1 pair --tcp -- "$bin/probe" 300 0) && echo "${line%% *}"
+  line=$(pair --tcp -- "$bin/probe" 300 0) && echo "${line%% *}"
 }
 
 # steal: from a request to the job, beside a plain exchange of as many bytes, and over TLS beside a Unix socket.

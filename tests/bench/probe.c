@@ -6,13 +6,16 @@
  * fallen asleep: then the first instruction is counted from its last request. The jobs of this
  * program are no model: they look at clocks and at a page that the processes share. To know when
  * the thief asked, the program stands between Satin and the C library at the calls that send and
- * receive. Under TLS (BENCH_BLIND in the environment) nothing that is received tells what it is:
- * what came last before a job began counts as what brought it. */
+ * receive, and at the one that finds those of GnuTLS. */
 #include "shared.h"
+
+#include "protocol/message.h"
 
 #include <satin.h>
 
 #include <dlfcn.h>
+#include <gmodule.h>
+#include <gnutls/gnutls.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +35,34 @@ static int64_t asked_ns,
     asked_bytes;              /* atomic: the last that was sent before the last probe came */
 static int64_t arrived_bytes; /* atomic: of the reply that brought it; 0: taken */
 
-static int is_blind;
+/* Is there a request for jobs in what is sent? It begins with a frame, and has whole ones, as all
+ * that is short. */
+static int
+has_request (const uint8_t *data, size_t bytes)
+{
+  uint64_t header;
+  uint32_t kind;
+
+  while (bytes >= sizeof header + sizeof kind)
+    {
+      memcpy (&header, data, sizeof header);
+      memcpy (&kind, data + sizeof header, sizeof kind);
+      size_t size = sizeof header + GUINT64_FROM_LE (header);
+      if (GUINT32_FROM_LE (kind) == MESSAGE_STEAL)
+        return 1;
+      if (size > bytes)
+        return 0;
+      data += size;
+      bytes -= size;
+    }
+  return 0;
+}
 
 static void
-note_sent (size_t bytes)
+note_sent (const void *data, size_t bytes)
 {
+  if (!has_request (data, bytes))
+    return;
   __atomic_store_n (&sent_ns, shared_now (), __ATOMIC_RELAXED);
   __atomic_store_n (&sent_bytes, (int64_t)bytes, __ATOMIC_RELAXED);
 }
@@ -46,23 +72,22 @@ note_received (const void *data, ssize_t bytes)
 {
   const uint64_t mark = MARK;
 
-  if (bytes < (ssize_t)sizeof mark
-      || (!is_blind && memmem (data, (size_t)bytes, &mark, sizeof mark) == NULL))
+  if (bytes < (ssize_t)sizeof mark || memmem (data, (size_t)bytes, &mark, sizeof mark) == NULL)
     return;
-  __atomic_store_n (&asked_ns, __atomic_load_n (&sent_ns, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+  int64_t at_ns = __atomic_exchange_n (&sent_ns, 0, __ATOMIC_RELAXED);
+  if (at_ns == 0) /* the rest of a reply */
+    return;
+  __atomic_store_n (&asked_ns, at_ns, __ATOMIC_RELAXED);
   __atomic_store_n (&asked_bytes, __atomic_load_n (&sent_bytes, __ATOMIC_RELAXED),
                     __ATOMIC_RELAXED);
   __atomic_store_n (&arrived_bytes, (int64_t)bytes, __ATOMIC_RELEASE);
 }
 
-static size_t
-size_of (const struct iovec *vectors, size_t n)
+static void
+note_vectors (const struct iovec *vectors, size_t n)
 {
-  size_t bytes = 0;
-
   for (size_t i = 0; i < n; i++)
-    bytes += vectors[i].iov_len;
-  return bytes;
+    note_sent (vectors[i].iov_base, vectors[i].iov_len);
 }
 
 /* The functions of the C library, found once, before there are threads. */
@@ -74,6 +99,7 @@ static ssize_t (*true_recv) (int, void *, size_t, int);
 static ssize_t (*true_recvmsg) (int, struct msghdr *, int);
 static ssize_t (*true_read) (int, void *, size_t);
 static ssize_t (*true_readv) (int, const struct iovec *, int);
+static gboolean (*true_module_symbol) (GModule *, const char *, gpointer *);
 
 static void *
 find (const char *name)
@@ -95,7 +121,7 @@ static void __attribute__ ((constructor)) find_all (void)
   *(void **)&true_recvmsg = find ("recvmsg");
   *(void **)&true_read = find ("read");
   *(void **)&true_readv = find ("readv");
-  is_blind = getenv ("BENCH_BLIND") != NULL;
+  *(void **)&true_module_symbol = find ("g_module_symbol");
 }
 
 #define EXPORT __attribute__ ((visibility ("default")))
@@ -103,14 +129,14 @@ static void __attribute__ ((constructor)) find_all (void)
 EXPORT ssize_t
 send (int fd, const void *data, size_t bytes, int flags)
 {
-  note_sent (bytes);
+  note_sent (data, bytes);
   return true_send (fd, data, bytes, flags);
 }
 
 EXPORT ssize_t
 sendmsg (int fd, const struct msghdr *message, int flags)
 {
-  note_sent (size_of (message->msg_iov, message->msg_iovlen));
+  note_vectors (message->msg_iov, message->msg_iovlen);
   return true_sendmsg (fd, message, flags);
 }
 
@@ -119,14 +145,14 @@ EXPORT ssize_t
 write (int fd, const void *data, size_t bytes)
 {
   if (bytes > 8)
-    note_sent (bytes);
+    note_sent (data, bytes);
   return true_write (fd, data, bytes);
 }
 
 EXPORT ssize_t
 writev (int fd, const struct iovec *vectors, int n)
 {
-  note_sent (size_of (vectors, (size_t)n));
+  note_vectors (vectors, (size_t)n);
   return true_writev (fd, vectors, n);
 }
 
@@ -166,6 +192,44 @@ readv (int fd, const struct iovec *vectors, int n)
   for (int i = 0; got > 0 && i < n; i++)
     note_received (vectors[i].iov_base, MIN (got, (ssize_t)vectors[i].iov_len));
   return got;
+}
+
+/* Under TLS what is said is seen before it is enciphered, and after. */
+static __typeof__ (gnutls_record_send) *true_record_send;
+static __typeof__ (gnutls_record_recv) *true_record_recv;
+
+static ssize_t
+record_send (gnutls_session_t session, const void *data, size_t bytes)
+{
+  note_sent (data, bytes);
+  return true_record_send (session, data, bytes);
+}
+
+static ssize_t
+record_recv (gnutls_session_t session, void *data, size_t bytes)
+{
+  ssize_t got = true_record_recv (session, data, bytes);
+
+  note_received (data, got);
+  return got;
+}
+
+EXPORT gboolean
+g_module_symbol (GModule *module, const char *name, gpointer *symbol)
+{
+  if (!true_module_symbol (module, name, symbol))
+    return FALSE;
+  if (strcmp (name, "gnutls_record_send") == 0)
+    {
+      *(void **)&true_record_send = *symbol;
+      *(void **)symbol = (void *)record_send;
+    }
+  else if (strcmp (name, "gnutls_record_recv") == 0)
+    {
+      *(void **)&true_record_recv = *symbol;
+      *(void **)symbol = (void *)record_recv;
+    }
+  return TRUE;
 }
 
 static void

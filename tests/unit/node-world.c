@@ -112,6 +112,7 @@ carry_send (World *world, guint who, const NodeEffect *effect)
   g_assert_cmpint (effect->awaited, ==, message.kind == MESSAGE_JOBS); /* by a thief's worker */
   world->peer[who].pings += message.kind == MESSAGE_PING;
   world->peer[who].steals += message.kind == MESSAGE_STEAL;
+  world->peer[who].replies += message.kind == MESSAGE_JOBS;
   world->said_no += message.kind == MESSAGE_UNROUTE;
   if (g_array_index (world->wires, Wire, effect->link - 1).up
       && !g_array_index (world->wires, Wire, effect->link - 1).mute)

@@ -21,8 +21,8 @@ typedef struct
   GPtrArray *jobs;     /* of Loan: what its engine has to lend */
   GHashTable *running; /* held -> Loan (copy) */
   guint64 loans;
-  guint steals; /* STEAL messages sent */
-  guint owes;   /* times that its engine was asked for work for thieves */
+  guint steals, replies; /* STEAL and JOBS messages sent */
+  guint owes;            /* times that its engine was asked for work for thieves */
   GBytes *result;
   GBytes *put, *constant; /* the last ones */
   /* what its next bids say, and how many it made */

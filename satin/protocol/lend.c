@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See lend.h. */
+#include "core.h"
+
+void
+lend_init (Lend *lend)
+{
+  lend->asked = g_array_new (FALSE, FALSE, sizeof (Lending));
+  lend->owed = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  lend->tell_pause_us = LEND_TELL_MIN_US;
+}
+
+void
+lend_done (Lend *lend)
+{
+  g_array_unref (lend->asked);
+  g_array_unref (lend->owed);
+}
+
+/* Takes `asked` jobs out of the engine for this thief. */
+static void
+take_for (Node *node, Lending lending, guint32 asked)
+{
+  lending.asked = asked;
+  g_array_append_val (node->lend.asked, lending);
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_LEND);
+  effect->node = lending.thief;
+  effect->link = lending.link;
+  effect->count = asked;
+}
+
+void
+lend_on_request (Node *node, Link *link, const Message *m)
+{
+  Lending lending = { .thief = link->remote,
+                      .link = link->link,
+                      .request = m->number,
+                      .left = MIN (m->count, STEAL_COUNT_MAX) };
+
+  node_id_set_remove (node->lend.owed, &link->remote);
+  if (m->count == 0 || stop_halts (node) || !constants_started (node)
+      || roster_find (node, &link->remote)->leaving || route_is_full (link))
+    link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
+  else
+    take_for (node, lending, 1);
+}
+
+/* Says MORE to the one who has waited longest. */
+static void
+tell (Node *node)
+{
+  Lend *lend = &node->lend;
+
+  while (lend->owed->len > 0)
+    {
+      NodeId id = g_array_index (lend->owed, NodeId, 0);
+      g_array_remove_index (lend->owed, 0);
+      if (!link_send_to (node, &id, &(Message){ .kind = MESSAGE_MORE }))
+        continue;
+      lend->tell_us = node->now_us + lend->tell_pause_us;
+      lend->tell_pause_us = MIN (lend->tell_pause_us * 2, LEND_TELL_MAX_US);
+      return;
+    }
+}
+
+/* Those who ask just now are among the thieves. */
+static void
+ask_for_all (const Lend *lend, NodeEffect *owe)
+{
+  owe->count = lend->owed->len + lend->asked->len;
+}
+
+/* There is nothing for this thief: it is told when there is. */
+static void
+owe (Node *node, const NodeId *thief)
+{
+  Lend *lend = &node->lend;
+
+  if (lend->owed->len == 0)
+    {
+      lend->look_pause_us = LEND_LOOK_MIN_US;
+      lend->look_us = node->now_us + lend->look_pause_us;
+    }
+  node_id_set_add (lend->owed, thief);
+  ask_for_all (lend, core_emit (node, NODE_EFFECT_OWE));
+}
+
+void
+lend_expect (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+
+      if (!member->dead && !member->leaving && !node_id_equal (&member->id, &node->self))
+        owe (node, &member->id);
+    }
+}
+
+void
+lend_on_shared (Node *node)
+{
+  Lend *lend = &node->lend;
+
+  if (lend->owed->len == 0 || stop_halts (node))
+    return;
+  if (node->now_us >= lend->tell_us)
+    tell (node);
+  else
+    lend->look_us = MIN (lend->look_us, lend->tell_us);
+}
+
+/* Somebody took jobs; if all that it wanted, there may be more for the next. */
+static void
+gave (Node *node, gboolean all)
+{
+  Lend *lend = &node->lend;
+
+  lend->tell_pause_us = LEND_TELL_MIN_US;
+  lend->tell_us = 0;
+  if (all)
+    tell (node);
+}
+
+/* Does this job run here for the thief, too? Then it came back because somebody left between this
+ * node and the thief, who would take it for the one that it waits for, and have that stopped. */
+static gboolean
+runs_here_for (Node *node, const NodeId *thief, const Loan *loan)
+{
+  const HeldJob *held = loan->held == 0 ? NULL : held_at (node, loan->path);
+
+  for (; held != NULL; held = held->next)
+    {
+      if (held->held != loan->held && held->lender == LENDER_NODE && !held->finished
+          && node_id_equal (&held->node, thief) && digest_equal (&held->job->digest, &loan->digest)
+          && !loans_lends_on (node, held->held))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Leaves what the thief gets. It is asked for the results of the others, which its own slots wait
+ * for. */
+static void
+take_out (Node *node, const Link *link, const NodeId *thief, GPtrArray *loans)
+{
+  for (guint i = 0; i < loans->len;)
+    {
+      Loan *loan = loans->pdata[i];
+      if (runs_here_for (node, thief, loan))
+        {
+          orphans_ask (node, loan->loan, loan->path, &loan->digest, thief);
+          g_ptr_array_remove_index (loans, i);
+          continue;
+        }
+      steal_on_robbed (node, loan);
+      loans_add (
+          node,
+          (LoanEntry){ .loan = loan->loan,
+                       .path = loan->path,
+                       .digest = loan->digest,
+                       .held = loan->held,
+                       .link = link->link,
+                       .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
+          thief);
+      i++;
+    }
+}
+
+/* What is left after take_out, to whoever waits for it. */
+static void
+send_lent (Node *node, Link *link, const Lending *lending, GPtrArray *loans, gboolean more)
+{
+  Message jobs = { .kind = MESSAGE_JOBS, .number = lending->request, .flag = more, .loans = loans };
+  Message none = { .kind = MESSAGE_NONE, .number = lending->request };
+
+  if (loans->len > 0)
+    link_send (node, link, &jobs);
+  else if (!more)
+    link_send (node, link, &none);
+}
+
+void
+lend_on_lent (Node *node, const NodeEvent *event)
+{
+  GArray *waiting = node->lend.asked;
+  GPtrArray *loans = event->loans;
+
+  if (waiting->len == 0)
+    return;
+  Lending lending = g_array_index (waiting, Lending, 0);
+  g_array_remove_index (waiting, 0);
+  Link *link = link_find (node, lending.link);
+  if (link == NULL || !link->bound)
+    link = link_to (node, &lending.thief);
+  if (link == NULL) /* it left while the engine looked */
+    {
+      for (guint i = 0; i < loans->len; i++)
+        core_emit (node, NODE_EFFECT_BACK)->loan = ((Loan *)loans->pdata[i])->loan;
+      return;
+    }
+  lending.left -= lending.asked;
+  gboolean all = loans->len == lending.asked, more = all && lending.left > 0;
+  take_out (node, link, &lending.thief, loans);
+  send_lent (node, link, &lending, loans, more);
+  lending.given += loans->len;
+  if (more)
+    take_for (node, lending, lending.left);
+  else if (lending.given > 0)
+    gave (node, all);
+  else
+    owe (node, &lending.thief);
+}
+
+void
+lend_departed (Node *node, const NodeId *id)
+{
+  node_id_set_remove (node->lend.owed, id);
+}
+
+/* Thieves wait, and what runs here may come to have something for them. */
+static gboolean
+may_have_more (Node *node)
+{
+  return node->lend.owed->len > 0 && node->held.unfinished > 0;
+}
+
+guint64
+lend_due (Node *node)
+{
+  return may_have_more (node) && !stop_halts (node) ? node->lend.look_us : CORE_NEVER;
+}
+
+void
+lend_tick (Node *node)
+{
+  Lend *lend = &node->lend;
+
+  if (!may_have_more (node) || node->now_us < lend->look_us)
+    return;
+  /* What was public when the engine looked may have been taken back; and a program that is narrow
+   * now may be wide later. */
+  lend->look_pause_us = MIN (lend->look_pause_us * 2, LEND_LOOK_MAX_US);
+  lend->look_us = node->now_us + lend->look_pause_us;
+  ask_for_all (lend, core_emit (node, NODE_EFFECT_OWE));
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The reply to a request for several jobs: the first one goes ahead, and the request stands until
+ * the last one is there. */
+#include "node-world.h"
+
+static void
+be_hungry (World *world, guint who, guint count)
+{
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = count });
+}
+
+/* n1 wants three jobs; n0 has so many. */
+static World *
+three_wanted (guint there)
+{
+  static const char *const paths[] = { "/0", "/1", "/2", "/3" };
+  World *world = world_new (2, FALSE);
+
+  start (world);
+  for (guint i = 0; i < there; i++)
+    (void)offer (world, 0, paths[i]);
+  be_hungry (world, 1, 3);
+  pass (world, 100000);
+  return world;
+}
+
+static void
+test_the_first_job_goes_ahead (void)
+{
+  g_autoptr (World) world = three_wanted (4);
+
+  g_assert_true (said (world, 1, "RUN /0"));
+  g_assert_true (said (world, 1, "RUN /1"));
+  g_assert_true (said (world, 1, "RUN /2"));
+  g_assert_false (said (world, 1, "RUN /3"));
+  g_assert_cmpuint (world->peer[1].steals, ==, 1);
+  g_assert_cmpuint (world->peer[0].replies, ==, 2);
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 3);
+}
+
+static void
+test_one_job_that_was_asked_for_comes_alone (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  (void)offer (world, 0, "/0");
+  (void)offer (world, 0, "/1");
+  be_hungry (world, 1, 1);
+  g_assert_true (said (world, 1, "RUN /0"));
+  g_assert_false (said (world, 1, "RUN /1"));
+  g_assert_cmpuint (world->peer[0].replies, ==, 1);
+}
+
+/* Two seats are still idle: they ask again. */
+static void
+test_a_reply_may_end_after_its_first_job (void)
+{
+  g_autoptr (World) world = three_wanted (1);
+
+  g_assert_true (said (world, 1, "RUN /0"));
+  g_assert_cmpuint (world->peer[0].replies, ==, 1);
+  g_assert_cmpuint (world->peer[1].steals, >, 1);
+  g_assert_cmpuint (stats_of (world, 1).steal_age_us, ==, 0);
+}
+
+/* The world's only link that is up. */
+static guint64
+the_link (World *world)
+{
+  guint64 found = 0;
+
+  for (guint i = 0; i < world->wires->len; i++)
+    if (g_array_index (world->wires, Wire, i).up)
+      {
+        g_assert_cmpuint (found, ==, 0);
+        found = i + 1;
+      }
+  return found;
+}
+
+/* n0 stands still; the first part of its reply to this request comes by our hand. */
+static void
+deliver_first (World *world, guint64 request, const char *path)
+{
+  Digest digest = digest_of_string (path);
+  g_autoptr (GPtrArray) loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+
+  g_ptr_array_add (loans, loan_new (77, path, 1, &digest, 0.5, NULL));
+  deliver (world, the_link (world), 1,
+           &(Message){ .kind = MESSAGE_JOBS, .number = request, .flag = TRUE, .loans = loans });
+}
+
+static World *
+half_replied (void)
+{
+  World *world = world_new (2, FALSE);
+
+  start (world);
+  world->peer[0].deaf = TRUE;
+  be_hungry (world, 1, 3);
+  g_assert_cmpuint (world->peer[1].steals, ==, 1);
+  deliver_first (world, 1, "/0");
+  g_assert_true (said (world, 1, "RUN /0"));
+  return world;
+}
+
+static void
+test_a_request_stands_until_its_last_job (void)
+{
+  g_autoptr (World) world = half_replied ();
+
+  pass (world, 1000000);
+  be_hungry (world, 1, 3); /* that one is done */
+  g_assert_cmpuint (world->peer[1].steals, ==, 1);
+  g_assert_cmpuint (stats_of (world, 1).steal_age_us, >, 0);
+  deliver (world, the_link (world), 1, &(Message){ .kind = MESSAGE_NONE, .number = 1 });
+  g_assert_cmpuint (world->peer[1].steals, ==, 2); /* who gave may be asked at once */
+}
+
+static void
+test_the_rest_may_go_with_the_link (void)
+{
+  g_autoptr (World) world = half_replied ();
+
+  world->peer[0].deaf = FALSE;
+  (void)offer (world, 0, "/5");
+  break_link (world, the_link (world));
+  be_hungry (world, 1, 3);
+  pass (world, 3000000);
+  g_assert_true (said (world, 1, "RUN /5"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/lend/" name, function)
+  TEST ("the-first-job-goes-ahead", test_the_first_job_goes_ahead);
+  TEST ("one-job-that-was-asked-for-comes-alone", test_one_job_that_was_asked_for_comes_alone);
+  TEST ("a-reply-may-end-after-its-first-job", test_a_reply_may_end_after_its_first_job);
+  TEST ("a-request-stands-until-its-last-job", test_a_request_stands_until_its_last_job);
+  TEST ("the-rest-may-go-with-the-link", test_the_rest_may_go_with_the_link);
+  return g_test_run ();
+}
