@@ -113,13 +113,19 @@ join_ask (Node *node, const char *address)
 }
 
 void
-join_again (Node *node)
+join_again (Node *node, Link *link, const Message *m)
 {
   node->join.was_member = TRUE;
   node->join.heard_us = node->now_us;
   node->join.failures = node->join.dead_in_row = node->join.tried = 0;
   node->join.dial = node->join.link = node->join.carrier = 0;
-  attempt (node);
+  if (link != NULL)
+    {
+      join_on_link (node, link);
+      join_on_roster (node, link, m);
+    }
+  else
+    attempt (node);
 }
 
 gboolean
@@ -230,7 +236,7 @@ join_on_request (Node *node, Link *link, const Message *m)
       node->leave.missed = TRUE;
       stop_go_on (node);
     }
-  if (!roster_is_master (node) || node->stop.halting || !node_id_is_none (&link->remote)
+  if (!roster_is_master (node) || node->stop.halting || link->bound
       || node->roster.members->len >= MESSAGE_MEMBERS_MAX || m->text[0] == '\0')
     {
       link_send_roster (node, link);

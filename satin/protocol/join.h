@@ -34,7 +34,8 @@ void join_done (Join *join);
 void join_add_address (Node *node, const char *address);
 /* … which is tried before all others. */
 void join_ask (Node *node, const char *address);
-void join_again (Node *node);
+/* A member that lost its name; `link` (nullable), by which it heard `roster`, is tried first. */
+void join_again (Node *node, Link *link, const Message *roster);
 /* A dial of a member-to-be came through. FALSE: another was faster, and it is not wanted any more.
  */
 gboolean join_wants_link (Node *node);

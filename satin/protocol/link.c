@@ -449,6 +449,25 @@ link_close_others (Node *node, const Link *kept)
     }
 }
 
+Link *
+link_renew (Node *node, Link *link)
+{
+  Link old = *link;
+
+  if (link->circuit != NULL)
+    {
+      link_close_all (node);
+      return NULL;
+    }
+  link_close_others (node, link);
+  take_off (node, link);
+  link = link_add (node, old.link, NULL);
+  link->mine = old.mine;
+  link->greeted = TRUE;
+  link->remote = old.remote;
+  return link;
+}
+
 void
 link_close_member (Node *node, const NodeId *id)
 {

@@ -94,6 +94,9 @@ void link_close (Node *node, Link *link);
 void link_close_all (Node *node);
 /* … all but this one and what carries it. */
 void link_close_others (Node *node, const Link *kept);
+/* This node has lost its name: as link_close_all, but this link stays if it is a direct one,
+ * without what it bore, as after the greeting of the other end. (nullable) */
+Link *link_renew (Node *node, Link *link);
 void link_close_member (Node *node, const NodeId *id);
 /* Closes a link that broke the rules or fell silent; as if it had gone down by itself. */
 void link_break (Node *node, Link *link, const char *why);

@@ -481,7 +481,8 @@ note_addresses (Node *node, const Link *from, const Message *m)
 }
 
 /* The others go on without this node (§: a false alarm costs time only). It keeps what it runs, as
- * orphans, takes back what it lent, and asks to be let in under a new id. */
+ * orphans, takes back what it lent, and asks to be let in under a new id: over this link first,
+ * since there may be no way but the one by which it was found. */
 static void
 rejoin (Node *node, Link *from, const Message *m)
 {
@@ -498,7 +499,7 @@ rejoin (Node *node, Link *from, const Message *m)
   note_addresses (node, from, m);
   old = g_steal_pointer (&node->roster.members);
   node->roster.members = new_members ();
-  link_close_all (node);
+  from = link_renew (node, from);
   depose (node);
   office_reset (node);
   for (guint i = 0; i < old->len; i++)
@@ -512,7 +513,7 @@ rejoin (Node *node, Link *from, const Message *m)
   held_orphan_all (node);
   loans_all_back (node);
   saves_renew (node);
-  join_again (node);
+  join_again (node, from, m);
 }
 
 /* The newest term is to hold everywhere, that of a roster and that of an office. So a master who

@@ -40,7 +40,8 @@ carry_dial (World *world, guint who, const NodeEffect *effect)
   world->n_dials++;
   if (to == 0 && world->swallows)
     return;
-  if (!alive || are_apart (world, who, to) || (world->wall && who + to == 2 && who != to))
+  if (!alive || are_apart (world, who, to) || (world->wall && who + to == 2 && who != to)
+      || (world->one_way && who == 1))
     {
       post (world, (Post){ .to = who,
                            .kind = NODE_EVENT_DIAL_FAILED,
@@ -256,7 +257,8 @@ pump (World *world)
                             .link = one->link,
                             .dial = one->dial,
                             .dead = one->dead,
-                            .refused = one->kind == NODE_EVENT_DIAL_FAILED && world->wall,
+                            .refused = one->kind == NODE_EVENT_DIAL_FAILED
+                                       && (world->wall || world->one_way),
                             .bytes = one->bytes });
       g_clear_pointer (&one->bytes, g_bytes_unref);
       g_free (one);

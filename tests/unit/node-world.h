@@ -60,6 +60,7 @@ typedef struct
   guint64 heartbeat_us, silence_us; /* 0: as usual */
   gboolean wall;                    /* n0 and n2 cannot dial each other; whoever is dead refuses */
   gboolean swallows;                /* dials of n0 are not answered */
+  gboolean one_way;                 /* dials by n1 are refused on their way */
   guint parted;                     /* those from this one on and those before it do not hear each
                                        other; 0: all do */
   gboolean bridged;                 /* … but for the last before it and this one */

@@ -70,6 +70,24 @@ test_one_pair_that_meets_is_enough (void)
   g_assert_true (is_one (world));
 }
 
+/* n0 can dial n1, and n1 cannot dial n0. */
+static void
+test_who_is_found_joins_by_the_link_that_found_it (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  part (world, 1);
+  pass (world, MINUTE);
+  g_assert_true (said (world, 1, "MASTER"));
+  world->one_way = TRUE;
+  heal (world);
+
+  g_assert_true (comes_together_within (world, MINUTE / 2));
+  pass (world, 2 * MINUTE);
+  g_assert_true (is_one (world));
+}
+
 static void
 test_they_meet_after_days_and_that_costs_nothing (void)
 {
@@ -293,6 +311,8 @@ main (int argc, char **argv)
 #define TEST(name, function) g_test_add_func ("/split/" name, function)
   TEST ("the-elder-master-stays", test_the_elder_master_stays);
   TEST ("one-pair-that-meets-is-enough", test_one_pair_that_meets_is_enough);
+  TEST ("who-is-found-joins-by-the-link-that-found-it",
+        test_who_is_found_joins_by_the_link_that_found_it);
   TEST ("they-meet-after-days-and-that-costs-nothing",
         test_they_meet_after_days_and_that_costs_nothing);
   TEST ("three-sides-become-one", test_three_sides_become_one);
