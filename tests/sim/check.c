@@ -216,6 +216,15 @@ is_writable (const Sim *sim, const Process *process)
   return FALSE;
 }
 
+/* At a store that takes two writes at once the later one was begun before the earlier one ended,
+ * and covers it: what stands there is older than what was acknowledged, so nobody goes on with it.
+ */
+static gboolean
+was_set_back (const Sim *sim)
+{
+  return !sim->plan->swaps && sim->outcome->races > 0;
+}
+
 /* Does nobody else live, as far as it knows? */
 static gboolean
 is_last (const Process *process)
@@ -308,7 +317,7 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
   else if (code == 0 && must_be_kept (sim) && !sim->published.answered)
     sim_fail (sim, "I1: p%u ends with 0 but the checkpoint lacks the answer", process->number);
   else if (code == NODE_END_NO_STORE && (sim->suspended || process->leaves)
-           && (sim->unsaved || !is_writable (sim, process)))
+           && (sim->unsaved || was_set_back (sim) || !is_writable (sim, process)))
     sim->unsaved = TRUE; /* who hears of it ends in the same way */
   else if (code == NODE_END_FAILED)
     check_condemned (sim, process);
