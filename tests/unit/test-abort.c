@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* satin_sync_next, satin_abort and satin_aborted on the threads of one engine. */
+/* satin_abort and satin_aborted on the threads of one engine. */
 #include "config.h"
 
 #include "engine-jobs.h"
@@ -141,117 +141,16 @@ SATIN_JOB (forgetful, int64_t, (int32_t, n))
   return y;
 }
 
-static SatinBytes
-text_of (int32_t number)
-{
-  char *text = g_strdup_printf ("text %d", number);
-
-  return satin_bytes (g_bytes_new_take (text, strlen (text)));
-}
-
-SATIN_JOB (tell, SatinBytes, (int32_t, number), (SatinBytes, more))
-{
-  SatinBytes x[3];
-
-  if (g_bytes_get_size (more) > strlen ("text 0"))
-    {
-      for (int i = 0; i < 3; i++)
-        satin_spawn (tell, &x[i], i, text_of (i));
-      for (int i = 0; i < number % 3; i++)
-        satin_sync_next ();
-      satin_abort ();
-    }
-  return text_of (number);
-}
-
-/* What satin_sync_next delivered stays, whatever comes after. */
-SATIN_JOB (keeps, uint8_t, (int32_t, n))
-{
-  SatinBytes x[12], empty = satin_bytes (g_bytes_new_static ("", 0));
-  SatinBytes more = text_of (99);
-  gboolean seen[12] = { FALSE };
-
-  for (int i = 0; i < 12; i++)
-    satin_spawn (tell, &x[i], i, i % 2 == 0 ? empty : more);
-  for (int i = 0; i < n; i++)
-    seen[satin_sync_next ()] = TRUE;
-  satin_abort ();
-  for (int i = 0; i < 12; i++)
-    if (seen[i])
-      {
-        g_autofree char *expected = g_strdup_printf ("text %d", i);
-        gsize size;
-        const char *text = g_bytes_get_data (x[i], &size);
-
-        g_assert_cmpmem (text, size, expected, strlen (expected));
-      }
-  return 1;
-}
-
-/* Calls and spawns between. */
-SATIN_JOB (numbered, int64_t, (int32_t, n))
-{
-  int64_t x[9] = { 0 }, sum = 0;
-  int32_t number, taken = 0;
-
-  for (int i = 0; i < 3; i++)
-    satin_spawn (quick, &x[i], i);
-  sum += satin_call (quick, 100);
-  for (int i = 3; i < 6; i++)
-    satin_spawn (quick, &x[i], i);
-  for (; taken < n; taken++)
-    g_assert_cmpint (number = satin_sync_next (), <, 6);
-  sum += satin_call (quick, 200);
-  for (int i = 6; i < 9; i++)
-    satin_spawn (quick, &x[i], i);
-  while ((number = satin_sync_next ()) >= 0)
-    {
-      g_assert_cmpint (x[number], ==, number);
-      taken++;
-    }
-  g_assert_cmpint (taken, ==, 9);
-  satin_spawn (quick, &x[0], 30);
-  satin_spawn (quick, &x[1], 40);
-  number = satin_sync_next ();
-  g_assert_cmpint (number, <, 2);
-  x[number] = 1; /* it was handed out: a sync does not write it again */
-  satin_sync ();
-  g_assert_cmpint (x[number], ==, 1);
-  return sum + x[1 - number] - (number == 0 ? 0 : -10);
-}
-
 SATIN_JOB (same, int64_t, (int32_t, n))
 {
   return n;
-}
-
-/* Takes one result, waits for the test, looks up, and syncs. */
-SATIN_JOB (half, int64_t, (int32_t, n))
-{
-  int64_t x[8] = { 0 }, sum = 0;
-
-  for (int32_t i = 0; i < n; i++)
-    satin_spawn (same, &x[i], i + 1);
-  satin_sync_next ();
-  g_atomic_int_inc (&begun);
-  while (!g_atomic_int_get (&aborting))
-    sched_yield ();
-  satin_aborted ();
-  satin_sync ();
-  for (int32_t i = 0; i < n; i++)
-    sum += x[i];
-  return sum;
 }
 
 enum
 {
   FIRST,
   FORGETFUL,
-  KEEPS,
-  NUMBERED,
-  MANY,
-  SAME = 10,
-  HALF,
+  SAME,
   PARTED
 };
 
@@ -276,30 +175,9 @@ SATIN_JOB (parted, int64_t, (int32_t, n))
   return x[0] + x[1] + x[2];
 }
 
-SATIN_JOB (many, int64_t, (int32_t, n), (uint8_t, calls))
-{
-  int64_t *x = g_new0 (int64_t, n), sum = 0;
-  int32_t number;
-
-  for (int32_t i = 0; i < n; i++)
-    {
-      satin_spawn (quick, &x[i], i + 1);
-      if (calls)
-        sum += satin_call (quick, 0);
-    }
-  while ((number = satin_sync_next ()) >= 0)
-    {
-      g_assert_cmpint (x[number], ==, number + 1);
-      sum += x[number];
-    }
-  g_free (x);
-  return sum;
-}
-
 static const SatinJob *const jobs[]
-    = { &first_job,   &forgetful_job, &keeps_job,  &numbered_job, &many_job,
-        &endless_job, &vast_job,      &quick_job,  &late_job,     &tell_job,
-        &same_job,    &half_job,      &parted_job, &stubborn_job, NULL };
+    = { &first_job, &forgetful_job, &same_job, &parted_job,   &endless_job,
+        &vast_job,  &quick_job,     &late_job, &stubborn_job, NULL };
 
 static int64_t
 run (Rig *rig, guint32 job, const void *args)
@@ -387,102 +265,6 @@ test_deep (void)
 
       reset ((gint)workers + 1); /* each thief has begun a job above its first */
       check_first (workers, 0, i, &(satin_args_first){ 4, 2, TRUE });
-    }
-}
-
-static void
-test_bytes (void)
-{
-  for (gint n = 0; n <= 12; n++)
-    {
-      Rig *rig = rig_new_for (jobs, 1 + (guint)n % 4, 0, (guint64)n);
-      g_autoptr (GBytes) result = rig_run (rig, KEEPS, &(satin_args_keeps){ n });
-
-      g_assert_cmpuint (*(const guint8 *)g_bytes_get_data (result, NULL), ==, 1);
-      rig_free (rig);
-    }
-}
-
-static void
-test_numbers (void)
-{
-  reset (0);
-  for (gint n = 0; n <= 6; n++)
-    for (guint workers = 1; workers <= 3; workers++)
-      {
-        Rig *rig = rig_new_for (jobs, workers, 0, (guint64)n);
-        int64_t value = run (rig, NUMBERED, &(satin_args_numbered){ n });
-
-        g_assert_cmpint (value, ==, 340);
-        rig_free (rig);
-      }
-}
-
-/* A child waits for another node when the job asks for the rest; nothing else is known below it any
- * more. */
-static void
-test_held_elsewhere (void)
-{
-  Rig *rig = rig_new_for (jobs, 1, 0, 1);
-  const NodeId holder = { 1, 2, 3 };
-  satin_args_same first = { 1 };
-  g_autoptr (GBytes) args = record_encode (same_job.args, &first);
-  g_autoptr (GBytes) value = record_encode (same_job.result, &(int64_t){ 1 });
-  Digest digest = engine_digest (rig->engine, SAME, args);
-  EngineEvent event = { 0 };
-
-  reset (0);
-  engine_known (rig->engine, "/0", &digest, &holder, FALSE);
-  rig_start (rig, HALF, &(satin_args_half){ 6 });
-  while (event.kind != ENGINE_ADOPT)
-    {
-      engine_event_clear (&event);
-      g_assert_true (rig_next (rig, &event, 10000000));
-    }
-  while (g_atomic_int_get (&begun) == 0)
-    sched_yield ();
-  engine_forget (rig->engine, "/0", &holder);
-  engine_known (rig->engine, "", &digest, &holder, TRUE);
-  g_atomic_int_set (&aborting, 1);
-  g_usleep (20000);
-  g_assert_true (engine_put (rig->engine, event.loan, value, 1, 0));
-  while (event.kind != ENGINE_DONE)
-    {
-      engine_event_clear (&event);
-      g_assert_true (rig_next (rig, &event, 10000000));
-    }
-  g_autoptr (GBytes) sum = record_encode (half_job.result, &(int64_t){ 21 });
-  g_assert_true (g_bytes_equal (event.value, sum));
-  engine_event_clear (&event);
-  rig_free (rig);
-}
-
-static void
-test_many (void)
-{
-  reset (0);
-  for (guint workers = 1; workers <= 3; workers++)
-    {
-      Rig *rig = rig_new_for (jobs, workers, 0, workers);
-
-      g_assert_cmpint (run (rig, MANY, &(satin_args_many){ 100000, FALSE }), ==, 5000050000);
-      rig_free (rig);
-    }
-}
-
-/* The calls are not counted among the children, and to tell how many there are takes no time. */
-static void
-test_many_beside_calls (void)
-{
-  reset (0);
-  for (guint workers = 1; workers <= 3; workers++)
-    {
-      Rig *rig = rig_new_for (jobs, workers, 0, workers);
-      gint64 began_us = g_get_monotonic_time ();
-
-      g_assert_cmpint (run (rig, MANY, &(satin_args_many){ 100000, TRUE }), ==, 5000050000);
-      g_assert_cmpint (g_get_monotonic_time () - began_us, <, 15 * G_USEC_PER_SEC);
-      rig_free (rig);
     }
 }
 
@@ -617,10 +399,5 @@ main (int argc, char **argv)
   g_test_add_func ("/abort/nothing-of-an-aborted-job-is-improved-or-saved", test_late);
   g_test_add_func ("/abort/a-held-job-stops", test_held);
   g_test_add_func ("/abort/a-held-job-that-stops-covers-nothing", test_held_covers_nothing);
-  g_test_add_func ("/sync-next/each-child-is-handed-out-once-by-its-number", test_numbers);
-  g_test_add_func ("/sync-next/bytes-stay-until-the-job-returns", test_bytes);
-  g_test_add_func ("/sync-next/a-hundred-thousand-children", test_many);
-  g_test_add_func ("/sync-next/a-hundred-thousand-beside-calls", test_many_beside_calls);
-  g_test_add_func ("/sync-next/a-sync-waits-for-what-is-held-elsewhere", test_held_elsewhere);
   return g_test_run ();
 }
