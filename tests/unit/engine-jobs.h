@@ -52,6 +52,7 @@ int64_t serial_phases (int32_t depth, int32_t seed);
 Wide serial_wide (int32_t depth, Wide in);
 char *serial_text (int32_t depth, const char *prefix);
 int64_t serial_calls (int32_t n);
+int64_t serial_comb (int32_t depth);
 /* What `steps` has kept after its step number `step`; its last one is also its result. */
 Progress serial_progress (int32_t depth, int32_t n, int32_t seed, int32_t step);
 char *serial_story (int32_t n);
