@@ -76,7 +76,7 @@ build ()
     make_configure
   fi
   mkdir -p _build
-  if [ ! -f _build/Makefile ]; then
+  if [ ! -x _build/libtool ]; then # the last that configure makes
     say "configuring in _build/"
     (cd _build && quietly ../configure -q)
   fi
