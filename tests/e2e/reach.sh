@@ -94,5 +94,27 @@ ok "one way: both work" wait_for $((20 * slow)) busy one-way 2 1000
 ok "one way: nobody is taken for dead" eval '! says one-way "is dead"'
 ended
 is "one way: the answer" "$code:$answer" "0:$heavy_answer"
+
+# … and the other one, which is master, is stopped for so long that it is left out: it comes again by the way by which it
+# is found, as what it dials refuses.
+logged () { [ "$(cat "$runs"/found-again/node-*.log | grep -c "$1")" -ge "$2" ]; }
+if at 3 iptables -A INPUT -p tcp --syn -s 10.9.2.1 -j REJECT --reject-with tcp-reset 2>/dev/null; then
+  wan "open * *"
+  choose_heavy 4
+  begin "$satin" run --sites "$work/one-way" --name found-again --heartbeat 1 --silence 4 -- "${heavy[@]}"
+  ok "found again: two nodes are up" wait_for $((20 * slow)) up found-again 2
+  stopped=$(master_of found-again)
+  kill -STOP "$stopped"
+  ok "found again: the other one goes on" wait_for $((20 * slow)) logged "is master now" 1
+  kill -CONT "$stopped"
+  ok "found again: it is one run again" wait_for $((30 * slow)) logged "joined as node" 3
+  sleep 2
+  is "found again: nobody founds it anew" "$(cat "$runs"/found-again/node-*.log | grep -c "was left out")" 1
+  ended
+  is "found again: the answer" "$code:$answer" "0:$heavy_answer"
+  at 3 iptables -F INPUT
+else
+  skip "one that is found comes again" "iptables does not work here"
+fi
 ok "nothing is left" wait_for 10 no_far
 finish
