@@ -126,3 +126,13 @@ rig_run (Rig *rig, guint32 job, const void *args)
     }
   return result;
 }
+
+int64_t
+rig_run_number (Rig *rig, guint32 job, const void *args)
+{
+  g_autoptr (GBytes) result = rig_run (rig, job, args);
+  int64_t value;
+
+  g_assert_true (record_decode (rig->jobs[job]->result, result, &value, NULL));
+  return value;
+}

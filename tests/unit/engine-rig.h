@@ -32,3 +32,5 @@ void rig_start (Rig *rig, guint32 job, const void *args);
 gboolean rig_next (Rig *rig, EngineEvent *event, gint64 wait_us);
 /* Runs one job to its end; (transfer full): its encoded result. Other events are dropped. */
 GBytes *rig_run (Rig *rig, guint32 job, const void *args);
+/* The same of a job that returns an int64_t. */
+int64_t rig_run_number (Rig *rig, guint32 job, const void *args);

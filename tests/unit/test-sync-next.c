@@ -144,16 +144,6 @@ enum
 static const SatinJob *const jobs[]
     = { &keeps_job, &numbered_job, &many_job, &same_job, &half_job, &tell_job, NULL };
 
-static int64_t
-run (Rig *rig, guint32 job, const void *args)
-{
-  g_autoptr (GBytes) result = rig_run (rig, job, args);
-  int64_t value;
-
-  g_assert_true (record_decode (jobs[job]->result, result, &value, NULL));
-  return value;
-}
-
 static void
 test_bytes (void)
 {
@@ -174,7 +164,7 @@ test_numbers (void)
     for (guint workers = 1; workers <= 3; workers++)
       {
         Rig *rig = rig_new_for (jobs, workers, 0, (guint64)n);
-        int64_t value = run (rig, NUMBERED, &(satin_args_numbered){ n });
+        int64_t value = rig_run_number (rig, NUMBERED, &(satin_args_numbered){ n });
 
         g_assert_cmpint (value, ==, 340);
         rig_free (rig);
@@ -228,7 +218,8 @@ test_many (void)
     {
       Rig *rig = rig_new_for (jobs, workers, 0, workers);
 
-      g_assert_cmpint (run (rig, MANY, &(satin_args_many){ 100000, FALSE }), ==, 5000050000);
+      g_assert_cmpint (rig_run_number (rig, MANY, &(satin_args_many){ 100000, FALSE }), ==,
+                       5000050000);
       rig_free (rig);
     }
 }
@@ -242,7 +233,8 @@ test_many_beside_calls (void)
       Rig *rig = rig_new_for (jobs, workers, 0, workers);
       gint64 began_us = g_get_monotonic_time ();
 
-      g_assert_cmpint (run (rig, MANY, &(satin_args_many){ 100000, TRUE }), ==, 5000050000);
+      g_assert_cmpint (rig_run_number (rig, MANY, &(satin_args_many){ 100000, TRUE }), ==,
+                       5000050000);
       g_assert_cmpint (g_get_monotonic_time () - began_us, <, 15 * G_USEC_PER_SEC);
       rig_free (rig);
     }
