@@ -65,6 +65,24 @@ test_refused (void)
   g_assert_cmpuint (id.random, ==, 3);
 }
 
+static void
+test_sets (void)
+{
+  const NodeId ids[] = { { 1, 2, 3 }, { 1, 1, 9 }, { 1, 2, 4 } };
+  g_autoptr (GArray) set = g_array_new (FALSE, FALSE, sizeof (NodeId));
+
+  g_assert_false (node_id_set_remove (set, &ids[0]));
+  node_id_set_add (set, &ids[0]);
+  node_id_set_add (set, &ids[1]);
+  node_id_set_add (set, &ids[0]);
+  g_assert_cmpuint (set->len, ==, 2);
+  g_assert_true (node_id_equal (&g_array_index (set, NodeId, 1), &ids[1]));
+  g_assert_false (node_id_set_has (set, &ids[2]));
+  g_assert_true (node_id_set_remove (set, &ids[0]));
+  g_assert_false (node_id_set_has (set, &ids[0]));
+  g_assert_true (node_id_set_has (set, &ids[1]));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -72,5 +90,6 @@ main (int argc, char **argv)
   g_test_add_func ("/node-id/order-is-by-term-then-number-then-random", test_order);
   g_test_add_func ("/node-id/text-reads-back", test_text);
   g_test_add_func ("/node-id/other-text-is-refused", test_refused);
+  g_test_add_func ("/node-id/a-set-has-each-once-in-order", test_sets);
   return g_test_run ();
 }
