@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define BUILD_DIGITS_SHOWN 12
+
 G_DEFINE_QUARK (satin - coordinator - error, coordinator_error)
 
 void
@@ -21,6 +23,8 @@ identity_clear (Identity *identity)
   g_strfreev (identity->argv);
   g_free (identity->options);
   g_free (identity->version);
+  g_free (identity->build);
+  g_free (identity->mark);
   memset (identity, 0, sizeof *identity);
 }
 
@@ -75,13 +79,20 @@ identity_save (Sql *sql, const Identity *identity, GError **error)
   g_autofree char *argv = argv_write (identity->argv);
   g_autofree char *started
       = g_strdup_printf ("%" G_GINT64_FORMAT, g_get_real_time () / G_USEC_PER_SEC);
+  /* One that was taken over may be of another command line. */
+  const char *mark = identity->mark != NULL ? identity->mark : "";
   const char *const births[][2] = { { "id", identity->run }, { "started", started } };
-  const char *const values[][2]
-      = { { "identity", digest },          { "schema", schema },
-          { "app", identity->app },        { "argv", argv },
-          { "name", identity->name },      { "program", identity->program },
-          { "folder", identity->folder },  { "options", identity->options },
-          { "version", identity->version } };
+  const char *const values[][2] = { { "identity", digest },
+                                    { "schema", schema },
+                                    { "app", identity->app },
+                                    { "argv", argv },
+                                    { "name", identity->name },
+                                    { "program", identity->program },
+                                    { "folder", identity->folder },
+                                    { "options", identity->options },
+                                    { "version", identity->version },
+                                    { "build", identity->build },
+                                    { "mark", mark } };
   for (gsize i = 0; i < G_N_ELEMENTS (births); i++)
     if (!tables_set_first (sql, births[i][0], births[i][1], strlen (births[i][1]), error))
       return FALSE;
@@ -98,20 +109,18 @@ load_digest (Sql *sql, const char *key, Digest *digest, GError **error)
   return hex != NULL && digest_from_hex (hex, digest);
 }
 
-/* A salvaged file is of its identity by the rows that prove it, whichever were lost. */
+/* A file is of its identity by the rows that prove it, whichever were lost. */
 gboolean
 identity_load (Sql *sql, const char *target, Identity *identity, GError **error)
 {
   Identity found = { 0 };
-  gboolean is_named = digest_from_hex (sql->identity, &found.identity);
-  found.run = tables_get_string (sql, "id", NULL);
-  if (!is_named || (found.run == NULL && !sql->is_salvage))
+  if (!digest_from_hex (sql->identity, &found.identity))
     {
-      identity_clear (&found);
       g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
-                   "checkpoint '%s' is not usable: it does not say which run it is of", target);
+                   "checkpoint '%s' is not usable: it does not say what it is of", target);
       return FALSE;
     }
+  found.run = tables_get_string (sql, "id", NULL);
   (void)load_digest (sql, "schema", &found.schema, NULL);
   found.name = tables_get_string (sql, "name", NULL);
   found.app = tables_get_string (sql, "app", NULL);
@@ -121,6 +130,8 @@ identity_load (Sql *sql, const char *target, Identity *identity, GError **error)
   found.argv = argv_read (argv);
   found.options = tables_get_string (sql, "options", NULL);
   found.version = tables_get_string (sql, "version", NULL);
+  found.build = tables_get_string (sql, "build", NULL);
+  found.mark = tables_get_string (sql, "mark", NULL);
   *identity = found;
   return TRUE;
 }
@@ -154,27 +165,56 @@ show_words (char *const *words)
 static char *
 difference (const Identity *found, const Identity *wanted)
 {
-  if (g_strcmp0 (found->app, wanted->app) != 0)
-    return g_strdup_printf ("it is of the program '%s', this is '%s'",
-                            found->app != NULL ? found->app : "?",
+  static const Digest lost = { 0 };
+  if (found->app != NULL && g_strcmp0 (found->app, wanted->app) != 0)
+    return g_strdup_printf ("it is of the program '%s', this is '%s'", found->app,
                             wanted->app != NULL ? wanted->app : "?");
-  if (!digest_equal (&found->schema, &wanted->schema))
+  if (!digest_equal (&found->schema, &lost) && !digest_equal (&found->schema, &wanted->schema))
     return g_strdup_printf ("it is of another version of '%s': the job tables differ",
                             wanted->app != NULL ? wanted->app : "?");
   if (!argv_is_equal (found->argv, wanted->argv))
     {
       g_autofree char *theirs = show_words (found->argv);
       g_autofree char *ours = show_words (wanted->argv);
+      if (found->argv == NULL)
+        return g_strdup_printf ("its arguments are lost, and with %s its identity is another one",
+                                ours);
       return g_strdup_printf ("it was made with the arguments %s, these are %s", theirs, ours);
     }
   return g_strdup ("its identity is another one");
+}
+
+static gboolean
+build_matches (const Identity *found, const Identity *wanted, const char *target, GError **error)
+{
+  if (wanted->build == NULL || wanted->mended || g_strcmp0 (found->build, wanted->build) == 0)
+    return TRUE;
+  g_autofree char *ours = identity_show_build (wanted->build);
+  g_autofree char *theirs = found->build != NULL ? identity_show_build (found->build) : NULL;
+  g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
+               "checkpoint '%s' %s%s, and this program is %s: the two may compute different "
+               "results; say --mended if the saved results still hold, else name another "
+               "checkpoint",
+               target, theirs != NULL ? "was made by " : "does not say which build made it",
+               theirs != NULL ? theirs : "", ours);
+  return FALSE;
+}
+
+char *
+identity_show_build (const char *build)
+{
+  gsize length = strspn (build, "0123456789abcdef");
+  g_autofree char *text = g_utf8_make_valid (build, -1);
+  return length == DIGEST_HEX_LENGTH && build[length] == '\0'
+             ? g_strdup_printf ("build %.*s", BUILD_DIGITS_SHOWN, build)
+             : g_strdup_printf ("'%s'", text);
 }
 
 gboolean
 identity_matches (const Identity *found, const Identity *wanted, const char *target, GError **error)
 {
   if (digest_equal (&found->identity, &wanted->identity))
-    return TRUE;
+    return build_matches (found, wanted, target, error);
   g_autofree char *reason = difference (found, wanted);
   g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
                "checkpoint '%s' belongs to another run: %s; name another checkpoint", target,

@@ -29,6 +29,9 @@ typedef struct
   char **argv;     /* arguments without Satin's own */
   char *options;   /* launch options, for resume: a GKeyFile text */
   char *version;   /* of Satin */
+  char *build;     /* of the program: see net/build.h; NULL in what is wanted: any will do */
+  char *mark;      /* see net/mark.h; NULL: none */
+  gboolean mended; /* of what is wanted: rows of another build are used all the same */
   Digest schema;   /* of the job table */
   Digest identity; /* of app, schema and argv */
 } Identity;
@@ -38,12 +41,15 @@ void identity_clear (Identity *identity);
 /* Writes it into the table run, inside a transaction. What a run is born with (id) stays as it is
  * there. */
 gboolean identity_save (Sql *sql, const Identity *identity, GError **error);
-/* Fills `identity` from a file; what it lacks is NULL (`run` only in a salvaged one). FALSE:
- * COORDINATOR_ERROR. */
+/* Fills `identity` from a file; what it has lost is NULL. FALSE: COORDINATOR_ERROR. */
 gboolean identity_load (Sql *sql, const char *target, Identity *identity, GError **error);
-/* FALSE: `found` is of something else than `wanted`; the message says of what and why. */
+/* FALSE: `found` is of something else than `wanted`, or was made by another build of the program
+ * (and `wanted` is not mended); the message says of what and why. */
 gboolean identity_matches (const Identity *found, const Identity *wanted, const char *target,
                            GError **error);
+/* A build as people are told of it: its first digits, or the version that the program states.
+ * (transfer full) */
+char *identity_show_build (const char *build);
 /* For a file that is looked at in place of what it is a copy of: `from`, which the message names,
  * becomes `to`. (nullable): nothing is done. */
 void identity_rename_error (GError *error, const char *from, const char *to);

@@ -26,7 +26,6 @@ member_free (gpointer data)
   g_free (member->host);
   g_free (member->site);
   g_free (member->address);
-  g_free (member->cause);
   g_free (member);
 }
 
@@ -71,6 +70,7 @@ inbox_free (Inbox *inbox)
   g_hash_table_destroy (inbox->bests);
   g_queue_clear_full (&inbox->members, member_free);
   g_queue_clear_full (&inbox->events, event_free);
+  g_clear_pointer (&inbox->present, g_array_unref);
   g_clear_pointer (&inbox->answer, g_bytes_unref);
   g_free (inbox);
 }
@@ -81,7 +81,7 @@ inbox_is_empty (const Inbox *inbox)
   return g_hash_table_size (inbox->rows) == 0 && g_hash_table_size (inbox->keeps) == 0
          && g_hash_table_size (inbox->settings) == 0 && g_hash_table_size (inbox->constants) == 0
          && g_hash_table_size (inbox->bests) == 0 && inbox->members.length == 0
-         && inbox->events.length == 0 && inbox->answer == NULL;
+         && inbox->events.length == 0 && inbox->present == NULL && inbox->answer == NULL;
 }
 
 static int
@@ -225,7 +225,6 @@ inbox_add_member (Inbox *inbox, const InboxMember *member)
   copy->host = g_strdup (member->host);
   copy->site = g_strdup (member->site);
   copy->address = g_strdup (member->address);
-  copy->cause = g_strdup (member->cause);
   g_queue_push_tail (&inbox->members, copy);
   if (inbox->members.length > MEMBERS_MAX)
     member_free (g_queue_pop_head (&inbox->members));
@@ -323,6 +322,8 @@ inbox_put_back (Inbox *inbox, Inbox *older)
   put_back_table (inbox->bests, older->bests);
   put_back_queue (&inbox->members, &older->members);
   put_back_queue (&inbox->events, &older->events);
+  if (inbox->present == NULL)
+    inbox->present = g_steal_pointer (&older->present);
   if (older->answer != NULL)
     {
       g_clear_pointer (&inbox->answer, g_bytes_unref);

@@ -15,9 +15,7 @@ typedef struct
 typedef struct
 {
   NodeId id;
-  char *host, *site, *address; /* joined */
-  char *cause;                 /* left */
-  gboolean has_left;
+  char *host, *site, *address;
   gint64 at;
 } InboxMember;
 
@@ -27,6 +25,7 @@ typedef struct
   NodeId node;
   guint64 work_us;
   gint64 at;
+  gboolean told; /* perhaps not for the first time */
 } InboxEvent;
 
 typedef struct
@@ -38,6 +37,7 @@ typedef struct
   GHashTable *bests;     /* name -> InboxValue */
   GQueue members;        /* of InboxMember, oldest first */
   GQueue events;         /* of InboxEvent, oldest first */
+  GArray *present;       /* (nullable) of NodeId: a life of the run ends, with these */
   GBytes *answer;        /* the first one */
   int exit_code;
   guint64 ticket; /* the last that was told, see scribe_ticket */

@@ -112,18 +112,46 @@ ledger_has_told_all (const Ledger *ledger)
   return ledger->has_told_all;
 }
 
-gboolean
-ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer data, GError **error)
+/* There are few of them: one for each job that is in the middle of its phases. */
+static gboolean
+load_keep_below (const Keep *keep, gpointer data, GError **error)
 {
-  char id[NODE_ID_TEXT_MAX];
+  LedgerLoad *load = data;
+  if (load->top != NULL && strcmp (keep->path, load->top) != 0
+      && !path_is_below (load->ledger->stems, keep->path, load->top))
+    return TRUE;
+  return ledger_load_keep (keep, data, error);
+}
+
+/* What lies below a path continues its text, or a stem that stands at or below it. */
+static gboolean
+load_below (LedgerLoad *load, GError **error)
+{
+  Sql *sql = load->ledger->sql;
+  ResultsQuery query = { .below = load->top };
+  if (!results_each (sql, &query, ledger_load_row, load, NULL, error))
+    return FALSE;
+  g_autoptr (GPtrArray) stems
+      = load->top == NULL ? NULL : path_stems_below (load->ledger->stems, load->top);
+  for (guint i = 0; stems != NULL && i < stems->len; i++)
+    {
+      g_autofree char *start = g_strconcat ("~", stems->pdata[i], NULL);
+      query.below = start;
+      if (!results_each (sql, &query, ledger_load_row, load, NULL, error))
+        return FALSE;
+    }
+  return keeps_each (sql, load_keep_below, load, NULL, error);
+}
+
+gboolean
+ledger_load (Ledger *ledger, const char *path, LedgerBatch batch, gpointer data, GError **error)
+{
   LedgerLoad load;
-  ResultsQuery query = { .node = node != NULL ? notes_node_text (node, id) : NULL };
   GError *reason = NULL;
-  gboolean is_told = ledger->has_told_all && node == NULL;
+  gboolean is_told = ledger->has_told_all && path == NULL;
   ledger_load_begin (&load, ledger, batch, data);
-  gboolean good = is_told
-                  || (results_each (ledger->sql, &query, ledger_load_row, &load, NULL, &reason)
-                      && keeps_each (ledger->sql, ledger_load_keep, &load, NULL, &reason));
+  load.top = path != NULL && path[0] != '\0' ? path : NULL; /* all lie below the root */
+  gboolean good = is_told || load_below (&load, &reason);
   ledger_load_end (&load, TRUE);
   if (is_told)
     ledger->has_told_all = FALSE;

@@ -12,6 +12,7 @@ typedef struct
   Ledger *ledger;
   LedgerBatch batch;
   gpointer data;
+  const char *top; /* (nullable) only what lies at or below it */
   GPtrArray *rows; /* of Row */
   gsize bytes;
   char node_text[NODE_ID_TEXT_MAX]; /* the last row's node, as text and read */
@@ -27,14 +28,16 @@ struct Ledger
   char **job_names, **job_types;
   guint n_jobs;
   Stems *stems;
-  Identity identity; /* only app, schema, argv and identity: to compare with */
+  Identity identity; /* only app, schema, argv, identity and build: to compare with */
   Sql *sql;
   Sql *ahead; /* (nullable) what is read while there is no work file yet */
   Results *results;
   Stamp stamp, delta_stamp; /* of target and delta when they were last ours */
   guint64 noted;            /* the generation whose publication stands in the table `event` */
+  guint64 numbered;         /* the generation that stands in the work file; 0: not known */
   gboolean has_changed;
-  char *damage; /* (nullable) a sentence that nobody took yet */
+  gboolean goes_on; /* with a life of the run that others have begun */
+  char *damage;     /* (nullable) a sentence that nobody took yet */
   LedgerStats stats;
   gint64 sweep_us;  /* not before is looked for shared bytes that nothing speaks of */
   LedgerLoad *load; /* (nullable) at the beginning: who is told of the rows that are taken over */
@@ -46,6 +49,7 @@ struct Ledger
   guint64 base_generation;
   gboolean has_delta;  /* one of this run stands there, and all of it is in the work file */
   gboolean is_blocked; /* what stands there is not of this run */
+  gboolean is_stalled; /* publish_lock's: another process keeps its lock */
 };
 
 static inline gint64

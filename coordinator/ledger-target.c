@@ -56,7 +56,12 @@ static gboolean
 look_for_damage (Ledger *ledger, Sql *file, const char *path, const Takeover *takeover,
                  GError **error)
 {
-  g_autofree char *damage = takeover_damage (file, takeover->rows, takeover->bad);
+  Audit audit;
+  if (!audit_file (file, &audit, error))
+    return FALSE;
+  guint64 damaged = audit_damaged (&audit);
+  g_autofree char *damage
+      = takeover_damage (file, &audit, takeover->bad - MIN (takeover->bad, damaged));
   return damage == NULL || keep_damaged (ledger, path, damage, error);
 }
 
@@ -231,11 +236,22 @@ publish_base (Ledger *ledger, Publication *made, GError **error)
   return TRUE;
 }
 
+/* A publication says its own generation, even if nothing was written since the last one. */
+static gboolean
+number_publication (Ledger *ledger, GError **error)
+{
+  GError *reason = NULL;
+  return ledger->numbered == ledger->stats.generation + 1
+         || (results_begin (ledger->results, &reason) && ledger_write_generation (ledger, &reason)
+             && results_commit (ledger->results, &reason))
+         || ledger_give_up (ledger, reason, error);
+}
+
 static gboolean
 publish (Ledger *ledger, gboolean final, Publication *made, GError **error)
 {
   GError *reason = NULL;
-  if (!unite_with_target (ledger, error))
+  if (!unite_with_target (ledger, error) || !number_publication (ledger, error))
     return FALSE;
   gboolean may_be_delta
       = !final && ledger->base_bytes > 0 && !ledger->is_blocked && changes_are_known (ledger->sql);
@@ -255,7 +271,7 @@ ledger_publish (Ledger *ledger, gboolean final, Publication *made, GError **erro
 {
   g_assert (ledger->target[0] != '\0');
 
-  int lock = publish_lock (ledger->target);
+  int lock = publish_lock (ledger->target, &ledger->is_stalled);
   *made = (Publication){ 0 };
   gboolean good = publish (ledger, final, made, error);
   if (lock >= 0)

@@ -28,6 +28,7 @@ ledger_give_up (Ledger *ledger, GError *reason, GError **error)
 {
   if (ledger->results != NULL)
     results_rollback (ledger->results);
+  ledger->numbered = 0;
   g_prefix_error (&reason, "work file of the checkpoint: ");
   identity_take_error (error, reason);
   return FALSE;
@@ -44,7 +45,8 @@ ledger_note_totals (Ledger *ledger)
 gboolean
 ledger_write_generation (Ledger *ledger, GError **error)
 {
-  return takeover_number (ledger->sql, ledger->results, ledger->stats.generation + 1, error);
+  ledger->numbered = ledger->stats.generation + 1;
+  return takeover_number (ledger->sql, ledger->results, ledger->numbered, error);
 }
 
 static gboolean
@@ -108,9 +110,9 @@ begin_with_whole (Ledger *ledger, const char *work_path, const char *identity, c
   return ledger_take_over (ledger, pair, TRUE, error);
 }
 
-/* Who of the nodes in the file still lives is not known here: the living are told to us again
- * (scribe_joined), which undoes the end of all. The others do not stay in the list of those to be
- * asked whether the checkpoint is in use. */
+/* In a life of the run that goes on the others tell who has left. When a life begins nobody is left
+ * of those before, who do not stay in the list of those to be asked whether the checkpoint is in
+ * use. */
 static gboolean
 begin_file (Ledger *ledger, const char *work_path, const Pair *pair, const Identity *identity,
             GError **error)
@@ -126,9 +128,7 @@ begin_file (Ledger *ledger, const char *work_path, const Pair *pair, const Ident
       if (begin_empty (ledger, work_path, hex, &reason) && is_found)
         (void)ledger_take_over (ledger, pair, FALSE, &reason);
     }
-  if (reason != NULL
-      || (is_found
-          && !tables_end_all_nodes (ledger->sql, ledger_now_s (), "gone at a take-over", &reason))
+  if (reason != NULL || (is_found && !ledger->goes_on && !notes_begin_life (ledger->sql, &reason))
       || !identity_save (ledger->sql, identity, &reason)
       || !ledger_write_generation (ledger, &reason) || !results_commit (ledger->results, &reason)
       || !sql_settle (ledger->sql, &reason))
@@ -226,7 +226,10 @@ ledger_new (const LedgerConfig *config, Identity *identity, GError **error)
   ledger->identity.argv = g_strdupv (identity->argv);
   ledger->identity.schema = identity->schema;
   ledger->identity.identity = identity->identity;
+  ledger->identity.build = g_strdup (identity->build);
+  ledger->identity.mended = identity->mended;
   ledger->has_changed = TRUE;
+  ledger->goes_on = config->goes_on;
   if (!begin (ledger, config, identity, error))
     return NULL;
   return g_steal_pointer (&ledger);

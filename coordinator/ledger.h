@@ -24,6 +24,7 @@ typedef struct
    * given. */
   char *(*keep_aside) (gpointer data, const char *path, const char *word, GError **error);
   gpointer data;
+  gboolean goes_on;     /* see scribe.h */
   guint64 delta_from;   /* a base of so many bytes may have a delta beside it; 0: 16 MiB */
   gboolean is_unmarked; /* nobody would look for a delta beside what stands at the target now */
   /* (nullable) told of all rows while they are taken over, by whoever calls ledger_new, and never
@@ -67,9 +68,10 @@ const char *ledger_name (const Ledger *ledger);
 /* (transfer full) (nullable): once, what was wrong with a file that was taken over. */
 char *ledger_take_damage (Ledger *ledger);
 
-/* Calls `batch` with arrays of Row, the last time with `final`, whatever happens. The first time
- * that all are asked for, those that were told while they were taken over are not told again. */
-gboolean ledger_load (Ledger *ledger, const NodeId *node, LedgerBatch batch, gpointer data,
+/* Calls `batch` with arrays of Row, the last time with `final`, whatever happens: the rows and kept
+ * states at or below `path`, NULL: all. The first time that all are asked for, those that were told
+ * while they were taken over are not told again. */
+gboolean ledger_load (Ledger *ledger, const char *path, LedgerBatch batch, gpointer data,
                       GError **error);
 /* TRUE: then everybody is told nothing but the end. */
 gboolean ledger_has_told_all (const Ledger *ledger);

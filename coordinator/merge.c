@@ -16,6 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
+void
+merge_totals_clear (MergeTotals *totals)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (totals->damage); i++)
+    g_clear_pointer (&totals->damage[i], g_free);
+}
+
 typedef struct
 {
   const char *path;
@@ -46,8 +53,27 @@ input_open (MergeInput *input, const char *path, GError **error)
 static gboolean
 check_same_run (const MergeInput *a, const MergeInput *b, GError **error)
 {
-  if (!identity_matches (&b->identity, &a->identity, b->path, error))
+  Identity wanted = a->identity;
+  wanted.mended = TRUE; /* no program is asked, so builds have a sentence of their own */
+  if (!identity_matches (&b->identity, &wanted, b->path, error))
     return FALSE;
+  if (g_strcmp0 (a->identity.build, b->identity.build) != 0)
+    {
+      g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
+                   "checkpoints '%s' and '%s' were made by different builds of the program: only "
+                   "files of one build can be merged",
+                   a->path, b->path);
+      return FALSE;
+    }
+  const MergeInput *lost = a->identity.run == NULL ? a : b->identity.run == NULL ? b : NULL;
+  if (lost != NULL)
+    {
+      g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
+                   "checkpoint '%s' has lost which run it is of: only files of one run can be "
+                   "merged",
+                   lost->path);
+      return FALSE;
+    }
   if (strcmp (a->identity.run, b->identity.run) == 0)
     return TRUE;
   g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
@@ -86,7 +112,10 @@ fill (Sql *work, Results *results, const MergeInput inputs[2], MergeTotals *tota
       if (!takeover_unite (results, work, inputs[which].file, stems, &takeover, error))
         return FALSE;
       totals->rows[which] = takeover.rows;
-      totals->bad[which] = takeover.bad;
+      const Sql *file = inputs[which].file;
+      guint64 damaged = audit_damaged (file->audit);
+      totals->damage[which]
+          = takeover_damage (file, file->audit, takeover.bad - MIN (takeover.bad, damaged));
     }
   g_autofree char *detail = g_strdup_printf ("'%s' and '%s'", inputs[0].path, inputs[1].path);
   TablesEvent event

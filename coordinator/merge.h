@@ -8,10 +8,14 @@
 typedef struct
 {
   guint64 rows[2]; /* results and kept states that each file had to give */
-  guint64 bad[2];  /* rows that did not prove themselves: left out */
+  char *damage[2]; /* (nullable, transfer full) what is lost of each file, in a few words */
   guint64 united;  /* results that the new file holds */
   double done;     /* share of the whole tree */
 } MergeTotals;
+
+/* Frees what the figures own. */
+void merge_totals_clear (MergeTotals *totals);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (MergeTotals, merge_totals_clear)
 
 /* Writes the union of `files` to `target`, which must not be there. Results: same path and digest,
  * the first; another digest, the one saved later; what lies below another goes. Of kept states the

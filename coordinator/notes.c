@@ -19,22 +19,35 @@ notes_event (Sql *sql, const TablesEvent *event, GError **error)
   return tables_put_event (sql, &row, EVENTS_KEEP, error);
 }
 
-/* The digests of the inputs stand in a row of their own too: should an input be lost from a damaged
- * file, the one that is read in its place can be told from another. */
+/* `get`: lines of digest, blank and name, a literal. */
+static gboolean
+write_digests (Sql *sql, const char *key, const char *get, GError **error)
+{
+  gboolean has_row;
+  sqlite3_stmt *statement = sql_ready (sql, get, error);
+  if (statement == NULL || !sql_next (sql, statement, &has_row, error))
+    return FALSE;
+  g_autofree char *lines = sql_column_string (statement, 0);
+  sqlite3_reset (statement);
+  return tables_set (sql, key, lines, error);
+}
+
+/* The digests of inputs and constants stand in rows of their own too. They tell those of this run
+ * from those of another run of the same program and arguments; and should an input be lost from a
+ * damaged file, the one that is read in its place from another. */
 static gboolean
 write_inputs (Sql *sql, GError **error)
 {
-  gboolean has_row;
-  sqlite3_stmt *statement
-      = sql_ready (sql,
-                   "SELECT ifnull(group_concat(digest || ' ' || substr(name, 7), char(10)), '')"
-                   " FROM (SELECT name, digest FROM constant WHERE name LIKE 'input/%' ORDER BY 1)",
-                   error);
-  if (statement == NULL || !sql_next (sql, statement, &has_row, error))
-    return FALSE;
-  g_autofree char *inputs = sql_column_string (statement, 0);
-  sqlite3_reset (statement);
-  return tables_set (sql, "inputs", inputs, error);
+  return write_digests (
+             sql, "inputs",
+             "SELECT ifnull(group_concat(digest || ' ' || substr(name, 7), char(10)), '')"
+             " FROM (SELECT name, digest FROM constant WHERE name LIKE 'input/%' ORDER BY 1)",
+             error)
+         && write_digests (
+             sql, "constants",
+             "SELECT ifnull(group_concat(digest || ' ' || substr(name, 7), char(10)), '')"
+             " FROM (SELECT name, digest FROM constant WHERE name LIKE 'const/%' ORDER BY 1)",
+             error);
 }
 
 static gboolean
@@ -73,22 +86,122 @@ write_values (Sql *sql, const Inbox *inbox, GError **error)
   return TRUE;
 }
 
-/* What is new is a row of the ledger too. */
+/* A node that came or went stands in the table `node` as well. No node leaves that has not joined.
+ */
 static gboolean
-write_member (Sql *sql, const InboxMember *member, const TablesNode *node, GError **error)
+put_told (Sql *sql, const TablesEvent *event, GError **error)
 {
-  gboolean left = member->has_left;
-  int before = sqlite3_total_changes (sql->db);
-  if (!(left ? tables_end_node (sql, node->id, member->at, member->cause, error)
-             : tables_put_node (sql, node, error)))
+  gboolean left = g_str_equal (event->kind, "left"), joined = g_str_equal (event->kind, "joined");
+  TablesEvent join = *event;
+  TablesNode node
+      = { .id = event->node, .name = joined ? event->detail : NULL, .joined = event->at };
+  join.kind = "joined";
+  join.detail = node.name;
+  if ((joined || left)
+      && !(tables_meet_node (sql, &node, error)
+           && tables_put_event_once (sql, &join, EVENTS_KEEP, error)))
     return FALSE;
-  return sqlite3_total_changes (sql->db) == before
-         || notes_event (sql,
-                         &(TablesEvent){ .at = member->at,
-                                         .kind = left ? "left" : "joined",
-                                         .node = node->id,
-                                         .detail = left ? member->cause : member->host },
-                         error);
+  return joined
+         || ((!left || tables_end_node (sql, event->node, event->at, event->detail, error))
+             && tables_put_event_once (sql, event, EVENTS_KEEP, error));
+}
+
+static gboolean
+write_member (Sql *sql, const InboxMember *member, GError **error)
+{
+  char id[NODE_ID_TEXT_MAX];
+  TablesNode node = { .id = notes_node_text (&member->id, id),
+                      .name = member->host,
+                      .site = member->site,
+                      .address = member->address,
+                      .joined = member->at };
+  TablesEvent event
+      = { .at = member->at, .kind = "joined", .node = node.id, .detail = member->host };
+  return tables_put_node (sql, &node, error)
+         && tables_put_event_once (sql, &event, EVENTS_KEEP, error);
+}
+
+static gboolean
+write_event (Sql *sql, const InboxEvent *event, GError **error)
+{
+  char id[NODE_ID_TEXT_MAX];
+  TablesEvent row
+      = { .at = event->at,
+          .kind = event->kind,
+          .node = node_id_is_none (&event->node) ? NULL : notes_node_text (&event->node, id),
+          .path = event->path,
+          .work_s = (double)event->work_us / G_USEC_PER_SEC,
+          .detail = event->detail };
+  return event->told && row.node != NULL ? put_told (sql, &row, error)
+                                         : notes_event (sql, &row, error);
+}
+
+typedef struct
+{
+  const GArray *present; /* (nullable) of NodeId */
+  GPtrArray *gone;       /* of ids, as text */
+} Others;
+
+static gboolean
+add_other (const TablesNode *node, gpointer data, GError **error)
+{
+  Others *others = data;
+  char id[NODE_ID_TEXT_MAX];
+  (void)error;
+  if (node->left > 0 || node->joined == 0)
+    return TRUE;
+  for (guint i = 0; others->present != NULL && i < others->present->len; i++)
+    if (g_str_equal (notes_node_text (&g_array_index (others->present, NodeId, i), id), node->id))
+      return TRUE;
+  g_ptr_array_add (others->gone, g_strdup (node->id));
+  return TRUE;
+}
+
+gboolean
+notes_only (Sql *sql, const GArray *present, const char *cause, GError **error)
+{
+  g_autoptr (GPtrArray) gone = g_ptr_array_new_with_free_func (g_free);
+  gboolean good = tables_each_node (sql, add_other, &(Others){ present, gone }, error);
+  for (guint i = 0; good && i < gone->len; i++)
+    good = put_told (sql,
+                     &(TablesEvent){ .at = g_get_real_time () / G_USEC_PER_SEC,
+                                     .kind = "left",
+                                     .node = gone->pdata[i],
+                                     .detail = cause },
+                     error);
+  return good;
+}
+
+/* Was the last that happened the end of a life of the run? Else it was lost. */
+static gboolean
+has_ended (Sql *sql, gboolean *ended, GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (sql,
+                   "SELECT kind = '" NOTES_ENDED "' FROM event WHERE kind IN ('" NOTES_ENDED
+                   "', 'joined', 'elected') ORDER BY id DESC LIMIT 1",
+                   error);
+  gboolean has_row;
+  if (statement == NULL || !sql_next (sql, statement, &has_row, error))
+    return FALSE;
+  *ended = has_row && sqlite3_column_int (statement, 0);
+  sqlite3_reset (statement);
+  return TRUE;
+}
+
+gboolean
+notes_begin_life (Sql *sql, GError **error)
+{
+  gboolean ended;
+  return has_ended (sql, &ended, error)
+         && notes_only (sql, NULL, ended ? "ended" : "gone at a take-over", error);
+}
+
+static gboolean
+write_end (Sql *sql, const Inbox *inbox, GError **error)
+{
+  TablesEvent ended = { .kind = NOTES_ENDED, .detail = inbox->answer != NULL ? "finished" : NULL };
+  return notes_only (sql, inbox->present, "gone", error) && notes_event (sql, &ended, error);
 }
 
 gboolean
@@ -97,30 +210,10 @@ notes_write (Sql *sql, const Inbox *inbox, GError **error)
   if (!write_values (sql, inbox, error))
     return FALSE;
   for (GList *link = inbox->members.head; link != NULL; link = link->next)
-    {
-      const InboxMember *member = link->data;
-      char id[NODE_ID_TEXT_MAX];
-      TablesNode node = { .id = notes_node_text (&member->id, id),
-                          .name = member->host,
-                          .site = member->site,
-                          .address = member->address,
-                          .joined = member->at };
-      if (!write_member (sql, member, &node, error))
-        return FALSE;
-    }
+    if (!write_member (sql, link->data, error))
+      return FALSE;
   for (GList *link = inbox->events.head; link != NULL; link = link->next)
-    {
-      const InboxEvent *event = link->data;
-      char id[NODE_ID_TEXT_MAX];
-      TablesEvent row
-          = { .at = event->at,
-              .kind = event->kind,
-              .node = node_id_is_none (&event->node) ? NULL : notes_node_text (&event->node, id),
-              .path = event->path,
-              .work_s = (double)event->work_us / G_USEC_PER_SEC,
-              .detail = event->detail };
-      if (!notes_event (sql, &row, error))
-        return FALSE;
-    }
-  return TRUE;
+    if (!write_event (sql, link->data, error))
+      return FALSE;
+  return inbox->present == NULL || write_end (sql, inbox, error);
 }

@@ -11,5 +11,12 @@
 const char *notes_node_text (const NodeId *id, char text[NODE_ID_TEXT_MAX]);
 /* A row of the ledger; `at` 0: now. */
 gboolean notes_event (Sql *sql, const TablesEvent *event, GError **error);
-/* The values, members and events of `inbox`. Who is new, and who has left, is an event too. */
+/* The event that is the last one of a life of the run. */
+#define NOTES_ENDED "ended"
+/* All others than those `present` (of NodeId; NULL: nobody) have left, if the file does not say so:
+ * rows of `node` and events. */
+gboolean notes_only (Sql *sql, const GArray *present, const char *cause, GError **error);
+/* The file is taken over by a new life of the run: everybody in it has left. */
+gboolean notes_begin_life (Sql *sql, GError **error);
+/* The values, members and events of `inbox`. Who is new is an event too. */
 gboolean notes_write (Sql *sql, const Inbox *inbox, GError **error);

@@ -184,11 +184,6 @@ unite_rows (Pair *pair, Takeover *takeover, GError **error)
   gboolean good = take_base (pair->base, &sql, &results, stems, takeover, error)
                   && pair_take_delta (pair, results, sql, stems, takeover, error)
                   && results_commit (results, error);
-  if (good)
-    {
-      sql->n_kept = results_totals (results).rows;
-      sql->n_before = MAX (pair->base->n_before, sql->n_kept + takeover->bad);
-    }
   results_free (results);
   return good ? g_steal_pointer (&sql) : NULL;
 }
@@ -200,26 +195,41 @@ unite_tables (Pair *pair, Takeover *takeover, GError **error)
   Results *results = NULL;
   gboolean good = begin_private (pair->base, FALSE, &sql, &results, error)
                   && take_tables (pair, sql, takeover, error) && results_commit (results, error);
-  if (good)
-    {
-      sql->n_kept = pair->base->n_kept + pair->delta->n_kept;
-      sql->n_before = pair->base->n_before + pair->delta->n_before;
-    }
   results_free (results);
   return good ? g_steal_pointer (&sql) : NULL;
+}
+
+/* The rows of a large base of which only the front was proved are not looked at. */
+static Audit *
+audit_pair (const Pair *pair, GError **error)
+{
+  g_autofree Audit *audit = g_new0 (Audit, 1);
+  Audit delta = { 0 };
+  if ((!pair->base->is_front && !audit_file (pair->base, audit, error))
+      || (pair->delta != NULL && !audit_file (pair->delta, &delta, error)))
+    return NULL;
+  audit_add (audit, &delta);
+  return g_steal_pointer (&audit);
 }
 
 Sql *
 pair_unite (Pair *pair, gboolean with_rows, GError **error)
 {
+  g_autofree Audit *audit = pair->base != NULL ? audit_pair (pair, error) : NULL;
+  if (audit == NULL)
+    return NULL;
   if (pair->delta == NULL)
-    return g_steal_pointer (&pair->base);
+    {
+      pair->base->audit = g_steal_pointer (&audit);
+      return g_steal_pointer (&pair->base);
+    }
   Takeover takeover = { 0 };
   Sql *sql
       = with_rows ? unite_rows (pair, &takeover, error) : unite_tables (pair, &takeover, error);
   if (sql == NULL)
     return NULL;
   sql->is_front = pair->base->is_front;
+  sql->audit = g_steal_pointer (&audit);
   sql->is_salvage = pair->base->is_salvage || pair->delta->is_salvage || takeover.bad > 0;
   return sql;
 }

@@ -34,7 +34,7 @@ gboolean pair_take_delta (const Pair *pair, Results *results, Sql *to, Stems *st
                           Takeover *takeover, GError **error);
 /* (transfer full): one file to read: the base itself if there is no delta, else a private one.
  * `with_rows` FALSE: results, kept states and events may lack in it. NULL: error. The base is used
- * up. */
+ * up. What is lost of both stands in its `audit`. */
 Sql *pair_unite (Pair *pair, gboolean with_rows, GError **error);
 /* The generation that stands in a file; 0: none. */
 guint64 pair_generation (Sql *file);

@@ -202,6 +202,9 @@ readable_short (const char *type, GBytes *value)
   GString *text = g_string_new (NULL);
   if (variant != NULL)
     append (text, variant);
+  else if (strcmp (type, "*") == 0)
+    g_string_append_printf (text, "%" G_GSIZE_FORMAT " bytes of a type that is lost",
+                            g_bytes_get_size (value));
   else
     g_string_append_printf (text, "%" G_GSIZE_FORMAT " bytes that are not of type '%s'",
                             g_bytes_get_size (value), type);

@@ -7,7 +7,6 @@
 #include "coordinator/takeover.h"
 
 #include "storage/aside.h"
-#include "storage/audit.h"
 #include "storage/guard.h"
 #include "storage/place.h"
 #include "storage/publish.h"
@@ -39,6 +38,7 @@ restore_clear (Restore *restore)
   g_clear_pointer (&restore->answer, g_bytes_unref);
   g_strfreev (restore->addresses);
   g_free (restore->inputs);
+  g_free (restore->const_list);
   g_free (restore->damage);
   g_clear_pointer (&restore->constants, g_ptr_array_unref);
   g_clear_pointer (&restore->bests, g_ptr_array_unref);
@@ -110,26 +110,10 @@ read_tables (Sql *file, Restore *restore, GError **error)
 static gboolean
 count_rows (Sql *file, Restore *restore, GError **error)
 {
-  ResultsQuery all = { 0 };
+  ResultsQuery all = { .any_job = TRUE };
   if (!results_each (file, &all, count_row, restore, &restore->rows_bad, error))
     return FALSE;
   restore->done = CLAMP (restore->done, 0.0, 1.0);
-  return TRUE;
-}
-
-/* What is lost of the tables beside the results. */
-static gboolean
-count_lost (Sql *file, guint64 *lost, GError **error)
-{
-  static const char *const tables[]
-      = { "run", "node", "job", "constant", "best", "keep", "stem", "event" };
-  for (gsize i = 0; i < G_N_ELEMENTS (tables); i++)
-    {
-      guint64 kept, damaged;
-      if (!audit_table (file, tables[i], &kept, &damaged, error))
-        return FALSE;
-      *lost += damaged;
-    }
   return TRUE;
 }
 
@@ -223,14 +207,13 @@ read_file (Sql *file, const char *target, gboolean counts, Restore *restore, GEr
 {
   GError *reason = NULL;
   Restore found = { 0 };
-  guint64 lost = 0;
   memset (restore, 0, sizeof *restore);
   if (!identity_load (file, target, &found.identity, error))
     return FALSE;
   read_answer (file, &found);
   found.inputs = tables_get_string (file, "inputs", NULL);
-  if (!read_tables (file, &found, &reason)
-      || (counts && !(count_rows (file, &found, &reason) && count_lost (file, &lost, &reason))))
+  found.const_list = tables_get_string (file, "constants", NULL);
+  if (!read_tables (file, &found, &reason) || (counts && !count_rows (file, &found, &reason)))
     {
       g_prefix_error (&reason, "checkpoint '%s': ", target);
       identity_take_error (error, reason);
@@ -238,7 +221,10 @@ read_file (Sql *file, const char *target, gboolean counts, Restore *restore, GEr
       return FALSE;
     }
   found.exists = TRUE;
-  found.damage = takeover_damage (file, counts ? found.rows : file->n_kept, found.rows_bad + lost);
+  guint64 damaged = file->audit->tables[INVENTORY_RESULT].damaged;
+  found.damage
+      = takeover_damage (file, file->audit, found.rows_bad - MIN (found.rows_bad, damaged));
+  found.rows_bad = MAX (found.rows_bad, damaged) + file->audit->tables[INVENTORY_RESULT].missing;
   *restore = found;
   return TRUE;
 }
@@ -440,33 +426,6 @@ restore_matches (const Restore *restore, const Identity *identity, const char *t
   return identity_matches (&restore->identity, identity, target, error);
 }
 
-gboolean
-restore_input_is_sound (const Restore *restore, const char *path, GBytes *bytes, const char *target,
-                        GError **error)
-{
-  if (restore->inputs == NULL && restore->damage == NULL)
-    return TRUE;
-  gsize size;
-  const void *data = g_bytes_get_data (bytes, &size);
-  Digest digest = digest_of_data (data, size);
-  char hex[DIGEST_HEX_LENGTH + 1];
-  digest_to_hex (&digest, hex);
-  g_auto (GStrv) lines = g_strsplit (restore->inputs != NULL ? restore->inputs : "", "\n", -1);
-  gboolean is_sound = restore->inputs != NULL;
-  for (guint i = 0; lines[i] != NULL; i++)
-    {
-      const char *blank = strchr (lines[i], ' ');
-      if (blank != NULL && strcmp (blank + 1, path) == 0)
-        is_sound = strncmp (lines[i], hex, DIGEST_HEX_LENGTH) == 0;
-    }
-  if (!is_sound)
-    g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
-                 "checkpoint '%s' is damaged and has lost the input '%s', and nothing proves that "
-                 "the file is still the same; name another checkpoint",
-                 target, path);
-  return is_sound;
-}
-
 Sql *
 restore_open (const char *target, GError **error)
 {
@@ -513,7 +472,8 @@ add_row (const Result *result, gpointer data, GError **error)
 GPtrArray *
 restore_rows (Sql *file, const RestoreQuery *query, GError **error)
 {
-  ResultsQuery rows = { .node = query->node, .largest = query->largest, .limit = query->limit };
+  ResultsQuery rows
+      = { .node = query->node, .largest = query->largest, .limit = query->limit, .any_job = TRUE };
   GError *reason = NULL;
   g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (restore_row_free);
   if (results_each (file, &rows, add_row, found, NULL, &reason))
@@ -577,7 +537,7 @@ add_share (const Result *row, gpointer data, GError **error)
 GPtrArray *
 restore_nodes (Sql *file, GError **error)
 {
-  ResultsQuery all = { 0 };
+  ResultsQuery all = { .any_job = TRUE };
   GError *reason = NULL;
   g_autoptr (GPtrArray) nodes = g_ptr_array_new_with_free_func (restore_node_free);
   if (tables_each_node (file, add_node, nodes, &reason)

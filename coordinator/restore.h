@@ -18,10 +18,11 @@ typedef struct
   GPtrArray *constants; /* of RestoreConstant: const/…, input/… */
   GPtrArray *bests;     /* of RestoreConstant: name, type, value */
   guint64 rows,
-      rows_bad; /* bad: results that do not prove themselves; they are left out at a take-over */
+      rows_bad; /* bad: results that are missing or damaged: they are left out at a take-over */
   guint64 generation;
   double done;
-  char *inputs; /* (nullable): a line for each input: digest, blank, path */
+  char *inputs;     /* (nullable): a line for each input: digest, blank, path */
+  char *const_list; /* (nullable): the same for each constant */
   char *damage; /* (nullable) the file is damaged, and this much of it proves itself: a sentence */
 } Restore;
 
@@ -58,6 +59,14 @@ gboolean restore_matches (const Restore *restore, const Identity *identity, cons
  * nothing proves that these bytes are those that were read before. FALSE: the message says so. */
 gboolean restore_input_is_sound (const Restore *restore, const char *path, GBytes *bytes,
                                  const char *target, GError **error);
+
+/* A constant that the checkpoint does not have any more may only get the value that is listed. */
+gboolean restore_constant_is_sound (const Restore *restore, const char *name, GBytes *bytes);
+/* Constants and inputs are those of the run: their digests are the listed ones. FALSE: one is of
+ * another run, or the list is lost and `is_mended` does not say that they hold; the message says
+ * so. */
+gboolean restore_values_are_sound (const Restore *restore, gboolean is_mended, const char *target,
+                                   GError **error);
 
 /* For people who look inside (satin inspect): the file is opened once and read as often as one
  * likes; what else there is to know stands in storage/tables.h and results.h.

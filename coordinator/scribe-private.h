@@ -15,8 +15,8 @@
 
 typedef struct
 {
-  gboolean is_everybody;
-  NodeId node;
+  gboolean is_everything;
+  char path[PATH_TEXT_MAX];
 } ScribeRequest;
 
 struct Scribe
@@ -36,6 +36,7 @@ struct Scribe
   Ledger *ledger; /* the thread's own, from here on */
   gint64 tick_us; /* when to write and publish next */
   gint64 trouble_us;
+  const ScribeRequest *answering; /* (nullable) */
   gboolean has_told_trouble;
   guint64 written, told; /* tickets: of what is in the work file; of what is published */
   gboolean is_failing;   /* the last round failed: the next one waits for its time */

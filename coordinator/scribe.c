@@ -176,8 +176,12 @@ keep_spare (Scribe *scribe, GError **error)
 static void
 pass_on_rows (GPtrArray *rows, gboolean final, gpointer data)
 {
+  Scribe *scribe = data;
+  const ScribeRequest *request = scribe->answering;
   ScribeNews news = { .kind = SCRIBE_RESTORED, .rows = rows, .final = final };
-  scribe_tell (data, &news);
+  if (request != NULL && !request->is_everything)
+    news.path = request->path;
+  scribe_tell (scribe, &news);
 }
 
 /* `is_first`: before anything is written, only who is told nothing but the end. */
@@ -187,13 +191,15 @@ answer_requests (Scribe *scribe, GQueue *requests, gboolean is_first)
   while (!g_queue_is_empty (requests))
     {
       const ScribeRequest *next = g_queue_peek_head (requests);
-      if (is_first && !(next->is_everybody && ledger_has_told_all (scribe->ledger)))
+      if (is_first && !(next->is_everything && ledger_has_told_all (scribe->ledger)))
         return;
       g_autofree ScribeRequest *request = g_queue_pop_head (requests);
       g_autoptr (GError) error = NULL;
-      if (!ledger_load (scribe->ledger, request->is_everybody ? NULL : &request->node, pass_on_rows,
+      scribe->answering = request;
+      if (!ledger_load (scribe->ledger, request->is_everything ? NULL : request->path, pass_on_rows,
                         scribe, &error))
         tell_trouble (scribe, error, FALSE);
+      scribe->answering = NULL;
     }
 }
 
@@ -357,6 +363,7 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
                          .job_names = config->job_names,
                          .job_types = config->job_types,
                          .stems = config->stems,
+                         .goes_on = config->goes_on,
                          .delta_from = config->delta_from };
   Scribe *scribe = g_new0 (Scribe, 1);
   init_lock (scribe);
@@ -453,43 +460,59 @@ scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value)
   unlock_and_wake (scribe);
 }
 
-static void
-add_member (Scribe *scribe, InboxMember member)
+void
+scribe_joined (Scribe *scribe, const NodeId *id, const char *host, const char *site,
+               const char *address)
 {
-  member.at = g_get_real_time () / G_USEC_PER_SEC;
+  InboxMember member = { .id = *id,
+                         .host = (char *)host,
+                         .site = (char *)site,
+                         .address = (char *)address,
+                         .at = g_get_real_time () / G_USEC_PER_SEC };
   lock (scribe);
   inbox_add_member (scribe->inbox, &member);
   unlock_and_wake (scribe);
 }
 
-void
-scribe_joined (Scribe *scribe, const NodeId *id, const char *host, const char *site,
-               const char *address)
+static void
+add_event (Scribe *scribe, const InboxEvent *event)
 {
-  InboxMember member
-      = { .id = *id, .host = (char *)host, .site = (char *)site, .address = (char *)address };
-  add_member (scribe, member);
-}
-
-void
-scribe_left (Scribe *scribe, const NodeId *id, const char *cause)
-{
-  InboxMember member = { .id = *id, .cause = (char *)cause, .has_left = TRUE };
-  add_member (scribe, member);
+  lock (scribe);
+  inbox_add_event (scribe->inbox, event);
+  unlock_and_wake (scribe);
 }
 
 void
 scribe_event (Scribe *scribe, const char *kind, const NodeId *node, const char *path,
               guint64 work_us, const char *detail)
 {
-  InboxEvent event = { .kind = (char *)kind,
-                       .path = (char *)path,
-                       .detail = (char *)detail,
-                       .node = node != NULL ? *node : NODE_ID_NONE,
-                       .work_us = work_us,
-                       .at = g_get_real_time () / G_USEC_PER_SEC };
+  add_event (scribe, &(InboxEvent){ .kind = (char *)kind,
+                                    .path = (char *)path,
+                                    .detail = (char *)detail,
+                                    .node = node != NULL ? *node : NODE_ID_NONE,
+                                    .work_us = work_us,
+                                    .at = g_get_real_time () / G_USEC_PER_SEC });
+}
+
+void
+scribe_told (Scribe *scribe, const char *kind, const NodeId *node, const char *path,
+             guint64 work_us, const char *detail, gint64 age_us)
+{
+  add_event (scribe, &(InboxEvent){ .kind = (char *)kind,
+                                    .path = (char *)path,
+                                    .detail = (char *)detail,
+                                    .node = *node,
+                                    .work_us = work_us,
+                                    .at = (g_get_real_time () - age_us) / G_USEC_PER_SEC,
+                                    .told = TRUE });
+}
+
+void
+scribe_present (Scribe *scribe, const GArray *ids)
+{
   lock (scribe);
-  inbox_add_event (scribe->inbox, &event);
+  g_clear_pointer (&scribe->inbox->present, g_array_unref);
+  scribe->inbox->present = g_array_copy ((GArray *)ids);
   unlock_and_wake (scribe);
 }
 
@@ -502,12 +525,12 @@ scribe_answer (Scribe *scribe, GBytes *answer, int exit_code)
 }
 
 void
-scribe_load (Scribe *scribe, const NodeId *node)
+scribe_load (Scribe *scribe, const char *path)
 {
   ScribeRequest *request = g_new0 (ScribeRequest, 1);
-  request->is_everybody = node == NULL;
-  if (node != NULL)
-    request->node = *node;
+  request->is_everything = path == NULL;
+  if (path != NULL)
+    g_strlcpy (request->path, path, sizeof request->path);
   lock (scribe);
   g_queue_push_tail (&scribe->requests, request);
   unlock_and_wake (scribe);

@@ -31,7 +31,8 @@ typedef enum
 typedef struct
 {
   ScribeNewsKind kind;
-  GPtrArray *rows; /* of Row; not touched after the call, so that a reference may be kept */
+  GPtrArray *rows;  /* of Row; not touched after the call, so that a reference may be kept */
+  const char *path; /* restored, with `final`: what scribe_load asked for (nullable) */
   gboolean final;
   gboolean failed; /* trouble: something could not be written, read or published */
   guint64 generation;
@@ -52,7 +53,9 @@ typedef struct
   guint64 delta_from; /* a published file of so many bytes may be followed by deltas; 0: as is usual
                          (ledger.h) */
   guint term;         /* this coordinator's in the run: it has deposed those of earlier ones */
-  guint64 least; /* the generation that must at least stand at the target; 0: any, or nothing */
+  gboolean goes_on; /* with a life of the run in which others were coordinators: it is told who has
+                       left. Else everybody in the file has */
+  guint64 least;    /* the generation that must at least stand at the target; 0: any, or nothing */
   const char *const *job_names; /* the job table, NULL-terminated, for the `job` column */
   const char *const *job_types; /* GVariant type strings of the results, same order */
   Stems *stems;                 /* borrowed */
@@ -83,21 +86,27 @@ void scribe_ticket (Scribe *scribe, guint64 ticket);
 void scribe_set (Scribe *scribe, const char *key, const char *value);
 void scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *value);
 void scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value);
-/* At a take-over all nodes of the file count as gone until they are told here again: tell all
- * members after scribe_new. */
+/* Who is here: tell all members after scribe_new. */
 void scribe_joined (Scribe *scribe, const NodeId *id, const char *host, const char *site,
                     const char *address);
-void scribe_left (Scribe *scribe, const NodeId *id, const char *cause);
-/* One row of the ledger. path, detail (nullable). Who joined and left, and each publication, are
- * entered without being told. */
+/* One row of the ledger. path, detail (nullable). Each publication is entered without being told.
+ */
 void scribe_event (Scribe *scribe, const char *kind, const NodeId *node, const char *path,
                    guint64 work_us, const char *detail);
+/* The same of something that happened so long ago, and perhaps stands there already: then it does
+ * not become another row. Of kind "joined" (detail: the host) and "left" (detail: why) it goes into
+ * the table `node` as well. */
+void scribe_told (Scribe *scribe, const char *kind, const NodeId *node, const char *path,
+                  guint64 work_us, const char *detail, gint64 age_us);
+/* This life of the run ends, with these (of NodeId): all others in the file have left. */
+void scribe_present (Scribe *scribe, const GArray *ids);
 /* The first answer stays: stdout bytes and exit code of main. */
 void scribe_answer (Scribe *scribe, GBytes *answer, int exit_code);
 
-/* Asks for the saved rows: of `node`, or of everybody when NULL, and for all kept states, of which
- * the file does not say whose they are. Answered by SCRIBE_RESTORED batches. */
-void scribe_load (Scribe *scribe, const NodeId *node);
+/* Asks for the saved rows and kept states of the job at `path` and of all below it; NULL: for all.
+ * Answered by SCRIBE_RESTORED batches, in the order of the requests. What was saved before is among
+ * them, though it may not be published yet. */
+void scribe_load (Scribe *scribe, const char *path);
 /* Writes and publishes now, and answers with `final`: SCRIBE_PUBLISHED, or SCRIBE_TROUBLE with the
  * error when it failed. When nothing changed since the last publication it answers at once with
  * that generation. */

@@ -142,7 +142,9 @@ takeover_whole (Results *results, Sql *sql, gboolean *is_whole, Takeover *takeov
     return TRUE;
   GError *reason = NULL;
   gboolean good = results_each (sql, &all, prove_row, &proof, &bad, &reason);
-  *is_whole = good && bad == 0;
+  ResultsTotals totals = results_totals (results);
+  Tally tally = { totals.rows, totals.sums };
+  *is_whole = good && bad == 0 && inventory_agrees (sql, 0, INVENTORY_TABLES - 1, &tally);
   if (good || !proof.is_whole)
     g_clear_error (&reason);
   else
@@ -187,18 +189,19 @@ takeover_prove (Sql *sql, const char *path, ResultsTotals *totals, Takeover *tak
   gboolean is_simple;
   guint64 bad = 0;
   *totals = (ResultsTotals){ 0 };
-  return tables_are_simple (sql, &is_simple, NULL) && is_simple
-         && results_walk (sql, path, prove_next, &reading) && tables_count_bad (sql, &bad, NULL)
-         && bad == 0;
+  if (!tables_are_simple (sql, &is_simple, NULL) || !is_simple
+      || !results_walk (sql, path, prove_next, &reading) || !tables_count_bad (sql, &bad, NULL))
+    return FALSE;
+  Tally tally = { totals->rows, totals->sums };
+  return bad == 0 && inventory_agrees (sql, 0, INVENTORY_TABLES - 1, &tally);
 }
 
 char *
-takeover_damage (const Sql *from, guint64 rows, guint64 bad)
+takeover_damage (const Sql *from, const Audit *audit, guint64 left_out)
 {
-  if (!from->is_salvage && bad == 0)
-    return NULL;
-  guint64 all = MAX (from->n_before, rows + bad);
-  return g_strdup_printf ("kept %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " rows", rows, all);
+  Audit all = *audit;
+  all.tables[INVENTORY_RESULT].damaged += left_out;
+  return from->is_salvage || !audit_is_whole (&all) ? audit_describe (&all) : NULL;
 }
 
 gboolean

@@ -3,6 +3,7 @@
  * Blocks on the disk; any one thread. */
 #pragma once
 
+#include "storage/audit.h"
 #include "storage/results.h"
 
 #include "path.h"
@@ -38,6 +39,7 @@ gboolean takeover_number (Sql *to, const Results *results, guint64 generation, G
 /* TRUE: a row as every node writes it: canonical path, whole digest. */
 gboolean takeover_row_is_sound (const Result *row);
 gboolean takeover_keep_is_sound (const Keep *keep);
-/* (transfer full) (nullable): "kept N of M rows", when not all of the file's rows prove themselves.
- */
-char *takeover_damage (const Sql *from, guint64 rows, guint64 bad);
+/* (transfer full) (nullable): what is lost of a file, in a few words; NULL: nothing, and the file
+ * is sound. `left_out`: results and kept states that prove themselves and are of no use, as their
+ * path is none or its stem is lost. */
+char *takeover_damage (const Sql *from, const Audit *audit, guint64 left_out);

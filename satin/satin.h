@@ -17,6 +17,11 @@
 
 #include <stdio.h>
 #include <string.h>
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+#include <cxxabi.h>
+#include <exception>
+#define SATIN_EXCEPTIONS_
+#endif
 
 G_BEGIN_DECLS
 
@@ -174,14 +179,23 @@ int satin_stopped (SatinRun *run);
 
 /* Reads a file once for the whole run: nodes and checkpoint keep the bytes, and every later main,
  * on any machine, gets the same ones. Returns them, (transfer none), until the run ends; NULL and
- * `error` when the file cannot be read. In main, before satin_root. */
+ * `error` when the file cannot be read, or is no regular file and this is a run of nodes. In main,
+ * before satin_root. */
 GBytes *satin_input (SatinRun *run, const char *path, GError **error);
 
 /* SATIN_APP ("name", "USAGE", main_function, &job_job…)
  * Defines main (). int main_function (SatinRun *run, int argc, char **argv) gets the arguments
  * without Satin's own options and returns the exit code; every job that may run is listed, in the
- * same order on all machines. */
+ * same order on all machines. A program that spawns or calls another one does not begin: exit code
+ * 1 and a sentence that names the job. */
 #define SATIN_APP(name, usage, function, ...) SATIN_APP_ (name, usage, function, __VA_ARGS__)
+
+/* SATIN_APP_VERSION (n), n from 1 to 2^32-1, once in a program, at file scope. Says that all builds
+ * that state n compute the same results. n then counts in place of the build: programs compiled
+ * for different machines may work on one run, and a checkpoint is gone on from by a later build.
+ * Raise n whenever a job may return something else. Without it only the very build that made a
+ * checkpoint, or began a run, is let on to it. */
+#define SATIN_APP_VERSION(n) SATIN_APP_VERSION_ (n)
 
 /* ======================================= THE INLINE ENGINE =======================================
  * From here on: how the words above work. Names with a trailing underscore are private and change.
@@ -259,7 +273,7 @@ struct SatinJob
   uint32_t result_at; /* offset of the result in the payload */
   uint32_t payload;   /* bytes */
   uint8_t big;        /* the payload lies in the arena and the slot holds its address */
-  uint8_t args_hold;  /* what is held in the arguments: bits of satin_holds_… */
+  uint8_t args_hold;  /* what is held in the arguments: bits of SatinHolds_ */
   uint8_t result_holds;
   uint8_t returns; /* the result is short, and run () returns it */
 };
@@ -850,6 +864,60 @@ satin_recall_ (SatinFrame_ *frame, const SatinJob *keeps, void *state)
   return found;
 }
 
+/* engine/listed.c. Which jobs a module (program or shared library) spawns or calls: each function
+ * satin_place_name that is compiled leaves a reference in this section, so that a job that
+ * SATIN_APP does not list is refused before anything runs. */
+#define SATIN_IN_SPAWNED_ __attribute__ ((section ("satin_spawned"), used))
+extern const SatinJob *__start_satin_spawned[] __attribute__ ((visibility ("hidden")));
+extern const SatinJob *__stop_satin_spawned[] __attribute__ ((visibility ("hidden")));
+void satin_spawned_register_ (const SatinJob **begin, const SatinJob **end);
+
+/* engine/words.c. A C++ exception that leaves a job ends the process by std::terminate; before main
+ * this is made its handler, which says what was thrown. `type` NULL: nothing was; `what` may be. */
+void satin_thrown_ (const char *type, const char *what) G_GNUC_NORETURN;
+#ifdef SATIN_EXCEPTIONS_
+extern "C++"
+{
+  static inline void
+  satin_terminate_ () noexcept
+  {
+    const std::type_info *type = abi::__cxa_current_exception_type ();
+    const char *name = NULL;
+    int failed = 0;
+
+    if (type == NULL)
+      satin_thrown_ (NULL, NULL);
+    name = abi::__cxa_demangle (type->name (), NULL, NULL, &failed);
+    if (name == NULL)
+      name = type->name ();
+    try
+      {
+        throw;
+      }
+    catch (const std::exception &error)
+      {
+        satin_thrown_ (name, error.what ());
+      }
+    catch (...)
+      {
+        satin_thrown_ (name, NULL);
+      }
+  }
+}
+#define SATIN_WATCH_TERMINATE_() (void)std::set_terminate (satin_terminate_)
+#else
+#define SATIN_WATCH_TERMINATE_() (void)0
+#endif
+
+/* The NULL is there so that the section exists. */
+#define SATIN_REGISTER_SPAWNED_(name) \
+  static const SatinJob *satin_spawned_none_##name SATIN_IN_SPAWNED_ = NULL; \
+  static void __attribute__ ((constructor)) satin_register_spawned_##name (void) \
+  { \
+    satin_spawned_register_ (__start_satin_spawned, __stop_satin_spawned); \
+    SATIN_WATCH_TERMINATE_ (); \
+  }
+
 /* Constants and best values. */
 typedef struct SatinConst_ SatinConst_;
 struct SatinConst_
@@ -891,15 +959,6 @@ satin_best_value_ (const SatinBest_ *best)
   return __atomic_load_n (&best->value, __ATOMIC_ACQUIRE);
 }
 
-/* What inlined code takes for granted of the library: a program refuses to run with another one.
- * The number is for what sizes and places do not show, as the meaning of a field. */
-#define SATIN_INLINE_VERSION_ 3u
-#define SATIN_LAYOUT_ \
-  (SATIN_INLINE_VERSION_ << 24 ^ (uint32_t)sizeof (SatinStack_) << 16 \
-   ^ (uint32_t)sizeof (SatinJob) << 12 ^ (uint32_t)sizeof (SatinSlot_) << 8 \
-   ^ (uint32_t)offsetof (SatinSlot_, state) << 6 ^ (uint32_t)offsetof (SatinSlot_, job) << 4 \
-   ^ (uint32_t)offsetof (SatinSlot_, payload))
-
 /* What the program is; net reads it. */
 typedef struct
 {
@@ -909,6 +968,42 @@ typedef struct
   int (*main) (SatinRun *run, int argc, char **argv);
   const SatinJob *const *jobs; /* NULL-terminated */
 } SatinApp;
+
+/* What inlined code takes for granted of the library: a program refuses to run with another one.
+ * The number is made of the size of each struct that a program shares with the library and of the
+ * places of its members; the version is for what these do not show, as the meaning of a field. */
+#define SATIN_INLINE_VERSION_ 4u
+#define SATIN_MIX_(h, x) (((h) ^ (uint32_t)(x)) * 16777619u)
+#define SATIN_MIX_1_(h, T, a) SATIN_MIX_ (SATIN_MIX_ (h, sizeof (T)), offsetof (T, a))
+#define SATIN_MIX_2_(h, T, a, b) SATIN_MIX_ (SATIN_MIX_1_ (h, T, a), offsetof (T, b))
+#define SATIN_MIX_3_(h, T, a, b, c) SATIN_MIX_ (SATIN_MIX_2_ (h, T, a, b), offsetof (T, c))
+#define SATIN_MIX_4_(h, T, a, b, c, d) SATIN_MIX_ (SATIN_MIX_3_ (h, T, a, b, c), offsetof (T, d))
+#define SATIN_MIX_5_(h, T, a, b, c, d, e) \
+  SATIN_MIX_ (SATIN_MIX_4_ (h, T, a, b, c, d), offsetof (T, e))
+#define SATIN_LAYOUT_STACK_(h) SATIN_MIX_3_ (h, SatinStack_, guard, jobs, fresh)
+#define SATIN_LAYOUT_SLOT_(h) \
+  SATIN_MIX_5_ (SATIN_LAYOUT_STACK_ (h), SatinSlot_, parent, state, job, into, payload)
+#define SATIN_LAYOUT_JOB_(h) \
+  SATIN_MIX_5_ ( \
+      SATIN_MIX_5_ (SATIN_LAYOUT_SLOT_ (h), SatinJob, name, args, result, run, result_at), \
+      SatinJob, payload, big, args_hold, result_holds, returns)
+#define SATIN_LAYOUT_DONE_(h) SATIN_MIX_2_ (SATIN_LAYOUT_JOB_ (h), SatinDone_, jobs, result)
+#define SATIN_LAYOUT_PHASES_(h) \
+  SATIN_MIX_3_ ( \
+      SATIN_MIX_5_ (SATIN_LAYOUT_DONE_ (h), SatinPhases_, stack, self, base, head, keeps), \
+      SatinPhases_, arena, fresh, holds)
+#define SATIN_LAYOUT_CONST_(h) \
+  SATIN_MIX_4_ (SATIN_LAYOUT_PHASES_ (h), SatinConst_, name, type, value, next)
+#define SATIN_LAYOUT_BEST_(h) \
+  SATIN_MIX_5_ (SATIN_LAYOUT_CONST_ (h), SatinBest_, name, type, merge, value, next)
+#define SATIN_LAYOUT_TYPE_(h) \
+  SATIN_MIX_5_ (SATIN_LAYOUT_BEST_ (h), SatinType, name, size, kind, n_fields, fields)
+#define SATIN_LAYOUT_FIELD_(h) \
+  SATIN_MIX_4_ (SATIN_LAYOUT_TYPE_ (h), SatinField, name, type, offset, count)
+#define SATIN_LAYOUT_APP_(h) \
+  SATIN_MIX_5_ (SATIN_LAYOUT_FIELD_ (h), SatinApp, layout, name, usage, main, jobs)
+#define SATIN_LAYOUT_ SATIN_MIX_ (SATIN_LAYOUT_APP_ (SATIN_INLINE_VERSION_), SATIN_KEEP_AT_)
+extern const uint32_t satin_app_version_; /* defined by SATIN_APP_VERSION alone */
 
 /* Implemented by net. */
 int satin_main_ (const SatinApp *app, int argc, char **argv);
@@ -931,73 +1026,106 @@ SATIN_SCALAR_ (double, SATIN_KIND_DOUBLE)
 SATIN_SCALAR_ (SatinBytes, SATIN_KIND_BYTES)
 SATIN_SCALAR_ (SatinShared, SATIN_KIND_SHARED)
 
+/* What a type holds. A type without such a name makes a compile error that says what is needed. */
 enum
 {
-  satin_holds_int8_t = 0,
-  satin_holds_uint8_t = 0,
-  satin_holds_int16_t = 0,
-  satin_holds_uint16_t = 0,
-  satin_holds_int32_t = 0,
-  satin_holds_uint32_t = 0,
-  satin_holds_int64_t = 0,
-  satin_holds_uint64_t = 0,
-  satin_holds_double = 0,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_int8_t = 0,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_uint8_t = 0,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_int16_t = 0,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_uint16_t = 0,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_int32_t = 0,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_uint32_t = 0,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_int64_t = 0,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_uint64_t = 0,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_double = 0,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_SatinBytes = 1,
+  satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_SatinShared = 2
+};
+/* The same for the library. */
+enum SatinHolds_
+{
   satin_holds_SatinBytes = 1,
   satin_holds_SatinShared = 2
 };
-#define SATIN_SPEAKS_(Type) (((int)satin_holds_##Type & (int)satin_holds_SatinShared) != 0)
+#define SATIN_HOLDS_(Type) ((int)satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_##Type)
+#define SATIN_SPEAKS_(Type) ((SATIN_HOLDS_ (Type) & (int)satin_holds_SatinShared) != 0)
 
 /* Types that would mean something else on another machine, or that cannot leave this one. */
 #define satin_type_int satin_int_differs_between_machines_use_int32_t_or_int64_t
-#define satin_holds_int satin_int_differs_between_machines_use_int32_t_or_int64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_int \
+  satin_int_differs_between_machines_use_int32_t_or_int64_t
 #define satin_type_unsigned satin_unsigned_differs_between_machines_use_uint32_t_or_uint64_t
-#define satin_holds_unsigned satin_unsigned_differs_between_machines_use_uint32_t_or_uint64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_unsigned \
+  satin_unsigned_differs_between_machines_use_uint32_t_or_uint64_t
 #define satin_type_signed satin_signed_differs_between_machines_use_int32_t_or_int64_t
-#define satin_holds_signed satin_signed_differs_between_machines_use_int32_t_or_int64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_signed \
+  satin_signed_differs_between_machines_use_int32_t_or_int64_t
 #define satin_type_long satin_long_differs_between_machines_use_int64_t
-#define satin_holds_long satin_long_differs_between_machines_use_int64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_long \
+  satin_long_differs_between_machines_use_int64_t
 #define satin_type_short satin_short_differs_between_machines_use_int16_t
-#define satin_holds_short satin_short_differs_between_machines_use_int16_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_short \
+  satin_short_differs_between_machines_use_int16_t
 #define satin_type_char satin_char_differs_between_machines_use_int8_t_or_uint8_t
-#define satin_holds_char satin_char_differs_between_machines_use_int8_t_or_uint8_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_char \
+  satin_char_differs_between_machines_use_int8_t_or_uint8_t
 #define satin_type_float satin_float_has_no_portable_encoding_use_double
-#define satin_holds_float satin_float_has_no_portable_encoding_use_double
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_float \
+  satin_float_has_no_portable_encoding_use_double
 #define satin_type_bool satin_bool_differs_between_machines_use_uint8_t
-#define satin_holds_bool satin_bool_differs_between_machines_use_uint8_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_bool \
+  satin_bool_differs_between_machines_use_uint8_t
 #define satin_type__Bool satin_bool_differs_between_machines_use_uint8_t
-#define satin_holds__Bool satin_bool_differs_between_machines_use_uint8_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not__Bool \
+  satin_bool_differs_between_machines_use_uint8_t
 #define satin_type_size_t satin_size_t_differs_between_machines_use_uint64_t
-#define satin_holds_size_t satin_size_t_differs_between_machines_use_uint64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_size_t \
+  satin_size_t_differs_between_machines_use_uint64_t
 #define satin_type_ssize_t satin_ssize_t_differs_between_machines_use_int64_t
-#define satin_holds_ssize_t satin_ssize_t_differs_between_machines_use_int64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_ssize_t \
+  satin_ssize_t_differs_between_machines_use_int64_t
 #define satin_type_ptrdiff_t satin_ptrdiff_t_differs_between_machines_use_int64_t
-#define satin_holds_ptrdiff_t satin_ptrdiff_t_differs_between_machines_use_int64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_ptrdiff_t \
+  satin_ptrdiff_t_differs_between_machines_use_int64_t
 #define satin_type_intptr_t satin_intptr_t_differs_between_machines_use_int64_t
-#define satin_holds_intptr_t satin_intptr_t_differs_between_machines_use_int64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_intptr_t \
+  satin_intptr_t_differs_between_machines_use_int64_t
 #define satin_type_uintptr_t satin_uintptr_t_differs_between_machines_use_uint64_t
-#define satin_holds_uintptr_t satin_uintptr_t_differs_between_machines_use_uint64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_uintptr_t \
+  satin_uintptr_t_differs_between_machines_use_uint64_t
 #define satin_type_time_t satin_time_t_differs_between_machines_use_int64_t
-#define satin_holds_time_t satin_time_t_differs_between_machines_use_int64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_time_t \
+  satin_time_t_differs_between_machines_use_int64_t
 #define satin_type_off_t satin_off_t_differs_between_machines_use_int64_t
-#define satin_holds_off_t satin_off_t_differs_between_machines_use_int64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_off_t \
+  satin_off_t_differs_between_machines_use_int64_t
 #define satin_type_gint satin_gint_differs_between_machines_use_int32_t_or_int64_t
-#define satin_holds_gint satin_gint_differs_between_machines_use_int32_t_or_int64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_gint \
+  satin_gint_differs_between_machines_use_int32_t_or_int64_t
 #define satin_type_guint satin_guint_differs_between_machines_use_uint32_t_or_uint64_t
-#define satin_holds_guint satin_guint_differs_between_machines_use_uint32_t_or_uint64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_guint \
+  satin_guint_differs_between_machines_use_uint32_t_or_uint64_t
 #define satin_type_glong satin_glong_differs_between_machines_use_int64_t
-#define satin_holds_glong satin_glong_differs_between_machines_use_int64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_glong \
+  satin_glong_differs_between_machines_use_int64_t
 #define satin_type_gulong satin_gulong_differs_between_machines_use_uint64_t
-#define satin_holds_gulong satin_gulong_differs_between_machines_use_uint64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_gulong \
+  satin_gulong_differs_between_machines_use_uint64_t
 #define satin_type_gsize satin_gsize_differs_between_machines_use_uint64_t
-#define satin_holds_gsize satin_gsize_differs_between_machines_use_uint64_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_gsize \
+  satin_gsize_differs_between_machines_use_uint64_t
 #define satin_type_gboolean satin_gboolean_differs_between_machines_use_uint8_t
-#define satin_holds_gboolean satin_gboolean_differs_between_machines_use_uint8_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_gboolean \
+  satin_gboolean_differs_between_machines_use_uint8_t
 #define satin_type_gchar satin_gchar_differs_between_machines_use_int8_t_or_uint8_t
-#define satin_holds_gchar satin_gchar_differs_between_machines_use_int8_t_or_uint8_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_gchar \
+  satin_gchar_differs_between_machines_use_int8_t_or_uint8_t
 #define satin_type_const satin_const_types_and_pointers_cannot_travel_use_values_or_SatinBytes
-#define satin_holds_const satin_const_types_and_pointers_cannot_travel_use_values_or_SatinBytes
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_const \
+  satin_const_types_and_pointers_cannot_travel_use_values_or_SatinBytes
 #define satin_type_void satin_void_has_no_value_use_uint8_t
-#define satin_holds_void satin_void_has_no_value_use_uint8_t
+#define satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_void \
+  satin_void_has_no_value_use_uint8_t
 
 /* Counting and mapping. Each element is a parenthesised (type, name) or (type, name, COUNT). */
 #define SATIN_COUNT_(...) \
@@ -1057,6 +1185,15 @@ enum
 #define SATIN_ARGS_7(M, c, R, ...) SATIN_MAP_6 (M, c, __VA_ARGS__)
 #define SATIN_ARGS_8(M, c, R, ...) SATIN_MAP_7 (M, c, __VA_ARGS__)
 #define SATIN_ARGS_9(M, c, R, ...) SATIN_MAP_8 (M, c, __VA_ARGS__)
+/* These are refused, see SATIN_DECLARE_. */
+#define SATIN_ARGS_10(M, c, R, ...) SATIN_MAP_9 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_11(M, c, R, ...) SATIN_MAP_10 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_12(M, c, R, ...) SATIN_MAP_11 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_13(M, c, R, ...) SATIN_MAP_12 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_14(M, c, R, ...) SATIN_MAP_13 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_15(M, c, R, ...) SATIN_MAP_14 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_16(M, c, R, ...) SATIN_MAP_15 (M, c, __VA_ARGS__)
+#define SATIN_ARGS_17(M, c, R, ...) SATIN_MAP_16 (M, c, __VA_ARGS__)
 #define SATIN_NO_ARGS_(...) SATIN_PASTE_ (SATIN_NO_ARGS_, SATIN_COUNT_ (__VA_ARGS__))
 #define SATIN_NO_ARGS_1 char satin_none_;
 #define SATIN_NO_ARGS_2
@@ -1067,6 +1204,14 @@ enum
 #define SATIN_NO_ARGS_7
 #define SATIN_NO_ARGS_8
 #define SATIN_NO_ARGS_9
+#define SATIN_NO_ARGS_10
+#define SATIN_NO_ARGS_11
+#define SATIN_NO_ARGS_12
+#define SATIN_NO_ARGS_13
+#define SATIN_NO_ARGS_14
+#define SATIN_NO_ARGS_15
+#define SATIN_NO_ARGS_16
+#define SATIN_NO_ARGS_17
 #define SATIN_FIRST_(...) SATIN_FIRST_AT_ (__VA_ARGS__, 0)
 #define SATIN_FIRST_AT_(a, ...) a
 #define SATIN_PICK_(prefix, x) SATIN_JOIN_ (prefix, SATIN_COUNT_ x) x
@@ -1083,8 +1228,8 @@ enum
 #define SATIN_FIELD_3(c, T, m, N) { #m, &satin_type_##T, (uint32_t)offsetof (c, m), (uint32_t)(N) },
 
 #define SATIN_HOLD_(c, x) SATIN_PICK_ (SATIN_HOLD_, x)
-#define SATIN_HOLD_2(T, m) | (int)satin_holds_##T
-#define SATIN_HOLD_3(T, m, N) | (int)satin_holds_##T
+#define SATIN_HOLD_2(T, m) | (int)satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_##T
+#define SATIN_HOLD_3(T, m, N) | (int)satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_##T
 
 #define SATIN_PARAMETER_(c, x) SATIN_PICK_ (SATIN_PARAMETER_, x)
 #define SATIN_PARAMETER_2(T, m) , T m
@@ -1150,7 +1295,8 @@ extern "C++"
   } Name; \
   enum \
   { \
-    satin_holds_##Name = 0 SATIN_MAP_ (SATIN_HOLD_, Name, __VA_ARGS__) \
+    satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_##Name \
+    = 0 SATIN_MAP_ (SATIN_HOLD_, Name, __VA_ARGS__) \
   }; \
   static const SatinField satin_fields_##Name[] __attribute__ ((unused)) \
   = { SATIN_MAP_ (SATIN_FIELD_, Name, __VA_ARGS__) }; \
@@ -1158,6 +1304,8 @@ extern "C++"
   = { #Name, sizeof (Name), SATIN_KIND_RECORD, SATIN_COUNT_ (__VA_ARGS__), satin_fields_##Name };
 
 #define SATIN_DECLARE_(name, ...) \
+  SATIN_ASSERT_ (SATIN_COUNT_ (__VA_ARGS__) <= 9, \
+                 "job '" #name "' has more than 8 arguments: put some into a SATIN_RECORD"); \
   typedef SATIN_FIRST_ (__VA_ARGS__) satin_result_##name; \
   typedef struct \
   { \
@@ -1167,7 +1315,8 @@ extern "C++"
   { \
     satin_count_##name = SATIN_COUNT_ (__VA_ARGS__) - 1, \
     satin_args_hold_##name = 0 SATIN_ARGS_ (SATIN_HOLD_, name, __VA_ARGS__), \
-    satin_result_holds_##name = SATIN_JOIN_ (satin_holds_, SATIN_FIRST_ (__VA_ARGS__)), \
+    satin_result_holds_##name = SATIN_JOIN_ ( \
+        satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_, SATIN_FIRST_ (__VA_ARGS__)), \
     satin_at_##name = (sizeof (satin_args_##name) + 7) / 8 * 8, \
     satin_size_##name = satin_at_##name + (sizeof (satin_result_##name) + 7) / 8 * 8, \
     satin_big_##name = (int)satin_size_##name > SATIN_PAYLOAD_, \
@@ -1179,6 +1328,7 @@ extern "C++"
       SatinFrame_ *satin_frame_, \
       void *satin_into_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)) \
   { \
+    static const SatinJob *satin_spawned_ SATIN_IN_SPAWNED_ = &name##_job; \
     satin_args_##name *satin_args_ = (satin_args_##name *)satin_place_ ( \
         satin_frame_, &name##_job, satin_into_, satin_big_##name, satin_size_##name, \
         (int)satin_args_hold_##name | (int)satin_result_holds_##name); \
@@ -1243,6 +1393,7 @@ extern "C++"
                                 satin_args_hold_##name, \
                                 satin_result_holds_##name, \
                                 satin_returns_##name }; \
+  SATIN_REGISTER_SPAWNED_ (name) \
   SATIN_INLINE_ satin_result_##name satin_body_##name ( \
       SatinFrame_ *const satin_frame_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)); \
   static inline SatinDone_ satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
@@ -1294,12 +1445,39 @@ extern "C++"
 
 /* The number of arguments is checked by the typed function behind each word. */
 #define SATIN_SPAWN_(job, ...) \
-  satin_spawn_##job (SATIN_FOR_ (job, satin_frame_, __VA_ARGS__), __VA_ARGS__)
+  __extension__ ({ \
+    SATIN_STRICT_; \
+    satin_spawn_##job (SATIN_FOR_ (job, satin_frame_, __VA_ARGS__), __VA_ARGS__); \
+    SATIN_STRICT_END_; \
+  })
 #define SATIN_ROOT_(run, job, ...) \
-  satin_root_##job (SATIN_FOR_ (job, run, __VA_ARGS__), __VA_ARGS__)
+  SATIN_VALUE_ (job, satin_root_##job (SATIN_FOR_ (job, run, __VA_ARGS__), __VA_ARGS__))
 /* x, if what stands first has the type of a destination. */
 #define SATIN_FOR_(job, x, ...) SATIN_FITS_ (satin_result_##job, SATIN_FIRST_ (__VA_ARGS__), x)
-#define SATIN_CALL_(job, ...) satin_call_##job (satin_frame_ __VA_OPT__ (, ) __VA_ARGS__)
+#define SATIN_CALL_(job, ...) \
+  SATIN_VALUE_ (job, satin_call_##job (satin_frame_ __VA_OPT__ (, ) __VA_ARGS__))
+
+/* A double that becomes an integer argument is an error, whatever the program wants to be warned
+ * of. In C++ a pragma behind the last expression would take its value away. */
+#define SATIN_STRICT_ \
+  _Pragma ("GCC diagnostic push") _Pragma ("GCC diagnostic error \"-Wfloat-conversion\"")
+#define SATIN_STRICT_END_ _Pragma ("GCC diagnostic pop")
+#ifdef __cplusplus
+#define SATIN_VALUE_(job, call) \
+  __extension__ ({ \
+    SATIN_STRICT_; \
+    auto satin_value_of_##job = call; \
+    SATIN_STRICT_END_; \
+    satin_value_of_##job; \
+  })
+#else
+#define SATIN_VALUE_(job, call) \
+  __extension__ ({ \
+    SATIN_STRICT_; \
+    call; \
+    SATIN_STRICT_END_ \
+  })
+#endif
 
 #define SATIN_KEEPS_(Type) \
   typedef Type satin_kept_type_ __attribute__ ((unused)); \
@@ -1312,7 +1490,7 @@ extern "C++"
       SATIN_KEEP_AT_ + sizeof (Type), \
       SATIN_KEEP_AT_ + sizeof (Type) > SATIN_PAYLOAD_, \
       FALSE, \
-      (int)satin_holds_##Type, \
+      (int)satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_##Type, \
       FALSE }
 
 #define SATIN_CONST_(Type, name) \
@@ -1356,6 +1534,11 @@ extern "C++"
   { \
     return satin_main_ (&satin_app_, argc, argv); \
   }
+
+#define SATIN_APP_VERSION_(n) \
+  SATIN_ASSERT_ ((__typeof__ (n))1 / 2 == 0 && (n) > 0 && (n) <= 0xffffffffu, \
+                 "SATIN_APP_VERSION takes an integer from 1 to 2^32-1"); \
+  const uint32_t satin_app_version_ = (n);
 
 #pragma GCC visibility pop
 

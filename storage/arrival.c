@@ -6,6 +6,8 @@
  * given back. Must not know what is in files. */
 #include "storage/arrival.h"
 
+#include "storage/whole.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,8 +48,7 @@ open_tag (const char *path, int flags)
 static gboolean
 write_at (int fd, const char *text, gsize at)
 {
-  gsize size = strlen (text);
-  return pwrite (fd, text, size, (off_t)at) == (ssize_t)size;
+  return whole_write_at (fd, text, strlen (text), at);
 }
 
 Bringing *
@@ -105,7 +106,7 @@ static char *
 read_text (int fd)
 {
   char text[TEXT_BYTES];
-  ssize_t n = pread (fd, text, sizeof text - 1, 0);
+  gssize n = whole_read_at (fd, text, sizeof text - 1, 0);
   return n > 0 ? g_strndup (text, (gsize)n) : NULL;
 }
 

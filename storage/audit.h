@@ -1,9 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counting, table by table, the rows that prove themselves and those that do not. */
+/* What is lost of a file: of each table the rows that prove themselves, those that do not, and
+ * those that the inventory (inventory.h) counted and that are not there. Any one thread. */
 #pragma once
 
-#include "storage/sql.h"
+#include "storage/inventory.h"
 
-/* Checks every row of `table`, a name of schema.h's; its last column must be `sum`. `kept` and
- * `damaged` are set on success only. */
-gboolean audit_table (Sql *sql, const char *table, guint64 *kept, guint64 *damaged, GError **error);
+typedef struct
+{
+  guint64 rows;    /* that the inventory counted; if that is lost: kept and damaged */
+  guint64 kept;    /* that prove themselves, each once */
+  guint64 damaged; /* that do not */
+  guint64 missing; /* counted and not there, as far as that is known */
+} AuditTable;
+
+struct Audit
+{
+  AuditTable tables[INVENTORY_TABLES];
+  gboolean is_uncounted; /* the inventory is lost: nobody knows what is missing */
+  gboolean is_mixed;     /* the rows are not those that were counted, though there are enough */
+};
+
+/* Looks at every row of every table of an open file. FALSE: it cannot be read. */
+gboolean audit_file (Sql *sql, Audit *audit, GError **error);
+/* Adds what is lost of another file that belongs to the first. */
+void audit_add (Audit *audit, const Audit *other);
+/* Rows of all tables that are damaged; that are damaged or missing. */
+guint64 audit_damaged (const Audit *audit);
+guint64 audit_lost (const Audit *audit);
+/* TRUE: all rows that were counted are there and prove themselves. */
+gboolean audit_is_whole (const Audit *audit);
+/* (transfer full): what is lost, in a few words: "3 of 31 rows are missing (2 of 10 results)". */
+char *audit_describe (const Audit *audit);

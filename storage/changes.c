@@ -5,6 +5,7 @@
  * in the delta. Must not know what rows mean. */
 #include "storage/changes.h"
 
+#include "storage/inventory.h"
 #include "storage/rowsum.h"
 #include "storage/schema.h"
 #include "storage/tables.h"
@@ -21,7 +22,8 @@ static const struct
 {
   const char *name, *get, *put;
 } tables_tracked[]
-    = { { "constant", "SELECT * FROM constant WHERE rowid = ?1",
+    = { { "constant",
+          "SELECT * FROM constant WHERE rowid = ?1 AND NOT (name >= 'run/' AND name < 'run0')",
           "INSERT INTO constant VALUES (?, ?, ?, ?, ?)" },
         { "best", "SELECT * FROM best WHERE rowid = ?1", "INSERT INTO best VALUES (?, ?, ?, ?)" },
         { "keep", "SELECT * FROM keep WHERE rowid = ?1",
@@ -31,6 +33,8 @@ static const struct
           "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)" } },
     tables_whole[]
     = { { "run", "SELECT * FROM run", "INSERT INTO run VALUES (?, ?, ?)" },
+        { "constant", "SELECT * FROM constant WHERE name >= 'run/' AND name < 'run0'",
+          "INSERT INTO constant VALUES (?, ?, ?, ?, ?)" },
         { "node", "SELECT * FROM node", "INSERT INTO node VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)" },
         { "job", "SELECT * FROM job", "INSERT INTO job VALUES (?, ?, ?, ?)" } };
 
@@ -210,7 +214,8 @@ changes_copy (Sql *sql, guint64 base, guint64 *bytes, GError **error)
   if (!sql_run (copy, names, error) || !sql_run (copy, "BEGIN", error)
       || !copy_whole (copy, sql, error) || !copy_tracked (copy, sql, error)
       || !copy_results (copy, sql, error) || !tables_set (copy, DELTA_KEY, number, error)
-      || !sql_run (copy, "COMMIT", error) || !count_bytes (copy, bytes, error))
+      || !inventory_renew (copy, error) || !sql_run (copy, "COMMIT", error)
+      || !count_bytes (copy, bytes, error))
     return NULL;
   return g_steal_pointer (&copy);
 }
@@ -225,5 +230,5 @@ changes_is_delta (Sql *sql)
 gboolean
 changes_end_delta (Sql *sql, GError **error)
 {
-  return sql_run (sql, "DELETE FROM run WHERE key = '" DELTA_KEY "'", error);
+  return tables_unset (sql, DELTA_KEY, error);
 }

@@ -46,13 +46,17 @@ add (EventsUnion *events, const TablesEvent *event)
   g_ptr_array_add (events->all, copy);
 }
 
+/* What nodes told of two coordinators is the same event, whatever the clocks of these two said. */
 static char *
 key_of (const TablesEvent *event)
 {
   char work[G_ASCII_DTOSTR_BUF_SIZE];
+  gboolean told = g_str_equal (event->kind, "requeued") || g_str_equal (event->kind, "leave");
   g_ascii_dtostr (work, sizeof work, event->work_s);
-  return g_strdup_printf ("%" G_GINT64_FORMAT "\n%s\n%s\n%s\n%s\n%s", event->at, event->kind,
-                          event->node != NULL ? event->node : "\t",
+  if (g_str_equal (event->kind, "joined") || g_str_equal (event->kind, "left"))
+    return g_strdup_printf ("%s\n%s", event->kind, event->node);
+  return g_strdup_printf ("%" G_GINT64_FORMAT "\n%s\n%s\n%s\n%s\n%s", told ? 0 : event->at,
+                          event->kind, event->node != NULL ? event->node : "\t",
                           event->path != NULL ? event->path : "\t", work,
                           event->detail != NULL ? event->detail : "\t");
 }

@@ -6,10 +6,13 @@
 #include "storage/guard.h"
 
 #include "storage/arrival.h"
+#include "storage/inventory.h"
 #include "storage/rowsum.h"
 #include "storage/salvage.h"
 #include "storage/schema.h"
+#include "storage/spare.h"
 #include "storage/tables.h"
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +25,7 @@
 #define HEADER_BYTES 100
 #define HEADER_VERSION_AT 60
 #define HEADER_APPLICATION_AT 68
+#define HEADER_SCHEMA_FORMAT 4
 /* A file that does not even look like ours is searched for rows of ours no farther than this. */
 #define FOREIGN_BYTES_MAX (64u * 1024 * 1024)
 /* SQLite's steps for looking at a file: a few for each byte, so that a forged one ends. */
@@ -51,7 +55,6 @@ typedef enum
 {
   HEADER_OURS,    /* of a checkpoint of this format */
   HEADER_BROKEN,  /* of a checkpoint, but its format is not to be believed */
-  HEADER_NEWER,   /* of a later format */
   HEADER_FOREIGN, /* of another program's SQLite file */
   HEADER_NONE     /* no SQLite file */
 } HeaderKind;
@@ -63,13 +66,21 @@ header_kind (const guint8 *header, gssize size)
     return HEADER_NONE;
   if (load_big (header + HEADER_APPLICATION_AT) != SCHEMA_APPLICATION_ID)
     return HEADER_FOREIGN;
-  guint32 version = load_big (header + HEADER_VERSION_AT);
-  guint32 wrong_bits = version ^ SCHEMA_VERSION;
-  if (wrong_bits == 0)
-    return HEADER_OURS;
-  /* One wrong bit is damage if the rows prove themselves: a later format sums them otherwise. */
-  return version < SCHEMA_VERSION || (wrong_bits & (wrong_bits - 1)) == 0 ? HEADER_BROKEN
-                                                                          : HEADER_NEWER;
+  /* The sum of a row depends on the format. So a wrong number is damage where rows prove
+   * themselves, and another format where none does. */
+  return load_big (header + HEADER_VERSION_AT) == SCHEMA_VERSION ? HEADER_OURS : HEADER_BROKEN;
+}
+
+/* FALSE: a byte that is the same in all files that we publish is another one, so that SQLite would
+ * read the file in another way (as UTF-16, or with a log). */
+static gboolean
+is_header_sound (const guint8 *header)
+{
+  static const guint8 zeros[20];
+  return header[18] == 1 && header[19] == 1 && header[20] == 0 && header[21] == 64
+         && header[22] == 32 && header[23] == 32 && load_big (header + 44) == HEADER_SCHEMA_FORMAT
+         && load_big (header + 52) == 0 && load_big (header + 56) == SQLITE_UTF8
+         && load_big (header + 64) == 0 && memcmp (header + 72, zeros, sizeof zeros) == 0;
 }
 
 /* Why a file with such a header is refused. */
@@ -95,7 +106,7 @@ static gboolean
 read_header (const char *path, guint8 *header, gssize *size, GError **error)
 {
   int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  *size = fd >= 0 ? read (fd, header, HEADER_BYTES) : -1;
+  *size = fd >= 0 ? whole_read (fd, header, HEADER_BYTES) : -1;
   int saved_errno = errno;
   if (fd >= 0)
     (void)close (fd);
@@ -160,18 +171,23 @@ check_whole (Sql *sql, GError **error)
 static gboolean
 check_identity (Sql *sql, GError **error)
 {
-  gboolean has_row;
-  sqlite3_stmt *statement
-      = sql_ready (sql, "SELECT value FROM run NOT INDEXED WHERE key = 'identity'", error);
-  if (statement == NULL || !sql_next (sql, statement, &has_row, error))
-    return FALSE;
-  g_autofree char *identity = has_row ? sql_column_string (statement, 0) : NULL;
-  if (identity != NULL)
-    rowsum_identify (sql, identity);
-  sqlite3_reset (statement);
-  g_autofree char *proved = identity != NULL ? tables_get_string (sql, "identity", NULL) : NULL;
-  if (proved != NULL)
-    return TRUE;
+  static const char *const texts[]
+      = { "SELECT value FROM run NOT INDEXED WHERE key = 'identity'",
+          "SELECT value FROM constant NOT INDEXED WHERE name = 'run/identity'" };
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      gboolean has_row;
+      sqlite3_stmt *statement = sql_ready (sql, texts[i], error);
+      if (statement == NULL || !sql_next (sql, statement, &has_row, error))
+        return FALSE;
+      g_autofree char *identity = has_row ? sql_column_string (statement, 0) : NULL;
+      if (identity != NULL)
+        rowsum_identify (sql, identity);
+      sqlite3_reset (statement);
+      g_autofree char *proved = identity != NULL ? tables_get_string (sql, "identity", NULL) : NULL;
+      if (g_strcmp0 (proved, identity) == 0 && proved != NULL)
+        return TRUE;
+    }
   g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "it does not say what it belongs to");
   return FALSE;
 }
@@ -258,9 +274,10 @@ check_front (Sql *sql, GError **error)
       return FALSE;
   if (!check_identity (sql, error) || !tables_count_bad_first (sql, &bad, error))
     return FALSE;
-  if (bad > 0)
-    g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "rows do not prove themselves");
-  return bad == 0;
+  gboolean is_all = bad == 0 && inventory_agrees (sql, INVENTORY_RUN, INVENTORY_BEST, NULL);
+  if (!is_all)
+    g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "rows are missing or damaged");
+  return is_all;
 }
 
 /* (transfer full) (nullable): the file as far as its small tables. */
@@ -293,6 +310,30 @@ guard_check (const char *path, GError **error)
   return schema_check (sql, error) && check_whole (sql, error);
 }
 
+/* SQLite does not miss free pages at a file's end. */
+static gboolean
+check_length (Sql *sql, guint64 size, GError **error)
+{
+  if (sql_is_as_long (sql, size))
+    return TRUE;
+  g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
+               "it is not as long as its header says");
+  return FALSE;
+}
+
+/* What SQLite takes for sound may have lost rows with a page that salvage gives back. */
+static gboolean
+check_pages (const char *path, GError **error)
+{
+  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  gboolean good = fd < 0 || spare_agrees (fd);
+  if (fd >= 0)
+    (void)close (fd);
+  if (!good)
+    g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "a page was changed");
+  return good;
+}
+
 /* (transfer full) (nullable): the file itself, if it is wholly as it should be. */
 static Sql *
 open_sound (const char *path, guint64 size, gboolean is_own, GError **error)
@@ -304,7 +345,8 @@ open_sound (const char *path, guint64 size, gboolean is_own, GError **error)
   sqlite3_progress_handler (sql->db, STEPS_EACH, count_steps, &steps);
   sqlite3_limit (sql->db, SQLITE_LIMIT_LENGTH, (int)CLAMP (size, LENGTH_MIN, G_MAXINT32));
   gboolean is_known = is_own && is_known_whole (path);
-  gboolean is_sound = schema_check (sql, error) && (is_known || check_whole (sql, error))
+  gboolean is_sound = schema_check (sql, error) && check_length (sql, size, error)
+                      && (is_known || (check_whole (sql, error) && check_pages (path, error)))
                       && check_identity (sql, error);
   if (is_sound && is_own && !is_known)
     note_whole (path);
@@ -348,14 +390,12 @@ open_file (const char *path, const char *identity, gboolean is_own, gboolean is_
       || file_size == 0 || !read_header (path, header, &size, error))
     return NULL;
   HeaderKind kind = header_kind (header, size);
-  if (kind == HEADER_NEWER)
-    {
-      refuse_header (path, kind, header, error);
-      return NULL;
-    }
   g_autoptr (Sql) sql = NULL;
-  if (is_front && kind == HEADER_OURS && file_size >= FRONT_BYTES_MIN)
+  gboolean is_sound = is_header_sound (header);
+  if (is_front && is_sound && kind == HEADER_OURS && file_size >= FRONT_BYTES_MIN)
     sql = open_front (path, file_size);
+  else if (!is_front && kind == HEADER_OURS && !is_sound)
+    g_set_error (&reason, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE, "its header is damaged");
   else if (!is_front && kind == HEADER_OURS)
     sql = open_sound (path, file_size, is_own, &reason);
   if (sql == NULL && is_front)

@@ -12,6 +12,7 @@ typedef struct
   guint32 children;
   GBytes *digest;
   double work_s;
+  guint64 sum; /* the row's */
 } KeepsEntry;
 
 /* What stood at a path before it was changed. */
@@ -110,10 +111,62 @@ keeps_rollback (Keeps *keeps)
   g_ptr_array_set_size (keeps->changes, 0);
 }
 
+static KeepsEntry *
+entry_read (const Keeps *keeps, sqlite3_stmt *statement)
+{
+  KeepsEntry *entry = g_new0 (KeepsEntry, 1);
+  const KeepsEntry *known
+      = g_tree_lookup (keeps->entries, (const char *)sqlite3_column_text (statement, 0));
+  entry->children = (guint32)sqlite3_column_int64 (statement, 1);
+  entry->digest = g_bytes_new (sqlite3_column_blob (statement, 2),
+                               (gsize)sqlite3_column_bytes (statement, 2));
+  entry->sum = (guint64)sqlite3_column_int64 (statement, 3);
+  entry->work_s = known != NULL ? known->work_s : 0;
+  return entry;
+}
+
+gboolean
+keeps_reread (Keeps *keeps, GError **error)
+{
+  gboolean has_row = TRUE, good = TRUE;
+  sqlite3_stmt *statement
+      = sql_ready (keeps->sql, "SELECT path, children, digest, sum FROM keep", error);
+  if (statement == NULL)
+    return FALSE;
+  GTree *entries = g_tree_new_full (compare_paths, NULL, g_free, entry_free);
+  while ((good = sql_next (keeps->sql, statement, &has_row, error)) && has_row)
+    g_tree_replace (entries, sql_column_string (statement, 0), entry_read (keeps, statement));
+  if (good)
+    {
+      g_tree_unref (keeps->entries);
+      keeps->entries = g_steal_pointer (&entries);
+      g_ptr_array_set_size (keeps->changes, 0);
+    }
+  else
+    g_tree_unref (entries);
+  return good;
+}
+
 guint
 keeps_count (const Keeps *keeps)
 {
   return (guint)g_tree_nnodes (keeps->entries);
+}
+
+static gboolean
+add_sum (gpointer path, gpointer entry, gpointer data)
+{
+  (void)path;
+  *(guint64 *)data += ((const KeepsEntry *)entry)->sum;
+  return FALSE;
+}
+
+Tally
+keeps_tally (const Keeps *keeps)
+{
+  Tally tally = { .rows = keeps_count (keeps) };
+  g_tree_foreach (keeps->entries, add_sum, &tally.sums);
+  return tally;
 }
 
 guint32
@@ -162,6 +215,7 @@ keeps_put (Keeps *keeps, const Keep *keep, double work_s, GError **error)
   KeepsEntry *entry = g_new0 (KeepsEntry, 1);
   entry->children = keep->children;
   entry->digest = g_bytes_new (keep->digest, keep->digest_size);
+  entry->sum = keeps->sql->last_sum;
   entry->work_s = MAX (work_s, old != NULL ? old->work_s : 0);
   note (keeps, keep->path);
   g_tree_replace (keeps->entries, g_strdup (keep->path), entry);

@@ -29,8 +29,13 @@ void keeps_free (Keeps *keeps);
 /* What is undone by keeps_rollback begins here. */
 void keeps_begin (Keeps *keeps);
 void keeps_rollback (Keeps *keeps);
+/* Makes what is known of the table true again after a commit that failed and may have happened.
+ * FALSE: the table cannot be read. */
+gboolean keeps_reread (Keeps *keeps, GError **error);
 
 guint keeps_count (const Keeps *keeps);
+/* Of the rows in the table. */
+Tally keeps_tally (const Keeps *keeps);
 /* How many children the state of `path` stands for; 0: none is kept. */
 guint32 keeps_children (const Keeps *keeps, const char *path);
 /* TRUE: this very state, or one of the same job that stands for more. */

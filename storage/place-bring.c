@@ -9,6 +9,7 @@
 #include "storage/arrival.h"
 #include "storage/place-private.h"
 #include "storage/walk.h"
+#include "storage/whole.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -56,8 +57,7 @@ announce (Bringer *bringer, int fd)
   for (guint i = 0; i < bringer->n_parts; i++)
     {
       const GByteArray *bytes = bringer->bytes[i];
-      if (pwrite (fd, bytes->data, bytes->len, (off_t)bringer->parts[i].from)
-          != (ssize_t)bytes->len)
+      if (!whole_write_at (fd, bytes->data, bytes->len, bringer->parts[i].from))
         return FALSE;
     }
   g_mutex_lock (&all.lock); /* it may be moved now */

@@ -4,6 +4,7 @@
  * agent and keys. One connection is kept between requests. */
 #include "storage/crash.h"
 #include "storage/place-private.h"
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -37,16 +38,10 @@ on_data (char *data, size_t one, size_t count, void *user)
     }
   if (request->to == NULL)
     g_byte_array_append (request->body, (const guint8 *)data, (guint)size);
-  for (gsize done = 0; request->to != NULL && done < size;)
+  else if (!whole_write (request->fd, data, size))
     {
-      gssize n = write (request->fd, data + done, size - done);
-
-      if (n < 0 && errno != EINTR)
-        {
-          request->local_errno = errno;
-          return 0;
-        }
-      done += n > 0 ? (gsize)n : 0;
+      request->local_errno = errno;
+      return 0;
     }
   if (request->to != NULL && request->place->watch != NULL
       && !request->place->watch (request->place->watch_data, request->fd, request->size - size,

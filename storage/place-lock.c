@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Locks at stores that do not compare: a folder "NAME.lock", which only one can make, and in it a
- * folder that says whose it is: host, process and when that began, term and run, writer. So who
+ * folder that says whose it is: the mark of its process, term and run, writer. So who
  * finds it knows when its owner is dead; whom it does not know it gives ten seconds. Must not know
  * protocols. */
 #include "storage/place-private.h"
-#include "storage/publish.h"
+#include "storage/process.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,43 +16,22 @@
 #define IMPOSSIBLE_TIMES 3 /* whoever makes one is between its two folders for a moment */
 #define OWNER "satin-by-"
 #define OWNER_BYTES G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-"
-#define HOST_LENGTH 8
 #define RUN_LENGTH_MAX 64
 
 typedef struct
 {
-  char host[HOST_LENGTH + 1], run[RUN_LENGTH_MAX + 1];
-  int pid;
-  guint64 began;
+  ProcessMark process;
+  char run[RUN_LENGTH_MAX + 1];
   guint term;
 } Owner;
-
-/* When a process began, in the kernel's own time; 0: there is none, or only its remains. */
-static guint64
-began_at (int pid)
-{
-  g_autofree char *path = g_strdup_printf ("/proc/%d/stat", pid), *text = NULL;
-  const char *end;
-  char state = 'X';
-  guint64 at = 0;
-
-  if (!g_file_get_contents (path, &text, NULL, NULL) || (end = strrchr (text, ')')) == NULL
-      || sscanf (end + 1,
-                 " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
-                 " %*s %" G_GUINT64_FORMAT,
-                 &state, &at)
-             != 2)
-    return 0;
-  return state == 'Z' || state == 'X' ? 0 : at;
-}
 
 static char *
 own_name (const Place *place)
 {
   const char *writer = strchr (place->token, '.');
+  g_autofree char *mark = process_mark (getpid ());
 
-  return g_strdup_printf (OWNER "%s-%d-%" G_GUINT64_FORMAT "-%u-%s-%s", publish_host (),
-                          (int)getpid (), began_at ((int)getpid ()), place->term,
+  return g_strdup_printf (OWNER "%s-%u-%s-%s", mark, place->term,
                           place->run != NULL ? place->run : "0",
                           writer != NULL ? writer + 1 : place->token);
 }
@@ -60,11 +39,14 @@ own_name (const Place *place)
 static gboolean
 read_owner (const char *name, Owner *owner)
 {
-  *owner = (Owner){ .pid = 0 };
-  return name != NULL
-         && sscanf (name, OWNER "%8[0-9a-f]-%d-%" G_GUINT64_FORMAT "-%u-%64[0-9a-zA-Z]",
-                    owner->host, &owner->pid, &owner->began, &owner->term, owner->run)
-                == 5;
+  gsize mark = 0;
+
+  *owner = (Owner){ .term = 0 };
+  if (name != NULL && g_str_has_prefix (name, OWNER))
+    mark = process_read_mark (name + strlen (OWNER), &owner->process);
+  return mark > 0
+         && sscanf (name + strlen (OWNER) + mark, "-%u-%64[0-9a-zA-Z]", &owner->term, owner->run)
+                == 2;
 }
 
 /* TRUE: whose lock this is does not live. Whom this run deposed has one at most, and not of what
@@ -78,8 +60,9 @@ is_dead (const Place *place, const char *suffix, const char *name)
     return FALSE;
   if (strcmp (name, place->lock_owner) == 0) /* its end could not be told to the store */
     return TRUE;
-  if (strcmp (owner.host, publish_host ()) == 0)
-    return began_at (owner.pid) != owner.began;
+  ProcessState state = process_state (&owner.process);
+  if (state != PROCESS_ELSEWHERE)
+    return state == PROCESS_DEAD;
   return place->run != NULL && strcmp (owner.run, place->run) == 0 && owner.term < place->term
          && !place->has_locked[*suffix != '\0'];
 }

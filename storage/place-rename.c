@@ -5,6 +5,7 @@
  * "NAME.lock", which only one can make, keeps a second writer from comparing and renaming
  * meanwhile. */
 #include "storage/place-private.h"
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -269,7 +270,7 @@ arrived (Place *place, const char *made, const char *from, GError **error)
       /* To its end: of a part in the middle ftp loses its connection. */
       range = g_strdup_printf ("%" G_GINT64_FORMAT "-", (gint64)status.st_size - (gint64)n);
       request.range = range;
-      good = pread (fd, tail, n, status.st_size - (off_t)n) == (gssize)n
+      good = whole_read_at (fd, tail, n, (guint64)status.st_size - n) == (gssize)n
              && place_run (place, &request, "read back", error);
       if (good && (request.body->len != n || memcmp (request.body->data, tail, n) != 0))
         good = place_fail (place, PLACE_ERROR_DOWN, error, "what was sent did not arrive whole");

@@ -4,6 +4,7 @@
  * are found where Amazon's own tools look: environment, then the profile's section in
  * ~/.aws/credentials and ~/.aws/config. */
 #include "storage/place-private.h"
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -185,7 +186,7 @@ digest_of_file (const Place *place, const char *path, guint64 *size, GError **er
   gssize n = -1;
 
   *size = 0;
-  while (fd >= 0 && (n = read (fd, buffer, 1 << 20)) > 0)
+  while (fd >= 0 && (n = whole_read (fd, buffer, 1 << 20)) > 0)
     {
       g_checksum_update (checksum, buffer, n);
       *size += (guint64)n;

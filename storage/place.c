@@ -2,6 +2,7 @@
 /* URIs: which kind of store, and what of the text may be shown. The kinds are place-rename.c (sftp,
  * ftp, ftps), place-dav.c (http, https) and place-s3.c; the requests run in place-curl.c. */
 #include "storage/place-private.h"
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +32,21 @@ place_is_remote (const char *text)
   return scheme != NULL && strcmp (scheme, "file") != 0;
 }
 
+/* What messages may show of a URI: no user and no password. Where the slashes before the host are
+ * missing, or '?' stands in a password, both would be taken for something else. (transfer full) */
+static char *
+shown (const char *text)
+{
+  g_autoptr (GUri) uri = g_uri_parse (text, G_URI_FLAGS_ENCODED | G_URI_FLAGS_HAS_PASSWORD, NULL);
+  const char *host = uri != NULL ? g_uri_get_host (uri) : NULL;
+  gboolean has_user = strchr (text, '@') != NULL;
+
+  if (host != NULL && *host != '\0')
+    return g_uri_to_string_partial (
+        uri, G_URI_HIDE_USERINFO | (has_user ? G_URI_HIDE_QUERY | G_URI_HIDE_FRAGMENT : 0));
+  return has_user ? g_strdup_printf ("%.*s…", (int)strcspn (text, ":") + 1, text) : g_strdup (text);
+}
+
 char *
 place_local_path (const char *text, GError **error)
 {
@@ -44,8 +60,9 @@ place_local_path (const char *text, GError **error)
   if (path != NULL && (host == NULL || *host == '\0' || strcmp (host, "localhost") == 0))
     return path;
   g_free (path);
+  g_autofree char *name = shown (text);
   g_set_error (error, PLACE_ERROR, PLACE_ERROR_URI,
-               "checkpoint '%s': a file URI is file:///PATH, without host", text);
+               "checkpoint '%s': a file URI is file:///PATH, without host", name);
   return NULL;
 }
 
@@ -118,12 +135,11 @@ place_new (const char *text, gboolean insecure, GError **error)
 {
   g_autoptr (Place) place = g_new0 (Place, 1);
   g_autoptr (GUri) uri = g_uri_parse (text, G_URI_FLAGS_ENCODED | G_URI_FLAGS_HAS_PASSWORD, NULL);
-  g_autofree char *bare = uri != NULL ? g_uri_to_string_partial (uri, G_URI_HIDE_USERINFO) : NULL;
   gboolean plain = FALSE;
 
   place->scheme = scheme_of (text);
   place->patience_s = PATIENCE_S;
-  place->name = g_strdup (bare != NULL ? bare : place->scheme);
+  place->name = shown (text);
   place->token = g_strdup_printf ("%d.%08x", (int)getpid (), g_random_int ());
   if (uri == NULL || place->scheme == NULL)
     {
@@ -162,18 +178,22 @@ place_open (const char *target, GError **error)
 }
 
 char *
-place_check (const char *text, gboolean insecure, GError **error)
+place_text (const char *text, GError **error)
 {
   g_autofree char *path = NULL;
-  g_autoptr (Place) place = NULL;
 
   if (place_is_remote (text))
-    {
-      place = place_new (text, insecure, error);
-      return place != NULL ? g_strdup (text) : NULL;
-    }
+    return g_strdup (text);
   path = place_local_path (text, error);
   return path != NULL ? g_canonicalize_filename (path, NULL) : NULL;
+}
+
+char *
+place_check (const char *text, gboolean insecure, GError **error)
+{
+  g_autoptr (Place) place = place_is_remote (text) ? place_new (text, insecure, error) : NULL;
+
+  return place != NULL || !place_is_remote (text) ? place_text (text, error) : NULL;
 }
 
 void
@@ -296,7 +316,7 @@ read_first_bytes (const Place *place, const char *path, guint8 header[PLACE_TAG_
                   GError **error)
 {
   int fd = open (path, O_RDONLY | O_CLOEXEC);
-  gssize n = fd >= 0 ? read (fd, header, PLACE_TAG_BYTES) : -1;
+  gssize n = fd >= 0 ? whole_read (fd, header, PLACE_TAG_BYTES) : -1;
 
   if (n < 0)
     place_fail (place, PLACE_ERROR_LOCAL, error, "cannot read '%s': %s", path, g_strerror (errno));

@@ -45,9 +45,13 @@ void place_leave_open (Place *place);
 /* Of a text that passed the check below: what it allowed is allowed. */
 Place *place_open (const char *target, GError **error);
 /* What a user wrote as the place of a checkpoint, a path or a URI, as it is kept and handed on: an
- * absolute path, or the URI. (transfer full) NULL: PLACE_ERROR_URI in one sentence without
- * password. Does not connect. */
+ * absolute path, or the URI. Each verb and each program calls this once, with its own --insecure,
+ * before anything is read or written there: later calls allow what it allowed. (transfer full)
+ * NULL: PLACE_ERROR_URI in one sentence without password. Does not connect. */
 char *place_check (const char *text, gboolean insecure, GError **error);
+/* The same text unchecked: only to compare it with the place of a run. (transfer full) NULL:
+ * PLACE_ERROR_URI. */
+char *place_text (const char *text, GError **error);
 
 /* (transfer none): the URI without user and password, for messages. */
 const char *place_name (const Place *place);

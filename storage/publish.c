@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Temporary file beside the target, copy by SQLite, check, fsync, rename, fsync of the folder. The
- * temporary file is ".NAME.RUN.HOST-PID-N.tmp" with mode 0600; before the rename it gets the mode
- * of the file that it replaces, or, when there is none, what the umask gives any new file. Must not
- * know what the copy holds. */
+ * temporary file is ".NAME.RUN.HOST-PID-BIRTH-N.tmp" with mode 0600; before the rename it gets the
+ * mode of the file that it replaces, or, when there is none, what the umask gives any new file.
+ * Must not know what the copy holds. */
 #include "storage/publish.h"
 
 #include "storage/crash.h"
 #include "storage/layout.h"
 #include "storage/place.h"
+#include "storage/process.h"
+#include "storage/spare.h"
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of ".NAME.RUN.HOST-PID-N.tmp" no part may make the whole longer than a file name can be (255). */
-#define NAME_BYTES_MAX 140
+/* Of ".NAME.RUN.HOST-PID-BIRTH-N.tmp" no part may make the whole longer than a file name can be
+ * (255). */
+#define NAME_BYTES_MAX 130
 #define RUN_BYTES_MAX 64
 /* SQLite's own name for the journal of a file; it stays behind when we are killed in a copy. */
 #define JOURNAL "-journal"
@@ -28,25 +31,6 @@
 #define OLD_S (24 * 3600)
 #define TRIAL_BLOCK_BYTES 65536u
 
-const char *
-publish_host (void)
-{
-  static char digits[9];
-  static gsize is_set;
-  if (g_once_init_enter (&is_set))
-    {
-      g_autofree char *machine = NULL;
-      g_autofree char *processes = g_file_read_link ("/proc/self/ns/pid", NULL);
-      (void)g_file_get_contents ("/etc/machine-id", &machine, NULL, NULL);
-      g_autofree char *text = g_strjoin ("\n", g_get_host_name (), machine != NULL ? machine : "",
-                                         processes != NULL ? processes : "", NULL);
-      g_autofree char *sum = g_compute_checksum_for_string (G_CHECKSUM_SHA256, text, -1);
-      g_strlcpy (digits, sum, sizeof digits);
-      g_once_init_leave (&is_set, 1);
-    }
-  return digits;
-}
-
 static char *
 temporary_name (const char *target, const char *run)
 {
@@ -54,10 +38,11 @@ temporary_name (const char *target, const char *run)
   g_autofree char *base = g_path_get_basename (target);
   g_autofree char *name = g_strndup (base, NAME_BYTES_MAX);
   g_autofree char *clean = g_strndup (run, RUN_BYTES_MAX);
+  g_autofree char *mark = process_mark (getpid ());
   static int last; /* a process may have two coordinators for a while */
   g_strcanon (clean, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-", '_');
-  return g_strdup_printf ("%s/.%s.%s.%s-%ld-%d.tmp", folder, name, clean, publish_host (),
-                          (long)getpid (), g_atomic_int_add (&last, 1));
+  return g_strdup_printf ("%s/.%s.%s.%s-%d.tmp", folder, name, clean, mark,
+                          g_atomic_int_add (&last, 1));
 }
 
 static gboolean
@@ -149,11 +134,16 @@ copy_is_whole (sqlite3 *db, sqlite3 *copy)
  * of use nor a sync of SQLite's: a half-made copy is thrown away, and the finished one is synced by
  * us. */
 static gboolean
-copy_into (Sql *sql, const char *name, GError **error)
+copy_into (Sql *sql, int fd, const char *name, GError **error)
 {
   sqlite3 *copy = NULL;
   if (!copy_without_gaps (sql, name, error))
     return FALSE;
+  if (!spare_add (fd))
+    {
+      g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, "%s", g_strerror (errno));
+      return FALSE;
+    }
   int code = sqlite3_open_v2 (name, &copy, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
   gboolean good = code == SQLITE_OK || copy_failed (copy, code, error);
   if (good && !copy_is_whole (sql->db, copy))
@@ -179,8 +169,8 @@ mark_copy (int fd, const PublishMark *mark)
     return FALSE;
   if (mark != NULL)
     says = place_mark (mark->number, (guint64)status.st_size >= mark->delta_from);
-  return pwrite (fd, &counter, sizeof counter, COUNTER_AT) == (gssize)sizeof counter
-         && pwrite (fd, &says, sizeof says, PLACE_MARK_AT) == (gssize)sizeof says;
+  return whole_write_at (fd, &counter, sizeof counter, COUNTER_AT)
+         && whole_write_at (fd, &says, sizeof says, PLACE_MARK_AT);
 }
 
 static void
@@ -216,21 +206,23 @@ publish_try (const char *target, const char *run, GError **error)
 }
 
 int
-publish_lock (const char *target)
+publish_lock (const char *target, gboolean *is_stalled)
 {
   g_autofree char *folder = g_path_get_dirname (target);
   int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++)
+  int pauses = *is_stalled ? 0 : LOCK_TRIES;
+  *is_stalled = FALSE;
+  while (fd >= 0 && flock (fd, LOCK_EX | LOCK_NB) != 0)
     {
-      if (flock (fd, LOCK_EX | LOCK_NB) == 0)
-        return fd;
-      if (errno != EWOULDBLOCK && errno != EINTR)
-        break;
+      *is_stalled = errno == EWOULDBLOCK && pauses == 0;
+      if ((errno != EWOULDBLOCK && errno != EINTR) || pauses-- == 0)
+        {
+          (void)close (fd);
+          return -1;
+        }
       g_usleep (G_USEC_PER_SEC / LOCK_TRIES);
     }
-  if (fd >= 0)
-    (void)close (fd);
-  return -1;
+  return fd;
 }
 
 static gboolean
@@ -254,7 +246,7 @@ publish_copy (Sql *sql, const char *target, const char *run, const PublishMark *
     return FALSE;
 
   crash_point ("copy");
-  gboolean good = copy_into (sql, name, error);
+  gboolean good = copy_into (sql, fd, name, error);
   crash_point ("sync");
   if (!good)
     g_prefix_error (error, "cannot write checkpoint '%s': ", target);
@@ -278,19 +270,17 @@ publish_copy (Sql *sql, const char *target, const char *run, const PublishMark *
 }
 
 static gboolean
-write_all (int fd, guint64 bytes)
+fill_trial (int fd, guint64 bytes)
 {
   g_autofree char *block = g_malloc (TRIAL_BLOCK_BYTES);
   for (guint i = 0; i < TRIAL_BLOCK_BYTES; i++)
     block[i] = (char)(i * 2654435761u >> 11); /* nothing that a store would make smaller */
   while (bytes > 0)
     {
-      gssize n = write (fd, block, MIN (bytes, TRIAL_BLOCK_BYTES));
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
+      gsize n = (gsize)MIN (bytes, TRIAL_BLOCK_BYTES);
+      if (!whole_write (fd, block, n))
         return FALSE;
-      bytes -= (guint64)n;
+      bytes -= n;
     }
   return TRUE;
 }
@@ -305,7 +295,7 @@ publish_trial (const char *target, const char *run, guint64 bytes, guint64 *us, 
   int fd = temporary_open (name, target, &mode, error);
   if (fd < 0)
     return FALSE;
-  gboolean good = (write_all (fd, bytes) && put_in_place (fd, name, final, 0600, &status))
+  gboolean good = (fill_trial (fd, bytes) && put_in_place (fd, name, final, 0600, &status))
                   || place_failed (error, "write", target);
   if (good)
     sync_folder (target);
@@ -315,31 +305,32 @@ publish_trial (const char *target, const char *run, guint64 bytes, guint64 *us, 
   return good;
 }
 
-/* What is left of ".NAME.RUN.HOST-PID-N.tmp" behind ".NAME.", taken apart. FALSE: no such name. */
+/* What is left of ".NAME.RUN.HOST-PID-BIRTH-N.tmp" behind ".NAME.", taken apart. FALSE: no such
+ * name. */
 static gboolean
-read_temporary (const char *rest, char host[9], gint64 *pid)
+read_temporary (const char *rest, ProcessMark *maker)
 {
   char *end;
   gsize run = strspn (rest, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "-_");
-  if (run == 0 || run > RUN_BYTES_MAX || rest[run] != '.'
-      || strspn (rest + run + 1, G_CSET_DIGITS "abcdef") != 8 || rest[run + 9] != '-')
+  if (run == 0 || run > RUN_BYTES_MAX || rest[run] != '.')
     return FALSE;
-  g_strlcpy (host, rest + run + 1, 9);
-  *pid = g_ascii_strtoll (rest + run + 10, &end, 10);
-  if (*end == '-')
-    (void)g_ascii_strtoll (end + 1, &end, 10);
-  return *pid > 0 && *pid <= G_MAXINT32
-         && (strcmp (end, ".tmp") == 0 || strcmp (end, ".tmp" JOURNAL) == 0);
+  gsize mark = process_read_mark (rest + run + 1, maker);
+  const char *number = rest + run + 1 + mark;
+  if (mark == 0 || *number++ != '-')
+    return FALSE;
+  (void)g_ascii_strtoll (number, &end, 10);
+  return end > number && (strcmp (end, ".tmp") == 0 || strcmp (end, ".tmp" JOURNAL) == 0);
 }
 
-/* TRUE: it was made on this host, by a process that does not live any more; or elsewhere, and
- * nobody has written it for so long that nobody does. */
+/* TRUE: its maker is dead; or lives elsewhere, if at all, and nobody has written it for so long
+ * that nobody does. */
 static gboolean
-is_left_over (const char *path, const char *host, gint64 pid)
+is_left_over (const char *path, const ProcessMark *maker)
 {
   struct stat status;
-  if (strcmp (host, publish_host ()) == 0)
-    return pid != getpid () && kill ((pid_t)pid, 0) != 0 && errno == ESRCH;
+  ProcessState state = process_state (maker);
+  if (state != PROCESS_ELSEWHERE)
+    return state == PROCESS_DEAD;
   return lstat (path, &status) == 0
          && g_get_real_time () / G_USEC_PER_SEC - status.st_mtime > OLD_S;
 }
@@ -355,12 +346,11 @@ publish_sweep (const char *target)
   const char *name;
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
     {
-      char host[9];
-      gint64 pid;
-      if (!g_str_has_prefix (name, prefix) || !read_temporary (name + strlen (prefix), host, &pid))
+      ProcessMark maker;
+      if (!g_str_has_prefix (name, prefix) || !read_temporary (name + strlen (prefix), &maker))
         continue;
       g_autofree char *path = g_build_filename (folder, name, NULL);
-      if (is_left_over (path, host, pid))
+      if (is_left_over (path, &maker))
         (void)g_unlink (path);
     }
 }

@@ -31,13 +31,10 @@ gboolean publish_trial (const char *target, const char *run, guint64 bytes, guin
                         GError **error);
 /* Keeps other coordinators of this machine (of all, where the file system can) from publishing in
  * the folder of `target` until the descriptor is closed, so that what one looks at there is what
- * its copy replaces. Waits for at most a second: -1: without a lock, which costs no more than work.
- */
-int publish_lock (const char *target);
-/* Eight digits in the names of temporary files, for where the numbers of our processes mean
- * something: two machines, or two containers, may share the folder. The same after a restart of the
- * machine. Any thread. */
-const char *publish_host (void);
-/* Removes temporary files of publications to `target`, of whatever run, whose processes of this
- * host are gone; of other hosts those that nobody has written for a day. */
+ * its copy replaces. -1: without a lock, which costs no more than work. Waits for at most a second;
+ * *is_stalled, FALSE at first, then becomes TRUE, and later calls do not wait: the holder may be
+ * a stopped process. It is FALSE again after a call that got the lock. */
+int publish_lock (const char *target, gboolean *is_stalled);
+/* Removes temporary files of publications to `target`, of whatever run, whose makers are
+ * dead (storage/process.h); of other hosts those that nobody has written for a day. */
 void publish_sweep (const char *target);

@@ -19,7 +19,10 @@ struct Results
   Keeps *keeps;
   GHashTable *stems; /* id -> ResultsStem: all that were ever met */
   guint n_saved_stems;
+  guint64 stem_sums;                   /* of the saved ones */
+  int changes_before;                  /* of the connection, at the begin of the transaction */
   ResultsTotals totals, totals_before; /* _before: at the begin of the transaction */
+  gboolean is_unsure;                  /* a transaction was taken back, or failed at its end */
   Names *names;                        /* (nullable) until one is needed, and after a rollback */
   Gap rows, stems_at;                  /* where the last one was put, or looked for */
 };

@@ -37,6 +37,8 @@ query_ready (Sql *sql, const ResultsQuery *query, Names *names, GError **error)
   if (query->largest)
     text = RESULT_SELECT " WHERE path IN (SELECT path FROM result WHERE ?1 IS NULL OR node = ?1"
                          " ORDER BY weight DESC, path LIMIT ?2) ORDER BY weight DESC, path";
+  else if (query->below != NULL) /* '0' is what follows '/' */
+    text = RESULT_SELECT " WHERE path >= ?1 AND path < ?1 || '0' ORDER BY path LIMIT ?2";
   else if (query->node != NULL)
     text = RESULT_SELECT " WHERE node = ?1 ORDER BY path LIMIT ?2";
   sqlite3_stmt *statement = sql_ready (sql, text, error);
@@ -47,6 +49,8 @@ query_ready (Sql *sql, const ResultsQuery *query, Names *names, GError **error)
       (void)names_find_node (names, query->node, &node);
       sqlite3_bind_int64 (statement, 1, node);
     }
+  if (query->below != NULL)
+    sqlite3_bind_text (statement, 1, query->below, -1, SQLITE_TRANSIENT);
   sqlite3_bind_int64 (statement, 2, query->limit > 0 ? (gint64)query->limit : -1);
   return statement;
 }
@@ -109,14 +113,33 @@ value_of (const RecordColumn *column, const char *type, ResultsShelf *shelf)
              : cell_of_column (column, type);
 }
 
+/* A value whose type is not known, as SQLite has it. */
+static GBytes *
+raw_value (const RecordColumn *column)
+{
+  if (column->kind == 'i')
+    return g_bytes_new (&column->integer, sizeof column->integer);
+  if (column->kind == 'r')
+    return g_bytes_new (&column->real, sizeof column->real);
+  return g_bytes_new (column->data, column->size);
+}
+
 /* FALSE: the checksum, or a value that is not of its type: such a row cannot be ours. */
 static gboolean
-row_of (const Sql *sql, const Record *record, Names *names, ResultsShelf *shelf, Result *row)
+row_of (const Sql *sql, const Record *record, Names *names, gboolean any_job, ResultsShelf *shelf,
+        Result *row)
 {
   const RecordColumn *columns = record->columns;
-  if (!is_proved (sql, record) || columns[3].kind != 'b' || columns[0].kind != 't'
-      || !names_job (names, integer_of (&columns[2]), &row->job, &row->type))
+  if (!is_proved (sql, record) || columns[3].kind != 'b' || columns[0].kind != 't')
     return FALSE;
+  gboolean has_job = names_job (names, integer_of (&columns[2]), &row->job, &row->type);
+  if (!has_job && !any_job)
+    return FALSE;
+  if (!has_job)
+    {
+      row->job = "?";
+      row->type = "*";
+    }
   row->node = names_node (names, integer_of (&columns[1]));
   if (row->node == NULL)
     row->node = "";
@@ -125,19 +148,20 @@ row_of (const Sql *sql, const Record *record, Names *names, ResultsShelf *shelf,
   row->work_s = real_of (&columns[5]);
   row->saved = integer_of (&columns[6]);
   row->weight = real_of (&columns[7]);
-  row->value = value_of (&columns[4], row->type, shelf);
+  row->sum = (guint64)columns[N_RESULT_COLUMNS].integer;
+  row->value = has_job ? value_of (&columns[4], row->type, shelf) : raw_value (&columns[4]);
   return row->value != NULL;
 }
 
 /* To ask for a column takes longer than to ask for its value. SQLite puts a NUL behind a text. */
 static gboolean
-row_read (const Sql *sql, sqlite3_stmt *statement, Names *names, Result *row)
+row_read (const Sql *sql, sqlite3_stmt *statement, Names *names, gboolean any_job, Result *row)
 {
   Record record = { .n = N_RESULT_COLUMNS + 1 };
   for (int i = 0; i <= N_RESULT_COLUMNS; i++)
     cell_column (sqlite3_column_value (statement, i), &record.columns[i]);
   row->path = (const char *)record.columns[0].data;
-  return row_of (sql, &record, names, NULL, row);
+  return row_of (sql, &record, names, any_job, NULL, row);
 }
 
 gboolean
@@ -158,7 +182,7 @@ results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer da
       if (!has_row)
         return TRUE;
       Result row = { 0 };
-      gboolean is_good = row_read (sql, statement, names, &row);
+      gboolean is_good = row_read (sql, statement, names, query->any_job, &row);
       gboolean goes_on = !is_good || each (&row, data, error);
       if (!is_good && bad != NULL)
         (*bad)++;
@@ -199,7 +223,7 @@ each_payload (const guint8 *payload, gsize size, gpointer data)
   g_string_truncate (walk->path, 0);
   g_string_append_len (walk->path, (const char *)path->data, (gssize)path->size);
   row.path = walk->path->str;
-  gboolean good = row_of (walk->sql, &record, walk->names, &walk->shelf, &row)
+  gboolean good = row_of (walk->sql, &record, walk->names, FALSE, &walk->shelf, &row)
                   && walk->each (&row, walk->data, NULL);
   g_clear_pointer (&row.value, g_bytes_unref);
   return good;
@@ -220,11 +244,13 @@ gboolean
 results_count (Sql *sql, ResultsTotals *totals)
 {
   gboolean has_row;
-  sqlite3_stmt *statement = sql_ready (sql, "SELECT count(*), total(weight) FROM result", NULL);
+  sqlite3_stmt *statement
+      = sql_ready (sql, "SELECT count(*), total(weight), row_sums (sum) FROM result", NULL);
   if (statement == NULL || !sql_next (sql, statement, &has_row, NULL) || !has_row)
     return FALSE;
   totals->rows = (guint64)sqlite3_column_int64 (statement, 0);
   totals->weight = sqlite3_column_double (statement, 1);
+  totals->sums = (guint64)sqlite3_column_int64 (statement, 2);
   sqlite3_reset (statement);
   return TRUE;
 }

@@ -25,16 +25,18 @@ gboolean
 results_remove_rows (Results *results, const char *from, const char *to, double *work_s,
                      GError **error)
 {
-  sqlite3_stmt *statement = range_ready (
-      results->sql,
-      "SELECT count(*), total(work_s), total(weight) FROM result WHERE path >= ?1 AND path < ?2",
-      from, to, error);
+  sqlite3_stmt *statement
+      = range_ready (results->sql,
+                     "SELECT count(*), total(work_s), total(weight), row_sums (sum) FROM result"
+                     " WHERE path >= ?1 AND path < ?2",
+                     from, to, error);
   gboolean has_row;
   if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
     return FALSE;
   guint64 n = (guint64)sqlite3_column_int64 (statement, 0);
   double work = sqlite3_column_double (statement, 1);
   double weight = sqlite3_column_double (statement, 2);
+  guint64 sums = (guint64)sqlite3_column_int64 (statement, 3);
   sqlite3_reset (statement);
   if (n == 0)
     return TRUE;
@@ -51,6 +53,7 @@ results_remove_rows (Results *results, const char *from, const char *to, double 
   gap_forget (&results->rows);
   results->totals.rows -= n;
   results->totals.weight -= weight;
+  results->totals.sums -= sums;
   return TRUE;
 }
 
@@ -75,15 +78,21 @@ take_stems (Results *results, const char *from, const char *to, GQueue *found, G
 static gboolean
 remove_stem (Results *results, const char *id, GError **error)
 {
-  sqlite3_stmt *statement = sql_ready (results->sql, "DELETE FROM stem WHERE id = ?1", error);
+  gboolean has_row;
+  sqlite3_stmt *statement
+      = sql_ready (results->sql, "DELETE FROM stem WHERE id = ?1 RETURNING sum", error);
   if (statement == NULL)
     return FALSE;
   sqlite3_bind_text (statement, 1, id, -1, SQLITE_STATIC);
+  if (!sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  if (has_row)
+    results->stem_sums -= (guint64)sqlite3_column_int64 (statement, 0);
   ResultsStem *stem = g_hash_table_lookup (results->stems, id);
   g_assert (stem != NULL && stem->is_saved);
   stem->is_saved = FALSE;
   results->n_saved_stems--;
-  return sql_finish (results->sql, statement, error);
+  return !has_row || sql_finish (results->sql, statement, error);
 }
 
 /* The range of its own texts, and that of every stem that stands at or below it. The order of the

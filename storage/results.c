@@ -6,6 +6,7 @@
 
 #include "storage/cell.h"
 #include "storage/changes.h"
+#include "storage/inventory.h"
 
 #include <string.h>
 
@@ -62,21 +63,104 @@ results_set_totals (Results *results, const ResultsTotals *totals)
   results->totals = *totals;
 }
 
+/* Which stems are saved. The table of their paths goes back with a commit that failed, even if what
+ * it speaks of stands in the file. */
+static gboolean
+reread_stems (Results *results, GError **error)
+{
+  GHashTableIter iter;
+  gpointer value;
+  gboolean has_row, good;
+  g_hash_table_iter_init (&iter, results->stems);
+  while (g_hash_table_iter_next (&iter, NULL, &value))
+    ((ResultsStem *)value)->is_saved = ((ResultsStem *)value)->is_covered = FALSE;
+  results->n_saved_stems = 0;
+  results->stem_sums = 0;
+  sqlite3_stmt *statement = sql_run (results->sql,
+                                     "DELETE FROM temp.stem_at;"
+                                     "INSERT INTO temp.stem_at SELECT path, id FROM main.stem",
+                                     error)
+                                ? sql_ready (results->sql, "SELECT id, sum FROM stem", error)
+                                : NULL;
+  if (statement == NULL)
+    return FALSE;
+  while ((good = sql_next (results->sql, statement, &has_row, error)) && has_row)
+    {
+      g_autofree char *id = sql_column_string (statement, 0);
+      ResultsStem *stem = g_hash_table_lookup (results->stems, id);
+      g_assert (stem != NULL);
+      stem->is_saved = TRUE;
+      results->n_saved_stems++;
+      results->stem_sums += (guint64)sqlite3_column_int64 (statement, 1);
+    }
+  return good;
+}
+
+/* After a rollback nothing that is known of the file counts: a commit that failed may have
+ * happened. */
+static gboolean
+reread (Results *results, GError **error)
+{
+  results->sql->constants_are_known = FALSE;
+  g_clear_pointer (&results->names, names_free);
+  gap_forget (&results->rows);
+  gap_forget (&results->stems_at);
+  if (!results_count (results->sql, &results->totals))
+    return sql_failed (results->sql, error);
+  if (!keeps_reread (results->keeps, error) || !reread_stems (results, error))
+    return FALSE;
+  results->totals_before = results->totals;
+  results->is_unsure = FALSE;
+  return TRUE;
+}
+
 gboolean
 results_begin (Results *results, GError **error)
 {
   if (!sqlite3_get_autocommit (results->sql->db)) /* a rollback failed too */
     results_rollback (results);
   results->totals_before = results->totals;
+  if (!sql_run (results->sql, "BEGIN IMMEDIATE", error)
+      || (results->is_unsure && !reread (results, error)))
+    return FALSE;
+  results->changes_before = sqlite3_total_changes (results->sql->db);
   keeps_begin (results->keeps);
-  return sql_run (results->sql, "BEGIN IMMEDIATE", error)
-         && (results->rows.is_known || gap_find_last (&results->rows, error));
+  return results->rows.is_known || gap_find_last (&results->rows, error);
+}
+
+/* The large tables are counted as they change, the others anew. */
+static gboolean
+write_inventory (Results *results, GError **error)
+{
+  Sql *sql = results->sql;
+  Inventory now = { 0 };
+  if (sqlite3_total_changes (sql->db) == results->changes_before)
+    return TRUE;
+  if (!sql->constants_are_known
+      && !inventory_count (sql, INVENTORY_CONSTANT, &sql->constants, error))
+    return FALSE;
+  sql->constants_are_known = TRUE;
+  for (guint i = 0; i < INVENTORY_TABLES; i++)
+    {
+      Tally *tally = &now.tables[i];
+      if (i == INVENTORY_RESULT)
+        *tally = (Tally){ results->totals.rows, results->totals.sums };
+      else if (i == INVENTORY_STEM)
+        *tally = (Tally){ results->n_saved_stems, results->stem_sums };
+      else if (i == INVENTORY_KEEP)
+        *tally = keeps_tally (results->keeps);
+      else if (i == INVENTORY_CONSTANT)
+        *tally = sql->constants;
+      else if (!inventory_count (sql, i, tally, error))
+        return FALSE;
+    }
+  return inventory_write (sql, &now, error);
 }
 
 gboolean
 results_commit (Results *results, GError **error)
 {
-  return sql_run (results->sql, "COMMIT", error);
+  return write_inventory (results, error) && sql_run (results->sql, "COMMIT", error);
 }
 
 void
@@ -84,28 +168,9 @@ results_rollback (Results *results)
 {
   if (!sqlite3_get_autocommit (results->sql->db)) /* else SQLite did it by itself */
     sqlite3_exec (results->sql->db, "ROLLBACK", NULL, NULL, NULL);
-  if (!results_count (results->sql, &results->totals)) /* a commit that failed may have happened */
-    results->totals = results->totals_before;
+  results->totals = results->totals_before;
   keeps_rollback (results->keeps);
-  results->n_saved_stems = 0;
-  g_clear_pointer (&results->names, names_free);
-  gap_forget (&results->rows);
-  gap_forget (&results->stems_at);
-  GHashTableIter iter;
-  gpointer value;
-  g_hash_table_iter_init (&iter, results->stems);
-  while (g_hash_table_iter_next (&iter, NULL, &value))
-    ((ResultsStem *)value)->is_saved = ((ResultsStem *)value)->is_covered = FALSE;
-  gboolean has_row = TRUE;
-  sqlite3_stmt *statement = sql_ready (results->sql, "SELECT id FROM temp.stem_at", NULL);
-  while (statement != NULL && sql_next (results->sql, statement, &has_row, NULL) && has_row)
-    {
-      g_autofree char *id = sql_column_string (statement, 0);
-      ResultsStem *stem = g_hash_table_lookup (results->stems, id);
-      g_assert (stem != NULL);
-      stem->is_saved = TRUE;
-      results->n_saved_stems++;
-    }
+  results->is_unsure = TRUE;
 }
 
 void
@@ -283,6 +348,7 @@ save_stem (Results *results, const char *id, ResultsStem *stem, GError **error)
   gap_put (&results->stems_at, stem->path, FALSE);
   stem->is_saved = TRUE;
   results->n_saved_stems++;
+  results->stem_sums += results->sql->last_sum;
   return TRUE;
 }
 
@@ -326,17 +392,24 @@ bind_names (Results *results, sqlite3_stmt *statement, const Result *row, GError
   return TRUE;
 }
 
-void
-results_count_in (ResultsTotals *totals, const Result *row)
+static void
+add_to_totals (ResultsTotals *totals, const Result *row, guint64 sum)
 {
   totals->rows++;
   totals->weight += at_least_zero (row->weight);
+  totals->sums += sum;
+}
+
+void
+results_count_in (ResultsTotals *totals, const Result *row)
+{
+  add_to_totals (totals, row, row->sum);
 }
 
 static void
-count_in (Results *results, const Result *row, gboolean is_last)
+count_in (Results *results, const Result *row, guint64 sum, gboolean is_last)
 {
-  results_count_in (&results->totals, row);
+  add_to_totals (&results->totals, row, sum);
   gap_put (&results->rows, row->path, is_last);
 }
 
@@ -358,7 +431,7 @@ insert (Results *results, const Result *row, double work_s, GError **error)
   if (!sql_finish (results->sql, statement, error))
     return FALSE;
   changes_note_result (results->sql, row->path);
-  count_in (results, row, FALSE);
+  count_in (results, row, results->sql->last_sum, FALSE);
   return TRUE;
 }
 
@@ -373,7 +446,7 @@ results_adopt (Results *results, const Result *row)
 {
   if (!results_follows (results->totals.rows > 0 ? results->rows.low : NULL, row->path))
     return FALSE;
-  count_in (results, row, TRUE);
+  count_in (results, row, row->sum, TRUE);
   return TRUE;
 }
 

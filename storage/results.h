@@ -17,6 +17,7 @@ typedef struct
   double work_s; /* computing time that the row stands for */
   gint64 saved;  /* wall clock, unix seconds */
   double weight; /* share of the whole tree */
+  guint64 sum;   /* its checksum in the file that it was read from; not read when it is put */
 } Result;
 
 typedef struct Results Results;
@@ -28,6 +29,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Results, results_free)
 
 /* A transaction over the whole file. After a failure of anything inside, roll back. */
 gboolean results_begin (Results *results, GError **error);
+/* Writes the inventory (inventory.h) of what the file holds now, if anything changed. */
 gboolean results_commit (Results *results, GError **error);
 void results_rollback (Results *results);
 
@@ -58,6 +60,7 @@ typedef struct
 {
   guint64 rows;
   double weight; /* sum over the rows */
+  guint64 sums;  /* of their checksums modulo 2^64 */
 } ResultsTotals;
 ResultsTotals results_totals (const Results *results);
 /* For rows that were counted where the table stood before; before the first transaction. */
@@ -70,11 +73,13 @@ gboolean results_count (Sql *sql, ResultsTotals *totals);
  * an error. Rows whose checksum fails are passed over and added to `bad` (nullable). */
 typedef struct
 {
-  const char *node; /* (nullable): only rows of this node */
-  gboolean largest; /* greatest weight first; else by path */
-  guint limit;      /* 0: all */
+  const char *node;  /* (nullable): only rows of this node */
+  const char *below; /* (nullable): only rows whose path is this text, or continues it; by path */
+  gboolean largest;  /* greatest weight first; else by path */
+  guint limit;       /* 0: all */
   /* (nullable) NULL-terminated: the program's own jobs, for a file that lost its table job. */
   const char *const *job_names, *const *job_types;
+  gboolean any_job; /* rows whose job's row is lost too: as of the job "?", of the type "*" */
 } ResultsQuery;
 typedef gboolean (*ResultsEach) (const Result *row, gpointer data, GError **error);
 gboolean results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer data,

@@ -234,7 +234,26 @@ row_sum (sqlite3_context *context, int n, sqlite3_value **values)
       cell_column (values[i], &column);
       rowsum_add_column (&sum, &column);
     }
-  sqlite3_result_int64 (context, rowsum_end (&sum));
+  gint64 result = rowsum_end (&sum);
+  sql->last_sum = (guint64)result;
+  sqlite3_result_int64 (context, result);
+}
+
+/* The sum of checksums modulo 2^64, which SQLite's own sum() takes for an overflow. */
+static void
+add_to_sums (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  guint64 *sums = sqlite3_aggregate_context (context, sizeof *sums);
+  (void)n;
+  if (sums != NULL)
+    *sums += (guint64)sqlite3_value_int64 (values[0]);
+}
+
+static void
+end_sums (sqlite3_context *context)
+{
+  const guint64 *sums = sqlite3_aggregate_context (context, 0);
+  sqlite3_result_int64 (context, sums != NULL ? (gint64)*sums : 0);
 }
 
 void
@@ -261,5 +280,8 @@ rowsum_register (Sql *sql, GError **error)
   int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
   int code
       = sqlite3_create_function_v2 (sql->db, "row_sum", -1, flags, sql, row_sum, NULL, NULL, NULL);
+  if (code == SQLITE_OK)
+    code = sqlite3_create_function_v2 (sql->db, "row_sums", 1, flags, NULL, NULL, add_to_sums,
+                                       end_sums, NULL);
   return code == SQLITE_OK || sql_failed (sql, error);
 }

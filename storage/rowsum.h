@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The checksum by which every row of every table proves whose it is: SipHash-2-4 over the table's
  * name and all other columns of the row, under a key made of the identity and the format, as an SQL
- * function row_sum (table, column…). */
+ * function row_sum (table, column…). The aggregate row_sums (sum) adds checksums modulo 2^64. */
 #pragma once
 
 #include "storage/sql.h"
 #include "storage/sqlite-record.h"
 
-/* Makes row_sum known to the connection. It gives NULL until rowsum_identify was called. */
+/* Makes row_sum and row_sums known to the connection. row_sum gives NULL until rowsum_identify was
+ * called; what it gave last stands in sql->last_sum. */
 gboolean rowsum_register (Sql *sql, GError **error);
 /* Says whose rows these are: copies `identity` to sql->identity and makes the key. */
 void rowsum_identify (Sql *sql, const char *identity);

@@ -7,7 +7,6 @@
 
 #include "storage/pages.h"
 #include "storage/rowsum.h"
-#include "storage/tables.h"
 
 #include <string.h>
 
@@ -327,22 +326,6 @@ take_rows (Salvage *salvage, Pages *pages, guint32 page_size, GError **error)
   return good && sql_run (salvage->sql, "COMMIT", error);
 }
 
-/* How many results there were stands in the file, if that row is among the saved ones. */
-static gboolean
-count_rows (Sql *sql, GError **error)
-{
-  gboolean has_row;
-  g_autofree char *said = tables_get_string (sql, "results", NULL);
-  sqlite3_stmt *statement = sql_ready (sql, "SELECT count(*) FROM result", error);
-  if (statement == NULL || !sql_next (sql, statement, &has_row, error))
-    return FALSE;
-  sql->is_salvage = TRUE;
-  sql->n_kept = (guint64)sqlite3_column_int64 (statement, 0);
-  sql->n_before = said != NULL ? MAX (g_ascii_strtoull (said, NULL, 10), sql->n_kept) : 0;
-  sqlite3_reset (statement);
-  return TRUE;
-}
-
 Sql *
 salvage_open (const char *path, const char *identity, guint64 bytes_max, GError **error)
 {
@@ -366,7 +349,6 @@ salvage_open (const char *path, const char *identity, guint64 bytes_max, GError 
   for (const guint32 *size = pages_sizes (pages); *size != 0; size++)
     if (*size != page_size && !take_rows (salvage, pages, *size, error))
       return NULL;
-  if (!count_rows (salvage->sql, error))
-    return NULL;
+  salvage->sql->is_salvage = TRUE;
   return g_steal_pointer (&salvage->sql);
 }

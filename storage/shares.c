@@ -53,11 +53,7 @@ gboolean
 shares_drop (Sql *sql, const char *hex, GError **error)
 {
   g_autofree char *name = name_of (hex);
-  sqlite3_stmt *statement = sql_ready (sql, "DELETE FROM constant WHERE name = ?1", error);
-  if (statement == NULL)
-    return FALSE;
-  sql_bind_string (statement, 1, name);
-  return sql_finish (sql, statement, error);
+  return tables_drop_constant (sql, name, error);
 }
 
 GBytes *

@@ -2,10 +2,12 @@
 /* Opening SQLite safely and small helpers over it. Must not know what the tables mean. */
 #include "storage/sql.h"
 
+#include "storage/audit.h"
 #include "storage/changes.h"
 #include "storage/reader.h"
 #include "storage/rowsum.h"
 #include "storage/schema.h"
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +22,8 @@
 #define CACHE_KIB 8192
 #define N_PAGES_AT 28 /* in SQLite's header */
 #define COPY_BYTES (1024 * 1024)
+#define SCHEMA_STEPS_EACH 100
+#define SCHEMA_STEPS_MAX 20000
 
 G_DEFINE_QUARK (satin - storage - error, storage_error)
 
@@ -266,6 +270,30 @@ note_pages (Sql *sql, GError **error)
   return TRUE;
 }
 
+static int
+count_steps (void *data)
+{
+  guint *left = data;
+  return *left == 0 || --*left == 0;
+}
+
+/* SQLite reads the whole schema at the first question, in a time that grows with the square of its
+ * length. Ours takes less than a thousand steps. */
+static gboolean
+read_schema (Sql *sql, GError **error)
+{
+  guint left = SCHEMA_STEPS_MAX / SCHEMA_STEPS_EACH;
+  sqlite3_progress_handler (sql->db, SCHEMA_STEPS_EACH, count_steps, &left);
+  gboolean good = sql_run (sql, "SELECT 1 FROM sqlite_schema LIMIT 1", error);
+  sqlite3_progress_handler (sql->db, 0, NULL, NULL);
+  if (left > 0)
+    return good;
+  g_clear_error (error);
+  g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
+               "its schema has more objects than a Satin checkpoint");
+  return FALSE;
+}
+
 Sql *
 sql_open_frozen (const char *path, GError **error)
 {
@@ -277,7 +305,8 @@ sql_open_frozen (const char *path, GError **error)
   g_autofree char *name = g_strconcat (uri, "?immutable=1", NULL);
   g_autoptr (Sql) sql = sql_open (
       name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW, reader_vfs (), error);
-  return sql != NULL && note_pages (sql, error) ? g_steal_pointer (&sql) : NULL;
+  return sql != NULL && note_pages (sql, error) && read_schema (sql, error) ? g_steal_pointer (&sql)
+                                                                            : NULL;
 }
 
 gboolean
@@ -321,20 +350,16 @@ static gboolean
 copy_bytes (int from, int to, GError **error)
 {
   g_autofree guint8 *block = NULL;
-  off_t at = 0;
-  ssize_t n = ioctl (to, FICLONE, from) == 0 ? 0 : 1;
+  guint64 at = 0;
+  gssize n = ioctl (to, FICLONE, from) == 0 ? 0 : 1;
   if (n > 0)
     block = g_malloc (COPY_BYTES);
   while (n > 0)
     {
-      n = pread (from, block, COPY_BYTES, at);
-      for (ssize_t done = 0, m = 0; done < n; done += m)
-        if ((m = pwrite (to, block + done, (size_t)(n - done), at + done)) <= 0)
-          {
-            n = -1;
-            break;
-          }
-      at += n;
+      n = whole_read_at (from, block, COPY_BYTES, at);
+      if (n > 0 && !whole_write_at (to, block, (gsize)n, at))
+        n = -1;
+      at += (guint64)n;
     }
   if (n < 0)
     g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, "cannot be copied: %s",
@@ -390,6 +415,7 @@ sql_free (Sql *sql)
   if (sql == NULL)
     return;
   changes_free (sql->changes);
+  g_free (sql->audit);
   g_hash_table_destroy (sql->statements);
   sqlite3_close (sql->db);
   g_free (sql->identity);

@@ -16,20 +16,29 @@ typedef enum
 
 #define SQL_PAGE_BYTES 4096 /* of the files that we write */
 
+/* Rows of a table, and the sum of their checksums modulo 2^64. */
+typedef struct
+{
+  guint64 rows, sums;
+} Tally;
+
 typedef struct Sql Sql;
+typedef struct Audit Audit;     /* audit.h */
 typedef struct Changes Changes; /* changes.h */
 struct Sql
 {
   sqlite3 *db;
-  char *identity; /* (nullable) until it is read from the file; rowsum_identify sets it */
-  guint64 key[2]; /* rowsum.c's */
-  /* A file that was salvaged: how many results are left, and how many there were (0: unknown). */
-  gboolean is_salvage;
-  guint64 n_kept, n_before;
-  Changes *changes;       /* (nullable) changes.c's */
-  int page_bytes;         /* of an existing file */
-  gboolean is_front;      /* only its beginning was proved (guard_open_front) */
-  GHashTable *statements; /* text (by address: literals only) -> sqlite3_stmt */
+  char *identity;      /* (nullable) until it is read from the file; rowsum_identify sets it */
+  guint64 key[2];      /* rowsum.c's */
+  gboolean is_salvage; /* what was left of a damaged file */
+  Audit *audit;        /* (nullable): of the files that this one was made of */
+  guint64 last_sum;    /* the checksum that row_sum gave last */
+  Tally constants;     /* of a work file, … */
+  gboolean constants_are_known; /* … unless FALSE: they have to be counted */
+  Changes *changes;             /* (nullable) changes.c's */
+  int page_bytes;               /* of an existing file */
+  gboolean is_front;            /* only its beginning was proved (guard_open_front) */
+  GHashTable *statements;       /* text (by address: literals only) -> sqlite3_stmt */
 };
 
 /* A new, empty work file with the schema; what was at `path` is removed. Nothing is synced until

@@ -95,9 +95,10 @@ read_event (const Reading *reading, sqlite3_stmt *row, GError **error)
 gboolean
 tables_each_setting (Sql *sql, TablesEachSetting each, gpointer data, GError **error)
 {
-  const Reading reading
-      = { "SELECT key, value FROM run WHERE sum IS row_sum ('run', key, value) ORDER BY key",
-          read_setting, (void (*) (void))each, data };
+  const Reading reading = {
+    "SELECT key, value FROM run NOT INDEXED WHERE sum IS row_sum ('run', key, value) ORDER BY key",
+    read_setting, (void (*) (void))each, data
+  };
   return read_all (sql, &reading, error);
 }
 
@@ -105,8 +106,9 @@ gboolean
 tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GError **error)
 {
   const Reading reading
-      = { "SELECT name, type, digest, value FROM constant"
+      = { "SELECT name, type, digest, value FROM constant NOT INDEXED"
           " WHERE NOT (name >= 'share/' AND name < 'share0')"
+          " AND NOT (name >= 'run/' AND name < 'run0')"
           " AND sum IS row_sum ('constant', name, type, digest, value) ORDER BY name",
           read_value, (void (*) (void))each, data };
   return read_all (sql, &reading, error);
@@ -115,7 +117,7 @@ tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GError **er
 gboolean
 tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error)
 {
-  const Reading reading = { "SELECT name, type, NULL, value FROM best"
+  const Reading reading = { "SELECT name, type, NULL, value FROM best NOT INDEXED"
                             " WHERE sum IS row_sum ('best', name, type, value) ORDER BY name",
                             read_value, (void (*) (void))each, data };
   return read_all (sql, &reading, error);

@@ -5,8 +5,13 @@
 
 #include "storage/cell.h"
 #include "storage/events.h"
+#include "storage/inventory.h"
 
 #include <string.h>
+
+/* Most settings stand twice, each time with a sum of its own: in run, and as run/KEY in constant,
+ * which lies on other pages. A value above this size stands in run alone. */
+#define TWICE_BYTES_MAX (1024 * 1024)
 
 static gboolean
 set_value (Sql *sql, const char *text, const char *key, const void *data, gsize size,
@@ -20,38 +25,147 @@ set_value (Sql *sql, const char *text, const char *key, const void *data, gsize 
   return sql_finish (sql, statement, error);
 }
 
+static gboolean
+is_counted (const char *name)
+{
+  return strcmp (name, "run/" INVENTORY_KEY) != 0;
+}
+
+/* The row of constant that was written last. */
+static void
+count_in (Sql *sql, const char *name)
+{
+  if (!is_counted (name))
+    return;
+  sql->constants.rows++;
+  sql->constants.sums += sql->last_sum;
+}
+
+/* Takes the row with this name, if there is one, out of the count. */
+static gboolean
+count_out (Sql *sql, const char *name, GError **error)
+{
+  gboolean has_row;
+  if (!is_counted (name))
+    return TRUE;
+  sqlite3_stmt *statement = sql_ready (sql, "SELECT sum FROM constant WHERE name = ?1", error);
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, name);
+  if (!sql_next (sql, statement, &has_row, error))
+    return FALSE;
+  if (!has_row)
+    return TRUE;
+  sql->constants.rows--;
+  sql->constants.sums -= (guint64)sqlite3_column_int64 (statement, 0);
+  sqlite3_reset (statement);
+  return TRUE;
+}
+
 gboolean
-tables_set (Sql *sql, const char *key, const char *value, GError **error)
+tables_drop_constant (Sql *sql, const char *name, GError **error)
+{
+  sqlite3_stmt *statement = count_out (sql, name, error)
+                                ? sql_ready (sql, "DELETE FROM constant WHERE name = ?1", error)
+                                : NULL;
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, name);
+  return sql_finish (sql, statement, error);
+}
+
+static gboolean
+set_copy (Sql *sql, const char *key, const void *data, gsize size, GError **error)
+{
+  g_autofree char *name = g_strconcat ("run/", key, NULL);
+  if (size > TWICE_BYTES_MAX)
+    return tables_drop_constant (sql, name, error);
+  if (!count_out (sql, name, error)
+      || !set_value (sql,
+                     "INSERT INTO constant VALUES (?1, 's', NULL, ?2,"
+                     " row_sum ('constant', ?1, 's', NULL, ?2))"
+                     " ON CONFLICT (name) DO UPDATE SET value = excluded.value,"
+                     " sum = excluded.sum WHERE sum IS NOT excluded.sum",
+                     name, data, size, error))
+    return FALSE;
+  count_in (sql, name);
+  return TRUE;
+}
+
+static gboolean
+set_both (Sql *sql, const char *key, const void *data, gsize size, GError **error)
 {
   return set_value (sql,
                     "INSERT INTO run VALUES (?1, ?2, row_sum ('run', ?1, ?2))"
                     " ON CONFLICT (key) DO UPDATE SET value = excluded.value, sum = excluded.sum"
                     " WHERE sum IS NOT excluded.sum",
-                    key, value, strlen (value), error);
+                    key, data, size, error)
+         && set_copy (sql, key, data, size, error);
+}
+
+gboolean
+tables_set (Sql *sql, const char *key, const char *value, GError **error)
+{
+  return set_both (sql, key, value, strlen (value), error);
 }
 
 gboolean
 tables_set_first (Sql *sql, const char *key, const void *data, gsize size, GError **error)
 {
-  return set_value (sql, "INSERT OR IGNORE INTO run VALUES (?1, ?2, row_sum ('run', ?1, ?2))", key,
-                    data, size, error);
+  GError *reason = NULL;
+  g_autoptr (GBytes) first = tables_get (sql, key, &reason);
+  if (reason != NULL)
+    {
+      g_propagate_error (error, reason);
+      return FALSE;
+    }
+  if (first != NULL)
+    data = g_bytes_get_data (first, &size);
+  return set_both (sql, key, data, size, error);
+}
+
+gboolean
+tables_unset (Sql *sql, const char *key, GError **error)
+{
+  g_autofree char *name = g_strconcat ("run/", key, NULL);
+  sqlite3_stmt *statement = sql_ready (sql, "DELETE FROM run WHERE key = ?1", error);
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, key);
+  return sql_finish (sql, statement, error) && tables_drop_constant (sql, name, error);
+}
+
+/* TRUE with *value NULL: there is no such row. */
+static gboolean
+get_one (Sql *sql, const char *text, const char *key, GBytes **value, GError **error)
+{
+  sqlite3_stmt *statement = sql_ready (sql, text, error);
+  gboolean has_row;
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, key);
+  if (!sql_next (sql, statement, &has_row, error))
+    return FALSE;
+  if (has_row)
+    {
+      *value = sql_column_bytes (statement, 0);
+      sqlite3_reset (statement);
+    }
+  return TRUE;
 }
 
 GBytes *
 tables_get (Sql *sql, const char *key, GError **error)
 {
-  sqlite3_stmt *statement = sql_ready (
-      sql,
-      "SELECT value FROM run NOT INDEXED WHERE key = ?1 AND sum IS row_sum ('run', key, value)",
-      error);
-  gboolean has_row;
-  if (statement == NULL)
-    return NULL;
-  sql_bind_string (statement, 1, key);
-  if (!sql_next (sql, statement, &has_row, error) || !has_row)
-    return NULL;
-  GBytes *value = sql_column_bytes (statement, 0);
-  sqlite3_reset (statement);
+  static const char *const texts[]
+      = { "SELECT value FROM run NOT INDEXED"
+          " WHERE key = ?1 AND sum IS row_sum ('run', key, value)",
+          "SELECT value FROM constant NOT INDEXED WHERE name = 'run/' || ?1"
+          " AND sum IS row_sum ('constant', name, type, digest, value)" };
+  GBytes *value = NULL;
+  for (gsize i = 0; i < G_N_ELEMENTS (texts) && value == NULL; i++)
+    if (!get_one (sql, texts[i], key, &value, error))
+      return NULL;
   return value;
 }
 
@@ -68,6 +182,8 @@ tables_get_string (Sql *sql, const char *key, GError **error)
 gboolean
 tables_put_constant (Sql *sql, const TablesValue *constant, GError **error)
 {
+  if (!count_out (sql, constant->name, error))
+    return FALSE;
   sqlite3_stmt *statement = sql_ready (
       sql,
       "INSERT INTO constant VALUES (?1, ?2, ?3, ?4,"
@@ -81,7 +197,10 @@ tables_put_constant (Sql *sql, const TablesValue *constant, GError **error)
   sql_bind_string (statement, 2, constant->type);
   sql_bind_string (statement, 3, constant->digest);
   cell_bind (statement, 4, constant->type, constant->value);
-  return sql_finish (sql, statement, error);
+  if (!sql_finish (sql, statement, error))
+    return FALSE;
+  count_in (sql, constant->name);
+  return TRUE;
 }
 
 gboolean
@@ -198,19 +317,15 @@ tables_end_node (Sql *sql, const char *id, gint64 left, const char *cause, GErro
 }
 
 gboolean
-tables_end_all_nodes (Sql *sql, gint64 left, const char *cause, GError **error)
+tables_meet_node (Sql *sql, const TablesNode *node, GError **error)
 {
-  sqlite3_stmt *statement
-      = sql_ready (sql,
-                   "UPDATE node SET left = ?1, cause = ?2,"
-                   " sum = row_sum ('node', n, id, name, site, address, joined, ?1, ?2)"
-                   " WHERE left IS NULL",
-                   error);
-  if (statement == NULL)
-    return FALSE;
-  bind_time (statement, 1, left);
-  sql_bind_string (statement, 2, cause);
-  return sql_finish (sql, statement, error);
+  return write_node (
+      sql,
+      NODE_INSERT
+      " ON CONFLICT (id) DO UPDATE SET name = ifnull(name, excluded.name),"
+      " joined = excluded.joined, sum = row_sum ('node', n, id, ifnull(name, excluded.name), site,"
+      " address, excluded.joined, left, cause) WHERE joined IS NULL",
+      node, error);
 }
 
 /* Adds the work of the events up to number `last` to the event 0. */
@@ -266,6 +381,14 @@ forget_old_events (Sql *sql, guint keep, GError **error)
   return sql_finish (sql, statement, error);
 }
 
+/* What these say is a cost, though it be nothing. */
+static gboolean
+has_cost (const TablesEvent *event)
+{
+  return event->work_s > 0 || g_str_equal (event->kind, "requeued")
+         || g_str_equal (event->kind, "leave");
+}
+
 gboolean
 tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error)
 {
@@ -281,9 +404,32 @@ tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error
   sql_bind_string (statement, 3, event->node);
   sql_bind_string (statement, 4, event->path);
   sql_bind_string (statement, 5, event->detail);
-  if (event->work_s > 0)
+  if (has_cost (event))
     sqlite3_bind_double (statement, 6, event->work_s);
   return sql_finish (sql, statement, error) && forget_old_events (sql, keep, error);
+}
+
+gboolean
+tables_put_event_once (Sql *sql, const TablesEvent *event, guint keep, GError **error)
+{
+  gboolean is_there;
+  sqlite3_stmt *statement = sql_ready (
+      sql,
+      "SELECT 1 FROM event WHERE kind = ?1 AND node IS ?2 AND (?1 IN ('joined', 'left')"
+      " OR (path IS ?3 AND work_s IS ?4 AND detail IS ?5)) LIMIT 1",
+      error);
+  if (statement == NULL)
+    return FALSE;
+  sql_bind_string (statement, 1, event->kind);
+  sql_bind_string (statement, 2, event->node);
+  sql_bind_string (statement, 3, event->path);
+  if (has_cost (event))
+    sqlite3_bind_double (statement, 4, event->work_s);
+  sql_bind_string (statement, 5, event->detail);
+  if (!sql_next (sql, statement, &is_there, error))
+    return FALSE;
+  sqlite3_reset (statement);
+  return is_there || tables_put_event (sql, event, keep, error);
 }
 
 /* A file of the same identity makes its checksums as we do, so they are copied with the rows. */
@@ -400,6 +546,7 @@ copy_first (Sql *to, Sql *from, gboolean replaces, GError **error)
       sqlite3_stmt *get = sql_ready (from, tables_copies[i].get, error);
       const char *text = replaces ? tables_copies[i].replace : tables_copies[i].add;
       sqlite3_stmt *put = get != NULL ? sql_ready (to, text, error) : NULL;
+      to->constants_are_known = FALSE;
       if (put == NULL || !copy_rows (to, put, from, get, error))
         return FALSE;
     }

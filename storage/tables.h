@@ -6,9 +6,11 @@
 #include "storage/sql.h"
 
 /* Writing what is there already changes nothing in the file.
- * run: key and value; set_first: a value that is there stays. */
+ * run: key and value; set_first: a value that is there stays. A value of up to 1 MiB stands twice,
+ * the second time in constant as run/KEY; while one of the two proves itself it is not lost. */
 gboolean tables_set (Sql *sql, const char *key, const char *value, GError **error);
 gboolean tables_set_first (Sql *sql, const char *key, const void *data, gsize size, GError **error);
+gboolean tables_unset (Sql *sql, const char *key, GError **error);
 /* (transfer full) (nullable): a verified value of run; NULL without an error when it is not there.
  */
 GBytes *tables_get (Sql *sql, const char *key, GError **error);
@@ -22,6 +24,7 @@ typedef struct
 } TablesValue;
 
 gboolean tables_put_constant (Sql *sql, const TablesValue *constant, GError **error);
+gboolean tables_drop_constant (Sql *sql, const char *name, GError **error);
 gboolean tables_put_best (Sql *sql, const TablesValue *best, GError **error);
 
 typedef struct
@@ -39,8 +42,8 @@ gboolean tables_put_node (Sql *sql, const TablesNode *node, GError **error);
 /* Notes that a node left; an unknown one, or one that had left, stays as it is. */
 gboolean tables_end_node (Sql *sql, const char *id, gint64 left, const char *cause, GError **error);
 
-/* The same for all that have not left. */
-gboolean tables_end_all_nodes (Sql *sql, gint64 left, const char *cause, GError **error);
+/* A node of which is known that it joined, and not whether it is here still. */
+gboolean tables_meet_node (Sql *sql, const TablesNode *node, GError **error);
 
 typedef struct
 {
@@ -53,6 +56,10 @@ typedef struct
  * number 0 and the kind 'older'. */
 gboolean tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error);
 
+/* The same, unless it stands there. An event of a node that joined or left is named by kind and
+ * node; any other event by all that it says but the time. */
+gboolean tables_put_event_once (Sql *sql, const TablesEvent *event, guint keep, GError **error);
+
 /* Calls `each` for every verified row; what is passed lives for the call. FALSE from `each` stops,
  * as an error. */
 typedef gboolean (*TablesEachValue) (const TablesValue *value, gpointer data, GError **error);
@@ -63,7 +70,7 @@ typedef gboolean (*TablesEachSetting) (const char *key, GBytes *value, gpointer 
 typedef gboolean (*TablesEachEvent) (const TablesEvent *event, gpointer data, GError **error);
 gboolean tables_each_setting (Sql *sql, TablesEachSetting each, gpointer data, GError **error);
 gboolean tables_each_event (Sql *sql, TablesEachEvent each, gpointer data, GError **error);
-/* Without shared bytes: see shares.h. */
+/* Without shared bytes (see shares.h) and the settings of run. */
 gboolean tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GError **error);
 gboolean tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error);
 gboolean tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error);

@@ -6,6 +6,7 @@
 
 #include "storage/arrival.h"
 #include "storage/sqlite-record.h"
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #define HEADER_BYTES 100
+#define PAGE_BYTES_MIN 512
 #define BLOCK_BYTES (256 * 1024)
 #define DEPTH_MAX 20
 #define TREES_MAX 64
@@ -50,6 +52,7 @@ typedef struct
   Arrival *arrival; /* (nullable) */
   guint64 bytes;
   guint32 page_size, n_pages, n_seen;
+  guint32 trunk, n_free;           /* the first page of the list of free pages, and their number */
   guint8 *seen;                    /* a bit for each page */
   WalkBlock inner, leaves, chains; /* what was read last of each */
   GByteArray *whole;               /* a record that is put together */
@@ -87,15 +90,7 @@ load_two (const guint8 *bytes)
 static gboolean
 read_at (const Walk *walk, guint64 at, guint8 *to, gsize size)
 {
-  gsize done = 0;
-  while (done < size)
-    {
-      ssize_t n = pread (walk->fd, to + done, size - done, (off_t)(at + done));
-      if (n <= 0 && !(n < 0 && errno == EINTR))
-        return FALSE;
-      done += n > 0 ? (gsize)n : 0;
-    }
-  return TRUE;
+  return whole_read_at (walk->fd, to, size, at) == (gssize)size;
 }
 
 /* (nullable): a page, until the next of the same block is asked for. Reads on as far as it is
@@ -335,7 +330,7 @@ walk_page (Walk *walk, guint32 number, guint depth)
   return check_page (walk, &page) && walk_cells (walk, &page, depth);
 }
 
-/* No page is free, and nothing is of a kind that VACUUM does not write for us. */
+/* Nothing is of a kind that VACUUM does not write for us. */
 static gboolean
 take_header (Walk *walk)
 {
@@ -346,10 +341,11 @@ take_header (Walk *walk)
   walk->page_size = load_two (header + 16);
   walk->page_size = walk->page_size == 1 ? 65536 : walk->page_size;
   walk->n_pages = record_load_big (header + 28);
-  return walk->page_size >= 512 && walk->page_size <= 65536
+  walk->trunk = record_load_big (header + 32);
+  walk->n_free = record_load_big (header + 36);
+  return walk->page_size >= PAGE_BYTES_MIN && walk->page_size <= 65536
          && (walk->page_size & (walk->page_size - 1)) == 0 && header[20] == 0
          && (guint64)walk->n_pages * walk->page_size == walk->bytes
-         && record_load_big (header + 32) == 0 && record_load_big (header + 36) == 0
          && record_load_big (header + 52) == 0 && record_load_big (header + 56) == SQLITE_UTF8;
 }
 
@@ -391,6 +387,22 @@ list_trees (Sql *sql, const char *table, WalkTree *trees)
   return 0;
 }
 
+/* The spare pages (spare.h) are a list of one trunk. */
+static gboolean
+see_free (Walk *walk)
+{
+  if (walk->n_free == 0)
+    return walk->trunk == 0;
+  const guint8 *page = see (walk, walk->trunk) ? page_in (walk, &walk->leaves, walk->trunk) : NULL;
+  if (page == NULL || record_load_big (page) != 0 || record_load_big (page + 4) != walk->n_free - 1
+      || walk->n_free - 1 > walk->page_size / 4 - 8)
+    return FALSE;
+  for (guint32 i = 0; i < walk->n_free - 1; i++)
+    if (!see (walk, record_load_big (page + 8 + 4 * i)))
+      return FALSE;
+  return TRUE;
+}
+
 static gboolean
 walk_trees (Walk *walk, Sql *sql, const char *table)
 {
@@ -402,7 +414,7 @@ walk_trees (Walk *walk, Sql *sql, const char *table)
   for (guint i = 0; i < n; i++)
     if (!walk_tree (walk, &trees[i]))
       return FALSE;
-  return walk->n_seen == walk->n_pages;
+  return see_free (walk) && walk->n_seen == walk->n_pages;
 }
 
 gboolean
@@ -437,6 +449,8 @@ walk_file (const char *path, Sql *sql, const char *table, WalkEach each, gpointe
 guint32
 walk_first_below (const guint8 *page, gsize page_size)
 {
+  if (page_size < PAGE_BYTES_MIN)
+    return 0;
   gboolean is_above = is_inner (page[0]) && load_two (page + 3) > 0;
   guint cell = is_above ? load_two (page + 12) : 0;
   return cell >= 14 && cell + 4 <= page_size ? record_load_big (page + cell) : 0;

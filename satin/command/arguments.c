@@ -4,11 +4,10 @@
 #include "arguments.h"
 
 #include "net/options.h"
+#include "net/outlet.h"
 
 #include "storage/place.h"
 
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,7 +37,7 @@ typedef struct
 {
   char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *steal, *trace, *stack,
       *shared_memory, *listen, *sites, *heartbeat, *silence;
-  gboolean tcp, live, anew, copy, insecure, closed;
+  gboolean tcp, live, anew, copy, insecure, closed, mended;
 } Texts;
 
 static void
@@ -63,22 +62,26 @@ texts_clear (Texts *texts)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Texts, texts_clear)
 
 static GOptionContext *
-make_context (Texts *texts, const char *parameters, const char *summary)
+make_context (Texts *texts, const char *const about[3])
 {
+  /* What resume refuses. */
+  const int of_run = strcmp (about[0], "resume") == 0 ? G_OPTION_FLAG_HIDDEN : 0;
   const GOptionEntry entries[] = {
     { "nodes", 'n', 0, G_OPTION_ARG_STRING, &texts->nodes, "Node processes to start (1)", "NODES" },
     { "workers", 'w', 0, G_OPTION_ARG_STRING, &texts->workers,
       "Workers of each node (this machine's cores, shared out)", "WORKERS" },
     { "checkpoint", 0, 0, G_OPTION_ARG_FILENAME, &texts->checkpoint, "Keep what is finished here",
       "URI" },
-    { "new", 0, 0, G_OPTION_ARG_NONE, &texts->anew,
+    { "new", 0, of_run, G_OPTION_ARG_NONE, &texts->anew,
       "Set the checkpoint that is there aside, under a name with the time, and begin anew", NULL },
+    { "mended", 0, 0, G_OPTION_ARG_NONE, &texts->mended,
+      "Use what another build of the program has saved in the checkpoint", NULL },
     { "insecure", 0, 0, G_OPTION_ARG_NONE, &texts->insecure,
       "URI may be plain ftp: or http:", NULL },
     { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (2)",
       "S" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
-    { "protect", 0, 0, G_OPTION_ARG_STRING, &texts->protect,
+    { "protect", 0, of_run, G_OPTION_ARG_STRING, &texts->protect,
       "What a crash leaves: naive (nothing), orphan (what other nodes took from the dead one),"
       " checkpoint (that and the file; what it is with --checkpoint)",
       "PLAN" },
@@ -113,9 +116,9 @@ make_context (Texts *texts, const char *parameters, const char *summary)
       "Show the live line even when not on a terminal", NULL },
     { NULL, 0, 0, 0, NULL, NULL, NULL }
   };
-  GOptionContext *context = g_option_context_new (parameters);
+  GOptionContext *context = g_option_context_new (about[1]);
 
-  g_option_context_set_summary (context, summary);
+  g_option_context_set_summary (context, about[2]);
   g_option_context_add_main_entries (context, entries, NULL);
   return context;
 }
@@ -247,7 +250,7 @@ check_protect (const Texts *texts, Arguments *options, const char *verb)
   if (file != (texts->checkpoint != NULL))
     return command_usage (verb,
                           file ? "--protect checkpoint needs --checkpoint"
-                               : "--protect %s keeps no file: leave out --checkpoint",
+                               : "--protect %s conflicts with --checkpoint: it keeps no file",
                           plan),
            FALSE;
   return TRUE;
@@ -257,8 +260,7 @@ static gboolean
 check_sites (const Texts *texts, const char *verb)
 {
   if (texts->sites != NULL && texts->nodes != NULL)
-    return command_usage (verb, "-n and --sites cannot both be said: the file tells how many"),
-           FALSE;
+    return command_usage (verb, "-n conflicts with --sites: the file says how many nodes"), FALSE;
   if (texts->copy && texts->sites == NULL)
     return command_usage (verb, "--copy needs --sites"), FALSE;
   return TRUE;
@@ -272,7 +274,7 @@ check_listen (const Texts *texts, const char *verb)
 
   if (texts->listen == NULL || (address != NULL && !g_inet_address_get_is_any (address)))
     return TRUE;
-  return command_usage (verb, "--listen takes one address of this host in figures, not '%s'",
+  return command_usage (verb, "--listen takes a numeric address of this host, not '%s'",
                         texts->listen),
          FALSE;
 }
@@ -342,7 +344,7 @@ gboolean
 arguments_read (Arguments *options, const char *const about[3], int argc, char **argv)
 {
   g_auto (Texts) texts = { 0 };
-  g_autoptr (GOptionContext) context = make_context (&texts, about[1], about[2]);
+  g_autoptr (GOptionContext) context = make_context (&texts, about);
   g_autofree char *verb = g_strdup_printf ("%s ", about[0]);
   g_autofree char **copy = g_memdup2 (argv, ((gsize)argc + 1) * sizeof *argv);
 
@@ -360,6 +362,7 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   options->sites = g_steal_pointer (&texts.sites);
   options->anew = texts.anew;
   options->insecure = texts.insecure;
+  options->mended = texts.mended;
   options->checkpoint = g_steal_pointer (&texts.checkpoint);
   options->stats = texts.stats == NULL ? NULL : g_canonicalize_filename (texts.stats, NULL);
   options->trace = texts.trace == NULL ? NULL : g_canonicalize_filename (texts.trace, NULL);
@@ -387,35 +390,12 @@ arguments_program (const char *word)
 gboolean
 arguments_place_is_writable (const char *what, const char *file)
 {
-  g_autofree char *folder = g_path_get_dirname (file);
-  g_autofree char *base = g_path_get_basename (file);
-  g_autofree char *trial = g_strdup_printf ("%s/.%.100s.XXXXXX", folder, base);
-  struct stat info;
-  int fd;
+  g_autoptr (GError) error = NULL;
 
-  if (g_file_test (file, G_FILE_TEST_IS_DIR))
-    {
-      command_say ("%s '%s' is a folder, not a file", what, file);
-      return FALSE;
-    }
-  if (stat (file, &info) == 0 && !S_ISREG (info.st_mode))
-    {
-      if (access (file, W_OK) == 0)
-        return TRUE; /* a device or a pipe */
-      command_say ("cannot write %s '%s': %s", what, file, g_strerror (errno));
-      return FALSE;
-    }
-  /* Only trying tells: permissions do not bind root, and say nothing of read-only disks. */
-  fd = g_mkstemp (trial);
-  if (fd < 0)
-    {
-      command_say ("%s '%s': cannot write in the folder '%s': %s", what, file, folder,
-                   g_strerror (errno));
-      return FALSE;
-    }
-  close (fd);
-  g_unlink (trial);
-  return TRUE;
+  if (outlet_is_writable (what, file, &error))
+    return TRUE;
+  command_say ("%s", error->message);
+  return FALSE;
 }
 
 gboolean

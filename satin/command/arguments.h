@@ -16,12 +16,13 @@ typedef struct
   int steal;             /* of --steal, as FolderRun has it; -1: not said */
   gboolean closed;       /* nobody joins later */
   gboolean anew;         /* what stands at `checkpoint` is set aside */
+  gboolean mended;       /* rows of another build of the program are used */
   gboolean insecure;     /* URIs that are sent in clear are allowed */
   char *checkpoint;      /* (nullable) as it was said */
   char *name;            /* (nullable) */
   char *sites;           /* (nullable) the file of --sites */
   gboolean copy;         /* other hosts are sent the program */
-  char *listen;          /* (nullable) an address of this host, in figures */
+  char *listen;          /* (nullable) a numeric address of this host */
   char *stats;           /* (nullable) absolute path */
   char *trace;           /* (nullable) absolute path */
   guint64 stack;         /* 0: not said */

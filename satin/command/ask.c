@@ -5,6 +5,7 @@
 #include "json.h"
 
 #include "net/control.h"
+#include "net/folder-ended.h"
 
 #include "storage/place.h"
 
@@ -64,34 +65,68 @@ ask_folder (const char *word, GError **error)
 
   if (path != NULL)
     return path;
-  target = place_check (word, TRUE, NULL);
+  target = place_text (word, NULL);
   path = target == NULL ? NULL : find_by_checkpoint (target);
-  if (path == NULL)
+  if (path == NULL && target != NULL && g_error_matches (reason, FOLDER_ERROR, FOLDER_ERROR_NAME)
+      && (place_is_remote (target) || g_file_test (target, G_FILE_TEST_EXISTS)))
+    g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_ABSENT,
+                 "no run works on '%s' (`satin inspect` shows what is in it)", target);
+  else if (path == NULL)
     g_propagate_error (error, g_steal_pointer (&reason));
   return path;
+}
+
+char *
+ask_ended (const char *word)
+{
+  char *found = folder_ended_find (word);
+  g_autofree char *target = found == NULL ? place_text (word, NULL) : NULL;
+  g_autoptr (GPtrArray) names = target != NULL ? folder_ended_list () : NULL;
+
+  for (guint i = 0; names != NULL && i < names->len; i++)
+    {
+      g_auto (FolderRun) run = { 0 };
+      g_autofree char *path = folder_ended_find (names->pdata[i]);
+
+      if (path == NULL || !folder_read (path, &run, NULL) || g_strcmp0 (run.checkpoint, target) != 0
+          || (found != NULL && folder_ended_us (found) > folder_ended_us (path)))
+        continue;
+      g_free (found);
+      found = g_steal_pointer (&path);
+    }
+  return found;
 }
 
 gboolean
 ask_find (const char *name, AskRun *ask)
 {
   g_autoptr (GError) error = NULL;
+  g_autofree char *ended = NULL;
+  int code;
 
   ask->path = ask_folder (name, &error);
   if (ask->path != NULL && folder_read (ask->path, &ask->run, &error))
     return TRUE;
-  command_say ("%s", error->message);
+  ended = ask_ended (name);
+  if (ended != NULL && folder_has_ended (ended, &code, NULL))
+    command_say ("run '%s' has ended before (exit code %d)", name, code);
+  else
+    command_say ("%s", error->message);
   return FALSE;
 }
 
 static void
 say_why (const AskRun *ask, const char *what, const GError *error)
 {
+  g_autofree char *host = folder_other_host (ask->path);
   int code;
 
   if (folder_has_ended (ask->path, &code, NULL))
     command_say ("run '%s' has ended before (exit code %d)", ask->run.name, code);
   else if (!folder_is_live (ask->path))
-    command_say ("run '%s' does not live: its processes are gone", ask->run.name);
+    command_say ("run '%s' is not running: its processes are gone", ask->run.name);
+  else if (host != NULL)
+    command_say ("%s '%s': it goes on on host '%s': ask there", what, ask->run.name, host);
   else
     command_say ("%s '%s': %s", what, ask->run.name, error->message);
 }
@@ -188,42 +223,49 @@ ask_status (const char *path, GError **error)
 }
 
 /* The end may be with nodes of other hosts, when the launcher is gone by which they tell it. One of
- * them is asked, and all when that knows it. */
-static void
-look_afar (const AskRun *ask, gint64 *asked_us)
+ * them is asked, and all when that knows it. FALSE: it cannot be kept here. */
+static gboolean
+look_afar (const AskRun *ask, gint64 *asked_us, GError **error)
 {
   gint64 now_us = g_get_monotonic_time ();
   g_autofree char *reply = NULL;
+  gboolean kept = TRUE;
 
-  if (now_us - *asked_us < AFAR_US || folder_pid_is_live (ask->run.launcher_pid))
-    return;
+  if (now_us - *asked_us < AFAR_US)
+    return TRUE;
+  *asked_us = now_us;
+  folder_sign (ask->path);
+  if (folder_pid_is_live (ask->path, ask->run.launcher_pid))
+    return TRUE;
   reply = control_ask (ask->path, CONTROL_FILE "end", NULL);
   if (reply != NULL && g_str_has_prefix (reply, CONTROL_FILE))
-    control_bring_end (ask->path);
+    kept = control_bring_end (ask->path, error);
   *asked_us = g_get_monotonic_time ();
+  return kept;
 }
 
 /* Another node has told the end here, but not its answer. */
 static gboolean
 answer_may_come (const AskRun *ask, int code, gint64 *end_us)
 {
-  g_autofree char *answer = g_build_filename (ask->path, "answer", NULL);
-
   if (*end_us == 0)
     *end_us = g_get_monotonic_time ();
-  return code == COMMAND_DONE && ask->run.nodes > 0 && !g_file_test (answer, G_FILE_TEST_EXISTS)
-         && folder_is_live (ask->path) && g_get_monotonic_time () - *end_us < ANSWER_LIMIT_US;
+  return folder_lacks_answer (ask->path, code) && folder_is_live (ask->path)
+         && g_get_monotonic_time () - *end_us < ANSWER_LIMIT_US;
 }
 
 int
 ask_wait (const AskRun *ask, gint64 limit_us, char **sentence)
 {
   gint64 until_us = g_get_monotonic_time () + limit_us, gone_us = 0, asked_us = 0, end_us = 0;
+  g_autoptr (GError) error = NULL;
 
   while (limit_us == 0 || g_get_monotonic_time () < until_us)
     {
       int code;
 
+      if (sentence != NULL)
+        g_clear_pointer (sentence, g_free);
       if (folder_has_ended (ask->path, &code, sentence) && !answer_may_come (ask, code, &end_us))
         return code;
       if (!g_file_test (ask->path, G_FILE_TEST_IS_DIR))
@@ -234,7 +276,12 @@ ask_wait (const AskRun *ask, gint64 limit_us, char **sentence)
         gone_us = g_get_monotonic_time ();
       else if (g_get_monotonic_time () - gone_us > GONE_US)
         return -2;
-      look_afar (ask, &asked_us);
+      if (!look_afar (ask, &asked_us, &error))
+        {
+          if (sentence != NULL)
+            *sentence = g_strdup (error->message);
+          return -4;
+        }
       g_usleep (LOOK_US);
     }
   return -1;
@@ -259,11 +306,14 @@ ask_leave (const AskRun *ask)
   int code;
 
   folder_stay_no_more (ask->path);
-  if (!folder_has_ended (ask->path, &code, NULL) || code == COMMAND_JOB)
+  if (!folder_has_ended (ask->path, &code, NULL) || code == COMMAND_JOB
+      || folder_lacks_answer (ask->path, code))
     return;
   while (folder_is_live (ask->path) && g_get_monotonic_time () < until_us)
     {
-      look_afar (ask, &asked_us); /* who came to the end later goes when it has been asked, too */
+      /* A node that came to the end later goes when it has been asked, too. */
+      if (!look_afar (ask, &asked_us, NULL))
+        return;
       g_usleep (LOOK_US);
     }
   if (!folder_is_live (ask->path))

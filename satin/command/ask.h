@@ -18,6 +18,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AskRun, ask_run_clear)
 /* The folder of the run that `word` means: its name, or the path or URI of its checkpoint.
  * (transfer full) NULL: there is none on this machine. */
 char *ask_folder (const char *word, GError **error);
+/* The record of the run that `word` means, which has ended and whose folder is gone
+ * (net/folder-ended.h); of several with one checkpoint the last. (transfer full) (nullable) */
+char *ask_ended (const char *word);
 /* FALSE: there is no such run; said on stderr. */
 gboolean ask_find (const char *name, AskRun *ask);
 /* The reply of some node to `request`; a run that has just been started is given a little time.
@@ -31,7 +34,8 @@ gboolean ask_launcher (const AskRun *ask);
 char *ask_status (const char *path, GError **error);
 /* Waits until the run has ended: its exit code, and the sentence it left (out, optional, nullable,
  * transfer full). -1: not before `limit_us`; -2: its processes are gone and left no word; -3: the
- * folder is gone. limit_us 0: no limit. Call ask_stay before, so that the folder stays. */
+ * folder is gone; -4: the end cannot be kept here, `sentence` is why, and a node of another host still
+ * has it. limit_us 0: no limit. Call ask_stay before, so that the folder stays. */
 int ask_wait (const AskRun *ask, gint64 limit_us, char **sentence);
 /* The folder is to stay until this process has read the end from it. */
 gboolean ask_stay (const AskRun *ask);

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See batch.h. Standard input and output of the job are files, in a 0700 folder beside those of the
- * runs; what the launcher says goes into the first, what stands in the second goes to the launcher.
- * The job is submitted when the launcher has said all that a node needs to begin. Main loop, one
- * thread. */
+/* See batch.h. Standard input and output of the job are files, in a 0700 folder in that of the run;
+ * what the launcher says goes into the first, what stands in the second goes to the launcher.
+ * The job is submitted when the launcher has said all that a node needs to begin. That holds the
+ * run's key, and the disk is shared: so it is written when the job has begun, and removed as soon
+ * as the node has read it. Main loop, one thread. */
 #include "batch.h"
 #include "command.h"
 #include "tasks.h"
 
+#include "net/control.h"
+#include "net/folder-file.h"
 #include "net/folder.h"
 #include "net/relay.h"
-#include "net/write-all.h"
+
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +27,7 @@
 #define TICK_MS 200
 #define ASK_TICKS 25 /* how often Slurm is asked whether the job is there */
 #define READ_SIZE 65536
+#define READY_TRIES 300 /* a minute: then the process here is gone */
 #define WORDS_MAX 65536
 /* After the end of the run a job that runs has this long to end by itself. */
 #define LEAVE_US (3 * G_USEC_PER_SEC)
@@ -37,9 +42,12 @@ typedef struct
   char *job;        /* its number at Slurm; NULL: not submitted */
   guint64 skip;     /* bytes of what is said that are not to be looked at */
   GString *head;    /* the beginning of a line of it */
-  int to, from;     /* files */
-  guint reads, ticks;
-  gint64 ended_us; /* since when the run has ended; 0: it has not */
+  GByteArray *said; /* all of it; NULL: it stands in the file `to` */
+  GString *reply;   /* the beginning of a line of what the job says; NULL: the node has spoken */
+  int from;         /* file */
+  guint reads;      /* a source; 0: the launcher is gone */
+  guint ticks;
+  gint64 ended_us; /* since when the run has ended and the job says nothing; 0: it has not */
   GMainLoop *loop;
   int code;
 } Batch;
@@ -73,10 +81,17 @@ ask (char **argv, char **words)
 static gboolean
 write_script (const Batch *batch, const char *script, GError **error)
 {
-  g_autofree char *done = file_of (batch, "done");
-  g_autofree char *quoted_done = g_shell_quote (done), *quoted = g_shell_quote (batch->line);
-  g_autofree char *text
-      = g_strdup_printf ("#!/bin/sh\nsh -c %s\nc=$?\necho $c >%s\nexit $c\n", quoted, quoted_done);
+  g_autofree char *place = g_shell_quote (batch->place), *line = g_shell_quote (batch->line);
+  /* To list the folder has a shared disk look again. */
+  g_autofree char *text = g_strdup_printf ("#!/bin/sh\nb=%s\n: >\"$b/begun\"\nn=0\n"
+                                           "while [ ! -e \"$b/ready\" ]; do\n"
+                                           "  n=$((n + 1))\n"
+                                           "  [ $n -lt %d ] && ls \"$b\" >/dev/null || exit 1\n"
+                                           "  sleep 0.2\n"
+                                           "done\n"
+                                           "sh -c %s <\"$b/to\"\nc=$?\n"
+                                           "echo $c >\"$b/done\"\nexit $c\n",
+                                           place, READY_TRIES, line);
 
   return g_file_set_contents (script, text, -1, error);
 }
@@ -139,14 +154,62 @@ is_gone (const Batch *batch)
 
 /* ---- what is said ---- */
 
+/* The first line that is a node's, and no shell's: it has read all that it was sent. */
 static void
-pass_on (const Batch *batch)
+look_for_word (Batch *batch, const char *bytes, gsize size)
+{
+  for (gsize i = 0; batch->reply != NULL && i < size; i++)
+    {
+      g_autofree char *name = NULL, *to = NULL;
+      gsize length;
+
+      if (bytes[i] != '\n')
+        {
+          if (batch->reply->len < RELAY_LINE_MAX)
+            g_string_append_c (batch->reply, bytes[i]);
+          continue;
+        }
+      if (relay_parse (batch->reply->str, &name, &length) == RELAY_FILE)
+        {
+          to = file_of (batch, "to");
+          (void)truncate (to, 0);
+          g_string_free (g_steal_pointer (&batch->reply), TRUE);
+          return;
+        }
+      g_string_truncate (batch->reply, 0);
+    }
+}
+
+/* TRUE: there was something. */
+static gboolean
+pass_on (Batch *batch)
 {
   char bytes[READ_SIZE];
+  gboolean some = FALSE;
   ssize_t n;
 
-  while ((n = read (batch->from, bytes, sizeof bytes)) > 0)
-    (void)write_all (STDOUT_FILENO, bytes, (gsize)n);
+  for (; (n = whole_read_some (batch->from, bytes, sizeof bytes)) > 0; some = TRUE)
+    {
+      look_for_word (batch, bytes, (gsize)n);
+      (void)whole_write (STDOUT_FILENO, bytes, (gsize)n);
+    }
+  return some;
+}
+
+/* The job has begun and waits for what the launcher said. What that says later nobody reads. */
+static void
+hand_over (Batch *batch)
+{
+  g_autofree char *begun = file_of (batch, "begun"), *to = file_of (batch, "to");
+  g_autofree char *ready = file_of (batch, "ready");
+
+  if (batch->said == NULL || g_access (begun, F_OK) != 0)
+    return;
+  int fd = open (to, O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (fd < 0 || !whole_write (fd, (const char *)batch->said->data, batch->said->len)
+      || close (fd) != 0 || !g_file_set_contents (ready, "", 0, NULL))
+    command_say ("cannot write in '%s': %s", batch->place, g_strerror (errno));
+  g_byte_array_unref (g_steal_pointer (&batch->said));
 }
 
 /* Looks through what the launcher says. *quit (out): the node is not wanted any more. TRUE: it may
@@ -200,10 +263,10 @@ on_said (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
 
   if (n < 0 && (errno == EINTR || errno == EAGAIN))
     return G_SOURCE_CONTINUE;
-  if (n > 0 && !write_all (batch->to, bytes, (gsize)n))
-    command_say ("cannot write in '%s': %s", batch->place, g_strerror (errno));
   if (n > 0)
     {
+      if (batch->said != NULL)
+        g_byte_array_append (batch->said, (const guint8 *)bytes, (guint)n);
       gboolean go = look_for_go (batch, bytes, (gsize)n, &quit);
       if (quit || (go && batch->job == NULL && !submit (batch)))
         finish (batch, COMMAND_ERROR);
@@ -247,7 +310,10 @@ on_tick (gpointer data)
   gint64 now_us = g_get_monotonic_time ();
   int code;
 
-  pass_on (batch);
+  if (batch->job != NULL)
+    hand_over (batch);
+  if (pass_on (batch) && batch->ended_us != 0)
+    batch->ended_us = now_us; /* a large answer is under way */
   if (batch->ended_us == 0
       && (folder_has_ended (batch->run, &code, NULL) || g_access (batch->run, F_OK) != 0))
     batch->ended_us = now_us;
@@ -274,36 +340,84 @@ on_signal (gpointer data)
 static gboolean
 make_place (Batch *batch)
 {
-  g_autofree char *runs = g_path_get_dirname (batch->run);
-  g_autofree char *above = g_path_get_dirname (runs);
   g_autofree char *to = NULL, *from = NULL, *line = NULL;
 
   batch->place = batch->task > 0 ? tasks_place (batch->task)
-                                 : g_build_filename (above, "batch-XXXXXX", NULL);
+                                 : g_build_filename (batch->run, FOLDER_BATCH "XXXXXX", NULL);
   if (batch->task > 0 ? g_mkdir (batch->place, 0700) != 0 : g_mkdtemp (batch->place) == NULL)
     return FALSE;
   to = file_of (batch, "to");
   from = file_of (batch, "from");
   line = file_of (batch, BATCH_LINE);
-  batch->to = open (to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   batch->from = open (from, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
-  return batch->to >= 0 && batch->from >= 0
+  return batch->from >= 0
+         && g_file_set_contents_full (to, "", 0, G_FILE_SET_CONTENTS_NONE, 0600, NULL)
          && (batch->task == 0 || g_file_set_contents (line, batch->line, -1, NULL));
+}
+
+/* `size` bytes of `name` follow. FALSE: it cannot be kept, and it was said. */
+static gboolean
+keep_file (const Batch *batch, FILE *from, const char *name, gsize size)
+{
+  gboolean wanted
+      = g_strv_contains (control_files_of_end, name) && folder_size (batch->run, name) < 0;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (FolderFile) file = wanted ? folder_file_begin (batch->run, name, &error) : NULL;
+  char bytes[READ_SIZE];
+  gsize n = 1;
+
+  for (; size > 0 && n > 0 && error == NULL; size -= n)
+    {
+      n = fread (bytes, 1, MIN (size, sizeof bytes), from);
+      if (file != NULL)
+        (void)!folder_file_add (file, bytes, n, &error);
+    }
+  if (file != NULL && size == 0 && error == NULL)
+    (void)!folder_file_end (g_steal_pointer (&file), FOLDER_FILE_FIRST_SAFE, &error);
+  if (error != NULL)
+    command_say ("'%s' stays in '%s': %s", name, batch->place, error->message);
+  return error == NULL;
+}
+
+/* The launcher is gone: what the job said of the end, with `end` as the last file, goes to the
+ * run's folder from here. FALSE: some of it cannot be kept there. */
+static gboolean
+keep_end (const Batch *batch)
+{
+  g_autofree char *path = file_of (batch, "from");
+  FILE *from = fopen (path, "re");
+  char line[RELAY_LINE_MAX];
+  gboolean kept = TRUE;
+
+  while (from != NULL && kept && fgets (line, sizeof line, from) != NULL)
+    {
+      g_autofree char *name = NULL;
+      gsize size;
+
+      if (relay_parse (g_strchomp (line), &name, &size) == RELAY_FILE)
+        kept = keep_file (batch, from, name, size);
+    }
+  if (from != NULL)
+    fclose (from);
+  return kept;
 }
 
 /* What the node wrote to its log goes to that of this process. */
 static void
 clean_up (Batch *batch)
 {
-  static const char *const files[] = { BATCH_LINE, "to", "from", "log", BATCH_SCRIPT, "done" };
+  static const char *const files[]
+      = { BATCH_LINE, "to", "from", "log", BATCH_SCRIPT, "begun", "ready", "done" };
   g_autofree char *log = file_of (batch, "log");
   g_autofree char *words = NULL;
   gsize size = 0;
 
-  pass_on (batch);
+  (void)pass_on (batch);
   if (g_file_get_contents (log, &words, &size, NULL))
-    (void)write_all (STDERR_FILENO, words + (size > WORDS_MAX ? size - WORDS_MAX : 0),
-                     MIN (size, WORDS_MAX));
+    (void)whole_write (STDERR_FILENO, words + (size > WORDS_MAX ? size - WORDS_MAX : 0),
+                       MIN (size, WORDS_MAX));
+  if (batch->reads == 0 && !keep_end (batch))
+    return;
   for (guint i = 0; i < G_N_ELEMENTS (files); i++)
     {
       g_autofree char *file = file_of (batch, files[i]);
@@ -315,7 +429,7 @@ clean_up (Batch *batch)
 int
 command_batch (int argc, char **argv)
 {
-  Batch batch = { .to = -1, .from = -1, .code = COMMAND_ERROR };
+  Batch batch = { .from = -1, .code = COMMAND_ERROR };
   int code;
 
   if (argc < 4)
@@ -331,6 +445,8 @@ command_batch (int argc, char **argv)
            COMMAND_ERROR;
   signal (SIGPIPE, SIG_IGN);
   batch.head = g_string_new (NULL);
+  batch.reply = g_string_new (NULL);
+  batch.said = g_byte_array_new ();
   batch.loop = g_main_loop_new (NULL, FALSE);
   batch.reads = g_unix_fd_add (STDIN_FILENO, G_IO_IN | G_IO_HUP | G_IO_ERR, on_said, &batch);
   g_timeout_add (TICK_MS, on_tick, &batch);
@@ -342,6 +458,9 @@ command_batch (int argc, char **argv)
   clean_up (&batch);
   g_main_loop_unref (batch.loop);
   g_string_free (batch.head, TRUE);
+  if (batch.reply != NULL)
+    g_string_free (batch.reply, TRUE);
+  g_clear_pointer (&batch.said, g_byte_array_unref);
   g_free (batch.place);
   g_free (batch.job);
   return batch.code;

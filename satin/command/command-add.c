@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
+#include "json.h"
 #include "launch-words.h"
 #include "spread.h"
 
@@ -31,6 +32,7 @@ typedef struct
   AskRun *ask;
   GMainLoop *loop;
   GArray *nodes; /* of Started */
+  GArray *told;  /* of gboolean: the node's name was shown */
   guint n_failed;
   gint64 started_us;
 } Add;
@@ -41,6 +43,42 @@ has_joined (const Add *add, const Started *node)
   g_auto (GStrv) addresses = folder_addresses (add->ask->path, node->pid);
 
   return addresses != NULL;
+}
+
+/* The name under which it has joined. (transfer full) (nullable): not known yet. */
+static char *
+joined_name (const Add *add, const Started *node)
+{
+  g_autofree char *file = folder_node_file (node->pid, "stats");
+  g_autofree char *path = g_build_filename (add->ask->path, file, NULL);
+  g_autofree char *text = NULL;
+  g_autoptr (GVariant) figures = NULL;
+  char *name = NULL;
+
+  if (has_joined (add, node) && g_file_get_contents (path, &text, NULL, NULL))
+    figures = json_read (text);
+  if (figures != NULL && g_variant_is_of_type (figures, G_VARIANT_TYPE_VARDICT))
+    g_variant_lookup (figures, "id", "s", &name);
+  return name;
+}
+
+/* Shows each node that has joined, once. */
+static void
+tell_joined (const Add *add)
+{
+  for (guint i = 0; i < add->nodes->len; i++)
+    {
+      const Started *node = &g_array_index (add->nodes, Started, i);
+      gboolean *told = &g_array_index (add->told, gboolean, i);
+      g_autofree char *name = *told ? NULL : joined_name (add, node);
+
+      if (name == NULL)
+        continue;
+      g_print ("node %s has joined run '%s'%s%s%s\n", name, add->ask->run.name,
+               node->site != NULL ? " at site '" : "", node->site != NULL ? node->site : "",
+               node->site != NULL ? "'" : "");
+      *told = TRUE;
+    }
 }
 
 /* Of this host it is enough that a node has joined; one of another host must be served to its end.
@@ -71,6 +109,7 @@ on_tick (gpointer data)
       busy = busy || !is_done (add, node);
       late_alone = late_alone && !has_joined (add, node);
     }
+  tell_joined (add);
   if (!busy || late_alone)
     g_main_loop_quit (add->loop);
   return G_SOURCE_CONTINUE;
@@ -133,9 +172,11 @@ see_through (AskRun *ask, const Wish *wish)
   guint tick;
 
   add.nodes = g_array_new (FALSE, FALSE, sizeof (Started));
+  add.told = g_array_new (FALSE, TRUE, sizeof (gboolean));
   add.loop = g_main_loop_new (NULL, FALSE);
   signal (SIGPIPE, SIG_IGN);
   code = start_all (&add, wish);
+  g_array_set_size (add.told, add.nodes->len);
   tick = g_timeout_add (TICK_MS, on_tick, &add);
   if (add.nodes->len > 0)
     g_main_loop_run (add.loop);
@@ -147,6 +188,7 @@ see_through (AskRun *ask, const Wish *wish)
         far_free (node->far);
     }
   g_array_unref (add.nodes);
+  g_array_unref (add.told);
   g_main_loop_unref (add.loop);
   return code != COMMAND_DONE ? code : add.n_failed > 0 ? COMMAND_ERROR : COMMAND_DONE;
 }
@@ -155,13 +197,17 @@ see_through (AskRun *ask, const Wish *wish)
 static int
 check_run (const AskRun *ask)
 {
+  g_autofree char *host = folder_other_host (ask->path);
   int code;
 
   if (folder_has_ended (ask->path, &code, NULL))
     return command_say ("run '%s' has ended before (exit code %d)", ask->run.name, code),
            COMMAND_ERROR;
   if (!folder_is_live (ask->path))
-    return command_say ("run '%s' does not live: its processes are gone", ask->run.name),
+    return command_say ("run '%s' is not running: its processes are gone", ask->run.name),
+           COMMAND_ERROR;
+  if (host != NULL) /* process numbers in the folder are that host's */
+    return command_say ("run '%s' was started on host '%s': add nodes there", ask->run.name, host),
            COMMAND_ERROR;
   if (ask->run.nodes == 0)
     return command_say ("'%s' is a program alone: start it with `satin run` to add nodes to it",
@@ -207,7 +253,7 @@ read_sites (AskRun *ask, Wish *wish)
   int code;
 
   if (file == kept && !g_file_test (kept, G_FILE_TEST_EXISTS))
-    return command_say ("run '%s' was started without --sites: say --sites FILE too",
+    return command_say ("run '%s' was started without --sites: give --sites FILE too",
                         ask->run.name),
            COMMAND_ERROR;
   code = spread_read (&ask->run, file, wish->workers, &wish->sites, &text);
@@ -222,6 +268,20 @@ read_sites (AskRun *ask, Wish *wish)
                "run '%s' does not listen to other hosts: start it with --listen or --sites",
                ask->run.name),
            COMMAND_ERROR;
+  return COMMAND_DONE;
+}
+
+/* The nodes that are added count as of the run's build. */
+static int
+count_as_run (AskRun *ask)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) build = folder_bytes (ask->path, FOLDER_BUILD, &error);
+
+  if (build == NULL)
+    return command_say ("the build of run '%s' is not known: %s", ask->run.name, error->message),
+           COMMAND_ERROR;
+  ask->run.build = g_strndup (g_bytes_get_data (build, NULL), g_bytes_get_size (build));
   return COMMAND_DONE;
 }
 
@@ -253,6 +313,7 @@ int
 command_add (int argc, char **argv)
 {
   g_autofree char *nodes = NULL, *workers = NULL, *name = NULL;
+  gboolean mended = FALSE;
   g_auto (Wish) wish = { 0 };
   const GOptionEntry entries[]
       = { { "nodes", 'n', 0, G_OPTION_ARG_STRING, &nodes,
@@ -263,6 +324,8 @@ command_add (int argc, char **argv)
             "Start nodes at the sites that this file names, and stay until they end", "FILE" },
           { "site", 0, 0, G_OPTION_ARG_STRING, &wish.site,
             "Only at this one of the sites, those that the run was started with", "SITE" },
+          { "mended", 0, 0, G_OPTION_ARG_NONE, &mended,
+            "Let nodes in though their program is another build than the run's", NULL },
           { NULL, 0, 0, 0, NULL, NULL, NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
   g_auto (AskRun) ask = { 0 };
@@ -273,16 +336,18 @@ command_add (int argc, char **argv)
   if (!command_parse_one (context, "add", argc, argv, &name))
     return COMMAND_USAGE;
   if (name == NULL)
-    return command_usage ("add ", "say one run: `satin add RUN`");
+    return command_usage ("add ", "one run is needed: `satin add RUN`");
   if (!read_number ("-n", nodes, &wish.nodes) || !read_number ("-w", workers, &wish.workers))
     return COMMAND_USAGE;
   if (nodes != NULL && wish.file != NULL && wish.site == NULL)
-    return command_usage ("add ", "-n and --sites cannot both be said: the file tells how many");
+    return command_usage ("add ", "-n conflicts with --sites: the file says how many nodes");
   if (!ask_find (name, &ask))
     return COMMAND_ERROR;
   code = check_run (&ask);
   if (code == COMMAND_DONE)
     code = read_sites (&ask, &wish);
+  if (code == COMMAND_DONE && mended)
+    code = count_as_run (&ask);
   if (code != COMMAND_DONE)
     return code;
   if (wish.sites == NULL)

@@ -6,6 +6,7 @@
 
 #include "coordinator/readable.h"
 
+#include "storage/audit.h"
 #include "storage/shares.h"
 
 #include <errno.h>
@@ -263,6 +264,22 @@ write_tables (Inspection *inspection, Writer *writer, GError **error)
   return tables_each_event (file, write_event, writer, error);
 }
 
+/* What is missing is not known when its count is lost. */
+static void
+add_lost (Writer *writer, const Audit *audit)
+{
+  gboolean is_known = !audit->is_uncounted && !audit->is_mixed;
+  guint64 results = audit->tables[INVENTORY_RESULT].missing;
+
+  if (is_known)
+    g_string_append_printf (writer->text,
+                            "\"missing_results\":%" G_GUINT64_FORMAT
+                            ",\"lost_rows\":%" G_GUINT64_FORMAT "}\n",
+                            results, audit_lost (audit));
+  else
+    g_string_append (writer->text, "\"missing_results\":null,\"lost_rows\":null}\n");
+}
+
 int
 command_inspect_json (Inspection *inspection)
 {
@@ -278,7 +295,8 @@ command_inspect_json (Inspection *inspection)
   add_number (&writer, "done", restore->done);
   if (!write_tables (inspection, &writer, &error))
     return command_inspect_failed (inspection, error);
-  g_string_append_printf (text, "],\n\"damaged_results\":%" G_GUINT64_FORMAT "}\n", writer.damaged);
+  g_string_append_printf (text, "],\n\"damaged_results\":%" G_GUINT64_FORMAT ",", writer.damaged);
+  add_lost (&writer, inspection->file->audit);
   flush (&writer);
   if (fflush (stdout) == 0 && !ferror (stdout))
     return COMMAND_DONE;

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin inspect --verify`: every row of every table proves itself, or is damaged. One thread. */
+/* `satin inspect --verify`: every row of every table that was counted is there and proves itself,
+ * or is missing or damaged. One thread. */
 #include "command-inspect.h"
 
 #include "storage/audit.h"
-
-static const char *const small_tables[] = { "run", "node", "job", "constant", "best", "event" };
-
-static void
-print_counts (const char *table, guint64 kept, guint64 damaged)
-{
-  g_print ("%-10s %12" G_GUINT64_FORMAT " %12" G_GUINT64_FORMAT "\n", table, kept, damaged);
-}
 
 static gboolean
 count_result (const Result *row, gpointer data, GError **error)
@@ -28,44 +21,57 @@ count_keep (const Keep *keep, gpointer data, GError **error)
   return TRUE;
 }
 
-/* A result or a state is kept when its sum is right, its path is one, and its stem is there. */
+/* A result or a state that proves itself is of no use when its path is none or its stem is lost. Of
+ * base and delta what both make together is counted as kept, and of doubled rows one. */
 static gboolean
-verify_results (Inspection *inspection, guint64 *damaged, GError **error)
+count_left_out (Inspection *inspection, Audit *audit, GError **error)
 {
-  guint64 kept = 0, bad = 0, states = 0, states_bad = 0;
+  guint64 kept[INVENTORY_TABLES] = { 0 }, bad[INVENTORY_TABLES] = { 0 };
 
-  if (!command_inspect_rows (inspection, count_result, &kept, &bad, error)
-      || !command_inspect_keeps (inspection, count_keep, &states, &states_bad, error))
+  if (!command_inspect_rows (inspection, count_result, &kept[INVENTORY_RESULT],
+                             &bad[INVENTORY_RESULT], error)
+      || !command_inspect_keeps (inspection, count_keep, &kept[INVENTORY_KEEP],
+                                 &bad[INVENTORY_KEEP], error))
     return FALSE;
-  print_counts ("keep", states, states_bad);
-  print_counts ("result", kept, bad);
-  print_counts ("stem", stems_count (inspection->stems), inspection->stems_bad);
-  *damaged += bad + states_bad + inspection->stems_bad;
+  bad[INVENTORY_STEM] = inspection->stems_bad;
+  for (guint i = 0; i < INVENTORY_TABLES; i++)
+    {
+      AuditTable *table = &audit->tables[i];
+
+      if (i == INVENTORY_RESULT || i == INVENTORY_KEEP)
+        table->kept = MIN (table->kept, kept[i]);
+      table->damaged = MAX (table->damaged, bad[i]);
+    }
   return TRUE;
+}
+
+static void
+print_table (const Audit *audit, InventoryTable which)
+{
+  const AuditTable *table = &audit->tables[which];
+  g_autofree char *missing = audit->is_uncounted
+                                 ? g_strdup ("?")
+                                 : g_strdup_printf ("%" G_GUINT64_FORMAT, table->missing);
+
+  g_print ("%-10s %12" G_GUINT64_FORMAT " %12" G_GUINT64_FORMAT " %12s\n", inventory_name (which),
+           table->kept, table->damaged, missing);
 }
 
 int
 command_inspect_verify (Inspection *inspection)
 {
   g_autoptr (GError) error = NULL;
-  guint64 damaged = 0;
+  Audit audit = *inspection->file->audit;
 
-  g_print ("%-10s %12s %12s\n", "TABLE", "KEPT", "DAMAGED");
-  for (gsize i = 0; i < G_N_ELEMENTS (small_tables); i++)
-    {
-      guint64 kept, bad;
-
-      if (!audit_table (inspection->file, small_tables[i], &kept, &bad, &error))
-        return command_inspect_failed (inspection, error);
-      print_counts (small_tables[i], kept, bad);
-      damaged += bad;
-    }
-  if (!verify_results (inspection, &damaged, &error))
+  if (!count_left_out (inspection, &audit, &error))
     return command_inspect_failed (inspection, error);
-  if (damaged == 0)
+  g_print ("%-10s %12s %12s %12s\n", "TABLE", "KEPT", "DAMAGED", "MISSING");
+  for (guint i = 0; i < INVENTORY_TABLES; i++)
+    print_table (&audit, i);
+  if (audit_is_whole (&audit) && !inspection->file->is_salvage)
     return COMMAND_DONE;
-  command_say ("checkpoint '%s': %" G_GUINT64_FORMAT
-               " rows are damaged; a resume leaves them out and does that work again",
-               inspection->target, damaged);
+  g_autofree char *lost = audit_describe (&audit);
+  command_say ("checkpoint '%s' is damaged: %s%s", inspection->target, lost,
+               audit_is_whole (&audit) ? "" : "; a resume does again what work is lost with them");
   return COMMAND_UNUSABLE;
 }

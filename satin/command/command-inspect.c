@@ -76,7 +76,7 @@ command_inspect_rows (Inspection *inspection, ResultsEach each, gpointer data, g
                       GError **error)
 {
   Sieve sieve = { .stems = inspection->stems, .row = each, .data = data, .bad = bad };
-  ResultsQuery all = { 0 };
+  ResultsQuery all = { .any_job = TRUE };
 
   return results_each (inspection->file, &all, pass_row, &sieve, bad, error);
 }
@@ -133,6 +133,8 @@ print_identity (const Identity *identity)
     g_print ("folder    %s\n", identity->folder);
   if (identity->version != NULL)
     g_print ("satin     %s\n", identity->version);
+  if (identity->build != NULL)
+    g_print ("build     %s\n", identity->build);
 }
 
 static int
@@ -170,7 +172,8 @@ print_state (const Restore *restore)
     g_print ("state     unfinished, %.2f %% done\n", CLAMP (restore->done, 0.0, 1.0) * 100);
   g_print ("results   %" G_GUINT64_FORMAT " saved", restore->rows);
   if (restore->rows_bad > 0)
-    g_print (", %" G_GUINT64_FORMAT " damaged (they will be done again)", restore->rows_bad);
+    g_print (", %" G_GUINT64_FORMAT " missing or damaged (they will be done again)",
+             restore->rows_bad);
   g_print ("\n");
 }
 
@@ -309,7 +312,7 @@ read_words (Wish *wish, int argc, char **argv)
       if (argc < 2)
         return TRUE;
       if (wish->word != NULL)
-        return command_usage ("inspect ", "say one checkpoint: `satin inspect URI`"), FALSE;
+        return command_usage ("inspect ", "one checkpoint is needed: `satin inspect URI`"), FALSE;
       wish->word = argv[1];
     }
 }
@@ -320,10 +323,10 @@ check_words (Wish *wish)
   gint64 depth = DEPTH_DEFAULT;
 
   if (wish->word == NULL)
-    return command_usage ("inspect ", "say one checkpoint: `satin inspect URI`"), FALSE;
+    return command_usage ("inspect ", "one checkpoint is needed: `satin inspect URI`"), FALSE;
   if (wish->tree + wish->json + wish->verify + (wish->why != NULL) > 1)
     return command_usage ("inspect ",
-                          "--tree, --why, --verify and --json are different views: say one"),
+                          "--tree, --why, --verify and --json are different views: choose one"),
            FALSE;
   if (!wish->tree && (wish->depth != NULL || wish->from != NULL))
     return command_usage ("inspect ", "--depth and --from go with --tree"), FALSE;

@@ -108,7 +108,8 @@ command_log (int argc, char **argv)
   if (!command_parse_words (context, "log", argc, argv, &words))
     return COMMAND_USAGE;
   if (words[0] == NULL || (words[1] != NULL && words[2] != NULL))
-    return command_usage ("log ", "say one run, and at most one node: `satin log RUN [NODE]`");
+    return command_usage ("log ",
+                          "one run is needed, and at most one node: `satin log RUN [NODE]`");
   if (!ask_find (words[0], &ask))
     return COMMAND_ERROR;
   Logs logs = { .path = ask.path, .titles = words[1] == NULL };

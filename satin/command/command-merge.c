@@ -11,10 +11,10 @@
 #include "storage/temporary.h"
 
 static void
-say_bad (const char *file, guint64 bad)
+say_damage (const char *file, const char *damage)
 {
-  if (bad > 0)
-    command_say ("'%s' had %" G_GUINT64_FORMAT " damaged rows, which were left out", file, bad);
+  if (damage != NULL)
+    command_say ("'%s' is damaged: %s; what is lost of it is left out", file, damage);
 }
 
 /* To a URI by way of a file. */
@@ -46,7 +46,7 @@ command_merge (int argc, char **argv)
   g_autoptr (GOptionContext) context = g_option_context_new ("OUT A B");
   g_autoptr (GError) error = NULL;
   g_autofree char *out = NULL, *a = NULL, *b = NULL;
-  MergeTotals totals;
+  g_auto (MergeTotals) totals = { 0 };
 
   g_option_context_set_summary (
       context, "Writes to OUT, a new file, all that the checkpoints A and B hold. They must be of\n"
@@ -68,8 +68,8 @@ command_merge (int argc, char **argv)
       command_say ("%s", error->message);
       return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_ERROR;
     }
-  say_bad (a, totals.bad[0]);
-  say_bad (b, totals.bad[1]);
+  say_damage (a, totals.damage[0]);
+  say_damage (b, totals.damage[1]);
   g_print ("%" G_GUINT64_FORMAT " results of %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT
            ", %.2f %% done\n",
            totals.united, totals.rows[0], totals.rows[1], totals.done * 100);

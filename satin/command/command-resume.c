@@ -9,20 +9,26 @@
 
 #include "coordinator/restore.h"
 
+#include "net/checkpoint.h"
 #include "net/folder.h"
+#include "net/mark.h"
+#include "net/options.h"
 #include "net/step.h"
 
 #include "storage/place.h"
 #include "storage/temporary.h"
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const about[] = {
-  "resume", "URI [-- PROGRAM]",
-  "Goes on with the run whose checkpoint stands at URI, on any number of nodes. -- PROGRAM takes\n"
-  "another path for the same program; its arguments are the recorded ones."
+  "resume", "URI [-- PROGRAM [ARG…]]",
+  "Goes on with the run whose checkpoint stands at URI, on any number of nodes. The checkpoint\n"
+  "says what is started only if it bears your mark; else say it behind --. Without ARG there,\n"
+  "the recorded arguments of a marked checkpoint are taken."
 };
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
@@ -31,21 +37,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
 static int
 repeat_answer (const Restore *restore)
 {
-  gsize size = 0, done = 0;
+  gsize size = 0;
   const char *data = restore->answer == NULL ? NULL : g_bytes_get_data (restore->answer, &size);
 
-  while (done < size)
+  if (!whole_write (STDOUT_FILENO, data, size))
     {
-      ssize_t n = write (STDOUT_FILENO, data + done, size - done);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        {
-          command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
-          return COMMAND_ERROR;
-        }
-      done += (gsize)n;
+      command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
+      return COMMAND_ERROR;
     }
   return restore->exit_code;
 }
@@ -79,13 +77,13 @@ look (const char *target, const char *copy, Restore *restore)
   return COMMAND_STORE;
 }
 
-/* The one that the checkpoint remembers; another host may not have it. (transfer full) */
+/* The one that a marked checkpoint remembers; another host may not have it. (transfer full) */
 static char *
-working_folder (const Identity *identity)
+working_folder (const Identity *identity, gboolean is_marked)
 {
   char *here = g_get_current_dir ();
 
-  if (identity->folder == NULL)
+  if (identity->folder == NULL || !is_marked)
     return here;
   if (g_file_test (identity->folder, G_FILE_TEST_IS_DIR))
     {
@@ -97,17 +95,90 @@ working_folder (const Identity *identity)
   return here;
 }
 
+/* The command line of this process up to `--`, and behind it the program. (transfer full) */
+static char *
+line_to_type (char *const *typed, const char *program, char *const *words)
+{
+  g_autoptr (GString) line = g_string_new ("satin");
+
+  for (guint i = 0; typed[i] != NULL && strcmp (typed[i], "--") != 0; i++)
+    {
+      g_autofree char *quoted = command_quote (typed[i]);
+      g_string_append_printf (line, " %s", quoted);
+    }
+  g_autofree char *start = command_quote (program != NULL ? program : "PROGRAM");
+  g_string_append_printf (line, " -- %s%s", program != NULL ? start : "PROGRAM",
+                          words == NULL ? " [ARG…]" : "");
+  for (guint i = 0; words != NULL && words[i] != NULL; i++)
+    {
+      g_autofree char *quoted = command_quote (words[i]);
+      g_string_append_printf (line, " %s", quoted);
+    }
+  return g_string_free (g_steal_pointer (&line), FALSE);
+}
+
+/* Words that the program is to get as they are: a `--` keeps those that look like options of
+ * Satin's from being taken for such. (transfer full) */
+static char **
+guard_words (char *const *words)
+{
+  g_auto (GStrv) own = options_own_words (words);
+  g_autoptr (GPtrArray) guarded = g_ptr_array_new ();
+
+  if (own == NULL || !g_strv_equal ((const char *const *)own, (const char *const *)words))
+    g_ptr_array_add (guarded, g_strdup ("--"));
+  for (guint i = 0; words[i] != NULL; i++)
+    g_ptr_array_add (guarded, g_strdup (words[i]));
+  g_ptr_array_add (guarded, NULL);
+  return (char **)g_ptr_array_free (g_steal_pointer (&guarded), FALSE);
+}
+
+/* Nothing is started that a file alone says: anybody may have written it. 0: run->program and
+ * run->argv are filled. */
+static int
+choose_command (FolderRun *run, const Arguments *options, const Identity *found, const char *target,
+                char *const *typed, gboolean *is_marked)
+{
+  char **said = options->program;
+  g_autofree char *reason = NULL, *line = NULL;
+  g_auto (GStrv) recorded = found->argv != NULL ? guard_words (found->argv) : NULL;
+  const char *program = said != NULL ? said[0] : found->program;
+
+  *is_marked = mark_is_right (found, &reason);
+  if (said != NULL && said[1] != NULL)
+    run->argv = g_strdupv (said + 1);
+  else if (recorded != NULL && (*is_marked || (said != NULL && recorded[0] == NULL)))
+    run->argv = g_steal_pointer (&recorded);
+  if (run->argv != NULL && program != NULL)
+    {
+      run->program = arguments_program (program);
+      return run->program != NULL ? COMMAND_DONE : COMMAND_ERROR;
+    }
+  line = line_to_type (typed, program, recorded);
+  if (program == NULL || recorded == NULL)
+    command_say ("checkpoint '%s' has lost which program it is of, or its arguments; say them: %s",
+                 target, line);
+  else
+    {
+      g_autofree char *folder = command_quote (found->folder != NULL ? found->folder : "?");
+      command_say ("checkpoint '%s' names a program that is not started, since %s; it was started "
+                   "in the folder %s; to start it here, say: %s",
+                   target, reason, folder, line);
+    }
+  return COMMAND_UNUSABLE;
+}
+
 /* What the checkpoint recorded, then what this command line says. */
 static void
-fill_run (FolderRun *run, const Arguments *options, const Restore *restore)
+fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboolean is_marked)
 {
   const Identity *identity = &restore->identity;
 
   folder_options_read (identity->options == NULL ? "" : identity->options, run);
-  run->argv = identity->argv == NULL ? g_new0 (char *, 1) : g_strdupv (identity->argv);
-  run->folder = working_folder (identity);
+  run->folder = working_folder (identity, is_marked);
   run->resume = TRUE;
   run->closed = options->closed;
+  run->mended = options->mended;
   if (options->steal >= 0)
     run->steal = options->steal;
   if (options->name != NULL)
@@ -139,15 +210,36 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore)
     run->shared_memory = options->shared_memory;
 }
 
+static gboolean
+is_same_place (const char *a, const char *b)
+{
+  struct stat of_a, of_b;
+
+  return strcmp (a, b) == 0
+         || (!place_is_remote (a) && !place_is_remote (b) && stat (a, &of_a) == 0
+             && stat (b, &of_b) == 0 && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino);
+}
+
 /* The run goes on with a copy at another place; the file that it goes on from stays as it is, and
- * may be read-only. 0: fine, and *target is the new place. */
+ * may be read-only. 0: fine, and *target is the new place; *moved: it is another one. */
 static int
-move_on (char **target, const Arguments *options)
+move_on (char **target, const Arguments *options, const Restore *restore, gboolean *moved)
 {
   g_autofree char *place = arguments_target (options->checkpoint, options->insecure);
   g_autoptr (GError) error = NULL;
 
-  if (place == NULL || !arguments_target_is_writable (place))
+  if (place == NULL)
+    return COMMAND_STORE;
+  *moved = !is_same_place (place, *target);
+  if (!*moved)
+    return COMMAND_DONE;
+  g_autofree char *user = checkpoint_in_use (restore, *target);
+  if (user != NULL)
+    {
+      command_say ("%s", user);
+      return COMMAND_IN_USE;
+    }
+  if (!arguments_target_is_writable (place))
     return COMMAND_STORE;
   if (!restore_copy (*target, place, &error))
     {
@@ -160,12 +252,14 @@ move_on (char **target, const Arguments *options)
 }
 
 static int
-resume (const Arguments *options, const char *copy)
+resume (const Arguments *options, const char *copy, char *const *typed)
 {
   g_auto (FolderRun) run = { 0 };
   g_autoptr (GPtrArray) sites = NULL;
   g_auto (Restore) restore = { 0 };
   g_autofree char *target = NULL, *text = NULL;
+  gboolean moved = FALSE;
+  gboolean is_marked;
   LaunchWish wish;
   int code;
 
@@ -175,22 +269,21 @@ resume (const Arguments *options, const char *copy)
     return code;
   if (restore.finished && options->program == NULL)
     return repeat_answer (&restore);
-  run.program = arguments_program (options->program != NULL ? options->program[0]
-                                                            : restore.identity.program);
-  if (run.program == NULL)
-    return COMMAND_ERROR;
+  code = choose_command (&run, options, &restore.identity, target, typed, &is_marked);
+  if (code != COMMAND_DONE)
+    return code;
   if (!arguments_files_are_writable (options))
     return COMMAND_ERROR;
-  fill_run (&run, options, &restore);
+  fill_run (&run, options, &restore, is_marked);
   code = spread_read (&run, options->sites, options->workers, &sites, &text);
   if (code == COMMAND_DONE && options->checkpoint != NULL)
-    code = move_on (&target, options);
+    code = move_on (&target, options, &restore, &moved);
   if (code != COMMAND_DONE)
     return code;
   if (!arguments_target_is_writable (target))
     return COMMAND_STORE;
   run.checkpoint = g_strdup (target);
-  wish = (LaunchWish){ .copy = options->checkpoint == NULL ? copy : NULL,
+  wish = (LaunchWish){ .copy = moved ? NULL : copy,
                        .stats = options->stats,
                        .live = options->live,
                        .sites = sites,
@@ -211,13 +304,12 @@ command_resume (int argc, char **argv)
   if (!arguments_read (&options, about, argc, argv))
     return COMMAND_USAGE;
   if (options.words[0] == NULL || options.words[1] != NULL)
-    return command_usage ("resume ",
-                          "say one checkpoint: `satin resume URI [OPTION…] [-- PROGRAM]`");
-  if (options.anew)
-    return command_usage ("resume ", "--new is not for resume: it begins anew");
-  if (options.program != NULL && (options.program[0] == NULL || options.program[1] != NULL))
     return command_usage (
-        "resume ", "after `--` stands the program alone; its arguments are the recorded ones");
+        "resume ", "one checkpoint is needed: `satin resume URI [OPTION…] [-- PROGRAM [ARG…]]`");
+  if (options.anew)
+    return command_usage ("resume ", "--new conflicts with resume: it begins a new run");
+  if (options.program != NULL && options.program[0] == NULL)
+    return command_usage ("resume ", "missing program behind `--`");
   if (step_has_tasks () && options.sites == NULL)
     {
       if (options.nodes > 0)
@@ -229,7 +321,7 @@ command_resume (int argc, char **argv)
     }
   folder = place_is_remote (options.words[0]) ? make_copy_folder () : NULL;
   copy = folder != NULL ? g_build_filename (folder, FOLDER_COPY, NULL) : NULL;
-  code = resume (&options, copy);
+  code = resume (&options, copy, argv);
   place_bring_end (); /* no thread while the process ends */
   if (copy != NULL)
     place_forget_copy (copy);

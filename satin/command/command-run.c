@@ -57,8 +57,11 @@ lift_options (Arguments *options)
       options->checkpoint = g_steal_pointer (&own.checkpoint);
       options->insecure = options->insecure || own.insecure;
     }
+  options->mended = options->mended || own.mended;
   if (options->trace == NULL && !own.help)
     options->trace = g_steal_pointer (&own.trace);
+  if (options->stats == NULL && own.stats != NULL && !own.help)
+    options->stats = g_canonicalize_filename (own.stats, NULL);
   if (options->interval_s <= 0)
     options->interval_s = own.interval_s;
   options_clear (&own);
@@ -93,6 +96,7 @@ start (const Arguments *options, FolderRun *run)
   run->tcp = options->tcp;
   run->listen = g_strdup (options->listen);
   run->naive = options->naive;
+  run->mended = options->mended;
   run->steal = MAX (options->steal, 0);
   run->closed = options->closed;
   run->trace = g_strdup (options->trace);
@@ -122,9 +126,9 @@ command_run (int argc, char **argv)
   if (!arguments_read (&options, about, argc, argv))
     return COMMAND_USAGE;
   if (options.words[0] != NULL)
-    return command_usage ("run ", "'%s' is neither an option nor behind `--`", options.words[0]);
+    return command_usage ("run ", "unexpected word '%s' before `--`", options.words[0]);
   if (options.program == NULL || options.program[0] == NULL)
-    return command_usage ("run ", "no program: say `satin run [OPTION…] -- PROGRAM [ARG…]`");
+    return command_usage ("run ", "missing program: `satin run [OPTION…] -- PROGRAM [ARG…]`");
   code = lift_options (&options);
   if (code != COMMAND_DONE)
     return code;

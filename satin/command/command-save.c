@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin save`: has a run publish its checkpoint now, and waits for that. Blocking, one thread. */
+#include "arguments.h"
 #include "ask.h"
 #include "command.h"
 #include "json.h"
+
+#include "coordinator/restore.h"
+
+#include "net/control.h"
+#include "net/folder-run.h"
 
 #include <string.h>
 
@@ -87,13 +93,76 @@ wait_for_round (const AskRun *ask, double within_s, double rounds)
   return COMMAND_ERROR;
 }
 
+/* Nothing may stand there: it would be of another run, or of another life of this one. */
+static int
+check_place (const char *target)
+{
+  g_autoptr (GError) error = NULL;
+  Restore restore;
+  gboolean exists;
+
+  if (!arguments_target_is_writable (target))
+    return COMMAND_STORE;
+  if (!restore_look (target, &restore, &error))
+    return command_say ("%s", error->message), error->code;
+  exists = restore.exists;
+  restore_clear (&restore);
+  if (exists)
+    command_say ("there is a checkpoint at '%s' already: name a new file", target);
+  return exists ? COMMAND_STORE : COMMAND_DONE;
+}
+
+/* The nodes agree to keep a checkpoint there; from then on the run is as one that was started with
+ * it. */
+static int
+give (AskRun *ask, const char *target)
+{
+  g_autofree char *escaped = g_strescape (target, NULL);
+  g_autofree char *request = g_strconcat (CONTROL_CHECKPOINT, escaped, NULL);
+  g_autoptr (GError) error = NULL;
+  Saved none;
+
+  if (!ask_saved (ask, request, &none))
+    return COMMAND_ERROR;
+  g_free (ask->run.checkpoint);
+  ask->run.checkpoint = g_strdup (target);
+  if (folder_run_write (&ask->run, ask->path, &error))
+    return COMMAND_DONE;
+  return command_say ("%s", error->message), COMMAND_ERROR;
+}
+
+/* `to`: what --to says. 0: the run keeps its checkpoint there. */
+static int
+give_checkpoint (AskRun *ask, const char *to, gboolean insecure)
+{
+  g_autofree char *target = arguments_target (to, insecure);
+  int code;
+
+  if (target == NULL)
+    return COMMAND_STORE;
+  if (g_strcmp0 (target, ask->run.checkpoint) == 0)
+    return COMMAND_DONE;
+  if (ask->run.checkpoint != NULL)
+    return command_say ("run '%s' keeps its checkpoint at '%s': leave out --to", ask->run.name,
+                        ask->run.checkpoint),
+           COMMAND_ERROR;
+  code = check_place (target);
+  return code == COMMAND_DONE ? give (ask, target) : code;
+}
+
 int
 command_save (int argc, char **argv)
 {
-  g_autofree char *within = NULL, *name = NULL, *request = NULL;
-  const GOptionEntry entries[] = { { "within", 0, 0, G_OPTION_ARG_STRING, &within,
-                                     "Wait so many seconds at most for jobs that run (10)", "S" },
-                                   { NULL, 0, 0, 0, NULL, NULL, NULL } };
+  g_autofree char *within = NULL, *to = NULL, *name = NULL, *request = NULL;
+  gboolean insecure = FALSE;
+  const GOptionEntry entries[]
+      = { { "within", 0, 0, G_OPTION_ARG_STRING, &within,
+            "Wait so many seconds at most for jobs that run (10)", "S" },
+          { "to", 0, 0, G_OPTION_ARG_FILENAME, &to,
+            "Give a run without a checkpoint one here, where it is kept from now on", "URI" },
+          { "insecure", 0, 0, G_OPTION_ARG_NONE, &insecure,
+            "URI may be plain ftp: or http:", NULL },
+          { NULL, 0, 0, 0, NULL, NULL, NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
   g_auto (AskRun) ask = { 0 };
   double within_s;
@@ -107,14 +176,16 @@ command_save (int argc, char **argv)
   if (!command_parse_one (context, "save", argc, argv, &name))
     return COMMAND_USAGE;
   if (name == NULL)
-    return command_usage ("save ", "say one run: `satin save RUN`");
+    return command_usage ("save ", "one run is needed: `satin save RUN`");
   if (!ask_read_within ("save ", within, &within_s))
     return COMMAND_USAGE;
   if (!ask_find (name, &ask) || !ask_stay (&ask))
     return COMMAND_ERROR;
   request = ask_request ("save", within_s);
-  code = ask_saved (&ask, request, &before) ? wait_for_round (&ask, within_s, before.rounds)
-                                            : COMMAND_ERROR;
+  code = to != NULL ? give_checkpoint (&ask, to, insecure) : COMMAND_DONE;
+  if (code == COMMAND_DONE)
+    code = ask_saved (&ask, request, &before) ? wait_for_round (&ask, within_s, before.rounds)
+                                              : COMMAND_ERROR;
   ask_leave (&ask);
   return code;
 }

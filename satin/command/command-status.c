@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin status`: the runs of this user that go on, as their nodes tell it. One thread. */
+#include "arguments.h"
 #include "ask.h"
 #include "command.h"
+#include "ended.h"
 #include "json.h"
 
 #include "net/checkpoint.h"
-#include "net/folder.h"
+#include "net/folder-ended.h"
 
 #include "storage/place.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
-/* The folders of dead runs are kept so long for their logs. */
-#define KEEP_S (7 * 24 * 3600)
-
 typedef struct
 {
   FolderRun run;
   char *reply; /* JSON of a node */
+  char *host;  /* (nullable) where the run was started, if not here */
 } StatusRun;
 
 static void
@@ -28,6 +28,7 @@ live_clear (gpointer data)
 
   folder_run_clear (&live->run);
   g_free (live->reply);
+  g_free (live->host);
 }
 
 /* What is known of a run none of whose nodes listens yet. */
@@ -56,12 +57,13 @@ add_live (GArray *lives, const char *path, GError **error)
   if (!folder_is_live (path))
     {
       g_set_error (error, FOLDER_ERROR, FOLDER_ERROR_ABSENT,
-                   "run '%s' does not live: its processes are gone", run.name);
+                   "run '%s' is not running: its processes are gone", run.name);
       return FALSE;
     }
   live.reply = ask_status (path, NULL);
   if (live.reply == NULL)
     live.reply = starting_json (&run);
+  live.host = folder_other_host (path);
   live.run = run;
   memset (&run, 0, sizeof run);
   g_array_append_val (lives, live);
@@ -74,7 +76,7 @@ prune (const char *path)
   struct stat info;
 
   if (!folder_is_live (path) && stat (path, &info) == 0
-      && g_get_real_time () / G_USEC_PER_SEC - info.st_mtime > KEEP_S)
+      && g_get_real_time () / G_USEC_PER_SEC - info.st_mtime > FOLDER_KEEP_S)
     folder_remove (path, NULL);
 }
 
@@ -92,15 +94,35 @@ add_all (GArray *lives)
     }
 }
 
+/* What the nodes said, with what the folder knows. */
 static void
-print_json (const GArray *lives)
+append_run (GString *text, const StatusRun *live)
+{
+  gsize length = strlen (live->reply);
+
+  g_string_append_len (text, live->reply, (gssize)(length > 0 ? length - 1 : 0)); /* "}" */
+  ended_append_facts (text, &live->run, g_get_real_time ());
+  g_string_append_c (text, '}');
+}
+
+static void
+print_json (const GArray *lives, gboolean all)
 {
   g_autoptr (GString) text = g_string_new ("{\"runs\":[");
 
   for (guint i = 0; i < lives->len; i++)
-    g_string_append_printf (text, "%s%s", i == 0 ? "" : ",",
-                            g_array_index (lives, StatusRun, i).reply);
-  g_print ("%s]}\n", text->str);
+    {
+      g_string_append (text, i == 0 ? "" : ",");
+      append_run (text, &g_array_index (lives, StatusRun, i));
+    }
+  g_string_append_c (text, ']');
+  if (all)
+    {
+      g_string_append (text, ",\"ended\":[");
+      ended_append (text);
+      g_string_append_c (text, ']');
+    }
+  g_print ("%s}\n", text->str);
 }
 
 static char *
@@ -168,10 +190,14 @@ print_run (const StatusRun *live)
     g_print ("  term %.0f", term);
   g_print ("  at risk %s  checkpoint %s\n", at_risk,
            live->run.checkpoint == NULL ? "none" : live->run.checkpoint);
+  ended_print_facts (&live->run, g_get_real_time ());
   nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
   if (nodes == NULL || g_variant_n_children (nodes) == 0)
     {
-      g_print ("  starting\n");
+      if (live->host != NULL)
+        g_print ("  goes on on host '%s': ask there\n", live->host);
+      else
+        g_print ("  starting\n");
       return;
     }
   g_print ("  %-8s %8s  %-10s %-8s %7s  %10s  %s\n", "NODE", "PID", "SITE", "STATE", "WORKERS",
@@ -187,42 +213,60 @@ print_run (const StatusRun *live)
 }
 
 /* What the checkpoint itself tells when no run of this machine keeps it: a run that was started on
- * another one may. (transfer full) (nullable) */
-static char *
-look_into (const char *word)
+ * another one may. */
+static int
+look_into (const char *target)
 {
-  struct stat info;
   Restore restore;
   g_autoptr (GError) error = NULL;
-  g_autofree char *user = NULL, *target = place_check (word, TRUE, NULL);
+  g_autofree char *user = NULL;
 
-  if (target == NULL || (!place_is_remote (target) && stat (target, &info) != 0))
-    return NULL;
   if (!restore_look (target, &restore, &error))
-    return g_strdup (error->message);
+    return command_say ("%s", error->message), COMMAND_ERROR;
   user = restore.exists ? checkpoint_in_use (&restore, target) : NULL;
   restore_clear (&restore);
   if (user != NULL)
-    return g_strdup_printf ("%s: ask there", user);
-  return g_strdup_printf ("no run works on '%s' (`satin inspect` shows what is in it)", target);
-}
-
-static int
-say_why (const char *word, const GError *error)
-{
-  g_autofree char *folder = folder_find (word, NULL);
-  g_autofree char *found = folder == NULL ? look_into (word) : NULL;
-
-  command_say ("%s", found != NULL ? found : error->message);
+    command_say ("%s: ask there", user);
+  else
+    command_say ("no run works on '%s' (`satin inspect` shows what is in it)", target);
   return COMMAND_ERROR;
 }
 
+/* There is no live run of this name or checkpoint here. */
+static int
+say_why (const char *word, gboolean insecure, const GError *error)
+{
+  struct stat info;
+  g_autofree char *folder = folder_find (word, NULL), *text = place_text (word, NULL);
+  g_autofree char *ended = folder == NULL ? folder_ended_find (word) : NULL;
+  int code;
+
+  if (ended != NULL && folder_has_ended (ended, &code, NULL))
+    return command_say ("run '%s' has ended (exit code %d)", word, code), COMMAND_ERROR;
+  if (folder == NULL && text != NULL && (place_is_remote (text) || stat (text, &info) == 0))
+    {
+      g_autofree char *target = arguments_target (word, insecure);
+      return target != NULL ? look_into (target) : COMMAND_STORE;
+    }
+  command_say ("%s", error->message);
+  return COMMAND_ERROR;
+}
+
+typedef struct
+{
+  gboolean all, json, insecure;
+} StatusWish;
+
 /* `status RUN --json` has the option behind the word, where a strict parser has stopped. */
 static gboolean
-read_words (int argc, char **argv, gboolean *json, const char **name)
+read_words (int argc, char **argv, StatusWish *wish, const char **name)
 {
   const GOptionEntry entries[]
-      = { { "json", 0, 0, G_OPTION_ARG_NONE, json, "Print one JSON object", NULL },
+      = { { "all", 'a', 0, G_OPTION_ARG_NONE, &wish->all,
+            "Show also the runs of the last seven days that go on no more", NULL },
+          { "json", 0, 0, G_OPTION_ARG_NONE, &wish->json, "Print one JSON object", NULL },
+          { "insecure", 0, 0, G_OPTION_ARG_NONE, &wish->insecure,
+            "RUN may be a plain ftp: or http: URI that is read", NULL },
           { NULL, 0, 0, 0, NULL, NULL, NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new ("[RUN]");
 
@@ -232,10 +276,12 @@ read_words (int argc, char **argv, gboolean *json, const char **name)
     {
       if (!command_parse (context, "status", &argc, &argv))
         return FALSE;
+      if (argc < 2 && *name != NULL && wish->all)
+        return command_usage ("status ", "--all conflicts with a run"), FALSE;
       if (argc < 2)
         return TRUE;
       if (*name != NULL)
-        return command_usage ("status ", "say one run, or none for all"), FALSE;
+        return command_usage ("status ", "one run is enough, or none for all"), FALSE;
       *name = argv[1];
     }
 }
@@ -245,11 +291,11 @@ command_status (int argc, char **argv)
 {
   g_autoptr (GArray) lives = g_array_new (FALSE, FALSE, sizeof (StatusRun));
   g_autoptr (GError) error = NULL;
-  gboolean json = FALSE;
+  StatusWish wish = { 0 };
   const char *name;
 
   g_array_set_clear_func (lives, live_clear);
-  if (!read_words (argc, argv, &json, &name))
+  if (!read_words (argc, argv, &wish, &name))
     return COMMAND_USAGE;
   if (name == NULL)
     add_all (lives);
@@ -258,13 +304,18 @@ command_status (int argc, char **argv)
       g_autofree char *path = ask_folder (name, &error);
 
       if (path == NULL || !add_live (lives, path, &error))
-        return say_why (name, error);
+        return say_why (name, wish.insecure, error);
     }
-  if (json)
-    print_json (lives);
-  else if (lives->len == 0)
+  if (wish.json)
+    {
+      print_json (lives, wish.all);
+      return COMMAND_DONE;
+    }
+  if (lives->len == 0)
     g_print ("no run goes on\n");
-  for (guint i = 0; !json && i < lives->len; i++)
+  for (guint i = 0; i < lives->len; i++)
     print_run (&g_array_index (lives, StatusRun, i));
+  if (wish.all)
+    ended_print ();
   return COMMAND_DONE;
 }

@@ -60,6 +60,11 @@ tell (const Way *way, const FolderRun *run, int code, const char *sentence)
       command_say ("run '%s' was asked to stop but has not ended yet", run->name);
       return COMMAND_ERROR;
     }
+  if (code == -4)
+    {
+      command_say ("run '%s' has ended on another host: %s", run->name, sentence);
+      return COMMAND_ERROR;
+    }
   if (code < 0)
     {
       command_say ("run '%s' is gone and left no word", run->name);
@@ -84,6 +89,20 @@ tell (const Way *way, const FolderRun *run, int code, const char *sentence)
   return COMMAND_DONE;
 }
 
+/* Nothing would be left of it. FALSE: said. */
+static gboolean
+can_be_suspended (const Way *way, const AskRun *ask)
+{
+  g_autofree char *quoted = command_quote (ask->run.name);
+
+  if (way->code != COMMAND_SUSPENDED || ask->run.checkpoint != NULL || !folder_is_live (ask->path))
+    return TRUE;
+  command_say ("run '%s' has no checkpoint, so nothing of it would be kept: `satin save %s --to "
+               "URI` gives it one, `satin cancel %s` ends it",
+               ask->run.name, quoted, quoted);
+  return FALSE;
+}
+
 static int
 end_run (const Way *way, int argc, char **argv)
 {
@@ -104,12 +123,12 @@ end_run (const Way *way, int argc, char **argv)
   if (!command_parse_one (context, way->verb, argc, argv, &name))
     return COMMAND_USAGE;
   if (name == NULL)
-    return command_usage (spaced, "say one run: `satin %s RUN`", way->verb);
+    return command_usage (spaced, "one run is needed: `satin %s RUN`", way->verb);
   if (!way->takes_within && within != NULL)
     return command_usage (spaced, "--within is for suspend");
   if (!ask_read_within (spaced, within, &within_s))
     return COMMAND_USAGE;
-  if (!ask_find (name, &ask) || !ask_stay (&ask))
+  if (!ask_find (name, &ask) || !can_be_suspended (way, &ask) || !ask_stay (&ask))
     return COMMAND_ERROR;
   if (way->code != COMMAND_SUSPENDED || !ask_launcher (&ask))
     {
@@ -133,7 +152,8 @@ command_suspend (int argc, char **argv)
       = { .verb = "suspend",
           .summary = "Saves everything that is finished and stops RUN, whose exit code\n"
                      "becomes 75. Jobs that run longer than the waiting time are given up;\n"
-                     "what is finished in them is kept. `satin status` lists the runs.",
+                     "what is finished in them is kept. A run without a checkpoint is left\n"
+                     "alone. `satin status` lists the runs.",
           .what = "cannot suspend",
           .done = "suspended",
           .takes_within = TRUE,

@@ -23,10 +23,10 @@ show_once (const AskRun *ask, int code, const char *sentence)
 
   if (ask->run.nodes == 0)
     return code;
-  while (folder_pid_is_live (ask->run.launcher_pid) && g_get_monotonic_time () < until_us
+  while (folder_pid_is_live (ask->path, ask->run.launcher_pid) && g_get_monotonic_time () < until_us
          && !g_file_test (shown, G_FILE_TEST_EXISTS))
     g_usleep (LOOK_US);
-  if (folder_pid_is_live (ask->run.launcher_pid) || !folder_claim (ask->path, "shown"))
+  if (folder_pid_is_live (ask->path, ask->run.launcher_pid) || !folder_claim (ask->path, "shown"))
     return code;
   (void)folder_show (ask->path, "answer.err", STDERR_FILENO);
   if (code == COMMAND_STORE)
@@ -41,37 +41,63 @@ show_once (const AskRun *ask, int code, const char *sentence)
   return launch_words_answer (ask->path, code);
 }
 
+/* `code`: of ask_wait, below 0. */
+static void
+say_no_end (const AskRun *ask, int code, const char *sentence)
+{
+  const FolderRun *run = &ask->run;
+  g_autofree char *quoted = run->checkpoint != NULL ? command_quote (run->checkpoint) : NULL;
+
+  if (code == -4)
+    command_say ("the answer stays on another host, for a minute: %s; make room, then `satin wait "
+                 "%s` brings it",
+                 sentence, run->name);
+  else
+    command_say (code == -2 ? "all nodes of '%s' are gone, and none has told here that the run "
+                              "had ended%s%s%s"
+                            : "run '%s' is gone and left no word%s%s%s",
+                 run->name, quoted != NULL ? ": `satin resume " : "", quoted != NULL ? quoted : "",
+                 quoted != NULL ? "` goes on, or shows the answer" : "");
+}
+
+/* TRUE: the run has ended, and its folder is gone. What it had to say was said. */
+static gboolean
+is_recorded (const char *word, int *code)
+{
+  g_autofree char *path = ask_ended (word);
+
+  return path != NULL && folder_has_ended (path, code, NULL);
+}
+
 int
 command_wait (int argc, char **argv)
 {
   g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
-  g_autofree char *name = NULL, *sentence = NULL;
+  g_autofree char *name = NULL, *sentence = NULL, *folder = NULL;
   g_auto (AskRun) ask = { 0 };
   int code;
 
-  g_option_context_set_summary (context,
-                                "Waits until RUN has ended. The exit code is that of the run; the\n"
-                                "answer is printed when no launcher is left to print it.");
+  g_option_context_set_summary (
+      context, "Waits until RUN has ended. The exit code is that of the run, also\n"
+               "of one that has ended in the last seven days; the answer is\n"
+               "printed when no launcher is left to print it.");
   if (!command_parse_one (context, "wait", argc, argv, &name))
     return COMMAND_USAGE;
   if (name == NULL)
-    return command_usage ("wait ", "say one run: `satin wait RUN`");
+    return command_usage ("wait ", "one run is needed: `satin wait RUN`");
+  folder = ask_folder (name, NULL);
+  if (folder == NULL && is_recorded (name, &code))
+    return code;
   if (!ask_find (name, &ask) || !ask_stay (&ask))
-    return COMMAND_ERROR;
+    return is_recorded (name, &code) ? code : COMMAND_ERROR;
   code = ask_wait (&ask, 0, &sentence);
   if (code >= 0)
     code = show_once (&ask, code, sentence);
+  else if (code == -3 && is_recorded (ask.run.name, &code))
+    return code;
   else
     {
-      g_autofree char *quoted
-          = ask.run.checkpoint != NULL ? command_quote (ask.run.checkpoint) : NULL;
-
-      command_say (code == -2 ? "all nodes of '%s' are gone, and none has told here that the run "
-                                "had ended%s%s%s"
-                              : "run '%s' is gone and left no word%s%s%s",
-                   ask.run.name, quoted != NULL ? ": `satin resume " : "",
-                   quoted != NULL ? quoted : "",
-                   quoted != NULL ? "` goes on, or shows the answer" : "");
+      say_no_end (&ask, code, sentence);
       code = COMMAND_ERROR;
     }
   ask_leave (&ask);

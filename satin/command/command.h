@@ -35,13 +35,16 @@ int command_merge (int argc, char **argv);
 
 /* One sentence on stderr, `satin: ` before it and a line end after it. */
 void command_say (const char *format, ...) G_GNUC_PRINTF (1, 2);
-/* `word` as a shell takes it back: in quotes only where it must be. (transfer full) */
+/* `word` as a shell takes it back: in quotes only where it must be, with escapes ($'…') for what
+ * does not print. (transfer full) */
 char *command_quote (const char *word);
 /* Shows the live line: on a terminal over the one before, else as a line of its own. NULL wipes it
  * away. */
 void command_show (const char *line, gboolean terminal);
 /* The same as command_say, with a hint at `satin VERB --help`; returns COMMAND_USAGE. */
 int command_usage (const char *verb, const char *format, ...) G_GNUC_PRINTF (2, 3);
+/* The one of `names` (NULL-terminated) that somebody meant who wrote `word`. (nullable) */
+const char *command_nearest (const char *word, const char *const *names);
 /* Parses the options of `verb`, which stand before the first other word. FALSE: said on stderr. */
 gboolean command_parse (GOptionContext *context, const char *verb, int *argc, char ***argv);
 /* The same with options before, between and behind the other words, which go to `words` (out,

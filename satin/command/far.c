@@ -5,6 +5,7 @@
 #include "command.h"
 #include "start.h"
 
+#include "net/folder-file.h"
 #include "net/folder-run.h"
 #include "net/relay.h"
 #include "net/store-settings.h"
@@ -27,7 +28,13 @@ struct Far
   int to, from;        /* pipes; -1: closed */
   guint reads, writes; /* sources; 0: none */
   GQueue out;          /* of GBytes */
-  GByteArray *in;
+  GByteArray *in;      /* what came and was not looked at: no more than a line, mostly */
+  char *coming;        /* (nullable) the file whose bytes come, `left` of them */
+  gsize left;
+  FolderFile *file;   /* (nullable) where they go: of the run … */
+  GByteArray *small;  /* (nullable) … or of the node */
+  gboolean lost;      /* the last file of the run cannot be kept here */
+  gboolean no_answer; /* `answer` cannot */
   gboolean begun, spoken;
   gboolean queues;   /* its node may have to wait */
   gboolean missed;   /* that nothing is heard was said */
@@ -203,7 +210,7 @@ tcp_only (GBytes *bytes)
 }
 
 static gboolean
-take_node_file (Far *far, const char *suffix, GBytes *bytes)
+take_node_file (Far *far, const char *suffix, GBytes *bytes, GError **error)
 {
   g_autofree char *file = folder_node_file (far->pid, suffix);
   g_autoptr (GBytes) kept
@@ -214,27 +221,100 @@ take_node_file (Far *far, const char *suffix, GBytes *bytes)
       g_clear_pointer (&far->address, g_bytes_unref);
       far->address = g_bytes_ref (kept);
     }
-  return folder_write (far->path, file, kept, NULL);
+  return folder_write (far->path, file, kept, error);
+}
+
+/* What its suffix says; NULL: it is none of a node's that are known. */
+static const char *
+suffix_of (const char *name)
+{
+  static const char *const known[] = { "address", "stats", "trouble", NULL };
+  const char *dot = g_str_has_prefix (name, RELAY_OF_NODE) ? strchr (name, '.') : NULL;
+
+  return dot != NULL && g_strv_contains (known, dot + 1) ? dot + 1 : NULL;
+}
+
+static gboolean
+is_of_run (const char *name)
+{
+  static const char *const known[]
+      = { "answer", "answer.code", "answer.err", "error", "end", "id", FOLDER_BUILD, NULL };
+
+  return g_strv_contains (known, name);
+}
+
+/* What a later founder writes stands in the place of an earlier one's. */
+static gboolean
+is_of_founder (const char *name)
+{
+  return strcmp (name, "id") == 0 || strcmp (name, FOLDER_BUILD) == 0;
+}
+
+/* The file of the run that comes cannot be kept; the node has it still. */
+static void
+lose (Far *far, const char *name, const GError *error)
+{
+  g_autofree char *where = far_name (far);
+
+  g_clear_pointer (&far->file, folder_file_drop);
+  far->lost = TRUE;
+  far->no_answer = far->no_answer || strcmp (name, "answer") == 0;
+  command_say ("'%s' stays on %s: %s", name, where, error->message);
+}
+
+/* `size` bytes of `name` (transfer full) come. The first of each file of the run stays. */
+static void
+begin_file (Far *far, char *name, gsize size)
+{
+  g_autoptr (GError) error = NULL;
+
+  far->coming = name;
+  far->left = size;
+  far->lost = FALSE;
+  if (suffix_of (name) != NULL && size <= RELAY_SMALL_MAX)
+    far->small = g_byte_array_new ();
+  else if (suffix_of (name) != NULL)
+    command_say ("'%s' of a node is left out: it has %" G_GSIZE_FORMAT " bytes", name, size);
+  else if (is_of_run (name) && (is_of_founder (name) || folder_size (far->path, name) < 0))
+    {
+      far->file = folder_file_begin (far->path, name, &error);
+      if (far->file == NULL)
+        lose (far, name, error);
+    }
 }
 
 static void
-take_file (Far *far, const char *name, GBytes *bytes)
+add_to_file (Far *far, const guint8 *data, gsize size)
 {
-  static const char *const of_node[] = { "address", "stats", "trouble", NULL };
-  static const char *const of_run[]
-      = { "answer", "answer.code", "answer.err", "error", "end", NULL };
-  const char *dot = g_str_has_prefix (name, "node-") ? strchr (name, '.') : NULL;
+  g_autoptr (GError) error = NULL;
 
-  gboolean kept = TRUE;
+  far->left -= size;
+  if (far->file != NULL && !folder_file_add (far->file, data, size, &error))
+    lose (far, far->coming, error);
+  if (far->small != NULL)
+    g_byte_array_append (far->small, data, (guint)size);
+}
 
-  if (dot != NULL && g_strv_contains (of_node, dot + 1))
-    kept = take_node_file (far, dot + 1, bytes);
-  else if (g_strv_contains (of_run, name))
-    kept = folder_write_first (far->path, name, bytes, NULL);
-  else if (strcmp (name, "id") == 0)
-    kept = folder_write (far->path, name, bytes, NULL);
-  if (!kept)
-    command_say ("cannot write '%s' in '%s'", name, far->path);
+static void
+end_file (Far *far)
+{
+  g_autofree char *name = g_steal_pointer (&far->coming);
+  FolderFileEnd how = is_of_founder (name) ? FOLDER_FILE_LAST : FOLDER_FILE_FIRST_SAFE;
+  g_autoptr (GError) error = NULL;
+
+  if (far->small != NULL)
+    {
+      g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (g_steal_pointer (&far->small));
+      if (!take_node_file (far, suffix_of (name), bytes, &error))
+        command_say ("%s", error->message);
+    }
+  if (far->file != NULL && !folder_file_end (g_steal_pointer (&far->file), how, &error))
+    lose (far, name, error);
+  if (!g_str_has_prefix (name, RELAY_OF_NODE))
+    {
+      g_autofree char *answer = g_strdup_printf ("%s %s\n", far->lost ? "lost" : "kept", name);
+      push_text (far, answer);
+    }
 }
 
 /* What comes before a node's first word a shell has said: a greeting, say. */
@@ -245,9 +325,22 @@ pass_over (Far *far, gsize size, gboolean *more)
   *more = far->in->len > 0;
 }
 
+/* What has come of the file. */
+static void
+take_bytes (Far *far, gboolean *more)
+{
+  gsize size = MIN (far->left, far->in->len);
+
+  add_to_file (far, far->in->data, size);
+  g_byte_array_remove_range (far->in, 0, (guint)size);
+  if (far->left == 0)
+    end_file (far);
+  *more = far->in->len > 0;
+}
+
 /* FALSE: what came is nothing that a node says. */
 static gboolean
-take_frame (Far *far, gboolean *more)
+take_line (Far *far, gboolean *more)
 {
   gsize left = far->in->len, size = 0;
   const guint8 *end = memchr (far->in->data, '\n', MIN (left, RELAY_LINE_MAX));
@@ -268,12 +361,9 @@ take_frame (Far *far, gboolean *more)
       return !far->spoken;
     }
   far->spoken = TRUE;
-  if (left - head < size)
-    return TRUE;
-  g_autoptr (GBytes) bytes = g_bytes_new (far->in->data + head, size);
-  take_file (far, name, bytes);
-  g_byte_array_remove_range (far->in, 0, (guint)(head + size));
-  *more = far->in->len > 0;
+  begin_file (far, g_steal_pointer (&name), size);
+  g_byte_array_remove_range (far->in, 0, (guint)head);
+  take_bytes (far, more);
   return TRUE;
 }
 
@@ -301,7 +391,9 @@ read_once (Far *far)
   far->stirred_us = g_get_monotonic_time ();
   g_byte_array_append (far->in, bytes, (guint)n);
   while (more)
-    if (!take_frame (far, &more))
+    if (far->coming != NULL)
+      take_bytes (far, &more);
+    else if (!take_line (far, &more))
       return 0;
   return n;
 }
@@ -405,12 +497,28 @@ far_free (Far *far)
   close_to (far);
   close_from (far);
   g_byte_array_unref (far->in);
+  g_clear_pointer (&far->file, folder_file_drop);
+  g_clear_pointer (&far->small, g_byte_array_unref);
+  g_free (far->coming);
   g_clear_pointer (&far->address, g_bytes_unref);
   g_free (far->path);
   g_free (far->host);
   g_free (far->site);
   g_free (far->told);
   g_free (far);
+}
+
+gboolean
+far_brings (const Far *far)
+{
+  return far->coming != NULL
+         && g_get_monotonic_time () - far->stirred_us < RELAY_STALL_S * G_USEC_PER_SEC;
+}
+
+gboolean
+far_keeps_answer (const Far *far)
+{
+  return far->no_answer;
 }
 
 pid_t

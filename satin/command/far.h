@@ -19,6 +19,10 @@ Far *far_start (const FolderRun *run, const char *path, const Site *site, const 
                 int number, int here, gboolean founder, GBytes *copy, GError **error);
 void far_free (Far *far);
 pid_t far_pid (const Far *far);
+/* A file comes from it, and goes on coming. */
+gboolean far_brings (const Far *far);
+/* Its answer could not be written here; its node still has it. */
+gboolean far_keeps_answer (const Far *far);
 /* Its process here is gone: takes what it said last. */
 void far_drain (Far *far);
 /* The addresses of members, or "": none is known. When they have changed the node hears it; the

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the nodes of a run last reported about themselves, added up. One thread; reads the
- * node-PID.stats files of a run's folder, also those of nodes that died. Knows nothing of
- * processes. */
+ * node-PID.stats files of a run's folder, also those of nodes that died. */
 #pragma once
 
 #include <gio/gio.h>
@@ -10,7 +9,9 @@
 typedef struct
 {
   double wall_s;
-  guint nodes, crashes;
+  const GArray *own; /* the process numbers of the nodes that it started, of gint64; the others are
+                        counted by what they reported */
+  guint crashes;     /* of its own */
 } FiguresSeen;
 
 /* The one JSON object of --stats, with a line end. What no node reported is null. (transfer full)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A small JSON reader by recursive descent, and quoting. Any thread, pure. What it reads came over
+/* A small JSON reader by recursive descent. Any thread, pure. What it reads came over
  * a socket from another process, so it trusts nothing and asserts nothing about it. */
 #include "json.h"
 
@@ -214,43 +214,4 @@ json_read (const char *text)
   if (value == NULL || *reader.at != '\0')
     return NULL;
   return g_steal_pointer (&value);
-}
-
-void
-json_append_string (GString *to, const char *text)
-{
-  g_autofree char *valid = text == NULL ? NULL : g_utf8_make_valid (text, -1);
-
-  if (valid == NULL)
-    {
-      g_string_append (to, "null");
-      return;
-    }
-  g_string_append_c (to, '"');
-  for (const char *p = valid; *p != '\0'; p++)
-    if (*p == '"' || *p == '\\')
-      g_string_append_printf (to, "\\%c", *p);
-    else if ((guchar)*p < 0x20 || *p == 0x7f)
-      g_string_append_printf (to, "\\u%04x", (guint)(guchar)*p);
-    else
-      g_string_append_c (to, *p);
-  g_string_append_c (to, '"');
-}
-
-void
-json_append_number (GString *to, double number)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  if (!isfinite (number))
-    g_string_append (to, "null");
-  else if (number == floor (number) && fabs (number) < 1e15)
-    g_string_append_printf (to, "%.0f", number);
-  else
-    {
-      g_ascii_formatd (text, sizeof text, "%.15g", number);
-      if (g_ascii_strtod (text, NULL) != number)
-        g_ascii_formatd (text, sizeof text, "%.17g", number);
-      g_string_append (to, text);
-    }
 }

@@ -6,6 +6,9 @@
 #include "key.h"
 #include "spread.h"
 
+#include "net/mark.h"
+#include "net/options.h"
+
 #include "storage/place.h"
 
 #define LOOK_US (10 * 1000)
@@ -24,6 +27,8 @@ char *
 launch_folder_make (FolderRun *run, const LaunchWish *wish)
 {
   g_autoptr (GError) error = NULL;
+  g_auto (GStrv) words = options_own_words (run->argv);
+  run->token = words != NULL ? mark_token (run->program, run->folder, words) : NULL;
   char *path = folder_create (run, &error);
 
   if (path == NULL && wish->any_name && g_error_matches (error, FOLDER_ERROR, FOLDER_ERROR_TAKEN))
@@ -48,13 +53,22 @@ launch_folder_make (FolderRun *run, const LaunchWish *wish)
   return path;
 }
 
+void
+launch_folder_refresh (FolderRun *run, const char *path)
+{
+  g_auto (FolderRun) now = { 0 };
+
+  if (run->checkpoint == NULL && folder_read (path, &now, NULL))
+    run->checkpoint = g_steal_pointer (&now.checkpoint);
+}
+
 gboolean
 launch_folder_lives (const char *path, const char *suffix)
 {
   g_autoptr (GArray) pids = folder_pids (path, suffix);
 
   for (guint i = 0; i < pids->len; i++)
-    if (folder_pid_is_live (g_array_index (pids, gint64, i)))
+    if (folder_pid_is_live (path, g_array_index (pids, gint64, i)))
       return TRUE;
   return FALSE;
 }

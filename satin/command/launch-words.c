@@ -3,10 +3,13 @@
 #include "launch-words.h"
 #include "command.h"
 
+#include "net/outlet.h"
+
 #include "storage/place.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -16,6 +19,8 @@
 /* So much of a log's end is looked at, and so many lines of it are shown. */
 #define LOG_TAIL_MAX 8192
 #define LINES_MAX 10
+/* So many lines are taken for the last words of a node while others go on. */
+#define WORDS_MAX 3
 
 static char *
 describe_end (int status)
@@ -27,7 +32,15 @@ describe_end (int status)
   return g_strdup_printf ("ended (exit code %d)", WEXITSTATUS (status));
 }
 
-/* The last lines of a log as UTF-8, oldest first, empty ones left out. (transfer full) */
+/* A line of a backtrace: for the log, not for the terminal. */
+static gboolean
+is_frame (const char *line)
+{
+  return g_str_has_suffix (line, "]") && strstr (line, "[0x") != NULL;
+}
+
+/* The last lines of a log as UTF-8, oldest first, without empty ones and backtraces. (transfer full)
+ */
 static GPtrArray *
 read_tail (const char *path, const char *file)
 {
@@ -40,7 +53,7 @@ read_tail (const char *path, const char *file)
   g_auto (GStrv) all = g_strsplit (text == NULL ? "" : text, "\n", -1);
 
   for (int i = 0; all[i] != NULL; i++)
-    if (*g_strchomp (all[i]) != '\0')
+    if (*g_strchomp (all[i]) != '\0' && !is_frame (all[i]))
       g_ptr_array_add (lines, g_strdup (all[i]));
   if (lines->len > LINES_MAX)
     g_ptr_array_remove_range (lines, 0, lines->len - LINES_MAX);
@@ -70,9 +83,26 @@ count_members (const char *path, gint64 except)
   for (guint i = 0; i < pids->len; i++)
     {
       gint64 pid = g_array_index (pids, gint64, i);
-      n += pid != except && folder_pid_is_live (pid);
+      n += pid != except && folder_pid_is_live (path, pid);
     }
   return n;
+}
+
+/* Only the last lines that are no notes, WORDS_MAX of them. */
+static void
+keep_words (GPtrArray *lines)
+{
+  for (guint i = lines->len; i > 0; i--)
+    if (is_note (lines->pdata[i - 1]))
+      g_ptr_array_remove_index (lines, i - 1);
+  if (lines->len > WORDS_MAX)
+    g_ptr_array_remove_range (lines, 0, lines->len - WORDS_MAX);
+}
+
+static const char *
+without_own (const char *line)
+{
+  return g_str_has_prefix (line, OWN) ? line + strlen (OWN) : line;
 }
 
 void
@@ -80,18 +110,26 @@ launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
 {
   g_autofree char *how = describe_end (status);
   g_autofree char *file = folder_node_file (pid, "log");
+  g_autofree char *of_main = folder_node_file (pid, "err"); /* where main runs: see run.c */
   g_autoptr (GPtrArray) lines = read_tail (path, file);
+  g_autoptr (GPtrArray) more = read_tail (path, of_main);
   g_autoptr (GString) text = g_string_new (how);
-  const char *last = last_line (lines);
 
+  g_ptr_array_extend_and_steal (lines, g_steal_pointer (&more));
+  keep_words (lines);
   /* One that was killed had no last words about it. */
-  if (last != NULL && !is_note (last) && WIFEXITED (status) && WEXITSTATUS (status) != COMMAND_DONE)
-    g_string_append_printf (text, ": %s",
-                            g_str_has_prefix (last, OWN) ? last + strlen (OWN) : last);
+  if ((WIFSIGNALED (status) && (WTERMSIG (status) == SIGKILL || WTERMSIG (status) == SIGTERM))
+      || (WIFEXITED (status) && WEXITSTATUS (status) == COMMAND_DONE))
+    g_ptr_array_set_size (lines, 0);
+  if (lines->len == 1)
+    g_string_append_printf (text, ": %s", without_own (lines->pdata[0]));
   n_live = MAX (n_live, count_members (path, pid));
   if (n_live > 0)
     g_string_append_printf (text, "; %u go%s on", n_live, n_live == 1 ? "es" : "");
-  command_say ("node %" G_GINT64_FORMAT " %s", pid, text->str);
+  command_say ("node %" G_GINT64_FORMAT " %s%s", pid, text->str,
+               lines->len > 1 ? "; its last words:" : "");
+  for (guint i = 0; lines->len > 1 && i < lines->len; i++)
+    command_say ("  %s", without_own (lines->pdata[i]));
 }
 
 void
@@ -194,16 +232,16 @@ launch_words_of_main (const char *path)
 int
 launch_words_answer (const char *path, int code)
 {
-  g_autoptr (GBytes) answer = folder_bytes (path, "answer", NULL);
   g_auto (FolderRun) run = { 0 };
 
   /* It may stay with a node of another host whose launcher is gone. */
-  if (answer == NULL && code == COMMAND_DONE)
+  if (folder_lacks_answer (path, code) && folder_read (path, &run, NULL))
     {
-      gboolean kept = folder_read (path, &run, NULL) && run.checkpoint != NULL;
-      g_autofree char *quoted = kept ? command_quote (run.checkpoint) : NULL;
-      command_say ("the run is done, but its answer has not come here%s%s%s",
-                   kept ? ": `satin resume " : "", kept ? quoted : "", kept ? "` shows it" : "");
+      g_autofree char *quoted = run.checkpoint != NULL ? command_quote (run.checkpoint) : NULL;
+      command_say ("the run is done, but its answer has not come here: `satin %s %s` %s",
+                   quoted != NULL ? "resume" : "wait", quoted != NULL ? quoted : run.name,
+                   quoted != NULL ? "shows it" : "within a minute asks the other hosts again");
+      folder_disclaim (path, "shown");
       return COMMAND_ERROR;
     }
   if (folder_show (path, "answer", STDOUT_FILENO))
@@ -212,19 +250,11 @@ launch_words_answer (const char *path, int code)
   return COMMAND_ERROR;
 }
 
-static gboolean
-has_answered (const char *path)
-{
-  g_autoptr (GBytes) answer = folder_bytes (path, "answer", NULL);
-
-  return answer != NULL && g_bytes_get_size (answer) > 0;
-}
-
 void
 launch_words_end (const char *path, int code, const char *sentence, gboolean is_told)
 {
   if (!launch_words_are_late (code) && !launch_words_of_main (path) && sentence == NULL && !is_told
-      && code != COMMAND_DONE && !has_answered (path) && !show_last_log (path))
+      && code != COMMAND_DONE && folder_size (path, "answer") <= 0 && !show_last_log (path))
     command_say ("the program ended with exit code %d and said nothing", code);
   if (sentence != NULL)
     command_say ("%s", g_str_has_prefix (sentence, OWN) ? sentence + strlen (OWN) : sentence);
@@ -262,4 +292,17 @@ launch_words_not_begun (const FolderRun *run, const char *path, gboolean goes_on
   else
     command_say ("suspended: %s", words);
   return COMMAND_SUSPENDED;
+}
+
+void
+launch_words_figures (const char *path, const FiguresSeen *seen, const char *stats, gboolean show)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *summary = show ? figures_summary (path, seen) : NULL;
+  g_autofree char *json = stats != NULL ? figures_json (path, seen) : NULL;
+
+  if (summary != NULL)
+    command_say ("%s", summary);
+  if (json != NULL && !outlet_write (stats, json, &error))
+    command_say ("cannot write the figures: %s", error->message);
 }

@@ -3,6 +3,8 @@
  * reads the logs in the run's folder, changes nothing. */
 #pragma once
 
+#include "figures.h"
+
 #include "net/folder.h"
 
 /* A node of a run that goes on is gone; of those that the launcher started `n_live` others are
@@ -32,3 +34,7 @@ int launch_words_not_begun (const FolderRun *run, const char *path, gboolean goe
 /* How to go on with a run that was suspended, or broke off with another `code` than one that main
  * gave. */
 void launch_words_next (const FolderRun *run, int code);
+/* The figures of the run at its end: one line on stderr if `show`, and all of them as JSON to the
+ * file `stats` (nullable). */
+void launch_words_figures (const char *path, const FiguresSeen *seen, const char *stats,
+                           gboolean show);

@@ -4,7 +4,6 @@
  * thread. */
 #include "launch.h"
 #include "command.h"
-#include "figures.h"
 #include "launch-folder.h"
 #include "launch-words.h"
 #include "live.h"
@@ -12,7 +11,6 @@
 #include "start.h"
 #include "trouble.h"
 
-#include "net/outlet.h"
 #include "net/timeline-file.h"
 
 #include "storage/place.h"
@@ -64,7 +62,7 @@ typedef struct
   gboolean parting; /* main says how far it came, when it knows of the end */
   State state;
   gint64 started_us, ended_us;
-  gint64 answer_us; /* when the end was seen first, and no answer with it; 0: never */
+  gint64 answer_us; /* when the end was seen first without its answer, or some of that came */
   int code;
   Live *live;
   Trouble *trouble;
@@ -72,6 +70,7 @@ typedef struct
   guint ticks;
   gboolean refused;    /* the founder ended before it had joined */
   gboolean joined;     /* some node has said where it listens */
+  gboolean unkept;     /* the answer has not come from another host, or cannot be written here */
   gboolean cut_off;    /* the checkpoint that this process brings did not come … */
   gboolean broken_off; /* … because we were interrupted */
 } Launch;
@@ -93,18 +92,13 @@ kill_all (Launch *launch)
 static gboolean
 answer_is_under_way (Launch *launch, int code)
 {
-  g_autoptr (GBytes) answer = folder_bytes (launch->path, "answer", NULL);
   gint64 now_us = g_get_monotonic_time ();
-  gboolean far = FALSE;
-
-  for (guint i = 0; i < launch->nodes->len; i++)
-    far = far
-          || (g_array_index (launch->nodes, Node, i).far != NULL
-              && !g_array_index (launch->nodes, Node, i).gone);
-  if (!far || answer != NULL || code == COMMAND_SUSPENDED || code == COMMAND_CANCELLED)
+  gboolean live;
+  if (folder_size (launch->path, "answer") >= 0 || launch_words_are_late (code))
     return FALSE;
-  launch->answer_us = launch->answer_us == 0 ? now_us : launch->answer_us;
-  return now_us - launch->answer_us < ANSWER_LIMIT_US;
+  if (spread_brings (launch->nodes, &live, &launch->unkept) || launch->answer_us == 0)
+    launch->answer_us = now_us;
+  return live && !launch->unkept && now_us - launch->answer_us < ANSWER_LIMIT_US;
 }
 
 static gboolean
@@ -119,6 +113,7 @@ look_for_end (Launch *launch)
     return FALSE;
   launch->state = ENDED;
   launch->code = code;
+  launch->unkept = folder_lacks_answer (launch->path, code);
   launch->ended_us = g_get_monotonic_time ();
   g_clear_pointer (&launch->live, live_free);
   if (!folder_claim (launch->path, "shown"))
@@ -239,7 +234,10 @@ on_tick (gpointer data)
   gint64 now_us = g_get_monotonic_time ();
 
   if (++launch->ticks % TROUBLE_TICKS == 0)
-    trouble_show (launch->trouble);
+    {
+      trouble_show (launch->trouble);
+      folder_sign (launch->path);
+    }
   if (!launch->joined)
     look_for_wish (launch);
   if (launch->n_live == 0)
@@ -255,8 +253,10 @@ on_tick (gpointer data)
       for (guint i = 0; i < launch->nodes->len; i++)
         tell_too_late (launch, &g_array_index (launch->nodes, Node, i));
       /* A founder that refused leaves the others waiting for somebody to join. */
-      if (now_us - launch->ended_us > LEAVE_LIMIT_US
-          || (founder->gone && !look_for_founder (launch)))
+      gboolean late = now_us - launch->ended_us > LEAVE_LIMIT_US;
+      if (late && launch->unkept)
+        g_main_loop_quit (launch->loop); /* a node has to stay */
+      else if (late || (founder->gone && !look_for_founder (launch)))
         kill_all (launch);
       return G_SOURCE_CONTINUE;
     }
@@ -349,7 +349,8 @@ on_gone (GPid pid, int status, gpointer data)
       launch->n_live--;
       if (node->far != NULL)
         far_drain (node->far);
-      if (!look_for_end (launch) && launch->state != GIVEN_UP && !launch->refused)
+      gboolean over = look_for_end (launch) || launch->answer_us != 0 || launch->state == GIVEN_UP;
+      if (!over && !launch->refused)
         {
           Node gone = *node; /* another may be started */
           if (!leave_out (launch, &gone, i == launch->founder))
@@ -396,6 +397,7 @@ suspend (Launch *launch)
       return;
     }
   launch->state = SUSPENDING;
+  launch_folder_refresh (launch->run, launch->path);
   command_say ("suspending%s; interrupt to quit at once",
                launch->run->checkpoint == NULL ? " without a checkpoint, nothing is kept" : "");
   ask_for_suspension (launch);
@@ -501,34 +503,25 @@ judge (Launch *launch)
 static void
 write_figures (const Launch *launch, gboolean show)
 {
+  g_autoptr (GArray) own = spread_pids (launch->nodes);
   FiguresSeen seen
       = { .wall_s = (double)(g_get_monotonic_time () - launch->started_us) / G_USEC_PER_SEC,
-          .nodes = launch->nodes->len,
+          .own = own,
           .crashes = launch->n_crashed };
-  g_autoptr (GError) error = NULL;
 
-  if (show)
-    {
-      g_autofree char *summary = figures_summary (launch->path, &seen);
-
-      command_say ("%s", summary);
-    }
-  if (launch->wish->stats != NULL)
-    {
-      g_autofree char *json = figures_json (launch->path, &seen);
-
-      if (!outlet_write (launch->wish->stats, json, &error))
-        command_say ("cannot write the figures: %s", error->message);
-    }
+  launch_words_figures (launch->path, &seen, launch->wish->stats, show);
 }
 
 /* The folder goes when there is nothing in it that the user was not told. */
 static void
 clean_up (const Launch *launch, gboolean ended)
 {
-  gboolean trouble = ended ? launch->code == COMMAND_JOB : launch->joined && !launch->cut_off;
+  gboolean trouble = ended ? launch->code == COMMAND_JOB || launch->n_crashed > 0
+                           : launch->joined && !launch->cut_off;
   g_autoptr (GError) error = NULL;
 
+  if (launch->unkept)
+    return; /* `satin wait` may bring it */
   if (trouble)
     command_say ("the logs of the nodes are in '%s'", launch->path);
   else if (!folder_leave (launch->path, &error))
@@ -566,16 +559,17 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   if (run->trace != NULL && !begin_trace (&launch))
     return COMMAND_ERROR;
   run->invited = TRUE; /* said to those alone who are started here */
-  launch.nodes = g_array_new (FALSE, FALSE, sizeof (Node));
+  launch.nodes = spread_nodes ();
   launch.places = spread_places (run, wish->sites, 0);
   launch.copy = wish->send_program ? spread_program (run) : NULL;
   if (start_all (&launch))
     {
       watch (&launch);
+      launch_folder_refresh (run, launch.path);
       ended = launch.state == ENDED;
       if (launch.parting)
         (void)launch_words_of_main (launch.path);
-      if (ended)
+      if (ended && !launch.unkept)
         launch_folder_wait (launch.path);
       code = ended ? launch.code : judge (&launch);
       if (run->trace != NULL)
@@ -588,9 +582,6 @@ launch_run (FolderRun *run, const LaunchWish *wish)
     }
   else
     folder_remove (launch.path, NULL);
-  for (guint i = 0; i < launch.nodes->len; i++)
-    if (g_array_index (launch.nodes, Node, i).far != NULL)
-      far_free (g_array_index (launch.nodes, Node, i).far);
   g_clear_pointer (&launch.copy, g_bytes_unref);
   g_array_unref (launch.places);
   g_array_unref (launch.nodes);

@@ -165,12 +165,16 @@ split_host (char *word, char **behind)
   if ((open == NULL) != (close == NULL)
       || (close != NULL && (close[1] != '\0' || (open > word && open[-1] != '@'))))
     return NULL;
+  const char *address = "";
   if (close != NULL)
     {
       *open = *close = '\0';
-      return open[1] != '\0' ? g_strconcat (word, open + 1, NULL) : NULL;
+      address = open + 1;
     }
-  return word[0] != '\0' && strpbrk (word, "-#'\"") != word ? g_strdup (word) : NULL;
+  g_autofree char *host = g_strconcat (word, address, NULL);
+  if ((close != NULL && address[0] == '\0') || host[0] == '\0' || strpbrk (host, "-#'\"") == host)
+    return NULL; /* ssh would take it for an option */
+  return g_steal_pointer (&host);
 }
 
 /* `fs0.delft`, or `fs1.delft:4` */
@@ -239,7 +243,7 @@ check_site (const Site *site, GError **error)
       = site->listen != NULL ? g_inet_address_new_from_string (site->listen) : NULL;
 
   if (site->listen != NULL && (address == NULL || g_inet_address_get_is_any (address)))
-    return refuse (error, site, "listen takes one address in figures, not '%s'", site->listen);
+    return refuse (error, site, "listen takes a numeric address, not '%s'", site->listen);
   if ((site->launcher == SITE_COMMAND) != (site->command != NULL))
     return refuse (error, site, "%s",
                    site->command != NULL ? "command is for the launcher command only"
@@ -356,6 +360,18 @@ read_sites (const char *text, GPtrArray *sites, GError **error)
   return check_count (sites, error);
 }
 
+/* What the sentence quotes of the file need not be UTF-8. */
+static void
+refuse_file (GError **error, const char *name)
+{
+  g_prefix_error (error, "'%s': ", name);
+  if (error == NULL || g_utf8_validate ((*error)->message, -1, NULL))
+    return;
+  char *valid = g_utf8_make_valid ((*error)->message, -1);
+  g_free ((*error)->message);
+  (*error)->message = valid;
+}
+
 GPtrArray *
 sites_read (const char *name, char **text, GError **error)
 {
@@ -370,7 +386,7 @@ sites_read (const char *name, char **text, GError **error)
   if (!read_sites (g_str_has_prefix (all, ORDER_MARK) ? all + strlen (ORDER_MARK) : all, sites,
                    error))
     {
-      g_prefix_error (error, "'%s': ", name);
+      refuse_file (error, name);
       return NULL;
     }
   if (text != NULL)

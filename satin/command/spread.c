@@ -202,7 +202,7 @@ gboolean
 spread_start (const Spot *place, const FolderRun *run, const char *path, gboolean founder,
               GBytes *copy, Started *started, GError **error)
 {
-  *started = (Started){ .pid = -1 };
+  *started = (Started){ .pid = -1, .site = place->site != NULL ? place->site->name : NULL };
   if (spot_is_far (place))
     {
       started->far = far_start (run, path, place->site, place->host, place->number, place->here,
@@ -211,13 +211,45 @@ spread_start (const Spot *place, const FolderRun *run, const char *path, gboolea
         started->pid = far_pid (started->far);
     }
   else
-    started->pid
-        = start_node (run, path,
-                      &(StartWish){ .founder = founder,
-                                    .workers = place->workers,
-                                    .site = place->site != NULL ? place->site->name : NULL },
-                      error);
+    started->pid = start_node (
+        run, path,
+        &(StartWish){ .founder = founder, .workers = place->workers, .site = started->site },
+        error);
   return started->pid > 0;
+}
+
+static void
+clear_started (gpointer data)
+{
+  g_clear_pointer (&((Started *)data)->far, far_free);
+}
+
+GArray *
+spread_nodes (void)
+{
+  GArray *nodes = g_array_new (FALSE, FALSE, sizeof (Started));
+
+  g_array_set_clear_func (nodes, clear_started);
+  return nodes;
+}
+
+gboolean
+spread_brings (const GArray *nodes, gboolean *live, gboolean *unkept)
+{
+  gboolean brings = FALSE;
+
+  *live = FALSE;
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const Started *node = &g_array_index (nodes, Started, i);
+
+      if (node->far == NULL)
+        continue;
+      *live = *live || !node->gone;
+      brings = brings || far_brings (node->far);
+      *unkept = *unkept || far_keeps_answer (node->far);
+    }
+  return brings;
 }
 
 char *
@@ -229,11 +261,25 @@ spread_peers (const char *path)
   for (guint i = 0; i < pids->len; i++)
     {
       gint64 pid = g_array_index (pids, gint64, i);
-      g_auto (GStrv) addresses = folder_pid_is_live (pid) ? folder_addresses (path, pid) : NULL;
+      g_auto (GStrv) addresses
+          = folder_pid_is_live (path, pid) ? folder_addresses (path, pid) : NULL;
 
       for (int k = 0; addresses != NULL && addresses[k] != NULL; k++)
         if (g_str_has_prefix (addresses[k], "tcp:"))
           g_string_append_printf (peers, "%s\n", addresses[k]);
     }
   return g_string_free (g_steal_pointer (&peers), FALSE);
+}
+
+GArray *
+spread_pids (const GArray *nodes)
+{
+  GArray *pids = g_array_new (FALSE, FALSE, sizeof (gint64));
+
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      gint64 pid = g_array_index (nodes, Started, i).pid;
+      g_array_append_val (pids, pid);
+    }
+  return pids;
 }

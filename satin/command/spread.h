@@ -18,8 +18,9 @@ typedef struct
 {
   pid_t pid;
   gboolean gone;
-  int status; /* of waitpid, once gone */
-  Far *far;   /* NULL: a process of this host */
+  int status;       /* of waitpid, once gone */
+  Far *far;         /* NULL: a process of this host */
+  const char *site; /* (nullable) its name; the Spot's */
 } Started;
 
 /* Reads the file of --sites (nullable: none) into *sites and *text (out, nullable, transfer full),
@@ -39,5 +40,12 @@ GBytes *spread_program (const FolderRun *run);
 /* Starts it; `copy` (nullable): the program, for other hosts. FALSE: no process is left. */
 gboolean spread_start (const Spot *place, const FolderRun *run, const char *path, gboolean founder,
                        GBytes *copy, Started *started, GError **error);
+/* (transfer full): for those that are started, of Started; it frees what each has. */
+GArray *spread_nodes (void);
+/* TRUE: a file comes from a node of another host. *live (out): some of these live. *unkept is set
+ * to TRUE if one of them has an answer that could not be written here. */
+gboolean spread_brings (const GArray *nodes, gboolean *live, gboolean *unkept);
 /* The addresses of all members that are alive, one a line. (transfer full) */
 char *spread_peers (const char *path);
+/* The process numbers of these (of Started), as gint64. (transfer full) */
+GArray *spread_pids (const GArray *nodes);

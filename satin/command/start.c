@@ -3,6 +3,8 @@
  * before this process has threads. Must not know what a node does. */
 #include "start.h"
 
+#include "storage/whole.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -124,6 +126,9 @@ make_environment (const FolderRun *run, const char *path, const StartWish *wish)
                     : g_environ_unsetenv (environment, FOLDER_ENV_SITE);
   environment = run->invited ? g_environ_setenv (environment, FOLDER_ENV_INVITED, "1", TRUE)
                              : g_environ_unsetenv (environment, FOLDER_ENV_INVITED);
+  environment = run->build != NULL
+                    ? g_environ_setenv (environment, FOLDER_ENV_BUILD, run->build, TRUE)
+                    : g_environ_unsetenv (environment, FOLDER_ENV_BUILD);
   environment = g_environ_setenv (environment, FOLDER_ENV_SLICES, FOLDER_SLICES, FALSE);
   environment = g_environ_setenv (environment, FOLDER_ENV_MALLOC, FOLDER_MALLOC, FALSE);
   if (wish->founder)
@@ -135,12 +140,7 @@ make_environment (const FolderRun *run, const char *path, const StartWish *wish)
 static gboolean
 hear_failure (int report, Failure *failure)
 {
-  ssize_t n;
-
-  do
-    n = read (report, failure, sizeof *failure);
-  while (n < 0 && errno == EINTR);
-  return n == sizeof *failure;
+  return whole_read (report, failure, sizeof *failure) == sizeof *failure;
 }
 
 /* Fork and exec. *failed: the child said how. */
@@ -165,6 +165,8 @@ start (Child *child, Failure *failure, gboolean *failed, GError **error)
   close (ends[0]);
   if (*failed)
     waitpid (pid, NULL, 0);
+  else
+    (void)!folder_enter (child->path, pid, NULL); /* nodes do it, too */
   return pid;
 }
 

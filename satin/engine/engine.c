@@ -344,6 +344,7 @@ engine_stats (Engine *engine, EngineStats *stats)
       stats->busy += clock_runs (stack);
     }
   stats->jobs_reused = relaxed (&engine->jobs_reused);
+  stats->unmatched = relaxed (&engine->unmatched);
   stats->scan_us = relaxed (&engine->scan_ns) / 1000;
   stats->steals_local = relaxed (&engine->steals_local);
   stats->lent = relaxed (&engine->lent);

@@ -73,6 +73,7 @@ struct Engine
   pthread_mutex_t lock;
   Stack **stacks; /* config.stacks_max + 1 places; filled in order, never emptied before the end */
   guint n_stacks; /* atomic for readers without the lock */
+  guint64 refused_us; /* when the system last refused a thread or its memory; 0: never */
   guint seats_free;
   GQueue ready;           /* of Stack: can go on, want a seat */
   GQueue asleep;          /* of Stack: empty, the latest first */
@@ -118,7 +119,7 @@ struct Engine
   TraceBase lent_from;
   guint64 lent_last;
 
-  guint64 steals_local, lent, jobs_reused; /* atomic */
+  guint64 steals_local, lent, jobs_reused, unmatched; /* atomic */
   guint64 scan_ns, scan_said_ns;           /* atomic: spent on scans, and when last told */
   guint32 random;                          /* driver */
 };

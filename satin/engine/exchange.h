@@ -58,15 +58,18 @@ typedef enum
   ENGINE_COVERED, /* a job here whose path is `path` is finished, or was aborted: whoever holds it
                       or something below it holds it in vain, except under the loan numbers that
                      this engine still awaits */
+  ENGINE_UNMATCHED, /* what is known to be finished at `path` is of another job than the one that
+                       ran there, or no job was spawned there. Once: the first such path */
   ENGINE_ROWS,    /* finished children of unfinished jobs, and what these have kept, as far as not
                       yet reported: `rows`; once they are saved `risk_us` less is at risk */
   ENGINE_SCANNED, /* every stack has served engine_scan number `scan`, counted from 1, and those
                      before it; work_us: what that cost each seat */
   ENGINE_SHARED,  /* after engine_owe: there is something to lend */
   ENGINE_HALTED,  /* after engine_halt: no job runs any more and every stack was scanned */
-  ENGINE_LAST_WORDS, /* what the job at `path` does ends this process: `job` with arguments `value`,
-                        taken from another stack or node, or the root, and why: `cause`. Tell
-                        others, then call engine_words_heard */
+  ENGINE_LAST_WORDS, /* what the job at `at`, or (unless `innermost`) one below it, does ends this
+                        process: `job` with arguments `value`, and why: `cause`. It was taken from
+                        elsewhere as the job at `path`, or a part of that. Tell others, then call
+                        engine_words_heard */
   ENGINE_IMPROVED    /* satin_improve changed BEST number `best`: `value` is its encoding */
 } EngineEventKind;
 
@@ -87,6 +90,8 @@ typedef struct
   guint best;
   const SatinJob *job;
   const char *cause;
+  char *at;
+  gboolean innermost;
 } EngineEvent;
 
 void engine_event_clear (EngineEvent *event);
@@ -164,7 +169,7 @@ gboolean engine_is_hungry (Engine *engine);
 gboolean engine_next_event (Engine *engine, EngineEvent *event);
 
 /* After ENGINE_LAST_WORDS: the process may die. `end`: with exit code 6, since the run has ended by
- * them; else as if nobody had listened. */
+ * them; else as if nobody had listened. Returns when the backtrace is written, or cannot be. */
 void engine_words_heard (gboolean end);
 
 /* While the process exits, on the thread that called exit () or quick_exit (): if a job did, that
@@ -175,6 +180,7 @@ typedef struct
 {
   guint64 jobs;         /* jobs executed here; of aborted ones not all */
   guint64 jobs_reused;  /* slots filled by known results instead of being executed here */
+  guint64 unmatched;    /* saved results known here that fit no job: ENGINE_UNMATCHED */
   guint64 steals_local; /* between stacks of this node */
   guint64 lent;         /* taken by engine_lend */
   guint64 parked_max;   /* most stacks parked at one time */

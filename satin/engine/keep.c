@@ -15,9 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A state is another thing than a result of the same job, and one of another type is none. */
-static Digest
-digest_of_state (Engine *engine, SatinSlot_ *self, const SatinType *type)
+Digest
+keep_digest (Engine *engine, SatinSlot_ *self, const SatinType *type)
 {
   Digest job = slot_digest (engine, self);
   g_autofree char *schema = record_schema (type);
@@ -35,7 +34,7 @@ keep_row (Engine *engine, SatinSlot_ *slot, SatinSlot_ *self, const char *path)
   const SatinType *type = slot->job->result;
   g_autofree char *signature = record_signature (type);
   g_autoptr (GBytes) value = record_encode (type, slot_result (slot));
-  Digest digest = digest_of_state (engine, self, type);
+  Digest digest = keep_digest (engine, self, type);
 
   Row *row = row_new_kept (path, keep_children (slot), engine_job_index (engine, self->job),
                            &digest, 0, signature, value);
@@ -172,7 +171,7 @@ satin_recall_at_ (SatinPhases_ *phases, void *state)
   if (adopt_nothing_known (engine))
     return FALSE;
   stack_catch_up (stack, phases->self, phases->base, phases->base);
-  digest = digest_of_state (engine, phases->self, phases->keeps->result);
+  digest = keep_digest (engine, phases->self, phases->keeps->result);
   if (!ask_holders (phases, &digest))
     return FALSE;
   memcpy (state, slot_result (phases->base), phases->keeps->result->size);

@@ -294,6 +294,37 @@ known_best (Known *known, const KnownNode *node, const Digest *digest, NodeId *h
   return TRUE;
 }
 
+guint
+known_count_others (const Known *known, const KnownNode *node, const Digest *digest,
+                    const Digest *other)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < data_of (node)->n; i++)
+    {
+      const KnownEntry *entry = node_entry (known, node, i);
+
+      n += entry->finished > 0 && !digest_equal (&entry->digest, digest)
+           && (other == NULL || !digest_equal (&entry->digest, other));
+    }
+  return n;
+}
+
+guint
+known_count_below (Known *known, KnownNode *node)
+{
+  KnownNode *top = node;
+  guint n = 0;
+
+  while (node != NULL)
+    {
+      for (guint i = 0; i < data_of (node)->n; i++)
+        n += node_entry (known, node, i)->finished > 0;
+      node = trie_step (known->trie, top, node, data_of (node)->busy > 0);
+    }
+  return n;
+}
+
 void
 known_each_child (Known *known, KnownNode *node,
                   void (*each) (KnownNode *child, guint32 number, void *data), void *data)

@@ -51,6 +51,13 @@ gboolean known_best (Known *known, const KnownNode *node, const Digest *digest, 
 /* Is somebody said to hold exactly this node's path, under any digest? */
 gboolean known_is_held (const KnownNode *node);
 
+/* How many results or kept states of exactly this node's path have neither digest (`other`
+ * nullable). */
+guint known_count_others (const Known *known, const KnownNode *node, const Digest *digest,
+                          const Digest *other);
+/* How many results and kept states there are at and below the node. */
+guint known_count_below (Known *known, KnownNode *node);
+
 /* Calls `each` for every child with something at or below it. */
 void known_each_child (Known *known, KnownNode *node,
                        void (*each) (KnownNode *child, guint32 number, void *data), void *data);

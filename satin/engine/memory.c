@@ -34,7 +34,7 @@ typedef struct
 {
   guintptr start; /* of the lower guard; 0: free. Written last, read first. */
   gsize bytes;    /* between the guards */
-  const char *what;
+  const char *sentence; /* static text */
 } MemoryRegion;
 
 static MemoryRegion memory_regions[MEMORY_REGIONS_MAX];
@@ -48,7 +48,7 @@ static const struct
                       { SIGFPE, "arithmetic fault" },     { SIGILL, "illegal instruction" },
                       { SIGTRAP, "trap, as by g_error" }, { SIGABRT, "abort" } };
 static struct sigaction memory_old_actions[G_N_ELEMENTS (memory_faults)];
-static gboolean (*memory_speak) (const char *cause);
+static gboolean (*memory_speak) (const char *cause, gboolean repeat);
 static __thread void *memory_signal_stack;
 
 static gsize
@@ -81,7 +81,7 @@ memory_find (guintptr address)
         continue;
       if ((address >= start && address < start + MEMORY_GUARD_BYTES)
           || (address >= end && address < end + MEMORY_GUARD_BYTES))
-        return memory_regions[i].what;
+        return memory_regions[i].sentence;
     }
   return NULL;
 }
@@ -96,30 +96,17 @@ memory_fault_of (int number)
   return i;
 }
 
-/* Static text: a second thread that overflows writes the like. */
-static const char *
-memory_overflow (const char *what)
-{
-  static char cause[160];
-
-  strncpy (cause, what, sizeof cause / 2);
-  strcat (cause, " is full: the recursion is too deep");
-  if (strcmp (what, MEMORY_JOB_STACK) == 0)
-    strcat (cause, ", or a job has too many children");
-  return cause;
-}
-
 static void
 memory_on_signal (int number, siginfo_t *info, void *context G_GNUC_UNUSED)
 {
   guint fault = memory_fault_of (number);
   gboolean faulted = number == SIGSEGV || number == SIGBUS;
-  const char *what = faulted ? memory_find ((guintptr)info->si_addr) : NULL;
-  const char *cause = what != NULL ? memory_overflow (what) : memory_faults[fault].cause;
+  const char *overflow = faulted ? memory_find ((guintptr)info->si_addr) : NULL;
+  const char *cause = overflow != NULL ? overflow : memory_faults[fault].cause;
 
-  if (memory_speak != NULL && memory_speak (cause)) /* it is told */
+  if (memory_speak != NULL && memory_speak (cause, overflow == NULL)) /* it is told */
     _exit (MEMORY_EXIT_CODE);
-  if (what != NULL)
+  if (overflow != NULL)
     {
       memory_say ("satin: ");
       memory_say (cause);
@@ -147,13 +134,13 @@ memory_install (void)
 }
 
 void
-memory_set_speaker (gboolean (*speak) (const char *cause))
+memory_set_speaker (gboolean (*speak) (const char *cause, gboolean repeat))
 {
   memory_speak = speak;
 }
 
 static gboolean
-memory_enter (guintptr start, gsize bytes, const char *what)
+memory_enter (guintptr start, gsize bytes, const char *sentence)
 {
   gboolean entered = FALSE;
 
@@ -162,7 +149,7 @@ memory_enter (guintptr start, gsize bytes, const char *what)
     if (memory_regions[i].start == 0)
       {
         memory_regions[i].bytes = bytes;
-        memory_regions[i].what = what;
+        memory_regions[i].sentence = sentence;
         __atomic_store_n (&memory_regions[i].start, start, __ATOMIC_RELEASE); /* memory_find */
         entered = TRUE;
       }
@@ -171,7 +158,7 @@ memory_enter (guintptr start, gsize bytes, const char *what)
 }
 
 void *
-memory_reserve (gsize bytes, const char *what)
+memory_reserve (gsize bytes, const char *sentence)
 {
   gsize size = memory_round (bytes);
   char *start = mmap (NULL, size + 2 * MEMORY_GUARD_BYTES, PROT_NONE,
@@ -180,7 +167,7 @@ memory_reserve (gsize bytes, const char *what)
   if (start == MAP_FAILED)
     return NULL;
   if (mprotect (start + MEMORY_GUARD_BYTES, size, PROT_READ | PROT_WRITE) != 0
-      || !memory_enter ((guintptr)start, size, what))
+      || !memory_enter ((guintptr)start, size, sentence))
     {
       munmap (start, size + 2 * MEMORY_GUARD_BYTES);
       return NULL;
@@ -231,7 +218,7 @@ memory_watch_main (void)
   /* The system keeps a gap below the stack that is larger than our guard. */
   if (pthread_attr_getstack (&attributes, &start, &bytes) == 0
       && (guintptr)start > MEMORY_GUARD_BYTES)
-    (void)memory_enter ((guintptr)start - MEMORY_GUARD_BYTES, bytes, "the C stack of main");
+    (void)memory_enter ((guintptr)start - MEMORY_GUARD_BYTES, bytes, MEMORY_FULL ("the C stack of main"));
   pthread_attr_destroy (&attributes);
 }
 

@@ -6,11 +6,12 @@
 #include <glib.h>
 
 #define MEMORY_REGIONS_MAX 16384
-#define MEMORY_JOB_STACK "a job stack"
 
-/* Reserves `bytes` (rounded up to pages) between two guards. `what` (static text) names it in
- * the sentence, e.g. "the C stack of a job". NULL: no address space. Any thread. */
-void *memory_reserve (gsize bytes, const char *what);
+/* Reserves `bytes` (rounded up to pages) between two guards. `sentence` (static text) is what is
+ * said when a guard is touched. NULL: no address space. Any thread. */
+void *memory_reserve (gsize bytes, const char *sentence);
+/* The sentence of a stack that is too small. */
+#define MEMORY_FULL(what) what " is full: the recursion is too deep"
 void memory_release (void *start, gsize bytes);
 
 /* Installs the handler that recognises guards, and lets the thread speak before any fault, once per
@@ -27,6 +28,6 @@ void memory_limit_heaps (guint threads);
 /* Pages that malloc has no use for go back to the system: for a quiet moment. FALSE: not now, since
  * that was done a few seconds ago. Any thread. */
 gboolean memory_give_back (void);
-/* What a thread says, in the handler, before it ends the process by a fault of its own; TRUE: the
- * process is to end with exit code 6, else by the signal. */
-void memory_set_speaker (gboolean (*speak) (const char *cause));
+/* What a thread says, in the handler, before it ends the process by a fault of its own; `repeat`: the
+ * fault may be repeated to see where it comes from. TRUE: the process is to end with exit code 6, else by the signal. */
+void memory_set_speaker (gboolean (*speak) (const char *cause, gboolean repeat));

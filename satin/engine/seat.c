@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "inbox.h"
+#include "memory.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -15,6 +16,8 @@
 
 /* How long a hungry thread sleeps before it looks again, while jobs run here that might spawn. */
 #define SEAT_POLL_NS 1000000
+/* How long no further stack is tried after the system had none. */
+#define SEAT_REFUSED_PAUSE_US G_USEC_PER_SEC
 
 /* seats_free is changed under the lock and read by seat_poke without it. */
 static void
@@ -66,17 +69,20 @@ empty_stack (Engine *engine, gboolean idler_first, gboolean beyond)
 {
   Stack *stack = take_sleeper (engine, idler_first);
 
-  if (stack != NULL)
-    stack->beyond = beyond;
-  if (stack != NULL && stack->gone && !worker_again (stack))
-    {
-      g_queue_push_tail (&engine->asleep, stack);
-      return NULL;
-    }
-  if (stack == NULL && !seat_engine_ends (engine)
-      && engine->n_stacks < engine->config.stacks_max + (beyond ? 1 : 0))
-    stack = worker_new (engine, beyond);
-  return stack;
+  gboolean may_grow = !seat_engine_ends (engine)
+                      && engine->n_stacks < engine->config.stacks_max + (beyond ? 1 : 0);
+
+  if (stack == NULL)
+    return may_grow ? worker_new (engine, beyond) : NULL;
+  stack->beyond = beyond;
+  if (!stack->gone)
+    return stack;
+  /* To wait here for the end of its thread would keep the lock from all others. */
+  Stack *other = may_grow && !worker_has_ended (stack) ? worker_new (engine, beyond) : NULL;
+  if (other == NULL && worker_again (stack))
+    return stack;
+  g_queue_push_tail (&engine->asleep, stack);
+  return other;
 }
 
 static void
@@ -104,13 +110,24 @@ seat_return_inbox (Engine *engine)
     }
 }
 
+/* How many stacks there may be now: no more than there are for a while after the system had no
+ * thread or memory for another one. */
+static guint
+stacks_limit (Engine *engine)
+{
+  gboolean refused
+      = engine->refused_us > 0 && clock_us () < engine->refused_us + SEAT_REFUSED_PAUSE_US;
+
+  return refused ? MIN (engine->n_stacks, engine->config.stacks_max) : engine->config.stacks_max;
+}
+
 /* How many more stacks may take jobs. */
 static guint
 room (Engine *engine)
 {
-  guint used = engine->n_stacks - engine->asleep.length;
+  guint used = engine->n_stacks - engine->asleep.length, limit = stacks_limit (engine);
 
-  return engine->config.stacks_max - MIN (used, engine->config.stacks_max);
+  return limit - MIN (used, limit);
 }
 
 /* A stack for a thief. What all others wait for may be what only the root can make, if it died with
@@ -119,7 +136,7 @@ static Stack *
 stack_to_feed (Engine *engine, gboolean idler_first)
 {
   guint used = engine->n_stacks - engine->asleep.length;
-  gboolean beyond = used == engine->config.stacks_max && inbox_root (engine) != NULL;
+  gboolean beyond = used == stacks_limit (engine) && inbox_root (engine) != NULL;
 
   return beyond || room (engine) > 0 ? empty_stack (engine, idler_first, beyond) : NULL;
 }
@@ -278,6 +295,14 @@ sleeps_on (Stack *stack)
   return stack->state == STACK_ASLEEP && !seat_engine_ends (engine) && !engine->halting;
 }
 
+static gboolean
+is_surplus (Stack *stack)
+{
+  return sleeps_on (stack)
+         && (guint)g_queue_index (&stack->engine->asleep, stack)
+                >= stack->engine->config.workers;
+}
+
 /* Sleeps until somebody signals. What a thread has used it keeps (of malloc, of GLib), so one that
  * is needed only while others are parked does not stay for ever. FALSE: it is to end. */
 static gboolean
@@ -290,9 +315,14 @@ rest (Stack *stack)
       pthread_cond_wait (&stack->cond, &engine->lock);
       return TRUE;
     }
-  stack->gone = seat_timed_wait (stack, (glong)engine->config.surplus_ms * 1000000)
-                && sleeps_on (stack)
-                && (guint)g_queue_index (&engine->asleep, stack) >= engine->config.workers;
+  if (!seat_timed_wait (stack, (glong)engine->config.surplus_ms * 1000000) || !is_surplus (stack))
+    return TRUE;
+  /* There was more to do here than there is now. Not later: whoever needs the stack again may wait
+   * for the end of its thread under the lock. */
+  pthread_mutex_unlock (&engine->lock);
+  (void)memory_give_back ();
+  pthread_mutex_lock (&engine->lock);
+  stack->gone = is_surplus (stack);
   return !stack->gone;
 }
 

@@ -57,9 +57,13 @@ reserve_memory (Stack *stack, gsize c_stack_bytes)
       stack->c_stack_bytes = stack->engine->config.stack_bytes > 0
                                  ? c_stack_bytes /* as was asked for */
                                  : MAX (c_stack_bytes >> shift, ENGINE_STACK_BYTES_MIN);
-      stack->slots = memory_reserve (stack->n_slots * sizeof (SatinSlot_), MEMORY_JOB_STACK);
-      stack->arena = memory_reserve (stack->arena_bytes, "the argument arena of a job stack");
-      stack->c_stack = memory_reserve (stack->c_stack_bytes, "the C stack of a job");
+      stack->slots = memory_reserve (stack->n_slots * sizeof (SatinSlot_),
+                                     MEMORY_FULL ("a job stack")
+                                     ", or a job has too many children");
+      stack->arena = memory_reserve (stack->arena_bytes,
+                                     MEMORY_FULL ("the argument arena of a job stack"));
+      stack->c_stack
+          = memory_reserve (stack->c_stack_bytes, MEMORY_FULL ("the C stack of a job"));
       if (stack->slots != NULL && stack->arena != NULL && stack->c_stack != NULL)
         return TRUE;
       release_memory (stack);
@@ -180,10 +184,20 @@ note_behind (SatinSlot_ *slot, SatinSlot_ *top, guint32 parent)
     __atomic_store_n (&first->parent, slot_parent (first) | PARENT_NOTED, __ATOMIC_RELAXED);
 }
 
+/* stack_ask stores the guard after its flag. If the owner took the flag in between, the guard is
+ * all ones for nothing, and each spawn and sync would take the slow way. */
+static void
+repair_guard (Stack *stack)
+{
+  if (satin_guard_ (&stack->open) == STACK_ALL && stack_flags (stack) == 0)
+    stack_set_guard (stack);
+}
+
 /* Below a job of the spine that says STARTED nothing has changed since it said so. */
 void
 stack_catch_up (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
 {
+  repair_guard (stack);
   if (stack->split_own > top)
     stack_close (stack, top);
   note_behind (end, top, (guint32)(guintptr)self);

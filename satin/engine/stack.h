@@ -149,6 +149,8 @@ struct Stack
                          something public; still so if the last of them says PARENT_PASSED */
   gboolean polls;     /* it woke only to look once */
   gboolean beyond;    /* it woke only for the root: the others are as many as may be */
+  SatinSlot_ *running; /* owner: the deepest job that a slow function began here; inlined code may
+                          run others above it */
   SatinSlot_ *mark;   /* the origin slot of the newest loan that runs here, NULL: none */
   gboolean leaving;   /* it is on its way out of that loan */
 
@@ -326,7 +328,11 @@ void stack_close (Stack *stack, SatinSlot_ *base);
 static inline void
 slot_run (Stack *stack, SatinSlot_ *slot, SatinSlot_ *top)
 {
+  SatinSlot_ *outer = stack->running;
+
+  stack->running = slot;
   stack_put_jobs (stack, satin_run_ (&stack->open, slot->job, slot, top, stack->open.jobs).jobs);
+  stack->running = outer;
   if (stack->split_own > top)
     stack_close (stack, top);
 }

@@ -11,6 +11,7 @@
 #include "adopt.h"
 #include "scan.h"
 #include "seat.h"
+#include "stray.h"
 #include "worker.h"
 
 #include <sched.h>
@@ -98,6 +99,7 @@ wait_run_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *to
   if (watched)
     watch_child (stack, slot, slot_number (stack, slot));
   slot_run (stack, slot, top);
+  stray_look (stack, slot, top);
   watch_settle (stack, self);
 }
 

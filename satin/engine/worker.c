@@ -14,8 +14,10 @@
 #include "scan.h"
 #include "seat.h"
 #include "share.h"
+#include "stray.h"
 #include "words.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 
@@ -139,9 +141,8 @@ worker_ask (Stack *thief, Stack *victim)
   stack_ask (victim, STACK_FLAG_MOVE);
 }
 
-/* Writes the origin slot and the job's slot at `top`; returns the job's. */
-static SatinSlot_ *
-place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot)
+SatinSlot_ *
+worker_place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot)
 {
   SatinSlot_ *job = top + 1;
 
@@ -202,7 +203,7 @@ run_to_mark (Stack *stack, SatinSlot_ *job)
 static gboolean
 run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
 {
-  SatinSlot_ *outer = stack->mark;
+  SatinSlot_ *outer = stack->mark, *running = stack->running;
   gboolean ended;
 
   clock_begin_job (stack, job - 1);
@@ -212,6 +213,9 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
   watch_begin (stack, job);
   ended = run_to_mark (stack, job);
   stack->mark = outer;
+  stack->running = running;
+  if (ended)
+    stray_look (stack, job, job + 1);
   if (ended)
     watch_settle (stack, below);
   else
@@ -251,7 +255,7 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
                    SatinSlot_ *below)
 {
   Origin origin = { .victim = victim, .slot = slot, .below = below };
-  SatinSlot_ *job = place (top, &origin, slot);
+  SatinSlot_ *job = worker_place (top, &origin, slot);
   Work work = { 0, 0 };
   gboolean ended;
   guint32 state;
@@ -280,7 +284,7 @@ run_held (Stack *stack, Held *held)
 {
   Engine *engine = stack->engine;
   Origin origin = { .held = held };
-  SatinSlot_ *job = place (stack->slots, &origin, &held->slot);
+  SatinSlot_ *job = worker_place (stack->slots, &origin, &held->slot);
   EngineEvent event = { .kind = ENGINE_UNRUN, .held = held->number };
   Work work = { 0, 0 };
   gboolean ended;
@@ -456,9 +460,7 @@ live (Stack *stack)
       timeline_end (stack->lane);
     }
   while (go_on);
-  if (stack->gone)
-    (void)memory_give_back (); /* there was more to do here than there is now */
-  else if (!__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
+  if (!stack->gone && !__atomic_load_n (&engine->ending, __ATOMIC_SEQ_CST))
     worker_halt (stack, NULL, NULL, FALSE);
 }
 
@@ -478,15 +480,21 @@ block_signals (void)
   pthread_sigmask (SIG_SETMASK, &set, NULL);
 }
 
+void
+worker_begin_here (Stack *stack)
+{
+  worker_stack = stack;
+  block_signals ();
+  memory_watch_thread ();
+  words_watch_thread (TRUE);
+}
+
 static void *
 worker_thread (void *data)
 {
   Stack *stack = data;
 
-  worker_stack = stack;
-  block_signals ();
-  memory_watch_thread ();
-  words_watch_thread (TRUE);
+  worker_begin_here (stack);
   if (setjmp (stack->leave) == 0)
     live (stack);
   words_watch_thread (FALSE);
@@ -505,26 +513,34 @@ new_lane (Engine *engine, guint number)
   return timeline_lane (engine->config.timeline, number + 1, name);
 }
 
-static gboolean
-begin_thread (Stack *stack)
+gboolean
+worker_begin_thread (Stack *stack, void *(*body) (void *stack))
 {
   pthread_attr_t attributes;
 
   stack->state = STACK_RUNNING;
   pthread_attr_init (&attributes);
   pthread_attr_setstack (&attributes, stack->c_stack, stack->c_stack_bytes);
-  stack->has_thread = pthread_create (&stack->thread, &attributes, worker_thread, stack) == 0;
+  stack->has_thread = pthread_create (&stack->thread, &attributes, body, stack) == 0;
   pthread_attr_destroy (&attributes);
   return stack->has_thread;
+}
+
+gboolean
+worker_has_ended (Stack *stack)
+{
+  if (stack->has_thread)
+    stack->has_thread = pthread_tryjoin_np (stack->thread, NULL) == EBUSY;
+  return !stack->has_thread;
 }
 
 gboolean
 worker_again (Stack *stack)
 {
   if (stack->has_thread)
-    pthread_join (stack->thread, NULL); /* it takes no lock any more */
+    pthread_join (stack->thread, NULL);
   stack->gone = FALSE;
-  if (begin_thread (stack))
+  if (worker_begin_thread (stack, worker_thread))
     return TRUE;
   stack->state = STACK_ASLEEP;
   stack->gone = TRUE;
@@ -542,10 +558,10 @@ worker_new (Engine *engine, gboolean beyond)
       stack->lane = new_lane (engine, engine->n_stacks);
       stack->beyond = beyond;
     }
-  if (stack == NULL || !begin_thread (stack))
+  if (stack == NULL || !worker_begin_thread (stack, worker_thread))
     {
       g_clear_pointer (&stack, stack_free);
-      engine->config.stacks_max = engine->n_stacks;
+      engine->refused_us = clock_us (); /* see seat.c, room */
       return NULL;
     }
   __atomic_store_n (&engine->n_stacks, engine->n_stacks + 1, __ATOMIC_RELEASE); /* steal */

@@ -5,11 +5,14 @@
 #include "engine.h"
 
 /* With engine->lock held: a new stack with its thread, counted in engine->stacks, without a seat
- * yet; `beyond` as in Stack. NULL: no memory or threads; the limit of stacks is lowered to what
- * there is. */
+ * yet; `beyond` as in Stack. NULL: no memory or threads, and it is noted in
+ * engine->refused_us. */
 Stack *worker_new (Engine *engine, gboolean beyond);
-/* The same for a stack that is `gone`: a thread for it again. FALSE: none is to be had now. */
+/* The same for a stack that is `gone`: a thread for it again. Waits for the end of the one that it
+ * had. FALSE: none is to be had now. */
 gboolean worker_again (Stack *stack);
+/* Whether that wait would be over at once. engine->lock is held. */
+gboolean worker_has_ended (Stack *stack);
 
 /* The stack of the calling thread, NULL: not a thread of an engine. */
 Stack *worker_here (void);
@@ -31,6 +34,13 @@ void worker_wake_for (Stack *stack, const SatinSlot_ *slot);
 /* A claimed or lent slot of `stack` comes back: it is ready for whoever claims it first, or dropped
  * if it was aborted meanwhile. */
 void worker_give_back (Stack *stack, SatinSlot_ *slot);
+
+/* Writes the origin slot and a copy of the job in `slot` at `top`; returns the copy. */
+SatinSlot_ *worker_place (SatinSlot_ *top, const Origin *origin, SatinSlot_ *slot);
+/* A thread on the C stack of `stack`. FALSE: none is to be had. */
+gboolean worker_begin_thread (Stack *stack, void *(*body) (void *stack));
+/* First on that thread: it is the stack's from now on. */
+void worker_begin_here (Stack *stack);
 
 /* Ends this thread's work in the middle of everything: back to the thread's first function. */
 void worker_leave (Stack *stack, SatinSlot_ *self, SatinSlot_ *top) G_GNUC_NORETURN;

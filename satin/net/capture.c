@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "capture.h"
-#include "write-all.h"
+
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,8 @@ open_file (const char *path)
 {
   if (path != NULL)
     return open (path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-  return memfd_create ("satin", MFD_CLOEXEC); /* no disk, so none that is full */
+  /* no disk, so none that is full */
+  return memfd_create ("satin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
 void
@@ -39,7 +41,7 @@ capture_flush (FILE *stream, const char **why)
 gboolean
 capture_write (int fd, GBytes *bytes, const char **why)
 {
-  if (write_all (fd, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes)))
+  if (whole_write (fd, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes)))
     return TRUE;
   *why = g_strerror (errno);
   return FALSE;
@@ -80,28 +82,53 @@ capture_begin (Capture *capture, int fd, const char *path)
   return TRUE;
 }
 
-GBytes *
-capture_end (Capture *capture, const char **why)
+/* The pages of an unnamed file, which nobody changes any more: a large answer is not copied.
+ * (transfer full) NULL: a named file, or one that cannot be sealed. */
+static GBytes *
+map_file (int fd)
+{
+  g_autoptr (GMappedFile) map = NULL;
+
+  if (fcntl (fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK) == 0)
+    map = g_mapped_file_new_from_fd (fd, FALSE, NULL);
+  return map != NULL ? g_mapped_file_get_bytes (map) : NULL;
+}
+
+/* (transfer full) NULL: not all of it can be read; errno. */
+static GBytes *
+read_file (int fd)
 {
   g_autoptr (GByteArray) all = g_byte_array_new ();
   guint8 piece[65536];
-  gssize n = 0;
+  gssize n;
   off_t at = 0;
-  if (capture->fd < 0)
-    return g_bytes_new (NULL, 0);
-  fflush (NULL);
-  gboolean whole = leads_there (&capture->file) && leads_there (&capture->saved);
-  while (whole && (n = pread (capture->file.fd, piece, sizeof piece, at)) > 0)
+
+  while ((n = whole_read_at (fd, piece, sizeof piece, (guint64)at)) > 0)
     {
       g_byte_array_append (all, piece, (guint)n);
       at += n;
     }
+  return n == 0 ? g_byte_array_free_to_bytes (g_steal_pointer (&all)) : NULL;
+}
+
+GBytes *
+capture_end (Capture *capture, const char **why)
+{
+  g_autoptr (GBytes) all = NULL;
+  if (capture->fd < 0)
+    return g_bytes_new (NULL, 0);
+  fflush (NULL);
+  gboolean whole = leads_there (&capture->file) && leads_there (&capture->saved);
+  if (whole)
+    all = map_file (capture->file.fd);
+  if (whole && all == NULL)
+    all = read_file (capture->file.fd);
   *why = whole ? g_strerror (errno) : "somebody has closed descriptors that are not his own";
-  whole = whole && n == 0 && dup2 (capture->saved.fd, capture->fd) >= 0;
+  whole = all != NULL && dup2 (capture->saved.fd, capture->fd) >= 0;
   if (leads_there (&capture->saved))
     close (capture->saved.fd);
   if (leads_there (&capture->file))
     close (capture->file.fd);
   *capture = CAPTURE_NONE;
-  return whole ? g_byte_array_free_to_bytes (g_steal_pointer (&all)) : NULL;
+  return whole ? g_steal_pointer (&all) : NULL;
 }

@@ -3,20 +3,38 @@
  * credential needed. Must not know what a run does with the place. */
 #include "checkpoint.h"
 
+#include "wire-find.h"
 #include "wire.h"
+
+#include <stdio.h>
+
+/* The words name so many of the addresses on other hosts. */
+#define NAMED_MAX 3
+
+/* What a file names is asked on other hosts only when people are told. */
+static void
+tell_far (char **addresses, const char *checkpoint)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+  guint n = 0;
+  for (; *addresses != NULL; addresses++)
+    if (!wire_address_is_near (*addresses) && n++ < NAMED_MAX)
+      g_string_append_printf (names, "%s%s", n > 1 ? ", " : "", *addresses);
+  if (n > 0)
+    fprintf (stderr, "satin: asking at %s%s whether a run uses checkpoint '%s', which names them\n",
+                names->str, n > NAMED_MAX ? " and others" : "", checkpoint);
+}
 
 char *
 checkpoint_in_use (const Restore *restore, const char *checkpoint)
 {
-  for (char **address = restore->addresses; address != NULL && *address != NULL; address++)
-    {
-      g_autofree char *name = NULL, *host = NULL;
-      g_autofree char *id = wire_ask_run (*address, &name, &host);
-      if (id != NULL && g_strcmp0 (id, restore->identity.run) == 0)
-        return g_strdup_printf ("checkpoint '%s' is in use by run '%s' on %s", checkpoint, name,
-                                host);
-    }
-  return NULL;
+  g_autofree char *name = NULL, *host = NULL;
+  if (restore->addresses == NULL || restore->identity.run == NULL)
+    return NULL;
+  tell_far (restore->addresses, checkpoint);
+  if (!wire_find_run (restore->addresses, restore->identity.run, &name, &host))
+    return NULL;
+  return g_strdup_printf ("checkpoint '%s' is in use by run '%s' on %s", checkpoint, name, host);
 }
 
 gboolean

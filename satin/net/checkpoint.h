@@ -6,7 +6,8 @@
 #include "coordinator/restore.h"
 
 /* (transfer full) (nullable): a sentence when nodes of a live run work on the checkpoint that
- * `restore` was read from. */
+ * `restore` was read from. Asks at the addresses that the file names: three at a time, for three
+ * seconds in all. Says on stderr which of them are on other hosts. */
 char *checkpoint_in_use (const Restore *restore, const char *checkpoint);
 /* Gives the checkpoint another name beside it, with the time; never removes or replaces a file.
  * `moved` (transfer full) (nullable): that name; NULL: nothing stood there. Damaged checkpoints and

@@ -36,7 +36,7 @@ static gboolean
 may_found (const char *folder, gint64 pid)
 {
   g_autofree char *why = unfit_for (folder, pid);
-  return why == NULL && folder_pid_is_live (pid);
+  return why == NULL && folder_pid_is_live (folder, pid);
 }
 
 /* What each said, and who said the same. (transfer full) */

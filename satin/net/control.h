@@ -7,13 +7,19 @@
 /* (transfer full): the reply of the first live node in the run's folder to `request` ("status",
  * "suspend"). */
 char *control_ask (const char *run_folder, const char *request, GError **error);
-/* A node on another host whose launcher is gone keeps the end of the run, and its answer, for some
- * seconds: who finds one that has it brings it into the run's folder. */
-void control_bring_end (const char *run_folder);
-/* What such a node is asked for: a file; and what it is told: that somebody has them all. `end` is
- * the last of them: what belongs to it is there then. */
+/* A node on another host whose launcher is gone keeps the end of the run, and its answer, for a
+ * while: brings what such nodes have into the run's folder, and tells them when it is on the disk
+ * here. FALSE: a file cannot be kept here or did not come whole; its node still has it, and `end`
+ * is not brought before it. */
+gboolean control_bring_end (const char *run_folder, GError **error);
+/* What such a node is asked for: a piece of a file, by its name and, unless 0, the bytes before the
+ * piece; and what it is told: that somebody has them all. `end` is the last of them: what belongs
+ * to it is there then. */
 #define CONTROL_FILE "file "
 #define CONTROL_TAKEN "taken"
+#define CONTROL_PIECE (1024 * 1024)
 extern const char *const control_files_of_end[];
+/* What a node is told when the run is to have a checkpoint: its place, C-escaped. */
+#define CONTROL_CHECKPOINT "checkpoint "
 /* (transfer full) (nullable): that of the node at this address. */
 char *control_ask_at (const char *run_folder, const char *address, const char *request);

@@ -24,9 +24,6 @@
 
 /* So long a worker tries to get the context from whoever has it. */
 #define DRIVE_TRY_US 500
-/* So soon the parked thread takes the place of a worker that has left when nothing comes: that is
- * further away than the kernel's next tick. */
-#define DRIVE_RECALL_US 5000
 
 /* Who polls must look at the rest, too. Once set it goes off; one that goes off for nothing does no
  * harm. */
@@ -71,7 +68,9 @@ static __thread const Drive *drive_here; /* what this thread drives now */
 static void
 set_alarm (Drive *drive, guint which)
 {
-  const struct itimerspec at = { .it_value = { .tv_nsec = DRIVE_RECALL_US * 1000 } };
+  gint64 late_us = drive->config.late_us;
+  const struct itimerspec at = { .it_value = { .tv_sec = late_us / G_USEC_PER_SEC,
+                                               .tv_nsec = late_us % G_USEC_PER_SEC * 1000 } };
   Alarm *alarm = &drive->alarms[which];
   guint64 one = 1;
 
@@ -124,6 +123,8 @@ drive_new (const DriveConfig *config, GError **error)
   Drive *drive = g_new0 (Drive, 1);
 
   drive->config = *config;
+  if (drive->config.late_us == 0)
+    drive->config.late_us = DRIVE_LATE_US;
   drive->timer_us = -1;
   if (make_gate (drive))
     return drive;

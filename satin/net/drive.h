@@ -12,7 +12,8 @@ typedef struct Drive Drive;
 /* `serve (data)` reads the engine's mailbox, `flush (data)` writes what was queued; both are called
  * by who drives, after each turn, and `timer (data)` when drive_set_timer said. (A GSource for
  * these would write to the context's eventfd whenever its time is set.) `spin_us`: how
- * long an idle worker polls at most before it sleeps, where that brings answers sooner. */
+ * long an idle worker polls at most before it sleeps, where that brings answers sooner. `late_us`
+ * (0: DRIVE_LATE_US): how long what may wait waits for somebody who drives. */
 typedef struct
 {
   Poller *poller; /* its context is the baton */
@@ -21,7 +22,11 @@ typedef struct
   void (*timer) (void *data);
   void *data;
   gint64 spin_us;
+  gint64 late_us;
 } DriveConfig;
+
+/* Further away than the kernel's next tick. */
+#define DRIVE_LATE_US 5000
 
 /* NULL: no descriptor is left. */
 Drive *drive_new (const DriveConfig *config, GError **error);
@@ -48,5 +53,5 @@ gboolean drive_idle (Drive *drive, DriveWish (*wish) (void *data), void *data, g
 void drive_set_timer (Drive *drive, gint64 at_us);
 /* `serve` is to be called soon. Any thread. */
 void drive_wake (Drive *drive);
-/* The same, but some milliseconds do not matter: whoever says it may soon drive itself. */
+/* The same, but `late_us` do not matter: whoever says it may soon drive itself. */
 void drive_wake_late (Drive *drive);

@@ -31,11 +31,14 @@ gboolean
 driver_bequeaths (Driver *driver)
 {
   gint64 now_us = g_get_monotonic_time ();
-  if (driver->left || driver->end_is_taken || !relay_is_cut ())
+  RelayState state = relay_state ();
+  if (driver->left || driver->end_is_taken || state == RELAY_SENT)
     return FALSE;
-  if (driver->bequeath_us == 0)
-    driver->bequeath_us = now_us + patience (driver);
-  return now_us < driver->bequeath_us;
+  if (state == RELAY_SENDING)
+    return TRUE; /* its launcher may die before it has all */
+  if (driver->asked_us == 0)
+    driver->asked_us = now_us;
+  return now_us - driver->asked_us < patience (driver);
 }
 
 static gboolean
@@ -253,13 +256,14 @@ become_member (Driver *driver, const NodeEffect *effect)
   gboolean first = !driver->joined;
   g_autoptr (GError) error = NULL;
   driver->joined = TRUE;
+  g_array_append_val (driver->names, effect->node);
   if (!driver->config.solo)
     driver_say (driver, "joined as node %s", node_id_show (&effect->node, id));
   if (!first)
     return;
+  report_stats (driver, FALSE); /* who sees the address looks there for the node's name */
   if (driver->listener != NULL && !write_address (driver, &error))
     driver_fail (driver, 1, error->message);
-  report_stats (driver, FALSE);
 }
 
 /* Effects that reach the engine. FALSE: not one of them. */
@@ -291,6 +295,7 @@ carry_to_engine (Driver *driver, const NodeEffect *effect)
       return TRUE;
     case NODE_EFFECT_FORGET:
       engine_forget (driver->engine, effect->path, &effect->node);
+      driver->missed = driver->missed || effect->path == NULL;
       if (effect->path == NULL && driver->departed_us == 0)
         driver->departed_us = g_get_monotonic_time ();
       return TRUE;
@@ -340,6 +345,11 @@ carry_to_keeper (Driver *driver, NodeEffect *effect)
     case NODE_EFFECT_RETIRE:
       keeper_retire (driver);
       return TRUE;
+    case NODE_EFFECT_CHECKPOINT:
+      driver->given = g_strcompress (effect->text);
+      driver->config.checkpoint = driver->given;
+      driver_say (driver, "the run has a checkpoint at '%s' from now on", driver->given);
+      return TRUE;
     case NODE_EFFECT_BID:
       keeper_bid (driver);
       return TRUE;
@@ -350,12 +360,14 @@ carry_to_keeper (Driver *driver, NodeEffect *effect)
       keeper_save (driver, g_steal_pointer (&effect->rows), effect->number);
       return TRUE;
     case NODE_EFFECT_SALVAGE:
-      keeper_salvage (driver);
+      keeper_salvage (driver, effect->path);
       return TRUE;
     case NODE_EFFECT_EVENT:
       keeper_event (driver, effect);
       return TRUE;
     case NODE_EFFECT_PUBLISH:
+      keeper_publish (driver);
+      return TRUE;
     case NODE_EFFECT_FINAL:
       keeper_final (driver);
       return TRUE;
@@ -393,11 +405,6 @@ carry_to_run (Driver *driver, NodeEffect *effect)
       if (driver->scribe != NULL)
         enter_member (driver, effect);
       return TRUE;
-    case NODE_EFFECT_LEFT:
-      driver_say (driver, "node %s left: %s", node_id_show (&effect->node, id), effect->text);
-      if (driver->scribe != NULL)
-        scribe_left (driver->scribe, &effect->node, effect->text);
-      return TRUE;
     case NODE_EFFECT_SAVED:
       driver->saved_rounds++;
       driver->save_failed = effect->failed;
@@ -410,7 +417,7 @@ carry_to_run (Driver *driver, NodeEffect *effect)
       stay (driver, effect);
       return TRUE;
     case NODE_EFFECT_REFUSED:
-      mesh_refused (driver);
+      mesh_refused (driver, effect->text);
       return TRUE;
     case NODE_EFFECT_END:
       end (driver, (int)effect->number, effect->finished, effect->text);

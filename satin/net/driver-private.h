@@ -5,6 +5,7 @@
 
 #include "driver.h"
 
+#include "admission.h"
 #include "drive.h"
 #include "listener.h"
 
@@ -36,11 +37,13 @@ struct Driver
   GQueue pending;  /* of DriverPending: events raised while effects were carried out */
   gboolean stepping;
   gboolean tell; /* the Node wants to hear what is at risk */
+  gboolean missed; /* a member left, and the figures do not say so yet */
+  GArray *names;   /* of NodeId: all that this process has had in the run */
   gboolean joined, warned;
   gint64 departed_us;    /* a member left; 0: none since memory was given back */
   gboolean left;         /* the run goes on without this process */
   gboolean end_is_taken; /* by somebody who asked for it */
-  gint64 bequeath_us;    /* who wants it may ask until then; 0: the end is not there */
+  gint64 asked_us;       /* when somebody asked for it last, or could begin to; 0: nobody can yet */
   guint64 left_lost_us;  /* … and this work */
   GThread *retiring;     /* (nullable) ends the scribe that was */
   guint join_tries;
@@ -50,8 +53,10 @@ struct Driver
   GHashTable *links; /* number -> Wire */
   GHashTable *dials; /* number -> Wire under way */
   guint64 last_link;
-  gboolean sent; /* something waits for mesh_flush */
-  guint unproved;
+  gboolean sent;       /* something waits for mesh_flush */
+  Admission admission; /* of Wire: accepted, not proved */
+  GHashTable *hosts;   /* (nullable) addresses of hosts of members … */
+  gint64 hosts_us;     /* … as they were then */
   Identity
       identity; /* the scribe's own copy of the words in config; `run` becomes the checkpoint's */
   char *run_id; /* joiners: as the founder said */
@@ -63,6 +68,7 @@ struct Driver
   double share_max;
   guint64 saved_rounds; /* rounds of saving that are over … */
   gboolean save_failed; /* … and how the last one ended */
+  char *given;          /* (nullable) the checkpoint, when the run got it late */
   char *unpublished;    /* (nullable) why the last publication asked for failed, and what is kept */
   char *unkept;         /* (nullable) what became of the answer that main gave here */
   guint64 generation;   /* last published, as far as this node knows */
@@ -121,7 +127,7 @@ void mesh_close_link (Driver *driver, guint64 link);
 /* Joiners: tries the addresses in the run's folder until this node is a member. */
 void mesh_join (Driver *driver);
 /* The run is closed, and this process not wanted: ends it. */
-void mesh_refused (Driver *driver);
+void mesh_refused (Driver *driver, const char *build);
 
 /* NODE_EFFECT_COORDINATOR. */
 void keeper_open (Driver *driver, const NodeEffect *effect);
@@ -138,8 +144,10 @@ void keeper_answer (Driver *driver, GBytes *answer, int code);
 void keeper_save (Driver *driver, GPtrArray *rows, guint64 ticket);
 void keeper_event (Driver *driver, const NodeEffect *effect);
 /* A node left: what the file holds of the departed is made known again. */
-void keeper_salvage (Driver *driver);
+void keeper_salvage (Driver *driver, const char *path);
+/* This life of the run ends. */
 void keeper_final (Driver *driver);
+void keeper_publish (Driver *driver);
 void keeper_best (Driver *driver, guint best);
 void keeper_constant (Driver *driver, const char *name, GBytes *bytes);
 

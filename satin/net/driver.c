@@ -107,6 +107,9 @@ driver_step (Driver *driver, const NodeEvent *event)
   driver->stepping = FALSE;
   if (driver->tell)
     driver_tell_work (driver);
+  if (driver->missed) /* whoever saw it may be the next to die */
+    report_stats (driver, FALSE);
+  driver->missed = FALSE;
 }
 
 void
@@ -177,6 +180,9 @@ hear_engine (Driver *driver, EngineEvent *said)
       break;
     case ENGINE_COVERED:
       event.kind = NODE_EVENT_COVERED;
+      break;
+    case ENGINE_UNMATCHED:
+      event.kind = NODE_EVENT_UNMATCHED;
       break;
     case ENGINE_ROWS:
       event.kind = NODE_EVENT_ROWS;
@@ -306,6 +312,7 @@ on_stats (gpointer data)
     return G_SOURCE_CONTINUE;
   look_for_end (driver);
   driver_show_address (driver);
+  folder_sign (driver->config.folder);
   driver_tell_work (driver);
   report_stats (driver, FALSE);
   if (driver->departed_us != 0
@@ -368,6 +375,7 @@ node_config (Driver *driver, guint64 seed)
                        .workers = config->workers,
                        .n_bests = best_count (),
                        .program = config->program,
+                       .build = config->identity.build,
                        .checkpoint = config->checkpoint != NULL,
                        .kept = config->kept,
                        .steal = config->steal,
@@ -407,6 +415,7 @@ driver_new (const DriverConfig *config, GError **error)
   if (driver->drive == NULL)
     return NULL; /* the process ends with this error */
   driver->stems = stems_new ();
+  driver->names = g_array_new (FALSE, FALSE, sizeof (NodeId));
   driver->constants
       = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_bytes_unref);
   new_effects (driver);
@@ -450,10 +459,12 @@ driver_free (Driver *driver)
   g_array_unref (driver->effects);
   drive_free (driver->drive);
   poller_free (driver->poller);
+  g_array_unref (driver->names);
   g_hash_table_unref (driver->constants);
   g_free (driver->identity.run);
   g_free (driver->run_id);
   g_free (driver->outside);
+  g_free (driver->given);
   g_free (driver->unpublished);
   g_free (driver->unkept);
   g_queue_clear_full (&driver->troubles, g_free);

@@ -87,3 +87,7 @@ void driver_end_if_deaf (Driver *driver);
  * to exit. */
 void driver_last_words (Driver *driver);
 gboolean driver_is_stopping (Driver *driver, int *code);
+
+/* (transfer full): the figures of a program alone that found its answer in the checkpoint, began at
+ * `began_us` on the monotonic clock, and did nothing. Any thread. */
+char *report_idle_stats (gint64 began_us, guint workers);

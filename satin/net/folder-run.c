@@ -27,8 +27,11 @@ folder_run_clear (FolderRun *run)
   g_free (run->checkpoint);
   g_free (run->trace);
   g_free (run->listen);
+  g_free (run->host);
   g_free (run->site);
   g_free (run->sockets);
+  g_free (run->build);
+  g_free (run->token);
   memset (run, 0, sizeof *run);
 }
 
@@ -192,9 +195,14 @@ folder_run_data (const FolderRun *run, gsize *size)
   put_text (file, "sockets", run->sockets);
   g_key_file_set_boolean (file, GROUP, "resume", run->resume);
   g_key_file_set_int64 (file, GROUP, "launcher_pid", run->launcher_pid);
+  put_text (file, "host", run->host);
+  g_key_file_set_int64 (file, GROUP, "started_us", run->started_us);
   g_key_file_set_boolean (file, GROUP, "naive", run->naive);
   g_key_file_set_boolean (file, GROUP, "closed", run->closed);
   g_key_file_set_boolean (file, GROUP, "invited", run->invited);
+  g_key_file_set_boolean (file, GROUP, "mended", run->mended);
+  put_text (file, "build", run->build);
+  put_text (file, "token", run->token);
   put_options (file, run);
   return g_key_file_to_data (file, size, NULL);
 }
@@ -239,9 +247,14 @@ folder_read (const char *path, FolderRun *run, GError **error)
   found.sockets = get_text (file, "sockets");
   found.resume = g_key_file_get_boolean (file, GROUP, "resume", NULL);
   found.launcher_pid = g_key_file_get_int64 (file, GROUP, "launcher_pid", NULL);
+  found.host = get_text (file, "host");
+  found.started_us = g_key_file_get_int64 (file, GROUP, "started_us", NULL);
   found.naive = g_key_file_get_boolean (file, GROUP, "naive", NULL);
   found.closed = g_key_file_get_boolean (file, GROUP, "closed", NULL);
   found.invited = g_key_file_get_boolean (file, GROUP, "invited", NULL);
+  found.mended = g_key_file_get_boolean (file, GROUP, "mended", NULL);
+  found.build = get_text (file, "build");
+  found.token = get_text (file, "token");
   get_options (file, &found);
   if (g_key_file_has_key (file, GROUP_OPTIONS, "workers", NULL)
       && g_key_file_get_integer (file, GROUP_OPTIONS, "workers", NULL) == 0)

@@ -3,8 +3,11 @@
  * folder-run.c's. Any thread; blocks on a local disk. Must not know nodes, sockets or checkpoints.
  */
 #include "folder.h"
+#include "folder-ended.h"
+#include "folder-file.h"
 #include "folder-run.h"
-#include "write-all.h"
+
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +27,7 @@
 /* How often a folder is looked through in which others still write, and the time between. */
 #define REMOVE_TRIES 100
 #define REMOVE_PAUSE_US 2000
+#define SHOW_PIECE (256 * 1024)
 
 G_DEFINE_QUARK (satin - folder - error - quark, folder_error)
 
@@ -143,38 +147,19 @@ folder_list (void)
   return names;
 }
 
-gboolean
-folder_pid_is_live (gint64 pid)
-{
-  g_autofree char *file = g_strdup_printf ("/proc/%" G_GINT64_FORMAT "/stat", pid);
-  g_autofree char *text = NULL;
-  const char *after;
-
-  if (pid <= 0 || (kill ((pid_t)pid, 0) != 0 && errno == ESRCH))
-    return FALSE;
-  /* Nobody may reap the nodes of a launcher that died, so a zombie must not pass for a live
-   * process. */
-  if (!g_file_get_contents (file, &text, NULL, NULL))
-    return TRUE;
-  after = strrchr (text, ')');
-  return after == NULL || strlen (after) < 3 || (after[2] != 'Z' && after[2] != 'X');
-}
-
-gboolean
-folder_is_live (const char *path)
-{
-  g_autoptr (GArray) pids = folder_pids (path, "address");
-  g_auto (FolderRun) run = { 0 };
-
-  if (folder_read (path, &run, NULL) && folder_pid_is_live (run.launcher_pid))
-    return TRUE;
-  for (guint i = 0; i < pids->len; i++)
-    if (folder_pid_is_live (g_array_index (pids, gint64, i)))
-      return TRUE;
-  return FALSE;
-}
+static gboolean remove_flat (const char *path, GError **error);
 
 /* unlink () never follows a link and never takes a folder. */
+static gboolean
+remove_one (const char *file, const char *name, GError **error)
+{
+  if (g_unlink (file) == 0 || errno == ENOENT)
+    return TRUE;
+  if (errno == EISDIR && g_str_has_prefix (name, FOLDER_BATCH))
+    return remove_flat (file, error);
+  return fail (error, FOLDER_ERROR_FAILED, "remove", file);
+}
+
 static gboolean
 remove_files (const char *path, GError **error)
 {
@@ -191,8 +176,8 @@ remove_files (const char *path, GError **error)
     {
       g_autofree char *file = g_build_filename (path, name, NULL);
 
-      if (g_unlink (file) != 0 && errno != ENOENT)
-        return fail (error, FOLDER_ERROR_FAILED, "remove", file);
+      if (!remove_one (file, name, error))
+        return FALSE;
     }
   return TRUE;
 }
@@ -305,8 +290,13 @@ fill_folder (FolderRun *run, const char *path, GError **error)
   run->id = random_hex (ID_BYTES, error);
   if (run->id == NULL || !folder_run_place_sockets (run, path, error))
     return FALSE;
+  g_free (run->host);
+  run->host = g_strdup (g_get_host_name ());
+  run->started_us = g_get_real_time ();
   bytes = g_bytes_new (credential, strlen (credential));
-  return folder_write (path, "credential", bytes, error) && folder_run_write (run, path, error);
+  return folder_write (path, "credential", bytes, error)
+         && (run->launcher_pid <= 0 || folder_enter (path, run->launcher_pid, error))
+         && folder_run_write (run, path, error);
 }
 
 char *
@@ -329,6 +319,7 @@ folder_create (FolderRun *run, GError **error)
       remove_flat (path, NULL);
       return NULL;
     }
+  folder_ended_forget (run->name);
   return g_steal_pointer (&path);
 }
 
@@ -363,33 +354,29 @@ folder_key (const char *path)
 gboolean
 folder_show (const char *path, const char *file, int fd)
 {
-  g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
+  g_autofree char *name = g_build_filename (path, file, NULL);
+  g_autofree char *piece = g_malloc (SHOW_PIECE);
+  int from = open (name, O_RDONLY | O_CLOEXEC);
+  gboolean ok = TRUE;
+  ssize_t n = 0;
 
-  return bytes == NULL || write_all (fd, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+  if (from < 0)
+    return errno == ENOENT;
+  while (ok && (n = whole_read_some (from, piece, SHOW_PIECE)) > 0)
+    ok = whole_write (fd, piece, (gsize)n);
+  int saved_errno = errno;
+  close (from);
+  errno = saved_errno;
+  return ok && n == 0;
 }
 
-/* A temporary file with the bytes, in the folder, so that rename and link stay on one disk. */
-static char *
-write_temporary (const char *path, const char *file, GBytes *bytes, GError **error)
+gint64
+folder_size (const char *path, const char *file)
 {
-  g_autofree char *name = g_strdup_printf (".%s.XXXXXX", file);
-  g_autofree char *temporary = g_build_filename (path, name, NULL);
-  int fd = g_mkstemp_full (temporary, O_RDWR | O_CLOEXEC, 0600);
+  g_autofree char *name = g_build_filename (path, file, NULL);
+  GStatBuf info;
 
-  if (fd < 0)
-    {
-      fail (error, FOLDER_ERROR_FAILED, "write", temporary);
-      return NULL;
-    }
-  if (!write_all (fd, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes)))
-    {
-      fail (error, FOLDER_ERROR_FAILED, "write", temporary);
-      close (fd);
-      g_unlink (temporary);
-      return NULL;
-    }
-  close (fd);
-  return g_steal_pointer (&temporary);
+  return g_stat (name, &info) == 0 ? (gint64)info.st_size : -1;
 }
 
 static FolderWitness folder_witness;
@@ -410,37 +397,31 @@ folder_write (const char *path, const char *file, GBytes *bytes, GError **error)
   return TRUE;
 }
 
+static gboolean
+write_file (const char *path, const char *file, GBytes *bytes, FolderFileEnd how, GError **error)
+{
+  g_autoptr (FolderFile) begun = folder_file_begin (path, file, error);
+  gsize size;
+  const void *data = g_bytes_get_data (bytes, &size);
+
+  return begun != NULL && folder_file_add (begun, data, size, error)
+         && folder_file_end (g_steal_pointer (&begun), how, error);
+}
+
 gboolean
 folder_write_quietly (const char *path, const char *file, GBytes *bytes, GError **error)
 {
-  g_autofree char *temporary = write_temporary (path, file, bytes, error);
-  g_autofree char *target = g_build_filename (path, file, NULL);
-
-  if (temporary == NULL)
-    return FALSE;
-  if (g_rename (temporary, target) == 0)
-    return TRUE;
-  fail (error, FOLDER_ERROR_FAILED, "write", target);
-  g_unlink (temporary);
-  return FALSE;
+  return write_file (path, file, bytes, FOLDER_FILE_LAST, error);
 }
 
 gboolean
 folder_write_first (const char *path, const char *file, GBytes *bytes, GError **error)
 {
-  g_autofree char *temporary = write_temporary (path, file, bytes, error);
-  g_autofree char *target = g_build_filename (path, file, NULL);
-  gboolean ok;
-
-  if (temporary == NULL)
+  if (!write_file (path, file, bytes, FOLDER_FILE_FIRST, error))
     return FALSE;
-  ok = link (temporary, target) == 0 || errno == EEXIST;
-  if (!ok)
-    fail (error, FOLDER_ERROR_FAILED, "write", target);
-  else if (folder_witness != NULL)
+  if (folder_witness != NULL)
     folder_witness (path, file, bytes);
-  g_unlink (temporary);
-  return ok;
+  return TRUE;
 }
 
 GBytes *
@@ -462,35 +443,6 @@ folder_bytes (const char *path, const char *file, GError **error)
 }
 
 gboolean
-folder_stay (const char *path, GError **error)
-{
-  g_autofree char *file = folder_node_file (getpid (), "stays");
-  g_autoptr (GBytes) nothing = g_bytes_new (NULL, 0);
-
-  return folder_write (path, file, nothing, error);
-}
-
-void
-folder_stay_no_more (const char *path)
-{
-  g_autofree char *file = folder_node_file (getpid (), "stays");
-  g_autofree char *name = g_build_filename (path, file, NULL);
-
-  g_unlink (name);
-}
-
-gboolean
-folder_leave (const char *path, GError **error)
-{
-  g_autoptr (GArray) pids = folder_pids (path, "stays");
-
-  for (guint i = 0; i < pids->len; i++)
-    if (folder_pid_is_live (g_array_index (pids, gint64, i)))
-      return TRUE;
-  return folder_remove (path, error);
-}
-
-gboolean
 folder_claim (const char *path, const char *file)
 {
   g_autofree char *name = g_build_filename (path, file, NULL);
@@ -500,6 +452,14 @@ folder_claim (const char *path, const char *file)
     return FALSE;
   close (fd);
   return TRUE;
+}
+
+void
+folder_disclaim (const char *path, const char *file)
+{
+  g_autofree char *name = g_build_filename (path, file, NULL);
+
+  g_unlink (name);
 }
 
 gboolean
@@ -550,6 +510,15 @@ folder_has_ended (const char *path, int *code, char **sentence)
       *sentence = words == NULL ? NULL : g_strchomp (words);
     }
   return TRUE;
+}
+
+gboolean
+folder_lacks_answer (const char *path, int code)
+{
+  g_auto (FolderRun) run = { 0 };
+
+  return code == 0 && folder_size (path, "answer") < 0 && folder_read (path, &run, NULL)
+         && run.nodes > 0; /* a program alone shows its answer itself */
 }
 
 void

@@ -27,6 +27,10 @@
  */
 #define FOLDER_ENV "SATIN_RUN_FOLDER"
 #define FOLDER_ENV_FOUNDER "SATIN_FOUNDER"
+/* Set for nodes that `satin add --mended` starts: the build of the run that they count as. */
+#define FOLDER_ENV_BUILD "SATIN_BUILD"
+/* In the folder: the build of the program that the run began with, as its founder wrote it. */
+#define FOLDER_BUILD "build"
 /* Set for the nodes that the launcher of the run starts itself. */
 #define FOLDER_ENV_INVITED "SATIN_INVITED"
 /* Workers of one node, where nodes have different numbers. */
@@ -44,6 +48,8 @@
 #define FOLDER_SUSPEND "suspend"
 /* A copy of the file of --sites. */
 #define FOLDER_SITES "sites"
+/* Folders in that of a run: the files of a node's batch job. */
+#define FOLDER_BATCH "batch-"
 /* The node is to find out itself at which address of its host others reach it. */
 #define FOLDER_LISTEN_OWN "own"
 
@@ -80,10 +86,15 @@ typedef struct
   gboolean naive; /* nothing is kept of a node that died: --protect naive */
   gboolean
       resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
-  int steal;  /* whom nodes ask for work: one of protocol's NodeSteal */
+  gboolean mended;  /* --mended: rows of another build of the program are used */
+  char *token;      /* (nullable) see mark.h */
+  char *build;      /* (nullable) added nodes count as of this build, whatever theirs is */
+  int steal;        /* whom nodes ask for work: one of protocol's NodeSteal */
   gboolean closed;  /* no nodes are to join but those that the launcher starts */
   gboolean invited; /* of this one node: it is such; never so in the run's own folder */
   gint64 launcher_pid;
+  char *host;                /* (nullable) where it was launched … */
+  gint64 started_us;         /* … and when, since 1970; 0: nobody said */
   char *site;                /* (nullable) of which site the node is, when the run has sites */
   int port_first, port_last; /* where to listen; 0: at any free port */
   char *sockets; /* where node-PID.socket files go: the run's folder, or a short 0700 folder */
@@ -129,19 +140,36 @@ char *folder_credential (const char *path, GError **error);
 /* The run's private key and certificate for TLS, in PEM; NULL: it has none. (transfer full) */
 #define FOLDER_KEY_FILE "key.pem"
 char *folder_key (const char *path);
-/* Whether the launcher or a node with an address file still is a process of this host. */
+/* Whether a process of the run lives: its launcher, or a node with an address file. Those of this
+ * host and PID namespace are known for sure. Those of another one, which shares this home, count as
+ * alive while they have given a sign of life within FOLDER_SIGN_LIMIT_S, or when they answer at the
+ * address that they have left; asking takes three seconds at most. */
 gboolean folder_is_live (const char *path);
-/* Removes the folder, all files in it and its short socket folder. Never follows a link. */
+/* The same of one process that has entered. */
+gboolean folder_pid_is_live (const char *path, gint64 pid);
+/* Process `pid` of this host, which has files in the folder, leaves its mark there. */
+gboolean folder_enter (const char *path, gint64 pid, GError **error) G_GNUC_WARN_UNUSED_RESULT;
+/* This process gives a sign of life; about once a second. */
+#define FOLDER_SIGN_LIMIT_S 600
+void folder_sign (const char *path);
+/* The name of the host on which the run was launched, if that is not this one. (transfer full)
+ * (nullable) */
+char *folder_other_host (const char *path);
+/* Removes the folder, all files in it, those of batch jobs and its short socket folder. Never
+ * follows a link. */
 gboolean folder_remove (const char *path, GError **error);
 
 /* This process reads the folder until the run has ended: whoever else cleans up leaves that to it.
  */
 gboolean folder_stay (const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
 void folder_stay_no_more (const char *path);
-/* Removes the folder, unless a living process stays. */
+/* Removes the folder, unless a living process stays. That the run has ended is recorded
+ * (folder-ended.h). */
 gboolean folder_leave (const char *path, GError **error);
 /* Makes an empty file of this name. FALSE: somebody else did before, or it cannot be made. */
 gboolean folder_claim (const char *path, const char *file);
+/* Takes that back. */
+void folder_disclaim (const char *path, const char *file);
 
 /* Writes `file` in the folder, mode 0600, by a temporary file and rename: readers see all or
  * nothing. */
@@ -159,8 +187,11 @@ typedef void (*FolderWitness) (const char *path, const char *file, GBytes *bytes
 void folder_set_witness (FolderWitness witness);
 /* The bytes of `file`. FOLDER_ERROR_ABSENT when it is not there. (transfer full) */
 GBytes *folder_bytes (const char *path, const char *file, GError **error);
-/* Writes all that is in `file`, if it is there, to `fd`. FALSE: it cannot be written; errno. */
+/* Writes all that is in `file`, if it is there, to `fd`, in pieces. FALSE: it cannot be read or
+ * written; errno. */
 gboolean folder_show (const char *path, const char *file, int fd);
+/* The bytes in `file`; -1: it is not there. */
+gint64 folder_size (const char *path, const char *file);
 
 /* Ends the run for everybody who looks: the exit code goes to `end`, the first stays. `sentence`
  * (nullable) goes to `error` before it: what the launcher shows the user. Write `answer` before
@@ -175,6 +206,9 @@ void folder_ended (void);
  * of a run that others have suspended after it. */
 gboolean folder_has_ended (const char *path, int *code, char **sentence);
 
+/* Whether a run that has ended with `code` must have an answer, and it is not here. */
+gboolean folder_lacks_answer (const char *path, int code);
+
 /* `node-PID.SUFFIX`. (transfer full) */
 char *folder_node_file (gint64 pid, const char *suffix);
 /* The path of the socket of process `pid` in this run; at most FOLDER_SOCKET_MAX bytes. (transfer
@@ -184,5 +218,3 @@ char *folder_socket (const FolderRun *run, gint64 pid);
 GArray *folder_pids (const char *path, const char *suffix);
 /* The lines of node-PID.address, or NULL. (transfer full) */
 char **folder_addresses (const char *path, gint64 pid);
-/* Whether `pid` is a process of this host that runs; a zombie does not. */
-gboolean folder_pid_is_live (gint64 pid);

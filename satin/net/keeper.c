@@ -47,33 +47,19 @@ typedef struct
   ScribeNewsKind kind;
   gboolean final, failed;
   guint64 generation, ticket, commit_us;
-  char *trouble;
+  char *trouble, *path;
 } News;
 
-/* A row tells who computed it, not in whose stack it is needed now: after an adoption that is
- * another. So at a departure all rows are looked at that no member computed; those still held are
- * answered by "covered". */
+/* `path`: what answers a SALVAGE; NULL: all rows, while the checkpoint is taken over. */
 static void
-keep_rows_of_departed (Driver *driver, GPtrArray *rows)
+hear_restored (Driver *driver, GPtrArray *rows, const char *path, gboolean final)
 {
-  g_autoptr (GArray) members = node_members (driver->node);
-  for (guint i = rows->len; i-- > 0;)
-    for (guint k = 0; k < members->len; k++)
-      if (node_id_equal (&g_array_index (members, NodeMember, k).id,
-                         &((const Row *)rows->pdata[i])->node))
-        {
-          g_ptr_array_remove_index_fast (rows, i);
-          break;
-        }
-}
-
-static void
-hear_restored (Driver *driver, GPtrArray *rows, gboolean final)
-{
-  if (driver->opened || !driver->whole)
-    keep_rows_of_departed (driver, rows);
-  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows });
-  if (!final || driver->opened)
+  if (path != NULL || driver->whole)
+    driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_RESTORED,
+                                       .rows = rows,
+                                       .path = path,
+                                       .final = final && path != NULL });
+  if (!final || path != NULL)
     return;
   ScribeStats stats;
   scribe_stats (driver->scribe, &stats);
@@ -98,7 +84,7 @@ on_news (gpointer data)
   gboolean counts = news->term == driver->term && driver->scribe != NULL;
   /* The first come while the checkpoint is still taken over. */
   if (news->rows != NULL && news->term == driver->term && (counts || !news->final))
-    hear_restored (driver, news->rows, news->final);
+    hear_restored (driver, news->rows, news->path, news->final);
   if (news->rows != NULL)
     count_restored (driver);
   if (news->kind == SCRIBE_PUBLISHED)
@@ -119,6 +105,7 @@ on_news (gpointer data)
                                        .failed = news->kind != SCRIBE_PUBLISHED });
   g_clear_pointer (&news->rows, g_ptr_array_unref);
   g_free (news->trouble);
+  g_free (news->path);
   g_free (news);
   return G_SOURCE_REMOVE;
 }
@@ -159,6 +146,7 @@ notify (const ScribeNews *said, void *data)
   if (said->rows != NULL)
     {
       news->rows = g_ptr_array_ref (said->rows);
+      news->path = g_strdup (said->path);
       wait_to_restore (news->term->driver);
     }
   if (said->kind == SCRIBE_TROUBLE && said->error != NULL)
@@ -193,7 +181,8 @@ tell_all (Driver *driver)
     keeper_constant (driver, name, bytes);
   g_mutex_unlock (&driver->mutex);
   /* What was found since the last publication of the one before. */
-  for (guint i = 0; i < best_count () && (driver->terms > 1 || !driver->config.founder); i++)
+  gboolean has_begun = driver->terms > 1 || !driver->config.founder || driver->given != NULL;
+  for (guint i = 0; i < best_count () && has_begun; i++)
     keeper_best (driver, i);
 }
 
@@ -221,7 +210,7 @@ static void
 fail_opening (Driver *driver, Opening *opening)
 {
   /* A founder is alone when it begins: what is wrong with the checkpoint is wrong for all. */
-  if (driver->config.founder && driver->terms == 1
+  if (driver->config.founder && driver->terms == 1 && driver->given == NULL
       && (driver->config.solo || opening->error->code != COORDINATOR_ERROR_STORE))
     driver_fail (driver, opening->error->code, opening->error->message);
   driver_say (driver, "%s", opening->error->message);
@@ -277,6 +266,7 @@ open_scribe (gpointer data)
                           .job_types = (const char *const *)opening->types,
                           .stems = driver->stems,
                           .loads = TRUE,
+                          .goes_on = !config->founder || driver->terms > 1,
                           .notify = notify,
                           .data = opening->term };
   opening->scribe = scribe_new (&scribe, &opening->identity, &opening->error);
@@ -418,9 +408,13 @@ keeper_answer (Driver *driver, GBytes *answer, int code)
 void
 keeper_event (Driver *driver, const NodeEffect *effect)
 {
-  if (driver->scribe != NULL)
-    scribe_event (driver->scribe, effect->text, &effect->node, effect->path, effect->work_us,
-                  effect->text2);
+  gint64 age_us = g_get_monotonic_time () - (gint64)effect->at_us;
+
+  if (driver->scribe == NULL)
+    return;
+  scribe_told (driver->scribe, effect->text, &effect->node, effect->path, effect->work_us,
+               effect->text2, MAX (age_us, 0));
+  scribe_ticket (driver->scribe, effect->number);
 }
 
 /* What a bid has put beside the checkpoint goes with it, if the place is not too slow. */
@@ -456,10 +450,10 @@ keeper_free (Driver *driver)
 }
 
 void
-keeper_salvage (Driver *driver)
+keeper_salvage (Driver *driver, const char *path)
 {
   if (driver->scribe != NULL)
-    scribe_load (driver->scribe, NULL);
+    scribe_load (driver->scribe, path);
 }
 
 static gboolean
@@ -471,6 +465,20 @@ on_nothing_to_publish (gpointer data)
 
 void
 keeper_final (Driver *driver)
+{
+  if (driver->scribe != NULL)
+    {
+      g_autoptr (GArray) members = node_members (driver->node);
+      g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (NodeId));
+      for (guint i = 0; i < members->len; i++)
+        g_array_append_val (ids, g_array_index (members, NodeMember, i).id);
+      scribe_present (driver->scribe, ids);
+    }
+  keeper_publish (driver);
+}
+
+void
+keeper_publish (Driver *driver)
 {
   if (driver->scribe != NULL)
     scribe_finish (driver->scribe);

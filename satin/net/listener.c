@@ -6,11 +6,16 @@
 #include "wire-tls.h"
 #include "wire.h"
 
+#include <errno.h>
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
-#define BACKLOG 64
-#define ACCEPT_PAUSE_MS 100 /* after a failed accept (no descriptors left): no spinning */
+/* A flood must not fill it before the driver looks. */
+#define BACKLOG 1024
+#define ACCEPT_MAX 16       /* in one turn; then those that were accepted are heard */
+#define ACCEPT_PAUSE_MS 100 /* where no descriptor is left: no spinning */
 
 struct Listener
 {
@@ -20,22 +25,48 @@ struct Listener
   char *addresses[3];
   char *unix_path;
   ListenerAccepted accepted;
+  ListenerCrowded crowded;
   void *data;
 };
 
 static void watch (Listener *listener, int i, guint delay_ms);
 
+typedef enum
+{
+  ACCEPTED,
+  NOBODY, /* waits, or who did is gone */
+  CROWDED /* no descriptor is left */
+} Accept;
+
+static Accept
+accept_one (Listener *listener, GSocket *socket)
+{
+  if (!wire_has_room () && !listener->crowded (listener->data))
+    return CROWDED;
+  int fd = accept4 (g_socket_get_fd (socket), NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (fd < 0)
+    return errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM ? CROWDED
+                                                                                     : NOBODY;
+  g_autoptr (GSocket) accepted = g_socket_new_from_fd (fd, NULL);
+  if (accepted == NULL)
+    {
+      close (fd); /* it was broken at once */
+      return NOBODY;
+    }
+  listener->accepted (accepted, listener->data);
+  return ACCEPTED;
+}
+
 static gboolean
 on_connection (GSocket *socket, GIOCondition condition, gpointer data)
 {
   Listener *listener = data;
-  g_autoptr (GSocket) accepted = wire_has_room () ? g_socket_accept (socket, NULL, NULL) : NULL;
+  Accept last = ACCEPTED;
   (void)condition;
-  if (accepted != NULL)
-    {
-      listener->accepted (accepted, listener->data);
-      return G_SOURCE_CONTINUE;
-    }
+  for (int i = 0; last == ACCEPTED && i < ACCEPT_MAX; i++)
+    last = accept_one (listener, socket);
+  if (last != CROWDED)
+    return G_SOURCE_CONTINUE;
   watch (listener, socket == listener->sockets[0] ? 0 : 1, ACCEPT_PAUSE_MS);
   return G_SOURCE_REMOVE;
 }
@@ -94,7 +125,7 @@ listen_by_tcp (Listener *listener, const ListenerPlace *tcp, GError **error)
   if (host == NULL || g_inet_address_get_is_any (host))
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
-                   "cannot listen at '%s': say one address of this host in figures", tcp->address);
+                   "cannot listen at '%s': give a numeric address of this host", tcp->address);
       return FALSE;
     }
   if (!wire_tls_is_there (error))
@@ -121,12 +152,13 @@ listen_by_tcp (Listener *listener, const ListenerPlace *tcp, GError **error)
 
 Listener *
 listener_new (GMainContext *context, const char *unix_path, const ListenerPlace *tcp,
-              ListenerAccepted accepted, void *data, GError **error)
+              ListenerAccepted accepted, ListenerCrowded crowded, void *data, GError **error)
 {
   Listener *listener = g_new0 (Listener, 1);
   g_autoptr (GSocketAddress) local = g_unix_socket_address_new (unix_path);
   listener->context = context;
   listener->accepted = accepted;
+  listener->crowded = crowded;
   listener->data = data;
   listener->unix_path = g_strdup (unix_path);
   g_unlink (unix_path);

@@ -7,6 +7,7 @@
 
 #include "checkpoint.h"
 #include "claim.h"
+#include "outlet.h"
 #include "relay.h"
 
 #include <stdio.h>
@@ -39,8 +40,20 @@ look_begin_anew (SatinRun *run)
     fprintf (stderr, "satin: the old checkpoint is now '%s'\n", moved);
 }
 
+/* Nothing is done for an answer that is there. */
 static void
-show_kept_answer (SatinRun *run)
+write_stats (SatinRun *run, gint64 began_us)
+{
+  g_autoptr (GError) error = NULL;
+  if (run->node_process || run->options.stats == NULL)
+    return;
+  g_autofree char *text = report_idle_stats (began_us, run->config.workers);
+  if (!outlet_write (run->options.stats, text, &error))
+    fprintf (stderr, "satin: %s\n", error->message);
+}
+
+static void
+show_kept_answer (SatinRun *run, gint64 began_us)
 {
   gsize size;
   const char *text = g_bytes_get_data (run->restore.answer, &size), *why;
@@ -60,6 +73,7 @@ show_kept_answer (SatinRun *run)
       code = code == 0 ? 1 : code;
     }
   fflush (NULL);
+  write_stats (run, began_us);
   if (!run->node_process && run->folder != NULL)
     folder_remove (run->folder, NULL);
   relay_end ();
@@ -140,10 +154,13 @@ look_at_checkpoint (SatinRun *run)
     return;
   if (!restore_matches (&run->restore, &run->identity, run->config.checkpoint, &error))
     run_leave (run, error->code, error->message);
+  if (!restore_values_are_sound (&run->restore, run->identity.mended, run->config.checkpoint,
+                                 &error))
+    run_leave (run, error->code, error->message);
   refuse_if_in_use (run);
   refuse_other_inputs (run);
   if (run->restore.finished)
-    show_kept_answer (run);
+    show_kept_answer (run, began_us);
   if (run->restore.identity.run == NULL)
     return; /* lost from a damaged file: it goes on as a run of its own */
   g_free (run->identity.run);

@@ -7,6 +7,7 @@
 #include "folder.h"
 #include "orders.h"
 #include "relay.h"
+#include "wire-private.h"
 
 #include "protocol/message.h"
 
@@ -17,6 +18,8 @@
 #define JOIN_TRIES_MAX 600 /* half a minute */
 /* How often it is asked whether the founder is gone; a member shows its address each second. */
 #define FOUND_TRIES 30
+/* So old may be what is known of the hosts of members when somebody connects. */
+#define HOSTS_US G_USEC_PER_SEC
 
 static void
 on_up (Wire *link, void *data)
@@ -25,8 +28,6 @@ on_up (Wire *link, void *data)
   guint64 dial = wire_number (link); /* of the dial, until it is up */
   if (dial != 0)
     g_hash_table_remove (driver->dials, &dial);
-  else
-    driver->unproved--;
   if (wire_role (link) == WIRE_ROLE_CONTROL)
     {
       wire_set_number (link, 0);
@@ -44,7 +45,7 @@ answer_control (Driver *driver, Wire *link, GBytes *message)
 {
   gsize size;
   const char *text = g_bytes_get_data (message, &size);
-  g_autofree char *request = g_strndup (text, MIN (size, 64));
+  g_autofree char *request = g_strndup (text, MIN (size, ORDERS_MAX));
   NodeEvent event;
   gboolean has_event;
   g_autoptr (GBytes) file = orders_file (driver, request);
@@ -90,7 +91,7 @@ on_down (Wire *link, gboolean dead, void *data)
                                          .refused = dead });
     }
   else if (!wire_is_proved (link))
-    driver->unproved--;
+    admission_leave (&driver->admission, link);
   else if (number != 0)
     {
       g_hash_table_remove (driver->links, &number);
@@ -98,19 +99,80 @@ on_down (Wire *link, gboolean dead, void *data)
     }
 }
 
-static const WireCalls calls = { on_up, on_message, may_wait, on_down };
+static void
+on_proved (Wire *link, void *data)
+{
+  admission_leave (&((Driver *)data)->admission, link);
+}
+
+static const WireCalls calls = { on_up, on_message, may_wait, on_down, on_proved };
+
+/* (transfer full) (nullable): the host of "tcp:HOST:PORT", as GInetAddress writes it. */
+static char *
+host_of (const char *address)
+{
+  g_autoptr (GSocketAddress) parsed
+      = g_str_has_prefix (address, "tcp:") ? wire_address_parse (address, NULL) : NULL;
+
+  return parsed == NULL ? NULL
+                        : g_inet_address_to_string (
+                            g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (parsed)));
+}
+
+/* Where members are, looked up once in a while: strangers may come very often. */
+static void
+look_for_hosts (Driver *driver)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  g_autoptr (GArray) members = NULL;
+
+  if (driver->hosts != NULL && now_us - driver->hosts_us < HOSTS_US)
+    return;
+  driver->hosts_us = now_us;
+  g_clear_pointer (&driver->hosts, g_hash_table_unref);
+  driver->hosts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  members = node_members (driver->node);
+  for (guint i = 0; i < members->len; i++)
+    {
+      char *host = host_of (g_array_index (members, NodeMember, i).address);
+      if (host != NULL)
+        g_hash_table_add (driver->hosts, host);
+    }
+}
+
+static AdmissionClass
+class_of (Driver *driver, GSocket *socket)
+{
+  if (g_socket_get_family (socket) == G_SOCKET_FAMILY_UNIX)
+    return ADMISSION_LOCAL;
+  g_autoptr (GSocketAddress) from = g_socket_get_remote_address (socket, NULL);
+  if (!G_IS_INET_SOCKET_ADDRESS (from))
+    return ADMISSION_STRANGER; /* it is gone already */
+  g_autofree char *host
+      = g_inet_address_to_string (g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (from)));
+  look_for_hosts (driver);
+  return g_hash_table_contains (driver->hosts, host) ? ADMISSION_MEMBER : ADMISSION_STRANGER;
+}
 
 static void
 on_accepted (GSocket *socket, void *data)
 {
   Driver *driver = data;
-  if (driver->unproved >= WIRE_UNPROVED_MAX)
-    {
-      g_socket_close (socket, NULL);
-      return;
-    }
-  driver->unproved++;
-  wire_accept (driver->poller, &driver->config.run, socket, &calls, driver);
+  Wire *link = wire_accept (driver->poller, &driver->config.run, socket, &calls, driver);
+  Wire *oldest = admission_enter (&driver->admission, class_of (driver, socket), link);
+  if (oldest != NULL)
+    wire_close (oldest);
+}
+
+/* Gives up an unproved connection for another one. FALSE: there is none. */
+static gboolean
+make_room (void *data)
+{
+  Driver *driver = data;
+  Wire *oldest = admission_evict (&driver->admission);
+  if (oldest != NULL)
+    wire_close (oldest);
+  return oldest != NULL;
 }
 
 gboolean
@@ -122,7 +184,7 @@ mesh_open (Driver *driver, GError **error)
     return TRUE;
   driver->listener = listener_new (driver->context, driver->config.socket_path,
                                    driver->config.tcp.address != NULL ? &driver->config.tcp : NULL,
-                                   on_accepted, driver, error);
+                                   on_accepted, make_room, driver, error);
   return driver->listener != NULL;
 }
 
@@ -142,6 +204,9 @@ mesh_close (Driver *driver)
   g_hash_table_foreach_remove (driver->dials, close_one, NULL);
   g_clear_pointer (&driver->links, g_hash_table_unref);
   g_clear_pointer (&driver->dials, g_hash_table_unref);
+  while (make_room (driver))
+    ;
+  g_clear_pointer (&driver->hosts, g_hash_table_unref);
   g_clear_pointer (&driver->listener, listener_free);
 }
 
@@ -159,6 +224,8 @@ mesh_dial (Driver *driver, guint64 dial, const char *address)
 {
   guint64 *key = g_new (guint64, 1);
   *key = dial;
+  if (!wire_has_room ())
+    (void)make_room (driver);
   Wire *link
       = wire_dial (driver->poller, &driver->config.run, WIRE_ROLE_NODE, address, &calls, driver);
   wire_set_number (link, dial);
@@ -223,9 +290,27 @@ learn_run_id (Driver *driver)
   driver->config.run.id = driver->run_id;
 }
 
-void
-mesh_refused (Driver *driver)
+static void
+refused_by_build (Driver *driver, const char *build)
 {
+  g_autofree char *ours = identity_show_build (driver->config.identity.build);
+  g_autofree char *theirs = identity_show_build (build);
+  g_autofree char *sentence
+      = g_strdup_printf ("this program is %s, and run '%s' is of %s: a node of another build may "
+                         "compute different results; start the same program, let the node in by "
+                         "`satin add --mended`, or let both state the same SATIN_APP_VERSION",
+                         ours, driver->config.run.name, theirs);
+  driver_fail (driver, 1, sentence);
+}
+
+void
+mesh_refused (Driver *driver, const char *build)
+{
+  if (build != NULL)
+    {
+      refused_by_build (driver, build);
+      return;
+    }
   g_autofree char *sentence = g_strdup_printf (
       "run '%s' is closed: it was started with --closed, and takes no more nodes",
       driver->config.run.name);
@@ -266,7 +351,8 @@ live_addresses (Driver *driver)
       gint64 pid = g_array_index (pids, gint64, i);
       g_auto (GStrv) addresses
           = pid != getpid () ? folder_addresses (driver->config.folder, pid) : NULL;
-      if (addresses != NULL && addresses[0] != NULL && folder_pid_is_live (pid))
+      if (addresses != NULL && addresses[0] != NULL
+          && folder_pid_is_live (driver->config.folder, pid))
         g_strv_builder_add (
             found, addresses[driver->config.tcp.address != NULL && addresses[1] != NULL ? 1 : 0]);
     }
@@ -310,7 +396,7 @@ try_to_join (gpointer data)
            && claim_founder (driver->config.folder))
     {
       if (driver->config.closed && !driver->config.invited)
-        mesh_refused (driver);
+        mesh_refused (driver, NULL);
       found_instead (driver);
     }
   return G_SOURCE_CONTINUE;

@@ -8,13 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of `--name VALUE` or `--name=VALUE` at argv[*i]; NULL: argv[*i] is something else. */
+/* The value of `--name VALUE`, `--name=VALUE`, `-n VALUE` or `-nVALUE` at argv[*i]; NULL: argv[*i]
+ * is something else. */
 static const char *
 value_of (const char *name, int end, char **argv, int *i, GError **error)
 {
   gsize length = strlen (name);
   if (strncmp (argv[*i], name, length) != 0)
     return NULL;
+  if (name[1] != '-' && argv[*i][length] != '\0')
+    return argv[*i] + length;
   if (argv[*i][length] == '=')
     return argv[*i] + length + 1;
   if (argv[*i][length] != '\0')
@@ -32,8 +35,7 @@ set_workers (Options *options, const char *text, GError **error)
   if (!g_ascii_string_to_unsigned (text, 10, 1, OPTIONS_WORKERS_MAX, &workers, NULL))
     {
       g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                   "option '--workers' takes a number from 1 to %d, not '%s'", OPTIONS_WORKERS_MAX,
-                   text);
+                   "-w takes a number from 1 to %d, not '%s'", OPTIONS_WORKERS_MAX, text);
       return FALSE;
     }
   options->workers = (int)workers;
@@ -125,6 +127,8 @@ take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **
   *taken = TRUE;
   if ((text = value_of ("--workers", end, argv, i, &missing)) != NULL)
     return set_workers (options, text, error);
+  if (missing == NULL && (text = value_of ("-w", end, argv, i, &missing)) != NULL)
+    return set_workers (options, text, error);
   if (missing == NULL && (text = value_of ("--interval", end, argv, i, &missing)) != NULL)
     return set_interval (options, text, error);
   if (missing == NULL && (text = value_of ("--spin", end, argv, i, &missing)) != NULL)
@@ -160,6 +164,8 @@ take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **
     options->help = TRUE;
   else if (strcmp (argv[*i], "--new") == 0)
     options->anew = TRUE;
+  else if (strcmp (argv[*i], "--mended") == 0)
+    options->mended = TRUE;
   else if (strcmp (argv[*i], "--insecure") == 0)
     options->insecure = TRUE;
   else
@@ -216,6 +222,20 @@ options_parse (Options *options, int argc, char **argv, GError **error)
   return TRUE;
 }
 
+char **
+options_own_words (char *const *argv)
+{
+  g_autoptr (GPtrArray) words = g_ptr_array_new ();
+  Options options;
+  g_ptr_array_add (words, (gpointer) "satin-program");
+  for (guint i = 0; argv != NULL && argv[i] != NULL; i++)
+    g_ptr_array_add (words, argv[i]);
+  gboolean good = options_parse (&options, (int)words->len, (char **)words->pdata, NULL);
+  char **own = good ? g_strdupv (options.argv + 1) : NULL;
+  options_clear (&options);
+  return own;
+}
+
 void
 options_clear (Options *options)
 {
@@ -231,7 +251,7 @@ options_show_help (const Options *options, const char *usage)
   g_print (
       "usage: %s [OPTION...] %s\n\n"
       "Satin's own options, anywhere before `--`:\n"
-      "  --workers N         threads of this process (default: all cores)\n"
+      "  -w, --workers N     threads of this process (default: all cores)\n"
       "  --checkpoint URI    save results in this SQLite file, here or at a store; go on from it "
       "when\n"
       "                      it is there\n"
@@ -239,6 +259,7 @@ options_show_help (const Options *options, const char *usage)
       "  --new               set the file that is there aside, under a name with the time, and "
       "begin\n"
       "                      anew\n"
+      "  --mended            use what another build of this program has saved there\n"
       "  --interval SECONDS  time between two publications of it (default %g)\n"
       "  --spin MICROSECONDS how long at most an idle worker polls before it sleeps (default\n"
       "                      %d)\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Satin's own options on a program's command line: long ones, anywhere before `--`; they are taken
- * out before main sees its arguments. Pure but for the help. */
+/* Satin's own options on a program's command line: long ones and -w, anywhere before `--`; they are
+ * taken out before main sees its arguments. Pure but for the help. */
 #pragma once
 
 #include <gio/gio.h>
@@ -16,6 +16,7 @@ typedef struct
   guint64 stack;         /* bytes of C stack of each thread that runs jobs; 0: not said */
   guint64 shared_memory; /* for shared bytes that were fetched; 0: not said */
   gboolean anew;         /* what stands at `checkpoint` is set aside */
+  gboolean mended;       /* rows of another build are used */
   gboolean insecure;     /* --checkpoint may be a URI that is sent in clear */
   gboolean help;
   int argc;
@@ -36,6 +37,9 @@ gboolean options_read_bytes (const char *text, guint64 *bytes);
 gboolean options_read_stack (const char *text, guint64 *bytes);
 /* FALSE: a wrong value, or PLACE_ERROR for what --checkpoint names; one sentence. */
 gboolean options_parse (Options *options, int argc, char **argv, GError **error);
+/* The arguments behind the program that are its own. (transfer full) (nullable): one of Satin's is
+ * wrong. */
+char **options_own_words (char *const *argv);
 void options_clear (Options *options);
 /* The page of --help, on stdout. `usage`: the program's own. */
 void options_show_help (const Options *options, const char *usage);

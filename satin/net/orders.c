@@ -6,7 +6,12 @@
 #include "folder.h"
 #include "relay.h"
 
+#include "storage/whole.h"
+
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Longer than anybody waits. */
 #define PATIENCE_MAX_S 86400.0
@@ -61,22 +66,61 @@ read_leave (Driver *driver, const char *request, NodeEvent *event)
   return g_strdup ("{\"error\":\"no such node\"}");
 }
 
-/* A file of the end, "file NAME SIZE" and its bytes. NULL: there is none yet. */
-static GBytes *
-file_of (Driver *driver, const char *name)
+/* `checkpoint PLACE`, C-escaped: NULL, or (transfer full) what is wrong. */
+static char *
+read_checkpoint (const Driver *driver, const char *request, NodeEvent *event)
 {
-  gsize size;
-  g_autoptr (GBytes) bytes = driver->ended && g_strv_contains (control_files_of_end, name)
-                                 ? folder_bytes (driver->config.folder, name, NULL)
-                                 : NULL;
-  if (bytes == NULL)
+  const char *text = request + strlen (CONTROL_CHECKPOINT);
+  g_autofree char *place = g_strcompress (text);
+  event->kind = NODE_EVENT_CHECKPOINT;
+  event->text = text;
+  if (driver->config.checkpoint != NULL && strcmp (driver->config.checkpoint, place) != 0)
+    return g_strdup ("{\"error\":\"the run has a checkpoint already\"}");
+  if (driver->config.naive)
+    return g_strdup ("{\"error\":\"the run was started with --protect naive\"}");
+  return strlen (text) <= MESSAGE_TEXT_MAX ? NULL
+                                           : g_strdup ("{\"error\":\"its name is too long\"}");
+}
+
+/* "file NAME SIZE", where SIZE is that of the whole file, and a piece of its bytes from `offset`
+ * on. NULL: there is no such file. */
+static GBytes *
+piece_of (const char *folder, const char *name, guint64 offset)
+{
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  if (fd < 0 || fstat (fd, &info) != 0)
+    {
+      if (fd >= 0)
+        close (fd);
+      return NULL;
+    }
+  g_autofree char *header = relay_header (name, (gsize)info.st_size);
+  gsize head = strlen (header),
+        size = (guint64)info.st_size > offset
+                   ? (gsize)MIN ((guint64)info.st_size - offset, CONTROL_PIECE)
+                   : 0;
+  char *all = g_malloc (head + size);
+  memcpy (all, header, head);
+  gssize n = whole_read_at (fd, all + head, size, offset);
+  close (fd);
+  return g_bytes_new_take (all, head + (gsize)MAX (n, 0));
+}
+
+/* "NAME", or "NAME OFFSET", of a file of the end. */
+static GBytes *
+file_of (Driver *driver, const char *words)
+{
+  g_auto (GStrv) word = g_strsplit (words, " ", 3);
+  guint64 offset = 0;
+  if (!driver->ended || word[0] == NULL || !g_strv_contains (control_files_of_end, word[0])
+      || (word[1] != NULL
+          && !g_ascii_string_to_unsigned (word[1], 10, 0, G_MAXINT64, &offset, NULL)))
     return NULL;
-  g_autofree char *header = relay_header (name, g_bytes_get_size (bytes));
-  GByteArray *all = g_byte_array_new ();
-  g_byte_array_append (all, (const guint8 *)header, (guint)strlen (header));
-  const guint8 *data = g_bytes_get_data (bytes, &size);
-  g_byte_array_append (all, data, (guint)size);
-  return g_byte_array_free_to_bytes (all);
+  if (driver->asked_us != 0)
+    driver->asked_us = g_get_monotonic_time (); /* it stays as long as somebody fetches it */
+  return piece_of (driver->config.folder, word[0], offset);
 }
 
 GBytes *
@@ -100,9 +144,10 @@ orders_answer (Driver *driver, const char *request, NodeEvent *event, gboolean *
     event->kind = NODE_EVENT_SUSPEND;
   else if (strcmp (request, "cancel") == 0)
     event->kind = NODE_EVENT_CANCEL;
-  else if (g_str_has_prefix (request, "leave "))
+  else if (g_str_has_prefix (request, "leave ") || g_str_has_prefix (request, CONTROL_CHECKPOINT))
     {
-      char *wrong = read_leave (driver, request, event);
+      char *wrong = *request == 'l' ? read_leave (driver, request, event)
+                                    : read_checkpoint (driver, request, event);
       *has_event = wrong == NULL;
       return wrong != NULL ? wrong : g_strdup ("{\"ok\":true}");
     }

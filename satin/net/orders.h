@@ -5,6 +5,10 @@
 
 #include "driver-private.h"
 
+#include "protocol/message.h"
+
+/* No request is longer. */
+#define ORDERS_MAX (MESSAGE_TEXT_MAX + 64u)
 /* (transfer full) (nullable): the reply to a request for a file of the end. */
 GBytes *orders_file (Driver *driver, const char *request);
 /* (transfer full): the reply to any other request, JSON. `event`: the step that is to follow once

@@ -23,6 +23,46 @@ standard_stream (const struct stat *info)
   return NULL;
 }
 
+static gboolean refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+static gboolean
+refuse (GError **error, const char *format, ...)
+{
+  int number = errno;
+  va_list args;
+
+  va_start (args, format);
+  g_propagate_error (
+      error,
+      g_error_new_valist (G_FILE_ERROR, (gint)g_file_error_from_errno (number), format, args));
+  va_end (args);
+  return FALSE;
+}
+
+gboolean
+outlet_is_writable (const char *what, const char *path, GError **error)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *base = g_path_get_basename (path);
+  g_autofree char *trial = g_strdup_printf ("%s/.%.100s.XXXXXX", folder, base);
+  struct stat info;
+  int fd;
+
+  if (stat (path, &info) == 0 && S_ISDIR (info.st_mode))
+    return refuse (error, "%s '%s' is a folder, not a file", what, path);
+  if (stat (path, &info) == 0 && !S_ISREG (info.st_mode))
+    return access (path, W_OK) == 0 /* a device or a pipe */
+           || refuse (error, "cannot write %s '%s': %s", what, path, g_strerror (errno));
+  /* Only trying tells: permissions do not bind root, and say nothing of read-only disks. */
+  fd = g_mkstemp (trial);
+  if (fd < 0)
+    return refuse (error, "%s '%s': cannot write in the folder '%s': %s", what, path, folder,
+                   g_strerror (errno));
+  close (fd);
+  (void)unlink (trial);
+  return TRUE;
+}
+
 gboolean
 outlet_write (const char *path, const char *text, GError **error)
 {

@@ -4,18 +4,19 @@
 #include "relay.h"
 #include "own-fds.h"
 #include "store-settings.h"
-#include "write-all.h"
 
 #include "storage/temporary.h"
+#include "storage/whole.h"
 
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define FLUSH_US (2 * G_USEC_PER_SEC)
+#define PIECE (256 * 1024)
 #define ANY_PORT 9
 
 typedef struct
@@ -25,33 +26,52 @@ typedef struct
   char buffer[4096]; /* of what came in, from `taken` to `filled` */
   gsize taken, filled;
   int out;
+  gboolean answers; /* what comes in is no file: the launcher answers */
+  /* Under lock: */
   GMutex lock;
-  GCond idle;
-  GQueue queue; /* of GBytes, under lock */
+  GCond stirred;     /* some of what follows has changed */
+  GQueue queue;      /* of GBytes */
+  guint awaited;     /* files of the run that were written and not answered yet */
+  gint64 stirred_us; /* when a piece was written, or an answer came, last */
   gboolean writing;
-  gboolean broken; /* the launcher is gone */
+  gboolean broken;  /* the launcher reads nothing any more … */
+  gboolean silent;  /* … or says nothing any more */
+  gboolean refused; /* it could not keep a file */
 } Relay;
 
 static Relay *the_relay;
+
+static gboolean
+is_name (const char *word)
+{
+  return word[0] != '\0' && word[0] != '.' && strchr (word, '/') == NULL;
+}
 
 RelayKind
 relay_parse (const char *line, char **name, gsize *size)
 {
   g_auto (GStrv) words = g_strsplit (line, " ", 4);
   guint n = g_strv_length (words);
+  RelayKind kind = RELAY_WRONG;
   guint64 number;
 
   if (n == 1 && strcmp (words[0], "go") == 0)
     return RELAY_GO;
   if (n == 1 && strcmp (words[0], "quit") == 0)
     return RELAY_QUIT;
-  if (n != 3 || strcmp (words[0], "file") != 0 || words[1][0] == '\0' || words[1][0] == '.'
-      || strchr (words[1], '/') != NULL
-      || !g_ascii_string_to_unsigned (words[2], 10, 0, RELAY_FILE_MAX, &number, NULL))
+  if (n == 2 && strcmp (words[0], "kept") == 0)
+    kind = RELAY_KEPT;
+  else if (n == 2 && strcmp (words[0], "lost") == 0)
+    kind = RELAY_LOST;
+  else if (n == 3 && strcmp (words[0], "file") == 0
+           && g_ascii_string_to_unsigned (words[2], 10, 0, G_MAXSSIZE, &number, NULL))
+    kind = RELAY_FILE;
+  if (kind == RELAY_WRONG || !is_name (words[1]))
     return RELAY_WRONG;
   *name = g_strdup (words[1]);
-  *size = (gsize)number;
-  return RELAY_FILE;
+  if (kind == RELAY_FILE)
+    *size = (gsize)number;
+  return kind;
 }
 
 char *
@@ -61,6 +81,33 @@ relay_header (const char *name, gsize size)
 }
 
 /* ---- out ---- */
+
+/* Takes the lock. */
+static void
+stir (Relay *relay)
+{
+  g_mutex_lock (&relay->lock);
+  relay->stirred_us = g_get_monotonic_time ();
+  g_cond_broadcast (&relay->stirred);
+}
+
+/* In pieces, so that a launcher that reads slowly is told from one that stands still. */
+static gboolean
+write_pieces (Relay *relay, GBytes *bytes)
+{
+  gsize size, part;
+  const char *data = g_bytes_get_data (bytes, &size);
+
+  for (; size > 0; data += part, size -= part)
+    {
+      part = MIN (size, PIECE);
+      if (!whole_write (relay->out, data, part))
+        return FALSE;
+      stir (relay);
+      g_mutex_unlock (&relay->lock);
+    }
+  return TRUE;
+}
 
 static gpointer
 write_on (gpointer data)
@@ -72,39 +119,71 @@ write_on (gpointer data)
     {
       g_autoptr (GBytes) bytes = g_queue_pop_head (&relay->queue);
 
+      relay->writing = bytes != NULL;
+      g_cond_broadcast (&relay->stirred);
       if (bytes == NULL)
         {
-          relay->writing = FALSE;
-          g_cond_broadcast (&relay->idle);
-          g_cond_wait (&relay->idle, &relay->lock);
+          g_cond_wait (&relay->stirred, &relay->lock);
           continue;
         }
-      relay->writing = TRUE;
       gboolean broken = relay->broken;
       g_mutex_unlock (&relay->lock);
-      broken = broken
-               || !write_all (relay->out, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-      g_mutex_lock (&relay->lock);
+      broken = broken || !write_pieces (relay, bytes);
+      stir (relay);
       relay->broken = broken;
     }
   return NULL;
 }
 
+/* A large answer is not copied: its pages are shared. */
 static void
 on_written (const char *path G_GNUC_UNUSED, const char *file, GBytes *bytes)
 {
   Relay *relay = the_relay;
   g_autofree char *header = relay_header (file, g_bytes_get_size (bytes));
 
-  g_mutex_lock (&relay->lock);
-  if (!relay->broken && g_bytes_get_size (bytes) <= RELAY_FILE_MAX)
-    {
-      g_queue_push_tail (&relay->queue, g_bytes_new (header, strlen (header)));
-      g_queue_push_tail (&relay->queue, g_bytes_ref (bytes));
-      relay->writing = TRUE;
-      g_cond_broadcast (&relay->idle);
-    }
+  stir (relay);
+  if (relay->answers && !g_str_has_prefix (file, RELAY_OF_NODE))
+    relay->awaited++;
+  g_queue_push_tail (&relay->queue, g_bytes_new (header, strlen (header)));
+  g_queue_push_tail (&relay->queue, g_bytes_ref (bytes));
+  relay->writing = TRUE;
   g_mutex_unlock (&relay->lock);
+}
+
+static void
+on_answer (Relay *relay, gboolean kept)
+{
+  stir (relay);
+  relay->awaited -= MIN (relay->awaited, 1);
+  relay->refused = relay->refused || !kept;
+  g_mutex_unlock (&relay->lock);
+}
+
+/* Under lock. */
+static RelayState
+look (const Relay *relay)
+{
+  if (relay->broken || relay->refused || (relay->silent && relay->awaited > 0))
+    return RELAY_CUT;
+  if (!relay->writing && relay->awaited == 0)
+    return RELAY_SENT;
+  return g_get_monotonic_time () - relay->stirred_us > RELAY_STALL_S * G_USEC_PER_SEC
+             ? RELAY_CUT
+             : RELAY_SENDING;
+}
+
+RelayState
+relay_state (void)
+{
+  Relay *relay = the_relay;
+
+  if (relay == NULL)
+    return RELAY_SENT;
+  g_mutex_lock (&relay->lock);
+  RelayState state = look (relay);
+  g_mutex_unlock (&relay->lock);
+  return state;
 }
 
 gboolean
@@ -116,41 +195,18 @@ relay_is_founder (void)
 }
 
 void
-relay_flush (void)
+relay_end (void)
 {
   Relay *relay = the_relay;
-  gint64 until_us = g_get_monotonic_time () + FLUSH_US;
 
   if (relay == NULL)
     return;
   g_mutex_lock (&relay->lock);
-  while ((relay->writing || !g_queue_is_empty (&relay->queue))
-         && g_cond_wait_until (&relay->idle, &relay->lock, until_us))
-    ;
+  while (look (relay) == RELAY_SENDING)
+    (void)g_cond_wait_until (&relay->stirred, &relay->lock,
+                             relay->stirred_us + (RELAY_STALL_S + 1) * G_USEC_PER_SEC);
   g_mutex_unlock (&relay->lock);
-}
-
-gboolean
-relay_is_cut (void)
-{
-  Relay *relay = the_relay;
-  gboolean broken;
-
-  if (relay == NULL)
-    return FALSE;
-  relay_flush ();
-  g_mutex_lock (&relay->lock);
-  broken = relay->broken;
-  g_mutex_unlock (&relay->lock);
-  return broken;
-}
-
-void
-relay_end (void)
-{
-  relay_flush ();
-  if (the_relay != NULL)
-    (void)folder_remove (the_relay->folder, NULL); /* the reader may be writing one more file */
+  (void)folder_remove (relay->folder, NULL); /* the reader may be writing one more file */
 }
 
 /* ---- in: not by stdio, since whoever flushes all its streams would wait for the reader ---- */
@@ -168,7 +224,7 @@ read_bytes (Relay *relay, char *to, gsize size)
       size -= ready;
       if (size == 0)
         break;
-      ssize_t n = read (relay->in, relay->buffer, sizeof relay->buffer);
+      gssize n = whole_read_some (relay->in, relay->buffer, sizeof relay->buffer);
       if (n <= 0)
         return FALSE;
       relay->taken = 0;
@@ -190,7 +246,8 @@ read_line (Relay *relay, char *line, gsize size)
   return FALSE;
 }
 
-/* FALSE: nothing more comes, or nothing that can be understood. *kind (out). */
+/* FALSE: nothing more comes, or nothing that can be understood; with `error`: a file cannot be
+ * written. *kind (out). */
 static gboolean
 read_one (Relay *relay, RelayKind *kind, GError **error)
 {
@@ -204,25 +261,42 @@ read_one (Relay *relay, RelayKind *kind, GError **error)
   *kind = relay_parse (g_strchomp (line), &name, &size);
   if (*kind != RELAY_FILE)
     return *kind != RELAY_WRONG;
-  data = g_try_malloc (size + 1);
+  data = size <= RELAY_SMALL_MAX ? g_try_malloc (size + 1) : NULL;
   if (data == NULL || !read_bytes (relay, data, size))
     return FALSE;
   g_autoptr (GBytes) bytes = g_bytes_new_take (g_steal_pointer (&data), size);
   return folder_write_quietly (relay->folder, name, bytes, error);
 }
 
+/* TRUE: more may come. */
+static gboolean
+read_next (Relay *relay)
+{
+  g_autoptr (GError) error = NULL;
+  RelayKind kind;
+
+  if (!read_one (relay, &kind, &error))
+    return error != NULL; /* of one file; what follows it can be read */
+  if (kind == RELAY_QUIT)
+    {
+      folder_remove (relay->folder, NULL);
+      _exit (1);
+    }
+  if (kind == RELAY_KEPT || kind == RELAY_LOST)
+    on_answer (relay, kind == RELAY_KEPT);
+  return TRUE;
+}
+
 static gpointer
 read_on (gpointer data)
 {
   Relay *relay = data;
-  RelayKind kind;
 
-  while (read_one (relay, &kind, NULL))
-    if (kind == RELAY_QUIT)
-      {
-        folder_remove (relay->folder, NULL);
-        _exit (1);
-      }
+  while (read_next (relay))
+    ;
+  stir (relay);
+  relay->silent = TRUE;
+  g_mutex_unlock (&relay->lock);
   return NULL;
 }
 
@@ -240,6 +314,8 @@ take_descriptors (Relay *relay)
   close (null);
   own_fds_add (relay->in);
   own_fds_add (relay->out);
+  struct stat info;
+  relay->answers = fstat (relay->in, &info) != 0 || !S_ISREG (info.st_mode);
   return TRUE;
 }
 
@@ -261,7 +337,7 @@ relay_begin (GError **error)
   RelayKind kind = RELAY_WRONG;
 
   g_mutex_init (&relay->lock);
-  g_cond_init (&relay->idle);
+  g_cond_init (&relay->stirred);
   relay->folder = temporary_make_in (g_get_tmp_dir (), "satin-node-", error);
   if (relay->folder == NULL)
     return NULL;

@@ -5,31 +5,19 @@
 
 #include "coordinator/readable.h"
 #include "folder.h"
+#include "json-write.h"
 #include "outlet.h"
 #include "timeline-file.h"
 #include "value/record.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 /* More sentences than these nobody reads who has not read the first ones. */
 #define TROUBLES_MAX 10
-
-static void
-append_string (GString *json, const char *text)
-{
-  g_string_append_c (json, '"');
-  for (const char *c = text != NULL ? text : ""; *c != '\0'; c++)
-    if (*c == '"' || *c == '\\')
-      g_string_append_printf (json, "\\%c", *c);
-    else if ((guchar)*c < 0x20)
-      g_string_append_printf (json, "\\u%04x", *c);
-    else
-      g_string_append_c (json, *c);
-  g_string_append_c (json, '"');
-}
 
 static void
 append_number (GString *json, double value)
@@ -97,11 +85,11 @@ append_member (Driver *driver, GString *json, const NodeMember *member)
   char id[NODE_ID_TEXT_MAX];
   double risk_s = risk_of (driver, member);
   g_string_append_printf (json, "{\"id\":\"%s\",\"host\":", node_id_show (&member->id, id));
-  append_string (json, member->host);
+  json_append_string (json, member->host);
   g_string_append (json, ",\"address\":");
-  append_string (json, member->address);
+  json_append_string (json, member->address);
   g_string_append_printf (json, ",\"pid\":%u,\"site\":", member->pid);
-  append_string (json, member->site);
+  json_append_string (json, member->site);
   g_string_append_printf (
       json, ",\"roles\":[%s%s%s],\"workers\":%u,\"state\":\"%s\",\"at_risk_s\":",
       member->master ? "\"master\"" : "", member->master && member->coordinator ? "," : "",
@@ -120,14 +108,11 @@ report_status (Driver *driver)
   g_autoptr (GString) json = g_string_new ("{\"name\":");
   g_autoptr (GArray) members = node_members (driver->node);
   double risk_s = 0;
-  append_string (json, driver->config.run.name);
+  json_append_string (json, driver->config.run.name);
   g_string_append (json, ",\"id\":");
-  append_string (json, driver->config.run.id);
+  json_append_string (json, driver->config.run.id);
   g_string_append (json, ",\"checkpoint\":");
-  if (driver->config.checkpoint != NULL)
-    append_string (json, driver->config.checkpoint);
-  else
-    g_string_append (json, "null");
+  json_append_string (json, driver->config.checkpoint);
   g_string_append_printf (json, ",\"term\":%u,\"done\":", node_term (driver->node));
   if (driver->config.checkpoint != NULL) /* else nobody reads the stacks */
     append_number (json, share_done (driver));
@@ -176,11 +161,60 @@ append_us (GString *json, const char *name, guint64 us)
   append_seconds (json, name, (double)us / G_USEC_PER_SEC);
 }
 
+/* Alone, all that was put to use is of an earlier life, and each result is put to use once. */
 static guint64
-redone_us (const EngineStats *engine, const NodeStats *node)
+restored_us (Driver *driver, const NodeStats *node)
 {
-  guint64 done_us = engine->work_us + node->restored_us;
+  const GPtrArray *all = node_taken (driver->node);
+  guint64 us = node->restored_us;
+  for (guint i = 0; driver->config.solo && i < all->len; i++)
+    us += ((const NodeTaken *)all->pdata[i])->work_us;
+  return us;
+}
+
+static guint64
+redone_us (Driver *driver, const EngineStats *engine, const NodeStats *node)
+{
+  guint64 done_us = engine->work_us + restored_us (driver, node);
   return node->answer_us == 0 ? 0 : done_us - MIN (done_us, node->answer_us);
+}
+
+/* All names that this process had, and what it saw of members that are gone: several masters may
+ * have seen one of them, and one that only seemed to be gone counts its own work. */
+static void
+append_names (Driver *driver, GString *json)
+{
+  const GArray *departed = node_departed (driver->node);
+  char id[NODE_ID_TEXT_MAX];
+  g_string_append (json, ",\"names\":[");
+  for (guint i = 0; i < driver->names->len; i++)
+    g_string_append_printf (json, "%s\"%s\"", i > 0 ? "," : "",
+                            node_id_write (&g_array_index (driver->names, NodeId, i), id));
+  g_string_append (json, "],\"departed\":{");
+  for (guint i = 0; i < departed->len; i++)
+    {
+      const NodeDeparted *one = &g_array_index (departed, NodeDeparted, i);
+      g_string_append_printf (json, "%s\"%s\":", i > 0 ? "," : "", node_id_write (&one->id, id));
+      append_number (json, (double)one->work_us / G_USEC_PER_SEC);
+    }
+  g_string_append_c (json, '}');
+}
+
+/* One text each, as figures-taken.c reads it. */
+static void
+append_taken (Driver *driver, GString *json)
+{
+  const GPtrArray *all = node_taken (driver->node);
+  char id[NODE_ID_TEXT_MAX];
+  g_string_append (json, ",\"taken\":[");
+  for (guint i = 0; i < all->len; i++)
+    {
+      const NodeTaken *one = all->pdata[i];
+      g_string_append_printf (json, "%s\"%" G_GUINT64_FORMAT " %u %s %s\"", i > 0 ? "," : "",
+                              one->work_us, one->children, node_id_write (&one->author, id),
+                              one->path);
+    }
+  g_string_append_c (json, ']');
 }
 
 static char *
@@ -201,6 +235,7 @@ stats_text (Driver *driver, gboolean last)
   append_count (json, "workers", driver->config.workers);
   append_count (json, "jobs", engine.jobs);
   append_count (json, "jobs_reused", engine.jobs_reused);
+  append_count (json, "unmatched", engine.unmatched);
   append_count (json, "steals_local", engine.steals_local);
   append_count (json, "steals_remote", node.steals_remote);
   append_count (json, "shared_fetches", node.shared_fetched);
@@ -216,21 +251,45 @@ stats_text (Driver *driver, gboolean last)
   append_seconds (json, "scan_s", (double)engine.scan_us / 1e6);
   append_us (json, "lost_s", node.lost_us);
   append_us (json, "salvaged_s", node.salvaged_us);
-  append_us (json, "restored_s", node.restored_us);
-  append_us (json, "departed_s", node.departed_us);
+  append_us (json, "restored_s", restored_us (driver, &node));
   append_us (json, "at_risk_s", driver->left ? 0 : engine.risk_us + node.unpublished_us);
   if (driver->left)
     append_us (json, "left_lost_s", driver->left_lost_us);
   append_us (json, "answer_s", node.answer_us);
   /* Alone: what was done and does not stand in the answer was done again. */
   if (driver->config.solo)
-    append_us (json, "redone_s", redone_us (&engine, &node));
+    append_us (json, "redone_s", redone_us (driver, &engine, &node));
   g_string_append_printf (json, ",\"final\":%s", last ? "true" : "false");
+  if (!driver->config.solo)
+    {
+      append_names (driver, json);
+      append_taken (driver, json);
+    }
   if (!driver->config.solo)
     g_string_append_printf (json, ",\"id\":\"%s\",\"pid\":%d,\"master\":%s",
                             node_id_show (&self, id), (int)getpid (),
                             driver->master ? "true" : "false");
   g_string_append (json, "}\n");
+  return g_string_free (g_steal_pointer (&json), FALSE);
+}
+
+char *
+report_idle_stats (gint64 began_us, guint workers)
+{
+  static const char *const none[]
+      = { "jobs",           "jobs_reused",  "unmatched",  "steals_local", "steals_remote",
+          "shared_fetches", "shared_bytes", "saves",      "saved_rows",   "checkpoint_bytes",
+          "crashes",        "work_s",       "driver_s",   "scribe_s",     "scan_s",
+          "lost_s",         "salvaged_s",   "restored_s", "at_risk_s",    "answer_s",
+          "redone_s" };
+  g_autoptr (GString) json = g_string_new ("{\"wall_s\":");
+  append_number (json, (double)(g_get_monotonic_time () - began_us) / G_USEC_PER_SEC);
+  append_count (json, "nodes", 1);
+  append_count (json, "workers", workers);
+  for (gsize i = 0; i < G_N_ELEMENTS (none); i++)
+    append_count (json, none[i], 0);
+  append_seconds (json, "cpu_s", cpu_s (CLOCK_PROCESS_CPUTIME_ID));
+  g_string_append (json, ",\"final\":true}\n");
   return g_string_free (g_steal_pointer (&json), FALSE);
 }
 
@@ -243,7 +302,7 @@ report_stats (Driver *driver, gboolean last)
     {
       text = stats_text (driver, last);
       if (!outlet_write (driver->config.stats, text, &error))
-        g_printerr ("satin: %s\n", error->message);
+        fprintf (stderr, "satin: %s\n", error->message);
     }
   if (driver->config.solo || driver->config.folder == NULL)
     return;
@@ -281,11 +340,10 @@ report_last_words (Driver *driver, const EngineEvent *said)
 {
   g_autofree char *type = record_signature (said->job->args);
   g_autofree char *args = readable_short (type, said->value);
-  /* What a job runs of its own children has no name yet. */
-  g_autofree char *text
-      = g_strdup_printf ("%s %s, or one below it: %s", said->job->name, args, said->cause);
-  g_autofree char *trouble = g_strdup_printf ("a process ends by the job at %s, %s",
-                                              said->path[0] != '\0' ? said->path : "/", text);
+  g_autofree char *text = g_strdup_printf (
+      "the job at %s, %s %s%s: %s", said->at[0] != '\0' ? said->at : "/", said->job->name, args,
+      said->innermost ? "" : ", or one below it", said->cause);
+  g_autofree char *trouble = g_strdup_printf ("a process ends by %s", text);
 
   if (!driver->config.solo)
     report_trouble (driver, trouble);

@@ -39,6 +39,10 @@ struct SatinRun
 /* One sentence, the documented exit code, nothing left behind. */
 void run_leave (SatinRun *run, int code, const char *sentence);
 
+/* Fills run->identity but for the run's id, its name and its options. Ends the process when the
+ * build of the program cannot be told. */
+void run_identity_fill (SatinRun *run);
+
 /* The founder looks at the checkpoint before anything runs, and refuses what it cannot go on from:
  * see there for the sentences. A place that cannot be reached from here may be passed on to another
  * node (`config.founder` is FALSE then). May show the answer that stands there, and end the

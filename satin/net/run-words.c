@@ -9,6 +9,32 @@
 #include "engine/constant.h"
 #include "record.h"
 
+#include <string.h>
+#include <sys/stat.h>
+
+/* A node has no standard input, and another node that runs main later would find what is left of a
+ * pipe. Alone, main runs once. */
+static gboolean
+can_be_read_again (SatinRun *run, const char *path, GError **error)
+{
+  static const char *const streams[] = { "/dev/std", "/dev/fd/", "/proc/self/fd/" };
+  struct stat info;
+  gboolean stream = strcmp (path, "-") == 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (streams); i++)
+    stream = stream || g_str_has_prefix (path, streams[i]);
+  if (!run->node_process
+      || (!stream
+          && (stat (path, &info) != 0 || S_ISREG (info.st_mode) || S_ISDIR (info.st_mode)
+              || strcmp (path, "/dev/null") == 0)))
+    return TRUE;
+  g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+               "'%s' is no regular file, and main may have to read it on several nodes: write its "
+               "content to a file and name that",
+               path);
+  return FALSE;
+}
+
 GBytes *
 satin_input (SatinRun *run, const char *path, GError **error)
 {
@@ -25,7 +51,7 @@ satin_input (SatinRun *run, const char *path, GError **error)
     {
       char *text;
       gsize size;
-      if (!g_file_get_contents (path, &text, &size, error))
+      if (!can_be_read_again (run, path, error) || !g_file_get_contents (path, &text, &size, error))
         return NULL;
       bytes = g_bytes_new_take (text, size);
       look_refuse_lost_input (run, path, bytes);
@@ -42,7 +68,8 @@ satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value)
   g_autofree char *name = g_strconcat ("const/", constant->name, NULL);
   g_autoptr (GBytes) bytes = record_encode (constant->type, value);
   g_autoptr (GBytes) kept = driver_constant (run->driver, name);
-  if (kept != NULL && run->restore.constants != NULL && !g_bytes_equal (kept, bytes))
+  if ((kept != NULL && run->restore.constants != NULL && !g_bytes_equal (kept, bytes))
+      || !restore_constant_is_sound (&run->restore, constant->name, bytes))
     {
       g_autofree char *sentence
           = g_strdup_printf ("checkpoint '%s' is of another run: constant '%s' differs",

@@ -6,10 +6,12 @@
 #include "run-private.h"
 
 #include "claim.h"
+#include "outlet.h"
 #include "relay.h"
 #include "step.h"
 #include "timeline-file.h"
 
+#include "engine/listed.h"
 #include "engine/memory.h"
 #include "record.h"
 
@@ -55,41 +57,6 @@ run_leave (SatinRun *run, int code, const char *sentence)
   _exit (code);
 }
 
-static Digest
-schema_digest (const SatinApp *app)
-{
-  g_autoptr (GString) text = g_string_new ("satin 1\n");
-  for (guint i = 0; app->jobs[i] != NULL; i++)
-    {
-      g_autofree char *args = record_schema (app->jobs[i]->args);
-      g_autofree char *result = record_schema (app->jobs[i]->result);
-      g_string_append_printf (text, "%s %s -> %s\n", app->jobs[i]->name, args, result);
-    }
-  return digest_of_data (text->str, text->len);
-}
-
-static void
-fill_identity (SatinRun *run)
-{
-  Identity *identity = &run->identity;
-  char schema[DIGEST_HEX_LENGTH + 1];
-  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  identity->app = g_strdup (run->app->name);
-  identity->program = g_file_read_link ("/proc/self/exe", NULL);
-  if (identity->program == NULL)
-    identity->program = g_strdup (run->options.argv[0]);
-  identity->folder = g_get_current_dir ();
-  identity->argv = g_strdupv (run->options.argv + 1);
-  identity->version = g_strdup (PACKAGE_VERSION);
-  identity->schema = schema_digest (run->app);
-  digest_to_hex (&identity->schema, schema);
-  g_ptr_array_add (parts, g_bytes_new (identity->app, strlen (identity->app)));
-  g_ptr_array_add (parts, g_bytes_new (schema, strlen (schema)));
-  for (char **arg = identity->argv; *arg != NULL; arg++)
-    g_ptr_array_add (parts, g_bytes_new (*arg, strlen (*arg)));
-  identity->identity = digest_of ((const GBytes *const *)parts->pdata, parts->len);
-}
-
 static void
 prepare_node_process (SatinRun *run)
 {
@@ -112,7 +79,8 @@ prepare_node_process (SatinRun *run)
   signal (SIGUSR1, SIG_IGN); /* a batch system's warning is the launcher's to hear */
   if (!folder_read (run->folder, &run->folder_run, &error))
     run_leave (run, 1, error->message);
-  if (!relay_place (&run->folder_run, run->folder, &error))
+  if (!relay_place (&run->folder_run, run->folder, &error)
+      || !folder_enter (run->folder, getpid (), &error))
     run_leave (run, 1, error->message);
   if (run->options.workers == 0)
     run->options.workers = g_getenv (FOLDER_ENV_WORKERS) != NULL
@@ -158,7 +126,11 @@ prepare_solo (SatinRun *run)
   g_autoptr (GError) error = NULL;
   run->config.founder = TRUE;
   run->begins_trace = run->options.trace != NULL;
-  run->folder_run = (FolderRun){ .program = g_strdup (run->identity.program),
+  if (run->options.stats != NULL && !outlet_is_writable ("stats file", run->options.stats, &error))
+    run_leave (run, 1, error->message);
+  char *token = g_steal_pointer (&run->folder_run.token);
+  run->folder_run = (FolderRun){ .token = token,
+                                 .program = g_strdup (run->identity.program),
                                  .argv = g_strdupv (run->identity.argv),
                                  .folder = g_strdup (run->identity.folder),
                                  .checkpoint = g_strdup (run->options.checkpoint),
@@ -212,10 +184,13 @@ start_driver (SatinRun *run)
     {
       run->socket_path = folder_socket (&run->folder_run, getpid ());
       g_autoptr (GBytes) id = g_bytes_new (run->identity.run, strlen (run->identity.run));
+      g_autoptr (GBytes) build = g_bytes_new (run->identity.build, strlen (run->identity.build));
       run->wire_run.credential = folder_credential (run->folder, &error);
       run->wire_run.key = folder_key (run->folder);
       if (run->wire_run.credential == NULL
-          || (config->founder && !folder_write (run->folder, "id", id, &error)))
+          || (config->founder
+              && (!folder_write (run->folder, "id", id, &error)
+                  || !folder_write (run->folder, FOLDER_BUILD, build, &error))))
         run_leave (run, 1, error->message);
     }
   run->wire_run.id = run->identity.run;
@@ -439,7 +414,7 @@ read_options (SatinRun *run, int argc, char **argv, int *code)
 static void
 begin (SatinRun *run)
 {
-  fill_identity (run);
+  run_identity_fill (run);
   run->config.workers
       = run->options.workers > 0 ? (guint)run->options.workers : (guint)g_get_num_processors ();
   memory_limit_heaps (run->config.workers); /* main, driver and scribe seldom use one for long */
@@ -513,6 +488,12 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   run->results = g_ptr_array_new_with_free_func (kept_free);
   if (!read_options (run, argc, argv, &code))
     return code;
+  g_autofree char *missing = listed_sentence (app->jobs, NULL);
+  if (missing != NULL)
+    {
+      fprintf (stderr, "satin: %s\n", missing);
+      return 1;
+    }
   if (run->node_process)
     prepare_node_process (run);
   else if (step_has_tasks ())
@@ -547,14 +528,12 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
   if (run->root_asked)
     run_leave (run, 1, "satin_root was called twice: a run has one root");
   run->root_asked = TRUE;
-  while (run->app->jobs[index] != NULL && run->app->jobs[index] != job)
+  /* main may have loaded a library that spawns more jobs. */
+  g_autofree char *missing = listed_sentence (run->app->jobs, job);
+  if (missing != NULL)
+    run_leave (run, 1, missing);
+  while (run->app->jobs[index] != job)
     index++;
-  if (run->app->jobs[index] == NULL)
-    {
-      g_autofree char *sentence
-          = g_strdup_printf ("job '%s' is not listed in SATIN_APP", job->name);
-      run_leave (run, 1, sentence);
-    }
   g_autoptr (GBytes) encoded = record_encode (job->args, args);
   g_atomic_int_set (&run->in_root, TRUE);
   DriverNews news = driver_root (run->driver, index, encoded, &value, &run->stop_code);

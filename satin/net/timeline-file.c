@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "timeline-file.h"
-#include "write-all.h"
+
+#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@ append (const char *path, int flags, const char *text, gsize size)
 
       if (end != NULL)
         part = (gsize)(end - text) + 1;
-      good = write_all (fd, text, part);
+      good = whole_write (fd, text, part);
       text += part;
       size -= part;
     }

@@ -1,49 +1,94 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blocking client: one question to one node. Any thread but the driver's. */
+/* The blocking client: questions to one node. Any thread but the driver's. */
 #include "wire-private.h"
 
 #include "wire-tls.h"
 
 #include <string.h>
 
-GSocket *
-wire_connect_blocking (const char *address, GError **error)
+#define CONNECT_S 2
+#define CONNECT_PAUSE_US (5 * 1000)
+
+/* A Unix socket that many have dialled does not queue another one: its node will soon have accepted
+ * some. */
+static gboolean
+connect_patiently (GSocket *socket, GSocketAddress *address, GCancellable *stop, GError **error)
+{
+  gint64 until_us = g_get_monotonic_time () + CONNECT_S * G_USEC_PER_SEC;
+
+  for (;;)
+    {
+      g_autoptr (GError) why = NULL;
+
+      if (g_socket_connect (socket, address, stop, &why))
+        return TRUE;
+      if (!g_error_matches (why, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK)
+          || g_get_monotonic_time () > until_us || g_cancellable_is_cancelled (stop))
+        {
+          g_propagate_error (error, g_steal_pointer (&why));
+          return FALSE;
+        }
+      g_usleep (CONNECT_PAUSE_US);
+    }
+}
+
+static GSocket *
+connect_blocking (const char *address, GCancellable *stop, GError **error)
 {
   g_autoptr (GSocketAddress) parsed = wire_address_parse (address, error);
   g_autoptr (GSocket) socket = parsed != NULL ? wire_socket_for (parsed, 0, error) : NULL;
   if (socket == NULL)
     return NULL;
-  g_socket_set_timeout (socket, 2);
-  if (!g_socket_connect (socket, parsed, NULL, error))
+  g_socket_set_timeout (socket, CONNECT_S);
+  if (!connect_patiently (socket, parsed, stop, error))
     return NULL;
   return g_steal_pointer (&socket);
 }
 
-/* Open to a node; TLS once both sides are proved, if its kind of address asks for it. */
-typedef struct
+GSocket *
+wire_connect_blocking (const char *address, GError **error)
 {
-  GSocket *socket;
-  WireTls *tls;
-} Asker;
-
-static void
-asker_close (Asker *asker)
-{
-  wire_tls_free (asker->tls);
-  g_clear_object (&asker->socket);
+  return connect_blocking (address, NULL, error);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Asker, asker_close)
+struct WireAsker
+{
+  GSocket *socket;
+  WireTls *tls;       /* once both sides are proved, if the kind of address asks for it */
+  GCancellable *stop; /* (nullable) borrowed; for what is received without TLS */
+};
+
+void
+wire_asker_free (WireAsker *asker)
+{
+  if (asker == NULL)
+    return;
+  wire_tls_free (asker->tls);
+  g_clear_object (&asker->socket);
+  g_free (asker);
+}
+
+/* (transfer full) NULL: nobody can be reached there. */
+static WireAsker *
+asker_connect (const char *address, GCancellable *stop, GError **error)
+{
+  GSocket *socket = connect_blocking (address, stop, error);
+  WireAsker *asker = socket != NULL ? g_new0 (WireAsker, 1) : NULL;
+
+  if (asker != NULL)
+    *asker = (WireAsker){ .socket = socket, .stop = stop };
+  return asker;
+}
 
 static gboolean
-receive_all (const Asker *asker, void *to, gsize size, GError **error)
+receive_all (const WireAsker *asker, void *to, gsize size, GError **error)
 {
   for (gsize filled = 0; filled < size;)
     {
       char *at = (char *)to + filled;
       gssize got = asker->tls != NULL
                        ? wire_tls_receive (asker->tls, at, size - filled, error)
-                       : g_socket_receive (asker->socket, at, size - filled, NULL, error);
+                       : g_socket_receive (asker->socket, at, size - filled, asker->stop, error);
       if (got == 0)
         g_set_error (error, G_IO_ERROR, G_IO_ERROR_CLOSED, "the node closed the connection");
       if (got <= 0)
@@ -54,7 +99,7 @@ receive_all (const Asker *asker, void *to, gsize size, GError **error)
 }
 
 static gboolean
-send_all (const Asker *asker, const void *from, gsize size, GError **error)
+send_all (const WireAsker *asker, const void *from, gsize size, GError **error)
 {
   for (gsize done = 0, part; done < size; done += part)
     {
@@ -72,7 +117,7 @@ send_all (const Asker *asker, const void *from, gsize size, GError **error)
 
 /* Reads a greeting, blocking. (transfer full): its text. */
 static char *
-receive_greeting (const Asker *asker, guint8 nonce[NONCE_SIZE], GError **error)
+receive_greeting (const WireAsker *asker, guint8 nonce[NONCE_SIZE], GError **error)
 {
   guint8 head[MAGIC_SIZE + NONCE_SIZE + 2];
   if (!receive_all (asker, head, sizeof head, error))
@@ -91,11 +136,11 @@ receive_greeting (const Asker *asker, guint8 nonce[NONCE_SIZE], GError **error)
 }
 
 char *
-wire_ask_run (const char *address, char **name, char **host)
+wire_ask_run (const char *address, GCancellable *stop, char **name, char **host)
 {
   guint8 nonce[NONCE_SIZE];
-  g_auto (Asker) asker = { wire_connect_blocking (address, NULL), NULL };
-  g_autofree char *text = asker.socket != NULL ? receive_greeting (&asker, nonce, NULL) : NULL;
+  g_autoptr (WireAsker) asker = asker_connect (address, stop, NULL);
+  g_autofree char *text = asker != NULL ? receive_greeting (asker, nonce, NULL) : NULL;
   if (text == NULL)
     return NULL;
   g_auto (GStrv) lines = g_strsplit (text, "\n", 4);
@@ -109,7 +154,7 @@ wire_ask_run (const char *address, char **name, char **host)
 }
 
 static gboolean
-secure (Asker *asker, const char *key, GError **error)
+secure (WireAsker *asker, const char *key, GError **error)
 {
   if (key != NULL)
     asker->tls = wire_tls_new (key, asker->socket, TRUE, error);
@@ -120,7 +165,7 @@ secure (Asker *asker, const char *key, GError **error)
 
 /* Proves both sides to each other, and is then as private as the kind of address asks. */
 static gboolean
-prove (Asker *asker, const char *address, const WireRun *run, GError **error)
+prove (WireAsker *asker, const char *address, const WireRun *run, GError **error)
 {
   guint8 greeter[NONCE_SIZE], proof[PROOF_SIZE], expected[PROOF_SIZE];
   guint8 frame[1 + NONCE_SIZE + PROOF_SIZE] = { WIRE_ROLE_CONTROL };
@@ -141,27 +186,41 @@ prove (Asker *asker, const char *address, const WireRun *run, GError **error)
   return FALSE;
 }
 
-char *
-wire_ask (const char *address, const WireRun *run, const char *request, gsize *length,
-          GError **error)
+WireAsker *
+wire_asker_new (const char *address, const WireRun *run, GError **error)
 {
-  g_auto (Asker) asker = { wire_connect_blocking (address, error), NULL };
+  g_autoptr (WireAsker) asker = asker_connect (address, NULL, error);
+
+  return asker != NULL && prove (asker, address, run, error) ? g_steal_pointer (&asker) : NULL;
+}
+
+char *
+wire_asker_ask (WireAsker *asker, const char *request, gsize *length, GError **error)
+{
   guint64 size = GUINT64_TO_LE ((guint64)strlen (request));
-  if (asker.socket == NULL || !prove (&asker, address, run, error)
-      || !send_all (&asker, &size, sizeof size, error)
-      || !send_all (&asker, request, strlen (request), error)
-      || !receive_all (&asker, &size, sizeof size, error))
+  if (!send_all (asker, &size, sizeof size, error)
+      || !send_all (asker, request, strlen (request), error)
+      || !receive_all (asker, &size, sizeof size, error))
     return NULL;
   size = GUINT64_FROM_LE (size);
-  if (size > 64 * 1024 * 1024)
+  if (size > WIRE_REPLY_MAX)
     {
       g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "the node's reply is too long");
       return NULL;
     }
   g_autofree char *reply = g_malloc0 ((gsize)size + 1);
-  if (!receive_all (&asker, reply, (gsize)size, error))
+  if (!receive_all (asker, reply, (gsize)size, error))
     return NULL;
   if (length != NULL)
     *length = (gsize)size;
   return g_steal_pointer (&reply);
+}
+
+char *
+wire_ask (const char *address, const WireRun *run, const char *request, gsize *length,
+          GError **error)
+{
+  g_autoptr (WireAsker) asker = wire_asker_new (address, run, error);
+
+  return asker != NULL ? wire_asker_ask (asker, request, length, error) : NULL;
 }

@@ -85,6 +85,16 @@ wire_address_parse (const char *address, GError **error)
   return NULL;
 }
 
+gboolean
+wire_address_is_near (const char *address)
+{
+  g_autoptr (GSocketAddress) parsed = wire_address_parse (address, NULL);
+  return parsed != NULL
+         && (!G_IS_INET_SOCKET_ADDRESS (parsed)
+             || g_inet_address_get_is_loopback (
+                 g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (parsed))));
+}
+
 void
 wire_socket_tune (GSocket *socket, double silence_s)
 {

@@ -230,6 +230,8 @@ read_proof (Wire *link)
   memcpy (link->other_nonce, frame + 1, NONCE_SIZE);
   wire_prove (link->credential, "greeter", link->my_nonce, link->other_nonce, frame[0], expected);
   wire_queue_raw (&link->out, g_bytes_new (expected, sizeof expected));
+  if (link->calls.proved != NULL)
+    link->calls.proved (link, link->data);
   return secure (link);
 }
 
@@ -469,10 +471,7 @@ wire_dial (Poller *poller, const WireRun *run, WireRole role, const char *addres
   link->dialled = TRUE;
   link->role = role;
   link->phase = PHASE_CONNECTING;
-  link->near = parsed != NULL
-               && (!G_IS_INET_SOCKET_ADDRESS (parsed)
-                   || g_inet_address_get_is_loopback (
-                       g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (parsed))));
+  link->near = wire_address_is_near (address);
   if (parsed != NULL && !wire_has_room ())
     g_set_error (&error, G_IO_ERROR, G_IO_ERROR_TOO_MANY_OPEN_FILES, "no descriptors are left");
   else if (parsed != NULL)

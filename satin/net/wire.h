@@ -22,7 +22,6 @@ typedef struct Wire Wire;
 
 #define WIRE_MESSAGE_MAX (G_GUINT64_CONSTANT (8) << 30) /* bytes of one message */
 #define WIRE_PROOF_SECONDS 5                            /* from connect to proof, else closed */
-#define WIRE_UNPROVED_MAX 32 /* accepted connections that have not proved themselves */
 /* Descriptors that connections leave to files and to GLib, which aborts a process without any. */
 #define WIRE_DESCRIPTORS_KEPT 24
 
@@ -44,13 +43,16 @@ typedef struct
 
 typedef struct
 {
-  void (*up) (Wire *link, void *data);                       /* proved on both sides */
+  void (*up) (Wire *link, void *data);                       /* proved on both sides, and secured */
   void (*message) (Wire *link, GBytes *message, void *data); /* one whole message */
   /* May those pass it that come while others are answered? */
   gboolean (*may_wait) (Wire *link, GBytes *message);
   /* Broken, refused or ended by the other side; the link is freed after the call. `dead`: nobody
    * lives at the address that was dialled. */
   void (*down) (Wire *link, gboolean dead, void *data);
+  /* (nullable) Of an accepted link: the other end knows the credential. `up` follows, over TCP
+   * after the handshake. */
+  void (*proved) (Wire *link, void *data);
 } WireCalls;
 
 /* FALSE: no new connection may be made or accepted now, since descriptors run out. Any thread. */
@@ -82,10 +84,24 @@ void wire_set_number (Wire *link, guint64 number);
  * GIO error. */
 GSocket *wire_connect_blocking (const char *address, GError **error);
 /* Blocking client for control requests and for asking who lives at an address.
- * (transfer full): id of the run that greets at `address`; NULL: nobody. `name`, `host` (out)
- * (nullable). */
-char *wire_ask_run (const char *address, char **name, char **host);
-/* (transfer full): the reply to one control request, and its length (out) (nullable); of `run` the
- * two secrets are read. */
+ * (transfer full): id of the run that greets at `address`; NULL: nobody, or `stop` (nullable) was
+ * cancelled. `name`, `host` (out) (nullable). */
+char *wire_ask_run (const char *address, GCancellable *stop, char **name, char **host);
+/* Whether this is an address of a socket on this machine: a Unix socket or the loopback. */
+gboolean wire_address_is_near (const char *address);
+/* The longest reply to a control request, bytes. */
+#define WIRE_REPLY_MAX (64 * 1024 * 1024)
+/* A blocking connection to a node for several control requests. Any thread but the driver's, one at
+ * a time. Each call waits two seconds at most for the next bytes. */
+typedef struct WireAsker WireAsker;
+/* Of `run` the two secrets are read. (transfer full) NULL: nobody answers at `address`, or it
+ * cannot prove itself. */
+WireAsker *wire_asker_new (const char *address, const WireRun *run, GError **error);
+/* (transfer full): the reply, with a NUL behind it, and its length (out) (nullable). NULL: the
+ * connection is broken, and only wire_asker_free is left. */
+char *wire_asker_ask (WireAsker *asker, const char *request, gsize *length, GError **error);
+void wire_asker_free (WireAsker *asker);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (WireAsker, wire_asker_free)
+/* All three of them, for one request. */
 char *wire_ask (const char *address, const WireRun *run, const char *request, gsize *length,
                 GError **error);

@@ -72,7 +72,12 @@ alone_takes (Node *node, LoanEntry *entry)
   Alone *alone = &node->alone;
 
   if (entry->job == NULL || was_in_vain (entry)
-      || poison_count_quiet (node, entry->path) < NODE_LAST_WORDS || !core_is_member (node)
+#ifdef SATIN_PLANT_ALARMED
+      || poison_count_quiet (node, entry->path) < NODE_LAST_WORDS - 1
+#else
+      || poison_count_quiet (node, entry->path) < NODE_LAST_WORDS
+#endif
+      || !core_is_member (node)
       || stop_halts (node) || count_places (node, FALSE, 0, NULL) == 0)
     return FALSE;
   AloneJob *waiting = g_new0 (AloneJob, 1);

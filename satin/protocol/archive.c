@@ -53,6 +53,7 @@ archive_init (Archive *archive, Stems *stems)
 {
   archive->trie = trie_new (stems, sizeof (ArchiveRow));
   archive->news = g_ptr_array_new ();
+  archive->authors = g_array_new (FALSE, FALSE, sizeof (NodeId));
   archive->shares = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL,
                                            (GDestroyNotify)g_ptr_array_unref);
 }
@@ -66,6 +67,7 @@ archive_done (Archive *archive)
     clear_rows (archive, at);
   trie_free (archive->trie);
   g_ptr_array_unref (archive->news);
+  g_array_unref (archive->authors);
   g_hash_table_unref (archive->shares);
 }
 
@@ -144,6 +146,26 @@ announce (Node *node, const char *path, TrieNode *at, ArchiveRow *row)
   g_ptr_array_add (node->archive.news, at);
 }
 
+/* Authors are few: as many as nodes that ever were in the run. */
+static guint
+author_index (Archive *archive, const NodeId *author)
+{
+  guint i = archive->authors->len;
+
+  while (i > 0 && !node_id_equal (&g_array_index (archive->authors, NodeId, i - 1), author))
+    i--;
+  if (i > 0)
+    return i - 1;
+  g_array_append_val (archive->authors, *author);
+  return archive->authors->len - 1;
+}
+
+static const NodeId *
+author_of (const Node *node, const ArchiveRow *row)
+{
+  return &g_array_index (node->archive.authors, NodeId, row->author);
+}
+
 void
 archive_put (Node *node, const Row *row)
 {
@@ -164,7 +186,8 @@ archive_put (Node *node, const Row *row)
   own->digest = row->digest;
   own->work_us = row->work_us;
   own->children = row->children;
-  own->is_earlier = work_is_earlier (node, &row->node) ? 1 : 0;
+  own->author = author_index (archive, &row->node);
+  own->is_taken = FALSE;
   if (is_new || known_holder (node, row->path, &row->digest, &other))
     announce (node, row->path, at, own);
 }
@@ -194,11 +217,11 @@ archive_shares (Node *node, const ArchiveRow *row)
 }
 
 GBytes *
-archive_take (Node *node, ArchiveRow *row)
+archive_take (Node *node, const char *path, ArchiveRow *row)
 {
-  if (row->is_earlier)
-    work_restored (node, row->work_us);
-  row->is_earlier = FALSE;
+  if (!row->is_taken)
+    work_taken (node, path, row->children, author_of (node, row), row->work_us);
+  row->is_taken = TRUE;
   return take_value (row);
 }
 
@@ -363,7 +386,7 @@ row_of (Node *node, const TrieNode *at, const ArchiveRow *own)
                       : row_new (path, ARCHIVE_JOB, &own->digest, 0, own->work_us, value);
   row->shares = archive_shares (node, own);
   row->work_us = own->work_us;
-  row->node = own->is_earlier ? NODE_ID_NONE : node->self;
+  row->node = *author_of (node, own);
   return row;
 }
 

@@ -25,7 +25,8 @@ struct ArchiveRow
   guint32 children; /* it is a kept state that stands for so many; 0: a result */
   guint is_there : 1;
   guint is_announced : 1;
-  guint is_earlier : 1; /* of an earlier life of the run, not used yet */
+  guint is_taken : 1;
+  guint author : 28; /* of Archive.authors: the node that computed it */
 };
 
 typedef struct
@@ -33,6 +34,7 @@ typedef struct
   Trie *trie; /* of ArchiveRow: the first of each path */
   guint count;
   GPtrArray *news;    /* of TrieNode: to be announced at the end of this step */
+  GArray *authors;    /* of NodeId: each that a row names, once */
   GHashTable *shares; /* ArchiveRow -> of SatinShared: what its value speaks of, if anything */
 } Archive;
 
@@ -47,8 +49,8 @@ void archive_done (Archive *archive);
 void archive_put (Node *node, const Row *row);
 /* (nullable) (borrowed until the next change) */
 ArchiveRow *archive_find (Node *node, const char *path, const Digest *digest);
-/* (transfer full): the value of a row that is put to use. */
-GBytes *archive_take (Node *node, ArchiveRow *row);
+/* (transfer full): the value of the row of `path` that is put to use. */
+GBytes *archive_take (Node *node, const char *path, ArchiveRow *row);
 /* (transfer full) (nullable): what that value speaks of. */
 GPtrArray *archive_shares (Node *node, const ArchiveRow *row);
 /* Another one offers this too. What was put since the announcement and stands for more children

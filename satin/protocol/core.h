@@ -9,6 +9,7 @@
 #include "archive.h"
 #include "constants.h"
 #include "elect.h"
+#include "events.h"
 #include "hear.h"
 #include "held.h"
 #include "join.h"
@@ -22,6 +23,7 @@
 #include "orphans.h"
 #include "poison.h"
 #include "reach.h"
+#include "rerun.h"
 #include "root.h"
 #include "roster.h"
 #include "round.h"
@@ -53,6 +55,7 @@ struct Node
   Join join;
   Alive alive;
   Loans loans;
+  Rerun rerun;
   Held held;
   Known known;
   Orphans orphans;
@@ -63,6 +66,7 @@ struct Node
   Office office;
   Elect elect;
   Saves saves;
+  Events events;
   Work work;
   Round round;
   Constants constants;

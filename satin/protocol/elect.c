@@ -178,6 +178,9 @@ close_election (Node *node)
 
   elect->open = FALSE;
   elect->ended_us = node->now_us;
+#ifdef SATIN_PLANT_ELECTS_AGAIN
+  elect->at_us = node->now_us + 10 * ELECT_FAIR_US;
+#endif
   prove (node, elect->proof);
   for (guint i = 0; i < elect->candidates->len; i++)
     bids[i] = ((Candidate *)elect->candidates->pdata[i])->bid;

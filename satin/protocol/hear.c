@@ -22,6 +22,24 @@ find_nameless (Node *node, const char *address)
     }
 }
 
+/* Another node answers where this member was dialled. On the same host that is proof: an address
+ * has one listener. Private networks overlap, so another host may have that address too; then the
+ * member is looked for through others. One that is not known here yet proves nothing: the master
+ * that admitted it has seen to the address. */
+static void
+on_another (Node *node, Member *member, const NodeId *answers)
+{
+  const Member *other = roster_find (node, answers);
+
+  if (other == NULL || !roster_is_host (other, member->host))
+    {
+      member->answered = FALSE;
+      reach_dial_failed (node, member, FALSE);
+    }
+  else if (!alive_may_speak (node, member))
+    alive_dead (node, member, DEATH_PROVED);
+}
+
 static void
 on_hello (Node *node, Link *link, const Message *m)
 {
@@ -37,6 +55,13 @@ on_hello (Node *node, Link *link, const Message *m)
       link_break (node, link, "another program, other arguments or another version of satin");
       return;
     }
+  if (!g_str_equal (m->host, node->config.build))
+    {
+      link_break (node, link, "another build of the program");
+      if (!node_id_is_none (&m->id))
+        join_on_other_build (node, m->host);
+      return;
+    }
   if (core_is_member (node) && node_id_equal (&m->id, &node->self))
     {
       link_break (node, link, "this node itself");
@@ -45,7 +70,7 @@ on_hello (Node *node, Link *link, const Message *m)
   link->greeted = TRUE;
   link->remote = m->id;
   NodeId expected = link->expected;
-  /* Somebody else lives at that address: whom we dialled is gone. One without a name may be the
+  /* One without a name may be the
    * same one, whose WELCOME is still on its way; it closes this link when that comes, and is
    * dialled again. */
   gboolean other = roster_find (node, &expected) != NULL && link->circuit == NULL
@@ -55,8 +80,8 @@ on_hello (Node *node, Link *link, const Message *m)
     link->expected = NODE_ID_NONE;
   link_bind_all (node);
   Member *gone = other ? roster_find (node, &expected) : NULL;
-  if (gone != NULL && !alive_may_speak (node, gone))
-    alive_dead (node, gone, DEATH_PROVED);
+  if (gone != NULL)
+    on_another (node, gone, &m->id);
   if (!node_id_is_none (&m->id))
     return;
   if (!core_is_member (node))
@@ -91,6 +116,12 @@ route_orphans (Node *node, Link *link, const Message *m)
       break;
     case MESSAGE_DISOWN:
       held_on_disown (node, link, m->number);
+      break;
+    case MESSAGE_RERUN:
+      rerun_on_ask (node, link, m);
+      break;
+    case MESSAGE_TOLD:
+      rerun_on_told (node, m);
       break;
     case MESSAGE_PING:
       spare_look (node, &link->remote);
@@ -184,6 +215,9 @@ route_office (Node *node, Link *link, const Message *m)
     case MESSAGE_OFFICE:
       office_on_message (node, link, m);
       break;
+    case MESSAGE_CHECKPOINT:
+      office_set_place (node, m->text);
+      break;
     case MESSAGE_ELECT:
       elect_on_elect (node, link, m);
       break;
@@ -227,7 +261,7 @@ route_leave (Node *node, Link *link, const Message *m)
       leave_on_handed (node, link, m);
       break;
     case MESSAGE_GOODBYE:
-      leave_on_goodbye (node, link);
+      leave_on_goodbye (node, link, m);
       break;
     default:
       route_office (node, link, m);
@@ -275,8 +309,13 @@ route_bound (Node *node, Link *link, const Message *m)
       work_on_message (node, link, m);
       break;
     case MESSAGE_EVENT:
-      if (node->saves.here)
-        saves_event (node, m);
+      events_on_event (node, link, m);
+      break;
+    case MESSAGE_REPORTED:
+      events_on_reported (node, link, m);
+      break;
+    case MESSAGE_NOTED:
+      events_on_noted (node, link, m);
       break;
     case MESSAGE_SUSPEND:
       stop_suspend (node, m->number);

@@ -163,6 +163,8 @@ held_return (Node *node, HeldJob *held)
   Link *link = held->lender == LENDER_NODE ? link_to (node, &held->node) : NULL;
   LoanEntry *entry = NULL;
 
+  if (held->given_up && held->lender != LENDER_NONE)
+    work_regained (node, held->job->path, held->work_us);
   switch (held->lender)
     {
     case LENDER_NONE:
@@ -315,7 +317,7 @@ held_on_unrun (Node *node, guint64 number)
     {
       held->home = FALSE;
       if (!stop_halts (node))
-        held_run (node, held);
+        root_unrun (node);
       return;
     }
   Lender lender = held->lender;
@@ -389,9 +391,15 @@ held_send_holding (Node *node, Link *link)
   g_autoptr (GPtrArray) all = all_for (node, &link->remote);
   g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
 
-  for (guint i = 0; i < all->len; i++)
-    g_array_append_val (numbers, ((HeldJob *)all->pdata[i])->loan);
-  link_send (node, link, &(Message){ .kind = MESSAGE_HOLDING, .numbers = numbers });
+  for (guint i = 0; i == 0 || i < all->len; i += HELD_BATCH)
+    {
+      gboolean more = all->len - i > HELD_BATCH;
+      g_array_set_size (numbers, 0);
+      for (guint k = i; k < (more ? i + HELD_BATCH : all->len); k++)
+        g_array_append_val (numbers, ((HeldJob *)all->pdata[k])->loan);
+      link_send (node, link,
+                 &(Message){ .kind = MESSAGE_HOLDING, .numbers = numbers, .flag = more });
+    }
 }
 
 void
@@ -453,6 +461,7 @@ held_orphan_all (Node *node)
     {
       HeldJob *held = all->pdata[i];
       held->announced = FALSE; /* not under the next name */
+      held->given_up = TRUE;
       if (held->lender == LENDER_NODE)
         held_set_lender (node, held, LENDER_NONE, NULL, 0);
     }
@@ -540,20 +549,6 @@ held_collect (Node *node, GPtrArray *rows)
       held->handed = TRUE;
       g_ptr_array_add (rows, row_of (node, held));
     }
-}
-
-guint
-held_owed (Node *node)
-{
-  g_autoptr (GPtrArray) all = all_held (node);
-  guint n = 0;
-
-  for (guint i = 0; i < all->len; i++)
-    {
-      const HeldJob *held = all->pdata[i];
-      n += held->finished && held->lender == LENDER_NODE;
-    }
-  return n;
 }
 
 /* ---- invariants ---- */

@@ -8,6 +8,8 @@
 #include "node.h"
 #include "work.h"
 
+#define HELD_BATCH 1024 /* loans in one HOLDING */
+
 typedef enum
 {
   LENDER_NONE, /* an orphan */
@@ -26,11 +28,12 @@ struct HeldJob
   Loan *job;    /* owned; without arguments once finished */
   gboolean finished;
   gboolean announced;
-  gboolean alone;  /* nothing else is taken until it has ended */
-  gboolean home;   /* goes back to the slot that it comes from when the engine has let go */
-  gboolean vain;   /* to be dropped when it has stopped or ended */
-  gboolean handed; /* its row waits for an heir, or went there */
-  gboolean saved;  /* the present coordinator was sent its row */
+  gboolean alone;    /* nothing else is taken until it has ended */
+  gboolean home;     /* goes back to the slot that it comes from when the engine has let go */
+  gboolean vain;     /* to be dropped when it has stopped or ended */
+  gboolean handed;   /* its row waits for an heir, or went there */
+  gboolean given_up; /* began under an earlier name of this node, which counts as gone */
+  gboolean saved;    /* the present coordinator was sent its row */
   GBytes *value;
   GPtrArray *shares; /* (nullable) what it speaks of */
   guint64 work_us;
@@ -90,8 +93,6 @@ void held_forget_saved (Node *node);
 /* Adds the rows of finished ones that have no other node as their lender, once: this node leaves.
  */
 void held_collect (Node *node, GPtrArray *rows);
-/* So many results other nodes have not yet said that they have. */
-guint held_owed (Node *node);
 /* Calls `each` for the lenders of what is held for other nodes; some more than once. */
 void held_each_lender (Node *node, void (*each) (const NodeId *lender, gpointer data),
                        gpointer data);

@@ -265,6 +265,15 @@ join_on_refused (Node *node, Link *link)
 }
 
 void
+join_on_other_build (Node *node, const char *build)
+{
+  if (core_is_member (node))
+    return;
+  core_emit (node, NODE_EFFECT_REFUSED)->text = g_strdup (build);
+  node->ended = node->left = TRUE;
+}
+
+void
 join_welcomed (Node *node)
 {
   node->join.at_us = CORE_NEVER;

@@ -52,6 +52,8 @@ void join_on_roster (Node *node, Link *link, const Message *message);
 void join_on_request (Node *node, Link *link, const Message *message);
 /* The run is closed, and nobody wants this node. */
 void join_on_refused (Node *node, Link *link);
+/* A member runs another build of the program. */
+void join_on_other_build (Node *node, const char *build);
 void join_welcomed (Node *node);
 guint64 join_due (Node *node);
 void join_tick (Node *node);

@@ -139,13 +139,20 @@ collect_held_by (gpointer key, gpointer value, gpointer data)
   return FALSE;
 }
 
+GPtrArray *
+known_paths_of (Node *node, const NodeId *id)
+{
+  HeldBy held_by = { id, g_ptr_array_new () };
+
+  g_tree_foreach (node->known.by_path, collect_held_by, &held_by);
+  return held_by.paths;
+}
+
 void
 known_departed (Node *node, const NodeId *id)
 {
-  g_autoptr (GPtrArray) paths = g_ptr_array_new ();
-  HeldBy held_by = { id, paths };
+  g_autoptr (GPtrArray) paths = known_paths_of (node, id);
 
-  g_tree_foreach (node->known.by_path, collect_held_by, &held_by);
   forget (node, NULL, id);
   for (guint i = 0; i < paths->len; i++)
     drop_holder (node->known.by_path, paths->pdata[i], id);

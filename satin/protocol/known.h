@@ -31,6 +31,9 @@ void known_remove (Node *node, const char *path, const NodeId *id);
 /* What it holds of one digest, and the engine is told in any case: it just acted on what is not so.
  * What is held under another one, as the state that a job has kept, is known on. */
 void known_deny (Node *node, const char *path, const Digest *digest, const NodeId *id);
+/* (transfer container): the paths of which this node holds something; they live until the next
+ * change. */
+GPtrArray *known_paths_of (Node *node, const NodeId *id);
 void known_departed (Node *node, const NodeId *id);
 /* Everything at or below `path`. */
 void known_covered (Node *node, const char *path);

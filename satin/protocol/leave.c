@@ -60,6 +60,18 @@ release (Node *node, const NodeId *leaver)
   return TRUE;
 }
 
+/* So many results other nodes have not yet said that they have. */
+static guint
+count_owed (Node *node)
+{
+  guint n = 0;
+
+  for (GTreeNode *at = g_tree_node_first (node->held.by_return); at != NULL;
+       at = g_tree_node_next (at))
+    n += ((const HeldJob *)g_tree_node_value (at))->finished;
+  return n;
+}
+
 static gboolean
 is_ending (Node *node)
 {
@@ -143,6 +155,16 @@ leave_on_released (Node *node, Link *link, const Message *m)
 
 /* ---- what the others do ---- */
 
+/* The heir is none any more: another one gets what it may not have. */
+static void
+take_flight_back (Leave *leave)
+{
+  leave->heir = NODE_ID_NONE;
+  while (leave->flight != NULL && leave->flight->len > 0)
+    g_ptr_array_add (leave->rows, g_ptr_array_steal_index (leave->flight, leave->flight->len - 1));
+  g_clear_pointer (&leave->flight, g_ptr_array_unref);
+}
+
 void
 leave_on_leaving (Node *node, Link *link)
 {
@@ -152,7 +174,9 @@ leave_on_leaving (Node *node, Link *link)
   steal_departed (node, &id);
   lend_departed (node, &id);
   held_departed (node, &id);
-  orphans_flush (node); /* before the answer */
+  if (node_id_equal (&id, &node->leave.heir))
+    take_flight_back (&node->leave); /* it would refuse */
+  orphans_flush (node);              /* before the answer */
   link_send (node, link, &(Message){ .kind = MESSAGE_HEARD });
 }
 
@@ -185,11 +209,23 @@ leave_on_hand (Node *node, Link *link, const Message *m)
              &(Message){ .kind = MESSAGE_HANDED, .number = m->number, .flag = refused });
 }
 
+/* Everybody knows what the leave has cost: whoever leaves cannot tell another coordinator. */
+static void
+note_leave (Node *node, const NodeId *id, guint64 lost_us, gboolean ran)
+{
+  events_add (node, &(Message){ .text = "leave",
+                                .id = *id,
+                                .path = "",
+                                .work_us = lost_us,
+                                .host = ran ? "jobs still ran" : "" });
+}
+
 void
-leave_on_goodbye (Node *node, Link *link)
+leave_on_goodbye (Node *node, Link *link, const Message *m)
 {
   Member *member = roster_find (node, &link->remote);
 
+  note_leave (node, &link->remote, m->number, m->flag);
   if (member->dead)
     return;
   member->leaving = member->dead = TRUE;
@@ -299,16 +335,6 @@ hand_over (Node *node)
     }
   leave->batches++;
   send_flight (node, link_to (node, &heir->id));
-}
-
-/* The heir is none: another gets what it may not have. */
-static void
-take_flight_back (Leave *leave)
-{
-  leave->heir = NODE_ID_NONE;
-  while (leave->flight != NULL && leave->flight->len > 0)
-    g_ptr_array_add (leave->rows, g_ptr_array_steal_index (leave->flight, leave->flight->len - 1));
-  g_clear_pointer (&leave->flight, g_ptr_array_unref);
 }
 
 /* All go, so this one does not leave: what it has not handed over it saves itself. */
@@ -438,18 +464,14 @@ finish (Node *node)
   for (guint i = 0; i < leave->rows->len; i++)
     lost_us += ((Row *)leave->rows->pdata[i])->work_us;
   if (core_is_member (node))
-    saves_event (node, &(Message){ .kind = MESSAGE_EVENT,
-                                   .text = "leave",
-                                   .id = node->self,
-                                   .path = "",
-                                   .work_us = lost_us,
-                                   .host = leave->halted ? "" : "jobs still ran" });
-  link_broadcast (node, &(Message){ .kind = MESSAGE_GOODBYE });
+    note_leave (node, &node->self, lost_us, !leave->halted);
+  link_broadcast (node,
+                  &(Message){ .kind = MESSAGE_GOODBYE, .number = lost_us, .flag = !leave->halted });
   if (node->saves.here)
     saves_retired (node);
   NodeEffect *effect = core_emit (node, NODE_EFFECT_LEAVE);
   effect->work_us = lost_us;
-  effect->count = leave->rows->len + leave->dropped + held_owed (node);
+  effect->count = leave->rows->len + leave->dropped + count_owed (node);
   effect->failed = !leave->halted;
   node->ended = node->left = TRUE;
 }
@@ -492,6 +514,7 @@ leave_go_on (Node *node)
     }
   if (!leave->begun)
     {
+      node->stats.expired += late;
       if (late)
         stay (node, "the master does not answer");
       else
@@ -508,9 +531,10 @@ leave_go_on (Node *node)
   if (leave->halted)
     held_collect (node, leave->rows);
   hand_over (node);
-  if (late
-      || (leave->halted && leave->rows->len == 0 && leave->flight == NULL && is_heard (node)
-          && held_owed (node) == 0))
+  gboolean done = leave->halted && leave->rows->len == 0 && leave->flight == NULL && is_heard (node)
+                  && count_owed (node) == 0;
+  node->stats.expired += late && !done;
+  if (late || done)
     finish (node);
 }
 

@@ -47,7 +47,7 @@ void leave_on_leaving (Node *node, Link *link);
 void leave_on_heard (Node *node, Link *link);
 void leave_on_hand (Node *node, Link *link, const Message *message);
 void leave_on_handed (Node *node, Link *link, const Message *message);
-void leave_on_goodbye (Node *node, Link *link);
+void leave_on_goodbye (Node *node, Link *link, const Message *message);
 /* The engine told rows; it has halted. */
 void leave_on_rows (Node *node, GPtrArray *rows);
 void leave_on_halted (Node *node);

@@ -180,6 +180,16 @@ send_lent (Node *node, Link *link, const Lending *lending, GPtrArray *loans, gbo
     link_send (node, link, &none);
 }
 
+/* The thief left while the engine looked, or is about to; `link` (nullable) leads to it. */
+static void
+give_back (Node *node, Link *link, const Lending *lending, GPtrArray *loans)
+{
+  for (guint i = 0; i < loans->len; i++)
+    core_emit (node, NODE_EFFECT_BACK)->loan = ((Loan *)loans->pdata[i])->loan;
+  if (link != NULL)
+    link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = lending->request });
+}
+
 void
 lend_on_lent (Node *node, const NodeEvent *event)
 {
@@ -193,10 +203,10 @@ lend_on_lent (Node *node, const NodeEvent *event)
   Link *link = link_find (node, lending.link);
   if (link == NULL || !link->bound)
     link = link_to (node, &lending.thief);
-  if (link == NULL) /* it left while the engine looked */
+  const Member *thief = roster_find (node, &lending.thief);
+  if (link == NULL || thief == NULL || thief->leaving)
     {
-      for (guint i = 0; i < loans->len; i++)
-        core_emit (node, NODE_EFFECT_BACK)->loan = ((Loan *)loans->pdata[i])->loan;
+      give_back (node, link, &lending, loans);
       return;
     }
   lending.left -= lending.asked;

@@ -16,6 +16,7 @@ link_free (gpointer data)
   g_hash_table_unref (link->stems);
   route_circuit_free (link->circuit);
   shares_forget_link (link);
+  g_clear_pointer (&link->holding, g_array_unref);
   g_free (link);
 }
 
@@ -246,7 +247,8 @@ link_say_name (Node *node, Link *link)
                          .number = MESSAGE_VERSION,
                          .digest = node->config.program,
                          .id = node->self,
-                         .text = node->config.address != NULL ? node->config.address : "" });
+                         .text = node->config.address != NULL ? node->config.address : "",
+                         .host = node->config.build });
 }
 
 void
@@ -319,7 +321,7 @@ link_dial_failed (Node *node, guint64 dial_number, gboolean dead, gboolean refus
     {
       member->dial = 0;
       member->dial_at_us = node->now_us + ALIVE_REDIAL_US;
-      if (dead && !alive_may_speak (node, member))
+      if (dead && roster_is_host (member, node->config.host) && !alive_may_speak (node, member))
         alive_dead (node, member, DEATH_PROVED);
       else
         reach_dial_failed (node, member, refused);
@@ -359,6 +361,7 @@ link_say_again (Node *node, Link *link)
   if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &member->id))
     {
       saves_renew (node);
+      rerun_ask_all (node);
       stop_coordinator_is_ready (node);
     }
 }

@@ -22,6 +22,7 @@ typedef struct
   gboolean greeted, bound;
   gboolean joining; /* this node asked for membership over it */
   gboolean settled; /* HOLDING was heard over it */
+  GArray *holding;  /* (nullable) of guint64: of one HOLDING of which more follows */
   gboolean drained; /* spare, and nothing is under way on it any more … */
   gboolean wrote;   /* … unless something went over it since the word that says so */
   guint64 round;    /* of words about its being spare */

@@ -58,6 +58,7 @@ loans_lends_on (Node *node, guint64 held)
 static void
 remove_entry (Node *node, LoanEntry *entry)
 {
+  rerun_forget (node, entry);
   if (g_hash_table_lookup (node->loans.by_path, entry->path) == entry)
     g_hash_table_remove (node->loans.by_path, entry->path);
   g_tree_remove (node->loans.by_number, &entry->loan);
@@ -85,8 +86,6 @@ loans_put (Node *node, LoanEntry *entry, const Result *result)
   guint64 loan = entry->loan;
 
   yield_on_result (node, entry, result);
-  if (entry->adopted)
-    work_salvaged (node, result->work_us);
   remove_entry (node, entry);
   if (loan == LOANS_ROOT)
     {
@@ -160,6 +159,11 @@ loans_aborted (Node *node, guint64 loan)
   if (entry == NULL) /* its result, or it itself, has just come back */
     {
       alone_aborted (node, loan);
+      return;
+    }
+  if (entry->reruns) /* nobody holds it */
+    {
+      remove_entry (node, entry);
       return;
     }
   gboolean kept = yield_keeps (node, entry);
@@ -304,9 +308,13 @@ compare_for_sort (gconstpointer a, gconstpointer b)
 void
 loans_on_holding (Node *node, Link *link, const Message *m)
 {
+  if (link->holding == NULL)
+    link->holding = g_array_new (FALSE, FALSE, sizeof (guint64));
+  g_array_append_vals (link->holding, m->numbers->data, m->numbers->len);
+  if (m->flag)
+    return;
   g_autoptr (GPtrArray) all = all_entries (node);
-  g_autoptr (GArray) numbers = g_array_copy (m->numbers);
-
+  g_autoptr (GArray) numbers = g_steal_pointer (&link->holding);
   roster_find (node, &link->remote)->knows_us = link->settled = TRUE;
   g_array_sort (numbers, compare_for_sort);
   for (guint i = 0; i < all->len; i++)
@@ -364,9 +372,12 @@ loans_departed (Node *node, const Member *member)
         }
 #ifdef SATIN_PLANT_ORPHAN_NOT_REQUEUED
       if (entry->adopted)
-        remove_entry (node, entry);
-      else
+        {
+          remove_entry (node, entry);
+          continue;
+        }
 #endif
+      if (!rerun_waits (node, entry))
         loans_back (node, entry);
     }
 }
@@ -388,7 +399,8 @@ loans_check (Node *node)
        at = g_tree_node_next (at))
     {
       const LoanEntry *entry = g_tree_node_value (at);
-      g_assert (entry->self || roster_find (node, &entry->node) != NULL);
+      g_assert (entry->self || entry->reruns || roster_find (node, &entry->node) != NULL);
+      g_assert (!entry->reruns || (!entry->self && node_id_is_none (&entry->node)));
       g_assert (entry->self || !node_id_equal (&entry->node, &node->self));
       g_assert (!entry->self || held_waits_for_self (node, entry->loan));
       g_assert (entry->loan != LOANS_ROOT || node->root.state != ROOT_NONE);

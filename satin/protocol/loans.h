@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What this node lent: its slots that wait for a result from elsewhere, lent or adopted alike, by
  * loan number. Loan 0 is the root, when another node holds it. Invariant: each stands here once,
- * and its holder is a member (or this node). A slot leaves by its result, by coming back or by
- * being aborted, whatever happens to the holder. Driver's thread. */
+ * and its holder is a member (or this node), or it waits to run again (rerun.h). A slot leaves by
+ * its result, by coming back or by being aborted, whatever happens to the holder. Driver's thread.
+ */
 #pragma once
 
 #include "link.h"
@@ -26,8 +27,9 @@ typedef struct
   NodeId node;   /* the holder, unless `self` */
   gboolean self; /* adopted from this node itself */
   gboolean adopted;
-  guint64 held; /* what it was lent to us as, if it was lent on; 0: a slot of our own */
-  guint64 link; /* over which it was asked or given; 0: not yet */
+  gboolean reruns; /* its holder is gone, and the coordinator was asked: see rerun.h */
+  guint64 held;    /* what it was lent to us as, if it was lent on; 0: a slot of our own */
+  guint64 link;    /* over which it was asked or given; 0: not yet */
   guint64 since_us;
   WorkTold told;    /* what its holder says */
   Loan *job;        /* owned (nullable): kept of jobs whose holders have died; see alone.h */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kinds of messages: name, type of the header, and which are urgent. Pure. */
+/* The kinds of messages: name, type of the header, which are urgent; and what a message owns. Pure.
+ */
 #include "message-private.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ static const struct
 {
   const char *name, *type;
 } kinds[MESSAGE_KINDS] = {
-  [MESSAGE_HELLO] = { "hello", "(t" T_DIGEST T_ID "s)" },
+  [MESSAGE_HELLO] = { "hello", "(t" T_DIGEST T_ID "ss)" },
   [MESSAGE_JOIN] = { "join", "(ssstub)" },
   [MESSAGE_WELCOME] = { "welcome", "(" T_ID T_TERM "t" T_MEMBERS ")" },
   [MESSAGE_ROSTER] = { "roster", "(" T_ID T_TERM "t" T_MEMBERS ")" },
@@ -21,7 +22,7 @@ static const struct
   [MESSAGE_ACK] = { "ack", "(t)" },
   [MESSAGE_VAIN] = { "vain", "(t)" },
   [MESSAGE_RETURNED] = { "returned", "(tb)" },
-  [MESSAGE_HOLDING] = { "holding", "(at)" },
+  [MESSAGE_HOLDING] = { "holding", "(atb)" },
   [MESSAGE_RECONCILE] = { "reconcile", "()" },
   [MESSAGE_HOLD] = { "hold", "(a(s" T_DIGEST "u))" },
   [MESSAGE_UNHOLD] = { "unhold", "(s)" },
@@ -34,7 +35,9 @@ static const struct
   [MESSAGE_SAVE] = { "save", "(a" T_ROW "tu" T_SPEAKS ")" },
   [MESSAGE_SAVED] = { "saved", "(ttu)" },
   [MESSAGE_WORK] = { "work", "(ttuat)" },
-  [MESSAGE_EVENT] = { "event", "(s" T_ID "sts)" },
+  [MESSAGE_EVENT] = { "event", "(" T_ID "sststtu)" },
+  [MESSAGE_REPORTED] = { "reported", "(t)" },
+  [MESSAGE_NOTED] = { "noted", "(ttu" T_TERM ")" },
   [MESSAGE_PUBLISH] = { "publish", "(t)" },
   [MESSAGE_SCAN] = { "scan", "(t)" },
   [MESSAGE_SCANNED] = { "scanned", "(t)" },
@@ -51,6 +54,7 @@ static const struct
   [MESSAGE_BID] = { "bid", "(tttbs)" },
   [MESSAGE_OFFICE] = { "office", "(" T_ID T_TERM "tub)" },
   [MESSAGE_ELECT] = { "elect", "(ubs)" },
+  [MESSAGE_CHECKPOINT] = { "checkpoint", "(s)" },
   [MESSAGE_CLOSE] = { "close", "(tbu)" },
   [MESSAGE_CLOSED] = { "closed", "(tbu)" },
   [MESSAGE_LEAVE] = { "leave", "(t)" },
@@ -60,7 +64,7 @@ static const struct
   [MESSAGE_HEARD] = { "heard", "()" },
   [MESSAGE_HAND] = { "hand", "(a" T_ROW "t" T_SPEAKS ")" },
   [MESSAGE_HANDED] = { "handed", "(tb)" },
-  [MESSAGE_GOODBYE] = { "goodbye", "()" },
+  [MESSAGE_GOODBYE] = { "goodbye", "(tb)" },
   [MESSAGE_FETCH] = { "fetch", "(" T_DIGEST ")" },
   [MESSAGE_BYTES] = { "bytes", "(" T_DIGEST "b)" },
   [MESSAGE_REFUSED] = { "refused", "()" },
@@ -68,6 +72,8 @@ static const struct
   [MESSAGE_RUNS] = { "runs", "(s" T_DIGEST ")" },
   [MESSAGE_DISOWN] = { "disown", "(t)" },
   [MESSAGE_SPARE] = { "spare", "(t)" },
+  [MESSAGE_RERUN] = { "rerun", "(ts)" },
+  [MESSAGE_TOLD] = { "told", "(ts)" },
   [MESSAGE_LAST_WORDS] = { "last words", "(" T_ID "ss)" },
   [MESSAGE_SEEK] = { "seek", "(" T_ID ")" },
   [MESSAGE_SOUGHT] = { "sought", "(" T_ID "bu)" },
@@ -114,6 +120,15 @@ message_is_urgent (MessageKind kind)
     }
 }
 
+gboolean
+message_takes_attachments (MessageKind kind)
+{
+  return kind == MESSAGE_JOBS || kind == MESSAGE_RESULT || kind == MESSAGE_CONSTANTS
+         || kind == MESSAGE_SAVE || kind == MESSAGE_HAND || kind == MESSAGE_BEST
+         || kind == MESSAGE_CLOSE || kind == MESSAGE_CARGO || kind == MESSAGE_HASTE
+         || kind == MESSAGE_BYTES;
+}
+
 const char *
 message_type (MessageKind kind)
 {
@@ -130,4 +145,22 @@ message_kind_of (GBytes *bytes)
   if (size >= PRELUDE_WORDS * sizeof kind)
     memcpy (&kind, data, sizeof kind);
   return GUINT32_FROM_LE (kind);
+}
+
+void
+message_clear (Message *message)
+{
+  g_clear_pointer (&message->value, g_bytes_unref);
+  g_clear_pointer (&message->shares, g_ptr_array_unref);
+  g_clear_pointer (&message->speaks, g_array_unref);
+  g_clear_pointer (&message->loans, g_ptr_array_unref);
+  g_clear_pointer (&message->rows, g_ptr_array_unref);
+  g_clear_pointer (&message->members, g_array_unref);
+  g_clear_pointer (&message->holds, g_array_unref);
+  g_clear_pointer (&message->numbers, g_array_unref);
+  for (guint i = 0; message->constants != NULL && i < message->constants->len; i++)
+    g_bytes_unref (g_array_index (message->constants, MessageConstant, i).value);
+  g_clear_pointer (&message->constants, g_array_unref);
+  g_clear_pointer (&message->frame, g_bytes_unref);
+  *message = (Message){ 0 };
 }

@@ -22,3 +22,4 @@
 
 /* The GVariant type of this kind's header. */
 const char *message_type (MessageKind kind);
+gboolean message_takes_attachments (MessageKind kind);

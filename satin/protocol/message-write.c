@@ -13,6 +13,24 @@ write_digest (Packer *to, const Digest *digest)
   pack_fixed (to, digest->bytes, sizeof digest->bytes);
 }
 
+/* A text that is longer than the reader takes is cut: its link would be closed. The rest of a
+ * sentence can be missed. */
+static void
+write_text (Packer *to, const char *text)
+{
+  gsize size = strlen (text);
+
+  if (size <= MESSAGE_TEXT_MAX)
+    {
+      pack_text (to, text);
+      return;
+    }
+  for (size = MESSAGE_TEXT_MAX; size > 0 && ((guint8)text[size] & 0xc0) == 0x80;) /* UTF-8 */
+    size--;
+  g_autofree char *cut = g_strndup (text, size);
+  pack_text (to, cut);
+}
+
 static void
 write_id (Packer *to, const NodeId *id)
 {
@@ -21,6 +39,16 @@ write_id (Packer *to, const NodeId *id)
   pack_u32 (to, id->number);
   pack_u32 (to, id->random);
   pack_close (to);
+}
+
+static void
+write_event (Packer *to, const Message *m)
+{
+  pack_u64 (to, m->work_us);
+  write_text (to, m->host);
+  pack_u64 (to, m->number);
+  pack_u64 (to, m->version);
+  pack_u32 (to, m->count);
 }
 
 static void
@@ -44,9 +72,9 @@ write_roster (Packer *to, const Message *m)
       const MessageMember *member = &g_array_index (m->members, MessageMember, i);
       pack_open (to);
       write_id (to, &member->id);
-      pack_text (to, member->address);
-      pack_text (to, member->host);
-      pack_text (to, member->site);
+      write_text (to, member->address);
+      write_text (to, member->host);
+      write_text (to, member->site);
       pack_u32 (to, member->pid);
       pack_u32 (to, member->workers);
       pack_close (to);
@@ -183,7 +211,7 @@ write_office (Packer *to, const Message *m)
     pack_u32 (to, m->count);
   pack_bool (to, m->flag);
   if (m->kind != MESSAGE_OFFICE)
-    pack_text (to, m->text != NULL ? m->text : "");
+    write_text (to, m->text != NULL ? m->text : "");
 }
 
 static void
@@ -215,12 +243,13 @@ write_header (Packer *to, const Message *m)
       pack_u64 (to, m->number);
       write_digest (to, &m->digest);
       write_id (to, &m->id);
-      pack_text (to, m->text);
+      write_text (to, m->text);
+      write_text (to, m->host);
       break;
     case MESSAGE_JOIN:
-      pack_text (to, m->text);
-      pack_text (to, m->host);
-      pack_text (to, m->site);
+      write_text (to, m->text);
+      write_text (to, m->host);
+      write_text (to, m->site);
       pack_u64 (to, m->number);
       pack_u32 (to, m->count);
       pack_bool (to, m->flag);
@@ -250,6 +279,7 @@ write_header (Packer *to, const Message *m)
       break;
     case MESSAGE_HOLDING:
       write_numbers (to, m);
+      pack_bool (to, m->flag);
       break;
     case MESSAGE_WORK:
       pack_u64 (to, m->work_us);
@@ -258,15 +288,14 @@ write_header (Packer *to, const Message *m)
       write_numbers (to, m);
       break;
     case MESSAGE_EVENT:
-      pack_text (to, m->text);
-      write_id (to, &m->id);
-      pack_text (to, m->path);
-      pack_u64 (to, m->work_us);
-      pack_text (to, m->host);
-      break;
     case MESSAGE_LAST_WORDS:
       write_id (to, &m->id);
       pack_text (to, m->path);
+      write_text (to, m->text);
+      if (m->kind == MESSAGE_EVENT)
+        write_event (to, m);
+      break;
+    case MESSAGE_CHECKPOINT:
       pack_text (to, m->text);
       break;
     case MESSAGE_RELEASED:
@@ -274,6 +303,7 @@ write_header (Packer *to, const Message *m)
       break;
     case MESSAGE_RETURNED:
     case MESSAGE_PUBLISHED:
+    case MESSAGE_GOODBYE:
     case MESSAGE_END:
     case MESSAGE_HANDED:
     case MESSAGE_CLOSED:
@@ -284,9 +314,12 @@ write_header (Packer *to, const Message *m)
         pack_u32 (to, m->count);
       break;
     case MESSAGE_SAVED:
+    case MESSAGE_NOTED:
       pack_u64 (to, m->number);
       pack_u64 (to, m->version);
       pack_u32 (to, m->count);
+      if (m->kind == MESSAGE_NOTED)
+        write_term (to, &m->term);
       break;
     case MESSAGE_DRAINED:
       write_id (to, &m->id);
@@ -308,6 +341,11 @@ write_header (Packer *to, const Message *m)
       pack_u64 (to, m->number);
       pack_text (to, m->path);
       write_digest (to, &m->digest);
+      break;
+    case MESSAGE_RERUN:
+    case MESSAGE_TOLD:
+      pack_u64 (to, m->number);
+      pack_text (to, m->path);
       break;
     case MESSAGE_UNHOLD:
     case MESSAGE_COVERED:
@@ -336,10 +374,11 @@ write_header (Packer *to, const Message *m)
       pack_u32 (to, m->count);
       break;
     case MESSAGE_STEM:
-      pack_text (to, m->text);
+      write_text (to, m->text);
       pack_text (to, m->path);
       break;
     case MESSAGE_NONE:
+    case MESSAGE_REPORTED:
     case MESSAGE_ACK:
     case MESSAGE_VAIN:
     case MESSAGE_DISOWN:

@@ -51,6 +51,16 @@ read_path (Unpacker *from)
   return path;
 }
 
+static void
+read_event (Unpacker *from, Message *m)
+{
+  m->work_us = unpack_u64 (from);
+  m->host = read_text (from);
+  m->number = unpack_u64 (from);
+  m->version = unpack_u64 (from);
+  m->count = unpack_u32 (from);
+}
+
 static double
 read_weight (Unpacker *from)
 {
@@ -242,7 +252,7 @@ read_numbers (Unpacker *from, Message *m)
 {
   m->numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
   unpack_open (from);
-  while (read_more (from, m->numbers->len, MESSAGE_ITEMS_MAX * 8))
+  while (read_more (from, m->numbers->len, MESSAGE_NUMBERS_MAX))
     {
       guint64 number = unpack_u64 (from);
       g_array_append_val (m->numbers, number);
@@ -318,6 +328,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->digest = read_digest (from);
       m->id = read_id (from);
       m->text = read_text (from);
+      m->host = read_text (from);
       break;
     case MESSAGE_JOIN:
       m->text = read_text (from);
@@ -355,6 +366,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       break;
     case MESSAGE_HOLDING:
       read_numbers (from, m);
+      m->flag = unpack_bool (from);
       break;
     case MESSAGE_WORK:
       m->work_us = unpack_u64 (from);
@@ -363,15 +375,14 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       read_numbers (from, m);
       break;
     case MESSAGE_EVENT:
-      m->text = read_text (from);
-      m->id = read_id (from);
-      m->path = read_path (from);
-      m->work_us = unpack_u64 (from);
-      m->host = read_text (from);
-      break;
     case MESSAGE_LAST_WORDS:
       m->id = read_id (from);
       m->path = read_path (from);
+      m->text = read_text (from);
+      if (m->kind == MESSAGE_EVENT)
+        read_event (from, m);
+      break;
+    case MESSAGE_CHECKPOINT:
       m->text = read_text (from);
       break;
     case MESSAGE_RELEASED:
@@ -379,6 +390,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       break;
     case MESSAGE_RETURNED:
     case MESSAGE_PUBLISHED:
+    case MESSAGE_GOODBYE:
     case MESSAGE_END:
     case MESSAGE_HANDED:
     case MESSAGE_CLOSED:
@@ -391,9 +403,12 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
         read_value (from, m, attachments);
       break;
     case MESSAGE_SAVED:
+    case MESSAGE_NOTED:
       m->number = unpack_u64 (from);
       m->version = unpack_u64 (from);
       m->count = unpack_u32 (from);
+      if (m->kind == MESSAGE_NOTED)
+        m->term = read_term (from);
       break;
     case MESSAGE_DRAINED:
     case MESSAGE_BID:
@@ -412,6 +427,11 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->number = unpack_u64 (from);
       m->path = read_path (from);
       m->digest = read_digest (from);
+      break;
+    case MESSAGE_RERUN:
+    case MESSAGE_TOLD:
+      m->number = unpack_u64 (from);
+      m->path = read_path (from);
       break;
     case MESSAGE_UNHOLD:
     case MESSAGE_COVERED:
@@ -446,6 +466,7 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
       m->path = read_path (from);
       break;
     case MESSAGE_NONE:
+    case MESSAGE_REPORTED:
     case MESSAGE_ACK:
     case MESSAGE_VAIN:
     case MESSAGE_DISOWN:
@@ -472,15 +493,6 @@ read_header (Unpacker *from, Message *m, const GPtrArray *attachments)
     default:
       break; /* nothing but the kind */
     }
-}
-
-static gboolean
-takes_attachments (MessageKind kind)
-{
-  return kind == MESSAGE_JOBS || kind == MESSAGE_RESULT || kind == MESSAGE_CONSTANTS
-         || kind == MESSAGE_SAVE || kind == MESSAGE_HAND || kind == MESSAGE_BEST
-         || kind == MESSAGE_CLOSE || kind == MESSAGE_CARGO || kind == MESSAGE_HASTE
-         || kind == MESSAGE_BYTES;
 }
 
 static guint32
@@ -559,7 +571,8 @@ message_decode (GBytes *bytes, Message *message, GError **error)
       return FALSE;
     }
   const GPtrArray *attachments = some != NULL ? some : &none;
-  if (kind == 0 || kind >= MESSAGE_KINDS || (attachments->len > 0 && !takes_attachments (kind)))
+  if (kind == 0 || kind >= MESSAGE_KINDS
+      || (attachments->len > 0 && !message_takes_attachments (kind)))
     {
       g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "unknown message %u", kind);
       return FALSE;
@@ -574,22 +587,4 @@ message_decode (GBytes *bytes, Message *message, GError **error)
                message_kind_name (kind));
   message_clear (message);
   return FALSE;
-}
-
-void
-message_clear (Message *message)
-{
-  g_clear_pointer (&message->value, g_bytes_unref);
-  g_clear_pointer (&message->shares, g_ptr_array_unref);
-  g_clear_pointer (&message->speaks, g_array_unref);
-  g_clear_pointer (&message->loans, g_ptr_array_unref);
-  g_clear_pointer (&message->rows, g_ptr_array_unref);
-  g_clear_pointer (&message->members, g_array_unref);
-  g_clear_pointer (&message->holds, g_array_unref);
-  g_clear_pointer (&message->numbers, g_array_unref);
-  for (guint i = 0; message->constants != NULL && i < message->constants->len; i++)
-    g_bytes_unref (g_array_index (message->constants, MessageConstant, i).value);
-  g_clear_pointer (&message->constants, g_array_unref);
-  g_clear_pointer (&message->frame, g_bytes_unref);
-  *message = (Message){ 0 };
 }

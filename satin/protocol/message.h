@@ -13,17 +13,18 @@
 
 #include <gio/gio.h>
 
-#define MESSAGE_VERSION 15 /* of the whole vocabulary; unequal versions do not talk */
+#define MESSAGE_VERSION 19 /* of the whole vocabulary; unequal versions do not talk */
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
-#define MESSAGE_ITEMS_MAX 8192u       /* loans, rows, holds, numbers, attachments in one message */
-#define MESSAGE_SPEAKS_MAX (1u << 20) /* shared bytes spoken of in one message */
+#define MESSAGE_ITEMS_MAX 8192u                /* loans, rows, holds, attachments in one message */
+#define MESSAGE_NUMBERS_MAX 65536u             /* in one HOLDING or WORK */
+#define MESSAGE_SPEAKS_MAX (1u << 20)          /* shared bytes spoken of in one message */
 #define MESSAGE_MEMBERS_MAX 1024u
 #define MESSAGE_TEXT_MAX 4096u /* bytes of an address, host, site or name */
 
 typedef enum
 {
-  MESSAGE_HELLO
-  = 1, /* number (version), digest (program), id (or none), text (address): first on each link */
+  MESSAGE_HELLO = 1, /* number (version), digest (program), id (or none), text (address), host
+                        (build of the program): first on each link */
   MESSAGE_JOIN,    /* text (address), host, site, number (pid), count (workers), flag (the launcher
                       wants me, or I was a member before) */
   MESSAGE_WELCOME, /* id (yours), term, version, members */
@@ -40,7 +41,7 @@ typedef enum
   MESSAGE_VAIN,     /* number (loan): not awaited, or not any more (its child was aborted): stop and
                        drop what you hold for it */
   MESSAGE_RETURNED, /* number (loan): goes back unrun; flag (it came home, see loans.h) */
-  MESSAGE_HOLDING,  /* numbers: the loans that I hold of yours */
+  MESSAGE_HOLDING,  /* numbers: the loans that I hold of yours; flag (others of them follow) */
   MESSAGE_RECONCILE, /* a link to you is lost: say again what may be lost with it */
   MESSAGE_HOLD,      /* holds: I hold these orphans */
   MESSAGE_UNHOLD,    /* path: not any more */
@@ -50,14 +51,18 @@ typedef enum
   MESSAGE_START,     /* digest: of all constants */
   MESSAGE_WANT,      /* send me the constants */
   MESSAGE_CONSTANTS, /* digest, constants: all of them */
-  MESSAGE_SAVE,    /* rows, number (reported_us, see work.h; 0: more rows follow), count (office) */
-  MESSAGE_SAVED,   /* number (of reported_us, so much is published), version (in this generation),
-                      count (office) */
-  MESSAGE_WORK,    /* work_us, risk_us, count (busy seats), numbers (see work.h) */
-  MESSAGE_EVENT,   /* text (kind), id, path, work_us, host (detail): a row of the ledger */
-  MESSAGE_PUBLISH, /* number (patience): begin a round */
-  MESSAGE_SCAN,    /* number (round) */
-  MESSAGE_SCANNED, /* number (round) */
+  MESSAGE_SAVE,  /* rows, number (reported_us, see work.h; 0: more rows follow), count (office) */
+  MESSAGE_SAVED, /* number (of reported_us, so much is published), version (in this generation),
+                    count (office) */
+  MESSAGE_WORK,  /* work_us, risk_us, count (busy seats), numbers (see work.h) */
+  MESSAGE_EVENT, /* text (kind), id, path, work_us, host (detail): a row of the ledger; number
+                    (among mine), version (so long ago, in us), count (office) */
+  MESSAGE_REPORTED,  /* number (office): those were all that I keep */
+  MESSAGE_NOTED,     /* count (office), number (up to this one your events are published); 0: term,
+                        version (what the rosters up to this one tell is) */
+  MESSAGE_PUBLISH,   /* number (patience): begin a round */
+  MESSAGE_SCAN,      /* number (round) */
+  MESSAGE_SCANNED,   /* number (round) */
   MESSAGE_PUBLISHED, /* number (generation), flag (it failed): a round is over */
   MESSAGE_BEST,      /* count (which), value */
   MESSAGE_SUSPEND,   /* number (patience) */
@@ -83,7 +88,7 @@ typedef enum
   MESSAGE_HEARD,      /* LEAVING is done */
   MESSAGE_HAND,       /* number (batch), rows: offer these, I leave */
   MESSAGE_HANDED,     /* number (batch), flag (no, I leave too) */
-  MESSAGE_GOODBYE,    /* I am gone */
+  MESSAGE_GOODBYE,    /* I am gone: number (us lost with me), flag (jobs still ran) */
   MESSAGE_LAST_WORDS, /* id (of a node that is gone by now), path, text: what it died of */
   MESSAGE_SEEK,       /* id: do you have a link to this one? I have none. If so, let it dial me */
   MESSAGE_SOUGHT,     /* id, flag (yes), count (nodes between us and it, were you to pass on) */
@@ -103,6 +108,9 @@ typedef enum
   MESSAGE_RUNS,    /* path, digest: I run this for a lender, you as an orphan: yield */
   MESSAGE_DISOWN,  /* number (loan): its lender has yielded: offer what you hold for it */
   MESSAGE_SPARE,   /* number: another link is better; see spare.h */
+  MESSAGE_RERUN,   /* number (loan), path: it is to run again: offer the rows at or below it */
+  MESSAGE_TOLD,    /* number (loan), path: these rows are offered now */
+  MESSAGE_CHECKPOINT, /* text (place): the run has a checkpoint there from now on */
   MESSAGE_KINDS
 } MessageKind;
 

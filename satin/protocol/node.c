@@ -30,6 +30,7 @@ node_new (const NodeConfig *config)
     node->config.silence_us = NODE_SILENCE_US;
   g_assert (node->config.silence_us >= NODE_SILENCE_HEARTBEATS * node->config.heartbeat_us);
   node->config.address = g_strdup (config->address);
+  node->config.build = g_strdup (config->build != NULL ? config->build : "");
   node->config.host = g_utf8_make_valid (config->host != NULL ? config->host : "", -1);
   node->config.site = g_utf8_make_valid (config->site != NULL ? config->site : "", -1);
   node->random
@@ -46,6 +47,7 @@ node_new (const NodeConfig *config)
   join_init (&node->join);
   alive_init (&node->alive);
   loans_init (&node->loans);
+  rerun_init (&node->rerun);
   held_init (&node->held);
   known_init (&node->known);
   orphans_init (&node->orphans);
@@ -54,6 +56,7 @@ node_new (const NodeConfig *config)
   lend_init (&node->lend);
   elect_init (&node->elect);
   saves_init (&node->saves);
+  events_init (&node->events);
   leave_init (&node->leave);
   poison_init (&node->poison);
   alone_init (&node->alone);
@@ -70,6 +73,7 @@ node_free (Node *node)
   if (node == NULL)
     return;
   stop_done (&node->stop);
+  g_free (node->office.place);
   yield_done (&node->yield);
   alone_done (&node->alone);
   poison_done (&node->poison);
@@ -77,6 +81,7 @@ node_free (Node *node)
   constants_done (&node->constants);
   work_done (&node->work);
   saves_done (&node->saves);
+  events_done (&node->events);
   elect_done (&node->elect);
   steal_done (&node->steal);
   lend_done (&node->lend);
@@ -85,6 +90,7 @@ node_free (Node *node)
   orphans_done (&node->orphans);
   known_done (&node->known);
   held_done (&node->held);
+  rerun_done (&node->rerun);
   loans_done (&node->loans);
   alive_done (&node->alive);
   join_done (&node->join);
@@ -94,6 +100,7 @@ node_free (Node *node)
   route_done (&node->routes);
   shares_done (&node->shares);
   g_free ((char *)node->config.address);
+  g_free ((char *)node->config.build);
   g_free ((char *)node->config.host);
   g_free ((char *)node->config.site);
   g_free (node);
@@ -112,6 +119,7 @@ tick (Node *node)
   steal_tick (node);
   lend_tick (node);
   alone_tick (node);
+  rerun_tick (node);
   elect_tick (node);
   saves_tick (node);
   shares_tick (node);
@@ -152,6 +160,9 @@ route_engine (Node *node, const NodeEvent *event)
         break; /* what is here goes with this node, and others are to offer it */
       orphans_covered (node, event->path);
       link_broadcast (node, &(Message){ .kind = MESSAGE_COVERED, .path = event->path });
+      break;
+    case NODE_EVENT_UNMATCHED:
+      events_unmatched (node, event->path);
       break;
     case NODE_EVENT_ROWS:
       leave_on_rows (node, event->rows);
@@ -225,6 +236,8 @@ route (Node *node, const NodeEvent *event)
     case NODE_EVENT_RESTORED:
       for (guint i = 0; i < event->rows->len; i++)
         orphans_archive (node, event->rows->pdata[i]);
+      if (event->final)
+        rerun_on_restored (node, event->path);
       break;
     case NODE_EVENT_OPENED:
       office_on_opened (node, event);
@@ -247,6 +260,9 @@ route (Node *node, const NodeEvent *event)
     case NODE_EVENT_SAVE:
       round_ask (node, event->number);
       break;
+    case NODE_EVENT_CHECKPOINT:
+      office_set_place (node, event->text);
+      break;
     default:
       route_engine (node, event);
       break;
@@ -263,6 +279,7 @@ wish (Node *node)
   at = MIN (at, steal_due (node));
   at = MIN (at, lend_due (node));
   at = MIN (at, alone_due (node));
+  at = MIN (at, rerun_due (node));
   at = MIN (at, elect_due (node));
   at = MIN (at, saves_due (node));
   at = MIN (at, shares_due (node));
@@ -332,6 +349,18 @@ node_term (Node *node)
   return node->roster.term.number;
 }
 
+const GPtrArray *
+node_taken (Node *node)
+{
+  return node->work.taken;
+}
+
+const GArray *
+node_departed (Node *node)
+{
+  return node->work.departed;
+}
+
 void
 node_stats (Node *node, NodeStats *stats)
 {
@@ -340,6 +369,8 @@ node_stats (Node *node, NodeStats *stats)
   stats->lent = (guint64)g_tree_nnodes (node->loans.by_number) + node->alone.jobs->len;
   stats->known = (guint64)g_tree_nnodes (node->known.by_path) + node->archive.count;
   stats->generation = node->office.generation;
+  stats->office = node->office.number;
+  stats->published_us = node->work.published_us;
   stats->unpublished_us = work_unpublished_us (node);
   stats->steal_age_us = steal_age_us (node);
 }

@@ -61,7 +61,7 @@ typedef struct
   guint32 busy;
 } NodeProgress;
 
-/* Who lives, see NodeConfig. */
+/* Signs of life, see NodeConfig. */
 #define NODE_HEARTBEAT_US (5 * G_USEC_PER_SEC)
 #define NODE_SILENCE_US (28 * G_USEC_PER_SEC) /* known to all within half a minute */
 #define NODE_SILENCE_HEARTBEATS 3             /* silence is at least so many */
@@ -86,7 +86,8 @@ typedef struct
   gboolean invited;    /* this one is wanted */
   guint32 n_bests;     /* BEST values of the program */
   Digest program;      /* of program name, job table, arguments: the same on every node */
-  gboolean checkpoint; /* somebody should be coordinator */
+  const char *build;   /* of the program, the same on every node; NULL: "" */
+  gboolean checkpoint; /* somebody should be coordinator; becomes so by CHECKPOINT, too */
   gboolean kept;       /* founder: something of this run stands there already */
   NodeSteal steal;
   gboolean naive;       /* jobs whose lender left are dropped instead of being announced */
@@ -124,6 +125,7 @@ typedef enum
                          however long that takes, unless ABORTED says that it waits no more */
   NODE_EVENT_ABORTED, /* loan: its slot waits no more */
   NODE_EVENT_COVERED, /* path */
+  NODE_EVENT_UNMATCHED, /* path: what is saved there fits no job */
   NODE_EVENT_ROWS,    /* rows; risk_us: so much less is at risk once they are published */
   NODE_EVENT_SHARED,  /* after NODE_EFFECT_OWE */
   NODE_EVENT_SERVED,  /* number: every stack has served the scans up to this SCAN effect, counted
@@ -144,8 +146,9 @@ typedef enum
   NODE_EVENT_FINISH,   /* number: main returned with this exit code; bytes (nullable): its answer,
                           to be kept in the checkpoint */
   /* the scribe */
-  NODE_EVENT_RESTORED, /* rows: what the checkpoint holds (all of it at take-over, or of a departed
-                          node) */
+  NODE_EVENT_RESTORED, /* rows of the checkpoint: all of it at take-over (COORDINATOR, whole); or
+                          those that answer a SALVAGE. final: that was the last of them, path: of
+                          which SALVAGE */
   NODE_EVENT_OPENED,   /* the scribe has taken over the checkpoint; ROOT waits for this. number: the
                           generation that stands there, 0: none. failed: it could not, text: why */
   NODE_EVENT_PUBLISHED, /* number: generation; saved: the last SAVE that is in it; work_us: how long
@@ -158,7 +161,10 @@ typedef enum
   NODE_EVENT_CANCEL,
   NODE_EVENT_LEAVE, /* node (none: this one) is to leave; number: the same patience, 0:
                        LEAVE_PATIENCE_US. Answered there by LEAVE, STAYED or the end of the run */
-  NODE_EVENT_SAVE   /* number: the same patience, 0: ROUND_PATIENCE_US; answered by SAVED */
+  NODE_EVENT_SAVE,  /* number: the same patience, 0: ROUND_PATIENCE_US; answered by SAVED */
+  /* text (UTF-8): the run gets a checkpoint there, if it has none and goes on; answered by
+   * CHECKPOINT at all nodes */
+  NODE_EVENT_CHECKPOINT
 } NodeEventKind;
 
 typedef struct
@@ -213,33 +219,37 @@ typedef enum
   NODE_EFFECT_RESULT,   /* bytes: of the root */
   NODE_EFFECT_LEAVE, /* this process is to end, with 0, and the run goes on. work_us: what was lost
                         with it; count: results that nobody took; failed: jobs still ran */
-  NODE_EFFECT_REFUSED, /* this process is to end, with 1: the run is closed (NodeConfig), and goes
-                          on without it */
+  NODE_EFFECT_REFUSED, /* this process is to end, with 1, and the run goes on without it. text: the
+                          build of the run, which is another; NULL: the run is closed (NodeConfig)
+                          */
   NODE_EFFECT_STAYED,  /* it cannot leave; text: why */
   NODE_EFFECT_END,     /* number: exit code of the run; this process is to end. finished: it is what
                           main returned. text (nullable): the sentence for people */
   /* the scribe */
   NODE_EFFECT_COORDINATOR, /* open the checkpoint and take it over: answered by RESTORED…, OPENED.
                             * number: the generation that must at least stand there (0: any), else
-                            * it is another place. whole: tell of all rows; else only of those that
-                            * no member computed */
+                            * it is another place. whole: tell of all rows; else of none, since the
+                            * coordinator before lives and offers them */
   NODE_EFFECT_RETIRE,      /* another is coordinator: publish what there is, and let go */
   NODE_EFFECT_BID,         /* time a commit of realistic size at the checkpoint's place; answered by
                             * NODE_EVENT_BID. One at a time */
   NODE_EFFECT_ANSWER,      /* bytes, number (exit code): the answer, to be kept */
-  NODE_EFFECT_SAVE,        /* rows, number: counts these effects from 1 */
-  NODE_EFFECT_SALVAGE, /* node: it left; answered by RESTORED with the rows that the file has of it,
-                        * or of all who left
-                        */
+  NODE_EFFECT_SAVE,        /* rows, number: counts these effects from 1, with EVENT */
+  NODE_EFFECT_SALVAGE, /* path: this job is to run again. Answered by RESTORED with all rows at or
+                          below it, whoever computed them: of the file, and of the SAVE effects
+                          before */
   NODE_EFFECT_MEMBER,  /* node, text (address), text2 (host), number (pid): a node joined, for the
                           file's `node` table */
-  NODE_EFFECT_LEFT,    /* node, text: cause */
-  NODE_EFFECT_EVENT,   /* a row of the ledger: text (kind), node, path, work_us, text2 (detail) */
+  NODE_EFFECT_EVENT,   /* a row of the ledger: text (kind), node, path, work_us, text2 (detail),
+                        * at_us; number: counts these effects and SAVE together. Perhaps not for the
+                        * first time: what says the same is the same row. Nodes that joined and left
+                        * are told so */
   NODE_EFFECT_FINAL,   /* publish all that was saved; answered by PUBLISHED with final */
   NODE_EFFECT_PUBLISH, /* the same, and the run goes on; never two of these at a time */
   NODE_EFFECT_SAVED,   /* a round of saving is over: number (generation), failed */
-  NODE_EFFECT_WARN,    /* text: people should know this now */
-  NODE_EFFECT_LOG      /* text: one line for the node's log */
+  NODE_EFFECT_CHECKPOINT, /* text: the run, which had no checkpoint, has one there from now on */
+  NODE_EFFECT_WARN,       /* text: people should know this now */
+  NODE_EFFECT_LOG         /* text: one line for the node's log */
 } NodeEffectKind;
 
 typedef struct
@@ -288,8 +298,14 @@ guint32 node_term (Node *node);
 typedef struct
 {
   guint64 steals_remote; /* jobs got from other nodes */
+  guint32 office;        /* the number of the present coordinator's … */
+  guint64 published_us;  /* … by whom so much of what was sent is published, in all */
+  guint32 renewed;       /* how often all that is not published had to be sent again */
+  guint64 rosters;       /* how often the roster was another one */
   guint64 crashes;       /* members that left without saying so */
   guint64 silenced;      /* members that counted as dead because they were silent */
+  guint64 expired;       /* waits that their time limit ended: for a round, the rows of a suspend,
+                          * the others at a leave, an answer to RERUN, rows of the ledger */
   guint64 rows_sent, rows_saved;
   guint64 generation; /* the newest publication known of */
   guint64 orphans_adopted;
@@ -297,16 +313,37 @@ typedef struct
   guint64 held, lent, known; /* sizes now */
   guint64 steal_age_us;      /* how long the answer to a steal has been waited for; 0: it is not */
   guint64 lost_us;           /* work that departures took with them, as far as it was lent here */
-  guint64 salvaged_us;       /* work of results that were adopted instead of computed again */
-  guint64 unpublished_us;    /* work at risk here, besides what the engine says */
-  guint64 answer_us;         /* work that the root's result stands for; 0: none was seen here */
-  guint64 restored_us;       /* of what was adopted, by rows of an earlier life of the run; counted
-                              * where the rows are */
-  guint64 shared_fetched;    /* times that shared bytes came here, */
-  guint64 shared_bytes;      /* and how many */
-  guint64 departed_us;       /* master: all that members who left had done */
+  guint64 salvaged_us; /* work of results of nodes that are gone, put to use in place of computing
+                        * them again: of those for which node_taken had no room */
+  guint64 unpublished_us; /* work at risk here, besides what the engine says */
+  guint64 answer_us;      /* work that the root's result stands for; 0: none was seen here */
+  guint64 restored_us;    /* the same of an earlier life of the run */
+  guint64 shared_fetched; /* times that shared bytes came here, */
+  guint64 shared_bytes;   /* and how many */
 } NodeStats;
 void node_stats (Node *node, NodeStats *stats);
+
+/* A member that left without saying so while this node was master: what it had done by then. */
+typedef struct
+{
+  NodeId id;
+  guint64 work_us;
+} NodeDeparted;
+/* (transfer none): NodeDeparted structs. */
+const GArray *node_departed (Node *node);
+
+/* A result of a member that is gone, which was put to use from here. `children`: it is a kept state
+ * that stands for so many; 0: a result. */
+typedef struct
+{
+  char *path;
+  guint32 children;
+  NodeId author;
+  guint64 work_us;
+} NodeTaken;
+/* (transfer none): NodeTaken structs, until the next event. Several nodes may name one result, and
+ * one that contains another. Driver's thread. */
+const GPtrArray *node_taken (Node *node);
 
 /* Does this node hold the result of the job at `path` until its lender says that it has it, or is
  * it about to offer it? For tests. */

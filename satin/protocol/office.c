@@ -58,6 +58,8 @@ office_greet (Node *node, Link *link)
 {
   Message message = office_message (node);
 
+  if (node->office.place != NULL)
+    link_send (node, link, &(Message){ .kind = MESSAGE_CHECKPOINT, .text = node->office.place });
   if (!node->config.checkpoint || node->office.number == 0)
     return;
   link_send (node, link, &message);
@@ -73,6 +75,7 @@ opened (Node *node)
 #ifndef SATIN_PLANT_FRONTIER_NOT_RENEWED
   saves_renew (node);
 #endif
+  rerun_ask_all (node);
   stop_coordinator_has_opened (node);
   root_go_on (node);
 }
@@ -211,6 +214,21 @@ office_promoted (Node *node)
     }
   office_give (node, &node->self);
   elect_promoted (node);
+}
+
+void
+office_set_place (Node *node, const char *place)
+{
+  if (node->config.checkpoint || node->config.naive || !core_is_member (node) || node->stop.halting
+      || node->stop.finished)
+    return;
+  node->config.checkpoint = TRUE;
+  node->office.place = g_strdup (place);
+  core_emit (node, NODE_EFFECT_CHECKPOINT)->text = g_strdup (place);
+  link_broadcast (node, &(Message){ .kind = MESSAGE_CHECKPOINT, .text = place });
+  saves_begin (node);
+  if (roster_is_master (node))
+    office_promoted (node);
 }
 
 void

@@ -18,6 +18,7 @@ typedef struct
   gboolean starting;  /* the run has just been founded, and nobody has taken over yet */
   gboolean without;   /* an election found nobody; the run goes on unsaved until one does */
   guint64 generation; /* the newest publication known of */
+  char *place;        /* (nullable) where the checkpoint stands, when the run got it late */
 } Office;
 
 /* FALSE: nobody (yet). */
@@ -31,6 +32,9 @@ guint64 office_required (Node *node);
 void office_give (Node *node, const NodeId *holder);
 /* A new master (or the first), after its roster was sent: gives the office again, or takes it. */
 void office_promoted (Node *node);
+/* The run, which had no checkpoint, has one at `place`; everybody is told, and the master gives the
+ * office as at a start. Nothing happens where it has one, or is about to end. */
+void office_set_place (Node *node, const char *place);
 /* This node has lost its name. */
 void office_reset (Node *node);
 /* Tells the other end of a new link. */

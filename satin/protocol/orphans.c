@@ -227,10 +227,9 @@ adopt_own (Node *node, const NodeEvent *event)
     {
       NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
       effect->loan = event->loan;
-      effect->bytes = archive_take (node, row);
+      effect->bytes = archive_take (node, event->path, row);
       effect->shares = archive_shares (node, row);
       effect->work_us = row->work_us;
-      work_salvaged (node, row->work_us);
       return;
     }
   loans_add (node,
@@ -267,7 +266,7 @@ orphans_send_row (Node *node, Link *link, const char *path, const Digest *digest
 
   if (row == NULL)
     return FALSE;
-  g_autoptr (GBytes) value = archive_take (node, row);
+  g_autoptr (GBytes) value = archive_take (node, path, row);
   g_autoptr (GPtrArray) shares = archive_shares (node, row);
   link_send (node, link,
              &(Message){ .kind = MESSAGE_RESULT,

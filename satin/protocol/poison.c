@@ -48,10 +48,10 @@ poison_done (Poison *poison)
 static gboolean
 quiet_at (const Poison *poison, gsize at, Quiet *quiet)
 {
-  const guint8 *data = poison->quiet->data + at;
-
   if (at >= poison->quiet->len)
     return FALSE;
+  const guint8 *data = poison->quiet->data + at;
+
   memcpy (&quiet->id, data, sizeof quiet->id);
   quiet->path = (const char *)data + sizeof quiet->id;
   quiet->next = at + sizeof quiet->id + strlen (quiet->path) + 1;
@@ -85,7 +85,7 @@ add (Node *node, const NodeId *id, const char *path, const char *text)
   if (has_spoken (node, id) || node->poison.words->len >= POISON_KEPT_MAX)
     return FALSE;
   g_ptr_array_add (node->poison.words, words_new (id, path, text));
-  core_log (node, "last words of node %u.%u, about the job at %s: %s", id->term, id->number,
+  core_log (node, "last words of node %u.%u, which ran the job at %s: %s", id->term, id->number,
             path[0] == '\0' ? "/" : path, text);
   return TRUE;
 }
@@ -123,8 +123,7 @@ enough (Node *node)
 static char *
 sentence_about (const LastWords *words, const char *how)
 {
-  return g_strdup_printf ("%s: the job at %s, %s", how, words->path[0] == '\0' ? "/" : words->path,
-                          words->text);
+  return g_strdup_printf ("%s: %s", how, words->text);
 }
 
 char *

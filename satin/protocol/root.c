@@ -8,6 +8,23 @@ root_done (Root *root)
   g_clear_pointer (&root->job, loan_free);
 }
 
+/* The master before ran the root, or had lent it: this one does not run it again before the rows of
+ * the checkpoint are known. FALSE: they are asked for, and root_back follows. */
+static gboolean
+is_told (Node *node)
+{
+  const LoanEntry entry = { .loan = LOANS_ROOT, .path = (char *)"", .adopted = TRUE };
+
+  if (!node->root.again || (node->saves.here && node->saves.tells_all)
+      || loans_find (node, LOANS_ROOT) != NULL)
+    return TRUE;
+  loans_add (node, entry, &NODE_ID_NONE);
+  if (rerun_waits (node, loans_find (node, LOANS_ROOT)))
+    return FALSE;
+  loans_back (node, loans_find (node, LOANS_ROOT));
+  return TRUE;
+}
+
 void
 root_want (Node *node, const Loan *job)
 {
@@ -20,7 +37,7 @@ root_want (Node *node, const Loan *job)
     constants_complete (node);
   g_clear_pointer (&root->job, loan_free);
   root->job = loan_new (LOANS_ROOT, "", job->job, &job->digest, job->weight, job->args);
-  root->state = ROOT_WAITING;
+  root->state = is_told (node) ? ROOT_WAITING : ROOT_ADOPTED;
   root_go_on (node);
 }
 
@@ -55,8 +72,7 @@ root_go_on (Node *node)
   if (row != NULL)
     {
       g_autoptr (GPtrArray) shares = archive_shares (node, row);
-      g_autoptr (GBytes) value = archive_take (node, row);
-      work_salvaged (node, row->work_us);
+      g_autoptr (GBytes) value = archive_take (node, "", row);
       root_result (node, &(Result){ value, shares, row->work_us, 0 });
       return;
     }
@@ -120,6 +136,15 @@ root_back (Node *node)
   if (node->root.state != ROOT_ADOPTED)
     return;
   node->root.state = ROOT_WAITING;
+  root_go_on (node);
+}
+
+void
+root_unrun (Node *node)
+{
+  held_drop (node, held_find (node, node->root.held));
+  node->root.held = 0;
+  node->root.state = loans_find (node, LOANS_ROOT) != NULL ? ROOT_ADOPTED : ROOT_WAITING;
   root_go_on (node);
 }
 

@@ -12,14 +12,15 @@ typedef enum
   ROOT_NONE,
   ROOT_WAITING, /* for the checkpoint to be opened */
   ROOT_RUNNING,
-  ROOT_ADOPTED,
+  ROOT_ADOPTED, /* its slot stands among the loans */
   ROOT_DONE
 } RootState;
 
 typedef struct
 {
   RootState state;
-  Loan *job; /* owned */
+  gboolean again; /* another node was master before this one */
+  Loan *job;      /* owned */
   guint64 held;
 } Root;
 
@@ -30,6 +31,8 @@ void root_go_on (Node *node);
 void root_result (Node *node, const Result *result);
 /* The adopted root came back: run it here, or look for the next holder. */
 void root_back (Node *node);
+/* The engine gave it back unrun. Another may hold it by now: a thief to whom it was lent on. */
+void root_unrun (Node *node);
 /* Somebody has finished it. */
 void root_heard (Node *node, const Holder *holder);
 void root_deposed (Node *node);

@@ -8,6 +8,12 @@ is_self (Node *node, const Member *member)
   return node_id_equal (&member->id, &node->self);
 }
 
+gboolean
+roster_is_host (const Member *member, const char *host)
+{
+  return g_str_equal (member->host, host);
+}
+
 GArray *
 roster_view (Node *node)
 {

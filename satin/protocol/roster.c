@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See roster.h. Every change, made here or heard, goes through replace (): it finds who left and
- * who came, tells the other ideas in one fixed order, and settles who is master. */
+ * who came, tells the other ideas in one fixed order, and settles who is master. A Member is never
+ * copied: the old roster and the new one hold references to the same one. */
 #include "core.h"
 
 static void
-member_free (gpointer data)
+clear_member (gpointer data)
 {
   Member *member = data;
 
   g_free (member->address);
   g_free (member->host);
   g_free (member->site);
-  g_free (member);
+}
+
+static void
+unref_member (gpointer data)
+{
+  g_rc_box_release_full (data, clear_member);
 }
 
 static GPtrArray *
 new_members (void)
 {
-  return g_ptr_array_new_with_free_func (member_free);
+  return g_ptr_array_new_with_free_func (unref_member);
 }
 
 void
@@ -80,28 +86,21 @@ roster_is_master (Node *node)
   return node->roster.mastering && is_self (node, roster_master (node));
 }
 
+/* Alive, with everything still to be told; keep_members () says when it is dialled. */
 static Member *
-copy_member (const Member *from)
+new_member (Node *node, const MessageMember *from)
 {
-  Member *member = g_memdup2 (from, sizeof *from);
-
-  member->address = g_strdup (from->address);
-  member->host = g_strdup (from->host);
-  member->site = g_strdup (from->site);
-  return member;
-}
-
-static Member *
-new_member (const MessageMember *from)
-{
-  Member *member = g_new0 (Member, 1);
+  Member *member = g_rc_box_new0 (Member);
 
   member->id = from->id;
   member->address = g_strdup (from->address);
   member->host = g_strdup (from->host);
   member->site = g_strdup (from->site);
+  member->elsewhere = !g_str_equal (from->site, node->config.site);
   member->pid = from->pid;
   member->workers = from->workers;
+  member->heard_us = member->told.told_us = node->now_us;
+  member->seek_at_us = member->dial_at_us = CORE_NEVER;
   return member;
 }
 
@@ -109,12 +108,12 @@ static Member *
 new_self (Node *node, const NodeId *id)
 {
   return new_member (
-      &(MessageMember){ .id = *id,
-                        .address = node->config.address != NULL ? node->config.address : "",
-                        .host = node->config.host,
-                        .site = node->config.site,
-                        .pid = node->config.pid,
-                        .workers = node->config.workers });
+      node, &(MessageMember){ .id = *id,
+                              .address = node->config.address != NULL ? node->config.address : "",
+                              .host = node->config.host,
+                              .site = node->config.site,
+                              .pid = node->config.pid,
+                              .workers = node->config.workers });
 }
 
 void
@@ -142,38 +141,23 @@ send_to_all_links (Node *node)
     }
 }
 
-/* What is known of those who stay is kept; newcomers start alive, and the younger side dials. */
+/* A member that stays is the same Member, with all that is known of it. A newcomer is dialled by
+ * the younger side. */
 static void
-carry_over (Node *node, GPtrArray *old, GPtrArray *members)
+keep_members (Node *node, GPtrArray *old, GPtrArray *members)
 {
   for (guint i = 0; i < members->len; i++)
     {
-      Member *member = members->pdata[i];
-      const Member *before = find_in (old, &member->id);
+      Member *member = members->pdata[i], *before = find_in (old, &member->id);
 
-      member->elsewhere = !g_str_equal (member->site, node->config.site);
-      member->heard_us = before != NULL ? before->heard_us : node->now_us;
-      member->dead = before != NULL && before->dead;
-      member->silent = before != NULL && before->silent;
-      member->proved = before != NULL && before->proved;
-      member->answered = before != NULL && before->answered;
-      member->refused_us = before != NULL ? before->refused_us : 0;
-      member->dial_failures = before != NULL ? before->dial_failures : 0;
-      member->seek_at_us = before != NULL ? before->seek_at_us : CORE_NEVER;
-      member->accused_us = before != NULL ? before->accused_us : 0;
-      member->dial = before != NULL ? before->dial : 0;
-      member->dialled_us = before != NULL ? before->dialled_us : 0;
-      member->unfit_until_us = before != NULL ? before->unfit_until_us : 0;
-      member->knows_us = before != NULL && before->knows_us;
-      member->leaving = before != NULL && before->leaving;
-      member->heard = before != NULL && before->heard;
-      member->drained = before != NULL && before->drained;
-      member->scanned = before != NULL && before->scanned;
-      member->told = before != NULL ? before->told : (WorkTold){ .told_us = node->now_us };
-      member->root = before != NULL ? before->root : (WorkTold){ 0 };
-      member->dial_at_us = CORE_NEVER;
       if (before != NULL)
-        member->dial_at_us = before->dial_at_us;
+        {
+          members->pdata[i] = g_rc_box_acquire (before);
+#ifdef SATIN_PLANT_LEAVING_FORGOTTEN
+          before->leaving = FALSE;
+#endif
+          unref_member (member);
+        }
       else if (!is_self (node, member) && link_to (node, &member->id) == NULL)
         member->dial_at_us = node_id_compare (&member->id, &node->self) < 0
                                  ? node->now_us
@@ -192,6 +176,7 @@ departed (Node *node, Member *member)
     alive_accuse (node, member->address);
   node->stats.crashes += member->leaving ? 0 : 1;
   link_close_member (node, &member->id);
+  rerun_departing (node, &member->id);
   known_departed (node, &member->id);
   held_departed (node, &member->id);
   steal_departed (node, &member->id);
@@ -252,11 +237,12 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
   g_autoptr (GPtrArray) old = g_steal_pointer (&node->roster.members);
   NodeId old_master = old->len > 0 ? ((Member *)old->pdata[0])->id : NODE_ID_NONE;
 
-  carry_over (node, old, members);
+  keep_members (node, old, members);
   node->roster.term = *term;
   node->roster.version = version;
   node->roster.term_seen = MAX (node->roster.term_seen, term->number);
   node->roster.members = members;
+  node->stats.rosters++;
   for (guint i = 0; i < old->len; i++)
     {
       Member *member = old->pdata[i];
@@ -274,7 +260,7 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
     }
   for (guint i = 0; i < members->len; i++)
     if (find_in (old, &((Member *)members->pdata[i])->id) == NULL)
-      saves_joined (node, &((Member *)members->pdata[i])->id);
+      saves_joined (node, members->pdata[i], old->len > 0);
   settle_master (node, &old_master);
   link_bind_all (node);
 }
@@ -290,8 +276,9 @@ decree (Node *node, GPtrArray *members, gboolean joined)
   elect_roster_changed (node, joined);
 }
 
+/* (transfer full) */
 static GPtrArray *
-copy_living (Node *node)
+list_living (Node *node)
 {
   GPtrArray *members = new_members ();
 
@@ -299,7 +286,7 @@ copy_living (Node *node)
     {
       Member *member = node->roster.members->pdata[i];
       if (!member->dead)
-        g_ptr_array_add (members, copy_member (member));
+        g_ptr_array_add (members, g_rc_box_acquire (member));
     }
   return members;
 }
@@ -323,11 +310,14 @@ take_over (Node *node)
             term.number);
   node->roster.mastering = TRUE;
   node->roster.next_number = 1;
-  replace (node, &term, 1, copy_living (node));
+  replace (node, &term, 1, list_living (node));
   send_to_all_links (node);
   office_promoted (node);
   if (!again)
-    call_main (node);
+    {
+      node->root.again = TRUE;
+      call_main (node);
+    }
   constants_renew (node);
 }
 
@@ -357,13 +347,15 @@ NodeId
 roster_admit (Node *node, const Message *join)
 {
   NodeId id = { node->roster.term.number, node->roster.next_number++, (guint32)core_random (node) };
-  GPtrArray *members = copy_living (node);
+  GPtrArray *members = list_living (node);
 
-  for (guint i = members->len; i > 0; i--) /* one address, one node: an earlier one is gone */
-    if (g_str_equal (((Member *)members->pdata[i - 1])->address, join->text))
+  for (guint i = members->len; i > 0; i--) /* one address of a host, one node: an earlier is gone */
+    if (g_str_equal (((Member *)members->pdata[i - 1])->address, join->text)
+        && roster_is_host (members->pdata[i - 1], join->host))
       g_ptr_array_remove_index (members, i - 1);
-  g_ptr_array_add (members, new_member (&(MessageMember){ id, join->text, join->host, join->site,
-                                                          (guint32)join->number, join->count }));
+  g_ptr_array_add (members,
+                   new_member (node, &(MessageMember){ id, join->text, join->host, join->site,
+                                                       (guint32)join->number, join->count }));
   decree (node, members, TRUE);
   return id;
 }
@@ -385,7 +377,7 @@ roster_on_dead (Node *node)
     return;
   if (roster_is_master (node))
     {
-      decree (node, copy_living (node), FALSE);
+      decree (node, list_living (node), FALSE);
       return;
     }
   if (is_self (node, acting))
@@ -455,12 +447,12 @@ compare (Node *node, const Message *m)
 }
 
 static GPtrArray *
-members_of (const Message *m)
+members_of (Node *node, const Message *m)
 {
   GPtrArray *members = new_members ();
 
   for (guint i = 0; i < m->members->len; i++)
-    g_ptr_array_add (members, new_member (&g_array_index (m->members, MessageMember, i)));
+    g_ptr_array_add (members, new_member (node, &g_array_index (m->members, MessageMember, i)));
   return members;
 }
 
@@ -486,8 +478,6 @@ note_addresses (Node *node, const Link *from, const Message *m)
 static void
 rejoin (Node *node, Link *from, const Message *m)
 {
-  g_autoptr (GPtrArray) old = NULL;
-
   core_log (node, "node %u.%u was left out of term %u and joins again", node->self.term,
             node->self.number, m->term.number);
   for (guint i = 0; i < node->links.links->len; i++) /* those who stood by this node learn it too */
@@ -497,21 +487,25 @@ rejoin (Node *node, Link *from, const Message *m)
         link_send (node, link, m);
     }
   note_addresses (node, from, m);
-  old = g_steal_pointer (&node->roster.members);
+  g_autoptr (GPtrArray) old = g_steal_pointer (&node->roster.members);
   node->roster.members = new_members ();
   from = link_renew (node, from);
   depose (node);
   office_reset (node);
   for (guint i = 0; i < old->len; i++)
     {
-      known_departed (node, &((Member *)old->pdata[i])->id);
-      steal_departed (node, &((Member *)old->pdata[i])->id);
-      lend_departed (node, &((Member *)old->pdata[i])->id);
+      const NodeId *id = &((Member *)old->pdata[i])->id;
+      known_departed (node, id);
+      steal_departed (node, id);
+      lend_departed (node, id);
+      if (find_told (m, id) == NULL) /* like this node's; nobody else may have seen that name */
+        saves_departed (node, id, "silent");
     }
   node->self = NODE_ID_NONE;
   reach_reset (node);
   held_orphan_all (node);
   loans_all_back (node);
+  rerun_reset (node);
   saves_renew (node);
   join_again (node, from, m);
 }
@@ -561,7 +555,7 @@ roster_on_message (Node *node, Link *link, const Message *m)
       rejoin (node, link, m);
       return;
     }
-  replace (node, &m->term, m->version, members_of (m));
+  replace (node, &m->term, m->version, members_of (node, m));
   roster_retell (node);
 }
 
@@ -587,6 +581,6 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   link_close_others (node, link);
   core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
   join_welcomed (node);
-  replace (node, &m->term, m->version, members_of (m));
+  replace (node, &m->term, m->version, members_of (node, m));
   orphans_enter_all (node);
 }

@@ -7,12 +7,16 @@
 
 #include "work.h"
 
+/* What this node knows of a member, from the roster that first names it to the first that does not.
+ * Rosters come and go, the Member stays the same: what is to survive a change of the roster goes in
+ * here. The upper part is told by the master and never changes. */
 struct Member
 {
   NodeId id;
   char *address, *host, *site;
   gboolean elsewhere; /* at another site than this node */
   guint32 pid, workers;
+
   guint64 heard_us;
   gboolean dead;          /* proved here, not yet off the roster */
   gboolean silent;        /* … by silence only */
@@ -31,6 +35,7 @@ struct Member
   gboolean heard;         /* knows that this node leaves */
   gboolean drained;       /* has sent all it has (suspend) */
   gboolean scanned;       /* has sent all it had (a round) */
+  guint32 told_events;    /* the coordinator of this number: it has told all its events */
   WorkTold told;          /* what it says of its work */
   WorkTold root;          /* … and of main's root, if it runs that */
 };
@@ -60,6 +65,9 @@ gboolean roster_is_master (Node *node);
 void roster_reassert (Node *node, const Term *heard);
 void roster_on_message (Node *node, Link *link, const Message *message);
 void roster_on_welcome (Node *node, Link *link, const Message *message);
+/* Does it live on this host? Private networks overlap: the same address on another host is another
+ * node's, and proves nothing. */
+gboolean roster_is_host (const Member *member, const char *host);
 /* The master takes in a node. Returns its id. */
 NodeId roster_admit (Node *node, const Message *join);
 /* Fills a ROSTER (or WELCOME) message; its arrays are released with message_clear. */

@@ -128,6 +128,7 @@ round_go_on (Node *node)
       scan_all (node);
       return;
     }
+  node->stats.expired += !round->second || !all_scanned (node);
   round->publishing = TRUE;
   core_emit (node, NODE_EFFECT_PUBLISH);
 }

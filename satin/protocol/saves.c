@@ -6,14 +6,12 @@ void
 saves_init (Saves *saves)
 {
   saves->at_us = CORE_NEVER;
-  saves->left = g_array_new (FALSE, FALSE, sizeof (NodeId));
   g_queue_init (&saves->waiting);
 }
 
 void
 saves_done (Saves *saves)
 {
-  g_array_unref (saves->left);
   g_queue_clear_full (&saves->waiting, g_free);
 }
 
@@ -33,7 +31,7 @@ saves_promoted (Node *node, gboolean whole)
 {
   node->saves.here = TRUE;
   node->saves.opened = FALSE;
-  g_array_set_size (node->saves.left, 0);
+  node->saves.tells_all = whole;
   NodeEffect *effect = core_emit (node, NODE_EFFECT_COORDINATOR);
   effect->whole = whole;
   effect->number = office_required (node);
@@ -48,6 +46,7 @@ saves_retired (Node *node)
 
   saves->here = saves->opened = saves->closing = saves->final = saves->again = FALSE;
   g_queue_clear_full (&saves->waiting, g_free);
+  rerun_retired (node);
   round_deposed (node);
   core_emit (node, NODE_EFFECT_RETIRE);
 }
@@ -59,6 +58,8 @@ saves_renew (Node *node)
     return;
   if (node->stats.rows_sent > 0) /* else the next scan has all there is in any case */
     node->saves.whole = TRUE;
+  node->stats.renewed++;
+  events_renew (node);
   work_renew (node);
   held_forget_saved (node);
   leave_forget_sent (node);
@@ -66,14 +67,38 @@ saves_renew (Node *node)
   round_renew (node);
 }
 
-/* What the scribe is given from now on is published later than the rows so far. */
+/* What the scribe is given from now on is published later than what it was given so far. */
+static void
+push_ticket (Node *node, SavesTicket ticket)
+{
+  ticket.ticket = node->saves.tickets;
+  g_queue_push_tail (&node->saves.waiting, g_memdup2 (&ticket, sizeof ticket));
+}
+
 static void
 note_ticket (Node *node, const NodeId *id, guint32 office, guint64 reported_us)
 {
-  SavesTicket *ticket = g_new (SavesTicket, 1);
+  push_ticket (node, (SavesTicket){ .node = *id, .office = office, .reported_us = reported_us });
+}
 
-  *ticket = (SavesTicket){ node->saves.tickets, *id, office, reported_us };
-  g_queue_push_tail (&node->saves.waiting, ticket);
+void
+saves_note_event (Node *node, const NodeId *id, guint64 event)
+{
+  SavesTicket *last = g_queue_peek_tail (&node->saves.waiting);
+
+  if (last != NULL && last->event > 0 && node_id_equal (&last->node, id))
+    {
+      last->event = event;
+      last->ticket = node->saves.tickets;
+    }
+  else
+    push_ticket (node, (SavesTicket){ .node = *id, .event = event });
+}
+
+void
+saves_note_roster (Node *node)
+{
+  push_ticket (node, (SavesTicket){ .term = node->roster.term, .version = node->roster.version });
 }
 
 static void
@@ -203,16 +228,31 @@ tell_closed (Node *node, guint64 generation, gboolean failed)
     (void)link_send_to (node, &node->saves.closer, &message);
 }
 
+static void
+acknowledge_event (Node *node, const SavesTicket *ticket)
+{
+  if (node_id_equal (&ticket->node, &node->self))
+    events_published (node, ticket->event);
+  else
+    (void)link_send_to (
+        node, &ticket->node,
+        &(Message){ .kind = MESSAGE_NOTED, .count = node->office.number, .number = ticket->event });
+}
+
 /* All orders up to `ticket` are published. */
 static void
 acknowledge (Node *node, guint64 ticket, guint64 generation)
 {
   GQueue *waiting = &node->saves.waiting;
-  SavesTicket *first;
+  SavesTicket *first, roster = { 0 };
 
   while ((first = g_queue_peek_head (waiting)) != NULL && first->ticket <= ticket)
     {
-      if (!node_id_equal (&first->node, &node->self))
+      if (first->term.number > 0)
+        roster = *first;
+      else if (first->event > 0)
+        acknowledge_event (node, first);
+      else if (!node_id_equal (&first->node, &node->self))
         (void)link_send_to (node, &first->node,
                             &(Message){ .kind = MESSAGE_SAVED,
                                         .number = first->reported_us,
@@ -222,6 +262,11 @@ acknowledge (Node *node, guint64 ticket, guint64 generation)
         work_published (node, first->reported_us);
       g_free (g_queue_pop_head (waiting));
     }
+  if (roster.term.number > 0)
+    link_broadcast (node, &(Message){ .kind = MESSAGE_NOTED,
+                                      .count = node->office.number,
+                                      .term = roster.term,
+                                      .version = roster.version });
 }
 
 void
@@ -273,6 +318,8 @@ saves_on_close (Node *node, const NodeId *from, const Message *m)
     return; /* it was held up on an older link; only the newest is waited for */
   if (saves->final && (saves->request != m->count || !node_id_equal (&saves->closer, from)))
     saves->again = TRUE; /* what is under way may lack what this one wants */
+  if (!saves->closing)
+    saves->told_by_us = node->now_us + EVENTS_PATIENCE_US;
   saves->closing = TRUE;
   saves->closer = *from;
   saves->request = m->count;
@@ -290,45 +337,18 @@ saves_close_go_on (Node *node)
 {
   Saves *saves = &node->saves;
 
-  if (!saves->closing || saves->final || !saves->opened || node->round.publishing)
+  if (!saves->closing || saves->final || !saves->opened || node->round.publishing
+      || (node->now_us < saves->told_by_us && !events_are_told (node)))
     return;
+  node->stats.expired += !events_are_told (node);
   saves->final = TRUE;
   core_emit (node, NODE_EFFECT_FINAL);
-}
-
-void
-saves_event (Node *node, const Message *event)
-{
-  NodeId coordinator;
-
-  if (!office_coordinator (node, &coordinator))
-    return;
-  if (!node->saves.here)
-    {
-      (void)link_send_to (node, &coordinator, event);
-      return;
-    }
-  NodeEffect *effect = core_emit (node, NODE_EFFECT_EVENT);
-  effect->text = g_strdup (event->text);
-  effect->text2 = g_strdup (event->host);
-  effect->path = g_strdup (event->path);
-  effect->node = event->id;
-  effect->work_us = event->work_us;
-}
-
-static void
-salvage (Node *node, const NodeId *id)
-{
-  core_emit (node, NODE_EFFECT_SALVAGE)->node = *id;
 }
 
 void
 saves_opened (Node *node)
 {
   node->saves.opened = TRUE;
-  for (guint i = 0; i < node->saves.left->len; i++)
-    salvage (node, &g_array_index (node->saves.left, NodeId, i));
-  g_array_set_size (node->saves.left, 0);
 }
 
 void
@@ -347,36 +367,47 @@ saves_flush (Node *node)
 }
 
 void
-saves_joined (Node *node, const NodeId *id)
+saves_begin (Node *node)
 {
+  node->saves.at_us = node->now_us + MAX (node->config.save_interval_us, SAVES_HURRY_US);
+}
+
+void
+saves_joined (Node *node, const Member *member, gboolean seen)
+{
+  const NodeId *id = &member->id;
+
   work_joined (node, id);
+  if (seen || node_id_equal (id, &node->self))
+    events_see (node, &(Message){ .text = "joined", .id = *id, .path = "", .host = member->host });
   if (node_id_equal (id, &node->self) && node->config.checkpoint)
-    node->saves.at_us = node->now_us + MAX (node->config.save_interval_us, SAVES_HURRY_US);
+    saves_begin (node);
   if (!node->saves.here)
     return;
-  tell_member (node, roster_find (node, id));
+  tell_member (node, member);
   roster_find (node, id)->scanned = TRUE; /* nobody waits for the round that it came into */
 }
 
 void
 saves_departed (Node *node, const NodeId *id, const char *cause)
 {
+  events_see (node, &(Message){ .text = EVENT_LEFT, .id = *id, .path = "", .host = cause });
   if (!node->saves.here)
     return;
-  NodeEffect *effect = core_emit (node, NODE_EFFECT_LEFT);
-  effect->node = *id;
-  effect->text = g_strdup (cause);
-  if (node->saves.opened)
-    salvage (node, id);
-  else
-    g_array_append_val (node->saves.left, *id);
   round_go_on (node);
+  saves_close_go_on (node);
 }
 
 guint64
 saves_due (Node *node)
 {
-  return core_is_member (node) ? node->saves.at_us : CORE_NEVER;
+  const Saves *saves = &node->saves;
+  gboolean waits
+      = saves->closing && !saves->final && saves->opened && node->now_us < saves->told_by_us;
+
+  if (!core_is_member (node))
+    return CORE_NEVER;
+  return waits ? MIN (saves->at_us, saves->told_by_us) : saves->at_us;
 }
 
 void
@@ -384,7 +415,10 @@ saves_tick (Node *node)
 {
   NodeId coordinator;
 
-  if (!core_is_member (node) || node->now_us < node->saves.at_us)
+  if (!core_is_member (node))
+    return;
+  saves_close_go_on (node);
+  if (node->now_us < node->saves.at_us)
     return;
   if (node->now_us < node->saves.rest_us && !node->saves.whole)
     {

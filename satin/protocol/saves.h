@@ -6,6 +6,7 @@
 
 #include "link.h"
 #include "node.h"
+#include "work.h"
 
 #define SAVES_ROWS_MAX 4096u /* in one message */
 #define SAVES_BYTES_MAX \
@@ -15,32 +16,39 @@
  * rows are wanted. */
 #define SAVES_REST 800
 
-/* Rows of a node at the scribe: when this order is published, so much of its work is. */
+/* Rows of a node at the scribe: when this order is published, so much of its work is; or its
+ * events.
+ */
 typedef struct
 {
   guint64 ticket;
   NodeId node;
   guint32 office; /* for which it was sent */
   guint64 reported_us;
+  guint64 event; /* or this one of its events; 0: of rows */
+  Term term;     /* or all that the rosters up to this one tell; number 0: not that */
+  guint64 version;
 } SavesTicket;
 
 typedef struct
 {
   gboolean here;      /* this node is coordinator */
   gboolean opened;    /* … and the scribe has taken over */
+  gboolean tells_all; /* it began by making all rows known */
   gboolean closing;   /* the last publication is wanted … */
   gboolean final;     /* … and was asked for … */
   gboolean again;     /* … and once more after it */
   NodeId closer;      /* the master that wants it … */
   guint32 request;    /* … under this number */
+  guint64 told_by_us; /* … and at the latest then */
   gboolean whole;     /* the next scan is of everything */
   guint64 scans;      /* orders to the engine so far */
   guint64 whole_scan; /* the last of them that was of everything */
   guint64 tickets;    /* orders to the scribe so far */
   GQueue waiting;     /* of SavesTicket: rows that are not published yet */
   guint64 at_us;      /* of the next scan; CORE_NEVER: none */
+  gboolean unmatched; /* people were told that saved results fit no job */
   guint64 rest_us;    /* until then none is made, since the last one took long */
-  GArray *left;       /* of NodeId: departed before the scribe was ready */
 } Saves;
 
 void saves_init (Saves *saves);
@@ -65,12 +73,17 @@ void saves_on_saved (Node *node, Link *link, const Message *message);
 /* The master wants the last publication. */
 void saves_on_close (Node *node, const NodeId *from, const Message *message);
 void saves_close_go_on (Node *node);
-/* A row of the ledger (MESSAGE_EVENT) to the coordinator, from here or from another node. */
-void saves_event (Node *node, const Message *event);
+/* Coordinator: with the orders so far this event of this node is published, and all before it; the
+ * changes of the present roster are. */
+void saves_note_event (Node *node, const NodeId *id, guint64 event);
+void saves_note_roster (Node *node);
 void saves_on_save (Node *node, Link *link, const Message *message);
+/* A member of a run with a checkpoint scans from now on, at its interval. */
+void saves_begin (Node *node);
 /* Sends the finished results that wait for their lenders. */
 void saves_flush (Node *node);
-void saves_joined (Node *node, const NodeId *id);
+/* `seen` FALSE: it was here before this node. */
+void saves_joined (Node *node, const Member *member, gboolean seen);
 void saves_departed (Node *node, const NodeId *id, const char *cause);
 guint64 saves_due (Node *node);
 void saves_tick (Node *node);

@@ -161,6 +161,9 @@ shares_admit (Node *node, Link *link, Message *m)
   g_autoptr (GPtrArray) shares = NULL;
   gboolean first = g_queue_is_empty (&link->waiting);
 
+  if (!link->bound && m->speaks != NULL)
+    return FALSE; /* nobody hears it: the bytes would be asked for in vain, and a JOIN wait behind
+                     it */
   if ((first && m->speaks == NULL) || passes (m->kind))
     return TRUE;
   if (m->speaks != NULL)

@@ -32,7 +32,8 @@ typedef struct
 void shares_init (Shares *shares, SharedStore *store);
 void shares_done (Shares *shares);
 
-/* TRUE: it may be heard now, and rows and result bear what they speak of. FALSE: it waits. */
+/* TRUE: it may be heard now, and rows and result bear what they speak of. FALSE: it waits, or it is
+ * dropped, since its sender is no member. */
 gboolean shares_admit (Node *node, Link *link, Message *message);
 /* Something waits at the door of some link, and nobody knows what it says. */
 gboolean shares_wait (Node *node);

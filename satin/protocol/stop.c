@@ -65,6 +65,29 @@ has_nothing_to_save (Node *node)
   return !node->config.checkpoint || (node->config.kept && node->office.starting);
 }
 
+/* This node has sent all it has: after it the coordinator knows so, and says so to the master. If
+ * the coordinator is a new one, all goes to it first. */
+static void
+report_drained (Node *node)
+{
+  NodeId coordinator;
+
+  if (!node->stop.halted || node->stop.owed_scan > 0 || !office_ready (node, &coordinator)
+      || (!node->saves.here && link_to (node, &coordinator) == NULL))
+    return;
+  if (node->saves.whole)
+    {
+      node->stop.owed_scan = saves_scan (node);
+      return;
+    }
+  saves_flush (node);
+  Message message = { .kind = MESSAGE_DRAINED, .id = node->self, .count = node->office.number };
+  if (node->saves.here)
+    stop_on_drained (node, &message);
+  else
+    (void)link_send_to (node, &coordinator, &message);
+}
+
 static void
 begin (Node *node)
 {
@@ -76,6 +99,7 @@ begin (Node *node)
   node->stop.until_us = node->now_us + node->stop.patience_us;
   halt (node);
   link_broadcast (node, &(Message){ .kind = MESSAGE_HALT });
+  report_drained (node); /* a leave may have halted it long ago */
 }
 
 static void
@@ -134,29 +158,6 @@ stop_last_words (Node *node, const char *sentence)
         return;
       }
   stop_condemn (node, sentence);
-}
-
-/* This node has sent all it has: after it the coordinator knows so, and says so to the master. If
- * the coordinator is a new one, all goes to it first. */
-static void
-report_drained (Node *node)
-{
-  NodeId coordinator;
-
-  if (!node->stop.halted || node->stop.owed_scan > 0 || !office_ready (node, &coordinator)
-      || (!node->saves.here && link_to (node, &coordinator) == NULL))
-    return;
-  if (node->saves.whole)
-    {
-      node->stop.owed_scan = saves_scan (node);
-      return;
-    }
-  saves_flush (node);
-  Message message = { .kind = MESSAGE_DRAINED, .id = node->self, .count = node->office.number };
-  if (node->saves.here)
-    stop_on_drained (node, &message);
-  else
-    (void)link_send_to (node, &coordinator, &message);
 }
 
 void
@@ -277,6 +278,7 @@ stop_go_on (Node *node)
     }
   if (!stop->finished)
     stop->code = NODE_END_SUSPENDED;
+  node->stats.expired += !stop->finished && !is_drained (node);
   stop->final = TRUE;
   Message message = { .kind = MESSAGE_CLOSE,
                       .count = ++stop->request,
@@ -359,8 +361,10 @@ stop_coordinator_is_new (Node *node)
 {
   if (!roster_is_master (node))
     return;
+#ifndef SATIN_PLANT_DRAINED_STAYS
   for (guint i = 0; i < node->roster.members->len; i++)
     ((Member *)node->roster.members->pdata[i])->drained = FALSE;
+#endif
   node->stop.final = FALSE;
 }
 
@@ -408,7 +412,6 @@ stop_promoted (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     ((Member *)node->roster.members->pdata[i])->drained = FALSE;
   begin (node);
-  report_drained (node);
   return TRUE;
 }
 

@@ -5,15 +5,28 @@
 /* A member that fell silent may have lived for so long after its last word. */
 #define WORK_SILENT_US G_USEC_PER_SEC
 
+static void
+taken_free (gpointer data)
+{
+  NodeTaken *taken = data;
+
+  g_free (taken->path);
+  g_free (taken);
+}
+
 void
 work_init (Work *work)
 {
+  work->departed = g_array_new (FALSE, FALSE, sizeof (NodeDeparted));
+  work->taken = g_ptr_array_new_with_free_func (taken_free);
   work->seen = g_array_new (FALSE, FALSE, sizeof (NodeId));
 }
 
 void
 work_done (Work *work)
 {
+  g_array_unref (work->departed);
+  g_ptr_array_unref (work->taken);
   g_array_unref (work->seen);
 }
 
@@ -62,6 +75,8 @@ add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 
   if (!root && !(held->lender == LENDER_NODE && node_id_equal (&held->node, telling->to)))
     return FALSE;
+  if (telling->numbers->len + WORK_ITEM > MESSAGE_NUMBERS_MAX)
+    return TRUE; /* the others stand in the sum alone */
   guint64 item[WORK_ITEM]
       = { root ? LOANS_ROOT : held->loan, held->risk_us, held->finished ? 0 : held->busy };
   item[1] += item[2] * (telling->node->now_us - telling->node->work.self.told_us);
@@ -208,7 +223,10 @@ work_renew (Node *node)
   Work *work = &node->work;
 
   work->unsent_us += work->reported_us - work->published_us;
+#ifdef SATIN_PLANT_MARKS_REUSED
   work->reported_us = work->published_us;
+#endif
+  work->published_us = work->reported_us; /* what is said of rows sent so far counts no more */
 }
 
 void
@@ -236,12 +254,12 @@ static void
 note_loss (Node *node, const NodeId *id, const char *path, guint64 lost_us, const char *cause)
 {
   node->stats.lost_us += lost_us;
-  saves_event (node, &(Message){ .kind = MESSAGE_EVENT,
-                                 .text = "requeued",
-                                 .id = *id,
-                                 .path = path,
-                                 .work_us = lost_us,
-                                 .host = cause });
+  events_add (node, &(Message){ .kind = MESSAGE_EVENT,
+                                .text = "requeued",
+                                .id = *id,
+                                .path = path,
+                                .work_us = lost_us,
+                                .host = cause });
 }
 
 static const char *
@@ -290,12 +308,6 @@ work_dropped (Node *node, const HeldJob *held)
              "dropped, since its lender is gone");
 }
 
-void
-work_salvaged (Node *node, guint64 work_us)
-{
-  node->stats.salvaged_us += work_us;
-}
-
 /* ---- lives of the run ---- */
 
 void
@@ -309,12 +321,14 @@ void
 work_departed (Node *node, const Member *member)
 {
   guint64 at_us = MAX (last_seen_us (node, member), member->told.told_us);
+  NodeDeparted departed
+      = { .id = member->id,
+          .work_us = member->told.work_us + (at_us - member->told.told_us) * member->told.busy };
 
   if (member->leaving) /* it tells its figures itself */
     return;
   if (roster_is_master (node) && member->told.told_us != 0)
-    node->stats.departed_us
-        += member->told.work_us + (at_us - member->told.told_us) * member->told.busy;
+    g_array_append_val (node->work.departed, departed);
 }
 
 gboolean
@@ -326,8 +340,33 @@ work_is_earlier (Node *node, const NodeId *computed_by)
   return TRUE;
 }
 
-void
-work_restored (Node *node, guint64 work_us)
+static gboolean
+note_taken (Node *node, const NodeTaken *taken)
 {
-  node->stats.restored_us += work_us;
+  if (node->work.taken->len >= WORK_TAKEN_MAX)
+    return FALSE;
+  NodeTaken *own = g_new (NodeTaken, 1);
+  *own = *taken;
+  own->path = g_strdup (taken->path);
+  g_ptr_array_add (node->work.taken, own);
+  return TRUE;
+}
+
+void
+work_taken (Node *node, const char *path, guint32 children, const NodeId *author, guint64 work_us)
+{
+  if (node_id_equal (author, &node->self) || roster_find (node, author) != NULL
+      || note_taken (node, &(NodeTaken){ (char *)path, children, *author, work_us }))
+    return;
+  if (work_is_earlier (node, author))
+    node->stats.restored_us += work_us;
+  else
+    node->stats.salvaged_us += work_us;
+}
+
+void
+work_regained (Node *node, const char *path, guint64 work_us)
+{
+  if (!note_taken (node, &(NodeTaken){ (char *)path, 0, node->self, work_us }))
+    node->stats.salvaged_us += work_us;
 }

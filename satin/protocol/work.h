@@ -18,6 +18,7 @@ typedef struct HeldJob HeldJob;
  * was so much, and such a share of all, since they were told: a loss is exact to that. */
 #define WORK_MOVED_US (10 * 1000)
 #define WORK_MOVED_SHARE 100
+#define WORK_TAKEN_MAX 4096 /* of more results that were put to use only the sums are kept */
 
 /* As last told: computing time spent, of it at risk, and how many seats were at work. */
 typedef struct
@@ -35,6 +36,8 @@ typedef struct
   guint64 unsent_us;    /* rows that could not go, or went to another coordinator */
   guint64 told_us;      /* what was unpublished when the others were told last */
   guint64 moved_us;     /* by results that came and rows that went since the engine told */
+  GArray *departed;     /* of NodeDeparted: what members that left had done, if this was master */
+  GPtrArray *taken;     /* of NodeTaken: what of members that are gone was put to use from here */
   GArray *seen;         /* of NodeId: everybody who ever was a member, as far as is known here */
 } Work;
 
@@ -71,7 +74,9 @@ void work_joined (Node *node, const NodeId *id);
 void work_departed (Node *node, const Member *member);
 /* Is this row of an earlier life of the run? */
 gboolean work_is_earlier (Node *node, const NodeId *computed_by);
-/* A row of an earlier life of the run is put to use, for the first time. */
-void work_restored (Node *node, guint64 work_us);
-/* A result was adopted instead of being computed again. */
-void work_salvaged (Node *node, guint64 work_us);
+/* What `author` computed is put to use in place of computing it again: a result, or a kept state
+ * that stands for `children`. It is noted if `author` is gone. */
+void work_taken (Node *node, const char *path, guint32 children, const NodeId *author,
+                 guint64 work_us);
+/* The same of a result of this node under a name that it lost. */
+void work_regained (Node *node, const char *path, guint64 work_us);

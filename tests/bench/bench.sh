@@ -12,7 +12,7 @@ bin=$BENCH_BUILD/tests/bench satin=$BENCH_BUILD/bin/satin
 limit_s=300   # the longest that one run may take
 settle_ms=300 # until the other node of a run is there and hungry
 work=$(mktemp -d "${TMPDIR:-/tmp}/satin-bench-XXXXXX")
-export XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 samples=$work/samples figures=$work/figures

@@ -6,7 +6,7 @@ set -u
 : "${BENCH_BUILD:?}"
 satin=$BENCH_BUILD/tests/bench/satin serial=$BENCH_BUILD/tests/bench/serial
 work=$(mktemp -d "${TMPDIR:-/tmp}/satin-bench-XXXXXX")
-export XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 trap 'rm -rf "$work"' EXIT
 command -v valgrind >/dev/null || { echo "bench-spawn: valgrind is missing" >&2; exit 1; }
 

@@ -14,18 +14,20 @@ kill_far ()
 trap 'kill_far; leave' EXIT
 no_far () { [ -z "$(ls "$work/far")" ]; }
 
-choose_heavy 2
+choose_heavy
 begin "$satin" run -n 1 -w 1 --name grows -- "${heavy[@]}"
 ok "one node is up" wait_for $((10 * slow)) up grows 1
 first=$(master_of grows)
 try "$satin" add grows -n 2 -w 1
 is "two are added" "$code:$words" "0:"
+is "which are named" "$(sort <<<"$answer")" \
+  "$("$satin" status grows | awk -v first="$first" '$2 != first && / up / { print "node " $1 " has joined run '"'grows'"'" }' | sort)"
 ok "three nodes are up" up grows 3
 sleep 0.5
 kill -9 "$first"
-ended
+finished
 is "those that were added go on when the first is killed" "$code:$answer" "0:$heavy_answer"
-is "… which is said" "$words" "satin: node $first died (signal 9); 2 go on"
+is "… which is said" "$(head -n 1 <<<"$words")" "satin: node $first died (signal 9); 2 go on"
 ok "nobody is left" wait_for 10 no_nodes
 
 # Nobody lets the newcomer in, and then it is the only one left.
@@ -38,7 +40,7 @@ added=$!
 two_logs () { [ "$(find "$runs/bereft" -name 'node-*.log' | wc -l)" -ge 2 ]; }
 ok "a second one begins" wait_for $((10 * slow)) two_logs
 kill -9 "$first"
-ended
+finished
 is "one that had not joined when all the others died founds the run again" "$code:$answer" "0:$heavy_answer"
 wait "$added"
 is "who added it knows that it is there" "$?:$(cat "$work/added.words")" "0:"
@@ -51,7 +53,6 @@ is "no run said" "$code" 2
 try "$satin" add grows -n 0
 is "no nodes" "$code" 2
 
-choose_heavy
 cat >"$work/sites" <<EOF
 [site there]
 hosts = a b
@@ -63,7 +64,7 @@ ok "one node is up, inside" wait_for $((10 * slow)) up inside 1
 try "$satin" add inside --sites "$work/sites"
 is "a run that listens to nobody" "$code:$words" \
   "1:satin: run 'inside' does not listen to other hosts: start it with --listen or --sites"
-ended
+finished
 is "inside: the answer" "$code:$answer" "0:$heavy_answer"
 
 begin "$satin" run -n 1 -w 1 --name opens --listen 127.0.0.1 -- "${heavy[@]}"
@@ -71,12 +72,12 @@ ok "one node is up, listening" wait_for $((10 * slow)) up opens 1
 "$satin" add opens --sites "$work/sites" 2>"$work/added.words" &
 added=$!
 ok "two of another site come" wait_for $((20 * slow)) up opens 3
-ended
+finished
 is "opens: the answer" "$code:$answer" "0:$heavy_answer"
 wait "$added"
 is "who added them ends with them" "$?:$(cat "$work/added.words")" "0:"
 ok "nothing is left there" wait_for 10 no_far
-no_far || { ls -lR "$work/far"; pgrep -af "^$SATIN_BIN/fib"; } | sed 's/^/# /'
+no_far || { ls -lR "$work/far"; pgrep -af held; } | sed 's/^/# /'
 
 # A program that has been replaced since; it tries for half a minute, and is looked at when this script ends.
 cp "$SATIN_BIN/sleep" "$work/replaced"
@@ -103,7 +104,6 @@ sites_of () # RUN: how many nodes of each site are up
   "$satin" status "$1" 2>/dev/null | awk '$4 == "up" { print $3 }' | sort | uniq -c | awk '{ printf "%s%s:%s", sep, $2, $1; sep = " " }'
 }
 has_sites () { [ "$(sites_of "$1")" = "$2" ]; }
-choose_heavy 3
 # A pipe can be read once.
 begin "$satin" run --sites <(cat "$work/two") --name sites -- "${heavy[@]}"
 ok "both sites are up" wait_for $((20 * slow)) has_sites sites "here:1 there:2"
@@ -116,33 +116,34 @@ try "$satin" leave sites --site there
 is "a site leaves" "$code" 0
 is "the other goes on" "$(sites_of sites)" "here:1"
 ok "nothing is left there" wait_for 10 no_far
-"$satin" add sites --site there -n 3 2>"$work/added.words" &
+"$satin" add sites --site there -n 3 >"$work/added.answer" 2>"$work/added.words" &
 added=$!
 ok "more of it come back" wait_for $((20 * slow)) has_sites sites "here:1 there:3"
 try "$satin" add sites --site here
 is "and one here" "$code:$words" "0:"
+ok "which is named" grep -qE "^node [0-9.]+ has joined run 'sites' at site 'here'$" <<<"$answer"
 ok "it belongs to its site" has_sites sites "here:2 there:3"
-ended
+finished
 is "sites: the answer" "$code:$answer" "0:$heavy_answer"
 wait "$added"
 is "who added them ends with them" "$?:$(cat "$work/added.words")" "0:"
+is "… and has named them" "$(sed 's/node [0-9]*\.[0-9]* /node N /' "$work/added.answer" | sort | uniq -c | tr -s ' ')" \
+  " 3 node N has joined run 'sites' at site 'there'"
 
 # Every way to steal comes to the same answer.
-choose_heavy
 for way in rs mw; do
-  try "$satin" run --sites "$work/two" --steal $way -- "${heavy[@]}"
+  try_freed "$satin" run --sites "$work/two" --steal $way -- "${heavy[@]}"
   is "two sites, --steal $way" "$code:$answer" "0:$heavy_answer"
 done
 try "$satin" run --steal bees -- "${heavy[@]}"
 is "no way to steal" "$code" 2
 
 # A node process that somebody starts by hand.
-choose_heavy 2
 begin "$satin" run -n 1 -w 1 --name open -- "${heavy[@]}"
 ok "one node is up, open" wait_for $((10 * slow)) up open 1
 env SATIN_RUN_FOLDER="$runs/open" "${heavy[@]}" >/dev/null 2>&1 &
 ok "one that is started by hand joins an open run" wait_for $((10 * slow)) up open 2
-ended
+finished
 is "open: the answer" "$code:$answer" "0:$heavy_answer"
 
 master_is_new () { [ -n "$(master_of cleared)" ] && [ "$(master_of cleared)" != "$(cat "$runs/cleared/founder-0")" ]; }
@@ -156,7 +157,7 @@ try "$satin" add cleared -w 1
 is "cleared: a node is added all the same" "$code" 0
 ok "… and joins the other" up cleared 2
 is "… nobody has founded the run anew" "$(grep -l 'founds the run' "$runs"/cleared/node-*.log)" ""
-ended
+finished
 is "cleared: the answer" "$code:$answer" "0:$heavy_answer"
 
 # A closed run.

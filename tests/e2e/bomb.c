@@ -28,6 +28,7 @@ typedef enum
   HOW_CLOSE, /* all descriptors but the first three, as daemons do */
   HOW_FORK,  /* only a process that the job has forked */
   HOW_STAY,  /* nothing ends; what it has forked stays */
+  HOW_ONCE,  /* a thread of its own aborts, not where main runs */
   HOW_NOT
 } How;
 
@@ -44,6 +45,15 @@ static void *
 exit_at_once (void *unused G_GNUC_UNUSED)
 {
   exit (0);
+}
+
+static gboolean is_master;
+
+static void *
+abort_with_words (void *unused G_GNUC_UNUSED)
+{
+  fprintf (stderr, "the bomb said so once\n");
+  abort ();
 }
 
 static void
@@ -85,6 +95,10 @@ blow (How how)
       for (int fd = 3; fd < 1024; fd++)
         close (fd);
       break;
+    case HOW_ONCE:
+      if (!is_master)
+        g_thread_join (g_thread_new ("helper", abort_with_words, NULL));
+      break;
     case HOW_STAY:
       if (fork () == 0)
         {
@@ -114,7 +128,7 @@ SATIN_JOB (bomb, int64_t, (int32_t, depth), (int32_t, leaf), (int32_t, bad), (in
 
       while (nanosleep (&rest, &rest) != 0 && errno == EINTR)
         continue;
-      if (leaf == bad)
+      if (leaf == bad || (how == HOW_ONCE && leaf % 64 == 1))
         blow ((How)how);
       return 1;
     }
@@ -129,12 +143,13 @@ bomb_main (SatinRun *run, int argc, char **argv)
 {
   static const char *const names[]
       = { "segv",   "abort", "fpe",  "deep",  "exit", "quick", "thread",
-          "helper", "error", "kill", "close", "fork", "stay",  "not" };
+          "helper", "error", "kill", "close", "fork", "stay",  "once",  "not" };
   int64_t leaves;
   int32_t how = HOW_SEGV;
 
   if (argc != 5)
     return 2;
+  is_master = TRUE;
   while (how < HOW_NOT && strcmp (names[how], argv[1]) != 0)
     how++;
   if (!satin_root (run, bomb, &leaves, atoi (argv[4]), 0, atoi (argv[2]), how, atoi (argv[3])))

@@ -52,8 +52,15 @@ ok "the last of them removes the folder" wait_for 5 [ ! -e "$runs/ctl" ]
 
 chmod a-w "$file"
 before=$(sha256sum "$file")
-try "$satin" resume "$file" --checkpoint "$file"
+cp "$file" "$work/other.satin"
+try "$satin" resume "$file" --checkpoint "$work/other.satin"
 is "a resume does not write over another file" "$code" 4
+begin "$satin" resume "$work/other.satin" --checkpoint "file://$work/./other.satin" -n 2 -w 1 --name same
+ok "one with the same place goes on there" wait_for $((10 * slow)) up same 2
+is "… as its own" "$("$satin" status same --json | grep -cF "\"checkpoint\":\"$work/other.satin\"")" 1
+try "$satin" cancel same
+ended
+is "… and ends as any other" "$code" 7
 begin "$satin" resume "$file" --checkpoint "$work/d.satin" -n 3 -w 1 --name ctl --interval 600
 ok "a read-only file is gone on from at another place" wait_for $((10 * slow)) up ctl 3
 launcher=$begun
@@ -73,6 +80,12 @@ ok "nothing stays" wait_for 5 [ ! -e "$runs/ctl" ]
 try "$satin" status "$work/d.satin"
 is "a checkpoint that no run works on is not a run" "$code:$words" \
   "1:satin: no run works on '$work/d.satin' (\`satin inspect\` shows what is in it)"
+cp "$work/d.satin" "$work/idle.satin"
+for verb in suspend save cancel wait log add "leave --site a"; do
+  # shellcheck disable=SC2086
+  try "$satin" $verb "$work/idle.satin"
+  ok "nor for $verb" grep -q "no run works on '$work/idle.satin'" <<<"$words"
+done
 
 begin "$satin" run -n 2 -w 1 --name long --checkpoint "$work/long.satin" -- "${nap[@]}"
 ok "a run with one endless leaf is up" wait_for $((10 * slow)) up long 2

@@ -3,7 +3,7 @@
 # Who writes the checkpoint: of four nodes the one with the fast path to it is elected; another when it is killed; and the
 # run's file goes on, whoever dies.
 . "$(dirname "$0")/lib.sh"
-choose_heavy 4
+choose_heavy
 
 cc=${CC:-cc}
 if ! $cc -shared -fPIC -O1 -o "$work/slow-place.so" "$SATIN_SOURCE/tests/e2e/slow-place.c" -ldl 2>"$work/words" \
@@ -48,11 +48,11 @@ share_is_told ()
 ok "status shows what the coordinator knows to be done" wait_for $((20 * slow)) share_is_told
 
 kill -9 "$(coordinator_of vote)"
-ended
+finished
 is "the answer is right" "$answer" "$heavy_answer"
 is "the run is done" "$code" 0
 ok "its file is sound" integrity "$file"
-try "$satin" resume "$file"
+try_freed "$satin" resume "$file"
 is "and holds the answer" "$answer" "$heavy_answer"
 
 # A last publication that fails is said by the launcher, whoever is coordinator.
@@ -67,7 +67,7 @@ ended
 is "a suspension that cannot be published ends with 4" "$code" 4
 kept=$(sed -n "s/.*is kept in '\([^']*\)'.*/\1/p" <<<"$words" | head -n 1)
 ok "and says where it is kept" test -s "$kept"
-try "$satin" resume "$kept"
+try_freed "$satin" resume "$kept"
 is "from where it goes on" "$answer" "$heavy_answer"
 rmdir "$file"
 
@@ -89,7 +89,7 @@ begin "${denied[@]}" "$satin" run -n 4 --name some --checkpoint "$file" -- "${he
 ok "four nodes are up, two of which cannot reach it" wait_for $((20 * slow)) up some 4
 ok "one that can is coordinator" test "$(coordinator_of some)" != "$(cat "$work/numbers/0")" \
   -a "$(coordinator_of some)" != "$(cat "$work/numbers/1")"
-ended
+finished
 is "that run gives the answer" "$answer" "$heavy_answer"
 rm "$file"
 begin "$satin" run -n 2 --name again --interval 0.1 --checkpoint "$file" -- "${heavy[@]}"

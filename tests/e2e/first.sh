@@ -29,4 +29,5 @@ ended
 ok "what is left is sound" integrity "$file"
 try "$satin" resume "$file" -n 2
 is "resumed on two nodes it is right" "$answer" "first right"
+ok "… and saved results of aborted jobs are no breach of the second law" [ "$(grep -c 'of no use' <<<"$words")" -eq 0 ]
 finish

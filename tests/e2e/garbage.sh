@@ -28,12 +28,14 @@ END
 not () { ! "$@"; }
 throw_at () # RUN
 {
-  local pid address
+  local pid address throwers=()
   for pid in $(nodes_of "$1" | awk '{ print $1 }'); do
-    while read -r address; do
+    while read -r address || [ -n "$address" ]; do # the last line has no end
       perl "$work/throw.pl" "$address" &
+      throwers+=($!)
     done <"$runs/$1/node-$pid.address"
   done
+  wait "${throwers[@]}"
 }
 
 for way in "" --tcp; do
@@ -47,7 +49,7 @@ for way in "" --tcp; do
     ok "nobody listens at TCP unasked" not grep -q '^tcp:' "$runs"/target/node-*.address
   fi
   throw_at target
-  ended
+  finished
   is "the answer is right${way:+ with $way}" "$answer" "$heavy_answer"
   is "nobody died${way:+ with $way}" "$words" ""
 done

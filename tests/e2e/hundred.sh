@@ -4,10 +4,8 @@
 # Not part of `make check`: it takes minutes. SEED=N repeats the same choices (not the same moments of the machine).
 . "$(dirname "$0")/lib.sh"
 times=${1:-100}
-seed=${SEED:-$(date +%s)}
-RANDOM=$((seed % 32768))
-echo "# seed $seed, $times times"
-choose_heavy
+echo "# $times times"
+choose_busy
 echo "# ${heavy[*]}"
 
 # Ends in $answer and $code; resumes as often as it has to.

@@ -24,6 +24,48 @@ bad "an interval of nothing" 2 "$satin" run --interval 0 -- "$fib" 5
 bad "a name that is a path" 2 "$satin" run --name ../x -- "$fib" 5
 bad "no verb" 2 "$satin"
 bad "an unknown verb" 2 "$satin" frobnicate
+is "it is named" "$words" "satin: unknown verb 'frobnicate' (see \`satin --help\`)"
+bad "a slip in a verb" 2 "$satin" stauts
+is "the right one is named" "$words" "satin: unknown verb 'stauts'; did you mean 'status'? (see \`satin --help\`)"
+bad "half a verb" 2 "$satin" help susp
+is "the whole one is named" "$words" "satin: unknown verb 'susp'; did you mean 'suspend'? (see \`satin --help\`)"
+bad "a slip in an option" 2 "$satin" status --jsn
+is "the right option is named" "$words" "satin: unknown option '--jsn'; did you mean '--json'? (see \`satin status --help\`)"
+bad "a slip in an option with a value" 2 "$satin" run --checkpiont=x -- "$fib" 5
+ok "the right option is named, too" grep -qF "unknown option '--checkpiont'; did you mean '--checkpoint'?" <<<"$words"
+bad "an option without its value" 2 "$satin" run -n
+is "it is said so" "$words" "satin: option '-n' needs a value (see \`satin run --help\`)"
+bad "a value of an option that has none" 2 "$satin" run --tcp=1 -- "$fib" 5
+bad "a number behind a letter that is none" 2 "$satin" run -n2x -- "$fib" 5
+is "its value is named" "$words" "satin: -n takes a number from 1 to 256, not '2x' (see \`satin run --help\`)"
+bad "a flag with a value behind it" 2 "$satin" log -fx nobody
+try "$satin" run -n2 -w1 -- "$fib" 10
+is "values stand behind their letters" "$code:$answer" "0:55"
+try "$satin" run "$fib" -w1 10
+is "and among the program's words" "$code:$answer" "0:55"
+try "$fib" -w2 10
+is "a program alone takes -w too" "$code:$answer" "0:55"
+bad "a program alone without workers" 2 "$fib" -w 0 10
+try "$satin" help run
+is "help of a verb" "$code:$words:$(grep -c -e '^  -n, --nodes=' <<<"$answer")" "0::1"
+is "is what the verb says" "$answer" "$("$satin" run --help)"
+try "$satin" -V
+is "-V is the version" "$answer" "$("$satin" version)"
+
+# What cannot be written is known before anything is computed, and said with plain quotes in every locale.
+for locale in C C.UTF-8; do
+  refused="satin: stats file '$work/nö/x': cannot write in the folder '$work/nö': No such file or directory"
+  bad "$locale: figures of a program alone in no folder" 1 env LC_ALL=$locale "$fib" 5 --stats "$work/nö/x"
+  is "$locale: which is said" "$words" "$refused"
+  bad "$locale: of a run" 1 env LC_ALL=$locale "$satin" run --stats "$work/nö/x" -- "$fib" 5
+  is "$locale: … said" "$words" "$refused"
+  bad "$locale: of a run, among the program's words" 1 env LC_ALL=$locale "$satin" run -- "$fib" 5 --stats "$work/nö/x"
+  is "$locale: … said, too" "$words" "$refused"
+  bad "$locale: sites in no folder" 2 env LC_ALL=$locale "$satin" run --sites "$work/nö/x" -- "$fib" 5
+  ok "$locale: GLib's quotes are plain" grep -qF "Failed to open file '$work/nö/x'" <<<"$words"
+done
+try "$satin" run -- "$fib" 5 --stats "$work/figures.json"
+ok "figures among the program's words are written" grep -q '"jobs"' "$work/figures.json"
 bad "a program that is not there" 1 "$satin" run -- "$work/absent"
 bad "a program that is a folder" 1 "$satin" run -- "$work"
 echo hello >"$work/plain"
@@ -180,4 +222,21 @@ is "a board that is solved" "$(head -n 1 <<<"$answer")" "length 0 nodes 1"
 bad "tsp on nodes: empty instance" 1 "$satin" run -n 2 -- "$SATIN_BIN/tsp" "$work/empty.tsp"
 bad "tsp on nodes: absent instance, with a checkpoint" 1 \
   "$satin" run -n 2 --checkpoint "$work/tsp.satin" -- "$SATIN_BIN/tsp" "$work/absent.tsp"
+
+# Standard input and pipes: alone they are read, nodes cannot.
+hello=$SATIN_SOURCE/apps/life/gun.rle
+try sh -c "'$SATIN_BIN/life' '$hello' 30"
+generation=$answer
+try sh -c "'$SATIN_BIN/life' /dev/stdin 30 <'$hello'"
+is "standard input of a program alone" "$code:$answer" "0:$generation"
+try sh -c "'$SATIN_BIN/life' /dev/stdin 30 --checkpoint '$work/stdin.db' <'$hello'"
+is "… with a checkpoint" "$code:$answer" "0:$generation"
+is "… which keeps it" "$(sqlite3 "$work/stdin.db" "SELECT count (*) FROM constant WHERE name = 'input//dev/stdin'")" 1
+try sh -c "'$satin' run -n 2 -- '$SATIN_BIN/life' /dev/stdin 30 <'$hello'"
+is "standard input of nodes is refused" "$code:$answer" "1:"
+ok "… with a sentence" grep -q "'/dev/stdin' is no regular file" <<<"$words"
+mkfifo "$work/fifo"
+try "$satin" run -n 2 -- "$SATIN_BIN/life" "$work/fifo" 30
+is "a pipe, too" "$code:$answer" "1:"
+ok "… with a sentence, too" grep -q "fifo' is no regular file" <<<"$words"
 finish

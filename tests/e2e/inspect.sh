@@ -84,9 +84,28 @@ is "damage is found" "$code" 3
 is "in a result" "$(awk '$1 == "result" { print $2, $3 }' <<<"$answer")" "$((n - 1)) 1"
 is "in the settings" "$(awk '$1 == "run" { print $3 }' <<<"$answer")" 1
 is "in the nodes" "$(awk '$1 == "node" { print $3 }' <<<"$answer")" 1
-ok "and said in one sentence" grep -q "^satin: checkpoint .*3 rows are damaged" <<<"$words"
+ok "and said in one sentence" grep -q "^satin: checkpoint .*3 of [0-9]* rows are missing or damaged (1 of $n results)" <<<"$words"
 try "$satin" inspect "$work/damaged" --why "$saved"
 ok "a damaged row counts as not there" grep -vqF "$saved is saved" <<<"$answer"
+
+cp "$file" "$work/gone"
+sqlite3 "$work/gone" "DELETE FROM result WHERE path = '$saved'"
+try "$satin" inspect "$work/gone" --verify
+is "a row that is gone is missed" "$code" 3
+is "and counted" "$(awk '$1 == "result" { print $2, $3, $4 }' <<<"$answer")" "$((n - 1)) 0 1"
+ok "and said in one sentence" grep -q "^satin: checkpoint .* is damaged: 1 of [0-9]* rows are missing (1 of $n results); a resume" <<<"$words"
+try "$satin" inspect "$work/gone" --json
+is "the JSON has the figure" "$(json "json_extract (j, '\$.missing_results')")" 1
+cp "$file" "$work/jobless"
+sqlite3 "$work/jobless" "DELETE FROM job"
+try "$satin" inspect "$work/jobless" --verify
+is "without the rows of job all results are kept" "$(awk '$1 == "result" { print $2, $3, $4 }' <<<"$answer")" "$n 0 0"
+is "but it is said" "$code" 3
+cp "$file" "$work/uncounted"
+sqlite3 "$work/uncounted" "DELETE FROM run WHERE key = 'rows'; DELETE FROM constant WHERE name = 'run/rows'"
+try "$satin" inspect "$work/uncounted" --verify
+is "without the count nothing is called well" "$code" 3
+ok "it says that the number is not known" grep -q "how many rows are missing is not known" <<<"$words"
 
 try "$satin" inspect "$work/nowhere" --tree
 is "no checkpoint" "$code" 4

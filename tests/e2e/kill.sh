@@ -8,7 +8,7 @@ begin "$satin" run -n 4 --name one -- "${heavy[@]}"
 ok "four nodes are up" wait_for $((10 * slow)) up one 4
 victim=$(other_of one)
 kill -9 "$victim"
-ended
+finished
 is "without one node the answer is right" "$answer" "$heavy_answer"
 is "and the run is done" "$code" 0
 ok "the death is said in one line" [ "$(grep -c "node $victim died (signal 9)" <<<"$words")" = 1 ]
@@ -17,7 +17,7 @@ begin "$satin" run -n 4 --name head -- "${heavy[@]}"
 ok "four nodes are up again" wait_for $((10 * slow)) up head 4
 victim=$(master_of head)
 kill -9 "$victim"
-ended
+finished
 is "without the master the answer is right" "$answer" "$heavy_answer"
 is "and that run is done" "$code" 0
 
@@ -29,7 +29,7 @@ kill -9 "$first"
 new_master () { local now; now=$(master_of last); [ -n "$now" ] && [ "$now" != "$first" ]; }
 ok "another becomes master" wait_for $((20 * slow)) new_master
 kill -9 "$(master_of last)"
-ended
+finished
 is "the last node gives the answer" "$answer" "$heavy_answer"
 is "and its run is done" "$code" 0
 

@@ -15,6 +15,7 @@ try "$satin" run -n 3 -w 1 -- "$laws" 1 broken
 ok "1, broken: on three nodes some are missing" [ "${answer:-60}" -lt 60 ]
 
 # 2. What was saved of other jobs is of no use; the answer is right all the same.
+warned () { grep -c "the saved result at '/[0-9]*' is of no use: the job that is spawned there now is another one" <<<"$words"; }
 for way in kept broken; do
   rm -f "$file"
   begin "$laws" 2 $way --workers 1 --checkpoint "$file" --interval 0.1
@@ -24,7 +25,33 @@ for way in kept broken; do
   try "$laws" 2 $way --workers 1 --checkpoint "$file" --stats "$work/stats"
   is "2, $way: the answer is right" "$answer" 60
   [ $way = kept ] && ok "2, kept: saved results are used" [ "$(figure jobs_reused)" -ge 5 ]
+  [ $way = kept ] && is "2, kept: and fit" "$(figure unmatched):$(warned)" 0:0
   [ $way = broken ] && is "2, broken: none is" "$(figure jobs_reused)" 0
+  [ $way = broken ] && ok "2, broken: they are counted" [ "$(figure unmatched)" -ge 5 ]
+  [ $way = broken ] && is "2, broken: one warning says so, with the path" "$(warned)" 1
+done
+rm -f "$file"
+begin "$laws" 2 broken --workers 1 --checkpoint "$file" --interval 0.1
+ok "2, nodes: results are saved" wait_for $((20 * slow)) has_rows "$file" 5
+kill -9 "$begun"
+ended
+try "$satin" run -n 3 -w 1 --checkpoint "$file" --stats "$work/stats" -- "$laws" 2 broken
+is "2, nodes: the answer is right" "$answer" 60
+is "2, nodes: one warning in all" "$(warned)" 1
+ok "2, nodes: they are counted" [ "$(figure unmatched)" -ge 5 ]
+
+# The same with a job that spawns fewer children than it did.
+fewer=$SATIN_BIN/../tests/e2e/fewer
+for leaves in 60 2; do
+  rm -f "$file"
+  begin "$fewer" --workers 1 --checkpoint "$file" --interval 0.1
+  ok "2, $leaves of 60 children: results are saved" wait_for $((20 * slow)) has_rows "$file" 5
+  kill -9 "$begun"
+  ended
+  FEWER=$leaves try "$fewer" --workers 1 --checkpoint "$file" --stats "$work/stats"
+  [ $leaves = 60 ] && is "2, all children: all fit" "$answer:$(figure unmatched)" 1770:0
+  [ $leaves = 2 ] && ok "2, fewer children: they are counted" [ "$answer:$(figure unmatched)" != 1:0 ]
+  [ $leaves = 2 ] && is "2, fewer children: one warning says so" "$(warned)" 1
 done
 
 # 3. The best value outlives the job that found it.
@@ -35,7 +62,8 @@ for way in kept broken; do
   ok "3, $way: the best value is saved" wait_for $((20 * slow)) best
   kill -9 "$begun"
   ended
-  try "$laws" 3 $way --workers 2 --checkpoint "$file"
+  try "$laws" 3 $way --workers 2 --checkpoint "$file" --stats "$work/stats"
+  is "3, $way: pruning inside of a job is no breach of the second law" "$(figure unmatched):$(warned)" 0:0
   [ $way = kept ] && is "3, kept: who is pruned returns it" "$answer" 42
   [ $way = broken ] && is "3, broken: it is lost, and the answer is wrong" "$answer" 0
 done
@@ -66,4 +94,14 @@ try "$laws" 6 kept
 is "a job that syncs" "$answer" 1
 try "$laws" 6 broken
 ok "one that does not is named" grep -q "job 'hasty' returned without satin_sync" <<<"$words"
+
+# A job that SATIN_APP does not list is refused before main begins, alone and on nodes.
+unlisted=$SATIN_BIN/../tests/e2e/unlisted
+sentence="satin: job 'helper' is not listed in SATIN_APP: add &helper_job"
+try "$unlisted"
+is "a job that is not listed, alone" "$code:$answer:$words" "1::$sentence"
+try "$satin" run -n 2 -- "$unlisted"
+is "a job that is not listed, two nodes" "$code:$answer:$words" "1::$sentence"
+try "$unlisted" --help
+is "--help is shown all the same" "$code" 0
 finish

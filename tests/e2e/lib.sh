@@ -5,8 +5,12 @@ set -u
 : "${SATIN_BIN:?the folder with satin and the apps}" "${SATIN_SOURCE:?the source folder}"
 satin=$SATIN_BIN/satin
 work=$(mktemp -d "${TMPDIR:-/tmp}/satin-e2e-XXXXXX")
-export XDG_STATE_HOME=$work/state
+export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 runs=$XDG_STATE_HOME/satin/runs
+# SEED=N makes the same choices again, if not at the same moments.
+seed=${SEED:-$RANDOM}
+RANDOM=$((seed % 32768))
+echo "# SEED=$seed"
 count=0 failures=0 answer='' words='' code=0
 # Sanitized programs are several times slower.
 slow=1
@@ -146,10 +150,22 @@ fibonacci ()
   echo $a
 }
 
-# Chooses a job that keeps this machine busy for some seconds (FACTOR times four), so that there is time to do harm:
-# the command line is ${heavy[@]}, its answer $heavy_answer. Each step of fib takes 1.618 times as long. Where somebody else
-# uses this machine for a moment, the processor's time says that the job is not too short when he no longer does.
+# A job that lasts until let_go is called, and costs no processor time: its command line is ${heavy[@]}, its answer
+# $heavy_answer.
 choose_heavy ()
+{
+  heavy=("$SATIN_BIN/../tests/e2e/held" "$work/go")
+  heavy_answer=32768
+  hold
+}
+hold () { rm -f "$work/go"; }
+let_go () { : >"$work/go"; }
+finished () { let_go; ended; hold; }       # what was begun may come to its end, and does
+try_freed () { let_go; try "$@"; hold; }   # a command whose jobs are not held
+
+# Chooses a job that keeps the processors busy for some seconds: ${heavy[@]} and $heavy_answer, too. Each step of fib takes
+# 1.618 times as long. Other work on this machine may make it look longer than it is, so the processor's time counts as well.
+choose_busy ()
 {
   local n=24 ms=0 cpu_ms=0 now _
   while [ $ms -lt 250 ] && [ $n -lt 80 ]; do

@@ -54,7 +54,10 @@ is "a checkpoint in use is not set aside" "$code" 5
 try "$SATIN_BIN/nqueens" 8 --new --checkpoint "$work/busy"
 is "nor by a program alone" "$code" 5
 is "it stays where it is" "$(aside busy)" ""
-ended
+try "$satin" resume "$work/busy" --checkpoint "$work/copy" -- "${heavy[@]}"
+is "nor is it gone on from at another place" "$code:$(ls "$work/copy" 2>/dev/null)" "5:"
+ok "which names it" grep -q "checkpoint '$work/busy' is in use by run" <<<"$words"
+finished
 is "and its run goes on" "$answer" "$heavy_answer"
 
 try "$satin" run --new -- "$SATIN_BIN/nqueens" 8
@@ -65,4 +68,5 @@ try "$satin" run -n 2 --checkpoint "$file" -- "$SATIN_BIN/nqueens" 8 --new
 is "behind the program it comes too late" "$code" 2
 try "$satin" resume "$file" --new
 is "resume does not begin anew" "$code" 2
+is "nor does its help offer what it refuses" "$("$satin" resume --help | grep -cE -e "--(new|protect)")" 0
 finish

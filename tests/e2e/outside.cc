@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The same program, compiled as C++. With a second argument a job throws what its parent would
- * catch. */
+ * catch; with a third, many jobs throw at once; with a fourth, main throws. */
 #include <satin.h>
 
 #include <stdexcept>
@@ -41,11 +41,27 @@ SATIN_JOB (catcher, int64_t, (int32_t, low))
   return x;
 }
 
+SATIN_JOB (throwers, int64_t, (int32_t, n))
+{
+  int64_t x, y;
+
+  if (n == 0)
+    return satin_call (thrower, 1);
+  satin_spawn (throwers, &x, n - 1);
+  satin_spawn (throwers, &y, n - 1);
+  satin_sync ();
+  return x + y;
+}
+
 static int
 sum_main (SatinRun *run, int argc, char **argv)
 {
   int64_t result;
 
+  if (argc == 5)
+    throw std::runtime_error ("thrown by main");
+  if (argc == 4)
+    return satin_root (run, throwers, &result, 10) ? 0 : satin_stopped (run);
   if (argc == 3)
     {
       if (!satin_root (run, catcher, &result, atoi (argv[2])))
@@ -64,4 +80,4 @@ sum_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("sum", "N", sum_main, &sum_job, &thrower_job, &catcher_job)
+SATIN_APP ("sum", "N", sum_main, &sum_job, &thrower_job, &throwers_job, &catcher_job)

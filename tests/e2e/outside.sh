@@ -9,6 +9,7 @@ try env -u MAKEFLAGS -u MAKELEVEL make -s -C "$tree" install prefix="$prefix" ex
 is "make install" "$code" 0
 ok "installs header, library and description" \
   [ -f "$prefix/include/satin/satin.h" -a -f "$prefix/lib/libsatin.a" -a -f "$prefix/lib/pkgconfig/satin.pc" ]
+ok "installs README and apps/README" [ -f "$prefix/share/doc/satin/README" -a -f "$prefix/share/doc/satin/apps/README" ]
 # The description names the place for which it was configured.
 sed -i "s|^prefix=.*|prefix=$prefix|; s|^exec_prefix=.*|exec_prefix=$prefix|" "$prefix/lib/pkgconfig/satin.pc"
 sed -i "s|^libdir=.*|libdir=$prefix/lib|; s|^includedir=.*|includedir=$prefix/include|" "$prefix/lib/pkgconfig/satin.pc"
@@ -29,7 +30,14 @@ ulimit -c 0
 try "$work/sum++" 1 1
 is "an exception does not get from a job to its parent: exit code" "$code" 6
 ok "what was thrown is said" grep -q "thrown by a job" <<<"$words"
-ok "and by which job" grep -q "the job at /, catcher (1), or one below it: abort" <<<"$words"
+ok "and by which job" grep -q "the job at /0, thrower (1): it threw std::runtime_error: thrown by a job" <<<"$words"
+try "$work/sum++" 1 2 3
+is "many throw at once: exit code" "$code" 6
+ok "… one is named" grep -q ", thrower ([0-9]*): it threw std::runtime_error: thrown by a job" <<<"$words"
+ok "… and nothing is said of terminate" [ "$(grep -c 'terminate called' <<<"$words")" -eq 0 ]
+try "$work/sum++" 1 2 3 4
+is "an exception that leaves main: killed by abort" "$code" 134
+ok "… is named" grep -q "a C++ exception left main.*: std::runtime_error: thrown by main" <<<"$words"
 
 sed 's/^#define SATIN_INLINE_VERSION_ .*/#define SATIN_INLINE_VERSION_ 255u/' "$prefix/include/satin/satin.h" >"$work/satin.h"
 # shellcheck disable=SC2086
@@ -37,6 +45,38 @@ try ${CC:-gcc} -std=gnu11 -O2 -I"$work" -o "$work/odd" "$SATIN_SOURCE/tests/e2e/
 try "$work/odd" 100
 is "a program with the header of another version: exit code 1" "$code" 1
 ok "and one sentence" grep -q "compiled with the satin.h of another version" <<<"$words"
+
+# A build is told by the shared objects of the program, wherever they are, too, and by the content of a file that has no build-id.
+for leaf in 1 2; do
+  echo "long leaf (void) { return $leaf; }" >"$work/leaf$leaf.c"
+  # shellcheck disable=SC2086
+  try ${CC:-gcc} -shared -fPIC -o "$work/libleaf.so.$leaf" "$work/leaf$leaf.c"
+  # shellcheck disable=SC2086
+  try ${CC:-gcc} -std=gnu11 -O2 -o "$work/none$leaf" "$SATIN_SOURCE/tests/e2e/leaf.c" "$work/leaf$leaf.c" $flags -Wl,--build-id=none
+done
+cp "$work/libleaf.so.1" "$work/libleaf.so"
+# shellcheck disable=SC2086
+try ${CC:-gcc} -std=gnu11 -O2 -o "$work/linked" "$SATIN_SOURCE/tests/e2e/leaf.c" -L"$work" -lleaf -Wl,-rpath,"$work" $flags
+is "a program with a library of its own compiles and links" "$code" 0
+mkdir "$work/lib" "$work/elsewhere"
+# shellcheck disable=SC2016,SC2086
+try ${CC:-gcc} -std=gnu11 -O2 -o "$work/below" "$SATIN_SOURCE/tests/e2e/leaf.c" -L"$work" -lleaf -Wl,-rpath,'$ORIGIN/lib' $flags
+# shellcheck disable=SC2086
+try ${CC:-gcc} -std=gnu11 -O2 -o "$work/apart" "$SATIN_SOURCE/tests/e2e/leaf.c" -L"$work" -lleaf -Wl,-rpath,"$work/elsewhere" $flags
+builds_differ () # NAME PROGRAM TO FILE…: what stands at TO is the first FILE, then the other
+{
+  local name=$1 program=$2 to=$3
+  cp "$4" "$to"
+  try "$program" --checkpoint "$work/$name.db" 1
+  is "$name: the first build" "$code:$answer" "0:1"
+  cp "$5" "$to.new" && mv "$to.new" "$to"
+  try "$program" --checkpoint "$work/$name.db" 1
+  is "$name: another one is refused" "$code:$answer" "3:"
+}
+builds_differ library "$work/linked" "$work/libleaf.so" "$work/libleaf.so.1" "$work/libleaf.so.2"
+builds_differ below "$work/below" "$work/lib/libleaf.so" "$work/libleaf.so.1" "$work/libleaf.so.2"
+builds_differ apart "$work/apart" "$work/elsewhere/libleaf.so" "$work/libleaf.so.1" "$work/libleaf.so.2"
+builds_differ content "$work/none" "$work/none" "$work/none1" "$work/none2"
 
 # As a distribution packages it: staged by DESTDIR, and a folder of somebody's own with a program and three lines of make.
 stage=$work/stage

@@ -11,12 +11,19 @@ if [ -n "${SATIN_SANITIZED-}" ]; then
 fi
 ulimit -c 0
 
-# The leaf 777 of 2,048, and every job above it, whose arguments begin with its depth and its own number.
+# The leaf 777 of 2,048, at its own path.
 about_the_leaf ()
+{
+  grep -q ": the job at /0/1/1/0/0/0/0/1/0/0/1, bomb (0, 777, 777, [0-9]*, [0-9]*): $1\$" <<<"$words"
+}
+
+# That, or a job above it, whose arguments begin with its depth and its own number.
+about_the_leaf_or_above ()
 {
   local depth leaf
   for depth in 0 1 2 3 4 5 6 7 8 9 10 11; do
     leaf=$((777 >> depth))
+    about_the_leaf "$1" && return
     grep -q ": the job at /[0-9/]*, bomb ($depth, $leaf, 777, [0-9]*, [0-9]*), or one below it: $1\$" <<<"$words" && return
   done
   return 1
@@ -27,11 +34,17 @@ processes_lost ()
   grep -c '^satin: node [0-9]* died' <<<"$words"
 }
 
-for how in 'segv:segmentation fault' 'abort:abort' 'fpe:arithmetic fault' 'deep:the C stack of a job is full: the recursion is too deep' \
-  'exit:it called exit' 'quick:it called exit' 'thread:it ended its thread' 'error:trap, as by g_error'; do
+for how in 'segv:segmentation fault' 'abort:abort' 'fpe:arithmetic fault' 'thread:it ended its thread' 'error:trap, as by g_error'; do
   try "$bomb" "${how%%:*}" 777 0 11
   is "alone, ${how%%:*}: exit code" "$code" 6
   ok "alone, ${how%%:*}: path, arguments and cause are named" about_the_leaf "${how#*:}"
+  ok "… and a backtrace follows" grep -q 'bomb(+0x[0-9a-f]*)\[0x[0-9a-f]*\]$' <<<"$words"
+done
+# Such a job is not run again to find the innermost one.
+for how in 'deep:the C stack of a job is full: the recursion is too deep' 'exit:it called exit' 'quick:it called exit'; do
+  try "$bomb" "${how%%:*}" 777 0 11
+  is "alone, ${how%%:*}: exit code" "$code" 6
+  ok "alone, ${how%%:*}: a job, arguments and cause are named" about_the_leaf_or_above "${how#*:}"
 done
 
 # Nobody can be asked any more whose job that was.
@@ -46,6 +59,8 @@ try "$satin" run -n 6 --checkpoint "$work/c.db" --interval 0.2 -- "$bomb" segv 7
 is "six nodes: exit code" "$code" 6
 ok "path, arguments and cause are named" about_the_leaf 'segmentation fault'
 ok "it says that three processes ended" grep -q 'a job ends every process that runs it, three so far' <<<"$words"
+ok "the logs have backtraces" grep -q 'bomb(+0x[0-9a-f]*)\[0x' "$runs"/*/node-*
+ok "… which the launcher does not show" [ "$(grep -c '\[0x' <<<"$words")" -eq 0 ]
 ok "no more than four processes ended" [ "$(processes_lost)" -le 4 ]
 is "no answer" "$answer" ''
 ok "the checkpoint is whole" "$satin" inspect --verify "$work/c.db"
@@ -59,11 +74,18 @@ ok "the job is named" about_the_leaf abort
 try "$satin" run -n 2 --workers 2 -- "$bomb" exit 777 1 11
 is "two nodes whose job calls exit: exit code" "$code" 6
 is "… no answer" "$answer" ''
-ok "… the job is named" about_the_leaf 'it called exit'
+ok "… the job is named" about_the_leaf_or_above 'it called exit'
 
 try "$satin" run -n 2 --workers 2 -- "$bomb" thread 777 1 11
 is "two nodes whose job ends its thread: exit code" "$code" 6
 ok "… the job is named" about_the_leaf 'it ended its thread'
+
+# A node ends by an assertion of a thread of its own: its reason is shown, the run goes on, its log stays.
+try "$satin" run -n 2 --workers 2 -- "$bomb" once 777 1 11
+is "one node ends by itself: the other goes on" "$answer $code" "2048 0"
+ok "… its last words are repeated" grep -q 'the bomb said so once' <<<"$words"
+ok "… and its log stays" grep -q 'the bomb said so once' "$runs"/*/node-*.log
+rm -rf "${runs:?}"/*
 
 # Nobody knows whose thread it is; but what ends with 0 has an answer.
 try "$bomb" helper 777 0 11

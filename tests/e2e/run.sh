@@ -46,7 +46,7 @@ try "$satin" status --json
 ok "all runs are listed" grep -q '"name": *"busy"' <<<"$answer"
 try "$satin" run --name busy -- "$SATIN_BIN/fib" 3
 is "a name belongs to one run at a time" "$code" 1
-ended
+finished
 is "the busy run has the answer" "$answer" "$heavy_answer"
 
 # The launcher only watches: the run goes on without it, and keeps its answer.
@@ -55,6 +55,7 @@ ok "three nodes are up" wait_for $((10 * slow)) up alone 3
 is "what a user has set is left alone" "$(setting alone G_SLICE)" G_SLICE=all
 kill -9 "$begun"
 wait "$begun" 2>/dev/null
+let_go
 ok "the run ends without its launcher" wait_for $((60 * slow)) test -e "$runs/alone/end"
 is "its answer is kept" "$(cat "$runs/alone/answer" 2>/dev/null)" "$heavy_answer"
 is "its exit code is kept" "$(head -n 1 "$runs/alone/end" 2>/dev/null)" 0

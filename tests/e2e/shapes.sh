@@ -20,7 +20,8 @@ right () # NAME SHAPE COMMAND…
 }
 
 # TRUE: the last command ended with one sentence that has this in it, and exit code 6.
-limit () { [ "$code" -eq 6 ] && grep -q "^satin: .*$1" <<<"$words" && [ "$(grep -c . <<<"$words")" -eq 1 ]; }
+# One sentence, and below it a backtrace of bounded length.
+limit () { [ "$code" -eq 6 ] && [ "$(grep -n "^satin: " <<<"$words")" = "1:$(grep "^satin: .*$1" <<<"$words")" ] && [ "$(wc -l <<<"$words")" -le 70 ]; }
 
 for workers in 1 2 8; do
   right "a comb on $workers workers" comb "$shapes" --workers $workers comb $deep 50

@@ -11,19 +11,12 @@ kept () { sqlite3 "$file" 'SELECT max (children) FROM keep' 2>/dev/null || echo 
 has_kept () { [ "$(kept)" -gt "${1:-0}" ] 2>/dev/null; }
 shares () { sqlite3 "$file" "SELECT count (*) FROM constant WHERE name LIKE 'share/%'"; }
 
-# So many spins a cell that a step takes about 40 ms of one core.
-spins=10
-while [ $spins -lt 3000 ]; do
-  before=$(date +%s%N)
-  "$plane" --workers 1 $size 1 8 $spins >/dev/null
-  [ $((($(date +%s%N) - before) / 1000000)) -ge 40 ] && break
-  spins=$((spins * 2))
-done
-long=("$plane" $size 200 8 $spins)
-try "${long[@]}"
+long=("$plane" $size 120 8 10)
+
+try "${long[@]}" --workers 8
 alone=$answer
 is "alone it gives an answer" "$code:${#alone}" "0:16"
-try "$plane" --workers 3 $size 200 5 $spins
+try "$plane" --workers 5 $size 120 5 10
 is "whatever the bands are" "$answer" "$alone"
 
 try "$satin" run -n 4 -w 1 --stats "$work/stats" -- "${long[@]}"

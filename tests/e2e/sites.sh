@@ -39,7 +39,7 @@ choose_heavy
 begin "$satin" run --sites "$work/two" --name two -- "${heavy[@]}"
 ok "five nodes of two sites are up" wait_for $((20 * slow)) up two 5
 ok "all talk over TCP" wait_for 5 listening two 5
-ended
+finished
 is "two sites: the answer" "$code:$answer" "0:$heavy_answer"
 is "two sites: no words" "$words" ""
 ok "nothing is left on the other hosts" wait_for 10 no_far
@@ -50,7 +50,7 @@ is "nobody here: the answer comes from afar" "$code:$answer" "0:75025"
 begin "$satin" run --sites "$work/two" --name left -- "${heavy[@]}"
 ok "five nodes are up again" wait_for $((20 * slow)) up left 5
 kill -9 "$(master_of left)"
-ended
+finished
 is "the master dies: the answer" "$code:$answer" "0:$heavy_answer"
 
 # Launcher and all nodes here are killed: what nodes there know of the end comes here when somebody asks.
@@ -64,13 +64,13 @@ orphaned () # NAME
   ok "$1: three go on" wait_for $((20 * slow)) eval 'up '"$1"' 3 && ! up '"$1"' 4'
 }
 orphaned waits
-try "$satin" wait waits
+try_freed "$satin" wait waits
 is "… whose answer is shown by satin wait" "$code:$answer" "0:$heavy_answer"
 ok "… and nothing is left there" wait_for 10 no_far
 ok "… nor here" wait_for 10 [ ! -e "$runs/waits" ]
 orphaned stops
-try "$satin" suspend stops
-is "… and can be suspended" "$code:$words" "0:satin: run 'stops' is stopped; without a checkpoint nothing is kept"
+try "$satin" cancel stops
+is "… and can be cancelled" "$code:$words" "0:satin: run 'stops' is cancelled"
 ok "… nothing is left there" wait_for 10 no_far
 
 begin "$satin" run --sites "$work/away" --name lone -- "${heavy[@]}"
@@ -121,7 +121,7 @@ if TLS=yes start_dav "$work/dav"; then
   all () { cat $(grep -lsF "TMPDIR=$work/far" /proc/[0-9]*/environ) $(our_far | sed 's,.*,/proc/&/cmdline,') 2>/dev/null; }
   our_far () { grep -lsF "TMPDIR=$work/far" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'; }
   ok "… and have not been told secrets" [ "$(all | grep -c a-secret-word)" -eq 0 ]
-  ended
+  finished
   is "… and the answer stands at the store" "$code:$answer:$(sqlite3 "$work/dav/root/files/far.satin" \
     "SELECT count(*) FROM run WHERE key = 'answer'")" "0:$heavy_answer:1"
   try "$satin" run --sites "$work/away" --checkpoint "$uri/none.satin" -- "$SATIN_BIN/fib" 20
@@ -232,7 +232,8 @@ is "sbatch: the answer" "$code:$answer" "0:75025"
 ok "sbatch: its options" grep -q -- " --time=30 /" "$work/sbatch.words"
 try "${batch[@]}" "$satin" run --copy --sites "$work/slurm" -- "$work/fib copy" 25
 is "sbatch: --copy" "$code:$answer" "0:75025"
-no_batch () { [ -z "$(ls -d "$XDG_STATE_HOME"/satin/batch-* 2>/dev/null)" ]; }
+no_batch () { [ -z "$(find "$XDG_STATE_HOME" -name 'batch-*' 2>/dev/null)" ]; }
+has_key () { grep -qsr "PRIVATE KEY" "$runs"/*/batch-*; }
 ok "sbatch: no file stays" wait_for 10 no_batch
 printf '[site here]\nworkers = 1\nlisten = 127.0.0.1\n' | cat - "$work/slurm" >"$work/both"
 : >"$work/busy"
@@ -241,18 +242,47 @@ begin "${batch[@]}" "$satin" run --sites "$work/both" --name batch -- "${heavy[@
 ok "sbatch: a node begins while two jobs wait" wait_for $((20 * slow)) up batch 1
 sleep 1
 ok "sbatch: they do wait" eval '! up batch 2'
+ok "sbatch: no key lies on the shared disk while they wait" eval '! has_key'
 rm "$work/busy"
 ok "sbatch: they join when their turn comes" wait_for $((20 * slow)) up batch 3
-ended
+ok "sbatch: nor when they have joined" wait_for 5 eval '! has_key'
+finished
 is "sbatch: the answer of three" "$code:$answer:$words" "0:$heavy_answer:"
 : >"$work/busy"
 : >"$work/sbatch.words"
 begin "${batch[@]}" "$satin" run --sites "$work/both" -- "${heavy[@]}"
 ok "sbatch: two jobs wait" wait_for $((20 * slow)) eval '[ "$(wc -l <"$work/sbatch.words")" -eq 2 ]'
-ended
+finished
 is "sbatch: the answer before their turn" "$code:$answer:$words" "0:$heavy_answer:"
 ok "sbatch: both jobs are taken out of the queue" wait_for 10 eval '[ "$(wc -l <"$work/scancel.words")" -eq 2 ]'
 ok "sbatch: nothing stays" wait_for 10 no_batch
+# The launcher alone is killed: what leads to the nodes brings their answer.
+rm -f "$work/busy"
+begin "${batch[@]}" "$satin" run --sites "$work/slurm" --name brought -- "${heavy[@]}"
+ok "sbatch: two nodes of a launcher that dies" wait_for $((20 * slow)) up brought 2
+kill -9 "$begun"
+wait "$begun" 2>/dev/null
+try_freed "$satin" wait brought
+is "sbatch: satin wait shows their answer" "$code:$answer" "0:$heavy_answer"
+ok "sbatch: nothing stays of them" wait_for 10 no_batch
+: >"$work/busy"
+# Launcher and what leads to the nodes are killed: the next run of that name takes their files along.
+rm "$work/busy"
+begin "${batch[@]}" "$satin" run --sites "$work/slurm" --name left -- "$SATIN_BIN/sleep" $((600 * 1000)) --depth 0
+ok "sbatch: two nodes" wait_for $((20 * slow)) up left 2
+ok "sbatch: whose key is gone" wait_for 5 eval '! has_key'
+mapfile -t leaders < <(pgrep -f "batch-node $runs/left ")
+kill -9 "$begun" "${leaders[@]}"
+wait "$begun" 2>/dev/null
+nodes=$(pgrep -f "$SATIN_BIN/sleep $((600 * 1000)) --depth 0")
+# shellcheck disable=SC2086
+kill -9 $nodes
+wait_for 5 gone ${nodes##* }
+ok "sbatch: files are left" eval '! no_batch'
+ok "sbatch: without a key" eval '! has_key'
+try "$satin" run --name left -- "$SATIN_BIN/fib" 10
+is "sbatch: the next run of that name begins" "$code:$answer" "0:55"
+ok "sbatch: and nothing is left" no_batch
 : >"$work/closed"
 try "${batch[@]}" "$satin" run --sites "$work/slurm" -- "$SATIN_BIN/fib" 25
 is "sbatch: refused" "$code" 1
@@ -272,7 +302,7 @@ step () # COMMAND…
 tasks_ended ()
 {
   local codes='' one
-  ended
+  finished
   for one in $tasks; do
     wait_for $((10 * slow)) gone "$one"
     wait "$one"
@@ -284,7 +314,9 @@ no_tasks () { [ -z "$(ls -d "$XDG_STATE_HOME"/satin/tasks-* 2>/dev/null)" ]; }
 step "$satin" run -w 1 --name step -- "${heavy[@]}"
 ok "tasks: three nodes are up" wait_for $((20 * slow)) up step 3
 tasks_ended "tasks: the answer, once" "0:$heavy_answer: 0 0"
-step "${heavy[@]}" --workers 1
+step env PATH="$SATIN_BIN:$PATH" "${heavy[@]}" --workers 1
+three_up () { [ "$("$satin" status 2>/dev/null | awk '$4 == "up"' | wc -l)" -eq 3 ]; }
+ok "tasks: three nodes of a program by itself" wait_for $((20 * slow)) three_up
 tasks_ended "tasks: of a program by itself" "0:$heavy_answer: 0 0"
 step "$satin" run -w 1 --name stops --checkpoint "$work/step.satin" -- "${heavy[@]}"
 ok "tasks: three nodes are up, with a checkpoint" wait_for $((20 * slow)) up stops 3
@@ -295,7 +327,7 @@ ok "tasks: a resume is one run as well" wait_for $((20 * slow)) up resumes 3
 tasks_ended "tasks: the answer of the resume" "0:$heavy_answer: 0 0"
 try "${task[@]}" SLURM_PROCID=1 "$satin" resume "$work/step.satin" -n 2
 is "tasks: resume -n" "$code" 2
-try "${task[@]}" SLURM_PROCID=0 "$satin" resume "$work/step.satin"
+try_freed "${task[@]}" SLURM_PROCID=0 "$satin" resume "$work/step.satin"
 is "tasks: a resume of what is done gives the answer again" "$code:$answer" "0:$heavy_answer"
 try "${task[@]}" SLURM_PROCID=1 "$satin" run -n 2 -- "${heavy[@]}"
 is "tasks: -n" "$code" 2
@@ -303,7 +335,7 @@ begin "${task[@]}" SLURM_PROCID=0 "$satin" run -w 1 --name words -- "${heavy[@]}
 try "${task[@]}" SLURM_PROCID=1 "$satin" run -w 1 -- "$SATIN_BIN/fib" 3
 is "tasks: other words" "$code:$words" \
   "2:satin: the tasks of one step are one run: start all with the same words, or each by a srun of its own"
-ended
+finished
 is "tasks: the first one needs nobody" "$code:$answer" "0:$heavy_answer"
 ok "tasks: nothing stays" wait_for 10 no_tasks
 
@@ -319,6 +351,7 @@ is "--copy without --sites" "$code" 2
 # ssh, to a server of this test.
 . "$(dirname "$0")/servers.sh"
 trap 'kill_far; stop_servers; leave' EXIT
+rm -rf "$work/far"/* # what killed nodes of batch jobs left
 if start_sftp "$work/ssh"; then
   cat >"$work/ssh.conf" <<EOF
 Host other
@@ -341,10 +374,10 @@ EOF
   sed -n '/site ssh/,$p' "$work/ssh.sites" >"$work/ssh.only"
   begin "$satin" run --sites "$work/ssh.sites" --name ssh -- "${heavy[@]}"
   ok "ssh: three nodes are up" wait_for $((20 * slow)) up ssh 3
-  ended
+  finished
   is "ssh: the answer" "$code:$answer" "0:$heavy_answer"
   is "ssh: no words" "$words" ""
-  choose_heavy 8 # it must not be over by itself
+  ok "ssh: nothing is left there" wait_for 10 no_far
   begin "$satin" run --sites "$work/ssh.only" --name dead -- "${heavy[@]}"
   ok "ssh: two nodes are up" wait_for $((20 * slow)) up dead 2
   kill -9 "$begun"

@@ -5,9 +5,7 @@
 # five minutes (or a third of the time, if that is less). Usage: soak.sh MINUTES; SEED=N makes the same choices again.
 . "$(dirname "$0")/lib.sh"
 minutes=${1:-30}
-seed=${SEED:-$(date +%s)}
-RANDOM=$((seed % 32768))
-echo "# $minutes minutes, seed $seed"
+echo "# $minutes minutes"
 file=$work/long.satin
 base=4 # nodes when nothing has happened
 

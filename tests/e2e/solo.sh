@@ -28,7 +28,7 @@ ok "S5: rows appear in the file" wait_for $((20 * slow)) has_rows "$file" 2
 kill -9 "$begun"
 ended
 ok "what was killed left a sound file" integrity "$file"
-try "${heavy[@]}" --checkpoint "$file" --interval 0.3
+try_freed "${heavy[@]}" --checkpoint "$file" --interval 0.3
 is "the same line goes on" "$answer" "$heavy_answer"
 
 file=$work/term.satin
@@ -38,9 +38,9 @@ kill -TERM "$begun"
 ended
 is "SIGTERM suspends" "$code" 75
 is "a suspended program has no answer yet" "$answer" ""
-try "$satin" resume "$file" -n 2
+try_freed "$satin" resume "$file" -n 2
 is "satin resume takes a solo program's file" "$answer" "$heavy_answer"
-try "${heavy[@]}" --checkpoint "$file"
+try_freed "${heavy[@]}" --checkpoint "$file"
 is "a finished file gives its answer again" "$answer" "$heavy_answer"
 
 # The loss of its terminal suspends it, but not with nohup.
@@ -54,7 +54,7 @@ is "… and leaves no folder" "$(ls "$runs")" "$before"
 begin nohup "${heavy[@]}" --checkpoint "$file" --interval 0.3
 ok "it goes on" wait_for $((20 * slow)) eval '"$satin" status "$file" >/dev/null 2>&1'
 kill -HUP "$begun"
-ended
+finished
 is "with nohup it has an answer" "$code:$answer" "0:$heavy_answer"
 
 # Whatever main returns, what it wrote is its answer: only who was suspended or cancelled has none.

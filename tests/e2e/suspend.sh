@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Three ways to suspend, and on again with other numbers of nodes.
 . "$(dirname "$0")/lib.sh"
-choose_heavy 2
+choose_heavy
 file=$work/stop.satin
 
 begin "$satin" run -n 3 --steal mw --name stop --checkpoint "$file" --interval 60 -- "${heavy[@]}"
@@ -36,7 +36,7 @@ ended
 is "Ctrl-C suspends" "$code" 75
 is "no answer came from that" "$answer" ""
 
-try "$satin" resume "$file" -n 1
+try_freed "$satin" resume "$file" -n 1
 is "one node finishes" "$answer" "$heavy_answer"
 is "with 0" "$code" 0
 
@@ -66,6 +66,11 @@ ok "a run without checkpoint is up" wait_for $((10 * slow)) up free 2
 # Nobody knows what main returned, so that it is no answer.
 echo 42 >"$runs/free/answer"
 try "$satin" suspend free
+is "it is not suspended" "$code" 1
+ok "… since nothing would be kept: it says what to do" \
+  grep -q 'save free --to URI.*gives it one, .satin cancel free. ends it' <<<"$words"
+ok "… and it goes on" up free 2
+kill -INT "$begun"
 ended
-is "it can be stopped too, and then has no answer" "$code:$answer" 75:
+is "Ctrl-C stops it, and then it has no answer" "$code:$answer" 75:
 finish

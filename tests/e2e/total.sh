@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything is killed; the checkpoint carries the run over.
 . "$(dirname "$0")/lib.sh"
-choose_heavy 4
+choose_heavy
 file=$work/total.satin
 
 begin "$satin" run -n 4 --name doomed --checkpoint "$file" --interval 0.3 -- "${heavy[@]}"
@@ -27,13 +27,13 @@ ok "results are in it" [ "$saved" -ge 1 ]
 try "$satin" inspect "$file"
 ok "inspect tells an unfinished run" grep -q unfinished <<<"$answer"
 
-try "$satin" resume "$file" -n 2 --stats "$work/stats"
+try_freed "$satin" resume "$file" -n 2 --stats "$work/stats"
 is "resume on two nodes gives the answer" "$answer" "$heavy_answer"
 is "and exits with 0" "$code" 0
 ok "saved results were used again" grep -q '"jobs_reused": *[1-9]' "$work/stats"
 is "the root stands in the file" "$(sqlite3 "$file" "SELECT value FROM result WHERE path = ''")" "$heavy_answer"
-try "$satin" run -n 4 --checkpoint "$file" -- "${heavy[@]}"
+try_freed "$satin" run -n 4 --checkpoint "$file" -- "${heavy[@]}"
 is "the finished file gives its answer again" "$answer" "$heavy_answer"
-try "$satin" resume "$file"
+try_freed "$satin" resume "$file"
 is "to resume as well" "$answer" "$heavy_answer"
 finish

@@ -1,10 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Feeds a target its seeds and changed copies of them, for a second, or for SATIN_FUZZ_SECONDS. The
- * random seed is printed by the test framework: --seed repeats a run. */
+/* Feeds a target its seeds and changed copies of them: for a second, or for SATIN_FUZZ_SECONDS, and
+ * INPUTS_MIN copies however slow this machine is. The test framework prints the random seed: --seed
+ * repeats a run. An input that ends the process is left in the file fuzz-TARGET.input;
+ * `fuzz-TARGET FILE...` takes such files alone. */
 #include "fuzz.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define INPUTS_MIN 100
+
+static struct
+{
+  const guint8 *data;
+  gsize size;
+  char file[100];
+} current;
+
+static void
+on_death (int number)
+{
+  int fd = open (current.file, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+
+  if (fd >= 0 && write (fd, current.data, current.size) == (gssize)current.size)
+    (void)close (fd);
+  (void)signal (number, SIG_DFL);
+  (void)raise (number);
+}
+
+static void
+feed (const guint8 *data, gsize size)
+{
+  current.data = data;
+  current.size = size;
+  fuzz_one (data, size);
+}
 
 /* Flips, overwrites, repeats, cuts and joins. */
 static void
@@ -51,17 +84,20 @@ test_anything_is_taken (void)
   g_autoptr (GPtrArray) seeds = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   GBytes *seed;
   const char *seconds = g_getenv ("SATIN_FUZZ_SECONDS");
-  gint64 end = g_get_monotonic_time ()
-               + (gint64)(G_USEC_PER_SEC * (seconds != NULL ? g_ascii_strtod (seconds, NULL) : 1));
+  gint64 us = seconds != NULL ? (gint64)(G_USEC_PER_SEC * g_ascii_strtod (seconds, NULL))
+                              : G_USEC_PER_SEC;
   guint n = 0;
   while ((seed = fuzz_seed (seeds->len)) != NULL)
     {
       gsize size;
       const guint8 *data = g_bytes_get_data (seed, &size);
-      fuzz_one (data, size);
+      feed (data, size);
       g_ptr_array_add (seeds, seed);
     }
-  for (; g_get_monotonic_time () < end; n++)
+
+  gint64 end = g_get_monotonic_time () + us;
+
+  for (; n < INPUTS_MIN || g_get_monotonic_time () < end; n++)
     {
       gsize size;
       GBytes *from = seeds->pdata[g_test_rand_int_range (0, (gint)seeds->len)];
@@ -70,16 +106,40 @@ test_anything_is_taken (void)
       g_byte_array_append (bytes, data, (guint)size);
       mutate (bytes);
       g_autofree guint8 *tight = g_memdup2 (bytes->data, bytes->len); /* a byte more is seen */
-      fuzz_one (tight, bytes->len);
+      feed (tight, bytes->len);
     }
   g_test_message ("%u inputs", n);
-  g_assert_cmpuint (n, >, 0);
+}
+
+static void
+test_file (gconstpointer name)
+{
+  g_autofree char *data = NULL;
+  gsize size;
+  g_autoptr (GError) error = NULL;
+
+  g_file_get_contents (name, &data, &size, &error);
+  g_assert_no_error (error);
+  g_autofree guint8 *tight = g_memdup2 (data, size);
+  fuzz_one (tight, size);
 }
 
 int
 main (int argc, char **argv)
 {
+  static const int deadly[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP };
+
   g_test_init (&argc, &argv, NULL);
+  for (int i = 1; i < argc; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/fuzz/%s/%d", fuzz_name, i);
+      g_test_add_data_func (path, argv[i], test_file);
+    }
+  if (argc > 1)
+    return g_test_run ();
+  (void)g_snprintf (current.file, sizeof current.file, "fuzz-%s.input", fuzz_name);
+  for (guint i = 0; i < G_N_ELEMENTS (deadly); i++)
+    (void)signal (deadly[i], on_death);
   g_autofree char *name = g_strdup_printf ("/fuzz/%s-takes-anything", fuzz_name);
   g_test_add_func (name, test_anything_is_taken);
   return g_test_run ();

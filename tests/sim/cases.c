@@ -30,6 +30,8 @@ cases_note (const Plan *plan)
                                plan->n_nodes, plan->checkpoint ? "/checkpoint" : "");
   if (plan->tree->jobs[0].n_phases > 1)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/phased");
+  if (plan->lasting)
+    n += (gsize)g_snprintf (running + n, sizeof running - n, "/lasting");
 
   if (plan->aborts > 0)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/aborts%u", plan->aborts);

@@ -35,6 +35,12 @@ forgotten_since (const Sim *sim, guint32 job)
   return since_us;
 }
 
+gboolean
+check_is_forgotten (const Sim *sim, guint32 job)
+{
+  return forgotten_since (sim, job) != 0;
+}
+
 /* Without faults an abort needs one message for each time that a job was lent on. */
 static void
 check_wanted (Sim *sim, const Process *process, guint32 job)
@@ -89,6 +95,41 @@ is_finished_somewhere (const Sim *sim, guint32 job)
   return FALSE;
 }
 
+/* Nothing but one crash happens, and every message arrives in the order in which it was sent. */
+static gboolean
+only_one_crash (const Sim *sim)
+{
+  const Plan *plan = sim->plan;
+  FaultKind kind = plan->faults[0].kind;
+
+  return plan->n_faults == 1 && (kind == FAULT_CRASH || kind == FAULT_HEAD || kind == FAULT_VANISH)
+         && plan->checkpoint && plan->even_delays && !plan->swings && plan->large == 0
+         && plan->unable == 0 && plan->elsewhere == 0 && (plan->swaps || sim->outcome->races == 0);
+}
+
+void
+check_crash (Sim *sim)
+{
+  if (only_one_crash (sim))
+    store_cover_all (&sim->published, sim->safe);
+}
+
+/* Another process that lives runs this job, too: as an orphan, which was announced too late for
+ * whoever begins it now. Parts of it that one copy gets are no longer offered, so the other may
+ * execute them. */
+static void
+leave_out_parts_of_two (Sim *sim, const Process *process, guint32 job)
+{
+  guint32 size = sim->plan->tree->jobs[job].size;
+
+  for (guint i = 0; i < sim->n_processes; i++)
+    {
+      const Process *other = sim->processes[i];
+      if (other != process && other->alive && model_taken (other->model, job) != MODEL_NO_JOB)
+        memset (sim->safe + job, 0, size * sizeof sim->safe[0]);
+    }
+}
+
 void
 check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
 {
@@ -100,6 +141,10 @@ check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
   if (sim->calm && sim->restored[job] && forgotten_since (sim, job) == 0)
     sim_fail (sim, "I7: p%u executes '%s' again, which the checkpoint covers", process->number,
               path);
+  if (sim->safe[job] && only_one_crash (sim) && forgotten_since (sim, job) == 0)
+    sim_fail (sim, "I18: p%u executes '%s' again, which the checkpoint covered at a crash",
+              process->number, path);
+  leave_out_parts_of_two (sim, process, job);
   if (only_leaves (sim) && sim->handed[job] && forgotten_since (sim, job) == 0
       && !is_finished_somewhere (sim, job))
     sim_fail (sim, "I12: p%u executes '%s' again, whose result left with another", process->number,
@@ -164,6 +209,8 @@ check_after_step (Sim *sim, Process *process)
   model_stats (process->model, &model);
   node_stats (process->node, &node);
   check_answered (sim, process, &node);
+  check_roster (sim, process, node.rosters);
+  check_acknowledged (sim, process, &node);
   if (!sim->plan->late_mail)
     {
       /* Loan 0, the root that another node runs, is main's and stands in no slot. */
@@ -331,9 +378,14 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
   if (finished != (code == 0)) /* what main returns here */
     sim_fail (sim, "p%u ends with %" G_GUINT64_FORMAT ", and main %s", process->number, code,
               finished ? "is said to have given that" : "gave that");
+  if (code == 75 && sim->n_codes == 0 && must_be_kept (sim))
+    check_closed (sim, process);
   if (code == 75 && (only_suspend || only_goes (sim)) && sim->plan->checkpoint
       && (sim->plan->swaps || sim->outcome->races == 0))
     check_suspended (sim);
+  if (sim->n_codes == 0 && (code == 0 || code == 75) && must_be_kept (sim)
+      && sim->published.generation > sim->begun_at) /* else nothing had begun */
+    check_ledger (sim);
   if (sim->n_codes++ == 0)
     count_silenced (sim);
 }
@@ -352,57 +404,6 @@ mark_reached (const Sim *sim, const Process *process, gboolean *reached)
               || links_way (sim, other, process) == WAY_OPEN))
         mark_reached (sim, other, reached);
     }
-}
-
-static gboolean
-are_linked (const Sim *sim, guint a, guint b)
-{
-  for (guint i = 0; i < sim->links->len; i++)
-    {
-      const Link *link = &g_array_index (sim->links, Link, i);
-      if (link->open[0] && link->open[1]
-          && ((link->node[0] == a && link->node[1] == b)
-              || (link->node[0] == b && link->node[1] == a)))
-        return TRUE;
-    }
-  return FALSE;
-}
-
-/* Who was perhaps between others takes their way along, and some that came just now may have none
- * to each other yet: what it hands over reaches one side, at first. */
-static gboolean
-parts_the_rest (const Sim *sim, const Process *leaver)
-{
-  for (guint i = 0; i < sim->n_processes; i++)
-    for (guint k = 0; k < sim->n_processes; k++)
-      {
-        const Process *from = sim->processes[i], *to = sim->processes[k];
-        if (i != k && from != leaver && to != leaver && from->member && to->member && from->alive
-            && to->alive
-            && (links_way (sim, from, to) != WAY_OPEN
-                || !are_linked (sim, from->number, to->number)))
-          return TRUE;
-      }
-  return FALSE;
-}
-
-static void
-note_handed (gpointer data, guint32 job)
-{
-  ((Sim *)data)->handed[job] = TRUE;
-}
-
-void
-check_left (Sim *sim, Process *process, const NodeEffect *effect)
-{
-  gboolean whole = !effect->failed && effect->count == 0;
-
-  sim->outcome->left += whole;
-  sim->left_some = sim->left_some || !whole || parts_the_rest (sim, process);
-  model_each_result (process->model, note_handed, sim);
-  for (guint32 i = 0; i < sim->plan->tree->n; i++)
-    if (sim->finished_by[i] & (1u << process->number))
-      sim->handed[i] = TRUE;
 }
 
 void
@@ -569,6 +570,7 @@ check_at_the_end (Sim *sim)
   if (only_half_open (sim) && sim->outcome->silenced > 0)
     sim_fail (sim, "I15: %" G_GUINT64_FORMAT " times somebody was taken for dead who lived",
               sim->outcome->silenced);
+  check_redone (sim);
   if (sim->plan->n_faults == 0 && sim->outcome->failure[0] == '\0')
     check_fault_free (sim);
 }

@@ -53,6 +53,25 @@ try_seconds (Work *work, const Enumeration *what, guint64 first)
 }
 
 void
+enumerate_make_lasting (Plan *plan)
+{
+  const Tree *tree = plan->tree;
+  TreeShape shape = { .seed = tree->n,
+                      .n = tree->n,
+                      .balanced = TRUE,
+                      .phased = tree->jobs[0].n_phases > 1,
+                      .aborts = plan->aborts,
+                      .cost_max_us = 200000 };
+
+  tree_free ((Tree *)tree);
+  plan->tree = tree_new (&shape);
+  plan->lasting = plan->even_delays = TRUE;
+  plan->tell_us = 20000;
+  plan->publish_us = 50000;
+  plan->patience_us = 60 * SIM_SECOND;
+}
+
+void
 enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), EnumerateResult *result)
 {
   Work work = { .before = before, .result = result };
@@ -61,6 +80,8 @@ enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), Enume
   *result = (EnumerateResult){ 0 };
   swarm_fixed_plan (what->n_jobs, what->n_nodes, what->checkpoint, what->phased, what->aborts,
                     &work.plan);
+  if (what->lasting)
+    enumerate_make_lasting (&work.plan);
   well = try (&work);
   guint64 last = work.deliveries;
   for (guint64 first = 1; well && first <= last; first++)

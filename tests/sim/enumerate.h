@@ -18,9 +18,10 @@ typedef struct
   gboolean checkpoint;
   EnumerateDepth depth;
   FaultKind first, second; /* what strikes: FAULT_CRASH, FAULT_RESET, FAULT_TOTAL … */
-  guint stride;    /* of pairs: every how manieth second point, from a place that moves; 1: all */
-  gboolean phased; /* each job has phases of one child and keeps them */
-  guint aborts;    /* percent of jobs that do not want all their children */
+  guint stride;     /* of pairs: every how manieth second point, from a place that moves; 1: all */
+  gboolean phased;  /* each job has phases of one child and keeps them */
+  guint aborts;     /* percent of jobs that do not want all their children */
+  gboolean lasting; /* jobs so long that the run is saved many times, and even delays */
 } Enumeration;
 
 typedef struct
@@ -31,6 +32,9 @@ typedef struct
   char failure[400];
 } EnumerateResult;
 
+/* Makes the jobs of a fixed plan last so long that the run is saved many times, and all delays the
+ * same, so that I18 holds. */
+void enumerate_make_lasting (Plan *plan);
 /* Stops at the first failure. `before` (nullable) is told of each plan before it runs. */
 void enumerate_all (const Enumeration *what, void (*before) (const Plan *plan),
                     EnumerateResult *result);

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "sim-private.h"
+#include "story.h"
 
 #include <string.h>
 
@@ -58,7 +59,7 @@ faults_schedule (Sim *sim)
           sim->poison = 1 + fault->count % sim->plan->tree->n;
           continue;
         }
-      if (fault->at_message == 0)
+      if (fault->at_message == 0 && sim->story == NULL)
         sim_expect (sim, fault->at_us, HAPPEN_FAULT, 0)->number = i;
       put_off (sim, fault->at_us + fault->for_us);
     }
@@ -67,7 +68,7 @@ faults_schedule (Sim *sim)
 void
 faults_before (Sim *sim, const Happen *happen)
 {
-  if (happen->kind != HAPPEN_MESSAGE)
+  if (happen->kind != HAPPEN_MESSAGE || sim->story != NULL)
     return;
   for (guint i = sim->next_message_fault; i < sim->plan->n_faults; i++)
     {
@@ -95,6 +96,7 @@ faults_start_process (Sim *sim, gboolean founder, gboolean late)
            founder    ? ", founder"
            : stranger ? ", a stranger"
                       : "");
+  story_started (sim, process);
   sim_step (sim, process, &event);
   if (!founder)
     sim_expect (sim, sim->now_us + sim->plan->delay_us, HAPPEN_JOIN, process->number);
@@ -110,7 +112,10 @@ faults_start_life (Sim *sim, guint n)
   sim->n_poisoned = sim->n_words = 0;
   sim->outlived = 0;
   sim->unsaved = FALSE;
-  sim->founded = FALSE;
+  sim->founded = sim->closing = FALSE;
+  sim->n_deaths = 0;
+  sim->begun_at = sim->published.generation;
+  sim->n_causes = 1;
   sim->calm = plan->even_delays && !plan->large && sim->now_us >= sim->last_fault_us
               && sim->next_message_fault == plan->n_faults && sim->poison == 0;
   for (guint32 i = 0; i < plan->tree->n; i++)
@@ -210,7 +215,8 @@ faults_suspend (Sim *sim, Process *process, guint count)
 
   if (!process->member || sim->outcome->answered)
     return;
-  sim->suspended = TRUE;
+  sim->suspended = sim->closing = TRUE;
+  sim->suspended_us = sim->now_us;
   sim->resume_count = MAX (count, 1);
   sim_step (sim, process, &event);
 }
@@ -236,6 +242,8 @@ faults_strike (Sim *sim, const Fault *fault)
     return;
   sim_say (sim, "fault %d strikes p%u", fault->kind, process->number);
   put_off (sim, sim->now_us + fault->for_us);
+  if (fault->kind == FAULT_CRASH || fault->kind == FAULT_HEAD || fault->kind == FAULT_VANISH)
+    check_crash (sim);
   switch (fault->kind)
     {
     case FAULT_CRASH:

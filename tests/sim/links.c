@@ -3,7 +3,9 @@
  * and the ways a link ends. A link's number is the same at both sides; side 0 dialled. */
 #include "config.h"
 
+#include "say.h"
 #include "sim-private.h"
+#include "story.h"
 
 /* After this long a dial into silence gives up. */
 #define LARGE_TAKES 20 /* a large message comes up to so many delays later */
@@ -122,28 +124,6 @@ links_dial (Sim *sim, Process *process, guint64 dial, const char *address)
     connect (sim, process, dial, to);
 }
 
-/* (transfer full) */
-static GBytes *
-join_parts (const GPtrArray *parts)
-{
-  gsize all = 0, at = 0;
-
-  if (parts->len == 1)
-    return g_bytes_ref (parts->pdata[0]);
-  for (guint i = 0; i < parts->len; i++)
-    all += g_bytes_get_size (parts->pdata[i]);
-  guint8 *joined = g_malloc (all);
-  for (guint i = 0; i < parts->len; i++)
-    {
-      gsize size;
-      const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
-      if (size > 0)
-        memcpy (joined + at, data, size);
-      at += size;
-    }
-  return g_bytes_new_take (joined, all);
-}
-
 void
 links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboolean urgent)
 {
@@ -152,9 +132,14 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
 
   sim->outcome->messages++;
   sim->outcome->sent[process->number]++;
-  if (!link->open[side] || link->half)
-    return; /* it broke a moment ago; LINK_DOWN is on its way or was just taken in */
   Process *to = sim->processes[link->node[other]];
+  if (!link->open[side] || link->half)
+    {
+      /* It broke a moment ago; LINK_DOWN is on its way or was just taken in. */
+      story_sent (sim, process, to, parts, 0);
+      return;
+    }
+  check_given (sim, process, to, parts->pdata[0]);
   guint64 at_us = arrival (sim, process, to);
   if (!urgent && rng_chance (&sim->links_rng, sim->plan->large))
     at_us += rng_below (&sim->links_rng, LARGE_TAKES * sim->plan->delay_us + 1);
@@ -175,7 +160,8 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
   link->last_us[other] = MAX (link->last_us[other], at_us);
   Happen *happen = sim_expect (sim, at_us, HAPPEN_MESSAGE, to->number);
   happen->link = number;
-  happen->bytes = join_parts (parts);
+  happen->bytes = say_join (parts);
+  story_sent (sim, process, to, parts, happen->order);
 }
 
 /* Side `side` will see its end of the link break; what is under way arrives until then. */
@@ -286,12 +272,16 @@ deliver (Sim *sim, Process *process, const Happen *happen)
   NodeEvent event = { .link = happen->link, .bytes = happen->bytes };
   Link *link = link_at (sim, happen->link);
   guint side = side_of (link, process);
+  const Process *from = sim->processes[link->node[1 - side]];
 
   if (happen->kind == HAPPEN_MESSAGE)
     {
       if (!link->open[side] || link->half
           || (link->cut_us[side] != 0 && sim->now_us >= link->cut_us[side]))
-        return;
+        {
+          story_lost (sim, happen);
+          return;
+        }
       sim->outcome->deliveries++;
       event.kind = NODE_EVENT_MESSAGE;
     }
@@ -309,6 +299,8 @@ deliver (Sim *sim, Process *process, const Happen *happen)
       event.kind = NODE_EVENT_LINK_DOWN;
     }
   sim_step (sim, process, &event);
+  if (happen->kind == HAPPEN_MESSAGE)
+    check_heard (process, from, happen->bytes);
 }
 
 void

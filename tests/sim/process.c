@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "sim-private.h"
+#include "story.h"
 
 #include <string.h>
 
@@ -20,6 +21,7 @@ started (gpointer data, guint32 job, gboolean from_elsewhere)
 {
   Process *process = data;
 
+  story_job (process->sim, process, "begins", job);
   check_started (process->sim, process, job, from_elsewhere);
   if (job + 1 == process->sim->poison)
     sim_expect (process->sim, process->sim->now_us + rng_below (&process->sim->world_rng, 300),
@@ -31,6 +33,7 @@ finished (gpointer data, guint32 job)
 {
   Process *process = data;
 
+  story_job (process->sim, process, "finishes", job);
   check_finished (process->sim, process, job);
 }
 
@@ -70,7 +73,8 @@ new_model (Sim *sim, Process *process)
                          .shared = process->shared,
                          .seats = plan->seats,
                          .stacks_max = plan->seats + plan->stacks_extra,
-                         .slowness = plan->slow_node && process->number % 3 == 1 ? 8 : 1,
+                         .slowness
+                         = plan->slow_node && process->number % 3 == 1 ? SIM_SLOW_FACTOR : 1,
                          .terse = plan->terse,
                          .has_best = plan->n_bests > 0,
                          .shy = plan->shy,
@@ -120,6 +124,7 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
   choose_address (sim, process);
   process->stems = stems_new ();
   process->shared = shared_store_new (plan->shared_memory);
+  process->sent = g_array_new (FALSE, FALSE, sizeof (SimSent));
   process->lents = g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref);
   process->model = new_model (sim, process);
   NodeConfig config = { .founder = founder,
@@ -193,7 +198,10 @@ process_end (Sim *sim, Process *process, FaultKind how)
            how == FAULT_NONE     ? "ends"
            : how == FAULT_VANISH ? "vanishes"
                                  : "crashes");
+  story_ended (sim, process, how);
   process->alive = FALSE;
+  sim->n_deaths += how != FAULT_NONE || sim->poison != 0;
+  sim->n_causes += process->scribe.work != NULL;
   process->silent = how == FAULT_VANISH;
   NodeStats stats;
   node_stats (process->node, &stats);
@@ -201,6 +209,7 @@ process_end (Sim *sim, Process *process, FaultKind how)
   sim->outcome->adopted += stats.orphans_adopted;
   sim->outcome->lost += stats.jobs_lost;
   sim->outcome->accused += stats.crashes;
+  check_expired (sim, process, &stats);
   sim->outcome->lost_us += stats.lost_us;
   sim->outcome->silenced += sim->n_codes == 0 ? stats.silenced : 0; /* check_ended */
   sim->outcome->fetched += stats.shared_fetched;
@@ -215,6 +224,7 @@ process_free (Process *process)
   model_free (process->model);
   stems_free (process->stems);
   shared_store_free (process->shared);
+  g_array_unref (process->sent);
   g_ptr_array_unref (process->lents);
   g_free (process->scribe.work);
   g_free (process);
@@ -327,6 +337,8 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
   switch (effect->kind)
     {
     case NODE_EFFECT_JOINED:
+      sim->n_deaths += process->member; /* under its old name */
+      sim->n_causes++;
       process->member = TRUE;
       if (process->stranger && sim->plan->closed)
         sim_fail (sim, "p%u joined a closed run", process->number);
@@ -338,6 +350,7 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
       process_end (sim, process, FAULT_NONE);
       break;
     case NODE_EFFECT_MASTER:
+      sim->n_causes++;
       start_main (sim, process);
       break;
     case NODE_EFFECT_DEPOSED:
@@ -393,6 +406,7 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
   switch (effect->kind)
     {
     case NODE_EFFECT_SEND:
+      check_sent (sim, process, effect->parts);
       links_send (sim, process, effect->link, effect->parts, effect->urgent);
       break;
     case NODE_EFFECT_DIAL:
@@ -412,6 +426,7 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
       scribe_retire (sim, process);
       break;
     case NODE_EFFECT_BID:
+      check_election (sim, process);
       scribe_bid (sim, process);
       break;
     case NODE_EFFECT_ANSWER:
@@ -422,12 +437,10 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
       process->scribe.saves = effect->number;
       break;
     case NODE_EFFECT_SALVAGE:
-      sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 2000), HAPPEN_SALVAGED,
-                  process->number)
-          ->id
-          = effect->node;
+      scribe_salvage (sim, process, effect->path);
       break;
     case NODE_EFFECT_EVENT:
+      scribe_note (sim, process, effect);
       break;
     case NODE_EFFECT_SAVED:
       check_saved (sim, effect);
@@ -440,6 +453,8 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
     case NODE_EFFECT_LOG:
       sim_say (sim, "p%u says: %s", process->number, effect->text);
       sim->outcome->alone += g_str_has_suffix (effect->text, ", alone");
+      if (g_str_has_suffix (effect->text, ", alone") || effect->kind == NODE_EFFECT_WARN)
+        check_quarantine (sim, process);
       check_order (sim, process, effect->text);
       break;
     default:
@@ -506,8 +521,10 @@ process_happen (Sim *sim, const Happen *happen)
       break;
     case HAPPEN_MAIN_END:
       finish.bytes = sim->plan->tree->jobs[0].value;
-      if (happen->number == process->main)
-        sim_step (sim, process, &finish);
+      if (happen->number != process->main)
+        break;
+      sim->closing = TRUE;
+      sim_step (sim, process, &finish);
       break;
     case HAPPEN_POISON:
       faults_poison (sim, process);

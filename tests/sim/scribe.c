@@ -120,6 +120,18 @@ scribe_save (Sim *sim, Process *process, GPtrArray *rows)
     }
 }
 
+void
+scribe_note (Sim *sim, Process *process, const NodeEffect *effect)
+{
+  if (process->scribe.work == NULL)
+    {
+      sim_fail (sim, "p%u notes an event but is not coordinator", process->number);
+      return;
+    }
+  store_note (process->scribe.work, effect);
+  process->scribe.saves = effect->number;
+}
+
 /* Looks at what stands there and unites it: rows are facts. */
 static void
 begin_put (Sim *sim, Process *process)
@@ -236,27 +248,33 @@ tell_rows (Sim *sim, Process *process, GPtrArray *rows)
 }
 
 static void
-tell_restored (Sim *sim, Process *process, const NodeId *node)
+tell_restored (Sim *sim, Process *process, guint32 top)
 {
-  tell_rows (sim, process, store_load (process->scribe.work, node, process->shared));
+  tell_rows (sim, process, store_load (process->scribe.work, top, process->shared));
 }
 
-/* Only what no member has computed: the others have it still. */
-static void
-tell_departed (Sim *sim, Process *process)
+void
+scribe_salvage (Sim *sim, Process *process, const char *path)
 {
-  GPtrArray *rows = store_load (process->scribe.work, NULL, process->shared);
-  g_autoptr (GArray) members = node_members (process->node);
+  Happen *happen = sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 2000),
+                               HAPPEN_SALVAGED, process->number);
 
-  for (guint i = rows == NULL ? 0 : rows->len; i-- > 0;)
-    for (guint k = 0; k < members->len; k++)
-      if (node_id_equal (&g_array_index (members, NodeMember, k).id,
-                         &((const Row *)rows->pdata[i])->node))
-        {
-          g_ptr_array_remove_index (rows, i);
-          break;
-        }
-  tell_rows (sim, process, rows);
+  happen->number = process->scribe.life;
+  happen->link = (guint64)tree_find (sim->plan->tree, path);
+}
+
+static void
+end_salvage (Sim *sim, Process *process, guint32 top)
+{
+  g_autoptr (GPtrArray) none = g_ptr_array_new ();
+  NodeEvent end = { .kind = NODE_EVENT_RESTORED,
+                    .rows = none,
+                    .final = TRUE,
+                    .path = sim->plan->tree->jobs[top].path };
+
+  tell_restored (sim, process, top);
+  if (process->alive)
+    sim_step (sim, process, &end);
 }
 
 static void
@@ -276,9 +294,7 @@ end_opening (Sim *sim, Process *process)
   if (opened.failed)
     ;
   else if (process->scribe.whole)
-    tell_restored (sim, process, NULL);
-  else
-    tell_departed (sim, process);
+    tell_restored (sim, process, 0);
   if (process->alive)
     sim_step (sim, process, &opened);
 }
@@ -293,7 +309,7 @@ scribe_happen (Sim *sim, Process *process, const Happen *happen)
       end_bid (sim, process, happen->number);
       return;
     }
-  if (scribe->work == NULL || (happen->kind != HAPPEN_SALVAGED && happen->number != scribe->life))
+  if (scribe->work == NULL || happen->number != scribe->life)
     return; /* of an earlier time in office */
   switch (happen->kind)
     {
@@ -310,7 +326,7 @@ scribe_happen (Sim *sim, Process *process, const Happen *happen)
       end_put (sim, process, happen->link);
       break;
     case HAPPEN_SALVAGED:
-      tell_restored (sim, process, &happen->id);
+      end_salvage (sim, process, (guint32)happen->link);
       break;
     default:
       break;

@@ -7,6 +7,7 @@
 #include "agenda.h"
 #include "sim.h"
 
+#define SIM_SLOW_FACTOR 8 /* a slow node computes so much longer */
 #define SIM_PID 100 /* of the first process; it tells which process a member is */
 
 typedef struct Sim Sim;
@@ -63,6 +64,14 @@ typedef struct
   gboolean retiring;  /* it is to be the last */
 } SimScribe;
 
+/* A row that a process sent to the coordinator of this number. When so much of what it sent counts
+ * as published (NodeStats), the row must be. */
+typedef struct
+{
+  guint32 job, children, office, renewed;
+  guint64 mark_us;
+} SimSent;
+
 typedef struct
 {
   Sim *sim;
@@ -89,8 +98,15 @@ typedef struct
   guint64 commit_us, slow_us; /* a commit takes so long, and much longer until then */
   guint64 n_constants;
   Digest constants;
-  GPtrArray *lents; /* answers to LEND that are to be stepped */
+  guint64 rosters;     /* as many as were looked at */
+  guint64 saw, missed; /* bits of Sim.ids: members that were here with it; of them those that are
+                          not any more */
+  GArray *sent;        /* of SimSent: rows that do not count as published here */
+  guint64 mark_us;     /* of the last of all that it sent */
+  guint n_bids;        /* in this life */
+  GPtrArray *lents;    /* answers to LEND that are to be stepped */
   NodeId lent_to;
+  NodeId leavers[SIM_NODES_MAX]; /* the names under which others have told it that they leave */
 } Process;
 
 struct Sim
@@ -98,6 +114,7 @@ struct Sim
   const Plan *plan;
   Outcome *outcome;
   SimMakes makes;
+  Story *story; /* nullable */
   guint64 now_us, order, deadline_us, last_fault_us;
   Agenda agenda; /* each kind is a HappenKind */
   GArray *links;
@@ -112,6 +129,7 @@ struct Sim
   guint64 tag;                         /* of what is published: another one each time */
   gboolean calm;                       /* this life has no faults ahead and even delays */
   gboolean restored[TREE_JOBS_MAX];    /* covered when this life began */
+  gboolean safe[TREE_JOBS_MAX];        /* covered when a process crashed; see check_crash */
   guint8 finished[TREE_JOBS_MAX];      /* in this life */
   guint32 finished_by[TREE_JOBS_MAX];  /* … by the processes of these bits */
   gboolean handed[TREE_JOBS_MAX];      /* a process that had its result has left */
@@ -122,8 +140,15 @@ struct Sim
   guint32 outlived;          /* these lived when the last member gave the run up */
   gboolean left_some;        /* somebody left and could not hand over everything to all */
   gboolean suspended, resuming, founded;
-  gboolean unsaved;    /* this life was ended since nobody could write the checkpoint */
-  gboolean lives_left; /* a lost run could still be taken up again */
+  gboolean closing;         /* in this life main has returned, or somebody wants it suspended */
+  guint64 begun_at;               /* this generation stood there when this life began */
+  guint64 suspended_us;     /* somebody wanted it suspended then */
+  guint n_deaths, n_causes; /* in this life: processes that ended or lost their names without
+                               leaving; what may bring an election */
+  guint n_ids;
+  NodeId ids[STORE_MEMBERS_MAX]; /* of all members ever */
+  gboolean unsaved;              /* this life was ended since nobody could write the checkpoint */
+  gboolean lives_left;           /* a lost run could still be taken up again */
   guint resume_count;
   guint next_message_fault;
   GArray *effects, *progress;   /* of NodeEffect, NodeProgress */
@@ -174,7 +199,11 @@ void scribe_answer (Sim *sim, Process *process, GBytes *answer);
 void scribe_finish (Sim *sim, Process *process);
 void scribe_bid (Sim *sim, Process *process);
 gboolean scribe_can_write (const Process *process);
+/* Tells a while later what there is of this job and all below it. */
+void scribe_salvage (Sim *sim, Process *process, const char *path);
 void scribe_save (Sim *sim, Process *process, GPtrArray *rows);
+/* A row of the ledger. */
+void scribe_note (Sim *sim, Process *process, const NodeEffect *effect);
 void scribe_happen (Sim *sim, Process *process, const Happen *happen);
 
 /* faults.c */
@@ -197,8 +226,8 @@ void check_finished (Sim *sim, const Process *process, guint32 job);
 void check_forgotten (Sim *sim, guint32 job);
 void check_after_step (Sim *sim, Process *process);
 void check_answer (Sim *sim, GBytes *value);
-/* This process left. */
-void check_left (Sim *sim, Process *process, const NodeEffect *effect);
+/* A process is about to crash: what the published file covers now is never executed again. */
+void check_crash (Sim *sim);
 void check_ended (Sim *sim, Process *process, guint64 code, gboolean finished);
 /* What `before` covers is still covered. */
 void check_published (Sim *sim, const Store *before);
@@ -217,3 +246,36 @@ void check_last_words (Sim *sim, const Process *process);
 void check_united (Sim *sim);
 void check_stands_still (Sim *sim);
 void check_at_the_end (Sim *sim);
+
+/* Was the job, or one that it lies below, aborted? */
+gboolean check_is_forgotten (const Sim *sim, guint32 job);
+
+/* check-leave.c */
+/* This process left. */
+void check_left (Sim *sim, Process *process, const NodeEffect *effect);
+/* This message from another process has been taken in: a MESSAGE_LEAVING is kept in mind. */
+void check_heard (Process *process, const Process *from, GBytes *bytes);
+/* A message with this header is sent: `to` may have said that it leaves. */
+void check_given (Sim *sim, const Process *process, const Process *to, GBytes *header);
+
+/* check-saved.c */
+/* The roster of this process may be another one: what a member sees of the others before the end of
+ * the run is to stand in the ledger. */
+void check_roster (Sim *sim, Process *process, guint64 rosters);
+/* This message is sent: a MESSAGE_SAVE is kept in mind. */
+void check_sent (Sim *sim, Process *process, GPtrArray *parts);
+/* After a step: what counts as published is. */
+void check_acknowledged (Sim *sim, Process *process, const NodeStats *stats);
+/* The run ends suspended, by the word of this process: what living members hold is saved. */
+void check_closed (Sim *sim, const Process *process);
+/* A job is given to run alone, or people are warned of it. */
+void check_quarantine (Sim *sim, const Process *process);
+/* This process is to bid once more. */
+void check_election (Sim *sim, Process *process);
+/* This process ends: no time limit has ended a wait of it, where nothing went wrong. */
+void check_expired (Sim *sim, const Process *process, const NodeStats *stats);
+/* Nothing was lost, so nothing is done twice. */
+void check_redone (Sim *sim);
+/* The run ends, and is saved: whatever node wrote the ledger, and whichever died, what a living one
+ * saw stands in it. */
+void check_ledger (Sim *sim);

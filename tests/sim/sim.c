@@ -5,6 +5,7 @@
 
 #include "sim-private.h"
 
+#include "story.h"
 #include "trace.h"
 
 #include <stdio.h>
@@ -58,6 +59,7 @@ mix (Sim *sim, guint64 value)
 static void
 note_event (Sim *sim, const Process *process, const NodeEvent *event)
 {
+  story_event (sim, process, event);
   if (sim->makes == SIM_NOTHING)
     return;
   mix (sim, sim->now_us * SIM_NODES_MAX + process->number);
@@ -69,6 +71,7 @@ note_event (Sim *sim, const Process *process, const NodeEvent *event)
 static void
 note_effect (Sim *sim, const Process *process, const NodeEffect *effect)
 {
+  story_effect (sim, process, effect);
   if (sim->makes == SIM_NOTHING)
     return;
   mix (sim, trace_hash_effect (effect));
@@ -240,7 +243,10 @@ happen (Sim *sim, Happen *what)
       break;
     }
   if (process == NULL || !(process->alive || (process->left && what->kind == HAPPEN_PUT)))
-    return;
+    {
+      story_lost (sim, what);
+      return;
+    }
   if (process->paused_us > sim->now_us)
     {
       /* It comes when the process goes on, in its old order. */
@@ -281,6 +287,7 @@ run (Sim *sim)
 
   while (!is_over (sim) && sim->agenda.n > 0)
     {
+      story_go_on (sim);
       Happen what = agenda_take (&sim->agenda);
       if (what.at_us != sim->now_us)
         first_step = sim->outcome->steps;
@@ -319,7 +326,14 @@ clear (Sim *sim)
 void
 sim_run (const Plan *plan, SimMakes makes, Outcome *outcome)
 {
-  Sim sim = { .plan = plan, .outcome = outcome, .makes = makes, .lives_left = TRUE };
+  sim_run_story (plan, makes, NULL, outcome);
+}
+
+void
+sim_run_story (const Plan *plan, SimMakes makes, Story *story, Outcome *outcome)
+{
+  Sim sim
+      = { .plan = plan, .outcome = outcome, .makes = makes, .story = story, .lives_left = TRUE };
 
   *outcome = (Outcome){ .hash = plan->seed };
   agenda_init (&sim.agenda);

@@ -61,7 +61,8 @@ typedef struct
 {
   const Tree *tree;
   guint64 seed;
-  guint aborts; /* of a fixed plan: percent of jobs that do not want all their children */
+  guint aborts;     /* of a fixed plan: percent of jobs that do not want all their children */
+  gboolean lasting; /* of a fixed plan: its jobs last long */
   guint n_nodes, seats, stacks_extra, shy;
   guint64 drowsy_us;
   guint large;        /* percent of the messages that may are large: urgent ones pass them */
@@ -145,3 +146,7 @@ typedef enum
 
 /* Runs the plan to its end. */
 void sim_run (const Plan *plan, SimMakes makes, Outcome *outcome);
+/* The same; what is said and done is written into the story, whose commands bring the plan's faults
+ * (story.h). */
+typedef struct Story Story;
+void sim_run_story (const Plan *plan, SimMakes makes, Story *story, Outcome *outcome);

@@ -55,9 +55,9 @@ drop_all (Store *store, guint32 top)
   return work_us;
 }
 
-/* A row below a saved one is dropped (the real scribe keeps who computed a row, and looks at the
- * rows of all who left instead); rows below a new one go, and their work is the new one's. What is
- * saved again has a new owner: who saved it last is who needs it. */
+/* A row below a saved one is dropped; rows below a new one go, and their work is the new one's.
+ * What is saved again has a new owner, with whom its work is lost (count_work); the real scribe
+ * keeps who computed a row. */
 static void
 add (Store *store, guint32 job, const NodeId *node, guint64 work_us)
 {
@@ -173,9 +173,42 @@ store_save (Store *store, const Row *row)
   return NULL;
 }
 
+const StoreMember *
+store_member (const Store *store, const NodeId *id)
+{
+  for (guint i = 0; i < store->n_members; i++)
+    if (node_id_equal (&store->members[i].id, id))
+      return &store->members[i];
+  return NULL;
+}
+
+static void
+note_member (Store *store, const NodeId *id, gboolean joined, gboolean left)
+{
+  StoreMember *member = (StoreMember *)store_member (store, id);
+
+  if (member == NULL)
+    {
+      g_assert (store->n_members < STORE_MEMBERS_MAX);
+      member = &store->members[store->n_members++];
+      *member = (StoreMember){ .id = *id };
+    }
+  member->joined = member->joined || joined;
+  member->left = member->left || left;
+}
+
+void
+store_note (Store *store, const NodeEffect *event)
+{
+  if (g_str_equal (event->text, "joined") || g_str_equal (event->text, "left"))
+    note_member (store, &event->node, TRUE, g_str_equal (event->text, "left"));
+}
+
 void
 store_unite (Store *store, const Store *other)
 {
+  for (guint i = 0; i < other->n_members; i++)
+    note_member (store, &other->members[i].id, other->members[i].joined, other->members[i].left);
   store->answered = store->answered || other->answered;
   for (guint32 i = 0; i < store->tree->n; i++)
     store->gifts[i] = store->gifts[i] || other->gifts[i];
@@ -219,17 +252,17 @@ load_kept (const Store *store, guint32 job, SharedStore *shared, GPtrArray *rows
 }
 
 GPtrArray *
-store_load (const Store *store, const NodeId *node, SharedStore *shared)
+store_load (const Store *store, guint32 top, SharedStore *shared)
 {
   gboolean all = TRUE;
   GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
-  for (guint32 i = 0; i < store->tree->n; i++)
+  for (guint32 i = top; i < top + store->tree->jobs[top].size; i++)
     {
       const TreeJob *job = &store->tree->jobs[i];
       if (store->kept[i] > 0)
         all = load_kept (store, i, shared, rows) && all;
-      if (!store->rows[i].there || (node != NULL && !node_id_equal (node, &store->rows[i].node)))
+      if (!store->rows[i].there)
         continue;
       Row *row
           = row_new (job->path, 0, &job->digest, job->weight, store->rows[i].work_us, job->value);

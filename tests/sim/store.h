@@ -7,12 +7,23 @@
 #include "shared.h"
 #include "tree.h"
 
+#include "node.h"
+
+#define STORE_MEMBERS_MAX 64 /* ids that processes of one run ever had */
+
 typedef struct
 {
   gboolean there;
   NodeId node;
   guint64 work_us;
 } StoreRow;
+
+/* What the ledger says of a member. */
+typedef struct
+{
+  NodeId id;
+  gboolean joined, left;
+} StoreMember;
 
 typedef struct
 {
@@ -23,17 +34,23 @@ typedef struct
   StoreRow rows[TREE_JOBS_MAX]; /* by job */
   guint32 kept[TREE_JOBS_MAX];  /* how many children the state of a job stands for; 0: none */
   guint64 kept_us[TREE_JOBS_MAX];
+  guint n_members;
+  StoreMember members[STORE_MEMBERS_MAX];
   gboolean gifts[TREE_JOBS_MAX]; /* the shared bytes that the result of a job speaks of */
 } Store;
 
 void store_init (Store *store, const Tree *tree);
 /* NULL: taken in. Else what is wrong with the row. */
 const char *store_save (Store *store, const Row *row);
+/* A row of the ledger (NODE_EFFECT_EVENT). */
+void store_note (Store *store, const NodeEffect *event);
+/* (nullable) */
+const StoreMember *store_member (const Store *store, const NodeId *id);
 /* Adds what `other` has. */
 void store_unite (Store *store, const Store *other);
-/* (transfer full): the rows of this node, NULL: all of them; and all kept states; what they speak
- * of is put into `shared`. NULL: some of that is not there. */
-GPtrArray *store_load (const Store *store, const NodeId *node, SharedStore *shared);
+/* (transfer full): the rows and kept states of job `top` and of all below it; what they speak of is
+ * put into `shared`. NULL: some of that is not there. */
+GPtrArray *store_load (const Store *store, guint32 top, SharedStore *shared);
 /* The same for each job, into `covered`. */
 void store_cover_all (const Store *store, gboolean *covered);
 /* Is the job's result in a row of its own or of an ancestor, or in what an ancestor has kept? */

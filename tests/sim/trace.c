@@ -4,26 +4,26 @@
 
 #include "trace.h"
 
-#include "message.h"
 #include "rng.h"
+#include "say.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *const event_names[]
-    = { "JOIN",     "LINK_UP", "LINK_DOWN", "DIAL_FAILED", "MESSAGE", "TIMER",      "HUNGRY",
-        "LENT",     "DONE",    "UNRUN",     "ADOPT",       "WANT",    "ABORTED",    "COVERED",
-        "ROWS",     "SHARED",  "SERVED",    "WORK",        "HALTED",  "LAST_WORDS", "IMPROVED",
-        "CONSTANT", "ROOT",    "FINISH",    "RESTORED",    "OPENED",  "PUBLISHED",  "BID",
-        "SUSPEND",  "CANCEL",  "LEAVE",     "SAVE" };
-G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_SAVE + 1);
+    = { "JOIN",      "LINK_UP",  "LINK_DOWN", "DIAL_FAILED", "MESSAGE",  "TIMER",     "HUNGRY",
+        "LENT",      "DONE",     "UNRUN",     "ADOPT",       "WANT",     "ABORTED",   "COVERED",
+        "UNMATCHED", "ROWS",     "SHARED",    "SERVED",      "WORK",     "HALTED",    "LAST_WORDS",
+        "IMPROVED",  "CONSTANT", "ROOT",      "FINISH",      "RESTORED", "OPENED",    "PUBLISHED",
+        "BID",       "SUSPEND",  "CANCEL",    "LEAVE",       "SAVE",     "CHECKPOINT" };
+G_STATIC_ASSERT (G_N_ELEMENTS (event_names) == NODE_EVENT_CHECKPOINT + 1);
 
 static const char *const effect_names[]
-    = { "SEND",   "DIAL",   "CLOSE",       "TIMER",    "LEND",    "OWE",    "RUN",   "UNRUN",
-        "PUT",    "BACK",   "KNOWN",       "FORGET",   "SCAN",    "HALT",   "BEST",  "TELL",
-        "JOINED", "MASTER", "DEPOSED",     "CONSTANT", "START",   "RESULT", "LEAVE", "REFUSED",
-        "STAYED", "END",    "COORDINATOR", "RETIRE",   "BID",     "ANSWER", "SAVE",  "SALVAGE",
-        "MEMBER", "LEFT",   "EVENT",       "FINAL",    "PUBLISH", "SAVED",  "WARN",  "LOG" };
+    = { "SEND",   "DIAL",   "CLOSE",       "TIMER",    "LEND",  "OWE",        "RUN",   "UNRUN",
+        "PUT",    "BACK",   "KNOWN",       "FORGET",   "SCAN",  "HALT",       "BEST",  "TELL",
+        "JOINED", "MASTER", "DEPOSED",     "CONSTANT", "START", "RESULT",     "LEAVE", "REFUSED",
+        "STAYED", "END",    "COORDINATOR", "RETIRE",   "BID",   "ANSWER",     "SAVE",  "SALVAGE",
+        "MEMBER", "EVENT",  "FINAL",       "PUBLISH",  "SAVED", "CHECKPOINT", "WARN",  "LOG" };
 G_STATIC_ASSERT (G_N_ELEMENTS (effect_names) == NODE_EFFECT_LOG + 1);
 
 /* One step of a multiplicative hash; sim.c spreads the bits of the whole. */
@@ -132,36 +132,12 @@ print_number (const char *name, guint64 number)
     printf (" %s %" G_GUINT64_FORMAT, name, number);
 }
 
-/* Its first byte says what it is; a piece of a route has another in it, if that fits. */
 static void
 print_message (GBytes *bytes)
 {
-  gsize size;
-  const guint8 *data = g_bytes_get_data (bytes, &size);
-  g_auto (Message) m = { 0 };
+  g_autofree char *text = g_bytes_get_size (bytes) > 0 ? say_message (bytes) : g_strdup ("");
 
-  if (size == 0)
-    return;
-  printf (" %s", message_kind_name (data[0]));
-  if ((data[0] != MESSAGE_CARGO && data[0] != MESSAGE_HASTE) || !message_decode (bytes, &m, NULL))
-    return;
-  printf (" %s%" G_GUINT64_FORMAT, m.flag ? "" : "-", m.number);
-  print_message (m.value);
-}
-
-/* (transfer full) */
-static GBytes *
-join (const GPtrArray *parts)
-{
-  GByteArray *all = g_byte_array_new ();
-
-  for (guint i = 0; i < parts->len; i++)
-    {
-      gsize size;
-      const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
-      g_byte_array_append (all, data, (guint)size);
-    }
-  return g_byte_array_free_to_bytes (all);
+  printf (" %s", text);
 }
 
 static void
@@ -218,7 +194,7 @@ trace_print_effect (guint64 now_us, guint process, const NodeEffect *effect)
     printf (" job '%s'", effect->job->path);
   if (effect->parts != NULL)
     {
-      g_autoptr (GBytes) message = join (effect->parts);
+      g_autoptr (GBytes) message = say_join (effect->parts);
       print_message (message);
     }
   print_rows (effect->rows);

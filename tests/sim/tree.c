@@ -288,6 +288,8 @@ fill_job (Tree *tree, guint32 number, const TreeShape *shape, Rng *rng)
     {
       guint32 max = job->n_phases == 0 ? shape->cost_max_us : shape->cost_max_us / 8 + 1;
       job->cost_us[phase] = (guint32)rng_between (rng, 1, max);
+      if (shape->even)
+        job->cost_us[phase] = job->n_phases == 0 ? shape->cost_max_us : 1;
       tree->work_us += job->cost_us[phase];
     }
   tree->depth = MAX (tree->depth, job->depth);

@@ -70,6 +70,7 @@ typedef struct
   gboolean balanced; /* a full binary tree; depth_bias is ignored */
   gboolean phased;   /* a balanced one: the two children are two phases, and both are kept */
   guint keeps;       /* percent: how often a job keeps its phases */
+  gboolean even; /* each leaf costs cost_max_us, each other job next to nothing */
   gboolean big_values;
   guint aborts; /* percent: how often a job does not want all its children */
   guint shares; /* percent: how often a job shares bytes, and how often its result does */

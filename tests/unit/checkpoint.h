@@ -135,17 +135,23 @@ identity_make (const char *run, const char *app, const char *argument)
   return identity;
 }
 
+static inline ScribeConfig
+place_config (Place *place, guint64 interval_us)
+{
+  return (ScribeConfig){ .work_path = place->work,
+                         .target = place->target,
+                         .interval_us = interval_us,
+                         .job_names = job_names,
+                         .job_types = job_types,
+                         .stems = place->stems,
+                         .notify = place_notify,
+                         .data = place };
+}
+
 static inline Scribe *
 place_scribe (Place *place, guint64 interval_us, Identity *identity, GError **error)
 {
-  ScribeConfig config = { .work_path = place->work,
-                          .target = place->target,
-                          .interval_us = interval_us,
-                          .job_names = job_names,
-                          .job_types = job_types,
-                          .stems = place->stems,
-                          .notify = place_notify,
-                          .data = place };
+  ScribeConfig config = place_config (place, interval_us);
   return scribe_new (&config, identity, error);
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,24 +21,33 @@ typedef struct
 {
   char *path;
   ino_t inode;
-  off_t offset;
-  GByteArray *before; /* what stood there, as far as the file went */
+  off_t offset, length; /* length: of the file before */
+  GByteArray *before;   /* what stood there, as far as the file went */
   gsize size;
 } DiskWrite;
 
+/* A name that a rename or a removal took away from what stood there. */
 typedef struct
 {
   char *to, *old; /* old (nullable): a second name of what stood there */
   char *folder;
 } DiskRename;
 
+typedef enum
+{
+  FATE_GOOD,
+  FATE_FAILS,
+  FATE_FAILS_AFTER /* it happens, and errno says that it did not */
+} DiskFate;
+
 static struct
 {
   char *prefix;
   DiskMode mode;
-  guint at, steps, syncs, unlinks_failed;
+  guint at, steps, commits, syncs, unlinks_failed;
   int error_number;
   GPtrArray *writes, *renames;
+  GArray *renamed_at; /* steps */
   GRand *rand;
   gboolean is_inside; /* our own calls */
 } disk;
@@ -79,15 +89,24 @@ take_back_write (const DiskWrite *write)
       if (g_rand_boolean (disk.rand))
         (void)REAL (pwrite) (fd, old, n, write->offset + (off_t)at);
     }
+  /* Its length may be of before, as in a file system that gives blocks late. */
+  if (g_rand_int_range (disk.rand, 0, 4) == 0)
+    (void)REAL (ftruncate) (fd, write->length);
   (void)close (fd);
 }
 
-/* Everything since the last sync is on the disk or not, piece by piece. */
+/* Everything since the last sync is on the disk or not, piece by piece; or only the process dies,
+ * and all is. The bytes first, while their files have the names that they had at the end. */
 static G_NORETURN void
 cut (void)
 {
   disk.is_inside = TRUE;
   gboolean is_mild = g_rand_int_range (disk.rand, 0, 3) == 0;
+  if (g_rand_int_range (disk.rand, 0, 4) == 0)
+    _exit (CUT_EXIT);
+  for (guint i = disk.writes->len; i > 0; i--)
+    if (!is_mild || g_rand_boolean (disk.rand))
+      take_back_write (disk.writes->pdata[i - 1]);
   for (guint i = disk.renames->len; i > 0; i--)
     {
       const DiskRename *move = disk.renames->pdata[i - 1];
@@ -98,24 +117,40 @@ cut (void)
       else
         (void)REAL (unlink) (move->to);
     }
-  for (guint i = disk.writes->len; i > 0; i--)
-    if (!is_mild || g_rand_boolean (disk.rand))
-      take_back_write (disk.writes->pdata[i - 1]);
   _exit (CUT_EXIT);
 }
 
-/* TRUE: this step fails, errno says how. */
-static gboolean
-step (void)
+/* Of a call that ends a transaction if `is_commit`. */
+static DiskFate
+step_of (gboolean is_commit)
 {
   disk.steps++;
-  gboolean is_it = disk.mode == DISK_FAIL_ON ? disk.steps >= disk.at : disk.steps == disk.at;
+  disk.commits += is_commit;
+  gboolean is_it = disk.mode == DISK_FAIL_ON             ? disk.steps >= disk.at
+                   : disk.mode == DISK_FAIL_AFTER_COMMIT ? is_commit && disk.commits == disk.at
+                                                         : disk.steps == disk.at;
   if (disk.mode == DISK_SOUND || !is_it)
-    return FALSE;
+    return FATE_GOOD;
   if (disk.mode == DISK_CUT)
     cut ();
   errno = disk.error_number;
-  return TRUE;
+  return disk.mode >= DISK_FAIL_AFTER ? FATE_FAILS_AFTER : FATE_FAILS;
+}
+
+static DiskFate
+step (void)
+{
+  return step_of (FALSE);
+}
+
+/* What a call says that has happened. */
+static int
+told (DiskFate fate, int result)
+{
+  if (fate == FATE_GOOD)
+    return result;
+  errno = disk.error_number;
+  return -1;
 }
 
 static void
@@ -137,6 +172,7 @@ rename_free (gpointer data)
   g_free (move);
 }
 
+/* Before `size` bytes at `offset` change, or go. */
 static void
 note_write (int fd, const char *path, off_t offset, gsize size)
 {
@@ -147,6 +183,7 @@ note_write (int fd, const char *path, off_t offset, gsize size)
   note->path = g_strdup (path);
   note->inode = status.st_ino;
   note->offset = offset;
+  note->length = status.st_size;
   note->size = size;
   note->before = g_byte_array_new ();
   g_byte_array_set_size (note->before, (guint)size);
@@ -159,19 +196,25 @@ static ssize_t
 do_write (int fd, const void *data, size_t size, off_t offset)
 {
   g_autofree char *path = disk.prefix != NULL ? path_of (fd) : NULL;
-  if (is_ours (path))
-    {
-      if (step ())
-        return -1;
-      note_write (fd, path, offset, size);
-    }
-  return REAL (pwrite) (fd, data, size, offset);
+  if (!is_ours (path))
+    return REAL (pwrite) (fd, data, size, offset);
+  DiskFate fate = step ();
+  if (fate == FATE_FAILS)
+    return -1;
+  note_write (fd, path, offset, size);
+  ssize_t n = REAL (pwrite) (fd, data, size, offset);
+  return fate == FATE_GOOD ? n : told (fate, 0);
 }
 
 /* SQLite's library finds these only when they can be seen. */
 #pragma GCC visibility push(default)
 ssize_t pwrite (int fd, const void *data, size_t size, off_t offset);
 ssize_t pwrite64 (int fd, const void *data, size_t size, off64_t offset);
+ssize_t write (int fd, const void *data, size_t size);
+int open (const char *path, int flags, ...);
+int open64 (const char *path, int flags, ...);
+int fchmod (int fd, mode_t mode);
+int link (const char *from, const char *to);
 int fsync (int fd);
 int fdatasync (int fd);
 int ftruncate (int fd, off_t size);
@@ -190,6 +233,62 @@ ssize_t
 pwrite64 (int fd, const void *data, size_t size, off64_t offset)
 {
   return do_write (fd, data, size, offset);
+}
+
+ssize_t
+write (int fd, const void *data, size_t size)
+{
+  g_autofree char *path = disk.prefix != NULL ? path_of (fd) : NULL;
+  off_t at = is_ours (path) ? lseek (fd, 0, SEEK_CUR) : -1;
+  if (at < 0)
+    return REAL (write) (fd, data, size);
+  ssize_t n = do_write (fd, data, size, at);
+  if (n > 0)
+    (void)lseek (fd, at + n, SEEK_SET);
+  return n;
+}
+
+/* Only what makes a file is a step. */
+static int
+do_open (const char *path, int flags, mode_t mode)
+{
+  gboolean makes = (flags & O_CREAT) != 0 && is_ours (path) && access (path, F_OK) != 0;
+  return makes && step () == FATE_FAILS ? -1 : REAL (open) (path, flags, mode);
+}
+
+int
+open (const char *path, int flags, ...)
+{
+  va_list list;
+  va_start (list, flags);
+  mode_t mode = (flags & O_CREAT) != 0 ? va_arg (list, mode_t) : 0;
+  va_end (list);
+  return do_open (path, flags, mode);
+}
+
+int
+open64 (const char *path, int flags, ...)
+{
+  va_list list;
+  va_start (list, flags);
+  mode_t mode = (flags & O_CREAT) != 0 ? va_arg (list, mode_t) : 0;
+  va_end (list);
+  return do_open (path, flags, mode);
+}
+
+int
+fchmod (int fd, mode_t mode)
+{
+  g_autofree char *path = disk.prefix != NULL ? path_of (fd) : NULL;
+  DiskFate fate = is_ours (path) ? step () : FATE_GOOD;
+  return fate == FATE_FAILS ? -1 : told (fate, REAL (fchmod) (fd, mode));
+}
+
+int
+link (const char *from, const char *to)
+{
+  DiskFate fate = is_ours (to) ? step () : FATE_GOOD;
+  return fate == FATE_FAILS ? -1 : told (fate, REAL (link) (from, to));
 }
 
 /* What is synced stays; a folder keeps its renames. */
@@ -214,10 +313,11 @@ do_sync (int fd, int (*sync) (int fd))
   if (!is_ours (path))
     return sync (fd);
   disk.syncs++;
-  if (step ())
+  DiskFate fate = step ();
+  if (fate == FATE_FAILS)
     return -1;
   note_sync (fd, path);
-  return 0; /* the real one would only take time: nothing here ends with the machine */
+  return told (fate, 0); /* the real one would only take time: nothing here ends with the machine */
 }
 
 int
@@ -232,52 +332,96 @@ fdatasync (int fd)
   return do_sync (fd, REAL (fdatasync));
 }
 
-static gboolean
-fails_at (int fd)
+/* A transaction of the work file ends when its journal becomes empty. */
+static int
+do_truncate (int fd, off_t size)
 {
+  struct stat status;
   g_autofree char *path = disk.prefix != NULL ? path_of (fd) : NULL;
-  return is_ours (path) && step ();
+  if (!is_ours (path))
+    return REAL (ftruncate) (fd, size);
+  DiskFate fate = step_of (size == 0 && g_str_has_suffix (path, "-journal"));
+  if (fate == FATE_FAILS)
+    return -1;
+  if (fstat (fd, &status) == 0 && status.st_size > size)
+    note_write (fd, path, size, (gsize)(status.st_size - size));
+  return told (fate, REAL (ftruncate) (fd, size));
 }
 
 int
 ftruncate (int fd, off_t size)
 {
-  return fails_at (fd) ? -1 : REAL (ftruncate) (fd, size);
+  return do_truncate (fd, size);
 }
 
 int
 ftruncate64 (int fd, off64_t size)
 {
-  return fails_at (fd) ? -1 : REAL (ftruncate) (fd, size);
+  return do_truncate (fd, size);
+}
+
+/* Before the name `to` goes, or means another file. */
+static void
+note_name (const char *to)
+{
+  static guint n_old;
+  if (disk.mode != DISK_CUT)
+    return;
+  DiskRename *note = g_new0 (DiskRename, 1);
+  g_autofree char *old = g_strdup_printf ("%s.before-%u", to, n_old++);
+  note->to = g_strdup (to);
+  note->folder = g_path_get_dirname (to);
+  note->old = REAL (link) (to, old) == 0 ? g_steal_pointer (&old) : NULL;
+  g_ptr_array_add (disk.renames, note);
+  for (guint i = 0; note->old != NULL && i < disk.writes->len; i++)
+    {
+      DiskWrite *write = disk.writes->pdata[i];
+      if (strcmp (write->path, to) != 0)
+        continue;
+      g_free (write->path);
+      write->path = g_strdup (note->old);
+    }
 }
 
 int
 unlink (const char *path)
 {
-  if (!is_ours (path) || !step ())
-    return REAL (unlink) (path);
-  disk.unlinks_failed++;
-  return -1;
+  DiskFate fate = is_ours (path) ? step () : FATE_GOOD;
+  disk.unlinks_failed += fate == FATE_FAILS;
+  if (fate == FATE_FAILS)
+    return -1;
+  if (is_ours (path) && access (path, F_OK) == 0)
+    note_name (path);
+  int result = REAL (unlink) (path);
+  return told (fate, result);
+}
+
+/* The bytes go with their file. */
+static void
+note_rename (const char *from, const char *to)
+{
+  note_name (to);
+  for (guint i = 0; i < disk.writes->len; i++)
+    {
+      DiskWrite *write = disk.writes->pdata[i];
+      if (strcmp (write->path, from) != 0)
+        continue;
+      g_free (write->path);
+      write->path = g_strdup (to);
+    }
 }
 
 int
 rename (const char *from, const char *to)
 {
-  static guint n_old;
   if (!is_ours (to))
     return REAL (rename) (from, to);
-  if (step ())
+  DiskFate fate = step ();
+  g_array_append_val (disk.renamed_at, disk.steps);
+  if (fate == FATE_FAILS)
     return -1;
-  if (disk.mode == DISK_CUT)
-    {
-      DiskRename *note = g_new0 (DiskRename, 1);
-      g_autofree char *old = g_strdup_printf ("%s.before-%u", to, n_old++);
-      note->to = g_strdup (to);
-      note->folder = g_path_get_dirname (to);
-      note->old = link (to, old) == 0 ? g_steal_pointer (&old) : NULL;
-      g_ptr_array_add (disk.renames, note);
-    }
-  return REAL (rename) (from, to);
+  note_rename (from, to);
+  return told (fate, REAL (rename) (from, to));
 }
 
 void
@@ -286,8 +430,10 @@ disk_begin (const char *prefix, DiskMode mode, guint at, int error_number)
   disk.prefix = g_strdup (prefix);
   disk.mode = mode;
   disk.at = at;
-  disk.steps = disk.syncs = disk.unlinks_failed = 0;
+  disk.steps = disk.commits = disk.syncs = disk.unlinks_failed = 0;
   disk.error_number = error_number;
+  g_clear_pointer (&disk.renamed_at, g_array_unref);
+  disk.renamed_at = g_array_new (FALSE, FALSE, sizeof (guint));
   disk.writes = g_ptr_array_new_with_free_func (write_free);
   disk.renames = g_ptr_array_new_with_free_func (rename_free);
 }
@@ -295,17 +441,24 @@ disk_begin (const char *prefix, DiskMode mode, guint at, int error_number)
 gboolean
 disk_end (void)
 {
+  gboolean was_commits = disk.mode == DISK_FAIL_AFTER_COMMIT;
   g_clear_pointer (&disk.prefix, g_free);
   g_clear_pointer (&disk.writes, g_ptr_array_unref);
   g_clear_pointer (&disk.renames, g_ptr_array_unref);
   disk.mode = DISK_SOUND;
-  return disk.steps >= disk.at;
+  return (was_commits ? disk.commits : disk.steps) >= disk.at;
 }
 
 guint
 disk_syncs (void)
 {
   return disk.syncs;
+}
+
+const GArray *
+disk_renamed_at (void)
+{
+  return disk.renamed_at;
 }
 
 guint

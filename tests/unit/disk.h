@@ -10,7 +10,10 @@ typedef enum
   DISK_SOUND,
   DISK_FAIL_ONCE, /* step number `at` fails */
   DISK_FAIL_ON,   /* it and all after it */
-  DISK_CUT        /* the power goes before step number `at` */
+  DISK_CUT,       /* the power goes before step number `at` */
+  /* These happen, and only then fail. */
+  DISK_FAIL_AFTER,       /* step number `at` */
+  DISK_FAIL_AFTER_COMMIT /* the end of transaction number `at` of a SQLite file */
 } DiskMode;
 
 /* Steps count from 1 from here on; only those in files whose name begins with `prefix`. */
@@ -19,11 +22,14 @@ void disk_begin (const char *prefix, DiskMode mode, guint at, int error_number);
 gboolean disk_end (void);
 /* Of the steps. */
 guint disk_syncs (void);
+/* (transfer none): of guint, the steps that were renames; until disk_begin. */
+const GArray *disk_renamed_at (void);
 /* What then still lies there cannot be helped. */
 guint disk_unlinks_failed (void);
 
 /* With DISK_CUT: a process in which `work` runs until the power goes. Of all that was not synced
- * then, an arbitrary part is on the disk, in pieces of 512 bytes and in any order, and renames of
- * which the folder was not synced may not have happened. FALSE: `work` came to its end before. */
+ * then, an arbitrary part is on the disk, in pieces of 512 bytes and in any order, and names in a
+ * folder that was not synced may be of before; or all is there, as when a process dies. FALSE:
+ * `work` came to its end before. */
 gboolean disk_cut (const char *prefix, guint at, guint32 seed, void (*work) (void *data),
                    void *data);

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+/* More than any test needs in one go. */
+#define POSTS_MAX 1000000
+
 void
 post (World *world, Post one)
 {
@@ -40,8 +43,8 @@ carry_dial (World *world, guint who, const NodeEffect *effect)
   world->n_dials++;
   if (to == 0 && world->swallows)
     return;
-  if (!alive || are_apart (world, who, to) || (world->wall && who + to == 2 && who != to)
-      || (world->one_way && who == 1))
+  if (!alive || who == to || are_apart (world, who, to)
+      || (world->wall && who + to == 2 && who != to) || (world->one_way && who == 1))
     {
       post (world, (Post){ .to = who,
                            .kind = NODE_EVENT_DIAL_FAILED,
@@ -95,6 +98,8 @@ carry_lend (World *world, guint who, const NodeEffect *effect)
   Peer *peer = &world->peer[who];
   g_autoptr (GPtrArray) lent = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
 
+  if (peer->slow)
+    return;
   while (peer->jobs->len > 0 && lent->len < effect->count)
     g_ptr_array_add (lent, g_ptr_array_steal_index (peer->jobs, 0));
   step (world, who, &(NodeEvent){ .kind = NODE_EVENT_LENT, .node = effect->node, .loans = lent });
@@ -111,6 +116,7 @@ carry_send (World *world, guint who, const NodeEffect *effect)
       && other_end (world, effect->link, who) == world->n - 1)
     world->peer[world->n - 1].late = TRUE;
   g_assert_cmpint (effect->awaited, ==, message.kind == MESSAGE_JOBS); /* by a thief's worker */
+  world->largest = MAX (world->largest, g_bytes_get_size (bytes));
   world->peer[who].pings += message.kind == MESSAGE_PING;
   world->peer[who].steals += message.kind == MESSAGE_STEAL;
   world->peer[who].replies += message.kind == MESSAGE_JOBS;
@@ -142,14 +148,14 @@ carry_bid (World *world, guint who)
 static const char *const lines[] = {
   [NODE_EFFECT_JOINED] = "JOINED\n",   [NODE_EFFECT_MASTER] = "MASTER\n",
   [NODE_EFFECT_DEPOSED] = "DEPOSED\n", [NODE_EFFECT_COORDINATOR] = "COORDINATOR\n",
-  [NODE_EFFECT_START] = "START\n",     [NODE_EFFECT_SALVAGE] = "SALVAGE\n",
-  [NODE_EFFECT_HALT] = "HALT\n",       [NODE_EFFECT_FINAL] = "FINAL\n",
-  [NODE_EFFECT_TELL] = "TELL\n",       [NODE_EFFECT_BEST] = "BEST\n",
-  [NODE_EFFECT_RESULT] = "RESULT\n",   [NODE_EFFECT_UNRUN] = "UNRUN\n",
-  [NODE_EFFECT_OWE] = "OWE\n",         [NODE_EFFECT_LEAVE] = "LEAVE\n",
-  [NODE_EFFECT_STAYED] = "STAYED\n",   [NODE_EFFECT_RETIRE] = "RETIRE\n",
-  [NODE_EFFECT_ANSWER] = "ANSWER\n",   [NODE_EFFECT_WARN] = "WARN\n",
-  [NODE_EFFECT_REFUSED] = "REFUSED\n",
+  [NODE_EFFECT_START] = "START\n",     [NODE_EFFECT_HALT] = "HALT\n",
+  [NODE_EFFECT_FINAL] = "FINAL\n",     [NODE_EFFECT_TELL] = "TELL\n",
+  [NODE_EFFECT_BEST] = "BEST\n",       [NODE_EFFECT_RESULT] = "RESULT\n",
+  [NODE_EFFECT_UNRUN] = "UNRUN\n",     [NODE_EFFECT_OWE] = "OWE\n",
+  [NODE_EFFECT_LEAVE] = "LEAVE\n",     [NODE_EFFECT_STAYED] = "STAYED\n",
+  [NODE_EFFECT_RETIRE] = "RETIRE\n",   [NODE_EFFECT_ANSWER] = "ANSWER\n",
+  [NODE_EFFECT_WARN] = "WARN\n",       [NODE_EFFECT_PUBLISH] = "PUBLISH\n",
+  [NODE_EFFECT_SAVED] = "SAVED\n",
 };
 
 static void
@@ -157,8 +163,14 @@ carry (World *world, guint who, const NodeEffect *effect)
 {
   Peer *peer = &world->peer[who];
 
+  if (world->watch != NULL)
+    world->watch (world, who, effect);
   switch (effect->kind)
     {
+    case NODE_EFFECT_REFUSED:
+      g_string_append_printf (peer->log, "REFUSED%s%s\n", effect->text != NULL ? " " : "",
+                              effect->text != NULL ? effect->text : "");
+      break;
     case NODE_EFFECT_SEND:
       carry_send (world, who, effect);
       break;
@@ -175,6 +187,9 @@ carry (World *world, guint who, const NodeEffect *effect)
       break;
     case NODE_EFFECT_TIMER:
       peer->timer_us = effect->at_us;
+      break;
+    case NODE_EFFECT_CHECKPOINT:
+      g_string_append_printf (peer->log, "CHECKPOINT %s\n", effect->text);
       break;
     case NODE_EFFECT_BID:
       carry_bid (world, who);
@@ -209,7 +224,14 @@ carry (World *world, guint who, const NodeEffect *effect)
       g_clear_pointer (&peer->constant, g_bytes_unref);
       peer->constant = g_bytes_ref (effect->bytes);
       break;
+    case NODE_EFFECT_SALVAGE:
+      g_string_append_printf (peer->log, "SALVAGE %s\n", effect->path);
+      break;
+    case NODE_EFFECT_EVENT:
+      peer->ticket = effect->number;
+      break;
     case NODE_EFFECT_SAVE:
+      peer->ticket = effect->number;
       for (guint i = 0; i < effect->rows->len; i++)
         g_string_append_printf (peer->log, "SAVE %s\n", ((Row *)effect->rows->pdata[i])->path);
       break;
@@ -238,31 +260,44 @@ step (World *world, guint who, const NodeEvent *event)
     carry (world, who, &g_array_index (effects, NodeEffect, i));
 }
 
+gboolean
+pump_one (World *world, GList *at)
+{
+  Post *one = at->data;
+  const Peer *peer = &world->peer[one->to];
+
+  if (peer->late)
+    return FALSE;
+  g_queue_delete_link (world->posts, at);
+  if (peer->alive && !peer->deaf)
+    step (world, one->to,
+          &(NodeEvent){ .kind = one->kind,
+                        .link = one->link,
+                        .dial = one->dial,
+                        .dead = one->dead,
+                        .refused
+                        = one->kind == NODE_EVENT_DIAL_FAILED && (world->wall || world->one_way),
+                        .bytes = one->bytes });
+  g_clear_pointer (&one->bytes, g_bytes_unref);
+  g_free (one);
+  return TRUE;
+}
+
 void
 pump (World *world)
 {
+  guint n = 0;
+
   for (GList *at = world->posts->head; at != NULL;)
     {
-      Post *one = at->data;
-      Peer *peer = &world->peer[one->to];
-      if (peer->late)
+      GList *next = at->next;
+
+      if (pump_one (world, at))
         {
-          at = at->next;
-          continue;
+          g_assert_cmpuint (++n, <, POSTS_MAX); /* else they never come to an end */
+          next = world->posts->head;            /* what was sent just now may be for one before */
         }
-      g_queue_delete_link (world->posts, at);
-      if (peer->alive && !peer->deaf)
-        step (world, one->to,
-              &(NodeEvent){ .kind = one->kind,
-                            .link = one->link,
-                            .dial = one->dial,
-                            .dead = one->dead,
-                            .refused = one->kind == NODE_EVENT_DIAL_FAILED
-                                       && (world->wall || world->one_way),
-                            .bytes = one->bytes });
-      g_clear_pointer (&one->bytes, g_bytes_unref);
-      g_free (one);
-      at = world->posts->head; /* what was sent just now may be for one before */
+      at = next;
     }
 }
 
@@ -294,14 +329,16 @@ add_peer (World *world, gboolean solo)
 {
   guint who = world->n++;
   Peer *peer = &world->peer[who];
-  g_autofree char *address = g_strdup_printf ("n%u", who);
+  gboolean is_twin = world->twin != 0 && who == world->twin;
+  g_autofree char *address = g_strdup_printf ("n%u", is_twin ? 1 : who);
   NodeConfig config = { .founder = who == 0,
                         .address = solo ? NULL : address,
-                        .host = "host",
+                        .host = is_twin ? "elsewhere" : "host",
                         .pid = 100 + who,
                         .workers = 2,
                         .n_bests = 1,
                         .program = digest_of_string ("program"),
+                        .build = world->build,
                         .checkpoint = world->checkpoint,
                         .heartbeat_us = world->heartbeat_us,
                         .silence_us = world->silence_us,

@@ -28,9 +28,10 @@ typedef struct
   /* what its next bids say, and how many it made */
   guint64 commit_us, found;
   const char *trouble;
-  gboolean slow; /* the test says them */
+  gboolean slow; /* the test says them, and what its engine lends */
   guint bids, pings;
   guint64 ended;
+  guint64 ticket; /* of the last order to its scribe */
 } Peer;
 
 typedef struct
@@ -48,7 +49,7 @@ typedef struct
   GBytes *bytes;
 } Post;
 
-typedef struct
+typedef struct World
 {
   Peer peer[NODES_MAX];
   guint n;
@@ -65,9 +66,15 @@ typedef struct
                                        other; 0: all do */
   gboolean bridged;                 /* … but for the last before it and this one */
   guint n_dials;                    /* so far */
+  gsize largest;                    /* bytes of the largest message that was sent */
   gsize lates;                      /* a message of so many bytes makes the last node late */
   guint said_no, n_closed;          /* UNROUTE messages sent, links closed */
+  const char *build;                /* of the nodes that are added next */
   gboolean closed, invites, kept;
+  /* (nullable): sees each effect before it is carried out */
+  void (*watch) (struct World *world, guint who, const NodeEffect *effect);
+  guint twin; /* this one, of another host, has the address of n1, whom a dial of it reaches; 0:
+                 none */
 } World;
 
 /* What a test does with the links, and with time: pump delivers all there is to deliver, pass lets
@@ -75,6 +82,8 @@ typedef struct
 void post (World *world, Post one);
 void break_link (World *world, guint64 link);
 void pump (World *world);
+/* Delivers one of `posts` alone. A late node does not get it, and FALSE. */
+gboolean pump_one (World *world, GList *at);
 void pass (World *world, guint64 us);
 /* Node number `to` hears this over that link. */
 void deliver (World *world, guint64 link, guint to, const Message *message);

@@ -45,7 +45,40 @@ SATIN_JOB (fib, int64_t, (int32_t, n)) { return n; }'
   done
 }
 
-echo "1..$((2 + 2 * 28))"
+# layout FOLDER: the layout number of the satin.h there.
+layout ()
+{
+  printf '%s\n' '#include <stdio.h>' '#include <satin.h>' 'int main (void) { printf ("%x\n", SATIN_LAYOUT_); return 0; }' >"$folder/layout.c"
+  ${CC:-cc} -std=gnu11 -I"$1" $(pkg-config --cflags glib-2.0 gio-2.0) -o "$folder/layout" "$folder/layout.c" && "$folder/layout"
+}
+
+# changes STRUCT: a member more at its beginning is another layout.
+changes ()
+{
+  local before after found= file
+
+  rm -rf "$folder/changed"
+  mkdir "$folder/changed"
+  cp "$source/satin/satin.h" "$source/satin/value/satin-type.h" "$folder/changed"
+  before=$(layout "$folder/changed")
+  for file in satin/satin.h satin/value/satin-type.h; do
+    awk -v name="$1" '
+      /^(typedef )?struct( [A-Za-z_]+)?$/ { head = $0; begin = NR; sub (/.*struct */, "", head) }
+      { line[NR] = $0 }
+      /^{/ && begin == NR - 1 { open = NR; if (head == name) at = NR }
+      /^} / && open { if ($2 == name ";") at = open; open = 0 }
+      END { for (i = 1; i <= NR; i++) { print line[i]; if (i == at) print "  void *satin_more_;" } }
+    ' "$source/$file" >"$folder/changed/${file##*/}"
+    cmp -s "$source/$file" "$folder/changed/${file##*/}" || found=yes
+  done
+  after=$(layout "$folder/changed" 2>"$folder/log")
+  if [ -n "$found" ] && [ -n "$before" ] && [ -n "$after" ] && [ "$after" != "$before" ]; then
+    result ok "another $1 is another layout"
+  else
+    result "not ok" "another $1 is another layout"
+  fi
+}
+
 compiles C "$c"
 compiles C++ "$cxx"
 refuses satin_int_differs_between_machines 'SATIN_RECORD (R, (int, a))'
@@ -86,4 +119,38 @@ refuses 'const' \
   'SATIN_JOB (j, int64_t, (int64_t, n)) { SATIN_KEEPS (int64_t); const int64_t x = n; satin_recall (&x); return x; }'
 refuses satin_int_differs_between_machines \
   'SATIN_JOB (j, int64_t, (int64_t, n)) { SATIN_KEEPS (int); int x = 1; satin_keep (&x); return n + x; }'
+# refuses_once WORD PROGRAM-TEXT: the same with the first error of each compiler that is here, and there is one error, or as many as COUNT says.
+refuses_once ()
+{
+  local compiler
+
+  refuses "$1" "$2"
+  for compiler in "clang -x c" "clang++ -std=gnu++17 -x c++" "$c" "$cxx"; do
+    command -v ${compiler%% *} >/dev/null || { result ok "# SKIP no ${compiler%% *}"; continue; }
+    $compiler $flags -c -o "$folder/out.o" "$folder/bad.c" 2>"$folder/log"
+    if [ "$(grep -c 'error:' "$folder/log")" -eq "${3:-1}" ] && grep 'error:' "$folder/log" | head -n 1 | grep -q -e "$1"; then
+      result ok "one error (${compiler%% *}): $2"
+    else
+      result "not ok" "one error (${compiler%% *}): $2"
+      sed 's/^/# /' "$folder/log"
+    fi
+  done
+}
+
+refuses_once 'j.* has more than 8 arguments: put some into a SATIN_RECORD' \
+  'SATIN_JOB (j, int64_t, (int32_t, a), (int32_t, b), (int32_t, c), (int32_t, d), (int32_t, e), (int32_t, f), (int32_t, g), (int32_t, h), (int32_t, i)) { return a + b + c + d + e + f + g + h + i; }'
+refuses_once "double.*int32_t\|double.* to .int32_t" \
+  'SATIN_JOB (j, int64_t, (double, x)) { int64_t r; satin_spawn (fib, &r, x); satin_sync (); return r; }'
+refuses_once "double.*int32_t" 'SATIN_JOB (j, int64_t, (double, x)) { return satin_call (fib, x) + satin_call (fib, 1); }'
+refuses_once satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_Place \
+  'typedef struct { int32_t x, y; } Place; SATIN_JOB (j, int64_t, (Place, p)) { return p.x; }' 2
+refuses_once satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_Place \
+  'typedef struct { int32_t x, y; } Place; SATIN_RECORD (R, (int32_t, n), (Place, p))' 2
+for version in 0 -1 1.5 4294967296; do
+  refuses "SATIN_APP_VERSION takes an integer from 1 to 2^32-1" "SATIN_APP_VERSION ($version)"
+done
 refuses satin_frame_ 'int64_t f (void); int64_t f (void) { int64_t x; satin_spawn (fib, &x, 3); return x; }'
+for name in SatinStack_ SatinSlot_ SatinJob SatinDone_ SatinPhases_ SatinConst_ SatinBest_ SatinApp SatinType SatinField; do
+  changes $name
+done
+echo "1..$n" # last, so that a script that breaks off has none

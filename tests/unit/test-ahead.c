@@ -93,11 +93,14 @@ damage (Place *place)
   struct stat status;
   int fd = open (place->target, O_RDWR | O_CLOEXEC);
   g_assert_cmpint (fstat (fd, &status), ==, 0);
-  off_t at = status.st_size / 2 + 1000;
-  g_assert_cmpint (pread (fd, bytes, sizeof bytes, at), ==, sizeof bytes);
-  for (guint i = 0; i < sizeof bytes; i++)
-    bytes[i] ^= 0x55;
-  g_assert_cmpint (pwrite (fd, bytes, sizeof bytes, at), ==, sizeof bytes);
+  /* Two pages: one would be made anew. */
+  for (off_t at = status.st_size / 2 + 1000, end = at + 40960; at <= end; at += 40960)
+    {
+      g_assert_cmpint (pread (fd, bytes, sizeof bytes, at), ==, sizeof bytes);
+      for (guint i = 0; i < sizeof bytes; i++)
+        bytes[i] ^= 0x55;
+      g_assert_cmpint (pwrite (fd, bytes, sizeof bytes, at), ==, sizeof bytes);
+    }
   (void)close (fd);
 }
 
@@ -114,8 +117,26 @@ test_damaged (void)
   g_assert_cmpuint (place->rows->len, >=, stats.rows);
   finish_all (place, scribe);
   g_assert_cmpuint (place->n_trouble, ==, 1);
-  g_assert_nonnull (strstr (place->trouble, "is damaged: kept"));
+  g_assert_nonnull (strstr (place->trouble, " rows are missing"));
   g_assert_cmpuint (place_strangers (place), ==, 1); /* the damaged one */
+}
+
+/* Rows that somebody took out of a large file are missed, though all that is left is sound. */
+static void
+test_rows_are_gone (void)
+{
+  g_autoptr (Place) place = make ();
+  sqlite3 *db = NULL;
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (
+      sqlite3_exec (db, "DELETE FROM result WHERE path LIKE '/3/%'; VACUUM", NULL, NULL, NULL), ==,
+      SQLITE_OK);
+  sqlite3_close (db);
+  Scribe *scribe = begin (place);
+  finish_all (place, scribe);
+  g_assert_cmpuint (place->n_trouble, ==, 1);
+  g_assert_nonnull (strstr (place->trouble, " rows are missing (100 of 70000 results)"));
+  g_assert_cmpuint (place_strangers (place), ==, 1);
 }
 
 /* What is looked at for a start is not all, and so cannot say that it is damaged; what is looked at
@@ -141,6 +162,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ahead/sound", test_sound);
   g_test_add_func ("/ahead/damaged", test_damaged);
+  g_test_add_func ("/ahead/rows-are-gone", test_rows_are_gone);
   g_test_add_func ("/ahead/look", test_look);
   return g_test_run ();
 }

@@ -44,6 +44,111 @@ test_a_silent_one_is_looked_for_and_then_left_out (void)
   g_assert_cmpuint (stats_of (world, 0).silenced, ==, 1);
 }
 
+/* Private networks overlap: two hosts have the same address. Dials of it reach one of them, so the
+ * other one is reached through a member to which it has a link. */
+static void
+test_two_hosts_with_one_address_are_two_members (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  world->twin = 2;
+  add_peer (world, FALSE);
+  add_peer (world, FALSE);
+  pass (world, NODE_SILENCE_US);
+  for (guint i = 0; i < 4; i++)
+    g_assert_cmpuint (members_of (world, i), ==, 4);
+  cut (world, 0, 2);
+  pass (world, 2 * NODE_SILENCE_US);
+
+  for (guint i = 0; i < 4; i++)
+    g_assert_cmpuint (members_of (world, i), ==, 4);
+  g_assert_cmpuint (stats_of (world, 0).crashes, ==, 0);
+}
+
+/* … but on one host an address has one listener, so the earlier one is gone. */
+static void
+test_who_takes_an_address_of_its_host_takes_a_place (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  Wire wire = { { 0, 2 }, TRUE, FALSE };
+  Message hello = { .kind = MESSAGE_HELLO,
+                    .number = MESSAGE_VERSION,
+                    .digest = digest_of_string ("program"),
+                    .text = "n1",
+                    .host = "" };
+
+  g_array_append_val (world->wires, wire);
+  post (world, (Post){ .to = 0, .kind = NODE_EVENT_LINK_UP, .link = world->wires->len });
+  deliver (world, world->wires->len, 0, &hello);
+  deliver (world, world->wires->len, 0,
+           &(Message){ .kind = MESSAGE_JOIN, .text = "n1", .host = "host", .site = "" });
+
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  g_assert_cmpuint (stats_of (world, 0).crashes, ==, 1);
+}
+
+/* A node that was left out may speak as a member until it hears of that. Its result waited for
+ * shared bytes that it was asked for in vain, and the JOIN behind the result waited too. */
+static void
+test_a_join_does_not_wait_behind_what_nobody_hears (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  SharedStore *store = shared_store_new (1000);
+  g_autoptr (GBytes) bytes = g_bytes_new ("shared bytes", 12);
+  GPtrArray *shares = shared_list_new ();
+  Wire wire = { { 0, 1 }, TRUE, FALSE };
+  Message hello = { .kind = MESSAGE_HELLO,
+                    .number = MESSAGE_VERSION,
+                    .digest = digest_of_string ("program"),
+                    .id = { 9, 9, 9 },
+                    .text = "n7",
+                    .host = "" };
+
+  g_ptr_array_add (shares, shared_add (store, bytes));
+  g_array_append_val (world->wires, wire);
+  guint64 link = world->wires->len;
+  post (world, (Post){ .to = 0, .kind = NODE_EVENT_LINK_UP, .link = link });
+  deliver (world, link, 0, &hello);
+  deliver (
+      world, link, 0,
+      &(Message){
+          .kind = MESSAGE_RESULT, .number = 1, .path = "/3", .value = bytes, .shares = shares });
+  deliver (world, link, 0,
+           &(Message){ .kind = MESSAGE_JOIN, .text = "n7", .host = "host", .site = "" });
+
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  g_ptr_array_unref (shares);
+  shared_store_free (store);
+}
+
+/* A node of another program, by a single byte of its digest, does not join. */
+static void
+test_a_program_by_a_near_name_does_not_join (void)
+{
+  const Digest program = digest_of_string ("program");
+
+  for (gsize i = 0; i <= sizeof program.bytes; i++) /* the last one is right */
+    {
+      g_autoptr (World) world = world_new (2, FALSE);
+      Wire wire = { { 0, 1 }, TRUE, FALSE };
+      Message hello = { .kind = MESSAGE_HELLO,
+                        .number = MESSAGE_VERSION,
+                        .digest = program,
+                        .text = "n7",
+                        .host = "" };
+
+      if (i < sizeof program.bytes)
+        hello.digest.bytes[i] ^= 1;
+      g_array_append_val (world->wires, wire);
+      guint64 link = world->wires->len;
+      post (world, (Post){ .to = 0, .kind = NODE_EVENT_LINK_UP, .link = link });
+      deliver (world, link, 0, &hello);
+      deliver (world, link, 0,
+               &(Message){ .kind = MESSAGE_JOIN, .text = "n7", .host = "host", .site = "" });
+      g_assert_cmpuint (members_of (world, 0), ==, i < sizeof program.bytes ? 2 : 3);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -52,5 +157,12 @@ main (int argc, char **argv)
   TEST ("many-say-little", test_many_say_little);
   TEST ("a-silent-one-is-looked-for-and-then-left-out",
         test_a_silent_one_is_looked_for_and_then_left_out);
+  TEST ("two-hosts-with-one-address-are-two-members",
+        test_two_hosts_with_one_address_are_two_members);
+  TEST ("who-takes-an-address-of-its-host-takes-a-place",
+        test_who_takes_an_address_of_its_host_takes_a_place);
+  TEST ("a-join-does-not-wait-behind-what-nobody-hears",
+        test_a_join_does_not_wait_behind_what_nobody_hears);
+  TEST ("a-program-by-a-near-name-does-not-join", test_a_program_by_a_near_name_does_not_join);
   return g_test_run ();
 }

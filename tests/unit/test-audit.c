@@ -40,9 +40,9 @@ test_the_other_tables_are_read_too (Fixture *f, gconstpointer unused)
   g_assert_true (tables_each_event (f->sql, note_event, text, NULL));
   g_assert_true (tables_each_setting (f->sql, note_setting, text, NULL));
 
-  g_assert_cmpstr (text->str, ==,
-                   "7 lost 1.1.00000001 /0 2.5 crashed\n8 elected (null) (null) 0 (null)\n"
-                   "id=run-1\nidentity=" IDENTITY "\n");
+  g_assert_true (g_str_has_prefix (
+      text->str, "7 lost 1.1.00000001 /0 2.5 crashed\n8 elected (null) (null) 0 (null)\n"
+                 "id=run-1\nidentity=" IDENTITY "\nrows=run 2 "));
 }
 
 /* One column after the other of one row after the other is changed; each time one row more fails.
@@ -70,14 +70,136 @@ test_an_audit_finds_every_change (Fixture *f, gconstpointer unused)
     }
   for (gsize i = 0; i < G_N_ELEMENTS (changes); i++)
     {
-      guint64 kept, damaged, kept_after, damaged_after;
-      g_assert_true (audit_table (f->sql, changes[i][0], &kept, &damaged, NULL));
+      Audit before, after;
+      InventoryTable table = 0;
+      while (strcmp (inventory_name (table), changes[i][0]) != 0)
+        table++;
+      g_assert_true (audit_file (f->sql, &before, NULL));
       g_assert_true (sql_run (f->sql, changes[i][1], NULL));
 
-      g_assert_true (audit_table (f->sql, changes[i][0], &kept_after, &damaged_after, NULL));
+      g_assert_true (audit_file (f->sql, &after, NULL));
 
-      g_assert_cmpuint (kept_after, ==, kept - 1);
-      g_assert_cmpuint (damaged_after, ==, damaged + 1);
+      g_assert_cmpuint (after.tables[table].kept, ==, before.tables[table].kept - 1);
+      g_assert_cmpuint (after.tables[table].damaged, ==, before.tables[table].damaged + 1);
+    }
+}
+
+/* One change of any kind of the tables that are counted as they change. */
+static void
+change_something (Fixture *f)
+{
+  static const char stem[] = "aaaaaaaaaaaaaaaa";
+  guint8 digest[16] = { (guint8)g_test_rand_int_range (0, 4) };
+  g_autoptr (GBytes) value = g_bytes_new (digest, 1);
+  gboolean written;
+  int i = g_test_rand_int_range (0, 12), j = g_test_rand_int_range (0, 12);
+  g_autofree char *deep = g_strdup_printf ("~%s/%d", stem, j);
+  g_autofree char *path = g_strdup_printf ("/%d/%d", i, j), *above = g_strdup_printf ("/%d", i);
+  g_autofree char *name = g_strdup_printf ("share/%d", j);
+  Keep keep = { .path = above,
+                .children = (guint32)j + 1,
+                .digest = digest,
+                .digest_size = sizeof digest,
+                .type = "y",
+                .value = value };
+  TablesValue constant = { .name = name, .type = "y", .digest = "d", .value = value };
+  TablesEvent event = { .at = 1, .kind = "join" };
+  switch (g_test_rand_int_range (0, 8))
+    {
+    case 0:
+      (void)put (f, above, digest[0], 1); /* takes in what lies below it */
+      break;
+    case 1:
+      g_assert_true (results_put_keep (f->results, &keep, 1, &written, NULL));
+      break;
+    case 2:
+      results_meet_stem (f->results, stem, "/1/1");
+      (void)put (f, deep, digest[0], 1);
+      break;
+    case 3:
+      g_assert_true (tables_put_constant (f->sql, &constant, NULL));
+      break;
+    case 4:
+      g_assert_true (tables_drop_constant (f->sql, name, NULL));
+      break;
+    case 5:
+      g_assert_true (tables_put_event (f->sql, &event, 10, NULL));
+      break;
+    default:
+      (void)put (f, path, digest[0], 1);
+    }
+}
+
+static void
+test_the_inventory_follows_every_change (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  for (int round = 0; round < 300; round++)
+    {
+      g_assert_true (results_begin (f->results, NULL));
+      for (int i = g_test_rand_int_range (0, 8); i > 0; i--)
+        change_something (f);
+      if (g_test_rand_int_range (0, 5) == 0)
+        results_rollback (f->results);
+      else
+        g_assert_true (results_commit (f->results, NULL));
+      g_assert_true (inventory_agrees (f->sql, 0, INVENTORY_TABLES - 1, NULL));
+    }
+}
+
+typedef struct
+{
+  const char *change, *words;
+  guint64 missing[INVENTORY_TABLES];
+} Loss;
+
+/* Whatever rows somebody takes out of a published file, the file itself says that they are gone. */
+static void
+test_an_audit_finds_what_is_gone (Fixture *f, gconstpointer unused)
+{
+  static const Loss losses[] = {
+    { "DELETE FROM result WHERE path LIKE '/1%'",
+      "11 of 31 rows are missing (11 of 20 results)",
+      { [INVENTORY_RESULT] = 11 } },
+    { "DELETE FROM job", "1 of 31 rows are missing (0 of 20 results)", { [INVENTORY_JOB] = 1 } },
+    { "DELETE FROM event WHERE id = 3",
+      "1 of 31 rows are missing (0 of 20 results)",
+      { [INVENTORY_EVENT] = 1 } },
+    { "DELETE FROM run WHERE key = 'id'",
+      "1 of 31 rows are missing (0 of 20 results)",
+      { [INVENTORY_RUN] = 1 } },
+    { "DELETE FROM run WHERE key = 'rows'; DELETE FROM constant WHERE name = 'run/rows'; DELETE "
+      "FROM result WHERE path = '/3'",
+      "how many rows are missing is not known, because the count of rows is lost (19 results are "
+      "left)",
+      { 0 } },
+  };
+  (void)unused;
+  g_assert_true (results_begin (f->results, NULL));
+  for (int i = 0; i < 20; i++)
+    {
+      TablesEvent event = { .at = 1, .kind = "join" };
+      g_autofree char *path = g_strdup_printf ("/%d", i);
+      g_assert_true (put (f, path, 1, 1));
+      g_assert_true (i >= 5 || tables_put_event (f->sql, &event, 10, NULL));
+    }
+  g_assert_true (results_commit (f->results, NULL));
+  for (gsize i = 0; i < G_N_ELEMENTS (losses); i++)
+    {
+      Audit audit;
+      g_assert_true (audit_file (f->sql, &audit, NULL));
+      g_assert_true (audit_is_whole (&audit));
+      g_assert_true (sql_run (f->sql, "BEGIN", NULL));
+      g_assert_true (sql_run (f->sql, losses[i].change, NULL));
+
+      g_assert_true (audit_file (f->sql, &audit, NULL));
+
+      g_autofree char *words = audit_describe (&audit);
+      g_assert_false (audit_is_whole (&audit));
+      g_assert_cmpstr (words, ==, losses[i].words);
+      for (guint k = 0; k < INVENTORY_TABLES; k++)
+        g_assert_cmpuint (audit.tables[k].missing, ==, losses[i].missing[k]);
+      g_assert_true (sql_run (f->sql, "ROLLBACK", NULL));
     }
 }
 
@@ -89,5 +211,9 @@ main (int argc, char **argv)
               test_the_other_tables_are_read_too, tear_down);
   g_test_add ("/audit/an-audit-finds-every-change", Fixture, NULL, set_up,
               test_an_audit_finds_every_change, tear_down);
+  g_test_add ("/audit/the-inventory-follows-every-change", Fixture, NULL, set_up,
+              test_the_inventory_follows_every_change, tear_down);
+  g_test_add ("/audit/an-audit-finds-what-is-gone", Fixture, NULL, set_up,
+              test_an_audit_finds_what_is_gone, tear_down);
   return g_test_run ();
 }

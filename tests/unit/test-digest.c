@@ -20,6 +20,34 @@ test_known (void)
   g_assert_false (digest_equal (&empty, &abc));
 }
 
+/* Each single byte of a digest, and of what it is of. */
+static void
+test_near_misses (void)
+{
+  char text[] = "input/a.tsp of sixteen bytes and more: a whole block of SHA-256, and then some";
+  Digest digest = digest_of_string (text), other = digest;
+  g_autoptr (GBytes) part = g_bytes_new_static (text, strlen (text));
+  const GBytes *parts[] = { part, NULL };
+  Digest whole = digest_of (parts, 2);
+
+  for (gsize i = 0; i < sizeof other.bytes; i++)
+    {
+      other.bytes[i] ^= 1;
+      g_assert_false (digest_equal (&digest, &other));
+      other.bytes[i] ^= 1;
+    }
+  g_assert_true (digest_equal (&digest, &other));
+  for (gsize i = 0; i < strlen (text); i++)
+    {
+      text[i] ^= 1;
+      other = digest_of_string (text);
+      g_assert_false (digest_equal (&digest, &other));
+      other = digest_of (parts, 2);
+      g_assert_false (digest_equal (&whole, &other));
+      text[i] ^= 1;
+    }
+}
+
 static void
 test_parts (void)
 {
@@ -82,6 +110,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/digest/known-values-are-the-first-half-of-sha256", test_known);
+  g_test_add_func ("/digest/near-misses-differ", test_near_misses);
   g_test_add_func ("/digest/parts-do-not-run-into-each-other", test_parts);
   g_test_add_func ("/digest/two-halves-make-a-whole", test_halves);
   g_test_add_func ("/digest/text-form-reads-back-and-nothing-else-does", test_hex);

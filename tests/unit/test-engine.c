@@ -129,9 +129,8 @@ wait_for_event (Rig *rig, EngineEventKind kind)
 {
   EngineEvent event = { .kind = ENGINE_SCANNED };
 
-  for (gint64 end = g_get_monotonic_time () + 20 * G_USEC_PER_SEC; event.kind != kind;)
+  while (event.kind != kind)
     {
-      g_assert_cmpint (g_get_monotonic_time (), <, end);
       if (rig_next (rig, &event, 100000))
         engine_event_clear (&event);
       else

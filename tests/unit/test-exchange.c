@@ -406,12 +406,10 @@ disturb (Grid *grid)
 static void
 run_grid (Grid *grid)
 {
-  gint64 deadline_us = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;
   EngineEvent event;
 
   while (grid->result == NULL)
     {
-      g_assert_cmpint (g_get_monotonic_time (), <, deadline_us);
       for (int on = 0; on < 2; on++)
         {
           while (grid->result == NULL && rig_next (grid->rigs[on], &event, 50))
@@ -442,12 +440,10 @@ count_live (Grid *grid)
 static void
 run_out (Grid *grid)
 {
-  gint64 deadline_us = g_get_monotonic_time () + 60 * G_USEC_PER_SEC;
   EngineEvent event;
 
   while (count_live (grid) > 0)
     {
-      g_assert_cmpint (g_get_monotonic_time (), <, deadline_us);
       for (int on = 0; on < 2; on++)
         while (rig_next (grid->rigs[on], &event, 50))
           {

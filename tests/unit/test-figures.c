@@ -19,7 +19,9 @@ static void
 test_sums (void)
 {
   g_autofree char *path = g_dir_make_tmp ("satin-figures-XXXXXX", NULL);
-  FiguresSeen seen = { .wall_s = 1.5, .nodes = 3, .crashes = 1 };
+  gint64 own[] = { 7, 8, 9 };
+  g_autoptr (GArray) pids = g_array_new (FALSE, FALSE, sizeof (gint64));
+  FiguresSeen seen = { .wall_s = 1.5, .own = g_array_append_vals (pids, own, 3), .crashes = 1 };
   g_autofree char *json = NULL, *summary = NULL;
 
   put (path, "node-7.stats",
@@ -28,16 +30,72 @@ test_sums (void)
        "{\"jobs\": 1, \"workers\": 2, \"checkpoint_bytes\": 5, \"nodes\": 99}");
   put (path, "node-9.stats", "{\"jobs\": 1, cut off");
   json = figures_json (path, &seen);
-  g_assert_cmpstr (
-      json, ==,
-      "{\"wall_s\": 1.5, \"nodes\": 3, \"workers\": 4, \"jobs\": 11, \"jobs_reused\": null,"
-      " \"steals_local\": null, \"steals_remote\": null, \"shared_fetches\": null, "
-      "\"shared_bytes\": null, \"saves\": null, \"saved_rows\": null,"
-      " \"checkpoint_bytes\": 7, \"crashes\": 1, \"work_s\": 0.5, \"cpu_s\": null,"
-      " \"driver_s\": null, \"scribe_s\": null, \"scan_s\": null, \"lost_s\": null,"
-      " \"redone_s\": null, \"salvaged_s\": null, \"at_risk_s\": null}\n");
+  g_assert_cmpstr (json, ==,
+                   "{\"wall_s\": 1.5, \"nodes\": 3, \"workers\": 4, \"jobs\": 11, \"jobs_reused\": "
+                   "null, \"unmatched\": null,"
+                   " \"steals_local\": null, \"steals_remote\": null, \"shared_fetches\": null, "
+                   "\"shared_bytes\": null, \"saves\": null, \"saved_rows\": null,"
+                   " \"checkpoint_bytes\": 7, \"crashes\": 1, \"work_s\": 0.5, \"cpu_s\": null,"
+                   " \"driver_s\": null, \"scribe_s\": null, \"scan_s\": null, \"lost_s\": null,"
+                   " \"redone_s\": null, \"salvaged_s\": null, \"at_risk_s\": null}\n");
   summary = figures_summary (path, &seen);
   g_assert_true (g_str_has_prefix (summary, "1.5 s on 3 nodes, 11 jobs"));
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* A process has the work that it told of last, or that a master saw it leave with, whichever is
+ * more. It counts once: whatever names it had, and however many masters saw it leave. */
+static void
+test_balance (void)
+{
+  g_autofree char *path = g_dir_make_tmp ("satin-figures-XXXXXX", NULL);
+  gint64 own[] = { G_MAXINT };
+  g_autoptr (GArray) pids = g_array_new (FALSE, FALSE, sizeof (gint64));
+  FiguresSeen seen = { .wall_s = 1.5, .own = g_array_append_vals (pids, own, 1), .crashes = 1 };
+  g_autofree char *json = NULL, *dead = g_strdup_printf ("node-%d.stats", G_MAXINT - 1);
+
+  /* Its own, killed; one that was added, killed; the last master, which had another name before. */
+  put (path, "node-2147483647.stats",
+       "{\"work_s\": 2, \"final\": false, \"names\": [\"1.1.00000001\"],"
+       " \"departed\": {\"1.2.00000001\": 4}}");
+  put (path, dead,
+       "{\"work_s\": 3, \"final\": false, \"names\": [\"1.3.00000001\"],"
+       " \"departed\": {\"1.1.00000001\": 2.5, \"1.2.00000001\": 1}}");
+  put (path, "node-1.stats",
+       "{\"work_s\": 8, \"final\": true, \"answer_s\": 10, \"restored_s\": 1,"
+       " \"names\": [\"1.2.00000001\", \"3.1.00000001\"],"
+       " \"departed\": {\"1.1.00000001\": 2.5, \"1.4.00000001\": 0.5}}");
+  json = figures_json (path, &seen);
+  g_assert_nonnull (strstr (json, "\"nodes\": 3,"));
+  g_assert_nonnull (strstr (json, "\"crashes\": 2,"));
+  g_assert_nonnull (strstr (json, "\"work_s\": 14,")); /* 2.5 + 3 + 8, and 0.5 of 1.4 */
+  g_assert_nonnull (strstr (json, "\"redone_s\": 5,"));
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* Two masters in turn used the results of "1.1.00000001", which is of this life, and
+ * "0.1.00000001", which is not. The second used some that contain those of the first. */
+static void
+test_taken (void)
+{
+  g_autofree char *path = g_dir_make_tmp ("satin-figures-XXXXXX", NULL);
+  gint64 own[] = { G_MAXINT };
+  g_autoptr (GArray) pids = g_array_new (FALSE, FALSE, sizeof (gint64));
+  FiguresSeen seen = { .wall_s = 1.5, .own = g_array_append_vals (pids, own, 1), .crashes = 1 };
+  g_autofree char *json = NULL;
+
+  put (path, "node-2147483647.stats",
+       "{\"work_s\": 20, \"final\": false, \"names\": [\"1.1.00000001\", \"1.2.00000001\"],"
+       " \"taken\": [\"2000000 0 1.1.00000001 /0/1\", \"1000000 0 0.1.00000001 /0/2\","
+       " \"500000 0 1.1.00000001 /10\", \"1000000 2 1.1.00000001 /1\"]}");
+  put (path, "node-2147483646.stats",
+       "{\"work_s\": 10, \"final\": true, \"answer_s\": 25, \"salvaged_s\": 0, \"names\": "
+       "[\"1.3.00000001\"],"
+       " \"taken\": [\"4000000 0 1.1.00000001 /0\", \"250000 0 1.1.00000001 /1/1\","
+       " \"1000000 0 0.1.00000001 /0/2\", \"250000 0 1.1.00000001 /1/2\"]}");
+  json = figures_json (path, &seen);
+  /* 1 s of an earlier life; /0 without that, /1 with child 1, /1/2, /10 */
+  g_assert_nonnull (strstr (json, "\"redone_s\": 6, \"salvaged_s\": 4.75"));
   g_assert_true (folder_remove (path, NULL));
 }
 
@@ -46,5 +104,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/figures/what-nodes-report-is-added-up-and-the-rest-is-null", test_sums);
+  g_test_add_func ("/figures/work-of-each-process-counts-once", test_balance);
+  g_test_add_func ("/figures/each-result-put-to-use-counts-once", test_taken);
   return g_test_run ();
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The run's folder, in a state folder of this test alone. */
+#include "net/folder-ended.h"
+#include "net/folder-file.h"
 #include "net/folder.h"
 
 #include <glib/gstdio.h>
@@ -92,6 +94,69 @@ write_late (gpointer path)
     ;
   (void)folder_claim (path, "late");
   return NULL;
+}
+
+/* What comes in pieces is seen as a whole or not at all; the first whole one stays. */
+static void
+test_pieces (void)
+{
+  g_auto (FolderRun) run = a_run ("pieces");
+  g_autoptr (GError) error = NULL;
+  g_autofree char *path = folder_create (&run, NULL);
+  FolderFile *first = folder_file_begin (path, "answer", &error);
+  FolderFile *second = folder_file_begin (path, "answer", &error);
+  FolderFile *dropped = folder_file_begin (path, "other", &error);
+
+  g_assert_no_error (error);
+  g_assert_true (folder_file_add (second, "no", 2, &error));
+  g_assert_true (folder_file_add (first, "whole ", 6, &error));
+  g_assert_true (folder_file_add (dropped, "half", 4, &error));
+  g_assert_true (folder_file_add (first, "answer", 6, &error));
+  g_assert_cmpint (folder_size (path, "answer"), ==, -1);
+  g_assert_true (folder_file_end (first, FOLDER_FILE_FIRST_SAFE, &error));
+  g_assert_true (folder_file_end (second, FOLDER_FILE_FIRST_SAFE, &error));
+  folder_file_drop (dropped);
+  g_autoptr (GBytes) bytes = folder_bytes (path, "answer", &error);
+  g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), "whole answer", 12);
+  g_assert_cmpint (folder_size (path, "other"), ==, -1);
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  for (const char *name; (name = g_dir_read_name (dir)) != NULL;)
+    g_assert_cmpint (name[0], !=, '.');
+  g_assert_true (folder_remove (path, NULL));
+  g_assert_null (folder_file_begin (path, "answer", &error));
+  g_assert_error (error, FOLDER_ERROR, FOLDER_ERROR_FAILED);
+}
+
+/* Of a run that has ended its folder goes and a record stays, until another one has the name. */
+static void
+test_record (void)
+{
+  g_auto (FolderRun) run = a_run ("recorded"), back = { 0 }, again = a_run ("recorded");
+  g_autofree char *path = folder_create (&run, NULL);
+  int code;
+
+  folder_ended_record (path);
+  g_assert_null (folder_ended_find ("recorded"));
+  g_assert_true (folder_end (path, 3, "why", NULL));
+  g_assert_true (folder_leave (path, NULL));
+  g_assert_false (g_file_test (path, G_FILE_TEST_EXISTS));
+  g_autofree char *record = folder_ended_find ("recorded");
+  g_autofree char *words = NULL;
+  g_assert_nonnull (record);
+  g_assert_true (folder_has_ended (record, &code, &words));
+  g_assert_cmpint (code, ==, 3);
+  g_assert_cmpstr (words, ==, "why");
+  g_assert_true (folder_read (record, &back, NULL));
+  g_assert_cmpstr (back.program, ==, run.program);
+  g_assert_cmpstr (back.host, ==, g_get_host_name ());
+  g_assert_cmpint (back.started_us, ==, run.started_us);
+  g_assert_cmpint (folder_ended_us (record), >, back.started_us - G_USEC_PER_SEC);
+  g_assert_null (folder_ended_find ("../ended/recorded"));
+  g_autoptr (GPtrArray) names = folder_ended_list ();
+  g_assert_cmpuint (names->len, ==, 1);
+  g_autofree char *other = folder_create (&again, NULL);
+  g_assert_null (folder_ended_find ("recorded"));
+  g_assert_true (folder_remove (other, NULL));
 }
 
 /* Main had returned, and those left suspended the run. */
@@ -236,6 +301,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/folder/what-was-written-comes-back", test_round_trip);
   g_test_add_func ("/folder/the-first-end-stays", test_end);
+  g_test_add_func ("/folder/a-file-comes-in-pieces", test_pieces);
+  g_test_add_func ("/folder/who-has-ended-is-known", test_record);
   g_test_add_func ("/folder/an-answer-is-the-end", test_answered);
   g_test_add_func ("/folder/who-writes-late-does-not-keep-it", test_late_writer);
   g_test_add_func ("/folder/a-name-belongs-to-one-live-run", test_taken);
@@ -246,6 +313,8 @@ main (int argc, char **argv)
   runs = folder_root ();
   satin = g_path_get_dirname (runs);
   g_rmdir (runs);
+  g_autofree char *ended = g_build_filename (satin, "ended", NULL);
+  g_rmdir (ended);
   g_rmdir (satin);
   g_rmdir (state);
   g_free (state);

@@ -3,6 +3,8 @@
  * nothing of ours. */
 #include "store.h"
 
+#include "storage/process.h"
+
 #include "storage/guard.h"
 
 #include <fcntl.h>
@@ -143,6 +145,14 @@ test_nothing_there_is_no_error (Fixture *f, gconstpointer unused)
   g_assert_no_error (error);
 }
 
+/* As the rows of another format are summed: in another way. */
+#define OTHER_SUMS \
+  "UPDATE run SET sum = randomblob (8); UPDATE node SET sum = randomblob (8);" \
+  "UPDATE job SET sum = randomblob (8); UPDATE constant SET sum = randomblob (8);" \
+  "UPDATE best SET sum = randomblob (8); UPDATE keep SET sum = randomblob (8);" \
+  "UPDATE result SET sum = randomblob (8); UPDATE stem SET sum = randomblob (8);" \
+  "UPDATE event SET sum = randomblob (8)"
+
 static void
 test_foreign_files_are_refused_untouched (Fixture *f, gconstpointer unused)
 {
@@ -154,10 +164,33 @@ test_foreign_files_are_refused_untouched (Fixture *f, gconstpointer unused)
     garbage[i] = (char)g_test_rand_int ();
   g_assert_true (g_file_set_contents (f->target, garbage, 50000, NULL));
   assert_refused (f, "not an SQLite file");
-  change (f, "PRAGMA user_version=2");
+  change (f, "PRAGMA user_version=2;" OTHER_SUMS);
   assert_refused (f, "newer Satin (format 2");
-  change (f, "PRAGMA user_version=99");
+  change (f, "PRAGMA user_version=99;" OTHER_SUMS);
   assert_refused (f, "newer Satin (format 99");
+}
+
+/* Whatever the header says of the format: rows that prove themselves are of ours. */
+static void
+test_a_wrong_format_number_loses_nothing (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  for (gsize at = 60; at < 64; at++)
+    for (int mask = 1; mask < 256; mask += 2)
+      {
+        g_autoptr (GError) error = NULL;
+        publish (f);
+        g_autoptr (GBytes) whole = contents (f->target);
+        gsize size;
+        g_autofree guint8 *bytes
+            = g_memdup2 (g_bytes_get_data (whole, &size), g_bytes_get_size (whole));
+
+        bytes[at] ^= (guint8)mask;
+        g_assert_true (g_file_set_contents (f->target, (char *)bytes, (gssize)size, NULL));
+        g_autoptr (Sql) sql = guard_open (f->target, NULL, &error);
+        g_assert_no_error (error);
+        g_assert_nonnull (sql);
+      }
 }
 
 /* An SQLite file of somebody else, of `statements`. */
@@ -215,10 +248,12 @@ test_of_another_schema_only_our_rows_are_taken (Fixture *f, gconstpointer unused
     "DROP TABLE keep",
     "ALTER TABLE run ADD COLUMN twice AS (value || value)",
     "ALTER TABLE result ADD COLUMN more DEFAULT 5",
-    "UPDATE run SET sum = sum + 1 WHERE key = 'identity'",
-    "UPDATE run SET key = 'identitx' WHERE key = 'identity'",
-    "UPDATE run SET value = '00112233445566778899aabbccddeefg' WHERE key = 'identity'",
-    "UPDATE run SET value = '10112233445566778899aabbccddeeff' WHERE key = 'identity'",
+    "UPDATE run SET sum = sum + 1 WHERE key = 'identity'; DELETE FROM constant",
+    "UPDATE run SET key = 'identitx' WHERE key = 'identity'; DELETE FROM constant",
+    "UPDATE run SET value = '00112233445566778899aabbccddeefg' WHERE key = 'identity';"
+    "DELETE FROM constant",
+    "UPDATE run SET value = '10112233445566778899aabbccddeeff' WHERE key = 'identity';"
+    "DELETE FROM constant",
   };
   put (f, "/0", 1, 1);
   put (f, "/1", 2, 2);
@@ -234,12 +269,43 @@ test_a_file_that_lost_its_identity_is_known_by_its_rows (Fixture *f, gconstpoint
 {
   (void)unused;
   put (f, "/0", 1, 1);
-  change (f, "DELETE FROM run");
+  change (f, "DELETE FROM run; DELETE FROM constant");
   assert_refused (f, "damaged beyond repair");
   assert_salvaged (f, IDENTITY, "/0=1");
-  change (f, "UPDATE run SET value = 'f' WHERE key = 'identity'");
+  change (f, "UPDATE run SET value = 'f' WHERE key = 'identity'; DELETE FROM constant");
   assert_refused (f, "damaged beyond repair");
   assert_salvaged (f, IDENTITY, "/0=1");
+}
+
+/* Each setting stands in two tables; either is enough. */
+static void
+test_one_lost_row_or_table_loses_no_setting (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  static const char *const changes[] = {
+    "UPDATE run SET sum = sum + 1 WHERE key = 'identity'",
+    "UPDATE run SET key = 'identitx' WHERE key = 'identity'",
+    "UPDATE run SET value = '00112233445566778899aabbccddeefg' WHERE key = 'identity'",
+    "UPDATE run SET value = '10112233445566778899aabbccddeeff' WHERE key = 'identity'",
+    "UPDATE run SET value = 'another' WHERE key = 'name'",
+    "UPDATE run SET sum = sum + 1",
+    "DELETE FROM run",
+    "DELETE FROM constant",
+    "UPDATE constant SET value = 'another'",
+    "UPDATE constant SET sum = NULL",
+  };
+  put (f, "/0", 1, 1);
+  g_assert_true (tables_set (f->sql, "name", "a name", NULL));
+  for (gsize i = 0; i < G_N_ELEMENTS (changes); i++)
+    {
+      change (f, changes[i]);
+      g_autoptr (Sql) sql = guard_open (f->target, NULL, NULL);
+      g_assert_nonnull (sql);
+      g_assert_false (sql->is_salvage);
+      g_autofree char *name = tables_get_string (sql, "name", NULL);
+      g_assert_cmpstr (name, ==, "a name");
+      assert_rows (sql, "/0=1");
+    }
 }
 
 static void
@@ -317,7 +383,7 @@ static char *
 named_for_host (Fixture *f, const char *pattern)
 {
   g_autoptr (GString) name = g_string_new (pattern);
-  g_string_replace (name, "HOST", publish_host (), 0);
+  g_string_replace (name, "HOST", process_host (), 0);
   return g_build_filename (f->folder, name->str, NULL);
 }
 
@@ -329,17 +395,17 @@ test_leftovers_of_dead_processes_are_swept (Fixture *f, gconstpointer unused)
   {
     const char *name;
     gboolean stays;
-  } files[] = { { ".run.ckpt.run-1.HOST-999999999-3.tmp-journal", FALSE },
-                { ".run.ckpt.run-1.HOST-999999999-0.tmp", FALSE },
-                { ".run.ckpt.run-1.HOST-999999999.tmp", FALSE },
-                { ".run.ckpt.run-2.HOST-999999999-0.tmp", FALSE },
-                { ".run.ckpt.more.run-1.HOST-999999999-0.tmp", TRUE },
-                { ".run.ckpt.run-1.HOST-1-0.tmp", TRUE },
+  } files[] = { { ".run.ckpt.run-1.HOST-999999999-7-3.tmp-journal", FALSE },
+                { ".run.ckpt.run-1.HOST-999999999-7-0.tmp", FALSE },
+                { ".run.ckpt.run-1.HOST-1-1-0.tmp", FALSE },
+                { ".run.ckpt.run-2.HOST-999999999-7-0.tmp", FALSE },
+                { ".run.ckpt.more.run-1.HOST-999999999-7-0.tmp", TRUE },
+                { ".run.ckpt.run-1.HOST-1-0-0.tmp", TRUE },
                 { ".run.ckpt.run-1.HOST-x.tmp", TRUE },
-                { ".run.ckpt.run-1.HOST-999999999-0.tmp.old", TRUE },
-                { ".other.run-1.HOST-999999999-0.tmp", TRUE },
-                { ".run.ckpt.run-1.0badf00d-999999999-0.tmp", TRUE },
-                { ".run.ckpt.run-1.999999999-0.tmp", TRUE },
+                { ".run.ckpt.run-1.HOST-999999999-7-0.tmp.old", TRUE },
+                { ".other.run-1.HOST-999999999-7-0.tmp", TRUE },
+                { ".run.ckpt.run-1.0badf00d-999999999-7-0.tmp", TRUE },
+                { ".run.ckpt.run-1.999999999-7-0.tmp", TRUE },
                 { ".run.ckpt.run-1.tmp", TRUE } };
   for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
     {
@@ -347,7 +413,7 @@ test_leftovers_of_dead_processes_are_swept (Fixture *f, gconstpointer unused)
       g_assert_true (g_file_set_contents (path, "x", 1, NULL));
     }
 
-  g_autofree char *old = named_for_host (f, ".run.ckpt.run-1.0badf00d-1-0.tmp");
+  g_autofree char *old = named_for_host (f, ".run.ckpt.run-1.0badf00d-1-7-0.tmp");
   struct timespec times[] = { { 1000000, 0 }, { 1000000, 0 } };
   g_assert_true (g_file_set_contents (old, "x", 1, NULL));
   g_assert_cmpint (utimensat (AT_FDCWD, old, times, 0), ==, 0);
@@ -410,12 +476,15 @@ main (int argc, char **argv)
     { "/guard/an-own-file-is-read-through-once", test_an_own_file_is_read_through_once },
     { "/guard/nothing-there-is-no-error", test_nothing_there_is_no_error },
     { "/guard/foreign-files-are-refused-untouched", test_foreign_files_are_refused_untouched },
+    { "/guard/a-wrong-format-number-loses-nothing", test_a_wrong_format_number_loses_nothing },
     { "/guard/files-of-other-programs-are-refused-untouched",
       test_files_of_other_programs_are_refused_untouched },
     { "/guard/of-another-schema-only-our-rows-are-taken",
       test_of_another_schema_only_our_rows_are_taken },
     { "/guard/a-file-that-lost-its-identity-is-known-by-its-rows",
       test_a_file_that_lost_its_identity_is_known_by_its_rows },
+    { "/guard/one-lost-row-or-table-loses-no-setting",
+      test_one_lost_row_or_table_loses_no_setting },
     { "/guard/what-is-no-plain-file-is-no-place", test_what_is_no_plain_file_is_no_place },
     { "/publish/a-missing-or-unwritable-folder-is-no-place",
       test_a_missing_or_unwritable_folder_is_no_place },

@@ -2,6 +2,7 @@
 /* Tests of storage/: SQLite files that somebody made to do harm. Each is refused or read rightly,
  * in seconds, without much memory, and stays as it is. */
 #include "store.h"
+#include "processor.h"
 
 #include "storage/guard.h"
 
@@ -57,7 +58,7 @@ look (Fixture *f)
   g_autoptr (GError) error = NULL;
   ResultsQuery all = { 0 };
   guint n = 0;
-  gint64 began = g_get_monotonic_time ();
+  double began_s = processor_s ();
   g_autoptr (Sql) sql = guard_open (f->target, NULL, &error);
   if (sql == NULL)
     {
@@ -66,7 +67,7 @@ look (Fixture *f)
     }
   else
     g_assert_true (results_each (sql, &all, check_row, &n, NULL, NULL));
-  g_assert_cmpint (g_get_monotonic_time () - began, <, 60 * G_USEC_PER_SEC);
+  g_assert_cmpfloat (processor_s () - began_s, <, 60);
 #ifndef __SANITIZE_ADDRESS__
   g_assert_cmpint (memory_kib (), <, MEMORY_KIB_MAX);
 #endif
@@ -179,6 +180,33 @@ test_schemas_with_a_sting (Fixture *f, gconstpointer unused)
   g_free (image.data);
 }
 
+/* SQLite takes time by the square of a schema's length, before it answers the first question. So a
+ * long one is not read to its end, and the rows are salvaged. */
+static void
+test_schemas_without_end (Fixture *f, gconstpointer unused)
+{
+  Image image = make_image (f);
+  GError *error = NULL;
+  sqlite3 *db = NULL;
+  (void)unused;
+  g_assert_cmpint (sqlite3_open (f->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db,
+                                 "PRAGMA writable_schema=1;"
+                                 "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c"
+                                 " LIMIT 5000) INSERT INTO sqlite_schema (type, name, tbl_name,"
+                                 " rootpage, sql) SELECT 'view', 'v' || n, 'v' || n, 0,"
+                                 " 'CREATE VIEW v' || n || ' AS SELECT 1' FROM c",
+                                 NULL, NULL, NULL),
+                   ==, SQLITE_OK);
+  sqlite3_close (db);
+  g_assert_null (sql_open_frozen (f->target, &error));
+  g_assert_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE);
+  g_assert_cmpstr (error->message, ==, "its schema has more objects than a Satin checkpoint");
+  g_clear_error (&error);
+  g_assert_cmpuint (look (f), ==, ROWS);
+  g_free (image.data);
+}
+
 /* Columns of all kinds at random, with whatever checksum: the form alone never makes a row. */
 static void
 test_cells_of_any_kind (Fixture *f, gconstpointer unused)
@@ -215,6 +243,7 @@ main (int argc, char **argv)
     { "/hostile/trees-in-circles", test_trees_in_circles },
     { "/hostile/headers-that-lie", test_headers_that_lie },
     { "/hostile/schemas-with-a-sting", test_schemas_with_a_sting },
+    { "/hostile/schemas-without-end", test_schemas_without_end },
     { "/hostile/cells-of-any-kind", test_cells_of_any_kind },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));

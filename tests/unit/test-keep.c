@@ -5,6 +5,7 @@
 
 #include "engine-jobs.h"
 #include "engine-rig.h"
+#include "processor.h"
 
 #include <sys/resource.h>
 #include <time.h>
@@ -257,15 +258,6 @@ test_numbers (void)
   watcher_free (watcher);
 }
 
-static double
-cpu_s (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &now);
-  return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* The sanitizers keep what was freed. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MORE_KIB_MAX 65536
@@ -290,13 +282,13 @@ test_a_million (void)
   Rig *rig = rig_new (1, 0, 1);
   g_autoptr (GBytes) first = rig_run (rig, JOB_STEPS, &few);
   long before_kib = peak_kib ();
-  double before_s = cpu_s ();
+  double before_s = processor_s ();
   g_autoptr (GBytes) result = rig_run (rig, JOB_STEPS, &many);
   g_autoptr (GBytes) args = record_encode (steps_job.args, &many);
   g_autoptr (GBytes) serial = NULL;
 
   g_test_message ("a million phases of two children, kept: %.3f s, %ld KiB more",
-                  cpu_s () - before_s, peak_kib () - before_kib);
+                  processor_s () - before_s, peak_kib () - before_kib);
   g_assert_cmpint (peak_kib () - before_kib, <, MORE_KIB_MAX);
   serial = serial_encoded (JOB_STEPS, args);
   g_assert_true (g_bytes_equal (result, serial));
@@ -466,9 +458,9 @@ test_known_is_cheap (void)
   EngineEvent event;
 
   g_bytes_unref (rig_run (plain, JOB_STEPS, &args));
-  start_s = cpu_s ();
+  start_s = processor_s ();
   g_bytes_unref (rig_run (plain, JOB_STEPS, &args));
-  plain_s = cpu_s () - start_s;
+  plain_s = processor_s () - start_s;
   engine_known (rig->engine, "", &digest, &archive_id, TRUE);
   engine_test_gate (1);
   rig_start (rig, JOB_STEPS, &args);
@@ -479,11 +471,11 @@ test_known_is_cheap (void)
   while (!engine_test_gate_reached ())
     g_thread_yield ();
   engine_known (rig->engine, "", &digest, &other_id, TRUE); /* while it runs */
-  start_s = cpu_s ();
+  start_s = processor_s ();
   engine_test_gate (-1);
   wait_for_kind (rig, ENGINE_DONE, &event);
   engine_event_clear (&event);
-  known_s = cpu_s () - start_s;
+  known_s = processor_s () - start_s;
 
   g_test_message ("300,000 phases: %.3f s, with a state known elsewhere %.3f s", plain_s, known_s);
   g_assert_cmpfloat (known_s, <, 3 * plain_s + 0.2);

@@ -131,6 +131,26 @@ test_the_rest_may_go_with_the_link (void)
   g_assert_true (said (world, 1, "RUN /5"));
 }
 
+/* The engine looks for long, and the thief is gone meanwhile: the job is where it was. */
+static void
+test_what_nobody_takes_comes_back (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  Digest digest = digest_of_string ("/3");
+  g_autoptr (GPtrArray) loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+
+  start (world);
+  world->peer[0].slow = TRUE;
+  hunger (world, 1);
+  g_assert_cmpuint (world->peer[1].steals, >, 0);
+  die (world, 1);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (members_of (world, 0), ==, 1);
+  g_ptr_array_add (loans, loan_new (5, "/3", 1, &digest, 0.5, NULL));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LENT, .loans = loans });
+  g_assert_true (said (world, 0, "BACK 5"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -141,5 +161,6 @@ main (int argc, char **argv)
   TEST ("a-reply-may-end-after-its-first-job", test_a_reply_may_end_after_its_first_job);
   TEST ("a-request-stands-until-its-last-job", test_a_request_stands_until_its_last_job);
   TEST ("the-rest-may-go-with-the-link", test_the_rest_may_go_with_the_link);
+  g_test_add_func ("/lend/what-nobody-takes-comes-back", test_what_nobody_takes_comes_back);
   return g_test_run ();
 }

@@ -93,7 +93,8 @@ test_both_sides_come_together (void)
   assert_answer (pair.out, "SELECT value FROM run WHERE key = 'done'", "0.500000");
   g_assert_cmpuint (totals.rows[0], ==, 3);
   g_assert_cmpuint (totals.rows[1], ==, 3);
-  g_assert_cmpuint (totals.bad[0] + totals.bad[1], ==, 0);
+  g_assert_null (totals.damage[0]);
+  g_assert_null (totals.damage[1]);
   g_assert_cmpuint (totals.united, ==, 4);
   Restore restore;
   g_assert_true (restore_look (pair.out, &restore, &error));
@@ -210,6 +211,30 @@ test_what_cannot_be_merged_is_refused (void)
 }
 
 /* Uniting the same file again and again makes no event twice, and the newest stay. */
+/* B goes on with the file as another build, which people said may use it. */
+static void
+test_files_of_two_builds_are_not_merged (void)
+{
+  g_auto (Pair) pair = pair_new ();
+  g_autoptr (GBytes) bytes = NULL;
+  Identity first = identity_make ("run-1", "app", "8"), second = identity_make ("x", "app", "8");
+  first.build = g_strdup ("version 1");
+  second.build = g_strdup ("version 2");
+  second.mended = TRUE;
+  Scribe *a = place_scribe (pair.a, HOUR_US, &first, NULL);
+  save_one (a, row_make ("/0", 1, 1000000, 0.1));
+  finish (pair.a, a);
+  bytes = contents (pair.a->target);
+  g_assert_true (g_file_set_contents (pair.b->target, g_bytes_get_data (bytes, NULL),
+                                      (gssize)g_bytes_get_size (bytes), NULL));
+  Scribe *b = place_scribe (pair.b, HOUR_US, &second, NULL);
+  g_assert_nonnull (b);
+  end (&pair, a, b);
+  assert_refused (&pair, 3, "only files of one build");
+  identity_clear (&first);
+  identity_clear (&second);
+}
+
 static void
 test_events_unite_once (void)
 {
@@ -219,6 +244,12 @@ test_events_unite_once (void)
   fall_apart (&pair, &a, &b);
   for (guint i = 0; i < 3; i++)
     scribe_event (a, "twin", NULL, NULL, 0, NULL); /* the same words three times are three events */
+  /* What nodes told of both is one, whatever the clocks of the two said. */
+  NodeId node = { 1, 2, 3 };
+  scribe_told (a, "requeued", &node, "/0", 50, "gone", 0);
+  scribe_told (b, "requeued", &node, "/0", 50, "gone", 60 * G_USEC_PER_SEC);
+  scribe_told (a, "left", &node, NULL, 0, "gone", 0);
+  scribe_told (b, "left", &node, NULL, 0, "silent", 60 * G_USEC_PER_SEC);
   finish (pair.a, a);
   scribe_event (b, "twin", NULL, NULL, 0, NULL);
   end (&pair, a, b);
@@ -233,6 +264,10 @@ test_events_unite_once (void)
 
   assert_answer (pair.out, "SELECT count (*) FROM event WHERE kind <> 'merged'", count);
   assert_answer (pair.out, "SELECT count (*) FROM event WHERE kind = 'common'", "1");
+  assert_answer (pair.out,
+                 "SELECT group_concat (kind || n) FROM (SELECT kind, count (*) AS n FROM event"
+                 " WHERE node IS NOT NULL GROUP BY kind ORDER BY kind)",
+                 "joined1,left1,requeued1");
 }
 
 int
@@ -246,6 +281,8 @@ main (int argc, char **argv)
                    test_of_two_digests_the_newer_row_stays);
   g_test_add_func ("/merge/what-cannot-be-merged-is-refused",
                    test_what_cannot_be_merged_is_refused);
+  g_test_add_func ("/merge/files-of-two-builds-are-not-merged",
+                   test_files_of_two_builds_are_not_merged);
   g_test_add_func ("/merge/events-unite-once", test_events_unite_once);
   return g_test_run ();
 }

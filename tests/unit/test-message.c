@@ -195,9 +195,10 @@ test_what_breaks_a_rule_is_refused (void)
   Message message = full (&s, MESSAGE_COVERED);
   message.path = "/00";
   refuse (&message);
-  message = full (&s, MESSAGE_HELLO);
-  message.text = endless;
+  g_array_index (s.constants, MessageConstant, 1).name = endless;
+  message = full (&s, MESSAGE_CONSTANTS);
   refuse (&message);
+  g_array_index (s.constants, MessageConstant, 1).name = "input/b";
   ((Loan *)s.loans->pdata[0])->weight = NAN;
   message = full (&s, MESSAGE_JOBS);
   refuse (&message);
@@ -207,13 +208,37 @@ test_what_breaks_a_rule_is_refused (void)
   refuse (&message);
   g_array_set_size (s.members, 0);
   refuse (&message);
-  g_array_set_size (s.numbers, MESSAGE_ITEMS_MAX * 8 + 1);
+  g_array_set_size (s.numbers, MESSAGE_NUMBERS_MAX + 1);
   message = full (&s, MESSAGE_HOLDING);
   refuse (&message);
   MessageConstant late = g_array_index (s.constants, MessageConstant, 0);
   g_array_append_val (s.constants, late); /* in the order of names */
   message = full (&s, MESSAGE_CONSTANTS);
   refuse (&message);
+}
+
+/* A store's error may be as long as its answer. What the reader would refuse costs the link. */
+static void
+test_a_text_that_is_too_long_is_cut_by_the_writer (void)
+{
+  g_auto (Sample) s;
+  sample_init (&s);
+  g_autoptr (GString) endless = g_string_new ("x");
+  while (endless->len <= MESSAGE_TEXT_MAX)
+    g_string_append (endless, "\303\244");
+  static const MessageKind kinds[]
+      = { MESSAGE_BID, MESSAGE_ELECT, MESSAGE_EVENT, MESSAGE_LAST_WORDS, MESSAGE_JOIN };
+
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    {
+      Message message = full (&s, kinds[i]);
+      message.text = message.host = endless->str;
+      g_autoptr (GBytes) bytes = encode (&message);
+      g_auto (Message) got = { 0 };
+      g_assert_true (message_decode (bytes, &got, NULL));
+      g_assert_cmpuint (strlen (got.text), ==, MESSAGE_TEXT_MAX - 1); /* no half of a character */
+      g_assert_true (g_utf8_validate (got.text, -1, NULL));
+    }
 }
 
 static void
@@ -280,6 +305,8 @@ main (int argc, char **argv)
   g_test_add_func ("/message/every-kind-comes-back", test_every_kind_comes_back);
   g_test_add_func ("/message/jobs-keep-their-arguments", test_jobs_keep_their_arguments);
   g_test_add_func ("/message/what-breaks-a-rule-is-refused", test_what_breaks_a_rule_is_refused);
+  g_test_add_func ("/message/a-text-that-is-too-long-is-cut-by-the-writer",
+                   test_a_text_that_is_too_long_is_cut_by_the_writer);
   g_test_add_func ("/message/every-truncation-is-refused", test_every_truncation_is_refused);
   g_test_add_func ("/message/random-mutation-never-hurts", test_random_mutation_never_hurts);
   return g_test_run ();

@@ -109,6 +109,22 @@ test_a_closed_run_takes_in_whom_it_knows (void)
 }
 
 static void
+test_a_node_of_another_build_ends (void)
+{
+  g_autoptr (World) world = world_new (0, FALSE);
+  world->build = "one";
+  for (guint i = 0; i < 2; i++)
+    add_peer (world, FALSE);
+  world->build = "two";
+  add_peer (world, FALSE);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "REFUSED one"));
+  g_assert_false (said (world, 2, "JOINED"));
+  g_assert_false (said (world, 1, "REFUSED"));
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+}
+
+static void
 test_a_half_open_link_costs_nobody_his_name (void)
 {
   g_autoptr (World) world = world_new (3, FALSE);
@@ -225,6 +241,25 @@ test_a_suspend_drains_everybody_first (void)
 
   g_assert_cmpuint (world->peer[0].ended, ==, 75);
   g_assert_cmpuint (world->peer[1].ended, ==, 75);
+}
+
+/* Its engine says only once that it has halted. */
+static void
+test_a_suspend_does_not_wait_for_a_master_that_leaves (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+
+  step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  g_assert_true (said (world, 0, "HALT"));
+  step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+  pump (world);
+  g_assert_false (said (world, 0, "FINAL"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+
+  g_assert_true (said (world, 0, "FINAL"));
 }
 
 /* The checkpoint may be long in coming; what stands there stays as it is. */
@@ -474,12 +509,15 @@ main (int argc, char **argv)
   TEST ("one-that-slept-is-left-out-and-joins-again",
         test_one_that_slept_is_left_out_and_joins_again);
   TEST ("a-closed-run-takes-in-whom-it-knows", test_a_closed_run_takes_in_whom_it_knows);
+  TEST ("a-node-of-another-build-ends", test_a_node_of_another_build_ends);
   TEST ("a-half-open-link-costs-nobody-his-name", test_a_half_open_link_costs_nobody_his_name);
   TEST ("a-run-may-have-less-patience", test_a_run_may_have_less_patience);
   TEST ("a-master-that-slept-is-deposed", test_a_master_that_slept_is_deposed);
   TEST ("idleness-is-cheap", test_idleness_is_cheap);
   TEST ("garbage-closes-only-its-link", test_garbage_closes_only_its_link);
   TEST ("a-suspend-drains-everybody-first", test_a_suspend_drains_everybody_first);
+  TEST ("a-suspend-does-not-wait-for-a-master-that-leaves",
+        test_a_suspend_does_not_wait_for_a_master_that_leaves);
   g_test_add_data_func ("/node-run/a-suspend-before-anything-has-begun/new", NULL,
                         test_a_suspend_before_anything_has_begun_ends_at_once);
   g_test_add_data_func ("/node-run/a-suspend-before-anything-has-begun/kept", "kept",

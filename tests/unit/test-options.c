@@ -45,6 +45,24 @@ own_options_are_taken_out (void)
 }
 
 static void
+workers_have_a_short_name (void)
+{
+  const char *apart[] = { "p", "-w", "3", "a", NULL }, *attached[] = { "p", "a", "-w3", NULL };
+  const char *word[] = { "p", "-wide", NULL }, *behind[] = { "p", "--", "-w", NULL };
+  Options options[] = { parse (apart, NULL), parse (attached, NULL), parse (behind, NULL) };
+
+  g_assert_cmpint (options[0].workers, ==, 3);
+  g_assert_cmpint (options[0].argc, ==, 2);
+  g_assert_cmpint (options[1].workers, ==, 3);
+  g_assert_cmpint (options[1].argc, ==, 2);
+  g_assert_cmpint (options[2].workers, ==, 0);
+  g_assert_cmpstr (options[2].argv[1], ==, "-w");
+  parse (word, "-w takes a number from 1 to 1024, not 'ide'");
+  for (guint i = 0; i < G_N_ELEMENTS (options); i++)
+    options_clear (&options[i]);
+}
+
+static void
 wrong_values_are_refused (void)
 {
   const char *zero[] = { "p", "--workers", "0", NULL };
@@ -55,7 +73,7 @@ wrong_values_are_refused (void)
   const char *memory[] = { "p", "--shared-memory", "0", NULL };
   const char *scheme[] = { "p", "--checkpoint", "gopher://h/x", NULL };
 
-  parse (zero, "--workers");
+  parse (zero, "-w takes a number");
   parse (word, "'x'");
   parse (missing, "needs a value");
   parse (negative, "--interval");
@@ -128,6 +146,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/options/own-options-are-taken-out", own_options_are_taken_out);
+  g_test_add_func ("/options/workers-have-a-short-name", workers_have_a_short_name);
   g_test_add_func ("/options/wrong-values-are-refused", wrong_values_are_refused);
   g_test_add_func ("/options/file-uris-are-paths", file_uris_are_paths);
   g_test_add_func ("/options/stacks-are-bytes-with-a-unit", stacks_are_bytes_with_a_unit);

@@ -136,7 +136,6 @@ static void
 test_what_is_attached_is_dispatched (void)
 {
   World world;
-  gint64 began_us;
 
   world_open (&world, attach_two);
   poller_watch (world.poller, &world.watches[0], G_IO_IN);
@@ -145,10 +144,8 @@ test_what_is_attached_is_dispatched (void)
   while (world.posted < 1)
     (void)turn (&world);
   g_assert_cmpuint (world.called, ==, 1);
-  began_us = g_get_monotonic_time ();
   while (world.posted < 2)
     (void)turn (&world);
-  g_assert_cmpint (g_get_monotonic_time () - began_us, <, 10000000);
   world_close (&world);
 }
 

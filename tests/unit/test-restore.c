@@ -18,7 +18,7 @@ write_checkpoint (Place *place, gboolean finished)
 
   scribe_joined (scribe, &one, "host1", "here", "unix:/one");
   scribe_joined (scribe, &two, "host2", "there", "unix:/two");
-  scribe_left (scribe, &two, "crashed");
+  scribe_told (scribe, "left", &two, NULL, 0, "crashed", 0);
   scribe_constant (scribe, "input/a.tsp", "ay", input);
   scribe_best (scribe, "length", "x", best);
   save_one (scribe, row_make ("/0", 92, 1500000, 0.25));
@@ -159,6 +159,8 @@ test_a_checkpoint_of_something_else_is_named (void)
   assert_other (&restore, &program, "program 'app', this is 'prog'");
   assert_other (&restore, &arguments, "arguments 8 'two words', these are 9");
   assert_other (&restore, &table, "job tables differ");
+  g_clear_pointer (&restore.identity.argv, g_strfreev);
+  assert_other (&restore, &arguments, "its arguments are lost, and with 9 'two words' its");
 
   restore_clear (&restore);
   identity_clear (&same);
@@ -281,6 +283,7 @@ test_a_lost_input_is_not_replaced_by_another (void)
   g_assert_true (restore_input_is_sound (&restore, "a b.tsp", old, place->target, &error));
   g_assert_true (restore_input_is_sound (&restore, "other", newer, place->target, &error));
   g_assert_false (restore_input_is_sound (&restore, "a b.tsp", newer, place->target, &error));
+  g_assert_nonnull (strstr (error->message, "put back the old file"));
   g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
   g_clear_error (&error);
   restore_clear (&restore);
@@ -290,6 +293,206 @@ test_a_lost_input_is_not_replaced_by_another (void)
   g_assert_true (restore_look (place->target, &restore, &error));
   g_assert_false (restore_input_is_sound (&restore, "a b.tsp", old, place->target, &error));
   restore_clear (&restore);
+}
+
+/* A checkpoint of a run that has read this, and has made a constant of it. */
+static void
+write_values (Place *place, const char *read)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (read, strlen (read));
+  Identity identity = identity_make ("run-1", "app", "8");
+  identity.build = g_strdup ("00112233445566778899aabbccddeeff");
+  identity.mark = g_strdup ("a mark");
+  Scribe *scribe = place_scribe (place, G_USEC_PER_SEC, &identity, NULL);
+  scribe_constant (scribe, "input/a.tsp", "ay", bytes);
+  scribe_constant (scribe, "const/cities", "ay", bytes);
+  save_one (scribe, row_make ("/0", 92, 1500000, 0.25));
+  scribe_finish (scribe);
+  place_wait (place, &place->n_final, 1);
+  scribe_free (scribe);
+  identity_clear (&identity);
+}
+
+static void
+assert_values (const char *target, gboolean is_mended, const char *word)
+{
+  g_autoptr (GError) error = NULL;
+  Restore restore;
+  g_assert_true (restore_look (target, &restore, &error));
+  gboolean good = restore_values_are_sound (&restore, is_mended, target, &error);
+  restore_clear (&restore);
+  g_assert_true (good == (word == NULL));
+  if (good)
+    return;
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+  if (strstr (error->message, word) == NULL)
+    g_error ("'%s' is not in: %s", word, error->message);
+}
+
+static void
+test_values_of_another_run_are_not_used (void)
+{
+  g_autoptr (Place) place = place_new (), other = place_new ();
+  g_autofree char *attach = NULL;
+  sqlite3 *db = NULL;
+  write_values (place, "this");
+  write_values (other, "that");
+  attach = g_strdup_printf ("ATTACH '%s' AS other", other->target);
+  assert_values (place->target, FALSE, NULL);
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, attach, 0, 0, 0), ==, SQLITE_OK);
+  static const char *const copies[] = {
+    "REPLACE INTO constant SELECT * FROM other.constant WHERE name = 'const/cities'",
+    "REPLACE INTO constant SELECT * FROM other.constant WHERE name = 'input/a.tsp'",
+    "REPLACE INTO constant SELECT * FROM other.constant",
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (copies); i++)
+    {
+      g_assert_cmpint (sqlite3_exec (db, "BEGIN; DELETE FROM constant; COMMIT", 0, 0, 0), ==,
+                       SQLITE_OK);
+      g_assert_cmpint (sqlite3_exec (db, copies[i], 0, 0, 0), ==, SQLITE_OK);
+      assert_values (place->target, FALSE, "of another run");
+      assert_values (place->target, TRUE, "of another run");
+    }
+  g_assert_cmpint (sqlite3_exec (db,
+                                 "DELETE FROM run WHERE key IN ('inputs', 'constants');"
+                                 "DELETE FROM constant WHERE name LIKE 'run/%'",
+                                 0, 0, 0),
+                   ==, SQLITE_OK);
+  sqlite3_close (db);
+  assert_values (place->target, FALSE, "--mended");
+  assert_values (place->target, TRUE, NULL);
+}
+
+/* All that says what a run is of and how to start it, as write_values has written it. */
+static void
+assert_whole_identity (const char *target, const char *harm, gsize at)
+{
+  g_autoptr (GError) error = NULL;
+  Restore restore;
+  if (!restore_look (target, &restore, &error))
+    g_error ("%s at %" G_GSIZE_FORMAT ": %s", harm, at, error->message);
+  const Identity *found = &restore.identity;
+  Identity wanted = identity_make ("run-1", "app", "8");
+  const char *const texts[][2] = {
+    { found->run, "run-1" },
+    { found->name, wanted.name },
+    { found->app, wanted.app },
+    { found->program, wanted.program },
+    { found->folder, wanted.folder },
+    { found->options, wanted.options },
+    { found->version, wanted.version },
+    { found->build, "00112233445566778899aabbccddeeff" },
+    { found->mark, "a mark" },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
+    if (g_strcmp0 (texts[i][0], texts[i][1]) != 0)
+      g_error ("%s at %" G_GSIZE_FORMAT ": no %s", harm, at, texts[i][1]);
+  g_assert_cmpstrv (found->argv, wanted.argv);
+  g_assert_true (digest_equal (&found->identity, &wanted.identity));
+  g_assert_true (digest_equal (&found->schema, &wanted.schema));
+  g_assert_nonnull (restore.inputs);
+  g_assert_nonnull (restore.const_list);
+  identity_clear (&wanted);
+  restore_clear (&restore);
+}
+
+/* Every page lost; and one bit of some bytes (SATIN_TEST_ALL=1: of all). */
+static void
+test_one_harmed_page_loses_nothing_of_the_identity (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *bytes = NULL;
+  gsize size, step = g_getenv ("SATIN_TEST_ALL") != NULL ? 1 : 97;
+  write_values (place, "this");
+  assert_whole_identity (place->target, "nothing", 0);
+  g_assert_true (g_file_get_contents (place->target, &bytes, &size, NULL));
+  gsize page = (gsize)(guint8)bytes[16] << 8 | (guint8)bytes[17];
+  for (gsize at = 0; at < size; at += page)
+    {
+      g_autofree char *harmed = g_memdup2 (bytes, size);
+      memset (harmed + at, 0, page);
+      g_assert_true (g_file_set_contents (place->target, harmed, (gssize)size, NULL));
+      assert_whole_identity (place->target, "a lost page", at);
+    }
+  for (gsize at = 0; at < size; at += step)
+    {
+      bytes[at] ^= 0x10;
+      g_assert_true (g_file_set_contents (place->target, bytes, (gssize)size, NULL));
+      assert_whole_identity (place->target, "a wrong bit", at);
+      bytes[at] ^= 0x10;
+    }
+}
+
+/* Each single byte of a build, of an identity, and of constants and inputs that are listed. */
+static void
+test_near_misses_are_refused (void)
+{
+  Identity found = identity_make ("run-1", "app", "8"),
+           wanted = identity_make ("run-1", "app", "8");
+  found.build = g_strdup ("0123456789abcdef0123456789abcdef");
+  wanted.build = g_strdup (found.build);
+  g_assert_true (identity_matches (&found, &wanted, "t", NULL));
+  struct
+  {
+    char *bytes;
+    gsize size;
+  } parts[] = { { found.build, 32 }, { (char *)found.identity.bytes, sizeof (Digest) } };
+
+  for (guint p = 0; p < G_N_ELEMENTS (parts); p++)
+    for (gsize i = 0; i < parts[p].size; i++)
+      {
+        g_autoptr (GError) error = NULL;
+        parts[p].bytes[i] ^= 1;
+        g_assert_false (identity_matches (&found, &wanted, "t", &error));
+        g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+        parts[p].bytes[i] ^= 1;
+      }
+  identity_clear (&found);
+  identity_clear (&wanted);
+}
+
+/* Is `value` the constant or input of a run that lists `hex` as its digest? */
+static gboolean
+is_sound (const char *name, const char *value, char *hex)
+{
+  g_autofree char *list = g_strdup_printf ("%s a.tsp\n", hex);
+  g_autoptr (GBytes) bytes = g_bytes_new (value, strlen (value));
+  g_autoptr (GPtrArray) constants = g_ptr_array_new ();
+  gboolean is_input = g_str_has_prefix (name, "input/");
+  RestoreConstant constant = { .name = (char *)name, .value = bytes };
+  Restore restore = { .inputs = is_input ? list : NULL,
+                      .const_list = is_input ? NULL : list,
+                      .constants = constants };
+  g_ptr_array_add (constants, &constant);
+  gboolean sound = restore_values_are_sound (&restore, FALSE, "t", NULL);
+  gboolean same = is_input ? restore_input_is_sound (&restore, "a.tsp", bytes, "t", NULL)
+                           : restore_constant_is_sound (&restore, "a.tsp", bytes);
+  g_assert_true (sound == same);
+  return sound;
+}
+
+static void
+test_near_values_are_refused (gconstpointer data)
+{
+  const char *name = data;
+  char value[] = "four lines", hex[DIGEST_HEX_LENGTH + 1];
+  Digest digest = digest_of_string (value);
+  digest_to_hex (&digest, hex);
+  g_assert_true (is_sound (name, value, hex));
+
+  for (gsize i = 0; i < strlen (value); i++)
+    {
+      value[i] ^= 1;
+      g_assert_false (is_sound (name, value, hex));
+      value[i] ^= 1;
+    }
+  for (gsize i = 0; i < DIGEST_HEX_LENGTH; i++)
+    {
+      hex[i] ^= 1;
+      g_assert_false (is_sound (name, value, hex));
+      hex[i] ^= 1;
+    }
 }
 
 int
@@ -310,5 +513,14 @@ main (int argc, char **argv)
   g_test_add_func ("/restore/people-see-rows-and-nodes", test_people_see_rows_and_nodes);
   g_test_add_func ("/restore/a-lost-input-is-not-replaced-by-another",
                    test_a_lost_input_is_not_replaced_by_another);
+  g_test_add_func ("/restore/values-of-another-run-are-not-used",
+                   test_values_of_another_run_are_not_used);
+  g_test_add_func ("/identity/near-misses-are-refused", test_near_misses_are_refused);
+  g_test_add_data_func ("/restore/near-inputs-are-refused", "input/a.tsp",
+                        test_near_values_are_refused);
+  g_test_add_data_func ("/restore/near-constants-are-refused", "const/a.tsp",
+                        test_near_values_are_refused);
+  g_test_add_func ("/identity/one-harmed-page-loses-nothing-of-it",
+                   test_one_harmed_page_loses_nothing_of_the_identity);
   return g_test_run ();
 }

@@ -6,10 +6,11 @@
 
 #include "engine-jobs.h"
 #include "engine-rig.h"
-
-#include <time.h>
+#include "processor.h"
 
 #define ROOT_DEPTH 6
+#define PHASES_LEAVES (1 << 2 * ROOT_DEPTH)
+#define STEP_LEAVES 40
 
 static const NodeId archive_id = { 1, 1, 1 };
 static const satin_args_phases root_args = { ROOT_DEPTH, 5 };
@@ -263,8 +264,10 @@ test_unstarted (void)
   rig_free (rig);
 }
 
-/* Somebody else is said to hold what has just been reported as finished here: he is told. TRUE: it
- * came to that. */
+/* Another node is said to hold the job of a row that a scan has just reported, so that one is told
+ * that it is finished here, and nobody adopts it. TRUE: a row was reported before half of the
+ * leaves were done, which is always so with one worker: the gate lets the leaves run in steps, and
+ * a scan is ordered before each. An engine whose last job has ended need not answer. */
 static gboolean
 tell_late_news (guint64 seed)
 {
@@ -272,16 +275,22 @@ tell_late_news (guint64 seed)
   Rig *rig = rig_new (1 + seed % 2, 0, seed);
   g_autofree char *path = NULL;
   gboolean covered = FALSE, done = FALSE;
+  int steps = PHASES_LEAVES / STEP_LEAVES / 2;
   EngineEvent event;
 
+  engine_test_gate (0);
   rig_start (rig, JOB_PHASES, &root_args);
   while (!done)
     {
-      if (path == NULL)
-        engine_scan (rig->engine, FALSE);
+      if (steps > 0 && engine_test_gate_reached ())
+        {
+          engine_scan (rig->engine, FALSE);
+          steps = path == NULL ? steps - 1 : 0;
+          engine_test_gate (steps > 0 ? STEP_LEAVES : -1);
+        }
       if (!rig_next (rig, &event, 1000))
         continue;
-      if (event.rows != NULL && event.rows->len > 0 && path == NULL)
+      if (event.rows != NULL && event.rows->len > 0 && path == NULL && steps > 0)
         {
           const Row *row = event.rows->pdata[event.rows->len - 1];
 
@@ -290,15 +299,14 @@ tell_late_news (guint64 seed)
         }
       g_assert_cmpint (event.kind, !=, ENGINE_ADOPT);
       if (event.kind == ENGINE_COVERED)
-        covered = g_str_equal (path, event.path) || path_is_below (rig->stems, path, event.path);
+        covered = covered || g_str_equal (path, event.path)
+                  || path_is_below (rig->stems, path, event.path);
       done = event.kind == ENGINE_DONE;
       engine_event_clear (&event);
     }
-  while (rig_next (rig, &event, 0))
-    engine_event_clear (&event);
-  g_assert_true (path == NULL || covered);
+  g_assert_true (covered == (path != NULL));
   rig_free (rig);
-  return path != NULL;
+  return covered;
 }
 
 static void
@@ -306,10 +314,13 @@ test_late_news (void)
 {
   guint told = 0;
 
-  engine_test_leaf_spins = 5000;
-  for (guint64 seed = 0; seed < 100 && told < 6; seed++)
-    told += tell_late_news (seed);
-  g_assert_cmpuint (told, ==, 6);
+  for (guint64 seed = 0; told < 6; seed++)
+    {
+      gboolean any = tell_late_news (seed);
+
+      g_assert_true (any || seed % 2 == 1);
+      told += any;
+    }
 }
 
 static void
@@ -329,19 +340,15 @@ static void
 test_idle (void)
 {
   Rig *rig = rig_new (4, 0, 1);
-  struct timespec before, after;
   EngineEvent event;
-  double cpu_s;
+  double began_s;
 
   g_bytes_unref (rig_run (rig, JOB_FIB, &(satin_args_fib){ 10 }));
   while (rig_next (rig, &event, 200000))
     engine_event_clear (&event);
-  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &before);
+  began_s = processor_s ();
   g_assert_false (rig_next (rig, &event, 200000));
-  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &after);
-
-  cpu_s = (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) * 1e-9;
-  g_assert_cmpfloat (cpu_s, <, 0.01);
+  g_assert_cmpfloat (processor_s () - began_s, <, 0.01);
   rig_free (rig);
 }
 

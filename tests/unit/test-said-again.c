@@ -2,6 +2,8 @@
 /* What is lost with a link, or comes too late, is said again or taken back. */
 #include "node-world.h"
 
+#include "satin/protocol/held.h"
+
 /* One more link between n0 and n1; the newest is written. */
 static guint64
 add_link (World *world)
@@ -142,6 +144,35 @@ test_a_newer_state_is_said_when_another_offers_one (void)
   g_assert_cmpuint (times_known (world, 2), ==, 4);
 }
 
+/* A thief may hold very many jobs of one lender. A message that tells of too many is refused, and
+ * each new link would break. */
+static void
+test_very_many_loans_are_told_in_several_messages (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  const guint n_loans = 2 * HELD_BATCH + 1;
+  guint64 request = 1000;
+
+  start (world);
+  for (guint i = 0; i < n_loans; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      (void)offer (world, 0, path);
+    }
+  while (stats_of (world, 0).lent < n_loans)
+    deliver (world, 1, 0,
+             &(Message){ .kind = MESSAGE_STEAL, .number = request++, .count = n_loans });
+  forget_log (world);
+  world->largest = 0;
+  cut (world, 0, 1);
+  pass (world, 1000000);
+
+  g_assert_cmpuint (world->largest, >=, HELD_BATCH * sizeof (guint64));
+  g_assert_cmpuint (world->largest, <, (HELD_BATCH + 100) * sizeof (guint64));
+  g_assert_null (strstr (world->peer[0].log->str, "BACK"));
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, n_loans);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -153,5 +184,7 @@ main (int argc, char **argv)
   TEST ("who-is-released-too-late-gets-work", test_who_is_released_too_late_gets_work);
   TEST ("a-newer-state-is-said-when-another-offers-one",
         test_a_newer_state_is_said_when_another_offers_one);
+  TEST ("very-many-loans-are-told-in-several-messages",
+        test_very_many_loans_are_told_in_several_messages);
   return g_test_run ();
 }

@@ -33,8 +33,8 @@ test_layout (void)
   g_assert_cmpuint (satin_type_Outer.size, ==, sizeof (Outer));
   g_assert_cmpuint (satin_fields_Outer[3].count, ==, 5);
   g_assert_cmpuint (satin_fields_Outer[1].offset, ==, offsetof (Outer, many));
-  g_assert_true (satin_holds_Outer);
-  g_assert_false (satin_holds_Inner);
+  g_assert_true (SATIN_HOLDS_ (Outer));
+  g_assert_false (SATIN_HOLDS_ (Inner));
   g_assert_cmpuint (sizeof (SatinSlot_), ==, 128);
   g_assert_true (wide_job.big);
   g_assert_false (queens_job.big);

@@ -2,6 +2,7 @@
 /* Tests of coordinator/scribe.c with ledger, inbox and takeover below it; links coordinator,
  * storage and value. */
 #include "checkpoint.h"
+#include "processor.h"
 
 #include <signal.h>
 #include <sqlite3.h>
@@ -22,7 +23,7 @@ test_what_was_saved_stands_in_the_published_file (void)
 
   scribe_joined (scribe, &one, "host1", "here", "unix:/somewhere");
   scribe_joined (scribe, &two, "host2", "there", "tcp:127.0.0.1:9");
-  scribe_left (scribe, &two, "crashed");
+  scribe_told (scribe, "left", &two, NULL, 0, "crashed", 0);
   scribe_constant (scribe, "input/a.tsp", "ay", input);
   scribe_best (scribe, "length", "x", best);
   scribe_set (scribe, "term", "1");
@@ -160,7 +161,7 @@ test_many_rows_are_written_fast (void)
 {
   g_autoptr (Place) place = place_new ();
   Scribe *scribe = start (place, HOUR_US, "run-1");
-  gint64 began = g_get_monotonic_time ();
+  double began_s = processor_s ();
   for (int i = 0; i < 20; i++)
     {
       GPtrArray *rows = rows_new ();
@@ -172,20 +173,20 @@ test_many_rows_are_written_fast (void)
       scribe_save (scribe, rows);
     }
   finish (place, scribe);
-  gint64 first = g_get_monotonic_time ();
+  double first_s = processor_s ();
   for (int i = 0; i < 10; i++)
     {
       g_autofree char *path = g_strdup_printf ("/%d", i);
       save_one (scribe, row_make (path, i, 1, 1.0 / 20));
       finish (place, scribe);
     }
-  gint64 end = g_get_monotonic_time ();
+  double end_s = processor_s ();
   scribe_free (scribe);
 
   g_test_message ("20,000 rows saved and published in %.3f s; one more row in %.4f s each",
-                  (double)(first - began) / 1e6, (double)(end - first) / 1e7);
+                  first_s - began_s, (end_s - first_s) / 10);
   assert_answer (place->target, "SELECT count(*) FROM result", "10010");
-  g_assert_cmpint (first - began, <, 20 * G_USEC_PER_SEC); /* generous: sanitizers, busy machines */
+  g_assert_cmpfloat (first_s - began_s, <, 20); /* generous: sanitizers */
 }
 
 typedef struct
@@ -373,13 +374,53 @@ test_calls_and_publications_run_side_by_side (void)
       scribe_event (scribe, "steal", &node, path, 0, NULL);
       scribe_stats (scribe, &stats);
       if (i % 50 == 0)
-        scribe_load (scribe, &node);
+        scribe_load (scribe, path);
     }
   finish (place, scribe);
   scribe_free (scribe);
 
   assert_answer (place->target, "SELECT count(*) FROM result", "300");
   g_assert_cmpuint (place->n_restored_final, ==, 6);
+}
+
+static gboolean
+has_row (const GPtrArray *rows, const char *path)
+{
+  for (guint i = 0; i < rows->len; i++)
+    if (strcmp (((const Row *)rows->pdata[i])->path, path) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* A job that runs again finds what anybody has done of it: rows are selected by path, not by node,
+ * and those that were saved a moment ago are among them. */
+static void
+test_what_lies_at_or_below_a_path_is_loaded_whoever_computed_it (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  guint32 deep[200] = { 1, 2 };
+  g_autofree char *stem = path_from_numbers (place->stems, deep, 200);
+  const char *paths[] = { "/1/1", "/10", "/1/2/7", "/2/0", "/11/3", "/1/3/0", stem };
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++)
+    {
+      Row *row = row_make (paths[i], i, 1, 0.001);
+      row->node = (NodeId){ 1, i + 1, 7 };
+      save_one (scribe, row);
+    }
+  scribe_load (scribe, "/1");
+  place_wait (place, &place->n_restored_final, 1);
+
+  g_assert_cmpuint (place->rows->len, ==, 4);
+  g_assert_true (has_row (place->rows, "/1/1") && has_row (place->rows, "/1/2/7"));
+  g_assert_true (has_row (place->rows, "/1/3/0") && has_row (place->rows, stem));
+  scribe_load (scribe, "/2/0");
+  place_wait (place, &place->n_restored_final, 2);
+  g_assert_cmpuint (place->rows->len, ==, 5);
+  scribe_load (scribe, "");
+  place_wait (place, &place->n_restored_final, 3);
+  g_assert_cmpuint (place->rows->len, ==, 5 + G_N_ELEMENTS (paths));
+  scribe_free (scribe);
 }
 
 /* In the published Satin the computing thread wrote the file itself, under the global lock (S6).
@@ -393,7 +434,7 @@ test_nobody_waits_for_the_scribe (void)
   NodeId node = { 1, 2, 3 };
   place_wait (place, &place->n_published, 1);
   pthread_mutex_lock (&place->lock); /* its news are taken under this */
-  scribe_load (scribe, &node);
+  scribe_load (scribe, "/0");
   for (int i = 0; i < 1000; i++)
     {
       ScribeStats stats;
@@ -451,6 +492,8 @@ main (int argc, char **argv)
                    test_a_reader_finds_a_whole_file_at_any_moment);
   g_test_add_func ("/scribe/S6-calls-and-publications-run-side-by-side",
                    test_calls_and_publications_run_side_by_side);
+  g_test_add_func ("/scribe/what-lies-at-or-below-a-path-is-loaded-whoever-computed-it",
+                   test_what_lies_at_or_below_a_path_is_loaded_whoever_computed_it);
   g_test_add_func ("/scribe/S6-nobody-waits-for-the-scribe", test_nobody_waits_for_the_scribe);
   g_test_add_func ("/scribe/what-is-queued-is-written-at-the-end",
                    test_what_is_queued_is_written_at_the_end);

@@ -35,6 +35,27 @@ is_here (SharedStore *store, GBytes *bytes)
   return found != NULL && g_bytes_equal (found, bytes);
 }
 
+/* Each single byte of a digest names other bytes. */
+static void
+test_near_misses (void)
+{
+  g_autoptr (SharedStore) store = shared_store_new (1 << 20);
+  g_autoptr (GBytes) bytes = some_bytes ('a', 100);
+  Digest digest = digest_of_bytes (bytes);
+  SatinShared here = shared_add (store, bytes);
+
+  for (gsize i = 0; i < sizeof digest.bytes; i++)
+    {
+      digest.bytes[i] ^= 1;
+      g_autoptr (GBytes) found = shared_find (store, &digest);
+      g_assert_null (found);
+      g_assert_false (shared_is_spoken_of (store, &digest));
+      digest.bytes[i] ^= 1;
+    }
+  g_assert_true (is_here (store, bytes));
+  shared_unref (here);
+}
+
 static void
 test_once (void)
 {
@@ -179,6 +200,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/shared/near-misses", test_near_misses);
   g_test_add_func ("/shared/once", test_once);
   g_test_add_func ("/shared/limit", test_limit);
   g_test_add_func ("/shared/again", test_again);

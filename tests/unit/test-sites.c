@@ -114,8 +114,11 @@ wrong_files_are_refused (void)
     { "[site a]\nhosts = b # the second one\n", "'#' is not a host" },
     { "[site a]\nhosts = b\nworkers = 1\nhosts = c\n", "'hosts' stands twice in '[site a]'" },
     { "[site a]\nhosts = b\nprogram = /home/jos\xe9/x\n", "program is not UTF-8" },
+    { "[site jos\xe9]\nnodes = x\n", "jos\xef\xbf\xbd" }, /* the sentence is */
     { "nodes = 1\n[site a]\n", "does not start with a group" },
     { "[site a]\nhosts = -oProxyCommand=x\n", "is not a host" },
+    { "[site a]\nhosts = [-oProxyCommand=x]\n", "is not a host" },
+    { "[site a]\nhosts = -oProxyCommand=x@[::1]\n", "is not a host" },
     { "[site a]\nnodes = 0\n", "nodes takes a number" },
     { "[site a]\nworkers = many\n", "workers takes a number" },
     { "[site a]\nhosts = b\nports = 7000\n", "ports takes" },
@@ -221,12 +224,21 @@ frames_of_the_relay (void)
   g_assert_cmpint (relay_parse ("file node-7.stats 12", &name, &size), ==, RELAY_FILE);
   g_assert_cmpstr (name, ==, "node-7.stats");
   g_assert_cmpuint (size, ==, 12);
+  g_clear_pointer (&name, g_free);
+  g_assert_cmpint (relay_parse ("file answer 5000000000", &name, &size), ==, RELAY_FILE);
+  g_assert_cmpuint (size, ==, 5000000000);
+  g_clear_pointer (&name, g_free);
+  g_assert_cmpint (relay_parse ("kept answer", &name, &size), ==, RELAY_KEPT);
+  g_assert_cmpstr (name, ==, "answer");
+  g_clear_pointer (&name, g_free);
+  g_assert_cmpint (relay_parse ("lost end", &name, &size), ==, RELAY_LOST);
+  g_assert_cmpstr (name, ==, "end");
   g_assert_cmpint (relay_parse ("go", NULL, NULL), ==, RELAY_GO);
   g_assert_cmpint (relay_parse ("quit", NULL, NULL), ==, RELAY_QUIT);
-  const char *const wrong[] = {
-    "",          "file",       "file x",     "file ../x 1",      "file .x 1", "file a/b 1",
-    "file x -1", "file x 1 2", "file x 1e3", "file x 268435457", "go on",     "Last login: today"
-  };
+  const char *const wrong[]
+      = { "",           "file",      "file x",     "file ../x 1", "file .x 1",
+          "file a/b 1", "file x -1", "file x 1 2", "file x 1e3",  "file x 9223372036854775808",
+          "go on",      "kept",      "lost ../x",  "kept x 1",    "Last login: today" };
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
     g_assert_cmpint (relay_parse (wrong[i], NULL, NULL), ==, RELAY_WRONG);
 }

@@ -111,9 +111,11 @@ test_tables_are_copied_but_for_what_does_not_verify (Fixture *f, gconstpointer u
   g_assert_true (tables_put_node (f->sql, &node, &error));
   g_assert_true (tables_put_event (f->sql, &event, 10, &error));
   g_assert_true (tables_set (f->sql, "name", "right", &error));
-  g_assert_cmpint (
-      sqlite3_exec (f->sql->db, "UPDATE run SET value = 'wrong' WHERE key = 'name'", 0, 0, 0), ==,
-      SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (f->sql->db,
+                                 "UPDATE run SET value = 'wrong' WHERE key = 'name';"
+                                 "UPDATE constant SET value = 'wrong' WHERE name = 'run/name'",
+                                 0, 0, 0),
+                   ==, SQLITE_OK);
   g_autofree char *other_path = g_build_filename (f->folder, "other", NULL);
   g_autoptr (Sql) other = sql_create (other_path, IDENTITY, &error);
   g_assert_true (tables_set (other, "id", "kept", &error));
@@ -124,7 +126,7 @@ test_tables_are_copied_but_for_what_does_not_verify (Fixture *f, gconstpointer u
   g_autofree char *name = tables_get_string (other, "name", &error);
   g_assert_cmpstr (id, ==, "kept");
   g_assert_null (name);
-  g_assert_cmpuint (dropped, ==, 1);
+  g_assert_cmpuint (dropped, ==, 2);
   g_assert_cmpint (number_of (other, "SELECT count(*) FROM node"), ==, 1);
   g_assert_cmpint (number_of (other, "SELECT count(*) FROM event"), ==, 1);
 }

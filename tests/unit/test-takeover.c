@@ -17,7 +17,8 @@ assert_all_is_in_the_file (Place *place)
   assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "7");
   g_autofree char *number = g_strdup_printf ("%" G_GUINT64_FORMAT, place->generation);
   assert_answer (place->target, "SELECT value FROM run WHERE key = 'generation'", number);
-  assert_answer (place->target, "SELECT hex(value) FROM constant", "000102");
+  assert_answer (place->target, "SELECT hex(value) FROM constant WHERE name NOT LIKE 'run/%'",
+                 "000102");
   assert_answer (place->target, "SELECT hex(value) FROM best", "000102");
   assert_answer (place->target, "SELECT address FROM node", "unix:/somewhere");
   assert_answer (place->target, "SELECT cause FROM node", "gone at a take-over");
@@ -72,12 +73,12 @@ test_everything_is_taken_over (void)
   g_assert_cmpfloat (first->weight, ==, 0.25);
   g_assert_cmpstr (second->path, ==, path);
   g_assert_cmpuint (stems_count (place->stems), ==, 3);
-  scribe_load (scribe, &other);
+  scribe_load (scribe, "/0");
   place_wait (place, &place->n_restored_final, 2);
-  g_assert_cmpuint (place->rows->len, ==, 3);
-  scribe_load (scribe, &(NodeId){ 9, 9, 9 });
+  g_assert_cmpuint (place->rows->len, ==, 4); /* the second lies below, too */
+  scribe_load (scribe, "/1");
   place_wait (place, &place->n_restored_final, 3);
-  g_assert_cmpuint (place->rows->len, ==, 3);
+  g_assert_cmpuint (place->rows->len, ==, 4);
 
   g_autoptr (GBytes) late = g_bytes_new_static ("93\n", 3);
   scribe_answer (scribe, late, 1);
@@ -118,8 +119,91 @@ test_rows_that_do_not_prove_themselves_are_left_out (void)
   assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'taken over'",
                  "8 results, 3 bad rows left out");
   g_assert_nonnull (strstr (place->trouble,
-                            "is damaged: kept 8 of 11 rows; the damaged file is kept"
-                            " as '"));
+                            " rows are missing or damaged (2 of 10 results); the damaged file is "
+                            "kept as '"));
+}
+
+/* Rows that somebody took out: the look, the start and the audit say so, and agree about what is
+ * left. The program's own table stands in for the rows of job. */
+static void
+test_rows_that_are_gone_are_missed (void)
+{
+  static const struct
+  {
+    const char *change, *words;
+    guint left;
+  } losses[] = {
+    { "DELETE FROM result WHERE path LIKE '/1%'", " rows are missing (11 of 30 results)", 19 },
+    { "DELETE FROM job", " rows are missing (0 of 30 results)", 30 },
+    { "DELETE FROM run WHERE key = 'rows'", " rows are missing (0 of 30 results)", 30 },
+    { "DELETE FROM run WHERE key = 'rows'; DELETE FROM constant WHERE name = 'run/rows'",
+      "the count of rows is lost (30 results are left)", 30 },
+  };
+  for (gsize i = 0; i < G_N_ELEMENTS (losses); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      Scribe *scribe = start (place, HOUR_US, "run-1");
+      for (int k = 0; k < 30; k++)
+        {
+          g_autofree char *path = g_strdup_printf ("/%d", k);
+          save_one (scribe, row_make (path, k, 1, 0.01));
+        }
+      finish (place, scribe);
+      scribe_free (scribe);
+      g_assert_cmpuint (place->n_trouble, ==, 0);
+      sqlite3 *db = NULL;
+      g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+      g_assert_cmpint (sqlite3_exec (db, losses[i].change, NULL, NULL, NULL), ==, SQLITE_OK);
+      sqlite3_close (db);
+
+      Restore restore;
+      g_assert_true (restore_look (place->target, &restore, NULL));
+      g_assert_cmpuint (restore.rows, ==, losses[i].left);
+      g_assert_nonnull (strstr (restore.damage, losses[i].words));
+      restore_clear (&restore);
+      scribe = start (place, HOUR_US, "run-1");
+      finish (place, scribe);
+      scribe_free (scribe);
+      g_autofree char *count = g_strdup_printf ("%u", losses[i].left);
+      assert_answer (place->target, "SELECT count(*) FROM result", count);
+      g_assert_nonnull (strstr (place->trouble, losses[i].words));
+      g_assert_cmpuint (place_strangers (place), ==, 1);
+      scribe = start (place, HOUR_US, "run-1"); /* all is well from here on */
+      finish (place, scribe);
+      scribe_free (scribe);
+      g_assert_cmpuint (place->n_trouble, ==, 1);
+    }
+}
+
+/* Whatever bit of the header is wrong, the run takes over what there is and saves on. */
+static void
+test_a_wrong_header_stops_no_saving (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autofree char *data = NULL;
+  gsize size;
+  sqlite3 *db = NULL;
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  save_one (scribe, row_make ("/1", 1, 1, 0.1));
+  finish (place, scribe);
+  scribe_free (scribe);
+  /* Written by SQLite, so that its spare pages mend nothing. */
+  g_assert_cmpint (sqlite3_open (place->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, "VACUUM", NULL, NULL, NULL), ==, SQLITE_OK);
+  sqlite3_close (db);
+  g_assert_true (g_file_get_contents (place->target, &data, &size, NULL));
+  for (guint bit = 0; bit < 800; bit += bit / 8 == 59 ? 1 : 5)
+    {
+      g_autofree char *copy = g_memdup2 (data, size);
+      copy[bit / 8] ^= (char)(1 << bit % 8);
+      g_assert_true (g_file_set_contents (place->target, copy, (gssize)size, NULL));
+      scribe = start (place, HOUR_US, "run-1");
+      save_one (scribe, row_make ("/2", 1, 1, 0.1));
+      finish (place, scribe);
+      scribe_free (scribe);
+      assert_answer (place->target, "SELECT group_concat(path) FROM result", "/1,/2");
+      g_assert_true (place->trouble == NULL || strstr (place->trouble, "is damaged: ") != NULL);
+    }
 }
 
 /* What a path with a right checksum cannot say is refused too: only a program with a fault, or a
@@ -201,8 +285,9 @@ test_a_damaged_file_is_salvaged_and_kept_aside (void)
   guint64 kept = restore.rows;
   g_assert_cmpuint (kept, >=, 900);
   g_assert_cmpuint (kept, <, 1000);
-  g_autofree char *words = g_strdup_printf ("kept %u of 1000 rows", (guint)kept);
-  g_assert_cmpstr (restore.damage, ==, words);
+  g_autofree char *words
+      = g_strdup_printf (" rows are missing (%u of 1000 results)", 1000 - (guint)kept);
+  g_assert_true (g_str_has_suffix (restore.damage, words));
   g_assert_cmpstr (restore.identity.run, ==, "run-1");
   restore_clear (&restore);
 
@@ -439,6 +524,8 @@ main (int argc, char **argv)
   g_test_add_func ("/takeover/everything-is-taken-over", test_everything_is_taken_over);
   g_test_add_func ("/takeover/rows-that-do-not-prove-themselves-are-left-out",
                    test_rows_that_do_not_prove_themselves_are_left_out);
+  g_test_add_func ("/takeover/rows-that-are-gone-are-missed", test_rows_that_are_gone_are_missed);
+  g_test_add_func ("/takeover/a-wrong-header-stops-no-saving", test_a_wrong_header_stops_no_saving);
   g_test_add_func ("/takeover/paths-that-are-not-canonical-are-left-out",
                    test_paths_that_are_not_canonical_are_left_out);
   g_test_add_func ("/takeover/T1-6-a-damaged-file-is-salvaged-and-kept-aside",

@@ -141,7 +141,7 @@ test_a_file_with_destroyed_pages (void)
   gsize size;
   make_base (place);
   g_assert_true (g_file_get_contents (place->target, &data, &size, NULL));
-  memset (data + size / 8192 * 4096, 0x55, 4096);
+  memset (data + size / 8192 * 4096, 0x55, 8192); /* one would be made anew */
   g_assert_true (g_file_set_contents (place->target, data, (gssize)size, NULL));
 
   Scribe *scribe = begin (place, HOUR_US, TRUE);

@@ -16,6 +16,20 @@
 
 #define ROUNDS 4
 #define ROWS 6
+#define DEEP 4 /* the number of the row at a path that is saved with a stem */
+#define LEDGERS_MAX 2
+#define BASE_BYTES (128 * 1024) /* the least that has a delta */
+
+/* The ledgers that publish in turns, and from how many bytes on with deltas. */
+typedef struct
+{
+  const char *name;
+  guint n_ledgers;
+  guint64 delta_from;
+} Shape;
+
+static const Shape shapes[]
+    = { { "one ledger", 1, 0 }, { "two ledgers", 2, 0 }, { "deltas", 1, BASE_BYTES } };
 
 /* SQLite's memory: the allocation number `fail_at` fails, and with `fails_on` all after it. */
 static sqlite3_mem_methods real_memory;
@@ -43,43 +57,57 @@ torture_realloc (void *memory, int size)
 
 typedef struct
 {
+  const Shape *shape;
   Place *place;
-  Ledger *ledger;
+  Ledger *ledgers[LEDGERS_MAX];
   Inbox *inbox;   /* what could not be written yet */
   guint failed;   /* calls */
   char *reason;   /* of the last one */
   int *published; /* round of the last publication that was said to be done; shared */
 } Scene;
 
-/* Round r saves /r/0 … /r/5; the last one also /0, which takes in those of the first. */
+/* Round r saves /r/0 … /r/5, one of them far below; the last one also /0, which takes in those of
+ * the first. Before the job /r/5 is done, in the round before, it has kept a state. */
 static void
 add_round (Scene *scene, int round)
 {
+  guint32 deep[200] = { 60 + (guint32)round };
   for (int i = 0; i < ROWS; i++)
     {
-      g_autofree char *path = g_strdup_printf ("/%d/%d", round, i);
+      g_autofree char *path
+          = i == DEEP ? path_from_numbers (scene->place->stems, deep, G_N_ELEMENTS (deep))
+                      : g_strdup_printf ("/%d/%d", round, i);
       inbox_add_row (scene->inbox, row_make (path, round * 100 + i, 1, 0.01));
     }
+  if (scene->shape->delta_from > 0 && round == 0)
+    {
+      g_autoptr (GBytes) large = g_bytes_new_take (g_malloc0 (2 * BASE_BYTES), 2 * BASE_BYTES);
+      inbox_add_value (scene->inbox->constants, "const/large", "ay", large);
+    }
+  g_autofree char *kept = g_strdup_printf ("/%d/%d", round + 1, ROWS - 1);
+  inbox_add_row (scene->inbox, row_make_kept (kept, 2, round));
   if (round == ROUNDS - 1)
     inbox_add_row (scene->inbox, row_make ("/0", -1, 1, 0.1));
 }
 
 static gboolean
-try_open (Scene *scene)
+try_open (Scene *scene, guint n)
 {
   Identity identity = identity_make ("run-1", "app", "8");
   g_autoptr (GError) error = NULL;
-  LedgerConfig config = { .work_path = scene->place->work,
+  g_autofree char *work = g_strdup_printf ("%s%u", scene->place->work, n);
+  LedgerConfig config = { .work_path = work,
                           .target = scene->place->target,
                           .job_names = job_names,
                           .job_types = job_types,
+                          .delta_from = scene->shape->delta_from,
                           .stems = scene->place->stems };
-  scene->ledger = ledger_new (&config, &identity, &error);
-  g_assert_true ((scene->ledger == NULL) == (error != NULL));
+  scene->ledgers[n] = ledger_new (&config, &identity, &error);
+  g_assert_true ((scene->ledgers[n] == NULL) == (error != NULL));
   if (error != NULL)
     g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
   identity_clear (&identity);
-  return scene->ledger != NULL;
+  return scene->ledgers[n] != NULL;
 }
 
 static gboolean
@@ -93,24 +121,34 @@ note_failure (Scene *scene, const GError *error)
 
 /* FALSE: it failed, with one sentence. What could not be written stays in the inbox. */
 static gboolean
-write_and_publish (Scene *scene)
+write_and_publish (Scene *scene, guint n)
 {
   g_autoptr (GError) error = NULL;
   if (!inbox_is_empty (scene->inbox))
     {
-      if (!ledger_write (scene->ledger, scene->inbox, &error))
+      if (!ledger_write (scene->ledgers[n], scene->inbox, &error))
         {
+          g_assert_true (ledger_has_changed (scene->ledgers[n], FALSE)); /* it may be there */
           return note_failure (scene, error);
         }
       inbox_free (scene->inbox);
       scene->inbox = inbox_new ();
     }
   Publication made;
-  if (ledger_has_changed (scene->ledger, FALSE)
-      && !ledger_publish (scene->ledger, FALSE, &made, &error))
+  if (ledger_has_changed (scene->ledgers[n], FALSE)
+      && !ledger_publish (scene->ledgers[n], FALSE, &made, &error))
     {
       return note_failure (scene, error);
     }
+  return TRUE;
+}
+
+static gboolean
+all_is_published (const Scene *scene)
+{
+  for (guint n = 0; n < scene->shape->n_ledgers; n++)
+    if (scene->ledgers[n] != NULL && ledger_has_changed (scene->ledgers[n], FALSE))
+      return FALSE;
   return TRUE;
 }
 
@@ -121,65 +159,74 @@ act (void *data)
   Scene *scene = data;
   for (int round = 0; round < ROUNDS; round++)
     {
+      guint n = (guint)round % scene->shape->n_ledgers;
       add_round (scene, round);
-      if (scene->ledger == NULL && !try_open (scene))
+      if (scene->ledgers[n] == NULL && !try_open (scene, n))
         scene->failed++;
-      else if (!write_and_publish (scene))
+      else if (!write_and_publish (scene, n))
         scene->failed++;
-      else
+      else if (all_is_published (scene))
         *scene->published = round + 1;
     }
 }
 
-static gboolean
-check_row (const RestoreRow *row, gboolean has_last)
-{
-  char expected[32];
-  if (strcmp (row->path, "/0") == 0)
-    return has_last && strcmp (row->value, "-1") == 0;
-  g_snprintf (expected, sizeof expected, "%d", atoi (row->path + 1) * 100 + row->path[3] - '0');
-  return strcmp (row->value, expected) == 0;
-}
-
-/* What stands at the target is whole, and has the rows of `round` rounds at least. */
+/* What stands at the target is whole, nothing of it lost or twice, and has the rows of `round`
+ * rounds at least, and of any round all or none. */
 static void
 assert_target (Place *place, int round)
 {
   Restore restore;
   RestoreQuery all = { 0 };
+  guint found[ROUNDS] = { 0 }, n_found = 0;
   g_autoptr (GError) error = NULL;
   g_assert_true (restore_look (place->target, &restore, &error));
   g_assert_no_error (error);
   g_assert_true (restore.exists || round == 0);
   if (!restore.exists)
     return;
-  g_assert_null (restore.damage);
+  if (restore.damage != NULL)
+    g_error ("%s", restore.damage);
   g_assert_cmpuint (restore.rows_bad, ==, 0);
   g_autoptr (Sql) file = restore_open (place->target, &error);
   g_assert_no_error (error);
   g_autoptr (GPtrArray) rows = restore_rows (file, &all, &error);
   g_assert_no_error (error);
-  gboolean has_last = rows->len > 0 && strcmp (((RestoreRow *)rows->pdata[0])->path, "/0") == 0;
-  guint n = has_last ? (ROUNDS - 1) * ROWS + 1 : rows->len;
-  g_assert_cmpuint (rows->len, ==, n);
-  g_assert_cmpuint (has_last ? ROUNDS * ROWS : rows->len, >=, (guint)round * ROWS);
-  g_assert_cmpuint (rows->len % ROWS, ==, has_last);
   for (guint i = 0; i < rows->len; i++)
-    g_assert_true (check_row (rows->pdata[i], has_last));
+    {
+      int value = atoi (((RestoreRow *)rows->pdata[i])->value);
+      guint bit = 1u << (MAX (value, 0) % 100);
+      g_assert_true (value == -1 || (value / 100 < ROUNDS && value % 100 < ROWS));
+      n_found += value >= 0;
+      if (value >= 0)
+        found[value / 100] |= bit;
+    }
+  gboolean has_last = n_found < rows->len;
+  g_assert_cmpuint (rows->len - n_found, <=, 1);
+  g_assert_true (!has_last || found[0] == 0 || found[0] == 1u << DEEP);
+  for (int i = has_last; i < ROUNDS; i++)
+    {
+      g_assert_true (found[i] == (1u << ROWS) - 1 || (found[i] == 0 && i >= round));
+      n_found -= found[i] != 0 ? ROWS : 0;
+    }
+  g_assert_cmpuint (n_found, ==, has_last && found[0] != 0);
+  g_assert_true (has_last || round < ROUNDS);
   restore_clear (&restore);
 }
 
 static void
-scene_begin (Scene *scene, int *published)
+scene_begin (Scene *scene, const Shape *shape, int *published)
 {
-  *scene = (Scene){ .place = place_new (), .inbox = inbox_new (), .published = published };
+  *scene = (Scene){
+    .shape = shape, .place = place_new (), .inbox = inbox_new (), .published = published
+  };
   *published = 0;
 }
 
 static void
 scene_end (Scene *scene)
 {
-  ledger_free (scene->ledger);
+  for (guint n = 0; n < LEDGERS_MAX; n++)
+    ledger_free (scene->ledgers[n]);
   inbox_free (scene->inbox);
   g_free (scene->reason);
   place_free (scene->place);
@@ -190,11 +237,16 @@ static void
 assert_recovers (Scene *scene)
 {
   assert_target (scene->place, *scene->published);
-  g_assert_true (scene->ledger != NULL || try_open (scene));
-  if (!write_and_publish (scene))
-    g_error ("it does not recover: %s", scene->reason);
+  for (guint n = 0; n < scene->shape->n_ledgers; n++)
+    {
+      g_assert_true (scene->ledgers[n] != NULL || try_open (scene, n));
+      if (!write_and_publish (scene, n))
+        g_error ("it does not recover: %s", scene->reason);
+    }
   assert_target (scene->place, ROUNDS);
-  g_assert_cmpuint (place_strangers (scene->place), <=, 2 * disk_unlinks_failed ());
+  g_autofree char *delta = g_strconcat (scene->place->target, "-delta", NULL);
+  gboolean has_delta = g_file_test (delta, G_FILE_TEST_EXISTS);
+  g_assert_cmpuint (place_strangers (scene->place), <=, has_delta + 2 * disk_unlinks_failed ());
 }
 
 /* A sync takes longer than all else here: a batch needs its journal, the journal's name and the
@@ -204,7 +256,7 @@ test_a_round_needs_five_syncs (void)
 {
   Scene scene;
   int published;
-  scene_begin (&scene, &published);
+  scene_begin (&scene, &shapes[0], &published);
   disk_begin (scene.place->folder, DISK_SOUND, 0, 0);
   act (&scene);
   (void)disk_end ();
@@ -224,17 +276,19 @@ stride (guint all)
              : (guint)g_test_rand_int_range (1, (gint32)MAX (2, all / 10));
 }
 
+/* Steps or, if every one is tried, transactions. */
 static void
-fail_every_step (DiskMode mode, int error_number)
+fail_every_step (DiskMode mode, int error_number, const Shape *shape)
 {
-  gboolean was_reached = TRUE;
+  gboolean was_reached = TRUE, is_step = mode != DISK_FAIL_AFTER_COMMIT;
   guint at = 0, failed = 0;
   while (was_reached)
     {
       Scene scene;
       int published;
-      scene_begin (&scene, &published);
-      disk_begin (scene.place->folder, mode, at += stride (280), error_number);
+      guint every = stride (shape == shapes ? 280 : 560);
+      scene_begin (&scene, shape, &published);
+      disk_begin (scene.place->folder, mode, at += is_step ? every : 1, error_number);
       act (&scene);
       was_reached = disk_end ();
       failed += scene.failed;
@@ -242,27 +296,49 @@ fail_every_step (DiskMode mode, int error_number)
       assert_recovers (&scene);
       scene_end (&scene);
     }
-  g_test_message ("%u steps; %u calls failed", at, failed);
-  g_assert_cmpuint (at, >, 100);
-  g_assert_cmpuint (failed, >, 10);
+  g_test_message ("%s: %u %s; %u calls failed", shape->name, at, is_step ? "steps" : "transactions",
+                  failed);
+  g_assert_cmpuint (at, >, is_step ? 100 : ROUNDS);
+  g_assert_cmpuint (failed, >=, is_step ? 10 : ROUNDS);
+}
+
+static void
+fail_every_step_of_every_shape (DiskMode mode, int error_number)
+{
+  for (gsize i = 0; i < G_N_ELEMENTS (shapes); i++)
+    fail_every_step (mode, error_number, &shapes[i]);
+}
+
+/* The reply is lost: what failed is there. The rows are counted rightly all the same. */
+static void
+test_every_step_fails_after_it_happened (void)
+{
+  fail_every_step_of_every_shape (DISK_FAIL_AFTER, EIO);
+}
+
+/* The next publication includes it, and nothing is there twice. */
+static void
+test_every_commit_fails_after_it_happened (void)
+{
+  fail_every_step_of_every_shape (DISK_FAIL_AFTER_COMMIT, EIO);
 }
 
 static void
 test_every_step_fails_once (void)
 {
-  fail_every_step (DISK_FAIL_ONCE, EIO);
+  fail_every_step_of_every_shape (DISK_FAIL_ONCE, EIO);
 }
 
 static void
 test_a_disk_that_breaks_at_every_step (void)
 {
-  fail_every_step (DISK_FAIL_ON, EIO);
+  fail_every_step (DISK_FAIL_ON, EIO, &shapes[0]);
 }
 
 static void
 test_a_disk_that_is_full_at_every_step (void)
 {
-  fail_every_step (DISK_FAIL_ON, ENOSPC);
+  fail_every_step (DISK_FAIL_ON, ENOSPC, &shapes[1]);
 }
 
 static void
@@ -274,7 +350,7 @@ fail_every_allocation (gboolean on)
     {
       Scene scene;
       int published;
-      scene_begin (&scene, &published);
+      scene_begin (&scene, &shapes[0], &published);
       n_allocations = 0;
       fails_on = on;
       fail_at = at += stride (6000);
@@ -300,34 +376,70 @@ test_memory_that_ends_at_every_allocation (void)
   fail_every_allocation (TRUE);
 }
 
+/* FALSE: the work came to its end before that step. */
+static gboolean
+cut_at (const Shape *shape, guint at, int *published)
+{
+  Scene scene;
+  scene_begin (&scene, shape, published);
+  guint32 seed = (guint32)g_test_rand_int ();
+  gboolean was_cut = disk_cut (scene.place->folder, at, seed, act, &scene);
+  assert_target (scene.place, was_cut ? *published : ROUNDS);
+  for (int round = 0; round < ROUNDS; round++)
+    add_round (&scene, round);
+  g_assert_true (try_open (&scene, 0));
+  g_assert_true (write_and_publish (&scene, 0));
+  assert_target (scene.place, ROUNDS);
+  scene_end (&scene);
+  return was_cut;
+}
+
+static int *
+shared_number (void)
+{
+  return mmap (NULL, sizeof (int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+}
+
 /* Unsynced writes are dropped, torn and reordered: what was said to be published is there. */
 static void
 test_the_power_goes_at_every_step (void)
 {
-  int *published
-      = mmap (NULL, sizeof *published, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  guint times = 3;
-  gboolean was_cut = TRUE;
-  guint at = 0;
-  while (was_cut)
+  int *published = shared_number ();
+  for (gsize shape = 0; shape < G_N_ELEMENTS (shapes); shape++)
     {
-      at += stride (280);
-      for (guint i = 0; i < times; i++)
+      gboolean was_cut = TRUE;
+      guint at = 0;
+      while (was_cut)
         {
-          Scene scene;
-          scene_begin (&scene, published);
-          was_cut = disk_cut (scene.place->folder, at, g_test_rand_int (), act, &scene);
-          assert_target (scene.place, was_cut ? *published : ROUNDS);
-          for (int round = 0; round < ROUNDS; round++)
-            add_round (&scene, round);
-          g_assert_true (try_open (&scene));
-          g_assert_true (write_and_publish (&scene));
-          assert_target (scene.place, ROUNDS);
-          scene_end (&scene);
+          at += stride (280);
+          was_cut = cut_at (&shapes[shape], at, published);
         }
+      g_test_message ("%s: %u steps", shapes[shape].name, at);
+      g_assert_cmpuint (at, >, 100);
     }
-  g_test_message ("%u steps", at);
-  g_assert_cmpuint (at, >, 100);
+  munmap (published, sizeof *published);
+}
+
+/* A name must not reach the disk before the bytes that it names. */
+static void
+test_the_power_goes_right_after_a_rename (void)
+{
+  int *published = shared_number ();
+  for (gsize shape = 0; shape < G_N_ELEMENTS (shapes); shape++)
+    {
+      Scene scene;
+      scene_begin (&scene, &shapes[shape], published);
+      g_autofree char *delta = g_strconcat (scene.place->target, "-delta", NULL);
+      disk_begin (scene.place->folder, DISK_SOUND, 0, 0);
+      act (&scene);
+      (void)disk_end ();
+      g_assert_true (g_file_test (delta, G_FILE_TEST_EXISTS) == (shapes[shape].delta_from > 0));
+      g_autoptr (GArray) steps = g_array_copy ((GArray *)disk_renamed_at ());
+      scene_end (&scene);
+      g_assert_cmpuint (steps->len, ==, ROUNDS);
+      for (guint i = 0; i < 3 * steps->len; i++)
+        g_assert_true (cut_at (&shapes[shape], g_array_index (steps, guint, i / 3) + 1, published));
+    }
   munmap (published, sizeof *published);
 }
 
@@ -352,6 +464,12 @@ main (int argc, char **argv)
   g_test_add_func ("/torture/every-allocation-fails-once", test_every_allocation_fails_once);
   g_test_add_func ("/torture/memory-that-ends-at-every-allocation",
                    test_memory_that_ends_at_every_allocation);
+  g_test_add_func ("/torture/every-step-fails-after-it-happened",
+                   test_every_step_fails_after_it_happened);
+  g_test_add_func ("/torture/every-commit-fails-after-it-happened",
+                   test_every_commit_fails_after_it_happened);
+  g_test_add_func ("/torture/the-power-goes-right-after-a-rename",
+                   test_the_power_goes_right_after_a_rename);
   g_test_add_func ("/torture/S7-the-power-goes-at-every-step", test_the_power_goes_at_every_step);
   return g_test_run ();
 }

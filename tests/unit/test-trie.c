@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "trie.h"
+#include "processor.h"
 
 #include <string.h>
 
@@ -95,7 +96,7 @@ test_a_path_costs_little (void)
 {
   g_autoptr (Stems) stems = stems_new ();
   g_autoptr (Trie) trie = trie_new (stems, sizeof (guint64));
-  gint64 began = g_get_monotonic_time ();
+  double began_s = processor_s ();
 
   for (guint i = 0; i < 50 * MANY; i++)
     {
@@ -103,9 +104,8 @@ test_a_path_costs_little (void)
       g_snprintf (path, sizeof path, "/%u", i);
       g_assert_nonnull (trie_find (trie, path, TRUE));
     }
-  g_test_message ("a million children in %.3f s",
-                  (double)(g_get_monotonic_time () - began) / G_USEC_PER_SEC);
-  g_assert_cmpint (g_get_monotonic_time () - began, <, 20 * G_USEC_PER_SEC);
+  g_test_message ("a million children in %.3f s", processor_s () - began_s);
+  g_assert_cmpfloat (processor_s () - began_s, <, 20);
 }
 
 /* Removes it and what is above it, as far as nothing is there. */

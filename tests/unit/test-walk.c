@@ -6,8 +6,10 @@
 #include "storage/guard.h"
 #include "storage/rowsum.h"
 #include "storage/schema.h"
+#include "storage/walk.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -181,6 +183,24 @@ test_spoilt (Fixture *f, gconstpointer unused)
   g_assert_cmpuint (n_spoilt, >, n_tries / 2);
 }
 
+/* A store's header may say pages of a few bytes: no byte behind such a page is read. */
+static void
+test_tiny_pages (Fixture *f, gconstpointer unused)
+{
+  static const guint8 inner[] = { 5, 0, 0, 0, 1 };
+  gsize room = (gsize)sysconf (_SC_PAGESIZE);
+  guint8 *bytes = mmap (NULL, 2 * room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  (void)f, (void)unused;
+  g_assert_true (bytes != MAP_FAILED);
+  g_assert_cmpint (mprotect (bytes + room, room, PROT_NONE), ==, 0);
+  for (gsize size = 1; size < 16; size++)
+    {
+      memcpy (bytes + room - size, inner, MIN (size, sizeof inner));
+      g_assert_cmpuint (walk_first_below (bytes + room - size, size), ==, 0);
+    }
+  g_assert_cmpint (munmap (bytes, 2 * room), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -188,6 +208,7 @@ main (int argc, char **argv)
     { "/walk/same", test_same },
     { "/walk/long", test_long },
     { "/walk/spoilt", test_spoilt },
+    { "/walk/tiny-pages", test_tiny_pages },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
 }

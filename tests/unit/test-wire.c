@@ -69,13 +69,20 @@ may_wait (Wire *link, GBytes *message)
   return ((const guint8 *)g_bytes_get_data (message, NULL))[0] == PATIENT;
 }
 
-static const WireCalls calls = { on_up, on_message, may_wait, on_down };
+static const WireCalls calls = { on_up, on_message, may_wait, on_down, NULL };
 
 static void
 on_accepted (GSocket *socket, void *data)
 {
   World *world = data;
   world->far = wire_accept (world->poller, &world->run, socket, world->calls, world);
+}
+
+static gboolean
+on_crowded (void *data)
+{
+  (void)data;
+  return FALSE;
 }
 
 /* (transfer full) */
@@ -111,7 +118,7 @@ world_open (World *world, gboolean tcp)
   world->run = (WireRun){ "secret", make_key (), "id-1", "name-1", "host-1", 30 };
   world->listener = listener_new (poller_context (world->poller), world->path,
                                   tcp ? &(ListenerPlace){ "127.0.0.1", 0, 0 } : NULL, on_accepted,
-                                  world, &error);
+                                  on_crowded, world, &error);
   g_assert_no_error (error);
 }
 
@@ -255,7 +262,7 @@ on_request (Wire *link, GBytes *message, void *data)
 static void
 awaited_answers_do_not_wait_for_what_is_to_be_read (void)
 {
-  static const WireCalls answering = { on_up, on_request, may_wait, on_down };
+  static const WireCalls answering = { on_up, on_request, may_wait, on_down, NULL };
   World world;
   world_open (&world, FALSE);
   world.calls = &answering;
@@ -292,7 +299,7 @@ on_request_again (Wire *link, GBytes *message, void *data)
 static void
 who_asks_again_does_not_wait_for_what_may_wait (gconstpointer tcp)
 {
-  static const WireCalls answering = { on_up, on_request_again, may_wait, on_down };
+  static const WireCalls answering = { on_up, on_request_again, may_wait, on_down, NULL };
   World world;
   if (tcp != NULL && !needs_tls ())
     return;
@@ -380,6 +387,62 @@ another_credential_is_refused (void)
 
   g_assert_cmpuint (world.ups, ==, 0);
   world_close (&world);
+}
+
+/* Each single byte of what a proof is of, and of the proof. */
+static void
+near_misses_are_refused (void)
+{
+  char credential[] = "0123456789abcdef";
+  guint8 greeter[NONCE_SIZE], dialler[NONCE_SIZE], role = WIRE_ROLE_NODE;
+  guint8 proof[PROOF_SIZE], other[PROOF_SIZE];
+  struct
+  {
+    void *bytes;
+    gsize size;
+  } parts[] = { { credential, sizeof credential - 1 },
+                { greeter, sizeof greeter },
+                { dialler, sizeof dialler },
+                { &role, 1 },
+                { other, sizeof other } };
+  memset (greeter, 3, sizeof greeter);
+  memset (dialler, 5, sizeof dialler);
+  wire_prove (credential, "dialler", greeter, dialler, role, proof);
+
+  for (guint p = 0; p < G_N_ELEMENTS (parts); p++)
+    for (gsize i = 0; i < parts[p].size; i++)
+      {
+        guint8 *byte = (guint8 *)parts[p].bytes + i;
+        wire_prove (credential, "dialler", greeter, dialler, role, other);
+        g_assert_true (wire_proof_is_equal (proof, other));
+        *byte ^= 1;
+        if (byte < other || byte >= other + sizeof other)
+          wire_prove (credential, "dialler", greeter, dialler, role, other);
+        g_assert_false (wire_proof_is_equal (proof, other));
+        *byte ^= 1;
+      }
+  wire_prove (credential, "greeter", greeter, dialler, role, other);
+  g_assert_false (wire_proof_is_equal (proof, other));
+}
+
+/* A dialler's credential with each single byte changed. */
+static void
+near_credentials_are_refused (void)
+{
+  for (gsize i = 0; i < strlen ("secret"); i++)
+    {
+      World world;
+      char near[] = "secret";
+      world_open (&world, FALSE);
+      WireRun other = world.run;
+      near[i] ^= 1;
+      other.credential = near;
+      world.near = wire_dial (world.poller, &other, WIRE_ROLE_NODE,
+                              listener_addresses (world.listener)[0], &calls, &world);
+      UNTIL (&world, world.downs == 2);
+      g_assert_cmpuint (world.ups, ==, 0);
+      world_close (&world);
+    }
 }
 
 static void
@@ -487,12 +550,9 @@ a_silent_handshake_ends (void)
     return;
   world_open (&world, TRUE);
   g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
-  gint64 begun_us = g_get_monotonic_time ();
   prove_by_hand (&world, socket, FALSE);
   UNTIL (&world, world.downs == 1);
 
-  g_assert_cmpint (g_get_monotonic_time () - begun_us, <,
-                   (WIRE_PROOF_SECONDS + 5) * G_USEC_PER_SEC);
   g_assert_cmpuint (world.ups, ==, 0);
   world_close (&world);
 }
@@ -561,8 +621,8 @@ only_addresses_of_this_host_are_listened_at (void)
       g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
       g_autofree char *path = g_build_filename (folder, "s", NULL);
       g_assert_null (listener_new (poller_context (world.poller), path,
-                                   &(ListenerPlace){ wrong[i], 0, 0 }, on_accepted, &world,
-                                   &error));
+                                   &(ListenerPlace){ wrong[i], 0, 0 }, on_accepted, on_crowded,
+                                   &world, &error));
       g_assert_nonnull (error);
       g_rmdir (folder);
       poller_free (world.poller);
@@ -587,6 +647,8 @@ main (int argc, char **argv)
   g_test_add_func ("/wire/urgent-ones-do-not-pass-each-other", urgent_ones_do_not_pass_each_other);
   g_test_add_func ("/wire/wrong-frames-are-refused", wrong_frames_are_refused);
   g_test_add_func ("/wire/another-credential-is-refused", another_credential_is_refused);
+  g_test_add_func ("/wire/near-misses-are-refused", near_misses_are_refused);
+  g_test_add_func ("/wire/near-credentials-are-refused", near_credentials_are_refused);
   g_test_add_func ("/wire/garbage-is-refused", garbage_is_refused);
   g_test_add_func ("/wire/a-dial-to-nobody-says-dead", a_dial_to_nobody_says_dead);
   g_test_add_func ("/wire/the-other-side-closing-is-noticed", the_other_side_closing_is_noticed);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See folder-ended.h. The files are links, so they keep their times.
+ * Tests: status.sh. */
+#include "folder-ended.h"
+#include "folder-run.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* `end` comes last: without it there is no record. */
+static const char *const kept[] = { FOLDER_RUN_FILE, "error", "answer.code", "answer", "end" };
+
+static char *
+root (void)
+{
+  return g_build_filename (g_get_user_state_dir (), "satin", "ended", NULL);
+}
+
+static char *
+place_of (const char *name)
+{
+  g_autofree char *above = root ();
+
+  return g_build_filename (above, name, NULL);
+}
+
+/* Only what was put there, and what readers leave. */
+static void
+remove_record (const char *place)
+{
+  g_autoptr (GDir) dir = g_dir_open (place, 0, NULL);
+  const char *name;
+
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *file = g_build_filename (place, name, NULL);
+      (void)g_unlink (file);
+    }
+  (void)g_rmdir (place);
+}
+
+gint64
+folder_ended_us (const char *path)
+{
+  g_autofree char *end = g_build_filename (path, "end", NULL);
+  GStatBuf info;
+
+  if (g_stat (end, &info) != 0)
+    return 0;
+  return (gint64)info.st_mtim.tv_sec * G_USEC_PER_SEC + info.st_mtim.tv_nsec / 1000;
+}
+
+static gboolean
+is_old (const char *place)
+{
+  return g_get_real_time () - folder_ended_us (place) > (gint64)FOLDER_KEEP_S * G_USEC_PER_SEC;
+}
+
+static int
+compare_names (gconstpointer a, gconstpointer b)
+{
+  return strcmp (*(const char *const *)a, *(const char *const *)b);
+}
+
+GPtrArray *
+folder_ended_list (void)
+{
+  GPtrArray *names = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *above = root ();
+  g_autoptr (GDir) dir = g_dir_open (above, 0, NULL);
+  const char *name;
+
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *place = place_of (name);
+
+      if (!folder_name_is_valid (name))
+        continue;
+      if (is_old (place))
+        remove_record (place);
+      else
+        g_ptr_array_add (names, g_strdup (name));
+    }
+  g_ptr_array_sort (names, compare_names);
+  return names;
+}
+
+char *
+folder_ended_find (const char *name)
+{
+  g_autofree char *place = folder_name_is_valid (name) ? place_of (name) : NULL;
+
+  return place != NULL && folder_ended_us (place) != 0 && !is_old (place) ? g_steal_pointer (&place)
+                                                                          : NULL;
+}
+
+void
+folder_ended_forget (const char *name)
+{
+  g_autofree char *place = place_of (name);
+
+  remove_record (place);
+}
+
+/* The answer was shown: that there is one is all that is kept of it. */
+static gboolean
+keep (const char *path, const char *place, const char *file)
+{
+  g_autofree char *from = g_build_filename (path, file, NULL);
+  g_autofree char *to = g_build_filename (place, file, NULL);
+
+  if (strcmp (file, "answer") == 0)
+    return folder_size (path, file) < 0 || folder_claim (place, file);
+  return link (from, to) == 0 || folder_size (path, file) < 0;
+}
+
+void
+folder_ended_record (const char *path)
+{
+  g_autofree char *name = g_path_get_basename (path), *above = root (), *place = place_of (name);
+  g_autofree char *runs = folder_root (), *parent = g_path_get_dirname (path);
+
+  if (folder_ended_us (path) == 0 || strcmp (runs, parent) != 0)
+    return;
+  g_ptr_array_unref (folder_ended_list ()); /* the old ones go */
+  remove_record (place);
+  if (g_mkdir_with_parents (above, 0700) != 0 || g_mkdir (place, 0700) != 0)
+    return; /* the run has ended all the same */
+  for (guint i = 0; i < G_N_ELEMENTS (kept); i++)
+    if (!keep (path, place, kept[i]))
+      return;
+}

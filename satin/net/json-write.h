@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Texts and numbers in JSON, as nodes and the command write them. Any thread, pure. */
+#pragma once
+
+#include <glib.h>
+
+/* Appends `text` in quotes. Each byte that is not UTF-8 becomes U+FFFD, since JSON has no other
+ * bytes: paths and arguments may have any. NULL becomes null. */
+void json_append_string (GString *to, const char *text);
+/* Appends a number so that it reads back exactly; NaN and infinity become null. */
+void json_append_number (GString *to, double number);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See mark.h. Of two processes that make the key at once the first to link it wins, and both use
+ * that one. */
+#include "mark.h"
+
+#include "storage/whole.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEY_BYTES 32
+
+static char *
+key_path (void)
+{
+  return g_build_filename (g_get_user_config_dir (), "satin", "key", NULL);
+}
+
+/* 0, or why the key cannot be had: an errno; EPERM: others could read or replace it, EMSGSIZE: it
+ * has another size. */
+static int
+read_key (const char *path, guint8 key[KEY_BYTES])
+{
+  struct stat status;
+  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0)
+    return errno;
+  gboolean is_safe = fstat (fd, &status) == 0 && S_ISREG (status.st_mode)
+                     && status.st_uid == geteuid () && (status.st_mode & 077) == 0;
+  gssize n = is_safe ? whole_read (fd, key, KEY_BYTES) : 0;
+  (void)close (fd);
+  return !is_safe ? EPERM : status.st_size != KEY_BYTES ? EMSGSIZE : n == KEY_BYTES ? 0 : EIO;
+}
+
+static const char *
+say_fault (int failed)
+{
+  return failed == EPERM      ? "it is not a file that is yours alone (mode 0600)"
+         : failed == EMSGSIZE ? "it is not 32 bytes long"
+                              : g_strerror (failed);
+}
+
+static gboolean
+fill_key (int fd)
+{
+  guint8 fresh[KEY_BYTES];
+  return getrandom (fresh, sizeof fresh, 0) == (ssize_t)sizeof fresh
+         && whole_write (fd, fresh, sizeof fresh) && fsync (fd) == 0;
+}
+
+static void
+make_key (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  g_autofree char *trial = g_strconcat (path, ".XXXXXX", NULL);
+  int fd = g_mkdir_with_parents (folder, 0700) == 0 ? g_mkstemp_full (trial, O_RDWR, 0600) : -1;
+  if (fd < 0)
+    return;
+  if (fill_key (fd))
+    (void)!link (trial, path);
+  (void)close (fd);
+  (void)g_unlink (trial);
+}
+
+static void
+add_text (GString *to, const char *text)
+{
+  g_string_append_printf (to, "%" G_GSIZE_FORMAT ":%s", strlen (text), text);
+}
+
+static char *
+token_of (const guint8 key[KEY_BYTES], const char *program, const char *folder, char *const *argv)
+{
+  g_autoptr (GString) line = g_string_new ("satin mark 1\n");
+  add_text (line, program);
+  add_text (line, folder);
+  for (guint i = 0; argv[i] != NULL; i++)
+    add_text (line, argv[i]);
+  return g_compute_hmac_for_data (G_CHECKSUM_SHA256, key, KEY_BYTES, (const guchar *)line->str,
+                                  line->len);
+}
+
+char *
+mark_token (const char *program, const char *folder, char *const *argv)
+{
+  g_autofree char *path = key_path ();
+  guint8 key[KEY_BYTES];
+  int failed = read_key (path, key);
+  if (failed == ENOENT)
+    {
+      make_key (path);
+      failed = read_key (path, key);
+    }
+  return failed == 0 ? token_of (key, program, folder, argv) : NULL;
+}
+
+char *
+mark_make (const char *token, const Digest *identity)
+{
+  char hex[DIGEST_HEX_LENGTH + 1];
+  digest_to_hex (identity, hex);
+  return token == NULL ? NULL
+                       : g_compute_hmac_for_string (G_CHECKSUM_SHA256, (const guchar *)token,
+                                                    strlen (token), hex, -1);
+}
+
+gboolean
+mark_is_right (const Identity *found, char **reason)
+{
+  g_autofree char *path = key_path ();
+  guint8 key[KEY_BYTES];
+  int failed = read_key (path, key);
+  *reason = NULL;
+  gboolean has_mark = found->mark != NULL && found->mark[0] != '\0';
+  if (failed != 0 && failed != ENOENT)
+    *reason = g_strdup_printf ("%syour key '%s' cannot be used: %s",
+                               has_mark ? "" : "it bears no mark, and ", path, say_fault (failed));
+  else if (!has_mark)
+    *reason = g_strdup ("it bears no mark");
+  else if (failed == ENOENT)
+    *reason = g_strdup_printf ("you have no key '%s' that could prove its mark yours", path);
+  if (*reason != NULL)
+    return FALSE;
+  g_autofree char *token = found->program != NULL && found->folder != NULL && found->argv != NULL
+                               ? token_of (key, found->program, found->folder, found->argv)
+                               : NULL;
+  g_autofree char *mark = mark_make (token, &found->identity);
+  if (g_strcmp0 (mark, found->mark) == 0)
+    return TRUE;
+  *reason = g_strdup ("it bears the mark of another user, or was changed");
+  return FALSE;
+}

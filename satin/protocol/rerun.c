@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See rerun.h. */
+#include "core.h"
+
+typedef struct
+{
+  char *path;
+  guint64 loan; /* of the slot that waits, if `slot` */
+  gboolean slot;
+  guint64 since_us;
+} RerunAsk;
+
+/* `node`: to whom the answer goes. */
+typedef struct
+{
+  char *path;
+  NodeId node;
+  guint64 loan;
+} RerunOrder;
+
+static void
+ask_free (gpointer data)
+{
+  RerunAsk *ask = data;
+
+  g_free (ask->path);
+  g_free (ask);
+}
+
+static void
+order_free (gpointer data)
+{
+  RerunOrder *order = data;
+
+  g_free (order->path);
+  g_free (order);
+}
+
+void
+rerun_init (Rerun *rerun)
+{
+  rerun->asks = g_ptr_array_new_with_free_func (ask_free);
+  rerun->orders = g_ptr_array_new_with_free_func (order_free);
+}
+
+void
+rerun_done (Rerun *rerun)
+{
+  g_ptr_array_unref (rerun->asks);
+  g_ptr_array_unref (rerun->orders);
+}
+
+/* ---- the coordinator ---- */
+
+static void
+order (Node *node, const char *path, const NodeId *from, guint64 loan)
+{
+  RerunOrder *own = g_new (RerunOrder, 1);
+
+  *own = (RerunOrder){ g_strdup (path), *from, loan };
+  g_ptr_array_add (node->rerun.orders, own);
+  core_emit (node, NODE_EFFECT_SALVAGE)->path = g_strdup (path);
+}
+
+void
+rerun_on_ask (Node *node, const Link *link, const Message *m)
+{
+  if (node->saves.opened)
+    order (node, m->path, &link->remote, m->number);
+}
+
+void
+rerun_on_restored (Node *node, const char *path)
+{
+  GPtrArray *orders = node->rerun.orders;
+  guint i = 0;
+
+  while (i < orders->len && !g_str_equal (((RerunOrder *)orders->pdata[i])->path, path))
+    i++;
+  if (i == orders->len)
+    return; /* of an earlier time in office */
+  RerunOrder *own = g_ptr_array_steal_index (orders, i);
+  Message told = { .kind = MESSAGE_TOLD, .number = own->loan, .path = path };
+  orphans_flush (node); /* the rows are announced before the answer */
+  if (node_id_equal (&own->node, &node->self))
+    rerun_on_told (node, &told);
+  else
+    (void)link_send_to (node, &own->node, &told);
+  order_free (own);
+}
+
+void
+rerun_retired (Node *node)
+{
+  g_ptr_array_set_size (node->rerun.orders, 0);
+}
+
+/* ---- those who ask ---- */
+
+static void
+send_ask (Node *node, const RerunAsk *ask)
+{
+  NodeId coordinator;
+
+  if (!office_ready (node, &coordinator))
+    return; /* asked when it is */
+  if (node->saves.here)
+    order (node, ask->path, &node->self, ask->loan);
+  else
+    (void)link_send_to (
+        node, &coordinator,
+        &(Message){ .kind = MESSAGE_RERUN, .number = ask->loan, .path = ask->path });
+}
+
+static void
+add_ask (Node *node, const char *path, guint64 loan, gboolean slot)
+{
+  RerunAsk *ask = g_new (RerunAsk, 1);
+
+  *ask = (RerunAsk){ g_strdup (path), loan, slot, node->now_us };
+  g_ptr_array_add (node->rerun.asks, ask);
+  send_ask (node, ask);
+}
+
+gboolean
+rerun_waits (Node *node, LoanEntry *entry)
+{
+#ifdef SATIN_PLANT_RUNS_UNTOLD
+  return FALSE;
+#endif
+  if (!node->config.checkpoint || node->office.without || !core_is_member (node)
+      || stop_halts (node) || node->leave.begun)
+    return FALSE;
+  entry->reruns = TRUE;
+  entry->node = NODE_ID_NONE;
+  entry->link = 0;
+  node->rerun.slots++;
+  add_ask (node, entry->path, entry->loan, TRUE);
+  return TRUE;
+}
+
+void
+rerun_forget (Node *node, LoanEntry *entry)
+{
+  GPtrArray *asks = node->rerun.asks;
+
+  if (!entry->reruns)
+    return;
+  entry->reruns = FALSE;
+  node->rerun.slots--;
+  for (guint i = asks->len; i-- > 0;)
+    {
+      const RerunAsk *ask = asks->pdata[i];
+      if (ask->slot && ask->loan == entry->loan)
+        g_ptr_array_remove_index (asks, i);
+    }
+}
+
+static void
+remove_slotless (GPtrArray *asks)
+{
+  for (guint i = asks->len; i-- > 0;)
+    if (!((RerunAsk *)asks->pdata[i])->slot)
+      g_ptr_array_remove_index (asks, i);
+}
+
+void
+rerun_departing (Node *node, const NodeId *id)
+{
+  if (!node->saves.here)
+    return;
+  g_autoptr (GPtrArray) paths = known_paths_of (node, id);
+  GPtrArray *asks = node->rerun.asks;
+  if (asks->len - node->rerun.slots + paths->len > RERUN_ASKS_MAX)
+    {
+      remove_slotless (asks);
+      add_ask (node, "", 0, FALSE);
+      return;
+    }
+  for (guint i = 0; i < paths->len; i++)
+    add_ask (node, paths->pdata[i], 0, FALSE);
+}
+
+void
+rerun_ask_all (Node *node)
+{
+  for (guint i = 0; i < node->rerun.asks->len; i++)
+    send_ask (node, node->rerun.asks->pdata[i]);
+}
+
+static void
+end_wait (Node *node, guint64 loan)
+{
+  LoanEntry *entry = loans_find (node, loan);
+
+  if (entry == NULL || !entry->reruns)
+    return;
+  rerun_forget (node, entry);
+  loans_back (node, entry);
+}
+
+void
+rerun_on_told (Node *node, const Message *m)
+{
+  GPtrArray *asks = node->rerun.asks;
+
+  for (guint i = 0; i < asks->len; i++)
+    {
+      const RerunAsk *ask = asks->pdata[i];
+      if (ask->loan != m->number || !g_str_equal (ask->path, m->path))
+        continue;
+      if (ask->slot)
+        end_wait (node, ask->loan);
+      else
+        g_ptr_array_remove_index (asks, i);
+      return;
+    }
+}
+
+void
+rerun_reset (Node *node)
+{
+  remove_slotless (node->rerun.asks); /* those with a slot go with it: loans_all_back */
+}
+
+guint64
+rerun_due (Node *node)
+{
+  guint64 at_us = CORE_NEVER;
+
+  for (guint i = 0; i < node->rerun.asks->len && node->rerun.slots > 0; i++)
+    {
+      const RerunAsk *ask = node->rerun.asks->pdata[i];
+      if (ask->slot)
+        at_us = MIN (at_us, stop_halts (node) ? node->now_us : ask->since_us + RERUN_PATIENCE_US);
+    }
+  return at_us;
+}
+
+void
+rerun_tick (Node *node)
+{
+  g_autoptr (GArray) over = NULL;
+
+  if (rerun_due (node) > node->now_us)
+    return;
+  over = g_array_new (FALSE, FALSE, sizeof (guint64));
+  for (guint i = 0; i < node->rerun.asks->len; i++)
+    {
+      const RerunAsk *ask = node->rerun.asks->pdata[i];
+      if (ask->slot && (stop_halts (node) || node->now_us >= ask->since_us + RERUN_PATIENCE_US))
+        g_array_append_val (over, ask->loan);
+    }
+  node->stats.expired += stop_halts (node) ? 0 : over->len;
+  for (guint i = 0; i < over->len; i++)
+    end_wait (node, g_array_index (over, guint64, i));
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many rows each table of a file has, and the sum of their checksums modulo 2^64: a row `rows`
+ * of the table run that every transaction keeps true. A file that lacks rows, or has one row twice
+ * in place of another, differs from what this row says. Used by one thread. */
+#pragma once
+
+#include "storage/sql.h"
+
+typedef enum
+{
+  INVENTORY_RUN,
+  INVENTORY_NODE,
+  INVENTORY_JOB,
+  INVENTORY_CONSTANT,
+  INVENTORY_BEST,
+  INVENTORY_KEEP,
+  INVENTORY_RESULT,
+  INVENTORY_STEM,
+  INVENTORY_EVENT,
+  INVENTORY_TABLES
+} InventoryTable;
+
+typedef struct
+{
+  Tally tables[INVENTORY_TABLES];
+} Inventory;
+
+/* The key in the table run. */
+#define INVENTORY_KEY "rows"
+
+/* (transfer none): the table's name. */
+const char *inventory_name (InventoryTable table);
+/* (transfer none): a condition on the rows that count, or nothing: the row `rows` and its copy do
+ * not. */
+const char *inventory_rows (InventoryTable table);
+/* Counts the rows that stand in the file, without proof. FALSE: error. */
+gboolean inventory_count (Sql *sql, InventoryTable table, Tally *tally, GError **error);
+/* Writes the row, in a transaction. FALSE: error. */
+gboolean inventory_write (Sql *sql, const Inventory *inventory, GError **error);
+/* Counts all tables and writes the row, in a transaction. FALSE: error. */
+gboolean inventory_renew (Sql *sql, GError **error);
+/* What the row says. FALSE: the row is lost. */
+gboolean inventory_read (Sql *sql, Inventory *inventory);
+/* TRUE: neither the row nor its copy is lost. */
+gboolean inventory_stands_twice (Sql *sql);
+/* TRUE: the row stands twice, and the tables from `first` to `last` are as the row says. `results`
+ * (nullable): what was counted of that table already. FALSE: they are not, the row is lost, or the
+ * file cannot be read. */
+gboolean inventory_agrees (Sql *sql, InventoryTable first, InventoryTable last,
+                           const Tally *results);

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The free pages are one trunk of SQLite's list and leaves, whose bytes SQLite never looks at: a
+ * head, a checksum for each page, the parity. All behind a page that was put in or taken out lies
+ * by as many bytes elsewhere as the head itself, so each page is looked for at two places, then at
+ * the place of any other. The numbers 20 to 96 and those of the trunk are SQLite's file format.
+ * Must not know rows. */
+#include "storage/spare.h"
+
+#include "storage/place.h"
+#include "storage/whole.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC "satin spare page" /* 16 bytes, not the NUL */
+#define MAGIC_BYTES 16
+#define COUNTER_AT 24
+#define N_PAGES_AT 28
+#define FREE_AT 32 /* the first trunk, then the number of free pages */
+#define HEADER_BYTES 100
+#define PAGE_SIZE_MIN 512
+#define PARITY_BYTES 64 /* summed up at once; divides every page size */
+/* Of a file that may be read while it comes the last 64 KiB come first, and what SQLite has to know
+ * of its schema must be among them (place-bring.c). */
+#define EARLY_BYTES (4 * 1024 * 1024)
+#define EARLY_SPARE_BYTES_MAX (48 * 1024)
+/* A damaged file may have grown. */
+#define MEND_BYTES_MAX (2 * SPARE_BYTES_MAX)
+
+/* Little-endian, before the checksums. */
+typedef struct
+{
+  char magic[MAGIC_BYTES];
+  guint32 page_size, n_pages;
+  guint64 sum; /* of all that follows */
+} SpareHead;
+
+typedef struct
+{
+  const guint8 *file;
+  gsize size;
+  guint64 *sums; /* as they stand there */
+  const guint8 *parity;
+  gsize page_size, n_pages;
+  gssize shift;       /* how far what lies behind the damage is from its place */
+  guint8 *made;       /* the pages in their places */
+  GHashTable *places; /* (nullable) until one is looked for everywhere: checksum -> where */
+} Mend;
+
+/* Detects damage, not forgery: each row proves itself. */
+static guint64
+sum_of (guint64 sum, const guint8 *bytes, gsize size)
+{
+  for (gsize i = 0; i + 8 <= size; i += 8)
+    {
+      guint64 word;
+      memcpy (&word, bytes + i, sizeof word);
+      sum = (sum ^ word) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+      sum ^= sum >> 32;
+    }
+  return sum;
+}
+
+/* What others write into the first page does not count. */
+static guint64
+sum_of_page (gsize number, const guint8 *page, gsize page_size)
+{
+  guint8 first[HEADER_BYTES + 4];
+  if (number > 0)
+    return sum_of (page_size, page, page_size);
+  memcpy (first, page, sizeof first);
+  memset (first + COUNTER_AT, 0, 4);
+  memset (first + PLACE_MARK_AT, 0, 4);
+  return sum_of (sum_of (page_size, first, sizeof first), page + sizeof first,
+                 page_size - sizeof first);
+}
+
+static void
+add_parity (guint8 *parity, gsize number, const guint8 *page, gsize page_size)
+{
+  for (gsize i = 0; i < page_size; i += PARITY_BYTES)
+    {
+      guint64 sums[PARITY_BYTES / 8], words[PARITY_BYTES / 8];
+      memcpy (sums, parity + i, sizeof sums);
+      memcpy (words, page + i, sizeof words);
+      for (gsize k = 0; k < G_N_ELEMENTS (sums); k++)
+        sums[k] ^= words[k];
+      memcpy (parity + i, sums, sizeof sums);
+    }
+  for (gsize i = 0; number == 0 && i < 4; i++)
+    {
+      parity[COUNTER_AT + i] ^= page[COUNTER_AT + i];
+      parity[PLACE_MARK_AT + i] ^= page[PLACE_MARK_AT + i];
+    }
+}
+
+static guint32
+load_big (const guint8 *bytes)
+{
+  guint32 word;
+  memcpy (&word, bytes, sizeof word);
+  return GUINT32_FROM_BE (word);
+}
+
+static void
+put_big (guint8 *to, gsize word)
+{
+  guint32 big = GUINT32_TO_BE ((guint32)word);
+  memcpy (to, &big, sizeof big);
+}
+
+/* (transfer full) (nullable): all of the file, with `more` bytes of zeros behind it. */
+static guint8 *
+read_all (int fd, gsize size, gsize more)
+{
+  g_autofree guint8 *bytes = g_malloc0 (size + more);
+  return whole_read_at (fd, bytes, size, 0) == (gssize)size ? g_steal_pointer (&bytes) : NULL;
+}
+
+static gsize
+page_size_of (const guint8 *header)
+{
+  gsize size = (gsize)header[16] << 8 | header[17];
+  return size == 1 ? 65536 : size;
+}
+
+static gboolean
+is_page_size (gsize size)
+{
+  return size >= PAGE_SIZE_MIN && size <= 65536 && (size & (size - 1)) == 0;
+}
+
+static gsize
+leaves_of (gsize n_pages, gsize page_size)
+{
+  gsize bytes = sizeof (SpareHead) + 8 * n_pages + page_size;
+  return (bytes + page_size - 1) / page_size;
+}
+
+/* The trunk, then the leaves, behind `n` pages. */
+static void
+fill (guint8 *bytes, gsize n, gsize page_size)
+{
+  gsize n_leaves = leaves_of (n, page_size);
+  guint8 *trunk = bytes + n * page_size, *at = trunk + page_size + sizeof (SpareHead);
+  g_autofree guint8 *parity = g_malloc0 (page_size);
+  put_big (bytes + N_PAGES_AT, n + 1 + n_leaves);
+  put_big (bytes + FREE_AT, n + 1);
+  put_big (bytes + FREE_AT + 4, 1 + n_leaves);
+  put_big (trunk + 4, n_leaves);
+  for (gsize i = 0; i < n_leaves; i++)
+    put_big (trunk + 8 + 4 * i, n + 2 + i);
+  for (gsize i = 0; i < n; i++)
+    {
+      const guint8 *page = bytes + i * page_size;
+      guint64 sum = GUINT64_TO_LE (sum_of_page (i, page, page_size));
+      memcpy (at + 8 * i, &sum, sizeof sum);
+      add_parity (parity, i, page, page_size);
+    }
+  memcpy (at + 8 * n, parity, page_size);
+  SpareHead head = { .page_size = GUINT32_TO_LE ((guint32)page_size),
+                     .n_pages = GUINT32_TO_LE ((guint32)n),
+                     .sum = GUINT64_TO_LE (sum_of (n, at, 8 * n + page_size)) };
+  memcpy (head.magic, MAGIC, MAGIC_BYTES);
+  memcpy (trunk + page_size, &head, sizeof head);
+}
+
+gboolean
+spare_add (int fd)
+{
+  struct stat status;
+  guint8 header[HEADER_BYTES];
+  if (fstat (fd, &status) != 0)
+    return FALSE;
+  gsize size = (gsize)status.st_size;
+  if (size > SPARE_BYTES_MAX || size < sizeof header)
+    return TRUE;
+  if (whole_read_at (fd, header, sizeof header, 0) != (gssize)sizeof header)
+    return FALSE;
+  gsize page_size = page_size_of (header), n = is_page_size (page_size) ? size / page_size : 0;
+  gsize n_leaves = n > 0 ? leaves_of (n, page_size) : 0;
+  gsize more = (1 + n_leaves) * page_size;
+  if (n == 0 || n * page_size != size || load_big (header + FREE_AT) != 0
+      || n_leaves > page_size / 4 - 8 || size + more >= SPARE_BYTES_MAX
+      || (size + more >= EARLY_BYTES && more > EARLY_SPARE_BYTES_MAX))
+    return TRUE;
+  g_autofree guint8 *bytes = read_all (fd, size, more);
+  if (bytes == NULL)
+    return FALSE;
+  fill (bytes, n, page_size);
+  return whole_write_at (fd, bytes + size, more, size)
+         && whole_write_at (fd, bytes, HEADER_BYTES, 0);
+}
+
+/* TRUE: the header is as SQLite writes it when it changes a file, so that the file is not as it was
+ * published. */
+static gboolean
+is_written (const guint8 *header, gsize size)
+{
+  return size >= HEADER_BYTES && memcmp (header, "SQLite format 3", 16) == 0
+         && memcmp (header + COUNTER_AT, header + PLACE_MARK_AT, 4) == 0;
+}
+
+/* FALSE: no sound spare pages begin at `at`. */
+static gboolean
+take_head (Mend *mend, gsize at)
+{
+  SpareHead head;
+  gsize left = mend->size - at;
+  if (left < sizeof head)
+    return FALSE;
+  memcpy (&head, mend->file + at, sizeof head);
+  mend->page_size = GUINT32_FROM_LE (head.page_size);
+  mend->n_pages = GUINT32_FROM_LE (head.n_pages);
+  left -= sizeof head;
+  if (!is_page_size (mend->page_size) || mend->n_pages == 0
+      || mend->n_pages > SPARE_BYTES_MAX / mend->page_size
+      || left < 8 * mend->n_pages + mend->page_size)
+    return FALSE;
+  const guint8 *sums = mend->file + at + sizeof head;
+  if (sum_of (mend->n_pages, sums, 8 * mend->n_pages + mend->page_size)
+      != GUINT64_FROM_LE (head.sum))
+    return FALSE;
+  mend->sums = g_memdup2 (sums, 8 * mend->n_pages);
+  mend->parity = sums + 8 * mend->n_pages;
+  mend->shift = (gssize)at - (gssize)((mend->n_pages + 1) * mend->page_size);
+  return TRUE;
+}
+
+static gboolean
+find_head (Mend *mend)
+{
+  const guint8 *at = mend->file;
+  while ((at = memmem (at, mend->size - (gsize)(at - mend->file), MAGIC, MAGIC_BYTES)) != NULL)
+    {
+      if (take_head (mend, (gsize)(at - mend->file)))
+        return TRUE;
+      at++;
+    }
+  return FALSE;
+}
+
+static gboolean
+is_page_at (const Mend *mend, gsize number, gssize at)
+{
+  return at >= 0 && (gsize)at + mend->page_size <= mend->size
+         && sum_of_page (number, mend->file + at, mend->page_size)
+                == GUINT64_FROM_LE (mend->sums[number]);
+}
+
+/* TRUE: page `number` lies at `at`, and was put in its place. */
+static gboolean
+take_page (Mend *mend, gsize number, gssize at)
+{
+  if (!is_page_at (mend, number, at))
+    return FALSE;
+  memcpy (mend->made + number * mend->page_size, mend->file + at, mend->page_size);
+  return TRUE;
+}
+
+static void
+add_place (Mend *mend, gssize at)
+{
+  if (at < 0 || (gsize)at + mend->page_size > mend->size)
+    return;
+  guint64 sum = sum_of_page (1, mend->file + at, mend->page_size);
+  g_hash_table_insert (mend->places, g_memdup2 (&sum, sizeof sum), GSIZE_TO_POINTER (at));
+}
+
+/* All places are summed up once, so that many lost pages cost no more than one. */
+static gboolean
+look_everywhere (Mend *mend, gsize number)
+{
+  gpointer at;
+  guint64 sum = GUINT64_FROM_LE (mend->sums[number]);
+  if (mend->places == NULL)
+    {
+      mend->places = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+      for (gsize i = 0; i < mend->n_pages; i++)
+        {
+          add_place (mend, (gssize)(i * mend->page_size));
+          add_place (mend, (gssize)(i * mend->page_size) + mend->shift);
+        }
+    }
+  return g_hash_table_lookup_extended (mend->places, &sum, NULL, &at)
+         && take_page (mend, number, (gssize)GPOINTER_TO_SIZE (at));
+}
+
+/* Every page but the one that is nowhere makes that one. */
+static void
+make_page (Mend *mend, gsize number)
+{
+  g_autofree guint8 *page = g_memdup2 (mend->parity, mend->page_size);
+  for (gsize i = 0; i < mend->n_pages; i++)
+    if (i != number)
+      add_parity (page, i, mend->made + i * mend->page_size, mend->page_size);
+  if (sum_of_page (number, page, mend->page_size) == GUINT64_FROM_LE (mend->sums[number]))
+    memcpy (mend->made + number * mend->page_size, page, mend->page_size);
+}
+
+static void
+mend_pages (Mend *mend)
+{
+  gsize n_lost = 0, lost = 0;
+  gsize bytes = mend->n_pages * mend->page_size;
+  mend->made = g_malloc0 (bytes);
+  for (gsize i = 0; i < mend->n_pages; i++)
+    {
+      gsize at = i * mend->page_size;
+      if (take_page (mend, i, (gssize)at) || take_page (mend, i, (gssize)at + mend->shift)
+          || look_everywhere (mend, i))
+        continue;
+      n_lost++;
+      lost = i;
+      if (at < mend->size)
+        memcpy (mend->made + at, mend->file + at, MIN (mend->page_size, mend->size - at));
+    }
+  if (n_lost == 1)
+    make_page (mend, lost);
+}
+
+/* (transfer full) (nullable): the file, of which *mend is; NULL: it has no spare pages of use. */
+static guint8 *
+begin_mend (int fd, Mend *mend)
+{
+  struct stat status;
+  *mend = (Mend){ 0 };
+  if (fstat (fd, &status) != 0 || status.st_size <= 0 || status.st_size > MEND_BYTES_MAX)
+    return NULL;
+  mend->size = (gsize)status.st_size;
+  g_autofree guint8 *file = read_all (fd, mend->size, 0);
+  mend->file = file;
+  return file != NULL && !is_written (file, mend->size) && find_head (mend)
+             ? g_steal_pointer (&file)
+             : NULL;
+}
+
+gboolean
+spare_agrees (int fd)
+{
+  Mend mend;
+  guint8 header[HEADER_BYTES];
+  if (whole_read_at (fd, header, sizeof header, 0) != (gssize)sizeof header
+      || load_big (header + FREE_AT) == 0)
+    return TRUE;
+  g_autofree guint8 *file = begin_mend (fd, &mend);
+  gboolean good = TRUE;
+  for (gsize i = 0; file != NULL && good && i < mend.n_pages; i++)
+    good = is_page_at (&mend, i, (gssize)(i * mend.page_size));
+  g_free (mend.sums);
+  return good;
+}
+
+int
+spare_mend (int fd)
+{
+  Mend mend;
+  g_autofree guint8 *file = begin_mend (fd, &mend);
+  if (file == NULL)
+    return -1;
+  mend_pages (&mend);
+  int made = memfd_create ("satin-mend", MFD_CLOEXEC);
+  if (made >= 0 && !whole_write_at (made, mend.made, mend.n_pages * mend.page_size, 0))
+    {
+      (void)close (made);
+      made = -1;
+    }
+  g_clear_pointer (&mend.places, g_hash_table_destroy);
+  g_free (mend.made);
+  g_free (mend.sums);
+  return made;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What gives a small file back a page that it lost: at its end, in pages that are free for SQLite,
+ * the checksum of each page and the exclusive or of all. A larger file loses little with a page.
+ * Any thread; blocks on the disk. */
+#pragma once
+
+#include <glib.h>
+
+/* A file that would be so large with its spare pages gets none. */
+#define SPARE_BYTES_MAX (16 * 1024 * 1024)
+
+/* Appends them to a whole database that has no free page. What stands where publish.c and place.h
+ * write their marks does not count. FALSE: the file cannot be read or written; errno. */
+gboolean spare_add (int fd);
+/* A file without a name: the pages of a damaged file each in its place, with one that is nowhere
+ * made anew; what cannot be mended is as it was found. Nothing in it is proved. -1: there are no
+ * spare pages, they are damaged too, or SQLite has written to the file since. */
+int spare_mend (int fd);
+/* FALSE: sound spare pages say that another page is not as it was published. */
+gboolean spare_agrees (int fd);

@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A checkpoint and a run belong to one build of their program: another build neither goes on from the one nor joins the
+# other, unless people say --mended or the program states a version of its own.
+. "$(dirname "$0")/lib.sh"
+folder=$SATIN_BIN/../tests/e2e
+file=$work/c.db
+program=$work/builds
+use () { cp "$folder/builds-$1" "$program.new" && mv "$program.new" "$program"; }
+
+# NAME FILE: a suspended run of the build NAME with saved rows.
+suspended ()
+{
+  use "$1"
+  begin "$satin" run --name "$1" -w 2 --checkpoint "$2" --interval 0.1 -- "$program" 8 20
+  wait_for $((20 * slow)) has_rows "$2" 3
+  "$satin" suspend "$1" 2>/dev/null
+  ended
+}
+# BUILD…: the last words refuse these two, one short sentence.
+names_builds () { [ "$(grep -cE 'build [0-9a-f]{12}\b.*build [0-9a-f]{12}\b' <<<"$words")" = 1 ]; }
+
+suspended one "$file"
+is "a run is suspended" "$code" 75
+try "$satin" inspect "$file"
+ok "inspect shows its build" grep -qE '^build +[0-9a-f]{32}$' <<<"$answer"
+use two
+cp "$file" "$work/kept.db"
+try "$satin" resume "$file"
+is "resume with another build: exit code" "$code:$answer" "3:"
+ok "names both builds and --mended" eval 'names_builds && grep -q -e --mended <<<"$words"'
+try "$satin" run --checkpoint "$file" -- "$program" 8 20
+is "run with another build: exit code" "$code:$answer" "3:"
+ok "names both builds and --mended" eval 'names_builds && grep -q -e --mended <<<"$words"'
+try "$program" --checkpoint "$file" 8 20
+is "the program alone: exit code" "$code:$answer" "3:"
+ok "names both builds and --mended" eval 'names_builds && grep -q -e --mended <<<"$words"'
+ok "the file is as it was" cmp "$file" "$work/kept.db"
+use one
+try "$satin" resume "$file" -n 2
+is "the same build goes on" "$code:$answer" "0:256"
+use two
+try "$satin" run --checkpoint "$file" -- "$program" 8 20
+is "nor does another build give its answer" "$code:$answer" "3:"
+
+for how in "$satin resume --mended %s" "$satin run --mended --checkpoint %s -- $program 8 20" "$program --mended --checkpoint %s 8 20"; do
+  cp "$work/kept.db" "$file"
+  # shellcheck disable=SC2059,SC2046
+  try $(printf "$how" "$file")
+  is "${how##*/} uses what is saved" "$code" 0
+  ok "for some of the leaves" [ "$answer" -gt 256 -a "$answer" -lt 512 ]
+  use one
+  try "$program" --checkpoint "$file" 8 20
+  is "… and the file is of the new build" "$code:$answer" "3:"
+  use two
+done
+
+# A row without a build, as if it were lost: that is another one.
+sqlite3 "$work/kept.db" "DELETE FROM run WHERE key = 'build'; DELETE FROM constant WHERE name = 'run/build'"
+use one
+try "$satin" resume "$work/kept.db"
+is "a file that has lost its build: exit code" "$code:$answer" "3:"
+ok "says so, and names --mended" grep -q "does not say which build made it.*--mended" <<<"$words"
+try "$satin" resume --mended "$work/kept.db"
+is "with --mended it goes on" "$code:$answer" "0:256"
+
+# Whoever states a version is not asked for the build.
+suspended v7 "$work/v.db"
+is "a run of version 7 is suspended" "$code" 75
+use v8
+try "$satin" resume "$work/v.db"
+is "version 8: exit code" "$code:$answer" "3:"
+ok "names the versions" grep -q "made by 'version 7', and this program is 'version 8'" <<<"$words"
+use v7-too
+try "$satin" resume "$work/v.db"
+is "another build of version 7 goes on" "$code" 0
+ok "with what is saved" [ "$answer" -gt 256 -a "$answer" -lt 512 ]
+
+# A node of another build does not join.
+use one
+begin "$satin" run -n 2 -w 1 --name joined -- "$program" 9 20
+ok "two nodes are up" wait_for $((20 * slow)) up joined 2
+use two
+try "$satin" add joined
+is "an added node of another build: exit code" "$code" 1
+ok "names the way out" grep -q "satin add --mended" <<<"$words"
+ok "says why, and names both" names_builds
+ok "the others go on" up joined 2
+try "$satin" add joined --mended
+is "add --mended: exit code" "$code" 0
+ok "three nodes are up" up joined 3
+ended
+is "the answer has both" "$code" 0
+ok "as was wished" [ "$answer" -ge 512 -a "$answer" -le 1024 ]
+
+# A site with a program of its own, which is another build.
+use one
+cp "$program" "$work/other"
+use two
+mkdir "$work/far"
+cat >"$work/sites" <<END
+[site here]
+nodes = 1
+workers = 1
+[site there]
+hosts = a
+workers = 1
+program = $work/other
+command = $(bare "$work/far") sh -c
+END
+try "$satin" run --sites "$work/sites" -- "$program" 7 20
+is "a site with another build: the answer is that of the others" "$code:$answer" "0:256"
+ok "the site is left out, and why" eval 'names_builds && grep -q "site .there. is left out" <<<"$words"'
+finish

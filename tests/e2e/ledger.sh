@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The ledger and the figures balance whoever dies. TIMES coordinators (default 6), half as many masters, and some of both at
+# once are killed, each replaced by `satin add`; then everything is; a resume goes on, loses some more, and ends. A job naps,
+# so that nodes do not take processors from each other.
+. "$(dirname "$0")/lib.sh"
+times=${1:-6}
+file=$work/c.db
+naps=("$SATIN_BIN/sleep" 40 --depth 11)
+killed=0 n=0 live_us=0
+
+ask () { sqlite3 "file:$file?mode=ro" "$1"; }
+role_of () { nodes_of "$run" | awk -v role="\"$1\"" 'index ($2, role) { print $1; exit }'; }
+has_role () { victim=$(role_of "$1"); [ -n "$victim" ]; }
+is_up () { up "$run" 3 && has_role coordinator && has_role master; }
+has_worked () { has_rows "$file" 1; }
+figure () { tr -d ' {}\n' <"$work/$1.json" | tr , '\n' | sed -n "s/^\"$2\"://p"; } # FILE NAME
+holds () { awk "BEGIN { exit !($1) }"; }                                            # of numbers
+now_us () { echo "${EPOCHREALTIME/./}"; }
+
+# Seats in this many nodes, until now.
+count_life () { local now; now=$(now_us); live_us=$((live_us + 3 * (now - since_us))) since_us=$now; }
+
+# The nodes that have these roles are killed at once; as many come in their places. The two that kill and add are not awaited
+# in between, so that the next death may come while a coordinator still takes over.
+kill_roles ()
+{
+  local role victims=''
+  for role in "$@"; do
+    wait_for $((20 * slow)) has_role "$role" || return 1
+    case " $victims " in *" $victim "*) ;; *) victims="$victims $victim" ;; esac
+  done
+  # shellcheck disable=SC2086
+  set -- $victims
+  kill -9 "$@"
+  n=$((n + $#)) killed=$((killed + $#))
+  "$satin" add "$run" -n $# -w 1 2>>"$work/added.words" && wait_for $((20 * slow)) is_up
+}
+
+kill_many () # TIMES
+{
+  local i
+  for ((i = 1; i <= $1; i++)); do
+    ok "$run: coordinator $i" kill_roles coordinator
+    [ $((i % 2)) = 0 ] || ok "$run: master $i" kill_roles master
+    [ $((i % 4)) = 0 ] && ok "$run: both, $i" kill_roles coordinator master
+  done
+}
+
+balances () # NAME PRESENT: who joined has left, but for so many
+{
+  is "$1: each node has joined once" "$(ask "SELECT count(*) FROM (SELECT node FROM event WHERE kind = 'joined' GROUP BY 1 HAVING count(*) <> 1)")" 0
+  is "$1: … and left once at most" "$(ask "SELECT count(*) FROM (SELECT node FROM event WHERE kind = 'left' GROUP BY 1 HAVING count(*) <> 1)")" 0
+  is "$1: nobody leaves who has not joined" \
+    "$(ask "SELECT count(*) FROM event WHERE kind = 'left' AND node NOT IN (SELECT node FROM event WHERE kind = 'joined')")" 0
+  is "$1: those who have not left are there" \
+    "$(ask "SELECT (SELECT count(*) FROM event WHERE kind = 'joined') - (SELECT count(*) FROM event WHERE kind = 'left')")" "$2"
+  is "$1: the table of nodes says the same" \
+    "$(ask "SELECT count(*), count(joined), count(*) - count(left) FROM node")" \
+    "$(ask "SELECT count(*) || '|' || count(*) || '|$2' FROM event WHERE kind = 'joined'")"
+  is "$1: … and so does the view" "$(ask "SELECT count(*) FROM who WHERE node IS NOT NULL AND left_utc IS NULL")" "$2"
+  is "$1: as many are gone as were killed" "$(ask "SELECT count(*) FROM event WHERE kind = 'left' AND detail LIKE 'gone%'")" $killed
+  is "$1: whoever is gone had a job that came back" \
+    "$(ask "SELECT count(DISTINCT node) FROM event WHERE kind = 'requeued' AND node NOT IN (SELECT node FROM event WHERE kind = 'left')")" 0
+  is "$1: nothing is negative" "$(ask "SELECT count(*) FROM event WHERE work_s < 0")" 0
+}
+
+# NAME: what was salvaged is a part of what was done.
+holds_salvage () { ok "$1: what was salvaged had been done" holds "$(figure "$1" salvaged_s) >= 0 && $(figure "$1" salvaged_s) <= $(figure "$1" work_s)"; }
+
+run=first since_us=$(now_us)
+begin "$satin" run -n 3 -w 1 --name first --checkpoint "$file" --interval 0.3 --stats "$work/first.json" -- "${naps[@]}"
+ok "three nodes are up" wait_for $((20 * slow)) is_up
+kill_many "$times"
+ok "something is saved" wait_for $((20 * slow)) has_worked
+"$satin" suspend first 2>/dev/null
+ended
+count_life
+is "suspended" "$code" 75
+balances suspended 3
+is "suspended: --stats counts them" "$(figure first crashes)" $killed
+is "suspended: … and all nodes" "$(figure first nodes)" $((3 + killed))
+is "suspended: each slot that came back has its row" \
+  "$(ask "SELECT count(DISTINCT node) > 0 FROM event WHERE kind = 'requeued'")" 1
+lost=$(ask "SELECT total(work_s) FROM event WHERE kind = 'requeued'")
+ok "suspended: lost_s is what the rows come to" holds "$(figure first lost_s) - $lost < 0.001 && $lost - $(figure first lost_s) < 0.001"
+ok "suspended: no more work than the nodes had time for" holds "$(figure first work_s) <= 1.02 * $live_us / 1e6"
+ok "suspended: … nor was more lost than done" holds "$(figure first lost_s) <= 1.02 * $(figure first work_s)"
+
+# The next life is lost whole.
+run=second n=0 elected=$(ask "SELECT count(*) FROM event WHERE kind = 'elected'")
+begin "$satin" resume "$file" -n 3 -w 1 --name second --interval 0.3
+ok "three go on" wait_for $((20 * slow)) is_up
+is_published () { [ "$(ask "SELECT count(*) FROM node WHERE left IS NULL")" = 3 ] && [ "$(ask "SELECT count(*) FROM event WHERE kind = 'elected'")" -gt "$elected" ]; }
+ok "it is published" wait_for $((20 * slow)) is_published
+# shellcheck disable=SC2046
+kill -9 $(our_nodes)
+ended
+is "all are lost" "$code" 1
+killed=$((killed + 3))
+
+run=third n=0 live_us=0 since_us=$(now_us)
+begin "$satin" resume "$file" -n 3 -w 1 --name third --interval 0.3 --stats "$work/third.json"
+ok "three go on again" wait_for $((20 * slow)) is_up
+kill_many 2
+"$satin" add third -n 8 -w 1 2>>"$work/added.words"
+added=8
+ended
+count_life
+is "the answer is right" "$code:$answer" "0:leaves 2048"
+balances finished $((3 + added))
+is "finished: --stats counts those of this life" "$(figure third crashes)" $n
+is "finished: … and its nodes" "$(figure third nodes)" $((3 + n + added))
+ok "finished: what was done again was done" holds "$(figure third redone_s) <= $(figure third work_s) && $(figure third redone_s) >= 0"
+is "finished: each slot that came back has its cost" "$(ask "SELECT count(*) FROM event WHERE kind = 'requeued' AND work_s IS NULL")" 0
+holds_salvage third
+
+# A life that begins anew and ends: what was done is what stands in the answer and what does not.
+file=$work/whole.db run=whole n=0
+naps=("$SATIN_BIN/sleep" 20 --depth 10)
+begin "$satin" run -n 3 -w 1 --name whole --checkpoint "$file" --interval 0.3 --stats "$work/whole.json" -- "${naps[@]}"
+ok "three nodes are up" wait_for $((20 * slow)) is_up
+has_saved () { [ "$(ask "SELECT total(work_s) > $1 FROM result")" = 1 ]; } # SECONDS of work
+for i in 1 2 3 4 5 6 7 8; do
+  ok "whole: $((2 * i)) s are saved" wait_for $((20 * slow)) has_saved $((2 * i))
+  ok "whole: coordinator $i" kill_roles coordinator
+done
+ended
+is "whole: the answer is right" "$code:$answer" "0:leaves 1024"
+root=$(ask "SELECT work_s FROM result WHERE path = ''")
+echo "# whole: work $(figure whole work_s), redone $(figure whole redone_s), root $root, salvaged $(figure whole salvaged_s)"
+ok "whole: work and what was redone come to what the answer stands for" \
+  holds "($(figure whole work_s) - $(figure whole redone_s) - $root) ^ 2 <= (0.02 * $root + 3 * 0.02) ^ 2"
+holds_salvage whole
+
+# A program alone says what its finished checkpoint cost, too: nothing.
+try "${naps[@]}" --checkpoint "$file" --stats "$work/alone.json"
+is "alone: the kept answer" "$code:$answer" "0:leaves 1024"
+is "alone: --stats is written" "$(figure alone nodes):$(figure alone jobs)" 1:0
+finish

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What a checkpoint names is started only if it bears the mark of this user. Else people say what is to be started.
+. "$(dirname "$0")/lib.sh"
+file=$work/c.db
+naps=$(realpath "$SATIN_BIN/../tests/e2e/builds-one")
+suspended () # NAME FILE WORD…
+{
+  local name=$1 file=$2
+  shift 2
+  begin "$satin" run --name "$name" -w 2 --checkpoint "$file" --interval 0.1 -- "$naps" "$@"
+  wait_for $((20 * slow)) has_rows "$file" 3
+  "$satin" suspend "$name" 2>/dev/null
+  ended
+}
+elsewhere () { try env XDG_CONFIG_HOME="$work/another" "$@"; } # as another user
+line () { sed -n 's/.* say: satin //p' <<<"$words"; }           # the line to type, without its first word
+# FILE KEY VALUE: a row of run as a forger writes it, in both places, with the right checksum.
+forge () { "$SATIN_BIN/../tests/e2e/forge-row" "$@"; }
+
+mkdir "$work/cwd" && cd "$work/cwd" || exit 1
+suspended marked "$file" 8 20
+is "a run is suspended" "$code" 75
+cp "$file" "$work/kept.db"
+ok "the key is its user's alone" [ "$(stat -c %a:%s "$XDG_CONFIG_HOME/satin/key")" = 600:32 ]
+hex () { od -An -v -tx1 "$1" | tr -d ' \n'; }
+ok "the key is not in the file" eval '! hex "$file" | grep -qF "$(hex "$XDG_CONFIG_HOME/satin/key")"'
+cd / || exit 1
+try "$satin" resume "$file"
+is "its user resumes it" "$code:$answer" "0:256"
+
+cp "$work/kept.db" "$file"
+elsewhere "$satin" resume -n 2 "$file"
+is "another user does not: exit code" "$code:$answer" "3:"
+is "one sentence" "$(wc -l <<<"$words")" 1
+is "which has the line to type" "$(line)" "resume -n 2 $file -- $naps 8 20"
+ok "and the folder" grep -qF "in the folder $work/cwd" <<<"$words"
+ok "and the file stays as it was" cmp "$file" "$work/kept.db"
+ok "no key is made for that" [ ! -e "$work/another/satin/key" ]
+elsewhere "$satin" resume "$file" -- "$naps"
+is "a program alone does not take the arguments of a file" "$code:$answer" "3:"
+is "they have to be said" "$(line)" "resume $file -- $naps 8 20"
+# shellcheck disable=SC2046
+elsewhere "$satin" $(line)
+is "that line goes on" "$code:$answer" "0:256"
+cp "$work/kept.db" "$file"
+elsewhere "$satin" resume "$file" -- "$naps" 8 21
+is "other arguments are another run" "$code:$answer" "3:"
+cp "$naps" "$work/moved"
+try "$satin" resume "$file" -- "$work/moved"
+is "of a marked file a path alone is enough" "$code:$answer" "0:256"
+elsewhere "$satin" resume "$file"
+is "an answer that stands there is shown: nothing is started" "$code:$answer" "0:256"
+
+# What somebody else resumed bears his mark from then on.
+cp "$work/kept.db" "$file"
+begin env XDG_CONFIG_HOME="$work/another" "$satin" resume --name his "$file" --interval 0.1 -- "$naps" 8 20
+ok "his run is up" wait_for $((20 * slow)) up his 1
+"$satin" suspend his 2>/dev/null
+ended
+is "somebody else suspends it" "$code" 75
+try "$satin" resume "$file"
+is "now it is not its first user's" "$code:$answer" "3:"
+elsewhere "$satin" resume "$file"
+is "but his" "$code:$answer" "0:256"
+
+# A program alone marks its checkpoint, too; without a home it runs all the same.
+rm -f "$file"
+begin "$naps" --checkpoint "$file" --interval 0.1 --workers 2 8 20
+ok "a program alone saves" wait_for $((20 * slow)) has_rows "$file" 3
+kill -TERM "$begun"
+ended
+cp "$file" "$work/alone.db"
+try "$satin" resume "$file"
+is "what it left is resumed" "$code:$answer" "0:256"
+rm -f "$file"
+: >"$work/nothing"
+begin env XDG_CONFIG_HOME="$work/nothing" "$naps" --checkpoint "$file" --interval 0.1 --workers 2 8 20
+ok "a program that has no place for a key saves" wait_for $((20 * slow)) has_rows "$file" 3
+kill -TERM "$begun"
+ended
+is "it says nothing of that" "$code:$(grep -c mark <<<"$words")" "75:0"
+try "$satin" resume "$file"
+is "its file bears no mark" "$code:$answer" "3:"
+ok "which is said" grep -q "bears no mark" <<<"$words"
+
+# Arguments that look like Satin's own, and those that a terminal would obey.
+cp "$work/kept.db" "$file"
+forge "$file" argv "[b'--workers', b'a b', b'\\033[31m']"
+try "$satin" resume "$file"
+is "a forged file: exit code" "$code:$answer" "3:"
+is "its words are shown so that they can be typed" "$(line)" "resume $file -- $naps -- --workers 'a b' \$'\\033[31m'"
+for row in "program:/bin/sh" "folder:/" "identity:00112233445566778899aabbccddeeff"; do
+  cp "$work/kept.db" "$file"
+  forge "$file" "${row%%:*}" "${row#*:}"
+  try "$satin" resume "$file"
+  is "a forged ${row%%:*}: exit code" "$code:$answer" "3:"
+done
+
+# Each of the rows that say what to start may be lost.
+for row in program argv folder mark; do
+  cp "$work/kept.db" "$file"
+  sqlite3 "$file" "DELETE FROM run WHERE key = '$row'; DELETE FROM constant WHERE name = 'run/$row'"
+  try "$satin" resume "$file"
+  is "without $row: exit code" "$code:$answer" "3:"
+  is "without $row: one sentence" "$(wc -l <<<"$words")" 1
+  ok "without $row: the line to type" grep -qE "say(.them)?: satin resume $file -- " <<<"$words"
+  try "$satin" resume "$file" -- "$naps" 8 20
+  is "without $row: what is said is started" "$code:$answer" "0:256"
+done
+finish

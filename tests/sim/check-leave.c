@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What must hold of processes that leave (README lists the numbers). Looks, never acts. */
+#include "config.h"
+
+#include "sim-private.h"
+
+#include "message.h"
+
+static gboolean
+are_linked (const Sim *sim, guint a, guint b)
+{
+  for (guint i = 0; i < sim->links->len; i++)
+    {
+      const Link *link = &g_array_index (sim->links, Link, i);
+      if (link->open[0] && link->open[1]
+          && ((link->node[0] == a && link->node[1] == b)
+              || (link->node[0] == b && link->node[1] == a)))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* A leaver that others were perhaps reached through takes their way along. Two that came just now
+ * may have no link to each other yet. What the leaver hands over reaches one side only, at first.
+ */
+static gboolean
+parts_the_rest (const Sim *sim, const Process *leaver)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    for (guint k = 0; k < sim->n_processes; k++)
+      {
+        const Process *from = sim->processes[i], *to = sim->processes[k];
+        if (i != k && from != leaver && to != leaver && from->member && to->member && from->alive
+            && to->alive
+            && (links_way (sim, from, to) != WAY_OPEN
+                || !are_linked (sim, from->number, to->number)))
+          return TRUE;
+      }
+  return FALSE;
+}
+
+static void
+note_handed (gpointer data, guint32 job)
+{
+  ((Sim *)data)->handed[job] = TRUE;
+}
+
+void
+check_left (Sim *sim, Process *process, const NodeEffect *effect)
+{
+  gboolean whole = !effect->failed && effect->count == 0;
+
+  sim->outcome->left += whole;
+  sim->left_some = sim->left_some || !whole || parts_the_rest (sim, process);
+  model_each_result (process->model, note_handed, sim);
+  for (guint32 i = 0; i < sim->plan->tree->n; i++)
+    if (sim->finished_by[i] & (1u << process->number))
+      sim->handed[i] = TRUE;
+}
+
+/* ---- nobody counts on a leaver ---- */
+
+/* The name of `other` on the roster of `process`; none when it is not there. */
+static NodeId
+name_of (const Process *process, const Process *other)
+{
+  g_autoptr (GArray) members = node_members (process->node);
+
+  for (guint i = 0; i < members->len; i++)
+    {
+      const NodeMember *member = &g_array_index (members, NodeMember, i);
+      if (member->pid == SIM_PID + other->number)
+        return member->id;
+    }
+  return NODE_ID_NONE;
+}
+
+void
+check_heard (Process *process, const Process *from, GBytes *bytes)
+{
+  if (message_kind_of (bytes) != MESSAGE_LEAVING || !process->alive || !from->alive)
+    return;
+  NodeId name = name_of (process, from), own = node_self (from->node);
+  if (node_id_equal (&name, &own))
+    process->leavers[from->number] = name;
+}
+
+void
+check_given (Sim *sim, const Process *process, const Process *to, GBytes *header)
+{
+  const NodeId *leaver = &process->leavers[to->number];
+  guint32 kind = message_kind_of (header);
+
+  if (node_id_is_none (leaver)
+      || (kind != MESSAGE_STEAL && kind != MESSAGE_JOBS && kind != MESSAGE_HAND))
+    return;
+  NodeId name = name_of (process, to);
+  if (node_id_equal (&name, leaver))
+    sim_fail (sim, "I23: p%u says '%s' to p%u, which has told it that it leaves", process->number,
+              message_kind_name (kind), to->number);
+}

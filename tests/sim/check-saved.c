@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What must hold of the checkpoint and of what nodes believe of it (README lists the numbers).
+ * Looks, never acts. */
+#include "config.h"
+
+#include "sim-private.h"
+
+#include "message.h"
+
+/* Bits of faults by which processes come and go without delay. */
+#define DEATHS \
+  (1u << FAULT_CRASH | 1u << FAULT_JOIN | 1u << FAULT_TOTAL | 1u << FAULT_SAVE \
+   | 1u << FAULT_SUSPEND | 1u << FAULT_HEAD)
+/* A suspend waits so long for jobs that run (STOP_DRAIN_US). */
+#define SUSPEND_PATIENCE_US (20 * SIM_SECOND)
+
+static guint64
+bit_of (Sim *sim, const NodeId *id)
+{
+  guint i = 0;
+
+  while (i < sim->n_ids && !node_id_equal (&sim->ids[i], id))
+    i++;
+  if (i == sim->n_ids)
+    {
+      g_assert (sim->n_ids < STORE_MEMBERS_MAX);
+      sim->ids[sim->n_ids++] = *id;
+    }
+  return G_GUINT64_CONSTANT (1) << i;
+}
+
+void
+check_roster (Sim *sim, Process *process, guint64 rosters)
+{
+  g_autoptr (GArray) members = NULL;
+  guint64 now = 0;
+
+  if (rosters == process->rosters || sim->closing || !sim->plan->checkpoint)
+    return;
+  process->rosters = rosters;
+  members = node_members (process->node);
+  for (guint i = 0; i < members->len; i++)
+    now |= bit_of (sim, &g_array_index (members, NodeMember, i).id);
+  process->saw |= now;
+  process->missed = process->saw & ~now;
+}
+
+void
+check_ledger (Sim *sim)
+{
+  char text[NODE_ID_TEXT_MAX];
+
+  for (guint i = 0; i < sim->n_processes; i++)
+    for (guint k = 0; sim->processes[i]->alive && k < sim->n_ids; k++)
+      {
+        const Process *process = sim->processes[i];
+        const StoreMember *entry = store_member (&sim->published, &sim->ids[k]);
+        guint64 bit = G_GUINT64_CONSTANT (1) << k;
+        if ((process->saw & bit) && (entry == NULL || !entry->joined))
+          sim_fail (sim, "I19: the ledger does not say that %s joined, which p%u saw",
+                    node_id_show (&sim->ids[k], text), i);
+        else if ((process->missed & bit) && !entry->left)
+          sim_fail (sim, "I19: the ledger does not say that %s left, which p%u saw",
+                    node_id_show (&sim->ids[k], text), i);
+      }
+}
+
+/* ---- acknowledgements ---- */
+
+static gboolean
+is_published (const Sim *sim, const SimSent *sent)
+{
+  return store_covers (&sim->published, sent->job)
+         || (sent->children > 0 && sim->published.kept[sent->job] >= sent->children)
+         || check_is_forgotten (sim, sent->job);
+}
+
+static void
+note_sent (Sim *sim, Process *process, GPtrArray *rows, guint32 office, guint64 mark_us)
+{
+  NodeStats stats;
+
+  node_stats (process->node, &stats);
+  for (guint i = 0; i < rows->len; i++)
+    {
+      const Row *row = rows->pdata[i];
+      int job = tree_find (sim->plan->tree, row->path);
+      SimSent sent = { .job = (guint32)job,
+                       .children = row->children,
+                       .office = office,
+                       .renewed = stats.renewed,
+                       .mark_us = mark_us };
+      /* A row that does not raise the mark stands for nothing that was at risk. */
+      if (job >= 0 && office == stats.office
+          && mark_us > MAX (stats.published_us, process->mark_us))
+        g_array_append_val (process->sent, sent);
+    }
+  process->mark_us = mark_us;
+}
+
+void
+check_sent (Sim *sim, Process *process, GPtrArray *parts)
+{
+  g_autoptr (GByteArray) all = g_byte_array_new ();
+  g_auto (Message) message = { 0 };
+
+  if (message_kind_of (parts->pdata[0]) != MESSAGE_SAVE)
+    return;
+  for (guint i = 0; i < parts->len; i++)
+    {
+      gsize size;
+      const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
+      g_byte_array_append (all, data, (guint)size);
+    }
+  g_autoptr (GBytes) bytes = g_bytes_new (all->data, all->len);
+  if (!message_decode (bytes, &message, NULL))
+    sim_fail (sim, "p%u sends rows that nobody can read", process->number);
+  else if (message.number > 0)
+    note_sent (sim, process, message.rows, message.count, message.number);
+}
+
+void
+check_acknowledged (Sim *sim, Process *process, const NodeStats *stats)
+{
+  if (!sim->plan->swaps && sim->outcome->races > 0)
+    return; /* what was acknowledged may have been replaced (I6) */
+  for (guint i = process->sent->len; i > 0; i--)
+    {
+      const SimSent sent = g_array_index (process->sent, SimSent, i - 1);
+      gboolean is_void = sent.office != stats->office || sent.renewed != stats->renewed;
+      if (!is_void && sent.mark_us > stats->published_us)
+        continue;
+      if (!is_void && !is_published (sim, &sent))
+        sim_fail (sim, "I20: for p%u '%s' counts as published, and is not", process->number,
+                  sim->plan->tree->jobs[sent.job].path);
+      g_array_remove_index_fast (process->sent, i - 1);
+    }
+}
+
+/* ---- the end of a suspended run ---- */
+
+static gboolean
+is_on_roster (const Process *process, const NodeId *id)
+{
+  g_autoptr (GArray) members = node_members (process->node);
+
+  for (guint i = 0; i < members->len; i++)
+    if (node_id_equal (&g_array_index (members, NodeMember, i).id, id))
+      return TRUE;
+  return FALSE;
+}
+
+/* Patience has not run out for anybody, and nobody was replaced by an older publication. */
+static gboolean
+must_be_whole (const Sim *sim)
+{
+  return sim->plan->checkpoint && (sim->plan->swaps || sim->outcome->races == 0)
+         && sim->now_us < sim->suspended_us + SUSPEND_PATIENCE_US;
+}
+
+void
+check_closed (Sim *sim, const Process *process)
+{
+  for (guint i = 0; i < sim->n_processes && must_be_whole (sim); i++)
+    {
+      const Process *other = sim->processes[i];
+      NodeId id = node_self (other->node);
+      if (!other->alive || !other->member || other->leaves || !is_on_roster (process, &id))
+        continue;
+      for (guint32 job = 0; job < sim->plan->tree->n; job++)
+        if ((sim->finished_by[job] & (1u << i)) && !check_is_forgotten (sim, job)
+            && (model_has_result (other->model, job)
+                || node_owes_result (other->node, sim->plan->tree->jobs[job].path))
+            && !store_covers (&sim->published, job))
+          sim_fail (sim, "I21: suspended without saving '%s', which p%u has finished",
+                    sim->plan->tree->jobs[job].path, i);
+    }
+}
+
+/* ---- nothing without a cause ---- */
+
+/* Only these faults, and everybody can write the checkpoint. */
+static gboolean
+has_only (const Sim *sim, guint32 kinds)
+{
+  for (guint i = 0; i < sim->plan->n_faults; i++)
+    if (!(kinds & (1u << sim->plan->faults[i].kind)))
+      return FALSE;
+  return sim->plan->unable == 0 && sim->plan->elsewhere == 0 && !sim->plan->swings;
+}
+
+/* Where nobody is taken for dead who lives. */
+void
+check_quarantine (Sim *sim, const Process *process)
+{
+  if (has_only (sim, DEATHS | 1u << FAULT_LEAVE | 1u << FAULT_POISON)
+      && sim->n_deaths < NODE_LAST_WORDS)
+    sim_fail (sim, "I22: p%u takes a job for one that ends nodes, after %u deaths", process->number,
+              sim->n_deaths);
+}
+
+void
+check_election (Sim *sim, Process *process)
+{
+  process->n_bids++;
+  if (has_only (sim, DEATHS) && process->n_bids > sim->n_causes)
+    sim_fail (sim, "I22: p%u bids %u times, and there were %u causes for that", process->number,
+              process->n_bids, sim->n_causes);
+}
+
+void
+check_redone (Sim *sim)
+{
+  static const guint32 kinds = 1u << FAULT_JOIN | 1u << FAULT_SAVE | 1u << FAULT_SLOW;
+
+  if (has_only (sim, kinds) && sim->outcome->lives == 1
+      && sim->outcome->executed > sim->plan->tree->n)
+    sim_fail (sim, "I22: %" G_GUINT64_FORMAT " jobs executed of %u, and nobody died",
+              sim->outcome->executed, sim->plan->tree->n);
+}
+
+/* ---- no time limit ends what would have ended by itself ---- */
+
+/* The longest that a node computes between two looks at what it is asked for. */
+static guint64
+longest_us (const Sim *sim)
+{
+  const Tree *tree = sim->plan->tree;
+  guint32 longest_us = 0;
+
+  for (guint32 i = 0; i < tree->n; i++)
+    for (guint32 phase = 0; phase <= tree->jobs[i].n_phases; phase++)
+      longest_us = MAX (longest_us, tree->jobs[i].cost_us[phase]);
+  return (guint64)longest_us * (sim->plan->slow_node ? SIM_SLOW_FACTOR : 1);
+}
+
+/* Nothing goes wrong, and nothing takes as long as people wait at least. */
+static gboolean
+is_undisturbed (const Sim *sim)
+{
+  static const guint32 kinds
+      = 1u << FAULT_JOIN | 1u << FAULT_SAVE | 1u << FAULT_SUSPEND | 1u << FAULT_LEAVE;
+  const Plan *plan = sim->plan;
+
+  for (guint i = 0; i < plan->n_faults; i++)
+    if (plan->faults[i].kind == FAULT_LEAVE && plan->faults[i].for_us > 0)
+      return FALSE; /* people wait less */
+  return has_only (sim, kinds) && plan->n_sites == 0
+         && longest_us (sim) + 2 * plan->commit_us + 100 * (plan->delay_us + plan->wan_us)
+                < 2 * SIM_SECOND;
+}
+
+void
+check_expired (Sim *sim, const Process *process, const NodeStats *stats)
+{
+  if (stats->expired > 0 && is_undisturbed (sim))
+    sim_fail (sim, "I24: at p%u a time limit ended %" G_GUINT64_FORMAT " waits, and nothing failed",
+              process->number, stats->expired);
+}

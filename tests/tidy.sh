@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/tidy finds nothing in this tree, and a planted violation of each of its rules in a small one.
+set -u
+tidy=$SATIN_SOURCE/tests/tidy
+if ! command -v perl >/dev/null 2>&1; then
+  echo "1..0 # SKIP there is no perl"
+  exit 0
+fi
+tree=$(mktemp -d "${TMPDIR:-/tmp}/satin-tidy-XXXXXX")
+trap 'rm -rf "$tree" "$tree-2" "$tree.log"' EXIT
+count=0 failures=0
+is () # NAME GOT WANTED
+{
+  count=$((count + 1))
+  if [ "$2" = "$3" ]; then
+    echo "ok $count - $1"
+  else
+    failures=$((failures + 1))
+    echo "not ok $count - $1"
+    sed 's/^/# got:    /' <<<"$2"
+    sed 's/^/# wanted: /' <<<"$3"
+  fi
+}
+is "this tree has nothing new" "$(perl "$tidy" "$SATIN_SOURCE")" ""
+
+spdx='/* SPDX-License-Identifier: BSD-3-Clause */'
+look () { perl "$tidy" "$tree" | cut -d: -f1-3; }
+# NAME FILE TEXT WANTED: the file is there with this text, printf's way, besides a small sound tree.
+planted ()
+{
+  rm -rf "${tree:?}"/*
+  mkdir -p "$tree"/satin/value "$tree"/satin/engine "$tree"/satin/net "$tree"/storage "$tree"/tests/unit "$tree"/tests/e2e "$tree"/apps
+  printf '%s\n#pragma once\nvoid wire_open (void);\n' "$spdx" >"$tree/satin/net/wire.h"
+  printf '%s\n#pragma once\n' "$spdx" >"$tree/satin/value/path.h"
+  touch "$tree"/tests/unit/test-{path,stack,stack-view,wire}.c
+  for test in "$tree"/tests/unit/*.c; do echo "$spdx" >"$test"; done
+  printf '%b' "$3" >"$tree/$2"
+  is "$1" "$(look)" "$4"
+}
+v=satin/value/path.c e=satin/engine/stack.c u=tests/unit/test-path.c s=tests/e2e/run.sh
+planted "a sound file" $v "$spdx\n#include \"path.h\"\n\nint\npath_x (void)\n{\n  return 1;\n}\n" ""
+planted "no licence" $v "int x;\n" "$v:1: licence"
+planted "no #pragma once" satin/value/path.h "$spdx\n" "satin/value/path.h:1: once"
+planted "a long file" $v "$spdx\n$(printf '\\n%.0s' {1..600})" "$v:600: length"
+planted "a long function" $v "$spdx\nint\npath_x (void)\n{\n$(printf '\\n%.0s' {1..69})}\n" "$v:4: function"
+planted "a long line" $v "$spdx\n// $(printf 'é%.0s' {1..98})\n" "$v:2: columns"
+planted "a line of so many characters" $v "$spdx\n// $(printf 'é%.0s' {1..97})\n" ""
+planted "a call that is not for us" $v "$spdx\nint\npath_x (void)\n{\n  strcpy (a, b);\n}\n" "$v:5: call"
+planted "a goto" $v "$spdx\nint\npath_x (void)\n{\n  goto out;\n}\n" "$v:5: call"
+planted "one in a remark or a text" $v "$spdx\n/* strcpy (a, b)\n * goto x; */\nint\npath_x (void)\n{\n  f (\"strcpy (a)\");\n}\n" ""
+planted "the time in a room that is told it" $v "$spdx\nint\npath_x (void)\n{\n  return g_get_monotonic_time ();\n}\n" "$v:5: edge"
+planted "the time in another one" $e "$spdx\nint\nstack_x (void)\n{\n  return g_get_monotonic_time ();\n}\n" ""
+planted "a word for later" $v "$spdx\n/* TO""DO: more */\n" "$v:2: todo"
+planted "a room above" $e "$spdx\n#include \"net/wire.h\"\n" "$e:2: floor"
+planted "a room below" satin/net/wire.c "$spdx\n#include \"wire.h\"\n#include \"path.h\"\n" ""
+planted "a name of another file" $e "$spdx\nint\npath_x (void)\n{\n}\n" "$e:4: prefix"
+planted "a static one" $e "$spdx\nstatic int\npath_x (void)\n{\n}\n" ""
+planted "half a file's name" satin/engine/stack-view.c "$spdx\nint\nstack_x (void)\n{\n}\n" ""
+planted "no test" satin/engine/deque.c "$spdx\n" "satin/engine/deque.c:1: tested"
+planted "a test that is named" satin/engine/deque.c "$spdx\n/* Tests: test-stack. */\n" ""
+planted "one that is named by its path" satin/engine/deque.c "$spdx\n/* Tests: tests/unit/test-stack.c. */\n" ""
+planted "a test that is not there" satin/engine/deque.c "$spdx\n/* Tests: test-none. */\n" "satin/engine/deque.c:1: tested"
+planted "a unit test of the clock" $u "$spdx\n  g_assert_cmpint (g_get_monotonic_time () - began, <, 5);\n" "$u:2: clock"
+planted "a script's" $s "#!/bin/bash\n# SPDX-License-Identifier: BSD-3-Clause\nok soon [ \$SECONDS -le 4 ]\n" "$s:3: clock"
+planted "a script without licence" $s "#!/bin/bash\n" "$s:2: licence"
+planted "somebody without a name" $v "$spdx\n/* Who""ever asks gets it. */\n" "$v:2: who"
+planted "a question" $v "$spdx\n/* Who""ever asks? Both. */\n" ""
+planted "one in a page" satin/README "First. Who asks, gets it.\n" "satin/README:1: who"
+planted "a table with a test that is not there" tests/README "| x | unit/test-path unit/test-none |\n" "tests/README:1: table"
+
+echo "who satin/README 1" >"$tree/tests/tidy-old"
+printf 'Who asks, gets it.\n' >"$tree/satin/README"
+rm "$tree/tests/README"
+is "what is old is let alone" "$(look)" ""
+printf 'Who asks, gets it. Who asks twice, too.\n' >"$tree/satin/README"
+is "one more is not" "$(look)" $'satin/README:1: who\nsatin/README:1: who'
+printf 'Nothing.\n' >"$tree/satin/README"
+is "the list shrinks" "$(look | cut -d: -f1)" "tests/tidy-old"
+perl "$tidy" --update "$tree"
+is "by itself" "$(grep -v '^#' "$tree/tests/tidy-old"):$(look)" ":"
+printf 'Who asks, gets it.\n' >"$tree/satin/README"
+perl "$tidy" --update "$tree" >/dev/null
+is "and never grows by itself" "$(look)" "satin/README:1: who"
+
+if command -v git >/dev/null 2>&1; then
+  rm -rf "${tree:?}"/*
+  git -C "$tree" init -q
+  commit () { git -C "$tree" -c user.name=x -c user.email=x@y commit -q --allow-empty -m "$1"; }
+  commit "the base"
+  base=$(git -C "$tree" rev-parse HEAD)
+  sed "s/^my \$base = .*/my \$base = '$base';/" "$tidy" >"$tree/tidy"
+  tidy=$tree/tidy
+  commit "engine: return a loan to its lender"
+  is "a sound subject" "$(perl "$tidy" "$tree" | cut -d: -f2)" ""
+  commit "returned a loan"
+  commit "engine: a full stop."
+  commit "engine: $(printf 'x%.0s' {1..70})"
+  commit "engine: who lends gets it back"
+  is "four that are not" "$(perl "$tidy" "$tree" | cut -d: -f2 | sort | uniq -c | tr -s ' ')" " 4 subject"
+
+  # A repository with the hooks, and a second work tree of it.
+  rm -rf "$tree"
+  git init -q "$tree"
+  mkdir -p "$tree/tests" "$tree/satin/value"
+  cp -r "$SATIN_SOURCE/tests/hooks" "$SATIN_SOURCE/tests/tidy" "$tree/tests"
+  echo "$spdx" >"$tree/satin/value/path.h"
+  echo '#pragma once' >>"$tree/satin/value/path.h"
+  git -C "$tree" add .
+  commit "the base"
+  git -C "$tree" worktree add -q "$tree-2"
+  sh "$tree/tests/hooks/install" "$tree-2" >"$tree.log" 2>&1
+  is "the hooks are where git looks for them" "$(cd "$tree/.git/hooks" && echo pre-commit commit-msg && ls | grep -vc sample)" $'pre-commit commit-msg\n2'
+  tried () # NAME WORKTREE SUBJECT: what became of a commit there
+  {
+    git -C "$2" -c user.name=x -c user.email=x@y commit -q --allow-empty -m "$3" >"$tree.log" 2>&1
+    is "$1" "$?:$(grep -cE 'subject:|licence:' "$tree.log")" "$4"
+  }
+  for at in "$tree" "$tree-2"; do
+    tried "a sound commit" "$at" "value: return a path" 0:0
+    tried "a subject that is not sound" "$at" "returned a path" 1:1
+    tried "a fixup" "$at" "fixup! value: return a path" 0:0
+    echo 'int x;' >"$at/satin/value/path.h"
+    tried "what is not staged does not count" "$at" "value: return nothing" 0:0
+    git -C "$at" add .
+    tried "what is staged does" "$at" "value: return nothing" 1:1
+    git -C "$at" reset -q --hard
+  done
+  sh "$tree/tests/hooks/install" --remove "$tree" >"$tree.log" 2>&1
+  is "they are removed" "$(ls "$tree/.git/hooks" | grep -vc sample)" 0
+  echo mine >"$tree/.git/hooks/commit-msg"
+  is "somebody's own hook is let alone" "$(sh "$tree/tests/hooks/install" "$tree" >/dev/null 2>&1; echo $?; ls "$tree/.git/hooks" | grep -v sample)" $'1\ncommit-msg'
+  sh "$tree/tests/hooks/install" --remove "$tree" >"$tree.log" 2>&1
+  is "also when ours are removed" "$(cat "$tree/.git/hooks/commit-msg")" mine
+else
+  count=$((count + 1))
+  echo "ok $count - subjects and hooks # SKIP there is no git"
+fi
+echo "1..$count"
+[ $failures -eq 0 ]

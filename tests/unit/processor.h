@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a computation costs, for limits that no other load of the machine can break. */
+#pragma once
+
+#include <time.h>
+
+/* Seconds of processor time that all threads of this process have used so far. */
+static inline double
+processor_s (void)
+{
+  struct timespec used;
+
+  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &used);
+  return (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+}

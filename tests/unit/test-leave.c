@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A member that has said that it leaves is not asked for work, and is given none. One node of the
+ * world is stepped alone here: what it sends is looked at and goes nowhere. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+#define STEAL_WAIT_US (60 * 1000000) /* longer than any request or pause */
+
+static GArray *
+step_alone (World *world, guint who, const NodeEvent *event)
+{
+  GArray *effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
+
+  g_array_set_clear_func (effects, (GDestroyNotify)node_effect_clear);
+  node_step (world->peer[who].node, world->now_us, event, effects);
+  return effects;
+}
+
+static const Link *
+link_between (World *world, guint who, guint other)
+{
+  NodeId id = node_self (world->peer[other].node);
+
+  return link_to (world->peer[who].node, &id);
+}
+
+/* `who` hears this from `from`. (transfer full) */
+static GArray *
+hear (World *world, guint who, guint from, const Message *message)
+{
+  g_autoptr (GPtrArray) parts = message_encode (message);
+  g_autoptr (GByteArray) all = g_byte_array_new ();
+
+  for (guint i = 0; i < parts->len; i++)
+    g_byte_array_append (all, g_bytes_get_data (parts->pdata[i], NULL),
+                         (guint)g_bytes_get_size (parts->pdata[i]));
+  g_autoptr (GBytes) bytes = g_bytes_new (all->data, all->len);
+  return step_alone (world, who,
+                     &(NodeEvent){ .kind = NODE_EVENT_MESSAGE,
+                                   .link = link_between (world, who, from)->link,
+                                   .bytes = bytes });
+}
+
+static void
+hear_only (World *world, guint who, guint from, const Message *message)
+{
+  g_array_unref (hear (world, who, from, message));
+}
+
+/* How many messages of this kind go to `to`? */
+static guint
+count_sent (World *world, const GArray *effects, guint who, guint to, MessageKind kind)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < effects->len; i++)
+    {
+      const NodeEffect *effect = &g_array_index (effects, NodeEffect, i);
+      n += effect->kind == NODE_EFFECT_SEND && effect->link == link_between (world, who, to)->link
+           && message_kind_of (effect->parts->pdata[0]) == kind;
+    }
+  return n;
+}
+
+static guint
+count_effects (const GArray *effects, NodeEffectKind kind)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < effects->len; i++)
+    n += g_array_index (effects, NodeEffect, i).kind == kind;
+  return n;
+}
+
+/* n2 has said to n1 that it leaves. */
+static void
+say_leaving (World *world)
+{
+  g_autoptr (GArray) effects = hear (world, 1, 2, &(Message){ .kind = MESSAGE_LEAVING });
+
+  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_HEARD), ==, 1);
+}
+
+/* For as long as n0 refuses, nobody else is asked; another roster changes nothing. */
+static void
+test_is_not_asked (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  Node *node = world->peer[1].node;
+  guint n_asked = 0;
+  start (world);
+  say_leaving (world);
+
+  for (guint i = 0; i < 20; i++)
+    {
+      g_autoptr (GArray) effects
+          = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+      g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_STEAL), ==, 0);
+      n_asked += count_sent (world, effects, 1, 0, MESSAGE_STEAL);
+      g_autoptr (GArray) offered = hear (world, 1, 2, &(Message){ .kind = MESSAGE_MORE });
+      g_assert_cmpuint (count_sent (world, offered, 1, 2, MESSAGE_STEAL), ==, 0);
+      g_autoptr (GArray) refused
+          = hear (world, 1, 0, &(Message){ .kind = MESSAGE_NONE, .number = node->steal.requests });
+      g_assert_cmpuint (count_sent (world, refused, 1, 2, MESSAGE_STEAL), ==, 0);
+      g_auto (Message) roster = { .kind = MESSAGE_ROSTER };
+      roster_fill (node, &roster);
+      roster.version++;
+      hear_only (world, 1, 0, &roster);
+      world->now_us += STEAL_WAIT_US;
+      g_autoptr (GArray) late = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_TIMER });
+      n_asked += count_sent (world, late, 1, 0, MESSAGE_STEAL);
+    }
+  g_assert_cmpuint (n_asked, >, 1);
+}
+
+/* n2 has asked n1 for a job, and leaves while the engine looks for one. */
+static void
+test_is_lent_nothing (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 1, "/0");
+  g_autoptr (GArray) asked
+      = hear (world, 1, 2, &(Message){ .kind = MESSAGE_STEAL, .number = 1, .count = 1 });
+  g_assert_cmpuint (count_effects (asked, NODE_EFFECT_LEND), ==, 1);
+  say_leaving (world);
+
+  g_autoptr (GArray) effects = step_alone (world, 1,
+                                           &(NodeEvent){ .kind = NODE_EVENT_LENT,
+                                                         .node = node_self (world->peer[2].node),
+                                                         .loans = world->peer[1].jobs });
+  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_JOBS), ==, 0);
+  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_NONE), ==, 1);
+  g_assert_cmpuint (count_effects (effects, NODE_EFFECT_BACK), ==, 1);
+  g_assert_cmpuint (stats_of (world, 1).lent, ==, 0);
+}
+
+/* n1 leaves, and has handed what it has to n0, which leaves too before it says that it has it: n2
+ * gets it at once, and n0 not again. */
+static void
+test_is_handed_nothing (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_autoptr (GBytes) value = g_bytes_new_static ("v", 1);
+  start (world);
+  g_ptr_array_add (rows, row_new ("/0", 0, &(Digest){ { 1 } }, 0, 1, value));
+
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE }));
+  g_autoptr (GArray) begun = hear (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
+  g_assert_cmpuint (count_effects (begun, NODE_EFFECT_HALT), ==, 1);
+  g_autoptr (GArray) handed
+      = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+  g_assert_cmpuint (count_sent (world, handed, 1, 0, MESSAGE_HAND), ==, 1);
+  g_autoptr (GArray) heard = hear (world, 1, 0, &(Message){ .kind = MESSAGE_LEAVING });
+  g_assert_cmpuint (count_sent (world, heard, 1, 2, MESSAGE_HAND), ==, 1);
+  g_autoptr (GArray) again = hear (world, 1, 0, &(Message){ .kind = MESSAGE_RECONCILE });
+  g_assert_cmpuint (count_sent (world, again, 1, 0, MESSAGE_HAND), ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/leave/a-leaver-is-not-asked-for-work", test_is_not_asked);
+  g_test_add_func ("/leave/a-leaver-is-lent-nothing", test_is_lent_nothing);
+  g_test_add_func ("/leave/a-leaver-is-handed-nothing", test_is_handed_nothing);
+  return g_test_run ();
+}

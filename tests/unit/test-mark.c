@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "net/mark.h"
+
+#include <glib/gstdio.h>
+#include <sys/stat.h>
+
+static char *config, *key;
+
+/* What a marked file would say. */
+static Identity
+sample (void)
+{
+  const char *argv[] = { "6", "8 9", NULL };
+  Identity identity = { .program = g_strdup ("/bin/ham"),
+                        .folder = g_strdup ("/home/me"),
+                        .argv = g_strdupv ((char **)argv),
+                        .identity = digest_of_string ("ham") };
+  g_autofree char *token = mark_token (identity.program, identity.folder, identity.argv);
+  identity.mark = mark_make (token, &identity.identity);
+  return identity;
+}
+
+static gboolean
+is_right (const Identity *identity, const char *why)
+{
+  g_autofree char *reason = NULL;
+  gboolean right = mark_is_right (identity, &reason);
+  g_assert_true (right == (reason == NULL));
+  if (!right)
+    g_assert_nonnull (strstr (reason, why));
+  return right;
+}
+
+static void
+replace (char **text, const char *other)
+{
+  g_free (*text);
+  *text = g_strdup (other);
+}
+
+/* Each single byte of what the mark is of, of the mark and of the key. */
+static void
+test_near_misses (void)
+{
+  Identity identity = sample ();
+  char *texts[] = { identity.program, identity.folder, identity.argv[0],
+                    identity.argv[1], identity.mark,   (char *)identity.identity.bytes };
+  gsize sizes[] = { 8, 8, 1, 3, 64, sizeof identity.identity.bytes };
+  g_autofree char *bytes = NULL;
+  gsize size;
+
+  for (guint t = 0; t < G_N_ELEMENTS (texts); t++)
+    for (gsize i = 0; i < sizes[t]; i++)
+      {
+        texts[t][i] ^= 1;
+        g_assert_false (is_right (&identity, "was changed"));
+        texts[t][i] ^= 1;
+      }
+  g_assert_true (g_file_get_contents (key, &bytes, &size, NULL));
+  g_assert_cmpuint (size, ==, 32);
+  for (gsize i = 0; i <= size; i++) /* the last time as it was */
+    {
+      if (i < size)
+        bytes[i] ^= 1;
+      g_assert_true (
+          g_file_set_contents_full (key, bytes, 32, G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+      g_assert_true (is_right (&identity, "was changed") == (i == size));
+      if (i < size)
+        bytes[i] ^= 1;
+    }
+  identity_clear (&identity);
+}
+
+static void
+test_key (void)
+{
+  struct stat status;
+  g_autofree char *first = mark_token ("a", "b", (char *[]){ NULL });
+  g_autofree char *second = mark_token ("a", "b", (char *[]){ NULL });
+  g_assert_cmpstr (first, ==, second);
+  g_assert_cmpuint (strlen (first), ==, 64);
+  g_assert_cmpint (stat (key, &status), ==, 0);
+  g_assert_cmpint (status.st_size, ==, 32);
+  g_assert_cmpint (status.st_mode & 0777, ==, 0600);
+}
+
+static void
+test_changed (void)
+{
+  const char *joined[] = { "6", "8", "9", NULL };
+  Identity identity = sample ();
+  g_assert_true (is_right (&identity, ""));
+  replace (&identity.program, "/bin/dash");
+  g_assert_false (is_right (&identity, "was changed"));
+  replace (&identity.program, "/bin/ham");
+  replace (&identity.folder, "/");
+  g_assert_false (is_right (&identity, "was changed"));
+  replace (&identity.folder, "/home/me");
+  replace (&identity.argv[1], "8");
+  g_assert_false (is_right (&identity, "was changed"));
+  g_strfreev (identity.argv);
+  identity.argv = g_strdupv ((char **)joined);
+  g_assert_false (is_right (&identity, "was changed"));
+  identity_clear (&identity);
+
+  identity = sample ();
+  identity.identity = digest_of_string ("another");
+  g_assert_false (is_right (&identity, "was changed"));
+  identity.identity = digest_of_string ("ham");
+  g_assert_true (is_right (&identity, ""));
+  g_clear_pointer (&identity.folder, g_free);
+  g_assert_false (is_right (&identity, "was changed"));
+  replace (&identity.mark, "");
+  g_assert_false (is_right (&identity, "bears no mark"));
+  identity_clear (&identity);
+}
+
+static gpointer
+make_token (gpointer data)
+{
+  return mark_token (data, "/", (char *[]){ NULL });
+}
+
+/* The first key that is made stays, and all processes use it. */
+static void
+test_first_use (void)
+{
+  for (guint round = 0; round < 20; round++)
+    {
+      GThread *threads[4];
+      g_autofree char *mine = NULL;
+      g_unlink (key);
+      for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+        threads[i] = g_thread_new ("user", make_token, "program");
+      mine = make_token ("program");
+      for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+        {
+          g_autofree char *token = g_thread_join (threads[i]);
+          g_assert_cmpstr (token, ==, mine);
+        }
+    }
+}
+
+/* A key that others may read or that is not ours to write is none. */
+static void
+test_no_key (void)
+{
+  Identity identity = sample ();
+  g_chmod (key, 0640);
+  g_assert_null (make_token ("program"));
+  g_assert_false (is_right (&identity, "mode 0600"));
+  g_chmod (key, 0600);
+  g_assert_true (is_right (&identity, ""));
+  g_assert_true (
+      g_file_set_contents_full (key, "short", 5, G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL));
+  g_assert_null (make_token ("program"));
+  g_assert_false (is_right (&identity, "cannot be used: it is not 32 bytes long"));
+  replace (&identity.mark, "");
+  g_assert_false (is_right (&identity, "bears no mark, and your key '"));
+  replace (&identity.mark, "mark");
+  g_unlink (key);
+  g_assert_false (is_right (&identity, "have no key"));
+  g_assert_false (g_file_test (key, G_FILE_TEST_EXISTS));
+  g_assert_cmpint (g_mkdir (key, 0700), ==, 0);
+  g_assert_null (make_token ("program"));
+  g_rmdir (key);
+  identity_clear (&identity);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autofree char *folder = NULL;
+  int code;
+  config = g_dir_make_tmp ("satin-mark-XXXXXX", NULL);
+  g_setenv ("XDG_CONFIG_HOME", config, TRUE);
+  folder = g_build_filename (config, "satin", NULL);
+  key = g_build_filename (folder, "key", NULL);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/mark/the-key-is-made-once", test_key);
+  g_test_add_func ("/mark/what-was-changed-bears-a-wrong-one", test_changed);
+  g_test_add_func ("/mark/near-misses-are-refused", test_near_misses);
+  g_test_add_func ("/mark/two-first-uses-make-one-key", test_first_use);
+  g_test_add_func ("/mark/without-a-key-there-is-none", test_no_key);
+  code = g_test_run ();
+  g_unlink (key);
+  g_rmdir (folder);
+  g_rmdir (config);
+  g_free (key);
+  g_free (config);
+  return code;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A system that has no thread for a while: jobs go back, and are taken again once threads are to be
+ * had. pthread_create fails here on demand. */
+#include "engine-rig.h"
+
+#include "record.h"
+#include "satin.h"
+
+#include <stdio.h>
+#include <dlfcn.h>
+#include <errno.h>
+
+#define GIVE_UP_US (60 * G_USEC_PER_SEC)
+
+static gint refuses, opened; /* atomic */
+
+int
+pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*body) (void *),
+                void *data)
+{
+  static __typeof__ (pthread_create) *real;
+
+  if (real == NULL)
+    *(void **)&real = dlsym (RTLD_NEXT, "pthread_create");
+  return g_atomic_int_get (&refuses) ? EAGAIN : real (thread, attributes, body, data);
+}
+
+SATIN_JOB (leaf, int64_t, (int32_t, n))
+{
+  while (!g_atomic_int_get (&opened))
+    g_thread_yield ();
+  return n;
+}
+
+SATIN_JOB (pair, int64_t, (int32_t, n))
+{
+  int64_t a, b;
+
+  satin_spawn (leaf, &a, n);
+  satin_spawn (leaf, &b, n);
+  satin_sync ();
+  return a + b;
+}
+
+static const SatinJob *const jobs[] = { &pair_job, &leaf_job, NULL };
+
+static EngineEventKind
+next_of (Rig *rig, guint64 held)
+{
+  EngineEvent event;
+  EngineEventKind kind = ENGINE_HUNGRY;
+
+  while (kind == ENGINE_HUNGRY)
+    {
+      if (!rig_next (rig, &event, G_USEC_PER_SEC))
+        continue;
+      if (event.held == held && (event.kind == ENGINE_DONE || event.kind == ENGINE_UNRUN))
+        kind = event.kind;
+      if (held == 0 && event.kind == ENGINE_SHARED)
+        kind = event.kind;
+      engine_event_clear (&event);
+    }
+  return kind;
+}
+
+static EngineEventKind
+run_leaf (Rig *rig, guint64 held)
+{
+  g_autoptr (GBytes) args = record_encode (leaf_job.args, &(satin_args_leaf){ 1 });
+  Digest digest = engine_digest (rig->engine, 1, args);
+  g_autoptr (Loan) loan = loan_new (0, "/1", 1, &digest, 1.0, args);
+
+  g_assert_true (engine_run (rig->engine, held, loan));
+  return next_of (rig, held);
+}
+
+static void
+test_a_refused_thread_is_tried_again (void)
+{
+  Rig *rig = rig_new_for (jobs, 1, 4, 2);
+  gint64 give_up_us = g_get_monotonic_time () + GIVE_UP_US;
+  guint64 held = 2;
+  Loan lent = { 0 };
+
+  /* The only worker's job waits for a child that is lent: so another job takes another stack. */
+  engine_owe (rig->engine, 1);
+  rig_start (rig, 0, &(satin_args_pair){ 1 });
+  g_assert_cmpint (next_of (rig, 0), ==, ENGINE_SHARED);
+  g_assert_true (engine_lend (rig->engine, &lent));
+  g_atomic_int_set (&refuses, TRUE);
+  g_atomic_int_set (&opened, TRUE);
+  g_assert_cmpint (run_leaf (rig, held), ==, ENGINE_UNRUN);
+
+  g_atomic_int_set (&refuses, FALSE);
+  while (run_leaf (rig, ++held) != ENGINE_DONE)
+    g_assert_cmpint (g_get_monotonic_time (), <, give_up_us);
+
+  g_assert_true (engine_back (rig->engine, lent.loan));
+  g_assert_cmpint (next_of (rig, 1), ==, ENGINE_DONE);
+  g_free (lent.path);
+  g_bytes_unref (lent.args);
+  rig_free (rig);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  puts ("1..0 # SKIP the sanitizers have a pthread_create of their own");
+  return 0;
+#endif
+  g_test_add_func ("/refused/a-refused-thread-is-tried-again",
+                   test_a_refused_thread_is_tried_again);
+  return g_test_run ();
+}

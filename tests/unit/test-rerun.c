@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What runs again after a crash, and the rows of the checkpoint at or below it. */
+#include "node-world.h"
+
+#include "satin/protocol/rerun.h"
+
+/* Members have finished parts of a job for the one that held it, and dropped them: the rows of
+ * these parts are wanted too. So the rows at or below the path are asked for, whoever computed
+ * them, and the job does not run again before they are known. */
+static void
+test_what_a_crash_brings_back_runs_when_its_rows_are_known (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  Digest digest = digest_of_string ("/3/1");
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_ptr_array_add (rows, row_new ("/3/1", 1, &digest, 0.1, 50, value));
+
+  start (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  guint64 loan = offer (world, 1, "/3");
+  hunger (world, 2);
+  pass (world, 1000000);
+  g_assert_true (said (world, 2, "RUN /3"));
+  forget_log (world);
+  die (world, 2);
+  pass (world, 1000);
+  g_autofree char *back = g_strdup_printf ("BACK %" G_GUINT64_FORMAT, loan);
+  g_assert_true (said (world, 0, "SALVAGE /3"));
+  g_assert_false (said (world, 1, back));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows, .path = "/3" });
+  g_assert_true (said (world, 1, "KNOWN /3/1 finished"));
+  g_assert_false (said (world, 1, back));
+  tell (world, 0,
+        &(NodeEvent){ .kind = NODE_EVENT_RESTORED, .rows = rows, .path = "/3", .final = TRUE });
+
+  g_assert_true (said (world, 1, back));
+}
+
+/* A coordinator whose disk stands still does not stop the run. */
+static void
+test_a_coordinator_that_does_not_answer_is_not_waited_for_long (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+
+  start (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  guint64 loan = offer (world, 1, "/3");
+  hunger (world, 2);
+  pass (world, 1000000);
+  forget_log (world);
+  die (world, 2);
+  pass (world, 1000);
+  g_autofree char *back = g_strdup_printf ("BACK %" G_GUINT64_FORMAT, loan);
+  pass (world, RERUN_PATIENCE_US / 2);
+  g_assert_false (said (world, 1, back));
+  pass (world, RERUN_PATIENCE_US);
+
+  g_assert_true (said (world, 1, back));
+}
+
+/* An orphan has no lender that could ask: the coordinator asks when its holder is gone too. */
+static void
+test_the_rows_below_an_orphan_are_offered_when_its_holder_is_gone (void)
+{
+  g_autoptr (World) world = world_new (4, TRUE);
+
+  start (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  (void)offer (world, 2, "/3");
+  hunger (world, 3);
+  pass (world, 1000000);
+  die (world, 2);
+  pass (world, 1000);
+  g_assert_true (said (world, 0, "KNOWN /3"));
+  forget_log (world);
+  die (world, 3);
+  pass (world, 1000);
+
+  g_assert_true (said (world, 0, "SALVAGE /3"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/rerun/" name, function)
+  TEST ("what-a-crash-brings-back-runs-when-its-rows-are-known",
+        test_what_a_crash_brings_back_runs_when_its_rows_are_known);
+  TEST ("a-coordinator-that-does-not-answer-is-not-waited-for-long",
+        test_a_coordinator_that_does_not_answer_is_not_waited_for_long);
+  TEST ("the-rows-below-an-orphan-are-offered-when-its-holder-is-gone",
+        test_the_rows_below_an_orphan_are_offered_when_its_holder_is_gone);
+  return g_test_run ();
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a node knows of a member survives every change of the roster, whoever makes it. The test
+ * fills all of it with a pattern, so a field that is added later is covered too. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+#include <string.h>
+
+/* The upper part of a Member is who it is. */
+#define KNOWN_AT offsetof (Member, heard_us)
+#define KNOWN_BYTES (sizeof (Member) - KNOWN_AT)
+
+/* One node of the world is told of changes, or makes them; what it sends goes nowhere. */
+typedef struct
+{
+  World *world;
+  Node *node;
+  NodeId subject; /* of this member it knows `known` */
+  guint8 known[KNOWN_BYTES];
+} Observer;
+
+static NodeId
+id_of (World *world, guint who)
+{
+  return node_self (world->peer[who].node);
+}
+
+/* Each byte is another one than its neighbours, and not 0. */
+static void
+fill (Observer *observer, gboolean dead)
+{
+  Member *member = roster_find (observer->node, &observer->subject);
+
+  for (guint i = 0; i < KNOWN_BYTES; i++)
+    ((guint8 *)member + KNOWN_AT)[i] = (guint8)(1 + i % 251);
+  if (!dead)
+    member->dead = FALSE; /* a master drops the dead */
+  memcpy (observer->known, (guint8 *)member + KNOWN_AT, KNOWN_BYTES);
+}
+
+static void
+init_observer (Observer *observer, guint node, guint subject, gboolean dead)
+{
+  observer->world = world_new (5, FALSE);
+  start (observer->world);
+  observer->node = observer->world->peer[node].node;
+  observer->subject = id_of (observer->world, subject);
+  observer->node->effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
+  g_array_set_clear_func (observer->node->effects, (GDestroyNotify)node_effect_clear);
+  fill (observer, dead);
+}
+
+static void
+clear_observer (Observer *observer)
+{
+  g_clear_pointer (&observer->node->effects, g_array_unref);
+  world_free (observer->world);
+}
+
+static void
+assert_known (const Observer *observer, guint n_members)
+{
+  const Member *member = roster_find (observer->node, &observer->subject);
+
+  g_assert_cmpuint (observer->node->roster.members->len, ==, n_members);
+  g_assert_nonnull (member);
+  g_assert_cmpmem ((const guint8 *)member + KNOWN_AT, KNOWN_BYTES, observer->known, KNOWN_BYTES);
+}
+
+/* The observer's own roster, to be changed and told: the next version. */
+static Message
+next_roster (const Observer *observer)
+{
+  Message message = { .kind = MESSAGE_ROSTER };
+
+  roster_fill (observer->node, &message);
+  message.version++;
+  return message;
+}
+
+static void
+tell_roster (const Observer *observer, guint from, Message *message)
+{
+  NodeId teller = id_of (observer->world, from);
+
+  roster_on_message (observer->node, link_to (observer->node, &teller), message);
+  message_clear (message);
+}
+
+static void
+test_told (void)
+{
+  Observer observer;
+  init_observer (&observer, 2, 3, TRUE);
+  Message roster = next_roster (&observer);
+  const MessageMember newcomer = { { 1, 90, 7 }, "a90", "host", "site", 1, 1 };
+
+  g_array_append_val (roster.members, newcomer);
+  tell_roster (&observer, 0, &roster);
+  assert_known (&observer, 6);
+
+  roster = next_roster (&observer); /* n4 leaves */
+  g_array_remove_index (roster.members, 4);
+  tell_roster (&observer, 0, &roster);
+  assert_known (&observer, 5);
+
+  roster = next_roster (&observer); /* n1 is master */
+  g_array_remove_index (roster.members, 0);
+  roster.term = (Term){ roster.term.number + 1, id_of (observer.world, 1) };
+  roster.version = 1;
+  tell_roster (&observer, 1, &roster);
+  assert_known (&observer, 4);
+  clear_observer (&observer);
+}
+
+static void
+lose (const Observer *observer, guint who)
+{
+  NodeId id = id_of (observer->world, who);
+
+  roster_find (observer->node, &id)->dead = TRUE;
+  roster_on_dead (observer->node);
+}
+
+/* n1 takes over, lets somebody in and drops another. */
+static void
+test_made (void)
+{
+  Observer observer;
+  init_observer (&observer, 1, 2, FALSE);
+
+  lose (&observer, 0);
+  g_assert_true (roster_is_master (observer.node));
+  assert_known (&observer, 4);
+  (void)roster_admit (observer.node, &(Message){ .kind = MESSAGE_JOIN,
+                                                 .text = "a90",
+                                                 .host = "host",
+                                                 .site = "site",
+                                                 .number = 1,
+                                                 .count = 1 });
+  assert_known (&observer, 5);
+  lose (&observer, 4);
+  assert_known (&observer, 4);
+  clear_observer (&observer);
+}
+
+/* A name that comes back is another member. */
+static void
+test_newcomer (void)
+{
+  Observer observer;
+  init_observer (&observer, 2, 3, FALSE);
+  Message roster = next_roster (&observer);
+  const MessageMember subject = g_array_index (roster.members, MessageMember, 3);
+  g_autofree char *address = g_strdup (subject.address);
+
+  g_array_remove_index (roster.members, 3);
+  tell_roster (&observer, 0, &roster);
+  g_assert_null (roster_find (observer.node, &observer.subject));
+  roster = next_roster (&observer);
+  const MessageMember again = { { 1, 90, 7 }, address, "host", "site", 1, 1 };
+  g_array_append_val (roster.members, again);
+  tell_roster (&observer, 0, &roster);
+  const Member *member = roster_find (observer.node, &again.id);
+  g_assert_nonnull (member);
+  g_assert_false (member->leaving || member->dead || member->heard || member->knows_us);
+  g_assert_cmpuint (member->heard_us, ==, observer.node->now_us);
+  clear_observer (&observer);
+}
+
+static gboolean
+says_left (const Observer *observer, const NodeId *id)
+{
+  for (const GList *item = observer->node->events.kept.head; item != NULL; item = item->next)
+    {
+      const Event *event = item->data;
+      if (g_str_equal (event->kind, EVENT_LEFT) && node_id_equal (&event->id, id))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* n2 alone has heard of a newcomer when the master dies. The next master has heard of neither, so
+ * n2 joins again, and only n2 can say that both names are gone. */
+static void
+test_left_out (void)
+{
+  Observer observer;
+  init_observer (&observer, 2, 3, FALSE);
+  Message roster = next_roster (&observer);
+  const MessageMember newcomer = { { 1, 90, 7 }, "a90", "host", "site", 1, 1 };
+  NodeId own = id_of (observer.world, 2), master = id_of (observer.world, 1);
+  observer.node->config.checkpoint = TRUE; /* there is a ledger */
+
+  g_array_append_val (roster.members, newcomer);
+  tell_roster (&observer, 0, &roster);
+  roster = next_roster (&observer);
+  g_array_set_size (roster.members, 4); /* n1 and n3 stay */
+  g_array_remove_index (roster.members, 2);
+  g_array_remove_index (roster.members, 0);
+  roster.term = (Term){ roster.term.number + 1, master };
+  tell_roster (&observer, 1, &roster);
+  g_assert_cmpuint (observer.node->roster.members->len, ==, 0);
+  g_assert_true (says_left (&observer, &own));
+  g_assert_true (says_left (&observer, &newcomer.id));
+  g_assert_false (says_left (&observer, &master));
+  g_assert_false (says_left (&observer, &observer.subject));
+  clear_observer (&observer);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/roster/a-roster-that-is-told-forgets-nothing", test_told);
+  g_test_add_func ("/roster/a-roster-that-is-made-forgets-nothing", test_made);
+  g_test_add_func ("/roster/a-newcomer-starts-anew", test_newcomer);
+  g_test_add_func ("/roster/whoever-is-left-out-names-all-that-are", test_left_out);
+  return g_test_run ();
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Acknowledgements: something is published, drained, scanned or closed. An acknowledgement
+ * counts if the present coordinator says it, in its present office, of this very order. */
+#include "node-world.h"
+
+#include "satin/protocol/message.h"
+#include "satin/protocol/saves.h"
+
+#define ROW_US 50
+#define ALL G_MAXUINT32 /* tickets */
+
+static World *
+world_with_checkpoint (guint n)
+{
+  World *world = world_new (n, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC / 2);
+  return world;
+}
+
+static guint64
+link_between (World *world, guint a, guint b)
+{
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      const Wire *wire = &g_array_index (world->wires, Wire, i);
+      if (wire->up
+          && ((wire->end[0] == a && wire->end[1] == b) || (wire->end[0] == b && wire->end[1] == a)))
+        return i + 1;
+    }
+  g_assert_not_reached ();
+}
+
+static void
+send_rows (World *world, guint who, guint n)
+{
+  Digest digest = digest_of_string ("/3");
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/3/%u", i);
+      g_ptr_array_add (rows, row_new (path, 1, &digest, 0.1, ROW_US, value));
+    }
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = ROW_US });
+}
+
+static void
+publish (World *world, guint who, guint64 saved, gboolean failed)
+{
+  static guint64 generation;
+
+  tell (
+      world, who,
+      &(NodeEvent){
+          .kind = NODE_EVENT_PUBLISHED, .number = ++generation, .saved = saved, .failed = failed });
+}
+
+static guint64
+at_risk (World *world, guint who)
+{
+  return stats_of (world, who).unpublished_us;
+}
+
+static guint
+count_scans (World *world, guint who)
+{
+  guint n = 0;
+
+  for (const char *at = world->peer[who].log->str; (at = strstr (at, "SCAN")) != NULL; at++)
+    n++;
+  return n;
+}
+
+static void
+served (World *world, guint who, guint64 scan)
+{
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = scan });
+}
+
+static void
+test_only_the_coordinator_in_its_office_acknowledges (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (3);
+  guint32 office = stats_of (world, 1).office;
+  guint64 right = link_between (world, 0, 1), wrong = link_between (world, 1, 2);
+  Message saved = { .kind = MESSAGE_SAVED, .number = ROW_US, .count = office };
+
+  send_rows (world, 1, 1);
+  deliver (world, wrong, 1, &saved);
+  g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
+  for (saved.count = 0; saved.count < office + 3; saved.count++)
+    if (saved.count != office)
+      deliver (world, right, 1, &saved);
+  g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
+  saved.count = office;
+  deliver (world, right, 1, &saved);
+  g_assert_cmpuint (at_risk (world, 1), ==, 0);
+
+  saved.number = 1000 * ROW_US; /* more than was ever sent: not of what comes yet */
+  deliver (world, right, 1, &saved);
+  g_assert_cmpuint (at_risk (world, 1), ==, 0);
+  send_rows (world, 1, 1);
+  g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
+  saved.number = 1; /* an old one */
+  deliver (world, right, 1, &saved);
+  g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
+}
+
+/* The coordinator's own rows (who 0), and those of others. */
+static void
+test_an_order_counts_when_it_is_published (void)
+{
+  for (guint who = 0; who < 2; who++)
+    {
+      g_autoptr (World) world = world_with_checkpoint (2);
+      guint64 before = world->peer[0].ticket;
+
+      for (guint i = 1; i <= 3; i++)
+        {
+          send_rows (world, who, 1);
+          g_assert_cmpuint (world->peer[0].ticket, ==, before + i);
+        }
+      for (guint i = 0; i <= 3; i++)
+        {
+          publish (world, 0, before + 3, TRUE);
+          g_assert_cmpuint (at_risk (world, who), ==, (3 - (i > 0 ? i - 1 : 0)) * ROW_US);
+          publish (world, 0, before + i, FALSE);
+          g_assert_cmpuint (at_risk (world, who), ==, (3 - i) * ROW_US);
+        }
+    }
+}
+
+static void
+test_rows_in_many_messages_count_when_all_are_published (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (2);
+  guint64 before = world->peer[0].ticket;
+
+  send_rows (world, 1, 2 * SAVES_ROWS_MAX + 1);
+  g_assert_cmpuint (world->peer[0].ticket, ==, before + 3);
+  for (guint i = 0; i < 3; i++)
+    {
+      publish (world, 0, before + i, FALSE);
+      g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
+    }
+  publish (world, 0, before + 3, FALSE);
+  g_assert_cmpuint (at_risk (world, 1), ==, 0);
+}
+
+/* What went over a link that broke may be lost: a whole scan that was begun later finds it again,
+ * an older one that is served late does not. */
+static void
+test_what_may_be_lost_waits_for_a_later_scan (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (2);
+  guint scans;
+
+  send_rows (world, 1, 1);
+  pass (world, 2 * G_USEC_PER_SEC);
+  scans = count_scans (world, 1);
+  g_assert_cmpuint (scans, >, 0);
+  cut (world, 0, 1);
+  pass (world, G_USEC_PER_SEC / 2);
+  g_assert_true (said (world, 1, "SCAN whole"));
+  g_assert_cmpuint (count_scans (world, 1), >, scans);
+  served (world, 1, scans);
+  publish (world, 0, ALL, FALSE);
+  g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
+  served (world, 1, count_scans (world, 1));
+  g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
+  publish (world, 0, ALL, FALSE);
+  g_assert_cmpuint (at_risk (world, 1), ==, 0);
+}
+
+/* Rows that come while nobody can take them. */
+static void
+test_what_nobody_took_waits_for_a_whole_scan (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+
+  send_rows (world, 1, 1);
+  g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "SCAN whole"));
+  publish (world, 0, ALL, FALSE);
+  g_assert_cmpuint (at_risk (world, 1), ==, ROW_US);
+  served (world, 1, count_scans (world, 1));
+  publish (world, 0, ALL, FALSE);
+  g_assert_cmpuint (at_risk (world, 1), ==, 0);
+}
+
+/* Both nodes have served all scans so far, and so many were asked for. */
+static void
+serve_all (World *world)
+{
+  for (guint i = 0; i < 2; i++)
+    served (world, i, count_scans (world, i));
+}
+
+static void
+test_a_round_waits_for_its_own_scans (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (2);
+  guint64 link = link_between (world, 0, 1);
+  guint scans[2];
+
+  pass (world, 2 * G_USEC_PER_SEC);
+  for (guint i = 0; i < 2; i++)
+    scans[i] = count_scans (world, i);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  for (guint turn = 1; turn <= 2; turn++) /* it scans twice */
+    {
+      for (guint i = 0; i < 2; i++)
+        {
+          g_assert_cmpuint (count_scans (world, i), ==, scans[i] + turn);
+          served (world, i, scans[i] + turn - 1);
+        }
+      deliver (world, link, 0, &(Message){ .kind = MESSAGE_SCANNED, .number = turn - 1 });
+      deliver (world, link, 0, &(Message){ .kind = MESSAGE_SCANNED, .number = turn + 1 });
+      served (world, 0, scans[0] + turn);
+      g_assert_false (said (world, 0, "PUBLISH"));
+      g_assert_cmpuint (count_scans (world, 0), ==, scans[0] + turn);
+      served (world, 1, scans[1] + turn);
+    }
+  g_assert_true (said (world, 0, "PUBLISH"));
+  g_assert_false (said (world, 1, "SAVED"));
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 7, .final = TRUE });
+  g_assert_true (said (world, 0, "SAVED") && said (world, 1, "SAVED"));
+}
+
+/* What is asked for while a round publishes is not in that publication. */
+static void
+test_a_round_that_is_asked_for_late_is_made_anew (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (2);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  serve_all (world);
+  serve_all (world);
+  g_assert_true (said (world, 0, "PUBLISH"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  forget_log (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 7, .final = TRUE });
+  g_assert_false (said (world, 0, "SAVED") || said (world, 1, "SAVED"));
+  g_assert_cmpuint (count_scans (world, 0), ==, 1);
+  g_assert_cmpuint (count_scans (world, 1), ==, 1);
+}
+
+/* n0 is master; n1 has been elected, and is to take over. */
+static World *
+world_that_elects (void)
+{
+  World *world = world_new (3, TRUE);
+
+  for (guint i = 0; i < 3; i++)
+    {
+      world->peer[i].commit_us = i == 1 ? 100000 : 900000;
+      world->peer[i].found = 1;
+    }
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1 });
+  start (world);
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "COORDINATOR"));
+  return world;
+}
+
+/* … and it has taken over. */
+static World *
+world_with_another (void)
+{
+  World *world = world_that_elects ();
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  pass (world, G_USEC_PER_SEC);
+  return world;
+}
+
+static void
+test_only_the_coordinator_says_that_it_has_taken_over (void)
+{
+  g_autoptr (World) world = world_that_elects ();
+  NodeId master = node_self (world->peer[0].node);
+
+  send_rows (world, 0, 1);
+  forget_log (world);
+  deliver (world, link_between (world, 0, 2), 0,
+           &(Message){ .kind = MESSAGE_OFFICE,
+                       .id = node_self (world->peer[1].node),
+                       .term = { node_term (world->peer[0].node), master },
+                       .count = stats_of (world, 0).office,
+                       .flag = TRUE });
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_cmpuint (count_scans (world, 0), ==, 0);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (count_scans (world, 0), >, 0);
+}
+
+/* A round is answered though its coordinator is replaced, also where that one had asked for it. */
+static void
+test_a_round_outlives_its_coordinator (void)
+{
+  g_autoptr (World) world = world_with_another ();
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  world->peer[1].trouble = "disk full";
+  for (guint i = 0; i < 3; i++)
+    tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .failed = TRUE });
+  pass (world, 70 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "RETIRE"));
+  forget_log (world);
+  for (guint i = 0; i < 3; i += 2)
+    tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  for (guint i = 0; i < 3; i++)
+    served (world, i, ALL);
+  pass (world, 11 * G_USEC_PER_SEC);
+  guint next = said (world, 0, "PUBLISH") ? 0 : 2;
+  g_assert_true (said (world, next, "PUBLISH"));
+  tell (world, next, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 7, .final = TRUE });
+  g_assert_true (said (world, 1, "SAVED"));
+}
+
+/* The run is to be suspended. */
+static World *
+world_that_closes (void)
+{
+  World *world = world_with_another ();
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+  return world;
+}
+
+static void
+test_a_suspend_waits_until_all_have_sent_all (void)
+{
+  g_autoptr (World) world = world_that_closes ();
+  guint32 office = stats_of (world, 0).office;
+  NodeId last = node_self (world->peer[2].node);
+
+  for (guint i = 0; i < 3; i++)
+    g_assert_true (said (world, i, "HALT"));
+  for (guint i = 0; i < 2; i++)
+    tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  for (guint32 other = office - 1; other <= office + 1; other += 2)
+    deliver (world, link_between (world, 0, 1), 0,
+             &(Message){ .kind = MESSAGE_DRAINED, .id = last, .count = other });
+  g_assert_false (said (world, 1, "FINAL"));
+  /* A link that broke may have lost rows: they go first. */
+  send_rows (world, 2, 1);
+  cut (world, 1, 2);
+  pass (world, G_USEC_PER_SEC / 10);
+  forget_log (world);
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  g_assert_true (said (world, 2, "SCAN whole"));
+  deliver (world, link_between (world, 0, 2), 2, &(Message){ .kind = MESSAGE_HALT }); /* again */
+  g_assert_false (said (world, 1, "FINAL"));
+  served (world, 2, ALL);
+  g_assert_true (said (world, 1, "FINAL"));
+}
+
+static void
+test_only_the_coordinator_closes (void)
+{
+  g_autoptr (World) world = world_that_closes ();
+
+  for (guint i = 0; i < 3; i++)
+    {
+      tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+      served (world, i, ALL);
+    }
+  g_assert_true (said (world, 1, "FINAL"));
+  deliver (world, link_between (world, 0, 2), 0, &(Message){ .kind = MESSAGE_CLOSED, .count = 1 });
+  for (guint32 request = 0; request <= 2; request += 2)
+    deliver (world, link_between (world, 0, 1), 0,
+             &(Message){ .kind = MESSAGE_CLOSED, .count = request });
+  g_assert_cmpuint (world->peer[0].ended, ==, 999);
+  tell (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 2, .saved = ALL, .final = TRUE });
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_SUSPENDED);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/saves/" name, function)
+  TEST ("only-the-coordinator-in-its-office-acknowledges",
+        test_only_the_coordinator_in_its_office_acknowledges);
+  TEST ("an-order-counts-when-it-is-published", test_an_order_counts_when_it_is_published);
+  TEST ("rows-in-many-messages-count-when-all-are-published",
+        test_rows_in_many_messages_count_when_all_are_published);
+  TEST ("what-may-be-lost-waits-for-a-later-scan", test_what_may_be_lost_waits_for_a_later_scan);
+  TEST ("what-nobody-took-waits-for-a-whole-scan", test_what_nobody_took_waits_for_a_whole_scan);
+  TEST ("a-round-waits-for-its-own-scans", test_a_round_waits_for_its_own_scans);
+  TEST ("a-round-that-is-asked-for-late-is-made-anew",
+        test_a_round_that_is_asked_for_late_is_made_anew);
+  TEST ("a-suspend-waits-until-all-have-sent-all", test_a_suspend_waits_until_all_have_sent_all);
+  TEST ("only-the-coordinator-closes", test_only_the_coordinator_closes);
+  TEST ("only-the-coordinator-says-that-it-has-taken-over",
+        test_only_the_coordinator_says_that_it_has_taken_over);
+  TEST ("a-round-outlives-its-coordinator", test_a_round_outlives_its_coordinator);
+  return g_test_run ();
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What runs on top of a wait lies below what is awaited, and may not delay it: a wait for any child
+ * takes nothing from those who run its children. An aborted job ends at its next poll,
+ * wherever it waits or runs. */
+#include "config.h"
+
+#include "engine-rig.h"
+
+#include "seat.h"
+
+#include <sched.h>
+
+#define TIMES 20
+#define YIELDS 2000 /* until the wait has most likely begun */
+
+static gboolean long_runs, short_runs, waits, taken; /* atomic */
+
+static gboolean
+is_set (const gboolean *flag)
+{
+  return __atomic_load_n (flag, __ATOMIC_SEQ_CST);
+}
+
+static void
+set (gboolean *flag, gboolean to)
+{
+  __atomic_store_n (flag, to, __ATOMIC_SEQ_CST);
+}
+
+static void
+wait_until (const gboolean *flag)
+{
+  while (!is_set (flag))
+    sched_yield ();
+}
+
+/* Ends only when the first result was taken: whoever runs it cannot take it. */
+SATIN_JOB (stuck, int32_t)
+{
+  wait_until (&taken);
+  return 1;
+}
+
+SATIN_JOB (lasting, int32_t)
+{
+  int32_t x[2];
+
+  set (&long_runs, TRUE);
+  wait_until (&short_runs); /* nobody else is idle */
+  for (int i = 0; i < 2; i++)
+    satin_spawn (stuck, &x[i]);
+  while (!is_set (&waits))
+    {
+      satin_aborted (); /* its children are there to be taken */
+      sched_yield ();
+    }
+  satin_sync ();
+  return x[0] + x[1];
+}
+
+SATIN_JOB (brief, int32_t)
+{
+  set (&short_runs, TRUE);
+  wait_until (&waits);
+  for (int i = 0; i < YIELDS; i++)
+    sched_yield ();
+  return 3;
+}
+
+/* Until others have taken those below it. */
+SATIN_JOB (filler, int32_t)
+{
+  while (!is_set (&long_runs) || !is_set (&short_runs))
+    {
+      stack_ask ((Stack *)satin_frame_->stack, STACK_FLAG_MOVE);
+      satin_aborted ();
+      sched_yield ();
+    }
+  return 0;
+}
+
+SATIN_JOB (first, int64_t)
+{
+  int32_t x, y, z;
+
+  satin_spawn (lasting, &x);
+  satin_spawn (brief, &y);
+  satin_spawn (filler, &z);
+  g_assert_cmpint (satin_sync_next (), ==, 2);
+  set (&waits, TRUE);
+  g_assert_cmpint (satin_sync_next (), ==, 1);
+  set (&taken, TRUE);
+  satin_sync ();
+  return x + y + z;
+}
+
+static void
+test_any (void)
+{
+  static const SatinJob *const jobs[]
+      = { &first_job, &lasting_job, &brief_job, &stuck_job, &filler_job, NULL };
+  satin_args_first args = { 0 };
+
+  for (guint i = 0; i < TIMES; i++)
+    {
+      Rig *rig = rig_new_for (jobs, 3, 0, i);
+
+      set (&long_runs, FALSE);
+      set (&short_runs, FALSE);
+      set (&waits, FALSE);
+      set (&taken, FALSE);
+      g_assert_cmpint (rig_run_number (rig, 0, &args), ==, 5);
+      rig_free (rig);
+    }
+}
+
+/* ---- what lies below an aborted job ---- */
+
+static gboolean low_runs, top_runs, asked; /* atomic */
+
+/* On top of `outer`, which waits for the job that spawned this one. */
+SATIN_JOB (on_top, int32_t)
+{
+  set (&top_runs, TRUE);
+  for (;;)
+    if (!satin_aborted ())
+      sched_yield ();
+  return 0;
+}
+
+SATIN_JOB (low, int32_t)
+{
+  int32_t x;
+
+  set (&low_runs, TRUE);
+  satin_spawn (on_top, &x);
+  for (;;)
+    {
+      stack_ask ((Stack *)satin_frame_->stack, STACK_FLAG_MOVE);
+      if (!satin_aborted ())
+        sched_yield ();
+    }
+  return 0;
+}
+
+/* Until others run what lies below it. */
+SATIN_JOB (until, int32_t, (uint8_t, top))
+{
+  while (!is_set (top ? &top_runs : &low_runs))
+    {
+      stack_ask ((Stack *)satin_frame_->stack, STACK_FLAG_MOVE);
+      satin_aborted ();
+      sched_yield ();
+    }
+  return 0;
+}
+
+SATIN_JOB (outer, int32_t)
+{
+  int32_t x, y;
+
+  satin_spawn (low, &x);
+  satin_spawn (until, &y, FALSE);
+  satin_sync ();
+  return x + y;
+}
+
+SATIN_JOB (aborts, int64_t)
+{
+  int32_t x, y;
+
+  satin_spawn (outer, &x);
+  satin_spawn (until, &y, TRUE);
+  g_assert_cmpint (satin_sync_next (), ==, 1);
+  satin_abort ();
+  return 7;
+}
+
+static void
+test_abort_below_a_wait (void)
+{
+  static const SatinJob *const jobs[]
+      = { &aborts_job, &outer_job, &low_job, &on_top_job, &until_job, NULL };
+  satin_args_aborts args = { 0 };
+
+  for (guint i = 0; i < TIMES; i++)
+    {
+      Rig *rig = rig_new_for (jobs, 3, 0, i);
+
+      set (&low_runs, FALSE);
+      set (&top_runs, FALSE);
+      g_assert_cmpint (rig_run_number (rig, 0, &args), ==, 7);
+      rig_free (rig);
+    }
+}
+
+SATIN_JOB (goes_on, int32_t)
+{
+  set (&low_runs, TRUE);
+  wait_until (&asked);
+  for (;;)
+    if (!satin_aborted ())
+      sched_yield ();
+  return 0;
+}
+
+/* A stack that finds both at one poll leaves its job, and is scanned, or halts, all the same. */
+static void
+test_abort_and_another_at_once (gconstpointer halt)
+{
+  static const SatinJob *const jobs[] = { &goes_on_job, NULL };
+  satin_args_goes_on args = { 0 };
+  Rig *rig = rig_new_for (jobs, 1, 0, 1);
+  EngineEvent event = { 0 };
+  gboolean served = FALSE, left = FALSE;
+
+  set (&low_runs, FALSE);
+  set (&asked, FALSE);
+  rig_start (rig, 0, &args);
+  wait_until (&low_runs);
+  if (halt != NULL)
+    engine_halt (rig->engine, FALSE);
+  else
+    engine_scan (rig->engine, TRUE);
+  engine_unrun (rig->engine, 1);
+  set (&asked, TRUE);
+  while (!served || !left)
+    {
+      if (!rig_next (rig, &event, 100000))
+        continue;
+      served = served || event.kind == (halt != NULL ? ENGINE_HALTED : ENGINE_SCANNED);
+      left = left || event.kind == ENGINE_UNRUN || halt != NULL; /* all has ended then */
+      engine_event_clear (&event);
+    }
+  rig_free (rig);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/wait/the-first-result-is-not-waited-for-below-another-child", test_any);
+  g_test_add_func ("/wait/what-runs-on-top-is-aborted-with-the-job-below", test_abort_below_a_wait);
+  g_test_add_data_func ("/wait/a-scan-is-served-by-who-is-aborted", NULL,
+                        test_abort_and_another_at_once);
+  g_test_add_data_func ("/wait/who-is-aborted-halts", "halt", test_abort_and_another_at_once);
+  return g_test_run ();
+}
