@@ -12,15 +12,19 @@ accused_free (gpointer data)
 }
 
 void
-alive_init (Alive *alive)
+alive_init (Node *node)
 {
+  Alive *alive = &node->alive;
+
   alive->accused = g_ptr_array_new_with_free_func (accused_free);
   alive->ping_at_us = alive->look_at_us = CORE_NEVER;
 }
 
 void
-alive_done (Alive *alive)
+alive_done (Node *node)
 {
+  Alive *alive = &node->alive;
+
   g_ptr_array_unref (alive->accused);
 }
 

@@ -43,8 +43,8 @@ typedef struct
   GPtrArray *accused; /* of Accused */
 } Alive;
 
-void alive_init (Alive *alive);
-void alive_done (Alive *alive);
+void alive_init (Node *node);
+void alive_done (Node *node);
 void alive_dead (Node *node, Member *member, Death death);
 /* A link to this member stands, and spoke of late: whatever proves its death can wait. */
 gboolean alive_may_speak (Node *node, const Member *member);

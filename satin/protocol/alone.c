@@ -18,14 +18,18 @@ job_free (gpointer data)
 }
 
 void
-alone_init (Alone *alone)
+alone_init (Node *node)
 {
+  Alone *alone = &node->alone;
+
   alone->jobs = g_ptr_array_new_with_free_func (job_free);
 }
 
 void
-alone_done (Alone *alone)
+alone_done (Node *node)
 {
+  Alone *alone = &node->alone;
+
   g_ptr_array_unref (alone->jobs);
 }
 

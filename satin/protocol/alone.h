@@ -17,8 +17,8 @@ typedef struct
   guint64 at_us;   /* of the next look */
 } Alone;
 
-void alone_init (Alone *alone);
-void alone_done (Alone *alone);
+void alone_init (Node *node);
+void alone_done (Node *node);
 /* A slot comes back. TRUE: it is suspicious, and waits here now; the caller drops its entry. */
 gboolean alone_takes (Node *node, LoanEntry *entry);
 /* The engine does not await it any more. */

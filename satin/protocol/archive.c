@@ -49,9 +49,11 @@ prune (Archive *archive, TrieNode *at)
 }
 
 void
-archive_init (Archive *archive, Stems *stems)
+archive_init (Node *node)
 {
-  archive->trie = trie_new (stems, sizeof (ArchiveRow));
+  Archive *archive = &node->archive;
+
+  archive->trie = trie_new (node->config.stems, sizeof (ArchiveRow));
   archive->news = g_ptr_array_new ();
   archive->authors = g_array_new (FALSE, FALSE, sizeof (NodeId));
   archive->shares = g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL,
@@ -59,8 +61,9 @@ archive_init (Archive *archive, Stems *stems)
 }
 
 void
-archive_done (Archive *archive)
+archive_done (Node *node)
 {
+  Archive *archive = &node->archive;
   TrieNode *root = trie_root (archive->trie);
 
   for (TrieNode *at = root; at != NULL; at = trie_step (archive->trie, root, at, TRUE))

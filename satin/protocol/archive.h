@@ -41,8 +41,8 @@ typedef struct
 /* In place of a job's index: rows that serve to be offered only. */
 #define ARCHIVE_JOB G_MAXUINT32
 
-void archive_init (Archive *archive, Stems *stems);
-void archive_done (Archive *archive);
+void archive_init (Node *node);
+void archive_done (Node *node);
 /* A row of the file. Of the states that one job has kept, the one that stands for most children is
  * held; who has announced an earlier one announces it only if another offers that job's state too.
  */

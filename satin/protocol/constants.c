@@ -22,18 +22,22 @@ unref_bytes (gpointer data)
 }
 
 void
-constants_init (Constants *constants, guint32 n_bests)
+constants_init (Node *node)
 {
+  Constants *constants = &node->constants;
+
   constants->all = g_ptr_array_new_with_free_func (constant_free);
   constants->own = g_ptr_array_new_with_free_func (unref_bytes);
   constants->heard = g_ptr_array_new_with_free_func (unref_bytes);
-  g_ptr_array_set_size (constants->own, (gint)n_bests);
-  g_ptr_array_set_size (constants->heard, (gint)n_bests);
+  g_ptr_array_set_size (constants->own, (gint)node->config.n_bests);
+  g_ptr_array_set_size (constants->heard, (gint)node->config.n_bests);
 }
 
 void
-constants_done (Constants *constants)
+constants_done (Node *node)
 {
+  Constants *constants = &node->constants;
+
   g_ptr_array_unref (constants->all);
   g_ptr_array_unref (constants->own);
   g_ptr_array_unref (constants->heard);

@@ -26,8 +26,8 @@ typedef struct
       *heard; /* BEST values, by number: last improved here, last heard; GBytes or NULL */
 } Constants;
 
-void constants_init (Constants *constants, guint32 n_bests);
-void constants_done (Constants *constants);
+void constants_init (Node *node);
+void constants_done (Node *node);
 /* TRUE: the present master's constants are here. */
 gboolean constants_started (Node *node);
 void constants_publish (Node *node, const char *name, GBytes *value);

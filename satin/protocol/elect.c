@@ -18,15 +18,19 @@ candidate_free (gpointer data)
 }
 
 void
-elect_init (Elect *elect)
+elect_init (Node *node)
 {
+  Elect *elect = &node->elect;
+
   elect->candidates = g_ptr_array_new_with_free_func (candidate_free);
   elect->at_us = CORE_NEVER;
 }
 
 void
-elect_done (Elect *elect)
+elect_done (Node *node)
 {
+  Elect *elect = &node->elect;
+
   g_ptr_array_unref (elect->candidates);
   g_free (elect->refusal);
 }

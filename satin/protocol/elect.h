@@ -54,8 +54,8 @@ typedef struct
   ElectionWatch watch;
 } Elect;
 
-void elect_init (Elect *elect);
-void elect_done (Elect *elect);
+void elect_init (Node *node);
+void elect_done (Node *node);
 
 /* This node is master and has just given itself the office; it is master no more. */
 void elect_promoted (Node *node);

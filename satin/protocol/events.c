@@ -15,14 +15,18 @@ event_free (gpointer data)
 }
 
 void
-events_init (Events *events)
+events_init (Node *node)
 {
+  Events *events = &node->events;
+
   g_queue_init (&events->kept);
 }
 
 void
-events_done (Events *events)
+events_done (Node *node)
 {
+  Events *events = &node->events;
+
   g_queue_clear_full (&events->kept, event_free);
 }
 

@@ -41,8 +41,8 @@ typedef struct
   guint64 number; /* of the newest */
 } Events;
 
-void events_init (Events *events);
-void events_done (Events *events);
+void events_init (Node *node);
+void events_done (Node *node);
 /* It happened here: `event` is a MESSAGE_EVENT, whose number, version and count are not looked at.
  */
 void events_add (Node *node, const Message *event);

@@ -39,16 +39,20 @@ held_free (gpointer data)
 }
 
 void
-held_init (Held *held)
+held_init (Node *node)
 {
+  Held *held = &node->held;
+
   held->by_number = g_tree_new_full (compare_numbers, NULL, NULL, held_free);
   held->by_return = g_tree_new_full (compare_returns, NULL, NULL, NULL);
   held->by_path = g_tree_new_full (compare_paths, NULL, NULL, NULL);
 }
 
 void
-held_done (Held *held)
+held_done (Node *node)
 {
+  Held *held = &node->held;
+
   g_tree_unref (held->by_path);
   g_tree_unref (held->by_return);
   g_tree_unref (held->by_number);

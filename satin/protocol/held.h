@@ -51,8 +51,8 @@ typedef struct
   guint alone;      /* … of them such as run alone */
 } Held;
 
-void held_init (Held *held);
-void held_done (Held *held);
+void held_init (Node *node);
+void held_done (Node *node);
 /* Takes `job`. */
 HeldJob *held_add (Node *node, Loan *job);
 void held_drop (Node *node, HeldJob *held);

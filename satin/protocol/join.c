@@ -4,15 +4,19 @@
 #include "core.h"
 
 void
-join_init (Join *join)
+join_init (Node *node)
 {
+  Join *join = &node->join;
+
   join->addresses = g_ptr_array_new_with_free_func (g_free);
   join->at_us = CORE_NEVER;
 }
 
 void
-join_done (Join *join)
+join_done (Node *node)
 {
+  Join *join = &node->join;
+
   g_ptr_array_unref (join->addresses);
   g_free (join->redirect);
 }

@@ -29,8 +29,8 @@ typedef struct
   guint64 heard_us; /* when a member was last heard of, or the search began */
 } Join;
 
-void join_init (Join *join);
-void join_done (Join *join);
+void join_init (Node *node);
+void join_done (Node *node);
 void join_add_address (Node *node, const char *address);
 /* … which is tried before all others. */
 void join_ask (Node *node, const char *address);

@@ -11,14 +11,18 @@ compare_paths (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
 }
 
 void
-known_init (Known *known)
+known_init (Node *node)
 {
+  Known *known = &node->known;
+
   known->by_path = g_tree_new_full (compare_paths, NULL, g_free, (GDestroyNotify)g_array_unref);
 }
 
 void
-known_done (Known *known)
+known_done (Node *node)
 {
+  Known *known = &node->known;
+
   g_tree_unref (known->by_path);
 }
 

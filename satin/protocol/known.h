@@ -23,8 +23,8 @@ typedef struct
   GTree *by_path; /* path -> GArray of Holder, one for each node and digest */
 } Known;
 
-void known_init (Known *known);
-void known_done (Known *known);
+void known_init (Node *node);
+void known_done (Node *node);
 void known_add (Node *node, const char *path, const Holder *holder);
 /* All that this node holds under this path. */
 void known_remove (Node *node, const char *path, const NodeId *id);

@@ -5,15 +5,19 @@
 #include <string.h>
 
 void
-leave_init (Leave *leave)
+leave_init (Node *node)
 {
+  Leave *leave = &node->leave;
+
   leave->rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   leave->taken = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 }
 
 void
-leave_done (Leave *leave)
+leave_done (Node *node)
 {
+  Leave *leave = &node->leave;
+
   g_ptr_array_unref (leave->rows);
   g_ptr_array_unref (leave->taken);
   g_clear_pointer (&leave->flight, g_ptr_array_unref);

@@ -35,8 +35,8 @@ typedef struct
   guint64 sent_us;  /* … and are published when so much of what this node reported is */
 } Leave;
 
-void leave_init (Leave *leave);
-void leave_done (Leave *leave);
+void leave_init (Node *node);
+void leave_done (Node *node);
 /* That node (none: this one) is to leave within so long; patience_us 0: LEAVE_PATIENCE_US. */
 void leave_ask (Node *node, const NodeId *id, guint64 patience_us);
 void leave_on_release (Node *node, Link *link);

@@ -3,16 +3,20 @@
 #include "core.h"
 
 void
-lend_init (Lend *lend)
+lend_init (Node *node)
 {
+  Lend *lend = &node->lend;
+
   lend->asked = g_array_new (FALSE, FALSE, sizeof (Lending));
   lend->owed = g_array_new (FALSE, FALSE, sizeof (NodeId));
   lend->tell_pause_us = LEND_TELL_MIN_US;
 }
 
 void
-lend_done (Lend *lend)
+lend_done (Node *node)
 {
+  Lend *lend = &node->lend;
+
   g_array_unref (lend->asked);
   g_array_unref (lend->owed);
 }

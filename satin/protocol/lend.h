@@ -30,8 +30,8 @@ typedef struct
   guint64 look_us, look_pause_us;
 } Lend;
 
-void lend_init (Lend *lend);
-void lend_done (Lend *lend);
+void lend_init (Node *node);
+void lend_done (Node *node);
 void lend_on_request (Node *node, Link *link, const Message *message);
 void lend_on_lent (Node *node, const NodeEvent *event);
 /* The root job begins here, and all others are idle: they are owed work before they ask, since its

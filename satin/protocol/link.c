@@ -30,15 +30,19 @@ dial_free (gpointer data)
 }
 
 void
-link_init (Links *links)
+link_init (Node *node)
 {
+  Links *links = &node->links;
+
   links->links = g_ptr_array_new_with_free_func (link_free);
   links->dials = g_ptr_array_new_with_free_func (dial_free);
 }
 
 void
-link_done (Links *links)
+link_done (Node *node)
 {
+  Links *links = &node->links;
+
   g_ptr_array_unref (links->links);
   g_ptr_array_unref (links->dials);
 }

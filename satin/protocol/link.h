@@ -59,8 +59,8 @@ typedef struct
   guint64 orders, numbers;
 } Links;
 
-void link_init (Links *links);
-void link_done (Links *links);
+void link_init (Node *node);
+void link_done (Node *node);
 
 guint64 link_dial (Node *node, DialPurpose purpose, const NodeId *id, const char *address);
 /* The driver's news. */

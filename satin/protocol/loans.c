@@ -20,15 +20,19 @@ entry_free (gpointer data)
 }
 
 void
-loans_init (Loans *loans)
+loans_init (Node *node)
 {
+  Loans *loans = &node->loans;
+
   loans->by_number = g_tree_new_full (compare_numbers, NULL, NULL, entry_free);
   loans->by_path = g_hash_table_new (g_str_hash, g_str_equal);
 }
 
 void
-loans_done (Loans *loans)
+loans_done (Node *node)
 {
+  Loans *loans = &node->loans;
+
   g_hash_table_unref (loans->by_path);
   g_tree_unref (loans->by_number);
 }

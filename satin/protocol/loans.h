@@ -42,8 +42,8 @@ typedef struct
   GHashTable *by_path; /* the latest of a path; looked up only */
 } Loans;
 
-void loans_init (Loans *loans);
-void loans_done (Loans *loans);
+void loans_init (Node *node);
+void loans_done (Node *node);
 /* Enters a slot; takes entry.job. `holder` NULL: this node itself. */
 void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
 LoanEntry *loans_find (Node *node, guint64 loan);

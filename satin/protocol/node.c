@@ -1,7 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Node from outside: made, stepped, looked at. Routes each event to the idea that it belongs to
- * and asks them all for the earliest time they need; decides nothing itself. Driver's thread. */
+/* A Node from outside: made, stepped, looked at. Its parts stand in one table; each event goes to
+ * the part that it belongs to. Decides nothing itself. Driver's thread. */
 #include "core.h"
+
+/* What a part does of what is done with a whole node. NULL: nothing. */
+typedef struct
+{
+  void (*init) (Node *node); /* all of it is zero before, and the configuration is there */
+  void (*done) (Node *node);
+  void (*tick) (Node *node);   /* a timer has run out: perhaps its own */
+  guint64 (*due) (Node *node); /* the earliest time at which it wants a tick; CORE_NEVER: none */
+  void (*settle) (Node *node); /* after each event: what follows from all that has changed */
+  void (*check) (Node *node);  /* aborts where its invariants do not hold */
+} Part;
+
+/* In the order in which they are made, ticked and settled. The last one is freed first. */
+static const Part parts[] = {
+  { link_init, link_done, NULL, NULL, NULL, NULL },
+  { route_init, route_done, NULL, NULL, NULL, route_check },
+  { reach_init, reach_done, NULL, NULL, NULL, NULL },
+  { roster_init, roster_done, NULL, NULL, NULL, roster_check },
+  { NULL, NULL, spare_tick, spare_due, NULL, NULL },
+  { alive_init, alive_done, alive_tick, alive_due, NULL, NULL },
+  { join_init, join_done, join_tick, join_due, NULL, NULL },
+  { loans_init, loans_done, NULL, NULL, NULL, loans_check },
+  { held_init, held_done, NULL, NULL, NULL, held_check },
+  { known_init, known_done, NULL, NULL, NULL, known_check },
+  { orphans_init, orphans_done, NULL, NULL, orphans_flush, NULL },
+  { archive_init, archive_done, NULL, NULL, NULL, archive_check },
+  { NULL, root_done, NULL, NULL, root_go_on, NULL },
+  { leave_init, leave_done, NULL, leave_due, leave_go_on, NULL },
+  { steal_init, steal_done, steal_tick, steal_due, steal_go_on, NULL },
+  { lend_init, lend_done, lend_tick, lend_due, NULL, NULL },
+  { alone_init, alone_done, alone_tick, alone_due, NULL, NULL },
+  { rerun_init, rerun_done, rerun_tick, rerun_due, NULL, NULL },
+  { elect_init, elect_done, elect_tick, elect_due, NULL, NULL },
+  { NULL, office_done, NULL, NULL, NULL, NULL },
+  { saves_init, saves_done, saves_tick, saves_due, NULL, NULL },
+  { events_init, events_done, NULL, NULL, NULL, NULL },
+  { work_init, work_done, NULL, NULL, NULL, NULL },
+  { constants_init, constants_done, NULL, NULL, NULL, NULL },
+  { shares_init, shares_done, shares_tick, shares_due, NULL, NULL },
+  { NULL, NULL, round_go_on, round_due, NULL, NULL },
+  { NULL, stop_done, stop_go_on, stop_due, NULL, NULL },
+  { poison_init, poison_done, NULL, NULL, NULL, NULL },
+  { yield_init, yield_done, NULL, NULL, NULL, NULL },
+};
 
 void
 node_effect_clear (NodeEffect *effect)
@@ -40,30 +84,9 @@ node_new (const NodeConfig *config)
   for (int i = 0; i < 4; i++)
     core_random (node);
   node->wish_us = CORE_NEVER;
-  link_init (&node->links);
-  route_init (&node->routes);
-  reach_init (&node->reach);
-  roster_init (&node->roster);
-  join_init (&node->join);
-  alive_init (&node->alive);
-  loans_init (&node->loans);
-  rerun_init (&node->rerun);
-  held_init (&node->held);
-  known_init (&node->known);
-  orphans_init (&node->orphans);
-  archive_init (&node->archive, node->config.stems);
-  steal_init (&node->steal);
-  lend_init (&node->lend);
-  elect_init (&node->elect);
-  saves_init (&node->saves);
-  events_init (&node->events);
-  leave_init (&node->leave);
-  poison_init (&node->poison);
-  alone_init (&node->alone);
-  yield_init (&node->yield);
-  work_init (&node->work);
-  constants_init (&node->constants, config->n_bests);
-  shares_init (&node->shares, config->shared);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (parts[i].init != NULL)
+      parts[i].init (node);
   return node;
 }
 
@@ -72,33 +95,9 @@ node_free (Node *node)
 {
   if (node == NULL)
     return;
-  stop_done (&node->stop);
-  g_free (node->office.place);
-  yield_done (&node->yield);
-  alone_done (&node->alone);
-  poison_done (&node->poison);
-  leave_done (&node->leave);
-  constants_done (&node->constants);
-  work_done (&node->work);
-  saves_done (&node->saves);
-  events_done (&node->events);
-  elect_done (&node->elect);
-  steal_done (&node->steal);
-  lend_done (&node->lend);
-  root_done (&node->root);
-  archive_done (&node->archive);
-  orphans_done (&node->orphans);
-  known_done (&node->known);
-  held_done (&node->held);
-  rerun_done (&node->rerun);
-  loans_done (&node->loans);
-  alive_done (&node->alive);
-  join_done (&node->join);
-  roster_done (&node->roster);
-  link_done (&node->links);
-  reach_done (&node->reach);
-  route_done (&node->routes);
-  shares_done (&node->shares);
+  for (guint i = G_N_ELEMENTS (parts); i > 0; i--)
+    if (parts[i - 1].done != NULL)
+      parts[i - 1].done (node);
   g_free ((char *)node->config.address);
   g_free ((char *)node->config.build);
   g_free ((char *)node->config.host);
@@ -113,18 +112,9 @@ tick (Node *node)
     alive_slept (node);
   if (node->wish_us <= node->now_us)
     node->wish_us = CORE_NEVER;
-  spare_tick (node);
-  alive_tick (node);
-  join_tick (node);
-  steal_tick (node);
-  lend_tick (node);
-  alone_tick (node);
-  rerun_tick (node);
-  elect_tick (node);
-  saves_tick (node);
-  shares_tick (node);
-  round_go_on (node);
-  stop_go_on (node);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (parts[i].tick != NULL)
+      parts[i].tick (node);
 }
 
 /* What the engine says. */
@@ -272,20 +262,11 @@ route (Node *node, const NodeEvent *event)
 static void
 wish (Node *node)
 {
-  guint64 at = alive_due (node);
+  guint64 at = CORE_NEVER;
 
-  at = MIN (at, spare_due (node));
-  at = MIN (at, join_due (node));
-  at = MIN (at, steal_due (node));
-  at = MIN (at, lend_due (node));
-  at = MIN (at, alone_due (node));
-  at = MIN (at, rerun_due (node));
-  at = MIN (at, elect_due (node));
-  at = MIN (at, saves_due (node));
-  at = MIN (at, shares_due (node));
-  at = MIN (at, round_due (node));
-  at = MIN (at, stop_due (node));
-  at = MIN (at, leave_due (node));
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (parts[i].due != NULL)
+      at = MIN (at, parts[i].due (node));
   if (at == CORE_NEVER || at == node->wish_us)
     return;
   node->wish_us = at;
@@ -310,17 +291,11 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
         }
     }
   route (node, event);
+  for (guint i = 0; i < G_N_ELEMENTS (parts) && !node->ended; i++)
+    if (parts[i].settle != NULL)
+      parts[i].settle (node);
   if (!node->ended)
-    {
-      orphans_flush (node);
-      root_go_on (node);
-      leave_go_on (node);
-    }
-  if (!node->ended)
-    {
-      steal_go_on (node);
-      wish (node);
-    }
+    wish (node);
   if (node->ended && !node->left)
     {
       NodeEffect *effect = core_emit (node, NODE_EFFECT_END);
@@ -389,11 +364,8 @@ node_check_invariants (Node *node)
 {
   if (node->ended)
     return;
-  roster_check (node);
-  loans_check (node);
-  held_check (node);
-  known_check (node);
-  archive_check (node);
-  route_check (node);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (parts[i].check != NULL)
+      parts[i].check (node);
   g_assert (node->steal.refused->len <= node->roster.members->len);
 }

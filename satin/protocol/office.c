@@ -4,6 +4,12 @@
 
 static const char cannot_take_over[] = "it could not take the checkpoint over";
 
+void
+office_done (Node *node)
+{
+  g_free (node->office.place);
+}
+
 static gboolean
 is_self (Node *node, const NodeId *id)
 {

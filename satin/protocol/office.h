@@ -21,6 +21,8 @@ typedef struct
   char *place;        /* (nullable) where the checkpoint stands, when the run got it late */
 } Office;
 
+void office_done (Node *node);
+
 /* FALSE: nobody (yet). */
 gboolean office_coordinator (Node *node, NodeId *id);
 /* The same, and it takes rows and orders. */

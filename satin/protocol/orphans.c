@@ -3,14 +3,18 @@
 #include "core.h"
 
 void
-orphans_init (Orphans *orphans)
+orphans_init (Node *node)
 {
+  Orphans *orphans = &node->orphans;
+
   orphans->news = g_array_new (FALSE, FALSE, sizeof (guint64));
 }
 
 void
-orphans_done (Orphans *orphans)
+orphans_done (Node *node)
 {
+  Orphans *orphans = &node->orphans;
+
   g_array_unref (orphans->news);
 }
 

@@ -13,8 +13,8 @@ typedef struct
   GArray *news; /* of guint64: held numbers to announce at the end of this step */
 } Orphans;
 
-void orphans_init (Orphans *orphans);
-void orphans_done (Orphans *orphans);
+void orphans_init (Node *node);
+void orphans_done (Node *node);
 /* This one has no lender (any more), or has finished: tell all, or drop it (naive). */
 void orphans_announce (Node *node, HeldJob *held);
 /* It is about to be dropped: nobody is to ask for it. */

@@ -31,15 +31,19 @@ words_free (gpointer data)
 }
 
 void
-poison_init (Poison *poison)
+poison_init (Node *node)
 {
+  Poison *poison = &node->poison;
+
   poison->words = g_ptr_array_new_with_free_func (words_free);
   poison->quiet = g_byte_array_new ();
 }
 
 void
-poison_done (Poison *poison)
+poison_done (Node *node)
 {
+  Poison *poison = &node->poison;
+
   g_ptr_array_unref (poison->words);
   g_byte_array_unref (poison->quiet);
 }

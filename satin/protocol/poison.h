@@ -25,8 +25,8 @@ typedef struct
   guint64 warn_us;   /* no warning before */
 } Poison;
 
-void poison_init (Poison *poison);
-void poison_done (Poison *poison);
+void poison_init (Node *node);
+void poison_done (Node *node);
 /* NODE_EVENT_LAST_WORDS. May end the run. */
 void poison_on_event (Node *node, const NodeEvent *event);
 void poison_on_message (Node *node, const Message *message);

@@ -12,15 +12,19 @@ search_free (gpointer data)
 }
 
 void
-reach_init (Reach *reach)
+reach_init (Node *node)
 {
+  Reach *reach = &node->reach;
+
   reach->searches = g_ptr_array_new_with_free_func (search_free);
   reach->questions = g_array_new (FALSE, FALSE, sizeof (ReachQuestion));
 }
 
 void
-reach_done (Reach *reach)
+reach_done (Node *node)
 {
+  Reach *reach = &node->reach;
+
   g_ptr_array_unref (reach->searches);
   g_array_unref (reach->questions);
 }

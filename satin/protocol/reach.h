@@ -37,8 +37,8 @@ typedef struct
   GArray *questions;   /* of ReachQuestion: others ask and this node does not know yet */
 } Reach;
 
-void reach_init (Reach *reach);
-void reach_done (Reach *reach);
+void reach_init (Node *node);
+void reach_done (Node *node);
 /* This node has no name any more. */
 void reach_reset (Node *node);
 

@@ -37,15 +37,19 @@ order_free (gpointer data)
 }
 
 void
-rerun_init (Rerun *rerun)
+rerun_init (Node *node)
 {
+  Rerun *rerun = &node->rerun;
+
   rerun->asks = g_ptr_array_new_with_free_func (ask_free);
   rerun->orders = g_ptr_array_new_with_free_func (order_free);
 }
 
 void
-rerun_done (Rerun *rerun)
+rerun_done (Node *node)
 {
+  Rerun *rerun = &node->rerun;
+
   g_ptr_array_unref (rerun->asks);
   g_ptr_array_unref (rerun->orders);
 }

@@ -24,8 +24,8 @@ typedef struct
   guint slots;       /* entries of loans that wait for an answer */
 } Rerun;
 
-void rerun_init (Rerun *rerun);
-void rerun_done (Rerun *rerun);
+void rerun_init (Node *node);
+void rerun_done (Node *node);
 /* The holder of this slot is gone. TRUE: the slot waits for the coordinator's answer; it stays
  * among the loans (LoanEntry.reruns) and then comes back by itself. */
 gboolean rerun_waits (Node *node, LoanEntry *entry);

@@ -3,8 +3,10 @@
 #include "core.h"
 
 void
-root_done (Root *root)
+root_done (Node *node)
 {
+  Root *root = &node->root;
+
   g_clear_pointer (&root->job, loan_free);
 }
 

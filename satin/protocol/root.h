@@ -24,7 +24,7 @@ typedef struct
   guint64 held;
 } Root;
 
-void root_done (Root *root);
+void root_done (Node *node);
 void root_want (Node *node, const Loan *job);
 /* Waiting: can it start now? Looked at after each event. */
 void root_go_on (Node *node);

@@ -27,14 +27,18 @@ new_members (void)
 }
 
 void
-roster_init (Roster *roster)
+roster_init (Node *node)
 {
+  Roster *roster = &node->roster;
+
   roster->members = new_members ();
 }
 
 void
-roster_done (Roster *roster)
+roster_done (Node *node)
 {
+  Roster *roster = &node->roster;
+
   g_ptr_array_unref (roster->members);
 }
 

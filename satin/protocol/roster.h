@@ -50,8 +50,8 @@ typedef struct
   gboolean mastering; /* main was called here and not deposed */
 } Roster;
 
-void roster_init (Roster *roster);
-void roster_done (Roster *roster);
+void roster_init (Node *node);
+void roster_done (Node *node);
 
 /* Starts a run, or goes on with it when nobody else is left: a new term with this node alone. */
 void roster_found (Node *node);

@@ -41,15 +41,19 @@ leg_equal (gconstpointer a, gconstpointer b)
 }
 
 void
-route_init (Routes *routes)
+route_init (Node *node)
 {
+  Routes *routes = &node->routes;
+
   routes->passages = g_ptr_array_new_with_free_func (g_free);
   routes->by_leg = g_hash_table_new (leg_hash, leg_equal);
 }
 
 void
-route_done (Routes *routes)
+route_done (Node *node)
 {
+  Routes *routes = &node->routes;
+
   g_hash_table_unref (routes->by_leg);
   g_ptr_array_unref (routes->passages);
 }

@@ -49,8 +49,8 @@ typedef struct
   guint64 numbers, links;
 } Routes;
 
-void route_init (Routes *routes);
-void route_done (Routes *routes);
+void route_init (Node *node);
+void route_done (Node *node);
 void route_circuit_free (Circuit *circuit);
 
 /* Begins a link to `id` (a member) through the node at the other end of `carrier`, over which that

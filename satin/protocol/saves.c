@@ -3,15 +3,19 @@
 #include "core.h"
 
 void
-saves_init (Saves *saves)
+saves_init (Node *node)
 {
+  Saves *saves = &node->saves;
+
   saves->at_us = CORE_NEVER;
   g_queue_init (&saves->waiting);
 }
 
 void
-saves_done (Saves *saves)
+saves_done (Node *node)
 {
+  Saves *saves = &node->saves;
+
   g_queue_clear_full (&saves->waiting, g_free);
 }
 

@@ -51,8 +51,8 @@ typedef struct
   guint64 rest_us;    /* until then none is made, since the last one took long */
 } Saves;
 
-void saves_init (Saves *saves);
-void saves_done (Saves *saves);
+void saves_init (Node *node);
+void saves_done (Node *node);
 /* This node is coordinator now. `whole`: all rows are to be made known. */
 void saves_promoted (Node *node, gboolean whole);
 /* … and not any more. */

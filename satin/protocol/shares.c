@@ -37,16 +37,20 @@ wish_free (gpointer data)
 }
 
 void
-shares_init (Shares *shares, SharedStore *store)
+shares_init (Node *node)
 {
-  shares->is_own = store == NULL;
-  shares->store = store != NULL ? store : shared_store_new (SHARED_MEMORY_DEFAULT);
+  Shares *shares = &node->shares;
+
+  shares->is_own = node->config.shared == NULL;
+  shares->store = !shares->is_own ? node->config.shared : shared_store_new (SHARED_MEMORY_DEFAULT);
   shares->wishes = g_ptr_array_new_with_free_func (wish_free);
 }
 
 void
-shares_done (Shares *shares)
+shares_done (Node *node)
 {
+  Shares *shares = &node->shares;
+
   g_ptr_array_unref (shares->wishes);
   if (shares->is_own)
     shared_store_free (shares->store);

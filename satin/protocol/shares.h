@@ -29,8 +29,8 @@ typedef struct
   GPtrArray *wishes; /* of Wish: bytes that jobs here wait for */
 } Shares;
 
-void shares_init (Shares *shares, SharedStore *store);
-void shares_done (Shares *shares);
+void shares_init (Node *node);
+void shares_done (Node *node);
 
 /* TRUE: it may be heard now, and rows and result bear what they speak of. FALSE: it waits, or it is
  * dropped, since its sender is no member. */

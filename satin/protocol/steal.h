@@ -58,8 +58,8 @@ typedef struct
   GArray *refused; /* set of nodes: since somebody of their lane gave */
 } Steal;
 
-void steal_init (Steal *steal);
-void steal_done (Steal *steal);
+void steal_init (Node *node);
+void steal_done (Node *node);
 void steal_on_hungry (Node *node, guint32 count);
 /* Asks somebody, if that is wanted and may be. */
 void steal_go_on (Node *node);

@@ -3,8 +3,10 @@
 #include "core.h"
 
 void
-stop_done (Stop *stop)
+stop_done (Node *node)
 {
+  Stop *stop = &node->stop;
+
   g_clear_pointer (&stop->answer, g_bytes_unref);
   g_free (stop->sentence);
 }

@@ -26,7 +26,7 @@ typedef struct
   guint64 until_us;    /* … ends then */
 } Stop;
 
-void stop_done (Stop *stop);
+void stop_done (Node *node);
 /* patience_us 0: STOP_DRAIN_US. Asked again, the shorter patience holds. */
 void stop_suspend (Node *node, guint64 patience_us);
 void stop_cancel (Node *node);

@@ -15,16 +15,20 @@ taken_free (gpointer data)
 }
 
 void
-work_init (Work *work)
+work_init (Node *node)
 {
+  Work *work = &node->work;
+
   work->departed = g_array_new (FALSE, FALSE, sizeof (NodeDeparted));
   work->taken = g_ptr_array_new_with_free_func (taken_free);
   work->seen = g_array_new (FALSE, FALSE, sizeof (NodeId));
 }
 
 void
-work_done (Work *work)
+work_done (Node *node)
 {
+  Work *work = &node->work;
+
   g_array_unref (work->departed);
   g_ptr_array_unref (work->taken);
   g_array_unref (work->seen);

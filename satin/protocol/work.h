@@ -41,8 +41,8 @@ typedef struct
   GArray *seen;         /* of NodeId: everybody who ever was a member, as far as is known here */
 } Work;
 
-void work_init (Work *work);
-void work_done (Work *work);
+void work_init (Node *node);
+void work_done (Node *node);
 /* The driver tells what the engine did (NODE_EVENT_WORK). */
 void work_on_event (Node *node, const NodeEvent *event);
 /* A result has brought so much that is at risk, or rows took it away. */

@@ -14,8 +14,8 @@ typedef struct
   GPtrArray *rows; /* of Row: finished parts, offered when the job has stopped */
 } Yield;
 
-void yield_init (Yield *yield);
-void yield_done (Yield *yield);
+void yield_init (Node *node);
+void yield_done (Node *node);
 /* Somebody else runs what stands here: if it runs here for a lender, that one is to yield; not if
  * that one is the lender, who has only lent it on. */
 void yield_ask (Node *node, Link *link, const MessageHold *hold);

@@ -299,6 +299,7 @@ main (int argc, char **argv)
   g_autoptr (GOptionContext) context = g_option_context_new ("- Satin's protocol in virtual time");
   g_autoptr (GError) error = NULL;
 
+  (void)setvbuf (stdout, NULL, _IOLBF, 0); /* several processes write whole lines into one pipe */
   signal (SIGABRT, cases_say_and_die);
   signal (SIGSEGV, cases_say_and_die);
   signal (SIGTRAP, cases_say_and_die);
