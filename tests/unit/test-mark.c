@@ -115,6 +115,46 @@ test_changed (void)
   identity_clear (&identity);
 }
 
+/* A text that looks like what a token is made of, cut into a program, a folder and arguments in
+ * every way. */
+static void
+test_cuts (void)
+{
+  const char *text = "1:11:21:";
+  const guint length = 8, cuts_max = 4;
+  g_autoptr (GHashTable) tokens = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  guint n = 0;
+
+  for (guint cuts = 1; cuts <= cuts_max; cuts++)
+    {
+      guint ways = 1;
+      for (guint i = 0; i < cuts; i++)
+        ways *= length + 1;
+      for (guint way = 0; way < ways; way++)
+        {
+          char *words[6] = { NULL };
+          guint at = 0, rest = way;
+          for (guint i = 0; i < cuts && at <= length; i++, rest /= length + 1)
+            {
+              guint end = rest % (length + 1);
+              if (end >= at)
+                words[i] = g_strndup (text + at, end - at);
+              at = end >= at ? end : length + 1;
+            }
+          if (at <= length)
+            {
+              words[cuts] = g_strdup (text + at);
+              char *token = mark_token (words[0], words[1], words + 2);
+              n++;
+              g_assert_true (g_hash_table_add (tokens, token));
+            }
+          for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+            g_free (words[i]);
+        }
+    }
+  g_assert_cmpuint (n, ==, 9 + 45 + 165 + 495);
+}
+
 static gpointer
 make_token (gpointer data)
 {
@@ -180,6 +220,7 @@ main (int argc, char **argv)
   g_test_add_func ("/mark/the-key-is-made-once", test_key);
   g_test_add_func ("/mark/what-was-changed-bears-a-wrong-one", test_changed);
   g_test_add_func ("/mark/near-misses-are-refused", test_near_misses);
+  g_test_add_func ("/mark/no-two-command-lines-are-alike", test_cuts);
   g_test_add_func ("/mark/two-first-uses-make-one-key", test_first_use);
   g_test_add_func ("/mark/without-a-key-there-is-none", test_no_key);
   code = g_test_run ();

@@ -210,6 +210,182 @@ large_ones_are_not_copied (void)
   pipe_close (&pipe);
 }
 
+/* Traffic of every size over a connection that takes any part of what it is offered. */
+typedef struct
+{
+  Pipe pipe;
+  GPtrArray *sent;  /* of GBytes; each begins with its number */
+  GArray *urgent;   /* of gboolean, one for each of `sent` */
+  GArray *deadline; /* of gsize: by this byte of the connection it has arrived */
+  GByteArray *rest; /* what the connection was offered and did not take */
+  GHashTable *came; /* numbers */
+} Traffic;
+
+static void
+traffic_open (Traffic *traffic, guint32 seed)
+{
+  pipe_open (&traffic->pipe, 997);
+  g_rand_set_seed (traffic->pipe.rand, seed);
+  traffic->sent = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  traffic->urgent = g_array_new (FALSE, FALSE, sizeof (gboolean));
+  traffic->deadline = g_array_new (FALSE, FALSE, sizeof (gsize));
+  traffic->rest = g_byte_array_new ();
+  traffic->came = g_hash_table_new (NULL, NULL);
+}
+
+static void
+traffic_close (Traffic *traffic)
+{
+  g_ptr_array_unref (traffic->sent);
+  g_array_unref (traffic->urgent);
+  g_array_unref (traffic->deadline);
+  g_byte_array_unref (traffic->rest);
+  g_hash_table_unref (traffic->came);
+  pipe_close (&traffic->pipe);
+}
+
+static gsize
+random_size (GRand *rand, gboolean small)
+{
+  switch (small ? 5 : g_rand_int_range (rand, 0, 40))
+    {
+    case 0:
+      return (gsize)g_rand_int_range (rand, WIRE_PIECE, 4 * WIRE_PIECE);
+    case 1:
+      return (gsize)g_rand_int_range (rand, WIRE_PIECE - 2, WIRE_PIECE + 3);
+    case 2:
+    case 3:
+    case 4:
+      return (gsize)g_rand_int_range (rand, 4000, 9000);
+    default:
+      return (gsize)g_rand_int_range (rand, 4, 4097);
+    }
+}
+
+/* An urgent message waits for what is framed and for the urgent ones before it. A large one waits
+ * with all others, and so do urgent ones behind it. */
+static gsize
+deadline_of (const Traffic *traffic, gsize size)
+{
+  gsize bytes = traffic->pipe.bytes->len + 3 * WIRE_PIECE + size + traffic->pipe.step_max + 64;
+
+  for (guint i = 0; i < traffic->sent->len; i++)
+    if (g_array_index (traffic->urgent, gboolean, i)
+        && !g_hash_table_contains (traffic->came, GUINT_TO_POINTER (i)))
+      {
+        if (g_array_index (traffic->deadline, gsize, i) == G_MAXSIZE)
+          return G_MAXSIZE;
+        bytes += g_bytes_get_size (traffic->sent->pdata[i]) + 8;
+      }
+  return size > WIRE_PIECE ? G_MAXSIZE : bytes;
+}
+
+static void
+traffic_send (Traffic *traffic, gboolean urgent, gboolean small)
+{
+  GRand *rand = traffic->pipe.rand;
+  gsize size = random_size (rand, small);
+  gsize deadline = urgent ? deadline_of (traffic, size) : G_MAXSIZE;
+  guint32 number = traffic->sent->len;
+  guint8 *bytes = g_malloc (size);
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+
+  memcpy (bytes, &number, sizeof number);
+  for (gsize i = sizeof number; i < size; i++)
+    bytes[i] = (guint8)(number * 31 + i * 7 + i / 251);
+  GBytes *message = g_bytes_new_take (bytes, size);
+  for (gsize at = 0, part; at < size; at += part)
+    {
+      part = g_rand_boolean (rand) ? size - at : g_rand_int (rand) % (size - at + 1);
+      g_ptr_array_add (parts, g_bytes_new_from_bytes (message, at, part));
+    }
+  g_ptr_array_add (traffic->sent, message);
+  g_array_append_val (traffic->urgent, urgent);
+  g_array_append_val (traffic->deadline, deadline);
+  wire_queue_add (&traffic->pipe.queue, parts, urgent);
+}
+
+/* Takes all, a part or nothing. What it left before is offered again first (WireSend). */
+static GPollableReturn
+take_some (void *data, const GOutputVector *vectors, int n, gsize *written)
+{
+  Traffic *traffic = data;
+  GRand *rand = traffic->pipe.rand;
+  g_autoptr (GByteArray) offer = g_byte_array_new ();
+  guint part = g_rand_int (rand) % 4;
+
+  for (int i = 0; i < n; i++)
+    g_byte_array_append (offer, vectors[i].buffer, (guint)vectors[i].size);
+  g_assert_cmpuint (offer->len, >, 0);
+  g_assert_cmpuint (offer->len, >=, traffic->rest->len);
+  g_assert_cmpmem (offer->data, traffic->rest->len, traffic->rest->data, traffic->rest->len);
+  gsize taken = part == 0   ? 0
+                : part == 1 ? offer->len
+                : part == 2 ? 1 + g_rand_int (rand) % MIN (offer->len, 5000)
+                            : 1 + g_rand_int (rand) % offer->len;
+  g_byte_array_append (traffic->pipe.bytes, offer->data, (guint)taken);
+  g_byte_array_set_size (traffic->rest, 0);
+  g_byte_array_append (traffic->rest, offer->data + taken, offer->len - (guint)taken);
+  *written = taken;
+  return taken == 0 ? G_POLLABLE_RETURN_WOULD_BLOCK : G_POLLABLE_RETURN_OK;
+}
+
+/* What arrives is what was sent. Only an urgent message passes another one. */
+static void
+check_arrival (Traffic *traffic, GBytes *message)
+{
+  guint32 number;
+  g_assert_cmpuint (g_bytes_get_size (message), >=, sizeof number);
+  memcpy (&number, g_bytes_get_data (message, NULL), sizeof number);
+  g_assert_cmpuint (number, <, traffic->sent->len);
+  g_assert_true (g_bytes_equal (message, traffic->sent->pdata[number]));
+  g_assert_true (g_hash_table_add (traffic->came, GUINT_TO_POINTER (number)));
+  gboolean urgent = g_array_index (traffic->urgent, gboolean, number);
+  for (guint i = 0; i < number; i++)
+    if (!urgent || g_array_index (traffic->urgent, gboolean, i))
+      g_assert_true (g_hash_table_contains (traffic->came, GUINT_TO_POINTER (i)));
+  g_assert_cmpuint (traffic->pipe.n_read, <=, g_array_index (traffic->deadline, gsize, number));
+}
+
+static void
+traffic_write (Traffic *traffic)
+{
+  Pipe *pipe = &traffic->pipe;
+  guint most = g_rand_boolean (pipe->rand) ? 4 * WIRE_PIECE : 999;
+  gsize budget = 1 + g_rand_int (pipe->rand) % most;
+
+  g_assert_true (wire_queue_write (&pipe->queue, take_some, traffic, budget));
+  g_assert_cmpuint (pipe->queue.tail->len, <=, 4 * WIRE_PIECE); /* what was written is dropped */
+  while (pipe->n_read < pipe->bytes->len)
+    {
+      guint before = pipe->came->len;
+      g_assert_true (read_once (pipe));
+      for (guint i = before; i < pipe->came->len; i++)
+        check_arrival (traffic, pipe->came->pdata[i]);
+    }
+  g_assert_true (wire_queue_is_empty (&pipe->queue) == (pipe->came->len == traffic->sent->len));
+}
+
+static void
+any_part_may_be_written (gconstpointer seed)
+{
+  Traffic traffic;
+  traffic_open (&traffic, GPOINTER_TO_UINT (seed));
+  GRand *rand = traffic.pipe.rand;
+  gboolean small = GPOINTER_TO_UINT (seed) % 2 != 0; /* then all is copied */
+
+  for (guint round = 0; round < 20; round++)
+    {
+      guint burst = g_rand_boolean (rand) ? 3 : 250, urgent = g_rand_boolean (rand) ? 8 : 200;
+      for (guint i = 0; i < burst; i++)
+        traffic_send (&traffic, g_rand_int (rand) % urgent == 0, small);
+      traffic_write (&traffic);
+      while (round % 5 == 4 && !wire_queue_is_empty (&traffic.pipe.queue))
+        traffic_write (&traffic);
+    }
+  traffic_close (&traffic);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -225,5 +401,10 @@ main (int argc, char **argv)
     }
   g_test_add_func ("/intake/not-copied", large_ones_are_not_copied);
   g_test_add_func ("/intake/a-burst-leaves-nothing", a_burst_leaves_nothing);
+  for (guint seed = 1; seed <= 8; seed++)
+    {
+      g_autofree char *name = g_strdup_printf ("/queue/any-part-may-be-written/%u", seed);
+      g_test_add_data_func (name, GUINT_TO_POINTER (seed), any_part_may_be_written);
+    }
   return g_test_run ();
 }
