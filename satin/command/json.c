@@ -151,19 +151,41 @@ read_array (Reader *reader)
     }
 }
 
+/* The end of the digits at `at`, one at least. (nullable) */
+static const char *
+skip_digits (const char *at)
+{
+  gsize n = strspn (at, "0123456789");
+
+  return n > 0 ? at + n : NULL;
+}
+
+/* The end of the number at `at`, as RFC 8259 has it; strtod would read `inf` and `0x10`, too.
+ * (nullable) */
+static const char *
+skip_number (const char *at)
+{
+  if (*at == '-')
+    at++;
+  at = *at == '0' ? at + 1 : skip_digits (at);
+  if (at != NULL && *at == '.')
+    at = skip_digits (at + 1);
+  if (at != NULL && (*at == 'e' || *at == 'E'))
+    at = skip_digits (at + (at[1] == '+' || at[1] == '-' ? 2 : 1));
+  return at;
+}
+
 static GVariant *
 read_number (Reader *reader)
 {
-  char *end;
+  const char *end = skip_number (reader->at);
   double number;
 
-  if (*reader->at != '-' && !g_ascii_isdigit (*reader->at))
+  if (end == NULL)
     return NULL;
-  number = g_ascii_strtod (reader->at, &end);
-  if (end == reader->at)
-    return NULL;
+  number = g_ascii_strtod (reader->at, NULL);
   reader->at = end;
-  return g_variant_ref_sink (g_variant_new_double (number));
+  return isfinite (number) ? g_variant_ref_sink (g_variant_new_double (number)) : NULL;
 }
 
 static GVariant *

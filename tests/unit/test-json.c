@@ -36,6 +36,108 @@ test_broken (void)
   g_assert_null (json_read (deep));
 }
 
+/* Numbers as RFC 8259 has them, and nothing else that a C library would read. */
+static void
+test_numbers (void)
+{
+  const char *const good[] = { "0", "-0", "10", "1.5", "-1.25e2", "1E+2", "1e-2", "0.1" };
+  const char *const bad[] = { "-inf", "-nan",   "-infinity", "0x10", "-0x1p3", "01", "-01",
+                              "1.",   "-.5",    ".5",        "1.e2", "1e",     "1e+", "+1",
+                              "--1",  "1e1.5",  "1,0",       "- 1",  "1e999" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (good); i++)
+    {
+      g_autoptr (GVariant) value = json_read (good[i]);
+      g_assert_nonnull (value);
+      g_assert_cmpfloat (g_variant_get_double (value), ==, g_ascii_strtod (good[i], NULL));
+    }
+  for (gsize i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autofree char *listed = g_strdup_printf ("[%s]", bad[i]);
+      g_assert_null (json_read (bad[i]));
+      if (strchr (bad[i], ',') == NULL)
+        g_assert_null (json_read (listed));
+    }
+}
+
+/* (transfer full) So many values in each other, and `width` small ones in front of each. */
+static char *
+nested (guint depth, guint width)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 1; i < depth; i++)
+    {
+      g_string_append (text, i % 2 ? "[" : "{\"k\":");
+      for (guint j = 0; i % 2 && j < width; j++)
+        g_string_append (text, j % 3 == 0 ? "[]," : j % 3 == 1 ? "{}," : "1,");
+    }
+  g_string_append (text, "1");
+  for (guint i = depth - 1; i > 0; i--)
+    g_string_append (text, i % 2 ? "]" : "}");
+  return g_string_free (text, FALSE);
+}
+
+/* The limit is on what is open at once, however much was closed before. */
+static void
+test_depth (void)
+{
+  for (guint width = 0; width <= 100; width += 50)
+    for (guint depth = 1; depth <= 40; depth++)
+      {
+        g_autofree char *text = nested (depth, width);
+        g_autoptr (GVariant) value = json_read (text);
+        g_assert_true ((value != NULL) == (depth <= 32));
+      }
+}
+
+/* Each pair of units around the surrogates. Only a high and a low one make a character together. */
+static void
+test_surrogates (void)
+{
+  const gunichar edges[] = { 0x41,   0xd7ff, 0xd800, 0xd801, 0xdbff,
+                             0xdc00, 0xdc01, 0xdfff, 0xe000, 0xffff };
+
+  for (guint i = 0; i < G_N_ELEMENTS (edges); i++)
+    for (guint j = 0; j < G_N_ELEMENTS (edges); j++)
+      {
+        gunichar units[] = { edges[i], edges[j] };
+        gunichar both = 0x10000 + ((units[0] & 0x3ff) << 10 | (units[1] & 0x3ff));
+        gboolean pair = units[0] >> 10 == 0x36 && units[1] >> 10 == 0x37;
+        g_autofree char *text = g_strdup_printf ("\"\\u%04x\\u%04X\"", units[0], units[1]);
+        g_autoptr (GVariant) value = json_read (text);
+        g_autoptr (GString) wanted = g_string_new (NULL);
+        if (pair)
+          g_string_append_unichar (wanted, both);
+        for (guint k = 0; !pair && k < 2; k++)
+          g_string_append_unichar (wanted, units[k] >> 11 == 0x1b ? 0xfffd : units[k]);
+        g_assert_nonnull (value);
+        g_assert_cmpstr (g_variant_get_string (value, NULL), ==, wanted->str);
+      }
+}
+
+/* A text that ends anywhere, or has another byte anywhere, is refused or is another sound value. */
+static void
+test_cut (void)
+{
+  const char *whole = "{\"a\":[1,-2.5e3,{\"b\":null}],\"c\":\"\\u00e9x\",\"d\":true}";
+  g_autoptr (GVariant) sound = json_read (whole);
+
+  g_assert_nonnull (sound);
+  for (gsize i = 0; i < strlen (whole); i++)
+    {
+      g_autofree char *cut = g_strndup (whole, i);
+      g_assert_null (json_read (cut));
+      g_autofree char *text = g_strdup (whole);
+      for (int byte = 1; byte < 256; byte++)
+        {
+          text[i] = (char)byte;
+          g_autoptr (GVariant) value = json_read (text);
+          g_assert_true (value == NULL || g_variant_is_of_type (value, G_VARIANT_TYPE_VARDICT));
+        }
+    }
+}
+
 static void
 test_lone_surrogate (void)
 {
@@ -65,6 +167,10 @@ main (int argc, char **argv)
   g_test_add_func ("/json/values-of-every-kind-are-read", test_values);
   g_test_add_func ("/json/broken-texts-are-refused", test_broken);
   g_test_add_func ("/json/lone-surrogates-and-nul-are-replaced", test_lone_surrogate);
+  g_test_add_func ("/json/numbers-are-those-of-the-standard", test_numbers);
+  g_test_add_func ("/json/the-limit-is-on-what-is-open", test_depth);
+  g_test_add_func ("/json/only-two-surrogates-make-a-character", test_surrogates);
+  g_test_add_func ("/json/cut-and-changed-texts", test_cut);
   g_test_add_func ("/json/strings-and-numbers-are-written", test_append);
   return g_test_run ();
 }
