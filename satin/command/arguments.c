@@ -199,15 +199,16 @@ check_patience (const Texts *texts, Arguments *options, const char *verb)
 {
   const double most = FOLDER_SILENCE_MAX_S, part = FOLDER_SILENCE_HEARTBEATS;
   const double usual = FOLDER_SILENCE_DEFAULT_S / FOLDER_HEARTBEAT_DEFAULT_S;
+  const double least = FOLDER_HEARTBEAT_MIN_S * part - 1e-7; /* 0.15 is 3 times 0.05 */
   double heartbeat_s = 0, silence_s = 0;
 
   if (!read_seconds (texts->heartbeat, FOLDER_HEARTBEAT_MIN_S, most / part, &heartbeat_s))
     return command_usage (verb, "--heartbeat takes seconds from %g to %g, not '%s'",
                           FOLDER_HEARTBEAT_MIN_S, most / part, texts->heartbeat),
            FALSE;
-  if (!read_seconds (texts->silence, FOLDER_HEARTBEAT_MIN_S * part, most, &silence_s))
-    return command_usage (verb, "--silence takes seconds from %g to %g, not '%s'",
-                          FOLDER_HEARTBEAT_MIN_S * part, most, texts->silence),
+  if (!read_seconds (texts->silence, least, most, &silence_s))
+    return command_usage (verb, "--silence takes seconds from %g to %g, not '%s'", least, most,
+                          texts->silence),
            FALSE;
   if (silence_s > 0 && heartbeat_s > 0 && !folder_patience_fits (heartbeat_s, silence_s))
     return command_usage (verb, "--silence must be at least %g times --heartbeat, %g seconds", part,

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The options of `satin run` and `satin resume`: which values each takes, and which of them
+ * conflict. */
+#include "command/arguments.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *spoken; /* the file in which stderr is kept */
+static int terminal; /* what stderr was */
+
+/* `line` (words between spaces) is taken without a word, or is refused with one sentence that
+ * contains `why`, if that is not NULL. */
+static void
+check (Arguments *options, const char *verb, const char *line, const char *why)
+{
+  const char *const about[] = { verb, "", "" };
+  g_autofree char *all = g_strdup_printf ("%s %s", verb, line);
+  g_auto (GStrv) argv = g_strsplit (all, " ", -1);
+  g_autofree char *words = NULL;
+
+  memset (options, 0, sizeof *options);
+  g_assert_nonnull (freopen (spoken, "w", stderr));
+  gboolean taken = arguments_read (options, about, (int)g_strv_length (argv), argv);
+  fflush (stderr);
+  dup2 (terminal, STDERR_FILENO);
+  g_assert_true (g_file_get_contents (spoken, &words, NULL, NULL));
+  const char *end = strchr (words, '\n');
+  gboolean one = end != NULL && end[1] == '\0' && why != NULL && strstr (words, why) != NULL;
+  if (taken != (why == NULL) || (taken ? *words != '\0' : !one))
+    g_error ("'%s' is %s with the words '%s'", all, taken ? "taken" : "refused", words);
+}
+
+/* Each number at its limits and beside them, and texts that are nearly numbers. */
+static void
+numbers_have_limits (void)
+{
+  static const struct
+  {
+    const char *option;
+    double least, most;
+    gboolean whole; /* no fractions */
+    gsize field;    /* in Arguments */
+  } cases[]
+      = { { "--nodes", 1, 256, TRUE, G_STRUCT_OFFSET (Arguments, nodes) },
+          { "--workers", 1, 1024, TRUE, G_STRUCT_OFFSET (Arguments, workers) },
+          { "--interval", 0.05, 604800, FALSE, G_STRUCT_OFFSET (Arguments, interval_s) },
+          { "--heartbeat", 0.05, 201600, FALSE, G_STRUCT_OFFSET (Arguments, heartbeat_s) },
+          { "--silence", 0.15, 604800, FALSE, G_STRUCT_OFFSET (Arguments, silence_s) } };
+  static const char *const wrong[] = { "",    "x",   "1x",   "1,5", "nan",       "-nan", "inf",
+                                       "-inf", "-1", "0",    "-0",  "1e99",      "--",   "1\t",
+                                       "\t",  "1-2", "0.0",  "1..", "NAN(0x12)", "0x",   "1e" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      const double step = cases[i].whole ? 1 : 0.001, least = cases[i].least, most = cases[i].most;
+      const double values[] = { least - step, least, least + step, most - step, most, most + step };
+      for (guint j = 0; j < G_N_ELEMENTS (values); j++)
+        {
+          g_auto (Arguments) options = { 0 };
+          gboolean good = values[j] >= least && values[j] <= most;
+          g_autofree char *line = g_strdup_printf ("%s=%.*f", cases[i].option,
+                                                   cases[i].whole ? 0 : 3, values[j]);
+          check (&options, "run", line, good ? NULL : " takes ");
+          char *field = (char *)&options + cases[i].field;
+          double got = cases[i].whole ? *(int *)(void *)field : *(double *)(void *)field;
+          if (good)
+            g_assert_cmpfloat_with_epsilon (got, values[j], 1e-9);
+        }
+      for (guint j = 0; j < G_N_ELEMENTS (wrong); j++)
+        {
+          g_auto (Arguments) options = { 0 };
+          g_autofree char *line = g_strdup_printf ("%s=%s", cases[i].option, wrong[j]);
+          check (&options, "run", line, " takes ");
+        }
+    }
+}
+
+/* What makes a plan of protection fit a checkpoint, in every combination. */
+static void
+plans_and_files_fit (void)
+{
+  static const struct
+  {
+    const char *plan;
+    gboolean alone, with_file;
+  } cases[] = { { "", TRUE, TRUE },
+                { "--protect=naive", TRUE, FALSE },
+                { "--protect=orphan", TRUE, FALSE },
+                { "--protect=checkpoint", FALSE, TRUE },
+                { "--protect=Naive", FALSE, FALSE },
+                { "--protect=naives", FALSE, FALSE },
+                { "--protect=", FALSE, FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint file = 0; file < 2; file++)
+      {
+        g_auto (Arguments) options = { 0 };
+        g_autofree char *line
+            = g_strdup_printf ("%s%s%s", cases[i].plan, *cases[i].plan != '\0' && file ? " " : "",
+                               file ? "--checkpoint=/x" : "");
+        gboolean wanted = file ? cases[i].with_file : cases[i].alone;
+        if (*line != '\0')
+          check (&options, "run", line, wanted ? NULL : "--protect");
+        g_assert_true (!wanted || options.naive == (strstr (cases[i].plan, "naive") != NULL));
+        g_auto (Arguments) resumed = { 0 };
+        if (*cases[i].plan != '\0')
+          check (&resumed, "resume", line, "--protect");
+      }
+}
+
+/* Nodes of other hosts dial the address, so it must be one. */
+static void
+only_an_address_can_be_dialled (void)
+{
+  const char *const good[] = { "127.0.0.1", "10.1.2.3", "::1", "fe80::1" };
+  const char *const bad[] = { "0.0.0.0", "::", "0::0", "localhost", "1.2.3", "1.2.3.4.5", "",
+                              "1.2.3.4:5", "*", "256.1.1.1" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (good) + G_N_ELEMENTS (bad); i++)
+    {
+      gboolean fine = i < G_N_ELEMENTS (good);
+      const char *address = fine ? good[i] : bad[i - G_N_ELEMENTS (good)];
+      g_auto (Arguments) options = { 0 };
+      g_autofree char *line = g_strdup_printf ("--listen=%s", address);
+      check (&options, "run", line, fine ? NULL : "--listen takes a numeric address");
+      g_assert_true (!fine || (options.tcp && g_str_equal (options.listen, address)));
+    }
+}
+
+/* Silence is at least three heartbeats; the one of the two that is not said follows the other. */
+static void
+patience_fits (void)
+{
+  static const double cases[][4] = { /* said: heartbeat, silence; got: the same */
+                                     { 0, 0, 0, 0 },
+                                     { 5, 0, 5, 28 },
+                                     { 10, 0, 10, 56 },
+                                     { 200000, 0, 200000, 604800 },
+                                     { 0, 28, 5, 28 },
+                                     { 0, 14, 2.5, 14 },
+                                     { 0, 300, 5, 300 },
+                                     { 0, 0.15, 0.05, 0.15 },
+                                     { 5, 15, 5, 15 },
+                                     { 5, 14.9, -1, -1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (Arguments) options = { 0 };
+      g_autoptr (GString) line = g_string_new ("--tcp");
+      if (cases[i][0] > 0)
+        g_string_append_printf (line, " --heartbeat=%g", cases[i][0]);
+      if (cases[i][1] > 0)
+        g_string_append_printf (line, " --silence=%g", cases[i][1]);
+      check (&options, "run", line->str, cases[i][2] >= 0 ? NULL : "3 times");
+      if (cases[i][2] < 0)
+        continue;
+      g_assert_cmpfloat_with_epsilon (options.heartbeat_s, cases[i][2], 1e-9);
+      g_assert_cmpfloat_with_epsilon (options.silence_s, cases[i][3], 1e-9);
+    }
+}
+
+static void
+options_that_conflict (void)
+{
+  static const struct
+  {
+    const char *line, *why; /* NULL: it is taken */
+  } cases[] = { { "--sites=f", NULL },
+                { "--sites=f --copy", NULL },
+                { "--copy", "--copy needs --sites" },
+                { "--sites=f -n2", "-n conflicts with --sites" },
+                { "--sites=f --nodes 2", "-n conflicts with --sites" },
+                { "--steal=rs", NULL },
+                { "--steal=r", "--steal takes" },
+                { "--checkpoint=", "--checkpoint needs" },
+                { "--stats=", "--stats needs" },
+                { "--trace=", "--trace needs" },
+                { "--stack=127K", "--stack takes" },
+                { "--stack=128K", NULL },
+                { "--shared-memory=0", "--shared-memory takes" },
+                { "--name=.", "not a name" },
+                { "--name=a/b", "not a name" },
+                { "--name=a", NULL } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint j = 0; j < 2; j++)
+      {
+        g_auto (Arguments) options = { 0 };
+        check (&options, j ? "resume" : "run", cases[i].line, cases[i].why);
+      }
+}
+
+/* What follows `--` or the first word is the program's. After `resume` words are places. */
+static void
+words_go_to_the_program (void)
+{
+  static const struct
+  {
+    const char *verb, *line, *words, *program; /* NULL: none */
+    int nodes, workers;
+  } cases[] = { { "run", "-n2 fib -w3 9", "", "fib -w3 9", 2, 0 },
+                { "run", "-n2 -- -w 3", "", "-w 3", 2, 0 },
+                { "run", "-n 2 -w3 -- fib -- -n5", "", "fib -- -n5", 2, 3 },
+                { "run", "a -n2 b -- fib", "a b", "fib", 2, 0 },
+                { "resume", "place -n 2", "place", NULL, 2, 0 },
+                { "resume", "-w3 place -n2 other", "place other", NULL, 2, 3 },
+                { "resume", "place -- fib -n5", "place", "fib -n5", 0, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_auto (Arguments) options = { 0 };
+      check (&options, cases[i].verb, cases[i].line, NULL);
+      g_autofree char *words = g_strjoinv (" ", options.words);
+      g_autofree char *program = options.program ? g_strjoinv (" ", options.program) : NULL;
+      g_assert_cmpstr (words, ==, cases[i].words);
+      g_assert_cmpstr (program, ==, cases[i].program);
+      g_assert_cmpint (options.nodes, ==, cases[i].nodes);
+      g_assert_cmpint (options.workers, ==, cases[i].workers);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  int fd = g_file_open_tmp ("satin-arguments-XXXXXX", &spoken, NULL);
+
+  g_assert_cmpint (fd, >=, 0);
+  close (fd);
+  terminal = dup (STDERR_FILENO);
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/arguments/numbers-have-limits", numbers_have_limits);
+  g_test_add_func ("/arguments/plans-and-files-fit", plans_and_files_fit);
+  g_test_add_func ("/arguments/only-an-address-can-be-dialled", only_an_address_can_be_dialled);
+  g_test_add_func ("/arguments/patience-fits", patience_fits);
+  g_test_add_func ("/arguments/options-that-conflict", options_that_conflict);
+  g_test_add_func ("/arguments/words-go-to-the-program", words_go_to_the_program);
+  int code = g_test_run ();
+  g_unlink (spoken);
+  g_free (spoken);
+  close (terminal);
+  return code;
+}
