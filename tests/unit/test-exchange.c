@@ -453,8 +453,7 @@ run_out (Grid *grid)
     }
 }
 
-/* Returns how many jobs recalled what they had kept. */
-static guint
+static void
 check_grid (guint32 root, const void *args, guint workers, guint stacks_max, guint32 seed,
             gboolean faults)
 {
@@ -490,7 +489,6 @@ check_grid (guint32 root, const void *args, guint workers, guint stacks_max, gui
   g_rand_free (grid.random);
   g_bytes_unref (grid.root_args);
   g_bytes_unref (grid.result);
-  return grid.n_recalled;
 }
 
 static guint
@@ -541,18 +539,14 @@ test_comb (void)
     check_grid (JOB_COMB, &(satin_args_comb){ 200 }, 2, 0, seed, TRUE);
 }
 
-/* Jobs of phases in phases: who runs one again goes on from what it had kept. */
+/* Jobs of phases in phases: a job that runs again goes on from what it had kept. How often that
+ * happens here is up to the clock; test-recall has one that happens always. */
 static void
 test_phases (void)
 {
-  guint n_recalled = 0;
-
   engine_test_leaf_spins = 20000;
-  /* How many there are is up to the clock: on a slow machine some more runs. */
-  for (guint seed = 1; seed <= n_seeds (20) || (n_recalled <= 3 && seed <= n_seeds (200)); seed++)
-    n_recalled += check_grid (JOB_STEPS, &(satin_args_steps){ 3, 6, (int32_t)seed }, 1 + seed % 3,
-                              0, seed, TRUE);
-  g_assert_cmpuint (n_recalled, >, 3);
+  for (guint seed = 1; seed <= n_seeds (20); seed++)
+    check_grid (JOB_STEPS, &(satin_args_steps){ 3, 6, (int32_t)seed }, 1 + seed % 3, 0, seed, TRUE);
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
