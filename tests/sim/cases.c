@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cases.h"
 
+#ifdef SIM_REAL
+#include "real-plan.h"
+#define swarm_plan real_plan
+#endif
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>

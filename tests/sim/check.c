@@ -47,7 +47,7 @@ check_wanted (Sim *sim, const Process *process, guint32 job)
 {
   guint64 since_us = forgotten_since (sim, job);
   guint64 way_us = sim->plan->delay_us + sim->plan->wan_us;
-  guint64 hop_us = ABORT_HOP_US + ABORT_HOP_DELAYS * way_us;
+  guint64 hop_us = ABORT_HOP_US + ABORT_HOP_DELAYS * way_us + sim->plan->poll_us;
 
   if (since_us == 0 || sim->plan->n_faults > 0 || sim->plan->swings)
     return;
@@ -257,7 +257,7 @@ is_writable (const Sim *sim, const Process *process)
     {
       const Process *other = sim->processes[g_array_index (members, NodeMember, i).pid - SIM_PID];
       if (other->alive && other->member && other->paused_us <= sim->now_us
-          && scribe_can_write (other))
+          && keeper_can_write (other))
         return TRUE;
     }
   return FALSE;

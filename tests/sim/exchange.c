@@ -173,8 +173,9 @@ model_lend (Model *model, guint count, GPtrArray *loans)
 }
 
 void
-model_share (Model *model)
+model_share (Model *model, guint thieves)
 {
+  (void)thieves;
   model->owed = TRUE;
 }
 
@@ -417,15 +418,6 @@ gboolean
 model_knows_job (const Model *model, guint32 job)
 {
   return best_known (model, job, FALSE) != NULL;
-}
-
-gboolean
-model_knows_holder (const Model *model, const NodeId *holder)
-{
-  for (guint i = 0; i < model->known->len; i++)
-    if (node_id_equal (&g_array_index (model->known, Known, i).holder, holder))
-      return TRUE;
-  return FALSE;
 }
 
 void

@@ -64,8 +64,8 @@ gboolean model_has_event (const Model *model);
 gboolean model_next_event (Model *model, ModelEvent *event);
 
 void model_lend (Model *model, guint count, GPtrArray *loans);
-/* Says SHARED once, as soon as there is something to lend. */
-void model_share (Model *model);
+/* Says SHARED once, as soon as there is something to lend for so many thieves. */
+void model_share (Model *model, guint thieves);
 void model_run (Model *model, guint64 held, const Loan *loan);
 void model_unrun (Model *model, guint64 held);
 void model_put (Model *model, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us);
@@ -105,8 +105,6 @@ guint32 model_taken (const Model *model, guint32 job);
 gboolean model_has_result (const Model *model, guint32 job);
 /* TRUE: somebody is known to hold exactly this job. */
 gboolean model_knows_job (const Model *model, guint32 job);
-/* TRUE: this holder is named by the known paths. */
-gboolean model_knows_holder (const Model *model, const NodeId *holder);
 void model_each_holder (const Model *model, void (*each) (gpointer data, const NodeId *holder),
                         gpointer data);
 void model_check_invariants (const Model *model);

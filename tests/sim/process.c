@@ -291,7 +291,7 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
         break;
       }
     case NODE_EFFECT_OWE:
-      model_share (model);
+      model_share (model, effect->count);
       break;
     case NODE_EFFECT_RUN:
       if (!process->told_to_start)
@@ -420,34 +420,34 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
       sim_expect (sim, effect->at_us, HAPPEN_TIMER, process->number)->number = process->timer;
       break;
     case NODE_EFFECT_COORDINATOR:
-      scribe_open (sim, process, effect);
+      keeper_open (sim, process, effect);
       break;
     case NODE_EFFECT_RETIRE:
-      scribe_retire (sim, process);
+      keeper_retire (sim, process);
       break;
     case NODE_EFFECT_BID:
       check_election (sim, process);
-      scribe_bid (sim, process);
+      keeper_bid (sim, process);
       break;
     case NODE_EFFECT_ANSWER:
-      scribe_answer (sim, process, effect->bytes);
+      keeper_answer (sim, process, effect->bytes);
       break;
     case NODE_EFFECT_SAVE:
-      scribe_save (sim, process, effect->rows);
+      keeper_save (sim, process, effect->rows);
       process->scribe.saves = effect->number;
       break;
     case NODE_EFFECT_SALVAGE:
-      scribe_salvage (sim, process, effect->path);
+      keeper_salvage (sim, process, effect->path);
       break;
     case NODE_EFFECT_EVENT:
-      scribe_note (sim, process, effect);
+      keeper_note (sim, process, effect);
       break;
     case NODE_EFFECT_SAVED:
       check_saved (sim, effect);
       break;
     case NODE_EFFECT_FINAL:
     case NODE_EFFECT_PUBLISH:
-      scribe_finish (sim, process);
+      keeper_finish (sim, process);
       break;
     case NODE_EFFECT_WARN:
     case NODE_EFFECT_LOG:
@@ -537,6 +537,6 @@ process_happen (Sim *sim, const Happen *happen)
       tell_address (sim, process);
       break;
     default:
-      scribe_happen (sim, process, happen);
+      keeper_happen (sim, process, happen);
     }
 }

@@ -192,19 +192,19 @@ guint sim_n_alive (const Sim *sim);
 /* Does anybody? */
 gboolean sim_lives (const Sim *sim);
 
-/* scribe.c */
-void scribe_open (Sim *sim, Process *process, const NodeEffect *effect);
-void scribe_retire (Sim *sim, Process *process);
-void scribe_answer (Sim *sim, Process *process, GBytes *answer);
-void scribe_finish (Sim *sim, Process *process);
-void scribe_bid (Sim *sim, Process *process);
-gboolean scribe_can_write (const Process *process);
+/* keeper.c */
+void keeper_open (Sim *sim, Process *process, const NodeEffect *effect);
+void keeper_retire (Sim *sim, Process *process);
+void keeper_answer (Sim *sim, Process *process, GBytes *answer);
+void keeper_finish (Sim *sim, Process *process);
+void keeper_bid (Sim *sim, Process *process);
+gboolean keeper_can_write (const Process *process);
 /* Tells a while later what there is of this job and all below it. */
-void scribe_salvage (Sim *sim, Process *process, const char *path);
-void scribe_save (Sim *sim, Process *process, GPtrArray *rows);
+void keeper_salvage (Sim *sim, Process *process, const char *path);
+void keeper_save (Sim *sim, Process *process, GPtrArray *rows);
 /* A row of the ledger. */
-void scribe_note (Sim *sim, Process *process, const NodeEffect *effect);
-void scribe_happen (Sim *sim, Process *process, const Happen *happen);
+void keeper_note (Sim *sim, Process *process, const NodeEffect *effect);
+void keeper_happen (Sim *sim, Process *process, const Happen *happen);
 
 /* faults.c */
 void faults_schedule (Sim *sim);

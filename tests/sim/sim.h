@@ -84,6 +84,7 @@ typedef struct
   gboolean sudden;                  /* a crash also takes what it had sent last */
   gboolean swings;                  /* links are much slower at times */
   guint64 main_us;                  /* main begins so late */
+  guint64 poll_us;                  /* what computes hears so late of an abort; 0: at once */
   guint64 wan_us;                   /* as much more between two sites */
   guint64 heartbeat_us, silence_us; /* 0: as usual */
   NodeSteal steal;                  /* whom thieves ask */

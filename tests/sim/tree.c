@@ -150,17 +150,24 @@ tree_kept (const Tree *tree, guint32 job, guint32 children)
 
   for (guint32 k = 0; k < children; k++)
     tree_add (tree, job, k, tree->jobs[tree_child (tree, job, k)].result, &state);
-  guint64 both[] = { GUINT64_TO_LE (state.hash), GUINT64_TO_LE (state.fold) };
-  return g_bytes_new (both, sizeof both);
+  guint64 all[] = { GUINT64_TO_LE (state.hash), GUINT64_TO_LE (state.fold),
+                    GUINT64_TO_LE ((guint64)children) };
+  return g_bytes_new (all, sizeof all);
 }
 
 Digest
 tree_kept_digest (const Tree *tree, guint32 job)
 {
-  Digest digest = tree->jobs[job].digest;
+  return tree->jobs[job].kept_digest;
+}
 
-  digest.bytes[0] ^= 0xff;
-  return digest;
+guint64
+tree_input (const Tree *tree, guint32 child, guint32 phase, guint64 fold)
+{
+  const TreeJob *job = &tree->jobs[child];
+  guint64 input = tree->jobs[job->parent].input;
+
+  return rng_mix ((phase == 0 ? input : rng_mix (input ^ fold)) ^ hash_text (job->path));
 }
 
 /* The oracle: arguments on the way down, results on the way up. */
@@ -172,10 +179,12 @@ solve (Tree *tree, guint32 number, guint64 input, gboolean big_values)
   guint64 fold = 0; /* at the end of the last phase */
   guint32 phase = 0;
 
-  job->input = rng_mix (input ^ hash_text (job->path));
+  job->input = input;
   job->args = value_bytes (job->input, sizeof job->input);
   memcpy (job->digest.bytes, &job->input, sizeof job->input);
   memcpy (job->digest.bytes + 8, &job->input, sizeof job->input);
+  job->kept_digest = job->digest;
+  job->kept_digest.bytes[0] ^= 0xff;
   state = tree_begin (tree, number);
   for (guint32 k = 0; k < job->n_children; k++)
     {
@@ -187,7 +196,7 @@ solve (Tree *tree, guint32 number, guint64 input, gboolean big_values)
           fold = state.fold;
         }
       tree->jobs[child].weight = job->weight / job->n_children;
-      solve (tree, child, phase == 0 ? job->input : rng_mix (job->input ^ fold), big_values);
+      solve (tree, child, tree_input (tree, child, phase, fold), big_values);
       tree_add (tree, number, k, tree->jobs[child].result, &state);
     }
   job->result = state.hash;
@@ -323,7 +332,7 @@ tree_new (const TreeShape *shape)
       tree->blob_digests[i] = digest_of_data (g_bytes_get_data (tree->blobs[i], NULL),
                                               g_bytes_get_size (tree->blobs[i]));
   tree->jobs[0].weight = 1;
-  solve (tree, 0, rng_next (&rng), shape->big_values);
+  solve (tree, 0, rng_mix (rng_next (&rng) ^ hash_text ("")), shape->big_values);
   return tree;
 }
 

@@ -43,7 +43,7 @@ typedef struct
   guint32 wanted;  /* a bit for each child whose result counts */
   guint64 input, result;
   char *path;
-  Digest digest;
+  Digest digest, kept_digest; /* kept_digest: of what it keeps */
   double weight;
   GBytes *args, *value;
 } TreeJob;
@@ -88,6 +88,9 @@ guint32 tree_child (const Tree *tree, guint32 job, guint32 k);
  * not wanted. */
 TreeState tree_begin (const Tree *tree, guint32 job);
 void tree_add (const Tree *tree, guint32 job, guint32 k, guint64 result, TreeState *state);
+/* What goes into the arguments of this child, which its parent spawns in this phase; `fold`: what
+ * the parent knew when the phase before ended. */
+guint64 tree_input (const Tree *tree, guint32 child, guint32 phase, guint64 fold);
 #define TREE_OWN(job) (2 * (job))
 #define TREE_GIFT(job) (2 * (job) + 1)
 /* Does what a job keeps after its first so many children speak of this child's gift? */
@@ -97,7 +100,7 @@ int tree_phase_at (const Tree *tree, guint32 job, guint32 children);
 /* What a job keeps after its first so many children, and under which digest. (transfer full) */
 GBytes *tree_kept (const Tree *tree, guint32 job, guint32 children);
 Digest tree_kept_digest (const Tree *tree, guint32 job);
-#define TREE_KEPT_TYPE "(tt)"
+#define TREE_KEPT_TYPE "(ttt)" /* hash, fold, children */
 guint64 tree_value_number (GBytes *value);
 
 static inline gboolean

@@ -30,7 +30,7 @@ is_elsewhere (const Process *process)
 }
 
 gboolean
-scribe_can_write (const Process *process)
+keeper_can_write (const Process *process)
 {
   return !is_unable (process) && !is_elsewhere (process);
 }
@@ -53,7 +53,7 @@ commit_us (Sim *sim, const Process *process)
 /* ---- bids ---- */
 
 void
-scribe_bid (Sim *sim, Process *process)
+keeper_bid (Sim *sim, Process *process)
 {
   guint64 us = is_elsewhere (process) ? 1 : commit_us (sim, process);
   Happen *happen = sim_expect (sim, sim->now_us + us, HAPPEN_BID, process->number);
@@ -80,7 +80,7 @@ end_bid (Sim *sim, Process *process, guint64 us)
 
 /* The new coordinator takes over what is published; it says so a while later. */
 void
-scribe_open (Sim *sim, Process *process, const NodeEffect *effect)
+keeper_open (Sim *sim, Process *process, const NodeEffect *effect)
 {
   SimScribe *scribe = &process->scribe;
   guint64 life = scribe->life + 1;
@@ -104,7 +104,7 @@ scribe_open (Sim *sim, Process *process, const NodeEffect *effect)
 }
 
 void
-scribe_save (Sim *sim, Process *process, GPtrArray *rows)
+keeper_save (Sim *sim, Process *process, GPtrArray *rows)
 {
   if (process->scribe.work == NULL)
     {
@@ -121,7 +121,7 @@ scribe_save (Sim *sim, Process *process, GPtrArray *rows)
 }
 
 void
-scribe_note (Sim *sim, Process *process, const NodeEffect *effect)
+keeper_note (Sim *sim, Process *process, const NodeEffect *effect)
 {
   if (process->scribe.work == NULL)
     {
@@ -192,7 +192,7 @@ end_put (Sim *sim, Process *process, guint64 began_us)
 }
 
 void
-scribe_answer (Sim *sim, Process *process, GBytes *answer)
+keeper_answer (Sim *sim, Process *process, GBytes *answer)
 {
   if (process->scribe.work == NULL)
     sim_fail (sim, "p%u keeps the answer but is not coordinator", process->number);
@@ -203,7 +203,7 @@ scribe_answer (Sim *sim, Process *process, GBytes *answer)
 }
 
 void
-scribe_finish (Sim *sim, Process *process)
+keeper_finish (Sim *sim, Process *process)
 {
   process->scribe.final_due = TRUE;
   begin_put (sim, process);
@@ -211,7 +211,7 @@ scribe_finish (Sim *sim, Process *process)
 
 /* What it has is published once more. */
 void
-scribe_retire (Sim *sim, Process *process)
+keeper_retire (Sim *sim, Process *process)
 {
   SimScribe *scribe = &process->scribe;
 
@@ -254,7 +254,7 @@ tell_restored (Sim *sim, Process *process, guint32 top)
 }
 
 void
-scribe_salvage (Sim *sim, Process *process, const char *path)
+keeper_salvage (Sim *sim, Process *process, const char *path)
 {
   Happen *happen = sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 2000),
                                HAPPEN_SALVAGED, process->number);
@@ -300,7 +300,7 @@ end_opening (Sim *sim, Process *process)
 }
 
 void
-scribe_happen (Sim *sim, Process *process, const Happen *happen)
+keeper_happen (Sim *sim, Process *process, const Happen *happen)
 {
   SimScribe *scribe = &process->scribe;
 
