@@ -11,8 +11,6 @@
 #include "abort.h"
 #include "keep.h"
 
-static guint64 adopt_last_loan; /* atomic; unique in the process */
-
 /* away_lock held. */
 static void
 add_away (Engine *engine, Away *away)
@@ -40,7 +38,7 @@ guint64
 adopt_new_loan (Engine *engine, const Away *away, const EngineEvent *adopt)
 {
   Away *copy = g_memdup2 (away, sizeof *away);
-  guint64 number = __atomic_add_fetch (&adopt_last_loan, 1, __ATOMIC_RELAXED); /* only unique */
+  guint64 number = __atomic_add_fetch (&engine->last_loan, 1, __ATOMIC_RELAXED); /* only unique */
   gboolean waits;
 
   copy->number = number;

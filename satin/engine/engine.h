@@ -104,6 +104,7 @@ struct Engine
   guint n_fetches;        /* atomic: those that are fetched */
   GHashTable *away;       /* number -> Away */
   GHashTable *away_slots; /* the same by slot */
+  guint64 last_loan;      /* atomic: the number given last */
 
   /* what others hold */
   pthread_mutex_t known_lock;
