@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One request by libcurl with the settings that every store gets: known schemes only, nothing
  * followed, host keys and certificates always checked, limits of time, secrets from .netrc, the ssh
- * agent and keys. One connection is kept between requests. */
+ * agent and keys. One connection is kept between requests.
+ * Tests: test-place. */
 #include "storage/crash.h"
 #include "storage/place-private.h"
 #include "storage/whole.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* http and https with WebDAV: PUT under another name, then MOVE onto the checkpoint, on condition
- * that its ETag is the one expected. */
+ * that its ETag is the one expected.
+ * Tests: test-place. */
 #include "storage/place-private.h"
 
 #include <string.h>

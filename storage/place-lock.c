@@ -2,7 +2,8 @@
 /* Locks at stores that do not compare: a folder "NAME.lock", which only one can make, and in it a
  * folder that says whose it is: the mark of its process, term and run, writer. So who
  * finds it knows when its owner is dead; whom it does not know it gives ten seconds. Must not know
- * protocols. */
+ * protocols.
+ * Tests: test-place. */
 #include "storage/place-private.h"
 #include "storage/process.h"
 
@@ -154,7 +155,7 @@ place_lock (Place *place, const char *suffix)
 
   g_free (place->lock_owner);
   place->lock_owner = own_name (place);
-  while (!is_over && !place->has_no_locks && !place_is_given_up (place))
+  while (!is_over && !place->has_no_locks && !place->is_silent && !place_is_given_up (place))
     {
       if (take (place, suffix, lock))
         return TRUE;
@@ -167,7 +168,7 @@ place_lock (Place *place, const char *suffix)
       if (!is_over)
         g_usleep (LOCK_PAUSE_US / 2 + (gulong)g_random_int_range (0, LOCK_PAUSE_US));
     }
-  place->has_no_locks = place->has_no_locks || is_over;
+  place->has_no_locks = place->has_no_locks || (is_over && !place->is_silent);
   return FALSE;
 }
 

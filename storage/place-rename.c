@@ -3,7 +3,8 @@
  * among them) do not rename onto a file that exists; then the old one is first renamed to "NAME~",
  * so for a moment the checkpoint stands only there, and readers look there too. A folder
  * "NAME.lock", which only one can make, keeps a second writer from comparing and renaming
- * meanwhile. */
+ * meanwhile.
+ * Tests: test-place. */
 #include "storage/place-private.h"
 #include "storage/whole.h"
 
@@ -186,9 +187,11 @@ rename_unlock (Place *place, const char *suffix, const char *owner)
   return run_commands (place, &request, NULL);
 }
 
-/* What was sent as `made` becomes `suffix`. */
+/* What was sent as `made` becomes `suffix`; `tag` is its tag. `expected` (nullable): what has to
+ * stand there; it did a moment ago, but whoever stands still meanwhile may have lost the lock. */
 static gboolean
-rename_over (Place *place, const char *made, const char *suffix, GError **error)
+rename_over (Place *place, const char *made, const char *suffix, const char *tag,
+             const PlaceState *expected, GError **error)
 {
   g_autofree char *between = g_strconcat (suffix, "~", NULL);
   PlaceRequest request = { 0 };
@@ -200,27 +203,37 @@ rename_over (Place *place, const char *made, const char *suffix, GError **error)
   /* What stands at "NAME~" may be all there is, if a writer died between its renames. */
   if (!read_header (place, suffix, &now, error))
     return FALSE;
-  if (now.exists)
+  gboolean exists = now.exists, empty = now.empty, is_done = g_strcmp0 (now.tag, tag) == 0;
+  gboolean is_other = exists && expected != NULL && !place_state_equal (&now, expected);
+  place_state_clear (&now);
+  if (is_done) /* only the answer was lost */
+    return TRUE;
+  if (is_other)
+    return place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");
+  if (exists)
     {
-      place_state_clear (&now);
       add_command (place, &request, "*rm", "*DELE", place->path, between);
       add_rename (place, &request, "", suffix, between);
     }
-  else if (now.empty)
+  else if (empty)
     add_command (place, &request, "*rm", "*DELE", place->path, suffix);
   add_rename (place, &request, "", made, suffix);
   add_command (place, &request, "*rm", "*DELE", place->path, between);
   return run_commands (place, &request, error);
 }
 
-/* `expected` (nullable): what has to stand there. */
+/* `expected` (nullable): what has to stand there; `made` (nullable): or this, which *is_made tells.
+ */
 static gboolean
-is_expected (Place *place, const char *suffix, const PlaceState *expected, GError **error)
+is_expected (Place *place, const char *suffix, const PlaceState *expected, const char *made,
+             gboolean *is_made, GError **error)
 {
   PlaceState now = { 0 };
-  gboolean good = expected == NULL || rename_look (place, suffix, &now, error);
+  gboolean is_any = expected == NULL && made == NULL;
+  gboolean good = is_any || rename_look (place, suffix, &now, error);
 
-  if (good && expected != NULL
+  *is_made = good && made != NULL && g_strcmp0 (now.tag, made) == 0;
+  if (good && expected != NULL && !*is_made
       && (now.exists != expected->exists || g_strcmp0 (now.tag, expected->tag) != 0))
     good = place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");
   place_state_clear (&now);
@@ -229,22 +242,21 @@ is_expected (Place *place, const char *suffix, const PlaceState *expected, GErro
 
 /* The comparison and the renames, with the lock in hand where there is one. Where there is none, or
  * somebody does without, a rename fails when another has come between: that is seen by comparing
- * once more. */
+ * once more, and so is that only the answer was lost. */
 static gboolean
 replace (Place *place, const char *made, const char *suffix, const PlaceState *expected,
-         GError **error)
+         const char *tag, GError **error)
 {
   GError *reason = NULL;
-  gboolean locked = place_lock (place, suffix);
-  gboolean good = is_expected (place, suffix, expected, error);
+  gboolean locked = place_lock (place, suffix), is_made;
+  gboolean good = is_expected (place, suffix, expected, NULL, &is_made, error);
 
-  if (good && !rename_over (place, made, suffix, &reason))
+  if (good && !rename_over (place, made, suffix, tag, expected, &reason))
     {
-      good = FALSE;
-      if (is_expected (place, suffix, expected, error))
-        g_propagate_error (error, reason);
-      else
-        g_error_free (reason);
+      good = is_expected (place, suffix, expected, tag, &is_made, error) && is_made;
+      if (!good && (error == NULL || *error == NULL))
+        g_propagate_error (error, g_steal_pointer (&reason));
+      g_clear_error (&reason);
     }
   if (locked)
     place_unlock (place, suffix);
@@ -289,14 +301,16 @@ rename_put (Place *place, const char *suffix, const char *from, const PlaceState
 {
   g_autofree char *made = g_strdup_printf ("%s.%s.%u.tmp", suffix, place->token, place->made++);
   PlaceRequest request = { .url = place_url (place, made), .from = from };
-  gboolean good = place_run (place, &request, "write", error) && arrived (place, made, from, error)
-                  && replace (place, made, suffix, expected, error);
+  gboolean good = place_tag_of_file (place, from, &state->tag, error)
+                  && place_run (place, &request, "write", error)
+                  && arrived (place, made, from, error)
+                  && replace (place, made, suffix, expected, state->tag, error);
 
   place_request_clear (&request);
   if (!good)
     (void)remove_now (place, made, NULL);
   state->exists = good;
-  return good && place_tag_of_file (place, from, &state->tag, error);
+  return good;
 }
 
 static gboolean

@@ -2,7 +2,8 @@
 /* s3://BUCKET/KEY: an object is replaced in one step, on condition of its ETag where the store
  * knows conditions. Requests are signed (SigV4) by libcurl, payloads too. Keys, region and endpoint
  * are found where Amazon's own tools look: environment, then the profile's section in
- * ~/.aws/credentials and ~/.aws/config. */
+ * ~/.aws/credentials and ~/.aws/config.
+ * Tests: test-place. */
 #include "storage/place-private.h"
 #include "storage/whole.h"
 

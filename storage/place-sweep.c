@@ -3,7 +3,8 @@
  * (place-rename.c, place-dav.c), the same of a delta and of a trial, and trials themselves. Whose
  * they are is not known, so only those go that are the same for so long that nobody can be sending
  * them: what the store's listing says of them, size and time, is compared and not understood. Must
- * not know what files hold. */
+ * not know what files hold.
+ * Tests: test-place. */
 #include "storage/place-private.h"
 
 #include <string.h>

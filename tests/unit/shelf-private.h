@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What shelf.c (libcurl's functions, and what tests say) and shelf-store.c (what stands there, and
+ * what each kind of store does with a request) share. */
+#pragma once
+
+#include "shelf.h"
+
+#include "storage/place-private.h"
+
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+#define SHELF_CHUNK 16384 /* libcurl hands over no more at a time */
+
+typedef struct
+{
+  GBytes *bytes; /* NULL: a folder */
+  guint version;
+} ShelfItem;
+
+typedef struct
+{
+  GMutex lock;
+  GHashTable *items; /* path -> ShelfItem */
+  guint versions, requests, calls, between_at;
+  ShelfFault fault;
+  guint first, last;
+  gboolean has_failed, renames_over, makes_no_folders, knows_no_tags;
+  long status;
+  int code;
+  void (*between) (gpointer data);
+  gpointer between_data;
+} Shelf;
+extern Shelf shelf;
+
+typedef struct
+{
+  char *url, *method, *range;
+  const struct curl_slist *headers, *commands;
+  void *no_body, *sends, *signs; /* not NULL: yes; signs: s3 */
+  curl_write_callback write, header;
+  void *write_to, *header_to, *read_from, *seek_in, *progress_of;
+  curl_read_callback read;
+  curl_seek_callback seek;
+  curl_xferinfo_callback progress;
+
+  /* what came of it */
+  long status;
+  curl_off_t sent;
+} ShelfHandle;
+
+/* All with the lock. */
+void shelf_put_item (const char *path, GBytes *bytes); /* takes `bytes`; NULL: a folder */
+void shelf_item_free (gpointer item);
+/* What the store does; `half`: its connection ends in the middle. */
+CURLcode shelf_run (ShelfHandle *handle, gboolean half);
