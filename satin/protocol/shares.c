@@ -151,14 +151,6 @@ take (Node *node, Link *link, Message *m, const GPtrArray *shares)
   link_send (node, link, &(Message){ .kind = MESSAGE_TAKEN });
 }
 
-/* Who says its last words or the end is gone then, and with it what others wait for. */
-static gboolean
-passes (MessageKind kind)
-{
-  return kind == MESSAGE_BYTES || kind == MESSAGE_LAST_WORDS || kind == MESSAGE_END
-         || message_is_urgent (kind);
-}
-
 gboolean
 shares_admit (Node *node, Link *link, Message *m)
 {
@@ -168,7 +160,7 @@ shares_admit (Node *node, Link *link, Message *m)
   if (!link->bound && m->speaks != NULL)
     return FALSE; /* nobody hears it: the bytes would be asked for in vain, and a JOIN wait behind
                      it */
-  if ((first && m->speaks == NULL) || passes (m->kind))
+  if ((first && m->speaks == NULL) || message_class (m->kind) != MESSAGE_ORDERED)
     return TRUE;
   if (m->speaks != NULL)
     shares = pin (node, m);

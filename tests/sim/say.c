@@ -3,59 +3,15 @@
 
 #include "say.h"
 
+#include "message-fields.h"
+
 #include <string.h>
 
-/* What follows the name of a message. A '%' and a letter stand for a field: i id, t text, p path,
- * n number, v version, c count, T the term's number, m members, l loans, r rows, o holds,
- * N numbers. %f{A|B} is A where the flag is set, else B. A kind that is not here has its name
- * only. */
-static const char *const formats[MESSAGE_KINDS] = {
-  [MESSAGE_HELLO] = "as %i",
-  [MESSAGE_JOIN] = "workers: %c",
-  [MESSAGE_WELCOME] = "you are %i; roster %T/%v: %m",
-  [MESSAGE_ROSTER] = "%T/%v: %m",
-  [MESSAGE_GONE] = "%i %f{is silent|refuses}",
-  [MESSAGE_STEAL] = "up to %c",
-  [MESSAGE_JOBS] = "%l",
-  [MESSAGE_RESULT] = "loan %n %p",
-  [MESSAGE_ACK] = "loan %n",
-  [MESSAGE_VAIN] = "loan %n",
-  [MESSAGE_RETURNED] = "loan %n%f{, home|}",
-  [MESSAGE_HOLDING] = "loans: %N",
-  [MESSAGE_HOLD] = "%o",
-  [MESSAGE_UNHOLD] = "%p",
-  [MESSAGE_ADOPT] = "loan %n %p",
-  [MESSAGE_MISS] = "loan %n",
-  [MESSAGE_COVERED] = "%p",
-  [MESSAGE_SAVE] = "%r",
-  [MESSAGE_SAVED] = "generation %v",
-  [MESSAGE_EVENT] = "%t %i %p",
-  [MESSAGE_SCAN] = "round %n",
-  [MESSAGE_SCANNED] = "round %n",
-  [MESSAGE_PUBLISHED] = "generation %n%f{, failed|}",
-  [MESSAGE_DRAINED] = "%i",
-  [MESSAGE_END] = "code %n",
-  [MESSAGE_STEM] = "%t is %p",
-  [MESSAGE_TRIAL] = "election %n",
-  [MESSAGE_BID] = "election %n%f{, failed|}",
-  [MESSAGE_OFFICE] = "%c is of %i%f{, open|}",
-  [MESSAGE_ELECT] = "office %c",
-  [MESSAGE_CLOSE] = "code %n",
-  [MESSAGE_CLOSED] = "generation %n%f{, failed|}",
-  [MESSAGE_RELEASED] = "%f{no|yes}",
-  [MESSAGE_HAND] = "batch %n: %r",
-  [MESSAGE_HANDED] = "batch %n%f{, refused|}",
-  [MESSAGE_LAST_WORDS] = "of %i at %p",
-  [MESSAGE_SEEK] = "%i",
-  [MESSAGE_SOUGHT] = "%i: %f{yes|no}",
-  [MESSAGE_CALL] = "%i",
-  [MESSAGE_ROUTE] = "%n %f{from|to} %i",
-  [MESSAGE_UNROUTE] = "%n",
-  [MESSAGE_RUNS] = "%p",
-  [MESSAGE_DISOWN] = "loan %n",
-  [MESSAGE_RERUN] = "loan %n %p",
-  [MESSAGE_TOLD] = "loan %n %p",
-  [MESSAGE_CHECKPOINT] = "%t",
+/* What follows the name of a message, as messages.def has it: {field}, or {flag?if set|else}. */
+static const char *const texts[MESSAGE_KINDS] = {
+#define F(...)
+#define MESSAGE(kind, name, layer, class, text, fields) [MESSAGE_##kind] = text,
+#include "messages.def"
 };
 
 static void
@@ -75,106 +31,129 @@ add_id (GString *out, const NodeId *id)
 }
 
 static void
-add_separator (GString *out, guint i, const char *separator)
+add_item (GString *out, const Message *m, MessageShape shape, guint i)
 {
-  if (i > 0)
-    g_string_append (out, separator);
+  switch ((int)shape)
+    {
+    case SHAPE_MEMBERS:
+      add_id (out, &g_array_index (m->members, MessageMember, i).id);
+      break;
+    case SHAPE_LOANS:
+      g_string_append_printf (out, "loan %" G_GUINT64_FORMAT " ",
+                              ((const Loan *)m->loans->pdata[i])->loan);
+      add_path (out, ((const Loan *)m->loans->pdata[i])->path, 0);
+      break;
+    case SHAPE_ROWS:
+      add_path (out, ((const Row *)m->rows->pdata[i])->path,
+                ((const Row *)m->rows->pdata[i])->children);
+      break;
+    case SHAPE_HOLDS:
+      add_path (out, g_array_index (m->holds, MessageHold, i).path, 0);
+      break;
+    case SHAPE_NUMBERS:
+      g_string_append_printf (out, "%" G_GUINT64_FORMAT, g_array_index (m->numbers, guint64, i));
+      break;
+    default:
+      g_assert_not_reached ();
+    }
 }
 
-/* An array field; "none" where it is empty. */
+/* "none" where it is empty. */
 static void
-add_list (GString *out, const Message *m, char field)
+add_list (GString *out, const Message *m, MessageShape shape)
 {
-  gsize before = out->len;
+  gboolean words = shape == SHAPE_MEMBERS || shape == SHAPE_NUMBERS;
+  guint n = shape == SHAPE_LOANS     ? m->loans->len
+            : shape == SHAPE_ROWS    ? m->rows->len
+            : shape == SHAPE_MEMBERS ? m->members->len
+            : shape == SHAPE_HOLDS   ? m->holds->len
+                                     : m->numbers->len;
 
-  for (guint i = 0; field == 'm' && m->members != NULL && i < m->members->len; i++)
+  for (guint i = 0; i < n; i++)
     {
-      add_separator (out, i, " ");
-      add_id (out, &g_array_index (m->members, MessageMember, i).id);
+      g_string_append (out, i == 0 ? "" : words ? " " : ", ");
+      add_item (out, m, shape, i);
     }
-  for (guint i = 0; field == 'l' && m->loans != NULL && i < m->loans->len; i++)
-    {
-      const Loan *loan = m->loans->pdata[i];
-      add_separator (out, i, ", ");
-      g_string_append_printf (out, "loan %" G_GUINT64_FORMAT " ", loan->loan);
-      add_path (out, loan->path, 0);
-    }
-  for (guint i = 0; field == 'r' && m->rows != NULL && i < m->rows->len; i++)
-    {
-      const Row *row = m->rows->pdata[i];
-      add_separator (out, i, ", ");
-      add_path (out, row->path, row->children);
-    }
-  for (guint i = 0; field == 'o' && m->holds != NULL && i < m->holds->len; i++)
-    {
-      const MessageHold *hold = &g_array_index (m->holds, MessageHold, i);
-      add_separator (out, i, ", ");
-      add_path (out, hold->path, 0);
-    }
-  for (guint i = 0; field == 'N' && m->numbers != NULL && i < m->numbers->len; i++)
-    {
-      add_separator (out, i, " ");
-      g_string_append_printf (out, "%" G_GUINT64_FORMAT, g_array_index (m->numbers, guint64, i));
-    }
-  if (out->len == before)
+  if (n == 0)
     g_string_append (out, "none");
 }
 
-static void
-add_field (GString *out, const Message *m, char field)
+static const MessageField *
+find_field (MessageKind kind, const char *name, gsize length)
 {
-  switch (field)
+  const MessageField *field = message_fields (kind);
+
+  while (field->meaning != NULL
+         && (strlen (field->meaning) != length || strncmp (field->meaning, name, length) != 0))
+    field++;
+  if (field->meaning == NULL)
+    g_error ("the text of '%s' names '%.*s', which is no field", message_kind_name (kind),
+             (int)length, name);
+  return field;
+}
+
+static void
+add_field (GString *out, const Message *m, const MessageField *field)
+{
+  const void *at = (const char *)m + field->offset;
+
+  switch ((int)field->shape)
     {
-    case 'i':
-      add_id (out, &m->id);
+    case SHAPE_U32:
+      g_string_append_printf (out, "%" G_GUINT32_FORMAT, *(const guint32 *)at);
       break;
-    case 't':
-      g_string_append (out, m->text != NULL ? m->text : "");
+    case SHAPE_U64:
+      g_string_append_printf (out, "%" G_GUINT64_FORMAT, *(const guint64 *)at);
       break;
-    case 'p':
-      add_path (out, m->path, 0);
+    case SHAPE_ID:
+      add_id (out, at);
       break;
-    case 'n':
-      g_string_append_printf (out, "%" G_GUINT64_FORMAT, m->number);
+    case SHAPE_TERM:
+      g_string_append_printf (out, "%" G_GUINT32_FORMAT, ((const Term *)at)->number);
       break;
-    case 'v':
-      g_string_append_printf (out, "%" G_GUINT64_FORMAT, m->version);
+    case SHAPE_TEXT:
+    case SHAPE_NAME:
+      g_string_append (out, *(const char *const *)at);
       break;
-    case 'c':
-      g_string_append_printf (out, "%" G_GUINT32_FORMAT, m->count);
-      break;
-    case 'T':
-      g_string_append_printf (out, "%" G_GUINT32_FORMAT, m->term.number);
+    case SHAPE_PATH:
+      add_path (out, *(const char *const *)at, 0);
       break;
     default:
-      add_list (out, m, field);
+      add_list (out, m, field->shape);
     }
 }
 
-/* At "{A|B}": adds one of the two and returns its last character. */
+/* `at`: behind "{". Returns the closing bracket. */
 static const char *
-add_choice (GString *out, const char *at, gboolean flag)
+add_part (GString *out, const Message *m, const char *at)
 {
-  const char *middle = strchr (at, '|'), *end = strchr (at, '}');
+  gsize length = strcspn (at, "?}");
+  const MessageField *field = find_field (m->kind, at, length);
+  const char *end = strchr (at, '}');
 
-  g_assert (*at == '{' && middle != NULL && end != NULL && middle < end);
-  if (flag)
-    g_string_append_len (out, at + 1, middle - at - 1);
+  g_assert (end != NULL && (at[length] == '?') == (field->shape == SHAPE_FLAG));
+  if (field->shape == SHAPE_FLAG)
+    {
+      const char *first = at + length + 1, *middle = strchr (first, '|');
+      g_assert (middle != NULL && middle < end);
+      if (*(const gboolean *)((const char *)m + field->offset))
+        g_string_append_len (out, first, middle - first);
+      else
+        g_string_append_len (out, middle + 1, end - middle - 1);
+    }
   else
-    g_string_append_len (out, middle + 1, end - middle - 1);
+    add_field (out, m, field);
   return end;
 }
 
 static void
 add_fields (GString *out, const Message *m)
 {
-  for (const char *at = formats[m->kind]; at != NULL && *at != '\0'; at++)
-    if (*at != '%')
-      g_string_append_c (out, *at);
-    else if (*++at == 'f')
-      at = add_choice (out, at + 1, m->flag);
+  for (const char *at = texts[m->kind]; *at != '\0'; at++)
+    if (*at == '{')
+      at = add_part (out, m, at + 1);
     else
-      add_field (out, m, *at);
+      g_string_append_c (out, *at);
 }
 
 char *
@@ -194,7 +173,7 @@ say_message (GBytes *bytes)
       g_string_append_printf (out, " %s%" G_GUINT64_FORMAT " %s", m.flag ? "" : "-", m.number,
                               carried);
     }
-  else if (formats[kind] != NULL)
+  else if (texts[kind][0] != '\0')
     {
       g_string_append_c (out, ' ');
       add_fields (out, &m);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages of any kind with random contents that keep all rules, made from the schema. */
+#pragma once
+
+#include "satin/protocol/message-fields.h"
+
+typedef struct
+{
+  Message message;
+  GRand *rand;
+  GPtrArray *texts; /* what the message borrows */
+} AnyMessage;
+
+/* `rand` is borrowed. */
+void any_message_init (AnyMessage *any, MessageKind kind, GRand *rand);
+void any_message_clear (AnyMessage *any);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AnyMessage, any_message_clear)
+/* (transfer full): the parts of an encoded message, put together. Unrefs them. */
+GBytes *any_message_join (GPtrArray *parts);
