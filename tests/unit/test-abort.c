@@ -5,12 +5,15 @@
 #include "engine-jobs.h"
 #include "engine-rig.h"
 
+#include "trace.h"
+#include "worker.h"
+
 #include <sched.h>
 #include <string.h>
 
 /* All atomic: how many endless jobs have begun, how often one of them has gone on, and what the
- * aborting job has reached. */
-static gint begun, steps, enough, aborting, aborted;
+ * aborting job has reached; the test has seen all it waits for. */
+static gint begun, steps, enough, aborting, aborted, seen;
 
 static const int64_t *
 smaller (const int64_t *a, const int64_t *b)
@@ -28,6 +31,7 @@ reset (gint needed)
   g_atomic_int_set (&enough, needed);
   g_atomic_int_set (&aborting, 0);
   g_atomic_int_set (&aborted, 0);
+  g_atomic_int_set (&seen, 0);
 }
 
 /* Ends only by being aborted: a leaf that polls, or a tree without leaves that is reached. */
@@ -108,9 +112,8 @@ SATIN_JOB (late, int64_t, (int32_t, n))
   satin_spawn (quick, &y, 2);
   satin_sync ();
   g_atomic_int_inc (&begun);
-  while (!g_atomic_int_get (&aborting))
-    sched_yield ();
-  g_usleep (50000); /* the flag is set meanwhile, but nothing here has looked at it */
+  while (!origin_is_aborted (slot_origin (worker_here ()->mark)))
+    sched_yield (); /* it is asked to leave, but nothing here has looked at that */
   satin_improve (least, &found);
   if (n > 0)
     satin_aborted ();
@@ -133,11 +136,9 @@ SATIN_JOB (forgetful, int64_t, (int32_t, n))
   satin_abort ();
   g_assert_cmpint (x, ==, 0);
   g_atomic_int_set (&aborted, 1);
-  for (int i = 0; i < 20; i++) /* time to be saved */
-    {
-      g_usleep (5000);
-      satin_aborted ();
-    }
+  while (!g_atomic_int_get (&seen))
+    if (!satin_aborted ()) /* a poll: scans are served */
+      sched_yield ();
   return y;
 }
 
@@ -256,19 +257,21 @@ test_deep (void)
     }
 }
 
-/* Runs `forgetful`, scanning all the time; what was reported after the abort has to be a fact. */
+/* Runs `forgetful`, scanning all the time; what was reported after the abort has to be a fact. It
+ * goes on until three whole scans that began after the abort are over. */
 static void
 check_late (gboolean polls)
 {
   Rig *rig = rig_new_for (jobs, 2, 0, 1);
   gboolean done = FALSE, own = FALSE;
+  guint n_after = 0;
   EngineEvent event = { .kind = ENGINE_HUNGRY };
 
   reset (0);
   rig_start (rig, FORGETFUL, &(satin_args_forgetful){ polls });
   while (!done)
     {
-      gboolean before = !g_atomic_int_get (&aborting);
+      gboolean before = !g_atomic_int_get (&aborting), after = g_atomic_int_get (&aborted);
 
       engine_scan (rig->engine, TRUE);
       for (gboolean scanned = FALSE; !scanned && !done; engine_event_clear (&event))
@@ -285,6 +288,8 @@ check_late (gboolean polls)
               g_assert_false (g_str_equal (row->path, "/0"));
               g_assert_true (before || !g_str_has_prefix (row->path, "/0/"));
             }
+          n_after += scanned && after;
+          g_atomic_int_set (&seen, n_after >= 3);
         }
     }
   g_assert_true (own);

@@ -446,7 +446,7 @@ count_threads (void)
 static gboolean
 threads_are (guint n)
 {
-  for (int i = 0; i < 3000 && count_threads () != n; i++)
+  for (int i = 0; i < 60000 && count_threads () != n; i++) /* until the test has failed */
     g_usleep (1000);
   return count_threads () == n;
 }
