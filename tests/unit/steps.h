@@ -30,3 +30,10 @@ void steps_saw (uint64_t value);
 #define __atomic_compare_exchange_n(p, expected, v, weak, order, failure) \
   STEPS_SAW_ (int, __atomic_compare_exchange_n (p, expected, v, weak, order, failure))
 #define __atomic_store_n(p, v, order) (steps_point (), __atomic_store_n (p, v, order))
+
+/* Locks and sleep, of which the explorer has its own; pthread.h and sched.h declare these now. */
+#define pthread_mutex_lock steps_lock
+#define pthread_mutex_unlock steps_unlock
+#define pthread_cond_wait steps_cond_wait
+#define pthread_cond_signal steps_cond_signal
+#define sched_yield steps_yield

@@ -206,7 +206,7 @@ static void
 test_fetched (void)
 {
   g_assert_cmpuint (count_wants (1), ==, 48); /* 32 leaves; every third ask is in vain */
-  count_wants (2); /* one job may find what another has */
+  count_wants (2);                            /* one job may find what another has */
 }
 
 /* The slot in which a job waits is no child: what follows keeps its number, and no scan tells it.

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See explorer.h. */
+#include "config.h"
+
+#include "explorer.h"
+
+#include "steps.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#define STACK_BYTES (256 * 1024)
+#define STATES_BITS 23 /* places in the set of states */
+#define LOCKS_MAX 4
+#define STEPS_MAX 20000 /* of one thread in one run: more is without end */
+
+typedef struct
+{
+  ucontext_t context;
+  char *c_stack;
+  gboolean finished, blocked;
+  guint64 blocked_at; /* steps of the other when it began to wait */
+  guint64 yielded_at; /* the same, when it yielded last */
+  guint64 steps, history;
+  const void *sleeps_on; /* a condition; NULL: it does not sleep */
+} Thread;
+
+typedef struct
+{
+  guint8 thread;
+  gboolean tried_both;
+} Choice;
+
+typedef struct
+{
+  const void *lock;
+  int owner; /* -1: free */
+} Lock;
+
+static const ExplorerWorld *world;
+static ucontext_t explorer;
+static Thread threads[2];
+static int running = -1; /* the thread that runs, -1: none */
+static GArray *choices;
+static guint depth;     /* of the choices taken in this run */
+static guint64 *states; /* a set of keys with 1 << STATES_BITS places; 0: free */
+static guint n_states;
+static gboolean pruned;
+static const char *violation;
+static Lock locks[LOCKS_MAX];
+
+guint64
+explorer_mix (guint64 hash, guint64 value)
+{
+  hash = (hash ^ value) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  return hash ^ (hash >> 29);
+}
+
+int
+explorer_running (void)
+{
+  return running;
+}
+
+gboolean
+explorer_has_finished (int thread)
+{
+  return threads[thread].finished;
+}
+
+void
+explorer_fail (const char *what)
+{
+  violation = what;
+}
+
+/* What a thread keeps on its own C stack follows from what it has read. */
+static guint64
+state_key (void)
+{
+  guint64 key = explorer_mix (explorer_mix (1, threads[OWNER].history), threads[THIEF].history);
+
+  for (int i = 0; i < LOCKS_MAX; i++)
+    key = explorer_mix (key, (guint64)locks[i].owner);
+  for (int i = 0; i < 2; i++)
+    key = explorer_mix (key, (guint64)(guintptr)threads[i].sleeps_on);
+  return world->state (key) | 1;
+}
+
+static gboolean
+can_run (int thread)
+{
+  const Thread *self = &threads[thread];
+
+  return !self->finished && !(self->blocked && self->blocked_at == threads[1 - thread].steps);
+}
+
+static void
+switch_to (int thread)
+{
+  int from = running;
+
+  running = thread;
+  if (thread == from)
+    return;
+  swapcontext (from < 0 ? &explorer : &threads[from].context,
+               thread < 0 ? &explorer : &threads[thread].context);
+}
+
+static gboolean
+is_new_state (void)
+{
+  guint64 key = state_key (), mask = (G_GUINT64_CONSTANT (1) << STATES_BITS) - 1;
+  guint64 at = key >> (64 - STATES_BITS);
+
+  for (; states[at] != 0; at = (at + 1) & mask)
+    if (states[at] == key)
+      return FALSE;
+  g_assert (n_states < mask / 2);
+  states[at] = key;
+  n_states++;
+  return TRUE;
+}
+
+/* The thread that makes the next step; -1: the run ends here. */
+static int
+decide (void)
+{
+  Choice first = { OWNER, FALSE };
+
+  if (violation != NULL)
+    return -1;
+  if (!can_run (OWNER) || !can_run (THIEF))
+    return can_run (OWNER) ? OWNER : can_run (THIEF) ? THIEF : -1;
+  if (depth == choices->len)
+    {
+      if (!is_new_state ())
+        {
+          pruned = TRUE;
+          return -1;
+        }
+      g_array_append_val (choices, first);
+    }
+  return g_array_index (choices, Choice, depth++).thread;
+}
+
+void
+steps_point (void)
+{
+  Thread *self;
+  int me = running;
+
+  if (me < 0)
+    return;
+  self = &threads[me];
+  if (self->steps > STEPS_MAX)
+    explorer_fail ("a thread runs for ever");
+  if (self->steps > 0)
+    switch_to (decide ()); /* returns when it is our turn; the first was when it began */
+  self->blocked = FALSE;
+  self->steps++;
+  self->history = explorer_mix (self->history, 7);
+}
+
+void
+steps_saw (uint64_t value)
+{
+  if (running >= 0)
+    threads[running].history = explorer_mix (threads[running].history, value);
+}
+
+guint64
+explorer_steps_of_other (void)
+{
+  return threads[1 - running].steps;
+}
+
+void
+explorer_block (guint64 seen)
+{
+  threads[running].blocked = TRUE;
+  threads[running].blocked_at = seen;
+}
+
+void
+explorer_finish (void)
+{
+  threads[running].finished = TRUE;
+  threads[running].steps++; /* the other one, if it waits, looks once more */
+  switch_to (decide ());
+  abort ();
+}
+
+/* ---- locks and sleep ---- */
+
+/* It has looked at everything since it yielded last: nothing new, if the other has not moved. */
+int
+steps_yield (void)
+{
+  Thread *self;
+
+  if (running < 0)
+    return 0;
+  self = &threads[running];
+  if (self->yielded_at == explorer_steps_of_other ())
+    explorer_block (self->yielded_at);
+  steps_point ();
+  self->yielded_at = explorer_steps_of_other ();
+  return 0;
+}
+
+static Lock *
+find_lock (const void *lock)
+{
+  for (int i = 0; i < LOCKS_MAX; i++)
+    if (locks[i].lock == lock || locks[i].lock == NULL)
+      {
+        locks[i].lock = lock;
+        return &locks[i];
+      }
+  g_assert_not_reached ();
+}
+
+int
+steps_lock (pthread_mutex_t *mutex)
+{
+  Lock *lock = find_lock (mutex);
+
+  if (running < 0)
+    return 0;
+  steps_point ();
+  while (lock->owner >= 0)
+    {
+      explorer_block (explorer_steps_of_other ());
+      steps_point ();
+    }
+  lock->owner = running;
+  return 0;
+}
+
+int
+steps_unlock (pthread_mutex_t *mutex)
+{
+  if (running < 0)
+    return 0;
+  steps_point ();
+  g_assert_cmpint (find_lock (mutex)->owner, ==, running);
+  find_lock (mutex)->owner = -1;
+  return 0;
+}
+
+int
+steps_cond_wait (pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+  Thread *self = &threads[running];
+
+  steps_unlock (mutex);
+  self->sleeps_on = cond; /* at once: there was no step in between */
+  while (self->sleeps_on != NULL)
+    {
+      explorer_block (explorer_steps_of_other ());
+      steps_point ();
+    }
+  return steps_lock (mutex);
+}
+
+int
+steps_cond_signal (pthread_cond_t *cond)
+{
+  if (running < 0)
+    return 0;
+  steps_point ();
+  for (int i = 0; i < 2; i++)
+    if (threads[i].sleeps_on == cond)
+      threads[i].sleeps_on = NULL;
+  return 0;
+}
+
+/* ---- runs ---- */
+
+static void
+begin_thread (int thread, void (*body) (void))
+{
+  Thread *self = &threads[thread];
+  char *c_stack = self->c_stack;
+
+  memset (self, 0, sizeof *self);
+  self->c_stack = c_stack;
+  getcontext (&self->context);
+  self->context.uc_stack.ss_sp = c_stack;
+  self->context.uc_stack.ss_size = STACK_BYTES;
+  makecontext (&self->context, body, 0);
+}
+
+static void
+run_once (void)
+{
+  depth = 0;
+  pruned = FALSE;
+  for (int i = 0; i < LOCKS_MAX; i++)
+    locks[i].owner = -1;
+  world->begin ();
+  for (int i = 0; i < 2; i++)
+    begin_thread (i, world->body[i]);
+  switch_to (decide ());
+  if (pruned || violation != NULL)
+    return;
+  if (!threads[OWNER].finished || !threads[THIEF].finished)
+    violation = "somebody waits for ever";
+  else
+    violation = world->check_end ();
+}
+
+/* The next schedule in the order of the search. FALSE: that was the last. */
+static gboolean
+backtrack (void)
+{
+  while (choices->len > 0)
+    {
+      Choice *last = &g_array_index (choices, Choice, choices->len - 1);
+
+      if (!last->tried_both)
+        {
+          *last = (Choice){ THIEF, TRUE };
+          return TRUE;
+        }
+      g_array_set_size (choices, choices->len - 1);
+    }
+  return FALSE;
+}
+
+static void
+set_up (void)
+{
+  choices = g_array_new (FALSE, FALSE, sizeof (Choice));
+  states = g_new (guint64, G_GUINT64_CONSTANT (1) << STATES_BITS);
+  for (int i = 0; i < 2; i++)
+    threads[i].c_stack = g_malloc (STACK_BYTES);
+}
+
+const char *
+explorer_explore (const ExplorerWorld *what, guint64 *n_runs, guint *n_states_met)
+{
+  if (states == NULL)
+    set_up ();
+  world = what;
+  violation = NULL;
+  *n_runs = 0;
+  memset (states, 0, sizeof *states << STATES_BITS);
+  n_states = 0;
+  g_array_set_size (choices, 0);
+  do
+    {
+      run_once ();
+      ++*n_runs;
+    }
+  while (violation == NULL && backtrack ());
+  *n_states_met = n_states;
+  return violation;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes every interleaving of two threads, which are coroutines that may change places before each
+ * atomic access (steps.h). A depth-first search takes every choice; what stands in memory together
+ * with what each thread has read so far is the state, and a state that was met before is not gone
+ * through again. The interleavings are sequentially consistent: weaker orders are ThreadSanitizer's
+ * part. */
+#pragma once
+
+#include <glib.h>
+
+enum
+{
+  OWNER,
+  THIEF
+};
+
+typedef struct
+{
+  void (*begin) (void);            /* before each run: memory as it is at the start */
+  void (*body[2]) (void);          /* of each thread; ends with explorer_finish */
+  guint64 (*state) (guint64 key);  /* the key with all shared memory mixed in */
+  const char *(*check_end) (void); /* after a run that both have finished; NULL: all is right */
+} ExplorerWorld;
+
+/* NULL: nothing is wrong under any interleaving; else what was wrong in the last run. */
+const char *explorer_explore (const ExplorerWorld *world, guint64 *n_runs, guint *n_states);
+
+guint64 explorer_mix (guint64 hash, guint64 value);
+/* The thread that runs; -1: none. */
+int explorer_running (void);
+gboolean explorer_has_finished (int thread);
+
+/* What follows is for the thread that runs. */
+
+void explorer_finish (void) G_GNUC_NORETURN;
+/* Notes what is wrong; the run goes on. */
+void explorer_fail (const char *what);
+guint64 explorer_steps_of_other (void);
+/* Nothing to do until the other thread has made a step after `seen`. */
+void explorer_block (guint64 seen);
