@@ -276,6 +276,9 @@ faults_strike (Sim *sim, const Fault *fault)
         sim_expect (sim, sim->now_us, HAPPEN_START, SIM_NODES_MAX)->number = TRUE;
       break;
     case FAULT_TOTAL:
+      for (guint i = 0; i < sim->n_processes; i++)
+        process_end (sim, sim->processes[i], FAULT_CRASH);
+      keeper_all_gone (sim);
       resume_with (sim, MAX (fault->count, 1));
       break;
     case FAULT_SAVE:

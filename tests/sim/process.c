@@ -215,6 +215,7 @@ process_end (Sim *sim, Process *process, FaultKind how)
   sim->outcome->fetched += stats.shared_fetched;
   count_work (sim, process, how, &stats);
   links_lose (sim, process, how);
+  keeper_gone (sim, process);
 }
 
 void
@@ -226,7 +227,7 @@ process_free (Process *process)
   shared_store_free (process->shared);
   g_array_unref (process->sent);
   g_ptr_array_unref (process->lents);
-  g_free (process->scribe.work);
+  keeper_free (process);
   g_free (process);
 }
 
@@ -433,8 +434,7 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
       keeper_answer (sim, process, effect->bytes);
       break;
     case NODE_EFFECT_SAVE:
-      keeper_save (sim, process, effect->rows);
-      process->scribe.saves = effect->number;
+      keeper_save (sim, process, effect->rows, effect->number);
       break;
     case NODE_EFFECT_SALVAGE:
       keeper_salvage (sim, process, effect->path);
@@ -445,9 +445,12 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
     case NODE_EFFECT_SAVED:
       check_saved (sim, effect);
       break;
+    case NODE_EFFECT_MEMBER:
+      keeper_member (sim, process, effect);
+      break;
     case NODE_EFFECT_FINAL:
     case NODE_EFFECT_PUBLISH:
-      keeper_finish (sim, process);
+      keeper_finish (sim, process, effect->kind == NODE_EFFECT_FINAL);
       break;
     case NODE_EFFECT_WARN:
     case NODE_EFFECT_LOG:

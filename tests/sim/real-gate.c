@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#define CHECK_SEEDS 1500
-#define CHECK_TWICE 50
+#define CHECK_SEEDS 500
+#define CHECK_TWICE 40
 
 /* Threads take turns in the same order each time. */
 static gboolean

@@ -88,6 +88,7 @@ typedef struct
   char address[16];
   Node *node;
   Model *model;
+  gpointer keeper; /* of keeper.c or real-keeper.c (nullable) */
   Stems *stems;
   SharedStore *shared;
   guint64 timer, paused_us, clogged_us;
@@ -126,6 +127,7 @@ struct Sim
   guint64 apart_us[SIM_NODES_MAX][SIM_NODES_MAX]; /* the two do not hear each other until then */
   Rng links_rng, world_rng;
   Store published;
+  gpointer place; /* of real-keeper.c: where the file of that stands */
   guint64 tag;                         /* of what is published: another one each time */
   gboolean calm;                       /* this life has no faults ahead and even delays */
   gboolean restored[TREE_JOBS_MAX];    /* covered when this life began */
@@ -196,15 +198,26 @@ gboolean sim_lives (const Sim *sim);
 void keeper_open (Sim *sim, Process *process, const NodeEffect *effect);
 void keeper_retire (Sim *sim, Process *process);
 void keeper_answer (Sim *sim, Process *process, GBytes *answer);
-void keeper_finish (Sim *sim, Process *process);
+/* `final`: the run ends. */
+void keeper_finish (Sim *sim, Process *process, gboolean final);
 void keeper_bid (Sim *sim, Process *process);
 gboolean keeper_can_write (const Process *process);
 /* Tells a while later what there is of this job and all below it. */
 void keeper_salvage (Sim *sim, Process *process, const char *path);
-void keeper_save (Sim *sim, Process *process, GPtrArray *rows);
+void keeper_save (Sim *sim, Process *process, GPtrArray *rows, guint64 ticket);
+/* A member joined. */
+void keeper_member (Sim *sim, Process *process, const NodeEffect *effect);
 /* A row of the ledger. */
 void keeper_note (Sim *sim, Process *process, const NodeEffect *effect);
 void keeper_happen (Sim *sim, Process *process, const Happen *happen);
+/* The process has ended. */
+void keeper_gone (Sim *sim, Process *process);
+void keeper_free (Process *process);
+/* Around a run. */
+void keeper_begin (Sim *sim);
+void keeper_end (Sim *sim);
+/* All processes have ended, and perhaps the machine with the store, too. */
+void keeper_all_gone (Sim *sim);
 
 /* faults.c */
 void faults_schedule (Sim *sim);

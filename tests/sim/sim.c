@@ -344,6 +344,7 @@ sim_run_story (const Plan *plan, SimMakes makes, Story *story, Outcome *outcome)
   sim.links_rng.state = plan->seed ^ 0x6c696e6b;
   sim.world_rng.state = plan->seed ^ 0x776f726c64;
   store_init (&sim.published, plan->tree);
+  keeper_begin (&sim);
   faults_schedule (&sim);
   faults_start_life (&sim, plan->n_nodes);
   run (&sim);
@@ -351,4 +352,5 @@ sim_run_story (const Plan *plan, SimMakes makes, Story *story, Outcome *outcome)
   outcome->end_us = sim.now_us;
   outcome->generations = sim.published.generation;
   clear (&sim);
+  keeper_end (&sim);
 }

@@ -178,6 +178,18 @@ let_next_run (Threads *threads)
   let_run (next);
 }
 
+gboolean
+threads_let_next_run (Threads *threads)
+{
+  for (guint i = 0; i < threads->all->len; i++)
+    if (!((Thread *)threads->all->pdata[i])->finished)
+      {
+        let_next_run (threads);
+        return TRUE;
+      }
+  return FALSE;
+}
+
 void
 threads_sleep (guint64 us)
 {
@@ -221,6 +233,12 @@ gboolean
 threads_is_ending (const Threads *threads)
 {
   return threads->ending;
+}
+
+gpointer
+threads_data (const Threads *threads)
+{
+  return threads->config.data;
 }
 
 static void *

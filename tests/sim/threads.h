@@ -32,7 +32,11 @@ void threads_run (Threads *threads, guint32 ticket);
 /* Main: nobody is to be waited for any more: when main waits for one of these threads all of them
  * run, and their own time passes. */
 void threads_end (Threads *threads);
+/* Main, then: lets one run. FALSE: all have ended. */
+gboolean threads_let_next_run (Threads *threads);
 gboolean threads_is_ending (const Threads *threads);
+/* ThreadsConfig.data. */
+gpointer threads_data (const Threads *threads);
 /* A thread, not main: returns so much later. */
 void threads_sleep (guint64 us);
 /* Is this a thread of a simulated process? Of which (NULL: main, outside of all)? */

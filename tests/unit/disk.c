@@ -50,6 +50,7 @@ static struct
   GArray *renamed_at; /* steps */
   GRand *rand;
   gboolean is_inside; /* our own calls */
+  gboolean (*gate) (gboolean is_sync); /* DISK_WATCHED */
 } disk;
 
 #define REAL(name) ((__typeof__ (&name))dlsym (RTLD_NEXT, #name))
@@ -95,15 +96,12 @@ take_back_write (const DiskWrite *write)
   (void)close (fd);
 }
 
-/* Everything since the last sync is on the disk or not, piece by piece; or only the process dies,
- * and all is. The bytes first, while their files have the names that they had at the end. */
-static G_NORETURN void
-cut (void)
+/* Everything since the last sync is on the disk or not, piece by piece. The bytes first, while
+ * their files have the names that they had at the end. */
+static void
+lose_unsynced (void)
 {
-  disk.is_inside = TRUE;
   gboolean is_mild = g_rand_int_range (disk.rand, 0, 3) == 0;
-  if (g_rand_int_range (disk.rand, 0, 4) == 0)
-    _exit (CUT_EXIT);
   for (guint i = disk.writes->len; i > 0; i--)
     if (!is_mild || g_rand_boolean (disk.rand))
       take_back_write (disk.writes->pdata[i - 1]);
@@ -117,13 +115,27 @@ cut (void)
       else
         (void)REAL (unlink) (move->to);
     }
+}
+
+/* The same, or only the process dies, and everything is on the disk. */
+static G_NORETURN void
+cut (void)
+{
+  disk.is_inside = TRUE;
+  if (g_rand_int_range (disk.rand, 0, 4) > 0)
+    lose_unsynced ();
   _exit (CUT_EXIT);
 }
 
 /* Of a call that ends a transaction if `is_commit`. */
 static DiskFate
-step_of (gboolean is_commit)
+step_of (gboolean is_commit, gboolean is_sync)
 {
+  if (disk.gate != NULL && !disk.gate (is_sync))
+    {
+      errno = EIO;
+      return FATE_FAILS;
+    }
   disk.steps++;
   disk.commits += is_commit;
   gboolean is_it = disk.mode == DISK_FAIL_ON             ? disk.steps >= disk.at
@@ -140,7 +152,7 @@ step_of (gboolean is_commit)
 static DiskFate
 step (void)
 {
-  return step_of (FALSE);
+  return step_of (FALSE, FALSE);
 }
 
 /* What a call says that has happened. */
@@ -166,10 +178,18 @@ static void
 rename_free (gpointer data)
 {
   DiskRename *move = data;
+  if (move->old != NULL)
+    (void)REAL (unlink) (move->old);
   g_free (move->to);
   g_free (move->old);
   g_free (move->folder);
   g_free (move);
+}
+
+static gboolean
+remembers (void)
+{
+  return disk.mode == DISK_CUT || disk.mode == DISK_WATCHED;
 }
 
 /* Before `size` bytes at `offset` change, or go. */
@@ -177,7 +197,7 @@ static void
 note_write (int fd, const char *path, off_t offset, gsize size)
 {
   struct stat status;
-  if (disk.mode != DISK_CUT || fstat (fd, &status) != 0)
+  if (!remembers () || fstat (fd, &status) != 0)
     return;
   DiskWrite *note = g_new0 (DiskWrite, 1);
   note->path = g_strdup (path);
@@ -313,7 +333,7 @@ do_sync (int fd, int (*sync) (int fd))
   if (!is_ours (path))
     return sync (fd);
   disk.syncs++;
-  DiskFate fate = step ();
+  DiskFate fate = step_of (FALSE, TRUE);
   if (fate == FATE_FAILS)
     return -1;
   note_sync (fd, path);
@@ -340,7 +360,7 @@ do_truncate (int fd, off_t size)
   g_autofree char *path = disk.prefix != NULL ? path_of (fd) : NULL;
   if (!is_ours (path))
     return REAL (ftruncate) (fd, size);
-  DiskFate fate = step_of (size == 0 && g_str_has_suffix (path, "-journal"));
+  DiskFate fate = step_of (size == 0 && g_str_has_suffix (path, "-journal"), FALSE);
   if (fate == FATE_FAILS)
     return -1;
   if (fstat (fd, &status) == 0 && status.st_size > size)
@@ -365,7 +385,7 @@ static void
 note_name (const char *to)
 {
   static guint n_old;
-  if (disk.mode != DISK_CUT)
+  if (!remembers ())
     return;
   DiskRename *note = g_new0 (DiskRename, 1);
   g_autofree char *old = g_strdup_printf ("%s.before-%u", to, n_old++);
@@ -445,8 +465,28 @@ disk_end (void)
   g_clear_pointer (&disk.prefix, g_free);
   g_clear_pointer (&disk.writes, g_ptr_array_unref);
   g_clear_pointer (&disk.renames, g_ptr_array_unref);
+  g_clear_pointer (&disk.rand, g_rand_free);
+  disk.gate = NULL;
   disk.mode = DISK_SOUND;
   return (was_commits ? disk.commits : disk.steps) >= disk.at;
+}
+
+void
+disk_watch (const char *prefix, guint32 seed, gboolean (*gate) (gboolean is_sync))
+{
+  disk_begin (prefix, DISK_WATCHED, 0, 0);
+  disk.rand = g_rand_new_with_seed (seed);
+  disk.gate = gate;
+}
+
+void
+disk_lose_power (void)
+{
+  disk.is_inside = TRUE;
+  lose_unsynced ();
+  g_ptr_array_set_size (disk.writes, 0);
+  g_ptr_array_set_size (disk.renames, 0);
+  disk.is_inside = FALSE;
 }
 
 guint

@@ -11,6 +11,7 @@ typedef enum
   DISK_FAIL_ONCE, /* step number `at` fails */
   DISK_FAIL_ON,   /* it and all after it */
   DISK_CUT,       /* the power goes before step number `at` */
+  DISK_WATCHED,   /* see disk_watch */
   /* These happen, and only then fail. */
   DISK_FAIL_AFTER,       /* step number `at` */
   DISK_FAIL_AFTER_COMMIT /* the end of transaction number `at` of a SQLite file */
@@ -26,6 +27,12 @@ guint disk_syncs (void);
 const GArray *disk_renamed_at (void);
 /* What then still lies there cannot be helped. */
 guint disk_unlinks_failed (void);
+
+/* For a machine that goes on: `gate` is asked before each step, and what it refuses fails and does
+ * not happen. disk_lose_power does to what was not synced by then what DISK_CUT does; files that
+ * are open must not be used any more. */
+void disk_watch (const char *prefix, guint32 seed, gboolean (*gate) (gboolean is_sync));
+void disk_lose_power (void);
 
 /* With DISK_CUT: a process in which `work` runs until the power goes. Of all that was not synced
  * then, an arbitrary part is on the disk, in pieces of 512 bytes and in any order, and names in a
