@@ -44,7 +44,7 @@ static struct
 {
   char *prefix;
   DiskMode mode;
-  guint at, steps, commits, syncs, unlinks_failed;
+  guint at, steps, commits, copied, syncs, unlinks_failed;
   int error_number;
   GPtrArray *writes, *renames;
   GArray *renamed_at; /* steps */
@@ -141,7 +141,7 @@ step_of (gboolean is_commit, gboolean is_sync)
   gboolean is_it = disk.mode == DISK_FAIL_ON             ? disk.steps >= disk.at
                    : disk.mode == DISK_FAIL_AFTER_COMMIT ? is_commit && disk.commits == disk.at
                                                          : disk.steps == disk.at;
-  if (disk.mode == DISK_SOUND || !is_it)
+  if (disk.mode == DISK_SOUND || disk.mode == DISK_LOSE_WRITE || !is_it)
     return FATE_GOOD;
   if (disk.mode == DISK_CUT)
     cut ();
@@ -218,6 +218,8 @@ do_write (int fd, const void *data, size_t size, off_t offset)
   g_autofree char *path = disk.prefix != NULL ? path_of (fd) : NULL;
   if (!is_ours (path))
     return REAL (pwrite) (fd, data, size, offset);
+  if (disk.mode == DISK_LOSE_WRITE && g_str_has_suffix (path, ".tmp") && ++disk.copied == disk.at)
+    return (ssize_t)size;
   DiskFate fate = step ();
   if (fate == FATE_FAILS)
     return -1;
@@ -450,7 +452,7 @@ disk_begin (const char *prefix, DiskMode mode, guint at, int error_number)
   disk.prefix = g_strdup (prefix);
   disk.mode = mode;
   disk.at = at;
-  disk.steps = disk.commits = disk.syncs = disk.unlinks_failed = 0;
+  disk.steps = disk.commits = disk.copied = disk.syncs = disk.unlinks_failed = 0;
   disk.error_number = error_number;
   g_clear_pointer (&disk.renamed_at, g_array_unref);
   disk.renamed_at = g_array_new (FALSE, FALSE, sizeof (guint));
@@ -461,14 +463,16 @@ disk_begin (const char *prefix, DiskMode mode, guint at, int error_number)
 gboolean
 disk_end (void)
 {
-  gboolean was_commits = disk.mode == DISK_FAIL_AFTER_COMMIT;
+  guint n = disk.mode == DISK_FAIL_AFTER_COMMIT ? disk.commits
+            : disk.mode == DISK_LOSE_WRITE      ? disk.copied
+                                                : disk.steps;
   g_clear_pointer (&disk.prefix, g_free);
   g_clear_pointer (&disk.writes, g_ptr_array_unref);
   g_clear_pointer (&disk.renames, g_ptr_array_unref);
   g_clear_pointer (&disk.rand, g_rand_free);
   disk.gate = NULL;
   disk.mode = DISK_SOUND;
-  return (was_commits ? disk.commits : disk.steps) >= disk.at;
+  return n >= disk.at;
 }
 
 void

@@ -13,8 +13,10 @@ typedef enum
   DISK_CUT,       /* the power goes before step number `at` */
   DISK_WATCHED,   /* see disk_watch */
   /* These happen, and only then fail. */
-  DISK_FAIL_AFTER,       /* step number `at` */
-  DISK_FAIL_AFTER_COMMIT /* the end of transaction number `at` of a SQLite file */
+  DISK_FAIL_AFTER,        /* step number `at` */
+  DISK_FAIL_AFTER_COMMIT, /* the end of transaction number `at` of a SQLite file */
+  /* Nothing fails, but write number `at` to a temporary file never reaches it. */
+  DISK_LOSE_WRITE
 } DiskMode;
 
 /* Steps count from 1 from here on; only those in files whose name begins with `prefix`. */

@@ -103,7 +103,12 @@ test_a_scribe_does_not_begin_at_another_place (void)
   g_assert_null (scribe_new (&config, &identity, &error));
   g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
   g_assert_false (g_file_test (other->target, G_FILE_TEST_EXISTS));
+  g_clear_error (&error);
   config.target = place->target;
+  config.least = place->generation + 1; /* one publication was lost here */
+  g_assert_null (scribe_new (&config, &identity, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
+  config.least = place->generation;
   Scribe *scribe = scribe_new (&config, &identity, NULL);
   g_assert_nonnull (scribe);
   scribe_free (scribe);

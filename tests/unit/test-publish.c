@@ -1,11 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The lock of publications, held by a process that was stopped. g_usleep is replaced: it counts. */
+/* The lock of publications, held by a process that was stopped, and who may read a file that is
+ * being written. g_usleep is replaced: it counts; and fsync, which sees the file at its end. */
 #include "store.h"
 
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-static guint n_pauses;
+static guint n_pauses, n_synced;
+
+/* What is synced is complete, and does not have its name yet. */
+int
+fsync (int fd)
+{
+  struct stat status;
+  g_assert_cmpint (fstat (fd, &status), ==, 0);
+  if (S_ISREG (status.st_mode))
+    {
+      g_assert_cmpuint (status.st_mode & 0777, ==, 0600);
+      n_synced++;
+    }
+  return (int)syscall (SYS_fsync, fd);
+}
 
 void
 g_usleep (gulong us)
@@ -35,12 +52,44 @@ test_a_lock_that_is_kept_is_waited_for_once (Fixture *f, gconstpointer unused)
   close (own);
 }
 
+static mode_t
+mode_of (const char *path)
+{
+  struct stat status;
+  g_assert_cmpint (stat (path, &status), ==, 0);
+  return status.st_mode & 0777;
+}
+
+/* Nobody else reads a checkpoint before it has its mode: that of the file which it replaces, or
+ * what the umask gives any new file. */
+static void
+test_a_file_is_private_until_it_is_in_its_place (Fixture *f, gconstpointer unused)
+{
+  static const mode_t umasks[] = { 0, 022, 077 };
+  (void)unused;
+  for (guint i = 0; i < G_N_ELEMENTS (umasks); i++)
+    {
+      mode_t before = umask (umasks[i]);
+      n_synced = 0;
+      publish (f);
+      g_assert_cmpuint (mode_of (f->target), ==, 0666 & ~umasks[i]);
+      g_assert_cmpint (chmod (f->target, 0644), ==, 0);
+      publish (f);
+      g_assert_cmpuint (mode_of (f->target), ==, 0644);
+      g_assert_cmpuint (n_synced, ==, 2);
+      g_assert_cmpint (g_unlink (f->target), ==, 0);
+      (void)umask (before);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   static const NamedTest tests[] = {
     { "/publish/a-lock-that-is-kept-is-waited-for-once",
       test_a_lock_that_is_kept_is_waited_for_once },
+    { "/publish/a-file-is-private-until-it-is-in-its-place",
+      test_a_file_is_private_until_it_is_in_its_place },
   };
   return run_tests (argc, argv, tests, G_N_ELEMENTS (tests));
 }

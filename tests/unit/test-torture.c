@@ -170,6 +170,9 @@ act (void *data)
     }
 }
 
+/* Spare pages say nothing that the rows do not: SQLite's check of a copy leaves them out. */
+static gboolean spares_may_be_lost;
+
 /* What stands at the target is whole, nothing of it lost or twice, and has the rows of `round`
  * rounds at least, and of any round all or none. */
 static void
@@ -184,7 +187,8 @@ assert_target (Place *place, int round)
   g_assert_true (restore.exists || round == 0);
   if (!restore.exists)
     return;
-  if (restore.damage != NULL)
+  if (restore.damage != NULL
+      && !(spares_may_be_lost && g_str_has_prefix (restore.damage, "none of its ")))
     g_error ("%s", restore.damage);
   g_assert_cmpuint (restore.rows_bad, ==, 0);
   g_autoptr (Sql) file = restore_open (place->target, &error);
@@ -323,6 +327,30 @@ test_every_commit_fails_after_it_happened (void)
   fail_every_step_of_every_shape (DISK_FAIL_AFTER_COMMIT, EIO);
 }
 
+/* A copy that is not whole is noticed before it gets its name, whatever the disk said of it. */
+static void
+test_every_write_of_a_copy_is_lost (void)
+{
+  guint at = 0, failed = 0;
+  gboolean was_reached = TRUE;
+  spares_may_be_lost = TRUE;
+  while (was_reached)
+    {
+      Scene scene;
+      int published;
+      scene_begin (&scene, &shapes[0], &published);
+      disk_begin (scene.place->folder, DISK_LOSE_WRITE, ++at, 0);
+      act (&scene);
+      was_reached = disk_end ();
+      failed += scene.failed;
+      assert_recovers (&scene);
+      scene_end (&scene);
+    }
+  spares_may_be_lost = FALSE;
+  g_test_message ("%u writes; %u publications failed", at, failed);
+  g_assert_cmpuint (failed, >=, at / 2);
+}
+
 static void
 test_every_step_fails_once (void)
 {
@@ -456,6 +484,7 @@ main (int argc, char **argv)
   if (g_access ("/dev/shm", W_OK) == 0)
     g_setenv ("TMPDIR", "/dev/shm", FALSE);
   g_test_add_func ("/torture/a-round-needs-five-syncs", test_a_round_needs_five_syncs);
+  g_test_add_func ("/torture/every-write-of-a-copy-is-lost", test_every_write_of_a_copy_is_lost);
   g_test_add_func ("/torture/S1-every-step-fails-once", test_every_step_fails_once);
   g_test_add_func ("/torture/a-disk-that-breaks-at-every-step",
                    test_a_disk_that_breaks_at_every_step);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When the scribe tries again, and what it says meanwhile. Its clock stands still until the test
+ * moves it: g_get_monotonic_time and pthread_cond_timedwait are replaced, and so are the calls that
+ * sync, which fail on demand. Links coordinator, storage and value. */
+#include "checkpoint.h"
+
+#include <errno.h>
+
+#define INTERVAL_US (5 * G_USEC_PER_SEC)
+#define MINUTE_US (60 * G_USEC_PER_SEC)
+
+static gint64 now_us = G_USEC_PER_SEC; /* atomic */
+static gint is_broken;                 /* atomic: nothing can be synced */
+
+static struct
+{
+  pthread_mutex_t lock;
+  pthread_cond_t wake;
+  pthread_cond_t *on; /* what the scribe waits for … */
+  pthread_mutex_t *with;
+  guint n_waits; /* … for so many times */
+  guint n_trouble, n_final, n_failed, n_said;
+  guint waits_at_news; /* n_waits when it last failed */
+  guint n_published;
+  guint64 ticket, generation;
+} seen = { .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER };
+
+gint64
+g_get_monotonic_time (void)
+{
+  return __atomic_load_n (&now_us, __ATOMIC_SEQ_CST);
+}
+
+/* SQLite's library finds these only when they can be seen. */
+#pragma GCC visibility push(default)
+int fsync (int fd);
+int fdatasync (int fd);
+#pragma GCC visibility pop
+
+int
+fsync (int fd)
+{
+  (void)fd;
+  errno = EIO;
+  return g_atomic_int_get (&is_broken) ? -1 : 0;
+}
+
+int
+fdatasync (int fd)
+{
+  return fsync (fd);
+}
+
+int
+pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *lock,
+                        const struct timespec *deadline)
+{
+  (void)deadline;
+  pthread_mutex_lock (&seen.lock);
+  seen.on = cond;
+  seen.with = lock;
+  seen.n_waits++;
+  pthread_cond_signal (&seen.wake);
+  pthread_mutex_unlock (&seen.lock);
+  return pthread_cond_wait (cond, lock);
+}
+
+static void
+note (const ScribeNews *news, void *unused)
+{
+  (void)unused;
+  pthread_mutex_lock (&seen.lock);
+  if (news->kind == SCRIBE_TROUBLE)
+    {
+      seen.n_trouble++;
+      seen.n_said++;
+      seen.n_final += news->final;
+      seen.waits_at_news = seen.n_waits;
+    }
+  else if (news->kind == SCRIBE_FAILED)
+    {
+      seen.n_failed++;
+      seen.n_said++;
+      seen.waits_at_news = seen.n_waits;
+    }
+  else if (news->kind == SCRIBE_PUBLISHED)
+    {
+      g_assert_cmpuint (news->ticket, >=, seen.ticket);
+      g_assert_cmpuint (news->generation, >=, seen.generation);
+      seen.ticket = news->ticket;
+      seen.generation = news->generation;
+      seen.n_published++;
+      seen.n_final += news->final;
+    }
+  pthread_cond_signal (&seen.wake);
+  pthread_mutex_unlock (&seen.lock);
+}
+
+static void
+wait_for (const guint *counter, guint value)
+{
+  pthread_mutex_lock (&seen.lock);
+  while (*counter < value)
+    pthread_cond_wait (&seen.wake, &seen.lock);
+  pthread_mutex_unlock (&seen.lock);
+}
+
+/* The scribe waits for a time since it last failed, or has failed `n_failed` times. */
+static void
+wait_for_rest (guint n_failed)
+{
+  pthread_mutex_lock (&seen.lock);
+  while (seen.n_waits == seen.waits_at_news && seen.n_failed < n_failed)
+    pthread_cond_wait (&seen.wake, &seen.lock);
+  pthread_mutex_unlock (&seen.lock);
+}
+
+static void
+move_clock (gint64 us)
+{
+  pthread_mutex_lock (seen.with);
+  __atomic_fetch_add (&now_us, us, __ATOMIC_SEQ_CST);
+  pthread_cond_signal (seen.on);
+  pthread_mutex_unlock (seen.with);
+}
+
+static Scribe *
+begin (Place *place)
+{
+  Identity identity = identity_make ("run-1", "app", "8");
+  g_autoptr (GError) error = NULL;
+  ScribeConfig config = place_config (place, INTERVAL_US);
+  seen.on = NULL;
+  seen.n_waits = seen.n_trouble = seen.n_final = seen.n_failed = seen.n_said = 0;
+  seen.waits_at_news = seen.n_published = 0;
+  seen.ticket = seen.generation = 0;
+  config.notify = note;
+  g_atomic_int_set (&is_broken, FALSE);
+  Scribe *scribe = scribe_new (&config, &identity, &error);
+  g_assert_no_error (error);
+  identity_clear (&identity);
+  return scribe;
+}
+
+/* All that was saved stands there, whatever failed before. */
+static void
+finish_well (Scribe *scribe, Place *place, const char *n_rows)
+{
+  guint before = seen.n_final;
+  g_atomic_int_set (&is_broken, FALSE);
+  scribe_finish (scribe);
+  wait_for (&seen.n_final, before + 1);
+  scribe_free (scribe);
+  g_assert_cmpuint (seen.n_published, >=, 1);
+  assert_answer (place->target, "SELECT count(*) FROM result", n_rows);
+}
+
+static void
+test_trouble_is_said_once_a_minute (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin (place);
+  g_atomic_int_set (&is_broken, TRUE);
+  save_one (scribe, row_make ("/0", 1, 1, 0.1));
+  wait_for (&seen.n_waits, 1);
+  move_clock (INTERVAL_US);
+  wait_for (&seen.n_trouble, 1);
+  for (guint i = 1; i < MINUTE_US / INTERVAL_US; i++)
+    {
+      wait_for_rest (G_MAXUINT);
+      move_clock (INTERVAL_US);
+      wait_for (&seen.n_said, i + 1);
+      g_assert_cmpuint (seen.n_trouble, ==, 1);
+    }
+  wait_for_rest (G_MAXUINT);
+  move_clock (INTERVAL_US);
+  wait_for (&seen.n_trouble, 2);
+  g_assert_cmpuint (seen.n_failed, ==, MINUTE_US / INTERVAL_US - 1);
+  scribe_finish (scribe); /* the end is said always */
+  wait_for (&seen.n_final, 1);
+  g_assert_cmpuint (seen.n_trouble, ==, 3);
+  finish_well (scribe, place, "1");
+}
+
+/* A batch that is large is written at once; but a disk that fails is left alone for a while. */
+static void
+test_a_large_batch_waits_for_a_disk_that_fails (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin (place);
+  GPtrArray *rows = rows_new ();
+  g_atomic_int_set (&is_broken, TRUE);
+  for (guint i = 0; i < 100001; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 1000, i % 1000);
+      g_ptr_array_add (rows, row_make (path, i, 1, 1e-6));
+    }
+  scribe_save (scribe, rows);
+  wait_for (&seen.n_trouble, 1);
+  wait_for_rest (1);
+  g_assert_cmpuint (seen.n_failed, ==, 0);
+  move_clock (INTERVAL_US);
+  wait_for (&seen.n_failed, 1);
+  finish_well (scribe, place, "100001");
+}
+
+/* What bears no number takes back none. */
+static void
+test_numbers_never_fall (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = begin (place);
+  save_one (scribe, row_make ("/0", 1, 1, 0.1));
+  scribe_ticket (scribe, 7);
+  scribe_finish (scribe);
+  wait_for (&seen.n_final, 1);
+  g_assert_cmpuint (seen.ticket, ==, 7);
+  save_one (scribe, row_make ("/1", 1, 1, 0.1));
+  scribe_finish (scribe);
+  wait_for (&seen.n_final, 2);
+  g_assert_cmpuint (seen.ticket, ==, 7);
+  finish_well (scribe, place, "2");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/scribe-time/trouble-is-said-once-a-minute",
+                   test_trouble_is_said_once_a_minute);
+  g_test_add_func ("/scribe-time/a-large-batch-waits-for-a-disk-that-fails",
+                   test_a_large_batch_waits_for_a_disk_that_fails);
+  g_test_add_func ("/scribe-time/numbers-never-fall", test_numbers_never_fall);
+  return g_test_run ();
+}
