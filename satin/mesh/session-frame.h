@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames: what the two ends of a session say to each other over a connection, and its bytes.
+ *
+ *   HELLO  the first frame of each end on each connection: who speaks, and to which member
+ *   DATA   one fragment of one message; fragments of a stream are numbered from 1
+ *   ACK    nothing but the acknowledgement that every frame carries
+ *   BYE    the last frame on a connection that its sender closes on purpose
+ *
+ * A frame begins with its kind, a word that depends on the kind, and how far each stream has come
+ * (24 bytes, little-endian). Kinds lie above those of messages, so the first word tells both apart.
+ * The decoder trusts nothing. Pure. */
+#pragma once
+
+#include "value/node-id.h"
+
+#include <glib.h>
+
+#define SESSION_VERSION 1u /* of frames and rules; HELLO carries it, unequal ones do not talk */
+
+typedef enum
+{
+  SESSION_URGENT, /* may pass bulk fragments on every connection */
+  SESSION_BULK,
+  SESSION_STREAMS
+} SessionStream;
+
+typedef enum
+{
+  SESSION_FRAME_HELLO = 0x10000,
+  SESSION_FRAME_DATA,
+  SESSION_FRAME_ACK,
+  SESSION_FRAME_BYE
+} SessionFrameKind;
+
+typedef struct
+{
+  SessionFrameKind kind;
+  guint64 received[SESSION_STREAMS]; /* the sender of the frame has all fragments up to these */
+  NodeId from, to;                   /* HELLO … */
+  guint64 needed;                    /* 1: the sender has no other connection that works */
+  SessionStream stream;              /* DATA … */
+  guint64 number;                    /* of the fragment, from 1 */
+  guint64 total;                     /* bytes of its message; the same in all fragments of it */
+  GBytes *payload;                   /* decoded: owned. Encoding leaves it to the caller. */
+} SessionFrame;
+
+/* (transfer full): the bytes of a frame; of DATA those before the payload. */
+GBytes *session_frame_encode (const SessionFrame *frame);
+/* NULL: `frame` is filled, to be cleared. Else what is wrong with the bytes; nothing is owned. */
+const char *session_frame_decode (GBytes *bytes, SessionFrame *frame);
+void session_frame_clear (SessionFrame *frame);

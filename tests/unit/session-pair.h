@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two ends of one session, whose frames the test carries as it likes. */
+#pragma once
+
+#include "mesh/session.h"
+
+#define FRAGMENT 16
+#define FLIGHT 64
+#define ROOM 2000
+#define SECOND G_USEC_PER_SEC
+
+typedef struct
+{
+  Session *session;
+  GArray *effects;
+  GPtrArray *got; /* of GBytes: messages */
+  guint wants, byes, refused, sent, acks;
+} End;
+
+typedef struct
+{
+  End end[2]; /* 0 is the elder */
+  guint64 now_us;
+} Pair;
+
+extern const NodeId pair_ids[2];
+
+void pair_init (Pair *pair);
+void pair_forget_effects (End *end);
+void pair_clear (Pair *pair);
+GBytes *pair_join (const GPtrArray *parts);
+/* (transfer full) */
+SessionEffect pair_take (End *end);
+SessionFrameKind pair_kind_of (const SessionEffect *effect);
+/* What end `i` did reaches the other one; of its frames only the first `frames`. */
+void pair_carry (Pair *pair, guint i, guint frames);
+void pair_settle (Pair *pair);
+/* Until the session of `i` is due and has done what it wanted. */
+void pair_wait_for (Pair *pair, guint i);
+/* End `i` dials. */
+void pair_link_up (Pair *pair, guint64 number, guint i, gboolean relayed);
+void pair_link_down (Pair *pair, guint64 number);
+void pair_send_bytes (Pair *pair, guint i, SessionStream stream, const void *data, gsize size);
+void pair_send_text (Pair *pair, guint i, SessionStream stream, const char *text);
+void pair_assert_got (const End *end, guint n, const char *last);

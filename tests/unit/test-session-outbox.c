@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What waits for acknowledgement: when it is acknowledged, and how much it may be. */
+#include "config.h"
+
+#include "session-pair.h"
+
+#include "mesh/session-outbox.h"
+
+#include <string.h>
+
+/* ---- acknowledgements ---- */
+
+static void
+test_acknowledged_late (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_URGENT, "a");
+  pair_settle (&pair);
+  g_assert_cmpuint (session_due (pair.end[1].session), ==, pair.now_us + SESSION_ACK_US);
+  g_assert_cmpuint (session_waiting_bytes (pair.end[0].session), >, 0);
+  pair_wait_for (&pair, 1);
+  pair_settle (&pair);
+  g_assert_cmpuint (pair.end[1].acks, ==, 1);
+  g_assert_cmpuint (session_waiting_bytes (pair.end[0].session), ==, 0);
+  /* It rides on what goes back. */
+  pair_send_text (&pair, 0, SESSION_URGENT, "b");
+  pair_settle (&pair);
+  pair_send_text (&pair, 1, SESSION_URGENT, "c");
+  pair_settle (&pair);
+  g_assert_cmpuint (pair.end[1].acks, ==, 1);
+  g_assert_cmpuint (session_waiting_bytes (pair.end[0].session), ==, 0);
+  pair_clear (&pair);
+}
+
+static void
+test_acknowledged_soon (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  for (guint i = 1; i <= 2 * SESSION_ACK_MESSAGES; i++)
+    {
+      pair_send_bytes (&pair, 0, SESSION_URGENT, "", 0);
+      pair_settle (&pair);
+      g_assert_cmpuint (pair.end[1].acks, ==, i / SESSION_ACK_MESSAGES);
+    }
+  pair_clear (&pair);
+}
+
+/* A copy says that the acknowledgement was lost. */
+static void
+test_copy_is_acknowledged (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 1, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_URGENT, "a");
+  pair_settle (&pair);
+  pair_link_up (&pair, 2, 0, FALSE); /* is better; its HELLO was said before "a" had come */
+  SessionEffect hello = pair_take (&pair.end[1]);
+  SessionFrame old = { .kind = SESSION_FRAME_HELLO, .from = pair_ids[1], .to = pair_ids[0] };
+  g_autoptr (GBytes) bytes = session_frame_encode (&old);
+  session_effect_clear (&hello);
+  pair_carry (&pair, 0, G_MAXUINT);
+  session_hear (pair.end[0].session, pair.now_us, 2, bytes);
+  session_connection_down (pair.end[1].session, pair.now_us, 1);
+  session_connection_down (pair.end[0].session, pair.now_us, 1);
+  pair_settle (&pair);
+  pair_wait_for (&pair, 1);
+  pair_settle (&pair);
+  g_assert_cmpuint (session_waiting_bytes (pair.end[0].session), ==, 0);
+  g_assert_cmpuint (pair.end[1].got->len, ==, 1);
+  pair_clear (&pair);
+}
+
+/* ---- limits ---- */
+
+static guint
+count_data (const End *end, gboolean urgent)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < end->effects->len; i++)
+    {
+      const SessionEffect *effect = &g_array_index (end->effects, SessionEffect, i);
+      n += effect->kind == SESSION_EFFECT_SEND && effect->urgent == urgent
+           && pair_kind_of (effect) == SESSION_FRAME_DATA;
+    }
+  return n;
+}
+
+static void
+test_window (void)
+{
+  Pair pair;
+  guint n = 0;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  for (; session_has_room (pair.end[0].session); n++)
+    pair_send_bytes (&pair, 0, SESSION_BULK, "0123456789", 10);
+  g_assert_cmpuint (n, ==,
+                    (ROOM + 10 + SESSION_OUTBOX_OVERHEAD - 1) / (10 + SESSION_OUTBOX_OVERHEAD));
+  g_assert_cmpuint (count_data (&pair.end[0], FALSE), ==, (FLIGHT + 9) / 10);
+  /* Urgent ones go none the less, and may pass. */
+  pair_send_text (&pair, 0, SESSION_URGENT, "ping");
+  g_assert_cmpuint (count_data (&pair.end[0], TRUE), ==, 1);
+  pair_settle (&pair);
+  while (session_waiting_bytes (pair.end[0].session) > 0)
+    {
+      pair_wait_for (&pair, 1);
+      pair_settle (&pair);
+    }
+  g_assert_true (session_has_room (pair.end[0].session));
+  g_assert_cmpuint (pair.end[1].got->len, ==, n + 1);
+  pair_clear (&pair);
+}
+
+/* Slices of the sender's own bytes go, each at most a fragment, and a second time, too. */
+static void
+test_nothing_is_copied (void)
+{
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  g_autofree char *large = g_malloc0 (3 * FRAGMENT);
+  Pair pair;
+
+  pair_init (&pair);
+  g_ptr_array_add (parts, g_bytes_new_static (large, FRAGMENT / 2));
+  g_ptr_array_add (parts, g_bytes_new_static (large + FRAGMENT / 2, 3 * FRAGMENT - FRAGMENT / 2));
+  g_assert_true (session_send (pair.end[0].session, pair.now_us, SESSION_BULK, parts));
+  for (guint64 round = 1; round <= 2; round++)
+    {
+      gsize at = 0;
+      pair_link_up (&pair, round, 0, FALSE);
+      pair_carry (&pair, 1, G_MAXUINT);
+      for (guint i = 0; i < pair.end[0].effects->len; i++)
+        {
+          const SessionEffect *effect = &g_array_index (pair.end[0].effects, SessionEffect, i);
+          gsize sum = 0;
+          for (guint part = 1; effect->parts != NULL && part < effect->parts->len; part++)
+            {
+              gsize size;
+              g_assert_true (g_bytes_get_data (effect->parts->pdata[part], &size) == large + at);
+              at += size;
+              sum += size;
+            }
+          g_assert_cmpuint (sum, <=, FRAGMENT);
+        }
+      g_assert_cmpuint (at, ==, 3 * FRAGMENT);
+      pair_link_down (&pair, round);
+    }
+  pair_clear (&pair);
+}
+
+static void
+test_too_large (void)
+{
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  g_autofree char *large = g_malloc0 (4097);
+  Pair pair;
+
+  pair_init (&pair);
+  g_ptr_array_add (parts, g_bytes_new_static (large, 4097));
+  g_assert_false (session_send (pair.end[0].session, pair.now_us, SESSION_BULK, parts));
+  g_assert_cmpuint (session_waiting_bytes (pair.end[0].session), ==, 0);
+  pair_clear (&pair);
+}
+
+/* An acknowledgement may be ahead of what goes over the present connection. */
+static void
+test_acknowledged_ahead (void)
+{
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  g_autoptr (GPtrArray) payload = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  SessionFrame frame = { 0 };
+  SessionOutbox outbox;
+
+  session_outbox_init (&outbox, 4);
+  g_ptr_array_add (parts, g_bytes_new_static ("0123456789", 10));
+  session_outbox_add (&outbox, parts);
+  session_outbox_add (&outbox, parts);
+  while (session_outbox_next (&outbox, &frame, payload))
+    ;
+  g_assert_cmpuint (frame.number, ==, 6);
+  session_outbox_rewind (&outbox);
+  g_assert_true (session_outbox_acknowledge (&outbox, 4));
+  g_assert_false (session_outbox_acknowledge (&outbox, 2));
+  g_assert_cmpuint (session_outbox_flight (&outbox), ==, 0);
+  g_assert_true (session_outbox_next (&outbox, &frame, payload));
+  g_assert_cmpuint (frame.number, ==, 5);
+  g_assert_cmpuint (session_outbox_flight (&outbox), ==, 4);
+  g_assert_cmpmem (g_bytes_get_data (payload->pdata[payload->len - 1], NULL), 4, "4567", 4);
+  session_outbox_clear (&outbox);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/session-outbox/acknowledged-late", test_acknowledged_late);
+  g_test_add_func ("/session-outbox/acknowledged-soon", test_acknowledged_soon);
+  g_test_add_func ("/session-outbox/copy-is-acknowledged", test_copy_is_acknowledged);
+  g_test_add_func ("/session-outbox/window", test_window);
+  g_test_add_func ("/session-outbox/nothing-is-copied", test_nothing_is_copied);
+  g_test_add_func ("/session-outbox/too-large", test_too_large);
+  g_test_add_func ("/session-outbox/acknowledged-ahead", test_acknowledged_ahead);
+  return g_test_run ();
+}

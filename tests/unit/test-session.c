@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One rule of connections and silence in each test; tests/sim/sessions looks for what nobody
+ * thought of. */
+#include "config.h"
+
+#include "session-pair.h"
+
+#include <string.h>
+
+/* ---- opening ---- */
+
+/* A quiet session's first connection carries at once; the message arrives with the HELLO. */
+static void
+test_first_at_once (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  g_assert_cmpint (session_state (pair.end[0].session), ==, SESSION_CLOSED);
+  pair_send_text (&pair, 0, SESSION_URGENT, "steal");
+  g_assert_true (session_wants (pair.end[0].session));
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_forget_effects (&pair.end[1]); /* its HELLO is slow */
+  pair_carry (&pair, 0, G_MAXUINT);
+  pair_carry (&pair, 1, 0);
+  pair_assert_got (&pair.end[1], 1, "steal");
+  g_assert_cmpuint (pair.end[0].wants, ==, 1);
+  pair_clear (&pair);
+}
+
+/* Where something may have been lost, nothing goes before the other end has said how far it got;
+ * then exactly what it has not. */
+static void
+test_rest_is_sent_again (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "one");
+  pair_send_text (&pair, 0, SESSION_BULK, "two");
+  pair_send_text (&pair, 0, SESSION_BULK, "three");
+  pair_carry (&pair, 0, 2);
+  pair_carry (&pair, 1, 0);
+  pair_assert_got (&pair.end[1], 2, "two");
+  pair_link_down (&pair, 1);
+  g_assert_cmpint (session_state (pair.end[0].session), ==, SESSION_SEEKING);
+  g_assert_cmpint (session_state (pair.end[1].session), ==, SESSION_CLOSED);
+  pair_forget_effects (&pair.end[0]);
+
+  session_connection_up (pair.end[0].session, pair.now_us, 2, TRUE, FALSE);
+  g_assert_cmpuint (pair.end[0].effects->len, ==, 1); /* HELLO */
+  session_connection_up (pair.end[1].session, pair.now_us, 2, FALSE, FALSE);
+  pair.end[0].sent = 0;
+  pair_settle (&pair);
+  pair_assert_got (&pair.end[1], 3, "three");
+  g_assert_cmpuint (pair.end[0].sent, ==, 2);
+  pair_clear (&pair);
+}
+
+static void
+test_wanted_until_it_works (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_send_text (&pair, 0, SESSION_URGENT, "x");
+  pair_send_text (&pair, 0, SESSION_URGENT, "y");
+  pair_carry (&pair, 0, 0);
+  g_assert_cmpuint (pair.end[0].wants, ==, 1);
+  for (guint i = 1; i <= 3; i++) /* each breaks before anything is heard */
+    {
+      session_connection_up (pair.end[0].session, pair.now_us, i, TRUE, FALSE);
+      g_assert_false (session_wants (pair.end[0].session));
+      session_connection_down (pair.end[0].session, pair.now_us, i);
+      g_assert_true (session_wants (pair.end[0].session));
+      pair_carry (&pair, 0, 0);
+      g_assert_cmpuint (pair.end[0].wants, ==, 1 + i);
+    }
+  session_connection_up (pair.end[0].session, pair.now_us, 4, TRUE, FALSE);
+  pair_wait_for (&pair, 0); /* no HELLO */
+  pair_carry (&pair, 0, 0);
+  g_assert_cmpuint (pair.end[0].refused, ==, 1);
+  g_assert_cmpuint (pair.end[0].wants, ==, 5);
+  pair_clear (&pair);
+}
+
+/* ---- several connections ---- */
+
+/* The same one remains for both, and neither asks for another. */
+static void
+test_both_dial (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_send_text (&pair, 0, SESSION_URGENT, "from the elder");
+  pair_send_text (&pair, 1, SESSION_URGENT, "from the younger");
+  session_connection_up (pair.end[0].session, pair.now_us, 1, TRUE, FALSE);
+  session_connection_up (pair.end[1].session, pair.now_us, 2, TRUE, FALSE);
+  session_connection_up (pair.end[0].session, pair.now_us, 2, FALSE, FALSE);
+  session_connection_up (pair.end[1].session, pair.now_us, 1, FALSE, FALSE);
+  pair_settle (&pair);
+  pair_assert_got (&pair.end[0], 1, "from the younger");
+  pair_assert_got (&pair.end[1], 1, "from the elder");
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_cmpuint (session_n_connections (pair.end[i].session), ==, 1);
+      g_assert_cmpuint (pair.end[i].wants, ==, 1);
+      g_assert_cmpuint (pair.end[i].refused, ==, 0);
+    }
+  g_assert_cmpuint (pair.end[1].byes, ==, 1);
+  g_assert_cmpuint (pair.end[0].byes, ==, 0);
+  pair_clear (&pair);
+}
+
+/* A direct one takes over from a relayed one, whoever began either, in mid-message. */
+static void
+test_direct_takes_over (void)
+{
+  for (guint first = 0; first < 2; first++)
+    for (guint second = 0; second < 2; second++)
+      {
+        char large[10 * FRAGMENT];
+        Pair pair;
+
+        memset (large, 'x', sizeof large);
+        pair_init (&pair);
+        pair_link_up (&pair, 1, first, TRUE);
+        pair_settle (&pair);
+        pair_send_bytes (&pair, 0, SESSION_BULK, large, sizeof large);
+        pair_carry (&pair, 0, 2);
+        pair_carry (&pair, 1, 0);
+        pair_link_up (&pair, 2, second, FALSE);
+        pair_settle (&pair);
+        g_assert_cmpuint (pair.end[1].got->len, ==, 1);
+        g_assert_cmpuint (session_n_connections (pair.end[0].session), ==, 1);
+        g_assert_cmpuint (pair.end[first].byes, ==, 1);
+        g_assert_cmpuint (pair.end[!first].byes, ==, 0);
+        session_connection_down (pair.end[0].session, pair.now_us,
+                                 1); /* which is the retired one */
+        g_assert_cmpint (session_state (pair.end[0].session), ==, SESSION_OPEN);
+        pair_clear (&pair);
+      }
+}
+
+/* What comes late over an old connection is dropped, also when it is still open. */
+static void
+test_late_bytes (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "once");
+  SessionEffect late = pair_take (&pair.end[0]);
+  g_autoptr (GBytes) bytes = pair_join (late.parts);
+  session_effect_clear (&late);
+  pair_link_up (&pair, 2, 0, FALSE);
+  pair_carry (&pair, 1, G_MAXUINT);
+  while (pair.end[0].effects->len > 0)
+    {
+      SessionEffect effect = pair_take (&pair.end[0]);
+      if (effect.kind == SESSION_EFFECT_SEND && effect.connection == 2)
+        {
+          g_autoptr (GBytes) frame = pair_join (effect.parts);
+          session_hear (pair.end[1].session, pair.now_us, 2, frame);
+        }
+      session_effect_clear (&effect);
+    }
+  session_hear (pair.end[1].session, pair.now_us, 1, bytes);
+  pair_carry (&pair, 1, 0);
+  pair_assert_got (&pair.end[1], 1, "once");
+  session_connection_down (pair.end[1].session, pair.now_us, 1);
+  session_hear (pair.end[1].session, pair.now_us, 1, bytes);
+  pair_settle (&pair);
+  g_assert_cmpuint (pair.end[1].got->len, ==, 1);
+  g_assert_cmpuint (pair.end[1].refused, ==, 0);
+  pair_clear (&pair);
+}
+
+static void
+test_too_many (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  for (guint64 i = 1; i <= 20; i++)
+    {
+      session_connection_up (pair.end[0].session, pair.now_us, i, FALSE, FALSE);
+      g_assert_cmpuint (session_n_connections (pair.end[0].session), <=, SESSION_CONNECTIONS_MAX);
+    }
+  pair_clear (&pair);
+}
+
+/* ---- silence ---- */
+
+/* Both close, though only one says so, and the next message opens again. */
+static void
+test_idle (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "a");
+  pair_settle (&pair);
+  pair_wait_for (&pair, 1); /* ACK */
+  pair_settle (&pair);
+  pair_wait_for (&pair, 0);
+  g_assert_cmpuint (pair.now_us, >=, SECOND + SESSION_IDLE_US);
+  pair_settle (&pair);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_cmpint (session_state (pair.end[i].session), ==, SESSION_CLOSED);
+      g_assert_cmpuint (session_due (pair.end[i].session), ==, G_MAXUINT64);
+      g_assert_cmpuint (pair.end[i].wants, ==, 0);
+    }
+  g_assert_cmpuint (pair.end[0].byes, ==, 1);
+  pair_send_text (&pair, 1, SESSION_BULK, "b");
+  pair_link_up (&pair, 2, 1, FALSE);
+  pair_settle (&pair);
+  pair_assert_got (&pair.end[0], 1, "b");
+  pair_clear (&pair);
+}
+
+/* One closes while the other has just sent something. */
+static void
+test_idle_race (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair.now_us = session_due (pair.end[0].session);
+  session_tick (pair.end[0].session, pair.now_us);
+  pair_send_text (&pair, 1, SESSION_URGENT, "wait");
+  pair_settle (&pair);
+  g_assert_true (session_wants (pair.end[1].session));
+  g_assert_false (session_wants (pair.end[0].session));
+  pair_link_up (&pair, 2, 1, FALSE);
+  pair_settle (&pair);
+  pair_assert_got (&pair.end[0], 1, "wait");
+  pair_clear (&pair);
+}
+
+/* A connection over which nothing is heard is left for the next one, sooner than it breaks. */
+static void
+test_stall (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "a");
+  pair_carry (&pair, 0, 0);
+  g_assert_cmpuint (session_due (pair.end[0].session), ==, pair.now_us + SESSION_STALL_US);
+  pair_wait_for (&pair, 0);
+  g_assert_true (session_wants (pair.end[0].session));
+  g_assert_cmpuint (session_n_connections (pair.end[0].session), ==, 1);
+  pair_carry (&pair, 0, 0);
+  pair_link_up (&pair, 2, 1, TRUE); /* worth less by any other rule */
+  pair_settle (&pair);
+  pair_assert_got (&pair.end[1], 1, "a");
+  g_assert_cmpuint (session_n_connections (pair.end[0].session), ==, 1);
+  pair_clear (&pair);
+}
+
+/* ---- the end ---- */
+
+static void
+test_peer_down (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "0123456789012345678901234567890123456789");
+  pair_carry (&pair, 0, 1); /* half a message is there */
+  session_peer_down (pair.end[1].session);
+  session_peer_down (pair.end[0].session);
+  for (guint i = 0; i < 2; i++)
+    {
+      Session *session = pair.end[i].session;
+      g_autoptr (GPtrArray) parts = g_ptr_array_new ();
+      g_assert_cmpint (session_state (session), ==, SESSION_DOWN);
+      g_assert_cmpuint (session_waiting_bytes (session), ==, 0);
+      g_assert_cmpuint (session_n_connections (session), ==, 0);
+      g_assert_cmpuint (session_due (session), ==, G_MAXUINT64);
+      g_assert_false (session_send (session, pair.now_us, SESSION_BULK, parts));
+      g_assert_false (session_has_room (session));
+    }
+  pair_clear (&pair);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/session/first-at-once", test_first_at_once);
+  g_test_add_func ("/session/rest-is-sent-again", test_rest_is_sent_again);
+  g_test_add_func ("/session/wanted-until-it-works", test_wanted_until_it_works);
+  g_test_add_func ("/session/both-dial", test_both_dial);
+  g_test_add_func ("/session/direct-takes-over", test_direct_takes_over);
+  g_test_add_func ("/session/late-bytes", test_late_bytes);
+  g_test_add_func ("/session/too-many", test_too_many);
+  g_test_add_func ("/session/idle", test_idle);
+  g_test_add_func ("/session/idle-race", test_idle_race);
+  g_test_add_func ("/session/stall", test_stall);
+  g_test_add_func ("/session/peer-down", test_peer_down);
+  return g_test_run ();
+}
