@@ -43,7 +43,7 @@ adopt_new_loan (Engine *engine, const Away *away, const EngineEvent *adopt)
 
   copy->number = number;
   pthread_mutex_lock (&engine->away_lock);
-  waits = away->held != NULL || abort_change_state (away->slot, SLOT_LENT);
+  waits = abort_change_state (away->slot, SLOT_LENT);
   if (waits)
     add_away (engine, copy);
   if (waits && adopt != NULL)
@@ -172,30 +172,6 @@ adopt_kept (Stack *stack, SatinSlot_ *slot, const Trace *job, const Digest *dige
   adopted = adopt_at (engine, away, node, digest, &finished);
   mailbox_tell (engine);
   return adopted;
-}
-
-gboolean
-adopt_held (Engine *engine, Held *held)
-{
-  const Digest *digest = &held->loan->digest;
-  gboolean finished = FALSE;
-  KnownNode *node;
-  NodeId holder;
-
-  if (adopt_nothing_known (engine))
-    return FALSE;
-  pthread_mutex_lock (&engine->known_lock);
-  node = known_lookup (engine->known, held->loan->path);
-  finished = known_best (engine->known, node, digest, &holder, &finished) && finished;
-  if (finished)
-    known_keep (node);
-  pthread_mutex_unlock (&engine->known_lock);
-  finished = finished
-             && adopt_at (engine, (Away){ .slot = &held->slot, .held = held, .adopted = TRUE },
-                          node, digest, &finished);
-  if (finished)
-    mailbox_tell (engine);
-  return finished;
 }
 
 gboolean

@@ -11,9 +11,6 @@ gboolean adopt_nothing_known (Engine *engine);
 /* A slot that this thread has claimed (or a private one of its own): is it held elsewhere? TRUE: it
  * waits for the holder now, under a new loan number, and ENGINE_ADOPT was raised. */
 gboolean adopt_claimed (Engine *engine, Stack *stack, SatinSlot_ *slot);
-/* A job of another node's that was lent on and came back: the same, if its result is known of. To
- * wait for one that runs elsewhere might be to wait in a circle. */
-gboolean adopt_held (Engine *engine, Held *held);
 /* Owner: the same for child `number` of a frame on the watch list, raised quietly: mailbox_tell has
  * to follow before anything else runs. `finished` (set when TRUE): the holder has the result and
  * need only send it. */
@@ -21,9 +18,8 @@ gboolean adopt_child (Stack *stack, KnownNode *parent, SatinSlot_ *slot, guint32
                       gboolean *finished);
 
 /* Claimed or private: the slot of `away` waits for a result from elsewhere from now on, under a new
- * loan number, or `away->held` (stack NULL) is lent on. Takes over away->path. `adopt`: raised,
- * with the number, before anybody can see the slot wait; NULL: it was lent. 0: it was aborted
- * meanwhile, and is done with. */
+ * loan number. Takes over away->path. `adopt`: raised, with the number, before anybody can see the
+ * slot wait; NULL: it was lent. 0: it was aborted meanwhile, and is done with. */
 guint64 adopt_new_loan (Engine *engine, const Away *away, const EngineEvent *adopt);
 /* (nullable) (transfer full): ends the wait of a loan; whoever gets it decides what becomes of the
  * slot. Any thread. */

@@ -29,7 +29,7 @@ struct Held
   const SatinJob *job;
   SatinSlot_ slot;  /* its payload: the decoded arguments, owned */
   void *big;        /* payload of a big job, freed with it */
-  gboolean queued;  /* under engine->lock: in the inbox, not started, not lent on */
+  gboolean queued;  /* under engine->lock: in the inbox, not started */
   gboolean aborted; /* atomic: nobody wants its result */
   GList link;
   void *memory; /* in which it lies, aligned as a slot is */
@@ -39,10 +39,9 @@ struct Held
 typedef struct
 {
   guint64 number;
-  Stack *stack; /* NULL: `held` is lent on */
+  Stack *stack;
   SatinSlot_ *slot;
-  Held *held;
-  char *path; /* NULL: `held` is lent on */
+  char *path;
   gboolean adopted;
   gboolean kept;    /* it is a recall that waits */
   gboolean shared;  /* it is shared bytes that wait: see share.h */

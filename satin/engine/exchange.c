@@ -102,24 +102,23 @@ lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
   return FALSE;
 }
 
+/* A job that waits in the inbox for a seat goes back to its lender. */
 static gboolean
-lend_held (Engine *engine, Loan *loan)
+give_up_surplus (Engine *engine, Loan *loan)
 {
-  Held *held = inbox_take (engine, FALSE);
-  const Loan *own;
+  Held *held;
 
-  if (held == NULL)
+  if (__atomic_load_n (&engine->n_inbox, __ATOMIC_RELAXED) == 0)
     return FALSE;
-  own = held->loan;
-  *loan = (Loan){ .path = g_strdup (own->path),
-                  .job = own->job,
-                  .digest = own->digest,
-                  .weight = own->weight,
-                  .held = held->number,
-                  .args = g_bytes_ref (own->args) };
-  loan->loan = adopt_new_loan (engine, &(Away){ .slot = &held->slot, .held = held }, NULL);
-  timeline_mark (engine->config.lane, "lent", "loan", loan->loan);
-  return TRUE;
+  pthread_mutex_lock (&engine->lock);
+  held = inbox_surplus (engine);
+  if (held != NULL)
+    {
+      loan->held = held->number;
+      inbox_drop (engine, held);
+    }
+  pthread_mutex_unlock (&engine->lock);
+  return held != NULL;
 }
 
 gboolean
@@ -136,10 +135,7 @@ engine_lend (Engine *engine, Loan *loan)
         __atomic_fetch_add (&engine->lent, 1, __ATOMIC_RELAXED); /* a figure */
         return TRUE;
       }
-  if (!lend_held (engine, loan))
-    return FALSE;
-  __atomic_fetch_add (&engine->lent, 1, __ATOMIC_RELAXED); /* a figure */
-  return TRUE;
+  return give_up_surplus (engine, loan);
 }
 
 void
@@ -171,27 +167,6 @@ engine_awaits (Engine *engine, guint64 loan)
   found = g_hash_table_contains (engine->away, &loan);
   pthread_mutex_unlock (&engine->away_lock);
   return found;
-}
-
-/* The result of a held job that was lent on goes to its own lender. */
-static gboolean
-put_held (Engine *engine, Held *held, GBytes *value, const Work *work)
-{
-  EngineEvent event = {
-    .kind = ENGINE_DONE, .held = held->number, .work_us = work->work_us, .risk_us = work->risk_us
-  };
-  g_autofree void *scratch = g_malloc0 (held->job->result->size);
-
-  if (!record_decode (held->job->result, value, scratch, NULL))
-    return FALSE;
-  event.shared = share_list (held->job, scratch);
-  record_clear (held->job->result, scratch);
-  event.value = g_bytes_ref (value);
-  pthread_mutex_lock (&engine->lock);
-  inbox_drop (engine, held);
-  pthread_mutex_unlock (&engine->lock);
-  mailbox_raise (engine, &event);
-  return TRUE;
 }
 
 /* What a recall waits for; NULL: the holder has nothing. */
@@ -226,8 +201,7 @@ engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint6
 
   if (away == NULL)
     return FALSE;
-  if (!(away->held != NULL ? put_held (engine, away->held, value, &work)
-                           : put_slot (engine, away, value, &work)))
+  if (!put_slot (engine, away, value, &work))
     {
       adopt_put_away (engine, away);
       return FALSE;
@@ -250,15 +224,8 @@ engine_back (Engine *engine, guint64 loan)
     put_kept (away, NULL, NULL);
   else if (away->shared)
     share_put (away, NULL);
-  else if (away->held == NULL)
+  else
     worker_give_back (away->stack, away->slot);
-  else if (!adopt_held (engine, away->held))
-    {
-      pthread_mutex_lock (&engine->lock);
-      inbox_add (engine, away->held);
-      seat_feed (engine);
-      pthread_mutex_unlock (&engine->lock);
-    }
   away_free (away);
   return TRUE;
 }
@@ -335,10 +302,10 @@ engine_unrun (Engine *engine, guint64 number)
 
   pthread_mutex_lock (&engine->lock);
   held = g_hash_table_lookup (engine->held, &number);
-  if (held != NULL && (held->queued || adopt_forget_away (engine, &held->slot)))
+  if (held != NULL && held->queued)
     {
       inbox_drop (engine, held);
-      mailbox_raise (engine, &event); /* behind what adopt_forget_away has raised */
+      mailbox_raise (engine, &event);
     }
   else if (held != NULL)
     abort_held (engine, held);

@@ -60,12 +60,12 @@ typedef enum
                      this engine still awaits */
   ENGINE_UNMATCHED, /* what is known to be finished at `path` is of another job than the one that
                        ran there, or no job was spawned there. Once: the first such path */
-  ENGINE_ROWS,    /* finished children of unfinished jobs, and what these have kept, as far as not
-                      yet reported: `rows`; once they are saved `risk_us` less is at risk */
-  ENGINE_SCANNED, /* every stack has served engine_scan number `scan`, counted from 1, and those
-                     before it; work_us: what that cost each seat */
-  ENGINE_SHARED,  /* after engine_owe: there is something to lend */
-  ENGINE_HALTED,  /* after engine_halt: no job runs any more and every stack was scanned */
+  ENGINE_ROWS,      /* finished children of unfinished jobs, and what these have kept, as far as not
+                        yet reported: `rows`; once they are saved `risk_us` less is at risk */
+  ENGINE_SCANNED,   /* every stack has served engine_scan number `scan`, counted from 1, and those
+                       before it; work_us: what that cost each seat */
+  ENGINE_SHARED,    /* after engine_owe: there is something to lend */
+  ENGINE_HALTED,    /* after engine_halt: no job runs any more and every stack was scanned */
   ENGINE_LAST_WORDS, /* what the job at `at`, or (unless `innermost`) one below it, does ends this
                         process: `job` with arguments `value`, and why: `cause`. It was taken from
                         elsewhere as the job at `path`, or a part of that. Tell others, then call
@@ -112,7 +112,9 @@ void engine_set_constants (Engine *engine, const Digest *digest);
 /* Takes the oldest public job that is ready, as a thief would, without asking its busy owner.
  * FALSE: none now (owners with private ready jobs have been asked to share; try again in a while).
  * The caller owns *loan's members. The slot then waits until engine_put or engine_back names
- * loan->loan. */
+ * loan->loan. Where there are only jobs of engine_run that no worker has begun, loan->held names
+ * one, and nothing else is filled in: it is not here any more, as after ENGINE_UNRUN, and goes back
+ * to its lender. */
 gboolean engine_lend (Engine *engine, Loan *loan);
 /* So many thieves elsewhere wait for work: ENGINE_SHARED comes once, as soon as there is something
  * to lend, and owners make so many jobs public, since they may not look again for long. */
@@ -129,7 +131,7 @@ gboolean engine_awaits (Engine *engine, guint64 loan);
 /* A job to run here. ENGINE_DONE or ENGINE_UNRUN names `held` later. FALSE: unknown job, args not
  * of its type, or another digest. TRUE: it keeps hold of the loan. */
 gboolean engine_run (Engine *engine, guint64 held, Loan *loan);
-/* Nobody wants its result. What had not started, or was lent on, is gone at once; what runs stops
+/* Nobody wants its result. What had not started is gone at once; what runs stops
  * at its next spawn, sync or poll. ENGINE_UNRUN will come, after the ENGINE_ABORTED of all that was
  * lent for it or of the job itself, or ENGINE_DONE if it was faster. Nothing comes if it is
  * unknown. */

@@ -31,6 +31,14 @@ inbox_root (Engine *engine)
 }
 
 Held *
+inbox_surplus (Engine *engine)
+{
+  Held *held = g_queue_peek_tail (&engine->inbox);
+
+  return held != NULL && held->loan->path[0] != '\0' ? held : NULL;
+}
+
+Held *
 inbox_take (Engine *engine, gboolean only_root)
 {
   Held *held;

@@ -81,8 +81,7 @@ alone_takes (Node *node, LoanEntry *entry)
 #else
       || poison_count_quiet (node, entry->path) < NODE_LAST_WORDS
 #endif
-      || !core_is_member (node)
-      || stop_halts (node) || count_places (node, FALSE, 0, NULL) == 0)
+      || !core_is_member (node) || stop_halts (node) || count_places (node, FALSE, 0, NULL) == 0)
     return FALSE;
   AloneJob *waiting = g_new0 (AloneJob, 1);
   waiting->job = g_steal_pointer (&entry->job);
@@ -134,7 +133,6 @@ give (Node *node, AloneJob *waiting)
              (LoanEntry){ .loan = job->loan,
                           .path = job->path,
                           .digest = job->digest,
-                          .held = job->held,
                           .link = link->link,
                           .waits_us = waiting->since_us,
                           .job = loan_copy (job) },

@@ -147,7 +147,7 @@ route_job (Node *node, Link *link, const Message *m)
       held_on_jobs (node, link, m);
       break;
     case MESSAGE_NONE:
-      steal_on_answer (node, m->number, 0, 0, FALSE);
+      steal_on_none (node, m);
       break;
     case MESSAGE_MORE:
       steal_on_more (node, link);

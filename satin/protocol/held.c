@@ -204,21 +204,7 @@ held_give_up (Node *node, HeldJob *held)
   orphans_withdraw (node, held);
   held_set_lender (node, held, LENDER_NONE, NULL, 0);
   held->vain = TRUE;
-  if (!held->home)
-    core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
-}
-
-gboolean
-held_send_home (Node *node, guint64 number)
-{
-  HeldJob *held = held_find (node, number);
-
-  if (held == NULL || stop_halts (node))
-    return FALSE;
-  if (!held->vain && !held->home)
-    core_emit (node, NODE_EFFECT_UNRUN)->held = number;
-  held->home = TRUE;
-  return TRUE;
+  core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
 }
 
 /* ---- what comes in ---- */
@@ -273,8 +259,7 @@ held_on_jobs (Node *node, Link *link, const Message *m)
           link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
           continue;
         }
-      if (held_find_return (node, &link->remote, job->loan) != NULL
-          || loans_take_home (node, link, job) || adopt_for (node, link, job))
+      if (held_find_return (node, &link->remote, job->loan) != NULL || adopt_for (node, link, job))
         continue;
       HeldJob *held = held_add (node, loan_ref (job));
       held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
@@ -319,14 +304,13 @@ held_on_unrun (Node *node, guint64 number)
   note_over (node, held);
   if (held->lender == LENDER_MAIN)
     {
-      held->home = FALSE;
       if (!stop_halts (node))
         root_unrun (node);
       return;
     }
   Lender lender = held->lender;
   NodeId id = held->node;
-  Message returned = { .kind = MESSAGE_RETURNED, .number = held->loan, .flag = held->home };
+  Message returned = { .kind = MESSAGE_RETURNED, .number = held->loan };
   held_drop (node, held);
   if (lender == LENDER_NODE)
     (void)link_send_to (node, &id, &returned);

@@ -29,7 +29,6 @@ struct HeldJob
   gboolean finished;
   gboolean announced;
   gboolean alone;    /* nothing else is taken until it has ended */
-  gboolean home;     /* goes back to the slot that it comes from when the engine has let go */
   gboolean vain;     /* to be dropped when it has stopped or ended */
   gboolean handed;   /* its row waits for an heir, or went there */
   gboolean given_up; /* began under an earlier name of this node, which counts as gone */
@@ -67,10 +66,6 @@ void held_run (Node *node, HeldJob *held);
 void held_return (Node *node, HeldJob *held);
 /* Nobody wants it any more: if it runs, it is to stop. May drop it. */
 void held_give_up (Node *node, HeldJob *held);
-
-/* It was lent on and goes home (loans_on_returned): back to its lender, who gives it back likewise.
- * FALSE: there is no such job, so what was lent was a slot of the own engine. */
-gboolean held_send_home (Node *node, guint64 number);
 
 void held_on_jobs (Node *node, Link *link, const Message *message);
 void held_on_done (Node *node, const NodeEvent *event);

@@ -126,47 +126,40 @@ gave (Node *node, gboolean all)
     tell (node);
 }
 
-/* Does this job run here for the thief, too? Then it came back because somebody left between this
- * node and the thief, who would take it for the one that it waits for, and have that stopped. */
-static gboolean
-runs_here_for (Node *node, const NodeId *thief, const Loan *loan)
+/* The engine has only this one, which it holds for another node and has not begun: it goes back
+ * there. So a loan always has two ends. Returns the lender, or none. */
+static NodeId
+return_surplus (Node *node, const Loan *loan)
 {
-  const HeldJob *held = loan->held == 0 ? NULL : held_at (node, loan->path);
+  const HeldJob *held = held_find (node, loan->held);
+  NodeId lender = held != NULL && held->lender == LENDER_NODE ? held->node : NODE_ID_NONE;
 
-  for (; held != NULL; held = held->next)
-    {
-      if (held->held != loan->held && held->lender == LENDER_NODE && !held->finished
-          && node_id_equal (&held->node, thief) && digest_equal (&held->job->digest, &loan->digest)
-          && !loans_lends_on (node, held->held))
-        return TRUE;
-    }
-  return FALSE;
+  steal_on_robbed (node);
+  held_on_unrun (node, loan->held);
+  return lender;
 }
 
-/* Leaves what the thief gets. It is asked for the results of the others, which its own slots wait
- * for. */
+/* Leaves what the thief gets. Notes where it may get what went back. */
 static void
-take_out (Node *node, const Link *link, const NodeId *thief, GPtrArray *loans)
+take_out (Node *node, const Link *link, Lending *lending, GPtrArray *loans)
 {
   for (guint i = 0; i < loans->len;)
     {
       Loan *loan = loans->pdata[i];
-      if (runs_here_for (node, thief, loan))
+      if (loan->held != 0)
         {
-          orphans_ask (node, loan->loan, loan->path, &loan->digest, thief);
+          lending->lender = return_surplus (node, loan);
           g_ptr_array_remove_index (loans, i);
           continue;
         }
-      steal_on_robbed (node, loan);
       loans_add (
           node,
           (LoanEntry){ .loan = loan->loan,
                        .path = loan->path,
                        .digest = loan->digest,
-                       .held = loan->held,
                        .link = link->link,
                        .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
-          thief);
+          &lending->thief);
       i++;
     }
 }
@@ -176,7 +169,7 @@ static void
 send_lent (Node *node, Link *link, const Lending *lending, GPtrArray *loans, gboolean more)
 {
   Message jobs = { .kind = MESSAGE_JOBS, .number = lending->request, .flag = more, .loans = loans };
-  Message none = { .kind = MESSAGE_NONE, .number = lending->request };
+  Message none = { .kind = MESSAGE_NONE, .number = lending->request, .id = lending->lender };
 
   if (loans->len > 0)
     link_send (node, link, &jobs);
@@ -189,7 +182,13 @@ static void
 give_back (Node *node, Link *link, const Lending *lending, GPtrArray *loans)
 {
   for (guint i = 0; i < loans->len; i++)
-    core_emit (node, NODE_EFFECT_BACK)->loan = ((Loan *)loans->pdata[i])->loan;
+    {
+      const Loan *loan = loans->pdata[i];
+      if (loan->held != 0)
+        (void)return_surplus (node, loan);
+      else
+        core_emit (node, NODE_EFFECT_BACK)->loan = loan->loan;
+    }
   if (link != NULL)
     link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = lending->request });
 }
@@ -215,7 +214,7 @@ lend_on_lent (Node *node, const NodeEvent *event)
     }
   lending.left -= lending.asked;
   gboolean all = loans->len == lending.asked, more = all && lending.left > 0;
-  take_out (node, link, &lending.thief, loans);
+  take_out (node, link, &lending, loans);
   send_lent (node, link, &lending, loans, more);
   lending.given += loans->len;
   if (more)

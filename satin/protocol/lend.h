@@ -20,6 +20,7 @@ typedef struct
   guint32 left;  /* how many it may still get */
   guint32 asked; /* of these the engine is asked for so many now */
   guint32 given; /* so many were sent before */
+  NodeId lender; /* none, or the one to which jobs of its own have gone back for this thief */
 } Lending;       /* between LEND and LENT */
 
 typedef struct

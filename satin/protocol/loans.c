@@ -49,16 +49,6 @@ loans_find_path (Node *node, const char *path)
   return g_hash_table_lookup (node->loans.by_path, path);
 }
 
-gboolean
-loans_lends_on (Node *node, guint64 held)
-{
-  for (GTreeNode *at = g_tree_node_first (node->loans.by_number); at != NULL;
-       at = g_tree_node_next (at))
-    if (((const LoanEntry *)g_tree_node_value (at))->held == held)
-      return TRUE;
-  return FALSE;
-}
-
 static void
 remove_entry (Node *node, LoanEntry *entry)
 {
@@ -114,30 +104,11 @@ give_back (Node *node, guint64 loan)
     core_emit (node, NODE_EFFECT_BACK)->loan = loan;
 }
 
-/* TRUE: the job had been lent on, and another holds it, too, who may have begun. It goes back to
- * the slot that it comes from, along all who lent it on: that one asks the other for the result. If
- * nobody waits for it, it is dropped. Should all who hold it do so, nothing is lost: none has done
- * any of it. */
-static gboolean
-goes_home (Node *node, const LoanEntry *entry)
-{
-  HeldJob *held = held_find (node, entry->held);
-  Holder holder;
-
-  if (held == NULL || held->finished || held->vain
-      || !known_holder (node, entry->path, &entry->digest, &holder))
-    return FALSE;
-  if (held->lender != LENDER_NONE)
-    return held_send_home (node, held->held);
-  held_give_up (node, held);
-  return TRUE;
-}
-
 void
 loans_back (Node *node, LoanEntry *entry)
 {
   guint64 loan = entry->loan;
-  gboolean elsewhere = goes_home (node, entry) || alone_takes (node, entry);
+  gboolean elsewhere = alone_takes (node, entry);
 
   remove_entry (node, entry);
   if (!elsewhere)
@@ -229,8 +200,7 @@ loans_on_returned (Node *node, Link *link, const Message *m)
   if (entry->adopted)
     known_deny (node, entry->path, &entry->digest, &link->remote);
 #ifndef SATIN_PLANT_STAYS_LENT
-  if (!m->flag || !held_send_home (node, entry->held))
-    loans_back (node, entry);
+  loans_back (node, entry);
 #endif
 }
 
@@ -244,34 +214,6 @@ loans_on_miss (Node *node, Link *link, const Message *m)
   /* First: coming back it is looked up again. */
   known_deny (node, entry->path, &entry->digest, &link->remote);
   loans_back (node, entry);
-}
-
-/* The job was lent on for the very node that lends it now: that one has taken it home. What it says
- * of that went by another link, and comes later. */
-static gboolean
-went_home (Node *node, const LoanEntry *entry, const NodeId *lender)
-{
-  const HeldJob *held = held_find (node, entry->held);
-
-  return held != NULL && held->lender == LENDER_NODE && node_id_equal (&held->node, lender)
-         && held_send_home (node, held->held);
-}
-
-gboolean
-loans_take_home (Node *node, Link *link, const Loan *job)
-{
-  LoanEntry *entry = loans_find_path (node, job->path);
-
-  if (entry == NULL || entry->adopted || entry->self || entry->loan == LOANS_ROOT
-      || !node_id_equal (&entry->node, &link->remote)
-      || !digest_equal (&entry->digest, &job->digest) || went_home (node, entry, &link->remote))
-    return FALSE;
-  guint64 mine = entry->loan;
-  loans_back (node, entry);
-  /* In this order: the other side drops what it holds in vain, and with it what it lent on. */
-  link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = mine });
-  link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan, .flag = TRUE });
-  return TRUE;
 }
 
 static gboolean

@@ -28,7 +28,6 @@ typedef struct
   gboolean self; /* adopted from this node itself */
   gboolean adopted;
   gboolean reruns; /* its holder is gone, and the coordinator was asked: see rerun.h */
-  guint64 held;    /* what it was lent to us as, if it was lent on; 0: a slot of our own */
   guint64 link;    /* over which it was asked or given; 0: not yet */
   guint64 since_us;
   WorkTold told;    /* what its holder says */
@@ -47,8 +46,6 @@ void loans_done (Node *node);
 /* Enters a slot; takes entry.job. `holder` NULL: this node itself. */
 void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
 LoanEntry *loans_find (Node *node, guint64 loan);
-/* Was this held job itself lent on? */
-gboolean loans_lends_on (Node *node, guint64 held);
 LoanEntry *loans_find_path (Node *node, const char *path);
 /* (nullable): over which to speak of it: the one that it was asked or given over, if that stands.
  */
@@ -61,12 +58,6 @@ void loans_back (Node *node, LoanEntry *entry);
 void loans_aborted (Node *node, guint64 loan);
 
 void loans_on_result (Node *node, Link *link, const Message *message);
-/* TRUE: the job met its own slot, lent to the very node that now gives it back; the slot is ready
- * again. The caller has nothing more to do with it. */
-gboolean loans_take_home (Node *node, Link *link, const Loan *job);
-/* Flag: the job goes home, so all who lent it on give it back, and none of them runs it: it met the
- * slot at the other end, which is ready again and says VAIN to its borrower, or another holds it,
- * too. */
 void loans_on_returned (Node *node, Link *link, const Message *message);
 void loans_on_miss (Node *node, Link *link, const Message *message);
 /* All that went over the one link has arrived, and it is closed: it counts as gone over the other,

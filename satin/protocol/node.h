@@ -115,7 +115,8 @@ typedef enum
   NODE_EVENT_TIMER,       /* the time asked for has come */
   /* the engine */
   NODE_EVENT_HUNGRY,  /* count: idle seats */
-  NODE_EVENT_LENT,    /* answer to NODE_EFFECT_LEND: node, loans (may be empty) */
+  NODE_EVENT_LENT,    /* answer to NODE_EFFECT_LEND: node, loans (may be empty); one whose
+                         `held` is not 0 is that held job, unrun as after UNRUN */
   NODE_EVENT_DONE,    /* held, bytes, shares, work_us; risk_us: of it, what no reported row stands
                          for */
   NODE_EVENT_UNRUN,   /* held */

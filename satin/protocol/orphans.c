@@ -181,7 +181,7 @@ orphans_find (Node *node, const char *path, const Digest *digest)
     {
       if (held->vain || held->lender != LENDER_NONE || !digest_equal (&held->job->digest, digest))
         continue;
-      if (best == NULL || held->finished >= best->finished)
+      if (best == NULL || held->finished > best->finished)
         best = held;
     }
   return best;

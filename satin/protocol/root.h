@@ -31,7 +31,7 @@ void root_go_on (Node *node);
 void root_result (Node *node, const Result *result);
 /* The adopted root came back: run it here, or look for the next holder. */
 void root_back (Node *node);
-/* The engine gave it back unrun. Another may hold it by now: a thief to whom it was lent on. */
+/* The engine gave it back unrun. */
 void root_unrun (Node *node);
 /* Somebody has finished it. */
 void root_heard (Node *node, const Holder *holder);

@@ -257,9 +257,7 @@ end_request (Node *node, StealLane *lane)
   lane->pause_us = STEAL_PAUSE_MIN_US;
   lane->resume_us = 0;
   forgive (node, lane);
-  if (lane->run < lane->given)
-    lane->batch = 1; /* what was its own came back: there is no more than that */
-  else if (lane->run >= lane->asked)
+  if (lane->run >= lane->asked)
     lane->fed_us = node->now_us;
 }
 
@@ -292,6 +290,18 @@ steal_on_more (Node *node, const Link *link)
 }
 
 void
+steal_on_none (Node *node, const Message *m)
+{
+  const Member *member = node_id_is_none (&m->id) ? NULL : roster_find (node, &m->id);
+
+  steal_on_answer (node, m->number, 0, 0, FALSE);
+  if (member == NULL || !is_victim (node, member) || node_id_equal (&m->id, &node->self))
+    return;
+  node_id_set_remove (node->steal.refused, &m->id);
+  lane_of (node, member)->offer = m->id;
+}
+
+void
 steal_on_down (Node *node, guint64 link)
 {
   for (guint i = 0; i < STEAL_LANES; i++)
@@ -316,10 +326,8 @@ steal_departed (Node *node, const NodeId *id)
 }
 
 void
-steal_on_robbed (Node *node, const Loan *loan)
+steal_on_robbed (Node *node)
 {
-  if (held_at (node, loan->path) == NULL)
-    return;
   for (guint i = 0; i < STEAL_LANES; i++)
     {
       node->steal.lanes[i].batch = 1;

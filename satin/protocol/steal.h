@@ -65,12 +65,14 @@ void steal_on_hungry (Node *node, guint32 count);
 void steal_go_on (Node *node);
 /* It has work now. */
 void steal_on_more (Node *node, const Link *link);
+/* A refusal. It may name another member, which has the job now. */
+void steal_on_none (Node *node, const Message *message);
 /* The answer to request `number`, or its beginning, then `more` follows: `given` jobs, of which
  * `run` feed seats here. */
 void steal_on_answer (Node *node, guint64 number, guint given, guint run, gboolean more);
-/* This job, which another got now, may be held here in advance: then this node asks for less, else
- * two could pass a job to and fro, and neither begins it. */
-void steal_on_robbed (Node *node, const Loan *loan);
+/* A job that was fetched in advance goes back, for others want it: this node asks for less, else
+ * it could go to and fro, and nobody begins it. */
+void steal_on_robbed (Node *node);
 void steal_on_down (Node *node, guint64 link);
 void steal_departed (Node *node, const NodeId *id);
 /* How long the answer to a request has been waited for; 0: it is not. */

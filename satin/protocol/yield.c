@@ -47,10 +47,8 @@ yield_ask (Node *node, Link *link, const MessageHold *hold)
     {
       if (held->lender == LENDER_NONE || held->finished
           || !digest_equal (&held->job->digest, &hold->digest)
-          || (held->lender == LENDER_NODE && node_id_equal (&held->node, &link->remote))
-          || loans_lends_on (node, held->held))
-        continue; /* … or whoever announces it has only lent it on to this node, or it was lent on
-                     from here, in the end perhaps to whoever announces it: who runs it says so */
+          || (held->lender == LENDER_NODE && node_id_equal (&held->node, &link->remote)))
+        continue;
       link_send (node, link,
                  &(Message){ .kind = MESSAGE_RUNS, .path = hold->path, .digest = hold->digest });
       return;

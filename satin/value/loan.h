@@ -16,7 +16,7 @@ typedef struct
   Digest digest; /* of job, schema, arguments and constants */
   double weight; /* share of the whole tree, by Knuth's estimate: the root has 1 */
   GBytes *args;  /* GVariant bytes of the argument record */
-  guint64 held;  /* at its lender: the held job that is lent on; 0: a slot of its own */
+  guint64 held;  /* not 0: of no slot, but this held job, which nobody has begun: see engine_lend */
   gint others;   /* atomic: how many hold it beside the first */
 } Loan;
 

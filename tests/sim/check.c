@@ -69,17 +69,6 @@ only_leaves (const Sim *sim)
          && !sim->left_some && !sim->suspended;
 }
 
-/* Does the process hold its result, or that of a job that it is below, for a lender? */
-static gboolean
-is_on_its_way (const Sim *sim, const Process *process, guint32 job)
-{
-  const TreeJob *jobs = sim->plan->tree->jobs;
-
-  while (job > 0 && !node_owes_result (process->node, jobs[job].path))
-    job = jobs[job].parent;
-  return job > 0;
-}
-
 /* Has a process its result, or that of a job that it is below, or knows who has? Two copies of one
  * job may run for a while after a departure, and what one has the other need not get. */
 static gboolean
@@ -89,7 +78,7 @@ is_finished_somewhere (const Sim *sim, guint32 job)
     {
       const Process *process = sim->processes[i];
       if (process->alive
-          && (model_has_result (process->model, job) || is_on_its_way (sim, process, job)))
+          && model_has_result (process->model, job))
         return TRUE;
     }
   return FALSE;

@@ -142,12 +142,13 @@ take_wait (Model *model, guint64 loan)
   return NULL;
 }
 
-/* An inbox job may be lent on while it waits for a seat. */
+/* One that waits for a seat may go back to its lender; not the root, which has none. */
 static Slot *
 ready_in_inbox (Model *model)
 {
   for (guint i = 0; i < model->inbox->len; i++)
-    if (((Slot *)model->inbox->pdata[i])->state == SLOT_READY)
+    if (((Slot *)model->inbox->pdata[i])->state == SLOT_READY
+        && ((Slot *)model->inbox->pdata[i])->job != 0)
       return model->inbox->pdata[i];
   return NULL;
 }
@@ -159,16 +160,20 @@ model_lend (Model *model, guint count, GPtrArray *loans)
     return;
   while (loans->len < count)
     {
-      Slot *slot = model_oldest (model);
-      if (slot == NULL)
-        slot = ready_in_inbox (model);
-      if (slot == NULL)
+      Slot *slot = model_oldest (model), *surplus = slot == NULL ? ready_in_inbox (model) : NULL;
+      if (slot == NULL && surplus == NULL)
         return;
-      const TreeJob *job = &model->config.tree->jobs[slot->job];
-      wait_for_loan (model, slot);
-      Loan *loan = loan_new (slot->loan, job->path, 0, &job->digest, job->weight, job->args);
-      loan->held = slot->held;
+      const TreeJob *job = &model->config.tree->jobs[(slot != NULL ? slot : surplus)->job];
+      Loan *loan = loan_new (0, job->path, 0, &job->digest, job->weight, job->args);
       g_ptr_array_add (loans, loan);
+      if (slot != NULL)
+        {
+          wait_for_loan (model, slot);
+          loan->loan = slot->loan;
+          continue;
+        }
+      loan->held = surplus->held;
+      g_ptr_array_remove (model->inbox, surplus);
     }
 }
 
@@ -284,16 +289,6 @@ model_put (Model *model, guint64 loan, GBytes *value, guint64 work_us, guint64 r
   model_slot_done (model, slot, tree_value_number (value), work_us, risk_us);
 }
 
-/* One that was lent on and comes back is not run if its result is known of. To wait for one that
- * runs might be to wait in a circle. */
-static gboolean
-is_known_finished (const Model *model, guint32 job)
-{
-  const Known *known = best_known (model, job, FALSE);
-
-  return known != NULL && known->finished;
-}
-
 void
 model_back (Model *model, guint64 loan)
 {
@@ -309,8 +304,7 @@ model_back (Model *model, guint64 loan)
     }
   slot->state = SLOT_READY;
   slot->looked_up = FALSE;
-  if (slot->parent != NULL || is_known_finished (model, slot->job))
-    model_adopt (model, slot);
+  model_adopt (model, slot);
 }
 
 #ifndef SATIN_PLANT_LATE_NEWS_IGNORED

@@ -202,11 +202,13 @@ model_lend (Model *model, guint count, GPtrArray *loans)
           g_free (loan);
           return;
         }
+      g_ptr_array_add (loans, loan);
+      if (loan->held != 0) /* it is given back: only its number counts */
+        continue;
       int job = tree_find (model->config.tree, loan->path);
       if (job < 0 || !digest_equal (&loan->digest, &model->config.tree->jobs[job].digest)
           || !g_bytes_equal (loan->args, model->config.tree->jobs[job].args))
         model->config.fail (model->config.data, "lends a job that does not exist", 0);
-      g_ptr_array_add (loans, loan);
     }
 }
 

@@ -450,6 +450,16 @@ offer (World *world, guint who, const char *path)
 }
 
 void
+has_not_begun (World *world, guint who, const char *path)
+{
+  Digest digest = digest_of_string (path);
+  Loan *loan = loan_new (0, path, 1, &digest, 0.5, NULL);
+
+  loan->held = held_of (world, who, path);
+  g_ptr_array_add (world->peer[who].jobs, loan);
+}
+
+void
 start (World *world)
 {
   Digest digest = digest_of_string ("");

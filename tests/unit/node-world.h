@@ -106,6 +106,8 @@ void cut (World *world, guint a, guint b);
 void part (World *world, guint first);
 void start (World *world);
 guint64 offer (World *world, guint who, const char *path);
+/* Its engine has the job that it holds under this path, and has not begun it. */
+void has_not_begun (World *world, guint who, const char *path);
 void hunger (World *world, guint who);
 guint64 held_of (World *world, guint who, const char *path);
 void finish (World *world, guint who, const char *path);

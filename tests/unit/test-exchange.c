@@ -157,6 +157,19 @@ find_held (Grid *grid, int on, guint64 held)
   return NULL;
 }
 
+/* Unrun: it is ready again where it came from. */
+static void
+go_back (Grid *grid, Job *job)
+{
+  g_assert_nonnull (job);
+  if (job->live)
+    {
+      engine_back (grid->rigs[job->lender]->engine, job->loan);
+      grid->n_back++;
+    }
+  drop (grid, job);
+}
+
 static void
 feed (Grid *grid, int on)
 {
@@ -166,6 +179,11 @@ feed (Grid *grid, int on)
 
   if (grid->hungry[on] == 0 || !engine_lend (lender, &loan))
     return;
+  if (loan.held != 0)
+    {
+      go_back (grid, find_held (grid, 1 - on, loan.held));
+      return;
+    }
   grid->hungry[on]--;
   g_bytes_unref (check_identity (grid, 1 - on, loan.path, loan.job, &loan.digest));
   g_assert_true (
@@ -348,8 +366,6 @@ on_aborted (Grid *grid, int on, guint64 loan)
 static void
 on_event (Grid *grid, int on, EngineEvent *event)
 {
-  Job *job;
-
   switch (event->kind)
     {
     case ENGINE_HUNGRY:
@@ -359,14 +375,7 @@ on_event (Grid *grid, int on, EngineEvent *event)
       on_done (grid, on, event);
       break;
     case ENGINE_UNRUN:
-      job = find_held (grid, on, event->held);
-      g_assert_nonnull (job);
-      if (job->live)
-        {
-          engine_back (grid->rigs[job->lender]->engine, job->loan);
-          grid->n_back++;
-        }
-      drop (grid, job);
+      go_back (grid, find_held (grid, on, event->held));
       break;
     case ENGINE_ABORTED:
       on_aborted (grid, on, event->loan);

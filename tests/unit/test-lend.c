@@ -151,6 +151,100 @@ test_what_nobody_takes_comes_back (void)
   g_assert_true (said (world, 0, "BACK 5"));
 }
 
+/* n0 lends /0 to n1, which does not begin it. */
+static World *
+not_begun (void)
+{
+  World *world = world_new (4, FALSE);
+
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  g_assert_true (said (world, 1, "RUN /0"));
+  has_not_begun (world, 1, "/0");
+  return world;
+}
+
+/* The thief gets it from its lender: a loan has two ends. */
+static void
+test_what_has_not_begun_goes_back (void)
+{
+  g_autoptr (World) world = not_begun ();
+
+  hunger (world, 2);
+  g_assert_false (said (world, 2, "RUN /0"));
+  g_assert_true (said (world, 0, "BACK 1"));
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+  g_assert_cmpuint (stats_of (world, 0).lent + stats_of (world, 1).lent, ==, 0);
+  (void)offer (world, 0, "/0");
+  hunger (world, 2);
+  g_assert_true (said (world, 2, "RUN /0"));
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 1);
+}
+
+/* A link of this one. */
+static guint64
+link_of (World *world, guint who)
+{
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      const Wire *wire = &g_array_index (world->wires, Wire, i);
+      if (wire->up && (wire->end[0] == who || wire->end[1] == who))
+        return i + 1;
+    }
+  g_assert_not_reached ();
+}
+
+/* All have refused the thief, so it pauses; it need not when it hears who has something. */
+static void
+test_a_refusal_may_say_who_has_it (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  NodeId first = node_self (world->peer[0].node);
+
+  start (world);
+  tell (world, 3, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  pass (world, 10 * G_USEC_PER_SEC);
+  (void)offer (world, 0, "/0");
+  deliver (world, link_of (world, 3), 3, &(Message){ .kind = MESSAGE_NONE, .id = first });
+  g_assert_true (said (world, 3, "RUN /0"));
+}
+
+/* Else it would be in no engine, and in no slot. */
+static void
+test_it_goes_back_if_the_thief_is_gone_too (void)
+{
+  g_autoptr (World) world = not_begun ();
+
+  world->peer[1].slow = TRUE;
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  pass (world, 2000000);
+  die (world, 2);
+  pass (world, 2000000);
+  world->peer[1].slow = FALSE;
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LENT, .loans = world->peer[1].jobs });
+  g_assert_true (said (world, 0, "BACK 1"));
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+}
+
+/* An orphan that nobody has begun is worth nothing: it is not offered any more. */
+static void
+test_an_orphan_that_has_not_begun_is_dropped (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  (void)offer (world, 1, "/0");
+  hunger (world, 2);
+  has_not_begun (world, 2, "/0");
+  die (world, 1);
+  pass (world, 2000000);
+  g_assert_true (said (world, 3, "KNOWN /0"));
+  hunger (world, 3);
+  g_assert_true (said (world, 3, "FORGET /0"));
+  g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -162,5 +256,11 @@ main (int argc, char **argv)
   TEST ("a-request-stands-until-its-last-job", test_a_request_stands_until_its_last_job);
   TEST ("the-rest-may-go-with-the-link", test_the_rest_may_go_with_the_link);
   g_test_add_func ("/lend/what-nobody-takes-comes-back", test_what_nobody_takes_comes_back);
+  g_test_add_func ("/lend/what-has-not-begun-goes-back", test_what_has_not_begun_goes_back);
+  g_test_add_func ("/lend/a-refusal-may-say-who-has-it", test_a_refusal_may_say_who_has_it);
+  g_test_add_func ("/lend/it-goes-back-if-the-thief-is-gone-too",
+                   test_it_goes_back_if_the_thief_is_gone_too);
+  g_test_add_func ("/lend/an-orphan-that-has-not-begun-is-dropped",
+                   test_an_orphan_that_has_not_begun_is_dropped);
   return g_test_run ();
 }

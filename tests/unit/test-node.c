@@ -396,12 +396,11 @@ test_many_short_jobs_come_together (void)
   g_assert_false (said (world, 1, "RUN /200"));
 }
 
-/* Else two nodes pass a job to and fro, and neither begins it. */
+/* Else it goes back and is fetched again in turns, and nobody begins it. */
 static void
 test_who_fetched_what_another_wants_asks_for_less (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
-  Digest digest = digest_of_string ("/200");
   guint steals;
 
   start (world);
@@ -411,7 +410,7 @@ test_who_fetched_what_another_wants_asks_for_less (void)
   g_assert_true (said (world, 1, "RUN /200")); /* in advance: it is not hungry */
 
   forget_log (world);
-  g_ptr_array_add (world->peer[1].jobs, loan_new (1, "/200", 1, &digest, 0.5, NULL));
+  has_not_begun (world, 1, "/200");
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
   pass (world, 1000);
   g_autofree char *back = g_strdup_printf ("BACK %d", (int)mine);
@@ -421,31 +420,6 @@ test_who_fetched_what_another_wants_asks_for_less (void)
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SHARED });
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_cmpuint (world->peer[1].steals, ==, steals);
-}
-
-static void
-test_who_fetched_what_is_its_own_asks_for_less (void)
-{
-  g_autoptr (World) world = world_new (2, FALSE);
-  Digest digest = digest_of_string ("/200");
-  guint steals;
-
-  start (world);
-  finish_many (world, 1, 0, STEAL_BRIEF_US);
-  pass (world, 2 * G_USEC_PER_SEC); /* it has asked for more, in vain */
-  guint64 mine = offer (world, 0, "/200");
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
-  g_assert_true (said (world, 1, "RUN /200"));
-
-  g_ptr_array_add (world->peer[1].jobs, loan_new (300, "/200", 1, &digest, 0.5, NULL));
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SHARED });
-  g_autofree char *back = g_strdup_printf ("BACK %d", (int)mine);
-  g_assert_true (said (world, 0, back));
-  steals = world->peer[0].steals;
-  (void)offer (world, 1, "/201");
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SHARED });
-  pass (world, 2 * G_USEC_PER_SEC);
-  g_assert_cmpuint (world->peer[0].steals, ==, steals);
 }
 
 static void
@@ -587,8 +561,6 @@ main (int argc, char **argv)
   TEST ("many-short-jobs-come-together", test_many_short_jobs_come_together);
   TEST ("who-fetched-what-another-wants-asks-for-less",
         test_who_fetched_what_another_wants_asks_for_less);
-  TEST ("who-fetched-what-is-its-own-asks-for-less",
-        test_who_fetched_what_is_its_own_asks_for_less);
   TEST ("long-jobs-come-one-by-one", test_long_jobs_come_one_by_one);
   TEST ("a-lender-knows-what-its-holder-took-along",
         test_a_lender_knows_what_its_holder_took_along);

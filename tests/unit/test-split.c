@@ -205,9 +205,10 @@ test_an_orphan_that_nobody_else_runs_goes_on (void)
   g_assert_true (said (world, 0, "PUT 7"));
 }
 
-/* What was lent on is not run twice: who has it goes on, and who lent it on offers it. */
+/* A node holds a job and has lent a slot of the same job: its thief goes on when the first becomes
+ * an orphan. */
 static void
-test_what_was_lent_on_does_not_yield_to_its_own_thief (void)
+test_a_thief_does_not_make_its_own_lender_yield (void)
 {
   g_autoptr (World) world = world_new (4, FALSE);
 
@@ -224,36 +225,6 @@ test_what_was_lent_on_does_not_yield_to_its_own_thief (void)
   g_assert_true (said (world, 0, "KNOWN /0"));
   g_assert_false (said (world, 2, "SCAN whole") || said (world, 2, "UNRUN"));
   g_assert_false (said (world, 3, "UNRUN"));
-}
-
-/* `from` lends on the whole job that it holds itself. */
-static void
-lend_on (World *world, guint from, const char *path, guint to)
-{
-  GPtrArray *jobs = world->peer[from].jobs;
-
-  (void)offer (world, from, path);
-  ((Loan *)jobs->pdata[jobs->len - 1])->held = held_of (world, from, path);
-  hunger (world, to);
-}
-
-/* n1 has lent /0 on to n2, and that to n3, who goes on when n2 leaves: nobody else runs it. */
-static void
-test_what_was_lent_on_does_not_yield_to_who_lent_it_on (void)
-{
-  g_autoptr (World) world = world_new (4, FALSE);
-
-  start (world);
-  (void)offer (world, 0, "/0");
-  hunger (world, 1);
-  lend_on (world, 1, "/0", 2);
-  lend_on (world, 2, "/0", 3);
-  g_assert_true (said (world, 3, "RUN /0"));
-  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
-  pass (world, G_USEC_PER_SEC);
-
-  g_assert_true (said (world, 1, "KNOWN /0"));
-  g_assert_false (said (world, 3, "SCAN whole") || said (world, 3, "UNRUN"));
 }
 
 /* Who leaves and is the last one of its side suspends that side; not the run, which is more. */
@@ -318,10 +289,8 @@ main (int argc, char **argv)
   TEST ("three-sides-become-one", test_three_sides_become_one);
   TEST ("the-parts-of-the-other-root-are-offered", test_the_parts_of_the_other_root_are_offered);
   TEST ("an-orphan-that-nobody-else-runs-goes-on", test_an_orphan_that_nobody_else_runs_goes_on);
-  g_test_add_func ("/split/what-was-lent-on-does-not-yield-to-its-own-thief",
-                   test_what_was_lent_on_does_not_yield_to_its_own_thief);
-  TEST ("what-was-lent-on-does-not-yield-to-who-lent-it-on",
-        test_what_was_lent_on_does_not_yield_to_who_lent_it_on);
+  g_test_add_func ("/split/a-thief-does-not-make-its-own-lender-yield",
+                   test_a_thief_does_not_make_its_own_lender_yield);
   g_test_add_func ("/split/who-leaves-alone-suspends-no-other-side",
                    test_who_leaves_alone_suspends_no_other_side);
   TEST ("who-cannot-save-leaves-the-run-to-who-lost-its-name",
