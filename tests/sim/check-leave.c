@@ -45,12 +45,24 @@ note_handed (gpointer data, guint32 job)
   ((Sim *)data)->handed[job] = TRUE;
 }
 
+/* Perhaps through the leaver, or that one joins itself: whoever was taken in and has not heard it
+ * is a member that says nothing. */
+static gboolean
+somebody_joins (const Sim *sim)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    if (sim->processes[i]->alive && !sim->processes[i]->member)
+      return TRUE;
+  return FALSE;
+}
+
 void
 check_left (Sim *sim, Process *process, const NodeEffect *effect)
 {
   gboolean whole = !effect->failed && effect->count == 0;
 
   sim->outcome->left += whole;
+  sim->left_early = sim->left_early || somebody_joins (sim);
   sim->left_some = sim->left_some || !whole || parts_the_rest (sim, process);
   model_each_result (process->model, note_handed, sim);
   for (guint32 i = 0; i < sim->plan->tree->n; i++)

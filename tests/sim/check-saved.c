@@ -179,21 +179,11 @@ check_closed (Sim *sim, const Process *process)
 
 /* ---- nothing without a cause ---- */
 
-/* Only these faults, and everybody can write the checkpoint. */
-static gboolean
-has_only (const Sim *sim, guint32 kinds)
-{
-  for (guint i = 0; i < sim->plan->n_faults; i++)
-    if (!(kinds & (1u << sim->plan->faults[i].kind)))
-      return FALSE;
-  return sim->plan->unable == 0 && sim->plan->elsewhere == 0 && !sim->plan->swings;
-}
-
 /* Where nobody is taken for dead who lives. */
 void
 check_quarantine (Sim *sim, const Process *process)
 {
-  if (has_only (sim, DEATHS | 1u << FAULT_LEAVE | 1u << FAULT_POISON)
+  if (check_has_only (sim, DEATHS | 1u << FAULT_LEAVE | 1u << FAULT_POISON)
       && sim->n_deaths < NODE_LAST_WORDS)
     sim_fail (sim, "I22: p%u takes a job for one that ends nodes, after %u deaths", process->number,
               sim->n_deaths);
@@ -203,7 +193,7 @@ void
 check_election (Sim *sim, Process *process)
 {
   process->n_bids++;
-  if (has_only (sim, DEATHS) && process->n_bids > sim->n_causes)
+  if (check_has_only (sim, DEATHS) && process->n_bids > sim->n_causes)
     sim_fail (sim, "I22: p%u bids %u times, and there were %u causes for that", process->number,
               process->n_bids, sim->n_causes);
 }
@@ -213,47 +203,8 @@ check_redone (Sim *sim)
 {
   static const guint32 kinds = 1u << FAULT_JOIN | 1u << FAULT_SAVE | 1u << FAULT_SLOW;
 
-  if (has_only (sim, kinds) && sim->outcome->lives == 1
+  if (check_has_only (sim, kinds) && sim->outcome->lives == 1
       && sim->outcome->executed > sim->plan->tree->n)
     sim_fail (sim, "I22: %" G_GUINT64_FORMAT " jobs executed of %u, and nobody died",
               sim->outcome->executed, sim->plan->tree->n);
-}
-
-/* ---- no time limit ends what would have ended by itself ---- */
-
-/* The longest that a node computes between two looks at what it is asked for. */
-static guint64
-longest_us (const Sim *sim)
-{
-  const Tree *tree = sim->plan->tree;
-  guint32 longest_us = 0;
-
-  for (guint32 i = 0; i < tree->n; i++)
-    for (guint32 phase = 0; phase <= tree->jobs[i].n_phases; phase++)
-      longest_us = MAX (longest_us, tree->jobs[i].cost_us[phase]);
-  return (guint64)longest_us * (sim->plan->slow_node ? SIM_SLOW_FACTOR : 1);
-}
-
-/* Nothing goes wrong, and nothing takes as long as people wait at least. */
-static gboolean
-is_undisturbed (const Sim *sim)
-{
-  static const guint32 kinds
-      = 1u << FAULT_JOIN | 1u << FAULT_SAVE | 1u << FAULT_SUSPEND | 1u << FAULT_LEAVE;
-  const Plan *plan = sim->plan;
-
-  for (guint i = 0; i < plan->n_faults; i++)
-    if (plan->faults[i].kind == FAULT_LEAVE && plan->faults[i].for_us > 0)
-      return FALSE; /* people wait less */
-  return has_only (sim, kinds) && plan->n_sites == 0
-         && longest_us (sim) + 2 * plan->commit_us + 100 * (plan->delay_us + plan->wan_us)
-                < 2 * SIM_SECOND;
-}
-
-void
-check_expired (Sim *sim, const Process *process, const NodeStats *stats)
-{
-  if (stats->expired > 0 && is_undisturbed (sim))
-    sim_fail (sim, "I24: at p%u a time limit ended %" G_GUINT64_FORMAT " waits, and nothing failed",
-              process->number, stats->expired);
 }

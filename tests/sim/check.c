@@ -200,6 +200,7 @@ check_after_step (Sim *sim, Process *process)
   check_answered (sim, process, &node);
   check_roster (sim, process, node.rosters);
   check_acknowledged (sim, process, &node);
+  check_times (sim, process);
   if (!sim->plan->late_mail)
     {
       /* Loan 0, the root that another node runs, is main's and stands in no slot. */
@@ -434,7 +435,7 @@ check_place (Sim *sim, Process *process, guint64 required)
 }
 
 void
-check_saved (Sim *sim, const NodeEffect *effect)
+check_saved (Sim *sim, const Process *process, const NodeEffect *effect)
 {
   gboolean only_save = sim->plan->n_faults == 1 && sim->plan->faults[0].kind == FAULT_SAVE;
 
@@ -443,6 +444,8 @@ check_saved (Sim *sim, const NodeEffect *effect)
       sim_fail (sim, "I7: a round of saving did not save '%s', which was finished before",
                 sim->plan->tree->jobs[i].path);
   sim->asked = FALSE;
+  if (sim->asker == process->number)
+    sim->asked_us = 0;
 }
 
 /* All last words arrive, and nothing else goes wrong: what follows the third is under way. */

@@ -113,6 +113,7 @@ faults_start_life (Sim *sim, guint n)
   sim->outlived = 0;
   sim->unsaved = FALSE;
   sim->founded = sim->closing = FALSE;
+  sim->asked_us = sim->closing_us = sim->office_us = 0;
   sim->n_deaths = 0;
   sim->begun_at = sim->published.generation;
   sim->n_causes = 1;
@@ -193,6 +194,8 @@ save_now (Sim *sim, Process *process)
   if (!process->member || sim->outcome->answered || sim->asked)
     return;
   sim->asked = TRUE;
+  sim->asker = process->number;
+  sim->asked_us = sim->now_us;
   memcpy (sim->wanted, sim->finished, sizeof sim->wanted);
   sim_step (sim, process, &event);
 }
@@ -216,7 +219,7 @@ faults_suspend (Sim *sim, Process *process, guint count)
   if (!process->member || sim->outcome->answered)
     return;
   sim->suspended = sim->closing = TRUE;
-  sim->suspended_us = sim->now_us;
+  sim->suspended_us = sim->closing_us = sim->now_us;
   sim->resume_count = MAX (count, 1);
   sim_step (sim, process, &event);
 }
@@ -227,6 +230,7 @@ leave (Sim *sim, const Fault *fault, Process *process)
   NodeEvent event = { .kind = NODE_EVENT_LEAVE, .number = fault->for_us };
 
   process->leaves = TRUE;
+  process->leave_us = sim->now_us;
   process->by_signal = fault->count % 2 == 0;
   sim_step (sim, process, &event);
 }

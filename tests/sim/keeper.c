@@ -88,6 +88,7 @@ keeper_open (Sim *sim, Process *process, const NodeEffect *effect)
   if (is_elsewhere (process))
     check_place (sim, process, effect->number);
   sim->outcome->elected++;
+  sim->office_us = sim->now_us;
   sim->outcome->moved += !effect->whole;
   g_free (scribe->work);
   *scribe = (SimScribe){

@@ -83,9 +83,11 @@ struct Model
   guint n_made, n_stacks, n_busy, hungry;
   gboolean leaving;
   gboolean fed, owed, halting, halted;
-  GPtrArray *inbox;   /* of Slot, owned: jobs of others, until they are done */
-  GPtrArray *waits;   /* of Slot in state SLOT_LENT */
-  GPtrArray *fetches; /* of Slot, the same: that wait for shared bytes */
+  gboolean owes_served;           /* a scan is not served yet … */
+  guint64 scan_at_us, halt_at_us; /* … and is not before; nor has the engine halted before */
+  GPtrArray *inbox;               /* of Slot, owned: jobs of others, until they are done */
+  GPtrArray *waits;               /* of Slot in state SLOT_LENT */
+  GPtrArray *fetches;             /* of Slot, the same: that wait for shared bytes */
   guint64 n_fetches;
   GArray *known; /* of Known */
   guint64 last_loan, best, scans, spent_us;
@@ -137,8 +139,9 @@ void model_say_covered (Model *model, guint32 job);
 gboolean model_leave_aborted (Model *model);
 /* Its result is here. An inbox slot is freed. */
 void model_slot_done (Model *model, Slot *slot, guint64 value, guint64 work_us, guint64 risk_us);
-/* The scan of a halted engine, which nobody asked for. */
-void model_scan_last (Model *model);
+/* Serves what is due by now: the scans that were asked for, and the halt. */
+void model_settle_scans (Model *model);
+void model_settle_halt (Model *model);
 void model_pass_scan (Model *model, const Stack *from, Stack *to);
 /* Serves a scan that is due on this stack. */
 void model_scan_stack (Model *model, Stack *stack);

@@ -21,6 +21,8 @@ typedef struct
   guint stacks_max;  /* beside the one that may always start the root; at least `seats` */
   guint slowness;    /* factor on every cost */
   guint64 drowsy_us; /* a seat takes up to so long to begin a job of another node */
+  guint64
+      scan_us; /* scans are served, and halts carried out, up to so long after being asked for */
   gboolean has_best;
   gboolean terse; /* does not say that no seat is idle any more */
   guint shy;      /* percent: how often engine_lend finds only private jobs */

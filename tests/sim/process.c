@@ -79,6 +79,7 @@ new_model (Sim *sim, Process *process)
                          .has_best = plan->n_bests > 0,
                          .shy = plan->shy,
                          .drowsy_us = plan->drowsy_us,
+                         .scan_us = plan->scan_us,
                          .seed = plan->seed + process->number,
                          .wake = wake,
                          .started = started,
@@ -376,6 +377,7 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
       process_end (sim, process, FAULT_NONE);
       break;
     case NODE_EFFECT_STAYED:
+      process->leave_us = 0;
       process->leaves = FALSE;
       process->stays = process->by_signal;
       break;
@@ -443,7 +445,7 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
       keeper_note (sim, process, effect);
       break;
     case NODE_EFFECT_SAVED:
-      check_saved (sim, effect);
+      check_saved (sim, process, effect);
       break;
     case NODE_EFFECT_MEMBER:
       keeper_member (sim, process, effect);
@@ -527,6 +529,7 @@ process_happen (Sim *sim, const Happen *happen)
       if (happen->number != process->main)
         break;
       sim->closing = TRUE;
+      sim->closing_us = sim->now_us;
       sim_step (sim, process, &finish);
       break;
     case HAPPEN_POISON:

@@ -240,6 +240,7 @@ keeper_open (Sim *sim, Process *process, const NodeEffect *effect)
   RealPlace *place = sim->place;
 
   sim->outcome->elected++;
+  sim->office_us = sim->now_us;
   sim->outcome->moved += !effect->whole;
   *term = (RealTerm){ .keeper = keeper,
                       .work_path = g_strdup_printf ("%s/work-%u", place->folder, place->n_terms++),

@@ -167,25 +167,15 @@ say_hungry (Model *model)
     model_say (model, (ModelEvent){ .kind = NODE_EVENT_HUNGRY, .count = hungry });
 }
 
-static void
-settle_halted (Model *model)
-{
-  if (model->n_busy > 0 || model->halted)
-    return;
-  model->halted = TRUE;
-  model_scan_last (model);
-  model_say (model, (ModelEvent){ .kind = NODE_EVENT_HALTED });
-}
-
 void
 model_settle (Model *model, guint64 now_us)
 {
   model->now_us = now_us;
   if (model->halting)
-    {
-      settle_halted (model);
-      return;
-    }
+    model_settle_halt (model);
+  model_settle_scans (model);
+  if (model->halting)
+    return;
   while (model->n_busy < model->config.seats
          && (model_leave_aborted (model) || resume_a_waiting_stack (model)
              || start_from_inbox (model) || steal_here (model)))

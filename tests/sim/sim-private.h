@@ -8,7 +8,7 @@
 #include "sim.h"
 
 #define SIM_SLOW_FACTOR 8 /* a slow node computes so much longer */
-#define SIM_PID 100 /* of the first process; it tells which process a member is */
+#define SIM_PID 100       /* of the first process; it tells which process a member is */
 
 typedef struct Sim Sim;
 
@@ -79,7 +79,8 @@ typedef struct
   gboolean founder, bidding;
   gboolean stranger;  /* nobody wants it, so a closed run refuses it */
   gboolean replaced;  /* another has its address now */
-  gboolean leaves;    /* it was asked to */
+  gboolean leaves;    /* it was asked to … */
+  guint64 leave_us;   /* … then */
   gboolean by_signal; /* … in this way */
   gboolean stays;     /* … and it could not, so the run is to be suspended after this step */
   gboolean left;      /* its scribe publishes what it has, though it is not alive */
@@ -141,12 +142,17 @@ struct Sim
   guint n_poisoned, n_words; /* processes that it ended in this life; those that said so */
   guint32 outlived;          /* these lived when the last member gave the run up */
   gboolean left_some;        /* somebody left and could not hand over everything to all */
+  gboolean left_early;       /* … while somebody had not heard yet that it was a member */
   gboolean suspended, resuming, founded;
-  gboolean closing;         /* in this life main has returned, or somebody wants it suspended */
-  guint64 begun_at;               /* this generation stood there when this life began */
-  guint64 suspended_us;     /* somebody wanted it suspended then */
-  guint n_deaths, n_causes; /* in this life: processes that ended or lost their names without
-                               leaving; what may bring an election */
+  gboolean closing;            /* in this life main has returned, or somebody wants it suspended */
+  guint64 closing_us;          /* … then; 0: not yet */
+  guint64 asked_us, office_us; /* somebody began to wait for a round of saving then (0: nobody
+                                  does); somebody became coordinator */
+  guint asker;                 /* it waits */
+  guint64 begun_at;            /* this generation stood there when this life began */
+  guint64 suspended_us;        /* somebody wanted it suspended then */
+  guint n_deaths, n_causes;    /* in this life: processes that ended or lost their names without
+                                  leaving; what may bring an election */
   guint n_ids;
   NodeId ids[STORE_MEMBERS_MAX]; /* of all members ever */
   gboolean unsaved;              /* this life was ended since nobody could write the checkpoint */
@@ -249,7 +255,7 @@ void check_bids (Sim *sim);
 /* This process takes over a place that is another one. */
 void check_place (Sim *sim, Process *process, guint64 required);
 /* A round of saving is over at this process. */
-void check_saved (Sim *sim, const NodeEffect *effect);
+void check_saved (Sim *sim, const Process *process, const NodeEffect *effect);
 /* A job has ended one more process. */
 void check_poisoned (Sim *sim);
 /* A job ends this process, which has said so. If it is the last member, whoever lives may hear that
@@ -271,6 +277,14 @@ void check_heard (Process *process, const Process *from, GBytes *bytes);
 /* A message with this header is sent: `to` may have said that it leaves. */
 void check_given (Sim *sim, const Process *process, const Process *to, GBytes *header);
 
+/* check-time.c */
+/* Only these faults, and everybody can write the checkpoint. */
+gboolean check_has_only (const Sim *sim, guint32 kinds);
+/* This process ends: no time limit has ended a wait of it, where nothing went wrong. */
+void check_expired (Sim *sim, const Process *process, const NodeStats *stats);
+/* After a step: what somebody waits for takes no longer than it may. */
+void check_times (Sim *sim, const Process *process);
+
 /* check-saved.c */
 /* The roster of this process may be another one: what a member sees of the others before the end of
  * the run is to stand in the ledger. */
@@ -285,8 +299,6 @@ void check_closed (Sim *sim, const Process *process);
 void check_quarantine (Sim *sim, const Process *process);
 /* This process is to bid once more. */
 void check_election (Sim *sim, Process *process);
-/* This process ends: no time limit has ended a wait of it, where nothing went wrong. */
-void check_expired (Sim *sim, const Process *process, const NodeStats *stats);
 /* Nothing was lost, so nothing is done twice. */
 void check_redone (Sim *sim);
 /* The run ends, and is saved: whatever node wrote the ledger, and whichever died, what a living one

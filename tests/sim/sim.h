@@ -65,6 +65,7 @@ typedef struct
   gboolean lasting; /* of a fixed plan: its jobs last long */
   guint n_nodes, seats, stacks_extra, shy;
   guint64 drowsy_us;
+  guint64 scan_us;    /* engines are so slow to look at what scans and halts ask for */
   guint large;        /* percent of the messages that may are large: urgent ones pass them */
   guint n_bests;      /* 0 or 1 */
   gboolean terse;     /* the engine does not say that it is fed */

@@ -10,20 +10,12 @@
 #define LEAVES_PERCENT 6
 #define POISON_PERCENT 6
 #define SITES_PERCENT 12
+#define SLOW_SCANS_PERCENT 60
+#define CALM_PERCENT 6
 #define CLOSED_PERCENT 20
 #define PARTED_PERCENT 3
 #define HALF_OPEN_PERCENT 4
 #define IMPATIENT_PERCENT 30
-
-void
-swarm_row_of_sites (Plan *plan, guint n)
-{
-  plan->n_sites = n;
-  plan->far_hosts = TRUE;
-  for (guint a = 0; a < n; a++)
-    for (guint b = 0; b < n; b++)
-      plan->ways[a][b] = a > b + 1 || b > a + 1 ? WAY_DROPS : WAY_OPEN;
-}
 
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
@@ -244,6 +236,70 @@ draw_poison (guint64 seed, Plan *plan)
       = (Fault){ .kind = FAULT_POISON, .count = (guint)rng_below (&rng, plan->tree->n) };
 }
 
+/* Engines that are slow to answer. */
+static void
+draw_scans (guint64 seed, Plan *plan)
+{
+  Rng rng = { rng_mix (seed ^ 0x7363616e73) };
+
+  if (rng_chance (&rng, SLOW_SCANS_PERCENT))
+    plan->scan_us = rng_chance (&rng, 70) ? 1 + rng_below (&rng, 20 * plan->delay_us)
+                                          : 1 + rng_below (&rng, SIM_SECOND / 5);
+}
+
+/* Jobs that are short beside the run, so that what lasts longer than it must is seen. */
+static void
+draw_calm_tree (Rng *rng, Plan *plan)
+{
+  TreeShape shape = { .seed = rng_next (rng),
+                      .n = TREE_JOBS_MAX,
+                      .depth_bias = (guint)rng_below (rng, 40),
+                      .keeps = (guint)rng_below (rng, 60),
+                      .aborts = rng_chance (rng, 20) ? 40 : 0,
+                      .cost_max_us = (guint32)rng_between (rng, 2000, 40000) };
+
+  shape.shares = shape.seed % 2 == 0 ? 40 : 0;
+  tree_free ((Tree *)plan->tree);
+  plan->tree = tree_new (&shape);
+  plan->delay_us = MIN (plan->delay_us, 1000);
+  plan->wan_us = 0;
+  plan->scan_us = MIN (plan->scan_us, 5000);
+  plan->commit_us = MIN (plan->commit_us, 5000);
+  plan->slow_node = FALSE;
+}
+
+/* Nothing goes wrong, but people save, suspend, add nodes and have them leave, now and then in the
+ * middle of another of these: all of it ends soon, and by itself. */
+static void
+draw_calm (guint64 seed, Plan *plan)
+{
+  static const FaultKind kinds[] = { FAULT_SAVE, FAULT_SAVE, FAULT_JOIN, FAULT_LEAVE };
+  Rng own = { rng_mix (seed ^ 0x63616c6d) }, *rng = &own;
+
+  if (plan->solo || plan->naive || !rng_chance (rng, CALM_PERCENT))
+    return;
+  if (rng_chance (rng, 70))
+    draw_calm_tree (rng, plan);
+  plan->checkpoint = TRUE;
+  plan->swings = FALSE;
+  plan->unable = plan->elsewhere = 0;
+  plan->n_faults = (guint)rng_between (rng, 1, SIM_FAULTS_MAX);
+  guint64 run_us = plan->tree->work_us / plan->n_nodes + 20 * plan->delay_us + plan->join_us;
+  for (guint i = 0; i < plan->n_faults; i++)
+    {
+      Fault *fault = &plan->faults[i];
+      guint64 after_us = rng_below (rng, 20 * plan->delay_us + plan->scan_us + 1);
+      *fault = (Fault){ .kind = kinds[rng_below (rng, G_N_ELEMENTS (kinds))],
+                        .node = (guint)rng_below (rng, 8),
+                        .count = (guint)rng_between (rng, 1, 4),
+                        .at_us = i == 0 || rng_chance (rng, 50)
+                                     ? rng_below (rng, run_us)
+                                     : plan->faults[i - 1].at_us + after_us };
+    }
+  if (rng_chance (rng, 30))
+    plan->faults[plan->n_faults - 1].kind = FAULT_SUSPEND;
+}
+
 /* A run that takes nobody in whom it has not started, and people who try. */
 static void
 draw_closed (guint64 seed, Plan *plan)
@@ -326,11 +382,8 @@ draw_store (Rng *rng, Plan *plan)
   plan->elsewhere = rng_chance (rng, 20) ? (guint)rng_between (rng, 10, 60) : 0;
 }
 
-/* So long after the last fault all are to know each other: false alarms are over, dials too, who
- * was away for long is looked for seldom, and those who lost their names with all others go on
- * after 30 s. */
-static guint64
-united_after_us (const Plan *plan)
+guint64
+swarm_united_after_us (const Plan *plan)
 {
   guint64 silence_us = plan->silence_us > 0 ? plan->silence_us : NODE_SILENCE_US;
   guint64 longest_us = 0;
@@ -430,6 +483,8 @@ swarm_plan (guint64 seed, Plan *plan)
         draw_patience (&rng, plan);
     }
   plan->shared_memory = rng_mix (seed + 99) % 4 == 0 ? 1000000 : rng_mix (seed + 99) % 300;
+  draw_scans (seed, plan);
+  draw_calm (seed, plan);
   draw_closed (seed, plan);
   draw_sites (seed, plan);
   draw_parted (seed, plan);
@@ -441,157 +496,5 @@ swarm_plan (guint64 seed, Plan *plan)
   plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
   if (plan->silence_us > NODE_SILENCE_US) /* some are known to be dead by their silence only */
     plan->patience_us += 3 * (plan->silence_us - NODE_SILENCE_US);
-  plan->united_us = plan->solo || plan->swings ? 0 : united_after_us (plan);
-}
-
-void
-swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolean phased, guint aborts,
-                  Plan *plan)
-{
-  TreeShape shape = { .seed = n_jobs,
-                      .n = n_jobs,
-                      .balanced = TRUE,
-                      .phased = phased,
-                      .aborts = aborts,
-                      .shares = phased ? 40 : 0,
-                      .cost_max_us = 5000 };
-
-  *plan = (Plan){ .seed = n_jobs,
-                  .tree = tree_new (&shape),
-                  .aborts = aborts,
-                  .n_nodes = n_nodes,
-                  .seats = 1,
-                  .stacks_extra = 2,
-                  .checkpoint = checkpoint,
-                  .delay_us = 300,
-                  .drowsy_us = 900,
-                  .save_us = 2000,
-                  .publish_us = 3000,
-                  .settle_us = 4000,
-                  .commit_us = 1000,
-                  .swaps = TRUE,
-                  .tell_us = 2000,
-                  .patience_us = SIM_SECOND };
-}
-
-void
-swarm_office_plan (guint64 seed, guint n_nodes, Plan *plan)
-{
-  TreeShape shape = { .seed = seed, .n = TREE_JOBS_MAX, .cost_max_us = 400000 };
-
-  *plan = (Plan){ .seed = seed,
-                  .tree = tree_new (&shape),
-                  .n_nodes = n_nodes,
-                  .seats = 1,
-                  .stacks_extra = 2,
-                  .checkpoint = TRUE,
-                  .delay_us = 300,
-                  .join_us = SIM_SECOND / 10,
-                  .settle_us = SIM_SECOND / 20,
-                  .commit_us = SIM_SECOND / 2,
-                  .fast = 1 + (guint)(rng_mix (seed) % n_nodes),
-                  .save_us = SIM_SECOND / 10,
-                  .publish_us = SIM_SECOND / 10,
-                  .tell_us = SIM_SECOND / 10,
-                  .patience_us = 120 * SIM_SECOND };
-}
-
-void
-swarm_sites_plan (guint64 seed, guint per_site, gboolean one_way, gboolean open, Plan *plan)
-{
-  TreeShape shape
-      = { .seed = seed, .n = TREE_JOBS_MAX, .balanced = TRUE, .cost_max_us = SIM_SECOND };
-  Way way = seed % 2 == 0 ? WAY_REFUSES : WAY_DROPS;
-
-  *plan = (Plan){ .seed = seed,
-                  .tree = tree_new (&shape),
-                  .n_nodes = 3 * per_site,
-                  .seats = 1,
-                  .stacks_extra = 2,
-                  .far_hosts = TRUE,
-                  .n_sites = 3,
-                  .delay_us = 5000,
-                  .join_us = SIM_SECOND / 10,
-                  .save_us = SIM_SECOND,
-                  .publish_us = SIM_SECOND,
-                  .tell_us = SIM_SECOND / 10,
-                  .patience_us = 120 * SIM_SECOND };
-  for (guint a = 0; a < 3 && !open; a++)
-    for (guint b = 0; b < 3; b++)
-      if (a != b && b != 0 && !(one_way && a == 2 && b == 1))
-        plan->ways[a][b] = way;
-}
-
-void
-swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message)
-{
-  g_assert (plan->n_faults < SIM_FAULTS_MAX);
-  plan->faults[plan->n_faults++] = (Fault){
-    .kind = kind, .node = node, .count = 2, .at_message = message, .for_us = 10 * plan->delay_us
-  };
-  if (kind == FAULT_TOTAL || kind == FAULT_SUSPEND || kind == FAULT_LEAVE)
-    plan->even_delays = TRUE;
-  if (kind == FAULT_LEAVE)
-    plan->faults[plan->n_faults - 1].for_us = 0;
-  if (kind == FAULT_HALF)
-    {
-      plan->heartbeat_us = SIM_SECOND / 50;
-      plan->silence_us = 6 * plan->heartbeat_us;
-    }
-  if (kind == FAULT_VANISH)
-    plan->patience_us = 60 * SIM_SECOND; /* silence is believed after 28 s only */
-}
-
-void
-swarm_split_plan (guint64 seed, guint n_sites, guint64 wall_us, gboolean checkpoint, Plan *plan)
-{
-  guint n_nodes = 2 * n_sites;
-  /* A node's share of the work takes three times as long as the wall stands. */
-  guint64 cost_us = 6 * n_nodes * (wall_us + 200 * SIM_SECOND) / TREE_JOBS_MAX;
-  TreeShape shape = { .seed = seed,
-                      .n = TREE_JOBS_MAX,
-                      .balanced = TRUE,
-                      .cost_max_us = (guint32)MIN (cost_us, G_MAXUINT32) };
-
-  *plan = (Plan){ .seed = seed,
-                  .tree = tree_new (&shape),
-                  .n_nodes = n_nodes,
-                  .seats = 1,
-                  .stacks_extra = 2,
-                  .checkpoint = checkpoint,
-                  .swaps = TRUE,
-                  .delay_us = 5000,
-                  .join_us = SIM_SECOND / 10,
-                  .save_us = 10 * SIM_SECOND,
-                  .publish_us = 10 * SIM_SECOND,
-                  .tell_us = 5 * SIM_SECOND,
-                  .n_faults = 1 };
-  plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
-  swarm_row_of_sites (plan, n_sites);
-  plan->faults[0] = (Fault){ .kind = FAULT_WALL,
-                             .node = (guint)(seed % (n_sites - 1)),
-                             .count = n_sites - 1, /* the next site */
-                             .at_us = plan->tree->work_us / n_nodes / 3,
-                             .for_us = wall_us };
-  plan->united_us = united_after_us (plan);
-}
-
-void
-swarm_heavy_plan (guint64 seed, Plan *plan)
-{
-  TreeShape shape = { .seed = seed, .n = TREE_JOBS_MAX, .cost_max_us = SIM_SECOND };
-
-  *plan = (Plan){ .seed = seed,
-                  .tree = tree_new (&shape),
-                  .n_nodes = 10,
-                  .seats = 2,
-                  .stacks_extra = 2,
-                  .heavy = TRUE,
-                  .delay_us = 1000,
-                  .save_us = SIM_SECOND,
-                  .publish_us = SIM_SECOND,
-                  .tell_us = SIM_SECOND / 5,
-                  .n_faults = 1 };
-  plan->patience_us = 16 * plan->tree->work_us + 120 * SIM_SECOND;
-  plan->faults[0] = (Fault){ .kind = FAULT_POISON, .count = 1 + (guint)(rng_mix (seed) % 30) };
+  plan->united_us = plan->solo || plan->swings ? 0 : swarm_united_after_us (plan);
 }

@@ -15,8 +15,6 @@ void swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolea
 /* No faults; many nodes, of which one, drawn by the seed, has a path to the checkpoint that is
  * twenty times as fast (plan->fast). */
 void swarm_office_plan (guint64 seed, guint n_nodes, Plan *plan);
-/* Adds a fault before the delivery of that message. Where a resume follows, delays become even, so
- * that I7 holds. */
 /* Three sites of `per_site` nodes: only the first is reached by both others, and, `one_way`, the
  * second by the third; else (`open`) by all. Nothing goes wrong. */
 void swarm_sites_plan (guint64 seed, guint per_site, gboolean one_way, gboolean open, Plan *plan);
@@ -28,4 +26,10 @@ void swarm_row_of_sites (Plan *plan, guint n);
 /* The same, with a wall between two neighbours that stands for so long, and jobs for longer. */
 void swarm_split_plan (guint64 seed, guint n_sites, guint64 wall_us, gboolean checkpoint,
                        Plan *plan);
+/* So long after the last fault all are to know each other: false alarms are over, dials too, who
+ * was away for long is looked for seldom, and those who lost their names with all others go on
+ * after 30 s. */
+guint64 swarm_united_after_us (const Plan *plan);
+/* Adds a fault before the delivery of that message. Where a resume follows, delays become even, so
+ * that I7 holds. */
 void swarm_add_fault (Plan *plan, FaultKind kind, guint node, guint64 message);
