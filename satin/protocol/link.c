@@ -360,6 +360,7 @@ link_say_again (Node *node, Link *link)
   orphans_greet (node, link);
   held_resend (node, link);
   leave_greet (node, link);
+  round_greet (node, link);
   poison_greet (node, link);
   work_greet (node, member);
   if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &member->id))

@@ -162,6 +162,17 @@ round_on_answer (Node *node, guint64 generation, gboolean failed)
   return TRUE;
 }
 
+/* What was asked, or its answer, may be lost with another link. */
+void
+round_greet (Node *node, Link *link)
+{
+  const Round *round = &node->round;
+
+  if (round->open && !round->publishing && node->saves.opened
+      && !roster_find (node, &link->remote)->scanned)
+    link_send (node, link, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
+}
+
 void
 round_on_published (Node *node, const Message *m)
 {

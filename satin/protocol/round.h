@@ -37,6 +37,8 @@ void round_on_published (Node *node, const Message *message);
 void round_on_served (Node *node, guint64 scan);
 /* The scribe has published, or failed to. TRUE: this answers the round. */
 gboolean round_on_answer (Node *node, guint64 generation, gboolean failed);
+/* A new link to a member: it is asked again, unless it has answered. */
+void round_greet (Node *node, Link *link);
 /* Another coordinator, or another link to it. */
 void round_renew (Node *node);
 /* Is everything there? */

@@ -232,6 +232,31 @@ test_a_round_waits_for_its_own_scans (void)
   g_assert_true (said (world, 0, "SAVED") && said (world, 1, "SAVED"));
 }
 
+/* The order to scan is lost with one link, the answer with another: nobody waits for a time limit.
+ */
+static void
+test_a_round_outlives_its_links (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (2);
+
+  world->peer[1].deaf = TRUE;
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  world->peer[1].deaf = FALSE;
+  cut (world, 0, 1);
+  pass (world, G_USEC_PER_SEC / 2);
+  serve_all (world);
+  g_assert_false (said (world, 0, "PUBLISH"));
+  world->peer[0].deaf = TRUE;
+  served (world, 1, ALL);
+  world->peer[0].deaf = FALSE;
+  served (world, 0, ALL);
+  g_assert_false (said (world, 0, "PUBLISH"));
+  cut (world, 0, 1);
+  pass (world, G_USEC_PER_SEC / 2);
+  served (world, 1, ALL);
+  g_assert_true (said (world, 0, "PUBLISH"));
+}
+
 /* What is asked for while a round publishes is not in that publication. */
 static void
 test_a_round_that_is_asked_for_late_is_made_anew (void)
@@ -398,6 +423,7 @@ main (int argc, char **argv)
   TEST ("what-may-be-lost-waits-for-a-later-scan", test_what_may_be_lost_waits_for_a_later_scan);
   TEST ("what-nobody-took-waits-for-a-whole-scan", test_what_nobody_took_waits_for_a_whole_scan);
   TEST ("a-round-waits-for-its-own-scans", test_a_round_waits_for_its_own_scans);
+  TEST ("a-round-outlives-its-links", test_a_round_outlives_its_links);
   TEST ("a-round-that-is-asked-for-late-is-made-anew",
         test_a_round_that_is_asked_for_late_is_made_anew);
   TEST ("a-suspend-waits-until-all-have-sent-all", test_a_suspend_waits_until_all_have_sent_all);
