@@ -262,7 +262,7 @@ acknowledge (Node *node, guint64 ticket, guint64 generation)
                                         .number = first->reported_us,
                                         .version = generation,
                                         .count = first->office });
-      else if (first->office == node->office.number)
+      else /* of an earlier office of this node: work_renew has passed that mark */
         work_published (node, first->reported_us);
       g_free (g_queue_pop_head (waiting));
     }

@@ -284,6 +284,7 @@ carry_out_engine (Sim *sim, Process *process, NodeEffect *effect)
     case NODE_EFFECT_LEND:
       {
         GPtrArray *loans = g_ptr_array_new_with_free_func ((GDestroyNotify)loan_free);
+        check_lent (sim, process, &effect->node);
         model_lend (model, effect->count, loans);
         sim->outcome->jobs_lent += loans->len;
         if (loans->len > 0)

@@ -276,6 +276,8 @@ void check_left (Sim *sim, Process *process, const NodeEffect *effect);
 void check_heard (Process *process, const Process *from, GBytes *bytes);
 /* A message with this header is sent: `to` may have said that it leaves. */
 void check_given (Sim *sim, const Process *process, const Process *to, GBytes *header);
+/* The engine of this process is asked for jobs for that node. */
+void check_lent (Sim *sim, const Process *process, const NodeId *thief);
 
 /* check-time.c */
 /* Only these faults, and everybody can write the checkpoint. */

@@ -136,6 +136,21 @@ test_is_lent_nothing (void)
   g_assert_cmpuint (stats_of (world, 1).lent, ==, 0);
 }
 
+/* What n2 asked for before it said that it leaves comes late: the engine keeps its jobs. */
+static void
+test_is_refused (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 1, "/0");
+  say_leaving (world);
+
+  g_autoptr (GArray) effects
+      = hear (world, 1, 2, &(Message){ .kind = MESSAGE_STEAL, .number = 1, .count = 1 });
+  g_assert_cmpuint (count_effects (effects, NODE_EFFECT_LEND), ==, 0);
+  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_NONE), ==, 1);
+}
+
 /* n1 leaves, and has handed what it has to n0, which leaves too before it says that it has it: n2
  * gets it at once, and n0 not again. */
 static void
@@ -165,6 +180,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/leave/a-leaver-is-not-asked-for-work", test_is_not_asked);
   g_test_add_func ("/leave/a-leaver-is-lent-nothing", test_is_lent_nothing);
+  g_test_add_func ("/leave/a-leaver-is-refused", test_is_refused);
   g_test_add_func ("/leave/a-leaver-is-handed-nothing", test_is_handed_nothing);
   return g_test_run ();
 }

@@ -350,6 +350,107 @@ test_a_round_outlives_its_coordinator (void)
   g_assert_true (said (world, 1, "SAVED"));
 }
 
+/* Whoever is known to be dead owes nothing, though the master has not taken it off the roster. */
+static void
+test_a_round_does_not_wait_for_the_dead (void)
+{
+  static const guint answers[] = { 2, 0, 1, 0, 1 }; /* n2 none, the second time */
+  g_autoptr (World) world = world_with_another ();
+
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  for (guint i = 0; i < G_N_ELEMENTS (answers); i++)
+    served (world, answers[i], ALL);
+  world->peer[0].deaf = TRUE;
+  g_assert_false (said (world, 1, "PUBLISH"));
+  die (world, 2);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "PUBLISH"));
+  g_assert_cmpuint (members_of (world, 1), ==, 3);
+}
+
+/* n0, who is deaf from then on, is said to have made `holder` coordinator, so many offices later.
+ */
+static void
+say_office (World *world, guint to, guint from, guint holder, guint32 later, gboolean opened)
+{
+  deliver (world, link_between (world, from, to), to,
+           &(Message){ .kind = MESSAGE_OFFICE,
+                       .id = node_self (world->peer[holder].node),
+                       .term = { node_term (world->peer[0].node), node_self (world->peer[0].node) },
+                       .count = stats_of (world, to).office + later,
+                       .flag = opened });
+}
+
+/* n2 has rows, a result that its lender has not taken, and what a leaver handed over; all went to
+ * n1, who has published nothing and is coordinator once more. n2 did not hear of the time between.
+ */
+static void
+test_all_goes_again_to_another_office (void)
+{
+  g_autoptr (World) world = world_with_another ();
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  Digest digest = digest_of_string ("/5");
+
+  (void)offer (world, 0, "/4");
+  hunger (world, 2);
+  g_assert_true (said (world, 2, "RUN /4"));
+  world->peer[0].deaf = TRUE;
+  finish (world, 2, "/4");
+  g_ptr_array_add (rows, row_new ("/5", 1, &digest, 0.1, ROW_US, value));
+  deliver (world, link_between (world, 0, 2), 2,
+           &(Message){ .kind = MESSAGE_HAND, .number = 1, .rows = rows });
+  send_rows (world, 2, 1);
+  for (guint turn = 0; turn < 2; turn++)
+    {
+      pass (world, 2 * G_USEC_PER_SEC);
+      g_assert_true (said (world, 1, "SAVE /4"));
+      g_assert_true (said (world, 1, "SAVE /5"));
+      g_assert_cmpint (said (world, 2, "SCAN whole"), ==, turn == 1);
+      forget_log (world);
+      if (turn == 0)
+        say_office (world, 2, 1, 1, 2, TRUE);
+    }
+  pass (world, 2 * G_USEC_PER_SEC); /* … and once */
+  g_assert_false (said (world, 1, "SAVE /4") || said (world, 1, "SAVE /5"));
+}
+
+static guint n_acknowledged;
+
+static void
+count_acknowledged (World *world, guint who, const NodeEffect *effect)
+{
+  (void)world;
+  if (who != 1 || effect->kind != NODE_EFFECT_SEND)
+    return;
+  MessageKind kind = message_kind_of (effect->parts->pdata[0]);
+  n_acknowledged += kind == MESSAGE_SAVED || kind == MESSAGE_NOTED;
+}
+
+/* n1 got rows, is not coordinator any more, and is again: it has none of them. */
+static void
+test_an_office_acknowledges_only_its_own_rows (void)
+{
+  for (gint again = 0; again < 2; again++)
+    {
+      g_autoptr (World) world = world_with_another ();
+
+      send_rows (world, 2, 1);
+      world->peer[0].deaf = world->peer[2].deaf = TRUE;
+      for (guint32 turn = 0; again && turn < 2; turn++)
+        say_office (world, 1, 0, turn, 1, FALSE);
+      g_assert_cmpint (said (world, 1, "RETIRE"), ==, again);
+      if (again)
+        tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+      n_acknowledged = 0;
+      world->watch = count_acknowledged;
+      tell (world, 1,
+            &(NodeEvent){
+                .kind = NODE_EVENT_PUBLISHED, .number = 1, .saved = world->peer[1].ticket });
+      g_assert_cmpint (n_acknowledged > 0, ==, !again);
+    }
+}
+
 /* The run is to be suspended. */
 static World *
 world_that_closes (void)
@@ -430,6 +531,9 @@ main (int argc, char **argv)
   TEST ("only-the-coordinator-closes", test_only_the_coordinator_closes);
   TEST ("only-the-coordinator-says-that-it-has-taken-over",
         test_only_the_coordinator_says_that_it_has_taken_over);
+  TEST ("a-round-does-not-wait-for-the-dead", test_a_round_does_not_wait_for_the_dead);
+  TEST ("all-goes-again-to-another-office", test_all_goes_again_to_another_office);
+  TEST ("an-office-acknowledges-only-its-own-rows", test_an_office_acknowledges_only_its_own_rows);
   TEST ("a-round-outlives-its-coordinator", test_a_round_outlives_its_coordinator);
   return g_test_run ();
 }
