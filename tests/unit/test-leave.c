@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A member that has said that it leaves is not asked for work, and is given none. One node of the
+/* A member that has said that it leaves is not asked for work, and is given none; it goes when all
+ * it has is with others. One node of the
  * world is stepped alone here: what it sends is looked at and goes nowhere. */
 #include "node-world.h"
 
@@ -174,6 +175,74 @@ test_is_handed_nothing (void)
   g_assert_cmpuint (count_sent (world, again, 1, 0, MESSAGE_HAND), ==, 0);
 }
 
+/* n1 leaves, and has handed one row to n0. */
+static World *
+world_that_hands_over (void)
+{
+  World *world = world_new (3, FALSE);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_autoptr (GBytes) value = g_bytes_new_static ("v", 1);
+
+  start (world);
+  g_ptr_array_add (rows, row_new ("/0", 0, &(Digest){ { 1 } }, 0, 1, value));
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE }));
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
+  g_autoptr (GArray) handed
+      = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+  g_assert_cmpuint (count_sent (world, handed, 1, 0, MESSAGE_HAND), ==, 1);
+  return world;
+}
+
+/* The heir goes before it says that it has all: another one is the heir. */
+static void
+test_has_another_heir (void)
+{
+  g_autoptr (World) world = world_that_hands_over ();
+  g_autoptr (GArray) effects = hear (world, 1, 0, &(Message){ .kind = MESSAGE_GOODBYE });
+
+  g_assert_cmpuint (count_sent (world, effects, 1, 2, MESSAGE_HAND), ==, 1);
+}
+
+/* Another batch than the one under way is of no interest. */
+static void
+test_waits_for_its_heir (void)
+{
+  g_autoptr (World) world = world_that_hands_over ();
+
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED }));
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HEARD });
+  hear_only (world, 1, 2, &(Message){ .kind = MESSAGE_HEARD });
+  for (guint64 batch = 0; batch <= 2; batch += 2)
+    hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = batch });
+  g_assert_false (world->peer[1].node->left);
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = 1 });
+  g_assert_true (world->peer[1].node->left);
+}
+
+/* A result that its lender has not taken yet keeps the leaver here. */
+static void
+test_waits_for_its_lenders (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  guint64 loan = offer (world, 0, "/0");
+  hunger (world, 1);
+  g_assert_true (said (world, 1, "RUN /0"));
+  g_autoptr (GBytes) value = g_bytes_new_static ("v", 1);
+  guint64 held = held_of (world, 1, "/0");
+
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE }));
+  g_array_unref (
+      step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held, .bytes = value }));
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HALTED }));
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_HEARD });
+  hear_only (world, 1, 2, &(Message){ .kind = MESSAGE_HEARD });
+  g_assert_false (world->peer[1].node->left);
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_ACK, .number = loan });
+  g_assert_true (world->peer[1].node->left);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -182,5 +251,8 @@ main (int argc, char **argv)
   g_test_add_func ("/leave/a-leaver-is-lent-nothing", test_is_lent_nothing);
   g_test_add_func ("/leave/a-leaver-is-refused", test_is_refused);
   g_test_add_func ("/leave/a-leaver-is-handed-nothing", test_is_handed_nothing);
+  g_test_add_func ("/leave/a-leaver-has-another-heir", test_has_another_heir);
+  g_test_add_func ("/leave/a-leaver-waits-for-its-heir", test_waits_for_its_heir);
+  g_test_add_func ("/leave/a-leaver-waits-for-its-lenders", test_waits_for_its_lenders);
   return g_test_run ();
 }

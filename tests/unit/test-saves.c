@@ -350,7 +350,7 @@ test_a_round_outlives_its_coordinator (void)
   g_assert_true (said (world, 1, "SAVED"));
 }
 
-/* Whoever is known to be dead owes nothing, though the master has not taken it off the roster. */
+/* A member that is known to be dead owes nothing, though the master still has it on the roster. */
 static void
 test_a_round_does_not_wait_for_the_dead (void)
 {
