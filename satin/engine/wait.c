@@ -21,6 +21,8 @@
 /* Somebody elsewhere waits for work and too little is ready here: so many syncs in a row look
  * again. After that the driver has to ask anew, so a program without parallelism is not slowed. */
 #define WAIT_VAIN_MOVES_MAX 64
+/* So many levels below the awaited job what was claimed on its thief's stack is looked at. */
+#define LEAPFROG_LOOKS 64
 /* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached:
  * below a stack that runs, and when that may change. */
 #define PARKED_LOOK_NS 1000000
@@ -130,6 +132,31 @@ run_back (const Wait *wait)
   return TRUE;
 }
 
+/* Does the slot of `stack` lie below the awaited job, on whatever stacks? The jobs between them
+ * wait for it. Lower than LEAPFROG_LOOKS: yes. */
+static gboolean
+lies_below (Stack *stack, SatinSlot_ *slot, const SatinSlot_ *awaited)
+{
+  for (guint looks = 0; looks < LEAPFROG_LOOKS; looks++)
+    {
+      guint32 parent = slot_parent (slot);
+
+      slot = slot_at (stack, parent);
+      if (parent & PARENT_ORIGIN)
+        {
+          const Origin *origin = slot_origin (slot);
+
+          if (origin->held != NULL)
+            return FALSE;
+          stack = origin->victim;
+          slot = origin->slot;
+        }
+      if (slot == awaited)
+        return TRUE;
+    }
+  return TRUE;
+}
+
 /* Takes a job from the stack that runs the awaited child. */
 static gboolean
 leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, SatinSlot_ *top)
@@ -156,6 +183,7 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
       worker_give_back (victim, slot);
       return FALSE;
     }
+  g_assert (lies_below (victim, slot, awaited));
   slot_set_state (slot, SLOT_STOLEN_BY (stack->number));
   if (!adopt_claimed (engine, victim, slot))
     worker_run_stolen (stack, victim, slot, top, self);
