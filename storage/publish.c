@@ -228,7 +228,11 @@ publish_lock (const char *target, gboolean *is_stalled)
 static gboolean
 put_in_place (int fd, const char *name, const char *target, mode_t mode, struct stat *status)
 {
-  if (fsync (fd) != 0 || fchmod (fd, mode) != 0 || fstat (fd, status) != 0)
+#ifndef SATIN_PLANT_RENAME_FIRST
+  if (fsync (fd) != 0)
+    return FALSE;
+#endif
+  if (fchmod (fd, mode) != 0 || fstat (fd, status) != 0)
     return FALSE;
   crash_point ("rename");
   return rename (name, target) == 0;

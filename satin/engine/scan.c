@@ -101,7 +101,11 @@ add_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
 
   if (!reported && (scan->aborted || is_full (scan)))
     return;
+#ifdef SATIN_PLANT_WHOLE_IS_NEW
+  if (!scan->aborted && !reported && !is_full (scan))
+#else
   if (!scan->aborted && (scan->whole || !reported) && !is_full (scan))
+#endif
     line.row = new_row (scan, slot, number, weight);
   if (!reported && SLOT_KIND (slot_state (slot)) == SLOT_STARTED)
     line.share = weight;

@@ -109,6 +109,9 @@ cases_add (Outcome *sum, const Outcome *outcome)
   sum->poisoned += outcome->poisoned;
   sum->fetched += outcome->fetched;
   sum->routed += outcome->routed;
+  sum->leapfrogs += outcome->leapfrogs;
+  sum->wholes += outcome->wholes;
+  sum->power_lost += outcome->power_lost;
 }
 
 gboolean

@@ -194,6 +194,11 @@ command_seeds (void)
       all.n_bad, option_seeds, option_from, cases_seconds (start_us), sum.steps, sum.executed,
       sum.steals_remote, sum.lost, sum.adopted, sum.recalled, sum.forgotten, sum.lives, sum.elected,
       sum.moved, sum.races, sum.condemned, sum.routed, sum.fetched, sum.refused);
+#ifdef SIM_REAL
+  printf ("%" G_GUINT64_FORMAT " leapfrogs, %" G_GUINT64_FORMAT " whole scans, %" G_GUINT64_FORMAT
+          " losses of power\n",
+          sum.leapfrogs, sum.wholes, sum.power_lost);
+#endif
   return all.n_bad > 0;
 }
 

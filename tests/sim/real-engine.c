@@ -7,6 +7,7 @@
 #include "real.h"
 
 #include "engine.h"
+#include "scan.h"
 #include "sim-private.h"
 
 #include <stdio.h>
@@ -105,6 +106,40 @@ model_wake (Model *model, guint64 now_us, guint ticket)
 {
   (void)now_us;
   threads_run (model->threads, ticket);
+}
+
+/* ---- its scans ---- */
+
+static __thread guint64 scan_began; /* Model.orders then */
+
+#pragma GCC visibility push(default)
+void __real_scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind);
+void __wrap_scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind);
+void __real_mailbox_raise (Engine *engine, const EngineEvent *event);
+void __wrap_mailbox_raise (Engine *engine, const EngineEvent *event);
+#pragma GCC visibility pop
+
+void
+__wrap_scan_stack (Stack *stack, SatinSlot_ *self, SatinSlot_ *top, ScanKind kind)
+{
+  const Model *model = stack->engine->config.data;
+
+  scan_began = model->orders;
+  __real_scan_stack (stack, self, top, kind);
+}
+
+void
+__wrap_mailbox_raise (Engine *engine, const EngineEvent *event)
+{
+  if (event->kind == ENGINE_ROWS)
+    real_check_rows (engine->config.data, scan_began, event->rows);
+  __real_mailbox_raise (engine, event);
+}
+
+void
+real_note_leapfrog (Model *model)
+{
+  ((Process *)model->config.data)->sim->outcome->leapfrogs++;
 }
 
 /* ---- what it says ---- */
@@ -230,8 +265,15 @@ model_run (Model *model, guint64 held, const Loan *loan)
 void
 model_unrun (Model *model, guint64 held)
 {
+  const Held *given = g_hash_table_lookup (model->engine->held, &held);
+  int job = given == NULL || given->queued ? -1 : tree_find (model->config.tree, given->loan->path);
+
   enter (model);
   engine_unrun (model->engine, held);
+  if (job < 0)
+    return;
+  model->dropped[job] = ++model->orders;
+  model->dropper[job] = 1 + (guint32)job;
 }
 
 /* For the checks: it is in a slot from now on. */
@@ -307,6 +349,7 @@ model_forget (Model *model, const char *path, const NodeId *holder)
 void
 model_scan (Model *model, gboolean whole)
 {
+  ((Process *)model->config.data)->sim->outcome->wholes += whole;
   enter (model);
   engine_scan (model->engine, whole);
 }

@@ -8,9 +8,30 @@
 
 #include <stdio.h>
 
-#define CHECK_SEEDS 500
-#define CHECK_TWICE 40
+#define CHECK_SEEDS 300
+#define CHECK_TWICE 20
+#define PLANT_SEEDS 3000
 
+static gboolean
+report (int number, gboolean well, const char *name)
+{
+  printf ("%sok %d - %s\n", well ? "" : "not ", number, name);
+  return well;
+}
+
+#ifdef SATIN_PLANT
+/* These seeds go well without the bug. */
+int
+gate (void)
+{
+  Outcome sum = { 0 };
+  gboolean found = !cases_run_seeds (1, PLANT_SEEDS, &sum);
+
+  printf ("1..1\n");
+  (void)report (1, found, "the planted bug " SATIN_PLANT " is found");
+  return !found;
+}
+#else
 /* Threads take turns in the same order each time. */
 static gboolean
 same_twice (guint64 from, guint64 n)
@@ -28,11 +49,17 @@ same_twice (guint64 from, guint64 n)
   return TRUE;
 }
 
+/* What only engine and scribe themselves can get wrong has happened often enough. */
 static gboolean
-report (int number, gboolean well, const char *name)
+covers (const Outcome *sum)
 {
-  printf ("%sok %d - %s\n", well ? "" : "not ", number, name);
-  return well;
+  printf ("# %" G_GUINT64_FORMAT " kept phases recalled, %" G_GUINT64_FORMAT
+          " whole scans, %" G_GUINT64_FORMAT " children aborted, %" G_GUINT64_FORMAT
+          " leapfrogs, %" G_GUINT64_FORMAT " coordinators, %" G_GUINT64_FORMAT " losses of power\n",
+          sum->recalled, sum->wholes, sum->forgotten, sum->leapfrogs, sum->elected,
+          sum->power_lost);
+  return sum->recalled > 0 && sum->wholes > 10 && sum->forgotten > 10 && sum->leapfrogs > 10
+         && sum->elected > CHECK_SEEDS / 2 && sum->power_lost > 0;
 }
 
 int
@@ -41,8 +68,10 @@ gate (void)
   Outcome sum = { 0 };
   gboolean well;
 
-  printf ("1..2\n");
+  printf ("1..3\n");
   well = report (1, cases_run_seeds (1, CHECK_SEEDS, &sum), "random mixes of faults");
-  well = report (2, same_twice (1, CHECK_TWICE), "a seed is the same run each time") && well;
+  well = report (2, covers (&sum), "with all that is looked for") && well;
+  well = report (3, same_twice (1, CHECK_TWICE), "a seed is the same run each time") && well;
   return !well;
 }
+#endif

@@ -32,10 +32,17 @@ taken_by (Model *model)
   return (guint32)MAX (job, 0);
 }
 
+/* (nullable): where a job came from that was not spawned on its stack. */
+static const Origin *
+origin_of (const SatinSlot_ *self)
+{
+  return slot_parent (self) & PARENT_ORIGIN ? slot_origin ((SatinSlot_ *)self - 1) : NULL;
+}
+
 static gboolean
 is_held (const SatinSlot_ *self)
 {
-  return (slot_parent (self) & PARENT_ORIGIN) && slot_origin ((SatinSlot_ *)self - 1)->held != NULL;
+  return origin_of (self) != NULL && origin_of (self)->held != NULL;
 }
 
 static void
@@ -48,8 +55,12 @@ begin (Model *model, const SatinSlot_ *self, guint32 number, guint64 input)
       model->config.fail (model->config.data, "begins a job that does not exist", 0);
       return;
     }
+  if (origin_of (self) != NULL && origin_of (self)->below != NULL)
+    real_note_leapfrog (model);
   model->config.started (model->config.data, number, is_held (self));
   model->taken[number] = 1 + taken_by (model);
+  memset (model->dropped + number, 0,
+          model->config.tree->jobs[number].size * sizeof model->dropped[0]);
 }
 
 static void
@@ -116,9 +127,41 @@ static void
 forget (Model *model, guint32 number, guint32 first, guint32 n, SatinSlot_ *slot)
 {
   for (guint32 i = 0; i < n && !model->over; i++)
-    if (!slot_is_finished (&slot[i]))
-      model->config.forgotten (model->config.data,
-                               tree_child (model->config.tree, number, first + i));
+    {
+      guint32 child = tree_child (model->config.tree, number, first + i);
+      if (slot_is_finished (&slot[i]))
+        continue;
+      model->config.forgotten (model->config.data, child);
+      model->dropped[child] = ++model->orders;
+      model->dropper[child] = model->taken[number];
+    }
+}
+
+/* `at`: a job that the row of `job` says something of, or lies below. What another node held
+ * meanwhile as a job of its own may not have heard of the abort. */
+static gboolean
+is_dropped (const Model *model, guint32 at, guint32 job, guint64 began)
+{
+  return model->dropped[at] != 0 && model->dropped[at] <= began
+         && model->dropper[at] == model->taken[job];
+}
+
+void
+real_check_rows (Model *model, guint64 began, GPtrArray *rows)
+{
+  const TreeJob *jobs = model->config.tree->jobs;
+
+  for (guint i = 0; i < rows->len && !model->over; i++)
+    {
+      const Row *row = rows->pdata[i];
+      int job = tree_find (model->config.tree, row->path);
+      /* Which runs here: the job whose state it is, or whose child it is. */
+      guint32 runs = job <= 0 ? 0 : row->children > 0 ? (guint32)job : jobs[job].parent;
+      for (guint32 at = (guint32)MAX (job, 0); at > 0; at = jobs[at].parent)
+        if (is_dropped (model, at, runs, began))
+          model->config.fail (model->config.data, "I9: gives a row of an aborted job",
+                              (guint32)job);
+    }
 }
 
 /* Computes for so long; polls meanwhile. */
@@ -142,6 +185,7 @@ SATIN_JOB (branch, uint64_t, (uint32_t, number), (uint64_t, input))
   Kept kept = { 0, 0, 0 };
   guint32 phase = 0;
 
+  threads_set_pauses (TRUE);
   begin (model, satin_frame_->self, number, input);
   state = tree_begin (tree, number);
   if (job->keeps && satin_recall (&kept))
@@ -167,8 +211,11 @@ SATIN_JOB (branch, uint64_t, (uint32_t, number), (uint64_t, input))
             there |= 1u << next;
           if (next >= 0)
             {
+              satin_aborted (); /* else the abort would begin with that … */
+              threads_set_pauses (FALSE);
               forget (model, number, first, n, satin_frame_->first);
-              satin_abort ();
+              satin_abort (); /* … and so all of them are marked at once */
+              threads_set_pauses (TRUE);
             }
         }
       else if (input % 3 == 0)

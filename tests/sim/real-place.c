@@ -27,7 +27,11 @@ gate (gboolean is_sync)
       const RealOwner *owner = threads_data (threads);
       const Process *process = owner->process;
       Sim *sim = process->sim;
-      guint64 us = sim->plan->commit_us >> rng_mix (sim->plan->seed * 31 + process->number) % 8;
+      guint64 us = sim->plan->commit_us;
+      if (sim->plan->fast > 0)
+        us = process->number + 1 == sim->plan->fast ? us / 20 : us;
+      else
+        us >>= rng_mix (sim->plan->seed * 31 + process->number) % 8;
       us *= process->slow_us > sim->now_us ? SLOW_FACTOR : 1;
       threads_sleep (us / SYNCS / 2 + rng_below (&sim->world_rng, us / SYNCS + 1));
     }

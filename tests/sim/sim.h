@@ -129,6 +129,7 @@ typedef struct
   guint64 left;           /* processes that left and handed over all they had */
   guint64 sent[SIM_NODES_MAX]; /* messages, by process */
   guint64 races;     /* coordinators; publications that went over one that was not looked at */
+  guint64 leapfrogs, wholes; /* sim-real: jobs on top of a wait; scans of all rows */
   guint64 power_lost; /* times that the store lost what was not synced */
   guint64 condemned; /* 1: ended by a job that no process survives */
   guint64 poisoned;  /* processes that such a job ended */

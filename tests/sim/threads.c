@@ -26,7 +26,7 @@ typedef struct
   Threads *threads;
   guint index;
   guint32 waits; /* counts them */
-  gboolean finished, is_due;
+  gboolean finished, is_due, hurries;
   guint64 at_us;    /* is_due: when it goes on */
   guint64 order;    /* … and since when it waits */
   const void *cond; /* that it waits for */
@@ -197,6 +197,12 @@ threads_sleep (guint64 us)
   hand_back ();
 }
 
+void
+threads_set_pauses (gboolean pauses)
+{
+  self->hurries = !pauses;
+}
+
 /* ---- their life ---- */
 
 Threads *
@@ -360,8 +366,8 @@ __wrap_pthread_mutex_lock (pthread_mutex_t *mutex)
 {
   Threads *threads = threads_here ();
 
-  if (self != NULL && self->n_locks == 0 && !threads->ending && threads->config.pauses > 0
-      && rng_below (&threads->rng, 1000) < threads->config.pauses)
+  if (self != NULL && self->n_locks == 0 && !self->hurries && !threads->ending
+      && threads->config.pauses > 0 && rng_below (&threads->rng, 1000) < threads->config.pauses)
     threads_sleep (rng_below (&threads->rng, PAUSE_US));
   while (pthread_mutex_trylock (mutex) != 0)
     if (self == NULL)

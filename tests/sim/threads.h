@@ -39,6 +39,8 @@ gboolean threads_is_ending (const Threads *threads);
 gpointer threads_data (const Threads *threads);
 /* A thread, not main: returns so much later. */
 void threads_sleep (guint64 us);
+/* Does this thread let others run before it takes a lock, as by chance it does? */
+void threads_set_pauses (gboolean pauses);
 /* Is this a thread of a simulated process? Of which (NULL: main, outside of all)? */
 gboolean threads_is_one (void);
 Threads *threads_here (void);

@@ -49,7 +49,7 @@ static struct
   GPtrArray *writes, *renames;
   GArray *renamed_at; /* steps */
   GRand *rand;
-  gboolean is_inside; /* our own calls */
+  gboolean is_inside;                  /* our own calls */
   gboolean (*gate) (gboolean is_sync); /* DISK_WATCHED */
 } disk;
 
