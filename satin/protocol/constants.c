@@ -180,7 +180,7 @@ constants_on_want (Node *node, Link *link)
 {
   g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (MessageConstant));
 
-  if (!roster_is_master (node) || !constants_started (node))
+  if (!constants_started (node))
     return;
   for (guint i = 0; i < node->constants.all->len; i++)
     {

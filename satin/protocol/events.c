@@ -176,7 +176,7 @@ is_premature (Node *node, const Message *event)
 void
 events_on_event (Node *node, Link *link, const Message *m)
 {
-  if (!node->saves.opened || m->count != node->office.number)
+  if (m->count != node->office.number)
     return; /* it was for an earlier time in office: all is told again */
   if (!is_premature (node, m))
     write_down (node, m, m->version);
@@ -186,7 +186,7 @@ events_on_event (Node *node, Link *link, const Message *m)
 void
 events_on_reported (Node *node, Link *link, const Message *m)
 {
-  if (!node->saves.opened || m->number != node->office.number)
+  if (m->number != node->office.number)
     return;
   roster_find (node, &link->remote)->told_events = node->office.number;
   saves_close_go_on (node);
@@ -244,9 +244,9 @@ seen_published (Node *node, const Message *m)
 }
 
 void
-events_on_noted (Node *node, Link *link, const Message *m)
+events_on_noted (Node *node, Link *link G_GNUC_UNUSED, const Message *m)
 {
-  if (m->count != node->office.number || !node_id_equal (&link->remote, &node->office.holder))
+  if (m->count != node->office.number)
     return;
   if (m->number > 0)
     events_published (node, m->number);

@@ -90,262 +90,135 @@ on_hello (Node *node, Link *link, const Message *m)
     find_nameless (node, m->text);
 }
 
-/* Jobs that others may have, or have not any more. */
-static void
-route_orphans (Node *node, Link *link, const Message *m)
+/* ---- the handlers ---- */
+
+/* A handler that needs less than all three. */
+#define HANDLER(name, call) \
+  static void name (Node *node G_GNUC_UNUSED, Link *link G_GNUC_UNUSED, \
+                    const Message *m G_GNUC_UNUSED) \
+  { \
+    call; \
+  }
+HANDLER (on_stem, (void)0) /* is_in_order has taken it */
+HANDLER (on_refused, join_on_refused (node, link))
+HANDLER (on_ping, spare_look (node, &link->remote))
+HANDLER (on_call, reach_on_call (node, m))
+HANDLER (on_spare, spare_on_message (node, link, m->number))
+HANDLER (on_reconcile, link_say_again (node, link))
+HANDLER (on_none, steal_on_none (node, m))
+HANDLER (on_more, steal_on_more (node, link))
+HANDLER (on_ack, held_on_ack (node, link, m->number))
+HANDLER (on_vain, held_on_vain (node, link, m->number))
+HANDLER (on_unhold, known_remove (node, m->path, &link->remote))
+HANDLER (on_covered, orphans_covered (node, m->path))
+HANDLER (on_disown, held_on_disown (node, link, m->number))
+HANDLER (on_rerun, rerun_on_ask (node, link, m))
+HANDLER (on_told, rerun_on_told (node, m))
+HANDLER (on_taken, shares_on_taken (node, link))
+HANDLER (on_leaving, leave_on_leaving (node, link))
+HANDLER (on_heard, leave_on_heard (node, link))
+HANDLER (on_want, constants_on_want (node, link))
+HANDLER (on_best, constants_on_best (node, m))
+HANDLER (on_publish, round_on_publish (node, m))
+HANDLER (on_published, round_on_published (node, m))
+HANDLER (on_suspend, stop_suspend (node, m->number))
+HANDLER (on_cancel, stop_cancel (node))
+HANDLER (on_halt, stop_on_halt (node))
+HANDLER (on_drained, stop_on_drained (node, m))
+HANDLER (on_end, stop_on_end (node, m->number, m->flag))
+HANDLER (on_close, saves_on_close (node, &link->remote, m))
+HANDLER (on_closed, stop_on_closed (node, m))
+HANDLER (on_leave, leave_ask (node, &node->self, m->number))
+HANDLER (on_release, leave_on_release (node, link))
+HANDLER (on_last_words, poison_on_message (node, m))
+HANDLER (on_checkpoint, office_set_place (node, m->text))
+
+static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Message *m) = {
+  [MESSAGE_HELLO] = on_hello,
+  [MESSAGE_JOIN] = join_on_request,
+  [MESSAGE_WELCOME] = roster_on_welcome,
+  [MESSAGE_REFUSED] = on_refused,
+  [MESSAGE_ROSTER] = roster_on_message,
+  [MESSAGE_PING] = on_ping,
+  [MESSAGE_GONE] = alive_on_gone,
+  [MESSAGE_SEEK] = reach_on_seek,
+  [MESSAGE_SOUGHT] = reach_on_sought,
+  [MESSAGE_CALL] = on_call,
+  [MESSAGE_ROUTE] = route_on_route,
+  [MESSAGE_CARGO] = route_on_cargo,
+  [MESSAGE_HASTE] = route_on_cargo,
+  [MESSAGE_CREDIT] = route_on_credit,
+  [MESSAGE_UNROUTE] = route_on_unroute,
+  [MESSAGE_SPARE] = on_spare,
+  [MESSAGE_RECONCILE] = on_reconcile,
+
+  [MESSAGE_STEM] = on_stem,
+  [MESSAGE_STEAL] = lend_on_request,
+  [MESSAGE_JOBS] = held_on_jobs,
+  [MESSAGE_NONE] = on_none,
+  [MESSAGE_MORE] = on_more,
+  [MESSAGE_RESULT] = loans_on_result,
+  [MESSAGE_ACK] = on_ack,
+  [MESSAGE_VAIN] = on_vain,
+  [MESSAGE_RETURNED] = loans_on_returned,
+  [MESSAGE_HOLDING] = loans_on_holding,
+  [MESSAGE_HOLD] = orphans_on_hold,
+  [MESSAGE_UNHOLD] = on_unhold,
+  [MESSAGE_ADOPT] = orphans_on_adopt,
+  [MESSAGE_MISS] = loans_on_miss,
+  [MESSAGE_COVERED] = on_covered,
+  [MESSAGE_RUNS] = yield_on_runs,
+  [MESSAGE_DISOWN] = on_disown,
+  [MESSAGE_RERUN] = on_rerun,
+  [MESSAGE_TOLD] = on_told,
+  [MESSAGE_FETCH] = shares_on_fetch,
+  [MESSAGE_BYTES] = shares_on_bytes,
+  [MESSAGE_TAKEN] = on_taken,
+  [MESSAGE_LEAVING] = on_leaving,
+  [MESSAGE_HEARD] = on_heard,
+  [MESSAGE_HAND] = leave_on_hand,
+  [MESSAGE_HANDED] = leave_on_handed,
+
+  [MESSAGE_START] = constants_on_start,
+  [MESSAGE_WANT] = on_want,
+  [MESSAGE_CONSTANTS] = constants_on_set,
+  [MESSAGE_BEST] = on_best,
+  [MESSAGE_SAVE] = saves_on_save,
+  [MESSAGE_SAVED] = saves_on_saved,
+  [MESSAGE_WORK] = work_on_message,
+  [MESSAGE_EVENT] = events_on_event,
+  [MESSAGE_REPORTED] = events_on_reported,
+  [MESSAGE_NOTED] = events_on_noted,
+  [MESSAGE_PUBLISH] = on_publish,
+  [MESSAGE_SCAN] = round_on_scan,
+  [MESSAGE_SCANNED] = round_on_scanned,
+  [MESSAGE_PUBLISHED] = on_published,
+  [MESSAGE_SUSPEND] = on_suspend,
+  [MESSAGE_CANCEL] = on_cancel,
+  [MESSAGE_HALT] = on_halt,
+  [MESSAGE_DRAINED] = on_drained,
+  [MESSAGE_END] = on_end,
+  [MESSAGE_TRIAL] = elect_on_trial,
+  [MESSAGE_BID] = elect_on_bid,
+  [MESSAGE_OFFICE] = office_on_message,
+  [MESSAGE_ELECT] = elect_on_elect,
+  [MESSAGE_CLOSE] = on_close,
+  [MESSAGE_CLOSED] = on_closed,
+  [MESSAGE_LEAVE] = on_leave,
+  [MESSAGE_RELEASE] = on_release,
+  [MESSAGE_RELEASED] = leave_on_released,
+  [MESSAGE_GOODBYE] = leave_on_goodbye,
+  [MESSAGE_LAST_WORDS] = on_last_words,
+  [MESSAGE_CHECKPOINT] = on_checkpoint,
+};
+
+gboolean
+hear_handles (MessageKind kind)
 {
-  switch (m->kind)
-    {
-    case MESSAGE_HOLD:
-      orphans_on_hold (node, link, m);
-      break;
-    case MESSAGE_UNHOLD:
-      known_remove (node, m->path, &link->remote);
-      break;
-    case MESSAGE_ADOPT:
-      orphans_on_adopt (node, link, m);
-      break;
-    case MESSAGE_MISS:
-      loans_on_miss (node, link, m);
-      break;
-    case MESSAGE_COVERED:
-      orphans_covered (node, m->path);
-      break;
-    case MESSAGE_RUNS:
-      yield_on_runs (node, link, m);
-      break;
-    case MESSAGE_DISOWN:
-      held_on_disown (node, link, m->number);
-      break;
-    case MESSAGE_RERUN:
-      rerun_on_ask (node, link, m);
-      break;
-    case MESSAGE_TOLD:
-      rerun_on_told (node, m);
-      break;
-    case MESSAGE_PING:
-      spare_look (node, &link->remote);
-      break;
-    case MESSAGE_SPARE:
-      spare_on_message (node, link, m->number);
-      break;
-    default:
-      break;
-    }
+  return handlers[kind] != NULL;
 }
 
-/* Jobs on their way: stolen, lent, held, returned. */
-static void
-route_job (Node *node, Link *link, const Message *m)
-{
-  switch (m->kind)
-    {
-    case MESSAGE_STEAL:
-      lend_on_request (node, link, m);
-      break;
-    case MESSAGE_JOBS:
-      held_on_jobs (node, link, m);
-      break;
-    case MESSAGE_NONE:
-      steal_on_none (node, m);
-      break;
-    case MESSAGE_MORE:
-      steal_on_more (node, link);
-      break;
-    case MESSAGE_RESULT:
-      loans_on_result (node, link, m);
-      break;
-    case MESSAGE_ACK:
-      held_on_ack (node, link, m->number);
-      break;
-    case MESSAGE_VAIN:
-      held_on_vain (node, link, m->number);
-      break;
-    case MESSAGE_RETURNED:
-      loans_on_returned (node, link, m);
-      break;
-    case MESSAGE_HOLDING:
-      loans_on_holding (node, link, m);
-      break;
-    case MESSAGE_RECONCILE:
-      link_say_again (node, link);
-      break;
-    default:
-      route_orphans (node, link, m);
-      break;
-    }
-}
-
-/* A round of saving. */
-static void
-route_round (Node *node, Link *link, const Message *m)
-{
-  switch (m->kind)
-    {
-    case MESSAGE_PUBLISH:
-      round_on_publish (node, m);
-      break;
-    case MESSAGE_SCAN:
-      round_on_scan (node, link, m);
-      break;
-    case MESSAGE_SCANNED:
-      round_on_scanned (node, link, m);
-      break;
-    case MESSAGE_PUBLISHED:
-      round_on_published (node, m);
-      break;
-    default:
-      route_job (node, link, m);
-      break;
-    }
-}
-
-/* Who is coordinator, and the end of a run as it sees to it. */
-static void
-route_office (Node *node, Link *link, const Message *m)
-{
-  switch (m->kind)
-    {
-    case MESSAGE_TRIAL:
-      elect_on_trial (node, link, m);
-      break;
-    case MESSAGE_BID:
-      elect_on_bid (node, link, m);
-      break;
-    case MESSAGE_OFFICE:
-      office_on_message (node, link, m);
-      break;
-    case MESSAGE_CHECKPOINT:
-      office_set_place (node, m->text);
-      break;
-    case MESSAGE_ELECT:
-      elect_on_elect (node, link, m);
-      break;
-    case MESSAGE_CLOSE:
-      saves_on_close (node, &link->remote, m);
-      break;
-    case MESSAGE_CLOSED:
-      stop_on_closed (node, &link->remote, m);
-      break;
-    default:
-      route_round (node, link, m);
-      break;
-    }
-}
-
-/* A member that leaves. */
-static void
-route_leave (Node *node, Link *link, const Message *m)
-{
-  switch (m->kind)
-    {
-    case MESSAGE_LEAVE:
-      leave_ask (node, &node->self, m->number);
-      break;
-    case MESSAGE_RELEASE:
-      leave_on_release (node, link);
-      break;
-    case MESSAGE_RELEASED:
-      leave_on_released (node, link, m);
-      break;
-    case MESSAGE_LEAVING:
-      leave_on_leaving (node, link);
-      break;
-    case MESSAGE_HEARD:
-      leave_on_heard (node, link);
-      break;
-    case MESSAGE_HAND:
-      leave_on_hand (node, link, m);
-      break;
-    case MESSAGE_HANDED:
-      leave_on_handed (node, link, m);
-      break;
-    case MESSAGE_GOODBYE:
-      leave_on_goodbye (node, link, m);
-      break;
-    default:
-      route_office (node, link, m);
-      break;
-    }
-}
-
-/* What only a member's bound link may say. */
-static void
-route_bound (Node *node, Link *link, const Message *m)
-{
-  switch (m->kind)
-    {
-    case MESSAGE_GONE:
-      alive_on_gone (node, link, m);
-      break;
-    case MESSAGE_START:
-      constants_on_start (node, link, m);
-      break;
-    case MESSAGE_WANT:
-      constants_on_want (node, link);
-      break;
-    case MESSAGE_CONSTANTS:
-      constants_on_set (node, link, m);
-      break;
-    case MESSAGE_SAVE:
-      saves_on_save (node, link, m);
-      break;
-    case MESSAGE_BEST:
-      constants_on_best (node, m);
-      break;
-    case MESSAGE_FETCH:
-      shares_on_fetch (node, link, m);
-      break;
-    case MESSAGE_BYTES:
-      shares_on_bytes (node, link, m);
-      break;
-    case MESSAGE_TAKEN:
-      shares_on_taken (node, link);
-      break;
-    case MESSAGE_SAVED:
-      saves_on_saved (node, link, m);
-      break;
-    case MESSAGE_WORK:
-      work_on_message (node, link, m);
-      break;
-    case MESSAGE_EVENT:
-      events_on_event (node, link, m);
-      break;
-    case MESSAGE_REPORTED:
-      events_on_reported (node, link, m);
-      break;
-    case MESSAGE_NOTED:
-      events_on_noted (node, link, m);
-      break;
-    case MESSAGE_SUSPEND:
-      stop_suspend (node, m->number);
-      break;
-    case MESSAGE_CANCEL:
-      stop_cancel (node);
-      break;
-    case MESSAGE_LAST_WORDS:
-      poison_on_message (node, m);
-      break;
-    case MESSAGE_HALT:
-      stop_on_halt (node, link);
-      break;
-    case MESSAGE_DRAINED:
-      stop_on_drained (node, m);
-      break;
-    case MESSAGE_SEEK:
-      reach_on_seek (node, link, m);
-      break;
-    case MESSAGE_SOUGHT:
-      reach_on_sought (node, link, m);
-      break;
-    case MESSAGE_CALL:
-      reach_on_call (node, m);
-      break;
-    default:
-      route_leave (node, link, m);
-      break;
-    }
-}
+/* ---- what is heard ---- */
 
 typedef struct
 {
@@ -407,54 +280,50 @@ hear_message (Node *node, guint64 number, GBytes *bytes)
     hear_admitted (node, link, &m);
 }
 
+/* May the other end of the link say this? */
+static gboolean
+may_say (Node *node, const Link *link, MessageFrom from)
+{
+  gboolean member = link->bound && roster_find (node, &link->remote) != NULL;
+
+  switch (from)
+    {
+    case MESSAGE_FROM_ANYBODY:
+      return TRUE;
+    case MESSAGE_FROM_RUN:
+      return member || !core_is_member (node);
+    case MESSAGE_FROM_MEMBER:
+      return member;
+    case MESSAGE_FROM_COORDINATOR:
+      return member && node_id_equal (&link->remote, &node->office.holder);
+    }
+  g_assert_not_reached ();
+}
+
+/* Does this node listen to it? */
+static gboolean
+is_receiver (Node *node, MessageTo to)
+{
+  switch (to)
+    {
+    case MESSAGE_TO_ALL:
+      return TRUE;
+    case MESSAGE_TO_MASTER:
+      return roster_is_master (node);
+    case MESSAGE_TO_COORDINATOR:
+      return node->saves.opened;
+    }
+  g_assert_not_reached ();
+}
+
 void
 hear_admitted (Node *node, Link *link, const Message *m)
 {
-  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
-
-  switch (m->kind)
+  if (!may_say (node, link, message_from (m->kind)))
     {
-    case MESSAGE_STEM:
-      break;
-    case MESSAGE_HELLO:
-      on_hello (node, link, m);
-      break;
-    case MESSAGE_ROSTER:
-      roster_on_message (node, link, m);
-      break;
-    case MESSAGE_JOIN:
-      join_on_request (node, link, m);
-      break;
-    case MESSAGE_WELCOME:
-      roster_on_welcome (node, link, m);
-      break;
-    case MESSAGE_REFUSED:
-      join_on_refused (node, link);
-      break;
-    case MESSAGE_END:
-      if (link->bound || !core_is_member (node))
-        stop_on_end (node, m->number, m->flag);
-      break;
-    case MESSAGE_ROUTE: /* who joins has no other way than these */
-      route_on_route (node, link, m);
-      break;
-    case MESSAGE_CARGO:
-    case MESSAGE_HASTE:
-      route_on_cargo (node, link, m);
-      break;
-    case MESSAGE_CREDIT:
-      route_on_credit (node, link, m);
-      break;
-    case MESSAGE_UNROUTE:
-      route_on_unroute (node, link, m);
-      break;
-    default:
-      if (member != NULL)
-        route_bound (node, link, m);
-      else if (m->kind == MESSAGE_LAST_WORDS && !core_is_member (node))
-        poison_on_message (node, m);
-      else if (m->kind == MESSAGE_STEAL) /* he knows of us already; he is not to wait for ever */
+      if (m->kind == MESSAGE_STEAL) /* the thief knows this node already, and would wait for ever */
         link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
-      break;
     }
+  else if (is_receiver (node, message_to (m->kind)))
+    handlers[m->kind](node, link, m);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one place that reads a message and hands it to its idea. What a link may say before it is
- * bound is little (HELLO, ROSTER, JOIN, WELCOME, END); a malformed message ends the link it came
- * over, nothing else. Driver's thread. */
+/* The one place that reads a message and hands it to its idea, if messages.def lets the other end
+ * say it, and this node hear it. A malformed message ends the link it came over, nothing else.
+ * Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -9,3 +9,5 @@
 void hear_message (Node *node, guint64 number, GBytes *bytes);
 /* One that is in order and need not wait for anything. */
 void hear_admitted (Node *node, Link *link, const Message *message);
+/* Is there something that takes in messages of this kind? For tests: there is of each. */
+gboolean hear_handles (MessageKind kind);

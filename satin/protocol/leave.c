@@ -133,10 +133,8 @@ leave_ask (Node *node, const NodeId *id, guint64 patience_us)
 void
 leave_on_release (Node *node, Link *link)
 {
-  gboolean released = !is_ending (node) && roster_is_master (node) && release (node, &link->remote);
+  gboolean released = !is_ending (node) && release (node, &link->remote);
 
-  if (!roster_is_master (node))
-    return; /* it asks whoever becomes master */
   link_send (node, link, &(Message){ .kind = MESSAGE_RELEASED, .flag = !released });
 }
 

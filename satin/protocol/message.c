@@ -18,20 +18,28 @@ typedef struct
 {
   const char *name;
   MessageClass class;
+  MessageLayer layer;
+  MessageFrom from;
+  MessageTo to;
   const MessageField *fields;
 } Kind;
 
 static const Kind kinds[MESSAGE_KINDS] = {
 #define F(shape, member, meaning) FIELD_OF (Message, shape, member, meaning)
-#define MESSAGE(kind, name, layer, class, text, fields) \
-  [MESSAGE_##kind] = { name, MESSAGE_##class, (const MessageField[]){ fields{ 0 } } },
+#define MESSAGE(kind, name, layer, class, from, to, text, fields) \
+  [MESSAGE_##kind] = { name, \
+                       MESSAGE_##class, \
+                       MESSAGE_LAYER_##layer, \
+                       MESSAGE_FROM_##from, \
+                       MESSAGE_TO_##to, \
+                       (const MessageField[]){ fields{ 0 } } },
 #include "messages.def"
 };
 
 /* The GVariant types of the headers. */
 static const char *const types[MESSAGE_KINDS] = {
 #define F(shape, member, meaning) WIRE_##shape
-#define MESSAGE(kind, name, layer, class, text, fields) [MESSAGE_##kind] = "(" fields ")",
+#define MESSAGE(kind, name, layer, class, from, to, text, fields) [MESSAGE_##kind] = "(" fields ")",
 #include "messages.def"
 };
 
@@ -47,6 +55,24 @@ MessageClass
 message_class (MessageKind kind)
 {
   return kind > 0 && kind < MESSAGE_KINDS ? kinds[kind].class : MESSAGE_ORDERED;
+}
+
+MessageLayer
+message_layer (MessageKind kind)
+{
+  return kinds[kind].layer;
+}
+
+MessageFrom
+message_from (MessageKind kind)
+{
+  return kinds[kind].from;
+}
+
+MessageTo
+message_to (MessageKind kind)
+{
+  return kinds[kind].to;
 }
 
 gboolean

@@ -31,12 +31,35 @@ typedef enum
   MESSAGE_KINDS
 } MessageKind;
 
+/* What messages.def says of each kind besides its fields; it is explained there. */
 typedef enum
 {
   MESSAGE_ORDERED,
   MESSAGE_PASSING,
   MESSAGE_URGENT
 } MessageClass;
+
+typedef enum
+{
+  MESSAGE_LAYER_MESH,
+  MESSAGE_LAYER_WORK,
+  MESSAGE_LAYER_CONTROL
+} MessageLayer;
+
+typedef enum
+{
+  MESSAGE_FROM_ANYBODY,
+  MESSAGE_FROM_RUN,
+  MESSAGE_FROM_MEMBER,
+  MESSAGE_FROM_COORDINATOR
+} MessageFrom;
+
+typedef enum
+{
+  MESSAGE_TO_ALL,
+  MESSAGE_TO_MASTER,
+  MESSAGE_TO_COORDINATOR
+} MessageTo;
 
 typedef struct
 {
@@ -114,6 +137,10 @@ void message_each_path (const Message *message, void (*each) (const char *path, 
                         gpointer data);
 const char *message_kind_name (MessageKind kind);
 MessageClass message_class (MessageKind kind);
+/* Of a kind that there is. */
+MessageLayer message_layer (MessageKind kind);
+MessageFrom message_from (MessageKind kind);
+MessageTo message_to (MessageKind kind);
 /* Heartbeats and steals do not wait for large values that were sent before them. Their place among
  * the other kinds means nothing: those that settle who holds what stay in order. */
 gboolean message_is_urgent (MessageKind kind);

@@ -69,8 +69,7 @@ order (Node *node, const char *path, const NodeId *from, guint64 loan)
 void
 rerun_on_ask (Node *node, const Link *link, const Message *m)
 {
-  if (node->saves.opened)
-    order (node, m->path, &link->remote, m->number);
+  order (node, m->path, &link->remote, m->number);
 }
 
 void

@@ -56,16 +56,15 @@ round_ask (Node *node, guint64 patience_us)
 void
 round_on_publish (Node *node, const Message *m)
 {
-  if (node->saves.opened)
-    begin (node, CLAMP (m->number, 1, ROUND_PATIENCE_MAX_US));
+  begin (node, CLAMP (m->number, 1, ROUND_PATIENCE_MAX_US));
 }
 
 void
-round_on_scan (Node *node, Link *link, const Message *m)
+round_on_scan (Node *node, Link *link G_GNUC_UNUSED, const Message *m)
 {
   NodeId coordinator;
 
-  if (!office_ready (node, &coordinator) || !node_id_equal (&coordinator, &link->remote))
+  if (!office_ready (node, &coordinator))
     return;
   node->round.heard = TRUE;
   node->round.owed = m->number;

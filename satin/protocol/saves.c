@@ -183,8 +183,6 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
 void
 saves_on_save (Node *node, Link *link, const Message *m)
 {
-  if (!node->saves.opened)
-    return; /* it was for an earlier time in office: all is sent again */
   if (m->rows->len > 0)
     emit_save (node, m->rows, &link->remote);
   if (m->number > 0)
@@ -226,9 +224,10 @@ tell_closed (Node *node, guint64 generation, gboolean failed)
     .kind = MESSAGE_CLOSED, .count = node->saves.request, .number = generation, .flag = failed
   };
 
-  if (node_id_equal (&node->saves.closer, &node->self))
-    stop_on_closed (node, &node->self, &message);
-  else
+  gboolean own = node_id_equal (&node->saves.closer, &node->self);
+  if (own && roster_is_master (node) && node_id_equal (&node->office.holder, &node->self))
+    stop_on_closed (node, &message);
+  else if (!own)
     (void)link_send_to (node, &node->saves.closer, &message);
 }
 
@@ -316,8 +315,6 @@ saves_on_close (Node *node, const NodeId *from, const Message *m)
 {
   Saves *saves = &node->saves;
 
-  if (!saves->opened)
-    return; /* asked again when it is */
   if (node_id_equal (&saves->closer, from) && m->count < saves->request)
     return; /* it was held up on an older link; only the newest is waited for */
   if (saves->final && (saves->request != m->count || !node_id_equal (&saves->closer, from)))

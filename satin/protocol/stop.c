@@ -172,7 +172,7 @@ stop_on_served (Node *node, guint64 scan)
 }
 
 void
-stop_on_halt (Node *node, Link *link G_GNUC_UNUSED)
+stop_on_halt (Node *node)
 {
   halt (node);
   report_drained (node);
@@ -287,17 +287,16 @@ stop_go_on (Node *node)
                       .number = stop->code,
                       .flag = stop->answer != NULL,
                       .value = stop->answer };
-  if (node->saves.here)
+  if (node->saves.opened)
     saves_on_close (node, &node->self, &message);
-  else
+  else if (!node->saves.here) /* else it is asked again when it has opened */
     (void)link_send_to (node, &coordinator, &message);
 }
 
 void
-stop_on_closed (Node *node, const NodeId *from, const Message *m)
+stop_on_closed (Node *node, const Message *m)
 {
-  if (!node->stop.final || m->count != node->stop.request || !roster_is_master (node)
-      || !node_id_equal (from, &node->office.holder))
+  if (!node->stop.final || m->count != node->stop.request)
     return;
   if (m->flag)
     core_log (node, "the last publication of the checkpoint failed");

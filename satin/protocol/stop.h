@@ -36,7 +36,7 @@ void stop_condemn (Node *node, const char *sentence);
  * without ending the run: who joins hears of the end, and looks for others; who was a member before
  * goes on. */
 void stop_last_words (Node *node, const char *sentence);
-void stop_on_halt (Node *node, Link *link);
+void stop_on_halt (Node *node);
 void stop_on_halted (Node *node);
 void stop_on_drained (Node *node, const Message *message);
 /* The engine has served scan number `scan`. */
@@ -45,7 +45,7 @@ void stop_on_served (Node *node, guint64 scan);
 gboolean stop_halts (Node *node);
 void stop_finish (Node *node, guint64 code, GBytes *answer);
 /* The coordinator has published for the last time. */
-void stop_on_closed (Node *node, const NodeId *from, const Message *message);
+void stop_on_closed (Node *node, const Message *message);
 /* Nobody can write the checkpoint, and `why`. Who leaves goes without ending the run, if others are
  * left. */
 void stop_refused (Node *node, const char *why);

@@ -10,7 +10,7 @@
 /* What follows the name of a message, as messages.def has it: {field}, or {flag?if set|else}. */
 static const char *const texts[MESSAGE_KINDS] = {
 #define F(...)
-#define MESSAGE(kind, name, layer, class, text, fields) [MESSAGE_##kind] = text,
+#define MESSAGE(kind, name, layer, class, from, to, text, fields) [MESSAGE_##kind] = text,
 #include "messages.def"
 };
 

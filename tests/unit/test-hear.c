@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each kind of message has its handler, and none hears what messages.def does not let the sender
+ * say or the receiver hear. */
+#include "any-message.h"
+#include "node-world.h"
+
+#include "satin/protocol/hear.h"
+
+#define EACH_KIND 20
+
+static guint64
+link_between (World *world, guint a, guint b)
+{
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      const Wire *wire = &g_array_index (world->wires, Wire, i);
+      if (wire->up
+          && ((wire->end[0] == a && wire->end[1] == b) || (wire->end[0] == b && wire->end[1] == a)))
+        return i + 1;
+    }
+  g_assert_not_reached ();
+}
+
+/* (transfer full): what the node does about it; timers are left out, and nothing is carried out. */
+static GArray *
+hear (World *world, guint64 link, guint to, const Message *message)
+{
+  g_autoptr (GBytes) bytes = any_message_join (message_encode (message));
+  GArray *effects = g_array_new (FALSE, TRUE, sizeof (NodeEffect));
+
+  g_array_set_clear_func (effects, (GDestroyNotify)node_effect_clear);
+  node_step (world->peer[to].node, world->now_us,
+             &(NodeEvent){ .kind = NODE_EVENT_MESSAGE, .link = link, .bytes = bytes }, effects);
+  for (guint i = effects->len; i > 0; i--)
+    if (g_array_index (effects, NodeEffect, i - 1).kind == NODE_EFFECT_TIMER)
+      g_array_remove_index (effects, i - 1);
+  return effects;
+}
+
+static void
+assert_ignored (World *world, guint64 link, guint to, const Message *message)
+{
+  g_autoptr (GArray) effects = hear (world, link, to, message);
+
+  if (effects->len > 0)
+    g_error ("'%s' has an effect", message_kind_name (message->kind));
+}
+
+static void
+test_each_kind_has_a_handler (void)
+{
+  for (int kind = 1; kind < MESSAGE_KINDS; kind++)
+    if (!hear_handles ((MessageKind)kind))
+      g_error ("nothing takes in '%s'", message_kind_name ((MessageKind)kind));
+}
+
+/* It has greeted, and is no member. Only a request for work is answered, with none. */
+static void
+test_a_stranger_says_nothing_that_only_members_may_say (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (1);
+  Wire wire = { { 0, 1 }, TRUE, TRUE };
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  g_array_append_val (world->wires, wire);
+  guint64 link = world->wires->len;
+  post (world, (Post){ .to = 0, .kind = NODE_EVENT_LINK_UP, .link = link });
+  deliver (world, link, 0,
+           &(Message){ .kind = MESSAGE_HELLO,
+                       .number = MESSAGE_VERSION,
+                       .digest = digest_of_string ("program"),
+                       .text = "n7",
+                       .host = "" });
+  for (int kind = 1; kind < MESSAGE_KINDS; kind++)
+    for (guint i = 0; message_from ((MessageKind)kind) != MESSAGE_FROM_ANYBODY && i < EACH_KIND;
+         i++)
+      {
+        g_auto (AnyMessage) any;
+        any_message_init (&any, (MessageKind)kind, rand);
+        if (kind != MESSAGE_STEAL)
+          {
+            assert_ignored (world, link, 0, &any.message);
+            continue;
+          }
+        g_autoptr (GArray) effects = hear (world, link, 0, &any.message);
+        g_assert_cmpuint (effects->len, ==, 1);
+        const NodeEffect *effect = &g_array_index (effects, NodeEffect, 0);
+        g_assert_cmpint (effect->kind, ==, NODE_EFFECT_SEND);
+        g_assert_cmpuint (message_kind_of (effect->parts->pdata[0]), ==, MESSAGE_NONE);
+      }
+}
+
+/* n0 is master and coordinator. n1 says to n2 what only the coordinator may say, and n0 says to n2
+ * what only the master or the coordinator takes in. */
+static void
+test_members_keep_to_their_parts (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  g_autoptr (GRand) rand = g_rand_new_with_seed (2);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC / 2);
+  for (int kind = 1; kind < MESSAGE_KINDS; kind++)
+    for (guint i = 0; i < EACH_KIND; i++)
+      {
+        gboolean speaker = message_from ((MessageKind)kind) == MESSAGE_FROM_COORDINATOR;
+        gboolean listener = message_to ((MessageKind)kind) != MESSAGE_TO_ALL;
+        g_auto (AnyMessage) any;
+        any_message_init (&any, (MessageKind)kind, rand);
+        any.message.count = i % 3; /* of the office, or of a request */
+        g_clear_pointer (&any.message.shares, g_ptr_array_unref);
+        for (guint k = 0; any.message.rows != NULL && k < any.message.rows->len; k++)
+          g_clear_pointer (&((Row *)any.message.rows->pdata[k])->shares, g_ptr_array_unref);
+        if (speaker)
+          assert_ignored (world, link_between (world, 1, 2), 2, &any.message);
+        if (listener)
+          assert_ignored (world, link_between (world, 0, 2), 2, &any.message);
+      }
+}
+
+/* … and what they may say is heard. */
+static void
+test_the_coordinator_is_heard (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  const Message scan = { .kind = MESSAGE_SCAN, .number = 9 };
+  const Message publish = { .kind = MESSAGE_PUBLISH, .number = 9 };
+  const Message release = { .kind = MESSAGE_RELEASE };
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC / 2);
+  g_autoptr (GArray) scans = hear (world, link_between (world, 0, 2), 2, &scan);
+  g_assert_cmpuint (scans->len, >, 0);
+  g_autoptr (GArray) rounds = hear (world, link_between (world, 0, 1), 0, &publish);
+  g_assert_cmpuint (rounds->len, >, 0);
+  g_autoptr (GArray) releases = hear (world, link_between (world, 0, 1), 0, &release);
+  g_assert_cmpuint (releases->len, >, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/hear/each-kind-has-a-handler", test_each_kind_has_a_handler);
+  g_test_add_func ("/hear/a-stranger-says-nothing-that-only-members-may-say",
+                   test_a_stranger_says_nothing_that_only_members_may_say);
+  g_test_add_func ("/hear/members-keep-to-their-parts", test_members_keep_to_their_parts);
+  g_test_add_func ("/hear/the-coordinator-is-heard", test_the_coordinator_is_heard);
+  return g_test_run ();
+}
