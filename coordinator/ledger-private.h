@@ -88,7 +88,7 @@ gboolean ledger_open_target (Ledger *ledger, Pair *pair, gboolean is_front, Iden
  * FALSE: it is not all in order, or did not come; then it has to be opened again, wholly. */
 gboolean ledger_begin_ahead (Ledger *ledger, const char *work_path, const char *identity,
                              const Pair *pair);
-/* Whoever is told of the rows that are taken over now is told by `takeover`. */
+/* From now on the reader of the rows that are taken over is told of them by `takeover`. */
 static inline void
 ledger_tell (const Ledger *ledger, Takeover *takeover)
 {

@@ -18,5 +18,5 @@ gboolean notes_event (Sql *sql, const TablesEvent *event, GError **error);
 gboolean notes_only (Sql *sql, const GArray *present, const char *cause, GError **error);
 /* The file is taken over by a new life of the run: everybody in it has left. */
 gboolean notes_begin_life (Sql *sql, GError **error);
-/* The values, members and events of `inbox`. Who is new is an event too. */
+/* The values, members and events of `inbox`. A new member is an event too. */
 gboolean notes_write (Sql *sql, const Inbox *inbox, GError **error);

@@ -86,7 +86,7 @@ void scribe_ticket (Scribe *scribe, guint64 ticket);
 void scribe_set (Scribe *scribe, const char *key, const char *value);
 void scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *value);
 void scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value);
-/* Who is here: tell all members after scribe_new. */
+/* A member of the run. After scribe_new the driver tells all that are here. */
 void scribe_joined (Scribe *scribe, const NodeId *id, const char *host, const char *site,
                     const char *address);
 /* One row of the ledger. path, detail (nullable). Each publication is entered without being told.

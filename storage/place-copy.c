@@ -115,8 +115,8 @@ bring (Place **place, const char *suffix, const char *to, gboolean early, PlaceS
   return FALSE;
 }
 
-/* Whoever publishes a base without the mark never puts a delta beside it; so there is none to look
- * for. `is_settled` FALSE: the base that was brought is another one, and has that mark. */
+/* A writer that publishes a base without the mark never puts a delta beside it; so there is none to
+ * look for. `is_settled` FALSE: the base that was brought is another one, and has that mark. */
 static gboolean
 refresh_once (Place **place, const char *to, gboolean early, PlacePair *pair, gboolean *is_settled,
               GError **error)
@@ -135,7 +135,7 @@ refresh_once (Place **place, const char *to, gboolean early, PlacePair *pair, gb
   return TRUE;
 }
 
-/* Who brings it looked a moment ago: to ask again would tell no more. */
+/* The process that brings it looked a moment ago: to ask again would tell no more. */
 gboolean
 place_is_under_way (const Place *place, const char *to, PlacePair *pair)
 {

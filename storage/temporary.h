@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Folders for files that go with this process: "satin-copy-XXXXXX" in TMPDIR, and others, each held
- * by a lock as long as it is used. Whoever makes one removes those of the same kind that nobody
- * holds any more, which a killed process left. Any thread. */
+ * by a lock as long as it is used. Making one removes those of the same kind that nobody holds any
+ * more, which a killed process left. Any thread. */
 #pragma once
 
 #include <glib.h>

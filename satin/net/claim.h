@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who founds the run in a folder. The launcher names one process; when it dies before anybody has
- * joined it, the others would wait for nobody, so one of them takes its place; likewise when it
- * cannot reach the checkpoint, and another perhaps can. Each claim is a file
+/* Chooses the process that founds the run in a folder. The launcher names one process; when it dies
+ * before anybody has joined it, the others would wait for nobody, so one of them takes its place;
+ * likewise when it cannot reach the checkpoint, and another perhaps can. Each claim is a file
  * `founder-N` that only the first can make; it stands as long as its process lives and has not
  * passed it on (node-PID.unfit). Blocks on the local disk. */
 #pragma once

@@ -170,7 +170,7 @@ control_bring_end (const char *run_folder, GError **error)
       if (!bring_from (asker, run_folder, &why))
         {
           if (why->domain != FOLDER_ERROR)
-            return TRUE; /* the node is gone, or slow: who waits tries again */
+            return TRUE; /* the node is gone, or slow: the waiting verb tries again */
           g_propagate_error (error, g_steal_pointer (&why));
           return FALSE;
         }

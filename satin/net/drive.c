@@ -25,8 +25,8 @@
 /* So long a worker tries to get the context from whoever has it. */
 #define DRIVE_TRY_US 500
 
-/* Who polls must look at the rest, too. Once set it goes off; one that goes off for nothing does no
- * harm. */
+/* Wakes the thread that polls, which must look at the rest, too. Once set it goes off; one that
+ * goes off for nothing does no harm. */
 typedef struct
 {
   PollerWatch watch; /* of an eventfd, or of a timerfd */
@@ -163,7 +163,7 @@ drive_wake (Drive *drive)
       return;
     }
   g_atomic_int_set (&drive->mailed, TRUE); /* before we look who sleeps: see finish */
-  /* Who drives and is awake looks before it sleeps, or when it has left. */
+  /* A driving thread that is awake looks before it sleeps, or when it has left. */
   if (g_atomic_int_get (&drive->worker_sleeps)
       || (!is_wanted (drive)
           && (g_atomic_int_get (&drive->thread_sleeps) || g_atomic_int_get (&drive->parked))))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who drives: the thread of its own, which sleeps in poll without owning anything, or a worker that
- * has no work and so nothing better to do. Exactly one owns the context, and with it the Node, the
- * engine's door and the links, at any time. */
+/* Driving is done by the thread of its own, which sleeps in poll without owning anything, or by a
+ * worker that has no work and so nothing better to do. Exactly one owns the context, and with it
+ * the Node, the engine's door and the links, at any time. */
 #pragma once
 
 #include "driver.h"
@@ -35,7 +35,8 @@ void drive_free (Drive *drive);
 void drive_run (Drive *drive);
 /* Somebody else has closed the descriptors by which it is woken. */
 gboolean drive_is_deaf (const Drive *drive);
-/* Whoever drives stops soon; from then on drive_idle returns FALSE. By who drives. */
+/* The driving thread stops soon; from then on drive_idle returns FALSE. Only that thread
+ * calls it. */
 void drive_quit (Drive *drive);
 /* What an idle worker would do next: it has something else to do; it drives, but its processor is
  * another's, so it sleeps in poll at once; or it may spin before. */

@@ -261,7 +261,7 @@ become_member (Driver *driver, const NodeEffect *effect)
     driver_say (driver, "joined as node %s", node_id_show (&effect->node, id));
   if (!first)
     return;
-  report_stats (driver, FALSE); /* who sees the address looks there for the node's name */
+  report_stats (driver, FALSE); /* a reader of the address looks there for the node's name */
   if (driver->listener != NULL && !write_address (driver, &error))
     driver_fail (driver, 1, error->message);
 }

@@ -27,7 +27,7 @@ struct Driver
   gint64 started_us;
   FILE *log;
 
-  /* Whoever drives only: see drive.h. */
+  /* Of the driving thread only: see drive.h. */
   GThread *thread;
   clockid_t clock; /* the thread's; what idle workers drive is not in it */
   Drive *drive;

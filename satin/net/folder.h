@@ -39,7 +39,7 @@
 #define FOLDER_ENV_SITE "SATIN_SITE"
 /* A node has a thread for each job that waits and any of them may carry messages, so what a thread
  * may keep of what it has freed is bounded: GLib's own store of it is left out (newer GLib has
- * none), glibc's is for small pieces. Whoever has set these knows better. */
+ * none), glibc's is for small pieces. A user who has set these knows better. */
 #define FOLDER_ENV_SLICES "G_SLICE"
 #define FOLDER_SLICES "always-malloc"
 #define FOLDER_ENV_MALLOC "GLIBC_TUNABLES"
@@ -202,8 +202,8 @@ gboolean folder_end (const char *path, int code, const char *sentence,
  * been suspended, come too late from now on and do not change its exit code. */
 void folder_ended (void);
 /* TRUE when the run has ended; `code` (out) and `sentence` (out, optional, nullable, transfer full)
- * are set then. Who says "answer" says before in "answer.code" what main returned: that is the code
- * of a run that others have suspended after it. */
+ * are set then. A node that writes "answer" writes before in "answer.code" what main returned: that
+ * is the code of a run that others have suspended after it. */
 gboolean folder_has_ended (const char *path, int *code, char **sentence);
 
 /* Whether a run that has ended with `code` must have an answer, and it is not here. */

@@ -317,7 +317,7 @@ is_enough (const Wire *link, gsize got, gsize room)
   return link->tls == NULL ? got < room : !wire_tls_has_more (link->tls);
 }
 
-/* Who was answered may have run on this very processor since, and asked again. */
+/* The process that was answered may have run on this very processor since, and asked again. */
 static gboolean
 asks_again (Wire *link, guint *rounds)
 {

@@ -86,7 +86,7 @@ certify () {
   return 77
 }
 
-# vsftpd with the right to write. Only root can run it. Who is let in is called anonymous; with FTP_PASSWORD=word he needs
+# vsftpd with the right to write. Only root can run it. The only user is called anonymous; with FTP_PASSWORD=word he needs
 # that. TLS=yes: ftps, and clients need CURL_CA_BUNDLE=FOLDER/ca.pem; TLS=start: by AUTH TLS.
 start_ftp () {
   local dir=$1 port scheme=ftp; need vsftpd vsftpd || return

@@ -18,7 +18,7 @@ the_oldest_of_a_full_class_goes (void)
     g_assert_true (
         admission_enter (&admission, ADMISSION_STRANGER, who (ADMISSION_STRANGER_MAX + i))
         == who (i));
-  /* Who has proved itself is not the oldest any more, and has made room. */
+  /* A connection that has proved itself is not the oldest any more, and has made room. */
   admission_leave (&admission, who (10));
   g_assert_null (admission_enter (&admission, ADMISSION_STRANGER, who (5000)));
   g_assert_true (admission_enter (&admission, ADMISSION_STRANGER, who (5001)) == who (11));

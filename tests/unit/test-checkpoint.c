@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who is asked whether a run uses a checkpoint: the addresses that the file names are anybody's. */
+/* The hosts that are asked whether a run uses a checkpoint: the addresses that the file names are
+ * anybody's. */
 #include "net/checkpoint.h"
 
 #include <gio/gunixsocketaddress.h>

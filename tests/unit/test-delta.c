@@ -226,7 +226,7 @@ test_a_delta_carries_everything (void)
   assert_answer (place->target, "PRAGMA integrity_check", "ok");
 }
 
-/* Whoever takes over a base as it is goes on with deltas to it. */
+/* A coordinator that takes over a base as it is goes on with deltas to it. */
 static void
 test_a_take_over_needs_no_new_base (void)
 {

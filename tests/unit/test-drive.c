@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who drives, with no network: foreign threads post, a thread and workers drive in turns. */
+/* Driving without a network: foreign threads post, a thread and workers drive in turns. */
 #include "config.h"
 
 #include "net/drive.h"

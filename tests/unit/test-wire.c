@@ -501,7 +501,7 @@ the_other_side_closing_is_noticed (void)
 
 /* ---- TCP ---- */
 
-/* Who has the credential and another key gets no link, whichever side it is. */
+/* A process with the credential and another key gets no link, whichever side it is. */
 static void
 another_key_is_refused (gconstpointer empty)
 {
@@ -541,7 +541,8 @@ plain_frames_are_refused (void)
   world_close (&world);
 }
 
-/* Who proves itself and then says nothing is gone after a while, also out of the handshake. */
+/* A process that proves itself and then says nothing is gone after a while, also out of the
+ * handshake. */
 static void
 a_silent_handshake_ends (void)
 {
