@@ -8,19 +8,7 @@ if ! command -v perl >/dev/null 2>&1; then
 fi
 tree=$(mktemp -d "${TMPDIR:-/tmp}/satin-mutants-XXXXXX")
 trap 'rm -rf "$tree"' EXIT
-count=0 failures=0
-is () # NAME GOT WANTED
-{
-  count=$((count + 1))
-  if [ "$2" = "$3" ]; then
-    echo "ok $count - $1"
-  else
-    failures=$((failures + 1))
-    echo "not ok $count - $1"
-    sed 's/^/# got:    /' <<<"$2"
-    sed 's/^/# wanted: /' <<<"$3"
-  fi
-}
+. "$SATIN_SOURCE/tests/tap.sh"
 is "each mutant is found once" "$(perl "$SATIN_SOURCE/tests/mutants/run" --check 2>&1)" ""
 
 mkdir -p "$tree/tests/mutants" "$tree/storage"
@@ -34,5 +22,4 @@ is "lines that are gone" "$(said '- a = 3;\n+ a = 2;\n')" "mutants: 'storage/m':
 is "lines that are there twice" "$(said '- b ();\n')" "mutants: 'storage/m': its old lines are found 2 times in 'storage/x.c', not once"
 is "no lines" "$(said '+ a = 2;\n')" "mutants: 'storage/m': its old lines are found 0 times in 'storage/x.c', not once"
 is "a word that means nothing" "$(said '! a\n' | sed 's,.*/tests,tests,')" "tests/mutants/list:3: cannot read '! a'"
-echo "1..$count"
-exit $((failures > 0))
+finish

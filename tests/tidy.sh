@@ -9,19 +9,7 @@ if ! command -v perl >/dev/null 2>&1; then
 fi
 tree=$(mktemp -d "${TMPDIR:-/tmp}/satin-tidy-XXXXXX")
 trap 'rm -rf "$tree" "$tree-2" "$tree.log"' EXIT
-count=0 failures=0
-is () # NAME GOT WANTED
-{
-  count=$((count + 1))
-  if [ "$2" = "$3" ]; then
-    echo "ok $count - $1"
-  else
-    failures=$((failures + 1))
-    echo "not ok $count - $1"
-    sed 's/^/# got:    /' <<<"$2"
-    sed 's/^/# wanted: /' <<<"$3"
-  fi
-}
+. "$SATIN_SOURCE/tests/tap.sh"
 is "this tree has nothing new" "$(perl "$tidy" "$SATIN_SOURCE")" ""
 
 spdx='/* SPDX-License-Identifier: BSD-3-Clause */'
@@ -136,5 +124,4 @@ else
   count=$((count + 1))
   echo "ok $count - subjects and hooks # SKIP there is no git"
 fi
-echo "1..$count"
-[ $failures -eq 0 ]
+finish

@@ -5,19 +5,7 @@ set -u
 program=$SATIN_BIN/../tests/sim/scenarios
 folder=$(mktemp -d "${TMPDIR:-/tmp}/satin-scenarios-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
-count=0 failures=0
-is () # NAME GOT WANTED
-{
-  count=$((count + 1))
-  if [ "$2" = "$3" ]; then
-    echo "ok $count - $1"
-  else
-    failures=$((failures + 1))
-    echo "not ok $count - $1"
-    sed 's/^/# got:    /' <<<"$2"
-    sed 's/^/# wanted: /' <<<"$3"
-  fi
-}
+. "$SATIN_SOURCE/tests/tap.sh"
 file=$folder/story.txt stored=$SATIN_SOURCE/tests/scenarios/crash-of-a-lender.txt
 fresh () { cat "$stored" >"$file"; }
 # What the program prints that is a line of a difference, and its exit code.
@@ -72,5 +60,4 @@ refuse "a node that is not there" 'run until 1.1 begins\ncrash 1.9\nrun to the e
   "2: no process '1.9' lives then"
 refuse "a fault without a node" 'crash\nrun to the end\n----\n' "1: 'crash' needs the name of a node"
 
-echo "1..$count"
-[ "$failures" -eq 0 ]
+finish
