@@ -23,7 +23,9 @@ is "two are added" "$code:$words" "0:"
 is "which are named" "$(sort <<<"$answer")" \
   "$("$satin" status grows | awk -v first="$first" '$2 != first && / up / { print "node " $1 " has joined run '"'grows'"'" }' | sort)"
 ok "three nodes are up" up grows 3
-sleep 0.5
+for added in $(nodes_of grows | awk -v first="$first" '$1 != first { print $1 }'); do
+  ok "what is added works" wait_for $((10 * slow)) has_worked grows 0.1 "$added"
+done
 kill -9 "$first"
 finished
 is "those that were added go on when the first is killed" "$code:$answer" "0:$heavy_answer"

@@ -84,7 +84,8 @@ finish ()
   exit
 }
 
-# Runs a command to its end; $answer is its stdout, $words its stderr, $code its exit code.
+# Runs a command to its end; $answer is its stdout, $words its stderr, $code its exit code: 124, if it took a minute. So a
+# command that must not wait for something is tried while that lasts for longer, or until the test ends it.
 try ()
 {
   timeout $((60 * slow)) "$@" >"$work/answer" 2>"$work/words" </dev/null
@@ -133,6 +134,13 @@ no_nodes () { [ -z "$(our_nodes)" ]; }
 up () { [ "$(nodes_of "$1" | grep -c ' up$')" -ge "$2" ]; }      # RUN NUMBER
 master_of () { nodes_of "$1" | awk '/"master"/ { print $1; exit }'; }
 other_of () { nodes_of "$1" | awk '!/"master"/ { print $1; exit }'; }
+
+# RUN SECONDS [PID]: so much work of the run, or of a node, would be lost now.
+has_worked ()
+{
+  "$satin" status "$1" --json 2>/dev/null | tr -d ' \n' | sed 's/"nodes":\[/\n/; s/},{/}\n{/g' | grep -F -- "${3:+\"pid\":$3,}" \
+    | head -n 1 | sed 's/.*"at_risk_s":\([0-9.]*\).*/\1/' | awk -v least="$2" '{ exit !($1 >= least) } END { exit !NR }'
+}
 
 # By a URI, since sqlite3 makes a file that is not there.
 integrity () { [ "$(sqlite3 "file:$1?mode=rw" 'PRAGMA integrity_check' 2>&1)" = ok ]; }

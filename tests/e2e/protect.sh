@@ -7,15 +7,25 @@ naps=("$SATIN_BIN/sleep" 20 --depth 9)
 figure () { sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p" "$work/stats"; }
 more () { awk "BEGIN { exit !($1 > $2) }"; }
 
+# By the node that is to die, or in the file by all three.
+much_is_done () # PLAN PID
+{
+  case $1 in
+    checkpoint) [ "$(sqlite3 "$work/p.satin" "SELECT total (work_s) > 3 FROM result" 2>/dev/null)" = 1 ] ;;
+    *) has_worked crash 1 "$2" ;;
+  esac
+}
+
 # Kills a node that is not the master once the run is well on its way.
 crash () # PLAN OPTION…
 {
-  local plan=$1
+  local plan=$1 victim
   shift
   begin "$satin" run -n 3 -w 1 --name crash --stats "$work/stats" --protect "$plan" "$@" -- "${naps[@]}"
   ok "$plan: three nodes are up" wait_for $((10 * slow)) up crash 3
-  sleep 2
-  kill -9 "$(other_of crash)"
+  victim=$(other_of crash)
+  ok "$plan: much is done" wait_for $((20 * slow)) much_is_done "$plan" "$victim"
+  kill -9 "$victim"
   ended
   is "$plan: the answer" "$answer" "leaves 512"
   is "$plan: one crash" "$(figure crashes)" 1

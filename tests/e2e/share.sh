@@ -31,9 +31,10 @@ ok "they fetched" [ "$(figure shared_fetches)" -gt 0 ]
 
 begin "$satin" run -n 4 -w 1 --name kill --shared-memory 64K -- "${long[@]}"
 ok "four nodes are up" wait_for $((10 * slow)) up kill 4
-sleep 0.5
-kill -9 "$(other_of kill)" 2>/dev/null
-sleep 0.5
+victim=$(other_of kill)
+ok "one has worked" wait_for $((10 * slow)) has_worked kill 0.1 "$victim"
+kill -9 "$victim"
+ok "three are left" wait_for $((10 * slow)) eval '! up kill 4'
 kill -9 "$(master_of kill)" 2>/dev/null
 ended
 is "without a node, and then without the one that shared" "$code:$answer" "0:$alone"

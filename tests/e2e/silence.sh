@@ -28,7 +28,7 @@ passed ()
 begin "$satin" run -n 2 -w 1 "${patience[@]}" --name still --stats "$work/still.json" -- "${naps[@]}"
 ok "two nodes are up" wait_for $((10 * slow)) up still 2
 other=$(other_of still) master=$(master_of still)
-sleep 0.5 # it is to have work
+ok "the other one has worked" wait_for $((10 * slow)) has_worked still 0.3 "$other"
 kill -STOP "$other"
 sleep $(awk "BEGIN { print $silence / 2 }")
 kill -CONT "$other"

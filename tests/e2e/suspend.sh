@@ -7,7 +7,7 @@ file=$work/stop.satin
 
 begin "$satin" run -n 3 --steal mw --name stop --checkpoint "$file" --interval 60 -- "${heavy[@]}"
 ok "three nodes are up" wait_for $((10 * slow)) up stop 3
-sleep 1
+ok "they have worked" wait_for $((10 * slow)) has_worked stop 0.5
 # In the published Satin nobody could ask for it (S3), and the coordinator would have failed at it (S4).
 try "$satin" suspend stop
 is "S3: satin suspend does it" "$code" 0
@@ -47,7 +47,7 @@ cd "$work/gone" || exit 1
 begin "$satin" run -n 3 -w 1 --name parts --checkpoint "$work/parts.satin" --stats "$work/part1" -- \
   "$SATIN_BIN/sleep" 10 --depth 9
 ok "three nodes are up" wait_for $((10 * slow)) up parts 3
-wait_for 1 false
+ok "they have worked, too" wait_for $((10 * slow)) has_worked parts 0.5
 try "$satin" suspend parts
 ended
 is "the first part is suspended" "$code" 75

@@ -10,8 +10,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#define GIVE_UP_US (60 * G_USEC_PER_SEC)
-
 static gint refuses, opened; /* atomic */
 
 int
@@ -78,7 +76,6 @@ static void
 test_a_refused_thread_is_tried_again (void)
 {
   Rig *rig = rig_new_for (jobs, 1, 4, 2);
-  gint64 give_up_us = g_get_monotonic_time () + GIVE_UP_US;
   guint64 held = 2;
   Loan lent = { 0 };
 
@@ -92,8 +89,8 @@ test_a_refused_thread_is_tried_again (void)
   g_assert_cmpint (run_leaf (rig, held), ==, ENGINE_UNRUN);
 
   g_atomic_int_set (&refuses, FALSE);
-  while (run_leaf (rig, ++held) != ENGINE_DONE)
-    g_assert_cmpint (g_get_monotonic_time (), <, give_up_us);
+  while (run_leaf (rig, ++held) != ENGINE_DONE) /* the pause after a refusal is not over */
+    g_thread_yield ();
 
   g_assert_true (engine_back (rig->engine, lent.loan));
   g_assert_cmpint (next_of (rig, 1), ==, ENGINE_DONE);
