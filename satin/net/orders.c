@@ -27,8 +27,10 @@ reads (const char *request, const char *word, guint64 *patience_us)
     return FALSE;
   if (request[length] == '\0')
     return TRUE;
+  if (request[length] != ' ' || !g_ascii_isdigit (request[length + 1]))
+    return FALSE;
   double seconds = g_ascii_strtod (request + length, &end);
-  if (request[length] != ' ' || *end != '\0' || !(seconds >= 0 && seconds <= PATIENCE_MAX_S))
+  if (*end != '\0' || !(seconds >= 0 && seconds <= PATIENCE_MAX_S))
     return FALSE;
   *patience_us = (guint64)(seconds * G_USEC_PER_SEC) + 1;
   return TRUE;
@@ -116,7 +118,8 @@ file_of (Driver *driver, const char *words)
   guint64 offset = 0;
   if (!driver->ended || word[0] == NULL || !g_strv_contains (control_files_of_end, word[0])
       || (word[1] != NULL
-          && !g_ascii_string_to_unsigned (word[1], 10, 0, G_MAXINT64, &offset, NULL)))
+          && !g_ascii_string_to_unsigned (word[1], 10, 0, G_MAXINT64, &offset, NULL))
+      || (word[1] != NULL && word[2] != NULL))
     return NULL;
   if (driver->asked_us != 0)
     driver->asked_us = g_get_monotonic_time (); /* it stays as long as somebody fetches it */

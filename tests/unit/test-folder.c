@@ -151,12 +151,33 @@ test_record (void)
   g_assert_cmpstr (back.host, ==, g_get_host_name ());
   g_assert_cmpint (back.started_us, ==, run.started_us);
   g_assert_cmpint (folder_ended_us (record), >, back.started_us - G_USEC_PER_SEC);
+  g_assert_true (folder_lacks_answer (record, 0)); /* it has never had one */
   g_assert_null (folder_ended_find ("../ended/recorded"));
   g_autoptr (GPtrArray) names = folder_ended_list ();
   g_assert_cmpuint (names->len, ==, 1);
   g_autofree char *other = folder_create (&again, NULL);
   g_assert_null (folder_ended_find ("recorded"));
   g_assert_true (folder_remove (other, NULL));
+}
+
+/* Of an answer that was shown it is known that there was one, not what it said. */
+static void
+test_record_of_an_answer (void)
+{
+  g_auto (FolderRun) run = a_run ("answered");
+  g_autofree char *path = folder_create (&run, NULL);
+  g_autoptr (GBytes) answer = g_bytes_new_static ("forty-two", 9);
+
+  g_assert_true (folder_write_first (path, "answer", answer, NULL));
+  g_assert_true (folder_end (path, 0, NULL, NULL));
+  g_assert_true (folder_leave (path, NULL));
+  g_autofree char *record = folder_ended_find ("answered");
+  g_assert_nonnull (record);
+  g_assert_false (folder_lacks_answer (record, 0));
+  g_autoptr (GBytes) kept = folder_bytes (record, "answer", NULL);
+  g_assert_true (kept == NULL || g_bytes_get_size (kept) == 0);
+  folder_ended_forget ("answered");
+  g_assert_null (folder_ended_find ("answered"));
 }
 
 /* Main had returned, and those left suspended the run. */
@@ -303,6 +324,7 @@ main (int argc, char **argv)
   g_test_add_func ("/folder/the-first-end-stays", test_end);
   g_test_add_func ("/folder/a-file-comes-in-pieces", test_pieces);
   g_test_add_func ("/folder/who-has-ended-is-known", test_record);
+  g_test_add_func ("/folder/an-answer-leaves-a-record", test_record_of_an_answer);
   g_test_add_func ("/folder/an-answer-is-the-end", test_answered);
   g_test_add_func ("/folder/who-writes-late-does-not-keep-it", test_late_writer);
   g_test_add_func ("/folder/a-name-belongs-to-one-live-run", test_taken);

@@ -218,6 +218,55 @@ test_kept_states_stand_for_children (void)
 }
 
 static void
+show (const Tree *tree, GString *text)
+{
+  g_string_append_printf (text, "%u:%" G_GUINT64_FORMAT ",%g,%g,%u,%d,%d(", tree->number,
+                          (guint64)tree->rows, tree->work_s, tree->weight, tree->kept,
+                          tree->is_saved, tree->row != NULL);
+  for (guint i = 0; tree->children != NULL && i < tree->children->len; i++)
+    show (tree->children->pdata[i], text);
+  g_string_append_c (text, ')');
+}
+
+/* Rows and kept states in any order make the same tree. */
+static void
+test_the_order_does_not_matter (void)
+{
+  static const char *const paths[]
+      = { "/1", "/1/2", "/1/2/0", "/2", "/10", "/10/3", "/2/1/1", "/0" };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (11);
+  g_autoptr (Stems) stems = stems_new ();
+  g_autofree char *first = NULL;
+  guint order[2 * G_N_ELEMENTS (paths)];
+
+  for (guint i = 0; i < G_N_ELEMENTS (order); i++)
+    order[i] = i;
+  for (guint round = 0; round < 200; round++)
+    {
+      g_autoptr (Forest) forest = forest_new (stems, "/", 9, g_free);
+      g_autoptr (GString) text = g_string_new (NULL);
+      for (guint i = 0; i < G_N_ELEMENTS (order); i++)
+        {
+          guint which = order[i] / 2;
+          if (order[i] % 2 == 0)
+            forest_add (forest, paths[which], which + 1, 0.25, name_row, (gpointer)paths[which]);
+          else
+            forest_add_keep (forest, paths[which], which % 3 + 1);
+        }
+      show (forest_view (forest)->tree, text);
+      if (first == NULL)
+        first = g_strdup (text->str);
+      g_assert_cmpstr (text->str, ==, first);
+      for (guint i = G_N_ELEMENTS (order) - 1; i > 0; i--)
+        {
+          guint j = g_rand_int (rand) % (i + 1), other = order[i];
+          order[i] = order[j];
+          order[j] = other;
+        }
+    }
+}
+
+static void
 test_only_paths_are_paths (void)
 {
   static const char *const wrong[]
@@ -239,6 +288,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/forest/rows-make-a-tree-by-numbers", test_rows_make_a_tree_by_numbers);
   g_test_add_func ("/forest/gaps-are-what-is-missing", test_gaps_are_what_is_missing);
+  g_test_add_func ("/forest/the-order-does-not-matter", test_the_order_does_not_matter);
   g_test_add_func ("/forest/what-lies-deeper-is-only-counted",
                    test_what_lies_deeper_is_only_counted);
   g_test_add_func ("/forest/a-row-above-is-found", test_a_row_above_is_found);

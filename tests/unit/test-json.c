@@ -160,6 +160,24 @@ test_append (void)
   g_assert_cmpstr (text->str, ==, "\"a\\\"b\\\\\\u000a\xef\xbf\xbd\"null3 0.25null");
 }
 
+/* Each byte but NUL: no raw control byte is written, and what is read again is the same text. */
+static void
+test_each_byte (void)
+{
+  for (int byte = 1; byte < 256; byte++)
+    {
+      const char text[] = { 'a', (char)byte, 'b', '\0' };
+      g_autofree char *valid = g_utf8_make_valid (text, -1);
+      g_autoptr (GString) json = g_string_new (NULL);
+      json_append_string (json, text);
+      for (gsize i = 0; i < json->len; i++)
+        g_assert_false (g_ascii_iscntrl (json->str[i]));
+      g_autoptr (GVariant) value = json_read (json->str);
+      g_assert_nonnull (value);
+      g_assert_cmpstr (g_variant_get_string (value, NULL), ==, valid);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -172,5 +190,6 @@ main (int argc, char **argv)
   g_test_add_func ("/json/only-two-surrogates-make-a-character", test_surrogates);
   g_test_add_func ("/json/cut-and-changed-texts", test_cut);
   g_test_add_func ("/json/strings-and-numbers-are-written", test_append);
+  g_test_add_func ("/json/each-byte-of-a-string", test_each_byte);
   return g_test_run ();
 }

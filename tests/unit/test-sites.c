@@ -63,7 +63,11 @@ files_as_people_write_them (void)
                                            "program = \r\n"
                                            "setup = \r\n"
                                            "folder = ~/some where \r\n"
-                                           "#hosts = c\r\n",
+                                           "#hosts = c\r\n"
+                                           "  # hosts = c\r\n"
+                                           "#hosts = c\r\n"
+                                           "#[site a]\r\n"
+                                           "# [site a]\r\n",
                                            &error);
 
   g_assert_no_error (error);

@@ -120,6 +120,9 @@ world_open (World *world, gboolean tcp)
                                   tcp ? &(ListenerPlace){ "127.0.0.1", 0, 0 } : NULL, on_accepted,
                                   on_crowded, world, &error);
   g_assert_no_error (error);
+  GStatBuf info;
+  g_assert_cmpint (g_stat (world->path, &info), ==, 0);
+  g_assert_cmpint (info.st_mode & 0777, ==, 0600); /* no other user comes in */
 }
 
 static void

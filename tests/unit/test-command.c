@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Words as the command shows them, the verb that was meant, and options among words. */
+#include "command/command.h"
+
+#include <string.h>
+
+/* Each byte at each place of a word, as a shell reads it back, and words that a shell would
+ * change. */
+static void
+a_shell_takes_words_back (void)
+{
+  static const char *const more[]
+      = { "", "-", "~", "~x", "$HOME", "$'a'", "a b", "*", "a\nb", "{a,b}", "!x", "#x", "a#",
+          "\\", "''", "\"", "é", "\xff\xfe", "\x1b[1m", "a=b", "=", "[x]", "`x`", "x;y", "x&",
+          "x|y", "x>y", "(x)" };
+  g_autoptr (GString) line = g_string_new ("printf '%s\\0'"), wanted = g_string_new (NULL);
+  g_autofree char *shell = g_find_program_in_path ("bash");
+  g_autoptr (GError) error = NULL;
+
+  if (shell == NULL)
+    {
+      g_test_skip ("there is no bash");
+      return;
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (more) + 3 * 255; i++)
+    {
+      char words[3][4] = { "x", "ax", "ax" };
+      guint k = i - G_N_ELEMENTS (more);
+      const char *word = i < G_N_ELEMENTS (more) ? more[i] : words[k % 3];
+      if (i >= G_N_ELEMENTS (more))
+        words[k % 3][k % 3 == 0 ? 0 : 1] = (char)(1 + k / 3);
+      if (i >= G_N_ELEMENTS (more) && k % 3 == 2)
+        words[2][2] = 'b';
+      g_autofree char *quoted = command_quote (word);
+      g_assert_true (g_utf8_validate (quoted, -1, NULL));
+      for (const char *p = quoted; *p != '\0'; p++)
+        g_assert_false (g_ascii_iscntrl (*p)); /* a terminal might obey it */
+      g_string_append_printf (line, " %s", quoted);
+      g_string_append_len (wanted, word, (gssize)strlen (word) + 1);
+    }
+  char *argv[] = { shell, (char *)"-c", line->str, NULL };
+  gsize size = wanted->len;
+  g_autoptr (GSubprocess) bash = g_subprocess_newv ((const char *const *)argv,
+                                                    G_SUBPROCESS_FLAGS_STDOUT_PIPE, &error);
+  g_assert_no_error (error);
+  g_autoptr (GBytes) out = NULL;
+  g_assert_true (g_subprocess_communicate (bash, NULL, NULL, &out, NULL, &error));
+  g_assert_cmpmem (g_bytes_get_data (out, NULL), g_bytes_get_size (out), wanted->str, size);
+}
+
+/* Two letters are a slip, and the beginning of a name is enough. */
+static void
+the_nearest_is_meant (void)
+{
+  static const char *const names[] = { "status", "save", "suspend", "wait", NULL };
+  static const struct
+  {
+    const char *word, *meant;
+  } cases[] = { { "status", "status" }, { "stauts", "status" }, { "statu", "status" },
+                { "st", "status" },     { "s", NULL },          { "sav", "save" },
+                { "shave", "save" },    { "ssave", "save" },    { "slaves", "save" },
+                { "slavers", NULL },    { "susp", "suspend" },  { "", NULL },
+                { "wa", "wait" },       { "xx", NULL },         { "xxxx", NULL } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    g_assert_cmpstr (command_nearest (cases[i].word, names), ==, cases[i].meant);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/command/a-shell-takes-words-back", a_shell_takes_words_back);
+  g_test_add_func ("/command/the-nearest-is-meant", the_nearest_is_meant);
+  return g_test_run ();
+}
