@@ -47,7 +47,7 @@ cd "$work/gone" || exit 1
 begin "$satin" run -n 3 -w 1 --name parts --checkpoint "$work/parts.satin" --stats "$work/part1" -- \
   "$SATIN_BIN/sleep" 10 --depth 9
 ok "three nodes are up" wait_for $((10 * slow)) up parts 3
-ok "they have worked, too" wait_for $((10 * slow)) has_worked parts 0.5
+ok "they have worked, too" wait_for $((10 * slow)) has_worked parts 1.5
 try "$satin" suspend parts
 ended
 is "the first part is suspended" "$code" 75
