@@ -90,7 +90,7 @@ tell_all (Node *node)
   NodeId coordinator;
 
   if (!office_ready (node, &coordinator)
-      || (!node->saves.here && link_to (node, &coordinator) == NULL))
+      || (!node->saves.here && saves_way (node) == NULL))
     return FALSE;
   for (GList *item = node->events.kept.head; item != NULL; item = item->next)
     if (((Event *)item->data)->state == EVENT_DUE)

@@ -81,6 +81,7 @@ opened (Node *node)
 #ifndef SATIN_PLANT_FRONTIER_NOT_RENEWED
   saves_renew (node);
 #endif
+  round_coordinator_opened (node);
   rerun_ask_all (node);
   stop_coordinator_has_opened (node);
   root_go_on (node);

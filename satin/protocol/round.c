@@ -60,15 +60,28 @@ round_on_publish (Node *node, const Message *m)
 }
 
 void
-round_on_scan (Node *node, Link *link G_GNUC_UNUSED, const Message *m)
+round_on_scan (Node *node, Link *link, const Message *m)
 {
   NodeId coordinator;
 
-  if (!office_ready (node, &coordinator))
-    return;
-  node->round.heard = TRUE;
-  node->round.owed = m->number;
-  node->round.owed_scan = saves_scan (node);
+  node->round.early = link->remote;
+  node->round.early_number = m->number;
+  if (office_ready (node, &coordinator))
+    round_coordinator_opened (node);
+}
+
+void
+round_coordinator_opened (Node *node)
+{
+  Round *round = &node->round;
+
+  if (!node_id_is_none (&round->early) && node_id_equal (&round->early, &node->office.holder))
+    {
+      round->heard = TRUE;
+      round->owed = round->early_number;
+      round->owed_scan = saves_scan (node);
+    }
+  round->early = NODE_ID_NONE;
 }
 
 void
@@ -77,6 +90,7 @@ round_on_served (Node *node, guint64 scan)
   Round *round = &node->round;
   NodeId coordinator;
 
+  (void)saves_way (node); /* by another link a new scan is needed */
   if (round->owed == 0 || scan < round->owed_scan || !office_ready (node, &coordinator))
     return;
   if (node_id_equal (&coordinator, &node->self))

@@ -25,6 +25,8 @@ typedef struct
   gboolean heard;    /* what is returned is saved too */
   guint64 owed;      /* the round whose scan is not over here; 0: none */
   guint64 owed_scan; /* … and the number of that scan */
+  NodeId early; /* none, or a node that wants a scan and is not known to be coordinator yet … */
+  guint64 early_number; /* … and the round for which it does */
 } Round;
 
 /* NODE_EVENT_SAVE. patience_us 0: ROUND_PATIENCE_US. */
@@ -33,6 +35,8 @@ void round_on_publish (Node *node, const Message *message);
 void round_on_scan (Node *node, Link *link, const Message *message);
 void round_on_scanned (Node *node, Link *link, const Message *message);
 void round_on_published (Node *node, const Message *message);
+/* It is known now that the coordinator takes rows: it may have asked before. */
+void round_coordinator_opened (Node *node);
 /* The engine has served scan number `scan`. */
 void round_on_served (Node *node, guint64 scan);
 /* The scribe has published, or failed to. TRUE: this answers the round. */

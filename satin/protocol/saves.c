@@ -55,11 +55,36 @@ saves_retired (Node *node)
   core_emit (node, NODE_EFFECT_RETIRE);
 }
 
+Link *
+saves_way (Node *node)
+{
+  Saves *saves = &node->saves;
+  guint64 before = saves->way, owed = node->round.owed;
+  NodeId coordinator;
+  Link *link
+      = office_ready (node, &coordinator) && !saves->here ? link_to (node, &coordinator) : NULL;
+
+  if (link == NULL || link->link == before)
+    return link;
+  if (before != 0 && link_find (node, before) != NULL)
+    {
+      saves_renew (node);
+      if (owed > 0)
+        {
+          node->round.owed = owed;
+          node->round.owed_scan = saves_scan (node);
+        }
+    }
+  saves->way = link->link;
+  return link;
+}
+
 void
 saves_renew (Node *node)
 {
   if (!node->config.checkpoint)
     return;
+  node->saves.way = 0;
   if (node->stats.rows_sent > 0) /* else the next scan has all there is in any case */
     node->saves.whole = TRUE;
   node->stats.renewed++;
@@ -160,7 +185,7 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
   if ((rows->len == 0 && risk_us == 0) || !node->config.checkpoint)
     return;
   gboolean ready = office_ready (node, &coordinator);
-  Link *link = ready ? link_to (node, &coordinator) : NULL;
+  Link *link = saves_way (node);
   if (!ready || (!node->saves.here && link == NULL))
     {
       node->saves.whole = TRUE;

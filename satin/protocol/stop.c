@@ -75,7 +75,7 @@ report_drained (Node *node)
   NodeId coordinator;
 
   if (!node->stop.halted || node->stop.owed_scan > 0 || !office_ready (node, &coordinator)
-      || (!node->saves.here && link_to (node, &coordinator) == NULL))
+      || (!node->saves.here && saves_way (node) == NULL))
     return;
   if (node->saves.whole)
     {
