@@ -51,7 +51,9 @@ session_connection_say (Session *session, SessionConnection *connection, Session
 {
   SessionFrame frame = { .kind = kind, .from = session->self, .to = session->peer };
 
-  frame.needed = !session_connection_any (session, SESSION_CONNECTION_GREETED, connection)
+  frame.order = connection->order;
+  frame.needed = session_in_doubt (session)
+                 && !session_connection_any (session, SESSION_CONNECTION_GREETED, connection)
                  && !session_connection_any (session, SESSION_CONNECTION_GREETING, connection);
   session_connection_send (session, connection, &frame,
                            g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref), urgent);
@@ -162,13 +164,13 @@ session_connection_retire_others (Session *session)
 }
 
 void
-session_connection_distrust_others (Session *session, const SessionConnection *needed)
+session_connection_close_older (Session *session, const SessionConnection *needed)
 {
-  for (guint i = 0; i < session->connections->len; i++)
+  for (guint i = session->connections->len; i > 0; i--)
     {
-      SessionConnection *one = session->connections->pdata[i];
-      if (one != needed && one->state == SESSION_CONNECTION_GREETED)
-        one->state = SESSION_CONNECTION_STALLED;
+      SessionConnection *one = session->connections->pdata[i - 1];
+      if (one->state != SESSION_CONNECTION_GREETING && one->hello < needed->hello)
+        session_connection_close (session, one, NULL);
     }
 }
 

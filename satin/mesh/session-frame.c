@@ -13,7 +13,7 @@
 
 /* Multiples of BUFFER_ALIGN, so that a message in one fragment need not be copied. */
 #define PLAIN_SIZE 24
-#define HELLO_SIZE (PLAIN_SIZE + 32)
+#define HELLO_SIZE (PLAIN_SIZE + 40)
 #define DATA_SIZE (PLAIN_SIZE + 16)
 G_STATIC_ASSERT (DATA_SIZE % BUFFER_ALIGN == 0);
 
@@ -79,6 +79,7 @@ session_frame_encode (const SessionFrame *frame)
     {
       at = put_id (at, &frame->from);
       at = put_id (at, &frame->to);
+      at = put64 (at, frame->order);
       at = put64 (at, frame->needed);
     }
   else if (frame->kind == SESSION_FRAME_DATA)
@@ -146,8 +147,10 @@ session_frame_decode (GBytes *bytes, SessionFrame *frame)
         return "the other end has another version";
       frame->from = get_id (&at);
       frame->to = get_id (&at);
-      frame->needed = get64 (&at);
-      return frame->needed <= 1 ? NULL : "a HELLO has an unknown flag";
+      frame->order = get64 (&at);
+      guint64 needed = get64 (&at);
+      frame->needed = needed == 1;
+      return needed <= 1 ? NULL : "a HELLO has an unknown flag";
     }
   if (kind != SESSION_FRAME_DATA)
     return second == 0 ? NULL : "a frame has something where nothing stands";

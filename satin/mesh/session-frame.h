@@ -37,11 +37,12 @@ typedef struct
   SessionFrameKind kind;
   guint64 received[SESSION_STREAMS]; /* the sender of the frame has all fragments up to these */
   NodeId from, to;                   /* HELLO … */
-  guint64 needed;                    /* 1: the sender has no other connection that works */
-  SessionStream stream;              /* DATA … */
-  guint64 number;                    /* of the fragment, from 1 */
-  guint64 total;                     /* bytes of its message; the same in all fragments of it */
-  GBytes *payload;                   /* decoded: owned. Encoding leaves it to the caller. */
+  guint64 order;        /* of this HELLO among those of its sender in this session, from 1 */
+  gboolean needed;      /* no connection of which it said HELLO before works for it */
+  SessionStream stream; /* DATA … */
+  guint64 number;       /* of the fragment, from 1 */
+  guint64 total;        /* bytes of its message; the same in all fragments of it */
+  GBytes *payload;      /* decoded: owned. Encoding leaves it to the caller. */
 } SessionFrame;
 
 /* (transfer full): the bytes of a frame; of DATA those before the payload. */

@@ -19,7 +19,8 @@ typedef struct
   guint64 number;
   SessionConnectionState state;
   gboolean mine, relayed;
-  guint64 order;    /* of arrival here */
+  guint64 order;    /* of arrival here, and of this end's HELLO */
+  guint64 hello;    /* of the other end's */
   guint64 heard_us; /* first: when it came up */
 } SessionConnection;
 
@@ -66,7 +67,7 @@ void session_connection_retire (Session *session, SessionConnection *connection)
 void session_connection_choose (Session *session, guint64 now_us);
 /* What is not needed beside a carrier that works, or at all. */
 void session_connection_retire_others (Session *session);
-/* The other end says that it needs this one: nothing else that is up works for it. */
-void session_connection_distrust_others (Session *session, const SessionConnection *needed);
+/* The other end says that it needs this one: those that it greeted before do not work for it. */
+void session_connection_close_older (Session *session, const SessionConnection *needed);
 /* Another one is up beyond the limit: which is worth least? */
 void session_connection_drop_worst (Session *session, const SessionConnection *newest);

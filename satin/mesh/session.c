@@ -237,9 +237,12 @@ hear_frame (Session *session, guint64 now_us, SessionConnection *connection,
     return why;
   apply_acknowledgement (session, now_us, frame);
   if (hello)
-    session->quiet_us = now_us;
-  if (hello && frame->needed)
-    session_connection_distrust_others (session, connection);
+    {
+      session->quiet_us = now_us;
+      connection->hello = frame->order;
+      if (frame->needed)
+        session_connection_close_older (session, connection);
+    }
   connection->state = SESSION_CONNECTION_GREETED;
   connection->heard_us = now_us;
   if (frame->kind == SESSION_FRAME_BYE)

@@ -10,6 +10,7 @@
 
 #define CHECK_SEEDS 10000
 #define DRAIN_STEPS 20000
+#define ROUNDS 3  /* of an enumerated exchange */
 #define RARE 1000 /* chances of what is rare are in so many */
 
 typedef struct
@@ -268,7 +269,7 @@ begin_round (World *world, guint round)
 {
   static const SessionStream streams[] = { SESSION_BULK, SESSION_URGENT, SESSION_BULK };
 
-  if (round >= 3)
+  if (round >= ROUNDS)
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (streams); i++)
     {
@@ -278,6 +279,21 @@ begin_round (World *world, guint round)
         (void)world_send (world, 1, 0, streams[i]);
     }
   return TRUE;
+}
+
+/* Where every connection either works or breaks for both ends to see, nobody loses patience with
+ * one, and none is dialled without need: two for each round, since both may dial, and for each
+ * blow. */
+static void
+check_economy (World *world, const Blow *blows, guint n_blows)
+{
+  for (guint i = 0; i < n_blows; i++)
+    if (blows[i].strike == STRIKE_DEAF_A || blows[i].strike == STRIKE_DEAF_B)
+      return;
+  if (world->refused > 0)
+    world_fail (world, "a connection was closed for a fault that it has not");
+  if (world->numbers > 2 * (ROUNDS + n_blows))
+    world_fail (world, "%" G_GUINT64_FORMAT " connections were dialled", world->numbers);
 }
 
 /* `last`: of what may happen the last comes first. The number of steps that it took. */
@@ -310,6 +326,8 @@ run_case (const Blow *blows, guint n_blows, gboolean last, GString *story, char 
     world_fail (&world, "it does not come to rest");
   else
     world_check_end (&world);
+  if (!last) /* else some news comes only when patience is lost */
+    check_economy (&world, blows, n_blows);
   g_strlcpy (failure, world.failure, 256);
   world_clear (&world);
   return step;

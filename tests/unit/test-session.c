@@ -181,6 +181,35 @@ test_late_bytes (void)
   pair_clear (&pair);
 }
 
+/* A HELLO that was slow says that the connections before it do not work. One that came up since
+ * then is not meant. */
+static void
+test_slow_hello (void)
+{
+  SessionFrame slow = {
+    .kind = SESSION_FRAME_HELLO, .from = pair_ids[1], .to = pair_ids[0], .order = 2, .needed = TRUE
+  };
+  SessionFrame hello = { .kind = SESSION_FRAME_HELLO, .from = pair_ids[1], .to = pair_ids[0] };
+  Pair pair;
+
+  pair_init (&pair);
+  for (guint i = 1; i <= 3; i++)
+    session_connection_up (pair.end[0].session, pair.now_us, i, FALSE, FALSE);
+  for (guint i = 1; i <= 3; i += 2)
+    {
+      hello.order = i;
+      g_autoptr (GBytes) bytes = session_frame_encode (&hello);
+      session_hear (pair.end[0].session, pair.now_us, i, bytes);
+    }
+  g_assert_cmpuint (session_n_connections (pair.end[0].session), ==, 3);
+  g_autoptr (GBytes) bytes = session_frame_encode (&slow);
+  session_hear (pair.end[0].session, pair.now_us, 2, bytes);
+  g_assert_cmpuint (session_n_connections (pair.end[0].session), ==, 2);
+  session_connection_down (pair.end[0].session, pair.now_us, 2);
+  g_assert_cmpint (session_state (pair.end[0].session), ==, SESSION_OPEN);
+  pair_clear (&pair);
+}
+
 static void
 test_too_many (void)
 {
@@ -309,6 +338,7 @@ main (int argc, char **argv)
   g_test_add_func ("/session/both-dial", test_both_dial);
   g_test_add_func ("/session/direct-takes-over", test_direct_takes_over);
   g_test_add_func ("/session/late-bytes", test_late_bytes);
+  g_test_add_func ("/session/slow-hello", test_slow_hello);
   g_test_add_func ("/session/too-many", test_too_many);
   g_test_add_func ("/session/idle", test_idle);
   g_test_add_func ("/session/idle-race", test_idle_race);
