@@ -248,12 +248,11 @@ engine_scan (Engine *engine, gboolean whole)
 
       if (stack->state == STACK_ASLEEP)
         continue;
-      if (!stack->scan_owed)
-        engine->scans_owed++;
-      stack->scan_owed = TRUE;
+      if (stack->scan_owed == 0)
+        stack->scan_owed = engine->scans;
       seat_ask (stack, STACK_FLAG_SCAN | (whole ? STACK_FLAG_WHOLE : 0));
     }
-  none = engine->scans_owed == 0;
+  none = seat_scans_served (engine);
   pthread_mutex_unlock (&engine->lock);
   if (none)
     seat_say_scanned (engine);

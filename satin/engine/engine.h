@@ -86,7 +86,8 @@ struct Engine
   guint hungry_said;
   guint n_parked, parked_max;
   gboolean ending, halting, leaving;
-  guint scans_owed, halts_owed;
+  guint halts_owed;
+  guint64 scans_served;     /* atomic: all stacks have served so many, and that was said */
   guint64 scans;            /* atomic: calls of engine_scan */
   guint64 asked;            /* atomic: the same, and those of engine_halt */
   GQueue inbox;             /* of Held */

@@ -281,10 +281,11 @@ seat_say_scanned (Engine *engine)
   guint64 scan_ns = __atomic_load_n (&engine->scan_ns, __ATOMIC_RELAXED);
   guint64 said_ns = __atomic_exchange_n (&engine->scan_said_ns, scan_ns, __ATOMIC_RELAXED);
 
-  mailbox_raise (engine, &(EngineEvent){ .kind = ENGINE_SCANNED,
-                                         .scan = __atomic_load_n (&engine->scans, __ATOMIC_RELAXED),
-                                         .work_us = (scan_ns - MIN (said_ns, scan_ns)) / 1000
-                                                    / engine->config.workers });
+  mailbox_raise (engine,
+                 &(EngineEvent){ .kind = ENGINE_SCANNED,
+                                 .scan = __atomic_load_n (&engine->scans_served, __ATOMIC_RELAXED),
+                                 .work_us = (scan_ns - MIN (said_ns, scan_ns)) / 1000
+                                            / engine->config.workers });
 }
 
 static gboolean
@@ -299,8 +300,7 @@ static gboolean
 is_surplus (Stack *stack)
 {
   return sleeps_on (stack)
-         && (guint)g_queue_index (&stack->engine->asleep, stack)
-                >= stack->engine->config.workers;
+         && (guint)g_queue_index (&stack->engine->asleep, stack) >= stack->engine->config.workers;
 }
 
 /* Sleeps until somebody signals. What a thread has used it keeps (of malloc, of GLib), so one that
@@ -427,11 +427,8 @@ pass_debts (Stack *from, Stack *to)
 {
   Engine *engine = from->engine;
 
-  if (from->scan_owed && !to->scan_owed)
-    {
-      engine->scans_owed++;
-      to->scan_owed = TRUE;
-    }
+  if (from->scan_owed > 0 && (to->scan_owed == 0 || from->scan_owed < to->scan_owed))
+    to->scan_owed = from->scan_owed;
   if (from->halt_owed && to->state == STACK_HALTED && !to->halt_owed)
     {
       engine->halts_owed++;
@@ -466,7 +463,7 @@ seat_end_return (Stack *from, Stack *to, gboolean locked)
       __atomic_store_n (&from->returning, FALSE, __ATOMIC_RELEASE); /* seat_wait_for_returns */
       return;
     }
-  if (from->scan_owed || from->halt_owed)
+  if (from->scan_owed > 0 || from->halt_owed)
     seat_ask (to, STACK_FLAG_SCAN);
   else
     __atomic_store_n (&from->paid, engine->asked, __ATOMIC_RELAXED);
@@ -476,10 +473,24 @@ seat_end_return (Stack *from, Stack *to, gboolean locked)
 gboolean
 seat_scan_served (Stack *stack)
 {
-  if (!stack->scan_owed || (stack_flags (stack) & STACK_FLAG_SCAN))
+  if (stack->scan_owed == 0 || (stack_flags (stack) & STACK_FLAG_SCAN))
     return FALSE;
-  stack->scan_owed = FALSE;
-  return --stack->engine->scans_owed == 0;
+  stack->scan_owed = 0;
+  return seat_scans_served (stack->engine);
+}
+
+gboolean
+seat_scans_served (Engine *engine)
+{
+  guint64 served = engine->scans;
+
+  for (guint i = 0; i < engine->n_stacks; i++)
+    if (engine->stacks[i]->scan_owed > 0)
+      served = MIN (served, engine->stacks[i]->scan_owed - 1);
+  if (served <= engine->scans_served)
+    return FALSE;
+  __atomic_store_n (&engine->scans_served, served, __ATOMIC_RELAXED);
+  return TRUE;
 }
 
 gboolean

@@ -50,9 +50,13 @@ void seat_end_return (Stack *from, Stack *to, gboolean locked);
 /* (lock held) The stacks are about to be asked for a scan or a halt: what is being stored just now
  * is in its slot before. */
 void seat_wait_for_returns (Engine *engine);
-/* (lock held) This stack has served the scan, or has nothing to serve; not if it was asked once
+/* (lock held) This stack has served all scans, or has nothing to serve; not if it was asked once
  * more meanwhile. The caller raises ENGINE_SCANNED after unlocking if TRUE. */
 gboolean seat_scan_served (Stack *stack);
+/* (lock held) Have all stacks served more scans than was said? A stack that is asked again and
+ * again while another computes for long holds up none but the last ones. The same for the caller.
+ */
+gboolean seat_scans_served (Engine *engine);
 /* Raises ENGINE_SCANNED. */
 void seat_say_scanned (Engine *engine);
 /* (lock held) The same for halt; the stack's state is HALTED from now on. */

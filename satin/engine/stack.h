@@ -176,7 +176,8 @@ struct Stack
 
   /* under engine->lock */
   StackState state;
-  gboolean scan_owed, halt_owed;
+  guint64 scan_owed; /* the first engine_scan that it has not served; 0: it has served all */
+  gboolean halt_owed;
   pthread_cond_t cond;
   pthread_t thread;
   gboolean has_thread; /* it was not joined yet */

@@ -63,7 +63,7 @@ struct Stack
   guint number;
   Frame *top;
   gboolean computes;
-  gboolean scan_due;
+  guint64 scan_owed; /* the first scan that it has not served; 0: it has served all */
 };
 
 typedef struct
@@ -83,8 +83,8 @@ struct Model
   guint n_made, n_stacks, n_busy, hungry;
   gboolean leaving;
   gboolean fed, owed, halting, halted;
-  gboolean owes_served;           /* a scan is not served yet … */
-  guint64 scan_at_us, halt_at_us; /* … and is not before; nor has the engine halted before */
+  guint64 served;           /* a scan is not served yet … */
+  guint64 scan_at_us, halt_at_us; /* … is not before; nor has the engine halted before */
   GPtrArray *inbox;               /* of Slot, owned: jobs of others, until they are done */
   GPtrArray *waits;               /* of Slot in state SLOT_LENT */
   GPtrArray *fetches;             /* of Slot, the same: that wait for shared bytes */

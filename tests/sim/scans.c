@@ -68,7 +68,7 @@ add_rows (Model *model, Frame *frame, GPtrArray *rows, guint64 *risk_us)
 static void
 serve_scan (Model *model, Stack *stack)
 {
-  stack->scan_due = FALSE;
+  stack->scan_owed = 0;
   if (stack->top == NULL)
     return;
   GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
@@ -80,23 +80,25 @@ serve_scan (Model *model, Stack *stack)
     g_ptr_array_unref (rows);
 }
 
-/* All that was asked for is served. */
+/* So much of what was asked for is served by all. */
 static void
 say_served (Model *model)
 {
-  if (!model->owes_served || model->now_us < model->scan_at_us)
-    return;
+  guint64 served = model->scans;
+
   for (guint i = 0; i < model->n_made; i++)
-    if (model->stacks[i]->scan_due)
-      return;
-  model->owes_served = FALSE;
-  model_say (model, (ModelEvent){ .kind = NODE_EVENT_SERVED, .number = model->scans });
+    if (model->stacks[i]->scan_owed > 0)
+      served = MIN (served, model->stacks[i]->scan_owed - 1);
+  if (served <= model->served)
+    return;
+  model->served = served;
+  model_say (model, (ModelEvent){ .kind = NODE_EVENT_SERVED, .number = served });
 }
 
 void
 model_scan_stack (Model *model, Stack *stack)
 {
-  if (!stack->scan_due)
+  if (stack->scan_owed == 0)
     return;
   serve_scan (model, stack);
   say_served (model);
@@ -107,9 +109,9 @@ model_scan_stack (Model *model, Stack *stack)
 void
 model_pass_scan (Model *model, const Stack *from, Stack *to)
 {
-  if (!from->scan_due || from == to)
+  if (from->scan_owed == 0 || from == to)
     return;
-  to->scan_due = TRUE;
+  to->scan_owed = to->scan_owed == 0 ? from->scan_owed : MIN (to->scan_owed, from->scan_owed);
   if (!to->computes && model->now_us >= model->scan_at_us)
     serve_scan (model, to);
 }
@@ -131,7 +133,8 @@ ask_all (Model *model, gboolean whole)
 {
   for (guint i = 0; i < model->n_made; i++)
     {
-      model->stacks[i]->scan_due = TRUE;
+      if (model->stacks[i]->scan_owed == 0)
+        model->stacks[i]->scan_owed = MAX (model->scans, 1);
       if (whole)
         forget_reported (model->stacks[i]);
     }
@@ -141,7 +144,7 @@ static void
 serve_idle (Model *model)
 {
   for (guint i = 0; i < model->n_made; i++)
-    if (model->stacks[i]->scan_due && !model->stacks[i]->computes)
+    if (model->stacks[i]->scan_owed > 0 && !model->stacks[i]->computes)
       serve_scan (model, model->stacks[i]);
 }
 
@@ -162,7 +165,7 @@ late_us (Model *model)
 void
 model_settle_scans (Model *model)
 {
-  if (!model->owes_served || model->now_us < model->scan_at_us)
+  if (model->served == model->scans || model->now_us < model->scan_at_us)
     return;
   serve_idle (model);
   say_served (model);
@@ -172,9 +175,9 @@ void
 model_scan (Model *model, gboolean whole)
 {
   model->scans++;
-  model->owes_served = TRUE;
   ask_all (model, whole);
-  model->scan_at_us = MAX (model->scan_at_us, late_us (model));
+  if (model->scan_at_us <= model->now_us)
+    model->scan_at_us = late_us (model);
   model_settle_scans (model);
 }
 

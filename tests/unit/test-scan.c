@@ -141,6 +141,35 @@ SATIN_JOB (spawns_many, int32_t)
   return 0;
 }
 
+static gint allowed[2], at[2]; /* atomic: how many syncs each of two jobs may come to, and has */
+
+/* It comes to a sync when it may. */
+SATIN_JOB (paced, int32_t, (int32_t, who))
+{
+  int32_t x;
+
+  for (gint i = 0; g_atomic_int_get (&allowed[who]) >= 0; i++)
+    {
+      g_atomic_int_set (&at[who], i);
+      while (g_atomic_int_get (&allowed[who]) == i)
+        sched_yield ();
+      satin_spawn (leaf, &x, i);
+      satin_sync ();
+    }
+  return 0;
+}
+
+SATIN_JOB (two_paced, int32_t)
+{
+  int32_t x, y;
+
+  satin_spawn (paced, &x, 0);
+  satin_spawn (paced, &y, 1);
+  stack_ask ((Stack *)satin_frame_->stack, STACK_FLAG_MOVE);
+  satin_sync ();
+  return x + y;
+}
+
 static gboolean
 has_row (const EngineEvent *event, const char *path)
 {
@@ -344,6 +373,48 @@ test_kept_once_and_when_asked (void)
   rig_free (rig);
 }
 
+/* This one comes to its next sync, and stands before the one after that. */
+static void
+step (gint who)
+{
+  gint next = g_atomic_int_get (&at[who]) + 1;
+
+  g_atomic_int_set (&allowed[who], next);
+  while (g_atomic_int_get (&at[who]) != next)
+    sched_yield ();
+}
+
+/* At no moment have both stacks served all that they were asked, since the next scan is asked for
+ * in between: a job is longer than the time between two scans. Yet each scan ends. */
+static void
+test_scans_end_though_others_are_asked_for (void)
+{
+  static const SatinJob *const jobs[] = { &two_paced_job, &paced_job, &leaf_job, NULL };
+  satin_args_two_paced args = { 0 };
+  EngineEvent event = { .kind = ENGINE_ROWS };
+
+  for (gint i = 0; i < 2; i++)
+    {
+      g_atomic_int_set (&allowed[i], 0);
+      g_atomic_int_set (&at[i], -1);
+    }
+  Rig *rig = rig_new_for (jobs, 2, 0, 1);
+  rig_start (rig, 0, &args);
+  while (g_atomic_int_get (&at[0]) != 0 || g_atomic_int_get (&at[1]) != 0)
+    sched_yield ();
+  for (guint64 scan = 1; scan <= TIMES; scan++)
+    {
+      engine_scan (rig->engine, FALSE);
+      step (scan % 2);
+      while (scan > 1 && !(event.kind == ENGINE_SCANNED && event.scan == scan - 1))
+        if (rig_next (rig, &event, 100000))
+          engine_event_clear (&event);
+    }
+  g_atomic_int_set (&allowed[0], -1);
+  g_atomic_int_set (&allowed[1], -1);
+  rig_free (rig);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -356,5 +427,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/scan/all-rows-are-told-when-asked", "leaving",
                         test_each_once_and_all_when_asked);
   g_test_add_func ("/scan/what-is-kept-is-told-once", test_kept_once_and_when_asked);
+  g_test_add_func ("/scan/scans-end-though-others-are-asked-for",
+                   test_scans_end_though_others_are_asked_for);
   return g_test_run ();
 }
