@@ -3,8 +3,7 @@
  * counts if the present coordinator says it, in its present office, of this very order. */
 #include "node-world.h"
 
-#include "satin/protocol/message.h"
-#include "satin/protocol/saves.h"
+#include "satin/protocol/core.h"
 
 #define ROW_US 50
 #define ALL G_MAXUINT32 /* tickets */
@@ -511,6 +510,29 @@ test_only_the_coordinator_closes (void)
     g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_SUSPENDED);
 }
 
+/* Rows went over a link that still stands and is not the best one any more: what it bears may come
+ * after what is said now. */
+static void
+test_rows_over_another_link_renew_all (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (3);
+  Node *node = world->peer[1].node;
+  guint64 renewed;
+
+  send_rows (world, 1, 1);
+  g_assert_cmpuint (node->saves.way, ==, link_between (world, 0, 1));
+  renewed = stats_of (world, 1).renewed;
+  send_rows (world, 1, 1);
+  g_assert_cmpuint (stats_of (world, 1).renewed, ==, renewed);
+  node->saves.way = link_between (world, 1, 2); /* as if the coordinator were at its other end */
+  forget_log (world);
+  send_rows (world, 1, 1);
+  g_assert_cmpuint (stats_of (world, 1).renewed, ==, renewed + 1);
+  g_assert_cmpuint (node->saves.way, ==, link_between (world, 0, 1));
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "SCAN whole"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -535,5 +557,7 @@ main (int argc, char **argv)
   TEST ("all-goes-again-to-another-office", test_all_goes_again_to_another_office);
   TEST ("an-office-acknowledges-only-its-own-rows", test_an_office_acknowledges_only_its_own_rows);
   TEST ("a-round-outlives-its-coordinator", test_a_round_outlives_its_coordinator);
+  g_test_add_func ("/saves/rows-over-another-link-renew-all",
+                   test_rows_over_another_link_renew_all);
   return g_test_run ();
 }
