@@ -98,14 +98,20 @@ ask_ended (const char *word)
 }
 
 gboolean
+ask_look (const char *name, AskRun *ask, GError **error)
+{
+  ask->path = ask_folder (name, error);
+  return ask->path != NULL && folder_read (ask->path, &ask->run, error);
+}
+
+gboolean
 ask_find (const char *name, AskRun *ask)
 {
   g_autoptr (GError) error = NULL;
   g_autofree char *ended = NULL;
   int code;
 
-  ask->path = ask_folder (name, &error);
-  if (ask->path != NULL && folder_read (ask->path, &ask->run, &error))
+  if (ask_look (name, ask, &error))
     return TRUE;
   ended = ask_ended (name);
   if (ended != NULL && folder_has_ended (ended, &code, NULL))

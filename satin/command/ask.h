@@ -21,7 +21,9 @@ char *ask_folder (const char *word, GError **error);
 /* The record of the run that `word` means, which has ended and whose folder is gone
  * (net/folder-ended.h); of several with one checkpoint the last. (transfer full) (nullable) */
 char *ask_ended (const char *word);
-/* FALSE: there is no such run; said on stderr. */
+/* FALSE: there is no such run. */
+gboolean ask_look (const char *name, AskRun *ask, GError **error);
+/* The same; why there is none is said on stderr. */
 gboolean ask_find (const char *name, AskRun *ask);
 /* The reply of some node to `request`; a run that has just been started is given a little time.
  * NULL: said on stderr, beginning with `what` ("cannot suspend"). (transfer full) */

@@ -60,7 +60,7 @@ say_no_end (const AskRun *ask, int code, const char *sentence)
                  quoted != NULL ? "` goes on, or shows the answer" : "");
 }
 
-/* TRUE: the run has ended, and its folder is gone. What it had to say was said. */
+/* TRUE: the run has ended, and its folder is gone, or going. What it had to say was said. */
 static gboolean
 is_recorded (const char *word, int *code)
 {
@@ -69,11 +69,28 @@ is_recorded (const char *word, int *code)
   return path != NULL && folder_has_ended (path, code, NULL);
 }
 
+/* FALSE: there is nothing to wait for, and `code` is what the run gave, or said on stderr is why
+ * nobody knows. Others who waited may be removing the folder. */
+static gboolean
+begin (const char *name, AskRun *ask, int *code)
+{
+  g_autoptr (GError) error = NULL;
+
+  if (ask_look (name, ask, &error) && folder_stay (ask->path, &error))
+    return TRUE;
+  if (!is_recorded (name, code))
+    {
+      command_say ("%s", error->message);
+      *code = COMMAND_ERROR;
+    }
+  return FALSE;
+}
+
 int
 command_wait (int argc, char **argv)
 {
   g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
-  g_autofree char *name = NULL, *sentence = NULL, *folder = NULL;
+  g_autofree char *name = NULL, *sentence = NULL;
   g_auto (AskRun) ask = { 0 };
   int code;
 
@@ -85,15 +102,12 @@ command_wait (int argc, char **argv)
     return COMMAND_USAGE;
   if (name == NULL)
     return command_usage ("wait ", "one run is needed: `satin wait RUN`");
-  folder = ask_folder (name, NULL);
-  if (folder == NULL && is_recorded (name, &code))
+  if (!begin (name, &ask, &code))
     return code;
-  if (!ask_find (name, &ask) || !ask_stay (&ask))
-    return is_recorded (name, &code) ? code : COMMAND_ERROR;
   code = ask_wait (&ask, 0, &sentence);
   if (code >= 0)
     code = show_once (&ask, code, sentence);
-  else if (code == -3 && is_recorded (ask.run.name, &code))
+  else if ((code == -2 || code == -3) && is_recorded (ask.run.name, &code))
     return code;
   else
     {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See folder-ended.h. The files are links, so they keep their times.
+/* See folder-ended.h. The files are links, so they keep their times. A record is made in a draft,
+ * a folder beside it, and renamed: several processes may record one run at the same time.
  * Tests: status.sh. */
 #include "folder-ended.h"
 #include "folder-run.h"
@@ -51,6 +52,20 @@ folder_ended_us (const char *path)
   return (gint64)info.st_mtim.tv_sec * G_USEC_PER_SEC + info.st_mtim.tv_nsec / 1000;
 }
 
+#define DRAFT ".draft-"
+#define PUT_TRIES 5
+/* A draft of a process that died. */
+#define DRAFT_KEEP_S 60
+
+static gboolean
+is_dead_draft (const char *name, const char *place)
+{
+  GStatBuf info;
+
+  return g_str_has_prefix (name, DRAFT) && g_stat (place, &info) == 0
+         && g_get_real_time () / G_USEC_PER_SEC - info.st_mtime > DRAFT_KEEP_S;
+}
+
 static gboolean
 is_old (const char *place)
 {
@@ -75,6 +90,8 @@ folder_ended_list (void)
     {
       g_autofree char *place = place_of (name);
 
+      if (is_dead_draft (name, place))
+        remove_record (place);
       if (!folder_name_is_valid (name))
         continue;
       if (is_old (place))
@@ -115,19 +132,55 @@ keep (const char *path, const char *place, const char *file)
   return link (from, to) == 0 || folder_size (path, file) < 0;
 }
 
+/* `end` of both is one file: another process has recorded this run. */
+static gboolean
+is_same_end (const char *path, const char *place)
+{
+  g_autofree char *one = g_build_filename (path, "end", NULL);
+  g_autofree char *other = g_build_filename (place, "end", NULL);
+  GStatBuf a, b;
+
+  return g_stat (one, &a) == 0 && g_stat (other, &b) == 0 && a.st_ino == b.st_ino
+         && a.st_dev == b.st_dev;
+}
+
+/* FALSE: nothing is recorded; the run has ended all the same. */
+static gboolean
+write_draft (const char *path, const char *draft)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (kept); i++)
+    if (!keep (path, draft, kept[i]))
+      return FALSE;
+  return folder_ended_us (draft) != 0;
+}
+
+/* In place of the record of an earlier run. FALSE: the draft is not needed, or does not fit. */
+static gboolean
+put (const char *draft, const char *place)
+{
+  for (int i = 0; i < PUT_TRIES; i++)
+    {
+      if (g_rename (draft, place) == 0)
+        return TRUE;
+      if (is_same_end (draft, place))
+        return FALSE;
+      remove_record (place);
+    }
+  return FALSE;
+}
+
 void
 folder_ended_record (const char *path)
 {
   g_autofree char *name = g_path_get_basename (path), *above = root (), *place = place_of (name);
-  g_autofree char *runs = folder_root (), *parent = g_path_get_dirname (path);
+  g_autofree char *runs = folder_root (), *parent = g_path_get_dirname (path), *draft = NULL;
 
   if (folder_ended_us (path) == 0 || strcmp (runs, parent) != 0)
     return;
   g_ptr_array_unref (folder_ended_list ()); /* the old ones go */
-  remove_record (place);
-  if (g_mkdir_with_parents (above, 0700) != 0 || g_mkdir (place, 0700) != 0)
-    return; /* the run has ended all the same */
-  for (guint i = 0; i < G_N_ELEMENTS (kept); i++)
-    if (!keep (path, place, kept[i]))
-      return;
+  draft = g_build_filename (above, DRAFT "XXXXXX", NULL);
+  if (g_mkdir_with_parents (above, 0700) != 0 || g_mkdtemp (draft) == NULL)
+    return;
+  if (!write_draft (path, draft) || !put (draft, place))
+    remove_record (draft);
 }

@@ -160,6 +160,47 @@ test_record (void)
   g_assert_true (folder_remove (other, NULL));
 }
 
+#define RECORDERS 4
+#define RECORDED_RUNS 200
+
+static gpointer
+record_all (gpointer data)
+{
+  for (int i = 0; i < RECORDED_RUNS; i++)
+    folder_ended_record (((char **)data)[i]);
+  return NULL;
+}
+
+/* All who waited for a run may find at the same moment that they are the last. */
+static void
+test_several_record (void)
+{
+  g_autoptr (GPtrArray) paths = g_ptr_array_new_with_free_func (g_free);
+  GThread *threads[RECORDERS];
+
+  for (int i = 0; i < RECORDED_RUNS; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("several-%d", i);
+      g_auto (FolderRun) run = a_run (name);
+
+      g_ptr_array_add (paths, folder_create (&run, NULL));
+      g_assert_true (folder_end (paths->pdata[i], 0, NULL, NULL));
+    }
+  for (int i = 0; i < RECORDERS; i++)
+    threads[i] = g_thread_new ("recorder", record_all, paths->pdata);
+  for (int i = 0; i < RECORDERS; i++)
+    g_thread_join (threads[i]);
+  for (int i = 0; i < RECORDED_RUNS; i++)
+    {
+      g_autofree char *name = g_path_get_basename (paths->pdata[i]);
+      g_autofree char *record = folder_ended_find (name);
+
+      g_assert_nonnull (record);
+      g_assert_true (folder_remove (paths->pdata[i], NULL));
+      folder_ended_forget (name);
+    }
+}
+
 /* Of an answer that was shown it is known that there was one, not what it said. */
 static void
 test_record_of_an_answer (void)
@@ -324,6 +365,7 @@ main (int argc, char **argv)
   g_test_add_func ("/folder/the-first-end-stays", test_end);
   g_test_add_func ("/folder/a-file-comes-in-pieces", test_pieces);
   g_test_add_func ("/folder/who-has-ended-is-known", test_record);
+  g_test_add_func ("/folder/several-record-one-run", test_several_record);
   g_test_add_func ("/folder/an-answer-leaves-a-record", test_record_of_an_answer);
   g_test_add_func ("/folder/an-answer-is-the-end", test_answered);
   g_test_add_func ("/folder/who-writes-late-does-not-keep-it", test_late_writer);
