@@ -113,13 +113,16 @@ gone () # PID: no such process, or a zombie
   ! grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
 }
 
-# wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds.
+# wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds. The limit is there to fail: a script that could not look
+# often meanwhile, since it stood still or the machine was busy, looks on, for five times as long at most.
 wait_for ()
 {
-  local until=$((SECONDS + $1))
+  local until=$((SECONDS + $1)) last=$((SECONDS + 5 * $1)) looks=$((16 * $1))
   shift
   until "$@"; do
-    [ $SECONDS -ge $until ] && return 1
+    looks=$((looks - 1))
+    [ $SECONDS -ge $until ] && [ $looks -le 0 ] && return 1
+    [ $SECONDS -gt $last ] && return 1
     sleep 0.05
   done
 }

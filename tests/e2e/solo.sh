@@ -43,9 +43,9 @@ is "satin resume takes a solo program's file" "$answer" "$heavy_answer"
 try_freed "${heavy[@]}" --checkpoint "$file"
 is "a finished file gives its answer again" "$answer" "$heavy_answer"
 
-# The loss of its terminal suspends it, but not with nohup.
+# The loss of its terminal suspends it, but not with nohup, by which these tests may have been started.
 file=$work/hangup.satin before=$(ls "$runs")
-begin "${heavy[@]}" --checkpoint "$file" --interval 0.3
+begin env --default-signal=HUP "${heavy[@]}" --checkpoint "$file" --interval 0.3
 ok "rows appear in the third file" wait_for $((20 * slow)) has_rows "$file" 2
 kill -HUP "$begun"
 ended
