@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See events.h.
- * Tests: sim/check.c. */
+ * Tests: test-noted, sim/check.c. */
 #include "core.h"
 
 static void

@@ -345,6 +345,8 @@ node_stats (Node *node, NodeStats *stats)
   stats->known = (guint64)g_tree_nnodes (node->known.by_path) + node->archive.count;
   stats->generation = node->office.generation;
   stats->office = node->office.number;
+  stats->events = node->events.number;
+  stats->events_kept = node->events.kept.length;
   stats->published_us = node->work.published_us;
   stats->unpublished_us = work_unpublished_us (node);
   stats->steal_age_us = steal_age_us (node);
@@ -357,6 +359,20 @@ node_owes_result (Node *node, const char *path)
     if (held->finished)
       return TRUE;
   return yield_has (node, path);
+}
+
+GArray *
+node_kept (Node *node)
+{
+  GArray *all = g_array_new (FALSE, FALSE, sizeof (NodeKept));
+
+  for (const GList *item = node->events.kept.head; item != NULL; item = item->next)
+    {
+      const Event *event = item->data;
+      NodeKept kept = { event->number, event->kind, event->path, event->id };
+      g_array_append_val (all, kept);
+    }
+  return all;
 }
 
 void

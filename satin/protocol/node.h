@@ -303,6 +303,8 @@ typedef struct
   guint64 published_us;  /* … by whom so much of what was sent is published, in all */
   guint32 renewed;       /* how often all that is not published had to be sent again */
   guint64 rosters;       /* how often the roster was another one */
+  guint64 events;        /* rows of the ledger that this node ever had to tell, */
+  guint64 events_kept;   /* and those that do not count as published */
   guint64 crashes;       /* members that left without saying so */
   guint64 silenced;      /* members that counted as dead because they were silent */
   guint64 expired;       /* waits that their time limit ended: for a round, the rows of a suspend,
@@ -349,6 +351,16 @@ const GPtrArray *node_taken (Node *node);
 /* Does this node hold the result of the job at `path` until its lender says that it has it, or is
  * it about to offer it? For tests. */
 gboolean node_owes_result (Node *node, const char *path);
+
+/* A row of the ledger that does not count as published here; it has this number. */
+typedef struct
+{
+  guint64 number;
+  const char *kind, *path;
+  NodeId id;
+} NodeKept;
+/* (transfer full): NodeKept structs by number, valid until the next event. For tests. */
+GArray *node_kept (Node *node);
 
 /* Aborts when an invariant does not hold; called by tests and by the simulator after every step. */
 void node_check_invariants (Node *node);

@@ -137,7 +137,7 @@ check_acknowledged (Sim *sim, Process *process, const NodeStats *stats)
     }
 }
 
-/* ---- the end of a suspended run ---- */
+/* ---- rows of the ledger ---- */
 
 static gboolean
 is_on_roster (const Process *process, const NodeId *id)
@@ -149,6 +149,105 @@ is_on_roster (const Process *process, const NodeId *id)
       return TRUE;
   return FALSE;
 }
+
+static GArray *
+kept_now (Process *process)
+{
+  g_autoptr (GArray) kept = node_kept (process->node);
+  GArray *now = g_array_new (FALSE, FALSE, sizeof (SimKept));
+
+  for (guint i = 0; i < kept->len; i++)
+    {
+      const NodeKept *event = &g_array_index (kept, NodeKept, i);
+      SimKept one = { .number = event->number,
+                      .name = store_event_name (event->kind, &event->id, event->path),
+                      .id = event->id };
+      g_strlcpy (one.kind, event->kind, sizeof one.kind);
+      g_array_append_val (now, one);
+    }
+  return now;
+}
+
+/* After a split some say that a member left which is here, or has left since: the coordinator sees
+ * that itself. */
+static gboolean
+is_here (const Sim *sim, const SimKept *event)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    {
+      const Process *process = sim->processes[i];
+      if (process->alive && process->scribe.work != NULL
+          && (is_on_roster (process, &event->id)
+              || store_has_event (process->scribe.work, event->kind, &event->id, event->name)))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+check_one_noted (Sim *sim, const Process *process, const SimKept *event)
+{
+  char text[NODE_ID_TEXT_MAX];
+
+  if (!store_has_event (&sim->published, event->kind, &event->id, event->name)
+      && !(g_str_equal (event->kind, "left") && is_here (sim, event)))
+    sim_fail (sim, "I26: p%u takes it for published that %s is %s, and it is not", process->number,
+              node_id_show (&event->id, text), event->kind);
+}
+
+/* No limit has ended a wait of anybody: one of them is for rows of the ledger. */
+static gboolean
+has_expired (const Sim *sim)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    {
+      NodeStats stats;
+      node_stats (sim->processes[i]->node, &stats);
+      if (stats.expired > 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+void
+check_told (Sim *sim)
+{
+  for (guint i = 0; i < sim->n_processes && !has_expired (sim); i++)
+    for (guint k = 0; sim->processes[i]->alive && k < sim->processes[i]->kept->len; k++)
+      {
+        const SimKept *event = &g_array_index (sim->processes[i]->kept, SimKept, k);
+        if (event->number <= sim->processes[i]->events_before)
+          check_one_noted (sim, sim->processes[i], event);
+      }
+}
+
+void
+check_noted (Sim *sim, Process *process, const NodeStats *stats)
+{
+  GArray *now, *before = process->kept;
+  guint at = 0;
+
+  if (!sim->closing)
+    process->events_before = stats->events;
+  if (sim->place != NULL /* the file says more than a Store */
+      || (stats->events == process->events && stats->events_kept == before->len))
+    return;
+  now = kept_now (process);
+  for (guint i = 0; i < before->len; i++)
+    {
+      const SimKept *event = &g_array_index (before, SimKept, i);
+      while (at < now->len && g_array_index (now, SimKept, at).number < event->number)
+        at++;
+      if ((at == now->len || g_array_index (now, SimKept, at).number != event->number)
+          && (sim->plan->swaps || sim->outcome->races == 0)) /* else: I6 */
+        check_one_noted (sim, process, event);
+    }
+  process->events = stats->events;
+  process->kept = now;
+  g_array_unref (before);
+}
+
+/* ---- the end of a suspended run ---- */
 
 /* Patience has not run out for anybody, and nobody was replaced by an older publication. */
 static gboolean

@@ -200,6 +200,7 @@ check_after_step (Sim *sim, Process *process)
   check_answered (sim, process, &node);
   check_roster (sim, process, node.rosters);
   check_acknowledged (sim, process, &node);
+  check_noted (sim, process, &node);
   check_times (sim, process);
   if (!sim->plan->late_mail)
     {
@@ -375,7 +376,10 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
     check_suspended (sim);
   if (sim->n_codes == 0 && (code == 0 || code == 75) && must_be_kept (sim)
       && sim->published.generation > sim->begun_at) /* else nothing had begun */
-    check_ledger (sim);
+    {
+      check_ledger (sim);
+      check_told (sim);
+    }
   if (sim->n_codes++ == 0)
     count_silenced (sim);
 }

@@ -126,6 +126,7 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
   process->stems = stems_new ();
   process->shared = shared_store_new (plan->shared_memory);
   process->sent = g_array_new (FALSE, FALSE, sizeof (SimSent));
+  process->kept = g_array_new (FALSE, FALSE, sizeof (SimKept));
   process->lents = g_ptr_array_new_with_free_func ((GDestroyNotify)g_ptr_array_unref);
   process->model = new_model (sim, process);
   NodeConfig config = { .founder = founder,
@@ -227,6 +228,7 @@ process_free (Process *process)
   stems_free (process->stems);
   shared_store_free (process->shared);
   g_array_unref (process->sent);
+  g_array_unref (process->kept);
   g_ptr_array_unref (process->lents);
   keeper_free (process);
   g_free (process);

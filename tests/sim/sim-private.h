@@ -72,6 +72,14 @@ typedef struct
   guint64 mark_us;
 } SimSent;
 
+/* A row of the ledger that a process keeps until it is published. */
+typedef struct
+{
+  guint64 number, name;
+  char kind[16];
+  NodeId id;
+} SimKept;
+
 typedef struct
 {
   Sim *sim;
@@ -105,6 +113,9 @@ typedef struct
                           not any more */
   GArray *sent;        /* of SimSent: rows that do not count as published here */
   guint64 mark_us;     /* of the last of all that it sent */
+  GArray *kept;        /* of SimKept, by number */
+  guint64 events;      /* as many as it had to tell when that was looked at, */
+  guint64 events_before; /* … before main returned or a suspend was asked for */
   guint n_bids;        /* in this life */
   GPtrArray *lents;    /* answers to LEND that are to be stepped */
   NodeId lent_to;
@@ -295,6 +306,10 @@ void check_roster (Sim *sim, Process *process, guint64 rosters);
 void check_sent (Sim *sim, Process *process, GPtrArray *parts);
 /* After a step: what counts as published is. */
 void check_acknowledged (Sim *sim, Process *process, const NodeStats *stats);
+/* After a step: what it no longer keeps to tell the next coordinator stands in the ledger. */
+void check_noted (Sim *sim, Process *process, const NodeStats *stats);
+/* The run ends, and is saved: what living ones kept to tell stands in the ledger, too. */
+void check_told (Sim *sim);
 /* The run ends suspended, by the word of this process: what living members hold is saved. */
 void check_closed (Sim *sim, const Process *process);
 /* A job is given to run alone, or people are warned of it. */

@@ -4,6 +4,8 @@
 
 #include "store.h"
 
+#include "rng.h"
+
 void
 store_init (Store *store, const Tree *tree)
 {
@@ -197,11 +199,51 @@ note_member (Store *store, const NodeId *id, gboolean joined, gboolean left)
   member->left = member->left || left;
 }
 
+guint64
+store_event_name (const char *kind, const NodeId *id, const char *path)
+{
+  guint64 name = rng_mix (g_str_hash (kind)) ^ rng_mix ((guint64)id->term << 32 | id->number);
+
+  for (const char *p = path; *p != '\0'; p++)
+    name = rng_mix (name ^ (guint64)*p);
+  return name;
+}
+
+static gboolean
+has_name (const Store *store, guint64 name)
+{
+  for (guint i = 0; i < store->n_events; i++)
+    if (store->events[i] == name)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+note_name (Store *store, guint64 name)
+{
+  if (has_name (store, name))
+    return;
+  g_assert (store->n_events < STORE_EVENTS_MAX);
+  store->events[store->n_events++] = name;
+}
+
+gboolean
+store_has_event (const Store *store, const char *kind, const NodeId *id, guint64 name)
+{
+  const StoreMember *member = store_member (store, id);
+
+  if (g_str_equal (kind, "joined"))
+    return member != NULL && member->joined;
+  return g_str_equal (kind, "left") ? member != NULL && member->left : has_name (store, name);
+}
+
 void
 store_note (Store *store, const NodeEffect *event)
 {
   if (g_str_equal (event->text, "joined") || g_str_equal (event->text, "left"))
     note_member (store, &event->node, TRUE, g_str_equal (event->text, "left"));
+  else
+    note_name (store, store_event_name (event->text, &event->node, event->path));
 }
 
 void
@@ -209,6 +251,8 @@ store_unite (Store *store, const Store *other)
 {
   for (guint i = 0; i < other->n_members; i++)
     note_member (store, &other->members[i].id, other->members[i].joined, other->members[i].left);
+  for (guint i = 0; i < other->n_events; i++)
+    note_name (store, other->events[i]);
   store->answered = store->answered || other->answered;
   for (guint32 i = 0; i < store->tree->n; i++)
     store->gifts[i] = store->gifts[i] || other->gifts[i];

@@ -10,6 +10,7 @@
 #include "node.h"
 
 #define STORE_MEMBERS_MAX 64 /* ids that processes of one run ever had */
+#define STORE_EVENTS_MAX 512 /* other rows of the ledger */
 
 typedef struct
 {
@@ -36,6 +37,8 @@ typedef struct
   guint64 kept_us[TREE_JOBS_MAX];
   guint n_members;
   StoreMember members[STORE_MEMBERS_MAX];
+  guint n_events;
+  guint64 events[STORE_EVENTS_MAX]; /* names: store_event_name */
   gboolean gifts[TREE_JOBS_MAX]; /* the shared bytes that the result of a job speaks of */
 } Store;
 
@@ -44,6 +47,10 @@ void store_init (Store *store, const Tree *tree);
 const char *store_save (Store *store, const Row *row);
 /* A row of the ledger (NODE_EFFECT_EVENT). */
 void store_note (Store *store, const NodeEffect *event);
+/* What an event is told by, which is what it says: its kind, whom it is about, and where. */
+guint64 store_event_name (const char *kind, const NodeId *id, const char *path);
+/* Does the ledger say this? */
+gboolean store_has_event (const Store *store, const char *kind, const NodeId *id, guint64 name);
 /* (nullable) */
 const StoreMember *store_member (const Store *store, const NodeId *id);
 /* Adds what `other` has. */

@@ -558,3 +558,16 @@ deliver (World *world, guint64 link, guint to, const Message *message)
                        .bytes = g_byte_array_free_to_bytes (g_steal_pointer (&all)) });
   pump (world);
 }
+
+guint64
+link_between (World *world, guint a, guint b)
+{
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      const Wire *wire = &g_array_index (world->wires, Wire, i);
+      if (wire->up
+          && ((wire->end[0] == a && wire->end[1] == b) || (wire->end[0] == b && wire->end[1] == a)))
+        return i + 1;
+    }
+  g_assert_not_reached ();
+}

@@ -81,6 +81,8 @@ typedef struct World
  * time go on, timer by timer. */
 void post (World *world, Post one);
 void break_link (World *world, guint64 link);
+/* The first link that is up between these two. */
+guint64 link_between (World *world, guint a, guint b);
 void pump (World *world);
 /* Delivers one of `posts` alone. A late node does not get it, and FALSE. */
 gboolean pump_one (World *world, GList *at);

@@ -19,7 +19,7 @@ step_alone (World *world, guint who, const NodeEvent *event)
 }
 
 static const Link *
-link_between (World *world, guint who, guint other)
+link_of (World *world, guint who, guint other)
 {
   NodeId id = node_self (world->peer[other].node);
 
@@ -39,7 +39,7 @@ hear (World *world, guint who, guint from, const Message *message)
   g_autoptr (GBytes) bytes = g_bytes_new (all->data, all->len);
   return step_alone (world, who,
                      &(NodeEvent){ .kind = NODE_EVENT_MESSAGE,
-                                   .link = link_between (world, who, from)->link,
+                                   .link = link_of (world, who, from)->link,
                                    .bytes = bytes });
 }
 
@@ -58,7 +58,7 @@ count_sent (World *world, const GArray *effects, guint who, guint to, MessageKin
   for (guint i = 0; i < effects->len; i++)
     {
       const NodeEffect *effect = &g_array_index (effects, NodeEffect, i);
-      n += effect->kind == NODE_EFFECT_SEND && effect->link == link_between (world, who, to)->link
+      n += effect->kind == NODE_EFFECT_SEND && effect->link == link_of (world, who, to)->link
            && message_kind_of (effect->parts->pdata[0]) == kind;
     }
   return n;

@@ -466,19 +466,6 @@ test_the_end_does_not_wait_for_a_coordinator_that_is_gone (void)
   g_assert_cmpuint (world->peer[0].ended, ==, 0);
 }
 
-static guint64
-link_between (World *world, guint a, guint b)
-{
-  for (guint i = 0; i < world->wires->len; i++)
-    {
-      const Wire *wire = &g_array_index (world->wires, Wire, i);
-      if (wire->up
-          && ((wire->end[0] == a && wire->end[1] == b) || (wire->end[0] == b && wire->end[1] == a)))
-        return i + 1;
-    }
-  g_assert_not_reached ();
-}
-
 static void
 test_an_order_to_close_that_was_overtaken_counts_no_more (void)
 {

@@ -18,19 +18,6 @@ world_with_checkpoint (guint n)
   return world;
 }
 
-static guint64
-link_between (World *world, guint a, guint b)
-{
-  for (guint i = 0; i < world->wires->len; i++)
-    {
-      const Wire *wire = &g_array_index (world->wires, Wire, i);
-      if (wire->up
-          && ((wire->end[0] == a && wire->end[1] == b) || (wire->end[0] == b && wire->end[1] == a)))
-        return i + 1;
-    }
-  g_assert_not_reached ();
-}
-
 static void
 send_rows (World *world, guint who, guint n)
 {

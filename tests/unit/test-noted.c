@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of the ledger: a node keeps an event until the present coordinator says, in its present
+ * office, that exactly this event is published. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+#define ALL G_MAXUINT32 /* tickets */
+
+static GString *noted; /* what the scribe of n0 was told, one line each: kind path @time */
+
+static void
+watch_events (World *world, guint who, const NodeEffect *effect)
+{
+  (void)world;
+  if (who == 0 && effect->kind == NODE_EFFECT_EVENT)
+    g_string_append_printf (noted, "%s %s @%" G_GUINT64_FORMAT "\n", effect->text, effect->path,
+                            effect->at_us);
+}
+
+static void
+publish (World *world, guint who, guint64 saved, gboolean failed)
+{
+  static guint64 generation;
+
+  tell (
+      world, who,
+      &(NodeEvent){
+          .kind = NODE_EVENT_PUBLISHED, .number = ++generation, .saved = saved, .failed = failed });
+}
+
+static guint
+n_kept (World *world, guint who)
+{
+  return world->peer[who].node->events.kept.length;
+}
+
+/* n0 is coordinator; nobody keeps anything. */
+static World *
+world_at_rest (guint n)
+{
+  World *world = world_new (n, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC / 2);
+  publish (world, 0, ALL, FALSE);
+  for (guint i = 0; i < n; i++)
+    g_assert_cmpuint (n_kept (world, i), ==, 0);
+  g_string_truncate (noted, 0);
+  world->watch = watch_events;
+  return world;
+}
+
+/* An event of this node's own. */
+static void
+happen (World *world, guint who, const char *path)
+{
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_UNMATCHED, .path = path });
+}
+
+static void
+send_row (World *world, guint who, const char *path)
+{
+  Digest digest = digest_of_string (path);
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  g_ptr_array_add (rows, row_new (path, 1, &digest, 0.1, 50, value));
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = 50 });
+}
+
+/* Of the coordinator (who 0), and of another. Rows come between, so each event has an order of its
+ * own. */
+static void
+test_an_event_is_kept_until_it_is_published (void)
+{
+  for (guint who = 0; who < 2; who++)
+    {
+      g_autoptr (World) world = world_at_rest (3);
+      guint64 before = world->peer[0].ticket;
+
+      for (guint i = 0; i < 3; i++)
+        {
+          happen (world, who, "/1");
+          send_row (world, 2, "/3");
+        }
+      g_assert_cmpuint (world->peer[0].ticket, ==, before + 6);
+      for (guint i = 0; i <= 6; i++)
+        {
+          publish (world, 0, before + 6, TRUE);
+          g_assert_cmpuint (n_kept (world, who), ==, 3 - i / 2);
+          publish (world, 0, before + i, FALSE);
+          g_assert_cmpuint (n_kept (world, who), ==, 3 - (i + 1) / 2);
+        }
+    }
+}
+
+/* Several events of one member between two rows. */
+static void
+test_events_in_a_row_count_when_all_are_published (void)
+{
+  for (guint who = 0; who < 2; who++)
+    {
+      g_autoptr (World) world = world_at_rest (3);
+      guint64 before = world->peer[0].ticket;
+
+      for (guint i = 0; i < 3; i++)
+        happen (world, who, "/1");
+      happen (world, 2, "/2");
+      happen (world, who, "/3");
+      for (guint i = 0; i < 3; i++)
+        {
+          publish (world, 0, before + i, FALSE);
+          g_assert_cmpuint (n_kept (world, who), ==, 4);
+        }
+      publish (world, 0, before + 3, FALSE);
+      g_assert_cmpuint (n_kept (world, who), ==, 1);
+      g_assert_cmpuint (n_kept (world, 2), ==, 1);
+      publish (world, 0, before + 4, FALSE);
+      g_assert_cmpuint (n_kept (world, who), ==, 1);
+      g_assert_cmpuint (n_kept (world, 2), ==, 0);
+      publish (world, 0, before + 5, FALSE);
+      g_assert_cmpuint (n_kept (world, who), ==, 0);
+    }
+}
+
+static void
+test_only_the_coordinator_in_its_office_notes (void)
+{
+  g_autoptr (World) world = world_at_rest (3);
+  const Node *node = world->peer[1].node;
+  guint32 office = stats_of (world, 1).office;
+  guint64 right = link_between (world, 0, 1), wrong = link_between (world, 1, 2);
+  Message note = { .kind = MESSAGE_NOTED, .number = node->events.number + 3, .count = office };
+
+  for (guint i = 0; i < 3; i++)
+    happen (world, 1, "/1");
+  deliver (world, wrong, 1, &note);
+  g_assert_cmpuint (n_kept (world, 1), ==, 3);
+  for (note.count = 0; note.count < office + 3; note.count++)
+    if (note.count != office)
+      deliver (world, right, 1, &note);
+  g_assert_cmpuint (n_kept (world, 1), ==, 3);
+  note.count = office;
+  for (guint n = 3; n <= 6; n++)
+    {
+      note.number = node->events.number + n - 6;
+      deliver (world, right, 1, &note);
+      g_assert_cmpuint (n_kept (world, 1), ==, 6 - n);
+    }
+}
+
+/* What all see, the coordinator sees too, but perhaps later: only what it says of the roster counts
+ * for that, and for nothing else. */
+static void
+test_what_all_see_is_noted_by_the_roster (void)
+{
+  g_autoptr (World) world = world_at_rest (2);
+  Node *node = world->peer[1].node;
+  Message note = { .kind = MESSAGE_NOTED, .count = stats_of (world, 1).office };
+  guint64 link = link_between (world, 0, 1);
+
+  add_peer (world, FALSE);
+  happen (world, 1, "/1");
+  g_assert_cmpuint (n_kept (world, 1), ==, 2);
+  note.term = node->roster.term;
+  note.version = node->roster.version - 1;
+  deliver (world, link, 1, &note);
+  note.term.number--;
+  note.version = ALL;
+  deliver (world, link, 1, &note);
+  g_assert_cmpuint (n_kept (world, 1), ==, 2);
+  note.term = (Term){ 0 };
+  note.version = 0;
+  note.number = node->events.number;
+  deliver (world, link, 1, &note);
+  g_assert_cmpuint (n_kept (world, 1), ==, 1); /* the other, which was told */
+  note.number = 0;
+  note.term = node->roster.term;
+  note.version = node->roster.version;
+  deliver (world, link, 1, &note);
+  g_assert_cmpuint (n_kept (world, 1), ==, 0);
+
+  add_peer (world, FALSE);
+  happen (world, 1, "/2");
+  note.term.number++; /* a newer term, whatever the version */
+  note.version = 0;
+  deliver (world, link, 1, &note);
+  g_assert_cmpuint (n_kept (world, 1), ==, 1); /* what was told */
+}
+
+/* What went over a link that broke may be lost. All is told again, and then that this was all. */
+static void
+test_what_is_kept_goes_again_over_a_new_link (void)
+{
+  g_autoptr (World) world = world_at_rest (3);
+  NodeId id = node_self (world->peer[1].node);
+  Member *member = roster_find (world->peer[0].node, &id);
+  g_autofree char *before = NULL;
+
+  happen (world, 1, "/1");
+  pass (world, 1000);
+  happen (world, 1, "/2");
+  before = g_strdup (noted->str);
+  g_assert_cmpuint (n_kept (world, 1), ==, 2);
+  member->told_events = 0;
+  for (guint turn = 0; turn < 2; turn++)
+    {
+      g_string_truncate (noted, 0);
+      cut (world, 0, 1);
+      pass (world, G_USEC_PER_SEC / 2);
+      g_assert_true (turn > 0 || g_str_has_prefix (noted->str, before)); /* with the same times */
+      g_assert_cmpint (noted->len > 0, ==, turn == 0);
+      g_assert_cmpuint (member->told_events, ==, stats_of (world, 0).office);
+      publish (world, 0, ALL, FALSE);
+      g_assert_cmpuint (n_kept (world, 1), ==, 0);
+    }
+}
+
+/* An event that was said in another office is said again in this one. */
+static void
+test_an_event_of_another_office_is_not_taken (void)
+{
+  g_autoptr (World) world = world_at_rest (3);
+  guint32 office = stats_of (world, 0).office;
+  guint64 link = link_between (world, 0, 1);
+  Message event = { .kind = MESSAGE_EVENT,
+                    .text = "requeued",
+                    .id = node_self (world->peer[2].node),
+                    .path = "/5",
+                    .host = "its holder is gone",
+                    .number = 9,
+                    .version = 7 };
+
+  for (event.count = office - 1; event.count <= office + 1; event.count += 2)
+    deliver (world, link, 0, &event);
+  g_assert_cmpstr (noted->str, ==, "");
+  event.count = office;
+  deliver (world, link, 0, &event);
+  g_autofree char *line
+      = g_strdup_printf ("requeued /5 @%" G_GUINT64_FORMAT "\n", world->now_us - 7);
+  g_assert_cmpstr (noted->str, ==, line);
+}
+
+/* Somebody left by a roster that the coordinator does not have yet; it is noted all the same, since
+ * the coordinator sees it itself, or goes on with that member. */
+static void
+test_who_is_here_has_not_left (void)
+{
+  g_autoptr (World) world = world_at_rest (3);
+  guint64 link = link_between (world, 0, 1);
+  Message event = { .kind = MESSAGE_EVENT,
+                    .text = EVENT_LEFT,
+                    .id = node_self (world->peer[2].node),
+                    .path = "",
+                    .host = "it is gone",
+                    .number = 1,
+                    .count = stats_of (world, 0).office };
+
+  deliver (world, link, 0, &event);
+  g_assert_cmpstr (noted->str, ==, "");
+  event.id.number += 50;
+  deliver (world, link, 0, &event);
+  g_assert_true (g_str_has_prefix (noted->str, "left  @"));
+}
+
+static void
+test_the_oldest_events_go_first (void)
+{
+  g_autoptr (World) world = world_at_rest (2);
+  const GQueue *kept = &world->peer[1].node->events.kept;
+
+  world->peer[0].deaf = TRUE;
+  for (guint i = 0; i < EVENTS_MAX; i++)
+    happen (world, 1, "/1");
+  g_assert_cmpuint (kept->length, ==, EVENTS_MAX);
+  guint64 first = ((const Event *)kept->head->data)->number;
+  happen (world, 1, "/1");
+  g_assert_cmpuint (kept->length, ==, EVENTS_MAX);
+  g_assert_cmpuint (((const Event *)kept->head->data)->number, ==, first + 1);
+  g_assert_cmpuint (((const Event *)kept->tail->data)->number, ==, first + EVENTS_MAX);
+}
+
+/* main has returned. n1 is the coordinator, and n2 has not told it what it keeps. */
+static World *
+world_that_ends (void)
+{
+  World *world = world_new (3, TRUE);
+
+  for (guint i = 0; i < 3; i++)
+    {
+      world->peer[i].commit_us = i == 1 ? 100000 : 900000;
+      world->peer[i].found = 1;
+    }
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 1 });
+  start (world);
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "COORDINATOR"));
+  world->peer[2].deaf = TRUE;
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+  g_autoptr (GBytes) answer = g_bytes_new ("42", 2);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH, .bytes = answer });
+  return world;
+}
+
+static void
+test_the_last_publication_waits_for_all_events (void)
+{
+  for (guint turn = 0; turn < 3; turn++)
+    {
+      g_autoptr (World) world = world_that_ends ();
+      guint32 office = stats_of (world, 1).office;
+      guint64 link = link_between (world, 1, 2);
+      Message reported = { .kind = MESSAGE_REPORTED };
+
+      g_assert_true (said (world, 1, "ANSWER"));
+      for (guint other = office - 1; other <= office + 1; other += 2)
+        {
+          reported.number = other;
+          deliver (world, link, 1, &reported);
+        }
+      pass (world, EVENTS_PATIENCE_US / 2);
+      g_assert_false (said (world, 1, "FINAL"));
+      reported.number = office;
+      if (turn == 0)
+        deliver (world, link, 1, &reported);
+      else if (turn == 1)
+        die (world, 2);
+      pass (world, turn == 2 ? EVENTS_PATIENCE_US : EVENTS_PATIENCE_US / 4);
+      g_assert_true (said (world, 1, "FINAL"));
+      g_assert_cmpuint (stats_of (world, 1).expired, ==, turn == 2);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  noted = g_string_new (NULL);
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/noted/" name, function)
+  TEST ("an-event-is-kept-until-it-is-published", test_an_event_is_kept_until_it_is_published);
+  TEST ("events-in-a-row-count-when-all-are-published",
+        test_events_in_a_row_count_when_all_are_published);
+  TEST ("only-the-coordinator-in-its-office-notes", test_only_the_coordinator_in_its_office_notes);
+  TEST ("what-all-see-is-noted-by-the-roster", test_what_all_see_is_noted_by_the_roster);
+  TEST ("what-is-kept-goes-again-over-a-new-link", test_what_is_kept_goes_again_over_a_new_link);
+  TEST ("an-event-of-another-office-is-not-taken", test_an_event_of_another_office_is_not_taken);
+  TEST ("who-is-here-has-not-left", test_who_is_here_has_not_left);
+  TEST ("the-oldest-events-go-first", test_the_oldest_events_go_first);
+  TEST ("the-last-publication-waits-for-all-events",
+        test_the_last_publication_waits_for_all_events);
+  return g_test_run ();
+}
