@@ -83,6 +83,7 @@ struct Engine
   guint wanted;           /* atomic: so many thieves elsewhere wait for public work, */
   guint wishes;           /* atomic: as was said for the n-th time */
   guint busy;             /* atomic: stacks that have a seat and a job */
+  guint64 look_ns;        /* how long the scout (seat.c) sleeps before it looks */
   guint hungry_said;
   guint n_parked, parked_max;
   gboolean ending, halting, leaving;
@@ -92,7 +93,6 @@ struct Engine
   guint64 asked;            /* atomic: the same, and those of engine_halt */
   GQueue inbox;             /* of Held */
   GHashTable *held;         /* number -> Held */
-  guint waiting_for_driver; /* stacks that wait with no seat to give to: see seat.c */
 
   /* slots that came back */
   pthread_mutex_t back_lock;

@@ -14,8 +14,9 @@
 #include <sched.h>
 #include <time.h>
 
-/* How long a hungry thread sleeps before it looks again, while jobs run here that might spawn. */
-#define SEAT_POLL_NS 1000000
+/* How long the scout sleeps before it looks again, at first and at most. */
+#define SEAT_LOOK_NS 1000000
+#define SEAT_LOOK_MAX_NS (64 * SEAT_LOOK_NS)
 /* How long no further stack is tried after the system had none. */
 #define SEAT_REFUSED_PAUSE_US G_USEC_PER_SEC
 
@@ -178,6 +179,46 @@ seat_feed (Engine *engine)
   dispatch (engine, 1, TRUE);
 }
 
+gboolean
+seat_is_idle_for_good (Engine *engine)
+{
+  return engine->seats_free > 0 && g_queue_is_empty (&engine->ready) && room (engine) == 0;
+}
+
+Stack *
+seat_thief_of (Stack *stack, SatinSlot_ *slot)
+{
+  Engine *engine = stack->engine;
+  guint32 state = slot_state (slot);
+  Stack *thief;
+
+  if (SLOT_KIND (state) != SLOT_STOLEN || SLOT_THIEF (state) == SLOT_DRIVER)
+    return NULL;
+  thief = engine->stacks[SLOT_THIEF (state)];
+  return thief->state == STACK_RUNNING ? thief : NULL;
+}
+
+/* Nobody else can take an idle seat: one that waits for a stack with public jobs is woken to
+ * leapfrog. */
+static void
+wake_leapfrogger (Engine *engine)
+{
+  for (guint i = 0; i < engine->n_stacks; i++)
+    {
+      Stack *stack = engine->stacks[i];
+      SatinSlot_ *awaited = __atomic_load_n (&stack->awaited, __ATOMIC_RELAXED);
+      Stack *thief = stack->state != STACK_PARKED || awaited == NULL || awaited == STACK_ANY
+                         ? NULL
+                         : seat_thief_of (stack, awaited);
+
+      if (thief == NULL || stack->leaps || !stack_has_ready (thief))
+        continue;
+      stack->leaps = TRUE;
+      pthread_cond_signal (&stack->cond);
+      return;
+    }
+}
+
 void
 seat_poke (Engine *engine)
 {
@@ -185,6 +226,8 @@ seat_poke (Engine *engine)
     {
       pthread_mutex_lock (&engine->lock);
       seat_dispatch (engine, 1);
+      if (seat_is_idle_for_good (engine))
+        wake_leapfrogger (engine);
       pthread_mutex_unlock (&engine->lock);
     }
   /* The work was made public first, and engine_owe looks at it after its store: one of us sees
@@ -204,12 +247,6 @@ say_hungry (Engine *engine)
   if (idle > engine->hungry_said && engine->inbox.length == 0)
     mailbox_raise_quietly (engine, &event);
   engine->hungry_said = idle;
-}
-
-gboolean
-seat_is_idle_for_good (Engine *engine)
-{
-  return engine->seats_free > 0 && g_queue_is_empty (&engine->ready) && room (engine) == 0;
 }
 
 gboolean
@@ -239,19 +276,41 @@ look_around (Stack *stack)
 static void
 sleep_a_while (Stack *stack)
 {
-  if (seat_timed_wait (stack, SEAT_POLL_NS))
+  if (seat_timed_wait (stack, (glong)stack->engine->look_ns))
     look_around (stack);
 }
 
-/* As many sleepers look now and then as there are seats for them, while jobs run here that might
- * spawn. */
+/* The scout: who slept last looks now and then, while jobs run here that might spawn. Whoever finds
+ * something wakes the next (seat_begin_work). */
 static gboolean
-should_poll (Stack *stack)
+is_scout (Stack *stack)
 {
   Engine *engine = stack->engine;
 
   return __atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0 && room (engine) > 0
-         && (guint)g_queue_index (&engine->asleep, stack) < engine->seats_free;
+         && g_queue_peek_head (&engine->asleep) == stack;
+}
+
+/* A stack that runs a job and was asked wakes a thief as soon as it spawns. */
+static gboolean
+all_are_asked (Engine *engine)
+{
+  for (guint i = 0; i < engine->n_stacks; i++)
+    if (clock_runs (engine->stacks[i]) && !(stack_flags (engine->stacks[i]) & STACK_FLAG_MOVE))
+      return FALSE;
+  return TRUE;
+}
+
+/* A wish may be granted in vain, which nobody is told; so the scout looks all the same. */
+static void
+set_next_look (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  if (stack->polls && all_are_asked (engine))
+    engine->look_ns = MIN (2 * engine->look_ns, SEAT_LOOK_MAX_NS);
+  else
+    engine->look_ns = SEAT_LOOK_NS;
 }
 
 /* The stack's thread drives meanwhile, if nobody else's does. FALSE: it cannot. */
@@ -259,7 +318,7 @@ static gboolean
 be_idle (Stack *stack)
 {
   Engine *engine = stack->engine;
-  gint64 look_us = should_poll (stack) ? SEAT_POLL_NS / 1000 : 0;
+  gint64 look_us = is_scout (stack) ? engine->look_ns / 1000 : 0;
   gboolean drove;
 
   if (engine->config.idle == NULL || engine->idler != NULL)
@@ -332,7 +391,9 @@ seat_sleep (Stack *stack)
   Engine *engine = stack->engine;
 
   stack->state = STACK_ASLEEP;
+  set_next_look (stack);
   stack->polls = FALSE;
+  stack->slept = TRUE;
   add_free_seats (engine, 1);
   g_queue_push_head (&engine->asleep, stack);
   stack_take_flags (stack);
@@ -342,11 +403,11 @@ seat_sleep (Stack *stack)
   say_hungry (engine);
   while (sleeps_on (stack))
     {
-      /* Who gave it a seat while it tried roused it and signalled nothing. */
+      /* A thread that gave it a seat while it tried roused it and signalled nothing. */
       if (be_idle (stack) || !sleeps_on (stack))
         continue;
       mailbox_tell (engine);
-      if (should_poll (stack))
+      if (is_scout (stack))
         sleep_a_while (stack);
       else if (!rest (stack))
         return FALSE;
@@ -386,14 +447,19 @@ void
 seat_begin_work (Stack *stack)
 {
   Engine *engine = stack->engine;
+  gboolean first, slept = stack->slept;
 
+  stack->slept = FALSE;
+  stack->polls = FALSE;
   clock_start (stack);
-  if (__atomic_load_n (&engine->owed, __ATOMIC_SEQ_CST)) /* pairs with engine_owe */
+  if (__atomic_load_n (&engine->owed, __ATOMIC_SEQ_CST) /* pairs with engine_owe */
+      || __atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) > 0)
     stack_ask (stack, STACK_FLAG_MOVE);
-  if (__atomic_fetch_add (&engine->busy, 1, __ATOMIC_SEQ_CST) > 0)
+  first = __atomic_fetch_add (&engine->busy, 1, __ATOMIC_SEQ_CST) == 0; /* pairs with is_scout */
+  if (!first && !(slept && __atomic_load_n (&engine->seats_free, __ATOMIC_RELAXED) > 0))
     return;
   pthread_mutex_lock (&engine->lock);
-  seat_dispatch (engine, engine->seats_free); /* so that they look now and then */
+  seat_dispatch (engine, 1); /* where there is something there may be more */
   pthread_mutex_unlock (&engine->lock);
 }
 
@@ -401,7 +467,7 @@ void
 seat_end_work (Stack *stack)
 {
   clock_stop (stack);
-  __atomic_fetch_sub (&stack->engine->busy, 1, __ATOMIC_SEQ_CST); /* pairs with should_poll */
+  __atomic_fetch_sub (&stack->engine->busy, 1, __ATOMIC_SEQ_CST); /* pairs with is_scout */
 }
 
 void

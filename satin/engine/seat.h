@@ -21,6 +21,8 @@ gboolean seat_sleep (Stack *stack);
 void seat_leave (Stack *stack);
 /* A parked stack wants a seat again, and returns with one. FALSE: the engine ends. */
 gboolean seat_want (Stack *stack);
+/* (lock held) The stack that runs the stolen `slot` of `stack`. NULL: none, or it does not run. */
+Stack *seat_thief_of (Stack *stack, SatinSlot_ *slot);
 /* A seat is free and no stack is left, or may be made, to take it. */
 gboolean seat_is_idle_for_good (Engine *engine);
 /* Sleeps on the stack's condition. TRUE: the time is over and nobody woke it. */

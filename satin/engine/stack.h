@@ -147,7 +147,9 @@ struct Stack
   guint wishes;       /* owner: the n-th time */
   SatinSlot_ *passed; /* owner: behind the children of the last frame that ended a phase with
                          something public; still so if the last of them says PARENT_PASSED */
-  gboolean polls;     /* it woke only to look once */
+  gboolean polls;     /* it woke only to look once, and has found nothing yet */
+  gboolean slept;     /* it slept and has found nothing yet */
+  gboolean leaps;     /* under engine->lock: parked, it is woken to leapfrog */
   gboolean beyond;    /* it woke only for the root: the others are as many as may be */
   SatinSlot_ *running; /* owner: the deepest job that a slow function began here; inlined code may
                           run others above it */

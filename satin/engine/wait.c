@@ -23,10 +23,9 @@
 #define WAIT_VAIN_MOVES_MAX 64
 /* So many levels below the awaited job what was claimed on its thief's stack is looked at. */
 #define LEAPFROG_LOOKS 64
-/* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached:
- * below a stack that runs, and when that may change. */
-#define PARKED_LOOK_NS 1000000
-#define PARKED_LOOK_FAR_NS 10000000
+/* How often a parked stack looks for something to leapfrog to when the limit of stacks is reached
+ * and the stack that it waits for was asked in vain, or does not run. */
+#define PARKED_LOOK_NS 10000000
 
 /* What a wait is over for. */
 typedef enum
@@ -190,23 +189,26 @@ leapfrog (Stack *stack, SatinSlot_ *self, SatinSlot_ *awaited, guint32 state, Sa
   return TRUE;
 }
 
-/* At the limit of stacks nobody else can take an idle seat: then a parked stack looks now and then
- * whether it can leapfrog. TRUE: it is to try. */
+/* At the limit of stacks nobody else can take an idle seat: then a parked stack leapfrogs as soon
+ * as the stack that it waits for has something. TRUE: it is to try. */
 static gboolean
-sleep_parked (Stack *stack, SatinSlot_ *slot)
+sleep_parked (const Wait *wait)
 {
+  Stack *stack = wait->stack, *thief;
   Engine *engine = stack->engine;
-  guint32 state = slot_state (slot);
-  gboolean thief_runs = SLOT_KIND (state) == SLOT_STOLEN && SLOT_THIEF (state) != SLOT_DRIVER
-                        && engine->stacks[SLOT_THIEF (state)]->state == STACK_RUNNING;
+  gboolean late = FALSE;
 
-  if (!seat_is_idle_for_good (engine))
+  if (seat_is_idle_for_good (engine))
     {
-      pthread_cond_wait (&stack->cond, &engine->lock);
-      return FALSE;
+      thief = seat_thief_of (stack, wait->slot);
+      if (thief != NULL)
+        stack_ask (thief, STACK_FLAG_MOVE);
+      late = seat_timed_wait (stack, PARKED_LOOK_NS);
     }
-  return seat_timed_wait (stack, thief_runs ? PARKED_LOOK_NS : PARKED_LOOK_FAR_NS) && thief_runs
-         && seat_is_idle_for_good (engine);
+  else
+    pthread_cond_wait (&stack->cond, &engine->lock);
+  return wait->kind == WAIT_RESULT && (stack->leaps || late) && seat_is_idle_for_good (engine)
+         && seat_thief_of (stack, wait->slot) != NULL;
 }
 
 static gboolean
@@ -247,13 +249,15 @@ park (const Wait *wait)
   __atomic_store_n (&stack->awaited, wait->kind == WAIT_ANY ? STACK_ANY : wait->slot,
                     __ATOMIC_SEQ_CST); /* pairs with worker_wake */
   pthread_mutex_lock (&engine->lock);
+  stack->leaps = FALSE;
   seat_leave (stack);
   while (!wait_is_over (wait) && !has_to_act (wait) && !seat_engine_ends (engine))
     {
       if (__atomic_load_n (&stack->flags, __ATOMIC_SEQ_CST) == 0) /* pairs with stack_ask */
         {
-          if (sleep_parked (stack, wait->slot))
+          if (sleep_parked (wait))
             break;
+          stack->leaps = FALSE;
           continue;
         }
       pthread_mutex_unlock (&engine->lock);

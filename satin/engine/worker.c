@@ -557,6 +557,7 @@ worker_new (Engine *engine, gboolean beyond)
       engine->stacks[engine->n_stacks] = stack;
       stack->lane = new_lane (engine, engine->n_stacks);
       stack->beyond = beyond;
+      stack->polls = stack->slept = TRUE; /* as if it had been woken to look */
     }
   if (stack == NULL || !worker_begin_thread (stack, worker_thread))
     {
