@@ -236,7 +236,7 @@ tell_rows (Sim *sim, Process *process, GPtrArray *rows)
 {
   if (rows == NULL)
     {
-      sim_fail (sim, "I15: p%u restores a row without what it speaks of", process->number);
+      sim_fail (sim, "I17: p%u restores a row without what it speaks of", process->number);
       return;
     }
   NodeEvent event = { .kind = NODE_EVENT_RESTORED, .rows = rows };

@@ -169,7 +169,7 @@ store_save (Store *store, const Row *row)
   if (node_id_is_none (&row->node))
     return "a row of nobody";
   if (!save_gift (store, (guint32)job, row))
-    return "I15: a row without what it speaks of";
+    return "I17: a row without what it speaks of";
   add (store, (guint32)job, &row->node, row->work_us);
   sweep (store);
   return NULL;
