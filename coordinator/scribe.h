@@ -3,7 +3,7 @@
  * one transaction per batch with compaction in it, and each interval publishes a verified copy to
  * the target (temporary file beside it, fsync, rename, fsync of the folder). All calls return at
  * once, from any one thread; what there is to tell comes by `notify`, called in the scribe's
- * thread. §3 of the paper (001): a separate thread writes. */
+ * thread. */
 #pragma once
 
 #include "coordinator/identity.h" /* Identity, COORDINATOR_ERROR */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* First the identity is found, then every row is proved with it. Which tables there are, and what
  * their rows look like, is read from a new file of our format, so that nothing here has to change
- * with it. §3.3 of the paper (001), claim T1-6: a new file with the undamaged results. Must not
- * know what tables mean, but that the identity stands in run. */
+ * with it. Must not know what tables mean, but that the identity stands in run. */
 #include "storage/salvage.h"
 
 #include "storage/pages.h"
