@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the tests of coordinators whose checkpoint stands at a URI share: the store in memory
+ * (shelf.h) and a clock on which long waits cost nothing. Each test program includes it once, and
+ * checkpoint.h with it. */
+#pragma once
+
+#include "checkpoint.h"
+#include "shelf.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FAR_FILE "/files/run.ckpt"
+#define FAR_DELTA FAR_FILE "-delta"
+#define MS_US 1000
+/* A file of so many bytes may have a delta; as many rows as make a base of about four times that.
+ */
+#define FROM_BYTES (256u * 1024)
+#define BASE_ROWS 9000
+
+typedef struct
+{
+  const char *name, *uri;
+  gboolean renames_over;
+} FarKind;
+
+static const FarKind far_kinds[] = {
+  { .name = "sftp", .uri = "sftp://me@shelf" FAR_FILE },
+  { .name = "ftp", .uri = "ftp://shelf" FAR_FILE, .renames_over = TRUE },
+  { .name = "http", .uri = "http://shelf" FAR_FILE },
+  { .name = "s3", .uri = "s3://files/run.ckpt" },
+};
+
+/* Pauses of this length and more are skipped, so that a lock is waited for in no time. */
+#define FAR_SKIPPED_US (20 * 1000)
+#define FAR_REST_US (2 * 1000) /* of a rest this much is real */
+#define FAR_REST_MAX_US (120 * G_USEC_PER_SEC)
+static gint64 far_skipped_us; /* atomic */
+static gint far_sleeps;       /* atomic: all pauses are made */
+
+gint64
+g_get_monotonic_time (void)
+{
+  struct timespec now;
+  clock_gettime (CLOCK_MONOTONIC, &now);
+  return (gint64)now.tv_sec * G_USEC_PER_SEC + now.tv_nsec / 1000
+         + __atomic_load_n (&far_skipped_us, __ATOMIC_SEQ_CST);
+}
+
+void
+g_usleep (gulong us)
+{
+  struct timespec pause = { .tv_nsec = (long)us * 1000 };
+  if (us >= FAR_SKIPPED_US && !g_atomic_int_get (&far_sleeps))
+    __atomic_fetch_add (&far_skipped_us, (gint64)us, __ATOMIC_SEQ_CST);
+  else
+    (void)nanosleep (&pause, NULL); /* nobody here asks for a second */
+}
+
+/* Rests of a coordinator are skipped, too: those after a failure, or because the store is slow. */
+int
+pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *lock,
+                        const struct timespec *deadline)
+{
+  gint64 us = (gint64)deadline->tv_sec * G_USEC_PER_SEC + deadline->tv_nsec / 1000;
+  gint64 left_us = us - g_get_monotonic_time ();
+  gboolean skips
+      = left_us > FAR_REST_US && left_us < FAR_REST_MAX_US && !g_atomic_int_get (&far_sleeps);
+  us -= __atomic_load_n (&far_skipped_us, __ATOMIC_SEQ_CST) + (skips ? left_us - FAR_REST_US : 0);
+  struct timespec until
+      = { .tv_sec = us / G_USEC_PER_SEC, .tv_nsec = (us % G_USEC_PER_SEC) * 1000 };
+  int code = pthread_cond_clockwait (cond, lock, CLOCK_MONOTONIC, &until);
+  if (skips && code == ETIMEDOUT)
+    __atomic_fetch_add (&far_skipped_us, left_us - FAR_REST_US, __ATOMIC_SEQ_CST);
+  return code;
+}
+
+/* An empty store, and nothing of this process that could speak to another. */
+static inline void
+far_begin (const FarKind *kind)
+{
+  shelf_clear ();
+  shelf_renames_over (kind->renames_over);
+  g_test_message ("%s", kind->name);
+}
+
+/* A place whose checkpoint stands at the store. */
+static inline Place *
+far_place_new (const FarKind *kind)
+{
+  Place *place = place_new ();
+  g_free (place->target);
+  place->target = g_strdup (kind->uri);
+  return place;
+}
+
+static inline void
+far_set_up (void)
+{
+  /* Many small files are made and synced. */
+  if (g_access ("/dev/shm", W_OK) == 0)
+    g_setenv ("TMPDIR", "/dev/shm", FALSE);
+  g_setenv ("AWS_ACCESS_KEY_ID", "ONE", TRUE);
+  g_setenv ("AWS_SECRET_ACCESS_KEY", "TWO", TRUE);
+  g_setenv ("AWS_ENDPOINT_URL", "http://shelf/", TRUE);
+}
+
+static inline void
+save_many (Scribe *scribe, guint first, guint n)
+{
+  GPtrArray *rows = rows_new ();
+  for (guint i = first; i < first + n; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
+      g_ptr_array_add (rows, row_make (path, i, 1000, 1e-6));
+    }
+  scribe_save (scribe, rows);
+}
+
+/* All that was saved so far stands at the target. */
+static inline void
+far_wait_published (Place *place, Scribe *scribe)
+{
+  static guint64 ticket;
+  scribe_ticket (scribe, ++ticket);
+  pthread_mutex_lock (&place->lock);
+  while (place->ticket < ticket)
+    pthread_cond_wait (&place->wake, &place->lock);
+  pthread_mutex_unlock (&place->lock);
+}
+
+static inline ScribeConfig
+far_config (Place *place, guint64 interval_us)
+{
+  ScribeConfig config = place_config (place, interval_us);
+  config.term = 1;
+  return config;
+}
+
+static inline Scribe *
+far_scribe (const ScribeConfig *config, GError **error)
+{
+  Identity identity = identity_make ("run-1", "app", "8");
+  Scribe *scribe = scribe_new (config, &identity, error);
+  identity_clear (&identity);
+  return scribe;
+}
+
+static inline Scribe *
+far_start (Place *place, guint64 interval_us, guint64 delta_from)
+{
+  g_autoptr (GError) error = NULL;
+  ScribeConfig config = far_config (place, interval_us);
+  config.delta_from = delta_from;
+  Scribe *scribe = far_scribe (&config, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (scribe);
+  return scribe;
+}
+
+/* As every reader finds it. */
+static inline void
+assert_rows (const char *target, guint64 expected)
+{
+  g_autoptr (GError) error = NULL;
+  Restore restore;
+  g_assert_true (restore_look (target, &restore, &error));
+  g_assert_no_error (error);
+  g_assert_true (restore.exists);
+  g_assert_cmpuint (restore.rows_bad, ==, 0);
+  g_assert_null (restore.damage);
+  g_assert_cmpuint (restore.rows, ==, expected);
+  restore_clear (&restore);
+}
+
+/* What stands at the store below "/files", in order. */
+static inline void
+assert_names (const char *expected)
+{
+  g_autofree char *names = shelf_names ();
+  g_assert_cmpstr (names, ==, expected);
+}
+
+static inline GBytes *
+far_bytes (const char *path)
+{
+  GBytes *bytes = shelf_get (path);
+  g_assert_nonnull (bytes);
+  return bytes;
+}
+
+static inline void
+far_put (const char *path, GBytes *bytes)
+{
+  shelf_put (path, g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
+}
+
+static inline void
+for_each_kind (void (*test) (const FarKind *kind))
+{
+  for (guint i = 0; i < G_N_ELEMENTS (far_kinds); i++)
+    {
+      far_begin (&far_kinds[i]);
+      test (&far_kinds[i]);
+    }
+}
+
+static inline void
+end (Place *place, Scribe *scribe)
+{
+  finish (place, scribe);
+  scribe_free (scribe);
+}
+
+/* A base with a delta, as a coordinator left them that was killed. */
+static inline void
+far_leave_pair (const FarKind *kind, GBytes **base, GBytes **delta)
+{
+  far_begin (kind);
+  g_autoptr (Place) place = far_place_new (kind);
+  Scribe *scribe = far_start (place, MS_US, FROM_BYTES);
+  save_many (scribe, 0, BASE_ROWS);
+  far_wait_published (place, scribe);
+  save_many (scribe, BASE_ROWS, 10);
+  far_wait_published (place, scribe);
+  scribe_free (scribe);
+  *base = far_bytes (FAR_FILE);
+  *delta = far_bytes (FAR_DELTA);
+}
+
+/* One sentence that names the place and holds no user. */
+static inline void
+assert_sentence (const char *text)
+{
+  g_test_message ("%s", text);
+  g_assert_true (g_str_has_prefix (text, "checkpoint '"));
+  g_assert_nonnull (strstr (text, "run.ckpt' is ") ? text : strstr (text, "run.ckpt': "));
+  g_assert_null (strstr (text, "me@"));
+  g_assert_null (strchr (text, '\n'));
+}
+
+/* Until the last trouble that was told is another than that publishing is slow, which nobody asks
+ * for here. */
+static inline void
+wait_for_trouble (Place *place)
+{
+  pthread_mutex_lock (&place->lock);
+  while (place->trouble == NULL || strstr (place->trouble, "publishing takes") != NULL)
+    pthread_cond_wait (&place->wake, &place->lock);
+  pthread_mutex_unlock (&place->lock);
+}

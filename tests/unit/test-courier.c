@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What coordinator/courier.c and ledger-ahead.c do when others are at the same URI: they publish
+ * there, remove, damage or bring what stands there, and die. At the store in memory (shelf.h).
+ * Links coordinator, storage and value. */
+#include "far.h"
+
+#include "storage/arrival.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+/* As many as make a file of more than the 4 MiB from which one counts as large. */
+#define LARGE_ROWS 70000u
+
+/* In a split two coordinators publish to one place: all that both save stands there. */
+static void
+two (const FarKind *kind, guint64 delta_from, guint first)
+{
+  g_autoptr (Place) place = far_place_new (kind), other = far_place_new (kind);
+  Scribe *one = far_start (place, MS_US, delta_from);
+  save_many (one, 0, first);
+  far_wait_published (place, one);
+  Scribe *rival = far_start (other, MS_US, delta_from);
+  for (guint i = 0; i < 4; i++)
+    {
+      save_many (one, 20000 + 10 * i, 10);
+      save_many (rival, 30000 + 10 * i, 10);
+      far_wait_published (i % 2 ? place : other, i % 2 ? one : rival);
+    }
+  end (place, one);
+  end (other, rival);
+  assert_rows (kind->uri, first + 80);
+}
+
+static void
+test_two (void)
+{
+  g_atomic_int_set (&far_sleeps, 1); /* a lock is taken over after ten seconds */
+  for (guint i = 0; i < G_N_ELEMENTS (far_kinds); i++)
+    {
+      far_begin (&far_kinds[i]);
+      two (&far_kinds[i], 0, 5);
+      far_begin (&far_kinds[i]);
+      two (&far_kinds[i], FROM_BYTES, BASE_ROWS);
+    }
+  g_atomic_int_set (&far_sleeps, 0);
+}
+
+typedef struct
+{
+  GBytes *files[2];
+  gint n; /* atomic: how often one was put there */
+  gint end;
+} Turns;
+
+static void
+put_other (gpointer data)
+{
+  Turns *turns = data;
+  gint n = g_atomic_int_get (&turns->n);
+  if (n >= g_atomic_int_get (&turns->end))
+    return;
+  far_put (FAR_FILE, turns->files[n % 2]);
+  g_atomic_int_inc (&turns->n);
+}
+
+/* Others who go first again and again are said; what they put there is united with what is saved
+ * here as soon as they let us. */
+static void
+test_others_go_first (void)
+{
+  const FarKind *kind = &far_kinds[0];
+  Turns turns = { .end = G_MAXINT };
+  for (guint i = 0; i < 2; i++)
+    {
+      far_begin (kind);
+      g_autoptr (Place) other = far_place_new (kind);
+      Scribe *scribe = far_start (other, HOUR_US, 0);
+      save_many (scribe, 100 + 10 * i, 10);
+      end (other, scribe);
+      turns.files[i] = far_bytes (FAR_FILE);
+    }
+  shelf_clear ();
+  g_autoptr (Place) place = far_place_new (kind);
+  Scribe *scribe = far_start (place, MS_US, 0);
+  save_many (scribe, 0, 10);
+  far_wait_published (place, scribe);
+  shelf_between (0, put_other, &turns);
+  save_many (scribe, 10, 10);
+  wait_for_trouble (place);
+  g_assert_nonnull (strstr (place->trouble, "others replace it again and again"));
+  assert_sentence (place->trouble);
+  g_atomic_int_set (&turns.end, 0);
+  far_wait_published (place, scribe);
+  shelf_between (0, NULL, NULL);
+  end (place, scribe);
+  assert_rows (kind->uri, 40);
+  g_bytes_unref (turns.files[0]);
+  g_bytes_unref (turns.files[1]);
+}
+
+/* Two pages of the table's middle: one would be made anew. */
+static GBytes *
+harm (GBytes *bytes)
+{
+  gsize size;
+  guint8 *copy = g_bytes_unref_to_data (bytes, &size);
+  for (gsize at = size / 2; at < size / 2 + 16384; at++)
+    copy[at] ^= 0x55;
+  return g_bytes_new_take (copy, size);
+}
+
+/* A damaged file is kept beside the one that takes its place, at the store; where that cannot be
+ * done, nobody replaces it. */
+static void
+damaged (const FarKind *kind)
+{
+  g_autoptr (GBytes) base = NULL, delta = NULL;
+  far_leave_pair (kind, &base, &delta);
+  base = harm (g_steal_pointer (&base));
+  far_put (FAR_FILE, base);
+  Restore restore;
+  g_assert_true (restore_look (kind->uri, &restore, NULL));
+  g_assert_nonnull (restore.damage);
+  guint64 rows = restore.rows;
+  g_assert_cmpuint (rows, >, BASE_ROWS / 2);
+  g_assert_cmpuint (rows, <, BASE_ROWS + 10);
+  restore_clear (&restore);
+
+  g_autoptr (Place) place = far_place_new (kind);
+  Scribe *scribe = far_start (place, HOUR_US, FROM_BYTES);
+  save_many (scribe, 20000, 5);
+  end (place, scribe);
+  g_assert_cmpuint (place->n_trouble, ==, 1);
+  assert_sentence (place->trouble);
+  const char *kept = strstr (place->trouble, "the damaged file is kept as '");
+  g_assert_nonnull (kept);
+  const char *suffix = strstr (kept, ".damaged-");
+  g_assert_nonnull (suffix);
+  g_autofree char *path = g_strdup_printf (FAR_FILE "%.*s", (int)strcspn (suffix, "'"), suffix);
+  g_autoptr (GBytes) aside = far_bytes (path);
+  g_assert_true (g_bytes_equal (aside, base));
+  assert_rows (kind->uri, rows + 5);
+}
+
+static void
+test_damaged (void)
+{
+  for_each_kind (damaged);
+}
+
+/* ---- large files, which are read while they come ---- */
+
+static void
+leave_large (const FarKind *kind)
+{
+  far_begin (kind);
+  g_autoptr (Place) place = far_place_new (kind);
+  Scribe *scribe = far_start (place, HOUR_US, 0);
+  save_many (scribe, 0, LARGE_ROWS);
+  end (place, scribe);
+  g_autoptr (GBytes) bytes = far_bytes (FAR_FILE);
+  g_assert_cmpuint (g_bytes_get_size (bytes), >, 4 * 1024 * 1024);
+}
+
+static Scribe *
+start_with_copy (Place *place, const char *copy, GError **error)
+{
+  ScribeConfig config = far_config (place, HOUR_US);
+  config.copy = copy;
+  config.loads = TRUE;
+  return far_scribe (&config, error);
+}
+
+/* One process looks at it, which begins to bring it, and the coordinator goes on with that: what
+ * was brought becomes its work file. */
+static void
+test_large (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (far_kinds); i += 2) /* sftp and http */
+    {
+      leave_large (&far_kinds[i]);
+      g_autoptr (Place) place = far_place_new (&far_kinds[i]);
+      g_autofree char *copy = g_build_filename (place->folder, "copy", NULL);
+      g_autoptr (GError) error = NULL;
+      Identity identity = identity_make ("run-1", "app", "8");
+      Restore restore;
+      g_assert_true (restore_look_for (place->target, copy, &identity, &restore, &error));
+      g_assert_no_error (error);
+      g_assert_cmpstr (restore.identity.run, ==, "run-1");
+      restore_clear (&restore);
+      identity_clear (&identity);
+
+      Scribe *scribe = start_with_copy (place, copy, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (place->rows->len, ==, LARGE_ROWS);
+      scribe_load (scribe, NULL);
+      place_wait (place, &place->n_restored_final, 1);
+      g_assert_cmpuint (place->rows->len, ==, LARGE_ROWS);
+      save_many (scribe, LARGE_ROWS, 10);
+      end (place, scribe);
+      g_assert_cmpuint (place_strangers (place), ==, 0);
+      assert_rows (place->target, LARGE_ROWS + 10);
+      g_assert_cmpuint (place->n_trouble, ==, 0);
+    }
+}
+
+typedef struct
+{
+  const char *copy;
+  pid_t pid;
+} Other;
+
+/* Another process, which has brought the end and the beginning of the file. */
+static void
+bring_half (const char *copy, GBytes *bytes)
+{
+  gsize size;
+  const char *data = g_bytes_get_data (bytes, &size);
+  ArrivalPart rest = { size - 65536, size };
+  int fd = open (copy, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (pwrite (fd, data + rest.from, 65536, (off_t)rest.from) != 65536
+      || pwrite (fd, data, size / 2, 0) != (ssize_t)(size / 2))
+    _exit (1);
+  Bringing *bringing = bringing_new (copy, "a tag", size, &rest, 1);
+  if (bringing == NULL)
+    _exit (1);
+  bringing_note (bringing, size / 2);
+  for (;;)
+    (void)pause ();
+}
+
+/* When the coordinator has taken what that one brings. */
+static void
+kill_other (gpointer data)
+{
+  Other *other = data;
+  while (g_access (other->copy, F_OK) == 0)
+    g_usleep (500);
+  if (other->pid > 0)
+    {
+      g_assert_cmpint (kill (other->pid, SIGKILL), ==, 0);
+      g_assert_cmpint (waitpid (other->pid, NULL, 0), ==, other->pid);
+    }
+  other->pid = 0;
+}
+
+/* The process that brings it dies: the coordinator brings it itself. */
+static void
+test_large_of_one_that_dies (void)
+{
+  const FarKind *kind = &far_kinds[0];
+  leave_large (kind);
+  g_autoptr (Place) place = far_place_new (kind);
+  g_autofree char *copy = g_build_filename (place->folder, "copy", NULL);
+  g_autoptr (GBytes) bytes = far_bytes (FAR_FILE);
+  g_autoptr (GError) error = NULL;
+  Other other = { .copy = copy };
+  other.pid = fork ();
+  if (other.pid == 0)
+    bring_half (copy, bytes);
+  Arrival *arrival;
+  while ((arrival = arrival_open (copy)) == NULL)
+    g_usleep (500);
+  arrival_free (arrival);
+  shelf_between (1, kill_other, &other);
+  Scribe *scribe = start_with_copy (place, copy, &error);
+  shelf_between (0, NULL, NULL);
+  g_assert_no_error (error);
+  g_assert_cmpint (other.pid, ==, 0);
+  g_assert_cmpuint (place->rows->len, >=, LARGE_ROWS);
+  save_many (scribe, LARGE_ROWS, 10);
+  end (place, scribe);
+  assert_rows (kind->uri, LARGE_ROWS + 10);
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  far_set_up ();
+  g_test_add_func ("/courier/two", test_two);
+  g_test_add_func ("/courier/others-go-first", test_others_go_first);
+  g_test_add_func ("/courier/damaged", test_damaged);
+  g_test_add_func ("/courier/large", test_large);
+  g_test_add_func ("/courier/large-of-one-that-dies", test_large_of_one_that_dies);
+  return g_test_run ();
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A coordinator whose checkpoint stands at a URI (coordinator/scribe-far.c), at the store in memory
+ * (shelf.h). The store fails and falls silent; nothing that was saved is lost, and each failure is
+ * one sentence. Links coordinator, storage and value. */
+#include "far.h"
+
+#define SPAN_MAX 60 /* requests of one publication */
+
+static const ShelfFault faults[] = { SHELF_REFUSES, SHELF_LOSES, SHELF_TEARS, SHELF_SILENT };
+
+/* What was saved is found by the next coordinator, and nothing else stays, here or there. */
+static void
+goes_on (const FarKind *kind)
+{
+  g_autoptr (Place) place = far_place_new (kind);
+  Scribe *scribe = far_start (place, HOUR_US, 0);
+  ScribeStats stats;
+  save_many (scribe, 0, 10);
+  end (place, scribe);
+  assert_rows (kind->uri, 10);
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+
+  scribe = far_start (place, HOUR_US, 0);
+  scribe_load (scribe, NULL);
+  place_wait (place, &place->n_restored_final, 1);
+  g_assert_cmpuint (place->rows->len, ==, 10);
+  guint64 generation = place->generation;
+  save_many (scribe, 10, 10);
+  finish (place, scribe);
+  g_assert_cmpuint (place->generation, >, generation);
+  generation = place->generation;
+  scribe_stats (scribe, &stats);
+  g_assert_cmpuint (stats.sent, >, 0);
+  g_assert_cmpuint (stats.rows, ==, 20);
+  finish (place, scribe); /* nothing is new: what stands there is told again */
+  g_assert_cmpuint (place->generation, ==, generation);
+  scribe_free (scribe);
+  assert_rows (kind->uri, 20);
+  assert_names ("run.ckpt");
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+  g_assert_cmpuint (place->n_trouble, ==, 0);
+}
+
+static void
+test_goes_on (void)
+{
+  for_each_kind (goes_on);
+}
+
+/* A base, then deltas, which the last publication takes up. */
+static void
+deltas (const FarKind *kind)
+{
+  g_autoptr (Place) place = far_place_new (kind);
+  Scribe *scribe = far_start (place, MS_US, FROM_BYTES);
+  save_many (scribe, 0, BASE_ROWS);
+  far_wait_published (place, scribe);
+  g_autoptr (GBytes) base = far_bytes (FAR_FILE);
+  save_many (scribe, BASE_ROWS, 10);
+  far_wait_published (place, scribe);
+  assert_names ("run.ckpt run.ckpt-delta");
+  g_autoptr (GBytes) same = far_bytes (FAR_FILE);
+  g_assert_true (base == same);
+  assert_rows (kind->uri, BASE_ROWS + 10);
+  scribe_free (scribe); /* as if it were killed: nothing is published */
+
+  scribe = far_start (place, MS_US, FROM_BYTES);
+  save_many (scribe, BASE_ROWS + 10, 10);
+  far_wait_published (place, scribe);
+  assert_rows (kind->uri, BASE_ROWS + 20);
+  end (place, scribe);
+  assert_names ("run.ckpt");
+  assert_rows (kind->uri, BASE_ROWS + 20);
+}
+
+static void
+test_deltas (void)
+{
+  for_each_kind (deltas);
+}
+
+/* Requests `at` to `last` of what follows the first publication fail, in the middle of the run.
+ * FALSE: there were not so many. */
+static gboolean
+fail_in_the_middle (const FarKind *kind, ShelfFault fault, guint at, guint last)
+{
+  far_begin (kind);
+  g_test_message ("fault %d at %u to %u", fault, at, last);
+  g_autoptr (Place) place = far_place_new (kind);
+  Scribe *scribe = far_start (place, MS_US, 0);
+  save_many (scribe, 0, 5);
+  far_wait_published (place, scribe);
+  shelf_fail (fault, at, last);
+  save_many (scribe, 5, 5);
+  far_wait_published (place, scribe);
+  gboolean was_reached = shelf_has_failed ();
+  shelf_fail (SHELF_SOUND, 0, 0);
+  assert_rows (kind->uri, 10);
+  save_many (scribe, 10, 5);
+  end (place, scribe);
+  assert_rows (kind->uri, 15);
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+  return was_reached;
+}
+
+static void
+test_failures_in_the_middle (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (far_kinds); i++)
+    for (guint j = 0; j < G_N_ELEMENTS (faults); j++)
+      {
+        guint at = 1;
+        while (fail_in_the_middle (&far_kinds[i], faults[j], at, at + (at % 2 ? 0 : 6)))
+          g_assert_cmpuint (++at, <, SPAN_MAX);
+        g_assert_cmpuint (at, >, 3);
+      }
+}
+
+/* Requests `at` to `last` fail while the next coordinator sends a delta and then, at its end, the
+ * base that holds it. FALSE: there were not so many. */
+static gboolean
+fail_with_deltas (const FarKind *kind, GBytes *base, GBytes *delta, ShelfFault fault, guint at,
+                  guint last)
+{
+  far_begin (kind);
+  g_test_message ("fault %d at %u to %u", fault, at, last);
+  far_put (FAR_FILE, base);
+  far_put (FAR_DELTA, delta);
+  g_autoptr (Place) place = far_place_new (kind);
+  Scribe *scribe = far_start (place, MS_US, FROM_BYTES);
+  shelf_fail (fault, at, last);
+  save_many (scribe, BASE_ROWS + 10, 10);
+  far_wait_published (place, scribe);
+  end (place, scribe);
+  gboolean was_reached = shelf_has_failed ();
+  shelf_fail (SHELF_SOUND, 0, 0);
+  assert_rows (kind->uri, BASE_ROWS + 20);
+  return was_reached;
+}
+
+static void
+test_failures_with_deltas (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (far_kinds); i += 3) /* sftp and s3 */
+    {
+      g_autoptr (GBytes) base = NULL, delta = NULL;
+      far_leave_pair (&far_kinds[i], &base, &delta);
+      for (guint j = 0; j < G_N_ELEMENTS (faults); j++)
+        for (guint at = 1; fail_with_deltas (&far_kinds[i], base, delta, faults[j], at, at); at++)
+          g_assert_cmpuint (at, <, SPAN_MAX);
+    }
+}
+
+/* A coordinator that cannot read or write the place does not begin, and leaves nothing. When the
+ * store is well again it begins with all that was there. */
+static gboolean
+fail_at_the_beginning (const FarKind *kind, ShelfFault fault, guint at, gboolean has_old)
+{
+  far_begin (kind);
+  g_test_message ("fault %d from %u on", fault, at);
+  g_autoptr (Place) place = far_place_new (kind);
+  g_autoptr (GError) error = NULL;
+  if (has_old)
+    {
+      Scribe *before = far_start (place, HOUR_US, 0);
+      save_many (before, 0, 5);
+      end (place, before);
+    }
+  shelf_fail (fault, at, G_MAXUINT);
+  ScribeConfig config = far_config (place, HOUR_US);
+  Scribe *scribe = far_scribe (&config, &error);
+  gboolean was_reached = shelf_has_failed ();
+  g_assert_true (was_reached || scribe != NULL);
+  g_assert_true ((scribe == NULL) == (error != NULL));
+  if (scribe == NULL)
+    {
+      g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
+      assert_sentence (error->message);
+      g_assert_cmpuint (place_strangers (place), ==, 0);
+    }
+  shelf_fail (SHELF_SOUND, 0, 0);
+  if (scribe == NULL)
+    scribe = far_start (place, HOUR_US, 0);
+  save_many (scribe, 5, 5);
+  end (place, scribe);
+  assert_rows (kind->uri, has_old ? 10 : 5);
+  return was_reached;
+}
+
+static void
+test_failures_at_the_beginning (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (far_kinds); i++)
+    for (guint j = 0; j < G_N_ELEMENTS (faults); j++)
+      for (gboolean has_old = FALSE; has_old <= TRUE; has_old++)
+        for (guint at = 1; fail_at_the_beginning (&far_kinds[i], faults[j], at, has_old); at++)
+          g_assert_cmpuint (at, <, SPAN_MAX);
+}
+
+static void
+test_what_is_no_place (void)
+{
+  static const char *const uris[]
+      = { "gopher://shelf/a", "sftp://me:secret@shelf/a", "sftp://shelf/", "https://shelf/a?b" };
+  for (guint i = 0; i < G_N_ELEMENTS (uris); i++)
+    {
+      g_autoptr (Place) place = place_new ();
+      g_autoptr (GError) error = NULL;
+      shelf_clear ();
+      g_free (place->target);
+      place->target = g_strdup (uris[i]);
+      ScribeConfig config = far_config (place, HOUR_US);
+      g_assert_null (far_scribe (&config, &error));
+      g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE);
+      g_assert_null (strstr (error->message, "secret"));
+      g_assert_cmpuint (shelf_requests (), ==, 0);
+    }
+}
+
+/* When the store fails for good, what was finished is kept here, and said where. */
+static void
+fails_at_the_end (const FarKind *kind, ShelfFault fault, gboolean failed_before)
+{
+  g_autoptr (Place) place = far_place_new (kind);
+  g_autofree char *spare = g_build_filename (place->folder, "kept", "run.ckpt", NULL);
+  g_autofree char *folder = g_path_get_dirname (spare);
+  g_autoptr (GError) error = NULL;
+  ScribeConfig config = far_config (place, failed_before ? MS_US : HOUR_US);
+  config.spare = spare;
+  Scribe *scribe = far_scribe (&config, &error);
+  g_assert_no_error (error);
+  save_many (scribe, 0, 5);
+  finish (place, scribe);
+  shelf_fail (fault, 1, G_MAXUINT);
+  save_many (scribe, 5, 5);
+  if (failed_before)
+    wait_for_trouble (place);
+  finish (place, scribe);
+  wait_for_trouble (place);
+  assert_sentence (place->trouble);
+  g_assert_nonnull (strstr (place->trouble, "; the checkpoint is kept in '"));
+  g_assert_nonnull (strstr (place->trouble, spare));
+  assert_rows (spare, 10);
+  scribe_free (scribe);
+  shelf_fail (SHELF_SOUND, 0, 0);
+  assert_rows (kind->uri, 5);
+  g_assert_cmpint (g_unlink (spare), ==, 0);
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
+static void
+test_fails_at_the_end (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (far_kinds); i++)
+    for (gboolean failed_before = FALSE; failed_before <= TRUE; failed_before++)
+      {
+        far_begin (&far_kinds[i]);
+        fails_at_the_end (&far_kinds[i], SHELF_REFUSES, failed_before);
+        far_begin (&far_kinds[i]);
+        fails_at_the_end (&far_kinds[i], SHELF_SILENT, failed_before);
+      }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  far_set_up ();
+  g_test_add_func ("/scribe-far/goes-on", test_goes_on);
+  g_test_add_func ("/scribe-far/deltas", test_deltas);
+  g_test_add_func ("/scribe-far/failures-in-the-middle", test_failures_in_the_middle);
+  g_test_add_func ("/scribe-far/failures-with-deltas", test_failures_with_deltas);
+  g_test_add_func ("/scribe-far/failures-at-the-beginning", test_failures_at_the_beginning);
+  g_test_add_func ("/scribe-far/what-is-no-place", test_what_is_no_place);
+  g_test_add_func ("/scribe-far/fails-at-the-end", test_fails_at_the_end);
+  return g_test_run ();
+}
