@@ -13,6 +13,7 @@
 #include "storage/publish.h"
 #include "storage/tables.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -209,14 +210,15 @@ publish_delta (Ledger *ledger, gboolean *is_done, GError **error)
   return TRUE;
 }
 
-/* The base holds all that the delta says, and was read through before it got its name. */
+/* The base holds all that the delta says, and was read through before it got its name. Somebody may
+ * have removed the delta meanwhile. */
 static void
 remove_delta (Ledger *ledger)
 {
   if (!ledger->has_delta || !stamp_is_current (&ledger->stamp, ledger->target))
     return;
   crash_point ("fold");
-  if (g_unlink (ledger->delta) == 0)
+  if (g_unlink (ledger->delta) == 0 || errno == ENOENT)
     ledger->has_delta = FALSE;
   crash_point ("folded");
 }

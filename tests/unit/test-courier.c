@@ -47,6 +47,39 @@ test_two (void)
   g_atomic_int_set (&far_sleeps, 0);
 }
 
+/* What somebody removes is put there again, with all that was saved. */
+static void
+removed (const FarKind *kind)
+{
+  g_autoptr (Place) place = far_place_new (kind);
+  Scribe *scribe = far_start (place, MS_US, FROM_BYTES);
+  save_many (scribe, 0, 5);
+  far_wait_published (place, scribe);
+  shelf_remove (FAR_FILE);
+  save_many (scribe, 5, BASE_ROWS);
+  far_wait_published (place, scribe);
+  assert_rows (kind->uri, BASE_ROWS + 5);
+  save_many (scribe, BASE_ROWS + 5, 5);
+  far_wait_published (place, scribe);
+  assert_names ("run.ckpt run.ckpt-delta");
+  shelf_remove (FAR_FILE); /* its delta is of no use alone */
+  save_many (scribe, BASE_ROWS + 10, 5);
+  far_wait_published (place, scribe);
+  assert_rows (kind->uri, BASE_ROWS + 15);
+  end (place, scribe);
+  assert_rows (kind->uri, BASE_ROWS + 15);
+  scribe = far_start (place, HOUR_US, FROM_BYTES);
+  end (place, scribe);
+  assert_names ("run.ckpt");
+  assert_rows (kind->uri, BASE_ROWS + 15);
+}
+
+static void
+test_removed (void)
+{
+  for_each_kind (removed);
+}
+
 typedef struct
 {
   GBytes *files[2];
@@ -282,6 +315,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   far_set_up ();
   g_test_add_func ("/courier/two", test_two);
+  g_test_add_func ("/courier/removed", test_removed);
   g_test_add_func ("/courier/others-go-first", test_others_go_first);
   g_test_add_func ("/courier/damaged", test_damaged);
   g_test_add_func ("/courier/large", test_large);
