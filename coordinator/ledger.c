@@ -29,7 +29,9 @@ ledger_give_up (Ledger *ledger, GError *reason, GError **error)
   if (ledger->results != NULL)
     results_rollback (ledger->results);
   ledger->numbered = 0;
-  g_prefix_error (&reason, "work file of the checkpoint: ");
+  /* What is wrong at the target names that itself. */
+  if (!g_str_has_prefix (reason->message, "checkpoint '"))
+    g_prefix_error (&reason, "work file of the checkpoint: ");
   identity_take_error (error, reason);
   return FALSE;
 }

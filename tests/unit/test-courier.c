@@ -183,6 +183,37 @@ test_damaged (void)
   for_each_kind (damaged);
 }
 
+static void
+test_damaged_cannot_be_kept (void)
+{
+  const FarKind *kind = &far_kinds[0];
+  g_autoptr (GBytes) base = NULL, delta = NULL;
+  far_leave_pair (kind, &base, &delta);
+  base = harm (g_steal_pointer (&base));
+  for (guint at = 1;; at++)
+    {
+      far_begin (kind);
+      far_put (FAR_FILE, base);
+      far_put (FAR_DELTA, delta);
+      g_autoptr (Place) place = far_place_new (kind);
+      g_autoptr (GError) error = NULL;
+      ScribeConfig config = far_config (place, HOUR_US);
+      shelf_fail (SHELF_REFUSES, at, G_MAXUINT);
+      Scribe *scribe = far_scribe (&config, &error);
+      shelf_fail (SHELF_SOUND, 0, 0);
+      if (scribe != NULL)
+        {
+          g_assert_cmpuint (at, >, 5);
+          end (place, scribe);
+          return;
+        }
+      assert_sentence (error->message);
+      g_autoptr (GBytes) now = far_bytes (FAR_FILE);
+      g_assert_true (g_bytes_equal (now, base));
+      g_assert_cmpuint (place_strangers (place), ==, 0);
+    }
+}
+
 /* ---- large files, which are read while they come ---- */
 
 static void
@@ -318,6 +349,7 @@ main (int argc, char **argv)
   g_test_add_func ("/courier/removed", test_removed);
   g_test_add_func ("/courier/others-go-first", test_others_go_first);
   g_test_add_func ("/courier/damaged", test_damaged);
+  g_test_add_func ("/courier/damaged-cannot-be-kept", test_damaged_cannot_be_kept);
   g_test_add_func ("/courier/large", test_large);
   g_test_add_func ("/courier/large-of-one-that-dies", test_large_of_one_that_dies);
   return g_test_run ();
