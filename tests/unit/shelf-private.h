@@ -30,6 +30,9 @@ typedef struct
   int code;
   void (*between) (gpointer data);
   gpointer between_data;
+  void (*during) (gpointer data); /* NULL: it was called */
+  gpointer during_data;
+  gsize during_after;
 } Shelf;
 extern Shelf shelf;
 
@@ -52,5 +55,7 @@ typedef struct
 /* All with the lock. */
 void shelf_put_item (const char *path, GBytes *bytes); /* takes `bytes`; NULL: a folder */
 void shelf_item_free (gpointer item);
+/* What shelf_during said, once; gives back the lock meanwhile. */
+void shelf_call_during (void);
 /* What the store does; `half`: its connection ends in the middle. */
 CURLcode shelf_run (ShelfHandle *handle, gboolean half);

@@ -198,6 +198,8 @@ deliver (ShelfHandle *handle, const guint8 *bytes, gsize size, gboolean half)
         return CURLE_ABORTED_BY_CALLBACK;
       if (handle->write ((char *)bytes + at, 1, n, handle->write_to) != n)
         return CURLE_WRITE_ERROR;
+      if (at + n >= shelf.during_after)
+        shelf_call_during ();
     }
   return half ? CURLE_PARTIAL_FILE : CURLE_OK;
 }
@@ -269,7 +271,7 @@ run_file_transfer (ShelfHandle *handle, gboolean half)
   handle->status = is_sftp ? 0 : is_missing ? 550 : 226;
   if (is_missing)
     return is_sftp ? CURLE_REMOTE_FILE_NOT_FOUND : CURLE_FTP_COULDNT_RETR_FILE;
-  GBytes *bytes = item_at (path)->bytes;
+  g_autoptr (GBytes) bytes = g_bytes_ref (item_at (path)->bytes);
   if (!take_range (handle->range, g_bytes_get_size (bytes), &from, &to))
     return CURLE_BAD_DOWNLOAD_RESUME;
   return deliver (handle, (const guint8 *)g_bytes_get_data (bytes, NULL) + from, to - from, half);
@@ -280,8 +282,7 @@ run_file_transfer (ShelfHandle *handle, gboolean half)
 static char *
 etag_of (const char *path)
 {
-  return is_file (path) ? g_strdup_printf ("\"v%u\"", item_at (path)->version)
-                              : g_strdup ("");
+  return is_file (path) ? g_strdup_printf ("\"v%u\"", item_at (path)->version) : g_strdup ("");
 }
 
 /* (transfer none) (nullable): the value of a header that the client sends. */
@@ -387,7 +388,7 @@ run_http (ShelfHandle *handle, gboolean half)
     handle->status = 404;
   else
     {
-      GBytes *bytes = item_at (path)->bytes;
+      g_autoptr (GBytes) bytes = g_bytes_ref (item_at (path)->bytes);
       gboolean has_any = take_range (handle->range, g_bytes_get_size (bytes), &from, &to);
       handle->status = !has_any && handle->range != NULL ? 416 : handle->range != NULL ? 206 : 200;
       tell_tag (handle, path);

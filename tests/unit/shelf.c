@@ -71,6 +71,18 @@ shelf_perform (CURL *curl)
   return code;
 }
 
+void
+shelf_call_during (void)
+{
+  void (*act) (gpointer) = shelf.during;
+  if (act == NULL || is_between)
+    return;
+  shelf.during = NULL;
+  g_mutex_unlock (&shelf.lock);
+  act (shelf.during_data);
+  g_mutex_lock (&shelf.lock);
+}
+
 static gboolean
 lacks_memory (ShelfFault fault)
 {
@@ -227,7 +239,7 @@ shelf_clear (void)
   shelf_put_item ("/files", NULL);
   shelf.requests = shelf.calls = 0;
   shelf.fault = SHELF_SOUND;
-  shelf.between = NULL;
+  shelf.between = shelf.during = NULL;
   shelf.has_failed = shelf.renames_over = shelf.makes_no_folders = shelf.knows_no_tags = FALSE;
   g_mutex_unlock (&shelf.lock);
 }
@@ -271,6 +283,16 @@ shelf_between (guint at, void (*act) (gpointer data), gpointer data)
   shelf.between = act;
   shelf.between_data = data;
   shelf.requests = 0;
+  g_mutex_unlock (&shelf.lock);
+}
+
+void
+shelf_during (gsize after, void (*act) (gpointer data), gpointer data)
+{
+  g_mutex_lock (&shelf.lock);
+  shelf.during_after = after;
+  shelf.during = act;
+  shelf.during_data = data;
   g_mutex_unlock (&shelf.lock);
 }
 

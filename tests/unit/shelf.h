@@ -31,6 +31,8 @@ guint shelf_requests (void);
 /* Called before request number `at`, 0: before each, without any lock; requests that it makes are
  * neither counted nor fail. NULL: nobody comes between. */
 void shelf_between (guint at, void (*act) (gpointer data), gpointer data);
+/* Called once, without any lock, when a reader was given so many bytes of one file. */
+void shelf_during (gsize after, void (*act) (gpointer data), gpointer data);
 
 /* What stands there, not by a request. */
 void shelf_put (const char *path, const void *bytes, gsize size);
