@@ -160,10 +160,11 @@ run (gpointer data)
 static void
 bringer_free (Bringer *bringer)
 {
-  place_stop (bringer->place);
+  if (bringer->place != NULL)
+    place_stop (bringer->place);
   if (bringer->thread != NULL)
     g_thread_join (bringer->thread);
-  place_free (bringer->place);
+  g_clear_pointer (&bringer->place, place_free);
   place_state_clear (&bringer->seen);
   place_state_clear (&bringer->got);
   for (guint i = 0; i < bringer->n_parts; i++)
@@ -283,7 +284,11 @@ place_bring (Place **place, const char *to, PlaceState *state, GError **error)
   gboolean good = is_coming || take_ended (bringer, state, error);
   g_mutex_unlock (&all.lock);
   if (!is_coming)
-    bringer_free (bringer);
+    {
+      g_thread_join (g_steal_pointer (&bringer->thread));
+      *place = g_steal_pointer (&bringer->place);
+      bringer_free (bringer);
+    }
   return good;
 }
 

@@ -158,9 +158,9 @@ void place_add (PlaceList *list, const char *text);
 gboolean place_run (Place *place, PlaceRequest *request, const char *verb, GError **error);
 /* TRUE: `to` is being brought, and is what was seen as `state`. */
 gboolean place_is_coming (const char *to, const PlaceState *state);
-/* Begins to bring what was seen as `state` to the new file `to`, in a thread of its own, which
- * takes the place. TRUE: it is coming, or has come (`state` becomes what was brought), and *place
- * is NULL; FALSE without an error: it has to be brought otherwise. */
+/* Begins to bring what was seen as `state` to the new file `to`, in a thread of its own. TRUE: it
+ * is coming, and the thread has taken the place, so that *place is NULL; or it has come, and
+ * `state` is what was brought. FALSE without an error: it has to be brought otherwise. */
 gboolean place_bring (Place **place, const char *to, PlaceState *state, GError **error);
 /* The same as for copies: what this process brings there. */
 void place_bring_moved (const char *from, const char *to);

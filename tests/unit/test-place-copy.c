@@ -108,6 +108,49 @@ test_every_request_fails (void)
         }
 }
 
+/* Another writer comes between any two requests: what is brought is wholly of one of them, and a
+ * base that says that it has a delta comes with the one that stands there. */
+static gboolean
+replace_at (const Kind *kind, guint at, guint n_pages, gboolean early)
+{
+  Fixture f;
+  begin (&f, kind);
+  g_autoptr (GBytes) old = make_file (n_pages, 'a', 1, FALSE);
+  Newer newer = { make_file (n_pages, 'b', 2, TRUE), make_file (2, 'c', 3, FALSE) };
+  g_autoptr (GError) error = NULL;
+  PlacePair pair;
+  put ("/files/a.db", old);
+  shelf_between (at, put_newer, &newer);
+  gboolean good = refresh (&f, early, &pair, &error);
+  gboolean was_reached = shelf_requests () >= at;
+  shelf_between (0, NULL, NULL);
+  if (!good) /* only who has begun to read the old one can notice */
+    g_assert_nonnull (strstr (error->message, "somebody replaced it while it was read"));
+  else if (pair.delta.exists)
+    g_assert_true (is_file (f.to, newer.base) && is_file (f.to_delta, newer.delta));
+  else
+    g_assert_true (is_file (f.to, old));
+  place_pair_clear (&pair);
+  assert_copy (&f, early, was_reached ? newer.base : old, was_reached ? newer.delta : NULL);
+  g_bytes_unref (newer.base);
+  g_bytes_unref (newer.delta);
+  end (&f);
+  return was_reached;
+}
+
+static void
+test_others_come_between (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    for (guint k = 0; k < 2; k++)
+      {
+        guint at = 1;
+        while (replace_at (&kinds[i], at, k ? LARGE_PAGES : SMALL_PAGES, k != 0))
+          g_assert_cmpuint (++at, <, SPAN_MAX);
+        g_assert_cmpuint (at, >, 2);
+      }
+}
+
 /* ---- this machine's disk ---- */
 
 static void
@@ -219,6 +262,7 @@ main (int argc, char **argv)
   copies_set_up ();
   g_test_add_func ("/place-copy/copies", test_copies);
   g_test_add_func ("/place-copy/every-request-fails", test_every_request_fails);
+  g_test_add_func ("/place-copy/others-come-between", test_others_come_between);
   g_test_add_func ("/place-copy/no-room-here", test_no_room_here);
   g_test_add_func ("/place-copy/holds", test_holds);
   g_test_add_func ("/place-copy/trial", test_trial);
