@@ -15,6 +15,7 @@ count=0 failures=0 answer='' words='' code=0
 # Sanitized programs are several times slower.
 slow=1
 [ -n "${SATIN_SANITIZED-}" ] && slow=6
+cores=$(nproc)
 
 # What sanitizers are told, for those who have nothing else of our environment.
 sanitizer_words () { echo ${SATIN_SANITIZED:+$(env | grep -E '^(LD_PRELOAD|(A|T|UB)SAN_OPTIONS)=.')}; }
@@ -84,11 +85,14 @@ finish ()
   exit
 }
 
-# Runs a command to its end; $answer is its stdout, $words its stderr, $code its exit code: 124, if it took a minute. So a
-# command that must not wait for something is tried while that lasts for longer, or until the test ends it.
+# Runs a command to its end; $answer is its stdout, $words its stderr, $code its exit code: 124, if it took two minutes, or up
+# to five where the machine is busy. So a command that must not wait for something is tried while that lasts for longer, or
+# until the test ends it.
 try ()
 {
-  timeout $((60 * slow)) "$@" >"$work/answer" 2>"$work/words" </dev/null
+  local busy
+  look_around
+  timeout $((60 * slow * (busy < 200 ? 200 : busy > 500 ? 500 : busy) / 100)) "$@" >"$work/answer" 2>"$work/words" </dev/null
   code=$?
   answer=$(cat "$work/answer") words=$(cat "$work/words")
 }
@@ -113,18 +117,28 @@ gone () # PID: no such process, or a zombie
   ! grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
 }
 
-# wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds. The limit is there to fail: a script that could not look
-# often meanwhile, since it stood still or the machine was busy, looks on, for five times as long at most.
+# wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds. The limit is there to fail, so it is one of a machine with
+# nothing else to do: where N programs want each core, N seconds count for one, and so does the time that this script stands
+# still. It is over after five times as long at the latest.
 wait_for ()
 {
-  local until=$((SECONDS + $1)) last=$((SECONDS + 5 * $1)) looks=$((16 * $1))
+  local limit=$(($1 * 1000000)) counted=0 since=${EPOCHREALTIME/[.,]/} last now busy
   shift
+  last=$since
   until "$@"; do
-    looks=$((looks - 1))
-    [ $SECONDS -ge $until ] && [ $looks -le 0 ] && return 1
-    [ $SECONDS -gt $last ] && return 1
+    look_around
+    now=${EPOCHREALTIME/[.,]/}
+    counted=$((counted + (now - last > 1000000 ? 1000000 : now - last) * 100 / busy)) last=$now
+    [ $counted -ge $limit ] || [ $((now - since)) -ge $((5 * limit)) ] && return 1
     sleep 0.05
   done
+}
+# busy: how many programs want each core, in hundredths, and at least one.
+look_around ()
+{
+  read -r busy _ </proc/loadavg
+  busy=$((10#${busy/./} / cores))
+  [ $busy -ge 100 ] || busy=100
 }
 
 # The status of RUN, one node a line: PID ROLES STATE.
