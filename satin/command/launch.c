@@ -512,11 +512,13 @@ write_figures (const Launch *launch, gboolean show)
   launch_words_figures (launch->path, &seen, launch->wish->stats, show);
 }
 
-/* The folder goes when there is nothing in it that the user was not told. */
+/* The folder goes when there is nothing in it that the user was not told. Where nobody has joined,
+ * the founder has said why, and the other nodes were gone for the same reason. */
 static void
-clean_up (const Launch *launch, gboolean ended)
+clean_up (Launch *launch, gboolean ended)
 {
-  gboolean trouble = ended ? launch->code == COMMAND_JOB || launch->n_crashed > 0
+  gboolean crashed = launch->n_crashed > 0 && look_for_founder (launch);
+  gboolean trouble = ended ? launch->code == COMMAND_JOB || crashed
                            : launch->joined && !launch->cut_off;
   g_autoptr (GError) error = NULL;
 

@@ -8,7 +8,7 @@ choose_heavy
 # Throws bytes at an address (unix:PATH or tcp:HOST:PORT): random ones, long frames, nothing at all.
 cat >"$work/throw.pl" <<'END'
 use strict; use Socket; $SIG{PIPE} = 'IGNORE';
-my $address = shift; my @open;
+my ($address, $thrown) = @ARGV; my @open;
 for my $round (0 .. 11) {
   my $s;
   if ($address =~ /^unix:(.*)/) { socket ($s, AF_UNIX, SOCK_STREAM, 0); connect ($s, pack ('S Z*', AF_UNIX, $1)) or next; }
@@ -22,20 +22,29 @@ for my $round (0 .. 11) {
   syswrite ($s, $bytes) unless $round > 8;
   push @open, $s if $round % 2;    # half of them stay and say nothing more
 }
-sleep 2;
+open (my $out, '>', $thrown) or die; close ($out);
+sleep; # they stay until the end of the run
 END
 
 not () { ! "$@"; }
+# Goes on until `stop_throwing`.
 throw_at () # RUN
 {
-  local pid address throwers=()
+  local pid address
+  throwers=()
   for pid in $(nodes_of "$1" | awk '{ print $1 }'); do
     while read -r address || [ -n "$address" ]; do # the last line has no end
-      perl "$work/throw.pl" "$address" &
+      perl "$work/throw.pl" "$address" "$work/thrown-${#throwers[@]}" &
       throwers+=($!)
     done <"$runs/$1/node-$pid.address"
   done
+}
+has_thrown () { [ "$(find "$work" -maxdepth 1 -name 'thrown-*' | wc -l)" -eq ${#throwers[@]} ]; }
+stop_throwing ()
+{
+  kill "${throwers[@]}"
   wait "${throwers[@]}"
+  rm -f "$work"/thrown-*
 }
 
 for way in "" --tcp; do
@@ -49,7 +58,9 @@ for way in "" --tcp; do
     ok "nobody listens at TCP unasked" not grep -q '^tcp:' "$runs"/target/node-*.address
   fi
   throw_at target
+  ok "bytes are thrown at all of them${way:+ with $way}" wait_for $((20 * slow)) has_thrown
   finished
+  stop_throwing
   is "the answer is right${way:+ with $way}" "$answer" "$heavy_answer"
   is "nobody died${way:+ with $way}" "$words" ""
 done

@@ -11,25 +11,34 @@ folder=$SATIN_RUN_FOLDER founder=${SATIN_FOUNDER-}
 join () { echo "unix:$folder/none" >"$folder/.$$"; mv "$folder/.$$" "$folder/node-$$.address"; }
 end () { echo "$1" >"$folder/.$$"; ln "$folder/.$$" "$folder/end" 2>/dev/null; rm "$folder/.$$"; }
 wait_for_end () { until [ -e "$folder/end" ]; do sleep 0.02; done; exit; }
+wait_for_two () { until [ "$(ls "$folder"/*.doomed | wc -l)" -eq 2 ]; do sleep 0.02; done; }
 figures () { echo '{"workers":2,"jobs":5,"work_s":0.25,"checkpoint_bytes":7,"saves":null}' >"$folder/node-$$.stats"; }
 part=$1
-[ "$part" = late-refusal ] || [ "$part" = early-refusal ] || [ "$part" = silent ] || join
-case $part in silent | deaf) exec sleep 60 ;; esac
+case $part in *-refusal | silent) ;; *) join ;; esac
+case $part in
+  silent | deaf) exec sleep 60 ;;
+  doomed) : >"$folder/$$.doomed" ;;
+esac
 if [ -n "$founder" ]; then
   case $part in
     answer) figures; printf 'two\nlines\n' >"$folder/answer"; echo hello >"$folder/answer.err"; end 0 ;;
     early-refusal) echo "satin: checkpoint 'x' is foreign" >&2; exit 3 ;;
-    late-refusal) echo "checkpoint 'x' is in use" >"$folder/error"; end 5; exit 5 ;;
+    late-refusal | all-refusal)
+      if [ "$part" = all-refusal ]; then
+        until [ -s "$folder/gone" ]; do sleep 0.02; done
+        while [ -e "/proc/$(cat "$folder/gone")" ]; do sleep 0.02; done
+      fi
+      echo "checkpoint 'x' is in use" >"$folder/error"; end 5; exit 5 ;;
     bad-input) echo "tsp: 'x' is empty" >"$folder/answer.err"; end 1 ;;
     mute) echo "[0.001] this node is master" >&2; end 12 ;;
     logged) echo "job /0/1 failed" >&2; end 6 ;;
     arguments) printf '%s|' "$@" >"$folder/answer"; pwd >>"$folder/answer"; end 0 ;;
     lonely | noting)
       until [ -s "$folder/gone" ]; do sleep 0.02; done
-      # The launcher has seen the other's end when it has reaped it.
-      while [ -e "/proc/$(cat "$folder/gone")" ]; do sleep 0.02; done
-      sleep 0.3; echo fine >"$folder/answer"; end 0 ;;
-    doomed) sleep 0.2; kill -9 $$ ;;
+      # $2 is what the launcher says.
+      until grep -q 'exit code 9' "$2"; do sleep 0.02; done
+      echo fine >"$folder/answer"; end 0 ;;
+    doomed) wait_for_two; kill -9 $$ ;;
     added) # as if `satin add` had started it, and it heard of the end late
       sleep 1.5 >/dev/null 2>&1 & echo unix:none >"$folder/node-$!.address"; echo $! >"$2"; end 75 ;;
   esac
@@ -39,7 +48,8 @@ case $part in
   lonely | noting)
     [ "$part" = lonely ] && echo "no luck" >&2 || echo "[0.001] this node is master" >&2
      echo $$ >"$folder/.gone"; mv "$folder/.gone" "$folder/gone"; exit 9 ;;
-  doomed) sleep 0.2; kill -9 $$ ;;
+  doomed) wait_for_two; kill -9 $$ ;;
+  all-refusal) echo $$ >"$folder/.gone"; mv "$folder/.gone" "$folder/gone"; exit 5 ;;
   early-refusal | late-refusal) exec sleep 60 ;;
 esac
 figures
@@ -64,6 +74,9 @@ try "$satin" run -n 3 -- "$work/node" late-refusal
 is "a refusal by file gives the code" "$code" 5
 is "and the sentence, once" "$words" "satin: checkpoint 'x' is in use"
 ok "nothing stays of a refusal" no_folder
+try "$satin" run -n 2 -- "$work/node" all-refusal
+is "one that refused before the founder did is no crash" "$code:$words" "5:satin: checkpoint 'x' is in use"
+ok "nothing stays of their refusals" no_folder
 try "$satin" run -n 2 -- "$work/node" bad-input
 is "a main that fails gives its code" "$code" 1
 is "and its words" "$words" "tsp: 'x' is empty"
@@ -81,10 +94,10 @@ cd "$work" || exit 1
 try "$satin" run -- ./node arguments "" "a b" -- --name x
 is "arguments and folder arrive as they are" "$answer" "arguments||a b|--|--name|x|$work"
 
-try "$satin" run -n 2 -- "$work/node" lonely
+try "$satin" run -n 2 -- "$work/node" lonely "$work/words"
 is "a run goes on without a node that ends" "$answer" fine
 ok "its end is told with its last words" grep -q "ended (exit code 9): no luck; 1 goes on" <<<"$words"
-try "$satin" run -n 2 -- "$work/node" noting
+try "$satin" run -n 2 -- "$work/node" noting "$work/words"
 ok "notes are no last words" grep -q "ended (exit code 9); 1 goes on" <<<"$words"
 try "$satin" run -n 2 --name dead -- "$work/node" doomed
 is "a run without nodes is an error" "$code" 1
@@ -101,19 +114,18 @@ ok "when nodes that were added are gone, too" gone "$(cat "$work/added")"
 
 # Nobody answers, so suspension cannot be asked for, and the interrupt after it kills.
 begin "$satin" run -n 2 --name deaf -- "$work/node" deaf
-deaf_is_up () { compgen -G "$runs/deaf/node-*.address" >/dev/null; }
-wait_for 5 deaf_is_up
-sleep 0.3
+deaf_are_up () { [ "$(find "$runs" -path '*/deaf/*' -name 'node-*.address' | wc -l)" -eq 2 ]; }
+ok "two nodes that do not listen" wait_for $((10 * slow)) deaf_are_up
 kill -TERM "$begun"
-wait_for 5 grep -q suspending "$work/begun.words"
+ok "it is to be suspended" wait_for $((10 * slow)) grep -q suspending "$work/begun.words"
 kill -INT "$begun"
 ended
 is "a second signal quits" "$code" 1
 ok "and kills" wait_for $((5 * slow)) no_nodes
 # Nobody has joined, so there is nothing to wait for.
 begin "$satin" run -n 2 --name deaf -- "$work/node" silent
-wait_for 5 test -e "$runs/deaf/run"
-sleep 0.3
+two_sleep () { [ "$(for pid in $(our_nodes); do cat "/proc/$pid/comm"; done | grep -cx sleep)" -eq 2 ]; }
+ok "two nodes that do not join" wait_for $((10 * slow)) two_sleep
 kill -TERM "$begun"
 ended
 is "a run that has not begun is suspended at once" "$code" 75
