@@ -4,14 +4,13 @@
 . "$(dirname "$0")/lib.sh"
 file=$work/c.satin
 
-# Leaves that sleep 20 ms: long enough on any machine, and nothing for it to do.
-naps=("$SATIN_BIN/sleep" 20 --depth 10)
+choose_heavy
 # One leaf that outlasts everything.
 nap=("$SATIN_BIN/sleep" $((600 * 1000)) --depth 0)
 events () { sqlite3 "$file" "SELECT count (*) FROM event WHERE kind = '$1'" 2>/dev/null || echo 0; }
 saved_work () { sqlite3 "$file" 'SELECT total (work_s) >= 0.1 FROM result' 2>/dev/null; }
 
-begin "$satin" run -n 2 -w 1 --name ctl --checkpoint "$file" --interval 600 -- "${naps[@]}"
+begin "$satin" run -n 2 -w 1 --name ctl --checkpoint "$file" --interval 600 -- "${heavy[@]}"
 ok "two nodes are up" wait_for $((10 * slow)) up ctl 2
 ok "work is at risk, and said to be" wait_for $((20 * slow)) has_worked ctl 0.5
 try "$satin" save ctl
@@ -69,8 +68,8 @@ ok "the checkpoint's place finds a run whose launcher died" grep -q '^ctl ' <<<"
 try env XDG_STATE_HOME="$work/elsewhere" "$satin" status "file://$work/d.satin"
 ok "who has no folder of that run hears where it is" \
   grep -q "^satin: checkpoint '$work/d.satin' is in use by run 'ctl' on .*: ask there" <<<"$words"
-try "$satin" wait "$work/d.satin"
-is "satin wait shows the answer that a dead launcher cannot" "$answer" "leaves 1024"
+try_freed "$satin" wait "$work/d.satin"
+is "satin wait shows the answer that a dead launcher cannot" "$answer" "$heavy_answer"
 is "with exit code 0" "$code" 0
 is "the first file is as it was" "$(sha256sum "$file")" "$before"
 is "the other one has the end" "$(sqlite3 "$work/d.satin" 'SELECT state FROM progress')" finished
@@ -92,7 +91,7 @@ is "suspend --within does not wait for the leaf" "$code" 0
 ended
 is "the run exits with 75" "$code" 75
 
-begin "$satin" run -n 2 -w 1 --name gone --checkpoint "$work/gone.satin" -- "${naps[@]}"
+begin "$satin" run -n 2 -w 1 --name gone --checkpoint "$work/gone.satin" -- "${heavy[@]}"
 ok "another run is up" wait_for $((10 * slow)) up gone 2
 ok "with a checkpoint" wait_for $((10 * slow)) [ -e "$work/gone.satin" ]
 try "$satin" cancel gone
@@ -107,8 +106,7 @@ begin "$satin" run -n 2 -w 1 --name both --checkpoint "$work/both.satin" -- "${n
 ok "a run with one endless leaf is up again" wait_for $((10 * slow)) up both 2
 "$satin" suspend both 2>"$work/overtaken" &
 overtaken=$!
-ok "it is being suspended" wait_for $((5 * slow)) eval 'compgen -G "$runs/both/*.stays" >/dev/null'
-wait_for 1 false
+ok "somebody waits for its suspension" wait_for $((5 * slow)) eval 'compgen -G "$runs/both/*.stays" >/dev/null'
 try "$satin" cancel both
 is "satin cancel does not wait for the suspension" "$code" 0
 wait "$overtaken"
@@ -117,34 +115,40 @@ is "satin suspend was overtaken, and says so" "$?:$(cat "$work/overtaken")" \
 ended
 is "the run was cancelled" "$code" 7
 
-begin "$SATIN_BIN/sleep" 20 --depth 10 --workers 2 --checkpoint "$work/solo.satin" --interval 600
+begin "${heavy[@]}" --workers 2 --checkpoint "$work/solo.satin" --interval 600
 ok "a program alone runs" wait_for $((10 * slow)) [ -e "$work/solo.satin" ]
 kill -USR1 "$begun"
 ended
 is "SIGUSR1 suspends it" "$code" 75
 
-begin "$SATIN_BIN/sleep" 20 --depth 5 --workers 2 --checkpoint "$work/soon.satin"
-ok "another program alone runs" wait_for $((10 * slow)) eval 'compgen -G "$runs/sleep-*/run" >/dev/null'
-try "$satin" wait "$(ls "$runs")"
-is "satin wait leaves its answer to itself" "$code:$answer$words" "0:"
-ended
-is "which shows it" "$code:$answer" "0:leaves 32"
+begin "${heavy[@]}" --workers 2 --checkpoint "$work/soon.satin"
+ok "another program alone runs" wait_for $((10 * slow)) eval 'compgen -G "$runs/held-*/run" >/dev/null'
+"$satin" wait "$(ls "$runs")" >"$work/waited" 2>&1 &
+waiter=$!
+ok "somebody waits for it" wait_for $((10 * slow)) eval 'compgen -G "$runs/held-*/*.stays" >/dev/null'
+finished
+wait "$waiter"
+is "satin wait leaves its answer to itself" "$?:$(cat "$work/waited")" "0:"
+is "which shows it" "$code:$answer" "0:$heavy_answer"
 
 # A launcher that is killed before it has seen the end.
-begin "$satin" run -n 2 -w 1 --name stands --checkpoint "$work/stands.satin" -- "$SATIN_BIN/sleep" 20 --depth 7
+begin "$satin" run -n 2 -w 1 --name stands --checkpoint "$work/stands.satin" -- "${heavy[@]}"
 ok "two nodes of a launcher that stands still" wait_for $((10 * slow)) up stands 2
 launcher=$(sed -n 's/^launcher_pid=//p' "$runs/stands/run")
 kill -STOP "$launcher"
 "$satin" wait stands >"$work/waited" 2>&1 &
 waiter=$!
+ok "somebody waits beside it" wait_for $((10 * slow)) eval 'compgen -G "$runs/stands/*.stays" >/dev/null'
+let_go
 ok "the run ends" wait_for $((20 * slow)) test -e "$runs/stands/end"
+hold
 kill -9 "$launcher"
 wait "$waiter"
-is "satin wait shows the answer in its place" "$?:$(cat "$work/waited")" "0:leaves 128"
+is "satin wait shows the answer in its place" "$?:$(cat "$work/waited")" "0:$heavy_answer"
 ended
 
 # Of nodes of other hosts it is not known here how they went on.
-begin "$satin" run -n 2 -w 1 --name unknown --checkpoint "$work/unknown.satin" -- "${naps[@]}"
+begin "$satin" run -n 2 -w 1 --name unknown --checkpoint "$work/unknown.satin" -- "${heavy[@]}"
 ok "two nodes with a checkpoint" wait_for $((10 * slow)) eval 'up unknown 2 && [ -e "$work/unknown.satin" ]'
 "$satin" wait unknown >"$work/waited" 2>&1 &
 waiter=$!
@@ -157,7 +161,7 @@ here that the run had ended: \`satin resume $work/unknown.satin\` goes on, or sh
 ended
 
 # While the launcher still starts nodes.
-begin "$satin" run -n 16 -w 1 --name soon --checkpoint "$work/soon.satin" -- "${naps[@]}"
+begin "$satin" run -n 16 -w 1 --name soon --checkpoint "$work/soon.satin" -- "${heavy[@]}"
 until compgen -G "$runs/soon/node-*.log" >/dev/null || gone "$begun"; do :; done
 kill -USR1 "$begun"
 ended

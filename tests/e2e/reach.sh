@@ -103,7 +103,7 @@ if at 3 iptables -A INPUT -p tcp --syn -s 10.9.2.1 -j REJECT --reject-with tcp-r
   ok "found again: the other one goes on" wait_for $((20 * slow)) logged "is master now" 1
   kill -CONT "$stopped"
   ok "found again: it is one run again" wait_for $((30 * slow)) logged "joined as node" 3
-  sleep 2
+  ok "found again: both work" wait_for $((20 * slow)) busy found-again 2
   is "found again: nobody founds it anew" "$(cat "$runs"/found-again/node-*.log | grep -c "was left out")" 1
   finished
   is "found again: the answer" "$code:$answer" "0:$heavy_answer"

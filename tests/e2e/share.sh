@@ -12,6 +12,9 @@ has_kept () { [ "$(kept)" -gt "${1:-0}" ] 2>/dev/null; }
 shares () { sqlite3 "$file" "SELECT count (*) FROM constant WHERE name LIKE 'share/%'"; }
 
 long=("$plane" $size 120 8 10)
+# Ten times as long, unless it is let go.
+export PLANE_GO=$work/go
+held=("$plane" $size 120 8 100)
 
 try "${long[@]}" --workers 8
 alone=$answer
@@ -29,26 +32,30 @@ try "$satin" run -n 4 -w 1 --shared-memory 1K --stats "$work/stats" -- "${long[@
 is "with next to no memory" "$code:$answer" "0:$alone"
 ok "they fetched" [ "$(figure shared_fetches)" -gt 0 ]
 
-begin "$satin" run -n 4 -w 1 --name kill --shared-memory 64K -- "${long[@]}"
+begin "$satin" run -n 4 -w 1 --name kill --shared-memory 64K -- "${held[@]}"
 ok "four nodes are up" wait_for $((10 * slow)) up kill 4
 victim=$(other_of kill)
 ok "one has worked" wait_for $((10 * slow)) has_worked kill 0.1 "$victim"
 kill -9 "$victim"
 ok "three are left" wait_for $((10 * slow)) eval '! up kill 4'
 kill -9 "$(master_of kill)" 2>/dev/null
-ended
+finished
 is "without a node, and then without the one that shared" "$code:$answer" "0:$alone"
 
-begin "$satin" run -n 1 -w 1 --name grows -- "${long[@]}"
+begin "$satin" run -n 1 -w 1 --name grows -- "${held[@]}"
 ok "one node is up" wait_for $((10 * slow)) up grows 1
 first=$(master_of grows)
-sleep 0.3
+ok "it has worked" wait_for $((10 * slow)) has_worked grows 0.1
 try "$satin" add grows -n 2 -w 1
 is "two come in" "$code" 0
 ok "three nodes are up" wait_for $((10 * slow)) up grows 3
-sleep 0.5
-"$satin" leave grows "$first" >/dev/null 2>&1
-ended
+for added in $(nodes_of grows | awk -v first="$first" '$1 != first { print $1 }'); do
+  ok "what came in has worked" wait_for $((10 * slow)) has_worked grows 0.1 "$added"
+done
+id=$("$satin" status grows --json | tr '{' '\n' | sed -n "s/.*\"id\":\"\([0-9.]*\)\".*\"pid\":$first,.*/\1/p")
+try "$satin" leave grows "$id"
+is "the first leaves" "$code" 0
+finished
 is "those that came in go on when the first leaves" "$code:$answer" "0:$alone"
 
 # Killed whole, and resumed on another number of nodes.
