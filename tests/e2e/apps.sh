@@ -21,21 +21,24 @@ survives () # NAME ANSWER WORKERS COMMAND…: three nodes, and then one dies
   local name=$1 wanted=$2 workers=$3 run=$1 victim
   shift 3
   run=${run// /-}
-  begin "$satin" run -n 3 -w "$workers" --name "$run" -- "$@"
-  ok "$name: three nodes are up" wait_for $((20 * slow)) up "$run" 3
-  victim=$(other_of "$run")
-  kill -9 "$victim"
+  # A run that was over before is made again.
+  for _ in 1 2 3 4 5; do
+    begin "$satin" run -n 3 -w "$workers" --name "$run" -- "$@"
+    wait_for $((20 * slow)) eval 'up "$run" 3 || gone "$begun"'
+    victim=$(other_of "$run")
+    [ -n "$victim" ] && kill -9 "$victim" 2>/dev/null && break
+    ended
+  done
   ended
   is "$name: with a node killed" "$answer" "$wanted"
-  ok "$name: the death is told" grep -q "node $victim died" <<<"$words"
+  ok "$name: the death is told" grep -q "node ${victim:-none} died" <<<"$words"
 }
 
-# How much work keeps this machine busy while nodes start: milliseconds of T1 alone, and from that how often a node is
-# hashed. ThreadSanitizer and a slow machine need no more than once.
-before=$(date +%s%N)
-try "$uts" T1
-ms=$((($(date +%s%N) - before) / 1000000 + 1))
-times=$((3000 / ms + 1))
+# How much work keeps this machine busy while nodes start: milliseconds of the processor for T1 alone, and from that how
+# often a node is hashed. ThreadSanitizer and a slow machine need no more than once.
+{ TIMEFORMAT=%3U; time try "$uts" T1; } 2>"$work/time"
+ms=$(tail -n 1 "$work/time" | tr -d .,)
+times=$((6000 / (10#$ms + 1) + 1))
 is "uts T1, alone" "$answer" "$t1"
 try "$satin" run -n 2 -- "$uts" T1
 is "uts T1, on two nodes" "$answer" "$t1"
@@ -73,7 +76,7 @@ is "puzzle15: the thresholds add up" \
 known "puzzle15, each threshold" "$counted" "$SATIN_BIN/puzzle15" "$korf" 55 --thresholds
 
 known "sleep" "leaves 81" "$sleep" 1 --depth 4 --branch 3
-survives "sleep" "leaves 256" 8 "$sleep" 100 --depth 8 --branch 2
+survives "sleep" "leaves 256" 2 "$sleep" 100 --depth 8 --branch 2
 
 # The rays into the balls are about as many as Haines has published for his: within a tenth, as he says himself. The picture
 # is the same for any number of nodes, and what --watch leaves behind is the picture.

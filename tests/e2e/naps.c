@@ -3,7 +3,8 @@
  * on purpose: so a test knows from outside how many leaves were ever computed. naps MS DEPTH
  * [CODE]: main returns
  * CODE. With MS below zero they compute, about a microsecond for each that it is below; while the
- * file NAPS_HASTE exists they do neither. */
+ * file NAPS_HASTE exists they do neither. While the file NAPS_LONG exists no nap ends, but for
+ * haste. */
 #include <satin.h>
 
 #include <errno.h>
@@ -26,12 +27,30 @@ count_leaf (void)
   close (fd);
 }
 
+#define SLICE_MS 50
+
+/* The file that `variable` names. */
 static int
-is_hasty (void)
+exists (const char *variable)
 {
-  const char *name = getenv ("NAPS_HASTE");
+  const char *name = getenv (variable);
 
   return name != NULL && access (name, F_OK) == 0;
+}
+
+/* In slices, so that haste is soon seen. */
+static void
+nap (int ms)
+{
+  while ((ms > 0 || exists ("NAPS_LONG")) && !exists ("NAPS_HASTE"))
+    {
+      int slice = ms > 0 && ms < SLICE_MS ? ms : SLICE_MS;
+      struct timespec rest = { 0, slice * 1000000L };
+
+      while (nanosleep (&rest, &rest) != 0 && errno == EINTR)
+        continue;
+      ms -= slice;
+    }
 }
 
 /* The same work each time, whatever the clock says. */
@@ -50,13 +69,10 @@ SATIN_JOB (naps, int64_t, (int32_t, depth), (int32_t, ms))
 
   if (depth == 0)
     {
-      struct timespec rest = { ms / 1000, ms % 1000 * 1000000L };
-      int is_over = is_hasty ();
-
-      if (ms < 0 && !is_over)
+      if (ms < 0 && !exists ("NAPS_HASTE"))
         compute (-ms);
-      while (ms >= 0 && !is_over && nanosleep (&rest, &rest) != 0 && errno == EINTR)
-        is_over = is_hasty ();
+      else
+        nap (ms);
       count_leaf ();
       return 1;
     }
