@@ -2,7 +2,7 @@
 /* A program with everything that the words of satin.h allow, and an answer that it checks itself:
  * records in records, fixed arrays, bytes small and large, eight arguments, no arguments, mutual
  * recursion, two phases, satin_call between spawns, a constant and a best value. Usage: mixed DEPTH
- * [MEBIBYTES]. Until the file MIXED_GO exists, if that is set, each leaf sleeps for 20 ms: so a test
+ * [MEBIBYTES]. If MIXED_GO is set, each leaf sleeps for 20 ms until that file exists: so a test
  * holds a run for as long as it wants, at no cost in processor time. */
 #include <satin.h>
 
