@@ -13,6 +13,7 @@ typedef struct
   guint kind, node;
   guint64 number, link;
   gboolean flag;
+  gboolean queued; /* its process is about to handle it */
   NodeId id;
   GBytes *bytes; /* owned */
 } Happen;
@@ -24,7 +25,9 @@ typedef struct
   guint32 place;
 } AgendaEntry;
 
+#ifndef AGENDA_ORDER_BITS    /* sim-scale has longer agendas */
 #define AGENDA_ORDER_BITS 24 /* the others are enough for twelve days */
+#endif
 
 typedef struct
 {

@@ -34,10 +34,7 @@ sim_lives (const Sim *sim)
 static gboolean
 has_members (const Sim *sim)
 {
-  for (guint i = sim->n_processes; i > 0; i--)
-    if (sim->processes[i - 1]->alive && sim->processes[i - 1]->member)
-      return TRUE;
-  return FALSE;
+  return sim->n_members > 0;
 }
 
 static void
@@ -235,6 +232,17 @@ leave (Sim *sim, const Fault *fault, Process *process)
   sim_step (sim, process, &event);
 }
 
+static void
+crash_every (Sim *sim, const Fault *fault)
+{
+  for (guint i = 0; i < sim->n_processes; i++)
+    if (i % fault->every - fault->node < fault->count && sim->processes[i]->alive)
+      {
+        sim->n_victims++;
+        process_end (sim, sim->processes[i], fault->kind);
+      }
+}
+
 void
 faults_strike (Sim *sim, const Fault *fault)
 {
@@ -248,6 +256,12 @@ faults_strike (Sim *sim, const Fault *fault)
   put_off (sim, sim->now_us + fault->for_us);
   if (fault->kind == FAULT_CRASH || fault->kind == FAULT_HEAD || fault->kind == FAULT_VANISH)
     check_crash (sim);
+  figures_struck (sim);
+  if (fault->every > 0)
+    {
+      crash_every (sim, fault);
+      return;
+    }
   switch (fault->kind)
     {
     case FAULT_CRASH:

@@ -91,6 +91,8 @@ keeper_open (Sim *sim, Process *process, const NodeEffect *effect)
   sim->office_us = sim->now_us;
   sim->outcome->moved += !effect->whole;
   g_free (scribe->work);
+  g_free (scribe->put);
+  g_free (scribe->looked);
   *scribe = (SimScribe){
     .work = g_new0 (Store, 1), .life = life, .whole = effect->whole, .required = effect->number
   };
@@ -145,13 +147,18 @@ begin_put (Sim *sim, Process *process)
   scribe->putting = TRUE;
   scribe->put_final = scribe->final_due;
   scribe->final_due = FALSE;
-  scribe->looked = sim->published;
+  if (scribe->put == NULL)
+    {
+      scribe->put = g_new (Store, 1);
+      scribe->looked = g_new (Store, 1);
+    }
+  *scribe->looked = sim->published;
   scribe->looked_tag = sim->tag;
 #ifndef SATIN_PLANT_OVERWRITES
   store_unite (scribe->work, &sim->published);
 #endif
   scribe->work->generation = MAX (scribe->work->generation, sim->published.generation) + 1;
-  scribe->put = *scribe->work;
+  *scribe->put = *scribe->work;
   scribe->put_saves = scribe->saves;
   Happen *happen
       = sim_expect (sim, sim->now_us + commit_us (sim, process), HAPPEN_PUT, process->number);
@@ -173,13 +180,13 @@ end_put (Sim *sim, Process *process, guint64 began_us)
       begin_put (sim, process);
       return;
     }
-  sim->published = scribe->put;
+  sim->published = *scribe->put;
   sim->tag++;
   sim->outcome->races += raced;
-  check_published (sim, raced ? &scribe->looked : &before);
+  check_published (sim, raced ? scribe->looked : &before);
   gboolean final = scribe->put_final;
   NodeEvent event = { .kind = NODE_EVENT_PUBLISHED,
-                      .number = scribe->put.generation,
+                      .number = scribe->put->generation,
                       .saved = scribe->put_saves,
                       .work_us = MAX (sim->now_us - began_us, 1),
                       .final = final };
@@ -356,6 +363,8 @@ void
 keeper_free (Process *process)
 {
   g_free (process->scribe.work);
+  g_free (process->scribe.put);
+  g_free (process->scribe.looked);
 }
 
 void

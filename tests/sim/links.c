@@ -32,9 +32,10 @@ static guint64
 arrival (Sim *sim, const Process *from, const Process *to)
 {
   guint64 base = sim->plan->delay_us;
-  guint64 start = MAX (sim->now_us, from->clogged_us);
+  guint64 start = MAX (MAX (sim->now_us, from->clogged_us), from->busy_us);
+  guint n_sites = MAX (sim->plan->n_sites, 2);
 
-  start += from->number % 2 != to->number % 2 ? sim->plan->wan_us : 0;
+  start += from->number % n_sites != to->number % n_sites ? sim->plan->wan_us : 0;
   if (!sim->plan->one_way)
     start = MAX (start, to->clogged_us);
   start = MAX (start, sim->apart_us[from->number][to->number]);
@@ -51,15 +52,6 @@ arrival (Sim *sim, const Process *from, const Process *to)
   if (rng_chance (&sim->links_rng, 5))
     delay *= 4;
   return start + delay;
-}
-
-static Process *
-process_at (Sim *sim, const char *address)
-{
-  for (guint i = sim->n_processes; i-- > 0;) /* the latest, when an address is used again */
-    if (g_str_equal (sim->processes[i]->address, address))
-      return sim->processes[i];
-  return NULL;
 }
 
 static void
@@ -101,6 +93,9 @@ connect (Sim *sim, Process *process, guint64 dial, Process *to)
   link.last_us[0] = link.urgent_us[0] = back_us;
   link.last_us[1] = link.urgent_us[1] = there_us;
   g_array_append_val (sim->links, link);
+  guint64 number = sim->links->len;
+  g_array_append_val (process->links, number);
+  g_array_append_val (to->links, number);
   sim_expect (sim, there_us, HAPPEN_LINK_UP, to->number)->link = sim->links->len;
   Happen *happen = sim_expect (sim, back_us, HAPPEN_LINK_UP, process->number);
   happen->link = sim->links->len;
@@ -110,7 +105,7 @@ connect (Sim *sim, Process *process, guint64 dial, Process *to)
 void
 links_dial (Sim *sim, Process *process, guint64 dial, const char *address)
 {
-  Process *to = process_at (sim, address);
+  Process *to = g_hash_table_lookup (sim->addresses, address);
 
   if (to == NULL)
     sim_fail (sim, "p%u dials an address that never was: '%s'", process->number, address);
@@ -133,6 +128,9 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
   sim->outcome->messages++;
   sim->outcome->sent[process->number]++;
   Process *to = sim->processes[link->node[other]];
+  if (sim->plan->cost_us > 0)
+    process->busy_us = MAX (process->busy_us, sim->now_us) + sim->plan->cost_us;
+  figures_sent (sim, parts);
   if (!link->open[side] || link->half)
     {
       /* It broke a moment ago; LINK_DOWN is on its way or was just taken in. */
@@ -191,11 +189,10 @@ links_close (Sim *sim, Process *process, guint64 number)
 void
 links_lose (Sim *sim, Process *process, FaultKind how)
 {
-  for (guint64 number = 1; number <= sim->links->len; number++)
+  for (guint i = 0; i < process->links->len; i++)
     {
+      guint64 number = g_array_index (process->links, guint64, i);
       Link *link = link_at (sim, number);
-      if (link->node[0] != process->number && link->node[1] != process->number)
-        continue;
       guint side = side_of (link, process), other = 1 - side;
       link->open[side] = FALSE;
       if (how == FAULT_VANISH)

@@ -303,16 +303,27 @@ command_case (void)
 }
 
 #ifndef SIM_REAL
-/* That program links rooms that this one must not, and lies beside it. Returns if it cannot be
- * started. */
+/* That program lies beside this one: it links rooms that this one must not, or has more room.
+ * Returns if it cannot be started. */
 static void
-become_real (char **argv)
+become (const char *program, char **argv)
 {
   g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
   g_autofree char *folder = self != NULL ? g_path_get_dirname (self) : g_strdup (".");
-  g_autofree char *path = g_build_filename (folder, "sim-real", NULL);
+  g_autofree char *path = g_build_filename (folder, program, NULL);
 
   (void)execv (path, argv);
+  fprintf (stderr, "cannot start %s: %s\n", program, g_strerror (errno));
+}
+
+/* sim-scale has options of its own. */
+static gboolean
+asks_for_scale (char **argv)
+{
+  for (; *argv != NULL; argv++)
+    if (strcmp (*argv, "--scale") == 0 || g_str_has_prefix (*argv, "--scale="))
+      return TRUE;
+  return FALSE;
 }
 #endif
 
@@ -327,6 +338,15 @@ main (int argc, char **argv)
   signal (SIGABRT, cases_say_and_die);
   signal (SIGSEGV, cases_say_and_die);
   signal (SIGTRAP, cases_say_and_die);
+#ifndef SIM_REAL
+  if (asks_for_scale (argv))
+    {
+      become ("sim-scale", argv);
+      return 2;
+    }
+  g_option_context_set_description (context, "sim --scale NODES runs many nodes: see sim --scale=1 "
+                                             "--help");
+#endif
   g_option_context_add_main_entries (context, options, NULL);
   if (!g_option_context_parse (context, &argc, &argv, &error))
     {
@@ -336,8 +356,7 @@ main (int argc, char **argv)
 #ifndef SIM_REAL
   if (option_real)
     {
-      become_real (words);
-      fprintf (stderr, "cannot start sim-real: %s\n", g_strerror (errno));
+      become ("sim-real", words);
       return 2;
     }
 #endif

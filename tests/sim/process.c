@@ -109,11 +109,12 @@ choose_address (Sim *sim, Process *process)
 Process *
 process_start (Sim *sim, gboolean founder, gboolean stranger)
 {
-  static const char *const sites[] = { "west", "east", "north", "south" };
+  static const char *const sites[]
+      = { "west", "east", "north", "south", "middle", "upper", "lower", "outer" };
   const Plan *plan = sim->plan;
   Process *process = g_new0 (Process, 1);
 
-  G_STATIC_ASSERT (G_N_ELEMENTS (sites) == SIM_SITES_MAX);
+  G_STATIC_ASSERT (G_N_ELEMENTS (sites) >= SIM_SITES_MAX);
 
   g_assert (sim->n_processes < SIM_NODES_MAX);
   process->sim = sim;
@@ -123,6 +124,8 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
   process->founder = founder;
   process->stranger = stranger;
   choose_address (sim, process);
+  g_hash_table_insert (sim->addresses, process->address, process);
+  process->links = g_array_new (FALSE, FALSE, sizeof (guint64));
   process->stems = stems_new ();
   process->shared = shared_store_new (plan->shared_memory);
   process->sent = g_array_new (FALSE, FALSE, sizeof (SimSent));
@@ -202,6 +205,7 @@ process_end (Sim *sim, Process *process, FaultKind how)
                                  : "crashes");
   story_ended (sim, process, how);
   process->alive = FALSE;
+  sim->n_members -= process->member;
   sim->n_deaths += how != FAULT_NONE || sim->poison != 0;
   sim->n_causes += process->scribe.work != NULL;
   process->silent = how == FAULT_VANISH;
@@ -227,6 +231,7 @@ process_free (Process *process)
   model_free (process->model);
   stems_free (process->stems);
   shared_store_free (process->shared);
+  g_array_unref (process->links);
   g_array_unref (process->sent);
   g_array_unref (process->kept);
   g_ptr_array_unref (process->lents);
@@ -264,7 +269,8 @@ end_main (Sim *sim, Process *process, GBytes *value)
 static void
 note_routed (Sim *sim, const Process *process, const NodeId *to, guint n)
 {
-  g_autoptr (GArray) members = sim->plan->n_sites > 1 ? node_members (process->node) : NULL;
+  gboolean looks = sim->plan->n_sites > 1 && !sim->plan->unwatched;
+  g_autoptr (GArray) members = looks ? node_members (process->node) : NULL;
 
   for (guint i = 0; members != NULL && i < members->len; i++)
     {
@@ -344,6 +350,8 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
     case NODE_EFFECT_JOINED:
       sim->n_deaths += process->member; /* under its old name */
       sim->n_causes++;
+      sim->n_members += !process->member;
+      sim->outcome->figures.joined_us = sim->now_us;
       process->member = TRUE;
       if (process->stranger && sim->plan->closed)
         sim_fail (sim, "p%u joined a closed run", process->number);
@@ -482,6 +490,7 @@ run_main (Sim *sim, Process *process)
   NodeEvent root_event = { .kind = NODE_EVENT_ROOT, .job = job };
 
   process->main_waits = TRUE;
+  figures_begin (sim);
   sim_step (sim, process, &publish_event);
   if (process->alive && process->main_waits)
     sim_step (sim, process, &root_event);

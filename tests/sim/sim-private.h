@@ -33,7 +33,8 @@ typedef enum
   HAPPEN_JOIN,   /* the joiner is told an address */
   HAPPEN_POISON, /* a job ends its process */
   HAPPEN_FAULT,
-  HAPPEN_RESUME /* fresh processes go on from the checkpoint */
+  HAPPEN_RESUME, /* fresh processes go on from the checkpoint */
+  HAPPEN_LOOK    /* it is looked at who has noticed a fault */
 } HappenKind;
 
 typedef struct
@@ -57,7 +58,7 @@ typedef struct
   guint64 required;  /* … and finds at least this generation */
   guint64 saves;     /* orders to it */
   gboolean putting;  /* a publication is under way: … */
-  Store put, looked; /* … this, in place of that */
+  Store *put, *looked; /* … this, in place of that; NULL: none was ever begun */
   guint64 put_saves, looked_tag;
   gboolean put_final; /* it answers FINAL or PUBLISH */
   gboolean final_due; /* one that does is to follow */
@@ -100,7 +101,10 @@ typedef struct
   gpointer keeper; /* of keeper.c or real-keeper.c (nullable) */
   Stems *stems;
   SharedStore *shared;
+  GArray *links; /* numbers of all that it ever had */
   guint64 timer, paused_us, clogged_us;
+  guint64 busy_us; /* it handles what came before until then (Plan.cost_us) … */
+  guint queued;    /* … and so many messages wait for that */
   guint64 main;        /* counts the starts of main; 0 or stopped: none runs */
   gboolean main_waits; /* in satin_root */
   guint64 last_dial;
@@ -132,7 +136,12 @@ struct Sim
   Agenda agenda; /* each kind is a HappenKind */
   GArray *links;
   guint n_processes;
+  guint n_members; /* processes that live and are members */
   Process *processes[SIM_NODES_MAX];
+  GHashTable *addresses; /* address to the newest process that has it */
+  gboolean counting;     /* between the start of the root and its answer */
+  guint n_victims;       /* processes that a fault with `every` ended */
+  guint64 n_repairs;     /* at the last look */
   guint64 wall_us[SIM_SITES_MAX]
                  [SIM_SITES_MAX];         /* nothing gets from one site to another until then */
   Way wall[SIM_SITES_MAX][SIM_SITES_MAX]; /* … and what becomes of dials */
@@ -235,6 +244,17 @@ void keeper_begin (Sim *sim);
 void keeper_end (Sim *sim);
 /* All processes have ended, and perhaps the machine with the store, too. */
 void keeper_all_gone (Sim *sim);
+
+/* figures.c */
+/* The root starts; it has its answer. */
+void figures_begin (Sim *sim);
+void figures_answer (Sim *sim);
+/* This message is sent. */
+void figures_sent (Sim *sim, const GPtrArray *parts);
+/* A fault strikes. */
+void figures_struck (Sim *sim);
+/* Who has noticed it? */
+void figures_look (Sim *sim);
 
 /* faults.c */
 void faults_schedule (Sim *sim);

@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More steps than this at one moment are a circle. */
+/* More steps than this at one moment, and for each node, are a circle. */
 #define STEPS_AT_ONCE_MAX 5000
+#define STEPS_AT_ONCE_OF_EACH 100
 
 void
 sim_fail (Sim *sim, const char *format, ...)
@@ -86,7 +87,8 @@ step_once (Sim *sim, Process *process, const NodeEvent *event)
   sim->outcome->steps++;
   note_event (sim, process, event);
   node_step (process->node, sim->now_us, event, sim->effects);
-  node_check_invariants (process->node);
+  if (!sim->plan->unwatched)
+    node_check_invariants (process->node);
   for (guint i = 0; i < sim->effects->len && process->alive; i++)
     {
       /* By value: what it causes may make the array grow. */
@@ -195,7 +197,7 @@ settle (Sim *sim, Process *process, gboolean read_mail)
       sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 300), HAPPEN_MAIL,
                   process->number);
     }
-  if (process->alive)
+  if (process->alive && !sim->plan->unwatched)
     check_after_step (sim, process);
 }
 
@@ -221,6 +223,28 @@ read_mail (Sim *sim, Process *process)
   settle (sim, process, TRUE);
 }
 
+/* A process handles what comes over its links one after the other. TRUE: it comes to this later. */
+static gboolean
+is_put_off (Sim *sim, Process *process, Happen *what)
+{
+  if (sim->plan->cost_us == 0 || what->kind < HAPPEN_MESSAGE || what->kind > HAPPEN_DIAL_FAILED)
+    return FALSE;
+  if (what->queued)
+    {
+      process->queued--;
+      return FALSE;
+    }
+  what->queued = TRUE;
+  process->queued++;
+  if (sim->counting)
+    sim->outcome->figures.queue_most = MAX (sim->outcome->figures.queue_most, process->queued);
+  process->busy_us = MAX (process->busy_us, sim->now_us) + sim->plan->cost_us;
+  what->at_us = process->busy_us;
+  (void)agenda_add (&sim->agenda, what);
+  what->bytes = NULL;
+  return TRUE;
+}
+
 static void
 happen (Sim *sim, Happen *what)
 {
@@ -239,6 +263,9 @@ happen (Sim *sim, Happen *what)
       if (!sim->resuming || what->number != 0) /* else it was to join a life that is over */
         faults_start_process (sim, what->flag, what->number != 0);
       return;
+    case HAPPEN_LOOK:
+      figures_look (sim);
+      return;
     default:
       break;
     }
@@ -255,6 +282,8 @@ happen (Sim *sim, Happen *what)
       what->bytes = NULL;
       return;
     }
+  if (is_put_off (sim, process, what))
+    return;
   if (what->kind == HAPPEN_MAIL)
     read_mail (sim, process);
   else if (what->kind <= HAPPEN_DIAL_FAILED)
@@ -292,7 +321,8 @@ run (Sim *sim)
       if (what.at_us != sim->now_us)
         first_step = sim->outcome->steps;
       sim->now_us = what.at_us;
-      if (sim->outcome->steps - first_step > STEPS_AT_ONCE_MAX)
+      if (sim->outcome->steps - first_step
+          > STEPS_AT_ONCE_MAX + STEPS_AT_ONCE_OF_EACH * sim->plan->n_nodes)
         sim_fail (sim, "I2: p%u keeps stepping while time stands still", what.node);
       if (sim->now_us > sim->deadline_us)
         {
@@ -319,6 +349,7 @@ clear (Sim *sim)
     process_free (sim->processes[i]);
   agenda_clear (&sim->agenda);
   g_array_unref (sim->links);
+  g_hash_table_unref (sim->addresses);
   g_array_unref (sim->effects);
   g_array_unref (sim->progress);
 }
@@ -332,25 +363,30 @@ sim_run (const Plan *plan, SimMakes makes, Outcome *outcome)
 void
 sim_run_story (const Plan *plan, SimMakes makes, Story *story, Outcome *outcome)
 {
-  Sim sim
-      = { .plan = plan, .outcome = outcome, .makes = makes, .story = story, .lives_left = TRUE };
+  g_autofree Sim *sim = g_new0 (Sim, 1); /* a large one */
 
+  sim->plan = plan;
+  sim->outcome = outcome;
+  sim->makes = makes;
+  sim->story = story;
+  sim->lives_left = TRUE;
   *outcome = (Outcome){ .hash = plan->seed };
-  agenda_init (&sim.agenda);
-  sim.links = g_array_new (FALSE, TRUE, sizeof (Link));
-  sim.effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
-  sim.progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
-  g_array_set_clear_func (sim.effects, (GDestroyNotify)node_effect_clear);
-  sim.links_rng.state = plan->seed ^ 0x6c696e6b;
-  sim.world_rng.state = plan->seed ^ 0x776f726c64;
-  store_init (&sim.published, plan->tree);
-  keeper_begin (&sim);
-  faults_schedule (&sim);
-  faults_start_life (&sim, plan->n_nodes);
-  run (&sim);
-  check_at_the_end (&sim);
-  outcome->end_us = sim.now_us;
-  outcome->generations = sim.published.generation;
-  clear (&sim);
-  keeper_end (&sim);
+  agenda_init (&sim->agenda);
+  sim->links = g_array_new (FALSE, TRUE, sizeof (Link));
+  sim->addresses = g_hash_table_new (g_str_hash, g_str_equal);
+  sim->effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect));
+  sim->progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
+  g_array_set_clear_func (sim->effects, (GDestroyNotify)node_effect_clear);
+  sim->links_rng.state = plan->seed ^ 0x6c696e6b;
+  sim->world_rng.state = plan->seed ^ 0x776f726c64;
+  store_init (&sim->published, plan->tree);
+  keeper_begin (sim);
+  faults_schedule (sim);
+  faults_start_life (sim, plan->n_nodes);
+  run (sim);
+  check_at_the_end (sim);
+  outcome->end_us = sim->now_us;
+  outcome->generations = sim->published.generation;
+  clear (sim);
+  keeper_end (sim);
 }

@@ -9,9 +9,12 @@
 #include "rng.h"
 #include "store.h"
 
+#ifndef SIM_NODES_MAX /* sim-scale has more */
 #define SIM_NODES_MAX 24 /* processes ever started in one run */
-#define SIM_FAULTS_MAX 8
 #define SIM_SITES_MAX 4
+#endif
+#define SIM_FAULTS_MAX 8
+#define SIM_SAID_MAX 80 /* kinds of messages */
 #define SIM_SECOND G_GUINT64_CONSTANT (1000000)
 
 typedef enum
@@ -43,6 +46,8 @@ typedef struct
 {
   FaultKind kind;
   guint node; /* the victim is the node-th living process, counted round */
+  guint every; /* FAULT_CRASH: not 0: the `count` processes from `node` on of each so many die at
+                  once */
   guint count;
   guint64 at_us;      /* … at this time */
   guint64 at_message; /* … or, when not 0, before the delivery of this message */
@@ -105,9 +110,33 @@ typedef struct
   guint64 join_us;     /* the others start within this time */
   guint64 patience_us; /* from the last fault to the end */
   guint64 united_us;   /* … and to the time when all have one roster; 0: that is not looked at */
+  guint64 cost_us;     /* a process needs so long for each message that it sends or hears, one
+                          after the other */
+  guint64 look_us;     /* after a fault, so often it is looked at who has noticed; 0: never */
+  gboolean unwatched;  /* nothing but the answer is checked */
   guint n_faults;
   Fault faults[SIM_FAULTS_MAX];
 } Plan;
+
+/* Messages by kind, and the bytes of all. */
+typedef struct
+{
+  guint64 said[SIM_SAID_MAX], bytes;
+} SimSaid;
+
+/* What a run costs, from the root's start to its answer (figures.c). */
+typedef struct
+{
+  guint64 begun_us, answered_us;
+  guint64 joined_us;          /* the last process became a member */
+  SimSaid before, run;        /* before the root starts, and then */
+  guint queue_most;           /* messages that waited for one process at once */
+  guint links_most;           /* links of one process at the answer … */
+  guint64 links;              /* … and of all processes together */
+  guint64 struck_us;          /* the first fault */
+  guint64 noticed_us, noticed_by_all_us; /* a survivor, all survivors know of all deaths */
+  guint64 repaired_us; /* the last time that a slot came back or an orphan was adopted */
+} SimFigures;
 
 typedef struct
 {
@@ -138,6 +167,7 @@ typedef struct
   guint alone;       /* suspicious jobs that were given to a node that had nothing to do */
   guint deposed;     /* masters that found an elder one */
   guint64 united;    /* looks at all that lived, some time after the last fault */
+  SimFigures figures;
 } Outcome;
 
 /* What is made of every step besides. */

@@ -16,7 +16,7 @@
 static void
 grow (const TreeShape *shape, Rng *rng, guint32 *parents)
 {
-  guint8 n_children[TREE_JOBS_MAX] = { 0 };
+  g_autofree guint8 *n_children = g_new0 (guint8, shape->n);
 
   for (guint32 i = 1; i < shape->n; i++)
     {
@@ -35,13 +35,14 @@ grow (const TreeShape *shape, Rng *rng, guint32 *parents)
 /* The children of each grown job, in their order; 0: none. */
 typedef struct
 {
-  guint32 first[TREE_JOBS_MAX], next[TREE_JOBS_MAX];
+  guint32 *first, *next;
 } Grown;
 
 static void
 list_grown (const guint32 *parents, guint32 n, Grown *all)
 {
-  memset (all, 0, sizeof *all);
+  all->first = g_new0 (guint32, n);
+  all->next = g_new0 (guint32, n);
   for (guint32 i = n - 1; i > 0; i--)
     {
       all->next[i] = all->first[parents[i]];
@@ -307,7 +308,7 @@ fill_job (Tree *tree, guint32 number, const TreeShape *shape, Rng *rng)
 Tree *
 tree_new (const TreeShape *shape)
 {
-  guint32 parents[TREE_JOBS_MAX] = { 0 };
+  g_autofree guint32 *parents = g_new0 (guint32, shape->n);
   Rng rng = { shape->seed };
   Tree *tree = g_new0 (Tree, 1);
   Grown all;
@@ -321,6 +322,8 @@ tree_new (const TreeShape *shape)
   grow (shape, &rng, parents);
   list_grown (parents, tree->n, &all);
   number_jobs (tree, &all, 0, 0);
+  g_free (all.first);
+  g_free (all.next);
   list_children (tree);
   for (guint32 i = 0; i < tree->n; i++)
     fill_job (tree, i, shape, &rng);
