@@ -339,30 +339,43 @@ found_instead (Driver *driver)
   driver_fail (driver, 1, "cannot start this program again");
 }
 
-/* Where members of the run may be reached, one each. (transfer full) */
-static char **
-live_addresses (Driver *driver)
+/* (nullable) (transfer full): where this member may be reached, if it lives. */
+static char *
+address_of (Driver *driver, gint64 pid)
 {
-  g_autoptr (GStrvBuilder) found = g_strv_builder_new ();
+  g_auto (GStrv) addresses
+      = pid != getpid () ? folder_addresses (driver->config.folder, pid) : NULL;
+  if (addresses == NULL || addresses[0] == NULL
+      || !folder_pid_is_live (driver->config.folder, pid))
+    return NULL;
+  return g_strdup (
+      addresses[driver->config.tcp.address != NULL && addresses[1] != NULL ? 1 : 0]);
+}
+
+/* (nullable) (transfer full): where a member of the run may be reached, another one at each try.
+ * The first is most often the founder: it need not ask another for the master. The files of the
+ * others are not read, since all that start together would read them all. */
+static char *
+live_address (Driver *driver)
+{
   g_autoptr (GArray) pids = folder_pids (driver->config.folder, "address");
   g_autoptr (GBytes) peers = folder_bytes (driver->config.folder, RELAY_PEERS, NULL);
-  for (guint i = 0; i < pids->len; i++)
-    {
-      gint64 pid = g_array_index (pids, gint64, i);
-      g_auto (GStrv) addresses
-          = pid != getpid () ? folder_addresses (driver->config.folder, pid) : NULL;
-      if (addresses != NULL && addresses[0] != NULL
-          && folder_pid_is_live (driver->config.folder, pid))
-        g_strv_builder_add (
-            found, addresses[driver->config.tcp.address != NULL && addresses[1] != NULL ? 1 : 0]);
-    }
+  g_auto (GStrv) lines = NULL;
   if (peers != NULL)
     {
       g_autofree char *text = g_strndup (g_bytes_get_data (peers, NULL), g_bytes_get_size (peers));
-      g_auto (GStrv) lines = g_strsplit (g_strchomp (text), "\n", -1);
-      g_strv_builder_addv (found, (const char **)lines);
+      lines = g_strsplit (g_strchomp (text), "\n", -1);
     }
-  return g_strv_builder_end (found);
+  guint n = pids->len + (lines != NULL ? g_strv_length (lines) : 0);
+  for (guint i = 0; i < n; i++)
+    {
+      guint at = (driver->join_tries - 1 + i) % n;
+      char *address = at < pids->len ? address_of (driver, g_array_index (pids, gint64, at))
+                                     : g_strdup (lines[at - pids->len]);
+      if (address != NULL)
+        return address;
+    }
+  return NULL;
 }
 
 static gboolean
@@ -386,12 +399,10 @@ try_to_join (gpointer data)
       driver_fail (driver, 1, sentence);
       return G_SOURCE_REMOVE;
     }
-  g_auto (GStrv) addresses = live_addresses (driver);
-  guint n = g_strv_length (addresses);
+  g_autofree char *address = live_address (driver);
   learn_run_id (driver);
-  if (n > 0)
-    driver_step (
-        driver, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = addresses[driver->join_tries % n] });
+  if (address != NULL)
+    driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = address });
   else if (!driver->config.far && driver->join_tries % FOUND_TRIES == 0
            && claim_founder (driver->config.folder))
     {
