@@ -536,6 +536,15 @@ contradict (Node *node, const Message *m)
     (void)link_send_to (node, &roster_master (node)->id, m);
 }
 
+/* Within a term the master tells each new roster to all members. If two others answered what each
+ * of them had when the other's was sent, they would do so for as long as nodes join. */
+static gboolean
+answers_older (Node *node, const Link *link, const Message *m)
+{
+  return roster_is_master (node) || link->told_version == 0
+         || term_compare (&m->term, &node->roster.term) != 0;
+}
+
 void
 roster_on_message (Node *node, Link *link, const Message *m)
 {
@@ -550,7 +559,8 @@ roster_on_message (Node *node, Link *link, const Message *m)
     return;
   if (order < 0)
     {
-      link_send_roster (node, link);
+      if (answers_older (node, link, m))
+        link_send_roster (node, link);
       contradict (node, m);
       return;
     }
