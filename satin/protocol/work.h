@@ -12,7 +12,7 @@
 typedef struct Member Member;
 typedef struct HeldJob HeldJob;
 
-#define WORK_ALL_MAX 64 /* with more members only the master, and lenders, are told */
+#define WORK_ALL_MAX 16 /* with more members only the master, and lenders, are told */
 #define WORK_ITEM 3     /* numbers in a message for each loan: loan, risk_us, busy */
 /* Results that come and rows that go change what is at risk at once. The others hear of it when it
  * was so much, and such a share of all, since they were told: a loss is exact to that. */
