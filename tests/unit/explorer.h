@@ -36,5 +36,9 @@ void explorer_finish (void) G_GNUC_NORETURN;
 /* Notes what is wrong; the run goes on. */
 void explorer_fail (const char *what);
 guint64 explorer_steps_of_other (void);
+/* What this thread has read so far; and it is where it was when that was so: what it has read since
+ * then it does not remember. */
+guint64 explorer_history (void);
+void explorer_forget (guint64 history);
 /* Nothing to do until the other thread has made a step after `seen`. */
 void explorer_block (guint64 seen);
