@@ -3,7 +3,9 @@
  * head, a checksum for each page, the parity. All behind a page that was put in or taken out lies
  * by as many bytes elsewhere as the head itself, so each page is looked for at two places, then at
  * the place of any other. The numbers 20 to 96 and those of the trunk are SQLite's file format.
- * Must not know rows. */
+ * Must not know rows.
+ *
+ * Tests: test-damage, test-takeover, test-torture. */
 #include "storage/spare.h"
 
 #include "storage/place.h"

@@ -16,14 +16,23 @@ owe_nothing (Session *session)
   session->ack_at_us = G_MAXUINT64;
 }
 
-/* The payload of `frame`, if any, is in `parts` already (transfer full). */
+GPtrArray *
+session_connection_parts (void)
+{
+  GPtrArray *parts = g_ptr_array_new_full (4, (GDestroyNotify)g_bytes_unref);
+
+  g_ptr_array_add (parts, NULL);
+  return parts;
+}
+
+/* The payload of `frame`, if any, is in `parts` already (transfer full), behind an empty place. */
 void
 session_connection_send (Session *session, SessionConnection *connection, SessionFrame *frame,
                          GPtrArray *parts, gboolean urgent)
 {
   for (guint i = 0; i < SESSION_STREAMS; i++)
     frame->received[i] = session->in[i].received;
-  g_ptr_array_insert (parts, 0, session_frame_encode (frame));
+  parts->pdata[0] = session_frame_encode (frame);
   SessionEffect *effect = session_emit (session, SESSION_EFFECT_SEND);
   effect->connection = connection->number;
   effect->parts = parts;
@@ -55,8 +64,7 @@ session_connection_say (Session *session, SessionConnection *connection, Session
   frame.needed = session_in_doubt (session)
                  && !session_connection_any (session, SESSION_CONNECTION_GREETED, connection)
                  && !session_connection_any (session, SESSION_CONNECTION_GREETING, connection);
-  session_connection_send (session, connection, &frame,
-                           g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref), urgent);
+  session_connection_send (session, connection, &frame, session_connection_parts (), urgent);
 }
 
 /* ---- coming and going ---- */

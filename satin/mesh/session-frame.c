@@ -14,7 +14,7 @@
 /* Multiples of BUFFER_ALIGN, so that a message in one fragment need not be copied. */
 #define PLAIN_SIZE 24
 #define HELLO_SIZE (PLAIN_SIZE + 40)
-#define DATA_SIZE (PLAIN_SIZE + 16)
+#define DATA_SIZE SESSION_FRAME_DATA_HEAD
 G_STATIC_ASSERT (DATA_SIZE % BUFFER_ALIGN == 0);
 
 static gsize
@@ -165,6 +165,18 @@ session_frame_decode (GBytes *bytes, SessionFrame *frame)
     return "a fragment does not fit its message";
   frame->payload = buffer_slice (bytes, wanted, size - wanted);
   return NULL;
+}
+
+gboolean
+session_frame_is_urgent (GBytes *bytes)
+{
+  gsize size;
+  const guint8 *at = g_bytes_get_data (bytes, &size);
+
+  if (size < PLAIN_SIZE)
+    return FALSE;
+  guint32 kind = get32 (&at), second = get32 (&at);
+  return kind == SESSION_FRAME_DATA ? second == SESSION_URGENT : kind != SESSION_FRAME_BYE;
 }
 
 void

@@ -15,6 +15,7 @@
 
 #include <glib.h>
 
+#define SESSION_FRAME_DATA_HEAD 40u /* bytes before the payload */
 #define SESSION_VERSION 1u /* of frames and rules; HELLO carries it, unequal ones do not talk */
 
 typedef enum
@@ -49,4 +50,6 @@ typedef struct
 GBytes *session_frame_encode (const SessionFrame *frame);
 /* NULL: `frame` is filled, to be cleared. Else what is wrong with the bytes; nothing is owned. */
 const char *session_frame_decode (GBytes *bytes, SessionFrame *frame);
+/* May these bytes pass frames that are not? Not checked. */
+gboolean session_frame_is_urgent (GBytes *bytes);
 void session_frame_clear (SessionFrame *frame);

@@ -99,6 +99,10 @@ session_outbox_rewind (SessionOutbox *outbox)
 {
   const OutboxMessage *message = g_queue_peek_head (&outbox->messages);
 
+#ifdef SATIN_PLANT_NOT_SENT_AGAIN
+  if (outbox->high > 0)
+    return;
+#endif
   outbox->sent = outbox->acked;
   outbox->sent_at = outbox->acked_at;
   outbox->next = g_queue_peek_head_link (&outbox->messages);

@@ -89,9 +89,13 @@ state_now (const Session *session)
 static void
 owe (Session *session, guint64 now_us, SessionConnection *connection, gsize bytes)
 {
+  gboolean much = session->owed_bytes + bytes > SESSION_LITTLE;
+
   session->answer = connection;
   if (session->owed_frames++ == 0)
-    session->ack_at_us = now_us + session->config.ack_us;
+    session->ack_at_us = now_us + session->config.late_us;
+  if (much)
+    session->ack_at_us = MIN (session->ack_at_us, now_us + session->config.ack_us);
   session->owed_bytes += bytes;
 }
 
@@ -105,6 +109,15 @@ acknowledge_if_due (Session *session, guint64 now_us)
     session_connection_say (session, session->answer, SESSION_FRAME_ACK, TRUE);
 }
 
+gboolean
+session_acknowledge (Session *session, guint64 number)
+{
+  if (session->owed_frames == 0 || session->answer->number != number)
+    return FALSE;
+  session_connection_say (session, session->answer, SESSION_FRAME_ACK, TRUE);
+  return TRUE;
+}
+
 static void
 pump (Session *session, guint64 now_us)
 {
@@ -113,10 +126,13 @@ pump (Session *session, guint64 now_us)
   for (SessionStream stream = 0; stream < SESSION_STREAMS; stream++)
     {
       SessionOutbox *out = &session->out[stream];
+      const SessionOutbox *urgent = &session->out[SESSION_URGENT];
+      if (urgent->sent < urgent->last && stream != SESSION_URGENT)
+        return; /* bulk passes nothing */
       while (out->sent < out->last && session_outbox_flight (out) < session->config.flight_max)
         {
           SessionFrame frame = { .stream = stream };
-          GPtrArray *parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+          GPtrArray *parts = session_connection_parts ();
 
           if (!session_in_doubt (session))
             session->progress_us = now_us;
@@ -208,6 +224,7 @@ hear_data (Session *session, guint64 now_us, SessionConnection *connection,
   if (message != NULL)
     {
       SessionEffect *effect = session_emit (session, SESSION_EFFECT_DELIVER);
+      effect->connection = connection->number;
       effect->message = message;
       effect->stream = frame->stream;
     }
@@ -285,7 +302,7 @@ static guint64
 idle_due (const Session *session)
 {
   if (session->state != SESSION_OPEN || !session_is_acknowledged (session)
-      || session->owed_frames > 0)
+      || session->owed_frames > 0 || session->config.idle_us == SESSION_NEVER)
     return G_MAXUINT64;
   return session->quiet_us + session->config.idle_us;
 }
@@ -343,6 +360,7 @@ with_defaults (const SessionConfig *config)
   DEFAULT (room_max, SESSION_ROOM_MAX);
   DEFAULT (message_max, SESSION_MESSAGE_MAX);
   DEFAULT (ack_us, SESSION_ACK_US);
+  DEFAULT (late_us, SESSION_LATE_US);
   DEFAULT (idle_us, SESSION_IDLE_US);
   DEFAULT (greet_us, SESSION_GREET_US);
   DEFAULT (stall_us, SESSION_STALL_US);

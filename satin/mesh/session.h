@@ -37,8 +37,9 @@ typedef struct
   gsize flight_max;  /* bytes of one stream on their way, and of a switch sent again */
   gsize room_max;    /* bytes that wait for acknowledgement before session_has_room is FALSE */
   gsize message_max; /* bytes of one message */
-  guint64 ack_us;    /* an acknowledgement waits so long for something to ride on */
-  guint64 idle_us;   /* of silence, before connections are closed */
+  guint64 ack_us;    /* an acknowledgement waits so long for something to ride on, … */
+  guint64 late_us;   /* … but so long where little is to be acknowledged: less than stall_us */
+  guint64 idle_us;   /* of silence, before connections are closed; SESSION_NEVER: they are not */
   guint64 greet_us;  /* from a new connection to its HELLO */
   guint64 stall_us;  /* nothing is heard on a connection and something is unacknowledged */
 } SessionConfig;
@@ -48,7 +49,10 @@ typedef struct
 #define SESSION_ROOM_MAX ((gsize)8 << 20)
 #define SESSION_MESSAGE_MAX ((gsize)8 << 30)
 #define SESSION_ACK_US (20 * 1000)
+#define SESSION_LATE_US (6 * G_USEC_PER_SEC)
+#define SESSION_LITTLE (16u << 10) /* bytes */
 #define SESSION_IDLE_US (30 * G_USEC_PER_SEC)
+#define SESSION_NEVER G_MAXUINT64
 #define SESSION_GREET_US (10 * G_USEC_PER_SEC)
 #define SESSION_STALL_US (10 * G_USEC_PER_SEC)
 #define SESSION_ACK_MESSAGES 64   /* fragments that are acknowledged at once */
@@ -58,7 +62,7 @@ typedef enum
 {
   SESSION_EFFECT_SEND,    /* connection, parts: GBytes that make one frame together; urgent: it may
                              pass frames that are not, but no urgent one */
-  SESSION_EFFECT_DELIVER, /* message, stream */
+  SESSION_EFFECT_DELIVER, /* message, stream; connection: what its last fragment came over */
   SESSION_EFFECT_WANT,    /* a connection to the peer, until session_wants is FALSE */
   SESSION_EFFECT_CLOSE    /* connection, once what was sent is out; no session_connection_down
                              follows. why: it broke a rule or fell silent; NULL: not needed */
@@ -101,6 +105,9 @@ void session_connection_down (Session *session, guint64 now_us, guint64 connecti
 void session_hear (Session *session, guint64 now_us, guint64 connection, GBytes *frame);
 /* Membership says so: everything is dropped. */
 void session_peer_down (Session *session);
+
+/* Says over this connection now what is to be acknowledged on it. FALSE: nothing is. */
+gboolean session_acknowledge (Session *session, guint64 connection);
 
 /* When session_tick wants to be called; G_MAXUINT64: never. */
 guint64 session_due (const Session *session);

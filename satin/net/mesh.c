@@ -9,7 +9,7 @@
 #include "relay.h"
 #include "wire-private.h"
 
-#include "protocol/message.h"
+#include "protocol/carry.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -73,8 +73,7 @@ on_message (Wire *link, GBytes *message, void *data)
 static gboolean
 may_wait (Wire *link, GBytes *message)
 {
-  return wire_role (link) == WIRE_ROLE_NODE
-         && !message_is_urgent ((MessageKind)message_kind_of (message));
+  return wire_role (link) == WIRE_ROLE_NODE && !carry_is_urgent (message);
 }
 
 static void

@@ -355,7 +355,7 @@ ping (Node *node)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (link->bound)
+      if (link->bound && !carry_acknowledge (node, link)) /* which is as good a sign */
         link_send (node, link, &(Message){ .kind = MESSAGE_PING });
     }
 }
@@ -401,7 +401,7 @@ dial_due (Node *node)
       if (member->dead || member->dial != 0 || member->dial_at_us > node->now_us)
         continue;
       member->dial_at_us = CORE_NEVER;
-      if (link_direct (node, &member->id) == NULL)
+      if (link_direct (node, &member->id) == NULL || carry_wants (member))
         dial (node, member, DIAL_MEMBER);
     }
 }

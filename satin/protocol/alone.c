@@ -133,7 +133,6 @@ give (Node *node, AloneJob *waiting)
              (LoanEntry){ .loan = job->loan,
                           .path = job->path,
                           .digest = job->digest,
-                          .link = link->link,
                           .waits_us = waiting->since_us,
                           .job = loan_copy (job) },
              &place->id);

@@ -7,6 +7,7 @@
 #include "alive.h"
 #include "alone.h"
 #include "archive.h"
+#include "carry.h"
 #include "constants.h"
 #include "elect.h"
 #include "events.h"
@@ -30,7 +31,6 @@
 #include "route.h"
 #include "saves.h"
 #include "shares.h"
-#include "spare.h"
 #include "steal.h"
 #include "stop.h"
 #include "work.h"
@@ -49,6 +49,7 @@ struct Node
   guint64 wish_us; /* the TIMER asked for; CORE_NEVER: none */
 
   Links links;
+  Sessions sessions;
   Routes routes;
   Reach reach;
   Roster roster;

@@ -89,8 +89,7 @@ tell_all (Node *node)
 {
   NodeId coordinator;
 
-  if (!office_ready (node, &coordinator)
-      || (!node->saves.here && saves_way (node) == NULL))
+  if (!office_ready (node, &coordinator) || !saves_reaches (node))
     return FALSE;
   for (GList *item = node->events.kept.head; item != NULL; item = item->next)
     if (((Event *)item->data)->state == EVENT_DUE)

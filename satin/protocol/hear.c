@@ -101,10 +101,8 @@ on_hello (Node *node, Link *link, const Message *m)
   }
 HANDLER (on_stem, (void)0) /* is_in_order has taken it */
 HANDLER (on_refused, join_on_refused (node, link))
-HANDLER (on_ping, spare_look (node, &link->remote))
+HANDLER (on_ping, (void)0)
 HANDLER (on_call, reach_on_call (node, m))
-HANDLER (on_spare, spare_on_message (node, link, m->number))
-HANDLER (on_reconcile, link_say_again (node, link))
 HANDLER (on_none, steal_on_none (node, m))
 HANDLER (on_more, steal_on_more (node, link))
 HANDLER (on_ack, held_on_ack (node, link, m->number))
@@ -149,8 +147,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_HASTE] = route_on_cargo,
   [MESSAGE_CREDIT] = route_on_credit,
   [MESSAGE_UNROUTE] = route_on_unroute,
-  [MESSAGE_SPARE] = on_spare,
-  [MESSAGE_RECONCILE] = on_reconcile,
 
   [MESSAGE_STEM] = on_stem,
   [MESSAGE_STEAL] = lend_on_request,
@@ -161,7 +157,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_ACK] = on_ack,
   [MESSAGE_VAIN] = on_vain,
   [MESSAGE_RETURNED] = loans_on_returned,
-  [MESSAGE_HOLDING] = loans_on_holding,
   [MESSAGE_HOLD] = orphans_on_hold,
   [MESSAGE_UNHOLD] = on_unhold,
   [MESSAGE_ADOPT] = orphans_on_adopt,
@@ -259,25 +254,34 @@ is_in_order (Node *node, Link *link, const Message *m)
 }
 
 void
-hear_message (Node *node, guint64 number, GBytes *bytes)
+hear_bytes (Node *node, Link *link, GBytes *bytes)
 {
-  Link *link = link_find (node, number);
   g_auto (Message) m = { 0 };
   g_autoptr (GError) error = NULL;
 
+  if (!message_decode (bytes, &m, &error))
+    link_break (node, link, error->message);
+  else if (is_in_order (node, link, &m) && shares_admit (node, link, &m))
+    hear_admitted (node, link, &m);
+}
+
+void
+hear_message (Node *node, guint64 number, GBytes *bytes)
+{
+  Link *link = link_find (node, number);
+
   if (link == NULL)
     return;
-  if (!message_decode (bytes, &m, &error))
-    {
-      link_break (node, link, error->message);
-      return;
-    }
   link->heard_us = node->now_us;
   Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
   if (member != NULL)
     member->heard_us = node->now_us;
-  if (is_in_order (node, link, &m) && shares_admit (node, link, &m))
-    hear_admitted (node, link, &m);
+  if (!carry_is_frame (bytes))
+    hear_bytes (node, link, bytes);
+  else if (link->greeted)
+    carry_hear (node, link, bytes);
+  else
+    link_break (node, link, "spoke before it greeted");
 }
 
 /* May the other end of the link say this? */

@@ -147,24 +147,23 @@ held_run (Node *node, HeldJob *held)
 }
 
 static void
-send_result (Node *node, Link *link, const HeldJob *held, guint64 loan)
+send_result (Node *node, const HeldJob *held)
 {
-  link_send (node, link,
-             &(Message){ .kind = MESSAGE_RESULT,
-                         .number = loan,
-                         .path = held->job->path,
-                         .digest = held->job->digest,
-                         .work_us = held->work_us,
-                         .risk_us = held->risk_us,
-                         .value = held->value,
-                         .shares = held->shares });
+  (void)link_send_to (node, &held->node,
+                      &(Message){ .kind = MESSAGE_RESULT,
+                                  .number = held->loan,
+                                  .path = held->job->path,
+                                  .digest = held->job->digest,
+                                  .work_us = held->work_us,
+                                  .risk_us = held->risk_us,
+                                  .value = held->value,
+                                  .shares = held->shares });
 }
 
 void
 held_return (Node *node, HeldJob *held)
 {
   g_assert (held->finished);
-  Link *link = held->lender == LENDER_NODE ? link_to (node, &held->node) : NULL;
   LoanEntry *entry = NULL;
 
   if (held->given_up && held->lender != LENDER_NONE)
@@ -175,8 +174,7 @@ held_return (Node *node, HeldJob *held)
       orphans_announce (node, held);
       break;
     case LENDER_NODE:
-      if (link != NULL)
-        send_result (node, link, held, held->loan);
+      send_result (node, held);
       break;
     case LENDER_SELF:
       if (stop_halts (node))
@@ -371,39 +369,6 @@ all_held (Node *node)
 
   g_tree_foreach (node->held.by_number, collect_value, all);
   return all;
-}
-
-void
-held_send_holding (Node *node, Link *link)
-{
-  g_autoptr (GPtrArray) all = all_for (node, &link->remote);
-  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
-
-  for (guint i = 0; i == 0 || i < all->len; i += HELD_BATCH)
-    {
-      gboolean more = all->len - i > HELD_BATCH;
-      g_array_set_size (numbers, 0);
-      for (guint k = i; k < (more ? i + HELD_BATCH : all->len); k++)
-        g_array_append_val (numbers, ((HeldJob *)all->pdata[k])->loan);
-      link_send (node, link,
-                 &(Message){ .kind = MESSAGE_HOLDING, .numbers = numbers, .flag = more });
-    }
-}
-
-void
-held_resend (Node *node, Link *link)
-{
-  g_autoptr (GPtrArray) all = all_for (node, &link->remote);
-
-  for (guint i = 0; i < all->len; i++)
-    {
-      const HeldJob *held = all->pdata[i];
-#ifdef SATIN_PLANT_RESULT_NOT_RESENT
-      held = NULL;
-#endif
-      if (held != NULL && held->finished)
-        send_result (node, link, held, held->loan);
-    }
 }
 
 static void

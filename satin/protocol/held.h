@@ -8,7 +8,6 @@
 #include "node.h"
 #include "work.h"
 
-#define HELD_BATCH 1024 /* loans in one HOLDING */
 
 typedef enum
 {
@@ -75,9 +74,6 @@ void held_on_vain (Node *node, Link *link, guint64 loan);
 /* The lender's job yields (yield.h): what is held for it is offered. */
 void held_on_disown (Node *node, Link *link, guint64 loan);
 void held_disown_self (Node *node, guint64 loan);
-void held_send_holding (Node *node, Link *link);
-/* Finished results that were not acknowledged go again over a re-made link. */
-void held_resend (Node *node, Link *link);
 void held_departed (Node *node, const NodeId *id);
 /* This node lost its name: whatever it holds for others is orphaned. */
 void held_orphan_all (Node *node);

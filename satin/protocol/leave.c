@@ -411,12 +411,8 @@ leave_greet (Node *node, Link *link)
 {
   Leave *leave = &node->leave;
 
-  if (node_id_equal (&link->remote, &leave->asked))
-    leave->asked = NODE_ID_NONE;
   if (leave->begun && !roster_find (node, &link->remote)->heard)
     link_send (node, link, &(Message){ .kind = MESSAGE_LEAVING });
-  if (leave->flight != NULL && node_id_equal (&link->remote, &leave->heir))
-    send_flight (node, link);
 }
 
 void

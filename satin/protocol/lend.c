@@ -40,10 +40,11 @@ lend_on_request (Node *node, Link *link, const Message *m)
                       .link = link->link,
                       .request = m->number,
                       .left = MIN (m->count, STEAL_COUNT_MAX) };
+  const Member *thief = roster_find (node, &link->remote);
 
   node_id_set_remove (node->lend.owed, &link->remote);
-  if (m->count == 0 || stop_halts (node) || !constants_started (node)
-      || roster_find (node, &link->remote)->leaving || route_is_full (link))
+  if (m->count == 0 || stop_halts (node) || !constants_started (node) || thief->leaving
+      || !carry_has_room (thief))
     link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
   else
     take_for (node, lending, 1);
@@ -141,7 +142,7 @@ return_surplus (Node *node, const Loan *loan)
 
 /* Leaves what the thief gets. Notes where it may get what went back. */
 static void
-take_out (Node *node, const Link *link, Lending *lending, GPtrArray *loans)
+take_out (Node *node, Lending *lending, GPtrArray *loans)
 {
   for (guint i = 0; i < loans->len;)
     {
@@ -157,7 +158,6 @@ take_out (Node *node, const Link *link, Lending *lending, GPtrArray *loans)
           (LoanEntry){ .loan = loan->loan,
                        .path = loan->path,
                        .digest = loan->digest,
-                       .link = link->link,
                        .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
           &lending->thief);
       i++;
@@ -214,7 +214,7 @@ lend_on_lent (Node *node, const NodeEvent *event)
     }
   lending.left -= lending.asked;
   gboolean all = loans->len == lending.asked, more = all && lending.left > 0;
-  take_out (node, link, &lending, loans);
+  take_out (node, &lending, loans);
   send_lent (node, link, &lending, loans, more);
   lending.given += loans->len;
   if (more)

@@ -15,8 +15,7 @@ link_free (gpointer data)
 
   g_hash_table_unref (link->stems);
   route_circuit_free (link->circuit);
-  shares_forget_link (link);
-  g_clear_pointer (&link->holding, g_array_unref);
+  g_queue_clear_full (&link->early, (GDestroyNotify)g_bytes_unref);
   g_free (link);
 }
 
@@ -88,12 +87,12 @@ link_find (Node *node, guint64 number)
   return NULL;
 }
 
-/* How good a link is to speak over: a direct one is better than any route, a spare one worse than
+/* How good a link is to speak over: a direct one is better than any route, a retired one worse than
  * others of its kind. */
 static guint
 worth (const Link *link)
 {
-  return 1 + 2 * (link->circuit == NULL) + (link->spare_us == 0);
+  return 1 + 2 * (link->circuit == NULL) + (link->retired_us == 0);
 }
 
 /* (nullable): the best bound link that is worth at least that, of equal ones the newest. */
@@ -146,23 +145,31 @@ link_greeting_us (Node *node)
 
 /* ---- sending ---- */
 
+void
+link_send_parts (Node *node, Link *link, GPtrArray *parts, gboolean urgent, gboolean awaited)
+{
+  if (link->circuit != NULL)
+    {
+      route_send (node, link, parts, urgent);
+      return;
+    }
+  NodeEffect *effect = core_emit (node, NODE_EFFECT_SEND);
+  effect->link = link->link;
+  effect->urgent = urgent;
+  effect->awaited = awaited;
+  effect->parts = g_ptr_array_ref (parts);
+}
+
 static void
 send_raw (Node *node, Link *link, const Message *message)
 {
   gboolean urgent = message_is_urgent (message->kind);
   g_autoptr (GPtrArray) parts = message_encode (message);
 
-  link->wrote |= message->kind != MESSAGE_SPARE && message->kind != MESSAGE_PING;
-  if (link->circuit != NULL) /* its nodes know nothing of greetings, which nothing may pass */
-    {
-      route_send (node, link, parts, urgent || message->kind == MESSAGE_HELLO);
-      return;
-    }
-  NodeEffect *effect = core_emit (node, NODE_EFFECT_SEND);
-  effect->link = link->link;
-  effect->urgent = urgent;
-  effect->awaited = message->kind == MESSAGE_JOBS;
-  effect->parts = g_steal_pointer (&parts);
+  /* Those between the ends of a routed one know nothing of greetings, which nothing may pass. */
+  link_send_parts (node, link, parts,
+                   urgent || (link->circuit != NULL && message->kind == MESSAGE_HELLO),
+                   message->kind == MESSAGE_JOBS);
 }
 
 typedef struct
@@ -199,17 +206,23 @@ void
 link_send (Node *node, Link *link, const Message *message)
 {
   StemSending sending = { node, link };
+  Member *member
+      = carry_bears (message->kind) && link->bound ? roster_find (node, &link->remote) : NULL;
 
+  if (member != NULL && carry_send (node, member, message))
+    return;
   message_each_path (message, send_stems_of, &sending);
   send_raw (node, link, message);
-  shares_told (link, message);
 }
 
 gboolean
 link_send_to (Node *node, const NodeId *id, const Message *message)
 {
-  Link *link = link_to (node, id);
+  Member *member = carry_bears (message->kind) ? roster_find (node, id) : NULL;
+  Link *link = member == NULL ? link_to (node, id) : NULL;
 
+  if (member != NULL)
+    return carry_send (node, member, message);
   if (link == NULL)
     return FALSE;
   link_send (node, link, message);
@@ -338,30 +351,29 @@ static void
 take_off (Node *node, Link *link)
 {
   guint64 number = link->link;
+  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
 
   g_ptr_array_remove (node->links.links, link);
+  if (member != NULL)
+    carry_down (node, number, member);
   steal_on_down (node, number);
-  shares_link_down (node, number);
   route_carrier_gone (node, number);
 }
 
-void
-link_say_again (Node *node, Link *link)
+/* With the first link to a member begins its session: what it is to know of this node goes in it.
+ */
+static void
+introduce (Node *node, Link *link, Member *member)
 {
-  Member *member = roster_find (node, &link->remote);
   NodeId coordinator;
 
-  link_send_roster (node, link);
   office_greet (node, link);
   elect_greet (node, link);
   stop_greet (node, link);
   constants_greet (node, link);
-  held_send_holding (node, link);
   orphans_greet (node, link);
-  held_resend (node, link);
   leave_greet (node, link);
   round_greet (node, link);
-  poison_greet (node, link);
   work_greet (node, member);
   if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &member->id))
     {
@@ -377,8 +389,7 @@ lose (Node *node, Link *link)
 {
   guint64 number = link->link;
   NodeId id = link->bound ? link->remote : link->expected;
-  gboolean bound = link->bound, drained = link->drained && !link->wrote,
-           routed = link->circuit != NULL;
+  gboolean bound = link->bound, routed = link->circuit != NULL;
 
   take_off (node, link);
   join_on_down (node, number);
@@ -393,13 +404,8 @@ lose (Node *node, Link *link)
     }
   if (other == NULL && routed)
     reach_seek (node, member);
-  else if (other != NULL && drained)
-    loans_arrived (node, number, other->link);
   else if (other != NULL && bound)
-    {
-      link_send (node, other, &(Message){ .kind = MESSAGE_RECONCILE });
-      link_say_again (node, other);
-    }
+    poison_greet (node, other); /* they may be lost with this one */
 }
 
 void
@@ -460,13 +466,12 @@ link_close_others (Node *node, const Link *kept)
 Link *
 link_renew (Node *node, Link *link)
 {
-  Link old = *link;
-
-  if (link->circuit != NULL)
+  if (link == NULL || link->circuit != NULL)
     {
       link_close_all (node);
       return NULL;
     }
+  Link old = *link;
   link_close_others (node, link);
   take_off (node, link);
   link = link_add (node, old.link, NULL);
@@ -537,10 +542,12 @@ bind_link (Node *node, Link *link, Member *member)
     member->dial_at_us = CORE_NEVER;
   else if (member->dial == 0 && member->dial_at_us == CORE_NEVER && link_direct (node, &id) == NULL)
     member->dial_at_us = node->now_us + ALIVE_EXPECT_US;
-  link_say_again (node, link);
+  link_send_roster (node, link);
+  if (carry_bound (node, link, member))
+    introduce (node, link, member);
+  poison_greet (node, link);
   reach_bound (node, member);
   roster_retell (node);
-  spare_look (node, &id);
   close_oldest (node, &id);
 }
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The links of a node: which member stands at the other end, what was said on it, and dials under
  * way. A link is *greeted* when its HELLO came, and *bound* when the one who greeted is a member:
- * only then does it carry work. Of two links to one member all are read and the newest is written,
- * until one of them is closed (spare.h). Driver's thread. */
+ * only then does it carry the session of that member (carry.h). Of two links to one member all are
+ * read, until the session retires one. Driver's thread. */
 #pragma once
 
-#include "message.h"
+#include "carry.h"
 
-typedef struct Node Node;
 typedef struct Circuit Circuit;
 
 #define LINK_PER_MEMBER_MAX 4 /* older ones are closed */
 
-typedef struct
+struct Link
 {
   guint64 link;    /* the driver's number, or one with ROUTE_LINK */
   guint64 order;   /* of arrival; the newest writes */
@@ -21,20 +20,15 @@ typedef struct
   gboolean mine;   /* this node dialled; of a direct one */
   gboolean greeted, bound;
   gboolean joining; /* this node asked for membership over it */
-  gboolean settled; /* HOLDING was heard over it */
-  GArray *holding;  /* (nullable) of guint64: of one HOLDING of which more follows */
-  gboolean drained; /* spare, and nothing is under way on it any more … */
-  gboolean wrote;   /* … unless something went over it since the word that says so */
-  guint64 round;    /* of words about its being spare */
   guint64 born_us, heard_us;
-  guint64 spare_us; /* see spare.h: closed then, not written meanwhile; 0: it is not spare */
+  guint64 retired_us; /* its session needs it no more: closed then; 0: it does */
   Term told_term;   /* the roster that was last sent over it */
   guint64 told_version;
-  GHashTable *stems; /* ids sent over it; looked up only */
+  GHashTable *stems; /* ids sent over it, outside of sessions; looked up only */
   Circuit *circuit;  /* (nullable) of a routed link; see route.h */
-  GQueue waiting;    /* see shares.h: messages that are not heard yet, */
-  GQueue told;       /* and what those that were sent speak of */
-} Link;
+  GQueue early;      /* of GBytes: frames that came before it was bound */
+  gsize early_bytes;
+};
 
 typedef enum
 {
@@ -72,8 +66,6 @@ Link *link_add (Node *node, guint64 number, Circuit *circuit);
 void link_greet (Node *node, Link *link);
 /* Once more, if it was greeted without one. */
 void link_say_name (Node *node, Link *link);
-/* To a member, whatever may have been lost with another link to it. */
-void link_say_again (Node *node, Link *link);
 
 Link *link_find (Node *node, guint64 number);
 /* (nullable): the newest bound link to that member, a routed one if there is no other. */
@@ -82,8 +74,11 @@ Link *link_to (Node *node, const NodeId *id);
 Link *link_direct (Node *node, const NodeId *id);
 /* TRUE: a link to that member is up but waits for its greeting. `routed`: also such a one. */
 gboolean link_is_coming (Node *node, const NodeId *id, gboolean routed);
+/* Over this link, or in the session of the member to which it is bound, as the kind says. */
 void link_send (Node *node, Link *link, const Message *message);
-/* FALSE: no link to that member now. */
+/* What is encoded already. Takes `parts`. */
+void link_send_parts (Node *node, Link *link, GPtrArray *parts, gboolean urgent, gboolean awaited);
+/* FALSE: there is no session with that member yet, or, for what goes over links, no link now. */
 gboolean link_send_to (Node *node, const NodeId *id, const Message *message);
 void link_broadcast (Node *node, const Message *message);
 /* A link that is not bound within so long is closed. */
@@ -96,7 +91,7 @@ void link_close_all (Node *node);
 /* … all but this one and what carries it. */
 void link_close_others (Node *node, const Link *kept);
 /* This node has lost its name: as link_close_all, but this link stays if it is a direct one,
- * without what it bore, as after the greeting of the other end. (nullable) */
+ * without what it bore, as after the greeting of the other end. Both nullable. */
 Link *link_renew (Node *node, Link *link);
 void link_close_member (Node *node, const NodeId *id);
 /* Closes a link that broke the rules or fell silent; as if it had gone down by itself. */

@@ -115,17 +115,7 @@ loans_back (Node *node, LoanEntry *entry)
     give_back (node, loan);
 }
 
-Link *
-loans_link (Node *node, const LoanEntry *entry)
-{
-  Link *link = link_find (node, entry->link);
-
-  return link != NULL && link->bound ? link : link_to (node, &entry->node);
-}
-
-/* A forgotten child: whoever holds it stops, or, if it is forgotten only here, offers it. Over the
- * link that it was lent or asked over, if that still stands, so that this does not come first. If
- * no link stands, or this is lost with it, the next link begins with HOLDING. */
+/* A forgotten child: whoever holds it stops, or, if it is forgotten only here, offers it. */
 void
 loans_aborted (Node *node, guint64 loan)
 {
@@ -152,14 +142,12 @@ loans_aborted (Node *node, guint64 loan)
         held_give_up (node, held);
       return;
     }
-  Link *link = loans_link (node, entry);
+  NodeId holder = entry->node;
   remove_entry (node, entry);
-#ifdef SATIN_PLANT_ABORT_NOT_PASSED
-  link = NULL;
+#ifndef SATIN_PLANT_ABORT_NOT_PASSED
+  (void)link_send_to (node, &holder,
+                      &(Message){ .kind = kept ? MESSAGE_DISOWN : MESSAGE_VAIN, .number = loan });
 #endif
-  if (link != NULL)
-    link_send (node, link,
-               &(Message){ .kind = kept ? MESSAGE_DISOWN : MESSAGE_VAIN, .number = loan });
 }
 
 /* (nullable): the slot that waits for this number from the node at the other end. */
@@ -231,54 +219,6 @@ all_entries (Node *node)
 
   g_tree_foreach (node->loans.by_number, collect_entry, all);
   return all;
-}
-
-void
-loans_arrived (Node *node, guint64 link, guint64 other)
-{
-  g_autoptr (GPtrArray) all = all_entries (node);
-
-  for (guint i = 0; i < all->len; i++)
-    if (((LoanEntry *)all->pdata[i])->link == link)
-      ((LoanEntry *)all->pdata[i])->link = other;
-}
-
-static int
-compare_for_sort (gconstpointer a, gconstpointer b)
-{
-  return compare_numbers (a, b, NULL);
-}
-
-/* The other side tells what it holds of mine. What went to it over a link that is down, and is not
- * there, was lost; what is there and not awaited is in vain. */
-void
-loans_on_holding (Node *node, Link *link, const Message *m)
-{
-  if (link->holding == NULL)
-    link->holding = g_array_new (FALSE, FALSE, sizeof (guint64));
-  g_array_append_vals (link->holding, m->numbers->data, m->numbers->len);
-  if (m->flag)
-    return;
-  g_autoptr (GPtrArray) all = all_entries (node);
-  g_autoptr (GArray) numbers = g_steal_pointer (&link->holding);
-  roster_find (node, &link->remote)->knows_us = link->settled = TRUE;
-  g_array_sort (numbers, compare_for_sort);
-  for (guint i = 0; i < all->len; i++)
-    {
-      LoanEntry *entry = all->pdata[i];
-      if (entry->self || !node_id_equal (&entry->node, &link->remote)
-          || link_find (node, entry->link) != NULL
-          || g_array_binary_search (numbers, &entry->loan, compare_for_sort, NULL))
-        continue;
-      loans_back (node, entry);
-    }
-  for (guint i = 0; i < numbers->len; i++)
-    {
-      guint64 number = g_array_index (numbers, guint64, i);
-      if (awaited_from (node, link, number) == NULL)
-        link_send (node, link, &(Message){ .kind = MESSAGE_VAIN, .number = number });
-    }
-  spare_look (node, &link->remote);
 }
 
 /* How many of these this member has not told about yet. */

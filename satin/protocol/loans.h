@@ -28,7 +28,6 @@ typedef struct
   gboolean self; /* adopted from this node itself */
   gboolean adopted;
   gboolean reruns; /* its holder is gone, and the coordinator was asked: see rerun.h */
-  guint64 link;    /* over which it was asked or given; 0: not yet */
   guint64 since_us;
   WorkTold told;    /* what its holder says */
   Loan *job;        /* owned (nullable): kept of jobs whose holders have died; see alone.h */
@@ -47,9 +46,6 @@ void loans_done (Node *node);
 void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
 LoanEntry *loans_find (Node *node, guint64 loan);
 LoanEntry *loans_find_path (Node *node, const char *path);
-/* (nullable): over which to speak of it: the one that it was asked or given over, if that stands.
- */
-Link *loans_link (Node *node, const LoanEntry *entry);
 /* The slot has its result / is ready again. */
 void loans_put (Node *node, LoanEntry *entry, const Result *result);
 void loans_back (Node *node, LoanEntry *entry);
@@ -60,10 +56,6 @@ void loans_aborted (Node *node, guint64 loan);
 void loans_on_result (Node *node, Link *link, const Message *message);
 void loans_on_returned (Node *node, Link *link, const Message *message);
 void loans_on_miss (Node *node, Link *link, const Message *message);
-/* All that went over the one link has arrived, and it is closed: it counts as gone over the other,
- * where a HOLDING that does not know of it yet takes nothing of it for lost. */
-void loans_arrived (Node *node, guint64 link, guint64 other);
-void loans_on_holding (Node *node, Link *link, const Message *message);
 void loans_departed (Node *node, const Member *member);
 /* All that others hold comes back (this node lost its name). */
 void loans_all_back (Node *node);

@@ -17,10 +17,10 @@ typedef struct
 /* In the order in which they are made, ticked and settled. The last one is freed first. */
 static const Part parts[] = {
   { link_init, link_done, NULL, NULL, NULL, NULL },
+  { carry_init, carry_done, carry_tick, carry_due, carry_settle, NULL },
   { route_init, route_done, NULL, NULL, NULL, route_check },
   { reach_init, reach_done, NULL, NULL, NULL, NULL },
   { roster_init, roster_done, NULL, NULL, NULL, roster_check },
-  { NULL, NULL, spare_tick, spare_due, NULL, NULL },
   { alive_init, alive_done, alive_tick, alive_due, NULL, NULL },
   { join_init, join_done, join_tick, join_due, NULL, NULL },
   { loans_init, loans_done, NULL, NULL, NULL, loans_check },
@@ -110,8 +110,7 @@ tick (Node *node)
 {
   if (alive_was_asleep (node))
     alive_slept (node);
-  if (node->wish_us <= node->now_us)
-    node->wish_us = CORE_NEVER;
+  node->wish_us = CORE_NEVER; /* the one timer is used up, whoever asked for it */
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     if (parts[i].tick != NULL)
       parts[i].tick (node);

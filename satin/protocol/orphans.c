@@ -200,19 +200,17 @@ send_elsewhere (Node *node, const NodeEvent *event)
 void
 orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, const NodeId *holder)
 {
-  Link *link = link_to (node, holder);
-
+  if (!carry_reaches (node, holder))
+    {
+      core_emit (node, NODE_EFFECT_BACK)->loan = loan;
+      return;
+    }
   loans_add (node,
-             (LoanEntry){ .loan = loan,
-                          .path = (char *)path,
-                          .digest = *digest,
-                          .adopted = TRUE,
-                          .link = link != NULL ? link->link : 0 },
+             (LoanEntry){ .loan = loan, .path = (char *)path, .digest = *digest, .adopted = TRUE },
              holder);
-  if (link != NULL)
-    link_send (
-        node, link,
-        &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
+  (void)link_send_to (
+      node, holder,
+      &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
 }
 
 static void

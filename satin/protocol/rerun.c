@@ -136,7 +136,6 @@ rerun_waits (Node *node, LoanEntry *entry)
     return FALSE;
   entry->reruns = TRUE;
   entry->node = NODE_ID_NONE;
-  entry->link = 0;
   node->rerun.slots++;
   add_ask (node, entry->path, entry->loan, TRUE);
   return TRUE;

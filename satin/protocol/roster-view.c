@@ -71,3 +71,29 @@ roster_check (Node *node)
       g_assert (!link->bound || has (members, &link->remote));
     }
 }
+
+gboolean
+roster_names_gone (Node *node, const Message *m)
+{
+  for (guint i = 0; i < m->members->len; i++)
+    {
+      const NodeId *id = &g_array_index (m->members, MessageMember, i).id;
+      if (roster_find (node, id) == NULL && node_id_set_has (node->roster.gone, id))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+void
+roster_fill (Node *node, Message *message)
+{
+  message->term = node->roster.term;
+  message->version = node->roster.version;
+  message->members = g_array_new (FALSE, FALSE, sizeof (MessageMember));
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *m = node->roster.members->pdata[i];
+      MessageMember item = { m->id, m->address, m->host, m->site, m->pid, m->workers };
+      g_array_append_val (message->members, item);
+    }
+}

@@ -12,6 +12,7 @@ clear_member (gpointer data)
   g_free (member->address);
   g_free (member->host);
   g_free (member->site);
+  carry_clear (&member->carry);
 }
 
 static void
@@ -32,14 +33,14 @@ roster_init (Node *node)
   Roster *roster = &node->roster;
 
   roster->members = new_members ();
+  roster->gone = g_array_new (FALSE, FALSE, sizeof (NodeId));
 }
 
 void
 roster_done (Node *node)
 {
-  Roster *roster = &node->roster;
-
-  g_ptr_array_unref (roster->members);
+  g_ptr_array_unref (node->roster.members);
+  g_array_unref (node->roster.gone);
 }
 
 static Member *
@@ -120,20 +121,6 @@ new_self (Node *node, const NodeId *id)
                               .workers = node->config.workers });
 }
 
-void
-roster_fill (Node *node, Message *message)
-{
-  message->term = node->roster.term;
-  message->version = node->roster.version;
-  message->members = g_array_new (FALSE, FALSE, sizeof (MessageMember));
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      const Member *m = node->roster.members->pdata[i];
-      MessageMember item = { m->id, m->address, m->host, m->site, m->pid, m->workers };
-      g_array_append_val (message->members, item);
-    }
-}
-
 static void
 send_to_all_links (Node *node)
 {
@@ -180,6 +167,9 @@ departed (Node *node, Member *member)
     alive_accuse (node, member->address);
   node->stats.crashes += member->leaving ? 0 : 1;
   link_close_member (node, &member->id);
+  carry_departed (node, member);
+  node_id_set_add (node->roster.gone, &member->id);
+  shares_departed (node, &member->id);
   rerun_departing (node, &member->id);
   known_departed (node, &member->id);
   held_departed (node, &member->id);
@@ -334,6 +324,7 @@ roster_found (Node *node)
   GPtrArray *members = new_members ();
 
   g_ptr_array_add (members, new_self (node, &id));
+  g_array_set_size (node->roster.gone, 0);
   node->self = id;
   node->roster.mastering = TRUE;
   node->roster.next_number = 2;
@@ -478,12 +469,13 @@ note_addresses (Node *node, const Link *from, const Message *m)
 
 /* The others go on without this node (§: a false alarm costs time only). It keeps what it runs, as
  * orphans, takes back what it lent, and asks to be let in under a new id: over this link first,
- * since there may be no way but the one by which it was found. */
+ * since there may be no way but the one by which it was found. If they know it still under its old
+ * name, nobody hears a JOIN over a link that bears that. */
 static void
-rejoin (Node *node, Link *from, const Message *m)
+rejoin (Node *node, Link *from, const Message *m, gboolean known)
 {
-  core_log (node, "node %u.%u was left out of term %u and joins again", node->self.term,
-            node->self.number, m->term.number);
+  core_log (node, "node %u.%u %s term %u and joins again", node->self.term, node->self.number,
+            known ? "had given up others of" : "was left out of", m->term.number);
   for (guint i = 0; i < node->links.links->len; i++) /* those who stood by this node learn it too */
     {
       Link *link = node->links.links->pdata[i];
@@ -493,12 +485,15 @@ rejoin (Node *node, Link *from, const Message *m)
   note_addresses (node, from, m);
   g_autoptr (GPtrArray) old = g_steal_pointer (&node->roster.members);
   node->roster.members = new_members ();
-  from = link_renew (node, from);
+  from = link_renew (node, known ? NULL : from);
+  g_array_set_size (node->roster.gone, 0);
   depose (node);
   office_reset (node);
   for (guint i = 0; i < old->len; i++)
     {
       const NodeId *id = &((Member *)old->pdata[i])->id;
+      carry_departed (node, old->pdata[i]);
+      shares_departed (node, id);
       known_departed (node, id);
       steal_departed (node, id);
       lend_departed (node, id);
@@ -564,9 +559,10 @@ roster_on_message (Node *node, Link *link, const Message *m)
       contradict (node, m);
       return;
     }
-  if (find_told (m, &node->self) == NULL)
+  gboolean known = find_told (m, &node->self) != NULL;
+  if (!known || roster_names_gone (node, m))
     {
-      rejoin (node, link, m);
+      rejoin (node, link, m, known);
       return;
     }
   replace (node, &m->term, m->version, members_of (node, m));

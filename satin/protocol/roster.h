@@ -5,6 +5,7 @@
  * rejoins. Driver's thread. */
 #pragma once
 
+#include "carry.h"
 #include "work.h"
 
 /* What this node knows of a member, from the roster that first names it to the first that does not.
@@ -17,6 +18,7 @@ struct Member
   gboolean elsewhere; /* at another site than this node */
   guint32 pid, workers;
 
+  Carry carry;
   guint64 heard_us;
   gboolean dead;          /* proved here, not yet off the roster */
   gboolean silent;        /* … by silence only */
@@ -30,7 +32,7 @@ struct Member
   guint64 dial_at_us;     /* next try while no link is up */
   guint64 dialled_us;     /* last try */
   guint64 unfit_until_us; /* it could not be coordinator */
-  gboolean knows_us;      /* it has said HOLDING, which it says to members */
+  gboolean knows_us;      /* something came of its session, so this node is a member for it */
   gboolean leaving;       /* it goes, and takes and gives no work any more */
   gboolean heard;         /* knows that this node leaves */
   gboolean drained;       /* has sent all it has (suspend) */
@@ -48,6 +50,7 @@ typedef struct
   guint32 next_number;
   guint32 term_seen;  /* greatest term number ever met */
   gboolean mastering; /* main was called here and not deposed */
+  GArray *gone;       /* of NodeId: who left since this node has its name */
 } Roster;
 
 void roster_init (Node *node);
@@ -63,6 +66,9 @@ Member *roster_acting (Node *node);
 gboolean roster_is_master (Node *node);
 /* Somebody here speaks of this term. */
 void roster_reassert (Node *node, const Term *heard);
+/* Others kept somebody whom this node had given up: the sessions with this node go on there, and
+ * this node has forgotten its end. */
+gboolean roster_names_gone (Node *node, const Message *message);
 void roster_on_message (Node *node, Link *link, const Message *message);
 void roster_on_welcome (Node *node, Link *link, const Message *message);
 /* Does it live on this host? Private networks overlap: the same address on another host is another

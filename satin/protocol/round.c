@@ -90,7 +90,6 @@ round_on_served (Node *node, guint64 scan)
   Round *round = &node->round;
   NodeId coordinator;
 
-  (void)saves_way (node); /* by another link a new scan is needed */
   if (round->owed == 0 || scan < round->owed_scan || !office_ready (node, &coordinator))
     return;
   if (node_id_equal (&coordinator, &node->self))

@@ -55,28 +55,14 @@ saves_retired (Node *node)
   core_emit (node, NODE_EFFECT_RETIRE);
 }
 
-Link *
-saves_way (Node *node)
+gboolean
+saves_reaches (Node *node)
 {
-  Saves *saves = &node->saves;
-  guint64 before = saves->way, owed = node->round.owed;
   NodeId coordinator;
-  Link *link
-      = office_ready (node, &coordinator) && !saves->here ? link_to (node, &coordinator) : NULL;
 
-  if (link == NULL || link->link == before)
-    return link;
-  if (before != 0 && link_find (node, before) != NULL)
-    {
-      saves_renew (node);
-      if (owed > 0)
-        {
-          node->round.owed = owed;
-          node->round.owed_scan = saves_scan (node);
-        }
-    }
-  saves->way = link->link;
-  return link;
+  if (!office_ready (node, &coordinator))
+    return FALSE;
+  return node->saves.here || carry_reaches (node, &coordinator);
 }
 
 void
@@ -84,7 +70,6 @@ saves_renew (Node *node)
 {
   if (!node->config.checkpoint)
     return;
-  node->saves.way = 0;
   if (node->stats.rows_sent > 0) /* else the next scan has all there is in any case */
     node->saves.whole = TRUE;
   node->stats.renewed++;
@@ -153,7 +138,7 @@ emit_save (Node *node, GPtrArray *rows, const NodeId *from)
 /* As many as fit into one message, from `start` on. Returns the end. The last message tells how
  * much is reported now. */
 static guint
-send_some (Node *node, Link *link, GPtrArray *rows, guint start)
+send_some (Node *node, const NodeId *coordinator, GPtrArray *rows, guint start)
 {
   g_autoptr (GPtrArray) some = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   gsize bytes = 0;
@@ -168,11 +153,11 @@ send_some (Node *node, Link *link, GPtrArray *rows, guint start)
       bytes += g_bytes_get_size (row->value);
       g_ptr_array_add (some, row);
     }
-  link_send (node, link,
-             &(Message){ .kind = MESSAGE_SAVE,
-                         .rows = some,
-                         .number = i == rows->len ? node->work.reported_us : 0,
-                         .count = node->office.number });
+  (void)link_send_to (node, coordinator,
+                      &(Message){ .kind = MESSAGE_SAVE,
+                                  .rows = some,
+                                  .number = i == rows->len ? node->work.reported_us : 0,
+                                  .count = node->office.number });
   return i;
 }
 
@@ -184,14 +169,13 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
 
   if ((rows->len == 0 && risk_us == 0) || !node->config.checkpoint)
     return;
-  gboolean ready = office_ready (node, &coordinator);
-  Link *link = saves_way (node);
-  if (!ready || (!node->saves.here && link == NULL))
+  if (!saves_reaches (node))
     {
       node->saves.whole = TRUE;
       work_not_sent (node, risk_us);
       return;
     }
+  (void)office_ready (node, &coordinator);
   node->stats.rows_sent += rows->len;
   work_reported (node, risk_us);
   if (node->saves.here)
@@ -201,7 +185,7 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
       return;
     }
   do
-    i = send_some (node, link, rows, i);
+    i = send_some (node, &coordinator, rows, i);
   while (i < rows->len);
 }
 
@@ -380,10 +364,7 @@ saves_opened (Node *node)
 void
 saves_flush (Node *node)
 {
-  NodeId coordinator;
-
-  if (!office_ready (node, &coordinator)
-      || (!node->saves.here && link_to (node, &coordinator) == NULL))
+  if (!saves_reaches (node))
     return;
   guint64 risk_us;
   g_autoptr (GPtrArray) rows = held_rows (node, &risk_us);
@@ -439,8 +420,6 @@ saves_due (Node *node)
 void
 saves_tick (Node *node)
 {
-  NodeId coordinator;
-
   if (!core_is_member (node))
     return;
   saves_close_go_on (node);
@@ -452,8 +431,6 @@ saves_tick (Node *node)
       return;
     }
   node->saves.at_us = node->now_us + MAX (node->config.save_interval_us, SAVES_HURRY_US);
-  if (!office_ready (node, &coordinator)
-      || (!node->saves.here && link_to (node, &coordinator) == NULL))
-    return;
-  (void)saves_scan (node);
+  if (saves_reaches (node))
+    (void)saves_scan (node);
 }

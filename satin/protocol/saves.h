@@ -49,7 +49,6 @@ typedef struct
   guint64 at_us;      /* of the next scan; CORE_NEVER: none */
   gboolean unmatched; /* people were told that saved results fit no job */
   guint64 rest_us;    /* until then none is made, since the last one took long */
-  guint64 way; /* the link over which the coordinator was told since the last renewal, or 0 */
 } Saves;
 
 void saves_init (Node *node);
@@ -60,12 +59,9 @@ void saves_promoted (Node *node, gboolean whole);
 void saves_retired (Node *node);
 /* The scribe has taken over. */
 void saves_opened (Node *node);
-/* (nullable): the link by which the coordinator is told: rows and how much they stand for, events,
- * that a scan is over. Only one link keeps their order, so when it is another one than before, and
- * that one still bears something, all is renewed first. NULL: there is none now, or this node is
- * coordinator itself. */
-Link *saves_way (Node *node);
-/* Another coordinator, or another link to it: the whole frontier goes again, soon. */
+/* The coordinator is at work, and is this node or can be told. */
+gboolean saves_reaches (Node *node);
+/* Another coordinator: the whole frontier goes again, soon. */
 void saves_renew (Node *node);
 /* `risk_us`: so much less is at risk in this node when they are published. */
 void saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us);

@@ -13,7 +13,7 @@ typedef struct
 typedef struct
 {
   guint64 loan, held;
-  guint64 link; /* 0: a job here */
+  NodeId node; /* none: a job here */
 } Waiter;
 
 /* Bytes that are waited for. */
@@ -22,7 +22,7 @@ typedef struct
   Digest digest;
   guint64 length;
   GArray *waiters; /* of Waiter */
-  guint64 link;    /* over which they were asked for; 0: nobody is asked now */
+  NodeId asked;    /* for them; none: nobody is asked now */
   guint next;      /* in the order of those to ask */
   guint64 until_us, pause_us;
 } Wish;
@@ -69,10 +69,10 @@ waiting_free (gpointer data)
 }
 
 void
-shares_forget_link (Link *link)
+shares_forget (Carry *carry)
 {
-  g_queue_clear_full (&link->waiting, waiting_free);
-  g_queue_clear_full (&link->told, (GDestroyNotify)g_ptr_array_unref);
+  g_queue_clear_full (&carry->waiting, waiting_free);
+  g_queue_clear_full (&carry->told, (GDestroyNotify)g_ptr_array_unref);
 }
 
 static gboolean
@@ -101,9 +101,9 @@ pin (Node *node, const Message *m)
 
 /* Does a message that waits before the `n`-th speak of it? Then it is on its way. */
 static gboolean
-is_asked (Link *link, guint n, const struct SatinShared_ *shared)
+is_asked (const Carry *carry, guint n, const struct SatinShared_ *shared)
 {
-  GList *at = link->waiting.head;
+  GList *at = carry->waiting.head;
 
   for (guint i = 0; i < n; i++, at = at->next)
     {
@@ -115,18 +115,18 @@ is_asked (Link *link, guint n, const struct SatinShared_ *shared)
 }
 
 static void
-ask_sender (Node *node, Link *link, const GPtrArray *shares)
+ask_sender (Node *node, Member *member, const GPtrArray *shares)
 {
   g_autoptr (GHashTable) asked = g_hash_table_new (g_direct_hash, g_direct_equal);
-  guint n = link->waiting.length;
+  guint n = member->carry.waiting.length;
 
   for (guint i = 0; i < shares->len; i++)
     {
       SatinShared shared = shares->pdata[i];
       if (!shared_keep (shared, NULL) && g_hash_table_add (asked, shared)
-          && !is_asked (link, n, shared))
-        link_send (node, link,
-                   &(Message){ .kind = MESSAGE_FETCH, .digest = *shared_digest (shared) });
+          && !is_asked (&member->carry, n, shared))
+        (void)carry_send (node, member,
+                          &(Message){ .kind = MESSAGE_FETCH, .digest = *shared_digest (shared) });
     }
 }
 
@@ -145,66 +145,80 @@ hand_out (Message *m, const GPtrArray *shares)
 }
 
 static void
-take (Node *node, Link *link, Message *m, const GPtrArray *shares)
+take (Node *node, Member *member, Message *m, const GPtrArray *shares)
 {
   hand_out (m, shares);
-  link_send (node, link, &(Message){ .kind = MESSAGE_TAKEN });
+  (void)carry_send (node, member, &(Message){ .kind = MESSAGE_TAKEN });
 }
 
 gboolean
 shares_admit (Node *node, Link *link, Message *m)
 {
   g_autoptr (GPtrArray) shares = NULL;
-  gboolean first = g_queue_is_empty (&link->waiting);
+  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
+  gboolean first = member == NULL || g_queue_is_empty (&member->carry.waiting);
 
-  if (!link->bound && m->speaks != NULL)
-    return FALSE; /* nobody hears it: the bytes would be asked for in vain, and a JOIN wait behind
-                     it */
-  if ((first && m->speaks == NULL) || message_class (m->kind) != MESSAGE_ORDERED)
+  if (member == NULL && m->speaks != NULL)
+    return FALSE; /* nobody hears it: the bytes would be asked for in vain */
+  if ((first && m->speaks == NULL) || message_class (m->kind) != MESSAGE_ORDERED
+      || !carry_bears (m->kind))
     return TRUE;
   if (m->speaks != NULL)
     shares = pin (node, m);
   if (first && all_here (shares))
     {
-      take (node, link, m, shares);
+      take (node, member, m, shares);
       return TRUE;
     }
   if (shares != NULL)
-    ask_sender (node, link, shares);
+    ask_sender (node, member, shares);
   Waiting *waiting = g_new (Waiting, 1);
   *waiting = (Waiting){ g_bytes_ref (m->frame), g_steal_pointer (&shares) };
-  g_queue_push_tail (&link->waiting, waiting);
+  g_queue_push_tail (&member->carry.waiting, waiting);
   return FALSE;
 }
 
 gboolean
 shares_wait (Node *node)
 {
-  for (guint i = 0; i < node->links.links->len; i++)
-    if (!g_queue_is_empty (&((Link *)node->links.links->pdata[i])->waiting))
+  for (guint i = 0; i < node->roster.members->len; i++)
+    if (!g_queue_is_empty (&((Member *)node->roster.members->pdata[i])->carry.waiting))
       return TRUE;
   return FALSE;
 }
 
-/* Hears what waits no more. To hear one may end the link. */
+/* Hears what waits no more. To hear one may end the member. */
 static void
-open_door (Node *node, guint64 number)
+open_door (Node *node, const NodeId *id)
 {
+  Member *member;
   Link *link;
 
-  while ((link = link_find (node, number)) != NULL && !g_queue_is_empty (&link->waiting)
-         && all_here (((Waiting *)g_queue_peek_head (&link->waiting))->shares))
+  while ((member = roster_find (node, id)) != NULL && (link = link_to (node, id)) != NULL
+         && !g_queue_is_empty (&member->carry.waiting)
+         && all_here (((Waiting *)g_queue_peek_head (&member->carry.waiting))->shares))
     {
-      Waiting *waiting = g_queue_pop_head (&link->waiting);
+      Waiting *waiting = g_queue_pop_head (&member->carry.waiting);
       g_auto (Message) m = { 0 };
       if (message_decode (waiting->frame, &m, NULL)) /* as it was before */
         {
           if (waiting->shares != NULL)
-            take (node, link, &m, waiting->shares);
+            take (node, member, &m, waiting->shares);
           hear_admitted (node, link, &m);
         }
       waiting_free (waiting);
     }
+}
+
+void
+shares_open_doors (Node *node)
+{
+  g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (NodeId));
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    g_array_append_val (ids, ((Member *)node->roster.members->pdata[i])->id);
+  for (guint i = 0; i < ids->len && !node->ended; i++)
+    open_door (node, &g_array_index (ids, NodeId, i));
 }
 
 /* They may be what waits at any door. TRUE: they are. */
@@ -213,10 +227,10 @@ keep_for_doors (Node *node, SatinShared shared, GBytes *bytes)
 {
   gboolean any = FALSE;
 
-  for (guint i = 0; i < node->links.links->len && !any; i++)
+  for (guint i = 0; i < node->roster.members->len && !any; i++)
     {
-      Link *link = node->links.links->pdata[i];
-      any = is_asked (link, link->waiting.length, shared);
+      const Member *member = node->roster.members->pdata[i];
+      any = is_asked (&member->carry, member->carry.waiting.length, shared);
     }
   if (any)
     (void)shared_keep (shared, bytes);
@@ -224,7 +238,7 @@ keep_for_doors (Node *node, SatinShared shared, GBytes *bytes)
 }
 
 void
-shares_told (Link *link, const Message *m)
+shares_told (Carry *carry, const Message *m)
 {
   GPtrArray *all;
 
@@ -239,13 +253,13 @@ shares_told (Link *link, const Message *m)
       for (guint k = 0; shares != NULL && k < shares->len; k++)
         g_ptr_array_add (all, shared_ref (shares->pdata[k]));
     }
-  g_queue_push_tail (&link->told, all);
+  g_queue_push_tail (&carry->told, all);
 }
 
 void
 shares_on_taken (Node *node, Link *link)
 {
-  GPtrArray *all = g_queue_pop_head (&link->told);
+  GPtrArray *all = g_queue_pop_head (&roster_find (node, &link->remote)->carry.told);
 
   if (all != NULL)
     g_ptr_array_unref (all);
@@ -256,15 +270,12 @@ shares_on_taken (Node *node, Link *link)
 /* ---- bytes ---- */
 
 static void
-answer (Node *node, guint64 number, const Digest *digest, GBytes *bytes)
+answer (Node *node, const NodeId *id, const Digest *digest, GBytes *bytes)
 {
-  Link *link = link_find (node, number);
-
-  if (link != NULL)
-    link_send (
-        node, link,
-        &(Message){
-            .kind = MESSAGE_BYTES, .digest = *digest, .flag = bytes == NULL, .value = bytes });
+  (void)link_send_to (
+      node, id,
+      &(Message){
+          .kind = MESSAGE_BYTES, .digest = *digest, .flag = bytes == NULL, .value = bytes });
 }
 
 /* (nullable) */
@@ -286,9 +297,9 @@ fulfil (Node *node, Wish *wish, GBytes *bytes)
   for (guint i = 0; i < wish->waiters->len; i++)
     {
       const Waiter *waiter = &g_array_index (wish->waiters, Waiter, i);
-      if (waiter->link != 0)
+      if (!node_id_is_none (&waiter->node))
         {
-          answer (node, waiter->link, &wish->digest, bytes);
+          answer (node, &waiter->node, &wish->digest, bytes);
           continue;
         }
       NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
@@ -313,11 +324,7 @@ take_bytes (Node *node, const Message *m)
     shared_put (shares->store, &m->digest, m->value);
   if (wish != NULL)
     fulfil (node, wish, m->value);
-  g_autoptr (GArray) links = g_array_new (FALSE, FALSE, sizeof (guint64));
-  for (guint i = 0; i < node->links.links->len; i++)
-    g_array_append_val (links, ((Link *)node->links.links->pdata[i])->link);
-  for (guint i = 0; i < links->len; i++)
-    open_door (node, g_array_index (links, guint64, i));
+  shares_open_doors (node);
   shared_unref (shared);
 }
 
@@ -325,6 +332,7 @@ void
 shares_on_bytes (Node *node, Link *link, const Message *m)
 {
   Wish *wish = find_wish (node, &m->digest);
+  const Carry *carry = &roster_find (node, &link->remote)->carry;
   SatinShared shared;
   gboolean owed;
 
@@ -333,10 +341,10 @@ shares_on_bytes (Node *node, Link *link, const Message *m)
       take_bytes (node, m);
       return;
     }
-  if (wish != NULL && wish->link == link->link)
+  if (wish != NULL && node_id_equal (&wish->asked, &link->remote))
     ask_next (node, wish);
   shared = shared_enter (node->shares.store, &m->digest, 0);
-  owed = is_asked (link, link->waiting.length, shared) && !shared_keep (shared, NULL);
+  owed = is_asked (carry, carry->waiting.length, shared) && !shared_keep (shared, NULL);
   shared_unref (shared);
   if (owed)
     link_break (node, link, "does not have what it speaks of");
@@ -344,32 +352,26 @@ shares_on_bytes (Node *node, Link *link, const Message *m)
 
 /* ---- wishes ---- */
 
-/* Whom to ask, by their links. */
+/* Whom to ask. */
 typedef struct
 {
   Node *node;
   const Wish *wish;
-  GArray *links; /* of guint64 */
+  GArray *ids; /* of NodeId */
 } Candidates;
 
 static void
 add_candidate (const NodeId *id, gpointer data)
 {
   Candidates *to = data;
-  const Link *link = node_id_equal (id, &to->node->self) ? NULL : link_to (to->node, id);
 
-  if (link == NULL)
+  if (node_id_equal (id, &to->node->self) || link_to (to->node, id) == NULL
+      || node_id_set_has (to->ids, id))
     return;
-  for (guint i = 0; i < to->links->len; i++)
-    if (g_array_index (to->links, guint64, i) == link->link)
-      return;
   for (guint i = 0; i < to->wish->waiters->len; i++)
-    {
-      const Link *asks = link_find (to->node, g_array_index (to->wish->waiters, Waiter, i).link);
-      if (asks != NULL && node_id_equal (&asks->remote, id))
-        return;
-    }
-  g_array_append_val (to->links, link->link);
+    if (node_id_equal (&g_array_index (to->wish->waiters, Waiter, i).node, id))
+      return;
+  g_array_append_val (to->ids, *id);
 }
 
 /* (transfer full): lenders first, for jobs here then all, the eldest first. Others' jobs want what
@@ -377,15 +379,16 @@ add_candidate (const NodeId *id, gpointer data)
 static GArray *
 list_candidates (Node *node, const Wish *wish)
 {
-  Candidates to = { node, wish, g_array_new (FALSE, FALSE, sizeof (guint64)) };
+  Candidates to = { node, wish, g_array_new (FALSE, FALSE, sizeof (NodeId)) };
   gboolean for_jobs = FALSE, for_others = FALSE;
 
   for (guint i = 0; i < wish->waiters->len; i++)
     {
       const Waiter *waiter = &g_array_index (wish->waiters, Waiter, i);
-      const HeldJob *held = waiter->link != 0 ? NULL : held_find (node, waiter->held);
-      for_jobs = for_jobs || waiter->link == 0;
-      for_others = for_others || waiter->link != 0;
+      gboolean other = !node_id_is_none (&waiter->node);
+      const HeldJob *held = other ? NULL : held_find (node, waiter->held);
+      for_jobs = for_jobs || !other;
+      for_others = for_others || other;
       if (held != NULL && held->lender == LENDER_NODE)
         add_candidate (&held->node, &to);
     }
@@ -393,7 +396,7 @@ list_candidates (Node *node, const Wish *wish)
     held_each_lender (node, add_candidate, &to);
   for (guint i = 0; for_jobs && i < node->roster.members->len; i++)
     add_candidate (&((Member *)node->roster.members->pdata[i])->id, &to);
-  return to.links;
+  return to.ids;
 }
 
 /* They go on by themselves. TRUE: nobody waits any more, and the wish is gone. */
@@ -402,11 +405,11 @@ refuse_others (Node *node, Wish *wish)
 {
   for (guint i = wish->waiters->len; i-- > 0;)
     {
-      guint64 link = g_array_index (wish->waiters, Waiter, i).link;
-      if (link == 0)
+      NodeId id = g_array_index (wish->waiters, Waiter, i).node;
+      if (node_id_is_none (&id))
         continue;
       g_array_remove_index (wish->waiters, i);
-      answer (node, link, &wish->digest, NULL);
+      answer (node, &id, &wish->digest, NULL);
     }
   if (wish->waiters->len > 0)
     return FALSE;
@@ -418,26 +421,26 @@ static void
 ask_next (Node *node, Wish *wish)
 {
   g_autoptr (GBytes) bytes = shared_find (node->shares.store, &wish->digest);
-  g_autoptr (GArray) links = NULL;
+  g_autoptr (GArray) ids = NULL;
 
   if (bytes != NULL)
     {
       fulfil (node, wish, bytes);
       return;
     }
-  links = list_candidates (node, wish);
-  if (wish->next < links->len)
+  ids = list_candidates (node, wish);
+  if (wish->next < ids->len)
     {
-      wish->link = g_array_index (links, guint64, wish->next++);
+      wish->asked = g_array_index (ids, NodeId, wish->next++);
       wish->until_us = node->now_us + SHARES_PATIENCE_US + wish->length / SHARES_BYTES_PER_US;
-      link_send (node, link_find (node, wish->link),
-                 &(Message){ .kind = MESSAGE_FETCH, .digest = wish->digest });
+      (void)link_send_to (node, &wish->asked,
+                          &(Message){ .kind = MESSAGE_FETCH, .digest = wish->digest });
       return;
     }
   if (refuse_others (node, wish))
     return;
   wish->next = 0;
-  wish->link = 0;
+  wish->asked = NODE_ID_NONE;
   wish->until_us = node->now_us + wish->pause_us;
   wish->pause_us = MIN (wish->pause_us * 2, SHARES_PAUSE_MAX_US);
 }
@@ -461,14 +464,14 @@ shares_on_fetch (Node *node, Link *link, const Message *m)
 {
   SharedStore *store = node->shares.store;
   g_autoptr (GBytes) bytes = shared_find (store, &m->digest);
-  Waiter waiter = { .link = link->link };
+  Waiter waiter = { .node = link->remote };
   Wish *wish;
 
   /* To wait with others for what this node waits for might be to wait in a circle. */
   if (bytes != NULL || !shared_is_spoken_of (store, &m->digest)
       || find_wish (node, &m->digest) != NULL)
     {
-      answer (node, link->link, &m->digest, bytes);
+      answer (node, &link->remote, &m->digest, bytes);
       return;
     }
   wish = add_wish (node, &m->digest, 0);
@@ -480,7 +483,7 @@ void
 shares_want (Node *node, const NodeEvent *event)
 {
   Wish *wish = find_wish (node, &event->digest);
-  Waiter waiter = { event->loan, event->held, 0 };
+  Waiter waiter = { event->loan, event->held, NODE_ID_NONE };
 
   if (wish != NULL)
     {
@@ -492,9 +495,9 @@ shares_want (Node *node, const NodeEvent *event)
   ask_next (node, wish);
 }
 
-/* Those that wait under this number, or over this link, wait no more. */
+/* Those that wait under this number, or this node, wait no more. */
 static void
-drop_waiters (Node *node, guint64 loan, guint64 link)
+drop_waiters (Node *node, guint64 loan, const NodeId *id)
 {
   for (guint i = node->shares.wishes->len; i-- > 0;)
     {
@@ -502,7 +505,7 @@ drop_waiters (Node *node, guint64 loan, guint64 link)
       for (guint k = wish->waiters->len; k-- > 0;)
         {
           const Waiter *waiter = &g_array_index (wish->waiters, Waiter, k);
-          if (waiter->link == link && waiter->loan == loan)
+          if (node_id_equal (&waiter->node, id) && waiter->loan == loan)
             g_array_remove_index (wish->waiters, k);
         }
       if (wish->waiters->len == 0)
@@ -513,7 +516,7 @@ drop_waiters (Node *node, guint64 loan, guint64 link)
 void
 shares_aborted (Node *node, guint64 loan)
 {
-  drop_waiters (node, loan, 0);
+  drop_waiters (node, loan, &NODE_ID_NONE);
 }
 
 static gboolean
@@ -522,7 +525,7 @@ waits_for (const Wish *wish, guint64 held)
   for (guint i = 0; i < wish->waiters->len; i++)
     {
       const Waiter *waiter = &g_array_index (wish->waiters, Waiter, i);
-      if (waiter->link == 0 && waiter->held == held)
+      if (node_id_is_none (&waiter->node) && waiter->held == held)
         return TRUE;
     }
   return FALSE;
@@ -535,22 +538,21 @@ shares_lender_changed (Node *node, guint64 held)
   for (guint i = 0; i < node->shares.wishes->len; i++)
     {
       Wish *wish = node->shares.wishes->pdata[i];
-      if (wish->link != 0 || !waits_for (wish, held))
+      if (!node_id_is_none (&wish->asked) || !waits_for (wish, held))
         continue;
       wish->next = 0;
       wish->until_us = node->now_us;
     }
 }
 
-/* Who was asked over it does not answer. */
 void
-shares_link_down (Node *node, guint64 link)
+shares_departed (Node *node, const NodeId *id)
 {
-  drop_waiters (node, 0, link);
+  drop_waiters (node, 0, id);
   for (guint i = 0; i < node->shares.wishes->len; i++)
     {
       Wish *wish = node->shares.wishes->pdata[i];
-      if (wish->link == link)
+      if (node_id_equal (&wish->asked, id))
         wish->until_us = node->now_us;
     }
 }

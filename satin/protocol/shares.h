@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared bytes on their way. Two rules carry all:
  * 1. Whoever has a result, a kept state or a row has the shared bytes that it speaks of. So a
- * message that brings one waits at the door, and with it all that came after it over that link
+ * message that brings one waits at the door, and with it all that came after it in that session
  * except what may pass it, until the bytes are here: they are FETCHed from the sender, who keeps
  * them until it hears TAKEN.
  * 2. Whoever lent a job, or adopted it, has the bytes that its arguments speak of, or can get them
@@ -35,15 +35,17 @@ void shares_done (Node *node);
 /* TRUE: it may be heard now, and rows and result bear what they speak of. FALSE: it waits, or it is
  * dropped, since its sender is no member. */
 gboolean shares_admit (Node *node, Link *link, Message *message);
-/* Something waits at the door of some link, and nobody knows what it says. */
+/* Something waits at the door of some member, and nobody knows what it says. */
 gboolean shares_wait (Node *node);
 /* It was sent. */
-void shares_told (Link *link, const Message *message);
+void shares_told (Carry *carry, const Message *message);
+/* Hears what waits no more, of members to whom there is a link. */
+void shares_open_doors (Node *node);
 void shares_on_fetch (Node *node, Link *link, const Message *message);
 void shares_on_bytes (Node *node, Link *link, const Message *message);
 void shares_on_taken (Node *node, Link *link);
-void shares_forget_link (Link *link);
-void shares_link_down (Node *node, guint64 link);
+void shares_forget (Carry *carry);
+void shares_departed (Node *node, const NodeId *id);
 
 /* A job waits for bytes, or does not any more. */
 void shares_want (Node *node, const NodeEvent *event);

@@ -75,7 +75,7 @@ report_drained (Node *node)
   NodeId coordinator;
 
   if (!node->stop.halted || node->stop.owed_scan > 0 || !office_ready (node, &coordinator)
-      || (!node->saves.here && saves_way (node) == NULL))
+      || !saves_reaches (node))
     return;
   if (node->saves.whole)
     {

@@ -9,6 +9,7 @@
  * receive, and at the one that finds those of GnuTLS. */
 #include "shared.h"
 
+#include "mesh/session-frame.h"
 #include "protocol/message.h"
 
 #include <satin.h>
@@ -36,7 +37,7 @@ static int64_t asked_ns,
 static int64_t arrived_bytes; /* atomic: of the reply that brought it; 0: taken */
 
 /* Is there a request for jobs in what is sent? It begins with a frame, and has whole ones, as all
- * that is short. */
+ * that is short. Its message is in a frame of a session. */
 static int
 has_request (const uint8_t *data, size_t bytes)
 {
@@ -48,6 +49,9 @@ has_request (const uint8_t *data, size_t bytes)
       memcpy (&header, data, sizeof header);
       memcpy (&kind, data + sizeof header, sizeof kind);
       size_t size = sizeof header + GUINT64_FROM_LE (header);
+      if (GUINT32_FROM_LE (kind) == SESSION_FRAME_DATA
+          && bytes >= sizeof header + SESSION_FRAME_DATA_HEAD + sizeof kind)
+        memcpy (&kind, data + sizeof header + SESSION_FRAME_DATA_HEAD, sizeof kind);
       if (GUINT32_FROM_LE (kind) == MESSAGE_STEAL)
         return 1;
       if (size > bytes)

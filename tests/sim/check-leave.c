@@ -4,7 +4,7 @@
 
 #include "sim-private.h"
 
-#include "message.h"
+#include "say.h"
 
 static gboolean
 are_linked (const Sim *sim, guint a, guint b)
@@ -87,22 +87,43 @@ name_of (const Process *process, const Process *other)
   return NODE_ID_NONE;
 }
 
-void
-check_heard (Process *process, const Process *from, GBytes *bytes)
+/* Its LEAVING has been taken in: that is what HEARD says, in the same step. */
+static void
+note_leaver (Process *process, const Process *leaver)
 {
-  if (message_kind_of (bytes) != MESSAGE_LEAVING || !process->alive || !from->alive)
-    return;
-  NodeId name = name_of (process, from), own = node_self (from->node);
-  if (node_id_equal (&name, &own))
-    process->leavers[from->number] = name;
+  NodeId name = name_of (process, leaver), own = node_self (leaver->node);
+
+  if (leaver->alive && node_id_equal (&name, &own))
+    process->leavers[leaver->number] = name;
+}
+
+/* What went over a connection before goes again over the next one. */
+static gboolean
+was_sent (Process *process, const Process *to, GBytes *bytes)
+{
+  SimSession *session = &process->sessions[to->number];
+  NodeId self = node_self (process->node), other = node_self (to->node);
+  SessionStream stream;
+  guint64 number = say_number (bytes, &stream);
+
+  if (number == 0)
+    return FALSE;
+  if (!node_id_equal (&session->self, &self) || !node_id_equal (&session->other, &other))
+    *session = (SimSession){ .self = self, .other = other };
+  gboolean before = number <= session->sent[stream];
+  session->sent[stream] = MAX (session->sent[stream], number);
+  return before;
 }
 
 void
-check_given (Sim *sim, const Process *process, const Process *to, GBytes *header)
+check_given (Sim *sim, Process *process, const Process *to, GBytes *bytes)
 {
   const NodeId *leaver = &process->leavers[to->number];
-  guint32 kind = message_kind_of (header);
+  g_autoptr (GBytes) content = say_content (bytes);
+  guint32 kind = content != NULL && !was_sent (process, to, bytes) ? message_kind_of (content) : 0;
 
+  if (kind == MESSAGE_HEARD)
+    note_leaver (process, to);
   if (node_id_is_none (leaver)
       || (kind != MESSAGE_STEAL && kind != MESSAGE_JOBS && kind != MESSAGE_HAND))
     return;

@@ -5,7 +5,7 @@
 
 #include "sim-private.h"
 
-#include "message.h"
+#include "say.h"
 
 /* Bits of faults by which processes come and go without delay. */
 #define DEATHS \
@@ -101,18 +101,11 @@ note_sent (Sim *sim, Process *process, GPtrArray *rows, guint32 office, guint64 
 void
 check_sent (Sim *sim, Process *process, GPtrArray *parts)
 {
-  g_autoptr (GByteArray) all = g_byte_array_new ();
+  g_autoptr (GBytes) all = say_join (parts), bytes = say_content (all);
   g_auto (Message) message = { 0 };
 
-  if (message_kind_of (parts->pdata[0]) != MESSAGE_SAVE)
+  if (bytes == NULL || message_kind_of (bytes) != MESSAGE_SAVE)
     return;
-  for (guint i = 0; i < parts->len; i++)
-    {
-      gsize size;
-      const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
-      g_byte_array_append (all, data, (guint)size);
-    }
-  g_autoptr (GBytes) bytes = g_bytes_new (all->data, all->len);
   if (!message_decode (bytes, &message, NULL))
     sim_fail (sim, "p%u sends rows that nobody can read", process->number);
   else if (message.number > 0)

@@ -4,7 +4,7 @@
 
 #include "sim-private.h"
 
-#include "message.h"
+#include "say.h"
 
 G_STATIC_ASSERT (MESSAGE_KINDS <= SIM_SAID_MAX);
 
@@ -50,16 +50,16 @@ figures_answer (Sim *sim)
 }
 
 void
-figures_sent (Sim *sim, const GPtrArray *parts)
+figures_sent (Sim *sim, GBytes *bytes)
 {
   SimFigures *figures = &sim->outcome->figures;
 
   if (figures->begun_us > 0 && !sim->counting)
     return; /* after the answer */
   SimSaid *said = sim->counting ? &figures->run : &figures->before;
-  said->said[message_kind_of (parts->pdata[0])]++;
-  for (guint i = 0; i < parts->len; i++)
-    said->bytes += g_bytes_get_size (parts->pdata[i]);
+  g_autoptr (GBytes) content = say_content (bytes);
+  said->said[content != NULL ? message_kind_of (content) : MESSAGE_NO_KIND]++; /* 0: frames alone */
+  said->bytes += g_bytes_get_size (bytes);
 }
 
 void

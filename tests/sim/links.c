@@ -128,16 +128,17 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
   sim->outcome->messages++;
   sim->outcome->sent[process->number]++;
   Process *to = sim->processes[link->node[other]];
+  g_autoptr (GBytes) bytes = say_join (parts);
+  check_given (sim, process, to, bytes);
   if (sim->plan->cost_us > 0)
     process->busy_us = MAX (process->busy_us, sim->now_us) + sim->plan->cost_us;
-  figures_sent (sim, parts);
+  figures_sent (sim, bytes);
   if (!link->open[side] || link->half)
     {
       /* It broke a moment ago; LINK_DOWN is on its way or was just taken in. */
       story_sent (sim, process, to, parts, 0);
       return;
     }
-  check_given (sim, process, to, parts->pdata[0]);
   guint64 at_us = arrival (sim, process, to);
   if (!urgent && rng_chance (&sim->links_rng, sim->plan->large))
     at_us += rng_below (&sim->links_rng, LARGE_TAKES * sim->plan->delay_us + 1);
@@ -158,7 +159,7 @@ links_send (Sim *sim, Process *process, guint64 number, GPtrArray *parts, gboole
   link->last_us[other] = MAX (link->last_us[other], at_us);
   Happen *happen = sim_expect (sim, at_us, HAPPEN_MESSAGE, to->number);
   happen->link = number;
-  happen->bytes = say_join (parts);
+  happen->bytes = g_steal_pointer (&bytes);
   story_sent (sim, process, to, parts, happen->order);
 }
 
@@ -269,7 +270,6 @@ deliver (Sim *sim, Process *process, const Happen *happen)
   NodeEvent event = { .link = happen->link, .bytes = happen->bytes };
   Link *link = link_at (sim, happen->link);
   guint side = side_of (link, process);
-  const Process *from = sim->processes[link->node[1 - side]];
 
   if (happen->kind == HAPPEN_MESSAGE)
     {
@@ -296,8 +296,6 @@ deliver (Sim *sim, Process *process, const Happen *happen)
       event.kind = NODE_EVENT_LINK_DOWN;
     }
   sim_step (sim, process, &event);
-  if (happen->kind == HAPPEN_MESSAGE)
-    check_heard (process, from, happen->bytes);
 }
 
 void

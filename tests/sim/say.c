@@ -3,6 +3,7 @@
 
 #include "say.h"
 
+#include "mesh/session-frame.h"
 #include "message-fields.h"
 
 #include <string.h>
@@ -156,6 +157,42 @@ add_fields (GString *out, const Message *m)
       g_string_append_c (out, *at);
 }
 
+GBytes *
+say_content (GBytes *bytes)
+{
+  SessionFrame frame;
+
+  if (message_kind_of (bytes) < SESSION_FRAME_HELLO)
+    return g_bytes_ref (bytes);
+  if (session_frame_decode (bytes, &frame) != NULL)
+    return NULL;
+  if (frame.payload != NULL && g_bytes_get_size (frame.payload) < frame.total)
+    session_frame_clear (&frame);
+  return frame.payload;
+}
+
+guint64
+say_number (GBytes *bytes, SessionStream *stream)
+{
+  SessionFrame frame;
+
+  if (message_kind_of (bytes) != SESSION_FRAME_DATA || session_frame_decode (bytes, &frame) != NULL)
+    return 0;
+  session_frame_clear (&frame);
+  *stream = frame.stream;
+  return frame.number;
+}
+
+char *
+say_frame (GBytes *bytes)
+{
+  static const char *const names[] = { "HELLO of a session", "a part", "nothing but ACK", "BYE" };
+  g_autoptr (GBytes) content = say_content (bytes);
+
+  return content != NULL ? say_message (content)
+                         : g_strdup (names[message_kind_of (bytes) - SESSION_FRAME_HELLO]);
+}
+
 char *
 say_message (GBytes *bytes)
 {
@@ -169,7 +206,7 @@ say_message (GBytes *bytes)
   if (kind == MESSAGE_CARGO || kind == MESSAGE_HASTE)
     {
       /* A piece of a message: it is shown where its beginning is here. */
-      g_autofree char *carried = say_message (m.value);
+      g_autofree char *carried = say_frame (m.value);
       g_string_append_printf (out, " %s%" G_GUINT64_FORMAT " %s", m.flag ? "" : "-", m.number,
                               carried);
     }

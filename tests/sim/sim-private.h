@@ -5,6 +5,7 @@
 #pragma once
 
 #include "agenda.h"
+#include "mesh/session-frame.h"
 #include "sim.h"
 
 #define SIM_SLOW_FACTOR 8 /* a slow node computes so much longer */
@@ -81,6 +82,13 @@ typedef struct
   NodeId id;
 } SimKept;
 
+/* What a process sent in its session with another, under these names. */
+typedef struct
+{
+  NodeId self, other;
+  guint64 sent[SESSION_STREAMS]; /* the highest number of a fragment */
+} SimSession;
+
 typedef struct
 {
   Sim *sim;
@@ -123,6 +131,7 @@ typedef struct
   guint n_bids;        /* in this life */
   GPtrArray *lents;    /* answers to LEND that are to be stepped */
   NodeId lent_to;
+  SimSession sessions[SIM_NODES_MAX]; /* with each of the others */
   NodeId leavers[SIM_NODES_MAX]; /* the names under which others have told it that they leave */
 } Process;
 
@@ -250,7 +259,7 @@ void keeper_all_gone (Sim *sim);
 void figures_begin (Sim *sim);
 void figures_answer (Sim *sim);
 /* This message is sent. */
-void figures_sent (Sim *sim, const GPtrArray *parts);
+void figures_sent (Sim *sim, GBytes *bytes);
 /* A fault strikes. */
 void figures_struck (Sim *sim);
 /* Who has noticed it? */
@@ -303,10 +312,8 @@ gboolean check_is_forgotten (const Sim *sim, guint32 job);
 /* check-leave.c */
 /* This process left. */
 void check_left (Sim *sim, Process *process, const NodeEffect *effect);
-/* This message from another process has been taken in: a MESSAGE_LEAVING is kept in mind. */
-void check_heard (Process *process, const Process *from, GBytes *bytes);
-/* A message with this header is sent: `to` may have said that it leaves. */
-void check_given (Sim *sim, const Process *process, const Process *to, GBytes *header);
+/* These bytes are sent: MESSAGE_HEARD says that `to` leaves, and then there is no work for it. */
+void check_given (Sim *sim, Process *process, const Process *to, GBytes *bytes);
 /* The engine of this process is asked for jobs for that node. */
 void check_lent (Sim *sim, const Process *process, const NodeId *thief);
 

@@ -10,9 +10,11 @@
 
 /* Left out unless a scenario shows them: heartbeats, figures, rows of the ledger, and what only
  * prepares the next message. */
-static const char *const noise[] = { "ping", "work", "event", "reported", "noted", "stem", "log" };
+static const char *const noise[]
+    = { "ping", "work", "event", "reported", "noted", "stem", "frame", "log" };
 /* Words for the lines that are no messages. */
-static const char *const others[] = { "run", "link", "process", "members", "known", "log" };
+static const char *const others[]
+    = { "frame", "run", "link", "process", "members", "known", "log" };
 
 static void
 clear_command (gpointer data)
@@ -144,8 +146,10 @@ story_sent (Sim *sim, const Process *from, const Process *to, const GPtrArray *p
   if (sim->story == NULL)
     return;
   g_autoptr (GBytes) bytes = say_join (parts);
-  const char *word = message_kind_name ((MessageKind)message_kind_of (bytes));
-  g_autofree char *text = say_message (bytes);
+  g_autoptr (GBytes) content = say_content (bytes);
+  const char *word
+      = content != NULL ? message_kind_name ((MessageKind)message_kind_of (content)) : "frame";
+  g_autofree char *text = say_frame (bytes);
   guint n = sim->story->lines->len;
   add_line (sim, word, order == 0, "%s -> %s  %s", name_of (from, from_name), name_of (to, to_name),
             text);

@@ -135,7 +135,7 @@ print_number (const char *name, guint64 number)
 static void
 print_message (GBytes *bytes)
 {
-  g_autofree char *text = g_bytes_get_size (bytes) > 0 ? say_message (bytes) : g_strdup ("");
+  g_autofree char *text = g_bytes_get_size (bytes) > 0 ? say_frame (bytes) : g_strdup ("");
 
   printf (" %s", text);
 }

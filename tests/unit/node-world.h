@@ -90,6 +90,9 @@ void pass (World *world, guint64 us);
 /* Node number `to` hears this over that link. */
 void deliver (World *world, guint64 link, guint to, const Message *message);
 
+/* What this effect sends, alone or in a frame of a session; MESSAGE_NO_KIND: nothing, or a part. */
+MessageKind kind_sent (const NodeEffect *effect);
+
 /* n0 founds the run, the others join. */
 World *world_new (guint n, gboolean checkpoint);
 void add_peer (World *world, gboolean solo);

@@ -74,7 +74,7 @@ test_a_stranger_says_nothing_that_only_members_may_say (void)
         g_assert_cmpuint (effects->len, ==, 1);
         const NodeEffect *effect = &g_array_index (effects, NodeEffect, 0);
         g_assert_cmpint (effect->kind, ==, NODE_EFFECT_SEND);
-        g_assert_cmpuint (message_kind_of (effect->parts->pdata[0]), ==, MESSAGE_NONE);
+        g_assert_cmpuint (kind_sent (effect), ==, MESSAGE_NONE);
       }
 }
 

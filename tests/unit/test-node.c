@@ -62,7 +62,7 @@ test_a_result_lost_with_its_link_is_sent_again (void)
 }
 
 static void
-test_a_job_lost_with_its_link_comes_back (void)
+test_a_job_lost_with_its_link_comes_by_the_next (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
   start (world);
@@ -80,8 +80,9 @@ test_a_job_lost_with_its_link_comes_back (void)
   cut (world, 0, 1);
   pass (world, 1000000);
 
-  g_assert_true (said (world, 0, "BACK 1"));
-  g_assert_cmpuint (stats_of (world, 0).lent, ==, 0);
+  g_assert_true (said (world, 1, "RUN /0"));
+  g_assert_false (said (world, 0, "BACK 1"));
+  g_assert_cmpuint (stats_of (world, 0).lent, ==, 1);
 }
 
 static void
@@ -539,7 +540,8 @@ main (int argc, char **argv)
   TEST ("constants-come-before-work", test_constants_come_before_work);
   TEST ("a-result-lost-with-its-link-is-sent-again",
         test_a_result_lost_with_its_link_is_sent_again);
-  TEST ("a-job-lost-with-its-link-comes-back", test_a_job_lost_with_its_link_comes_back);
+  TEST ("a-job-lost-with-its-link-comes-by-the-next",
+        test_a_job_lost_with_its_link_comes_by_the_next);
   TEST ("what-a-dead-thief-held-comes-back", test_what_a_dead_thief_held_comes_back);
   TEST ("the-dead-are-heard-out", test_the_dead_are_heard_out);
   TEST ("an-orphan-is-adopted-while-it-runs", test_an_orphan_is_adopted_while_it_runs);

@@ -47,7 +47,7 @@ test_large (void)
   g_autoptr (GBytes) value = large (20 * 1024 * 1024 + 7);
   gsize waits = 0;
 
-  world->lates = ROUTE_PIECE;
+  world->lates = SESSION_FRAGMENT;
   publish (world, value);
   pump (world);
   for (GList *at = world->posts->head; at != NULL; at = at->next)
@@ -70,7 +70,7 @@ test_breaks (void)
   g_autoptr (World) world = walled_world ();
   g_autoptr (GBytes) value = large (9 * 1024 * 1024);
 
-  world->lates = ROUTE_PIECE;
+  world->lates = SESSION_FRAGMENT;
   publish (world, value);
   pump (world);
   for (guint64 link = 1; link <= world->wires->len; link++)

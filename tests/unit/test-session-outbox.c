@@ -20,7 +20,7 @@ test_acknowledged_late (void)
   pair_settle (&pair);
   pair_send_text (&pair, 0, SESSION_URGENT, "a");
   pair_settle (&pair);
-  g_assert_cmpuint (session_due (pair.end[1].session), ==, pair.now_us + SESSION_ACK_US);
+  g_assert_cmpuint (session_due (pair.end[1].session), ==, pair.now_us + SESSION_LATE_US);
   g_assert_cmpuint (session_waiting_bytes (pair.end[0].session), >, 0);
   pair_wait_for (&pair, 1);
   pair_settle (&pair);

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See carry.h. What a session sends goes out at once, so that the effects of a step stay in their
+ * order. What it delivers, wants and closes waits until nobody is in the middle of anything, since
+ * hearing a message may end links and members. */
+#include "core.h"
+
+#include <string.h>
+
+void
+carry_init (Node *node)
+{
+  node->sessions.effects = g_array_new (FALSE, FALSE, sizeof (SessionEffect));
+  node->sessions.later = g_array_new (FALSE, FALSE, sizeof (SessionEffect));
+}
+
+void
+carry_done (Node *node)
+{
+  g_array_set_clear_func (node->sessions.later, (GDestroyNotify)session_effect_clear);
+  g_array_unref (node->sessions.later);
+  g_array_unref (node->sessions.effects);
+}
+
+void
+carry_clear (Carry *carry)
+{
+  g_clear_pointer (&carry->session, session_free);
+  g_clear_pointer (&carry->stems, g_hash_table_unref);
+  g_queue_clear_full (&carry->unheard, (GDestroyNotify)g_bytes_unref);
+  shares_forget (carry);
+}
+
+gboolean
+carry_bears (MessageKind kind)
+{
+  MessageFrom from = message_from (kind);
+
+  return message_layer (kind) != MESSAGE_LAYER_MESH
+         && (from == MESSAGE_FROM_MEMBER || from == MESSAGE_FROM_COORDINATOR);
+}
+
+/* ---- what sessions say ---- */
+
+static void
+send_frame (Node *node, SessionEffect *said, gboolean awaited)
+{
+  Link *link = link_find (node, said->connection);
+
+  if (link != NULL)
+    link_send_parts (node, link, said->parts, said->urgent, awaited);
+  session_effect_clear (said);
+}
+
+static void
+take_effects (Node *node, gboolean awaited)
+{
+  GArray *effects = node->sessions.effects;
+
+  for (guint i = 0; i < effects->len; i++)
+    {
+      SessionEffect *said = &g_array_index (effects, SessionEffect, i);
+      if (said->kind == SESSION_EFFECT_SEND)
+        send_frame (node, said, awaited);
+      else
+        g_array_append_vals (node->sessions.later, said, 1);
+    }
+  g_array_set_size (effects, 0);
+}
+
+/* After each call of a session. */
+static void
+note (Node *node, Member *member, gboolean awaited)
+{
+  member->carry.due_us = session_due (member->carry.session);
+  take_effects (node, awaited);
+}
+
+/* (nullable) */
+static Member *
+member_of (Node *node, const Session *session)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (member->carry.session == session)
+        return member;
+    }
+  return NULL;
+}
+
+static void
+deliver (Node *node, Member *member, const SessionEffect *said)
+{
+  Link *link = link_find (node, said->connection);
+
+  if (link == NULL || !link->bound)
+    link = link_to (node, &member->id);
+  if (link != NULL)
+    hear_bytes (node, link, said->message);
+  else
+    g_queue_push_tail (&member->carry.unheard, g_bytes_ref (said->message));
+}
+
+/* Its session needs it no more. The end that accepted it closes it at once; the end that began it
+ * when the other has, so that nothing is lost that was under way. */
+static void
+retire (Node *node, Link *link)
+{
+  gboolean mine = link->circuit != NULL ? link->circuit->mine : link->mine;
+
+  link->retired_us = node->now_us + (mine ? link_greeting_us (node) : 0);
+}
+
+static void
+carry_out (Node *node, const SessionEffect *said)
+{
+  Member *member = said->session == NULL ? NULL : member_of (node, said->session);
+  Link *link = link_find (node, said->connection);
+
+  if (member == NULL)
+    return;
+  if (said->kind == SESSION_EFFECT_DELIVER)
+    deliver (node, member, said);
+  else if (said->kind == SESSION_EFFECT_WANT && !member->dead)
+    alive_redial (node, member);
+  else if (said->kind == SESSION_EFFECT_CLOSE && link != NULL && said->why != NULL)
+    link_break (node, link, said->why);
+  else if (said->kind == SESSION_EFFECT_CLOSE && link != NULL)
+    retire (node, link);
+}
+
+void
+carry_settle (Node *node)
+{
+  Sessions *sessions = &node->sessions;
+
+  if (sessions->settling)
+    return;
+  sessions->settling = TRUE;
+  for (guint i = 0; i < sessions->later->len && !node->ended; i++) /* it may grow meanwhile */
+    {
+      SessionEffect said = g_array_index (sessions->later, SessionEffect, i);
+      g_array_index (sessions->later, SessionEffect, i) = (SessionEffect){ 0 };
+      carry_out (node, &said);
+      session_effect_clear (&said);
+    }
+  if (!node->ended)
+    g_array_set_size (sessions->later, 0);
+  if (sessions->doors && !node->ended)
+    {
+      sessions->doors = FALSE;
+      shares_open_doors (node);
+    }
+  sessions->settling = FALSE;
+}
+
+/* ---- links ---- */
+
+gboolean
+carry_bound (Node *node, Link *link, Member *member)
+{
+  static const SessionConfig config = { .idle_us = SESSION_NEVER }; /* see alive.h */
+  Carry *carry = &member->carry;
+  gboolean first = carry->session == NULL;
+  gboolean mine = link->circuit != NULL ? link->circuit->mine : link->mine;
+  GBytes *bytes;
+
+  if (first)
+    {
+      carry->session = session_new (&config, &node->self, &member->id, node->sessions.effects);
+      carry->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+    }
+  node->sessions.doors = node->sessions.doors || !g_queue_is_empty (&carry->waiting);
+  session_connection_up (carry->session, node->now_us, link->link, mine, link->circuit != NULL);
+  note (node, member, FALSE);
+  while ((bytes = g_queue_pop_head (&carry->unheard)) != NULL)
+    {
+      SessionEffect said = { .kind = SESSION_EFFECT_DELIVER,
+                             .session = carry->session,
+                             .connection = link->link,
+                             .message = bytes };
+      g_array_append_val (node->sessions.later, said);
+    }
+  while ((bytes = g_queue_pop_head (&link->early)) != NULL)
+    {
+      member->knows_us = TRUE;
+      session_hear (carry->session, node->now_us, link->link, bytes);
+      note (node, member, FALSE);
+      g_bytes_unref (bytes);
+    }
+  return first;
+}
+
+void
+carry_down (Node *node, guint64 link, Member *member)
+{
+  if (member->carry.session == NULL)
+    return;
+  session_connection_down (member->carry.session, node->now_us, link);
+  note (node, member, FALSE);
+}
+
+void
+carry_departed (Node *node, Member *member)
+{
+  for (guint i = 0; i < node->sessions.later->len; i++)
+    {
+      SessionEffect *said = &g_array_index (node->sessions.later, SessionEffect, i);
+      if (said->session != member->carry.session)
+        continue;
+      session_effect_clear (said);
+      *said = (SessionEffect){ 0 };
+    }
+  carry_clear (&member->carry);
+}
+
+/* ---- messages ---- */
+
+typedef struct
+{
+  Node *node;
+  Member *member;
+} CarrySending;
+
+static gboolean
+was_sent (const char *id, void *data)
+{
+  return g_hash_table_contains (((CarrySending *)data)->member->carry.stems, id);
+}
+
+static void
+send_now (Node *node, Member *member, const Message *message)
+{
+  g_autoptr (GPtrArray) parts = message_encode (message);
+  gboolean urgent = message_is_urgent (message->kind);
+
+  (void)session_send (member->carry.session, node->now_us, urgent ? SESSION_URGENT : SESSION_BULK,
+                      parts);
+  note (node, member, message->kind == MESSAGE_JOBS);
+}
+
+static void
+send_stem (const char *id, const char *stem, void *data)
+{
+  CarrySending *sending = data;
+
+  g_hash_table_add (sending->member->carry.stems, g_strdup (id));
+  send_now (sending->node, sending->member,
+            &(Message){ .kind = MESSAGE_STEM, .text = id, .path = stem });
+}
+
+static void
+send_stems_of (const char *path, gpointer data)
+{
+  CarrySending *sending = data;
+
+  (void)path_each_stem (sending->node->config.stems, path, was_sent, send_stem, sending);
+}
+
+gboolean
+carry_send (Node *node, Member *member, const Message *message)
+{
+  CarrySending sending = { node, member };
+
+  if (member->carry.session == NULL)
+    return FALSE;
+  message_each_path (message, send_stems_of, &sending);
+  send_now (node, member, message);
+  shares_told (&member->carry, message);
+  return TRUE;
+}
+
+gboolean
+carry_reaches (Node *node, const NodeId *id)
+{
+  const Member *member = roster_find (node, id);
+
+  return member != NULL && member->carry.session != NULL;
+}
+
+gboolean
+carry_is_frame (GBytes *bytes)
+{
+  return message_kind_of (bytes) >= SESSION_FRAME_HELLO;
+}
+
+gboolean
+carry_is_urgent (GBytes *bytes)
+{
+  return carry_is_frame (bytes) ? session_frame_is_urgent (bytes)
+                                : message_is_urgent ((MessageKind)message_kind_of (bytes));
+}
+
+void
+carry_hear (Node *node, Link *link, GBytes *frame)
+{
+  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
+
+  if (member != NULL && member->carry.session != NULL)
+    {
+      member->knows_us = TRUE;
+      session_hear (member->carry.session, node->now_us, link->link, frame);
+      note (node, member, FALSE);
+      carry_settle (node);
+      return;
+    }
+  link->early_bytes += g_bytes_get_size (frame);
+  if (link->early_bytes > CARRY_EARLY_MAX)
+    link_break (node, link, "says too much to one who does not know it");
+  else
+    g_queue_push_tail (&link->early, g_bytes_ref (frame));
+}
+
+gboolean
+carry_acknowledge (Node *node, Link *link)
+{
+  Member *member = roster_find (node, &link->remote);
+  gboolean said
+      = member->carry.session != NULL && session_acknowledge (member->carry.session, link->link);
+
+  if (said)
+    note (node, member, FALSE);
+  return said;
+}
+
+gboolean
+carry_has_room (const Member *member)
+{
+  return member->carry.session != NULL && session_has_room (member->carry.session);
+}
+
+gboolean
+carry_wants (const Member *member)
+{
+  return member->carry.session != NULL && session_wants (member->carry.session);
+}
+
+/* ---- time ---- */
+
+guint64
+carry_due (Node *node)
+{
+  guint64 at = node->sessions.later->len == 0 ? CORE_NEVER : node->now_us;
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (member->carry.session != NULL)
+        at = MIN (at, member->carry.due_us);
+    }
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      const Link *link = node->links.links->pdata[i];
+      if (link->retired_us > 0)
+        at = MIN (at, link->retired_us);
+    }
+  return at;
+}
+
+/* (nullable) */
+static Link *
+next_retired (Node *node)
+{
+  for (guint i = 0; i < node->links.links->len; i++)
+    {
+      Link *link = node->links.links->pdata[i];
+      if (link->retired_us == 0 || link->retired_us > node->now_us)
+        continue;
+      if (!route_needs (node, link)) /* who joins by it has no other way */
+        return link;
+      link->retired_us = node->now_us + link_greeting_us (node);
+    }
+  return NULL;
+}
+
+void
+carry_tick (Node *node)
+{
+  Link *link;
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (member->carry.session == NULL || member->carry.due_us > node->now_us)
+        continue;
+      session_tick (member->carry.session, node->now_us);
+      note (node, member, FALSE);
+    }
+  while ((link = next_retired (node)) != NULL)
+    link_break (node, link, "there is another");
+  carry_settle (node);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sessions over links that break, come twice and are retired. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+/* Links between two that are up; the last of them. */
+static guint
+links_between (World *world, guint a, guint b, guint64 *last)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < world->wires->len; i++)
+    {
+      const Wire *wire = &g_array_index (world->wires, Wire, i);
+      if (!wire->up || wire->end[0] + wire->end[1] != a + b
+          || (wire->end[0] != a && wire->end[0] != b))
+        continue;
+      *last = i + 1;
+      n++;
+    }
+  return n;
+}
+
+/* The last one says to another that `who` is gone, which is dialled then though there is a link. */
+static void
+accuse (World *world, guint to, guint who)
+{
+  guint64 link;
+
+  g_assert_cmpuint (links_between (world, to, 2, &link), ==, 1);
+  deliver (world, link, to,
+           &(Message){ .kind = MESSAGE_GONE, .id = node_self (world->peer[who].node) });
+}
+
+/* The elder dials whom it has a link to that the younger made: one is enough, which is the elder's,
+ * and what was lent over the other stays lent. */
+static void
+test_one_link_is_enough (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint64 first, last;
+  start (world);
+  offer (world, 0, "/0");
+  hunger (world, 1);
+  g_assert_cmpuint (links_between (world, 0, 1, &first), ==, 1);
+  forget_log (world);
+  guint n_wires = world->wires->len;
+
+  accuse (world, 0, 1);
+  pass (world, 2 * NODE_HEARTBEAT_US);
+  g_assert_cmpuint (world->wires->len, ==, n_wires + 1);
+  g_assert_cmpuint (links_between (world, 0, 1, &last), ==, 1);
+  g_assert_cmpuint (last, !=, first);
+  g_assert_cmpuint (world->n_closed, ==, 1); /* by one of them */
+  g_assert_false (said (world, 0, "BACK 1"));
+  finish (world, 1, "/0");
+  g_assert_true (said (world, 0, "PUT 1"));
+}
+
+/* Two that redial each other at the same time. */
+static void
+test_of_two_links_one_stays (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint64 last;
+  start (world);
+  pass (world, NODE_HEARTBEAT_US);
+  guint n_wires = world->wires->len;
+
+  cut (world, 1, 2);
+  pump (world);
+  g_assert_cmpuint (world->wires->len, ==, n_wires + 2);
+  pass (world, 2 * NODE_HEARTBEAT_US);
+  g_assert_cmpuint (links_between (world, 1, 2, &last), ==, 1);
+}
+
+/* No new link is given up for one that is half open. */
+static void
+test_a_dead_link_replaces_none (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint64 first, last;
+  start (world);
+  pass (world, NODE_HEARTBEAT_US);
+  g_assert_cmpuint (links_between (world, 0, 1, &first), ==, 1);
+  g_array_index (world->wires, Wire, first - 1).mute = TRUE;
+  pass (world, NODE_HEARTBEAT_US);
+
+  accuse (world, 0, 1);
+  pass (world, NODE_HEARTBEAT_US);
+  g_assert_cmpuint (links_between (world, 0, 1, &last), ==, 2);
+  pass (world, 2 * NODE_SILENCE_US);
+  g_assert_cmpuint (links_between (world, 0, 1, &first), ==, 1);
+  g_assert_cmpuint (first, ==, last);
+  g_assert_cmpuint (members_of (world, 0), ==, 3);
+  g_assert_cmpuint (stats_of (world, 0).silenced + stats_of (world, 1).silenced, ==, 0);
+}
+
+/* A result that a half open link swallows comes by the next one, once. */
+static void
+test_what_a_link_swallows_comes_by_the_next (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint64 link;
+  start (world);
+  offer (world, 0, "/0");
+  hunger (world, 1);
+  g_assert_cmpuint (links_between (world, 0, 1, &link), ==, 1);
+
+  g_array_index (world->wires, Wire, link - 1).mute = TRUE;
+  finish (world, 1, "/0");
+  g_assert_false (said (world, 0, "PUT 1"));
+  break_link (world, link);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+  forget_log (world);
+  cut (world, 0, 1);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_false (said (world, 0, "PUT 1"));
+}
+
+/* A loan that is on its way stays lent, however often its link breaks. */
+static void
+test_what_is_lent_over_a_broken_link_stays_lent (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint64 link;
+  start (world);
+  offer (world, 0, "/0");
+  g_assert_cmpuint (links_between (world, 0, 1, &link), ==, 1);
+  deliver (world, link, 0, &(Message){ .kind = MESSAGE_STEAL, .number = 1, .count = 1 });
+  forget_log (world);
+
+  for (guint i = 0; i < 3; i++)
+    {
+      cut (world, 0, 1);
+      pass (world, G_USEC_PER_SEC);
+    }
+  g_assert_false (said (world, 0, "BACK 1"));
+  finish (world, 1, "/0");
+  g_assert_true (said (world, 0, "PUT 1"));
+}
+
+static guint n_frames;
+
+static void
+count_frames (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffect *effect)
+{
+  n_frames += effect->kind == NODE_EFFECT_SEND;
+}
+
+/* Acknowledgements ride on what goes back. */
+static void
+test_a_steal_costs_no_further_frame (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  pass (world, G_USEC_PER_SEC);
+  offer (world, 0, "/0");
+  world->watch = count_frames;
+
+  n_frames = 0;
+  hunger (world, 1);
+  finish (world, 1, "/0");
+  g_assert_true (said (world, 0, "PUT 1"));
+  guint n = n_frames;
+  pass (world, 19 * 1000);
+  g_assert_cmpuint (n_frames, ==, n);
+  pass (world, G_USEC_PER_SEC); /* the last of them alone */
+  g_assert_cmpuint (n_frames, <=, n + 1);
+}
+
+/* n1 gives n2 up, and then hears that the others have not: it takes another name, since n2 goes on
+ * with a session of which n1 has forgotten its end. */
+static void
+test_who_gave_up_a_member_takes_another_name (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  guint64 link;
+  start (world);
+  pass (world, NODE_HEARTBEAT_US);
+  NodeId before = node_self (world->peer[1].node);
+  g_auto (Message) without = { .kind = MESSAGE_ROSTER }, with = { .kind = MESSAGE_ROSTER };
+  roster_fill (world->peer[0].node, &without);
+  roster_fill (world->peer[0].node, &with);
+  g_array_remove_index (without.members, 2);
+  without.version += 1;
+  with.version += 2;
+  g_assert_cmpuint (links_between (world, 0, 1, &link), ==, 1);
+
+  deliver (world, link, 1, &without);
+  g_assert_cmpuint (members_of (world, 1), ==, 2);
+  deliver (world, link, 1, &with);
+  pass (world, NODE_HEARTBEAT_US);
+  NodeId after = node_self (world->peer[1].node);
+  g_assert_false (node_id_is_none (&after));
+  g_assert_false (node_id_equal (&before, &after));
+  g_assert_cmpuint (members_of (world, 1), ==, 3);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define TEST(name, function) g_test_add_func ("/carry/" name, function)
+  TEST ("one-link-is-enough", test_one_link_is_enough);
+  TEST ("of-two-links-one-stays", test_of_two_links_one_stays);
+  TEST ("a-dead-link-replaces-none", test_a_dead_link_replaces_none);
+  TEST ("what-a-link-swallows-comes-by-the-next", test_what_a_link_swallows_comes_by_the_next);
+  TEST ("what-is-lent-over-a-broken-link-stays-lent",
+        test_what_is_lent_over_a_broken_link_stays_lent);
+  TEST ("a-steal-costs-no-further-frame", test_a_steal_costs_no_further_frame);
+  TEST ("who-gave-up-a-member-takes-another-name", test_who_gave_up_a_member_takes_another_name);
+  return g_test_run ();
+}
