@@ -58,7 +58,8 @@ g_usleep (gulong us)
     (void)nanosleep (&pause, NULL); /* nobody here asks for a second */
 }
 
-/* Rests of a coordinator are skipped, too: those after a failure, or because the store is slow. */
+/* Rests of a coordinator are skipped, too: those after a failure, or because the store is slow; but
+ * not while the store is asked, which would seem silent then. */
 int
 pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *lock,
                         const struct timespec *deadline)
@@ -71,7 +72,7 @@ pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *lock,
   struct timespec until
       = { .tv_sec = us / G_USEC_PER_SEC, .tv_nsec = (us % G_USEC_PER_SEC) * 1000 };
   int code = pthread_cond_clockwait (cond, lock, CLOCK_MONOTONIC, &until);
-  if (skips && code == ETIMEDOUT)
+  if (skips && code == ETIMEDOUT && !shelf_is_busy ())
     __atomic_fetch_add (&far_skipped_us, left_us - FAR_REST_US, __ATOMIC_SEQ_CST);
   return code;
 }

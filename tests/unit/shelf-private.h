@@ -21,6 +21,7 @@ typedef struct
 typedef struct
 {
   GMutex lock;
+  gint n_busy;       /* atomic */
   GHashTable *items; /* path -> ShelfItem */
   guint versions, requests, calls, between_at;
   ShelfFault fault;
@@ -46,6 +47,8 @@ typedef struct
   curl_read_callback read;
   curl_seek_callback seek;
   curl_xferinfo_callback progress;
+
+  gboolean is_busy; /* from its settings to its end */
 
   /* what came of it */
   long status;

@@ -44,6 +44,14 @@ log_request (const ShelfHandle *handle, guint number)
   g_printerr ("\n");
 }
 
+static void
+set_busy (ShelfHandle *handle, gboolean is_busy)
+{
+  if (handle->is_busy != is_busy)
+    g_atomic_int_add (&shelf.n_busy, is_busy ? 1 : -1);
+  handle->is_busy = is_busy;
+}
+
 static CURLcode
 shelf_perform (CURL *curl)
 {
@@ -68,6 +76,7 @@ shelf_perform (CURL *curl)
   gboolean is_request = shelf.fault >= SHELF_REFUSES && shelf.fault <= SHELF_SILENT;
   CURLcode code = run_request (handle, is_request && is_hit (number) ? shelf.fault : SHELF_SOUND);
   g_mutex_unlock (&shelf.lock);
+  set_busy (handle, FALSE);
   return code;
 }
 
@@ -99,19 +108,27 @@ shelf_init (void)
 }
 
 static void
-shelf_reset (CURL *curl)
+clear (ShelfHandle *handle)
 {
-  ShelfHandle *handle = curl;
+  set_busy (handle, FALSE);
   g_free (handle->url);
   g_free (handle->method);
   g_free (handle->range);
   memset (handle, 0, sizeof *handle);
 }
 
+/* The settings of a request begin so. */
+static void
+shelf_reset (CURL *curl)
+{
+  clear (curl);
+  set_busy (curl, TRUE);
+}
+
 static void
 shelf_cleanup (CURL *curl)
 {
-  shelf_reset (curl);
+  clear (curl);
   g_free (curl);
 }
 
@@ -273,6 +290,12 @@ guint
 shelf_requests (void)
 {
   return shelf.requests;
+}
+
+gboolean
+shelf_is_busy (void)
+{
+  return g_atomic_int_get (&shelf.n_busy) > 0;
 }
 
 void

@@ -28,6 +28,8 @@ void shelf_answer (long status, int curl_code);
 /* TRUE: since shelf_fail one of them was reached. */
 gboolean shelf_has_failed (void);
 guint shelf_requests (void);
+/* TRUE: a request is being made, so that a clock that jumps now would end it. */
+gboolean shelf_is_busy (void);
 /* Called before request number `at`, 0: before each, without any lock; requests that it makes are
  * neither counted nor fail. NULL: nobody comes between. */
 void shelf_between (guint at, void (*act) (gpointer data), gpointer data);
