@@ -281,6 +281,14 @@ loans_all_back (Node *node)
 void
 loans_check (Node *node)
 {
+  GHashTableIter iter;
+  gpointer key, value;
+
+  g_assert (g_hash_table_size (node->loans.by_path)
+            <= (guint)g_tree_nnodes (node->loans.by_number));
+  g_hash_table_iter_init (&iter, node->loans.by_path);
+  while (g_hash_table_iter_next (&iter, &key, &value))
+    g_assert (g_tree_lookup (node->loans.by_number, &((LoanEntry *)value)->loan) == value);
   for (GTreeNode *at = g_tree_node_first (node->loans.by_number); at != NULL;
        at = g_tree_node_next (at))
     {

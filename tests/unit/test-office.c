@@ -5,6 +5,8 @@
 
 #include "satin/protocol/core.h"
 
+#include <string.h>
+
 /* Asked of a node that is not the master. Each node is told once, and the first place counts. */
 static void
 test_a_checkpoint_may_come_late (void)
@@ -63,6 +65,59 @@ world_with_another (void)
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
   pass (world, G_USEC_PER_SEC);
   return world;
+}
+
+static GString *told; /* of whom n2's scribe was told */
+
+static void
+watch_members (World *world, guint who, const NodeEffect *effect)
+{
+  char text[NODE_ID_TEXT_MAX];
+
+  (void)world;
+  if (who == 2 && effect->kind == NODE_EFFECT_MEMBER)
+    g_string_append_printf (told, "%s %s %s %" G_GUINT64_FORMAT "\n",
+                            node_id_show (&effect->node, text), effect->text, effect->text2,
+                            effect->number);
+}
+
+/* The ledger names everybody: a new coordinator's scribe is told who is here, and who comes. */
+static void
+test_the_scribe_is_told_of_all_members (void)
+{
+  g_autoptr (World) world = world_with_another ();
+  char text[NODE_ID_TEXT_MAX];
+
+  told = g_string_new (NULL);
+  world->watch = watch_members;
+  world->peer[2].trouble = "disk full";
+  for (guint i = 0; i < 3; i++)
+    tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .failed = TRUE });
+  pass (world, 70 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "RETIRE"));
+  world->peer[2].trouble = NULL;
+  for (guint i = 0; i < 4; i++)
+    if (i != 2)
+      world->peer[i].trouble = "disk full";
+  forget_log (world);
+  for (guint i = 0; i < 4; i++)
+    if (world->peer[i].node->saves.here)
+      for (guint k = 0; k < 3; k++)
+        {
+          tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_OPENED, .number = 1 });
+          tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .failed = TRUE });
+        }
+  pass (world, 70 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "COORDINATOR"));
+  add_peer (world, FALSE);
+  for (guint i = 0; i < 5; i++)
+    {
+      NodeId id = node_self (world->peer[i].node);
+      g_autofree char *line
+          = g_strdup_printf ("%s n%u host %u\n", node_id_show (&id, text), i, 100 + i);
+      g_assert_nonnull (strstr (told->str, line));
+    }
+  g_string_free (told, TRUE);
 }
 
 static void
@@ -131,6 +186,8 @@ main (int argc, char **argv)
   g_test_add_func ("/office/a-checkpoint-may-come-late", test_a_checkpoint_may_come_late);
   g_test_add_func ("/office/a-node-that-joins-later-hears-of-it",
                    test_a_node_that_joins_later_hears_of_it);
+  g_test_add_func ("/office/the-scribe-is-told-of-all-members",
+                   test_the_scribe_is_told_of_all_members);
   g_test_add_func ("/office/a-new-master-waits-for-all-anew", test_a_new_master_waits_for_all_anew);
   g_test_add_func ("/office/a-new-coordinator-gets-all-anew", test_a_new_coordinator_gets_all_anew);
   return g_test_run ();

@@ -3,6 +3,7 @@
  * keep for that. */
 #include "node-world.h"
 
+#include "satin/protocol/core.h"
 #include "satin/protocol/message.h"
 #include "satin/protocol/route.h"
 
@@ -278,6 +279,49 @@ test_nonsense (void)
     g_assert_cmpuint (members_of (world, i), ==, 3);
 }
 
+/* A routed link of n2's; NULL: there is none. */
+static Link *
+routed_link (World *world)
+{
+  const GPtrArray *links = world->peer[2].node->links.links;
+
+  for (guint i = 0; i < links->len; i++)
+    if (((Link *)links->pdata[i])->circuit != NULL)
+      return links->pdata[i];
+  return NULL;
+}
+
+/* What a piece says of the rest must fit what the first one said, and be no more than a message may
+ * have. Nothing of it is heard. */
+static void
+test_pieces_that_do_not_fit (void)
+{
+  static const guint64 lefts[][2]
+      = { { 200, 99 }, { 200, 101 }, { 200, 0 }, { 100, 100 }, { ROUTE_MESSAGE_MAX + 1, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (lefts); i++)
+    {
+      g_autoptr (World) world = walled_world ();
+      g_autoptr (GBytes) piece = large (100);
+      Link *link = routed_link (world);
+      guint64 number, carrier;
+
+      g_assert_nonnull (link);
+      number = link->link;
+      carrier = link->circuit->carrier;
+      for (guint k = 0; k < 2 && link_find (world->peer[2].node, number) != NULL; k++)
+        deliver (world, carrier, 2,
+                 &(Message){ .kind = MESSAGE_CARGO,
+                             .number = link->circuit->number,
+                             .flag = !link->circuit->mine,
+                             .version = lefts[i][k],
+                             .value = piece });
+      g_assert_null (link_find (world->peer[2].node, number));
+      pass (world, 4 * G_USEC_PER_SEC);
+      g_assert_cmpuint (members_of (world, 2), ==, 3);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -296,5 +340,6 @@ main (int argc, char **argv)
   g_test_add_func ("/route/nobody-is-dead-before-all-could-be-asked",
                    test_nobody_is_dead_before_all_could_be_asked);
   g_test_add_func ("/route/nonsense", test_nonsense);
+  g_test_add_func ("/route/pieces-that-do-not-fit", test_pieces_that_do_not_fit);
   return g_test_run ();
 }
