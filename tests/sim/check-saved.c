@@ -162,16 +162,17 @@ kept_now (Process *process)
 }
 
 /* After a split some say that a member left which is here, or has left since: the coordinator sees
- * that itself. */
+ * that itself. It may have ended before its NOTED arrives; who gets that has its roster. */
 static gboolean
 is_here (const Sim *sim, const SimKept *event)
 {
   for (guint i = 0; i < sim->n_processes; i++)
     {
       const Process *process = sim->processes[i];
-      if (process->alive && process->scribe.work != NULL
+      const Store *work = process->scribe.work;
+      if (process->alive
           && (is_on_roster (process, &event->id)
-              || store_has_event (process->scribe.work, event->kind, &event->id, event->name)))
+              || (work != NULL && store_has_event (work, event->kind, &event->id, event->name))))
         return TRUE;
     }
   return FALSE;
