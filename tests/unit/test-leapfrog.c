@@ -43,7 +43,7 @@ static Engine engine, clean_engine;
 static Stack *stacks[3], clean[3]; /* OWNER, THIEF; the third does not run */
 static Held held, other_held;
 static int runs[JOBS_MAX];
-static gboolean is_forgotten[JOBS_MAX], is_done, is_offered, is_taken;
+static gboolean is_forgotten[JOBS_MAX], is_done, is_offered, is_taken, is_forgetting;
 
 enum
 {
@@ -84,7 +84,7 @@ static void
 run (uint32_t number)
 {
   forget_history (number);
-  if (is_forgotten[number])
+  if (is_forgotten[number] || (is_forgetting && worker_here () == stacks[OWNER]))
     explorer_fail ("a forgotten job begins");
   runs[number]++;
 }
@@ -189,7 +189,9 @@ SATIN_JOB (forgets_two, uint64_t)
   satin_spawn (leaf, &b, 1);
   satin_spawn (offered, &c, 2);
   (void)satin_sync_next ();
+  is_forgetting = TRUE; /* nothing else is left for this stack */
   satin_abort ();
+  is_forgetting = FALSE;
   is_forgotten[0] = is_forgotten[1] = TRUE;
   is_done = TRUE;
   return UINT64_C (1) << 16;
@@ -389,7 +391,7 @@ state_key (guint64 key)
   key = explorer_mix (explorer_mix (key, engine.n_back), g_hash_table_size (engine.away));
   for (int i = 0; i < JOBS_MAX; i++)
     key = explorer_mix (explorer_mix (key, (guint64)runs[i]), (guint64)is_forgotten[i]);
-  return explorer_mix (key, (guint64)(is_done + 2 * is_offered + 4 * is_taken));
+  return explorer_mix (key, (guint64)(is_done + 2 * is_offered + 4 * is_taken + 8 * is_forgetting));
 }
 
 static void
@@ -431,7 +433,7 @@ begin (void)
     clear_stack (i);
   memset (runs, 0, sizeof runs);
   memset (is_forgotten, 0, sizeof is_forgotten);
-  is_done = is_offered = is_taken = FALSE;
+  is_done = is_offered = is_taken = is_forgetting = FALSE;
   job = worker_place (stacks[LENDER]->slots, &origin, &what);
   clock_begin_job (stacks[LENDER], job - 1);
   job->state = SLOT_STOLEN_BY (OWNER);
