@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Wires over TCP: what is refused, and where nodes listen. */
+#include "wire-world.h"
+
+#include <glib/gstdio.h>
+
+/* A process with the credential and another key gets no link, whichever side it is. */
+static void
+another_key_is_refused (gconstpointer empty)
+{
+  World world;
+  if (!world_needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  WireRun other = world.run;
+  other.key = empty != NULL ? NULL : world_make_key ();
+
+  world.near = wire_dial (world.poller, &other, WIRE_ROLE_NODE,
+                          listener_addresses (world.listener)[1], &world_calls, &world);
+  UNTIL (&world, world.downs == 2);
+
+  g_assert_cmpuint (world.ups, <=, 1); /* in TLS 1.3 the dialler hears of a refusal later */
+  g_assert_cmpuint (world.received, ==, 0);
+  g_free (other.key);
+  world_close (&world);
+}
+
+/* The credential without TLS is not enough: frames in plain are no handshake. */
+static void
+plain_frames_are_refused (void)
+{
+  World world;
+  if (!world_needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  guint64 frame[2] = { GUINT64_TO_LE (8), 0 };
+  world_prove (&world, socket, FALSE);
+  g_socket_send (socket, (char *)frame, sizeof frame, NULL, NULL);
+  UNTIL (&world, world.downs == 1);
+
+  g_assert_cmpuint (world.ups, ==, 0);
+  g_assert_cmpuint (world.received, ==, 0);
+  world_close (&world);
+}
+
+/* A process that proves itself and then says nothing is gone after a while, also out of the
+ * handshake. */
+static void
+a_silent_handshake_ends (void)
+{
+  World world;
+  if (!world_needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  world_prove (&world, socket, FALSE);
+  UNTIL (&world, world.downs == 1);
+
+  g_assert_cmpuint (world.ups, ==, 0);
+  world_close (&world);
+}
+
+/* Closed in the middle of the handshake: nothing is called any more. */
+static void
+a_handshake_can_be_left (void)
+{
+  World world;
+  if (!world_needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  g_autoptr (GSocket) socket = wire_connect_blocking (listener_addresses (world.listener)[1], NULL);
+  world_prove (&world, socket, FALSE);
+  wire_close (world.far);
+  world.far = NULL;
+  for (int i = 0; i < 50; i++)
+    {
+      world_turn (world.poller, FALSE);
+      g_usleep (2000);
+    }
+
+  g_assert_cmpuint (world.ups + world.downs, ==, 0);
+  world_close (&world);
+}
+
+static gpointer
+ask_in_thread (gpointer data)
+{
+  World *world = data;
+  g_autoptr (GError) error = NULL;
+  char *reply
+      = wire_ask (listener_addresses (world->listener)[1], &world->run, "status", NULL, &error);
+  g_assert_no_error (error);
+  return reply;
+}
+
+/* People's requests go over TCP too. */
+static void
+a_question_is_answered_over_tcp (void)
+{
+  World world;
+  if (!world_needs_tls ())
+    return;
+  world_open (&world, TRUE);
+  GThread *thread = g_thread_new ("ask", ask_in_thread, &world);
+  UNTIL (&world, world.received == 1);
+  g_assert_cmpuint (wire_role (world.far), ==, WIRE_ROLE_CONTROL);
+  g_autoptr (GPtrArray) reply = world_message (3, 'a');
+  wire_send (world.far, reply, FALSE);
+  wire_flush (world.far);
+  g_autofree char *text = g_thread_join (thread);
+
+  g_assert_cmpint (text[0], ==, 'a');
+  world_close (&world);
+}
+
+static void
+only_addresses_of_this_host_are_listened_at (void)
+{
+  const char *const wrong[] = { "0.0.0.0", "::", "localhost", "192.0.2.1", "" };
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      World world = { .poller = poller_new (NULL) };
+      g_autoptr (GError) error = NULL;
+      g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
+      g_autofree char *path = g_build_filename (folder, "s", NULL);
+      g_assert_null (listener_new (poller_context (world.poller), path,
+                                   &(ListenerPlace){ wrong[i], 0, 0 }, world_on_accepted,
+                                   world_on_crowded, &world, &error));
+      g_assert_nonnull (error);
+      g_rmdir (folder);
+      poller_free (world.poller);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_data_func ("/wire-tls/another-key-is-refused", NULL, another_key_is_refused);
+  g_test_add_data_func ("/wire-tls/no-key-is-refused", "empty", another_key_is_refused);
+  g_test_add_func ("/wire-tls/plain-frames-are-refused", plain_frames_are_refused);
+  g_test_add_func ("/wire-tls/a-silent-handshake-ends", a_silent_handshake_ends);
+  g_test_add_func ("/wire-tls/a-handshake-can-be-left", a_handshake_can_be_left);
+  g_test_add_func ("/wire-tls/a-question-is-answered", a_question_is_answered_over_tcp);
+  g_test_add_func ("/wire-tls/only-addresses-of-this-host",
+                   only_addresses_of_this_host_are_listened_at);
+  return g_test_run ();
+}
