@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A tree whose leaves rest a while; leaf number BAD ends its process in the way that HOW says,
- * unless BOMB_MENDED is set. * BOMB HOW BAD MS DEPTH */
+ * unless BOMB_MENDED is set. * BOMB HOW BAD MS DEPTH
+ * When the file BOMB_GO exists leaves rest no more. */
 #include <satin.h>
 
 #include <errno.h>
@@ -27,7 +28,7 @@ typedef enum
   HOW_KILL,  /* without a word */
   HOW_CLOSE, /* all descriptors but the first three, as daemons do */
   HOW_FORK,  /* only a process that the job has forked */
-  HOW_STAY,  /* nothing ends; what it has forked stays */
+  HOW_STAY,  /* nothing ends; what it has forked stays; so does one leaf of 256 */
   HOW_ONCE,  /* a thread of its own aborts, not where main runs */
   HOW_NOT
 } How;
@@ -124,11 +125,14 @@ SATIN_JOB (bomb, int64_t, (int32_t, depth), (int32_t, leaf), (int32_t, bad), (in
 
   if (depth == 0)
     {
+      const char *go = getenv ("BOMB_GO");
       struct timespec rest = { ms / 1000, ms % 1000 * 1000000L };
 
-      while (nanosleep (&rest, &rest) != 0 && errno == EINTR)
-        continue;
-      if (leaf == bad || (how == HOW_ONCE && leaf % 64 == 1))
+      if (go == NULL || access (go, F_OK) != 0)
+        while (nanosleep (&rest, &rest) != 0 && errno == EINTR)
+          continue;
+      if (leaf == bad || (how == HOW_ONCE && leaf % 64 == 1)
+          || (how == HOW_STAY && leaf % 256 == bad % 256))
         blow ((How)how);
       return 1;
     }
@@ -142,8 +146,8 @@ static int
 bomb_main (SatinRun *run, int argc, char **argv)
 {
   static const char *const names[]
-      = { "segv",   "abort", "fpe",  "deep",  "exit", "quick", "thread",
-          "helper", "error", "kill", "close", "fork", "stay",  "once",  "not" };
+      = { "segv",  "abort", "fpe",   "deep", "exit", "quick", "thread", "helper",
+          "error", "kill",  "close", "fork", "stay", "once",  "not" };
   int64_t leaves;
   int32_t how = HOW_SEGV;
 

@@ -34,7 +34,7 @@ is "the last node gives the answer" "$answer" "$heavy_answer"
 is "and its run is done" "$code" 0
 
 # What a job has forked outlives its node, and is not taken for it.
-begin "$satin" run -n 3 -w 1 --name forked -- "$SATIN_BIN/../tests/e2e/bomb" stay 255 20 10
+BOMB_GO=$work/go begin "$satin" run -n 3 -w 1 --name forked -- "$SATIN_BIN/../tests/e2e/bomb" stay 255 20 13
 find_parent () # victim: the node whose child is there
 {
   local node
@@ -47,6 +47,6 @@ is_no_member () { [ -n "$(master_of forked)" ] && ! nodes_of forked | grep -q "^
 ok "a job has forked" wait_for $((20 * slow)) find_parent
 kill -9 "$victim"
 ok "the others see at once that its node is gone" wait_for $((4 * slow)) is_no_member
-ended
-is "its answer is right" "$code:$answer" 0:1024
+finished
+is "its answer is right" "$code:$answer" 0:8192
 finish
