@@ -3,7 +3,7 @@
 # A run that gets its checkpoint while it goes on: `satin save --to`. From then on it is as if started with it.
 . "$(dirname "$0")/lib.sh"
 export NAPS_HASTE=$work/haste
-naps=("$SATIN_BIN/../tests/e2e/naps" 30 12) naps_answer=4096
+naps=("$SATIN_BIN/../tests/e2e/naps" 100 12) naps_answer=4096
 hasten () { touch "$NAPS_HASTE"; }
 joined_with () { grep -qs "checkpoint at '$1' from now on" "$runs"/*/node-"$2".log; }
 

@@ -12,7 +12,7 @@ fi
 disk=$work/disk
 trap 'stop_servers; mountpoint -q "$disk" && umount -l "$disk"; leave' EXIT
 export NAPS_HASTE=$work/haste
-long=("$SATIN_BIN/../tests/e2e/naps" 40 11) long_answer=2048
+long=("$SATIN_BIN/../tests/e2e/naps" 300 11) long_answer=2048
 more=${1-}
 
 stands () { "$satin" inspect --insecure "$1" >/dev/null 2>&1; }

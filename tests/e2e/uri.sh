@@ -8,7 +8,7 @@ trap 'stop_servers; leave' EXIT
 # Sleeping costs the machine nothing, and ends when the test wants.
 export NAPS_HASTE=$work/haste
 naps=$SATIN_BIN/../tests/e2e/naps
-long=("$naps" 30 12) long_answer=4096
+long=("$naps" 300 12) long_answer=4096
 fast=("$naps" 1 3) fast_answer=8
 hasten () { touch "$NAPS_HASTE"; }
 
