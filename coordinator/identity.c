@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Identity to and from the table run, and the comparison that guards every take-over. Must not know
- * results or threads. */
+ * results or threads. Tests: test-restore, test-writers. */
 #include "coordinator/identity.h"
 
 #include "storage/sql.h"

@@ -2,7 +2,7 @@
 /* A work file that begins as a large base which nobody has looked at wholly yet. Its pages and rows
  * are proved in the order in which they lie in the file, behind whoever brings it; a file that is
  * not only ours is copied meanwhile, by another thread, and the copy looked at. Nothing counts
- * before all was found in order. Must not know rows or threads of others. */
+ * before all was found in order. Must not know rows or threads of others. Tests: test-ahead. */
 #include "coordinator/ledger-private.h"
 
 #include "storage/guard.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows of the file for those who compute: in batches, each with the shared bytes that it speaks of,
- * while they are taken over or later from the work file. Must not know who asks. */
+ * while they are taken over or later from the work file. Must not know who asks.
+ * Tests: test-ledger-shares. */
 #include "coordinator/ledger-private.h"
 
 #include "coordinator/notes.h"

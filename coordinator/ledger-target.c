@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What stands at the target: a base and perhaps a delta, taken over, united, replaced. A base holds
  * all; while one that we know to be ours stands there, what came since goes into the delta. The
- * delta goes only when a base that holds it stands there. Must not know queues or threads. */
+ * delta goes only when a base that holds it stands there. Must not know queues or threads.
+ * Tests: test-writers, test-torture, test-pair. */
 #include "coordinator/ledger-private.h"
 
 #include "coordinator/notes.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The work file and its publications. Every failure leaves the work file as it was before the call,
- * and the target as it was. Must not know queues, threads or nodes' lives. */
+ * and the target as it was. Must not know queues, threads or nodes' lives.
+ * Tests: test-writers, test-torture, test-pair. */
 #include "coordinator/ledger-private.h"
 
 #include "coordinator/notes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers for names. The last one asked for is remembered, because results come in long series of
- * one node and one job. Must not know what nodes and jobs are. */
+ * one node and one job. Must not know what nodes and jobs are. Tests: test-layout. */
 #include "storage/names.h"
 
 #include "storage/tables.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading results and stems of any file, row by row, with each row's proof. Must not know what is
- * done with them. */
+ * done with them. Tests: test-walk, test-storage. */
 #include "storage/results.h"
 
 #include "storage/cell.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compaction (§3.3 of the paper: results that have an ancestor in the file go) inside each
  * transaction, at the cost of a look or two at the tree of paths for each new row. Must not know
- * jobs, nodes or GVariant. */
+ * jobs, nodes or GVariant. Tests: test-storage, test-keeps. */
 #include "storage/results-private.h"
 
 #include "storage/cell.h"

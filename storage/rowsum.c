@@ -3,7 +3,7 @@
  * pass through one function over the values that SQLite really holds. SipHash because it takes a
  * key, which the identity is, and because every row is verified at each take-over: SHA-256 took
  * half of that time. It guards against damage and mistakes, not against forgers: the key is no
- * secret. Must not know any table. */
+ * secret. Must not know any table. Tests: test-storage. */
 #include "storage/rowsum.h"
 
 #include "storage/cell.h"

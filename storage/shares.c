@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the rows share/DIGEST. Must not know who speaks of them. */
+/* Owns the rows share/DIGEST. Must not know who speaks of them. Tests: test-ledger-shares. */
 #include "storage/shares.h"
 
 #include "storage/cell.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opening SQLite safely and small helpers over it. Must not know what the tables mean. */
+/* Opening SQLite safely and small helpers over it. Must not know what the tables mean.
+ * Tests: test-walk, test-tables. */
 #include "storage/sql.h"
 
 #include "storage/audit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading the small tables of any file, row by row. Each row's checksum is verified in its SELECT;
- * a row that fails is as if it were not there. */
+ * a row that fails is as if it were not there. Tests: test-tables. */
 #include "storage/tables.h"
 
 #include "storage/cell.h"

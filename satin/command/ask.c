@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See ask.h. */
+/* See ask.h. Tests: control.sh, ended.sh. */
 #include "ask.h"
 #include "command.h"
 #include "json.h"

@@ -3,7 +3,7 @@
  * what the launcher says goes into the first, what stands in the second goes to the launcher.
  * The job is submitted when the launcher has said all that a node needs to begin. That holds the
  * run's key, and the disk is shared: so it is written when the job has begun, and removed as soon
- * as the node has read it. Main loop, one thread. */
+ * as the node has read it. Main loop, one thread. Tests: sites.sh, slurm.sh. */
 #include "batch.h"
 #include "command.h"
 #include "tasks.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin add`: starts more nodes for a run that goes on. Nodes of this host are left to themselves
  * once they have joined; with nodes of other hosts this process stays, since what they write goes
- * through it. Main loop, one thread. */
+ * through it. Main loop, one thread. Tests: add.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"

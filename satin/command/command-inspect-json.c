@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin inspect --json`: every sound row of every table, as one JSON object. Written row by row,
- * so that memory does not grow with the file. One thread. */
+ * so that memory does not grow with the file. One thread. Tests: inspect.sh. */
 #include "command-inspect.h"
 #include "json.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin inspect --tree`: the saved part of the job tree, one job a line. One thread. */
+/* `satin inspect --tree`: the saved part of the job tree, one job a line. One thread.
+ * Tests: inspect.sh. */
 #include "command-inspect.h"
 #include "forest.h"
 

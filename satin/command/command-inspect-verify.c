@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin inspect --verify`: every row of every table that was counted is there and proves itself,
- * or is missing or damaged. One thread. */
+ * or is missing or damaged. One thread. Tests: inspect.sh. */
 #include "command-inspect.h"
 
 #include "storage/audit.h"

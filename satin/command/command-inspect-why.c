@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin inspect --why PATH`: all that the checkpoint tells of one job. A path that has no row gets
- * a sentence that says why. One thread. */
+ * a sentence that says why. One thread. Tests: inspect.sh. */
 #include "command-inspect.h"
 #include "forest.h"
 

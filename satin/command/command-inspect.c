@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin inspect`: what a checkpoint holds, for a person. One thread. Changes nothing; also shows a
- * checkpoint that a live run writes, since what stands at its place always is a whole file. */
+ * checkpoint that a live run writes, since what stands at its place always is a whole file.
+ * Tests: inspect.sh. */
 #include "command-inspect.h"
 #include "arguments.h"
 #include "forest.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin leave`: nodes hand over what they have and go; the run goes on. Blocking, one thread. */
+/* `satin leave`: nodes hand over what they have and go; the run goes on. Blocking, one thread.
+ * Tests: leave.sh. */
 #include "ask.h"
 #include "command.h"
 #include "json.h"

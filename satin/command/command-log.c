@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin log`: what the nodes of a run have written to their logs. Blocking, one thread; logs may
- * hold anything. */
+ * hold anything. Tests: control.sh. */
 #include "ask.h"
 #include "command.h"
 #include "json.h"

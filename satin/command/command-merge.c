@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin merge`: two checkpoints of one run become one. One thread. */
+/* `satin merge`: two checkpoints of one run become one. One thread. Tests: inspect.sh. */
 #include "arguments.h"
 #include "command.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin resume`: from a checkpoint to a run. Program, arguments, working directory and launch
- * options are the recorded ones unless said otherwise. One thread. */
+ * options are the recorded ones unless said otherwise. One thread. Tests: total.sh, suspend.sh. */
 #include "arguments.h"
 #include "command.h"
 #include "launch.h"

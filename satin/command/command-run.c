@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin run`: from a command line to a run. One thread. What the checkpoint holds is the founder's
- * to judge, since only it knows the program's jobs; here only what can be seen from outside. */
+ * to judge, since only it knows the program's jobs; here only what can be seen from outside.
+ * Tests: run.sh, input.sh. */
 #include "arguments.h"
 #include "command.h"
 #include "launch.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin save`: has a run publish its checkpoint now, and waits for that. Blocking, one thread. */
+/* `satin save`: has a run publish its checkpoint now, and waits for that. Blocking, one thread.
+ * Tests: control.sh, later.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin status`: the runs of this user that go on, as their nodes tell it. One thread. */
+/* `satin status`: the runs of this user that go on, as their nodes tell it. One thread.
+ * Tests: ended.sh, status.sh. */
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"

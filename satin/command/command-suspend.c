@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin suspend` and `satin cancel`: two ways to end a run from outside. Blocking, one thread. */
+/* `satin suspend` and `satin cancel`: two ways to end a run from outside. Blocking, one thread.
+ * Tests: control.sh, suspend.sh. */
 #include "ask.h"
 #include "command.h"
 

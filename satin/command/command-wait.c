@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin wait`: blocks until a run ends, with its exit code. Its answer is shown once: by the
- * launcher while that lives, else here. Blocking, one thread. */
+ * launcher while that lives, else here. Blocking, one thread. Tests: control.sh, ended.sh. */
 #include "ask.h"
 #include "command.h"
 #include "launch-words.h"

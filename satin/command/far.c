@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See far.h. Takes from the other host only files of known names, and puts none over what another
- * node said first. */
+ * node said first. Tests: sites.sh, answers.sh. */
 #include "far.h"
 #include "command.h"
 #include "start.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See key.h. The certificate says nothing: it is compared as a whole, never judged by what stands
- * in it. Any thread. */
+ * in it. Any thread. Tests: test-wire-tls. */
 #include "key.h"
 
 #include <gnutls/crypto.h>

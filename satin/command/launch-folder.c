@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See launch-folder.h. */
+/* See launch-folder.h. Tests: launcher.sh. */
 #include "launch-folder.h"
 
 #include "command.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The local launcher. It only starts and watches: what it knows of the run it reads from the run's
  * folder, and its own death changes nothing there. One thread; forks all nodes before GLib makes a
- * thread. */
+ * thread. Tests: launcher.sh. */
 #include "launch.h"
 #include "command.h"
 #include "launch-folder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `satin VERB …`: finds the verb. One thread; everything else is the verb's. */
+/* `satin VERB …`: finds the verb. One thread; everything else is the verb's. Tests: input.sh. */
 #include "batch.h"
 #include "command.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See spread.h. */
+/* See spread.h. Tests: sites.sh. */
 #include "spread.h"
 #include "arguments.h"
 #include "start.h"

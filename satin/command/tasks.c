@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See tasks.h. The other end of the folder is batch.c. */
+/* See tasks.h. The other end of the folder is batch.c. Tests: sites.sh, slurm.sh. */
 #include "tasks.h"
 #include "batch.h"
 #include "command.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the files node-PID.trouble (net/report.c): how many sentences the node wrote so far, and
- * then the last of them, each on a line. They may hold anything. */
+ * then the last of them, each on a line. They may hold anything. Tests: stores.sh. */
 #include "trouble.h"
 #include "command.h"
 

@@ -3,7 +3,7 @@
  * below a job is known below its parents. While a watched frame runs, its guard is all ones; while
  * a child of it runs below which nothing is known, the guard stands just above that child, so that
  * only the watched frames take the slow way; a frame that is itself known, with nothing below it,
- * does not. Owner threads, and for claimed slots any. */
+ * does not. Owner threads, and for claimed slots any. Tests: test-leapfrog. */
 #include "config.h"
 
 #include "adopt.h"

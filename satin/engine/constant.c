@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the values of SATIN_CONST objects, which register themselves before main. Any thread. */
+/* Owns the values of SATIN_CONST objects, which register themselves before main. Any thread.
+ * Tests: test-satin-h. */
 #include "config.h"
 
 #include "constant.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the workers want to say to the driver: a queue of events. Written by any thread, read by the
- * driver's. */
+ * driver's. Tests: test-leapfrog, test-wait. */
 #include "config.h"
 
 #include "clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The marks of a job stack: what is public, how the owner gives and takes back, how thieves claim.
  * The owner's functions run on its thread, stack_claim and stack_ask on any. It must not know paths
- * or what waits where. */
+ * or what waits where. Tests: test-deque, test-leapfrog. */
 #include "config.h"
 
 #include "clock.h"

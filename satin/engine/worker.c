@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a stack's thread: sleep without a seat; with one, look for work (the inbox, what came
  * back, other stacks) and run it from the bottom of the empty stack. Runs on each stack's own
- * thread. */
+ * thread. Tests: test-leapfrog, test-engine. */
 #include "config.h"
 
 #include "worker.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests: ends.sh. */
 #include "capture.h"
 
 #include "storage/whole.h"

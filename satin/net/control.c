@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests: control.sh. */
 #include "control.h"
 
 #include "folder-file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See folder-file.h. */
+/* See folder-file.h. Tests: test-folder. */
 #include "folder-file.h"
 #include "folder.h"
 

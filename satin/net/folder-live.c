@@ -2,7 +2,7 @@
 /* Which processes of a run's folder live. A home may be shared by hosts and containers: so each
  * process leaves its mark there (storage/process.h), in node-PID.process, and touches that file
  * while it lives. A verb that waits for the end has its mark in node-PID.stays. Any thread;
- * folder_is_live may ask nodes. */
+ * folder_is_live may ask nodes. Tests: test-folder, home.sh. */
 #include "folder-ended.h"
 #include "folder.h"
 #include "wire-find.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `run` in a run's folder says, written and read back, and the files that bear a node's
  * process number. Any thread; blocks on a local disk. Must not know nodes, sockets or checkpoints.
- */
+ Tests: test-folder. */
 #include "folder-run.h"
 
 #include <glib/gstdio.h>

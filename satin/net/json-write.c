@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See json-write.h. */
+/* See json-write.h. Tests: test-json. */
 #include "json-write.h"
 
 #include <math.h>

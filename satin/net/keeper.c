@@ -2,7 +2,7 @@
 /* The driver's dealings with the scribe: taking the checkpoint over (in a thread of its own, since
  * the disk may be slow), what the scribe says, what is told to it, letting it go; and bids. A node
  * may be coordinator more than once: what comes from an earlier time in office is dropped. Driver's
- * thread but where said. */
+ * thread but where said. Tests: elect.sh, later.sh. */
 #include "driver-private.h"
 #include "folder.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Owns the listening sockets. Runs in the driver's thread. */
+/* Owns the listening sockets. Runs in the driver's thread. Tests: test-wire-tls, test-wire. */
 #include "listener.h"
 
 #include "own-fds.h"

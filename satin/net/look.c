@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The first look at a checkpoint: what stands there, whether this run may go on from it, and every
- * sentence that says why not. */
+ * sentence that says why not. Tests: refuse.sh, total.sh. */
 #include "config.h"
 
 #include "run-private.h"

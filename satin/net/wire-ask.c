@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blocking client: questions to one node. Any thread but the driver's. */
+/* The blocking client: questions to one node. Any thread but the driver's. Tests: test-wire-tls. */
 #include "wire-private.h"
 
 #include "wire-tls.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See wire-find.h. */
+/* See wire-find.h. Tests: total.sh. */
 #include "wire-find.h"
 
 #include "wire.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See wire-gnutls.h. */
+/* See wire-gnutls.h. Tests: test-wire-tls. */
 #include "wire-gnutls.h"
 
 #include <gmodule.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See wire-queue.h. Must not know what a message says. */
+/* See wire-queue.h. Must not know what a message says. Tests: test-wire, test-wire-intake. */
 #include "wire-queue.h"
 
 #define VECTORS_MAX 32

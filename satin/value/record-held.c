@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The references that records hold: counted, released, listed. Pure; any thread. */
+/* The references that records hold: counted, released, listed. Pure; any thread.
+ * Tests: test-record, test-shared. */
 #include "config.h"
 
 #include "record.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a type is called: GVariant's signature, and the schema with the names of its members. Pure;
- * any thread. */
+ * any thread. Tests: test-record. */
 #include "config.h"
 
 #include "record.h"
