@@ -227,9 +227,6 @@ work_renew (Node *node)
   Work *work = &node->work;
 
   work->unsent_us += work->reported_us - work->published_us;
-#ifdef SATIN_PLANT_MARKS_REUSED
-  work->reported_us = work->published_us;
-#endif
   work->published_us = work->reported_us; /* what is said of rows sent so far counts no more */
 }
 
