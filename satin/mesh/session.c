@@ -465,9 +465,3 @@ session_n_connections (const Session *session)
 {
   return session->connections->len;
 }
-
-guint64
-session_quiet_since (const Session *session)
-{
-  return session->quiet_us;
-}

@@ -119,5 +119,3 @@ gboolean session_wants (const Session *session);
 /* Bytes that wait for acknowledgement, with an overhead for each message. */
 guint64 session_waiting_bytes (const Session *session);
 guint session_n_connections (const Session *session);
-/* When a message was last sent or came, or a connection: the transport closes the quietest. */
-guint64 session_quiet_since (const Session *session);

@@ -101,14 +101,18 @@ deliver (Node *node, Member *member, const SessionEffect *said)
     g_queue_push_tail (&member->carry.unheard, g_bytes_ref (said->message));
 }
 
+static gboolean
+is_mine (const Link *link)
+{
+  return link->circuit != NULL ? link->circuit->mine : link->mine;
+}
+
 /* Its session needs it no more. The end that accepted it closes it at once; the end that began it
  * when the other has, so that nothing is lost that was under way. */
 static void
 retire (Node *node, Link *link)
 {
-  gboolean mine = link->circuit != NULL ? link->circuit->mine : link->mine;
-
-  link->retired_us = node->now_us + (mine ? link_greeting_us (node) : 0);
+  link->retired_us = node->now_us + (is_mine (link) ? link_greeting_us (node) : 0);
 }
 
 static void
@@ -162,7 +166,6 @@ carry_bound (Node *node, Link *link, Member *member)
   static const SessionConfig config = { .idle_us = SESSION_NEVER }; /* see alive.h */
   Carry *carry = &member->carry;
   gboolean first = carry->session == NULL;
-  gboolean mine = link->circuit != NULL ? link->circuit->mine : link->mine;
   GBytes *bytes;
 
   if (first)
@@ -171,7 +174,8 @@ carry_bound (Node *node, Link *link, Member *member)
       carry->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
     }
   node->sessions.doors = node->sessions.doors || !g_queue_is_empty (&carry->waiting);
-  session_connection_up (carry->session, node->now_us, link->link, mine, link->circuit != NULL);
+  session_connection_up (carry->session, node->now_us, link->link, is_mine (link),
+                         link->circuit != NULL);
   note (node, member, FALSE);
   while ((bytes = g_queue_pop_head (&carry->unheard)) != NULL)
     {
@@ -216,18 +220,6 @@ carry_departed (Node *node, Member *member)
 
 /* ---- messages ---- */
 
-typedef struct
-{
-  Node *node;
-  Member *member;
-} CarrySending;
-
-static gboolean
-was_sent (const char *id, void *data)
-{
-  return g_hash_table_contains (((CarrySending *)data)->member->carry.stems, id);
-}
-
 static void
 send_now (Node *node, Member *member, const Message *message)
 {
@@ -240,31 +232,17 @@ send_now (Node *node, Member *member, const Message *message)
 }
 
 static void
-send_stem (const char *id, const char *stem, void *data)
+say_by_session (Node *node, void *to, const Message *message)
 {
-  CarrySending *sending = data;
-
-  g_hash_table_add (sending->member->carry.stems, g_strdup (id));
-  send_now (sending->node, sending->member,
-            &(Message){ .kind = MESSAGE_STEM, .text = id, .path = stem });
-}
-
-static void
-send_stems_of (const char *path, gpointer data)
-{
-  CarrySending *sending = data;
-
-  (void)path_each_stem (sending->node->config.stems, path, was_sent, send_stem, sending);
+  send_now (node, to, message);
 }
 
 gboolean
 carry_send (Node *node, Member *member, const Message *message)
 {
-  CarrySending sending = { node, member };
-
   if (member->carry.session == NULL)
     return FALSE;
-  message_each_path (message, send_stems_of, &sending);
+  link_say_stems (node, message, member->carry.stems, say_by_session, member);
   send_now (node, member, message);
   shares_told (&member->carry, message);
   return TRUE;
@@ -366,7 +344,7 @@ next_retired (Node *node)
       Link *link = node->links.links->pdata[i];
       if (link->retired_us == 0 || link->retired_us > node->now_us)
         continue;
-      if (!route_needs (node, link)) /* who joins by it has no other way */
+      if (!route_needs (node, link)) /* a node that joins by it has no other way */
         return link;
       link->retired_us = node->now_us + link_greeting_us (node);
     }

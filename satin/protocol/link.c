@@ -175,13 +175,15 @@ send_raw (Node *node, Link *link, const Message *message)
 typedef struct
 {
   Node *node;
-  Link *link;
+  GHashTable *sent;
+  LinkStemSay say;
+  void *to;
 } StemSending;
 
 static gboolean
 was_sent (const char *id, void *data)
 {
-  return g_hash_table_contains (((StemSending *)data)->link->stems, id);
+  return g_hash_table_contains (((StemSending *)data)->sent, id);
 }
 
 static void
@@ -189,9 +191,9 @@ send_stem (const char *id, const char *stem, void *data)
 {
   StemSending *sending = data;
 
-  g_hash_table_add (sending->link->stems, g_strdup (id));
-  send_raw (sending->node, sending->link,
-            &(Message){ .kind = MESSAGE_STEM, .text = id, .path = stem });
+  g_hash_table_add (sending->sent, g_strdup (id));
+  sending->say (sending->node, sending->to,
+                &(Message){ .kind = MESSAGE_STEM, .text = id, .path = stem });
 }
 
 static void
@@ -203,15 +205,28 @@ send_stems_of (const char *path, gpointer data)
 }
 
 void
+link_say_stems (Node *node, const Message *message, GHashTable *sent, LinkStemSay say, void *to)
+{
+  StemSending sending = { node, sent, say, to };
+
+  message_each_path (message, send_stems_of, &sending);
+}
+
+static void
+say_by_link (Node *node, void *to, const Message *message)
+{
+  send_raw (node, to, message);
+}
+
+void
 link_send (Node *node, Link *link, const Message *message)
 {
-  StemSending sending = { node, link };
   Member *member
       = carry_bears (message->kind) && link->bound ? roster_find (node, &link->remote) : NULL;
 
   if (member != NULL && carry_send (node, member, message))
     return;
-  message_each_path (message, send_stems_of, &sending);
+  link_say_stems (node, message, link->stems, say_by_link, link);
   send_raw (node, link, message);
 }
 

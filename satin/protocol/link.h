@@ -76,7 +76,11 @@ Link *link_direct (Node *node, const NodeId *id);
 gboolean link_is_coming (Node *node, const NodeId *id, gboolean routed);
 /* Over this link, or in the session of the member to which it is bound, as the kind says. */
 void link_send (Node *node, Link *link, const Message *message);
-/* What is encoded already. Takes `parts`. */
+/* Says a STEM to `to` before `message` that speaks of it, unless `sent` has its id. */
+typedef void (*LinkStemSay) (Node *node, void *to, const Message *stem);
+void link_say_stems (Node *node, const Message *message, GHashTable *sent, LinkStemSay say,
+                     void *to);
+/* What is encoded already. `parts` is kept by reference. */
 void link_send_parts (Node *node, Link *link, GPtrArray *parts, gboolean urgent, gboolean awaited);
 /* FALSE: there is no session with that member yet, or, for what goes over links, no link now. */
 gboolean link_send_to (Node *node, const NodeId *id, const Message *message);

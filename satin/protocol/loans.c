@@ -43,12 +43,6 @@ loans_find (Node *node, guint64 loan)
   return g_tree_lookup (node->loans.by_number, &loan);
 }
 
-LoanEntry *
-loans_find_path (Node *node, const char *path)
-{
-  return g_hash_table_lookup (node->loans.by_path, path);
-}
-
 static void
 remove_entry (Node *node, LoanEntry *entry)
 {

@@ -45,7 +45,6 @@ void loans_done (Node *node);
 /* Enters a slot; takes entry.job. `holder` NULL: this node itself. */
 void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
 LoanEntry *loans_find (Node *node, guint64 loan);
-LoanEntry *loans_find_path (Node *node, const char *path);
 /* The slot has its result / is ready again. */
 void loans_put (Node *node, LoanEntry *entry, const Result *result);
 void loans_back (Node *node, LoanEntry *entry);

@@ -92,14 +92,6 @@ route_hops (const Link *link)
   return link->circuit != NULL ? link->circuit->hops : 0;
 }
 
-gboolean
-route_is_full (const Link *link)
-{
-  const Circuit *circuit = link->circuit;
-
-  return circuit != NULL && circuit->waiting_bytes + circuit->sent - circuit->credited > ROUTE_FULL;
-}
-
 /* ---- the ends ---- */
 
 static Link *
@@ -180,7 +172,6 @@ pump (Node *node, Circuit *circuit)
           || circuit->sent + g_bytes_get_size (piece->bytes) <= circuit->credited + ROUTE_WINDOW))
     {
       g_queue_pop_head (&circuit->waiting);
-      circuit->waiting_bytes -= g_bytes_get_size (piece->bytes);
       send_piece (node, circuit, MESSAGE_CARGO, piece->bytes, piece->left);
       piece_free (piece);
     }
@@ -243,7 +234,6 @@ route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent)
         }
       Piece *piece = g_new (Piece, 1);
       *piece = (Piece){ g_bytes_ref (pieces->pdata[i]), left };
-      circuit->waiting_bytes += g_bytes_get_size (piece->bytes);
       g_queue_push_tail (&circuit->waiting, piece);
     }
   pump (node, circuit);

@@ -7,8 +7,7 @@
  *
  * Limits: no route goes through more than ROUTE_HOPS_MAX nodes, and none in a circle, since each
  * is built on links that were there before it. Of the large messages of one route at most
- * ROUTE_WINDOW bytes are on their way; the rest stays with the sender, who gives no work to an end
- * for which more than ROUTE_FULL bytes wait or travel. Driver's thread. */
+ * ROUTE_WINDOW bytes are on their way; the rest stays with the sender. Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -16,7 +15,6 @@
 #define ROUTE_HOPS_MAX 2
 #define ROUTE_PIECE (128u * 1024)
 #define ROUTE_WINDOW (4u << 20)
-#define ROUTE_FULL (8u << 20)
 #define ROUTE_MESSAGE_MAX (G_GUINT64_CONSTANT (8) << 30) /* bytes of one message */
 #define ROUTES_MAX 65536u                                /* that one node passes on */
 /* The number of a link of this kind has this bit, which the driver's numbers never have. */
@@ -36,7 +34,6 @@ struct Circuit
   gboolean mine;   /* … which this end gave */
   guint hops;      /* nodes between the two ends, as far as known here */
   GQueue waiting;  /* pieces of messages that are not urgent */
-  guint64 waiting_bytes;
   guint64 sent, credited;        /* bytes, in all */
   guint64 received, told;        /* bytes that came, and of how many the other end knows */
   RouteGathering normal, urgent; /* messages that came in part */
@@ -58,14 +55,12 @@ void route_circuit_free (Circuit *circuit);
 Link *route_open (Node *node, Link *carrier, const NodeId *id, guint hops);
 /* Nodes between this one and the other end: 0 on a link that is not routed. */
 guint route_hops (const Link *link);
-/* Takes what message_encode made. */
+/* `parts` as message_encode makes them; borrowed. */
 void route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent);
 /* This end ends it: the other one is told. */
 void route_shut (Node *node, const Link *link);
 /* Something that began at the other end of this link is passed on here. */
 gboolean route_begins_at (Node *node, const Link *link);
-/* Too much waits for that end. FALSE on a link that is not routed: the driver knows. */
-gboolean route_is_full (const Link *link);
 /* Some route goes over that link. */
 gboolean route_needs (Node *node, const Link *carrier);
 /* That link is gone, and with it what it bore. */

@@ -162,17 +162,19 @@ kept_now (Process *process)
 }
 
 /* After a split some say that a member left which is here, or has left since: the coordinator sees
- * that itself. It may have ended before its NOTED arrives; who gets that has its roster. */
+ * that itself. It may have ended before its NOTED arrives; the node `told` by that has its roster.
+ */
 static gboolean
-is_here (const Sim *sim, const SimKept *event)
+is_here (const Sim *sim, const Process *told, const SimKept *event)
 {
   for (guint i = 0; i < sim->n_processes; i++)
     {
       const Process *process = sim->processes[i];
       const Store *work = process->scribe.work;
-      if (process->alive
-          && (is_on_roster (process, &event->id)
-              || (work != NULL && store_has_event (work, event->kind, &event->id, event->name))))
+      if (!process->alive || (work == NULL && process != told))
+        continue;
+      if (is_on_roster (process, &event->id)
+          || (work != NULL && store_has_event (work, event->kind, &event->id, event->name)))
         return TRUE;
     }
   return FALSE;
@@ -184,7 +186,7 @@ check_one_noted (Sim *sim, const Process *process, const SimKept *event)
   char text[NODE_ID_TEXT_MAX];
 
   if (!store_has_event (&sim->published, event->kind, &event->id, event->name)
-      && !(g_str_equal (event->kind, "left") && is_here (sim, event)))
+      && !(g_str_equal (event->kind, "left") && is_here (sim, process, event)))
     sim_fail (sim, "I26: p%u takes it for published that %s is %s, and it is not", process->number,
               node_id_show (&event->id, text), event->kind);
 }

@@ -262,7 +262,7 @@ void figures_answer (Sim *sim);
 void figures_sent (Sim *sim, GBytes *bytes);
 /* A fault strikes. */
 void figures_struck (Sim *sim);
-/* Who has noticed it? */
+/* Has some node noticed it? */
 void figures_look (Sim *sim);
 
 /* faults.c */
