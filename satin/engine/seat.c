@@ -261,11 +261,22 @@ seat_timed_wait (Stack *stack, glong ns)
   return pthread_cond_timedwait (&stack->cond, &stack->engine->lock, &until) == ETIMEDOUT;
 }
 
-/* The stack takes a seat to look once whether there is work. */
+/* The scout is the stack that slept last. It looks now and then, while jobs run here that might
+ * spawn. A stack that finds something wakes the next (seat_begin_work). */
+static gboolean
+is_scout (Stack *stack)
+{
+  Engine *engine = stack->engine;
+
+  return __atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0 && room (engine) > 0
+         && g_queue_peek_head (&engine->asleep) == stack;
+}
+
+/* The stack takes a seat to look once whether there is work, if it is the scout still. */
 static void
 look_around (Stack *stack)
 {
-  if (stack->state != STACK_ASLEEP || stack->engine->seats_free == 0 || room (stack->engine) == 0)
+  if (stack->state != STACK_ASLEEP || stack->engine->seats_free == 0 || !is_scout (stack))
     return;
   g_queue_remove (&stack->engine->asleep, stack);
   stack->beyond = FALSE;
@@ -278,17 +289,6 @@ sleep_a_while (Stack *stack)
 {
   if (seat_timed_wait (stack, (glong)stack->engine->look_ns))
     look_around (stack);
-}
-
-/* The scout: who slept last looks now and then, while jobs run here that might spawn. Whoever finds
- * something wakes the next (seat_begin_work). */
-static gboolean
-is_scout (Stack *stack)
-{
-  Engine *engine = stack->engine;
-
-  return __atomic_load_n (&engine->busy, __ATOMIC_SEQ_CST) > 0 && room (engine) > 0
-         && g_queue_peek_head (&engine->asleep) == stack;
 }
 
 /* A stack that runs a job and was asked wakes a thief as soon as it spawns. */
@@ -308,7 +308,7 @@ set_next_look (Stack *stack)
   Engine *engine = stack->engine;
 
   if (stack->polls && all_are_asked (engine))
-    engine->look_ns = MIN (2 * engine->look_ns, SEAT_LOOK_MAX_NS);
+    engine->look_ns = CLAMP (2 * engine->look_ns, SEAT_LOOK_NS, SEAT_LOOK_MAX_NS);
   else
     engine->look_ns = SEAT_LOOK_NS;
 }

@@ -140,7 +140,7 @@ worker_ask (Stack *thief, Stack *victim)
 {
   guint64 now_us = clock_us ();
 
-  if (now_us < thief->asked_until_us || stack_is_parked (victim))
+  if (now_us < thief->asked_until_us || !clock_runs (victim))
     return;
   thief->ask_pause_us
       = CLAMP (thief->ask_pause_us * 2, WORKER_ASK_PAUSE_MIN_US, WORKER_ASK_PAUSE_MAX_US);

@@ -21,7 +21,7 @@ Stack *worker_here (void);
  * there. `below`: the job that waits under it, NULL on an empty stack. */
 void worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *top,
                         SatinSlot_ *below);
-/* As a thief: asks the victim for more public jobs, with back-off. */
+/* As a thief: asks a victim that runs a job for more public ones, with back-off. */
 void worker_ask (Stack *thief, Stack *victim);
 
 /* Claims a slot that came back, of any stack; its state says STOLEN by `claimer` then. */

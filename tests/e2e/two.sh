@@ -35,19 +35,15 @@ pause () { # NAME
   file=$uri/$1-paused.db
   "$check" "$file" 0 3000 12 end >"$work/a" 2>&1 & a=$!
   "$check" "$file" 100000 50 10 end >"$work/b" 2>&1 & b=$!
-  wait_for 60 has_told "$work/a" $((RANDOM % 6))
+  # Not before its first publication: a node that cannot read the checkpoint in time does not become coordinator.
+  wait_for 60 has_told "$work/a" $((1 + RANDOM % 5))
   sleep 0.0$((RANDOM % 10)) # anywhere in the next one
   kill -STOP $a
   so_far=$(wc -l <"$work/b")
   ok "$1: the other one publishes meanwhile" wait_for 60 has_told "$work/b" $((so_far < 8 ? so_far + 2 : 10))
   kill -CONT $a
   wait $a; wait $b
-  if grep -q 'did not answer in time' "$work/a"; then # it stood still in the midst of a request, and ended
-    ok "$1: what one published before it stood still for too long stands there" \
-      [ "$(found)" -ge "$(awk '$1 + 0 > n + 0 { n = $1 + 0 } END { print n < 500 ? 500 : n }' "$work/a")" ]
-  else
-    is "$1: one that stood still and went on loses nothing" "$(found)" 36500
-  fi
+  is "$1: one that stood still and went on loses nothing" "$(found)" 36500
 }
 
 all () { race "$1" 1000000000 50; race "$1-deltas" 100000 800; pause "$1"; }

@@ -5,17 +5,38 @@
 
 #include "engine-rig.h"
 
+#include "seat.h"
+
+#include <dlfcn.h>
 #include <sched.h>
-#include <sys/resource.h>
 
 #define WORKERS 16
 #define NAP_US 200000
-/* So often threads of this process may sleep while a job naps: each when it begins and ends, and
- * the scout at longer and longer intervals. */
-#define SLEEPS_MAX (WORKERS * 12)
-#define LOOK_US (10 * 1000)
+/* So often a worker may look while a job naps, and once more in each LOOK_US. */
+#define LOOKS_MAX 20
+#define LOOK_US (32 * 1000)
 
-static gint met; /* atomic */
+static gint met, begun; /* atomic */
+static Engine *engine;
+static gint looks, unlimited; /* atomic: limited sleeps of its threads; they have no limit now */
+
+/* In place of the C library's: sees the limited sleeps under the engine's lock. */
+int
+pthread_cond_timedwait (pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until)
+{
+  static int (*limited) (pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+
+  if (g_once_init_enter (&limited))
+    {
+      void *found = dlsym (RTLD_NEXT, "pthread_cond_timedwait");
+      g_once_init_leave (&limited, found);
+    }
+  if (engine == NULL || mutex != &engine->lock)
+    return limited (cond, mutex, until);
+  g_atomic_int_inc (&looks);
+  return g_atomic_int_get (&unlimited) ? pthread_cond_wait (cond, mutex)
+                                       : limited (cond, mutex, until);
+}
 
 /* What a leaf without polls does. */
 SATIN_JOB (nap, int64_t, (int32_t, us))
@@ -50,35 +71,87 @@ SATIN_JOB (gather, int64_t, (int32_t, n))
   return all;
 }
 
+/* Has the only other stack gone to sleep in its wait? */
+static gboolean
+other_is_parked (void)
+{
+  pthread_mutex_lock (&engine->lock);
+  gboolean parked = engine->n_parked > 0;
+  pthread_mutex_unlock (&engine->lock);
+  return parked;
+}
+
+/* Has two jobs that must run at the same time, when nobody is left for the other but the stack that
+ * waits for this one. */
+SATIN_JOB (awaited, int64_t)
+{
+  int64_t sum[2];
+
+  g_atomic_int_set (&unlimited, 1);
+  g_atomic_int_set (&begun, 1); /* the other one waits from now on */
+  while (!other_is_parked ())
+    sched_yield ();
+  satin_spawn (meet, &sum[0], 2);
+  satin_spawn (meet, &sum[1], 2);
+  satin_sync ();
+  return sum[0] + sum[1];
+}
+
+SATIN_JOB (waits, int64_t)
+{
+  int64_t sum;
+
+  satin_spawn (awaited, &sum);
+  while (!g_atomic_int_get (&begun))
+    {
+      satin_aborted (); /* it is there to be taken */
+      sched_yield ();
+    }
+  satin_sync ();
+  return sum;
+}
+
 enum
 {
   NAP,
-  GATHER
+  GATHER,
+  WAITS
 };
 static const SatinJob *const jobs[]
-    = { &nap_job, &gather_job, &meet_job, NULL };
+    = { &nap_job, &gather_job, &waits_job, &meet_job, &awaited_job, NULL };
 
-static glong
-sleeps (void)
+/* One at a time, from rig_new to rig_free. */
+static Rig *
+begin (guint workers, guint stacks_max, guint64 seed)
 {
-  struct rusage usage;
+  Rig *rig = rig_new_for (jobs, workers, stacks_max, seed);
 
-  g_assert_cmpint (getrusage (RUSAGE_SELF, &usage), ==, 0);
-  return usage.ru_nvcsw;
+  engine = rig->engine;
+  g_atomic_int_set (&met, 0);
+  g_atomic_int_set (&begun, 0);
+  return rig;
 }
 
 static void
+end (Rig *rig)
+{
+  engine = NULL;
+  rig_free (rig);
+}
+
+/* One worker looks, at longer and longer intervals. */
+static void
 test_idle (void)
 {
-  Rig *rig = rig_new_for (jobs, WORKERS, 0, 1);
+  Rig *rig = begin (WORKERS, 0, 1);
   satin_args_nap args = { NAP_US };
   gint64 begin_us = g_get_monotonic_time ();
-  glong before = sleeps ();
+  gint before = g_atomic_int_get (&looks);
 
   g_assert_cmpint (rig_run_number (rig, NAP, &args), ==, 7);
-  g_assert_cmpint (sleeps () - before, <,
-                   SLEEPS_MAX + (g_get_monotonic_time () - begin_us) / LOOK_US);
-  rig_free (rig);
+  g_assert_cmpint (g_atomic_int_get (&looks) - before, <,
+                   LOOKS_MAX + (g_get_monotonic_time () - begin_us) / LOOK_US);
+  end (rig);
 }
 
 static void
@@ -86,12 +159,26 @@ test_gather (void)
 {
   for (int32_t n = 1; n <= WORKERS; n *= 2)
     {
-      Rig *rig = rig_new_for (jobs, WORKERS, 0, (guint64)n);
+      Rig *rig = begin (WORKERS, 0, (guint64)n);
       satin_args_gather args = { n };
 
-      g_atomic_int_set (&met, 0);
       g_assert_cmpint (rig_run_number (rig, GATHER, &args), ==, n);
-      rig_free (rig);
+      end (rig);
+    }
+}
+
+/* Without the looks that a parked stack takes at times. */
+static void
+test_leapfrog (void)
+{
+  for (guint64 seed = 1; seed <= 20; seed++)
+    {
+      Rig *rig = begin (2, 2, seed);
+      satin_args_waits args = { 0 };
+
+      g_assert_cmpint (rig_run_number (rig, WAITS, &args), ==, 2);
+      g_atomic_int_set (&unlimited, 0);
+      end (rig);
     }
 }
 
@@ -101,5 +188,6 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/seat/idle-workers-hardly-wake", test_idle);
   g_test_add_func ("/seat/all-find-work-that-comes-late", test_gather);
+  g_test_add_func ("/seat/who-waits-is-woken-to-leapfrog", test_leapfrog);
   return g_test_run ();
 }
