@@ -86,6 +86,76 @@ test_wanted_until_it_works (void)
   pair_clear (&pair);
 }
 
+static void
+hear (Pair *pair, guint i, guint64 number, SessionFrame frame)
+{
+  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+
+  g_ptr_array_add (parts, session_frame_encode (&frame));
+  if (frame.payload != NULL)
+    g_ptr_array_add (parts, g_bytes_ref (frame.payload));
+  g_autoptr (GBytes) bytes = pair_join (parts);
+  session_hear (pair->end[i].session, pair->now_us, number, bytes);
+}
+
+/* A connection that says anything before its HELLO, or says HELLO twice, is closed. What it says
+ * changes nothing. */
+static void
+test_hello_first_and_once (void)
+{
+  const SessionFrame hello
+      = { .kind = SESSION_FRAME_HELLO, .from = pair_ids[0], .to = pair_ids[1], .order = 1 };
+
+  for (SessionFrameKind kind = SESSION_FRAME_HELLO; kind <= SESSION_FRAME_BYE; kind++)
+    for (guint greeted = 0; greeted < 2; greeted++)
+      {
+        g_autoptr (GBytes) text
+            = kind == SESSION_FRAME_DATA ? g_bytes_new_static ("early", 5) : NULL;
+        SessionFrame frame = { .kind = kind, .number = 1, .total = 5, .payload = text };
+        gboolean good = (kind == SESSION_FRAME_HELLO) != (greeted > 0);
+        Pair pair;
+
+        pair_init (&pair);
+        session_connection_up (pair.end[1].session, pair.now_us, 1, FALSE, FALSE);
+        if (greeted > 0)
+          hear (&pair, 1, 1, hello);
+        hear (&pair, 1, 1, kind == SESSION_FRAME_HELLO ? hello : frame);
+        pair_carry (&pair, 1, 0);
+        g_assert_cmpuint (pair.end[1].refused, ==, good ? 0 : 1);
+        g_assert_cmpuint (pair.end[1].got->len, ==, good && kind == SESSION_FRAME_DATA ? 1 : 0);
+        g_assert_cmpuint (session_n_connections (pair.end[1].session), ==,
+                          good && kind != SESSION_FRAME_BYE ? 1 : 0);
+        pair_clear (&pair);
+      }
+}
+
+/* ---- acknowledgements ---- */
+
+/* Whoever sends a fragment again has not heard that it came: the copy is acknowledged, too. */
+static void
+test_copy_is_acknowledged (void)
+{
+  Pair pair;
+
+  pair_init (&pair);
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "once");
+  SessionEffect sent = pair_take (&pair.end[0]);
+  g_autoptr (GBytes) bytes = pair_join (sent.parts);
+  session_effect_clear (&sent);
+  for (guint copies = 1; copies <= 3; copies++)
+    {
+      session_hear (pair.end[1].session, pair.now_us, 1, bytes);
+      g_assert_cmpuint (session_due (pair.end[1].session), ==, pair.now_us + SESSION_LATE_US);
+      pair_wait_for (&pair, 1);
+      pair_carry (&pair, 1, 0); /* the acknowledgement is lost */
+      g_assert_cmpuint (pair.end[1].acks, ==, copies);
+    }
+  pair_assert_got (&pair.end[1], 1, "once");
+  pair_clear (&pair);
+}
+
 /* ---- several connections ---- */
 
 /* The same one remains for both, and neither asks for another. */
@@ -277,6 +347,40 @@ test_idle_race (void)
   pair_clear (&pair);
 }
 
+/* However short the patience with a quiet connection: what waits for an acknowledgement keeps it.
+ * The end that waits says no BYE, nor does the end that owes one. */
+static void
+test_unacknowledged_is_not_idle (void)
+{
+  const SessionConfig config = { .idle_us = SECOND };
+  Pair pair;
+
+  G_STATIC_ASSERT (SECOND < SESSION_LATE_US && SECOND < SESSION_STALL_US);
+  pair_init (&pair);
+  for (guint i = 0; i < 2; i++)
+    {
+      session_free (pair.end[i].session);
+      pair.end[i].session
+          = session_new (&config, &pair_ids[i], &pair_ids[!i], pair.end[i].effects);
+    }
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_BULK, "a");
+  pair_settle (&pair);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_cmpuint (session_due (pair.end[i].session), >=, pair.now_us + SESSION_LATE_US);
+      session_tick (pair.end[i].session, pair.now_us + 2 * SECOND);
+      g_assert_cmpuint (session_n_connections (pair.end[i].session), ==, 1);
+    }
+  pair_wait_for (&pair, 1);
+  pair_settle (&pair);
+  g_assert_cmpuint (pair.end[1].acks, ==, 1);
+  for (guint i = 0; i < 2; i++) /* now it is idle, and was for long */
+    g_assert_cmpint (session_state (pair.end[i].session), ==, SESSION_CLOSED);
+  pair_clear (&pair);
+}
+
 /* A connection over which nothing is heard is left for the next one, sooner than it breaks. */
 static void
 test_stall (void)
@@ -335,6 +439,8 @@ main (int argc, char **argv)
   g_test_add_func ("/session/first-at-once", test_first_at_once);
   g_test_add_func ("/session/rest-is-sent-again", test_rest_is_sent_again);
   g_test_add_func ("/session/wanted-until-it-works", test_wanted_until_it_works);
+  g_test_add_func ("/session/hello-first-and-once", test_hello_first_and_once);
+  g_test_add_func ("/session/copy-is-acknowledged", test_copy_is_acknowledged);
   g_test_add_func ("/session/both-dial", test_both_dial);
   g_test_add_func ("/session/direct-takes-over", test_direct_takes_over);
   g_test_add_func ("/session/late-bytes", test_late_bytes);
@@ -342,6 +448,7 @@ main (int argc, char **argv)
   g_test_add_func ("/session/too-many", test_too_many);
   g_test_add_func ("/session/idle", test_idle);
   g_test_add_func ("/session/idle-race", test_idle_race);
+  g_test_add_func ("/session/unacknowledged-is-not-idle", test_unacknowledged_is_not_idle);
   g_test_add_func ("/session/stall", test_stall);
   g_test_add_func ("/session/peer-down", test_peer_down);
   return g_test_run ();
