@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The launcher's words about trouble. One thread; reads logs, which may hold anything.
- * Tests: launcher.sh. */
+ * Tests: test-launch-words, launcher.sh. */
 #include "launch-words.h"
 #include "command.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads the files node-PID.trouble (net/report.c): how many sentences the node wrote so far, and
- * then the last of them, each on a line. They may hold anything. Tests: stores.sh. */
+ * then the last of them, each on a line. They may hold anything.
+ * Tests: test-launch-words, stores.sh. */
 #include "trouble.h"
 #include "command.h"
 
@@ -67,7 +68,7 @@ static void
 show_one (Trouble *trouble, gint64 pid)
 {
   g_auto (GStrv) lines = read_lines (trouble->path, pid);
-  guint n = lines == NULL ? 0 : g_strv_length (lines) - 1;
+  guint n = lines == NULL || lines[0] == NULL ? 0 : g_strv_length (lines) - 1;
   guint all = n == 0 ? 0 : (guint)g_ascii_strtoull (lines[0], NULL, 10);
   guint before = GPOINTER_TO_UINT (g_hash_table_lookup (trouble->counts, &pid));
   guint fresh = all > before ? MIN (all - before, n) : 0;

@@ -131,7 +131,7 @@ test_hello_first_and_once (void)
 
 /* ---- acknowledgements ---- */
 
-/* Whoever sends a fragment again has not heard that it came: the copy is acknowledged, too. */
+/* An end that sends a fragment again has not heard that it came: the copy is acknowledged, too. */
 static void
 test_copy_is_acknowledged (void)
 {

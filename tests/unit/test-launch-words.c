@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the launcher says of nodes: their troubles, as report.c writes and trouble.c reads them, and
+ * how they ended. */
+#include "command/launch-words.h"
+
+#include "command/command.h"
+#include "command/trouble.h"
+
+#include "net/driver-private.h"
+
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* As waitpid tells of a process. */
+#define KILLED_BY(number) (number)
+#define ENDED_WITH(code) ((code) << 8)
+
+static GString *said; /* on stderr, since it was taken last */
+
+static void
+hear (const char *text)
+{
+  g_string_append (said, text);
+}
+
+static void
+assert_said (const char *text)
+{
+  g_assert_cmpstr (said->str, ==, text);
+  g_string_truncate (said, 0);
+}
+
+static void
+put (const char *path, const char *file, const char *text)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+
+  g_assert_true (folder_write (path, file, bytes, NULL));
+}
+
+static char *
+folder_new (void)
+{
+  char *path = g_dir_make_tmp ("satin-words-XXXXXX", NULL);
+
+  g_assert_nonnull (path);
+  return path;
+}
+
+/* ---- troubles ---- */
+
+/* Each sentence is shown once, on one line, whatever it holds. */
+static void
+test_troubles (void)
+{
+  g_autofree char *path = folder_new ();
+  g_autoptr (Trouble) trouble = trouble_new (path);
+  Driver driver = { .log = g_fopen ("/dev/null", "w"), .config.folder = path };
+
+  trouble_show (trouble);
+  assert_said ("");
+  g_assert_false (trouble_has_said (trouble, NULL));
+  report_trouble (&driver, "the store is down");
+  trouble_show (trouble);
+  trouble_show (trouble);
+  assert_said ("satin: the store is down\n");
+  report_trouble (&driver, "two\nlines");
+  report_trouble (&driver, "a\tbell\a!");
+  trouble_show (trouble);
+  assert_said ("satin: two lines\nsatin: a bell !\n");
+  report_trouble (&driver, "the store is down");
+  trouble_show (trouble);
+  assert_said ("satin: the store is down\n");
+  g_assert_true (trouble_has_said (trouble, "two lines"));
+  g_assert_true (trouble_has_said (trouble, NULL));
+  g_assert_false (trouble_has_said (trouble, "two"));
+  g_queue_clear_full (&driver.troubles, g_free);
+  fclose (driver.log);
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* Of many that come between two looks, the last ones are shown. Those of another node count for
+ * themselves. */
+static void
+test_many_troubles (void)
+{
+  g_autofree char *path = folder_new (), *first = NULL;
+  g_autoptr (Trouble) trouble = trouble_new (path);
+  Driver driver = { .log = g_fopen ("/dev/null", "w"), .config.folder = path };
+
+  for (guint i = 1; i <= 100; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("number %u", i);
+      report_trouble (&driver, text);
+    }
+  g_assert_cmpuint (driver.troubles.length, <, 100);
+  first = g_strdup_printf ("satin: number %u\n", 101 - driver.troubles.length);
+  trouble_show (trouble);
+  g_assert_true (g_str_has_prefix (said->str, first));
+  g_assert_true (g_str_has_suffix (said->str, "\nsatin: number 100\n"));
+  g_string_truncate (said, 0);
+  report_trouble (&driver, "and one more");
+  trouble_show (trouble);
+  assert_said ("satin: and one more\n");
+  put (path, "node-1.trouble", "1\nof another\n");
+  put (path, "node-x.trouble", "1\nof nobody\n");
+  trouble_show (trouble);
+  assert_said ("satin: of another\n");
+  g_queue_clear_full (&driver.troubles, g_free);
+  fclose (driver.log);
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* The file may hold anything. */
+static void
+test_wrong_troubles (void)
+{
+  static const char *const texts[]
+      = { "", "\n", "0\n", "x\n", "-1\n", "7", "7\n", "0\nnobody counted it\n" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autofree char *path = folder_new ();
+      g_autoptr (Trouble) trouble = trouble_new (path);
+      put (path, "node-1.trouble", texts[i]);
+      trouble_show (trouble);
+      assert_said ("");
+      g_assert_true (folder_remove (path, NULL));
+    }
+}
+
+/* ---- ends ---- */
+
+/* What a node wrote last is said of one that ended by itself. One that was killed, or left, has no
+ * words about it. */
+static void
+test_gone (void)
+{
+  static const struct
+  {
+    int status;
+    guint n_live;
+    const char *log, *err, *words;
+  } cases[] = {
+    { KILLED_BY (SIGKILL), 1, "satin: a line\n", "", "satin: node 1 died (signal 9); 1 goes on\n" },
+    { KILLED_BY (SIGTERM), 2, "", "a line\n", "satin: node 1 died (signal 15); 2 go on\n" },
+    { ENDED_WITH (COMMAND_DONE), 0, "a line\n", "", "satin: node 1 left\n" },
+    { ENDED_WITH (3), 0, "", "", "satin: node 1 ended (exit code 3)\n" },
+    { ENDED_WITH (3), 0, "[0.1] a note\nsatin: a line\n\n[0.2] a note\n", "",
+      "satin: node 1 ended (exit code 3): a line\n" },
+    { KILLED_BY (SIGSEGV), 1, "one\ntwo\nthree\n/lib/x(+0x1) [0x2]\n", "satin: four\n",
+      "satin: node 1 died (signal 11); 1 goes on; its last words:\n"
+      "satin:   two\nsatin:   three\nsatin:   four\n" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = folder_new ();
+      put (path, "node-1.log", cases[i].log);
+      put (path, "node-1.err", cases[i].err);
+      launch_words_gone (path, 1, cases[i].status, cases[i].n_live);
+      assert_said (cases[i].words);
+      g_assert_true (folder_remove (path, NULL));
+    }
+}
+
+/* Others may have added nodes, which live on. */
+static void
+test_gone_beside_others (void)
+{
+  g_autofree char *path = folder_new ();
+  g_autofree char *own = folder_node_file (getpid (), "address");
+
+  put (path, own, "127.0.0.1:1\n");
+  put (path, "node-1.address", "127.0.0.1:2\n");
+  launch_words_gone (path, 1, ENDED_WITH (COMMAND_DONE), 0);
+  assert_said ("satin: node 1 left; 1 goes on\n");
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* A program that refuses says why, and its code is the launcher's. Another one is no Satin
+ * program, whatever its code. */
+static void
+test_never_joined (void)
+{
+  static const struct
+  {
+    int status, code;
+    const char *log, *words;
+  } cases[] = {
+    { ENDED_WITH (COMMAND_UNUSABLE), COMMAND_UNUSABLE, "x\nsatin: too new\n", "satin: too new\n" },
+    { ENDED_WITH (COMMAND_UNUSABLE), COMMAND_ERROR, "too new\n",
+      "satin: 'p' is not a Satin program, or broke before it could join the run: it ended (exit "
+      "code 3); its last words: too new\n" },
+    { ENDED_WITH (0), COMMAND_ERROR, "satin: fine\n",
+      "satin: 'p' is not a Satin program, or broke before it could join the run: it left; its last "
+      "words: satin: fine\n" },
+    { KILLED_BY (SIGABRT), COMMAND_ERROR, "",
+      "satin: 'p' is not a Satin program, or broke before it could join the run: it died (signal "
+      "6)\n" },
+    { KILLED_BY (SIGABRT), COMMAND_ERROR, "satin: x\n",
+      "satin: 'p' is not a Satin program, or broke before it could join the run: it died (signal "
+      "6); its last words: satin: x\n" },
+  };
+  const FolderRun run = { .program = (char *)"p" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = folder_new ();
+      put (path, "node-1.log", cases[i].log);
+      g_assert_cmpint (launch_words_never_joined (&run, path, 1, cases[i].status), ==,
+                       cases[i].code);
+      assert_said (cases[i].words);
+      g_assert_true (folder_remove (path, NULL));
+    }
+}
+
+/* A host of many nodes is told of once. */
+static void
+test_left_out (void)
+{
+  g_autofree char *path = folder_new ();
+
+  put (path, "node-1.log", "satin: no such file\n");
+  put (path, "node-2.log", "satin: no such file\n");
+  put (path, "node-3.log", "[0.1] a note\n");
+  launch_words_left_out (path, 1, ENDED_WITH (1), "host 'a'");
+  launch_words_left_out (path, 2, ENDED_WITH (1), "host 'a'");
+  assert_said ("satin: host 'a' is left out: no such file\n");
+  launch_words_left_out (path, 2, ENDED_WITH (1), "host 'b'");
+  assert_said ("satin: host 'b' is left out: no such file\n");
+  launch_words_left_out (path, 3, ENDED_WITH (COMMAND_DONE), "host 'a'");
+  assert_said ("satin: host 'a' is left out: it ended before it was a node\n");
+  launch_words_left_out (path, 3, ENDED_WITH (3), "host 'a'");
+  assert_said ("satin: host 'a' is left out: ended (exit code 3)\n");
+  launch_words_left_out (path, 4, KILLED_BY (SIGKILL), "host 'a'");
+  assert_said ("satin: host 'a' is left out: died (signal 9)\n");
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* The user hears something of each failure. */
+static void
+test_end (void)
+{
+  g_autofree char *path = folder_new ();
+
+  launch_words_end (path, COMMAND_DONE, NULL, FALSE);
+  launch_words_end (path, COMMAND_STORE, NULL, TRUE);
+  assert_said ("");
+  launch_words_end (path, COMMAND_ERROR, NULL, FALSE);
+  assert_said ("satin: the program ended with exit code 1 and said nothing\n");
+  launch_words_end (path, COMMAND_STORE, "satin: full", FALSE);
+  assert_said ("satin: full\n");
+  put (path, "node-1.log", "[0.1] a note\nwhy\n");
+  launch_words_end (path, COMMAND_ERROR, NULL, FALSE);
+  assert_said ("why\n");
+  put (path, "answer", "half of it");
+  launch_words_end (path, COMMAND_ERROR, NULL, FALSE);
+  assert_said ("");
+  g_assert_true (folder_remove (path, NULL));
+}
+
+/* How to go on is said only where there is something to go on from. */
+static void
+test_next (void)
+{
+  g_autofree char *path = folder_new ();
+  g_autofree char *file = g_build_filename (path, "a b", NULL);
+  g_autofree char *suspended = g_strdup_printf ("satin: suspended: `satin resume '%s'` goes on\n",
+                                                file);
+  g_autofree char *saved
+      = g_strdup_printf ("satin: `satin resume '%s'` goes on from what was saved\n", file);
+  FolderRun run = { 0 };
+
+  launch_words_next (&run, COMMAND_ERROR);
+  assert_said ("");
+  launch_words_next (&run, COMMAND_SUSPENDED);
+  assert_said ("satin: stopped; without --checkpoint nothing is kept\n");
+  run.checkpoint = file;
+  launch_words_next (&run, COMMAND_ERROR);
+  assert_said ("");
+  launch_words_next (&run, COMMAND_SUSPENDED);
+  assert_said (suspended);
+  put (path, "a b", "x");
+  launch_words_next (&run, COMMAND_ERROR);
+  assert_said (saved);
+  g_unlink (file);
+  run.checkpoint = (char *)"sftp://h/x";
+  launch_words_next (&run, COMMAND_ERROR);
+  assert_said ("satin: `satin resume sftp://h/x` goes on from what was saved\n");
+  g_assert_true (folder_remove (path, NULL));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  said = g_string_new (NULL);
+  g_set_printerr_handler (hear);
+  g_test_add_func ("/launch-words/troubles", test_troubles);
+  g_test_add_func ("/launch-words/many-troubles", test_many_troubles);
+  g_test_add_func ("/launch-words/wrong-troubles", test_wrong_troubles);
+  g_test_add_func ("/launch-words/gone", test_gone);
+  g_test_add_func ("/launch-words/gone-beside-others", test_gone_beside_others);
+  g_test_add_func ("/launch-words/never-joined", test_never_joined);
+  g_test_add_func ("/launch-words/left-out", test_left_out);
+  g_test_add_func ("/launch-words/end", test_end);
+  g_test_add_func ("/launch-words/next", test_next);
+  return g_test_run ();
+}
