@@ -36,6 +36,7 @@ typedef struct
   int tries;               /* of the thief */
   const SatinJob *foreign; /* (nullable) what the thief takes from elsewhere after its first job */
   gboolean gives_back;     /* it claims two jobs, and gives one back that was lent */
+  gboolean forgets_root;   /* it claims a job, and the root is forgotten meanwhile */
 } Program;
 
 static const Program *program;
@@ -246,6 +247,7 @@ static const Program programs[] = {
     .jobs = 3,
     .expected = 0x010100,
     .tries = 1 },
+  { .name = "what waits is forgotten", .root = &waits_job, .forgets_root = TRUE },
 };
 
 /* ---- the threads ---- */
@@ -337,6 +339,45 @@ give_back (Stack *stack)
     worker_give_back (victim, slot[0]);
 }
 
+/* Has a job of the root's, and does not begin it. The root's stack is asked for more work, and then
+ * the root's lender forgets the root: its stack has to ask for the job back, and to leave. */
+static void
+forget_root (Stack *stack)
+{
+  Stack *victim = stacks[OWNER];
+  SatinSlot_ *root = &stacks[LENDER]->slots[1], *slot = NULL;
+  gboolean dry;
+
+  while (slot == NULL)
+    {
+      guint64 seen = explorer_steps_of_other (), history = explorer_history ();
+
+      slot = stack_claim (victim, &dry);
+      if (slot == NULL)
+        {
+          explorer_forget (history);
+          explorer_block (seen);
+        }
+    }
+  slot_set_state (slot, SLOT_STOLEN_BY (stack->number));
+  is_taken = TRUE;
+  for (guint64 history = explorer_history (); !stack_is_parked (victim); explorer_forget (history))
+    sched_yield ();
+  stack_ask (victim, STACK_FLAG_MOVE);
+  worker_wake (victim);
+  slot_set_state (root, SLOT_ABORTED_BY (OWNER)); /* as abort.c does it */
+  stack_ask (victim, STACK_FLAG_ABORT);
+  worker_wake (victim);
+  for (guint64 history = explorer_history (); SLOT_KIND (slot_state (slot)) != SLOT_ABORTED;
+       explorer_forget (history))
+    {
+      if (explorer_has_finished (OWNER))
+        explorer_fail ("it ended with a job elsewhere");
+      sched_yield ();
+    }
+  abort_answer (victim, slot);
+}
+
 static void
 thief (void)
 {
@@ -345,6 +386,8 @@ thief (void)
   wait_until (&is_offered);
   if (program->gives_back)
     give_back (stack);
+  if (program->forgets_root)
+    forget_root (stack);
   for (int i = 0; i < program->tries && !explorer_has_finished (OWNER);)
     {
       guint64 seen = explorer_steps_of_other (), history = explorer_history ();
@@ -445,6 +488,8 @@ check_result (void)
   SatinSlot_ *slot = &stacks[LENDER]->slots[1];
   uint64_t result;
 
+  if (program->forgets_root)
+    return SLOT_KIND (slot->state) == SLOT_DROPPED ? NULL : "the root was not left";
   memcpy (&result, slot_result (slot), sizeof result);
   if (SLOT_KIND (slot->state) != SLOT_RETURNED)
     return "the root has no end";
