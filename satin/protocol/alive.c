@@ -17,7 +17,13 @@ alive_init (Node *node)
   Alive *alive = &node->alive;
 
   alive->accused = g_ptr_array_new_with_free_func (accused_free);
-  alive->ping_at_us = alive->look_at_us = CORE_NEVER;
+  alive->ping_at_us = alive->look_at_us = alive->dial_at_us = CORE_NEVER;
+}
+
+void
+alive_changed (Node *node)
+{
+  node->alive.changed = TRUE;
 }
 
 void
@@ -46,9 +52,18 @@ alive_dead (Node *node, Member *member, Death death)
   roster_on_dead (node);
 }
 
+void
+alive_heard (Node *node, Member *member)
+{
+  if (node->now_us >= member->heard_us + node->config.silence_us / 2)
+    alive_changed (node); /* it was looked for: the next time for that is nearer than its death */
+  member->heard_us = node->now_us;
+}
+
 static void
 dial (Node *node, Member *member, DialPurpose purpose)
 {
+  alive_changed (node);
   member->dialled_us = node->now_us;
   member->dial_at_us = CORE_NEVER;
   if (link_to (node, &member->id) == NULL)
@@ -61,14 +76,8 @@ dial (Node *node, Member *member, DialPurpose purpose)
 gboolean
 alive_may_speak (Node *node, const Member *member)
 {
-  gboolean stands = FALSE;
-
-  for (guint i = 0; i < node->links.links->len && !stands; i++)
-    {
-      const Link *link = node->links.links->pdata[i];
-      stands = link->circuit == NULL && link->bound && node_id_equal (&link->remote, &member->id);
-    }
-  return stands && node->now_us < member->heard_us + node->config.silence_us / 2;
+  return link_direct (node, &member->id) != NULL
+         && node->now_us < member->heard_us + node->config.silence_us / 2;
 }
 
 /* No link is left, or none that says anything: a refused dial is the proof. At once, unless one was
@@ -81,7 +90,10 @@ alive_redial (Node *node, Member *member)
   if (member->dialled_us == 0 || node->now_us >= member->dialled_us + ALIVE_REDIAL_MIN_US)
     dial (node, member, DIAL_MEMBER);
   else
-    member->dial_at_us = member->dialled_us + ALIVE_REDIAL_MIN_US;
+    {
+      member->dial_at_us = member->dialled_us + ALIVE_REDIAL_MIN_US;
+      alive_changed (node);
+    }
 }
 
 /* The master hears of it still, so there may be a way through here. But should that not help for
@@ -366,6 +378,26 @@ is_alone (Node *node)
   return node->links.links->len == 0 && node->roster.members->len < 2;
 }
 
+/* What all members and links are due for. */
+static void
+find_due (Node *node, guint64 *look_at_us, guint64 *dial_at_us)
+{
+  *look_at_us = *dial_at_us = CORE_NEVER;
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (member->dead)
+        continue;
+      *look_at_us = MIN (*look_at_us, silence_due (node, member));
+      *dial_at_us = MIN (*dial_at_us, member->seek_at_us);
+      if (member->dial == 0)
+        *dial_at_us = MIN (*dial_at_us, member->dial_at_us);
+    }
+  *look_at_us = links_due (node, *look_at_us);
+}
+
+/* Most steps only hear something, and so nothing is due earlier than it was: all are looked at
+ * when something has changed, and when time has run out for one. */
 guint64
 alive_due (Node *node)
 {
@@ -376,20 +408,20 @@ alive_due (Node *node)
     alive->ping_at_us = CORE_NEVER;
   else if (alive->ping_at_us == CORE_NEVER)
     alive->ping_at_us = node->now_us + ping_pause_us (node);
-  alive->look_at_us = CORE_NEVER;
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      const Member *member = node->roster.members->pdata[i];
-      if (member->dead)
-        continue;
-      alive->look_at_us = MIN (alive->look_at_us, silence_due (node, member));
-      at = MIN (at, member->seek_at_us);
-      if (member->dial == 0)
-        at = MIN (at, member->dial_at_us);
-    }
-  alive->look_at_us = links_due (node, alive->look_at_us);
-  at = MIN (at, MIN (alive->ping_at_us, alive->look_at_us));
+  if (alive->changed)
+    find_due (node, &alive->look_at_us, &alive->dial_at_us);
+  alive->changed = FALSE;
+  at = MIN (at, MIN (alive->ping_at_us, MIN (alive->look_at_us, alive->dial_at_us)));
   return MIN (at, reach_due (node));
+}
+
+void
+alive_check (Node *node)
+{
+  guint64 look_at_us, dial_at_us;
+
+  find_due (node, &look_at_us, &dial_at_us);
+  g_assert (node->alive.look_at_us <= look_at_us && node->alive.dial_at_us <= dial_at_us);
 }
 
 static void
@@ -411,6 +443,8 @@ alive_tick (Node *node)
 {
   gboolean pings = node->alive.ping_at_us <= node->now_us;
 
+  if (pings || MIN (node->alive.look_at_us, node->alive.dial_at_us) <= node->now_us)
+    alive_changed (node);
   if (pings || node->alive.look_at_us <= node->now_us)
     look (node);
   if (pings)

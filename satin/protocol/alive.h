@@ -48,6 +48,8 @@ typedef struct
 {
   guint64 ping_at_us; /* CORE_NEVER: alone */
   guint64 look_at_us; /* who is silent is looked at then, besides whenever pings are sent */
+  guint64 dial_at_us; /* the first dial of a member, or search for one, that is due */
+  gboolean changed;   /* these two are to be found anew; till then neither is too late */
   GPtrArray *accused; /* of Accused */
 } Alive;
 
@@ -66,5 +68,10 @@ void alive_met (Node *node, const char *address, gboolean settled);
 /* A timer came so late that this node slept itself. */
 gboolean alive_was_asleep (Node *node);
 void alive_slept (Node *node);
+/* It said something. */
+void alive_heard (Node *node, Member *member);
+/* Something about a member or a link may be due earlier than before. */
+void alive_changed (Node *node);
 guint64 alive_due (Node *node);
+void alive_check (Node *node);
 void alive_tick (Node *node);

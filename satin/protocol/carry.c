@@ -11,6 +11,7 @@ carry_init (Node *node)
 {
   node->sessions.effects = g_array_new (FALSE, FALSE, sizeof (SessionEffect));
   node->sessions.later = g_array_new (FALSE, FALSE, sizeof (SessionEffect));
+  node->sessions.due_us = CORE_NEVER;
 }
 
 void
@@ -72,13 +73,16 @@ static void
 note (Node *node, Member *member, gboolean awaited)
 {
   member->carry.due_us = session_due (member->carry.session);
+  node->sessions.due_us = MIN (node->sessions.due_us, member->carry.due_us);
   take_effects (node, awaited);
 }
 
 /* (nullable) */
 static Member *
-member_of (Node *node, const Session *session)
+member_of (Node *node, const Session *session, const Link *link)
 {
+  if (link != NULL && link->member != NULL && link->member->carry.session == session)
+    return link->member;
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       Member *member = node->roster.members->pdata[i];
@@ -113,13 +117,15 @@ static void
 retire (Node *node, Link *link)
 {
   link->retired_us = node->now_us + (is_mine (link) ? link_greeting_us (node) : 0);
+  node->sessions.due_us = MIN (node->sessions.due_us, link->retired_us);
+  alive_changed (node); /* its silence counts sooner now */
 }
 
 static void
 carry_out (Node *node, const SessionEffect *said)
 {
-  Member *member = said->session == NULL ? NULL : member_of (node, said->session);
   Link *link = link_find (node, said->connection);
+  Member *member = said->session == NULL ? NULL : member_of (node, said->session, link);
 
   if (member == NULL)
     return;
@@ -315,10 +321,10 @@ carry_wants (const Member *member)
 
 /* ---- time ---- */
 
-guint64
-carry_due (Node *node)
+static guint64
+find_due (Node *node)
 {
-  guint64 at = node->sessions.later->len == 0 ? CORE_NEVER : node->now_us;
+  guint64 at = CORE_NEVER;
 
   for (guint i = 0; i < node->roster.members->len; i++)
     {
@@ -333,6 +339,18 @@ carry_due (Node *node)
         at = MIN (at, link->retired_us);
     }
   return at;
+}
+
+guint64
+carry_due (Node *node)
+{
+  return node->sessions.later->len == 0 ? node->sessions.due_us : node->now_us;
+}
+
+void
+carry_check (Node *node)
+{
+  g_assert (node->sessions.due_us <= find_due (node));
 }
 
 /* (nullable) */
@@ -356,6 +374,11 @@ carry_tick (Node *node)
 {
   Link *link;
 
+  if (node->sessions.due_us > node->now_us)
+    {
+      carry_settle (node);
+      return;
+    }
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       Member *member = node->roster.members->pdata[i];
@@ -366,5 +389,6 @@ carry_tick (Node *node)
     }
   while ((link = next_retired (node)) != NULL)
     link_break (node, link, "there is another");
+  node->sessions.due_us = find_due (node);
   carry_settle (node);
 }

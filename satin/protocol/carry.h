@@ -32,6 +32,7 @@ typedef struct
   GArray *effects; /* of SessionEffect, from the call of a session under way */
   GArray *later;  /* of SessionEffect, to be carried out when nobody is in the middle of anything */
   gboolean doors; /* something may be heard that waited for a link */
+  guint64 due_us; /* no session is due, and no link that is retired, before */
   gboolean settling;
 } Sessions;
 
@@ -67,3 +68,4 @@ gboolean carry_wants (const Member *member);
 void carry_settle (Node *node);
 guint64 carry_due (Node *node);
 void carry_tick (Node *node);
+void carry_check (Node *node);

@@ -273,9 +273,8 @@ hear_message (Node *node, guint64 number, GBytes *bytes)
   if (link == NULL)
     return;
   link->heard_us = node->now_us;
-  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
-  if (member != NULL)
-    member->heard_us = node->now_us;
+  if (link->member != NULL)
+    alive_heard (node, link->member);
   if (!carry_is_frame (bytes))
     hear_bytes (node, link, bytes);
   else if (link->greeted)

@@ -34,6 +34,7 @@ link_init (Node *node)
   Links *links = &node->links;
 
   links->links = g_ptr_array_new_with_free_func (link_free);
+  links->by_number = g_hash_table_new (g_int64_hash, g_int64_equal);
   links->dials = g_ptr_array_new_with_free_func (dial_free);
 }
 
@@ -42,6 +43,7 @@ link_done (Node *node)
 {
   Links *links = &node->links;
 
+  g_hash_table_unref (links->by_number);
   g_ptr_array_unref (links->links);
   g_ptr_array_unref (links->dials);
 }
@@ -78,13 +80,7 @@ take_dial (Node *node, guint64 number)
 Link *
 link_find (Node *node, guint64 number)
 {
-  for (guint i = 0; i < node->links.links->len; i++)
-    {
-      Link *link = node->links.links->pdata[i];
-      if (link->link == number)
-        return link;
-    }
-  return NULL;
+  return g_hash_table_lookup (node->links.by_number, &number);
 }
 
 /* How good a link is to speak over: a direct one is better than any route, a retired one worse than
@@ -99,12 +95,13 @@ worth (const Link *link)
 static Link *
 best (Node *node, const NodeId *id, guint least)
 {
+  const Member *member = roster_find (node, id);
   Link *found = NULL;
 
-  for (guint i = node->links.links->len; i > 0 && least <= LINK_WORTH_MAX; i--)
+  for (guint i = member == NULL ? 0 : member->links->len; i > 0 && least <= LINK_WORTH_MAX; i--)
     {
-      Link *link = node->links.links->pdata[i - 1];
-      if (!link->bound || !node_id_equal (&link->remote, id) || worth (link) < least)
+      Link *link = member->links->pdata[i - 1];
+      if (worth (link) < least)
         continue;
       found = link;
       least = worth (link) + 1;
@@ -301,6 +298,7 @@ link_add (Node *node, guint64 number, Circuit *circuit)
   link->born_us = link->heard_us = node->now_us;
   link->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_ptr_array_add (node->links.links, link);
+  g_hash_table_insert (node->links.by_number, &link->link, link);
   return link;
 }
 
@@ -327,6 +325,7 @@ link_up (Node *node, guint64 number, guint64 dial_number)
           member->answered = TRUE;
           member->dial = 0;
           member->dial_at_us = node->now_us + link_greeting_us (node);
+          alive_changed (node);
         }
       if (dial->purpose == DIAL_JOIN)
         join_on_link (node, link);
@@ -353,6 +352,7 @@ link_dial_failed (Node *node, guint64 dial_number, gboolean dead, gboolean refus
     {
       member->dial = 0;
       member->dial_at_us = node->now_us + ALIVE_REDIAL_US;
+      alive_changed (node);
       if (dead && roster_is_host (member, node->config.host) && !alive_may_speak (node, member))
         alive_dead (node, member, DEATH_PROVED);
       else
@@ -368,6 +368,9 @@ take_off (Node *node, Link *link)
   guint64 number = link->link;
   Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
 
+  if (link->member != NULL)
+    g_ptr_array_remove (link->member->links, link);
+  g_hash_table_remove (node->links.by_number, &number);
   g_ptr_array_remove (node->links.links, link);
   if (member != NULL)
     carry_down (node, number, member);
@@ -516,20 +519,23 @@ link_close_member (Node *node, const NodeId *id)
 static void
 close_oldest (Node *node, const NodeId *id)
 {
-  Link *oldest = NULL;
-  guint n = 0;
+  const Member *member = roster_find (node, id);
 
-  for (guint i = node->links.links->len; i > 0; i--)
-    {
-      Link *link = node->links.links->pdata[i - 1];
-      if (link->bound && node_id_equal (&link->remote, id))
-        {
-          oldest = link;
-          n++;
-        }
-    }
-  if (n > LINK_PER_MEMBER_MAX)
-    link_break (node, oldest, "too many links to one member");
+  if (member != NULL && member->links->len > LINK_PER_MEMBER_MAX)
+    link_break (node, member->links->pdata[0], "too many links to one member");
+}
+
+/* Among its links, which stand in the order in which they came. */
+static void
+enter (Link *link, Member *member)
+{
+  GPtrArray *links = member->links;
+  guint i = links->len;
+
+  while (i > 0 && ((const Link *)links->pdata[i - 1])->order > link->order)
+    i--;
+  g_ptr_array_insert (links, (gint)i, link);
+  link->member = member;
 }
 
 static void
@@ -550,6 +556,8 @@ bind_link (Node *node, Link *link, Member *member)
   if (link->circuit != NULL)
     say_through (node, link);
   link->bound = TRUE;
+  enter (link, member);
+  alive_changed (node);
   member->heard_us = node->now_us;
   member->dead = member->silent = member->proved = FALSE;
   member->accused_us = 0;

@@ -25,6 +25,7 @@ struct Link
   Term told_term;   /* the roster that was last sent over it */
   guint64 told_version;
   GHashTable *stems; /* ids sent over it, outside of sessions; looked up only */
+  Member *member;    /* borrowed: it stands among the links of this one; NULL: of none */
   Circuit *circuit;  /* (nullable) of a routed link; see route.h */
   GQueue early;      /* of GBytes: frames that came before it was bound */
   gsize early_bytes;
@@ -48,8 +49,9 @@ typedef struct
 
 typedef struct
 {
-  GPtrArray *links; /* of Link, by order */
-  GPtrArray *dials; /* of Dial */
+  GPtrArray *links;      /* of Link, by order */
+  GHashTable *by_number; /* the same */
+  GPtrArray *dials;      /* of Dial */
   guint64 orders, numbers;
 } Links;
 

@@ -17,11 +17,11 @@ typedef struct
 /* In the order in which they are made, ticked and settled. The last one is freed first. */
 static const Part parts[] = {
   { link_init, link_done, NULL, NULL, NULL, NULL },
-  { carry_init, carry_done, carry_tick, carry_due, carry_settle, NULL },
+  { carry_init, carry_done, carry_tick, carry_due, carry_settle, carry_check },
   { route_init, route_done, NULL, NULL, NULL, route_check },
   { reach_init, reach_done, NULL, NULL, NULL, NULL },
   { roster_init, roster_done, NULL, NULL, NULL, roster_check },
-  { alive_init, alive_done, alive_tick, alive_due, NULL, NULL },
+  { alive_init, alive_done, alive_tick, alive_due, NULL, alive_check },
   { join_init, join_done, join_tick, join_due, NULL, NULL },
   { loans_init, loans_done, NULL, NULL, NULL, loans_check },
   { held_init, held_done, NULL, NULL, NULL, held_check },

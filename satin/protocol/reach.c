@@ -114,6 +114,7 @@ reach_seek (Node *node, Member *member)
       || link_is_coming (node, &member->id, TRUE))
     return;
   member->seek_at_us = CORE_NEVER;
+  alive_changed (node);
   ReachSearch *search = g_new0 (ReachSearch, 1);
   search->id = member->id;
   search->asked = g_array_new (FALSE, FALSE, sizeof (NodeId));
@@ -131,6 +132,7 @@ reach_dial_failed (Node *node, Member *member, gboolean refused)
   member->dial_failures++;
   member->dial_at_us
       = node->now_us + (link != NULL ? MIN (pause, REACH_REDIAL_MAX_US) : ALIVE_REDIAL_US);
+  alive_changed (node);
   if (link != NULL)
     return;
   if (!refused)
@@ -164,6 +166,7 @@ conclude (Node *node, const ReachSearch *search)
   if (member == NULL || member->dead || member->refused_us == 0
       || link_to (node, &member->id) != NULL || link_is_coming (node, &member->id, TRUE))
     return;
+  alive_changed (node);
   if (node->now_us < member->refused_us + link_greeting_us (node)
       && (!all || another_is_coming (node, member)))
     member->seek_at_us = node->now_us + REACH_SLOW_US;

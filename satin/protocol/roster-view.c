@@ -2,6 +2,51 @@
 /* See roster.h: the roster as others see it. Looks, never acts. */
 #include "core.h"
 
+/* They stand by age, which is the order of their ids. */
+Member *
+roster_find_in (GPtrArray *members, const NodeId *id)
+{
+  guint from = 0, to = members->len;
+
+  while (from < to)
+    {
+      guint middle = (from + to) / 2;
+      Member *member = members->pdata[middle];
+      int order = node_id_compare (&member->id, id);
+      if (order == 0)
+        return member;
+      if (order < 0)
+        from = middle + 1;
+      else
+        to = middle;
+    }
+  return NULL;
+}
+
+Member *
+roster_find (Node *node, const NodeId *id)
+{
+  return roster_find_in (node->roster.members, id);
+}
+
+Member *
+roster_master (Node *node)
+{
+  return node->roster.members->len > 0 ? node->roster.members->pdata[0] : NULL;
+}
+
+Member *
+roster_acting (Node *node)
+{
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!member->dead)
+        return member;
+    }
+  return NULL;
+}
+
 static gboolean
 is_self (Node *node, const Member *member)
 {
@@ -69,6 +114,8 @@ roster_check (Node *node)
     {
       const Link *link = node->links.links->pdata[i];
       g_assert (!link->bound || has (members, &link->remote));
+      g_assert (link->bound == (link->member != NULL));
+      g_assert (!link->bound || node_id_equal (&link->member->id, &link->remote));
     }
 }
 

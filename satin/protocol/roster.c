@@ -12,6 +12,7 @@ clear_member (gpointer data)
   g_free (member->address);
   g_free (member->host);
   g_free (member->site);
+  g_ptr_array_unref (member->links);
   carry_clear (&member->carry);
 }
 
@@ -43,42 +44,6 @@ roster_done (Node *node)
   g_array_unref (node->roster.gone);
 }
 
-static Member *
-find_in (GPtrArray *members, const NodeId *id)
-{
-  for (guint i = 0; i < members->len; i++)
-    {
-      Member *member = members->pdata[i];
-      if (node_id_equal (&member->id, id))
-        return member;
-    }
-  return NULL;
-}
-
-Member *
-roster_find (Node *node, const NodeId *id)
-{
-  return find_in (node->roster.members, id);
-}
-
-Member *
-roster_master (Node *node)
-{
-  return node->roster.members->len > 0 ? node->roster.members->pdata[0] : NULL;
-}
-
-Member *
-roster_acting (Node *node)
-{
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      Member *member = node->roster.members->pdata[i];
-      if (!member->dead)
-        return member;
-    }
-  return NULL;
-}
-
 static gboolean
 is_self (Node *node, const Member *member)
 {
@@ -104,6 +69,7 @@ new_member (Node *node, const MessageMember *from)
   member->elsewhere = !g_str_equal (from->site, node->config.site);
   member->pid = from->pid;
   member->workers = from->workers;
+  member->links = g_ptr_array_new ();
   member->heard_us = member->told.told_us = node->now_us;
   member->seek_at_us = member->dial_at_us = CORE_NEVER;
   return member;
@@ -139,7 +105,7 @@ keep_members (Node *node, GPtrArray *old, GPtrArray *members)
 {
   for (guint i = 0; i < members->len; i++)
     {
-      Member *member = members->pdata[i], *before = find_in (old, &member->id);
+      Member *member = members->pdata[i], *before = roster_find_in (old, &member->id);
 
       if (before != NULL)
         {
@@ -149,7 +115,7 @@ keep_members (Node *node, GPtrArray *old, GPtrArray *members)
 #endif
           unref_member (member);
         }
-      else if (!is_self (node, member) && link_to (node, &member->id) == NULL)
+      else if (!is_self (node, member))
         member->dial_at_us = node_id_compare (&member->id, &node->self) < 0
                                  ? node->now_us
                                  : node->now_us + ALIVE_EXPECT_US;
@@ -232,6 +198,7 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
   NodeId old_master = old->len > 0 ? ((Member *)old->pdata[0])->id : NODE_ID_NONE;
 
   keep_members (node, old, members);
+  alive_changed (node);
   node->roster.term = *term;
   node->roster.version = version;
   node->roster.term_seen = MAX (node->roster.term_seen, term->number);
@@ -240,7 +207,7 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
   for (guint i = 0; i < old->len; i++)
     {
       Member *member = old->pdata[i];
-      if (find_in (members, &member->id) != NULL || node_id_equal (&member->id, &node->self))
+      if (roster_find_in (members, &member->id) != NULL || node_id_equal (&member->id, &node->self))
         continue;
       for (guint j = node->links.links->len; j > 0; j--) /* a false alarm learns of it at once */
         {
@@ -253,7 +220,7 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
       departed (node, member);
     }
   for (guint i = 0; i < members->len; i++)
-    if (find_in (old, &((Member *)members->pdata[i])->id) == NULL)
+    if (roster_find_in (old, &((Member *)members->pdata[i])->id) == NULL)
       saves_joined (node, members->pdata[i], old->len > 0);
   settle_master (node, &old_master);
   link_bind_all (node);

@@ -19,6 +19,7 @@ struct Member
   guint32 pid, workers;
 
   Carry carry;
+  GPtrArray *links; /* of Link, borrowed: those that are bound, by order */
   guint64 heard_us;
   gboolean dead;          /* proved here, not yet off the roster */
   gboolean silent;        /* … by silence only */
@@ -59,6 +60,8 @@ void roster_done (Node *node);
 /* Starts a run, or goes on with it when nobody else is left: a new term with this node alone. */
 void roster_found (Node *node);
 Member *roster_find (Node *node, const NodeId *id);
+/* (nullable): among these, which stand by age. */
+Member *roster_find_in (GPtrArray *members, const NodeId *id);
 /* (nullable): the eldest. */
 Member *roster_master (Node *node);
 /* (nullable): the eldest that is not proved dead; who it will be. */
