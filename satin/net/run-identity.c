@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a run is of: program, jobs, arguments, build, and what its checkpoint says of how it was
- * started. Main thread only. Tests: builds.sh, mark.sh */
+ * started. Main thread only. Tests: test-run-identity, builds.sh, mark.sh */
 #include "config.h"
 
 #include "run-private.h"

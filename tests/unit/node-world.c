@@ -119,13 +119,13 @@ content_of (GBytes *bytes)
   return frame.payload;
 }
 
-MessageKind
-kind_sent (const NodeEffect *effect)
+gboolean
+read_sent (const NodeEffect *effect, Message *message)
 {
   if (effect->kind != NODE_EFFECT_SEND)
-    return MESSAGE_NO_KIND;
+    return FALSE;
   g_autoptr (GBytes) bytes = join_parts (effect->parts), content = content_of (bytes);
-  return content == NULL ? MESSAGE_NO_KIND : (MessageKind)message_kind_of (content);
+  return content != NULL && message_decode (content, message, NULL);
 }
 
 static void

@@ -90,8 +90,17 @@ void pass (World *world, guint64 us);
 /* Node number `to` hears this over that link. */
 void deliver (World *world, guint64 link, guint to, const Message *message);
 
-/* What this effect sends, alone or in a frame of a session; MESSAGE_NO_KIND: nothing, or a part. */
-MessageKind kind_sent (const NodeEffect *effect);
+/* What this effect sends, alone or in a frame of a session, to be cleared. FALSE: nothing, or a
+ * part. */
+gboolean read_sent (const NodeEffect *effect, Message *message);
+/* Its kind; MESSAGE_NO_KIND: nothing, or a part. */
+static inline MessageKind
+kind_sent (const NodeEffect *effect)
+{
+  g_auto (Message) message = { 0 };
+
+  return read_sent (effect, &message) ? message.kind : MESSAGE_NO_KIND;
+}
 
 /* n0 founds the run, the others join. */
 World *world_new (guint n, gboolean checkpoint);

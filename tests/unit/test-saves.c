@@ -449,6 +449,41 @@ test_an_office_acknowledges_only_its_own_rows (void)
     }
 }
 
+static guint32 acknowledged_office;
+
+static void
+note_office (World *world, guint who, const NodeEffect *effect)
+{
+  g_auto (Message) message = { 0 };
+
+  (void)world;
+  if (who == 0 && read_sent (effect, &message) && message.kind == MESSAGE_SAVED
+      && message.number == ROW_US)
+    acknowledged_office = message.count;
+}
+
+/* n1 had sent its rows to an earlier office of n0. They are taken, and what acknowledges them names
+ * that office: in the present one n1 has sent all of it again. */
+static void
+test_an_acknowledgement_names_the_office_of_its_rows (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (2);
+  guint32 office = stats_of (world, 0).office;
+
+  for (guint32 then = office; then > 0; then--)
+    {
+      Message save = { .kind = MESSAGE_SAVE, .number = ROW_US, .count = then - 1 };
+      g_autoptr (GPtrArray) none = g_ptr_array_new ();
+
+      save.rows = none;
+      acknowledged_office = G_MAXUINT32; /* nothing is */
+      deliver (world, link_between (world, 0, 1), 0, &save);
+      world->watch = note_office;
+      publish (world, 0, ALL, FALSE);
+      g_assert_cmpuint (acknowledged_office, ==, then - 1);
+    }
+}
+
 /* The run is to be suspended. */
 static World *
 world_that_closes (void)
@@ -550,6 +585,8 @@ main (int argc, char **argv)
   TEST ("a-round-does-not-wait-for-the-dead", test_a_round_does_not_wait_for_the_dead);
   TEST ("all-goes-again-to-another-office", test_all_goes_again_to_another_office);
   TEST ("an-office-acknowledges-only-its-own-rows", test_an_office_acknowledges_only_its_own_rows);
+  TEST ("an-acknowledgement-names-the-office-of-its-rows",
+        test_an_acknowledgement_names_the_office_of_its_rows);
   TEST ("a-round-outlives-its-coordinator", test_a_round_outlives_its_coordinator);
   g_test_add_func ("/saves/rows-over-another-link-renew-nothing",
                    test_rows_over_another_link_renew_nothing);
