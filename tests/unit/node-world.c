@@ -274,7 +274,7 @@ void
 step (World *world, guint who, const NodeEvent *event)
 {
   Peer *peer = &world->peer[who];
-  g_autoptr (GArray) effects = g_array_new (FALSE, TRUE, sizeof (NodeEffect));
+  g_autoptr (GArray) effects = g_array_sized_new (FALSE, FALSE, sizeof (NodeEffect), 16);
 
   g_array_set_clear_func (effects, (GDestroyNotify)node_effect_clear);
   node_step (peer->node, world->now_us, event, effects);
