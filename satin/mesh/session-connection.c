@@ -16,23 +16,13 @@ owe_nothing (Session *session)
   session->ack_at_us = G_MAXUINT64;
 }
 
-GPtrArray *
-session_connection_parts (void)
-{
-  GPtrArray *parts = g_ptr_array_new_full (4, (GDestroyNotify)g_bytes_unref);
-
-  g_ptr_array_add (parts, NULL);
-  return parts;
-}
-
-/* The payload of `frame`, if any, is in `parts` already (transfer full), behind an empty place. */
 void
 session_connection_send (Session *session, SessionConnection *connection, SessionFrame *frame,
                          GPtrArray *parts, gboolean urgent)
 {
   for (guint i = 0; i < SESSION_STREAMS; i++)
     frame->received[i] = session->in[i].received;
-  parts->pdata[0] = session_frame_encode (frame);
+  session_frame_write (frame, (guint8 *)g_bytes_get_data (parts->pdata[0], NULL));
   SessionEffect *effect = session_emit (session, SESSION_EFFECT_SEND);
   effect->connection = connection->number;
   effect->parts = parts;
@@ -59,12 +49,15 @@ session_connection_say (Session *session, SessionConnection *connection, Session
                         gboolean urgent)
 {
   SessionFrame frame = { .kind = kind, .from = session->self, .to = session->peer };
+  GPtrArray *parts = g_ptr_array_new_full (1, (GDestroyNotify)g_bytes_unref);
+  gsize size = session_frame_size (kind);
 
+  g_ptr_array_add (parts, g_bytes_new_take (g_malloc (size), size));
   frame.order = connection->order;
   frame.needed = session_in_doubt (session)
                  && !session_connection_any (session, SESSION_CONNECTION_GREETED, connection)
                  && !session_connection_any (session, SESSION_CONNECTION_GREETING, connection);
-  session_connection_send (session, connection, &frame, session_connection_parts (), urgent);
+  session_connection_send (session, connection, &frame, parts, urgent);
 }
 
 /* ---- coming and going ---- */

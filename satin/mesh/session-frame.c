@@ -11,14 +11,14 @@
 
 #include <string.h>
 
-/* Multiples of BUFFER_ALIGN, so that a message in one fragment need not be copied. */
+/* Multiples of BUFFER_ALIGN, so that a message in one fragment is aligned where it stands. */
 #define PLAIN_SIZE 24
 #define HELLO_SIZE (PLAIN_SIZE + 40)
 #define DATA_SIZE SESSION_FRAME_DATA_HEAD
 G_STATIC_ASSERT (DATA_SIZE % BUFFER_ALIGN == 0);
 
-static gsize
-size_of (SessionFrameKind kind)
+gsize
+session_frame_size (SessionFrameKind kind)
 {
   switch (kind)
     {
@@ -61,10 +61,9 @@ put_id (guint8 *at, const NodeId *id)
   return put32 (at, id->random);
 }
 
-GBytes *
-session_frame_encode (const SessionFrame *frame)
+void
+session_frame_write (const SessionFrame *frame, guint8 *at)
 {
-  guint8 bytes[HELLO_SIZE], *at = bytes;
   guint32 second = 0;
 
   if (frame->kind == SESSION_FRAME_HELLO)
@@ -80,14 +79,23 @@ session_frame_encode (const SessionFrame *frame)
       at = put_id (at, &frame->from);
       at = put_id (at, &frame->to);
       at = put64 (at, frame->order);
-      at = put64 (at, frame->needed);
+      (void)put64 (at, frame->needed);
     }
   else if (frame->kind == SESSION_FRAME_DATA)
     {
       at = put64 (at, frame->number);
-      at = put64 (at, frame->total);
+      (void)put64 (at, frame->total);
     }
-  return g_bytes_new (bytes, (gsize)(at - bytes));
+}
+
+GBytes *
+session_frame_encode (const SessionFrame *frame)
+{
+  gsize size = session_frame_size (frame->kind);
+  guint8 *bytes = g_malloc (size);
+
+  session_frame_write (frame, bytes);
+  return g_bytes_new_take (bytes, size);
 }
 
 /* ---- reading ---- */
@@ -133,7 +141,7 @@ session_frame_decode (GBytes *bytes, SessionFrame *frame)
   if (size < PLAIN_SIZE)
     return "a frame is too short";
   guint32 kind = get32 (&at), second = get32 (&at);
-  gsize wanted = size_of (kind);
+  gsize wanted = session_frame_size (kind);
   if (wanted == 0)
     return "a frame is of no known kind";
   if (size < wanted || (size > wanted && kind != SESSION_FRAME_DATA))
@@ -163,7 +171,7 @@ session_frame_decode (GBytes *bytes, SessionFrame *frame)
     return "a fragment has no number";
   if (size - wanted > frame->total || (size == wanted && frame->total != 0))
     return "a fragment does not fit its message";
-  frame->payload = buffer_slice (bytes, wanted, size - wanted);
+  frame->payload = size - wanted;
   return NULL;
 }
 
@@ -177,10 +185,4 @@ session_frame_is_urgent (GBytes *bytes)
     return FALSE;
   guint32 kind = get32 (&at), second = get32 (&at);
   return kind == SESSION_FRAME_DATA ? second == SESSION_URGENT : kind != SESSION_FRAME_BYE;
-}
-
-void
-session_frame_clear (SessionFrame *frame)
-{
-  g_clear_pointer (&frame->payload, g_bytes_unref);
 }

@@ -43,13 +43,16 @@ typedef struct
   SessionStream stream; /* DATA … */
   guint64 number;       /* of the fragment, from 1 */
   guint64 total;        /* bytes of its message; the same in all fragments of it */
-  GBytes *payload;      /* decoded: owned. Encoding leaves it to the caller. */
+  gsize payload;        /* decoded: so many bytes behind the head are the fragment */
 } SessionFrame;
 
-/* (transfer full): the bytes of a frame; of DATA those before the payload. */
+/* Bytes of a frame of this kind; of DATA those before the payload. 0: there is no such kind. */
+gsize session_frame_size (SessionFrameKind kind);
+/* Writes these bytes. */
+void session_frame_write (const SessionFrame *frame, guint8 *to);
+/* (transfer full) */
 GBytes *session_frame_encode (const SessionFrame *frame);
-/* NULL: `frame` is filled, to be cleared. Else what is wrong with the bytes; nothing is owned. */
+/* NULL: `frame` is filled. Else what is wrong with the bytes. */
 const char *session_frame_decode (GBytes *bytes, SessionFrame *frame);
 /* May these bytes pass frames that are not? Not checked. */
 gboolean session_frame_is_urgent (GBytes *bytes);
-void session_frame_clear (SessionFrame *frame);

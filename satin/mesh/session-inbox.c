@@ -21,11 +21,10 @@ session_inbox_clear (SessionInbox *inbox)
 }
 
 SessionInboxNews
-session_inbox_take (SessionInbox *inbox, const SessionFrame *frame, gsize message_max,
-                    GBytes **message)
+session_inbox_take (SessionInbox *inbox, const SessionFrame *frame, GBytes *bytes,
+                    gsize message_max, GBytes **message, gsize *start)
 {
-  gsize size;
-  const guint8 *data = g_bytes_get_data (frame->payload, &size);
+  gsize size = frame->payload;
 
   *message = NULL;
   if (frame->number <= inbox->received)
@@ -35,7 +34,8 @@ session_inbox_take (SessionInbox *inbox, const SessionFrame *frame, gsize messag
     return SESSION_INBOX_WRONG;
   if (inbox->data == NULL && size == frame->total)
     {
-      *message = g_bytes_ref (frame->payload);
+      *message = g_bytes_ref (bytes);
+      *start = SESSION_FRAME_DATA_HEAD;
       inbox->received++;
       return SESSION_INBOX_TAKEN;
     }
@@ -48,12 +48,14 @@ session_inbox_take (SessionInbox *inbox, const SessionFrame *frame, gsize messag
         return SESSION_INBOX_WRONG;
       inbox->size = frame->total;
     }
-  memcpy (inbox->data + inbox->filled, data, size);
+  const guint8 *data = g_bytes_get_data (bytes, NULL);
+  memcpy (inbox->data + inbox->filled, data + SESSION_FRAME_DATA_HEAD, size);
   inbox->filled += size;
   inbox->received++;
   if (inbox->filled == inbox->size)
     {
       *message = buffer_to_bytes (inbox->data, inbox->size);
+      *start = 0;
       *inbox = (SessionInbox){ .received = inbox->received };
     }
   return SESSION_INBOX_TAKEN;

@@ -20,7 +20,8 @@ typedef enum
 } SessionInboxNews;
 
 void session_inbox_clear (SessionInbox *inbox);
-/* The fragment in `frame`. *message (out) (transfer full) (nullable): the message that is whole
- * with it. A message has at most `message_max` bytes. */
-SessionInboxNews session_inbox_take (SessionInbox *inbox, const SessionFrame *frame,
-                                     gsize message_max, GBytes **message);
+/* The fragment in `bytes`, which are those of `frame`. *message (out) (transfer full) (nullable):
+ * the message that is whole with it, which begins at *start (out) there. A message has at most
+ * `message_max` bytes. */
+SessionInboxNews session_inbox_take (SessionInbox *inbox, const SessionFrame *frame, GBytes *bytes,
+                                     gsize message_max, GBytes **message, gsize *start);

@@ -9,8 +9,9 @@
 
 typedef struct
 {
+  GList link;       /* in the outbox */
   GPtrArray *parts; /* of GBytes */
-  gsize size;
+  gsize size;       /* without the room for a head */
   guint64 first; /* number of its first fragment */
   guint64 count; /* of its fragments */
   guint64 start; /* bytes of all messages before it */
@@ -33,28 +34,46 @@ session_outbox_init (SessionOutbox *outbox, gsize fragment)
 void
 session_outbox_clear (SessionOutbox *outbox)
 {
-  g_queue_clear_full (&outbox->messages, (GDestroyNotify)message_free);
+  GList *link;
+
+  while ((link = g_queue_pop_head_link (&outbox->messages)) != NULL)
+    message_free (link->data);
   outbox->next = NULL;
   outbox->waiting_bytes = 0;
+}
+
+/* The next fragment is the first one of this message (nullable). */
+static void
+rewind_to (SessionOutbox *outbox, GList *link)
+{
+  outbox->next = link;
+  outbox->next_part = 0;
+  outbox->next_offset = SESSION_FRAME_DATA_HEAD;
 }
 
 void
 session_outbox_add (SessionOutbox *outbox, GPtrArray *parts)
 {
   const OutboxMessage *before = g_queue_peek_tail (&outbox->messages);
-  OutboxMessage *message = g_new0 (OutboxMessage, 1);
+  OutboxMessage *message = g_new (OutboxMessage, 1);
+  gsize size = 0;
 
-  message->parts = g_ptr_array_ref (parts);
   for (guint i = 0; i < parts->len; i++)
-    message->size += g_bytes_get_size (parts->pdata[i]);
-  message->first = outbox->last + 1;
-  message->count = MAX (1, (message->size + outbox->fragment - 1) / outbox->fragment);
-  message->start = before != NULL ? before->start + before->size : outbox->acked_at;
+    size += g_bytes_get_size (parts->pdata[i]);
+  size -= SESSION_FRAME_DATA_HEAD;
+  *message = (OutboxMessage){
+    .link = { .data = message },
+    .parts = g_ptr_array_ref (parts),
+    .size = size,
+    .first = outbox->last + 1,
+    .count = size <= outbox->fragment ? 1 : (size + outbox->fragment - 1) / outbox->fragment,
+    .start = before != NULL ? before->start + before->size : outbox->acked_at,
+  };
   outbox->last += message->count;
   outbox->waiting_bytes += message->size + SESSION_OUTBOX_OVERHEAD;
-  g_queue_push_tail (&outbox->messages, message);
+  g_queue_push_tail_link (&outbox->messages, &message->link);
   if (outbox->next == NULL)
-    outbox->next = g_queue_peek_tail_link (&outbox->messages);
+    rewind_to (outbox, &message->link);
 }
 
 gboolean
@@ -88,6 +107,7 @@ seek (SessionOutbox *outbox, gsize offset)
 {
   const OutboxMessage *message = outbox->next->data;
 
+  offset += SESSION_FRAME_DATA_HEAD;
   while (outbox->next_part < message->parts->len
          && offset >= g_bytes_get_size (message->parts->pdata[outbox->next_part]))
     offset -= g_bytes_get_size (message->parts->pdata[outbox->next_part++]);
@@ -105,9 +125,7 @@ session_outbox_rewind (SessionOutbox *outbox)
 #endif
   outbox->sent = outbox->acked;
   outbox->sent_at = outbox->acked_at;
-  outbox->next = g_queue_peek_head_link (&outbox->messages);
-  outbox->next_part = 0;
-  outbox->next_offset = 0;
+  rewind_to (outbox, g_queue_peek_head_link (&outbox->messages));
   if (message != NULL)
     seek (outbox, outbox->acked_at - message->start);
 }
@@ -127,7 +145,7 @@ session_outbox_acknowledge (SessionOutbox *outbox, guint64 number)
     {
       outbox->acked_at = message->start + message->size;
       outbox->waiting_bytes -= message->size + SESSION_OUTBOX_OVERHEAD;
-      message_free (g_queue_pop_head (&outbox->messages));
+      message_free (g_queue_pop_head_link (&outbox->messages)->data);
     }
   if (message != NULL && message->first <= number)
     outbox->acked_at = end_of (outbox, message, number);
@@ -137,26 +155,21 @@ session_outbox_acknowledge (SessionOutbox *outbox, guint64 number)
   return TRUE;
 }
 
-gboolean
-session_outbox_next (SessionOutbox *outbox, SessionFrame *frame, GPtrArray *payload)
+/* (transfer full): a head and slices of the message; moves on behind them. */
+static GPtrArray *
+cut (SessionOutbox *outbox, const OutboxMessage *message, gsize left)
 {
-  if (outbox->sent == outbox->last)
-    return FALSE;
-  const OutboxMessage *message = outbox->next->data;
-  guint64 number = outbox->sent + 1;
-  guint64 end_at = end_of (outbox, message, number);
-  gsize left = end_at - outbox->sent_at;
+  GPtrArray *parts = g_ptr_array_new_full (4, (GDestroyNotify)g_bytes_unref);
 
-  frame->kind = SESSION_FRAME_DATA;
-  frame->number = number;
-  frame->total = message->size;
+  g_ptr_array_add (
+      parts, g_bytes_new_take (g_malloc (SESSION_FRAME_DATA_HEAD), SESSION_FRAME_DATA_HEAD));
   while (left > 0)
     {
       GBytes *part = message->parts->pdata[outbox->next_part];
       gsize rest = g_bytes_get_size (part) - outbox->next_offset, size = MIN (rest, left);
 
       if (size > 0)
-        g_ptr_array_add (payload, g_bytes_new_from_bytes (part, outbox->next_offset, size));
+        g_ptr_array_add (parts, g_bytes_new_from_bytes (part, outbox->next_offset, size));
       left -= size;
       outbox->next_offset += size;
       if (size < rest)
@@ -164,14 +177,29 @@ session_outbox_next (SessionOutbox *outbox, SessionFrame *frame, GPtrArray *payl
       outbox->next_part++;
       outbox->next_offset = 0;
     }
+  return parts;
+}
+
+GPtrArray *
+session_outbox_next (SessionOutbox *outbox, SessionFrame *frame)
+{
+  if (outbox->sent == outbox->last)
+    return NULL;
+  OutboxMessage *message = outbox->next->data;
+  guint64 number = outbox->sent + 1;
+  guint64 end_at = end_of (outbox, message, number);
+  /* What went once may still be under way with the head that it had. */
+  gboolean as_it_is = message->count == 1 && number > outbox->high;
+
+  frame->kind = SESSION_FRAME_DATA;
+  frame->number = number;
+  frame->total = message->size;
+  GPtrArray *parts = as_it_is ? g_ptr_array_ref (message->parts)
+                              : cut (outbox, message, end_at - outbox->sent_at);
   outbox->sent = number;
   outbox->sent_at = end_at;
   outbox->high = MAX (outbox->high, number);
   if (number == message->first + message->count - 1)
-    {
-      outbox->next = outbox->next->next;
-      outbox->next_part = 0;
-      outbox->next_offset = 0;
-    }
-  return TRUE;
+    rewind_to (outbox, message->link.next);
+  return parts;
 }

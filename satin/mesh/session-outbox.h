@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One stream of a session at its sender: messages from the moment that they are sent until the
  * other end has acknowledged all of them, cut into numbered fragments. It holds references to the
- * messages' parts, never copies. Pure. */
+ * messages' parts, never copies; the first part of each has room for the head of a frame, so that
+ * a message of one fragment is a frame already. Pure. */
 #pragma once
 
 #include "session-frame.h"
@@ -27,7 +28,8 @@ typedef struct
 
 void session_outbox_init (SessionOutbox *outbox, gsize fragment);
 void session_outbox_clear (SessionOutbox *outbox);
-/* Takes a reference to `parts` (of GBytes), which nobody may change from now on. */
+/* Takes a reference to `parts` (of GBytes), which are the outbox's alone from now on. The message
+ * begins SESSION_FRAME_DATA_HEAD bytes after the start of the first one. */
 void session_outbox_add (SessionOutbox *outbox, GPtrArray *parts);
 gboolean session_outbox_is_empty (const SessionOutbox *outbox);
 /* Something may have been lost on its way. */
@@ -39,6 +41,6 @@ guint64 session_outbox_flight (const SessionOutbox *outbox);
 gboolean session_outbox_acknowledge (SessionOutbox *outbox, guint64 number);
 /* Another connection: what is not acknowledged goes again. */
 void session_outbox_rewind (SessionOutbox *outbox);
-/* The next fragment: fills stream's fields of `frame` and appends slices (GBytes) of the payload
- * to `payload`. FALSE: all has been sent. */
-gboolean session_outbox_next (SessionOutbox *outbox, SessionFrame *frame, GPtrArray *payload);
+/* (transfer full) (nullable): the next fragment; none: all has been sent. Fills the stream's fields
+ * of `frame`, whose head is to be written to the start of the first part, before others see it. */
+GPtrArray *session_outbox_next (SessionOutbox *outbox, SessionFrame *frame);

@@ -50,9 +50,7 @@ SessionEffect *session_emit (Session *session, SessionEffectKind kind);
 gboolean session_is_acknowledged (const Session *session);
 gboolean session_in_doubt (const Session *session);
 
-/* (transfer full): of GBytes, with an empty place for the head of a frame. */
-GPtrArray *session_connection_parts (void);
-/* The payload of `frame`, if any, is in `parts` already (transfer full), behind that place. */
+/* `parts` (transfer full): those of the frame, whose first one begins with room for its head. */
 void session_connection_send (Session *session, SessionConnection *connection, SessionFrame *frame,
                               GPtrArray *parts, gboolean urgent);
 void session_connection_say (Session *session, SessionConnection *connection, SessionFrameKind kind,

@@ -132,11 +132,10 @@ pump (Session *session, guint64 now_us)
       while (out->sent < out->last && session_outbox_flight (out) < session->config.flight_max)
         {
           SessionFrame frame = { .stream = stream };
-          GPtrArray *parts = session_connection_parts ();
 
           if (!session_in_doubt (session))
             session->progress_us = now_us;
-          (void)session_outbox_next (out, &frame, parts);
+          GPtrArray *parts = session_outbox_next (out, &frame);
           session_connection_send (session, session->carrier, &frame, parts,
                                    stream == SESSION_URGENT);
         }
@@ -147,11 +146,19 @@ pump (Session *session, guint64 now_us)
 static void
 settle (Session *session, guint64 now_us)
 {
-  session_connection_choose (session, now_us);
-  session_connection_retire_others (session);
+  const SessionConnection *carrier = session->carrier;
+  /* As nearly always: the only connection carries. */
+  gboolean steady = carrier != NULL && carrier->state == SESSION_CONNECTION_GREETED
+                    && session->connections->len == 1;
+
+  if (!steady)
+    {
+      session_connection_choose (session, now_us);
+      session_connection_retire_others (session);
+    }
   pump (session, now_us);
   acknowledge_if_due (session, now_us);
-  become (session, state_now (session));
+  become (session, steady ? SESSION_OPEN : state_now (session));
   if (session->state == SESSION_SEEKING && !session->wanted)
     session_emit (session, SESSION_EFFECT_WANT);
   session->wanted = session->state == SESSION_SEEKING;
@@ -204,12 +211,13 @@ apply_acknowledgement (Session *session, guint64 now_us, const SessionFrame *fra
 
 static const char *
 hear_data (Session *session, guint64 now_us, SessionConnection *connection,
-           const SessionFrame *frame)
+           const SessionFrame *frame, GBytes *bytes)
 {
   GBytes *message;
+  gsize start;
 
-  switch (session_inbox_take (&session->in[frame->stream], frame, session->config.message_max,
-                              &message))
+  switch (session_inbox_take (&session->in[frame->stream], frame, bytes,
+                              session->config.message_max, &message, &start))
     {
     case SESSION_INBOX_WRONG:
       return "a fragment is out of order";
@@ -220,12 +228,13 @@ hear_data (Session *session, guint64 now_us, SessionConnection *connection,
       break;
     }
   session->quiet_us = now_us;
-  owe (session, now_us, connection, g_bytes_get_size (frame->payload));
+  owe (session, now_us, connection, frame->payload);
   if (message != NULL)
     {
       SessionEffect *effect = session_emit (session, SESSION_EFFECT_DELIVER);
       effect->connection = connection->number;
       effect->message = message;
+      effect->start = start;
       effect->stream = frame->stream;
     }
   return NULL;
@@ -234,7 +243,7 @@ hear_data (Session *session, guint64 now_us, SessionConnection *connection,
 /* What breaks a rule, or NULL. Nothing is changed by a frame that breaks one. */
 static const char *
 hear_frame (Session *session, guint64 now_us, SessionConnection *connection,
-            const SessionFrame *frame)
+            const SessionFrame *frame, GBytes *bytes)
 {
   gboolean hello = frame->kind == SESSION_FRAME_HELLO;
   const char *why = NULL;
@@ -249,7 +258,7 @@ hear_frame (Session *session, guint64 now_us, SessionConnection *connection,
     if (frame->received[i] > session->out[i].high)
       return "what was never sent is acknowledged";
   if (frame->kind == SESSION_FRAME_DATA)
-    why = hear_data (session, now_us, connection, frame);
+    why = hear_data (session, now_us, connection, frame, bytes);
   if (why != NULL)
     return why;
   apply_acknowledgement (session, now_us, frame);
@@ -277,8 +286,7 @@ session_hear (Session *session, guint64 now_us, guint64 number, GBytes *bytes)
     return;
   const char *why = session_frame_decode (bytes, &frame);
   if (why == NULL)
-    why = hear_frame (session, now_us, connection, &frame);
-  session_frame_clear (&frame);
+    why = hear_frame (session, now_us, connection, &frame, bytes);
   if (why != NULL)
     session_connection_close (session, connection, why);
   settle (session, now_us);
@@ -417,7 +425,8 @@ session_send (Session *session, guint64 now_us, SessionStream stream, GPtrArray 
 
   for (guint i = 0; i < parts->len; i++)
     size += g_bytes_get_size (parts->pdata[i]);
-  if (session->state == SESSION_DOWN || size > session->config.message_max)
+  if (session->state == SESSION_DOWN
+      || size > session->config.message_max + SESSION_FRAME_DATA_HEAD)
     return FALSE;
   session_outbox_add (&session->out[stream], parts);
   session->quiet_us = now_us;

@@ -62,7 +62,7 @@ typedef enum
 {
   SESSION_EFFECT_SEND,    /* connection, parts: GBytes that make one frame together; urgent: it may
                              pass frames that are not, but no urgent one */
-  SESSION_EFFECT_DELIVER, /* message, stream; connection: what its last fragment came over */
+  SESSION_EFFECT_DELIVER, /* message, start, stream; connection: what its last fragment came over */
   SESSION_EFFECT_WANT,    /* a connection to the peer, until session_wants is FALSE */
   SESSION_EFFECT_CLOSE    /* connection, once what was sent is out; no session_connection_down
                              follows. why: it broke a rule or fell silent; NULL: not needed */
@@ -75,7 +75,8 @@ typedef struct
   guint64 connection;
   GPtrArray *parts; /* owned */
   gboolean urgent;
-  GBytes *message; /* owned */
+  GBytes *message; /* owned; it begins at `start` in them */
+  gsize start;
   SessionStream stream;
   const char *why;
 } SessionEffect;
@@ -87,8 +88,10 @@ Session *session_new (const SessionConfig *config, const NodeId *self, const Nod
 void session_free (Session *session);
 void session_effect_clear (SessionEffect *effect);
 
-/* One message made of `parts` (GBytes, referenced, not copied). FALSE: it is larger than
- * message_max, or the session is DOWN. Whether there is room is the caller's question. */
+/* One message made of `parts` (GBytes, referenced, not copied), which nobody else may use from now
+ * on: the first one begins with SESSION_FRAME_DATA_HEAD bytes for the head of a frame. FALSE: the
+ * message is larger than message_max, or the session is DOWN. Whether there is room is the caller's
+ * question. */
 gboolean session_send (Session *session, guint64 now_us, SessionStream stream, GPtrArray *parts);
 /* FALSE: so much waits for that member that it should be given no work. */
 gboolean session_has_room (const Session *session);

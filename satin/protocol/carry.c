@@ -100,9 +100,11 @@ deliver (Node *node, Member *member, const SessionEffect *said)
   if (link == NULL || !link->bound)
     link = link_to (node, &member->id);
   if (link != NULL)
-    hear_bytes (node, link, said->message);
+    hear_bytes (node, link, said->message, said->start);
   else
-    g_queue_push_tail (&member->carry.unheard, g_bytes_ref (said->message));
+    g_queue_push_tail (&member->carry.unheard,
+                       g_bytes_new_from_bytes (said->message, said->start,
+                                               g_bytes_get_size (said->message) - said->start));
 }
 
 static gboolean
@@ -229,7 +231,7 @@ carry_departed (Node *node, Member *member)
 static void
 send_now (Node *node, Member *member, const Message *message)
 {
-  g_autoptr (GPtrArray) parts = message_encode (message);
+  g_autoptr (GPtrArray) parts = message_encode_behind (message, SESSION_FRAME_DATA_HEAD);
   gboolean urgent = message_is_urgent (message->kind);
 
   (void)session_send (member->carry.session, node->now_us, urgent ? SESSION_URGENT : SESSION_BULK,

@@ -254,12 +254,12 @@ is_in_order (Node *node, Link *link, const Message *m)
 }
 
 void
-hear_bytes (Node *node, Link *link, GBytes *bytes)
+hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start)
 {
   g_auto (Message) m = { 0 };
   g_autoptr (GError) error = NULL;
 
-  if (!message_decode (bytes, &m, &error))
+  if (!message_decode_at (bytes, start, &m, &error))
     link_break (node, link, error->message);
   else if (is_in_order (node, link, &m) && shares_admit (node, link, &m))
     hear_admitted (node, link, &m);
@@ -276,7 +276,7 @@ hear_message (Node *node, guint64 number, GBytes *bytes)
   if (link->member != NULL)
     alive_heard (node, link->member);
   if (!carry_is_frame (bytes))
-    hear_bytes (node, link, bytes);
+    hear_bytes (node, link, bytes, 0);
   else if (link->greeted)
     carry_hear (node, link, bytes);
   else

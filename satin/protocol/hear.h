@@ -7,8 +7,8 @@
 #include "link.h"
 
 void hear_message (Node *node, guint64 number, GBytes *bytes);
-/* One that came in the session of the member at the other end of this link. */
-void hear_bytes (Node *node, Link *link, GBytes *bytes);
+/* One that begins at `start` in these bytes. */
+void hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start);
 /* One that is in order and need not wait for anything. */
 void hear_admitted (Node *node, Link *link, const Message *message);
 /* Is there something that takes in messages of this kind? For tests: there is of each. */

@@ -382,15 +382,6 @@ read_text (Unpacker *from)
   return text;
 }
 
-/* (nullable): there are too few. */
-static GBytes *
-take_attachment (MessageReader *from)
-{
-  if (from->taken >= from->attachments->len)
-    from->unpacker.failed = TRUE;
-  return from->unpacker.failed ? NULL : from->attachments->pdata[from->taken++];
-}
-
 typedef union
 {
   guint64 number;
@@ -498,12 +489,11 @@ message_read_field (MessageReader *from, Message *m, const MessageField *field, 
       *(const char **)at = unpack_text (unpacker);
       break;
     case SHAPE_ATTACHED:
-      *(GBytes **)at = take_attachment (from);
+      *(GBytes **)at = message_take_attachment (from);
       break;
     case SHAPE_VALUE:
-      *(GBytes **)at = take_attachment (from);
-      if (!unpacker->failed)
-        g_bytes_ref (*(GBytes **)at);
+      (void)message_take_attachment (from);
+      *(GBytes **)at = g_steal_pointer (&from->last);
       break;
     default:
       read_list (from, m, field->shape, at);

@@ -56,8 +56,8 @@ typedef struct
 
 /* The fields of a kind. */
 const MessageField *message_fields (MessageKind kind);
-/* The GVariant type of its header. */
-const char *message_type (MessageKind kind);
+/* The type of its header. */
+const PackLayout *message_type (MessageKind kind);
 /* (nullable): of a shape that is no list. */
 const MessageList *message_list (MessageShape shape);
 /* (nullable): the first field that breaks the rule of its shape. */
@@ -71,10 +71,16 @@ typedef struct
 
 typedef struct
 {
+  GBytes *bytes;
+  const guint8 *lengths; /* of the attachments that are left … */
+  gsize n_left, next;    /* … and where the first of them begins */
+  GBytes *last;          /* (nullable) owned: the one that was taken last */
   Unpacker unpacker;
-  const GPtrArray *attachments;
-  guint taken; /* of the attachments */
 } MessageReader;
+
+/* (transfer none): the next attachment, which lives until another one is asked for; none: there are
+ * too few. */
+GBytes *message_take_attachment (MessageReader *from);
 
 /* `base`: where the struct begins that has the field. */
 void message_write_field (MessageWriter *to, const Message *m, const MessageField *field,

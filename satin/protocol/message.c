@@ -88,10 +88,14 @@ message_fields (MessageKind kind)
   return kinds[kind].fields;
 }
 
-const char *
+const PackLayout *
 message_type (MessageKind kind)
 {
-  return types[kind];
+  static PackLayout *layouts[MESSAGE_KINDS];
+
+  if (g_once_init_enter (&layouts[kind]))
+    g_once_init_leave (&layouts[kind], pack_type (types[kind]));
+  return layouts[kind];
 }
 
 /* ---- what a message has ---- */
@@ -141,14 +145,15 @@ message_each_path (const Message *message, void (*each) (const char *path, gpoin
 
 /* Makes what comes before the attachments, parts[0]. */
 static void
-begin_frame (MessageKind kind, const guint8 *header, gsize header_size, GPtrArray *parts)
+begin_frame (MessageKind kind, gsize room, const guint8 *header, gsize header_size,
+             GPtrArray *parts)
 {
   gsize n = parts->len - 1, start = PRELUDE_WORDS * 4 + n * 8, size = start + header_size;
   gsize padding = n > 0 ? (0u - size) % ATTACHMENT_ALIGN : 0;
   guint32 prelude[PRELUDE_WORDS]
       = { GUINT32_TO_LE ((guint32)kind), GUINT32_TO_LE ((guint32)header_size),
           GUINT32_TO_LE ((guint32)n) };
-  guint8 *data = g_malloc (size + padding);
+  guint8 *all = g_malloc (room + size + padding), *data = all + room;
 
   memcpy (data, prelude, sizeof prelude);
   for (gsize i = 0; i < n; i++)
@@ -158,11 +163,17 @@ begin_frame (MessageKind kind, const guint8 *header, gsize header_size, GPtrArra
     }
   memcpy (data + start, header, header_size);
   memset (data + size, 0, padding);
-  parts->pdata[0] = g_bytes_new_take (data, size + padding);
+  parts->pdata[0] = g_bytes_new_take (all, room + size + padding);
 }
 
 GPtrArray *
 message_encode (const Message *message)
+{
+  return message_encode_behind (message, 0);
+}
+
+GPtrArray *
+message_encode_behind (const Message *message, gsize room)
 {
   const MessageField *fault = message_fault (message);
   guint loans = message->loans != NULL ? message->loans->len : 1;
@@ -173,12 +184,12 @@ message_encode (const Message *message)
   if (fault != NULL)
     g_error ("message '%s' with a bad '%s'", kinds[message->kind].name, fault->meaning);
   g_ptr_array_add (to.attachments, NULL); /* the place of prelude and header */
-  pack_begin (&to.packer, types[message->kind]);
+  pack_begin (&to.packer, message_type (message->kind));
   for (const MessageField *field = kinds[message->kind].fields; field->meaning != NULL; field++)
     message_write_field (&to, message, field, message);
   const guint8 *header = pack_end (&to.packer, &size);
   g_assert (size <= MESSAGE_HEADER_MAX && to.attachments->len - 1 <= MESSAGE_ITEMS_MAX);
-  begin_frame (message->kind, header, size, to.attachments);
+  begin_frame (message->kind, room, header, size, to.attachments);
   pack_clear (&to.packer);
   return to.attachments;
 }
@@ -203,65 +214,86 @@ length_at (const guint8 *data, gsize offset)
   return GUINT64_FROM_LE (length);
 }
 
+static guint32
+kind_at (GBytes *bytes, gsize start)
+{
+  gsize size;
+  const guint8 *data = g_bytes_get_data (bytes, &size);
+
+  return start <= size && size - start >= PRELUDE_WORDS * 4 ? word_at (data, start)
+                                                            : MESSAGE_NO_KIND;
+}
+
 guint32
 message_kind_of (GBytes *bytes)
 {
-  gsize size;
-  const guint8 *data = g_bytes_get_data (bytes, &size);
-
-  return size >= PRELUDE_WORDS * 4 ? word_at (data, 0) : MESSAGE_NO_KIND;
+  return kind_at (bytes, 0);
 }
 
-/* Splits the frame. `attachments` (out, transfer full, nullable): most have none. FALSE: the sizes
- * do not add up exactly. */
-static gboolean
-split (GBytes *bytes, const guint8 **header, gsize *header_size, GPtrArray **attachments)
+/* Splits the message, which is as long as its prelude at least. (nullable): the header; none: the
+ * sizes do not add up exactly. */
+static const guint8 *
+split (MessageReader *from, GBytes *bytes, gsize start, gsize *header_size)
 {
   gsize size;
   const guint8 *data = g_bytes_get_data (bytes, &size);
 
-  if (size < PRELUDE_WORDS * 4)
-    return FALSE;
+  data += start;
+  size -= start;
   *header_size = word_at (data, 4);
-  gsize n = word_at (data, 8);
-  gsize start = PRELUDE_WORDS * 4 + n * 8;
+  gsize n = word_at (data, 8), body = PRELUDE_WORDS * 4 + n * 8;
   if (*header_size > MESSAGE_HEADER_MAX || n > MESSAGE_ITEMS_MAX || word_at (data, 12) != 0
-      || start > size || *header_size > size - start)
-    return FALSE;
-
-  g_autoptr (GPtrArray) all
-      = n > 0 ? g_ptr_array_new_full ((guint)n, (GDestroyNotify)g_bytes_unref) : NULL;
-  gsize offset = start + *header_size;
+      || body > size || *header_size > size - body)
+    return NULL;
+  gsize offset = body + *header_size, left = 0;
   for (; n > 0 && offset % ATTACHMENT_ALIGN != 0; offset++)
     if (offset == size || data[offset] != 0)
-      return FALSE;
+      return NULL;
   for (gsize i = 0; i < n; i++)
     {
       guint64 length = length_at (data, PRELUDE_WORDS * 4 + i * 8);
-      if (length > size - offset)
-        return FALSE;
-      g_ptr_array_add (all, g_bytes_new_from_bytes (bytes, offset, (gsize)length));
-      offset += (gsize)length;
+      if (length > size - offset - left)
+        return NULL;
+      left += (gsize)length;
     }
-  if (offset != size)
-    return FALSE;
-  *header = data + start;
-  *attachments = g_steal_pointer (&all);
-  return TRUE;
+  if (left != size - offset)
+    return NULL;
+  from->bytes = bytes;
+  from->lengths = data + PRELUDE_WORDS * 4;
+  from->n_left = n;
+  from->next = start + offset;
+  from->last = NULL;
+  return data + body;
+}
+
+GBytes *
+message_take_attachment (MessageReader *from)
+{
+  g_clear_pointer (&from->last, g_bytes_unref);
+  if (from->n_left == 0)
+    from->unpacker.failed = TRUE;
+  if (from->unpacker.failed)
+    return NULL;
+  gsize length = (gsize)length_at (from->lengths, 0);
+  from->last = g_bytes_new_from_bytes (from->bytes, from->next, length);
+  from->lengths += sizeof (guint64);
+  from->next += length;
+  from->n_left--;
+  return from->last;
 }
 
 /* (nullable): what is wrong with the fields. */
 static char *
 read_fields (MessageReader *from, Message *m, const guint8 *header, gsize size)
 {
-  unpack_begin (&from->unpacker, types[m->kind], header, size);
+  unpack_begin (&from->unpacker, message_type (m->kind), header, size);
   for (const MessageField *field = kinds[m->kind].fields; field->meaning != NULL; field++)
     {
       message_read_field (from, m, field, m);
       if (from->unpacker.failed)
         return g_strdup_printf ("its '%s' is malformed", field->meaning);
     }
-  if (!unpack_end (&from->unpacker) || from->taken < from->attachments->len)
+  if (!unpack_end (&from->unpacker) || from->n_left > 0)
     return g_strdup ("it has more than its fields");
   const MessageField *fault = message_fault (m);
   return fault == NULL ? NULL : g_strdup_printf ("its '%s' breaks a rule", fault->meaning);
@@ -270,11 +302,15 @@ read_fields (MessageReader *from, Message *m, const guint8 *header, gsize size)
 gboolean
 message_decode (GBytes *bytes, Message *message, GError **error)
 {
-  static const GPtrArray none = { NULL, 0 };
-  const guint8 *header = NULL;
+  return message_decode_at (bytes, 0, message, error);
+}
+
+gboolean
+message_decode_at (GBytes *bytes, gsize start, Message *message, GError **error)
+{
   gsize header_size = 0;
-  guint32 kind = message_kind_of (bytes);
-  g_autoptr (GPtrArray) some = NULL;
+  guint32 kind = kind_at (bytes, start);
+  MessageReader from;
 
   *message = (Message){ 0 };
   if (kind == MESSAGE_NO_KIND || kind >= MESSAGE_KINDS)
@@ -282,16 +318,18 @@ message_decode (GBytes *bytes, Message *message, GError **error)
       g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "unknown message %u", kind);
       return FALSE;
     }
-  if (!split (bytes, &header, &header_size, &some))
+  const guint8 *header = split (&from, bytes, start, &header_size);
+  if (header == NULL)
     {
       g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED,
                    "malformed message '%s': its sizes do not add up", kinds[kind].name);
       return FALSE;
     }
-  MessageReader from = { .attachments = some != NULL ? some : &none };
   message->kind = kind;
   message->frame = g_bytes_ref (bytes);
+  message->start = start;
   g_autofree char *wrong = read_fields (&from, message, header, header_size);
+  g_clear_pointer (&from.last, g_bytes_unref);
   if (wrong == NULL)
     return TRUE;
   g_set_error (error, MESSAGE_ERROR, MESSAGE_ERROR_MALFORMED, "malformed message '%s': %s",

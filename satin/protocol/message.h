@@ -91,7 +91,8 @@ typedef struct
 
 /* One message: of the members those that its kind has in messages.def, under the meaning that they
  * have there. Made with designated initialisers it borrows everything; a decoded one owns its
- * arrays, its value and `frame`, into which its texts point, and is cleared with message_clear. */
+ * arrays, its value and `frame`, into which its texts point, and is cleared with message_clear. It
+ * begins at `start` there. */
 typedef struct
 {
   MessageKind kind;
@@ -112,6 +113,7 @@ typedef struct
   GArray *numbers;   /* of guint64 */
   GArray *constants; /* of MessageConstant */
   GBytes *frame;
+  gsize start;
 } Message;
 
 #define MESSAGE_ERROR (message_error_quark ())
@@ -124,8 +126,12 @@ typedef enum
 /* (transfer full): the parts (GBytes) that make the message together; attachments are not copied. A
  * field that the decoder would refuse ends the program, but a text that is too long is cut. */
 GPtrArray *message_encode (const Message *message);
+/* … with so many bytes, a multiple of 8, before it in the first part, for others to write. */
+GPtrArray *message_encode_behind (const Message *message, gsize room);
 /* Fills `message`. FALSE: malformed; `message` is all zero then. */
 gboolean message_decode (GBytes *bytes, Message *message, GError **error);
+/* … which begins there. */
+gboolean message_decode_at (GBytes *bytes, gsize start, Message *message, GError **error);
 void message_clear (Message *message);
 /* The kind that it would be decoded to; not checked. */
 guint32 message_kind_of (GBytes *bytes);

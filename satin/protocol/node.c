@@ -8,43 +8,53 @@ typedef struct
 {
   void (*init) (Node *node); /* all of it is zero before, and the configuration is there */
   void (*done) (Node *node);
-  void (*tick) (Node *node);   /* a timer has run out: perhaps its own */
-  guint64 (*due) (Node *node); /* the earliest time at which it wants a tick; CORE_NEVER: none */
-  void (*settle) (Node *node); /* after each event: what follows from all that has changed */
-  void (*check) (Node *node);  /* aborts where its invariants do not hold */
+  void (*tick) (Node *node);  /* a timer has run out: perhaps its own */
+  void (*check) (Node *node); /* aborts where its invariants do not hold */
 } Part;
 
-/* In the order in which they are made, ticked and settled. The last one is freed first. */
+/* In the order in which they are made and ticked. The last one is freed first. */
 static const Part parts[] = {
-  { link_init, link_done, NULL, NULL, NULL, NULL },
-  { carry_init, carry_done, carry_tick, carry_due, carry_settle, carry_check },
-  { route_init, route_done, NULL, NULL, NULL, route_check },
-  { reach_init, reach_done, NULL, NULL, NULL, NULL },
-  { roster_init, roster_done, NULL, NULL, NULL, roster_check },
-  { alive_init, alive_done, alive_tick, alive_due, NULL, alive_check },
-  { join_init, join_done, join_tick, join_due, NULL, NULL },
-  { loans_init, loans_done, NULL, NULL, NULL, loans_check },
-  { held_init, held_done, NULL, NULL, NULL, held_check },
-  { known_init, known_done, NULL, NULL, NULL, known_check },
-  { orphans_init, orphans_done, NULL, NULL, orphans_flush, NULL },
-  { archive_init, archive_done, NULL, NULL, NULL, archive_check },
-  { NULL, root_done, NULL, NULL, root_go_on, NULL },
-  { leave_init, leave_done, NULL, leave_due, leave_go_on, NULL },
-  { steal_init, steal_done, steal_tick, steal_due, steal_go_on, NULL },
-  { lend_init, lend_done, lend_tick, lend_due, NULL, NULL },
-  { alone_init, alone_done, alone_tick, alone_due, NULL, NULL },
-  { rerun_init, rerun_done, rerun_tick, rerun_due, NULL, NULL },
-  { elect_init, elect_done, elect_tick, elect_due, NULL, NULL },
-  { NULL, office_done, NULL, NULL, NULL, NULL },
-  { saves_init, saves_done, saves_tick, saves_due, NULL, NULL },
-  { events_init, events_done, NULL, NULL, NULL, NULL },
-  { work_init, work_done, NULL, NULL, NULL, NULL },
-  { constants_init, constants_done, NULL, NULL, NULL, NULL },
-  { shares_init, shares_done, shares_tick, shares_due, NULL, NULL },
-  { NULL, NULL, round_go_on, round_due, NULL, NULL },
-  { NULL, stop_done, stop_go_on, stop_due, NULL, NULL },
-  { poison_init, poison_done, NULL, NULL, NULL, NULL },
-  { yield_init, yield_done, NULL, NULL, NULL, NULL },
+  { link_init, link_done, NULL, NULL },
+  { carry_init, carry_done, carry_tick, carry_check },
+  { route_init, route_done, NULL, route_check },
+  { reach_init, reach_done, NULL, NULL },
+  { roster_init, roster_done, NULL, roster_check },
+  { alive_init, alive_done, alive_tick, alive_check },
+  { join_init, join_done, join_tick, NULL },
+  { loans_init, loans_done, NULL, loans_check },
+  { held_init, held_done, NULL, held_check },
+  { known_init, known_done, NULL, known_check },
+  { orphans_init, orphans_done, NULL, NULL },
+  { archive_init, archive_done, NULL, archive_check },
+  { NULL, root_done, NULL, NULL },
+  { leave_init, leave_done, NULL, NULL },
+  { steal_init, steal_done, steal_tick, NULL },
+  { lend_init, lend_done, lend_tick, NULL },
+  { alone_init, alone_done, alone_tick, NULL },
+  { rerun_init, rerun_done, rerun_tick, NULL },
+  { elect_init, elect_done, elect_tick, NULL },
+  { NULL, office_done, NULL, NULL },
+  { saves_init, saves_done, saves_tick, NULL },
+  { events_init, events_done, NULL, NULL },
+  { work_init, work_done, NULL, NULL },
+  { constants_init, constants_done, NULL, NULL },
+  { shares_init, shares_done, shares_tick, NULL },
+  { NULL, NULL, round_go_on, NULL },
+  { NULL, stop_done, stop_go_on, NULL },
+  { poison_init, poison_done, NULL, NULL },
+  { yield_init, yield_done, NULL, NULL },
+};
+
+/* Some parts have something to do in each step. After the event: what follows from all that has
+ * changed. */
+static void (*const settles[]) (Node *node) = {
+  carry_settle, orphans_flush, root_go_on, leave_go_on, steal_go_on,
+};
+
+/* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */
+static guint64 (*const dues[]) (Node *node) = {
+  carry_due, alive_due, join_due, leave_due, steal_due, lend_due, alone_due, rerun_due,
+  elect_due, saves_due, shares_due, round_due, stop_due,
 };
 
 void
@@ -263,9 +273,11 @@ wish (Node *node)
 {
   guint64 at = CORE_NEVER;
 
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
-    if (parts[i].due != NULL)
-      at = MIN (at, parts[i].due (node));
+  for (guint i = 0; i < G_N_ELEMENTS (dues); i++)
+    {
+      guint64 due_us = dues[i](node);
+      at = MIN (at, due_us);
+    }
   if (at == CORE_NEVER || at == node->wish_us)
     return;
   node->wish_us = at;
@@ -290,9 +302,8 @@ node_step (Node *node, guint64 now_us, const NodeEvent *event, GArray *effects)
         }
     }
   route (node, event);
-  for (guint i = 0; i < G_N_ELEMENTS (parts) && !node->ended; i++)
-    if (parts[i].settle != NULL)
-      parts[i].settle (node);
+  for (guint i = 0; i < G_N_ELEMENTS (settles) && !node->ended; i++)
+    settles[i](node);
   if (!node->ended)
     wish (node);
   if (node->ended && !node->left)

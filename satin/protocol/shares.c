@@ -6,6 +6,7 @@
 typedef struct
 {
   GBytes *frame;
+  gsize start;       /* of the message in it */
   GPtrArray *shares; /* of SatinShared, as in Message.speaks; NULL: it only comes after others */
 } Waiting;
 
@@ -173,7 +174,7 @@ shares_admit (Node *node, Link *link, Message *m)
   if (shares != NULL)
     ask_sender (node, member, shares);
   Waiting *waiting = g_new (Waiting, 1);
-  *waiting = (Waiting){ g_bytes_ref (m->frame), g_steal_pointer (&shares) };
+  *waiting = (Waiting){ g_bytes_ref (m->frame), m->start, g_steal_pointer (&shares) };
   g_queue_push_tail (&member->carry.waiting, waiting);
   return FALSE;
 }
@@ -200,7 +201,7 @@ open_door (Node *node, const NodeId *id)
     {
       Waiting *waiting = g_queue_pop_head (&member->carry.waiting);
       g_auto (Message) m = { 0 };
-      if (message_decode (waiting->frame, &m, NULL)) /* as it was before */
+      if (message_decode_at (waiting->frame, waiting->start, &m, NULL)) /* as it was before */
         {
           if (waiting->shares != NULL)
             take (node, member, &m, waiting->shares);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Owns the serialised form of messages' headers. The form is told in record.c; here the walk goes
- * along a type string instead of a table of members. Must not know what is packed. */
+ * along a type instead of a table of members. Must not know what is packed. */
 #include "config.h"
 
 #include "pack.h"
@@ -11,72 +11,58 @@
 
 #define PACK_ALIGN_MAX 8
 
-static PackLayout layout_of_container (const char *type);
-
-static inline PackLayout
-layout_of_basic (const char *type, guint8 align, guint8 size)
+/* Fills the layouts of the type that stands at the front of `type`, and returns the first. */
+static const PackLayout *
+lay_out (const char *type, PackLayout *layout)
 {
-  return (PackLayout){ .after = type + 1, .fixed = size, .align = align };
-}
+  const PackLayout *item;
+  gboolean fixed = TRUE;
 
-/* The layout of the type that stands at the front of `type`. */
-static inline PackLayout
-layout_of (const char *type)
-{
+  *layout = (PackLayout){ .kind = *type, .chars = 1, .align = 1 };
   switch (*type)
     {
     case 'b':
-      return layout_of_basic (type, 1, 1);
+      layout->fixed = 1;
+      return layout;
     case 'u':
-      return layout_of_basic (type, 4, 4);
+      layout->fixed = layout->align = 4;
+      return layout;
     case 't':
     case 'd':
-      return layout_of_basic (type, 8, 8);
+      layout->fixed = layout->align = 8;
+      return layout;
     case 's':
-      return layout_of_basic (type, 1, 0);
-    default:
-      return layout_of_container (type);
-    }
-}
-
-static PackLayout
-layout_of_container (const char *type)
-{
-  PackLayout whole = { .after = type + 1, .align = 1 };
-  gboolean fixed = TRUE;
-
-  if (*type == 'a')
-    {
-      whole = layout_of (type + 1);
-      whole.element = whole.fixed;
-      whole.fixed = 0;
-      return whole;
+      return layout;
+    case 'a':
+      item = lay_out (type + 1, layout + 1);
+      layout->align = item->align;
+      layout->chars += item->chars;
+      return layout;
     }
   g_assert (*type == '(');
-  if (*whole.after == ')')
-    whole.fixed = 1; /* the empty tuple takes one byte */
-  while (*whole.after != ')')
+  if (type[1] == ')')
+    layout->fixed = 1; /* the empty tuple takes one byte */
+  while (type[layout->chars] != ')')
     {
-      PackLayout item = layout_of (whole.after);
-
-      whole.after = item.after;
-      whole.align = MAX (whole.align, item.align);
-      whole.fixed = (guint32)framing_align (whole.fixed, item.align) + item.fixed;
-      whole.ends += item.fixed == 0 && *item.after != ')';
-      fixed = fixed && item.fixed > 0;
+      item = lay_out (type + layout->chars, layout + layout->chars);
+      layout->chars += item->chars;
+      layout->align = MAX (layout->align, item->align);
+      layout->fixed = (guint32)framing_align (layout->fixed, item->align) + item->fixed;
+      layout->ends += item->fixed == 0 && type[layout->chars] != ')';
+      fixed = fixed && item->fixed > 0;
     }
-  whole.after++;
-  whole.fixed = fixed ? (guint32)framing_align (whole.fixed, whole.align) : 0;
-  return whole;
+  layout[layout->chars++].kind = ')';
+  layout->fixed = fixed ? (guint32)framing_align (layout->fixed, layout->align) : 0;
+  return layout;
 }
 
-/* … of the outermost tuple, which is aligned whatever it holds. */
-static PackLayout
-layout_of_all (const char *type)
+PackLayout *
+pack_type (const char *type)
 {
-  if (type[strcspn (type, "sa")] != '\0') /* as most: its size varies */
-    return (PackLayout){ .align = PACK_ALIGN_MAX };
-  return layout_of (type);
+  PackLayout *layouts = g_new0 (PackLayout, strlen (type));
+
+  g_assert (lay_out (type, layouts)->chars == strlen (type));
+  return layouts;
 }
 
 static gsize
@@ -92,41 +78,27 @@ read_end (const guint8 *data, guint width)
 static inline gboolean
 is_array (const PackLevel *level)
 {
-  return level->element.align > 0;
-}
-
-/* Of the next item. */
-static inline PackLayout
-next_layout (const PackLevel *level)
-{
-  return is_array (level) ? level->element : layout_of (level->next);
+  return level->own->kind == 'a';
 }
 
 /* Goes one item on in the type. TRUE: its end is written down. */
 static inline gboolean
-step (PackLevel *level, const PackLayout *item)
+step (PackLevel *level)
 {
+  const PackLayout *item = level->next;
+
   if (is_array (level))
     return item->fixed == 0;
-  level->next = item->after;
-  return item->fixed == 0 && *item->after != ')';
+  level->next += item->chars;
+  return item->fixed == 0 && level->next->kind != ')';
 }
 
-/* `own`: the layout of the container of this type. */
 static void
-enter (PackLevel *level, const char *type, const PackLayout *own, gsize start)
+enter (PackLevel *level, const PackLayout *own, gsize start)
 {
-  level->next = type + 1;
-  level->own = *own;
+  level->own = own;
+  level->next = own + 1;
   level->start = start;
-  if (*type != 'a')
-    level->element = (PackLayout){ .align = 0 };
-  else if (type[1] == 'a')
-    level->element = layout_of (type + 1);
-  else
-    level->element = (PackLayout){
-      .after = own->after, .fixed = own->element, .ends = own->ends, .align = own->align
-    };
 }
 
 /* Writing ---------------------------------------------------------------------------------- */
@@ -184,7 +156,7 @@ put (Packer *packer, char kind, const void *data, gsize size)
   guint8 *to = reserve (packer, 2 * PACK_ALIGN_MAX);
   gsize padding = framing_align (packer->at, size) - packer->at;
 
-  g_assert (*level->next == kind);
+  g_assert (level->next->kind == kind);
   memset (to, 0, PACK_ALIGN_MAX);
   memcpy (to + padding, data, size);
   packer->at += padding + size;
@@ -228,13 +200,12 @@ void
 pack_text (Packer *packer, const char *value)
 {
   PackLevel *level = &packer->levels[packer->depth - 1];
-  PackLayout layout = next_layout (level);
   gsize size = strlen (value) + 1;
 
-  g_assert (*level->next == 's');
+  g_assert (level->next->kind == 's');
   memcpy (reserve (packer, size), value, size);
   packer->at += size;
-  if (step (level, &layout))
+  if (step (level))
     note_end (packer);
 }
 
@@ -242,24 +213,22 @@ void
 pack_fixed (Packer *packer, const void *data, gsize size)
 {
   PackLevel *level = &packer->levels[packer->depth - 1];
-  PackLayout layout = next_layout (level);
 
-  g_assert (*level->next == '(' && layout.fixed == size);
-  pad_to (packer, layout.align);
+  g_assert (level->next->kind == '(' && level->next->fixed == size);
+  pad_to (packer, level->next->align);
   memcpy (reserve (packer, size), data, size);
   packer->at += size;
-  (void)step (level, &layout);
+  (void)step (level);
 }
 
 void
 pack_open (Packer *packer)
 {
-  const PackLevel *level = &packer->levels[packer->depth - 1];
-  PackLayout layout = next_layout (level);
+  const PackLayout *own = packer->levels[packer->depth - 1].next;
 
-  g_assert ((*level->next == 'a' || *level->next == '(') && packer->depth < PACK_DEPTH_MAX);
-  pad_to (packer, layout.align);
-  enter (&packer->levels[packer->depth], level->next, &layout, packer->at);
+  g_assert ((own->kind == 'a' || own->kind == '(') && packer->depth < PACK_DEPTH_MAX);
+  pad_to (packer, own->align);
+  enter (&packer->levels[packer->depth], own, packer->at);
   packer->levels[packer->depth++].n_ends = packer->n_ends;
 }
 
@@ -271,7 +240,7 @@ finish (Packer *packer, const PackLevel *level)
   guint n = packer->n_ends - level->n_ends, width = framing_width_for (body, n);
   guint8 *to = reserve (packer, (gsize)n * width);
 
-  g_assert (is_array (level) || *level->next == ')');
+  g_assert (is_array (level) || level->next->kind == ')');
   for (guint i = 0; i < n; i++)
     {
       gsize end = packer->ends[is_array (level) ? level->n_ends + i : packer->n_ends - 1 - i];
@@ -280,7 +249,7 @@ finish (Packer *packer, const PackLevel *level)
     }
   packer->at += (gsize)n * width;
   packer->n_ends = level->n_ends;
-  for (; body < level->own.fixed; body++)
+  for (; body < level->own->fixed; body++)
     {
       *reserve (packer, 1) = 0;
       packer->at++;
@@ -295,16 +264,14 @@ pack_close (Packer *packer)
   g_assert (packer->depth > 1);
   finish (packer, level);
   packer->depth--;
-  if (step (&packer->levels[packer->depth - 1], &level->own))
+  if (step (&packer->levels[packer->depth - 1]))
     note_end (packer);
 }
 
 void
-pack_begin (Packer *packer, const char *type)
+pack_begin (Packer *packer, const PackLayout *type)
 {
-  PackLayout layout = layout_of_all (type);
-
-  g_assert (*type == '(');
+  g_assert (type->kind == '(');
   packer->data = packer->few;
   packer->room = sizeof packer->few;
   packer->at = 0;
@@ -312,7 +279,7 @@ pack_begin (Packer *packer, const char *type)
   packer->ends_max = G_N_ELEMENTS (packer->few_ends);
   packer->n_ends = 0;
   packer->depth = 1;
-  enter (&packer->levels[0], type, &layout, 0);
+  enter (&packer->levels[0], type, 0);
   packer->levels[0].n_ends = 0;
 }
 
@@ -360,19 +327,19 @@ skip_padding (Unpacker *unpacker, gsize align, gsize end)
 
 /* Finds the next item: it begins at unpacker->at; returns its end. On failure both are the same. */
 static gsize
-next_item (Unpacker *unpacker, char kind, PackLayout *layout)
+next_item (Unpacker *unpacker, char kind)
 {
   PackLevel *level = &unpacker->levels[unpacker->depth - 1];
+  const PackLayout *item = level->next;
   gsize end;
 
   if (unpacker->failed)
     return unpacker->at;
-  g_assert (*level->next == kind);
-  *layout = next_layout (level);
-  gboolean noted = step (level, layout);
-  skip_padding (unpacker, layout->align, level->end);
-  if (layout->fixed > 0)
-    end = unpacker->at + layout->fixed;
+  g_assert (item->kind == kind);
+  gboolean noted = step (level);
+  skip_padding (unpacker, item->align, level->end);
+  if (item->fixed > 0)
+    end = unpacker->at + item->fixed;
   else if (!noted)
     end = level->end;
   else
@@ -399,7 +366,7 @@ get (Unpacker *unpacker, char kind, void *to, gsize size)
 
   if (unpacker->failed)
     return FALSE;
-  g_assert (*level->next == kind);
+  g_assert (level->next->kind == kind);
   if (!is_array (level))
     level->next++;
   skip_padding (unpacker, size, level->end);
@@ -456,8 +423,7 @@ unpack_double (Unpacker *unpacker)
 const char *
 unpack_text (Unpacker *unpacker)
 {
-  PackLayout layout;
-  gsize end = next_item (unpacker, 's', &layout);
+  gsize end = next_item (unpacker, 's');
   const char *text = (const char *)unpacker->data + unpacker->at;
 
   if (unpacker->failed || end == unpacker->at || unpacker->data[end - 1] != 0
@@ -473,13 +439,13 @@ unpack_text (Unpacker *unpacker)
 void
 unpack_fixed (Unpacker *unpacker, void *to, gsize size)
 {
-  PackLayout layout = { .fixed = 0 };
-  gsize end = next_item (unpacker, '(', &layout);
+  const PackLayout *item = unpacker->levels[unpacker->depth - 1].next;
+  gsize end = next_item (unpacker, '(');
 
   memset (to, 0, size);
   if (unpacker->failed)
     return;
-  g_assert (layout.fixed == size);
+  g_assert (item->fixed == size);
   memcpy (to, unpacker->data + unpacker->at, size);
   unpacker->at = end;
 }
@@ -491,13 +457,13 @@ find_table (Unpacker *unpacker, PackLevel *level, gsize end)
   gsize size = end - level->start, n_ends = 0;
 
   level->end = level->stop = end;
-  if (level->own.fixed > 0)
+  if (level->own->fixed > 0)
     return;
   level->width = framing_width (size);
   level->table = end;
   if (!is_array (level))
     {
-      n_ends = level->own.ends;
+      n_ends = level->own->ends;
       if (n_ends * level->width > size)
         {
           fail (unpacker);
@@ -505,7 +471,7 @@ find_table (Unpacker *unpacker, PackLevel *level, gsize end)
         }
       level->end = end - n_ends * level->width;
     }
-  else if (level->element.fixed == 0 && size > 0)
+  else if (level->next->fixed == 0 && size > 0)
     {
       gsize last = read_end (unpacker->data + end - level->width, level->width);
       if (last > size || (size - last) % level->width != 0 || last == size)
@@ -523,8 +489,7 @@ find_table (Unpacker *unpacker, PackLevel *level, gsize end)
 void
 unpack_open (Unpacker *unpacker)
 {
-  const char *type = unpacker->levels[unpacker->depth - 1].next;
-  PackLayout layout = { .align = 1 };
+  const PackLayout *own = unpacker->levels[unpacker->depth - 1].next;
   gsize end;
 
   g_assert (unpacker->depth < PACK_DEPTH_MAX);
@@ -533,9 +498,9 @@ unpack_open (Unpacker *unpacker)
       unpacker->depth++;
       return;
     }
-  g_assert (*type == 'a' || *type == '(');
-  end = next_item (unpacker, *type, &layout);
-  enter (&unpacker->levels[unpacker->depth], type, &layout, unpacker->at);
+  g_assert (own->kind == 'a' || own->kind == '(');
+  end = next_item (unpacker, own->kind);
+  enter (&unpacker->levels[unpacker->depth], own, unpacker->at);
   find_table (unpacker, &unpacker->levels[unpacker->depth++], end);
 }
 
@@ -547,7 +512,7 @@ unpack_more (Unpacker *unpacker)
   if (unpacker->failed)
     return FALSE;
   g_assert (is_array (level));
-  return level->element.fixed > 0 ? unpacker->at < level->end : level->table < level->stop;
+  return level->next->fixed > 0 ? unpacker->at < level->end : level->table < level->stop;
 }
 
 /* The items of the container must have filled it. */
@@ -556,8 +521,8 @@ leave (Unpacker *unpacker, const PackLevel *level)
 {
   if (unpacker->failed)
     return;
-  g_assert (is_array (level) || *level->next == ')');
-  if (level->own.fixed > 0)
+  g_assert (is_array (level) || level->next->kind == ')');
+  if (level->own->fixed > 0)
     for (; unpacker->at < level->end; unpacker->at++)
       if (unpacker->data[unpacker->at] != 0)
         fail (unpacker);
@@ -574,18 +539,17 @@ unpack_close (Unpacker *unpacker)
 }
 
 void
-unpack_begin (Unpacker *unpacker, const char *type, const guint8 *data, gsize size)
+unpack_begin (Unpacker *unpacker, const PackLayout *type, const guint8 *data, gsize size)
 {
-  PackLayout layout = layout_of (type);
   PackLevel *level = &unpacker->levels[0];
 
-  g_assert (*type == '(');
+  g_assert (type->kind == '(');
   unpacker->data = data;
   unpacker->at = 0;
   unpacker->depth = 1;
   unpacker->failed = FALSE;
-  enter (level, type, &layout, 0);
-  if (layout.fixed > 0 && layout.fixed != size)
+  enter (level, type, 0);
+  if (type->fixed > 0 && type->fixed != size)
     fail (unpacker);
   else
     find_table (unpacker, level, size);

@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* GVariant's serialised form, little-endian, written and read item by item along a type string: for
  * what has lists and texts in it, which a record (record.h) has not. Types: b u t d s, tuples and
- * arrays of these. Pure; one thread per Packer or Unpacker. */
+ * arrays of these. Pure; one thread per Packer or Unpacker, any number for a type. */
 #pragma once
 
 #include <glib.h>
 
 #define PACK_DEPTH_MAX 8 /* containers in each other */
 
-/* What a type takes. */
+/* What the type takes that begins at one character of a type string. */
 typedef struct
 {
-  const char *after; /* where its type string ends */
-  guint32 fixed;     /* size; 0: it varies */
-  guint32 element;   /* of an array: the same of each element */
-  guint16 ends;      /* how many ends a tuple, or each element of an array, writes down */
+  guint32 fixed; /* size; 0: it varies */
+  guint16 ends;  /* how many ends a tuple writes down */
+  guint16 chars; /* of the string */
   guint8 align;
+  char kind; /* the character */
 } PackLayout;
+
+/* (transfer full, g_free): the layouts of this type, one for each character. To be made once. */
+PackLayout *pack_type (const char *type);
 
 typedef struct
 {
-  const char *next;   /* the type of the next item */
-  PackLayout element; /* of an array: of each of its elements; align 0: a tuple */
-  PackLayout own;     /* of the container itself */
-  gsize start;        /* where it begins */
-  gsize end;          /* Unpacker: where its items end */
-  gsize stop;         /* Unpacker: where it ends, its table of ends included */
-  gsize table;        /* Unpacker: where the next end is written down */
-  guint width;        /* of one end */
-  guint n_ends;       /* Packer: where its ends begin among all */
+  const PackLayout *own;  /* the container */
+  const PackLayout *next; /* the next item; an array's element */
+  gsize start;            /* where it begins */
+  gsize end;              /* Unpacker: where its items end */
+  gsize stop;             /* Unpacker: where it ends, its table of ends included */
+  gsize table;            /* Unpacker: where the next end is written down */
+  guint width;            /* of one end */
+  guint n_ends;           /* Packer: where its ends begin among all */
 } PackLevel;
 
 /* ---- writing ---- */
@@ -45,8 +47,9 @@ typedef struct
   guint8 few[256]; /* enough for most */
 } Packer;
 
-/* Begins a tuple of this type. The items follow in the order of the type; a wrong one aborts. */
-void pack_begin (Packer *packer, const char *type);
+/* Begins a tuple of this type, which outlives the Packer. The items follow in its order; a wrong
+ * one aborts. */
+void pack_begin (Packer *packer, const PackLayout *type);
 void pack_bool (Packer *packer, gboolean value);
 void pack_u32 (Packer *packer, guint32 value);
 void pack_u64 (Packer *packer, guint64 value);
@@ -74,7 +77,7 @@ typedef struct
 
 /* Reads a tuple of this type, trusting nothing: whatever is not in normal form fails. `data` is
  * borrowed as long as the texts are used. */
-void unpack_begin (Unpacker *unpacker, const char *type, const guint8 *data, gsize size);
+void unpack_begin (Unpacker *unpacker, const PackLayout *type, const guint8 *data, gsize size);
 gboolean unpack_bool (Unpacker *unpacker);
 guint32 unpack_u32 (Unpacker *unpacker);
 guint64 unpack_u64 (Unpacker *unpacker);

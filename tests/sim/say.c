@@ -166,9 +166,9 @@ say_content (GBytes *bytes)
     return g_bytes_ref (bytes);
   if (session_frame_decode (bytes, &frame) != NULL)
     return NULL;
-  if (frame.payload != NULL && g_bytes_get_size (frame.payload) < frame.total)
-    session_frame_clear (&frame);
-  return frame.payload;
+  return frame.kind == SESSION_FRAME_DATA && frame.payload == frame.total
+             ? g_bytes_new_from_bytes (bytes, SESSION_FRAME_DATA_HEAD, frame.payload)
+             : NULL;
 }
 
 guint64
@@ -178,7 +178,6 @@ say_number (GBytes *bytes, SessionStream *stream)
 
   if (message_kind_of (bytes) != SESSION_FRAME_DATA || session_frame_decode (bytes, &frame) != NULL)
     return 0;
-  session_frame_clear (&frame);
   *stream = frame.stream;
   return frame.number;
 }

@@ -39,7 +39,7 @@ session_say_frame (World *world, guint from, guint to, const WorldConnection *co
   if (frame.kind == SESSION_FRAME_DATA)
     g_string_append_printf (
         text, "DATA %s %" G_GUINT64_FORMAT " (%" G_GSIZE_FORMAT " of %" G_GUINT64_FORMAT " bytes)",
-        streams[frame.stream], frame.number, g_bytes_get_size (frame.payload), frame.total);
+        streams[frame.stream], frame.number, frame.payload, frame.total);
   else
     g_string_append (text, frame.kind == SESSION_FRAME_HELLO ? "HELLO"
                            : frame.kind == SESSION_FRAME_ACK ? "ACK"
@@ -49,5 +49,4 @@ session_say_frame (World *world, guint from, guint to, const WorldConnection *co
       g_string_append_printf (text, "  has %s %" G_GUINT64_FORMAT, streams[i], frame.received[i]);
   session_say (world, "%c -> %c  c%" G_GUINT64_FORMAT "  %s%s", session_say_name (from),
                session_say_name (to), connection->number, text->str, note);
-  session_frame_clear (&frame);
 }

@@ -56,7 +56,9 @@ check_delivered (World *world, guint at, guint from, const SessionEffect *effect
   g_autoptr (GBytes) wanted
       = message_of (world, from, end->life, at, world->life[at], effect->stream, n);
 
-  if (!g_bytes_equal (wanted, effect->message))
+  gsize size = g_bytes_get_size (effect->message) - effect->start;
+  g_autoptr (GBytes) got = g_bytes_new_from_bytes (effect->message, effect->start, size);
+  if (!g_bytes_equal (wanted, got))
     world_fail (world,
                 "%c got a wrong message from %c: not number %" G_GUINT64_FORMAT " of stream %d",
                 session_say_name (at), session_say_name (from), n + 1, effect->stream);
@@ -230,6 +232,8 @@ world_send (World *world, guint from, guint to, SessionStream stream)
   GBytes *whole
       = message_of (world, from, world->life[from], to, end->life, stream, end->sent[stream]++);
   gsize size = g_bytes_get_size (whole), first = size / 3;
+  g_ptr_array_add (
+      parts, g_bytes_new_take (g_malloc (SESSION_FRAME_DATA_HEAD), SESSION_FRAME_DATA_HEAD));
   g_ptr_array_add (parts, g_bytes_new_from_bytes (whole, 0, first));
   g_ptr_array_add (parts, g_bytes_new_from_bytes (whole, first, size - first));
   g_bytes_unref (whole);

@@ -111,8 +111,11 @@ trace_hash_effect (const NodeEffect *effect)
   hash = mix_id (hash, &effect->node);
   hash = mix_text (mix_text (mix_text (hash, effect->text), effect->text2), effect->path);
   hash = mix_bytes (hash, effect->bytes);
-  for (guint i = 0; effect->parts != NULL && i < effect->parts->len; i++)
-    hash = mix_bytes (hash, effect->parts->pdata[i]);
+  if (effect->parts != NULL) /* however it is cut */
+    {
+      g_autoptr (GBytes) all = say_join (effect->parts);
+      hash = mix_bytes (hash, all);
+    }
   return mix_rows (hash, effect->rows);
 }
 

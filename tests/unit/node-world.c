@@ -114,9 +114,9 @@ content_of (GBytes *bytes)
   if (message_kind_of (bytes) < MESSAGE_KINDS)
     return g_bytes_ref (bytes);
   g_assert_null (session_frame_decode (bytes, &frame));
-  if (frame.payload != NULL && g_bytes_get_size (frame.payload) < frame.total)
-    session_frame_clear (&frame);
-  return frame.payload;
+  return frame.kind == SESSION_FRAME_DATA && frame.payload == frame.total
+             ? g_bytes_new_from_bytes (bytes, SESSION_FRAME_DATA_HEAD, frame.payload)
+             : NULL;
 }
 
 gboolean

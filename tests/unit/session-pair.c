@@ -71,7 +71,6 @@ pair_kind_of (const SessionEffect *effect)
   SessionFrame frame;
 
   g_assert_null (session_frame_decode (bytes, &frame));
-  session_frame_clear (&frame);
   return frame.kind;
 }
 
@@ -95,7 +94,9 @@ pair_carry (Pair *pair, guint i, guint frames)
           frames -= frames > 0;
         }
       else if (effect.kind == SESSION_EFFECT_DELIVER)
-        g_ptr_array_add (end->got, g_bytes_ref (effect.message));
+        g_ptr_array_add (end->got,
+                         g_bytes_new_from_bytes (effect.message, effect.start,
+                                                 g_bytes_get_size (effect.message) - effect.start));
       else if (effect.kind == SESSION_EFFECT_WANT)
         end->wants++;
       else if (effect.why != NULL)
@@ -141,12 +142,22 @@ pair_link_down (Pair *pair, guint64 number)
     }
 }
 
+GPtrArray *
+pair_parts (const void *data, gsize size)
+{
+  GPtrArray *parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  guint8 *all = g_malloc0 (SESSION_FRAME_DATA_HEAD + size);
+
+  memcpy (all + SESSION_FRAME_DATA_HEAD, data, size);
+  g_ptr_array_add (parts, g_bytes_new_take (all, SESSION_FRAME_DATA_HEAD + size));
+  return parts;
+}
+
 void
 pair_send_bytes (Pair *pair, guint i, SessionStream stream, const void *data, gsize size)
 {
-  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  g_autoptr (GPtrArray) parts = pair_parts (data, size);
 
-  g_ptr_array_add (parts, g_bytes_new (data, size));
   g_assert_true (session_send (pair->end[i].session, pair->now_us, stream, parts));
 }
 

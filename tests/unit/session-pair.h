@@ -40,6 +40,8 @@ void pair_wait_for (Pair *pair, guint i);
 /* End `i` dials. */
 void pair_link_up (Pair *pair, guint64 number, guint i, gboolean relayed);
 void pair_link_down (Pair *pair, guint64 number);
+/* (transfer full): one part, with room for a head before these bytes. */
+GPtrArray *pair_parts (const void *data, gsize size);
 void pair_send_bytes (Pair *pair, guint i, SessionStream stream, const void *data, gsize size);
 void pair_send_text (Pair *pair, guint i, SessionStream stream, const char *text);
 void pair_assert_got (const End *end, guint n, const char *last);

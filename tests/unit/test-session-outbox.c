@@ -129,7 +129,7 @@ test_window (void)
 static void
 test_nothing_is_copied (void)
 {
-  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+  g_autoptr (GPtrArray) parts = pair_parts (NULL, 0);
   g_autofree char *large = g_malloc0 (3 * FRAGMENT);
   Pair pair;
 
@@ -161,15 +161,39 @@ test_nothing_is_copied (void)
   pair_clear (&pair);
 }
 
+/* What went over one connection may still be on its way when it goes over another. */
 static void
-test_too_large (void)
+test_what_went_stays_as_it_is (void)
 {
-  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  g_autofree char *large = g_malloc0 (4097);
   Pair pair;
 
   pair_init (&pair);
-  g_ptr_array_add (parts, g_bytes_new_static (large, 4097));
+  pair_link_up (&pair, 1, 0, FALSE);
+  pair_settle (&pair);
+  pair_send_text (&pair, 0, SESSION_URGENT, "once");
+  SessionEffect went = pair_take (&pair.end[0]);
+  g_assert_cmpint (went.kind, ==, SESSION_EFFECT_SEND);
+  g_autoptr (GBytes) then = pair_join (went.parts);
+  pair_send_text (&pair, 1, SESSION_URGENT, "another"); /* the next head acknowledges it */
+  pair_carry (&pair, 1, 1);
+  pair_link_down (&pair, 1);
+  pair_link_up (&pair, 2, 0, FALSE);
+  pair_settle (&pair);
+  pair_assert_got (&pair.end[1], 1, "once");
+  g_autoptr (GBytes) now = pair_join (went.parts);
+  g_assert_true (g_bytes_equal (then, now));
+  session_effect_clear (&went);
+  pair_clear (&pair);
+}
+
+static void
+test_too_large (void)
+{
+  g_autofree char *large = g_malloc0 (4097);
+  g_autoptr (GPtrArray) parts = pair_parts (large, 4097);
+  Pair pair;
+
+  pair_init (&pair);
   g_assert_false (session_send (pair.end[0].session, pair.now_us, SESSION_BULK, parts));
   g_assert_cmpuint (session_waiting_bytes (pair.end[0].session), ==, 0);
   pair_clear (&pair);
@@ -179,26 +203,30 @@ test_too_large (void)
 static void
 test_acknowledged_ahead (void)
 {
-  g_autoptr (GPtrArray) parts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-  g_autoptr (GPtrArray) payload = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   SessionFrame frame = { 0 };
   SessionOutbox outbox;
+  GPtrArray *parts;
 
   session_outbox_init (&outbox, 4);
-  g_ptr_array_add (parts, g_bytes_new_static ("0123456789", 10));
-  session_outbox_add (&outbox, parts);
-  session_outbox_add (&outbox, parts);
-  while (session_outbox_next (&outbox, &frame, payload))
-    ;
+  for (guint i = 0; i < 2; i++)
+    {
+      parts = pair_parts ("0123456789", 10);
+      session_outbox_add (&outbox, parts);
+      g_ptr_array_unref (parts);
+    }
+  while ((parts = session_outbox_next (&outbox, &frame)) != NULL)
+    g_ptr_array_unref (parts);
   g_assert_cmpuint (frame.number, ==, 6);
   session_outbox_rewind (&outbox);
   g_assert_true (session_outbox_acknowledge (&outbox, 4));
   g_assert_false (session_outbox_acknowledge (&outbox, 2));
   g_assert_cmpuint (session_outbox_flight (&outbox), ==, 0);
-  g_assert_true (session_outbox_next (&outbox, &frame, payload));
+  parts = session_outbox_next (&outbox, &frame);
   g_assert_cmpuint (frame.number, ==, 5);
   g_assert_cmpuint (session_outbox_flight (&outbox), ==, 4);
-  g_assert_cmpmem (g_bytes_get_data (payload->pdata[payload->len - 1], NULL), 4, "4567", 4);
+  g_assert_cmpuint (parts->len, ==, 2);
+  g_assert_cmpmem (g_bytes_get_data (parts->pdata[1], NULL), 4, "4567", 4);
+  g_ptr_array_unref (parts);
   session_outbox_clear (&outbox);
 }
 
@@ -211,6 +239,7 @@ main (int argc, char **argv)
   g_test_add_func ("/session-outbox/copy-is-acknowledged", test_copy_is_acknowledged);
   g_test_add_func ("/session-outbox/window", test_window);
   g_test_add_func ("/session-outbox/nothing-is-copied", test_nothing_is_copied);
+  g_test_add_func ("/session-outbox/what-went-stays-as-it-is", test_what_went_stays_as_it_is);
   g_test_add_func ("/session-outbox/too-large", test_too_large);
   g_test_add_func ("/session-outbox/acknowledged-ahead", test_acknowledged_ahead);
   return g_test_run ();
