@@ -322,7 +322,7 @@ look (Node *node)
 {
   close_silent_links (node);
   find_silent_members (node);
-  roster_retell (node);
+  roster_retell (node, TRUE);
   look_for_suspects (node);
 }
 

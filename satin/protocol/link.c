@@ -570,7 +570,8 @@ bind_link (Node *node, Link *link, Member *member)
     introduce (node, link, member);
   poison_greet (node, link);
   reach_bound (node, member);
-  roster_retell (node);
+  member->told_over = 0;
+  roster_retell (node, FALSE);
   close_oldest (node, &id);
 }
 

@@ -18,7 +18,7 @@ static const Part parts[] = {
   { carry_init, carry_done, carry_tick, carry_check },
   { route_init, route_done, NULL, route_check },
   { reach_init, reach_done, NULL, NULL },
-  { roster_init, roster_done, NULL, roster_check },
+  { roster_init, roster_done, roster_tick, roster_check },
   { alive_init, alive_done, alive_tick, alive_check },
   { join_init, join_done, join_tick, NULL },
   { loans_init, loans_done, NULL, loans_check },
@@ -48,12 +48,12 @@ static const Part parts[] = {
 /* Some parts have something to do in each step. After the event: what follows from all that has
  * changed. */
 static void (*const settles[]) (Node *node) = {
-  carry_settle, orphans_flush, root_go_on, leave_go_on, steal_go_on,
+  carry_settle, roster_settle, orphans_flush, root_go_on, leave_go_on, steal_go_on,
 };
 
 /* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */
 static guint64 (*const dues[]) (Node *node) = {
-  carry_due, alive_due, join_due, leave_due, steal_due, lend_due, alone_due, rerun_due,
+  carry_due, roster_due, alive_due, join_due, leave_due, steal_due, lend_due, alone_due, rerun_due,
   elect_due, saves_due, shares_due, round_due, stop_due,
 };
 

@@ -277,6 +277,17 @@ poison_tell (Node *node, const NodeId *to, const NodeId *about)
     }
 }
 
+void
+poison_tell_dead (Node *node, const NodeId *to)
+{
+  for (guint i = 0; i < node->roster.members->len && node->poison.words->len > 0; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (member->dead)
+        poison_tell (node, to, &member->id);
+    }
+}
+
 /* Each comes to the log. */
 static void
 warn (Node *node, const char *path, guint n)

@@ -35,6 +35,8 @@ void poison_greet (Node *node, Link *link);
 /* That node (NULL: all) is about to hear that `about` is gone, which may come before its last
  * words. */
 void poison_tell (Node *node, const NodeId *to, const NodeId *about);
+/* … of all that are dead. */
+void poison_tell_dead (Node *node, const NodeId *to);
 /* This member is gone, and with it this loan. */
 void poison_lost (Node *node, const Member *member, const LoanEntry *entry);
 /* How many holders of this job have died without a word soon after they took it. */

@@ -51,6 +51,12 @@ search_for (Node *node, const NodeId *id)
   return NULL;
 }
 
+gboolean
+reach_is_seeking (Node *node, const NodeId *id)
+{
+  return search_for (node, id) != NULL;
+}
+
 /* Would this node have to say that `member` is dead: as master, or as the next one? */
 static gboolean
 decides (Node *node, const Member *member)

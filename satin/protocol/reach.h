@@ -44,6 +44,7 @@ void reach_reset (Node *node);
 
 /* There is no link to it: somebody is to be found who has one, unless that goes on already. */
 void reach_seek (Node *node, Member *member);
+gboolean reach_is_seeking (Node *node, const NodeId *id);
 /* A dial of it failed. `refused`: by that host or something before it. */
 void reach_dial_failed (Node *node, Member *member, gboolean refused);
 /* A link to it began its work. */

@@ -35,6 +35,7 @@ roster_init (Node *node)
 
   roster->members = new_members ();
   roster->gone = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  roster->gather_us = roster->tell_us = CORE_NEVER;
 }
 
 void
@@ -149,8 +150,6 @@ departed (Node *node, Member *member)
     work_lost_root (node, member);
 }
 
-static void take_over (Node *node);
-
 static gboolean
 elders_are_dead (Node *node)
 {
@@ -182,7 +181,7 @@ settle_master (Node *node, const NodeId *old_master)
     return;
   if (elders_are_dead (node)) /* a roster from before they died */
     {
-      take_over (node);
+      roster_take_over (node);
       return;
     }
   depose (node);
@@ -201,6 +200,7 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
   alive_changed (node);
   node->roster.term = *term;
   node->roster.version = version;
+  node->roster.gather_us = CORE_NEVER;
   node->roster.term_seen = MAX (node->roster.term_seen, term->number);
   node->roster.members = members;
   node->stats.rosters++;
@@ -252,6 +252,12 @@ list_living (Node *node)
   return members;
 }
 
+void
+roster_drop_dead (Node *node)
+{
+  decree (node, list_living (node), FALSE);
+}
+
 static void
 call_main (Node *node)
 {
@@ -261,8 +267,8 @@ call_main (Node *node)
 
 /* All elders are dead, if it is not master already: a new term, in which this node is the eldest.
  */
-static void
-take_over (Node *node)
+void
+roster_take_over (Node *node)
 {
   gboolean again = node->roster.mastering;
   Term term = { MAX (node->roster.term_seen, node->roster.term.number) + 1, node->self };
@@ -320,55 +326,6 @@ roster_admit (Node *node, const Message *join)
                                                        (guint32)join->number, join->count }));
   decree (node, members, TRUE);
   return id;
-}
-
-/* The master may hear of it, by a way that is too long to be offered; but what is lent there has
- * not come back for so long that one of the two has to go. */
-static gboolean
-is_long_unheard (Node *node, const Member *member)
-{
-  return node->now_us >= member->heard_us + node->config.silence_us;
-}
-
-void
-roster_on_dead (Node *node)
-{
-  Member *acting = roster_acting (node);
-
-  if (acting == NULL)
-    return;
-  if (roster_is_master (node))
-    {
-      decree (node, list_living (node), FALSE);
-      return;
-    }
-  if (is_self (node, acting))
-    {
-      take_over (node);
-      return;
-    }
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      Member *member = node->roster.members->pdata[i];
-      if (!member->dead)
-        continue;
-      poison_tell (node, &acting->id, &member->id);
-      (void)link_send_to (node, &acting->id,
-                          &(Message){ .kind = MESSAGE_GONE,
-                                      .id = member->id,
-                                      .flag = member->silent || is_long_unheard (node, member) });
-    }
-}
-
-void
-roster_retell (Node *node)
-{
-  for (guint i = 0; i < node->roster.members->len; i++)
-    if (((Member *)node->roster.members->pdata[i])->dead)
-      {
-        roster_on_dead (node);
-        return;
-      }
 }
 
 /* ---- what others say ---- */
@@ -483,7 +440,7 @@ roster_reassert (Node *node, const Term *heard)
 {
   node->roster.term_seen = MAX (node->roster.term_seen, heard->number);
   if (roster_is_master (node) && term_compare (heard, &node->roster.term) > 0)
-    take_over (node);
+    roster_take_over (node);
 }
 
 /* The other side of a split is to come over to this one; the master is to know. */
@@ -533,7 +490,7 @@ roster_on_message (Node *node, Link *link, const Message *m)
       return;
     }
   replace (node, &m->term, m->version, members_of (node, m));
-  roster_retell (node);
+  roster_retell (node, FALSE);
 }
 
 void

@@ -24,6 +24,7 @@ struct Member
   gboolean dead;          /* proved here, not yet off the roster */
   gboolean silent;        /* … by silence only */
   gboolean proved;        /* … beyond doubt: it is not looked for again */
+  guint64 told_over;      /* the link over which its death was told last; 0: it was not */
   gboolean answered;      /* its address did, once */
   guint64 refused_us;     /* since when its address refuses; 0: the last dial was not refused */
   guint dial_failures;    /* in a row, without a direct link */
@@ -43,6 +44,9 @@ struct Member
   WorkTold root;          /* … and of main's root, if it runs that */
 };
 
+#define ROSTER_GATHER_US (100 * 1000) /* members that die together are one change of the roster */
+#define ROSTER_TELL_US (250 * 1000)   /* the master is given this long to find out itself */
+
 typedef struct
 {
   Term term;
@@ -52,6 +56,8 @@ typedef struct
   guint32 term_seen;  /* greatest term number ever met */
   gboolean mastering; /* main was called here and not deposed */
   GArray *gone;       /* of NodeId: who left since this node has its name */
+  guint64 gather_us;  /* the master waits until then for others that die with those who did */
+  guint64 tell_us;    /* the master is told then of those that died */
 } Roster;
 
 void roster_init (Node *node);
@@ -84,7 +90,15 @@ void roster_fill (Node *node, Message *message);
 /* After a member was proved dead: the master drops it, the next eldest takes over, others tell. */
 void roster_on_dead (Node *node);
 /* The same, when there are such members: a new roster still names them, or a new link leads to the
- * one to tell. */
-void roster_retell (Node *node);
+ * one to tell. `again`: also what was told over the same link. */
+void roster_retell (Node *node, gboolean again);
+/* The master takes off all that are dead. */
+void roster_drop_dead (Node *node);
+/* All elders are dead, if this node is not master already: a new term, in which it is the eldest.
+ */
+void roster_take_over (Node *node);
+void roster_settle (Node *node);
+guint64 roster_due (Node *node);
+void roster_tick (Node *node);
 GArray *roster_view (Node *node);
 void roster_check (Node *node);

@@ -5,6 +5,8 @@
 
 #include "scale.h"
 
+#include "message.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -127,6 +129,19 @@ costs_little (const ScaleStruck *struck, double most)
          && figures->noticed_by_all_us <= figures->struck_us + NOTICED_US;
 }
 
+/* Those that die together leave in one change of the roster, or two; the master finds out itself.
+ */
+static gboolean
+is_told_once (const ScaleStruck *struck)
+{
+  const guint64 *said = struck->outcome.figures.run.said;
+  guint left = TEST_NODES - struck->n_victims;
+
+  printf ("# %u killed: %" G_GUINT64_FORMAT " rosters, %" G_GUINT64_FORMAT " told the master\n",
+          struck->n_victims, said[MESSAGE_ROSTER], said[MESSAGE_GONE]);
+  return said[MESSAGE_ROSTER] <= 2 * left && said[MESSAGE_GONE] == 0;
+}
+
 static gboolean
 is_efficient (const ScaleResult *result)
 {
@@ -147,21 +162,23 @@ test (void)
   gboolean well = run_test (COST_US, TRUE, result);
   int bad = 0;
 
-  printf ("1..6\n");
+  printf ("1..7\n");
   bad += report (1, well, "the answer is right, also when nodes crash");
   bad += report (2, is_efficient (result), "16 nodes on 2 sites share out the work");
   bad += report (3, costs_little (&result->struck[SCALE_ONE], OVER_IDEAL_ONE),
                  "the crash of one costs little");
   bad += report (4, costs_little (&result->struck[SCALE_SITE], OVER_IDEAL_SITE),
                  "the crash of a site costs what it had finished alone");
+  bad += report (5, is_told_once (&result->struck[SCALE_SITE]),
+                 "those who die together are told once");
   well = run_test (COST_US, FALSE, again);
-  bad += report (5, well
+  bad += report (6, well
                         && memcmp (&result->calm.figures, &again->calm.figures,
                                    sizeof result->calm.figures)
                                == 0,
                  "the same seed gives the same run");
   well = run_test (SLOW_COST_US, FALSE, again);
-  bad += report (6, well && !is_efficient (again),
+  bad += report (7, well && !is_efficient (again),
                  "nodes that are slow to hear messages are not efficient");
   return bad > 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a node knows of a member survives every change of the roster, whoever makes it. The test
- * fills all of it with a pattern, so a field that is added later is covered too. */
+ * fills all of it with a pattern, so a field that is added later is covered too. And: how those
+ * that died come off it. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"
@@ -209,6 +210,107 @@ test_left_out (void)
   clear_observer (&observer);
 }
 
+/* ---- those that died ---- */
+
+static guint n_gone;
+
+static void
+count_gone (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffect *effect)
+{
+  n_gone += kind_sent (effect) == MESSAGE_GONE;
+}
+
+/* What dies together leaves in one change of the roster, of which all hear. */
+static void
+test_die_together (void)
+{
+  g_autoptr (World) world = world_new (6, FALSE);
+  guint64 version = world->peer[0].node->roster.version;
+
+  start (world);
+  world->watch = count_gone;
+  n_gone = 0;
+  for (guint who = 3; who < 6; who++)
+    die (world, who);
+  pass (world, ROSTER_GATHER_US);
+  for (guint who = 0; who < 3; who++)
+    {
+      g_assert_cmpuint (members_of (world, who), ==, 3);
+      g_assert_cmpuint (world->peer[who].node->roster.version, ==, version + 1);
+    }
+  pass (world, 2 * ROSTER_TELL_US);
+  g_assert_cmpuint (n_gone, ==, 0); /* the master has found out itself */
+}
+
+/* The link to n4 has just broken when n3 is proved dead, so n4 may be dead, too. n3 waits until it
+ * is known that it is not, but not for long. */
+static void
+die_beside_one_in_doubt (gboolean answers)
+{
+  g_autoptr (World) world = world_new (5, FALSE);
+  g_autoptr (GArray) effects = g_array_new (FALSE, FALSE, sizeof (NodeEffect)); /* go nowhere */
+  Node *node = world->peer[0].node;
+
+  start (world);
+  g_array_set_clear_func (effects, (GDestroyNotify)node_effect_clear);
+  NodeId dead = id_of (world, 3);
+  cut (world, 0, 4);
+  while (roster_find (node, &world->peer[4].node->self)->dial == 0)
+    g_assert_true (pump_one (world, world->posts->head));
+  node->effects = effects;
+  alive_dead (node, roster_find (node, &dead), DEATH_PROVED);
+  g_assert_cmpuint (node->roster.members->len, ==, 5);
+  if (answers)
+    pump (world);
+  else
+    {
+      node->now_us += ROSTER_GATHER_US;
+      roster_tick (node);
+    }
+  g_assert_null (roster_find (node, &dead));
+  g_assert_cmpuint (node->roster.members->len, ==, 4);
+}
+
+static void
+test_die_beside_one_in_doubt (void)
+{
+  die_beside_one_in_doubt (TRUE);
+  die_beside_one_in_doubt (FALSE);
+}
+
+static void
+tell_dead (World *world, guint who)
+{
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_TIMER }); /* it looks when to do what */
+  pass (world, ROSTER_TELL_US);
+  g_assert_cmpuint (members_of (world, who), ==, 4);
+}
+
+/* n2 takes n3 for dead, the master does not: it is told once over each link. */
+static void
+test_tell_once (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  Node *node = world->peer[2].node;
+
+  start (world);
+  world->watch = count_gone;
+  n_gone = 0;
+  roster_find (node, &world->peer[3].node->self)->dead = TRUE;
+  roster_on_dead (node);
+  tell_dead (world, 2);
+  g_assert_cmpuint (n_gone, ==, 1);
+  roster_retell (node, FALSE);
+  tell_dead (world, 2);
+  g_assert_cmpuint (n_gone, ==, 1);
+  roster_find (node, &world->peer[3].node->self)->dead = TRUE;
+  cut (world, 0, 2);
+  pass (world, 2 * ROSTER_TELL_US);
+  g_assert_nonnull (link_direct (node, &world->peer[0].node->self));
+  tell_dead (world, 2);
+  g_assert_cmpuint (n_gone, ==, 2);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -217,5 +319,9 @@ main (int argc, char **argv)
   g_test_add_func ("/roster/a-roster-that-is-made-forgets-nothing", test_made);
   g_test_add_func ("/roster/a-newcomer-starts-anew", test_newcomer);
   g_test_add_func ("/roster/whoever-is-left-out-names-all-that-are", test_left_out);
+  g_test_add_func ("/roster/who-dies-together-leaves-together", test_die_together);
+  g_test_add_func ("/roster/who-dies-waits-a-little-for-one-in-doubt",
+                   test_die_beside_one_in_doubt);
+  g_test_add_func ("/roster/a-death-is-told-once-over-each-link", test_tell_once);
   return g_test_run ();
 }
