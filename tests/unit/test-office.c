@@ -179,6 +179,59 @@ test_a_new_coordinator_gets_all_anew (void)
   g_assert_true (said (world, next, "FINAL"));
 }
 
+static guint64 required; /* of the last coordinator */
+
+static void
+watch_required (World *world, guint who, const NodeEffect *effect)
+{
+  (void)world;
+  (void)who;
+  if (effect->kind == NODE_EFFECT_COORDINATOR)
+    required = effect->number;
+}
+
+/* Generation 5 was published, and the coordinator dies. The next one has to find what it found when
+ * it made its bid: no less, and no more than was published. */
+static void
+test_a_coordinator_has_to_find_what_it_bid_for (void)
+{
+  for (guint64 found = 4; found <= 6; found++)
+    {
+      g_autoptr (World) world = world_with_another ();
+
+      tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 5 });
+      for (guint i = 0; i < 4; i++)
+        world->peer[i].found = found;
+      required = 0;
+      world->watch = watch_required;
+      die (world, 2);
+      pass (world, 70 * G_USEC_PER_SEC);
+      g_assert_cmpuint (required, ==, MIN (found, 5));
+    }
+}
+
+/* An office of a later term that the master has not given is of the other side of a split. */
+static void
+test_a_master_obeys_nobody (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+  guint32 term = node_term (world->peer[0].node);
+  Message office = { .kind = MESSAGE_OFFICE, .id = node_self (world->peer[1].node) };
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  office.term = (Term){ term + 1, node_self (world->peer[1].node) };
+  office.count = stats_of (world, 0).office + 7;
+  forget_log (world);
+  deliver (world, link_between (world, 0, 1), 0, &office);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_false (said (world, 0, "RETIRE"));
+  for (guint i = 0; i < 3; i++)
+    {
+      g_assert_cmpuint (node_term (world->peer[i].node), >, term + 1);
+      g_assert_false (node_id_equal (&world->peer[i].node->office.holder, &office.id));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -190,5 +243,8 @@ main (int argc, char **argv)
                    test_the_scribe_is_told_of_all_members);
   g_test_add_func ("/office/a-new-master-waits-for-all-anew", test_a_new_master_waits_for_all_anew);
   g_test_add_func ("/office/a-new-coordinator-gets-all-anew", test_a_new_coordinator_gets_all_anew);
+  g_test_add_func ("/office/a-coordinator-has-to-find-what-it-bid-for",
+                   test_a_coordinator_has_to_find_what_it_bid_for);
+  g_test_add_func ("/office/a-master-obeys-nobody", test_a_master_obeys_nobody);
   return g_test_run ();
 }

@@ -201,37 +201,6 @@ serve_all (World *world)
     served (world, i, count_scans (world, i));
 }
 
-static void
-test_a_round_waits_for_its_own_scans (void)
-{
-  g_autoptr (World) world = world_with_checkpoint (2);
-  guint64 link = link_between (world, 0, 1);
-  guint scans[2];
-
-  pass (world, 2 * G_USEC_PER_SEC);
-  for (guint i = 0; i < 2; i++)
-    scans[i] = count_scans (world, i);
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
-  for (guint turn = 1; turn <= 2; turn++) /* it scans twice */
-    {
-      for (guint i = 0; i < 2; i++)
-        {
-          g_assert_cmpuint (count_scans (world, i), ==, scans[i] + turn);
-          served (world, i, scans[i] + turn - 1);
-        }
-      deliver (world, link, 0, &(Message){ .kind = MESSAGE_SCANNED, .number = turn - 1 });
-      deliver (world, link, 0, &(Message){ .kind = MESSAGE_SCANNED, .number = turn + 1 });
-      served (world, 0, scans[0] + turn);
-      g_assert_false (said (world, 0, "PUBLISH"));
-      g_assert_cmpuint (count_scans (world, 0), ==, scans[0] + turn);
-      served (world, 1, scans[1] + turn);
-    }
-  g_assert_true (said (world, 0, "PUBLISH"));
-  g_assert_false (said (world, 1, "SAVED"));
-  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 7, .final = TRUE });
-  g_assert_true (said (world, 0, "SAVED") && said (world, 1, "SAVED"));
-}
-
 /* The order to scan is lost with one link, the answer with another: nobody waits for a time limit.
  */
 static void
@@ -545,6 +514,35 @@ test_only_the_coordinator_closes (void)
 }
 
 /* Rows go in the session with the coordinator: which of its links bears them is all the same. */
+static guint64 closed_request;
+
+static void
+note_closed (World *world, guint who, const NodeEffect *effect)
+{
+  g_auto (Message) message = { 0 };
+
+  (void)world;
+  if (who == 1 && read_sent (effect, &message) && message.kind == MESSAGE_CLOSED)
+    closed_request = message.count;
+}
+
+/* An older order to close that comes late is not the one that is waited for. */
+static void
+test_the_newest_order_to_close_counts (void)
+{
+  g_autoptr (World) world = world_with_another ();
+  guint64 link = link_between (world, 0, 1);
+
+  closed_request = 0;
+  world->watch = note_closed;
+  for (guint32 request = 2; request > 0; request--)
+    deliver (world, link, 1, &(Message){ .kind = MESSAGE_CLOSE, .count = request });
+  pass (world, 20 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "FINAL"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 9, .final = TRUE });
+  g_assert_cmpuint (closed_request, ==, 2);
+}
+
 static void
 test_rows_over_another_link_renew_nothing (void)
 {
@@ -574,7 +572,6 @@ main (int argc, char **argv)
         test_rows_in_many_messages_count_when_all_are_published);
   TEST ("what-may-be-lost-waits-for-a-later-scan", test_what_may_be_lost_waits_for_a_later_scan);
   TEST ("what-nobody-took-waits-for-a-whole-scan", test_what_nobody_took_waits_for_a_whole_scan);
-  TEST ("a-round-waits-for-its-own-scans", test_a_round_waits_for_its_own_scans);
   TEST ("a-round-outlives-its-links", test_a_round_outlives_its_links);
   TEST ("a-round-that-is-asked-for-late-is-made-anew",
         test_a_round_that_is_asked_for_late_is_made_anew);
@@ -583,6 +580,7 @@ main (int argc, char **argv)
   TEST ("only-the-coordinator-says-that-it-has-taken-over",
         test_only_the_coordinator_says_that_it_has_taken_over);
   TEST ("a-round-does-not-wait-for-the-dead", test_a_round_does_not_wait_for_the_dead);
+  TEST ("the-newest-order-to-close-counts", test_the_newest_order_to_close_counts);
   TEST ("all-goes-again-to-another-office", test_all_goes_again_to_another_office);
   TEST ("an-office-acknowledges-only-its-own-rows", test_an_office_acknowledges_only_its_own_rows);
   TEST ("an-acknowledgement-names-the-office-of-its-rows",

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A round of saving: all scan twice, each in its own time, and whoever asks gets an answer. What
+ * becomes of one whose links or nodes are lost is in test-saves. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+#include <string.h>
+
+/* n0 is the coordinator. */
+static World *
+world_with_checkpoint (guint n)
+{
+  World *world = world_new (n, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC / 2);
+  return world;
+}
+
+static guint
+count_scans (World *world, guint who)
+{
+  guint n = 0;
+
+  for (const char *at = world->peer[who].log->str; (at = strstr (at, "SCAN")) != NULL; at++)
+    n++;
+  return n;
+}
+
+static void
+served (World *world, guint who, guint64 scan)
+{
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = scan });
+}
+
+/* So many scans were asked for in all before the log was forgotten. */
+static void
+make_round (World *world, guint number, const guint before[2])
+{
+  guint64 link = link_between (world, 0, 1);
+  guint scans[2];
+
+  for (guint i = 0; i < 2; i++)
+    scans[i] = count_scans (world, i);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  for (guint turn = 1; turn <= 2; turn++) /* it scans twice */
+    {
+      guint64 order = 2 * number + turn;
+      for (guint i = 0; i < 2; i++)
+        {
+          g_assert_cmpuint (count_scans (world, i), ==, scans[i] + turn);
+          served (world, i, before[i] + scans[i] + turn - 1);
+        }
+      deliver (world, link, 0, &(Message){ .kind = MESSAGE_SCANNED, .number = order - 1 });
+      deliver (world, link, 0, &(Message){ .kind = MESSAGE_SCANNED, .number = order + 1 });
+      served (world, 0, before[0] + scans[0] + turn);
+      g_assert_false (said (world, 0, "PUBLISH"));
+      g_assert_cmpuint (count_scans (world, 0), ==, scans[0] + turn);
+      served (world, 1, before[1] + scans[1] + turn);
+    }
+  g_assert_true (said (world, 0, "PUBLISH"));
+  g_assert_false (said (world, 1, "SAVED"));
+  tell (world, 0,
+        &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 7 + number, .final = TRUE });
+  g_assert_true (said (world, 0, "SAVED") && said (world, 1, "SAVED"));
+}
+
+/* The first round, and those after it. */
+static void
+test_a_round_waits_for_its_own_scans (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (2);
+  guint before[2] = { 0 };
+
+  pass (world, 2 * G_USEC_PER_SEC);
+  for (guint number = 0; number < 3; number++)
+    {
+      make_round (world, number, before);
+      for (guint i = 0; i < 2; i++)
+        before[i] += count_scans (world, i);
+      forget_log (world);
+    }
+}
+
+/* However long whoever asks would wait. */
+static void
+test_a_round_has_an_end (void)
+{
+  static const guint64 patiences[] = { ROUND_PATIENCE_MAX_US, G_MAXUINT64 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (patiences); i++)
+    {
+      g_autoptr (World) world = world_with_checkpoint (2);
+
+      deliver (world, link_between (world, 0, 1), 0,
+               &(Message){ .kind = MESSAGE_PUBLISH, .number = patiences[i] });
+      pass (world, ROUND_PATIENCE_MAX_US - 1);
+      g_assert_false (said (world, 0, "PUBLISH"));
+      pass (world, 1);
+      g_assert_true (said (world, 0, "PUBLISH"));
+    }
+}
+
+/* Orders to scan from anybody else are not served. */
+static void
+test_only_the_coordinator_orders_scans (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (3);
+  Message scan = { .kind = MESSAGE_SCAN, .number = 5 };
+  guint scans = count_scans (world, 1);
+
+  deliver (world, link_between (world, 1, 2), 1, &scan);
+  g_assert_cmpuint (count_scans (world, 1), ==, scans);
+  deliver (world, link_between (world, 0, 1), 1, &scan);
+  g_assert_cmpuint (count_scans (world, 1), ==, scans + 1);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/round/a-round-waits-for-its-own-scans", test_a_round_waits_for_its_own_scans);
+  g_test_add_func ("/round/a-round-has-an-end", test_a_round_has_an_end);
+  g_test_add_func ("/round/only-the-coordinator-orders-scans",
+                   test_only_the_coordinator_orders_scans);
+  return g_test_run ();
+}
