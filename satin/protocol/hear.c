@@ -145,7 +145,6 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_ROUTE] = route_on_route,
   [MESSAGE_CARGO] = route_on_cargo,
   [MESSAGE_HASTE] = route_on_cargo,
-  [MESSAGE_CREDIT] = route_on_credit,
   [MESSAGE_UNROUTE] = route_on_unroute,
 
   [MESSAGE_STEM] = on_stem,

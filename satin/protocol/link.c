@@ -14,7 +14,7 @@ link_free (gpointer data)
   Link *link = data;
 
   g_hash_table_unref (link->stems);
-  route_circuit_free (link->circuit);
+  g_free (link->circuit);
   g_queue_clear_full (&link->early, (GDestroyNotify)g_bytes_unref);
   g_free (link);
 }

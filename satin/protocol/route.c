@@ -2,10 +2,6 @@
 /* See route.h. */
 #include "core.h"
 
-#include "value/buffer.h"
-
-#include <string.h>
-
 /* One end of a passage, and how by_leg finds it. */
 typedef struct
 {
@@ -17,12 +13,6 @@ typedef struct
 {
   Leg legs[2];
 } Passage;
-
-typedef struct
-{
-  GBytes *bytes;
-  guint64 left; /* of its message, after it */
-} Piece;
 
 static guint
 leg_hash (gconstpointer key)
@@ -56,34 +46,6 @@ route_done (Node *node)
 
   g_hash_table_unref (routes->by_leg);
   g_ptr_array_unref (routes->passages);
-}
-
-static void
-piece_free (gpointer data)
-{
-  Piece *piece = data;
-
-  g_bytes_unref (piece->bytes);
-  g_free (piece);
-}
-
-static void
-drop_gathering (RouteGathering *gathering)
-{
-  if (gathering->data != NULL)
-    buffer_give (gathering->data, gathering->size);
-  *gathering = (RouteGathering){ 0 };
-}
-
-void
-route_circuit_free (Circuit *circuit)
-{
-  if (circuit == NULL)
-    return;
-  g_queue_clear_full (&circuit->waiting, piece_free);
-  drop_gathering (&circuit->normal);
-  drop_gathering (&circuit->urgent);
-  g_free (circuit);
 }
 
 guint
@@ -146,152 +108,37 @@ find_end (Node *node, const Leg *leg)
   return NULL;
 }
 
-static void
-send_piece (Node *node, Circuit *circuit, MessageKind kind, GBytes *bytes, guint64 left)
+/* (transfer full): all of them as one. */
+static GBytes *
+join (const GPtrArray *parts)
 {
-  Link *carrier = link_find (node, circuit->carrier);
+  GByteArray *all;
 
-  circuit->sent += g_bytes_get_size (bytes);
-  if (carrier != NULL)
-    link_send (node, carrier,
-               &(Message){ .kind = kind,
-                           .number = circuit->number,
-                           .flag = circuit->mine,
-                           .version = left,
-                           .value = bytes });
-}
-
-static void
-pump (Node *node, Circuit *circuit)
-{
-  Piece *piece;
-
-  while (
-      (piece = g_queue_peek_head (&circuit->waiting)) != NULL
-      && (circuit->sent == circuit->credited
-          || circuit->sent + g_bytes_get_size (piece->bytes) <= circuit->credited + ROUTE_WINDOW))
-    {
-      g_queue_pop_head (&circuit->waiting);
-      send_piece (node, circuit, MESSAGE_CARGO, piece->bytes, piece->left);
-      piece_free (piece);
-    }
-}
-
-static void
-take_rest (GPtrArray *pieces, GByteArray **rest)
-{
-  if ((*rest)->len > 0)
-    {
-      g_ptr_array_add (pieces, g_byte_array_free_to_bytes (*rest));
-      *rest = g_byte_array_new ();
-    }
-}
-
-/* (transfer full): pieces of at most ROUTE_PIECE bytes; what is large is not copied. */
-static GPtrArray *
-cut (GPtrArray *parts)
-{
-  GPtrArray *pieces = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
-
-  if (parts->len == 1 && g_bytes_get_size (parts->pdata[0]) <= ROUTE_PIECE) /* as most */
-    {
-      g_ptr_array_add (pieces, g_bytes_ref (parts->pdata[0]));
-      return pieces;
-    }
-  GByteArray *rest = g_byte_array_new ();
+  if (parts->len == 1) /* as most */
+    return g_bytes_ref (parts->pdata[0]);
+  all = g_byte_array_new ();
   for (guint i = 0; i < parts->len; i++)
     {
-      gsize size, start = 0;
+      gsize size;
       const guint8 *data = g_bytes_get_data (parts->pdata[i], &size);
-      if (rest->len + size > ROUTE_PIECE)
-        take_rest (pieces, &rest);
-      for (; size - start > ROUTE_PIECE; start += ROUTE_PIECE)
-        g_ptr_array_add (pieces, g_bytes_new_from_bytes (parts->pdata[i], start, ROUTE_PIECE));
-      if (size > start)
-        g_byte_array_append (rest, data + start, (guint)(size - start));
+      g_byte_array_append (all, data, (guint)size);
     }
-  take_rest (pieces, &rest);
-  g_byte_array_unref (rest);
-  return pieces;
+  return g_byte_array_free_to_bytes (all);
 }
 
 void
 route_send (Node *node, Link *link, GPtrArray *parts, gboolean urgent)
 {
-  Circuit *circuit = link->circuit;
-  g_autoptr (GPtrArray) pieces = cut (parts);
-  guint64 left = 0;
+  const Circuit *circuit = link->circuit;
+  Link *carrier = link_find (node, circuit->carrier);
+  g_autoptr (GBytes) whole = join (parts);
 
-  for (guint i = 0; i < pieces->len; i++)
-    left += g_bytes_get_size (pieces->pdata[i]);
-  for (guint i = 0; i < pieces->len; i++)
-    {
-      left -= g_bytes_get_size (pieces->pdata[i]);
-      if (urgent)
-        {
-          send_piece (node, circuit, MESSAGE_HASTE, pieces->pdata[i], left);
-          continue;
-        }
-      Piece *piece = g_new (Piece, 1);
-      *piece = (Piece){ g_bytes_ref (pieces->pdata[i]), left };
-      g_queue_push_tail (&circuit->waiting, piece);
-    }
-  pump (node, circuit);
-}
-
-/* (transfer full, nullable): the message, once it is whole. `wrong`: it is none. */
-static GBytes *
-gather (RouteGathering *gathering, GBytes *bytes, guint64 left, gboolean *wrong)
-{
-  gsize size;
-  const guint8 *data = g_bytes_get_data (bytes, &size);
-
-  if (gathering->data == NULL && left == 0)
-    return g_bytes_ref (bytes);
-  if (gathering->data == NULL && left <= ROUTE_MESSAGE_MAX)
-    {
-      gathering->size = size + (gsize)left;
-      gathering->data = buffer_take (gathering->size);
-    }
-  if (gathering->data == NULL || gathering->size - gathering->filled != size + left)
-    {
-      *wrong = TRUE;
-      return NULL;
-    }
-  memcpy (gathering->data + gathering->filled, data, size);
-  gathering->filled += size;
-  if (left > 0)
-    return NULL;
-  GBytes *whole = buffer_to_bytes (gathering->data, gathering->size);
-  *gathering = (RouteGathering){ 0 };
-  return whole;
-}
-
-/* A piece for this end. The last thing that is done with what came: hearing it may close links. */
-static void
-take_in (Node *node, Link *link, const Message *m)
-{
-  Circuit *circuit = link->circuit;
-  gboolean wrong = FALSE;
-  RouteGathering *gathering = m->kind == MESSAGE_HASTE ? &circuit->urgent : &circuit->normal;
-  g_autoptr (GBytes) whole = gather (gathering, m->value, m->version, &wrong);
-
-  circuit->received += g_bytes_get_size (m->value);
-  if (circuit->received - circuit->told >= ROUTE_WINDOW / 4)
-    {
-      Link *carrier = link_find (node, circuit->carrier);
-      circuit->told = circuit->received;
-      if (carrier != NULL)
-        link_send (node, carrier,
-                   &(Message){ .kind = MESSAGE_CREDIT,
-                               .number = circuit->number,
-                               .flag = circuit->mine,
-                               .version = circuit->received });
-    }
-  if (wrong)
-    link_break (node, link, "pieces that make no message, or no memory for it");
-  else if (whole != NULL)
-    hear_message (node, link->link, whole);
+  if (carrier != NULL)
+    link_send (node, carrier,
+               &(Message){ .kind = urgent ? MESSAGE_HASTE : MESSAGE_CARGO,
+                           .number = circuit->number,
+                           .flag = circuit->mine,
+                           .value = whole });
 }
 
 /* ---- passing on ---- */
@@ -403,39 +250,17 @@ route_on_cargo (Node *node, Link *link, const Message *m)
   const Leg *other = end == NULL ? other_leg (node, &leg) : NULL;
   Link *to = other != NULL ? link_find (node, other->link) : NULL;
 
-  if (g_bytes_get_size (m->value) > ROUTE_PIECE)
-    link_break (node, link, "a piece that is too large");
+  if (g_bytes_get_size (m->value) > ROUTE_CARGO_MAX)
+    link_break (node, link, "says too much at once through others");
   else if (end != NULL)
-    take_in (node, end, m);
+    hear_message (node, end->link, m->value);
   else if (to == NULL)
     say_unroute (node, &leg);
   else
-    link_send (node, to,
-               &(Message){ .kind = m->kind,
-                           .number = other->number,
-                           .flag = other->mine,
-                           .version = m->version,
-                           .value = m->value });
-}
-
-void
-route_on_credit (Node *node, Link *link, const Message *m)
-{
-  Leg leg = leg_of (link, m);
-  Link *end = find_end (node, &leg);
-  const Leg *other = end == NULL ? other_leg (node, &leg) : NULL;
-  Link *to = other != NULL ? link_find (node, other->link) : NULL;
-
-  if (to != NULL)
-    link_send (node, to,
-               &(Message){ .kind = MESSAGE_CREDIT,
-                           .number = other->number,
-                           .flag = other->mine,
-                           .version = m->version });
-  if (end == NULL || m->version <= end->circuit->credited || m->version > end->circuit->sent)
-    return;
-  end->circuit->credited = m->version;
-  pump (node, end->circuit);
+    link_send (
+        node, to,
+        &(Message){
+            .kind = m->kind, .number = other->number, .flag = other->mine, .value = m->value });
 }
 
 void

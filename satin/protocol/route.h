@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Links that go through other nodes. A *routed* link is a Link like any other to the rest of the
- * protocol; its messages travel in pieces over another link, the *carrier*, whose other end passes
- * them on to a link of its own. Each link numbers the routes that its two ends begin, so nobody but
- * the two ends knows more than his neighbours. When a carrier breaks, all that goes over it breaks,
- * and both ends hear of it.
+ * protocol; its messages and frames travel whole over another link, the *carrier*, whose other end
+ * passes them on to a link of its own. Each link numbers the routes that its two ends begin, so
+ * nobody but the two ends knows more than his neighbours. When a carrier breaks, all that goes over
+ * it breaks, and both ends hear of it.
  *
  * Limits: no route goes through more than ROUTE_HOPS_MAX nodes, and none in a circle, since each
- * is built on links that were there before it. Of the large messages of one route at most
- * ROUTE_WINDOW bytes are on their way; the rest stays with the sender. Driver's thread. */
+ * is built on links that were there before it. What members say comes in frames of their session,
+ * which are small and of which the session lets few be on their way; what else goes over a link is
+ * no larger than a roster. Driver's thread. */
 #pragma once
 
 #include "link.h"
 
 #define ROUTE_HOPS_MAX 2
-#define ROUTE_PIECE (128u * 1024)
-#define ROUTE_WINDOW (4u << 20)
-#define ROUTE_MESSAGE_MAX (G_GUINT64_CONSTANT (8) << 30) /* bytes of one message */
-#define ROUTES_MAX 65536u                                /* that one node passes on */
+#define ROUTE_CARGO_MAX (MESSAGE_HEADER_MAX + SESSION_FRAGMENT) /* bytes */
+#define ROUTES_MAX 65536u                                       /* that one node passes on */
 /* The number of a link of this kind has this bit, which the driver's numbers never have. */
 #define ROUTE_LINK (G_GUINT64_CONSTANT (1) << 63)
-
-typedef struct
-{
-  guint8 *data; /* of buffer_take; NULL: nothing has come */
-  gsize size, filled;
-} RouteGathering;
 
 /* What a Link has that is routed. */
 struct Circuit
@@ -33,10 +26,6 @@ struct Circuit
   guint64 number;  /* … under this number, … */
   gboolean mine;   /* … which this end gave */
   guint hops;      /* nodes between the two ends, as far as known here */
-  GQueue waiting;  /* pieces of messages that are not urgent */
-  guint64 sent, credited;        /* bytes, in all */
-  guint64 received, told;        /* bytes that came, and of how many the other end knows */
-  RouteGathering normal, urgent; /* messages that came in part */
 };
 
 typedef struct
@@ -48,7 +37,6 @@ typedef struct
 
 void route_init (Node *node);
 void route_done (Node *node);
-void route_circuit_free (Circuit *circuit);
 
 /* Begins a link to `id` (a member) through the node at the other end of `carrier`, over which that
  * is `hops` nodes away. It greets at once; when there is no way, it goes down. */
@@ -68,6 +56,5 @@ void route_carrier_gone (Node *node, guint64 number);
 
 void route_on_route (Node *node, Link *link, const Message *message);
 void route_on_cargo (Node *node, Link *link, const Message *message);
-void route_on_credit (Node *node, Link *link, const Message *message);
 void route_on_unroute (Node *node, Link *link, const Message *message);
 void route_check (Node *node);

@@ -204,7 +204,6 @@ say_message (GBytes *bytes)
     return g_string_free (out, FALSE);
   if (kind == MESSAGE_CARGO || kind == MESSAGE_HASTE)
     {
-      /* A piece of a message: it is shown where its beginning is here. */
       g_autofree char *carried = say_frame (m.value);
       g_string_append_printf (out, " %s%" G_GUINT64_FORMAT " %s", m.flag ? "" : "-", m.number,
                               carried);
