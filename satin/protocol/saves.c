@@ -417,6 +417,16 @@ saves_due (Node *node)
   return waits ? MIN (saves->at_us, saves->told_by_us) : saves->at_us;
 }
 
+/* Else what is finished stays in the engine: the coordinator takes nothing in, or less than comes.
+ */
+static gboolean
+has_room (Node *node)
+{
+  const Member *coordinator = roster_find (node, &node->office.holder);
+
+  return node->saves.here || (coordinator != NULL && carry_has_room (coordinator));
+}
+
 void
 saves_tick (Node *node)
 {
@@ -431,6 +441,6 @@ saves_tick (Node *node)
       return;
     }
   node->saves.at_us = node->now_us + MAX (node->config.save_interval_us, SAVES_HURRY_US);
-  if (saves_reaches (node))
+  if (saves_reaches (node) && has_room (node))
     (void)saves_scan (node);
 }

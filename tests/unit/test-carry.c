@@ -200,6 +200,48 @@ test_who_gave_up_a_member_takes_another_name (void)
   g_assert_cmpuint (members_of (world, 1), ==, 3);
 }
 
+/* What a row has that is large. */
+static void
+send_large_row (World *world, guint who)
+{
+  Digest digest = digest_of_string ("/3");
+  g_autoptr (GBytes) value = g_bytes_new_take (g_malloc0 (1 << 20), 1 << 20);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  g_ptr_array_add (rows, row_new ("/3", 1, &digest, 0.1, 50, value));
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = 50 });
+}
+
+/* n0 takes nothing in for a while. What n1 finishes meanwhile stays in its engine once so much
+ * waits as a session has room for. */
+static void
+test_rows_wait_in_the_engine_for_room (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  guint n = 0;
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC / 2);
+  world->peer[0].late = TRUE;
+  for (guint i = 0; i < 12; i++)
+    {
+      forget_log (world);
+      pass (world, G_USEC_PER_SEC);
+      if (said (world, 1, "SCAN"))
+        {
+          n++;
+          send_large_row (world, 1);
+        }
+    }
+  g_assert_cmpuint (n, >=, SESSION_ROOM_MAX >> 21);
+  g_assert_cmpuint (n, <=, SESSION_ROOM_MAX >> 20);
+  forget_log (world);
+  world->peer[0].late = FALSE;
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 1, "SCAN"));
+  g_assert_true (said (world, 0, "SAVE /3"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -213,5 +255,6 @@ main (int argc, char **argv)
         test_what_is_lent_over_a_broken_link_stays_lent);
   TEST ("a-steal-costs-no-further-frame", test_a_steal_costs_no_further_frame);
   TEST ("who-gave-up-a-member-takes-another-name", test_who_gave_up_a_member_takes_another_name);
+  TEST ("rows-wait-in-the-engine-for-room", test_rows_wait_in_the_engine_for_room);
   return g_test_run ();
 }
