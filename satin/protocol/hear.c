@@ -85,8 +85,12 @@ on_hello (Node *node, Link *link, const Message *m)
   if (!node_id_is_none (&m->id))
     return;
   if (!core_is_member (node))
-    join_on_stranger (node, number);
-  else if (!dialled)
+    {
+      join_on_stranger (node, number);
+      return;
+    }
+  roster_send (node, link); /* so it knows other addresses, too */
+  if (!dialled)
     find_nameless (node, m->text);
 }
 
@@ -137,6 +141,8 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_WELCOME] = roster_on_welcome,
   [MESSAGE_REFUSED] = on_refused,
   [MESSAGE_ROSTER] = roster_on_message,
+  [MESSAGE_HAVE] = roster_on_have,
+  [MESSAGE_CHANGE] = roster_on_change,
   [MESSAGE_PING] = on_ping,
   [MESSAGE_GONE] = alive_on_gone,
   [MESSAGE_SEEK] = reach_on_seek,

@@ -181,20 +181,18 @@ join_on_stranger (Node *node, guint64 link)
     fail (node);
 }
 
-void
-join_on_roster (Node *node, Link *link, const Message *m)
+/* A member is at the other end, which says who is master. */
+static void
+ask (Node *node, Link *link, const NodeId *master, const char *address)
 {
   Join *join = &node->join;
 
   join->heard_us = node->now_us;
-  for (guint i = 0; i < m->members->len; i++)
-    join_add_address (node, g_array_index (m->members, MessageMember, i).address);
   if (join->was_member && join->link == 0 && link->circuit == NULL)
     join_on_link (node, link); /* who looks for this node has dialled it, and perhaps only he can */
   if (link->link != join->link || link->joining)
     return;
-  const MessageMember *master = &g_array_index (m->members, MessageMember, 0);
-  if (node_id_equal (&master->id, &link->remote))
+  if (node_id_equal (master, &link->remote))
     {
       link->joining = TRUE;
       join->at_us = node->now_us + JOIN_ANSWER_US;
@@ -209,7 +207,7 @@ join_on_roster (Node *node, Link *link, const Message *m)
       return;
     }
   g_free (join->redirect);
-  join->redirect = g_strdup (master->address);
+  join->redirect = g_strdup (address);
   if (link->circuit != NULL)
     {
       fail (node);
@@ -217,8 +215,24 @@ join_on_roster (Node *node, Link *link, const Message *m)
     }
   /* Through this one, since there may be no other way; if that fails, at its own address. */
   join->carrier = link->link;
-  join->link = route_open (node, link, &master->id, 1)->link;
+  join->link = route_open (node, link, master, 1)->link;
   join->at_us = node->now_us + JOIN_ANSWER_US;
+}
+
+void
+join_on_roster (Node *node, Link *link, const Message *m)
+{
+  const MessageMember *master = &g_array_index (m->members, MessageMember, 0);
+
+  for (guint i = 0; i < m->members->len; i++)
+    join_add_address (node, g_array_index (m->members, MessageMember, i).address);
+  ask (node, link, &master->id, master->address);
+}
+
+void
+join_on_have (Node *node, Link *link, const Message *m)
+{
+  ask (node, link, &m->term.opener, m->text);
 }
 
 /* It has the run's credential, so it is taken at its word. */
@@ -243,7 +257,7 @@ join_on_request (Node *node, Link *link, const Message *m)
   if (!roster_is_master (node) || node->stop.halting || link->bound
       || node->roster.members->len >= MESSAGE_MEMBERS_MAX || m->text[0] == '\0')
     {
-      link_send_roster (node, link);
+      roster_send (node, link);
       return;
     }
   if (!is_wanted (node, link, m))
@@ -253,8 +267,8 @@ join_on_request (Node *node, Link *link, const Message *m)
   g_auto (Message) welcome = { .kind = MESSAGE_WELCOME, .id = id };
   roster_fill (node, &welcome);
   link->remote = id;
-  link->told_term = node->roster.term;
-  link->told_version = node->roster.version;
+  link->told_term = link->said_term = node->roster.term;
+  link->told_version = link->said_version = node->roster.version;
   link_send (node, link, &welcome);
   link_bind_all (node);
 }

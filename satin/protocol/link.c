@@ -252,20 +252,6 @@ link_broadcast (Node *node, const Message *message)
     }
 }
 
-void
-link_send_roster (Node *node, Link *link)
-{
-  if (!core_is_member (node)
-      || (link->told_version == node->roster.version
-          && term_compare (&link->told_term, &node->roster.term) == 0))
-    return;
-  g_auto (Message) message = { .kind = MESSAGE_ROSTER };
-  roster_fill (node, &message);
-  link->told_term = node->roster.term;
-  link->told_version = node->roster.version;
-  link_send (node, link, &message);
-}
-
 /* ---- coming and going ---- */
 
 void
@@ -284,7 +270,7 @@ void
 link_greet (Node *node, Link *link)
 {
   link_say_name (node, link);
-  link_send_roster (node, link);
+  roster_say (node, link, FALSE);
 }
 
 Link *
@@ -565,7 +551,8 @@ bind_link (Node *node, Link *link, Member *member)
     member->dial_at_us = CORE_NEVER;
   else if (member->dial == 0 && member->dial_at_us == CORE_NEVER && link_direct (node, &id) == NULL)
     member->dial_at_us = node->now_us + ALIVE_EXPECT_US;
-  link_send_roster (node, link);
+  if (roster_is_master (node) || term_compare (&link->said_term, &node->roster.term) != 0)
+    roster_catch_up (node, link);
   if (carry_bound (node, link, member))
     introduce (node, link, member);
   poison_greet (node, link);

@@ -22,8 +22,10 @@ struct Link
   gboolean joining; /* this node asked for membership over it */
   guint64 born_us, heard_us;
   guint64 retired_us; /* its session needs it no more: closed then; 0: it does */
-  Term told_term;   /* the roster that was last sent over it */
+  Term told_term;   /* the other end was told all of the roster up to this one … */
   guint64 told_version;
+  Term said_term; /* … or at least that this end has this one */
+  guint64 said_version;
   GHashTable *stems; /* ids sent over it, outside of sessions; looked up only */
   Member *member;    /* borrowed: it stands among the links of this one; NULL: of none */
   Circuit *circuit;  /* (nullable) of a routed link; see route.h */
@@ -89,8 +91,6 @@ gboolean link_send_to (Node *node, const NodeId *id, const Message *message);
 void link_broadcast (Node *node, const Message *message);
 /* A link that is not bound within so long is closed. */
 guint64 link_greeting_us (Node *node);
-/* The present roster, unless it went over this link already. */
-void link_send_roster (Node *node, Link *link);
 /* Closes without a word to the other ideas: the caller knows. */
 void link_close (Node *node, Link *link);
 void link_close_all (Node *node);

@@ -19,6 +19,12 @@ member_rule (const Message *m G_GNUC_UNUSED, const void *item, const void *befor
          && (last == NULL || node_id_compare (&last->id, &member->id) < 0);
 }
 
+static gboolean
+id_rule (const Message *m G_GNUC_UNUSED, const void *item, const void *before)
+{
+  return !node_id_is_none (item) && (before == NULL || node_id_compare (before, item) < 0);
+}
+
 /* A kept state has a type. */
 static gboolean
 row_rule (const Message *m G_GNUC_UNUSED, const void *item, const void *before G_GNUC_UNUSED)
@@ -75,6 +81,7 @@ clear_constant (gpointer constant)
 }
 
 static const MessageField number_fields[] = { { "number", SHAPE_U64, 0 }, { 0 } };
+static const MessageField id_fields[] = { { "id", SHAPE_ID, 0 }, { 0 } };
 static const MessageField member_fields[] = { MEMBER_FIELDS (FIELD_OF){ 0 } };
 static const MessageField hold_fields[] = { HOLD_FIELDS (FIELD_OF){ 0 } };
 static const MessageField loan_fields[] = { LOAN_FIELDS (FIELD_OF){ 0 } };
@@ -85,6 +92,8 @@ static const MessageField speaks_fields[] = { SPEAKS_FIELDS (FIELD_OF){ 0 } };
 static const MessageList lists[SHAPES - SHAPE_NUMBERS] = {
   { number_fields, sizeof (guint64), 0, MESSAGE_NUMBERS_MAX, NULL, NULL, NULL },
   { member_fields, sizeof (MessageMember), 1, MESSAGE_MEMBERS_MAX, member_rule, NULL, NULL },
+  { member_fields, sizeof (MessageMember), 0, MESSAGE_MEMBERS_MAX, member_rule, NULL, NULL },
+  { id_fields, sizeof (NodeId), 0, MESSAGE_MEMBERS_MAX, id_rule, NULL, NULL },
   { hold_fields, sizeof (MessageHold), 0, MESSAGE_ITEMS_MAX, NULL, NULL, NULL },
   { loan_fields, sizeof (Loan), 0, MESSAGE_ITEMS_MAX, NULL, keep_loan, (GDestroyNotify)loan_free },
   { row_fields, sizeof (Row), 0, MESSAGE_ITEMS_MAX, row_rule, keep_row, (GDestroyNotify)row_free },
@@ -385,6 +394,7 @@ read_text (Unpacker *from)
 typedef union
 {
   guint64 number;
+  NodeId id;
   MessageMember member;
   MessageHold hold;
   Loan loan;

@@ -27,6 +27,8 @@ typedef enum
   SHAPE_ATTACHED, /* the same in an item, which the frame keeps alive until it is copied */
   SHAPE_NUMBERS,  /* this and all below: lists, of MESSAGE_x_MAX items at most */
   SHAPE_MEMBERS,  /* one at least, in the order of their ids */
+  SHAPE_JOINERS,  /* the same, perhaps none */
+  SHAPE_IDS,      /* in their order */
   SHAPE_HOLDS,
   SHAPE_LOANS,
   SHAPE_ROWS,
@@ -107,6 +109,8 @@ void message_read_field (MessageReader *from, Message *m, const MessageField *fi
 #define WIRE_OF(item, shape, member, meaning) WIRE_##shape
 #define WIRE_NUMBERS "a(t)"
 #define WIRE_MEMBERS "a(" MEMBER_FIELDS (WIRE_OF) ")"
+#define WIRE_JOINERS WIRE_MEMBERS
+#define WIRE_IDS "a((uuu))"
 #define WIRE_HOLDS "a(" HOLD_FIELDS (WIRE_OF) ")"
 #define WIRE_LOANS "a(" LOAN_FIELDS (WIRE_OF) ")"
 #define WIRE_ROWS "a(" ROW_FIELDS (WIRE_OF) ")"
@@ -171,6 +175,8 @@ typedef struct MessageNoType MessageNoType;
 #define CTYPE_ATTACHED CTYPE_VALUE
 #define CTYPE_NUMBERS GArray *, MessageNoType *
 #define CTYPE_MEMBERS CTYPE_NUMBERS
+#define CTYPE_JOINERS CTYPE_NUMBERS
+#define CTYPE_IDS CTYPE_NUMBERS
 #define CTYPE_HOLDS CTYPE_NUMBERS
 #define CTYPE_LOANS GPtrArray *, MessageNoType *
 #define CTYPE_ROWS CTYPE_LOANS

@@ -109,6 +109,7 @@ message_clear (Message *message)
   g_clear_pointer (&message->loans, g_ptr_array_unref);
   g_clear_pointer (&message->rows, g_ptr_array_unref);
   g_clear_pointer (&message->members, g_array_unref);
+  g_clear_pointer (&message->ids, g_array_unref);
   g_clear_pointer (&message->holds, g_array_unref);
   g_clear_pointer (&message->numbers, g_array_unref);
   g_clear_pointer (&message->constants, g_array_unref);

@@ -109,6 +109,7 @@ typedef struct
   GPtrArray *loans;  /* of Loan */
   GPtrArray *rows;   /* of Row */
   GArray *members;   /* of MessageMember */
+  GArray *ids;       /* of NodeId */
   GArray *holds;     /* of MessageHold */
   GArray *numbers;   /* of guint64 */
   GArray *constants; /* of MessageConstant */

@@ -117,7 +117,7 @@ roster_settle (Node *node)
 guint64
 roster_due (Node *node)
 {
-  return MIN (node->roster.gather_us, node->roster.tell_us);
+  return MIN (MIN (node->roster.gather_us, node->roster.tell_us), node->roster.ask_us);
 }
 
 void
@@ -136,4 +136,5 @@ roster_tick (Node *node)
       roster->tell_us = CORE_NEVER;
       tell (node);
     }
+  roster_ask (node);
 }

@@ -110,6 +110,7 @@ roster_check (Node *node)
         node_id_compare (&((Member *)members->pdata[i - 1])->id, &((Member *)members->pdata[i])->id)
         < 0);
   g_assert (!node->roster.mastering || is_self (node, members->pdata[0]));
+  g_assert (node->roster.changes->len < node->roster.version || members->len == 0);
   for (guint i = 0; i < node->links.links->len; i++)
     {
       const Link *link = node->links.links->pdata[i];
@@ -131,6 +132,12 @@ roster_names_gone (Node *node, const Message *m)
   return FALSE;
 }
 
+MessageMember
+roster_item (const Member *m)
+{
+  return (MessageMember){ m->id, m->address, m->host, m->site, m->pid, m->workers };
+}
+
 void
 roster_fill (Node *node, Message *message)
 {
@@ -140,7 +147,7 @@ roster_fill (Node *node, Message *message)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *m = node->roster.members->pdata[i];
-      MessageMember item = { m->id, m->address, m->host, m->site, m->pid, m->workers };
+      MessageMember item = roster_item (m);
       g_array_append_val (message->members, item);
     }
 }

@@ -22,8 +22,8 @@ unref_member (gpointer data)
   g_rc_box_release_full (data, clear_member);
 }
 
-static GPtrArray *
-new_members (void)
+GPtrArray *
+roster_new_members (void)
 {
   return g_ptr_array_new_with_free_func (unref_member);
 }
@@ -33,9 +33,10 @@ roster_init (Node *node)
 {
   Roster *roster = &node->roster;
 
-  roster->members = new_members ();
+  roster->members = roster_new_members ();
   roster->gone = g_array_new (FALSE, FALSE, sizeof (NodeId));
-  roster->gather_us = roster->tell_us = CORE_NEVER;
+  roster->changes = roster_new_changes ();
+  roster->gather_us = roster->tell_us = roster->ask_us = CORE_NEVER;
 }
 
 void
@@ -43,6 +44,7 @@ roster_done (Node *node)
 {
   g_ptr_array_unref (node->roster.members);
   g_array_unref (node->roster.gone);
+  g_ptr_array_unref (node->roster.changes);
 }
 
 static gboolean
@@ -58,8 +60,8 @@ roster_is_master (Node *node)
 }
 
 /* Alive, with everything still to be told; keep_members () says when it is dialled. */
-static Member *
-new_member (Node *node, const MessageMember *from)
+Member *
+roster_new_member (Node *node, const MessageMember *from)
 {
   Member *member = g_rc_box_new0 (Member);
 
@@ -79,7 +81,7 @@ new_member (Node *node, const MessageMember *from)
 static Member *
 new_self (Node *node, const NodeId *id)
 {
-  return new_member (
+  return roster_new_member (
       node, &(MessageMember){ .id = *id,
                               .address = node->config.address != NULL ? node->config.address : "",
                               .host = node->config.host,
@@ -94,8 +96,8 @@ send_to_all_links (Node *node)
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (link->bound)
-        link_send_roster (node, link);
+      if (link->bound || (link->greeted && !node_id_is_none (&link->remote)))
+        roster_catch_up (node, link); /* who is no member here may take itself for one */
     }
 }
 
@@ -190,11 +192,14 @@ settle_master (Node *node, const NodeId *old_master)
 }
 
 /* Takes `members`, which holds this node. */
-static void
-replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
+void
+roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
 {
   g_autoptr (GPtrArray) old = g_steal_pointer (&node->roster.members);
   NodeId old_master = old->len > 0 ? ((Member *)old->pdata[0])->id : NODE_ID_NONE;
+
+  gboolean next = old->len > 0 && term_compare (term, &node->roster.term) == 0
+                  && version == node->roster.version + 1;
 
   keep_members (node, old, members);
   alive_changed (node);
@@ -203,6 +208,7 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
   node->roster.gather_us = CORE_NEVER;
   node->roster.term_seen = MAX (node->roster.term_seen, term->number);
   node->roster.members = members;
+  roster_changed (node, old, next);
   node->stats.rosters++;
   for (guint i = 0; i < old->len; i++)
     {
@@ -213,7 +219,7 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
         {
           Link *link = node->links.links->pdata[j - 1];
           if (link->bound && node_id_equal (&link->remote, &member->id))
-            link_send_roster (node, link);
+            roster_send (node, link);
         }
       if (roster_is_master (node)) /* others close their link to it when they hear that it left */
         poison_tell (node, NULL, &member->id);
@@ -222,6 +228,7 @@ replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
   for (guint i = 0; i < members->len; i++)
     if (roster_find_in (old, &((Member *)members->pdata[i])->id) == NULL)
       saves_joined (node, members->pdata[i], old->len > 0);
+  saves_roster_changed (node);
   settle_master (node, &old_master);
   link_bind_all (node);
 }
@@ -232,7 +239,7 @@ decree (Node *node, GPtrArray *members, gboolean joined)
 {
   Term term = node->roster.term;
 
-  replace (node, &term, node->roster.version + 1, members);
+  roster_replace (node, &term, node->roster.version + 1, members);
   send_to_all_links (node);
   elect_roster_changed (node, joined);
 }
@@ -241,7 +248,7 @@ decree (Node *node, GPtrArray *members, gboolean joined)
 static GPtrArray *
 list_living (Node *node)
 {
-  GPtrArray *members = new_members ();
+  GPtrArray *members = roster_new_members ();
 
   for (guint i = 0; i < node->roster.members->len; i++)
     {
@@ -277,7 +284,7 @@ roster_take_over (Node *node)
             term.number);
   node->roster.mastering = TRUE;
   node->roster.next_number = 1;
-  replace (node, &term, 1, list_living (node));
+  roster_replace (node, &term, 1, list_living (node));
   send_to_all_links (node);
   office_promoted (node);
   if (!again)
@@ -294,7 +301,7 @@ roster_found (Node *node)
   guint32 number = node->roster.term_seen + 1;
   NodeId id = { number, 1, (guint32)core_random (node) };
   Term term = { number, id };
-  GPtrArray *members = new_members ();
+  GPtrArray *members = roster_new_members ();
 
   g_ptr_array_add (members, new_self (node, &id));
   g_array_set_size (node->roster.gone, 0);
@@ -303,7 +310,7 @@ roster_found (Node *node)
   node->roster.next_number = 2;
   core_emit (node, NODE_EFFECT_JOINED)->node = id;
   join_welcomed (node);
-  replace (node, &term, 1, members);
+  roster_replace (node, &term, 1, members);
   for (guint i = 0; i < node->join.addresses->len; i++) /* of a run that this node has lost */
     alive_accuse (node, node->join.addresses->pdata[i]);
   orphans_enter_all (node);
@@ -322,8 +329,9 @@ roster_admit (Node *node, const Message *join)
         && roster_is_host (members->pdata[i - 1], join->host))
       g_ptr_array_remove_index (members, i - 1);
   g_ptr_array_add (members,
-                   new_member (node, &(MessageMember){ id, join->text, join->host, join->site,
-                                                       (guint32)join->number, join->count }));
+                   roster_new_member (node,
+                                      &(MessageMember){ id, join->text, join->host, join->site,
+                                                        (guint32)join->number, join->count }));
   decree (node, members, TRUE);
   return id;
 }
@@ -368,10 +376,11 @@ compare (Node *node, const Message *m)
 static GPtrArray *
 members_of (Node *node, const Message *m)
 {
-  GPtrArray *members = new_members ();
+  GPtrArray *members = roster_new_members ();
 
   for (guint i = 0; i < m->members->len; i++)
-    g_ptr_array_add (members, new_member (node, &g_array_index (m->members, MessageMember, i)));
+    g_ptr_array_add (members,
+                     roster_new_member (node, &g_array_index (m->members, MessageMember, i)));
   return members;
 }
 
@@ -408,7 +417,7 @@ rejoin (Node *node, Link *from, const Message *m, gboolean known)
     }
   note_addresses (node, from, m);
   g_autoptr (GPtrArray) old = g_steal_pointer (&node->roster.members);
-  node->roster.members = new_members ();
+  node->roster.members = roster_new_members ();
   from = link_renew (node, known ? NULL : from);
   g_array_set_size (node->roster.gone, 0);
   depose (node);
@@ -479,7 +488,7 @@ roster_on_message (Node *node, Link *link, const Message *m)
   if (order < 0)
     {
       if (answers_older (node, link, m))
-        link_send_roster (node, link);
+        roster_send (node, link);
       contradict (node, m);
       return;
     }
@@ -489,7 +498,7 @@ roster_on_message (Node *node, Link *link, const Message *m)
       rejoin (node, link, m, known);
       return;
     }
-  replace (node, &m->term, m->version, members_of (node, m));
+  roster_replace (node, &m->term, m->version, members_of (node, m));
   roster_retell (node, FALSE);
 }
 
@@ -505,8 +514,8 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
     }
   link->joining = FALSE;
   node->self = m->id;
-  link->told_term = m->term;
-  link->told_version = m->version;
+  link->told_term = link->said_term = m->term;
+  link->told_version = link->said_version = m->version;
   /* What is said by a route goes on to come by it, until a better link is there. */
   Link *carrier = link->circuit == NULL ? link : link_find (node, link->circuit->carrier);
   if (carrier != link)
@@ -515,6 +524,6 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   link_close_others (node, link);
   core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
   join_welcomed (node);
-  replace (node, &m->term, m->version, members_of (node, m));
+  roster_replace (node, &m->term, m->version, members_of (node, m));
   orphans_enter_all (node);
 }

@@ -44,6 +44,8 @@ struct Member
   WorkTold root;          /* … and of main's root, if it runs that */
 };
 
+#define ROSTER_CHANGES_MAX 1024       /* kept to be told on */
+#define ROSTER_ASK_US (250 * 1000)    /* a version that others have is waited for so long */
 #define ROSTER_GATHER_US (100 * 1000) /* members that die together are one change of the roster */
 #define ROSTER_TELL_US (250 * 1000)   /* the master is given this long to find out itself */
 
@@ -56,6 +58,10 @@ typedef struct
   guint32 term_seen;  /* greatest term number ever met */
   gboolean mastering; /* main was called here and not deposed */
   GArray *gone;       /* of NodeId: who left since this node has its name */
+  GPtrArray *changes; /* of Change: the last ones of this term, up to `version` */
+  guint64 behind;     /* … but somebody has this version … */
+  guint64 behind_link; /* … as it said over this link, … */
+  guint64 ask_us;     /* … and is asked then; CORE_NEVER: nobody is */
   guint64 gather_us;  /* the master waits until then for others that die with those who did */
   guint64 tell_us;    /* the master is told then of those that died */
 } Roster;
@@ -97,6 +103,26 @@ void roster_drop_dead (Node *node);
 /* All elders are dead, if this node is not master already: a new term, in which it is the eldest.
  */
 void roster_take_over (Node *node);
+/* Takes `members`, which holds this node, as that version. */
+void roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *members);
+/* (transfer full) */
+GPtrArray *roster_new_members (void);
+/* (transfer full): alive, with everything still to be told. */
+Member *roster_new_member (Node *node, const MessageMember *from);
+MessageMember roster_item (const Member *member);
+/* The roster was `old`; `next`: this is the next version of the same term. */
+void roster_changed (Node *node, GPtrArray *old, gboolean next);
+/* The present roster, all of it, unless the other end was told that over this link. */
+void roster_send (Node *node, Link *link);
+/* Tells over this link what has changed since this node said there what it has. */
+void roster_catch_up (Node *node, Link *link);
+/* Says which version this node has; `ask`: it is to be told what it lacks. */
+void roster_say (Node *node, Link *link, gboolean ask);
+void roster_on_have (Node *node, Link *link, const Message *message);
+void roster_on_change (Node *node, Link *link, const Message *message);
+GPtrArray *roster_new_changes (void);
+/* … if the time for that has come. */
+void roster_ask (Node *node);
 void roster_settle (Node *node);
 guint64 roster_due (Node *node);
 void roster_tick (Node *node);

@@ -87,5 +87,7 @@ void saves_flush (Node *node);
 /* `seen` FALSE: it was here before this node. */
 void saves_joined (Node *node, const Member *member, gboolean seen);
 void saves_departed (Node *node, const NodeId *id, const char *cause);
+/* After these two, for all that a new version of the roster says. */
+void saves_roster_changed (Node *node);
 guint64 saves_due (Node *node);
 void saves_tick (Node *node);

@@ -36,7 +36,11 @@ add_item (GString *out, const Message *m, MessageShape shape, guint i)
 {
   switch ((int)shape)
     {
+    case SHAPE_IDS:
+      add_id (out, &g_array_index (m->ids, NodeId, i));
+      break;
     case SHAPE_MEMBERS:
+    case SHAPE_JOINERS:
       add_id (out, &g_array_index (m->members, MessageMember, i).id);
       break;
     case SHAPE_LOANS:
@@ -63,12 +67,14 @@ add_item (GString *out, const Message *m, MessageShape shape, guint i)
 static void
 add_list (GString *out, const Message *m, MessageShape shape)
 {
-  gboolean words = shape == SHAPE_MEMBERS || shape == SHAPE_NUMBERS;
-  guint n = shape == SHAPE_LOANS     ? m->loans->len
-            : shape == SHAPE_ROWS    ? m->rows->len
-            : shape == SHAPE_MEMBERS ? m->members->len
-            : shape == SHAPE_HOLDS   ? m->holds->len
-                                     : m->numbers->len;
+  gboolean words = shape == SHAPE_MEMBERS || shape == SHAPE_JOINERS || shape == SHAPE_IDS
+                   || shape == SHAPE_NUMBERS;
+  guint n = shape == SHAPE_LOANS                              ? m->loans->len
+            : shape == SHAPE_ROWS                             ? m->rows->len
+            : shape == SHAPE_MEMBERS || shape == SHAPE_JOINERS ? m->members->len
+            : shape == SHAPE_IDS                              ? m->ids->len
+            : shape == SHAPE_HOLDS                            ? m->holds->len
+                                                              : m->numbers->len;
 
   for (guint i = 0; i < n; i++)
     {

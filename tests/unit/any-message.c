@@ -87,6 +87,7 @@ static void fill (AnyMessage *any, const MessageField *field, void *base);
 typedef union
 {
   guint64 number;
+  NodeId id;
   MessageMember member;
   MessageHold hold;
   Loan loan;
@@ -101,8 +102,10 @@ fill_item (AnyMessage *any, MessageShape shape, guint i, Item *item)
   memset (item, 0, sizeof *item);
   for (const MessageField *field = message_list (shape)->fields; field->meaning != NULL; field++)
     fill (any, field, item);
-  if (shape == SHAPE_MEMBERS)
+  if (shape == SHAPE_MEMBERS || shape == SHAPE_JOINERS)
     item->member.id.term = i + 1;
+  if (shape == SHAPE_IDS)
+    item->id.term = i + 1;
   if (shape == SHAPE_CONSTANTS)
     item->constant.name = keep (any, g_strdup_printf ("constant/%05u", i));
   if (shape == SHAPE_ROWS)

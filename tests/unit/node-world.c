@@ -135,7 +135,8 @@ carry_send (World *world, guint who, const NodeEffect *effect)
   g_auto (Message) message = { 0 };
 
   g_assert_true (content == NULL || message_decode (content, &message, NULL));
-  if (g_bytes_get_size (bytes) >= world->lates
+  if ((g_bytes_get_size (bytes) >= world->lates
+       || (message.kind == world->lates_kind && message.kind != MESSAGE_NO_KIND))
       && other_end (world, effect->link, who) == world->n - 1)
     world->peer[world->n - 1].late = TRUE;
   g_assert_true (!effect->awaited || message.kind == MESSAGE_JOBS); /* by a thief's worker */

@@ -68,6 +68,7 @@ typedef struct World
   guint n_dials;                    /* so far */
   gsize largest;                    /* bytes of the largest message that was sent */
   gsize lates;                      /* a message of so many bytes makes the last node late */
+  MessageKind lates_kind;           /* … and so does one of this kind; MESSAGE_NO_KIND: none */
   guint said_no, n_closed;          /* UNROUTE messages sent, links closed */
   const char *build;                /* of the nodes that are added next */
   gboolean closed, invites, kept;

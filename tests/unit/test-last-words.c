@@ -132,9 +132,9 @@ world_that_ends_while_n2_joins (gboolean slept)
   else
     die (world, 1);
   pass (world, 60 * G_USEC_PER_SEC);
-  world->lates = 64; /* its roster */
+  world->lates_kind = MESSAGE_HAVE; /* of n0: it does not know yet whom to ask */
   add_peer (world, FALSE);
-  world->lates = G_MAXSIZE;
+  world->lates_kind = MESSAGE_NO_KIND;
   fall (world, 0, "");
   g_assert_false (said (world, 2, "JOINED"));
   tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_JOIN, .text = "n1" });

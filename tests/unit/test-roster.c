@@ -311,6 +311,155 @@ test_tell_once (void)
   g_assert_cmpuint (n_gone, ==, 2);
 }
 
+/* ---- changes ---- */
+
+static guint n_kinds[MESSAGE_KINDS];
+
+static void
+count_kinds (World *world G_GNUC_UNUSED, guint who G_GNUC_UNUSED, const NodeEffect *effect)
+{
+  n_kinds[kind_sent (effect)]++;
+}
+
+static void
+count_from_now (World *world)
+{
+  memset (n_kinds, 0, sizeof n_kinds);
+  world->watch = count_kinds;
+}
+
+/* n0 as master tells n2 this change, of a version so many above n2's. */
+static void
+tell_change (World *world, guint above, const MessageMember *joined, const NodeId *left)
+{
+  Node *node = world->peer[2].node;
+  g_autoptr (GArray) members = g_array_new (FALSE, FALSE, sizeof (MessageMember));
+  g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (NodeId));
+
+  if (joined != NULL)
+    g_array_append_vals (members, joined, 1);
+  if (left != NULL)
+    g_array_append_vals (ids, left, 1);
+  deliver (world, link_between (world, 0, 2), 2,
+           &(Message){ .kind = MESSAGE_CHANGE,
+                       .term = node->roster.term,
+                       .version = node->roster.version + above,
+                       .members = members,
+                       .ids = ids });
+}
+
+static const MessageMember newcomer = { { 1, 90, 7 }, "a90", "host", "site", 1, 1 };
+
+/* A change makes the next version; who stays is the same Member as before. */
+static void
+test_change (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  Node *node = world->peer[2].node;
+
+  start (world);
+  NodeId left = id_of (world, 3), stays = id_of (world, 1);
+  const Member *before = roster_find (node, &stays);
+  guint64 version = node->roster.version;
+  tell_change (world, 1, &newcomer, NULL);
+  g_assert_nonnull (roster_find (node, &newcomer.id));
+  tell_change (world, 1, NULL, &left);
+  g_assert_null (roster_find (node, &left));
+  g_assert_true (roster_find (node, &stays) == before);
+  g_assert_cmpuint (node->roster.version, ==, version + 2);
+  tell_change (world, 0, &newcomer, NULL); /* it was heard before */
+  g_assert_cmpuint (node->roster.members->len, ==, 4);
+}
+
+/* A node that misses a change asks at once, and is told by whoever has it. */
+static void
+test_change_is_missed (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  Node *node = world->peer[2].node;
+
+  start (world);
+  guint64 version = node->roster.version, link = link_between (world, 0, 2);
+  count_from_now (world);
+  g_array_index (world->wires, Wire, link - 1).mute = TRUE;
+  add_peer (world, FALSE);
+  g_array_index (world->wires, Wire, link - 1).mute = FALSE;
+  g_assert_cmpuint (node->roster.version, ==, version);
+  add_peer (world, FALSE);
+  g_assert_cmpuint (node->roster.version, ==, version + 2);
+  g_assert_cmpuint (members_of (world, 2), ==, 6);
+  g_assert_cmpuint (stats_of (world, 2).crashes, ==, 0);
+}
+
+/* A newer version that another member has is waited for, and then asked for there. */
+static void
+test_change_does_not_come (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  Node *node = world->peer[2].node;
+
+  start (world);
+  guint64 version = node->roster.version, link = link_between (world, 0, 2);
+  g_array_index (world->wires, Wire, link - 1).mute = TRUE;
+  add_peer (world, FALSE); /* dials n2, too */
+  pass (world, 2 * ROSTER_ASK_US);
+  g_assert_cmpuint (node->roster.version, ==, version + 1);
+  g_assert_cmpuint (members_of (world, 2), ==, 5);
+}
+
+/* Whole rosters go to those without a name only. */
+static void
+test_new_links_say_versions (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+
+  start (world);
+  count_from_now (world);
+  cut (world, 1, 2);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (n_kinds[MESSAGE_HAVE], >=, 2);
+  g_assert_cmpuint (n_kinds[MESSAGE_ROSTER] + n_kinds[MESSAGE_CHANGE], ==, 0);
+  count_from_now (world);
+  add_peer (world, FALSE);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (n_kinds[MESSAGE_ROSTER], ==, 1);
+  g_assert_cmpuint (n_kinds[MESSAGE_CHANGE], ==, 3);
+}
+
+/* … and who is left out joins again. */
+static void
+test_change_leaves_out (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  NodeId old = id_of (world, 2);
+
+  start (world);
+  tell_change (world, 1, NULL, &old);
+  pass (world, 30 * G_USEC_PER_SEC); /* n0 itself did not know */
+  NodeId self = id_of (world, 2);
+  g_assert_false (node_id_is_none (&self) || node_id_equal (&self, &old));
+  g_assert_cmpuint (members_of (world, 2), ==, 4);
+}
+
+/* No master leaves itself out, or lets in somebody who is older than others. */
+static void
+test_change_that_no_master_makes (void)
+{
+  g_autoptr (World) world = world_new (4, FALSE);
+  const MessageMember old = { { 1, 1, 0 }, "a90", "host", "site", 1, 1 };
+  NodeId master = id_of (world, 0);
+
+  start (world);
+  guint closed = world->n_closed;
+  tell_change (world, 1, NULL, &master);
+  g_assert_cmpuint (world->n_closed, ==, closed + 1);
+  pass (world, G_USEC_PER_SEC);
+  closed = world->n_closed;
+  tell_change (world, 1, &old, NULL);
+  g_assert_cmpuint (world->n_closed, ==, closed + 1);
+  g_assert_cmpuint (members_of (world, 2), ==, 4);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -323,5 +472,12 @@ main (int argc, char **argv)
   g_test_add_func ("/roster/who-dies-waits-a-little-for-one-in-doubt",
                    test_die_beside_one_in_doubt);
   g_test_add_func ("/roster/a-death-is-told-once-over-each-link", test_tell_once);
+#define TEST(name, function) g_test_add_func ("/roster/" name, function)
+  TEST ("a-change-makes-the-next-version", test_change);
+  TEST ("who-misses-a-change-asks", test_change_is_missed);
+  TEST ("a-newer-version-that-does-not-come-is-asked-for", test_change_does_not_come);
+  TEST ("new-links-say-versions", test_new_links_say_versions);
+  TEST ("who-is-left-out-joins-again", test_change_leaves_out);
+  TEST ("a-change-that-no-master-makes", test_change_that_no_master_makes);
   return g_test_run ();
 }
