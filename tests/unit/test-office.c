@@ -210,6 +210,19 @@ test_a_coordinator_has_to_find_what_it_bid_for (void)
     }
 }
 
+/* A joiner may have to make a bid: with the office it hears what was published. */
+static void
+test_a_joiner_hears_what_was_published (void)
+{
+  g_autoptr (World) world = world_with_another ();
+
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 5 });
+  add_peer (world, FALSE);
+  pass (world, G_USEC_PER_SEC);
+  for (guint i = 0; i < 5; i++)
+    g_assert_cmpuint (world->peer[i].node->office.generation, ==, 5);
+}
+
 /* An office of a later term that the master has not given is of the other side of a split. */
 static void
 test_a_master_obeys_nobody (void)
@@ -232,6 +245,53 @@ test_a_master_obeys_nobody (void)
     }
 }
 
+/* ---- orders to close ---- */
+
+static guint64 closed_request;
+
+static void
+note_closed (World *world, guint who, const NodeEffect *effect)
+{
+  g_auto (Message) message = { 0 };
+
+  (void)world;
+  if (who == 2 && read_sent (effect, &message) && message.kind == MESSAGE_CLOSED)
+    closed_request = message.count;
+}
+
+/* An older order to close that comes late is not the one that is waited for. */
+static void
+test_the_newest_order_to_close_counts (void)
+{
+  g_autoptr (World) world = world_with_another ();
+  guint64 link = link_between (world, 0, 2);
+
+  closed_request = 0;
+  world->watch = note_closed;
+  for (guint32 request = 2; request > 0; request--)
+    deliver (world, link, 2, &(Message){ .kind = MESSAGE_CLOSE, .count = request });
+  pass (world, 20 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "FINAL"));
+  tell (world, 2, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 9, .final = TRUE });
+  g_assert_cmpuint (closed_request, ==, 2);
+}
+
+/* However often it is said: the wait for what others still have to tell has an end. */
+static void
+test_orders_to_close_do_not_delay (void)
+{
+  g_autoptr (World) world = world_with_another ();
+  guint64 link = link_between (world, 0, 2);
+
+  ((Member *)world->peer[2].node->roster.members->pdata[3])->told_events = 0; /* n3 owes some */
+  for (guint32 request = 1; request <= 5; request++)
+    {
+      deliver (world, link, 2, &(Message){ .kind = MESSAGE_CLOSE, .count = request });
+      g_assert_cmpint (said (world, 2, "FINAL"), ==, request == 5);
+      pass (world, EVENTS_PATIENCE_US / 4);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -245,6 +305,11 @@ main (int argc, char **argv)
   g_test_add_func ("/office/a-new-coordinator-gets-all-anew", test_a_new_coordinator_gets_all_anew);
   g_test_add_func ("/office/a-coordinator-has-to-find-what-it-bid-for",
                    test_a_coordinator_has_to_find_what_it_bid_for);
+  g_test_add_func ("/office/a-joiner-hears-what-was-published",
+                   test_a_joiner_hears_what_was_published);
   g_test_add_func ("/office/a-master-obeys-nobody", test_a_master_obeys_nobody);
+  g_test_add_func ("/office/the-newest-order-to-close-counts",
+                   test_the_newest_order_to_close_counts);
+  g_test_add_func ("/office/orders-to-close-do-not-delay", test_orders_to_close_do_not_delay);
   return g_test_run ();
 }

@@ -514,35 +514,6 @@ test_only_the_coordinator_closes (void)
 }
 
 /* Rows go in the session with the coordinator: which of its links bears them is all the same. */
-static guint64 closed_request;
-
-static void
-note_closed (World *world, guint who, const NodeEffect *effect)
-{
-  g_auto (Message) message = { 0 };
-
-  (void)world;
-  if (who == 1 && read_sent (effect, &message) && message.kind == MESSAGE_CLOSED)
-    closed_request = message.count;
-}
-
-/* An older order to close that comes late is not the one that is waited for. */
-static void
-test_the_newest_order_to_close_counts (void)
-{
-  g_autoptr (World) world = world_with_another ();
-  guint64 link = link_between (world, 0, 1);
-
-  closed_request = 0;
-  world->watch = note_closed;
-  for (guint32 request = 2; request > 0; request--)
-    deliver (world, link, 1, &(Message){ .kind = MESSAGE_CLOSE, .count = request });
-  pass (world, 20 * G_USEC_PER_SEC);
-  g_assert_true (said (world, 1, "FINAL"));
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 9, .final = TRUE });
-  g_assert_cmpuint (closed_request, ==, 2);
-}
-
 static void
 test_rows_over_another_link_renew_nothing (void)
 {
@@ -580,7 +551,6 @@ main (int argc, char **argv)
   TEST ("only-the-coordinator-says-that-it-has-taken-over",
         test_only_the_coordinator_says_that_it_has_taken_over);
   TEST ("a-round-does-not-wait-for-the-dead", test_a_round_does_not_wait_for_the_dead);
-  TEST ("the-newest-order-to-close-counts", test_the_newest_order_to_close_counts);
   TEST ("all-goes-again-to-another-office", test_all_goes_again_to_another_office);
   TEST ("an-office-acknowledges-only-its-own-rows", test_an_office_acknowledges_only_its_own_rows);
   TEST ("an-acknowledgement-names-the-office-of-its-rows",
