@@ -30,7 +30,6 @@ struct Session
   NodeId self, peer;
   GArray *effects; /* borrowed */
   SessionState state;
-  gboolean wanted; /* WANT was emitted for the present lack */
   SessionOutbox out[SESSION_STREAMS];
   SessionInbox in[SESSION_STREAMS];
   GPtrArray *connections;     /* of SessionConnection */

@@ -158,10 +158,10 @@ settle (Session *session, guint64 now_us)
     }
   pump (session, now_us);
   acknowledge_if_due (session, now_us);
+  SessionState before = session->state;
   become (session, steady ? SESSION_OPEN : state_now (session));
-  if (session->state == SESSION_SEEKING && !session->wanted)
+  if (session->state == SESSION_SEEKING && before != SESSION_SEEKING)
     session_emit (session, SESSION_EFFECT_WANT);
-  session->wanted = session->state == SESSION_SEEKING;
 }
 
 /* ---- connections ---- */
@@ -440,7 +440,6 @@ session_peer_down (Session *session)
   while (session->connections->len > 0)
     session_connection_close (session, session->connections->pdata[0], NULL);
   drop_all (session);
-  session->wanted = FALSE;
   become (session, SESSION_DOWN);
 }
 

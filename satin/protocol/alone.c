@@ -133,9 +133,9 @@ give (Node *node, AloneJob *waiting)
              (LoanEntry){ .loan = job->loan,
                           .path = job->path,
                           .digest = job->digest,
+                          .node = place->id,
                           .waits_us = waiting->since_us,
-                          .job = loan_copy (job) },
-             &place->id);
+                          .job = loan_copy (job) });
   g_ptr_array_add (loans, waiting->job);
   link_send (node, link, &(Message){ .kind = MESSAGE_JOBS, .flag = idle, .loans = loans });
   return TRUE;

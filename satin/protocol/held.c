@@ -188,6 +188,8 @@ held_return (Node *node, HeldJob *held)
     case LENDER_MAIN:
       root_result (node, &(Result){ held->value, held->shares, held->work_us, held->risk_us });
       break;
+    case LENDER_VAIN:
+      g_assert_not_reached (); /* it was dropped */
     }
 }
 
@@ -200,8 +202,7 @@ held_give_up (Node *node, HeldJob *held)
       return;
     }
   orphans_withdraw (node, held);
-  held_set_lender (node, held, LENDER_NONE, NULL, 0);
-  held->vain = TRUE;
+  held_set_lender (node, held, LENDER_VAIN, NULL, 0);
   core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
 }
 
@@ -284,7 +285,7 @@ held_on_done (Node *node, const NodeEvent *event)
   held->work_us = event->work_us;
   held->risk_us = event->risk_us;
   loan_drop_args (held->job);
-  if (held->vain)
+  if (held->lender == LENDER_VAIN)
     held_drop (node, held);
   else
     held_return (node, held);
@@ -511,7 +512,7 @@ held_waits_for_self (Node *node, guint64 loan)
 {
   const HeldJob *held = held_find_self (node, loan);
 
-  return held != NULL && !held->vain && (!held->finished || stop_halts (node));
+  return held != NULL && (!held->finished || stop_halts (node));
 }
 
 void
@@ -524,17 +525,16 @@ held_check (Node *node)
     {
       HeldJob *held = g_tree_node_value (at);
       g_assert (held->finished == (held->value != NULL));
-      g_assert (!held->vain
-                || (!held->finished && held->lender == LENDER_NONE && !held->announced));
+      g_assert (held->lender != LENDER_VAIN || (!held->finished && !held->announced));
       const HeldJob *same = held_at (node, held->job->path);
       while (same != held)
         same = same->next;
       if (held->lender == LENDER_SELF)
         g_assert ((!held->finished || stop_halts (node)) && loans_find (node, held->loan) != NULL
-                  && loans_find (node, held->loan)->self);
+                  && loans_find (node, held->loan)->kind == LOAN_OWN);
       if (held->lender == LENDER_MAIN)
         g_assert (held->job->path[0] == '\0' && node->root.held == held->held);
-      if (held->lender == LENDER_NONE && !held->vain && core_is_member (node))
+      if (held->lender == LENDER_NONE && core_is_member (node))
         g_assert (held->announced);
       if (held->lender != LENDER_NODE)
         continue;

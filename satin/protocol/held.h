@@ -14,7 +14,8 @@ typedef enum
   LENDER_NONE, /* an orphan */
   LENDER_NODE,
   LENDER_SELF, /* adopted by a slot of this node */
-  LENDER_MAIN  /* the root */
+  LENDER_MAIN, /* the root */
+  LENDER_VAIN  /* nobody wants it: it is dropped when it has stopped or ended, and stays in vain */
 } Lender;
 
 struct HeldJob
@@ -28,7 +29,6 @@ struct HeldJob
   gboolean finished;
   gboolean announced;
   gboolean alone;    /* nothing else is taken until it has ended */
-  gboolean vain;     /* to be dropped when it has stopped or ended */
   gboolean handed;   /* its row waits for an heir, or went there */
   gboolean given_up; /* began under an earlier name of this node, which counts as gone */
   gboolean saved;    /* the present coordinator was sent its row */

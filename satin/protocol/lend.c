@@ -158,8 +158,9 @@ take_out (Node *node, Lending *lending, GPtrArray *loans)
           (LoanEntry){ .loan = loan->loan,
                        .path = loan->path,
                        .digest = loan->digest,
-                       .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL },
-          &lending->thief);
+                       .node = lending->thief,
+                       .job
+                       = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL });
       i++;
     }
 }

@@ -52,8 +52,15 @@ remove_entry (Node *node, LoanEntry *entry)
   g_tree_remove (node->loans.by_number, &entry->loan);
 }
 
+gboolean
+loans_is_with (const LoanEntry *entry, const NodeId *id)
+{
+  return (entry->kind == LOAN_LENT || entry->kind == LOAN_ADOPTED)
+         && node_id_equal (&entry->node, id);
+}
+
 void
-loans_add (Node *node, LoanEntry entry, const NodeId *holder)
+loans_add (Node *node, LoanEntry entry)
 {
   gsize size = strlen (entry.path) + 1;
   LoanEntry *own = g_malloc (sizeof *own + size);
@@ -61,9 +68,7 @@ loans_add (Node *node, LoanEntry entry, const NodeId *holder)
   g_assert (loans_find (node, entry.loan) == NULL);
   *own = entry;
   own->path = memcpy (own + 1, entry.path, size);
-  own->self = holder == NULL;
   own->since_us = node->now_us;
-  own->node = holder != NULL ? *holder : NODE_ID_NONE;
   g_tree_insert (node->loans.by_number, &own->loan, own);
   g_hash_table_replace (node->loans.by_path, own->path, own);
 }
@@ -120,13 +125,13 @@ loans_aborted (Node *node, guint64 loan)
       alone_aborted (node, loan);
       return;
     }
-  if (entry->reruns) /* nobody holds it */
+  if (entry->kind == LOAN_RERUNS) /* nobody holds it */
     {
       remove_entry (node, entry);
       return;
     }
   gboolean kept = yield_keeps (node, entry);
-  if (entry->self)
+  if (entry->kind == LOAN_OWN)
     {
       HeldJob *held = held_find_self (node, loan);
       remove_entry (node, entry);
@@ -150,8 +155,7 @@ awaited_from (Node *node, Link *link, guint64 loan)
 {
   LoanEntry *entry = loans_find (node, loan);
 
-  return entry != NULL && !entry->self && node_id_equal (&entry->node, &link->remote) ? entry
-                                                                                      : NULL;
+  return entry != NULL && loans_is_with (entry, &link->remote) ? entry : NULL;
 }
 
 void
@@ -179,7 +183,7 @@ loans_on_returned (Node *node, Link *link, const Message *m)
 
   if (entry == NULL)
     return;
-  if (entry->adopted)
+  if (entry->kind == LOAN_ADOPTED)
     known_deny (node, entry->path, &entry->digest, &link->remote);
 #ifndef SATIN_PLANT_STAYS_LENT
   loans_back (node, entry);
@@ -224,7 +228,7 @@ count_untold (const GPtrArray *all, const Member *member)
   for (guint i = 0; i < all->len; i++)
     {
       const LoanEntry *entry = all->pdata[i];
-      n += !entry->self && node_id_equal (&entry->node, &member->id) && entry->told.told_us == 0;
+      n += loans_is_with (entry, &member->id) && entry->told.told_us == 0;
     }
   return n;
 }
@@ -238,7 +242,7 @@ loans_departed (Node *node, const Member *member)
   for (guint i = 0; i < all->len; i++)
     {
       LoanEntry *entry = all->pdata[i];
-      if (entry->self || !node_id_equal (&entry->node, &member->id))
+      if (!loans_is_with (entry, &member->id))
         continue;
       poison_lost (node, member, entry);
       entry->waits_us = 0;
@@ -251,7 +255,7 @@ loans_departed (Node *node, const Member *member)
             work_lost_early (node, member, entry->path, entry->since_us, untold);
         }
 #ifdef SATIN_PLANT_ORPHAN_NOT_REQUEUED
-      if (entry->adopted)
+      if (entry->kind == LOAN_ADOPTED)
         {
           remove_entry (node, entry);
           continue;
@@ -268,7 +272,7 @@ loans_all_back (Node *node)
   g_autoptr (GPtrArray) all = all_entries (node);
 
   for (guint i = 0; i < all->len; i++)
-    if (!((LoanEntry *)all->pdata[i])->self)
+    if (((LoanEntry *)all->pdata[i])->kind != LOAN_OWN)
       loans_back (node, all->pdata[i]);
 }
 
@@ -287,10 +291,12 @@ loans_check (Node *node)
        at = g_tree_node_next (at))
     {
       const LoanEntry *entry = g_tree_node_value (at);
-      g_assert (entry->self || entry->reruns || roster_find (node, &entry->node) != NULL);
-      g_assert (!entry->reruns || (!entry->self && node_id_is_none (&entry->node)));
-      g_assert (entry->self || !node_id_equal (&entry->node, &node->self));
-      g_assert (!entry->self || held_waits_for_self (node, entry->loan));
+      if (entry->kind == LOAN_OWN || entry->kind == LOAN_RERUNS)
+        g_assert (node_id_is_none (&entry->node));
+      else
+        g_assert (roster_find (node, &entry->node) != NULL
+                  && !node_id_equal (&entry->node, &node->self));
+      g_assert (entry->kind != LOAN_OWN || held_waits_for_self (node, entry->loan));
       g_assert (entry->loan != LOANS_ROOT || node->root.state != ROOT_NONE);
     }
 }

@@ -19,15 +19,22 @@ typedef struct
   guint64 work_us, risk_us;
 } Result;
 
+/* Each kind may become LOAN_RERUNS, and comes back then. */
+typedef enum
+{
+  LOAN_LENT,    /* a node has taken it */
+  LOAN_ADOPTED, /* a node held it as an orphan */
+  LOAN_OWN,     /* this node itself did */
+  LOAN_RERUNS   /* its holder is gone, and the coordinator was asked (rerun.h) */
+} LoanKind;
+
 typedef struct
 {
   guint64 loan;
   char *path;
   Digest digest;
-  NodeId node;   /* the holder, unless `self` */
-  gboolean self; /* adopted from this node itself */
-  gboolean adopted;
-  gboolean reruns; /* its holder is gone, and the coordinator was asked: see rerun.h */
+  LoanKind kind;
+  NodeId node; /* LOAN_LENT, LOAN_ADOPTED: the holder; else none */
   guint64 since_us;
   WorkTold told;    /* what its holder says */
   Loan *job;        /* owned (nullable): kept of jobs whose holders have died; see alone.h */
@@ -42,8 +49,10 @@ typedef struct
 
 void loans_init (Node *node);
 void loans_done (Node *node);
-/* Enters a slot; takes entry.job. `holder` NULL: this node itself. */
-void loans_add (Node *node, LoanEntry entry, const NodeId *holder);
+/* Enters a slot; takes entry.job. */
+void loans_add (Node *node, LoanEntry entry);
+/* Does that node hold it? */
+gboolean loans_is_with (const LoanEntry *entry, const NodeId *id);
 LoanEntry *loans_find (Node *node, guint64 loan);
 /* The slot has its result / is ready again. */
 void loans_put (Node *node, LoanEntry *entry, const Result *result);

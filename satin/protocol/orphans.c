@@ -37,12 +37,12 @@ announce (Node *node, HeldJob *held)
 void
 orphans_announce (Node *node, HeldJob *held)
 {
-  if (node->config.naive && !held->vain)
+  if (node->config.naive)
     {
       work_dropped (node, held);
       held_give_up (node, held);
     }
-  else if (!held->vain && core_is_member (node))
+  else if (core_is_member (node))
     announce (node, held);
 }
 
@@ -147,7 +147,7 @@ collect_nobodys (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 {
   HeldJob *held = value;
 
-  if (held->lender == LENDER_NONE && !held->vain)
+  if (held->lender == LENDER_NONE)
     g_ptr_array_add (data, held);
   return FALSE;
 }
@@ -179,7 +179,7 @@ orphans_find (Node *node, const char *path, const Digest *digest)
 
   for (HeldJob *held = held_at (node, path); held != NULL; held = held->next)
     {
-      if (held->vain || held->lender != LENDER_NONE || !digest_equal (&held->job->digest, digest))
+      if (held->lender != LENDER_NONE || !digest_equal (&held->job->digest, digest))
         continue;
       if (best == NULL || held->finished > best->finished)
         best = held;
@@ -206,8 +206,11 @@ orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, c
       return;
     }
   loans_add (node,
-             (LoanEntry){ .loan = loan, .path = (char *)path, .digest = *digest, .adopted = TRUE },
-             holder);
+             (LoanEntry){ .loan = loan,
+                          .path = (char *)path,
+                          .digest = *digest,
+                          .kind = LOAN_ADOPTED,
+                          .node = *holder });
   (void)link_send_to (
       node, holder,
       &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
@@ -238,8 +241,7 @@ adopt_own (Node *node, const NodeEvent *event)
              (LoanEntry){ .loan = event->loan,
                           .path = (char *)event->path,
                           .digest = event->digest,
-                          .adopted = TRUE },
-             NULL);
+                          .kind = LOAN_OWN });
   held_set_lender (node, held, LENDER_SELF, NULL, event->loan);
   if (held->finished)
     held_return (node, held);
@@ -329,7 +331,7 @@ orphans_covered (Node *node, const char *path)
 
   for (guint i = 0; i < keys->len; i++)
     for (HeldJob *held = held_at (node, keys->pdata[i]); held != NULL; held = held->next)
-      if (held->lender == LENDER_NONE && !held->vain)
+      if (held->lender == LENDER_NONE)
         g_ptr_array_add (vain, held);
   for (guint i = 0; i < vain->len; i++)
     {

@@ -134,7 +134,7 @@ rerun_waits (Node *node, LoanEntry *entry)
   if (!node->config.checkpoint || node->office.without || !core_is_member (node)
       || stop_halts (node) || node->leave.begun)
     return FALSE;
-  entry->reruns = TRUE;
+  entry->kind = LOAN_RERUNS;
   entry->node = NODE_ID_NONE;
   node->rerun.slots++;
   add_ask (node, entry->path, entry->loan, TRUE);
@@ -146,9 +146,8 @@ rerun_forget (Node *node, LoanEntry *entry)
 {
   GPtrArray *asks = node->rerun.asks;
 
-  if (!entry->reruns)
+  if (entry->kind != LOAN_RERUNS)
     return;
-  entry->reruns = FALSE;
   node->rerun.slots--;
   for (guint i = asks->len; i-- > 0;)
     {
@@ -195,9 +194,8 @@ end_wait (Node *node, guint64 loan)
 {
   LoanEntry *entry = loans_find (node, loan);
 
-  if (entry == NULL || !entry->reruns)
+  if (entry == NULL || entry->kind != LOAN_RERUNS)
     return;
-  rerun_forget (node, entry);
   loans_back (node, entry);
 }
 

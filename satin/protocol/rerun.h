@@ -27,7 +27,7 @@ typedef struct
 void rerun_init (Node *node);
 void rerun_done (Node *node);
 /* The holder of this slot is gone. TRUE: the slot waits for the coordinator's answer; it stays
- * among the loans (LoanEntry.reruns) and then comes back by itself. */
+ * among the loans (LOAN_RERUNS) and then comes back by itself. */
 gboolean rerun_waits (Node *node, LoanEntry *entry);
 /* This slot waits no more. */
 void rerun_forget (Node *node, LoanEntry *entry);

@@ -15,12 +15,12 @@ root_done (Node *node)
 static gboolean
 is_told (Node *node)
 {
-  const LoanEntry entry = { .loan = LOANS_ROOT, .path = (char *)"", .adopted = TRUE };
+  const LoanEntry entry = { .loan = LOANS_ROOT, .path = (char *)"", .kind = LOAN_ADOPTED };
 
   if (!node->root.again || (node->saves.here && node->saves.tells_all)
       || loans_find (node, LOANS_ROOT) != NULL)
     return TRUE;
-  loans_add (node, entry, &NODE_ID_NONE);
+  loans_add (node, entry);
   if (rerun_waits (node, loans_find (node, LOANS_ROOT)))
     return FALSE;
   loans_back (node, loans_find (node, LOANS_ROOT));

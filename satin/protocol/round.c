@@ -2,6 +2,18 @@
 /* See round.h. */
 #include "core.h"
 
+static gboolean
+is_scanning (const Round *round)
+{
+  return round->state == ROUND_FIRST || round->state == ROUND_SECOND;
+}
+
+gboolean
+round_publishes (const Node *node)
+{
+  return node->round.state == ROUND_PUBLISHING || node->round.state == ROUND_AGAIN;
+}
+
 static void
 scan_all (Node *node)
 {
@@ -23,13 +35,12 @@ begin (Node *node, guint64 patience_us)
 
   if (node->stop.halting || node->stop.finished)
     return; /* the end publishes everything */
-  if (round->publishing)
+  if (round_publishes (node))
     {
-      round->again = TRUE;
+      round->state = ROUND_AGAIN;
       return;
     }
-  round->open = TRUE;
-  round->second = FALSE;
+  round->state = ROUND_FIRST;
   round->until_us = node->now_us + patience_us;
   scan_all (node);
 }
@@ -127,21 +138,20 @@ round_go_on (Node *node)
 {
   Round *round = &node->round;
 
-  if (!round->open || round->publishing || !node->saves.opened || node->saves.closing
-      || node->stop.halting || node->stop.finished
-      || !(all_scanned (node) || node->now_us >= round->until_us))
+  if (!is_scanning (round) || !node->saves.opened || node->saves.closing || node->stop.halting
+      || node->stop.finished || !(all_scanned (node) || node->now_us >= round->until_us))
     return;
 #ifdef SATIN_PLANT_SCANS_ONCE
-  round->second = TRUE;
+  round->state = ROUND_SECOND;
 #endif
-  if (!round->second && node->now_us < round->until_us)
+  if (round->state == ROUND_FIRST && node->now_us < round->until_us)
     {
-      round->second = TRUE;
+      round->state = ROUND_SECOND;
       scan_all (node);
       return;
     }
-  node->stats.expired += !round->second || !all_scanned (node);
-  round->publishing = TRUE;
+  node->stats.expired += round->state == ROUND_FIRST || !all_scanned (node);
+  round->state = ROUND_PUBLISHING;
   core_emit (node, NODE_EFFECT_PUBLISH);
 }
 
@@ -158,13 +168,14 @@ gboolean
 round_on_answer (Node *node, guint64 generation, gboolean failed)
 {
   Round *round = &node->round;
+  gboolean again = round->state == ROUND_AGAIN;
 
-  if (!round->publishing)
+  if (!round_publishes (node))
     return FALSE;
-  round->publishing = round->open = round->heard = FALSE;
-  if (round->again)
+  round->state = ROUND_NONE;
+  round->heard = FALSE;
+  if (again)
     {
-      round->again = FALSE;
       begin (node, ROUND_PATIENCE_US);
       return TRUE;
     }
@@ -180,7 +191,7 @@ round_greet (Node *node, Link *link)
 {
   const Round *round = &node->round;
 
-  if (round->open && !round->publishing && node->saves.opened
+  if (is_scanning (round) && node->saves.opened
       && !roster_find (node, &link->remote)->scanned)
     link_send (node, link, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
 }
@@ -207,9 +218,9 @@ round_renew (Node *node)
 void
 round_deposed (Node *node)
 {
-  if (node->round.open && node->round.asked_us == 0)
+  if (node->round.state != ROUND_NONE && node->round.asked_us == 0)
     node->round.asked_us = ROUND_PATIENCE_US; /* whoever asked here waits still */
-  node->round.open = node->round.publishing = node->round.again = FALSE;
+  node->round.state = ROUND_NONE;
 }
 
 guint64
@@ -217,7 +228,7 @@ round_due (Node *node)
 {
   const Round *round = &node->round;
 
-  return round->open && !round->publishing && node->saves.opened && node->now_us < round->until_us
+  return is_scanning (round) && node->saves.opened && node->now_us < round->until_us
              ? round->until_us
              : CORE_NEVER;
 }

@@ -14,12 +14,22 @@ typedef struct Node Node;
 #define ROUND_PATIENCE_US (10 * G_USEC_PER_SEC)
 #define ROUND_PATIENCE_MAX_US (G_GUINT64_CONSTANT (86400) * G_USEC_PER_SEC)
 
+/* Where a round is led. What arrives with the results of the first scan is found by the second. */
+typedef enum
+{
+  ROUND_NONE,
+  ROUND_FIRST,      /* all scan */
+  ROUND_SECOND,     /* … once more */
+  ROUND_PUBLISHING, /* the scribe was told; its answer is that of the round */
+  ROUND_AGAIN       /* … and somebody has asked for another one since */
+} RoundState;
+
 typedef struct
 {
   guint64 asked_us; /* the patience of who asked here; 0: nobody waits */
   /* where the round is led */
   guint64 number;
-  gboolean open, second, publishing, again;
+  RoundState state;
   guint64 until_us;
   /* everywhere */
   gboolean heard;    /* what is returned is saved too */
@@ -39,6 +49,8 @@ void round_on_published (Node *node, const Message *message);
 void round_coordinator_opened (Node *node);
 /* The engine has served scan number `scan`. */
 void round_on_served (Node *node, guint64 scan);
+/* The scribe was told to, and has not answered. */
+gboolean round_publishes (const Node *node);
 /* The scribe has published, or failed to. TRUE: this answers the round. */
 gboolean round_on_answer (Node *node, guint64 generation, gboolean failed);
 /* A new link to a member: it is asked again, unless it has answered. */

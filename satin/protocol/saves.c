@@ -347,7 +347,7 @@ saves_close_go_on (Node *node)
 {
   Saves *saves = &node->saves;
 
-  if (!saves->closing || saves->final || !saves->opened || node->round.publishing
+  if (!saves->closing || saves->final || !saves->opened || round_publishes (node)
       || (node->now_us < saves->told_by_us && !events_are_told (node)))
     return;
   node->stats.expired += !events_are_told (node);

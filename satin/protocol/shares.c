@@ -42,8 +42,8 @@ shares_init (Node *node)
 {
   Shares *shares = &node->shares;
 
-  shares->is_own = node->config.shared == NULL;
-  shares->store = !shares->is_own ? node->config.shared : shared_store_new (SHARED_MEMORY_DEFAULT);
+  shares->store = node->config.shared != NULL ? node->config.shared
+                                              : shared_store_new (SHARED_MEMORY_DEFAULT);
   shares->wishes = g_ptr_array_new_with_free_func (wish_free);
 }
 
@@ -53,7 +53,7 @@ shares_done (Node *node)
   Shares *shares = &node->shares;
 
   g_ptr_array_unref (shares->wishes);
-  if (shares->is_own)
+  if (shares->store != node->config.shared) /* it goes with this node */
     shared_store_free (shares->store);
 }
 

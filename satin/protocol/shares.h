@@ -25,7 +25,6 @@
 typedef struct
 {
   SharedStore *store;
-  gboolean is_own;   /* it goes with this node */
   GPtrArray *wishes; /* of Wish: bytes that jobs here wait for */
 } Shares;
 

@@ -202,7 +202,7 @@ work_on_message (Node *node, Link *link, const Message *m)
 
       if (item[0] == LOANS_ROOT)
         member->root = told;
-      else if (entry != NULL && !entry->self && node_id_equal (&entry->node, &link->remote))
+      else if (entry != NULL && loans_is_with (entry, &link->remote))
         entry->told = told;
     }
 }

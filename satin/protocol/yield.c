@@ -45,7 +45,7 @@ yield_ask (Node *node, Link *link, const MessageHold *hold)
     return;
   for (; held != NULL; held = held->next)
     {
-      if (held->lender == LENDER_NONE || held->finished
+      if (held->lender == LENDER_NONE || held->lender == LENDER_VAIN || held->finished
           || !digest_equal (&held->job->digest, &hold->digest)
           || (held->lender == LENDER_NODE && node_id_equal (&held->node, &link->remote)))
         continue;
@@ -147,7 +147,7 @@ yield_on_served (Node *node, guint64 scan)
       if (job->scan == 0 || job->scan > scan)
         continue;
       job->scan = 0;
-      if (held->lender == LENDER_NONE && !held->vain)
+      if (held->lender == LENDER_NONE)
         core_emit (node, NODE_EFFECT_UNRUN)->held = held->held;
       else /* it is wanted here, or nowhere */
         g_ptr_array_unref (end (node, i - 1));
@@ -161,10 +161,10 @@ yield_ended (Node *node, const HeldJob *held)
     if (g_array_index (node->yield.jobs, YieldJob, i).held == held->held)
       {
         g_autoptr (GPtrArray) parts = end (node, i);
-        if (!held->vain && !held->finished)
+        if (held->lender != LENDER_VAIN && !held->finished)
           core_log (node, "the job at %s runs elsewhere: it stops here, and what it has is offered",
                     held->job->path[0] == '\0' ? "/" : held->job->path);
-        for (guint k = 0; k < parts->len && !held->vain && !held->finished; k++)
+        for (guint k = 0; k < parts->len && held->lender != LENDER_VAIN && !held->finished; k++)
           orphans_archive (node, parts->pdata[k]);
         return;
       }
@@ -176,7 +176,7 @@ yield_collect (Node *node, GPtrArray *rows)
   for (guint i = 0; i < node->yield.jobs->len; i++)
     {
       const HeldJob *held = held_find (node, g_array_index (node->yield.jobs, YieldJob, i).held);
-      for (guint k = 0; k < node->yield.rows->len && !held->vain; k++)
+      for (guint k = 0; k < node->yield.rows->len && held->lender != LENDER_VAIN; k++)
         {
           const Row *row = node->yield.rows->pdata[k];
           if (is_part (node, held, row->path))
