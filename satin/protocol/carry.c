@@ -42,10 +42,23 @@ carry_bears (MessageKind kind)
 
 /* ---- what sessions say ---- */
 
-static void
-send_frame (Node *node, SessionEffect *said, gboolean awaited)
+/* (nullable): the link that is this connection of its session. */
+static Link *
+link_of (const Member *member, guint64 connection)
 {
-  Link *link = link_find (node, said->connection);
+  for (guint i = 0; i < member->links->len; i++)
+    {
+      Link *link = member->links->pdata[i];
+      if (link->link == connection)
+        return link;
+    }
+  return NULL;
+}
+
+static void
+send_frame (Node *node, const Member *member, SessionEffect *said, gboolean awaited)
+{
+  Link *link = link_of (member, said->connection);
 
   if (link != NULL)
     link_send_parts (node, link, said->parts, said->urgent, awaited);
@@ -53,7 +66,7 @@ send_frame (Node *node, SessionEffect *said, gboolean awaited)
 }
 
 static void
-take_effects (Node *node, gboolean awaited)
+take_effects (Node *node, const Member *member, gboolean awaited)
 {
   GArray *effects = node->sessions.effects;
 
@@ -61,7 +74,7 @@ take_effects (Node *node, gboolean awaited)
     {
       SessionEffect *said = &g_array_index (effects, SessionEffect, i);
       if (said->kind == SESSION_EFFECT_SEND)
-        send_frame (node, said, awaited);
+        send_frame (node, member, said, awaited);
       else
         g_array_append_vals (node->sessions.later, said, 1);
     }
@@ -74,7 +87,7 @@ note (Node *node, Member *member, gboolean awaited)
 {
   member->carry.due_us = session_due (member->carry.session);
   node->sessions.due_us = MIN (node->sessions.due_us, member->carry.due_us);
-  take_effects (node, awaited);
+  take_effects (node, member, awaited);
 }
 
 /* (nullable) */
@@ -95,9 +108,9 @@ member_of (Node *node, const Session *session, const Link *link)
 static void
 deliver (Node *node, Member *member, const SessionEffect *said)
 {
-  Link *link = link_find (node, said->connection);
+  Link *link = link_of (member, said->connection);
 
-  if (link == NULL || !link->bound)
+  if (link == NULL)
     link = link_to (node, &member->id);
   if (link != NULL)
     hear_bytes (node, link, said->message, said->start);
