@@ -147,19 +147,32 @@ events_see (Node *node, const Message *event)
     saves_note_roster (node);
 }
 
+static void
+send_reported (Node *node, guint64 question)
+{
+  (void)link_send_to (node, &node->office.holder,
+                      &(Message){ .kind = MESSAGE_REPORTED,
+                                  .number = node->office.number,
+                                  .version = question });
+}
+
 void
 events_renew (Node *node)
 {
-  NodeId coordinator;
-
   for (GList *item = node->events.kept.head; item != NULL; item = item->next)
 #ifdef SATIN_PLANT_EVENTS_TOLD_ONCE
     if (((Event *)item->data)->state != EVENT_TOLD)
 #endif
       ((Event *)item->data)->state = EVENT_DUE;
-  if (tell_all (node) && !node->saves.here && office_ready (node, &coordinator))
-    (void)link_send_to (node, &coordinator,
-                        &(Message){ .kind = MESSAGE_REPORTED, .number = node->office.number });
+  if (tell_all (node) && !node->saves.here)
+    send_reported (node, 0);
+}
+
+void
+events_on_report (Node *node, Link *link G_GNUC_UNUSED, const Message *m)
+{
+  if (m->count == node->office.number && tell_all (node)) /* else it tells when it can, and that */
+    send_reported (node, m->version);
 }
 
 /* ---- the coordinator ---- */
@@ -182,23 +195,86 @@ events_on_event (Node *node, Link *link, const Message *m)
   saves_note_event (node, &link->remote, m->number);
 }
 
+static Message
+question (Node *node)
+{
+  return (Message){ .kind = MESSAGE_REPORT,
+                    .version = node->events.question,
+                    .count = node->office.number };
+}
+
+/* Somebody has left this run, or is about to: members are numbered in the order in which they come,
+ * and a master that has died takes the numbering of its term along. */
+static gboolean
+is_somebody_missing (Node *node)
+{
+  const GPtrArray *members = node->roster.members;
+  const Member *first = members->pdata[0];
+  guint32 last = 0;
+
+  for (guint i = 0; i < members->len; i++)
+    {
+      const Member *member = members->pdata[i];
+      if (member->dead || member->leaving || member->id.term != first->id.term)
+        return TRUE;
+      last = MAX (last, member->id.number);
+    }
+  return last != members->len;
+}
+
+/* A member without a link is waited for: it comes, or is dead, which a dial may prove at once. */
+void
+events_ask (Node *node)
+{
+  if (!is_somebody_missing (node))
+    return;
+  node->events.question++;
+  Message message = question (node);
+  link_broadcast (node, &message);
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      Member *member = node->roster.members->pdata[i];
+      if (!node_id_equal (&member->id, &node->self) && link_to (node, &member->id) == NULL)
+        alive_redial (node, member);
+    }
+}
+
+void
+events_greet (Node *node, Link *link)
+{
+  Message message = question (node);
+
+  if (node->saves.opened && node->saves.closing && node->events.question > 0)
+    link_send (node, link, &message);
+}
+
 void
 events_on_reported (Node *node, Link *link, const Message *m)
 {
+  Member *member = roster_find (node, &link->remote);
+
   if (m->number != node->office.number)
     return;
-  roster_find (node, &link->remote)->told_events = node->office.number;
+  member->told_events = node->office.number;
+  member->told_question = MAX (member->told_question, m->version);
+  if (m->version == 0)
+    events_greet (node, link); /* it could not answer before */
   saves_close_go_on (node);
 }
 
+/* In a run that nobody has left, a member without a link is one that comes. */
 gboolean
 events_are_told (Node *node)
 {
+  gboolean missing = is_somebody_missing (node);
+
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      if (!member->dead && !node_id_equal (&member->id, &node->self)
-          && member->told_events != node->office.number && link_to (node, &member->id) != NULL)
+      gboolean told = member->told_events == node->office.number
+                      && (!missing || member->told_question >= node->events.question);
+      if (!told && !member->dead && !node_id_equal (&member->id, &node->self)
+          && (missing || link_to (node, &member->id) != NULL))
         return FALSE;
     }
   return TRUE;

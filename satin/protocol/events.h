@@ -37,8 +37,9 @@ typedef struct
 
 typedef struct
 {
-  GQueue kept;    /* of Event, by number */
-  guint64 number; /* of the newest */
+  GQueue kept;      /* of Event, by number */
+  guint64 number;   /* of the newest */
+  guint64 question; /* coordinator: the last that it asked all to tell what they keep */
 } Events;
 
 void events_init (Node *node);
@@ -55,6 +56,12 @@ void events_renew (Node *node);
 void events_on_event (Node *node, Link *link, const Message *message);
 /* This member has told all that it keeps. */
 void events_on_reported (Node *node, Link *link, const Message *message);
+/* Coordinator: asks all to tell what they keep, if somebody has left the run: only then can there
+ * be events that this node has not seen. */
+void events_ask (Node *node);
+/* … again, in a session that begins. */
+void events_greet (Node *node, Link *link);
+void events_on_report (Node *node, Link *link, const Message *message);
 /* Coordinator: has everybody told who can? */
 gboolean events_are_told (Node *node);
 void events_on_noted (Node *node, Link *link, const Message *message);

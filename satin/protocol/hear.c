@@ -187,6 +187,7 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_SAVED] = saves_on_saved,
   [MESSAGE_WORK] = work_on_message,
   [MESSAGE_EVENT] = events_on_event,
+  [MESSAGE_REPORT] = events_on_report,
   [MESSAGE_REPORTED] = events_on_reported,
   [MESSAGE_NOTED] = events_on_noted,
   [MESSAGE_PUBLISH] = on_publish,

@@ -364,8 +364,7 @@ take_off (Node *node, Link *link)
   route_carrier_gone (node, number);
 }
 
-/* With the first link to a member begins its session: what it is to know of this node goes in it.
- */
+/* With the first link to a member begins its session, in which it hears what it is to know. */
 static void
 introduce (Node *node, Link *link, Member *member)
 {
@@ -378,6 +377,7 @@ introduce (Node *node, Link *link, Member *member)
   orphans_greet (node, link);
   leave_greet (node, link);
   round_greet (node, link);
+  events_greet (node, link);
   work_greet (node, member);
   if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &member->id))
     {

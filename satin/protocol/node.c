@@ -40,7 +40,7 @@ static const Part parts[] = {
   { constants_init, constants_done, NULL, NULL },
   { shares_init, shares_done, shares_tick, NULL },
   { NULL, NULL, round_go_on, NULL },
-  { NULL, stop_done, stop_go_on, NULL },
+  { NULL, stop_done, NULL, NULL },
   { poison_init, poison_done, NULL, NULL },
   { yield_init, yield_done, NULL, NULL },
 };
@@ -48,7 +48,7 @@ static const Part parts[] = {
 /* Some parts have something to do in each step. After the event: what follows from all that has
  * changed. */
 static void (*const settles[]) (Node *node) = {
-  carry_settle, roster_settle, orphans_flush, root_go_on, leave_go_on, steal_go_on,
+  carry_settle, roster_settle, orphans_flush, root_go_on, leave_go_on, steal_go_on, stop_go_on,
 };
 
 /* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */

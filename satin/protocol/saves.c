@@ -329,7 +329,10 @@ saves_on_close (Node *node, const NodeId *from, const Message *m)
   if (saves->final && (saves->request != m->count || !node_id_equal (&saves->closer, from)))
     saves->again = TRUE; /* what is under way may lack what this one wants */
   if (!saves->closing)
-    saves->told_by_us = node->now_us + EVENTS_PATIENCE_US;
+    {
+      saves->told_by_us = node->now_us + EVENTS_PATIENCE_US;
+      events_ask (node);
+    }
   saves->closing = TRUE;
   saves->closer = *from;
   saves->request = m->count;
@@ -408,6 +411,8 @@ saves_roster_changed (Node *node)
   if (!node->saves.here)
     return;
   round_go_on (node);
+  if (node->saves.closing && !node->saves.final)
+    events_ask (node); /* others lost something, too */
   saves_close_go_on (node);
 }
 

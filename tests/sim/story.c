@@ -11,7 +11,7 @@
 /* Left out unless a scenario shows them: heartbeats, figures, rows of the ledger, and what only
  * prepares the next message. */
 static const char *const noise[]
-    = { "ping", "work", "event", "reported", "noted", "stem", "frame", "log" };
+    = { "ping", "work", "event", "report", "reported", "noted", "stem", "frame", "log" };
 /* Words for the lines that are no messages. */
 static const char *const others[]
     = { "frame", "run", "link", "process", "members", "known", "log" };

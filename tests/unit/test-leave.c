@@ -240,6 +240,26 @@ test_waits_for_its_lenders (void)
   g_assert_true (world->peer[1].node->left);
 }
 
+/* No timer has to run out for that. */
+static void
+test_a_suspend_does_not_wait_for_it (void)
+{
+  g_autoptr (World) world = world_new (3, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC / 2);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+  for (guint i = 0; i < 2; i++)
+    {
+      tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+      tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = G_MAXUINT32 });
+    }
+  g_assert_false (said (world, 0, "FINAL"));
+  deliver (world, link_between (world, 0, 2), 0, &(Message){ .kind = MESSAGE_GOODBYE });
+  pump (world);
+  g_assert_true (said (world, 0, "FINAL"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -251,5 +271,7 @@ main (int argc, char **argv)
   g_test_add_func ("/leave/a-leaver-has-another-heir", test_has_another_heir);
   g_test_add_func ("/leave/a-leaver-waits-for-its-heir", test_waits_for_its_heir);
   g_test_add_func ("/leave/a-leaver-waits-for-its-lenders", test_waits_for_its_lenders);
+  g_test_add_func ("/leave/a-suspend-does-not-wait-for-a-leaver",
+                   test_a_suspend_does_not_wait_for_it);
   return g_test_run ();
 }

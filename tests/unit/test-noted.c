@@ -329,6 +329,82 @@ test_the_last_publication_waits_for_all_events (void)
     }
 }
 
+static void
+main_returns (World *world)
+{
+  g_autoptr (GBytes) answer = g_bytes_new ("42", 2);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_FINISH, .bytes = answer });
+}
+
+/* A member that is slow to answer. If another one has left, it may have to tell what that cost. */
+static void
+test_the_end_asks_when_somebody_has_left (void)
+{
+  for (guint left = 0; left < 2; left++)
+    {
+      g_autoptr (World) world = world_at_rest (4);
+
+      if (left)
+        die (world, 1);
+      pass (world, G_USEC_PER_SEC);
+      world->peer[2].late = TRUE;
+      main_returns (world);
+      pass (world, EVENTS_PATIENCE_US / 2);
+      g_assert_cmpint (said (world, 0, "FINAL"), ==, !left);
+      happen (world, 2, "/7");
+      world->peer[2].late = FALSE;
+      pump (world);
+      g_assert_nonnull (strstr (noted->str, " /7 @"));
+      g_assert_true (said (world, 0, "FINAL"));
+      g_assert_cmpuint (stats_of (world, 0).expired, ==, 0);
+    }
+}
+
+/* One has left before, another one dies while the first answers are under way: all are asked once
+ * more, since that may have cost them something. */
+static void
+test_the_end_asks_again_when_another_one_leaves (void)
+{
+  g_autoptr (World) world = world_at_rest (5);
+  Message reported = { .kind = MESSAGE_REPORTED, .number = stats_of (world, 0).office };
+
+  die (world, 1);
+  pass (world, G_USEC_PER_SEC);
+  world->peer[2].late = world->peer[3].late = TRUE;
+  main_returns (world);
+  reported.version = world->peer[0].node->events.question;
+  deliver (world, link_between (world, 0, 3), 0, &reported);
+  g_assert_false (said (world, 0, "FINAL"));
+  die (world, 4);
+  pass (world, EVENTS_PATIENCE_US / 4);
+  deliver (world, link_between (world, 0, 2), 0, &reported); /* to the first question */
+  g_assert_false (said (world, 0, "FINAL"));
+  world->peer[2].late = FALSE;
+  pump (world);
+  g_assert_false (said (world, 0, "FINAL"));
+  world->peer[3].late = FALSE;
+  pump (world);
+  g_assert_true (said (world, 0, "FINAL"));
+  g_assert_cmpuint (stats_of (world, 0).expired, ==, 0);
+}
+
+/* It stands still, or what it lives on has gone. */
+static void
+test_the_end_does_not_wait_for_long (void)
+{
+  g_autoptr (World) world = world_at_rest (3);
+
+  die (world, 1);
+  pass (world, G_USEC_PER_SEC);
+  world->peer[2].deaf = TRUE;
+  main_returns (world);
+  g_assert_false (said (world, 0, "FINAL"));
+  pass (world, EVENTS_PATIENCE_US);
+  g_assert_true (said (world, 0, "FINAL"));
+  g_assert_cmpuint (stats_of (world, 0).expired, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -346,5 +422,9 @@ main (int argc, char **argv)
   TEST ("the-oldest-events-go-first", test_the_oldest_events_go_first);
   TEST ("the-last-publication-waits-for-all-events",
         test_the_last_publication_waits_for_all_events);
+  TEST ("the-end-asks-when-somebody-has-left", test_the_end_asks_when_somebody_has_left);
+  TEST ("the-end-asks-again-when-another-one-leaves",
+        test_the_end_asks_again_when_another_one_leaves);
+  TEST ("the-end-does-not-wait-for-long", test_the_end_does_not_wait_for_long);
   return g_test_run ();
 }
