@@ -32,13 +32,12 @@ one_master () # RUN HOST HOST NODES
   one=$(master_seen "$2" "$1") other=$(master_seen "$3" "$1")
   [ -n "$one" ] && [ "$one" = "$other" ]
 }
-silence=8
 start () # NAME DEPTH OPTION…
 {
   local name=$1 depth=$2
   shift 2
   rm -f "$haste" "$log".*
-  begin "$satin" run --heartbeat 2 --silence $silence --sites "$work/sites" --name "$name" --stats "$work/figures" "$@" -- "$naps" 400 "$depth"
+  begin "$satin" run --heartbeat 2 --silence 8 --sites "$work/sites" --name "$name" --stats "$work/figures" "$@" -- "$naps" 400 "$depth"
 }
 both_work () { goes_on 1 4 && goes_on 2 4; }
 
@@ -46,15 +45,25 @@ ok "four hosts" wan_begin 4 || finish
 sites 1 2 >"$work/sites"
 wan "delay * * 5"
 
-# Shorter than the limit of silence, also where this script is slow to mend it.
-silence=40
-start short 8
-silence=8
-ok "short: both work" wait_for $((20 * slow)) both_work
-wan_cut 2
-sleep 4 # two heartbeats are lost
-before=$(leaves 2)
-wan_join 2
+# Shorter than the limit of silence, if for longer than half of it: each side suspects the other. A trial that took too long,
+# on a busy machine, is made again.
+cut_shortly ()
+{
+  local since=${EPOCHREALTIME/[.,]/}
+  wan_cut 2
+  sleep 4.5 # two heartbeats are lost
+  before=$(leaves 2)
+  wan_join 2
+  [ $((${EPOCHREALTIME/[.,]/} - since)) -lt 6000000 ]
+}
+for ((trial = 0; trial < 10; trial++)); do
+  start short 8
+  ok "short: both work" wait_for $((20 * slow)) both_work
+  if cut_shortly; then break; fi
+  touch "$haste"
+  ended
+done
+ok "short: the cut is shorter than the limit" [ $trial -lt 10 ]
 ok "short: nobody is taken for dead" eval '! says short "is dead"'
 ok "short: it went on" goes_on 2 $((before - 1))
 touch "$haste"
