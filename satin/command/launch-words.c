@@ -106,12 +106,27 @@ without_own (const char *line)
   return g_str_has_prefix (line, OWN) ? line + strlen (OWN) : line;
 }
 
+/* Where its words are held back, by run.c. */
+static char *
+words_file (gint64 pid)
+{
+  return folder_node_file (pid, "err");
+}
+
+gboolean
+launch_words_main_is_at (const char *path, gint64 pid)
+{
+  g_autofree char *file = words_file (pid);
+
+  return folder_size (path, file) >= 0;
+}
+
 void
 launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
 {
   g_autofree char *how = describe_end (status);
   g_autofree char *file = folder_node_file (pid, "log");
-  g_autofree char *of_main = folder_node_file (pid, "err"); /* where main runs: see run.c */
+  g_autofree char *of_main = words_file (pid);
   g_autoptr (GPtrArray) lines = read_tail (path, file);
   g_autoptr (GPtrArray) more = read_tail (path, of_main);
   g_autoptr (GString) text = g_string_new (how);

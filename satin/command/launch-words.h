@@ -19,6 +19,8 @@ int launch_words_never_joined (const FolderRun *run, const char *path, gint64 pi
 /* A run that ends with this code is stopped from outside: main hears of it then, and says how far
  * it came (launch_words_of_main, when all processes are gone). */
 gboolean launch_words_are_late (int code);
+/* main has begun at this node of this host, so it may still run there. */
+gboolean launch_words_main_is_at (const char *path, gint64 pid);
 /* Shows the words of main, which were held back like its answer. FALSE: it left none. */
 gboolean launch_words_of_main (const char *path);
 /* Shows the answer of a run that has ended so. Returns `code`, or 1, which is told, if it is not

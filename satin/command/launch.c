@@ -27,8 +27,10 @@
 #define TROUBLE_TICKS 10
 /* A node program has told where it listens long before this; another kind of program never does. */
 #define JOIN_LIMIT_US (10 * G_USEC_PER_SEC)
-/* After the run has ended its nodes have this long to write their figures and go. */
+/* After the run has ended its nodes have this long to write their figures and go; that of a main
+ * that says how far it came somewhat longer than it waits for that itself. */
 #define LEAVE_LIMIT_US (5 * G_USEC_PER_SEC)
+#define PARTING_LIMIT_US (35 * G_USEC_PER_SEC)
 /* An answer from another host may be so late after the end. */
 #define ANSWER_LIMIT_US (10 * G_USEC_PER_SEC)
 /* Nobody may listen yet when suspension is asked for. */
@@ -76,14 +78,15 @@ typedef struct
 } Launch;
 
 static void
-kill_all (Launch *launch)
+kill_all (Launch *launch, gboolean but_main)
 {
   for (guint i = 0; i < launch->nodes->len; i++)
     {
       Node *node = &g_array_index (launch->nodes, Node, i);
 
       /* Not gone means not yet reaped, so the number still is this process's. */
-      if (!node->gone && (node->far == NULL || !far_quit (node->far)))
+      if (!node->gone && !(but_main && launch_words_main_is_at (launch->path, node->pid))
+          && (node->far == NULL || !far_quit (node->far)))
         start_kill (node->pid);
     }
 }
@@ -132,7 +135,7 @@ give_up (Launch *launch)
 {
   launch->state = GIVEN_UP;
   g_clear_pointer (&launch->live, live_free);
-  kill_all (launch);
+  kill_all (launch, FALSE);
 }
 
 static gboolean
@@ -254,16 +257,16 @@ on_tick (gpointer data)
         tell_too_late (launch, &g_array_index (launch->nodes, Node, i));
       /* A founder that refused leaves the others waiting for somebody to join. */
       gboolean late = now_us - launch->ended_us > LEAVE_LIMIT_US;
-      if (late && launch->unkept)
-        g_main_loop_quit (launch->loop); /* a node has to stay */
+      if (late && launch->unkept) /* a node has to stay */
+        g_main_loop_quit (launch->loop);
       else if (late || (founder->gone && !look_for_founder (launch)))
-        kill_all (launch);
+        kill_all (launch, launch->parting && now_us <= launch->ended_us + PARTING_LIMIT_US);
       return G_SOURCE_CONTINUE;
     }
   if (look_for_checkpoint (launch))
     return G_SOURCE_CONTINUE;
   if (launch->state == GIVEN_UP)
-    kill_all (launch);
+    kill_all (launch, FALSE);
   else if (look_for_founder (launch))
     spread_on (launch);
   if (launch->joined || launch->state == GIVEN_UP)
@@ -329,7 +332,7 @@ count_gone (Launch *launch, const Node *node, gboolean founder)
     {
       /* The others would wait for a run that was never founded. */
       launch->refused = TRUE;
-      kill_all (launch);
+      kill_all (launch, FALSE);
     }
 }
 

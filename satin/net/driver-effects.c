@@ -17,6 +17,8 @@
 #define BEQUEATH_US (3 * G_USEC_PER_SEC)
 #define BEQUEATH_ANSWER_US (60 * G_USEC_PER_SEC)
 #define LAST_BREATH_MS 2000 /* for main to return after the run has ended elsewhere */
+/* … if satin_root has told it to, or is about to: it says how far it came. */
+#define PARTING_US (30 * G_USEC_PER_SEC)
 
 static gint64
 patience (Driver *driver)
@@ -41,11 +43,21 @@ driver_bequeaths (Driver *driver)
   return now_us - driver->asked_us < patience (driver);
 }
 
+/* The process ends as soon as main returns, so only a main that does not can be cut off. */
+static gboolean
+main_is_parting (Driver *driver)
+{
+  g_mutex_lock (&driver->mutex);
+  gboolean is_told = driver->in_root && !driver->finished;
+  g_mutex_unlock (&driver->mutex);
+  return is_told && !driver->left && g_get_monotonic_time () < driver->ended_us + PARTING_US;
+}
+
 static gboolean
 on_last_breath (gpointer data)
 {
   Driver *driver = data;
-  if (driver_bequeaths (driver))
+  if (driver_bequeaths (driver) || main_is_parting (driver))
     return G_SOURCE_CONTINUE;
   if (driver->left)
     keeper_close (driver);
@@ -56,10 +68,11 @@ on_last_breath (gpointer data)
   _exit (driver->end_code);
 }
 
-/* Main may be anywhere: it is not waited for much longer. */
+/* Main may be anywhere: it is not waited for much longer, unless it is on its way. */
 static void
 breathe_last (Driver *driver)
 {
+  driver->ended_us = g_get_monotonic_time ();
   g_autoptr (GSource) source = g_timeout_source_new (LAST_BREATH_MS);
   g_source_set_callback (source, on_last_breath, driver, NULL);
   g_source_attach (source, driver->context);

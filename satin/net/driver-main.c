@@ -93,6 +93,7 @@ driver_root (Driver *driver, guint32 job, GBytes *args, GBytes **value, int *cod
   request->job = loan_new (0, "", job, &none, 1.0, args);
   g_mutex_lock (&driver->mutex);
   g_clear_pointer (&driver->result, g_bytes_unref);
+  driver->in_root = TRUE;
   driver_post (driver, on_root, request);
   while (main_counts (driver) && !driver->ended && driver->result == NULL)
     g_cond_wait (&driver->cond, &driver->mutex);
@@ -103,6 +104,7 @@ driver_root (Driver *driver, guint32 job, GBytes *args, GBytes **value, int *cod
     }
   else
     news = driver->ended ? DRIVER_ENDED : DRIVER_DEPOSED;
+  driver->in_root = news == DRIVER_ENDED;
   *code = driver->end_code;
   g_mutex_unlock (&driver->mutex);
   return news;

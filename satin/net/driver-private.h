@@ -69,6 +69,7 @@ struct Driver
   guint64 saved_rounds; /* rounds of saving that are over … */
   gboolean save_failed; /* … and how the last one ended */
   char *given;          /* (nullable) the checkpoint, when the run got it late */
+  gint64 ended_us;      /* when this process's part of the run ended */
   char *unpublished;    /* (nullable) why the last publication asked for failed, and what is kept */
   char *unkept;         /* (nullable) what became of the answer that main gave here */
   guint64 generation;   /* last published, as far as this node knows */
@@ -83,6 +84,7 @@ struct Driver
   guint mains;           /* … when main began last */
   gboolean master, ended;
   gboolean finished; /* it ended by what main returned */
+  gboolean in_root;  /* main waits in satin_root, or was told there to return */
   guint bidding;     /* threads that make a bid */
   guint restoring;   /* batches of rows from the scribe that were not stepped yet */
   gboolean restores; /* it may wait until they are */

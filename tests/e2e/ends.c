@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ways in which main ends: ends HOW */
+/* Ways in which main ends: ends HOW. With so-far FILE it computes for long, and when it is stopped
+ * says "so far" as soon as there is this file. */
 #include <satin.h>
 
 #include <pthread.h>
@@ -23,7 +24,8 @@ SATIN_JOB (answer, int64_t, (int32_t, n))
 static int
 ends_main (SatinRun *run, int argc, char **argv)
 {
-  const char *how = argc == 2 ? argv[1] : "";
+  const char *how = argc >= 2 ? argv[1] : "";
+  gboolean waits = argc == 3 && strcmp (how, "so-far") == 0;
   int64_t result;
   int status = 0;
 
@@ -33,8 +35,14 @@ ends_main (SatinRun *run, int argc, char **argv)
       if (child > 0)
         return waitpid (child, &status, 0) == child ? WEXITSTATUS (status) : 9;
     }
-  if (!satin_root (run, answer, &result, 15))
-    return satin_stopped (run);
+  if (!satin_root (run, answer, &result, waits ? 60 : 15))
+    {
+      while (waits && access (argv[2], F_OK) != 0)
+        usleep (10 * 1000);
+      if (waits)
+        fputs ("ends: so far\n", stderr);
+      return satin_stopped (run);
+    }
   if (strcmp (how, "minus") == 0)
     return -1;
   if (strcmp (how, "large") == 0)

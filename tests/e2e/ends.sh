@@ -29,4 +29,16 @@ is "with a checkpoint, quick: exit code" "$code" 1
 try "$satin" run -n 2 -- "$ends" quick
 is "on two nodes, quick: exit code" "$code" 1
 ok "… it is said" grep -q "main ended by quick_exit" <<<"$words"
+
+# A main that is told to stop, and takes longer than anybody else is given to go.
+for how in suspend cancel; do
+  begin "$satin" run -n 2 -w 1 --name slow --checkpoint "$work/slow-$how.db" -- "$ends" so-far "$work/$how"
+  ok "$how: two nodes are up" wait_for $((10 * slow)) up slow 2
+  "$satin" $how slow >"$work/told" 2>&1 &
+  ok "$how: the run has ended" wait_for $((20 * slow)) test -s "$runs/slow/end"
+  sleep 7 # 2 s for a process to end by itself, 5 s until the launcher ends it
+  touch "$work/$how"
+  ended
+  ok "$how: what main says then is shown" grep -q "^ends: so far$" <<<"$words"
+done
 finish
