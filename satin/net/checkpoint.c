@@ -32,8 +32,12 @@ checkpoint_in_use (const Restore *restore, const char *checkpoint)
   if (restore->addresses == NULL || restore->identity.run == NULL)
     return NULL;
   tell_far (restore->addresses, checkpoint);
-  if (!wire_find_run (restore->addresses, restore->identity.run, &name, &host))
+  if (!wire_find_run (restore->addresses, restore->identity.run, WIRE_FIND_US, &name, &host))
     return NULL;
+  if (name == NULL)
+    return g_strdup_printf ("checkpoint '%s' may be in use: a process that listens at '%s' says"
+                            " nothing; end it, or let it go on",
+                            checkpoint, host);
   return g_strdup_printf ("checkpoint '%s' is in use by run '%s' on %s", checkpoint, name, host);
 }
 

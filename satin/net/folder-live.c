@@ -144,7 +144,7 @@ answers (const char *path, const GArray *pids)
   if (all[0] == NULL)
     return FALSE;
   id = g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
-  return wire_find_run (all, id, &name, &host);
+  return wire_find_run (all, id, WIRE_FIND_US, &name, &host);
 }
 
 gboolean

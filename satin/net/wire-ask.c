@@ -135,21 +135,31 @@ receive_greeting (const WireAsker *asker, guint8 nonce[NONCE_SIZE], GError **err
   return g_steal_pointer (&text);
 }
 
+WireAsker *
+wire_reach (const char *address, GCancellable *stop, GError **error)
+{
+  WireAsker *asker = asker_connect (address, stop, error);
+
+  if (asker != NULL)
+    g_socket_set_timeout (asker->socket, 0);
+  return asker;
+}
+
 char *
-wire_ask_run (const char *address, GCancellable *stop, char **name, char **host)
+wire_asker_run (WireAsker *asker, char **name, char **host, GError **error)
 {
   guint8 nonce[NONCE_SIZE];
-  g_autoptr (WireAsker) asker = asker_connect (address, stop, NULL);
-  g_autofree char *text = asker != NULL ? receive_greeting (asker, nonce, NULL) : NULL;
+  g_autofree char *text = receive_greeting (asker, nonce, error);
   if (text == NULL)
     return NULL;
   g_auto (GStrv) lines = g_strsplit (text, "\n", 4);
   if (g_strv_length (lines) < 3)
-    return NULL;
-  if (name != NULL)
-    *name = g_strdup (lines[1]);
-  if (host != NULL)
-    *host = g_strdup (lines[2]);
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "another Satin answers there");
+      return NULL;
+    }
+  *name = g_strdup (lines[1]);
+  *host = g_strdup (lines[2]);
   return g_strdup (lines[0]);
 }
 

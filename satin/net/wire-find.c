@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See wire-find.h. Tests: total.sh. */
+/* See wire-find.h. Tests: test-wire-tls, total.sh. */
 #include "wire-find.h"
 
 #include "wire.h"
 
 #define ASKERS 3
-#define ASK_LIMIT_US (3 * G_USEC_PER_SEC)
+
 /* Shared by the threads that ask, under `mutex`. */
 typedef struct
 {
@@ -13,10 +13,38 @@ typedef struct
   GCond cond;
   const char *run;   /* the id that is looked for */
   char **next;       /* the addresses that nobody has asked yet */
-  guint asking;      /* threads that are not done */
+  guint asking;      /* threads that are not done … */
+  guint talking;     /* … of which so many were taken, and wait for a greeting */
+  gint64 began_us, limit_us;
   char *name, *host; /* of the run that answered; NULL: none has */
+  char *silent; /* a Unix socket of somebody who lives and says nothing; NULL: there is none */
   GCancellable *stop;
 } Question;
+
+/* (transfer full) (nullable): the id of the run there. Under the mutex, but for the time that it
+ * takes. */
+static char *
+ask_one (Question *question, const char *address, char **name, char **host)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_mutex_unlock (&question->mutex);
+  g_autoptr (WireAsker) asker = wire_reach (address, question->stop, &error);
+  g_mutex_lock (&question->mutex);
+  question->talking += asker != NULL;
+  g_mutex_unlock (&question->mutex);
+  char *id = asker != NULL ? wire_asker_run (asker, name, host, &error) : NULL;
+  g_mutex_lock (&question->mutex);
+  question->talking -= asker != NULL;
+  g_cond_signal (&question->cond);
+  gboolean is_silent
+      = id == NULL
+        && g_error_matches (error, G_IO_ERROR,
+                            asker != NULL ? G_IO_ERROR_CANCELLED : G_IO_ERROR_WOULD_BLOCK);
+  if (is_silent && question->silent == NULL && g_str_has_prefix (address, "unix:"))
+    question->silent = g_strdup (address);
+  return id;
+}
 
 /* One of the threads: asks one address after the other. */
 static gpointer
@@ -28,9 +56,7 @@ ask (gpointer data)
     {
       const char *address = *question->next++;
       g_autofree char *name = NULL, *host = NULL;
-      g_mutex_unlock (&question->mutex);
-      g_autofree char *id = wire_ask_run (address, question->stop, &name, &host);
-      g_mutex_lock (&question->mutex);
+      g_autofree char *id = ask_one (question, address, &name, &host);
       if (question->name != NULL || g_strcmp0 (id, question->run) != 0)
         continue;
       question->name = g_steal_pointer (&name);
@@ -43,19 +69,24 @@ ask (gpointer data)
   return NULL;
 }
 
+static gint64
+until_us (const Question *question)
+{
+  return question->began_us + question->limit_us * (question->talking > 0 ? WIRE_FIND_PATIENCE : 1);
+}
+
 static void
 ask_all (Question *question, char **addresses)
 {
   GThread *threads[ASKERS];
-  gint64 until_us = g_get_monotonic_time () + ASK_LIMIT_US;
   question->next = addresses;
   question->asking = MIN (ASKERS, g_strv_length (addresses));
   guint n = question->asking;
   for (guint i = 0; i < n; i++)
     threads[i] = g_thread_new ("satin-ask", ask, question);
   g_mutex_lock (&question->mutex);
-  while (question->asking > 0 && g_cond_wait_until (&question->cond, &question->mutex, until_us))
-    ;
+  while (question->asking > 0 && g_get_monotonic_time () < until_us (question))
+    (void)g_cond_wait_until (&question->cond, &question->mutex, until_us (question));
   g_mutex_unlock (&question->mutex);
   g_cancellable_cancel (question->stop);
   for (guint i = 0; i < n; i++)
@@ -63,16 +94,21 @@ ask_all (Question *question, char **addresses)
 }
 
 gboolean
-wire_find_run (char **addresses, const char *id, char **name, char **host)
+wire_find_run (char **addresses, const char *id, guint64 limit_us, char **name, char **host)
 {
-  Question question = { .run = id, .stop = g_cancellable_new () };
+  Question question = { .run = id,
+                        .began_us = g_get_monotonic_time (),
+                        .limit_us = (gint64)limit_us,
+                        .stop = g_cancellable_new () };
   g_mutex_init (&question.mutex);
   g_cond_init (&question.cond);
   ask_all (&question, addresses);
+  gboolean is_found = question.name != NULL || question.silent != NULL;
   *name = question.name;
-  *host = question.host;
+  *host = question.name != NULL ? question.host : g_steal_pointer (&question.silent);
+  g_free (question.silent);
   g_object_unref (question.stop);
   g_cond_clear (&question.cond);
   g_mutex_clear (&question.mutex);
-  return *name != NULL;
+  return is_found;
 }

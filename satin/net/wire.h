@@ -83,17 +83,21 @@ void wire_set_number (Wire *link, guint64 number);
 /* (transfer full): connects a socket to `address`, blocking at most about a second; NULL with the
  * GIO error. */
 GSocket *wire_connect_blocking (const char *address, GError **error);
-/* Blocking client for control requests and for asking who lives at an address.
- * (transfer full): id of the run that greets at `address`; NULL: nobody, or `stop` (nullable) was
- * cancelled. `name`, `host` (out) (nullable). */
-char *wire_ask_run (const char *address, GCancellable *stop, char **name, char **host);
 /* Whether this is an address of a socket on this machine: a Unix socket or the loopback. */
 gboolean wire_address_is_near (const char *address);
 /* The longest reply to a control request, bytes. */
 #define WIRE_REPLY_MAX (64 * 1024 * 1024)
-/* A blocking connection to a node for several control requests. Any thread but the driver's, one at
- * a time. Each call waits two seconds at most for the next bytes. */
+/* A blocking connection to a node, for several control requests or to ask who lives there. Any
+ * thread but the driver's, one at a time. */
 typedef struct WireAsker WireAsker;
+/* To ask who lives there. (transfer full) NULL: nobody takes the connection; GIO's WOULD_BLOCK:
+ * somebody is there who does not come to it. */
+WireAsker *wire_reach (const char *address, GCancellable *stop, GError **error);
+/* (transfer full): id of the run that greets, which may take until `stop` is cancelled; `name`,
+ * `host` (out) (transfer full). NULL: it is no node, or has gone; CANCELLED: it has said nothing.
+ */
+char *wire_asker_run (WireAsker *asker, char **name, char **host, GError **error);
+/* For control requests: each call from here on waits two seconds at most for the next bytes. */
 /* Of `run` the two secrets are read. (transfer full) NULL: nobody answers at `address`, or it
  * cannot prove itself. */
 WireAsker *wire_asker_new (const char *address, const WireRun *run, GError **error);

@@ -2,7 +2,12 @@
 /* Wires over TCP: what is refused, and where nodes listen. */
 #include "wire-world.h"
 
+#include "net/wire-find.h"
+#include "net/wire-private.h"
+
+#include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>
+#include <string.h>
 
 /* A process with the credential and another key gets no link, whichever side it is. */
 static void
@@ -114,6 +119,101 @@ a_question_is_answered_over_tcp (void)
   world_close (&world);
 }
 
+/* Who lives at an address that a file names? A socket that takes connections, and after a while
+ * greets, closes them, or says nothing. */
+typedef struct
+{
+  GSocket *socket;
+  gboolean greets;
+} Door;
+
+#define FIND_US (300 * 1000)
+
+static GSocket *
+listen_at (GSocketAddress *address)
+{
+  g_autoptr (GError) error = NULL;
+  GSocket *socket = g_socket_new (g_socket_address_get_family (address), G_SOCKET_TYPE_STREAM,
+                                  G_SOCKET_PROTOCOL_DEFAULT, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (g_socket_bind (socket, address, FALSE, &error));
+  g_assert_true (g_socket_listen (socket, &error));
+  return socket;
+}
+
+static gpointer
+open_door (gpointer data)
+{
+  const Door *door = data;
+  static const char text[] = "the id\nname\nhost";
+  guint8 greeting[MAGIC_SIZE + NONCE_SIZE + 2 + sizeof text - 1] = MAGIC;
+  g_autoptr (GSocket) guest = g_socket_accept (door->socket, NULL, NULL);
+
+  g_assert_nonnull (guest);
+  if (!door->greets)
+    return NULL;
+  g_usleep (3 * FIND_US); /* later than a process without work beside it would */
+  greeting[MAGIC_SIZE + NONCE_SIZE] = sizeof text - 1;
+  memcpy (greeting + MAGIC_SIZE + NONCE_SIZE + 2, text, sizeof text - 1);
+  g_assert_cmpint (g_socket_send (guest, (char *)greeting, sizeof greeting, NULL, NULL), ==,
+                   sizeof greeting);
+  g_assert_cmpint (g_socket_receive (guest, (char *)greeting, 1, NULL, NULL), ==, 0);
+  return NULL;
+}
+
+static void
+who_is_slow_to_say_who_it_is_is_found (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "s", NULL);
+  g_autofree char *unix_address = g_strconcat ("unix:", path, NULL), *name = NULL, *host = NULL;
+  g_autoptr (GSocketAddress) address = g_unix_socket_address_new (path);
+  char *addresses[] = { unix_address, NULL };
+  Door door = { .socket = listen_at (address) };
+
+  for (guint i = 0; i < 3; i++)
+    {
+      door.greets = i > 0;
+      GThread *thread = g_thread_new ("door", open_door, &door);
+      const char *id = i == 1 ? "the id" : "another";
+      g_assert_cmpint (wire_find_run (addresses, id, FIND_US, &name, &host), ==, i == 1);
+      g_thread_join (thread);
+      g_assert_cmpstr (name, ==, i == 1 ? "name" : NULL);
+      g_assert_cmpstr (host, ==, i == 1 ? "host" : NULL);
+      g_clear_pointer (&name, g_free);
+      g_clear_pointer (&host, g_free);
+    }
+  g_object_unref (door.socket);
+  g_assert_false (wire_find_run (addresses, "the id", FIND_US, &name, &host));
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+/* A process that stands still: the kernel takes the connections. At TCP it may be anybody. */
+static void
+who_lives_and_says_nothing_may_be_it (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("satin-wire-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "s", NULL);
+  g_autofree char *unix_address = g_strconcat ("unix:", path, NULL), *name = NULL, *host = NULL;
+  g_autoptr (GSocketAddress) address = g_unix_socket_address_new (path);
+  g_autoptr (GSocketAddress) tcp = g_inet_socket_address_new_from_string ("127.0.0.1", 0);
+  g_autoptr (GSocket) near = listen_at (address), other = listen_at (tcp);
+  g_autoptr (GSocketAddress) bound = g_socket_get_local_address (other, NULL);
+  g_autofree char *tcp_address = g_strdup_printf (
+      "tcp:127.0.0.1:%u", g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (bound)));
+  char *addresses[] = { tcp_address, NULL, NULL };
+
+  g_assert_false (wire_find_run (addresses, "the id", FIND_US / 3, &name, &host));
+  addresses[1] = unix_address;
+  g_assert_true (wire_find_run (addresses, "the id", FIND_US / 3, &name, &host));
+  g_assert_null (name);
+  g_assert_cmpstr (host, ==, unix_address);
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
 static void
 only_addresses_of_this_host_are_listened_at (void)
 {
@@ -143,6 +243,10 @@ main (int argc, char **argv)
   g_test_add_func ("/wire-tls/a-silent-handshake-ends", a_silent_handshake_ends);
   g_test_add_func ("/wire-tls/a-handshake-can-be-left", a_handshake_can_be_left);
   g_test_add_func ("/wire-tls/a-question-is-answered", a_question_is_answered_over_tcp);
+  g_test_add_func ("/wire-tls/who-is-slow-to-say-who-it-is-is-found",
+                   who_is_slow_to_say_who_it_is_is_found);
+  g_test_add_func ("/wire-tls/who-lives-and-says-nothing-may-be-it",
+                   who_lives_and_says_nothing_may_be_it);
   g_test_add_func ("/wire-tls/only-addresses-of-this-host",
                    only_addresses_of_this_host_are_listened_at);
   return g_test_run ();
