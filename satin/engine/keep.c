@@ -74,12 +74,35 @@ renew_arena (SatinPhases_ *phases)
     phases->arena = satin_arena_take_ (phases->stack, phases->keeps->payload);
 }
 
+/* A longer type would be refused by whoever reads the state. Few types are kept, time and again. */
+static void
+check_type (const SatinPhases_ *phases)
+{
+  static const SatinType *checked; /* atomic: the last one that is well */
+  const SatinType *type = phases->keeps->result;
+
+  if (__atomic_load_n (&checked, __ATOMIC_RELAXED) == type)
+    return;
+  g_autofree char *signature = record_signature (type);
+  gsize size = strlen (signature);
+  if (size > RECORD_SIGNATURE_MAX)
+    {
+      fprintf (stderr,
+               "satin: job '%s' keeps a state whose type takes %" G_GSIZE_FORMAT
+               " characters to write, more than %u: keep arrays or SatinBytes instead\n",
+               phases->self->job->name, size, RECORD_SIGNATURE_MAX);
+      _Exit (6);
+    }
+  __atomic_store_n (&checked, type, __ATOMIC_RELAXED);
+}
+
 /* Makes the first slot of the frame a kept one, without a state yet. */
 static void
 place (SatinPhases_ *phases)
 {
   SatinSlot_ *slot = phases->base;
 
+  check_type (phases);
   slot->job = phases->keeps;
   slot->into = NULL;
   renew_arena (phases);

@@ -11,6 +11,8 @@
 #include "wait.h"
 #include "worker.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Never called: a pseudo-job without `run` would be taken for what a job has kept. */
@@ -107,6 +109,13 @@ satin_own_at_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *head, const Sati
 {
   GPtrArray *list = record_list_shared (type, data);
 
+  if (list != NULL && list->len > RECORD_SHARED_MAX)
+    {
+      fprintf (stderr,
+               "satin: job '%s' returns or keeps %u shared bytes, more than %u, in one value\n",
+               self->job->name, list->len, RECORD_SHARED_MAX);
+      _Exit (6);
+    }
   for (guint i = 0; list != NULL && i < list->len; i++)
     {
       SatinShared shared = list->pdata[i];

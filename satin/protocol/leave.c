@@ -317,6 +317,7 @@ hand_over (Node *node)
 {
   Leave *leave = &node->leave;
   gsize bytes = 0;
+  guint shares = 0;
 
   Member *heir = leave->flight == NULL && leave->rows->len > 0 ? choose_heir (node) : NULL;
   if (heir == NULL)
@@ -331,6 +332,9 @@ hand_over (Node *node)
   leave->flight = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   while (leave->rows->len > 0 && leave->flight->len < LEAVE_BATCH_MAX && bytes < SAVES_BYTES_MAX)
     {
+      shares += saves_shares (leave->rows->pdata[leave->rows->len - 1]);
+      if (shares > MESSAGE_SPEAKS_MAX && leave->flight->len > 0)
+        break;
       Row *row = g_ptr_array_steal_index (leave->rows, leave->rows->len - 1);
       bytes += g_bytes_get_size (row->value);
       g_ptr_array_add (leave->flight, row);

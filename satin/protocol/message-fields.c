@@ -33,7 +33,7 @@ row_rule (const Message *m G_GNUC_UNUSED, const void *item, const void *before G
 
   if (row->children == 0)
     return row->type == NULL || row->type[0] == '\0';
-  return row->type != NULL && strlen (row->type) <= MESSAGE_TEXT_MAX
+  return row->type != NULL && strlen (row->type) <= RECORD_SIGNATURE_MAX
          && g_variant_type_string_is_valid (row->type);
 }
 

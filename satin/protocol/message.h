@@ -10,6 +10,7 @@
 #include "value/loan.h"
 #include "value/node-id.h"
 #include "value/path.h"
+#include "value/record.h"
 
 #include <gio/gio.h>
 
@@ -17,7 +18,7 @@
 #define MESSAGE_HEADER_MAX (16u * 1024 * 1024) /* bytes of a header */
 #define MESSAGE_ITEMS_MAX 8192u                /* loans, rows, holds, attachments in one message */
 #define MESSAGE_NUMBERS_MAX 65536u             /* in one WORK */
-#define MESSAGE_SPEAKS_MAX (3u << 17)          /* shared bytes spoken of in one message */
+#define MESSAGE_SPEAKS_MAX RECORD_SHARED_MAX   /* shared bytes spoken of in one message */
 #define MESSAGE_MEMBERS_MAX 1024u
 #define MESSAGE_TEXT_MAX 4096u /* bytes of an address, host, site or name */
 

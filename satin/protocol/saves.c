@@ -135,6 +135,12 @@ emit_save (Node *node, GPtrArray *rows, const NodeId *from)
   effect->number = ++node->saves.tickets;
 }
 
+guint
+saves_shares (const Row *row)
+{
+  return row->shares != NULL ? row->shares->len : 0;
+}
+
 /* As many as fit into one message, from `start` on. Returns the end. The last message tells how
  * much is reported now. */
 static guint
@@ -142,11 +148,14 @@ send_some (Node *node, const NodeId *coordinator, GPtrArray *rows, guint start)
 {
   g_autoptr (GPtrArray) some = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   gsize bytes = 0;
-  guint i = start;
+  guint i = start, shares = 0;
 
   for (; i < rows->len && some->len < SAVES_ROWS_MAX && (some->len == 0 || bytes < SAVES_BYTES_MAX);
        i++)
     {
+      shares += saves_shares (rows->pdata[i]);
+      if (shares > MESSAGE_SPEAKS_MAX && some->len > 0)
+        break;
       Row *row = row_copy (rows->pdata[i]);
       if (node_id_is_none (&row->node))
         row->node = node->self;

@@ -82,6 +82,8 @@ void saves_note_roster (Node *node);
 void saves_on_save (Node *node, Link *link, const Message *message);
 /* A member of a run with a checkpoint scans from now on, at its interval. */
 void saves_begin (Node *node);
+/* Of so many shared bytes a message speaks that has this row. */
+guint saves_shares (const Row *row);
 /* Sends the finished results that wait for their lenders. */
 void saves_flush (Node *node);
 /* `seen` FALSE: it was here before this node. */

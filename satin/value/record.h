@@ -11,6 +11,8 @@
 
 #include <gio/gio.h>
 
+#define RECORD_SIGNATURE_MAX 4096u /* characters, of a type that a job keeps */
+#define RECORD_SHARED_MAX (3u << 17) /* shared bytes in one value that goes to another node */
 #define RECORD_DEPTH_MAX 32    /* types nest no deeper */
 #define RECORD_SHARED_BYTES 24 /* an encoded SatinShared: digest and length */
 

@@ -260,6 +260,54 @@ test_a_suspend_does_not_wait_for_it (void)
   g_assert_true (said (world, 0, "FINAL"));
 }
 
+/* Three rows, two of which speak of more shared bytes than one message may. */
+static GPtrArray *
+rows_that_speak (SharedStore *store)
+{
+  GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  g_autoptr (GBytes) bytes = g_bytes_new ("shared bytes", 12);
+  g_autoptr (GPtrArray) shares = shared_list_new ();
+
+  for (guint i = 0; i < MESSAGE_SPEAKS_MAX / 2 + 1; i++)
+    g_ptr_array_add (shares, shared_add (store, bytes));
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      Digest digest = digest_of_string (path);
+      Row *row = row_new (path, 1, &digest, 0.1, 50, bytes);
+      row->shares = g_ptr_array_ref (shares);
+      g_ptr_array_add (rows, row);
+    }
+  return rows;
+}
+
+/* What a coordinator is sent and what an heir is handed go in as many messages as that takes: one
+ * that says too much would end its writer. */
+static void
+test_rows_that_speak_of_much_go_apart (void)
+{
+  g_autoptr (SharedStore) store = shared_store_new (1000);
+  g_autoptr (GPtrArray) rows = rows_that_speak (store);
+  NodeEvent event = { .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = 150 };
+  g_autoptr (World) world = world_new (2, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC / 2);
+  g_array_unref (step_alone (world, 1, &event));
+  g_assert_cmpuint (stats_of (world, 1).rows_sent, ==, 3);
+
+  g_autoptr (World) other = world_new (2, FALSE);
+  g_array_unref (step_alone (other, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE }));
+  hear_only (other, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
+  g_array_unref (step_alone (other, 1, &event));
+  for (guint64 batch = 1; batch <= 3; batch++)
+    {
+      g_assert_cmpuint (other->peer[1].node->leave.batches, ==, batch);
+      hear_only (other, 1, 0, &(Message){ .kind = MESSAGE_HANDED, .number = batch });
+    }
+  g_assert_cmpuint (other->peer[1].node->leave.rows->len, ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -271,6 +319,8 @@ main (int argc, char **argv)
   g_test_add_func ("/leave/a-leaver-has-another-heir", test_has_another_heir);
   g_test_add_func ("/leave/a-leaver-waits-for-its-heir", test_waits_for_its_heir);
   g_test_add_func ("/leave/a-leaver-waits-for-its-lenders", test_waits_for_its_lenders);
+  g_test_add_func ("/leave/rows-that-speak-of-much-go-apart",
+                   test_rows_that_speak_of_much_go_apart);
   g_test_add_func ("/leave/a-suspend-does-not-wait-for-a-leaver",
                    test_a_suspend_does_not_wait_for_it);
   return g_test_run ();

@@ -7,6 +7,7 @@
 #include "satin.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <dlfcn.h>
 #include <errno.h>
 
@@ -40,7 +41,40 @@ SATIN_JOB (pair, int64_t, (int32_t, n))
   return a + b;
 }
 
-static const SatinJob *const jobs[] = { &pair_job, &leaf_job, NULL };
+/* 31 x 31 x 5 members, and what holds them together. */
+#define MEMBERS_31(type) \
+  (type, a), (type, b), (type, c), (type, d), (type, e), (type, f), (type, g), (type, h), \
+      (type, i), (type, j), (type, k), (type, l), (type, m), (type, n), (type, o), (type, p), \
+      (type, q), (type, r), (type, s), (type, t), (type, u), (type, v), (type, w), (type, x), \
+      (type, y), (type, z), (type, aa), (type, ab), (type, ac), (type, ad), (type, ae)
+SATIN_RECORD (Line, MEMBERS_31 (uint8_t));
+SATIN_RECORD (Page, MEMBERS_31 (Line));
+SATIN_RECORD (Book, (Page, a), (Page, b), (Page, c), (Page, d), (Page, e));
+
+SATIN_JOB (writer, int64_t, (int32_t, n))
+{
+  SATIN_KEEPS (Book);
+  Book book = { 0 };
+
+  satin_keep (&book);
+  return n;
+}
+
+#define MANY (RECORD_SHARED_MAX + 1)
+SATIN_RECORD (Many, (SatinShared, all, MANY));
+
+SATIN_JOB (gatherer, Many, (int32_t, n))
+{
+  static Many many; /* too large for a stack */
+  SatinShared one = satin_share (satin_bytes (g_bytes_new ("1", 1)));
+
+  for (gsize i = 0; i < (gsize)n; i++)
+    many.all[i] = one;
+  return many;
+}
+
+static const SatinJob *const jobs[]
+    = { &pair_job, &leaf_job, &writer_job, &gatherer_job, NULL };
 
 static EngineEventKind
 next_of (Rig *rig, guint64 held)
@@ -99,6 +133,36 @@ test_a_refused_thread_is_tried_again (void)
   rig_free (rig);
 }
 
+/* In a process of its own, which it ends. */
+static void
+run_there (guint32 job, int32_t n)
+{
+  g_autoptr (GBytes) result = rig_run (rig_new_for (jobs, 1, 0, 1), job, &n);
+
+  _Exit (result == NULL);
+}
+
+/* What another node would refuse is refused where it is made, in one sentence. */
+static void
+test_a_type_that_is_too_long_is_not_kept (void)
+{
+  if (g_test_subprocess ())
+    run_there (2, 1);
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_failed ();
+  g_test_trap_assert_stderr ("*job 'writer' keeps a state whose type takes 5127 characters*");
+}
+
+static void
+test_too_many_shared_bytes_are_not_returned (void)
+{
+  if (g_test_subprocess ())
+    run_there (3, MANY);
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_failed ();
+  g_test_trap_assert_stderr ("*job 'gatherer' returns or keeps 393217 shared bytes, more than*");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -109,5 +173,9 @@ main (int argc, char **argv)
 #endif
   g_test_add_func ("/refused/a-refused-thread-is-tried-again",
                    test_a_refused_thread_is_tried_again);
+  g_test_add_func ("/refused/a-type-that-is-too-long-is-not-kept",
+                   test_a_type_that_is_too_long_is_not_kept);
+  g_test_add_func ("/refused/too-many-shared-bytes-are-not-returned",
+                   test_too_many_shared_bytes_are_not_returned);
   return g_test_run ();
 }
