@@ -104,6 +104,7 @@ take (Place *place, const char *suffix, const char *lock)
   if (!place->kind->lock (place, lock, place->lock_owner))
     return FALSE;
   place->has_locked[*suffix != '\0'] = TRUE;
+  place->had_no_lock = FALSE;
   return TRUE;
 }
 
@@ -155,20 +156,22 @@ place_lock (Place *place, const char *suffix)
 
   g_free (place->lock_owner);
   place->lock_owner = own_name (place);
-  while (!is_over && !place->has_no_locks && !place->is_silent && !place_is_given_up (place))
+  while (!is_over && !place->is_silent && !place_is_given_up (place))
     {
       if (take (place, suffix, lock))
         return TRUE;
       is_over = g_get_monotonic_time () >= until_us;
       if (clear_away (place, suffix, lock, is_over, &nobody_us) && take (place, suffix, lock))
         return TRUE;
+      if (place->had_no_lock)
+        return FALSE;
       if (nobody_us != 0 && g_get_monotonic_time () - nobody_us >= NOBODY_US)
         n_impossible = is_impossible (place, lock) ? n_impossible + 1 : 0;
       is_over = is_over || n_impossible == IMPOSSIBLE_TIMES;
       if (!is_over)
         g_usleep (LOCK_PAUSE_US / 2 + (gulong)g_random_int_range (0, LOCK_PAUSE_US));
     }
-  place->has_no_locks = place->has_no_locks || (is_over && !place->is_silent);
+  place->had_no_lock = place->had_no_lock || (is_over && !place->is_silent);
   return FALSE;
 }
 

@@ -69,7 +69,7 @@ struct Place
   char *path;   /* rename: as in a command, not escaped; dav: the URL's path, escaped */
   char *user;   /* (nullable) */
   char *token;  /* makes names of temporary files */
-  gboolean has_no_locks;
+  gboolean had_no_lock;    /* the last was waited for in vain: the next is not */
   gboolean has_locked[2]; /* the base, the delta: at least once */
   char *lock_owner;       /* (nullable) what this writer's lock says */
   char *run;              /* (nullable) place_set_writer's */

@@ -332,6 +332,47 @@ test_every_request_fails (void)
         }
 }
 
+/* The writer that has the lock takes it again at once. */
+static void
+lock_again (gpointer data)
+{
+  (void)data;
+  shelf_make_folder ("/files/a.db.lock");
+  shelf_make_folder ("/files/a.db.lock/satin-by-00000000-1-1-1-another-1");
+}
+
+/* A writer that got no lock for ten seconds goes on without one, and does not wait for so long each
+ * time; but when it is to be had it takes it again. */
+static void
+a_lock_in_vain (Fixture *f)
+{
+  gboolean has_lock = FALSE;
+  if (f->kind->has_no_locks || f->kind->compares)
+    return;
+  for (guint i = 0; i < 2; i++)
+    {
+      gint64 began_us = now_us;
+      shelf_between (0, lock_again, NULL);
+      assert_put (f->place, f->new, NULL, NULL);
+      shelf_between (0, NULL, NULL);
+      g_assert_cmpint (now_us - began_us >= 9 * G_USEC_PER_SEC, ==, i == 0);
+    }
+  shelf_remove ("/files/a.db.lock/satin-by-00000000-1-1-1-another-1");
+  shelf_remove ("/files/a.db.lock");
+  shelf_between (0, look_for_lock, &has_lock);
+  assert_put (f->place, f->old, NULL, NULL);
+  shelf_between (0, NULL, NULL);
+  g_assert_true (has_lock);
+  g_assert_true (place_sweep (f->place, 0, NULL));
+  assert_names ("a.db");
+}
+
+static void
+test_a_lock_in_vain_is_not_the_last (void)
+{
+  for_each_kind (a_lock_in_vain);
+}
+
 typedef struct
 {
   Fixture *f;
@@ -412,6 +453,7 @@ main (int argc, char **argv)
   g_test_add_func ("/place/an-empty-file-is-nothing", test_an_empty_file_is_nothing);
   g_test_add_func ("/place/readers-find-a-whole-file", test_readers_find_a_whole_file);
   g_test_add_func ("/place/every-request-fails", test_every_request_fails);
+  g_test_add_func ("/place/a-lock-in-vain-is-not-the-last", test_a_lock_in_vain_is_not_the_last);
   g_test_add_func ("/place/one-of-two-wins", test_one_of_two_wins);
   return g_test_run ();
 }
