@@ -240,6 +240,42 @@ test_old_deaths_are_forgotten (void)
     }
 }
 
+/* A holder that lived with the job for longer is no sign. */
+static void
+test_late_deaths_do_not_count (void)
+{
+  for (guint late = 0; late < 2; late++)
+    {
+      g_autoptr (World) world = world_new (6, FALSE);
+
+      start (world);
+      falls_silent (world, 0, 5, "/0");
+      falls_silent (world, 0, 4, "/0");
+      (void)offer (world, 0, "/0");
+      hunger (world, 3);
+      g_assert_true (said (world, 3, "RUN /0"));
+      pass (world, POISON_SOON_US / 2 + late * POISON_SOON_US);
+      die (world, 3);
+      pass (world, G_USEC_PER_SEC);
+      g_assert_cmpint (said (world, 0, "WARN"), ==, !late);
+    }
+}
+
+/* A joiner may lend the job, too: it knows of the deaths before. */
+static void
+test_joiners_hear_of_them (void)
+{
+  g_autoptr (World) world = world_new (5, FALSE);
+
+  start (world);
+  falls_silent (world, 0, 4, "/0");
+  falls_silent (world, 0, 3, "/0");
+  add_peer (world, FALSE);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (poison_count_quiet (world->peer[5].node, "/0"), ==, 2);
+  g_assert_cmpuint (poison_count_quiet (world->peer[5].node, "/1"), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -255,5 +291,7 @@ main (int argc, char **argv)
   TEST ("they-hear-of-the-next-after-it", test_they_hear_of_the_next_after_it);
   TEST ("nobody-waits-for-what-is-forgotten", test_nobody_waits_for_what_is_forgotten);
   TEST ("old-deaths-are-forgotten", test_old_deaths_are_forgotten);
+  TEST ("late-deaths-do-not-count", test_late_deaths_do_not_count);
+  TEST ("joiners-hear-of-them", test_joiners_hear_of_them);
   return g_test_run ();
 }

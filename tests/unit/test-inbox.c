@@ -5,6 +5,8 @@
 
 #include "coordinator/inbox.h"
 
+#include <string.h>
+
 static const Row *
 keep_at (Inbox *inbox, const char *path)
 {
@@ -64,6 +66,94 @@ test_phases_do_not_pile_up (void)
   g_assert_cmpuint (g_hash_table_size (inbox->keeps), ==, 1);
 }
 
+static const char *
+value_of (GHashTable *values)
+{
+  const InboxValue *value = g_hash_table_lookup (values, "name");
+
+  return g_bytes_get_data (value->value, NULL);
+}
+
+static void
+fill (Inbox *inbox, const char *text, guint64 ticket)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text) + 1);
+  const NodeId id = { 1, (guint32)ticket, 1 };
+
+  inbox->ticket = ticket;
+  inbox_set (inbox, "key", text);
+  inbox_add_value (inbox->constants, "name", "type", bytes);
+  inbox_add_value (inbox->bests, "name", "type", bytes);
+  inbox_answer (inbox, bytes, (int)ticket);
+  inbox_add_member (inbox, &(InboxMember){ .host = (char *)text });
+  inbox_add_event (inbox, &(InboxEvent){ .kind = (char *)text, .detail = (char *)text });
+  inbox->present = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  g_array_append_val (inbox->present, id);
+}
+
+/* Of one name the newer stays, but of answers the first. What happened stays in order. */
+static void
+test_all_kinds_go_back (void)
+{
+  for (guint newer = 0; newer < 2; newer++)
+    {
+      g_autoptr (Inbox) inbox = inbox_new ();
+      Inbox *older = inbox_new ();
+      const char *stays = newer ? "new" : "old";
+      fill (older, "old", 1);
+      if (newer)
+        fill (inbox, "new", 2);
+      inbox_put_back (inbox, older);
+
+      g_assert_cmpuint (inbox->ticket, ==, 1 + newer);
+      g_assert_cmpstr (g_hash_table_lookup (inbox->settings, "key"), ==, stays);
+      g_assert_cmpstr (value_of (inbox->constants), ==, stays);
+      g_assert_cmpstr (value_of (inbox->bests), ==, stays);
+      g_assert_cmpuint (g_array_index (inbox->present, NodeId, 0).number, ==, 1 + newer);
+      g_assert_cmpstr (g_bytes_get_data (inbox->answer, NULL), ==, "old");
+      g_assert_cmpint (inbox->exit_code, ==, 1);
+      g_assert_cmpuint (inbox->members.length, ==, 1 + newer);
+      g_assert_cmpstr (((InboxMember *)inbox->members.head->data)->host, ==, "old");
+      g_assert_cmpuint (inbox->events.length, ==, 1 + newer);
+      g_assert_cmpstr (((InboxEvent *)inbox->events.head->data)->kind, ==, "old");
+      g_assert_cmpstr (((InboxEvent *)inbox->events.tail->data)->detail, ==, stays);
+    }
+}
+
+static void
+test_the_first_answer_counts (void)
+{
+  g_autoptr (Inbox) inbox = inbox_new ();
+  g_autoptr (GBytes) first = g_bytes_new_static ("a", 2), second = g_bytes_new_static ("b", 2);
+  inbox_answer (inbox, first, 3);
+  inbox_answer (inbox, second, 4);
+
+  g_assert_cmpstr (g_bytes_get_data (inbox->answer, NULL), ==, "a");
+  g_assert_cmpint (inbox->exit_code, ==, 3);
+}
+
+/* A kept state of five phases stands for those, and not for the sixth. */
+static void
+test_the_phase_that_runs_stays (void)
+{
+  g_autoptr (Inbox) inbox = inbox_new ();
+  inbox_add_row (inbox, row_make_kept ("/0", 5, 16));
+  for (guint32 i = 0; i < 5000; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/0/%u", i);
+      g_autofree char *other = g_strdup_printf ("/1/%u", i);
+      if (i < 6)
+        inbox_add_row (inbox, row_make (path, i, 1, 0));
+      inbox_add_row (inbox, row_make (other, i, 1, 0));
+    }
+
+  for (guint32 i = 0; i < 6; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/0/%u", i);
+      g_assert_cmpint (g_hash_table_contains (inbox->rows, path), ==, i == 5);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -73,5 +163,8 @@ main (int argc, char **argv)
   g_test_add_func ("/inbox/what-could-not-be-written-goes-under-what-came-since",
                    test_what_could_not_be_written_goes_under_what_came_since);
   g_test_add_func ("/inbox/phases-do-not-pile-up", test_phases_do_not_pile_up);
+  g_test_add_func ("/inbox/all-kinds-go-back", test_all_kinds_go_back);
+  g_test_add_func ("/inbox/the-first-answer-counts", test_the_first_answer_counts);
+  g_test_add_func ("/inbox/the-phase-that-runs-stays", test_the_phase_that_runs_stays);
   return g_test_run ();
 }

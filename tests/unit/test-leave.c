@@ -216,6 +216,52 @@ test_waits_for_its_heir (void)
   g_assert_true (world->peer[1].node->left);
 }
 
+/* Of many results the largest go first, and no message is larger than it may be. */
+static void
+test_largest_first (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  gsize size = SAVES_BYTES_MAX / 4;
+  g_autofree char *data = g_malloc0 (size);
+  g_autoptr (GBytes) value = g_bytes_new_static (data, size);
+
+  start (world);
+  for (guint i = 0; i < 10; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u", i);
+      g_ptr_array_add (rows, row_new (path, 0, &(Digest){ { 1 } }, 0, 100 + i * 7 % 10, value));
+    }
+  g_array_unref (step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_LEAVE }));
+  hear_only (world, 1, 0, &(Message){ .kind = MESSAGE_RELEASED });
+  g_autoptr (GArray) handed
+      = step_alone (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows });
+  const GPtrArray *flight = world->peer[1].node->leave.flight;
+  g_assert_cmpuint (count_effects (handed, NODE_EFFECT_SEND), >=, 1);
+  g_assert_cmpuint (flight->len, ==, 4);
+  for (guint i = 0; i < flight->len; i++)
+    g_assert_cmpuint (((Row *)flight->pdata[i])->work_us, ==, 109 - i);
+}
+
+/* A coordinator that leaves is none any more. */
+static void
+test_gives_its_office_up (void)
+{
+  g_autoptr (World) world = world_new (1, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  g_assert_true (world->peer[0].node->saves.here);
+  for (guint i = 0; i < 2; i++)
+    add_peer (world, FALSE);
+  pump (world);
+  start (world);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LEAVE });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  pass (world, 120 * G_USEC_PER_SEC);
+  g_assert_true (world->peer[0].node->left);
+  g_assert_true (said (world, 0, "RETIRE"));
+}
+
 /* A result that its lender has not taken yet keeps the leaver here. */
 static void
 test_waits_for_its_lenders (void)
@@ -318,6 +364,8 @@ main (int argc, char **argv)
   g_test_add_func ("/leave/a-leaver-is-handed-nothing", test_is_handed_nothing);
   g_test_add_func ("/leave/a-leaver-has-another-heir", test_has_another_heir);
   g_test_add_func ("/leave/a-leaver-waits-for-its-heir", test_waits_for_its_heir);
+  g_test_add_func ("/leave/the-largest-are-handed-over-first", test_largest_first);
+  g_test_add_func ("/leave/a-leaver-gives-its-office-up", test_gives_its_office_up);
   g_test_add_func ("/leave/a-leaver-waits-for-its-lenders", test_waits_for_its_lenders);
   g_test_add_func ("/leave/rows-that-speak-of-much-go-apart",
                    test_rows_that_speak_of_much_go_apart);
