@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the driver makes of the effects that reach main, the log and the run's folder. No engine, no
+ * network: a driver of which only these parts are there. */
+#include "net/driver-private.h"
+
+#include "net/folder.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct
+{
+  Driver driver;
+  char *folder;
+} Fixture;
+
+static void
+set_up (Fixture *f, gconstpointer data)
+{
+  (void)data;
+  f->folder = g_dir_make_tmp ("satin-effects-XXXXXX", NULL);
+  f->driver = (Driver){ .config.folder = f->folder,
+                        .log = fopen ("/dev/null", "w"),
+                        .context = g_main_context_new (),
+                        .generation = 3 };
+  g_mutex_init (&f->driver.mutex);
+  g_cond_init (&f->driver.cond);
+}
+
+static void
+tear_down (Fixture *f, gconstpointer data)
+{
+  (void)data;
+  g_clear_pointer (&f->driver.result, g_bytes_unref);
+  g_clear_pointer (&f->driver.outside, g_free);
+  g_queue_clear_full (&f->driver.troubles, g_free);
+  g_main_context_unref (f->driver.context);
+  g_mutex_clear (&f->driver.mutex);
+  g_cond_clear (&f->driver.cond);
+  fclose (f->driver.log);
+  g_assert_true (folder_remove (f->folder, NULL));
+  g_free (f->folder);
+}
+
+static void
+put (Fixture *f, const char *file, const char *text)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
+
+  g_assert_true (folder_write (f->folder, file, bytes, NULL));
+}
+
+static gboolean
+has (Fixture *f, const char *file)
+{
+  g_autofree char *path = g_build_filename (f->folder, file, NULL);
+
+  return access (path, F_OK) == 0;
+}
+
+static void
+end (Fixture *f, int code, gboolean finished, const char *sentence)
+{
+  NodeEffect effect = {
+    .kind = NODE_EFFECT_END, .number = (guint64)code, .finished = finished, .text = (char *)sentence
+  };
+
+  driver_carry_out (&f->driver, &effect);
+}
+
+static void
+assert_ended (Fixture *f, int code, const char *sentence)
+{
+  g_autofree char *found = NULL;
+  int stands = -1;
+
+  g_assert_true (folder_has_ended (f->folder, &stands, &found));
+  g_assert_cmpint (stands, ==, code);
+  g_assert_cmpstr (found, ==, sentence);
+  g_assert_true (f->driver.ended);
+  g_assert_cmpint (f->driver.end_code, ==, code);
+}
+
+static void
+test_finished (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  put (f, "answer", "42");
+  end (f, 0, TRUE, NULL);
+  assert_ended (f, 0, NULL);
+  g_assert_true (f->driver.finished);
+  g_assert_true (has (f, "answer"));
+  end (f, 7, FALSE, "late"); /* it ends once */
+  assert_ended (f, 0, NULL);
+}
+
+/* A run that was stopped has no answer, though a master had written one. */
+static void
+test_stopped (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  put (f, "answer", "42");
+  end (f, NODE_END_CANCELLED, FALSE, NULL);
+  assert_ended (f, NODE_END_CANCELLED, "the run was cancelled");
+  g_assert_false (f->driver.finished);
+  g_assert_false (has (f, "answer"));
+}
+
+/* The answer could not be kept here: main's success is none, but its own failure stays. */
+static void
+test_unkept (Fixture *f, gconstpointer code)
+{
+  const int given = GPOINTER_TO_INT (code);
+
+  f->driver.unkept = (char *)"no room for the answer";
+  end (f, given, TRUE, NULL);
+  assert_ended (f, given == 0 ? 1 : given, "no room for the answer");
+}
+
+/* What could not be published is why a suspended run is lost, and is said. */
+static void
+test_unpublished (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  f->driver.unpublished = (char *)"the store is full";
+  end (f, NODE_END_SUSPENDED, FALSE, NULL);
+  assert_ended (f, NODE_END_NO_STORE, "the store is full");
+}
+
+/* A master that is deposed has no result for main any more. */
+static void
+test_masters (Fixture *f, gconstpointer unused)
+{
+  g_autoptr (GBytes) first = g_bytes_new ("1", 1), second = g_bytes_new ("2", 1);
+  NodeEffect effect = { .kind = NODE_EFFECT_MASTER };
+  (void)unused;
+
+  for (guint i = 1; i <= 2; i++)
+    {
+      effect.kind = NODE_EFFECT_MASTER;
+      driver_carry_out (&f->driver, &effect);
+      g_assert_true (f->driver.master);
+      g_assert_cmpuint (f->driver.masterships, ==, i);
+      effect.kind = NODE_EFFECT_RESULT;
+      effect.bytes = first;
+      driver_carry_out (&f->driver, &effect);
+      effect.bytes = second;
+      driver_carry_out (&f->driver, &effect);
+      g_assert_true (f->driver.result == second);
+      effect.kind = NODE_EFFECT_DEPOSED;
+      driver_carry_out (&f->driver, &effect);
+      g_assert_false (f->driver.master);
+      g_assert_null (f->driver.result);
+    }
+}
+
+/* `satin save` waits for the end of a round, and hears how it ended. An older generation that is
+ * told late is none. */
+static void
+test_saved (Fixture *f, gconstpointer unused)
+{
+  NodeEffect effect = { .kind = NODE_EFFECT_SAVED, .number = 5, .failed = TRUE };
+  (void)unused;
+
+  driver_carry_out (&f->driver, &effect);
+  g_assert_cmpuint (f->driver.saved_rounds, ==, 1);
+  g_assert_true (f->driver.save_failed);
+  g_assert_cmpuint (f->driver.generation, ==, 5);
+  effect.number = 4;
+  effect.failed = FALSE;
+  driver_carry_out (&f->driver, &effect);
+  g_assert_cmpuint (f->driver.saved_rounds, ==, 2);
+  g_assert_false (f->driver.save_failed);
+  g_assert_cmpuint (f->driver.generation, ==, 5);
+}
+
+/* A node that has left is not dialled again: its address goes, and the run's folder says of no
+ * end. */
+static void
+test_left (Fixture *f, gconstpointer unused)
+{
+  g_autofree char *address = folder_node_file (getpid (), "address");
+  NodeEffect effect = { .kind = NODE_EFFECT_LEAVE, .work_us = 7000000, .count = 2 };
+  (void)unused;
+
+  put (f, address, "127.0.0.1:1\n");
+  driver_carry_out (&f->driver, &effect);
+  g_assert_false (has (f, address));
+  g_assert_true (f->driver.left && f->driver.ended);
+  g_assert_cmpint (f->driver.end_code, ==, 0);
+  g_assert_cmpuint (f->driver.left_lost_us, ==, 7000000);
+  g_assert_false (folder_has_ended (f->folder, &(int){ 0 }, NULL));
+}
+
+/* People hear of a warning; a joiner that fails says what it heard last. */
+static void
+test_words (Fixture *f, gconstpointer unused)
+{
+  g_autofree char *trouble = folder_node_file (getpid (), "trouble");
+  NodeEffect warn = { .kind = NODE_EFFECT_WARN, .text = (char *)"too large" };
+  NodeEffect note = { .kind = NODE_EFFECT_LOG, .text = (char *)"refused" };
+  (void)unused;
+
+  driver_carry_out (&f->driver, &warn);
+  g_assert_true (has (f, trouble));
+  driver_carry_out (&f->driver, &note);
+  g_assert_cmpstr (f->driver.outside, ==, "refused");
+  f->driver.joined = TRUE;
+  note.text = (char *)"later";
+  driver_carry_out (&f->driver, &note);
+  g_assert_cmpstr (f->driver.outside, ==, "refused");
+}
+
+int
+main (int argc, char **argv)
+{
+#define TEST(name, data, function) \
+  g_test_add ("/driver-effects/" name, Fixture, data, set_up, function, tear_down)
+
+  g_test_init (&argc, &argv, NULL);
+  TEST ("a-run-ends-once", NULL, test_finished);
+  TEST ("a-stopped-run-has-no-answer", NULL, test_stopped);
+  TEST ("an-answer-that-is-not-kept-is-a-failure", GINT_TO_POINTER (0), test_unkept);
+  TEST ("a-failure-of-main-stays", GINT_TO_POINTER (3), test_unkept);
+  TEST ("what-is-not-published-is-not-suspended", NULL, test_unpublished);
+  TEST ("a-deposed-master-has-no-result", NULL, test_masters);
+  TEST ("a-round-of-saving-is-over", NULL, test_saved);
+  TEST ("a-node-that-left-has-no-address", NULL, test_left);
+  TEST ("warnings-and-notes", NULL, test_words);
+  return g_test_run ();
+}
