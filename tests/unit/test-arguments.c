@@ -221,6 +221,52 @@ words_go_to_the_program (void)
     }
 }
 
+/* Each option says what it says, and nothing else. */
+static void
+each_option_is_taken (void)
+{
+#define FIELD(name) G_STRUCT_OFFSET (Arguments, name)
+  static const struct
+  {
+    const char *line;
+    gsize field;
+  } flags[] = { { "--tcp p", FIELD (tcp) },
+                { "--live p", FIELD (live) },
+                { "--new p", FIELD (anew) },
+                { "--mended p", FIELD (mended) },
+                { "--insecure p", FIELD (insecure) },
+                { "--closed p", FIELD (closed) },
+                { "--copy --sites f p", FIELD (copy) },
+                { "--protect naive p", FIELD (naive) } },
+    texts[] = { { "--checkpoint /f p", FIELD (checkpoint) },
+                { "--name f p", FIELD (name) },
+                { "--sites /f p", FIELD (sites) },
+                { "--listen ::1 p", FIELD (listen) },
+                { "--stats /f p", FIELD (stats) },
+                { "--trace /f p", FIELD (trace) } };
+#undef FIELD
+
+  for (guint i = 0; i < G_N_ELEMENTS (flags); i++)
+    {
+      g_auto (Arguments) options = { 0 };
+      check (&options, "run", flags[i].line, NULL);
+      for (guint k = 0; k < G_N_ELEMENTS (flags); k++)
+        g_assert_cmpint (*(gboolean *)(void *)((char *)&options + flags[k].field), ==, i == k);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_auto (Arguments) options = { 0 };
+      check (&options, "run", texts[i].line, NULL);
+      for (guint k = 0; k < G_N_ELEMENTS (texts); k++)
+        {
+          const char *got = *(char **)(void *)((char *)&options + texts[k].field);
+          g_assert_cmpstr (got, ==, i != k ? NULL : i == 1 ? "f" : i == 3 ? "::1" : "/f");
+        }
+      g_assert_cmpint (options.tcp, ==, i == 3); /* an address is of TCP */
+      g_assert_cmpstr (options.program[0], ==, "p");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -236,6 +282,7 @@ main (int argc, char **argv)
   g_test_add_func ("/arguments/patience-fits", patience_fits);
   g_test_add_func ("/arguments/options-that-conflict", options_that_conflict);
   g_test_add_func ("/arguments/words-go-to-the-program", words_go_to_the_program);
+  g_test_add_func ("/arguments/each-option-is-taken", each_option_is_taken);
   int code = g_test_run ();
   g_unlink (spoken);
   g_free (spoken);
