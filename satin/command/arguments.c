@@ -82,8 +82,8 @@ make_context (Texts *texts, const char *const about[3])
       "S" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
     { "protect", 0, of_run, G_OPTION_ARG_STRING, &texts->protect,
-      "What a crash leaves: naive (nothing), orphan (what other nodes took from the dead one),"
-      " checkpoint (that and the file; what it is with --checkpoint)",
+      "What a crash leaves: auto (all but the last moment), naive (nothing), orphan (what other"
+      " nodes took from the dead one), checkpoint (that and the file)",
       "PLAN" },
     { "steal", 0, 0, G_OPTION_ARG_STRING, &texts->steal,
       "Whom idle nodes ask: crs (their site, then another one too; the default), rs"
@@ -238,17 +238,17 @@ static gboolean
 check_protect (const Texts *texts, Arguments *options, const char *verb)
 {
   const char *plan = texts->protect;
-  gboolean file = plan != NULL && strcmp (plan, "checkpoint") == 0;
 
-  options->naive = plan != NULL && strcmp (plan, "naive") == 0;
   if (plan == NULL)
     return TRUE;
-  if (!file && !options->naive && strcmp (plan, "orphan") != 0)
-    return command_usage (verb, "--protect takes naive, orphan or checkpoint, not '%s'", plan),
+  if (!folder_protect_read (plan, &options->protect))
+    return command_usage (verb, "--protect takes auto, naive, orphan or checkpoint, not '%s'",
+                          plan),
            FALSE;
   if (strcmp (verb, "resume ") == 0)
     return command_usage (verb, "--protect is for run: a resumed run has a checkpoint"), FALSE;
-  if (file != (texts->checkpoint != NULL))
+  gboolean file = options->protect == FOLDER_PROTECT_CHECKPOINT;
+  if (options->protect != FOLDER_PROTECT_AUTO && file != (texts->checkpoint != NULL))
     return command_usage (verb,
                           file ? "--protect checkpoint needs --checkpoint"
                                : "--protect %s conflicts with --checkpoint: it keeps no file",

@@ -12,7 +12,8 @@ typedef struct
   int nodes, workers;            /* 0: not said */
   double interval_s;             /* 0: not said */
   double heartbeat_s, silence_s; /* both or none; 0: not said */
-  gboolean tcp, live, naive;
+  gboolean tcp, live;
+  FolderProtect protect;
   int steal;             /* of --steal, as FolderRun has it; -1: not said */
   gboolean closed;       /* nobody joins later */
   gboolean anew;         /* what stands at `checkpoint` is set aside */

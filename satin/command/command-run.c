@@ -96,7 +96,7 @@ start (const Arguments *options, FolderRun *run)
   run->workers = options->workers > 0 ? options->workers : arguments_workers (run->nodes);
   run->tcp = options->tcp;
   run->listen = g_strdup (options->listen);
-  run->naive = options->naive;
+  run->protect = options->protect;
   run->mended = options->mended;
   run->steal = MAX (options->steal, 0);
   run->closed = options->closed;

@@ -43,7 +43,8 @@ starting_json (const FolderRun *run)
   json_append_string (text, run->id);
   g_string_append (text, ",\"checkpoint\":");
   json_append_string (text, run->checkpoint);
-  g_string_append (text, ",\"term\":null,\"done\":null,\"at_risk_s\":null,\"nodes\":[]}");
+  g_string_append (text, ",\"term\":null,\"done\":null,\"at_risk_s\":null");
+  g_string_append (text, ",\"at_risk_all_s\":null,\"nodes\":[]}");
   return g_strdup (text->str);
 }
 
@@ -145,13 +146,13 @@ join_roles (GVariant *node)
 }
 
 static char *
-seconds (GVariant *object)
+seconds (GVariant *object, const char *key)
 {
-  double at_risk_s;
+  double value;
 
-  if (!g_variant_lookup (object, "at_risk_s", "d", &at_risk_s))
+  if (!g_variant_lookup (object, key, "d", &value))
     return g_strdup ("-");
-  return g_strdup_printf ("%.1f s", at_risk_s);
+  return g_strdup_printf ("%.1f s", value);
 }
 
 static void
@@ -159,7 +160,7 @@ print_node (GVariant *node)
 {
   const char *id = "?", *site = "-", *state = "?";
   double pid = 0, workers = 0;
-  g_autofree char *roles = join_roles (node), *at_risk = seconds (node);
+  g_autofree char *roles = join_roles (node), *at_risk = seconds (node, "at_risk_s");
 
   g_variant_lookup (node, "id", "&s", &id);
   g_variant_lookup (node, "site", "&s", &site);
@@ -175,7 +176,7 @@ print_run (const StatusRun *live)
 {
   g_autoptr (GVariant) status = json_read (live->reply);
   g_autoptr (GVariant) nodes = NULL;
-  g_autofree char *at_risk = NULL;
+  g_autofree char *one = NULL, *all = NULL;
   double done, term;
 
   if (status == NULL || !g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
@@ -183,13 +184,14 @@ print_run (const StatusRun *live)
       g_print ("%s  (its node gave an answer that is no status)\n", live->run.name);
       return;
     }
-  at_risk = seconds (status);
+  one = seconds (status, "at_risk_s");
+  all = seconds (status, "at_risk_all_s");
   g_print ("%s", live->run.name);
   if (g_variant_lookup (status, "done", "d", &done))
     g_print ("  %.1f %% done", done * 100);
   if (g_variant_lookup (status, "term", "d", &term))
     g_print ("  term %.0f", term);
-  g_print ("  at risk %s  checkpoint %s\n", at_risk,
+  g_print ("  at risk %s if one node dies, %s if all do  checkpoint %s\n", one, all,
            live->run.checkpoint == NULL ? "none" : live->run.checkpoint);
   ended_print_facts (&live->run, g_get_real_time ());
   nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));

@@ -13,6 +13,7 @@ typedef enum
 {
   ADDED,   /* each node counts its own */
   LARGEST, /* each node says the same thing, more or less late */
+  WORST,   /* the largest of those that were there at the end */
   LAST,    /* each node counts its own, and only those count that were there at the end */
   SEEN     /* the launcher knows, or it is a balance */
 } How;
@@ -33,7 +34,7 @@ static const Figure figures[] = {
   { "crashes", SEEN },        { "work_s", SEEN },          { "cpu_s", ADDED },
   { "driver_s", ADDED },      { "scribe_s", ADDED },       { "scan_s", ADDED },
   { "lost_s", ADDED },        { "redone_s", SEEN },        { "salvaged_s", ADDED },
-  { "at_risk_s", LAST },
+  { "at_risk_s", WORST },      { "at_risk_all_s", LAST },
 };
 
 /* What goes into redone_s besides. */
@@ -170,12 +171,12 @@ add_node (Sums *sums, GVariant *node)
     {
       double value;
 
-      if (figures[i].how == SEEN || (figures[i].how == LAST && !last)
+      if (figures[i].how == SEEN || ((figures[i].how == LAST || figures[i].how == WORST) && !last)
           || !g_variant_lookup (node, figures[i].key, "d", &value))
         continue;
       if (isnan (sums->values[i]))
         sums->values[i] = value;
-      else if (figures[i].how != LARGEST)
+      else if (figures[i].how != LARGEST && figures[i].how != WORST)
         sums->values[i] += value;
       else
         sums->values[i] = MAX (sums->values[i], value);

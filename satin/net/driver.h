@@ -4,6 +4,7 @@
  * calls below, each of which says whether it waits. */
 #pragma once
 
+#include "folder.h"
 #include "listener.h"
 #include "wire.h"
 
@@ -36,7 +37,7 @@ typedef struct
   gboolean far;                   /* its folder is its own: see relay.h */
   gboolean closed, invited, kept; /* see NodeConfig */
   NodeSteal steal;
-  gboolean naive; /* jobs of lenders that left are dropped */
+  FolderProtect protect;
 } DriverConfig;
 
 /* Starts engine and thread. NULL: not enough memory or threads, or no place to listen. */

@@ -78,7 +78,7 @@ read_checkpoint (const Driver *driver, const char *request, NodeEvent *event)
   event->text = text;
   if (driver->config.checkpoint != NULL && strcmp (driver->config.checkpoint, place) != 0)
     return g_strdup ("{\"error\":\"the run has a checkpoint already\"}");
-  if (driver->config.naive)
+  if (driver->config.protect == FOLDER_PROTECT_NAIVE)
     return g_strdup ("{\"error\":\"the run was started with --protect naive\"}");
   return strlen (text) <= MESSAGE_TEXT_MAX ? NULL
                                            : g_strdup ("{\"error\":\"its name is too long\"}");

@@ -49,33 +49,44 @@ share_done (Driver *driver)
   return driver->share_max;
 }
 
+/* What would be lost … */
+typedef enum
+{
+  RISK_ONE, /* … if only that node died */
+  RISK_ALL  /* … if all did */
+} RiskKind;
+
 static guint64
-own_risk_us (Driver *driver)
+own_risk_us (Driver *driver, RiskKind kind)
 {
   EngineStats engine;
   NodeStats node;
   engine_stats (driver->engine, &engine);
   node_stats (driver->node, &node);
-  return engine.risk_us + node.unpublished_us;
+  if (kind == RISK_ALL && driver->config.checkpoint == NULL)
+    return engine.work_us;
+  return engine.risk_us + (kind == RISK_ALL ? node.unpublished_us : node.alone_us);
 }
 
 /* Nodes that work tell the others so often, see STATS_PERIOD_MS, and once more for luck. */
 #define TOLD_EVERY_US (2 * G_USEC_PER_SEC)
 
-/* Work that would have to be done again if this member were gone now; -1: it has not told. What
- * others told is some time ago, in which those at work went on; the others may be at work since,
- * which they tell soon. */
+/* Work that would have to be done again; -1: the member has not told. What others told is some
+ * time ago, in which those at work went on; the others may be at work since, which they tell
+ * soon. */
 static double
-risk_of (Driver *driver, const NodeMember *member)
+risk_of (Driver *driver, const NodeMember *member, RiskKind kind)
 {
-  guint64 now_us = (guint64)g_get_monotonic_time ();
+  guint64 now_us = (guint64)g_get_monotonic_time (), told_us = member->alone_us;
   if (member->self)
-    return (double)own_risk_us (driver) / G_USEC_PER_SEC;
+    return (double)own_risk_us (driver, kind) / G_USEC_PER_SEC;
   if (member->told_us == 0)
     return -1;
+  if (kind == RISK_ALL)
+    told_us = driver->config.checkpoint == NULL ? member->work_us : member->risk_us;
   guint64 since_us = now_us - member->told_us;
   guint32 idle = member->workers - MIN (member->busy, member->workers);
-  return (double)(member->risk_us + since_us * member->busy + MIN (since_us, TOLD_EVERY_US) * idle)
+  return (double)(told_us + since_us * member->busy + MIN (since_us, TOLD_EVERY_US) * idle)
          / G_USEC_PER_SEC;
 }
 
@@ -83,7 +94,7 @@ static void
 append_member (Driver *driver, GString *json, const NodeMember *member)
 {
   char id[NODE_ID_TEXT_MAX];
-  double risk_s = risk_of (driver, member);
+  double risk_s = risk_of (driver, member, RISK_ONE);
   g_string_append_printf (json, "{\"id\":\"%s\",\"host\":", node_id_show (&member->id, id));
   json_append_string (json, member->host);
   g_string_append (json, ",\"address\":");
@@ -107,7 +118,7 @@ report_status (Driver *driver)
 {
   g_autoptr (GString) json = g_string_new ("{\"name\":");
   g_autoptr (GArray) members = node_members (driver->node);
-  double risk_s = 0;
+  double one_s = 0, all_s = 0;
   json_append_string (json, driver->config.run.name);
   g_string_append (json, ",\"id\":");
   json_append_string (json, driver->config.run.id);
@@ -119,9 +130,15 @@ report_status (Driver *driver)
   else
     g_string_append (json, "null");
   for (guint i = 0; i < members->len; i++)
-    risk_s += MAX (risk_of (driver, &g_array_index (members, NodeMember, i)), 0);
+    {
+      const NodeMember *member = &g_array_index (members, NodeMember, i);
+      one_s = MAX (one_s, risk_of (driver, member, RISK_ONE));
+      all_s += MAX (risk_of (driver, member, RISK_ALL), 0);
+    }
   g_string_append (json, ",\"at_risk_s\":");
-  append_number (json, risk_s);
+  append_number (json, one_s);
+  g_string_append (json, ",\"at_risk_all_s\":");
+  append_number (json, all_s);
   g_string_append (json, ",\"nodes\":[");
   for (guint i = 0; i < members->len; i++)
     {
@@ -252,7 +269,8 @@ stats_text (Driver *driver, gboolean last)
   append_us (json, "lost_s", node.lost_us);
   append_us (json, "salvaged_s", node.salvaged_us);
   append_us (json, "restored_s", restored_us (driver, &node));
-  append_us (json, "at_risk_s", driver->left ? 0 : engine.risk_us + node.unpublished_us);
+  append_us (json, "at_risk_s", driver->left ? 0 : own_risk_us (driver, RISK_ONE));
+  append_us (json, "at_risk_all_s", driver->left ? 0 : own_risk_us (driver, RISK_ALL));
   if (driver->left)
     append_us (json, "left_lost_s", driver->left_lost_us);
   append_us (json, "answer_s", node.answer_us);
@@ -280,8 +298,8 @@ report_idle_stats (gint64 began_us, guint workers)
       = { "jobs",           "jobs_reused",  "unmatched",  "steals_local", "steals_remote",
           "shared_fetches", "shared_bytes", "saves",      "saved_rows",   "checkpoint_bytes",
           "crashes",        "work_s",       "driver_s",   "scribe_s",     "scan_s",
-          "lost_s",         "salvaged_s",   "restored_s", "at_risk_s",    "answer_s",
-          "redone_s" };
+          "lost_s",         "salvaged_s",   "restored_s", "at_risk_s",    "at_risk_all_s",
+          "answer_s",       "redone_s" };
   g_autoptr (GString) json = g_string_new ("{\"wall_s\":");
   append_number (json, (double)(g_get_monotonic_time () - began_us) / G_USEC_PER_SEC);
   append_count (json, "nodes", 1);

@@ -169,7 +169,7 @@ start_driver (SatinRun *run)
   config->tcp = (ListenerPlace){ run->folder_run.tcp ? run->folder_run.listen : NULL,
                                  run->folder_run.port_first, run->folder_run.port_last };
   config->steal = (NodeSteal)run->folder_run.steal;
-  config->naive = run->folder_run.naive;
+  config->protect = run->folder_run.protect;
   config->closed = run->folder_run.closed;
   config->invited = config->invited || run->folder_run.invited;
   config->heartbeat_s = run->folder_run.heartbeat_s;

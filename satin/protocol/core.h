@@ -7,6 +7,7 @@
 #include "alive.h"
 #include "alone.h"
 #include "archive.h"
+#include "buddy.h"
 #include "carry.h"
 #include "constants.h"
 #include "elect.h"
@@ -67,6 +68,7 @@ struct Node
   Office office;
   Elect elect;
   Saves saves;
+  Buddy buddy;
   Events events;
   Work work;
   Round round;

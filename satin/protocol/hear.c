@@ -115,7 +115,7 @@ HANDLER (on_unhold, known_remove (node, m->path, &link->remote))
 HANDLER (on_covered, orphans_covered (node, m->path))
 HANDLER (on_disown, held_on_disown (node, link, m->number))
 HANDLER (on_rerun, rerun_on_ask (node, link, m))
-HANDLER (on_told, rerun_on_told (node, m))
+HANDLER (on_told, rerun_on_told (node, &link->remote, m))
 HANDLER (on_taken, shares_on_taken (node, link))
 HANDLER (on_leaving, leave_on_leaving (node, link))
 HANDLER (on_heard, leave_on_heard (node, link))
@@ -176,6 +176,8 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_TAKEN] = on_taken,
   [MESSAGE_LEAVING] = on_leaving,
   [MESSAGE_HEARD] = on_heard,
+  [MESSAGE_COPY] = buddy_on_copy,
+  [MESSAGE_COPIED] = buddy_on_copied,
   [MESSAGE_HAND] = leave_on_hand,
   [MESSAGE_HANDED] = leave_on_handed,
 

@@ -459,6 +459,14 @@ row_of (Node *node, const HeldJob *held)
   return row;
 }
 
+/* A lender that is here will have it in a slot soon, or has, and gives its row too. */
+static gboolean
+is_worth_a_row (Node *node, const HeldJob *held)
+{
+  return held->lender != LENDER_NODE || !buddy_takes (node) || held->work_us >= HELD_ROW_US
+         || node->round.heard;
+}
+
 GPtrArray *
 held_rows (Node *node, guint64 *risk_us)
 {
@@ -469,7 +477,7 @@ held_rows (Node *node, guint64 *risk_us)
   for (guint i = 0; i < all->len; i++)
     {
       HeldJob *held = all->pdata[i];
-      if (!held->finished || held->saved)
+      if (!held->finished || held->saved || !is_worth_a_row (node, held))
         continue;
       held->saved = TRUE;
       *risk_us += held->risk_us;

@@ -9,6 +9,10 @@
 #include "work.h"
 
 
+/* With buddies a result that its lender will give a row too gets one here only from so much on: so
+ * there are at most 120 a second for each seat. */
+#define HELD_ROW_US 8333
+
 typedef enum
 {
   LENDER_NONE, /* an orphan */

@@ -176,6 +176,7 @@ leave_on_leaving (Node *node, Link *link)
   steal_departed (node, &id);
   lend_departed (node, &id);
   held_departed (node, &id);
+  buddy_release (node, &id);
   if (node_id_equal (&id, &node->leave.heir))
     take_flight_back (&node->leave); /* it would refuse */
   orphans_flush (node);              /* before the answer */
@@ -188,9 +189,8 @@ leave_on_heard (Node *node, Link *link)
   roster_find (node, &link->remote)->heard = TRUE;
 }
 
-/* Whoever had it sent it to the coordinator too, but who knows whether that has published it. */
-static void
-take (Node *node, const Row *row)
+void
+leave_take (Node *node, const Row *row)
 {
   if (node->config.checkpoint && row->job != ARCHIVE_JOB)
     g_ptr_array_add (node->leave.taken, row_copy (row));
@@ -203,7 +203,7 @@ leave_on_hand (Node *node, Link *link, const Message *m)
 
   for (guint i = 0; i < m->rows->len && !refused; i++)
     {
-      take (node, m->rows->pdata[i]);
+      leave_take (node, m->rows->pdata[i]);
       orphans_archive (node, m->rows->pdata[i]);
     }
   orphans_flush (node);
@@ -352,7 +352,7 @@ abandon (Node *node)
   leave->wanted = FALSE;
   take_flight_back (leave);
   for (guint i = 0; i < leave->rows->len; i++)
-    take (node, leave->rows->pdata[i]);
+    leave_take (node, leave->rows->pdata[i]);
   g_ptr_array_set_size (leave->rows, 0);
   saves_flush (node);
 }

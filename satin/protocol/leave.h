@@ -45,6 +45,9 @@ void leave_on_release (Node *node, Link *link);
 void leave_on_released (Node *node, Link *link, const Message *message);
 void leave_on_leaving (Node *node, Link *link);
 void leave_on_heard (Node *node, Link *link);
+/* A row of a member that is gone or goes: it is saved from here. The coordinator was sent it too,
+ * but may not have published it. */
+void leave_take (Node *node, const Row *row);
 void leave_on_hand (Node *node, Link *link, const Message *message);
 void leave_on_handed (Node *node, Link *link, const Message *message);
 void leave_on_goodbye (Node *node, Link *link, const Message *message);

@@ -170,6 +170,9 @@ loans_on_result (Node *node, Link *link, const Message *m)
              */
   if (wanted)
     loans_put (node, entry, &(Result){ m->value, m->shares, m->work_us, m->risk_us });
+  if (wanted && m->number != LOANS_ROOT
+      && buddy_acknowledges (node, &link->remote, m->number, g_bytes_get_size (m->value)))
+    return;
   link_send (node, link,
              &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN, .number = m->number });
 }
@@ -261,7 +264,7 @@ loans_departed (Node *node, const Member *member)
           continue;
         }
 #endif
-      if (!rerun_waits (node, entry))
+      if (!rerun_waits (node, entry, member))
         loans_back (node, entry);
     }
 }

@@ -35,6 +35,7 @@ static const Part parts[] = {
   { elect_init, elect_done, elect_tick, NULL },
   { NULL, office_done, NULL, NULL },
   { saves_init, saves_done, saves_tick, NULL },
+  { buddy_init, buddy_done, NULL, buddy_check },
   { events_init, events_done, NULL, NULL },
   { work_init, work_done, NULL, NULL },
   { constants_init, constants_done, NULL, NULL },
@@ -48,7 +49,8 @@ static const Part parts[] = {
 /* Some parts have something to do in each step. After the event: what follows from all that has
  * changed. */
 static void (*const settles[]) (Node *node) = {
-  carry_settle, roster_settle, orphans_flush, root_go_on, leave_go_on, steal_go_on, stop_go_on,
+  carry_settle, roster_settle, buddy_settle, orphans_flush,
+  root_go_on,   leave_go_on,   steal_go_on,  stop_go_on,
 };
 
 /* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */
@@ -80,6 +82,8 @@ node_new (const NodeConfig *config)
   node->config = *config;
   if (config->heartbeat_us == 0)
     node->config.heartbeat_us = NODE_HEARTBEAT_US;
+  if (config->copy_us == 0)
+    node->config.copy_us = BUDDY_SCAN_US;
   if (config->silence_us == 0)
     node->config.silence_us = NODE_SILENCE_US;
   g_assert (node->config.silence_us >= NODE_SILENCE_HEARTBEATS * node->config.heartbeat_us);
@@ -359,6 +363,7 @@ node_stats (Node *node, NodeStats *stats)
   stats->events_kept = node->events.kept.length;
   stats->published_us = node->work.published_us;
   stats->unpublished_us = work_unpublished_us (node);
+  stats->alone_us = work_alone_us (node);
   stats->steal_age_us = steal_age_us (node);
 }
 

@@ -90,6 +90,8 @@ typedef struct
   gboolean checkpoint; /* somebody should be coordinator; becomes so by CHECKPOINT, too */
   gboolean kept;       /* founder: something of this run stands there already */
   NodeSteal steal;
+  gboolean buddies;     /* rows go to another member, which keeps them in memory: see buddy.h */
+  guint64 copy_us;      /* … so often; 0: BUDDY_SCAN_US */
   gboolean naive;       /* jobs whose lender left are dropped instead of being announced */
   guint64 heartbeat_us; /* something is said over each link so often, or more seldom
                            where there are many links; 0: NODE_HEARTBEAT_US */
@@ -286,6 +288,7 @@ typedef struct
   char *address, *host, *site; /* borrowed from the node until its next step */
   guint32 pid, workers;
   guint64 told_us, work_us, risk_us; /* as it told of itself then; told_us 0: never */
+  guint64 alone_us;                  /* of risk_us, what would be lost if only this node were */
   guint32 busy;                      /* its seats at work then; while there are none it is silent */
   gboolean master, coordinator, self, leaving;
 } NodeMember;
@@ -318,7 +321,8 @@ typedef struct
   guint64 lost_us;           /* work that departures took with them, as far as it was lent here */
   guint64 salvaged_us; /* work of results of nodes that are gone, put to use in place of computing
                         * them again: of those for which node_taken had no room */
-  guint64 unpublished_us; /* work at risk here, besides what the engine says */
+  guint64 unpublished_us; /* work at risk here, besides what the engine says: if all nodes died */
+  guint64 alone_us;       /* … and if only this one did */
   guint64 answer_us;      /* work that the root's result stands for; 0: none was seen here */
   guint64 restored_us;    /* the same of an earlier life of the run */
   guint64 shared_fetched; /* times that shared bytes came here, */

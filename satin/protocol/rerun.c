@@ -7,6 +7,7 @@ typedef struct
   char *path;
   guint64 loan; /* of the slot that waits, if `slot` */
   gboolean slot;
+  NodeId whom, gone; /* a buddy, and whose rows it has; none: the coordinator is asked, of all */
   guint64 since_us;
 } RerunAsk;
 
@@ -67,9 +68,12 @@ order (Node *node, const char *path, const NodeId *from, guint64 loan)
 }
 
 void
-rerun_on_ask (Node *node, const Link *link, const Message *m)
+rerun_on_ask (Node *node, Link *link, const Message *m)
 {
-  order (node, m->path, &link->remote, m->number);
+  if (!node_id_is_none (&m->id))
+    buddy_on_ask (node, link, m);
+  else if (node->saves.opened)
+    order (node, m->path, &link->remote, m->number);
 }
 
 void
@@ -86,7 +90,7 @@ rerun_on_restored (Node *node, const char *path)
   Message told = { .kind = MESSAGE_TOLD, .number = own->loan, .path = path };
   orphans_flush (node); /* the rows are announced before the answer */
   if (node_id_equal (&own->node, &node->self))
-    rerun_on_told (node, &told);
+    rerun_on_told (node, &own->node, &told);
   else
     (void)link_send_to (node, &own->node, &told);
   order_free (own);
@@ -103,41 +107,64 @@ rerun_retired (Node *node)
 static void
 send_ask (Node *node, const RerunAsk *ask)
 {
-  NodeId coordinator;
+  NodeId whom = ask->whom;
 
-  if (!office_ready (node, &coordinator))
+  if (node_id_is_none (&whom) && !office_ready (node, &whom))
     return; /* asked when it is */
-  if (node->saves.here)
+  if (node_id_is_none (&ask->whom) && node->saves.here)
     order (node, ask->path, &node->self, ask->loan);
   else
     (void)link_send_to (
-        node, &coordinator,
-        &(Message){ .kind = MESSAGE_RERUN, .number = ask->loan, .path = ask->path });
+        node, &whom,
+        &(Message){
+            .kind = MESSAGE_RERUN, .number = ask->loan, .path = ask->path, .id = ask->gone });
+}
+
+/* Takes a copy of the path. */
+static void
+add_ask (Node *node, RerunAsk ask)
+{
+  RerunAsk *own = g_memdup2 (&ask, sizeof ask);
+
+  own->path = g_strdup (ask.path);
+  own->since_us = node->now_us;
+  g_ptr_array_add (node->rerun.asks, own);
+  send_ask (node, own);
 }
 
 static void
-add_ask (Node *node, const char *path, guint64 loan, gboolean slot)
+ask_buddy (Node *node, const LoanEntry *entry, const BuddyPair *pair)
 {
-  RerunAsk *ask = g_new (RerunAsk, 1);
-
-  *ask = (RerunAsk){ g_strdup (path), loan, slot, node->now_us };
-  g_ptr_array_add (node->rerun.asks, ask);
-  send_ask (node, ask);
+  if (!node_id_equal (&pair->buddy, &node->self) && carry_reaches (node, &pair->buddy))
+    add_ask (node, (RerunAsk){ .path = entry->path,
+                               .loan = entry->loan,
+                               .slot = TRUE,
+                               .whom = pair->buddy,
+                               .gone = pair->id });
 }
 
 gboolean
-rerun_waits (Node *node, LoanEntry *entry)
+rerun_waits (Node *node, LoanEntry *entry, const Member *holder)
 {
+  guint before = node->rerun.asks->len;
+  BuddyPair pair;
+
 #ifdef SATIN_PLANT_RUNS_UNTOLD
   return FALSE;
 #endif
-  if (!node->config.checkpoint || node->office.without || !core_is_member (node)
-      || stop_halts (node) || node->leave.begun)
+  if (!core_is_member (node) || stop_halts (node) || node->leave.begun)
+    return FALSE;
+  if (node->config.checkpoint && !node->office.without)
+    add_ask (node, (RerunAsk){ .path = entry->path, .loan = entry->loan, .slot = TRUE });
+  for (guint i = 0; holder == NULL && i < node->buddy.elders->len; i++)
+    ask_buddy (node, entry, &g_array_index (node->buddy.elders, BuddyPair, i));
+  if (holder != NULL && !holder->leaving && buddy_of (node, holder, &pair))
+    ask_buddy (node, entry, &pair);
+  if (node->rerun.asks->len == before)
     return FALSE;
   entry->kind = LOAN_RERUNS;
   entry->node = NODE_ID_NONE;
   node->rerun.slots++;
-  add_ask (node, entry->path, entry->loan, TRUE);
   return TRUE;
 }
 
@@ -175,18 +202,19 @@ rerun_departing (Node *node, const NodeId *id)
   if (asks->len - node->rerun.slots + paths->len > RERUN_ASKS_MAX)
     {
       remove_slotless (asks);
-      add_ask (node, "", 0, FALSE);
+      add_ask (node, (RerunAsk){ .path = (char *)"" });
       return;
     }
   for (guint i = 0; i < paths->len; i++)
-    add_ask (node, paths->pdata[i], 0, FALSE);
+    add_ask (node, (RerunAsk){ .path = paths->pdata[i] });
 }
 
 void
 rerun_ask_all (Node *node)
 {
   for (guint i = 0; i < node->rerun.asks->len; i++)
-    send_ask (node, node->rerun.asks->pdata[i]);
+    if (node_id_is_none (&((RerunAsk *)node->rerun.asks->pdata[i])->whom))
+      send_ask (node, node->rerun.asks->pdata[i]);
 }
 
 static void
@@ -199,22 +227,55 @@ end_wait (Node *node, guint64 loan)
   loans_back (node, entry);
 }
 
-void
-rerun_on_told (Node *node, const Message *m)
+/* The slot comes back with its last answer. */
+static void
+end_ask (Node *node, guint place)
 {
   GPtrArray *asks = node->rerun.asks;
+  RerunAsk *own = g_ptr_array_steal_index (asks, place);
+  gboolean waits = FALSE;
 
   for (guint i = 0; i < asks->len; i++)
     {
       const RerunAsk *ask = asks->pdata[i];
-      if (ask->loan != m->number || !g_str_equal (ask->path, m->path))
-        continue;
-      if (ask->slot)
-        end_wait (node, ask->loan);
-      else
-        g_ptr_array_remove_index (asks, i);
-      return;
+      waits = waits || (ask->slot && ask->loan == own->loan);
     }
+  if (own->slot && !waits)
+    end_wait (node, own->loan);
+  ask_free (own);
+}
+
+/* The coordinator answers for all, a buddy for those that it was asked about. */
+static gboolean
+answers (Node *node, const RerunAsk *ask, const NodeId *from, const Message *m)
+{
+  return ask->loan == m->number && g_str_equal (ask->path, m->path)
+         && node_id_equal (&ask->gone, &m->id)
+         && (node_id_is_none (&ask->whom) ? node_id_equal (from, &node->office.holder)
+                                          : node_id_equal (from, &ask->whom));
+}
+
+void
+rerun_on_told (Node *node, const NodeId *from, const Message *m)
+{
+  GPtrArray *asks = node->rerun.asks;
+
+  for (guint i = 0; i < asks->len; i++)
+    if (answers (node, asks->pdata[i], from, m))
+      {
+        end_ask (node, i);
+        return;
+      }
+}
+
+void
+rerun_departed (Node *node, const NodeId *id)
+{
+  GPtrArray *asks = node->rerun.asks;
+
+  for (guint i = asks->len; i-- > 0;)
+    if (i < asks->len && node_id_equal (&((RerunAsk *)asks->pdata[i])->whom, id))
+      end_ask (node, i);
 }
 
 void
@@ -249,7 +310,7 @@ rerun_tick (Node *node)
     {
       const RerunAsk *ask = node->rerun.asks->pdata[i];
       if (ask->slot && (stop_halts (node) || node->now_us >= ask->since_us + RERUN_PATIENCE_US))
-        g_array_append_val (over, ask->loan);
+        g_array_append_val (over, ask->loan); /* some more than once */
     }
   node->stats.expired += stop_halts (node) ? 0 : over->len;
   for (guint i = 0; i < over->len; i++)

@@ -26,20 +26,23 @@ typedef struct
 
 void rerun_init (Node *node);
 void rerun_done (Node *node);
-/* The holder of this slot is gone. TRUE: the slot waits for the coordinator's answer; it stays
- * among the loans (LOAN_RERUNS) and then comes back by itself. */
-gboolean rerun_waits (Node *node, LoanEntry *entry);
+/* The holder of this slot is gone (NULL: it is the root, whose masters are). TRUE: the slot
+ * waits for the answers of the coordinator and of the holder's buddy; it stays among the loans
+ * (LOAN_RERUNS) and then comes back by itself. */
+gboolean rerun_waits (Node *node, LoanEntry *entry, const Member *holder);
 /* This slot waits no more. */
 void rerun_forget (Node *node, LoanEntry *entry);
 /* A member is about to leave the roster: the coordinator asks for what that one has offered. */
 void rerun_departing (Node *node, const NodeId *id);
+/* … and has left it: it answers nothing any more. */
+void rerun_departed (Node *node, const NodeId *id);
 /* This coordinator may be asked: all asks go (again), also those that go over this link alone. */
 void rerun_ask_all (Node *node);
 /* Somebody asks this node. */
-void rerun_on_ask (Node *node, const Link *link, const Message *message);
+void rerun_on_ask (Node *node, Link *link, const Message *message);
 /* The scribe has told of all rows at or below this path. */
 void rerun_on_restored (Node *node, const char *path);
-void rerun_on_told (Node *node, const Message *message);
+void rerun_on_told (Node *node, const NodeId *from, const Message *message);
 /* This node is coordinator no more. */
 void rerun_retired (Node *node);
 /* This node lost its name. */

@@ -21,7 +21,7 @@ is_told (Node *node)
       || loans_find (node, LOANS_ROOT) != NULL)
     return TRUE;
   loans_add (node, entry);
-  if (rerun_waits (node, loans_find (node, LOANS_ROOT)))
+  if (rerun_waits (node, loans_find (node, LOANS_ROOT), NULL))
     return FALSE;
   loans_back (node, loans_find (node, LOANS_ROOT));
   return TRUE;

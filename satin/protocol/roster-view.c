@@ -78,6 +78,7 @@ roster_view (Node *node)
                           .told_us = m->told.told_us,
                           .work_us = m->told.work_us,
                           .risk_us = m->told.risk_us,
+                          .alone_us = m->told.alone_us,
                           .busy = m->told.busy,
                           .leaving = m->leaving,
                           .master = i == 0,

@@ -140,6 +140,7 @@ departed (Node *node, Member *member)
   node_id_set_add (node->roster.gone, &member->id);
   shares_departed (node, &member->id);
   rerun_departing (node, &member->id);
+  buddy_departed (node, member);
   known_departed (node, &member->id);
   held_departed (node, &member->id);
   steal_departed (node, &member->id);
@@ -147,6 +148,7 @@ departed (Node *node, Member *member)
   saves_departed (node, &member->id, cause);
   leave_departed (node, &member->id);
   loans_departed (node, member);
+  rerun_departed (node, &member->id);
   work_departed (node, member);
   if (is_self (node, roster_master (node)) && node_id_compare (&member->id, &node->self) < 0)
     work_lost_root (node, member);
@@ -438,6 +440,7 @@ rejoin (Node *node, Link *from, const Message *m, gboolean known)
   held_orphan_all (node);
   loans_all_back (node);
   rerun_reset (node);
+  buddy_reset (node);
   saves_renew (node);
   join_again (node, from, m);
 }

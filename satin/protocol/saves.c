@@ -70,14 +70,14 @@ saves_renew (Node *node)
 {
   if (!node->config.checkpoint)
     return;
-  if (node->stats.rows_sent > 0) /* else the next scan has all there is in any case */
+  if (node->saves.rows > 0) /* else the next scan has all there is in any case */
     node->saves.whole = TRUE;
   node->stats.renewed++;
   events_renew (node);
   work_renew (node);
   held_forget_saved (node);
   leave_forget_sent (node);
-  node->saves.at_us = MIN (node->saves.at_us, node->now_us + SAVES_HURRY_US);
+  saves_hurry (node);
   round_renew (node);
 }
 
@@ -141,10 +141,8 @@ saves_shares (const Row *row)
   return row->shares != NULL ? row->shares->len : 0;
 }
 
-/* As many as fit into one message, from `start` on. Returns the end. The last message tells how
- * much is reported now. */
-static guint
-send_some (Node *node, const NodeId *coordinator, GPtrArray *rows, guint start)
+guint
+saves_send_rows (Node *node, const NodeId *to, GPtrArray *rows, guint start, Message *message)
 {
   g_autoptr (GPtrArray) some = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
   gsize bytes = 0;
@@ -162,11 +160,10 @@ send_some (Node *node, const NodeId *coordinator, GPtrArray *rows, guint start)
       bytes += g_bytes_get_size (row->value);
       g_ptr_array_add (some, row);
     }
-  (void)link_send_to (node, coordinator,
-                      &(Message){ .kind = MESSAGE_SAVE,
-                                  .rows = some,
-                                  .number = i == rows->len ? node->work.reported_us : 0,
-                                  .count = node->office.number });
+  if (i < rows->len)
+    message->number = 0;
+  message->rows = some;
+  (void)link_send_to (node, to, message);
   return i;
 }
 
@@ -176,8 +173,15 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
   NodeId coordinator;
   guint i = 0;
 
-  if ((rows->len == 0 && risk_us == 0) || !node->config.checkpoint)
+  if (rows->len == 0 && risk_us == 0)
     return;
+  node->saves.rows += rows->len;
+  buddy_on_rows (node, rows);
+  if (!node->config.checkpoint)
+    {
+      work_reported (node, risk_us);
+      return;
+    }
   if (!saves_reaches (node))
     {
       node->saves.whole = TRUE;
@@ -194,7 +198,10 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
       return;
     }
   do
-    i = send_some (node, &coordinator, rows, i);
+    i = saves_send_rows (node, &coordinator, rows, i,
+                         &(Message){ .kind = MESSAGE_SAVE,
+                                     .number = node->work.reported_us,
+                                     .count = node->office.number });
   while (i < rows->len);
 }
 
@@ -207,18 +214,36 @@ saves_on_save (Node *node, Link *link, const Message *m)
     note_ticket (node, &link->remote, m->count, m->number);
 }
 
-guint64
-saves_scan (Node *node)
+static guint64
+scan (Node *node, gboolean whole)
 {
   Saves *saves = &node->saves;
 
   saves->scans++;
-  if (saves->whole)
-    saves->whole_scan = saves->scans;
-  core_emit (node, NODE_EFFECT_SCAN)->whole = saves->whole;
-  saves->whole = FALSE;
+  if (whole && saves_reaches (node))
+    {
+      saves->whole_scan = saves->scans;
+      saves->whole = FALSE;
+    }
+  buddy_on_scan (node, saves->scans, whole);
+  core_emit (node, NODE_EFFECT_SCAN)->whole = whole;
+  if (whole)
+    held_forget_saved (node);
   saves_flush (node);
   return saves->scans;
+}
+
+guint64
+saves_scan (Node *node)
+{
+  return scan (node, (node->saves.whole && saves_reaches (node))
+                         || (buddy_takes (node) && buddy_wants_whole (node)));
+}
+
+guint64
+saves_scan_whole (Node *node)
+{
+  return scan (node, TRUE);
 }
 
 void
@@ -228,6 +253,7 @@ saves_on_served (Node *node, guint64 scan, guint64 cost_us)
   guint64 unsent_us = node->work.unsent_us;
 
   node->saves.rest_us = node->now_us + SAVES_REST * cost_us;
+  buddy_on_served (node, scan);
   if (scan < node->saves.whole_scan || node->saves.whole || unsent_us == 0)
     return;
   node->work.unsent_us = 0; /* all rows have gone once more */
@@ -376,7 +402,7 @@ saves_opened (Node *node)
 void
 saves_flush (Node *node)
 {
-  if (!saves_reaches (node))
+  if (!saves_reaches (node) && !buddy_takes (node))
     return;
   guint64 risk_us;
   g_autoptr (GPtrArray) rows = held_rows (node, &risk_us);
@@ -385,10 +411,26 @@ saves_flush (Node *node)
   leave_sent_taken (node);
 }
 
+/* Rows for a buddy are wanted often, those for a file alone at its interval. */
+static guint64
+interval_us (Node *node)
+{
+  return buddy_takes (node) ? node->config.copy_us
+                            : MAX (node->config.save_interval_us, SAVES_HURRY_US);
+}
+
 void
 saves_begin (Node *node)
 {
-  node->saves.at_us = node->now_us + MAX (node->config.save_interval_us, SAVES_HURRY_US);
+  node->saves.at_us = node->now_us + interval_us (node);
+}
+
+void
+saves_hurry (Node *node)
+{
+  guint64 soon_us = MIN (SAVES_HURRY_US, interval_us (node));
+
+  node->saves.at_us = MIN (node->saves.at_us, node->now_us + soon_us);
 }
 
 void
@@ -460,7 +502,9 @@ saves_tick (Node *node)
       node->saves.at_us = node->saves.rest_us;
       return;
     }
-  node->saves.at_us = node->now_us + MAX (node->config.save_interval_us, SAVES_HURRY_US);
-  if (saves_reaches (node) && has_room (node))
+  node->saves.at_us = node->now_us + interval_us (node);
+  if (saves_reaches (node) ? has_room (node) : buddy_takes (node))
     (void)saves_scan (node);
+  else if (!node->config.checkpoint)
+    node->saves.at_us = CORE_NEVER;
 }

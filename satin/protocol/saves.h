@@ -42,6 +42,7 @@ typedef struct
   guint32 request;    /* … under this number */
   guint64 told_by_us; /* … and at the latest then */
   gboolean whole;     /* the next scan is of everything */
+  guint64 rows;       /* that the engine gave so far */
   guint64 scans;      /* orders to the engine so far */
   guint64 whole_scan; /* the last of them that was of everything */
   guint64 tickets;    /* orders to the scribe so far */
@@ -65,8 +66,16 @@ gboolean saves_reaches (Node *node);
 void saves_renew (Node *node);
 /* `risk_us`: so much less is at risk in this node when they are published. */
 void saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us);
+/* As many rows, from `start` on, as fit into one message of this kind, to a member. Returns the
+ * end. The number of the message goes with the last of them only. */
+guint saves_send_rows (Node *node, const NodeId *to, GPtrArray *rows, guint start,
+                       Message *message);
+/* The next scan is soon. */
+void saves_hurry (Node *node);
 /* Has the engine scanned; the number of this scan. */
 guint64 saves_scan (Node *node);
+/* … of everything. */
+guint64 saves_scan_whole (Node *node);
 /* The engine has served scan number `scan`, and all before it; that cost each seat so much. */
 void saves_on_served (Node *node, guint64 scan, guint64 cost_us);
 void saves_on_published (Node *node, const NodeEvent *event);

@@ -50,15 +50,34 @@ add_finished (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
   return FALSE;
 }
 
-guint64
-work_unpublished_us (Node *node)
+/* All but so much of what was reported. */
+static guint64
+sum_us (Node *node, guint64 safe_us)
 {
   const Work *work = &node->work;
-  guint64 risk_us = work->reported_us - work->published_us + work->unsent_us;
+  guint64 risk_us = work->reported_us - safe_us + work->unsent_us;
 
   if (g_tree_nnodes (node->held.by_number) > 0)
     g_tree_foreach (node->held.by_number, add_finished, &risk_us);
   return risk_us;
+}
+
+guint64
+work_unpublished_us (Node *node)
+{
+  return sum_us (node, node->work.published_us);
+}
+
+static guint64
+safe_us (Node *node)
+{
+  return MAX (node->work.published_us, buddy_confirmed_us (node));
+}
+
+guint64
+work_alone_us (Node *node)
+{
+  return sum_us (node, safe_us (node));
 }
 
 /* ---- telling ---- */
@@ -85,7 +104,7 @@ add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
       = { root ? LOANS_ROOT : held->loan, held->risk_us, held->finished ? 0 : held->busy };
   item[1] += item[2] * (telling->node->now_us - telling->node->work.self.told_us);
   if (root) /* its rows are lost with the coordinator that has not published them */
-    item[1] += telling->node->work.reported_us - telling->node->work.published_us;
+    item[1] += telling->node->work.reported_us - safe_us (telling->node);
   g_array_append_vals (telling->numbers, item, WORK_ITEM);
   return FALSE;
 }
@@ -109,6 +128,7 @@ tell (Node *node, const Member *member)
                       &(Message){ .kind = MESSAGE_WORK,
                                   .work_us = self->work_us + since_us,
                                   .risk_us = self->risk_us + since_us + work_unpublished_us (node),
+                                  .version = self->risk_us + since_us + work_alone_us (node),
                                   .count = self->busy,
                                   .numbers = numbers });
 }
@@ -124,6 +144,7 @@ static void
 tell_all (Node *node)
 {
   node->work.told_us = work_unpublished_us (node);
+  node->work.told_alone_us = work_alone_us (node);
   for (guint i = 0; i < node->roster.members->len; i++)
     tell (node, node->roster.members->pdata[i]);
 }
@@ -146,7 +167,8 @@ is_idle (Node *node, const NodeEvent *event)
 
   return self->told_us != 0 && self->busy == 0 && event->count == 0
          && event->work_us == self->work_us && event->risk_us == self->risk_us
-         && node->work.told_us == work_unpublished_us (node);
+         && node->work.told_us == work_unpublished_us (node)
+         && node->work.told_alone_us == work_alone_us (node);
 }
 
 void
@@ -190,7 +212,11 @@ work_on_message (Node *node, Link *link, const Message *m)
 {
   Member *member = roster_find (node, &link->remote);
 
-  member->told = (WorkTold){ node->now_us, m->work_us, m->risk_us, m->count };
+  member->told = (WorkTold){ .told_us = node->now_us,
+                             .work_us = m->work_us,
+                             .risk_us = m->risk_us,
+                             .alone_us = m->version,
+                             .busy = m->count };
   member->root = (WorkTold){ 0 };
   for (guint i = 0; i + WORK_ITEM <= m->numbers->len; i += WORK_ITEM)
     {

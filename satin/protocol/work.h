@@ -20,11 +20,13 @@ typedef struct HeldJob HeldJob;
 #define WORK_MOVED_SHARE 100
 #define WORK_TAKEN_MAX 4096 /* of more results that were put to use only the sums are kept */
 
-/* As last told: computing time spent, of it at risk, and how many seats were at work. */
+/* As last told: computing time spent, of it at risk (if all nodes died), and how many seats were
+ * at work. */
 typedef struct
 {
   guint64 told_us; /* 0: never */
   guint64 work_us, risk_us;
+  guint64 alone_us; /* what would be lost if only that node were */
   guint32 busy;
 } WorkTold;
 
@@ -34,7 +36,7 @@ typedef struct
   guint64 reported_us;  /* rows that went to the coordinator stand for so much … */
   guint64 published_us; /* … and so much of it is published */
   guint64 unsent_us;    /* rows that could not go, or went to another coordinator */
-  guint64 told_us;      /* what was unpublished when the others were told last */
+  guint64 told_us, told_alone_us; /* the two sums when the others were told last */
   guint64 moved_us;     /* by results that came and rows that went since the engine told */
   GArray *departed;     /* of NodeDeparted: what members that left had done, if this was master */
   GPtrArray *taken;     /* of NodeTaken: what of members that are gone was put to use from here */
@@ -50,8 +52,10 @@ void work_moved (Node *node, guint64 risk_us);
 void work_on_message (Node *node, Link *link, const Message *message);
 /* A link to this member has just begun. */
 void work_greet (Node *node, const Member *member);
-/* At risk in this node, besides what its engine says. */
+/* At risk in this node, besides what its engine says: if all nodes died, and if only this one
+ * did. */
 guint64 work_unpublished_us (Node *node);
+guint64 work_alone_us (Node *node);
 /* At risk now, going by what was told and a clock that ran on for `seats` since. */
 guint64 work_risk_us (const WorkTold *told, guint64 now_us, guint32 seats);
 

@@ -63,8 +63,7 @@ yield_on_runs (Node *node, Link *link, const Message *m)
   if (held == NULL || held->finished || yields (node, held) || stop_halts (node)
       || roster_find (node, &link->remote)->leaving)
     return;
-  node->saves.whole = TRUE;
-  YieldJob job = { held->held, saves_scan (node) };
+  YieldJob job = { held->held, saves_scan_whole (node) };
   g_array_append_val (node->yield.jobs, job);
 }
 

@@ -11,7 +11,7 @@ export NAPS_LOG=$work/leaves
 over=0 worst=0 kills=0
 done_so_far () { stat -c %s "$NAPS_LOG" 2>/dev/null || echo 0; }
 has_done () { [ "$(done_so_far)" -ge "$1" ]; } # LEAVES
-at_risk_ms () { sed -n 's/.*"at_risk_s":\([0-9.]*\),"nodes".*/\1/p' | awk '{ printf "%d", $1 * 1000 }'; }
+at_risk_ms () { sed -n 's/.*"at_risk_all_s":\([0-9.]*\),"nodes".*/\1/p' | awk '{ printf "%d", $1 * 1000 }'; }
 
 # A run that ends before the kill is made again, so that it cannot pass for a kill.
 for ((i = 1; kills < times && i <= 3 * times; i++)); do

@@ -155,11 +155,13 @@ up () { [ "$(nodes_of "$1" | grep -c ' up$')" -ge "$2" ]; }      # RUN NUMBER
 master_of () { nodes_of "$1" | awk '/"master"/ { print $1; exit }'; }
 other_of () { nodes_of "$1" | awk '!/"master"/ { print $1; exit }'; }
 
-# RUN SECONDS [PID]: so much work of the run, or of a node, would be lost now. Jobs that run and are not finished count.
+# RUN SECONDS [PID]: so much work would be lost if all nodes died now, or that one. Jobs that run and are not finished count.
 has_worked ()
 {
+  local figure=at_risk_all_s
+  [ -n "${3-}" ] && figure=at_risk_s
   "$satin" status "$1" --json 2>/dev/null | tr -d ' \n' | sed 's/"nodes":\[/\n/; s/},{/}\n{/g' | grep -F -- "${3:+\"pid\":$3,}" \
-    | head -n 1 | sed -n 's/.*"at_risk_s":\([0-9.][0-9.]*\).*/\1/p' | awk -v least="$2" '$1 + 0 >= least + 0 { found = 1 } END { exit !found }'
+    | head -n 1 | sed -n "s/.*\"$figure\":\([0-9.][0-9.]*\).*/\1/p" | awk -v least="$2" '$1 + 0 >= least + 0 { found = 1 } END { exit !found }'
 }
 
 # By a URI, since sqlite3 makes a file that is not there.

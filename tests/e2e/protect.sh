@@ -18,6 +18,7 @@ much_is_done () # PLAN PID
 {
   case $1 in
     checkpoint) [ "$(ask "SELECT total (work_s) > 1 FROM readable WHERE node LIKE '$(id_of "$2").%'")" = 1 ] ;;
+    auto) has_worked crash 3 ;;
     *) has_worked crash 1 "$2" ;;
   esac
 }
@@ -64,6 +65,10 @@ crash naive
 ok "naive: nothing is salvaged" [ "$(figure salvaged_s)" = 0 ]
 what=orphan
 crash orphan
+what=auto
+crash auto
+ok "auto: work of the dead node is salvaged without a file" more "$(figure salvaged_s)" 0.3
+ok "auto: less is lost than was salvaged" more "$(figure salvaged_s)" "$(figure lost_s)"
 what=checkpoint
 crash_with_file
 
@@ -79,6 +84,17 @@ else
 fi
 
 naps=("$SATIN_BIN/sleep" 20 --depth 9)
+# The other figure of the gauge: what one death costs.
+begin "$satin" run -n 4 -w 1 --name one -- "${naps[@]}"
+ok "one: four nodes are up" wait_for $((10 * slow)) up one 4
+ok "one: much is done" wait_for $((20 * slow)) has_worked one 4
+status=$("$satin" status one --json)
+one=$(sed -n 's/.*"at_risk_s":\([0-9.]*\),"at_risk_all_s".*/\1/p' <<<"$status")
+all=$(sed -n 's/.*"at_risk_all_s":\([0-9.]*\).*/\1/p' <<<"$status")
+ok "one: any node alone has less at risk than all together" more "$all" "$one"
+"$satin" cancel one >/dev/null 2>&1
+ended
+
 try "$satin" run --protect never -- "${naps[@]}"
 is "an unknown plan is refused" "$code" 2
 try "$satin" run --protect checkpoint -- "${naps[@]}"

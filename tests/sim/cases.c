@@ -35,6 +35,8 @@ cases_note (const Plan *plan)
                                plan->n_nodes, plan->checkpoint ? "/checkpoint" : "");
   if (plan->tree->jobs[0].n_phases > 1)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/phased");
+  if (plan->buddies)
+    n += (gsize)g_snprintf (running + n, sizeof running - n, "/buddies");
   if (plan->lasting)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/lasting");
 

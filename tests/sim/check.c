@@ -84,25 +84,6 @@ is_finished_somewhere (const Sim *sim, guint32 job)
   return FALSE;
 }
 
-/* Nothing but one crash happens, and every message arrives in the order in which it was sent. */
-static gboolean
-only_one_crash (const Sim *sim)
-{
-  const Plan *plan = sim->plan;
-  FaultKind kind = plan->faults[0].kind;
-
-  return plan->n_faults == 1 && (kind == FAULT_CRASH || kind == FAULT_HEAD || kind == FAULT_VANISH)
-         && plan->checkpoint && plan->even_delays && !plan->swings && plan->large == 0
-         && plan->unable == 0 && plan->elsewhere == 0 && (plan->swaps || sim->outcome->races == 0);
-}
-
-void
-check_crash (Sim *sim)
-{
-  if (only_one_crash (sim))
-    store_cover_all (&sim->published, sim->safe);
-}
-
 /* Another process that lives runs this job, too: as an orphan, which was announced too late for
  * whoever begins it now. Parts of it that one copy gets are no longer offered, so the other may
  * execute them. */
@@ -132,8 +113,8 @@ check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
   if (sim->calm && sim->restored[job] && forgotten_since (sim, job) == 0)
     sim_fail (sim, "I7: p%u executes '%s' again, which the checkpoint covers", process->number,
               path);
-  if (sim->safe[job] && only_one_crash (sim) && forgotten_since (sim, job) == 0)
-    sim_fail (sim, "I18: p%u executes '%s' again, which the checkpoint covered at a crash",
+  if (sim->safe[job] && check_one_crash (sim) && forgotten_since (sim, job) == 0)
+    sim_fail (sim, "I18: p%u executes '%s' again, which was safe when one process crashed",
               process->number, path);
   leave_out_parts_of_two (sim, process, job);
   if (only_leaves (sim) && sim->handed[job] && forgotten_since (sim, job) == 0
@@ -149,6 +130,8 @@ check_finished (Sim *sim, const Process *process, guint32 job)
 {
   if (!sim->plan->unwatched)
     sim->finished_by[job] |= 1u << process->number;
+  if (sim->finished_us[job] == 0)
+    sim->finished_us[job] = sim->now_us;
   if (sim->finished[job] < G_MAXUINT8)
     sim->finished[job]++;
 }

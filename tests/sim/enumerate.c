@@ -61,13 +61,14 @@ enumerate_make_lasting (Plan *plan)
                       .balanced = TRUE,
                       .phased = tree->jobs[0].n_phases > 1,
                       .aborts = plan->aborts,
-                      .cost_max_us = 200000 };
+                      .cost_max_us = plan->buddies ? 40000 : 200000 };
 
   tree_free ((Tree *)tree);
   plan->tree = tree_new (&shape);
   plan->lasting = plan->even_delays = TRUE;
   plan->tell_us = 20000;
   plan->publish_us = 50000;
+  plan->copy_us = 5000;
   plan->patience_us = 60 * SIM_SECOND;
 }
 
@@ -80,6 +81,7 @@ enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), Enume
   *result = (EnumerateResult){ 0 };
   swarm_fixed_plan (what->n_jobs, what->n_nodes, what->checkpoint, what->phased, what->aborts,
                     &work.plan);
+  work.plan.buddies = what->buddies;
   if (what->lasting)
     enumerate_make_lasting (&work.plan);
   well = try (&work);

@@ -36,7 +36,8 @@ static gint64 option_seeds, option_from = 1, option_seed = -1, option_walls = -1
 static gboolean option_real;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare, option_hashes;
 static int option_processes, option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
-static gboolean option_checkpoint, option_phased, option_lasting;
+static gboolean option_checkpoint, option_phased, option_lasting,
+    option_buddies;
 static char *option_case, *option_first, *option_second;
 
 static const GOptionEntry options[] = {
@@ -59,7 +60,7 @@ static const GOptionEntry options[] = {
   { "heavy", 0, 0, G_OPTION_ARG_INT64, &option_heavy,
     "Run one tree with a job that is too large beside others and print every step", "SEED" },
   { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
-    "JOBS/NODES[/checkpoint][/phased][/lasting][/abortsPERCENT],FAULT:NODE@MESSAGE…" },
+    "JOBS/NODES[/checkpoint][/phased][/lasting][/buddies][/abortsPERCENT],FAULT:NODE@MESSAGE…" },
   { "compare", 0, 0, G_OPTION_ARG_NONE, &option_compare,
     "Compare the plans of protection under the same crashes", NULL },
   { "singles", 0, 0, G_OPTION_ARG_NONE, &option_singles, "Try every single crash", NULL },
@@ -71,6 +72,7 @@ static const GOptionEntry options[] = {
   { "checkpoint", 0, 0, G_OPTION_ARG_NONE, &option_checkpoint, "… with a checkpoint", NULL },
   { "phased", 0, 0, G_OPTION_ARG_NONE, &option_phased, "… whose jobs have phases and keep them",
     NULL },
+  { "buddies", 0, 0, G_OPTION_ARG_NONE, &option_buddies, "… with rows at buddies", NULL },
   { "lasting", 0, 0, G_OPTION_ARG_NONE, &option_lasting,
     "… whose jobs last so long that the run is saved many times", NULL },
   { "aborts", 0, 0, G_OPTION_ARG_INT, &option_aborts, "… whose jobs abort this often", "PERCENT" },
@@ -85,6 +87,7 @@ command_enumerate (void)
                        .n_nodes = (guint)CLAMP (option_nodes, 1, 8),
                        .checkpoint = option_checkpoint,
                        .phased = option_phased,
+                       .buddies = option_buddies,
                        .lasting = option_lasting,
                        .depth = option_pairs ? ENUMERATE_PAIRS : ENUMERATE_SINGLES,
                        .first = cases_fault (option_first != NULL ? option_first : "crash"),
@@ -292,6 +295,7 @@ command_case (void)
   swarm_fixed_plan (
       n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL, strstr (parts[0], "phased") != NULL,
       aborts != NULL ? (guint)strtoul (aborts + strlen ("/aborts"), NULL, 10) : 0, &plan);
+  plan.buddies = strstr (parts[0], "buddies") != NULL;
   if (strstr (parts[0], "lasting") != NULL)
     enumerate_make_lasting (&plan);
   for (guint i = 1; parts[i] != NULL && plan.n_faults < SIM_FAULTS_MAX; i++)

@@ -142,6 +142,8 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .program = plan->tree->jobs[0].digest,
                         .checkpoint = plan->checkpoint,
                         .kept = founder && sim->outcome->lives > 1,
+                        .buddies = plan->buddies,
+                        .copy_us = plan->copy_us,
                         .naive = plan->naive,
                         .steal = plan->steal,
                         .closed = plan->closed,

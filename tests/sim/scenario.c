@@ -104,6 +104,11 @@ read_setting (Scenario *scenario, const char *text)
       well = scenario->plan.checkpoint || g_str_equal (pair[1], "no")
              || fail (scenario, "'%s' is neither yes nor no", pair[1]);
     }
+  else if (g_str_equal (pair[0], "buddies"))
+    {
+      scenario->plan.buddies = TRUE;
+      well = read_time (scenario, pair[1], &scenario->plan.copy_us);
+    }
   else
     return fail (scenario, "there is no setting '%s'", pair[0]);
   return well;

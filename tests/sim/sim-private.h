@@ -162,6 +162,7 @@ struct Sim
   gboolean calm;                       /* this life has no faults ahead and even delays */
   gboolean restored[TREE_JOBS_MAX];    /* covered when this life began */
   gboolean safe[TREE_JOBS_MAX];        /* covered when a process crashed; see check_crash */
+  guint64 finished_us[TREE_JOBS_MAX];  /* first in this life; 0: not yet */
   guint8 finished[TREE_JOBS_MAX];      /* in this life */
   guint32 finished_by[TREE_JOBS_MAX];  /* … by the processes of these bits */
   gboolean handed[TREE_JOBS_MAX];      /* a process that had its result has left */
@@ -286,6 +287,7 @@ void check_forgotten (Sim *sim, guint32 job);
 void check_after_step (Sim *sim, Process *process);
 void check_answer (Sim *sim, GBytes *value);
 /* A process is about to crash: what the published file covers now is never executed again. */
+gboolean check_one_crash (const Sim *sim);
 void check_crash (Sim *sim);
 void check_ended (Sim *sim, Process *process, guint64 code, gboolean finished);
 /* What `before` covers is still covered. */

@@ -78,6 +78,8 @@ typedef struct
   gboolean slow_node; /* one node computes slowly */
   gboolean checkpoint;
   guint64 shared_memory;            /* for shared bytes that were fetched */
+  gboolean buddies;                 /* rows go to other members, too … */
+  guint64 copy_us;                  /* … so often; 0: as usual */
   gboolean naive;                   /* orphans are dropped */
   gboolean solo;                    /* one node without an address */
   gboolean one_way;                 /* a stalled process hears, but is not heard */

@@ -36,6 +36,7 @@ swarm_fixed_plan (guint n_jobs, guint n_nodes, gboolean checkpoint, gboolean pha
                   .delay_us = 300,
                   .drowsy_us = 900,
                   .save_us = 2000,
+                  .copy_us = 2000,
                   .publish_us = 3000,
                   .settle_us = 4000,
                   .commit_us = 1000,

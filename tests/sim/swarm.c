@@ -16,6 +16,7 @@
 #define PARTED_PERCENT 3
 #define HALF_OPEN_PERCENT 4
 #define IMPATIENT_PERCENT 30
+#define BUDDIES_PERCENT 60
 
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
@@ -432,6 +433,16 @@ draw_parted (guint64 seed, Plan *plan)
     };
 }
 
+/* Rows go to buddies as often as to the coordinator, or much more seldom. */
+static void
+draw_buddies (guint64 seed, Plan *plan)
+{
+  Rng rng = { rng_mix (seed ^ 0x6275646479) };
+
+  plan->buddies = !plan->naive && rng_chance (&rng, BUDDIES_PERCENT);
+  plan->copy_us = rng_chance (&rng, 60) ? plan->save_us : 0;
+}
+
 void
 swarm_plan (guint64 seed, Plan *plan)
 {
@@ -490,6 +501,7 @@ swarm_plan (guint64 seed, Plan *plan)
   draw_parted (seed, plan);
   if (plan->n_sites == 0) /* on both sides of a wall they are counted anew */
     draw_poison (seed, plan);
+  draw_buddies (seed, plan);
   plan->tell_us = is_long (plan) || plan->n_sites > 0 ? SIM_SECOND : 20000;
   if (is_long (plan) || plan->n_sites > 0)
     plan->save_us = plan->publish_us = SIM_SECOND;

@@ -363,6 +363,7 @@ add_peer (World *world, gboolean solo)
                         .n_bests = 1,
                         .program = digest_of_string ("program"),
                         .build = world->build,
+                        .buddies = world->buddies,
                         .checkpoint = world->checkpoint,
                         .heartbeat_us = world->heartbeat_us,
                         .silence_us = world->silence_us,

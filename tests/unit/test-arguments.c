@@ -86,6 +86,7 @@ plans_and_files_fit (void)
     const char *plan;
     gboolean alone, with_file;
   } cases[] = { { "", TRUE, TRUE },
+                { "--protect=auto", TRUE, TRUE },
                 { "--protect=naive", TRUE, FALSE },
                 { "--protect=orphan", TRUE, FALSE },
                 { "--protect=checkpoint", FALSE, TRUE },
@@ -103,7 +104,8 @@ plans_and_files_fit (void)
         gboolean wanted = file ? cases[i].with_file : cases[i].alone;
         if (*line != '\0')
           check (&options, "run", line, wanted ? NULL : "--protect");
-        g_assert_true (!wanted || options.naive == (strstr (cases[i].plan, "naive") != NULL));
+        gboolean naive = strstr (cases[i].plan, "naive") != NULL;
+        g_assert_true (!wanted || (options.protect == FOLDER_PROTECT_NAIVE) == naive);
         g_auto (Arguments) resumed = { 0 };
         if (*cases[i].plan != '\0')
           check (&resumed, "resume", line, "--protect");

@@ -37,7 +37,8 @@ test_sums (void)
                    "\"shared_bytes\": null, \"saves\": null, \"saved_rows\": null,"
                    " \"checkpoint_bytes\": 7, \"crashes\": 1, \"work_s\": 0.5, \"cpu_s\": null,"
                    " \"driver_s\": null, \"scribe_s\": null, \"scan_s\": null, \"lost_s\": null,"
-                   " \"redone_s\": null, \"salvaged_s\": null, \"at_risk_s\": null}\n");
+                   " \"redone_s\": null, \"salvaged_s\": null, \"at_risk_s\": null,"
+                   " \"at_risk_all_s\": null}\n");
   summary = figures_summary (path, &seen);
   g_assert_true (g_str_has_prefix (summary, "1.5 s on 3 nodes, 11 jobs"));
   g_assert_true (folder_remove (path, NULL));

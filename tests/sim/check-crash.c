@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is safe when one process crashes, so that it is never executed again: I18. Looks, never
+ * acts. */
+#include "config.h"
+
+#include "sim-private.h"
+
+#define COPY_DELAYS 20
+
+/* Nothing but one crash happens, and every message arrives in the order in which it was sent. */
+gboolean
+check_one_crash (const Sim *sim)
+{
+  const Plan *plan = sim->plan;
+  FaultKind kind = plan->faults[0].kind;
+
+  return plan->n_faults == 1 && (kind == FAULT_CRASH || kind == FAULT_HEAD || kind == FAULT_VANISH)
+         && plan->even_delays && !plan->swings && plan->large == 0;
+}
+
+static gboolean
+is_covered_by_file (const Sim *sim)
+{
+  const Plan *plan = sim->plan;
+
+  return plan->checkpoint && plan->unable == 0 && plan->elsewhere == 0
+         && (plan->swaps || sim->outcome->races == 0);
+}
+
+/* What is finished stands in two places so much later: a scan begins, each stack serves it at its
+ * next sync, the rows arrive, and so do answers. */
+static guint64
+copied_after_us (const Sim *sim)
+{
+  const Plan *plan = sim->plan;
+  guint64 longest_us = 0;
+
+  for (guint32 i = 0; i < plan->tree->n; i++)
+    for (guint k = 0; k < G_N_ELEMENTS (plan->tree->jobs[i].cost_us); k++)
+      longest_us = MAX (longest_us, plan->tree->jobs[i].cost_us[k]);
+  return plan->copy_us + longest_us + plan->scan_us + COPY_DELAYS * (plan->delay_us + plan->wan_us);
+}
+
+static void
+cover_by_buddies (Sim *sim)
+{
+  guint64 after_us = copied_after_us (sim);
+
+  if (sim->n_members < 2 || sim->now_us < sim->outcome->figures.joined_us + after_us)
+    return;
+  for (guint32 i = 0; i < sim->plan->tree->n; i++)
+    if (sim->finished_us[i] > 0 && sim->now_us > sim->finished_us[i] + after_us)
+      sim->safe[i] = TRUE;
+}
+
+void
+check_crash (Sim *sim)
+{
+  if (!check_one_crash (sim))
+    return;
+  if (is_covered_by_file (sim))
+    store_cover_all (&sim->published, sim->safe);
+  if (sim->plan->buddies && sim->plan->copy_us > 0)
+    cover_by_buddies (sim);
+}

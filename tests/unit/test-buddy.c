@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A member's rows at its buddy: who that is, when results are acknowledged, what a death offers. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+#define ROW_US 50
+#define SCAN_US (BUDDY_SCAN_US + 1000)
+
+static Buddy *
+buddy_at (World *world, guint who)
+{
+  return &world->peer[who].node->buddy;
+}
+
+static guint
+number_of (World *world, const NodeId *id)
+{
+  guint who = 0;
+
+  while (who < world->n && !node_id_equal (&world->peer[who].node->self, id))
+    who++;
+  return who;
+}
+
+static guint
+buddy_number (World *world, guint who)
+{
+  return number_of (world, &buddy_at (world, who)->id);
+}
+
+/* Every engine has served all scans. */
+static void
+serve (World *world)
+{
+  for (guint i = 0; i < world->n; i++)
+    if (world->peer[i].alive)
+      tell (world, i,
+            &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = world->peer[i].node->saves.scans });
+}
+
+static void
+scan (World *world)
+{
+  pass (world, SCAN_US);
+  serve (world);
+}
+
+static World *
+new_world (guint n)
+{
+  World *world = world_new (0, FALSE);
+
+  world->buddies = TRUE;
+  for (guint i = 0; i < n; i++)
+    add_peer (world, n == 1);
+  pass (world, 10);
+  return world;
+}
+
+static World *
+world_with_buddies (guint n)
+{
+  World *world = new_world (n);
+
+  for (guint i = 0; i < 3; i++)
+    scan (world);
+  for (guint i = 0; i < n; i++)
+    g_assert_cmpint (buddy_at (world, i)->state, ==, BUDDY_FULL);
+  return world;
+}
+
+static void
+give_row (World *world, guint who, const char *path)
+{
+  Digest digest = digest_of_string (path);
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  g_ptr_array_add (rows, row_new (path, 1, &digest, 0.1, ROW_US, value));
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = ROW_US });
+}
+
+/* Somebody who has nothing to do with either. */
+static guint
+third (World *world, guint a, guint b)
+{
+  guint who = 0;
+
+  while (who == a || who == b || !world->peer[who].alive)
+    who++;
+  g_assert_cmpuint (who, <, world->n);
+  return who;
+}
+
+static void
+test_each_has_another_one (void)
+{
+  g_autoptr (World) world = world_with_buddies (4);
+
+  for (guint i = 0; i < 4; i++)
+    {
+      g_assert_cmpuint (buddy_number (world, i), <, 4);
+      g_assert_cmpuint (buddy_number (world, i), !=, i);
+    }
+}
+
+static void
+test_one_alone_has_none (void)
+{
+  g_autoptr (World) world = new_world (1);
+
+  scan (world);
+  g_assert_cmpint (buddy_at (world, 0)->state, ==, BUDDY_NONE);
+  g_assert_false (said (world, 0, "SCAN"));
+}
+
+static void
+test_what_a_dead_one_had_is_offered (void)
+{
+  g_autoptr (World) world = world_with_buddies (4);
+  guint victim = 3, buddy = buddy_number (world, victim), other = third (world, victim, buddy);
+
+  give_row (world, victim, "/3");
+  g_assert_false (said (world, other, "KNOWN /3 finished"));
+  die (world, victim);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, buddy, "KNOWN /3 finished"));
+  g_assert_true (said (world, other, "KNOWN /3 finished"));
+}
+
+/* The sum counts as safe only when the buddy has said so. */
+static void
+test_rows_are_safe_when_they_are_confirmed (void)
+{
+  g_autoptr (World) world = world_with_buddies (3);
+
+  give_row (world, 2, "/3");
+  g_assert_cmpuint (stats_of (world, 2).alone_us, ==, ROW_US);
+  scan (world);
+  g_assert_cmpuint (stats_of (world, 2).alone_us, ==, 0);
+  g_assert_cmpuint (stats_of (world, 2).unpublished_us, ==, ROW_US);
+}
+
+/* n1 runs a job for n0. */
+static void
+test_a_result_is_acknowledged_when_two_have_it (void)
+{
+  g_autoptr (World) world = world_with_buddies (3);
+
+  start (world);
+  (void)offer (world, 0, "/3");
+  hunger (world, 1);
+  finish (world, 1, "/3");
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 1); /* it is kept */
+  scan (world);
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 0);
+}
+
+static void
+test_a_result_is_offered_when_its_lender_dies_first (void)
+{
+  g_autoptr (World) world = world_with_buddies (3);
+
+  start (world);
+  (void)offer (world, 0, "/3");
+  hunger (world, 1);
+  finish (world, 1, "/3");
+  die (world, 0);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "KNOWN /3 finished"));
+}
+
+/* Its buddy dies: all rows go to another one, and until then nothing is acknowledged. */
+static void
+test_another_one_gets_all_rows (void)
+{
+  g_autoptr (World) world = world_with_buddies (4);
+  guint who = 3, first = buddy_number (world, who);
+
+  give_row (world, who, "/3");
+  scan (world);
+  die (world, first);
+  pass (world, G_USEC_PER_SEC / 100);
+  g_assert_cmpuint (buddy_number (world, who), !=, first);
+  g_assert_cmpint (buddy_at (world, who)->state, !=, BUDDY_FULL);
+  forget_log (world);
+  pass (world, SCAN_US);
+  g_assert_true (said (world, who, "SCAN whole"));
+  give_row (world, who, "/3");
+  serve (world);
+  g_assert_cmpint (buddy_at (world, who)->state, ==, BUDDY_FULL);
+
+  guint second = buddy_number (world, who), other = third (world, who, second);
+  die (world, who);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, other, "KNOWN /3 finished"));
+}
+
+/* While all rows come again those from before still count. */
+static void
+test_rows_are_replaced_when_all_have_come (void)
+{
+  g_autoptr (World) world = world_with_buddies (4);
+  guint who = 3, buddy = buddy_number (world, who), other = third (world, who, buddy);
+
+  give_row (world, who, "/3");
+  scan (world);
+  buddy_at (world, who)->rows = BUDDY_ROWS_MORE + 1;
+  pass (world, SCAN_US);
+  g_assert_true (said (world, who, "SCAN whole"));
+  die (world, who); /* before it gave them */
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, other, "KNOWN /3 finished"));
+}
+
+static void
+test_old_rows_go_when_all_have_come (void)
+{
+  g_autoptr (World) world = world_with_buddies (4);
+  guint who = 3, buddy = buddy_number (world, who), other = third (world, who, buddy);
+
+  give_row (world, who, "/3");
+  scan (world);
+  buddy_at (world, who)->rows = BUDDY_ROWS_MORE + 1;
+  pass (world, SCAN_US);
+  give_row (world, who, "/4");
+  serve (world);
+  die (world, who);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (said (world, other, "KNOWN /4 finished"));
+  g_assert_false (said (world, other, "KNOWN /3 finished"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/buddy/each-has-another-one", test_each_has_another_one);
+  g_test_add_func ("/buddy/one-alone-has-none", test_one_alone_has_none);
+  g_test_add_func ("/buddy/what-a-dead-one-had-is-offered", test_what_a_dead_one_had_is_offered);
+  g_test_add_func ("/buddy/rows-are-safe-when-they-are-confirmed",
+                   test_rows_are_safe_when_they_are_confirmed);
+  g_test_add_func ("/buddy/a-result-is-acknowledged-when-two-have-it",
+                   test_a_result_is_acknowledged_when_two_have_it);
+  g_test_add_func ("/buddy/a-result-is-offered-when-its-lender-dies-first",
+                   test_a_result_is_offered_when_its_lender_dies_first);
+  g_test_add_func ("/buddy/another-one-gets-all-rows", test_another_one_gets_all_rows);
+  g_test_add_func ("/buddy/rows-are-replaced-when-all-have-come",
+                   test_rows_are_replaced_when_all_have_come);
+  g_test_add_func ("/buddy/old-rows-go-when-all-have-come", test_old_rows_go_when_all_have_come);
+  return g_test_run ();
+}
