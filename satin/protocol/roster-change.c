@@ -99,9 +99,10 @@ is_of_term (Node *node, const Term *term)
   return term_compare (term, &node->roster.term) == 0;
 }
 
-/* What has changed since that version of this term. */
+/* What has changed since that version of this term. `sure`: the other end has that one; else it may
+ * be of another term. */
 static void
-tell_since (Node *node, Link *link, guint64 since)
+tell_since (Node *node, Link *link, guint64 since, gboolean sure)
 {
   const GPtrArray *changes = node->roster.changes;
   guint64 version = node->roster.version;
@@ -113,15 +114,21 @@ tell_since (Node *node, Link *link, guint64 since)
     }
   for (guint64 i = since; i < version; i++)
     send_change (node, link, changes->pdata[changes->len - (version - i)], i + 1);
-  link->told_term = link->said_term = node->roster.term;
-  link->told_version = link->said_version = version;
+  link->said_term = node->roster.term;
+  link->said_version = version;
+  if (!sure)
+    return;
+  link->told_term = node->roster.term;
+  link->told_version = version;
 }
 
 void
 roster_catch_up (Node *node, Link *link)
 {
   if (core_is_member (node) && link->said_version > 0 && is_of_term (node, &link->said_term))
-    tell_since (node, link, link->said_version);
+    tell_since (node, link, link->said_version,
+                link->told_version == link->said_version
+                    && is_of_term (node, &link->told_term));
   else
     roster_send (node, link);
 }
@@ -154,6 +161,9 @@ note_behind (Node *node, Link *link, guint64 version, gboolean now)
 
   roster->behind = MAX (roster->behind, version);
   roster->behind_link = link->link;
+#ifdef SATIN_PLANT_CHANGE_NOT_ASKED_FOR
+  return;
+#endif
   if (roster->ask_us != CORE_NEVER)
     return;
   roster->ask_us = node->now_us + ROSTER_ASK_US;
@@ -197,7 +207,7 @@ roster_on_have (Node *node, Link *link, const Message *m)
     note_behind (node, link, m->version, roster_find (node, &link->remote) == NULL);
   else if (m->version < node->roster.version
            && (m->flag || roster_is_master (node) || roster_find (node, &link->remote) == NULL))
-    tell_since (node, link, m->version);
+    tell_since (node, link, m->version, TRUE);
 }
 
 static gboolean

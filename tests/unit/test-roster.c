@@ -426,6 +426,24 @@ test_new_links_say_versions (void)
   g_assert_cmpuint (n_kinds[MESSAGE_CHANGE], ==, 3);
 }
 
+/* n1 is master of a new term, and what it said of that was lost: each end of the next link says
+ * another term, so both tell all. */
+static void
+test_new_links_between_terms (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+
+  start (world);
+  g_array_index (world->wires, Wire, link_between (world, 1, 2) - 1).mute = TRUE;
+  die (world, 0);
+  pump (world);
+  g_assert_cmpuint (members_of (world, 1), ==, 2);
+  g_assert_cmpuint (members_of (world, 2), ==, 3);
+  cut (world, 1, 2);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_cmpuint (members_of (world, 2), ==, 2);
+}
+
 /* … and who is left out joins again. */
 static void
 test_change_leaves_out (void)
@@ -477,6 +495,7 @@ main (int argc, char **argv)
   TEST ("who-misses-a-change-asks", test_change_is_missed);
   TEST ("a-newer-version-that-does-not-come-is-asked-for", test_change_does_not_come);
   TEST ("new-links-say-versions", test_new_links_say_versions);
+  TEST ("new-links-between-terms", test_new_links_between_terms);
   TEST ("who-is-left-out-joins-again", test_change_leaves_out);
   TEST ("a-change-that-no-master-makes", test_change_that_no_master_makes);
   return g_test_run ();
