@@ -53,7 +53,7 @@ struct Driver
   GHashTable *links; /* number -> Wire */
   GHashTable *dials; /* number -> Wire under way */
   guint64 last_link;
-  gboolean sent;       /* something waits for mesh_flush */
+  GArray *sent;        /* of guint64: the links over which something waits for mesh_flush */
   Admission admission; /* of Wire: accepted, not proved */
   GHashTable *hosts;   /* (nullable) addresses of hosts of members … */
   gint64 hosts_us;     /* … as they were then */

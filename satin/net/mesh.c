@@ -178,6 +178,7 @@ gboolean
 mesh_open (Driver *driver, GError **error)
 {
   driver->links = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  driver->sent = g_array_new (FALSE, FALSE, sizeof (guint64));
   driver->dials = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   if (driver->config.socket_path == NULL)
     return TRUE;
@@ -202,6 +203,7 @@ mesh_close (Driver *driver)
   g_hash_table_foreach_remove (driver->links, close_one, NULL);
   g_hash_table_foreach_remove (driver->dials, close_one, NULL);
   g_clear_pointer (&driver->links, g_hash_table_unref);
+  g_clear_pointer (&driver->sent, g_array_unref);
   g_clear_pointer (&driver->dials, g_hash_table_unref);
   while (make_room (driver))
     ;
@@ -240,23 +242,21 @@ mesh_send (Driver *driver, const NodeEffect *effect)
   wire_send (link, effect->parts, effect->urgent);
   if (effect->awaited) /* the thief need not wait until all is put away here */
     wire_flush (link);
-  driver->sent = TRUE;
-}
-
-static void
-flush_one (gpointer number, gpointer link, gpointer data)
-{
-  (void)number;
-  (void)data;
-  wire_flush (link);
+  g_array_append_val (driver->sent, effect->link);
 }
 
 void
 mesh_flush (Driver *driver)
 {
-  if (driver->links != NULL && driver->sent)
-    g_hash_table_foreach (driver->links, flush_one, NULL);
-  driver->sent = FALSE;
+  for (guint i = 0; driver->links != NULL && i < driver->sent->len; i++)
+    {
+      Wire *link
+          = g_hash_table_lookup (driver->links, &g_array_index (driver->sent, guint64, i));
+      if (link != NULL) /* it may be closed by now */
+        wire_flush (link);
+    }
+  if (driver->links != NULL)
+    g_array_set_size (driver->sent, 0);
 }
 
 gsize

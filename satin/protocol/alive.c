@@ -361,13 +361,17 @@ ping_pause_us (Node *node)
   return MAX (node->config.heartbeat_us, MIN (seldom_us, most_us));
 }
 
+/* What was said in the last half of a pause is as good a sign; so is an acknowledgement. */
 static void
 ping (Node *node)
 {
+  guint64 lately_us = ping_pause_us (node) / 2;
+
   for (guint i = 0; i < node->links.links->len; i++)
     {
       Link *link = node->links.links->pdata[i];
-      if (link->bound && !carry_acknowledge (node, link)) /* which is as good a sign */
+      if (link->bound && !carry_acknowledge (node, link)
+          && node->now_us >= link->spoke_us + lately_us)
         link_send (node, link, &(Message){ .kind = MESSAGE_PING });
     }
 }

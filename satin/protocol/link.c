@@ -93,9 +93,8 @@ worth (const Link *link)
 
 /* (nullable): the best bound link that is worth at least that, of equal ones the newest. */
 static Link *
-best (Node *node, const NodeId *id, guint least)
+best (const Member *member, guint least)
 {
-  const Member *member = roster_find (node, id);
   Link *found = NULL;
 
   for (guint i = member == NULL ? 0 : member->links->len; i > 0 && least <= LINK_WORTH_MAX; i--)
@@ -112,13 +111,19 @@ best (Node *node, const NodeId *id, guint least)
 Link *
 link_direct (Node *node, const NodeId *id)
 {
-  return best (node, id, LINK_WORTH_DIRECT);
+  return best (roster_find (node, id), LINK_WORTH_DIRECT);
 }
 
 Link *
 link_to (Node *node, const NodeId *id)
 {
-  return best (node, id, 1);
+  return best (roster_find (node, id), 1);
+}
+
+Link *
+link_to_member (const Member *member)
+{
+  return best (member, 1);
 }
 
 gboolean
@@ -145,6 +150,7 @@ link_greeting_us (Node *node)
 void
 link_send_parts (Node *node, Link *link, GPtrArray *parts, gboolean urgent, gboolean awaited)
 {
+  link->spoke_us = node->now_us;
   if (link->circuit != NULL)
     {
       route_send (node, link, parts, urgent);

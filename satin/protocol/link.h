@@ -21,6 +21,7 @@ struct Link
   gboolean greeted, bound;
   gboolean joining; /* this node asked for membership over it */
   guint64 born_us, heard_us;
+  guint64 spoke_us;   /* this end said something over it */
   guint64 retired_us; /* its session needs it no more: closed then; 0: it does */
   Term told_term;   /* the other end was told all of the roster up to this one … */
   guint64 told_version;
@@ -74,6 +75,7 @@ void link_say_name (Node *node, Link *link);
 Link *link_find (Node *node, guint64 number);
 /* (nullable): the newest bound link to that member, a routed one if there is no other. */
 Link *link_to (Node *node, const NodeId *id);
+Link *link_to_member (const Member *member);
 /* (nullable): one that is not routed. */
 Link *link_direct (Node *node, const NodeId *id);
 /* TRUE: a link to that member is up but waits for its greeting. `routed`: also such a one. */

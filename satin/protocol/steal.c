@@ -84,7 +84,7 @@ link_to_ask (Node *node, const StealLane *lane, const Member *member, gboolean a
   return !is_victim (node, member) || lane_of (node, member) != lane
                  || (!all && node_id_set_has (node->steal.refused, &member->id))
              ? NULL
-             : link_to (node, &member->id);
+             : link_to_member (member);
 }
 
 static gboolean

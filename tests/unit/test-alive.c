@@ -2,6 +2,8 @@
 /* Signs of life, and what follows when there are none. */
 #include "node-world.h"
 
+#include "satin/protocol/core.h"
+
 /* Among many each gives its signs of life more seldom, and none is taken for dead. */
 static void
 test_many_say_little (void)
@@ -22,6 +24,24 @@ test_many_say_little (void)
       g_assert_cmpuint (members_of (world, i), ==, NODES_MAX);
       g_assert_cmpuint (stats_of (world, i).silenced, ==, 0);
     }
+}
+
+/* What was said lately is as good a sign of life as a ping. */
+static void
+test_who_has_just_spoken_does_not_ping (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  Node *node = world->peer[1].node;
+  NodeId other = node_self (world->peer[0].node);
+
+  start (world);
+  pass (world, node->alive.ping_at_us - world->now_us - 1);
+  guint pings = world->peer[1].pings;
+  link_to (node, &other)->spoke_us = world->now_us;
+  pass (world, 1);
+  g_assert_cmpuint (world->peer[1].pings, ==, pings);
+  pass (world, NODE_HEARTBEAT_US);
+  g_assert_cmpuint (world->peer[1].pings, ==, pings + 1);
 }
 
 static void
@@ -155,6 +175,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/alive/" name, function)
   TEST ("many-say-little", test_many_say_little);
+  TEST ("who-has-just-spoken-does-not-ping", test_who_has_just_spoken_does_not_ping);
   TEST ("a-silent-one-is-looked-for-and-then-left-out",
         test_a_silent_one_is_looked_for_and_then_left_out);
   TEST ("two-hosts-with-one-address-are-two-members",
