@@ -179,6 +179,22 @@ has_row (const EngineEvent *event, const char *path)
   return FALSE;
 }
 
+/* The root has two children at least, and no part is more than the whole. */
+static void
+check_weights (const EngineEvent *event)
+{
+  double sum = 0;
+
+  for (guint i = 0; event->kind == ENGINE_ROWS && i < event->rows->len; i++)
+    {
+      const Row *row = event->rows->pdata[i];
+      g_assert_cmpfloat (row->weight, >, 0);
+      g_assert_cmpfloat (row->weight, <=, 0.5);
+      sum += row->weight;
+    }
+  g_assert_cmpfloat (sum, <=, 1 + 1e-9);
+}
+
 /* The stack that waits has told its rows; then the other one ends its job. TRUE: what was finished
  * there came before the end of all. */
 static gboolean
@@ -192,6 +208,7 @@ goes_over (Rig *rig, EngineEventKind end)
       event.kind = ENGINE_ROWS;
       if (!rig_next (rig, &event, 100000))
         continue;
+      check_weights (&event);
       told = told || has_row (&event, "/1");
       found = found || has_row (&event, "/0") || has_row (&event, "/0/0");
       engine_event_clear (&event);
@@ -408,7 +425,10 @@ test_scans_end_though_others_are_asked_for (void)
       step (scan % 2);
       while (scan > 1 && !(event.kind == ENGINE_SCANNED && event.scan == scan - 1))
         if (rig_next (rig, &event, 100000))
-          engine_event_clear (&event);
+          {
+            check_weights (&event);
+            engine_event_clear (&event);
+          }
     }
   g_atomic_int_set (&allowed[0], -1);
   g_atomic_int_set (&allowed[1], -1);
