@@ -246,6 +246,25 @@ is_wanted (Node *node, Link *link, const Message *m)
   return FALSE;
 }
 
+/* The WELCOME that took it in was lost, so that member has never been: nobody waits for it. */
+static void
+never_was (Node *node, const Message *m)
+{
+  for (guint i = node->roster.members->len; i > 0; i--)
+    {
+      Member *member = node->roster.members->pdata[i - 1];
+      if (member->dead || node_id_equal (&member->id, &node->self)
+          || !g_str_equal (member->address, m->text) || !roster_is_host (member, m->host)
+          || link_to (node, &member->id) != NULL)
+        continue;
+      core_log (node, "node %u.%u asks to join: it has not heard that it was taken in",
+                member->id.term, member->id.number);
+      member->dead = member->proved = TRUE;
+      roster_on_dead (node);
+      return;
+    }
+}
+
 void
 join_on_request (Node *node, Link *link, const Message *m)
 {
@@ -257,7 +276,12 @@ join_on_request (Node *node, Link *link, const Message *m)
   if (!roster_is_master (node) || node->stop.halting || link->bound
       || node->roster.members->len >= MESSAGE_MEMBERS_MAX || m->text[0] == '\0')
     {
-      roster_send (node, link);
+      guint64 number = link->link;
+      if (roster_is_master (node) && node->stop.halting && !link->bound)
+        never_was (node, m);
+      link = link_find (node, number);
+      if (link != NULL)
+        roster_send (node, link);
       return;
     }
   if (!is_wanted (node, link, m))

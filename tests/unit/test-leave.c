@@ -306,6 +306,47 @@ test_a_suspend_does_not_wait_for_it (void)
   g_assert_true (said (world, 0, "FINAL"));
 }
 
+static void
+ask_to_join (World *world)
+{
+  Wire wire = { { 0, 1 }, TRUE, FALSE };
+  Message hello = { .kind = MESSAGE_HELLO,
+                    .number = MESSAGE_VERSION,
+                    .digest = digest_of_string ("program"),
+                    .text = "n7",
+                    .host = "" };
+
+  g_array_append_val (world->wires, wire);
+  guint64 link = world->wires->len;
+  step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LINK_UP, .link = link });
+  deliver (world, link, 0, &hello);
+  deliver (world, link, 0,
+           &(Message){ .kind = MESSAGE_JOIN, .text = "n7", .host = "host", .site = "" });
+  step (world, 0, &(NodeEvent){ .kind = NODE_EVENT_LINK_DOWN, .link = link });
+}
+
+/* It was taken in and has not heard of that, so it never says that it has sent all; then it asks
+ * once more. */
+static void
+test_a_suspend_does_not_wait_for_who_never_was (void)
+{
+  g_autoptr (World) world = world_new (1, TRUE);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  pass (world, G_USEC_PER_SEC / 2);
+  world->parted = 1; /* dials of it come to nothing */
+  ask_to_join (world);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SUSPEND });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = G_MAXUINT32 });
+  g_assert_false (said (world, 0, "FINAL"));
+  ask_to_join (world);
+  g_assert_cmpuint (members_of (world, 0), ==, 1);
+  pump (world);
+  g_assert_true (said (world, 0, "FINAL"));
+}
+
 /* Three rows, two of which speak of more shared bytes than one message may. */
 static GPtrArray *
 rows_that_speak (SharedStore *store)
@@ -367,6 +408,8 @@ main (int argc, char **argv)
   g_test_add_func ("/leave/the-largest-are-handed-over-first", test_largest_first);
   g_test_add_func ("/leave/a-leaver-gives-its-office-up", test_gives_its_office_up);
   g_test_add_func ("/leave/a-leaver-waits-for-its-lenders", test_waits_for_its_lenders);
+  g_test_add_func ("/leave/a-suspend-does-not-wait-for-who-never-was",
+                   test_a_suspend_does_not_wait_for_who_never_was);
   g_test_add_func ("/leave/rows-that-speak-of-much-go-apart",
                    test_rows_that_speak_of_much_go_apart);
   g_test_add_func ("/leave/a-suspend-does-not-wait-for-a-leaver",
