@@ -146,7 +146,7 @@ copy_into (Sql *sql, int fd, const char *name, GError **error)
     }
   int code = sqlite3_open_v2 (name, &copy, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
   gboolean good = code == SQLITE_OK || copy_failed (copy, code, error);
-  if (good && !copy_is_whole (sql->db, copy))
+  if (good && (!copy_is_whole (sql->db, copy) || !spare_is_whole (fd)))
     {
       g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_PLACE, "the copy is damaged");
       good = FALSE;

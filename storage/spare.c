@@ -324,9 +324,10 @@ mend_pages (Mend *mend)
     make_page (mend, lost);
 }
 
-/* (transfer full) (nullable): the file, of which *mend is; NULL: it has no spare pages of use. */
+/* (transfer full) (nullable): the file, of which *mend is; NULL: it has no sound spare pages.
+ * `is_copy`: nobody has marked it yet (publish.c), so its header is as SQLite writes it. */
 static guint8 *
-begin_mend (int fd, Mend *mend)
+begin_mend (int fd, gboolean is_copy, Mend *mend)
 {
   struct stat status;
   *mend = (Mend){ 0 };
@@ -335,32 +336,49 @@ begin_mend (int fd, Mend *mend)
   mend->size = (gsize)status.st_size;
   g_autofree guint8 *file = read_all (fd, mend->size, 0);
   mend->file = file;
-  return file != NULL && !is_written (file, mend->size) && find_head (mend)
+  return file != NULL && (is_copy || !is_written (file, mend->size)) && find_head (mend)
              ? g_steal_pointer (&file)
              : NULL;
 }
 
-gboolean
-spare_agrees (int fd)
+static gboolean
+has_none (int fd)
+{
+  guint8 header[HEADER_BYTES];
+  return whole_read_at (fd, header, sizeof header, 0) != (gssize)sizeof header
+         || load_big (header + FREE_AT) == 0;
+}
+
+/* `is_copy`: they have to be there. */
+static gboolean
+agrees (int fd, gboolean is_copy)
 {
   Mend mend;
-  guint8 header[HEADER_BYTES];
-  if (whole_read_at (fd, header, sizeof header, 0) != (gssize)sizeof header
-      || load_big (header + FREE_AT) == 0)
-    return TRUE;
-  g_autofree guint8 *file = begin_mend (fd, &mend);
-  gboolean good = TRUE;
+  g_autofree guint8 *file = begin_mend (fd, is_copy, &mend);
+  gboolean good = file != NULL || !is_copy;
   for (gsize i = 0; file != NULL && good && i < mend.n_pages; i++)
     good = is_page_at (&mend, i, (gssize)(i * mend.page_size));
   g_free (mend.sums);
   return good;
 }
 
+gboolean
+spare_agrees (int fd)
+{
+  return has_none (fd) || agrees (fd, FALSE);
+}
+
+gboolean
+spare_is_whole (int fd)
+{
+  return has_none (fd) || agrees (fd, TRUE);
+}
+
 int
 spare_mend (int fd)
 {
   Mend mend;
-  g_autofree guint8 *file = begin_mend (fd, &mend);
+  g_autofree guint8 *file = begin_mend (fd, FALSE, &mend);
   if (file == NULL)
     return -1;
   mend_pages (&mend);

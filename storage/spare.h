@@ -16,5 +16,8 @@ gboolean spare_add (int fd);
  * made anew; what cannot be mended is as it was found. Nothing in it is proved. -1: there are no
  * spare pages, they are damaged too, or SQLite has written to the file since. */
 int spare_mend (int fd);
+/* After spare_add, before anybody marks the file: they stand there as they were written, and so do
+ * all other pages. A file that got none is whole. */
+gboolean spare_is_whole (int fd);
 /* FALSE: sound spare pages say that another page is not as it was published. */
 gboolean spare_agrees (int fd);

@@ -6,8 +6,12 @@
 #include "checkpoint.h"
 
 #include "storage/results.h"
+#include "storage/spare.h"
+#include "storage/whole.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define N_SMALL 1000u
 #define N_LARGE 26u
@@ -334,6 +338,37 @@ test_damage (gconstpointer data)
   g_free (sample.data);
 }
 
+/* A writer looks at its copy before that is published: not a bit of the spare pages may be wrong,
+ * nor one of those that they speak of. */
+static void
+test_a_copy_has_sound_spare_pages (void)
+{
+  static const char magic[] = "satin spare page";
+  Sample sample = { .name = "copy", .n_rows = 100, .extra = 300 };
+  int fd = memfd_create ("copy", MFD_CLOEXEC);
+
+  sample_make (&sample);
+  char *head = memmem (sample.data, sample.size, magic, strlen (magic));
+  g_assert_nonnull (head);
+  gsize from = (gsize)(head - sample.data), n_pages = from / sample.page - 1;
+  gsize to = from + 32 + 8 * n_pages + sample.page;
+  g_assert_cmpuint (to, <=, sample.size);
+  g_assert_true (whole_write_at (fd, sample.data, sample.size, 0));
+  g_assert_true (spare_is_whole (fd));
+  for (gsize at = 4096; at < to; at += at < from ? 997 : 13)
+    {
+      char wrong = (char)(sample.data[at] ^ 1);
+      if (at >= (n_pages * sample.page) && at < from)
+        continue; /* SQLite looks at its list of free pages */
+      g_assert_true (whole_write_at (fd, &wrong, 1, at));
+      g_assert_false (spare_is_whole (fd));
+      g_assert_true (whole_write_at (fd, sample.data + at, 1, at));
+    }
+  g_assert_true (spare_is_whole (fd));
+  (void)close (fd);
+  g_free (sample.data);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -372,5 +407,6 @@ main (int argc, char **argv)
       g_strdelimit (name, " ", '-');
       g_test_add_data_func (name, &samples[i], test_damage);
     }
+  g_test_add_func ("/damage/a-copy-has-sound-spare-pages", test_a_copy_has_sound_spare_pages);
   return g_test_run ();
 }
