@@ -200,6 +200,7 @@ choose (Node *node)
     send (node, &buddy->id, BUDDY_DROP, 0);
   forget_marks (buddy);
   buddy->id = pair.buddy;
+  buddy->pause_us = buddy->again_us = 0;
   buddy->state = node_id_is_none (&pair.buddy) ? BUDDY_NONE : BUDDY_CHOSEN;
   if (buddy->state == BUDDY_NONE)
     send_acks (node, G_MAXUINT64); /* nobody would confirm anything */
@@ -217,8 +218,14 @@ buddy_settle (Node *node)
       buddy->rosters = node->stats.rosters;
       choose (node);
     }
-  if (buddy->state == BUDDY_CHOSEN)
+  if (buddy->state == BUDDY_CHOSEN && node->now_us >= buddy->again_us)
     saves_hurry (node);
+}
+
+static gboolean
+has_room (Node *node)
+{
+  return carry_has_room (roster_find (node, &node->buddy.id));
 }
 
 gboolean
@@ -226,8 +233,8 @@ buddy_takes (Node *node)
 {
   const Buddy *buddy = &node->buddy;
 
-  return buddy->state != BUDDY_NONE && carry_reaches (node, &buddy->id)
-         && carry_has_room (roster_find (node, &buddy->id)) && !stop_halts (node);
+  return buddy->state != BUDDY_NONE && carry_reaches (node, &buddy->id) && has_room (node)
+         && !stop_halts (node) && (buddy->state != BUDDY_CHOSEN || node->now_us >= buddy->again_us);
 }
 
 gboolean
@@ -239,11 +246,26 @@ buddy_wants_whole (Node *node)
          || (buddy->whole_scan == 0 && buddy->rows > 2 * buddy->rows_whole + BUDDY_ROWS_MORE);
 }
 
+/* It takes rows in more slowly than they come, or stands still, and the coordinator goes on: all of
+ * them go there later. */
+static void
+give_up_for_now (Node *node)
+{
+  Buddy *buddy = &node->buddy;
+
+  forget_marks (buddy);
+  buddy->state = BUDDY_CHOSEN;
+  buddy->pause_us = CLAMP (2 * buddy->pause_us, BUDDY_PAUSE_MIN_US, BUDDY_PAUSE_MAX_US);
+  buddy->again_us = node->now_us + buddy->pause_us;
+}
+
 void
 buddy_on_scan (Node *node, guint64 scan, gboolean whole)
 {
   Buddy *buddy = &node->buddy;
 
+  if (buddy->state >= BUDDY_FILLING && !has_room (node))
+    give_up_for_now (node);
   if (!whole || !buddy_takes (node))
     return;
   if (buddy->state == BUDDY_CHOSEN)
@@ -261,12 +283,6 @@ buddy_on_rows (Node *node, GPtrArray *rows)
 
   if (buddy->state < BUDDY_FILLING || rows->len == 0)
     return;
-  if (!buddy_takes (node)) /* it stands still: all of it goes there later */
-    {
-      forget_marks (buddy);
-      buddy->state = BUDDY_CHOSEN;
-      return;
-    }
   buddy->rows += rows->len;
   buddy->news = TRUE;
   while (i < rows->len)
@@ -309,6 +325,7 @@ buddy_on_copied (Node *node, Link *link, const Message *m)
       if (mark->whole && buddy->state == BUDDY_FILLING)
         {
           buddy->state = BUDDY_FULL;
+          buddy->pause_us = 0;
           if (!node_id_is_none (&buddy->before))
             send (node, &buddy->before, BUDDY_DROP, 0);
           buddy->before = NODE_ID_NONE;

@@ -22,6 +22,9 @@ typedef struct Member Member;
 /* So many results, and bytes of them, wait for their acknowledgement; then the oldest goes. */
 #define BUDDY_ACKS_MAX 1024
 #define BUDDY_ACKS_BYTES ((gsize)64 << 20)
+/* One that is too slow gets nothing for so long, twice as long each time. */
+#define BUDDY_PAUSE_MIN_US (5 * G_USEC_PER_SEC)
+#define BUDDY_PAUSE_MAX_US (320 * G_USEC_PER_SEC)
 #define BUDDY_ELDERS_MAX 8 /* masters that died one after the other, whose buddies are asked */
 
 /* What a COPY is. */
@@ -52,6 +55,7 @@ typedef struct
   BuddyState state;
   NodeId id;           /* of the buddy */
   NodeId before;       /* the one before it: it still has all rows; none: nobody has */
+  guint64 pause_us, again_us; /* CHOSEN: nothing goes there until then, since it was too slow */
   guint64 rosters;     /* for how many rosters it was chosen */
   guint64 whole_scan;  /* the scan under way that is of everything; 0: none */
   guint64 rows, rows_whole; /* sent since the last BEGIN; of these, up to WHOLE */

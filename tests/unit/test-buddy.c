@@ -6,6 +6,7 @@
 
 #define ROW_US 50
 #define SCAN_US (BUDDY_SCAN_US + 1000)
+#define TOO_MUCH (9 << 20) /* for a session at once */
 
 static Buddy *
 buddy_at (World *world, guint who)
@@ -233,6 +234,36 @@ test_old_rows_go_when_all_have_come (void)
   g_assert_false (said (world, other, "KNOWN /3 finished"));
 }
 
+/* It stands still while a coordinator wants scans: its rows do not pile up. */
+static void
+test_one_that_is_too_slow_waits (void)
+{
+  g_autoptr (World) world = world_with_buddies (4);
+  g_autoptr (GBytes) value = g_bytes_new_take (g_malloc0 (TOO_MUCH), TOO_MUCH);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  Digest digest = digest_of_string ("/3");
+  guint who = 3;
+  Peer *buddy = &world->peer[buddy_number (world, who)];
+
+  buddy->late = TRUE;
+  g_ptr_array_add (rows, row_new ("/3", 1, &digest, 0.1, ROW_US, value));
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = ROW_US });
+  forget_log (world);
+  pass (world, SCAN_US);
+  g_assert_false (said (world, who, "SCAN")); /* not for its sake */
+  buddy_on_scan (world->peer[who].node, 99, FALSE);
+  g_assert_cmpint (buddy_at (world, who)->state, ==, BUDDY_CHOSEN);
+
+  buddy->late = FALSE;
+  pass (world, G_USEC_PER_SEC);
+  serve (world);
+  g_assert_cmpint (buddy_at (world, who)->state, ==, BUDDY_CHOSEN); /* not at once */
+  pass (world, BUDDY_PAUSE_MIN_US);
+  pass (world, SCAN_US);
+  serve (world);
+  g_assert_cmpint (buddy_at (world, who)->state, ==, BUDDY_FULL);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -250,5 +281,6 @@ main (int argc, char **argv)
   g_test_add_func ("/buddy/rows-are-replaced-when-all-have-come",
                    test_rows_are_replaced_when_all_have_come);
   g_test_add_func ("/buddy/old-rows-go-when-all-have-come", test_old_rows_go_when_all_have_come);
+  g_test_add_func ("/buddy/one-that-is-too-slow-waits", test_one_that_is_too_slow_waits);
   return g_test_run ();
 }
