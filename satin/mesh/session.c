@@ -86,10 +86,11 @@ state_now (const Session *session)
 
 /* ---- acknowledgements and sending ---- */
 
+/* The sender keeps a whole message until its last fragment, however small, is acknowledged. */
 static void
-owe (Session *session, guint64 now_us, SessionConnection *connection, gsize bytes)
+owe (Session *session, guint64 now_us, SessionConnection *connection, gsize bytes, gsize message)
 {
-  gboolean much = session->owed_bytes + bytes > SESSION_LITTLE;
+  gboolean much = MAX (session->owed_bytes + bytes, message) > SESSION_LITTLE;
 
   session->answer = connection;
   if (session->owed_frames++ == 0)
@@ -222,13 +223,13 @@ hear_data (Session *session, guint64 now_us, SessionConnection *connection,
     case SESSION_INBOX_WRONG:
       return "a fragment is out of order";
     case SESSION_INBOX_KNOWN: /* the other end has not heard that it came */
-      owe (session, now_us, connection, 0);
+      owe (session, now_us, connection, 0, 0);
       return NULL;
     case SESSION_INBOX_TAKEN:
       break;
     }
   session->quiet_us = now_us;
-  owe (session, now_us, connection, frame->payload);
+  owe (session, now_us, connection, frame->payload, frame->total);
   if (message != NULL)
     {
       SessionEffect *effect = session_emit (session, SESSION_EFFECT_DELIVER);

@@ -505,6 +505,6 @@ saves_tick (Node *node)
   node->saves.at_us = node->now_us + interval_us (node);
   if (saves_reaches (node) ? has_room (node) : buddy_takes (node))
     (void)saves_scan (node);
-  else if (!node->config.checkpoint)
+  else if (!node->config.checkpoint && node->buddy.state == BUDDY_NONE)
     node->saves.at_us = CORE_NEVER;
 }

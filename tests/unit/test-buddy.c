@@ -251,6 +251,12 @@ test_one_that_is_too_slow_waits (void)
   forget_log (world);
   pass (world, SCAN_US);
   g_assert_false (said (world, who, "SCAN")); /* not for its sake */
+  buddy->late = FALSE;
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_true (said (world, who, "SCAN")); /* it takes them in again */
+
+  buddy->late = TRUE;
+  tell (world, who, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = ROW_US });
   buddy_on_scan (world->peer[who].node, 99, FALSE);
   g_assert_cmpint (buddy_at (world, who)->state, ==, BUDDY_CHOSEN);
 
