@@ -239,7 +239,7 @@ each_option_is_taken (void)
                 { "--insecure p", FIELD (insecure) },
                 { "--closed p", FIELD (closed) },
                 { "--copy --sites f p", FIELD (copy) },
-                { "--protect naive p", FIELD (naive) } },
+                { "--protect naive p", FIELD (protect) } }, /* FOLDER_PROTECT_NAIVE is 1 */
     texts[] = { { "--checkpoint /f p", FIELD (checkpoint) },
                 { "--name f p", FIELD (name) },
                 { "--sites /f p", FIELD (sites) },
