@@ -82,8 +82,8 @@ make_context (Texts *texts, const char *const about[3])
       "S" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
     { "protect", 0, of_run, G_OPTION_ARG_STRING, &texts->protect,
-      "What a crash leaves: auto (all but the last moment), naive (nothing), orphan (what other"
-      " nodes took from the dead one), checkpoint (that and the file)",
+      "What a crash leaves: auto (all but the last moment, or the file), naive (nothing), orphan"
+      " (what other nodes took from the dead one), checkpoint (that and the file)",
       "PLAN" },
     { "steal", 0, 0, G_OPTION_ARG_STRING, &texts->steal,
       "Whom idle nodes ask: crs (their site, then another one too; the default), rs"

@@ -66,7 +66,7 @@ typedef enum
 /* What of a node survives its crash. */
 typedef enum
 {
-  FOLDER_PROTECT_AUTO,       /* all that was finished a moment before; see protocol/buddy.h */
+  FOLDER_PROTECT_AUTO,       /* all but the last moment (protocol/buddy.h); with a file as below */
   FOLDER_PROTECT_NAIVE,      /* nothing */
   FOLDER_PROTECT_ORPHAN,     /* jobs that others took from it */
   FOLDER_PROTECT_CHECKPOINT, /* these, and what the checkpoint holds */

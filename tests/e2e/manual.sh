@@ -14,7 +14,7 @@ for file in "$SATIN_SOURCE"/storage/*.[1-9] "$SATIN_SOURCE"/satin/*.[1-9] "$SATI
   if command -v mandoc >/dev/null 2>&1; then
     # Which other pages are installed here is no matter of the page; mandoc cuts a long list of them short (...).
     is "${file##*/} is clean for mandoc" \
-      "$(mandoc -Tlint "$file" 2>&1 | grep -v -e 'referenced manual not found' -e 'outdated mandoc.db' \
+      "$(mandoc -Tlint "$file" 2>/dev/null | grep -v -e 'referenced manual not found' -e 'outdated mandoc.db' \
         -e '^\.\.\.$' -e 'longer than 80 bytes' -e 'possible typo in section name')" ""
   elif command -v man >/dev/null 2>&1 && command -v groff >/dev/null 2>&1; then
     is "${file##*/} is clean for man" "$(man --warnings -l "$file" 2>&1 >/dev/null)" ""
