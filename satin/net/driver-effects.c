@@ -78,17 +78,34 @@ breathe_last (Driver *driver)
   g_source_attach (source, driver->context);
 }
 
-/* A master that wrote it and died before the run had ended so has not shown it: a run that was
- * stopped has none, but for a suspended one of which is known what main returned
- * (folder_has_ended). The other half of a split may have ended first, with its answer. */
-static void
-withdraw_answer (const char *folder, int code)
+/* A master that wrote an answer and died before the run had ended so has not shown it: a run that
+ * was stopped has none, but for a suspended one of which is known what main returned
+ * (folder_has_ended). So it goes before the end stands there, since whoever sees that shows it. */
+static gboolean
+set_answer_aside (const char *folder, int code, const char *answer, const char *aside)
+{
+  int stands;
+
+  return !folder_has_ended (folder, &stands, NULL)
+         && !(code == NODE_END_SUSPENDED && folder_size (folder, "answer.code") >= 0)
+         && g_rename (answer, aside) == 0;
+}
+
+/* The other half of a split may have ended first, with that answer. */
+static gboolean
+end_without_answer (const char *folder, int code, const char *sentence, GError **error)
 {
   g_autofree char *answer = g_build_filename (folder, "answer", NULL);
+  g_autofree char *aside = g_strdup_printf ("%s.aside-%d", answer, (int)getpid ());
+  gboolean is_aside = set_answer_aside (folder, code, answer, aside);
+  gboolean well = folder_end (folder, code, sentence, error);
   int stands;
 
   if (folder_has_ended (folder, &stands, NULL) && stands == code)
-    (void)g_unlink (answer);
+    (void)g_unlink (is_aside ? aside : answer);
+  else if (is_aside)
+    (void)g_rename (aside, answer);
+  return well;
 }
 
 static void
@@ -110,10 +127,10 @@ end (Driver *driver, int code, gboolean finished, const char *sentence)
     }
   if (sentence != NULL && sentence != driver->unpublished && driver->config.solo)
     driver_say (driver, "%s", sentence);
-  if (driver->config.folder != NULL && !folder_end (driver->config.folder, code, sentence, &error))
+  if (driver->config.folder != NULL
+      && !(finished ? folder_end : end_without_answer) (driver->config.folder, code, sentence,
+                                                        &error))
     driver_say (driver, "%s", error->message);
-  if (driver->config.folder != NULL && !finished)
-    withdraw_answer (driver->config.folder, code);
   driver_set_ended (driver, code, finished);
   if (driver->config.solo)
     return;

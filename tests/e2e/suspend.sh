@@ -63,6 +63,8 @@ ok "the second part has not done all of it" [ "$(executed "$work/part2")" -lt 10
 
 begin "$satin" run -n 2 --name free -- "${heavy[@]}"
 ok "a run without checkpoint is up" wait_for $((10 * slow)) up free 2
+# Nobody knows what main returned, so that it is no answer.
+echo 42 >"$runs/free/answer"
 try "$satin" suspend free
 is "it is not suspended" "$code" 1
 ok "… since nothing would be kept: it says what to do" \

@@ -5,6 +5,7 @@
 
 #include "net/folder.h"
 
+#include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,22 @@ typedef struct
   Driver driver;
   char *folder;
 } Fixture;
+
+static gint answers; /* that stood beside an end when that came to stand there */
+
+/* In place of the C library's: what it makes is seen by all at once. */
+int
+link (const char *from, const char *to)
+{
+  int (*other) (const char *, const char *) = NULL;
+  g_autofree char *folder = g_path_get_dirname (to);
+  g_autofree char *answer = g_build_filename (folder, "answer", NULL);
+
+  *(void **)&other = dlsym (RTLD_NEXT, "link");
+  if (g_str_has_suffix (to, "/end") && access (answer, F_OK) == 0)
+    answers++;
+  return other (from, to);
+}
 
 static void
 set_up (Fixture *f, gconstpointer data)
@@ -98,12 +115,39 @@ test_finished (Fixture *f, gconstpointer unused)
 static void
 test_stopped (Fixture *f, gconstpointer unused)
 {
+  gint before = answers;
+
   (void)unused;
   put (f, "answer", "42");
   end (f, NODE_END_CANCELLED, FALSE, NULL);
   assert_ended (f, NODE_END_CANCELLED, "the run was cancelled");
   g_assert_false (f->driver.finished);
   g_assert_false (has (f, "answer"));
+  g_assert_cmpint (answers, ==, before); /* nobody can have shown it */
+}
+
+/* The other half of a split had ended, and the answer is its. */
+static void
+test_ended_elsewhere (Fixture *f, gconstpointer unused)
+{
+  g_autoptr (GError) error = NULL;
+
+  (void)unused;
+  put (f, "answer", "42");
+  g_assert_true (folder_end (f->folder, 0, NULL, &error));
+  end (f, NODE_END_SUSPENDED, FALSE, NULL);
+  g_assert_true (has (f, "answer"));
+}
+
+/* Main had returned, and its node died. */
+static void
+test_answered_and_suspended (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  put (f, "answer.code", "0\n");
+  put (f, "answer", "42");
+  end (f, NODE_END_SUSPENDED, FALSE, NULL);
+  g_assert_true (has (f, "answer"));
 }
 
 /* The answer could not be kept here: main's success is none, but its own failure stays. */
@@ -220,6 +264,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   TEST ("a-run-ends-once", NULL, test_finished);
   TEST ("a-stopped-run-has-no-answer", NULL, test_stopped);
+  TEST ("an-answer-of-the-other-half-stays", NULL, test_ended_elsewhere);
+  TEST ("an-answer-that-main-gave-stays", NULL, test_answered_and_suspended);
   TEST ("an-answer-that-is-not-kept-is-a-failure", GINT_TO_POINTER (0), test_unkept);
   TEST ("a-failure-of-main-stays", GINT_TO_POINTER (3), test_unkept);
   TEST ("what-is-not-published-is-not-suspended", NULL, test_unpublished);
