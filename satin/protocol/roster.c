@@ -97,7 +97,7 @@ send_to_all_links (Node *node)
     {
       Link *link = node->links.links->pdata[i];
       if (link->bound || (link->greeted && !node_id_is_none (&link->remote)))
-        roster_catch_up (node, link); /* who is no member here may take itself for one */
+        roster_catch_up (node, link); /* a node that is no member may take itself for one */
     }
 }
 

@@ -424,7 +424,7 @@ row_30 () # around the end
   done
 }
 
-row_31 () { unit "31: large checkpoints at stores" test-delta; }
+row_31 () { unit "31: large checkpoints at stores" test-delta; unit "31: their files" test-delta-files; }
 row_32 () { unit "32: greetings of other versions" test-wire; }
 
 ok "five hosts" make_sites || finish

@@ -169,19 +169,6 @@ carry_bid (World *world, guint who)
                       .text = peer->trouble });
 }
 
-static const char *const lines[] = {
-  [NODE_EFFECT_JOINED] = "JOINED\n",   [NODE_EFFECT_MASTER] = "MASTER\n",
-  [NODE_EFFECT_DEPOSED] = "DEPOSED\n", [NODE_EFFECT_COORDINATOR] = "COORDINATOR\n",
-  [NODE_EFFECT_START] = "START\n",     [NODE_EFFECT_HALT] = "HALT\n",
-  [NODE_EFFECT_FINAL] = "FINAL\n",     [NODE_EFFECT_TELL] = "TELL\n",
-  [NODE_EFFECT_BEST] = "BEST\n",       [NODE_EFFECT_RESULT] = "RESULT\n",
-  [NODE_EFFECT_UNRUN] = "UNRUN\n",     [NODE_EFFECT_OWE] = "OWE\n",
-  [NODE_EFFECT_LEAVE] = "LEAVE\n",     [NODE_EFFECT_STAYED] = "STAYED\n",
-  [NODE_EFFECT_RETIRE] = "RETIRE\n",   [NODE_EFFECT_ANSWER] = "ANSWER\n",
-  [NODE_EFFECT_WARN] = "WARN\n",       [NODE_EFFECT_PUBLISH] = "PUBLISH\n",
-  [NODE_EFFECT_SAVED] = "SAVED\n",
-};
-
 static void
 carry (World *world, guint who, const NodeEffect *effect)
 {
@@ -189,12 +176,9 @@ carry (World *world, guint who, const NodeEffect *effect)
 
   if (world->watch != NULL)
     world->watch (world, who, effect);
+  node_world_log (peer->log, effect);
   switch (effect->kind)
     {
-    case NODE_EFFECT_REFUSED:
-      g_string_append_printf (peer->log, "REFUSED%s%s\n", effect->text != NULL ? " " : "",
-                              effect->text != NULL ? effect->text : "");
-      break;
     case NODE_EFFECT_SEND:
       carry_send (world, who, effect);
       break;
@@ -212,14 +196,8 @@ carry (World *world, guint who, const NodeEffect *effect)
     case NODE_EFFECT_TIMER:
       peer->timer_us = effect->at_us;
       break;
-    case NODE_EFFECT_CHECKPOINT:
-      g_string_append_printf (peer->log, "CHECKPOINT %s\n", effect->text);
-      break;
     case NODE_EFFECT_BID:
       carry_bid (world, who);
-      break;
-    case NODE_EFFECT_SCAN:
-      g_string_append (peer->log, effect->whole ? "SCAN whole\n" : "SCAN\n");
       break;
     case NODE_EFFECT_LEND:
       carry_lend (world, who, effect);
@@ -233,39 +211,23 @@ carry (World *world, guint who, const NodeEffect *effect)
       g_clear_pointer (&peer->put, g_bytes_unref);
       peer->put = g_bytes_ref (effect->bytes);
       break;
-    case NODE_EFFECT_BACK:
-      g_string_append_printf (peer->log, "BACK %d\n", (int)effect->loan);
-      break;
-    case NODE_EFFECT_KNOWN:
-      g_string_append_printf (peer->log, "KNOWN %s%s\n", effect->path,
-                              effect->finished ? " finished" : "");
-      break;
-    case NODE_EFFECT_FORGET:
-      g_string_append_printf (peer->log, "FORGET %s\n", effect->path != NULL ? effect->path : "*");
-      break;
     case NODE_EFFECT_CONSTANT:
       g_string_append_printf (peer->log, "CONSTANT %s\n", effect->text);
       g_clear_pointer (&peer->constant, g_bytes_unref);
       peer->constant = g_bytes_ref (effect->bytes);
       break;
-    case NODE_EFFECT_SALVAGE:
-      g_string_append_printf (peer->log, "SALVAGE %s\n", effect->path);
-      break;
-    case NODE_EFFECT_EVENT:
-      peer->ticket = effect->number;
-      break;
     case NODE_EFFECT_SAVE:
-      peer->ticket = effect->number;
       for (guint i = 0; i < effect->rows->len; i++)
         g_string_append_printf (peer->log, "SAVE %s\n", ((Row *)effect->rows->pdata[i])->path);
+      G_GNUC_FALLTHROUGH;
+    case NODE_EFFECT_EVENT:
+      peer->ticket = effect->number;
       break;
     case NODE_EFFECT_END:
       g_string_append (peer->log, "END\n");
       peer->ended = effect->number;
       break;
     default:
-      if (effect->kind < G_N_ELEMENTS (lines) && lines[effect->kind] != NULL)
-        g_string_append (peer->log, lines[effect->kind]);
       peer->owes += effect->kind == NODE_EFFECT_OWE;
       break;
     }

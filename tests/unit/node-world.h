@@ -91,6 +91,8 @@ void pass (World *world, guint64 us);
 /* Node number `to` hears this over that link. */
 void deliver (World *world, guint64 link, guint to, const Message *message);
 
+/* Writes down an effect that does nothing else in a world. */
+void node_world_log (GString *log, const NodeEffect *effect);
 /* What this effect sends, alone or in a frame of a session, to be cleared. FALSE: nothing, or a
  * part. */
 gboolean read_sent (const NodeEffect *effect, Message *message);

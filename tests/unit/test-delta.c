@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A large checkpoint at a path: base and delta, by coordinator/ledger-target.c and pair.c over
- * storage/changes.c. Small files stand for large ones: a base may have a delta from FROM_BYTES on.
- * Links coordinator, storage and value. */
-#include "checkpoint.h"
+ * storage/changes.c. What is damaged, foreign or unusual: test-delta-files. Links coordinator,
+ * storage and value. */
+#include "delta.h"
 
 #include "coordinator/bid.h"
 #include "coordinator/merge.h"
@@ -12,109 +12,7 @@
 #include "storage/tables.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#define FROM_BYTES (256u * 1024)
-/* As many rows as make a base of about four times that. */
-#define BASE_ROWS 9000
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
-
-static Scribe *
-begin (Place *place, guint64 interval_us)
-{
-  Identity identity = identity_make ("run-1", "app", "8");
-  g_autoptr (GError) error = NULL;
-  ScribeConfig config = { .work_path = place->work,
-                          .target = place->target,
-                          .interval_us = interval_us,
-                          .delta_from = FROM_BYTES,
-                          .job_names = job_names,
-                          .job_types = job_types,
-                          .stems = place->stems,
-                          .notify = place_notify,
-                          .data = place };
-  Scribe *scribe = scribe_new (&config, &identity, &error);
-  g_assert_no_error (error);
-  g_assert_nonnull (scribe);
-  identity_clear (&identity);
-  return scribe;
-}
-
-static void
-save_many (Scribe *scribe, guint first, guint n)
-{
-  GPtrArray *rows = rows_new ();
-  for (guint i = first; i < first + n; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
-      g_ptr_array_add (rows, row_make (path, i, 1000, 1e-6));
-    }
-  scribe_save (scribe, rows);
-}
-
-/* Waits until what is saved so far was published by a tick. */
-static void
-publish (Place *place, Scribe *scribe)
-{
-  static guint64 ticket;
-  scribe_ticket (scribe, ++ticket);
-  pthread_mutex_lock (&place->lock);
-  while (place->ticket < ticket)
-    pthread_cond_wait (&place->wake, &place->lock);
-  pthread_mutex_unlock (&place->lock);
-}
-
-static char *
-delta_of (const Place *place)
-{
-  return g_strconcat (place->target, "-delta", NULL);
-}
-
-static goffset
-size_of (const char *path)
-{
-  struct stat status;
-  return stat (path, &status) == 0 ? status.st_size : -1;
-}
-
-/* As every reader finds it. */
-static void
-assert_rows (const char *target, guint64 expected)
-{
-  g_auto (Restore) restore = { 0 };
-  g_autoptr (GError) error = NULL;
-  g_assert_true (restore_look (target, &restore, &error));
-  g_assert_no_error (error);
-  g_assert_true (restore.exists);
-  g_assert_cmpuint (restore.rows_bad, ==, 0);
-  g_assert_null (restore.damage);
-  g_assert_cmpuint (restore.rows, ==, expected);
-}
-
-/* A base with BASE_ROWS, and then a delta. */
-static Scribe *
-begin_with_delta (Place *place, guint n_rows)
-{
-  Scribe *scribe = begin (place, 1000);
-  save_many (scribe, 0, BASE_ROWS);
-  publish (place, scribe);
-  save_many (scribe, BASE_ROWS, n_rows);
-  publish (place, scribe);
-  g_autofree char *delta = delta_of (place);
-  g_assert_cmpint (size_of (delta), >, 0);
-  return scribe;
-}
-
-static void
-leave_as_killed (Place *place, Scribe *scribe)
-{
-  /* What is at the target is as after a kill: nothing is published at the end. */
-  (void)place;
-  scribe_free (scribe);
-}
 
 static void
 test_what_came_since_goes_into_a_delta (void)
@@ -298,54 +196,6 @@ test_a_death_between_base_and_delta_does_no_harm (void)
   assert_answer (place->target, "SELECT value FROM result WHERE path = '/0'", "7");
 }
 
-/* A user may have called another file so. */
-static void
-test_what_is_no_delta_is_left_alone (void)
-{
-  for (guint kind = 0; kind < 3; kind++)
-    {
-      g_autoptr (Place) place = place_new (), other = place_new ();
-      g_autofree char *delta = delta_of (place);
-      if (kind == 0)
-        g_assert_true (g_file_set_contents (delta, "somebody else's", -1, NULL));
-      else if (kind == 1)
-        g_assert_cmpint (g_mkdir (delta, 0700), ==, 0);
-      else
-        {
-          Scribe *theirs = start (other, HOUR_US, "run-7");
-          save_one (theirs, row_make ("/9999", 1, 1, 0.5));
-          finish (other, theirs);
-          scribe_free (theirs);
-          g_assert_cmpint (rename (other->target, delta), ==, 0);
-        }
-      goffset size = size_of (delta);
-      Scribe *scribe = begin (place, 1000);
-      save_many (scribe, 0, BASE_ROWS);
-      publish (place, scribe);
-      save_many (scribe, BASE_ROWS, 90);
-      publish (place, scribe);
-      finish (place, scribe);
-      g_autofree char *all = g_strdup_printf ("%u", BASE_ROWS + 90);
-      assert_answer (place->target, "SELECT count(*) FROM result", all);
-      g_assert_cmpint (size_of (delta), ==, size);
-      assert_rows (place->target, BASE_ROWS + 90);
-      scribe_free (scribe);
-    }
-}
-
-static void
-test_a_delta_is_no_checkpoint (void)
-{
-  g_autoptr (Place) place = place_new ();
-  g_autofree char *delta = delta_of (place);
-  g_autoptr (GError) error = NULL;
-  g_auto (Restore) restore = { 0 };
-  leave_as_killed (place, begin_with_delta (place, 90));
-  g_assert_false (restore_look (delta, &restore, &error));
-  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
-  g_assert_nonnull (strstr (error->message, place->target));
-}
-
 static void
 test_two_coordinators_unite_their_deltas (void)
 {
@@ -368,70 +218,6 @@ test_two_coordinators_unite_their_deltas (void)
   assert_rows (place->target, BASE_ROWS + 90 + 200);
   g_autofree char *delta = delta_of (place);
   g_assert_cmpint (size_of (delta), ==, -1);
-}
-
-static void
-test_a_damaged_delta_is_kept_aside (void)
-{
-  g_autoptr (Place) place = place_new ();
-  g_autofree char *delta = delta_of (place), *bytes = NULL;
-  gsize size;
-  leave_as_killed (place, begin_with_delta (place, 900));
-  g_assert_true (g_file_get_contents (delta, &bytes, &size, NULL));
-  memset (bytes + size / 2, 'x', 8192); /* one page would be made anew */
-  g_assert_true (g_file_set_contents (delta, bytes, (gssize)size, NULL));
-
-  g_auto (Restore) restore = { 0 };
-  g_assert_true (restore_look (place->target, &restore, NULL));
-  g_assert_nonnull (restore.damage);
-  g_assert_cmpuint (restore.rows, >, BASE_ROWS);
-  g_assert_cmpuint (restore.rows, <, BASE_ROWS + 900);
-  Scribe *scribe = begin (place, HOUR_US);
-  finish (place, scribe);
-  scribe_free (scribe);
-  g_assert_cmpint (size_of (delta), ==, -1);
-  g_assert_cmpuint (place_strangers (place), ==, 1);
-  g_assert_nonnull (strstr (place->trouble, "-delta' is damaged"));
-  assert_rows (place->target, restore.rows);
-}
-
-/* Base and delta each know how many rows they had. */
-static void
-test_rows_that_are_gone_are_missed (void)
-{
-  static const struct
-  {
-    gboolean is_delta;
-    const char *change, *words;
-  } losses[] = { { FALSE, "DELETE FROM result WHERE path LIKE '/3/%'", "(100 of 9090 results)" },
-                 { TRUE, "DELETE FROM result WHERE path LIKE '/90/4%'", "(11 of 9090 results)" },
-                 { TRUE, "DELETE FROM constant WHERE name = 'run/rows'", "(0 of 9090 results)" },
-                 { TRUE,
-                   "DELETE FROM run WHERE key = 'rows';"
-                   "DELETE FROM constant WHERE name = 'run/rows'",
-                   "the count of rows is lost" } };
-  for (gsize i = 0; i < G_N_ELEMENTS (losses); i++)
-    {
-      g_autoptr (Place) place = place_new ();
-      g_autofree char *delta = delta_of (place);
-      sqlite3 *db = NULL;
-      leave_as_killed (place, begin_with_delta (place, 90));
-      assert_rows (place->target, BASE_ROWS + 90);
-      g_assert_cmpint (sqlite3_open (losses[i].is_delta ? delta : place->target, &db), ==,
-                       SQLITE_OK);
-      g_assert_cmpint (sqlite3_exec (db, losses[i].change, NULL, NULL, NULL), ==, SQLITE_OK);
-      sqlite3_close (db);
-
-      g_auto (Restore) restore = { 0 };
-      g_assert_true (restore_look (place->target, &restore, NULL));
-      g_assert_nonnull (strstr (restore.damage, losses[i].words));
-      Scribe *scribe = begin (place, HOUR_US);
-      finish (place, scribe);
-      scribe_free (scribe);
-      g_assert_nonnull (strstr (place->trouble, "is damaged: "));
-      g_assert_cmpuint (place_strangers (place), ==, 1);
-      assert_rows (place->target, restore.rows);
-    }
 }
 
 static void
@@ -548,60 +334,6 @@ test_death_at_every_step_of_a_delta (void)
     }
 }
 
-static void
-save_large (Scribe *scribe, guint first, guint n, gsize bytes)
-{
-  GPtrArray *rows = rows_new ();
-  for (guint i = first; i < first + n; i++)
-    {
-      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
-      Row *row = row_make (path, i, 1000, 1e-6);
-      guint8 *value = g_malloc (bytes);
-      for (gsize k = 0; k < bytes; k++)
-        value[k] = (guint8)((k * 2654435761u + i) >> 9);
-      g_bytes_unref (row->value);
-      row->value = g_bytes_new_take (value, bytes);
-      row->job = 1;
-      g_ptr_array_add (rows, row);
-    }
-  scribe_save (scribe, rows);
-}
-
-/* Pages are chosen by the length of rows, and a private file has its own. */
-static void
-test_files_of_any_pages_are_united (void)
-{
-  static const gsize lengths[] = { 20, 300, 1200, 5000 };
-
-  for (guint i = 0; i < G_N_ELEMENTS (lengths); i++)
-    {
-      g_autoptr (Place) place = place_new ();
-      g_auto (Restore) restore = { 0 };
-      g_autoptr (GError) error = NULL;
-      Scribe *scribe = begin (place, 1000);
-      guint n = (guint)(1500000 / (lengths[i] + 100));
-      save_large (scribe, 0, n, lengths[i]);
-      publish (place, scribe);
-      save_large (scribe, n, 50, lengths[i]);
-      publish (place, scribe);
-      leave_as_killed (place, scribe);
-
-      g_autofree char *delta = delta_of (place);
-      g_assert_cmpint (size_of (delta), >, 0);
-      assert_rows (place->target, n + 50);
-      g_assert_true (restore_look_for (place->target, NULL, NULL, &restore, &error));
-      g_assert_no_error (error);
-      g_assert_cmpstr (restore.identity.run, ==, "run-1");
-      g_assert_cmpuint (restore.generation, >=, 2);
-      g_assert_null (restore.damage);
-      scribe = begin (place, HOUR_US);
-      finish (place, scribe);
-      scribe_free (scribe);
-      g_assert_cmpint (size_of (delta), ==, -1);
-      assert_rows (place->target, n + 50);
-    }
-}
-
 int
 main (int argc, char **argv)
 {
@@ -609,17 +341,12 @@ main (int argc, char **argv)
     return go_on_until_death (argv[2]);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/delta/what-came-since", test_what_came_since_goes_into_a_delta);
-  g_test_add_func ("/delta/pages", test_files_of_any_pages_are_united);
   g_test_add_func ("/delta/small", test_a_small_one_has_none);
   g_test_add_func ("/delta/everything", test_a_delta_carries_everything);
   g_test_add_func ("/delta/take-over", test_a_take_over_needs_no_new_base);
   g_test_add_func ("/delta/grows", test_a_delta_that_grows_becomes_a_base);
   g_test_add_func ("/delta/death-between", test_a_death_between_base_and_delta_does_no_harm);
-  g_test_add_func ("/delta/left-alone", test_what_is_no_delta_is_left_alone);
-  g_test_add_func ("/delta/no-checkpoint", test_a_delta_is_no_checkpoint);
   g_test_add_func ("/delta/two", test_two_coordinators_unite_their_deltas);
-  g_test_add_func ("/delta/damaged", test_a_damaged_delta_is_kept_aside);
-  g_test_add_func ("/delta/rows-that-are-gone", test_rows_that_are_gone_are_missed);
   g_test_add_func ("/delta/as-one", test_it_is_copied_merged_and_set_aside_as_one);
   g_test_add_func ("/delta/one-percent", test_one_percent_costs_little);
   g_test_add_func ("/delta/death", test_death_at_every_step_of_a_delta);

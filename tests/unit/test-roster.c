@@ -350,7 +350,7 @@ tell_change (World *world, guint above, const MessageMember *joined, const NodeI
 
 static const MessageMember newcomer = { { 1, 90, 7 }, "a90", "host", "site", 1, 1 };
 
-/* A change makes the next version; who stays is the same Member as before. */
+/* A change makes the next version; a member that stays is the same Member as before. */
 static void
 test_change (void)
 {

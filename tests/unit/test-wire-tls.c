@@ -119,8 +119,8 @@ a_question_is_answered_over_tcp (void)
   world_close (&world);
 }
 
-/* Who lives at an address that a file names? A socket that takes connections, and after a while
- * greets, closes them, or says nothing. */
+/* What may live at an address that a file names: it takes connections, and after a while greets,
+ * closes them, or says nothing. */
 typedef struct
 {
   GSocket *socket;

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the tests of deltas share. Small files stand for large ones: a base may have a delta from
+ * FROM_BYTES on. Each test program includes it once. */
+#pragma once
+
+#include "checkpoint.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FROM_BYTES (256u * 1024)
+/* As many rows as make a base of about four times that. */
+#define BASE_ROWS 9000
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
+
+static Scribe *
+begin (Place *place, guint64 interval_us)
+{
+  Identity identity = identity_make ("run-1", "app", "8");
+  g_autoptr (GError) error = NULL;
+  ScribeConfig config = { .work_path = place->work,
+                          .target = place->target,
+                          .interval_us = interval_us,
+                          .delta_from = FROM_BYTES,
+                          .job_names = job_names,
+                          .job_types = job_types,
+                          .stems = place->stems,
+                          .notify = place_notify,
+                          .data = place };
+  Scribe *scribe = scribe_new (&config, &identity, &error);
+  g_assert_no_error (error);
+  g_assert_nonnull (scribe);
+  identity_clear (&identity);
+  return scribe;
+}
+
+static void
+save_many (Scribe *scribe, guint first, guint n)
+{
+  GPtrArray *rows = rows_new ();
+  for (guint i = first; i < first + n; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%u/%u", i / 100, i % 100);
+      g_ptr_array_add (rows, row_make (path, i, 1000, 1e-6));
+    }
+  scribe_save (scribe, rows);
+}
+
+/* Waits until what is saved so far was published by a tick. */
+static void
+publish (Place *place, Scribe *scribe)
+{
+  static guint64 ticket;
+  scribe_ticket (scribe, ++ticket);
+  pthread_mutex_lock (&place->lock);
+  while (place->ticket < ticket)
+    pthread_cond_wait (&place->wake, &place->lock);
+  pthread_mutex_unlock (&place->lock);
+}
+
+static char *
+delta_of (const Place *place)
+{
+  return g_strconcat (place->target, "-delta", NULL);
+}
+
+static goffset
+size_of (const char *path)
+{
+  struct stat status;
+  return stat (path, &status) == 0 ? status.st_size : -1;
+}
+
+/* As every reader finds it. */
+static void
+assert_rows (const char *target, guint64 expected)
+{
+  g_auto (Restore) restore = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_assert_true (restore_look (target, &restore, &error));
+  g_assert_no_error (error);
+  g_assert_true (restore.exists);
+  g_assert_cmpuint (restore.rows_bad, ==, 0);
+  g_assert_null (restore.damage);
+  g_assert_cmpuint (restore.rows, ==, expected);
+}
+
+/* A base with BASE_ROWS, and then a delta. */
+static Scribe *
+begin_with_delta (Place *place, guint n_rows)
+{
+  Scribe *scribe = begin (place, 1000);
+  save_many (scribe, 0, BASE_ROWS);
+  publish (place, scribe);
+  save_many (scribe, BASE_ROWS, n_rows);
+  publish (place, scribe);
+  g_autofree char *delta = delta_of (place);
+  g_assert_cmpint (size_of (delta), >, 0);
+  return scribe;
+}
+
+static void
+leave_as_killed (Place *place, Scribe *scribe)
+{
+  /* What is at the target is as after a kill: nothing is published at the end. */
+  (void)place;
+  scribe_free (scribe);
+}
