@@ -295,7 +295,6 @@ buddy_on_served (Node *node, guint64 scan)
   Buddy *buddy = &node->buddy;
   const BuddyAck *first = g_queue_peek_head (&buddy->acks);
   gboolean whole = buddy->whole_scan > 0 && scan >= buddy->whole_scan;
-
   gboolean news = buddy->news || (first != NULL && first->scan <= scan);
 
   if (buddy->state < BUDDY_FILLING || !(whole || (news && buddy->unconfirmed.length == 0)))
@@ -484,8 +483,9 @@ answer_orders (Node *node, const NodeId *gone)
     }
 }
 
-void
-buddy_release (Node *node, const NodeId *holder)
+/* It is to wait for no acknowledgement. */
+static void
+release (Node *node, const NodeId *holder)
 {
   Buddy *buddy = &node->buddy;
 
@@ -499,6 +499,13 @@ buddy_release (Node *node, const NodeId *holder)
       g_free (ack);
       g_queue_delete_link (&buddy->acks, item);
     }
+}
+
+void
+buddy_on_leaving (Node *node, const NodeId *id)
+{
+  release (node, id);
+  choose (node); /* another one, if it was the buddy */
 }
 
 /* Main's root may have been there. */
@@ -523,16 +530,15 @@ buddy_departed (Node *node, const Member *member)
   guint place;
   BuddyWard *ward = find_ward (node, &member->id, &place);
 
-  if (ward != NULL && !member->leaving) /* else its heir has them */
+  if (ward != NULL) /* one that was leaving may have died before its heir had all */
     {
       offer (node, ward->before);
       offer (node, ward->rows);
+      g_ptr_array_remove_index_fast (buddy->wards, place);
     }
-  if (ward != NULL)
-    g_ptr_array_remove_index_fast (buddy->wards, place);
   note_elder (node, member);
   answer_orders (node, &member->id);
-  buddy_release (node, &member->id);
+  release (node, &member->id);
   if (node_id_equal (&member->id, &buddy->before))
     buddy->before = NODE_ID_NONE;
   if (node_id_equal (&member->id, &buddy->id))

@@ -2,7 +2,7 @@
 /* Protection in memory (paper 002). Each member's rows go to one other member, its buddy: at
  * another site if there is one, else on another host, else any. So a crash costs what was finished
  * since the last scan, with a checkpoint or without, and nothing has to be read from a disk. When a
- * member is gone without having said so, its buddy offers its rows like those of a checkpoint
+ * member is gone, its buddy offers its rows like those of a checkpoint
  * (archive.h), and a slot that the dead member held waits until they are offered (rerun.h).
  *
  * A result that came from elsewhere is not acknowledged before it stands at the buddy: until then
@@ -67,7 +67,7 @@ typedef struct
   gsize acks_bytes;
   GPtrArray *wards;  /* of BuddyWard: whose buddy this node is */
   GArray *elders;    /* of BuddyPair: older members that left, the last BUDDY_ELDERS_MAX of them */
-  GPtrArray *orders; /* of BuddyOrder: who waits for what a ward that is about to go had */
+  GPtrArray *orders; /* of BuddyOrder: members that wait for the rows of a ward that dies */
 } Buddy;
 
 void buddy_init (Node *node);
@@ -86,8 +86,8 @@ void buddy_on_served (Node *node, guint64 scan);
 guint64 buddy_confirmed_us (Node *node);
 /* TRUE: this result, which was put into its slot, is acknowledged later. */
 gboolean buddy_acknowledges (Node *node, const NodeId *holder, guint64 loan, gsize bytes);
-/* This member leaves, or is gone: it is to wait for no acknowledgement. */
-void buddy_release (Node *node, const NodeId *holder);
+/* This member leaves. */
+void buddy_on_leaving (Node *node, const NodeId *id);
 /* This member, and who has its rows, if anybody. FALSE: nobody can. */
 gboolean buddy_of (Node *node, const Member *member, BuddyPair *pair);
 void buddy_on_copy (Node *node, Link *link, const Message *message);

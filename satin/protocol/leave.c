@@ -176,7 +176,7 @@ leave_on_leaving (Node *node, Link *link)
   steal_departed (node, &id);
   lend_departed (node, &id);
   held_departed (node, &id);
-  buddy_release (node, &id);
+  buddy_on_leaving (node, &id);
   if (node_id_equal (&id, &node->leave.heir))
     take_flight_back (&node->leave); /* it would refuse */
   orphans_flush (node);              /* before the answer */
