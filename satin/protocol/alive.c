@@ -291,6 +291,7 @@ find_silent_members (Node *node)
     {
       Member *member = node->roster.members->pdata[i];
       if (!member->dead && !node_id_equal (&member->id, &node->self)
+          && contacts_watch (node, member)
           && node->now_us >= member->heard_us + node->config.silence_us)
         {
           alive_dead (node, member, DEATH_SILENT);
@@ -307,6 +308,7 @@ look_for_suspects (Node *node)
     {
       Member *member = node->roster.members->pdata[i];
       if (!member->dead && !node_id_equal (&member->id, &node->self)
+          && contacts_watch (node, member)
           && node->now_us >= member->heard_us + node->config.silence_us / 2)
 #ifdef SATIN_PLANT_NOT_LOOKED_FOR
         continue;
@@ -345,7 +347,7 @@ silence_due (Node *node, const Member *member)
 {
   guint64 suspect_us = member->heard_us + node->config.silence_us / 2;
 
-  if (node_id_equal (&member->id, &node->self))
+  if (node_id_equal (&member->id, &node->self) || !contacts_watch (node, member))
     return CORE_NEVER;
   return suspect_us > node->now_us ? suspect_us : member->heard_us + node->config.silence_us;
 }

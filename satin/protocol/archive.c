@@ -274,15 +274,15 @@ archive_lose_name (Node *node)
 typedef struct
 {
   Node *node;
-  Link *link; /* NULL: to all */
+  const NodeId *to; /* NULL: all */
   GArray *holds;
   GPtrArray *paths; /* which the holds borrow */
 } Batch;
 
 static void
-batch_begin (Batch *batch, Node *node, Link *link)
+batch_begin (Batch *batch, Node *node, const NodeId *to)
 {
-  *batch = (Batch){ node, link, g_array_new (FALSE, FALSE, sizeof (MessageHold)),
+  *batch = (Batch){ node, to, g_array_new (FALSE, FALSE, sizeof (MessageHold)),
                     g_ptr_array_new_with_free_func (g_free) };
 }
 
@@ -291,10 +291,10 @@ batch_send (Batch *batch)
 {
   const Message message = { .kind = MESSAGE_HOLD, .holds = batch->holds };
 
-  if (batch->holds->len > 0 && batch->link != NULL)
-    link_send (batch->node, batch->link, &message);
+  if (batch->holds->len > 0 && batch->to != NULL)
+    (void)link_send_to (batch->node, batch->to, &message);
   else if (batch->holds->len > 0)
-    link_broadcast (batch->node, &message);
+    contacts_tell (batch->node, &message);
   g_array_set_size (batch->holds, 0);
   g_ptr_array_set_size (batch->paths, 0);
 }
@@ -339,7 +339,7 @@ archive_flush (Node *node)
 }
 
 void
-archive_greet (Node *node, Link *link)
+archive_greet (Node *node, const NodeId *to)
 {
   Trie *trie = node->archive.trie;
   TrieNode *root = trie_root (trie);
@@ -347,7 +347,7 @@ archive_greet (Node *node, Link *link)
 
   if (node->archive.count == 0)
     return;
-  batch_begin (&batch, node, link);
+  batch_begin (&batch, node, to);
   for (TrieNode *at = root; at != NULL; at = trie_step (trie, root, at, TRUE))
     batch_add (&batch, at);
   batch_end (&batch);

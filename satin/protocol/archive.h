@@ -65,7 +65,7 @@ void archive_lose_name (Node *node);
 /* The end of a step. */
 void archive_flush (Node *node);
 /* All of it over a link that has just begun. */
-void archive_greet (Node *node, Link *link);
+void archive_greet (Node *node, const NodeId *to);
 /* What lies at or below `path` is of no use any more. */
 void archive_covered (Node *node, const char *path);
 /* Adds all of it as rows, which need no more than to be offered: this node leaves. */

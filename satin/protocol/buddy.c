@@ -202,7 +202,10 @@ choose (Node *node)
   buddy->id = pair.buddy;
   buddy->pause_us = buddy->again_us = 0;
   buddy->state = node_id_is_none (&pair.buddy) ? BUDDY_NONE : BUDDY_CHOSEN;
-  if (buddy->state == BUDDY_NONE)
+  Member *chosen = roster_find (node, &buddy->id);
+  if (chosen != NULL)
+    (void)carry_open (node, chosen);
+  else
     send_acks (node, G_MAXUINT64); /* nobody would confirm anything */
 }
 

@@ -181,19 +181,26 @@ carry_settle (Node *node)
 
 /* ---- links ---- */
 
+static void
+begin (Node *node, Member *member)
+{
+  static const SessionConfig config = { .idle_us = SESSION_NEVER }; /* see alive.h */
+  Carry *carry = &member->carry;
+
+  carry->session = session_new (&config, &node->self, &member->id, node->sessions.effects);
+  carry->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  carry->due_us = session_due (carry->session);
+}
+
 gboolean
 carry_bound (Node *node, Link *link, Member *member)
 {
-  static const SessionConfig config = { .idle_us = SESSION_NEVER }; /* see alive.h */
   Carry *carry = &member->carry;
   gboolean first = carry->session == NULL;
   GBytes *bytes;
 
   if (first)
-    {
-      carry->session = session_new (&config, &node->self, &member->id, node->sessions.effects);
-      carry->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-    }
+    begin (node, member);
   node->sessions.doors = node->sessions.doors || !g_queue_is_empty (&carry->waiting);
   session_connection_up (carry->session, node->now_us, link->link, is_mine (link),
                          link->circuit != NULL);
@@ -258,10 +265,33 @@ say_by_session (Node *node, void *to, const Message *message)
   send_now (node, to, message);
 }
 
+/* From now on the member has to answer: it is dialled, and its silence counts. */
+static void
+watch (Node *node, Member *member)
+{
+  if (contacts_watch (node, member))
+    return;
+  member->heard_us = node->now_us;
+  alive_changed (node);
+}
+
+gboolean
+carry_open (Node *node, Member *member)
+{
+  if (!contacts_may_reach (node, member))
+    return FALSE;
+  watch (node, member);
+  if (member->carry.session != NULL)
+    return TRUE;
+  begin (node, member);
+  link_introduce (node, member);
+  return TRUE;
+}
+
 gboolean
 carry_send (Node *node, Member *member, const Message *message)
 {
-  if (member->carry.session == NULL)
+  if (!carry_open (node, member))
     return FALSE;
   link_say_stems (node, message, member->carry.stems, say_by_session, member);
   send_now (node, member, message);
@@ -275,6 +305,14 @@ carry_reaches (Node *node, const NodeId *id)
   const Member *member = roster_find (node, id);
 
   return member != NULL && member->carry.session != NULL;
+}
+
+gboolean
+carry_may_reach (Node *node, const NodeId *id)
+{
+  const Member *member = roster_find (node, id);
+
+  return member != NULL && contacts_may_reach (node, member);
 }
 
 gboolean

@@ -141,18 +141,19 @@ constants_deposed (Node *node)
 }
 
 void
-constants_greet (Node *node, Link *link)
+constants_greet (Node *node, const NodeId *to)
 {
   Constants *constants = &node->constants;
 
   if (roster_is_master (node) && constants_started (node))
-    link_send (node, link, &(Message){ .kind = MESSAGE_START, .digest = *sum (constants) });
+    (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_START, .digest = *sum (constants) });
   for (guint i = 0; i < constants->own->len; i++)
     {
       GBytes *both[] = { constants->heard->pdata[i], constants->own->pdata[i] };
       for (guint j = 0; j < G_N_ELEMENTS (both); j++)
         if (both[j] != NULL)
-          link_send (node, link, &(Message){ .kind = MESSAGE_BEST, .count = i, .value = both[j] });
+          (void)link_send_to (node, to,
+                              &(Message){ .kind = MESSAGE_BEST, .count = i, .value = both[j] });
     }
 }
 
@@ -246,11 +247,12 @@ constants_improved (Node *node, guint64 number, GBytes *value)
 }
 
 void
-constants_on_best (Node *node, const Message *m)
+constants_on_best (Node *node, const Link *link, const Message *m)
 {
   if (m->count >= node->constants.heard->len)
     return;
   keep (node->constants.heard, m->count, m->value);
+  contacts_pass_on (node, link, m);
   NodeEffect *effect = core_emit (node, NODE_EFFECT_BEST);
   effect->number = m->count;
   effect->bytes = g_bytes_ref (m->value);

@@ -34,12 +34,12 @@ void constants_publish (Node *node, const char *name, GBytes *value);
 /* That was all. */
 void constants_complete (Node *node);
 /* Over a link that has just begun. */
-void constants_greet (Node *node, Link *link);
+void constants_greet (Node *node, const NodeId *to);
 void constants_on_start (Node *node, Link *link, const Message *message);
 void constants_on_want (Node *node, Link *link);
 void constants_on_set (Node *node, Link *link, const Message *message);
 void constants_improved (Node *node, guint64 number, GBytes *value);
-void constants_on_best (Node *node, const Message *message);
+void constants_on_best (Node *node, const Link *link, const Message *message);
 /* This node, still master, goes by a new name or term. */
 void constants_renew (Node *node);
 void constants_deposed (Node *node);

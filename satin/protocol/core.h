@@ -10,6 +10,7 @@
 #include "buddy.h"
 #include "carry.h"
 #include "constants.h"
+#include "contacts.h"
 #include "elect.h"
 #include "events.h"
 #include "hear.h"
@@ -51,6 +52,7 @@ struct Node
 
   Links links;
   Sessions sessions;
+  Contacts contacts;
   Routes routes;
   Reach reach;
   Roster roster;

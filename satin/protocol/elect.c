@@ -360,12 +360,13 @@ note_bid (Node *node, const NodeId *from, guint64 election, guint64 commit_us, g
 }
 
 void
-elect_greet (Node *node, Link *link)
+elect_greet (Node *node, const NodeId *to)
 {
-  const Candidate *candidate = find_candidate (node, &link->remote);
+  const Candidate *candidate = find_candidate (node, to);
 
   if (node->elect.open && candidate != NULL && candidate->state == CANDIDATE_ASKED)
-    link_send (node, link, &(Message){ .kind = MESSAGE_TRIAL, .number = node->elect.election });
+    (void)link_send_to (node, to,
+                        &(Message){ .kind = MESSAGE_TRIAL, .number = node->elect.election });
   else if (!node->elect.open && node->elect.failures > 0 && roster_is_master (node)
            && office_is_vacant (node) && (candidate == NULL || candidate->silent))
     plan (node, node->now_us); /* it may be the one who can write */

@@ -71,7 +71,7 @@ void elect_ask (Node *node, gboolean resigns, const char *why);
 
 /* A link was bound: what was asked of that member, or its answer, may be lost with the one before.
  */
-void elect_greet (Node *node, Link *link);
+void elect_greet (Node *node, const NodeId *to);
 void elect_on_bid_event (Node *node, const NodeEvent *event);
 void elect_on_trial (Node *node, Link *link, const Message *message);
 void elect_on_bid (Node *node, Link *link, const Message *message);

@@ -150,10 +150,9 @@ events_see (Node *node, const Message *event)
 static void
 send_reported (Node *node, guint64 question)
 {
-  (void)link_send_to (node, &node->office.holder,
-                      &(Message){ .kind = MESSAGE_REPORTED,
-                                  .number = node->office.number,
-                                  .version = question });
+  (void)link_send_to (
+      node, &node->office.holder,
+      &(Message){ .kind = MESSAGE_REPORTED, .number = node->office.number, .version = question });
 }
 
 void
@@ -240,12 +239,12 @@ events_ask (Node *node)
 }
 
 void
-events_greet (Node *node, Link *link)
+events_greet (Node *node, const NodeId *to)
 {
   Message message = question (node);
 
   if (node->saves.opened && node->saves.closing && node->events.question > 0)
-    link_send (node, link, &message);
+    (void)link_send_to (node, to, &message);
 }
 
 void
@@ -258,7 +257,7 @@ events_on_reported (Node *node, Link *link, const Message *m)
   member->told_events = node->office.number;
   member->told_question = MAX (member->told_question, m->version);
   if (m->version == 0)
-    events_greet (node, link); /* it could not answer before */
+    events_greet (node, &link->remote); /* it could not answer before */
   saves_close_go_on (node);
 }
 

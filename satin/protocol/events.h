@@ -60,7 +60,7 @@ void events_on_reported (Node *node, Link *link, const Message *message);
  * be events that this node has not seen. */
 void events_ask (Node *node);
 /* … again, in a session that begins. */
-void events_greet (Node *node, Link *link);
+void events_greet (Node *node, const NodeId *to);
 void events_on_report (Node *node, Link *link, const Message *message);
 /* Coordinator: has everybody told who can? */
 gboolean events_are_told (Node *node);

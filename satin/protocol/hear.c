@@ -111,8 +111,6 @@ HANDLER (on_none, steal_on_none (node, m))
 HANDLER (on_more, steal_on_more (node, link))
 HANDLER (on_ack, held_on_ack (node, link, m->number))
 HANDLER (on_vain, held_on_vain (node, link, m->number))
-HANDLER (on_unhold, known_remove (node, m->path, &link->remote))
-HANDLER (on_covered, orphans_covered (node, m->path))
 HANDLER (on_disown, held_on_disown (node, link, m->number))
 HANDLER (on_rerun, rerun_on_ask (node, link, m))
 HANDLER (on_told, rerun_on_told (node, &link->remote, m))
@@ -120,7 +118,7 @@ HANDLER (on_taken, shares_on_taken (node, link))
 HANDLER (on_leaving, leave_on_leaving (node, link))
 HANDLER (on_heard, leave_on_heard (node, link))
 HANDLER (on_want, constants_on_want (node, link))
-HANDLER (on_best, constants_on_best (node, m))
+HANDLER (on_best, constants_on_best (node, link, m))
 HANDLER (on_publish, round_on_publish (node, m))
 HANDLER (on_published, round_on_published (node, m))
 HANDLER (on_suspend, stop_suspend (node, m->number))
@@ -132,7 +130,7 @@ HANDLER (on_close, saves_on_close (node, &link->remote, m))
 HANDLER (on_closed, stop_on_closed (node, m))
 HANDLER (on_leave, leave_ask (node, &node->self, m->number))
 HANDLER (on_release, leave_on_release (node, link))
-HANDLER (on_last_words, poison_on_message (node, m))
+HANDLER (on_last_words, poison_on_message (node, link, m))
 HANDLER (on_checkpoint, office_set_place (node, m->text))
 
 static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Message *m) = {
@@ -163,10 +161,10 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_VAIN] = on_vain,
   [MESSAGE_RETURNED] = loans_on_returned,
   [MESSAGE_HOLD] = orphans_on_hold,
-  [MESSAGE_UNHOLD] = on_unhold,
+  [MESSAGE_UNHOLD] = orphans_on_unhold,
   [MESSAGE_ADOPT] = orphans_on_adopt,
   [MESSAGE_MISS] = loans_on_miss,
-  [MESSAGE_COVERED] = on_covered,
+  [MESSAGE_COVERED] = orphans_on_covered,
   [MESSAGE_RUNS] = yield_on_runs,
   [MESSAGE_DISOWN] = on_disown,
   [MESSAGE_RERUN] = on_rerun,

@@ -152,6 +152,71 @@ known_paths_of (Node *node, const NodeId *id)
   return held_by.paths;
 }
 
+typedef struct
+{
+  Node *node;
+  const NodeId *to;
+  GPtrArray *batches; /* of Message: one for each holder */
+} Telling;
+
+static Message *
+batch_of (Telling *telling, const NodeId *holder)
+{
+  Message *message;
+
+  for (guint i = telling->batches->len; i > 0; i--)
+    {
+      message = telling->batches->pdata[i - 1];
+      if (node_id_equal (&message->id, holder))
+        return message;
+    }
+  message = g_new0 (Message, 1);
+  message->kind = MESSAGE_HOLD;
+  message->id = *holder;
+  message->holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
+  g_ptr_array_add (telling->batches, message);
+  return message;
+}
+
+static gboolean
+tell_of (gpointer key, gpointer value, gpointer data)
+{
+  const GArray *holders = value;
+  Telling *telling = data;
+
+  for (guint i = 0; i < holders->len; i++)
+    {
+      const Holder *holder = &g_array_index (holders, Holder, i);
+      MessageHold hold = { key, holder->digest, holder->finished };
+      if (node_id_equal (&holder->node, telling->to)
+          || node_id_equal (&holder->node, &telling->node->self))
+        continue;
+      Message *message = batch_of (telling, &holder->node);
+      g_array_append_val (message->holds, hold);
+      if (message->holds->len < ORPHANS_BATCH)
+        continue;
+      (void)link_send_to (telling->node, telling->to, message);
+      g_array_set_size (message->holds, 0);
+    }
+  return FALSE;
+}
+
+void
+known_greet (Node *node, const NodeId *to)
+{
+  g_autoptr (GPtrArray) batches = g_ptr_array_new_with_free_func (g_free);
+  Telling telling = { node, to, batches };
+
+  g_tree_foreach (node->known.by_path, tell_of, &telling);
+  for (guint i = 0; i < batches->len; i++)
+    {
+      Message *message = batches->pdata[i];
+      if (message->holds->len > 0)
+        (void)link_send_to (node, to, message);
+      g_array_unref (message->holds);
+    }
+}
+
 void
 known_departed (Node *node, const NodeId *id)
 {

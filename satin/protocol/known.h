@@ -34,6 +34,8 @@ void known_deny (Node *node, const char *path, const Digest *digest, const NodeI
 /* (transfer container): the paths of which this node holds something; they live until the next
  * change. */
 GPtrArray *known_paths_of (Node *node, const NodeId *id);
+/* Tells that member what members other than it and this node hold. */
+void known_greet (Node *node, const NodeId *to);
 void known_departed (Node *node, const NodeId *id);
 /* Everything at or below `path`. */
 void known_covered (Node *node, const char *path);

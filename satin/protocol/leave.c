@@ -411,12 +411,12 @@ leave_on_handed (Node *node, Link *link, const Message *m)
 }
 
 void
-leave_greet (Node *node, Link *link)
+leave_greet (Node *node, const NodeId *to)
 {
   Leave *leave = &node->leave;
 
-  if (leave->begun && !roster_find (node, &link->remote)->heard)
-    link_send (node, link, &(Message){ .kind = MESSAGE_LEAVING });
+  if (leave->begun && !roster_find (node, to)->heard)
+    (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_LEAVING });
 }
 
 void
@@ -449,7 +449,8 @@ is_heard (Node *node)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      if (!member->dead && !is_self (node, member) && !member->heard)
+      if (!member->dead && !is_self (node, member) && !member->heard
+          && (contacts_are_all (node) || member->carry.session != NULL))
         return FALSE;
     }
   return TRUE;

@@ -63,7 +63,7 @@ void leave_published (Node *node);
 /* Another coordinator: all of it goes again. */
 void leave_forget_sent (Node *node);
 /* What a new link to a member must hear. */
-void leave_greet (Node *node, Link *link);
+void leave_greet (Node *node, const NodeId *to);
 void leave_departed (Node *node, const NodeId *id);
 /* The end of a step. May end this node. */
 void leave_go_on (Node *node);

@@ -253,7 +253,8 @@ link_broadcast (Node *node, const Message *message)
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       Member *member = node->roster.members->pdata[i];
-      if (!node_id_equal (&member->id, &node->self))
+      if (!node_id_equal (&member->id, &node->self)
+          && (member->carry.session != NULL || !carry_bears (message->kind)))
         (void)link_send_to (node, &member->id, message);
     }
 }
@@ -370,20 +371,19 @@ take_off (Node *node, Link *link)
   route_carrier_gone (node, number);
 }
 
-/* With the first link to a member begins its session, in which it hears what it is to know. */
-static void
-introduce (Node *node, Link *link, Member *member)
+void
+link_introduce (Node *node, Member *member)
 {
   NodeId coordinator;
 
-  office_greet (node, link);
-  elect_greet (node, link);
-  stop_greet (node, link);
-  constants_greet (node, link);
-  orphans_greet (node, link);
-  leave_greet (node, link);
-  round_greet (node, link);
-  events_greet (node, link);
+  office_greet (node, &member->id);
+  elect_greet (node, &member->id);
+  stop_greet (node, &member->id);
+  constants_greet (node, &member->id);
+  orphans_greet (node, &member->id);
+  leave_greet (node, &member->id);
+  round_greet (node, &member->id);
+  events_greet (node, &member->id);
   work_greet (node, member);
   if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &member->id))
     {
@@ -560,7 +560,7 @@ bind_link (Node *node, Link *link, Member *member)
   if (roster_is_master (node) || term_compare (&link->said_term, &node->roster.term) != 0)
     roster_catch_up (node, link);
   if (carry_bound (node, link, member))
-    introduce (node, link, member);
+    link_introduce (node, member);
   poison_greet (node, link);
   reach_bound (node, member);
   member->told_over = 0;

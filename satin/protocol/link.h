@@ -90,7 +90,10 @@ void link_say_stems (Node *node, const Message *message, GHashTable *sent, LinkS
 void link_send_parts (Node *node, Link *link, GPtrArray *parts, gboolean urgent, gboolean awaited);
 /* FALSE: there is no session with that member yet, or, for what goes over links, no link now. */
 gboolean link_send_to (Node *node, const NodeId *id, const Message *message);
+/* To each member with which there is a session. */
 void link_broadcast (Node *node, const Message *message);
+/* A session with this member has begun: it hears in it what it is to know. */
+void link_introduce (Node *node, Member *member);
 /* A link that is not bound within so long is closed. */
 guint64 link_greeting_us (Node *node);
 /* Closes without a word to the other ideas: the caller knows. */

@@ -82,6 +82,8 @@ node_new (const NodeConfig *config)
   node->config = *config;
   if (config->heartbeat_us == 0)
     node->config.heartbeat_us = NODE_HEARTBEAT_US;
+  if (config->dense == 0)
+    node->config.dense = NODE_DENSE;
   if (config->copy_us == 0)
     node->config.copy_us = BUDDY_SCAN_US;
   if (config->silence_us == 0)
@@ -162,7 +164,7 @@ route_engine (Node *node, const NodeEvent *event)
       if (node->leave.begun)
         break; /* what is here goes with this node, and others are to offer it */
       orphans_covered (node, event->path);
-      link_broadcast (node, &(Message){ .kind = MESSAGE_COVERED, .path = event->path });
+      contacts_tell (node, &(Message){ .kind = MESSAGE_COVERED, .path = event->path });
       break;
     case NODE_EVENT_UNMATCHED:
       events_unmatched (node, event->path);

@@ -66,6 +66,8 @@ typedef struct
 #define NODE_SILENCE_US (28 * G_USEC_PER_SEC) /* known to all within half a minute */
 #define NODE_SILENCE_HEARTBEATS 3             /* silence is at least so many */
 
+#define NODE_DENSE 32
+
 /* Whom a node asks for work. */
 typedef enum
 {
@@ -90,9 +92,10 @@ typedef struct
   gboolean checkpoint; /* somebody should be coordinator; becomes so by CHECKPOINT, too */
   gboolean kept;       /* founder: something of this run stands there already */
   NodeSteal steal;
-  gboolean buddies;     /* rows go to another member, which keeps them in memory: see buddy.h */
-  guint64 copy_us;      /* … so often; 0: BUDDY_SCAN_US */
-  gboolean naive;       /* jobs whose lender left are dropped instead of being announced */
+  guint dense;      /* so many members are all linked to each other: contacts.h; 0: NODE_DENSE */
+  gboolean buddies; /* rows go to another member, which keeps them in memory: see buddy.h */
+  guint64 copy_us;  /* … so often; 0: BUDDY_SCAN_US */
+  gboolean naive;   /* jobs whose lender left are dropped instead of being announced */
   guint64 heartbeat_us; /* something is said over each link so often, or more seldom
                            where there are many links; 0: NODE_HEARTBEAT_US */
   guint64 silence_us;   /* who says nothing for so long counts as dead, and is looked for after half
@@ -129,14 +132,14 @@ typedef enum
   NODE_EVENT_ABORTED, /* loan: its slot waits no more */
   NODE_EVENT_COVERED, /* path */
   NODE_EVENT_UNMATCHED, /* path: what is saved there fits no job */
-  NODE_EVENT_ROWS,    /* rows; risk_us: so much less is at risk once they are published */
-  NODE_EVENT_SHARED,  /* after NODE_EFFECT_OWE */
-  NODE_EVENT_SERVED,  /* number: every stack has served the scans up to this SCAN effect, counted
-                         from 1; its ROWS came before. work_us: the time that each seat spent on it
-                       */
-  NODE_EVENT_WORK,    /* work_us: spent in jobs here so far; risk_us: of what was done for the jobs
-                         here, what no reported row stands for; count: busy seats; progress. Every
-                         second or so, after SERVED, and after NODE_EFFECT_TELL */
+  NODE_EVENT_ROWS,      /* rows; risk_us: so much less is at risk once they are published */
+  NODE_EVENT_SHARED,    /* after NODE_EFFECT_OWE */
+  NODE_EVENT_SERVED,    /* number: every stack has served the scans up to this SCAN effect, counted
+                           from 1; its ROWS came before. work_us: the time that each seat spent on it
+                         */
+  NODE_EVENT_WORK, /* work_us: spent in jobs here so far; risk_us: of what was done for the jobs
+                      here, what no reported row stands for; count: busy seats; progress. Every
+                      second or so, after SERVED, and after NODE_EFFECT_TELL */
   NODE_EVENT_HALTED,
   NODE_EVENT_LAST_WORDS, /* path: a job that runs here, as it was taken from elsewhere ("": the
                             root); text: what it is and does. It ends this process, which is gone

@@ -60,15 +60,16 @@ tell_all (Node *node)
 }
 
 void
-office_greet (Node *node, Link *link)
+office_greet (Node *node, const NodeId *to)
 {
   Message message = office_message (node);
 
   if (node->office.place != NULL)
-    link_send (node, link, &(Message){ .kind = MESSAGE_CHECKPOINT, .text = node->office.place });
+    (void)link_send_to (node, to,
+                        &(Message){ .kind = MESSAGE_CHECKPOINT, .text = node->office.place });
   if (!node->config.checkpoint || node->office.number == 0)
     return;
-  link_send (node, link, &message);
+  (void)link_send_to (node, to, &message);
   resign_again (node);
 }
 
@@ -120,7 +121,10 @@ take (Node *node, const Term *term, guint32 number, const NodeId *holder)
   office->number = number;
   office->holder = *holder;
   if (!same)
-    changed (node, &before);
+    {
+      contacts_refresh (node);
+      changed (node, &before);
+    }
 }
 
 /* The master gives the office. */
@@ -168,7 +172,7 @@ office_on_message (Node *node, Link *link, const Message *m)
     }
   if (order < 0)
     {
-      office_greet (node, link);
+      office_greet (node, &link->remote);
       return;
     }
   if (order > 0)

@@ -40,7 +40,7 @@ void office_set_place (Node *node, const char *place);
 /* This node has lost its name. */
 void office_reset (Node *node);
 /* Tells the other end of a new link. */
-void office_greet (Node *node, Link *link);
+void office_greet (Node *node, const NodeId *to);
 void office_on_message (Node *node, Link *link, const Message *message);
 /* The scribe has taken over, or could not. */
 void office_on_opened (Node *node, const NodeEvent *event);

@@ -83,7 +83,7 @@ orphans_withdraw (Node *node, HeldJob *held)
     return;
   known_remove (node, held->job->path, &node->self);
   orphans_flush (node); /* an announcement may not come after its withdrawal */
-  link_broadcast (node, &(Message){ .kind = MESSAGE_UNHOLD, .path = held->job->path });
+  contacts_tell (node, &(Message){ .kind = MESSAGE_UNHOLD, .path = held->job->path });
   announce_others (node, held);
 }
 
@@ -113,7 +113,7 @@ orphans_flush (Node *node)
         add_hold (holds, held);
       if (holds->len == 0 || (i + 1 < news->len && holds->len < ORPHANS_BATCH))
         continue;
-      link_broadcast (node, &(Message){ .kind = MESSAGE_HOLD, .holds = holds });
+      contacts_tell (node, &(Message){ .kind = MESSAGE_HOLD, .holds = holds });
       g_array_set_size (holds, 0);
     }
 }
@@ -127,7 +127,7 @@ collect_announced (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 }
 
 void
-orphans_greet (Node *node, Link *link)
+orphans_greet (Node *node, const NodeId *to)
 {
   g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (MessageHold));
 
@@ -137,9 +137,11 @@ orphans_greet (Node *node, Link *link)
       g_autoptr (GArray) batch = g_array_new (FALSE, FALSE, sizeof (MessageHold));
       g_array_append_vals (batch, &g_array_index (all, MessageHold, i),
                            MIN (ORPHANS_BATCH, all->len - i));
-      link_send (node, link, &(Message){ .kind = MESSAGE_HOLD, .holds = batch });
+      (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_HOLD, .holds = batch });
     }
-  archive_greet (node, link);
+  archive_greet (node, to);
+  if (!contacts_are_all (node) && node_id_equal (&node->self, &node->contacts.hub))
+    known_greet (node, to);
 }
 
 static gboolean
@@ -200,17 +202,16 @@ send_elsewhere (Node *node, const NodeEvent *event)
 void
 orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, const NodeId *holder)
 {
-  if (!carry_reaches (node, holder))
+  if (!carry_may_reach (node, holder))
     {
       core_emit (node, NODE_EFFECT_BACK)->loan = loan;
       return;
     }
-  loans_add (node,
-             (LoanEntry){ .loan = loan,
-                          .path = (char *)path,
-                          .digest = *digest,
-                          .kind = LOAN_ADOPTED,
-                          .node = *holder });
+  loans_add (node, (LoanEntry){ .loan = loan,
+                                .path = (char *)path,
+                                .digest = *digest,
+                                .kind = LOAN_ADOPTED,
+                                .node = *holder });
   (void)link_send_to (
       node, holder,
       &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
@@ -237,11 +238,10 @@ adopt_own (Node *node, const NodeEvent *event)
       effect->work_us = row->work_us;
       return;
     }
-  loans_add (node,
-             (LoanEntry){ .loan = event->loan,
-                          .path = (char *)event->path,
-                          .digest = event->digest,
-                          .kind = LOAN_OWN });
+  loans_add (node, (LoanEntry){ .loan = event->loan,
+                                .path = (char *)event->path,
+                                .digest = event->digest,
+                                .kind = LOAN_OWN });
   held_set_lender (node, held, LENDER_SELF, NULL, event->loan);
   if (held->finished)
     held_return (node, held);
@@ -309,16 +309,38 @@ orphans_on_adopt (Node *node, Link *link, const Message *m)
 void
 orphans_on_hold (Node *node, Link *link, const Message *m)
 {
+  NodeId author;
+
+  if (!contacts_hear (node, link, m, &author))
+    return;
   for (guint i = 0; i < m->holds->len; i++)
     {
       const MessageHold *hold = &g_array_index (m->holds, MessageHold, i);
-      Holder holder = { link->remote, hold->digest, hold->finished };
+      Holder holder = { author, hold->digest, hold->finished };
       known_add (node, hold->path, &holder);
       archive_compare (node, hold->path, &holder);
-      yield_ask (node, link, hold);
+      yield_ask (node, &author, hold);
       if (hold->path[0] == '\0')
         root_heard (node, &holder);
     }
+}
+
+void
+orphans_on_unhold (Node *node, Link *link, const Message *m)
+{
+  NodeId author;
+
+  if (contacts_hear (node, link, m, &author))
+    known_remove (node, m->path, &author);
+}
+
+void
+orphans_on_covered (Node *node, Link *link, const Message *m)
+{
+  NodeId author;
+
+  if (contacts_hear (node, link, m, &author))
+    orphans_covered (node, m->path);
 }
 
 /* §4.3: what lies at or below a finished job is held in vain, unless a live lender still waits for

@@ -22,7 +22,7 @@ void orphans_withdraw (Node *node, HeldJob *held);
 /* The end of a step. */
 void orphans_flush (Node *node);
 /* All announcements go over a link that has just begun. */
-void orphans_greet (Node *node, Link *link);
+void orphans_greet (Node *node, const NodeId *to);
 /* After a new name. */
 void orphans_enter_all (Node *node);
 /* A row of the checkpoint, unless the job is an orphan here. */
@@ -42,4 +42,6 @@ void orphans_ask (Node *node, guint64 loan, const char *path, const Digest *dige
                   const NodeId *holder);
 void orphans_on_adopt (Node *node, Link *link, const Message *message);
 void orphans_on_hold (Node *node, Link *link, const Message *message);
+void orphans_on_unhold (Node *node, Link *link, const Message *message);
+void orphans_on_covered (Node *node, Link *link, const Message *message);
 void orphans_covered (Node *node, const char *path);

@@ -226,15 +226,19 @@ add_quiet (Node *node, const NodeId *id, const char *path)
 }
 
 void
-poison_on_message (Node *node, const Message *m)
+poison_on_message (Node *node, const Link *link, const Message *m)
 {
+  gboolean news;
+
 #ifdef SATIN_PLANT_WORDS_NOT_KEPT
   if (!roster_is_master (node))
     return;
 #endif
-  if (m->text[0] == '\0')
-    (void)add_quiet (node, &m->id, m->path);
-  else if (add (node, &m->id, m->path, m->text) && roster_is_master (node))
+  news = m->text[0] == '\0' ? add_quiet (node, &m->id, m->path)
+                            : add (node, &m->id, m->path, m->text);
+  if (news)
+    contacts_pass_on (node, link, m);
+  if (news && m->text[0] != '\0' && roster_is_master (node))
     (void)poison_judge (node);
 }
 

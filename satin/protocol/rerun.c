@@ -135,7 +135,7 @@ add_ask (Node *node, RerunAsk ask)
 static void
 ask_buddy (Node *node, const LoanEntry *entry, const BuddyPair *pair)
 {
-  if (!node_id_equal (&pair->buddy, &node->self) && carry_reaches (node, &pair->buddy))
+  if (!node_id_equal (&pair->buddy, &node->self) && carry_may_reach (node, &pair->buddy))
     add_ask (node, (RerunAsk){ .path = entry->path,
                                .loan = entry->loan,
                                .slot = TRUE,

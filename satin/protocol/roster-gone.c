@@ -60,6 +60,7 @@ roster_on_dead (Node *node)
 
   if (acting == NULL)
     return;
+  contacts_refresh (node); /* the hub may be another */
   if (roster_is_master (node))
     take_off (node);
   else if (node_id_equal (&acting->id, &node->self))

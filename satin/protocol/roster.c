@@ -101,10 +101,9 @@ send_to_all_links (Node *node)
     }
 }
 
-/* A member that stays is the same Member, with all that is known of it. A newcomer is dialled by
- * the younger side. */
+/* A member that stays is the same Member, with all that is known of it. */
 static void
-keep_members (Node *node, GPtrArray *old, GPtrArray *members)
+keep_members (GPtrArray *old, GPtrArray *members)
 {
   for (guint i = 0; i < members->len; i++)
     {
@@ -118,10 +117,6 @@ keep_members (Node *node, GPtrArray *old, GPtrArray *members)
 #endif
           unref_member (member);
         }
-      else if (!is_self (node, member))
-        member->dial_at_us = node_id_compare (&member->id, &node->self) < 0
-                                 ? node->now_us
-                                 : node->now_us + ALIVE_EXPECT_US;
     }
 }
 
@@ -130,11 +125,12 @@ static void
 departed (Node *node, Member *member)
 {
   const char *cause = member->leaving ? "left" : member->silent ? "silent" : "gone";
+  gboolean watched = contacts_watch (node, member);
 
   core_log (node, "node %u.%u left (%s)", member->id.term, member->id.number, cause);
-  if (!member->leaving && !member->proved)
+  if (!member->leaving && !member->proved && watched)
     alive_accuse (node, member->address);
-  node->stats.crashes += member->leaving ? 0 : 1;
+  node->stats.crashes += member->leaving || !watched ? 0 : 1; /* others may have heard it leave */
   link_close_member (node, &member->id);
   carry_departed (node, member);
   node_id_set_add (node->roster.gone, &member->id);
@@ -203,13 +199,14 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
   gboolean next = old->len > 0 && term_compare (term, &node->roster.term) == 0
                   && version == node->roster.version + 1;
 
-  keep_members (node, old, members);
+  keep_members (old, members);
   alive_changed (node);
   node->roster.term = *term;
   node->roster.version = version;
   node->roster.gather_us = CORE_NEVER;
   node->roster.term_seen = MAX (node->roster.term_seen, term->number);
   node->roster.members = members;
+  contacts_refresh (node);
   roster_changed (node, old, next);
   node->stats.rosters++;
   for (guint i = 0; i < old->len; i++)

@@ -21,6 +21,7 @@ struct Member
   Carry carry;
   GPtrArray *links; /* of Link, borrowed: those that are bound, by order */
   guint64 heard_us;
+  gboolean contact;       /* this node keeps a link to it, see contacts.h */
   gboolean dead;          /* proved here, not yet off the roster */
   gboolean silent;        /* … by silence only */
   gboolean proved;        /* … beyond doubt: it is not looked for again */

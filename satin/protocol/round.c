@@ -187,13 +187,12 @@ round_on_answer (Node *node, guint64 generation, gboolean failed)
 
 /* What was asked, or its answer, may be lost with another link. */
 void
-round_greet (Node *node, Link *link)
+round_greet (Node *node, const NodeId *to)
 {
   const Round *round = &node->round;
 
-  if (is_scanning (round) && node->saves.opened
-      && !roster_find (node, &link->remote)->scanned)
-    link_send (node, link, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
+  if (is_scanning (round) && node->saves.opened && !roster_find (node, to)->scanned)
+    (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
 }
 
 void

@@ -54,7 +54,7 @@ gboolean round_publishes (const Node *node);
 /* The scribe has published, or failed to. TRUE: this answers the round. */
 gboolean round_on_answer (Node *node, guint64 generation, gboolean failed);
 /* A new link to a member: it is asked again, unless it has answered. */
-void round_greet (Node *node, Link *link);
+void round_greet (Node *node, const NodeId *to);
 /* Another coordinator, or another link to it. */
 void round_renew (Node *node);
 /* Is everything there? */

@@ -366,7 +366,9 @@ add_candidate (const NodeId *id, gpointer data)
 {
   Candidates *to = data;
 
-  if (node_id_equal (id, &to->node->self) || link_to (to->node, id) == NULL
+  if (node_id_equal (id, &to->node->self)
+      || (contacts_are_all (to->node) ? link_to (to->node, id) == NULL
+                                      : !carry_may_reach (to->node, id))
       || node_id_set_has (to->ids, id))
     return;
   for (guint i = 0; i < to->wish->waiters->len; i++)

@@ -343,14 +343,14 @@ stop_renew (Node *node)
 }
 
 void
-stop_greet (Node *node, Link *link)
+stop_greet (Node *node, const NodeId *to)
 {
   const Member *acting = roster_acting (node);
 
   if (roster_is_master (node) && node->stop.halting)
-    link_send (node, link, &(Message){ .kind = MESSAGE_HALT });
+    (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_HALT });
   else if ((node->stop.wanted || node->stop.cancelled) && acting != NULL
-           && node_id_equal (&acting->id, &link->remote))
+           && node_id_equal (&acting->id, to))
     {
       forward (node);
       report_drained (node);

@@ -63,7 +63,7 @@ void stop_coordinator_is_ready (Node *node);
 void stop_nobody_writes (Node *node);
 /* This node is not master any more. */
 void stop_deposed (Node *node);
-void stop_greet (Node *node, Link *link);
+void stop_greet (Node *node, const NodeId *to);
 /* A new master in the middle of a suspend goes on with it. FALSE: there is none. */
 gboolean stop_promoted (Node *node);
 /* Is everything there for the last publication? */

@@ -37,7 +37,7 @@ yields (Node *node, const HeldJob *held)
 }
 
 void
-yield_ask (Node *node, Link *link, const MessageHold *hold)
+yield_ask (Node *node, const NodeId *holder, const MessageHold *hold)
 {
   const HeldJob *held = hold->finished ? NULL : held_at (node, hold->path);
 
@@ -47,10 +47,11 @@ yield_ask (Node *node, Link *link, const MessageHold *hold)
     {
       if (held->lender == LENDER_NONE || held->lender == LENDER_VAIN || held->finished
           || !digest_equal (&held->job->digest, &hold->digest)
-          || (held->lender == LENDER_NODE && node_id_equal (&held->node, &link->remote)))
+          || (held->lender == LENDER_NODE && node_id_equal (&held->node, holder)))
         continue;
-      link_send (node, link,
-                 &(Message){ .kind = MESSAGE_RUNS, .path = hold->path, .digest = hold->digest });
+      (void)link_send_to (
+          node, holder,
+          &(Message){ .kind = MESSAGE_RUNS, .path = hold->path, .digest = hold->digest });
       return;
     }
 }

@@ -144,6 +144,7 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .kept = founder && sim->outcome->lives > 1,
                         .buddies = plan->buddies,
                         .copy_us = plan->copy_us,
+                        .dense = plan->dense,
                         .naive = plan->naive,
                         .steal = plan->steal,
                         .closed = plan->closed,

@@ -79,6 +79,7 @@ typedef struct
   gboolean checkpoint;
   guint64 shared_memory;            /* for shared bytes that were fetched */
   gboolean buddies;                 /* rows go to other members, too … */
+  guint dense;                      /* so many nodes are all linked to each other; 0: as usual */
   guint64 copy_us;                  /* … so often; 0: as usual */
   gboolean naive;                   /* orphans are dropped */
   gboolean solo;                    /* one node without an address */

@@ -17,6 +17,7 @@
 #define HALF_OPEN_PERCENT 4
 #define IMPATIENT_PERCENT 30
 #define BUDDIES_PERCENT 60
+#define SPARSE_PERCENT 30
 
 static guint64
 one_of (Rng *rng, const guint64 *values, guint n)
@@ -443,6 +444,16 @@ draw_buddies (guint64 seed, Plan *plan)
   plan->copy_us = rng_chance (&rng, 60) ? plan->save_us : 0;
 }
 
+/* Nodes have links to a few others only, as in runs of many. */
+static void
+draw_sparse (guint64 seed, Plan *plan)
+{
+  Rng rng = { rng_mix (seed ^ 0x737061727365) };
+
+  if (plan->n_nodes > 2 && rng_chance (&rng, SPARSE_PERCENT))
+    plan->dense = (guint)rng_between (&rng, 1, 3);
+}
+
 void
 swarm_plan (guint64 seed, Plan *plan)
 {
@@ -502,6 +513,7 @@ swarm_plan (guint64 seed, Plan *plan)
   if (plan->n_sites == 0) /* on both sides of a wall they are counted anew */
     draw_poison (seed, plan);
   draw_buddies (seed, plan);
+  draw_sparse (seed, plan);
   plan->tell_us = is_long (plan) || plan->n_sites > 0 ? SIM_SECOND : 20000;
   if (is_long (plan) || plan->n_sites > 0)
     plan->save_us = plan->publish_us = SIM_SECOND;

@@ -326,6 +326,7 @@ add_peer (World *world, gboolean solo)
                         .program = digest_of_string ("program"),
                         .build = world->build,
                         .buddies = world->buddies,
+                        .dense = world->dense,
                         .checkpoint = world->checkpoint,
                         .heartbeat_us = world->heartbeat_us,
                         .silence_us = world->silence_us,

@@ -59,6 +59,7 @@ typedef struct World
   Stems *stems;
   gboolean checkpoint, buddies; /* of the nodes that are added next */
   guint64 heartbeat_us, silence_us; /* 0: as usual */
+  guint dense;                      /* the same */
   gboolean wall;                    /* n0 and n2 cannot dial each other; whoever is dead refuses */
   gboolean swallows;                /* dials of n0 are not answered */
   gboolean one_way;                 /* dials by n1 are refused on their way */

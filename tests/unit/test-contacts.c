@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Links of a sparse run: who has one to whom, and how what is for all gets to all. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+#define NODES 16
+#define DENSE 8 /* three contacts of the own site are wanted */
+
+static World *
+new_world (guint n)
+{
+  World *world = world_new (0, FALSE);
+
+  world->dense = DENSE;
+  for (guint i = 0; i < n; i++)
+    add_peer (world, FALSE);
+  pass (world, 10 * ALIVE_EXPECT_US);
+  for (guint i = 0; i < n; i++)
+    g_assert_cmpuint (members_of (world, i), ==, n);
+  return world;
+}
+
+static Node *
+node_at (World *world, guint who)
+{
+  return world->peer[who].node;
+}
+
+static gboolean
+are_linked (World *world, guint a, guint b)
+{
+  return link_to (node_at (world, a), &node_at (world, b)->self) != NULL;
+}
+
+static guint
+count_links (World *world, guint who)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < world->n; i++)
+    n += i != who && are_linked (world, who, i);
+  return n;
+}
+
+static gboolean
+is_contact (World *world, guint who, guint other)
+{
+  return roster_find (node_at (world, who), &node_at (world, other)->self)->contact;
+}
+
+/* (the first): two that are no contacts and have no link. */
+static void
+find_strangers (World *world, guint *a, guint *b)
+{
+  for (*a = 1; *a < world->n; (*a)++)
+    for (*b = *a + 1; *b < world->n; (*b)++)
+      if (!is_contact (world, *a, *b) && !are_linked (world, *a, *b))
+        return;
+  g_assert_not_reached ();
+}
+
+static void
+test_a_small_run_links_all (void)
+{
+  g_autoptr (World) world = new_world (DENSE);
+
+  for (guint i = 0; i < DENSE; i++)
+    g_assert_cmpuint (count_links (world, i), ==, DENSE - 1);
+}
+
+static void
+test_a_large_run_links_few (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+  guint contacts = 0;
+
+  g_assert_cmpuint (count_links (world, 0), ==, NODES - 1); /* the hub */
+  for (guint i = 1; i < NODES; i++)
+    for (guint k = 1; k < NODES; k++)
+      {
+        if (i == k)
+          continue;
+        contacts += is_contact (world, i, k);
+        g_assert_cmpint (is_contact (world, i, k), ==, is_contact (world, k, i));
+        if (is_contact (world, i, k))
+          g_assert_true (are_linked (world, i, k));
+      }
+  g_assert_cmpuint (contacts, >, 0);
+  g_assert_cmpuint (contacts, <, (NODES - 1) * (NODES - 2) / 2);
+}
+
+static gint
+count_held (World *world, guint who)
+{
+  return g_tree_nnodes (node_at (world, who)->held.by_number);
+}
+
+/* A job that is held at `holder` for a member that dies. */
+static void
+test_an_orphan_is_known_to_all (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+  guint holder, stranger, lender = NODES - 1;
+
+  find_strangers (world, &holder, &stranger);
+  while (lender == holder || lender == stranger || !are_linked (world, lender, holder))
+    lender--;
+  g_assert_cmpuint (lender, >, 0);
+  start (world);
+  offer (world, lender, "/0/3");
+  for (guint i = 0; i < 50 && count_held (world, holder) == 0; i++)
+    hunger (world, holder);
+  g_assert_cmpint (count_held (world, holder), ==, 1);
+  die (world, lender);
+  pass (world, G_USEC_PER_SEC);
+  for (guint i = 0; i < NODES; i++)
+    if (i != lender && i != holder)
+      g_assert_true (said (world, i, "KNOWN /0/3"));
+}
+
+static void
+test_a_message_makes_a_link (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+  guint a, b;
+
+  find_strangers (world, &a, &b);
+  start (world);
+  adopt (world, a, "/0/1", 7, b); /* b has no such orphan, and says so */
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (are_linked (world, a, b));
+  g_assert_true (said (world, a, "BACK 7"));
+}
+
+static void
+test_the_next_hub_links_to_all (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+
+  die (world, 0);
+  pass (world, 5 * G_USEC_PER_SEC);
+  for (guint i = 1; i < NODES; i++)
+    g_assert_cmpuint (members_of (world, i), ==, NODES - 1);
+  g_assert_cmpuint (count_links (world, 1), ==, NODES - 2);
+}
+
+/* The dead one is unknown to most but the hub. */
+static void
+test_the_hub_finds_out_who_dies (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+
+  die (world, NODES - 1);
+  pass (world, 5 * G_USEC_PER_SEC);
+  for (guint i = 0; i < NODES - 1; i++)
+    g_assert_cmpuint (members_of (world, i), ==, NODES - 1);
+}
+
+/* Only the hub may speak for others. */
+static void
+test_a_false_hub_is_not_believed (void)
+{
+  g_autoptr (World) world = new_world (NODES);
+  Digest digest = digest_of_string ("/0/2");
+  g_autoptr (GArray) holds = g_array_new (FALSE, FALSE, sizeof (MessageHold));
+  MessageHold hold = { "/0/2", digest, 0 };
+  guint liar = 1;
+
+  g_array_append_val (holds, hold);
+  while (!are_linked (world, liar, NODES - 1))
+    liar++;
+  Message message = { .kind = MESSAGE_HOLD, .id = node_at (world, 2)->self, .holds = holds };
+  NodeId author;
+  Link *link = link_to (node_at (world, NODES - 1), &node_at (world, liar)->self);
+  g_assert_false (contacts_hear (node_at (world, NODES - 1), link, &message, &author));
+  link = link_to (node_at (world, NODES - 1), &node_at (world, 0)->self);
+  g_assert_true (contacts_hear (node_at (world, NODES - 1), link, &message, &author));
+  g_assert_true (node_id_equal (&author, &node_at (world, 2)->self));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/contacts/small", test_a_small_run_links_all);
+  g_test_add_func ("/contacts/large", test_a_large_run_links_few);
+  g_test_add_func ("/contacts/orphan", test_an_orphan_is_known_to_all);
+  g_test_add_func ("/contacts/message", test_a_message_makes_a_link);
+  g_test_add_func ("/contacts/next-hub", test_the_next_hub_links_to_all);
+  g_test_add_func ("/contacts/death", test_the_hub_finds_out_who_dies);
+  g_test_add_func ("/contacts/false-hub", test_a_false_hub_is_not_believed);
+  return g_test_run ();
+}
