@@ -357,14 +357,15 @@ write_answer (Ledger *ledger, const Inbox *inbox, GError **error)
          && tables_set_first (ledger->sql, "exit", code, strlen (code), error);
 }
 
-/* The publication that comes next, once. */
+/* The publication that comes next, once, with what was done before it: the history of the run. */
 static gboolean
 note_publication (Ledger *ledger, GError **error)
 {
   guint64 next = ledger->stats.generation + 1;
   if (ledger->target[0] == '\0' || ledger->noted == next)
     return TRUE;
-  g_autofree char *detail = g_strdup_printf ("generation %" G_GUINT64_FORMAT, next);
+  g_autofree char *detail = g_strdup_printf (
+      "generation %" G_GUINT64_FORMAT ", %.2f %% done before", next, 100 * ledger->stats.done);
   ledger->noted = next;
   return notes_event (ledger->sql, &(TablesEvent){ .kind = "published", .detail = detail }, error);
 }

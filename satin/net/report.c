@@ -71,6 +71,18 @@ own_risk_us (Driver *driver, RiskKind kind)
 /* Nodes that work tell the others so often, see STATS_PERIOD_MS, and once more for luck. */
 #define TOLD_EVERY_US (2 * G_USEC_PER_SEC)
 
+/* Seats that run a job, as it told last; -1: it has not. */
+static int
+busy_of (Driver *driver, const NodeMember *member)
+{
+  EngineStats engine;
+
+  if (!member->self)
+    return member->told_us == 0 ? -1 : (int)MIN (member->busy, member->workers);
+  engine_stats (driver->engine, &engine);
+  return (int)MIN (engine.busy, member->workers);
+}
+
 /* Work that would have to be done again; -1: the member has not told. What others told is some
  * time ago, in which those at work went on; the others may be at work since, which they tell
  * soon. */
@@ -95,6 +107,7 @@ append_member (Driver *driver, GString *json, const NodeMember *member)
 {
   char id[NODE_ID_TEXT_MAX];
   double risk_s = risk_of (driver, member, RISK_ONE);
+  int busy = busy_of (driver, member);
   g_string_append_printf (json, "{\"id\":\"%s\",\"host\":", node_id_show (&member->id, id));
   json_append_string (json, member->host);
   g_string_append (json, ",\"address\":");
@@ -110,7 +123,10 @@ append_member (Driver *driver, GString *json, const NodeMember *member)
     g_string_append (json, "null");
   else
     append_number (json, risk_s);
-  g_string_append_c (json, '}');
+  if (busy < 0)
+    g_string_append (json, ",\"busy\":null}");
+  else
+    g_string_append_printf (json, ",\"busy\":%d}", busy);
 }
 
 char *
