@@ -77,9 +77,9 @@ command_inspect_rows (Inspection *inspection, ResultsEach each, gpointer data, g
                       GError **error)
 {
   Sieve sieve = { .stems = inspection->stems, .row = each, .data = data, .bad = bad };
-  ResultsQuery all = { .any_job = TRUE };
+  ResultsQuery query = { .any_job = TRUE, .below = inspection->below };
 
-  return results_each (inspection->file, &all, pass_row, &sieve, bad, error);
+  return results_each (inspection->file, &query, pass_row, &sieve, bad, error);
 }
 
 gboolean
@@ -351,6 +351,12 @@ add_stem (const char *id, const char *path, gpointer data, GError **error)
   return TRUE;
 }
 
+gboolean
+command_inspect_stems (Inspection *inspection, GError **error)
+{
+  return results_each_stem (inspection->file, add_stem, inspection, &inspection->stems_bad, error);
+}
+
 static int
 show (Inspection *inspection, const Wish *wish)
 {
@@ -359,8 +365,7 @@ show (Inspection *inspection, const Wish *wish)
   inspection->file = restore_open (inspection->target, &error);
   if (inspection->file == NULL
       || !restore_read (inspection->file, inspection->target, &inspection->restore, &error)
-      || !results_each_stem (inspection->file, add_stem, inspection, &inspection->stems_bad,
-                             &error))
+      || !command_inspect_stems (inspection, &error))
     return command_inspect_failed (inspection, error);
   if (wish->tree)
     return command_inspect_tree (inspection, wish->from != NULL ? wish->from : "/",

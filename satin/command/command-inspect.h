@@ -17,6 +17,7 @@ typedef struct
   Restore restore;
   Stems *stems; /* all that the file has */
   guint64 stems_bad;
+  const char *below; /* (nullable): only results whose path is this text, or continues it */
 } Inspection;
 
 /* Each prints one view on stdout and returns the exit code; what fails is said on stderr. */
@@ -29,6 +30,8 @@ int command_inspect_verify (Inspection *inspection);
 
 /* Says a failed reading; returns its exit code. */
 int command_inspect_failed (const Inspection *inspection, const GError *error);
+/* Enters the stems of the file that is open. */
+gboolean command_inspect_stems (Inspection *inspection, GError **error);
 /* Calls `each` for every sound row; others are counted in `bad` (nullable). */
 gboolean command_inspect_rows (Inspection *inspection, ResultsEach each, gpointer data,
                                guint64 *bad, GError **error);

@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See view-model.h. Tests: test-view-model. */
+#include "view-model.h"
+#include "json.h"
+
+#include <math.h>
+#include <string.h>
+
+#define STEP_US G_USEC_PER_SEC
+/* Letters of all lanes together: fewer moments are kept of many nodes. */
+#define LETTERS_MAX 60000
+#define MOMENTS_MIN 50
+#define TEXT_MAX 80
+
+/* What a node did in a moment: a digit is the share of its workers that were busy, in ninths. */
+typedef enum
+{
+  DID_NOT_EXIST = ' ',
+  DID_NOT_TELL = '?',
+  DID_IDLE = '0',
+  DID_WORK = '9',
+  DID_GO = 'x'
+} Did;
+
+typedef struct
+{
+  char *id, *host, *site, *roles;
+  double pid, workers, busy, risk_s; /* busy, risk_s: -1: it has not told */
+  gboolean is_gone, is_seen;
+  gint64 left_us;
+  GString *did; /* a letter for each moment */
+} Lane;
+
+typedef struct
+{
+  gint64 at_us;
+  double done, one_s, all_s, busy, workers, up; /* NAN: not known */
+} Moment;
+
+typedef struct
+{
+  gint64 at_us;
+  char *kind, *node, *detail;
+} Seen;
+
+struct ViewModel
+{
+  char *name, *facts, *sentence, *left;
+  ViewState state;
+  GPtrArray *lanes;  /* of Lane, by time of coming */
+  GHashTable *by_id; /* to Lane */
+  GArray *moments;   /* of Moment; the last one is of now */
+  gint64 step_us, now_us;
+  GPtrArray *seen;      /* of Seen */
+  guint64 n_seen, more; /* more: nodes without a lane */
+  char *master, *coordinator;
+  gboolean is_changed; /* more than a tick can say */
+};
+
+static void
+lane_free (gpointer data)
+{
+  Lane *lane = data;
+
+  g_free (lane->id);
+  g_free (lane->host);
+  g_free (lane->site);
+  g_free (lane->roles);
+  g_string_free (lane->did, TRUE);
+  g_free (lane);
+}
+
+static void
+seen_free (gpointer data)
+{
+  Seen *seen = data;
+
+  g_free (seen->kind);
+  g_free (seen->node);
+  g_free (seen->detail);
+  g_free (seen);
+}
+
+ViewModel *
+view_model_new (const char *name, const char *facts)
+{
+  ViewModel *model = g_new0 (ViewModel, 1);
+
+  model->name = g_strdup (name);
+  model->facts = g_strdup (facts);
+  model->lanes = g_ptr_array_new_with_free_func (lane_free);
+  model->by_id = g_hash_table_new (g_str_hash, g_str_equal);
+  model->moments = g_array_new (FALSE, FALSE, sizeof (Moment));
+  model->seen = g_ptr_array_new_with_free_func (seen_free);
+  model->step_us = STEP_US;
+  model->is_changed = TRUE;
+  return model;
+}
+
+void
+view_model_free (ViewModel *model)
+{
+  if (model == NULL)
+    return;
+  g_hash_table_unref (model->by_id);
+  g_ptr_array_unref (model->lanes);
+  g_array_unref (model->moments);
+  g_ptr_array_unref (model->seen);
+  g_free (model->name);
+  g_free (model->facts);
+  g_free (model->sentence);
+  g_free (model->left);
+  g_free (model->master);
+  g_free (model->coordinator);
+  g_free (model);
+}
+
+ViewState
+view_model_state (const ViewModel *model)
+{
+  return model->state;
+}
+
+guint
+view_model_nodes (const ViewModel *model)
+{
+  const GArray *moments = model->moments;
+
+  return moments->len == 0 ? 0 : (guint)g_array_index (moments, Moment, moments->len - 1).up;
+}
+
+static void
+note (ViewModel *model, const char *kind, const char *node, const char *detail)
+{
+  Seen *seen = g_new0 (Seen, 1);
+
+  seen->at_us = model->now_us;
+  seen->kind = g_strdup (kind);
+  seen->node = g_strdup (node);
+  seen->detail = g_strdup (detail);
+  g_ptr_array_add (model->seen, seen);
+  model->n_seen++;
+  if (model->seen->len > VIEW_MODEL_EVENTS_MAX)
+    g_ptr_array_remove_index (model->seen, 0);
+  model->is_changed = TRUE;
+}
+
+static double
+number (GVariant *object, const char *key, double otherwise)
+{
+  g_variant_lookup (object, key, "d", &otherwise);
+  return otherwise;
+}
+
+/* (transfer full) Cut to what a page has room for. */
+static char *
+text (GVariant *object, const char *key)
+{
+  const char *value = "";
+
+  g_variant_lookup (object, key, "&s", &value);
+  if (g_utf8_strlen (value, -1) <= TEXT_MAX)
+    return g_strdup (value);
+  g_autofree char *start = g_utf8_substring (value, 0, TEXT_MAX - 1);
+  return g_strconcat (start, "…", NULL);
+}
+
+/* "m" of the master, "c" of the coordinator, "l" of one that leaves. (transfer full) */
+static char *
+roles_of (GVariant *node)
+{
+  g_autoptr (GVariant) roles = g_variant_lookup_value (node, "roles", G_VARIANT_TYPE ("av"));
+  g_autofree char *state = text (node, "state");
+  g_autoptr (GString) letters = g_string_new (NULL);
+
+  for (gsize i = 0; roles != NULL && i < g_variant_n_children (roles); i++)
+    {
+      g_autoptr (GVariant) boxed = g_variant_get_child_value (roles, i);
+      g_autoptr (GVariant) role = g_variant_get_variant (boxed);
+
+      if (g_variant_is_of_type (role, G_VARIANT_TYPE_STRING))
+        g_string_append_c (letters, g_variant_get_string (role, NULL)[0] == 'm' ? 'm' : 'c');
+    }
+  if (strcmp (state, "leaving") == 0)
+    g_string_append_c (letters, 'l');
+  return g_strdup (letters->str);
+}
+
+/* A gone one makes room for a new one. FALSE: there is none. */
+static gboolean
+make_room (ViewModel *model)
+{
+  if (model->lanes->len < VIEW_MODEL_LANES_MAX)
+    return TRUE;
+  for (guint i = 0; i < model->lanes->len; i++)
+    {
+      Lane *lane = model->lanes->pdata[i];
+
+      if (!lane->is_gone)
+        continue;
+      g_hash_table_remove (model->by_id, lane->id);
+      g_ptr_array_remove_index (model->lanes, i);
+      return TRUE;
+    }
+  return FALSE;
+}
+
+static Lane *
+find_lane (ViewModel *model, GVariant *node)
+{
+  g_autofree char *id = text (node, "id");
+  Lane *lane = g_hash_table_lookup (model->by_id, id);
+
+  if (lane != NULL || !make_room (model))
+    return lane;
+  lane = g_new0 (Lane, 1);
+  lane->id = g_steal_pointer (&id);
+  lane->host = text (node, "host");
+  lane->site = text (node, "site");
+  lane->roles = g_strdup ("");
+  lane->pid = number (node, "pid", 0);
+  lane->did = g_string_new (NULL);
+  for (guint i = 1; i < model->moments->len; i++)
+    g_string_append_c (lane->did, DID_NOT_EXIST);
+  g_ptr_array_add (model->lanes, lane);
+  g_hash_table_insert (model->by_id, lane->id, lane);
+  note (model, "joined", lane->id, lane->host);
+  return lane;
+}
+
+static void
+take_role (ViewModel *model, char **holder, const Lane *lane, const char *kind)
+{
+  if (g_strcmp0 (*holder, lane->id) == 0)
+    return;
+  if (*holder != NULL || strcmp (kind, "elected") == 0)
+    note (model, kind, lane->id, strcmp (kind, "elected") == 0 ? "coordinator" : "is master now");
+  g_free (*holder);
+  *holder = g_strdup (lane->id);
+}
+
+static void
+add_node (ViewModel *model, Moment *moment, GVariant *node)
+{
+  Lane *lane = find_lane (model, node);
+  double workers = number (node, "workers", 0), busy = number (node, "busy", -1);
+  g_autofree char *roles = roles_of (node);
+
+  moment->up += 1;
+  moment->workers += workers;
+  if (busy >= 0)
+    moment->busy = (isnan (moment->busy) ? 0 : moment->busy) + busy;
+  if (lane == NULL)
+    {
+      model->more++;
+      return;
+    }
+  lane->workers = workers;
+  lane->busy = busy;
+  lane->risk_s = number (node, "at_risk_s", -1);
+  lane->is_seen = TRUE;
+  if (lane->is_gone)
+    note (model, "joined", lane->id, "is back");
+  lane->is_gone = FALSE;
+  if (strcmp (roles, lane->roles) != 0)
+    {
+      if (strchr (roles, 'l') != NULL && strchr (lane->roles, 'l') == NULL)
+        note (model, "leaving", lane->id, NULL);
+      g_free (lane->roles);
+      lane->roles = g_strdup (roles);
+      model->is_changed = TRUE;
+    }
+  if (strchr (roles, 'm') != NULL)
+    take_role (model, &model->master, lane, "master");
+  if (strchr (roles, 'c') != NULL)
+    take_role (model, &model->coordinator, lane, "elected");
+}
+
+static void
+find_gone (ViewModel *model)
+{
+  for (guint i = 0; i < model->lanes->len; i++)
+    {
+      Lane *lane = model->lanes->pdata[i];
+
+      if (lane->is_seen || lane->is_gone)
+        continue;
+      lane->is_gone = TRUE;
+      lane->left_us = model->now_us;
+      note (model, "gone", lane->id, strchr (lane->roles, 'l') != NULL ? "left" : "gone");
+    }
+}
+
+static char
+did (const Lane *lane)
+{
+  if (lane->is_gone)
+    return DID_GO;
+  if (lane->busy < 0 || lane->workers <= 0)
+    return DID_NOT_TELL;
+  double share = CLAMP (lane->busy / lane->workers, 0, 1);
+  return (char)(DID_IDLE + (int)ceil (share * (DID_WORK - DID_IDLE)));
+}
+
+static guint
+moments_max (const ViewModel *model)
+{
+  guint lanes = MAX (model->lanes->len, 1);
+
+  return CLAMP (LETTERS_MAX / lanes, MOMENTS_MIN, VIEW_MODEL_MOMENTS_MAX);
+}
+
+/* Of two moments the later one stays, and of a node the busier. */
+static void
+halve (ViewModel *model)
+{
+  guint n = model->moments->len / 2;
+
+  for (guint i = 0; i < n; i++)
+    g_array_index (model->moments, Moment, i) = g_array_index (model->moments, Moment, 2 * i + 1);
+  g_array_set_size (model->moments, n);
+  for (guint i = 0; i < model->lanes->len; i++)
+    {
+      GString *letters = ((Lane *)model->lanes->pdata[i])->did;
+
+      for (guint k = 0; k < n; k++)
+        letters->str[k] = MAX (letters->str[2 * k], letters->str[2 * k + 1]);
+      g_string_truncate (letters, n);
+    }
+  model->step_us *= 2;
+  model->is_changed = TRUE;
+}
+
+/* Room for the moment of now: the last one, while its step goes on. */
+static void
+begin_moment (ViewModel *model)
+{
+  GArray *moments = model->moments;
+  Moment empty = { .at_us = model->now_us };
+
+  if (moments->len >= 2
+      && model->now_us - g_array_index (moments, Moment, moments->len - 2).at_us
+             < model->step_us + STEP_US / 2)
+    g_array_set_size (moments, moments->len - 1);
+  else
+    while (moments->len >= moments_max (model))
+      halve (model);
+  g_array_append_val (moments, empty);
+  for (guint i = 0; i < model->lanes->len; i++)
+    g_string_truncate (((Lane *)model->lanes->pdata[i])->did, moments->len - 1);
+}
+
+static void
+end_moment (ViewModel *model, const Moment *moment)
+{
+  GArray *moments = model->moments;
+
+  g_array_index (moments, Moment, moments->len - 1) = *moment;
+  for (guint i = 0; i < model->lanes->len; i++)
+    {
+      Lane *lane = model->lanes->pdata[i];
+
+      g_string_append_c (lane->did, did (lane));
+      lane->is_seen = FALSE;
+    }
+}
+
+/* The estimate as the node gave it; its members are numbers. */
+static void
+take_left (ViewModel *model, GVariant *status)
+{
+  static const char *const keys[] = { "left_s", "left_low_s", "left_high_s" };
+  g_autoptr (GString) json = g_string_new (NULL);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (keys); i++)
+    {
+      g_string_append_printf (json, "%s\"%s\":", i > 0 ? "," : "", keys[i]);
+      json_append_number (json, number (status, keys[i], NAN));
+    }
+  g_free (model->left);
+  model->left = g_strdup (json->str);
+}
+
+static void
+set_state (ViewModel *model, ViewState state)
+{
+  if (model->state == state)
+    return;
+  if (state == VIEW_STATE_SILENT)
+    note (model, "silent", NULL, "no node answers");
+  else if (model->state == VIEW_STATE_SILENT && state == VIEW_STATE_RUNNING)
+    note (model, "answers", NULL, "a node answers again");
+  model->state = state;
+  model->is_changed = TRUE;
+}
+
+gboolean
+view_model_status (ViewModel *model, gint64 now_us, const char *reply)
+{
+  g_autoptr (GVariant) status = json_read (reply);
+  g_autoptr (GVariant) nodes = NULL;
+  Moment moment = { .at_us = now_us, .busy = NAN }; /* unless one tells */
+
+  if (status != NULL && g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
+    nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
+  if (nodes == NULL || model->state == VIEW_STATE_OVER)
+    return FALSE;
+  model->now_us = now_us;
+  model->more = 0;
+  set_state (model, VIEW_STATE_RUNNING);
+  begin_moment (model);
+  for (gsize i = 0; i < g_variant_n_children (nodes); i++)
+    {
+      g_autoptr (GVariant) boxed = g_variant_get_child_value (nodes, i);
+      g_autoptr (GVariant) node = g_variant_get_variant (boxed);
+
+      if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT))
+        add_node (model, &moment, node);
+    }
+  find_gone (model);
+  moment.done = number (status, "done", NAN);
+  moment.one_s = number (status, "at_risk_s", NAN);
+  moment.all_s = number (status, "at_risk_all_s", NAN);
+  take_left (model, status);
+  end_moment (model, &moment);
+  return TRUE;
+}
+
+void
+view_model_silence (ViewModel *model, gint64 now_us)
+{
+  if (model->state == VIEW_STATE_OVER || model->state == VIEW_STATE_STARTING)
+    return;
+  model->now_us = now_us;
+  set_state (model, VIEW_STATE_SILENT);
+}
+
+void
+view_model_end (ViewModel *model, gint64 now_us, const char *sentence, double done)
+{
+  Moment moment = { .at_us = now_us, .done = done < 0 ? NAN : done };
+
+  if (model->state == VIEW_STATE_OVER)
+    return;
+  model->now_us = now_us;
+  for (guint i = 0; i < model->lanes->len; i++)
+    {
+      Lane *lane = model->lanes->pdata[i];
+
+      lane->left_us = lane->is_gone ? lane->left_us : now_us;
+      lane->is_gone = TRUE;
+    }
+  /* When it ended is not known of a run that nobody watched. */
+  if (model->moments->len > 0)
+    {
+      begin_moment (model);
+      end_moment (model, &moment);
+      note (model, "ended", NULL, sentence);
+    }
+  g_clear_pointer (&model->left, g_free);
+  model->sentence = g_strdup (sentence);
+  set_state (model, VIEW_STATE_OVER);
+}
+
+static double
+done_of (const Moment *moment)
+{
+  return moment->done;
+}
+static double
+one_of (const Moment *moment)
+{
+  return moment->one_s;
+}
+static double
+all_of (const Moment *moment)
+{
+  return moment->all_s;
+}
+static double
+busy_of (const Moment *moment)
+{
+  return moment->busy;
+}
+static double
+workers_of (const Moment *moment)
+{
+  return moment->workers;
+}
+static double
+up_of (const Moment *moment)
+{
+  return moment->up;
+}
+static double
+at_of (const Moment *moment)
+{
+  return (double)(moment->at_us / 1000) / 1000;
+}
+
+typedef struct
+{
+  const char *key;
+  double (*get) (const Moment *moment);
+  double scale; /* what is finer than 1/scale is cut off */
+} Column;
+
+static const Column columns[]
+    = { { "at", at_of, 10 },      { "done", done_of, 1e5 }, { "one_s", one_of, 100 },
+        { "all_s", all_of, 100 }, { "busy", busy_of, 1 },   { "workers", workers_of, 1 },
+        { "up", up_of, 1 } };
+
+static void
+append_value (GString *json, const Column *column, const Moment *moment)
+{
+  json_append_number (json, round (column->get (moment) * column->scale) / column->scale);
+}
+
+static void
+append_history (GString *json, const ViewModel *model)
+{
+  g_string_append (json, ",\"history\":{");
+  for (gsize c = 0; c < G_N_ELEMENTS (columns); c++)
+    {
+      g_string_append_printf (json, "%s\"%s\":[", c > 0 ? "," : "", columns[c].key);
+      for (guint i = 0; i < model->moments->len; i++)
+        {
+          g_string_append (json, i > 0 ? "," : "");
+          append_value (json, &columns[c], &g_array_index (model->moments, Moment, i));
+        }
+      g_string_append_c (json, ']');
+    }
+  g_string_append_c (json, '}');
+}
+
+static void
+append_text (GString *json, const char *key, const char *value)
+{
+  g_string_append_printf (json, ",\"%s\":", key);
+  json_append_string (json, value);
+}
+
+/* Without keys, since there may be many: id, host, site, roles, pid, workers, when it left,
+ * letters. */
+static void
+append_lane (GString *json, const Lane *lane)
+{
+  const char *texts[] = { lane->id, lane->host, lane->site, lane->roles };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_string_append_c (json, i == 0 ? '[' : ',');
+      json_append_string (json, texts[i]);
+    }
+  g_string_append_printf (json, ",%.0f,%.0f,%.0f,\"%s\"]", lane->pid, lane->workers,
+                          (double)(lane->left_us / G_USEC_PER_SEC), lane->did->str);
+}
+
+static void
+append_seen (GString *json, const ViewModel *model)
+{
+  g_string_append (json, ",\"seen\":[");
+  for (guint i = 0; i < model->seen->len; i++)
+    {
+      const Seen *seen = model->seen->pdata[i];
+
+      g_string_append_printf (json, "%s{\"at\":%.0f", i > 0 ? "," : "",
+                              (double)(seen->at_us / G_USEC_PER_SEC));
+      append_text (json, "kind", seen->kind);
+      append_text (json, "node", seen->node);
+      append_text (json, "detail", seen->detail);
+      g_string_append_c (json, '}');
+    }
+  g_string_append_c (json, ']');
+}
+
+static const char *
+state_name (ViewState state)
+{
+  static const char *const names[] = { "starting", "running", "silent", "over" };
+
+  return names[state];
+}
+
+char *
+view_model_whole (const ViewModel *model)
+{
+  g_autoptr (GString) json = g_string_new ("{\"kind\":\"whole\"");
+
+  append_text (json, "name", model->name);
+  append_text (json, "state", state_name (model->state));
+  append_text (json, "sentence", model->sentence);
+  g_string_append_printf (json, ",\"now\":%.1f,\"step_s\":%.0f,\"more\":%" G_GUINT64_FORMAT,
+                          (double)model->now_us / G_USEC_PER_SEC,
+                          (double)model->step_us / G_USEC_PER_SEC, model->more);
+  if (model->left != NULL)
+    g_string_append_printf (json, ",%s", model->left);
+  if (model->facts != NULL)
+    g_string_append_printf (json, ",%s", model->facts);
+  append_history (json, model);
+  g_string_append (json, ",\"lanes\":[");
+  for (guint i = 0; i < model->lanes->len; i++)
+    {
+      g_string_append (json, i > 0 ? "," : "");
+      append_lane (json, model->lanes->pdata[i]);
+    }
+  g_string_append_c (json, ']');
+  append_seen (json, model);
+  g_string_append_c (json, '}');
+  return g_string_free (g_steal_pointer (&json), FALSE);
+}
+
+char *
+view_model_tick (ViewModel *model)
+{
+  g_autoptr (GString) json = g_string_new ("{\"kind\":\"tick\"");
+  guint last = model->moments->len;
+
+  if (model->is_changed || last == 0)
+    {
+      model->is_changed = FALSE;
+      return NULL;
+    }
+  g_string_append_printf (json, ",\"now\":%.1f,\"i\":%u", (double)model->now_us / G_USEC_PER_SEC,
+                          last - 1);
+  if (model->left != NULL)
+    g_string_append_printf (json, ",%s", model->left);
+  for (gsize c = 0; c < G_N_ELEMENTS (columns); c++)
+    {
+      g_string_append_printf (json, ",\"%s\":", columns[c].key);
+      append_value (json, &columns[c], &g_array_index (model->moments, Moment, last - 1));
+    }
+  g_string_append (json, ",\"did\":\"");
+  for (guint i = 0; i < model->lanes->len; i++)
+    g_string_append_c (json, ((Lane *)model->lanes->pdata[i])->did->str[last - 1]);
+  g_string_append (json, "\"}");
+  return g_string_free (g_steal_pointer (&json), FALSE);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The boxes of a job tree: where they lie, how wide they are, and that they are not too many. */
+#include "satin/command/json.h"
+#include "satin/command/view-icicle.h"
+
+#include <math.h>
+#include <string.h>
+
+static gpointer
+make_row (guint level, gpointer data)
+{
+  ViewIcicleRow *row = g_new0 (ViewIcicleRow, 1);
+
+  (void)level;
+  row->job = g_strdup ("job");
+  row->node = g_strdup ("1.1");
+  row->value = g_strdup (data);
+  row->saved = 7;
+  return row;
+}
+
+static void
+add (Forest *forest, const char *path, double weight)
+{
+  g_assert_cmpint (forest_add (forest, path, 1, weight, make_row, (gpointer) "<b>"), !=,
+                   FOREST_UNKNOWN);
+}
+
+static GVariant *
+draw (Forest *forest, Stems *stems, double weight, gsize *size)
+{
+  g_autoptr (GString) json = g_string_new (NULL);
+  g_autofree char *path = forest_path (forest, G_MAXSIZE);
+
+  view_icicle_append (json, stems, forest_view (forest)->tree, path, weight);
+  if (size != NULL)
+    *size = json->len;
+  GVariant *top = json_read (json->str);
+  g_assert_nonnull (top);
+  return top;
+}
+
+static GVariant *
+below (GVariant *box, guint i)
+{
+  g_autoptr (GVariant) boxes = g_variant_lookup_value (box, "in", G_VARIANT_TYPE ("av"));
+  GVariant *found = NULL;
+
+  g_assert_nonnull (boxes);
+  g_assert_cmpuint (i, <, g_variant_n_children (boxes));
+  g_variant_get_child (boxes, i, "v", &found);
+  return found;
+}
+
+static guint
+count_below (GVariant *box)
+{
+  g_autoptr (GVariant) boxes = g_variant_lookup_value (box, "in", G_VARIANT_TYPE ("av"));
+
+  return boxes != NULL ? (guint)g_variant_n_children (boxes) : 0;
+}
+
+static double
+number (GVariant *box, const char *key)
+{
+  double value = NAN;
+
+  g_variant_lookup (box, key, "d", &value);
+  return value;
+}
+
+static void
+assert_box (GVariant *top, guint i, const char *kind, double n, double width)
+{
+  g_autoptr (GVariant) box = below (top, i);
+  const char *its = NULL;
+
+  g_variant_lookup (box, "k", "&s", &its);
+  g_assert_cmpstr (its, ==, kind);
+  g_assert_cmpfloat (number (box, "n"), ==, n);
+  g_assert_cmpfloat_with_epsilon (number (box, "w"), width, 1e-5);
+}
+
+/* Ten children: 1 and 3 are saved, some of 4 is; 0 and 2 are missing, 5 to 9 are not known. */
+static void
+test_kinds (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Forest) forest = forest_new (stems, "/", 8, view_icicle_row_free);
+  const char *path = NULL, *value = NULL;
+
+  add (forest, "/1", 0.1);
+  add (forest, "/3", 0.1);
+  add (forest, "/4/0", 0.05);
+  g_autoptr (GVariant) top = draw (forest, stems, 1, NULL);
+  g_assert_cmpuint (count_below (top), ==, 6);
+  assert_box (top, 0, "missing", 0, 0.1);
+  assert_box (top, 1, "saved", 1, 0.1);
+  assert_box (top, 2, "missing", 2, 0.1);
+  assert_box (top, 3, "saved", 3, 0.1);
+  assert_box (top, 4, "work", 4, 0.1);
+  assert_box (top, 5, "later", 5, 0.5);
+  g_autoptr (GVariant) four = below (top, 4), three = below (top, 3);
+  assert_box (four, 0, "saved", 0, 0.05);
+  assert_box (four, 1, "later", 1, 0.05);
+  g_assert_cmpfloat_with_epsilon (number (four, "s"), 0.05, 1e-9);
+  g_variant_lookup (three, "p", "&s", &path);
+  g_variant_lookup (three, "value", "&s", &value);
+  g_assert_cmpstr (path, ==, "/3");
+  g_assert_cmpstr (value, ==, "<b>");
+  g_assert_cmpfloat (number (three, "at"), ==, 7);
+}
+
+static void
+test_kept (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Forest) forest = forest_new (stems, "/", 8, view_icicle_row_free);
+
+  add (forest, "/6", 0.125);
+  forest_add_keep (forest, "", 4);
+  g_autoptr (GVariant) top = draw (forest, stems, 1, NULL);
+  assert_box (top, 0, "kept", 0, 0.5);
+  assert_box (top, 1, "missing", 4, 0.25);
+  assert_box (top, 2, "saved", 6, 0.125);
+  assert_box (top, 3, "later", 7, 0.125);
+}
+
+/* Shares that contradict each other do not make boxes wider than what they lie in. */
+static void
+test_fits (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Forest) forest = forest_new (stems, "/", 8, view_icicle_row_free);
+  double sum = 0;
+
+  add (forest, "/0", 0.5);
+  add (forest, "/1", 0.5);
+  add (forest, "/7", 0.5);
+  g_autoptr (GVariant) top = draw (forest, stems, 1, NULL);
+  for (guint i = 0; i < count_below (top); i++)
+    {
+      g_autoptr (GVariant) box = below (top, i);
+      sum += number (box, "w");
+    }
+  g_assert_cmpfloat (sum, <=, number (top, "w") * 1.0001);
+}
+
+static void
+test_nothing (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Forest) forest = forest_new (stems, "/", 8, view_icicle_row_free);
+  g_autoptr (GVariant) top = draw (forest, stems, 1, NULL);
+
+  g_assert_cmpuint (count_below (top), ==, 0);
+  g_assert_cmpfloat (number (top, "w"), ==, 1);
+}
+
+static guint
+count_all (GVariant *box, double *rows)
+{
+  guint n = 1;
+
+  if (count_below (box) == 0)
+    *rows += number (box, "rows");
+  for (guint i = 0; i < count_below (box); i++)
+    {
+      g_autoptr (GVariant) one = below (box, i);
+      n += count_all (one, rows);
+    }
+  return n;
+}
+
+/* 40,000 rows in a few hundred boxes, and every row counts in one of them. */
+static void
+test_is_bounded (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Forest) forest = forest_new (stems, "/", 8, view_icicle_row_free);
+  double rows = 0;
+  gsize size;
+
+  for (guint i = 0; i < 200; i++)
+    for (guint k = 0; k < 200; k++)
+      {
+        g_autofree char *path = g_strdup_printf ("/%u/%u", i, k);
+
+        add (forest, path, 1 / 40000.0);
+      }
+  g_autoptr (GVariant) top = draw (forest, stems, 1, &size);
+  g_assert_cmpuint (count_all (top, &rows), <=, VIEW_ICICLE_BOXES_MAX);
+  g_assert_cmpfloat (rows, ==, 40000);
+  g_assert_cmpuint (size, <, 100000);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/view-icicle/kinds", test_kinds);
+  g_test_add_func ("/view-icicle/kept", test_kept);
+  g_test_add_func ("/view-icicle/fits", test_fits);
+  g_test_add_func ("/view-icicle/nothing", test_nothing);
+  g_test_add_func ("/view-icicle/is-bounded", test_is_bounded);
+  return g_test_run ();
+}

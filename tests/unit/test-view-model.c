@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the page of `satin view` shows of a live run: what it says, and that it stays bounded. */
+#include "satin/command/json.h"
+#include "satin/command/view-model.h"
+
+#include <string.h>
+
+#define SECOND G_USEC_PER_SEC
+
+static char *
+status (guint from, guint to, double done, int busy)
+{
+  GString *json = g_string_new (NULL);
+
+  g_string_append_printf (json,
+                          "{\"name\":\"r\",\"done\":%f,\"at_risk_s\":1.5,"
+                          "\"at_risk_all_s\":7,\"nodes\":[",
+                          done);
+  for (guint i = from; i < to; i++)
+    g_string_append_printf (json,
+                            "%s{\"id\":\"1.%u\",\"host\":\"node-%04u.cluster\",\"address\":\"a\","
+                            "\"pid\":%u,\"site\":\"site-%u\",\"roles\":[%s],\"workers\":4,"
+                            "\"state\":\"up\",\"at_risk_s\":0.5,\"busy\":%d}",
+                            i > from ? "," : "", i + 1, i, 1000 + i, i % 7,
+                            i == from ? "\"master\",\"coordinator\"" : "", busy);
+  g_string_append (json, "]}");
+  return g_string_free (json, FALSE);
+}
+
+static void
+feed (ViewModel *model, gint64 second, guint from, guint to, double done, int busy)
+{
+  g_autofree char *reply = status (from, to, done, busy);
+
+  g_assert_true (view_model_status (model, second * SECOND, reply));
+}
+
+static GVariant *
+whole_of (ViewModel *model)
+{
+  g_autofree char *json = view_model_whole (model);
+  GVariant *whole = json_read (json);
+
+  g_assert_nonnull (whole);
+  return whole;
+}
+
+static GVariant *
+list (GVariant *object, const char *key)
+{
+  GVariant *value = g_variant_lookup_value (object, key, G_VARIANT_TYPE ("av"));
+
+  g_assert_nonnull (value);
+  return value;
+}
+
+/* The text at `i` of lane `n`: 0 its id, 7 its letters. */
+static char *
+lane_text (GVariant *whole, guint n, guint i)
+{
+  g_autoptr (GVariant) lanes = list (whole, "lanes");
+  g_autoptr (GVariant) lane = NULL, value = NULL;
+
+  g_variant_get_child (lanes, n, "v", &lane);
+  g_variant_get_child (lane, i, "v", &value);
+  return g_variant_dup_string (value, NULL);
+}
+
+static guint
+count_seen (GVariant *whole, const char *kind)
+{
+  g_autoptr (GVariant) seen = list (whole, "seen");
+  guint n = 0;
+
+  for (gsize i = 0; i < g_variant_n_children (seen); i++)
+    {
+      g_autoptr (GVariant) event = NULL;
+      const char *its = NULL;
+
+      g_variant_get_child (seen, i, "v", &event);
+      g_variant_lookup (event, "kind", "&s", &its);
+      n += g_strcmp0 (its, kind) == 0;
+    }
+  return n;
+}
+
+static void
+test_follows (void)
+{
+  g_autoptr (ViewModel) model = view_model_new ("r", "\"program\":\"p\"");
+  g_autofree char *first = NULL, *second = NULL, *did = NULL, *gone = NULL, *tick = NULL;
+  const char *program = NULL;
+
+  feed (model, 100, 0, 3, 0.1, 4);
+  feed (model, 101, 0, 3, 0.2, 0);
+  feed (model, 102, 1, 3, 0.3, 2);
+  g_autoptr (GVariant) whole = whole_of (model);
+  g_variant_lookup (whole, "program", "&s", &program);
+  g_assert_cmpstr (program, ==, "p");
+  gone = lane_text (whole, 0, 7);
+  did = lane_text (whole, 1, 7);
+  g_assert_cmpstr (gone, ==, "90x");
+  g_assert_cmpstr (did, ==, "905");
+  g_assert_cmpuint (count_seen (whole, "joined"), ==, 3);
+  g_assert_cmpuint (count_seen (whole, "gone"), ==, 1);
+  g_assert_cmpuint (count_seen (whole, "master"), ==, 1);
+  g_assert_cmpuint (count_seen (whole, "elected"), ==, 2);
+  /* A node went: that is more than a tick says. */
+  g_assert_null (first = view_model_tick (model));
+  feed (model, 103, 1, 3, 0.4, 4);
+  tick = view_model_tick (model);
+  g_assert_nonnull (tick);
+  g_autoptr (GVariant) told = json_read (tick);
+  const char *letters = NULL;
+  double done = 0, i = 0, busy = 0;
+  g_variant_lookup (told, "did", "&s", &letters);
+  g_variant_lookup (told, "done", "d", &done);
+  g_variant_lookup (told, "busy", "d", &busy);
+  g_variant_lookup (told, "i", "d", &i);
+  g_assert_cmpstr (letters, ==, "x99");
+  g_assert_cmpfloat (done, ==, 0.4);
+  g_assert_cmpfloat (busy, ==, 8);
+  g_assert_cmpfloat (i, ==, 3);
+}
+
+/* Whatever comes over a socket. */
+static void
+test_nonsense (void)
+{
+  static const char *const replies[]
+      = { "", "null", "[]", "{}", "{\"nodes\":1}", "{\"nodes\":{}}", "{\"nodes\":[", "x" };
+  g_autoptr (ViewModel) model = view_model_new ("r", NULL);
+
+  for (gsize i = 0; i < G_N_ELEMENTS (replies); i++)
+    g_assert_false (view_model_status (model, SECOND, replies[i]));
+  g_assert_cmpint (view_model_state (model), ==, VIEW_STATE_STARTING);
+  g_assert_true (view_model_status (model, SECOND,
+                                    "{\"nodes\":[1,\"\",{},{\"id\":7,\"workers\":\"x\","
+                                    "\"roles\":[1],\"busy\":-5,\"host\":\"<b>\\u0000\"}],"
+                                    "\"done\":\"much\",\"left_s\":\"soon\"}"));
+  g_autoptr (GVariant) whole = whole_of (model);
+  g_assert_nonnull (whole);
+}
+
+/* A thousand nodes that come and go for a day: the page stays small, and says what is newest. */
+static void
+test_is_bounded (void)
+{
+  g_autoptr (ViewModel) model = view_model_new ("r", NULL);
+  g_autofree char *json = NULL, *letters = NULL;
+  guint second = 0;
+
+  for (guint i = 0; i < 80; i++, second += 1 + i)
+    feed (model, second, i % 3 == 0 ? 10 * i : 0, 1000 + (i % 3 == 0 ? 10 * i : 0), i / 80.0,
+          (int)(i % 5));
+  json = view_model_whole (model);
+  g_test_message ("%" G_GSIZE_FORMAT " bytes", strlen (json));
+  g_assert_cmpuint (view_model_nodes (model), ==, 1000);
+  g_assert_cmpuint (strlen (json), <, VIEW_MODEL_JSON_MAX);
+  g_autoptr (GVariant) whole = whole_of (model), lanes = list (whole, "lanes");
+  g_autoptr (GVariant) history = g_variant_lookup_value (whole, "history", NULL),
+                       at = list (history, "at");
+  g_assert_cmpuint (g_variant_n_children (lanes), <=, VIEW_MODEL_LANES_MAX);
+  g_assert_cmpuint (g_variant_n_children (at), <=, VIEW_MODEL_MOMENTS_MAX);
+  g_assert_cmpuint (g_variant_n_children (at), >=, 20);
+  letters = lane_text (whole, 0, 7);
+  g_assert_cmpuint (strlen (letters), ==, g_variant_n_children (at));
+}
+
+/* Few nodes for long: the history reaches back to the beginning, in time order. */
+static void
+test_history (void)
+{
+  g_autoptr (ViewModel) model = view_model_new ("r", NULL);
+  double last = -1;
+
+  for (guint i = 0; i < 5000; i++)
+    feed (model, i, 0, 2, i / 5000.0, 4);
+  g_autoptr (GVariant) whole = whole_of (model),
+                       history = g_variant_lookup_value (whole, "history", NULL),
+                       at = list (history, "at");
+  guint n = (guint)g_variant_n_children (at);
+  g_assert_cmpuint (n, >, VIEW_MODEL_MOMENTS_MAX / 2);
+  g_assert_cmpuint (n, <=, VIEW_MODEL_MOMENTS_MAX);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (GVariant) value = NULL;
+
+      g_variant_get_child (at, i, "v", &value);
+      g_assert_cmpfloat (g_variant_get_double (value), >, last);
+      last = g_variant_get_double (value);
+      if (i == 0)
+        g_assert_cmpfloat (last, <, 100);
+    }
+  g_assert_cmpfloat (last, ==, 4999);
+}
+
+static void
+test_ends (void)
+{
+  g_autoptr (ViewModel) model = view_model_new ("r", NULL);
+  g_autofree char *late = status (0, 2, 0.1, 1);
+  const char *state = NULL, *sentence = NULL;
+
+  view_model_silence (model, 1);
+  g_assert_cmpint (view_model_state (model), ==, VIEW_STATE_STARTING);
+  feed (model, 1, 0, 2, 0.5, 1);
+  view_model_silence (model, 2 * SECOND);
+  g_assert_cmpint (view_model_state (model), ==, VIEW_STATE_SILENT);
+  feed (model, 3, 0, 2, 0.6, 1);
+  g_assert_cmpint (view_model_state (model), ==, VIEW_STATE_RUNNING);
+  view_model_end (model, 4 * SECOND, "finished", 1);
+  g_assert_false (view_model_status (model, 5 * SECOND, late));
+  g_autoptr (GVariant) whole = whole_of (model);
+  g_variant_lookup (whole, "state", "&s", &state);
+  g_variant_lookup (whole, "sentence", "&s", &sentence);
+  g_assert_cmpstr (state, ==, "over");
+  g_assert_cmpstr (sentence, ==, "finished");
+  g_assert_cmpuint (count_seen (whole, "silent"), ==, 1);
+  g_assert_cmpuint (count_seen (whole, "gone"), ==, 0);
+}
+
+/* A host may have any name; more than fits is cut between letters. */
+static void
+test_texts (void)
+{
+  g_autoptr (ViewModel) model = view_model_new ("<r>", NULL);
+  g_autoptr (GString) reply = g_string_new ("{\"nodes\":[{\"id\":\"1.1\",\"host\":\"");
+  g_autofree char *host = NULL, *json = NULL;
+
+  for (guint i = 0; i < 500; i++)
+    g_string_append (reply, "é");
+  g_string_append (reply, "\",\"site\":\"</script>\"}]}");
+  g_assert_true (view_model_status (model, SECOND, reply->str));
+  g_autoptr (GVariant) whole = whole_of (model);
+  host = lane_text (whole, 0, 1);
+  g_assert_cmpint (g_utf8_strlen (host, -1), ==, 80);
+  g_assert_true (g_str_has_suffix (host, "é…"));
+  json = lane_text (whole, 0, 2);
+  g_assert_cmpstr (json, ==, "</script>");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/view-model/follows", test_follows);
+  g_test_add_func ("/view-model/nonsense", test_nonsense);
+  g_test_add_func ("/view-model/is-bounded", test_is_bounded);
+  g_test_add_func ("/view-model/history", test_history);
+  g_test_add_func ("/view-model/ends", test_ends);
+  g_test_add_func ("/view-model/texts", test_texts);
+  return g_test_run ();
+}
