@@ -48,6 +48,14 @@ typedef struct
   guint since_whole, since_sent, since_asked, unanswered;
 } View;
 
+/* What the thread that reads the checkpoint has found. */
+typedef struct
+{
+  char *ledger, *boxes;
+  double cpu_s;
+  gboolean is_new;
+} Reading;
+
 static void
 view_clear (View *view)
 {
@@ -60,14 +68,6 @@ view_clear (View *view)
   g_free (view->boxes);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (View, view_clear)
-
-/* What the thread that reads the checkpoint has found. */
-typedef struct
-{
-  char *ledger, *boxes;
-  double cpu_s;
-  gboolean is_new;
-} Reading;
 
 static void
 reading_free (gpointer data)

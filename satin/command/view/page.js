@@ -319,7 +319,7 @@ const BAD = /^(left|gone|requeued|silent|crashed|failed|lost)/;
 function renderEvents () {
   const table = $ ('events'), all = L && L.events.length ? L.events.slice () : [];
   const newest = all.length ? last (all).at : 0;
-  for (const e of S.seen) if (!all.length || ((e.at > newest || /silent|answers|master/.test (e.kind)) && !(L && /joined|elected/.test (e.kind)))) all.push (e);
+  for (const e of S.seen) if (!all.length || ((e.at > newest || /silent|answers|master/.test (e.kind)) && !(L && /joined|elected|gone/.test (e.kind)))) all.push (e);
   all.sort ((a, b) => b.at - a.at);
   table.replaceChildren ();
   for (const e of all) {

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A model as JSON: columns of moments and rows of lanes, without keys where there are many.
+ * Tests: test-view-model. */
+#include "json.h"
+#include "view-model-private.h"
+
+#include <math.h>
+
+static double
+done_of (const Moment *moment)
+{
+  return moment->done;
+}
+static double
+one_of (const Moment *moment)
+{
+  return moment->one_s;
+}
+static double
+all_of (const Moment *moment)
+{
+  return moment->all_s;
+}
+static double
+busy_of (const Moment *moment)
+{
+  return moment->busy;
+}
+static double
+workers_of (const Moment *moment)
+{
+  return moment->workers;
+}
+static double
+up_of (const Moment *moment)
+{
+  return moment->up;
+}
+static double
+at_of (const Moment *moment)
+{
+  return (double)(moment->at_us / 1000) / 1000;
+}
+
+typedef struct
+{
+  const char *key;
+  double (*get) (const Moment *moment);
+  double scale; /* what is finer than 1/scale is cut off */
+} Column;
+
+static const Column columns[]
+    = { { "at", at_of, 10 },      { "done", done_of, 1e5 }, { "one_s", one_of, 100 },
+        { "all_s", all_of, 100 }, { "busy", busy_of, 1 },   { "workers", workers_of, 1 },
+        { "up", up_of, 1 } };
+
+static void
+append_value (GString *json, const Column *column, const Moment *moment)
+{
+  json_append_number (json, round (column->get (moment) * column->scale) / column->scale);
+}
+
+static void
+append_history (GString *json, const ViewModel *model)
+{
+  g_string_append (json, ",\"history\":{");
+  for (gsize c = 0; c < G_N_ELEMENTS (columns); c++)
+    {
+      g_string_append_printf (json, "%s\"%s\":[", c > 0 ? "," : "", columns[c].key);
+      for (guint i = 0; i < model->moments->len; i++)
+        {
+          g_string_append (json, i > 0 ? "," : "");
+          append_value (json, &columns[c], &g_array_index (model->moments, Moment, i));
+        }
+      g_string_append_c (json, ']');
+    }
+  g_string_append_c (json, '}');
+}
+
+static void
+append_text (GString *json, const char *key, const char *value)
+{
+  g_string_append_printf (json, ",\"%s\":", key);
+  json_append_string (json, value);
+}
+
+/* Without keys, since there may be many: id, host, site, roles, pid, workers, when it left,
+ * letters. */
+static void
+append_lane (GString *json, const Lane *lane)
+{
+  const char *texts[] = { lane->id, lane->host, lane->site, lane->roles };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_string_append_c (json, i == 0 ? '[' : ',');
+      json_append_string (json, texts[i]);
+    }
+  g_string_append_printf (json, ",%.0f,%.0f,%.0f,\"%s\"]", lane->pid, lane->workers,
+                          (double)(lane->left_us / G_USEC_PER_SEC), lane->did->str);
+}
+
+static void
+append_seen (GString *json, const ViewModel *model)
+{
+  g_string_append (json, ",\"seen\":[");
+  for (guint i = 0; i < model->seen->len; i++)
+    {
+      const Seen *seen = model->seen->pdata[i];
+
+      g_string_append_printf (json, "%s{\"at\":%.0f", i > 0 ? "," : "",
+                              (double)(seen->at_us / G_USEC_PER_SEC));
+      append_text (json, "kind", seen->kind);
+      append_text (json, "node", seen->node);
+      append_text (json, "detail", seen->detail);
+      g_string_append_c (json, '}');
+    }
+  g_string_append_c (json, ']');
+}
+
+static const char *
+state_name (ViewState state)
+{
+  static const char *const names[] = { "starting", "running", "silent", "over" };
+
+  return names[state];
+}
+
+char *
+view_model_whole (const ViewModel *model)
+{
+  g_autoptr (GString) json = g_string_new ("{\"kind\":\"whole\"");
+
+  append_text (json, "name", model->name);
+  append_text (json, "state", state_name (model->state));
+  append_text (json, "sentence", model->sentence);
+  g_string_append_printf (json, ",\"now\":%.1f,\"step_s\":%.0f,\"more\":%" G_GUINT64_FORMAT,
+                          (double)model->now_us / G_USEC_PER_SEC,
+                          (double)model->step_us / G_USEC_PER_SEC, model->more);
+  if (model->left != NULL)
+    g_string_append_printf (json, ",%s", model->left);
+  if (model->facts != NULL)
+    g_string_append_printf (json, ",%s", model->facts);
+  append_history (json, model);
+  g_string_append (json, ",\"lanes\":[");
+  for (guint i = 0; i < model->lanes->len; i++)
+    {
+      g_string_append (json, i > 0 ? "," : "");
+      append_lane (json, model->lanes->pdata[i]);
+    }
+  g_string_append_c (json, ']');
+  append_seen (json, model);
+  g_string_append_c (json, '}');
+  return g_string_free (g_steal_pointer (&json), FALSE);
+}
+
+char *
+view_model_tick (ViewModel *model)
+{
+  g_autoptr (GString) json = g_string_new ("{\"kind\":\"tick\"");
+  guint last = model->moments->len;
+
+  if (model->is_changed || last == 0)
+    {
+      model->is_changed = FALSE;
+      return NULL;
+    }
+  g_string_append_printf (json, ",\"now\":%.1f,\"i\":%u", (double)model->now_us / G_USEC_PER_SEC,
+                          last - 1);
+  if (model->left != NULL)
+    g_string_append_printf (json, ",%s", model->left);
+  for (gsize c = 0; c < G_N_ELEMENTS (columns); c++)
+    {
+      g_string_append_printf (json, ",\"%s\":", columns[c].key);
+      append_value (json, &columns[c], &g_array_index (model->moments, Moment, last - 1));
+    }
+  g_string_append (json, ",\"did\":\"");
+  for (guint i = 0; i < model->lanes->len; i++)
+    g_string_append_c (json, ((Lane *)model->lanes->pdata[i])->did->str[last - 1]);
+  g_string_append (json, "\"}");
+  return g_string_free (g_steal_pointer (&json), FALSE);
+}
