@@ -402,8 +402,7 @@ view_model_end (ViewModel *model, gint64 now_us, const char *sentence, double do
     {
       Lane *lane = model->lanes->pdata[i];
 
-      lane->left_us = lane->is_gone ? lane->left_us : now_us;
-      lane->is_gone = TRUE;
+      lane->busy = 0; /* it has not gone: the run ended */
     }
   /* When it ended is not known of a run that nobody watched. */
   if (model->moments->len > 0)

@@ -103,7 +103,7 @@ function renderAnswers () {
   if (S.started) more = (more ? more + ', ' : '') + 'for ' + duration (S.now - Date.parse (S.started) / 1000);
   say ('done-more', more);
   const over = S.state === 'over';
-  say ('left', over ? 'over' : known (S.left_s) ? 'about ' + duration (S.left_s) : 'not yet known');
+  say ('left', over ? 'over' : known (S.left_s) ? 'about ' + duration (S.left_s) : 'not yet');
   say ('left-more', over ? S.sentence || '' : known (S.left_low_s) && known (S.left_high_s)
     ? 'probably ' + duration (S.left_low_s) + ' to ' + duration (S.left_high_s)
     : known (S.left_s) ? '' : 'too little is finished for an estimate');
@@ -212,7 +212,7 @@ function renderNodes () {
     if (!part) { part = add (box, 'div', null, 'site'); add (part, 'h3'); part.appendChild (make ('svg', {})); }
     const up = all.filter (l => !l.gone), busy = up.filter (l => /[1-9]/.test (l.did.slice (-1))).length, crashed = all.length - up.length;
     part.firstChild.textContent = (site ? 'site ' + site : map.size > 1 ? 'no site' : 'all nodes') + ': '
-      + (S.lanes.length ? up.length + ' up, ' + busy + ' busy' + (crashed ? ', ' + crashed + ' gone' : '') : plural (all.length, 'node'));
+      + (S.lanes.length && S.state !== 'over' ? up.length + ' up, ' + busy + ' busy' + (crashed ? ', ' + crashed + ' gone' : '') : plural (all.length, 'node'));
     lanes (part.lastChild, all, n);
   }
   if (S.more) say ('lane', 'and ' + plural (S.more, 'more node') + ' without a lane');
