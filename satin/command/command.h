@@ -31,6 +31,7 @@ int command_cancel (int argc, char **argv);
 int command_save (int argc, char **argv);
 int command_wait (int argc, char **argv);
 int command_log (int argc, char **argv);
+int command_jobs (int argc, char **argv);
 int command_merge (int argc, char **argv);
 
 /* One sentence on stderr, `satin: ` before it and a line end after it. */
