@@ -38,6 +38,7 @@ static const Verb verbs[] = {
   { "wait", "RUN                           wait for the end and the answer", command_wait },
   { "log", "RUN [NODE] [--follow]         show what nodes wrote to their logs", command_log },
   { "status", "[RUN] [--json]                show the runs that go on", command_status },
+  { "top", "[RUN]                         show a run live in this terminal", command_top },
   { "jobs", "RUN [--json]                  show what every node runs now", command_jobs },
   { "inspect", "URI [OPTION…]                 show what a checkpoint holds", command_inspect },
   { "merge", "OUT A B                       unite two checkpoints of one run", command_merge },

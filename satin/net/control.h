@@ -24,6 +24,8 @@ extern const char *const control_files_of_end[];
 #define CONTROL_LOOK "look"
 #define CONTROL_JOBS "jobs"
 #define CONTROL_FIGURES "figures"
+/* The same with its oldest jobs, as its stacks said when this was asked last. */
+#define CONTROL_TOP "top"
 /* What a node is told when the run is to have a checkpoint: its place, C-escaped. */
 #define CONTROL_CHECKPOINT "checkpoint "
 /* (transfer full) (nullable): that of the node at this address. */

@@ -165,5 +165,6 @@ char *report_status (Driver *driver);
  * top` and `metrics` ask: its statistics and how many seats are busy. */
 char *report_jobs (Driver *driver);
 char *report_figures (Driver *driver);
+char *report_top (Driver *driver);
 /* Writes node-PID.stats, or the solo summary. */
 void report_stats (Driver *driver, gboolean last);

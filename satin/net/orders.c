@@ -174,6 +174,8 @@ orders_answer (Driver *driver, const char *request, NodeEvent *event, gboolean *
     return report_status (driver);
   if (strcmp (request, CONTROL_FIGURES) == 0)
     return report_figures (driver);
+  if (strcmp (request, CONTROL_TOP) == 0)
+    return report_top (driver);
   if (strcmp (request, CONTROL_LOOK) == 0)
     {
       engine_look_ask (driver->engine);

@@ -12,6 +12,7 @@
 
 /* A reply has no more rows; the jobs that were taken first come first. */
 #define JOBS_MAX 200
+#define TOP_JOBS_MAX 8
 
 static double
 seconds (guint64 us)
@@ -125,14 +126,13 @@ append_self (Driver *driver, GString *json)
                           (int)getpid (), driver->config.workers);
 }
 
-char *
-report_jobs (Driver *driver)
+/* Ends the object. */
+static void
+append_jobs (Driver *driver, GString *json, guint max)
 {
-  g_autoptr (GString) json = g_string_new ("{");
   guint more;
-  g_autoptr (GPtrArray) all = engine_look (driver->engine, JOBS_MAX, &more);
+  g_autoptr (GPtrArray) all = engine_look (driver->engine, max, &more);
 
-  append_self (driver, json);
   g_string_append_printf (json, ",\"more\":%u,\"jobs\":[", more);
   for (guint i = 0; i < all->len; i++)
     {
@@ -141,6 +141,15 @@ report_jobs (Driver *driver)
       append_job (driver, json, all->pdata[i]);
     }
   g_string_append (json, "]}");
+}
+
+char *
+report_jobs (Driver *driver)
+{
+  g_autoptr (GString) json = g_string_new ("{");
+
+  append_self (driver, json);
+  append_jobs (driver, json, JOBS_MAX);
   return g_string_free (g_steal_pointer (&json), FALSE);
 }
 
@@ -157,10 +166,10 @@ append_seconds (GString *json, const char *name, double value)
   json_append_number (json, value);
 }
 
-char *
-report_figures (Driver *driver)
+/* Leaves the object open. */
+static void
+append_figures (Driver *driver, GString *json)
 {
-  g_autoptr (GString) json = g_string_new ("{");
   struct timespec used;
   EngineStats engine;
   NodeStats node;
@@ -185,6 +194,25 @@ report_figures (Driver *driver)
   append_seconds (json, "work_s", seconds (engine.work_us));
   append_seconds (json, "lost_s", seconds (node.lost_us));
   append_seconds (json, "salvaged_s", seconds (node.salvaged_us));
+}
+
+char *
+report_figures (Driver *driver)
+{
+  g_autoptr (GString) json = g_string_new ("{");
+
+  append_figures (driver, json);
   g_string_append_c (json, '}');
+  return g_string_free (g_steal_pointer (&json), FALSE);
+}
+
+char *
+report_top (Driver *driver)
+{
+  g_autoptr (GString) json = g_string_new ("{");
+
+  append_figures (driver, json);
+  append_jobs (driver, json, TOP_JOBS_MAX);
+  engine_look_ask (driver->engine);
   return g_string_free (g_steal_pointer (&json), FALSE);
 }
