@@ -40,6 +40,7 @@ static const Verb verbs[] = {
   { "status", "[RUN] [--json]                show the runs that go on", command_status },
   { "top", "[RUN]                         show a run live in this terminal", command_top },
   { "jobs", "RUN [--json]                  show what every node runs now", command_jobs },
+  { "metrics", "RUN                           print figures as OpenMetrics text", command_metrics },
   { "inspect", "URI [OPTION…]                 show what a checkpoint holds", command_inspect },
   { "merge", "OUT A B                       unite two checkpoints of one run", command_merge },
   { "version", "                              show the version", verb_version },
