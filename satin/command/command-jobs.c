@@ -44,7 +44,7 @@ append_node_json (GString *json, const GatherNode *node)
 static void
 print_json (const AskRun *ask, const Gather *gather)
 {
-  g_autoptr (GString) json = g_string_new ("{\"format\":1,\"run\":");
+  g_autoptr (GString) json = g_string_new ("{\"format\":" JSON_FORMAT ",\"run\":");
 
   json_append_string (json, ask->run.name);
   g_string_append (json, ",\"nodes\":[");

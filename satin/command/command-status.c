@@ -110,7 +110,7 @@ append_run (GString *text, const StatusRun *live)
 static void
 print_json (const GArray *lives, gboolean all)
 {
-  g_autoptr (GString) text = g_string_new ("{\"runs\":[");
+  g_autoptr (GString) text = g_string_new ("{\"format\":" JSON_FORMAT ",\"runs\":[");
 
   for (guint i = 0; i < lives->len; i++)
     {
