@@ -34,6 +34,7 @@ int command_log (int argc, char **argv);
 int command_jobs (int argc, char **argv);
 int command_top (int argc, char **argv);
 int command_metrics (int argc, char **argv);
+int command_complete (int argc, char **argv);
 int command_merge (int argc, char **argv);
 
 /* One sentence on stderr, `satin: ` before it and a line end after it. */

@@ -115,6 +115,8 @@ main (int argc, char **argv)
     return command_usage ("", "missing verb, such as run");
   if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0)
     return verb_help (argc, argv);
+  if (strcmp (name, "--complete") == 0)
+    return command_complete (argc - 1, argv + 1);
   if (strcmp (name, BATCH_VERB) == 0)
     return command_batch (argc - 1, argv + 1);
   if (strcmp (name, "--version") == 0 || strcmp (name, "-V") == 0)
