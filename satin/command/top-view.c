@@ -63,13 +63,14 @@ add_progress (GString *screen, const TopView *view, const TopSample *sample)
 {
   guint full = isfinite (sample->done) ? (guint)(CLAMP (sample->done, 0, 1) * BAR_COLUMNS) : 0;
   char bar[BAR_COLUMNS + 1];
+  g_autofree char *rate = number (sample->done_rate * 100 * 60, "");
 
   memset (bar, '.', BAR_COLUMNS);
   memset (bar, '#', full);
   bar[BAR_COLUMNS] = '\0';
   if (isfinite (sample->done))
-    add_line (screen, view, NULL, "[%s] %.1f %% done, time left: %s", bar, sample->done * 100,
-              view->left != NULL ? view->left : "not known yet");
+    add_line (screen, view, NULL, "[%s] %.1f %% done, %s %% a minute", bar, sample->done * 100,
+              rate);
   else
     add_line (screen, view, NULL, "share done: not known without a checkpoint");
 }

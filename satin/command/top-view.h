@@ -23,7 +23,6 @@ typedef struct
   TopSort sort;
   guint first;             /* the first line of nodes that is shown; set back if there are fewer */
   double elapsed_s;        /* since the run began; NAN: not known */
-  const char *left;        /* (nullable) how much time is left */
   const GPtrArray *events; /* of char *, the latest last */
   const char *clock;       /* time of day */
 } TopView;
