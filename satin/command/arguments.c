@@ -37,7 +37,7 @@ typedef struct
 {
   char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *steal, *trace, *stack,
       *shared_memory, *listen, *sites, *heartbeat, *silence;
-  gboolean tcp, live, anew, copy, insecure, closed, mended;
+  gboolean tcp, live, dry, anew, copy, insecure, closed, mended;
 } Texts;
 
 static void
@@ -74,6 +74,8 @@ make_context (Texts *texts, const char *const about[3])
       "URI" },
     { "new", 0, of_run, G_OPTION_ARG_NONE, &texts->anew,
       "Set the checkpoint that is there aside, under a name with the time, and begin anew", NULL },
+    { "dry-run", 0, of_run, G_OPTION_ARG_NONE, &texts->dry,
+      "Show which nodes would be started where, and start nothing", NULL },
     { "mended", 0, 0, G_OPTION_ARG_NONE, &texts->mended,
       "Use what another build of the program has saved in the checkpoint", NULL },
     { "insecure", 0, 0, G_OPTION_ARG_NONE, &texts->insecure,
@@ -362,6 +364,7 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   options->closed = texts.closed;
   options->sites = g_steal_pointer (&texts.sites);
   options->anew = texts.anew;
+  options->dry = texts.dry;
   options->insecure = texts.insecure;
   options->mended = texts.mended;
   options->checkpoint = g_steal_pointer (&texts.checkpoint);

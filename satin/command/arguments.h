@@ -17,6 +17,7 @@ typedef struct
   int steal;             /* of --steal, as FolderRun has it; -1: not said */
   gboolean closed;       /* nobody joins later */
   gboolean anew;         /* what stands at `checkpoint` is set aside */
+  gboolean dry;          /* nothing is to be started */
   gboolean mended;       /* rows of another build of the program are used */
   gboolean insecure;     /* URIs that are sent in clear are allowed */
   char *checkpoint;      /* (nullable) as it was said */

@@ -284,7 +284,7 @@ int
 command_inspect_json (Inspection *inspection)
 {
   const Restore *restore = &inspection->restore;
-  g_autoptr (GString) text = g_string_new ("{");
+  g_autoptr (GString) text = g_string_new ("{\"format\":" JSON_FORMAT ",");
   g_autoptr (GError) error = NULL;
   Writer writer = { .text = text, .is_first = TRUE };
 

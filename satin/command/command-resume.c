@@ -306,6 +306,8 @@ command_resume (int argc, char **argv)
   if (options.words[0] == NULL || options.words[1] != NULL)
     return command_usage (
         "resume ", "one checkpoint is needed: `satin resume URI [OPTION…] [-- PROGRAM [ARG…]]`");
+  if (options.dry)
+    return command_usage ("resume ", "--dry-run is for run");
   if (options.anew)
     return command_usage ("resume ", "--new conflicts with resume: it begins a new run");
   if (options.program != NULL && options.program[0] == NULL)

@@ -104,6 +104,11 @@ start (const Arguments *options, FolderRun *run)
   run->stack = options->stack;
   run->shared_memory = options->shared_memory;
   code = spread_read (run, options->sites, options->workers, &sites, &text);
+  if (code == COMMAND_DONE && options->dry)
+    {
+      spread_show (run, sites, options->workers, options->copy);
+      return COMMAND_DONE;
+    }
   if (code == COMMAND_DONE && options->anew)
     code = set_aside (run->checkpoint);
   if (code != COMMAND_DONE)
@@ -138,6 +143,8 @@ command_run (int argc, char **argv)
   run.program = arguments_program (options.program[0]);
   if (run.program == NULL)
     return COMMAND_ERROR;
+  if (step_has_tasks () && options.sites == NULL && options.dry)
+    return command_usage ("run ", "--dry-run conflicts with srun, which has started the tasks");
   if (step_has_tasks () && options.sites == NULL)
     {
       if (options.nodes > 0)

@@ -5,7 +5,9 @@
 #include "ask.h"
 #include "command.h"
 #include "ended.h"
+#include "fields.h"
 #include "json.h"
+#include "shown.h"
 
 #include "net/checkpoint.h"
 #include "net/folder-ended.h"
@@ -110,7 +112,7 @@ append_run (GString *text, const StatusRun *live)
 static void
 print_json (const GArray *lives, gboolean all)
 {
-  g_autoptr (GString) text = g_string_new ("{\"runs\":[");
+  g_autoptr (GString) text = g_string_new ("{\"format\":" JSON_FORMAT ",\"runs\":[");
 
   for (guint i = 0; i < lives->len; i++)
     {
@@ -155,31 +157,57 @@ seconds (GVariant *object, const char *key)
   return g_strdup_printf ("%.1f s", value);
 }
 
-static void
-print_node (GVariant *node)
+/* A column is never empty, so that others can split the lines. */
+static const char *
+cell (GVariant *node, const char *name)
 {
-  const char *id = "?", *site = "-", *state = "?";
-  double pid = 0, workers = 0;
-  g_autofree char *roles = join_roles (node), *at_risk = seconds (node, "at_risk_s");
+  const char *text = fields_text (node, name);
 
-  g_variant_lookup (node, "id", "&s", &id);
-  g_variant_lookup (node, "site", "&s", &site);
-  g_variant_lookup (node, "state", "&s", &state);
-  g_variant_lookup (node, "pid", "d", &pid);
-  g_variant_lookup (node, "workers", "d", &workers);
-  g_print ("  %-8s %8.0f  %-10s %-8s %7.0f  %10s  %s\n", id, pid, site, state, workers, at_risk,
-           roles);
+  return *text != '\0' ? text : "-";
+}
+
+static void
+add_node (GPtrArray *rows, GVariant *node)
+{
+  g_autoptr (GStrvBuilder) row = g_strv_builder_new ();
+  g_autofree char *roles = join_roles (node), *at_risk = seconds (node, "at_risk_s");
+  g_autofree char *pid = g_strdup_printf ("%" G_GUINT64_FORMAT, fields_count (node, "pid"));
+  g_autofree char *workers = g_strdup_printf ("%" G_GUINT64_FORMAT, fields_count (node, "workers"));
+  const char *const cells[] = {
+    cell (node, "id"), pid, cell (node, "site"), cell (node, "state"), workers, at_risk, roles, NULL
+  };
+
+  g_strv_builder_addv (row, (const char **)cells);
+  g_ptr_array_add (rows, g_strv_builder_end (row));
+}
+
+static void
+print_nodes (const GPtrArray *nodes)
+{
+  static const char *const heads[]
+      = { "NODE", "PID", "SITE", "STATE", "WORKERS", "AT RISK", "ROLES", NULL };
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)g_strfreev);
+  g_autofree char *table = NULL;
+  g_auto (GStrv) lines = NULL;
+
+  g_ptr_array_add (rows, g_strdupv ((char **)heads));
+  for (guint i = 0; i < nodes->len; i++)
+    add_node (rows, nodes->pdata[i]);
+  table = shown_table (rows, 1u << 1 | 1u << 4 | 1u << 5);
+  lines = g_strsplit (table, "\n", -1);
+  for (guint i = 0; lines[i] != NULL && *lines[i] != '\0'; i++)
+    g_print ("  %s\n", lines[i]);
 }
 
 static void
 print_run (const StatusRun *live)
 {
-  g_autoptr (GVariant) status = json_read (live->reply);
-  g_autoptr (GVariant) nodes = NULL;
+  g_autoptr (GVariant) status = fields_read (live->reply);
+  g_autoptr (GPtrArray) nodes = NULL;
   g_autofree char *one = NULL, *all = NULL;
   double done, term;
 
-  if (status == NULL || !g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
+  if (status == NULL)
     {
       g_print ("%s  (its node gave an answer that is no status)\n", live->run.name);
       return;
@@ -194,25 +222,13 @@ print_run (const StatusRun *live)
   g_print ("  at risk %s if one node dies, %s if all do  checkpoint %s\n", one, all,
            live->run.checkpoint == NULL ? "none" : live->run.checkpoint);
   ended_print_facts (&live->run, g_get_real_time ());
-  nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
-  if (nodes == NULL || g_variant_n_children (nodes) == 0)
-    {
-      if (live->host != NULL)
-        g_print ("  goes on on host '%s': ask there\n", live->host);
-      else
-        g_print ("  starting\n");
-      return;
-    }
-  g_print ("  %-8s %8s  %-10s %-8s %7s  %10s  %s\n", "NODE", "PID", "SITE", "STATE", "WORKERS",
-           "AT RISK", "ROLES");
-  for (gsize i = 0; i < g_variant_n_children (nodes); i++)
-    {
-      g_autoptr (GVariant) boxed = g_variant_get_child_value (nodes, i);
-      g_autoptr (GVariant) node = g_variant_get_variant (boxed);
-
-      if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT))
-        print_node (node);
-    }
+  nodes = fields_objects (status, "nodes");
+  if (nodes->len > 0)
+    print_nodes (nodes);
+  else if (live->host != NULL)
+    g_print ("  goes on on host '%s': ask there\n", live->host);
+  else
+    g_print ("  starting\n");
 }
 
 /* What the checkpoint itself tells when no run of this machine keeps it: a run that was started on

@@ -31,6 +31,10 @@ int command_cancel (int argc, char **argv);
 int command_save (int argc, char **argv);
 int command_wait (int argc, char **argv);
 int command_log (int argc, char **argv);
+int command_jobs (int argc, char **argv);
+int command_top (int argc, char **argv);
+int command_metrics (int argc, char **argv);
+int command_complete (int argc, char **argv);
 int command_merge (int argc, char **argv);
 int command_view (int argc, char **argv);
 

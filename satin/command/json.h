@@ -7,6 +7,10 @@
 
 #include <gio/gio.h>
 
+/* The member `format` of what --json prints, as satin(1) describes it: members are only added to
+ * it. Another number: one was taken away, or means something else. */
+#define JSON_FORMAT "1"
+
 /* An object becomes a{sv}, an array av, a string s, a number d, true and false b, null mv
  * (nothing). NULL: not JSON, or deeper than a stated limit. (transfer full, not floating) */
 GVariant *json_read (const char *text);

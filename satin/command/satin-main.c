@@ -39,6 +39,9 @@ static const Verb verbs[] = {
   { "log", "RUN [NODE] [--follow]         show what nodes wrote to their logs", command_log },
   { "status", "[RUN] [--json]                show the runs that go on", command_status },
   { "view", "RUN [--html FILE]             show a run on a page in a browser", command_view },
+  { "top", "[RUN]                         show a run live in this terminal", command_top },
+  { "jobs", "RUN [--json]                  show what every node runs now", command_jobs },
+  { "metrics", "RUN                           print figures as OpenMetrics text", command_metrics },
   { "inspect", "URI [OPTION…]                 show what a checkpoint holds", command_inspect },
   { "merge", "OUT A B                       unite two checkpoints of one run", command_merge },
   { "version", "                              show the version", verb_version },
@@ -113,6 +116,8 @@ main (int argc, char **argv)
     return command_usage ("", "missing verb, such as run");
   if (strcmp (name, "--help") == 0 || strcmp (name, "-h") == 0)
     return verb_help (argc, argv);
+  if (strcmp (name, "--complete") == 0)
+    return command_complete (argc - 1, argv + 1);
   if (strcmp (name, BATCH_VERB) == 0)
     return command_batch (argc - 1, argv + 1);
   if (strcmp (name, "--version") == 0 || strcmp (name, "-V") == 0)

@@ -33,6 +33,9 @@ gboolean spread_keep (const char *text, const char *path, GError **error);
  * `sites` NULL: run->nodes of them here, with `workers` each (0: as the run says). (transfer full;
  * of Spot, which point into `sites`) */
 GArray *spread_places (const FolderRun *run, const GPtrArray *sites, int workers);
+/* Prints the nodes that spread_places names, and the command that starts each; `copy`: the program
+ * is sent to other hosts. Starts nothing. */
+void spread_show (const FolderRun *run, const GPtrArray *sites, int workers, gboolean copy);
 gboolean spot_is_far (const Spot *place);
 /* The program, for other hosts. (transfer full) (nullable): so large a one cannot be read into
  * memory, and is not sent. */

@@ -114,6 +114,7 @@ cut_origins (Stack *stack, const SatinSlot_ *slot)
   while (n > 0 && (SatinSlot_ *)stack->origins->pdata[n - 1] >= slot)
     n--;
   g_ptr_array_set_size (stack->origins, (gint)n);
+  stack->begun++;
 }
 
 void
@@ -133,6 +134,7 @@ clock_begin_job (Stack *stack, SatinSlot_ *slot)
   pthread_mutex_lock (&stack->origins_lock);
   cut_origins (stack, slot);
   g_ptr_array_add (stack->origins, slot);
+  origin->since_us = clock_us ();
   pthread_mutex_unlock (&stack->origins_lock);
   origin->gift_us = origin->gift_saved_us = origin->saved_us = 0;
   origin->begin_us = own_us (stack);

@@ -118,6 +118,7 @@ struct Engine
 
   /* driver: the parent of the slot lent last. While that loan is away it stands still. */
   TraceBase lent_from;
+  guint64 look_asked_us; /* when engine_look_ask was called last; 0: never */
   guint64 lent_last;
 
   guint64 steals_local, lent, jobs_reused, unmatched; /* atomic */

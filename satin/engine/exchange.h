@@ -202,6 +202,44 @@ typedef struct
 /* (transfer full): of EngineProgress. */
 GArray *engine_progress (Engine *engine);
 
+/* What a stack does now. */
+typedef enum
+{
+  ENGINE_NOW_RUNS,   /* it runs the job */
+  ENGINE_NOW_SEAT,   /* the job can go on and waits for a worker's seat */
+  ENGINE_NOW_CHILD,  /* the job waits for `child`, which stack `thief` of this engine runs */
+  ENGINE_NOW_LOAN,   /* … for `child`, which somebody else holds under the number `loan` */
+  ENGINE_NOW_ANY,    /* … for whichever of its children is finished first */
+  ENGINE_NOW_SHARED, /* … for shared bytes under the number `loan` */
+  ENGINE_NOW_KEPT,   /* … for what it had kept, under the number `loan` */
+  ENGINE_NOW_ABORT   /* … until stack `thief` has left a child that was aborted */
+} EngineNowKind;
+/* A job on one stack. */
+typedef struct
+{
+  guint stack;         /* its number */
+  EngineNowKind kind;  /* where `deepest` is FALSE: ENGINE_NOW_RUNS, unless a seat is missing */
+  gboolean deepest;    /* the deepest job, as the stack said at said_us; FALSE: the job that it took
+                          from elsewhere, or one below that */
+  gboolean asked;      /* it has not reached a sync since it was asked last */
+  char *path;          /* owned */
+  const SatinJob *job; /* borrowed */
+  GBytes *args;        /* owned: encoded */
+  char *child;         /* owned (nullable) */
+  guint thief;         /* G_MAXUINT: none; the child is on its way to another node */
+  guint64 loan;
+  guint64 for_us;  /* since it took the job that this one is, or is below */
+  guint64 said_us; /* monotonic time; 0: it has not said anything of this job */
+  guint below;     /* other jobs on the stack that wait under this one */
+} EngineNow;
+/* Driver: asks every stack that has a job to say at its next sync what it runs. Never waits. */
+void engine_look_ask (Engine *engine);
+/* Driver: (transfer full): of EngineNow, one for each stack that has a job, those that took theirs
+ * first before others; at most `max`, *more: how many were left out. What a stack was asked less
+ * than a moment ago it may not have said yet. Takes microseconds for each of them; no stack waits
+ * for longer. */
+GPtrArray *engine_look (Engine *engine, guint max, guint *more);
+
 /* May be called at any time; exact once nothing runs. */
 void engine_stats (Engine *engine, EngineStats *stats);
 /* Finished share of the whole tree as far as this engine's stacks tell, from the last scan: 0 … 1.

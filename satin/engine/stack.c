@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "engine.h"
+#include "look.h"
 #include "memory.h"
 
 #define TAIL_BITS 24
@@ -132,6 +133,7 @@ stack_free (Stack *stack)
   g_array_unref (stack->bill);
   g_ptr_array_unref (stack->origins);
   pthread_mutex_destroy (&stack->origins_lock);
+  look_clear (&stack->look);
   g_array_unref (stack->nexts);
   pthread_cond_destroy (&stack->cond);
   release_memory (stack);

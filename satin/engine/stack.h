@@ -15,6 +15,7 @@
 
 #include "satin.h"
 
+#include "exchange.h"
 #include "known.h"
 #include "timeline.h"
 
@@ -79,6 +80,7 @@ typedef struct
   Mark *mark;
   guint64 gift_us, gift_saved_us; /* shared */
   guint64 saved_us, begin_us;     /* owner */
+  guint64 since_us;               /* under origins_lock: when it began, monotonic time */
 } Origin;
 G_STATIC_ASSERT (sizeof (Origin) <= SATIN_PAYLOAD_);
 
@@ -89,7 +91,8 @@ enum
   STACK_FLAG_WHOLE = 4, /* with SCAN: all rows */
   STACK_FLAG_NEWS = 8,
   STACK_FLAG_HALT = 16,
-  STACK_FLAG_ABORT = 32 /* a loan on this stack may be aborted */
+  STACK_FLAG_ABORT = 32, /* a loan on this stack may be aborted */
+  STACK_FLAG_LOOK = 64   /* somebody asks what runs: see look.h */
 };
 
 typedef enum
@@ -119,6 +122,19 @@ typedef struct
   KnownNode *node;
   gboolean below; /* something is known strictly below it, so its children take the slow way */
 } Watch;
+
+/* What the owner said last when somebody asked what runs here (look.h); path NULL: nothing yet. */
+typedef struct
+{
+  EngineNowKind kind;
+  char *path, *child; /* owned */
+  GBytes *args;       /* owned */
+  const SatinJob *job;
+  guint thief;
+  guint64 loan;
+  guint64 begun;   /* Stack.begun then */
+  guint64 said_us; /* monotonic time */
+} Look;
 
 struct Stack
 {
@@ -164,6 +180,8 @@ struct Stack
   GArray *bill;       /* owner: of Bill (clock.h), of the last scan */
   pthread_mutex_t origins_lock;
   GPtrArray *origins;  /* under it: the origin slots, bottom first */
+  guint64 begun;       /* under it: how often the list has changed */
+  Look look;           /* under it; the owner writes */
   double rows_left;    /* owner: how many a scan may give */
   gint64 rows_last_us; /* owner: when that was reckoned */
   guint64 share_ppb;   /* shared: finished share of the tree at the last scan */

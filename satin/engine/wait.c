@@ -9,6 +9,7 @@
 
 #include "abort.h"
 #include "adopt.h"
+#include "look.h"
 #include "scan.h"
 #include "seat.h"
 #include "stray.h"
@@ -81,6 +82,8 @@ wait_serve (Stack *stack, SatinSlot_ *self, SatinSlot_ *end, SatinSlot_ *top)
 
   if (flags & STACK_FLAG_ABORT)
     abort_serve (stack, self, top, flags & ~(guint32)STACK_FLAG_ABORT);
+  if (flags & STACK_FLAG_LOOK)
+    look_serve (stack, self);
   if (flags & STACK_FLAG_HALT)
     worker_halt (stack, self, top, (flags & STACK_FLAG_WHOLE) != 0);
   if (flags & STACK_FLAG_NEWS)

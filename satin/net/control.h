@@ -19,6 +19,13 @@ gboolean control_bring_end (const char *run_folder, GError **error);
 #define CONTROL_TAKEN "taken"
 #define CONTROL_PIECE (1024 * 1024)
 extern const char *const control_files_of_end[];
+/* What each node is asked for itself alone: that its stacks say what they run; a moment later, what
+ * they said; its statistics. */
+#define CONTROL_LOOK "look"
+#define CONTROL_JOBS "jobs"
+#define CONTROL_FIGURES "figures"
+/* The same with its oldest jobs, as its stacks said when this was asked last. */
+#define CONTROL_TOP "top"
 /* What a node is told when the run is to have a checkpoint: its place, C-escaped. */
 #define CONTROL_CHECKPOINT "checkpoint "
 /* (transfer full) (nullable): that of the node at this address. */

@@ -161,5 +161,10 @@ void report_trouble (Driver *driver, const char *sentence);
 void report_last_words (Driver *driver, const EngineEvent *said);
 /* (transfer full): the reply to `satin status`. */
 char *report_status (Driver *driver);
+/* (transfer full): the reply to `satin jobs`: what the stacks of this node run, and to what `satin
+ * top` and `metrics` ask: its statistics and how many seats are busy. */
+char *report_jobs (Driver *driver);
+char *report_figures (Driver *driver);
+char *report_top (Driver *driver);
 /* Writes node-PID.stats, or the solo summary. */
 void report_stats (Driver *driver, gboolean last);

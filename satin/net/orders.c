@@ -172,5 +172,16 @@ orders_answer (Driver *driver, const char *request, NodeEvent *event, gboolean *
     return g_strdup ("{\"ok\":true}");
   if (strcmp (request, "status") == 0)
     return report_status (driver);
+  if (strcmp (request, CONTROL_FIGURES) == 0)
+    return report_figures (driver);
+  if (strcmp (request, CONTROL_TOP) == 0)
+    return report_top (driver);
+  if (strcmp (request, CONTROL_LOOK) == 0)
+    {
+      engine_look_ask (driver->engine);
+      return g_strdup ("{\"ok\":true}");
+    }
+  if (strcmp (request, CONTROL_JOBS) == 0)
+    return report_jobs (driver);
   return g_strdup ("{\"error\":\"unknown request\"}");
 }

@@ -378,6 +378,19 @@ node_owes_result (Node *node, const char *path)
   return yield_has (node, path);
 }
 
+NodeWaits
+node_waits (Node *node, guint64 loan, NodeId *holder)
+{
+  const LoanEntry *entry = loans_find (node, loan);
+
+  if (entry == NULL)
+    return NODE_WAITS_NOWHERE;
+  if (entry->kind == LOAN_RERUNS)
+    return NODE_WAITS_RERUN;
+  *holder = entry->kind == LOAN_OWN ? node_self (node) : entry->node;
+  return NODE_WAITS_NODE;
+}
+
 GArray *
 node_kept (Node *node)
 {

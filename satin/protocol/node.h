@@ -355,6 +355,16 @@ typedef struct
  * one that contains another. Driver's thread. */
 const GPtrArray *node_taken (Node *node);
 
+/* With whom a slot waits that this node lent or adopted. */
+typedef enum
+{
+  NODE_WAITS_NOWHERE, /* this node awaits no such loan */
+  NODE_WAITS_NODE,    /* *holder has it */
+  NODE_WAITS_RERUN    /* its holder is gone; the coordinator was asked whether a result is saved */
+} NodeWaits;
+/* For people. `holder`: set for NODE_WAITS_NODE. Driver's thread. */
+NodeWaits node_waits (Node *node, guint64 loan, NodeId *holder);
+
 /* Does this node hold the result of the job at `path` until its lender says that it has it, or is
  * it about to offer it? For tests. */
 gboolean node_owes_result (Node *node, const char *path);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See fields.h. */
+#include "fields.h"
+
+#include "json.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *
+fields_text (GVariant *object, const char *name)
+{
+  const char *text = "";
+
+  g_variant_lookup (object, name, "&s", &text);
+  return text;
+}
+
+double
+fields_number (GVariant *object, const char *name)
+{
+  double number;
+
+  return g_variant_lookup (object, name, "d", &number) ? number : NAN;
+}
+
+guint64
+fields_count (GVariant *object, const char *name)
+{
+  double number = fields_number (object, name);
+
+  return number >= 0 && number < 0x1p63 ? (guint64)number : 0;
+}
+
+gboolean
+fields_flag (GVariant *object, const char *name)
+{
+  gboolean flag = FALSE;
+
+  g_variant_lookup (object, name, "b", &flag);
+  return flag;
+}
+
+GPtrArray *
+fields_objects (GVariant *object, const char *name)
+{
+  GPtrArray *all = g_ptr_array_new_with_free_func ((GDestroyNotify)g_variant_unref);
+  g_autoptr (GVariant) list = g_variant_lookup_value (object, name, G_VARIANT_TYPE ("av"));
+
+  for (gsize i = 0; list != NULL && i < g_variant_n_children (list); i++)
+    {
+      g_autoptr (GVariant) boxed = g_variant_get_child_value (list, i);
+      g_autoptr (GVariant) one = g_variant_get_variant (boxed);
+
+      if (g_variant_is_of_type (one, G_VARIANT_TYPE_VARDICT))
+        g_ptr_array_add (all, g_steal_pointer (&one));
+    }
+  return all;
+}
+
+gboolean
+fields_has (GVariant *object, const char *name, const char *text)
+{
+  g_autoptr (GVariant) list = g_variant_lookup_value (object, name, G_VARIANT_TYPE ("av"));
+
+  for (gsize i = 0; list != NULL && i < g_variant_n_children (list); i++)
+    {
+      g_autoptr (GVariant) boxed = g_variant_get_child_value (list, i);
+      g_autoptr (GVariant) one = g_variant_get_variant (boxed);
+
+      if (g_variant_is_of_type (one, G_VARIANT_TYPE_STRING)
+          && strcmp (g_variant_get_string (one, NULL), text) == 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+GVariant *
+fields_read (const char *text)
+{
+  g_autoptr (GVariant) value = text != NULL ? json_read (text) : NULL;
+
+  return value != NULL && g_variant_is_of_type (value, G_VARIANT_TYPE_VARDICT)
+             ? g_steal_pointer (&value)
+             : NULL;
+}

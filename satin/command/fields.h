@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading members of JSON objects that json_read has read. A member that is missing or of another
+ * type reads as nothing, since nodes of other versions may say less. Any thread, pure. */
+#pragma once
+
+#include <gio/gio.h>
+
+/* (transfer none) "" if there is none; valid as long as the object. */
+const char *fields_text (GVariant *object, const char *name);
+/* NAN if there is none. */
+double fields_number (GVariant *object, const char *name);
+/* The same as a count: 0 if there is none or it is no count. */
+guint64 fields_count (GVariant *object, const char *name);
+gboolean fields_flag (GVariant *object, const char *name);
+/* The objects in the array `name`. (transfer full; elements GVariant of type a{sv}) */
+GPtrArray *fields_objects (GVariant *object, const char *name);
+/* Whether the array of texts `name` has `text`. */
+gboolean fields_has (GVariant *object, const char *name, const char *text);
+/* NULL: `text` (nullable) is not JSON or no object. (transfer full) */
+GVariant *fields_read (const char *text);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See metrics.h. Source: the OpenMetrics specification 1.0. Tests: test-metrics */
+#include "metrics.h"
+
+#include "fields.h"
+#include "json.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum
+{
+  METRIC_GAUGE,
+  METRIC_COUNTER /* its samples end in _total */
+} MetricType;
+
+/* A figure of each node: a member of its reply. */
+typedef struct
+{
+  const char *name, *unit, *member, *help;
+  MetricType type;
+} NodeMetric;
+
+static const NodeMetric node_metrics[] = {
+  { "satin_busy_workers", NULL, "busy", "Workers that run a job.", METRIC_GAUGE },
+  { "satin_cpu_seconds", "seconds", "cpu_s", "CPU time of the node's process.", METRIC_COUNTER },
+  { "satin_work_seconds", "seconds", "work_s", "Time in jobs, all workers.", METRIC_COUNTER },
+  { "satin_jobs", NULL, "jobs", "Jobs executed.", METRIC_COUNTER },
+  { "satin_local_steals", NULL, "steals_local", "Jobs stolen within the node.", METRIC_COUNTER },
+  { "satin_remote_steals", NULL, "steals_remote", "Jobs stolen from other nodes.", METRIC_COUNTER },
+  { "satin_saved_rows", NULL, "saved_rows", "Rows written to the checkpoint by this node.",
+    METRIC_COUNTER },
+  { "satin_lost_seconds", "seconds", "lost_s", "Work that departures took, as this node saw.",
+    METRIC_COUNTER },
+  { "satin_salvaged_seconds", "seconds", "salvaged_s",
+    "Work of nodes that are gone, of results put to use.", METRIC_COUNTER },
+};
+
+static const char *const states[] = { "up", "leaving", "silent" };
+
+/* Label values have three escapes. */
+static void
+append_label (GString *text, const char *value)
+{
+  g_autofree char *valid = g_utf8_make_valid (value, -1);
+
+  g_string_append_c (text, '"');
+  for (const char *p = valid; *p != '\0'; p++)
+    if (*p == '\n')
+      g_string_append (text, "\\n");
+    else if (*p == '"' || *p == '\\')
+      g_string_append_printf (text, "\\%c", *p);
+    else
+      g_string_append_c (text, *p);
+  g_string_append_c (text, '"');
+}
+
+static void
+begin_family (GString *text, const char *name, MetricType type, const char *unit, const char *help)
+{
+  g_string_append_printf (text, "# TYPE %s %s\n", name,
+                          type == METRIC_COUNTER ? "counter" : "gauge");
+  if (unit != NULL)
+    g_string_append_printf (text, "# UNIT %s %s\n", name, unit);
+  g_string_append_printf (text, "# HELP %s %s\n", name, help);
+}
+
+static void
+append_value (GString *text, double value)
+{
+  g_string_append (text, "} ");
+  json_append_number (text, value);
+  g_string_append_c (text, '\n');
+}
+
+static void
+begin_sample (GString *text, const Gather *gather, const char *name)
+{
+  g_string_append_printf (text, "%s{run=", name);
+  append_label (text, fields_text (gather->status, "name"));
+}
+
+static void
+append_run (GString *text, const Gather *gather, const char *name, const char *unit,
+            const char *member, const char *help)
+{
+  double value = fields_number (gather->status, member);
+
+  begin_family (text, name, METRIC_GAUGE, unit, help);
+  if (!isfinite (value))
+    return;
+  begin_sample (text, gather, name);
+  append_value (text, value);
+}
+
+static const char *
+state_of (const GatherNode *node)
+{
+  return node->silent ? "silent" : node->state;
+}
+
+static void
+append_states (GString *text, const Gather *gather)
+{
+  begin_family (text, "satin_nodes", METRIC_GAUGE, NULL, "Nodes of the run by state.");
+  for (guint i = 0; i < G_N_ELEMENTS (states); i++)
+    {
+      guint n = 0;
+
+      for (guint k = 0; k < gather->nodes->len; k++)
+        n += strcmp (state_of (&g_array_index (gather->nodes, GatherNode, k)), states[i]) == 0;
+      begin_sample (text, gather, "satin_nodes");
+      g_string_append_printf (text, ",state=\"%s\"", states[i]);
+      append_value (text, n);
+    }
+}
+
+static void
+append_node (GString *text, const Gather *gather, const NodeMetric *metric, const GatherNode *node)
+{
+  g_autoptr (GVariant) said = fields_read (node->reply);
+  double value = said != NULL ? fields_number (said, metric->member) : NAN;
+  g_autofree char *name
+      = g_strconcat (metric->name, metric->type == METRIC_COUNTER ? "_total" : "", NULL);
+
+  if (!isfinite (value))
+    return;
+  begin_sample (text, gather, name);
+  g_string_append (text, ",node=");
+  append_label (text, node->id);
+  g_string_append (text, ",site=");
+  append_label (text, node->site);
+  append_value (text, value);
+}
+
+char *
+metrics_text (const Gather *gather)
+{
+  GString *text = g_string_new (NULL);
+  guint workers = 0;
+
+  append_run (text, gather, "satin_done_ratio", "ratio", "done", "Share of the tree that is done.");
+  append_run (text, gather, "satin_at_risk_seconds", "seconds", "at_risk_s",
+              "Work that the death of one node would lose at most.");
+  append_run (text, gather, "satin_at_risk_all_seconds", "seconds", "at_risk_all_s",
+              "Work that the death of all nodes would lose.");
+  append_run (text, gather, "satin_term", NULL, "term", "Grows with every new master.");
+  append_states (text, gather);
+  for (guint i = 0; i < gather->nodes->len; i++)
+    workers += g_array_index (gather->nodes, GatherNode, i).workers;
+  begin_family (text, "satin_workers", METRIC_GAUGE, NULL, "Workers of all nodes.");
+  begin_sample (text, gather, "satin_workers");
+  append_value (text, workers);
+  for (guint i = 0; i < G_N_ELEMENTS (node_metrics); i++)
+    {
+      const NodeMetric *metric = &node_metrics[i];
+
+      begin_family (text, metric->name, metric->type, metric->unit, metric->help);
+      for (guint k = 0; k < gather->nodes->len; k++)
+        append_node (text, gather, metric, &g_array_index (gather->nodes, GatherNode, k));
+    }
+  g_string_append (text, "# EOF\n");
+  return g_string_free (text, FALSE);
+}

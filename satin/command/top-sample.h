@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `satin top` knows of a run at one moment, made of what its nodes said. Pure; any thread. */
+#pragma once
+
+#include "gather.h"
+
+typedef struct
+{
+  char *id, *site, *state; /* state: up, leaving, or silent */
+  gboolean master, coordinator;
+  guint nodes; /* 1; of a folded site: how many */
+  guint workers, busy;
+  double cpu_s, work_s, lost_s, at_risk_s; /* NAN: not known */
+  double jobs, steals;                     /* counts; NAN: not known */
+  double cpu, jobs_rate; /* processors used, and jobs a second, since the sample before; NAN: not
+                            known */
+} TopNode;
+
+typedef struct
+{
+  char *node, *state, *path, *what;
+  double for_s;
+} TopJob;
+
+typedef struct
+{
+  char *run;
+  gint64 at_us;                        /* monotonic time */
+  double done, risk_one_s, risk_all_s; /* NAN: not known */
+  double done_rate;                    /* share a second since the sample before; NAN: not known */
+  GArray *nodes;                       /* of TopNode, eldest first */
+  GArray *jobs;                        /* of TopJob, the oldest first */
+} TopSample;
+
+/* `gather`: after gather_ask of CONTROL_TOP. `before` (nullable): the sample before this one.
+ * (transfer full) */
+TopSample *top_sample_new (const Gather *gather, gint64 at_us, const TopSample *before);
+void top_sample_free (TopSample *sample);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (TopSample, top_sample_free)
+/* All nodes together; `state` is that of the worst one, `id` the number of nodes. Clear it with
+ * top_sample_node_clear. */
+TopNode top_sample_sum (const GArray *nodes, const char *site);
+void top_sample_node_clear (TopNode *node);
+/* What has happened between two samples: nodes that came, went, fell silent or answer again, roles
+ * that changed hands, work that was lost. (transfer full; of char *) */
+GPtrArray *top_sample_events (const TopSample *before, const TopSample *after);

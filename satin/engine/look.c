@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See look.h. */
+#include "config.h"
+
+#include "look.h"
+
+#include "adopt.h"
+#include "trace.h"
+
+void
+look_clear (Look *look)
+{
+  g_clear_pointer (&look->path, g_free);
+  g_clear_pointer (&look->child, g_free);
+  g_clear_pointer (&look->args, g_bytes_unref);
+}
+
+/* The slot waits for something under a loan number. */
+static void
+note_away (Stack *stack, SatinSlot_ *slot, Look *look)
+{
+  Engine *engine = stack->engine;
+  const Away *away;
+
+  pthread_mutex_lock (&engine->away_lock);
+  away = g_hash_table_lookup (engine->away_slots, slot);
+  if (away != NULL)
+    {
+      look->loan = away->number;
+      look->kind = away->shared ? ENGINE_NOW_SHARED
+                   : away->kept ? ENGINE_NOW_KEPT
+                                : ENGINE_NOW_LOAN;
+    }
+  pthread_mutex_unlock (&engine->away_lock);
+}
+
+/* What the owner's wait is for, when its thread may sleep in one. */
+static void
+note_wait (Stack *stack, Look *look)
+{
+  SatinSlot_ *slot = __atomic_load_n (&stack->awaited, __ATOMIC_RELAXED); /* the owner's own */
+  guint32 state;
+
+  if (slot == NULL)
+    return;
+  if (slot == STACK_ANY)
+    {
+      look->kind = ENGINE_NOW_ANY;
+      return;
+    }
+  state = slot_state (slot);
+  switch (SLOT_KIND (state))
+    {
+    case SLOT_STOLEN:
+      look->kind = ENGINE_NOW_CHILD;
+      look->thief = SLOT_THIEF (state);
+      break;
+    case SLOT_ABORTED:
+      look->kind = ENGINE_NOW_ABORT;
+      look->thief = SLOT_THIEF (state);
+      break;
+    case SLOT_LENT:
+      note_away (stack, slot, look);
+      break;
+    default: /* it has just come back, or its result has */
+      break;
+    }
+  if (look->kind == ENGINE_NOW_CHILD || look->kind == ENGINE_NOW_LOAN)
+    look->child = path_child (stack->engine->config.stems, look->path, slot_number (stack, slot));
+}
+
+void
+look_serve (Stack *stack, SatinSlot_ *self)
+{
+  Look look = { .kind = ENGINE_NOW_RUNS, .job = self->job, .said_us = clock_us () };
+  Trace trace;
+
+  trace_init (&trace, stack, self);
+  look.path = trace_path (&trace, stack->engine->config.stems);
+  trace_clear (&trace);
+  look.args = slot_encode_args (self);
+  note_wait (stack, &look);
+  pthread_mutex_lock (&stack->origins_lock);
+  look.begun = stack->begun;
+  look_clear (&stack->look);
+  stack->look = look;
+  pthread_mutex_unlock (&stack->origins_lock);
+}

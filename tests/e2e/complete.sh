@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What shells offer for a word of the command: verbs, options, runs and nodes. bash itself is asked; zsh and fish where they are.
+. "$(dirname "$0")/lib.sh"
+choose_heavy
+mkdir "$work/bin"
+ln -s "$satin" "$work/bin/satin"
+PATH=$work/bin:$PATH # not $SATIN_BIN, which has a sleep of its own
+scripts=$SATIN_SOURCE/satin/command/completion
+
+# What bash would offer for the last of these words, in one line.
+offers ()
+{
+  bash --norc -c '
+    . "$1"
+    shift
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+    _satin
+    echo "${COMPREPLY[*]}"' bash "$scripts/satin" satin "$@"
+}
+is "verbs are completed" "$(offers su)" "suspend"
+verbs=$("$satin" help | grep -c '^  satin [a-z]')
+is "… all of them" "$(offers '' | wc -w)" "$verbs"
+is "… behind help too" "$(offers help me)" "metrics merge"
+is "options are completed" "$(offers jobs --j)" "--json"
+is "… of the verb" "$(offers log --)" "--help --follow"
+is "an unknown verb has none" "$(offers nothing --)" ""
+is "there are no runs" "$(offers cancel '')" ""
+begin "$satin" run -n 2 -w 1 --name listed -- "${heavy[@]}"
+ok "a run on two nodes" wait_for $((20 * slow)) up listed 2
+is "runs are completed" "$(offers cancel li)" "listed"
+is "… behind an option" "$(offers jobs --json '')" "listed"
+is "nodes are completed" "$(offers leave listed 1)" "1.1 1.2"
+is "… for log" "$(offers log listed '')" "1.1 1.2"
+is "… and not where none is meant" "$(offers cancel listed '')" ""
+is "the words of a program are the shell's" "$(offers run -- l)" ""
+is "a file is the shell's" "$(offers inspect '')" ""
+if command -v fish >/dev/null 2>&1; then
+  is "fish completes runs" "$(fish --no-config -c "source $scripts/satin.fish; complete -C 'satin cancel li'")" "listed"
+else
+  skip "fish completes runs" "there is no fish"
+fi
+if command -v zsh >/dev/null 2>&1; then
+  ok "zsh takes its script" zsh -n "$scripts/_satin"
+else
+  skip "zsh takes its script" "there is no zsh"
+fi
+finished
+is "the answer" "$answer" "$heavy_answer"
+try "$satin" cancel gone-run
+is "what has ended is not completed" "$(offers cancel li)" ""
+finish

@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `satin metrics` of a real run; promtool judges it where there is one.
+. "$(dirname "$0")/lib.sh"
+choose_heavy
+
+try "$satin" metrics
+is "without a run it is refused" "$code" 2
+begin "$satin" run -n 2 -w 1 --name counted --checkpoint "$work/c.db" -- "${heavy[@]}"
+ok "a run on two nodes" wait_for $((20 * slow)) up counted 2
+has () { "$satin" metrics counted >"$work/metrics" 2>/dev/null && grep -qE -- "$1" "$work/metrics"; }
+ok "the nodes are counted" wait_for $((20 * slow)) has '^satin_nodes\{run="counted",state="up"\} 2$'
+ok "… the share done" wait_for $((20 * slow)) has '^satin_done_ratio\{run="counted"\} 0'
+ok "… the work" wait_for $((20 * slow)) has '^satin_work_seconds_total\{run="counted",node="1\.2",site="local"\} [0-9]'
+ok "… and what was lost" has '^satin_lost_seconds_total\{run="counted",node="1\.1",site="local"\} [0-9]'
+is "the end is said" "$(tail -n 1 "$work/metrics")" "# EOF"
+ok "no path is told" sh -c "! grep -qF '$work' '$work/metrics'"
+if command -v promtool >/dev/null 2>&1; then
+  try sh -c "promtool check metrics <'$work/metrics'"
+  ok "promtool has no error" sh -c "! grep -qi error '$work/words'"
+else
+  skip "promtool has no error" "there is no promtool"
+fi
+kill -9 "$(other_of counted)"
+ok "a death is seen" wait_for $((60 * slow)) has '^satin_nodes\{run="counted",state="up"\} 1$'
+finished
+is "the answer" "$answer" "$heavy_answer"
+finish

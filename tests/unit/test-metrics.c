@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text that monitoring reads, checked against the grammar of OpenMetrics 1.0. */
+#include "command/fields.h"
+#include "command/metrics.h"
+
+#include <string.h>
+
+#define LABELS "\\{(?:[a-z_]+=\"(?:[^\"\\\\\\n]|\\\\[\\\\n\"])*\",?)*\\}"
+
+static void
+node_clear (gpointer data)
+{
+  g_free (((GatherNode *)data)->reply);
+}
+
+static Gather
+begin (const char *status)
+{
+  Gather gather = { .status = fields_read (status),
+                    .nodes = g_array_new (FALSE, FALSE, sizeof (GatherNode)) };
+
+  g_assert_nonnull (gather.status);
+  g_array_set_clear_func (gather.nodes, node_clear);
+  return gather;
+}
+
+static void
+add (Gather *gather, const char *id, const char *site, const char *reply)
+{
+  GatherNode node = { .id = (char *)id,
+                      .site = (char *)site,
+                      .state = (char *)"up",
+                      .workers = 3,
+                      .silent = reply == NULL,
+                      .reply = g_strdup (reply) };
+
+  g_array_append_val (gather->nodes, node);
+}
+
+/* Each family is described once and before its samples, which stand together; nothing comes twice;
+ * counters end in _total; units end names; the end is said. */
+static void
+check_grammar (const char *text)
+{
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
+  g_autoptr (GHashTable) families = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GHashTable) samples = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autofree char *family = g_strdup (""), *type = g_strdup ("");
+  guint n = g_strv_length (lines);
+
+  g_assert_cmpuint (n, >=, 2);
+  g_assert_cmpstr (lines[n - 1], ==, "");
+  g_assert_cmpstr (lines[n - 2], ==, "# EOF");
+  for (guint i = 0; i < n - 2; i++)
+    {
+      g_auto (GStrv) words = g_strsplit (lines[i], " ", 4);
+      gboolean is_counter = strcmp (type, "counter") == 0;
+      g_autofree char *wanted = g_strconcat (family, is_counter ? "_total" : "", NULL);
+      g_autofree char *sample
+          = g_strconcat ("^", wanted, LABELS, " -?[0-9]+(?:\\.[0-9]+)?(?:e[-+]?[0-9]+)?$", NULL);
+
+      if (strcmp (words[0], "#") != 0)
+        {
+          char *value = strrchr (lines[i], ' ');
+
+          if (!g_regex_match_simple (sample, lines[i], 0, 0))
+            g_error ("no sample of '%s': '%s'", wanted, lines[i]);
+          *value = '\0';
+          g_assert_true (g_hash_table_add (samples, lines[i]));
+          continue;
+        }
+      g_assert_cmpuint (g_strv_length (words), ==, 4);
+      if (strcmp (words[1], "TYPE") == 0)
+        {
+          g_assert_true (g_regex_match_simple ("^[a-z_]+$", words[2], 0, 0));
+          g_assert_true (g_hash_table_add (families, g_strdup (words[2])));
+          g_assert_true (strcmp (words[3], "gauge") == 0 || strcmp (words[3], "counter") == 0);
+          g_assert_false (g_str_has_suffix (words[2], "_total"));
+          g_free (family);
+          family = g_strdup (words[2]);
+          g_free (type);
+          type = g_strdup (words[3]);
+          continue;
+        }
+      g_assert_cmpstr (words[2], ==, family);
+      if (strcmp (words[1], "UNIT") == 0)
+        g_assert_true (g_str_has_suffix (family, words[3]));
+      else
+        g_assert_cmpstr (words[1], ==, "HELP");
+    }
+}
+
+static void
+assert_has (const char *text, const char *line)
+{
+  if (strstr (text, line) == NULL)
+    g_error ("'%s' is missing in:\n%s", line, text);
+}
+
+static void
+figures_are_told (void)
+{
+  Gather gather = begin ("{\"name\":\"fib-1\",\"term\":2,\"done\":0.25,\"at_risk_s\":1.5,"
+                         "\"at_risk_all_s\":7,\"checkpoint\":\"/secret/place.db\"}");
+  g_autofree char *text = NULL;
+
+  add (&gather, "1.1", "a\"b\\c\nd", "{\"busy\":2,\"cpu_s\":12.5,\"lost_s\":3,\"jobs\":1e15}");
+  add (&gather, "1.2", "é\xff", NULL);
+  text = metrics_text (&gather);
+  check_grammar (text);
+  assert_has (text, "\nsatin_done_ratio{run=\"fib-1\"} 0.25\n");
+  assert_has (text, "\nsatin_at_risk_seconds{run=\"fib-1\"} 1.5\n");
+  assert_has (text, "\nsatin_at_risk_all_seconds{run=\"fib-1\"} 7\n");
+  assert_has (text, "\nsatin_nodes{run=\"fib-1\",state=\"up\"} 1\n");
+  assert_has (text, "\nsatin_nodes{run=\"fib-1\",state=\"silent\"} 1\n");
+  assert_has (text, "\nsatin_workers{run=\"fib-1\"} 6\n");
+  assert_has (text,
+              "\nsatin_lost_seconds_total{run=\"fib-1\",node=\"1.1\",site=\"a\\\"b\\\\c\\nd\"} "
+              "3\n");
+  assert_has (text, "\nsatin_cpu_seconds_total{run=\"fib-1\",node=\"1.1\",site=");
+  g_assert_null (strstr (text, "node=\"1.2\""));
+  g_assert_null (strstr (text, "secret"));
+  g_variant_unref (gather.status);
+  g_array_unref (gather.nodes);
+}
+
+static void
+what_is_not_known_is_left_out (void)
+{
+  Gather gather = begin ("{\"name\":\"x\",\"done\":null}");
+  g_autofree char *text = metrics_text (&gather);
+
+  check_grammar (text);
+  g_assert_null (strstr (text, "\nsatin_done_ratio{"));
+  assert_has (text, "\nsatin_nodes{run=\"x\",state=\"up\"} 0\n");
+  g_variant_unref (gather.status);
+  g_array_unref (gather.nodes);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/metrics/figures", figures_are_told);
+  g_test_add_func ("/metrics/not-known", what_is_not_known_is_left_out);
+  return g_test_run ();
+}
