@@ -85,6 +85,12 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
  * child like any spawned one, and its result is kept like theirs. */
 #define satin_call(job, ...) SATIN_CALL_ (job, __VA_ARGS__)
 
+/* satin_fail ("…", …). Inside a job: it cannot have a result, so the run ends with exit code 6. The
+ * arguments are printf's; the message names the job's path and arguments too. The checkpoint stays.
+ * A job that fails would fail wherever it runs (law 1), so once is enough. Does not return. A job
+ * that was aborted ends here, and nothing fails. */
+#define satin_fail(...) satin_fail_now_ (satin_frame_, __VA_ARGS__)
+
 /* For a long sequence of phases in one job, an iterated simulation for example:
  *
  *   SATIN_KEEPS (State);
@@ -760,6 +766,14 @@ satin_aborted_ (SatinFrame_ *frame)
     }
   return FALSE;
 }
+
+/* engine/fail.c. */
+void satin_fail_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *top, const char *format, ...)
+    __attribute__ ((cold, noreturn, format (printf, 4, 5)));
+
+#define satin_fail_now_(frame, ...) \
+  (satin_put_down_ (frame), \
+   satin_fail_ ((frame)->stack, (frame)->self, (frame)->head, __VA_ARGS__))
 
 /* What every job does after its body: the result is in its slot. */
 SATIN_INLINE_ void

@@ -42,6 +42,15 @@ SATIN_JOB (none, uint8_t)
   return 1;
 }
 
+SATIN_JOB (fails, uint8_t, (int32_t, n))
+{
+  if (n > 1)
+    satin_fail ("%d is not 0 or 1", n);
+  else if (n == 0)
+    return 1;
+  satin_fail ("no");
+}
+
 SATIN_JOB_DECLARE (odd, uint8_t, (int32_t, n), (uint8_t, board, 16));
 
 SATIN_JOB (even, uint8_t, (int32_t, n), (uint8_t, board, 16))
