@@ -99,7 +99,8 @@ test_the_driver_hears_which_job_failed (void)
   /* What finished before can still be saved, and the stack does not hold up a halt. */
   engine_scan (rig->engine, TRUE);
   await (rig, ENGINE_ROWS, &event);
-  g_assert_cmpuint (event.rows->len, ==, 5);
+  g_assert_cmpuint (event.rows->len, >=, 4); /* and number 4, if a thief has run it */
+  g_assert_cmpuint (event.rows->len, <=, 5);
   engine_event_clear (&event);
   await (rig, ENGINE_SCANNED, &event);
   engine_event_clear (&event);

@@ -38,7 +38,9 @@ static void
 state (World *world, guint who)
 {
   tell (world, who,
-        &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = "/0/3", .text = "a job (1): no row",
+        &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS,
+                      .path = "/0/3",
+                      .text = "a job (1): no row",
                       .final = TRUE });
 }
 

@@ -78,6 +78,66 @@ SATIN_JOB (lines, Line, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d), 
   return line;
 }
 
+SATIN_LIST (Points, Point)
+SATIN_LIST (Numbers, int64_t)
+SATIN_RECORD (Path, (SatinText, name), (Points, points), (Numbers, lengths, 2))
+SATIN_LIST (Paths, Path)
+
+SATIN_JOB (paths, Paths, (Paths, all), (SatinText, name))
+{
+  SatinHere here = satin_here ();
+  Path path = { satin_text ("%s %d", name.text, 1), satin_list (Points, NULL, 3),
+                { { NULL, 0, NULL }, { NULL, 0, NULL } } };
+
+  satin_items (Points, path.points)[2].x = 1;
+  satin_poll (here);
+  if (all.n > 3)
+    satin_fail_here (here, "%d", 3);
+  return satin_join (Paths, all, satin_list (Paths, &path, 1));
+}
+
+static double
+sum_of (double a, double b)
+{
+  return a + b;
+}
+
+SATIN_REDUCE (sums, double, sum_of, (Numbers, of), (double, scale))
+{
+  double s = 0;
+
+  for (int64_t k = from; k < to; k++)
+    s += (double)of.at[k] * scale;
+  return s;
+}
+
+SATIN_REDUCE (lengths, double, sum_of)
+{
+  return (double)(to - from);
+}
+
+SATIN_FOR (squares, Numbers, int64_t)
+{
+  return i * i;
+}
+
+SATIN_FOR (points, Points, Point, (int32_t, x))
+{
+  Point p = { x, (double)i };
+
+  return p;
+}
+
+SATIN_JOB (loops, double, (int64_t, n))
+{
+  Numbers all = satin_for (squares, 0, n, 0);
+  double x, y = satin_reduce (lengths, 0, n, 10);
+
+  satin_spawn (sums, &x, 0, n, 0, all, 2.0);
+  satin_sync ();
+  return x + y + satin_for (points, 0, n, 1, 3).at[0].y;
+}
+
 SATIN_RECORD (Grid, (uint8_t, cell, 30))
 
 SATIN_JOB (grid, int64_t, (Grid, cells), (int32_t, n))
