@@ -11,7 +11,7 @@
  * any SATIN_RECORD or SATIN_LIST, and (as members and arguments) fixed arrays of them, written
  * (type, name, COUNT).
  * int, long and the like differ between machines and do not compile. How the words work stands in
- * satin-engine.h: nothing there is meant to be used by name. */
+ * satin-frame.h: nothing there is meant to be used by name. */
 #pragma once
 
 #include "satin-type.h"
@@ -270,4 +270,9 @@ GBytes *satin_input (SatinRun *run, const char *path, GError **error);
 
 G_END_DECLS
 
-#include "satin-engine.h"
+#include "satin-frame.h"
+#include "satin-words.h"
+
+#include "satin-types.h"
+
+#include "satin-macros.h"

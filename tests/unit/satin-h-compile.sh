@@ -59,9 +59,9 @@ changes ()
 
   rm -rf "$folder/changed"
   mkdir "$folder/changed"
-  cp "$source/satin/satin.h" "$source/satin/satin-engine.h" "$source/satin/value/satin-type.h" "$folder/changed"
+  cp "$source/satin/satin.h" "$source"/satin/satin-*.h "$source/satin/value/satin-type.h" "$folder/changed"
   before=$(layout "$folder/changed")
-  for file in satin/satin-engine.h satin/value/satin-type.h; do
+  for file in satin/satin-frame.h satin/satin-words.h satin/value/satin-type.h; do
     awk -v name="$1" '
       /^(typedef )?struct( [A-Za-z_]+)?$/ { head = $0; begin = NR; sub (/.*struct */, "", head) }
       { line[NR] = $0 }
