@@ -26,7 +26,7 @@ begin env LISTS_GO="$work/go" "$lists" --workers 4 --checkpoint "$work/a.db" --i
 ok "alone, results are saved" wait_for $((60 * slow)) has_results "$work/a.db"
 kill -9 "$begun"
 ended
-ok "people see a list's items in the checkpoint" grep -q ' = \[[0-9]*, [0-9]' <<<"$("$satin" inspect "$work/a.db" --tree 2>/dev/null)"
+ok "people see a list's items in the checkpoint" grep -q '"value": *"\[[0-9]*, *[0-9]' <<<"$("$satin" inspect "$work/a.db" --json 2>/dev/null)"
 touch "$work/go"
 try env LISTS_GO="$work/go" "$lists" --workers 4 --checkpoint "$work/a.db" 1009 100
 is "… killed and resumed: the answer is the same" "$code:$answer" "0:$wanted"
