@@ -71,16 +71,15 @@ wider (Gap a, Gap b)
   return b.width > a.width ? b : a;
 }
 
-SATIN_JOB (primes, Primes, (int64_t, from), (int64_t, to))
+static Primes
+both (Primes left, Primes right)
 {
-  Primes left, right;
-
-  if (to - from <= GRAIN)
-    return look (from, to, 0, FALSE);
-  satin_spawn (primes, &left, from, from + (to - from) / 2);
-  satin_spawn (primes, &right, from + (to - from) / 2, to);
-  satin_sync ();
   return (Primes){ left.count + right.count, wider (left.widest, right.widest) };
+}
+
+SATIN_REDUCE (primes, Primes, both)
+{
+  return look (from, to, 0, FALSE);
 }
 
 /* A total order: the earlier gap. */
@@ -177,7 +176,7 @@ primes_main (SatinRun *run, int argc, char **argv)
   if (width > 0)
     return satin_root (run, first_gap, &gap, 0, limit, width) ? print_gap (gap)
                                                               : satin_stopped (run);
-  if (!satin_root (run, primes, &found, 0, limit))
+  if (!satin_root (run, primes, &found, 0, limit, GRAIN))
     return satin_stopped (run);
   printf ("primes %" G_GINT64_FORMAT " ", (gint64)found.count);
   return print_gap (found.widest);

@@ -85,10 +85,12 @@ note_move (Found *found, unsigned number, unsigned way)
   found->moves[number / 32] |= (uint64_t)way << number % 32 * 2;
 }
 
-/* Searches below `at`; TRUE: the goal was generated. */
+/* Searches below `at`; TRUE: the goal was generated. Each position is a poll: once an elder brother
+ * of the job has found the goal, the job ends here. */
 static gboolean
-search_here (Position at, uint8_t threshold, Found *found)
+search_here (SatinHere here, Position at, uint8_t threshold, Found *found)
 {
+  satin_poll (here);
   for (int way = 0; way < DIRECTIONS; way++)
     {
       Position to;
@@ -106,7 +108,7 @@ search_here (Position at, uint8_t threshold, Found *found)
         }
       if (to.distance == 0)
         found->length = to.made;
-      else if (!search_here (to, threshold, found))
+      else if (!search_here (here, to, threshold, found))
         continue;
       note_move (found, at.made, (unsigned)way);
       return TRUE;
@@ -138,7 +140,7 @@ SATIN_JOB (search, Found, (Position, at), (uint8_t, threshold))
 
   if (at.made >= SPAWN_DEPTH || at.distance <= 1)
     {
-      search_here (at, threshold, &sum);
+      search_here (satin_here (), at, threshold, &sum);
       return sum;
     }
   for (int way = DIRECTIONS - 1; way >= 0; way--)

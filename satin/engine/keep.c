@@ -126,6 +126,7 @@ void
 satin_keep_at_ (SatinPhases_ *phases, const void *state)
 {
   const SatinJob *keeps = phases->keeps;
+  g_autofree void *copy = NULL;
   guint32 children;
   SatinSlot_ *first;
 
@@ -134,7 +135,11 @@ satin_keep_at_ (SatinPhases_ *phases, const void *state)
   first = keep_first (phases->base, phases->head, &children);
   children = add_children (children, (gsize)(phases->head - first), phases->self->job);
   if (keeps->result_holds)
-    record_ref (keeps->result, (void *)state); /* first: it may be what is released below */
+    {
+      copy = g_malloc (keeps->result->size); /* first: it may be what is released below */
+      record_copy (keeps->result, copy, state);
+      state = copy;
+    }
   if (phases->holds || ((Stack *)phases->stack)->fresh->len > phases->fresh)
     satin_release_ (phases->stack, phases->base, phases->head, phases->fresh);
   if (first != phases->base && phases->base->job == keeps)

@@ -158,7 +158,8 @@ void report_timeline (Driver *driver, gboolean last);
 /* What people should know now: goes to the log, and to the launcher by the run's folder. */
 void report_trouble (Driver *driver, const char *sentence);
 /* A job ends this process: tells the others and people, and lets it go. */
-void report_last_words (Driver *driver, const EngineEvent *said);
+/* ENGINE_LAST_WORDS, ENGINE_FAILED. */
+void report_failed_job (Driver *driver, const EngineEvent *said);
 /* (transfer full): the reply to `satin status`. */
 char *report_status (Driver *driver);
 /* (transfer full): the reply to `satin jobs`: what the stacks of this node run, and to what `satin

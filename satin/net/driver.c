@@ -198,7 +198,8 @@ hear_engine (Driver *driver, EngineEvent *said)
       keeper_best (driver, said->best);
       break;
     case ENGINE_LAST_WORDS:
-      report_last_words (driver, said);
+    case ENGINE_FAILED:
+      report_failed_job (driver, said);
       return;
     case ENGINE_SCANNED:
       event.kind = NODE_EVENT_SERVED;

@@ -368,15 +368,34 @@ report_trouble (Driver *driver, const char *sentence)
     driver_say (driver, "%s", error->message);
 }
 
-/* A job ends this process: all that can still be done is to say so. */
-void
-report_last_words (Driver *driver, const EngineEvent *said)
+/* (transfer full): which job that is, and why it failed, for people. */
+static char *
+failed_job_text (const EngineEvent *said, const char *more)
 {
   g_autofree char *type = record_signature (said->job->args);
   g_autofree char *args = readable_short (type, said->value);
-  g_autofree char *text = g_strdup_printf (
-      "the job at %s, %s %s%s: %s", said->at[0] != '\0' ? said->at : "/", said->job->name, args,
-      said->innermost ? "" : ", or one below it", said->cause);
+
+  return g_strdup_printf ("the job at %s, %s %s%s: %s", said->at[0] != '\0' ? said->at : "/",
+                          said->job->name, args, more, said->cause);
+}
+
+/* satin_fail: the run is to end; this process goes on until then. */
+static void
+report_failure (Driver *driver, const EngineEvent *said)
+{
+  g_autofree char *text = failed_job_text (said, "");
+
+  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS,
+                                     .path = said->path,
+                                     .text = text,
+                                     .final = TRUE });
+}
+
+/* A job ends this process: all that can still be done is to say so. */
+static void
+report_last_words (Driver *driver, const EngineEvent *said)
+{
+  g_autofree char *text = failed_job_text (said, said->innermost ? "" : ", or one below it");
   g_autofree char *trouble = g_strdup_printf ("a process ends by %s", text);
 
   if (!driver->config.solo)
@@ -389,4 +408,13 @@ report_last_words (Driver *driver, const EngineEvent *said)
   if (driver->ended && driver->config.solo && driver->config.folder != NULL)
     folder_remove (driver->config.folder, NULL);
   engine_words_heard (driver->ended);
+}
+
+void
+report_failed_job (Driver *driver, const EngineEvent *said)
+{
+  if (said->kind == ENGINE_FAILED)
+    report_failure (driver, said);
+  else
+    report_last_words (driver, said);
 }

@@ -143,7 +143,8 @@ typedef enum
   NODE_EVENT_HALTED,
   NODE_EVENT_LAST_WORDS, /* path: a job that runs here, as it was taken from elsewhere ("": the
                             root); text: what it is and does. It ends this process, which is gone
-                            after this step and its effects */
+                            after this step and its effects, unless `final`: the job stated that
+                            the run cannot go on, and waits for its end */
   NODE_EVENT_IMPROVED,   /* number, bytes */
   /* main */
   NODE_EVENT_CONSTANT, /* text: name ("const/…" or "input/…"), bytes: main published it (before

@@ -8,6 +8,7 @@ typedef struct
 {
   NodeId id;
   char *path, *text;
+  gboolean stated; /* by satin_fail: the node lives, and one is enough */
 } LastWords;
 
 /* One who died without a word, as its lender says. These lie one behind the other in one piece of
@@ -72,34 +73,38 @@ has_spoken (Node *node, const NodeId *id)
 }
 
 static LastWords *
-words_new (const NodeId *id, const char *path, const char *text)
+words_new (const NodeId *id, const char *path, const char *text, gboolean stated)
 {
   LastWords *words = g_new0 (LastWords, 1);
 
   words->id = *id;
   words->path = g_strdup (path);
   words->text = g_strdup (text);
+  words->stated = stated;
   return words;
 }
 
 /* FALSE: heard before. */
 static gboolean
-add (Node *node, const NodeId *id, const char *path, const char *text)
+add (Node *node, const NodeId *id, const char *path, const char *text, gboolean stated)
 {
-  if (has_spoken (node, id) || node->poison.words->len >= POISON_KEPT_MAX)
+  if (has_spoken (node, id) || (node->poison.words->len >= POISON_KEPT_MAX && !stated))
     return FALSE;
-  g_ptr_array_add (node->poison.words, words_new (id, path, text));
-  core_log (node, "last words of node %u.%u, which ran the job at %s: %s", id->term, id->number,
-            path[0] == '\0' ? "/" : path, text);
+  g_ptr_array_add (node->poison.words, words_new (id, path, text, stated));
+  core_log (node, "%s of node %u.%u, which ran the job at %s: %s",
+            stated ? "failure" : "last words", id->term, id->number, path[0] == '\0' ? "/" : path,
+            text);
   return TRUE;
 }
 
 static Message
 message_of (const LastWords *words)
 {
-  return (Message){
-    .kind = MESSAGE_LAST_WORDS, .id = words->id, .path = words->path, .text = words->text
-  };
+  return (Message){ .kind = MESSAGE_LAST_WORDS,
+                    .id = words->id,
+                    .path = words->path,
+                    .text = words->text,
+                    .flag = words->stated };
 }
 
 /* (nullable): the words that are about the deepest of enough jobs in one line. */
@@ -118,7 +123,7 @@ enough (Node *node)
           n += g_str_equal (other->path, deepest->path)
                || path_is_below (node->config.stems, deepest->path, other->path);
         }
-      if (n >= NODE_LAST_WORDS)
+      if (n >= NODE_LAST_WORDS || deepest->stated)
         return deepest;
     }
   return NULL;
@@ -135,8 +140,10 @@ poison_sentence (Node *node)
 {
   const LastWords *words = enough (node);
 
-  return words == NULL ? NULL
-                       : sentence_about (words, "a job ends every process that runs it, three so "
+  if (words == NULL)
+    return NULL;
+  return sentence_about (words, words->stated ? "a job failed"
+                                              : "a job ends every process that runs it, three so "
                                                 "far");
 }
 
@@ -182,12 +189,12 @@ poison_end (Node *node)
 void
 poison_on_event (Node *node, const NodeEvent *event)
 {
-  if (!core_is_member (node) || !add (node, &node->self, event->path, event->text))
+  if (!core_is_member (node) || !add (node, &node->self, event->path, event->text, event->final))
     return;
   const LastWords *words = node->poison.words->pdata[node->poison.words->len - 1];
   Message message = message_of (words);
   link_broadcast (node, &message);
-  if (count_living (node) < 2)
+  if (!event->final && count_living (node) < 2)
     {
       g_autofree char *sentence = last_sentence (node);
       stop_last_words (node, sentence);
@@ -235,7 +242,7 @@ poison_on_message (Node *node, const Link *link, const Message *m)
     return;
 #endif
   news = m->text[0] == '\0' ? add_quiet (node, &m->id, m->path)
-                            : add (node, &m->id, m->path, m->text);
+                            : add (node, &m->id, m->path, m->text, m->flag);
   if (news)
     contacts_pass_on (node, link, m);
   if (news && m->text[0] != '\0' && roster_is_master (node))

@@ -3,9 +3,11 @@
  * its last words name the job that it had taken from elsewhere, or the root. Everybody keeps
  * everybody's. Three of them from three processes, each about a job at, above or below that of the
  * others, are about one job that no process survives, and end the run, as do those of the last
- * process. A process that dies without a word (power, kill -9) never ends a run: its lenders name
- * in its place the jobs that it had taken a moment ago, and a job that is named so three times is
- * suspicious: people are warned, and it runs alone (alone.h). Driver's thread. */
+ * process. A job may also state that it failed (satin_fail). Its process lives on, and one such
+ * statement ends the run, since the job would fail everywhere. A process that dies without a word
+ * (power, kill -9) never ends a run: its lenders name in its place the jobs that it had taken a
+ * moment ago, and a job that is named so three times is suspicious: people are warned, and it runs
+ * alone (alone.h). Driver's thread. */
 #pragma once
 
 #include "link.h"

@@ -3,15 +3,24 @@
  * Tests: test-record, test-shared. */
 #include "config.h"
 
+#include "list.h"
 #include "record.h"
 #include "shared.h"
 
 #include <string.h>
 
+/* A value of this kind is a reference, or has one. */
+static gboolean
+is_held (const SatinType *type)
+{
+  return type->kind == SATIN_KIND_BYTES || type->kind == SATIN_KIND_SHARED
+         || type->kind == SATIN_KIND_LIST || type->kind == SATIN_KIND_TEXT;
+}
+
 gboolean
 record_holds (const SatinType *type)
 {
-  if (type->kind == SATIN_KIND_BYTES || type->kind == SATIN_KIND_SHARED)
+  if (is_held (type))
     return TRUE;
   for (guint i = 0; type->kind == SATIN_KIND_RECORD && i < type->n_fields; i++)
     if (record_holds (type->fields[i].type))
@@ -25,7 +34,7 @@ typedef void (*Each) (const SatinType *type, void *at, gpointer data);
 static void
 each_held (const SatinType *type, guint8 *at, Each each, gpointer data)
 {
-  if (type->kind == SATIN_KIND_BYTES || type->kind == SATIN_KIND_SHARED)
+  if (is_held (type))
     each (type, at, data);
   for (guint i = 0; type->kind == SATIN_KIND_RECORD && i < type->n_fields; i++)
     {
@@ -45,6 +54,8 @@ ref_held (const SatinType *type, void *at, gpointer data)
   (void)data;
   if (type->kind == SATIN_KIND_SHARED)
     (void)shared_ref (*(SatinShared *)at);
+  else if (type->kind != SATIN_KIND_BYTES)
+    list_hold (type, at);
   else if (*(GBytes **)at != NULL)
     g_bytes_ref (*(GBytes **)at);
 }
@@ -55,6 +66,8 @@ clear_held (const SatinType *type, void *at, gpointer data)
   (void)data;
   if (type->kind == SATIN_KIND_SHARED)
     g_clear_pointer ((SatinShared *)at, shared_unref);
+  else if (type->kind != SATIN_KIND_BYTES)
+    list_clear (type, at);
   else
     g_clear_pointer ((GBytes **)at, g_bytes_unref);
 }
@@ -84,6 +97,13 @@ list_shared (const SatinType *type, void *at, gpointer data)
   GPtrArray **list = data;
   SatinShared shared;
 
+  if (type->kind == SATIN_KIND_LIST && record_holds (type->fields[0].type))
+    {
+      const SatinType *item = type->fields[0].type;
+      SatinList_ items = list_at (at);
+      for (guint64 i = 0; i < items.n; i++)
+        each_held (item, (guint8 *)items.at + i * item->size, list_shared, data);
+    }
   if (type->kind != SATIN_KIND_SHARED || (shared = *(SatinShared *)at) == NULL)
     return;
   if (*list == NULL)

@@ -18,12 +18,19 @@ static const struct
   [SATIN_KIND_INT64] = { "x", "x" },    [SATIN_KIND_UINT64] = { "t", "t" },
   [SATIN_KIND_DOUBLE] = { "d", "d" },   [SATIN_KIND_BYTES] = { "ay", "ay" },
   [SATIN_KIND_RECORD] = { NULL, NULL }, [SATIN_KIND_SHARED] = { SATIN_SHARED_SIGNATURE, "shared" },
+  [SATIN_KIND_LIST] = { NULL, NULL },   [SATIN_KIND_TEXT] = { "s", "s" },
 };
 
 static void
 append_text (GString *text, const SatinType *type, gboolean schema, int depth)
 {
   g_assert (depth < RECORD_DEPTH_MAX);
+  if (type->kind == SATIN_KIND_LIST)
+    {
+      g_string_append (text, schema ? "a*" : "a");
+      append_text (text, type->fields[0].type, schema, depth + 1);
+      return;
+    }
   if (type->kind != SATIN_KIND_RECORD)
     {
       g_string_append (text, schema ? names[type->kind].schema : names[type->kind].signature);

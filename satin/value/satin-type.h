@@ -19,6 +19,22 @@ typedef GBytes *SatinBytes;
  * length, in whose place satin_shared gives the bytes. Borrowed like SatinBytes. NULL: none. */
 typedef struct SatinShared_ *SatinShared;
 
+/* UTF-8 text of any length, borrowed like SatinBytes; ends with a NUL. `held` owns it; NULL: what
+ * `text` points to is the program's own, and a spawn copies it. {NULL, NULL} travels as "". */
+typedef struct
+{
+  const char *text;
+  GBytes *held;
+} SatinText;
+
+/* How each list looks to the library; `at` is typed in the program. */
+typedef struct
+{
+  const void *at;
+  uint64_t n;
+  GBytes *held; /* as in SatinText */
+} SatinList_;
+
 typedef enum
 {
   SATIN_KIND_INT8,   /* GVariant n: GVariant has no signed byte */
@@ -32,7 +48,9 @@ typedef enum
   SATIN_KIND_DOUBLE, /* d */
   SATIN_KIND_BYTES,  /* ay */
   SATIN_KIND_RECORD, /* (...) of its members, in order */
-  SATIN_KIND_SHARED  /* SATIN_SHARED_SIGNATURE: 16 bytes of digest, 8 of length */
+  SATIN_KIND_SHARED, /* SATIN_SHARED_SIGNATURE: 16 bytes of digest, 8 of length */
+  SATIN_KIND_LIST,   /* a and the type of its items, which is that of its only field */
+  SATIN_KIND_TEXT    /* s */
 } SatinKind;
 
 /* No other member has an h in its signature (GVariant's handle: what travels beside a value), so
@@ -55,7 +73,7 @@ struct SatinType
   const char *name; /* "int32_t", "Tour" */
   uint32_t size;    /* sizeof the C type */
   uint8_t kind;     /* SatinKind */
-  uint8_t n_fields; /* records only */
+  uint8_t n_fields; /* of records; 1 of lists */
   const SatinField *fields;
 };
 

@@ -14,8 +14,8 @@ G_BEGIN_DECLS
 
 typedef struct
 {
-  const char *kernel; /* "fib", "nqueens", "uts", "integrate" */
-  int32_t n;          /* of fib and nqueens */
+  const char *kernel; /* "fib", "nqueens", "uts", "integrate", "sum" */
+  int32_t n;          /* of fib, nqueens and sum */
   UtsTree tree;
   double epsilon; /* of integrate */
 } BenchWork;
@@ -45,6 +45,30 @@ static inline Piece
 bench_piece (void)
 {
   return piece_new (0, 250000, integrand (0), integrand (250000));
+}
+
+/* The kernel `sum`: a loop whose items take a nanosecond or two. */
+#define SUM_GRAIN 1000
+
+static inline int64_t
+sum_piece (int64_t from, int64_t to)
+{
+  uint64_t sum = 0;
+
+  for (int64_t k = from; k < to; k++)
+    {
+      uint64_t x = (uint64_t)k * 0x9e3779b97f4a7c15u;
+
+      sum += x ^ x >> 29;
+    }
+  return (int64_t)sum;
+}
+
+/* Wraps around. */
+static inline int64_t
+sum_add (int64_t a, int64_t b)
+{
+  return (int64_t)((uint64_t)a + (uint64_t)b);
 }
 
 /* The first `row` rows of a chess board: in which column each has its queen. */

@@ -11,9 +11,11 @@ plan_parts ()
     plan one "$bench" satin 1 1
   done
   plan one "fibcall 40" satin 1 1
+  plan one "sum 1000000000" satin 1 1
+  plan one "sumhand 1000000000" satin 1 1
 
   # peers: the runtimes that other people use, on the same kernels. Their fib 40 takes ten seconds.
-  for bench in "fib 32" "nqueens 12" "uts T1" "uts T3"; do
+  for bench in "fib 32" "nqueens 12" "uts T1" "uts T3" "sum 1000000000"; do
     plan peers "$bench" serial 1 1
     plan peers "$bench" satin 1 1
     plan peers "$bench" satin 2 1

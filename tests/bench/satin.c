@@ -84,6 +84,24 @@ SATIN_JOB (integrate, double, (Piece, piece), (double, epsilon))
   return x + y;
 }
 
+SATIN_REDUCE (sum, int64_t, sum_add)
+{
+  return sum_piece (from, to);
+}
+
+/* The same without the word for it. */
+SATIN_JOB (sumhand, int64_t, (int64_t, from), (int64_t, to))
+{
+  int64_t x, y;
+
+  if (to - from <= SUM_GRAIN)
+    return sum_piece (from, to);
+  satin_spawn (sumhand, &x, from, from + (to - from) / 2);
+  satin_spawn (sumhand, &y, from + (to - from) / 2, to);
+  satin_sync ();
+  return sum_add (x, y);
+}
+
 /* FALSE: the run ended elsewhere. */
 static gboolean
 compute (SatinRun *run, const BenchWork *work, char *result)
@@ -109,6 +127,10 @@ compute (SatinRun *run, const BenchWork *work, char *result)
     done = satin_root (run, fib, &number, work->n);
   else if (strcmp (work->kernel, "fibcall") == 0)
     done = satin_root (run, fibcall, &number, work->n);
+  else if (strcmp (work->kernel, "sum") == 0)
+    done = satin_root (run, sum, &number, 0, work->n, SUM_GRAIN);
+  else if (strcmp (work->kernel, "sumhand") == 0)
+    done = satin_root (run, sumhand, &number, 0, work->n);
   else if (strcmp (work->kernel, "nqueens") == 0)
     done = satin_root (run, nqueens, &number, work->n, 0, (Board){ { 0 } });
   if (done)
@@ -140,4 +162,5 @@ bench_satin (SatinRun *run, int argc, char **argv)
 }
 
 SATIN_APP ("bench", "KERNEL ARGUMENT [MS]", bench_satin, &fib_job, &fibcall_job, &nqueens_job,
-           &uts_job, &integrate_job)
+           &uts_job, &integrate_job,
+           &sum_job, &sumhand_job)

@@ -67,6 +67,8 @@ compute (const BenchWork *work, char *result)
 
       bench_show_counts (result, &counts);
     }
+  else if (strcmp (work->kernel, "sum") == 0)
+    bench_show_number (result, sum_piece (0, work->n));
   else if (strcmp (work->kernel, "integrate") == 0)
     bench_show_double (result, integrate (bench_piece (), work->epsilon));
 }

@@ -99,6 +99,14 @@ compute (const BenchWork *work, char *result)
 
       bench_show_counts (result, &counts);
     }
+  else if (strcmp (work->kernel, "sum") == 0)
+    bench_show_number (result, tbb::parallel_reduce (
+                                   tbb::blocked_range<int64_t> (0, work->n, SUM_GRAIN), (int64_t)0,
+                                   [] (const tbb::blocked_range<int64_t> &range, int64_t before) {
+                                     return sum_add (before,
+                                                     sum_piece (range.begin (), range.end ()));
+                                   },
+                                   sum_add));
   else if (strcmp (work->kernel, "integrate") == 0)
     bench_show_double (result, integrate (bench_piece (), work->epsilon));
 }

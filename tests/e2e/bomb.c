@@ -29,6 +29,7 @@ typedef enum
   HOW_CLOSE, /* all descriptors but the first three, as daemons do */
   HOW_FORK,  /* only a process that the job has forked */
   HOW_STAY,  /* nothing ends; what it has forked stays; so does one leaf of 256 */
+  HOW_FAIL,  /* satin_fail */
   HOW_ONCE,  /* a thread of its own aborts, not where main runs */
   HOW_NOT
 } How;
@@ -134,6 +135,8 @@ SATIN_JOB (bomb, int64_t, (int32_t, depth), (int32_t, leaf), (int32_t, bad), (in
       if (leaf == bad || (how == HOW_ONCE && leaf % 64 == 1)
           || (how == HOW_STAY && leaf % 256 == bad % 256))
         blow ((How)how);
+      if (leaf == bad && how == HOW_FAIL && getenv ("BOMB_MENDED") == NULL)
+        satin_fail ("leaf %d of 2048 is bad", leaf);
       return 1;
     }
   satin_spawn (bomb, &left, depth - 1, 2 * leaf, bad, how, ms);
@@ -147,7 +150,7 @@ bomb_main (SatinRun *run, int argc, char **argv)
 {
   static const char *const names[]
       = { "segv",  "abort", "fpe",   "deep", "exit", "quick", "thread", "helper",
-          "error", "kill",  "close", "fork", "stay", "once",  "not" };
+          "error", "kill",  "close", "fork", "stay", "fail", "once",  "not" };
   int64_t leaves;
   int32_t how = HOW_SEGV;
 

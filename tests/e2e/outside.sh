@@ -39,7 +39,9 @@ try "$work/sum++" 1 2 3 4
 is "an exception that leaves main: killed by abort" "$code" 134
 ok "… is named" grep -q "a C++ exception left main.*: std::runtime_error: thrown by main" <<<"$words"
 
-sed 's/^#define SATIN_INLINE_VERSION_ .*/#define SATIN_INLINE_VERSION_ 255u/' "$prefix/include/satin/satin.h" >"$work/satin.h"
+sed 's/^#define SATIN_INLINE_VERSION_ .*/#define SATIN_INLINE_VERSION_ 255u/' "$prefix/include/satin/satin-words.h" \
+  >"$work/satin-words.h"
+cp "$prefix"/include/satin/satin{,-frame,-types,-macros}.h "$work"
 # shellcheck disable=SC2086
 try ${CC:-gcc} -std=gnu11 -O2 -I"$work" -o "$work/odd" "$SATIN_SOURCE/tests/e2e/outside.c" $flags
 try "$work/odd" 100

@@ -472,6 +472,14 @@ node_event (guint8 what, guint who, guint n)
                 &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS, .path = path, .text = "abort" });
           die (world, who);
         }
+      else if (n % 8 == 4 && job != NULL)
+        {
+          g_autofree char *path = g_strdup (job->path);
+          step (world, who, &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS,
+                                          .path = path,
+                                          .text = "no row",
+                                          .final = TRUE });
+        }
       break;
     }
 }

@@ -16,6 +16,8 @@ typedef struct
   double real;
   guint64 big[2];
   SatinBytes more;
+  SatinText said;
+  SatinList_ texts, rows; /* of texts; of lists of numbers */
 } Everything;
 
 static const SatinType type_int32 = { "gint32", 4, SATIN_KIND_INT32, 0, NULL };
@@ -25,13 +27,25 @@ static const SatinType type_double = { "double", 8, SATIN_KIND_DOUBLE, 0, NULL }
 static const SatinType type_bytes
     = { "SatinBytes", sizeof (SatinBytes), SATIN_KIND_BYTES, 0, NULL };
 
+static const SatinType type_text = { "SatinText", sizeof (SatinText), SATIN_KIND_TEXT, 0, NULL };
+static const SatinField of_texts = { "item", &type_text, 0, 0 };
+static const SatinType type_texts = { "Texts", sizeof (SatinList_), SATIN_KIND_LIST, 1, &of_texts };
+static const SatinField of_numbers = { "item", &type_int32, 0, 0 };
+static const SatinType type_numbers
+    = { "Numbers", sizeof (SatinList_), SATIN_KIND_LIST, 1, &of_numbers };
+static const SatinField of_rows = { "item", &type_numbers, 0, 0 };
+static const SatinType type_rows = { "Rows", sizeof (SatinList_), SATIN_KIND_LIST, 1, &of_rows };
+
 static const SatinField fields[] = {
   { .name = "number", .type = &type_int32, .offset = offsetof (Everything, number) },
   { .name = "small", .type = &type_uint8, .count = 3, .offset = offsetof (Everything, small) },
   { .name = "text", .type = &type_bytes, .offset = offsetof (Everything, text) },
   { .name = "real", .type = &type_double, .offset = offsetof (Everything, real) },
   { .name = "big", .type = &type_uint64, .count = 2, .offset = offsetof (Everything, big) },
-  { .name = "more", .type = &type_bytes, .offset = offsetof (Everything, more) }
+  { .name = "more", .type = &type_bytes, .offset = offsetof (Everything, more) },
+  { .name = "said", .type = &type_text, .offset = offsetof (Everything, said) },
+  { .name = "texts", .type = &type_texts, .offset = offsetof (Everything, texts) },
+  { .name = "rows", .type = &type_rows, .offset = offsetof (Everything, rows) }
 };
 
 static const SatinType type_everything = { .name = "Everything",
@@ -47,7 +61,17 @@ fuzz_seed (guint n)
     return NULL;
   if (n == 1)
     return g_bytes_new_static ("", 0);
-  Everything value = { .number = -5, .small = { 1, 2, 3 }, .real = 0.5, .big = { 7, 8 } };
+  static const SatinText texts[] = { { "one", NULL }, { "", NULL }, { "\xc3\xa4", NULL } };
+  static const gint32 numbers[] = { 1, 2, 3, 4, 5 };
+  static const SatinList_ rows[]
+      = { { numbers, 5, NULL }, { NULL, 0, NULL }, { numbers, 1, NULL } };
+  Everything value = { .number = -5,
+                       .small = { 1, 2, 3 },
+                       .real = 0.5,
+                       .big = { 7, 8 },
+                       .said = { "said", NULL },
+                       .texts = { texts, 3, NULL },
+                       .rows = { rows, 3, NULL } };
   return record_encode (&type_everything, &value);
 }
 

@@ -59,9 +59,9 @@ changes ()
 
   rm -rf "$folder/changed"
   mkdir "$folder/changed"
-  cp "$source/satin/satin.h" "$source/satin/value/satin-type.h" "$folder/changed"
+  cp "$source/satin/satin.h" "$source"/satin/satin-*.h "$source/satin/value/satin-type.h" "$folder/changed"
   before=$(layout "$folder/changed")
-  for file in satin/satin.h satin/value/satin-type.h; do
+  for file in satin/satin-frame.h satin/satin-words.h satin/value/satin-type.h; do
     awk -v name="$1" '
       /^(typedef )?struct( [A-Za-z_]+)?$/ { head = $0; begin = NR; sub (/.*struct */, "", head) }
       { line[NR] = $0 }
@@ -149,6 +149,12 @@ refuses_once satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_Place \
 for version in 0 -1 1.5 4294967296; do
   refuses "SATIN_APP_VERSION takes an integer from 1 to 2^32-1" "SATIN_APP_VERSION ($version)"
 done
+refuses 'every result needs a variable' \
+  'SATIN_JOB (j, int64_t, (int32_t, n)) { satin_spawn (fib, (int64_t *) NULL, n); satin_sync (); return n; }'
+refuses 'every result needs a variable' \
+  'gboolean f (SatinRun *run); gboolean f (SatinRun *run) { return satin_root (run, fib, (int64_t *) NULL, 3); }'
+refuses satin_int_differs_between_machines 'SATIN_LIST (L, int)'
+refuses satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_Place 'typedef struct { int x; } Place; SATIN_LIST (L, Place)'
 refuses satin_frame_ 'int64_t f (void); int64_t f (void) { int64_t x; satin_spawn (fib, &x, 3); return x; }'
 for name in SatinStack_ SatinSlot_ SatinJob SatinDone_ SatinPhases_ SatinConst_ SatinBest_ SatinApp SatinType SatinField; do
   changes $name

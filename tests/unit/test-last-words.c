@@ -33,6 +33,59 @@ test_three_last_words_in_one_line_end_the_run (void)
   g_assert_cmpuint (world->peer[2].ended, ==, NODE_END_FAILED);
 }
 
+/* By satin_fail: that node lives on. */
+static void
+state (World *world, guint who)
+{
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS,
+                      .path = "/0/3",
+                      .text = "a job (1): no row",
+                      .final = TRUE });
+}
+
+static void
+test_one_stated_failure_ends_the_run (void)
+{
+  for (guint who = 0; who < 3; who++)
+    {
+      g_autoptr (World) world = world_new (3, FALSE);
+
+      start (world);
+      state (world, who);
+      pass (world, 1000000);
+      for (guint i = 0; i < 3; i++)
+        g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_FAILED);
+    }
+}
+
+static void
+test_the_next_master_ends_the_run_by_a_stated_failure (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+
+  start (world);
+  world->peer[0].deaf = TRUE;
+  state (world, 2);
+  g_assert_false (said (world, 1, "END"));
+  die (world, 0);
+  pass (world, 1000000);
+  for (guint i = 1; i < 3; i++)
+    g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_FAILED);
+}
+
+static void
+test_a_stated_failure_ends_a_run_of_one (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  start (world);
+  die (world, 0);
+  pass (world, 1000000);
+  state (world, 1);
+  g_assert_cmpuint (world->peer[1].ended, ==, NODE_END_FAILED);
+}
+
 static void
 test_a_joiner_hears_of_last_words (void)
 {
@@ -188,6 +241,10 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define TEST(name, function) g_test_add_func ("/last-words/" name, function)
   TEST ("three-last-words-in-one-line-end-the-run", test_three_last_words_in_one_line_end_the_run);
+  TEST ("one-stated-failure-ends-the-run", test_one_stated_failure_ends_the_run);
+  TEST ("the-next-master-ends-the-run-by-a-stated-failure",
+        test_the_next_master_ends_the_run_by_a_stated_failure);
+  TEST ("a-stated-failure-ends-a-run-of-one", test_a_stated_failure_ends_a_run_of_one);
   TEST ("a-joiner-hears-of-last-words", test_a_joiner_hears_of_last_words);
   TEST ("the-last-process-ends-the-run-by-its-last-words",
         test_the_last_process_ends_the_run_by_its_last_words);

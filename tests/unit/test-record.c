@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "buffer.h"
+#include "list.h"
 #include "record.h"
 #include "shared.h"
 
@@ -17,7 +18,7 @@ static const SatinType scalars[] = {
   SCALAR (gint8, INT8),       SCALAR (guint8, UINT8),       SCALAR (gint16, INT16),
   SCALAR (guint16, UINT16),   SCALAR (gint32, INT32),       SCALAR (guint32, UINT32),
   SCALAR (gint64, INT64),     SCALAR (guint64, UINT64),     SCALAR (double, DOUBLE),
-  SCALAR (SatinBytes, BYTES), SCALAR (SatinShared, SHARED),
+  SCALAR (SatinBytes, BYTES), SCALAR (SatinShared, SHARED), SCALAR (SatinText, TEXT),
 };
 
 /* Random types ------------------------------------------------------------------------------- */
@@ -51,8 +52,23 @@ random_record (GPtrArray *arena, int depth)
 }
 
 static const SatinType *
+random_list (GPtrArray *arena, int depth)
+{
+  SatinType *type = g_new0 (SatinType, 1);
+  SatinField *item = g_new0 (SatinField, 1);
+
+  g_ptr_array_add (arena, type);
+  g_ptr_array_add (arena, item);
+  *item = (SatinField){ "item", random_type (arena, depth + 1), 0, 0 };
+  *type = (SatinType){ "List", sizeof (SatinList_), SATIN_KIND_LIST, 1, item };
+  return type;
+}
+
+static const SatinType *
 random_type (GPtrArray *arena, int depth)
 {
+  if (depth < 4 && g_test_rand_int_range (0, 6) == 0)
+    return random_list (arena, depth);
   if (depth == 0 || (depth < 4 && g_test_rand_int_range (0, 4) == 0))
     return random_record (arena, depth);
   return &scalars[g_test_rand_int_range (0, G_N_ELEMENTS (scalars))];
@@ -96,6 +112,42 @@ random_shared (SatinShared *to)
                         (gint32)(guint32)length, (gint32)(guint32)(length >> 32));
 }
 
+/* Of its own, as a program gives it, or held; never in the middle of a letter. */
+static GVariant *
+random_text (SatinText *to)
+{
+  static const char *const texts[]
+      = { "", "a", "äöü", "\n'\\", "a text that is longer", "\xe2\x82\xac" };
+  const char *text = texts[g_test_rand_int_range (0, G_N_ELEMENTS (texts))];
+
+  *to = (SatinText){ text[0] == '\0' && g_test_rand_bit () ? NULL : text, NULL };
+  if (to->text != NULL && g_test_rand_bit ())
+    {
+      to->held = g_bytes_new (text, strlen (text) + 1);
+      to->text = g_bytes_get_data (to->held, NULL);
+    }
+  return g_variant_new_string (text);
+}
+
+static GVariant *random_value (const SatinType *type, guint8 *to);
+
+static GVariant *
+random_items (const SatinType *type, SatinList_ *to)
+{
+  static const guint lengths[] = { 0, 0, 1, 2, 3, 9, 40, 300 };
+  const SatinType *item = type->fields[0].type;
+  guint n = lengths[g_test_rand_int_range (0, g_test_rand_int_range (0, 20) > 0 ? 6 : 8)];
+  g_autofree char *signature = record_signature (item);
+  g_autoptr (GPtrArray) items = g_ptr_array_new ();
+  void *place = NULL;
+
+  *to = (SatinList_){ NULL, n, n > 0 ? list_new (item, n, &place) : NULL };
+  to->at = place;
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (items, random_value (item, (guint8 *)place + i * item->size));
+  return g_variant_new_array (G_VARIANT_TYPE (signature), (GVariant **)items->pdata, n);
+}
+
 static GVariant *
 random_scalar (const SatinType *type, void *to)
 {
@@ -105,6 +157,10 @@ random_scalar (const SatinType *type, void *to)
     return random_bytes (to);
   if (type->kind == SATIN_KIND_SHARED)
     return random_shared (to);
+  if (type->kind == SATIN_KIND_TEXT)
+    return random_text (to);
+  if (type->kind == SATIN_KIND_LIST)
+    return random_items (type, to);
   memcpy (to, &bits, type->size);
   switch (type->kind)
     {
@@ -305,6 +361,62 @@ test_text (void)
 }
 
 static void
+test_lists (void)
+{
+  static const SatinField item = { "item", &mixed_type, 0, 0 };
+  static const SatinType type = { "Mixeds", sizeof (SatinList_), SATIN_KIND_LIST, 1, &item };
+  g_autofree char *signature = record_signature (&type);
+  g_autofree char *schema = record_schema (&type);
+  g_autoptr (GBytes) bytes = g_bytes_new ("xyz", 3);
+  Mixed own[2] = { { 1, NULL, { 1, 2, 3 } }, { 2, bytes, { 4, 5, 6 } } };
+  SatinList_ list = { own, 2, NULL }, first, second, back;
+
+  g_assert_cmpstr (signature, ==, "a(nayai)");
+  g_assert_cmpstr (schema, ==, "a*(small:int8,bytes:ay,numbers:a3*i)");
+  g_assert_true (record_holds (&type));
+
+  /* What is the program's own is copied; what is held is shared. */
+  record_copy (&type, &first, &list);
+  g_assert_true (first.at != own);
+  own[1].bytes = NULL;
+  record_copy (&type, &second, &first);
+  g_assert_true (second.at == first.at && second.held == first.held);
+  record_clear (&type, &first);
+  g_assert_true (first.at == NULL && first.n == 0 && first.held == NULL);
+  g_assert_true (((const Mixed *)second.at)[1].bytes == bytes);
+
+  /* A part of it. */
+  SatinList_ part = { (const Mixed *)second.at + 1, 1, second.held };
+  g_autoptr (GBytes) encoded = record_encode (&type, &part);
+  g_assert_true (record_decode (&type, encoded, &back, NULL));
+  g_assert_cmpuint (back.n, ==, 1);
+  g_assert_cmpint (((const Mixed *)back.at)[0].numbers[2], ==, 6);
+  g_assert_true (g_bytes_equal (((const Mixed *)back.at)[0].bytes, bytes));
+  record_clear (&type, &back);
+  record_clear (&type, &second);
+}
+
+static void
+test_texts (void)
+{
+  const SatinType *type = &scalars[11];
+  SatinText text = { "b\xff", NULL }, kept, back;
+  g_autoptr (GBytes) raw = record_encode (type, &text), held = NULL;
+  g_autoptr (GBytes) open = g_bytes_new ("ab", 2), inner = g_bytes_new ("a\0b", 4);
+
+  record_copy (type, &kept, &text);
+  held = record_encode (type, &kept);
+  g_assert_cmpstr (kept.text, ==, "b\xef\xbf\xbd");
+  g_assert_true (g_bytes_equal (raw, held));
+  g_assert_true (record_decode (type, held, &back, NULL));
+  g_assert_cmpstr (back.text, ==, kept.text);
+  record_clear (type, &back);
+  record_clear (type, &kept);
+  g_assert_false (record_decode (type, open, &back, NULL));
+  g_assert_false (record_decode (type, inner, &back, NULL));
+}
+
+static void
 test_empty (void)
 {
   static const guint8 one[] = { 1 };
@@ -374,6 +486,8 @@ main (int argc, char **argv)
   g_test_add_func ("/record/signature-and-schema", test_text);
   g_test_add_func ("/record/the-empty-record-is-one-zero-byte", test_empty);
   g_test_add_func ("/record/a-signed-byte-is-read-in-its-range-only", test_int8);
+  g_test_add_func ("/record/lists-are-copied-shared-and-cut", test_lists);
+  g_test_add_func ("/record/texts-are-utf-8", test_texts);
   g_test_add_func ("/record/large-bytes-are-slices", test_large);
   return g_test_run ();
 }

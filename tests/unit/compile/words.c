@@ -42,6 +42,15 @@ SATIN_JOB (none, uint8_t)
   return 1;
 }
 
+SATIN_JOB (fails, uint8_t, (int32_t, n))
+{
+  if (n > 1)
+    satin_fail ("%d is not 0 or 1", n);
+  else if (n == 0)
+    return 1;
+  satin_fail ("no");
+}
+
 SATIN_JOB_DECLARE (odd, uint8_t, (int32_t, n), (uint8_t, board, 16));
 
 SATIN_JOB (even, uint8_t, (int32_t, n), (uint8_t, board, 16))
@@ -67,6 +76,66 @@ SATIN_JOB (lines, Line, (int8_t, a), (uint8_t, b), (int16_t, c), (uint16_t, d), 
   line.more = satin_bytes (g_bytes_new (&line.a, sizeof line.a));
   satin_improve (point, &line.a);
   return line;
+}
+
+SATIN_LIST (Points, Point)
+SATIN_LIST (Numbers, int64_t)
+SATIN_RECORD (Path, (SatinText, name), (Points, points), (Numbers, lengths, 2))
+SATIN_LIST (Paths, Path)
+
+SATIN_JOB (paths, Paths, (Paths, all), (SatinText, name))
+{
+  SatinHere here = satin_here ();
+  Path path = { satin_text ("%s %d", name.text, 1), satin_list (Points, NULL, 3),
+                { { NULL, 0, NULL }, { NULL, 0, NULL } } };
+
+  satin_items (Points, path.points)[2].x = 1;
+  satin_poll (here);
+  if (all.n > 3)
+    satin_fail_here (here, "%d", 3);
+  return satin_join (Paths, all, satin_list (Paths, &path, 1));
+}
+
+static double
+sum_of (double a, double b)
+{
+  return a + b;
+}
+
+SATIN_REDUCE (sums, double, sum_of, (Numbers, of), (double, scale))
+{
+  double s = 0;
+
+  for (int64_t k = from; k < to; k++)
+    s += (double)of.at[k] * scale;
+  return s;
+}
+
+SATIN_REDUCE (lengths, double, sum_of)
+{
+  return (double)(to - from);
+}
+
+SATIN_FOR (squares, Numbers, int64_t)
+{
+  return i * i;
+}
+
+SATIN_FOR (points, Points, Point, (int32_t, x))
+{
+  Point p = { x, (double)i };
+
+  return p;
+}
+
+SATIN_JOB (loops, double, (int64_t, n))
+{
+  Numbers all = satin_for (squares, 0, n, 0);
+  double x, y = satin_reduce (lengths, 0, n, 10);
+
+  satin_spawn (sums, &x, 0, n, 0, all, 2.0);
+  satin_sync ();
+  return x + y + satin_for (points, 0, n, 1, 3).at[0].y;
 }
 
 SATIN_RECORD (Grid, (uint8_t, cell, 30))

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inline engine: the words of satin.h besides spawn, sync and call, what all jobs share, and
+ * what a program and the library must agree on. Private, as satin-frame.h says. */
+#pragma once
+
+#if defined(__cplusplus) && defined(__cpp_exceptions)
+#include <cxxabi.h>
+#include <exception>
+#define SATIN_EXCEPTIONS_
+#endif
+
+G_BEGIN_DECLS
+
+#pragma GCC visibility push(default)
+
+/* What a function that a job calls needs to poll. */
+typedef struct
+{
+  SatinStack_ *stack;
+  SatinSlot_ *self, *head;
+} SatinHere;
+
+SATIN_INLINE_ SatinHere
+satin_here_ (SatinFrame_ *frame)
+{
+  SatinHere here = { frame->stack, frame->self, frame->head };
+
+  satin_put_down_ (frame);
+  return here;
+}
+
+SATIN_INLINE_ void
+satin_poll_here_ (SatinHere here)
+{
+  if (SATIN_UNLIKELY_ (satin_guard_ (here.stack) == (SatinSlot_ *)UINTPTR_MAX))
+    satin_poll_ (here.stack, here.self, here.head);
+}
+
+/* engine/satin-fail.c. */
+void satin_fail_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *top, const char *format, ...)
+    __attribute__ ((cold, noreturn, format (printf, 4, 5)));
+
+#define satin_fail_now_(frame, ...) \
+  (satin_put_down_ (frame), satin_fail_ ((frame)->stack, (frame)->self, (frame)->head, __VA_ARGS__))
+
+/* What every job does after its body: the result is in its slot. */
+SATIN_INLINE_ void
+satin_end_ (SatinFrame_ *frame)
+{
+  if (SATIN_UNLIKELY_ (frame->first != frame->head))
+    satin_unsynced_ (frame->own);
+  if (frame->holds)
+    satin_release_ (frame->stack, frame->base, frame->head, frame->fresh);
+  if (frame->arena != NULL)
+    satin_arena_drop_ (frame->stack, frame->arena);
+}
+
+/* engine/share.c. They wait, with what lies below `head` in the frame; the first gives the bytes to
+ * the job, the second sees to it that those in a finished job's result are here. */
+SatinBytes satin_shared_at_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head,
+                             SatinShared shared);
+void satin_own_at_ (SatinStack_ *stack, SatinSlot_ *self, SatinSlot_ *head, const SatinType *type,
+                    const void *data) __attribute__ ((cold));
+
+SATIN_INLINE_ SatinBytes
+satin_shared_ (SatinFrame_ *frame, SatinShared shared)
+{
+  SatinBytes bytes;
+
+  satin_put_down_ (frame);
+  bytes = satin_shared_at_ (frame->stack, frame->self, frame->head, shared);
+  frame->jobs = frame->stack->jobs;
+  frame->holds = TRUE;
+  return bytes;
+}
+
+SATIN_INLINE_ void
+satin_own_ (SatinFrame_ *frame, const SatinType *type, const void *result)
+{
+  satin_put_down_ (frame);
+  satin_own_at_ (frame->stack, frame->self, frame->head, type, result);
+  frame->jobs = frame->stack->jobs;
+}
+
+#define SATIN_KEEP_AT_ 8 /* offset of a kept state in the payload of its slot */
+
+/* engine/keep.c. What the two need of a frame, and what they change of it (head, arena). */
+typedef struct
+{
+  SatinStack_ *stack;
+  SatinSlot_ *self, *base, *head;
+  const SatinJob *keeps; /* the pseudo-job of SATIN_KEEPS: its result is the state */
+  void *arena;
+  uint64_t fresh;
+  gboolean holds;
+} SatinPhases_;
+
+void satin_keep_at_ (SatinPhases_ *phases, const void *state);
+int satin_recall_at_ (SatinPhases_ *phases, void *state);
+void satin_keep_unsynced_ (const SatinJob *job) G_GNUC_NORETURN;
+void satin_recall_late_ (const SatinJob *job) G_GNUC_NORETURN;
+
+SATIN_INLINE_ SatinPhases_
+satin_phases_ (const SatinFrame_ *frame, const SatinJob *keeps)
+{
+  SatinPhases_ phases = { frame->stack, frame->self,  frame->base,  frame->head,
+                          keeps,        frame->arena, frame->fresh, frame->holds };
+
+  return phases;
+}
+
+SATIN_INLINE_ void
+satin_go_on_ (SatinFrame_ *frame, const SatinPhases_ *phases)
+{
+  frame->head = frame->first = frame->noted = phases->head;
+  frame->arena = phases->arena;
+  if (phases->keeps->result_holds)
+    frame->holds = TRUE;
+}
+
+SATIN_INLINE_ void
+satin_keep_ (SatinFrame_ *frame, const SatinJob *keeps, const void *state)
+{
+  SatinPhases_ phases = satin_phases_ (frame, keeps);
+
+  if (SATIN_UNLIKELY_ (frame->first != frame->head))
+    satin_keep_unsynced_ (frame->own);
+  satin_put_down_ (frame);
+  satin_keep_at_ (&phases, state);
+  satin_go_on_ (frame, &phases);
+  satin_aborted_ (frame); /* a job that only computes and keeps is saved and ended too */
+}
+
+SATIN_INLINE_ gboolean
+satin_recall_ (SatinFrame_ *frame, const SatinJob *keeps, void *state)
+{
+  SatinPhases_ phases = satin_phases_ (frame, keeps);
+  int found;
+
+  if (SATIN_UNLIKELY_ (frame->base != frame->head))
+    satin_recall_late_ (frame->own);
+  SATIN_WRITE_ (frame->stack->jobs, frame->jobs);
+  found = satin_recall_at_ (&phases, state);
+  frame->jobs = frame->stack->jobs;
+  satin_go_on_ (frame, &phases);
+  return found;
+}
+
+/* engine/listed.c. Which jobs a module (program or shared library) spawns or calls: each function
+ * satin_place_name that is compiled leaves a reference in this section, so that a job that
+ * SATIN_APP does not list is refused before anything runs. */
+#define SATIN_IN_SPAWNED_ __attribute__ ((section ("satin_spawned"), used))
+extern const SatinJob *__start_satin_spawned[] __attribute__ ((visibility ("hidden")));
+extern const SatinJob *__stop_satin_spawned[] __attribute__ ((visibility ("hidden")));
+void satin_spawned_register_ (const SatinJob **begin, const SatinJob **end);
+
+/* engine/words.c. A C++ exception that leaves a job ends the process by std::terminate; before main
+ * this is made its handler, which says what was thrown. `type` NULL: nothing was; `what` may be. */
+void satin_thrown_ (const char *type, const char *what) G_GNUC_NORETURN;
+#ifdef SATIN_EXCEPTIONS_
+extern "C++"
+{
+  static inline void
+  satin_terminate_ () noexcept
+  {
+    const std::type_info *type = abi::__cxa_current_exception_type ();
+    const char *name = NULL;
+    int failed = 0;
+
+    if (type == NULL)
+      satin_thrown_ (NULL, NULL);
+    name = abi::__cxa_demangle (type->name (), NULL, NULL, &failed);
+    if (name == NULL)
+      name = type->name ();
+    try
+      {
+        throw;
+      }
+    catch (const std::exception &error)
+      {
+        satin_thrown_ (name, error.what ());
+      }
+    catch (...)
+      {
+        satin_thrown_ (name, NULL);
+      }
+  }
+}
+#define SATIN_WATCH_TERMINATE_() (void)std::set_terminate (satin_terminate_)
+#else
+#define SATIN_WATCH_TERMINATE_() (void)0
+#endif
+
+/* The NULL is there so that the section exists. */
+#define SATIN_REGISTER_SPAWNED_(name) \
+  static const SatinJob *satin_spawned_none_##name SATIN_IN_SPAWNED_ = NULL; \
+  static void __attribute__ ((constructor)) satin_register_spawned_##name (void) \
+  { \
+    satin_spawned_register_ (__start_satin_spawned, __stop_satin_spawned); \
+    SATIN_WATCH_TERMINATE_ (); \
+  }
+
+/* Constants and best values. */
+typedef struct SatinConst_ SatinConst_;
+struct SatinConst_
+{
+  const char *name;
+  const SatinType *type;
+  const void *value; /* atomic; NULL: not published */
+  SatinConst_ *next;
+};
+
+typedef struct SatinBest_ SatinBest_;
+struct SatinBest_
+{
+  const char *name;
+  const SatinType *type;
+  const void *(*merge) (const void *a, const void *b);
+  const void *value; /* atomic; old values stay readable */
+  SatinBest_ *next;
+};
+
+void satin_const_register_ (SatinConst_ *constant);
+void satin_const_missing_ (const SatinConst_ *constant) G_GNUC_NORETURN;
+void satin_best_register_ (SatinBest_ *best);
+void satin_improve_ (SatinBest_ *best, const void *value);
+
+SATIN_INLINE_ const void *
+satin_const_value_ (const SatinConst_ *constant)
+{
+  const void *value = __atomic_load_n (&constant->value, __ATOMIC_ACQUIRE);
+
+  if (SATIN_UNLIKELY_ (value == NULL))
+    satin_const_missing_ (constant);
+  return value;
+}
+
+SATIN_INLINE_ const void *
+satin_best_value_ (const SatinBest_ *best)
+{
+  return __atomic_load_n (&best->value, __ATOMIC_ACQUIRE);
+}
+
+/* What the program is; net reads it. */
+typedef struct
+{
+  uint32_t layout; /* SATIN_LAYOUT_ of the program's satin.h */
+  const char *name;
+  const char *usage;
+  int (*main) (SatinRun *run, int argc, char **argv);
+  const SatinJob *const *jobs; /* NULL-terminated */
+} SatinApp;
+
+/* What inlined code takes for granted of the library: a program refuses to run with another one.
+ * The number is made of the size of each struct that a program shares with the library and of the
+ * places of its members; the version is for what these do not show, as the meaning of a field. */
+#define SATIN_INLINE_VERSION_ 5u
+#define SATIN_MIX_(h, x) (((h) ^ (uint32_t)(x)) * 16777619u)
+#define SATIN_MIX_1_(h, T, a) SATIN_MIX_ (SATIN_MIX_ (h, sizeof (T)), offsetof (T, a))
+#define SATIN_MIX_2_(h, T, a, b) SATIN_MIX_ (SATIN_MIX_1_ (h, T, a), offsetof (T, b))
+#define SATIN_MIX_3_(h, T, a, b, c) SATIN_MIX_ (SATIN_MIX_2_ (h, T, a, b), offsetof (T, c))
+#define SATIN_MIX_4_(h, T, a, b, c, d) SATIN_MIX_ (SATIN_MIX_3_ (h, T, a, b, c), offsetof (T, d))
+#define SATIN_MIX_5_(h, T, a, b, c, d, e) \
+  SATIN_MIX_ (SATIN_MIX_4_ (h, T, a, b, c, d), offsetof (T, e))
+#define SATIN_LAYOUT_STACK_(h) SATIN_MIX_3_ (h, SatinStack_, guard, jobs, fresh)
+#define SATIN_LAYOUT_SLOT_(h) \
+  SATIN_MIX_5_ (SATIN_LAYOUT_STACK_ (h), SatinSlot_, parent, state, job, into, payload)
+#define SATIN_LAYOUT_JOB_(h) \
+  SATIN_MIX_5_ ( \
+      SATIN_MIX_5_ (SATIN_LAYOUT_SLOT_ (h), SatinJob, name, args, result, run, result_at), \
+      SatinJob, payload, big, args_hold, result_holds, returns)
+#define SATIN_LAYOUT_DONE_(h) SATIN_MIX_2_ (SATIN_LAYOUT_JOB_ (h), SatinDone_, jobs, result)
+#define SATIN_LAYOUT_PHASES_(h) \
+  SATIN_MIX_3_ ( \
+      SATIN_MIX_5_ (SATIN_LAYOUT_DONE_ (h), SatinPhases_, stack, self, base, head, keeps), \
+      SatinPhases_, arena, fresh, holds)
+#define SATIN_LAYOUT_CONST_(h) \
+  SATIN_MIX_4_ (SATIN_LAYOUT_PHASES_ (h), SatinConst_, name, type, value, next)
+#define SATIN_LAYOUT_BEST_(h) \
+  SATIN_MIX_5_ (SATIN_LAYOUT_CONST_ (h), SatinBest_, name, type, merge, value, next)
+#define SATIN_LAYOUT_TYPE_(h) \
+  SATIN_MIX_5_ (SATIN_LAYOUT_BEST_ (h), SatinType, name, size, kind, n_fields, fields)
+#define SATIN_LAYOUT_FIELD_(h) \
+  SATIN_MIX_4_ (SATIN_LAYOUT_TYPE_ (h), SatinField, name, type, offset, count)
+#define SATIN_LAYOUT_APP_(h) \
+  SATIN_MIX_5_ (SATIN_LAYOUT_FIELD_ (h), SatinApp, layout, name, usage, main, jobs)
+#define SATIN_LAYOUT_ SATIN_MIX_ (SATIN_LAYOUT_APP_ (SATIN_INLINE_VERSION_), SATIN_KEEP_AT_)
+extern const uint32_t satin_app_version_; /* defined by SATIN_APP_VERSION alone */
+
+/* Implemented by net. */
+int satin_main_ (const SatinApp *app, int argc, char **argv);
+gboolean satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result);
+void satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value);
+
+#pragma GCC visibility pop
+
+G_END_DECLS

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* satin_fail: the driver hears which job failed and why; the stack of a failed job still serves
+ * scans and halts; a job that was aborted fails nothing. */
+#include "config.h"
+
+#include "engine-rig.h"
+#include "record.h"
+
+#include <sched.h>
+
+static gint begun, aborted; /* atomic */
+
+SATIN_JOB (check, int64_t, (int32_t, row), (int32_t, bad))
+{
+  if (row == bad)
+    satin_fail ("row %d\nis \xff no row", row);
+  return row;
+}
+
+SATIN_JOB (table, int64_t, (int32_t, rows), (int32_t, bad))
+{
+  int64_t sum = 0, x, y;
+
+  for (int32_t row = 0; row < rows; row += 2)
+    {
+      satin_spawn (check, &x, row, bad);
+      satin_spawn (check, &y, row + 1, bad);
+      satin_sync ();
+      sum += x + y;
+    }
+  return sum;
+}
+
+/* Fails when it knows that it was aborted. */
+SATIN_JOB (late, int64_t, (int32_t, n))
+{
+  g_atomic_int_set (&begun, 1);
+  while (!g_atomic_int_get (&aborted))
+    sched_yield ();
+  satin_fail ("nobody is to hear this %d", n);
+}
+
+SATIN_JOB (hurry, int64_t, (int32_t, n))
+{
+  int64_t x, y;
+
+  satin_spawn (late, &x, n);
+  satin_spawn (check, &y, n, -1);
+  if (satin_sync_next () != 1)
+    return -1;
+  while (!g_atomic_int_get (&begun))
+    if (!satin_aborted ()) /* a poll: it may be stolen */
+      sched_yield ();
+  g_atomic_int_set (&aborted, 1);
+  satin_abort ();
+  return y;
+}
+
+enum
+{
+  CHECK,
+  TABLE,
+  LATE,
+  HURRY
+};
+static const SatinJob *const jobs[] = { &check_job, &table_job, &late_job, &hurry_job, NULL };
+
+/* The next event of this kind; others are dropped. */
+static void
+await (Rig *rig, EngineEventKind kind, EngineEvent *event)
+{
+  while (rig_next (rig, event, 60 * G_USEC_PER_SEC))
+    {
+      if (event->kind == kind)
+        return;
+      engine_event_clear (event);
+    }
+  g_error ("event %d did not come", (int)kind);
+}
+
+static void
+test_the_driver_hears_which_job_failed (void)
+{
+  const satin_args_table args = { 8, 5 };
+  const satin_args_check wanted = { 5, 5 };
+  g_autoptr (GBytes) encoded = record_encode (check_job.args, &wanted);
+  Rig *rig = rig_new_for (jobs, 2, 0, 1);
+  EngineEvent event;
+
+  rig_start (rig, TABLE, &args);
+  await (rig, ENGINE_FAILED, &event);
+  g_assert_cmpstr (event.at, ==, "/5");
+  g_assert_cmpstr (event.path, ==, "/5");
+  g_assert_true (event.job == &check_job);
+  g_assert_true (g_bytes_equal (event.value, encoded));
+  g_assert_cmpstr (event.cause, ==, "row 5 is \xef\xbf\xbd no row");
+  engine_event_clear (&event);
+
+  /* What finished before can still be saved, and the stack does not hold up a halt. */
+  engine_scan (rig->engine, TRUE);
+  await (rig, ENGINE_ROWS, &event);
+  g_assert_cmpuint (event.rows->len, >=, 4); /* and number 4, if a thief has run it */
+  g_assert_cmpuint (event.rows->len, <=, 5);
+  engine_event_clear (&event);
+  await (rig, ENGINE_SCANNED, &event);
+  engine_event_clear (&event);
+  engine_halt (rig->engine, FALSE);
+  await (rig, ENGINE_HALTED, &event);
+  engine_event_clear (&event);
+  rig_free (rig);
+}
+
+static void
+test_what_was_aborted_fails_nothing (void)
+{
+  const satin_args_hurry args = { 7 };
+  Rig *rig = rig_new_for (jobs, 2, 0, 1);
+  EngineEvent event;
+  gboolean done = FALSE;
+
+  rig_start (rig, HURRY, &args);
+  while (!done && rig_next (rig, &event, 60 * G_USEC_PER_SEC))
+    {
+      g_assert_cmpint (event.kind, !=, ENGINE_FAILED);
+      done = event.kind == ENGINE_DONE;
+      engine_event_clear (&event);
+    }
+  g_assert_true (done);
+  rig_free (rig);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/fail/the-driver-hears-which-job-failed",
+                   test_the_driver_hears_which_job_failed);
+  g_test_add_func ("/fail/what-was-aborted-fails-nothing", test_what_was_aborted_fails_nothing);
+  return g_test_run ();
+}
