@@ -32,6 +32,7 @@ int command_save (int argc, char **argv);
 int command_wait (int argc, char **argv);
 int command_log (int argc, char **argv);
 int command_merge (int argc, char **argv);
+int command_submit (int argc, char **argv);
 
 /* One sentence on stderr, `satin: ` before it and a line end after it. */
 void command_say (const char *format, ...) G_GNUC_PRINTF (1, 2);
