@@ -315,7 +315,7 @@ command_resume (int argc, char **argv)
   if (step_has_tasks () && options.sites == NULL)
     {
       if (options.nodes > 0)
-        return command_usage ("resume ", "each task of a srun is a node: leave out -n");
+        return command_usage ("resume ", "each task of srun or mpirun is a node: leave out -n");
       code = tasks_begin (options.workers, NULL, NULL, &options.sites);
       if (code >= 0)
         return code;

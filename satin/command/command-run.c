@@ -148,7 +148,7 @@ command_run (int argc, char **argv)
   if (step_has_tasks () && options.sites == NULL)
     {
       if (options.nodes > 0)
-        return command_usage ("run ", "each task of a srun is a node: leave out -n");
+        return command_usage ("run ", "each task of srun or mpirun is a node: leave out -n");
       code = tasks_begin (options.workers, run.program, options.program + 1, &options.sites);
       if (code >= 0)
         return code;

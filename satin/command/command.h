@@ -37,6 +37,7 @@ int command_metrics (int argc, char **argv);
 int command_complete (int argc, char **argv);
 int command_merge (int argc, char **argv);
 int command_view (int argc, char **argv);
+int command_submit (int argc, char **argv);
 
 /* One sentence on stderr, `satin: ` before it and a line end after it. */
 void command_say (const char *format, ...) G_GNUC_PRINTF (1, 2);

@@ -44,6 +44,7 @@ static const Verb verbs[] = {
   { "metrics", "RUN                           print figures as OpenMetrics text", command_metrics },
   { "inspect", "URI [OPTION…]                 show what a checkpoint holds", command_inspect },
   { "merge", "OUT A B                       unite two checkpoints of one run", command_merge },
+  { "submit", "[OPTION…] -- PROGRAM [ARG…]   a chain of Slurm's jobs, one answer", command_submit },
   { "version", "                              show the version", verb_version },
   { "help", "[VERB]                        show this, or the options of a verb", verb_help },
 };

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Checkpoints that earlier builds have written, one pair for each format (formats/README): sound, and resumed to the answer of a
+# run from the beginning, with what they hold put to use.
+. "$(dirname "$0")/lib.sh"
+if ! command -v gzip >/dev/null 2>&1; then
+  echo "1..0 # SKIP there is no gzip"
+  exit 0
+fi
+stored=$SATIN_SOURCE/tests/e2e/formats
+cd "$work" || exit 1
+figure () { tr -d ' \n' <"$work/stats" | sed -n "s/.*\"$1\":\\([0-9.]*\\).*/\\1/p"; }
+more_than_none () { [ "${1:-0}" -gt 0 ]; }
+
+resumes () # FILE ANSWER PROGRAM ARG…
+{
+  local file=$1 wanted=$2
+  shift 2
+  gzip -dc "$stored/$file.gz" >"$work/$file" || { ok "$file is stored" false; return; }
+  try "$satin" inspect --verify "$file"
+  is "$file is sound" "$code" 0
+  try "$satin" resume "$file"
+  is "$file is a stranger's: nothing is started" "$code:$answer" 3:
+  # Any later build is another one than theirs.
+  try "$satin" resume "$file" --mended -n 2 -w 1 --stats "$work/stats" -- "$@"
+  is "$file is resumed" "$code" 0
+  is "… its answer" "$(head -n 1 <<<"$answer")" "$wanted"
+  ok "… what it held was used" more_than_none "$(figure jobs_reused)"
+}
+
+format=$(sed -n 's/^#define SCHEMA_VERSION \([0-9]*\)$/\1/p' "$SATIN_SOURCE/storage/schema.h")
+ok "there is a format" more_than_none "$format"
+for ((f = 1; f <= format; f++)); do
+  # Results, inputs and constants; results and kept states.
+  resumes $f-tsp.satin "length 6789" "$SATIN_BIN/tsp" random70.tsp
+  resumes $f-phases.satin 30e25ab320d140d6 "$SATIN_BIN/../tests/e2e/phases" 8 400 200000
+done
+finish

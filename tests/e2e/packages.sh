@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# make install, and make uninstall leaves nothing. debian/: its version is that of configure.ac, each installed file is in one
+# package, and each app is in satin-apps, where it hides no other command. The packages themselves: make deb, debian/tests.
+. "$(dirname "$0")/lib.sh"
+build=$(readlink -f "$SATIN_BIN/..")
+debian=$SATIN_SOURCE/debian
+if [ ! -f "$build/Makefile" ]; then
+  echo "1..0 # SKIP there is no Makefile beside $SATIN_BIN"
+  exit 0
+fi
+# Of an outer make nothing but the folder counts.
+remade () { try env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$build" AUTOMAKE=: ACLOCAL=: AUTOCONF=: AUTOHEADER=: "$@"; }
+files () { (cd "$1" && find . ! -type d | sed 's,^\./,,' | sort); }
+
+remade install-exec install-data DESTDIR="$work/root" prefix=/usr
+is "make install" "$code" 0
+files "$work/root" >"$work/installed"
+for file in usr/bin/satin usr/include/satin/satin.h usr/lib/libsatin.a usr/lib/pkgconfig/satin.pc usr/share/man/man1/satin.1; do
+  ok "$file is installed" grep -qx "$file" "$work/installed"
+done
+is "nothing else is on the path" "$(grep /bin/ "$work/installed")" usr/bin/satin
+
+if [ -f "$debian/changelog" ]; then
+  is "debian/changelog has this version" "$(sed -n '1s/^satin (\(.*\)) .*/\1/p' "$debian/changelog")" \
+    "$(sed -n 's/^AC_INIT(\[satin\], \[\(.*\)\])/\1/p' "$SATIN_SOURCE/configure.ac")"
+  # What the packages take, with lib/* where Debian has the folder of the architecture.
+  cat "$debian"/*.install "$debian"/*.manpages "$debian"/*.docs | sed 's,^debian/tmp/,,; s,usr/lib/\*/,usr/lib/,' >"$work/taken"
+  cat "$debian/not-installed" >>"$work/taken"
+  while read -r file; do
+    of=$(while read -r taken; do [ "$file" = "$taken" ] || [[ $file == "$taken"/* ]] && echo "$taken"; done <"$work/taken" | wc -l)
+    is "$file is in one package" "$of" 1
+  done <"$work/installed"
+  apps=$(sed -n 's/^noinst_PROGRAMS += bin\///p' "$SATIN_SOURCE/apps/Makefile.inc" | sort | tr '\n' ' ')
+  is "all apps are packaged" "$(sed -n 's/^APPS = //p' "$debian/rules" | tr ' ' '\n' | sort | tr '\n' ' ')" "$apps"
+else
+  skip "debian/changelog has this version" "there is no debian/, as in a tarball"
+fi
+
+# A file of somebody else's stays.
+echo mine >"$work/root/usr/share/man/man1/other.1"
+remade uninstall DESTDIR="$work/root" prefix=/usr
+is "make uninstall" "$code" 0
+is "… leaves nothing of ours" "$(files "$work/root")" usr/share/man/man1/other.1
+finish
