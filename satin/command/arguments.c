@@ -241,19 +241,14 @@ check_protect (const Texts *texts, Arguments *options, const char *verb)
 
   if (plan == NULL)
     return TRUE;
-  if (!folder_protect_read (plan, &options->protect))
-    return command_usage (verb, "--protect takes auto, naive, orphan or checkpoint, not '%s'",
-                          plan),
-           FALSE;
+  g_autofree char *names = plan_names ();
+  if (!plan_read (plan, &options->protect))
+    return command_usage (verb, "--protect takes %s, not '%s'", names, plan), FALSE;
   if (strcmp (verb, "resume ") == 0)
     return command_usage (verb, "--protect is for run: a resumed run has a checkpoint"), FALSE;
-  gboolean file = options->protect == FOLDER_PROTECT_CHECKPOINT;
-  if (options->protect != FOLDER_PROTECT_AUTO && file != (texts->checkpoint != NULL))
-    return command_usage (verb,
-                          file ? "--protect checkpoint needs --checkpoint"
-                               : "--protect %s conflicts with --checkpoint: it keeps no file",
-                          plan),
-           FALSE;
+  g_autofree char *wrong = plan_refuses (options->protect, texts->checkpoint != NULL);
+  if (wrong != NULL)
+    return command_usage (verb, "%s", wrong), FALSE;
   return TRUE;
 }
 

@@ -83,6 +83,12 @@ buddy_done (Node *node)
 
 /* ---- who it is ---- */
 
+static gboolean
+has_keepers (const Node *node)
+{
+  return node->config.plan.keeper != PLAN_KEEPER_NONE;
+}
+
 static guint64
 mix (guint64 x)
 {
@@ -135,7 +141,7 @@ choose_for (Node *node, const Member *from)
 gboolean
 buddy_of (Node *node, const Member *member, BuddyPair *pair)
 {
-  const Member *found = node->config.buddies ? choose_for (node, member) : NULL;
+  const Member *found = has_keepers (node) ? choose_for (node, member) : NULL;
 
   if (found == NULL)
     return FALSE;
@@ -214,7 +220,7 @@ buddy_settle (Node *node)
 {
   Buddy *buddy = &node->buddy;
 
-  if (!node->config.buddies || !core_is_member (node))
+  if (!has_keepers (node) || !core_is_member (node))
     return;
   if (buddy->rosters != node->stats.rosters)
     {
@@ -355,7 +361,8 @@ buddy_acknowledges (Node *node, const NodeId *holder, guint64 loan, gsize bytes)
 #ifdef SATIN_PLANT_EARLY_ACK
   return FALSE;
 #endif
-  if (buddy->state == BUDDY_NONE || stop_halts (node) || roster_find (node, holder)->leaving)
+  if (!(node->config.plan.waits & PLAN_WAITS_ACK) || buddy->state == BUDDY_NONE
+      || stop_halts (node) || roster_find (node, holder)->leaving)
     return FALSE;
   BuddyAck *ack = g_new (BuddyAck, 1);
   *ack = (BuddyAck){ *holder, loan, node->saves.scans + 1, bytes };

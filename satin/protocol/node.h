@@ -11,6 +11,7 @@
 #include "loan.h"
 #include "node-id.h"
 #include "path.h"
+#include "plan.h"
 #include "shared.h"
 
 /* The contract with whoever drives, beyond what stands at each event and effect:
@@ -93,9 +94,8 @@ typedef struct
   gboolean kept;       /* founder: something of this run stands there already */
   NodeSteal steal;
   guint dense;      /* so many members are all linked to each other: contacts.h; 0: NODE_DENSE */
-  gboolean buddies; /* rows go to another member, which keeps them in memory: see buddy.h */
-  guint64 copy_us;  /* … so often; 0: BUDDY_SCAN_US */
-  gboolean naive;   /* jobs whose lender left are dropped instead of being announced */
+  PlanKnobs plan;       /* what survives a crash; the same on all nodes */
+  guint64 copy_us;      /* rows go to the keeper so often; 0: BUDDY_SCAN_US */
   guint64 heartbeat_us; /* something is said over each link so often, or more seldom
                            where there are many links; 0: NODE_HEARTBEAT_US */
   guint64 silence_us;   /* who says nothing for so long counts as dead, and is looked for after half

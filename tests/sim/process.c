@@ -142,10 +142,12 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .program = plan->tree->jobs[0].digest,
                         .checkpoint = plan->checkpoint,
                         .kept = founder && sim->outcome->lives > 1,
-                        .buddies = plan->buddies,
+                        .plan = plan_knobs (plan->naive     ? PLAN_NAIVE
+                                            : plan->buddies ? PLAN_AUTO
+                                                            : PLAN_ORPHAN,
+                                            FALSE),
                         .copy_us = plan->copy_us,
                         .dense = plan->dense,
-                        .naive = plan->naive,
                         .steal = plan->steal,
                         .closed = plan->closed,
                         .invited = !stranger,

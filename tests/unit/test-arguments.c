@@ -105,7 +105,7 @@ plans_and_files_fit (void)
         if (*line != '\0')
           check (&options, "run", line, wanted ? NULL : "--protect");
         gboolean naive = strstr (cases[i].plan, "naive") != NULL;
-        g_assert_true (!wanted || (options.protect == FOLDER_PROTECT_NAIVE) == naive);
+        g_assert_true (!wanted || (options.protect == PLAN_NAIVE) == naive);
         g_auto (Arguments) resumed = { 0 };
         if (*cases[i].plan != '\0')
           check (&resumed, "resume", line, "--protect");
@@ -239,7 +239,7 @@ each_option_is_taken (void)
                 { "--insecure p", FIELD (insecure) },
                 { "--closed p", FIELD (closed) },
                 { "--copy --sites f p", FIELD (copy) },
-                { "--protect naive p", FIELD (protect) } }, /* FOLDER_PROTECT_NAIVE is 1 */
+                { "--protect naive p", FIELD (protect) } }, /* PLAN_NAIVE is 1 */
     texts[] = { { "--checkpoint /f p", FIELD (checkpoint) },
                 { "--name f p", FIELD (name) },
                 { "--sites /f p", FIELD (sites) },
