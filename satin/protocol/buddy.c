@@ -7,6 +7,7 @@ typedef struct
 {
   guint64 number, scan, reported_us;
   gboolean whole;
+  gboolean row; /* of one row between two scans */
 } BuddyMark;
 
 /* A result in a slot here; this scan, or one before it, has its row. */
@@ -117,6 +118,28 @@ distance (const Member *from, const Member *member)
   return g_str_equal (member->host, from->host) ? 1 : 2;
 }
 
+/* The next one, by age; the last one's is the first. Each death or join changes the buddy of one
+ * member. */
+static const Member *
+next_in_ring (Node *node, const Member *from)
+{
+  const Member *next = NULL;
+  gboolean is_older = FALSE;
+
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      gboolean older = node_id_compare (&member->id, &from->id) < 0;
+      if (distance (from, member) == 0
+          || (next != NULL
+              && (older != is_older ? older : node_id_compare (&member->id, &next->id) > 0)))
+        continue;
+      next = member;
+      is_older = older;
+    }
+  return next;
+}
+
 static const Member *
 choose_for (Node *node, const Member *from)
 {
@@ -141,8 +164,12 @@ choose_for (Node *node, const Member *from)
 gboolean
 buddy_of (Node *node, const Member *member, BuddyPair *pair)
 {
-  const Member *found = has_keepers (node) ? choose_for (node, member) : NULL;
+  const Member *found = NULL;
 
+  if (node->config.plan.keeper == PLAN_KEEPER_RING)
+    found = next_in_ring (node, member);
+  else if (has_keepers (node))
+    found = choose_for (node, member);
   if (found == NULL)
     return FALSE;
   *pair = (BuddyPair){ member->id, found->id };
@@ -162,6 +189,7 @@ static void
 forget_marks (Buddy *buddy)
 {
   g_queue_clear_full (&buddy->unconfirmed, g_free);
+  buddy->scans = 0;
   buddy->confirmed_us = 0;
   buddy->whole_scan = 0;
 }
@@ -304,9 +332,10 @@ buddy_on_served (Node *node, guint64 scan)
   Buddy *buddy = &node->buddy;
   const BuddyAck *first = g_queue_peek_head (&buddy->acks);
   gboolean whole = buddy->whole_scan > 0 && scan >= buddy->whole_scan;
+  buddy->served = scan;
   gboolean news = buddy->news || (first != NULL && first->scan <= scan);
 
-  if (buddy->state < BUDDY_FILLING || !(whole || (news && buddy->unconfirmed.length == 0)))
+  if (buddy->state < BUDDY_FILLING || !(whole || (news && buddy->scans == 0)))
     return;
   if (whole)
     {
@@ -314,10 +343,29 @@ buddy_on_served (Node *node, guint64 scan)
       buddy->rows_whole = buddy->rows;
     }
   BuddyMark *mark = g_new (BuddyMark, 1);
-  *mark = (BuddyMark){ ++buddy->marks, scan, node->work.reported_us, whole };
+  *mark = (BuddyMark){ ++buddy->marks, scan, node->work.reported_us, whole, FALSE };
   g_queue_push_tail (&buddy->unconfirmed, mark);
+  buddy->scans++;
   buddy->news = FALSE;
   send (node, &buddy->id, whole ? BUDDY_WHOLE : BUDDY_ROWS, mark->number);
+}
+
+guint64
+buddy_send_row (Node *node, const Row *row)
+{
+  Buddy *buddy = &node->buddy;
+  g_autoptr (GPtrArray) rows = g_ptr_array_new ();
+
+  if (buddy->state != BUDDY_FULL || !buddy_takes (node))
+    return 0;
+  BuddyMark *mark = g_new (BuddyMark, 1);
+  *mark = (BuddyMark){ ++buddy->marks, buddy->served, node->work.reported_us, FALSE, TRUE };
+  g_queue_push_tail (&buddy->unconfirmed, mark);
+  buddy->rows++;
+  g_ptr_array_add (rows, (gpointer)row);
+  (void)saves_send_rows (node, &buddy->id, rows, 0,
+                         &(Message){ .kind = MESSAGE_COPY, .number = mark->number });
+  return mark->number;
 }
 
 void
@@ -342,7 +390,9 @@ buddy_on_copied (Node *node, Link *link, const Message *m)
         {
           buddy->confirmed_us = mark->reported_us;
           send_acks (node, mark->scan);
+          holdback_confirmed (node, mark->number);
         }
+      buddy->scans -= !mark->row;
       g_free (g_queue_pop_head (&buddy->unconfirmed));
     }
 }
@@ -409,6 +459,29 @@ begin_again (BuddyWard *ward)
   else /* a whole scan that was not finished */
     g_ptr_array_unref (ward->rows);
   ward->rows = new_rows ();
+}
+
+static gboolean
+has_row (const GPtrArray *rows, const char *path, const Digest *digest)
+{
+  for (guint i = 0; rows != NULL && i < rows->len; i++)
+    {
+      const Row *row = rows->pdata[i];
+      if (row->children == 0 && g_str_equal (row->path, path)
+          && digest_equal (&row->digest, digest))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+buddy_keeps (Node *node, const NodeId *id, const char *path, const Digest *digest)
+{
+  guint place;
+  const BuddyWard *ward = find_ward (node, id, &place);
+
+  return ward != NULL
+         && (has_row (ward->rows, path, digest) || has_row (ward->before, path, digest));
 }
 
 void

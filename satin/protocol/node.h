@@ -314,7 +314,10 @@ typedef struct
   guint64 crashes;       /* members that left without saying so */
   guint64 silenced;      /* members that counted as dead because they were silent */
   guint64 expired;       /* waits that their time limit ended: for a round, the rows of a suspend,
-                          * the others at a leave, an answer to RERUN, rows of the ledger */
+                          * the others at a leave, an answer to RERUN, rows of the ledger, a
+                          * result that was held back (holdback.h) */
+  guint64 waits;         /* results that were held back, */
+  guint64 waited_us;     /* and for how long in all */
   guint64 rows_sent, rows_saved;
   guint64 generation; /* the newest publication known of */
   guint64 orphans_adopted;
@@ -358,6 +361,12 @@ const GPtrArray *node_taken (Node *node);
 /* Does this node hold the result of the job at `path` until its lender says that it has it, or is
  * it about to offer it? For tests. */
 gboolean node_owes_result (Node *node, const char *path);
+
+/* The member that has all rows of this one in memory; none: nobody has. For tests. */
+NodeId node_keeper (Node *node);
+/* (nullable, transfer none): the path of a result that `node` takes for kept by `keeper`, its
+ * keeper, which has it not, though it is a member there. For tests. */
+const char *node_not_kept (Node *node, Node *keeper);
 
 /* A row of the ledger that does not count as published here; it has this number. */
 typedef struct

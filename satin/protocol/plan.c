@@ -24,6 +24,10 @@ static const PlanRow table[PLANS] = {
   [PLAN_NAIVE] = { "naive", FILE_NEVER, { .drops_orphans = TRUE }, { .drops_orphans = TRUE } },
   [PLAN_ORPHAN] = { "orphan", FILE_NEVER, { .keeper = PLAN_KEEPER_NONE }, { 0 } },
   [PLAN_CHECKPOINT] = { "checkpoint", FILE_MUST, { 0 }, { .keeper = PLAN_KEEPER_NONE } },
+  [PLAN_BUDDY] = { "buddy",
+                   FILE_MAY,
+                   { .keeper = PLAN_KEEPER_RING, .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT },
+                   { .keeper = PLAN_KEEPER_RING, .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT } },
 };
 
 PlanKnobs
@@ -65,7 +69,7 @@ plan_names (void)
 }
 
 char *
-plan_refuses (PlanName plan, gboolean checkpoint)
+plan_refuses (PlanName plan, gboolean checkpoint, guint nodes)
 {
   const PlanRow *row = &table[plan];
 
@@ -74,5 +78,8 @@ plan_refuses (PlanName plan, gboolean checkpoint)
   if (row->file == FILE_NEVER && checkpoint)
     return g_strdup_printf ("--protect %s conflicts with --checkpoint: it keeps no file",
                             row->name);
+  if (nodes == 1 && (checkpoint ? &row->beside_file : &row->alone)->keeper == PLAN_KEEPER_RING)
+    return g_strdup_printf (
+        "--protect %s needs two nodes, see -n: one has no other to keep its rows", row->name);
   return NULL;
 }

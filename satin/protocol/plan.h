@@ -11,6 +11,7 @@ typedef enum
   PLAN_NAIVE,
   PLAN_ORPHAN,
   PLAN_CHECKPOINT,
+  PLAN_BUDDY, /* paper 002 */
   PLANS
 } PlanName;
 
@@ -18,18 +19,20 @@ typedef enum
 typedef enum
 {
   PLAN_KEEPER_NONE,
-  PLAN_KEEPER_FAR /* one of another site, else of another host, else any */
+  PLAN_KEEPER_FAR, /* one of another site, else of another host, else any */
+  PLAN_KEEPER_RING /* the next one by age */
 } PlanKeeper;
 
 /* Messages that wait until the keeper has what they are about. Flags. */
 typedef enum
 {
   PLAN_WAITS_NOTHING = 0,
-  PLAN_WAITS_ACK = 1 << 0 /* for the row of the result that is acknowledged */
+  PLAN_WAITS_ACK = 1 << 0,   /* at the lender, for the row of the result that is acknowledged */
+  PLAN_WAITS_RESULT = 1 << 1 /* at the holder, for the row of the result (holdback.h) */
 } PlanWaits;
 
-/* What a plan means for a node; the same on all nodes of a run. All zero: no keeper, and orphans are
- * offered. */
+/* What a plan means for a node; the same on all nodes of a run. All zero: no keeper, and orphans
+ * are offered. */
 typedef struct
 {
   PlanKeeper keeper;
@@ -45,6 +48,7 @@ const char *plan_name (PlanName plan);
 gboolean plan_read (const char *text, PlanName *plan);
 /* "a, b or c", for people. (transfer full) */
 char *plan_names (void);
-/* What is wrong with this plan for a run that has, or has not, a checkpoint at its start: one
- * sentence with --protect in it. NULL: nothing. (transfer full, nullable) */
-char *plan_refuses (PlanName plan, gboolean checkpoint);
+/* What is wrong with this plan for a run that has, or has not, a checkpoint at its start, and that
+ * starts with so many nodes (0: not known): one sentence with --protect in it. NULL: nothing.
+ * (transfer full, nullable) */
+char *plan_refuses (PlanName plan, gboolean checkpoint, guint nodes);

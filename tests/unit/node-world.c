@@ -326,7 +326,10 @@ add_peer (World *world, gboolean solo)
                         .program = digest_of_string ("program"),
                         .build = world->build,
                         .dense = world->dense,
-                        .plan = plan_knobs (world->buddies ? PLAN_AUTO : PLAN_ORPHAN, FALSE),
+                        .plan = plan_knobs (world->ring      ? PLAN_BUDDY
+                                            : world->buddies ? PLAN_AUTO
+                                                             : PLAN_ORPHAN,
+                                            FALSE),
                         .checkpoint = world->checkpoint,
                         .heartbeat_us = world->heartbeat_us,
                         .silence_us = world->silence_us,

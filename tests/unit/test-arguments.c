@@ -90,6 +90,8 @@ plans_and_files_fit (void)
                 { "--protect=naive", TRUE, FALSE },
                 { "--protect=orphan", TRUE, FALSE },
                 { "--protect=checkpoint", FALSE, TRUE },
+                { "--protect=buddy -n 2", TRUE, TRUE },
+                { "--protect=buddy", FALSE, FALSE },
                 { "--protect=Naive", FALSE, FALSE },
                 { "--protect=naives", FALSE, FALSE },
                 { "--protect=", FALSE, FALSE } };
@@ -106,9 +108,11 @@ plans_and_files_fit (void)
           check (&options, "run", line, wanted ? NULL : "--protect");
         gboolean naive = strstr (cases[i].plan, "naive") != NULL;
         g_assert_true (!wanted || (options.protect == PLAN_NAIVE) == naive);
+        /* A run that is resumed has a file, and a number of nodes that it remembers. */
         g_auto (Arguments) resumed = { 0 };
+        gboolean fits = cases[i].with_file || strcmp (cases[i].plan, "--protect=buddy") == 0;
         if (*cases[i].plan != '\0')
-          check (&resumed, "resume", line, "--protect");
+          check (&resumed, "resume", line, fits ? NULL : "--protect");
       }
 }
 

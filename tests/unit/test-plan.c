@@ -43,6 +43,8 @@ knobs_are_those_of_the_papers (void)
     { PLAN_NAIVE, FALSE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, TRUE } },
     { PLAN_ORPHAN, FALSE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
     { PLAN_CHECKPOINT, TRUE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
+    { PLAN_BUDDY, FALSE, { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT, FALSE } },
+    { PLAN_BUDDY, TRUE, { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT, FALSE } },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -77,15 +79,30 @@ a_file_fits_or_is_refused (void)
   } cases[] = { { PLAN_AUTO, NULL, NULL },
                 { PLAN_NAIVE, NULL, "--protect naive conflicts with --checkpoint" },
                 { PLAN_ORPHAN, NULL, "--protect orphan conflicts with --checkpoint" },
-                { PLAN_CHECKPOINT, "--protect checkpoint needs --checkpoint", NULL } };
+                { PLAN_CHECKPOINT, "--protect checkpoint needs --checkpoint", NULL },
+                { PLAN_BUDDY, NULL, NULL } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint file = 0; file < 2; file++)
       {
         const char *part = file == 1 ? cases[i].with_file : cases[i].alone;
-        g_autofree char *said = plan_refuses (cases[i].plan, file == 1);
+        g_autofree char *said = plan_refuses (cases[i].plan, file == 1, 2);
         g_assert_true ((said == NULL) == (part == NULL));
         g_assert_true (part == NULL || strstr (said, part) != NULL);
+      }
+}
+
+/* A ring needs two; where their number is not known yet, nothing is said. */
+static void
+a_ring_has_two_nodes (void)
+{
+  for (guint nodes = 0; nodes < 4; nodes++)
+    for (guint i = 0; i < PLANS; i++)
+      {
+        g_autofree char *said = plan_refuses ((PlanName)i, i == PLAN_CHECKPOINT, nodes);
+        gboolean wrong = i == PLAN_BUDDY && nodes == 1;
+        g_assert_true ((said != NULL) == wrong);
+        g_assert_true (!wrong || strstr (said, "--protect buddy needs two nodes") != NULL);
       }
 }
 
@@ -97,5 +114,6 @@ main (int argc, char **argv)
   g_test_add_func ("/plan/knobs-are-those-of-the-papers", knobs_are_those_of_the_papers);
   g_test_add_func ("/plan/nothing-waits-without-a-keeper", nothing_waits_without_a_keeper);
   g_test_add_func ("/plan/a-file-fits-or-is-refused", a_file_fits_or_is_refused);
+  g_test_add_func ("/plan/a-ring-has-two-nodes", a_ring_has_two_nodes);
   return g_test_run ();
 }
