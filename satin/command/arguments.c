@@ -83,8 +83,8 @@ make_context (Texts *texts, const char *const about[3])
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
     { "protect", 0, 0, G_OPTION_ARG_STRING, &texts->protect,
       "What a crash leaves: auto (all but the last moment, or the file), naive (nothing), orphan"
-      " (what other nodes took from the dead one), checkpoint (that and the file), buddy (all but the last"
-      " moment, with a file too)",
+      " (what other nodes took from the dead one), checkpoint (that and the file), buddy (all"
+      " but the last moment, with a file too)",
       "PLAN" },
     { "steal", 0, 0, G_OPTION_ARG_STRING, &texts->steal,
       "Whom idle nodes ask: crs (their site, then another one too; the default), rs"

@@ -103,12 +103,6 @@ holdback_tick (Node *node)
 
 /* ---- for tests ---- */
 
-NodeId
-node_keeper (Node *node)
-{
-  return node->buddy.state == BUDDY_FULL && !stop_halts (node) ? node->buddy.id : NODE_ID_NONE;
-}
-
 typedef struct
 {
   Node *node, *keeper;
@@ -128,7 +122,7 @@ note_missing (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 }
 
 const char *
-node_not_kept (Node *node, Node *keeper)
+holdback_missing (Node *node, Node *keeper)
 {
   Missing missing = { node, keeper, NULL };
 

@@ -370,6 +370,18 @@ node_stats (Node *node, NodeStats *stats)
   stats->steal_age_us = steal_age_us (node);
 }
 
+NodeId
+node_keeper (Node *node)
+{
+  return node->buddy.state == BUDDY_FULL && !stop_halts (node) ? node->buddy.id : NODE_ID_NONE;
+}
+
+const char *
+node_not_kept (Node *node, Node *keeper)
+{
+  return holdback_missing (node, keeper);
+}
+
 gboolean
 node_owes_result (Node *node, const char *path)
 {
