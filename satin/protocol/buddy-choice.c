@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which member is whose buddy: a function of the roster and the plan, the same on every node. See
- * buddy.h. */
+ * buddy.h.
+ * Tests: test-buddy, test-holdback. */
 #include "core.h"
 
 static guint64

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Crashes at each step of a steal (T0-12). Paper 000 claims that its protocol was checked against
- * all scenarios of failing victims and thieves, and does not print them. This program does, for
- * ours. A run under plan buddy is watched once, and a steal of it is chosen whose thief has a
- * keeper that is not its victim. Then the run is repeated for each step of that steal and each set
- * of one or two processes that crash there. `sim --theft` prints a line for each run; without
- * arguments this is a test of `make check`. */
+/* Crashes at each step of a steal (T0-12, T2-4). Paper 000 claims that its protocol was checked
+ * against all scenarios of failing victims and thieves, and does not print them. This program
+ * does, for ours. A run under plan buddy is watched once, and a steal of it is chosen whose
+ * thief has a keeper that is not its victim. Then the run is repeated for each step of that
+ * steal and each set of one or two processes that crash there. `sim --theft` prints a line for
+ * each run; without arguments this is a test of `make check`. */
 #include "config.h"
 
 #include "enumerate.h"

@@ -69,7 +69,7 @@ test_the_next_one_keeps (void)
     g_assert_true (keeps_for (world, (i + 1) % 4, i));
 }
 
-/* T2-5: if the keeper dies, its successor takes its place; nobody else changes. */
+/* T2-6. T2-5: if the keeper dies, its successor takes its place; nobody else changes. */
 static void
 test_a_successor_takes_over (void)
 {
@@ -97,6 +97,7 @@ test_a_newcomer_keeps_for_the_youngest (void)
   g_assert_true (keeps_for (world, 1, 0));
 }
 
+/* T0-5, T2-4. */
 static void
 test_a_result_waits_for_the_keeper (void)
 {
@@ -129,7 +130,7 @@ test_it_survives_lender_and_holder (void)
   g_assert_true (said (world, 3, "KNOWN /3 finished"));
 }
 
-/* A whole scan does not drop the row of a result that is not acknowledged. */
+/* T0-6. A whole scan does not drop the row of a result that is not acknowledged. */
 static void
 test_the_row_stays_until_the_lender_has_it (void)
 {
