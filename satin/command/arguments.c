@@ -83,9 +83,10 @@ make_context (Texts *texts, const char *const about[3])
     { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (2)",
       "S" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
-    { "protect", 0, of_run, G_OPTION_ARG_STRING, &texts->protect,
+    { "protect", 0, 0, G_OPTION_ARG_STRING, &texts->protect,
       "What a crash leaves: auto (all but the last moment, or the file), naive (nothing), orphan"
-      " (what other nodes took from the dead one), checkpoint (that and the file)",
+      " (what other nodes took from the dead one), checkpoint (that and the file), buddy (all"
+      " but the last moment, with a file too)",
       "PLAN" },
     { "steal", 0, 0, G_OPTION_ARG_STRING, &texts->steal,
       "Whom idle nodes ask: crs (their site, then another one too; the default), rs"
@@ -243,19 +244,15 @@ check_protect (const Texts *texts, Arguments *options, const char *verb)
 
   if (plan == NULL)
     return TRUE;
-  if (!folder_protect_read (plan, &options->protect))
-    return command_usage (verb, "--protect takes auto, naive, orphan or checkpoint, not '%s'",
-                          plan),
-           FALSE;
-  if (strcmp (verb, "resume ") == 0)
-    return command_usage (verb, "--protect is for run: a resumed run has a checkpoint"), FALSE;
-  gboolean file = options->protect == FOLDER_PROTECT_CHECKPOINT;
-  if (options->protect != FOLDER_PROTECT_AUTO && file != (texts->checkpoint != NULL))
-    return command_usage (verb,
-                          file ? "--protect checkpoint needs --checkpoint"
-                               : "--protect %s conflicts with --checkpoint: it keeps no file",
-                          plan),
-           FALSE;
+  g_autofree char *names = plan_names ();
+  if (!plan_read (plan, &options->protect))
+    return command_usage (verb, "--protect takes %s, not '%s'", names, plan), FALSE;
+  gboolean resumes = strcmp (verb, "resume ") == 0;
+  gboolean unknown = texts->sites != NULL || (resumes && options->nodes == 0);
+  g_autofree char *wrong = plan_refuses (options->protect, resumes || texts->checkpoint != NULL,
+                                         unknown ? 0 : (guint)MAX (options->nodes, 1));
+  if (wrong != NULL)
+    return command_usage (verb, "%s", wrong), FALSE;
   return TRUE;
 }
 

@@ -13,7 +13,7 @@ typedef struct
   double interval_s;             /* 0: not said */
   double heartbeat_s, silence_s; /* both or none; 0: not said */
   gboolean tcp, live;
-  FolderProtect protect;
+  PlanName protect;
   int steal;             /* of --steal, as FolderRun has it; -1: not said */
   gboolean closed;       /* nobody joins later */
   gboolean anew;         /* what stands at `checkpoint` is set aside */

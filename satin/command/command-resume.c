@@ -178,6 +178,7 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboo
   run->folder = working_folder (identity, is_marked);
   run->resume = TRUE;
   run->closed = options->closed;
+  run->protect = options->protect;
   run->mended = options->mended;
   if (options->steal >= 0)
     run->steal = options->steal;

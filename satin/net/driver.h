@@ -37,7 +37,7 @@ typedef struct
   gboolean far;                   /* its folder is its own: see relay.h */
   gboolean closed, invited, kept; /* see NodeConfig */
   NodeSteal steal;
-  FolderProtect protect;
+  PlanName protect;
 } DriverConfig;
 
 /* Starts engine and thread. NULL: not enough memory or threads, or no place to listen. */

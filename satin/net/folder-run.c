@@ -110,21 +110,6 @@ folder_steal_read (const char *text, int *steal)
   return FALSE;
 }
 
-/* In the order of FolderProtect. */
-static const char *const plans[FOLDER_PROTECTS] = { "auto", "naive", "orphan", "checkpoint" };
-
-gboolean
-folder_protect_read (const char *text, FolderProtect *protect)
-{
-  for (guint i = 0; i < FOLDER_PROTECTS; i++)
-    if (g_strcmp0 (text, plans[i]) == 0)
-      {
-        *protect = (FolderProtect)i;
-        return TRUE;
-      }
-  return FALSE;
-}
-
 static void
 put_options (GKeyFile *file, const FolderRun *run)
 {
@@ -212,7 +197,7 @@ folder_run_data (const FolderRun *run, gsize *size)
   g_key_file_set_int64 (file, GROUP, "launcher_pid", run->launcher_pid);
   put_text (file, "host", run->host);
   g_key_file_set_int64 (file, GROUP, "started_us", run->started_us);
-  g_key_file_set_string (file, GROUP, "protect", plans[run->protect]);
+  g_key_file_set_string (file, GROUP, "protect", plan_name (run->protect));
   g_key_file_set_boolean (file, GROUP, "closed", run->closed);
   g_key_file_set_boolean (file, GROUP, "invited", run->invited);
   g_key_file_set_boolean (file, GROUP, "mended", run->mended);
@@ -265,7 +250,7 @@ folder_read (const char *path, FolderRun *run, GError **error)
   found.host = get_text (file, "host");
   found.started_us = g_key_file_get_int64 (file, GROUP, "started_us", NULL);
   g_autofree char *protect = g_key_file_get_string (file, GROUP, "protect", NULL);
-  (void)folder_protect_read (protect, &found.protect);
+  (void)plan_read (protect, &found.protect);
   found.closed = g_key_file_get_boolean (file, GROUP, "closed", NULL);
   found.invited = g_key_file_get_boolean (file, GROUP, "invited", NULL);
   found.mended = g_key_file_get_boolean (file, GROUP, "mended", NULL);

@@ -5,6 +5,8 @@
  * is. */
 #pragma once
 
+#include "protocol/plan.h"
+
 #include <gio/gio.h>
 
 /* The longest name of a run, and the longest path that a Unix socket takes (without the final NUL).
@@ -63,16 +65,6 @@ typedef enum
   FOLDER_ERROR_FAILED  /* the disk refused, or the folder holds what we did not write */
 } FolderError;
 
-/* What of a node survives its crash. */
-typedef enum
-{
-  FOLDER_PROTECT_AUTO,       /* all but the last moment (protocol/buddy.h); with a file as below */
-  FOLDER_PROTECT_NAIVE,      /* nothing */
-  FOLDER_PROTECT_ORPHAN,     /* jobs that others took from it */
-  FOLDER_PROTECT_CHECKPOINT, /* these, and what the checkpoint holds */
-  FOLDER_PROTECTS
-} FolderProtect;
-
 /* What `run` in the folder says, so that a node process needs nothing else. Strings are arbitrary
  * bytes without NUL (paths and arguments need not be UTF-8). Clear it with folder_run_clear. */
 typedef struct
@@ -93,7 +85,7 @@ typedef struct
   gboolean tcp;          /* the nodes talk over TCP only */
   char
       *listen; /* (nullable) the address of this host for that; NULL: loopback; FOLDER_LISTEN_OWN */
-  FolderProtect protect;
+  PlanName protect;
   gboolean
       resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
   gboolean mended;  /* --mended: rows of another build of the program are used */
@@ -116,8 +108,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (FolderRun, folder_run_clear)
 /* Whether such a heartbeat and such a silence can be had together. */
 gboolean folder_patience_fits (double heartbeat_s, double silence_s);
 
-/* FALSE: `text` (nullable) is no plan. */
-gboolean folder_protect_read (const char *text, FolderProtect *protect);
 /* Sets *steal to the number of the way crs, rs or mw. FALSE: `text` (nullable) is none of them. */
 gboolean folder_steal_read (const char *text, int *steal);
 

@@ -78,8 +78,9 @@ read_checkpoint (const Driver *driver, const char *request, NodeEvent *event)
   event->text = text;
   if (driver->config.checkpoint != NULL && strcmp (driver->config.checkpoint, place) != 0)
     return g_strdup ("{\"error\":\"the run has a checkpoint already\"}");
-  if (driver->config.protect == FOLDER_PROTECT_NAIVE)
-    return g_strdup ("{\"error\":\"the run was started with --protect naive\"}");
+  if (plan_knobs (driver->config.protect, FALSE).drops_orphans)
+    return g_strdup_printf ("{\"error\":\"the run was started with --protect %s\"}",
+                            plan_name (driver->config.protect));
   return strlen (text) <= MESSAGE_TEXT_MAX ? NULL
                                            : g_strdup ("{\"error\":\"its name is too long\"}");
 }

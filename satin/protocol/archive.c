@@ -173,7 +173,7 @@ void
 archive_put (Node *node, const Row *row)
 {
   Archive *archive = &node->archive;
-  TrieNode *at = archive->count < KNOWN_PATHS_MAX && !node->config.naive
+  TrieNode *at = archive->count < KNOWN_PATHS_MAX && !node->config.plan.drops_orphans
                      ? trie_find (archive->trie, row->path, TRUE)
                      : NULL;
   ArchiveRow *own = find_row (at, &row->digest);

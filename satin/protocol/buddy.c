@@ -7,6 +7,7 @@ typedef struct
 {
   guint64 number, scan, reported_us;
   gboolean whole;
+  gboolean row; /* of one row between two scans */
 } BuddyMark;
 
 /* A result in a slot here; this scan, or one before it, has its row. */
@@ -81,68 +82,6 @@ buddy_done (Node *node)
   g_ptr_array_unref (buddy->orders);
 }
 
-/* ---- who it is ---- */
-
-static guint64
-mix (guint64 x)
-{
-  x = (x ^ (x >> 31)) * G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
-  return x ^ (x >> 29);
-}
-
-/* The highest of these wins: each member has another order of the others, so that they share in the
- * work and hardly any changes its buddy when somebody joins. */
-static guint64
-rank (const NodeId *id, const NodeId *other)
-{
-  guint64 x = mix (((guint64)id->number << 32) + id->random);
-
-  return mix (x + (((guint64)other->number << 32) + other->random));
-}
-
-/* 0: not at all; 1: a member; 2: on another host; 3: at another site. */
-static guint
-distance (const Member *from, const Member *member)
-{
-  if (member->leaving || node_id_equal (&member->id, &from->id))
-    return 0;
-  if (!g_str_equal (member->site, from->site))
-    return 3;
-  return g_str_equal (member->host, from->host) ? 1 : 2;
-}
-
-static const Member *
-choose_for (Node *node, const Member *from)
-{
-  const Member *best = NULL;
-  guint best_distance = 0;
-  guint64 best_rank = 0;
-
-  for (guint i = 0; i < node->roster.members->len; i++)
-    {
-      const Member *member = node->roster.members->pdata[i];
-      guint far = distance (from, member);
-      guint64 high = far < MAX (best_distance, 1) ? 0 : rank (&from->id, &member->id);
-      if (far < MAX (best_distance, 1) || (far == best_distance && high <= best_rank))
-        continue;
-      best = member;
-      best_distance = far;
-      best_rank = high;
-    }
-  return best;
-}
-
-gboolean
-buddy_of (Node *node, const Member *member, BuddyPair *pair)
-{
-  const Member *found = node->config.buddies ? choose_for (node, member) : NULL;
-
-  if (found == NULL)
-    return FALSE;
-  *pair = (BuddyPair){ member->id, found->id };
-  return TRUE;
-}
-
 /* ---- rows go there ---- */
 
 static void
@@ -156,6 +95,7 @@ static void
 forget_marks (Buddy *buddy)
 {
   g_queue_clear_full (&buddy->unconfirmed, g_free);
+  buddy->scans = 0;
   buddy->confirmed_us = 0;
   buddy->whole_scan = 0;
 }
@@ -214,7 +154,7 @@ buddy_settle (Node *node)
 {
   Buddy *buddy = &node->buddy;
 
-  if (!node->config.buddies || !core_is_member (node))
+  if (node->config.plan.keeper == PLAN_KEEPER_NONE || !core_is_member (node))
     return;
   if (buddy->rosters != node->stats.rosters)
     {
@@ -298,9 +238,10 @@ buddy_on_served (Node *node, guint64 scan)
   Buddy *buddy = &node->buddy;
   const BuddyAck *first = g_queue_peek_head (&buddy->acks);
   gboolean whole = buddy->whole_scan > 0 && scan >= buddy->whole_scan;
+  buddy->served = scan;
   gboolean news = buddy->news || (first != NULL && first->scan <= scan);
 
-  if (buddy->state < BUDDY_FILLING || !(whole || (news && buddy->unconfirmed.length == 0)))
+  if (buddy->state < BUDDY_FILLING || !(whole || (news && buddy->scans == 0)))
     return;
   if (whole)
     {
@@ -308,10 +249,29 @@ buddy_on_served (Node *node, guint64 scan)
       buddy->rows_whole = buddy->rows;
     }
   BuddyMark *mark = g_new (BuddyMark, 1);
-  *mark = (BuddyMark){ ++buddy->marks, scan, node->work.reported_us, whole };
+  *mark = (BuddyMark){ ++buddy->marks, scan, node->work.reported_us, whole, FALSE };
   g_queue_push_tail (&buddy->unconfirmed, mark);
+  buddy->scans++;
   buddy->news = FALSE;
   send (node, &buddy->id, whole ? BUDDY_WHOLE : BUDDY_ROWS, mark->number);
+}
+
+guint64
+buddy_send_row (Node *node, const Row *row)
+{
+  Buddy *buddy = &node->buddy;
+  g_autoptr (GPtrArray) rows = g_ptr_array_new ();
+
+  if (buddy->state != BUDDY_FULL || !buddy_takes (node))
+    return 0;
+  BuddyMark *mark = g_new (BuddyMark, 1);
+  *mark = (BuddyMark){ ++buddy->marks, buddy->served, node->work.reported_us, FALSE, TRUE };
+  g_queue_push_tail (&buddy->unconfirmed, mark);
+  buddy->rows++;
+  g_ptr_array_add (rows, (gpointer)row);
+  (void)saves_send_rows (node, &buddy->id, rows, 0,
+                         &(Message){ .kind = MESSAGE_COPY, .number = mark->number });
+  return mark->number;
 }
 
 void
@@ -336,7 +296,9 @@ buddy_on_copied (Node *node, Link *link, const Message *m)
         {
           buddy->confirmed_us = mark->reported_us;
           send_acks (node, mark->scan);
+          holdback_confirmed (node, mark->number);
         }
+      buddy->scans -= !mark->row;
       g_free (g_queue_pop_head (&buddy->unconfirmed));
     }
 }
@@ -355,7 +317,8 @@ buddy_acknowledges (Node *node, const NodeId *holder, guint64 loan, gsize bytes)
 #ifdef SATIN_PLANT_EARLY_ACK
   return FALSE;
 #endif
-  if (buddy->state == BUDDY_NONE || stop_halts (node) || roster_find (node, holder)->leaving)
+  if (!(node->config.plan.waits & PLAN_WAITS_ACK) || buddy->state == BUDDY_NONE
+      || stop_halts (node) || roster_find (node, holder)->leaving)
     return FALSE;
   BuddyAck *ack = g_new (BuddyAck, 1);
   *ack = (BuddyAck){ *holder, loan, node->saves.scans + 1, bytes };
@@ -402,6 +365,29 @@ begin_again (BuddyWard *ward)
   else /* a whole scan that was not finished */
     g_ptr_array_unref (ward->rows);
   ward->rows = new_rows ();
+}
+
+static gboolean
+has_row (const GPtrArray *rows, const char *path, const Digest *digest)
+{
+  for (guint i = 0; rows != NULL && i < rows->len; i++)
+    {
+      const Row *row = rows->pdata[i];
+      if (row->children == 0 && g_str_equal (row->path, path)
+          && digest_equal (&row->digest, digest))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+buddy_keeps (Node *node, const NodeId *id, const char *path, const Digest *digest)
+{
+  guint place;
+  const BuddyWard *ward = find_ward (node, id, &place);
+
+  return ward != NULL
+         && (has_row (ward->rows, path, digest) || has_row (ward->before, path, digest));
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Protection in memory (paper 002). Each member's rows go to one other member, its buddy: at
- * another site if there is one, else on another host, else any. So a crash costs what was finished
+ * another site if there is one, else on another host, else any; in plan `buddy` the next of the
+ * ring of all members. So a crash costs what was finished
  * since the last scan, with a checkpoint or without, and nothing has to be read from a disk. When a
  * member is gone, its buddy offers its rows like those of a checkpoint
  * (archive.h), and a slot that the dead member held waits until they are offered (rerun.h).
@@ -62,6 +63,8 @@ typedef struct
   guint64 marks;       /* sent so far */
   gboolean news;       /* something was sent since the last one */
   GQueue unconfirmed;  /* of BuddyMark */
+  guint scans;         /* of these, such as end a scan */
+  guint64 served;      /* the last scan whose rows were all sent */
   guint64 confirmed_us; /* of Work.reported_us */
   GQueue acks;         /* of BuddyAck, oldest first */
   gsize acks_bytes;
@@ -92,6 +95,11 @@ void buddy_on_leaving (Node *node, const NodeId *id);
 gboolean buddy_of (Node *node, const Member *member, BuddyPair *pair);
 void buddy_on_copy (Node *node, Link *link, const Message *message);
 void buddy_on_copied (Node *node, Link *link, const Message *message);
+/* Sends one row to a buddy that has all others. Returns its mark, of which holdback_confirmed
+ * hears when the buddy has it; 0: it was not sent. */
+guint64 buddy_send_row (Node *node, const Row *row);
+/* Does this node, as a buddy, have a row of this result from that member? For tests. */
+gboolean buddy_keeps (Node *node, const NodeId *ward, const char *path, const Digest *digest);
 /* Somebody asks for the rows of a member that is gone, or will be in a moment. */
 void buddy_on_ask (Node *node, Link *link, const Message *message);
 /* A member leaves the roster. */

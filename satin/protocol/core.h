@@ -15,6 +15,7 @@
 #include "events.h"
 #include "hear.h"
 #include "held.h"
+#include "holdback.h"
 #include "join.h"
 #include "known.h"
 #include "leave.h"
@@ -71,6 +72,7 @@ struct Node
   Elect elect;
   Saves saves;
   Buddy buddy;
+  Holdback holdback;
   Events events;
   Work work;
   Round round;

@@ -146,8 +146,8 @@ held_run (Node *node, HeldJob *held)
   node->held.unfinished++;
 }
 
-static void
-send_result (Node *node, const HeldJob *held)
+void
+held_send_result (Node *node, const HeldJob *held)
 {
   (void)link_send_to (node, &held->node,
                       &(Message){ .kind = MESSAGE_RESULT,
@@ -174,7 +174,8 @@ held_return (Node *node, HeldJob *held)
       orphans_announce (node, held);
       break;
     case LENDER_NODE:
-      send_result (node, held);
+      if (!holdback_takes (node, held))
+        held_send_result (node, held);
       break;
     case LENDER_SELF:
       if (stop_halts (node))
@@ -446,8 +447,8 @@ held_each_lender (Node *node, void (*each) (const NodeId *lender, gpointer data)
 
 /* ---- saves ---- */
 
-static Row *
-row_of (Node *node, const HeldJob *held)
+Row *
+held_row (Node *node, const HeldJob *held)
 {
   Row *row = row_new (held->job->path, held->job->job, &held->job->digest, held->job->weight,
                       held->work_us, held->value);
@@ -463,6 +464,10 @@ row_of (Node *node, const HeldJob *held)
 static gboolean
 is_worth_a_row (Node *node, const HeldJob *held)
 {
+#ifndef SATIN_PLANT_KEPT_DROPPED
+  if (held->word != HELD_NO_WORD)
+    return TRUE; /* what its keeper has stays there until the lender has it, too */
+#endif
   return held->lender != LENDER_NODE || !buddy_takes (node) || held->work_us >= HELD_ROW_US
          || node->round.heard;
 }
@@ -482,7 +487,7 @@ held_rows (Node *node, guint64 *risk_us)
       held->saved = TRUE;
       *risk_us += held->risk_us;
       held->risk_us = 0;
-      g_ptr_array_add (rows, row_of (node, held));
+      g_ptr_array_add (rows, held_row (node, held));
     }
   return rows;
 }
@@ -509,7 +514,7 @@ held_collect (Node *node, GPtrArray *rows)
       if (!held->finished || held->handed || held->lender == LENDER_NODE)
         continue;
       held->handed = TRUE;
-      g_ptr_array_add (rows, row_of (node, held));
+      g_ptr_array_add (rows, held_row (node, held));
     }
 }
 

@@ -22,6 +22,14 @@ typedef enum
   LENDER_VAIN  /* nobody wants it: it is dropped when it has stopped or ended, and stays in vain */
 } Lender;
 
+/* What the keeper has said of a finished one (holdback.h). */
+typedef enum
+{
+  HELD_NO_WORD, /* nothing, and it is not waited for */
+  HELD_WAITS,   /* RESULT is held back */
+  HELD_KEPT     /* it has the row */
+} HeldWord;
+
 struct HeldJob
 {
   guint64 held;
@@ -41,6 +49,8 @@ struct HeldJob
   guint64 work_us;
   guint64 risk_us; /* of it, what no row that was sent stands for; while it runs: as last told */
   guint32 busy;    /* seats at work for it, as last told */
+  HeldWord word;
+  guint64 mark; /* HELD_WAITS, HELD_KEPT: of the row, see buddy_send_row */
 };
 
 typedef struct
@@ -65,6 +75,10 @@ HeldJob *held_at (Node *node, const char *path);
 void held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, guint64 loan);
 /* Gives it to the engine. */
 void held_run (Node *node, HeldJob *held);
+/* Its RESULT, which was held back. LENDER_NODE only. */
+void held_send_result (Node *node, const HeldJob *held);
+/* The row of a finished one. (transfer full) */
+Row *held_row (Node *node, const HeldJob *held);
 /* Hands a finished one to its lender, wherever that is. May drop it. */
 void held_return (Node *node, HeldJob *held);
 /* Nobody wants it any more: if it runs, it is to stop. May drop it. */

@@ -36,6 +36,7 @@ static const Part parts[] = {
   { NULL, office_done, NULL, NULL },
   { saves_init, saves_done, saves_tick, NULL },
   { buddy_init, buddy_done, NULL, buddy_check },
+  { holdback_init, holdback_done, holdback_tick, NULL },
   { events_init, events_done, NULL, NULL },
   { work_init, work_done, NULL, NULL },
   { constants_init, constants_done, NULL, NULL },
@@ -49,14 +50,14 @@ static const Part parts[] = {
 /* Some parts have something to do in each step. After the event: what follows from all that has
  * changed. */
 static void (*const settles[]) (Node *node) = {
-  carry_settle, roster_settle, buddy_settle, orphans_flush,
+  carry_settle, roster_settle, buddy_settle, holdback_settle, orphans_flush,
   root_go_on,   leave_go_on,   steal_go_on,  stop_go_on,
 };
 
 /* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */
 static guint64 (*const dues[]) (Node *node) = {
   carry_due, roster_due, alive_due, join_due, leave_due, steal_due, lend_due, alone_due, rerun_due,
-  elect_due, saves_due, shares_due, round_due, stop_due,
+  elect_due, saves_due, holdback_due, shares_due, round_due, stop_due,
 };
 
 void
@@ -367,6 +368,18 @@ node_stats (Node *node, NodeStats *stats)
   stats->unpublished_us = work_unpublished_us (node);
   stats->alone_us = work_alone_us (node);
   stats->steal_age_us = steal_age_us (node);
+}
+
+NodeId
+node_keeper (Node *node)
+{
+  return node->buddy.state == BUDDY_FULL && !stop_halts (node) ? node->buddy.id : NODE_ID_NONE;
+}
+
+const char *
+node_not_kept (Node *node, Node *keeper)
+{
+  return holdback_missing (node, keeper);
 }
 
 gboolean

@@ -11,6 +11,7 @@
 #include "loan.h"
 #include "node-id.h"
 #include "path.h"
+#include "plan.h"
 #include "shared.h"
 
 /* The contract with whoever drives, beyond what stands at each event and effect:
@@ -93,9 +94,8 @@ typedef struct
   gboolean kept;       /* founder: something of this run stands there already */
   NodeSteal steal;
   guint dense;      /* so many members are all linked to each other: contacts.h; 0: NODE_DENSE */
-  gboolean buddies; /* rows go to another member, which keeps them in memory: see buddy.h */
-  guint64 copy_us;  /* … so often; 0: BUDDY_SCAN_US */
-  gboolean naive;   /* jobs whose lender left are dropped instead of being announced */
+  PlanKnobs plan;       /* what survives a crash; the same on all nodes */
+  guint64 copy_us;      /* rows go to the keeper so often; 0: BUDDY_SCAN_US */
   guint64 heartbeat_us; /* something is said over each link so often, or more seldom
                            where there are many links; 0: NODE_HEARTBEAT_US */
   guint64 silence_us;   /* who says nothing for so long counts as dead, and is looked for after half
@@ -315,7 +315,10 @@ typedef struct
   guint64 crashes;       /* members that left without saying so */
   guint64 silenced;      /* members that counted as dead because they were silent */
   guint64 expired;       /* waits that their time limit ended: for a round, the rows of a suspend,
-                          * the others at a leave, an answer to RERUN, rows of the ledger */
+                          * the others at a leave, an answer to RERUN, rows of the ledger, a
+                          * result that was held back (holdback.h) */
+  guint64 waits;         /* results that were held back, */
+  guint64 waited_us;     /* and for how long in all */
   guint64 rows_sent, rows_saved;
   guint64 generation; /* the newest publication known of */
   guint64 orphans_adopted;
@@ -369,6 +372,12 @@ NodeWaits node_waits (Node *node, guint64 loan, NodeId *holder);
 /* Does this node hold the result of the job at `path` until its lender says that it has it, or is
  * it about to offer it? For tests. */
 gboolean node_owes_result (Node *node, const char *path);
+
+/* The member that has all rows of this one in memory; none: nobody has. For tests. */
+NodeId node_keeper (Node *node);
+/* (nullable, transfer none): the path of a result that `node` takes for kept by `keeper`, its
+ * keeper, which has it not, though it is a member there. For tests. */
+const char *node_not_kept (Node *node, Node *keeper);
 
 /* A row of the ledger that does not count as published here; it has this number. */
 typedef struct

@@ -230,8 +230,8 @@ office_promoted (Node *node)
 void
 office_set_place (Node *node, const char *place)
 {
-  if (node->config.checkpoint || node->config.naive || !core_is_member (node) || node->stop.halting
-      || node->stop.finished)
+  if (node->config.checkpoint || node->config.plan.drops_orphans || !core_is_member (node)
+      || node->stop.halting || node->stop.finished)
     return;
   node->config.checkpoint = TRUE;
   node->office.place = g_strdup (place);

@@ -37,7 +37,7 @@ announce (Node *node, HeldJob *held)
 void
 orphans_announce (Node *node, HeldJob *held)
 {
-  if (node->config.naive)
+  if (node->config.plan.drops_orphans)
     {
       work_dropped (node, held);
       held_give_up (node, held);

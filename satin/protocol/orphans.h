@@ -15,7 +15,7 @@ typedef struct
 
 void orphans_init (Node *node);
 void orphans_done (Node *node);
-/* This one has no lender (any more), or has finished: tell all, or drop it (naive). */
+/* This one has no lender (any more), or has finished: tell all, or drop it (drops_orphans). */
 void orphans_announce (Node *node, HeldJob *held);
 /* It is about to be dropped: nobody is to ask for it. */
 void orphans_withdraw (Node *node, HeldJob *held);

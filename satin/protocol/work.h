@@ -72,7 +72,7 @@ void work_lost_early (Node *node, const Member *holder, const char *path, guint6
                       guint untold);
 /* A master left while main's root ran there; this node goes on. */
 void work_lost_root (Node *node, const Member *member);
-/* An orphan is dropped (naive). */
+/* An orphan is dropped (the knob drops_orphans). */
 void work_dropped (Node *node, const HeldJob *held);
 void work_joined (Node *node, const NodeId *id);
 void work_departed (Node *node, const Member *member);

@@ -18,7 +18,7 @@ much_is_done () # PLAN PID
 {
   case $1 in
     checkpoint) [ "$(ask "SELECT total (work_s) > 1 FROM readable WHERE node LIKE '$(id_of "$2").%'")" = 1 ] ;;
-    auto) has_worked crash 3 ;;
+    auto | buddy) has_worked crash 3 ;;
     *) has_worked crash 1 "$2" ;;
   esac
 }
@@ -69,6 +69,10 @@ what=auto
 crash auto
 ok "auto: work of the dead node is salvaged without a file" more "$(figure salvaged_s)" 0.3
 ok "auto: less is lost than was salvaged" more "$(figure salvaged_s)" "$(figure lost_s)"
+what=buddy
+crash buddy
+ok "buddy: work of the dead node is salvaged without a file" more "$(figure salvaged_s)" 0.3
+ok "buddy: results waited for the keepers of their holders" more "$(figure waits)" 0
 what=checkpoint
 crash_with_file
 
@@ -97,6 +101,8 @@ ended
 
 try "$satin" run --protect never -- "${naps[@]}"
 is "an unknown plan is refused" "$code" 2
+try "$satin" run --protect buddy -- "${naps[@]}"
+is "buddy needs two nodes" "$code" 2
 try "$satin" run --protect checkpoint -- "${naps[@]}"
 is "checkpoint needs a file" "$code" 2
 try "$satin" run --protect naive --checkpoint "$work/q.satin" -- "${naps[@]}"

@@ -36,7 +36,8 @@ cases_note (const Plan *plan)
   if (plan->tree->jobs[0].n_phases > 1)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/phased");
   if (plan->buddies)
-    n += (gsize)g_snprintf (running + n, sizeof running - n, "/buddies");
+    n += (gsize)g_snprintf (running + n, sizeof running - n, "%s",
+                             plan->buddies == SIM_RING ? "/ring" : "/buddies");
   if (plan->lasting)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/lasting");
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is safe when one process crashes, so that it is never executed again: I18. Looks, never
- * acts. */
+/* What is safe when one process crashes, so that it is never executed again, and what keepers
+ * have: I18, I27. Looks, never acts. */
 #include "config.h"
 
 #include "sim-private.h"
@@ -51,6 +51,24 @@ cover_by_buddies (Sim *sim)
   for (guint32 i = 0; i < sim->plan->tree->n; i++)
     if (sim->finished_us[i] > 0 && sim->now_us > sim->finished_us[i] + after_us)
       sim->safe[i] = TRUE;
+}
+
+void
+check_kept (Sim *sim, Process *process)
+{
+  NodeId keeper = node_keeper (process->node);
+
+  for (guint i = 0; sim->plan->buddies == SIM_RING && i < sim->n_processes; i++)
+    {
+      Process *other = sim->processes[i];
+      NodeId id = other->alive ? node_self (other->node) : NODE_ID_NONE;
+      if (!other->alive || node_id_is_none (&id) || !node_id_equal (&id, &keeper))
+        continue;
+      const char *path = node_not_kept (process->node, other->node);
+      if (path != NULL)
+        sim_fail (sim, "I27: p%u takes it that p%u keeps its result of '%s', which it does not",
+                  process->number, other->number, path);
+    }
 }
 
 void

@@ -106,6 +106,8 @@ check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsewhere)
   const char *path = sim->plan->tree->jobs[job].path;
 
   sim->outcome->executed++;
+  if (sim->plan->watch != NULL)
+    sim->plan->watch->started (sim->plan->watch, process->number, job);
   sim_say (sim, "p%u starts '%s'", process->number, path);
   if (sim->plan->unwatched)
     return;
@@ -188,6 +190,7 @@ check_after_step (Sim *sim, Process *process)
   check_acknowledged (sim, process, &node);
   check_noted (sim, process, &node);
   check_times (sim, process);
+  check_kept (sim, process);
   if (!sim->plan->late_mail)
     {
       /* Loan 0, the root that another node runs, is main's and stands in no slot. */

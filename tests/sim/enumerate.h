@@ -22,7 +22,7 @@ typedef struct
   gboolean phased;  /* each job has phases of one child and keeps them */
   guint aborts;     /* percent of jobs that do not want all their children */
   gboolean lasting; /* jobs so long that the run is saved many times, and even delays */
-  gboolean buddies; /* rows go to buddies */
+  SimBuddies buddies;
 } Enumeration;
 
 typedef struct

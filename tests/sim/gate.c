@@ -330,6 +330,10 @@ static const struct
     { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, TRUE, 0, TRUE, TRUE } },
   { "every single crash, 31 jobs with aborts that last, checkpoint and buddies: the same",
     { 31, 4, TRUE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 50, TRUE, TRUE } },
+  { "every single crash, 31 jobs that last, plan buddy: what two nodes had is not executed again",
+    { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0, TRUE, SIM_RING } },
+  { "pairs of crashes, 15 jobs, plan buddy and a checkpoint",
+    { 15, 4, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 17, FALSE, 0, FALSE, SIM_RING } },
 };
 
 /* Each plan keeps more of what a crash leaves than the one before it. */

@@ -280,6 +280,9 @@ deliver (Sim *sim, Process *process, const Happen *happen)
           return;
         }
       sim->outcome->deliveries++;
+      if (sim->plan->watch != NULL)
+        sim->plan->watch->message (sim->plan->watch, sim->outcome->deliveries,
+                                   link->node[1 - side], process->number, happen->bytes);
       event.kind = NODE_EVENT_MESSAGE;
     }
   else if (happen->kind == HAPPEN_LINK_UP)

@@ -37,7 +37,7 @@ static gboolean option_real;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare, option_hashes;
 static int option_processes, option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
 static gboolean option_checkpoint, option_phased, option_lasting,
-    option_buddies;
+    option_buddies, option_ring;
 static char *option_case, *option_first, *option_second;
 
 static const GOptionEntry options[] = {
@@ -60,7 +60,8 @@ static const GOptionEntry options[] = {
   { "heavy", 0, 0, G_OPTION_ARG_INT64, &option_heavy,
     "Run one tree with a job that is too large beside others and print every step", "SEED" },
   { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
-    "JOBS/NODES[/checkpoint][/phased][/lasting][/buddies][/abortsPERCENT],FAULT:NODE@MESSAGE…" },
+    "JOBS/NODES[/checkpoint][/phased][/lasting][/buddies|/ring][/abortsPERCENT],"
+    "FAULT:NODE@MESSAGE…" },
   { "compare", 0, 0, G_OPTION_ARG_NONE, &option_compare,
     "Compare the plans of protection under the same crashes", NULL },
   { "singles", 0, 0, G_OPTION_ARG_NONE, &option_singles, "Try every single crash", NULL },
@@ -73,6 +74,7 @@ static const GOptionEntry options[] = {
   { "phased", 0, 0, G_OPTION_ARG_NONE, &option_phased, "… whose jobs have phases and keep them",
     NULL },
   { "buddies", 0, 0, G_OPTION_ARG_NONE, &option_buddies, "… with rows at buddies", NULL },
+  { "ring", 0, 0, G_OPTION_ARG_NONE, &option_ring, "… as plan buddy has it", NULL },
   { "lasting", 0, 0, G_OPTION_ARG_NONE, &option_lasting,
     "… whose jobs last so long that the run is saved many times", NULL },
   { "aborts", 0, 0, G_OPTION_ARG_INT, &option_aborts, "… whose jobs abort this often", "PERCENT" },
@@ -87,7 +89,9 @@ command_enumerate (void)
                        .n_nodes = (guint)CLAMP (option_nodes, 1, 8),
                        .checkpoint = option_checkpoint,
                        .phased = option_phased,
-                       .buddies = option_buddies,
+                       .buddies = option_ring      ? SIM_RING
+                                  : option_buddies ? SIM_BUDDIES
+                                                   : SIM_NO_BUDDIES,
                        .lasting = option_lasting,
                        .depth = option_pairs ? ENUMERATE_PAIRS : ENUMERATE_SINGLES,
                        .first = cases_fault (option_first != NULL ? option_first : "crash"),
@@ -295,7 +299,9 @@ command_case (void)
   swarm_fixed_plan (
       n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL, strstr (parts[0], "phased") != NULL,
       aborts != NULL ? (guint)strtoul (aborts + strlen ("/aborts"), NULL, 10) : 0, &plan);
-  plan.buddies = strstr (parts[0], "buddies") != NULL;
+  plan.buddies = strstr (parts[0], "ring") != NULL      ? SIM_RING
+                 : strstr (parts[0], "buddies") != NULL ? SIM_BUDDIES
+                                                        : SIM_NO_BUDDIES;
   if (strstr (parts[0], "lasting") != NULL)
     enumerate_make_lasting (&plan);
   for (guint i = 1; parts[i] != NULL && plan.n_faults < SIM_FAULTS_MAX; i++)
@@ -320,12 +326,14 @@ become (const char *program, char **argv)
   fprintf (stderr, "cannot start %s: %s\n", program, g_strerror (errno));
 }
 
-/* sim-scale has options of its own. */
+/* sim-scale and sim-theft have options of their own. */
 static gboolean
-asks_for_scale (char **argv)
+asks_for (char **argv, const char *option)
 {
+  gsize n = strlen (option);
+
   for (; *argv != NULL; argv++)
-    if (strcmp (*argv, "--scale") == 0 || g_str_has_prefix (*argv, "--scale="))
+    if (strncmp (*argv, option, n) == 0 && ((*argv)[n] == '\0' || (*argv)[n] == '='))
       return TRUE;
   return FALSE;
 }
@@ -343,13 +351,14 @@ main (int argc, char **argv)
   signal (SIGSEGV, cases_say_and_die);
   signal (SIGTRAP, cases_say_and_die);
 #ifndef SIM_REAL
-  if (asks_for_scale (argv))
+  if (asks_for (argv, "--scale") || asks_for (argv, "--theft"))
     {
-      become ("sim-scale", argv);
+      become (asks_for (argv, "--theft") ? "sim-theft" : "sim-scale", argv);
       return 2;
     }
   g_option_context_set_description (context, "sim --scale NODES runs many nodes: see sim --scale=1 "
-                                             "--help");
+                                             "--help\nsim --theft prints what each crash at each "
+                                             "step of a steal costs");
 #endif
   g_option_context_add_main_entries (context, options, NULL);
   if (!g_option_context_parse (context, &argc, &argv, &error))

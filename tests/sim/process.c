@@ -142,10 +142,13 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .program = plan->tree->jobs[0].digest,
                         .checkpoint = plan->checkpoint,
                         .kept = founder && sim->outcome->lives > 1,
-                        .buddies = plan->buddies,
+                        .plan = plan_knobs (plan->naive                 ? PLAN_NAIVE
+                                            : plan->buddies == SIM_RING ? PLAN_BUDDY
+                                            : plan->buddies             ? PLAN_AUTO
+                                                                        : PLAN_ORPHAN,
+                                            FALSE),
                         .copy_us = plan->copy_us,
                         .dense = plan->dense,
-                        .naive = plan->naive,
                         .steal = plan->steal,
                         .closed = plan->closed,
                         .invited = !stranger,

@@ -62,6 +62,24 @@ typedef enum
   WAY_DROPS    /* nothing comes back */
 } Way;
 
+/* Is told of a run while it goes on. Borrowed by the plan. */
+typedef struct SimWatch SimWatch;
+struct SimWatch
+{
+  /* The `number`-th message arrives. */
+  void (*message) (SimWatch *watch, guint64 number, guint from, guint to, GBytes *bytes);
+  /* A job is executed, perhaps not for the first time. */
+  void (*started) (SimWatch *watch, guint process, guint32 job);
+};
+
+/* Whether rows go to other members, too, and to which. */
+typedef enum
+{
+  SIM_NO_BUDDIES, /* FALSE */
+  SIM_BUDDIES,    /* TRUE: as plan `auto` has it */
+  SIM_RING        /* as plan `buddy` has it */
+} SimBuddies;
+
 typedef struct
 {
   const Tree *tree;
@@ -78,8 +96,8 @@ typedef struct
   gboolean slow_node; /* one node computes slowly */
   gboolean checkpoint;
   guint64 shared_memory;            /* for shared bytes that were fetched */
-  gboolean buddies;                 /* rows go to other members, too … */
   guint dense;                      /* so many nodes are all linked to each other; 0: as usual */
+  SimBuddies buddies;               /* rows go to other members, too … */
   guint64 copy_us;                  /* … so often; 0: as usual */
   gboolean naive;                   /* orphans are dropped */
   gboolean solo;                    /* one node without an address */
@@ -117,6 +135,7 @@ typedef struct
                           after the other */
   guint64 look_us;     /* after a fault, so often it is looked at who has noticed; 0: never */
   gboolean unwatched;  /* nothing but the answer is checked */
+  SimWatch *watch;     /* (nullable) */
   guint n_faults;
   Fault faults[SIM_FAULTS_MAX];
 } Plan;

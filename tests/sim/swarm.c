@@ -17,6 +17,7 @@
 #define HALF_OPEN_PERCENT 4
 #define IMPATIENT_PERCENT 30
 #define BUDDIES_PERCENT 60
+#define RING_PERCENT 40 /* of these */
 #define SPARSE_PERCENT 30
 
 static guint64
@@ -440,8 +441,11 @@ draw_buddies (guint64 seed, Plan *plan)
 {
   Rng rng = { rng_mix (seed ^ 0x6275646479) };
 
-  plan->buddies = !plan->naive && rng_chance (&rng, BUDDIES_PERCENT);
+  plan->buddies
+      = !plan->naive && rng_chance (&rng, BUDDIES_PERCENT) ? SIM_BUDDIES : SIM_NO_BUDDIES;
   plan->copy_us = rng_chance (&rng, 60) ? plan->save_us : 0;
+  if (plan->buddies && rng_chance (&rng, RING_PERCENT))
+    plan->buddies = SIM_RING;
 }
 
 /* Nodes have links to a few others only, as in runs of many. */

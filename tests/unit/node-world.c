@@ -325,8 +325,11 @@ add_peer (World *world, gboolean solo)
                         .n_bests = 1,
                         .program = digest_of_string ("program"),
                         .build = world->build,
-                        .buddies = world->buddies,
                         .dense = world->dense,
+                        .plan = plan_knobs (world->ring      ? PLAN_BUDDY
+                                            : world->buddies ? PLAN_AUTO
+                                                             : PLAN_ORPHAN,
+                                            FALSE),
                         .checkpoint = world->checkpoint,
                         .heartbeat_us = world->heartbeat_us,
                         .silence_us = world->silence_us,

@@ -90,6 +90,8 @@ plans_and_files_fit (void)
                 { "--protect=naive", TRUE, FALSE },
                 { "--protect=orphan", TRUE, FALSE },
                 { "--protect=checkpoint", FALSE, TRUE },
+                { "--protect=buddy -n 2", TRUE, TRUE },
+                { "--protect=buddy", FALSE, FALSE },
                 { "--protect=Naive", FALSE, FALSE },
                 { "--protect=naives", FALSE, FALSE },
                 { "--protect=", FALSE, FALSE } };
@@ -105,10 +107,12 @@ plans_and_files_fit (void)
         if (*line != '\0')
           check (&options, "run", line, wanted ? NULL : "--protect");
         gboolean naive = strstr (cases[i].plan, "naive") != NULL;
-        g_assert_true (!wanted || (options.protect == FOLDER_PROTECT_NAIVE) == naive);
+        g_assert_true (!wanted || (options.protect == PLAN_NAIVE) == naive);
+        /* A run that is resumed has a file, and a number of nodes that it remembers. */
         g_auto (Arguments) resumed = { 0 };
+        gboolean fits = cases[i].with_file || strcmp (cases[i].plan, "--protect=buddy") == 0;
         if (*cases[i].plan != '\0')
-          check (&resumed, "resume", line, "--protect");
+          check (&resumed, "resume", line, fits ? NULL : "--protect");
       }
 }
 
@@ -239,7 +243,7 @@ each_option_is_taken (void)
                 { "--insecure p", FIELD (insecure) },
                 { "--closed p", FIELD (closed) },
                 { "--copy --sites f p", FIELD (copy) },
-                { "--protect naive p", FIELD (protect) } }, /* FOLDER_PROTECT_NAIVE is 1 */
+                { "--protect naive p", FIELD (protect) } }, /* PLAN_NAIVE is 1 */
     texts[] = { { "--checkpoint /f p", FIELD (checkpoint) },
                 { "--name f p", FIELD (name) },
                 { "--sites /f p", FIELD (sites) },

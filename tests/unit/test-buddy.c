@@ -143,7 +143,7 @@ test_rows_are_safe_when_they_are_confirmed (void)
   g_assert_cmpuint (stats_of (world, 2).unpublished_us, ==, ROW_US);
 }
 
-/* n1 runs a job for n0. */
+/* T0-6. n1 runs a job for n0. */
 static void
 test_a_result_is_acknowledged_when_two_have_it (void)
 {

@@ -506,6 +506,7 @@ n_seeds (guint n)
   return g_test_slow () ? n * 20 : n;
 }
 
+/* T0-2. */
 static void
 test_calm (void)
 {
@@ -515,6 +516,7 @@ test_calm (void)
     check_grid (JOB_PHASES, &(satin_args_phases){ 5, (int32_t)seed }, 1 + seed % 3, 0, seed, FALSE);
 }
 
+/* T4-1. */
 static void
 test_faults (void)
 {

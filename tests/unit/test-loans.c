@@ -88,7 +88,8 @@ test_all_of_it (void)
   g_assert_cmpuint (n_vain, >, 0);
 }
 
-/* Of another path, of other arguments, of another loan, or from a node that does not hold it. */
+/* T4-4. Of another path, of other arguments, of another loan, or from a node that does not hold
+ * it. */
 static void
 test_another (void)
 {

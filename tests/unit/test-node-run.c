@@ -19,6 +19,7 @@ test_alone_it_founds_runs_and_ends (void)
   g_assert_cmpuint (world->peer[0].timer_us, ==, G_MAXUINT64);
 }
 
+/* T1-1. */
 static void
 test_the_next_eldest_takes_over_when_all_elders_die_at_once (void)
 {

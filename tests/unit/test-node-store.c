@@ -68,7 +68,7 @@ test_rows_are_at_risk_until_they_are_published (void)
   g_assert_cmpuint (stats_of (world, 1).unpublished_us, ==, 0);
 }
 
-/* T1-3: the rows of a node that left are read again by the coordinator, which holds them for
+/* T1-3a: the rows of a node that left are read again by the coordinator, which holds them for
  * whoever needs them. */
 static void
 test_rows_go_to_the_coordinator_and_come_back_as_orphans (void)

@@ -5,6 +5,7 @@
 #include "satin/protocol/steal.h"
 #include "satin/protocol/work.h"
 
+/* T0-4. */
 static void
 test_a_stolen_job_returns_and_nothing_is_left (void)
 {
@@ -39,6 +40,7 @@ test_constants_come_before_work (void)
   g_assert_cmpstr (world->peer[1].log->str, ==, "JOINED\nCONSTANT const/scene\nSTART\nRUN /0\n");
 }
 
+/* T0-10. */
 static void
 test_a_result_lost_with_its_link_is_sent_again (void)
 {
@@ -85,6 +87,7 @@ test_a_job_lost_with_its_link_comes_by_the_next (void)
   g_assert_cmpuint (stats_of (world, 0).lent, ==, 1);
 }
 
+/* T0-9, T0-11, T4-7. */
 static void
 test_what_a_dead_thief_held_comes_back (void)
 {
@@ -117,6 +120,7 @@ test_the_dead_are_heard_out (void)
   g_assert_cmpuint (members_of (world, 1), ==, 2);
 }
 
+/* T1-2. */
 static void
 test_an_orphan_is_adopted_while_it_runs (void)
 {
@@ -245,6 +249,7 @@ test_an_abort_stops_a_loan_and_what_it_lent (void)
     }
 }
 
+/* T4-4. */
 static void
 test_a_late_result_of_an_aborted_job_is_dropped (void)
 {

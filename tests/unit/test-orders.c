@@ -87,9 +87,9 @@ other_words (void)
                    NODE_EVENT_CHECKPOINT);
   g_assert_cmpint (event_of (driver, CONTROL_CHECKPOINT "/b.db", "already").kind, ==, G_MAXINT);
   driver->config.checkpoint = NULL;
-  driver->config.protect = FOLDER_PROTECT_NAIVE;
+  driver->config.protect = PLAN_NAIVE;
   g_assert_cmpint (event_of (driver, CONTROL_CHECKPOINT "/b.db", "naive").kind, ==, G_MAXINT);
-  driver->config.protect = FOLDER_PROTECT_AUTO;
+  driver->config.protect = PLAN_AUTO;
   g_autofree char *longest = g_strnfill (MESSAGE_TEXT_MAX, 'x');
   g_autofree char *fits = g_strconcat (CONTROL_CHECKPOINT, longest, NULL);
   g_autofree char *longer = g_strconcat (fits, "x", NULL);

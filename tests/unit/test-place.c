@@ -214,6 +214,7 @@ promises_are_kept (Fixture *f)
   place_state_clear (&two);
 }
 
+/* T1-10. */
 static void
 test_promises_are_kept (void)
 {

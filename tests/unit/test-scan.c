@@ -335,7 +335,8 @@ count_rows (Rig *rig, EngineEventKind end, guint *times)
 }
 
 /* Each row is told once, now or later; a whole scan tells all of them, told or not, and so does the
- * halt of a node that leaves, while the halt of a run tells the rest. */
+ * halt of a node that leaves, while the halt of a run tells the rest. T0-7,
+ * T2-3. */
 static void
 test_each_once_and_all_when_asked (gconstpointer leaving)
 {

@@ -49,6 +49,7 @@ test_what_was_saved_stands_in_the_published_file (void)
   g_assert_cmpuint (place_strangers (place), ==, 0);
 }
 
+/* T1-9. */
 static void
 test_a_batch_is_compacted_and_the_figures_say_so (void)
 {
@@ -442,8 +443,9 @@ test_what_lies_at_or_below_a_path_is_loaded_whoever_computed_it (void)
   scribe_free (scribe);
 }
 
-/* In the published Satin the computing thread wrote the file itself, under the global lock (S6).
- * Here the scribe's thread stands still, since nobody takes its news, and no call waits for it. */
+/* T1-8. In the published Satin the computing thread wrote the file itself, under the global lock
+ * (S6). Here the scribe's thread stands still, since nobody takes its news, and no call waits for
+ * it. */
 static void
 test_nobody_waits_for_the_scribe (void)
 {

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See plan.h. */
+#include "plan.h"
+
+typedef enum
+{
+  FILE_MAY, /* a checkpoint may be there */
+  FILE_MUST,
+  FILE_NEVER
+} PlanFile;
+
+typedef struct
+{
+  const char *name;
+  PlanFile file;
+  PlanKnobs alone, beside_file; /* without a checkpoint, and with one */
+} PlanRow;
+
+static const PlanRow table[PLANS] = {
+  [PLAN_AUTO] = { "auto",
+                  FILE_MAY,
+                  { .keeper = PLAN_KEEPER_FAR, .waits = PLAN_WAITS_ACK },
+                  { .keeper = PLAN_KEEPER_NONE } },
+  [PLAN_NAIVE] = { "naive", FILE_NEVER, { .drops_orphans = TRUE }, { .drops_orphans = TRUE } },
+  [PLAN_ORPHAN] = { "orphan", FILE_NEVER, { .keeper = PLAN_KEEPER_NONE }, { 0 } },
+  [PLAN_CHECKPOINT] = { "checkpoint", FILE_MUST, { 0 }, { .keeper = PLAN_KEEPER_NONE } },
+  [PLAN_BUDDY] = { "buddy",
+                   FILE_MAY,
+                   { .keeper = PLAN_KEEPER_RING, .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT },
+                   { .keeper = PLAN_KEEPER_RING, .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT } },
+};
+
+PlanKnobs
+plan_knobs (PlanName plan, gboolean checkpoint)
+{
+  return checkpoint ? table[plan].beside_file : table[plan].alone;
+}
+
+const char *
+plan_name (PlanName plan)
+{
+  return table[plan].name;
+}
+
+gboolean
+plan_read (const char *text, PlanName *plan)
+{
+  for (guint i = 0; i < PLANS; i++)
+    if (g_strcmp0 (text, table[i].name) == 0)
+      {
+        *plan = (PlanName)i;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+char *
+plan_names (void)
+{
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; i < PLANS; i++)
+    g_string_append_printf (names, "%s%s",
+                            i == 0           ? ""
+                            : i == PLANS - 1 ? " or "
+                                             : ", ",
+                            table[i].name);
+  return g_string_free (names, FALSE);
+}
+
+char *
+plan_refuses (PlanName plan, gboolean checkpoint, guint nodes)
+{
+  const PlanRow *row = &table[plan];
+
+  if (row->file == FILE_MUST && !checkpoint)
+    return g_strdup_printf ("--protect %s needs --checkpoint", row->name);
+  if (row->file == FILE_NEVER && checkpoint)
+    return g_strdup_printf ("--protect %s conflicts with --checkpoint: it keeps no file",
+                            row->name);
+  if (nodes == 1 && (checkpoint ? &row->beside_file : &row->alone)->keeper == PLAN_KEEPER_RING)
+    return g_strdup_printf (
+        "--protect %s needs two nodes, see -n: one has no other to keep its rows", row->name);
+  return NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plans of protection: what of a node survives its crash. A plan is a row of one table of
+ * knobs, and the rest of the code asks for a knob, never for a plan. Pure; any thread. */
+#pragma once
+
+#include <glib.h>
+
+typedef enum
+{
+  PLAN_AUTO, /* the default */
+  PLAN_NAIVE,
+  PLAN_ORPHAN,
+  PLAN_CHECKPOINT,
+  PLAN_BUDDY, /* paper 002 */
+  PLANS
+} PlanName;
+
+/* Which member keeps a copy of a node's rows in memory: see buddy.h. */
+typedef enum
+{
+  PLAN_KEEPER_NONE,
+  PLAN_KEEPER_FAR, /* one of another site, else of another host, else any */
+  PLAN_KEEPER_RING /* the next one by age */
+} PlanKeeper;
+
+/* Messages that wait until the keeper has what they are about. Flags. */
+typedef enum
+{
+  PLAN_WAITS_NOTHING = 0,
+  PLAN_WAITS_ACK = 1 << 0,   /* at the lender, for the row of the result that is acknowledged */
+  PLAN_WAITS_RESULT = 1 << 1 /* at the holder, for the row of the result (holdback.h) */
+} PlanWaits;
+
+/* What a plan means for a node; the same on all nodes of a run. All zero: no keeper, and orphans
+ * are offered. */
+typedef struct
+{
+  PlanKeeper keeper;
+  PlanWaits waits;        /* without a keeper nothing waits */
+  gboolean drops_orphans; /* jobs of a lender that is gone stop, and nothing is kept of them */
+} PlanKnobs;
+
+/* The knobs of a plan, for a run with a checkpoint or without. */
+PlanKnobs plan_knobs (PlanName plan, gboolean checkpoint);
+/* The word of --protect. (transfer none) */
+const char *plan_name (PlanName plan);
+/* FALSE: `text` (nullable) is the name of no plan; *plan stays. */
+gboolean plan_read (const char *text, PlanName *plan);
+/* "a, b or c", for people. (transfer full) */
+char *plan_names (void);
+/* What is wrong with this plan for a run that has, or has not, a checkpoint at its start, and that
+ * starts with so many nodes (0: not known): one sentence with --protect in it. NULL: nothing.
+ * (transfer full, nullable) */
+char *plan_refuses (PlanName plan, gboolean checkpoint, guint nodes);

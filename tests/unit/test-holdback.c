@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plan buddy (paper 002): who is whose keeper in the ring, and results that wait for it. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+#define SCAN_US (BUDDY_SCAN_US + 1000)
+
+static Node *
+node_at (World *world, guint who)
+{
+  return world->peer[who].node;
+}
+
+static void
+scan (World *world)
+{
+  pass (world, SCAN_US);
+  for (guint i = 0; i < world->n; i++)
+    if (world->peer[i].alive)
+      tell (world, i,
+            &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = node_at (world, i)->saves.scans });
+}
+
+static World *
+ring_of (guint n)
+{
+  World *world = world_new (0, FALSE);
+
+  world->ring = TRUE;
+  for (guint i = 0; i < n; i++)
+    add_peer (world, FALSE);
+  pass (world, 10);
+  for (guint i = 0; i < 3; i++)
+    scan (world);
+  for (guint i = 0; i < n; i++)
+    g_assert_cmpint (node_at (world, i)->buddy.state, ==, BUDDY_FULL);
+  return world;
+}
+
+static gboolean
+keeps_for (World *world, guint keeper, guint ward)
+{
+  return node_id_equal (&node_at (world, ward)->buddy.id, &node_at (world, keeper)->self);
+}
+
+/* n1 runs a job for n0, and has finished it; its keeper is n2, which has not heard so. */
+static void
+finish_one (World *world)
+{
+  g_autoptr (GBytes) value = g_bytes_new ("42", 2);
+
+  start (world);
+  (void)offer (world, 0, "/3");
+  hunger (world, 1);
+  guint64 held = held_of (world, 1, "/3");
+  g_hash_table_remove (world->peer[1].running, &held);
+  step (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_DONE, .held = held, .bytes = value, .work_us = 5 });
+}
+
+/* T2-5: the keeper is the next live worker in the ring. */
+static void
+test_the_next_one_keeps (void)
+{
+  g_autoptr (World) world = ring_of (4);
+
+  for (guint i = 0; i < 4; i++)
+    g_assert_true (keeps_for (world, (i + 1) % 4, i));
+}
+
+/* T2-6. T2-5: if the keeper dies, its successor takes its place; nobody else changes. */
+static void
+test_a_successor_takes_over (void)
+{
+  g_autoptr (World) world = ring_of (4);
+
+  die (world, 2);
+  pass (world, G_USEC_PER_SEC);
+  g_assert_true (keeps_for (world, 3, 1));
+  g_assert_true (keeps_for (world, 0, 3));
+  g_assert_true (keeps_for (world, 1, 0));
+  scan (world);
+  scan (world);
+  g_assert_cmpint (node_at (world, 1)->buddy.state, ==, BUDDY_FULL);
+}
+
+static void
+test_a_newcomer_keeps_for_the_youngest (void)
+{
+  g_autoptr (World) world = ring_of (3);
+
+  add_peer (world, FALSE);
+  pass (world, 10);
+  g_assert_true (keeps_for (world, 3, 2));
+  g_assert_true (keeps_for (world, 0, 3));
+  g_assert_true (keeps_for (world, 1, 0));
+}
+
+/* T0-5, T2-4. */
+static void
+test_a_result_waits_for_the_keeper (void)
+{
+  g_autoptr (World) world = ring_of (4);
+  Digest digest = digest_of_string ("/3");
+
+  finish_one (world);
+  g_assert_false (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (node_at (world, 1)->holdback.results.length, ==, 1);
+  g_assert_false (buddy_keeps (node_at (world, 2), &node_at (world, 1)->self, "/3", &digest));
+  pump (world);
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_true (buddy_keeps (node_at (world, 2), &node_at (world, 1)->self, "/3", &digest));
+  g_assert_cmpuint (stats_of (world, 1).waits, ==, 1);
+  g_assert_cmpuint (stats_of (world, 1).expired, ==, 0);
+}
+
+/* T2-5: results on their way survive lender and holder. */
+static void
+test_it_survives_lender_and_holder (void)
+{
+  g_autoptr (World) world = ring_of (4);
+
+  finish_one (world);
+  pump (world);
+  die (world, 0);
+  die (world, 1);
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_true (said (world, 2, "KNOWN /3 finished"));
+  g_assert_true (said (world, 3, "KNOWN /3 finished"));
+}
+
+/* T0-6. A whole scan does not drop the row of a result that is not acknowledged. */
+static void
+test_the_row_stays_until_the_lender_has_it (void)
+{
+  g_autoptr (World) world = ring_of (4);
+  Digest digest = digest_of_string ("/3");
+
+  finish_one (world);
+  pump (world);
+  node_at (world, 1)->buddy.rows = 10 * BUDDY_ROWS_MORE;
+  pass (world, SCAN_US); /* nobody serves: n0 acknowledges nothing */
+  tell (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_SERVED, .number = node_at (world, 1)->saves.scans });
+  pump (world);
+  g_assert_cmpuint (node_at (world, 1)->buddy.rows, <, 10);
+  g_assert_cmpuint (stats_of (world, 1).held, ==, 1);
+  g_assert_true (buddy_keeps (node_at (world, 2), &node_at (world, 1)->self, "/3", &digest));
+}
+
+/* A keeper that stands still delays a result by a second, and no more. */
+static void
+test_after_a_second_it_goes (void)
+{
+  g_autoptr (World) world = ring_of (4);
+
+  world->peer[2].alive = FALSE; /* it hears nothing, and its links stay */
+  finish_one (world);
+  pass (world, HOLDBACK_MAX_US / 2);
+  g_assert_false (said (world, 0, "PUT 1"));
+  pass (world, HOLDBACK_MAX_US);
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 1).waits, ==, 1);
+  g_assert_cmpuint (stats_of (world, 1).waited_us, >=, HOLDBACK_MAX_US);
+  g_assert_cmpuint (stats_of (world, 1).expired, ==, 1);
+}
+
+/* It does not wait for one that is gone. */
+static void
+test_when_the_keeper_dies_it_goes (void)
+{
+  g_autoptr (World) world = ring_of (4);
+
+  finish_one (world);
+  die (world, 2);
+  pump (world);
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 1).expired, ==, 0);
+}
+
+/* n2 runs a job for n0, and n0 is its keeper: the result itself is the copy. */
+static void
+test_nothing_waits_for_the_lender (void)
+{
+  g_autoptr (World) world = ring_of (3);
+
+  start (world);
+  (void)offer (world, 0, "/3");
+  hunger (world, 2);
+  finish (world, 2, "/3");
+  g_assert_true (said (world, 0, "PUT 1"));
+  g_assert_cmpuint (stats_of (world, 2).waits, ==, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/holdback/the-next-one-keeps", test_the_next_one_keeps);
+  g_test_add_func ("/holdback/a-successor-takes-over", test_a_successor_takes_over);
+  g_test_add_func ("/holdback/a-newcomer-keeps-for-the-youngest",
+                   test_a_newcomer_keeps_for_the_youngest);
+  g_test_add_func ("/holdback/a-result-waits-for-the-keeper", test_a_result_waits_for_the_keeper);
+  g_test_add_func ("/holdback/it-survives-lender-and-holder", test_it_survives_lender_and_holder);
+  g_test_add_func ("/holdback/the-row-stays-until-the-lender-has-it",
+                   test_the_row_stays_until_the_lender_has_it);
+  g_test_add_func ("/holdback/after-a-second-it-goes", test_after_a_second_it_goes);
+  g_test_add_func ("/holdback/when-the-keeper-dies-it-goes", test_when_the_keeper_dies_it_goes);
+  g_test_add_func ("/holdback/nothing-waits-for-the-lender", test_nothing_waits_for_the_lender);
+  return g_test_run ();
+}

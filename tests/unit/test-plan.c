@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests of the table of plans; links protocol. */
+#include "satin/protocol/plan.h"
+
+#include <string.h>
+
+static void
+each_name_is_read_back (void)
+{
+  static const char *const none[] = { NULL, "", "Auto", "auto ", "autos", "nai" };
+  g_autofree char *names = plan_names ();
+
+  for (guint i = 0; i < PLANS; i++)
+    {
+      PlanName plan = PLANS;
+      g_assert_true (plan_read (plan_name ((PlanName)i), &plan));
+      g_assert_cmpuint (plan, ==, i);
+      g_assert_nonnull (strstr (names, plan_name ((PlanName)i)));
+      for (guint k = 0; k < i; k++)
+        g_assert_cmpstr (plan_name ((PlanName)i), !=, plan_name ((PlanName)k));
+    }
+  g_assert_true (g_str_has_prefix (names, "auto, naive, "));
+  for (guint i = 0; i < G_N_ELEMENTS (none); i++)
+    {
+      PlanName plan = PLAN_ORPHAN;
+      g_assert_false (plan_read (none[i], &plan));
+      g_assert_cmpuint (plan, ==, PLAN_ORPHAN);
+    }
+}
+
+/* Paper by paper, what a plan is. */
+static void
+knobs_are_those_of_the_papers (void)
+{
+  static const struct
+  {
+    PlanName plan;
+    gboolean checkpoint;
+    PlanKnobs knobs;
+  } cases[] = {
+    { PLAN_AUTO, FALSE, { PLAN_KEEPER_FAR, PLAN_WAITS_ACK, FALSE } },
+    { PLAN_AUTO, TRUE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
+    { PLAN_NAIVE, FALSE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, TRUE } },
+    { PLAN_ORPHAN, FALSE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
+    { PLAN_CHECKPOINT, TRUE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
+    { PLAN_BUDDY, FALSE, { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT, FALSE } },
+    { PLAN_BUDDY, TRUE, { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT, FALSE } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      PlanKnobs knobs = plan_knobs (cases[i].plan, cases[i].checkpoint);
+      g_assert_cmpint (knobs.keeper, ==, cases[i].knobs.keeper);
+      g_assert_cmpint (knobs.waits, ==, cases[i].knobs.waits);
+      g_assert_cmpint (knobs.drops_orphans, ==, cases[i].knobs.drops_orphans);
+    }
+}
+
+/* What waits for a keeper would wait for ever without one. */
+static void
+nothing_waits_without_a_keeper (void)
+{
+  for (guint i = 0; i < PLANS; i++)
+    for (guint file = 0; file < 2; file++)
+      {
+        PlanKnobs knobs = plan_knobs ((PlanName)i, file == 1);
+        g_assert_true (knobs.keeper != PLAN_KEEPER_NONE || knobs.waits == PLAN_WAITS_NOTHING);
+        g_assert_true (knobs.keeper == PLAN_KEEPER_NONE || !knobs.drops_orphans);
+      }
+}
+
+static void
+a_file_fits_or_is_refused (void)
+{
+  static const struct
+  {
+    PlanName plan;
+    const char *alone, *with_file; /* a part of the sentence; NULL: none */
+  } cases[] = { { PLAN_AUTO, NULL, NULL },
+                { PLAN_NAIVE, NULL, "--protect naive conflicts with --checkpoint" },
+                { PLAN_ORPHAN, NULL, "--protect orphan conflicts with --checkpoint" },
+                { PLAN_CHECKPOINT, "--protect checkpoint needs --checkpoint", NULL },
+                { PLAN_BUDDY, NULL, NULL } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint file = 0; file < 2; file++)
+      {
+        const char *part = file == 1 ? cases[i].with_file : cases[i].alone;
+        g_autofree char *said = plan_refuses (cases[i].plan, file == 1, 2);
+        g_assert_true ((said == NULL) == (part == NULL));
+        g_assert_true (part == NULL || strstr (said, part) != NULL);
+      }
+}
+
+/* A ring needs two; where their number is not known yet, nothing is said. */
+static void
+a_ring_has_two_nodes (void)
+{
+  for (guint nodes = 0; nodes < 4; nodes++)
+    for (guint i = 0; i < PLANS; i++)
+      {
+        g_autofree char *said = plan_refuses ((PlanName)i, i == PLAN_CHECKPOINT, nodes);
+        gboolean wrong = i == PLAN_BUDDY && nodes == 1;
+        g_assert_true ((said != NULL) == wrong);
+        g_assert_true (!wrong || strstr (said, "--protect buddy needs two nodes") != NULL);
+      }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/plan/each-name-is-read-back", each_name_is_read_back);
+  g_test_add_func ("/plan/knobs-are-those-of-the-papers", knobs_are_those_of_the_papers);
+  g_test_add_func ("/plan/nothing-waits-without-a-keeper", nothing_waits_without_a_keeper);
+  g_test_add_func ("/plan/a-file-fits-or-is-refused", a_file_fits_or_is_refused);
+  g_test_add_func ("/plan/a-ring-has-two-nodes", a_ring_has_two_nodes);
+  return g_test_run ();
+}
