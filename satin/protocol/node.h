@@ -135,8 +135,7 @@ typedef enum
   NODE_EVENT_ROWS,      /* rows; risk_us: so much less is at risk once they are published */
   NODE_EVENT_SHARED,    /* after NODE_EFFECT_OWE */
   NODE_EVENT_SERVED,    /* number: every stack has served the scans up to this SCAN effect, counted
-                           from 1; its ROWS came before. work_us: the time that each seat spent on it
-                         */
+                           from 1; its ROWS came before. work_us: the time that each seat spent */
   NODE_EVENT_WORK, /* work_us: spent in jobs here so far; risk_us: of what was done for the jobs
                       here, what no reported row stands for; count: busy seats; progress. Every
                       second or so, after SERVED, and after NODE_EFFECT_TELL */
