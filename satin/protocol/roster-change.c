@@ -161,9 +161,6 @@ note_behind (Node *node, Link *link, guint64 version, gboolean now)
 
   roster->behind = MAX (roster->behind, version);
   roster->behind_link = link->link;
-#ifdef SATIN_PLANT_CHANGE_NOT_ASKED_FOR
-  return;
-#endif
   if (roster->ask_us != CORE_NEVER)
     return;
   roster->ask_us = node->now_us + ROSTER_ASK_US;

@@ -61,10 +61,10 @@ try "$integrate" 0 400
 ok "integrate from 0 to 400" near "$answer" 20.926761609737525 1e-8
 try "$satin" run -n 2 -- "$integrate"
 is "integrate, on two nodes: the same bits" "$answer" "$sum"
-try "$integrate" --epsilon 1e-11
+try "$integrate" --epsilon 1e-12
 fine=$answer
 ok "integrate, finer" near "$fine" 2231.701373237649 1e-9
-survives "integrate" "$fine" 1 "$integrate" --epsilon 1e-11
+survives "integrate" "$fine" 1 "$integrate" --epsilon 1e-12
 
 # What Korf's search counts does not depend on who does it, threshold by threshold.
 korf=$SATIN_SOURCE/apps/puzzle15/korf.txt

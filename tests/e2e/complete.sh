@@ -18,7 +18,7 @@ offers ()
     _satin
     echo "${COMPREPLY[*]}"' bash "$scripts/satin" satin "$@"
 }
-is "verbs are completed" "$(offers su)" "suspend"
+is "verbs are completed" "$(offers sus)" "suspend"
 verbs=$("$satin" help | grep -c '^  satin [a-z]')
 is "… all of them" "$(offers '' | wc -w)" "$verbs"
 is "… behind help too" "$(offers help me)" "metrics merge"

@@ -78,8 +78,8 @@ ok "who is cut off counts as dead" wait_for $((20 * slow)) logged way "is dead: 
 ms=$(($(now_ms) - start))
 echo "# $ms ms"
 ok "not before the time is over" [ $ms -ge $((silence * 1000 - 1000)) ]
-ip netns exec "$far" iptables -F
 before=$(count_joined way)
+ip netns exec "$far" iptables -F
 ok "the two sides meet again" wait_for $((20 * slow)) joined way $((before + 1))
 finished
 is "the answer" "$code:$answer" "0:$heavy_answer"

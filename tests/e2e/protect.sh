@@ -72,6 +72,9 @@ ok "auto: less is lost than was salvaged" more "$(figure salvaged_s)" "$(figure 
 what=buddy
 crash buddy
 ok "buddy: work of the dead node is salvaged without a file" more "$(figure salvaged_s)" 0.3
+# Of four nodes most results go to a lender that is not the keeper.
+try "$satin" run -n 4 -w 1 --stats "$work/stats" --protect buddy -- "${heavy[@]}"
+is "buddy: four nodes" "$code:$answer" "0:$heavy_answer"
 ok "buddy: results waited for the keepers of their holders" more "$(figure waits)" 0
 what=checkpoint
 crash_with_file

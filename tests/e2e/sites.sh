@@ -339,7 +339,7 @@ tasks_ended "tasks: of a program by itself" "0:$heavy_answer: 0 0"
 step "$satin" run -w 1 --name stops --checkpoint "$work/step.satin" -- "${heavy[@]}"
 ok "tasks: three nodes are up, with a checkpoint" wait_for $((20 * slow)) up stops 3
 "$satin" suspend stops >"$work/suspend" 2>&1
-tasks_ended "tasks: suspended" "75::satin: suspended: \`satin resume $work/step.satin\` goes on 75 75"
+tasks_ended "tasks: suspended" "75::satin: suspended: \`satin resume $work/step.satin\` goes on 0 0"
 step "$satin" resume "$work/step.satin" -w 1 --name resumes
 ok "tasks: a resume is one run as well" wait_for $((20 * slow)) up resumes 3
 tasks_ended "tasks: the answer of the resume" "0:$heavy_answer: 0 0"
@@ -347,14 +347,20 @@ try "${task[@]}" SLURM_PROCID=1 "$satin" resume "$work/step.satin" -n 2
 is "tasks: resume -n" "$code" 2
 try_freed "${task[@]}" SLURM_PROCID=0 "$satin" resume "$work/step.satin"
 is "tasks: a resume of what is done gives the answer again" "$code:$answer" "0:$heavy_answer"
+for other in 1 2; do # the end is theirs, too
+  try "${task[@]}" SLURM_PROCID=$other "$satin" resume "$work/step.satin"
+  is "tasks: task $other of a run that is over ends at once" "$code:$answer" "0:"
+done
 try "${task[@]}" SLURM_PROCID=1 "$satin" run -n 2 -- "${heavy[@]}"
 is "tasks: -n" "$code" 2
 begin "${task[@]}" SLURM_PROCID=0 "$satin" run -w 1 --name words -- "${heavy[@]}"
 try "${task[@]}" SLURM_PROCID=1 "$satin" run -w 1 -- "$SATIN_BIN/fib" 3
 is "tasks: other words" "$code:$words" \
-  "2:satin: the tasks of one step are one run: start all with the same words, or each by a srun of its own"
+  "2:satin: the tasks of one step are one run: start all with the same words, or each by a srun or mpirun of its own"
 finished
 is "tasks: the first one needs nobody" "$code:$answer" "0:$heavy_answer"
+try "${task[@]}" SLURM_PROCID=2 "$satin" run -w 1 -- "${heavy[@]}"
+is "tasks: one that comes late ends at once" "$code:$answer" "0:"
 ok "tasks: nothing stays" wait_for 10 no_tasks
 
 # Refusals that cost nothing.

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The page of `satin view` in Chromium, driven by ChromeDriver (WebDriver, by curl): what is seen. SHOT=FILE keeps a picture.
 . "$(dirname "$0")/lib.sh"
+[ -n "${SATIN_BROWSER-}" ] || { echo "1..0 # SKIP a browser is slow: make view-browser"; exit 0; }
 for tool in chromium chromedriver curl python3; do
   command -v $tool >/dev/null 2>&1 || { echo "1..0 # SKIP there is no $tool"; exit 0; }
 done

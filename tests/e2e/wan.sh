@@ -22,8 +22,8 @@ ok "this is host 1" eval 'ip -o -4 address show wan0 | grep -q "10\.9\.1\.1/16"'
 ok "orders" wan "delay 1 2 100" "delay 2 1 50 50"
 took=$(knock 1 2)
 ok "delay: both ways count" [ "$took" -ge 150 ]
-took=$(knock 3 2)
-ok "delay: of one pair only" [ "$took" -lt 150 ]
+quick () { [ "$(knock 3 2)" -lt 150 ]; } # on a busy machine not each time
+ok "delay: of one pair only" wait_for 20 quick
 wan "delay * * 0" "cut 1 2"
 ok "cut: nothing goes there" silent 1 2
 ok "cut: nor comes from there what answers" silent 2 1
