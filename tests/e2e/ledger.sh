@@ -117,7 +117,7 @@ holds_salvage third
 
 # A life that begins anew and ends: what was done is what stands in the answer and what does not.
 file=$work/whole.db run=whole n=0
-naps=("$SATIN_BIN/sleep" 20 --depth 10)
+naps=("$SATIN_BIN/sleep" 40 --depth 10)
 begin "$satin" run -n 3 -w 1 --name whole --checkpoint "$file" --interval 0.3 --stats "$work/whole.json" -- "${naps[@]}"
 ok "three nodes are up" wait_for $((20 * slow)) is_up
 has_saved () { [ "$(ask "SELECT total(work_s) > $1 FROM result")" = 1 ]; } # SECONDS of work

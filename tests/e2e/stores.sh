@@ -36,7 +36,7 @@ comes_back () {
   begin_long "$file"
   ok "$name: a run begins" wait_for $((20 * slow)) stands "$file"
   $break
-  ok "$name: it is said" wait_for $((30 * slow)) said "$wanted"
+  ok "$name: it is said" wait_for $((90 * slow)) said "$wanted"
   $mend
   before=$(generation "$file")
   ok "$name: when it is over, it publishes again" wait_for $((60 * slow)) newer "$file" "$before"
