@@ -72,6 +72,7 @@ done
 for way in kept broken; do
   begin "$satin" run -n 3 -w 1 --name main-$way -- "$laws" 4 $way
   ok "4, $way: three nodes are up" wait_for $((20 * slow)) up main-$way 3
+  wait_for $((20 * slow)) has_worked main-$way 0.5 # by then the others have the constant
   kill -9 "$(master_of main-$way)"
   ended
   [ $way = kept ] && is "4, kept: another main goes on" "$answer $code" "60 0"
