@@ -109,8 +109,7 @@ is_down () {
   ok "$name: that the store is down is said while the run goes on" wait_for $((60 * slow)) grep -q "^satin: checkpoint '.*down.db': " "$work/begun.words"
   try "$satin" suspend down
   is "$name: a suspension that cannot be published: so the command says too" "$code" 4
-  # The run's word comes from the node that ends it first. Where it is kept stands in the launcher's word, below.
-  ok "$name: … and why" eval "says \"is kept in '\" || says 'the last publication of the checkpoint failed'"
+  ok "$name: … and where it is kept" says "is kept in '"
   ended
   is "$name: a suspension that cannot be published ends with 4" "$code" 4
   kept=$(printf '%s' "$words" | sed -n "s/.*is kept in '\\([^']*\\)'.*/\\1/p")
