@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Links of a sparse run: who has one to whom, and how what is for all gets to all. */
+/* Links of a sparse run: which members have one, and how messages for all reach all members. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plan buddy (paper 002): who is whose keeper in the ring, and results that wait for it. */
+/* Plan buddy (paper 002): the keeper of each node in the ring, and results that wait for it. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"
