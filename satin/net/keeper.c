@@ -102,7 +102,8 @@ on_news (gpointer data)
                                        .saved = news->ticket,
                                        .work_us = news->commit_us,
                                        .final = news->final,
-                                       .failed = news->kind != SCRIBE_PUBLISHED });
+                                       .failed = news->kind != SCRIBE_PUBLISHED,
+                                       .text = news->trouble });
   g_clear_pointer (&news->rows, g_ptr_array_unref);
   g_free (news->trouble);
   g_free (news->path);

@@ -159,7 +159,8 @@ typedef enum
                           generation that stands there, 0: none. failed: it could not, text: why */
   NODE_EVENT_PUBLISHED, /* number: generation; saved: the last SAVE that is in it; work_us: how long
                            the commit took (0: unknown); final: it was the one asked for by
-                           NODE_EFFECT_FINAL or _PUBLISH; failed: it did not succeed */
+                           NODE_EFFECT_FINAL or _PUBLISH; failed: it did not succeed, text
+                           (nullable): why, for people */
   NODE_EVENT_BID, /* work_us: how long the commit took; number: the generation of this run that
                      stands there, 0: none; failed, text: why it cannot */
   /* people */

@@ -262,11 +262,13 @@ saves_on_served (Node *node, guint64 scan, guint64 cost_us)
 
 /* Who asked ends the run. */
 static void
-tell_closed (Node *node, guint64 generation, gboolean failed)
+tell_closed (Node *node, const NodeEvent *published)
 {
-  Message message = {
-    .kind = MESSAGE_CLOSED, .count = node->saves.request, .number = generation, .flag = failed
-  };
+  Message message = { .kind = MESSAGE_CLOSED,
+                      .count = node->saves.request,
+                      .number = published->number,
+                      .flag = published->failed,
+                      .text = published->text };
 
   gboolean own = node_id_equal (&node->saves.closer, &node->self);
   if (own && roster_is_master (node) && node_id_equal (&node->office.holder, &node->self))
@@ -335,7 +337,7 @@ saves_on_published (Node *node, const NodeEvent *event)
       saves->closing = saves->again;
       saves->again = FALSE;
       if (!saves->closing)
-        tell_closed (node, event->number, event->failed);
+        tell_closed (node, event);
     }
   if (node->ended)
     return;

@@ -296,12 +296,16 @@ stop_go_on (Node *node)
 void
 stop_on_closed (Node *node, const Message *m)
 {
+  const char *why = m->text;
+
   if (!node->stop.final || m->count != node->stop.request)
     return;
+  if (m->flag && (why == NULL || *why == '\0'))
+    why = "the last publication of the checkpoint failed";
   if (m->flag)
-    core_log (node, "the last publication of the checkpoint failed");
+    core_log (node, "%s", why);
   if (m->flag && !node->stop.finished)
-    stop_refused (node, "the last publication of the checkpoint failed");
+    stop_refused (node, why);
   else
     end (node, node->stop.code, node->stop.finished);
 }

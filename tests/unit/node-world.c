@@ -226,6 +226,8 @@ carry (World *world, guint who, const NodeEffect *effect)
     case NODE_EFFECT_END:
       g_string_append (peer->log, "END\n");
       peer->ended = effect->number;
+      if (effect->text != NULL)
+        g_string_append_printf (peer->log, "BECAUSE %s\n", effect->text);
       break;
     default:
       peer->owes += effect->kind == NODE_EFFECT_OWE;

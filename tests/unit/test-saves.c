@@ -513,6 +513,35 @@ test_only_the_coordinator_closes (void)
     g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_SUSPENDED);
 }
 
+/* The master ends the run for a coordinator elsewhere, and says what that one said. */
+static void
+test_why_it_is_not_published (void)
+{
+  static const char *const words[] = { "no room; the checkpoint is kept in 'spare'", NULL };
+
+  for (guint s = 0; s < G_N_ELEMENTS (words); s++)
+    {
+      g_autoptr (World) world = world_that_closes ();
+      g_autofree char *because = g_strdup_printf (
+          "BECAUSE %s",
+          words[s] != NULL ? words[s] : "the last publication of the checkpoint failed");
+
+      for (guint i = 0; i < 3; i++)
+        {
+          tell (world, i, &(NodeEvent){ .kind = NODE_EVENT_HALTED });
+          served (world, i, ALL);
+        }
+      tell (world, 1,
+            &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED,
+                          .final = TRUE,
+                          .failed = TRUE,
+                          .text = words[s] });
+      for (guint i = 0; i < 3; i++)
+        g_assert_cmpuint (world->peer[i].ended, ==, NODE_END_NO_STORE);
+      g_assert_true (said (world, 0, because));
+    }
+}
+
 /* Rows go in the session with the coordinator: which of its links bears them is all the same. */
 static void
 test_rows_over_another_link_renew_nothing (void)
@@ -548,6 +577,7 @@ main (int argc, char **argv)
         test_a_round_that_is_asked_for_late_is_made_anew);
   TEST ("a-suspend-waits-until-all-have-sent-all", test_a_suspend_waits_until_all_have_sent_all);
   TEST ("only-the-coordinator-closes", test_only_the_coordinator_closes);
+  TEST ("why-it-is-not-published", test_why_it_is_not_published);
   TEST ("only-the-coordinator-says-that-it-has-taken-over",
         test_only_the_coordinator_says_that_it_has_taken_over);
   TEST ("a-round-does-not-wait-for-the-dead", test_a_round_does_not_wait_for_the_dead);
