@@ -69,8 +69,9 @@ gboolean ledger_write_shares (Ledger *ledger, const Row *row, GError **error);
 /* Gives the row what it speaks of, by the type of its value. FALSE: that is not there, and the row
  * is of no use; or an error. */
 gboolean ledger_load_shares (Ledger *ledger, const char *type, Row *row, GError **error);
-/* After rows were written: removes what nothing speaks of. */
-gboolean ledger_sweep_shares (Ledger *ledger, GError **error);
+/* After rows were written: removes what nothing speaks of. A sweep that was slow is followed by a
+ * rest, in which the next ones do nothing, but for the one of the run's end. */
+gboolean ledger_sweep_shares (Ledger *ledger, gboolean is_end, GError **error);
 
 void ledger_load_begin (LedgerLoad *load, Ledger *ledger, LedgerBatch batch, gpointer data);
 /* ResultsEach and KeepsEach of a LedgerLoad: rows of other programs are passed over. */

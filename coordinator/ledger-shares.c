@@ -97,13 +97,13 @@ keep_spoken (const char *type, GBytes *value, gpointer data, GError **error)
 }
 
 gboolean
-ledger_sweep_shares (Ledger *ledger, GError **error)
+ledger_sweep_shares (Ledger *ledger, gboolean is_end, GError **error)
 {
   g_autoptr (GHashTable) names = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   gint64 began_us = g_get_monotonic_time ();
   GHashTableIter iter;
   gpointer hex;
-  if (began_us < ledger->sweep_us)
+  if (began_us < ledger->sweep_us && !is_end)
     return TRUE;
   if (!shares_each (ledger->sql, note_name, names, error))
     return FALSE;

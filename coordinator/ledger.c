@@ -387,7 +387,8 @@ ledger_write (Ledger *ledger, const Inbox *inbox, GError **error)
   int before = sqlite3_total_changes (ledger->sql->db);
   if (!results_begin (ledger->results, &reason) || !notes_write (ledger->sql, inbox, &reason)
       || !write_rows (ledger, inbox, &n_written, &reason)
-      || !write_keeps (ledger, inbox, &n_written, &reason) || !ledger_sweep_shares (ledger, &reason)
+      || !write_keeps (ledger, inbox, &n_written, &reason)
+      || !ledger_sweep_shares (ledger, inbox->answer != NULL, &reason)
       || !write_answer (ledger, inbox, &reason))
     return write_failed (ledger, reason, error);
 

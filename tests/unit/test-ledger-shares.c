@@ -14,7 +14,7 @@ share (int salt, gsize size)
 {
   guint8 *data = g_malloc (size);
   for (gsize i = 0; i < size; i++)
-    data[i] = (guint8)(i * 31 + (gsize)salt);
+    data[i] = (guint8)(i * 31 + (gsize)(i % 2 == 0 ? salt : salt >> 8));
   g_autoptr (GBytes) bytes = g_bytes_new_take (data, size);
   return shared_add (shared_store_here (), bytes);
 }
@@ -104,6 +104,28 @@ test_goes (void)
   forget_all (place);
 }
 
+/* Many rows make a sweep slow, after which the next ones rest: that of the end does not. */
+static void
+test_end_does_not_rest (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GBytes) answer = g_bytes_new_static ("7\n", 2);
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  for (int i = 0; i < 3000; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("/%d", i);
+      save_one (scribe, kept_row (path, 1, share (i, 2000)));
+    }
+  finish (place, scribe);
+  assert_answer (place->target, COUNT, "3000");
+  save_one (scribe, row_make ("", 7, 10, 1));
+  scribe_answer (scribe, answer, 0);
+  finish (place, scribe);
+  assert_answer (place->target, COUNT, "0");
+  scribe_free (scribe);
+  forget_all (place);
+}
+
 /* Rows whose bytes are lost are not offered, and are whole again once they are saved again. */
 static void
 test_lost (void)
@@ -146,6 +168,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/ledger-shares/comes-back", test_comes_back);
   g_test_add_func ("/ledger-shares/goes", test_goes);
+  g_test_add_func ("/ledger-shares/end-does-not-rest", test_end_does_not_rest);
   g_test_add_func ("/ledger-shares/lost", test_lost);
   return g_test_run ();
 }
