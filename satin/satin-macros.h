@@ -147,7 +147,6 @@ void satin_null_destination_ (void)
       SatinFrame_ *satin_frame_, \
       void *satin_into_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)) \
   { \
-    static const SatinJob *satin_spawned_ SATIN_IN_SPAWNED_ = &name##_job; \
     satin_args_##name *satin_args_ = (satin_args_##name *)satin_place_ ( \
         satin_frame_, &name##_job, satin_into_, satin_big_##name, satin_size_##name, \
         (int)satin_args_hold_##name | (int)satin_result_holds_##name); \
@@ -214,7 +213,7 @@ void satin_null_destination_ (void)
                                 satin_args_hold_##name, \
                                 satin_result_holds_##name, \
                                 satin_returns_##name }; \
-  SATIN_REGISTER_SPAWNED_ (name) \
+  SATIN_REGISTER_JOB_ (name) \
   SATIN_INLINE_ satin_result_##name satin_body_##name ( \
       SatinFrame_ *const satin_frame_ SATIN_ARGS_ (SATIN_PARAMETER_, name, __VA_ARGS__)); \
   static inline SatinDone_ satin_run_##name (SatinStack_ *satin_stack_, SatinSlot_ *satin_self_, \
@@ -426,8 +425,10 @@ satin_grain_ (int64_t from, int64_t to, int64_t grain)
   typedef Type satin_best_##name; \
   extern SatinBest_ name##_best;
 
-#define SATIN_APP_(app_name, app_usage, function, ...) \
-  static const SatinJob *const satin_app_jobs_[] = { __VA_ARGS__, NULL }; \
+#define SATIN_APP_(app_name, app_usage, ...) \
+  SATIN_APP_OF_ (app_name, app_usage, __VA_ARGS__, NULL)
+#define SATIN_APP_OF_(app_name, app_usage, function, ...) \
+  static const SatinJob *const satin_app_jobs_[] = { __VA_ARGS__ }; \
   static const SatinApp satin_app_ \
       = { SATIN_LAYOUT_, app_name, app_usage, function, satin_app_jobs_ }; \
   int main (int argc, char **argv) \

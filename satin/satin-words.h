@@ -146,13 +146,14 @@ satin_recall_ (SatinFrame_ *frame, const SatinJob *keeps, void *state)
   return found;
 }
 
-/* engine/listed.c. Which jobs a module (program or shared library) spawns or calls: each function
- * satin_place_name that is compiled leaves a reference in this section, so that a job that
- * SATIN_APP does not list is refused before anything runs. */
-#define SATIN_IN_SPAWNED_ __attribute__ ((section ("satin_spawned"), used))
-extern const SatinJob *__start_satin_spawned[] __attribute__ ((visibility ("hidden")));
-extern const SatinJob *__stop_satin_spawned[] __attribute__ ((visibility ("hidden")));
-void satin_spawned_register_ (const SatinJob **begin, const SatinJob **end);
+/* engine/registry.c. Each SATIN_JOB registers its job before main. */
+typedef struct SatinJobEntry_ SatinJobEntry_;
+struct SatinJobEntry_
+{
+  const SatinJob *job;
+  SatinJobEntry_ *next;
+};
+void satin_job_register_ (SatinJobEntry_ *entry);
 
 /* engine/words.c. A C++ exception that leaves a job ends the process by std::terminate; before main
  * this is made its handler, which says what was thrown. `type` NULL: nothing was; `what` may be. */
@@ -191,12 +192,11 @@ extern "C++"
 #define SATIN_WATCH_TERMINATE_() (void)0
 #endif
 
-/* The NULL is there so that the section exists. */
-#define SATIN_REGISTER_SPAWNED_(name) \
-  static const SatinJob *satin_spawned_none_##name SATIN_IN_SPAWNED_ = NULL; \
-  static void __attribute__ ((constructor)) satin_register_spawned_##name (void) \
+#define SATIN_REGISTER_JOB_(name) \
+  static void __attribute__ ((constructor)) satin_register_##name (void) \
   { \
-    satin_spawned_register_ (__start_satin_spawned, __stop_satin_spawned); \
+    static SatinJobEntry_ entry = { &name##_job, NULL }; \
+    satin_job_register_ (&entry); \
     SATIN_WATCH_TERMINATE_ (); \
   }
 
@@ -248,7 +248,7 @@ typedef struct
   const char *name;
   const char *usage;
   int (*main) (SatinRun *run, int argc, char **argv);
-  const SatinJob *const *jobs; /* NULL-terminated */
+  const SatinJob *const *jobs; /* NULL-terminated: those that get the first numbers */
 } SatinApp;
 
 /* What inlined code takes for granted of the library: a program refuses to run with another one.

@@ -252,12 +252,13 @@ int satin_stopped (SatinRun *run);
  * before satin_root. */
 GBytes *satin_input (SatinRun *run, const char *path, GError **error);
 
-/* SATIN_APP ("name", "USAGE", main_function, &job_job…)
+/* SATIN_APP ("name", "USAGE", main_function)
  * Defines main (). int main_function (SatinRun *run, int argc, char **argv) gets the arguments
- * without Satin's own options and returns the exit code; every job that may run is listed, in the
- * same order on all machines. A program that spawns or calls another one does not begin: exit code
- * 1 and a sentence that names the job. */
-#define SATIN_APP(name, usage, function, ...) SATIN_APP_ (name, usage, function, __VA_ARGS__)
+ * without Satin's own options and returns the exit code. The jobs are all that the program and its
+ * libraries define by SATIN_JOB; no two have one name. Earlier versions wanted them listed here, as
+ * in main_function, &fib_job, &pair_job: such a list is taken still, and keeps the checkpoints of
+ * such a program valid. */
+#define SATIN_APP(name, usage, ...) SATIN_APP_ (name, usage, __VA_ARGS__)
 
 /* SATIN_APP_VERSION (n), n from 1 to 2^32-1, once in a program, at file scope. Says that all builds
  * that state n compute the same results. n then counts in place of the build: programs compiled

@@ -484,4 +484,4 @@ clique_main (SatinRun *run, int argc, char **argv)
   return print_clique (&edges, label, &found);
 }
 
-SATIN_APP ("clique", "FILE", clique_main, &search_job)
+SATIN_APP ("clique", "FILE", clique_main)

@@ -45,4 +45,4 @@ fib_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("fib", "N", fib_main, &fib_job)
+SATIN_APP ("fib", "N", fib_main)

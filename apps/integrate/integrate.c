@@ -80,4 +80,4 @@ integrate_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("integrate", USAGE, integrate_main, &integrate_job)
+SATIN_APP ("integrate", USAGE, integrate_main)

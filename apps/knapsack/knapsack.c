@@ -597,4 +597,4 @@ knapsack_main (SatinRun *run, int argc, char **argv)
   return print_packing (&file, order, shared.n, &packing);
 }
 
-SATIN_APP ("knapsack", "FILE", knapsack_main, &search_job)
+SATIN_APP ("knapsack", "FILE", knapsack_main)

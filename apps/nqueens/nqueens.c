@@ -81,4 +81,4 @@ nqueens_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("nqueens", "N", nqueens_main, &queens_job)
+SATIN_APP ("nqueens", "N", nqueens_main)

@@ -375,4 +375,4 @@ raytrace_main (SatinRun *run, int argc, char **argv)
   return print_picture (&options, &tile);
 }
 
-SATIN_APP ("raytrace", USAGE, raytrace_main, &picture_job, &trace_job)
+SATIN_APP ("raytrace", USAGE, raytrace_main)

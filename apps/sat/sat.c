@@ -533,4 +533,4 @@ sat_main (SatinRun *run, int argc, char **argv)
   return print_verdict (&shared, literals, &verdict);
 }
 
-SATIN_APP ("sat", "FILE", sat_main, &search_job)
+SATIN_APP ("sat", "FILE", sat_main)

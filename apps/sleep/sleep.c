@@ -105,4 +105,4 @@ sleep_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("sleep", "MS [--depth N] [--branch N]", sleep_main, &nap_job)
+SATIN_APP ("sleep", "MS [--depth N] [--branch N]", sleep_main)

@@ -428,4 +428,4 @@ tsp_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("tsp", "FILE [--upper LENGTH]", tsp_main, &search_job)
+SATIN_APP ("tsp", "FILE [--upper LENGTH]", tsp_main)

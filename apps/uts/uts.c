@@ -50,4 +50,4 @@ uts_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("uts", USAGE, uts_main, &search_job)
+SATIN_APP ("uts", USAGE, uts_main)

@@ -13,14 +13,14 @@
 #include <string.h>
 
 static Digest
-schema_digest (const SatinApp *app)
+schema_digest (const SatinJob *const *jobs)
 {
   g_autoptr (GString) text = g_string_new ("satin 1\n");
-  for (guint i = 0; app->jobs[i] != NULL; i++)
+  for (guint i = 0; jobs[i] != NULL; i++)
     {
-      g_autofree char *args = record_schema (app->jobs[i]->args);
-      g_autofree char *result = record_schema (app->jobs[i]->result);
-      g_string_append_printf (text, "%s %s -> %s\n", app->jobs[i]->name, args, result);
+      g_autofree char *args = record_schema (jobs[i]->args);
+      g_autofree char *result = record_schema (jobs[i]->result);
+      g_string_append_printf (text, "%s %s -> %s\n", jobs[i]->name, args, result);
     }
   return digest_of_data (text->str, text->len);
 }
@@ -80,7 +80,7 @@ run_identity_fill (SatinRun *run)
   Identity *identity = &run->identity;
   identity->app = g_strdup (run->app->name);
   identity->version = g_strdup (PACKAGE_VERSION);
-  identity->schema = schema_digest (run->app);
+  identity->schema = schema_digest (run->jobs);
   identity->identity = identity_digest (run);
   identity->mended = run->options.mended || run->folder_run.mended;
   fill_command (run);

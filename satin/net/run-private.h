@@ -13,6 +13,7 @@
 struct SatinRun
 {
   const SatinApp *app;
+  const SatinJob *const *jobs; /* NULL-terminated: all of the program */
   Options options;
   FolderRun folder_run; /* node process: what the launcher wrote */
   char *folder;         /* the run's folder; NULL: none */

@@ -11,7 +11,7 @@
 #include "step.h"
 #include "timeline-file.h"
 
-#include "engine/listed.h"
+#include "engine/registry.h"
 #include "engine/memory.h"
 #include "record.h"
 
@@ -161,7 +161,7 @@ start_driver (SatinRun *run)
 {
   g_autoptr (GError) error = NULL;
   DriverConfig *config = &run->config;
-  config->jobs = run->app->jobs;
+  config->jobs = run->jobs;
   config->program = run->identity.identity;
   config->interval_s = run->options.interval_s;
   config->solo = !run->node_process;
@@ -471,6 +471,7 @@ int
 satin_main_ (const SatinApp *app, int argc, char **argv)
 {
   SatinRun *run;
+  char *sentence = NULL;
   int code;
   if (app->layout != SATIN_LAYOUT_)
     {
@@ -486,14 +487,14 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   run->out = run->err = CAPTURE_NONE;
   run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   run->results = g_ptr_array_new_with_free_func (kept_free);
-  if (!read_options (run, argc, argv, &code))
-    return code;
-  g_autofree char *missing = listed_sentence (app->jobs, NULL);
-  if (missing != NULL)
+  run->jobs = registry_close (app->jobs, &sentence);
+  if (run->jobs == NULL)
     {
-      fprintf (stderr, "satin: %s\n", missing);
+      fprintf (stderr, "satin: %s\n", sentence);
       return 1;
     }
+  if (!read_options (run, argc, argv, &code))
+    return code;
   if (run->node_process)
     prepare_node_process (run);
   else if (step_has_tasks ())
@@ -528,11 +529,10 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
   if (run->root_asked)
     run_leave (run, 1, "satin_root was called twice: a run has one root");
   run->root_asked = TRUE;
-  /* main may have loaded a library that spawns more jobs. */
-  g_autofree char *missing = listed_sentence (run->app->jobs, job);
-  if (missing != NULL)
-    run_leave (run, 1, missing);
-  while (run->app->jobs[index] != job)
+  g_autofree char *late = registry_late ();
+  if (late != NULL)
+    run_leave (run, 1, late);
+  while (run->jobs[index] != job)
     index++;
   g_autoptr (GBytes) encoded = record_encode (job->args, args);
   g_atomic_int_set (&run->in_root, TRUE);

@@ -328,4 +328,4 @@ probe_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("probe", "COUNT GAP_US", probe_main, &tick_job, &hold_job, &probe_job, &steals_job)
+SATIN_APP ("probe", "COUNT GAP_US", probe_main)

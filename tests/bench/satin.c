@@ -161,6 +161,4 @@ bench_satin (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("bench", "KERNEL ARGUMENT [MS]", bench_satin, &fib_job, &fibcall_job, &nqueens_job,
-           &uts_job, &integrate_job,
-           &sum_job, &sumhand_job)
+SATIN_APP ("bench", "KERNEL ARGUMENT [MS]", bench_satin)

@@ -252,4 +252,4 @@ steal_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("steal-latency", "[TURNS [asleep]]", steal_main, &root_job, &work_job, &hold_job)
+SATIN_APP ("steal-latency", "[TURNS [asleep]]", steal_main)

@@ -131,5 +131,4 @@ throughput_main (SatinRun *run, int argc, char **argv)
   return rate > 0 ? 0 : 1;
 }
 
-SATIN_APP ("throughput", "[MIB [TIMES]]", throughput_main, &root_job, &once_job, &blob_job,
-           &hold_job)
+SATIN_APP ("throughput", "[MIB [TIMES]]", throughput_main)

@@ -165,4 +165,4 @@ bomb_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("bomb", "HOW BAD MS DEPTH", bomb_main, &bomb_job)
+SATIN_APP ("bomb", "HOW BAD MS DEPTH", bomb_main)

@@ -38,4 +38,4 @@ builds_main (SatinRun *run, int argc, char **argv)
 #ifdef VERSION
 SATIN_APP_VERSION (VERSION)
 #endif
-SATIN_APP ("builds", "DEPTH NAP_MS", builds_main, &branch_job)
+SATIN_APP ("builds", "DEPTH NAP_MS", builds_main)

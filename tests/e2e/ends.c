@@ -69,4 +69,4 @@ ends_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("ends", "HOW", ends_main, &answer_job)
+SATIN_APP ("ends", "HOW", ends_main)

@@ -124,4 +124,4 @@ first_main (SatinRun *run, int argc, char **argv)
   return got != sum;
 }
 
-SATIN_APP ("first", "[ROUNDS [DEPTH [TURNS]]]", first_main, &rounds_job, &search_job, &idle_job)
+SATIN_APP ("first", "[ROUNDS [DEPTH [TURNS]]]", first_main)

@@ -74,4 +74,4 @@ heavy_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("heavy", "ROWS BYTES", heavy_main, &all_job, &heavy_job, &gate_job)
+SATIN_APP ("heavy", "ROWS BYTES", heavy_main)

@@ -50,4 +50,4 @@ held_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("held", "FILE", held_main, &held_job)
+SATIN_APP ("held", "FILE", held_main)

@@ -4,6 +4,7 @@
 #include <satin.h>
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #define LEAVES 60
 
@@ -31,10 +32,19 @@ SATIN_JOB (pure, int64_t, (uint8_t, broken))
   return sum;
 }
 
+/* Ten times as long as long as there is no file LAWS_GO. */
+static void
+rest (gulong us)
+{
+  const char *go = getenv ("LAWS_GO");
+
+  g_usleep (go != NULL && access (go, F_OK) != 0 ? 10 * us : us);
+}
+
 /* 2: child k is always the same job. Broken, it is given the time of day. */
 SATIN_JOB (nap, int64_t, (int64_t, said))
 {
-  g_usleep (30000 + (gulong)(said % 2));
+  rest (30000 + (gulong)(said % 2));
   return 1;
 }
 
@@ -193,6 +203,4 @@ laws_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("laws", "LAW kept|broken", laws_main, &pure_job, &count_leaf_job, &steady_job, &nap_job,
-           &witnessed_job, &look_job, &again_job, &empty_handed_job, &hold_job, &long_one_job,
-           &hasty_job)
+SATIN_APP ("laws", "LAW kept|broken", laws_main)

@@ -28,4 +28,4 @@ leaf_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("leaf", "N", leaf_main, &sum_job)
+SATIN_APP ("leaf", "N", leaf_main)

@@ -107,4 +107,4 @@ lists_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("lists", "N MS", lists_main, &report_job, &make_job, &add_job, &order_job)
+SATIN_APP ("lists", "N MS", lists_main)

@@ -285,5 +285,4 @@ mixed_main (SatinRun *run, int argc, char **argv)
   return right ? 0 : 1;
 }
 
-SATIN_APP ("mixed", "DEPTH [MEBIBYTES]", mixed_main, &everything_job, &even_job, &odd_job,
-           &eight_job, &nothing_job, &large_job)
+SATIN_APP ("mixed", "DEPTH [MEBIBYTES]", mixed_main)

@@ -95,4 +95,4 @@ naps_main (SatinRun *run, int argc, char **argv)
   return argc == 4 ? atoi (argv[3]) : 0;
 }
 
-SATIN_APP ("naps", "MS DEPTH [CODE]", naps_main, &naps_job)
+SATIN_APP ("naps", "MS DEPTH [CODE]", naps_main)

@@ -32,4 +32,4 @@ sum_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("sum", "N", sum_main, &sum_job)
+SATIN_APP ("sum", "N", sum_main)

@@ -80,4 +80,4 @@ sum_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("sum", "N", sum_main, &sum_job, &thrower_job, &throwers_job, &catcher_job)
+SATIN_APP ("sum", "N", sum_main)

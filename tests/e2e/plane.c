@@ -98,4 +98,4 @@ plane_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("plane", "SIZE STEPS PARTS MS", plane_main, &world_job, &band_job)
+SATIN_APP ("plane", "SIZE STEPS PARTS MS", plane_main)

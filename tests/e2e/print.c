@@ -29,4 +29,4 @@ print_main (SatinRun *run, int argc, char **argv)
   return 0;
 }
 
-SATIN_APP ("print", "MB [GATE]", print_main, &half_job)
+SATIN_APP ("print", "MB [GATE]", print_main)

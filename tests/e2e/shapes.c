@@ -270,5 +270,4 @@ shapes_main (SatinRun *run, int argc, char **argv)
               shape);
 }
 
-SATIN_APP ("shapes", "SHAPE N [WORK]", shapes_main, &leaf_job, &comb_job, &spine_job, &narrow_job,
-           &block_job, &text_job, &wide_job, &blocks_job, &texts_job, &bulk_job, &large_job)
+SATIN_APP ("shapes", "SHAPE N [WORK]", shapes_main)

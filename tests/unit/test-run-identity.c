@@ -33,7 +33,7 @@ run_clear (SatinRun *run)
 static void
 run_init (SatinRun *run, const SatinApp *of, const char *line)
 {
-  *run = (SatinRun){ .app = of, .options.checkpoint = (char *)"/tmp/none" };
+  *run = (SatinRun){ .app = of, .jobs = of->jobs, .options.checkpoint = (char *)"/tmp/none" };
   g_assert_true (g_shell_parse_argv (line, &run->options.argc, &run->options.argv, NULL));
   run_identity_fill (run);
 }
@@ -100,6 +100,7 @@ test_node (void)
 
   run_init (&alone, &app, "./powers 3 'a b'");
   run = (SatinRun){ .app = &app,
+                    .jobs = app.jobs,
                     .node_process = TRUE,
                     .folder_run = { .program = (char *)"/bin/powers",
                                     .folder = (char *)"/home/me",
