@@ -54,6 +54,7 @@ inbox_new (void)
   inbox->settings = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   inbox->constants = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, value_free);
   inbox->bests = g_hash_table_new_full (g_str_hash, g_str_equal, NULL, value_free);
+  inbox->shown = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   inbox->prune_at = PRUNE_ROWS_MIN;
   return inbox;
 }
@@ -68,6 +69,7 @@ inbox_free (Inbox *inbox)
   g_hash_table_destroy (inbox->settings);
   g_hash_table_destroy (inbox->constants);
   g_hash_table_destroy (inbox->bests);
+  g_hash_table_destroy (inbox->shown);
   g_queue_clear_full (&inbox->members, member_free);
   g_queue_clear_full (&inbox->events, event_free);
   g_clear_pointer (&inbox->present, g_array_unref);
@@ -320,6 +322,7 @@ inbox_put_back (Inbox *inbox, Inbox *older)
   put_back_table (inbox->settings, older->settings);
   put_back_table (inbox->constants, older->constants);
   put_back_table (inbox->bests, older->bests);
+  put_back_table (inbox->shown, older->shown);
   put_back_queue (&inbox->members, &older->members);
   put_back_queue (&inbox->events, &older->events);
   if (inbox->present == NULL)

@@ -35,6 +35,7 @@ typedef struct
   GHashTable *settings;  /* key -> value */
   GHashTable *constants; /* name -> InboxValue */
   GHashTable *bests;     /* name -> InboxValue */
+  GHashTable *shown;     /* name -> text: how the best value of that name looks to people */
   GQueue members;        /* of InboxMember, oldest first */
   GQueue events;         /* of InboxEvent, oldest first */
   GArray *present;       /* (nullable) of NodeId: a life of the run ends, with these */

@@ -86,6 +86,24 @@ write_values (Sql *sql, const Inbox *inbox, GError **error)
   return TRUE;
 }
 
+/* Once, though a new coordinator is told again of the best values so far. */
+static gboolean
+note_shown (Sql *sql, const Inbox *inbox, GError **error)
+{
+  GHashTableIter iter;
+  gpointer name, text;
+  g_hash_table_iter_init (&iter, inbox->shown);
+  while (g_hash_table_iter_next (&iter, &name, &text))
+    {
+      g_autofree char *detail = g_strdup_printf ("%s: %s", (char *)name, (char *)text);
+      TablesEvent event = { .at = g_get_real_time () / G_USEC_PER_SEC,
+                            .kind = "best", .detail = detail };
+      if (!tables_put_event_once (sql, &event, EVENTS_KEEP, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 /* A node that came or went stands in the table `node` as well. No node leaves that has not joined.
  */
 static gboolean
@@ -207,7 +225,7 @@ write_end (Sql *sql, const Inbox *inbox, GError **error)
 gboolean
 notes_write (Sql *sql, const Inbox *inbox, GError **error)
 {
-  if (!write_values (sql, inbox, error))
+  if (!write_values (sql, inbox, error) || !note_shown (sql, inbox, error))
     return FALSE;
   for (GList *link = inbox->members.head; link != NULL; link = link->next)
     if (!write_member (sql, link->data, error))

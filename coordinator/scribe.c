@@ -453,10 +453,12 @@ scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *val
 }
 
 void
-scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value)
+scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value, const char *text)
 {
   lock (scribe);
   inbox_add_value (scribe->inbox->bests, name, type, value);
+  if (text != NULL)
+    g_hash_table_replace (scribe->inbox->shown, g_strdup (name), g_strdup (text));
   unlock_and_wake (scribe);
 }
 

@@ -85,7 +85,9 @@ void scribe_ticket (Scribe *scribe, guint64 ticket);
 /* The tables besides: run (key, value), constant, best, node. */
 void scribe_set (Scribe *scribe, const char *key, const char *value);
 void scribe_constant (Scribe *scribe, const char *name, const char *type, GBytes *value);
-void scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value);
+/* `text` (nullable): how that value looks to people; an event says it. */
+void scribe_best (Scribe *scribe, const char *name, const char *type, GBytes *value,
+                  const char *text);
 /* A member of the run. After scribe_new the driver tells all that are here. */
 void scribe_joined (Scribe *scribe, const NodeId *id, const char *host, const char *site,
                     const char *address);

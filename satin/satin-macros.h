@@ -416,10 +416,19 @@ satin_grain_ (int64_t from, int64_t to, int64_t grain)
   } \
   static const Type satin_initial_##name = __VA_ARGS__; \
   SatinBest_ name##_best \
-      = { #name, &satin_type_##Type, satin_merge_##name, &satin_initial_##name, NULL }; \
+      = { #name, &satin_type_##Type, satin_merge_##name, &satin_initial_##name, NULL, NULL }; \
   static void __attribute__ ((constructor)) satin_register_best_##name (void) \
   { \
     satin_best_register_ (&name##_best); \
+  }
+#define SATIN_BEST_SHOW_(name, function) \
+  static char *satin_show_##name (const void *satin_value_) \
+  { \
+    return function ((const satin_best_##name *)satin_value_); \
+  } \
+  static void __attribute__ ((constructor)) satin_register_show_##name (void) \
+  { \
+    name##_best.show = satin_show_##name; \
   }
 #define SATIN_BEST_DECLARE_(Type, name) \
   typedef Type satin_best_##name; \

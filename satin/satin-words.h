@@ -218,6 +218,7 @@ struct SatinBest_
   const void *(*merge) (const void *a, const void *b);
   const void *value; /* atomic; old values stay readable */
   SatinBest_ *next;
+  char *(*show) (const void *value); /* NULL: nobody said how */
 };
 
 void satin_const_register_ (SatinConst_ *constant);

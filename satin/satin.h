@@ -229,6 +229,13 @@ SatinShared satin_share (SatinBytes bytes);
 #define SATIN_BEST(Type, name, MERGE, ...) SATIN_BEST_ (Type, name, MERGE, __VA_ARGS__)
 #define SATIN_BEST_DECLARE(Type, name) SATIN_BEST_DECLARE_ (Type, name)
 
+/* SATIN_BEST_SHOW (name, function)
+ * How people see the best value: on the live line of `satin run`, in `satin status`, and in the
+ * checkpoint's events. char *function (const Type *value) returns a short text in UTF-8, made by
+ * g_strdup_printf for example, that Satin frees with g_free; NULL: nothing is to be seen yet. It is
+ * called now and then, by a thread of Satin's, and changes nothing. At file scope. */
+#define SATIN_BEST_SHOW(name, function) SATIN_BEST_SHOW_ (name, function)
+
 /* The best value known here, by value. Any thread; costs a load and a copy. SatinBytes in it live
  * until the process ends. */
 #define satin_best(name) (*(const satin_best_##name *)satin_best_value_ (&name##_best))

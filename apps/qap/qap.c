@@ -51,6 +51,14 @@ placing_better (const Placing *a, const Placing *b)
 SATIN_CONST (Instance, instance)
 SATIN_BEST (Placing, best, placing_better, { INT64_MAX, { 0 } })
 
+static char *
+placing_show (const Placing *placing)
+{
+  return placing->cost < INT64_MAX ? g_strdup_printf ("cost %" PRId64, placing->cost) : NULL;
+}
+
+SATIN_BEST_SHOW (best, placing_show)
+
 static inline Qap
 qap_of (const Instance *shared)
 {

@@ -59,6 +59,14 @@ tour_better (const Tour *a, const Tour *b)
 SATIN_CONST (Instance, instance)
 SATIN_BEST (Tour, best, tour_better, { INT64_MAX, 0, { 0 } })
 
+static char *
+tour_show (const Tour *tour)
+{
+  return tour->n > 0 ? g_strdup_printf ("length %" PRId64, tour->length) : NULL;
+}
+
+SATIN_BEST_SHOW (best, tour_show)
+
 static const BoundEffort effort_root = { 2000, 20, 2048, 4 };
 static const BoundEffort effort_job = { 40, 5, 1024, 64 };
 static const BoundEffort effort_again = { 15, 4, 512, 64 };

@@ -204,7 +204,7 @@ print_run (const StatusRun *live)
 {
   g_autoptr (GVariant) status = fields_read (live->reply);
   g_autoptr (GPtrArray) nodes = NULL;
-  g_autofree char *one = NULL, *all = NULL;
+  g_autofree char *one = NULL, *all = NULL, *best = NULL;
   double done, term;
 
   if (status == NULL)
@@ -214,6 +214,7 @@ print_run (const StatusRun *live)
     }
   one = seconds (status, "at_risk_s");
   all = seconds (status, "at_risk_all_s");
+  best = fields_best (status);
   g_print ("%s", live->run.name);
   if (g_variant_lookup (status, "done", "d", &done))
     g_print ("  %.1f %% done", done * 100);
@@ -222,6 +223,8 @@ print_run (const StatusRun *live)
   g_print ("  at risk %s if one node dies, %s if all do  checkpoint %s\n", one, all,
            live->run.checkpoint == NULL ? "none" : live->run.checkpoint);
   ended_print_facts (&live->run, g_get_real_time ());
+  if (best != NULL)
+    g_print ("  %s\n", best);
   nodes = fields_objects (status, "nodes");
   if (nodes->len > 0)
     print_nodes (nodes);

@@ -58,6 +58,19 @@ fields_objects (GVariant *object, const char *name)
   return all;
 }
 
+char *
+fields_best (GVariant *status)
+{
+  g_autoptr (GPtrArray) all = fields_objects (status, "best");
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint i = 0; i < all->len; i++)
+    g_string_append_printf (text, "%s%s %s", i > 0 ? ", " : "",
+                            fields_text (all->pdata[i], "name"),
+                            fields_text (all->pdata[i], "text"));
+  return all->len > 0 ? g_strdup (text->str) : NULL;
+}
+
 gboolean
 fields_has (GVariant *object, const char *name, const char *text)
 {

@@ -16,5 +16,8 @@ gboolean fields_flag (GVariant *object, const char *name);
 GPtrArray *fields_objects (GVariant *object, const char *name);
 /* Whether the array of texts `name` has `text`. */
 gboolean fields_has (GVariant *object, const char *name, const char *text);
+/* The best values in a status as the program shows them, as in "tour length 6789"; NULL: it shows
+ * none. (transfer full) (nullable) */
+char *fields_best (GVariant *status);
 /* NULL: `text` (nullable) is not JSON or no object. (transfer full) */
 GVariant *fields_read (const char *text);

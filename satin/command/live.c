@@ -3,6 +3,7 @@
 #include "live.h"
 #include "ask.h"
 #include "command.h"
+#include "fields.h"
 #include "json.h"
 
 #include "net/control.h"
@@ -76,11 +77,14 @@ describe (GVariant *status, double elapsed_s)
 {
   g_autoptr (GString) line = g_string_new ("satin: ");
   g_autoptr (GVariant) nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
+  g_autofree char *best = fields_best (status);
   guint up = nodes == NULL ? 0 : count_up (nodes);
   double number;
 
   if (g_variant_lookup (status, "done", "d", &number))
     g_string_append_printf (line, "%.1f %% done, ", CLAMP (number, 0.0, 1.0) * 100);
+  if (best != NULL)
+    g_string_append_printf (line, "%s, ", best);
   g_string_append_printf (line, "%u node%s up, ", up, up == 1 ? "" : "s");
   if (g_variant_lookup (status, "at_risk_s", "d", &number))
     g_string_append_printf (line, "%.1f s of work at risk, ", number);

@@ -66,6 +66,20 @@ best_encode (const SatinBest_ *best)
   return record_encode (best->type, satin_best_value_ (best));
 }
 
+char *
+best_show (const SatinBest_ *best)
+{
+  g_autofree char *said = best->show != NULL ? best->show (satin_best_value_ (best)) : NULL;
+
+  if (said == NULL)
+    return NULL;
+  char *text = g_utf8_make_valid (said, (gssize)strnlen (said, BEST_SHOW_MAX));
+  for (char *at = text; *at != '\0'; at++)
+    if (g_ascii_iscntrl (*at))
+      *at = ' ';
+  return text;
+}
+
 /* Makes the better of the present and the given value the present one, unless an aborted job gives
  * it; best_mutex held. TRUE: it changed. */
 static gboolean

@@ -7,6 +7,8 @@
 
 #include "exchange.h"
 
+#define BEST_SHOW_MAX 200u
+
 guint best_count (void);
 /* (nullable): number `i`; NULL: there are fewer. */
 SatinBest_ *best_get (guint i);
@@ -15,6 +17,9 @@ SatinBest_ *best_find (const char *name);
 
 /* (transfer full): the encoding of the present value. */
 GBytes *best_encode (const SatinBest_ *best);
+/* (transfer full) (nullable): the present value as the program shows it to people, in UTF-8, of one
+ * line and not more than BEST_SHOW_MAX bytes; NULL: the program says nothing of it. */
+char *best_show (const SatinBest_ *best);
 /* Merges an encoded value from elsewhere, telling nobody. FALSE: malformed. */
 gboolean best_merge_encoded (SatinBest_ *best, GBytes *bytes);
 

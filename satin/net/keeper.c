@@ -494,7 +494,8 @@ keeper_best (Driver *driver, guint best)
     return;
   g_autoptr (GBytes) value = engine_best (driver->engine, best);
   g_autofree char *type = record_signature (best_get (best)->type);
-  scribe_best (driver->scribe, best_get (best)->name, type, value);
+  g_autofree char *text = best_show (best_get (best));
+  scribe_best (driver->scribe, best_get (best)->name, type, value, text);
 }
 
 void

@@ -3,6 +3,7 @@
  * words. Driver's thread. */
 #include "driver-private.h"
 
+#include "engine/best.h"
 #include "coordinator/readable.h"
 #include "folder.h"
 #include "json-write.h"
@@ -129,6 +130,28 @@ append_member (Driver *driver, GString *json, const NodeMember *member)
     g_string_append_printf (json, ",\"busy\":%d}", busy);
 }
 
+static void
+append_best (GString *json)
+{
+  const char *between = "";
+
+  g_string_append (json, ",\"best\":[");
+  for (guint i = 0; i < best_count (); i++)
+    {
+      g_autofree char *text = best_show (best_get (i));
+
+      if (text == NULL)
+        continue;
+      g_string_append_printf (json, "%s{\"name\":", between);
+      json_append_string (json, best_get (i)->name);
+      g_string_append (json, ",\"text\":");
+      json_append_string (json, text);
+      g_string_append_c (json, '}');
+      between = ",";
+    }
+  g_string_append_c (json, ']');
+}
+
 char *
 report_status (Driver *driver)
 {
@@ -155,6 +178,7 @@ report_status (Driver *driver)
   append_number (json, one_s);
   g_string_append (json, ",\"at_risk_all_s\":");
   append_number (json, all_s);
+  append_best (json);
   g_string_append (json, ",\"nodes\":[");
   for (guint i = 0; i < members->len; i++)
     {

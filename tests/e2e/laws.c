@@ -69,6 +69,14 @@ most_of (const int64_t *a, const int64_t *b)
 
 SATIN_BEST (int64_t, most, most_of, 0)
 
+static char *
+most_show (const int64_t *value)
+{
+  return *value > 0 ? g_strdup_printf ("found %d", (int)*value) : NULL;
+}
+
+SATIN_BEST_SHOW (most, most_show)
+
 SATIN_JOB (look, int64_t, (int64_t, value), (uint8_t, broken))
 {
   if (satin_best (most) >= value)

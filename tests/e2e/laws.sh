@@ -8,8 +8,7 @@ figure () { sed -n "s/.*\"$1\": *\([0-9.]*\).*/\1/p" "$work/stats"; }
 
 # A run that is to be killed rests longer (laws.c) until it is: let_go.
 export LAWS_GO=$work/go
-let_go () { touch "$LAWS_GO"; }
-hold_back () { rm -f "$LAWS_GO" "$file"; }
+hold_back () { rm -f "$file"; hold; }
 
 let_go
 # 1. What a leaf counts in a variable stays in its process.
@@ -75,7 +74,15 @@ for way in kept broken; do
   is "3, $way: pruning inside of a job is no breach of the second law" "$(figure unmatched):$(warned)" 0:0
   [ $way = kept ] && is "3, kept: who is pruned returns it" "$answer" 42
   [ $way = broken ] && is "3, broken: it is lost, and the answer is wrong" "$answer" 0
+  # Both lives were told of it, and it stands there once.
+  is "3, $way: how the best value looks is an event" \
+    "$(sqlite3 "$file" "SELECT detail FROM event WHERE kind = 'best'")" "most: found 42"
 done
+begin "$satin" run -n 2 -w 1 --name best -- "$laws" 3 kept
+looks () { "$satin" status best 2>/dev/null | grep -qx '  most found 42'; }
+ok "3: satin status shows it" wait_for $((20 * slow)) looks
+ok "3: … as JSON too" grep -qF '"best":[{"name":"most","text":"found 42"}]' <<<"$("$satin" status best --json)"
+finished
 
 # 4. Another main publishes something else.
 for way in kept broken; do

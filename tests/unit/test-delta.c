@@ -69,7 +69,7 @@ test_a_delta_carries_everything (void)
   g_autoptr (GBytes) second = g_bytes_new_static ("second", 6);
   g_autoptr (GBytes) answer = g_bytes_new_static ("92\n", 3);
   scribe_joined (scribe, &one, "host1", "here", "unix:/a");
-  scribe_best (scribe, "best", "ay", first);
+  scribe_best (scribe, "best", "ay", first, NULL);
   scribe_constant (scribe, "const/a", "ay", first);
   save_one (scribe, row_make_kept ("/500", 3, 33));
   save_many (scribe, 0, BASE_ROWS);
@@ -77,7 +77,7 @@ test_a_delta_carries_everything (void)
 
   scribe_joined (scribe, &two, "host2", "there", "unix:/b");
   scribe_told (scribe, "left", &one, NULL, 0, "crashed", 0);
-  scribe_best (scribe, "best", "ay", second);
+  scribe_best (scribe, "best", "ay", second, NULL);
   scribe_constant (scribe, "const/b", "ay", second);
   scribe_event (scribe, "crash", &one, "/0/1", 1500000, "gone");
   scribe_set (scribe, "term", "7");

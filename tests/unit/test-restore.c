@@ -20,7 +20,7 @@ write_checkpoint (Place *place, gboolean finished)
   scribe_joined (scribe, &two, "host2", "there", "unix:/two");
   scribe_told (scribe, "left", &two, NULL, 0, "crashed", 0);
   scribe_constant (scribe, "input/a.tsp", "ay", input);
-  scribe_best (scribe, "length", "x", best);
+  scribe_best (scribe, "length", "x", best, NULL);
   save_one (scribe, row_make ("/0", 92, 1500000, 0.25));
   save_one (scribe, row_make ("/1/4", -1, 500000, 0.5));
   if (finished)

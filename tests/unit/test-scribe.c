@@ -25,7 +25,7 @@ test_what_was_saved_stands_in_the_published_file (void)
   scribe_joined (scribe, &two, "host2", "there", "tcp:127.0.0.1:9");
   scribe_told (scribe, "left", &two, NULL, 0, "crashed", 0);
   scribe_constant (scribe, "input/a.tsp", "ay", input);
-  scribe_best (scribe, "length", "x", best);
+  scribe_best (scribe, "length", "x", best, NULL);
   scribe_set (scribe, "term", "1");
   scribe_event (scribe, "crash", &two, "/0/1", 1500000, "gone");
   save_one (scribe, row_make ("/0/1", 12345, 1500000, 0.25));
@@ -390,7 +390,7 @@ test_calls_and_publications_run_side_by_side (void)
       ScribeStats stats;
       g_autofree char *path = g_strdup_printf ("/%d", i);
       save_one (scribe, row_make (path, i, 1, 0.001));
-      scribe_best (scribe, "best", "x", best);
+      scribe_best (scribe, "best", "x", best, NULL);
       scribe_event (scribe, "steal", &node, path, 0, NULL);
       scribe_stats (scribe, &stats);
       if (i % 50 == 0)
@@ -461,7 +461,7 @@ test_nobody_waits_for_the_scribe (void)
       ScribeStats stats;
       g_autofree char *path = g_strdup_printf ("/%d", i);
       save_one (scribe, row_make (path, i, 1, 0.001));
-      scribe_best (scribe, "best", "x", best);
+      scribe_best (scribe, "best", "x", best, NULL);
       scribe_event (scribe, "steal", &node, path, 0, NULL);
       scribe_ticket (scribe, (guint64)i);
       scribe_stats (scribe, &stats);

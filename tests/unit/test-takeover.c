@@ -38,7 +38,7 @@ test_everything_is_taken_over (void)
   Scribe *scribe = start (place, HOUR_US, "run-1");
   scribe_joined (scribe, &one, "host1", "here", "unix:/somewhere");
   scribe_constant (scribe, "const/matrix", "ay", bytes);
-  scribe_best (scribe, "best", "ay", bytes);
+  scribe_best (scribe, "best", "ay", bytes, NULL);
   scribe_set (scribe, "term", "7");
   scribe_answer (scribe, answer, 0);
   save_one (scribe, row_make ("/0/1", -5, 1234567, 0.25));
