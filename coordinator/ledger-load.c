@@ -107,6 +107,29 @@ ledger_load_row (const Result *result, gpointer data, GError **error)
   return add_loaded (load, row, result->type, error);
 }
 
+/* A look at a million rows takes about a second, and so does one at a gigabyte of values. */
+#define LOOK_ROWS_MAX 1000000
+#define LOOK_BYTES_MAX (G_GUINT64_CONSTANT (1) << 30)
+
+static void
+look_at (const char *path, double weight, double work_s, gpointer data)
+{
+  left_row (data, path, weight, work_s);
+}
+
+gboolean
+ledger_look (Ledger *ledger, Left *left)
+{
+  if (ledger->results == NULL || results_has_keeps (ledger->results)
+      || ledger->stats.rows > LOOK_ROWS_MAX || ledger->stats.bytes > LOOK_BYTES_MAX)
+    return FALSE;
+  left_begin (left);
+  gboolean good = results_each_cost (ledger->sql, look_at, left, NULL);
+  if (good)
+    left_end (left);
+  return good;
+}
+
 gboolean
 ledger_has_told_all (const Ledger *ledger)
 {

@@ -6,6 +6,7 @@
 
 #include "coordinator/identity.h"
 #include "coordinator/inbox.h"
+#include "coordinator/left.h"
 
 #include "path.h"
 
@@ -75,6 +76,10 @@ gboolean ledger_load (Ledger *ledger, const char *path, LedgerBatch batch, gpoin
                       GError **error);
 /* TRUE: then everybody is told nothing but the end. */
 gboolean ledger_has_told_all (const Ledger *ledger);
+
+/* One look at all saved rows. FALSE, nothing looked at: they are too many or too large, the file
+ * cannot be read now, or a job has kept phases, of which nobody knows how many follow. */
+gboolean ledger_look (Ledger *ledger, Left *left);
 
 typedef struct
 {

@@ -45,6 +45,9 @@ struct Scribe
   guint64 took_us[2];   /* the last publication of a base, and of a delta; 0: there was none */
   Publication made;     /* what was published last, or is under way */
 
+  Left *left;
+  gint64 look_us; /* when to look at the rows again */
+
   Courier *courier;             /* NULL: the target is a path; what follows is of use with it */
   guint64 sending;              /* the ticket that is under way */
   gint64 began_us;              /* when that publication began */
@@ -70,6 +73,8 @@ void scribe_tell_published (Scribe *scribe, guint64 ticket, guint64 took_us, gbo
  * much. */
 guint64 scribe_rest_after (Scribe *scribe, guint64 took_us);
 void scribe_note_stats (Scribe *scribe, gboolean published);
+/* Looks at the rows and notes how much work is left, if that is due. */
+void scribe_look (Scribe *scribe);
 
 /* Makes scribe->courier, which brings what stands at the URI, and the ledger of that; once more if
  * it was another process that brought it, and died. `place`: what the ledger is else to be of.

@@ -310,6 +310,8 @@ scribe_run (gpointer data)
       pthread_mutex_unlock (&scribe->lock);
       round.is_tick = round.is_tick && goes_on;
       do_round (scribe, &round);
+      if (round.is_tick && !round.is_finishing)
+        scribe_look (scribe);
       note_cpu (scribe);
     }
   return NULL;
@@ -337,6 +339,7 @@ scribe_done (Scribe *scribe)
   pthread_cond_destroy (&scribe->wake);
   pthread_mutex_destroy (&scribe->lock);
   g_free (scribe->spare);
+  left_free (scribe->left);
   g_free (scribe);
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "coordinator/identity.h" /* Identity, COORDINATOR_ERROR */
+#include "coordinator/left.h"
 
 #include "loan.h"
 #include "path.h"
@@ -125,5 +126,7 @@ typedef struct
   guint64 sent;        /* bytes of files sent to a URI until then; 0: to a path */
   guint64 cpu_us;      /* CPU of the scribe's thread */
   double done;         /* sum of the weights of the rows: share of the whole tree, 0 … 1 */
+  LeftRange left;      /* seconds of work that the rows lack; valid if left_us is not 0 */
+  gint64 left_us;      /* g_get_monotonic_time of that look at the rows; 0: too little is known */
 } ScribeStats;
 void scribe_stats (Scribe *scribe, ScribeStats *stats);

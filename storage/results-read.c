@@ -256,6 +256,26 @@ results_count (Sql *sql, ResultsTotals *totals)
 }
 
 gboolean
+results_each_cost (Sql *sql, ResultsEachCost each, gpointer data, GError **error)
+{
+  sqlite3_stmt *statement
+      = sql_ready (sql, "SELECT path, weight, work_s FROM result ORDER BY path", error);
+  gboolean has_row;
+  if (statement == NULL)
+    return FALSE;
+  while (sql_next (sql, statement, &has_row, error))
+    {
+      if (!has_row)
+        return TRUE;
+      const char *path = (const char *)sqlite3_column_text (statement, 0);
+      if (path != NULL)
+        each (path, sqlite3_column_double (statement, 1), sqlite3_column_double (statement, 2),
+              data);
+    }
+  return FALSE;
+}
+
+gboolean
 results_each_stem (Sql *sql, ResultsEachStem each, gpointer data, guint64 *bad, GError **error)
 {
   sqlite3_stmt *statement

@@ -57,6 +57,12 @@ results_totals (const Results *results)
   return results->totals;
 }
 
+gboolean
+results_has_keeps (const Results *results)
+{
+  return keeps_count (results->keeps) > 0;
+}
+
 void
 results_set_totals (Results *results, const ResultsTotals *totals)
 {

@@ -63,6 +63,7 @@ typedef struct
   guint64 sums;  /* of their checksums modulo 2^64 */
 } ResultsTotals;
 ResultsTotals results_totals (const Results *results);
+gboolean results_has_keeps (const Results *results);
 /* For rows that were counted where the table stood before; before the first transaction. */
 void results_set_totals (Results *results, const ResultsTotals *totals);
 void results_count_in (ResultsTotals *totals, const Result *row);
@@ -84,6 +85,10 @@ typedef struct
 typedef gboolean (*ResultsEach) (const Result *row, gpointer data, GError **error);
 gboolean results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gpointer data,
                        guint64 *bad, GError **error);
+/* What each row cost, by path and without checksums. SQLite reads the pages of large values on its
+ * way to these columns. */
+typedef void (*ResultsEachCost) (const char *path, double weight, double work_s, gpointer data);
+gboolean results_each_cost (Sql *sql, ResultsEachCost each, gpointer data, GError **error);
 /* All of a file that may still be coming, by path, while its pages are looked at (walk.h). TRUE: it
  * is sound as SQLite's quick_check would say, and each row of this table proves itself. FALSE:
  * something is not, or `each` stopped; what it was told is true all the same, row by row. */

@@ -45,7 +45,8 @@ starting_json (const FolderRun *run)
   json_append_string (text, run->id);
   g_string_append (text, ",\"checkpoint\":");
   json_append_string (text, run->checkpoint);
-  g_string_append (text, ",\"term\":null,\"done\":null,\"at_risk_s\":null");
+  g_string_append (text, ",\"term\":null,\"done\":null,\"left_s\":null,\"left_low_s\":null");
+  g_string_append (text, ",\"left_high_s\":null,\"at_risk_s\":null");
   g_string_append (text, ",\"at_risk_all_s\":null,\"nodes\":[]}");
   return g_strdup (text->str);
 }
@@ -217,7 +218,13 @@ print_run (const StatusRun *live)
   best = fields_best (status);
   g_print ("%s", live->run.name);
   if (g_variant_lookup (status, "done", "d", &done))
-    g_print ("  %.1f %% done", done * 100);
+    {
+      g_autofree char *left
+          = shown_left (fields_number (status, "left_s"), fields_number (status, "left_low_s"),
+                        fields_number (status, "left_high_s"));
+
+      g_print ("  %.1f %% done  %s", done * 100, left);
+    }
   if (g_variant_lookup (status, "term", "d", &term))
     g_print ("  term %.0f", term);
   g_print ("  at risk %s if one node dies, %s if all do  checkpoint %s\n", one, all,

@@ -5,10 +5,13 @@
 #include "command.h"
 #include "fields.h"
 #include "json.h"
+#include "shown.h"
 
 #include "net/control.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #define ASK_MS 500
 /* Without a terminal every line stays, so there are fewer. */
@@ -82,14 +85,33 @@ describe (GVariant *status, double elapsed_s)
   double number;
 
   if (g_variant_lookup (status, "done", "d", &number))
-    g_string_append_printf (line, "%.1f %% done, ", CLAMP (number, 0.0, 1.0) * 100);
+    {
+      g_autofree char *left
+          = shown_left (fields_number (status, "left_s"), fields_number (status, "left_low_s"),
+                        fields_number (status, "left_high_s"));
+
+      g_string_append_printf (line, "%.1f %% done in %.0f s, %s, ", CLAMP (number, 0.0, 1.0) * 100,
+                              elapsed_s, left);
+    }
+  else
+    g_string_append_printf (line, "%.0f s, ", elapsed_s);
   if (best != NULL)
     g_string_append_printf (line, "%s, ", best);
-  g_string_append_printf (line, "%u node%s up, ", up, up == 1 ? "" : "s");
+  g_string_append_printf (line, "%u node%s", up, up == 1 ? "" : "s");
   if (g_variant_lookup (status, "at_risk_s", "d", &number))
-    g_string_append_printf (line, "%.1f s of work at risk, ", number);
-  g_string_append_printf (line, "%.0f s", elapsed_s);
+    g_string_append_printf (line, ", %.1f s at risk", number);
   return g_strdup (line->str);
+}
+
+/* A line that is longer than the terminal's could not be written over. (transfer full) */
+static char *
+cut_to_terminal (const char *line)
+{
+  struct winsize size;
+
+  if (ioctl (STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2)
+    return g_strdup (line);
+  return shown_cut (line, size.ws_col - 1u);
 }
 
 static void
@@ -118,7 +140,9 @@ on_status (GObject *source, GAsyncResult *result, gpointer data)
       g_autofree char *line = describe (status, (double)(g_get_monotonic_time () - live->started_us)
                                                     / G_USEC_PER_SEC);
 
-      command_show (line, live->terminal);
+      g_autofree char *cut = live->terminal ? cut_to_terminal (line) : g_strdup (line);
+
+      command_show (cut, live->terminal);
     }
 }
 

@@ -140,6 +140,11 @@ metrics_text (const Gather *gather)
   guint workers = 0;
 
   append_run (text, gather, "satin_done_ratio", "ratio", "done", "Share of the tree that is done.");
+  append_run (text, gather, "satin_left_seconds", "seconds", "left_s", "Time left, an estimate.");
+  append_run (text, gather, "satin_left_low_seconds", "seconds", "left_low_s",
+              "Probably no less time is left.");
+  append_run (text, gather, "satin_left_high_seconds", "seconds", "left_high_s",
+              "Probably no more time is left.");
   append_run (text, gather, "satin_at_risk_seconds", "seconds", "at_risk_s",
               "Work that the death of one node would lose at most.");
   append_run (text, gather, "satin_at_risk_all_seconds", "seconds", "at_risk_all_s",

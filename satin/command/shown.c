@@ -30,6 +30,17 @@ shown_duration (double seconds)
                           whole % DAY / HOUR);
 }
 
+char *
+shown_left (double left_s, double low_s, double high_s)
+{
+  g_autofree char *left = shown_duration (left_s), *low = shown_duration (low_s);
+  g_autofree char *high = shown_duration (high_s);
+
+  if (!isfinite (left_s) || !isfinite (low_s) || !isfinite (high_s))
+    return g_strdup ("time left not yet known");
+  return g_strdup_printf ("about %s left (%s to %s)", left, low, high);
+}
+
 static guint
 columns_of (gunichar c)
 {

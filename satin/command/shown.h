@@ -7,6 +7,9 @@
 /* Seconds with a fitting unit: "0.4 s", "12 s", "4 min 05 s", "3 h 02 min", "2 d 03 h"; "-" for
  * what is no number of them. (transfer full) */
 char *shown_duration (double seconds);
+/* What a status says of the time left: "about 12 s left (8.0 s to 20 s)", or "time left not yet
+ * known" if one of them is no number. (transfer full) */
+char *shown_left (double left_s, double low_s, double high_s);
 /* Columns that `text` takes on a terminal. */
 guint shown_width (const char *text);
 /* `text`, cut to `columns` with "…" at its end where it is longer. What a terminal might obey

@@ -132,6 +132,9 @@ top_sample_new (const Gather *gather, gint64 at_us, const TopSample *before)
   sample->run = g_strdup (fields_text (gather->status, "name"));
   sample->at_us = at_us;
   sample->done = fields_number (gather->status, "done");
+  sample->left_s = fields_number (gather->status, "left_s");
+  sample->left_low_s = fields_number (gather->status, "left_low_s");
+  sample->left_high_s = fields_number (gather->status, "left_high_s");
   sample->risk_one_s = fields_number (gather->status, "at_risk_s");
   sample->risk_all_s = fields_number (gather->status, "at_risk_all_s");
   sample->done_rate = before != NULL ? rate (sample->done, before->done,

@@ -25,11 +25,12 @@ typedef struct
 typedef struct
 {
   char *run;
-  gint64 at_us;                        /* monotonic time */
-  double done, risk_one_s, risk_all_s; /* NAN: not known */
-  double done_rate;                    /* share a second since the sample before; NAN: not known */
-  GArray *nodes;                       /* of TopNode, eldest first */
-  GArray *jobs;                        /* of TopJob, the oldest first */
+  gint64 at_us;                           /* monotonic time */
+  double done, risk_one_s, risk_all_s;    /* NAN: not known */
+  double left_s, left_low_s, left_high_s; /* time left and its range; NAN: not known yet */
+  double done_rate; /* share a second since the sample before; NAN: not known */
+  GArray *nodes;    /* of TopNode, eldest first */
+  GArray *jobs;     /* of TopJob, the oldest first */
 } TopSample;
 
 /* `gather`: after gather_ask of CONTROL_TOP. `before` (nullable): the sample before this one.

@@ -15,8 +15,8 @@
 #define JOBS_LINES 5
 #define EVENTS_LINES 4
 #define NODES_LINES_MIN 3
-/* Four of the header, a heading and an empty line for each of three parts, and the keys. */
-#define FRAME_LINES (4 + 3 * 2 + 1)
+/* Five of the header, a heading and an empty line for each of three parts, and the keys. */
+#define FRAME_LINES (5 + 3 * 2 + 1)
 
 static const char *const sort_names[TOP_SORTS] = { "node", "cpu", "jobs", "lost", "risk" };
 
@@ -83,10 +83,12 @@ add_header (GString *screen, const TopView *view, const TopSample *sample)
   g_autofree char *one = shown_duration (sample->risk_one_s);
   g_autofree char *all = shown_duration (sample->risk_all_s);
   g_autofree char *lost = shown_duration (sum.lost_s), *rate = number (sum.jobs_rate, "");
+  g_autofree char *left = shown_left (sample->left_s, sample->left_low_s, sample->left_high_s);
 
   add_line (screen, view, BOLD, "satin top: run %s, %s after its start, %s", sample->run, up,
             view->clock);
   add_progress (screen, view, sample);
+  add_line (screen, view, NULL, "%s", left);
   add_line (screen, view, NULL, "at risk: %s if one node dies, %s if all do; lost: %s", one, all,
             lost);
   add_line (screen, view, NULL, "%u nodes (%s), %u of %u workers busy, CPU %s, %s jobs a second",

@@ -66,6 +66,7 @@ struct Driver
   guint terms;            /* how often it was given the office */
   gboolean opened, whole; /* the scribe has told all it was to tell; … all rows */
   double share_max;
+  LeftPace pace;        /* how many workers were busy when people asked */
   guint64 saved_rounds; /* rounds of saving that are over … */
   gboolean save_failed; /* … and how the last one ended */
   char *given;          /* (nullable) the checkpoint, when the run got it late */

@@ -152,12 +152,37 @@ append_best (GString *json)
   g_string_append_c (json, ']');
 }
 
+/* How long it will take, of a run whose coordinator this node is: others do not have the rows. */
+static void
+append_left (Driver *driver, GString *json, double busy)
+{
+  double now_s = (double)g_get_monotonic_time () / G_USEC_PER_SEC;
+  double pace = left_pace (&driver->pace, busy, now_s);
+  ScribeStats stats = { 0 };
+  LeftRange time;
+
+  if (driver->scribe != NULL)
+    scribe_stats (driver->scribe, &stats);
+  double age_s = now_s - (double)stats.left_us / G_USEC_PER_SEC;
+  if (stats.left_us == 0 || !left_time (&stats.left, pace, age_s, &time))
+    {
+      g_string_append (json, ",\"left_s\":null,\"left_low_s\":null,\"left_high_s\":null");
+      return;
+    }
+  g_string_append (json, ",\"left_s\":");
+  append_number (json, time.best_s);
+  g_string_append (json, ",\"left_low_s\":");
+  append_number (json, time.low_s);
+  g_string_append (json, ",\"left_high_s\":");
+  append_number (json, time.high_s);
+}
+
 char *
 report_status (Driver *driver)
 {
   g_autoptr (GString) json = g_string_new ("{\"name\":");
   g_autoptr (GArray) members = node_members (driver->node);
-  double one_s = 0, all_s = 0;
+  double one_s = 0, all_s = 0, busy = 0;
   json_append_string (json, driver->config.run.name);
   g_string_append (json, ",\"id\":");
   json_append_string (json, driver->config.run.id);
@@ -173,7 +198,9 @@ report_status (Driver *driver)
       const NodeMember *member = &g_array_index (members, NodeMember, i);
       one_s = MAX (one_s, risk_of (driver, member, RISK_ONE));
       all_s += MAX (risk_of (driver, member, RISK_ALL), 0);
+      busy += MAX (busy_of (driver, member), 0);
     }
+  append_left (driver, json, busy);
   g_string_append (json, ",\"at_risk_s\":");
   append_number (json, one_s);
   g_string_append (json, ",\"at_risk_all_s\":");

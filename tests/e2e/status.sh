@@ -13,9 +13,24 @@ ok "… of UTF-8 only" iconv -f UTF-8 -t UTF-8 "$work/answer"
 ok "… with the path's other bytes replaced" grep -q $'caf\xef\xbf\xbd.db' "$work/answer"
 try "$satin" status latin
 ok "the table is read from it" grep -q 'up .*master' <<<"$answer"
+ok "of one job nobody knows how long it takes" grep -q '% done  time left not yet known  term ' <<<"$answer"
 try "$satin" status "$latin" --json
 is "the path itself names the run" "$code" 0
 try "$satin" cancel latin
+is "it is cancelled" "$code" 0
+ended
+
+# A tree of 6,561 naps. When a part of it is saved the rest can be told.
+begin "$satin" run -n 2 -w 1 --name naps --interval 0.2 --checkpoint "$work/naps.db" -- "$SATIN_BIN/sleep" 30 --depth 8 --branch 3
+left () { "$satin" status naps --json 2>/dev/null | sed -n 's/.*"left_s":\([0-9.]*\),"left_low_s":\([0-9.]*\),"left_high_s":\([0-9.]*\),.*/\1 \2 \3/p'; }
+has_left () { left >"$work/left" && [ -s "$work/left" ]; }
+ok "a run with saved jobs tells the time left" wait_for $((60 * slow)) has_left
+ok "… which is in its range" awk '{ exit !($2 <= $1 && $1 <= $3 && $1 > 0) }' "$work/left"
+shows_left () { "$satin" status naps | grep -qE '% done  about [^(]* left \([^)]* to [^)]*\)  term '; }
+ok "… in words, too" wait_for $((60 * slow)) shows_left
+has_metric () { "$satin" metrics naps | grep -qE '^satin_left_high_seconds\{run="naps"\} [0-9]'; }
+ok "… as metrics" wait_for $((60 * slow)) has_metric
+try "$satin" cancel naps
 is "it is cancelled" "$code" 0
 ended
 finish

@@ -100,8 +100,9 @@ assert_has (const char *text, const char *line)
 static void
 figures_are_told (void)
 {
-  Gather gather = begin ("{\"name\":\"fib-1\",\"term\":2,\"done\":0.25,\"at_risk_s\":1.5,"
-                         "\"at_risk_all_s\":7,\"checkpoint\":\"/secret/place.db\"}");
+  Gather gather
+      = begin ("{\"name\":\"fib-1\",\"term\":2,\"done\":0.25,\"left_s\":9.5,\"at_risk_s\":1.5,"
+               "\"at_risk_all_s\":7,\"checkpoint\":\"/secret/place.db\"}");
   g_autofree char *text = NULL;
 
   add (&gather, "1.1", "a\"b\\c\nd", "{\"busy\":2,\"cpu_s\":12.5,\"lost_s\":3,\"jobs\":1e15}");
@@ -109,6 +110,8 @@ figures_are_told (void)
   text = metrics_text (&gather);
   check_grammar (text);
   assert_has (text, "\nsatin_done_ratio{run=\"fib-1\"} 0.25\n");
+  assert_has (text, "\nsatin_left_seconds{run=\"fib-1\"} 9.5\n");
+  g_assert_null (strstr (text, "\nsatin_left_low_seconds{"));
   assert_has (text, "\nsatin_at_risk_seconds{run=\"fib-1\"} 1.5\n");
   assert_has (text, "\nsatin_at_risk_all_seconds{run=\"fib-1\"} 7\n");
   assert_has (text, "\nsatin_nodes{run=\"fib-1\",state=\"up\"} 1\n");

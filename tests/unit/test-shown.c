@@ -36,6 +36,15 @@ durations (void)
 }
 
 static void
+time_left_has_a_range (void)
+{
+  g_autofree char *known = shown_left (65, 9, 125.4), *unknown = shown_left (NAN, NAN, NAN);
+
+  g_assert_cmpstr (known, ==, "about 65 s left (9.0 s to 2 min 05 s)");
+  g_assert_cmpstr (unknown, ==, "time left not yet known");
+}
+
+static void
 texts_are_cut_to_columns (void)
 {
   static const struct
@@ -87,6 +96,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/shown/durations", durations);
+  g_test_add_func ("/shown/time-left-has-a-range", time_left_has_a_range);
   g_test_add_func ("/shown/texts", texts_are_cut_to_columns);
   g_test_add_func ("/shown/tables", columns_stand_below_each_other);
   return g_test_run ();

@@ -31,7 +31,8 @@ static Gather
 begin (double done)
 {
   g_autofree char *text = g_strdup_printf ("{\"name\":\"röd\",\"done\":%f,\"at_risk_s\":1.5,"
-                                           "\"at_risk_all_s\":200}",
+                                           "\"left_s\":12,\"left_low_s\":8,"
+                                           "\"left_high_s\":30,\"at_risk_all_s\":200}",
                                            done);
   Gather gather
       = { .status = fields_read (text), .nodes = g_array_new (FALSE, FALSE, sizeof (GatherNode)) };
@@ -217,6 +218,7 @@ nodes_are_sorted_folded_and_scrolled (void)
   g_assert_null (strstr (plain, "\n1.30 "));
   g_assert_null (strchr (plain, '\033'));
   g_assert_nonnull (strstr (plain, "50.0 % done"));
+  g_assert_nonnull (strstr (plain, "\nabout 12 s left (8.0 s to 30 s)\n"));
   g_assert_nonnull (strstr (plain, "/0 fib (4)"));
   view.sort = TOP_SORT_LOST;
   sorted = top_view_draw (&view, sample);

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How much work is left: of trees whose costs are known, and of real runs, whose checkpoints
+ * tests/unit/left-runs.txt has as they grew (`make record-left` records them anew). */
+#include "config.h"
+
+#include "coordinator/left.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The saved rows of a run, by path. */
+typedef struct
+{
+  double weight, work_s;
+} Row;
+
+static GTree *
+rows_new (void)
+{
+  return g_tree_new_full ((GCompareDataFunc)(void (*) (void))strcmp, NULL, g_free, g_free);
+}
+
+typedef struct
+{
+  const char *path;
+  GPtrArray *found;
+} Below;
+
+static gboolean
+find_below (gpointer key, gpointer value, gpointer data)
+{
+  Below *below = data;
+  gsize size = strlen (below->path);
+
+  (void)value;
+  if (strncmp (key, below->path, size) == 0 && (((char *)key)[size] == '/'))
+    g_ptr_array_add (below->found, key);
+  return FALSE;
+}
+
+/* A row stands for those below it. */
+static void
+put (GTree *rows, const char *path, double weight, double work_s)
+{
+  g_autoptr (GPtrArray) found = g_ptr_array_new ();
+  Below below = { path, found };
+  Row *row = g_new (Row, 1);
+
+  *row = (Row){ weight, work_s };
+  g_tree_foreach (rows, find_below, &below);
+  for (guint i = 0; i < found->len; i++)
+    g_tree_remove (rows, found->pdata[i]);
+  g_tree_replace (rows, g_strdup (path), row);
+}
+
+static gboolean
+look_at (gpointer key, gpointer value, gpointer data)
+{
+  const Row *row = value;
+
+  left_row (data, key, row->weight, row->work_s);
+  return FALSE;
+}
+
+static void
+look (Left *left, GTree *rows)
+{
+  left_begin (left);
+  g_tree_foreach (rows, look_at, left);
+  left_end (left);
+}
+
+static gboolean
+add_weight (gpointer key, gpointer value, gpointer data)
+{
+  (void)key;
+  *(double *)data += ((const Row *)value)->weight;
+  return FALSE;
+}
+
+static double
+share (GTree *rows)
+{
+  double sum = 0;
+
+  g_tree_foreach (rows, add_weight, &sum);
+  return MIN (sum, 1);
+}
+
+/* A tree in which each job has BRANCH children, of which the first costs `first` times as much as
+ * each of the others. They finish from the last to the first. */
+#define BRANCH 3
+#define DEPTH 6
+
+typedef struct
+{
+  GTree *rows;
+  Left *left;
+  double first, done_s;
+  guint leaves, looked;
+  double from, to; /* the least and greatest ratio of the truth to what was said … */
+  guint answers, held;
+} Model;
+
+static void
+judge (Model *model)
+{
+  LeftRange work;
+
+  look (model->left, model->rows);
+  model->looked++;
+  if (!left_work (model->left, &work))
+    return;
+  double truth_s = 1 - model->done_s;
+  g_assert_cmpfloat (work.low_s, <=, work.best_s);
+  g_assert_cmpfloat (work.high_s, >=, work.best_s);
+  g_assert_cmpfloat (work.high_s, <=, LEFT_WIDEST * work.best_s);
+  g_assert_cmpfloat (work.low_s, >=, work.best_s / LEFT_WIDEST);
+  model->answers++;
+  model->held += truth_s >= work.low_s && truth_s <= work.high_s;
+  model->from = MIN (model->from, truth_s / work.best_s);
+  model->to = MAX (model->to, truth_s / work.best_s);
+}
+
+static void
+run_job (Model *model, const char *path, guint depth, double weight, double cost_s)
+{
+  for (guint i = BRANCH; depth < DEPTH && i-- > 0;)
+    {
+      g_autofree char *child = g_strdup_printf ("%s/%u", path, i);
+      double parts = model->first + BRANCH - 1;
+
+      run_job (model, child, depth + 1, weight / BRANCH,
+               cost_s * (i == 0 ? model->first : 1) / parts);
+    }
+  if (depth == DEPTH)
+    {
+      model->done_s += cost_s;
+      model->leaves++;
+    }
+  put (model->rows, path, weight, cost_s);
+  if (depth == DEPTH && model->leaves % 10 == 0)
+    judge (model);
+}
+
+static Model
+run_model (double first)
+{
+  g_autoptr (GTree) rows = rows_new ();
+  g_autoptr (Left) left = left_new ();
+  Model model = { .rows = rows, .left = left, .first = first, .from = 1, .to = 1 };
+  LeftRange work;
+
+  run_job (&model, "", 0, 1, 1);
+  look (left, rows);
+  g_assert_false (left_work (left, &work)); /* it is over */
+  g_test_message ("first child %g times as heavy: %u answers of %u, %u held, truth %.2f to %.2f of "
+                  "what was said",
+                  first, model.answers, model.looked, model.held, model.from, model.to);
+  return model;
+}
+
+static void
+test_even (void)
+{
+  Model model = run_model (1);
+
+  g_assert_cmpuint (model.answers, >=, model.looked * 3 / 4);
+  g_assert_cmpuint (model.held, ==, model.answers);
+  g_assert_cmpfloat (model.from, >=, 0.7);
+  g_assert_cmpfloat (model.to, <=, 1.3);
+}
+
+/* The share of the tree says 1/3 when 1/6 of the work is done, and so on at each level. */
+static void
+test_skew (void)
+{
+  Model model = run_model (4);
+
+  g_assert_cmpuint (model.answers, >=, model.looked / 2);
+  g_assert_cmpuint (model.held * 10, >=, model.answers * 8);
+}
+
+static void
+test_too_little (void)
+{
+  g_autoptr (GTree) rows = rows_new ();
+  g_autoptr (Left) left = left_new ();
+  LeftRange work = { 1, 2, 3 };
+
+  g_assert_false (left_work (left, &work));
+  look (left, rows);
+  g_assert_false (left_work (left, &work));
+  put (rows, "/1", 0.5, 10);
+  look (left, rows);
+  g_assert_false (left_work (left, &work)); /* no subtree has shown how good that is */
+  g_assert_cmpfloat (work.best_s, ==, 1);
+}
+
+/* Rows of any form do no harm: of stems, with numbers that are none, not canonical. */
+static void
+test_odd_rows (void)
+{
+  g_autoptr (Left) left = left_new ();
+  LeftRange work;
+
+  for (guint i = 1; i < 20; i++)
+    {
+      left_begin (left);
+      left_row (left, "/1/4294967295", 1e-300, i);
+      left_row (left, "/1/5", NAN, INFINITY);
+      left_row (left, "/2", -1, 5);
+      left_row (left, "/x", 0.5, 5);
+      left_row (left, "~0123456789abcdef/1", 0.001, 5);
+      left_end (left);
+      (void)left_work (left, &work);
+    }
+}
+
+static void
+test_pace (void)
+{
+  LeftPace pace = { 0 };
+
+  g_assert_cmpfloat (left_pace (&pace, 8, 100), ==, 8);
+  g_assert_cmpfloat (left_pace (&pace, 4, 100), ==, 8);
+  g_assert_cmpfloat (left_pace (&pace, 4, 110), ==, 6);
+  g_assert_cmpfloat (left_pace (&pace, 4, 1e6), <, 4.01);
+}
+
+static void
+test_time (void)
+{
+  const LeftRange work = { 40, 20, 80 };
+  LeftRange time = { 7, 7, 7 };
+
+  g_assert_true (left_time (&work, 4, 0, &time));
+  g_assert_cmpfloat (time.best_s, ==, 10);
+  g_assert_cmpfloat (time.low_s, ==, 5);
+  g_assert_cmpfloat (time.high_s, ==, 20);
+  g_assert_true (left_time (&work, 4, 2, &time));
+  g_assert_cmpfloat (time.best_s, ==, 8);
+  g_assert_false (left_time (&work, 0, 0, &time));  /* nobody works */
+  g_assert_false (left_time (&work, 4, 12, &time)); /* it should be over */
+  g_assert_false (left_time (&work, 4, 4, &time));  /* 1 to 16 seconds, said as 6 */
+  g_assert_cmpfloat (time.best_s, ==, 8);
+}
+
+/* A recorded run is played to its end, which is only then known: what was said at the moments that
+ * count is kept. */
+typedef struct
+{
+  double at_s, share, naive_s;
+  gboolean is_known;
+  LeftRange time;
+} Said;
+
+typedef struct
+{
+  guint moments, answers, held;
+  GArray *unknown; /* of double: how wrong the share alone would be where nothing was said; */
+  GArray *widths, *naive, *factors; /* high / low; how wrong the share alone would be else;
+                                       how wrong `best_s` was */
+} Score;
+
+static const double counted[] = { 0.1, 0.5, 0.9 };
+
+static Score
+score_new (void)
+{
+  return (Score){ .widths = g_array_new (FALSE, FALSE, sizeof (double)),
+                  .naive = g_array_new (FALSE, FALSE, sizeof (double)),
+                  .factors = g_array_new (FALSE, FALSE, sizeof (double)),
+                  .unknown = g_array_new (FALSE, FALSE, sizeof (double)) };
+}
+
+static void
+score_clear (Score *score)
+{
+  g_array_unref (score->widths);
+  g_array_unref (score->naive);
+  g_array_unref (score->factors);
+  g_array_unref (score->unknown);
+}
+
+static void
+add (GArray *numbers, double number)
+{
+  g_array_append_val (numbers, number);
+}
+
+static double
+off_by (double one, double other)
+{
+  return MAX (one, other) / MIN (one, other);
+}
+
+static void
+count_said (Score *score, const Said *said, double end_s)
+{
+  double truth_s = end_s - said->at_s;
+
+  score->moments++;
+  if (!said->is_known)
+    {
+      add (score->unknown, off_by (said->naive_s, truth_s));
+      return;
+    }
+  score->answers++;
+  score->held += truth_s >= said->time.low_s && truth_s <= said->time.high_s;
+  add (score->widths, said->time.high_s / said->time.low_s);
+  add (score->naive, off_by (said->naive_s, truth_s));
+  add (score->factors, off_by (said->time.best_s, truth_s));
+}
+
+static void
+show_said (const Said *said, const char *run, double end_s)
+{
+  double truth_s = end_s - said->at_s;
+
+  if (said->is_known)
+    g_test_message (
+        "%-32s %3.0f %% done: %5.1f s left, said %5.1f (%.1f to %.1f): %s", run, said->share * 100,
+        truth_s, said->time.best_s, said->time.low_s, said->time.high_s,
+        truth_s >= said->time.low_s && truth_s <= said->time.high_s ? "held" : "MISSED");
+  else
+    g_test_message ("%-32s %3.0f %% done: %5.1f s left, said not yet", run, said->share * 100,
+                    truth_s);
+}
+
+typedef struct
+{
+  char *name;
+  GTree *rows;
+  Left *left;
+  LeftPace pace;
+  double at_s, busy;
+  gboolean is_open;  /* rows of one moment are coming */
+  guint next;        /* of those that count */
+  GArray *all, *few; /* of Said: each moment; those that count */
+} Play;
+
+static void
+play_begin (Play *play, const char *name)
+{
+  *play = (Play){ .name = g_strdup (name),
+                  .rows = rows_new (),
+                  .left = left_new (),
+                  .all = g_array_new (FALSE, FALSE, sizeof (Said)),
+                  .few = g_array_new (FALSE, FALSE, sizeof (Said)) };
+}
+
+/* The rows of a moment are there. */
+static void
+play_look (Play *play)
+{
+  Said said = { .at_s = play->at_s, .share = share (play->rows) };
+  double pace = left_pace (&play->pace, play->busy, play->at_s);
+  LeftRange work;
+
+  if (!play->is_open)
+    return;
+  play->is_open = FALSE;
+  look (play->left, play->rows);
+  said.naive_s = said.at_s * (1 - said.share) / said.share;
+  said.is_known = left_work (play->left, &work) && left_time (&work, pace, 0, &said.time);
+  if (said.share >= 1)
+    return;
+  g_array_append_val (play->all, said);
+  if (play->next < G_N_ELEMENTS (counted) && said.share >= counted[play->next])
+    g_array_append_val (play->few, said);
+  while (play->next < G_N_ELEMENTS (counted) && said.share >= counted[play->next])
+    play->next++;
+}
+
+static void
+play_end (Play *play, double end_s, Score *few, Score *all)
+{
+  play_look (play);
+  for (guint i = 0; i < play->all->len; i++)
+    count_said (all, &g_array_index (play->all, Said, i), end_s);
+  for (guint i = 0; i < play->few->len; i++)
+    {
+      const Said *said = &g_array_index (play->few, Said, i);
+
+      count_said (few, said, end_s);
+      show_said (said, play->name, end_s);
+    }
+  g_free (play->name);
+  g_tree_unref (play->rows);
+  left_free (play->left);
+  g_array_unref (play->all);
+  g_array_unref (play->few);
+}
+
+static void
+play_line (Play *play, char *line, Score *few, Score *all)
+{
+  g_auto (GStrv) words = g_strsplit (line, " ", 3);
+  guint n = g_strv_length (words);
+
+  if (n < 2)
+    return;
+  if (strcmp (words[0], "run") == 0)
+    play_begin (play, line + strlen ("run "));
+  else if (strcmp (words[0], "end") == 0)
+    play_end (play, g_ascii_strtod (words[1], NULL), few, all);
+  else if (n == 3 && strcmp (words[0], "at") == 0)
+    {
+      play_look (play);
+      play->at_s = g_ascii_strtod (words[1], NULL);
+      play->busy = g_ascii_strtod (words[2], NULL);
+      play->is_open = TRUE;
+    }
+  else if (n == 3)
+    put (play->rows, strcmp (words[0], "/") == 0 ? "" : words[0], g_ascii_strtod (words[1], NULL),
+         g_ascii_strtod (words[2], NULL));
+}
+
+static gint
+compare_numbers (gconstpointer a, gconstpointer b)
+{
+  double one = *(const double *)a, other = *(const double *)b;
+
+  return one < other ? -1 : one > other;
+}
+
+static double
+median (GArray *numbers)
+{
+  g_array_sort (numbers, compare_numbers);
+  return numbers->len > 0 ? g_array_index (numbers, double, numbers->len / 2) : NAN;
+}
+
+static void
+show_score (const char *when, Score *score)
+{
+  g_test_message ("%s: %u answers of %u, the range held in %u; medians: high/low %.1f, off by a "
+                  "factor of %.2f (by the share alone: %.2f, and %.2f where nothing was said)",
+                  when, score->answers, score->moments, score->held, median (score->widths),
+                  median (score->factors), median (score->naive), median (score->unknown));
+}
+
+static void
+test_runs (void)
+{
+  const char *source = g_getenv ("SATIN_SOURCE");
+  g_autofree char *path = NULL, *text = NULL;
+  g_auto (GStrv) lines = NULL;
+  Score few = score_new (), all = score_new ();
+  Play play;
+
+  if (source == NULL)
+    {
+      g_test_skip ("SATIN_SOURCE is not set");
+      return;
+    }
+  path = g_build_filename (source, "tests/unit/left-runs.txt", NULL);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  lines = g_strsplit (text, "\n", -1);
+  for (guint i = 0; lines[i] != NULL; i++)
+    play_line (&play, lines[i], &few, &all);
+  show_score ("at 10, 50 and 90 % done", &few);
+  show_score ("at all times", &all);
+  g_assert_cmpuint (few.answers, >=, few.moments * 4 / 10);
+  g_assert_cmpuint (few.held * 10, >=, few.answers * 8);
+  g_assert_cmpuint (all.held * 10, >=, all.answers * 7);
+  score_clear (&few);
+  score_clear (&all);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/left/even", test_even);
+  g_test_add_func ("/left/skew", test_skew);
+  g_test_add_func ("/left/too-little", test_too_little);
+  g_test_add_func ("/left/odd-rows", test_odd_rows);
+  g_test_add_func ("/left/pace", test_pace);
+  g_test_add_func ("/left/time", test_time);
+  g_test_add_func ("/left/runs", test_runs);
+  return g_test_run ();
+}
