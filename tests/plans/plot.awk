@@ -3,7 +3,7 @@
 # least and the greatest; a grey band is what the paper says.
 
 BEGIN {
-  WIDTH = 900; HEIGHT = 360; LEFT = 60; RIGHT = 10; TOP = 44; BOTTOM = 64
+  WIDTH = 1000; HEIGHT = 360; LEFT = 60; RIGHT = 10; TOP = 44; BOTTOM = 64
   split("#999999 #e69f00 #56b4e9 #009e73 #0072b2 #d55e00 #cc79a7 #f0e442 #000000", colours, " ")
 }
 
@@ -181,6 +181,7 @@ function plot_suspend(    i, n, name, x, width, list, f, most, key)
 
 END {
   sort_all()
+  arrange_order()
   plot_groups("crash", "over", "Nodes killed at half time: time, % over the ideal", 100, -1, "", "")
   plot_order()
   plot_suspend()

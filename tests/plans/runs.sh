@@ -90,6 +90,10 @@ choose_victims () # CASE
     coordinator) awk '/"coordinator"/ { print $2 }' "$work/nodes" ;;
     neighbours) awk -v n=$((sleep_nodes / 2)) '!/"master"/ { seen++; if (seen == n - 1 || seen == n) print $2 }' "$work/nodes" ;;
     half | leave) awk -v site="$site" '$4 != site { print $2 }' "$work/nodes" ;;
+    half-coordinator)
+      awk -v half=$((sleep_nodes / 2)) '/"coordinator"/ { print $2; next } !/"master"/ { pids[++n] = $2 }
+        END { for (i = 0; i < half - 1; i++) print pids[n - i] }' "$work/nodes"
+      ;;
     half-master | leave-master) awk -v site="$site" '$4 == site { print $2 }' "$work/nodes" ;;
   esac
 }
@@ -118,19 +122,30 @@ ideal_of () # KILLED: seconds; $work/victims
     END { printf "%.6f %.6f", first, work / alive - first }' "$work/joined"
 }
 
+# A founder that cannot reach the checkpoint is master, but not coordinator.
+deny_place () # CASE
+{
+  place=()
+  [[ $1 == *coordinator ]] || return
+  rm -rf "$work/numbers" && mkdir "$work/numbers"
+  place=(env LD_PRELOAD="$slow_place" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME="${file##*/}" SLOW_PLACE_DENIED=1)
+}
+
 # sleep on nodes of two sites; `case` says who goes at half time.
 sleep_run () # CASE PLAN SHARE: of a run's time, the interval of its checkpoint
 {
-  local case=$1 plan=$2 share=$3 nodes=$sleep_nodes name killed=0 victims=0 interval first ideal time label=$2 options signal=KILL
+  local case=$1 plan=$2 share=$3 nodes=$sleep_nodes name killed=0 victims=0 interval first ideal time label=$2 options place signal=KILL
   [ "$case" = fewer ] && nodes=$fewer_nodes
   interval=$(calculate "$share * $work_s / $sleep_nodes / $sleep_workers")
   name="$case, $plan"
   printf '[site one]\nnodes = %d\nworkers = %d\n[site two]\nnodes = %d\nworkers = %d\n' \
     $((nodes / 2)) "$sleep_workers" $((nodes - nodes / 2)) "$sleep_workers" >"$work/sites"
   options_of "$plan" "$interval"
-  start "$satin" run --sites "$work/sites" --name plans --stats "$work/stats" "${options[@]}" -- "$bin/sleep" "$sleep_ms" \
+  deny_place "$case"
+  start "${place[@]}" "$satin" run --sites "$work/sites" --name plans --stats "$work/stats" "${options[@]}" -- "$bin/sleep" "$sleep_ms" \
     --depth "$sleep_depth"
   : >"$work/victims"
+  : >"$work/nodes"
   joined_all plans "$nodes" || { answered "$name" none; return; }
   if [ "$case" != calm ] && [ "$case" != fewer ]; then
     nodes_of plans >"$work/nodes"
@@ -151,10 +166,17 @@ sleep_run () # CASE PLAN SHARE: of a run's time, the interval of its checkpoint
   has_file "$plan" && label="$plan $(calculate "$share * 100" | sed 's/\..*//') %"
   sleep_samples crash "$case" "$plan"
   case $case in
-    half*) sleep_samples order crash "$label" ;;
+    half | half-master) sleep_samples order crash "$label" ;;
     leave*) sleep_samples order crash leave ;;
     fewer) sleep_samples order crash fewer ;;
   esac
+}
+
+# How many of the victims had that role.
+count_victims () # ROLE
+{
+  awk -v role="\"$1\"" -v victims="$work/victims" 'BEGIN { while ((getline pid < victims) > 0) dead[pid] = 1 }
+    $2 in dead && index ($3, role) { n++ } END { print n + 0 }' "$work/nodes"
 }
 
 sleep_samples () # PART CASE PLAN
@@ -166,7 +188,8 @@ sleep_samples () # PART CASE PLAN
   sample "$1" "$2" "$3" redone_s "$(stat_of redone_s)"
   sample "$1" "$2" "$3" salvaged_s "$(stat_of salvaged_s)"
   sample "$1" "$2" "$3" saves "$(stat_of saves)"
-  [ "$2" != coordinator ] || sample "$1" "$2" "$3" is_master "$(grep '"coordinator"' "$work/nodes" | grep -c '"master"')"
+  sample "$1" "$2" "$3" masters "$(count_victims master)"
+  sample "$1" "$2" "$3" coordinators "$(count_victims coordinator)"
 }
 
 # A program alone, with one worker: the answer that the others are compared with, where none is published.

@@ -11,7 +11,7 @@ interval_s=2 interval_others='0.5 5' # seconds; --interval of the command interv
 interval_command=0
 suspend_commands=(
   "tsp random80|tsp $apps/tsp/random80.tsp --upper 7401|length 7401"
-  "raytrace balls|raytrace --balls 6 --size 2000x2000|="
+  "raytrace balls|raytrace --balls 5 --size 2000x2000|="
 )
 overhead_commands=(
   "tsp random80|tsp $apps/tsp/random80.tsp --upper 7401|length 7401"

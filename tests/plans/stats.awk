@@ -42,6 +42,25 @@ function sort_all(    k, key, i, j, value)
     }
 }
 
+# The order's columns: the plans as `plans` has them, each with its intervals, before what is no plan.
+function arrange_order(    i, j, n, old, name, placed)
+{
+  n = n_names["order", "plan"]
+  for (j = 1; j <= n; j++)
+    old[j] = names["order", "plan", j]
+  n_names["order", "plan"] = 0
+  for (i = 1; i <= n_plans + 1; i++)
+    for (j = 1; j <= n; j++)
+      {
+        name = old[j]
+        sub(/ .*/, "", name)
+        if (old[j] in placed || (i <= n_plans && name != plan_names[i]))
+          continue
+        placed[old[j]] = 1
+        names["order", "plan", ++n_names["order", "plan"]] = old[j]
+      }
+}
+
 # What a line of a list asks for, see `papers`; "" if it was not run. `value_of_case`: where the worst was.
 function evaluate(kind, a, b,    k, part, worst, f, g)
 {

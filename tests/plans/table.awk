@@ -183,6 +183,7 @@ function verdict(value, must, aim)
 END {
   md = out "/table.md"
   sort_all()
+  arrange_order()
   read_about()
   write_json()
   print "# The plans of protection side by side\n" > md
