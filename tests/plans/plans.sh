@@ -135,6 +135,9 @@ measure_wait ()
     >>"$work/waits"
 }
 
+# As it is when the runs begin.
+commit=$(git -C "$source" rev-parse --short=12 HEAD 2>/dev/null || "$satin" version)
+[ -z "$(git -C "$source" status --porcelain --untracked-files=no 2>/dev/null)" ] || commit="$commit and changes"
 began=$(date +%s) load_before=$(load)
 for ((round = 1; round <= ROUNDS; round++)); do
   measure_wait
@@ -150,8 +153,6 @@ measure_wait
 say
 
 # What the figures were made of and with.
-commit=$(git -C "$source" rev-parse --short=12 HEAD 2>/dev/null || "$satin" version)
-[ -z "$(git -C "$source" status --porcelain --untracked-files=no 2>/dev/null)" ] || commit="$commit and changes"
 mkdir -p "$PLANS_OUT" || exit 1
 {
   echo "machine|$(uname -m), $(nproc) cores ($(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)), $(awk '/^MemTotal/ {

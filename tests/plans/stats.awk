@@ -62,7 +62,7 @@ function arrange_order(    i, j, n, old, name, placed)
 }
 
 # What a line of a list asks for, see `papers`; "" if it was not run. `value_of_case`: where the worst was.
-function evaluate(kind, a, b,    k, part, worst, f, g)
+function evaluate(kind, a, b,    k, worst, value, base, f, g)
 {
   if (kind == "value")
     return a in median ? median[a] : ""
@@ -77,10 +77,14 @@ function evaluate(kind, a, b,    k, part, worst, f, g)
   for (k = 1; k <= n_keys; k++)
     {
       split(keys[k], g, FS)
-      if (f[1] == g[1] && f[3] == g[3] && f[4] == g[4] && (f[2] == "*" || index("+" f[2] "+", "+" g[2] "+") > 0) \
-          && (worst == "" || median[keys[k]] > worst))
+      base = g[1] FS g[2] FS b FS g[4]
+      if (f[1] != g[1] || f[3] != g[3] || f[4] != g[4] || (f[2] != "*" && index("+" f[2] "+", "+" g[2] "+") == 0) \
+          || (kind == "beyond" && !(base in median)))
+        continue
+      value = median[keys[k]] - (kind == "beyond" ? median[base] : 0)
+      if (worst == "" || value > worst)
         {
-          worst = median[keys[k]]
+          worst = value
           value_of_case = g[2]
         }
     }

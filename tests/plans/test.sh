@@ -69,12 +69,12 @@ run_plans ONLY=nothing >"$work/quiet"
 is "so is an unknown part" "$code" 2
 
 # Samples with known medians.
-printf '%s\n' 'crash|half|auto|over|1.5' 'crash|half|auto|over|1.0' 'crash|half|auto|over|1.2' 'crash|half-master|auto|over|1.25' \
+printf '%s\n' 'crash|half|auto|over|1.5' 'crash|half|auto|over|1.0' 'crash|half|auto|over|1.2' 'crash|half-master|auto|over|1.25' 'crash|calm|auto|over|0.5' \
   'order|crash|naive|time_s|10' 'order|crash|orphan|time_s|8' 'order|crash|orphan|time_s|7' >"$work/samples"
 printf 'wait|1.00\ncommit|a "word"\n' >"$work/about"
 printf '# a comment\nworst|worst|crash,half+half-master,auto,over||times|1|000\nless|less|order,crash,orphan,time_s|%s|%%|2|001\n' \
   'order,crash,naive,time_s' >"$work/papers"
-printf 'low|worst|crash,*,auto,over||<1.25|<1\nhigh|value|order,crash,naive,time_s||>11|>12\n' >"$work/bounds"
+printf 'low|worst|crash,*,auto,over||<1.25|<1\nhigh|value|order,crash,naive,time_s||>11|>12\nless than none|value|crash,calm,auto,over||<2|<1\n' >"$work/bounds"
 lists=(-v papers="$work/papers" -v bounds="$work/bounds" -v plans="naive orphan auto" -v out="$work/out")
 mkdir -p "$work/out"
 touch "$work/none"
@@ -86,6 +86,7 @@ is "the worst of two cases" "$(row '| worst | 1.25 times, half-master | 1 | 000 
 is "time saved" "$(row '| less | 25 % | 2 | 001 |')" 1
 is "a bound that is kept" "$(row '| low | 1.25 | at most 1.25 | at most 1 | ok |')" 1
 is "a bound that is missed" "$(row '| high | 10 | at least 11 | at least 12 | MISSED |')" 1
+is "a ratio that cannot be" "$(row '| less than none | 0.5 | at most 2 | at most 1 | not believed |')" 1
 is_json "words with quotes" "j['commit']" "SELECT j ->> 'commit' FROM j" 'a "word"'
 is "the paper's band is in the plot" "$(grep -c 'fill="#bbbbbb"' "$work/out/order.svg")" 1
 finish
