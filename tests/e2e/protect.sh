@@ -73,7 +73,10 @@ what=buddy
 crash buddy
 ok "buddy: work of the dead node is salvaged without a file" more "$(figure salvaged_s)" 0.3
 # Of four nodes most results go to a lender that is not the keeper.
-try "$satin" run -n 4 -w 1 --stats "$work/stats" --protect buddy -- "${heavy[@]}"
+begin "$satin" run -n 4 -w 1 --name four --stats "$work/stats" --protect buddy -- "${heavy[@]}"
+ok "buddy: four nodes are up" wait_for $((10 * slow)) up four 4
+ok "buddy: they have worked" wait_for $((20 * slow)) has_worked four 12
+finished
 is "buddy: four nodes" "$code:$answer" "0:$heavy_answer"
 ok "buddy: results waited for the keepers of their holders" more "$(figure waits)" 0
 what=checkpoint
