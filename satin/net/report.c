@@ -201,11 +201,11 @@ report_status (Driver *driver)
       busy += MAX (busy_of (driver, member), 0);
     }
   append_left (driver, json, busy);
+  append_best (json);
   g_string_append (json, ",\"at_risk_s\":");
   append_number (json, one_s);
   g_string_append (json, ",\"at_risk_all_s\":");
   append_number (json, all_s);
-  append_best (json);
   g_string_append (json, ",\"nodes\":[");
   for (guint i = 0; i < members->len; i++)
     {

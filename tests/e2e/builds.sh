@@ -88,7 +88,7 @@ ok "says why, and names both" names_builds
 ok "the others go on" up joined 2
 try "$satin" add joined --mended
 is "add --mended: exit code" "$code" 0
-ok "three nodes are up" up joined 3
+ok "three nodes are up" wait_for $((10 * slow)) up joined 3
 ended
 is "the answer has both" "$code" 0
 ok "as was wished" [ "$answer" -ge 512 -a "$answer" -le 1024 ]

@@ -38,7 +38,7 @@ case $SIZE in
     fi
     ;;
   tiny)
-    sleep_nodes=4 sleep_workers=1 sleep_ms=25 sleep_depth=9 fewer_nodes=3 share_often='' share_seldom=''
+    sleep_nodes=4 sleep_workers=1 sleep_ms=50 sleep_depth=9 fewer_nodes=3 share_often='' share_seldom=''
     suspend_commands=("tsp random75|tsp $apps/tsp/random75.tsp --upper 6954|length 6954")
     overhead_commands=("uts T1|uts T1|nodes 4130071 depth 10 leaves 3305118")
     interval_others=''

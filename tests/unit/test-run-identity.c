@@ -132,7 +132,7 @@ test_node (void)
 static void
 test_without_checkpoint (void)
 {
-  SatinRun run = { .app = &app };
+  SatinRun run = { .app = &app, .jobs = app.jobs };
 
   g_assert_true (g_shell_parse_argv ("./powers 3", &run.options.argc, &run.options.argv, NULL));
   run_identity_fill (&run);
