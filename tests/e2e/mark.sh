@@ -66,7 +66,7 @@ is "but his" "$code:$answer" "0:256"
 
 # A program alone marks its checkpoint, too; without a home it runs all the same.
 rm -f "$file"
-begin "$naps" --checkpoint "$file" --interval 0.1 --workers 2 8 20
+begin "$naps" --checkpoint "$file" --interval 0.1 --workers 2 8 60
 ok "a program alone saves" wait_for $((20 * slow)) has_rows "$file" 3
 kill -TERM "$begun"
 ended
@@ -75,7 +75,7 @@ try "$satin" resume "$file"
 is "what it left is resumed" "$code:$answer" "0:256"
 rm -f "$file"
 : >"$work/nothing"
-begin env XDG_CONFIG_HOME="$work/nothing" "$naps" --checkpoint "$file" --interval 0.1 --workers 2 8 20
+begin env XDG_CONFIG_HOME="$work/nothing" "$naps" --checkpoint "$file" --interval 0.1 --workers 2 8 60
 ok "a program that has no place for a key saves" wait_for $((20 * slow)) has_rows "$file" 3
 kill -TERM "$begun"
 ended
