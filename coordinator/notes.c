@@ -97,7 +97,8 @@ note_shown (Sql *sql, const Inbox *inbox, GError **error)
     {
       g_autofree char *detail = g_strdup_printf ("%s: %s", (char *)name, (char *)text);
       TablesEvent event = { .at = g_get_real_time () / G_USEC_PER_SEC,
-                            .kind = "best", .detail = detail };
+                            .kind = "best",
+                            .detail = detail };
       if (!tables_put_event_once (sql, &event, EVENTS_KEEP, error))
         return FALSE;
     }

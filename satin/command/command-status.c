@@ -219,9 +219,7 @@ print_run (const StatusRun *live)
   g_print ("%s", live->run.name);
   if (g_variant_lookup (status, "done", "d", &done))
     {
-      g_autofree char *left
-          = shown_left (fields_number (status, "left_s"), fields_number (status, "left_low_s"),
-                        fields_number (status, "left_high_s"));
+      g_autofree char *left = fields_left (status);
 
       g_print ("  %.1f %% done  %s", done * 100, left);
     }

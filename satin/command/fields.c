@@ -3,6 +3,7 @@
 #include "fields.h"
 
 #include "json.h"
+#include "shown.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,6 +60,13 @@ fields_objects (GVariant *object, const char *name)
 }
 
 char *
+fields_left (GVariant *status)
+{
+  return shown_left (fields_number (status, "left_s"), fields_number (status, "left_low_s"),
+                     fields_number (status, "left_high_s"));
+}
+
+char *
 fields_best (GVariant *status)
 {
   g_autoptr (GPtrArray) all = fields_objects (status, "best");
@@ -68,7 +76,7 @@ fields_best (GVariant *status)
     g_string_append_printf (text, "%s%s %s", i > 0 ? ", " : "",
                             fields_text (all->pdata[i], "name"),
                             fields_text (all->pdata[i], "text"));
-  return all->len > 0 ? g_strdup (text->str) : NULL;
+  return all->len > 0 ? shown_cut (text->str, G_MAXUINT) : NULL;
 }
 
 gboolean

@@ -16,6 +16,8 @@ gboolean fields_flag (GVariant *object, const char *name);
 GPtrArray *fields_objects (GVariant *object, const char *name);
 /* Whether the array of texts `name` has `text`. */
 gboolean fields_has (GVariant *object, const char *name, const char *text);
+/* What a status says of the time left, see shown_left. (transfer full) */
+char *fields_left (GVariant *status);
 /* The best values in a status as the program shows them, as in "tour length 6789"; NULL: it shows
  * none. (transfer full) (nullable) */
 char *fields_best (GVariant *status);

@@ -86,9 +86,7 @@ describe (GVariant *status, double elapsed_s)
 
   if (g_variant_lookup (status, "done", "d", &number))
     {
-      g_autofree char *left
-          = shown_left (fields_number (status, "left_s"), fields_number (status, "left_low_s"),
-                        fields_number (status, "left_high_s"));
+      g_autofree char *left = fields_left (status);
 
       g_string_append_printf (line, "%.1f %% done in %.0f s, %s, ", CLAMP (number, 0.0, 1.0) * 100,
                               elapsed_s, left);

@@ -73,7 +73,9 @@ best_show (const SatinBest_ *best)
 
   if (said == NULL)
     return NULL;
-  char *text = g_utf8_make_valid (said, (gssize)strnlen (said, BEST_SHOW_MAX));
+  char *text = g_utf8_make_valid (said, -1);
+  if (strlen (text) > BEST_SHOW_MAX)
+    *g_utf8_find_prev_char (text, text + BEST_SHOW_MAX + 1) = '\0';
   for (char *at = text; *at != '\0'; at++)
     if (g_ascii_iscntrl (*at))
       *at = ' ';

@@ -487,14 +487,14 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   run->out = run->err = CAPTURE_NONE;
   run->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
   run->results = g_ptr_array_new_with_free_func (kept_free);
+  if (!read_options (run, argc, argv, &code))
+    return code;
   run->jobs = registry_close (app->jobs, &sentence);
   if (run->jobs == NULL)
     {
       fprintf (stderr, "satin: %s\n", sentence);
       return 1;
     }
-  if (!read_options (run, argc, argv, &code))
-    return code;
   if (run->node_process)
     prepare_node_process (run);
   else if (step_has_tasks ())

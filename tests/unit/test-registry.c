@@ -32,18 +32,25 @@ assert_names (const SatinJob *const *jobs, const char *wanted)
   g_assert_cmpstr (names->str, ==, wanted);
 }
 
+/* FALSE: this test has run, in a process of its own. */
+static gboolean
+is_child (void)
+{
+  if (g_test_subprocess ())
+    return TRUE;
+  g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
+  g_test_trap_assert_passed ();
+  return FALSE;
+}
+
 static void
 test_order (void)
 {
   static const SatinJob *const none[] = { NULL };
   g_autofree char *sentence = NULL;
 
-  if (!g_test_subprocess ())
-    {
-      g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
-      g_test_trap_assert_passed ();
-      return;
-    }
+  if (!is_child ())
+    return;
   assert_names (registry_close (none, &sentence), "apple fig pear ");
   g_assert_null (sentence);
   g_assert_null (registry_late ());
@@ -58,12 +65,8 @@ test_listed (void)
   static const SatinJob *const listed[] = { &pear_job, &apple_job, NULL };
   g_autofree char *sentence = NULL;
 
-  if (!g_test_subprocess ())
-    {
-      g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
-      g_test_trap_assert_passed ();
-      return;
-    }
+  if (!is_child ())
+    return;
   assert_names (registry_close (listed, &sentence), "pear apple fig ");
   g_assert_null (sentence);
 }
@@ -74,12 +77,8 @@ test_namesakes (void)
   static const SatinJob *const none[] = { NULL };
   g_autofree char *sentence = NULL;
 
-  if (!g_test_subprocess ())
-    {
-      g_test_trap_subprocess (NULL, 0, G_TEST_SUBPROCESS_DEFAULT);
-      g_test_trap_assert_passed ();
-      return;
-    }
+  if (!is_child ())
+    return;
   satin_job_register_ (&entry);
   g_assert_null (registry_close (none, &sentence));
   g_assert_cmpstr (sentence, ==, "two jobs are called 'fig': rename one of them");
