@@ -8,6 +8,7 @@
 
 #include "storage/whole.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #define NUMBER_BYTES 21
 #define NOTE_BYTES (128 * 1024) /* less is not worth a word */
 #define LOOK_US 2000
+#define LOCK_TRIES 500
 
 static gint is_given_up; /* atomic */
 
@@ -51,6 +53,21 @@ write_at (int fd, const char *text, gsize at)
   return whole_write_at (fd, text, strlen (text), at);
 }
 
+/* Nobody else brings this file, but a reader that looks holds the lock for a moment. */
+static gboolean
+lock_tag (int fd)
+{
+  for (guint i = 0; i < LOCK_TRIES; i++)
+    {
+      if (flock (fd, LOCK_EX | LOCK_NB) == 0)
+        return TRUE;
+      if (errno != EWOULDBLOCK && errno != EINTR)
+        return FALSE;
+      g_usleep (LOOK_US);
+    }
+  return FALSE;
+}
+
 Bringing *
 bringing_new (const char *path, const char *tag, guint64 bytes, const ArrivalPart *parts,
               guint n_parts)
@@ -65,7 +82,7 @@ bringing_new (const char *path, const char *tag, guint64 bytes, const ArrivalPar
 
   int fd = open_tag (path, O_RDWR | O_CREAT | O_EXCL);
   /* Before anything stands in it. */
-  if (fd < 0 || flock (fd, LOCK_EX | LOCK_NB) != 0 || !write_at (fd, text->str, 0))
+  if (fd < 0 || !lock_tag (fd) || !write_at (fd, text->str, 0))
     {
       if (fd >= 0)
         (void)close (fd);

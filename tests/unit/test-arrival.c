@@ -158,7 +158,8 @@ begin (Fixture *f, Coming *coming)
           g_atomic_int_set (&coming->is_seen, 1);
           return thread;
         }
-      g_usleep (500);
+      /* Without a rest: who looks must not be in the way of who brings. */
+      g_thread_yield ();
     }
 }
 
