@@ -2,7 +2,7 @@
 /* Stands in for libcurl.so.4 in a test and passes everything on to the real one, REAL_CURL in the
  * environment, but for the call that curl_shim_arm said. place-fail.c arms it. With
  * CURL_SHIM_TRY_MS what is done for a trial takes so much longer each time, with CURL_SHIM_GET_MS
- * what brings a large file. */
+ * what brings a large file. CURL_SHIM_RATE: no more bytes a second come than so many. */
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
@@ -122,8 +122,11 @@ CURLcode
 curl_easy_perform (CURL *curl)
 {
   const char *try_ms = getenv ("CURL_SHIM_TRY_MS"), *get_ms = getenv ("CURL_SHIM_GET_MS");
+  const char *rate = getenv ("CURL_SHIM_RATE");
   curl_off_t received = 0;
 
+  if (rate != NULL)
+    (void)REAL (curl_easy_setopt) (curl, CURLOPT_MAX_RECV_SPEED_LARGE, (curl_off_t)atol (rate));
   if (fails (SHIM_REFUSE))
     return CURLE_COULDNT_CONNECT;
   if (shim_is_trial && try_ms != NULL)

@@ -84,8 +84,11 @@ if start_sftp "$work/sftp"; then
   cp "$made" "$work/sftp/files/d.db"
   for _ in 1 2 3 4 5 6 7; do cat "$made"; done >>"$work/sftp/files/d.db"
   cp "$work/sftp/files/d.db" "$work/large.db"
+  # So slowly that whoever watches it on a machine at work sees it before its end.
+  slowly=()
+  make_shim "$work/shim" && slowly=(env "${shim[@]}" CURL_SHIM_RATE=4000000)
   : >"$HEAVY_LOG"
-  begin "$satin" resume "$uri/d.db"
+  begin "${slowly[@]}" "$satin" resume "$uri/d.db"
   until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
   # shellcheck disable=SC2046
   kill -KILL $(tree_of $(pgrep -P "$server_pid"))
@@ -103,7 +106,7 @@ if start_sftp "$work/sftp"; then
   halfway=no
   for _ in {1..20}; do
     cp "$made" "$work/sftp/files/f.db"; : >"$HEAVY_LOG"
-    begin "$satin" resume --name lonely "$uri/f.db"
+    begin "${slowly[@]}" "$satin" resume --name lonely "$uri/f.db"
     until compgen -G "$runs/*/*.stage.tag" >/dev/null || gone "$begun"; do sleep 0.002; done
     kill -STOP "$begun" 2>/dev/null
     is_halfway && { halfway=yes; break; }
@@ -123,7 +126,7 @@ if start_sftp "$work/sftp"; then
   stalls () { # NAME [COMMAND…]: interrupted, or told so by that command, it ends
     local name=$1
     shift
-    for _ in 1 2 3 4 5; do # one that was faster is done again
+    for _ in 1 2 3 4 5; do # without a shim it may be faster: then it is done again
       until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done
       tree=$(tree_of "$server_pid")
       # shellcheck disable=SC2086
@@ -144,8 +147,7 @@ if start_sftp "$work/sftp"; then
     ok "$name, interrupted: it ends by itself while the server stands still" [ "$code" -lt 128 ]
     ok '… and nobody is left' wait_for $((10 * slow)) no_nodes
   }
-  # The client is nice, so that it does not outrun whoever watches it on a machine at work.
-  slowly () { slow_command=("$@"); begin nice -n 19 "$@"; }
+  slowly () { slow_command=("$@"); begin "${slowly[@]}" nice -n 19 "$@"; }
   slowly "$satin" resume "$uri/d.db"
   stalls 'a resume that stands still'
   is '… suspended' "$code" 75
@@ -180,7 +182,7 @@ if start_sftp "$work/sftp"; then
   looks () { # NAME SIGNAL COMMAND…
     local name=$1 signal=$2
     shift 2
-    for _ in 1 2 3 4 5; do # one that was faster is done again
+    for _ in 1 2 3 4 5; do # without a shim it may be faster: then it is done again
       TMPDIR=$work/tmp slowly env --default-signal=INT "$@"
       until compgen -G "$work/tmp/satin-copy-*/checkpoint*" >/dev/null || gone "$begun"; do sleep 0.002; done
       kill "-$signal" "$begun" 2>/dev/null

@@ -148,7 +148,7 @@ look_around ()
 nodes_of ()
 {
   "$satin" status "$1" --json 2>/dev/null | tr -d ' \n' | sed 's/.*"nodes":\[//' | sed 's/},{/}\n{/g' \
-    | sed -n 's/.*"pid":\([0-9]*\).*"roles":\[\([^]]*\)\].*"state":"\([a-z]*\)".*/\1 [\2] \3/p'
+    | sed -n 's/.*"pid":\([0-9]*\).*"roles":\[\([^]]*\)\].*"state":"\([a-z]*\)".*/\1 [\2] \3/p' | sed '$a\'
 }
 no_nodes () { [ -z "$(our_nodes)" ]; }
 up () { [ "$(nodes_of "$1" | grep -c ' up$')" -ge "$2" ]; }      # RUN NUMBER

@@ -14,7 +14,7 @@ free_port () { # a port that nobody listens on
 }
 
 wait_port () { # PORT PID [ADDRESS]
-  for _ in $(seq 100); do
+  for _ in $(seq 400); do
     kill -0 "$2" 2>/dev/null || return 1
     (exec 3<>/dev/tcp/"${3:-127.0.0.1}"/"$1") 2>/dev/null && return 0
     sleep 0.05
@@ -34,6 +34,26 @@ started () { # PORT PID [ADDRESS]
   wait_port "$1" "$2" "${3-}" && return
   why="the server did not start: $(tail -n 2 "$dir/log" 2>/dev/null | tr '\n' ' ')"
   return 77
+}
+
+# The last server that was started, and all processes that it began.
+server_tree () {
+  local all=$server_pid next=$server_pid
+  while next=$(pgrep -d ' ' -P "${next// /,}"); do all="$all $next"; done
+  echo "$all"
+}
+
+# STOP, CONT or KILL for all of them. First all are stopped, since a stopped process begins no other: one that was begun
+# meanwhile would go on serving.
+signal_server () { # SIGNAL
+  local now last=''
+  while now=$(server_tree); [ "$now" != "$last" ]; do
+    # shellcheck disable=SC2086
+    kill -STOP $now 2>/dev/null
+    last=$now
+  done
+  # shellcheck disable=SC2086
+  kill "-$1" $now 2>/dev/null
 }
 
 stop_servers () {

@@ -9,7 +9,6 @@ seconds=${1:-3} turns=${2:-2} percent=${3:-10}
 trap 'stop_servers; leave' EXIT
 export NAPS_HASTE=$work/haste NAPS_LOG=$work/leaves
 
-server_tree () { echo "$server_pid"; pgrep -P "$server_pid"; pgrep -P "$server_pid" | xargs -r -n1 pgrep -P; }
 stands () { "$satin" inspect "$1" >/dev/null 2>&1; }
 # Finished leaves; ticks of the nodes' processors, all threads.
 leaves () { stat -c %s "$NAPS_LOG"; }
@@ -34,9 +33,9 @@ measure () { # NAME
   sleep 1
   for turn in $(seq "$turns"); do
     window on
-    kill -STOP $(server_tree)
+    signal_server STOP
     window off
-    kill -CONT $(server_tree)
+    signal_server CONT
     sleep 0.5
   done
   touch "$NAPS_HASTE"

@@ -17,7 +17,6 @@ holds () { "$satin" inspect --insecure --json "$1" 2>/dev/null | tr -d ' \n' | g
 has_end () { "$satin" inspect --insecure "$1" 2>/dev/null | grep -q '^state  *finished,'; }
 kill_all () { kill -9 "$begun" $(our_nodes) 2>/dev/null; wait "$begun" 2>/dev/null; wait_for 10 no_nodes; }
 says () { printf '%s' "$words" | grep -q "$1"; }
-server_tree () { echo "$server_pid"; pgrep -P "$server_pid"; pgrep -P "$server_pid" | xargs -r -n1 pgrep -P; }
 
 begin_long () { # FILE OPTIONS…
   local file=$1
@@ -26,6 +25,16 @@ begin_long () { # FILE OPTIONS…
   begin "$satin" run -n 2 --workers 1 --interval 0.2 --insecure --checkpoint "$file" "$@" -- "${long[@]}"
 }
 
+# Nothing has changed at the store for a second.
+rested () {
+  local since=$SECONDS still=0 last='' now
+  while [ $still -lt 10 ] && [ $((SECONDS - since)) -lt 60 ]; do
+    now=$(find "$files" -type f -printf '%p %s %T@\n' | sort)
+    if [ "$now" = "$last" ]; then still=$((still + 1)); else still=0; fi
+    last=$now
+    sleep 0.1
+  done
+}
 left_at_store () { find "$files" -type f ! -name '*.db' ! -name '*.old-*' | sort; }
 # What every store has to do. NAME: the place at $uri, with $HOME as it has to be; NONE: where nothing can be put.
 whole_life () {
@@ -37,7 +46,7 @@ whole_life () {
   ok "$name: … by its name and host" says "in use by run"
   ok "$name: results come to it" wait_for $((60 * slow)) holds "$file"
   kill_all
-  sleep 0.5 # the server may still do what it was asked for
+  rested # the server may still do what it was asked for
   left_at_store >"$work/killed"
   rm -rf "$XDG_STATE_HOME"
   hasten
@@ -64,9 +73,9 @@ stands_still () {
   local name=$1 file=$uri/still.db
   begin_long "$file"
   ok "$name: a run begins" wait_for $((20 * slow)) stands "$file"
-  kill -STOP $(server_tree)
+  signal_server STOP
   sleep 2
-  kill -CONT $(server_tree)
+  signal_server CONT
   hasten
   ended
   is "$name: a store that stood still changes no answer" "$answer" "$long_answer"
@@ -77,7 +86,7 @@ has_solo_folder () { compgen -G "$runs/*/run" >"$work/found"; }
 # The server stands still before the run has begun: whoever suspends it, in whatever way, is not kept waiting.
 hangs_at_the_start () {
   local name=$1
-  kill -STOP $(server_tree)
+  signal_server STOP
   for way in "suspend early" INT; do
     begin "$satin" run -n 2 --workers 1 --name early --insecure --checkpoint "$uri/early.db" -- "${fast[@]}"
     ok "$name stands still: a run is there" wait_for $((20 * slow)) test -e "$runs/early/founder-0"
@@ -96,7 +105,7 @@ hangs_at_the_start () {
     ended
     is "$name stands still: $way suspends it" "$code:$words" "75:satin: suspended: it had not begun; the same command begins again"
   done
-  kill -CONT $(server_tree)
+  signal_server CONT
 }
 
 # The server is gone when the run is suspended: what was done is kept here.
@@ -104,7 +113,7 @@ is_down () {
   local name=$1 file=$uri/down.db kept
   begin_long "$file" --name down
   ok "$name: a run begins" wait_for $((20 * slow)) holds "$file"
-  kill -KILL $(server_tree) 2>/dev/null
+  signal_server KILL
   wait "$server_pid" 2>/dev/null
   ok "$name: that the store is down is said while the run goes on" wait_for $((60 * slow)) grep -q "^satin: checkpoint '.*down.db': " "$work/begun.words"
   try "$satin" suspend down
@@ -126,12 +135,12 @@ hangs_at_the_end () {
   for before in 0 3; do
     begin_long "$uri/hangs-$before.db" --name hangs
     ok "$name: a run begins" wait_for $((20 * slow)) holds "$uri/hangs-$before.db"
-    kill -STOP $(server_tree)
+    signal_server STOP
     sleep $before
     try "$satin" suspend hangs
     is "$name hangs for $before s, suspended: the exit code" "$code" 4
     ok "$name hangs for $before s: … and where it is kept" says "is kept in '"
-    kill -CONT $(server_tree)
+    signal_server CONT
     ended
   done
 }
@@ -162,7 +171,7 @@ dies_at_the_end () {
   begin_long "$uri/dies.db" --name dies
   ok "$name: two nodes run" wait_for $((20 * slow)) up dies 2
   ok "$name: … and publish" wait_for $((20 * slow)) stands "$uri/dies.db"
-  kill -STOP $(server_tree)
+  signal_server STOP
   hasten
   ok "$name: main returns" wait_for $((20 * slow)) test -e "$runs/dies/answer"
   kill -INT "$begun"
@@ -170,7 +179,7 @@ dies_at_the_end () {
   master=$(master_of dies)
   kill -9 "$master"
   ok "$name: its master is dead" wait_for $((20 * slow)) gone "$master"
-  kill -CONT $(server_tree)
+  signal_server CONT
   ended
   is "$name: an answer that was given is the run's, whoever dies after it" "$answer:$code" "$long_answer:0"
 }
@@ -247,11 +256,11 @@ test_sftp () {
   try "${fast[@]}" --checkpoint "${uri/@/:secret@}/x.db"
   is "a password in a URI is refused" "$code" 4
   ok "… and not said again" test "$(grep -c secret <<<"$words")" = 0
-  kill -STOP $(server_tree)
+  signal_server STOP
   not_let_in "sftp: a server that says nothing" env
   nodes=4 not_let_in "sftp: a server that says nothing to four nodes" env
   goes_nowhere "sftp: a server that says nothing"
-  kill -CONT $(server_tree)
+  signal_server CONT
   hangs_at_the_start sftp
   hangs_at_the_end sftp
   dies_at_the_end sftp
