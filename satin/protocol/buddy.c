@@ -105,7 +105,9 @@ static void
 send_ack (Node *node, const BuddyAck *ack)
 {
   (void)link_send_to (node, &ack->holder,
-                      &(Message){ .kind = MESSAGE_ACK, .number = ack->loan });
+                      &(Message){ .kind = MESSAGE_ACK,
+                                  .number = ack->loan,
+                                  .flag = node->round.heard });
   node->buddy.acks_bytes -= ack->bytes;
 }
 

@@ -160,6 +160,21 @@ held_send_result (Node *node, const HeldJob *held)
                                   .shares = held->shares });
 }
 
+/* It is about to be dropped, and its lender's slot may have been scanned already: see round.h. */
+static void
+save_going (Node *node, HeldJob *held)
+{
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+
+  if (held->saved || !node->config.checkpoint)
+    return;
+  g_ptr_array_add (rows, held_row (node, held));
+  held->saved = TRUE;
+#ifndef SATIN_PLANT_SCANS_ONCE
+  saves_on_rows (node, rows, 0);
+#endif
+}
+
 void
 held_return (Node *node, HeldJob *held)
 {
@@ -184,6 +199,8 @@ held_return (Node *node, HeldJob *held)
       if (entry != NULL)
         loans_put (node, entry,
                    &(Result){ held->value, held->shares, held->work_us, held->risk_us });
+      if (node->round.heard)
+        save_going (node, held);
       held_drop (node, held);
       break;
     case LENDER_MAIN:
@@ -320,12 +337,15 @@ held_on_unrun (Node *node, guint64 number)
 }
 
 void
-held_on_ack (Node *node, Link *link, guint64 loan)
+held_on_ack (Node *node, Link *link, guint64 loan, gboolean in_round)
 {
   HeldJob *held = held_find_return (node, &link->remote, loan);
 
-  if (held != NULL && held->finished)
-    held_drop (node, held);
+  if (held == NULL || !held->finished)
+    return;
+  if (in_round || node->round.heard)
+    save_going (node, held);
+  held_drop (node, held);
 }
 
 void

@@ -87,7 +87,8 @@ void held_give_up (Node *node, HeldJob *held);
 void held_on_jobs (Node *node, Link *link, const Message *message);
 void held_on_done (Node *node, const NodeEvent *event);
 void held_on_unrun (Node *node, guint64 number);
-void held_on_ack (Node *node, Link *link, guint64 loan);
+/* `in_round`: its lender has heard of a round of saving. */
+void held_on_ack (Node *node, Link *link, guint64 loan, gboolean in_round);
 void held_on_vain (Node *node, Link *link, guint64 loan);
 /* The lender's job yields (yield.h): what is held for it is offered. */
 void held_on_disown (Node *node, Link *link, guint64 loan);

@@ -174,7 +174,9 @@ loans_on_result (Node *node, Link *link, const Message *m)
       && buddy_acknowledges (node, &link->remote, m->number, g_bytes_get_size (m->value)))
     return;
   link_send (node, link,
-             &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN, .number = m->number });
+             &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN,
+                         .number = m->number,
+                         .flag = wanted && node->round.heard });
 }
 
 /* Unrun: it becomes ready where it stood as lent (else two nodes can pass a job to and fro for

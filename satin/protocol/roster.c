@@ -142,6 +142,7 @@ departed (Node *node, Member *member)
   steal_departed (node, &member->id);
   lend_departed (node, &member->id);
   saves_departed (node, &member->id, cause);
+  round_departed (node, member);
   leave_departed (node, &member->id);
   loans_departed (node, member);
   rerun_departed (node, &member->id);

@@ -40,6 +40,7 @@ struct Member
   gboolean heard;         /* knows that this node leaves */
   gboolean drained;       /* has sent all it has (suspend) */
   gboolean scanned;       /* has sent all it had (a round) */
+  guint32 request;        /* the last round that it asked for */
   guint32 told_events;    /* the coordinator of this number: it has told all its events … */
   guint64 told_question;  /* … when it was asked so */
   WorkTold told;          /* what it says of its work */

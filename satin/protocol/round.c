@@ -2,12 +2,6 @@
 /* See round.h. */
 #include "core.h"
 
-static gboolean
-is_scanning (const Round *round)
-{
-  return round->state == ROUND_FIRST || round->state == ROUND_SECOND;
-}
-
 gboolean
 round_publishes (const Node *node)
 {
@@ -40,7 +34,7 @@ begin (Node *node, guint64 patience_us)
       round->state = ROUND_AGAIN;
       return;
     }
-  round->state = ROUND_FIRST;
+  round->state = ROUND_SCANNING;
   round->until_us = node->now_us + patience_us;
   scan_all (node);
 }
@@ -59,14 +53,18 @@ round_ask (Node *node, guint64 patience_us)
       return;
     }
   node->round.asked_us = patience; /* and asked again when the coordinator is ready */
+  node->round.request++;
   if (office_ready (node, &coordinator))
     (void)link_send_to (node, &coordinator,
-                        &(Message){ .kind = MESSAGE_PUBLISH, .number = patience });
+                        &(Message){ .kind = MESSAGE_PUBLISH,
+                                    .number = patience,
+                                    .count = node->round.request });
 }
 
 void
-round_on_publish (Node *node, const Message *m)
+round_on_publish (Node *node, Link *link, const Message *m)
 {
+  roster_find (node, &link->remote)->request = m->count;
   begin (node, CLAMP (m->number, 1, ROUND_PATIENCE_MAX_US));
 }
 
@@ -137,22 +135,24 @@ void
 round_go_on (Node *node)
 {
   Round *round = &node->round;
+  gboolean ends = node->saves.closing || node->stop.halting || node->stop.finished;
 
-  if (!is_scanning (round) || !node->saves.opened || node->saves.closing || node->stop.halting
-      || node->stop.finished || !(all_scanned (node) || node->now_us >= round->until_us))
+  if (round->state != ROUND_SCANNING || !node->saves.opened || ends
+      || !(all_scanned (node) || node->now_us >= round->until_us))
     return;
-#ifdef SATIN_PLANT_SCANS_ONCE
-  round->state = ROUND_SECOND;
-#endif
-  if (round->state == ROUND_FIRST && node->now_us < round->until_us)
-    {
-      round->state = ROUND_SECOND;
-      scan_all (node);
-      return;
-    }
-  node->stats.expired += round->state == ROUND_FIRST || !all_scanned (node);
+  node->stats.expired += !all_scanned (node);
   round->state = ROUND_PUBLISHING;
   core_emit (node, NODE_EFFECT_PUBLISH);
+}
+
+void
+round_departed (Node *node, const Member *member)
+{
+  if (node->round.state != ROUND_SCANNING || member->scanned)
+    return;
+#ifndef SATIN_PLANT_LEFT_UNSCANNED
+  scan_all (node);
+#endif
 }
 
 static void
@@ -179,8 +179,16 @@ round_on_answer (Node *node, guint64 generation, gboolean failed)
       begin (node, ROUND_PATIENCE_US);
       return TRUE;
     }
-  link_broadcast (node,
-                  &(Message){ .kind = MESSAGE_PUBLISHED, .number = generation, .flag = failed });
+  for (guint i = 0; i < node->roster.members->len; i++)
+    {
+      const Member *member = node->roster.members->pdata[i];
+      if (!node_id_equal (&member->id, &node->self))
+        (void)link_send_to (node, &member->id,
+                            &(Message){ .kind = MESSAGE_PUBLISHED,
+                                        .number = generation,
+                                        .flag = failed,
+                                        .count = member->request });
+    }
   tell (node, generation, failed);
   return TRUE;
 }
@@ -191,15 +199,21 @@ round_greet (Node *node, const NodeId *to)
 {
   const Round *round = &node->round;
 
-  if (is_scanning (round) && node->saves.opened && !roster_find (node, to)->scanned)
+  if (round->state == ROUND_SCANNING && node->saves.opened && !roster_find (node, to)->scanned)
     (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
 }
 
 void
 round_on_published (Node *node, const Message *m)
 {
-  node->round.asked_us = 0;
-  node->round.heard = FALSE;
+  Round *round = &node->round;
+
+  round->heard = FALSE;
+#ifndef SATIN_PLANT_ANSWER_OF_ANOTHER
+  if (round->asked_us > 0 && m->count != round->request)
+    return; /* it ended before what is asked here began */
+#endif
+  round->asked_us = 0;
   tell (node, m->number, m->flag);
 }
 
@@ -227,7 +241,7 @@ round_due (Node *node)
 {
   const Round *round = &node->round;
 
-  return is_scanning (round) && node->saves.opened && node->now_us < round->until_us
+  return round->state == ROUND_SCANNING && node->saves.opened && node->now_us < round->until_us
              ? round->until_us
              : CORE_NEVER;
 }

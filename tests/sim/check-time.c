@@ -82,6 +82,16 @@ look_us (const Sim *sim)
   return longest_us (sim) + sim->plan->scan_us;
 }
 
+static guint
+leaves (const Sim *sim)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < sim->plan->n_faults; i++)
+    n += sim->plan->faults[i].kind == FAULT_LEAVE;
+  return n;
+}
+
 static void
 check_time (Sim *sim, const Process *process, const char *what, guint64 since_us, guint64 most_us)
 {
@@ -106,5 +116,5 @@ check_times (Sim *sim, const Process *process)
     check_time (sim, process, "its leave", process->leave_us, look + hops);
   else if (sim->asked_us > 0 && process->number == sim->asker && sim->plan->checkpoint)
     check_time (sim, process, "a round of saving", MAX (sim->asked_us, sim->office_us),
-                2 * look + 2 * publish + hops);
+                (1 + leaves (sim)) * look + 2 * publish + hops); /* who leaves has all scan again */
 }

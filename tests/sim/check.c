@@ -431,15 +431,17 @@ check_place (Sim *sim, Process *process, guint64 required)
 void
 check_saved (Sim *sim, const Process *process, const NodeEffect *effect)
 {
-  gboolean only_save = sim->plan->n_faults == 1 && sim->plan->faults[0].kind == FAULT_SAVE;
+  gboolean only_save
+      = check_has_only (sim, 1u << FAULT_SAVE | 1u << FAULT_JOIN | 1u << FAULT_LEAVE);
 
+  if (sim->asker != process->number)
+    return;
   for (guint32 i = 0; sim->asked && only_save && !effect->failed && i < sim->plan->tree->n; i++)
     if (sim->wanted[i] > 0 && forgotten_since (sim, i) == 0 && !store_covers (&sim->published, i))
       sim_fail (sim, "I7: a round of saving did not save '%s', which was finished before",
                 sim->plan->tree->jobs[i].path);
   sim->asked = FALSE;
-  if (sim->asker == process->number)
-    sim->asked_us = 0;
+  sim->asked_us = 0;
 }
 
 /* All last words arrive, and nothing else goes wrong: what follows the third is under way. */

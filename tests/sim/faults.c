@@ -188,7 +188,8 @@ save_now (Sim *sim, Process *process)
 {
   NodeEvent event = { .kind = NODE_EVENT_SAVE, .number = 10 * SIM_SECOND };
 
-  if (!process->member || sim->outcome->answered || sim->asked)
+  if (!process->member || sim->outcome->answered
+      || (sim->asked && sim->processes[sim->asker]->alive))
     return;
   sim->asked = TRUE;
   sim->asker = process->number;
