@@ -148,11 +148,8 @@ round_go_on (Node *node)
 void
 round_departed (Node *node, const Member *member)
 {
-  if (node->round.state != ROUND_SCANNING || member->scanned)
-    return;
-#ifndef SATIN_PLANT_LEFT_UNSCANNED
-  scan_all (node);
-#endif
+  if (node->round.state == ROUND_SCANNING && !member->scanned)
+    scan_all (node);
 }
 
 static void

@@ -125,17 +125,23 @@ gone () # PID: no such process, or a zombie
 # still. It is over after five times as long at the latest.
 wait_for ()
 {
-  local limit=$(($1 * 1000000)) counted=0 since=${EPOCHREALTIME/[.,]/} last now busy
+  local limit=$(($1 * 1000000)) counted=0 since=${EPOCHREALTIME/[.,]/} last now busy rest
   shift
   last=$since
   until "$@"; do
     look_around
     now=${EPOCHREALTIME/[.,]/}
-    counted=$((counted + (now - last > 1000000 ? 1000000 : now - last) * 100 / busy)) last=$now
+    # Looking keeps a core busy for a fourth of the time at most.
+    rest=$(((now - last) * 3))
+    counted=$((counted + (now - last > 1000000 ? 1000000 : now - last) * 100 / busy))
     [ $counted -ge $limit ] || [ $((now - since)) -ge $((5 * limit)) ] && return 1
-    sleep 0.05
+    rest_us $((rest < 50000 ? 50000 : rest > 500000 ? 500000 : rest))
+    last=${EPOCHREALTIME/[.,]/}
+    counted=$((counted + (last - now) * 100 / busy))
   done
 }
+# Sleeps without starting a program: nobody writes to this pipe.
+rest_us () { local s; printf -v s '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)); read -r -t "$s" <> <(:); }
 # busy: how many programs want each core, in hundredths, and at least one.
 look_around ()
 {
@@ -147,11 +153,22 @@ look_around ()
 # The status of RUN, one node a line: PID ROLES STATE.
 nodes_of ()
 {
-  "$satin" status "$1" --json 2>/dev/null | tr -d ' \n' | sed 's/.*"nodes":\[//' | sed 's/},{/}\n{/g' \
-    | sed -n 's/.*"pid":\([0-9]*\).*"roles":\[\([^]]*\)\].*"state":"\([a-z]*\)".*/\1 [\2] \3/p' | sed '$a\'
+  local json line
+  json=$("$satin" status "$1" --json 2>/dev/null)
+  json=${json//[ $'\n']/}
+  json=${json#*'"nodes":['}
+  while read -r line; do
+    [[ $line =~ .*'"pid":'([0-9]*).*'"roles":['([^]]*)'],'.*'"state":"'([a-z]*)'"' ]] \
+      && echo "${BASH_REMATCH[1]} [${BASH_REMATCH[2]}] ${BASH_REMATCH[3]}"
+  done <<<"${json//'},{'/$'}\n{'}"
 }
 no_nodes () { [ -z "$(our_nodes)" ]; }
-up () { [ "$(nodes_of "$1" | grep -c ' up$')" -ge "$2" ]; }      # RUN NUMBER
+up () # RUN NUMBER
+{
+  local n=0 line
+  while read -r line; do [[ $line != *' up' ]] || n=$((n + 1)); done < <(nodes_of "$1")
+  [ $n -ge "$2" ]
+}
 master_of () { nodes_of "$1" | awk '/"master"/ { print $1; exit }'; }
 other_of () { nodes_of "$1" | awk '!/"master"/ { print $1; exit }'; }
 

@@ -112,6 +112,32 @@ test_only_the_coordinator_orders_scans (void)
   g_assert_cmpuint (count_scans (world, 1), ==, scans + 1);
 }
 
+/* It may have handed its results to one that had scanned. */
+static void
+test_all_scan_again_when_one_left_before_its_scan (void)
+{
+  g_autoptr (World) world = world_with_checkpoint (3);
+  guint scans[3];
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+  for (guint i = 0; i < 2; i++)
+    {
+      scans[i] = count_scans (world, i);
+      served (world, i, scans[i]);
+    }
+  g_assert_false (said (world, 0, "PUBLISH"));
+  die (world, 2);
+  pass (world, 3 * G_USEC_PER_SEC);
+  g_assert_cmpuint (members_of (world, 0), ==, 2);
+  g_assert_false (said (world, 0, "PUBLISH"));
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_cmpuint (count_scans (world, i), >, scans[i]);
+      served (world, i, count_scans (world, i));
+    }
+  g_assert_true (said (world, 0, "PUBLISH"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -120,5 +146,7 @@ main (int argc, char **argv)
   g_test_add_func ("/round/a-round-has-an-end", test_a_round_has_an_end);
   g_test_add_func ("/round/only-the-coordinator-orders-scans",
                    test_only_the_coordinator_orders_scans);
+  g_test_add_func ("/round/all-scan-again-when-one-left-before-its-scan",
+                   test_all_scan_again_when_one_left_before_its_scan);
   return g_test_run ();
 }

@@ -193,7 +193,7 @@ test_what_nobody_took_waits_for_a_whole_scan (void)
   g_assert_cmpuint (at_risk (world, 1), ==, 0);
 }
 
-/* Both nodes have served all scans so far, and so many were asked for. */
+/* Both nodes have served all scans that were asked for so far. */
 static void
 serve_all (World *world)
 {
@@ -213,8 +213,6 @@ test_a_round_outlives_its_links (void)
   world->peer[1].deaf = FALSE;
   cut (world, 0, 1);
   pass (world, G_USEC_PER_SEC / 2);
-  serve_all (world);
-  g_assert_false (said (world, 0, "PUBLISH"));
   world->peer[0].deaf = TRUE;
   served (world, 1, ALL);
   world->peer[0].deaf = FALSE;
@@ -233,7 +231,6 @@ test_a_round_that_is_asked_for_late_is_made_anew (void)
   g_autoptr (World) world = world_with_checkpoint (2);
 
   tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
-  serve_all (world);
   serve_all (world);
   g_assert_true (said (world, 0, "PUBLISH"));
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
@@ -323,12 +320,11 @@ test_a_round_outlives_its_coordinator (void)
 static void
 test_a_round_does_not_wait_for_the_dead (void)
 {
-  static const guint answers[] = { 2, 0, 1, 0, 1 }; /* n2 none, the second time */
   g_autoptr (World) world = world_with_another ();
 
   tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
-  for (guint i = 0; i < G_N_ELEMENTS (answers); i++)
-    served (world, answers[i], ALL);
+  for (guint i = 0; i < 2; i++)
+    served (world, i, ALL);
   world->peer[0].deaf = TRUE;
   g_assert_false (said (world, 1, "PUBLISH"));
   die (world, 2);
