@@ -382,7 +382,7 @@ node_config (Driver *driver, guint64 seed)
                        .steal = config->steal,
                        .closed = config->closed,
                        .invited = config->invited,
-                       .plan = plan_knobs (config->protect, config->checkpoint != NULL),
+                       .plan = plan_knobs (config->protect),
                        .heartbeat_us = (guint64)(config->heartbeat_s * 1e6 + 0.5),
                        .silence_us = (guint64)(config->silence_s * 1e6 + 0.5),
                        .save_interval_us = (guint64)(config->interval_s * 1e6),

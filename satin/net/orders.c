@@ -78,7 +78,7 @@ read_checkpoint (const Driver *driver, const char *request, NodeEvent *event)
   event->text = text;
   if (driver->config.checkpoint != NULL && strcmp (driver->config.checkpoint, place) != 0)
     return g_strdup ("{\"error\":\"the run has a checkpoint already\"}");
-  if (plan_knobs (driver->config.protect, FALSE).drops_orphans)
+  if (plan_knobs (driver->config.protect).drops_orphans)
     return g_strdup_printf ("{\"error\":\"the run was started with --protect %s\"}",
                             plan_name (driver->config.protect));
   return strlen (text) <= MESSAGE_TEXT_MAX ? NULL

@@ -13,27 +13,23 @@ typedef struct
 {
   const char *name;
   PlanFile file;
-  PlanKnobs alone, beside_file; /* without a checkpoint, and with one */
+  PlanKnobs knobs;
 } PlanRow;
 
 static const PlanRow table[PLANS] = {
-  [PLAN_AUTO] = { "auto",
-                  FILE_MAY,
-                  { .keeper = PLAN_KEEPER_FAR, .waits = PLAN_WAITS_ACK },
-                  { .keeper = PLAN_KEEPER_NONE } },
-  [PLAN_NAIVE] = { "naive", FILE_NEVER, { .drops_orphans = TRUE }, { .drops_orphans = TRUE } },
-  [PLAN_ORPHAN] = { "orphan", FILE_NEVER, { .keeper = PLAN_KEEPER_NONE }, { 0 } },
-  [PLAN_CHECKPOINT] = { "checkpoint", FILE_MUST, { 0 }, { .keeper = PLAN_KEEPER_NONE } },
+  [PLAN_AUTO] = { "auto", FILE_MAY, { .keeper = PLAN_KEEPER_FAR, .waits = PLAN_WAITS_ACK } },
+  [PLAN_NAIVE] = { "naive", FILE_NEVER, { .drops_orphans = TRUE } },
+  [PLAN_ORPHAN] = { "orphan", FILE_NEVER, { .keeper = PLAN_KEEPER_NONE } },
+  [PLAN_CHECKPOINT] = { "checkpoint", FILE_MUST, { .keeper = PLAN_KEEPER_NONE } },
   [PLAN_BUDDY] = { "buddy",
                    FILE_MAY,
-                   { .keeper = PLAN_KEEPER_RING, .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT },
                    { .keeper = PLAN_KEEPER_RING, .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT } },
 };
 
 PlanKnobs
-plan_knobs (PlanName plan, gboolean checkpoint)
+plan_knobs (PlanName plan)
 {
-  return checkpoint ? table[plan].beside_file : table[plan].alone;
+  return table[plan].knobs;
 }
 
 const char *
@@ -78,7 +74,7 @@ plan_refuses (PlanName plan, gboolean checkpoint, guint nodes)
   if (row->file == FILE_NEVER && checkpoint)
     return g_strdup_printf ("--protect %s conflicts with --checkpoint: it keeps no file",
                             row->name);
-  if (nodes == 1 && (checkpoint ? &row->beside_file : &row->alone)->keeper == PLAN_KEEPER_RING)
+  if (nodes == 1 && row->knobs.keeper == PLAN_KEEPER_RING)
     return g_strdup_printf (
         "--protect %s needs two nodes, see -n: one has no other to keep its rows", row->name);
   return NULL;

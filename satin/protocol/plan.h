@@ -40,8 +40,7 @@ typedef struct
   gboolean drops_orphans; /* jobs of a lender that is gone stop, and nothing is kept of them */
 } PlanKnobs;
 
-/* The knobs of a plan, for a run with a checkpoint or without. */
-PlanKnobs plan_knobs (PlanName plan, gboolean checkpoint);
+PlanKnobs plan_knobs (PlanName plan);
 /* The word of --protect. (transfer none) */
 const char *plan_name (PlanName plan);
 /* FALSE: `text` (nullable) is the name of no plan; *plan stays. */

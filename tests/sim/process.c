@@ -145,8 +145,7 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .plan = plan_knobs (plan->naive                 ? PLAN_NAIVE
                                             : plan->buddies == SIM_RING ? PLAN_BUDDY
                                             : plan->buddies             ? PLAN_AUTO
-                                                                        : PLAN_ORPHAN,
-                                            FALSE),
+                                                                        : PLAN_ORPHAN),
                         .copy_us = plan->copy_us,
                         .dense = plan->dense,
                         .steal = plan->steal,

@@ -330,8 +330,7 @@ add_peer (World *world, gboolean solo)
                         .dense = world->dense,
                         .plan = plan_knobs (world->ring      ? PLAN_BUDDY
                                             : world->buddies ? PLAN_AUTO
-                                                             : PLAN_ORPHAN,
-                                            FALSE),
+                                                             : PLAN_ORPHAN),
                         .checkpoint = world->checkpoint,
                         .heartbeat_us = world->heartbeat_us,
                         .silence_us = world->silence_us,

@@ -35,21 +35,18 @@ knobs_are_those_of_the_papers (void)
   static const struct
   {
     PlanName plan;
-    gboolean checkpoint;
     PlanKnobs knobs;
   } cases[] = {
-    { PLAN_AUTO, FALSE, { PLAN_KEEPER_FAR, PLAN_WAITS_ACK, FALSE } },
-    { PLAN_AUTO, TRUE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
-    { PLAN_NAIVE, FALSE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, TRUE } },
-    { PLAN_ORPHAN, FALSE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
-    { PLAN_CHECKPOINT, TRUE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
-    { PLAN_BUDDY, FALSE, { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT, FALSE } },
-    { PLAN_BUDDY, TRUE, { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT, FALSE } },
+    { PLAN_AUTO, { PLAN_KEEPER_FAR, PLAN_WAITS_ACK, FALSE } },
+    { PLAN_NAIVE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, TRUE } },
+    { PLAN_ORPHAN, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
+    { PLAN_CHECKPOINT, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
+    { PLAN_BUDDY, { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT, FALSE } },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      PlanKnobs knobs = plan_knobs (cases[i].plan, cases[i].checkpoint);
+      PlanKnobs knobs = plan_knobs (cases[i].plan);
       g_assert_cmpint (knobs.keeper, ==, cases[i].knobs.keeper);
       g_assert_cmpint (knobs.waits, ==, cases[i].knobs.waits);
       g_assert_cmpint (knobs.drops_orphans, ==, cases[i].knobs.drops_orphans);
@@ -61,12 +58,11 @@ static void
 nothing_waits_without_a_keeper (void)
 {
   for (guint i = 0; i < PLANS; i++)
-    for (guint file = 0; file < 2; file++)
-      {
-        PlanKnobs knobs = plan_knobs ((PlanName)i, file == 1);
-        g_assert_true (knobs.keeper != PLAN_KEEPER_NONE || knobs.waits == PLAN_WAITS_NOTHING);
-        g_assert_true (knobs.keeper == PLAN_KEEPER_NONE || !knobs.drops_orphans);
-      }
+    {
+      PlanKnobs knobs = plan_knobs ((PlanName)i);
+      g_assert_true (knobs.keeper != PLAN_KEEPER_NONE || knobs.waits == PLAN_WAITS_NOTHING);
+      g_assert_true (knobs.keeper == PLAN_KEEPER_NONE || !knobs.drops_orphans);
+    }
 }
 
 static void
