@@ -122,6 +122,12 @@ void satin_null_destination_ (void)
       satin_null_destination_ (); \
   while (0)
 
+#define SATIN_JOB_(name, ...) \
+  SATIN_DECLARE_ (name, __VA_ARGS__) \
+  SATIN_DEFINE_ (name, __VA_ARGS__)
+#define SATIN_JOB_DECLARE_(name, ...) \
+  SATIN_DECLARE_ (name, __VA_ARGS__) \
+  SATIN_ASSERT_ (1, "") /* and the semicolon behind it */
 #define SATIN_DECLARE_(name, ...) \
   SATIN_ASSERT_ (SATIN_COUNT_ (__VA_ARGS__) <= 9, \
                  "job '" #name "' has more than 8 arguments: put some into a SATIN_RECORD"); \
@@ -391,6 +397,17 @@ satin_grain_ (int64_t from, int64_t to, int64_t grain)
       FALSE, \
       (int)satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_##Type, \
       FALSE }
+
+#define SATIN_RECALL_(state) \
+  satin_recall_ (satin_frame_, &satin_keep_and_recall_need_SATIN_KEEPS, \
+                 SATIN_STATE_ (satin_kept_type_, state))
+#define SATIN_KEEP_(...) \
+  satin_keep_ (satin_frame_, &satin_keep_and_recall_need_SATIN_KEEPS, \
+               SATIN_POINTER_ (satin_kept_type_, (__VA_ARGS__)))
+#define SATIN_PUBLISH_(run, name, ...) \
+  satin_publish_ ((run), &name##_const, SATIN_POINTER_ (satin_const_##name, (__VA_ARGS__)))
+#define SATIN_IMPROVE_(name, ...) \
+  satin_improve_ (&name##_best, SATIN_POINTER_ (satin_best_##name, (__VA_ARGS__)))
 
 #define SATIN_CONST_(Type, name) \
   SATIN_CONST_DECLARE_ (Type, name) \

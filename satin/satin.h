@@ -9,15 +9,13 @@
  *
  * Members, arguments and results: int8_t … uint64_t, double, SatinBytes, SatinShared, SatinText,
  * any SATIN_RECORD or SATIN_LIST, and (as members and arguments) fixed arrays of them, written
- * (type, name, COUNT).
- * int, long and the like differ between machines and do not compile. How the words work stands in
- * satin-frame.h: nothing there is meant to be used by name. */
+ * (type, name, COUNT). int, long and the like differ between machines and do not compile. How the
+ * words work stands in satin-frame.h: nothing there is meant to be used by name. */
 #pragma once
 
 #include "satin-type.h"
 
 G_BEGIN_DECLS
-
 #pragma GCC visibility push(default)
 
 typedef struct SatinRun SatinRun; /* one run of a program: what main was given */
@@ -33,16 +31,11 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
  * job's own copy. The body returns Result, and does not call setjmp itself (a function that it
  * calls may). Everything that it spawned must be synced before it returns; otherwise the program
  * ends with a sentence that names the job. Defines the object `name_job`. */
-#define SATIN_JOB(name, ...) \
-  SATIN_DECLARE_ (name, __VA_ARGS__) \
-  SATIN_DEFINE_ (name, __VA_ARGS__)
+#define SATIN_JOB(name, ...) SATIN_JOB_ (name, __VA_ARGS__)
 
 /* The same in two halves, for headers and mutual recursion: SATIN_JOB_DECLARE (name, Result, …);
- * once before use, in as many files as like; SATIN_JOB_DEFINE (name, Result, …) { body } with the
- * same words in one. */
-#define SATIN_JOB_DECLARE(name, ...) \
-  SATIN_DECLARE_ (name, __VA_ARGS__) \
-  SATIN_ASSERT_ (1, "") /* and the semicolon behind it */
+ * before use, in as many files as like; SATIN_JOB_DEFINE (name, Result, …) { body } in one. */
+#define SATIN_JOB_DECLARE(name, ...) SATIN_JOB_DECLARE_ (name, __VA_ARGS__)
 #define SATIN_JOB_DEFINE(name, ...) SATIN_DEFINE_ (name, __VA_ARGS__)
 
 /* Inside a job: starts `job` with these arguments. It may run elsewhere. *dest (of exactly the
@@ -59,8 +52,7 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
  * …; a satin_call is not counted. -1: none is left, as after a satin_sync. The order may differ
  * between two runs, so spawn nothing whose number or arguments depend on it, and let the result not
  * depend on it either. satin_sync fills what has not been handed out.
- * Nothing interrupts a child that this thread runs itself (the last spawned first): others that
- * finish meanwhile are handed out after it. */
+ * A child that this thread runs itself is not interrupted: others that finish come after it. */
 #define satin_sync_next() satin_sync_next_ (satin_frame_)
 
 /* Inside a job: forgets all spawned jobs whose dest is not filled; none will be. What of them runs,
@@ -79,11 +71,8 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
 #define satin_call(job, ...) SATIN_CALL_ (job, __VA_ARGS__)
 
 /* For functions that a job calls, a recursive search for example: the job says
- *
- *   SatinHere here = satin_here ();
- *
- * and passes it to them, by value; they may poll and fail by it. It is valid until the job's next
- * spawn, call, sync or keep, and only on the job's own thread. */
+ * `SatinHere here = satin_here ();` and passes it to them, by value; they may poll and fail by it.
+ * It is valid until the job's next spawn, call, sync or keep, and only on the job's own thread. */
 #define satin_here() satin_here_ (satin_frame_)
 
 /* satin_poll (here): the same as satin_aborted in the job, with the same cost. The functions
@@ -102,8 +91,7 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
 /* For a long sequence of phases in one job, an iterated simulation for example:
  *
  *   SATIN_KEEPS (State);
- *   State state = { initial };
- *   satin_recall (&state);
+ *   State state = { initial }; satin_recall (&state);
  *   while (state.step < steps)
  *     {
  *       spawn what the state says; satin_sync ();
@@ -119,18 +107,14 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
  * *state (Type *) is what it kept, and its children are numbered on from there. FALSE: nothing was
  * kept, and *state is as it was. May wait for another node. SatinBytes in it are borrowed until the
  * next satin_keep or the job's end. */
-#define satin_recall(state) \
-  satin_recall_ (satin_frame_, &satin_keep_and_recall_need_SATIN_KEEPS, \
-                 SATIN_STATE_ (satin_kept_type_, state))
+#define satin_recall(state) SATIN_RECALL_ (state)
 
 /* satin_keep (state). After a sync, with nothing spawned since: *state (const Type *, copied)
  * stands for all that the finished phases computed, and what they hold is released: from now on
  * only the SatinBytes and SatinShared in the state and in the job's arguments are valid. Whoever
  * runs this job again, if it is lost, recalls the newest state that the checkpoint has. Costs
  * little more than the copy, so keep after each phase. It is a poll too, like satin_aborted. */
-#define satin_keep(...) \
-  satin_keep_ (satin_frame_, &satin_keep_and_recall_need_SATIN_KEEPS, \
-               SATIN_POINTER_ (satin_kept_type_, (__VA_ARGS__)))
+#define satin_keep(...) SATIN_KEEP_ (__VA_ARGS__)
 
 /* Hands fresh bytes, (transfer full), to the running job, which owns them until it returns; outside
  * a job (in main) they live until the process ends. Returns the same bytes, now borrowed. Any
@@ -139,14 +123,10 @@ SatinBytes satin_bytes (GBytes *fresh);
 
 /* SATIN_LIST (Name, Type)
  * A list: an array of any length (up to 2^32-1) of a type that may travel, for arguments, results,
- * kept states, records and other lists:
- *
- *   typedef struct { const Type *at; uint64_t n; GBytes *held; } Name;
- *
+ * kept states, records and other lists: struct { const Type *at; uint64_t n; GBytes *held; }.
  * Borrowed like SatinBytes. `held` owns the items, and a part of them is a list too:
  * (Name){ list.at + 10, 5, list.held }. NULL: they are the program's own, as in (Name){ array, 3 };
- * a spawn, satin_root, satin_keep or satin_improve copies them, and a result must not be such. At
- * file scope. */
+ * a spawn, satin_root, satin_keep or satin_improve copies them, but no result may be such. */
 #define SATIN_LIST(Name, Type) SATIN_LIST_ (Name, Type)
 
 /* satin_list (Name, items, n): a copy of `n` items at `items` (const Type *; NULL: they are zero),
@@ -196,10 +176,8 @@ SatinShared satin_share (SatinBytes bytes);
  *
  * Both bodies are plain functions, so they spawn nothing; what is large goes to them as SatinShared
  * or by a SATIN_CONST. */
-#define SATIN_REDUCE(name, Result, MERGE, ...) \
-  SATIN_REDUCE_ (name, Result, MERGE __VA_OPT__ (, ) __VA_ARGS__)
-#define SATIN_FOR(name, List, Type, ...) \
-  SATIN_FOR_EACH_ (name, List, Type __VA_OPT__ (, ) __VA_ARGS__)
+#define SATIN_REDUCE(name, Result, ...) SATIN_REDUCE_ (name, Result, __VA_ARGS__)
+#define SATIN_FOR(name, List, ...) SATIN_FOR_EACH_ (name, List, __VA_ARGS__)
 
 /* Inside a job: satin_for (name, from, to, grain, args…) and satin_reduce run such a loop here and
  * now and are its result. */
@@ -214,8 +192,7 @@ SatinShared satin_share (SatinBytes bytes);
 
 /* satin_publish (run, name, value). In main, before satin_root: gives the constant its value, const
  * Type *value (copied). Publishing the same value again does nothing. */
-#define satin_publish(run, name, ...) \
-  satin_publish_ ((run), &name##_const, SATIN_POINTER_ (satin_const_##name, (__VA_ARGS__)))
+#define satin_publish(run, name, ...) SATIN_PUBLISH_ (run, name, __VA_ARGS__)
 
 /* The published value: const Type *, the same address until the process ends. Any thread. Before it
  * is published the program ends with a sentence that names the constant. */
@@ -242,8 +219,7 @@ SatinShared satin_share (SatinBytes bytes);
 
 /* satin_improve (name, value). Merges *value (const Type *, copied) into the best value and tells
  * the other nodes if that made it better. Any thread. */
-#define satin_improve(name, ...) \
-  satin_improve_ (&name##_best, SATIN_POINTER_ (satin_best_##name, (__VA_ARGS__)))
+#define satin_improve(name, ...) SATIN_IMPROVE_ (name, __VA_ARGS__)
 
 /* satin_root (run, job, &result, args…) -> gboolean. In main, once a run: runs the whole
  * computation and fills result; SatinBytes in it are borrowed until main returns. FALSE: the run
@@ -262,9 +238,8 @@ GBytes *satin_input (SatinRun *run, const char *path, GError **error);
 /* SATIN_APP ("name", "USAGE", main_function)
  * Defines main (). int main_function (SatinRun *run, int argc, char **argv) gets the arguments
  * without Satin's own options and returns the exit code. The jobs are all that the program and its
- * libraries define by SATIN_JOB; no two have one name. Earlier versions wanted them listed here, as
- * in main_function, &fib_job, &pair_job: such a list is taken still, and keeps the checkpoints of
- * such a program valid. */
+ * libraries define by SATIN_JOB; no two have one name. A list of them, as earlier versions wanted
+ * it (main_function, &fib_job, &pair_job), keeps the checkpoints of such a program valid. */
 #define SATIN_APP(name, usage, ...) SATIN_APP_ (name, usage, __VA_ARGS__)
 
 /* SATIN_APP_VERSION (n), n from 1 to 2^32-1, once in a program, at file scope. Says that all builds
@@ -275,7 +250,6 @@ GBytes *satin_input (SatinRun *run, const char *path, GError **error);
 #define SATIN_APP_VERSION(n) SATIN_APP_VERSION_ (n)
 
 #pragma GCC visibility pop
-
 G_END_DECLS
 
 #include "satin-frame.h"
