@@ -140,8 +140,10 @@ wait_for ()
     counted=$((counted + (last - now) * 100 / busy))
   done
 }
-# Sleeps without starting a program: nobody writes to this pipe.
-rest_us () { local s; printf -v s '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)); read -r -t "$s" <> <(:); }
+# Sleeps without a process: nobody writes to this pipe. (One made by <(:) is a child, for which `wait` waits: it never
+# returns in a process 1, to which daemons fall.)
+mkfifo "$work/quiet"
+rest_us () { local s; printf -v s '%d.%06d' $(($1 / 1000000)) $(($1 % 1000000)); read -r -t "$s" <>"$work/quiet"; }
 # busy: how many programs want each core, in hundredths, and at least one.
 look_around ()
 {
@@ -166,7 +168,7 @@ no_nodes () { [ -z "$(our_nodes)" ]; }
 up () # RUN NUMBER
 {
   local n=0 line
-  while read -r line; do [[ $line != *' up' ]] || n=$((n + 1)); done < <(nodes_of "$1")
+  while read -r line; do [[ $line != *' up' ]] || n=$((n + 1)); done <<<"$(nodes_of "$1")"
   [ $n -ge "$2" ]
 }
 master_of () { nodes_of "$1" | awk '/"master"/ { print $1; exit }'; }
