@@ -131,11 +131,11 @@ wait_for ()
   until "$@"; do
     look_around
     now=${EPOCHREALTIME/[.,]/}
-    # Looking keeps a core busy for a fourth of the time at most.
-    rest=$(((now - last) * 3))
+    # Looking keeps a core busy for half of the time at most.
+    rest=$((now - last))
     counted=$((counted + (now - last > 1000000 ? 1000000 : now - last) * 100 / busy))
     [ $counted -ge $limit ] || [ $((now - since)) -ge $((5 * limit)) ] && return 1
-    rest_us $((rest < 50000 ? 50000 : rest > 500000 ? 500000 : rest))
+    rest_us $((rest < 50000 ? 50000 : rest > 250000 ? 250000 : rest))
     last=${EPOCHREALTIME/[.,]/}
     counted=$((counted + (last - now) * 100 / busy))
   done

@@ -44,8 +44,8 @@ is "with 0" "$code" 0
 executed () { sed -n 's/.*"jobs": \([0-9]*\),.*/\1/p' "$1"; }
 mkdir "$work/gone"
 cd "$work/gone" || exit 1
-begin "$satin" run -n 3 -w 1 --name parts --checkpoint "$work/parts.satin" --stats "$work/part1" -- \
-  "$SATIN_BIN/sleep" 30 --depth 9
+begin "$satin" run -n 3 -w 1 --name parts --checkpoint "$work/parts.satin" --interval 60 --stats "$work/part1" -- \
+  "$SATIN_BIN/sleep" 60 --depth 9
 ok "three nodes are up" wait_for $((10 * slow)) up parts 3
 ok "they have worked, too" wait_for $((10 * slow)) has_worked parts 1.5
 try "$satin" suspend parts
