@@ -34,7 +34,7 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
 #define SATIN_JOB(name, ...) SATIN_JOB_ (name, __VA_ARGS__)
 
 /* The same in two halves, for headers and mutual recursion: SATIN_JOB_DECLARE (name, Result, …);
- * before use, in as many files as like; SATIN_JOB_DEFINE (name, Result, …) { body } in one. */
+ * once before use, in any file; SATIN_JOB_DEFINE (name, Result, …) { body }, same words, once. */
 #define SATIN_JOB_DECLARE(name, ...) SATIN_JOB_DECLARE_ (name, __VA_ARGS__)
 #define SATIN_JOB_DEFINE(name, ...) SATIN_DEFINE_ (name, __VA_ARGS__)
 
@@ -126,7 +126,7 @@ SatinBytes satin_bytes (GBytes *fresh);
  * kept states, records and other lists: struct { const Type *at; uint64_t n; GBytes *held; }.
  * Borrowed like SatinBytes. `held` owns the items, and a part of them is a list too:
  * (Name){ list.at + 10, 5, list.held }. NULL: they are the program's own, as in (Name){ array, 3 };
- * a spawn, satin_root, satin_keep or satin_improve copies them, but no result may be such. */
+ * a spawn, satin_root, satin_keep or satin_improve copies them; no result is such. File scope. */
 #define SATIN_LIST(Name, Type) SATIN_LIST_ (Name, Type)
 
 /* satin_list (Name, items, n): a copy of `n` items at `items` (const Type *; NULL: they are zero),

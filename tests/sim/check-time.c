@@ -82,14 +82,13 @@ look_us (const Sim *sim)
   return longest_us (sim) + sim->plan->scan_us;
 }
 
-static guint
-leaves (const Sim *sim)
+static gboolean
+has_leaves (const Sim *sim)
 {
-  guint n = 0;
-
   for (guint i = 0; i < sim->plan->n_faults; i++)
-    n += sim->plan->faults[i].kind == FAULT_LEAVE;
-  return n;
+    if (sim->plan->faults[i].kind == FAULT_LEAVE)
+      return TRUE;
+  return FALSE;
 }
 
 static void
@@ -116,5 +115,6 @@ check_times (Sim *sim, const Process *process)
     check_time (sim, process, "its leave", process->leave_us, look + hops);
   else if (sim->asked_us > 0 && process->number == sim->asker && sim->plan->checkpoint)
     check_time (sim, process, "a round of saving", MAX (sim->asked_us, sim->office_us),
-                (1 + leaves (sim)) * look + 2 * publish + hops); /* who leaves has all scan again */
+                (has_leaves (sim) ? 2 : 1) * look /* a member that leaves has all scan again */
+                    + 2 * publish + hops);
 }

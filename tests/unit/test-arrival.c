@@ -158,7 +158,7 @@ begin (Fixture *f, Coming *coming)
           g_atomic_int_set (&coming->is_seen, 1);
           return thread;
         }
-      /* Without a rest: who looks must not be in the way of who brings. */
+      /* Without a rest: a reader that looks must not be in the way of the thread that brings. */
       g_thread_yield ();
     }
 }
