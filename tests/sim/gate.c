@@ -295,6 +295,10 @@ static const struct
     { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_TOTAL, 13, FALSE, 0, FALSE, FALSE } },
   { "pairs of a round of saving and a crash, 7 jobs, checkpoint",
     { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SAVE, FAULT_CRASH, 5, FALSE, 0, FALSE, FALSE } },
+  { "pairs of a round of saving and a leave, 7 jobs, checkpoint: what was finished is saved",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SAVE, FAULT_LEAVE, 5, FALSE, 0, FALSE, FALSE } },
+  { "pairs of two rounds of saving, 7 jobs, checkpoint and buddies: the same",
+    { 7, 3, TRUE, ENUMERATE_PAIRS, FAULT_SAVE, FAULT_SAVE, 5, FALSE, 0, FALSE, TRUE } },
   { "pairs of a crash and a link reset, 15 jobs",
     { 15, 3, FALSE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_RESET, 13, FALSE, 0, FALSE, FALSE } },
   { "every single crash, 31 jobs with aborts",
@@ -322,7 +326,7 @@ static const struct
   { "pairs of crashes, 15 jobs with phases, checkpoint and buddies",
     { 15, 3, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 13, TRUE, 0, FALSE, TRUE } },
   { "pairs of a leave and a crash, 15 jobs, buddies",
-    { 15, 4, FALSE, ENUMERATE_PAIRS, FAULT_LEAVE, FAULT_CRASH, 13, FALSE, 0, FALSE, TRUE } },
+    { 15, 4, FALSE, ENUMERATE_PAIRS, FAULT_LEAVE, FAULT_CRASH, 37, FALSE, 0, FALSE, TRUE } },
   { "every single crash, 63 jobs that last, buddies: what two nodes had is not executed again",
     { 63, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0, TRUE, TRUE } },
   { "every single crash, 31 jobs with phases that last, buddies: the same",
@@ -332,7 +336,7 @@ static const struct
   { "every single crash, 31 jobs that last, plan buddy: what two nodes had is not executed again",
     { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0, TRUE, SIM_RING } },
   { "pairs of crashes, 15 jobs, plan buddy and a checkpoint",
-    { 15, 4, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 17, FALSE, 0, FALSE, SIM_RING } },
+    { 15, 4, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 61, FALSE, 0, FALSE, SIM_RING } },
 };
 
 /* Each plan keeps more of what a crash leaves than the one before it. */
