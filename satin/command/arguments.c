@@ -15,8 +15,6 @@
 /* More than this on one machine is a slip of the finger. */
 #define NODES_MAX 256
 #define WORKERS_MAX 1024
-#define INTERVAL_MIN_S 0.05
-#define INTERVAL_MAX_S (7.0 * 24 * 3600)
 
 void
 arguments_clear (Arguments *options)
@@ -80,8 +78,10 @@ make_context (Texts *texts, const char *const about[3])
       "Use what another build of the program has saved in the checkpoint", NULL },
     { "insecure", 0, 0, G_OPTION_ARG_NONE, &texts->insecure,
       "URI may be plain ftp: or http:", NULL },
-    { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval, "Seconds between two saves (2)",
-      "S" },
+    { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval,
+      "Seconds between two publications and, if two are said, between copies to another node (auto:"
+      " 2,0.2)",
+      "auto|S[,S]" },
     { "name", 0, 0, G_OPTION_ARG_STRING, &texts->name, "Name of the run (one is made up)", "RUN" },
     { "protect", 0, 0, G_OPTION_ARG_STRING, &texts->protect,
       "What a crash leaves: auto (all but the last moment, or the file), naive (nothing), orphan"
@@ -167,9 +167,10 @@ check_texts (const Texts *texts, Arguments *options, const char *verb)
     return command_usage (verb, "-w takes a number from 1 to %d, not '%s'", WORKERS_MAX,
                           texts->workers),
            FALSE;
-  if (!read_seconds (texts->interval, INTERVAL_MIN_S, INTERVAL_MAX_S, &options->interval_s))
-    return command_usage (verb, "--interval takes seconds from %g to %g, not '%s'", INTERVAL_MIN_S,
-                          INTERVAL_MAX_S, texts->interval),
+  if (texts->interval != NULL
+      && !folder_interval_read (texts->interval, &options->interval_s, &options->keep_s))
+    return command_usage (verb, "--interval takes " FOLDER_INTERVAL_WORDS "; not '%s'",
+                          texts->interval),
            FALSE;
   if (texts->name != NULL && !folder_name_is_valid (texts->name))
     return command_usage (

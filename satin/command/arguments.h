@@ -11,6 +11,7 @@ typedef struct
 {
   int nodes, workers;            /* 0: not said */
   double interval_s;             /* 0: not said */
+  double keep_s;                 /* with it; 0: the default (folder_interval_read) */
   double heartbeat_s, silence_s; /* both or none; 0: not said */
   gboolean tcp, live;
   PlanName protect;

@@ -187,7 +187,10 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboo
   else if (identity->name != NULL && folder_name_is_valid (identity->name))
     run->name = g_strdup (identity->name);
   if (options->interval_s > 0)
-    run->interval_s = options->interval_s;
+    {
+      run->interval_s = options->interval_s;
+      run->keep_s = options->keep_s;
+    }
   if (run->interval_s <= 0)
     run->interval_s = FOLDER_INTERVAL_DEFAULT_S;
   if (options->silence_s > 0)

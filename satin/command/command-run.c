@@ -64,7 +64,10 @@ lift_options (Arguments *options)
   if (options->stats == NULL && own.stats != NULL && !own.help)
     options->stats = g_canonicalize_filename (own.stats, NULL);
   if (options->interval_s <= 0)
-    options->interval_s = own.interval_s;
+    {
+      options->interval_s = own.interval_s;
+      options->keep_s = own.keep_s;
+    }
   options_clear (&own);
   return COMMAND_DONE;
 }
@@ -90,6 +93,7 @@ start (const Arguments *options, FolderRun *run)
   run->folder = g_get_current_dir ();
   run->name = g_strdup (options->name);
   run->interval_s = options->interval_s > 0 ? options->interval_s : FOLDER_INTERVAL_DEFAULT_S;
+  run->keep_s = options->keep_s;
   run->heartbeat_s = options->heartbeat_s;
   run->silence_s = options->silence_s;
   run->nodes = options->nodes > 0 ? options->nodes : 1;

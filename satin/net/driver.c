@@ -386,6 +386,7 @@ node_config (Driver *driver, guint64 seed)
                        .heartbeat_us = (guint64)(config->heartbeat_s * 1e6 + 0.5),
                        .silence_us = (guint64)(config->silence_s * 1e6 + 0.5),
                        .save_interval_us = (guint64)(config->interval_s * 1e6),
+                       .copy_us = (guint64)(config->keep_s * 1e6),
                        .stems = driver->stems,
                        .shared = shared_store_here (),
                        .seed = seed };

@@ -28,7 +28,7 @@ typedef struct
   const char *trace;           /* absolute path of a file that was begun; NULL: none */
   gsize stack_bytes;           /* C stack of each thread that runs jobs; 0: the default */
   guint64 shared_memory;       /* for shared bytes that were fetched; 0: the default */
-  double interval_s;
+  double interval_s, keep_s;     /* see folder_interval_read; keep_s 0: the default */
   double heartbeat_s, silence_s; /* 0: the default; see folder.h */
   guint workers;
   gint64 spin_us;    /* how long an idle worker polls at most before it sleeps */

@@ -14,7 +14,6 @@
 #define ADDRESSES_MAX 16
 #define NODES_MAX 4096
 #define WORKERS_MAX 4096
-#define INTERVAL_MAX_S (7.0 * 24 * 3600)
 
 void
 folder_run_clear (FolderRun *run)
@@ -110,12 +109,43 @@ folder_steal_read (const char *text, int *steal)
   return FALSE;
 }
 
+static gboolean
+read_interval (const char *text, char end, double *seconds, const char **rest)
+{
+  char *at;
+  double value = g_ascii_strtod (text, &at);
+
+  if (at == text || (*at != end && *at != '\0')
+      || !(value >= FOLDER_INTERVAL_MIN_S && value <= FOLDER_INTERVAL_MAX_S))
+    return FALSE;
+  *seconds = value;
+  *rest = *at == '\0' ? NULL : at + 1;
+  return TRUE;
+}
+
+gboolean
+folder_interval_read (const char *text, double *interval_s, double *keep_s)
+{
+  const char *rest = NULL;
+  double publish = FOLDER_INTERVAL_DEFAULT_S, keep = 0;
+
+  if (strcmp (text, "auto") != 0 && !read_interval (text, ',', &publish, &rest))
+    return FALSE;
+  if (rest != NULL && (!read_interval (rest, '\0', &keep, &rest) || keep > publish))
+    return FALSE;
+  *interval_s = publish;
+  *keep_s = keep;
+  return TRUE;
+}
+
 static void
 put_options (GKeyFile *file, const FolderRun *run)
 {
   g_key_file_set_integer (file, GROUP_OPTIONS, "nodes", run->nodes);
   g_key_file_set_integer (file, GROUP_OPTIONS, "workers", run->workers);
   g_key_file_set_double (file, GROUP_OPTIONS, "interval", run->interval_s);
+  if (run->keep_s > 0)
+    g_key_file_set_double (file, GROUP_OPTIONS, "keep", run->keep_s);
   g_key_file_set_double (file, GROUP_OPTIONS, "heartbeat", run->heartbeat_s);
   g_key_file_set_double (file, GROUP_OPTIONS, "silence", run->silence_s);
   g_key_file_set_boolean (file, GROUP_OPTIONS, "tcp", run->tcp);
@@ -143,14 +173,17 @@ get_options (GKeyFile *file, FolderRun *run)
   int nodes = g_key_file_get_integer (file, GROUP_OPTIONS, "nodes", NULL);
   int workers = g_key_file_get_integer (file, GROUP_OPTIONS, "workers", NULL);
   double interval_s = g_key_file_get_double (file, GROUP_OPTIONS, "interval", NULL);
+  double keep_s = g_key_file_get_double (file, GROUP_OPTIONS, "keep", NULL);
   g_autofree char *steal = g_key_file_get_string (file, GROUP_OPTIONS, "steal", NULL);
 
   if (nodes > 0 && nodes <= NODES_MAX)
     run->nodes = nodes;
   if (workers > 0 && workers <= WORKERS_MAX)
     run->workers = workers;
-  if (interval_s > 0 && interval_s <= INTERVAL_MAX_S)
+  if (interval_s > 0 && interval_s <= FOLDER_INTERVAL_MAX_S)
     run->interval_s = interval_s;
+  if (keep_s > 0 && keep_s <= FOLDER_INTERVAL_MAX_S)
+    run->keep_s = keep_s;
   get_patience (file, run);
   (void)folder_steal_read (steal, &run->steal);
   run->tcp = g_key_file_get_boolean (file, GROUP_OPTIONS, "tcp", NULL);

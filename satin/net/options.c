@@ -60,16 +60,11 @@ set_spin (Options *options, const char *text, GError **error)
 static gboolean
 set_interval (Options *options, const char *text, GError **error)
 {
-  char *end;
-  double interval = g_ascii_strtod (text, &end);
-  if (end == text || *end != '\0' || !(interval >= 0.01 && interval <= 1e7))
-    {
-      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                   "option '--interval' takes seconds from 0.01 on, not '%s'", text);
-      return FALSE;
-    }
-  options->interval_s = interval;
-  return TRUE;
+  if (folder_interval_read (text, &options->interval_s, &options->keep_s))
+    return TRUE;
+  g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+               "option '--interval' takes " FOLDER_INTERVAL_WORDS "; not '%s'", text);
+  return FALSE;
 }
 
 gboolean

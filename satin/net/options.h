@@ -9,6 +9,7 @@ typedef struct
 {
   int workers;           /* 0: not said */
   double interval_s;     /* 0: not said */
+  double keep_s;         /* with it; 0: the default (folder_interval_read) */
   gint64 spin_us;        /* how long an idle worker polls at most before it sleeps */
   char *checkpoint;      /* (nullable) absolute path or URI (place_check) */
   char *stats;           /* (nullable) */

@@ -87,7 +87,10 @@ prepare_node_process (SatinRun *run)
                                ? atoi (g_getenv (FOLDER_ENV_WORKERS))
                                : run->folder_run.workers;
   if (run->options.interval_s == 0)
-    run->options.interval_s = run->folder_run.interval_s;
+    {
+      run->options.interval_s = run->folder_run.interval_s;
+      run->options.keep_s = run->folder_run.keep_s;
+    }
   if (run->options.checkpoint == NULL)
     run->options.checkpoint = g_strdup (run->folder_run.checkpoint);
   run->config.site
@@ -135,6 +138,7 @@ prepare_solo (SatinRun *run)
                                  .folder = g_strdup (run->identity.folder),
                                  .checkpoint = g_strdup (run->options.checkpoint),
                                  .interval_s = run->options.interval_s,
+                                 .keep_s = run->options.keep_s,
                                  .workers = (int)run->config.workers,
                                  .stack = run->options.stack,
                                  .shared_memory = run->options.shared_memory,
@@ -164,6 +168,7 @@ start_driver (SatinRun *run)
   config->jobs = run->jobs;
   config->program = run->identity.identity;
   config->interval_s = run->options.interval_s;
+  config->keep_s = run->options.keep_s;
   config->solo = !run->node_process;
   config->folder = run->folder;
   config->tcp = (ListenerPlace){ run->folder_run.tcp ? run->folder_run.listen : NULL,

@@ -417,8 +417,11 @@ saves_flush (Node *node)
 static guint64
 interval_us (Node *node)
 {
-  return buddy_takes (node) ? node->config.copy_us
-                            : MAX (node->config.save_interval_us, SAVES_HURRY_US);
+  guint64 file_us = MAX (node->config.save_interval_us, SAVES_HURRY_US);
+
+  if (!buddy_takes (node))
+    return file_us;
+  return node->config.checkpoint ? MIN (node->config.copy_us, file_us) : node->config.copy_us;
 }
 
 void

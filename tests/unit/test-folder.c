@@ -22,6 +22,7 @@ a_run (const char *name)
                       .folder = g_strdup ("/tmp/\xff x"),
                       .checkpoint = g_strdup ("/tmp/f.satin"),
                       .interval_s = 2.5,
+                      .keep_s = 0.25,
                       .heartbeat_s = 0.1,
                       .silence_s = 0.3,
                       .steal = 2,
@@ -49,6 +50,7 @@ test_round_trip (void)
   g_assert_cmpstr (back.checkpoint, ==, run.checkpoint);
   g_assert_cmpstr (back.sockets, ==, run.sockets);
   g_assert_cmpfloat (back.interval_s, ==, 2.5);
+  g_assert_cmpfloat (back.keep_s, ==, 0.25);
   g_assert_cmpfloat (back.heartbeat_s, ==, 0.1);
   g_assert_cmpfloat (back.silence_s, ==, 0.3);
   g_assert_cmpint (back.steal, ==, 2);
@@ -333,6 +335,30 @@ test_long_path (void)
 }
 
 static void
+test_intervals (void)
+{
+  static const struct
+  {
+    const char *text;
+    double interval_s, keep_s; /* 0: it is refused */
+  } cases[] = { { "auto", 2, 0 },      { "3", 3, 0 },          { "10,0.5", 10, 0.5 },
+                { "0.05", 0.05, 0 },   { "1,1", 1, 1 },        { "604800,604800", 604800, 604800 },
+                { "1,5", 0, 0 },       { "1,", 0, 0 },         { ",1", 0, 0 },
+                { "1,0", 0, 0 },       { "1,0.04", 0, 0 },     { "auto,1", 0, 0 },
+                { "1,0.5,0.1", 0, 0 }, { "1;0.5", 0, 0 },      { "", 0, 0 },
+                { "1,nan", 0, 0 },     { "604801,1", 0, 0 },   { "1,0.5x", 0, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      double interval_s = -1, keep_s = -1;
+      gboolean good = folder_interval_read (cases[i].text, &interval_s, &keep_s);
+      g_assert_cmpint (good, ==, cases[i].interval_s > 0);
+      g_assert_cmpfloat_with_epsilon (interval_s, good ? cases[i].interval_s : -1, 1e-9);
+      g_assert_cmpfloat_with_epsilon (keep_s, good ? cases[i].keep_s : -1, 1e-9);
+    }
+}
+
+static void
 test_options (void)
 {
   g_auto (FolderRun) run = a_run ("r4"), back = { .workers = 1 };
@@ -373,6 +399,7 @@ main (int argc, char **argv)
   g_test_add_func ("/folder/nodes-are-found-by-their-address-files", test_nodes);
   g_test_add_func ("/folder/a-socket-name-is-never-too-long", test_long_path);
   g_test_add_func ("/folder/launch-options-come-back-and-nonsense-is-ignored", test_options);
+  g_test_add_func ("/folder/intervals", test_intervals);
   failed = g_test_run ();
   runs = folder_root ();
   satin = g_path_get_dirname (runs);
