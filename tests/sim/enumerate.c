@@ -85,10 +85,12 @@ enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), Enume
   if (what->lasting)
     enumerate_make_lasting (&work.plan);
   well = try (&work);
-  guint64 last = work.deliveries;
+  guint64 last = work.deliveries, n = 0;
   for (guint64 first = 1; well && first <= last; first++)
     for (guint node = 0; well && node < what->n_nodes; node++)
       {
+        if (n++ % MAX (what->every, 1) != 0)
+          continue;
         work.plan.n_faults = 0;
         swarm_add_fault (&work.plan, what->first, node, first);
         well = try (&work);

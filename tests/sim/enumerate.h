@@ -23,6 +23,7 @@ typedef struct
   guint aborts;     /* percent of jobs that do not want all their children */
   gboolean lasting; /* jobs so long that the run is saved many times, and even delays */
   SimBuddies buddies;
+  guint every; /* only every so manieth first point, node by node; 0 and 1: all */
 } Enumeration;
 
 typedef struct
