@@ -269,6 +269,11 @@ buddy_send_row (Node *node, const Row *row)
   BuddyMark *mark = g_new (BuddyMark, 1);
   *mark = (BuddyMark){ ++buddy->marks, buddy->served, node->work.reported_us, FALSE, TRUE };
   g_queue_push_tail (&buddy->unconfirmed, mark);
+  if (row == NULL)
+    {
+      send (node, &buddy->id, BUDDY_ROWS, mark->number);
+      return mark->number;
+    }
   buddy->rows++;
   g_ptr_array_add (rows, (gpointer)row);
   (void)saves_send_rows (node, &buddy->id, rows, 0,

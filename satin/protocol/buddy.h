@@ -95,8 +95,8 @@ void buddy_on_leaving (Node *node, const NodeId *id);
 gboolean buddy_of (Node *node, const Member *member, BuddyPair *pair);
 void buddy_on_copy (Node *node, Link *link, const Message *message);
 void buddy_on_copied (Node *node, Link *link, const Message *message);
-/* Sends one row to a buddy that has all others. Returns its mark, of which holdback_confirmed
- * hears when the buddy has it; 0: it was not sent. */
+/* Sends one row (nullable: none) to a buddy that has all others. Returns its mark, of which
+ * holdback_confirmed hears when the buddy has it; 0: it was not sent. */
 guint64 buddy_send_row (Node *node, const Row *row);
 /* Does this node, as a buddy, have a row of this result from that member? For tests. */
 gboolean buddy_keeps (Node *node, const NodeId *ward, const char *path, const Digest *digest);

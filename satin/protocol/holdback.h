@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Results that are held back until the keeper has their rows (plan buddy, paper 002). Then a
- * result survives the death of both its holder and its lender. The holder's row goes to its keeper
- * when the job ends, without a scan; RESULT follows when the keeper confirms it, so it comes one
- * round trip later. After HOLDBACK_MAX_US it goes all the same: a keeper that stands still stops no
- * run. If the keeper is the lender itself, nothing waits: the result is the copy. Driver's
- * thread. */
+/* Messages that are held back until the keeper has answered.
+ *
+ * A result (plans buddy and theft, paper 002): the holder's row goes to its keeper when the job
+ * ends, without a scan; RESULT follows when the keeper confirms it, so it comes one round trip
+ * later. Then a result survives the death of both its holder and its lender.
+ *
+ * A theft (plan theft, paper 000): thief and victim have their keepers confirm all that was sent
+ * so far before STEAL and before JOBS. That of the thief is empty, as its stack is; a job that is
+ * taken needs no row: slot and holder have it. What the lender no longer awaits when JOBS goes is
+ * left out.
+ *
+ * After HOLDBACK_MAX_US all goes all the same: a keeper that stands still stops no run. If the
+ * keeper is the receiver itself, nothing waits: the message is the copy. Driver's thread. */
 #pragma once
 
 #include "held.h"
@@ -13,7 +20,7 @@
 
 typedef struct
 {
-  GQueue results; /* of HoldbackResult, oldest first */
+  GQueue waiting; /* of HoldbackItem, oldest first */
 } Holdback;
 
 void holdback_init (Node *node);
@@ -21,6 +28,9 @@ void holdback_done (Node *node);
 /* A finished job that is lent from another node. TRUE: held_send_result is called for it later, if
  * its lender wants it then. */
 gboolean holdback_takes (Node *node, HeldJob *held);
+/* STEAL, JOBS, or NONE, which does not overtake JOBS to the same thief: now or later. `link` is
+ * bound. */
+void holdback_send (Node *node, Link *link, const Message *message);
 /* The keeper has all up to this mark. */
 void holdback_confirmed (Node *node, guint64 mark);
 /* After each step: when nobody can confirm anything, nothing waits any more. */

@@ -173,9 +173,9 @@ send_lent (Node *node, Link *link, const Lending *lending, GPtrArray *loans, gbo
   Message none = { .kind = MESSAGE_NONE, .number = lending->request, .id = lending->lender };
 
   if (loans->len > 0)
-    link_send (node, link, &jobs);
+    holdback_send (node, link, &jobs);
   else if (!more)
-    link_send (node, link, &none);
+    holdback_send (node, link, &none);
 }
 
 /* The thief left while the engine looked, or is about to; `link` (nullable) leads to it. */

@@ -316,8 +316,8 @@ typedef struct
   guint64 silenced;      /* members that counted as dead because they were silent */
   guint64 expired;       /* waits that their time limit ended: for a round, the rows of a suspend,
                           * the others at a leave, an answer to RERUN, rows of the ledger, a
-                          * result that was held back (holdback.h) */
-  guint64 waits;         /* results that were held back, */
+                          * message that was held back (holdback.h) */
+  guint64 waits;         /* messages that were held back (holdback.h), */
   guint64 waited_us;     /* and for how long in all */
   guint64 rows_sent, rows_saved;
   guint64 generation; /* the newest publication known of */

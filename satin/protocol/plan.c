@@ -24,6 +24,11 @@ static const PlanRow table[PLANS] = {
   [PLAN_BUDDY] = { "buddy",
                    FILE_MAY,
                    { .keeper = PLAN_KEEPER_RING, .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT } },
+  [PLAN_THEFT]
+  = { "theft",
+      FILE_MAY,
+      { .keeper = PLAN_KEEPER_RING,
+        .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT | PLAN_WAITS_STEAL | PLAN_WAITS_JOBS } },
 };
 
 PlanKnobs

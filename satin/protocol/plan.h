@@ -12,6 +12,7 @@ typedef enum
   PLAN_ORPHAN,
   PLAN_CHECKPOINT,
   PLAN_BUDDY, /* paper 002 */
+  PLAN_THEFT, /* paper 000 */
   PLANS
 } PlanName;
 
@@ -23,12 +24,15 @@ typedef enum
   PLAN_KEEPER_RING /* the next one by age */
 } PlanKeeper;
 
-/* Messages that wait until the keeper has what they are about. Flags. */
+/* Messages that wait until the keeper has what they are about, or, of a theft, has answered. Flags.
+ */
 typedef enum
 {
   PLAN_WAITS_NOTHING = 0,
-  PLAN_WAITS_ACK = 1 << 0,   /* at the lender, for the row of the result that is acknowledged */
-  PLAN_WAITS_RESULT = 1 << 1 /* at the holder, for the row of the result (holdback.h) */
+  PLAN_WAITS_ACK = 1 << 0,    /* at the lender, for the row of the result that is acknowledged */
+  PLAN_WAITS_RESULT = 1 << 1, /* at the holder, for the row of the result (holdback.h) */
+  PLAN_WAITS_STEAL = 1 << 2,  /* at the thief */
+  PLAN_WAITS_JOBS = 1 << 3    /* at the victim */
 } PlanWaits;
 
 /* What a plan means for a node; the same on all nodes of a run. All zero: no keeper, and orphans

@@ -161,8 +161,9 @@ ask (Node *node, StealLane *lane, Link *link, guint32 count)
   lane->asked = count;
   lane->given = lane->run = 0;
   lane->request = ++node->steal.requests;
-  link_send (node, link,
-             &(Message){ .kind = MESSAGE_STEAL, .number = lane->request, .count = lane->asked });
+  holdback_send (
+      node, link,
+      &(Message){ .kind = MESSAGE_STEAL, .number = lane->request, .count = lane->asked });
 }
 
 static gboolean

@@ -72,13 +72,13 @@ ok "auto: less is lost than was salvaged" more "$(figure salvaged_s)" "$(figure 
 what=buddy
 crash buddy
 ok "buddy: work of the dead node is salvaged without a file" more "$(figure salvaged_s)" 0.3
-# Of four nodes most results go to a lender that is not the keeper.
-begin "$satin" run -n 4 -w 1 --name four --stats "$work/stats" --protect buddy -- "${heavy[@]}"
-ok "buddy: four nodes are up" wait_for $((10 * slow)) up four 4
-ok "buddy: they have worked" wait_for $((20 * slow)) has_worked four 12
+# Of four nodes most steals and results go to a node that is not the keeper.
+begin "$satin" run -n 4 -w 1 --name four --stats "$work/stats" --protect theft -- "${heavy[@]}"
+ok "theft: four nodes are up" wait_for $((10 * slow)) up four 4
+ok "theft: they have worked" wait_for $((20 * slow)) has_worked four 12
 finished
-is "buddy: four nodes" "$code:$answer" "0:$heavy_answer"
-ok "buddy: results waited for the keepers of their holders" more "$(figure waits)" 0
+is "theft: four nodes" "$code:$answer" "0:$heavy_answer"
+ok "theft: messages waited for keepers" more "$(figure waits)" 0
 what=checkpoint
 crash_with_file
 

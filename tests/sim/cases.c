@@ -37,7 +37,9 @@ cases_note (const Plan *plan)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/phased");
   if (plan->buddies)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "%s",
-                             plan->buddies == SIM_RING ? "/ring" : "/buddies");
+                            plan->buddies == SIM_THEFT  ? "/theft"
+                            : plan->buddies == SIM_RING ? "/ring"
+                                                        : "/buddies");
   if (plan->lasting)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/lasting");
 
@@ -134,9 +136,9 @@ cases_run_seeds (guint64 from, guint64 n, Outcome *sum)
 }
 
 gboolean
-cases_enumerate (const Enumeration *what, EnumerateResult *result)
+cases_enumerate (const Enumeration *what, guint every, EnumerateResult *result)
 {
-  enumerate_all (what, cases_note, result);
+  enumerate_all (what, every, cases_note, result);
   if (result->failed)
     printf ("# %s: %s\n", running, result->failure);
   return !result->failed;

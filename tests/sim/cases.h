@@ -17,7 +17,7 @@ void cases_say_and_die (int number);
 /* FALSE: it failed; the first failure of several was printed. */
 gboolean cases_run_seed (guint64 seed, SimMakes makes, Outcome *outcome);
 gboolean cases_run_seeds (guint64 from, guint64 n, Outcome *sum);
-gboolean cases_enumerate (const Enumeration *what, EnumerateResult *result);
+gboolean cases_enumerate (const Enumeration *what, guint every, EnumerateResult *result);
 void cases_add (Outcome *sum, const Outcome *outcome);
 
 double cases_seconds (gint64 start_us);

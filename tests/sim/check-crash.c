@@ -58,7 +58,7 @@ check_kept (Sim *sim, Process *process)
 {
   NodeId keeper = node_keeper (process->node);
 
-  for (guint i = 0; sim->plan->buddies == SIM_RING && i < sim->n_processes; i++)
+  for (guint i = 0; sim->plan->buddies >= SIM_RING && i < sim->n_processes; i++)
     {
       Process *other = sim->processes[i];
       NodeId id = other->alive ? node_self (other->node) : NODE_ID_NONE;

@@ -73,7 +73,8 @@ enumerate_make_lasting (Plan *plan)
 }
 
 void
-enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), EnumerateResult *result)
+enumerate_all (const Enumeration *what, guint every, void (*before) (const Plan *plan),
+               EnumerateResult *result)
 {
   Work work = { .before = before, .result = result };
   gboolean well;
@@ -89,7 +90,7 @@ enumerate_all (const Enumeration *what, void (*before) (const Plan *plan), Enume
   for (guint64 first = 1; well && first <= last; first++)
     for (guint node = 0; well && node < what->n_nodes; node++)
       {
-        if (n++ % MAX (what->every, 1) != 0)
+        if (n++ % every != 0)
           continue;
         work.plan.n_faults = 0;
         swarm_add_fault (&work.plan, what->first, node, first);

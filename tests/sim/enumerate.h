@@ -23,7 +23,6 @@ typedef struct
   guint aborts;     /* percent of jobs that do not want all their children */
   gboolean lasting; /* jobs so long that the run is saved many times, and even delays */
   SimBuddies buddies;
-  guint every; /* only every so manieth first point, node by node; 0 and 1: all */
 } Enumeration;
 
 typedef struct
@@ -37,6 +36,7 @@ typedef struct
 /* Makes the jobs of a fixed plan last so long that the run is saved many times, and all delays the
  * same, so that I18 holds. */
 void enumerate_make_lasting (Plan *plan);
-/* Stops at the first failure. `before` (nullable) is told of each plan before it runs. */
-void enumerate_all (const Enumeration *what, void (*before) (const Plan *plan),
+/* Stops at the first failure. `every`: only every so manieth first point, node by node; 1: all.
+ * `before` (nullable) is told of each plan before it runs. */
+void enumerate_all (const Enumeration *what, guint every, void (*before) (const Plan *plan),
                     EnumerateResult *result);

@@ -36,8 +36,8 @@ static gint64 option_seeds, option_from = 1, option_seed = -1, option_walls = -1
 static gboolean option_real;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare, option_hashes;
 static int option_processes, option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
-static gboolean option_checkpoint, option_phased, option_lasting,
-    option_buddies, option_ring;
+static gboolean option_checkpoint, option_phased, option_lasting, option_buddies, option_ring,
+    option_theft;
 static char *option_case, *option_first, *option_second;
 
 static const GOptionEntry options[] = {
@@ -60,7 +60,7 @@ static const GOptionEntry options[] = {
   { "heavy", 0, 0, G_OPTION_ARG_INT64, &option_heavy,
     "Run one tree with a job that is too large beside others and print every step", "SEED" },
   { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
-    "JOBS/NODES[/checkpoint][/phased][/lasting][/buddies|/ring][/abortsPERCENT],"
+    "JOBS/NODES[/checkpoint][/phased][/lasting][/buddies|/ring|/theft][/abortsPERCENT],"
     "FAULT:NODE@MESSAGE…" },
   { "compare", 0, 0, G_OPTION_ARG_NONE, &option_compare,
     "Compare the plans of protection under the same crashes", NULL },
@@ -75,6 +75,7 @@ static const GOptionEntry options[] = {
     NULL },
   { "buddies", 0, 0, G_OPTION_ARG_NONE, &option_buddies, "… with rows at buddies", NULL },
   { "ring", 0, 0, G_OPTION_ARG_NONE, &option_ring, "… as plan buddy has it", NULL },
+  { "strict", 0, 0, G_OPTION_ARG_NONE, &option_theft, "… as plan theft has it", NULL },
   { "lasting", 0, 0, G_OPTION_ARG_NONE, &option_lasting,
     "… whose jobs last so long that the run is saved many times", NULL },
   { "aborts", 0, 0, G_OPTION_ARG_INT, &option_aborts, "… whose jobs abort this often", "PERCENT" },
@@ -89,7 +90,8 @@ command_enumerate (void)
                        .n_nodes = (guint)CLAMP (option_nodes, 1, 8),
                        .checkpoint = option_checkpoint,
                        .phased = option_phased,
-                       .buddies = option_ring      ? SIM_RING
+                       .buddies = option_theft     ? SIM_THEFT
+                                  : option_ring    ? SIM_RING
                                   : option_buddies ? SIM_BUDDIES
                                                    : SIM_NO_BUDDIES,
                        .lasting = option_lasting,
@@ -100,7 +102,7 @@ command_enumerate (void)
                        .aborts = (guint)CLAMP (option_aborts, 0, 100) };
   EnumerateResult result;
   gint64 start_us = g_get_monotonic_time ();
-  gboolean well = cases_enumerate (&what, &result);
+  gboolean well = cases_enumerate (&what, 1, &result);
 
   printf ("%s: %" G_GUINT64_FORMAT " runs, %" G_GUINT64_FORMAT " steps, %.1f s\n",
           well ? "all well" : "FAILED", result.runs, result.steps, cases_seconds (start_us));
@@ -299,7 +301,8 @@ command_case (void)
   swarm_fixed_plan (
       n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL, strstr (parts[0], "phased") != NULL,
       aborts != NULL ? (guint)strtoul (aborts + strlen ("/aborts"), NULL, 10) : 0, &plan);
-  plan.buddies = strstr (parts[0], "ring") != NULL      ? SIM_RING
+  plan.buddies = strstr (parts[0], "theft") != NULL     ? SIM_THEFT
+                 : strstr (parts[0], "ring") != NULL    ? SIM_RING
                  : strstr (parts[0], "buddies") != NULL ? SIM_BUDDIES
                                                         : SIM_NO_BUDDIES;
   if (strstr (parts[0], "lasting") != NULL)

@@ -68,26 +68,26 @@ static Model *
 new_model (Sim *sim, Process *process)
 {
   const Plan *plan = sim->plan;
-  ModelConfig config = { .tree = plan->tree,
-                         .stems = process->stems,
-                         .shared = process->shared,
-                         .seats = plan->seats,
-                         .stacks_max = plan->seats + plan->stacks_extra,
-                         .slowness
-                         = plan->slow_node && process->number % 3 == 1 ? SIM_SLOW_FACTOR : 1,
-                         .terse = plan->terse,
-                         .has_best = plan->n_bests > 0,
-                         .shy = plan->shy,
-                         .drowsy_us = plan->drowsy_us,
-                         .scan_us = plan->scan_us,
-                         .seed = plan->seed + process->number,
-                         .wake = wake,
-                         .started = started,
-                         .finished = finished,
-                         .recalled = recalled,
-                         .forgotten = forgotten,
-                         .fail = fail,
-                         .data = process };
+  ModelConfig config
+      = { .tree = plan->tree,
+          .stems = process->stems,
+          .shared = process->shared,
+          .seats = plan->seats,
+          .stacks_max = plan->seats + plan->stacks_extra,
+          .slowness = plan->slow_node && process->number % 3 == 1 ? SIM_SLOW_FACTOR : 1,
+          .terse = plan->terse,
+          .has_best = plan->n_bests > 0,
+          .shy = plan->shy,
+          .drowsy_us = plan->drowsy_us,
+          .scan_us = plan->scan_us,
+          .seed = plan->seed + process->number,
+          .wake = wake,
+          .started = started,
+          .finished = finished,
+          .recalled = recalled,
+          .forgotten = forgotten,
+          .fail = fail,
+          .data = process };
 
   return model_new (&config);
 }
@@ -142,10 +142,11 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .program = plan->tree->jobs[0].digest,
                         .checkpoint = plan->checkpoint,
                         .kept = founder && sim->outcome->lives > 1,
-                        .plan = plan_knobs (plan->naive                 ? PLAN_NAIVE
-                                            : plan->buddies == SIM_RING ? PLAN_BUDDY
-                                            : plan->buddies             ? PLAN_AUTO
-                                                                        : PLAN_ORPHAN),
+                        .plan = plan_knobs (plan->naive                  ? PLAN_NAIVE
+                                            : plan->buddies == SIM_THEFT ? PLAN_THEFT
+                                            : plan->buddies == SIM_RING  ? PLAN_BUDDY
+                                            : plan->buddies              ? PLAN_AUTO
+                                                                         : PLAN_ORPHAN),
                         .copy_us = plan->copy_us,
                         .dense = plan->dense,
                         .steal = plan->steal,

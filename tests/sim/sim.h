@@ -77,7 +77,8 @@ typedef enum
 {
   SIM_NO_BUDDIES, /* FALSE */
   SIM_BUDDIES,    /* TRUE: as plan `auto` has it */
-  SIM_RING        /* as plan `buddy` has it */
+  SIM_RING,       /* as plan `buddy` has it */
+  SIM_THEFT       /* the same, and thefts wait for them: plan `theft` */
 } SimBuddies;
 
 typedef struct

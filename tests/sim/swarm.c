@@ -18,6 +18,7 @@
 #define IMPATIENT_PERCENT 30
 #define BUDDIES_PERCENT 60
 #define RING_PERCENT 40 /* of these */
+#define THEFT_PERCENT 50 /* of these */
 #define SPARSE_PERCENT 30
 
 static guint64
@@ -446,6 +447,8 @@ draw_buddies (guint64 seed, Plan *plan)
   plan->copy_us = rng_chance (&rng, 60) ? plan->save_us : 0;
   if (plan->buddies && rng_chance (&rng, RING_PERCENT))
     plan->buddies = SIM_RING;
+  if (plan->buddies == SIM_RING && rng_chance (&rng, THEFT_PERCENT))
+    plan->buddies = SIM_THEFT;
 }
 
 /* Nodes have links to a few others only, as in runs of many. */

@@ -109,7 +109,7 @@ static void
 make_plan (Plan *plan, Watch *watch, GArray *seen)
 {
   swarm_fixed_plan (JOBS, NODES, FALSE, FALSE, 0, plan);
-  plan->buddies = SIM_RING;
+  plan->buddies = SIM_THEFT;
   enumerate_make_lasting (plan);
   *watch = (Watch){ .watch = { on_message, on_started }, .tree = plan->tree, .seen = seen };
   plan->sudden = TRUE; /* what a process sent last goes with it */

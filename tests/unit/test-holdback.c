@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Plan buddy (paper 002): the keeper of each node in the ring, and results that wait for it. */
+/* Plans buddy (paper 002) and theft (000): the keeper of each node in the ring, and messages that
+ * wait for it. */
 #include "node-world.h"
 
 #include "satin/protocol/core.h"
@@ -23,11 +24,12 @@ scan (World *world)
 }
 
 static World *
-ring_of (guint n)
+world_of (guint n, gboolean theft)
 {
   World *world = world_new (0, FALSE);
 
   world->ring = TRUE;
+  world->theft = theft;
   for (guint i = 0; i < n; i++)
     add_peer (world, FALSE);
   pass (world, 10);
@@ -36,6 +38,21 @@ ring_of (guint n)
   for (guint i = 0; i < n; i++)
     g_assert_cmpint (node_at (world, i)->buddy.state, ==, BUDDY_FULL);
   return world;
+}
+
+static guint64
+loan_of (World *world, guint who, const char *path)
+{
+  const LoanEntry *entry = g_hash_table_lookup (node_at (world, who)->loans.by_path, path);
+
+  g_assert_nonnull (entry);
+  return entry->loan;
+}
+
+static World *
+ring_of (guint n)
+{
+  return world_of (n, FALSE);
 }
 
 static gboolean
@@ -106,7 +123,7 @@ test_a_result_waits_for_the_keeper (void)
 
   finish_one (world);
   g_assert_false (said (world, 0, "PUT 1"));
-  g_assert_cmpuint (node_at (world, 1)->holdback.results.length, ==, 1);
+  g_assert_cmpuint (node_at (world, 1)->holdback.waiting.length, ==, 1);
   g_assert_false (buddy_keeps (node_at (world, 2), &node_at (world, 1)->self, "/3", &digest));
   pump (world);
   g_assert_true (said (world, 0, "PUT 1"));
@@ -193,6 +210,108 @@ test_nothing_waits_for_the_lender (void)
   g_assert_cmpuint (stats_of (world, 2).waits, ==, 0);
 }
 
+/* Plan theft: n2 steals from n0, whose keepers are n3 and n1. */
+static World *
+theft_begun (void)
+{
+  g_autoptr (World) world = world_of (4, TRUE);
+
+  start (world);
+  (void)offer (world, 0, "/3");
+  step (world, 2, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 1 });
+  return g_steal_pointer (&world);
+}
+
+static guint
+waiting (World *world, guint who)
+{
+  return node_at (world, who)->holdback.waiting.length;
+}
+
+/* Delivers one message after the other until this node holds one back. */
+static void
+until_held_back (World *world, guint who)
+{
+  while (waiting (world, who) == 0)
+    g_assert_true (world->posts->length > 0 && pump_one (world, world->posts->head));
+}
+
+/* T0-1, T0-3: a forced checkpoint at the thief before STEAL, at the victim before JOBS. */
+static void
+test_thief_and_victim_ask_their_keepers (void)
+{
+  g_autoptr (World) world = theft_begun ();
+
+  until_held_back (world, 2);
+  g_assert_false (said (world, 2, "RUN /3"));
+  until_held_back (world, 0);
+  g_assert_false (said (world, 2, "RUN /3"));
+  pump (world);
+  g_assert_true (said (world, 2, "RUN /3"));
+  g_assert_cmpuint (stats_of (world, 2).waits, >=, 1);
+  g_assert_cmpuint (stats_of (world, 0).waits, ==, 1);
+  g_assert_cmpuint (stats_of (world, 0).expired + stats_of (world, 2).expired, ==, 0);
+}
+
+/* A victim's keeper that stands still delays a theft by a second, and no more. */
+static void
+test_a_theft_waits_for_a_second (void)
+{
+  g_autoptr (World) world = theft_begun ();
+
+  world->peer[1].deaf = TRUE;
+  until_held_back (world, 0);
+  pass (world, HOLDBACK_MAX_US / 2);
+  g_assert_false (said (world, 2, "RUN /3"));
+  pass (world, HOLDBACK_MAX_US);
+  g_assert_true (said (world, 2, "RUN /3"));
+  g_assert_cmpuint (stats_of (world, 0).expired, ==, 1);
+}
+
+/* What the victim forgets meanwhile does not go. */
+static void
+test_a_forgotten_job_is_not_handed_out (void)
+{
+  g_autoptr (World) world = theft_begun ();
+
+  until_held_back (world, 0);
+  guint64 loan = loan_of (world, 0, "/3");
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ABORTED, .loan = loan });
+  pass (world, G_USEC_PER_SEC);
+  g_assert_false (said (world, 2, "RUN /3"));
+  g_assert_null (loans_find (node_at (world, 0), loan));
+}
+
+/* Nor does anything to a thief that has begun to leave: it is the victim's again. */
+static void
+test_a_leaving_thief_gets_nothing (void)
+{
+  g_autoptr (World) world = theft_begun ();
+  g_autofree char *back = NULL;
+
+  until_held_back (world, 0);
+  guint64 loan = loan_of (world, 0, "/3");
+  ((Member *)roster_find (node_at (world, 0), &node_at (world, 2)->self))->leaving = TRUE;
+  pump (world);
+  back = g_strdup_printf ("BACK %d", (int)loan);
+  g_assert_true (said (world, 0, back));
+  g_assert_false (said (world, 2, "RUN /3"));
+}
+
+/* The thief dies: the victim's slot is ready again. */
+static void
+test_a_dead_thief_gets_nothing (void)
+{
+  g_autoptr (World) world = theft_begun ();
+
+  until_held_back (world, 0);
+  guint64 loan = loan_of (world, 0, "/3");
+  die (world, 2);
+  pass (world, 2 * G_USEC_PER_SEC);
+  g_assert_null (loans_find (node_at (world, 0), loan));
+  g_assert_cmpuint (waiting (world, 0), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -208,5 +327,12 @@ main (int argc, char **argv)
   g_test_add_func ("/holdback/after-a-second-it-goes", test_after_a_second_it_goes);
   g_test_add_func ("/holdback/when-the-keeper-dies-it-goes", test_when_the_keeper_dies_it_goes);
   g_test_add_func ("/holdback/nothing-waits-for-the-lender", test_nothing_waits_for_the_lender);
+  g_test_add_func ("/holdback/thief-and-victim-ask-their-keepers",
+                   test_thief_and_victim_ask_their_keepers);
+  g_test_add_func ("/holdback/a-theft-waits-for-a-second", test_a_theft_waits_for_a_second);
+  g_test_add_func ("/holdback/a-forgotten-job-is-not-handed-out",
+                   test_a_forgotten_job_is_not_handed_out);
+  g_test_add_func ("/holdback/a-leaving-thief-gets-nothing", test_a_leaving_thief_gets_nothing);
+  g_test_add_func ("/holdback/a-dead-thief-gets-nothing", test_a_dead_thief_gets_nothing);
   return g_test_run ();
 }

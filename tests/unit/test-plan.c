@@ -42,6 +42,9 @@ knobs_are_those_of_the_papers (void)
     { PLAN_ORPHAN, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
     { PLAN_CHECKPOINT, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
     { PLAN_BUDDY, { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT, FALSE } },
+    { PLAN_THEFT,
+      { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT | PLAN_WAITS_STEAL | PLAN_WAITS_JOBS,
+        FALSE } },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -76,7 +79,8 @@ a_file_fits_or_is_refused (void)
                 { PLAN_NAIVE, NULL, "--protect naive conflicts with --checkpoint" },
                 { PLAN_ORPHAN, NULL, "--protect orphan conflicts with --checkpoint" },
                 { PLAN_CHECKPOINT, "--protect checkpoint needs --checkpoint", NULL },
-                { PLAN_BUDDY, NULL, NULL } };
+                { PLAN_BUDDY, NULL, NULL },
+                { PLAN_THEFT, NULL, NULL } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint file = 0; file < 2; file++)
@@ -96,9 +100,11 @@ a_ring_has_two_nodes (void)
     for (guint i = 0; i < PLANS; i++)
       {
         g_autofree char *said = plan_refuses ((PlanName)i, i == PLAN_CHECKPOINT, nodes);
-        gboolean wrong = i == PLAN_BUDDY && nodes == 1;
+        g_autofree char *part
+            = g_strdup_printf ("--protect %s needs two nodes", plan_name ((PlanName)i));
+        gboolean wrong = (i == PLAN_BUDDY || i == PLAN_THEFT) && nodes == 1;
         g_assert_true ((said != NULL) == wrong);
-        g_assert_true (!wrong || strstr (said, "--protect buddy needs two nodes") != NULL);
+        g_assert_true (!wrong || strstr (said, part) != NULL);
       }
 }
 
