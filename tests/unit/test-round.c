@@ -138,6 +138,30 @@ test_all_scan_again_when_one_left_before_its_scan (void)
   g_assert_true (said (world, 0, "PUBLISH"));
 }
 
+/* A job of n1 itself, which it holds as an orphan, is finished during a round, before the scan: the
+ * slot may have been scanned already, so its row is saved. */
+static void
+test_what_comes_to_an_own_slot_is_saved (void)
+{
+  for (guint in_round = 0; in_round < 2; in_round++)
+    {
+      g_autoptr (World) world = world_with_checkpoint (3);
+
+      start (world);
+      (void)offer (world, 2, "/3");
+      hunger (world, 1);
+      (void)held_of (world, 1, "/3");
+      die (world, 2);
+      pass (world, 2 * G_USEC_PER_SEC);
+      adopt (world, 1, "/3", 9, 1);
+      if (in_round)
+        tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_SAVE });
+      finish (world, 1, "/3");
+      g_assert_true (said (world, 1, "PUT 9"));
+      g_assert_cmpint (said (world, 0, "SAVE /3"), ==, in_round);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -148,5 +172,7 @@ main (int argc, char **argv)
                    test_only_the_coordinator_orders_scans);
   g_test_add_func ("/round/all-scan-again-when-one-left-before-its-scan",
                    test_all_scan_again_when_one_left_before_its_scan);
+  g_test_add_func ("/round/what-comes-to-an-own-slot-is-saved",
+                   test_what_comes_to_an_own_slot_is_saved);
   return g_test_run ();
 }
