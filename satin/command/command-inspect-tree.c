@@ -135,8 +135,9 @@ print_tree (const TreeView *view, const Tree *tree, const char *path, guint leve
     }
 }
 
-int
-command_inspect_tree (Inspection *inspection, const char *path, guint depth)
+/* `last_root` (out, nullable): see ForestView. Returns the exit code. */
+static int
+show_tree (Inspection *inspection, const char *path, guint depth, guint32 *last_root)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (Forest) forest = forest_new (inspection->stems, path, FOREST_DEPTH_MAX, tree_row_free);
@@ -149,6 +150,8 @@ command_inspect_tree (Inspection *inspection, const char *path, guint depth)
       || !command_inspect_keeps (inspection, add_keep, &tree, NULL, &error))
     return command_inspect_failed (inspection, error);
   view = forest_view (forest);
+  if (last_root != NULL)
+    *last_root = view->last_root;
   if (view->tree->rows == 0 && view->tree->kept == 0 && view->tree->children == NULL)
     {
       /* --why has the words for that. */
@@ -160,4 +163,22 @@ command_inspect_tree (Inspection *inspection, const char *path, guint depth)
            "VALUE");
   print_tree (&tree, view->tree, top, 0);
   return COMMAND_DONE;
+}
+
+int
+command_inspect_tree (Inspection *inspection, const char *path, guint depth)
+{
+  guint32 last = 0;
+  int code;
+
+  if (path != NULL)
+    return show_tree (inspection, path, depth, NULL);
+  code = show_tree (inspection, "/", depth, &last);
+  for (guint32 root = 1; root <= last && code == COMMAND_DONE; root++)
+    {
+      g_autofree char *one = path_of_root (root);
+
+      code = show_tree (inspection, one, depth, NULL);
+    }
+  return code;
 }

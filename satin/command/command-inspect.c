@@ -368,8 +368,7 @@ show (Inspection *inspection, const Wish *wish)
       || !command_inspect_stems (inspection, &error))
     return command_inspect_failed (inspection, error);
   if (wish->tree)
-    return command_inspect_tree (inspection, wish->from != NULL ? wish->from : "/",
-                                 (guint)wish->depth_value);
+    return command_inspect_tree (inspection, wish->from, (guint)wish->depth_value);
   if (wish->why != NULL)
     return command_inspect_why (inspection, wish->why);
   if (wish->json)

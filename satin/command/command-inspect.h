@@ -22,7 +22,7 @@ typedef struct
 
 /* Each prints one view on stdout and returns the exit code; what fails is said on stderr. */
 int command_inspect_summary (Inspection *inspection);
-/* `path`: the job at the top; `depth`: levels shown below it. */
+/* `path`: the job at the top, NULL: each root; `depth`: levels shown below it. */
 int command_inspect_tree (Inspection *inspection, const char *path, guint depth);
 int command_inspect_why (Inspection *inspection, const char *path);
 int command_inspect_json (Inspection *inspection);
@@ -40,7 +40,7 @@ gboolean command_inspect_keeps (Inspection *inspection, KeepsEach each, gpointer
                                 GError **error);
 /* (transfer full): local time; "-" for 0. */
 char *command_inspect_time (gint64 seconds);
-/* "/" for the root. */
+/* "/" for the first root. */
 const char *command_inspect_path (const char *path);
 /* (transfer full): the beginning of a value's text, for a column. */
 char *command_inspect_short (const char *value);

@@ -8,7 +8,8 @@
 struct Forest
 {
   Stems *stems;
-  GArray *top; /* of guint32: the numbers of the job asked for */
+  guint32 root; /* of the program: that of the job asked for … */
+  GArray *top;  /* … and of guint32: its numbers */
   GArray *numbers;
   guint depth;
   GDestroyNotify row_free;
@@ -37,10 +38,14 @@ tree_free (Tree *tree, GDestroyNotify row_free)
 
 /* A person need not know of stems: numbers alone may be as many as they like. */
 static gboolean
-read_numbers (const char *text, GArray *numbers)
+read_numbers (const char *text, guint32 *root, GArray *numbers)
 {
+  const char *colon = strchr (text, ':');
+  g_autofree char *start = g_strndup (text, colon != NULL ? (gsize)(colon + 1 - text) : 0);
   g_array_set_size (numbers, 0);
-  if (text[0] != '/')
+  text += strlen (start);
+  *root = path_root (start);
+  if (!path_is_root (start) || text[0] != '/')
     return FALSE;
   g_auto (GStrv) parts = g_strsplit (text + 1, "/", -1);
   for (char **part = parts; *part != NULL; part++)
@@ -60,12 +65,14 @@ forest_new (Stems *stems, const char *path, guint depth, GDestroyNotify row_free
 {
   g_autoptr (GArray) top = g_array_new (FALSE, FALSE, sizeof (guint32));
   const char *text = strcmp (path, "/") == 0 ? "" : path;
-  if (!(path_is_canonical (text) && path_to_numbers (stems, text, top))
-      && !read_numbers (text, top))
+  guint32 root;
+  if (!(path_is_canonical (text) && path_to_numbers (stems, text, &root, top))
+      && !read_numbers (text, &root, top))
     return NULL;
   g_assert (depth <= FOREST_DEPTH_MAX);
   Forest *forest = g_new0 (Forest, 1);
   forest->stems = stems;
+  forest->root = root;
   forest->top = g_steal_pointer (&top);
   forest->numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
   forest->depth = depth;
@@ -151,13 +158,25 @@ learn_from_outside (Forest *forest, gsize common)
   forest->view.depth_known = MAX (forest->view.depth_known, known);
 }
 
+/* Reads a path into the numbers at hand. */
+static ForestPlace
+read_path (Forest *forest, const char *path)
+{
+  guint32 root;
+  g_array_set_size (forest->numbers, 0);
+  if (!path_to_numbers (forest->stems, path, &root, forest->numbers))
+    return FOREST_UNKNOWN;
+  forest->view.last_root = MAX (forest->view.last_root, root);
+  return root == forest->root ? FOREST_SHOWN : FOREST_OUTSIDE;
+}
+
 ForestPlace
 forest_add (Forest *forest, const char *path, double work_s, double weight, ForestRow row,
             gpointer data)
 {
-  g_array_set_size (forest->numbers, 0);
-  if (!path_to_numbers (forest->stems, path, forest->numbers))
-    return FOREST_UNKNOWN;
+  ForestPlace place = read_path (forest, path);
+  if (place != FOREST_SHOWN)
+    return place;
   gsize n = forest->numbers->len, common = common_length (forest);
   learn_from_outside (forest, common);
   if (common == forest->top->len)
@@ -175,8 +194,7 @@ forest_add (Forest *forest, const char *path, double work_s, double weight, Fore
 void
 forest_add_keep (Forest *forest, const char *path, guint32 children)
 {
-  g_array_set_size (forest->numbers, 0);
-  if (!path_to_numbers (forest->stems, path, forest->numbers))
+  if (read_path (forest, path) != FOREST_SHOWN)
     return;
   gsize n = forest->numbers->len, common = common_length (forest);
   learn_from_outside (forest, common);
@@ -253,8 +271,9 @@ forest_view (Forest *forest)
 char *
 forest_path (Forest *forest, gsize depth)
 {
-  return path_from_numbers (forest->stems, (const guint32 *)(void *)forest->top->data,
-                            MIN (depth, forest->top->len));
+  g_autofree char *root = path_of_root (forest->root);
+  return path_extend (forest->stems, root, (const guint32 *)(void *)forest->top->data,
+                      MIN (depth, forest->top->len));
 }
 
 gboolean

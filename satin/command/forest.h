@@ -32,6 +32,7 @@ typedef struct
   /* When nothing of the job is saved: the depth of the deepest job above it that is known to have
    * existed, because something at, below or beside it is saved. Its own depth: it was spawned. */
   gsize depth_known;
+  guint32 last_root; /* the greatest of which something is saved */
 } ForestView;
 
 typedef struct Forest Forest;
@@ -39,9 +40,9 @@ typedef struct Forest Forest;
 /* A tree is walked by recursion. */
 #define FOREST_DEPTH_MAX 1000
 
-/* The forest at `path`, as a person writes it: "/" is the root; a stem or numbers alone for deep
- * ones. Jobs more than `depth` levels below it are only counted. NULL: not a path (or one of a stem
- * that is not in `stems`). `row_free`: for the rows given; `stems` is borrowed. */
+/* The forest at `path`, as a person writes it: "/" is the first root; a stem or numbers alone for
+ * deep ones. Jobs more than `depth` levels below it are only counted. NULL: not a path (or one of a
+ * stem that is not in `stems`). `row_free`: for the rows given; `stems` is borrowed. */
 Forest *forest_new (Stems *stems, const char *path, guint depth, GDestroyNotify row_free);
 void forest_free (Forest *forest);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Forest, forest_free)

@@ -74,7 +74,7 @@ static void
 prune (Known *known, KnownNode *node)
 {
   while (trie_first (known->trie, node) == NULL && data_of (node)->n == 0
-         && data_of (node)->kept == 0 && node != trie_root (known->trie))
+         && data_of (node)->kept == 0 && node != trie_top (known->trie))
     node = trie_remove (known->trie, node);
 }
 
@@ -204,7 +204,7 @@ known_insert (Known *known, const char *path, const Digest *digest, const NodeId
 void
 known_forget (Known *known, const char *path, const NodeId *holder)
 {
-  KnownNode *root = trie_root (known->trie), *node;
+  KnownNode *root = trie_top (known->trie), *node;
 
   if (path != NULL)
     {

@@ -44,7 +44,7 @@ static void
 prune (Archive *archive, TrieNode *at)
 {
   while (trie_first (archive->trie, at) == NULL && !first_row (at)->is_there
-         && at != trie_root (archive->trie))
+         && at != trie_top (archive->trie))
     at = trie_remove (archive->trie, at);
 }
 
@@ -64,7 +64,7 @@ void
 archive_done (Node *node)
 {
   Archive *archive = &node->archive;
-  TrieNode *root = trie_root (archive->trie);
+  TrieNode *root = trie_top (archive->trie);
 
   for (TrieNode *at = root; at != NULL; at = trie_step (archive->trie, root, at, TRUE))
     clear_rows (archive, at);
@@ -249,7 +249,7 @@ void
 archive_enter_all (Node *node)
 {
   Trie *trie = node->archive.trie;
-  TrieNode *root = trie_root (trie);
+  TrieNode *root = trie_top (trie);
 
   for (TrieNode *at = root; at != NULL && node->archive.count > 0;
        at = trie_step (trie, root, at, TRUE))
@@ -260,7 +260,7 @@ void
 archive_lose_name (Node *node)
 {
   Trie *trie = node->archive.trie;
-  TrieNode *root = trie_root (trie);
+  TrieNode *root = trie_top (trie);
 
   for (TrieNode *at = root; at != NULL && node->archive.count > 0;
        at = trie_step (trie, root, at, TRUE))
@@ -342,7 +342,7 @@ void
 archive_greet (Node *node, const NodeId *to)
 {
   Trie *trie = node->archive.trie;
-  TrieNode *root = trie_root (trie);
+  TrieNode *root = trie_top (trie);
   Batch batch;
 
   if (node->archive.count == 0)
@@ -397,7 +397,7 @@ void
 archive_collect (Node *node, GPtrArray *rows)
 {
   Trie *trie = node->archive.trie;
-  TrieNode *root = trie_root (trie);
+  TrieNode *root = trie_top (trie);
 
   for (TrieNode *at = root; at != NULL && node->archive.count > 0;
        at = trie_step (trie, root, at, TRUE))
@@ -410,7 +410,7 @@ void
 archive_check (Node *node)
 {
   Trie *trie = node->archive.trie;
-  TrieNode *root = trie_root (trie);
+  TrieNode *root = trie_top (trie);
   guint count = 0;
 
   if (trie_size (trie) == 1 && !first_row (root)->is_there && first_row (root)->next == NULL)

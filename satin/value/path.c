@@ -108,16 +108,15 @@ stems_count (Stems *stems)
   return count;
 }
 
-/* Takes "/NUMBER" from the front of `*text`. FALSE: it does not stand there in canonical form. */
+/* Takes a number below 2^32 in canonical form from the front of `*text`. FALSE: none stands there.
+ */
 static gboolean
-take_component (const char **text, guint32 *number)
+take_number (const char **text, guint32 *number)
 {
   const char *at = *text;
   guint64 value = 0;
 
-  if (*at++ != '/' || !g_ascii_isdigit (*at))
-    return FALSE;
-  if (*at == '0' && g_ascii_isdigit (at[1]))
+  if (!g_ascii_isdigit (*at) || (*at == '0' && g_ascii_isdigit (at[1])))
     return FALSE;
   for (; g_ascii_isdigit (*at); at++)
     {
@@ -130,11 +129,15 @@ take_component (const char **text, guint32 *number)
   return TRUE;
 }
 
-/* The components after the stem's id, if `path` begins with one; all of it otherwise. NULL: what
- * begins like an id is none. */
+/* The components after the stem's id or the root's number, if `path` begins with one; all of it
+ * otherwise. NULL: what begins so is neither. */
 static const char *
-skip_stem (const char *path)
+skip_start (const char *path)
 {
+  guint32 root;
+
+  if (g_ascii_isdigit (*path))
+    return take_number (&path, &root) && root > 0 && *path == ':' ? path + 1 : NULL;
   if (*path != '~')
     return path;
   for (int i = 1; i <= STEM_ID_LENGTH; i++)
@@ -143,16 +146,39 @@ skip_stem (const char *path)
   return path + 1 + STEM_ID_LENGTH;
 }
 
+char *
+path_of_root (guint32 root)
+{
+  return root == 0 ? g_strdup ("") : g_strdup_printf ("%" G_GUINT32_FORMAT ":", root);
+}
+
+gboolean
+path_is_root (const char *path)
+{
+  const char *rest = skip_start (path);
+
+  return *path != '~' && rest != NULL && *rest == '\0';
+}
+
+guint32
+path_root (const char *path)
+{
+  guint32 root = 0;
+
+  (void)take_number (&path, &root);
+  return root;
+}
+
 int
 path_read_last (const char *path, guint32 *numbers)
 {
-  const char *at = skip_stem (path);
+  const char *at = skip_start (path);
   int count = 0;
 
   if (at == NULL)
     return -1;
   for (; *at != '\0'; count++)
-    if (count == PATH_STEM_LEVELS || !take_component (&at, &numbers[count]))
+    if (count == PATH_STEM_LEVELS || *at++ != '/' || !take_number (&at, &numbers[count]))
       return -1;
   /* A stem alone has its own text; it is not written as its continuation by nothing. */
   return *path == '~' && count == 0 ? -1 : count;
@@ -260,7 +286,7 @@ path_from_numbers (Stems *stems, const guint32 *numbers, gsize n)
 gboolean
 path_stem (const char *path, char id[17])
 {
-  if (*path != '~' || skip_stem (path) == NULL)
+  if (*path != '~' || skip_start (path) == NULL)
     return FALSE;
   memcpy (id, path + 1, STEM_ID_LENGTH);
   id[STEM_ID_LENGTH] = '\0';
@@ -344,18 +370,32 @@ path_each_stem (Stems *stems, const char *path, gboolean (*is_known) (const char
   return innermost != NULL;
 }
 
-static void
-parse_stem (const char *id G_GNUC_UNUSED, const char *stem, void *numbers)
+typedef struct
 {
-  path_parse (stem, numbers);
+  guint32 root;
+  GArray *numbers;
+} Reading;
+
+static void
+parse_stem (const char *id G_GNUC_UNUSED, const char *stem, void *data)
+{
+  Reading *reading = data;
+
+  if (!has_stem (stem))
+    reading->root = path_root (stem);
+  path_parse (stem, reading->numbers);
 }
 
 gboolean
-path_to_numbers (Stems *stems, const char *path, GArray *numbers)
+path_to_numbers (Stems *stems, const char *path, guint32 *root, GArray *numbers)
 {
-  if (!path_is_canonical (path) || !path_each_stem (stems, path, NULL, parse_stem, numbers))
+  Reading reading = { 0, numbers };
+
+  if (!path_is_canonical (path) || !path_each_stem (stems, path, NULL, parse_stem, &reading))
     return FALSE;
-  path_parse (path, numbers);
+  parse_stem (NULL, path, &reading);
+  if (root != NULL)
+    *root = reading.root;
   return TRUE;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job's name: the child numbers from the root, as text. The root is "", its children "/0", "/1",
- * … At most 64 components stand in one text. A deeper job's path continues its *stem*: the job at
- * the greatest multiple of 64 levels that is less than its own depth. It is written "~S/…" with 1
- * to 64 components, S being the id (16 lower-case hexadecimal digits) of that stem: the first 8
- * bytes of the SHA-256 of the stem's own text. So every node writes the same short text for the
- * same job. Canonical: decimal numbers below 2^32, no leading zeros, no empty component, nothing
- * else. Thread-safe; must not know jobs, nodes or files. */
+/* A job's name: the child numbers from its root, as text. The first root of a program is "", its
+ * children "/0", "/1", … Root k (1, 2, …), the one that main asks for after k others, is "k:", its
+ * children "k:/0", … So no root lies below another one. At most 64 components stand in one text. A
+ * deeper job's path continues its *stem*: the job at the greatest multiple of 64 levels that is
+ * less than its own depth. It is written "~S/…" with 1 to 64 components, S being the id (16
+ * lower-case hexadecimal digits) of that stem: the first 8 bytes of the SHA-256 of the stem's own
+ * text. So every node writes the same short text for the same job. Canonical: decimal numbers below
+ * 2^32, no leading zeros, no empty component, nothing else. Thread-safe; must not know jobs, nodes
+ * or files. */
 #pragma once
 
 #include <glib.h>
@@ -32,15 +34,21 @@ gboolean path_is_canonical (const char *path);
 char *path_child (Stems *stems, const char *path, guint32 number);
 /* (transfer full): the same for `n` levels at once. */
 char *path_extend (Stems *stems, const char *path, const guint32 *numbers, gsize n);
-/* (transfer full): the path with these numbers from the root. */
+/* (transfer full): the path of a root, by its number. */
+char *path_of_root (guint32 root);
+gboolean path_is_root (const char *path);
+/* The number of the root that a canonical path without a stem has. */
+guint32 path_root (const char *path);
+/* (transfer full): the path with these numbers from the first root. */
 char *path_from_numbers (Stems *stems, const guint32 *numbers, gsize n);
-/* Appends the numbers from the root to `numbers` (of guint32). FALSE: not canonical, or a stem is
- * unknown. */
-gboolean path_to_numbers (Stems *stems, const char *path, GArray *numbers);
-/* Those numbers that stand in the text itself, the levels since its stem, into `numbers`, which has
- * room for PATH_STEM_LEVELS of them; how many. -1: not canonical. */
+/* Appends the numbers from the path's root to `numbers` (of guint32); `root` (nullable, out): the
+ * number of that. FALSE: not canonical, or a stem is unknown. */
+gboolean path_to_numbers (Stems *stems, const char *path, guint32 *root, GArray *numbers);
+/* Those numbers that stand in the text itself, the levels since its root or stem, into `numbers`,
+ * which has room for PATH_STEM_LEVELS of them; how many. -1: not canonical. */
 int path_read_last (const char *path, guint32 *numbers);
-/* (transfer full): `start` ("", or "~" and the id of a stem) and behind it these numbers. */
+/* (transfer full): `start` (the path of a root, or "~" and the id of a stem) and behind it these
+ * numbers. */
 char *path_write (const char *start, const guint32 *numbers, gsize n);
 /* TRUE: `path` lies strictly below `ancestor`. Unknown stems count as not below. */
 gboolean path_is_below (Stems *stems, const char *path, const char *ancestor);

@@ -40,7 +40,7 @@ typedef struct
 typedef struct
 {
   guint32 top, n;
-  guint32 numbers[PATH_STEM_LEVELS], nodes[PATH_STEM_LEVELS];
+  guint32 numbers[1 + PATH_STEM_LEVELS], nodes[1 + PATH_STEM_LEVELS];
 } TrieTrail;
 
 struct Trie
@@ -156,7 +156,7 @@ trie_size (const Trie *trie)
 }
 
 TrieNode *
-trie_root (Trie *trie)
+trie_top (Trie *trie)
 {
   return at (trie, 1);
 }
@@ -359,11 +359,16 @@ descend (Descent *descent, const char *path)
 {
   Trie *trie = descent->trie;
   TrieTrail *trail = &trie->trail;
-  guint32 numbers[PATH_STEM_LEVELS];
+  guint32 all[1 + PATH_STEM_LEVELS], *numbers = all + 1;
   int n = path_read_last (path, numbers);
 
   if (n < 0 || descent->node == NULL)
     return n >= 0;
+  if (*path != '~')
+    {
+      *--numbers = path_root (path);
+      n++;
+    }
   guint level = shared_levels (trail, descent->node, numbers, (guint)n);
   trail->top = descent->node->self;
   if (level > 0)
@@ -411,7 +416,7 @@ descend_to_stem (const char *id, const char *stem, void *data)
 TrieNode *
 trie_find (Trie *trie, const char *path, gboolean make)
 {
-  Descent descent = { trie, trie_root (trie), make };
+  Descent descent = { trie, trie_top (trie), make };
 
   if (!path_each_stem (trie->stems, path, has_node, descend_to_stem, &descent)
       || !descend (&descent, path))
@@ -456,20 +461,26 @@ trie_number (const TrieNode *node)
 char *
 trie_path (Trie *trie, const TrieNode *node)
 {
-  guint32 numbers[PATH_STEM_LEVELS];
+  guint32 all[1 + PATH_STEM_LEVELS], *numbers = all + G_N_ELEMENTS (all);
   gsize n = 0;
-  char stem[PATH_TEXT_MAX] = "";
+  g_autofree char *start = NULL;
 
   while (node->parent != 0 && (n == 0 || !node->is_stem))
     {
-      g_assert (n < PATH_STEM_LEVELS);
-      numbers[PATH_STEM_LEVELS - ++n] = node->number;
+      g_assert (n < G_N_ELEMENTS (all));
+      *--numbers = node->number;
+      n++;
       node = at (trie, node->parent);
     }
-  if (n > 0 && node->is_stem)
-    g_snprintf (stem, sizeof stem, "~%s",
-                (const char *)g_hash_table_lookup (trie->stem_of, GUINT_TO_POINTER (node->self)));
-  return path_write (stem, numbers + PATH_STEM_LEVELS - n, n);
+  g_assert (n > 0);
+  if (node->parent == 0)
+    {
+      start = path_of_root (*numbers);
+      return path_write (start, numbers + 1, n - 1);
+    }
+  start
+      = g_strconcat ("~", g_hash_table_lookup (trie->stem_of, GUINT_TO_POINTER (node->self)), NULL);
+  return path_write (start, numbers, n);
 }
 
 void *

@@ -71,7 +71,7 @@ check_identity (Grid *grid, int on, const char *path, guint32 job, const Digest 
   GBytes *args;
   Digest right;
 
-  g_assert_true (path_to_numbers (grid->rigs[on]->stems, path, numbers));
+  g_assert_true (path_to_numbers (grid->rigs[on]->stems, path, NULL, numbers));
   args = serial_args_at (grid->root, grid->root_args, (guint32 *)(void *)numbers->data,
                          numbers->len, &expected);
   g_assert_cmpuint (job, ==, expected);

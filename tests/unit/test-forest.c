@@ -53,6 +53,24 @@ test_rows_make_a_tree_by_numbers (void)
 }
 
 static void
+test_each_root_is_a_forest (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Forest) first = forest_new (stems, "/", 9, g_free);
+  g_autoptr (Forest) third = forest_new (stems, "2:", 9, g_free);
+
+  add (first, "", FOREST_SHOWN);
+  add (first, "2:/1", FOREST_OUTSIDE);
+  add (third, "", FOREST_OUTSIDE);
+  add (third, "2:/1", FOREST_SHOWN);
+  g_assert_cmpuint (forest_view (first)->last_root, ==, 2);
+  g_assert_cmpuint (forest_view (first)->tree->rows, ==, 1);
+  g_assert_cmpuint (child (forest_view (third)->tree, 0)->number, ==, 1);
+  g_autofree char *top = forest_path (third, G_MAXSIZE);
+  g_assert_cmpstr (top, ==, "2:");
+}
+
+static void
 test_gaps_are_what_is_missing (void)
 {
   g_autoptr (Stems) stems = stems_new ();
@@ -287,6 +305,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/forest/rows-make-a-tree-by-numbers", test_rows_make_a_tree_by_numbers);
+  g_test_add_func ("/forest/each-root-is-one", test_each_root_is_a_forest);
   g_test_add_func ("/forest/gaps-are-what-is-missing", test_gaps_are_what_is_missing);
   g_test_add_func ("/forest/the-order-does-not-matter", test_the_order_does_not_matter);
   g_test_add_func ("/forest/what-lies-deeper-is-only-counted",

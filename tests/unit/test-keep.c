@@ -59,7 +59,7 @@ take_row (Watcher *watcher, const Row *row)
   guint32 job;
   Digest digest;
 
-  g_assert_true (path_to_numbers (watcher->rig->stems, row->path, numbers));
+  g_assert_true (path_to_numbers (watcher->rig->stems, row->path, NULL, numbers));
   args = serial_args_at (watcher->root, watcher->root_args, (guint32 *)(void *)numbers->data,
                          numbers->len, &job);
   digest = engine_digest (watcher->rig->engine, job, args);

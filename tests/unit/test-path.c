@@ -10,12 +10,30 @@
 static void
 test_canonical (void)
 {
-  static const char *const good[]
-      = { "", "/0", "/4294967295", "/0/3/1", "~0123456789abcdef/0", "~0123456789abcdef/10/2" };
+  static const char *const good[] = { "",
+                                      "1:",
+                                      "1:/0",
+                                      "4294967295:/0/3",
+                                      "/0",
+                                      "/4294967295",
+                                      "/0/3/1",
+                                      "~0123456789abcdef/0",
+                                      "~0123456789abcdef/10/2" };
   static const char *const bad[] = { "/",
                                      "0",
                                      "/00",
                                      "/01",
+                                     "0:",
+                                     "01:/0",
+                                     ":/0",
+                                     "4294967296:",
+                                     "1",
+                                     "1/0",
+                                     "1:0",
+                                     "1:/",
+                                     "1:2:/0",
+                                     "/1:/0",
+                                     "~0123456789abcdef1:/0",
                                      "/4294967296",
                                      "/99999999999999999999",
                                      "//",
@@ -88,7 +106,7 @@ check_depth (gsize n)
   g_assert_cmpuint (stems_count (stems), ==, n == 0 ? 0 : (n - 1) / PATH_STEM_LEVELS);
   g_assert_cmpuint (stems_count (others), ==, stems_count (stems));
   g_assert_cmpint (path_stem (whole, id), ==, n > PATH_STEM_LEVELS);
-  g_assert_true (path_to_numbers (stems, whole, back));
+  g_assert_true (path_to_numbers (stems, whole, NULL, back));
   g_assert_cmpmem (back->data, back->len * 4, numbers->data, numbers->len * 4);
 }
 
@@ -178,12 +196,12 @@ test_carry (void)
   g_autofree char *path = random_path (stems, numbers, 300);
   Carry carry = { others, 0 };
 
-  g_assert_false (path_to_numbers (others, path, back));
+  g_assert_false (path_to_numbers (others, path, NULL, back));
   g_assert_false (path_each_stem (others, path, NULL, carry_stem, &carry));
   g_assert_true (path_each_stem (stems, path, NULL, carry_stem, &carry));
 
   g_assert_cmpuint (carry.count, ==, 4);
-  g_assert_true (path_to_numbers (others, path, back));
+  g_assert_true (path_to_numbers (others, path, NULL, back));
   g_assert_cmpmem (back->data, back->len * 4, numbers->data, numbers->len * 4);
 }
 
@@ -291,6 +309,43 @@ test_stems_refused (void)
   g_assert_cmpuint (stems_count (stems), ==, 1);
 }
 
+/* No root lies below another one, nor does what is below it, however deep. */
+static void
+test_roots (void)
+{
+  static const char *const starts[] = { "", "1:", "2:", "10:", "4294967295:" };
+  static const guint32 roots[] = { 0, 1, 2, 10, 4294967295 };
+  static const gsize depths[] = { 0, 1, 64, 65, 200 }; /* three stems */
+  guint32 deep[200] = { 3 };
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+
+  for (gsize i = 0; i < G_N_ELEMENTS (starts); i++)
+    {
+      g_autofree char *start = path_of_root (roots[i]);
+      g_assert_cmpstr (start, ==, starts[i]);
+      g_assert_true (path_is_root (start));
+      g_assert_cmpuint (path_root (start), ==, roots[i]);
+      for (gsize d = 0; d < G_N_ELEMENTS (depths); d++)
+        {
+          g_autofree char *path = path_extend (stems, start, deep, depths[d]);
+          guint32 root = 7;
+          g_array_set_size (numbers, 0);
+          g_assert_true (path_to_numbers (stems, path, &root, numbers));
+          g_assert_cmpuint (root, ==, roots[i]);
+          g_assert_cmpmem (numbers->data, numbers->len * 4, deep, depths[d] * 4);
+          g_assert_true (path_is_root (path) == (depths[d] == 0));
+          for (gsize k = 0; k < G_N_ELEMENTS (starts); k++)
+            g_assert_true (path_is_below (stems, path, starts[k]) == (k == i && depths[d] > 0));
+        }
+    }
+  for (gsize i = 0; i < G_N_ELEMENTS (starts); i++)
+    {
+      g_autoptr (GPtrArray) below = path_stems_below (stems, starts[i]);
+      g_assert_cmpuint (below->len, ==, 3);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -303,6 +358,7 @@ main (int argc, char **argv)
   g_test_add_func ("/path/only-stems-that-are-not-known-travel", test_carry_rest);
   g_test_add_func ("/path/the-stems-below-a-path-are-found", test_stems_below);
   g_test_add_func ("/path/a-very-deep-path-is-cheap", test_very_deep);
+  g_test_add_func ("/path/no-root-lies-below-another", test_roots);
   g_test_add_func ("/path/false-stems-are-refused", test_stems_refused);
   return g_test_run ();
 }

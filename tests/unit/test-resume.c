@@ -24,7 +24,7 @@ check_row (Rig *rig, const Row *row)
   guint32 job;
   Digest digest;
 
-  g_assert_true (path_to_numbers (rig->stems, row->path, numbers));
+  g_assert_true (path_to_numbers (rig->stems, row->path, NULL, numbers));
   args = serial_args_at (JOB_PHASES, root, (guint32 *)(void *)numbers->data, numbers->len, &job);
   digest = engine_digest (rig->engine, job, args);
   value = serial_encoded (job, args);

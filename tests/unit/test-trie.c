@@ -14,15 +14,15 @@ test_finds_what_was_made (void)
   g_autoptr (Stems) stems = stems_new ();
   g_autoptr (Trie) trie = trie_new (stems, sizeof (guint64));
   TrieNode *node = trie_find (trie, "/0/4294967295", TRUE);
-  g_autofree char *path = trie_path (trie, node), *top = trie_path (trie, trie_root (trie));
+  g_autofree char *path = trie_path (trie, node);
+  TrieNode *root = trie_find (trie, "", FALSE);
 
   g_assert_true (trie_find (trie, "/0/4294967295", FALSE) == node);
   g_assert_true (trie_child (trie, trie_find (trie, "/0", FALSE), 4294967295u) == node);
-  g_assert_true (trie_parent (trie, trie_parent (trie, node)) == trie_root (trie));
-  g_assert_null (trie_parent (trie, trie_root (trie)));
+  g_assert_true (trie_parent (trie, trie_parent (trie, node)) == root);
+  g_assert_true (trie_parent (trie, root) == trie_top (trie));
+  g_assert_null (trie_parent (trie, trie_top (trie)));
   g_assert_cmpstr (path, ==, "/0/4294967295");
-  g_assert_cmpstr (top, ==, "");
-  g_assert_true (trie_find (trie, "", FALSE) == trie_root (trie));
   g_assert_null (trie_find (trie, "/0/1", FALSE));
   g_assert_null (trie_find (trie, "/4294967295", FALSE));
   g_assert_null (trie_find (trie, "/0/4294967295/0", FALSE));
@@ -64,8 +64,8 @@ test_is_a_table_by_path (void)
       g_assert_cmpstr (text, ==, path);
       g_assert_cmpuint (*(guint64 *)trie_data (node), ==, GPOINTER_TO_UINT (number));
     }
-  for (TrieNode *node = trie_root (trie); node != NULL;
-       node = trie_step (trie, trie_root (trie), node, TRUE))
+  for (TrieNode *node = trie_top (trie); node != NULL;
+       node = trie_step (trie, trie_top (trie), node, TRUE))
     seen += *(guint64 *)trie_data (node) != 0;
   g_assert_cmpuint (seen, ==, g_hash_table_size (oracle));
 }
@@ -88,6 +88,31 @@ test_steps_over_what_lies_below (void)
       g_string_append_printf (walk, "%s ", path);
     }
   g_assert_cmpstr (walk->str, ==, "/1 /1/2 /1/1 ");
+}
+
+static void
+test_roots_stand_side_by_side (void)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (Trie) trie = trie_new (stems, 0);
+  g_autoptr (GString) walk = g_string_new (NULL);
+  static const char *const paths[] = { "/1/1", "1:/1", "7:", "1:/0/2" };
+  guint32 deep[130] = { 0 };
+  g_autofree char *far = path_extend (stems, "7:", deep, G_N_ELEMENTS (deep));
+
+  for (gsize i = 0; i < G_N_ELEMENTS (paths); i++)
+    trie_find (trie, paths[i], TRUE);
+  TrieNode *top = trie_find (trie, "1:", FALSE);
+  for (TrieNode *node = top; node != NULL; node = trie_step (trie, top, node, TRUE))
+    {
+      g_autofree char *path = trie_path (trie, node);
+      g_string_append_printf (walk, "%s ", path);
+    }
+  g_assert_cmpstr (walk->str, ==, "1: 1:/0 1:/0/2 1:/1 ");
+  g_assert_null (trie_find (trie, "2:", FALSE));
+  g_autofree char *again = trie_path (trie, trie_find (trie, far, TRUE));
+  g_assert_cmpstr (again, ==, far);
+  g_assert_true (trie_parent (trie, trie_find (trie, "7:", FALSE)) == trie_top (trie));
 }
 
 /* What a million paths of one job cost is what this table is for. */
@@ -131,11 +156,11 @@ check_all (Trie *trie, GHashTable *oracle)
       g_assert_nonnull (node);
       g_assert_cmpuint (*(guint64 *)trie_data (node), ==, GPOINTER_TO_UINT (number));
     }
-  for (TrieNode *node = trie_root (trie); node != NULL;
-       node = trie_step (trie, trie_root (trie), node, TRUE))
+  for (TrieNode *node = trie_top (trie); node != NULL;
+       node = trie_step (trie, trie_top (trie), node, TRUE))
     {
       g_assert_true (*(guint64 *)trie_data (node) != 0 || trie_first (trie, node) != NULL
-                     || node == trie_root (trie));
+                     || node == trie_top (trie));
       seen += *(guint64 *)trie_data (node) != 0;
       size++;
     }
@@ -196,7 +221,7 @@ test_is_as_large_as_it_was_at_once (void)
       g_assert_cmpuint (*(guint64 *)trie_data (*node), ==, 0);
       *(guint64 *)trie_data (*node) = 1;
       g_hash_table_add (places, *node);
-      g_assert_cmpuint (trie_size (trie), <=, 1 + 7 + 10);
+      g_assert_cmpuint (trie_size (trie), <=, 2 + 7 + 10);
     }
   g_assert_cmpuint (g_hash_table_size (places), <=, 1 + 7 + 10 + 1);
 }
@@ -208,6 +233,7 @@ main (int argc, char **argv)
   g_test_add_func ("/trie/finds-what-was-made", test_finds_what_was_made);
   g_test_add_func ("/trie/is-a-table-by-path", test_is_a_table_by_path);
   g_test_add_func ("/trie/steps-over-what-lies-below", test_steps_over_what_lies_below);
+  g_test_add_func ("/trie/roots-stand-side-by-side", test_roots_stand_side_by_side);
   g_test_add_func ("/trie/a-path-costs-little", test_a_path_costs_little);
   g_test_add_func ("/trie/what-is-removed-is-gone", test_what_is_removed_is_gone);
   g_test_add_func ("/trie/is-as-large-as-it-was-at-once", test_is_as_large_as_it_was_at_once);
