@@ -7,7 +7,7 @@ inbox_add (Engine *engine, Held *held)
 {
   held->queued = TRUE;
   held->link.data = held;
-  if (held->loan->path[0] == '\0')
+  if (path_is_root (held->loan->path))
     g_queue_push_head_link (&engine->inbox, &held->link);
   else
     g_queue_push_tail_link (&engine->inbox, &held->link);
@@ -27,7 +27,7 @@ inbox_root (Engine *engine)
 {
   Held *held = g_queue_peek_head (&engine->inbox);
 
-  return held != NULL && held->loan->path[0] == '\0' ? held : NULL;
+  return held != NULL && path_is_root (held->loan->path) ? held : NULL;
 }
 
 Held *
@@ -35,7 +35,7 @@ inbox_surplus (Engine *engine)
 {
   Held *held = g_queue_peek_tail (&engine->inbox);
 
-  return held != NULL && held->loan->path[0] != '\0' ? held : NULL;
+  return held != NULL && !path_is_root (held->loan->path) ? held : NULL;
 }
 
 Held *

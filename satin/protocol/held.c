@@ -566,7 +566,8 @@ held_check (Node *node)
         g_assert ((!held->finished || stop_halts (node)) && loans_find (node, held->loan) != NULL
                   && loans_find (node, held->loan)->kind == LOAN_OWN);
       if (held->lender == LENDER_MAIN)
-        g_assert (held->job->path[0] == '\0' && node->root.held == held->held);
+        g_assert (path_is_root (held->job->path)
+                  && (held->finished || node->root.held == held->held));
       if (held->lender == LENDER_NONE && core_is_member (node))
         g_assert (held->announced);
       if (held->lender != LENDER_NODE)

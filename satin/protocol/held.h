@@ -8,7 +8,6 @@
 #include "node.h"
 #include "work.h"
 
-
 /* With buddies a result that its lender will give a row too gets one here only from so much on: so
  * there are at most 120 a second for each seat. */
 #define HELD_ROW_US 8333
@@ -18,7 +17,7 @@ typedef enum
   LENDER_NONE, /* an orphan */
   LENDER_NODE,
   LENDER_SELF, /* adopted by a slot of this node */
-  LENDER_MAIN, /* the root */
+  LENDER_MAIN, /* a root: the one under way, or a finished one, whose row stays worth saving */
   LENDER_VAIN  /* nobody wants it: it is dropped when it has stopped or ended, and stays in vain */
 } Lender;
 

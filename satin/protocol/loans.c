@@ -80,9 +80,10 @@ loans_put (Node *node, LoanEntry *entry, const Result *result)
 
   yield_on_result (node, entry, result);
   remove_entry (node, entry);
-  if (loan == LOANS_ROOT)
+  if (loans_is_root (loan))
     {
-      root_result (node, result);
+      if (loan == node->root.loan)
+        root_result (node, result);
       return;
     }
   NodeEffect *effect = core_emit (node, NODE_EFFECT_PUT);
@@ -97,10 +98,10 @@ loans_put (Node *node, LoanEntry *entry, const Result *result)
 static void
 give_back (Node *node, guint64 loan)
 {
-  if (loan == LOANS_ROOT)
-    root_back (node);
-  else
+  if (!loans_is_root (loan))
     core_emit (node, NODE_EFFECT_BACK)->loan = loan;
+  else if (loan == node->root.loan)
+    root_back (node);
 }
 
 void
@@ -170,7 +171,7 @@ loans_on_result (Node *node, Link *link, const Message *m)
              */
   if (wanted)
     loans_put (node, entry, &(Result){ m->value, m->shares, m->work_us, m->risk_us });
-  if (wanted && m->number != LOANS_ROOT
+  if (wanted && !loans_is_root (m->number)
       && buddy_acknowledges (node, &link->remote, m->number, g_bytes_get_size (m->value)))
     return;
   link_send (node, link,
@@ -302,6 +303,7 @@ loans_check (Node *node)
         g_assert (roster_find (node, &entry->node) != NULL
                   && !node_id_equal (&entry->node, &node->self));
       g_assert (entry->kind != LOAN_OWN || held_waits_for_self (node, entry->loan));
-      g_assert (entry->loan != LOANS_ROOT || node->root.state != ROOT_NONE);
+      g_assert (!loans_is_root (entry->loan)
+                || (entry->loan == node->root.loan && node->root.state != ROOT_NONE));
     }
 }

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What this node lent: its slots that wait for a result from elsewhere, lent or adopted alike, by
- * loan number. Loan 0 is the root, when another node holds it. Invariant: each stands here once,
- * and its holder is a member (or this node), or it waits to run again (rerun.h). A slot leaves by
- * its result, by coming back or by being aborted, whatever happens to the holder. Driver's thread.
- */
+ * loan number. A root that another node holds has a number that the engine does not give.
+ * Invariant: each stands here once, and its holder is a member (or this node), or it waits to run
+ * again (rerun.h). A slot leaves by its result, by coming back or by being aborted, whatever
+ * happens to the holder. Driver's thread. */
 #pragma once
 
 #include "link.h"
 #include "work.h"
 
-#define LOANS_ROOT 0
+/* Each root that main asks for at a node has another one of these numbers, so that a late answer to
+ * an earlier root is not taken for the answer to this one. */
+#define LOANS_ROOT (G_GUINT64_CONSTANT (1) << 63)
+
+static inline gboolean
+loans_is_root (guint64 loan)
+{
+  return loan >= LOANS_ROOT;
+}
 
 /* What came of a job. */
 typedef struct

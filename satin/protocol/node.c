@@ -56,8 +56,8 @@ static void (*const settles[]) (Node *node) = {
 
 /* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */
 static guint64 (*const dues[]) (Node *node) = {
-  carry_due, roster_due, alive_due, join_due, leave_due, steal_due, lend_due, alone_due, rerun_due,
-  elect_due, saves_due, holdback_due, shares_due, round_due, stop_due,
+  carry_due, roster_due, alive_due, join_due,     leave_due,  steal_due, lend_due, alone_due,
+  rerun_due, elect_due,  saves_due, holdback_due, shares_due, round_due, stop_due,
 };
 
 void
@@ -339,6 +339,16 @@ guint32
 node_term (Node *node)
 {
   return node->roster.term.number;
+}
+
+gint64
+node_root (Node *node)
+{
+  const Member *master = roster_master (node);
+
+  if (roster_is_master (node))
+    return node->root.job != NULL ? (gint64)path_root (node->root.job->path) : -1;
+  return master != NULL && master->root.told_us != 0 ? (gint64)master->root_number : -1;
 }
 
 const GPtrArray *

@@ -19,8 +19,8 @@
  * node_new. A founder answers with JOINED, COORDINATOR (with a checkpoint), MASTER; a joiner waits
  * for NODE_EVENT_JOIN.
  *  2. Numbers. Links are numbered by the driver, never 0, never twice. Dials and held jobs are
- * numbered here, from 1. Loans are numbered by the engine, from 1 and never twice: 0 is the root,
- * which main lent.
+ * numbered here, from 1. Loans are numbered by the engine, from 1 and never twice; below
+ * LOANS_ROOT, where the numbers of main's roots begin (loans.h).
  *  3. Every LEND is answered by one LENT, even an empty one, before any other event. A RUN that the
  * engine refuses is answered by UNRUN. NODE_EFFECT_UNRUN is answered by NODE_EVENT_UNRUN when the
  * job was dropped or has stopped, after the ABORTED of all that was lent for it or of the job
@@ -33,9 +33,11 @@
  * event that is late by more than a heartbeat tells the node that it slept itself, and that the
  * others are not to blame.
  *  7. Constants: NODE_EVENT_CONSTANT with `text` NULL says "that was all" and is answered by START,
- * so that main can make the root's digest; ROOT says the same when nobody did. Elsewhere START
+ * so that main can make a root's digest; ROOT says the same when nobody did. Elsewhere START
  * comes when a new set has been stored.
- *  8. DEPOSED ends main's wait for the root; MASTER may come again later: main then runs once more.
+ *  8. DEPOSED ends main's wait for a root; MASTER may come again later: main then runs once more,
+ * from its first root. Main raises ROOT, under the path of the next root, when it has the RESULT of
+ * the one before, and FINISH after the last.
  * FINISH from a main that was deposed is not to be raised (it is ignored where this node is not
  * master).
  *  9. SAVE may come before OPENED. RESTORED may come in any number of events, before OPENED and,
@@ -93,9 +95,9 @@ typedef struct
   gboolean checkpoint; /* somebody should be coordinator; becomes so by CHECKPOINT, too */
   gboolean kept;       /* founder: something of this run stands there already */
   NodeSteal steal;
-  guint dense;      /* so many members are all linked to each other: contacts.h; 0: NODE_DENSE */
-  PlanKnobs plan;       /* what survives a crash; the same on all nodes */
-  guint64 copy_us;      /* rows go to the keeper so often; 0: BUDDY_SCAN_US */
+  guint dense;     /* so many members are all linked to each other: contacts.h; 0: NODE_DENSE */
+  PlanKnobs plan;  /* what survives a crash; the same on all nodes */
+  guint64 copy_us; /* rows go to the keeper so often; 0: BUDDY_SCAN_US */
   guint64 heartbeat_us; /* something is said over each link so often, or more seldom
                            where there are many links; 0: NODE_HEARTBEAT_US */
   guint64 silence_us;   /* who says nothing for so long counts as dead, and is looked for after half
@@ -302,6 +304,8 @@ GArray *node_members (Node *node);
 NodeId node_self (Node *node);
 /* The number of the present term. */
 guint32 node_term (Node *node);
+/* Which root of main is under way or was finished last, as far as this node has heard; -1: none. */
+gint64 node_root (Node *node);
 
 typedef struct
 {
@@ -330,7 +334,7 @@ typedef struct
                         * them again: of those for which node_taken had no room */
   guint64 unpublished_us; /* work at risk here, besides what the engine says: if all nodes died */
   guint64 alone_us;       /* … and if only this one did */
-  guint64 answer_us;      /* work that the root's result stands for; 0: none was seen here */
+  guint64 answer_us;      /* work that the roots' results stand for; 0: none was seen here */
   guint64 restored_us;    /* the same of an earlier life of the run */
   guint64 shared_fetched; /* times that shared bytes came here, */
   guint64 shared_bytes;   /* and how many */

@@ -320,8 +320,7 @@ orphans_on_hold (Node *node, Link *link, const Message *m)
       known_add (node, hold->path, &holder);
       archive_compare (node, hold->path, &holder);
       yield_ask (node, &author, hold);
-      if (hold->path[0] == '\0')
-        root_heard (node, &holder);
+      root_heard (node, hold->path, &holder);
     }
 }
 

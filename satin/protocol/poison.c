@@ -320,7 +320,7 @@ warn (Node *node, const char *path, guint n)
 void
 poison_lost (Node *node, const Member *member, const LoanEntry *entry)
 {
-  if (member->leaving || entry->kind != LOAN_LENT || entry->loan == LOANS_ROOT
+  if (member->leaving || entry->kind != LOAN_LENT || loans_is_root (entry->loan)
       || has_spoken (node, &member->id) || node->now_us > entry->since_us + POISON_SOON_US
       || !add_quiet (node, &member->id, entry->path))
     return;

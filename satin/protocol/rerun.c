@@ -192,6 +192,31 @@ remove_slotless (GPtrArray *asks)
       g_ptr_array_remove_index (asks, i);
 }
 
+static gboolean
+asks_slotless (const Node *node, const char *path)
+{
+  for (guint i = 0; i < node->rerun.asks->len; i++)
+    {
+      const RerunAsk *ask = node->rerun.asks->pdata[i];
+      if (!ask->slot && g_str_equal (ask->path, path))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* For all that lies at or below the root of this path. */
+static void
+ask_root (Node *node, const char *path)
+{
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  guint32 number = 0;
+
+  (void)path_to_numbers (node->config.stems, path, &number, numbers);
+  g_autofree char *root = path_of_root (number);
+  if (!asks_slotless (node, root))
+    add_ask (node, (RerunAsk){ .path = root });
+}
+
 void
 rerun_departing (Node *node, const NodeId *id)
 {
@@ -199,14 +224,21 @@ rerun_departing (Node *node, const NodeId *id)
     return;
   g_autoptr (GPtrArray) paths = known_paths_of (node, id);
   GPtrArray *asks = node->rerun.asks;
-  if (asks->len - node->rerun.slots + paths->len > RERUN_ASKS_MAX)
+  if (asks->len - node->rerun.slots + paths->len <= RERUN_ASKS_MAX)
     {
-      remove_slotless (asks);
-      add_ask (node, (RerunAsk){ .path = (char *)"" });
+      for (guint i = 0; i < paths->len; i++)
+        add_ask (node, (RerunAsk){ .path = paths->pdata[i] });
       return;
     }
+  g_autoptr (GPtrArray) before = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < asks->len; i++)
+    if (!((const RerunAsk *)asks->pdata[i])->slot)
+      g_ptr_array_add (before, g_strdup (((const RerunAsk *)asks->pdata[i])->path));
+  remove_slotless (asks);
+  for (guint i = 0; i < before->len; i++)
+    ask_root (node, before->pdata[i]);
   for (guint i = 0; i < paths->len; i++)
-    add_ask (node, (RerunAsk){ .path = paths->pdata[i] });
+    ask_root (node, paths->pdata[i]);
 }
 
 void

@@ -10,20 +10,31 @@ root_done (Node *node)
   g_clear_pointer (&root->job, loan_free);
 }
 
+static gboolean
+is_known (Node *node, const Loan *job)
+{
+  const HeldJob *held = orphans_find (node, job->path, &job->digest);
+  Holder holder;
+
+  return archive_find (node, job->path, &job->digest) != NULL || (held != NULL && held->finished)
+         || (known_holder (node, job->path, &job->digest, &holder) && holder.finished);
+}
+
 /* The master before ran the root, or had lent it: this one does not run it again before the rows of
  * the checkpoint are known. FALSE: they are asked for, and root_back follows. */
 static gboolean
 is_told (Node *node)
 {
-  const LoanEntry entry = { .loan = LOANS_ROOT, .path = (char *)"", .kind = LOAN_ADOPTED };
+  const Root *root = &node->root;
+  const LoanEntry entry
+      = { .loan = root->loan, .path = (char *)root->job->path, .kind = LOAN_ADOPTED };
 
-  if (!node->root.again || (node->saves.here && node->saves.tells_all)
-      || loans_find (node, LOANS_ROOT) != NULL)
+  if (!root->again || (node->saves.here && node->saves.tells_all) || is_known (node, root->job))
     return TRUE;
   loans_add (node, entry);
-  if (rerun_waits (node, loans_find (node, LOANS_ROOT), NULL))
+  if (rerun_waits (node, loans_find (node, root->loan), NULL))
     return FALSE;
-  loans_back (node, loans_find (node, LOANS_ROOT));
+  loans_back (node, loans_find (node, root->loan));
   return TRUE;
 }
 
@@ -38,7 +49,11 @@ root_want (Node *node, const Loan *job)
   if (!constants_started (node))
     constants_complete (node);
   g_clear_pointer (&root->job, loan_free);
-  root->job = loan_new (LOANS_ROOT, "", job->job, &job->digest, job->weight, job->args);
+  root->held = 0;
+  root->loan = LOANS_ROOT + root->asked++;
+  if (path_root (job->path) == 0) /* main has begun again */
+    node->stats.answer_us = 0;
+  root->job = loan_new (root->loan, job->path, job->job, &job->digest, job->weight, job->args);
   root->state = is_told (node) ? ROOT_WAITING : ROOT_ADOPTED;
   root_go_on (node);
 }
@@ -70,15 +85,16 @@ root_go_on (Node *node)
 
   if (root->state != ROOT_WAITING || !may_begin (node) || stop_halts (node))
     return;
-  ArchiveRow *row = archive_find (node, "", &root->job->digest);
+  const char *path = root->job->path;
+  ArchiveRow *row = archive_find (node, path, &root->job->digest);
   if (row != NULL)
     {
       g_autoptr (GPtrArray) shares = archive_shares (node, row);
-      g_autoptr (GBytes) value = archive_take (node, "", row);
+      g_autoptr (GBytes) value = archive_take (node, path, row);
       root_result (node, &(Result){ value, shares, row->work_us, 0 });
       return;
     }
-  HeldJob *held = orphans_find (node, "", &root->job->digest);
+  HeldJob *held = orphans_find (node, path, &root->job->digest);
   if (held != NULL)
     {
       node->stats.orphans_adopted++;
@@ -87,10 +103,10 @@ root_go_on (Node *node)
         held_return (node, held);
       return;
     }
-  if (known_holder (node, "", &root->job->digest, &holder))
+  if (known_holder (node, path, &root->job->digest, &holder))
     {
       root->state = ROOT_ADOPTED;
-      orphans_ask (node, LOANS_ROOT, "", &root->job->digest, &holder.node);
+      orphans_ask (node, root->loan, path, &root->job->digest, &holder.node);
       return;
     }
   held = held_add (node, loan_copy (root->job));
@@ -99,17 +115,20 @@ root_go_on (Node *node)
   held_run (node, held);
 }
 
-/* The root's row is saved like any other, so that a later master finds it. */
+/* What another node or the checkpoint has given is held as if it had been finished here. */
 static void
-save_adopted (Node *node, const Result *result)
+hold_result (Node *node, const Result *result)
 {
-  const Loan *job = node->root.job;
-  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  HeldJob *held = held_add (node, loan_copy (node->root.job));
 
-  Row *row = row_new ("", job->job, &job->digest, job->weight, result->work_us, result->value);
-  row->shares = result->shares == NULL ? NULL : g_ptr_array_ref (result->shares);
-  g_ptr_array_add (rows, row);
-  saves_on_rows (node, rows, result->risk_us);
+  held->finished = TRUE;
+  held->value = g_bytes_ref (result->value);
+  held->shares = result->shares == NULL ? NULL : g_ptr_array_ref (result->shares);
+  held->work_us = result->work_us;
+  held->risk_us = result->risk_us;
+  loan_drop_args (held->job);
+  node->root.held = held->held;
+  held_set_lender (node, held, LENDER_MAIN, NULL, 0);
 }
 
 void
@@ -121,12 +140,13 @@ root_result (Node *node, const Result *result)
   if (root->state == ROOT_NONE || root->state == ROOT_DONE)
     return;
   root->state = ROOT_DONE;
-  node->stats.answer_us = result->work_us;
+  node->stats.answer_us += result->work_us;
   HeldJob *held = held_find (node, root->held);
-  if (held != NULL && held->finished)
-    saves_flush (node);
-  else
-    save_adopted (node, result);
+  if (held == NULL || !held->finished)
+    hold_result (node, result);
+  else if (loans_find (node, root->loan) != NULL) /* another node was asked for it, too */
+    loans_aborted (node, root->loan);
+  saves_flush (node);
   if (held != NULL && !held->finished) /* another node was faster */
     held_give_up (node, held);
   core_emit (node, NODE_EFFECT_RESULT)->bytes = g_steal_pointer (&kept);
@@ -144,35 +164,50 @@ root_back (Node *node)
 void
 root_unrun (Node *node)
 {
-  held_drop (node, held_find (node, node->root.held));
-  node->root.held = 0;
-  node->root.state = loans_find (node, LOANS_ROOT) != NULL ? ROOT_ADOPTED : ROOT_WAITING;
+  Root *root = &node->root;
+
+  held_drop (node, held_find (node, root->held));
+  root->held = 0;
+  root->state = loans_find (node, root->loan) != NULL ? ROOT_ADOPTED : ROOT_WAITING;
   root_go_on (node);
 }
 
 void
-root_heard (Node *node, const Holder *holder)
+root_heard (Node *node, const char *path, const Holder *holder)
 {
   Root *root = &node->root;
 
-  if (root->state == ROOT_RUNNING && holder->finished
+  if (root->state == ROOT_RUNNING && holder->finished && g_str_equal (root->job->path, path)
       && digest_equal (&root->job->digest, &holder->digest)
-      && loans_find (node, LOANS_ROOT) == NULL)
-    orphans_ask (node, LOANS_ROOT, "", &holder->digest, &holder->node);
+      && loans_find (node, root->loan) == NULL)
+    orphans_ask (node, root->loan, path, &holder->digest, &holder->node);
+}
+
+/* The one under way and those that are finished: the next main wants them. */
+static gboolean
+collect_root (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
+{
+  HeldJob *held = value;
+
+  if (held->lender == LENDER_MAIN)
+    g_ptr_array_add (data, held);
+  return FALSE;
 }
 
 void
 root_deposed (Node *node)
 {
-  HeldJob *held = held_find (node, node->root.held);
-  LoanEntry *entry = loans_find (node, LOANS_ROOT);
+  g_autoptr (GPtrArray) roots = g_ptr_array_new ();
+  LoanEntry *entry = loans_find (node, node->root.loan);
 
   node->root.state = ROOT_NONE;
   node->root.held = 0;
   if (entry != NULL)
     loans_back (node, entry);
-  if (held == NULL || held->lender != LENDER_MAIN)
-    return;
-  held_set_lender (node, held, LENDER_NONE, NULL, 0);
-  orphans_announce (node, held);
+  g_tree_foreach (node->held.by_number, collect_root, roots);
+  for (guint i = 0; i < roots->len; i++)
+    {
+      held_set_lender (node, roots->pdata[i], LENDER_NONE, NULL, 0);
+      orphans_announce (node, roots->pdata[i]);
+    }
 }

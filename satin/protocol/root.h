@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The root: a slot like any other, whose lender is main at the master. It is run here, or adopted
- * from whoever holds it (a master that was falsely accused, the checkpoint). Driver's thread. */
+/* The roots, one after the other: each is a slot like any other, whose lender is main at the
+ * master. It is run here, or adopted from whoever holds it (a master that was falsely accused, the
+ * checkpoint). Finished ones stay among the held jobs, as the finished children of a job that runs
+ * stay in its slots: a main that begins again at the next master gets them from there or from the
+ * checkpoint. Driver's thread. */
 #pragma once
 
 #include "held.h"
@@ -20,11 +23,14 @@ typedef struct
 {
   RootState state;
   gboolean again; /* another node was master before this one */
-  Loan *job;      /* owned */
-  guint64 held;
+  Loan *job;      /* owned: the last one that main asked for */
+  guint64 loan;   /* its number, should another node hold it */
+  guint64 asked;  /* roots so far: no two have the same number */
+  guint64 held;   /* 0: it is not held here */
 } Root;
 
 void root_done (Node *node);
+/* Main asks for a root, under its path. The one before is finished, or main begins again. */
 void root_want (Node *node, const Loan *job);
 /* Waiting: can it start now? Looked at after each event. */
 void root_go_on (Node *node);
@@ -33,6 +39,6 @@ void root_result (Node *node, const Result *result);
 void root_back (Node *node);
 /* The engine gave it back unrun. */
 void root_unrun (Node *node);
-/* Somebody has finished it. */
-void root_heard (Node *node, const Holder *holder);
+/* Somebody holds the job at this path. */
+void root_heard (Node *node, const char *path, const Holder *holder);
 void root_deposed (Node *node);

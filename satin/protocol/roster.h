@@ -44,7 +44,8 @@ struct Member
   guint32 told_events;    /* the coordinator of this number: it has told all its events … */
   guint64 told_question;  /* … when it was asked so */
   WorkTold told;          /* what it says of its work */
-  WorkTold root;          /* … and of main's root, if it runs that */
+  WorkTold root;          /* … and of main's root, if it has that … */
+  guint32 root_number;    /* … of this number */
 };
 
 #define ROSTER_CHANGES_MAX 1024       /* kept to be told on */
@@ -58,15 +59,15 @@ typedef struct
   guint64 version;
   GPtrArray *members; /* of Member, eldest first; empty until joined */
   guint32 next_number;
-  guint32 term_seen;  /* greatest term number ever met */
-  gboolean mastering; /* main was called here and not deposed */
-  GArray *gone;       /* of NodeId: who left since this node has its name */
-  GPtrArray *changes; /* of Change: the last ones of this term, up to `version` */
-  guint64 behind;     /* … but somebody has this version … */
+  guint32 term_seen;   /* greatest term number ever met */
+  gboolean mastering;  /* main was called here and not deposed */
+  GArray *gone;        /* of NodeId: who left since this node has its name */
+  GPtrArray *changes;  /* of Change: the last ones of this term, up to `version` */
+  guint64 behind;      /* … but somebody has this version … */
   guint64 behind_link; /* … as it said over this link, … */
-  guint64 ask_us;     /* … and is asked then; CORE_NEVER: nobody is */
-  guint64 gather_us;  /* the master waits until then for others that die with those who did */
-  guint64 tell_us;    /* the master is told then of those that died */
+  guint64 ask_us;      /* … and is asked then; CORE_NEVER: nobody is */
+  guint64 gather_us;   /* the master waits until then for others that die with those who did */
+  guint64 tell_us;     /* the master is told then of those that died */
 } Roster;
 
 void roster_init (Node *node);

@@ -94,14 +94,14 @@ add_item (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data)
 {
   const HeldJob *held = value;
   Telling *telling = data;
-  gboolean root = held->lender == LENDER_MAIN;
+  gboolean root = held->held == telling->node->root.held;
 
   if (!root && !(held->lender == LENDER_NODE && node_id_equal (&held->node, telling->to)))
     return FALSE;
   if (telling->numbers->len + WORK_ITEM > MESSAGE_NUMBERS_MAX)
     return TRUE; /* the others stand in the sum alone */
-  guint64 item[WORK_ITEM]
-      = { root ? LOANS_ROOT : held->loan, held->risk_us, held->finished ? 0 : held->busy };
+  guint64 item[WORK_ITEM] = { root ? LOANS_ROOT + path_root (held->job->path) : held->loan,
+                              held->risk_us, held->finished ? 0 : held->busy };
   item[1] += item[2] * (telling->node->now_us - telling->node->work.self.told_us);
   if (root) /* its rows are lost with the coordinator that has not published them */
     item[1] += telling->node->work.reported_us - safe_us (telling->node);
@@ -224,10 +224,13 @@ work_on_message (Node *node, Link *link, const Message *m)
       WorkTold told = { .told_us = node->now_us,
                         .risk_us = item[1],
                         .busy = (guint32)MIN (item[2], m->count) };
-      LoanEntry *entry = item[0] == LOANS_ROOT ? NULL : loans_find (node, item[0]);
+      LoanEntry *entry = loans_is_root (item[0]) ? NULL : loans_find (node, item[0]);
 
-      if (item[0] == LOANS_ROOT)
-        member->root = told;
+      if (loans_is_root (item[0]))
+        {
+          member->root = told;
+          member->root_number = (guint32)(item[0] - LOANS_ROOT);
+        }
       else if (entry != NULL && loans_is_with (entry, &link->remote))
         entry->told = told;
     }
@@ -318,9 +321,10 @@ void
 work_lost_root (Node *node, const Member *member)
 {
   guint64 at_us = MAX (last_seen_us (node, member), member->root.told_us);
+  g_autofree char *path = path_of_root (member->root_number);
 
   if (member->root.told_us != 0)
-    note_loss (node, &member->id, "", work_risk_us (&member->root, at_us, member->root.busy),
+    note_loss (node, &member->id, path, work_risk_us (&member->root, at_us, member->root.busy),
                cause_of (member));
 }
 

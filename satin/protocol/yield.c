@@ -106,7 +106,7 @@ yield_on_rows (Node *node, GPtrArray *rows)
 void
 yield_on_result (Node *node, const LoanEntry *entry, const Result *result)
 {
-  if (node->yield.jobs->len == 0 || entry->loan == LOANS_ROOT || !is_wanted (node, entry->path))
+  if (node->yield.jobs->len == 0 || loans_is_root (entry->loan) || !is_wanted (node, entry->path))
     return;
   Row *row = row_new (entry->path, ARCHIVE_JOB, &entry->digest, 0, result->work_us, result->value);
   row->shares = result->shares == NULL ? NULL : g_ptr_array_ref (result->shares);

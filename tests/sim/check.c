@@ -27,9 +27,10 @@
 static guint64
 forgotten_since (const Sim *sim, guint32 job)
 {
+  const Tree *tree = sim->plan->tree;
   guint64 since_us = sim->forgotten_us[job];
 
-  for (; job > 0; job = sim->plan->tree->jobs[job].parent)
+  for (; !tree_is_root (tree, job); job = tree->jobs[job].parent)
     if (sim->forgotten_us[job] != 0 && (since_us == 0 || sim->forgotten_us[job] < since_us))
       since_us = sim->forgotten_us[job];
   return since_us;
@@ -77,8 +78,7 @@ is_finished_somewhere (const Sim *sim, guint32 job)
   for (guint i = 0; i < sim->n_processes; i++)
     {
       const Process *process = sim->processes[i];
-      if (process->alive
-          && model_has_result (process->model, job))
+      if (process->alive && model_has_result (process->model, job))
         return TRUE;
     }
   return FALSE;
@@ -193,7 +193,7 @@ check_after_step (Sim *sim, Process *process)
   check_kept (sim, process);
   if (!sim->plan->late_mail)
     {
-      /* Loan 0, the root that another node runs, is main's and stands in no slot. */
+      /* The root that another node runs is main's and stands in no slot. */
       if (model.waits != node.lent && !(process->main > 0 && model.waits + 1 == node.lent))
         sim_fail (sim, "I3: in p%u %u slots wait but the node knows of %" G_GUINT64_FORMAT " loans",
                   process->number, model.waits, node.lent);
@@ -207,10 +207,14 @@ check_after_step (Sim *sim, Process *process)
 }
 
 void
-check_answer (Sim *sim, GBytes *value)
+check_answer (Sim *sim, guint root, GBytes *value)
 {
-  if (!g_bytes_equal (value, sim->plan->tree->jobs[0].value))
-    sim_fail (sim, "I1: a wrong answer");
+  const Tree *tree = sim->plan->tree;
+
+  if (!g_bytes_equal (value, tree->jobs[tree->roots[root]].value))
+    sim_fail (sim, "I1: a wrong answer to root %u", root);
+  if (root + 1 < tree->n_roots)
+    return;
   sim->outcome->answered = TRUE;
   sim->n_answers++;
   figures_answer (sim);

@@ -205,7 +205,7 @@ keeper_answer (Sim *sim, Process *process, GBytes *answer)
 {
   if (process->scribe.work == NULL)
     sim_fail (sim, "p%u keeps the answer but is not coordinator", process->number);
-  else if (!g_bytes_equal (answer, sim->plan->tree->jobs[0].value))
+  else if (!g_bytes_equal (answer, tree_answer (sim->plan->tree)))
     sim_fail (sim, "I1: p%u keeps a wrong answer", process->number);
   else
     process->scribe.work->answered = TRUE;
@@ -303,7 +303,7 @@ end_opening (Sim *sim, Process *process)
   if (opened.failed)
     ;
   else if (process->scribe.whole)
-    tell_restored (sim, process, 0);
+    tell_restored (sim, process, STORE_ALL);
   if (process->alive)
     sim_step (sim, process, &opened);
 }

@@ -246,29 +246,37 @@ process_free (Process *process)
 }
 
 static void
-start_main (Sim *sim, Process *process)
+expect_main (Sim *sim, Process *process, HappenKind kind, guint64 after_us)
 {
-  process->main++;
-  process->main_waits = FALSE;
-  sim_expect (sim, MAX (sim->now_us, sim->plan->main_us) + rng_below (&sim->world_rng, 500),
-              HAPPEN_MAIN, process->number)
-      ->number
+  sim_expect (sim, after_us + rng_below (&sim->world_rng, 500), kind, process->number)->number
       = process->main;
 }
 
 static void
-end_main (Sim *sim, Process *process, GBytes *value)
+start_main (Sim *sim, Process *process)
 {
+  process->main++;
+  process->main_waits = FALSE;
+  process->root = 0;
+  expect_main (sim, process, HAPPEN_MAIN, MAX (sim->now_us, sim->plan->main_us));
+}
+
+/* The result of the root that main waits for: it asks for the next one, or returns. */
+static void
+go_on_with_main (Sim *sim, Process *process, GBytes *value)
+{
+  gboolean is_last = process->root + 1 == sim->plan->tree->n_roots;
+
   if (!process->main_waits)
     {
-      sim_fail (sim, "p%u gives a result of the root that main did not ask for", process->number);
+      sim_fail (sim, "p%u gives a result of a root that main did not ask for", process->number);
       return;
     }
   process->main_waits = FALSE;
-  check_answer (sim, value);
-  sim_expect (sim, sim->now_us + rng_below (&sim->world_rng, 500), HAPPEN_MAIN_END, process->number)
-      ->number
-      = process->main;
+  check_answer (sim, process->root, value);
+  process->root++;
+  expect_main (sim, process, is_last ? HAPPEN_MAIN_END : HAPPEN_MAIN,
+               sim->now_us + (is_last ? 0 : sim->plan->between_us));
 }
 
 /* Jobs that can only get there through another node. */
@@ -386,7 +394,7 @@ carry_out_main (Sim *sim, Process *process, NodeEffect *effect)
         sim_fail (sim, "p%u starts without the constants", process->number);
       break;
     case NODE_EFFECT_RESULT:
-      end_main (sim, process, effect->bytes);
+      go_on_with_main (sim, process, effect->bytes);
       break;
     case NODE_EFFECT_LEAVE:
       check_left (sim, process, effect);
@@ -488,16 +496,20 @@ process_carry_out (Sim *sim, Process *process, NodeEffect *effect)
 static void
 run_main (Sim *sim, Process *process)
 {
-  const TreeJob *root = &sim->plan->tree->jobs[0];
+  const Tree *tree = sim->plan->tree;
+  const TreeJob *root = &tree->jobs[tree->roots[process->root]];
   g_autoptr (GBytes) constant = g_bytes_new_static ("0123456789abcdef", 16);
   NodeEvent publish_event
       = { .kind = NODE_EVENT_CONSTANT, .text = "const/board", .bytes = constant };
-  g_autoptr (Loan) job = loan_new (0, "", 0, &root->digest, 1, root->args);
+  g_autoptr (Loan) job = loan_new (0, root->path, 0, &root->digest, 1, root->args);
   NodeEvent root_event = { .kind = NODE_EVENT_ROOT, .job = job };
 
   process->main_waits = TRUE;
-  figures_begin (sim);
-  sim_step (sim, process, &publish_event);
+  if (process->root == 0)
+    {
+      figures_begin (sim);
+      sim_step (sim, process, &publish_event);
+    }
   if (process->alive && process->main_waits)
     sim_step (sim, process, &root_event);
 }
@@ -543,7 +555,7 @@ process_happen (Sim *sim, const Happen *happen)
         run_main (sim, process);
       break;
     case HAPPEN_MAIN_END:
-      finish.bytes = sim->plan->tree->jobs[0].value;
+      finish.bytes = tree_answer (sim->plan->tree);
       if (happen->number != process->main)
         break;
       sim->closing = TRUE;

@@ -463,7 +463,7 @@ model_has_result (const Model *model, guint32 job)
           if (known->job == job && known->finished && !known->kept)
             return TRUE;
         }
-      if (job == 0)
+      if (tree_is_root (model->config.tree, job))
         return FALSE;
     }
 }

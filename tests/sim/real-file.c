@@ -103,10 +103,11 @@ look_for_covered (Reading *reading)
   gboolean covered[TREE_JOBS_MAX];
 
   store_cover_all (store, covered);
-  for (guint32 i = 1; i < store->tree->n; i++)
+  for (guint32 i = 0; i < store->tree->n; i++)
     {
       const TreeJob *job = &store->tree->jobs[i];
-      gboolean above = covered[job->parent] || store->kept[job->parent] > job->number;
+      gboolean above = !tree_is_root (store->tree, i)
+                       && (covered[job->parent] || store->kept[job->parent] > job->number);
       if (above && (store->rows[i].there || store->kept[i] > 0))
         find_fault (reading, "a row below another", job->path);
     }
@@ -119,7 +120,7 @@ take_answer (Reading *reading, const Restore *restore)
 
   store->generation = restore->generation;
   store->answered = restore->finished;
-  if (restore->finished && !g_bytes_equal (restore->answer, store->tree->jobs[0].value))
+  if (restore->finished && !g_bytes_equal (restore->answer, tree_answer (store->tree)))
     find_fault (reading, "a wrong answer", "");
   if (restore->rows_bad > 0 || restore->damage != NULL)
     find_fault (reading, "damage",

@@ -149,15 +149,16 @@ is_dropped (const Model *model, guint32 at, guint32 job, guint64 began)
 void
 real_check_rows (Model *model, guint64 began, GPtrArray *rows)
 {
-  const TreeJob *jobs = model->config.tree->jobs;
+  const Tree *tree = model->config.tree;
+  const TreeJob *jobs = tree->jobs;
 
   for (guint i = 0; i < rows->len && !model->over; i++)
     {
       const Row *row = rows->pdata[i];
-      int job = tree_find (model->config.tree, row->path);
+      int job = tree_find (tree, row->path);
       /* Which runs here: the job whose state it is, or whose child it is. */
       guint32 runs = job <= 0 ? 0 : row->children > 0 ? (guint32)job : jobs[job].parent;
-      for (guint32 at = (guint32)MAX (job, 0); at > 0; at = jobs[at].parent)
+      for (guint32 at = (guint32)MAX (job, 0); !tree_is_root (tree, at); at = jobs[at].parent)
         if (is_dropped (model, at, runs, began))
           model->config.fail (model->config.data, "I9: gives a row of an aborted job",
                               (guint32)job);

@@ -25,6 +25,7 @@ draw_tree (Rng *rng)
   shape.keeps = rng_chance (rng, 60) ? (guint)rng_between (rng, 20, 100) : 0;
   shape.aborts = rng_chance (rng, 50) ? (guint)rng_between (rng, 10, 70) : 0;
   shape.cost_max_us = (guint32)one_of (rng, costs, G_N_ELEMENTS (costs));
+  shape.roots = tree_draw_roots (shape.seed);
   return tree_new (&shape);
 }
 

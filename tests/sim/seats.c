@@ -72,7 +72,7 @@ resume_a_waiting_stack (Model *model)
   return FALSE;
 }
 
-/* An empty stack for a foreign job. NULL: at the limit. The root always gets one. */
+/* An empty stack for a foreign job. NULL: at the limit. A root always gets one. */
 static Stack *
 free_stack (Model *model, guint32 job)
 {
@@ -81,7 +81,8 @@ free_stack (Model *model, guint32 job)
     if (model->stacks[i]->top != NULL && !model->stacks[i]->computes)
       return model->stacks[i];
 #endif
-  if (model->n_stacks >= model->config.stacks_max + (job == 0 ? 1 : 0))
+  if (model->n_stacks
+      >= model->config.stacks_max + (tree_is_root (model->config.tree, job) ? 1 : 0))
     return NULL;
   for (guint i = 0; i < model->n_made; i++)
     if (model->stacks[i]->top == NULL)
@@ -146,7 +147,7 @@ model_give_back_inbox (Model *model)
   for (guint i = model->inbox->len; i-- > 0;)
     {
       Slot *slot = model->inbox->pdata[i];
-      if (slot->state != SLOT_READY || slot->job == 0)
+      if (slot->state != SLOT_READY || tree_is_root (model->config.tree, slot->job))
         continue;
       model_say (model, (ModelEvent){ .kind = NODE_EVENT_UNRUN, .held = slot->held });
       g_ptr_array_remove_index (model->inbox, i);

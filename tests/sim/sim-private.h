@@ -53,12 +53,12 @@ typedef struct
 /* The coordinator's thread, in a process that has one. */
 typedef struct
 {
-  Store *work;       /* NULL: there is none */
-  guint64 life;      /* counts the times that it was begun */
-  gboolean whole;    /* all rows are to be told of when it has opened … */
-  guint64 required;  /* … and finds at least this generation */
-  guint64 saves;     /* orders to it */
-  gboolean putting;  /* a publication is under way: … */
+  Store *work;         /* NULL: there is none */
+  guint64 life;        /* counts the times that it was begun */
+  gboolean whole;      /* all rows are to be told of when it has opened … */
+  guint64 required;    /* … and finds at least this generation */
+  guint64 saves;       /* orders to it */
+  gboolean putting;    /* a publication is under way: … */
   Store *put, *looked; /* … this, in place of that; NULL: none was ever begun */
   guint64 put_saves, looked_tag;
   gboolean put_final; /* it answers FINAL or PUBLISH */
@@ -111,25 +111,26 @@ typedef struct
   SharedStore *shared;
   GArray *links; /* numbers of all that it ever had */
   guint64 timer, paused_us, clogged_us;
-  guint64 busy_us; /* it handles what came before until then (Plan.cost_us) … */
-  guint queued;    /* … and so many messages wait for that */
+  guint64 busy_us;     /* it handles what came before until then (Plan.cost_us) … */
+  guint queued;        /* … and so many messages wait for that */
   guint64 main;        /* counts the starts of main; 0 or stopped: none runs */
   gboolean main_waits; /* in satin_root */
+  guint root;          /* for this root, or it is about to ask for it */
   guint64 last_dial;
   SimScribe scribe;
   guint64 commit_us, slow_us; /* a commit takes so long, and much longer until then */
   guint64 n_constants;
   Digest constants;
-  guint64 rosters;     /* as many as were looked at */
-  guint64 saw, missed; /* bits of Sim.ids: members that were here with it; of them those that are
-                          not any more */
-  GArray *sent;        /* of SimSent: rows that do not count as published here */
-  guint64 mark_us;     /* of the last of all that it sent */
-  GArray *kept;        /* of SimKept, by number */
-  guint64 events;      /* as many as it had to tell when that was looked at, */
+  guint64 rosters;       /* as many as were looked at */
+  guint64 saw, missed;   /* bits of Sim.ids: members that were here with it; of them those that are
+                            not any more */
+  GArray *sent;          /* of SimSent: rows that do not count as published here */
+  guint64 mark_us;       /* of the last of all that it sent */
+  GArray *kept;          /* of SimKept, by number */
+  guint64 events;        /* as many as it had to tell when that was looked at, */
   guint64 events_before; /* … before main returned or a suspend was asked for */
-  guint n_bids;        /* in this life */
-  GPtrArray *lents;    /* answers to LEND that are to be stepped */
+  guint n_bids;          /* in this life */
+  GPtrArray *lents;      /* answers to LEND that are to be stepped */
   NodeId lent_to;
   SimSession sessions[SIM_NODES_MAX]; /* with each of the others */
   NodeId leavers[SIM_NODES_MAX]; /* the names under which others have told it that they leave */
@@ -157,7 +158,7 @@ struct Sim
   guint64 apart_us[SIM_NODES_MAX][SIM_NODES_MAX]; /* the two do not hear each other until then */
   Rng links_rng, world_rng;
   Store published;
-  gpointer place; /* of real-keeper.c: where the file of that stands */
+  gpointer place;                      /* of real-keeper.c: where the file of that stands */
   guint64 tag;                         /* of what is published: another one each time */
   gboolean calm;                       /* this life has no faults ahead and even delays */
   gboolean restored[TREE_JOBS_MAX];    /* covered when this life began */
@@ -285,7 +286,7 @@ void check_started (Sim *sim, Process *process, guint32 job, gboolean from_elsew
 void check_finished (Sim *sim, const Process *process, guint32 job);
 void check_forgotten (Sim *sim, guint32 job);
 void check_after_step (Sim *sim, Process *process);
-void check_answer (Sim *sim, GBytes *value);
+void check_answer (Sim *sim, guint root, GBytes *value);
 /* A process is about to crash: what the published file covers now is never executed again. */
 gboolean check_one_crash (const Sim *sim);
 void check_crash (Sim *sim);

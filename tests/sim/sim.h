@@ -9,7 +9,7 @@
 #include "rng.h"
 #include "store.h"
 
-#ifndef SIM_NODES_MAX /* sim-scale has more */
+#ifndef SIM_NODES_MAX    /* sim-scale has more */
 #define SIM_NODES_MAX 24 /* processes ever started in one run */
 #define SIM_SITES_MAX 4
 #endif
@@ -45,7 +45,7 @@ typedef enum
 typedef struct
 {
   FaultKind kind;
-  guint node; /* the victim is the node-th living process, counted round */
+  guint node;  /* the victim is the node-th living process, counted round */
   guint every; /* FAULT_CRASH: not 0: the `count` processes from `node` on of each so many die at
                   once */
   guint count;
@@ -111,7 +111,8 @@ typedef struct
   gboolean mute;                    /* a process that a job ends may not be able to say so */
   gboolean sudden;                  /* a crash also takes what it had sent last */
   gboolean swings;                  /* links are much slower at times */
-  guint64 main_us;                  /* main begins so late */
+  guint64 main_us;                  /* main begins so late … */
+  guint64 between_us;               /* … and needs so long between two roots */
   guint64 poll_us;                  /* what computes hears so late of an abort; 0: at once */
   guint64 wan_us;                   /* as much more between two sites */
   guint64 heartbeat_us, silence_us; /* 0: as usual */
@@ -151,12 +152,12 @@ typedef struct
 typedef struct
 {
   guint64 begun_us, answered_us;
-  guint64 joined_us;          /* the last process became a member */
-  SimSaid before, run;        /* before the root starts, and then */
-  guint queue_most;           /* messages that waited for one process at once */
-  guint links_most;           /* links of one process at the answer … */
-  guint64 links;              /* … and of all processes together */
-  guint64 struck_us;          /* the first fault */
+  guint64 joined_us;                     /* the last process became a member */
+  SimSaid before, run;                   /* before the root starts, and then */
+  guint queue_most;                      /* messages that waited for one process at once */
+  guint links_most;                      /* links of one process at the answer … */
+  guint64 links;                         /* … and of all processes together */
+  guint64 struck_us;                     /* the first fault */
   guint64 noticed_us, noticed_by_all_us; /* a survivor, all survivors know of all deaths */
   guint64 repaired_us; /* the last time that a slot came back or an orphan was adopted */
 } SimFigures;
@@ -180,16 +181,16 @@ typedef struct
   guint64 refused;        /* processes that a closed run did not want */
   guint64 left;           /* processes that left and handed over all they had */
   guint64 sent[SIM_NODES_MAX]; /* messages, by process */
-  guint64 races;     /* coordinators; publications that went over one that was not looked at */
+  guint64 races; /* coordinators; publications that went over one that was not looked at */
   guint64 leapfrogs, wholes; /* sim-real: jobs on top of a wait; scans of all rows */
-  guint64 power_lost; /* times that the store lost what was not synced */
-  guint64 condemned; /* 1: ended by a job that no process survives */
-  guint64 poisoned;  /* processes that such a job ended */
-  guint bids_most;   /* at once */
-  guint coordinator; /* at the end: its process, counted from 1 */
-  guint alone;       /* suspicious jobs that were given to a node that had nothing to do */
-  guint deposed;     /* masters that found an elder one */
-  guint64 united;    /* looks at all that lived, some time after the last fault */
+  guint64 power_lost;        /* times that the store lost what was not synced */
+  guint64 condemned;         /* 1: ended by a job that no process survives */
+  guint64 poisoned;          /* processes that such a job ended */
+  guint bids_most;           /* at once */
+  guint coordinator;         /* at the end: its process, counted from 1 */
+  guint alone;               /* suspicious jobs that were given to a node that had nothing to do */
+  guint deposed;             /* masters that found an elder one */
+  guint64 united;            /* looks at all that lived, some time after the last fault */
   SimFigures figures;
 } Outcome;
 

@@ -19,7 +19,7 @@ store_covers (const Store *store, guint32 job)
     {
       if (store->rows[job].there)
         return TRUE;
-      if (job == 0)
+      if (tree_is_root (store->tree, job))
         return FALSE;
       if (store->kept[store->tree->jobs[job].parent] > store->tree->jobs[job].number)
         return TRUE;
@@ -33,7 +33,8 @@ store_cover_all (const Store *store, gboolean *covered)
     {
       const TreeJob *job = &store->tree->jobs[i];
       covered[i] = store->rows[i].there
-                   || (i > 0 && (covered[job->parent] || store->kept[job->parent] > job->number));
+                   || (!tree_is_root (store->tree, i)
+                       && (covered[job->parent] || store->kept[job->parent] > job->number));
     }
 }
 
@@ -101,7 +102,7 @@ is_spoken_of (const Store *store, guint32 job)
 #ifdef SATIN_PLANT_SHARED_SWEPT
   return FALSE;
 #endif
-  return job > 0 && store->kept[self->parent] > self->number
+  return !tree_is_root (store->tree, job) && store->kept[self->parent] > self->number
          && tree_keeps_gift (store->tree, self->parent, self->number);
 }
 
@@ -301,9 +302,11 @@ store_load (const Store *store, guint32 top, SharedStore *shared)
   gboolean all = TRUE;
   GPtrArray *rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
 
-  for (guint32 i = top; i < top + store->tree->jobs[top].size; i++)
+  for (guint32 i = 0; i < store->tree->n; i++)
     {
       const TreeJob *job = &store->tree->jobs[i];
+      if (top != STORE_ALL && !tree_covers (store->tree, top, i))
+        continue;
       if (store->kept[i] > 0)
         all = load_kept (store, i, shared, rows) && all;
       if (!store->rows[i].there)

@@ -39,7 +39,7 @@ typedef struct
   StoreMember members[STORE_MEMBERS_MAX];
   guint n_events;
   guint64 events[STORE_EVENTS_MAX]; /* names: store_event_name */
-  gboolean gifts[TREE_JOBS_MAX]; /* the shared bytes that the result of a job speaks of */
+  gboolean gifts[TREE_JOBS_MAX];    /* the shared bytes that the result of a job speaks of */
 } Store;
 
 void store_init (Store *store, const Tree *tree);
@@ -55,8 +55,9 @@ gboolean store_has_event (const Store *store, const char *kind, const NodeId *id
 const StoreMember *store_member (const Store *store, const NodeId *id);
 /* Adds what `other` has. */
 void store_unite (Store *store, const Store *other);
-/* (transfer full): the rows and kept states of job `top` and of all below it; what they speak of is
- * put into `shared`. NULL: some of that is not there. */
+#define STORE_ALL G_MAXUINT32
+/* (transfer full): the rows and kept states of job `top` and of all below it (STORE_ALL: of all);
+ * what they speak of is put into `shared`. NULL: some of that is not there. */
 GPtrArray *store_load (const Store *store, guint32 top, SharedStore *shared);
 /* The same for each job, into `covered`. */
 void store_cover_all (const Store *store, gboolean *covered);

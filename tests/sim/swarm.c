@@ -44,6 +44,7 @@ draw_tree (Rng *rng, guint64 delay_us)
     shape.n = TREE_JOBS_MAX; /* deep enough for stems */
   shape.aborts = (guint)(rng_chance (rng, 40) ? rng_between (rng, 10, 70) : 0);
   shape.shares = shape.seed % 2 == 0 ? 10 + (guint)(shape.seed / 2 % 70) : 0;
+  shape.roots = tree_draw_roots (shape.seed);
   shape.cost_max_us = (guint32)(100 + delay_us * one_of (rng, delays, G_N_ELEMENTS (delays)));
   return tree_new (&shape);
 }
@@ -111,6 +112,7 @@ draw_split (Rng *rng, Plan *plan)
                       .cost_max_us = (guint32)rng_between (rng, 10, 40) * (guint32)SIM_SECOND };
 
   shape.shares = shape.seed % 2 == 0 ? 40 : 0;
+  shape.roots = tree_draw_roots (shape.seed);
 
   plan->tree = tree_new (&shape);
   plan->n_nodes = (guint)rng_between (rng, 2, 4);
@@ -240,6 +242,16 @@ draw_poison (guint64 seed, Plan *plan)
       = (Fault){ .kind = FAULT_POISON, .count = (guint)rng_below (&rng, plan->tree->n) };
 }
 
+/* How long main needs between two roots: no time at all, or so long that faults strike there. */
+static guint64
+draw_between (guint64 seed, const Plan *plan)
+{
+  Rng rng = { rng_mix (seed ^ 0x726f6f7473) };
+  const guint64 between[] = { 0, 10 * plan->delay_us, plan->tree->work_us / plan->n_nodes / 4 };
+
+  return one_of (&rng, between, G_N_ELEMENTS (between));
+}
+
 /* Engines that are slow to answer. */
 static void
 draw_scans (guint64 seed, Plan *plan)
@@ -263,6 +275,7 @@ draw_calm_tree (Rng *rng, Plan *plan)
                       .cost_max_us = (guint32)rng_between (rng, 2000, 40000) };
 
   shape.shares = shape.seed % 2 == 0 ? 40 : 0;
+  shape.roots = tree_draw_roots (shape.seed);
   tree_free ((Tree *)plan->tree);
   plan->tree = tree_new (&shape);
   plan->delay_us = MIN (plan->delay_us, 1000);
@@ -413,6 +426,7 @@ draw_parted (guint64 seed, Plan *plan)
                       .aborts = rng_chance (rng, 20) ? 40 : 0,
                       .cost_max_us = (guint32)rng_between (rng, SIM_SECOND, 4 * SIM_SECOND) };
   shape.shares = shape.seed % 2 == 0 ? 40 : 0;
+  shape.roots = tree_draw_roots (shape.seed);
   tree_free ((Tree *)plan->tree);
   plan->tree = tree_new (&shape);
   plan->n_nodes = (guint)rng_between (rng, 3, 8);
@@ -442,8 +456,7 @@ draw_buddies (guint64 seed, Plan *plan)
 {
   Rng rng = { rng_mix (seed ^ 0x6275646479) };
 
-  plan->buddies
-      = !plan->naive && rng_chance (&rng, BUDDIES_PERCENT) ? SIM_BUDDIES : SIM_NO_BUDDIES;
+  plan->buddies = !plan->naive && rng_chance (&rng, BUDDIES_PERCENT) ? SIM_BUDDIES : SIM_NO_BUDDIES;
   plan->copy_us = rng_chance (&rng, 60) ? plan->save_us : 0;
   if (plan->buddies && rng_chance (&rng, RING_PERCENT))
     plan->buddies = SIM_RING;
@@ -521,6 +534,7 @@ swarm_plan (guint64 seed, Plan *plan)
     draw_poison (seed, plan);
   draw_buddies (seed, plan);
   draw_sparse (seed, plan);
+  plan->between_us = draw_between (seed, plan);
   plan->tell_us = is_long (plan) || plan->n_sites > 0 ? SIM_SECOND : 20000;
   if (is_long (plan) || plan->n_sites > 0)
     plan->save_us = plan->publish_us = SIM_SECOND;

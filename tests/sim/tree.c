@@ -10,6 +10,7 @@
 
 /* Values of this size travel beside a message's header instead of in it. */
 #define BIG_VALUE_BYTES 3000
+#define ROOTS_RARITY 4 /* of so many programs one has several roots */
 
 /* The parents of a tree that grows job by job; a job never has more than TREE_CHILDREN_MAX
  * children. */
@@ -70,6 +71,34 @@ number_jobs (Tree *tree, const Grown *all, guint32 grown, guint32 next)
   return next;
 }
 
+/* The last children of the first job become roots, with all that is below them. */
+static void
+cut_roots (Tree *tree, guint more)
+{
+  TreeJob *first = &tree->jobs[0];
+  guint32 size = 1;
+
+  more = MIN (more, first->n_children);
+  first->n_children -= more;
+  tree->n_roots = 1 + more;
+  for (guint32 child = 1; child < tree->n; child += tree->jobs[child].size)
+    {
+      TreeJob *job = &tree->jobs[child];
+
+      if (job->number < first->n_children)
+        {
+          size += job->size;
+          continue;
+        }
+      job->number -= first->n_children - 1;
+      job->parent = child;
+      tree->roots[job->number] = child;
+      for (guint32 i = child; i < child + job->size; i++)
+        tree->jobs[i].depth--;
+    }
+  first->size = size;
+}
+
 static void
 list_children (Tree *tree)
 {
@@ -80,10 +109,11 @@ list_children (Tree *tree)
       tree->jobs[i].children = place;
       place += tree->jobs[i].n_children;
     }
-  for (guint32 i = 1; i < tree->n; i++)
+  for (guint32 i = 0; i < tree->n; i++)
     {
       const TreeJob *parent = &tree->jobs[tree->jobs[i].parent];
-      tree->children[parent->children + tree->jobs[i].number] = i;
+      if (!tree_is_root (tree, i))
+        tree->children[parent->children + tree->jobs[i].number] = i;
     }
 }
 
@@ -248,7 +278,7 @@ draw_shares (Tree *tree, const TreeShape *shape)
       TreeJob *job = &tree->jobs[i];
       job->speaks = -1;
       job->shares = rng_chance (&rng, shape->shares) && job->n_children > 0;
-      job->gives = i > 0 && rng_chance (&rng, shape->shares / 2);
+      job->gives = !tree_is_root (tree, i) && rng_chance (&rng, shape->shares / 2);
       tree->blobs[TREE_OWN (i)] = job->shares ? draw_blob (&rng) : NULL;
       tree->blobs[TREE_GIFT (i)] = job->gives ? draw_blob (&rng) : NULL;
       tree->speaks = tree->speaks || job->shares || job->gives;
@@ -287,8 +317,9 @@ fill_job (Tree *tree, guint32 number, const TreeShape *shape, Rng *rng)
 {
   TreeJob *job = &tree->jobs[number];
 
-  job->path = number == 0 ? g_strdup ("")
-                          : path_child (tree->stems, tree->jobs[job->parent].path, job->number);
+  job->path = tree_is_root (tree, number)
+                  ? path_of_root (job->number)
+                  : path_child (tree->stems, tree->jobs[job->parent].path, job->number);
   g_hash_table_insert (tree->by_path, job->path, GUINT_TO_POINTER (number));
   draw_phases (job, shape, rng);
   job->wanted = G_MAXUINT32;
@@ -303,6 +334,14 @@ fill_job (Tree *tree, guint32 number, const TreeShape *shape, Rng *rng)
       tree->work_us += job->cost_us[phase];
     }
   tree->depth = MAX (tree->depth, job->depth);
+}
+
+guint
+tree_draw_roots (guint64 seed)
+{
+  guint64 drawn = rng_mix (seed + 1969);
+
+  return drawn % ROOTS_RARITY == 0 ? 1 + (guint)(drawn / ROOTS_RARITY % TREE_CHILDREN_MAX) : 0;
 }
 
 Tree *
@@ -322,6 +361,7 @@ tree_new (const TreeShape *shape)
   grow (shape, &rng, parents);
   list_grown (parents, tree->n, &all);
   number_jobs (tree, &all, 0, 0);
+  cut_roots (tree, shape->roots);
   g_free (all.first);
   g_free (all.next);
   list_children (tree);
@@ -334,9 +374,21 @@ tree_new (const TreeShape *shape)
     if (tree->blobs[i] != NULL)
       tree->blob_digests[i] = digest_of_data (g_bytes_get_data (tree->blobs[i], NULL),
                                               g_bytes_get_size (tree->blobs[i]));
-  tree->jobs[0].weight = 1;
-  solve (tree, 0, rng_mix (rng_next (&rng) ^ hash_text ("")), shape->big_values);
+  guint64 before = rng_next (&rng);
+  for (guint i = 0; i < tree->n_roots; i++)
+    {
+      TreeJob *root = &tree->jobs[tree->roots[i]];
+      root->weight = 1;
+      solve (tree, tree->roots[i], rng_mix (before ^ hash_text (root->path)), shape->big_values);
+      before = root->result;
+    }
   return tree;
+}
+
+GBytes *
+tree_answer (const Tree *tree)
+{
+  return tree->jobs[tree->roots[tree->n_roots - 1]].value;
 }
 
 void

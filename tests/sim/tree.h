@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The computation that a simulated run does: a tree of jobs, known in advance, and with it the
- * oracle: what every job's arguments, digest and result must be. A result is a hash of path,
- * arguments and the children's results, and a child of the second phase takes the results of the
- * first into its arguments, so a wrong or misplaced result shows at once. Some jobs want only some
- * of their children: as soon as a phase has these (or any one, if it wants none) it aborts the
- * rest. Jobs are numbered in
- * preorder: what is at or below job i is i … i + size - 1. Immutable. */
+/* The computation that a simulated run does: trees of jobs, one for each root that main asks for,
+ * known in advance, and with them the oracle: what every job's arguments, digest and result must
+ * be. A result is a hash of path, arguments and the children's results. A child of the second phase
+ * takes the results of the first into its arguments, and a root the result of the one before, so a
+ * wrong or misplaced result shows at once. Some jobs want only some of their children: as soon as a
+ * phase has these (or any one, if it wants none) it aborts the rest. Jobs are numbered in preorder:
+ * what is at or below job i is i … i + size - 1. Immutable. */
 #pragma once
 
 #include "loan.h"
@@ -26,8 +26,8 @@ typedef struct
 
 typedef struct
 {
-  guint32 parent;
-  guint32 number; /* which child of its parent */
+  guint32 parent; /* of a root: itself */
+  guint32 number; /* which child of its parent; of a root: which of them */
   guint32 size;   /* of the subtree */
   guint32 depth;
   guint32 n_phases; /* 0 for a leaf */
@@ -52,6 +52,8 @@ typedef struct
 {
   guint n;
   TreeJob *jobs;
+  guint n_roots;
+  guint32 roots[TREE_CHILDREN_MAX + 1];
   guint32 *children;
   GBytes **blobs; /* shared bytes, two for each job; NULL: it does not share them */
   Digest *blob_digests;
@@ -66,21 +68,32 @@ typedef struct
 {
   guint64 seed;
   guint n;           /* 1 … TREE_JOBS_MAX */
+  guint roots;       /* so many roots more than one, if the first has so many children to give */
   guint depth_bias;  /* percent: how often a new job goes below the newest one */
   gboolean balanced; /* a full binary tree; depth_bias is ignored */
   gboolean phased;   /* a balanced one: the two children are two phases, and both are kept */
   guint keeps;       /* percent: how often a job keeps its phases */
-  gboolean even; /* each leaf costs cost_max_us, each other job next to nothing */
+  gboolean even;     /* each leaf costs cost_max_us, each other job next to nothing */
   gboolean big_values;
   guint aborts; /* percent: how often a job does not want all its children */
   guint shares; /* percent: how often a job shares bytes, and how often its result does */
   guint32 cost_max_us;
 } TreeShape;
 
+/* For TreeShape.roots: one program in four has several. */
+guint tree_draw_roots (guint64 seed);
 Tree *tree_new (const TreeShape *shape);
 void tree_free (Tree *tree);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Tree, tree_free)
 
+static inline gboolean
+tree_is_root (const Tree *tree, guint32 job)
+{
+  return job < tree->n && tree->jobs[job].parent == job;
+}
+
+/* What main returns: the result of the last root. */
+GBytes *tree_answer (const Tree *tree);
 /* -1: no such job. */
 int tree_find (const Tree *tree, const char *path);
 guint32 tree_child (const Tree *tree, guint32 job, guint32 k);
