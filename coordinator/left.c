@@ -85,6 +85,7 @@ typedef struct
 struct Left
 {
   guint look;
+  guint32 root;  /* of the program: the one under way */
   GArray *nodes; /* of LeftNode, parents first */
   guint spine[PATH_STEM_LEVELS + 1];
   guint32 numbers[PATH_STEM_LEVELS]; /* of the last path */
@@ -207,13 +208,19 @@ left_row (Left *left, const char *path, double weight, double work_s)
   int depth = path_read_last (path, numbers);
   LeftNode *parent;
 
-  if (depth < 0 || !(work_s >= 0) || !isfinite (work_s))
-    return;
+  if (depth < 0 || !(work_s >= 0) || !isfinite (work_s) || (weight <= 0 && path_is_root (path)))
+    return; /* an earlier root, which is finished, is no part of this tree */
   left->saved_s += work_s;
   if (weight > 0 && isfinite (weight))
     left->share += weight;
   if (path[0] == '~')
     return;
+  if (path_root (path) != left->root)
+    {
+      left->root = path_root (path);
+      g_hash_table_remove_all (left->told); /* other jobs have these numbers now */
+      g_array_set_size (left->looks, 0);
+    }
   if (depth == 0)
     {
       left->is_whole = TRUE;

@@ -24,7 +24,8 @@ void left_free (Left *left);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Left, left_free)
 
 /* One look at all saved rows: left_begin, left_row for each, in the order of their paths as text,
- * left_end. `path`: canonical (value/path.h); rows deeper than PATH_STEM_LEVELS count as work, but
+ * left_end. Roots that weigh nothing are finished ones, and not looked at. `path`: canonical
+ * (value/path.h); rows deeper than PATH_STEM_LEVELS count as work, but
  * their place in the tree is not used. `work_s`: seconds of work that the row stands for. A look
  * in which no work was added changes nothing. */
 void left_begin (Left *left);

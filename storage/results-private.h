@@ -25,6 +25,7 @@ struct Results
   gboolean is_unsure;                  /* a transaction was taken back, or failed at its end */
   Names *names;                        /* (nullable) until one is needed, and after a rollback */
   Gap rows, stems_at;                  /* where the last one was put, or looked for */
+  gint64 root; /* the last one of which a row stands in the table; -1: not known */
 };
 
 /* In a transaction; FALSE: error. What the rows and kept states that go stood for is added to

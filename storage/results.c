@@ -34,6 +34,7 @@ results_new (Sql *sql, GError **error)
   gap_init (&results->stems_at, sql,
             "SELECT path FROM temp.stem_at WHERE path > ?1 ORDER BY path LIMIT 1",
             "SELECT path FROM temp.stem_at ORDER BY path DESC LIMIT 1");
+  results->root = -1;
   results->stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, results_stem_free);
   return results;
 }
@@ -175,6 +176,7 @@ results_rollback (Results *results)
   if (!sqlite3_get_autocommit (results->sql->db)) /* else SQLite did it by itself */
     sqlite3_exec (results->sql->db, "ROLLBACK", NULL, NULL, NULL);
   results->totals = results->totals_before;
+  results->root = -1;
   keeps_rollback (results->keeps);
   results->is_unsure = TRUE;
 }
@@ -373,6 +375,86 @@ save_stems (Results *results, const char *path, GError **error)
   return TRUE;
 }
 
+/* A path of another root than the first begins with its number. */
+static gint64
+root_of (const char *path)
+{
+  return g_ascii_isdigit (path[0]) ? g_ascii_strtoll (path, NULL, 10) : 0;
+}
+
+static gboolean
+find_root (Results *results, GError **error)
+{
+  gboolean has_row;
+  if (results->root >= 0)
+    return TRUE;
+  sqlite3_stmt *statement = sql_ready (results->sql,
+                                       "SELECT ifnull(max(CAST(path AS INTEGER)), 0) FROM result"
+                                       " WHERE path >= '0' AND path < ':'",
+                                       error);
+  if (statement == NULL || !sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  results->root = sqlite3_column_int64 (statement, 0);
+  sqlite3_reset (statement);
+  return TRUE;
+}
+
+/* (transfer full), or NULL in `path`: the row of an earlier root that still weighs something. */
+static gboolean
+next_heavy (Results *results, char **path, double *weight, guint64 *sum, GError **error)
+{
+  gboolean has_row;
+  sqlite3_stmt *statement
+      = sql_ready (results->sql,
+                   "SELECT path, weight, sum FROM result WHERE weight > 0 AND (path = ''"
+                   " OR path >= '0' AND path < ':' AND CAST(path AS INTEGER) < ?1) LIMIT 1",
+                   error);
+  *path = NULL;
+  if (statement == NULL)
+    return FALSE;
+  sqlite3_bind_int64 (statement, 1, results->root);
+  if (!sql_next (results->sql, statement, &has_row, error))
+    return FALSE;
+  if (!has_row)
+    return TRUE;
+  *path = sql_column_string (statement, 0);
+  *weight = sqlite3_column_double (statement, 1);
+  *sum = (guint64)sqlite3_column_int64 (statement, 2);
+  sqlite3_reset (statement);
+  return TRUE;
+}
+
+/* This root is the last one from now on: those before it weigh nothing, so that the sum of all
+ * weights says how far this one is. */
+static gboolean
+begin_root (Results *results, gint64 root, GError **error)
+{
+  double weight;
+  guint64 sum;
+  results->root = root;
+  for (;;)
+    {
+      g_autofree char *path = NULL;
+      if (!next_heavy (results, &path, &weight, &sum, error))
+        return FALSE;
+      if (path == NULL)
+        return TRUE;
+      sqlite3_stmt *statement
+          = sql_ready (results->sql,
+                       "UPDATE result SET weight = 0.0, sum = row_sum ('result', path, node, job,"
+                       " digest, value, work_s, saved, 0.0) WHERE path = ?1",
+                       error);
+      if (statement == NULL)
+        return FALSE;
+      sqlite3_bind_text (statement, 1, path, -1, SQLITE_STATIC);
+      if (!sql_finish (results->sql, statement, error))
+        return FALSE;
+      changes_note_result (results->sql, path);
+      results->totals.weight -= weight;
+      results->totals.sums += results->sql->last_sum - sum;
+    }
+}
+
 static double
 at_least_zero (double number)
 {
@@ -433,11 +515,14 @@ insert (Results *results, const Result *row, double work_s, GError **error)
   cell_bind (statement, 5, row->type, row->value);
   sqlite3_bind_double (statement, 6, at_least_zero (work_s));
   sqlite3_bind_int64 (statement, 7, row->saved);
-  sqlite3_bind_double (statement, 8, at_least_zero (row->weight));
+  Result own = *row; /* of an earlier root, when it came late */
+  if (row->path[0] != '~' && root_of (row->path) < results->root)
+    own.weight = 0;
+  sqlite3_bind_double (statement, 8, at_least_zero (own.weight));
   if (!sql_finish (results->sql, statement, error))
     return FALSE;
   changes_note_result (results->sql, row->path);
-  count_in (results, row, results->sql->last_sum, FALSE);
+  count_in (results, &own, results->sql->last_sum, FALSE);
   return TRUE;
 }
 
@@ -452,6 +537,7 @@ results_adopt (Results *results, const Result *row)
 {
   if (!results_follows (results->totals.rows > 0 ? results->rows.low : NULL, row->path))
     return FALSE;
+  results->root = -1;
   count_in (results, row, row->sum, TRUE);
   return TRUE;
 }
@@ -463,7 +549,9 @@ results_put (Results *results, const Result *row, gboolean *written, GError **er
 
   Cover cover;
   *written = FALSE;
-  if (!find_cover (results, row->path, row, &cover, error))
+  if (!find_root (results, error) || !find_cover (results, row->path, row, &cover, error))
+    return FALSE;
+  if (root_of (row->path) > results->root && !begin_root (results, root_of (row->path), error))
     return FALSE;
   if (cover == COVER_ABOVE || cover == COVER_EQUAL || lies_in_kept_phase (results, row->path))
     return TRUE;

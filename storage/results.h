@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of results and its stems: an antichain keyed by path text. No saved row lies below
- * another; the stems in the table are exactly those that the rows need. A path is "" (the root),
- * "/0/3/1", or "~ID/0/3", which continues the path of stem ID. Used by one thread. */
+ * another; the stems in the table are exactly those that the rows need. A path is "" (the first
+ * root) or "/0/3/1", "1:" (the next root) or "1:/0/3", or "~ID/0/3", which continues the path of
+ * stem ID. The rows of the last root that has any carry the weights: an earlier root, which is
+ * finished, weighs nothing. Used by one thread. */
 #pragma once
 
 #include "storage/keeps.h"
@@ -16,7 +18,7 @@ typedef struct
   GBytes *value; /* GVariant bytes of `type` */
   double work_s; /* computing time that the row stands for */
   gint64 saved;  /* wall clock, unix seconds */
-  double weight; /* share of the whole tree */
+  double weight; /* share of the tree of its root */
   guint64 sum;   /* its checksum in the file that it was read from; not read when it is put */
 } Result;
 

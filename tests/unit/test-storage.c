@@ -141,6 +141,50 @@ meet_stems (Fixture *f)
 }
 
 static void
+weighs (Fixture *f, const char *rows, double weight)
+{
+  ResultsTotals counted = { 0 }, totals = results_totals (f->results);
+
+  assert_rows (f->sql, rows);
+  g_assert_true (results_count (f->sql, &counted));
+  g_assert_cmpfloat (counted.weight, ==, weight);
+  g_assert_cmpfloat (totals.weight, ==, weight);
+  g_assert_cmpuint (counted.sums, ==, totals.sums);
+}
+
+/* No root covers another one, and all weight is that of the last one. */
+static void
+test_roots_are_rows (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  g_assert_true (results_begin (f->results, NULL));
+  put (f, "/0", 1, 1);
+  put (f, "/1", 2, 1);
+  put (f, "", 3, 4);
+  weighs (f, "root=4", 0.125);
+  put (f, "1:/0", 4, 1);
+  put (f, "1:/1", 5, 1);
+  weighs (f, "root=4 1:/0=1 1:/1=1", 0.25);
+  put (f, "1:", 6, 5);
+  put (f, "10:/0", 7, 1);
+  weighs (f, "root=4 10:/0=1 1:=5", 0.125);
+  g_assert_true (results_commit (f->results, NULL));
+
+  /* What comes late weighs nothing, and a table that is taken back is looked at again. */
+  g_assert_true (results_begin (f->results, NULL));
+  put (f, "11:/0", 8, 1);
+  weighs (f, "root=4 10:/0=1 11:/0=1 1:=5", 0.125);
+  results_rollback (f->results);
+  g_assert_true (results_begin (f->results, NULL));
+  put (f, "2:", 9, 1);
+  weighs (f, "root=4 10:/0=1 1:=5 2:=1", 0.125);
+  g_assert_false (put (f, "1:/7", 10, 1));
+  put (f, "10:", 11, 1);
+  weighs (f, "root=4 10:=1 1:=5 2:=1", 0.125);
+  g_assert_true (results_commit (f->results, NULL));
+}
+
+static void
 test_compaction_is_closed_over_stems (Fixture *f, gconstpointer unused)
 {
   (void)unused;
@@ -452,6 +496,7 @@ main (int argc, char **argv)
     { "/results/a-row-below-a-saved-one-is-dropped", test_a_row_below_a_saved_one_is_dropped },
     { "/results/of-equal-paths-the-same-stays-and-the-newer-other-wins",
       test_of_equal_paths_the_same_stays_and_the_newer_other_wins },
+    { "/results/roots-are-rows-beside-each-other", test_roots_are_rows },
     { "/results/compaction-is-closed-over-stems", test_compaction_is_closed_over_stems },
     { "/results/a-row-at-a-stem-takes-in-what-continues-it",
       test_a_row_at_a_stem_takes_in_what_continues_it },
