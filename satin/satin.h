@@ -84,8 +84,8 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
 
 /* satin_fail ("…", …). Inside a job: it cannot have a result, so the run ends with exit code 6. The
  * arguments are printf's; the message names the job's path and arguments too. The checkpoint stays.
- * A job that fails would fail wherever it runs (law 1), so once is enough. Does not return. A job
- * that was aborted ends here, and nothing fails. */
+ * It would fail wherever it runs (law 1), so once is enough. Does not return. In a job that was
+ * aborted nothing fails. */
 #define satin_fail(...) satin_fail_now_ (satin_frame_, __VA_ARGS__)
 
 /* For a long sequence of phases in one job, an iterated simulation for example:
@@ -117,8 +117,7 @@ typedef struct SatinJob SatinJob; /* a job: its name, types and code; `name_job`
 #define satin_keep(...) SATIN_KEEP_ (__VA_ARGS__)
 
 /* Hands fresh bytes, (transfer full), to the running job, which owns them until it returns; outside
- * a job (in main) they live until the process ends. Returns the same bytes, now borrowed. Any
- * thread. */
+ * a job, in main, they live until the process ends. Returns them, now borrowed. Any thread. */
 SatinBytes satin_bytes (GBytes *fresh);
 
 /* SATIN_LIST (Name, Type)
@@ -185,13 +184,13 @@ SatinShared satin_share (SatinBytes bytes);
 #define satin_reduce(job, ...) SATIN_CALL_ (job, __VA_ARGS__)
 
 /* SATIN_CONST (Type, name)
- * One immutable value that every node has before the root starts. At file scope.
+ * One immutable value that every node has before any job starts. At file scope.
  * SATIN_CONST_DECLARE (Type, name); makes one that another file defines known here. */
 #define SATIN_CONST(Type, name) SATIN_CONST_ (Type, name)
 #define SATIN_CONST_DECLARE(Type, name) SATIN_CONST_DECLARE_ (Type, name)
 
-/* satin_publish (run, name, value). In main, before satin_root: gives the constant its value, const
- * Type *value (copied). Publishing the same value again does nothing. */
+/* satin_publish (run, name, value). In main, before the first satin_root: gives the constant its
+ * value, const Type *value (copied). Publishing the same value again does nothing. */
 #define satin_publish(run, name, ...) SATIN_PUBLISH_ (run, name, __VA_ARGS__)
 
 /* The published value: const Type *, the same address until the process ends. Any thread. Before it
@@ -221,9 +220,11 @@ SatinShared satin_share (SatinBytes bytes);
  * the other nodes if that made it better. Any thread. */
 #define satin_improve(name, ...) SATIN_IMPROVE_ (name, __VA_ARGS__)
 
-/* satin_root (run, job, &result, args…) -> gboolean. In main, once a run: runs the whole
- * computation and fills result; SatinBytes in it are borrowed until main returns. FALSE: the run
- * was suspended or ended elsewhere, and then main returns satin_stopped (run) at once. */
+/* satin_root (run, job, &result, args…) -> gboolean. In main, any number of times, one after the
+ * other: runs the job with all below it and fills result; SatinBytes in it are borrowed until main
+ * returns. A main that runs again gets the results of finished roots at once. So root k is always
+ * the same: it depends on main's arguments, inputs and the results before alone. FALSE: the run was
+ * suspended or ended elsewhere, and then main returns satin_stopped (run) at once. */
 #define satin_root(run, job, ...) SATIN_ROOT_ (run, job, __VA_ARGS__)
 
 /* The exit code that main has to return after satin_root gave FALSE. */
@@ -232,7 +233,7 @@ int satin_stopped (SatinRun *run);
 /* Reads a file once for the whole run: nodes and checkpoint keep the bytes, and every later main,
  * on any machine, gets the same ones. Returns them, (transfer none), until the run ends; NULL and
  * `error` when the file cannot be read, or is no regular file and this is a run of nodes. In main,
- * before satin_root. */
+ * before the first satin_root. */
 GBytes *satin_input (SatinRun *run, const char *path, GError **error);
 
 /* SATIN_APP ("name", "USAGE", main_function)
@@ -242,11 +243,10 @@ GBytes *satin_input (SatinRun *run, const char *path, GError **error);
  * it (main_function, &fib_job, &pair_job), keeps the checkpoints of such a program valid. */
 #define SATIN_APP(name, usage, ...) SATIN_APP_ (name, usage, __VA_ARGS__)
 
-/* SATIN_APP_VERSION (n), n from 1 to 2^32-1, once in a program, at file scope. Says that all builds
- * that state n compute the same results. n then counts in place of the build: programs compiled
- * for different machines may work on one run, and a checkpoint is gone on from by a later build.
- * Raise n whenever a job may return something else. Without it only the very build that made a
- * checkpoint, or began a run, is let on to it. */
+/* SATIN_APP_VERSION (n), n from 1 to 2^32-1, once in a program, at file scope. All builds that
+ * state n compute the same results, so a later build, or one for another machine, may go on with a
+ * run or a checkpoint. Raise n whenever a job may return something else. Without it only the very
+ * build that began a run, or made a checkpoint, may. */
 #define SATIN_APP_VERSION(n) SATIN_APP_VERSION_ (n)
 
 #pragma GCC visibility pop

@@ -45,7 +45,8 @@ starting_json (const FolderRun *run)
   json_append_string (text, run->id);
   g_string_append (text, ",\"checkpoint\":");
   json_append_string (text, run->checkpoint);
-  g_string_append (text, ",\"term\":null,\"done\":null,\"left_s\":null,\"left_low_s\":null");
+  g_string_append (
+      text, ",\"term\":null,\"root\":null,\"done\":null,\"left_s\":null,\"left_low_s\":null");
   g_string_append (text, ",\"left_high_s\":null,\"at_risk_s\":null");
   g_string_append (text, ",\"at_risk_all_s\":null,\"nodes\":[]}");
   return g_strdup (text->str);
@@ -205,7 +206,7 @@ print_run (const StatusRun *live)
 {
   g_autoptr (GVariant) status = fields_read (live->reply);
   g_autoptr (GPtrArray) nodes = NULL;
-  g_autofree char *one = NULL, *all = NULL, *best = NULL;
+  g_autofree char *one = NULL, *all = NULL, *best = NULL, *root = NULL;
   double done, term;
 
   if (status == NULL)
@@ -216,7 +217,8 @@ print_run (const StatusRun *live)
   one = seconds (status, "at_risk_s");
   all = seconds (status, "at_risk_all_s");
   best = fields_best (status);
-  g_print ("%s", live->run.name);
+  root = fields_root (status);
+  g_print ("%s%s%s", live->run.name, root != NULL ? "  " : "", root != NULL ? root : "");
   if (g_variant_lookup (status, "done", "d", &done))
     {
       g_autofree char *left = fields_left (status);

@@ -67,14 +67,21 @@ fields_left (GVariant *status)
 }
 
 char *
+fields_root (GVariant *status)
+{
+  guint64 root = fields_count (status, "root");
+
+  return root > 0 ? g_strdup_printf ("root %" G_GUINT64_FORMAT, root) : NULL;
+}
+
+char *
 fields_best (GVariant *status)
 {
   g_autoptr (GPtrArray) all = fields_objects (status, "best");
   g_autoptr (GString) text = g_string_new (NULL);
 
   for (guint i = 0; i < all->len; i++)
-    g_string_append_printf (text, "%s%s %s", i > 0 ? ", " : "",
-                            fields_text (all->pdata[i], "name"),
+    g_string_append_printf (text, "%s%s %s", i > 0 ? ", " : "", fields_text (all->pdata[i], "name"),
                             fields_text (all->pdata[i], "text"));
   return all->len > 0 ? shown_cut (text->str, G_MAXUINT) : NULL;
 }

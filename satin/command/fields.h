@@ -18,6 +18,9 @@ GPtrArray *fields_objects (GVariant *object, const char *name);
 gboolean fields_has (GVariant *object, const char *name, const char *text);
 /* What a status says of the time left, see shown_left. (transfer full) */
 char *fields_left (GVariant *status);
+/* Which root of main a status is about: "root 2", of which `done` and the time left speak, too;
+ * NULL: the first one, as in most programs. (transfer full) (nullable) */
+char *fields_root (GVariant *status);
 /* The best values in a status as the program shows them, as in "tour length 6789"; NULL: it shows
  * none. (transfer full) (nullable) */
 char *fields_best (GVariant *status);

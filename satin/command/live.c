@@ -80,10 +80,12 @@ describe (GVariant *status, double elapsed_s)
 {
   g_autoptr (GString) line = g_string_new ("satin: ");
   g_autoptr (GVariant) nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
-  g_autofree char *best = fields_best (status);
+  g_autofree char *best = fields_best (status), *root = fields_root (status);
   guint up = nodes == NULL ? 0 : count_up (nodes);
   double number;
 
+  if (root != NULL)
+    g_string_append_printf (line, "%s, ", root);
   if (g_variant_lookup (status, "done", "d", &number))
     {
       g_autofree char *left = fields_left (status);

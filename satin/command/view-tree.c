@@ -431,6 +431,11 @@ draw_boxes (ViewTree *tree, const char *path, double weight, GError **error)
   if (!good)
     return NULL;
   const ForestView *view = forest_view (forest);
+  if (strcmp (path, "/") == 0 && view->last_root > 0)
+    {
+      g_autofree char *last = path_of_root (view->last_root);
+      return draw_boxes (tree, last, weight, error);
+    }
   g_autofree char *top = forest_path (forest, G_MAXSIZE);
   view_icicle_append (json, inspection->stems, view->tree, top, weight);
   g_string_append_c (json, '}');

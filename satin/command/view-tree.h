@@ -31,7 +31,7 @@ char *view_tree_state (ViewTree *tree, double *done);
 /* All but the boxes, as a JSON object: events, nodes, costs, progress. (transfer full)
  * (nullable): error. */
 char *view_tree_ledger (ViewTree *tree, GError **error);
-/* The boxes at and below the job `path`, "/" for the root, as a JSON object; `weight`: its share of
- * the whole tree, <= 0: not known. NULL: error; G_IO_ERROR_INVALID_ARGUMENT: not a path of a job.
- * (transfer full) (nullable) */
+/* The boxes at and below the job `path`, "/" for the last root, as a JSON object; `weight`: its
+ * share of the whole tree, <= 0: not known. NULL: error; G_IO_ERROR_INVALID_ARGUMENT: not a path of
+ * a job. (transfer full) (nullable) */
 char *view_tree_boxes (ViewTree *tree, const char *path, double weight, GError **error);

@@ -75,8 +75,9 @@ on_root (gpointer data)
       request_free (request);
       return G_SOURCE_REMOVE;
     }
-  /* That was all: START sets the constants that the root's digest depends on. */
-  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_CONSTANT });
+  /* That was all: START sets the constants that the digests of all roots depend on. */
+  if (path_root (request->job->path) == 0)
+    driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_CONSTANT });
   request->job->digest = engine_digest (driver->engine, request->job->job, request->job->args);
   driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_ROOT, .job = request->job });
   request_free (request);
@@ -84,13 +85,14 @@ on_root (gpointer data)
 }
 
 DriverNews
-driver_root (Driver *driver, guint32 job, GBytes *args, GBytes **value, int *code)
+driver_root (Driver *driver, guint32 root, guint32 job, GBytes *args, GBytes **value, int *code)
 {
+  g_autofree char *path = path_of_root (root);
   Digest none = { { 0 } };
   Request *request = g_new0 (Request, 1);
   DriverNews news;
   request->driver = driver;
-  request->job = loan_new (0, "", job, &none, 1.0, args);
+  request->job = loan_new (0, path, job, &none, 1.0, args);
   g_mutex_lock (&driver->mutex);
   g_clear_pointer (&driver->result, g_bytes_unref);
   driver->in_root = TRUE;

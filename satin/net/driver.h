@@ -48,7 +48,7 @@ void driver_free (Driver *driver);
 typedef enum
 {
   DRIVER_MASTER,  /* call main */
-  DRIVER_RESULT,  /* the root's result is there */
+  DRIVER_RESULT,  /* a root's result is there */
   DRIVER_DEPOSED, /* another node is master now */
   DRIVER_ENDED,   /* the run is over: code */
   DRIVER_FINISHED /* … by what main returned, which may be any code */
@@ -56,9 +56,10 @@ typedef enum
 
 /* Waits until this process is master, or the run has ended (DRIVER_ENDED: *code). */
 DriverNews driver_wait_master (Driver *driver, int *code);
-/* Asks for the root's result and waits: DRIVER_RESULT (*value, transfer full), _DEPOSED, or _ENDED.
- */
-DriverNews driver_root (Driver *driver, guint32 job, GBytes *args, GBytes **value, int *code);
+/* Asks for the result of root number `root` of main, from 0, and waits: DRIVER_RESULT (*value,
+ * transfer full), _DEPOSED, or _ENDED. */
+DriverNews driver_root (Driver *driver, guint32 root, guint32 job, GBytes *args, GBytes **value,
+                        int *code);
 /* Tells the run that main returned, with what it wrote, and waits for its end (DRIVER_FINISHED, or
  * _ENDED when it was cancelled or suspended first) or for being deposed.
  * Of a main that was deposed before that nothing is told.

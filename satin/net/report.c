@@ -34,8 +34,8 @@ report_timeline (Driver *driver, gboolean last)
     timeline_file_add (driver->config.trace, driver->timeline, last);
 }
 
-/* Share of the whole tree that is finished, as far as this node knows; never less than it said
- * before. */
+/* Share of the root's tree that is finished, as far as this node knows. It is never less than what
+ * it said before, but for the next root. */
 static double
 share_done (Driver *driver)
 {
@@ -46,6 +46,8 @@ share_done (Driver *driver)
       scribe_stats (driver->scribe, &stats);
       share = MAX (share, stats.done);
     }
+  if (driver->share_max >= 1.0)
+    driver->share_max = 0;
   driver->share_max = CLAMP (share, driver->share_max, 1.0);
   return driver->share_max;
 }
@@ -188,7 +190,12 @@ report_status (Driver *driver)
   json_append_string (json, driver->config.run.id);
   g_string_append (json, ",\"checkpoint\":");
   json_append_string (json, driver->config.checkpoint);
-  g_string_append_printf (json, ",\"term\":%u,\"done\":", node_term (driver->node));
+  g_string_append_printf (json, ",\"term\":%u,\"root\":", node_term (driver->node));
+  if (node_root (driver->node) >= 0)
+    g_string_append_printf (json, "%" G_GINT64_FORMAT, node_root (driver->node));
+  else
+    g_string_append (json, "null");
+  g_string_append (json, ",\"done\":");
   if (driver->config.checkpoint != NULL) /* else nobody reads the stacks */
     append_number (json, share_done (driver));
   else
@@ -438,10 +445,9 @@ report_failure (Driver *driver, const EngineEvent *said)
 {
   g_autofree char *text = failed_job_text (said, "");
 
-  driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_LAST_WORDS,
-                                     .path = said->path,
-                                     .text = text,
-                                     .final = TRUE });
+  driver_step (
+      driver, &(NodeEvent){
+                  .kind = NODE_EVENT_LAST_WORDS, .path = said->path, .text = text, .final = TRUE });
 }
 
 /* A job ends this process: all that can still be done is to say so. */

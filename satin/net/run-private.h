@@ -28,13 +28,14 @@ struct SatinRun
   gboolean begins_trace; /* this process begins the file of --trace */
   gboolean kept_inputs; /* a resume: inputs and constants are the checkpoint's, files are not looked
                            at */
-  gboolean in_main, root_asked, root_done, finished;
+  gboolean in_main, root_done, finished;
+  guint32 roots;    /* main has asked for so many */
   gint in_root;     /* atomic: satin_root waits */
   gboolean deposed; /* main waited in vain for the root, since another is master */
   int stop_code;
   Capture out, err;
   GPtrArray *inputs;  /* of GBytes: borrowed by main until the run ends */
-  GPtrArray *results; /* of Kept: what main borrows of the root's result */
+  GPtrArray *results; /* of Kept: what main borrows of the roots' results */
 };
 
 /* One sentence, the documented exit code, nothing left behind. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Words of satin.h that give a run what all its nodes read: satin_input and satin_publish. Main
- * thread only. */
+/* Words of satin.h that give a run what all its nodes read: satin_input and satin_publish. The
+ * digest of each job depends on all of that, so it has to be complete when the first root begins;
+ * else a main that runs again would not find the results of its first roots. Main thread only. */
 #include "config.h"
 
 #include "run-private.h"
@@ -51,6 +52,12 @@ satin_input (SatinRun *run, const char *path, GError **error)
     {
       char *text;
       gsize size;
+      if (run->roots > 0)
+        {
+          g_set_error (error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                       "'%s' has to be read before the first satin_root", path);
+          return NULL;
+        }
       if (!can_be_read_again (run, path, error) || !g_file_get_contents (path, &text, &size, error))
         return NULL;
       bytes = g_bytes_new_take (text, size);
@@ -68,6 +75,12 @@ satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value)
   g_autofree char *name = g_strconcat ("const/", constant->name, NULL);
   g_autoptr (GBytes) bytes = record_encode (constant->type, value);
   g_autoptr (GBytes) kept = driver_constant (run->driver, name);
+  if (run->roots > 0 && (kept == NULL || !g_bytes_equal (kept, bytes)))
+    {
+      g_autofree char *sentence = g_strdup_printf (
+          "constant '%s' has to be published before the first satin_root", constant->name);
+      run_leave (run, 1, sentence);
+    }
   if ((kept != NULL && run->restore.constants != NULL && !g_bytes_equal (kept, bytes))
       || !restore_constant_is_sound (&run->restore, constant->name, bytes))
     {

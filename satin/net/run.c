@@ -227,7 +227,8 @@ static void
 begin_main (SatinRun *run)
 {
   run->in_main = TRUE;
-  run->root_asked = run->root_done = run->deposed = FALSE;
+  run->roots = 0;
+  run->root_done = run->deposed = FALSE;
   run->stop_code = 75;
   if (run->node_process || run->config.checkpoint != NULL)
     capture_begin (&run->out, STDOUT_FILENO, NULL);
@@ -531,9 +532,8 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
       fputs ("satin: satin_root was called in a process that main has forked\n", stderr);
       _exit (1);
     }
-  if (run->root_asked)
-    run_leave (run, 1, "satin_root was called twice: a run has one root");
-  run->root_asked = TRUE;
+  if (run->deposed) /* main has not heeded the FALSE of the root before */
+    return FALSE;
   g_autofree char *late = registry_late ();
   if (late != NULL)
     run_leave (run, 1, late);
@@ -541,7 +541,8 @@ satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result)
     index++;
   g_autoptr (GBytes) encoded = record_encode (job->args, args);
   g_atomic_int_set (&run->in_root, TRUE);
-  DriverNews news = driver_root (run->driver, index, encoded, &value, &run->stop_code);
+  DriverNews news
+      = driver_root (run->driver, run->roots++, index, encoded, &value, &run->stop_code);
   g_atomic_int_set (&run->in_root, FALSE);
   run->deposed = news == DRIVER_DEPOSED;
   if (news != DRIVER_RESULT)
