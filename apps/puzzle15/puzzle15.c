@@ -30,8 +30,13 @@ SATIN_RECORD (Position, (uint64_t, tiles), (uint8_t, blank), (uint8_t, last), (u
  * the threshold. */
 SATIN_RECORD (Found, (uint64_t, nodes), (uint64_t, moves, 3), (uint8_t, length), (uint8_t, next))
 
-SATIN_RECORD (Answer, (uint64_t, nodes, THRESHOLDS_MAX), (uint8_t, threshold, THRESHOLDS_MAX),
-              (uint8_t, n), (Found, found))
+typedef struct
+{
+  Found found; /* with the last threshold */
+  uint64_t nodes[THRESHOLDS_MAX];
+  uint8_t threshold[THRESHOLDS_MAX];
+  int n;
+} Answer;
 
 static const char direction_names[DIRECTIONS + 1] = "ULRD";
 static const int step[DIRECTIONS] = { -SIDE, -1, 1, SIDE };
@@ -177,23 +182,6 @@ SATIN_JOB (search, Found, (Position, at), (uint8_t, threshold))
   return sum;
 }
 
-/* Threshold after threshold, until the goal is found or no longer way can be one. */
-SATIN_JOB (solve, Answer, (Position, start))
-{
-  Answer answer = { .found = { .next = start.distance } };
-
-  while (answer.found.length == 0 && answer.n < THRESHOLDS_MAX && answer.found.next <= MOVES_MAX)
-    {
-      uint8_t threshold = answer.found.next;
-
-      satin_spawn (search, &answer.found, start, threshold);
-      satin_sync ();
-      answer.threshold[answer.n] = threshold;
-      answer.nodes[answer.n++] = answer.found.nodes;
-    }
-  return answer;
-}
-
 /* Reading ------------------------------------------------------------------------------------ */
 
 /* The rest of a line that holds a board; its first word has been read. */
@@ -325,12 +313,31 @@ print_answer (const Position *start, const Answer *answer, gboolean thresholds)
   return 0;
 }
 
+/* Threshold after threshold, each a root, until the goal is found or no longer way can be one.
+ * FALSE: the run was stopped. */
+static gboolean
+solve (SatinRun *run, Position start, Answer *answer)
+{
+  *answer = (Answer){ .found = { .next = start.distance } };
+  while (start.distance > 0 && answer->found.length == 0 && answer->n < THRESHOLDS_MAX
+         && answer->found.next <= MOVES_MAX)
+    {
+      uint8_t threshold = answer->found.next;
+
+      if (!satin_root (run, search, &answer->found, start, threshold))
+        return FALSE;
+      answer->threshold[answer->n] = threshold;
+      answer->nodes[answer->n++] = answer->found.nodes;
+    }
+  return TRUE;
+}
+
 static int
 puzzle15_main (SatinRun *run, int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
   gboolean thresholds = argc > 1 && strcmp (argv[argc - 1], "--thresholds") == 0;
-  Answer answer = { 0 };
+  Answer answer;
   Position start = { 0 };
   guint64 wanted = 0;
   GBytes *bytes;
@@ -354,9 +361,9 @@ puzzle15_main (SatinRun *run, int argc, char **argv)
       fprintf (stderr, "puzzle15: %s: no moves lead from this board to the goal\n", argv[1]);
       return 1;
     }
-  if (start.distance > 0 && !satin_root (run, solve, &answer, start))
+  if (!solve (run, start, &answer))
     return satin_stopped (run);
   return print_answer (&start, &answer, thresholds);
 }
 
-SATIN_APP ("puzzle15", "FILE [K] [--thresholds]", puzzle15_main, &solve_job, &search_job)
+SATIN_APP ("puzzle15", "FILE [K] [--thresholds]", puzzle15_main)
