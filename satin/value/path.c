@@ -116,7 +116,9 @@ take_number (const char **text, guint32 *number)
   const char *at = *text;
   guint64 value = 0;
 
-  if (!g_ascii_isdigit (*at) || (*at == '0' && g_ascii_isdigit (at[1])))
+  if (!g_ascii_isdigit (*at))
+    return FALSE;
+  if (*at == '0' && g_ascii_isdigit (at[1]))
     return FALSE;
   for (; g_ascii_isdigit (*at); at++)
     {
