@@ -86,6 +86,11 @@ read_setting (Scenario *scenario, const char *text)
       well = read_number (scenario, pair[1], 1, TREE_JOBS_MAX, &number);
       scenario->shape.n = (guint)number;
     }
+  else if (g_str_equal (pair[0], "roots"))
+    {
+      well = read_number (scenario, pair[1], 1, TREE_CHILDREN_MAX + 1, &number);
+      scenario->shape.roots = (guint)number - 1;
+    }
   else if (g_str_equal (pair[0], "workers"))
     {
       well = read_number (scenario, pair[1], 1, 8, &number);
