@@ -39,7 +39,26 @@ extern "C++"
     return p;
   }
 }
+/* For satin.hpp, which knows types by overloads (satin-describe.hpp). */
+#define SATIN_DESCRIBE_(Name) \
+  extern "C++" \
+  { \
+    struct satin_described_##Name \
+    { \
+      static constexpr int holds \
+          = (int)satin_needs_a_SATIN_RECORD_or_a_fixed_width_type_not_##Name; \
+      static constexpr const SatinType *type () \
+      { \
+        return &satin_type_##Name; \
+      } \
+    }; \
+    __attribute__ ((unused)) inline satin_described_##Name satin_describe_ (const Name *) \
+    { \
+      return {}; \
+    } \
+  }
 #else
+#define SATIN_DESCRIBE_(Name)
 #define SATIN_NOEXCEPT_
 #define SATIN_ASSERT_ _Static_assert
 #define SATIN_SAME_(A, B) __builtin_types_compatible_p (A, B)
@@ -61,7 +80,8 @@ extern "C++"
   static const SatinField satin_fields_##Name[] __attribute__ ((unused)) \
   = { SATIN_MAP_ (SATIN_FIELD_, Name, __VA_ARGS__) }; \
   static const SatinType satin_type_##Name __attribute__ ((unused)) \
-  = { #Name, sizeof (Name), SATIN_KIND_RECORD, SATIN_COUNT_ (__VA_ARGS__), satin_fields_##Name };
+  = { #Name, sizeof (Name), SATIN_KIND_RECORD, SATIN_COUNT_ (__VA_ARGS__), satin_fields_##Name }; \
+  SATIN_DESCRIBE_ (Name)
 
 /* engine/satin-list.c. `list` is a SatinList_. */
 void satin_list_fill_ (const SatinType *item, const void *items, uint64_t n, void *list);
@@ -96,6 +116,7 @@ satin_set_item_ (const SatinType *item, int holds, void *to, const void *from, s
   = { { "item", &satin_type_##Type, 0, 0 } }; \
   static const SatinType satin_type_##Name __attribute__ ((unused)) \
   = { #Name, sizeof (Name), SATIN_KIND_LIST, 1, satin_fields_##Name }; \
+  SATIN_DESCRIBE_ (Name) \
   SATIN_INLINE_ Name satin_list_##Name (const Type *satin_items_, uint64_t satin_n_) \
   { \
     Name satin_made_; \

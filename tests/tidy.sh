@@ -30,6 +30,8 @@ v=satin/value/path.c e=satin/engine/stack.c u=tests/unit/test-path.c s=tests/e2e
 planted "a sound file" $v "$spdx\n#include \"path.h\"\n\nint\npath_x (void)\n{\n  return 1;\n}\n" ""
 planted "no licence" $v "int x;\n" "$v:1: licence"
 planted "no #pragma once" satin/value/path.h "$spdx\n" "satin/value/path.h:1: once"
+planted "no #pragma once in C++" satin/value/path.hpp "$spdx\n" "satin/value/path.hpp:1: once"
+planted "a long line in C++" tests/e2e/x.cc "$spdx\n// $(printf 'é%.0s' {1..98})\n" "tests/e2e/x.cc:2: columns"
 planted "a long file" $v "$spdx\n$(printf '\\n%.0s' {1..600})" "$v:600: length"
 planted "a long function" $v "$spdx\nint\npath_x (void)\n{\n$(printf '\\n%.0s' {1..69})}\n" "$v:4: function"
 planted "a long line" $v "$spdx\n// $(printf 'é%.0s' {1..98})\n" "$v:2: columns"

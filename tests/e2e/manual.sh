@@ -38,9 +38,9 @@ for exit in $("$satin" help | sed -n '/Exit codes/,$p' | grep -oE '\<[0-9]+\>');
   ok "satin(1) has exit code $exit" grep -qx ".It $exit" "$page"
 done
 
-# satin(7) has every word of satin.h and every option of a program, and its example is a program.
+# satin(7) has every word of satin.h, the macros of satin.hpp, and every option of a program, and its example is a program.
 page=$SATIN_SOURCE/satin/satin.7
-grep -oE '^(#define |[A-Za-z][A-Za-z ]*[ *])(satin|SATIN)_[A-Za-z_]*[A-Za-z]\>' "$SATIN_SOURCE/satin/satin.h" | sed 's/.*[ *]//' | sort -u >"$work/words.h"
+grep -oE '^(#define |[A-Za-z][A-Za-z ]*[ *])(satin|SATIN)_[A-Za-z_]*[A-Za-z]\>' "$SATIN_SOURCE"/satin/satin.h{,pp} | sed 's/.*[ *]//' | sort -u >"$work/words.h"
 ok "there are words" [ "$(wc -l <"$work/words.h")" -ge 20 ]
 while read -r word; do
   ok "satin(7) has $word" grep -qE "Ic $word( |\$)" "$page"
