@@ -24,8 +24,8 @@ static inline Words
 words_of (const char *file, GBytes *bytes)
 {
   gsize size;
-  const char *text = g_bytes_get_data (bytes, &size);
-  Words words = { .file = file, .at = text, .end = text + size, .line = 1, .first = TRUE };
+  const char *text = (const char *)g_bytes_get_data (bytes, &size);
+  Words words = { file, text, text + size, 1, TRUE, "" };
 
   if (size > 0 && text[size - 1] == '\x1a')
     words.end--;

@@ -88,7 +88,7 @@ for kind in absent empty binary folder cut; do
   bad "tsp: $kind instance" 1 "$SATIN_BIN/tsp" "$work/$kind.tsp"
 done
 for kind in absent empty binary folder; do
-  for app in clique puzzle15 knapsack qap sat raytrace; do
+  for app in clique puzzle15 knapsack jobshop qap sat raytrace; do
     bad "$app: $kind file" 1 "$SATIN_BIN/$app" "$work/$kind.tsp"
   done
 done
@@ -119,6 +119,10 @@ says "numbers too large together" knapsack '2 1\n1 1000000000000000000.5\n1 0.12
 says "an item that weighs less than nothing" knapsack '1 5\n1 -1\n' "a weight is expected"
 says "half a packing behind the items" knapsack '2 5\n1 1\n2 2\n1\n' "ends early"
 says "garbage behind the items" knapsack '1 5\n1 1\nmore\n' "behind the end"
+says "a job shop that is cut off" jobshop '2 2\n0 3 1 4\n1 2\n' "a machine is expected"
+says "a job that is twice on a machine" jobshop '1 2\n0 3 0 4\n' "job 1 is twice on machine 0"
+says "garbage behind a job shop" jobshop '1 1\n0 3\nmore\n' "behind the last job"
+says "more jobs than memory" jobshop '2000000000 1\n' "number of jobs"
 says "more facilities than memory" qap '2000000000\n0\n' "number of facilities"
 says "no facilities" qap '0\n' "number of facilities"
 says "a matrix that is cut off" qap '2\n0 1\n1 0\n0 5\n5' "element 2 of row 2 of matrix 2"
