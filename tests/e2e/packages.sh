@@ -26,7 +26,6 @@ if [ -f "$debian/changelog" ]; then
     "$(sed -n 's/^AC_INIT(\[satin\], \[\(.*\)\])/\1/p' "$SATIN_SOURCE/configure.ac")"
   # What the packages take, with lib/* where Debian has the folder of the architecture.
   cat "$debian"/*.install "$debian"/*.manpages "$debian"/*.docs | sed 's,^debian/tmp/,,; s,usr/lib/\*/,usr/lib/,' >"$work/taken"
-  cat "$debian/not-installed" >>"$work/taken"
   while read -r file; do
     of=$(while read -r taken; do [ "$file" = "$taken" ] || [[ $file == "$taken"/* ]] && echo "$taken"; done <"$work/taken" | wc -l)
     is "$file is in one package" "$of" 1
