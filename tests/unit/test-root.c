@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Roots that main asks for one after the other; tests/e2e/roots.sh kills the processes. */
+#include "node-world.h"
+
+#include "satin/protocol/core.h"
+
+static Node *
+master (World *world)
+{
+  return world->peer[0].node;
+}
+
+static void
+ask_for (World *world, const char *path)
+{
+  Digest digest = digest_of_string (path);
+  g_autoptr (Loan) root = loan_new (0, path, 0, &digest, 1, NULL);
+
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_ROOT, .job = root });
+}
+
+/* n1, which hears nothing any more, holds this root as an orphan: the master adopts it. */
+static void
+adopt_root (World *world, const char *path)
+{
+  MessageHold hold = { (char *)path, digest_of_string (path), 0 };
+  g_autoptr (GArray) holds = g_array_new (FALSE, FALSE, sizeof hold);
+
+  g_array_append_val (holds, hold);
+  world->peer[1].deaf = TRUE;
+  deliver (world, link_between (world, 0, 1), 0,
+           &(Message){ .kind = MESSAGE_HOLD, .holds = holds });
+  ask_for (world, path);
+  g_assert_cmpint (master (world)->root.state, ==, ROOT_ADOPTED);
+}
+
+static void
+result_of (World *world, const char *path)
+{
+  g_autoptr (GBytes) value = g_bytes_new ("42", 2);
+
+  deliver (world, link_between (world, 0, 1), 0,
+           &(Message){ .kind = MESSAGE_RESULT,
+                       .number = master (world)->root.loan,
+                       .path = path,
+                       .digest = digest_of_string (path),
+                       .value = value });
+  g_assert_cmpint (master (world)->root.state, ==, ROOT_DONE);
+}
+
+/* A late answer to one would count as an answer to another. */
+static void
+test_no_two_have_the_same_number (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  guint64 numbers[3];
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    {
+      const char *const paths[] = { "", "1:", "2:" };
+
+      adopt_root (world, paths[i]);
+      numbers[i] = master (world)->root.loan;
+      for (guint k = 0; k < i; k++)
+        g_assert_cmpuint (numbers[i], !=, numbers[k]);
+      result_of (world, paths[i]);
+    }
+}
+
+/* What another node has given is held as if it had been finished here, for the next main. */
+static void
+test_an_adopted_one_is_held (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+
+  adopt_root (world, "");
+  g_assert_cmpuint (stats_of (world, 0).held, ==, 0);
+  result_of (world, "");
+  const HeldJob *held = held_find (master (world), master (world)->root.held);
+  g_assert_nonnull (held);
+  g_assert_true (held->finished && held->lender == LENDER_MAIN);
+  g_assert_cmpstr (held->job->path, ==, "");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/root/no-two-have-the-same-number", test_no_two_have_the_same_number);
+  g_test_add_func ("/root/an-adopted-one-is-held", test_an_adopted_one_is_held);
+  return g_test_run ();
+}
