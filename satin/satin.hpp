@@ -483,7 +483,8 @@ public:
   explicit Run (SatinRun *run) : run_ (run)
   {
   }
-  /* Runs the whole computation, once a run. False: main returns stopped () at once. */
+  /* Runs a job with all below it, any number of times, one after the other. False: main returns
+   * stopped () at once. */
   template <auto F, class... A>
   bool
   root (typename detail::JobOf<F>::Result &into, A &&...arguments)
