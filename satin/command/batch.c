@@ -172,7 +172,7 @@ look_for_word (Batch *batch, const char *bytes, gsize size)
       if (relay_parse (batch->reply->str, &name, &length) == RELAY_FILE)
         {
           to = file_of (batch, "to");
-          (void)truncate (to, 0);
+          (void)!truncate (to, 0);
           g_string_free (g_steal_pointer (&batch->reply), TRUE);
           return;
         }
