@@ -94,7 +94,8 @@ begin (Node *node)
   link_broadcast (node, &(Message){ .kind = MESSAGE_LEAVING });
 }
 
-/* The master of now is asked, once, and again when its link is another. */
+/* The master of now is asked, once, and again in another term: who was asked in the one before may
+ * not have been master yet. */
 static void
 ask_master (Node *node)
 {
@@ -107,9 +108,14 @@ ask_master (Node *node)
       else
         stay (node, "it is the last node of the run");
     }
-  else if (acting != NULL && !node_id_equal (&acting->id, &node->leave.asked)
+  else if (acting != NULL
+           && (!node_id_equal (&acting->id, &node->leave.asked)
+               || term_compare (&node->roster.term, &node->leave.asked_term) != 0)
            && link_send_to (node, &acting->id, &(Message){ .kind = MESSAGE_RELEASE }))
-    node->leave.asked = acting->id;
+    {
+      node->leave.asked = acting->id;
+      node->leave.asked_term = node->roster.term;
+    }
 }
 
 void

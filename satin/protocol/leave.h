@@ -22,7 +22,8 @@ typedef struct
   gboolean missed;   /* … and a member that lost its name wants to be let in: somebody stays */
   gboolean unsaved;  /* … and nobody can write the checkpoint */
   guint64 until_us;  /* it goes then, whatever is still here */
-  NodeId asked;      /* the master that is to release it */
+  NodeId asked;      /* the master that is to release it … */
+  Term asked_term;   /* … in that term: it hears nothing that comes before it is master */
   GPtrArray *rows;   /* of Row: to be handed over */
   GPtrArray *flight; /* (nullable) of Row: with the heir, not acknowledged */
   NodeId heir;
