@@ -23,6 +23,7 @@ typedef struct
 {
   double rounds, generation;
   gboolean failed;
+  char missing[256]; /* nodes that did not come to it in time; empty: none */
 } Saved;
 
 /* FALSE: said on stderr. */
@@ -31,7 +32,7 @@ ask_saved (const AskRun *ask, const char *request, Saved *saved)
 {
   g_autofree char *reply = ask_node (ask, request, "cannot save");
   g_autoptr (GVariant) object = reply == NULL ? NULL : json_read (reply);
-  const char *error;
+  const char *error, *missing;
 
   if (reply == NULL)
     return FALSE;
@@ -49,6 +50,8 @@ ask_saved (const AskRun *ask, const char *request, Saved *saved)
   g_variant_lookup (object, "rounds", "d", &saved->rounds);
   g_variant_lookup (object, "generation", "d", &saved->generation);
   g_variant_lookup (object, "failed", "b", &saved->failed);
+  if (g_variant_lookup (object, "missing", "&s", &missing))
+    g_strlcpy (saved->missing, missing, sizeof saved->missing);
   return TRUE;
 }
 
@@ -62,8 +65,12 @@ tell (const AskRun *ask, const Saved *saved)
       command_say ("run '%s' could not publish %s: its log tells why", ask->run.name, quoted);
       return COMMAND_STORE;
     }
-  command_say ("run '%s' is saved in %s (generation %.0f)", ask->run.name, quoted,
-               saved->generation);
+  command_say ("run '%s' is saved in %s (generation %.0f)%s%s", ask->run.name, quoted,
+               saved->generation,
+               saved->missing[0] == '\0' ? ""
+                                         : ", without all that was finished at nodes whose jobs "
+                                           "did not poll in time: ",
+               saved->missing);
   return COMMAND_DONE;
 }
 

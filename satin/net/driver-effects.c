@@ -438,6 +438,8 @@ carry_to_run (Driver *driver, NodeEffect *effect)
     case NODE_EFFECT_SAVED:
       driver->saved_rounds++;
       driver->save_failed = effect->failed;
+      g_free (driver->save_missing);
+      driver->save_missing = g_strdup (effect->text);
       driver->generation = MAX (driver->generation, effect->number);
       return TRUE;
     case NODE_EFFECT_LEAVE:

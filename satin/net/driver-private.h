@@ -69,6 +69,7 @@ struct Driver
   LeftPace pace;        /* how many workers were busy when people asked */
   guint64 saved_rounds; /* rounds of saving that are over … */
   gboolean save_failed; /* … and how the last one ended */
+  char *save_missing;   /* (nullable) … and the nodes that did not come to it in time */
   char *given;          /* (nullable) the checkpoint, when the run got it late */
   gint64 ended_us;      /* when this process's part of the run ended */
   char *unpublished;    /* (nullable) why the last publication asked for failed, and what is kept */

@@ -466,6 +466,7 @@ driver_free (Driver *driver)
   g_free (driver->identity.run);
   g_free (driver->run_id);
   g_free (driver->outside);
+  g_free (driver->save_missing);
   g_free (driver->given);
   g_free (driver->unpublished);
   g_free (driver->unkept);

@@ -255,7 +255,7 @@ options_show_help (const Options *options, const char *usage)
       "begin\n"
       "                      anew\n"
       "  --mended            use what another build of this program has saved there\n"
-      "  --interval SECONDS  time between two publications of it (default %g)\n"
+      "  --interval S[,S]    seconds between two publications of it (default %g), as in satin(1)\n"
       "  --spin MICROSECONDS how long at most an idle worker polls before it sleeps (default\n"
       "                      %d)\n"
       "  --stack SIZE        C stack of each worker, like 64M or 4G (default: 1G where address "

@@ -39,9 +39,11 @@ reads (const char *request, const char *word, guint64 *patience_us)
 static char *
 saved (Driver *driver)
 {
-  return g_strdup_printf (
-      "{\"rounds\":%" G_GUINT64_FORMAT ",\"failed\":%s,\"generation\":%" G_GUINT64_FORMAT "}",
-      driver->saved_rounds, driver->save_failed ? "true" : "false", driver->generation);
+  return g_strdup_printf ("{\"rounds\":%" G_GUINT64_FORMAT
+                          ",\"failed\":%s,\"generation\":%" G_GUINT64_FORMAT ",\"missing\":\"%s\"}",
+                          driver->saved_rounds, driver->save_failed ? "true" : "false",
+                          driver->generation,
+                          driver->save_missing == NULL ? "" : driver->save_missing);
 }
 
 /* `leave 1.2`, or with seconds behind it: the member of that name. NULL, or (transfer full) what is

@@ -41,7 +41,7 @@ static const Part parts[] = {
   { work_init, work_done, NULL, NULL },
   { constants_init, constants_done, NULL, NULL },
   { shares_init, shares_done, shares_tick, NULL },
-  { NULL, NULL, round_go_on, NULL },
+  { round_init, round_done, round_go_on, NULL },
   { NULL, stop_done, NULL, NULL },
   { poison_init, poison_done, NULL, NULL },
   { yield_init, yield_done, NULL, NULL },

@@ -2,6 +2,18 @@
 /* See round.h. */
 #include "core.h"
 
+void
+round_init (Node *node)
+{
+  node->round.missing = g_array_new (FALSE, FALSE, sizeof (NodeId));
+}
+
+void
+round_done (Node *node)
+{
+  g_array_unref (node->round.missing);
+}
+
 gboolean
 round_publishes (const Node *node)
 {
@@ -55,10 +67,9 @@ round_ask (Node *node, guint64 patience_us)
   node->round.asked_us = patience; /* and asked again when the coordinator is ready */
   node->round.request++;
   if (office_ready (node, &coordinator))
-    (void)link_send_to (node, &coordinator,
-                        &(Message){ .kind = MESSAGE_PUBLISH,
-                                    .number = patience,
-                                    .count = node->round.request });
+    (void)link_send_to (
+        node, &coordinator,
+        &(Message){ .kind = MESSAGE_PUBLISH, .number = patience, .count = node->round.request });
 }
 
 void
@@ -119,16 +130,18 @@ round_on_scanned (Node *node, Link *link, const Message *m)
   round_go_on (node);
 }
 
-static gboolean
-all_scanned (Node *node)
+static void
+note_missing (Node *node)
 {
+  GArray *missing = node->round.missing;
+
+  g_array_set_size (missing, 0);
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
       if (!member->dead && !member->scanned)
-        return FALSE;
+        node_id_set_add (missing, &member->id);
     }
-  return TRUE;
 }
 
 void
@@ -137,10 +150,12 @@ round_go_on (Node *node)
   Round *round = &node->round;
   gboolean ends = node->saves.closing || node->stop.halting || node->stop.finished;
 
-  if (round->state != ROUND_SCANNING || !node->saves.opened || ends
-      || !(all_scanned (node) || node->now_us >= round->until_us))
+  if (round->state != ROUND_SCANNING || !node->saves.opened || ends)
     return;
-  node->stats.expired += !all_scanned (node);
+  note_missing (node);
+  if (round->missing->len > 0 && node->now_us < round->until_us)
+    return;
+  node->stats.expired += round->missing->len > 0;
   round->state = ROUND_PUBLISHING;
   core_emit (node, NODE_EFFECT_PUBLISH);
 }
@@ -152,13 +167,26 @@ round_departed (Node *node, const Member *member)
     scan_all (node);
 }
 
+static char *
+show_ids (const GArray *ids)
+{
+  GString *text = g_string_new (NULL);
+  char id[NODE_ID_TEXT_MAX];
+
+  for (guint i = 0; i < ids->len; i++)
+    g_string_append_printf (text, "%s%s", i == 0 ? "" : ", ",
+                            node_id_show (&g_array_index (ids, NodeId, i), id));
+  return g_string_free (text, FALSE);
+}
+
 static void
-tell (Node *node, guint64 generation, gboolean failed)
+tell (Node *node, guint64 generation, gboolean failed, const GArray *missing)
 {
   NodeEffect *effect = core_emit (node, NODE_EFFECT_SAVED);
 
   effect->number = generation;
   effect->failed = failed;
+  effect->text = missing->len == 0 ? NULL : show_ids (missing);
 }
 
 gboolean
@@ -184,9 +212,10 @@ round_on_answer (Node *node, guint64 generation, gboolean failed)
                             &(Message){ .kind = MESSAGE_PUBLISHED,
                                         .number = generation,
                                         .flag = failed,
-                                        .count = member->request });
+                                        .count = member->request,
+                                        .ids = round->missing });
     }
-  tell (node, generation, failed);
+  tell (node, generation, failed, round->missing);
   return TRUE;
 }
 
@@ -211,7 +240,7 @@ round_on_published (Node *node, const Message *m)
     return; /* it ended before what is asked here began */
 #endif
   round->asked_us = 0;
-  tell (node, m->number, m->flag);
+  tell (node, m->number, m->flag, m->ids);
 }
 
 void

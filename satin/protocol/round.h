@@ -36,6 +36,7 @@ typedef struct
   guint64 number;
   RoundState state;
   guint64 until_us;
+  GArray *missing; /* of NodeId, in order: they had not scanned when the patience ended */
   /* everywhere */
   gboolean heard;    /* what is dropped is saved first, and each ACK says so */
   guint64 owed;      /* the round whose scan is not over here; 0: none */
@@ -44,6 +45,8 @@ typedef struct
   guint64 early_number; /* … and the round for which it does */
 } Round;
 
+void round_init (Node *node);
+void round_done (Node *node);
 /* NODE_EVENT_SAVE. patience_us 0: ROUND_PATIENCE_US. */
 void round_ask (Node *node, guint64 patience_us);
 void round_on_publish (Node *node, Link *link, const Message *message);

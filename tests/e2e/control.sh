@@ -86,6 +86,10 @@ done
 
 begin "$satin" run -n 2 -w 1 --name long --checkpoint "$work/long.satin" -- "${nap[@]}"
 ok "a run with one endless leaf is up" wait_for $((10 * slow)) up long 2
+ok "the leaf has begun" wait_for $((10 * slow)) eval '[ "$("$satin" jobs long 2>/dev/null | grep -c /)" -ge 1 ]'
+try "$satin" save long --within 0.5
+is "save --within does not wait for it either" "$code" 0
+ok "and names the node that runs it" grep -q "did not poll in time: 1\.[12]\$" <<<"$words"
 try timeout $((15 * slow)) "$satin" suspend long --within 0.5 # without, it waits for 20 s
 is "suspend --within does not wait for the leaf" "$code" 0
 ended

@@ -440,7 +440,9 @@ check_saved (Sim *sim, const Process *process, const NodeEffect *effect)
 
   if (sim->asker != process->number)
     return;
-  for (guint32 i = 0; sim->asked && only_save && !effect->failed && i < sim->plan->tree->n; i++)
+  for (guint32 i = 0;
+       sim->asked && only_save && !effect->failed && effect->text == NULL && i < sim->plan->tree->n;
+       i++)
     if (sim->wanted[i] > 0 && forgotten_since (sim, i) == 0 && !store_covers (&sim->published, i))
       sim_fail (sim, "I7: a round of saving did not save '%s', which was finished before",
                 sim->plan->tree->jobs[i].path);

@@ -12,7 +12,6 @@ static const char *const lines[] = {
   [NODE_EFFECT_LEAVE] = "LEAVE\n",     [NODE_EFFECT_STAYED] = "STAYED\n",
   [NODE_EFFECT_RETIRE] = "RETIRE\n",   [NODE_EFFECT_ANSWER] = "ANSWER\n",
   [NODE_EFFECT_WARN] = "WARN\n",       [NODE_EFFECT_PUBLISH] = "PUBLISH\n",
-  [NODE_EFFECT_SAVED] = "SAVED\n",
 };
 
 void
@@ -22,6 +21,10 @@ node_world_log (GString *log, const NodeEffect *effect)
     {
     case NODE_EFFECT_REFUSED:
       g_string_append_printf (log, "REFUSED%s%s\n", effect->text != NULL ? " " : "",
+                              effect->text != NULL ? effect->text : "");
+      break;
+    case NODE_EFFECT_SAVED:
+      g_string_append_printf (log, "SAVED%s%s\n", effect->text != NULL ? " without " : "",
                               effect->text != NULL ? effect->text : "");
       break;
     case NODE_EFFECT_CHECKPOINT:

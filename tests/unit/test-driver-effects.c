@@ -50,6 +50,7 @@ tear_down (Fixture *f, gconstpointer data)
   (void)data;
   g_clear_pointer (&f->driver.result, g_bytes_unref);
   g_clear_pointer (&f->driver.outside, g_free);
+  g_clear_pointer (&f->driver.save_missing, g_free);
   g_queue_clear_full (&f->driver.troubles, g_free);
   g_main_context_unref (f->driver.context);
   g_mutex_clear (&f->driver.mutex);
@@ -203,18 +204,22 @@ test_masters (Fixture *f, gconstpointer unused)
 static void
 test_saved (Fixture *f, gconstpointer unused)
 {
-  NodeEffect effect = { .kind = NODE_EFFECT_SAVED, .number = 5, .failed = TRUE };
+  NodeEffect effect
+      = { .kind = NODE_EFFECT_SAVED, .number = 5, .failed = TRUE, .text = (char *)"1.2" };
   (void)unused;
 
   driver_carry_out (&f->driver, &effect);
   g_assert_cmpuint (f->driver.saved_rounds, ==, 1);
   g_assert_true (f->driver.save_failed);
+  g_assert_cmpstr (f->driver.save_missing, ==, "1.2");
   g_assert_cmpuint (f->driver.generation, ==, 5);
   effect.number = 4;
   effect.failed = FALSE;
+  effect.text = NULL;
   driver_carry_out (&f->driver, &effect);
   g_assert_cmpuint (f->driver.saved_rounds, ==, 2);
   g_assert_false (f->driver.save_failed);
+  g_assert_null (f->driver.save_missing);
   g_assert_cmpuint (f->driver.generation, ==, 5);
 }
 

@@ -95,6 +95,9 @@ test_a_round_has_an_end (void)
       g_assert_false (said (world, 0, "PUBLISH"));
       pass (world, 1);
       g_assert_true (said (world, 0, "PUBLISH"));
+      tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_PUBLISHED, .number = 7, .final = TRUE });
+      for (guint who = 0; who < 2; who++) /* neither has scanned */
+        g_assert_true (said (world, who, "SAVED without 1.1, 1.2"));
     }
 }
 
