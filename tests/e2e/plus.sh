@@ -11,7 +11,7 @@ try "$plus" --workers 1 20 0
 is "one worker" "$code:$answer" "0:$wanted"
 try "$plus" --workers 4 20 0
 is "four workers" "$code:$answer" "0:$wanted"
-begin env PLUS_GO="$work/go" "$satin" run -n 3 --workers 2 --checkpoint "$work/c.db" --interval 0.2 -- "$plus" 20 100
+begin env PLUS_GO="$work/go" "$satin" run -n 3 --workers 2 --checkpoint "$work/c.db" --interval 0.2 -- "$plus" 20 1000
 ok "three nodes: results are saved" wait_for $((60 * slow)) has_results "$work/c.db"
 kill -9 "$(our_nodes | head -n 1)"
 touch "$work/go"
@@ -19,14 +19,14 @@ ended
 is "… a node is killed: the answer is the same" "$code:$answer" "0:$wanted"
 
 rm -f "$work/go"
-begin env PLUS_GO="$work/go" "$plus" --workers 4 --checkpoint "$work/a.db" --interval 0.2 20 100
+begin env PLUS_GO="$work/go" "$plus" --workers 4 --checkpoint "$work/a.db" --interval 0.2 20 1000
 ok "alone, results are saved" wait_for $((60 * slow)) has_results "$work/a.db"
 kill -9 "$begun"
 ended
 ok "the checkpoint names jobs by their functions" \
   [ "$(sqlite3 "$work/a.db" "SELECT count(DISTINCT job) FROM readable WHERE job IN ('square', 'there', 'phases', 'fib', 'many')" 2>&1)" -gt 1 ]
 touch "$work/go"
-try env PLUS_GO="$work/go" "$plus" --workers 4 --checkpoint "$work/a.db" 20 100
+try env PLUS_GO="$work/go" "$plus" --workers 4 --checkpoint "$work/a.db" 20 1000
 is "… killed and resumed: the answer is the same" "$code:$answer" "0:$wanted"
 
 ulimit -c 0
