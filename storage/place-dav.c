@@ -191,8 +191,8 @@ dav_put (Place *place, const char *suffix, const char *from, const PlaceState *e
     good = place_refused (place, &request, "write", error);
   place_request_clear (&request);
   good = good && replace (place, made, suffix, expected, error);
-  if (!good)
-    (void)dav_delete (place, made, NULL);
+  if (!good && !dav_delete (place, made, NULL))
+    g_ptr_array_add (place->unremoved, g_steal_pointer (&made));
   state->exists = good;
   return good && place_tag_of_file (place, from, &state->tag, error);
 }

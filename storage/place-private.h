@@ -79,6 +79,7 @@ struct Place
   gboolean starts_tls;   /* ftps: by AUTH TLS; else from the first byte … */
   gboolean knows_tls;    /* … as was seen */
   GHashTable *leftovers; /* (nullable) place-sweep.c's */
+  GPtrArray *unremoved;  /* temporary files of this place that could not be removed */
   char *region;          /* s3 from here */
   char *aws_key, *aws_token;
 

@@ -148,6 +148,13 @@ remove_now (Place *place, const char *suffix, GError **error)
   return run_commands (place, &request, error);
 }
 
+static void
+remove_made (Place *place, const char *made)
+{
+  if (!remove_now (place, made, NULL))
+    g_ptr_array_add (place->unremoved, g_strdup (made));
+}
+
 static gboolean
 rename_remove (Place *place, const char *suffix, GError **error)
 {
@@ -206,8 +213,11 @@ rename_over (Place *place, const char *made, const char *suffix, const char *tag
   gboolean exists = now.exists, empty = now.empty, is_done = g_strcmp0 (now.tag, tag) == 0;
   gboolean is_other = exists && expected != NULL && !place_state_equal (&now, expected);
   place_state_clear (&now);
-  if (is_done) /* only the answer was lost */
-    return TRUE;
+  if (is_done) /* only an answer was lost: this one's, or that of an earlier try */
+    {
+      remove_made (place, made);
+      return TRUE;
+    }
   if (is_other)
     return place_fail (place, PLACE_ERROR_CHANGED, error, "somebody else has replaced it");
   if (exists)
@@ -308,7 +318,7 @@ rename_put (Place *place, const char *suffix, const char *from, const PlaceState
 
   place_request_clear (&request);
   if (!good)
-    (void)remove_now (place, made, NULL);
+    remove_made (place, made);
   state->exists = good;
   return good;
 }

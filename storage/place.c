@@ -139,6 +139,7 @@ place_new (const char *text, gboolean insecure, GError **error)
 
   place->scheme = scheme_of (text);
   place->patience_s = PATIENCE_S;
+  place->unremoved = g_ptr_array_new_with_free_func (g_free);
   place->name = shown (text);
   place->token = g_strdup_printf ("%d.%08x", (int)getpid (), g_random_int ());
   if (uri == NULL || place->scheme == NULL)
@@ -214,6 +215,7 @@ place_free (Place *place)
   g_free (place->aws_key);
   g_free (place->aws_token);
   place_sweep_end (place);
+  g_ptr_array_unref (place->unremoved);
   g_free (place);
 }
 
@@ -369,6 +371,15 @@ place_get (Place *place, const char *suffix, const char *to, guint64 size_max, P
   return place->kind->get (place, suffix, to, size_max, state, error);
 }
 
+/* The store answers again, so what could not be removed while it did not is removed now. */
+static void
+remove_what_is_left (Place *place)
+{
+  for (guint i = place->unremoved->len; i-- > 0;)
+    if (place->kind->remove (place, g_ptr_array_index (place->unremoved, i), NULL))
+      g_ptr_array_remove_index (place->unremoved, i);
+}
+
 gboolean
 place_put (Place *place, const char *suffix, const char *from, const PlaceState *expected,
            PlaceState *state, GError **error)
@@ -376,6 +387,8 @@ place_put (Place *place, const char *suffix, const char *from, const PlaceState 
   PlaceState made = { 0 };
   gboolean good = place->kind->put (place, suffix, from, expected, &made, error);
 
+  if (good)
+    remove_what_is_left (place);
   if (state != NULL && good)
     *state = made;
   else

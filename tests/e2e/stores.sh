@@ -148,6 +148,7 @@ elif start_sftp "$work/sftp"; then
     try "$satin" run -n 1 --checkpoint "$uri/plain.db" -- "${long[@]}"
     is "sftp: a server on which no folder can be made" "$answer:$code" "$long_answer:0"
   else skip "sftp: a server on which no folder can be made" "$why"; fi
-  is "full: nothing half-made is left" "$(find "$disk" -name '*.tmp' | wc -l)" 0
+  # A node that the run's end meets at its trial may leave that; the next writer removes it (place-sweep.c).
+  is "full: nothing half-made is left" "$(find "$disk" -name '*.tmp' ! -name '*.try.*' -printf '%f %s ')" ""
 else skip full "$why"; fi
 finish

@@ -307,6 +307,8 @@ fail_one (const Kind *kind, ShelfFault fault, guint at, guint last, gboolean has
   assert_put (f.place, f.new, &now, NULL);
   shelf_between (0, NULL, NULL);
   g_assert_true (has_lock || strcmp (kind->name, "s3") == 0);
+  g_autofree char *names = shelf_names ();
+  g_assert_null (strstr (names, ".tmp"));
   g_autoptr (Place) another = place_at (kind); /* takes over a lock that could not be given back */
   assert_put (another, f.other, NULL, NULL);
   assert_stands (&f, f.other);
