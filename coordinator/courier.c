@@ -47,13 +47,16 @@ take_error (GError **error, GError *reason)
   return FALSE;
 }
 
-/* What somebody brought before, or brings now, goes to the stage. */
+/* What somebody brought before, or brings now, goes to the stage. If it was removed at the place
+ * since, it is all that is left, and the next publication puts it there again. */
 static gboolean
 take_copy (Courier *courier, const char *copy, GError **error)
 {
-  if (courier->there.base.exists)
+  PlaceState *base = &courier->there.base;
+
+  if (base->exists || place_has_copy (courier->place, copy, base))
     place_move_copy (copy, courier->stage);
-  if (courier->there.base.exists && g_access (courier->stage, R_OK) != 0)
+  if (base->exists && g_access (courier->stage, R_OK) != 0)
     {
       g_set_error (error, PLACE_ERROR, PLACE_ERROR_LOCAL, "cannot write '%s': %s", courier->stage,
                    g_strerror (errno));

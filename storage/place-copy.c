@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES (256 * 1024)
+
 static gboolean
 is_copy_of (const char *to, const char *tag_path, const PlaceState *state)
 {
@@ -18,6 +19,16 @@ is_copy_of (const char *to, const char *tag_path, const PlaceState *state)
 
   return state->exists && g_access (to, R_OK) == 0
          && g_file_get_contents (tag_path, &tag, NULL, NULL) && g_str_equal (tag, state->tag);
+}
+
+gboolean
+place_has_copy (const Place *place, const char *to, PlaceState *state)
+{
+  g_autofree char *tag_path = g_strconcat (to, ".tag", NULL), *tag = NULL;
+
+  /* one that is still coming has more than its tag there (arrival.h) */
+  return g_file_get_contents (tag_path, &tag, NULL, NULL) && strchr (tag, '\n') == NULL
+         && g_access (to, R_OK) == 0 && place_mark_of_file (place, to, state, NULL);
 }
 
 void
@@ -126,6 +137,9 @@ refresh_once (Place **place, const char *to, gboolean early, PlacePair *pair, gb
 
   if (!place_look (*place, "", &pair->base, error))
     return FALSE;
+  *is_settled = !pair->base.exists;
+  if (*is_settled)
+    return TRUE;
   has_delta = pair->base.has_delta;
   if ((has_delta && !place_look (*place, PLACE_DELTA, &pair->delta, error))
       || !bring (place, PLACE_DELTA, to_delta, FALSE, &pair->delta, error)

@@ -119,13 +119,16 @@ gboolean place_holds (Place *place, const char *suffix, const char *path, const 
                       gboolean *is_same, GError **error);
 
 /* Makes the file `to` a copy of what stands at the place, and "TO-delta" one of the delta beside
- * it, unless they already are (made by this function, by whatever process). Nothing there: no file.
+ * it, unless they already are (made by this function, by whatever process). Nothing there: what was
+ * brought before stays as it is, and may be all that is left.
  * The delta is read first: a base that comes later holds it, should they change meanwhile. Looking
  * keeps the limit; reading has none. */
 gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **error);
 /* The same, but a large base may still be coming when it returns (storage/arrival.h): then, and
  * only then, *place is taken, and NULL. */
 gboolean place_refresh_early (Place **place, const char *to, PlacePair *pair, GError **error);
+/* TRUE: `to` is a whole copy of a base, whatever stands at the place now; *state gets its marks. */
+gboolean place_has_copy (const Place *place, const char *to, PlaceState *state);
 /* TRUE: `to` is such a base on its way, brought by whatever process, and *pair is what that one saw
  * there. Asks nobody. */
 gboolean place_is_under_way (const Place *place, const char *to, PlacePair *pair);

@@ -258,7 +258,7 @@ open_scribe (gpointer data)
   g_autofree char *spare = folder_spare (config->folder);
   ScribeConfig scribe = { .work_path = opening->term->work_path,
                           .target = config->checkpoint,
-                          .copy = config->founder ? copy : NULL,
+                          .copy = config->founder && config->kept ? copy : NULL,
                           .spare = spare,
                           .interval_us = (guint64)(config->interval_s * 1e6),
                           .term = opening->number,

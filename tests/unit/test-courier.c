@@ -270,6 +270,43 @@ test_large (void)
     }
 }
 
+/* What was looked at is removed before the coordinator begins: it goes on from the copy, and puts
+ * all of it there again. */
+static void
+removed_after_a_look (const FarKind *kind)
+{
+  g_autoptr (GBytes) base = NULL, delta = NULL;
+  far_leave_pair (kind, &base, &delta);
+  far_begin (kind);
+  far_put (FAR_FILE, base);
+  far_put (FAR_DELTA, delta);
+  g_autoptr (Place) place = far_place_new (kind);
+  g_autofree char *copy = g_build_filename (place->folder, "copy", NULL);
+  g_autoptr (GError) error = NULL;
+  Restore restore;
+  Identity identity = identity_make ("run-1", "app", "8");
+  g_assert_true (restore_look_for (place->target, copy, &identity, &restore, &error));
+  g_assert_no_error (error);
+  restore_clear (&restore);
+  identity_clear (&identity);
+  shelf_remove (FAR_FILE);
+  shelf_remove (FAR_DELTA);
+
+  Scribe *scribe = start_with_copy (place, copy, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (place->rows->len, ==, BASE_ROWS + 10);
+  save_many (scribe, LARGE_ROWS, 10);
+  end (place, scribe);
+  assert_rows (place->target, BASE_ROWS + 20);
+  g_assert_cmpuint (place_strangers (place), ==, 0);
+}
+
+static void
+test_removed_after_a_look (void)
+{
+  for_each_kind (removed_after_a_look);
+}
+
 typedef struct
 {
   const char *copy;
@@ -351,6 +388,7 @@ main (int argc, char **argv)
   g_test_add_func ("/courier/damaged", test_damaged);
   g_test_add_func ("/courier/damaged-cannot-be-kept", test_damaged_cannot_be_kept);
   g_test_add_func ("/courier/large", test_large);
+  g_test_add_func ("/courier/removed-after-a-look", test_removed_after_a_look);
   g_test_add_func ("/courier/large-of-one-that-dies", test_large_of_one_that_dies);
   return g_test_run ();
 }
