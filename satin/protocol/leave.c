@@ -94,8 +94,8 @@ begin (Node *node)
   link_broadcast (node, &(Message){ .kind = MESSAGE_LEAVING });
 }
 
-/* The master of now is asked, once, and again in another term: who was asked in the one before may
- * not have been master yet. */
+/* The master of now is asked, once, and again in another term: a member that was asked in the term
+ * before may not have been master yet. */
 static void
 ask_master (Node *node)
 {

@@ -256,7 +256,7 @@ typedef enum
   NODE_EFFECT_FINAL,   /* publish all that was saved; answered by PUBLISHED with final */
   NODE_EFFECT_PUBLISH, /* the same, and the run goes on; never two of these at a time */
   NODE_EFFECT_SAVED,   /* a round of saving is over: number (generation), failed. text (nullable):
-                          these   members did not scan in time, so what they had finished may not be
+                          these members did not scan in time, so what they had finished may not be
                           saved */
   NODE_EFFECT_CHECKPOINT, /* text: the run, which had no checkpoint, has one there from now on */
   NODE_EFFECT_WARN,       /* text: people should know this now */
