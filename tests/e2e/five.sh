@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Every line of every apps/NAME/NAME.expect five ways: alone; on 4 nodes; with a node killed; with master and coordinator
-# killed; killed whole and resumed on another number of nodes. The answer is the same five times.
+# killed; killed whole and resumed on another number of nodes. The answer is the same five times. In `make check` each line
+# goes alone and one of the other ways, in turns.
 #
 #   ARGUMENTS => ANSWER     the first line that the program prints; its own check of the witness makes its exit code
 #   ARGUMENTS => =          what it says alone
@@ -39,35 +40,46 @@ harm () # PID…
   harmed=$((harmed + 1))
 }
 
-five_ways () # NAME NUMBER ANSWER COMMAND…
+# Each way is told NAME, RUN, ANSWER and COMMAND, and may use $file.
+on_nodes ()
 {
-  local name=$1 run=five-$2 wanted=$3 file=$work/$2.satin first
+  local name=$1 wanted=$3
   shift 3
-  try "$@"
-  [ "$wanted" = = ] && wanted=$(head -n 1 <<<"$answer")
-  answered "$name: alone" "$wanted"
-
   try "$satin" run -n 4 -w 1 -- "$@"
   answered "$name: on 4 nodes" "$wanted"
+}
 
-  begin "$satin" run -n 3 -w 1 --name "$run-a" -- "$@"
-  wait_for $((20 * slow)) ready "$run-a" 3
-  harm "$(other_of "$run-a")"
+node_killed ()
+{
+  local name=$1 run=$2 wanted=$3
+  shift 3
+  begin "$satin" run -n 3 -w 1 --name "$run" -- "$@"
+  wait_for $((20 * slow)) ready "$run" 3
+  harm "$(other_of "$run")"
   ended
   answered "$name: with a node killed" "$wanted"
+}
 
-  begin "$satin" run -n 4 -w 1 --name "$run-b" --checkpoint "$file" --interval 0.2 -- "$@"
-  wait_for $((20 * slow)) ready "$run-b" 4
-  first=$(master_of "$run-b")
+roles_killed ()
+{
+  local name=$1 run=$2 wanted=$3 first
+  shift 3
+  begin "$satin" run -n 4 -w 1 --name "$run" --checkpoint "$file" --interval 0.2 -- "$@"
+  wait_for $((20 * slow)) ready "$run" 4
+  first=$(master_of "$run")
   if harm "$first"; then
-    wait_for $((20 * slow)) eval 'another_master "$run-b" "$first" || begun_is_over'
-    harm "$(coordinator_of "$run-b")"
+    wait_for $((20 * slow)) eval 'another_master "$run" "$first" || begun_is_over'
+    harm "$(coordinator_of "$run")"
   fi
   ended
   answered "$name: with master and coordinator killed" "$wanted"
-  rm -f "$file"*
+}
 
-  begin "$satin" run -n 4 -w 1 --name "$run-c" --checkpoint "$file" --interval 0.2 -- "$@"
+all_killed ()
+{
+  local name=$1 run=$2 wanted=$3
+  shift 3
+  begin "$satin" run -n 4 -w 1 --name "$run" --checkpoint "$file" --interval 0.2 -- "$@"
   wait_for $((20 * slow)) eval 'has_rows "$file" || begun_is_over'
   harm "$(our_nodes)"
   ended
@@ -79,7 +91,22 @@ five_ways () # NAME NUMBER ANSWER COMMAND…
     fi
   fi
   answered "$name: killed whole and resumed on 2 nodes" "$wanted"
-  rm -rf "$file"* "${runs:?}"/*
+}
+
+ways=(on_nodes node_killed roles_killed all_killed)
+
+five_ways () # NAME NUMBER ANSWER COMMAND…
+{
+  local name=$1 number=$2 wanted=$3 file=$work/$2.satin way
+  shift 3
+  try "$@"
+  [ "$wanted" = = ] && wanted=$(head -n 1 <<<"$answer")
+  answered "$name: alone" "$wanted"
+  for way in "${!ways[@]}"; do
+    [ "$all" = all ] || is_long || [ $((number % 4)) -eq "$way" ] || continue
+    "${ways[way]}" "$name" "five-$number-$way" "$wanted" "$@"
+    rm -rf "$file"* "${runs:?}"/*
+  done
 }
 
 lines=0

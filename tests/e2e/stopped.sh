@@ -5,7 +5,8 @@
 #   stopped.sh [SECONDS [TURNS [PERCENT]]]   how long it stands still each time, how often, and what may be lacking then
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
-seconds=${1:-3} turns=${2:-2} percent=${3:-10}
+is_long && usual=3 || usual=2
+seconds=${1:-$usual} turns=${2:-2} percent=${3:-10}
 trap 'stop_servers; leave' EXIT
 export NAPS_HASTE=$work/haste NAPS_LOG=$work/leaves
 
