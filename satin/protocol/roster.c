@@ -35,6 +35,7 @@ roster_init (Node *node)
 
   roster->members = roster_new_members ();
   roster->gone = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  roster->lost = g_array_new (FALSE, FALSE, sizeof (NodeId));
   roster->changes = roster_new_changes ();
   roster->gather_us = roster->tell_us = roster->ask_us = CORE_NEVER;
 }
@@ -44,6 +45,7 @@ roster_done (Node *node)
 {
   g_ptr_array_unref (node->roster.members);
   g_array_unref (node->roster.gone);
+  g_array_unref (node->roster.lost);
   g_ptr_array_unref (node->roster.changes);
 }
 
@@ -190,6 +192,22 @@ settle_master (Node *node, const NodeId *old_master)
     stop_renew (node);
 }
 
+/* The first roster since this node lost its name: nobody else may have seen that those left whom it
+ * knew before. */
+static void
+note_lost (Node *node)
+{
+  GArray *lost = node->roster.lost;
+
+  for (guint i = 0; i < lost->len; i++)
+    {
+      const NodeId *id = &g_array_index (lost, NodeId, i);
+      if (roster_find (node, id) == NULL)
+        saves_departed (node, id, "silent");
+    }
+  g_array_set_size (lost, 0);
+}
+
 /* Takes `members`, which holds this node. */
 void
 roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *members)
@@ -228,6 +246,7 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
   for (guint i = 0; i < members->len; i++)
     if (roster_find_in (old, &((Member *)members->pdata[i])->id) == NULL)
       saves_joined (node, members->pdata[i], old->len > 0);
+  note_lost (node);
   saves_roster_changed (node);
   settle_master (node, &old_master);
   link_bind_all (node);
@@ -430,8 +449,7 @@ rejoin (Node *node, Link *from, const Message *m, gboolean known)
       known_departed (node, id);
       steal_departed (node, id);
       lend_departed (node, id);
-      if (find_told (m, id) == NULL) /* like this node's; nobody else may have seen that name */
-        saves_departed (node, id, "silent");
+      node_id_set_add (node->roster.lost, id);
     }
   node->self = NODE_ID_NONE;
   reach_reset (node);

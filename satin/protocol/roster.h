@@ -62,6 +62,7 @@ typedef struct
   guint32 term_seen;   /* greatest term number ever met */
   gboolean mastering;  /* main was called here and not deposed */
   GArray *gone;        /* of NodeId: who left since this node has its name */
+  GArray *lost;        /* of NodeId: the members when it lost the one before, itself too */
   GPtrArray *changes;  /* of Change: the last ones of this term, up to `version` */
   guint64 behind;      /* … but somebody has this version … */
   guint64 behind_link; /* … as it said over this link, … */
