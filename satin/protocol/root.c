@@ -105,6 +105,8 @@ root_go_on (Node *node)
     }
   if (known_holder (node, path, &root->job->digest, &holder))
     {
+      if (!carry_may_reach (node, &holder.node)) /* until its link is up, or it has left */
+        return;
       root->state = ROOT_ADOPTED;
       orphans_ask (node, root->loan, path, &root->job->digest, &holder.node);
       return;
@@ -178,7 +180,7 @@ root_heard (Node *node, const char *path, const Holder *holder)
   Root *root = &node->root;
 
   if (root->state == ROOT_RUNNING && holder->finished && g_str_equal (root->job->path, path)
-      && digest_equal (&root->job->digest, &holder->digest)
+      && digest_equal (&root->job->digest, &holder->digest) && carry_may_reach (node, &holder->node)
       && loans_find (node, root->loan) == NULL)
     orphans_ask (node, root->loan, path, &holder->digest, &holder->node);
 }
