@@ -167,10 +167,14 @@ buddy_settle (Node *node)
     saves_hurry (node);
 }
 
+/* One that has just left the roster, beside another for whom all is scanned now, is not slow:
+ * buddy_departed follows. */
 static gboolean
 has_room (Node *node)
 {
-  return carry_has_room (roster_find (node, &node->buddy.id));
+  const Member *member = roster_find (node, &node->buddy.id);
+
+  return member == NULL || carry_has_room (member);
 }
 
 gboolean
