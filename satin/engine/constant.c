@@ -80,6 +80,15 @@ constant_encode (const SatinConst_ *constant)
   return value == NULL ? NULL : constant_encode_value (constant, value);
 }
 
+void
+constant_forget (void)
+{
+  pthread_mutex_lock (&constant_mutex);
+  for (SatinConst_ *constant = constant_first; constant != NULL; constant = constant->next)
+    __atomic_store_n (&constant->value, NULL, __ATOMIC_RELEASE); /* as in constant_set */
+  pthread_mutex_unlock (&constant_mutex);
+}
+
 gboolean
 constant_set (SatinConst_ *constant, const void *value)
 {

@@ -202,6 +202,22 @@ driver_set_constant (Driver *driver, const char *name, GBytes *bytes, gboolean p
   driver_post (driver, on_constant, request);
 }
 
+gboolean
+driver_publish_again (Driver *driver, GHashTable *said)
+{
+  GHashTableIter iter;
+  gpointer name, bytes;
+  g_hash_table_iter_init (&iter, said);
+  while (g_hash_table_iter_next (&iter, &name, &bytes))
+    {
+      g_autoptr (GBytes) now = driver_constant (driver, name);
+      if (now != NULL && !g_bytes_equal (now, bytes))
+        return FALSE;
+      driver_set_constant (driver, name, bytes, TRUE);
+    }
+  return TRUE;
+}
+
 static gboolean
 on_best (gpointer data)
 {
@@ -234,6 +250,15 @@ driver_is_stopping (Driver *driver, int *code)
   *code = driver->end_code;
   g_mutex_unlock (&driver->mutex);
   return ended;
+}
+
+char *
+driver_reason (Driver *driver)
+{
+  g_mutex_lock (&driver->mutex);
+  char *reason = g_strdup (driver->reason);
+  g_mutex_unlock (&driver->mutex);
+  return reason;
 }
 
 static gboolean
@@ -324,6 +349,7 @@ on_last_words (gpointer data)
 {
   Driver *driver = data;
   g_autoptr (GSource) source = g_timeout_source_new (LAST_CALL_MS);
+  driver->unopened = driver->term != NULL && driver->scribe == NULL;
   keeper_close (driver);
   report_stats (driver, TRUE);
   report_timeline (driver, TRUE);

@@ -213,7 +213,10 @@ fail_opening (Driver *driver, Opening *opening)
   /* A founder is alone when it begins: what is wrong with the checkpoint is wrong for all. */
   if (driver->config.founder && driver->terms == 1 && driver->given == NULL
       && (driver->config.solo || opening->error->code != COORDINATOR_ERROR_STORE))
-    driver_fail (driver, opening->error->code, opening->error->message);
+    {
+      driver_fail (driver, opening->error->code, opening->error->message);
+      return; /* embedded */
+    }
   driver_say (driver, "%s", opening->error->message);
   driver_step (
       driver,
