@@ -14,6 +14,7 @@
 
 static pthread_mutex_t constant_mutex = PTHREAD_MUTEX_INITIALIZER;
 static SatinConst_ *constant_first; /* sorted by name */
+static GPtrArray *constant_old;     /* values of runs that were, which stay readable */
 
 void
 satin_const_register_ (SatinConst_ *constant)
@@ -84,8 +85,13 @@ void
 constant_forget (void)
 {
   pthread_mutex_lock (&constant_mutex);
+  if (constant_old == NULL)
+    constant_old = g_ptr_array_new ();
   for (SatinConst_ *constant = constant_first; constant != NULL; constant = constant->next)
-    __atomic_store_n (&constant->value, NULL, __ATOMIC_RELEASE); /* as in constant_set */
+    {
+      g_ptr_array_add (constant_old, (gpointer)constant->value);
+      __atomic_store_n (&constant->value, NULL, __ATOMIC_RELEASE); /* as in constant_set */
+    }
   pthread_mutex_unlock (&constant_mutex);
 }
 

@@ -6,6 +6,8 @@
 #include "engine/best.h"
 #include "folder.h"
 
+#include "storage/place.h"
+
 #include <glib-unix.h>
 #include <signal.h>
 #include <string.h>
@@ -344,19 +346,47 @@ on_last_call (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-static gboolean
-on_last_words (gpointer data)
+static void
+end_driving (Driver *driver)
 {
-  Driver *driver = data;
   g_autoptr (GSource) source = g_timeout_source_new (LAST_CALL_MS);
-  driver->unopened = driver->term != NULL && driver->scribe == NULL;
   keeper_close (driver);
   report_stats (driver, TRUE);
   report_timeline (driver, TRUE);
   if (on_last_call (driver) == G_SOURCE_REMOVE)
-    return G_SOURCE_REMOVE;
+    return;
   g_source_set_callback (source, on_last_call, driver, NULL);
   g_source_attach (source, driver->context);
+}
+
+static gboolean
+on_opening (gpointer data)
+{
+  Driver *driver = data;
+  if (driver->openings > 0)
+    return G_SOURCE_CONTINUE;
+  end_driving (driver);
+  return G_SOURCE_REMOVE;
+}
+
+/* Where the process goes on, no thread may be left that uses what is freed then. */
+static void
+wait_for_openings (Driver *driver)
+{
+  g_autoptr (GSource) source = g_timeout_source_new (LAST_CALL_MS);
+  (void)place_bring_break ();
+  g_source_set_callback (source, on_opening, driver, NULL);
+  g_source_attach (source, driver->context);
+}
+
+static gboolean
+on_last_words (gpointer data)
+{
+  Driver *driver = data;
+  if (driver->config.embedded && driver->openings > 0)
+    wait_for_openings (driver);
+  else
+    end_driving (driver);
   return G_SOURCE_REMOVE;
 }
 

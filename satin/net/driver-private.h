@@ -45,7 +45,7 @@ struct Driver
   gboolean end_is_taken; /* by somebody who asked for it */
   gint64 asked_us;       /* when somebody asked for it last, or could begin to; 0: nobody can yet */
   guint64 left_lost_us;  /* … and this work */
-  gboolean unopened;     /* the process's part ended before the checkpoint was open */
+  guint openings;        /* threads that open the checkpoint and have not said how that went */
   GThread *retiring;     /* (nullable) ends the scribe that was */
   guint join_tries;
   guint over;    /* how often in a row the run was found to be over without this node */

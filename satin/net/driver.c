@@ -508,7 +508,7 @@ driver_free (Driver *driver)
   if (!driver->finished)
     engine_halt (driver->engine, FALSE);
   engine_free (driver->engine);
-  if (driver->unopened || drive_is_deaf (driver->drive))
+  if (drive_is_deaf (driver->drive))
     return FALSE;
   keeper_free (driver);
   timeline_free (driver->timeline);

@@ -44,8 +44,8 @@ typedef struct
 /* Starts engine and thread. NULL: not enough memory or threads, or no place to listen. */
 Driver *driver_new (const DriverConfig *config, GError **error);
 /* Ends the thread; what the scribe has queued is written. After a run that has not finished it
- * waits until each job that runs has come to its next sync or poll. FALSE: no job runs, but a
- * thread may still open the checkpoint; it, and what the configuration lends, stay for good. */
+ * waits until each job that runs has come to its next sync or poll. FALSE: its
+ * descriptors are somebody else's now, so it, and what the configuration lends, stay for good. */
 gboolean driver_free (Driver *driver);
 
 typedef enum

@@ -228,6 +228,7 @@ on_opened (gpointer data)
 {
   Opening *opening = data;
   Driver *driver = opening->term->driver;
+  driver->openings--;
   if (opening->term != driver->term) /* another was elected meanwhile */
     {
       if (opening->scribe != NULL)
@@ -315,6 +316,7 @@ keeper_open (Driver *driver, const NodeEffect *effect)
   driver->opened = FALSE;
   driver->whole = effect->whole;
   set_restores (driver, TRUE);
+  driver->openings++;
   g_thread_unref (g_thread_new ("satin-restore", open_scribe, opening));
 }
 

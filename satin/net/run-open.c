@@ -315,13 +315,29 @@ open_all (SatinRun *run, GError **error)
   return run->over || start_driver (run, error);
 }
 
+/* A store's connection may break while this thread looks at the checkpoint: that ends no program
+ * that has not asked to hear of it. */
+static gboolean
+open_quietly (SatinRun *run, GError **error)
+{
+  const struct timespec at_once = { 0 };
+  sigset_t broken, before;
+  spare_sigpipe ();
+  sigemptyset (&broken);
+  sigaddset (&broken, SIGPIPE);
+  pthread_sigmask (SIG_BLOCK, &broken, &before);
+  gboolean well = open_all (run, error);
+  while (!sigismember (&before, SIGPIPE) && sigtimedwait (&broken, NULL, &at_once) > 0)
+    ;
+  pthread_sigmask (SIG_SETMASK, &before, NULL);
+  return well;
+}
+
 gboolean
 run_open (SatinRun *run, GError **error)
 {
   GError *reason = NULL;
-  if (run->owner != RUN_OF_APP)
-    spare_sigpipe ();
-  if (open_all (run, &reason))
+  if (run->owner == RUN_OF_APP ? open_all (run, &reason) : open_quietly (run, &reason))
     return TRUE;
   if (run->node_process && run->config.founder
       && !folder_end (run->folder, reason->code, reason->message, NULL))

@@ -61,7 +61,7 @@ struct SatinRun
   GArray *asked;    /* of RunRoot: these, where a main waits until its node is master again … */
   GHashTable *said; /* … and what it published and read before: name -> GBytes */
   gboolean stopped; /* no more roots: stop_code */
-  gboolean in_use;  /* by a thread that nobody can wait for: it stays for good */
+  gboolean in_use;  /* by a driver that could not be freed: it stays for good */
   gint in_root;     /* atomic: satin_root waits */
   gboolean deposed; /* main waited in vain for the root, since another is master */
   int stop_code;

@@ -19,7 +19,7 @@ typedef enum
   PLACE_FRESH,  /* -> BUSY */
   PLACE_BUSY,   /* a run is open, or about to be -> CLOSED, SPENT */
   PLACE_CLOSED, /* -> BUSY */
-  PLACE_SPENT   /* no other run in this process: it is a node's, or a thread is left of the last */
+  PLACE_SPENT   /* no other run in this process: it is a node's, or parts are left of the last */
 } RunPlace;
 
 static gint run_place;   /* atomic: RunPlace */
@@ -110,6 +110,7 @@ run_free (SatinRun *run)
   g_free (run->socket_path);
   g_free (run->folder);
   g_free (run->own_name);
+  g_free ((gpointer)run->jobs);
   g_ptr_array_unref (run->inputs);
   g_ptr_array_unref (run->results);
   g_hash_table_unref (run->said);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* One run a process; exit () from main finds it here. */
+/* (nullable) One run a process; exit () from main finds it here. */
 static SatinRun *the_run;
 
 static void
@@ -26,7 +26,7 @@ on_process_exit (int status, void *data)
   SatinRun *run = the_run;
   int code;
   (void)data;
-  if (getpid () != run->pid) /* somebody forked */
+  if (run == NULL || getpid () != run->pid) /* it is over; somebody forked */
     return;
   engine_exit_by_job ();
   if (!run->in_main)
@@ -52,7 +52,7 @@ on_quick_exit (void)
   SatinRun *run = the_run;
   int code;
   engine_exit_by_job ();
-  if (getpid () != run->pid || !run->in_main || run->out.fd < 0)
+  if (run == NULL || getpid () != run->pid || !run->in_main || run->out.fd < 0)
     return;
   say_wrong_end ("quick_exit");
   run_answer_end (run, 1, &code);
@@ -188,6 +188,7 @@ satin_main_ (const SatinApp *app, int argc, char **argv)
   take_process (run);
   int code = live (run);
   end (run, code);
+  the_run = NULL;
   run_free (run);
   return code;
 }

@@ -93,7 +93,7 @@ open_here (SatinRun *run, int *argc, char ***argv, GError **error)
   g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
   int n = argc != NULL ? *argc : 0;
   char **words = n > 0 && argv != NULL ? *argv : none;
-  run->own_name = g_path_get_basename (program != NULL ? program : n > 0 ? words[0] : "host");
+  run->own_name = g_path_get_basename (program != NULL ? program : n > 0 ? words[0] : "program");
   run->own_app
       = (SatinApp){ SATIN_LAYOUT_, run->own_name, "", NULL, (const SatinJob *const *)none };
   run->app = &run->own_app;

@@ -261,6 +261,7 @@ main (int argc, char **argv)
   if (!read_wish (&wish, argc, argv, &error))
     {
       printf ("usage: %s\n", error->message);
+      (void)satin_close (run);
       return 2;
     }
   have_child ();

@@ -130,19 +130,23 @@ rm "$folder/hold.1"
 ended
 is "the answer is the same" "$code:$answer" "9:$wanted"
 
-# The other half of a split: its main waits, and goes on as the run does.
-fresh stopped
-: >"$folder/hold.1"
-begin "$satin" run -n 3 -w 1 --name embed-stopped --heartbeat 0.1 --silence 1 -- "$program" "$folder" --exit 9
-ok "the second root is under way" wait_for $((20 * slow)) has_run 1 12
-master=$(main_of 1)
-kill -STOP "$master"
-ok "another master opens the run" wait_for $((30 * slow)) is_elsewhere 1 "$master"
-kill -CONT "$master"
-ok "the old one is a node again" wait_for $((20 * slow)) eval '[ "$("$satin" status embed-stopped 2>/dev/null | grep -c "^ *[0-9]*\.[0-9]")" -ge 3 ]'
-rm "$folder/hold.1"
-ended
-is "the answer is the same" "$code:$answer" "9:$wanted"
+# A master that stood still: its main waits in satin_root, and ends with the run; or is the run's again when the others die.
+for others in live die; do
+  fresh stopped-$others
+  : >"$folder/hold.1"
+  begin "$satin" run -n 3 -w 1 --name embed-stopped --heartbeat 0.1 --silence 1 -- "$program" "$folder" --exit 9
+  ok "the second root is under way" wait_for $((20 * slow)) has_run 1 12
+  master=$(main_of 1)
+  kill -STOP "$master"
+  ok "another master opens the run" wait_for $((30 * slow)) is_elsewhere 1 "$master"
+  kill -CONT "$master"
+  ok "the old one is a node again" wait_for $((20 * slow)) eval '[ "$("$satin" status embed-stopped 2>/dev/null | grep -c "^ *[0-9]*\.[0-9]")" -ge 3 ]'
+  # shellcheck disable=SC2046
+  [ $others = live ] || kill -9 $(our_nodes | grep -vx -e "$master" -e "$begun")
+  rm "$folder/hold.1"
+  ended
+  is "the others $others: the answer is the same" "$code:$answer" "9:$wanted"
+done
 
 fresh resumed
 : >"$folder/hold.1"
