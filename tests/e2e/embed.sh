@@ -173,6 +173,14 @@ try "$work/alone" --checkpoint "$file"
 is "the host goes on with it alone" "$code:$(head -n 1 <<<"$answer")" "0:$(head -n 1 <<<"$wanted")"
 is "… and the first root did not run again" "$(ran 0)" 12
 
+# Nodes of other hosts, whose standard input and output lead to the launcher; the master is one of them.
+fresh far
+mkdir "$work/there"
+printf '[site there]\nhosts = a b\nworkers = 1\ncommand = %s sh -c\n' "$(bare "$work/there")" >"$work/sites"
+try "$satin" run --sites "$work/sites" -- "$program" "$folder" --exit 9
+is "on other hosts the answer is the same" "$code:$answer" "9:$wanted"
+ok "… and nothing is left there" [ -z "$(ls "$work/there")" ]
+
 fresh refused
 try "$satin" run -n 2 -- "$program" -w none "$folder"
 ok "a node of a wrong command line is no node" [ "$code" -ne 0 ]
