@@ -449,7 +449,7 @@ keeper_close (Driver *driver)
 void
 keeper_free (Driver *driver)
 {
-  if (!driver->opened) /* the thread that opens it may still be at work */
+  if (driver->term == NULL || driver->openings > 0) /* that thread uses it */
     return;
   g_free (driver->term->work_path);
   g_clear_pointer (&driver->term, g_free);
