@@ -290,6 +290,7 @@ extern const uint32_t satin_app_version_; /* defined by SATIN_APP_VERSION alone 
 
 /* Implemented by net. */
 int satin_main_ (const SatinApp *app, int argc, char **argv);
+SatinRun *satin_open_ (uint32_t layout, int *argc, char ***argv, GError **error);
 gboolean satin_root_ (SatinRun *run, const SatinJob *job, const void *args, void *result);
 void satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value);
 

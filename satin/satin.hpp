@@ -462,7 +462,8 @@ public:
   }
 };
 
-/* One run of a program: what main is given. */
+/* One run of a program: what main is given, or what a main of the program's own makes of the
+ * SatinRun that satin_open returned and that satin_close ends. */
 class Run
 {
   SatinRun *run_;

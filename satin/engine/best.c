@@ -16,6 +16,7 @@ static pthread_mutex_t best_mutex = PTHREAD_MUTEX_INITIALIZER;
 static SatinBest_ *best_first;    /* sorted by name */
 static GPtrArray *best_listeners; /* of Engine */
 static GPtrArray *best_old;       /* all values ever readable */
+static GHashTable *best_initial;  /* of those that have another value now: SatinBest_ -> value */
 
 void
 satin_best_register_ (SatinBest_ *best)
@@ -100,10 +101,31 @@ merge (SatinBest_ *best, const void *value)
   copy = g_malloc0 (best->type->size);
   record_copy (best->type, copy, value);
   if (best_old == NULL)
-    best_old = g_ptr_array_new ();
+    {
+      best_old = g_ptr_array_new ();
+      best_initial = g_hash_table_new (NULL, NULL);
+    }
+  if (!g_hash_table_contains (best_initial, best))
+    g_hash_table_insert (best_initial, best, (gpointer)now);
   g_ptr_array_add (best_old, copy);
   __atomic_store_n (&best->value, copy, __ATOMIC_RELEASE); /* pairs with satin_best_value_ */
   return TRUE;
+}
+
+void
+best_forget (void)
+{
+  GHashTableIter iter;
+  gpointer best, value;
+
+  pthread_mutex_lock (&best_mutex);
+  if (best_initial != NULL)
+    {
+      g_hash_table_iter_init (&iter, best_initial);
+      while (g_hash_table_iter_next (&iter, &best, &value))
+        __atomic_store_n (&((SatinBest_ *)best)->value, value, __ATOMIC_RELEASE); /* as in merge */
+    }
+  pthread_mutex_unlock (&best_mutex);
 }
 
 static guint

@@ -20,6 +20,8 @@ GBytes *best_encode (const SatinBest_ *best);
 /* (transfer full) (nullable): the present value as the program shows it to people, in UTF-8, of one
  * line and not more than BEST_SHOW_MAX bytes; NULL: the program says nothing of it. */
 char *best_show (const SatinBest_ *best);
+/* All have their initial values again; what was readable stays. No run is open. */
+void best_forget (void);
 /* Merges an encoded value from elsewhere, telling nobody. FALSE: malformed. */
 gboolean best_merge_encoded (SatinBest_ *best, GBytes *bytes);
 

@@ -14,6 +14,7 @@
 
 static pthread_mutex_t constant_mutex = PTHREAD_MUTEX_INITIALIZER;
 static SatinConst_ *constant_first; /* sorted by name */
+static GPtrArray *constant_old;     /* values of runs that were, which stay readable */
 
 void
 satin_const_register_ (SatinConst_ *constant)
@@ -78,6 +79,20 @@ constant_encode (const SatinConst_ *constant)
   const void *value = __atomic_load_n (&constant->value, __ATOMIC_ACQUIRE); /* constant_set */
 
   return value == NULL ? NULL : constant_encode_value (constant, value);
+}
+
+void
+constant_forget (void)
+{
+  pthread_mutex_lock (&constant_mutex);
+  if (constant_old == NULL)
+    constant_old = g_ptr_array_new ();
+  for (SatinConst_ *constant = constant_first; constant != NULL; constant = constant->next)
+    {
+      g_ptr_array_add (constant_old, (gpointer)constant->value);
+      __atomic_store_n (&constant->value, NULL, __ATOMIC_RELEASE); /* as in constant_set */
+    }
+  pthread_mutex_unlock (&constant_mutex);
 }
 
 gboolean

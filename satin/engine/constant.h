@@ -13,6 +13,8 @@ SatinConst_ *constant_get (guint i);
 /* (nullable): by name. */
 SatinConst_ *constant_find (const char *name);
 
+/* None has a value again; what was readable stays. No run is open. */
+void constant_forget (void);
 /* Gives it a value, copied. The same value again does nothing. FALSE: it has another value already.
  */
 gboolean constant_set (SatinConst_ *constant, const void *value);

@@ -48,6 +48,7 @@ static const struct
                       { SIGFPE, "arithmetic fault" },     { SIGILL, "illegal instruction" },
                       { SIGTRAP, "trap, as by g_error" }, { SIGABRT, "abort" } };
 static struct sigaction memory_old_actions[G_N_ELEMENTS (memory_faults)];
+static MemoryFaults memory_which;
 static gboolean (*memory_speak) (const char *cause, gboolean repeat);
 static __thread void *memory_signal_stack;
 
@@ -118,6 +119,12 @@ memory_on_signal (int number, siginfo_t *info, void *context G_GNUC_UNUSED)
     raise (number); /* it was sent: it would not happen by itself */
 }
 
+void
+memory_take_faults (MemoryFaults which)
+{
+  memory_which = which;
+}
+
 static void
 memory_install (void)
 {
@@ -125,11 +132,15 @@ memory_install (void)
   struct sigaction action
       = { .sa_sigaction = memory_on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK };
 
-  if (!g_once_init_enter (&once))
+  if (memory_which == MEMORY_FAULTS_NONE || !g_once_init_enter (&once))
     return;
   sigemptyset (&action.sa_mask);
   for (guint i = 0; i < G_N_ELEMENTS (memory_faults); i++)
-    sigaction (memory_faults[i].number, &action, &memory_old_actions[i]);
+    {
+      sigaction (memory_faults[i].number, &action, &memory_old_actions[i]);
+      if (memory_which == MEMORY_FAULTS_FREE && memory_old_actions[i].sa_handler != SIG_DFL)
+        sigaction (memory_faults[i].number, &memory_old_actions[i], NULL);
+    }
   g_once_init_leave (&once, 1);
 }
 

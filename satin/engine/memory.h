@@ -18,6 +18,16 @@ void memory_release (void *start, gsize bytes);
  * process; every thread that runs on reserved memory calls memory_watch_thread first, and
  * memory_unwatch_thread before it ends. */
 void memory_watch_thread (void);
+/* Whose faults are: of a process that is Satin's, as at the start; where the program may have
+ * handlers of its own, of none that it has one for; of a process that is another's, none. Then a
+ * fault ends the process as if nobody had listened. Before there are threads of Satin's. */
+typedef enum
+{
+  MEMORY_FAULTS_ALL,
+  MEMORY_FAULTS_FREE,
+  MEMORY_FAULTS_NONE
+} MemoryFaults;
+void memory_take_faults (MemoryFaults which);
 /* The same for the thread of main and its stack, which the system made. Once, early. */
 void memory_watch_main (void);
 void memory_unwatch_thread (void);

@@ -6,8 +6,8 @@
 #include "satin.h"
 
 /* All jobs that are registered now, NULL-terminated: those of `first` (NULL-terminated) in their
- * order, then the others by name. Owned by the registry, as long as the process. NULL and
- * `sentence` (transfer full): two jobs have one name. Once, before jobs run; main thread. */
+ * order, then the others by name. (transfer container) NULL and
+ * `sentence` (transfer full): two jobs have one name. Before a run begins; its thread. */
 const SatinJob *const *registry_close (const SatinJob *const *first, char **sentence);
 /* (transfer full) (nullable): the sentence about a job that was registered since. It came with a
  * library that main has loaded, and no other node knows it. Any thread. */

@@ -28,6 +28,26 @@ capture_guard (void)
       (void)!open ("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+static gboolean capture_spares;
+
+void
+capture_spare_streams (void)
+{
+  capture_spares = TRUE;
+}
+
+void
+capture_flush_streams (void)
+{
+  if (!capture_spares)
+    {
+      fflush (NULL);
+      return;
+    }
+  fflush (stdout);
+  fflush (stderr);
+}
+
 gboolean
 capture_flush (FILE *stream, const char **why)
 {
@@ -70,7 +90,7 @@ capture_begin (Capture *capture, int fd, const char *path)
   *capture = CAPTURE_NONE;
   if (file < 0)
     return FALSE;
-  fflush (NULL);
+  capture_flush_streams ();
   int saved = fcntl (fd, F_DUPFD_CLOEXEC, 3);
   if (saved < 0 || dup2 (file, fd) < 0)
     {
@@ -118,7 +138,7 @@ capture_end (Capture *capture, const char **why)
   g_autoptr (GBytes) all = NULL;
   if (capture->fd < 0)
     return g_bytes_new (NULL, 0);
-  fflush (NULL);
+  capture_flush_streams ();
   gboolean whole = leads_there (&capture->file) && leads_there (&capture->saved);
   if (whole)
     all = map_file (capture->file.fd);

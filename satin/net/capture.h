@@ -34,6 +34,11 @@ gboolean capture_begin (Capture *capture, int fd, const char *path);
 GBytes *capture_end (Capture *capture, const char **why);
 /* FALSE: not all that was printed to it has arrived, and why. */
 gboolean capture_flush (FILE *stream, const char **why);
+/* A program may have streams that a thread of its own has locked for long, since it reads there:
+ * from now on only stdout and stderr are flushed. */
+void capture_spare_streams (void);
+/* Flushes all streams, or those. */
+void capture_flush_streams (void);
 /* All of it to the descriptor itself: the program may have closed its stream. FALSE, and why. */
 gboolean capture_write (int fd, GBytes *bytes, const char **why);
 /* At the start of a process: gives those of the descriptors 0 to 2 that are closed to something

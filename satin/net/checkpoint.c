@@ -3,10 +3,9 @@
  * credential needed. Must not know what a run does with the place. */
 #include "checkpoint.h"
 
+#include "say.h"
 #include "wire-find.h"
 #include "wire.h"
-
-#include <stdio.h>
 
 /* The words name so many of the addresses on other hosts. */
 #define NAMED_MAX 3
@@ -21,8 +20,8 @@ tell_far (char **addresses, const char *checkpoint)
     if (!wire_address_is_near (*addresses) && n++ < NAMED_MAX)
       g_string_append_printf (names, "%s%s", n > 1 ? ", " : "", *addresses);
   if (n > 0)
-    fprintf (stderr, "satin: asking at %s%s whether a run uses checkpoint '%s', which names them\n",
-                names->str, n > NAMED_MAX ? " and others" : "", checkpoint);
+    say_line ("asking at %s%s whether a run uses checkpoint '%s', which names them", names->str,
+              n > NAMED_MAX ? " and others" : "", checkpoint);
 }
 
 char *

@@ -131,7 +131,7 @@ end (Driver *driver, int code, gboolean finished, const char *sentence)
       && !(finished ? folder_end : end_without_answer) (driver->config.folder, code, sentence,
                                                         &error))
     driver_say (driver, "%s", error->message);
-  driver_set_ended (driver, code, finished);
+  driver_set_ended (driver, code, finished, sentence);
   if (driver->config.solo)
     return;
   breathe_last (driver);
@@ -152,7 +152,7 @@ depart (Driver *driver, const NodeEffect *effect)
   if (effect->failed)
     driver_say (driver, "jobs still ran when the time was over");
   (void)g_unlink (path);
-  driver_set_ended (driver, 0, FALSE);
+  driver_set_ended (driver, 0, FALSE, NULL);
   breathe_last (driver);
 }
 

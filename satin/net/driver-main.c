@@ -6,6 +6,8 @@
 #include "engine/best.h"
 #include "folder.h"
 
+#include "storage/place.h"
+
 #include <glib-unix.h>
 #include <signal.h>
 #include <string.h>
@@ -202,6 +204,22 @@ driver_set_constant (Driver *driver, const char *name, GBytes *bytes, gboolean p
   driver_post (driver, on_constant, request);
 }
 
+gboolean
+driver_publish_again (Driver *driver, GHashTable *said)
+{
+  GHashTableIter iter;
+  gpointer name, bytes;
+  g_hash_table_iter_init (&iter, said);
+  while (g_hash_table_iter_next (&iter, &name, &bytes))
+    {
+      g_autoptr (GBytes) now = driver_constant (driver, name);
+      if (now != NULL && !g_bytes_equal (now, bytes))
+        return FALSE;
+      driver_set_constant (driver, name, bytes, TRUE);
+    }
+  return TRUE;
+}
+
 static gboolean
 on_best (gpointer data)
 {
@@ -234,6 +252,15 @@ driver_is_stopping (Driver *driver, int *code)
   *code = driver->end_code;
   g_mutex_unlock (&driver->mutex);
   return ended;
+}
+
+char *
+driver_reason (Driver *driver)
+{
+  g_mutex_lock (&driver->mutex);
+  char *reason = g_strdup (driver->reason);
+  g_mutex_unlock (&driver->mutex);
+  return reason;
 }
 
 static gboolean
@@ -319,18 +346,47 @@ on_last_call (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-static gboolean
-on_last_words (gpointer data)
+static void
+end_driving (Driver *driver)
 {
-  Driver *driver = data;
   g_autoptr (GSource) source = g_timeout_source_new (LAST_CALL_MS);
   keeper_close (driver);
   report_stats (driver, TRUE);
   report_timeline (driver, TRUE);
   if (on_last_call (driver) == G_SOURCE_REMOVE)
-    return G_SOURCE_REMOVE;
+    return;
   g_source_set_callback (source, on_last_call, driver, NULL);
   g_source_attach (source, driver->context);
+}
+
+static gboolean
+on_opening (gpointer data)
+{
+  Driver *driver = data;
+  if (driver->openings > 0)
+    return G_SOURCE_CONTINUE;
+  end_driving (driver);
+  return G_SOURCE_REMOVE;
+}
+
+/* Where the process goes on, no thread may be left that uses what is freed then. */
+static void
+wait_for_openings (Driver *driver)
+{
+  g_autoptr (GSource) source = g_timeout_source_new (LAST_CALL_MS);
+  (void)place_bring_break ();
+  g_source_set_callback (source, on_opening, driver, NULL);
+  g_source_attach (source, driver->context);
+}
+
+static gboolean
+on_last_words (gpointer data)
+{
+  Driver *driver = data;
+  if (driver->config.embedded && driver->openings > 0)
+    wait_for_openings (driver);
+  else
+    end_driving (driver);
   return G_SOURCE_REMOVE;
 }
 

@@ -45,6 +45,7 @@ struct Driver
   gboolean end_is_taken; /* by somebody who asked for it */
   gint64 asked_us;       /* when somebody asked for it last, or could begin to; 0: nobody can yet */
   guint64 left_lost_us;  /* … and this work */
+  guint openings;        /* threads that open the checkpoint and have not said how that went */
   GThread *retiring;     /* (nullable) ends the scribe that was */
   guint join_tries;
   guint over;    /* how often in a row the run was found to be over without this node */
@@ -91,6 +92,7 @@ struct Driver
   guint restoring;   /* batches of rows from the scribe that were not stepped yet */
   gboolean restores; /* it may wait until they are */
   int end_code;
+  char *reason; /* (nullable) why it ended so: for satin_reason */
   GBytes *result;
 };
 
@@ -107,12 +109,14 @@ void driver_carry_out (Driver *driver, NodeEffect *effect);
 void driver_post (Driver *driver, GSourceFunc function, gpointer data);
 /* One line for the log. */
 void driver_say (Driver *driver, const char *format, ...) G_GNUC_PRINTF (2, 3);
-/* Ends this process's part of the run with a sentence for the user. */
+/* Ends this process with a sentence for the user. A embedded one goes on: it is the run that ends.
+ */
 void driver_fail (Driver *driver, int code, const char *sentence);
 /* The end and its answer are here and nowhere else: the launcher is gone, and somebody may ask for
  * them. */
 gboolean driver_bequeaths (Driver *driver);
-void driver_set_ended (Driver *driver, int code, gboolean finished);
+/* `sentence` (nullable): why it ended so. */
+void driver_set_ended (Driver *driver, int code, gboolean finished, const char *sentence);
 /* Tells the Node what the engine did. */
 void driver_tell_work (Driver *driver);
 /* A member's address is in the run's folder again if somebody has removed it. */

@@ -8,6 +8,7 @@
 #include "engine/memory.h"
 #include "folder.h"
 #include "relay.h"
+#include "say.h"
 
 #include "storage/place.h"
 
@@ -29,7 +30,9 @@ driver_say (Driver *driver, const char *format, ...)
   va_start (args, format);
   g_autofree char *text = g_strdup_vprintf (format, args);
   va_end (args);
-  if (driver->config.solo)
+  if (driver->config.embedded)
+    say_line ("%s", text);
+  else if (driver->config.solo)
     fprintf (driver->log, "satin: %s\n", text);
   else
     fprintf (driver->log, "[%.3f] %s\n",
@@ -37,7 +40,7 @@ driver_say (Driver *driver, const char *format, ...)
 }
 
 void
-driver_set_ended (Driver *driver, int code, gboolean finished)
+driver_set_ended (Driver *driver, int code, gboolean finished, const char *sentence)
 {
   g_mutex_lock (&driver->mutex);
   if (!driver->ended)
@@ -45,6 +48,7 @@ driver_set_ended (Driver *driver, int code, gboolean finished)
       driver->ended = TRUE;
       driver->finished = finished;
       driver->end_code = code;
+      driver->reason = g_strdup (sentence);
     }
   g_cond_broadcast (&driver->cond);
   g_mutex_unlock (&driver->mutex);
@@ -53,6 +57,11 @@ driver_set_ended (Driver *driver, int code, gboolean finished)
 void
 driver_fail (Driver *driver, int code, const char *sentence)
 {
+  if (driver->config.embedded)
+    {
+      driver_set_ended (driver, code, FALSE, sentence);
+      return;
+    }
   if (driver->config.folder != NULL)
     {
       g_autoptr (GError) error = NULL;
@@ -291,6 +300,12 @@ driver_end_if_deaf (Driver *driver)
   int fd = STDERR_FILENO; /* of a node: main's, or the log's */
   if (!drive_is_deaf (driver->drive))
     return;
+  if (driver->config.embedded)
+    {
+      driver_set_ended (driver, 6, FALSE, "somebody has closed descriptors that are not his own");
+      drive_quit (driver->drive);
+      return;
+    }
   if (driver->config.folder != NULL && !driver->config.solo)
     {
       g_autofree char *file = folder_node_file (getpid (), "log");
@@ -392,20 +407,47 @@ node_config (Driver *driver, guint64 seed)
                        .seed = seed };
 }
 
+/* main's stderr may be held back later; the log is not. */
+static void
+open_log (Driver *driver)
+{
+  driver->log = fdopen (fcntl (STDERR_FILENO, F_DUPFD_CLOEXEC, 3), "a");
+  if (driver->log == NULL)
+    driver->log = stderr;
+  setvbuf (driver->log, NULL, _IOLBF, 0);
+}
+
+/* One that could not begin: its thread does not run, and there is no Node. */
+static void
+discard (Driver *driver)
+{
+  g_clear_pointer (&driver->engine, engine_free);
+  if (driver->links != NULL)
+    mesh_close (driver);
+  timeline_free (driver->timeline);
+  drive_free (driver->drive);
+  poller_free (driver->poller);
+  g_array_unref (driver->effects);
+  g_array_unref (driver->names);
+  g_hash_table_unref (driver->constants);
+  stems_free (driver->stems);
+  g_mutex_clear (&driver->mutex);
+  g_cond_clear (&driver->cond);
+  g_free (driver);
+}
+
 Driver *
 driver_new (const DriverConfig *config, GError **error)
 {
   Driver *driver = g_new0 (Driver, 1);
   driver->config = *config;
   driver->started_us = g_get_monotonic_time ();
-  /* main's stderr may be held back later; the log is not. */
-  driver->log = fdopen (fcntl (STDERR_FILENO, F_DUPFD_CLOEXEC, 3), "a");
-  if (driver->log == NULL)
-    driver->log = stderr;
-  setvbuf (driver->log, NULL, _IOLBF, 0);
   driver->poller = poller_new (error);
   if (driver->poller == NULL)
-    return NULL; /* the process ends with this error */
+    {
+      g_free (driver);
+      return NULL;
+    }
   driver->context = poller_context (driver->poller);
   driver->drive = drive_new (&(DriveConfig){ .poller = driver->poller,
                                              .serve = serve_engine,
@@ -415,7 +457,13 @@ driver_new (const DriverConfig *config, GError **error)
                                              .spin_us = config->spin_us },
                              error);
   if (driver->drive == NULL)
-    return NULL; /* the process ends with this error */
+    {
+      poller_free (driver->poller);
+      g_free (driver);
+      return NULL;
+    }
+  if (!config->embedded)
+    open_log (driver);
   driver->stems = stems_new ();
   driver->names = g_array_new (FALSE, FALSE, sizeof (NodeId));
   driver->constants
@@ -439,7 +487,10 @@ driver_new (const DriverConfig *config, GError **error)
                           .lane = driver->lane };
   driver->engine = engine_new (&engine, error);
   if (driver->engine == NULL || !mesh_open (driver, error))
-    return NULL;
+    {
+      discard (driver);
+      return NULL;
+    }
   if (config->shared_memory > 0)
     shared_store_set_memory (shared_store_here (), config->shared_memory);
   NodeConfig node = node_config (driver, seed ^ 0x9e3779b97f4a7c15u);
@@ -450,12 +501,16 @@ driver_new (const DriverConfig *config, GError **error)
   return driver;
 }
 
-void
+gboolean
 driver_free (Driver *driver)
 {
   driver_last_words (driver);
-  keeper_free (driver);
+  if (!driver->finished)
+    engine_halt (driver->engine, FALSE);
   engine_free (driver->engine);
+  if (drive_is_deaf (driver->drive))
+    return FALSE;
+  keeper_free (driver);
   timeline_free (driver->timeline);
   node_free (driver->node);
   g_array_unref (driver->effects);
@@ -470,10 +525,12 @@ driver_free (Driver *driver)
   g_free (driver->given);
   g_free (driver->unpublished);
   g_free (driver->unkept);
+  g_free (driver->reason);
   g_queue_clear_full (&driver->troubles, g_free);
   g_clear_pointer (&driver->result, g_bytes_unref);
   stems_free (driver->stems);
   g_mutex_clear (&driver->mutex);
   g_cond_clear (&driver->cond);
   g_free (driver);
+  return TRUE;
 }

@@ -34,6 +34,7 @@ typedef struct
   gint64 spin_us;    /* how long an idle worker polls at most before it sleeps */
   ListenerPlace tcp; /* where to listen, and TCP only; address NULL: no TCP */
   gboolean founder, solo;
+  gboolean embedded; /* solo, in a program with a main of its own: never ends the process */
   gboolean far;                   /* its folder is its own: see relay.h */
   gboolean closed, invited, kept; /* see NodeConfig */
   NodeSteal steal;
@@ -42,8 +43,10 @@ typedef struct
 
 /* Starts engine and thread. NULL: not enough memory or threads, or no place to listen. */
 Driver *driver_new (const DriverConfig *config, GError **error);
-/* Ends the thread; what the scribe has queued is written. Only when no job runs any more. */
-void driver_free (Driver *driver);
+/* Ends the thread; what the scribe has queued is written. After a run that has not finished it
+ * waits until each job that runs has come to its next sync or poll. FALSE: its
+ * descriptors are somebody else's now, so it, and what the configuration lends, stay for good. */
+gboolean driver_free (Driver *driver);
 
 typedef enum
 {
@@ -73,6 +76,9 @@ DriverNews driver_finish (Driver *driver, int main_code, GBytes *answer, GBytes 
 GBytes *driver_constant (Driver *driver, const char *name);
 /* Keeps it here, and gives it to all nodes when `publish`. */
 void driver_set_constant (Driver *driver, const char *name, GBytes *bytes, gboolean publish);
+/* This process is master again, and main goes on where it was: gives all nodes what main had given
+ * them. FALSE: another main has given them something else since. `said`: name -> GBytes. */
+gboolean driver_publish_again (Driver *driver, GHashTable *said);
 /* BEST values that a checkpoint kept. */
 void driver_set_best (Driver *driver, const char *name, GBytes *value);
 /* Asks the run to suspend; `within_us`: how long jobs that run are waited for, 0: the default. Any
@@ -89,6 +95,8 @@ void driver_end_if_deaf (Driver *driver);
  * to exit. */
 void driver_last_words (Driver *driver);
 gboolean driver_is_stopping (Driver *driver, int *code);
+/* (transfer full) (nullable): why the run ended as it did, in one sentence. Any thread. */
+char *driver_reason (Driver *driver);
 
 /* (transfer full): the figures of a program alone that found its answer in the checkpoint, began at
  * `began_us` on the monotonic clock, and did nothing. Any thread. */

@@ -213,7 +213,10 @@ fail_opening (Driver *driver, Opening *opening)
   /* A founder is alone when it begins: what is wrong with the checkpoint is wrong for all. */
   if (driver->config.founder && driver->terms == 1 && driver->given == NULL
       && (driver->config.solo || opening->error->code != COORDINATOR_ERROR_STORE))
-    driver_fail (driver, opening->error->code, opening->error->message);
+    {
+      driver_fail (driver, opening->error->code, opening->error->message);
+      return; /* embedded */
+    }
   driver_say (driver, "%s", opening->error->message);
   driver_step (
       driver,
@@ -225,6 +228,7 @@ on_opened (gpointer data)
 {
   Opening *opening = data;
   Driver *driver = opening->term->driver;
+  driver->openings--;
   if (opening->term != driver->term) /* another was elected meanwhile */
     {
       if (opening->scribe != NULL)
@@ -312,6 +316,7 @@ keeper_open (Driver *driver, const NodeEffect *effect)
   driver->opened = FALSE;
   driver->whole = effect->whole;
   set_restores (driver, TRUE);
+  driver->openings++;
   g_thread_unref (g_thread_new ("satin-restore", open_scribe, opening));
 }
 
@@ -444,7 +449,7 @@ keeper_close (Driver *driver)
 void
 keeper_free (Driver *driver)
 {
-  if (!driver->opened) /* the thread that opens it may still be at work */
+  if (driver->term == NULL || driver->openings > 0) /* that thread uses it */
     return;
   g_free (driver->term->work_path);
   g_clear_pointer (&driver->term, g_free);

@@ -386,7 +386,7 @@ try_to_join (gpointer data)
   int code;
   if (folder_has_ended (driver->config.folder, &code, NULL))
     {
-      driver_set_ended (driver, code, FALSE); /* it was over before this node came */
+      driver_set_ended (driver, code, FALSE, NULL); /* it was over before this node came */
       return G_SOURCE_REMOVE;
     }
   if (driver->join_tries++ >= JOIN_TRIES_MAX)

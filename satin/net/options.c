@@ -155,9 +155,7 @@ take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **
       g_propagate_error (error, g_steal_pointer (&missing));
       return FALSE;
     }
-  if (strcmp (argv[*i], "--help") == 0)
-    options->help = TRUE;
-  else if (strcmp (argv[*i], "--new") == 0)
+  if (strcmp (argv[*i], "--new") == 0)
     options->anew = TRUE;
   else if (strcmp (argv[*i], "--mended") == 0)
     options->mended = TRUE;
@@ -201,6 +199,7 @@ options_parse (Options *options, int argc, char **argv, GError **error)
           options_clear (options);
           return FALSE;
         }
+      options->help = options->help || strcmp (argv[first], "--help") == 0;
       if (!taken)
         g_ptr_array_add (rest, g_strdup (argv[first]));
     }
@@ -215,6 +214,18 @@ options_parse (Options *options, int argc, char **argv, GError **error)
     }
   options->argv = (char **)g_ptr_array_free (g_steal_pointer (&rest), FALSE);
   return TRUE;
+}
+
+void
+options_take_out (const Options *options, int *argc, char **argv)
+{
+  int left = 0;
+  for (int i = 0; i < *argc && left < options->argc; i++)
+    if (strcmp (argv[i], options->argv[left]) == 0)
+      argv[left++] = argv[i];
+  for (int i = left; i < *argc; i++)
+    argv[i] = NULL;
+  *argc = left;
 }
 
 char **

@@ -19,7 +19,7 @@ typedef struct
   gboolean anew;         /* what stands at `checkpoint` is set aside */
   gboolean mended;       /* rows of another build are used */
   gboolean insecure;     /* --checkpoint may be a URI that is sent in clear */
-  gboolean help;
+  gboolean help; /* was said; it stays in argv, for a program that has a page of its own */
   int argc;
   char **argv; /* what is left, argv[0] first; owned */
 } Options;
@@ -38,6 +38,9 @@ gboolean options_read_bytes (const char *text, guint64 *bytes);
 gboolean options_read_stack (const char *text, guint64 *bytes);
 /* FALSE: a wrong value, or PLACE_ERROR for what --checkpoint names; one sentence. */
 gboolean options_parse (Options *options, int argc, char **argv, GError **error);
+/* Leaves in argv, which ends with a NULL, what options_parse has left of it: the same words, in
+ * their order. */
+void options_take_out (const Options *options, int *argc, char **argv);
 /* The arguments behind the program that are its own. (transfer full) (nullable): one of Satin's is
  * wrong. */
 char **options_own_words (char *const *argv);

@@ -8,6 +8,7 @@
 #include "folder.h"
 #include "json-write.h"
 #include "outlet.h"
+#include "say.h"
 #include "timeline-file.h"
 #include "value/record.h"
 
@@ -396,7 +397,7 @@ report_stats (Driver *driver, gboolean last)
     {
       text = stats_text (driver, last);
       if (!outlet_write (driver->config.stats, text, &error))
-        fprintf (stderr, "satin: %s\n", error->message);
+        say_line ("%s", error->message);
     }
   if (driver->config.solo || driver->config.folder == NULL)
     return;

@@ -61,21 +61,21 @@ fill_command (SatinRun *run)
     identity->argv = g_strdupv (run->options.argv + 1);
 }
 
-static void
-fill_build (SatinRun *run)
+static gboolean
+fill_build (SatinRun *run, GError **error)
 {
   const char *counts_as
       = run->folder_run.build != NULL ? run->folder_run.build : g_getenv (FOLDER_ENV_BUILD);
   run->identity.build
       = run->node_process && counts_as != NULL ? g_strdup (counts_as) : build_of_program ();
-  if (run->identity.build == NULL)
-    run_leave (run, 1,
-               "cannot tell the build of this program: it has no build-id and cannot be read; link "
-               "it with -Wl,--build-id, or let it state SATIN_APP_VERSION");
+  return run->identity.build != NULL
+         || run_error (error, 1,
+                       "cannot tell the build of this program: it has no build-id and cannot be "
+                       "read; link it with -Wl,--build-id, or let it state SATIN_APP_VERSION");
 }
 
-void
-run_identity_fill (SatinRun *run)
+gboolean
+run_identity_fill (SatinRun *run, GError **error)
 {
   Identity *identity = &run->identity;
   identity->app = g_strdup (run->app->name);
@@ -85,9 +85,11 @@ run_identity_fill (SatinRun *run)
   identity->mended = run->options.mended || run->folder_run.mended;
   fill_command (run);
   if (!run->node_process && run->options.checkpoint == NULL)
-    return; /* nobody is told of the rest */
-  fill_build (run);
+    return TRUE; /* nobody is told of the rest */
+  if (!fill_build (run, error))
+    return FALSE;
   if (!run->node_process)
     run->folder_run.token = mark_token (identity->program, identity->folder, identity->argv);
   identity->mark = mark_make (run->folder_run.token, &identity->identity);
+  return TRUE;
 }

@@ -36,17 +36,26 @@ can_be_read_again (SatinRun *run, const char *path, GError **error)
   return FALSE;
 }
 
+/* To all nodes. */
+static void
+say (SatinRun *run, const char *name, GBytes *bytes)
+{
+  if (run->owner == RUN_OF_NODE)
+    g_hash_table_replace (run->said, g_strdup (name), g_bytes_ref (bytes));
+  driver_set_constant (run->driver, name, bytes, TRUE);
+}
+
 GBytes *
 satin_input (SatinRun *run, const char *path, GError **error)
 {
   g_autofree char *name = g_strconcat ("input/", path, NULL);
+  g_autoptr (GError) reason = NULL;
   GBytes *bytes = driver_constant (run->driver, name);
   if (bytes != NULL)
     {
       g_autoptr (GBytes) came = bytes;
 
       bytes = buffer_slice (came, 0, g_bytes_get_size (came));
-      driver_set_constant (run->driver, name, bytes, TRUE);
     }
   else
     {
@@ -61,9 +70,15 @@ satin_input (SatinRun *run, const char *path, GError **error)
       if (!can_be_read_again (run, path, error) || !g_file_get_contents (path, &text, &size, error))
         return NULL;
       bytes = g_bytes_new_take (text, size);
-      look_refuse_lost_input (run, path, bytes);
-      driver_set_constant (run->driver, name, bytes, TRUE);
+      if (!look_at_input (run, path, bytes, &reason))
+        {
+          run_give_up (run, reason->code, reason->message);
+          g_propagate_error (error, g_steal_pointer (&reason));
+          g_bytes_unref (bytes);
+          return NULL;
+        }
     }
+  say (run, name, bytes);
   g_ptr_array_add (run->inputs, bytes);
   return bytes;
 }
@@ -79,7 +94,8 @@ satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value)
     {
       g_autofree char *sentence = g_strdup_printf (
           "constant '%s' has to be published before the first satin_root", constant->name);
-      run_leave (run, 1, sentence);
+      run_give_up (run, 1, sentence);
+      return;
     }
   if ((kept != NULL && run->restore.constants != NULL && !g_bytes_equal (kept, bytes))
       || !restore_constant_is_sound (&run->restore, constant->name, bytes))
@@ -87,13 +103,15 @@ satin_publish_ (SatinRun *run, SatinConst_ *constant, const void *value)
       g_autofree char *sentence
           = g_strdup_printf ("checkpoint '%s' is of another run: constant '%s' differs",
                              run->config.checkpoint, constant->name);
-      run_leave (run, 3, sentence);
+      run_give_up (run, 3, sentence);
+      return;
     }
   if (!constant_set_encoded (constant, bytes, &error))
     {
       g_autofree char *sentence
           = g_strdup_printf ("%s: main has to publish the same whenever it runs", error->message);
-      run_leave (run, 1, sentence);
+      run_give_up (run, 1, sentence);
+      return;
     }
-  driver_set_constant (run->driver, name, bytes, TRUE);
+  say (run, name, bytes);
 }

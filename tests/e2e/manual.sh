@@ -61,6 +61,17 @@ if command -v cc >/dev/null 2>&1 && pkg-config --exists $needs 2>/dev/null && [ 
   is "the example of satin(7) compiles" "$words" ""
   try "$work/fib" 20
   is "and computes" "$answer" 6765
+  {
+    echo '#include <satin.h>'
+    plain "$page" | sed -n '/^SATIN_JOB/,/^}/p'
+    plain "$page" | sed -n '/^\.Sh A MAIN OF ITS OWN/,/^\.Ed/p' | sed -n '/^\.Bd/,/^\.Ed/p' | sed '/^\./d'
+  } >"$work/own.c"
+  # shellcheck disable=SC2046,SC2086
+  try cc -Wall -Werror -O2 -o "$work/own" -I"$SATIN_SOURCE/satin" -I"$SATIN_SOURCE/satin/value" "$work/own.c" \
+    "$SATIN_BIN/../satin/libsatin.a" $(pkg-config --cflags --libs $needs) -pthread -lm
+  is "the main of its own of satin(7) compiles" "$words" ""
+  try "$work/own" -w 2
+  is "and computes" "$code:$answer" "0:102334155"
 else
   skip "the example of satin(7) computes" "no compiler, or a sanitizer's library"
 fi

@@ -131,6 +131,31 @@ files_become_absolute (void)
   options_clear (&options);
 }
 
+/* A main of the program's own: its words stay, each where it was in memory. */
+static void
+what_is_left_is_taken_out_in_place (void)
+{
+  char *argv[] = { (char *)"p", (char *)"--checkpoint", (char *)"c",
+                   (char *)"c", (char *)"--help",       (char *)"-w",
+                   (char *)"2", (char *)"--",           (char *)"-w",
+                   NULL };
+  char *help = argv[4], *last = argv[8];
+  int argc = G_N_ELEMENTS (argv) - 1;
+  Options options;
+
+  g_assert_true (options_parse (&options, argc, argv, NULL));
+  options_take_out (&options, &argc, argv);
+
+  g_assert_cmpint (argc, ==, 4);
+  g_assert_cmpstr (argv[0], ==, "p");
+  g_assert_cmpstr (argv[1], ==, "c");
+  g_assert_true (argv[2] == help);
+  g_assert_cmpstr (argv[3], ==, last);
+  g_assert_null (argv[4]);
+  g_assert_true (options.help);
+  options_clear (&options);
+}
+
 static void
 file_uris_are_paths (void)
 {
@@ -148,6 +173,8 @@ main (int argc, char **argv)
   g_test_add_func ("/options/own-options-are-taken-out", own_options_are_taken_out);
   g_test_add_func ("/options/workers-have-a-short-name", workers_have_a_short_name);
   g_test_add_func ("/options/wrong-values-are-refused", wrong_values_are_refused);
+  g_test_add_func ("/options/what-is-left-is-taken-out-in-place",
+                   what_is_left_is_taken_out_in_place);
   g_test_add_func ("/options/file-uris-are-paths", file_uris_are_paths);
   g_test_add_func ("/options/stacks-are-bytes-with-a-unit", stacks_are_bytes_with_a_unit);
   g_test_add_func ("/options/files-become-absolute", files_become_absolute);

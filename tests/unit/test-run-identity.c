@@ -35,7 +35,7 @@ run_init (SatinRun *run, const SatinApp *of, const char *line)
 {
   *run = (SatinRun){ .app = of, .jobs = of->jobs, .options.checkpoint = (char *)"/tmp/none" };
   g_assert_true (g_shell_parse_argv (line, &run->options.argc, &run->options.argv, NULL));
-  run_identity_fill (run);
+  g_assert_true (run_identity_fill (run, NULL));
 }
 
 static gboolean
@@ -110,7 +110,7 @@ test_node (void)
                                     .mended = TRUE } };
   g_assert_true (
       g_shell_parse_argv ("/copy/p 3 'a b'", &run.options.argc, &run.options.argv, NULL));
-  run_identity_fill (&run);
+  g_assert_true (run_identity_fill (&run, NULL));
   g_assert_true (digest_equal (&run.identity.identity, &alone.identity.identity));
   g_assert_cmpstr (run.identity.program, ==, "/bin/powers");
   g_assert_cmpstr (run.identity.folder, ==, "/home/me");
@@ -135,7 +135,7 @@ test_without_checkpoint (void)
   SatinRun run = { .app = &app, .jobs = app.jobs };
 
   g_assert_true (g_shell_parse_argv ("./powers 3", &run.options.argc, &run.options.argv, NULL));
-  run_identity_fill (&run);
+  g_assert_true (run_identity_fill (&run, NULL));
   g_assert_null (run.identity.mark);
   g_assert_null (run.folder_run.token);
   run_clear (&run);

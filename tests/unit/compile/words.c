@@ -250,5 +250,22 @@ words_main (SatinRun *run, int argc, char **argv)
   return (int)result + satin_best (point).x;
 }
 
+/* A main of the program's own. */
+int words_own_main (int argc, char **argv);
+
+int
+words_own_main (int argc, char **argv)
+{
+  GError *error = NULL;
+  SatinRun *run = satin_open (&argc, &argv, &error);
+  int code;
+
+  if (run == NULL)
+    return g_error_matches (error, SATIN_ERROR, 2) ? 2 : 1;
+  code = words_main (run, argc, argv);
+  satin_suspend (run);
+  return satin_close (run) == 0 && satin_reason () == NULL ? code : 1;
+}
+
 SATIN_APP ("words", "FILE", words_main, &fib_job, &none_job, &even_job, &odd_job, &lines_job,
            &long_one_job, &counter_job, &shelf_job, &any_job)
