@@ -10,6 +10,8 @@
 #include "outlet.h"
 #include "relay.h"
 
+#include "coordinator/proof.h"
+
 #include <stdio.h>
 #include <unistd.h>
 
@@ -58,11 +60,14 @@ show_kept_answer (SatinRun *run, gint64 began_us)
   gsize size;
   const char *text = g_bytes_get_data (run->restore.answer, &size), *why;
   int code = run->restore.exit_code;
+  g_autofree char *warning = proof_warning (run->restore.origin, run->config.checkpoint);
+  if (warning != NULL && !run->node_process)
+    fprintf (stderr, "satin: %s\n", warning);
   if (run->node_process)
     {
       g_autoptr (GError) error = NULL;
       if (!folder_write_first (run->folder, "answer", run->restore.answer, &error)
-          || !folder_end (run->folder, code, NULL, &error))
+          || !folder_end (run->folder, code, warning, &error))
         run_leave (run, 1, error->message);
     }
   else

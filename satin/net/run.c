@@ -11,8 +11,8 @@
 #include "step.h"
 #include "timeline-file.h"
 
-#include "engine/registry.h"
 #include "engine/memory.h"
+#include "engine/registry.h"
 #include "record.h"
 
 #include "storage/place.h"
@@ -132,7 +132,9 @@ prepare_solo (SatinRun *run)
   if (run->options.stats != NULL && !outlet_is_writable ("stats file", run->options.stats, &error))
     run_leave (run, 1, error->message);
   char *token = g_steal_pointer (&run->folder_run.token);
+  char *rows_token = g_steal_pointer (&run->folder_run.rows_token);
   run->folder_run = (FolderRun){ .token = token,
+                                 .rows_token = rows_token,
                                  .program = g_strdup (run->identity.program),
                                  .argv = g_strdupv (run->identity.argv),
                                  .folder = g_strdup (run->identity.folder),
