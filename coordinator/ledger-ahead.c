@@ -54,6 +54,8 @@ begin_rows (Ledger *ledger, const char *work_path, const char *identity,
             const ResultsTotals *totals)
 {
   ledger->sql = sql_adopt (work_path, identity, NULL);
+  if (ledger->sql != NULL)
+    ledger_seal (ledger, ledger->sql);
   ledger->results = ledger->sql != NULL ? results_new (ledger->sql, NULL) : NULL;
   if (ledger->results == NULL)
     {

@@ -4,6 +4,7 @@
 
 #include "coordinator/ledger.h"
 #include "coordinator/pair.h"
+#include "coordinator/proof.h"
 #include "coordinator/stamp.h"
 
 /* Rows on their way to a batch. */
@@ -56,6 +57,15 @@ static inline gint64
 ledger_now_s (void)
 {
   return g_get_real_time () / G_USEC_PER_SEC;
+}
+
+/* Rows of `sql` are to be this run's. */
+static inline void
+ledger_seal (const Ledger *ledger, Sql *sql)
+{
+  Identity own = ledger->identity;
+  own.run = ledger->run;
+  proof_seal (sql, &own);
 }
 
 /* Ends a transaction that went wrong at some point inside. Returns FALSE. */

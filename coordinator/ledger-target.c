@@ -33,9 +33,10 @@ keep_damaged (Ledger *ledger, const char *path, const char *damage, GError **err
   if (aside == NULL)
     return FALSE;
   crash_point ("kept-aside");
-  g_free (ledger->damage);
+  g_autofree char *before = g_steal_pointer (&ledger->damage);
   ledger->damage
-      = g_strdup_printf ("checkpoint '%s%s' is damaged: %s; the damaged file is kept as '%s'",
+      = g_strdup_printf ("%s%scheckpoint '%s%s' is damaged: %s; the damaged file is kept as '%s'",
+                         before != NULL ? before : "", before != NULL ? "; " : "",
                          ledger_name (ledger), path + strlen (ledger->target), damage, aside);
   return TRUE;
 }
@@ -87,6 +88,18 @@ ledger_take_over (Ledger *ledger, const Pair *pair, gboolean has_base, GError **
   return note_taken_over (ledger, pair, &base, error);
 }
 
+/* A run without a key goes on with what it published itself, of which nothing else can be said. */
+static gboolean
+may_be_used (const Ledger *ledger, const Pair *pair, const Identity *found, GError **error)
+{
+  const Sql *base = pair->base;
+  if (found->run == NULL)
+    proof_find (pair->base, pair->delta, ledger->run);
+  gboolean is_under_way = ledger->goes_on || ledger->results != NULL;
+  return (is_under_way && !proof_is_possible () && g_strcmp0 (found->run, ledger->run) == 0)
+         || proof_allows (base->origin, ledger_name (ledger), error);
+}
+
 gboolean
 ledger_open_target (Ledger *ledger, Pair *pair, gboolean is_front, Identity *found, GError **error)
 {
@@ -108,7 +121,8 @@ ledger_open_target (Ledger *ledger, Pair *pair, gboolean is_front, Identity *fou
   good = good
          && (pair->base == NULL
              || (identity_load (pair->base, ledger_name (ledger), found, error)
-                 && identity_matches (found, &ledger->identity, ledger_name (ledger), error)));
+                 && identity_matches (found, &ledger->identity, ledger_name (ledger), error)
+                 && may_be_used (ledger, pair, found, error)));
   if (!good)
     {
       stamp_clear (&stamp);

@@ -55,6 +55,8 @@ ledger_write_generation (Ledger *ledger, GError **error)
 static gboolean
 begin_rows (Ledger *ledger, GError **error)
 {
+  if (ledger->sql != NULL)
+    ledger_seal (ledger, ledger->sql);
   ledger->results = ledger->sql != NULL ? results_new (ledger->sql, error) : NULL;
   return ledger->results != NULL && results_begin (ledger->results, error);
 }
@@ -85,6 +87,13 @@ begin_copy (Ledger *ledger, const char *work_path, const char *identity, Sql *ba
   return begin_rows (ledger, error);
 }
 
+/* Rows of others get a proof as they are written to the work file, one by one. */
+static gboolean
+is_own (const Sql *base)
+{
+  return base->origin == SQL_ORIGIN_UNASKED || base->origin == SQL_ORIGIN_OWN;
+}
+
 /* A sound file is copied as it is and then proved row by row, which takes a third of the time.
  * FALSE without an error: it must be taken over row by row. */
 static gboolean
@@ -94,7 +103,8 @@ copy_whole (Ledger *ledger, const char *work_path, const char *identity, const P
   gboolean is_whole = FALSE;
   Takeover takeover = { 0 };
   ledger_tell (ledger, &takeover);
-  return !pair->base->is_salvage && begin_copy (ledger, work_path, identity, pair->base, error)
+  return !pair->base->is_salvage && is_own (pair->base)
+         && begin_copy (ledger, work_path, identity, pair->base, error)
          && takeover_whole (ledger->results, ledger->sql, &is_whole, &takeover, error) && is_whole;
 }
 
@@ -163,7 +173,7 @@ begin_file_ahead (Ledger *ledger, const char *work_path, Pair *pair, const Ident
   Identity found = { 0 };
   digest_to_hex (&identity->identity, hex);
   if (pair->base != NULL && pair->base->is_front
-      && !ledger_begin_ahead (ledger, work_path, hex, pair))
+      && !(is_own (pair->base) && ledger_begin_ahead (ledger, work_path, hex, pair)))
     {
       pair_clear (pair);
       gboolean good = ledger_open_target (ledger, pair, FALSE, &found, error);
@@ -191,7 +201,10 @@ begin (Ledger *ledger, const LedgerConfig *config, Identity *identity, GError **
       identity->run = g_steal_pointer (&found.run);
     }
   identity_clear (&found);
+  g_free (ledger->run);
   ledger->run = g_strdup (identity->run);
+  if (pair.base != NULL && !ledger->goes_on)
+    ledger->damage = proof_warning (pair.base->origin, ledger_name (ledger));
   if (has_target && !begin_place (ledger, error))
     return FALSE;
   if (config->batch == NULL)
@@ -231,6 +244,7 @@ ledger_new (const LedgerConfig *config, Identity *identity, GError **error)
   ledger->identity.identity = identity->identity;
   ledger->identity.build = g_strdup (identity->build);
   ledger->identity.mended = identity->mended;
+  ledger->run = g_strdup (identity->run);
   ledger->has_changed = TRUE;
   ledger->goes_on = config->goes_on;
   if (!begin (ledger, config, identity, error))

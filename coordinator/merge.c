@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Both files are taken over into a work file beside the target, as a coordinator takes over what it
+/* The files are taken over into a work file beside the target, as a coordinator takes over what it
  * finds, and a checked copy of it is published. Must not know nodes or threads. */
 #include "coordinator/merge.h"
 
 #include "coordinator/pair.h"
+#include "coordinator/proof.h"
 #include "coordinator/restore.h"
 #include "coordinator/takeover.h"
 
@@ -20,7 +21,10 @@ void
 merge_totals_clear (MergeTotals *totals)
 {
   for (guint i = 0; i < G_N_ELEMENTS (totals->damage); i++)
-    g_clear_pointer (&totals->damage[i], g_free);
+    {
+      g_clear_pointer (&totals->damage[i], g_free);
+      g_clear_pointer (&totals->warning[i], g_free);
+    }
 }
 
 typedef struct
@@ -101,11 +105,12 @@ check_target (const char *target, const char *run, GError **error)
 
 /* In a transaction. The newer file first: of what is there already, nothing is replaced. */
 static gboolean
-fill (Sql *work, Results *results, const MergeInput inputs[2], MergeTotals *totals, GError **error)
+fill (Sql *work, Results *results, const MergeInput *inputs, guint n_inputs, MergeTotals *totals,
+      GError **error)
 {
   g_autoptr (Stems) stems = stems_new ();
-  guint newer = inputs[1].generation > inputs[0].generation;
-  for (guint i = 0; i < 2; i++)
+  guint newer = n_inputs > 1 && inputs[1].generation > inputs[0].generation;
+  for (guint i = 0; i < n_inputs; i++)
     {
       guint which = i == 0 ? newer : 1 - newer;
       Takeover takeover = { 0 };
@@ -117,9 +122,11 @@ fill (Sql *work, Results *results, const MergeInput inputs[2], MergeTotals *tota
       totals->damage[which]
           = takeover_damage (file, file->audit, takeover.bad - MIN (takeover.bad, damaged));
     }
-  g_autofree char *detail = g_strdup_printf ("'%s' and '%s'", inputs[0].path, inputs[1].path);
-  TablesEvent event
-      = { .at = g_get_real_time () / G_USEC_PER_SEC, .kind = "merged", .detail = detail };
+  g_autofree char *detail
+      = n_inputs > 1 ? g_strdup_printf ("'%s' and '%s'", inputs[0].path, inputs[1].path) : NULL;
+  TablesEvent event = { .at = g_get_real_time () / G_USEC_PER_SEC,
+                        .kind = n_inputs > 1 ? "merged" : "trusted",
+                        .detail = detail };
   ResultsTotals sums = results_totals (results);
   totals->united = sums.rows;
   totals->done = CLAMP (sums.weight, 0.0, 1.0);
@@ -128,20 +135,29 @@ fill (Sql *work, Results *results, const MergeInput inputs[2], MergeTotals *tota
 }
 
 static gboolean
-make (const char *work_path, const char *target, const MergeInput inputs[2], MergeTotals *totals,
+make (const char *target, const MergeInput *inputs, guint n_inputs, MergeTotals *totals,
       GError **error)
 {
+  g_autofree char *folder = g_path_get_dirname (target);
+  g_autofree char *work_path
+      = g_strdup_printf ("%s/.satin-merge.%ld.work", folder, (long)getpid ());
+  g_autofree char *journal = g_strconcat (work_path, "-journal", NULL);
   char hex[DIGEST_HEX_LENGTH + 1];
   Published published;
   digest_to_hex (&inputs[0].identity.identity, hex);
   g_autoptr (Sql) work = sql_create (work_path, hex, error);
+  if (work != NULL)
+    proof_seal (work, &inputs[0].identity);
   g_autoptr (Results) results = work != NULL ? results_new (work, error) : NULL;
-  if (results == NULL || !results_begin (results, error)
-      || !fill (work, results, inputs, totals, error) || !results_commit (results, error)
-      || !publish_copy (work, target, inputs[0].identity.run, NULL, &published, error))
-    return FALSE;
-  (void)close (published.fd);
-  return TRUE;
+  gboolean good = results != NULL && results_begin (results, error)
+                  && fill (work, results, inputs, n_inputs, totals, error)
+                  && results_commit (results, error)
+                  && publish_copy (work, target, inputs[0].identity.run, NULL, &published, error);
+  if (good)
+    (void)close (published.fd);
+  (void)g_unlink (work_path);
+  (void)g_unlink (journal);
+  return good;
 }
 
 gboolean
@@ -151,18 +167,71 @@ merge_files (const char *target, const char *const files[2], MergeTotals *totals
   GError *reason = NULL;
   memset (totals, 0, sizeof *totals);
   if (!input_open (&a, files[0], error) || !input_open (&b, files[1], error)
-      || !check_same_run (&a, &b, error) || !check_target (target, a.identity.run, error))
+      || !proof_allows (a.file->origin, a.path, error)
+      || !proof_allows (b.file->origin, b.path, error) || !check_same_run (&a, &b, error)
+      || !check_target (target, a.identity.run, error))
     return FALSE;
-  g_autofree char *folder = g_path_get_dirname (target);
-  g_autofree char *work = g_strdup_printf ("%s/.satin-merge.%ld.work", folder, (long)getpid ());
-  g_autofree char *journal = g_strconcat (work, "-journal", NULL);
+  totals->warning[0] = proof_warning (a.file->origin, a.path);
+  totals->warning[1] = proof_warning (b.file->origin, b.path);
   const MergeInput inputs[] = { a, b };
-  gboolean good = make (work, target, inputs, totals, &reason);
-  (void)g_unlink (work);
-  (void)g_unlink (journal);
-  if (good)
+  if (make (target, inputs, G_N_ELEMENTS (inputs), totals, &reason))
     return TRUE;
   g_prefix_error (&reason, "cannot merge into '%s': ", target);
   identity_take_error (error, reason);
   return FALSE;
+}
+
+/* Base and delta as one. */
+static gboolean
+input_open_pair (MergeInput *input, const char *path, gboolean *has_delta, GError **error)
+{
+  g_auto (Pair) pair = { 0 };
+  GError *reason = NULL;
+  input->path = path;
+  if (pair_open (&pair, path, NULL, 0, &reason))
+    {
+      *has_delta = pair.delta != NULL;
+      input->file = pair.base != NULL ? pair_unite (&pair, TRUE, &reason) : NULL;
+    }
+  if (input->file != NULL)
+    {
+      input->generation = pair_generation (input->file);
+      return identity_load (input->file, path, &input->identity, error);
+    }
+  if (reason != NULL)
+    identity_take_error (error, reason);
+  else
+    g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
+                 "there is no checkpoint at '%s'", path);
+  return FALSE;
+}
+
+gboolean
+merge_trust (const char *path, MergeTotals *totals, GError **error)
+{
+  g_auto (MergeInput) input = { 0 };
+  GError *reason = NULL;
+  gboolean has_delta = FALSE;
+  memset (totals, 0, sizeof *totals);
+  if (!input_open_pair (&input, path, &has_delta, error))
+    return FALSE;
+  if (input.identity.run == NULL || input.identity.argv == NULL || !proof_is_possible ())
+    {
+      g_set_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE,
+                   "checkpoint '%s' has lost which run it is of, or its arguments: use it with "
+                   "--trust",
+                   path);
+      return FALSE;
+    }
+  if (!make (path, &input, 1, totals, &reason))
+    {
+      g_prefix_error (&reason, "cannot write '%s': ", path);
+      identity_take_error (error, reason);
+      return FALSE;
+    }
+  /* What stands there now holds the delta, which would be a stranger's beside it. */
+  g_autofree char *delta = pair_delta_path (path);
+  if (has_delta)
+    (void)g_unlink (delta);
+  return TRUE;
 }

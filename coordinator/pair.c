@@ -2,6 +2,8 @@
 /* Base and delta, opened and united. Must not know threads, places or who asks. */
 #include "coordinator/pair.h"
 
+#include "coordinator/proof.h"
+
 #include "storage/changes.h"
 #include "storage/guard.h"
 #include "storage/place.h"
@@ -95,6 +97,8 @@ pair_open (Pair *pair, const char *path, const char *identity, PairHow how, GErr
   if (!open_delta (pair, path, identity, how, error))
     return FALSE;
   pair->base = open_one (path, identity, how, &reason);
+  if (pair->base != NULL)
+    proof_find (pair->base, pair->delta, NULL);
   if (pair->base != NULL && changes_is_delta (pair->base))
     refuse_delta (path, &reason);
   if (reason != NULL)
@@ -141,7 +145,7 @@ begin_private (Sql *base, gboolean whole, Sql **sql, Results **results, GError *
   *sql = sql_create_private (base->page_bytes, error);
   if (*sql == NULL)
     return FALSE;
-  rowsum_identify (*sql, base->identity);
+  rowsum_take_after (*sql, base);
   if (whole && !sql_copy (*sql, base, error))
     return FALSE;
   *results = results_new (*sql, error);

@@ -3,6 +3,7 @@
 #include "coordinator/restore.h"
 
 #include "coordinator/pair.h"
+#include "coordinator/proof.h"
 #include "coordinator/readable.h"
 #include "coordinator/takeover.h"
 
@@ -221,6 +222,7 @@ read_file (Sql *file, const char *target, gboolean counts, Restore *restore, GEr
       return FALSE;
     }
   found.exists = TRUE;
+  found.origin = file->origin;
   guint64 damaged = file->audit->tables[INVENTORY_RESULT].damaged;
   found.damage
       = takeover_damage (file, file->audit, found.rows_bad - MIN (found.rows_bad, damaged));
@@ -423,7 +425,8 @@ restore_matches (const Restore *restore, const Identity *identity, const char *t
 {
   g_assert (restore->exists);
 
-  return identity_matches (&restore->identity, identity, target, error);
+  return identity_matches (&restore->identity, identity, target, error)
+         && proof_allows (restore->origin, target, error);
 }
 
 Sql *

@@ -6,10 +6,13 @@
 
 #include "scribe.h"
 
+#include "storage/sql.h"
+
 typedef struct
 {
   gboolean exists; /* FALSE: nothing there (or an empty file): a fresh start; all else is unset */
   Identity identity;
+  SqlOrigin origin;  /* whose its rows are; see proof.h */
   gboolean finished; /* it holds the answer */
   GBytes *answer;
   int exit_code;
@@ -51,7 +54,8 @@ gboolean restore_is_ours (const char *target);
 char *restore_set_aside (const char *target, GError **error);
 /* Copies the checkpoint at `from` to `to`, where nothing may stand. FALSE: COORDINATOR_ERROR. */
 gboolean restore_copy (const char *from, const char *to, GError **error);
-/* FALSE: the file is of something else; the message says of what and why. */
+/* FALSE: the file is of something else, or its rows are somebody else's (proof.h); the message says
+ * of what and why. */
 gboolean restore_matches (const Restore *restore, const Identity *identity, const char *target,
                           GError **error);
 

@@ -3,6 +3,8 @@
  * not know what the rows mean. */
 #include "storage/audit.h"
 
+#include "storage/rowsum.h"
+
 #include <string.h>
 
 static sqlite3_stmt *
@@ -40,7 +42,7 @@ read_rows (Sql *sql, sqlite3_stmt *statement, AuditTable *found, guint64 *sums, 
   int code;
   while ((code = sqlite3_step (statement)) == SQLITE_ROW)
     {
-      gint64 sum = sqlite3_column_int64 (statement, 0);
+      gint64 sum = (gint64)rowsum_stored_at (statement, 0);
       if (sqlite3_column_int (statement, 1) != 1)
         found->damaged++;
       else if (g_hash_table_add (seen, g_memdup2 (&sum, sizeof sum)))
@@ -60,7 +62,7 @@ audit_table (Sql *sql, InventoryTable which, AuditTable *found, guint64 *sums, G
   if (columns == NULL)
     return FALSE;
   g_autofree char *text
-      = g_strdup_printf ("SELECT sum, sum IS row_sum ('%s', %s) FROM %s NOT INDEXED%s", table,
+      = g_strdup_printf ("SELECT sum, row_holds (sum, '%s', %s) FROM %s NOT INDEXED%s", table,
                          columns, table, inventory_rows (which));
   sqlite3_stmt *statement = prepare (sql, text, error);
   gboolean good = statement != NULL && read_rows (sql, statement, found, sums, error);

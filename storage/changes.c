@@ -210,7 +210,7 @@ changes_copy (Sql *sql, guint64 base, guint64 *bytes, GError **error)
   g_autoptr (Sql) copy = sql_create_private (0, error);
   if (copy == NULL)
     return NULL;
-  rowsum_identify (copy, sql->identity);
+  rowsum_take_after (copy, sql);
   if (!sql_run (copy, names, error) || !sql_run (copy, "BEGIN", error)
       || !copy_whole (copy, sql, error) || !copy_tracked (copy, sql, error)
       || !copy_results (copy, sql, error) || !tables_set (copy, DELTA_KEY, number, error)

@@ -118,8 +118,10 @@ static gboolean
 copy_sum (Sql *to, Sql *from, sqlite3_stmt *get, GError **error)
 {
   gboolean has_row;
-  sqlite3_stmt *put
-      = sql_ready (to, "INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)", error);
+  sqlite3_stmt *put = sql_ready (to,
+                                 "INSERT OR IGNORE INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
+                                 "row_sum ('event', ?1, ?2, ?3, ?4, ?5, ?6, ?7))",
+                                 error);
   if (put == NULL || !sql_next (from, get, &has_row, error))
     return FALSE;
   if (!has_row)
@@ -137,8 +139,8 @@ events_unite (Sql *to, Sql *from, GError **error)
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   EventsUnion events = { .all = all, .seen = seen };
   sqlite3_stmt *get = sql_ready (from,
-                                 "SELECT id, at, kind, node, path, work_s, detail, sum FROM event"
-                                 " WHERE id = 0 AND sum IS row_sum ('event', id, at, kind, node,"
+                                 "SELECT id, at, kind, node, path, work_s, detail FROM event"
+                                 " WHERE id = 0 AND row_holds (sum, 'event', id, at, kind, node,"
                                  " path, work_s, detail)",
                                  error);
   return get != NULL && copy_sum (to, from, get, error)

@@ -66,9 +66,9 @@ header_kind (const guint8 *header, gssize size)
     return HEADER_NONE;
   if (load_big (header + HEADER_APPLICATION_AT) != SCHEMA_APPLICATION_ID)
     return HEADER_FOREIGN;
-  /* The sum of a row depends on the format. So a wrong number is damage where rows prove
-   * themselves, and another format where none does. */
-  return load_big (header + HEADER_VERSION_AT) == SCHEMA_VERSION ? HEADER_OURS : HEADER_BROKEN;
+  /* A wrong number is damage where rows prove themselves, and another format where none does. */
+  guint32 version = load_big (header + HEADER_VERSION_AT);
+  return version >= SCHEMA_VERSION_FIRST && version <= SCHEMA_VERSION ? HEADER_OURS : HEADER_BROKEN;
 }
 
 /* FALSE: a byte that is the same in all files that we publish is another one, so that SQLite would

@@ -107,10 +107,10 @@ inventory_stands_twice (Sql *sql)
   sqlite3_stmt *statement
       = sql_ready (sql,
                    "SELECT (SELECT count(*) FROM run NOT INDEXED WHERE key = '" INVENTORY_KEY "'"
-                   " AND sum IS row_sum ('run', key, value))"
+                   " AND row_holds (sum, 'run', key, value))"
                    " + (SELECT count(*) FROM constant NOT INDEXED"
                    " WHERE name = 'run/" INVENTORY_KEY "'"
-                   " AND sum IS row_sum ('constant', name, type, digest, value))",
+                   " AND row_holds (sum, 'constant', name, type, digest, value))",
                    NULL);
   if (statement == NULL || !sql_next (sql, statement, &has_row, NULL))
     return FALSE;

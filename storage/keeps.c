@@ -4,6 +4,7 @@
 #include "storage/keeps.h"
 
 #include "storage/cell.h"
+#include "storage/rowsum.h"
 
 #include <string.h>
 
@@ -120,7 +121,7 @@ entry_read (const Keeps *keeps, sqlite3_stmt *statement)
   entry->children = (guint32)sqlite3_column_int64 (statement, 1);
   entry->digest = g_bytes_new (sqlite3_column_blob (statement, 2),
                                (gsize)sqlite3_column_bytes (statement, 2));
-  entry->sum = (guint64)sqlite3_column_int64 (statement, 3);
+  entry->sum = rowsum_stored_at (statement, 3);
   entry->work_s = known != NULL ? known->work_s : 0;
   return entry;
 }
@@ -276,7 +277,7 @@ keeps_each (Sql *sql, KeepsEach each, gpointer data, guint64 *bad, GError **erro
   sqlite3_stmt *statement
       = sql_ready (sql,
                    "SELECT path, children, digest, type, value,"
-                   " sum IS row_sum ('keep', path, children, digest, type, value)"
+                   " row_holds (sum, 'keep', path, children, digest, type, value)"
                    " FROM keep ORDER BY path",
                    error);
   gboolean has_row;

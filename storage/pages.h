@@ -29,8 +29,8 @@ typedef struct
  * call. `stop`: set it to end the scan. */
 typedef gboolean (*PagesEach) (const Record *record, gboolean has_rowid, gboolean *stop,
                                gpointer data);
-/* Calls `each` for everything that has the form of a record of wanted columns whose last one is an
- * integer. FALSE: the file could not be read to its end. */
+/* Calls `each` for everything that has the form of a record of wanted columns whose last one may
+ * be a sum. FALSE: the file could not be read to its end. */
 gboolean pages_scan (Pages *pages, guint32 page_size, const PagesWanted *wanted, PagesEach each,
                      gpointer data, GError **error);
 /* Calls `each` for every text of 32 hexadecimal digits. */

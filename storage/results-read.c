@@ -59,9 +59,10 @@ query_ready (Sql *sql, const ResultsQuery *query, Names *names, GError **error)
 static gboolean
 is_proved (const Sql *sql, const Record *record)
 {
-  return sql->identity != NULL && record->columns[N_RESULT_COLUMNS].kind == 'i'
-         && record->columns[N_RESULT_COLUMNS].integer
-                == rowsum_of_columns (sql, "result", record->columns, N_RESULT_COLUMNS);
+  return sql->identity != NULL
+         && rowsum_agrees (sql,
+                           rowsum_of_columns (sql, "result", record->columns, N_RESULT_COLUMNS),
+                           &record->columns[N_RESULT_COLUMNS]);
 }
 
 static gint64
@@ -148,7 +149,7 @@ row_of (const Sql *sql, const Record *record, Names *names, gboolean any_job, Re
   row->work_s = real_of (&columns[5]);
   row->saved = integer_of (&columns[6]);
   row->weight = real_of (&columns[7]);
-  row->sum = (guint64)columns[N_RESULT_COLUMNS].integer;
+  row->sum = rowsum_stored (&columns[N_RESULT_COLUMNS]);
   row->value = has_job ? value_of (&columns[4], row->type, shelf) : raw_value (&columns[4]);
   return row->value != NULL;
 }
@@ -279,7 +280,7 @@ gboolean
 results_each_stem (Sql *sql, ResultsEachStem each, gpointer data, guint64 *bad, GError **error)
 {
   sqlite3_stmt *statement
-      = sql_ready (sql, "SELECT id, path, sum IS row_sum ('stem', id, path) FROM stem", error);
+      = sql_ready (sql, "SELECT id, path, row_holds (sum, 'stem', id, path) FROM stem", error);
   gboolean has_row;
   if (statement == NULL)
     return FALSE;

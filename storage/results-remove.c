@@ -3,6 +3,8 @@
  * of texts, so that the cost is by what is there. */
 #include "storage/results-private.h"
 
+#include "storage/rowsum.h"
+
 #include <string.h>
 
 /* As sql_ready, for ?1 <= path < ?2. */
@@ -87,7 +89,7 @@ remove_stem (Results *results, const char *id, GError **error)
   if (!sql_next (results->sql, statement, &has_row, error))
     return FALSE;
   if (has_row)
-    results->stem_sums -= (guint64)sqlite3_column_int64 (statement, 0);
+    results->stem_sums -= rowsum_stored_at (statement, 0);
   ResultsStem *stem = g_hash_table_lookup (results->stems, id);
   g_assert (stem != NULL && stem->is_saved);
   stem->is_saved = FALSE;

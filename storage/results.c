@@ -7,6 +7,7 @@
 #include "storage/cell.h"
 #include "storage/changes.h"
 #include "storage/inventory.h"
+#include "storage/rowsum.h"
 
 #include <string.h>
 
@@ -98,7 +99,7 @@ reread_stems (Results *results, GError **error)
       g_assert (stem != NULL);
       stem->is_saved = TRUE;
       results->n_saved_stems++;
-      results->stem_sums += (guint64)sqlite3_column_int64 (statement, 1);
+      results->stem_sums += rowsum_stored_at (statement, 1);
     }
   return good;
 }
@@ -419,7 +420,7 @@ next_heavy (Results *results, char **path, double *weight, guint64 *sum, GError 
     return TRUE;
   *path = sql_column_string (statement, 0);
   *weight = sqlite3_column_double (statement, 1);
-  *sum = (guint64)sqlite3_column_int64 (statement, 2);
+  *sum = rowsum_stored_at (statement, 2);
   sqlite3_reset (statement);
   return TRUE;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The checksum of a row. Computed inside SQL, so that what is written and what is verified later
- * pass through one function over the values that SQLite really holds. SipHash because it takes a
- * key, which the identity is, and because every row is verified at each take-over: SHA-256 took
- * half of that time. It guards against damage and mistakes, not against forgers: the key is no
- * secret. Must not know any table. Tests: test-storage. */
+/* The checksum and the proof of a row. Computed inside SQL, so that what is written and what is
+ * verified later pass through one function over the values that SQLite really holds. SipHash
+ * because it takes a key and because every row is verified at each take-over: SHA-256 took half of
+ * that time. The checksum's key is the identity, which is no secret: it guards against damage and
+ * mistakes. The proof's key is the seal, which is one: SipHash under a secret key is a message
+ * authentication code, and that guards against forgers. Must not know any table, nor where the seal
+ * comes from. Tests: test-storage, test-proof. */
 #include "storage/rowsum.h"
 
 #include "storage/cell.h"
-#include "storage/schema.h"
 
 #include <string.h>
 
@@ -32,21 +33,52 @@ sip_round (guint64 v[4])
   v[2] = rotate (v[2], 32);
 }
 
+static inline void
+sip_word (guint64 v[4], guint64 word)
+{
+  v[3] ^= word;
+  sip_round (v);
+  sip_round (v);
+  v[0] ^= word;
+}
+
+static inline guint64
+load_word (const guint8 *bytes)
+{
+  guint64 word;
+  memcpy (&word, bytes, sizeof word);
+  return GUINT64_FROM_LE (word);
+}
+
+/* Both states in one loop: a processor works on the two at the same time. */
+static void
+consume_sealed (Rowsum *sum, const guint8 *bytes, gsize n)
+{
+  guint64 v[4], w[4];
+  memcpy (v, sum->v, sizeof v);
+  memcpy (w, sum->w, sizeof w);
+  for (gsize i = 0; i < n; i++)
+    {
+      guint64 word = load_word (bytes + 8 * i);
+      sip_word (v, word);
+      sip_word (w, word);
+    }
+  memcpy (sum->v, v, sizeof v);
+  memcpy (sum->w, w, sizeof w);
+}
+
 static void
 consume_words (Rowsum *sum, const guint8 *bytes, gsize n)
 {
   guint64 v[4];
+  if (sum->is_sealed)
+    {
+      consume_sealed (sum, bytes, n);
+      return;
+    }
   memcpy (v, sum->v, sizeof v);
   for (gsize i = 0; i < n; i++)
-    {
-      guint64 word;
-      memcpy (&word, bytes + 8 * i, sizeof word);
-      word = GUINT64_FROM_LE (word);
-      v[3] ^= word;
-      sip_round (v);
-      sip_round (v);
-      v[0] ^= word;
-    }
+    sip_word (v, load_word (bytes + 8 * i));
   memcpy (sum->v, v, sizeof v);
 }
 
@@ -104,16 +136,25 @@ rowsum_add_bare (Rowsum *sum, const void *data, gsize size)
   copy_short (room (sum, (guint)size), bytes, size);
 }
 
+static inline void
+sip_begin (guint64 v[4], const guint64 key[2])
+{
+  v[0] = key[0] ^ G_GUINT64_CONSTANT (0x736f6d6570736575);
+  v[1] = key[1] ^ G_GUINT64_CONSTANT (0x646f72616e646f6d);
+  v[2] = key[0] ^ G_GUINT64_CONSTANT (0x6c7967656e657261);
+  v[3] = key[1] ^ G_GUINT64_CONSTANT (0x7465646279746573);
+}
+
 Rowsum
 rowsum_begin (const Sql *sql)
 {
   g_assert (sql->identity != NULL);
 
   Rowsum sum;
-  sum.v[0] = sql->key[0] ^ G_GUINT64_CONSTANT (0x736f6d6570736575);
-  sum.v[1] = sql->key[1] ^ G_GUINT64_CONSTANT (0x646f72616e646f6d);
-  sum.v[2] = sql->key[0] ^ G_GUINT64_CONSTANT (0x6c7967656e657261);
-  sum.v[3] = sql->key[1] ^ G_GUINT64_CONSTANT (0x7465646279746573);
+  sip_begin (sum.v, sql->key);
+  sum.is_sealed = sql->is_sealed;
+  if (sum.is_sealed)
+    sip_begin (sum.w, sql->seal);
   sum.size = sum.n = 0;
   return sum;
 }
@@ -171,7 +212,16 @@ rowsum_add_null (Rowsum *sum)
   *room (sum, 1) = 'n';
 }
 
-gint64
+static guint64
+sip_end (guint64 v[4])
+{
+  v[2] ^= 0xff;
+  for (int i = 0; i < 4; i++)
+    sip_round (v);
+  return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+RowsumValue
 rowsum_end (Rowsum *sum)
 {
   guint64 size = sum->size;
@@ -180,10 +230,7 @@ rowsum_end (Rowsum *sum)
   memset (to, 0, wanting - 1);
   to[wanting - 1] = (guint8)size;
   consume (sum);
-  sum->v[2] ^= 0xff;
-  for (int i = 0; i < 4; i++)
-    sip_round (sum->v);
-  return (gint64)(sum->v[0] ^ sum->v[1] ^ sum->v[2] ^ sum->v[3]);
+  return (RowsumValue){ sip_end (sum->v), sum->is_sealed ? sip_end (sum->w) : 0 };
 }
 
 void
@@ -208,13 +255,53 @@ rowsum_add_column (Rowsum *sum, const RecordColumn *column)
     }
 }
 
-gint64
+guint64
+rowsum_stored (const RecordColumn *stored)
+{
+  return stored->kind == 'b' && stored->size == ROWSUM_STORED_BYTES ? load_word (stored->data)
+         : stored->kind == 'i'                                      ? (guint64)stored->integer
+                                                                    : 0;
+}
+
+guint64
+rowsum_stored_at (sqlite3_stmt *statement, int index)
+{
+  RecordColumn column;
+  cell_column (sqlite3_column_value (statement, index), &column);
+  return rowsum_stored (&column);
+}
+
+/* A file of format 1 has an integer there, which is the checksum alone. */
+gboolean
+rowsum_agrees (const Sql *sql, RowsumValue value, const RecordColumn *stored)
+{
+  if (stored->kind == 'i')
+    return !sql->is_sealed && (guint64)stored->integer == value.sum;
+  return stored->kind == 'b' && stored->size == ROWSUM_STORED_BYTES
+         && load_word (stored->data) == value.sum
+         && (!sql->is_sealed || load_word (stored->data + 8) == value.proof);
+}
+
+RowsumValue
 rowsum_of_columns (const Sql *sql, const char *table, const RecordColumn *columns, guint n)
 {
   Rowsum sum = rowsum_begin (sql);
   rowsum_add_text (&sum, table, strlen (table));
   for (guint i = 0; i < n; i++)
     rowsum_add_column (&sum, &columns[i]);
+  return rowsum_end (&sum);
+}
+
+static RowsumValue
+value_of (const Sql *sql, int n, sqlite3_value **values)
+{
+  Rowsum sum = rowsum_begin (sql);
+  for (int i = 0; i < n; i++)
+    {
+      RecordColumn column;
+      cell_column (values[i], &column);
+      rowsum_add_column (&sum, &column);
+    }
   return rowsum_end (&sum);
 }
 
@@ -227,16 +314,25 @@ row_sum (sqlite3_context *context, int n, sqlite3_value **values)
       sqlite3_result_null (context);
       return;
     }
-  Rowsum sum = rowsum_begin (sql);
-  for (int i = 0; i < n; i++)
+  RowsumValue value = value_of (sql, n, values);
+  guint64 words[] = { GUINT64_TO_LE (value.sum), GUINT64_TO_LE (value.proof) };
+  G_STATIC_ASSERT (sizeof words == ROWSUM_STORED_BYTES);
+  sql->last_sum = value.sum;
+  sqlite3_result_blob (context, words, sizeof words, SQLITE_TRANSIENT);
+}
+
+static void
+row_holds (sqlite3_context *context, int n, sqlite3_value **values)
+{
+  const Sql *sql = sqlite3_user_data (context);
+  RecordColumn stored;
+  if (sql->identity == NULL || n < 1)
     {
-      RecordColumn column;
-      cell_column (values[i], &column);
-      rowsum_add_column (&sum, &column);
+      sqlite3_result_int (context, FALSE);
+      return;
     }
-  gint64 result = rowsum_end (&sum);
-  sql->last_sum = (guint64)result;
-  sqlite3_result_int64 (context, result);
+  cell_column (values[0], &stored);
+  sqlite3_result_int (context, rowsum_agrees (sql, value_of (sql, n - 1, values + 1), &stored));
 }
 
 /* The sum of checksums modulo 2^64, which SQLite's own sum() takes for an overflow. */
@@ -245,8 +341,10 @@ add_to_sums (sqlite3_context *context, int n, sqlite3_value **values)
 {
   guint64 *sums = sqlite3_aggregate_context (context, sizeof *sums);
   (void)n;
+  RecordColumn stored;
+  cell_column (values[0], &stored);
   if (sums != NULL)
-    *sums += (guint64)sqlite3_value_int64 (values[0]);
+    *sums += rowsum_stored (&stored);
 }
 
 static void
@@ -261,7 +359,7 @@ rowsum_identify (Sql *sql, const char *identity)
 {
   guint8 digest[32];
   gsize size = sizeof digest;
-  g_autofree char *text = g_strdup_printf ("satin checkpoint %d %s", SCHEMA_VERSION, identity);
+  g_autofree char *text = g_strconcat ("satin checkpoint 1 ", identity, NULL);
   g_autoptr (GChecksum) checksum = g_checksum_new (G_CHECKSUM_SHA256);
   g_checksum_update (checksum, (const guchar *)text, -1);
   g_checksum_get_digest (checksum, digest, &size);
@@ -270,8 +368,28 @@ rowsum_identify (Sql *sql, const char *identity)
       memcpy (&sql->key[i], digest + 8 * i, 8);
       sql->key[i] = GUINT64_FROM_LE (sql->key[i]);
     }
-  g_free (sql->identity);
-  sql->identity = g_strdup (identity);
+  if (sql->identity != identity)
+    {
+      g_free (sql->identity);
+      sql->identity = g_strdup (identity);
+    }
+}
+
+void
+rowsum_seal (Sql *sql, const guint8 seal[ROWSUM_SEAL_BYTES])
+{
+  sql->is_sealed = seal != NULL;
+  for (gsize i = 0; i < G_N_ELEMENTS (sql->seal); i++)
+    sql->seal[i] = seal != NULL ? load_word (seal + 8 * i) : 0;
+}
+
+void
+rowsum_take_after (Sql *sql, const Sql *other)
+{
+  rowsum_identify (sql, other->identity);
+  memcpy (sql->seal, other->seal, sizeof sql->seal);
+  sql->is_sealed = other->is_sealed;
+  sql->origin = other->origin;
 }
 
 gboolean
@@ -280,6 +398,9 @@ rowsum_register (Sql *sql, GError **error)
   int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
   int code
       = sqlite3_create_function_v2 (sql->db, "row_sum", -1, flags, sql, row_sum, NULL, NULL, NULL);
+  if (code == SQLITE_OK)
+    code = sqlite3_create_function_v2 (sql->db, "row_holds", -1, flags, sql, row_holds, NULL, NULL,
+                                       NULL);
   if (code == SQLITE_OK)
     code = sqlite3_create_function_v2 (sql->db, "row_sums", 1, flags, NULL, NULL, add_to_sums,
                                        end_sums, NULL);

@@ -1,28 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The checksum by which every row of every table proves whose it is: SipHash-2-4 over the table's
- * name and all other columns of the row, under a key made of the identity and the format, as an SQL
- * function row_sum (table, column…). The aggregate row_sums (sum) adds checksums modulo 2^64. */
+/* The column `sum` of every row of every table, 16 bytes: a checksum, which says of which identity
+ * the row is, and a proof, which says who wrote it. Each is SipHash-2-4 over the table's name and
+ * all other columns of the row, little-endian: the checksum under a key made of the identity, which
+ * everybody can make, the proof under the seal, which is secret. Without a seal the proof is zero,
+ * and nobody looks at it. In a file of format 1 `sum` is the checksum alone, as an integer.
+ *
+ * SQL functions: row_sum (table, column…) makes what is stored, row_holds (sum, table, column…)
+ * compares, the aggregate row_sums (sum) adds checksums modulo 2^64. */
 #pragma once
 
 #include "storage/sql.h"
 #include "storage/sqlite-record.h"
 
-/* Makes row_sum and row_sums known to the connection. row_sum gives NULL until rowsum_identify was
- * called; what it gave last stands in sql->last_sum. */
+#define ROWSUM_STORED_BYTES 16
+#define ROWSUM_SEAL_BYTES 16
+
+/* Makes the functions known to the connection. row_sum gives NULL until rowsum_identify was called;
+ * the checksum that it gave last stands in sql->last_sum. */
 gboolean rowsum_register (Sql *sql, GError **error);
 /* Says whose rows these are: copies `identity` to sql->identity and makes the key. */
 void rowsum_identify (Sql *sql, const char *identity);
+/* From here on rows are written with proofs under this seal, and a row without one does not hold.
+ * NULL: no proofs are made or asked for. */
+void rowsum_seal (Sql *sql, const guint8 seal[ROWSUM_SEAL_BYTES]);
+/* Rows of `sql` are as those of `other`: identity, seal, and whose they are. */
+void rowsum_take_after (Sql *sql, const Sql *other);
 
 /* The same checksum without SQL, for who has a row's columns from elsewhere: begin, the name of the
  * table and each column in their order, end. Pure. */
 #define ROWSUM_BYTES 256
 typedef struct
 {
-  guint64 v[4];
+  guint64 v[4], w[4]; /* of the checksum; of the proof, if it is_sealed */
+  gboolean is_sealed;
   guint64 size;               /* of all that was added */
   guint n;                    /* of these that wait */
   guint8 bytes[ROWSUM_BYTES]; /* short parts become whole words here */
 } Rowsum;
+
+typedef struct
+{
+  guint64 sum, proof;
+} RowsumValue;
 
 Rowsum rowsum_begin (const Sql *sql);
 /* Bytes as they are; the others put a tag and a length before theirs. */
@@ -32,7 +51,13 @@ void rowsum_add_real (Rowsum *sum, double number);
 void rowsum_add_text (Rowsum *sum, const void *text, gsize size);
 void rowsum_add_blob (Rowsum *sum, const void *blob, gsize size);
 void rowsum_add_null (Rowsum *sum);
-gint64 rowsum_end (Rowsum *sum);
+RowsumValue rowsum_end (Rowsum *sum);
 void rowsum_add_column (Rowsum *sum, const RecordColumn *column);
 /* The same of a row's `n` columns, all but its own sum. */
-gint64 rowsum_of_columns (const Sql *sql, const char *table, const RecordColumn *columns, guint n);
+RowsumValue rowsum_of_columns (const Sql *sql, const char *table, const RecordColumn *columns,
+                               guint n);
+/* TRUE: what stands in the column `sum` is this checksum and, where `sql` is sealed, this proof. */
+gboolean rowsum_agrees (const Sql *sql, RowsumValue value, const RecordColumn *stored);
+/* The checksum that stands in a column `sum`; 0: none. */
+guint64 rowsum_stored (const RecordColumn *stored);
+guint64 rowsum_stored_at (sqlite3_stmt *statement, int index);

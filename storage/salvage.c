@@ -147,7 +147,7 @@ is_proved (const Sql *sql, const SalvageTable *table, const Record *record)
       else
         rowsum_add_column (&sum, column);
     }
-  return rowsum_end (&sum) == record->columns[record->n - 1].integer;
+  return rowsum_agrees (sql, rowsum_end (&sum), &record->columns[record->n - 1]);
 }
 
 static gboolean

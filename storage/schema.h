@@ -5,7 +5,9 @@
 #include "storage/sql.h"
 
 #define SCHEMA_APPLICATION_ID 0x5341544E /* "SATN" */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
+/* Formats from here on are read. Format 1 differs in the column `sum` alone (rowsum.h). */
+#define SCHEMA_VERSION_FIRST 1
 
 /* Makes all tables and views in an empty file. */
 gboolean schema_create (Sql *sql, GError **error);

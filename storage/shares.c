@@ -61,7 +61,7 @@ shares_get (Sql *sql, const char *hex, GError **error)
 {
   sqlite3_stmt *found = find (sql,
                               "SELECT value FROM constant WHERE name = ?1"
-                              " AND sum IS row_sum ('constant', name, type, digest, value)",
+                              " AND row_holds (sum, 'constant', name, type, digest, value)",
                               hex, error);
   GBytes *bytes = found != NULL ? cell_read (sqlite3_column_value (found, 0), TYPE) : NULL;
   if (found != NULL)

@@ -16,6 +16,15 @@ typedef enum
 
 #define SQL_PAGE_BYTES 4096 /* of the files that we write */
 
+/* Whose rows a checkpoint has, as far as somebody asked (coordinator/proof.h). */
+typedef enum
+{
+  SQL_ORIGIN_UNASKED,
+  SQL_ORIGIN_OWN,    /* rows of this user, which are proved one by one */
+  SQL_ORIGIN_OLD,    /* a file of format 1 that bears this user's mark of that time */
+  SQL_ORIGIN_FOREIGN /* anybody's */
+} SqlOrigin;
+
 /* Rows of a table, and the sum of their checksums modulo 2^64. */
 typedef struct
 {
@@ -28,12 +37,15 @@ typedef struct Changes Changes; /* changes.h */
 struct Sql
 {
   sqlite3 *db;
-  char *identity;      /* (nullable) until it is read from the file; rowsum_identify sets it */
-  guint64 key[2];      /* rowsum.c's */
-  gboolean is_salvage; /* what was left of a damaged file */
-  Audit *audit;        /* (nullable): of the files that this one was made of */
-  guint64 last_sum;    /* the checksum that row_sum gave last */
-  Tally constants;     /* of a work file, … */
+  char *identity;  /* (nullable) until it is read from the file; rowsum_identify sets it */
+  guint64 key[2];  /* rowsum.c's, of checksums */
+  guint64 seal[2]; /* the same of proofs, if it is_sealed */
+  gboolean is_sealed;
+  SqlOrigin origin;
+  gboolean is_salvage;          /* what was left of a damaged file */
+  Audit *audit;                 /* (nullable): of the files that this one was made of */
+  guint64 last_sum;             /* the checksum that row_sum gave last */
+  Tally constants;              /* of a work file, … */
   gboolean constants_are_known; /* … unless FALSE: they have to be counted */
   Changes *changes;             /* (nullable) changes.c's */
   int page_bytes;               /* of an existing file */

@@ -74,12 +74,12 @@ record_type_size (guint64 type, gsize *size)
   return TRUE;
 }
 
-/* Of the last column of each of our rows, its sum; so all of it stands in the header's last byte.
- */
+/* Of the last column of each of our rows, its sum, 16 bytes or in format 1 an integer; so all of it
+ * stands in the header's last byte. */
 static inline gboolean
-record_is_integer (guint64 type)
+record_is_sum (guint64 type)
 {
-  return (type >= 1 && type <= 6) || type == 8 || type == 9;
+  return type == 12 + 2 * 16 || (type >= 1 && type <= 6) || type == 8 || type == 9;
 }
 
 /* The header of a record: its length, and a type for each column. FALSE: none is here. */
@@ -90,7 +90,7 @@ record_take_shape (const guint8 *at, const guint8 *end, guint64 payload_max, Rec
   if (header < 4 || header >= 0x80 || (gsize)(end - at) < header)
     return FALSE;
   const guint8 *stop = at + header;
-  if (!record_is_integer (stop[-1]))
+  if (!record_is_sum (stop[-1]))
     return FALSE;
   shape->n = 0;
   shape->header = header;
@@ -106,7 +106,7 @@ record_take_shape (const guint8 *at, const guint8 *end, guint64 payload_max, Rec
       shape->payload += size;
       at += n;
     }
-  return shape->payload <= payload_max && record_is_integer (shape->types[shape->n - 1]);
+  return shape->payload <= payload_max && record_is_sum (shape->types[shape->n - 1]);
 }
 
 /* How much of a payload lies in the page of its cell. */

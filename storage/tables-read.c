@@ -96,7 +96,7 @@ gboolean
 tables_each_setting (Sql *sql, TablesEachSetting each, gpointer data, GError **error)
 {
   const Reading reading = {
-    "SELECT key, value FROM run NOT INDEXED WHERE sum IS row_sum ('run', key, value) ORDER BY key",
+    "SELECT key, value FROM run NOT INDEXED WHERE row_holds (sum, 'run', key, value) ORDER BY key",
     read_setting, (void (*) (void))each, data
   };
   return read_all (sql, &reading, error);
@@ -109,7 +109,7 @@ tables_each_constant (Sql *sql, TablesEachValue each, gpointer data, GError **er
       = { "SELECT name, type, digest, value FROM constant NOT INDEXED"
           " WHERE NOT (name >= 'share/' AND name < 'share0')"
           " AND NOT (name >= 'run/' AND name < 'run0')"
-          " AND sum IS row_sum ('constant', name, type, digest, value) ORDER BY name",
+          " AND row_holds (sum, 'constant', name, type, digest, value) ORDER BY name",
           read_value, (void (*) (void))each, data };
   return read_all (sql, &reading, error);
 }
@@ -118,7 +118,7 @@ gboolean
 tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error)
 {
   const Reading reading = { "SELECT name, type, NULL, value FROM best NOT INDEXED"
-                            " WHERE sum IS row_sum ('best', name, type, value) ORDER BY name",
+                            " WHERE row_holds (sum, 'best', name, type, value) ORDER BY name",
                             read_value, (void (*) (void))each, data };
   return read_all (sql, &reading, error);
 }
@@ -127,7 +127,7 @@ gboolean
 tables_each_node (Sql *sql, TablesEachNode each, gpointer data, GError **error)
 {
   const Reading reading = { "SELECT " NODE_COLUMNS " FROM node NOT INDEXED"
-                            " WHERE sum IS row_sum ('node', " NODE_COLUMNS ") ORDER BY id",
+                            " WHERE row_holds (sum, 'node', " NODE_COLUMNS ") ORDER BY id",
                             read_node, (void (*) (void))each, data };
   return read_all (sql, &reading, error);
 }
@@ -137,7 +137,7 @@ tables_each_event (Sql *sql, TablesEachEvent each, gpointer data, GError **error
 {
   const Reading reading
       = { "SELECT at, kind, node, path, work_s, detail FROM event"
-          " WHERE sum IS row_sum ('event', id, at, kind, node, path, work_s, detail) ORDER BY id",
+          " WHERE row_holds (sum, 'event', id, at, kind, node, path, work_s, detail) ORDER BY id",
           read_event, (void (*) (void))each, data };
   return read_all (sql, &reading, error);
 }

@@ -6,6 +6,7 @@
 #include "storage/cell.h"
 #include "storage/events.h"
 #include "storage/inventory.h"
+#include "storage/rowsum.h"
 
 #include <string.h>
 
@@ -57,7 +58,7 @@ count_out (Sql *sql, const char *name, GError **error)
   if (!has_row)
     return TRUE;
   sql->constants.rows--;
-  sql->constants.sums -= (guint64)sqlite3_column_int64 (statement, 0);
+  sql->constants.sums -= rowsum_stored_at (statement, 0);
   sqlite3_reset (statement);
   return TRUE;
 }
@@ -159,9 +160,9 @@ tables_get (Sql *sql, const char *key, GError **error)
 {
   static const char *const texts[]
       = { "SELECT value FROM run NOT INDEXED"
-          " WHERE key = ?1 AND sum IS row_sum ('run', key, value)",
+          " WHERE key = ?1 AND row_holds (sum, 'run', key, value)",
           "SELECT value FROM constant NOT INDEXED WHERE name = 'run/' || ?1"
-          " AND sum IS row_sum ('constant', name, type, digest, value)" };
+          " AND row_holds (sum, 'constant', name, type, digest, value)" };
   GBytes *value = NULL;
   for (gsize i = 0; i < G_N_ELEMENTS (texts) && value == NULL; i++)
     if (!get_one (sql, texts[i], key, &value, error))
@@ -432,7 +433,7 @@ tables_put_event_once (Sql *sql, const TablesEvent *event, guint keep, GError **
   return is_there || tables_put_event (sql, event, keep, error);
 }
 
-/* A file of the same identity makes its checksums as we do, so they are copied with the rows. */
+/* The proofs of the other file may be of another seal, so they are made anew. */
 static gboolean
 copy_rows (Sql *to, sqlite3_stmt *put, Sql *from, sqlite3_stmt *get, GError **error)
 {
@@ -467,13 +468,14 @@ add_number (Sql *sql, const char *text, guint64 *sum, GError **error)
 
 #define COUNT_BAD(table, columns) \
   "SELECT count(*) FROM " table " NOT INDEXED" \
-  " WHERE sum IS NOT row_sum ('" table "', " columns ")"
+  " WHERE NOT row_holds (sum, '" table "', " columns ")"
 #define COPY(table, columns, marks) \
   { \
-    "SELECT " columns ", sum FROM " table " NOT INDEXED" \
-    " WHERE sum IS row_sum ('" table "', " columns ")", \
-        "INSERT OR IGNORE INTO " table " VALUES (" marks ")", \
-        "INSERT OR REPLACE INTO " table " VALUES (" marks ")", COUNT_BAD (table, columns) \
+    "SELECT " columns " FROM " table " NOT INDEXED" \
+    " WHERE row_holds (sum, '" table "', " columns ")", \
+        "INSERT OR IGNORE INTO " table " VALUES (" marks ", row_sum ('" table "', " marks "))", \
+        "INSERT OR REPLACE INTO " table " VALUES (" marks ", row_sum ('" table "', " marks "))", \
+        COUNT_BAD (table, columns) \
   }
 
 /* What is copied as it is. Nodes get numbers of their own, jobs come with their results,
@@ -482,9 +484,9 @@ static const struct
 {
   const char *get, *add, *replace, *count;
 } tables_copies[] = {
-  COPY ("run", "key, value", "?, ?, ?"),
-  COPY ("constant", "name, type, digest, value", "?, ?, ?, ?, ?"),
-  COPY ("best", "name, type, value", "?, ?, ?, ?"),
+  COPY ("run", "key, value", "?1, ?2"),
+  COPY ("constant", "name, type, digest, value", "?1, ?2, ?3, ?4"),
+  COPY ("best", "name, type, value", "?1, ?2, ?3"),
 };
 
 gboolean

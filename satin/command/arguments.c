@@ -35,7 +35,7 @@ typedef struct
 {
   char *nodes, *workers, *interval, *checkpoint, *name, *stats, *protect, *steal, *trace, *stack,
       *shared_memory, *listen, *sites, *heartbeat, *silence;
-  gboolean tcp, live, dry, anew, copy, insecure, closed, mended;
+  gboolean tcp, live, dry, anew, copy, insecure, closed, mended, trust;
 } Texts;
 
 static void
@@ -76,6 +76,8 @@ make_context (Texts *texts, const char *const about[3])
       "Show which nodes would be started where, and start nothing", NULL },
     { "mended", 0, 0, G_OPTION_ARG_NONE, &texts->mended,
       "Use what another build of the program has saved in the checkpoint", NULL },
+    { "trust", 0, 0, G_OPTION_ARG_NONE, &texts->trust,
+      "Use what somebody else has saved in the checkpoint", NULL },
     { "insecure", 0, 0, G_OPTION_ARG_NONE, &texts->insecure,
       "URI may be plain ftp: or http:", NULL },
     { "interval", 0, 0, G_OPTION_ARG_STRING, &texts->interval,
@@ -365,6 +367,7 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   options->dry = texts.dry;
   options->insecure = texts.insecure;
   options->mended = texts.mended;
+  options->trust = texts.trust;
   options->checkpoint = g_steal_pointer (&texts.checkpoint);
   options->stats = texts.stats == NULL ? NULL : g_canonicalize_filename (texts.stats, NULL);
   options->trace = texts.trace == NULL ? NULL : g_canonicalize_filename (texts.trace, NULL);

@@ -20,6 +20,7 @@ typedef struct
   gboolean anew;         /* what stands at `checkpoint` is set aside */
   gboolean dry;          /* nothing is to be started */
   gboolean mended;       /* rows of another build of the program are used */
+  gboolean trust;        /* rows of another user are used */
   gboolean insecure;     /* URIs that are sent in clear are allowed */
   char *checkpoint;      /* (nullable) as it was said */
   char *name;            /* (nullable) */

@@ -138,6 +138,15 @@ print_identity (const Identity *identity)
     g_print ("build     %s\n", identity->build);
 }
 
+static void
+print_origin (SqlOrigin origin)
+{
+  g_print ("proof     %s\n", origin == SQL_ORIGIN_OWN ? "yours, of each row"
+                             : origin == SQL_ORIGIN_OLD
+                                 ? "none: your mark of an older Satin, which covers no row"
+                                 : "none of yours: anybody may have written it");
+}
+
 static int
 compare_work (gconstpointer a, gconstpointer b)
 {
@@ -256,6 +265,7 @@ command_inspect_summary (Inspection *inspection)
   if (inspection->restore.damage != NULL)
     command_say ("checkpoint '%s' is damaged: %s", inspection->target, inspection->restore.damage);
   print_identity (&inspection->restore.identity);
+  print_origin (inspection->restore.origin);
   print_started (nodes);
   print_state (&inspection->restore);
   if (!print_shared (inspection, &error))

@@ -7,6 +7,8 @@
 #include "coordinator/merge.h"
 #include "coordinator/restore.h"
 
+#include "net/mark.h"
+
 #include "storage/place.h"
 #include "storage/temporary.h"
 
@@ -39,9 +41,11 @@ merge_to (const char *out, const char *const files[2], MergeTotals *totals, GErr
 int
 command_merge (int argc, char **argv)
 {
-  gboolean insecure = FALSE;
+  gboolean insecure = FALSE, trust = FALSE;
   const GOptionEntry entries[] = { { "insecure", 0, 0, G_OPTION_ARG_NONE, &insecure,
                                      "They may be plain ftp: or http: URIs", NULL },
+                                   { "trust", 0, 0, G_OPTION_ARG_NONE, &trust,
+                                     "Use what somebody else has saved in them", NULL },
                                    { NULL, 0, 0, 0, NULL, NULL, NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new ("OUT A B");
   g_autoptr (GError) error = NULL;
@@ -62,12 +66,16 @@ command_merge (int argc, char **argv)
   if (b == NULL)
     return COMMAND_STORE;
   const char *const files[] = { a, b };
+  mark_prove_files (trust);
   temporary_watch_signals ();
   if (!merge_to (out, files, &totals, &error))
     {
       command_say ("%s", error->message);
       return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_ERROR;
     }
+  for (guint i = 0; i < G_N_ELEMENTS (totals.warning); i++)
+    if (totals.warning[i] != NULL)
+      command_say ("%s", totals.warning[i]);
   say_damage (a, totals.damage[0]);
   say_damage (b, totals.damage[1]);
   g_print ("%" G_GUINT64_FORMAT " results of %" G_GUINT64_FORMAT " and %" G_GUINT64_FORMAT

@@ -7,6 +7,7 @@
 #include "spread.h"
 #include "tasks.h"
 
+#include "coordinator/proof.h"
 #include "coordinator/restore.h"
 
 #include "net/checkpoint.h"
@@ -35,11 +36,20 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
 
 /* A finished checkpoint gives its answer again; nothing is started for that. */
 static int
-repeat_answer (const Restore *restore)
+repeat_answer (const Restore *restore, const char *target)
 {
   gsize size = 0;
   const char *data = restore->answer == NULL ? NULL : g_bytes_get_data (restore->answer, &size);
+  g_autofree char *warning = proof_warning (restore->origin, target);
+  g_autoptr (GError) error = NULL;
 
+  if (!proof_allows (restore->origin, target, &error))
+    {
+      command_say ("%s", error->message);
+      return COMMAND_UNUSABLE;
+    }
+  if (warning != NULL)
+    command_say ("%s", warning);
   if (!whole_write (STDOUT_FILENO, data, size))
     {
       command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
@@ -97,10 +107,12 @@ working_folder (const Identity *identity, gboolean is_marked)
 
 /* The command line of this process up to `--`, and behind it the program. (transfer full) */
 static char *
-line_to_type (char *const *typed, const char *program, char *const *words)
+line_to_type (char *const *typed, const char *program, char *const *words, gboolean needs_trust)
 {
   g_autoptr (GString) line = g_string_new ("satin");
 
+  if (needs_trust)
+    g_string_append_printf (line, " %s --trust", *typed++);
   for (guint i = 0; typed[i] != NULL && strcmp (typed[i], "--") != 0; i++)
     {
       g_autofree char *quoted = command_quote (typed[i]);
@@ -136,9 +148,11 @@ guard_words (char *const *words)
 /* Nothing is started that a file alone says: anybody may have written it. 0: run->program and
  * run->argv are filled. */
 static int
-choose_command (FolderRun *run, const Arguments *options, const Identity *found, const char *target,
-                char *const *typed, gboolean *is_marked)
+choose_command (FolderRun *run, const Arguments *options, const Restore *restore,
+                const char *target, char *const *typed, gboolean *is_marked)
 {
+  const Identity *found = &restore->identity;
+  gboolean needs_trust = found->argv != NULL && !proof_allows (restore->origin, target, NULL);
   char **said = options->program;
   g_autofree char *reason = NULL, *line = NULL;
   g_auto (GStrv) recorded = found->argv != NULL ? guard_words (found->argv) : NULL;
@@ -154,7 +168,7 @@ choose_command (FolderRun *run, const Arguments *options, const Identity *found,
       run->program = arguments_program (program);
       return run->program != NULL ? COMMAND_DONE : COMMAND_ERROR;
     }
-  line = line_to_type (typed, program, recorded);
+  line = line_to_type (typed, program, recorded, needs_trust);
   if (program == NULL || recorded == NULL)
     command_say ("checkpoint '%s' has lost which program it is of, or its arguments; say them: %s",
                  target, line);
@@ -162,8 +176,8 @@ choose_command (FolderRun *run, const Arguments *options, const Identity *found,
     {
       g_autofree char *folder = command_quote (found->folder != NULL ? found->folder : "?");
       command_say ("checkpoint '%s' names a program that is not started, since %s; it was started "
-                   "in the folder %s; to start it here, say: %s",
-                   target, reason, folder, line);
+                   "in the folder %s; to start it here%s, say: %s",
+                   target, reason, folder, needs_trust ? " and believe its results" : "", line);
     }
   return COMMAND_UNUSABLE;
 }
@@ -180,6 +194,7 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboo
   run->closed = options->closed;
   run->protect = options->protect;
   run->mended = options->mended;
+  run->trust = options->trust;
   if (options->steal >= 0)
     run->steal = options->steal;
   if (options->name != NULL)
@@ -262,6 +277,7 @@ resume (const Arguments *options, const char *copy, char *const *typed)
   g_autoptr (GPtrArray) sites = NULL;
   g_auto (Restore) restore = { 0 };
   g_autofree char *target = NULL, *text = NULL;
+  g_autoptr (GError) error = NULL;
   gboolean moved = FALSE;
   gboolean is_marked;
   LaunchWish wish;
@@ -272,10 +288,16 @@ resume (const Arguments *options, const char *copy, char *const *typed)
   if (code != COMMAND_DONE)
     return code;
   if (restore.finished && options->program == NULL)
-    return repeat_answer (&restore);
-  code = choose_command (&run, options, &restore.identity, target, typed, &is_marked);
+    return repeat_answer (&restore, target);
+  code = choose_command (&run, options, &restore, target, typed, &is_marked);
   if (code != COMMAND_DONE)
     return code;
+  /* Without its arguments nothing can be proved here: the nodes know them. */
+  if (restore.identity.argv != NULL && !proof_allows (restore.origin, target, &error))
+    {
+      command_say ("%s", error->message);
+      return COMMAND_UNUSABLE;
+    }
   if (!arguments_files_are_writable (options))
     return COMMAND_ERROR;
   fill_run (&run, options, &restore, is_marked);
@@ -325,6 +347,7 @@ command_resume (int argc, char **argv)
         return code;
       tasks = options.sites;
     }
+  mark_prove_files (options.trust);
   folder = place_is_remote (options.words[0]) ? make_copy_folder () : NULL;
   copy = folder != NULL ? g_build_filename (folder, FOLDER_COPY, NULL) : NULL;
   code = resume (&options, copy, argv);

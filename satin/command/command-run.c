@@ -59,6 +59,7 @@ lift_options (Arguments *options)
       options->insecure = options->insecure || own.insecure;
     }
   options->mended = options->mended || own.mended;
+  options->trust = options->trust || own.trust;
   if (options->trace == NULL && !own.help)
     options->trace = g_steal_pointer (&own.trace);
   if (options->stats == NULL && own.stats != NULL && !own.help)
@@ -102,6 +103,7 @@ start (const Arguments *options, FolderRun *run)
   run->listen = g_strdup (options->listen);
   run->protect = options->protect;
   run->mended = options->mended;
+  run->trust = options->trust;
   run->steal = MAX (options->steal, 0);
   run->closed = options->closed;
   run->trace = g_strdup (options->trace);

@@ -36,6 +36,7 @@ int command_top (int argc, char **argv);
 int command_metrics (int argc, char **argv);
 int command_complete (int argc, char **argv);
 int command_merge (int argc, char **argv);
+int command_trust (int argc, char **argv);
 int command_view (int argc, char **argv);
 int command_submit (int argc, char **argv);
 

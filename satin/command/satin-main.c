@@ -4,6 +4,7 @@
 #include "command.h"
 
 #include "net/capture.h"
+#include "net/mark.h"
 
 #include "config.h"
 
@@ -44,6 +45,9 @@ static const Verb verbs[] = {
   { "metrics", "RUN                           print figures as OpenMetrics text", command_metrics },
   { "inspect", "URI [OPTION…]                 show what a checkpoint holds", command_inspect },
   { "merge", "OUT A B                       unite two checkpoints of one run", command_merge },
+  { "trust",
+    "URI                           take the results of somebody else's checkpoint for right",
+    command_trust },
   { "submit", "[OPTION…] -- PROGRAM [ARG…]   a chain of Slurm's jobs, one answer", command_submit },
   { "version", "                              show the version", verb_version },
   { "help", "[VERB]                        show this, or the options of a verb", verb_help },
@@ -121,6 +125,7 @@ main (int argc, char **argv)
     return command_complete (argc - 1, argv + 1);
   if (strcmp (name, BATCH_VERB) == 0)
     return command_batch (argc - 1, argv + 1);
+  mark_prove_files (FALSE);
   if (strcmp (name, "--version") == 0 || strcmp (name, "-V") == 0)
     return verb_version (argc, argv);
   return call_verb (name, argc - 1, argv + 1);

@@ -31,6 +31,7 @@ folder_run_clear (FolderRun *run)
   g_free (run->sockets);
   g_free (run->build);
   g_free (run->token);
+  g_free (run->rows_token);
   memset (run, 0, sizeof *run);
 }
 
@@ -235,7 +236,9 @@ folder_run_data (const FolderRun *run, gsize *size)
   g_key_file_set_boolean (file, GROUP, "invited", run->invited);
   g_key_file_set_boolean (file, GROUP, "mended", run->mended);
   put_text (file, "build", run->build);
+  g_key_file_set_boolean (file, GROUP, "trust", run->trust);
   put_text (file, "token", run->token);
+  put_text (file, "rows_token", run->rows_token);
   put_options (file, run);
   return g_key_file_to_data (file, size, NULL);
 }
@@ -288,7 +291,9 @@ folder_read (const char *path, FolderRun *run, GError **error)
   found.invited = g_key_file_get_boolean (file, GROUP, "invited", NULL);
   found.mended = g_key_file_get_boolean (file, GROUP, "mended", NULL);
   found.build = get_text (file, "build");
+  found.trust = g_key_file_get_boolean (file, GROUP, "trust", NULL);
   found.token = get_text (file, "token");
+  found.rows_token = get_text (file, "rows_token");
   get_options (file, &found);
   if (g_key_file_has_key (file, GROUP_OPTIONS, "workers", NULL)
       && g_key_file_get_integer (file, GROUP_OPTIONS, "workers", NULL) == 0)

@@ -91,12 +91,13 @@ typedef struct
   PlanName protect;
   gboolean
       resume; /* started by `satin resume`: the checkpoint must be there, inputs come from it */
-  gboolean mended;  /* --mended: rows of another build of the program are used */
-  char *token;      /* (nullable) see mark.h */
-  char *build;      /* (nullable) added nodes count as of this build, whatever theirs is */
-  int steal;        /* whom nodes ask for work: one of protocol's NodeSteal */
-  gboolean closed;  /* no nodes are to join but those that the launcher starts */
-  gboolean invited; /* of this one node: it is such; never so in the run's own folder */
+  gboolean mended;          /* --mended: rows of another build of the program are used */
+  gboolean trust;           /* --trust: rows of others are used */
+  char *token, *rows_token; /* (nullable) see mark.h */
+  char *build;              /* (nullable) added nodes count as of this build, whatever theirs is */
+  int steal;                /* whom nodes ask for work: one of protocol's NodeSteal */
+  gboolean closed;          /* no nodes are to join but those that the launcher starts */
+  gboolean invited;         /* of this one node: it is such; never so in the run's own folder */
   gint64 launcher_pid;
   char *host;                /* (nullable) where it was launched … */
   gint64 started_us;         /* … and when, since 1970; 0: nobody said */

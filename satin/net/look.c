@@ -10,6 +10,8 @@
 #include "outlet.h"
 #include "say.h"
 
+#include "coordinator/proof.h"
+
 #include <stdio.h>
 
 #define SILENT_US (4 * G_USEC_PER_SEC)
@@ -64,11 +66,14 @@ show_kept_answer (SatinRun *run, gint64 began_us, GError **error)
   gsize size;
   const char *text = g_bytes_get_data (run->restore.answer, &size), *why;
   int code = run->restore.exit_code;
+  g_autofree char *warning = proof_warning (run->restore.origin, run->config.checkpoint);
+  if (warning != NULL && !run->node_process)
+    say_line ("%s", warning);
   if (run->node_process)
     {
       g_autoptr (GError) reason = NULL;
       if (!folder_write_first (run->folder, "answer", run->restore.answer, &reason)
-          || !folder_end (run->folder, code, NULL, &reason))
+          || !folder_end (run->folder, code, warning, &reason))
         return run_error (error, 1, "%s", reason->message);
     }
   else

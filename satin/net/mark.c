@@ -3,6 +3,8 @@
  * that one. */
 #include "mark.h"
 
+#include "coordinator/proof.h"
+
 #include "storage/whole.h"
 
 #include <errno.h>
@@ -73,40 +75,107 @@ add_text (GString *to, const char *text)
   g_string_append_printf (to, "%" G_GSIZE_FORMAT ":%s", strlen (text), text);
 }
 
+/* (transfer full: line) */
+static char *
+sign_line (const guint8 key[KEY_BYTES], GString *line)
+{
+  char *token = g_compute_hmac_for_data (G_CHECKSUM_SHA256, key, KEY_BYTES,
+                                         (const guchar *)line->str, line->len);
+  g_string_free (line, TRUE);
+  return token;
+}
+
 static char *
 token_of (const guint8 key[KEY_BYTES], const char *program, const char *folder, char *const *argv)
 {
-  g_autoptr (GString) line = g_string_new ("satin mark 1\n");
+  GString *line = g_string_new ("satin mark 1\n");
   add_text (line, program);
   add_text (line, folder);
   for (guint i = 0; argv[i] != NULL; i++)
     add_text (line, argv[i]);
-  return g_compute_hmac_for_data (G_CHECKSUM_SHA256, key, KEY_BYTES, (const guchar *)line->str,
-                                  line->len);
+  return sign_line (key, line);
 }
 
-char *
-mark_token (const char *program, const char *folder, char *const *argv)
+static char *
+rows_token_of (const guint8 key[KEY_BYTES], char *const *argv)
+{
+  GString *line = g_string_new ("satin rows 1\n");
+  for (guint i = 0; argv[i] != NULL; i++)
+    add_text (line, argv[i]);
+  return sign_line (key, line);
+}
+
+/* Makes the key at its first use. */
+static gboolean
+find_key (guint8 key[KEY_BYTES])
 {
   g_autofree char *path = key_path ();
-  guint8 key[KEY_BYTES];
   int failed = read_key (path, key);
   if (failed == ENOENT)
     {
       make_key (path);
       failed = read_key (path, key);
     }
-  return failed == 0 ? token_of (key, program, folder, argv) : NULL;
+  return failed == 0;
 }
+
+char *
+mark_token (const char *program, const char *folder, char *const *argv)
+{
+  guint8 key[KEY_BYTES];
+  return find_key (key) ? token_of (key, program, folder, argv) : NULL;
+}
+
+gboolean
+mark_has_key (void)
+{
+  guint8 key[KEY_BYTES];
+  return find_key (key);
+}
+
+char *
+mark_rows_token (char *const *argv)
+{
+  guint8 key[KEY_BYTES];
+  return find_key (key) ? rows_token_of (key, argv) : NULL;
+}
+
+/* `text`: what tells the marks of one format from those of another. */
+static char *
+make_mark (const char *token, const char *text, const Digest *identity)
+{
+  char hex[DIGEST_HEX_LENGTH + 1];
+  digest_to_hex (identity, hex);
+  g_autofree char *signee = g_strconcat (text, hex, NULL);
+  return token == NULL ? NULL
+                       : g_compute_hmac_for_string (G_CHECKSUM_SHA256, (const guchar *)token,
+                                                    strlen (token), signee, -1);
+}
+
+/* In a file of format 1, whose rows bear no proofs. */
+#define TEXT_OLD ""
+#define TEXT_NOW "satin checkpoint 2\n"
 
 char *
 mark_make (const char *token, const Digest *identity)
 {
-  char hex[DIGEST_HEX_LENGTH + 1];
-  digest_to_hex (identity, hex);
-  return token == NULL ? NULL
-                       : g_compute_hmac_for_string (G_CHECKSUM_SHA256, (const guchar *)token,
-                                                    strlen (token), hex, -1);
+  return make_mark (token, TEXT_NOW, identity);
+}
+
+static gboolean
+bears (const Identity *found, const char *token, const char *text)
+{
+  g_autofree char *mark = make_mark (token, text, &found->identity);
+  return mark != NULL && g_strcmp0 (mark, found->mark) == 0;
+}
+
+/* (transfer full) (nullable): of the command line that a file names. */
+static char *
+token_of_found (const guint8 key[KEY_BYTES], const Identity *found)
+{
+  return found->program != NULL && found->folder != NULL && found->argv != NULL
+             ? token_of (key, found->program, found->folder, found->argv)
+             : NULL;
 }
 
 gboolean
@@ -126,12 +195,48 @@ mark_is_right (const Identity *found, char **reason)
     *reason = g_strdup_printf ("you have no key '%s' that could prove its mark yours", path);
   if (*reason != NULL)
     return FALSE;
-  g_autofree char *token = found->program != NULL && found->folder != NULL && found->argv != NULL
-                               ? token_of (key, found->program, found->folder, found->argv)
-                               : NULL;
-  g_autofree char *mark = mark_make (token, &found->identity);
-  if (g_strcmp0 (mark, found->mark) == 0)
+  g_autofree char *token = token_of_found (key, found);
+  if (bears (found, token, TEXT_NOW) || bears (found, token, TEXT_OLD))
     return TRUE;
   *reason = g_strdup ("it bears the mark of another user, or was changed");
   return FALSE;
+}
+
+/* Of this process's command line: a node has no key. */
+static char *the_token;
+
+static gboolean
+bears_old_mark (const Identity *found)
+{
+  g_autofree char *path = key_path ();
+  guint8 key[KEY_BYTES];
+  if (bears (found, the_token, TEXT_OLD))
+    return TRUE;
+  g_autofree char *token = read_key (path, key) == 0 ? token_of_found (key, found) : NULL;
+  return bears (found, token, TEXT_OLD);
+}
+
+/* Makes no key. */
+static char *
+rows_token_found (char *const *argv)
+{
+  g_autofree char *path = key_path ();
+  guint8 key[KEY_BYTES];
+  return read_key (path, key) == 0 ? rows_token_of (key, argv) : NULL;
+}
+
+void
+mark_prove_run (const char *token, const char *rows_token, gboolean trusts)
+{
+  g_free (the_token);
+  the_token = g_strdup (token);
+  proof_set_rules (
+      &(ProofRules){ .token = rows_token, .bears_old_mark = bears_old_mark, .trusts = trusts });
+}
+
+void
+mark_prove_files (gboolean trusts)
+{
+  proof_set_rules (&(ProofRules){
+      .token_of = rows_token_found, .bears_old_mark = bears_old_mark, .trusts = trusts });
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The mark of a checkpoint: proof that this user started the program that the file names, with
- * these arguments, in this folder. `satin resume FILE` starts nothing that bears no such proof.
+/* What the user's key proves of a checkpoint. The mark: this user started the program that the file
+ * names, with these arguments, in this folder. `satin resume FILE` starts nothing that bears no
+ * such mark. The proofs of rows: nodes of this user's run wrote them (coordinator/proof.h).
  *
  * The user's key, 32 random bytes, stands in `satin/key` in the user's configuration folder, with
- * mode 0600. It never leaves this host: the launcher makes a token of it for one command line, the
- * nodes get the token and make the mark of that and the program's identity. Blocks on the disk; any
- * thread. */
+ * mode 0600. It never leaves this host: the launcher makes two tokens of it for one command line.
+ * The nodes get them and make the mark and the seal of rows, each from its token and the program's
+ * identity, the seal from the run's id, too. A node that is not to be trusted can forge rows for
+ * these arguments with that, and no mark of another program. Blocks on the disk; any thread. */
 #pragma once
 
 #include "coordinator/identity.h"
@@ -14,8 +16,20 @@
  * first use. `argv`: without Satin's own options, NULL-terminated. (transfer full) (nullable):
  * there is no key, and none can be made. */
 char *mark_token (const char *program, const char *folder, char *const *argv);
-/* HMAC-SHA256 of the identity under a token. `token` (nullable): then NULL. (transfer full) */
+/* The token for proofs of rows: HMAC-SHA256 of the arguments alone, since a checkpoint may be gone
+ * on with by a program at another place. The same in all else. */
+char *mark_rows_token (char *const *argv);
+/* TRUE: there is a key; makes it at its first use. */
+gboolean mark_has_key (void);
+/* HMAC-SHA256 of format and identity under a token. `token` (nullable): then NULL. (transfer full)
+ */
 char *mark_make (const char *token, const Digest *identity);
 /* Does what stands in a checkpoint bear this user's mark? Makes no key. FALSE: *reason (transfer
  * full) says why in a few words. */
 gboolean mark_is_right (const Identity *found, char **reason);
+/* From here on this process asks whose the rows of checkpoints are, and proves those that it
+ * writes. Before a thread opens one. `trusts`: --trust was said. A process of a run has the tokens
+ * (nullable, copied) of that run and reads the user's key for files of format 1 alone; a command
+ * makes the token for each file from the key. */
+void mark_prove_run (const char *token, const char *rows_token, gboolean trusts);
+void mark_prove_files (gboolean trusts);

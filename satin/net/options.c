@@ -159,6 +159,8 @@ take (Options *options, int end, char **argv, int *i, gboolean *taken, GError **
     options->anew = TRUE;
   else if (strcmp (argv[*i], "--mended") == 0)
     options->mended = TRUE;
+  else if (strcmp (argv[*i], "--trust") == 0)
+    options->trust = TRUE;
   else if (strcmp (argv[*i], "--insecure") == 0)
     options->insecure = TRUE;
   else
@@ -266,6 +268,7 @@ options_show_help (const Options *options, const char *usage)
       "begin\n"
       "                      anew\n"
       "  --mended            use what another build of this program has saved there\n"
+      "  --trust             use what somebody else has saved there\n"
       "  --interval S[,S]    seconds between two publications of it (default %g), as in satin(1)\n"
       "  --spin MICROSECONDS how long at most an idle worker polls before it sleeps (default\n"
       "                      %d)\n"

@@ -18,6 +18,7 @@ typedef struct
   guint64 shared_memory; /* for shared bytes that were fetched; 0: not said */
   gboolean anew;         /* what stands at `checkpoint` is set aside */
   gboolean mended;       /* rows of another build are used */
+  gboolean trust;        /* rows of another user are used */
   gboolean insecure;     /* --checkpoint may be a URI that is sent in clear */
   gboolean help; /* was said; it stays in argv, for a program that has a page of its own */
   int argc;

@@ -89,7 +89,12 @@ run_identity_fill (SatinRun *run, GError **error)
   if (!fill_build (run, error))
     return FALSE;
   if (!run->node_process)
-    run->folder_run.token = mark_token (identity->program, identity->folder, identity->argv);
+    {
+      run->folder_run.token = mark_token (identity->program, identity->folder, identity->argv);
+      run->folder_run.rows_token = mark_rows_token (identity->argv);
+    }
+  mark_prove_run (run->folder_run.token, run->folder_run.rows_token,
+                  run->options.trust || run->folder_run.trust);
   identity->mark = mark_make (run->folder_run.token, &identity->identity);
   return TRUE;
 }

@@ -143,7 +143,9 @@ prepare_solo (SatinRun *run, GError **error)
   if (run->options.stats != NULL && !outlet_is_writable ("stats file", run->options.stats, &reason))
     return run_error (error, 1, "%s", reason->message);
   char *token = g_steal_pointer (&run->folder_run.token);
+  char *rows_token = g_steal_pointer (&run->folder_run.rows_token);
   run->folder_run = (FolderRun){ .token = token,
+                                 .rows_token = rows_token,
                                  .program = g_strdup (run->identity.program),
                                  .argv = g_strdupv (run->identity.argv),
                                  .folder = g_strdup (run->identity.folder),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* forge-row FILE KEY VALUE: a setting of a checkpoint as somebody writes it who knows how checksums
- * are made, in both places. */
+ * are made, and has no key, in both places. forge-row FILE SQL: the same of any rows, by a
+ * statement that may call row_sum (). Other rows stay as they are. */
 #include "storage/rowsum.h"
 #include "storage/sql.h"
 #include "storage/tables.h"
@@ -8,11 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A file of another identity has other checksums. */
+static gboolean
+sum_anew (Sql *sql, GError **error)
+{
+  return sql_run (sql,
+                  "UPDATE run SET sum = row_sum ('run', key, value);"
+                  "UPDATE constant SET sum = row_sum ('constant', name, type, digest, value)",
+                  error);
+}
+
 int
 main (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
-  if (argc != 4)
+  if (argc != 3 && argc != 4)
     return 2;
   g_autoptr (Sql) sql = sql_adopt (argv[1], "", &error);
   sqlite3_stmt *statement
@@ -23,12 +34,11 @@ main (int argc, char **argv)
     {
       g_autofree char *identity = sql_column_string (statement, 0);
       sqlite3_reset (statement);
-      rowsum_identify (sql, strcmp (argv[2], "identity") == 0 ? argv[3] : identity);
-      if (tables_set (sql, argv[2], argv[3], &error)
-          && sql_run (sql, "UPDATE run SET sum = row_sum ('run', key, value)", &error)
-          && sql_run (sql,
-                      "UPDATE constant SET sum = row_sum ('constant', name, type, digest, value)",
-                      &error))
+      gboolean is_other = argc == 4 && strcmp (argv[2], "identity") == 0;
+      rowsum_identify (sql, is_other ? argv[3] : identity);
+      gboolean good
+          = argc == 3 ? sql_run (sql, argv[2], &error) : tables_set (sql, argv[2], argv[3], &error);
+      if (good && (!is_other || sum_anew (sql, &error)))
         return 0;
     }
   fprintf (stderr, "forge-row: %s\n", error != NULL ? error->message : "no identity");

@@ -21,8 +21,10 @@ resumes () # FILE ANSWER PROGRAM ARG…
   is "$file is sound" "$code" 0
   try "$satin" resume "$file"
   is "$file is a stranger's: nothing is started" "$code:$answer" 3:
+  try "$satin" resume "$file" --mended -- "$@"
+  is "… nor are its results used" "$code:$answer" 3:
   # Any later build is another one than theirs.
-  try "$satin" resume "$file" --mended -n 2 -w 1 --stats "$work/stats" -- "$@"
+  try "$satin" resume "$file" --mended --trust -n 2 -w 1 --stats "$work/stats" -- "$@"
   is "$file is resumed" "$code" 0
   is "… its answer" "$(head -n 1 <<<"$answer")" "$wanted"
   ok "… what it held was used" more_than_none "$(figure jobs_reused)"

@@ -33,13 +33,13 @@ cp "$work/kept.db" "$file"
 elsewhere "$satin" resume -n 2 "$file"
 is "another user does not: exit code" "$code:$answer" "3:"
 is "one sentence" "$(wc -l <<<"$words")" 1
-is "which has the line to type" "$(line)" "resume -n 2 $file -- $naps 8 20"
+is "which has the line to type" "$(line)" "resume --trust -n 2 $file -- $naps 8 20"
 ok "and the folder" grep -qF "in the folder $work/cwd" <<<"$words"
 ok "and the file stays as it was" cmp "$file" "$work/kept.db"
 ok "no key is made for that" [ ! -e "$work/another/satin/key" ]
 elsewhere "$satin" resume "$file" -- "$naps"
 is "a program alone does not take the arguments of a file" "$code:$answer" "3:"
-is "they have to be said" "$(line)" "resume $file -- $naps 8 20"
+is "they have to be said" "$(line)" "resume --trust $file -- $naps 8 20"
 # shellcheck disable=SC2046
 elsewhere "$satin" $(line)
 is "that line goes on" "$code:$answer" "0:256"
@@ -49,12 +49,16 @@ is "other arguments are another run" "$code:$answer" "3:"
 cp "$naps" "$work/moved"
 try "$satin" resume "$file" -- "$work/moved"
 is "of a marked file a path alone is enough" "$code:$answer" "0:256"
-elsewhere "$satin" resume "$file"
+try "$satin" resume "$file"
 is "an answer that stands there is shown: nothing is started" "$code:$answer" "0:256"
+elsewhere "$satin" resume "$file"
+is "but not to somebody else, who did not compute it" "$code:$answer" "3:"
+elsewhere "$satin" resume --trust "$file"
+is "unless he trusts it" "$code:$answer" "0:256"
 
 # What somebody else resumed bears his mark from then on.
 cp "$work/kept.db" "$file"
-begin env XDG_CONFIG_HOME="$work/another" "$satin" resume --name his "$file" --interval 0.1 -- "$naps" 8 20
+begin env XDG_CONFIG_HOME="$work/another" "$satin" resume --trust --name his "$file" --interval 0.1 -- "$naps" 8 20
 ok "his run is up" wait_for $((20 * slow)) up his 1
 "$satin" suspend his 2>/dev/null
 ended
@@ -89,7 +93,7 @@ cp "$work/kept.db" "$file"
 forge "$file" argv "[b'--workers', b'a b', b'\\033[31m']"
 try "$satin" resume "$file"
 is "a forged file: exit code" "$code:$answer" "3:"
-is "its words are shown so that they can be typed" "$(line)" "resume $file -- $naps -- --workers 'a b' \$'\\033[31m'"
+is "its words are shown so that they can be typed" "$(line)" "resume --trust $file -- $naps -- --workers 'a b' \$'\\033[31m'"
 for row in "program:/bin/sh" "folder:/" "identity:00112233445566778899aabbccddeeff"; do
   cp "$work/kept.db" "$file"
   forge "$file" "${row%%:*}" "${row#*:}"

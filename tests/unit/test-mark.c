@@ -2,6 +2,7 @@
 #include "net/mark.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 static char *config, *key;
@@ -207,6 +208,40 @@ test_no_key (void)
   identity_clear (&identity);
 }
 
+static void
+test_rows_token (void)
+{
+  char *const lines[][4] = { { "6", "8 9" }, { "68 9" }, { "6", "8", "9" }, { NULL } };
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (lines); i++)
+    {
+      g_autofree char *again = mark_rows_token (lines[i]);
+      char *token = mark_rows_token (lines[i]);
+      g_assert_cmpstr (token, ==, again);
+      g_assert_true (g_hash_table_add (seen, token));
+    }
+  g_autofree char *of_mark = mark_token ("6", "8 9", (char *[]){ NULL });
+  g_assert_false (g_hash_table_contains (seen, of_mark));
+}
+
+/* A forger who has a file of today cannot make the mark of a file of format 1, whose rows bear no
+ * proof. */
+static void
+test_old_mark (void)
+{
+  Identity identity = sample ();
+  char hex[DIGEST_HEX_LENGTH + 1];
+  g_autofree char *token = mark_token (identity.program, identity.folder, identity.argv);
+  digest_to_hex (&identity.identity, hex);
+  g_autofree char *old = g_compute_hmac_for_string (G_CHECKSUM_SHA256, (const guchar *)token,
+                                                    strlen (token), hex, -1);
+
+  g_assert_cmpstr (identity.mark, !=, old);
+  replace (&identity.mark, old);
+  g_assert_true (is_right (&identity, ""));
+  identity_clear (&identity);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -221,6 +256,8 @@ main (int argc, char **argv)
   g_test_add_func ("/mark/what-was-changed-bears-a-wrong-one", test_changed);
   g_test_add_func ("/mark/near-misses-are-refused", test_near_misses);
   g_test_add_func ("/mark/no-two-command-lines-are-alike", test_cuts);
+  g_test_add_func ("/mark/the-token-of-rows-is-of-the-arguments", test_rows_token);
+  g_test_add_func ("/mark/that-of-format-1-is-another-one", test_old_mark);
   g_test_add_func ("/mark/two-first-uses-make-one-key", test_first_use);
   g_test_add_func ("/mark/without-a-key-there-is-none", test_no_key);
   code = g_test_run ();

@@ -27,6 +27,7 @@ run_clear (SatinRun *run)
   identity_clear (&run->identity);
   g_strfreev (run->options.argv);
   g_free (run->folder_run.token);
+  g_free (run->folder_run.rows_token);
 }
 
 /* `line`: what the shell would make words of. */
@@ -56,9 +57,10 @@ static void
 test_words (void)
 {
   static const char *const others[]
-      = { "./powers",         "./powers 3",           "./powers 'a b' 3", "./powers 3 a b",
-          "./powers 3 'a b' ''", "./powers 3 'a b' 3", "./powers 4 'a b'", "./powers '3a b'",
-          "./powers '' 3 'a b'", "./powers 3a ' b'",   "./powers 3 'a  b'" };
+      = { "./powers",         "./powers 3",          "./powers 'a b' 3",
+          "./powers 3 a b",   "./powers 3 'a b' ''", "./powers 3 'a b' 3",
+          "./powers 4 'a b'", "./powers '3a b'",     "./powers '' 3 'a b'",
+          "./powers 3a ' b'", "./powers 3 'a  b'" };
 
   g_assert_true (are_same (&app, "./powers 3 'a b'"));
   g_assert_true (are_same (&app, "/elsewhere/moved 3 'a b'"));

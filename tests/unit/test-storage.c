@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests of storage/: values, compaction, checksums. Links storage, GLib and SQLite,
  * nothing of ours. */
-#include "store.h"
 #include "processor.h"
+#include "store.h"
 
 #include "storage/rowsum.h"
 
@@ -359,9 +359,41 @@ test_the_checksum_is_siphash (Fixture *f, gconstpointer unused)
   static const guint8 data[15] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 };
   Rowsum empty = rowsum_begin (&sql), whole = empty;
 
-  g_assert_cmphex ((guint64)rowsum_end (&empty), ==, G_GUINT64_CONSTANT (0x726fdb47dd0e0e31));
+  g_assert_cmphex (rowsum_end (&empty).sum, ==, G_GUINT64_CONSTANT (0x726fdb47dd0e0e31));
   rowsum_add_bare (&whole, data, sizeof data);
-  g_assert_cmphex ((guint64)rowsum_end (&whole), ==, G_GUINT64_CONSTANT (0xa129ca6149be45e5));
+  g_assert_cmphex (rowsum_end (&whole).sum, ==, G_GUINT64_CONSTANT (0xa129ca6149be45e5));
+}
+
+static void
+test_the_proof_is_siphash_under_the_seal (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  static const guint8 seal[ROWSUM_SEAL_BYTES]
+      = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+  static const guint8 data[15] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 };
+  Sql sql = { .identity = f->sql->identity };
+  Rowsum open = rowsum_begin (&sql);
+  rowsum_add_bare (&open, data, sizeof data);
+  rowsum_seal (&sql, seal);
+  Rowsum sealed = rowsum_begin (&sql);
+  rowsum_add_bare (&sealed, data, sizeof data);
+  RowsumValue without = rowsum_end (&open), with = rowsum_end (&sealed);
+
+  g_assert_cmphex (with.proof, ==, G_GUINT64_CONSTANT (0xa129ca6149be45e5));
+  g_assert_cmphex (with.sum, ==, without.sum);
+  g_assert_cmphex (without.proof, ==, 0);
+
+  guint64 words[] = { GUINT64_TO_LE (with.sum), GUINT64_TO_LE (with.proof) };
+  RecordColumn stored = { .kind = 'b', .data = (guint8 *)words, .size = sizeof words };
+  g_assert_true (rowsum_agrees (&sql, with, &stored));
+  words[1] ^= 1;
+  g_assert_false (rowsum_agrees (&sql, with, &stored));
+  g_assert_cmphex (rowsum_stored (&stored), ==, with.sum);
+  RecordColumn old = { .kind = 'i', .integer = (gint64)with.sum };
+  g_assert_false (rowsum_agrees (&sql, with, &old));
+  rowsum_seal (&sql, NULL);
+  g_assert_true (rowsum_agrees (&sql, without, &stored));
+  g_assert_true (rowsum_agrees (&sql, without, &old));
 }
 
 /* What SQL computes over the columns is what is computed without it. */
@@ -379,9 +411,12 @@ test_the_checksum_is_the_same_without_sql (Fixture *f, gconstpointer unused)
   rowsum_add_blob (&sum, "\x01\x02\x03", 3);
   rowsum_add_text (&sum, "", 0);
   g_autofree char *query
-      = g_strdup_printf ("SELECT row_sum ('result', NULL, -5, 0.5, '%s', x'010203', '')", text);
+      = g_strdup_printf ("SELECT row_holds (row_sum ('result', NULL, -5, 0.5, '%s', x'010203', ''),"
+                         " 'result', NULL, -5, 0.5, '%s', x'010203', '')",
+                         text, text);
 
-  g_assert_cmpint (number_of (f->sql, query), ==, rowsum_end (&sum));
+  g_assert_cmpint (number_of (f->sql, query), ==, 1);
+  g_assert_cmphex (rowsum_end (&sum).sum, ==, f->sql->last_sum);
 }
 
 /* All files of a program number its jobs alike, so one that lost its table job can still be read.
@@ -509,6 +544,7 @@ main (int argc, char **argv)
     { "/rowsum/a-row-that-was-changed-does-not-verify",
       test_a_row_that_was_changed_does_not_verify },
     { "/rowsum/the-checksum-is-siphash", test_the_checksum_is_siphash },
+    { "/rowsum/the-proof-is-siphash-under-the-seal", test_the_proof_is_siphash_under_the_seal },
     { "/rowsum/the-checksum-is-the-same-without-sql", test_the_checksum_is_the_same_without_sql },
     { "/names/a-file-without-its-jobs-is-read-by-the-program",
       test_a_file_without_its_jobs_is_read_by_the_program },

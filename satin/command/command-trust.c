@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `satin trust`: the results of a checkpoint that somebody else wrote become this user's. The
+ * program that it names is still not started by `satin resume FILE` alone. One thread.
+ * Tests: signed.sh. */
+#include "arguments.h"
+#include "command.h"
+
+#include "coordinator/merge.h"
+#include "coordinator/restore.h"
+
+#include "net/checkpoint.h"
+#include "net/mark.h"
+
+#include "storage/place.h"
+#include "storage/temporary.h"
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
+
+/* A URI by way of a file, which replaces what stands there unless that has changed meanwhile. */
+static gboolean
+trust_far (const char *target, const char *folder, MergeTotals *totals, GError **error)
+{
+  g_autofree char *made = g_build_filename (folder, "trusted", NULL);
+  g_autoptr (Place) place = place_open (target, error);
+  PlaceState there = { 0 };
+  gboolean good = place != NULL && place_look (place, "", &there, error)
+                  && restore_copy (target, made, error) && merge_trust (made, totals, error)
+                  && place_put (place, "", made, &there, NULL, error)
+                  && (!there.has_delta || place_remove (place, PLACE_DELTA, NULL, error));
+
+  place_state_clear (&there);
+  return good;
+}
+
+static gboolean
+trust_it (const char *target, MergeTotals *totals, GError **error)
+{
+  char *folder;
+  gboolean good;
+
+  if (!place_is_remote (target))
+    return merge_trust (target, totals, error);
+  folder = temporary_make (error);
+  if (folder == NULL)
+    return FALSE;
+  good = trust_far (target, folder, totals, error);
+  temporary_remove (folder);
+  return good;
+}
+
+static int
+failed (const char *target, const GError *error)
+{
+  if (error->domain == COORDINATOR_ERROR)
+    command_say ("%s", error->message);
+  else
+    command_say ("checkpoint '%s': %s", target, error->message);
+  return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_STORE;
+}
+
+static void
+tell (const char *target, const Identity *identity, const MergeTotals *totals)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+
+  for (guint i = 0; identity->argv != NULL && identity->argv[i] != NULL; i++)
+    {
+      g_autofree char *quoted = command_quote (identity->argv[i]);
+      g_string_append_printf (line, " %s", quoted);
+    }
+  if (totals->damage[0] != NULL)
+    command_say ("'%s' is damaged: %s; what is lost of it is left out", target, totals->damage[0]);
+  g_print ("'%s': %" G_GUINT64_FORMAT " results of %s%s, %.2f %% done, count as yours from now on; "
+           "the program that it names is not started by that\n",
+           target, totals->united, identity->app != NULL ? identity->app : "?", line->str,
+           totals->done * 100);
+}
+
+static int
+trust (const char *target)
+{
+  g_auto (Restore) restore = { 0 };
+  g_auto (MergeTotals) totals = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  if (!restore_look_for (target, NULL, NULL, &restore, &error))
+    return failed (target, error);
+  if (!restore.exists)
+    {
+      command_say ("there is no checkpoint at '%s'", target);
+      return COMMAND_STORE;
+    }
+  if (restore.origin == SQL_ORIGIN_OWN)
+    {
+      g_print ("'%s' bears your proof already\n", target);
+      return COMMAND_DONE;
+    }
+  g_autofree char *user = checkpoint_in_use (&restore, target);
+  if (user != NULL)
+    {
+      command_say ("%s", user);
+      return COMMAND_IN_USE;
+    }
+  if (!mark_has_key ())
+    {
+      command_say ("you have no key to prove results with: satin/key in your configuration folder "
+                   "cannot be made or read");
+      return COMMAND_ERROR;
+    }
+  if (!trust_it (target, &totals, &error))
+    return failed (target, error);
+  tell (target, &restore.identity, &totals);
+  return COMMAND_DONE;
+}
+
+int
+command_trust (int argc, char **argv)
+{
+  gboolean insecure = FALSE;
+  const GOptionEntry entries[] = { { "insecure", 0, 0, G_OPTION_ARG_NONE, &insecure,
+                                     "It may be a plain ftp: or http: URI", NULL },
+                                   { NULL, 0, 0, 0, NULL, NULL, NULL } };
+  g_autoptr (GOptionContext) context = g_option_context_new ("URI");
+  g_autofree char *word = NULL, *target = NULL;
+
+  g_option_context_set_summary (
+      context, "Takes the results of the checkpoint at URI, which somebody else wrote, for right:\n"
+               "it is written anew, with your proof of each row. Look at it before, with `satin\n"
+               "inspect`. Nothing is started.");
+  g_option_context_add_main_entries (context, entries, NULL);
+  if (!command_parse_one (context, "trust", argc, argv, &word))
+    return COMMAND_USAGE;
+  if (word == NULL)
+    return command_usage ("trust ", "say a checkpoint: `satin trust URI`");
+  target = arguments_target (word, insecure);
+  if (target == NULL)
+    return COMMAND_STORE;
+  mark_prove_files (TRUE);
+  temporary_watch_signals ();
+  return trust (target);
+}

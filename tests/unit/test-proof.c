@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whose rows are used (coordinator/proof.c). Links coordinator, storage and value. */
+#include "checkpoint.h"
+
+#include "coordinator/inbox.h"
+#include "coordinator/ledger.h"
+#include "coordinator/merge.h"
+#include "coordinator/pair.h"
+#include "coordinator/proof.h"
+
+#include "storage/rowsum.h"
+#include "storage/tables.h"
+
+#define BASE_BYTES (128 * 1024) /* the least that has a delta */
+
+static void
+be (const char *token)
+{
+  proof_set_rules (&(ProofRules){ .token = token });
+}
+
+static void
+be_trusting (const char *token)
+{
+  proof_set_rules (&(ProofRules){ .token = token, .trusts = TRUE });
+}
+
+/* NULL: refused, and why. */
+static Ledger *
+begin (Place *place, const char *run, gboolean goes_on, GError **error)
+{
+  Identity identity = identity_make (run, "app", "8");
+  LedgerConfig config = { .work_path = place->work,
+                          .target = place->target,
+                          .job_names = job_names,
+                          .job_types = job_types,
+                          .goes_on = goes_on,
+                          .delta_from = BASE_BYTES,
+                          .stems = place->stems };
+  Ledger *ledger = ledger_new (&config, &identity, error);
+  identity_clear (&identity);
+  return ledger;
+}
+
+/* Takes `row`. */
+static gboolean
+put (Ledger *ledger, Row *row, gboolean is_large, GError **error)
+{
+  Inbox *inbox = inbox_new ();
+  Publication made;
+  g_autoptr (GBytes) large = g_bytes_new_take (g_malloc0 (2 * BASE_BYTES), 2 * BASE_BYTES);
+  inbox_add_row (inbox, row);
+  if (is_large)
+    inbox_add_value (inbox->constants, "const/large", "ay", large);
+  gboolean good
+      = ledger_write (ledger, inbox, error) && ledger_publish (ledger, FALSE, &made, error);
+  inbox_free (inbox);
+  return good;
+}
+
+/* A base with the row /0 and a delta with the row /1. */
+static void
+make_pair (Place *place, const char *run)
+{
+  g_autoptr (GError) error = NULL;
+  Ledger *ledger = begin (place, run, FALSE, &error);
+  (void)(ledger != NULL && put (ledger, row_make ("/0", 1, 1, 0.1), TRUE, &error)
+         && put (ledger, row_make ("/1", 2, 1, 0.1), FALSE, &error));
+  g_assert_no_error (error);
+  ledger_free (ledger);
+}
+
+/* What somebody does to a file who has no key and can make each checksum. */
+static void
+forge (const char *path, const char *text)
+{
+  Identity identity = identity_make ("", "app", "8");
+  char hex[DIGEST_HEX_LENGTH + 1];
+  g_autoptr (GError) error = NULL;
+  digest_to_hex (&identity.identity, hex);
+  g_autoptr (Sql) sql = sql_adopt (path, hex, &error);
+  g_assert_no_error (error);
+  g_assert_true (sql_run (sql, text, &error));
+  identity_clear (&identity);
+}
+
+#define FORGED_ROW \
+  "INSERT INTO result SELECT '/9', node, job, digest, value, work_s, saved, weight," \
+  " row_sum ('result', '/9', node, job, digest, value, work_s, saved, weight) FROM result LIMIT 1"
+
+static SqlOrigin
+assert_paths (const char *target, const char *expected, guint64 damaged)
+{
+  RestoreQuery all = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Sql) file = restore_open (target, &error);
+  g_assert_no_error (error);
+  g_autoptr (GPtrArray) rows = restore_rows (file, &all, &error);
+  g_assert_no_error (error);
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (guint i = 0; i < rows->len; i++)
+    g_string_append_printf (text, "%s ", ((RestoreRow *)rows->pdata[i])->path);
+  g_assert_cmpstr (text->str, ==, expected);
+  g_assert_cmpuint (file->audit->tables[INVENTORY_RESULT].damaged, ==, damaged);
+  return file->origin;
+}
+
+static void
+assert_refused (Place *place, const char *run)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) before = contents (place->target);
+  g_assert_null (begin (place, run, FALSE, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+  g_assert_nonnull (strstr (error->message, "--trust"));
+  g_autoptr (GBytes) after = contents (place->target);
+  g_assert_true (g_bytes_equal (before, after));
+}
+
+static void
+test_rows_of_this_run_prove_themselves (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  be ("me");
+  make_pair (place, "run-1");
+
+  g_assert_cmpint (assert_paths (place->target, "/0 /1 ", 0), ==, SQL_ORIGIN_OWN);
+  Ledger *ledger = begin (place, "run-2", FALSE, &error);
+  g_assert_no_error (error);
+  g_assert_null (ledger_take_damage (ledger));
+  g_assert_cmpuint (ledger_stats (ledger).rows, ==, 2);
+  ledger_free (ledger);
+}
+
+static void
+test_a_forged_row_is_damage_in_base_and_delta (void)
+{
+  for (int in_delta = 0; in_delta < 2; in_delta++)
+    {
+      g_autoptr (Place) place = place_new ();
+      g_autoptr (GError) error = NULL;
+      be ("me");
+      make_pair (place, "run-1");
+      g_autofree char *delta = pair_delta_path (place->target);
+
+      forge (in_delta ? delta : place->target, FORGED_ROW);
+      g_assert_cmpint (assert_paths (place->target, "/0 /1 ", 1), ==, SQL_ORIGIN_OWN);
+      Ledger *ledger = begin (place, "run-1", FALSE, &error);
+      g_assert_no_error (error);
+      g_autofree char *damage = ledger_take_damage (ledger);
+      g_assert_nonnull (damage);
+      g_assert_nonnull (strstr (damage, "1 of"));
+      g_assert_cmpuint (ledger_stats (ledger).rows, ==, 2);
+      ledger_free (ledger);
+    }
+}
+
+static void
+test_a_strangers_delta_beside_a_base_of_ours_is_not_read (void)
+{
+  g_autoptr (Place) mine = place_new (), theirs = place_new ();
+  g_autofree char *delta = pair_delta_path (mine->target),
+                  *other = pair_delta_path (theirs->target);
+  be ("somebody");
+  make_pair (theirs, "run-1");
+  be ("me");
+  make_pair (mine, "run-1");
+  g_assert_cmpint (g_rename (other, delta), ==, 0);
+
+  g_assert_cmpint (assert_paths (mine->target, "/0 ", 0), ==, SQL_ORIGIN_OWN);
+}
+
+static void
+test_a_row_of_another_run_is_damage (void)
+{
+  g_autoptr (Place) one = place_new (), other = place_new ();
+  be ("me");
+  make_pair (one, "run-1");
+  make_pair (other, "run-2");
+  g_autofree char *delta = pair_delta_path (one->target);
+  g_assert_cmpint (g_unlink (delta), ==, 0);
+  g_autofree char *move = g_strdup_printf ("INSERT INTO run VALUES ('x', 1, 1); ATTACH '%s' AS b;"
+                                           "DELETE FROM result;"
+                                           "INSERT INTO result SELECT * FROM b.result",
+                                           other->target);
+  sqlite3 *db = NULL;
+  g_assert_cmpint (sqlite3_open (one->target, &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, move, NULL, NULL, NULL), ==, SQLITE_OK);
+  sqlite3_close (db);
+
+  g_assert_cmpint (assert_paths (one->target, "", 1), ==, SQL_ORIGIN_OWN);
+}
+
+static void
+test_a_strangers_file_is_used_by_trust_alone (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  be ("somebody");
+  make_pair (place, "run-1");
+
+  be ("me");
+  g_assert_cmpint (assert_paths (place->target, "/0 /1 ", 0), ==, SQL_ORIGIN_FOREIGN);
+  assert_refused (place, "run-1");
+  be_trusting ("me");
+  Ledger *ledger = begin (place, "run-2", FALSE, &error);
+  g_assert_no_error (error);
+  g_autofree char *told = ledger_take_damage (ledger);
+  g_assert_nonnull (strstr (told, "--trust"));
+  g_assert_true (put (ledger, row_make ("/2", 3, 1, 0.1), FALSE, &error));
+  ledger_free (ledger);
+  be ("me");
+  g_assert_cmpint (assert_paths (place->target, "/0 /1 /2 ", 0), ==, SQL_ORIGIN_OWN);
+}
+
+static void
+test_to_take_the_proofs_away_makes_a_strangers_file (void)
+{
+  g_autoptr (Place) place = place_new ();
+  be ("me");
+  make_pair (place, "run-1");
+  forge (place->target,
+         "UPDATE run SET sum = row_sum ('run', key, value);"
+         "UPDATE constant SET sum = row_sum ('constant', name, type, digest, value);"
+         "UPDATE result SET sum = row_sum ('result', path, node, job, digest, value, work_s,"
+         " saved, weight)");
+  g_autofree char *delta = pair_delta_path (place->target);
+  g_assert_cmpint (g_unlink (delta), ==, 0);
+
+  assert_refused (place, "run-1");
+}
+
+/* Another coordinator of the run goes on, or this one finds that somebody put a file there. */
+static void
+test_a_strangers_file_in_the_middle_of_a_run_is_left_alone (void)
+{
+  g_autoptr (Place) mine = place_new (), theirs = place_new ();
+  g_autoptr (GError) error = NULL;
+  be ("somebody");
+  make_pair (theirs, "run-1");
+  be ("me");
+  Ledger *ledger = begin (mine, "run-1", FALSE, &error);
+  g_assert_true (put (ledger, row_make ("/4", 1, 1, 0.1), FALSE, &error));
+  g_assert_cmpint (g_rename (theirs->target, mine->target), ==, 0);
+  g_autoptr (GBytes) before = contents (mine->target);
+
+  g_assert_false (put (ledger, row_make ("/5", 2, 1, 0.1), FALSE, &error));
+  g_assert_error (error, COORDINATOR_ERROR, COORDINATOR_ERROR_UNUSABLE);
+  g_autoptr (GBytes) after = contents (mine->target);
+  g_assert_true (g_bytes_equal (before, after));
+  ledger_free (ledger);
+}
+
+/* Nobody can tell its files from those of others, but for the run that is at work on them. */
+static void
+test_a_run_without_a_key_goes_on_with_its_own_file (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  be (NULL);
+  make_pair (place, "run-1");
+
+  assert_refused (place, "run-1");
+  Ledger *ledger = begin (place, "run-1", TRUE, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (ledger_stats (ledger).rows, ==, 2);
+  ledger_free (ledger);
+  g_assert_null (begin (place, "run-2", TRUE, &error));
+}
+
+/* Damage took both rows that say which run it is; those who are at work on it know. */
+static void
+test_a_file_that_lost_its_run_is_known_to_that_run (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  be ("me");
+  make_pair (place, "run-1");
+  g_autofree char *delta = pair_delta_path (place->target);
+  g_assert_cmpint (g_unlink (delta), ==, 0);
+  Ledger *ledger = begin (place, "run-1", FALSE, &error);
+  forge (place->target,
+         "DELETE FROM run WHERE key = 'id'; DELETE FROM constant WHERE name = 'run/id'");
+
+  g_assert_true (put (ledger, row_make ("/2", 3, 1, 0.1), FALSE, &error));
+  g_assert_no_error (error);
+  ledger_free (ledger);
+  g_assert_cmpint (assert_paths (place->target, "/0 /2 ", 0), ==, SQL_ORIGIN_OWN);
+}
+
+static gboolean
+bears_mark (const Identity *found)
+{
+  return g_strcmp0 (found->program, "/usr/bin/prog") == 0;
+}
+
+static void
+test_an_old_mark_is_asked_for_where_no_row_is_proved (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  be (NULL);
+  make_pair (place, "run-1");
+
+  proof_set_rules (&(ProofRules){ .token = "me", .bears_old_mark = bears_mark });
+  Ledger *ledger = begin (place, "run-1", FALSE, &error);
+  g_assert_no_error (error);
+  g_autofree char *told = ledger_take_damage (ledger);
+  g_assert_nonnull (strstr (told, "older Satin"));
+  g_assert_true (put (ledger, row_make ("/2", 3, 1, 0.1), FALSE, &error));
+  ledger_free (ledger);
+  g_assert_cmpint (assert_paths (place->target, "/0 /1 /2 ", 0), ==, SQL_ORIGIN_OWN);
+}
+
+static void
+test_trust_writes_base_and_delta_anew (void)
+{
+  g_autoptr (Place) place = place_new ();
+  g_autoptr (GError) error = NULL;
+  g_auto (MergeTotals) totals = { 0 };
+  be ("somebody");
+  make_pair (place, "run-1");
+
+  be_trusting ("me");
+  g_assert_true (merge_trust (place->target, &totals, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (totals.united, ==, 2);
+  g_autofree char *delta = pair_delta_path (place->target);
+  g_assert_false (g_file_test (delta, G_FILE_TEST_EXISTS));
+  be ("me");
+  g_assert_cmpint (assert_paths (place->target, "/0 /1 ", 0), ==, SQL_ORIGIN_OWN);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+#define ADD(name, test) g_test_add_func ("/proof/" name, test)
+  ADD ("rows-of-this-run-prove-themselves", test_rows_of_this_run_prove_themselves);
+  ADD ("a-forged-row-is-damage-in-base-and-delta", test_a_forged_row_is_damage_in_base_and_delta);
+  ADD ("a-strangers-delta-beside-a-base-of-ours-is-not-read",
+       test_a_strangers_delta_beside_a_base_of_ours_is_not_read);
+  ADD ("a-row-of-another-run-is-damage", test_a_row_of_another_run_is_damage);
+  ADD ("a-strangers-file-is-used-by-trust-alone", test_a_strangers_file_is_used_by_trust_alone);
+  ADD ("to-take-the-proofs-away-makes-a-strangers-file",
+       test_to_take_the_proofs_away_makes_a_strangers_file);
+  ADD ("a-strangers-file-in-the-middle-of-a-run-is-left-alone",
+       test_a_strangers_file_in_the_middle_of_a_run_is_left_alone);
+  ADD ("a-run-without-a-key-goes-on-with-its-own-file",
+       test_a_run_without_a_key_goes_on_with_its_own_file);
+  ADD ("a-file-that-lost-its-run-is-known-to-that-run",
+       test_a_file_that_lost_its_run_is_known_to_that_run);
+  ADD ("an-old-mark-is-asked-for-where-no-row-is-proved",
+       test_an_old_mark_is_asked_for_where_no_row_is_proved);
+  ADD ("trust-writes-base-and-delta-anew", test_trust_writes_base_and_delta_anew);
+  return g_test_run ();
+}
