@@ -152,6 +152,19 @@ is_gone (const Batch *batch)
   return words != NULL && strstr (words, "Invalid job id") != NULL;
 }
 
+/* How Slurm calls its end, as long as it remembers the job: TIMEOUT, PREEMPTED, NODE_FAIL …
+ * (transfer full) */
+static char *
+end_at_slurm (const Batch *batch)
+{
+  char *argv[] = { (char *)"squeue", (char *)"-h", (char *)"-t", (char *)"all", (char *)"-o",
+                   (char *)"%T",     (char *)"-j", batch->job,   NULL };
+  g_autofree char *said = ask (argv, NULL);
+  const char *state = said != NULL ? g_strstrip (said) : "";
+
+  return g_strdup_printf ("%s%s", state[0] != '\0' ? ": " : "", state);
+}
+
 /* ---- what is said ---- */
 
 /* The first line that is a node's, and no shell's: it has read all that it was sent. */
@@ -324,7 +337,9 @@ on_tick (gpointer data)
   else if (batch->job != NULL && ++batch->ticks % ASK_TICKS == 0 && is_gone (batch)
            && !is_done (batch, &code))
     {
-      command_say ("batch job %s is gone from Slurm", batch->job);
+      g_autofree char *state = end_at_slurm (batch);
+
+      command_say ("batch job %s is gone from Slurm%s", batch->job, state);
       finish (batch, COMMAND_ERROR);
     }
   return G_SOURCE_CONTINUE;
