@@ -82,13 +82,16 @@ static gboolean
 write_script (const Batch *batch, const char *script, GError **error)
 {
   g_autofree char *place = g_shell_quote (batch->place), *line = g_shell_quote (batch->line);
-  /* To list the folder has a shared disk look again. */
+  /* When the time of a job is over Slurm sends SIGTERM to all its processes, and kills those that
+   * are left when the script has ended. So the script outlasts its node, which leaves. To list the
+   * folder has a shared disk look again. */
   g_autofree char *text = g_strdup_printf ("#!/bin/sh\nb=%s\n: >\"$b/begun\"\nn=0\n"
                                            "while [ ! -e \"$b/ready\" ]; do\n"
                                            "  n=$((n + 1))\n"
                                            "  [ $n -lt %d ] && ls \"$b\" >/dev/null || exit 1\n"
                                            "  sleep 0.2\n"
                                            "done\n"
+                                           "trap : TERM\n"
                                            "sh -c %s <\"$b/to\"\nc=$?\n"
                                            "echo $c >\"$b/done\"\nexit $c\n",
                                            place, READY_TRIES, line);

@@ -545,7 +545,7 @@ site_line (const Site *site, const char *program, char **argv, const char *folde
 
   if (copied > 0)
     g_string_append_printf (line,
-                            "t=$(mktemp -d) && head -c %" G_GSIZE_FORMAT
+                            "trap : TERM; t=$(mktemp -d) && head -c %" G_GSIZE_FORMAT
                             " >\"$t\"/%s && chmod 700 \"$t\"/%s || exit 1; ",
                             copied, name, name);
   g_string_append_printf (

@@ -58,6 +58,7 @@ third=$(job)
 finished
 is "the answer" "$code:$answer" "0:$heavy_answer"
 is "… with two nodes started anew" "$(grep -c "^satin: another node starts at site 'vu' in [0-9]* s$" <<<"$words")" 2
+is "… in place of two that had handed over their work" "$(grep -c "^satin: node [0-9]* left; 1 goes on$" <<<"$words")" 2
 ok "… and no job after the end" wait_for 20 eval 'queued pending,running 0 && [ "$(state_of "$third")" = COMPLETED ]'
 printf '%s\n' "$words" | sed 's/^/# /'
 # Several tasks of one srun are one run, be the program started by `satin run` or by itself.
