@@ -82,13 +82,16 @@ static gboolean
 write_script (const Batch *batch, const char *script, GError **error)
 {
   g_autofree char *place = g_shell_quote (batch->place), *line = g_shell_quote (batch->line);
-  /* To list the folder has a shared disk look again. */
+  /* When the time of a job is over Slurm sends SIGTERM to all its processes, and kills those that
+   * are left when the script has ended. So the script outlasts its node, which leaves. To list the
+   * folder has a shared disk look again. */
   g_autofree char *text = g_strdup_printf ("#!/bin/sh\nb=%s\n: >\"$b/begun\"\nn=0\n"
                                            "while [ ! -e \"$b/ready\" ]; do\n"
                                            "  n=$((n + 1))\n"
                                            "  [ $n -lt %d ] && ls \"$b\" >/dev/null || exit 1\n"
                                            "  sleep 0.2\n"
                                            "done\n"
+                                           "trap : TERM\n"
                                            "sh -c %s <\"$b/to\"\nc=$?\n"
                                            "echo $c >\"$b/done\"\nexit $c\n",
                                            place, READY_TRIES, line);
@@ -150,6 +153,19 @@ is_gone (const Batch *batch)
   if (said != NULL)
     return g_strstrip (said)[0] == '\0';
   return words != NULL && strstr (words, "Invalid job id") != NULL;
+}
+
+/* How Slurm calls its end, as long as it remembers the job: TIMEOUT, PREEMPTED, NODE_FAIL …
+ * (transfer full) */
+static char *
+end_at_slurm (const Batch *batch)
+{
+  char *argv[] = { (char *)"squeue", (char *)"-h", (char *)"-t", (char *)"all", (char *)"-o",
+                   (char *)"%T",     (char *)"-j", batch->job,   NULL };
+  g_autofree char *said = ask (argv, NULL);
+  const char *state = said != NULL ? g_strstrip (said) : "";
+
+  return g_strdup_printf ("%s%s", state[0] != '\0' ? ": " : "", state);
 }
 
 /* ---- what is said ---- */
@@ -324,7 +340,9 @@ on_tick (gpointer data)
   else if (batch->job != NULL && ++batch->ticks % ASK_TICKS == 0 && is_gone (batch)
            && !is_done (batch, &code))
     {
-      command_say ("batch job %s is gone from Slurm", batch->job);
+      g_autofree char *state = end_at_slurm (batch);
+
+      command_say ("batch job %s is gone from Slurm%s", batch->job, state);
       finish (batch, COMMAND_ERROR);
     }
   return G_SOURCE_CONTINUE;

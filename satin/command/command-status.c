@@ -47,7 +47,7 @@ starting_json (const FolderRun *run)
   json_append_string (text, run->checkpoint);
   g_string_append (
       text, ",\"term\":null,\"root\":null,\"done\":null,\"left_s\":null,\"left_low_s\":null");
-  g_string_append (text, ",\"left_high_s\":null,\"at_risk_s\":null");
+  g_string_append (text, ",\"stopping\":false,\"left_high_s\":null,\"at_risk_s\":null");
   g_string_append (text, ",\"at_risk_all_s\":null,\"nodes\":[]}");
   return g_strdup (text->str);
 }

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The local launcher. It only starts and watches: what it knows of the run it reads from the run's
- * folder, and its own death changes nothing there. One thread; forks all nodes before GLib makes a
- * thread. Tests: launcher.sh. */
+ * folder, and its own death changes nothing there. Its nodes: launch-nodes.c.
+ * Tests: launcher.sh. */
 #include "launch.h"
 #include "command.h"
 #include "launch-folder.h"
+#include "launch-private.h"
 #include "launch-words.h"
-#include "live.h"
-#include "spread.h"
 #include "start.h"
-#include "trouble.h"
 
 #include "net/timeline-file.h"
 
@@ -36,53 +34,12 @@
 /* Nobody may listen yet when suspension is asked for. */
 #define ASK_AGAIN_MS 300
 
-typedef enum
-{
-  GOING,
-  SUSPENDING, /* asked for, not there yet */
-  ENDED,      /* `end` is written; the nodes are leaving */
-  GIVEN_UP    /* we killed them: no Satin program, or a second Ctrl-C */
-} State;
-
-typedef Started Node;
-
-/* Invariant: `code` and `answered` are set exactly when state is ENDED. n_live counts the nodes not
- * gone. */
-typedef struct
-{
-  FolderRun *run;
-  char *path;
-  const LaunchWish *wish;
-  GMainLoop *loop;
-  GArray *places; /* of Spot; those up to `next` were tried */
-  guint next;
-  GArray *nodes; /* of Node */
-  guint founder; /* its place among them */
-  GBytes *copy;  /* (nullable) the program, for other hosts */
-  guint n_live, n_crashed;
-  char *said;       /* (nullable) why a node was not started last */
-  gboolean parting; /* main says how far it came, when it knows of the end */
-  State state;
-  gint64 started_us, ended_us;
-  gint64 answer_us; /* when the end was seen first without its answer, or some of that came */
-  int code;
-  Live *live;
-  Trouble *trouble;
-  guint signals[3]; /* sources */
-  guint ticks;
-  gboolean refused;    /* the founder ended before it had joined */
-  gboolean joined;     /* some node has said where it listens */
-  gboolean unkept;     /* the answer has not come from another host, or cannot be written here */
-  gboolean cut_off;    /* the checkpoint that this process brings did not come … */
-  gboolean broken_off; /* … because we were interrupted */
-} Launch;
-
-static void
-kill_all (Launch *launch, gboolean but_main)
+void
+launch_kill_all (Launch *launch, gboolean but_main)
 {
   for (guint i = 0; i < launch->nodes->len; i++)
     {
-      Node *node = &g_array_index (launch->nodes, Node, i);
+      Started *node = &g_array_index (launch->nodes, Started, i);
 
       /* Not gone means not yet reaped, so the number still is this process's. */
       if (!node->gone && !(but_main && launch_words_main_is_at (launch->path, node->pid))
@@ -104,17 +61,17 @@ answer_is_under_way (Launch *launch, int code)
   return live && !launch->unkept && now_us - launch->answer_us < ANSWER_LIMIT_US;
 }
 
-static gboolean
-look_for_end (Launch *launch)
+gboolean
+launch_look_for_end (Launch *launch)
 {
   g_autofree char *sentence = NULL;
   int code;
 
-  if (launch->state >= ENDED || !folder_has_ended (launch->path, &code, &sentence))
-    return launch->state == ENDED;
+  if (launch->state >= LAUNCH_ENDED || !folder_has_ended (launch->path, &code, &sentence))
+    return launch->state == LAUNCH_ENDED;
   if (answer_is_under_way (launch, code))
     return FALSE;
-  launch->state = ENDED;
+  launch->state = LAUNCH_ENDED;
   launch->code = code;
   launch->unkept = folder_lacks_answer (launch->path, code);
   launch->ended_us = g_get_monotonic_time ();
@@ -130,74 +87,18 @@ look_for_end (Launch *launch)
   return TRUE;
 }
 
-static void
-give_up (Launch *launch)
+void
+launch_give_up (Launch *launch)
 {
-  launch->state = GIVEN_UP;
+  launch->state = LAUNCH_GIVEN_UP;
   g_clear_pointer (&launch->live, live_free);
-  kill_all (launch, FALSE);
+  launch_kill_all (launch, FALSE);
 }
 
-static gboolean
-look_for_founder (Launch *launch)
-{
-  g_autoptr (GArray) members = launch->joined ? NULL : folder_pids (launch->path, "address");
-
-  launch->joined = launch->joined || members->len > 0;
-  return launch->joined;
-}
-
-static void on_gone (GPid pid, int status, gpointer data);
 static void suspend (Launch *launch);
-static void quit_if_alone (Launch *launch);
-
-/* Starts the next place. FALSE: it cannot be, and it was said. */
-static gboolean
-start_next (Launch *launch, gboolean founder)
-{
-  const Spot *place = &g_array_index (launch->places, Spot, launch->next++);
-  g_autoptr (GError) error = NULL;
-  Node node;
-
-  if (!spread_start (place, launch->run, launch->path, founder, launch->copy, &node, &error))
-    {
-      if (g_strcmp0 (error->message, launch->said) != 0)
-        command_say ("%s", error->message);
-      g_free (launch->said);
-      launch->said = g_strdup (error->message);
-      return FALSE;
-    }
-  if (founder)
-    launch->founder = launch->nodes->len;
-  g_array_append_val (launch->nodes, node);
-  launch->n_live++;
-  if (node.far != NULL)
-    g_child_watch_add (node.pid, on_gone, launch);
-  return TRUE;
-}
-
-/* There are members: all the other nodes may come, and those of other hosts learn where to. */
-static void
-spread_on (Launch *launch)
-{
-  g_autofree char *peers = NULL;
-
-  while (launch->next < launch->places->len)
-    (void)start_next (launch, FALSE);
-  if (!launch->run->tcp)
-    return;
-  peers = spread_peers (launch->path);
-  for (guint i = 0; i < launch->nodes->len; i++)
-    {
-      const Node *node = &g_array_index (launch->nodes, Node, i);
-      if (node->far != NULL && !node->gone)
-        far_tell (node->far, peers);
-    }
-}
-
 /* A node of another host that has not joined yet would try for long. */
 static void
-tell_too_late (Launch *launch, const Node *node)
+tell_too_late (Launch *launch, const Started *node)
 {
   g_auto (GStrv) addresses
       = node->far != NULL && !node->gone ? folder_addresses (launch->path, node->pid) : NULL;
@@ -210,12 +111,12 @@ tell_too_late (Launch *launch, const Node *node)
 static gboolean
 look_for_checkpoint (Launch *launch)
 {
-  g_autofree char *failure = launch->state < ENDED ? place_bring_failure () : NULL;
+  g_autofree char *failure = launch->state < LAUNCH_ENDED ? place_bring_failure () : NULL;
 
   if (failure == NULL)
     return FALSE;
   launch->cut_off = TRUE;
-  give_up (launch);
+  launch_give_up (launch);
   command_say ("%s", failure);
   return TRUE;
 }
@@ -240,38 +141,39 @@ on_tick (gpointer data)
     {
       trouble_show (launch->trouble);
       folder_sign (launch->path);
+      launch_nodes_renew (launch);
     }
   if (!launch->joined)
     look_for_wish (launch);
   if (launch->n_live == 0)
     {
-      look_for_end (launch);
-      quit_if_alone (launch);
+      launch_look_for_end (launch);
+      launch_nodes_quit_if_none (launch);
       return G_SOURCE_CONTINUE;
     }
-  if (look_for_end (launch))
+  if (launch_look_for_end (launch))
     {
-      const Node *founder = &g_array_index (launch->nodes, Node, launch->founder);
+      const Started *founder = &g_array_index (launch->nodes, Started, launch->founder);
 
       for (guint i = 0; i < launch->nodes->len; i++)
-        tell_too_late (launch, &g_array_index (launch->nodes, Node, i));
+        tell_too_late (launch, &g_array_index (launch->nodes, Started, i));
       /* A founder that refused leaves the others waiting for somebody to join. */
       gboolean late = now_us - launch->ended_us > LEAVE_LIMIT_US;
       if (late && launch->unkept) /* a node has to stay */
         g_main_loop_quit (launch->loop);
-      else if (late || (founder->gone && !look_for_founder (launch)))
-        kill_all (launch, launch->parting && now_us <= launch->ended_us + PARTING_LIMIT_US);
+      else if (late || (founder->gone && !launch_nodes_have_joined (launch)))
+        launch_kill_all (launch, launch->parting && now_us <= launch->ended_us + PARTING_LIMIT_US);
       return G_SOURCE_CONTINUE;
     }
   if (look_for_checkpoint (launch))
     return G_SOURCE_CONTINUE;
-  if (launch->state == GIVEN_UP)
-    kill_all (launch, FALSE);
-  else if (look_for_founder (launch))
-    spread_on (launch);
-  if (launch->joined || launch->state == GIVEN_UP)
+  if (launch->state == LAUNCH_GIVEN_UP)
+    launch_kill_all (launch, FALSE);
+  else if (launch_nodes_have_joined (launch))
+    launch_nodes_spread (launch);
+  if (launch->joined || launch->state == LAUNCH_GIVEN_UP)
     return G_SOURCE_CONTINUE;
-  const Node *first = &g_array_index (launch->nodes, Node, launch->founder);
+  const Started *first = &g_array_index (launch->nodes, Started, launch->founder);
   if (first->far != NULL)
     {
       if (!first->gone)
@@ -284,84 +186,9 @@ on_tick (gpointer data)
     {
       command_say ("'%s' is not a Satin program: it did not join the run within %d seconds",
                    launch->run->program, (int)(JOIN_LIMIT_US / G_USEC_PER_SEC));
-      give_up (launch);
+      launch_give_up (launch);
     }
   return G_SOURCE_CONTINUE;
-}
-
-/* Added nodes may carry the run on. One that has not joined founds it anew: it has only a log. */
-static void
-quit_if_alone (Launch *launch)
-{
-  gboolean others = launch->state < ENDED
-                    && (launch_folder_lives (launch->path, "address")
-                        || launch_folder_lives (launch->path, "log"));
-
-  if (launch->n_live == 0 && !others)
-    g_main_loop_quit (launch->loop);
-}
-
-/* A node of another host that never was a member. TRUE: it was one such, and it was said. */
-static gboolean
-leave_out (Launch *launch, const Node *node, gboolean founder)
-{
-  g_auto (GStrv) addresses = folder_addresses (launch->path, node->pid);
-  g_autofree char *name = node->far == NULL ? NULL : far_name (node->far);
-
-  if (name == NULL || addresses != NULL)
-    return FALSE;
-  launch_words_left_out (launch->path, node->pid, node->status, name);
-  while (founder && !launch->joined && launch->next < launch->places->len)
-    if (start_next (launch, TRUE))
-      return TRUE;
-  launch->refused = launch->n_live == 0 && !launch->joined;
-  return TRUE;
-}
-
-/* A node is gone though the run has not ended: it left, or it crashed. */
-static void
-count_gone (Launch *launch, const Node *node, gboolean founder)
-{
-  gboolean left = WIFEXITED (node->status) && WEXITSTATUS (node->status) == COMMAND_DONE;
-
-  launch->n_crashed += left ? 0 : 1;
-  /* One that was killed refused nothing: another node founds the run in its place. */
-  if (look_for_founder (launch) || WIFSIGNALED (node->status))
-    launch_words_gone (launch->path, node->pid, node->status, launch->n_live);
-  else if (founder)
-    {
-      /* The others would wait for a run that was never founded. */
-      launch->refused = TRUE;
-      kill_all (launch, FALSE);
-    }
-}
-
-static void
-on_gone (GPid pid, int status, gpointer data)
-{
-  Launch *launch = data;
-
-  for (guint i = 0; i < launch->nodes->len; i++)
-    {
-      Node *node = &g_array_index (launch->nodes, Node, i);
-
-      if (node->pid != pid)
-        continue;
-      node->gone = TRUE;
-      node->status = status;
-      launch->n_live--;
-      if (node->far != NULL)
-        far_drain (node->far);
-      gboolean over = look_for_end (launch) || launch->answer_us != 0 || launch->state == GIVEN_UP;
-      if (!over && !launch->refused)
-        {
-          Node gone = *node; /* another may be started */
-          if (!leave_out (launch, &gone, i == launch->founder))
-            count_gone (launch, &gone, i == launch->founder);
-        }
-      break;
-    }
-  quit_if_alone (launch);
 }
 
 static void on_asked (GObject *source, GAsyncResult *result, gpointer data);
@@ -371,7 +198,7 @@ ask_for_suspension (gpointer data)
 {
   Launch *launch = data;
 
-  if (launch->state == SUSPENDING)
+  if (launch->state == LAUNCH_SUSPENDING)
     live_ask (launch->path, "suspend", on_asked, launch);
   return G_SOURCE_REMOVE;
 }
@@ -389,17 +216,17 @@ on_asked (GObject *source, GAsyncResult *result, gpointer data)
 static void
 suspend (Launch *launch)
 {
-  if (launch->state != GOING)
+  if (launch->state != LAUNCH_GOING)
     return;
   /* Without all of it, or without a member, nothing can have begun. */
   launch->cut_off = place_bring_break ();
-  launch->broken_off = launch->cut_off || !look_for_founder (launch);
+  launch->broken_off = launch->cut_off || !launch_nodes_have_joined (launch);
   if (launch->broken_off)
     {
-      give_up (launch);
+      launch_give_up (launch);
       return;
     }
-  launch->state = SUSPENDING;
+  launch->state = LAUNCH_SUSPENDING;
   launch_folder_refresh (launch->run, launch->path);
   command_say ("suspending%s; interrupt to quit at once",
                launch->run->checkpoint == NULL ? " without a checkpoint, nothing is kept" : "");
@@ -420,34 +247,14 @@ on_interrupt (gpointer data)
 {
   Launch *launch = data;
 
-  if (launch->state != SUSPENDING)
+  if (launch->state != LAUNCH_SUSPENDING)
     suspend (launch);
   else
     {
       command_say ("killed");
-      give_up (launch);
+      launch_give_up (launch);
     }
   return G_SOURCE_CONTINUE;
-}
-
-/* FALSE: said; no process is left. */
-static gboolean
-start_all (Launch *launch)
-{
-  /* Where nobody is of this host the first one alone begins, and the others follow. */
-  do
-    if (!start_next (launch, launch->nodes->len == 0))
-      {
-        for (guint k = 0; k < launch->nodes->len; k++)
-          {
-            start_kill (g_array_index (launch->nodes, Node, k).pid);
-            waitpid (g_array_index (launch->nodes, Node, k).pid, NULL, 0);
-          }
-        return FALSE;
-      }
-  while (launch->next < launch->places->len
-         && !spot_is_far (&g_array_index (launch->places, Spot, launch->next)));
-  return TRUE;
 }
 
 /* Before there is a folder: what comes meanwhile is heard when all nodes are started. */
@@ -467,14 +274,12 @@ watch (Launch *launch)
 
   launch->loop = g_main_loop_new (NULL, FALSE);
   launch->trouble = trouble_new (launch->path);
-  for (guint i = 0; i < launch->nodes->len; i++)
-    if (g_array_index (launch->nodes, Node, i).far == NULL)
-      g_child_watch_add (g_array_index (launch->nodes, Node, i).pid, on_gone, launch);
+  launch_nodes_watch (launch);
   tick = g_timeout_add (TICK_MS, on_tick, launch);
   if (terminal || launch->wish->live)
     launch->live = live_new (launch->path, terminal);
   g_main_loop_run (launch->loop);
-  look_for_end (launch);
+  launch_look_for_end (launch);
   trouble_show (launch->trouble);
   g_clear_pointer (&launch->trouble, trouble_free);
   g_clear_pointer (&launch->live, live_free);
@@ -489,11 +294,11 @@ watch (Launch *launch)
 static int
 judge (Launch *launch)
 {
-  const Node *founder = &g_array_index (launch->nodes, Node, launch->founder);
+  const Started *founder = &g_array_index (launch->nodes, Started, launch->founder);
 
   if (launch->broken_off)
     return launch_words_not_begun (launch->run, launch->path, launch->cut_off);
-  if (launch->state == GIVEN_UP)
+  if (launch->state == LAUNCH_GIVEN_UP)
     return launch->cut_off ? COMMAND_STORE : COMMAND_ERROR;
   if (launch->refused && founder->far != NULL)
     return command_say ("no host gave a node: the run has not begun"), COMMAND_ERROR;
@@ -520,9 +325,9 @@ write_figures (const Launch *launch, gboolean show)
 static void
 clean_up (Launch *launch, gboolean ended)
 {
-  gboolean crashed = launch->n_crashed > 0 && look_for_founder (launch);
-  gboolean trouble = ended ? launch->code == COMMAND_JOB || crashed
-                           : launch->joined && !launch->cut_off;
+  gboolean crashed = launch->n_crashed > 0 && launch_nodes_have_joined (launch);
+  gboolean trouble
+      = ended ? launch->code == COMMAND_JOB || crashed : launch->joined && !launch->cut_off;
   g_autoptr (GError) error = NULL;
 
   if (launch->unkept)
@@ -567,11 +372,11 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   launch.nodes = spread_nodes ();
   launch.places = spread_places (run, wish->sites, 0);
   launch.copy = wish->send_program ? spread_program (run) : NULL;
-  if (start_all (&launch))
+  if (launch_nodes_begin (&launch))
     {
       watch (&launch);
       launch_folder_refresh (run, launch.path);
-      ended = launch.state == ENDED;
+      ended = launch.state == LAUNCH_ENDED;
       if (launch.parting)
         (void)launch_words_of_main (launch.path);
       if (ended && !launch.unkept)
@@ -588,6 +393,7 @@ launch_run (FolderRun *run, const LaunchWish *wish)
   else
     folder_remove (launch.path, NULL);
   g_clear_pointer (&launch.copy, g_bytes_unref);
+  again_free (launch.again);
   g_array_unref (launch.places);
   g_array_unref (launch.nodes);
   g_free (launch.path);

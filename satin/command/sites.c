@@ -8,6 +8,7 @@
 #include "net/step.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define GROUP "site "
 #define NODES_MAX 4096
@@ -16,7 +17,7 @@
 
 static const char *const launchers[] = { "local", "ssh", "slurm", "tasks", "command" };
 static const char *const keys[] = { "hosts",  "nodes", "workers", "launcher", "options", "command",
-                                    "folder", "setup", "program", "listen",   "ports" };
+                                    "folder", "setup", "program", "listen",   "ports",   "again" };
 
 static void
 site_free (gpointer data)
@@ -84,6 +85,20 @@ read_number (GKeyFile *file, const char *group, const char *key, Site *site, int
     return refuse (error, site, "%s takes a number from 1 to %d, not '%s'", key, NODES_MAX, text);
   *number = (int)value;
   return TRUE;
+}
+
+static gboolean
+read_choice (GKeyFile *file, const char *group, const char *key, Site *site, gboolean *choice,
+             GError **error)
+{
+  g_autofree char *text = NULL;
+
+  if (!read_text (file, group, key, site, &text, error))
+    return FALSE;
+  *choice = g_strcmp0 (text, "yes") == 0 || g_strcmp0 (text, "true") == 0;
+  if (*choice || text == NULL || strcmp (text, "no") == 0 || strcmp (text, "false") == 0)
+    return TRUE;
+  return refuse (error, site, "%s takes yes or no, not '%s'", key, text);
 }
 
 static gboolean
@@ -250,6 +265,8 @@ check_site (const Site *site, GError **error)
                                          : "the launcher command needs command");
   if (site->options != NULL && site->launcher != SITE_SSH && site->launcher != SITE_SLURM)
     return refuse (error, site, "options are for ssh and slurm only");
+  if (site->launcher == SITE_TASKS && site->again)
+    return refuse (error, site, "again is not for the launcher tasks: a step has each task once");
   if (site->launcher == SITE_LOCAL && (site->program || site->setup || site->folder))
     return refuse (error, site, "program, setup and folder are not for the launcher local");
   return TRUE;
@@ -272,6 +289,7 @@ read_site (GKeyFile *file, const char *group, GError **error)
       && read_number (file, group, "workers", site, &site->workers, error)
       && read_words (file, group, "options", site, &site->options, error)
       && read_words (file, group, "command", site, &site->command, error)
+      && read_choice (file, group, "again", site, &site->again, error)
       && read_ports (file, group, site, error) && read_hosts (file, group, site, nodes, error)
       && check_site (site, error))
     return site;
@@ -430,15 +448,25 @@ add_command (GStrvBuilder *to, char **command, const char *node, const char *lin
     g_strv_builder_add (to, line);
 }
 
+/* What runs this process, also when another build stands in its place by now. (transfer full) */
+static char *
+own_program (void)
+{
+  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+
+  if (self != NULL && !g_str_has_suffix (self, " (deleted)"))
+    return g_steal_pointer (&self);
+  return self != NULL ? g_strdup_printf ("/proc/%d/exe", (int)getpid ()) : g_strdup ("satin");
+}
+
 static void
 add_task (GStrvBuilder *to, const char *path, int number, const char *line, gsize copied)
 {
-  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *self = own_program ();
   g_autofree char *skip = g_strdup_printf ("%" G_GSIZE_FORMAT, copied);
   g_autofree char *task = g_strdup_printf ("%s%d", BATCH_TASK, number);
 
-  g_strv_builder_add_many (to, self != NULL ? self : "satin", BATCH_VERB, path, skip, line, task,
-                           NULL);
+  g_strv_builder_add_many (to, self, BATCH_VERB, path, skip, line, task, NULL);
 }
 
 /* Within an allocation there is room at once. */
@@ -446,14 +474,14 @@ static void
 add_slurm (GStrvBuilder *to, const Site *site, const char *path, const char *host, const char *line,
            gsize copied)
 {
-  g_autofree char *self = g_file_read_link ("/proc/self/exe", NULL);
+  g_autofree char *self = own_program ();
   g_autofree char *skip = g_strdup_printf ("%" G_GSIZE_FORMAT, copied);
   gboolean inside = g_getenv ("SLURM_JOB_ID") != NULL;
 
   if (inside)
     g_strv_builder_add_many (to, "srun", "--nodes=1", "--ntasks=1", "--quiet", "--overlap", NULL);
   else
-    g_strv_builder_add_many (to, self != NULL ? self : "satin", BATCH_VERB, path, skip, line, NULL);
+    g_strv_builder_add_many (to, self, BATCH_VERB, path, skip, line, NULL);
   if (host != NULL)
     g_strv_builder_add_many (to, "--nodelist", host, NULL);
   add_words (to, site->options);
@@ -517,7 +545,7 @@ site_line (const Site *site, const char *program, char **argv, const char *folde
 
   if (copied > 0)
     g_string_append_printf (line,
-                            "t=$(mktemp -d) && head -c %" G_GSIZE_FORMAT
+                            "trap : TERM; t=$(mktemp -d) && head -c %" G_GSIZE_FORMAT
                             " >\"$t\"/%s && chmod 700 \"$t\"/%s || exit 1; ",
                             copied, name, name);
   g_string_append_printf (

@@ -32,6 +32,7 @@ typedef struct
   char *program;             /* (nullable) where the program is there */
   char *listen;              /* (nullable) address in figures */
   int port_first, port_last; /* 0: any */
+  gboolean again;            /* a node that ends before the run does is replaced, see again.h */
 } Site;
 
 /* (transfer full): of Site, in the order of the file, which is read once, as it may be a pipe;

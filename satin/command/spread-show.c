@@ -65,12 +65,13 @@ spread_show (const FolderRun *run, const GPtrArray *sites, int workers, gboolean
       const Spot *spot = &g_array_index (places, Spot, i);
       g_autofree char *command = command_of (spot, run, copied);
 
-      g_print ("%u: site %s, host %s, workers %d: %s\n", i + 1,
+      g_print ("%u: site %s, host %s, workers %d%s: %s\n", i + 1,
                spot->site != NULL ? spot->site->name : "local",
                spot->host != NULL   ? spot->host
                : spot_is_far (spot) ? "chosen there"
                                     : "this one",
-               spot->workers > 0 ? spot->workers : run->workers, command);
+               spot->workers > 0 ? spot->workers : run->workers,
+               spot->site != NULL && spot->site->again ? ", again" : "", command);
     }
   g_print ("nothing was started\n");
 }

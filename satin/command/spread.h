@@ -21,6 +21,7 @@ typedef struct
   int status;       /* of waitpid, once gone */
   Far *far;         /* NULL: a process of this host */
   const char *site; /* (nullable) its name; the Spot's */
+  guint place;      /* the caller's: its Spot's number */
 } Started;
 
 /* Reads the file of --sites (nullable: none) into *sites and *text (out, nullable, transfer full),

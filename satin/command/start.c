@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a run to a node process: fork, a session of its own, log, working directory, exec. Runs
- * before this process has threads. Must not know what a node does. Tests: launcher.sh. */
+/* From a run to a node process: fork, a session of its own, log, working directory, exec. The
+ * child allocates nothing before exec, so this process may have threads. Must not know what a node
+ * does. Tests: launcher.sh. */
 #include "start.h"
 
 #include "storage/whole.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts one node process. Call it before this process has a second thread: the child writes its
- * own process number into the name of its log. */
+/* Starts one node process. The child writes its own process number into the name of its log; it
+ * allocates nothing before exec, so this process may have other threads. */
 #pragma once
 
 #include "net/folder.h"
@@ -19,8 +19,7 @@ typedef struct
  * left. */
 pid_t start_node (const FolderRun *run, const char *path, const StartWish *wish, GError **error);
 /* The same for what leads to another host: *to and *from (out) are pipes to its standard input and
- * from its standard output; what it says on stderr is the log. Children have one thread, so this
- * one may have more. */
+ * from its standard output; what it says on stderr is the log. */
 pid_t start_far (char **argv, const char *path, int *to, int *from, GError **error);
 /* kill -9 to a child that is not yet reaped, and to what it has started, as the shell of a site's
  * command does. */

@@ -146,6 +146,7 @@ depart (Driver *driver, const NodeEffect *effect)
 
   driver->left = TRUE;
   driver->left_lost_us = effect->work_us;
+  driver->parted = driver->warned ? FOLDER_PARTED_SIGNAL : FOLDER_PARTED_ASKED;
   driver_say (driver, "this node has left; %.1f s of work lost", (double)effect->work_us / 1e6);
   if (effect->count > 0)
     driver_say (driver, "nobody took %u finished results in time", effect->count);

@@ -42,6 +42,7 @@ struct Driver
   gboolean joined, warned;
   gint64 departed_us;    /* a member left; 0: none since memory was given back */
   gboolean left;         /* the run goes on without this process */
+  const char *parted;    /* … for this reason, FOLDER_PARTED_…; NULL: it takes part */
   gboolean end_is_taken; /* by somebody who asked for it */
   gint64 asked_us;       /* when somebody asked for it last, or could begin to; 0: nobody can yet */
   guint64 left_lost_us;  /* … and this work */

@@ -52,6 +52,10 @@
 #define FOLDER_SUSPEND "suspend"
 /* A copy of the file of --sites. */
 #define FOLDER_SITES "sites"
+/* `parted` in the last figures of a node that ended before the run: why. */
+#define FOLDER_PARTED_ASKED "asked"     /* by `satin leave` */
+#define FOLDER_PARTED_SIGNAL "signal"   /* by SIGTERM */
+#define FOLDER_PARTED_REFUSED "refused" /* the run does not want it */
 /* Folders in that of a run: the files of a node's batch job. */
 #define FOLDER_BATCH "batch-"
 /* The node is to find out itself at which address of its host others reach it. */

@@ -305,6 +305,7 @@ refused_by_build (Driver *driver, const char *build)
 void
 mesh_refused (Driver *driver, const char *build)
 {
+  driver->parted = FOLDER_PARTED_REFUSED;
   if (build != NULL)
     {
       refused_by_build (driver, build);

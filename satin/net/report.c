@@ -208,6 +208,7 @@ report_status (Driver *driver)
       all_s += MAX (risk_of (driver, member, RISK_ALL), 0);
       busy += MAX (busy_of (driver, member), 0);
     }
+  g_string_append_printf (json, ",\"stopping\":%s", node_stops (driver->node) ? "true" : "false");
   append_left (driver, json, busy);
   append_best (json);
   g_string_append (json, ",\"at_risk_s\":");
@@ -350,6 +351,8 @@ stats_text (Driver *driver, gboolean last)
   append_us (json, "at_risk_all_s", driver->left ? 0 : own_risk_us (driver, RISK_ALL));
   if (driver->left)
     append_us (json, "left_lost_s", driver->left_lost_us);
+  if (driver->parted != NULL)
+    g_string_append_printf (json, ",\"parted\":\"%s\"", driver->parted);
   append_us (json, "answer_s", node.answer_us);
   /* Alone: what was done and does not stand in the answer was done again. */
   if (driver->config.solo)

@@ -76,12 +76,6 @@ count_owed (Node *node)
   return n;
 }
 
-static gboolean
-is_ending (Node *node)
-{
-  return node->stop.wanted || node->stop.halting || node->stop.finished || node->stop.cancelled;
-}
-
 static void
 begin (Node *node)
 {
@@ -139,7 +133,7 @@ leave_ask (Node *node, const NodeId *id, guint64 patience_us)
 void
 leave_on_release (Node *node, Link *link)
 {
-  gboolean released = !is_ending (node) && release (node, &link->remote);
+  gboolean released = !stop_has_begun (node) && release (node, &link->remote);
 
   link_send (node, link, &(Message){ .kind = MESSAGE_RELEASED, .flag = !released });
 }
@@ -155,7 +149,7 @@ leave_on_released (Node *node, Link *link, const Message *m)
     return;
   if (m->flag && node->leave.wanted)
     stay (node, "it is the last node of the run");
-  else if (!m->flag && node->leave.wanted && !is_ending (node))
+  else if (!m->flag && node->leave.wanted && !stop_has_begun (node))
     begin (node);
   else if (!m->flag) /* it came too late: this node has given up leaving, and says so */
     link_send (node, link, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
@@ -516,7 +510,7 @@ leave_go_on (Node *node)
       finish (node); /* it has nothing, or the others went on without it */
       return;
     }
-  if (is_ending (node))
+  if (stop_has_begun (node))
     {
       abandon (node);
       return;

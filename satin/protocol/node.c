@@ -341,6 +341,12 @@ node_term (Node *node)
   return node->roster.term.number;
 }
 
+gboolean
+node_stops (Node *node)
+{
+  return stop_has_begun (node);
+}
+
 gint64
 node_root (Node *node)
 {

@@ -306,6 +306,8 @@ GArray *node_members (Node *node);
 NodeId node_self (Node *node);
 /* The number of the present term. */
 guint32 node_term (Node *node);
+/* The run is being suspended or cancelled, or is about to end. */
+gboolean node_stops (Node *node);
 /* Which root of main is under way or was finished last, as far as this node has heard; -1: none. */
 gint64 node_root (Node *node);
 

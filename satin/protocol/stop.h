@@ -43,6 +43,8 @@ void stop_on_drained (Node *node, const Message *message);
 void stop_on_served (Node *node, guint64 scan);
 /* Nothing new starts here. */
 gboolean stop_halts (Node *node);
+/* The run as a whole is to end, however. */
+gboolean stop_has_begun (Node *node);
 void stop_finish (Node *node, guint64 code, GBytes *answer);
 /* The coordinator has published for the last time. */
 void stop_on_closed (Node *node, const Message *message);

@@ -32,6 +32,12 @@ if [ -f "$debian/changelog" ]; then
   done <"$work/installed"
   apps=$(sed -n 's/^noinst_PROGRAMS += bin\///p' "$SATIN_SOURCE/apps/Makefile.inc" | sort | tr '\n' ' ')
   is "all apps are packaged" "$(sed -n 's/^APPS = //p' "$debian/rules" | tr ' ' '\n' | sort | tr '\n' ' ')" "$apps"
+  # The instances that the pages name.
+  (cd "$SATIN_SOURCE" && find apps -mindepth 2 -type f | grep -Ev '\.(c|cc|h|hpp|expect|png)$' | sort) >"$work/instances"
+  # shellcheck disable=SC2086
+  (cd "$SATIN_SOURCE" && ls -d $(cat debian/satin-apps.examples) | sort) >"$work/examples"
+  is "all instances are packaged" "$(comm -3 "$work/instances" "$work/examples")" ""
+  is "… none by the name of another" "$(sed 's,.*/,,' "$work/examples" | sort | uniq -d)" ""
 else
   skip "debian/changelog has this version" "there is no debian/, as in a tarball"
 fi

@@ -34,9 +34,34 @@ ended
 is "the answer without it" "$code:$answer" "0:leaves 64"
 ok "it has left the queue" wait_for 20 queued pending 0
 ok "only the stranger is left" wait_for 20 queued running 1
-# Several tasks of one srun are one run, be the program started by `satin run` or by itself.
+# again = yes: the scheduler ends a node's job before the run is over.
 kill "$stranger"; wait "$stranger" 2>/dev/null
 ok "Slurm is free" wait_for 20 queued running 0
+printf '[site here]\nworkers = 1\nlisten = 127.0.0.1\n[site vu]\nlauncher = slurm\nworkers = 1\noptions = --partition=few --time=1\nagain = yes\n' >"$work/again"
+job () { squeue -h -t running -o %i | tail -n 1; } # the number of the one that runs
+state_of () { scontrol show job "$1" 2>/dev/null | sed -n 's/.*JobState=\([A-Z_]*\).*/\1/p'; }
+replaced () { [ -n "$(job)" ] && [ "$(job)" != "$1" ] && up again 2; } # JOB
+choose_heavy
+# The launcher's own program may be replaced meanwhile.
+cp "$satin" "$work/satin"
+begin "$work/satin" run --sites "$work/again" --name again -- "${heavy[@]}"
+ok "a node here and one of Slurm's, for one minute" wait_for 30 up again 2
+rm "$work/satin"
+first=$(job)
+scancel "$first"
+ok "its job is cancelled: another one comes" wait_for 60 replaced "$first"
+second=$(job)
+# Slurm looks at limits twice a minute.
+ok "its time is over: another one comes" wait_for 180 replaced "$second"
+is "… since it had reached its limit" "$(state_of "$second")" TIMEOUT
+third=$(job)
+finished
+is "the answer" "$code:$answer" "0:$heavy_answer"
+is "… with two nodes started anew" "$(grep -c "^satin: another node starts at site 'vu' in [0-9]* s$" <<<"$words")" 2
+is "… in place of two that had handed over their work" "$(grep -c "^satin: node [0-9]* left; 1 goes on$" <<<"$words")" 2
+ok "… and no job after the end" wait_for 20 eval 'queued pending,running 0 && [ "$(state_of "$third")" = COMPLETED ]'
+printf '%s\n' "$words" | sed 's/^/# /'
+# Several tasks of one srun are one run, be the program started by `satin run` or by itself.
 begin srun --quiet --nodes=2 --ntasks=2 "$satin" run -w 1 --name step -- "${sleeping[@]}" 7
 ok "srun satin run: two tasks are two nodes" wait_for 30 up step 2
 ended

@@ -25,11 +25,13 @@ a_file_is_read (void)
                                            "workers = 2\n"
                                            "program = /home/me/bin/tsp\n"
                                            "ports = 7000-7010\n"
+                                           "again = no\n"
                                            "# a remark\n"
                                            "[site vu]\n"
                                            "launcher = slurm\n"
                                            "nodes = 8\n"
                                            "options = --partition=short --time=30\n"
+                                           "again = yes\n"
                                            "[site me]\n"
                                            "nodes = 3\n",
                                            &error);
@@ -45,6 +47,9 @@ a_file_is_read (void)
   g_assert_cmpint (vu->launcher, ==, SITE_SLURM);
   g_assert_cmpstr (vu->options[1], ==, "--time=30");
   g_assert_cmpint (g_array_index (vu->hosts, SiteHost, 0).nodes, ==, 8);
+  g_assert_false (delft->again);
+  g_assert_true (vu->again);
+  g_assert_false (me->again);
   g_assert_cmpint (me->launcher, ==, SITE_LOCAL);
   g_assert_cmpint (g_array_index (me->hosts, SiteHost, 0).nodes, ==, 3);
 }
@@ -103,6 +108,8 @@ wrong_files_are_refused (void)
     { "[site a]\nlauncher = ssh\n", "ssh needs hosts" },
     { "[site a]\nlauncher = local\nhosts = b\n", "leave hosts out" },
     { "[site a]\nhosts = b\nnodes = 2\n", "not both" },
+    { "[site a]\nagain = 1\n", "again takes yes or no, not '1'" },
+    { "[site a]\nagain = Yes\n", "again takes yes or no, not 'Yes'" },
     { "[site a]\nhosts = b:0\n", "host:nodes" },
     { "[site a]\nhosts = b:x\n", "host:nodes" },
     { "[site a]\nhosts = b:-1\n", "host:nodes" },

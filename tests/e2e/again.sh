@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Sites with `again = yes`: a node that was killed, whose time is over or whose host was away comes back as long as the run goes
+# on; one that left on request does not, and nobody starts once the run is suspended. Batch jobs: slurm.sh.
+. "$(dirname "$0")/lib.sh"
+export TMPDIR=$work/tmp
+mkdir "$TMPDIR" "$work/far"
+away=$(bare "$work/far")
+far_nodes () { grep -lsF "TMPDIR=$work/far" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'; }
+# shellcheck disable=SC2046
+trap 'kill -9 $(far_nodes) 2>/dev/null; leave' EXIT
+
+: >"$work/tries"
+cat >"$work/two" <<END
+[site here]
+nodes = 2
+workers = 1
+[site there]
+hosts = a b
+workers = 1
+again = yes
+command = $away sh -c
+END
+printf '[site here]\nnodes = 2\nworkers = 1\nagain = yes\n' >"$work/here"
+# The nodes of RUN at SITE that are up: NAME PID.
+at () { "$satin" status "$1" 2>/dev/null | awk -v site="$2" '$3 == site && $4 == "up" { print $1, $2 }'; }
+counts () { [ "$(at "$1" here | wc -l):$(at "$1" there | wc -l)" = "$2" ]; } # RUN HERE:THERE
+one_of () { at "$1" "$2" | tail -n 1; }
+lacks () { ! at "$1" "$2" | grep -qx "$3"; } # RUN SITE NODE
+said () { grep -c "$1" "$work/begun.words"; }
+
+choose_heavy
+begin "$satin" run --sites "$work/here" --name local -- "${heavy[@]}"
+ok "two nodes of this host" wait_for $((20 * slow)) counts local 2:0
+victim=$(one_of local here)
+kill -9 "${victim#* }"
+ok "the killed one is off the roster" wait_for $((20 * slow)) lacks local here "$victim"
+ok "another one comes" wait_for $((30 * slow)) counts local 2:0
+kill -9 "$(master_of local)"
+ok "the master is killed: there are two again" wait_for $((30 * slow)) eval 'counts local 2:0 && [ "$(said "died (signal 9)")" -eq 2 ]'
+finished
+is "the answer" "$code:$answer" "0:$heavy_answer"
+is "that is said" "$(grep -c "^satin: another node starts at site 'here' in [0-9]* s$" <<<"$words")" 2
+ok "nobody is left" wait_for 10 no_nodes
+
+begin "$satin" run --sites "$work/two" --name two -- "${heavy[@]}"
+ok "two nodes here and two there" wait_for $((20 * slow)) counts two 2:2
+victim=$(at two here | grep -v " $(master_of two)$" | tail -n 1)
+kill -9 "${victim#* }"
+ok "again = no: the killed one is gone" wait_for $((20 * slow)) counts two 1:2
+leaver=$(one_of two there)
+try "$satin" leave two "${leaver% *}"
+is "another one leaves on request" "$code" 0
+ok "… and is gone" wait_for $((20 * slow)) counts two 1:1
+victim=$(one_of two there)
+kill -9 "${victim#* }"
+ok "again = yes: the killed one is off the roster" wait_for $((20 * slow)) lacks two there "$victim"
+# The other two would have come before it.
+ok "… and comes back, while who left or is of the other site does not" wait_for $((30 * slow)) counts two 1:1
+victim=$(one_of two there)
+kill -TERM "${victim#* }"
+ok "a node whose time is over leaves" wait_for $((20 * slow)) lacks two there "$victim"
+ok "… and another one comes" wait_for $((30 * slow)) counts two 1:1
+finished
+is "the answer over two sites" "$code:$answer" "0:$heavy_answer"
+is "… with two nodes started anew" "$(grep -c "^satin: another node starts at site 'there'" <<<"$words")" 2
+
+# A host that is away for a while is tried less and less often; that is said once.
+cat >"$work/absent" <<END
+[site here]
+workers = 1
+listen = 127.0.0.1
+[site there]
+hosts = a
+workers = 1
+again = yes
+command = sh -c 'echo try >>$work/tries; [ -e $work/back ] || { echo no route >&2; exit 255; }; exec $away sh -c "\$1"' - {run}
+END
+tries () { [ "$(wc -l <"$work/tries")" -ge "$1" ]; }
+begin "$satin" run --sites "$work/absent" --name absent -- "${heavy[@]}"
+ok "a host that does not answer is tried again and again" wait_for $((40 * slow)) tries 3
+: >"$work/back"
+ok "… until it does" wait_for $((60 * slow)) counts absent 1:1
+finished
+is "the answer with it" "$code:$answer" "0:$heavy_answer"
+is "… one sentence each for all tries" "$words" \
+  "satin: host 'a' of site 'there' is left out: no route
+satin: site 'there' is tried again in 2 s, then at longer intervals, up to 10 minutes"
+
+# A run that is stopped gets no node.
+begin "$satin" run --sites "$work/here" --name stops --checkpoint "$work/c.db" -- "${heavy[@]}"
+ok "two nodes with a checkpoint" wait_for $((20 * slow)) counts stops 2:0
+logs () { find "$runs/stops" -name 'node-*.log' 2>/dev/null | wc -l; }
+kill -9 "$(other_of stops)"
+ok "one is killed" wait_for $((20 * slow)) eval '[ "$(said "another node starts")" -eq 1 ]'
+try "$satin" suspend stops
+ended
+is "the run is suspended" "$code" 75
+ok "nobody starts after that" no_nodes
+begin "$satin" resume "$work/c.db" --sites "$work/here" --name stops
+ok "a resume has its nodes" wait_for $((20 * slow)) counts stops 2:0
+kill -9 "$(other_of stops)"
+ok "… and gets another one, too" wait_for $((30 * slow)) eval '[ "$(logs)" -eq 3 ] && counts stops 2:0'
+finished
+is "… its answer" "$code:$answer" "0:$heavy_answer"
+
+# All nodes are gone: the run goes on no more, and nobody begins it anew.
+begin "$satin" run --sites "$work/here" --name all -- "${heavy[@]}"
+ok "two nodes once more" wait_for $((20 * slow)) counts all 2:0
+# shellcheck disable=SC2046
+kill -9 $(our_nodes)
+ended
+is "all nodes are killed: the run is over" "$code:$(grep -c '^satin: all nodes are gone' <<<"$words")" 1:1
+ok "… and nobody is left" no_nodes
+
+printf '[site a]\nnodes = 2\nagain = maybe\n' >"$work/wrong"
+try "$satin" run --sites "$work/wrong" -- "${heavy[@]}"
+is "a word that is neither yes nor no" "$code:$words" "2:satin: '$work/wrong': site 'a': again takes yes or no, not 'maybe'"
+try "$satin" run --dry-run --sites "$work/here" -- "${heavy[@]}"
+is "--dry-run shows it" "$(grep -c 'workers 1, again: ' <<<"$answer")" 2
+
+. "$(dirname "$0")/servers.sh"
+# shellcheck disable=SC2046
+trap 'kill -9 $(far_nodes) 2>/dev/null; stop_servers; leave' EXIT
+if start_sftp "$work/ssh"; then
+  cat >"$work/ssh.conf" <<END
+Host other
+  HostName 127.0.0.1
+  Port $(sed -n 's/^Port //p' "$work/ssh/config")
+  IdentityFile $work/ssh/home/.ssh/id_ed25519
+  UserKnownHostsFile $work/ssh/home/.ssh/known_hosts
+END
+  cat >"$work/ssh.sites" <<END
+[site here]
+workers = 1
+listen = 127.0.0.1
+[site there]
+hosts = other
+workers = 1
+options = -F $work/ssh.conf
+setup = TMPDIR=$work/far; export TMPDIR
+again = yes
+END
+  begin "$satin" run --sites "$work/ssh.sites" --name ssh -- "${heavy[@]}"
+  ok "ssh: two nodes are up" wait_for $((20 * slow)) counts ssh 1:1
+  victim=$(one_of ssh there)
+  kill -9 "${victim#* }"
+  ok "ssh: one is killed" wait_for $((20 * slow)) lacks ssh there "$victim"
+  ok "ssh: another one comes" wait_for $((30 * slow)) counts ssh 1:1
+  finished
+  is "ssh: the answer" "$code:$answer" "0:$heavy_answer"
+else
+  skip "ssh" "${why:-no sshd}"
+fi
+finish
