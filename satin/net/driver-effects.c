@@ -34,7 +34,7 @@ driver_bequeaths (Driver *driver)
 {
   gint64 now_us = g_get_monotonic_time ();
   RelayState state = relay_state ();
-  if (driver->left || driver->end_is_taken || state == RELAY_SENT)
+  if (driver->parting.left || driver->end_is_taken || state == RELAY_SENT)
     return FALSE;
   if (state == RELAY_SENDING)
     return TRUE; /* its launcher may die before it has all */
@@ -50,7 +50,8 @@ main_is_parting (Driver *driver)
   g_mutex_lock (&driver->mutex);
   gboolean is_told = driver->in_root && !driver->finished;
   g_mutex_unlock (&driver->mutex);
-  return is_told && !driver->left && g_get_monotonic_time () < driver->ended_us + PARTING_US;
+  return is_told && !driver->parting.left
+         && g_get_monotonic_time () < driver->ended_us + PARTING_US;
 }
 
 static gboolean
@@ -59,7 +60,7 @@ on_last_breath (gpointer data)
   Driver *driver = data;
   if (driver_bequeaths (driver) || main_is_parting (driver))
     return G_SOURCE_CONTINUE;
-  if (driver->left)
+  if (driver->parting.left)
     keeper_close (driver);
   report_stats (driver, TRUE);
   report_timeline (driver, TRUE);
@@ -144,9 +145,9 @@ depart (Driver *driver, const NodeEffect *effect)
   g_autofree char *file = folder_node_file (getpid (), "address");
   g_autofree char *path = g_build_filename (driver->config.folder, file, NULL);
 
-  driver->left = TRUE;
-  driver->left_lost_us = effect->work_us;
-  driver->parted = driver->warned ? FOLDER_PARTED_SIGNAL : FOLDER_PARTED_ASKED;
+  driver->parting.left = TRUE;
+  driver->parting.lost_us = effect->work_us;
+  driver->parting.why = driver->warned ? FOLDER_PARTED_SIGNAL : FOLDER_PARTED_ASKED;
   driver_say (driver, "this node has left; %.1f s of work lost", (double)effect->work_us / 1e6);
   if (effect->count > 0)
     driver_say (driver, "nobody took %u finished results in time", effect->count);
@@ -265,7 +266,7 @@ static gboolean
 write_address (Driver *driver, GError **error)
 {
   g_autofree char *file = folder_node_file (getpid (), "address");
-  g_autofree char *text = g_strjoinv ("\n", (char **)listener_addresses (driver->listener));
+  g_autofree char *text = g_strjoinv ("\n", (char **)listener_addresses (driver->mesh.listener));
   g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
   return folder_write (driver->config.folder, file, bytes, error);
 }
@@ -275,8 +276,8 @@ driver_show_address (Driver *driver)
 {
   g_autofree char *file = folder_node_file (getpid (), "address");
   g_autofree char *path = g_build_filename (driver->config.folder, file, NULL);
-  if (driver->joined && !driver->left && driver->listener != NULL && access (path, F_OK) != 0
-      && errno == ENOENT)
+  if (driver->joined && !driver->parting.left && driver->mesh.listener != NULL
+      && access (path, F_OK) != 0 && errno == ENOENT)
     (void)write_address (driver, NULL); /* the folder may be gone, too */
 }
 
@@ -293,7 +294,7 @@ become_member (Driver *driver, const NodeEffect *effect)
   if (!first)
     return;
   report_stats (driver, FALSE); /* a reader of the address looks there for the node's name */
-  if (driver->listener != NULL && !write_address (driver, &error))
+  if (driver->mesh.listener != NULL && !write_address (driver, &error))
     driver_fail (driver, 1, error->message);
 }
 
@@ -437,10 +438,10 @@ carry_to_run (Driver *driver, NodeEffect *effect)
         enter_member (driver, effect);
       return TRUE;
     case NODE_EFFECT_SAVED:
-      driver->saved_rounds++;
-      driver->save_failed = effect->failed;
-      g_free (driver->save_missing);
-      driver->save_missing = g_strdup (effect->text);
+      driver->saved.rounds++;
+      driver->saved.failed = effect->failed;
+      g_free (driver->saved.missing);
+      driver->saved.missing = g_strdup (effect->text);
       driver->generation = MAX (driver->generation, effect->number);
       return TRUE;
     case NODE_EFFECT_LEAVE:

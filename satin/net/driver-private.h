@@ -14,6 +14,34 @@
 
 typedef struct KeeperTerm KeeperTerm;
 
+/* The connections of this node (mesh.c). */
+typedef struct
+{
+  Listener *listener;
+  GHashTable *links; /* number -> Wire */
+  GHashTable *dials; /* number -> Wire under way */
+  guint64 last_link;
+  GArray *sent;        /* of guint64: the links over which something waits for mesh_flush */
+  Admission admission; /* of Wire: accepted, not proved */
+  GHashTable *hosts;   /* (nullable) addresses of hosts of members … */
+  gint64 hosts_us;     /* … as they were then */
+} DriverMesh;
+
+typedef struct
+{
+  gboolean left;   /* the run goes on without this process … */
+  guint64 lost_us; /* … and this work */
+  const char *why; /* FOLDER_PARTED_…, also while it has not left yet; NULL: it takes part */
+} DriverParting;
+
+/* Rounds of saving that are over, and how the last one ended. */
+typedef struct
+{
+  guint64 rounds;
+  gboolean failed;
+  char *missing; /* (nullable) the nodes that did not come to it in time */
+} DriverSaved;
+
 struct Driver
 {
   /* Set once, read by all. */
@@ -36,49 +64,37 @@ struct Driver
   GArray *effects; /* of NodeEffect: of the step under way */
   GQueue pending;  /* of DriverPending: events raised while effects were carried out */
   gboolean stepping;
-  gboolean tell; /* the Node wants to hear what is at risk */
+  gboolean tell;   /* the Node wants to hear what is at risk */
   gboolean missed; /* a member left, and the figures do not say so yet */
   GArray *names;   /* of NodeId: all that this process has had in the run */
   gboolean joined, warned;
-  gint64 departed_us;    /* a member left; 0: none since memory was given back */
-  gboolean left;         /* the run goes on without this process */
-  const char *parted;    /* … for this reason, FOLDER_PARTED_…; NULL: it takes part */
+  gint64 departed_us; /* a member left; 0: none since memory was given back */
+  DriverParting parting;
   gboolean end_is_taken; /* by somebody who asked for it */
   gint64 asked_us;       /* when somebody asked for it last, or could begin to; 0: nobody can yet */
-  guint64 left_lost_us;  /* … and this work */
   guint openings;        /* threads that open the checkpoint and have not said how that went */
   GThread *retiring;     /* (nullable) ends the scribe that was */
   guint join_tries;
   guint over;    /* how often in a row the run was found to be over without this node */
   char *outside; /* (nullable) what the Node noted last before it was a member */
-  Listener *listener;
-  GHashTable *links; /* number -> Wire */
-  GHashTable *dials; /* number -> Wire under way */
-  guint64 last_link;
-  GArray *sent;        /* of guint64: the links over which something waits for mesh_flush */
-  Admission admission; /* of Wire: accepted, not proved */
-  GHashTable *hosts;   /* (nullable) addresses of hosts of members … */
-  gint64 hosts_us;     /* … as they were then */
-  Identity
-      identity; /* the scribe's own copy of the words in config; `run` becomes the checkpoint's */
-  char *run_id; /* joiners: as the founder said */
+  DriverMesh mesh;
+  Identity identity; /* the scribe's copy of config's; `run` becomes the checkpoint's */
+  char *run_id;      /* joiners: as the founder said */
   Scribe *scribe;
   ScribeStats written;    /* by the scribe that was */
   KeeperTerm *term;       /* this time in office; NULL: this node is not coordinator */
   guint terms;            /* how often it was given the office */
   gboolean opened, whole; /* the scribe has told all it was to tell; … all rows */
   double share_max;
-  LeftPace pace;        /* how many workers were busy when people asked */
-  guint64 saved_rounds; /* rounds of saving that are over … */
-  gboolean save_failed; /* … and how the last one ended */
-  char *save_missing;   /* (nullable) … and the nodes that did not come to it in time */
-  char *given;          /* (nullable) the checkpoint, when the run got it late */
-  gint64 ended_us;      /* when this process's part of the run ended */
-  char *unpublished;    /* (nullable) why the last publication asked for failed, and what is kept */
-  char *unkept;         /* (nullable) what became of the answer that main gave here */
-  guint64 generation;   /* last published, as far as this node knows */
-  GQueue troubles;      /* the last sentences of report_trouble … */
-  guint n_troubles;     /* … and how many there were */
+  LeftPace pace; /* how many workers were busy when people asked */
+  DriverSaved saved;
+  char *given;        /* (nullable) the checkpoint, when the run got it late */
+  gint64 ended_us;    /* when this process's part of the run ended */
+  char *unpublished;  /* (nullable) why the last publication asked for failed, and what is kept */
+  char *unkept;       /* (nullable) what became of the answer that main gave here */
+  guint64 generation; /* last published, as far as this node knows */
+  GQueue troubles;    /* the last sentences of report_trouble … */
+  guint n_troubles;   /* … and how many there were */
 
   /* Shared with main's thread, under `mutex`. */
   GMutex mutex;

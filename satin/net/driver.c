@@ -422,7 +422,7 @@ static void
 discard (Driver *driver)
 {
   g_clear_pointer (&driver->engine, engine_free);
-  if (driver->links != NULL)
+  if (driver->mesh.links != NULL)
     mesh_close (driver);
   timeline_free (driver->timeline);
   drive_free (driver->drive);
@@ -521,7 +521,7 @@ driver_free (Driver *driver)
   g_free (driver->identity.run);
   g_free (driver->run_id);
   g_free (driver->outside);
-  g_free (driver->save_missing);
+  g_free (driver->saved.missing);
   g_free (driver->given);
   g_free (driver->unpublished);
   g_free (driver->unkept);

@@ -441,7 +441,8 @@ keeper_close (Driver *driver)
   if (driver->scribe != NULL)
     scribe_stats (driver->scribe, &driver->written);
   g_clear_pointer (&driver->scribe, scribe_free);
-  if (driver->left && driver->retiring != NULL) /* what it had saved is not lost with this node */
+  if (driver->parting.left
+      && driver->retiring != NULL) /* what it had saved is not lost with this node */
     g_thread_join (g_steal_pointer (&driver->retiring));
   wait_for_bids (driver);
 }

@@ -27,16 +27,16 @@ on_up (Wire *link, void *data)
   Driver *driver = data;
   guint64 dial = wire_number (link); /* of the dial, until it is up */
   if (dial != 0)
-    g_hash_table_remove (driver->dials, &dial);
+    g_hash_table_remove (driver->mesh.dials, &dial);
   if (wire_role (link) == WIRE_ROLE_CONTROL)
     {
       wire_set_number (link, 0);
       return;
     }
   guint64 *key = g_new (guint64, 1);
-  *key = ++driver->last_link;
+  *key = ++driver->mesh.last_link;
   wire_set_number (link, *key);
-  g_hash_table_insert (driver->links, key, link);
+  g_hash_table_insert (driver->mesh.links, key, link);
   driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_LINK_UP, .link = *key, .dial = dial });
 }
 
@@ -83,17 +83,17 @@ on_down (Wire *link, gboolean dead, void *data)
   guint64 number = wire_number (link);
   if (!wire_is_proved (link) && number != 0)
     {
-      g_hash_table_remove (driver->dials, &number);
+      g_hash_table_remove (driver->mesh.dials, &number);
       driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_DIAL_FAILED,
                                          .dial = number,
                                          .dead = dead && wire_is_near (link),
                                          .refused = dead });
     }
   else if (!wire_is_proved (link))
-    admission_leave (&driver->admission, link);
+    admission_leave (&driver->mesh.admission, link);
   else if (number != 0)
     {
-      g_hash_table_remove (driver->links, &number);
+      g_hash_table_remove (driver->mesh.links, &number);
       driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_LINK_DOWN, .link = number });
     }
 }
@@ -101,7 +101,7 @@ on_down (Wire *link, gboolean dead, void *data)
 static void
 on_proved (Wire *link, void *data)
 {
-  admission_leave (&((Driver *)data)->admission, link);
+  admission_leave (&((Driver *)data)->mesh.admission, link);
 }
 
 static const WireCalls calls = { on_up, on_message, may_wait, on_down, on_proved };
@@ -125,17 +125,17 @@ look_for_hosts (Driver *driver)
   gint64 now_us = g_get_monotonic_time ();
   g_autoptr (GArray) members = NULL;
 
-  if (driver->hosts != NULL && now_us - driver->hosts_us < HOSTS_US)
+  if (driver->mesh.hosts != NULL && now_us - driver->mesh.hosts_us < HOSTS_US)
     return;
-  driver->hosts_us = now_us;
-  g_clear_pointer (&driver->hosts, g_hash_table_unref);
-  driver->hosts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  driver->mesh.hosts_us = now_us;
+  g_clear_pointer (&driver->mesh.hosts, g_hash_table_unref);
+  driver->mesh.hosts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   members = node_members (driver->node);
   for (guint i = 0; i < members->len; i++)
     {
       char *host = host_of (g_array_index (members, NodeMember, i).address);
       if (host != NULL)
-        g_hash_table_add (driver->hosts, host);
+        g_hash_table_add (driver->mesh.hosts, host);
     }
 }
 
@@ -150,7 +150,7 @@ class_of (Driver *driver, GSocket *socket)
   g_autofree char *host
       = g_inet_address_to_string (g_inet_socket_address_get_address (G_INET_SOCKET_ADDRESS (from)));
   look_for_hosts (driver);
-  return g_hash_table_contains (driver->hosts, host) ? ADMISSION_MEMBER : ADMISSION_STRANGER;
+  return g_hash_table_contains (driver->mesh.hosts, host) ? ADMISSION_MEMBER : ADMISSION_STRANGER;
 }
 
 static void
@@ -158,7 +158,7 @@ on_accepted (GSocket *socket, void *data)
 {
   Driver *driver = data;
   Wire *link = wire_accept (driver->poller, &driver->config.run, socket, &calls, driver);
-  Wire *oldest = admission_enter (&driver->admission, class_of (driver, socket), link);
+  Wire *oldest = admission_enter (&driver->mesh.admission, class_of (driver, socket), link);
   if (oldest != NULL)
     wire_close (oldest);
 }
@@ -168,7 +168,7 @@ static gboolean
 make_room (void *data)
 {
   Driver *driver = data;
-  Wire *oldest = admission_evict (&driver->admission);
+  Wire *oldest = admission_evict (&driver->mesh.admission);
   if (oldest != NULL)
     wire_close (oldest);
   return oldest != NULL;
@@ -177,15 +177,16 @@ make_room (void *data)
 gboolean
 mesh_open (Driver *driver, GError **error)
 {
-  driver->links = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
-  driver->sent = g_array_new (FALSE, FALSE, sizeof (guint64));
-  driver->dials = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  driver->mesh.links = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
+  driver->mesh.sent = g_array_new (FALSE, FALSE, sizeof (guint64));
+  driver->mesh.dials = g_hash_table_new_full (g_int64_hash, g_int64_equal, g_free, NULL);
   if (driver->config.socket_path == NULL)
     return TRUE;
-  driver->listener = listener_new (driver->context, driver->config.socket_path,
-                                   driver->config.tcp.address != NULL ? &driver->config.tcp : NULL,
-                                   on_accepted, make_room, driver, error);
-  return driver->listener != NULL;
+  driver->mesh.listener
+      = listener_new (driver->context, driver->config.socket_path,
+                      driver->config.tcp.address != NULL ? &driver->config.tcp : NULL, on_accepted,
+                      make_room, driver, error);
+  return driver->mesh.listener != NULL;
 }
 
 static gboolean
@@ -200,23 +201,23 @@ close_one (gpointer key, gpointer link, gpointer data)
 void
 mesh_close (Driver *driver)
 {
-  g_hash_table_foreach_remove (driver->links, close_one, NULL);
-  g_hash_table_foreach_remove (driver->dials, close_one, NULL);
-  g_clear_pointer (&driver->links, g_hash_table_unref);
-  g_clear_pointer (&driver->sent, g_array_unref);
-  g_clear_pointer (&driver->dials, g_hash_table_unref);
+  g_hash_table_foreach_remove (driver->mesh.links, close_one, NULL);
+  g_hash_table_foreach_remove (driver->mesh.dials, close_one, NULL);
+  g_clear_pointer (&driver->mesh.links, g_hash_table_unref);
+  g_clear_pointer (&driver->mesh.sent, g_array_unref);
+  g_clear_pointer (&driver->mesh.dials, g_hash_table_unref);
   while (make_room (driver))
     ;
-  g_clear_pointer (&driver->hosts, g_hash_table_unref);
-  g_clear_pointer (&driver->listener, listener_free);
+  g_clear_pointer (&driver->mesh.hosts, g_hash_table_unref);
+  g_clear_pointer (&driver->mesh.listener, listener_free);
 }
 
 const char *
 mesh_address (Driver *driver)
 {
-  if (driver->listener == NULL)
+  if (driver->mesh.listener == NULL)
     return NULL;
-  const char *const *addresses = listener_addresses (driver->listener);
+  const char *const *addresses = listener_addresses (driver->mesh.listener);
   return driver->config.tcp.address != NULL && addresses[1] != NULL ? addresses[1] : addresses[0];
 }
 
@@ -230,49 +231,49 @@ mesh_dial (Driver *driver, guint64 dial, const char *address)
   Wire *link
       = wire_dial (driver->poller, &driver->config.run, WIRE_ROLE_NODE, address, &calls, driver);
   wire_set_number (link, dial);
-  g_hash_table_insert (driver->dials, key, link);
+  g_hash_table_insert (driver->mesh.dials, key, link);
 }
 
 void
 mesh_send (Driver *driver, const NodeEffect *effect)
 {
-  Wire *link = g_hash_table_lookup (driver->links, &effect->link);
+  Wire *link = g_hash_table_lookup (driver->mesh.links, &effect->link);
   if (link == NULL)
     return;
   wire_send (link, effect->parts, effect->urgent);
   if (effect->awaited) /* the thief need not wait until all is put away here */
     wire_flush (link);
-  g_array_append_val (driver->sent, effect->link);
+  g_array_append_val (driver->mesh.sent, effect->link);
 }
 
 void
 mesh_flush (Driver *driver)
 {
-  for (guint i = 0; driver->links != NULL && i < driver->sent->len; i++)
+  for (guint i = 0; driver->mesh.links != NULL && i < driver->mesh.sent->len; i++)
     {
-      Wire *link
-          = g_hash_table_lookup (driver->links, &g_array_index (driver->sent, guint64, i));
+      Wire *link = g_hash_table_lookup (driver->mesh.links,
+                                        &g_array_index (driver->mesh.sent, guint64, i));
       if (link != NULL) /* it may be closed by now */
         wire_flush (link);
     }
-  if (driver->links != NULL)
-    g_array_set_size (driver->sent, 0);
+  if (driver->mesh.links != NULL)
+    g_array_set_size (driver->mesh.sent, 0);
 }
 
 gsize
 mesh_queued (Driver *driver, guint64 number)
 {
-  Wire *link = g_hash_table_lookup (driver->links, &number);
+  Wire *link = g_hash_table_lookup (driver->mesh.links, &number);
   return link != NULL ? wire_queued (link) : 0;
 }
 
 void
 mesh_close_link (Driver *driver, guint64 number)
 {
-  Wire *link = g_hash_table_lookup (driver->links, &number);
+  Wire *link = g_hash_table_lookup (driver->mesh.links, &number);
   if (link == NULL)
     return;
-  g_hash_table_remove (driver->links, &number);
+  g_hash_table_remove (driver->mesh.links, &number);
   wire_close (link);
 }
 
@@ -305,7 +306,7 @@ refused_by_build (Driver *driver, const char *build)
 void
 mesh_refused (Driver *driver, const char *build)
 {
-  driver->parted = FOLDER_PARTED_REFUSED;
+  driver->parting.why = FOLDER_PARTED_REFUSED;
   if (build != NULL)
     {
       refused_by_build (driver, build);
@@ -345,11 +346,9 @@ address_of (Driver *driver, gint64 pid)
 {
   g_auto (GStrv) addresses
       = pid != getpid () ? folder_addresses (driver->config.folder, pid) : NULL;
-  if (addresses == NULL || addresses[0] == NULL
-      || !folder_pid_is_live (driver->config.folder, pid))
+  if (addresses == NULL || addresses[0] == NULL || !folder_pid_is_live (driver->config.folder, pid))
     return NULL;
-  return g_strdup (
-      addresses[driver->config.tcp.address != NULL && addresses[1] != NULL ? 1 : 0]);
+  return g_strdup (addresses[driver->config.tcp.address != NULL && addresses[1] != NULL ? 1 : 0]);
 }
 
 /* (nullable) (transfer full): where a member of the run may be reached, another one at each try.

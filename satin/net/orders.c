@@ -41,9 +41,9 @@ saved (Driver *driver)
 {
   return g_strdup_printf ("{\"rounds\":%" G_GUINT64_FORMAT
                           ",\"failed\":%s,\"generation\":%" G_GUINT64_FORMAT ",\"missing\":\"%s\"}",
-                          driver->saved_rounds, driver->save_failed ? "true" : "false",
+                          driver->saved.rounds, driver->saved.failed ? "true" : "false",
                           driver->generation,
-                          driver->save_missing == NULL ? "" : driver->save_missing);
+                          driver->saved.missing == NULL ? "" : driver->saved.missing);
 }
 
 /* `leave 1.2`, or with seconds behind it: the member of that name. NULL, or (transfer full) what is

@@ -347,12 +347,12 @@ stats_text (Driver *driver, gboolean last)
   append_us (json, "lost_s", node.lost_us);
   append_us (json, "salvaged_s", node.salvaged_us);
   append_us (json, "restored_s", restored_us (driver, &node));
-  append_us (json, "at_risk_s", driver->left ? 0 : own_risk_us (driver, RISK_ONE));
-  append_us (json, "at_risk_all_s", driver->left ? 0 : own_risk_us (driver, RISK_ALL));
-  if (driver->left)
-    append_us (json, "left_lost_s", driver->left_lost_us);
-  if (driver->parted != NULL)
-    g_string_append_printf (json, ",\"parted\":\"%s\"", driver->parted);
+  append_us (json, "at_risk_s", driver->parting.left ? 0 : own_risk_us (driver, RISK_ONE));
+  append_us (json, "at_risk_all_s", driver->parting.left ? 0 : own_risk_us (driver, RISK_ALL));
+  if (driver->parting.left)
+    append_us (json, "left_lost_s", driver->parting.lost_us);
+  if (driver->parting.why != NULL)
+    g_string_append_printf (json, ",\"parted\":\"%s\"", driver->parting.why);
   append_us (json, "answer_s", node.answer_us);
   /* Alone: what was done and does not stand in the answer was done again. */
   if (driver->config.solo)

@@ -50,7 +50,7 @@ tear_down (Fixture *f, gconstpointer data)
   (void)data;
   g_clear_pointer (&f->driver.result, g_bytes_unref);
   g_clear_pointer (&f->driver.outside, g_free);
-  g_clear_pointer (&f->driver.save_missing, g_free);
+  g_clear_pointer (&f->driver.saved.missing, g_free);
   g_queue_clear_full (&f->driver.troubles, g_free);
   g_main_context_unref (f->driver.context);
   g_mutex_clear (&f->driver.mutex);
@@ -209,17 +209,17 @@ test_saved (Fixture *f, gconstpointer unused)
   (void)unused;
 
   driver_carry_out (&f->driver, &effect);
-  g_assert_cmpuint (f->driver.saved_rounds, ==, 1);
-  g_assert_true (f->driver.save_failed);
-  g_assert_cmpstr (f->driver.save_missing, ==, "1.2");
+  g_assert_cmpuint (f->driver.saved.rounds, ==, 1);
+  g_assert_true (f->driver.saved.failed);
+  g_assert_cmpstr (f->driver.saved.missing, ==, "1.2");
   g_assert_cmpuint (f->driver.generation, ==, 5);
   effect.number = 4;
   effect.failed = FALSE;
   effect.text = NULL;
   driver_carry_out (&f->driver, &effect);
-  g_assert_cmpuint (f->driver.saved_rounds, ==, 2);
-  g_assert_false (f->driver.save_failed);
-  g_assert_null (f->driver.save_missing);
+  g_assert_cmpuint (f->driver.saved.rounds, ==, 2);
+  g_assert_false (f->driver.saved.failed);
+  g_assert_null (f->driver.saved.missing);
   g_assert_cmpuint (f->driver.generation, ==, 5);
 }
 
@@ -235,9 +235,9 @@ test_left (Fixture *f, gconstpointer unused)
   put (f, address, "127.0.0.1:1\n");
   driver_carry_out (&f->driver, &effect);
   g_assert_false (has (f, address));
-  g_assert_true (f->driver.left && f->driver.ended);
+  g_assert_true (f->driver.parting.left && f->driver.ended);
   g_assert_cmpint (f->driver.end_code, ==, 0);
-  g_assert_cmpuint (f->driver.left_lost_us, ==, 7000000);
+  g_assert_cmpuint (f->driver.parting.lost_us, ==, 7000000);
   g_assert_false (folder_has_ended (f->folder, &(int){ 0 }, NULL));
 }
 
