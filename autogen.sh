@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")"
 
-PACKAGES="gcc g++ make autoconf automake libtool pkg-config libglib2.0-dev libsqlite3-dev libcurl4-openssl-dev libgnutls28-dev nettle-dev sqlite3"
+PACKAGES="gcc g++ make autoconf automake pkg-config libglib2.0-dev libsqlite3-dev libcurl4-openssl-dev libgnutls28-dev nettle-dev sqlite3"
 LOG=
 
 say () { echo "autogen: $*" >&2; }
@@ -28,7 +28,6 @@ is_there ()
 {
   case $1 in
     automake) command -v automake && command -v aclocal ;;
-    libtool) command -v libtoolize ;;
     libglib2.0-dev) pkg-config --exists 'glib-2.0 >= 2.74' gio-unix-2.0 ;;
     libsqlite3-dev) pkg-config --exists 'sqlite3 >= 3.40' ;;
     libcurl4-openssl-dev) pkg-config --exists 'libcurl >= 7.88' ;;
@@ -76,9 +75,9 @@ build ()
     make_configure
   fi
   mkdir -p _build
-  if [ ! -x _build/libtool ]; then # the last that configure makes
+  if [ ! -e _build/configured ]; then
     say "configuring in _build/"
-    (cd _build && quietly ../configure -q)
+    (cd _build && quietly ../configure -q && : >configured)
   fi
   say "building"
   make -s -C _build -j"$(nproc 2>/dev/null || echo 2)" </dev/null || { say "the build failed"; exit 1; }
@@ -95,7 +94,7 @@ usage ()
 case ${1-} in
   '')
     command -v autoreconf >/dev/null 2>&1 \
-      || { say "autoconf, automake and libtool are missing: ./autogen.sh build installs them"; exit 1; }
+      || { say "autoconf and automake are missing: ./autogen.sh build installs them"; exit 1; }
     make_configure
     say "now: mkdir -p _build && cd _build && ../configure && make (or ./autogen.sh build does it all)"
     ;;

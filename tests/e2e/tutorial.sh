@@ -14,7 +14,7 @@ make_app () { try bash "$SATIN_SOURCE/apps/new-app" "$tree" "$@"; }
 make_app fresh
 is "new-app makes a program" "$code" 0
 is "which the next make builds" "$(tail -n 5 "$tree/apps/Makefile.inc" | sed 's/ .*//' | tr '\n' ' ')" \
-  "noinst_PROGRAMS bin_fresh_SOURCES bin_fresh_LDADD bin_fresh_LDFLAGS EXTRA_DIST "
+  "noinst_PROGRAMS bin_fresh_SOURCES bin_fresh_LDADD EXTRA_DIST "
 is "and nothing else of the list changes" \
   "$(diff "$SATIN_SOURCE/apps/Makefile.inc" "$tree/apps/Makefile.inc" | grep -c '^[<d]')" 0
 for name in '' fresh fib satin 9lives ../x 'a b' Upper; do

@@ -6,6 +6,7 @@
 #define swarm_plan real_plan
 #endif
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -63,22 +64,37 @@ note_seed (guint64 seed)
   g_snprintf (running, sizeof running, "--seed %" G_GUINT64_FORMAT, seed);
 }
 
+const char *
+cases_plant (void)
+{
+  static const char prefix[] = "sim-plant-";
+
+  return g_str_has_prefix (program_invocation_short_name, prefix)
+             ? program_invocation_short_name + strlen (prefix)
+             : NULL;
+}
+
+static void
+write_words (const char *words)
+{
+  (void)!write (STDOUT_FILENO, words, strlen (words));
+}
+
 void
 cases_say_and_die (int number)
 {
-  static const char before[] =
-#ifdef SATIN_PLANT
-      "ok 1 - the planted bug " SATIN_PLANT " is caught by an assertion: ";
-#else
-      "not ok - aborted: ";
-#endif
+  const char *plant = cases_plant ();
 
-  (void)!write (STDOUT_FILENO, before, sizeof before - 1);
-  (void)!write (STDOUT_FILENO, running, strlen (running));
-  (void)!write (STDOUT_FILENO, "\n", 1);
-#ifdef SATIN_PLANT
-  _exit (number == SIGABRT ? 0 : 1);
-#endif
+  write_words (plant != NULL ? "ok 1 - the planted bug " : "not ok - aborted: ");
+  if (plant != NULL)
+    {
+      write_words (plant);
+      write_words (" is caught by an assertion: ");
+    }
+  write_words (running);
+  write_words ("\n");
+  if (plant != NULL)
+    _exit (number == SIGABRT ? 0 : 1);
   signal (number, SIG_DFL);
   raise (number);
 }

@@ -10,6 +10,9 @@ FaultKind cases_fault (const char *name);
 /* The case that runs now, as the command line takes it. */
 void cases_note (const Plan *plan);
 const char *cases_running (void);
+/* The bug planted in this program, by the program's name: sim-plant-early-ack has early-ack. NULL:
+ * none. */
+const char *cases_plant (void);
 /* A handler for signals: an assertion of the protocol or the model failed. Says where, as nothing
  * else can. */
 void cases_say_and_die (int number);
