@@ -127,7 +127,7 @@ bad () # NAME COMMAND…
   shift
   try "$@"
   is "$name: exit code" "$code" 2
-  ok "$name: one sentence" [ "$(wc -l <<<"$words")" = 1 -a -n "$words" ]
+  ok "$name: one sentence" one_line
 }
 bad "a tree that nobody knows" "$uts" T7
 bad "a type that is none" "$uts" --type 4

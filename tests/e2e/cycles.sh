@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Optimisers that are killed whole and suspended in turns, and resumed on another number of nodes: what they have so far never
-# gets worse, and each suspend says it. Usage: cycles.sh [TIMES] (make cycles: 20; 4 in `make check`).
+# gets worse, and each suspend says it. Usage: cycles.sh [TIMES] (make cycles: 20; 3 in `make check`).
 . "$(dirname "$0")/lib.sh"
-is_long && usual=20 || usual=4
+is_long && usual=20 || usual=3
 times=${1-$usual}
 file=$work/c.satin
 

@@ -209,7 +209,8 @@ if start_sftp "$work/sftp"; then
 
   # What stood there is removed while it comes. A node that looks after that finds nothing to begin with; one that has it goes on,
   # and puts it there again.
-  for _ in 1 2 3 4 5; do
+  is_long && tries=5 || tries=2
+  for ((; tries > 0; tries--)); do
     cp "$made" "$work/sftp/files/g.db"; : >"$HEAVY_LOG"
     begin "$satin" resume "$uri/g.db"
     until is_coming >/dev/null || gone "$begun"; do sleep 0.002; done

@@ -9,7 +9,7 @@ bad () # NAME CODE COMMAND…
   shift 2
   try "$@"
   is "$name: exit code" "$code" "$wanted"
-  ok "$name: one sentence" [ "$(wc -l <<<"$words")" = 1 -a -n "$words" ]
+  ok "$name: one sentence" one_line
   is "$name: nothing on stdout" "$answer" ""
 }
 

@@ -132,7 +132,7 @@ is "a run that has not begun is suspended at once" "$code" 75
 ok "and nobody is left of it" wait_for $((5 * slow)) no_nodes
 try "$satin" run -n 2 -- "$work/node" silent
 is "who does not join in time is no Satin program" "$code" 1
-ok "in one sentence" [ "$(wc -l <<<"$words")" = 1 ]
+ok "in one sentence" one_line
 
 longest=$(printf 'x%.0s' {1..64})
 try "$satin" run --name "$longest" -- "$work/node" answer

@@ -26,7 +26,8 @@ bare () { echo "env -i PATH=$PATH HOME=$1 TMPDIR=$1 $(sanitizer_words)"; }
 # Process numbers of the nodes of this test's runs: they carry our state folder in their environment.
 our_nodes ()
 {
-  grep -lsF "SATIN_RUN_FOLDER=$runs/" /proc/[0-9]*/environ | sed 's,/proc/,,; s,/environ,,'
+  local file
+  grep -lsF "SATIN_RUN_FOLDER=$runs/" /proc/[0-9]*/environ | while IFS=/ read -r _ _ file _; do echo "$file"; done
 }
 
 leave ()
@@ -94,11 +95,27 @@ try ()
   look_around
   timeout $((60 * slow * (busy < 200 ? 200 : busy > 500 ? 500 : busy) / 100)) "$@" >"$work/answer" 2>"$work/words" </dev/null
   code=$?
-  answer=$(cat "$work/answer") words=$(words_of "$work/words")
+  was_said "$work/answer" "$work/words"
 }
 
-# Without what Satin says of a disk that other programs keep busy.
-words_of () { sed '/^satin: checkpoint .*: publishing takes .* s, so it is done every .* s, not every .* s$/d' "$1"; }
+# Processes cost most of the time of these tests, so what is done often begins none.
+whole () # NAME FILE: the variable has the text of the file, as $(cat FILE) is
+{
+  local text
+  IFS= read -r -d '' text <"$2"
+  while [[ $text == *$'\n' ]]; do text=${text%$'\n'}; done
+  printf -v "$1" %s "$text"
+}
+one_line () { [ -n "$words" ] && [[ $words != *$'\n'* ]]; }
+
+# The two files of a command; without what Satin says of a disk that other programs keep busy.
+was_said ()
+{
+  whole answer "$1"
+  whole words "$2"
+  [[ $words != *': publishing takes '* ]] \
+    || words=$(sed '/^satin: checkpoint .*: publishing takes .* s, so it is done every .* s, not every .* s$/d' "$2")
+}
 
 # Starts a command in the background; `ended` waits for it and fills the same three.
 begin ()
@@ -112,12 +129,14 @@ ended ()
   wait_for $((60 * slow)) gone "$begun" || kill -9 "$begun" 2>/dev/null
   wait "$begun" 2>/dev/null
   code=$?
-  answer=$(cat "$work/begun.answer") words=$(words_of "$work/begun.words")
+  was_said "$work/begun.answer" "$work/begun.words"
 }
 
 gone () # PID: no such process, or a zombie
 {
-  ! grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
+  local key value _
+  while read -r key value _; do [ "$key" != State: ] || break; done 2>/dev/null <"/proc/$1/status" || return 0
+  [[ $value == [ZX]* ]]
 }
 
 # wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds. The limit is there to fail, so it is one of a machine with

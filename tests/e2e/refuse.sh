@@ -13,7 +13,7 @@ refused () # NAME CODE FILE COMMAND…
   cp "$file" "$work/before"
   try "$@"
   is "$name: exit code" "$code" "$wanted"
-  ok "$name: one sentence" [ "$(wc -l <<<"$words")" = 1 -a -n "$words" ]
+  ok "$name: one sentence" one_line
   ok "$name: untouched" cmp -s "$file" "$work/before"
 }
 

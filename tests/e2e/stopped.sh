@@ -5,8 +5,9 @@
 #   stopped.sh [SECONDS [TURNS [PERCENT]]]   how long it stands still each time, how often, and what may be lacking then
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
-is_long && usual=3 || usual=2
-seconds=${1:-$usual} turns=${2:-2} percent=${3:-10}
+# A store that workers wait for takes nearly all: of a short look no more is asked.
+is_long && usual=(3 10) || usual=(1 50)
+seconds=${1:-${usual[0]}} turns=${2:-2} percent=${3:-${usual[1]}}
 trap 'stop_servers; leave' EXIT
 export NAPS_HASTE=$work/haste NAPS_LOG=$work/leaves
 

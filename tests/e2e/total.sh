@@ -10,7 +10,7 @@ ok "rows appear in the file" wait_for $((20 * slow)) has_rows "$file" 3
 ok "sqlite3 finds the file sound while the run goes on" integrity "$file"
 try "$satin" run -n 2 --checkpoint "$file" -- "${heavy[@]}"
 is "a second run on a live run's file is refused" "$code" 5
-ok "in one sentence" [ "$(wc -l <<<"$words")" = 1 ]
+ok "in one sentence" one_line
 try "$satin" resume "$file"
 is "so is a resume" "$code" 5
 for i in 1 2 3 4 5; do integrity "$file" || echo broken; sleep 0.1; done >"$work/broken"

@@ -20,7 +20,7 @@ is "and nothing else of the list changes" \
 for name in '' fresh fib satin 9lives ../x 'a b' Upper; do
   make_app "$name"
   is "new-app refuses '$name'" "$code" 1
-  ok "in one sentence" [ "$(wc -l <<<"$words")" = 1 -a -n "$words" ]
+  ok "in one sentence" one_line
 done
 is "and makes nothing of it" "$(find "$tree/apps" -mindepth 1 -type d | wc -l)" 1
 

@@ -15,8 +15,8 @@
 
 #define N_SMALL 1000u
 #define N_LARGE 26u
-#define FILES_OF_A_KIND 10u
-#define FILES_OF_A_LARGE_KIND 2u
+#define FILES_OF_A_KIND 5u
+#define FILES_OF_A_LARGE_KIND 1u
 
 /* A sound checkpoint, and what it holds. */
 typedef struct
