@@ -486,7 +486,9 @@ driver_new (const DriverConfig *config, GError **error)
                           .timeline = driver->timeline,
                           .lane = driver->lane };
   driver->engine = engine_new (&engine, error);
-  if (driver->engine == NULL || !mesh_open (driver, error))
+  if (driver->engine == NULL || !mesh_open (driver, error)
+      || (config->replay != NULL
+          && !run_replay_begin (config->replay, driver->engine, driver->stems, error)))
     {
       discard (driver);
       return NULL;

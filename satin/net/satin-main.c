@@ -134,7 +134,7 @@ static void
 join_step (SatinRun *run, char **argv)
 {
   g_autofree char *self = NULL;
-  if (run->node_process || !step_has_tasks ())
+  if (run->node_process || run->config.replay != NULL || !step_has_tasks ())
     return;
   self = g_file_read_link ("/proc/self/exe", NULL);
   if (self != NULL)
