@@ -72,6 +72,7 @@ driver_fail (Driver *driver, int code, const char *sentence)
   fprintf (driver->log, "satin: %s\n", sentence);
   if (driver->config.solo && driver->config.folder != NULL)
     folder_remove (driver->config.folder, NULL);
+  run_replay_forget (driver->config.replay);
   relay_end ();
   _exit (code);
 }

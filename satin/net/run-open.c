@@ -379,6 +379,7 @@ run_open (SatinRun *run, GError **error)
     say_line ("cannot write to '%s'", run->folder);
   if (!run->node_process && run->folder != NULL)
     folder_remove (run->folder, NULL);
+  run_replay_forget (run->config.replay);
   g_propagate_error (error, reason);
   return FALSE;
 }

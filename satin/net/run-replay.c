@@ -65,7 +65,8 @@ shown (const char *path)
 void
 run_replay_forget (RunReplay *replay)
 {
-  temporary_remove (g_steal_pointer (&replay->folder));
+  if (replay != NULL)
+    temporary_remove (g_steal_pointer (&replay->folder));
 }
 
 static void end (RunReplay *replay, int code) G_GNUC_NORETURN;

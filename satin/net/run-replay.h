@@ -32,5 +32,5 @@ GPtrArray *run_replay_filter (RunReplay *replay, GPtrArray *rows);
 /* SIGINT, SIGTERM and SIGHUP end the process as they would have, after what was made for it has
  * gone. A debugger sees them first. */
 void run_replay_watch_signals (RunReplay *replay, GMainContext *context);
-/* The process ends without the job: what was made for it goes. Any thread. */
+/* The process ends: what was made for the job goes. `replay` (nullable). Any thread. */
 void run_replay_forget (RunReplay *replay);

@@ -123,6 +123,7 @@ end (SatinRun *run, int code)
     timeline_file_end (run->options.trace);
   if (run->folder != NULL && !run->node_process)
     folder_leave (run->folder, NULL);
+  run_replay_forget (run->config.replay);
   fflush (NULL);
   if (run->node_process)
     relay_end ();
