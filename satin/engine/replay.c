@@ -27,19 +27,6 @@ stand_still (void)
     pause ();
 }
 
-gboolean
-engine_replay (Engine *engine, const char *path, const EngineReplay *calls)
-{
-  const Digest none = { { 0 } };
-
-  engine->replay = *calls;
-  engine_known (engine, path, &none, &NODE_ID_NONE, 0);
-  pthread_mutex_lock (&engine->known_lock);
-  engine->replay_node = known_keep (known_lookup (engine->known, path));
-  pthread_mutex_unlock (&engine->known_lock);
-  return engine->replay_node != NULL;
-}
-
 /* Does the job lie below `node`? *number: of the child that leads there. */
 static gboolean
 leads (Engine *engine, const KnownNode *node, guint32 *number)

@@ -92,7 +92,7 @@ said_new (const guint32 *numbers, gsize n)
   return said;
 }
 
-/* Who is asked for a saved result gives it. Returns how many were. */
+/* Until the replay is over. Returns how many saved results the engine asked for. */
 static guint
 run (Said *said, guint32 job, const void *args, GHashTable *saved)
 {
