@@ -42,7 +42,8 @@ struct RunReplay
   GArray *numbers;
   /* The driver's, until the job runs; then its thread's. */
   Row *saved; /* (nullable) the job's row */
-  Row *above; /* (nullable) that of a job above it, which took its place */
+  Row *
+      above; /* (nullable) that of a job above it, or the state it has kept, which took its place */
   const SatinJob *job;
   Digest digest;
   char *args; /* for people */
@@ -196,10 +197,11 @@ may_be_used (const RunReplay *replay, const Row *row)
 static void
 keep_to_compare (RunReplay *replay, const Row *row)
 {
-  Row **place = strcmp (row->path, replay->path) == 0 ? &replay->saved : &replay->above;
-  if (row->children > 0 || *place != NULL || path_is_below (replay->stems, row->path, replay->path))
-    return;
-  *place = row_copy (row);
+  gboolean is_own = strcmp (row->path, replay->path) == 0;
+  Row **place = is_own ? &replay->saved : &replay->above;
+  if (*place == NULL && !(is_own && row->children > 0)
+      && !path_is_below (replay->stems, row->path, replay->path))
+    *place = row_copy (row);
 }
 
 GPtrArray *
@@ -234,9 +236,10 @@ static void
 waits (void *data, guint32 first, guint32 last)
 {
   RunReplay *replay = data;
-  say_line ("before the job at %s come children %u to %u of a job above it: what is not saved of "
-            "them is computed",
-            shown (replay->path), first, last);
+  say_line (
+      "the job at %s depends on children %u to %u of a job above it: what is not saved of them "
+      "is computed first",
+      shown (replay->path), first, last);
 }
 
 static gsize
@@ -252,22 +255,27 @@ first_difference (GBytes *a, GBytes *b)
 static void
 tell_saved (const RunReplay *replay, GString *text)
 {
-  g_autofree char *type = record_signature (replay->job->result);
+  const Row *saved = replay->saved, *above = replay->above;
   char node[NODE_ID_TEXT_MAX];
-  const Row *row = replay->saved != NULL ? replay->saved : replay->above;
-  if (row == NULL)
+  if (saved != NULL)
     {
-      g_string_append (text, "saved     nothing, neither of this job nor of one above it\n");
-      return;
+      g_autofree char *type = record_signature (replay->job->result);
+      g_autofree char *value = readable_short (type, saved->value);
+      g_string_append_printf (text, "saved     %s (node %s, %.3f s of work)\n", value,
+                              node_id_show (&saved->node, node),
+                              (double)saved->work_us / G_USEC_PER_SEC);
     }
-  g_autofree char *value
-      = row == replay->saved ? readable_short (type, row->value) : g_strdup ("nothing");
-  g_string_append_printf (text, "saved     %s", value);
-  if (row != replay->saved)
-    g_string_append_printf (text, " of this job: %s is finished, and its result stands for it",
-                            shown (row->path));
-  g_string_append_printf (text, " (node %s, %.3f s of work)\n", node_id_show (&row->node, node),
-                          (double)row->work_us / G_USEC_PER_SEC);
+  else if (above == NULL)
+    g_string_append (text, "saved     nothing, neither of this job nor of one above it\n");
+  else if (above->children > 0)
+    g_string_append_printf (
+        text, "saved     nothing of this job: the state that %s has kept stands for it\n",
+        shown (above->path));
+  else
+    g_string_append_printf (
+        text,
+        "saved     nothing of this job: %s is finished, and its result stands for it (node %s)\n",
+        shown (above->path), node_id_show (&above->node, node));
 }
 
 /* Returns the exit code. */

@@ -218,10 +218,11 @@ ended
 kept=$(sql "$work/phases.db" 'SELECT max (children) FROM keep')
 replay "$work/phases.db" "/0/$((kept + 5))"
 is "a job of a later phase: exit code" "$code" 0
-ok "… what comes first begins at what was kept" says "come children $kept to $((kept + 1)) of a job above it"
+ok "… what comes first begins at what was kept" says "depends on children $kept to $((kept + 1)) of a job above it"
 replay "$work/phases.db" /0/7
 is "a job of an earlier phase: exit code" "$code" 0
-ok "… which is computed from the start" says 'come children 0 to 1 of a job above it'
+ok "… which is computed from the start" says 'depends on children 0 to 1 of a job above it'
+ok "… the kept state stands for it" has '^saved     nothing of this job: the state that /0 has kept stands for it$'
 
 # A main of the program's own.
 mkdir "$work/embed"
