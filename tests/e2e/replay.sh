@@ -20,7 +20,7 @@ nothing_left () { [ -z "$(ls -A "$work/tmp")" ]; }
 is_same () { is "$1: exit code" "$code" 0; ok "$1: the result is the saved one" has '^verdict   the same as the saved one$'; }
 
 # A run that was suspended: rows of all sizes, and jobs that are missing.
-begin "$satin" run --name base -w 2 --checkpoint "$file" --interval 0.1 -- "$builds" 8 20
+begin "$satin" run --name base -w 2 --checkpoint "$file" --interval 0.1 -- "$builds" 10 20
 ok "rows are saved" wait_for $((20 * slow)) has_rows "$file" 5
 "$satin" suspend base 2>/dev/null
 ended
@@ -31,18 +31,18 @@ export NAPS_HASTE=$work/haste
 saved=$(sql "$file" 'SELECT path FROM result ORDER BY length (path), path LIMIT 1')
 replay "$file" "$saved"
 is_same "a saved job"
-ok "… its name and arguments are shown" has "^job       $saved, branch ([0-8], 20)$"
+ok "… its name and arguments are shown" has "^job       $saved, branch ([0-9]*, 20)$"
 ok "… what is saved, too" has '^saved     [0-9]* (node 1\.[0-9], [0-9.]* s of work)$'
-ok "… it is said when it begins" says "^satin: the job at $saved runs: branch ([0-8], 20)$"
+ok "… it is said when it begins" says "^satin: the job at $saved runs: branch ([0-9]*, 20)$"
 for deep in $(sql "$file" 'SELECT path FROM result ORDER BY path DESC LIMIT 3'); do
   replay "$file" "$deep"
   is_same "the job at $deep"
 done
 replay "$file" /
 is "a job that is not finished: exit code" "$code" 0
-ok "… its result is shown" has '^result    256$'
+ok "… its result is shown" has '^result    1024$'
 ok "… there is nothing to compare with" has '^verdict   there is nothing to compare with$'
-replay "$file" /1/1/1/1/1/1/1/0
+replay "$file" /1/1/1/1/1/1/1/0/1/0
 is "a leaf: exit code" "$code" 0
 ok "… its result" has '^result    1$'
 
@@ -51,7 +51,7 @@ replay "$file" /0/7
 is "a job that is never spawned: exit code" "$code:$answer" "2:"
 ok "… it is said" says "^satin: there is no job at '/0/7': a job above it has ended and did not spawn child 7$"
 replay "$file" 3:/0
-is "a root that main does not ask for" "$code:$answer" "2:256"
+is "a root that main does not ask for" "$code:$answer" "2:1024"
 ok "… it is said" says "^satin: there is no job at '3:/0': main has ended with exit code 0 and did not ask for it$"
 for path in 0/3 x /0/ /01 '~0123456789abcdef/0' '~x'; do
   replay "$file" "$path"
@@ -93,24 +93,44 @@ elsewhere replay "$file" "$saved"
 is "another user: exit code" "$code:$answer" "3:"
 ok "… one sentence" one_sentence
 line=$(sed -n 's/.* say: satin //p' <<<"$words")
-is "… has the line to type" "$line" "replay --trust $file $saved --whole -- $builds 8 20"
+is "… has the line to type" "$line" "replay --trust $file $saved --whole -- $builds 10 20"
 # shellcheck disable=SC2086
 elsewhere $line
 is_same "… that line"
-elsewhere replay "$file" "$saved" --whole -- "$builds" 8 20
+elsewhere replay "$file" "$saved" --whole -- "$builds" 10 20
 is "… without trust" "$code:$answer" "3:"
-elsewhere replay "$file" "$saved" --trust --whole -- env X=1 "$builds" 8 20
+elsewhere replay "$file" "$saved" --trust --whole -- env X=1 "$builds" 10 20
 is_same "… behind env"
-replay "$file" "$saved" --whole -- "$builds" 8 21
+replay "$file" "$saved" --whole -- "$builds" 10 21
 is "other arguments are another run" "$code:$answer" "3:"
 
 # Another build gives another result.
-replay "$file" "$saved" --whole -- "$e2e/builds-two" 8 20
+replay "$file" "$saved" --whole -- "$e2e/builds-two" 10 20
 is "another build: exit code" "$code:$answer" "3:"
 ok "… --mended is named" says --mended
-replay "$file" "$saved" --mended --whole -- "$e2e/builds-two" 8 20
+replay "$file" "$saved" --mended --whole -- "$e2e/builds-two" 10 20
 is "a wrong result: exit code" "$code" 1
 ok "… it is said" has '^verdict   not the same as the saved one: byte 0 of 8 is the first that differs$'
+
+# A share of all saved results.
+all=$(rows "$file")
+replay "$file" --verify 1
+is "all saved results are the same" "$code:$answer" "0:$all of $all saved results were computed again and are the same"
+half=$(for path in $(sql "$file" 'SELECT path FROM result'); do printf %s "$path" | sha256sum; done | grep -c '^[0-7]')
+replay "$file" --verify 0.5 -- env X=1
+is "half of them are chosen by their paths" "$code:$answer" "0:$half of $all saved results were computed again and are the same"
+replay "$file" --verify 1 --mended --whole -- "$e2e/builds-two" 10 20
+is "one is wrong: exit code" "$code" 1
+ok "… the job is shown" has '^job       /'
+ok "… its node and the saved result, too" has '^saved     [0-9]* (node 1\.[0-9], '
+ok "… and that it ends there" [ "$(wc -l <<<"$answer")" -eq 5 ]
+for share in 0 2 x '' nan; do
+  replay "$file" --verify "$share"
+  is "'$share' is no share" "$code:$answer" "2:"
+  ok "… one sentence" one_sentence
+done
+replay "$file" /0 --verify 1
+is "a path and a share" "$code:$answer" "2:"
 
 is "the file is what it was" "$(sum_of "$file")" "$before"
 is "nothing stands beside it" "$(cd "$work" && echo c.db*)" c.db
@@ -135,13 +155,17 @@ ok "no folder is left" nothing_left
 # Damaged: its rows still prove themselves.
 chmod 600 "$file"
 cp "$file" "$work/damaged.db"
-sqlite3 "$work/damaged.db" "UPDATE result SET value = X'0000000000000000' WHERE path = '$deep'"
+other=$(sql "$file" "SELECT path FROM result WHERE path <> '$saved' LIMIT 1")
+sqlite3 "$work/damaged.db" "UPDATE result SET value = X'0000000000000000' WHERE path = '$other'"
 before=$(sum_of "$work/damaged.db")
 replay "$work/damaged.db" "$saved"
 is_same "a damaged file"
-replay "$work/damaged.db" "$deep"
+replay "$work/damaged.db" "$other"
 is "a damaged row: exit code" "$code" 0
 ok "… counts as missing" has '^verdict   there is nothing to compare with$'
+replay "$work/damaged.db" --verify 1
+is "all of its rows: exit code" "$code" 0
+ok "… the damaged one is not among them" has "^$((all - 1)) of "
 is "… the file stays" "$(sum_of "$work/damaged.db")" "$before"
 is "… and nothing stands beside it" "$(cd "$work" && echo damaged.db*)" damaged.db
 
