@@ -80,11 +80,11 @@ if [ -z "${SATIN_SANITIZED-}" ] && [ "$(gdb --batch -ex run -ex 'print 40 + 2' -
 else
   skip "behind gdb" "gdb is not here, or may not trace"
 fi
-if [ -z "${SATIN_SANITIZED-}" ] && command -v valgrind >/dev/null; then
+if is_long && [ -z "${SATIN_SANITIZED-}" ] && command -v valgrind >/dev/null; then
   replay "$file" "$saved" -- valgrind -q --error-exitcode=99
   is_same "behind valgrind"
 else
-  skip "behind valgrind" "valgrind is not here"
+  skip "behind valgrind" "valgrind is not here, or this is not make check-long: it takes a minute to begin"
 fi
 
 # Whose is it? What only the file names is not started.
