@@ -205,7 +205,7 @@ begin (Ledger *ledger, const LedgerConfig *config, Identity *identity, GError **
   ledger->run = g_strdup (identity->run);
   if (pair.base != NULL && !ledger->goes_on)
     ledger->damage = proof_warning (pair.base->origin, ledger_name (ledger));
-  if (has_target && !begin_place (ledger, error))
+  if (has_target && !config->reads_only && !begin_place (ledger, error))
     return FALSE;
   if (config->batch == NULL)
     return begin_file_ahead (ledger, config->work_path, &pair, identity, error);
@@ -216,6 +216,14 @@ begin (Ledger *ledger, const LedgerConfig *config, Identity *identity, GError **
   ledger->load = NULL;
   ledger_load_end (&load, FALSE);
   return ledger->has_told_all;
+}
+
+/* A damaged file that is only read stays where it is. */
+static char *
+keep_in_place (gpointer data, const char *path, const char *word, GError **error)
+{
+  (void)data, (void)word, (void)error;
+  return g_strdup (path);
 }
 
 Ledger *
@@ -229,7 +237,7 @@ ledger_new (const LedgerConfig *config, Identity *identity, GError **error)
       = config->target[0] != '\0' ? g_canonicalize_filename (config->target, NULL) : g_strdup ("");
   ledger->delta = pair_delta_path (ledger->target);
   ledger->name = g_strdup (config->name);
-  ledger->keep_aside = config->keep_aside;
+  ledger->keep_aside = config->reads_only ? keep_in_place : config->keep_aside;
   ledger->data = config->data;
   ledger->job_names = g_strdupv ((char **)config->job_names);
   ledger->job_types = g_strdupv ((char **)config->job_types);
@@ -249,6 +257,11 @@ ledger_new (const LedgerConfig *config, Identity *identity, GError **error)
   ledger->goes_on = config->goes_on;
   if (!begin (ledger, config, identity, error))
     return NULL;
+  if (config->reads_only) /* as without a target: nothing is ever published */
+    {
+      ledger->name = ledger->name != NULL ? ledger->name : g_strdup (ledger->target);
+      ledger->target[0] = '\0';
+    }
   return g_steal_pointer (&ledger);
 }
 

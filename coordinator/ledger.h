@@ -27,6 +27,7 @@ typedef struct
   gpointer data;
   gboolean goes_on;     /* see scribe.h */
   guint64 delta_from;   /* a base of so many bytes may have a delta beside it; 0: 16 MiB */
+  gboolean reads_only;  /* what stands at the target is taken over; it is not changed or locked */
   gboolean is_unmarked; /* nobody would look for a delta beside what stands at the target now */
   /* (nullable) told of all rows while they are taken over, by whoever calls ledger_new, and never
    * with `final`; they are proved, whatever comes of the rest of the file. */

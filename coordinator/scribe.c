@@ -360,6 +360,7 @@ Scribe *
 scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
 {
   g_assert (config->notify != NULL && config->interval_us > 0);
+  g_assert (!config->reads_only || !place_is_remote (config->target));
 
   LedgerConfig place = { .work_path = config->work_path,
                          .target = config->target,
@@ -367,6 +368,7 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
                          .job_types = config->job_types,
                          .stems = config->stems,
                          .goes_on = config->goes_on,
+                         .reads_only = config->reads_only,
                          .delta_from = config->delta_from };
   Scribe *scribe = g_new0 (Scribe, 1);
   init_lock (scribe);

@@ -63,6 +63,9 @@ typedef struct
   /* Tells of all rows, by SCRIBE_RESTORED without `final`, while scribe_new takes them over and in
    * its thread. The first scribe_load of everybody tells only the end then. */
   gboolean loads;
+  /* What stands at the target, a path, is taken over and stays as it is: nothing is published, and
+   * another process may be its coordinator. */
+  gboolean reads_only;
   void (*notify) (const ScribeNews *news, void *data);
   void *data;
 } ScribeConfig;

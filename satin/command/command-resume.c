@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "launch.h"
+#include "recorded.h"
 #include "spread.h"
 #include "tasks.h"
 
@@ -31,8 +32,6 @@ static const char *const about[] = {
   "says what is started only if it bears your mark; else say it behind --. Without ARG there,\n"
   "the recorded arguments of a marked checkpoint are taken."
 };
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
 
 /* A finished checkpoint gives its answer again; nothing is started for that. */
 static int
@@ -70,118 +69,6 @@ make_copy_folder (void)
   return g_mkdir_with_parents (above, 0700) == 0 ? temporary_make_in (above, stem, NULL) : NULL;
 }
 
-/* 0: fine. */
-static int
-look (const char *target, const char *copy, Restore *restore)
-{
-  g_autoptr (GError) error = NULL;
-
-  if (!restore_look_for (target, copy, NULL, restore, &error))
-    {
-      command_say ("%s", error->message);
-      return error->domain == COORDINATOR_ERROR ? error->code : COMMAND_ERROR;
-    }
-  if (restore->exists)
-    return COMMAND_DONE;
-  command_say ("there is no checkpoint at '%s'", target);
-  return COMMAND_STORE;
-}
-
-/* The one that a marked checkpoint remembers; another host may not have it. (transfer full) */
-static char *
-working_folder (const Identity *identity, gboolean is_marked)
-{
-  char *here = g_get_current_dir ();
-
-  if (identity->folder == NULL || !is_marked)
-    return here;
-  if (g_file_test (identity->folder, G_FILE_TEST_IS_DIR))
-    {
-      g_free (here);
-      return g_strdup (identity->folder);
-    }
-  command_say ("the run was started in '%s', which is not here: it goes on in '%s'",
-               identity->folder, here);
-  return here;
-}
-
-/* The command line of this process up to `--`, and behind it the program. (transfer full) */
-static char *
-line_to_type (char *const *typed, const char *program, char *const *words, gboolean needs_trust)
-{
-  g_autoptr (GString) line = g_string_new ("satin");
-
-  if (needs_trust)
-    g_string_append_printf (line, " %s --trust", *typed++);
-  for (guint i = 0; typed[i] != NULL && strcmp (typed[i], "--") != 0; i++)
-    {
-      g_autofree char *quoted = command_quote (typed[i]);
-      g_string_append_printf (line, " %s", quoted);
-    }
-  g_autofree char *start = command_quote (program != NULL ? program : "PROGRAM");
-  g_string_append_printf (line, " -- %s%s", program != NULL ? start : "PROGRAM",
-                          words == NULL ? " [ARG…]" : "");
-  for (guint i = 0; words != NULL && words[i] != NULL; i++)
-    {
-      g_autofree char *quoted = command_quote (words[i]);
-      g_string_append_printf (line, " %s", quoted);
-    }
-  return g_string_free (g_steal_pointer (&line), FALSE);
-}
-
-/* Words that the program is to get as they are: a `--` keeps those that look like options of
- * Satin's from being taken for such. (transfer full) */
-static char **
-guard_words (char *const *words)
-{
-  g_auto (GStrv) own = options_own_words (words);
-  g_autoptr (GPtrArray) guarded = g_ptr_array_new ();
-
-  if (own == NULL || !g_strv_equal ((const char *const *)own, (const char *const *)words))
-    g_ptr_array_add (guarded, g_strdup ("--"));
-  for (guint i = 0; words[i] != NULL; i++)
-    g_ptr_array_add (guarded, g_strdup (words[i]));
-  g_ptr_array_add (guarded, NULL);
-  return (char **)g_ptr_array_free (g_steal_pointer (&guarded), FALSE);
-}
-
-/* Nothing is started that a file alone says: anybody may have written it. 0: run->program and
- * run->argv are filled. */
-static int
-choose_command (FolderRun *run, const Arguments *options, const Restore *restore,
-                const char *target, char *const *typed, gboolean *is_marked)
-{
-  const Identity *found = &restore->identity;
-  gboolean needs_trust = found->argv != NULL && !proof_allows (restore->origin, target, NULL);
-  char **said = options->program;
-  g_autofree char *reason = NULL, *line = NULL;
-  g_auto (GStrv) recorded = found->argv != NULL ? guard_words (found->argv) : NULL;
-  const char *program = said != NULL ? said[0] : found->program;
-
-  *is_marked = mark_is_right (found, &reason);
-  if (said != NULL && said[1] != NULL)
-    run->argv = g_strdupv (said + 1);
-  else if (recorded != NULL && (*is_marked || (said != NULL && recorded[0] == NULL)))
-    run->argv = g_steal_pointer (&recorded);
-  if (run->argv != NULL && program != NULL)
-    {
-      run->program = arguments_program (program);
-      return run->program != NULL ? COMMAND_DONE : COMMAND_ERROR;
-    }
-  line = line_to_type (typed, program, recorded, needs_trust);
-  if (program == NULL || recorded == NULL)
-    command_say ("checkpoint '%s' has lost which program it is of, or its arguments; say them: %s",
-                 target, line);
-  else
-    {
-      g_autofree char *folder = command_quote (found->folder != NULL ? found->folder : "?");
-      command_say ("checkpoint '%s' names a program that is not started, since %s; it was started "
-                   "in the folder %s; to start it here%s, say: %s",
-                   target, reason, folder, needs_trust ? " and believe its results" : "", line);
-    }
-  return COMMAND_UNUSABLE;
-}
-
 /* What the checkpoint recorded, then what this command line says. */
 static void
 fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboolean is_marked)
@@ -189,7 +76,7 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboo
   const Identity *identity = &restore->identity;
 
   folder_options_read (identity->options == NULL ? "" : identity->options, run);
-  run->folder = working_folder (identity, is_marked);
+  run->folder = recorded_folder (identity, is_marked);
   run->resume = TRUE;
   run->closed = options->closed;
   run->protect = options->protect;
@@ -284,12 +171,12 @@ resume (const Arguments *options, const char *copy, char *const *typed)
   int code;
 
   target = arguments_target (options->words[0], options->insecure);
-  code = target == NULL ? COMMAND_STORE : look (target, copy, &restore);
+  code = target == NULL ? COMMAND_STORE : recorded_look (target, copy, &restore);
   if (code != COMMAND_DONE)
     return code;
   if (restore.finished && options->program == NULL)
     return repeat_answer (&restore, target);
-  code = choose_command (&run, options, &restore, target, typed, &is_marked);
+  code = recorded_command (&run, options->program, &restore, target, typed, &is_marked);
   if (code != COMMAND_DONE)
     return code;
   /* Without its arguments nothing can be proved here: the nodes know them. */

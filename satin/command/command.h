@@ -22,6 +22,7 @@ typedef enum
 /* Each verb gets its own argc and argv, argv[0] being the verb, and returns the exit code. */
 int command_run (int argc, char **argv);
 int command_resume (int argc, char **argv);
+int command_replay (int argc, char **argv);
 int command_suspend (int argc, char **argv);
 int command_add (int argc, char **argv);
 int command_leave (int argc, char **argv);

@@ -36,38 +36,12 @@ tree_free (Tree *tree, GDestroyNotify row_free)
   g_free (tree);
 }
 
-/* A person need not know of stems: numbers alone may be as many as they like. */
-static gboolean
-read_numbers (const char *text, guint32 *root, GArray *numbers)
-{
-  const char *colon = strchr (text, ':');
-  g_autofree char *start = g_strndup (text, colon != NULL ? (gsize)(colon + 1 - text) : 0);
-  g_array_set_size (numbers, 0);
-  text += strlen (start);
-  *root = path_root (start);
-  if (!path_is_root (start) || text[0] != '/')
-    return FALSE;
-  g_auto (GStrv) parts = g_strsplit (text + 1, "/", -1);
-  for (char **part = parts; *part != NULL; part++)
-    {
-      guint64 number;
-      if (((*part)[0] == '0' && (*part)[1] != '\0')
-          || !g_ascii_string_to_unsigned (*part, 10, 0, G_MAXUINT32, &number, NULL))
-        return FALSE;
-      guint32 small = (guint32)number;
-      g_array_append_val (numbers, small);
-    }
-  return TRUE;
-}
-
 Forest *
 forest_new (Stems *stems, const char *path, guint depth, GDestroyNotify row_free)
 {
   g_autoptr (GArray) top = g_array_new (FALSE, FALSE, sizeof (guint32));
-  const char *text = strcmp (path, "/") == 0 ? "" : path;
   guint32 root;
-  if (!(path_is_canonical (text) && path_to_numbers (stems, text, &root, top))
-      && !read_numbers (text, &root, top))
+  if (!path_read (stems, path, &root, top))
     return NULL;
   g_assert (depth <= FOREST_DEPTH_MAX);
   Forest *forest = g_new0 (Forest, 1);

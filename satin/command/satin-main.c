@@ -31,6 +31,8 @@ verb_version (int argc, char **argv)
 static const Verb verbs[] = {
   { "run", "[OPTION…] -- PROGRAM [ARG…]   start a program on several nodes", command_run },
   { "resume", "URI [OPTION…] [-- PROGRAM]    go on from a checkpoint", command_resume },
+  { "replay", "URI PATH [-- gdb --args]      run one job of a checkpoint again, alone",
+    command_replay },
   { "add", "RUN [-n NODES | --sites FILE] start more nodes for a run", command_add },
   { "leave", "RUN NODE | --site SITE       a node goes, the run goes on", command_leave },
   { "suspend", "RUN [--within S]              save everything finished and stop", command_suspend },

@@ -225,6 +225,19 @@ engine_known (Engine *engine, const char *path, const Digest *digest, const Node
   pthread_mutex_unlock (&engine->lock);
 }
 
+gboolean
+engine_replay (Engine *engine, const char *path, const EngineReplay *calls)
+{
+  const Digest none = { { 0 } };
+
+  engine->replay = *calls;
+  engine_known (engine, path, &none, &NODE_ID_NONE, 0);
+  pthread_mutex_lock (&engine->known_lock);
+  engine->replay_node = known_keep (known_lookup (engine->known, path));
+  pthread_mutex_unlock (&engine->known_lock);
+  return engine->replay_node != NULL;
+}
+
 void
 engine_forget (Engine *engine, const char *path, const NodeId *holder)
 {

@@ -111,6 +111,12 @@ struct Engine
   Known *known;
   guint n_known; /* atomic copy of known_count */
 
+  /* constant while jobs run: see replay.h */
+  KnownNode *replay_node; /* of the only job that is wanted; NULL: all are */
+  EngineReplay replay;
+  guint64 replay_began_us; /* of the thread that runs it */
+  gint replay_waits;       /* atomic: said that it waits */
+
   /* what the driver has not yet read */
   pthread_mutex_t mail_lock;
   GQueue mail;   /* of EngineEvent */

@@ -150,6 +150,25 @@ void engine_known (Engine *engine, const char *path, const Digest *digest, const
  */
 void engine_forget (Engine *engine, const char *path, const NodeId *holder);
 
+/* What becomes of a job that runs again alone. The calls come from its thread, with no lock held,
+ * and all they get is borrowed. The thread stands still after `ended` or `missed`, which end the
+ * process or have it ended. */
+typedef struct
+{
+  void (*begins) (void *data, const SatinJob *job, const Digest *digest, GBytes *args);
+  /* The job depends on other ones, which run first: children `first` to `last` of a job above it.
+   * Said once. */
+  void (*waits) (void *data, guint32 first, guint32 last);
+  void (*ended) (void *data, GBytes *value, guint64 took_us);
+  /* The job above it that would lead there has returned and spawned no child `number`. */
+  void (*missed) (void *data, guint32 number);
+  void *data;
+} EngineReplay;
+/* Before any job runs, once: only the job at `path` is wanted. Those above it run what it depends
+ * on, take what is known of that, and nothing else. FALSE: the path is not canonical, or a stem of
+ * it is unknown. */
+gboolean engine_replay (Engine *engine, const char *path, const EngineReplay *calls);
+
 /* Every stack reports the rows that it has not reported yet (`whole`: all rows) at its next sync;
  * ENGINE_ROWS per stack, then ENGINE_SCANNED. Budget: each stack gives so many rows that they cost
  * next to nothing, shallowest first; ENGINE_SCAN_ROWS_MAX when `whole`; all at engine_halt. */

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "adopt.h"
+#include "replay.h"
 #include "seat.h"
 #include "wait.h"
 #include "worker.h"
@@ -76,6 +77,7 @@ sync_watched (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *las
   Sync sync
       = { .stack = stack, .self = self, .first = first, .number = slot_number (stack, first) };
 
+  replay_run (stack, self, first, last + 1, top);
   stack_lower_all (stack, first);
   for (SatinSlot_ *slot = first; slot <= last && sync.fetches < FETCHES_HALF; slot++)
     if (slot >= stack->split_own && slot_state (slot) == SLOT_READY)

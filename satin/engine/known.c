@@ -294,6 +294,20 @@ known_best (Known *known, const KnownNode *node, const Digest *digest, NodeId *h
   return TRUE;
 }
 
+gboolean
+known_way (const Known *known, const KnownNode *node, const KnownNode *to, guint32 *number)
+{
+  const KnownNode *above;
+
+  for (; (above = trie_parent (known->trie, to)) != NULL; to = above)
+    if (above == node)
+      {
+        *number = trie_number (to);
+        return TRUE;
+      }
+  return FALSE;
+}
+
 guint
 known_count_others (const Known *known, const KnownNode *node, const Digest *digest,
                     const Digest *other)

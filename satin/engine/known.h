@@ -51,6 +51,10 @@ gboolean known_best (Known *known, const KnownNode *node, const Digest *digest, 
 /* Is somebody said to hold exactly this node's path, under any digest? */
 gboolean known_is_held (const KnownNode *node);
 
+/* Does `to` lie strictly below `node`? *number: of the child of `node` that leads there. */
+gboolean known_way (const Known *known, const KnownNode *node, const KnownNode *to,
+                    guint32 *number);
+
 /* How many results or kept states of exactly this node's path have neither digest (`other`
  * nullable). */
 guint known_count_others (const Known *known, const KnownNode *node, const Digest *digest,

@@ -6,6 +6,7 @@
 
 #include "adopt.h"
 #include "clock.h"
+#include "replay.h"
 #include "wait.h"
 
 #define LOOK_PAUSE 16 /* a look is repeated after so many times what it took */
@@ -122,6 +123,7 @@ satin_next_ (SatinStack_ *open, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ 
   SatinSlot_ *slot = NULL;
 
   stack_catch_up (stack, self, top, top);
+  replay_run (stack, self, first, top, top);
   while (slot == NULL)
     {
       gboolean due;

@@ -10,6 +10,7 @@
 #include "abort.h"
 #include "adopt.h"
 #include "look.h"
+#include "replay.h"
 #include "scan.h"
 #include "seat.h"
 #include "stray.h"
@@ -106,7 +107,9 @@ wait_run_child (Stack *stack, SatinSlot_ *self, SatinSlot_ *slot, SatinSlot_ *to
   slot_set_state (slot, SLOT_STARTED);
   if (watched)
     watch_child (stack, slot, slot_number (stack, slot));
+  replay_begin (stack, slot);
   slot_run (stack, slot, top);
+  replay_end (stack, slot);
   stray_look (stack, slot, top);
   watch_settle (stack, self);
 }

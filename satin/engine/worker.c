@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "inbox.h"
 #include "memory.h"
+#include "replay.h"
 #include "scan.h"
 #include "seat.h"
 #include "share.h"
@@ -218,7 +219,10 @@ run_placed (Stack *stack, SatinSlot_ *job, SatinSlot_ *below, Work *work)
     seat_begin_work (stack);
   note_begin (stack, job);
   watch_begin (stack, job);
+  replay_begin (stack, job);
   ended = run_to_mark (stack, job);
+  if (ended)
+    replay_end (stack, job);
   stack->mark = outer;
   stack->running = running;
   if (ended)

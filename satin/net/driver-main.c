@@ -322,6 +322,11 @@ void
 driver_watch_signals (Driver *driver)
 {
   struct sigaction hangup;
+  if (driver->config.replay != NULL)
+    {
+      run_replay_watch_signals (driver->config.replay, driver->context);
+      return;
+    }
   if (sigaction (SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
     watch_signal (driver, SIGHUP, on_warning);
   watch_signal (driver, SIGINT, on_interrupt);

@@ -72,6 +72,7 @@ driver_fail (Driver *driver, int code, const char *sentence)
   fprintf (driver->log, "satin: %s\n", sentence);
   if (driver->config.solo && driver->config.folder != NULL)
     folder_remove (driver->config.folder, NULL);
+  run_replay_forget (driver->config.replay);
   relay_end ();
   _exit (code);
 }
@@ -486,7 +487,9 @@ driver_new (const DriverConfig *config, GError **error)
                           .timeline = driver->timeline,
                           .lane = driver->lane };
   driver->engine = engine_new (&engine, error);
-  if (driver->engine == NULL || !mesh_open (driver, error))
+  if (driver->engine == NULL || !mesh_open (driver, error)
+      || (config->replay != NULL
+          && !run_replay_begin (config->replay, driver->engine, driver->stems, error)))
     {
       discard (driver);
       return NULL;

@@ -6,6 +6,7 @@
 
 #include "folder.h"
 #include "listener.h"
+#include "run-replay.h"
 #include "wire.h"
 
 #include "coordinator/restore.h"
@@ -24,6 +25,7 @@ typedef struct
   const char *socket_path;     /* where to listen; NULL: nowhere */
   const char *checkpoint;      /* absolute path; NULL: none */
   const char *stats;           /* solo: where the summary goes; NULL: nowhere */
+  RunReplay *replay;           /* (nullable) borrowed: only its job runs; the checkpoint is read */
   const char *site;            /* NULL: the run has no sites */
   const char *trace;           /* absolute path of a file that was begun; NULL: none */
   gsize stack_bytes;           /* C stack of each thread that runs jobs; 0: the default */
@@ -84,7 +86,8 @@ void driver_set_best (Driver *driver, const char *name, GBytes *value);
 /* Asks the run to suspend; `within_us`: how long jobs that run are waited for, 0: the default. Any
  * thread. */
 void driver_suspend (Driver *driver, guint64 within_us);
-/* Solo: suspends at SIGINT, SIGTERM and SIGUSR1; quits the process at a SIGINT after that. */
+/* Solo: suspends at SIGINT, SIGTERM and SIGUSR1; quits the process at a SIGINT after that. A replay
+ * ends by them. */
 void driver_watch_signals (Driver *driver);
 /* A node process: leaves the run at SIGTERM, or has it suspended when it is the last one. */
 void driver_leave_at_signal (Driver *driver);

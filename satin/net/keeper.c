@@ -54,9 +54,12 @@ typedef struct
 static void
 hear_restored (Driver *driver, GPtrArray *rows, const char *path, gboolean final)
 {
+  g_autoptr (GPtrArray) used = driver->config.replay != NULL
+                                   ? run_replay_filter (driver->config.replay, rows)
+                                   : g_ptr_array_ref (rows);
   if (path != NULL || driver->whole)
     driver_step (driver, &(NodeEvent){ .kind = NODE_EVENT_RESTORED,
-                                       .rows = rows,
+                                       .rows = used,
                                        .path = path,
                                        .final = final && path != NULL });
   if (!final || path != NULL)
@@ -258,8 +261,9 @@ open_scribe (gpointer data)
   Opening *opening = data;
   Driver *driver = opening->term->driver;
   const DriverConfig *config = &driver->config;
-  g_autofree char *copy = g_build_filename (config->folder, FOLDER_COPY, NULL);
-  g_autofree char *spare = folder_spare (config->folder);
+  gboolean reads_only = config->replay != NULL;
+  g_autofree char *copy = reads_only ? NULL : g_build_filename (config->folder, FOLDER_COPY, NULL);
+  g_autofree char *spare = reads_only ? NULL : folder_spare (config->folder);
   ScribeConfig scribe = { .work_path = opening->term->work_path,
                           .target = config->checkpoint,
                           .copy = config->founder && config->kept ? copy : NULL,
@@ -272,11 +276,19 @@ open_scribe (gpointer data)
                           .stems = driver->stems,
                           .loads = TRUE,
                           .goes_on = !config->founder || driver->terms > 1,
+                          .reads_only = reads_only,
                           .notify = notify,
                           .data = opening->term };
   opening->scribe = scribe_new (&scribe, &opening->identity, &opening->error);
   driver_post (driver, on_opened, opening);
   return NULL;
+}
+
+/* Where the work file is. */
+static const char *
+work_folder (const DriverConfig *config)
+{
+  return config->replay != NULL ? run_replay_folder (config->replay) : config->folder;
 }
 
 /* The words of the configuration, with the run's id as it is known now. */
@@ -311,7 +323,7 @@ keeper_open (Driver *driver, const NodeEffect *effect)
     }
   opening->identity = identity_now (driver);
   term->driver = driver;
-  term->work_path = g_strdup_printf ("%s/checkpoint-%d-%u.work", driver->config.folder,
+  term->work_path = g_strdup_printf ("%s/checkpoint-%d-%u.work", work_folder (&driver->config),
                                      (int)getpid (), ++driver->terms);
   driver->opened = FALSE;
   driver->whole = effect->whole;

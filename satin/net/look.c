@@ -151,7 +151,7 @@ may_go_on (SatinRun *run, GError **error)
       || !restore_values_are_sound (&run->restore, run->identity.mended, run->config.checkpoint,
                                     &reason))
     return pass_error (error, reason);
-  return is_free (run, error) && has_same_inputs (run, error);
+  return (run->config.replay != NULL || is_free (run, error)) && has_same_inputs (run, error);
 }
 
 gboolean
@@ -165,7 +165,7 @@ look_at_checkpoint (SatinRun *run, GError **error)
   gint64 began_us = g_get_monotonic_time ();
   if (!restore_look_for (run->config.checkpoint, copy, &run->identity, &run->restore, &reason))
     return pass_on (run, reason, g_get_monotonic_time () - began_us, error);
-  if (!run->restore.exists && run->folder_run.resume)
+  if (!run->restore.exists && (run->folder_run.resume || run->config.replay != NULL))
     { /* it was there when this was asked for: to begin anew would put another in its place */
       g_set_error (&reason, COORDINATOR_ERROR, COORDINATOR_ERROR_STORE,
                    "there is no checkpoint at '%s' any more", run->config.checkpoint);
@@ -175,7 +175,8 @@ look_at_checkpoint (SatinRun *run, GError **error)
     return TRUE;
   if (!may_go_on (run, error))
     return FALSE;
-  if (run->restore.finished && run->owner != RUN_EMBEDDED) /* which asks for its roots' results */
+  if (run->restore.finished && run->config.replay == NULL
+      && run->owner != RUN_EMBEDDED) /* which asks for its roots' results */
     return show_kept_answer (run, began_us, error);
   if (run->restore.identity.run == NULL)
     return TRUE; /* lost from a damaged file: it goes on as a run of its own */

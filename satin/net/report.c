@@ -470,6 +470,8 @@ report_last_words (Driver *driver, const EngineEvent *said)
     report_stats (driver, TRUE);
   if (driver->ended && driver->config.solo && driver->config.folder != NULL)
     folder_remove (driver->config.folder, NULL);
+  if (driver->ended)
+    run_replay_forget (driver->config.replay);
   engine_words_heard (driver->ended);
 }
 

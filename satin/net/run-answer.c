@@ -10,6 +10,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* Is main's output an answer, which may not be shown before main has ended? */
+static gboolean
+holds_output (const SatinRun *run)
+{
+  return run->node_process || (run->config.checkpoint != NULL && run->config.replay == NULL);
+}
+
 void
 run_answer_begin (SatinRun *run)
 {
@@ -17,7 +24,7 @@ run_answer_begin (SatinRun *run)
   run->roots = 0;
   run->root_done = run->deposed = FALSE;
   run->stop_code = 75;
-  if (run->node_process || run->config.checkpoint != NULL)
+  if (holds_output (run))
     capture_begin (&run->out, STDOUT_FILENO, NULL);
   if (run->node_process)
     {
@@ -32,7 +39,7 @@ static GBytes *
 end_capture (SatinRun *run)
 {
   const char *why = "no descriptor was left";
-  gboolean held = run->out.fd >= 0 || (!run->node_process && run->config.checkpoint == NULL);
+  gboolean held = run->out.fd >= 0 || !holds_output (run);
   g_autoptr (GBytes) answer = capture_end (&run->out, &why);
   if (held && answer != NULL)
     return g_steal_pointer (&answer);

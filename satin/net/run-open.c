@@ -22,6 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define REPLAY_INTERVAL_S 86400
+
 gboolean
 run_may_take (const SatinRun *run, int number)
 {
@@ -37,7 +39,11 @@ run_open_options (SatinRun *run, int argc, char **argv, GError **error)
   g_autoptr (GError) reason = NULL;
   run->node_process = g_getenv (FOLDER_ENV) != NULL || g_getenv (RELAY_ENV) != NULL;
   if (options_parse (&run->options, argc, argv, &reason))
-    return TRUE;
+    {
+      if (!run->node_process)
+        run->config.replay = run_replay_new (&run->options);
+      return TRUE;
+    }
   return run_error (error, reason->domain == PLACE_ERROR ? COORDINATOR_ERROR_STORE : 2, "%s",
                     reason->message);
 }
@@ -157,7 +163,7 @@ prepare_solo (SatinRun *run, GError **error)
                                  .shared_memory = run->options.shared_memory,
                                  .launcher_pid = getpid () };
   run->identity.options = folder_options_write (&run->folder_run);
-  if (run->options.checkpoint == NULL)
+  if (run->options.checkpoint == NULL || run->config.replay != NULL)
     {
       run->identity.run = g_strdup ("solo");
       return TRUE;
@@ -169,6 +175,29 @@ prepare_solo (SatinRun *run, GError **error)
     return run_error (error, 1, "%s", reason->message);
   run->identity.run = g_strdup (run->folder_run.id);
   return TRUE;
+}
+
+/* Nothing is saved meanwhile, and main reads what the run has read. */
+static gboolean
+prepare_replay (SatinRun *run, GError **error)
+{
+  g_autoptr (GError) reason = NULL;
+  run->kept_inputs = TRUE;
+  run->options.interval_s = REPLAY_INTERVAL_S;
+  return run_replay_open (run->config.replay, &run->options.checkpoint, &reason)
+         || run_error (error, reason->code, "%s", reason->message);
+}
+
+/* As the run had it: without that a deep job may not have the room that it needs. */
+static void
+fill_from_checkpoint (SatinRun *run)
+{
+  g_auto (FolderRun) recorded = { 0 };
+  if (run->restore.identity.options == NULL)
+    return;
+  folder_options_read (run->restore.identity.options, &recorded);
+  run->options.stack = recorded.stack;
+  run->options.shared_memory = recorded.shared_memory;
 }
 
 /* The socket in the run's folder, and what stands there for those who join. */
@@ -207,7 +236,7 @@ fill_config (SatinRun *run)
   config->interval_s = run->options.interval_s;
   config->keep_s = run->options.keep_s;
   config->solo = !run->node_process;
-  config->embedded = run->owner == RUN_EMBEDDED;
+  config->embedded = run->owner == RUN_EMBEDDED && config->replay == NULL;
   config->folder = run->folder;
   config->tcp = (ListenerPlace){ run->folder_run.tcp ? run->folder_run.listen : NULL,
                                  run->folder_run.port_first, run->folder_run.port_last };
@@ -308,12 +337,16 @@ open_all (SatinRun *run, GError **error)
     run->options.interval_s = FOLDER_INTERVAL_DEFAULT_S;
   if (!run->node_process && !prepare_solo (run, error))
     return FALSE;
+  if (run->config.replay != NULL && !prepare_replay (run, error))
+    return FALSE;
   run->config.spin_us = run->options.spin_us;
   run->config.checkpoint = run->options.checkpoint;
   if (!look_begin_anew (run, error))
     return FALSE;
   if (run->config.founder && !look_at_checkpoint (run, error))
     return FALSE;
+  if (run->config.replay != NULL)
+    fill_from_checkpoint (run);
   return run->over || start_driver (run, error);
 }
 
@@ -346,6 +379,7 @@ run_open (SatinRun *run, GError **error)
     say_line ("cannot write to '%s'", run->folder);
   if (!run->node_process && run->folder != NULL)
     folder_remove (run->folder, NULL);
+  run_replay_forget (run->config.replay);
   g_propagate_error (error, reason);
   return FALSE;
 }

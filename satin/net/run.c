@@ -130,6 +130,7 @@ run_leave (SatinRun *run, int code, const char *sentence)
   capture_flush_streams ();
   if (!run->node_process && run->folder != NULL)
     folder_remove (run->folder, NULL);
+  run_replay_forget (run->config.replay);
   relay_end ();
   _exit (code);
 }

@@ -123,6 +123,7 @@ end (SatinRun *run, int code)
     timeline_file_end (run->options.trace);
   if (run->folder != NULL && !run->node_process)
     folder_leave (run->folder, NULL);
+  run_replay_forget (run->config.replay);
   fflush (NULL);
   if (run->node_process)
     relay_end ();
@@ -134,7 +135,7 @@ static void
 join_step (SatinRun *run, char **argv)
 {
   g_autofree char *self = NULL;
-  if (run->node_process || !step_has_tasks ())
+  if (run->node_process || run->config.replay != NULL || !step_has_tasks ())
     return;
   self = g_file_read_link ("/proc/self/exe", NULL);
   if (self != NULL)

@@ -101,8 +101,9 @@ open_here (SatinRun *run, int *argc, char ***argv, GError **error)
     return FALSE;
   if (run->node_process)
     run->owner = RUN_OF_NODE;
-  memory_take_faults (run->node_process ? MEMORY_FAULTS_FREE : MEMORY_FAULTS_NONE);
-  say_to_log (!run->node_process);
+  gboolean is_ours = run->node_process || run->config.replay != NULL;
+  memory_take_faults (is_ours ? MEMORY_FAULTS_FREE : MEMORY_FAULTS_NONE);
+  say_to_log (!is_ours);
   if (run->node_process)
     capture_spare_streams ();
   if (!run_open_jobs (run, error) || !run_open (run, error))

@@ -171,6 +171,38 @@ path_root (const char *path)
   return root;
 }
 
+/* A person need not know of stems: numbers alone may be as many as they like. */
+static gboolean
+read_numbers (const char *text, guint32 *root, GArray *numbers)
+{
+  const char *colon = strchr (text, ':');
+  g_autofree char *start = g_strndup (text, colon != NULL ? (gsize)(colon + 1 - text) : 0);
+  g_array_set_size (numbers, 0);
+  text += strlen (start);
+  *root = path_root (start);
+  if (!path_is_root (start) || text[0] != '/')
+    return FALSE;
+  g_auto (GStrv) parts = g_strsplit (text + 1, "/", -1);
+  for (char **part = parts; *part != NULL; part++)
+    {
+      guint64 number;
+      if (((*part)[0] == '0' && (*part)[1] != '\0')
+          || !g_ascii_string_to_unsigned (*part, 10, 0, G_MAXUINT32, &number, NULL))
+        return FALSE;
+      guint32 small = (guint32)number;
+      g_array_append_val (numbers, small);
+    }
+  return TRUE;
+}
+
+gboolean
+path_read (Stems *stems, const char *text, guint32 *root, GArray *numbers)
+{
+  if (strcmp (text, "/") == 0)
+    text = "";
+  return path_to_numbers (stems, text, root, numbers) || read_numbers (text, root, numbers);
+}
+
 int
 path_read_last (const char *path, guint32 *numbers)
 {

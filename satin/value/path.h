@@ -44,6 +44,9 @@ char *path_from_numbers (Stems *stems, const guint32 *numbers, gsize n);
 /* Appends the numbers from the path's root to `numbers` (of guint32); `root` (nullable, out): the
  * number of that. FALSE: not canonical, or a stem is unknown. */
 gboolean path_to_numbers (Stems *stems, const char *path, guint32 *root, GArray *numbers);
+/* The same for a path as people write it: the first root may be "/", and a deep path may be numbers
+ * alone, more than one text holds. FALSE: it is no path, or a stem is unknown. */
+gboolean path_read (Stems *stems, const char *text, guint32 *root, GArray *numbers);
 /* Those numbers that stand in the text itself, the levels since its root or stem, into `numbers`,
  * which has room for PATH_STEM_LEVELS of them; how many. -1: not canonical. */
 int path_read_last (const char *path, guint32 *numbers);

@@ -70,7 +70,7 @@ is "commands are shown" "$((commands >= 13))" 1
 for page in tutorial troubleshooting; do
   while read -r option; do
     ok "$page: --$option is an option" grep -qE -- "Fl Fl (${option})( |\$)" "$SATIN_SOURCE/satin/command/satin.1" "$SATIN_SOURCE/satin/satin.7"
-  done < <(sed 's/`[a-z-]*mpirun[^`]*`//g' "$SATIN_SOURCE/docs/$page" | grep -v -e 'mpirun --' -e 'srun --' -e 'pkg-config --' | grep -oE -- '(^|[ (])--[a-z]+(-[a-z]+)*' | sed 's/.*--//' | sort -u)
+  done < <(sed 's/`[a-z-]*mpirun[^`]*`//g' "$SATIN_SOURCE/docs/$page" | grep -v -e 'mpirun --' -e 'srun --' -e 'pkg-config --' -e 'gdb --' | grep -oE -- '(^|[ (])--[a-z]+(-[a-z]+)*' | sed 's/.*--//' | sort -u)
   while read -r verb; do
     ok "$page: satin $verb is a verb" grep -q "^.It Cm $verb " "$SATIN_SOURCE/satin/command/satin.1"
   done < <(grep -oE '`satin [a-z]+' "$SATIN_SOURCE/docs/$page" | sed 's/.* //' | sort -u)

@@ -534,6 +534,10 @@ descend (guint32 *job, void *data, guint32 number)
     case JOB_FIB:
       fib_args->n -= number == 0 ? 1 : 2;
       return;
+    case JOB_CALLS: /* all have an n */
+      fib_args->n -= number == 1 ? 2 : 3;
+      *job = number == 2 ? JOB_FIB : JOB_CALLS;
+      return;
     case JOB_COMB:
       if (number == 0)
         {

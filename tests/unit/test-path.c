@@ -346,6 +346,37 @@ test_roots (void)
     }
 }
 
+static void
+test_read (void)
+{
+  static const char *const wrong[]
+      = { "0/3",   "x",           "/0/", "/01",   "//",
+          "/0//1", "/4294967296", "1",   "01:/0", "~0123456789abcdef/0",
+          "-1:" };
+  guint32 deep[200] = { 3 };
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  g_autoptr (GString) text = g_string_new ("7:");
+  g_autofree char *path = path_extend (stems, "7:", deep, G_N_ELEMENTS (deep));
+  guint32 root = 9;
+
+  g_assert_true (path_read (stems, "/", &root, numbers));
+  g_assert_cmpuint (root, ==, 0);
+  g_assert_cmpuint (numbers->len, ==, 0);
+  g_assert_true (path_read (stems, "2:", &root, numbers));
+  g_assert_cmpuint (root, ==, 2);
+  for (gsize i = 0; i < G_N_ELEMENTS (deep); i++)
+    g_string_append_printf (text, "/%u", deep[i]);
+  g_assert_true (path_read (stems, text->str, &root, numbers));
+  g_assert_cmpuint (root, ==, 7);
+  g_assert_cmpmem (numbers->data, numbers->len * 4, deep, sizeof deep);
+  g_array_set_size (numbers, 0);
+  g_assert_true (path_read (stems, path, &root, numbers));
+  g_assert_cmpmem (numbers->data, numbers->len * 4, deep, sizeof deep);
+  for (gsize i = 0; i < G_N_ELEMENTS (wrong); i++)
+    g_assert_false (path_read (stems, wrong[i], &root, numbers));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -358,6 +389,7 @@ main (int argc, char **argv)
   g_test_add_func ("/path/only-stems-that-are-not-known-travel", test_carry_rest);
   g_test_add_func ("/path/the-stems-below-a-path-are-found", test_stems_below);
   g_test_add_func ("/path/a-very-deep-path-is-cheap", test_very_deep);
+  g_test_add_func ("/path/people-write-numbers-alone", test_read);
   g_test_add_func ("/path/no-root-lies-below-another", test_roots);
   g_test_add_func ("/path/false-stems-are-refused", test_stems_refused);
   return g_test_run ();

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `satin replay`: one job of a checkpoint runs again, alone, in this process, which becomes the
+ * program (net/run-replay.h has the rest). One thread. Tests: replay.sh. */
+#include "command-replay.h"
+#include "arguments.h"
+#include "command.h"
+#include "recorded.h"
+
+#include "coordinator/proof.h"
+
+#include "net/mark.h"
+#include "net/run-replay.h"
+
+#include "storage/results.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static void
+wish_clear (ReplayWish *wish)
+{
+  g_strfreev (wish->words);
+  g_strfreev (wish->behind);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (ReplayWish, wish_clear)
+
+static gboolean
+add_stem (const char *id, const char *path, gpointer data, GError **error)
+{
+  (void)error;
+  (void)stems_add (data, id, path);
+  return TRUE;
+}
+
+gboolean
+command_replay_stems (Sql *file, Stems *stems, GError **error)
+{
+  guint64 bad = 0;
+
+  return results_each_stem (file, add_stem, stems, &bad, error);
+}
+
+char *
+command_replay_numbers (Stems *stems, const char *path)
+{
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint32));
+  guint32 root;
+
+  if (!path_read (stems, path, &root, numbers))
+    return NULL;
+  g_autofree char *start = path_of_root (root);
+  GString *line = g_string_new (start);
+  for (guint i = 0; i < numbers->len; i++)
+    g_string_append_printf (line, "/%u", g_array_index (numbers, guint32, i));
+  if (line->len == 0)
+    g_string_append_c (line, '/');
+  return g_string_free (line, FALSE);
+}
+
+/* (transfer full) NULL: said on stderr, *code. */
+static char *
+read_path (const char *text, const char *target, int *code)
+{
+  g_autoptr (Stems) stems = stems_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (Sql) file = text[0] == '~' ? restore_open (target, &error) : NULL;
+
+  if (file != NULL)
+    (void)command_replay_stems (file, stems, &error);
+  if (error != NULL)
+    {
+      command_say ("%s", error->message);
+      *code = error->domain == COORDINATOR_ERROR ? error->code : COMMAND_UNUSABLE;
+      return NULL;
+    }
+  char *numbers = command_replay_numbers (stems, text);
+  if (numbers != NULL)
+    return numbers;
+  *code = text[0] == '~' && path_is_canonical (text)
+              ? command_usage ("replay ",
+                               "the checkpoint does not know the stem of '%s': say the path in "
+                               "numbers alone, from the root",
+                               text)
+              : command_usage ("replay ", "'%s' is not a path of a job, like / or /0/3/1", text);
+  return NULL;
+}
+
+/* What somebody would type to name the program too. (transfer full) */
+static char **
+line_with_program (char *const *typed)
+{
+  g_autoptr (GPtrArray) words = g_ptr_array_new ();
+
+  for (guint i = 0; typed[i] != NULL && strcmp (typed[i], "--") != 0; i++)
+    g_ptr_array_add (words, g_strdup (typed[i]));
+  if (!g_strv_contains ((const char *const *)typed, "--whole"))
+    g_ptr_array_add (words, g_strdup ("--whole"));
+  g_ptr_array_add (words, NULL);
+  return (char **)g_ptr_array_free (g_steal_pointer (&words), FALSE);
+}
+
+char **
+command_replay_environment (const ReplayWish *wish, const char *target, const char *path)
+{
+  char **all = g_get_environ ();
+
+  all = g_environ_setenv (all, RUN_REPLAY_ENV, path, TRUE);
+  all = g_environ_setenv (all, RUN_REPLAY_ENV_CHECKPOINT, target, TRUE);
+  if (wish->mended)
+    all = g_environ_setenv (all, RUN_REPLAY_ENV_MENDED, "1", TRUE);
+  return wish->trust ? g_environ_setenv (all, RUN_REPLAY_ENV_TRUST, "1", TRUE) : all;
+}
+
+/* The program, and before it what leads there. (transfer full) NULL: said on stderr. */
+static char **
+line_to_run (const FolderRun *run, char *const *behind)
+{
+  gboolean has_first = behind != NULL && behind[0] != NULL;
+  char *first = has_first ? arguments_program (behind[0]) : NULL;
+
+  if (has_first && first == NULL)
+    return NULL;
+  GPtrArray *line = g_ptr_array_new ();
+  if (has_first)
+    g_ptr_array_add (line, first);
+  for (guint i = 1; has_first && behind[i] != NULL; i++)
+    g_ptr_array_add (line, g_strdup (behind[i]));
+  g_ptr_array_add (line, g_strdup (run->program));
+  for (guint i = 0; run->argv[i] != NULL; i++)
+    g_ptr_array_add (line, g_strdup (run->argv[i]));
+  g_ptr_array_add (line, NULL);
+  return (char **)g_ptr_array_free (line, FALSE);
+}
+
+/* Returns only if it fails. */
+static int
+become_program (const FolderRun *run, char **line, char **words)
+{
+  if (chdir (run->folder) != 0)
+    {
+      command_say ("cannot go to '%s': %s", run->folder, g_strerror (errno));
+      return COMMAND_ERROR;
+    }
+  signal (SIGPIPE, SIG_DFL); /* GLib ignores it */
+  execve (line[0], line, words);
+  command_say ("cannot run '%s': %s", line[0], g_strerror (errno));
+  return COMMAND_ERROR;
+}
+
+static int
+replay (const ReplayWish *wish, char *const *typed)
+{
+  g_auto (FolderRun) run = { 0 };
+  g_auto (Restore) restore = { 0 };
+  g_auto (GStrv) to_type = line_with_program (typed);
+  g_autofree char *target = arguments_target (wish->words[0], wish->insecure);
+  g_autofree char *path = NULL;
+  g_autoptr (GError) error = NULL;
+  gboolean is_marked;
+  int code = target == NULL ? COMMAND_STORE : recorded_look (target, NULL, &restore);
+
+  if (code == COMMAND_DONE && wish->share == 0)
+    path = read_path (wish->words[1], target, &code);
+  if (code == COMMAND_DONE)
+    code = recorded_command (&run, wish->whole ? wish->behind : NULL, &restore, target, to_type,
+                             &is_marked);
+  if (code != COMMAND_DONE)
+    return code;
+  if (restore.identity.argv != NULL && !proof_allows (restore.origin, target, &error))
+    {
+      command_say ("%s", error->message);
+      return COMMAND_UNUSABLE;
+    }
+  run.folder = recorded_folder (&restore.identity, is_marked);
+  g_auto (GStrv) line = line_to_run (&run, wish->whole ? NULL : wish->behind);
+  if (line == NULL)
+    return COMMAND_ERROR;
+  if (path == NULL)
+    return command_replay_verify (wish, &run, line, target);
+  g_auto (GStrv) words = command_replay_environment (wish, target, path);
+  return become_program (&run, line, words);
+}
+
+/* What stands behind `--` is not for Satin. (transfer full) (nullable) */
+static char **
+cut_behind (int *argc, char **argv)
+{
+  for (int i = 1; i < *argc; i++)
+    if (strcmp (argv[i], "--") == 0)
+      {
+        char **behind = g_strdupv (argv + i + 1);
+
+        argv[i] = NULL;
+        *argc = i;
+        return behind;
+      }
+  return NULL;
+}
+
+static gboolean
+read_share (const char *text, double *share)
+{
+  char *end;
+
+  *share = g_ascii_strtod (text, &end);
+  return end != text && *end == '\0' && *share > 0 && *share <= 1;
+}
+
+int
+command_replay (int argc, char **argv)
+{
+  g_auto (ReplayWish) wish = { 0 };
+  g_autofree char *share = NULL;
+  const GOptionEntry entries[] = {
+    { "mended", 0, 0, G_OPTION_ARG_NONE, &wish.mended,
+      "Use what another build of the program has saved in the checkpoint", NULL },
+    { "trust", 0, 0, G_OPTION_ARG_NONE, &wish.trust,
+      "Use what somebody else has saved in the checkpoint", NULL },
+    { "insecure", 0, 0, G_OPTION_ARG_NONE, &wish.insecure, "URI may be plain ftp: or http:", NULL },
+    { "whole", 0, 0, G_OPTION_ARG_NONE, &wish.whole,
+      "What stands behind -- is the whole command line, with PROGRAM and its arguments", NULL },
+    { "verify", 0, 0, G_OPTION_ARG_STRING, &share,
+      "Run this share of all saved jobs, such as 0.01, in place of the one at PATH", "SHARE" },
+    { NULL, 0, 0, 0, NULL, NULL, NULL }
+  };
+  g_autoptr (GOptionContext) context
+      = g_option_context_new ("URI PATH | URI --verify SHARE [-- WORD…]");
+  g_autofree char **copy = g_memdup2 (argv, ((gsize)argc + 1) * sizeof *argv);
+
+  g_option_context_set_summary (
+      context,
+      "Runs the job at PATH of the checkpoint at URI again, alone, in this terminal, and says\n"
+      "whether its result is the saved one. The checkpoint stays as it is, and its run may go on.\n"
+      "WORDs stand before the program, such as gdb --args, valgrind or perf record. Exit codes:\n"
+      "0 the same or nothing is saved, 1 not the same, 2 no such job, 6 the job failed.");
+  g_option_context_add_main_entries (context, entries, NULL);
+  wish.behind = cut_behind (&argc, copy);
+  if (!command_parse_words (context, "replay", argc, copy, &wish.words))
+    return COMMAND_USAGE;
+  if (share != NULL && !read_share (share, &wish.share))
+    return command_usage ("replay ", "--verify takes a share above 0, up to 1, not '%s'", share);
+  if (share != NULL && g_strv_length (wish.words) != 1)
+    return command_usage ("replay ", "--verify needs a checkpoint and no PATH");
+  if (share == NULL && g_strv_length (wish.words) != 2)
+    return command_usage ("replay ", "say a checkpoint and a job: `satin replay URI PATH`");
+  if (wish.whole && (wish.behind == NULL || wish.behind[0] == NULL))
+    return command_usage ("replay ", "--whole needs the program and its arguments behind `--`");
+  mark_prove_files (wish.trust);
+  return replay (&wish, argv);
+}
