@@ -31,7 +31,7 @@ suspended mine "$work/kept.db" "$naps" 8 30
 is "a run is suspended" "$code" 75
 is "each row of each table has a proof" \
   "$(for t in run node job constant result event; do ask "$work/kept.db" "SELECT count(*) FROM $t WHERE length(sum) <> 16 OR substr(sum, 9) = zeroblob(8)"; done | sort -u)" 0
-is "the file is of format 2" "$(ask "$work/kept.db" "PRAGMA user_version")" 2
+is "the file is of format 3" "$(ask "$work/kept.db" "PRAGMA user_version")" 3
 try "$satin" inspect "$work/kept.db"
 ok "inspect says whose they are" grep -q "^proof     yours, of each row" <<<"$answer"
 hex () { od -An -v -tx1 "$1" | tr -d ' \n'; }
@@ -181,7 +181,7 @@ try "$satin" resume --stats "$work/stats" "$file"
 is "an old file is resumed" "$code:$answer" "0:256"
 ok "with a warning" grep -q "made by an older Satin" <<<"$words"
 ok "its results are used" grep -q '"jobs_reused": *[1-9]' "$work/stats"
-is "it is of format 2 then" "$(ask "$file" "PRAGMA user_version")" 2
+is "it is of format 3 then" "$(ask "$file" "PRAGMA user_version")" 3
 rm -f "$file".damaged-*
 cp "$work/old.db" "$file"
 elsewhere "$satin" resume "$file" -- "$naps" 8 30
