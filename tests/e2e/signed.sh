@@ -22,7 +22,7 @@ ask () { sqlite3 "$1" "$2"; }
 RESULT="path, node, job, digest, value, work_s, saved, weight"
 forged_results () # FILE VALUE: all of its results say that
 {
-  forge "$1" "UPDATE result SET value = $2, sum = row_sum ('result', path, node, job, digest, $2, work_s, saved, weight)"
+  forge "$1" "UPDATE result SET value = $2, sum = row_sum ('result', path, node, job, digest, $2, work_s, saved, weight, json)"
 }
 program () { rm -f "$file"; cp "$work/kept.db" "$file"; } # as it was suspended
 key=$XDG_CONFIG_HOME/satin/key
@@ -56,8 +56,8 @@ ok "… and keeps the forged file" [ -n "$(ls "$file".damaged-* 2>/dev/null)" ]
 rm -f "$file".damaged-*
 
 program
-ok "the root's result is forged" forge "$file" "INSERT INTO result SELECT '', node, job, digest, 77, 1.0, saved, 1.0,
-  row_sum ('result', '', node, job, digest, 77, 1.0, saved, 1.0) FROM result LIMIT 1"
+ok "the root's result is forged" forge "$file" "INSERT INTO result SELECT '', node, job, digest, 77, 1.0, saved, 1.0, NULL,
+  row_sum ('result', '', node, job, digest, 77, 1.0, saved, 1.0, NULL) FROM result LIMIT 1"
 try "$naps" --checkpoint "$file" --workers 2 8 30
 is "a program alone does not use it" "$code:$answer" "0:256"
 ok "… and says that" grep -q "is damaged" <<<"$words"
@@ -115,7 +115,7 @@ ok "states are kept" wait_for $((20 * slow)) eval '[ "$(ask "$work/phases.db" "S
 ended
 k=$(ask "$work/phases.db" "SELECT count(*) FROM keep")
 ok "kept states are forged" forge "$work/phases.db" "UPDATE keep SET children = children + 1,
-  sum = row_sum ('keep', path, children + 1, digest, type, value)"
+  sum = row_sum ('keep', path, children + 1, digest, type, value, json)"
 try "$satin" inspect --verify "$work/phases.db"
 is "they are damage" "$(awk '$1 == "keep" { print $2, $3 }' <<<"$answer")" "0 $k"
 try "$satin" resume "$work/phases.db"
