@@ -73,6 +73,8 @@ ledger_begin_ahead (Ledger *ledger, const char *work_path, const char *identity,
   LedgerCopy copy = { .path = work_path, .from = ledger->stamp.fd };
   Takeover takeover = { 0 };
   ResultsTotals totals;
+  if (pair->base->is_earlier) /* its rows come into a file of today's format one by one */
+    return FALSE;
   ledger_tell (ledger, &takeover);
   GThread *thread = is_stage ? NULL : g_thread_new ("copy", copy_it, &copy);
   ledger->ahead = pair->base;

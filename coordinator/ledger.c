@@ -103,7 +103,7 @@ copy_whole (Ledger *ledger, const char *work_path, const char *identity, const P
   gboolean is_whole = FALSE;
   Takeover takeover = { 0 };
   ledger_tell (ledger, &takeover);
-  return !pair->base->is_salvage && is_own (pair->base)
+  return !pair->base->is_salvage && !pair->base->is_earlier && is_own (pair->base)
          && begin_copy (ledger, work_path, identity, pair->base, error)
          && takeover_whole (ledger->results, ledger->sql, &is_whole, &takeover, error) && is_whole;
 }
@@ -392,7 +392,7 @@ note_publication (Ledger *ledger, GError **error)
   if (ledger->target[0] == '\0' || ledger->noted == next)
     return TRUE;
   g_autofree char *detail = g_strdup_printf (
-      "generation %" G_GUINT64_FORMAT ", %.2f %% done before", next, 100 * ledger->stats.done);
+      "generation %" G_GUINT64_FORMAT ", %.4f %% done before", next, 100 * ledger->stats.done);
   ledger->noted = next;
   return notes_event (ledger->sql, &(TablesEvent){ .kind = "published", .detail = detail }, error);
 }

@@ -157,7 +157,7 @@ take_base (Sql *base, Sql **sql, Results **results, Stems *stems, Takeover *take
            GError **error)
 {
   gboolean is_whole = FALSE;
-  if (!base->is_salvage
+  if (!base->is_salvage && !base->is_earlier
       && (!begin_private (base, TRUE, sql, results, error)
           || !takeover_whole (*results, *sql, &is_whole, takeover, error)))
     return FALSE;

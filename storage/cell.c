@@ -70,7 +70,7 @@ bind_real (sqlite3_stmt *statement, int index, const guint8 *data)
   return TRUE;
 }
 
-void
+gboolean
 cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes *value)
 {
   gsize size;
@@ -78,18 +78,29 @@ cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes *value)
   const CellInteger *integer = cell_integer (type);
   if (integer != NULL && size == integer->size
       && bind_integer (statement, index, integer, (const guint8 *)data))
-    return;
+    return TRUE;
   if (strcmp (type, "d") == 0 && size == 8 && bind_real (statement, index, (const guint8 *)data))
-    return;
+    return TRUE;
   /* The serialised form of a string ends with a NUL, that of bytes does not. */
   gboolean is_string = strcmp (type, "s") == 0 && size > 0 && data[size - 1] == '\0';
   gsize length = is_string ? size - 1 : size;
-  if ((is_string || strcmp (type, "ay") == 0) && length <= CELL_TEXT_BYTES_MAX
-      && (length == 0 || g_utf8_validate_len (data, length, NULL)))
+  gboolean is_text = (is_string || strcmp (type, "ay") == 0) && length <= CELL_TEXT_BYTES_MAX
+                     && (length == 0 || g_utf8_validate_len (data, length, NULL));
+  if (is_text)
     sqlite3_bind_text64 (statement, index, length > 0 ? data : "", length, SQLITE_STATIC,
                          SQLITE_UTF8);
   else
     sqlite3_bind_blob64 (statement, index, size > 0 ? data : "", size, SQLITE_STATIC);
+  return is_text;
+}
+
+void
+cell_bind_both (sqlite3_stmt *statement, int index, int json_index, const char *type, GBytes *value,
+                gsize json_max)
+{
+  char *json = cell_bind (statement, index, type, value) ? NULL : cell_json (type, value, json_max);
+  if (json != NULL)
+    sqlite3_bind_text (statement, json_index, json, -1, g_free);
 }
 
 static GBytes *

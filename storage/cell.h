@@ -9,8 +9,18 @@
 #include <sqlite3.h>
 
 /* Binds the value whose little-endian GVariant bytes are `value`, which must outlive the
- * statement's run. */
-void cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes *value);
+ * statement's run. TRUE: as a number or a text. */
+gboolean cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes *value);
+/* The same, and behind it the value as JSON text where it is neither a number nor a text. */
+#define CELL_JSON_ROW 64     /* bytes of it in a row, of which there may be millions */
+#define CELL_JSON_BEST 65536 /* of a best value, of which there are few */
+void cell_bind_both (sqlite3_stmt *statement, int index, int json_index, const char *type,
+                     GBytes *value, gsize json_max);
+/* (transfer full) (nullable): a value as JSON text, for people and SQL alone: this program never
+ * reads it. Records and arrays are arrays; a double has the fewest digits that give it back, or is
+ * the text "NaN", "Infinity" or "-Infinity"; bytes are a hexadecimal text. NULL: it would be longer
+ * than `bytes_max`, or the bytes are not of the type. (cell-json.c) */
+char *cell_json (const char *type, GBytes *value, gsize bytes_max);
 /* (transfer full) (nullable): exactly the bytes that were bound. NULL: the column holds no value of
  * this type. */
 GBytes *cell_read (sqlite3_value *value, const char *type);

@@ -25,9 +25,10 @@ static const struct
     = { { "constant",
           "SELECT * FROM constant WHERE rowid = ?1 AND NOT (name >= 'run/' AND name < 'run0')",
           "INSERT INTO constant VALUES (?, ?, ?, ?, ?)" },
-        { "best", "SELECT * FROM best WHERE rowid = ?1", "INSERT INTO best VALUES (?, ?, ?, ?)" },
+        { "best", "SELECT * FROM best WHERE rowid = ?1",
+          "INSERT INTO best VALUES (?, ?, ?, ?, ?)" },
         { "keep", "SELECT * FROM keep WHERE rowid = ?1",
-          "INSERT INTO keep VALUES (?, ?, ?, ?, ?, ?)" },
+          "INSERT INTO keep VALUES (?, ?, ?, ?, ?, ?, ?)" },
         { "stem", "SELECT * FROM stem WHERE rowid = ?1", "INSERT INTO stem VALUES (?, ?, ?)" },
         { "event", "SELECT * FROM event WHERE rowid = ?1",
           "INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?)" } },
@@ -179,7 +180,7 @@ copy_results (Sql *to, Sql *from, GError **error)
       if (get == NULL)
         return FALSE;
       sqlite3_bind_text (get, 1, paths->pdata[i], -1, SQLITE_STATIC);
-      if (!copy_rows (to, "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", from, get,
+      if (!copy_rows (to, "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", from, get,
                       error))
         return FALSE;
     }

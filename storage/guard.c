@@ -266,8 +266,9 @@ static gboolean
 check_front (Sql *sql, GError **error)
 {
   static const char *const texts[]
-      = { "PRAGMA quick_check('run')", "PRAGMA quick_check('node')", "PRAGMA quick_check('job')",
-          "PRAGMA quick_check('constant')", "PRAGMA quick_check('best')" };
+      = { "PRAGMA main.quick_check('run')", "PRAGMA main.quick_check('node')",
+          "PRAGMA main.quick_check('job')", "PRAGMA main.quick_check('constant')",
+          "PRAGMA main.quick_check('best')" };
   guint64 bad = 0;
   for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
     if (!check_by (sql, texts[i], error))

@@ -200,8 +200,8 @@ gboolean
 keeps_put (Keeps *keeps, const Keep *keep, double work_s, GError **error)
 {
   sqlite3_stmt *statement = sql_ready (keeps->sql,
-                                       "INSERT OR REPLACE INTO keep VALUES (?1, ?2, ?3, ?4, ?5,"
-                                       " row_sum ('keep', ?1, ?2, ?3, ?4, ?5))",
+                                       "INSERT OR REPLACE INTO keep VALUES (?1, ?2, ?3, ?4, ?5, ?6,"
+                                       " row_sum ('keep', ?1, ?2, ?3, ?4, ?5, ?6))",
                                        error);
   if (statement == NULL)
     return FALSE;
@@ -209,7 +209,7 @@ keeps_put (Keeps *keeps, const Keep *keep, double work_s, GError **error)
   sqlite3_bind_int64 (statement, 2, keep->children);
   sqlite3_bind_blob64 (statement, 3, keep->digest, keep->digest_size, SQLITE_STATIC);
   sqlite3_bind_text (statement, 4, keep->type, -1, SQLITE_STATIC);
-  cell_bind (statement, 5, keep->type, keep->value);
+  cell_bind_both (statement, 5, 6, keep->type, keep->value, CELL_JSON_ROW);
   if (!sql_finish (keeps->sql, statement, error))
     return FALSE;
   const KeepsEntry *old = g_tree_lookup (keeps->entries, keep->path);
@@ -277,7 +277,7 @@ keeps_each (Sql *sql, KeepsEach each, gpointer data, guint64 *bad, GError **erro
   sqlite3_stmt *statement
       = sql_ready (sql,
                    "SELECT path, children, digest, type, value,"
-                   " row_holds (sum, 'keep', path, children, digest, type, value)"
+                   " row_holds (sum, 'keep', path, children, digest, type, value, json)"
                    " FROM keep ORDER BY path",
                    error);
   gboolean has_row;

@@ -81,7 +81,10 @@ layout_choose (Sql *sql, guint32 *page_size, GError **error)
   for (gsize i = 0; i < G_N_ELEMENTS (page_sizes); i++)
     layouts[i] = (Layout){ .page_size = page_sizes[i], .pages = PAGES_BESIDE };
   sqlite3_stmt *statement
-      = sql_ready (sql, "SELECT length(path) + length(value) FROM result ORDER BY path", error);
+      = sql_ready (sql,
+                   "SELECT length(path) + length(value) + ifnull(length(json), 0)"
+                   " FROM result ORDER BY path",
+                   error);
   if (statement == NULL)
     return FALSE;
   while (has_row)

@@ -130,7 +130,7 @@ names_new (Sql *sql, GError **error)
   table_init (&names->jobs);
   if (!table_read (sql, &names->nodes,
                    "SELECT n, id, NULL FROM node NOT INDEXED WHERE"
-                   " row_holds (sum, 'node', n, id, name, site, address, joined, left, cause)",
+                   " row_holds (sum, 'node', n, id, host, site, address, joined, left, cause)",
                    error)
       || !table_read (sql, &names->jobs,
                       "SELECT n, name, type FROM job WHERE row_holds (sum, 'job', n, name, type)",

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define RESULT_COLUMNS "path, node, job, digest, value, work_s, saved, weight"
-#define N_RESULT_COLUMNS 8
+#define RESULT_COLUMNS "path, node, job, digest, value, work_s, saved, weight, json"
+#define N_RESULT_COLUMNS 9
 #define RESULT_SELECT "SELECT " RESULT_COLUMNS ", sum FROM result"
 
 /* Values that are told one after the other lie together in memory: one of them alone costs a call

@@ -443,7 +443,7 @@ begin_root (Results *results, gint64 root, GError **error)
       sqlite3_stmt *statement
           = sql_ready (results->sql,
                        "UPDATE result SET weight = 0.0, sum = row_sum ('result', path, node, job,"
-                       " digest, value, work_s, saved, 0.0) WHERE path = ?1",
+                       " digest, value, work_s, saved, 0.0, json) WHERE path = ?1",
                        error);
       if (statement == NULL)
         return FALSE;
@@ -505,15 +505,16 @@ count_in (Results *results, const Result *row, guint64 sum, gboolean is_last)
 static gboolean
 insert (Results *results, const Result *row, double work_s, GError **error)
 {
-  sqlite3_stmt *statement = sql_ready (results->sql,
-                                       "INSERT INTO result VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,"
-                                       " row_sum ('result', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8))",
-                                       error);
+  sqlite3_stmt *statement
+      = sql_ready (results->sql,
+                   "INSERT INTO result VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
+                   " row_sum ('result', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))",
+                   error);
   if (statement == NULL || !bind_names (results, statement, row, error))
     return FALSE;
   sqlite3_bind_text (statement, 1, row->path, -1, SQLITE_STATIC);
   sqlite3_bind_blob64 (statement, 4, row->digest, row->digest_size, SQLITE_STATIC);
-  cell_bind (statement, 5, row->type, row->value);
+  cell_bind_both (statement, 5, 9, row->type, row->value, CELL_JSON_ROW);
   sqlite3_bind_double (statement, 6, at_least_zero (work_s));
   sqlite3_bind_int64 (statement, 7, row->saved);
   Result own = *row; /* of an earlier root, when it came late */

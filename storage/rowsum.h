@@ -44,6 +44,9 @@ typedef struct
 } RowsumValue;
 
 Rowsum rowsum_begin (const Sql *sql);
+/* How many of `n` columns of `table` are summed: of result, best and keep a last column `json` that
+ * is NULL is not, so that a row of format 2, which has no such column, has the same sum. */
+guint rowsum_n_summed (const char *table, gsize size, guint n, gboolean is_last_null);
 /* Bytes as they are; the others put a tag and a length before theirs. */
 void rowsum_add_bare (Rowsum *sum, const void *bytes, gsize size);
 void rowsum_add_integer (Rowsum *sum, gint64 number);

@@ -5,32 +5,66 @@
 
 #include <string.h>
 
+/* `before`: its text in formats 1 and 2, where that is another; "": there it is none. */
 typedef struct
 {
-  const char *name, *sql;
+  const char *name, *sql, *before;
 } SchemaObject;
 
 static const SchemaObject schema_objects[] = {
   { "run", "CREATE TABLE run (key TEXT PRIMARY KEY, value, sum)" },
-  { "node", "CREATE TABLE node (n INTEGER PRIMARY KEY, id TEXT UNIQUE, name, site, address, joined,"
-            " left, cause, sum)" },
+  { "node",
+    "CREATE TABLE node (n INTEGER PRIMARY KEY, id TEXT UNIQUE, host, site, address, joined, left, "
+    "cause, sum)",
+    "CREATE TABLE node (n INTEGER PRIMARY KEY, id TEXT UNIQUE, name, site, address, joined,"
+    " left, cause, sum)" },
   { "job", "CREATE TABLE job (n INTEGER PRIMARY KEY, name, type, sum)" },
   { "constant", "CREATE TABLE constant (name TEXT PRIMARY KEY, type, digest, value, sum)" },
-  { "best", "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, sum)" },
-  { "keep", "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, sum)" },
-  { "result", "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, digest, value, work_s, saved,"
-              " weight REAL, sum) WITHOUT ROWID" },
+  { "best", "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, json, sum)",
+    "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, sum)" },
+  { "keep", "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, json, sum)",
+    "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, sum)" },
+  { "result",
+    "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, digest, value, work_s, saved, weight "
+    "REAL, json, sum) WITHOUT ROWID",
+    "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, digest, value, work_s, saved,"
+    " weight REAL, sum) WITHOUT ROWID" },
   { "stem", "CREATE TABLE stem (id TEXT PRIMARY KEY, path, sum)" },
   { "event",
     "CREATE TABLE event (id INTEGER PRIMARY KEY, at, kind, node, path, work_s, detail, sum)" },
 
-  /* The results with names in place of numbers. */
-  { "readable", "CREATE VIEW readable AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
-                " job.name AS job, job.type AS type, value, node.id AS node, work_s, weight,"
-                " datetime(saved, 'unixepoch') AS saved_utc FROM result"
-                " LEFT JOIN job ON job.n = result.job LEFT JOIN node ON node.n = result.node" },
+  /* The results as people read them: names in place of numbers, records as JSON. */
+  { "readable",
+    "CREATE VIEW readable AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
+    " job.name AS job, job.type AS type, CASE WHEN json IS NOT NULL THEN json WHEN"
+    " typeof(value) = 'blob' THEN length(value) || ' bytes' ELSE value END AS value,"
+    " node.id AS node, node.host AS host, work_s, weight, datetime(saved, 'unixepoch') AS"
+    " saved_utc FROM result LEFT JOIN job ON job.n = result.job LEFT JOIN node ON node.n"
+    " = result.node",
+    "CREATE VIEW readable AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
+    " job.name AS job, job.type AS type, value, node.id AS node, work_s, weight,"
+    " datetime(saved, 'unixepoch') AS saved_utc FROM result"
+    " LEFT JOIN job ON job.n = result.job LEFT JOIN node ON node.n = result.node" },
+  /* Where a row lies: its root, its depth, and a text that sorts /2 before /10 and stems where they
+   * belong: each number behind a letter for its length. */
+  { "place",
+    "CREATE VIEW place AS SELECT path, CAST(whole AS INTEGER) AS root,"
+    " json_array_length(numbers) - 1 AS depth, (SELECT group_concat(char(96 +"
+    " length(value)) || value, '') FROM json_each(numbers)) AS sort FROM (SELECT path,"
+    " whole, '[' || CAST(whole AS INTEGER) || replace(substr(whole, instr(whole, ':') +"
+    " 1), '/', ',') || ']' AS numbers FROM (SELECT path, CASE WHEN substr(path, 1, 1) <>"
+    " '~' THEN path ELSE (WITH RECURSIVE up(whole) AS (SELECT path UNION ALL SELECT"
+    " stem.path || substr(whole, 18) FROM up JOIN stem ON stem.id = substr(whole, 2, 16)"
+    " WHERE substr(whole, 1, 1) = '~') SELECT whole FROM up WHERE substr(whole, 1, 1) <>"
+    " '~') END AS whole FROM (SELECT path FROM result UNION ALL SELECT path FROM keep)))",
+    "" },
   /* How far is it? One row. */
   { "progress",
+    "CREATE VIEW progress AS SELECT (SELECT value FROM run WHERE key = 'name') AS run,"
+    " min(1.0, total(weight)) AS done, CASE WHEN EXISTS (SELECT 1 FROM run WHERE key ="
+    " 'answer') THEN 'finished' ELSE 'not finished' END AS state, count(*) AS results,"
+    " total(work_s) AS work_s, count(DISTINCT node) AS nodes, datetime(max(saved),"
+    " 'unixepoch') AS last_saved_utc FROM result",
     "CREATE VIEW progress AS SELECT"
     " (SELECT value FROM run WHERE key = 'name') AS run,"
     " printf('%.2f %%', 100 * min(1, total(weight))) AS done,"
@@ -38,13 +72,47 @@ static const SchemaObject schema_objects[] = {
     " ELSE 'not finished' END AS state,"
     " count(*) AS results, round(total(work_s), 3) AS work_s, count(DISTINCT node) AS nodes,"
     " datetime(max(saved), 'unixepoch') AS last_saved_utc FROM result" },
+  /* How far was it when? */
+  { "history",
+    "CREATE VIEW history AS SELECT at, datetime(at, 'unixepoch') AS utc,"
+    " CAST(substr(detail, 12) AS INTEGER) AS generation, CAST(substr(detail,"
+    " instr(detail, ', ') + 2) AS REAL) / 100 AS done FROM event WHERE kind = 'published'"
+    " ORDER BY id",
+    "" },
+  /* Which best values were shown when, and the first number in what was shown. */
+  { "best_history",
+    "CREATE VIEW best_history AS SELECT at, datetime(at, 'unixepoch') AS utc, name,"
+    " shown, CASE WHEN bare GLOB '[0-9]*' OR bare GLOB '-[0-9]*' THEN CAST(bare AS"
+    " NUMERIC) END AS number FROM (SELECT *, ltrim(lower(shown),"
+    " 'abcdefghijklmnopqrstuvwxyz :=') AS bare FROM (SELECT id, at, substr(detail, 1,"
+    " instr(detail, ': ') - 1) AS name, substr(detail, instr(detail, ': ') + 2) AS shown"
+    " FROM event WHERE kind = 'best')) ORDER BY id",
+    "" },
+  /* The events with names of nodes. */
+  { "ledger",
+    "CREATE VIEW ledger AS SELECT event.id AS id, at, datetime(at, 'unixepoch') AS utc,"
+    " kind, node.id AS node, node.host AS host, path, work_s, detail FROM event LEFT JOIN"
+    " node ON node.n = event.node ORDER BY event.id",
+    "" },
   /* Which results carry most? Greatest share of the tree first. */
   { "largest",
+    "CREATE VIEW largest AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
+    " job.name AS job, node.id AS node, weight AS share, work_s, length(CAST(value AS"
+    " BLOB)) AS size, datetime(saved, 'unixepoch') AS saved_utc FROM result LEFT JOIN job"
+    " ON job.n = result.job LEFT JOIN node ON node.n = result.node ORDER BY weight DESC,"
+    " work_s DESC, result.path",
     "CREATE VIEW largest AS SELECT path, job, node, printf('%.4f %%', 100 * weight) AS share,"
     " round(work_s, 3) AS work_s, length(value) AS size, saved_utc"
     " FROM readable ORDER BY weight DESC, readable.work_s DESC, readable.path" },
   /* Who computed what is here? */
   { "who",
+    "CREATE VIEW who AS SELECT id AS node, host, site, ifnull(results, 0) AS results,"
+    " ifnull(work, 0.0) AS work_s, ifnull(share, 0.0) AS share, datetime(joined,"
+    " 'unixepoch') AS joined_utc, datetime(left, 'unixepoch') AS left_utc, cause FROM"
+    " (SELECT n FROM node UNION SELECT node FROM result) AS everybody LEFT JOIN node ON"
+    " node.n = everybody.n LEFT JOIN (SELECT node, count(*) AS results, total(work_s) AS"
+    " work, total(weight) AS share FROM result GROUP BY node) AS part ON part.node IS"
+    " everybody.n ORDER BY ifnull(work, 0.0) DESC, everybody.n",
     "CREATE VIEW who AS SELECT id AS node, name, site, ifnull(results, 0) AS results,"
     " round(ifnull(work, 0.0), 3) AS work_s, printf('%.2f %%', 100 * ifnull(share, 0.0)) AS share,"
     " datetime(joined, 'unixepoch') AS joined_utc, datetime(left, 'unixepoch') AS left_utc, cause"
@@ -102,13 +170,41 @@ schema_find (const char *name)
   return NULL;
 }
 
+/* What a file of format 1 or 2 has in other columns, as this program reads it. A text is a row's
+ * own there too, so its checksum holds (rowsum.h). */
+#define EARLIER_TABLES \
+  "CREATE TEMP VIEW node AS SELECT n, id, name AS host, site, address, joined, left, cause, sum" \
+  " FROM main.node;" \
+  "CREATE TEMP VIEW best AS SELECT name, type, value, NULL AS json, sum FROM main.best;" \
+  "CREATE TEMP VIEW keep AS SELECT path, children, digest, type, value, NULL AS json, sum" \
+  " FROM main.keep;" \
+  "CREATE TEMP VIEW result AS SELECT path, node, job, digest, value, work_s, saved, weight," \
+  " NULL AS json, sum FROM main.result"
+
+static gboolean
+has_text (const SchemaObject *object, gboolean is_earlier, const char *text)
+{
+  const char *ours = is_earlier && object->before != NULL ? object->before : object->sql;
+  return strcmp (ours, text) == 0;
+}
+
+/* All of them, or all of those that an earlier format had. */
+static gboolean
+is_complete (const guint *n, gboolean is_earlier)
+{
+  guint wanted = 0;
+  for (gsize i = 0; i < G_N_ELEMENTS (schema_objects); i++)
+    wanted += !(is_earlier && g_strcmp0 (schema_objects[i].before, "") == 0);
+  return n[is_earlier] == wanted;
+}
+
 gboolean
 schema_check (Sql *sql, GError **error)
 {
   /* What has no text is an index that SQLite made for a PRIMARY KEY of ours. */
   sqlite3_stmt *statement
-      = sql_ready (sql, "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL", error);
-  gsize n = 0;
+      = sql_ready (sql, "SELECT name, sql FROM main.sqlite_schema WHERE sql IS NOT NULL", error);
+  guint n[2] = { 0 }, n_all = 0; /* of this format, of earlier ones */
   gboolean has_row = statement != NULL;
   if (statement == NULL)
     return FALSE;
@@ -121,7 +217,10 @@ schema_check (Sql *sql, GError **error)
       g_autofree char *name = sql_column_string (statement, 0);
       g_autofree char *text = sql_column_string (statement, 1);
       const SchemaObject *object = name != NULL ? schema_find (name) : NULL;
-      if (object == NULL || strcmp (object->sql, text) != 0)
+      n_all++;
+      for (guint i = 0; object != NULL && i < 2; i++)
+        n[i] += has_text (object, i != 0, text);
+      if (MAX (n[0], n[1]) < n_all)
         {
           sqlite3_reset (statement);
           g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
@@ -129,9 +228,11 @@ schema_check (Sql *sql, GError **error)
                        name != NULL ? name : "schema", SCHEMA_VERSION);
           return FALSE;
         }
-      n++;
     }
-  if (n == G_N_ELEMENTS (schema_objects))
+  sql->is_earlier = n[1] == n_all && is_complete (n, TRUE);
+  if (sql->is_earlier)
+    return sql_run (sql, EARLIER_TABLES, error);
+  if (n[0] == n_all && is_complete (n, FALSE))
     return TRUE;
   g_set_error (error, STORAGE_ERROR, STORAGE_ERROR_UNUSABLE,
                "it lacks tables of a Satin checkpoint of format %d", SCHEMA_VERSION);

@@ -5,11 +5,14 @@
 #include "storage/sql.h"
 
 #define SCHEMA_APPLICATION_ID 0x5341544E /* "SATN" */
-#define SCHEMA_VERSION 2
-/* Formats from here on are read. Format 1 differs in the column `sum` alone (rowsum.h). */
+#define SCHEMA_VERSION 3
+/* Formats from here on are read. Format 2 has no column `json`, names of hosts in node.name, and in
+ * event.node the node's id; format 1 differs from it in the column `sum` alone (rowsum.h). */
 #define SCHEMA_VERSION_FIRST 1
 
 /* Makes all tables and views in an empty file. */
 gboolean schema_create (Sql *sql, GError **error);
-/* FALSE: the file's tables and views are not word for word ours. */
+/* FALSE: the file's tables and views are not word for word ours. Those of an earlier format get
+ * temporary views with today's columns, so that all SQL which reads them is the same, and the
+ * connection `is_earlier`. */
 gboolean schema_check (Sql *sql, GError **error);

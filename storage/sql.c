@@ -383,7 +383,7 @@ sql_adopt (const char *path, const char *identity, GError **error)
 
   g_autofree char *plain = without_links_above (path);
   g_autoptr (Sql) sql = open_work (plain, identity, error);
-  return sql != NULL && schema_check (sql, error) && make_indexes (sql, error)
+  return sql != NULL && schema_check (sql, error) && !sql->is_earlier && make_indexes (sql, error)
              ? g_steal_pointer (&sql)
              : NULL;
 }

@@ -43,6 +43,7 @@ struct Sql
   gboolean is_sealed;
   SqlOrigin origin;
   gboolean is_salvage;          /* what was left of a damaged file */
+  gboolean is_earlier;          /* of an earlier format (schema_check), so never a work file */
   Audit *audit;                 /* (nullable): of the files that this one was made of */
   guint64 last_sum;             /* the checksum that row_sum gave last */
   Tally constants;              /* of a work file, … */

@@ -5,7 +5,7 @@
 
 #include "storage/cell.h"
 
-#define NODE_COLUMNS "n, id, name, site, address, joined, left, cause"
+#define NODE_COLUMNS "n, id, host, site, address, joined, left, cause"
 
 /* What is wanted of each table, and who reads a row of it for whom. */
 typedef struct Reading Reading;
@@ -118,7 +118,7 @@ gboolean
 tables_each_best (Sql *sql, TablesEachValue each, gpointer data, GError **error)
 {
   const Reading reading = { "SELECT name, type, NULL, value FROM best NOT INDEXED"
-                            " WHERE row_holds (sum, 'best', name, type, value) ORDER BY name",
+                            " WHERE row_holds (sum, 'best', name, type, value, json) ORDER BY name",
                             read_value, (void (*) (void))each, data };
   return read_all (sql, &reading, error);
 }
@@ -136,8 +136,11 @@ gboolean
 tables_each_event (Sql *sql, TablesEachEvent each, gpointer data, GError **error)
 {
   const Reading reading
-      = { "SELECT at, kind, node, path, work_s, detail FROM event"
-          " WHERE row_holds (sum, 'event', id, at, kind, node, path, work_s, detail) ORDER BY id",
+      = { "SELECT at, kind, CASE typeof(event.node) WHEN 'integer' THEN (SELECT node.id FROM node"
+          " WHERE node.n = event.node AND row_holds (node.sum, 'node', " NODE_COLUMNS "))"
+          " ELSE event.node END, path, work_s, detail FROM event"
+          " WHERE row_holds (event.sum, 'event', event.id, at, kind, node, path, work_s, detail)"
+          " ORDER BY event.id",
           read_event, (void (*) (void))each, data };
   return read_all (sql, &reading, error);
 }

@@ -209,15 +209,15 @@ tables_put_best (Sql *sql, const TablesValue *best, GError **error)
 {
   sqlite3_stmt *statement
       = sql_ready (sql,
-                   "INSERT INTO best VALUES (?1, ?2, ?3, row_sum ('best', ?1, ?2, ?3))"
+                   "INSERT INTO best VALUES (?1, ?2, ?3, ?4, row_sum ('best', ?1, ?2, ?3, ?4))"
                    " ON CONFLICT (name) DO UPDATE SET type = excluded.type, value = excluded.value,"
-                   " sum = excluded.sum WHERE sum IS NOT excluded.sum",
+                   " json = excluded.json, sum = excluded.sum WHERE sum IS NOT excluded.sum",
                    error);
   if (statement == NULL)
     return FALSE;
   sql_bind_string (statement, 1, best->name);
   sql_bind_string (statement, 2, best->type);
-  cell_bind (statement, 3, best->type, best->value);
+  cell_bind_both (statement, 3, 4, best->type, best->value, CELL_JSON_BEST);
   return sql_finish (sql, statement, error);
 }
 
@@ -228,7 +228,7 @@ bind_time (sqlite3_stmt *statement, int index, gint64 seconds)
     sqlite3_bind_int64 (statement, index, seconds);
 }
 
-#define NODE_COLUMNS "n, id, name, site, address, joined, left, cause"
+#define NODE_COLUMNS "n, id, host, site, address, joined, left, cause"
 
 /* Of `text`: a new row with the next number, or what else to do when the id is there. */
 static gboolean
@@ -259,11 +259,11 @@ tables_put_node (Sql *sql, const TablesNode *node, GError **error)
   return write_node (
       sql,
       NODE_INSERT
-      " ON CONFLICT (id) DO UPDATE SET name = excluded.name, site = excluded.site,"
+      " ON CONFLICT (id) DO UPDATE SET host = excluded.host, site = excluded.site,"
       " address = excluded.address, joined = ifnull(joined, excluded.joined), left = NULL,"
-      " cause = NULL, sum = row_sum ('node', n, id, excluded.name, excluded.site,"
+      " cause = NULL, sum = row_sum ('node', n, id, excluded.host, excluded.site,"
       " excluded.address, ifnull(joined, excluded.joined), NULL, NULL)"
-      " WHERE name IS NOT excluded.name OR site IS NOT excluded.site"
+      " WHERE host IS NOT excluded.host OR site IS NOT excluded.site"
       " OR address IS NOT excluded.address OR joined IS NULL OR left IS NOT NULL",
       node, error);
 }
@@ -306,7 +306,7 @@ tables_end_node (Sql *sql, const char *id, gint64 left, const char *cause, GErro
   sqlite3_stmt *statement
       = sql_ready (sql,
                    "UPDATE node SET left = ?2, cause = ?3,"
-                   " sum = row_sum ('node', n, id, name, site, address, joined, ?2, ?3)"
+                   " sum = row_sum ('node', n, id, host, site, address, joined, ?2, ?3)"
                    " WHERE id = ?1 AND left IS NULL",
                    error);
   if (statement == NULL)
@@ -323,8 +323,8 @@ tables_meet_node (Sql *sql, const TablesNode *node, GError **error)
   return write_node (
       sql,
       NODE_INSERT
-      " ON CONFLICT (id) DO UPDATE SET name = ifnull(name, excluded.name),"
-      " joined = excluded.joined, sum = row_sum ('node', n, id, ifnull(name, excluded.name), site,"
+      " ON CONFLICT (id) DO UPDATE SET host = ifnull(host, excluded.host),"
+      " joined = excluded.joined, sum = row_sum ('node', n, id, ifnull(host, excluded.host), site,"
       " address, excluded.joined, left, cause) WHERE joined IS NULL",
       node, error);
 }
@@ -390,6 +390,19 @@ has_cost (const TablesEvent *event)
          || g_str_equal (event->kind, "leave");
 }
 
+/* The number of its node, which gets a row if it has none; NULL: no node's. */
+static gboolean
+bind_event_node (Sql *sql, sqlite3_stmt *statement, int index, const char *id, GError **error)
+{
+  gint64 number;
+  if (id == NULL || id[0] == '\0')
+    return TRUE;
+  if (!tables_number_node (sql, id, &number, error))
+    return FALSE;
+  sqlite3_bind_int64 (statement, index, number);
+  return TRUE;
+}
+
 gboolean
 tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error)
 {
@@ -398,11 +411,10 @@ tables_put_event (Sql *sql, const TablesEvent *event, guint keep, GError **error
                                        " row_sum ('event', id, ?1, ?2, ?3, ?4, ?6, ?5)"
                                        " FROM (SELECT ifnull(max(id), 0) + 1 AS id FROM event)",
                                        error);
-  if (statement == NULL)
+  if (statement == NULL || !bind_event_node (sql, statement, 3, event->node, error))
     return FALSE;
   bind_time (statement, 1, event->at);
   sql_bind_string (statement, 2, event->kind);
-  sql_bind_string (statement, 3, event->node);
   sql_bind_string (statement, 4, event->path);
   sql_bind_string (statement, 5, event->detail);
   if (has_cost (event))
@@ -419,10 +431,9 @@ tables_put_event_once (Sql *sql, const TablesEvent *event, guint keep, GError **
       "SELECT 1 FROM event WHERE kind = ?1 AND node IS ?2 AND (?1 IN ('joined', 'left')"
       " OR (path IS ?3 AND work_s IS ?4 AND detail IS ?5)) LIMIT 1",
       error);
-  if (statement == NULL)
+  if (statement == NULL || !bind_event_node (sql, statement, 2, event->node, error))
     return FALSE;
   sql_bind_string (statement, 1, event->kind);
-  sql_bind_string (statement, 2, event->node);
   sql_bind_string (statement, 3, event->path);
   if (has_cost (event))
     sqlite3_bind_double (statement, 4, event->work_s);
@@ -486,7 +497,7 @@ static const struct
 } tables_copies[] = {
   COPY ("run", "key, value", "?1, ?2"),
   COPY ("constant", "name, type, digest, value", "?1, ?2, ?3, ?4"),
-  COPY ("best", "name, type, value", "?1, ?2, ?3"),
+  COPY ("best", "name, type, value, json", "?1, ?2, ?3, ?4"),
 };
 
 gboolean
@@ -530,9 +541,9 @@ replace_node (const TablesNode *node, gpointer data, GError **error)
   return write_node (
       data,
       NODE_INSERT
-      " ON CONFLICT (id) DO UPDATE SET name = excluded.name, site = excluded.site,"
+      " ON CONFLICT (id) DO UPDATE SET host = excluded.host, site = excluded.site,"
       " address = excluded.address, joined = excluded.joined, left = excluded.left,"
-      " cause = excluded.cause, sum = row_sum ('node', n, id, excluded.name, excluded.site,"
+      " cause = excluded.cause, sum = row_sum ('node', n, id, excluded.host, excluded.site,"
       " excluded.address, excluded.joined, excluded.left, excluded.cause)",
       node, error);
 }

@@ -12,6 +12,11 @@ cd "$work" || exit 1
 figure () { tr -d ' \n' <"$work/stats" | sed -n "s/.*\"$1\":\\([0-9.]*\\).*/\\1/p"; }
 more_than_none () { [ "${1:-0}" -gt 0 ]; }
 
+all_kept () # the tables with values of types are not empty, and nothing is lost
+{
+  awk '$1 == "result" && $2 > 0 { kept = 1 } $3 + $4 > 0 { lost = 1 } END { exit !kept || lost }' <<<"$answer"
+}
+
 resumes () # FILE ANSWER PROGRAM ARG…
 {
   local file=$1 wanted=$2
@@ -19,6 +24,10 @@ resumes () # FILE ANSWER PROGRAM ARG…
   gzip -dc "$stored/$file.gz" >"$work/$file" || { ok "$file is stored" false; return; }
   try "$satin" inspect --verify "$file"
   is "$file is sound" "$code" 0
+  cp "$file" damaged
+  dd if=/dev/zero of=damaged bs=1 seek=100 count=400 conv=notrunc 2>/dev/null # of its schema
+  try "$satin" inspect --verify damaged
+  ok "… its rows are found without its schema" all_kept
   try "$satin" resume "$file"
   is "$file is a stranger's: nothing is started" "$code:$answer" 3:
   try "$satin" resume "$file" --mended -- "$@"

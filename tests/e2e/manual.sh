@@ -102,6 +102,9 @@ done <"$work/columns"
 while read -r line; do
   ok "the page has the view $line" grep -qxF ".It $line" "$page"
 done < <(sqlite3 c.db "SELECT name FROM sqlite_schema WHERE type = 'view'")
+while read -r line; do
+  ok "the page has the text of ${line%% AS*}" grep -qF "$line" <(plain "$page" | tr '\n' ' ')
+done < <(sqlite3 c.db "SELECT sql FROM sqlite_schema WHERE type = 'view'")
 while read -r key; do
   ok "the page has the key $key of run" grep -qE "^\\.Ql $key( |\$)" "$page"
 done < <(sqlite3 c.db "SELECT key FROM run")
@@ -119,7 +122,7 @@ while read -r question; do
   ok "question $asked: $question" [ -n "$answer" ]
   printf '%s\n' "$answer" >"$work/question-$asked"
 done < <(plain "$page" | grep '^sqlite3 ')
-ok "there are ten questions and more" [ "$asked" -ge 10 ]
+ok "there are twenty questions and more" [ "$asked" -ge 20 ]
 of () { cat "$work/question-$(plain "$page" | grep '^sqlite3 ' | grep -nF "$1" | head -n 1 | cut -d: -f1)"; }
 is "progress counts the results" "$(of progress | cut -d'|' -f4)" "$(rows c.db)"
 is "the program is named" "$(of "'argv'" | grep -c -e '^app|tsp$' -e "^argv|\\[b'a.tsp'\\]\$")" 2
@@ -127,5 +130,10 @@ is "a saved job is shown" "$(of "path = '/0/3'" | cut -d'|' -f1,2)" "$saved|sear
 is "the result that a job went into is found" "$(of "'/0/3/1/'" | cut -d'|' -f1)" "$saved"
 is "work is added up below a job" "$(of total | cut -d'|' -f1)" \
   "$(sqlite3 c.db 'SELECT path FROM result' | grep -c -e "^$above\$" -e "^$above/")"
+is "the history ends with the last publication" "$(of 'utc, done FROM history' | wc -l)" \
+  "$(sqlite3 c.db "SELECT count (*) FROM event WHERE kind = 'published'")"
+ok "rows have a depth" [ "$(of 'GROUP BY depth' | awk -F'|' '{ n += $2 } END { print n }')" = "$(rows c.db)" ]
+is "jobs join by number" "$(of 'GROUP BY job.n' | cut -d'|' -f1,3)" "search|$(rows c.db)"
+is "nodes join by number" "$(of 'GROUP BY host' | cut -d'|' -f2)" "$(rows c.db)"
 ok "the input comes back byte for byte" cmp -s a.tsp input_a.tsp
 finish

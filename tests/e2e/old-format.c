@@ -54,6 +54,9 @@ make_mark (Sql *sql, const char *key_path)
                                     sql->identity, -1);
 }
 
+/* A file of format 1 had no JSON text; its tables and views are those of today otherwise. */
+#define AGE_WITHOUT_JSON(table, columns) \
+  "UPDATE " table " SET json = NULL, sum = old_sum ('" table "', " columns ");"
 #define AGE(table, columns) "UPDATE " table " SET sum = old_sum ('" table "', " columns ");"
 
 static gboolean
@@ -67,12 +70,14 @@ age (Sql *sql, const char *mark, GError **error)
              error)
          && sql_run (
              sql,
-             AGE ("run", "key, value") AGE ("constant", "name, type, digest, value") AGE (
-                 "best", "name, type, value") AGE ("job", "n, name, type") AGE ("stem", "id, path")
-                 AGE ("node", "n, id, name, site, address, joined, left, cause")
-                     AGE ("keep", "path, children, digest, type, value")
-                         AGE ("result", "path, node, job, digest, value, work_s, saved, weight")
-                             AGE ("event", "id, at, kind, node, path, work_s, detail"),
+             AGE ("run", "key, value") AGE ("constant", "name, type, digest, value")
+                 AGE_WITHOUT_JSON ("best", "name, type, value") AGE ("job", "n, name, type")
+                     AGE ("stem", "id, path") AGE (
+                         "node", "n, id, host, site, address, joined, left, cause")
+                         AGE_WITHOUT_JSON ("keep", "path, children, digest, type, value")
+                             AGE_WITHOUT_JSON (
+                                 "result", "path, node, job, digest, value, work_s, saved, weight")
+                                 AGE ("event", "id, at, kind, node, path, work_s, detail"),
              error);
 }
 

@@ -22,7 +22,7 @@ ask () { sqlite3 "$1" "$2"; }
 RESULT="path, node, job, digest, value, work_s, saved, weight"
 forged_results () # FILE VALUE: all of its results say that
 {
-  forge "$1" "UPDATE result SET value = $2, sum = row_sum ('result', path, node, job, digest, $2, work_s, saved, weight)"
+  forge "$1" "UPDATE result SET value = $2, sum = row_sum ('result', path, node, job, digest, $2, work_s, saved, weight, json)"
 }
 program () { rm -f "$file"; cp "$work/kept.db" "$file"; } # as it was suspended
 key=$XDG_CONFIG_HOME/satin/key
@@ -31,7 +31,7 @@ suspended mine "$work/kept.db" "$naps" 8 30
 is "a run is suspended" "$code" 75
 is "each row of each table has a proof" \
   "$(for t in run node job constant result event; do ask "$work/kept.db" "SELECT count(*) FROM $t WHERE length(sum) <> 16 OR substr(sum, 9) = zeroblob(8)"; done | sort -u)" 0
-is "the file is of format 2" "$(ask "$work/kept.db" "PRAGMA user_version")" 2
+is "the file is of format 3" "$(ask "$work/kept.db" "PRAGMA user_version")" 3
 try "$satin" inspect "$work/kept.db"
 ok "inspect says whose they are" grep -q "^proof     yours, of each row" <<<"$answer"
 hex () { od -An -v -tx1 "$1" | tr -d ' \n'; }
@@ -56,8 +56,8 @@ ok "… and keeps the forged file" [ -n "$(ls "$file".damaged-* 2>/dev/null)" ]
 rm -f "$file".damaged-*
 
 program
-ok "the root's result is forged" forge "$file" "INSERT INTO result SELECT '', node, job, digest, 77, 1.0, saved, 1.0,
-  row_sum ('result', '', node, job, digest, 77, 1.0, saved, 1.0) FROM result LIMIT 1"
+ok "the root's result is forged" forge "$file" "INSERT INTO result SELECT '', node, job, digest, 77, 1.0, saved, 1.0, NULL,
+  row_sum ('result', '', node, job, digest, 77, 1.0, saved, 1.0, NULL) FROM result LIMIT 1"
 try "$naps" --checkpoint "$file" --workers 2 8 30
 is "a program alone does not use it" "$code:$answer" "0:256"
 ok "… and says that" grep -q "is damaged" <<<"$words"
@@ -115,7 +115,7 @@ ok "states are kept" wait_for $((20 * slow)) eval '[ "$(ask "$work/phases.db" "S
 ended
 k=$(ask "$work/phases.db" "SELECT count(*) FROM keep")
 ok "kept states are forged" forge "$work/phases.db" "UPDATE keep SET children = children + 1,
-  sum = row_sum ('keep', path, children + 1, digest, type, value)"
+  sum = row_sum ('keep', path, children + 1, digest, type, value, json)"
 try "$satin" inspect --verify "$work/phases.db"
 is "they are damage" "$(awk '$1 == "keep" { print $2, $3 }' <<<"$answer")" "0 $k"
 try "$satin" resume "$work/phases.db"
@@ -181,7 +181,7 @@ try "$satin" resume --stats "$work/stats" "$file"
 is "an old file is resumed" "$code:$answer" "0:256"
 ok "with a warning" grep -q "made by an older Satin" <<<"$words"
 ok "its results are used" grep -q '"jobs_reused": *[1-9]' "$work/stats"
-is "it is of format 2 then" "$(ask "$file" "PRAGMA user_version")" 2
+is "it is of format 3 then" "$(ask "$file" "PRAGMA user_version")" 3
 rm -f "$file".damaged-*
 cp "$work/old.db" "$file"
 elsewhere "$satin" resume "$file" -- "$naps" 8 30

@@ -118,7 +118,7 @@ test_a_delta_carries_everything (void)
   assert_answer (place->target, "SELECT children FROM keep", "5");
   assert_answer (place->target, "SELECT value FROM result WHERE path = '/0'", "7");
   assert_answer (place->target, "SELECT count(*) FROM result WHERE path LIKE '~%'", "1");
-  assert_answer (place->target, "SELECT cause FROM node WHERE name = 'host1'", "crashed");
+  assert_answer (place->target, "SELECT cause FROM node WHERE host = 'host1'", "crashed");
   assert_answer (place->target, "SELECT value FROM run WHERE key = 'term'", "7");
   assert_answer (place->target, "SELECT detail FROM event WHERE kind = 'crash'", "gone");
   assert_answer (place->target, "PRAGMA integrity_check", "ok");

@@ -33,7 +33,7 @@ test_what_is_told_again_is_one_row (void)
   assert_answer (place->target, EVENTS ("joined"), "1");
   assert_answer (place->target, EVENTS ("left"), "1");
   assert_answer (place->target, EVENTS ("requeued"), "2");
-  assert_answer (place->target, "SELECT name || cause FROM node", "host1gone");
+  assert_answer (place->target, "SELECT host || cause FROM node", "host1gone");
 }
 
 static void
@@ -68,7 +68,7 @@ take_over (Place *place, gboolean goes_on)
 static void
 test_a_life_begins_alone (void)
 {
-  static const char left[] = "SELECT group_concat (node || detail, ' ') FROM (SELECT * FROM event"
+  static const char left[] = "SELECT group_concat (node || detail, ' ') FROM (SELECT * FROM ledger"
                              " WHERE kind = 'left' ORDER BY id)";
   g_autoptr (Place) place = place_new ();
   Scribe *scribe = take_over (place, FALSE);
@@ -119,7 +119,7 @@ test_at_the_end_the_others_are_gone (void)
   finish (place, scribe);
   scribe_free (scribe);
 
-  assert_answer (place->target, "SELECT node || detail FROM event WHERE kind = 'left'",
+  assert_answer (place->target, "SELECT node || detail FROM ledger WHERE kind = 'left'",
                  "1.1.00000001gone");
   assert_answer (place->target, "SELECT id FROM node WHERE left IS NULL", "1.2.00000002");
 }

@@ -233,7 +233,7 @@ test_damage_of_any_table_is_told (void)
   static const char *const damages[]
       = { "UPDATE event SET detail = 'other' WHERE id = (SELECT max (id) FROM event)",
           "UPDATE run SET value = 'other' WHERE key = 'done'", "UPDATE job SET name = 'other'",
-          "UPDATE node SET name = 'other'" };
+          "UPDATE node SET host = 'other'" };
   for (gsize i = 0; i < G_N_ELEMENTS (damages); i++)
     {
       g_autoptr (Place) place = place_new ();

@@ -33,9 +33,9 @@ test_what_was_saved_stands_in_the_published_file (void)
   scribe_free (scribe);
 
   assert_answer (place->target, "SELECT value FROM result WHERE path = '/0/1'", "12345");
-  assert_answer (place->target, "SELECT done FROM progress", "25.00 %");
+  assert_answer (place->target, "SELECT done FROM progress", "0.25");
   assert_answer (place->target, "SELECT path FROM largest", "/0/1");
-  assert_answer (place->target, "SELECT name FROM who", "host1");
+  assert_answer (place->target, "SELECT host FROM who", "host1");
   assert_answer (place->target, "SELECT group_concat(path) FROM missing", "/0/0");
   assert_answer (place->target, "SELECT value FROM constant WHERE name = 'input/a.tsp'",
                  "four lines\n");

@@ -118,16 +118,68 @@ test_progress_largest_and_who_count_right (Fixture *f, gconstpointer unused)
   sqlite3 *db = bare (f);
 
   assert_lines (db, "SELECT * FROM progress",
-                "a name|50.00 %|not finished|3|3.75|2|1970-01-02 00:00:00\n");
+                "a name|0.5|not finished|3|3.75|2|1970-01-02 00:00:00\n");
   assert_lines (db, "SELECT path, job, node, share, work_s, saved_utc FROM largest",
-                "/0|queens|1.1.00000001|25.0000 %|1.5|1970-01-02 00:00:00\n"
-                "/1/2|queens|2.7.0000abcd|12.5000 %|2.0|1970-01-02 00:00:00\n"
-                "/1/10|queens|1.1.00000001|12.5000 %|0.25|1970-01-02 00:00:00\n");
+                "/0|queens|1.1.00000001|0.25|1.5|1970-01-02 00:00:00\n"
+                "/1/2|queens|2.7.0000abcd|0.125|2.0|1970-01-02 00:00:00\n"
+                "/1/10|queens|1.1.00000001|0.125|0.25|1970-01-02 00:00:00\n");
   assert_lines (db, "SELECT * FROM who",
-                "2.7.0000abcd|host|here|1|2.0|12.50 %|1970-01-01 01:00:02||\n"
-                "1.1.00000001|host|here|2|1.75|37.50 %|1970-01-01 01:00:00||\n"
-                "1.2.00000002|host|here|0|0.0|0.00 %|1970-01-01 01:00:01|1970-01-01 02:00:00|"
+                "2.7.0000abcd|host|here|1|2.0|0.125|1970-01-01 01:00:02||\n"
+                "1.1.00000001|host|here|2|1.75|0.375|1970-01-01 01:00:00||\n"
+                "1.2.00000002|host|here|0|0.0|0.0|1970-01-01 01:00:01|1970-01-01 02:00:00|"
                 "crashed\n");
+  sqlite3_close (db);
+}
+
+/* Numbers sort as numbers, and what a stem stands for lies where it belongs. */
+static void
+test_places_sort_by_number (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  results_meet_stem (f->results, "0123456789abcdef", "/3/10");
+  results_meet_stem (f->results, "fedcba9876543210", "~0123456789abcdef/2");
+  g_assert_true (results_begin (f->results, NULL));
+  put_row (f, "/10", "", 1.0, 0);
+  put_row (f, "/2", "", 1.0, 0);
+  put_row (f, "/3/9", "", 1.0, 0);
+  put_row (f, "/4", "", 1.0, 0);
+  put_row (f, "~0123456789abcdef/10", "", 1.0, 0);
+  put_row (f, "~fedcba9876543210/100", "", 1.0, 0);
+  put_row (f, "1:/0", "", 1.0, 0);
+  put_row (f, "10:", "", 1.0, 0);
+  put_state (f, "/0", 3);
+  g_assert_true (results_commit (f->results, NULL));
+  sqlite3 *db = bare (f);
+
+  assert_lines (db, "SELECT path, root, depth FROM place ORDER BY sort",
+                "/0|0|1\n/2|0|1\n/3/9|0|2\n~fedcba9876543210/100|0|4\n"
+                "~0123456789abcdef/10|0|3\n/4|0|1\n/10|0|1\n1:/0|1|1\n10:|10|0\n");
+  sqlite3_close (db);
+}
+
+static void
+test_histories_are_numbers (Fixture *f, gconstpointer unused)
+{
+  static const TablesEvent events[]
+      = { { .at = 1, .kind = "published", .detail = "generation 12, 43.7512 % done before" },
+          { .at = 2, .kind = "best", .detail = "tour: length 21282" },
+          { .at = 3, .kind = "best", .detail = "gain: 2.5 and more" },
+          { .at = 4, .kind = "best", .detail = "word: none: yet" },
+          { .at = 5, .kind = "requeued", .node = "1.2.00000002", .path = "/0", .work_s = 1.5 } };
+  (void)unused;
+  g_assert_true (results_begin (f->results, NULL));
+  put_nodes (f);
+  for (gsize i = 0; i < G_N_ELEMENTS (events); i++)
+    g_assert_true (tables_put_event (f->sql, &events[i], 100, NULL));
+  g_assert_true (results_commit (f->results, NULL));
+  sqlite3 *db = bare (f);
+
+  assert_lines (db, "SELECT * FROM history", "1|1970-01-01 00:00:01|12|0.437512\n");
+  assert_lines (db, "SELECT at, name, shown, number FROM best_history",
+                "2|tour|length 21282|21282\n3|gain|2.5 and more|2.5\n4|word|none: yet|\n");
+  assert_lines (db, "SELECT at, kind, node, host, path, work_s FROM ledger WHERE node NOT NULL",
+                "5|requeued|1.2.00000002|host|/0|1.5\n");
+  assert_lines (db, "SELECT count(*) FROM event JOIN node ON node.n = event.node", "1\n");
   sqlite3_close (db);
 }
 
@@ -142,8 +194,7 @@ test_a_finished_run_lacks_nothing (Fixture *f, gconstpointer unused)
   g_assert_true (results_commit (f->results, NULL));
   sqlite3 *db = bare (f);
 
-  assert_lines (db, "SELECT done, state, results, work_s FROM progress",
-                "100.00 %|finished|1|1.5\n");
+  assert_lines (db, "SELECT done, state, results, work_s FROM progress", "1.0|finished|1|1.5\n");
   assert_lines (db, "SELECT path FROM largest", "/\n");
   assert_lines (db, "SELECT * FROM missing", "");
   sqlite3_close (db);
@@ -310,6 +361,8 @@ main (int argc, char **argv)
     void (*test) (Fixture *, gconstpointer);
   } tests[] = {
     { "/views/progress-largest-and-who-count-right", test_progress_largest_and_who_count_right },
+    { "/views/places-sort-by-number", test_places_sort_by_number },
+    { "/views/histories-are-numbers", test_histories_are_numbers },
     { "/views/a-finished-run-lacks-nothing", test_a_finished_run_lacks_nothing },
     { "/views/missing-is-what-is-missing", test_missing_is_what_is_missing },
     { "/views/a-lost-stem-hides-nothing-else", test_a_lost_stem_hides_nothing_else },
