@@ -12,7 +12,7 @@
  * statement's run. TRUE: as a number or a text. */
 gboolean cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes *value);
 /* The same, and behind it the value as JSON text where it is neither a number nor a text. */
-#define CELL_JSON_ROW 64     /* bytes of it in a row, of which there may be millions */
+#define CELL_JSON_ROW 62     /* bytes of it in a row, of which there may be millions */
 #define CELL_JSON_BEST 65536 /* of a best value, of which there are few */
 void cell_bind_both (sqlite3_stmt *statement, int index, int json_index, const char *type,
                      GBytes *value, gsize json_max);

@@ -12,14 +12,14 @@ typedef struct
 } SchemaObject;
 
 static const SchemaObject schema_objects[] = {
-  { "run", "CREATE TABLE run (key TEXT PRIMARY KEY, value, sum)" },
+  { "run", "CREATE TABLE run (key TEXT PRIMARY KEY, value, sum)", NULL },
   { "node",
     "CREATE TABLE node (n INTEGER PRIMARY KEY, id TEXT UNIQUE, host, site, address, joined, left, "
     "cause, sum)",
     "CREATE TABLE node (n INTEGER PRIMARY KEY, id TEXT UNIQUE, name, site, address, joined,"
     " left, cause, sum)" },
-  { "job", "CREATE TABLE job (n INTEGER PRIMARY KEY, name, type, sum)" },
-  { "constant", "CREATE TABLE constant (name TEXT PRIMARY KEY, type, digest, value, sum)" },
+  { "job", "CREATE TABLE job (n INTEGER PRIMARY KEY, name, type, sum)", NULL },
+  { "constant", "CREATE TABLE constant (name TEXT PRIMARY KEY, type, digest, value, sum)", NULL },
   { "best", "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, json, sum)",
     "CREATE TABLE best (name TEXT PRIMARY KEY, type, value, sum)" },
   { "keep", "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, json, sum)",
@@ -29,9 +29,10 @@ static const SchemaObject schema_objects[] = {
     "REAL, json, sum) WITHOUT ROWID",
     "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, digest, value, work_s, saved,"
     " weight REAL, sum) WITHOUT ROWID" },
-  { "stem", "CREATE TABLE stem (id TEXT PRIMARY KEY, path, sum)" },
+  { "stem", "CREATE TABLE stem (id TEXT PRIMARY KEY, path, sum)", NULL },
   { "event",
-    "CREATE TABLE event (id INTEGER PRIMARY KEY, at, kind, node, path, work_s, detail, sum)" },
+    "CREATE TABLE event (id INTEGER PRIMARY KEY, at, kind, node, path, work_s, detail, sum)",
+    NULL },
 
   /* The results as people read them: names in place of numbers, records as JSON. */
   { "readable",
@@ -123,31 +124,33 @@ static const SchemaObject schema_objects[] = {
   /* What is surely still to be done? The gaps: children before the last known one of their parent
    * for which nothing is saved, neither they nor anything below them nor a kept state. `front` is
    * what a child's path has before its number. */
-  { "missing", "CREATE VIEW missing AS WITH RECURSIVE"
-               " front(front) AS (SELECT rtrim(path, '0123456789') FROM result WHERE path <> ''"
-               " UNION SELECT rtrim(path, '0123456789') FROM keep WHERE path <> ''"
-               " UNION SELECT rtrim(CASE WHEN substr(front, 1, 1) = '~' AND length(front) = 18"
-               " THEN (SELECT path FROM stem WHERE id = substr(front, 2, 16))"
-               " ELSE rtrim(front, '/') END, '0123456789') FROM front WHERE front <> '/'),"
-               " parent(front, path) AS (SELECT front,"
-               " CASE WHEN substr(front, 1, 1) = '~' AND length(front) = 18"
-               " THEN (SELECT path FROM stem WHERE id = substr(front, 2, 16))"
-               " ELSE rtrim(front, '/') END FROM front),"
-               " known(path) AS (SELECT path FROM parent WHERE path IS NOT NULL"
-               " UNION SELECT path FROM keep),"
-               " child(front, number) AS (SELECT rtrim(path, '0123456789'),"
-               " CAST(substr(path, length(rtrim(path, '0123456789')) + 1) AS INTEGER)"
-               " FROM (SELECT path FROM result UNION ALL SELECT path FROM known)"
-               " WHERE path <> ''),"
-               " gap(front, number, kept) AS (SELECT child.front, number - 1,"
-               " ifnull(children, 0) FROM child JOIN parent ON parent.front = child.front"
-               " LEFT JOIN keep ON keep.path = parent.path WHERE number > ifnull(children, 0)"
-               " AND NOT EXISTS (SELECT 1 FROM result WHERE path = child.front || (number - 1))"
-               " AND child.front || (number - 1) NOT IN (SELECT path FROM known)"
-               " UNION ALL SELECT front, number - 1, kept FROM gap WHERE number > kept"
-               " AND NOT EXISTS (SELECT 1 FROM result WHERE path = front || (number - 1))"
-               " AND front || (number - 1) NOT IN (SELECT path FROM known))"
-               " SELECT front || number AS path FROM gap" },
+  { "missing",
+    "CREATE VIEW missing AS WITH RECURSIVE"
+    " front(front) AS (SELECT rtrim(path, '0123456789') FROM result WHERE path <> ''"
+    " UNION SELECT rtrim(path, '0123456789') FROM keep WHERE path <> ''"
+    " UNION SELECT rtrim(CASE WHEN substr(front, 1, 1) = '~' AND length(front) = 18"
+    " THEN (SELECT path FROM stem WHERE id = substr(front, 2, 16))"
+    " ELSE rtrim(front, '/') END, '0123456789') FROM front WHERE front <> '/'),"
+    " parent(front, path) AS (SELECT front,"
+    " CASE WHEN substr(front, 1, 1) = '~' AND length(front) = 18"
+    " THEN (SELECT path FROM stem WHERE id = substr(front, 2, 16))"
+    " ELSE rtrim(front, '/') END FROM front),"
+    " known(path) AS (SELECT path FROM parent WHERE path IS NOT NULL"
+    " UNION SELECT path FROM keep),"
+    " child(front, number) AS (SELECT rtrim(path, '0123456789'),"
+    " CAST(substr(path, length(rtrim(path, '0123456789')) + 1) AS INTEGER)"
+    " FROM (SELECT path FROM result UNION ALL SELECT path FROM known)"
+    " WHERE path <> ''),"
+    " gap(front, number, kept) AS (SELECT child.front, number - 1,"
+    " ifnull(children, 0) FROM child JOIN parent ON parent.front = child.front"
+    " LEFT JOIN keep ON keep.path = parent.path WHERE number > ifnull(children, 0)"
+    " AND NOT EXISTS (SELECT 1 FROM result WHERE path = child.front || (number - 1))"
+    " AND child.front || (number - 1) NOT IN (SELECT path FROM known)"
+    " UNION ALL SELECT front, number - 1, kept FROM gap WHERE number > kept"
+    " AND NOT EXISTS (SELECT 1 FROM result WHERE path = front || (number - 1))"
+    " AND front || (number - 1) NOT IN (SELECT path FROM known))"
+    " SELECT front || number AS path FROM gap",
+    NULL },
 };
 
 gboolean
