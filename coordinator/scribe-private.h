@@ -22,6 +22,7 @@ typedef struct
 struct Scribe
 {
   guint64 interval_us;
+  gboolean reads_only; /* there are no ticks */
   void (*notify) (const ScribeNews *news, void *data);
   void *data;
   GThread *thread;

@@ -266,9 +266,10 @@ wait_for_round (Scribe *scribe, ScribeRound *round)
   for (;;)
     {
       gint64 now = g_get_monotonic_time ();
-      gboolean is_due = is_dirty || scribe->told != scribe->written
-                        || scribe->inbox->ticket > scribe->written
-                        || !inbox_is_empty (scribe->inbox);
+      gboolean is_due
+          = !scribe->reads_only
+            && (is_dirty || scribe->told != scribe->written
+                || scribe->inbox->ticket > scribe->written || !inbox_is_empty (scribe->inbox));
       round->is_tick = is_due && now >= scribe->tick_us;
       if (round->is_tick || is_urgent (scribe))
         break;
@@ -387,6 +388,7 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
   if (scribe->courier != NULL)
     courier_set_writer (scribe->courier, identity->run, config->term);
   scribe->interval_us = config->interval_us;
+  scribe->reads_only = config->reads_only;
   scribe->spare = g_strdup (config->spare);
   scribe->inbox = inbox_new ();
   scribe->tick_us = g_get_monotonic_time () + (gint64)MIN (config->interval_us, FIRST_TICK_US);

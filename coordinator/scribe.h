@@ -64,7 +64,8 @@ typedef struct
    * its thread. The first scribe_load of everybody tells only the end then. */
   gboolean loads;
   /* What stands at the target, a path, is taken over and stays as it is: nothing is published, and
-   * another process may be its coordinator. */
+   * another process may be its coordinator. The thread does what it is asked, and nothing by
+   * itself. */
   gboolean reads_only;
   void (*notify) (const ScribeNews *news, void *data);
   void *data;

@@ -63,11 +63,16 @@ shown (const char *path)
   return path[0] != '\0' ? path : "/";
 }
 
+/* Whoever comes second waits, as the process may end right after this. */
 void
 run_replay_forget (RunReplay *replay)
 {
+  static GMutex removing;
+
+  g_mutex_lock (&removing);
   if (replay != NULL)
     temporary_remove (g_steal_pointer (&replay->folder));
+  g_mutex_unlock (&removing);
 }
 
 static void end (RunReplay *replay, int code) G_GNUC_NORETURN;
