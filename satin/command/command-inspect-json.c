@@ -293,6 +293,10 @@ command_inspect_json (Inspection *inspection)
   if (restore->finished)
     add_number (&writer, "exit", restore->exit_code);
   add_number (&writer, "done", restore->done);
+  add_text (&writer, "proof",
+            restore->origin == SQL_ORIGIN_OWN   ? "rows"
+            : restore->origin == SQL_ORIGIN_OLD ? "mark"
+                                                : "none");
   if (!write_tables (inspection, &writer, &error))
     return command_inspect_failed (inspection, error);
   g_string_append_printf (text, "],\n\"damaged_results\":%" G_GUINT64_FORMAT ",", writer.damaged);

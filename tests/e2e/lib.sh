@@ -101,7 +101,7 @@ try ()
 # Processes cost most of the time of these tests, so what is done often begins none.
 whole () # NAME FILE: the variable has the text of the file, as $(cat FILE) is
 {
-  local text
+  local text=''
   IFS= read -r -d '' text <"$2"
   while [[ $text == *$'\n' ]]; do text=${text%$'\n'}; done
   printf -v "$1" %s "$text"
@@ -134,9 +134,9 @@ ended ()
 
 gone () # PID: no such process, or a zombie
 {
-  local key value _
+  local key value='' _
   while read -r key value _; do [ "$key" != State: ] || break; done 2>/dev/null <"/proc/$1/status" || return 0
-  [[ $value == [ZX]* ]]
+  [[ -z $value || $value == [ZX]* ]] # it may go while it is read
 }
 
 # wait_for SECONDS COMMAND…: TRUE as soon as the command succeeds. The limit is there to fail, so it is one of a machine with

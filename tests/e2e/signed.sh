@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Whose results a run uses: rows that bear the proof of this user's key and no others, unless people say --trust.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/servers.sh"
+trap 'stop_servers; leave' EXIT
 naps=$(realpath "$SATIN_BIN/../tests/e2e/builds-one")
 phases=$(realpath "$SATIN_BIN/../tests/e2e/phases")
 file=$work/c.db
@@ -34,6 +36,10 @@ is "each row of each table has a proof" \
 is "the file is of format 3" "$(ask "$work/kept.db" "PRAGMA user_version")" 3
 try "$satin" inspect "$work/kept.db"
 ok "inspect says whose they are" grep -q "^proof     yours, of each row" <<<"$answer"
+proof_of () { "$@" "$satin" inspect --json "$file" | sed -n 's/.*"proof":"\([a-z]*\)".*/\1/p'; }
+cp "$work/kept.db" "$file"
+is "… in JSON, too" "$(proof_of env)" rows
+is "… also to somebody else" "$(proof_of env XDG_CONFIG_HOME="$work/another")" none
 hex () { od -An -v -tx1 "$1" | tr -d ' \n'; }
 ok "the key is not in the file" eval '! hex "$work/kept.db" | grep -qF "$(hex "$key")"'
 
@@ -165,6 +171,18 @@ elsewhere "$satin" resume "$file" -- "$naps" 8 30
 is "its results are used" "$code:$answer:$words" "0:256:"
 elsewhere "$satin" trust "$work/nothing.db"
 is "trust of nothing" "$code" 4
+if start_sftp "$work/sftp"; then
+  far () { elsewhere env HOME="$work/sftp/home" "$@"; }
+  cp "$work/kept.db" "$work/sftp/files/far.db"; chmod 666 "$work/sftp/files/far.db"
+  far "$satin" trust "$uri/far.db"
+  is "trust at a store: exit code" "$code" 0
+  ok "… says what it is" grep -q "$n results of .* 8 30, .* count as yours" <<<"$answer"
+  is "… there" "$(file=$work/sftp/files/far.db proof_of env XDG_CONFIG_HOME="$work/another")" rows
+  far "$satin" resume "$uri/far.db" -- "$naps" 8 30
+  is "its results are used" "$code:$answer:$words" "0:256:"
+else
+  skip "trust at a store" "$why"
+fi
 ok "a file that is damaged, too" eval 'program && forged_results "$file" 77'
 elsewhere "$satin" trust "$file"
 is "a stranger's forgery cannot be told from his results" "$code" 0
