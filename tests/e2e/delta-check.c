@@ -23,7 +23,8 @@ say (Scribe *scribe, Place *place, guint64 ticket)
     pthread_cond_wait (&place->wake, &place->lock);
   pthread_mutex_unlock (&place->lock);
   scribe_stats (scribe, &stats);
-  printf ("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n", stats.rows, stats.sent);
+  printf ("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT "\n", stats.rows,
+          stats.sent, stats.generation);
   fflush (stdout);
 }
 

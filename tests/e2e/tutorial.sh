@@ -13,7 +13,7 @@ chmod -R u+w "$tree"
 make_app () { try bash "$SATIN_SOURCE/apps/new-app" "$tree" "$@"; }
 make_app fresh
 is "new-app makes a program" "$code" 0
-is "which the next make builds" "$(tail -n 5 "$tree/apps/Makefile.inc" | sed 's/ .*//' | tr '\n' ' ')" \
+is "which the next make builds" "$(tail -n 4 "$tree/apps/Makefile.inc" | sed 's/ .*//' | tr '\n' ' ')" \
   "noinst_PROGRAMS bin_fresh_SOURCES bin_fresh_LDADD EXTRA_DIST "
 is "and nothing else of the list changes" \
   "$(diff "$SATIN_SOURCE/apps/Makefile.inc" "$tree/apps/Makefile.inc" | grep -c '^[<d]')" 0
