@@ -63,7 +63,7 @@ shown (const char *path)
   return path[0] != '\0' ? path : "/";
 }
 
-/* Whoever comes second waits, as the process may end right after this. */
+/* A second thread waits until the first is done, as the process may end right after this. */
 void
 run_replay_forget (RunReplay *replay)
 {

@@ -189,6 +189,7 @@ is_same "its root"
 # Jobs that fail.
 path=/0/1/1/0/0/0/0/1/0/0/1
 for how in segv fail; do
+  [ "$how" = fail ] || [ -z "${SATIN_SANITIZED-}" ] || continue # the sanitizer takes that signal
   rm -f "$work/bomb.db"
   begin env BOMB_GO="$work/never" "$e2e/bomb" --checkpoint "$work/bomb.db" --interval 0.1 --workers 2 "$how" 777 20 11
   ok "$how: rows are saved" wait_for $((20 * slow)) has_rows "$work/bomb.db" 3
