@@ -3,6 +3,8 @@
  * value of a gigabyte costs no more than a small one. Must not know files or jobs. */
 #include "coordinator/readable.h"
 
+#include "storage/cell.h"
+
 #include "record.h"
 
 #include <math.h>
@@ -43,24 +45,13 @@ cut (GString *text, gsize bytes_max)
   g_string_append (text, MORE);
 }
 
-/* The fewest digits that give the number back. */
 static void
 append_double (GString *to, double number)
 {
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-  static const char *const formats[] = { "%.15g", "%.16g", "%.17g" };
-  gsize i = 0;
-  if (!isfinite (number))
-    {
-      g_string_append (to, isnan (number) ? "nan" : number > 0 ? "inf" : "-inf");
-      return;
-    }
-  do
-    g_ascii_formatd (text, sizeof text, formats[i], number);
-  while (++i < G_N_ELEMENTS (formats) && g_ascii_strtod (text, NULL) != number);
-  g_string_append (to, text);
-  if (strpbrk (text, ".e") == NULL)
-    g_string_append (to, ".0");
+  if (isfinite (number))
+    cell_append_double (to, number);
+  else
+    g_string_append (to, isnan (number) ? "nan" : number > 0 ? "inf" : "-inf");
 }
 
 static void

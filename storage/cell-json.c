@@ -19,13 +19,24 @@ typedef struct
 
 static gboolean append (CellJson *json, GVariant *value);
 
-/* JSON has no infinity and no NaN. */
-static void
-append_double (GString *to, double number)
+void
+cell_append_double (GString *to, double number)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
   static const char *const formats[] = { "%.15g", "%.16g", "%.17g" };
   gsize i = 0;
+  do
+    g_ascii_formatd (text, sizeof text, formats[i], number);
+  while (++i < G_N_ELEMENTS (formats) && g_ascii_strtod (text, NULL) != number);
+  g_string_append (to, text);
+  if (strpbrk (text, ".e") == NULL)
+    g_string_append (to, ".0");
+}
+
+/* JSON has no infinity and no NaN. */
+static void
+append_double (GString *to, double number)
+{
   if (!isfinite (number))
     {
       g_string_append (to, isnan (number) ? "\"NaN\""
@@ -33,12 +44,7 @@ append_double (GString *to, double number)
                                           : "\"-Infinity\"");
       return;
     }
-  do
-    g_ascii_formatd (text, sizeof text, formats[i], number);
-  while (++i < G_N_ELEMENTS (formats) && g_ascii_strtod (text, NULL) != number);
-  g_string_append (to, text);
-  if (strpbrk (text, ".e") == NULL)
-    g_string_append (to, ".0");
+  cell_append_double (to, number);
 }
 
 /* A text of GVariant is UTF-8. */

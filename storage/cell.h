@@ -16,6 +16,9 @@ gboolean cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes
 #define CELL_JSON_BEST 65536 /* of a best value, of which there are few */
 void cell_bind_both (sqlite3_stmt *statement, int index, int json_index, const char *type,
                      GBytes *value, gsize json_max);
+/* Appends a finite number with the fewest digits that give it back, and a point or an exponent.
+ * (cell-json.c) */
+void cell_append_double (GString *to, double number);
 /* (transfer full) (nullable): a value as JSON text, for people and SQL alone: this program never
  * reads it. Records and arrays are arrays; a double has the fewest digits that give it back, or is
  * the text "NaN", "Infinity" or "-Infinity"; bytes are a hexadecimal text. NULL: it would be longer

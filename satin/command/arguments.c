@@ -299,9 +299,8 @@ arguments_target_is_writable (const char *target)
   return place_is_remote (target) || arguments_place_is_writable ("checkpoint", target);
 }
 
-/* Cuts argv at the first `--`: what follows is the program's, options of the same name included. */
-static char **
-cut_program (int *argc, char **argv)
+char **
+arguments_cut_program (int *argc, char **argv)
 {
   for (int i = 1; i < *argc; i++)
     if (strcmp (argv[i], "--") == 0)
@@ -351,7 +350,7 @@ arguments_read (Arguments *options, const char *const about[3], int argc, char *
   g_autofree char *verb = g_strdup_printf ("%s ", about[0]);
   g_autofree char **copy = g_memdup2 (argv, ((gsize)argc + 1) * sizeof *argv);
 
-  options->program = cut_program (&argc, copy);
+  options->program = arguments_cut_program (&argc, copy);
   if (!parse_between (context, about[0], options, argc, copy)
       || !check_texts (&texts, options, verb) || !check_listen (&texts, verb)
       || !check_patience (&texts, options, verb) || !check_steal (&texts, options, verb)

@@ -50,6 +50,9 @@ gboolean arguments_target_is_writable (const char *target);
 /* The absolute path of PROGRAM, searched in PATH when it has no slash. NULL: said on stderr.
  * (transfer full) */
 char *arguments_program (const char *word);
+/* (transfer full) (nullable): cuts argv at the first `--`; what stands behind it, options of the
+ * same name included, is not Satin's. */
+char **arguments_cut_program (int *argc, char **argv);
 /* Whether the files of --stats and --trace, if any, can be made. FALSE: said on stderr. */
 gboolean arguments_files_are_writable (const Arguments *options);
 /* Whether files can be made in the folder of the plain path `file`; makes one and removes it.

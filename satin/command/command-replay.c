@@ -183,22 +183,6 @@ replay (const ReplayWish *wish, char *const *typed)
   return become_program (&run, line, words);
 }
 
-/* What stands behind `--` is not for Satin. (transfer full) (nullable) */
-static char **
-cut_behind (int *argc, char **argv)
-{
-  for (int i = 1; i < *argc; i++)
-    if (strcmp (argv[i], "--") == 0)
-      {
-        char **behind = g_strdupv (argv + i + 1);
-
-        argv[i] = NULL;
-        *argc = i;
-        return behind;
-      }
-  return NULL;
-}
-
 static gboolean
 read_share (const char *text, double *share)
 {
@@ -236,7 +220,7 @@ command_replay (int argc, char **argv)
       "WORDs stand before the program, such as gdb --args, valgrind or perf record. Exit codes:\n"
       "0 the same or nothing is saved, 1 not the same, 2 no such job, 6 the job failed.");
   g_option_context_add_main_entries (context, entries, NULL);
-  wish.behind = cut_behind (&argc, copy);
+  wish.behind = arguments_cut_program (&argc, copy);
   if (!command_parse_words (context, "replay", argc, copy, &wish.words))
     return COMMAND_USAGE;
   if (share != NULL && !read_share (share, &wish.share))

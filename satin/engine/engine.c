@@ -230,12 +230,12 @@ engine_replay (Engine *engine, const char *path, const EngineReplay *calls)
 {
   const Digest none = { { 0 } };
 
-  engine->replay = *calls;
+  engine->replay.calls = *calls;
   engine_known (engine, path, &none, &NODE_ID_NONE, 0);
   pthread_mutex_lock (&engine->known_lock);
-  engine->replay_node = known_keep (known_lookup (engine->known, path));
+  engine->replay.node = known_keep (known_lookup (engine->known, path));
   pthread_mutex_unlock (&engine->known_lock);
-  return engine->replay_node != NULL;
+  return engine->replay.node != NULL;
 }
 
 void

@@ -58,6 +58,15 @@ typedef struct
   SatinSlot_ *slot;
 } Back;
 
+/* See replay.h; node and calls are constant while jobs run. */
+typedef struct
+{
+  KnownNode *node; /* of the only job that is wanted; NULL: all are */
+  EngineReplay calls;
+  guint64 began_us; /* of the thread that runs it */
+  gint waits;       /* atomic: said that it waits */
+} Replay;
+
 struct Engine
 {
   EngineConfig config;
@@ -88,11 +97,11 @@ struct Engine
   guint n_parked, parked_max;
   gboolean ending, halting, leaving;
   guint halts_owed;
-  guint64 scans_served;     /* atomic: all stacks have served so many, and that was said */
-  guint64 scans;            /* atomic: calls of engine_scan */
-  guint64 asked;            /* atomic: the same, and those of engine_halt */
-  GQueue inbox;             /* of Held */
-  GHashTable *held;         /* number -> Held */
+  guint64 scans_served; /* atomic: all stacks have served so many, and that was said */
+  guint64 scans;        /* atomic: calls of engine_scan */
+  guint64 asked;        /* atomic: the same, and those of engine_halt */
+  GQueue inbox;         /* of Held */
+  GHashTable *held;     /* number -> Held */
 
   /* slots that came back */
   pthread_mutex_t back_lock;
@@ -111,11 +120,7 @@ struct Engine
   Known *known;
   guint n_known; /* atomic copy of known_count */
 
-  /* constant while jobs run: see replay.h */
-  KnownNode *replay_node; /* of the only job that is wanted; NULL: all are */
-  EngineReplay replay;
-  guint64 replay_began_us; /* of the thread that runs it */
-  gint replay_waits;       /* atomic: said that it waits */
+  Replay replay;
 
   /* what the driver has not yet read */
   pthread_mutex_t mail_lock;
@@ -128,8 +133,8 @@ struct Engine
   guint64 lent_last;
 
   guint64 steals_local, lent, jobs_reused, unmatched; /* atomic */
-  guint64 scan_ns, scan_said_ns;           /* atomic: spent on scans, and when last told */
-  guint32 random;                          /* driver */
+  guint64 scan_ns, scan_said_ns; /* atomic: spent on scans, and when last told */
+  guint32 random;                /* driver */
 };
 
 #define ENGINE_STACK_BYTES ((gsize)1 << 30)

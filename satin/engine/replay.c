@@ -34,7 +34,7 @@ leads (Engine *engine, const KnownNode *node, guint32 *number)
   gboolean does;
 
   pthread_mutex_lock (&engine->known_lock);
-  does = known_way (engine->known, node, engine->replay_node, number);
+  does = known_way (engine->known, node, engine->replay.node, number);
   pthread_mutex_unlock (&engine->known_lock);
   return does;
 }
@@ -42,7 +42,7 @@ leads (Engine *engine, const KnownNode *node, guint32 *number)
 void
 replay_run (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *end, SatinSlot_ *top)
 {
-  const KnownNode *node = stack->engine->replay_node != NULL ? watch_node (stack, self) : NULL;
+  const KnownNode *node = stack->engine->replay.node != NULL ? watch_node (stack, self) : NULL;
   guint32 number, wanted;
   SatinSlot_ *slot;
 
@@ -51,9 +51,9 @@ replay_run (Stack *stack, SatinSlot_ *self, SatinSlot_ *first, SatinSlot_ *end, 
   number = slot_number (stack, first);
   if (wanted < number || wanted - number >= (guint32)(end - first))
     {
-      if (g_atomic_int_compare_and_exchange (&stack->engine->replay_waits, FALSE, TRUE))
-        stack->engine->replay.waits (stack->engine->replay.data, number,
-                                     number + (guint32)(end - first) - 1);
+      if (g_atomic_int_compare_and_exchange (&stack->engine->replay.waits, FALSE, TRUE))
+        stack->engine->replay.calls.waits (stack->engine->replay.calls.data, number,
+                                           number + (guint32)(end - first) - 1);
       return;
     }
   slot = first + (wanted - number);
@@ -71,12 +71,12 @@ replay_begin (Stack *stack, SatinSlot_ *job)
 {
   Engine *engine = stack->engine;
 
-  if (engine->replay_node == NULL || watch_node (stack, job) != engine->replay_node)
+  if (engine->replay.node == NULL || watch_node (stack, job) != engine->replay.node)
     return;
   g_autoptr (GBytes) args = record_encode (job->job->args, slot_payload (job));
   Digest digest = slot_digest (engine, job);
-  engine->replay.begins (engine->replay.data, job->job, &digest, args);
-  engine->replay_began_us = clock_us ();
+  engine->replay.calls.begins (engine->replay.calls.data, job->job, &digest, args);
+  engine->replay.began_us = clock_us ();
   replay_begins (job->job);
 }
 
@@ -84,21 +84,21 @@ void
 replay_end (Stack *stack, SatinSlot_ *job)
 {
   Engine *engine = stack->engine;
-  const KnownNode *node = engine->replay_node != NULL ? watch_node (stack, job) : NULL;
+  const KnownNode *node = engine->replay.node != NULL ? watch_node (stack, job) : NULL;
   guint64 took_us;
   guint32 number;
 
   if (node == NULL)
     return;
-  if (node == engine->replay_node)
+  if (node == engine->replay.node)
     {
-      took_us = clock_us () - engine->replay_began_us;
+      took_us = clock_us () - engine->replay.began_us;
       g_autoptr (GBytes) value = record_encode (job->job->result, slot_result (job));
-      engine->replay.ended (engine->replay.data, value, took_us);
+      engine->replay.calls.ended (engine->replay.calls.data, value, took_us);
       stand_still ();
     }
   if (!leads (engine, node, &number))
     return;
-  engine->replay.missed (engine->replay.data, number);
+  engine->replay.calls.missed (engine->replay.calls.data, number);
   stand_still ();
 }

@@ -14,7 +14,7 @@ sql () { sqlite3 "file:$1?mode=ro" "$2"; }
 replay () { try "$satin" replay "$@"; }
 has () { grep -q -- "$1" <<<"$answer"; }
 says () { grep -q -- "$1" <<<"$words"; }
-one_sentence () { [ "$(wc -l <<<"$words")" -eq 1 ] && says '^satin: '; }
+one_sentence () { one_line && says '^satin: '; }
 sum_of () { sha256sum <"$1"; }
 nothing_left () { [ -z "$(ls -A "$work/tmp")" ]; }
 is_same () { is "$1: exit code" "$code" 0; ok "$1: the result is the saved one" has '^verdict   the same as the saved one$'; }
