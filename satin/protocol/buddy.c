@@ -164,7 +164,7 @@ buddy_settle (Node *node)
       choose (node);
     }
   if (buddy->state == BUDDY_CHOSEN && node->now_us >= buddy->again_us)
-    saves_hurry (node);
+    node->control->hurry (node);
 }
 
 /* One that has just left the roster, beside another for whom all is scanned now, is not slow:
@@ -235,7 +235,7 @@ buddy_on_rows (Node *node, GPtrArray *rows)
   buddy->rows += rows->len;
   buddy->news = TRUE;
   while (i < rows->len)
-    i = saves_send_rows (node, &buddy->id, rows, i, &(Message){ .kind = MESSAGE_COPY });
+    i = rows_send (node, &buddy->id, rows, i, &(Message){ .kind = MESSAGE_COPY });
 }
 
 void
@@ -280,7 +280,7 @@ buddy_send_row (Node *node, const Row *row)
     }
   buddy->rows++;
   g_ptr_array_add (rows, (gpointer)row);
-  (void)saves_send_rows (node, &buddy->id, rows, 0,
+  (void)rows_send (node, &buddy->id, rows, 0,
                          &(Message){ .kind = MESSAGE_COPY, .number = mark->number });
   return mark->number;
 }
@@ -459,7 +459,7 @@ offer (Node *node, const GPtrArray *rows)
 #endif
   for (guint i = 0; rows != NULL && i < rows->len; i++)
     {
-      leave_take (node, rows->pdata[i]);
+      node->control->adopt_row (node, rows->pdata[i]);
       orphans_archive (node, rows->pdata[i]);
     }
 }

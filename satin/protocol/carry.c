@@ -23,12 +23,23 @@ carry_done (Node *node)
 }
 
 void
+carry_waiting_free (gpointer data)
+{
+  CarryWaiting *waiting = data;
+
+  g_bytes_unref (waiting->frame);
+  g_clear_pointer (&waiting->shares, g_ptr_array_unref);
+  g_free (waiting);
+}
+
+void
 carry_clear (Carry *carry)
 {
   g_clear_pointer (&carry->session, session_free);
   g_clear_pointer (&carry->stems, g_hash_table_unref);
   g_queue_clear_full (&carry->unheard, (GDestroyNotify)g_bytes_unref);
-  shares_forget (carry);
+  g_queue_clear_full (&carry->waiting, carry_waiting_free);
+  g_queue_clear_full (&carry->told, (GDestroyNotify)g_ptr_array_unref);
 }
 
 gboolean
@@ -174,7 +185,7 @@ carry_settle (Node *node)
   if (sessions->doors && !node->ended)
     {
       sessions->doors = FALSE;
-      shares_open_doors (node);
+      node->above->readmit (node);
     }
   sessions->settling = FALSE;
 }
@@ -284,7 +295,7 @@ carry_open (Node *node, Member *member)
   if (member->carry.session != NULL)
     return TRUE;
   begin (node, member);
-  link_introduce (node, member);
+  node->above->greet (node, member);
   return TRUE;
 }
 
@@ -295,7 +306,7 @@ carry_send (Node *node, Member *member, const Message *message)
     return FALSE;
   link_say_stems (node, message, member->carry.stems, say_by_session, member);
   send_now (node, member, message);
-  shares_told (&member->carry, message);
+  node->above->sent (member, message);
   return TRUE;
 }
 

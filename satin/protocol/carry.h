@@ -16,14 +16,22 @@ typedef struct Member Member;
 /* What a link that is not bound may bring beforehand: the roster that binds it may come later. */
 #define CARRY_EARLY_MAX (16u << 20)
 
+/* A message that waits until what it speaks of is here (shares.h), or behind such a one. */
+typedef struct
+{
+  GBytes *frame;
+  gsize start;       /* of the message in it */
+  GPtrArray *shares; /* of SatinShared, as in Message.speaks; NULL: it only comes after others */
+} CarryWaiting;
+
 /* What a Member has of it. */
 typedef struct
 {
   Session *session;  /* (nullable) until a link is bound */
   GHashTable *stems; /* ids that were sent in it; looked up only */
   guint64 due_us;    /* of the session */
-  GQueue waiting;    /* see shares.h: messages that are not heard yet, */
-  GQueue told;       /* and what those that were sent speak of */
+  GQueue waiting;    /* of CarryWaiting: messages that are not heard yet, */
+  GQueue told;       /* of GPtrArray: and what those that were sent speak of */
   GQueue unheard;    /* of GBytes: came when there was no link any more to hear them by */
 } Carry;
 
@@ -46,6 +54,8 @@ void carry_down (Node *node, guint64 link, Member *member);
 /* The member is none any more, for this node: its session is gone. */
 void carry_departed (Node *node, Member *member);
 void carry_clear (Carry *carry);
+/* (data: CarryWaiting) */
+void carry_waiting_free (gpointer data);
 
 /* Does this kind of message go by sessions? */
 gboolean carry_bears (MessageKind kind);

@@ -102,14 +102,14 @@ greet_hub (Node *node, const Member *hub)
   if (!is_self (node, &hub->id))
     {
       if (carry_reaches (node, &hub->id))
-        orphans_greet (node, &hub->id);
+        node->above->greet_again (node, &hub->id);
       return;
     }
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
       if (!is_self (node, &member->id) && carry_reaches (node, &member->id))
-        orphans_greet (node, &member->id);
+        node->above->greet_again (node, &member->id);
     }
 }
 

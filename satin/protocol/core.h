@@ -4,6 +4,7 @@
  * functions. */
 #pragma once
 
+#include "above.h"
 #include "alive.h"
 #include "alone.h"
 #include "archive.h"
@@ -32,6 +33,7 @@
 #include "roster.h"
 #include "round.h"
 #include "route.h"
+#include "rows.h"
 #include "saves.h"
 #include "shares.h"
 #include "steal.h"
@@ -49,6 +51,8 @@ struct Node
   GArray *effects; /* of the step under way; borrowed */
   gboolean started, ended, left;
   NodeId self;     /* none until JOINED */
+  const MembersAbove *above; /* whom the layers call: `members` … */
+  const WorkAbove *control;  /* … and `work` */
   guint64 wish_us; /* the TIMER asked for; CORE_NEVER: none */
 
   Links links;

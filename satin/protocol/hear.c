@@ -107,32 +107,8 @@ HANDLER (on_stem, (void)0) /* is_in_order has taken it */
 HANDLER (on_refused, join_on_refused (node, link))
 HANDLER (on_ping, (void)0)
 HANDLER (on_call, reach_on_call (node, m))
-HANDLER (on_none, steal_on_none (node, m))
-HANDLER (on_more, steal_on_more (node, link))
-HANDLER (on_ack, held_on_ack (node, link, m->number, m->flag))
-HANDLER (on_vain, held_on_vain (node, link, m->number))
-HANDLER (on_disown, held_on_disown (node, link, m->number))
-HANDLER (on_rerun, rerun_on_ask (node, link, m))
-HANDLER (on_told, rerun_on_told (node, &link->remote, m))
-HANDLER (on_taken, shares_on_taken (node, link))
-HANDLER (on_leaving, leave_on_leaving (node, link))
-HANDLER (on_heard, leave_on_heard (node, link))
-HANDLER (on_want, constants_on_want (node, link))
-HANDLER (on_best, constants_on_best (node, link, m))
-HANDLER (on_publish, round_on_publish (node, link, m))
-HANDLER (on_published, round_on_published (node, m))
-HANDLER (on_suspend, stop_suspend (node, m->number))
-HANDLER (on_cancel, stop_cancel (node))
-HANDLER (on_halt, stop_on_halt (node))
-HANDLER (on_drained, stop_on_drained (node, m))
-HANDLER (on_end, stop_on_end (node, m->number, m->flag))
-HANDLER (on_close, saves_on_close (node, &link->remote, m))
-HANDLER (on_closed, stop_on_closed (node, m))
-HANDLER (on_leave, leave_ask (node, &node->self, m->number))
-HANDLER (on_release, leave_on_release (node, link))
-HANDLER (on_last_words, poison_on_message (node, link, m))
-HANDLER (on_checkpoint, office_set_place (node, m->text))
 
+/* What other layers hear goes up to them. */
 static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Message *m) = {
   [MESSAGE_HELLO] = on_hello,
   [MESSAGE_JOIN] = join_on_request,
@@ -150,67 +126,7 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
   [MESSAGE_CARGO] = route_on_cargo,
   [MESSAGE_HASTE] = route_on_cargo,
   [MESSAGE_UNROUTE] = route_on_unroute,
-
   [MESSAGE_STEM] = on_stem,
-  [MESSAGE_STEAL] = lend_on_request,
-  [MESSAGE_JOBS] = held_on_jobs,
-  [MESSAGE_NONE] = on_none,
-  [MESSAGE_MORE] = on_more,
-  [MESSAGE_RESULT] = loans_on_result,
-  [MESSAGE_ACK] = on_ack,
-  [MESSAGE_VAIN] = on_vain,
-  [MESSAGE_RETURNED] = loans_on_returned,
-  [MESSAGE_HOLD] = orphans_on_hold,
-  [MESSAGE_UNHOLD] = orphans_on_unhold,
-  [MESSAGE_ADOPT] = orphans_on_adopt,
-  [MESSAGE_MISS] = loans_on_miss,
-  [MESSAGE_COVERED] = orphans_on_covered,
-  [MESSAGE_RUNS] = yield_on_runs,
-  [MESSAGE_DISOWN] = on_disown,
-  [MESSAGE_RERUN] = on_rerun,
-  [MESSAGE_TOLD] = on_told,
-  [MESSAGE_FETCH] = shares_on_fetch,
-  [MESSAGE_BYTES] = shares_on_bytes,
-  [MESSAGE_TAKEN] = on_taken,
-  [MESSAGE_LEAVING] = on_leaving,
-  [MESSAGE_HEARD] = on_heard,
-  [MESSAGE_COPY] = buddy_on_copy,
-  [MESSAGE_COPIED] = buddy_on_copied,
-  [MESSAGE_HAND] = leave_on_hand,
-  [MESSAGE_HANDED] = leave_on_handed,
-
-  [MESSAGE_START] = constants_on_start,
-  [MESSAGE_WANT] = on_want,
-  [MESSAGE_CONSTANTS] = constants_on_set,
-  [MESSAGE_BEST] = on_best,
-  [MESSAGE_SAVE] = saves_on_save,
-  [MESSAGE_SAVED] = saves_on_saved,
-  [MESSAGE_WORK] = work_on_message,
-  [MESSAGE_EVENT] = events_on_event,
-  [MESSAGE_REPORT] = events_on_report,
-  [MESSAGE_REPORTED] = events_on_reported,
-  [MESSAGE_NOTED] = events_on_noted,
-  [MESSAGE_PUBLISH] = on_publish,
-  [MESSAGE_SCAN] = round_on_scan,
-  [MESSAGE_SCANNED] = round_on_scanned,
-  [MESSAGE_PUBLISHED] = on_published,
-  [MESSAGE_SUSPEND] = on_suspend,
-  [MESSAGE_CANCEL] = on_cancel,
-  [MESSAGE_HALT] = on_halt,
-  [MESSAGE_DRAINED] = on_drained,
-  [MESSAGE_END] = on_end,
-  [MESSAGE_TRIAL] = elect_on_trial,
-  [MESSAGE_BID] = elect_on_bid,
-  [MESSAGE_OFFICE] = office_on_message,
-  [MESSAGE_ELECT] = elect_on_elect,
-  [MESSAGE_CLOSE] = on_close,
-  [MESSAGE_CLOSED] = on_closed,
-  [MESSAGE_LEAVE] = on_leave,
-  [MESSAGE_RELEASE] = on_release,
-  [MESSAGE_RELEASED] = leave_on_released,
-  [MESSAGE_GOODBYE] = leave_on_goodbye,
-  [MESSAGE_LAST_WORDS] = on_last_words,
-  [MESSAGE_CHECKPOINT] = on_checkpoint,
 };
 
 gboolean
@@ -267,7 +183,7 @@ hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start)
 
   if (!message_decode_at (bytes, start, &m, &error))
     link_break (node, link, error->message);
-  else if (is_in_order (node, link, &m) && shares_admit (node, link, &m))
+  else if (is_in_order (node, link, &m) && node->above->admit (node, link, &m))
     hear_admitted (node, link, &m);
 }
 
@@ -333,6 +249,10 @@ hear_admitted (Node *node, Link *link, const Message *m)
       if (m->kind == MESSAGE_STEAL) /* the thief knows this node already, and would wait for ever */
         link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
     }
-  else if (is_receiver (node, message_to (m->kind)))
+  else if (!is_receiver (node, message_to (m->kind)))
+    return;
+  else if (handlers[m->kind] != NULL)
     handlers[m->kind](node, link, m);
+  else
+    node->above->hear (node, link, m);
 }

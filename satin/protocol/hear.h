@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The one place that reads a message and hands it to its idea, if messages.def lets the other end
- * say it, and this node hear it. A malformed message ends the link it came over, nothing else.
- * Driver's thread. */
+/* The one place that reads a message and hands it to its part, or to the layers above, if
+ * messages.def lets the other end say it, and this node hear it. A malformed message ends the link
+ * it came over, nothing else. Driver's thread. */
 #pragma once
 
 #include "link.h"
@@ -11,5 +11,5 @@ void hear_message (Node *node, guint64 number, GBytes *bytes);
 void hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start);
 /* One that is in order and need not wait for anything. */
 void hear_admitted (Node *node, Link *link, const Message *message);
-/* Is there something that takes in messages of this kind? For tests: there is of each. */
+/* Does a part of this layer take in messages of this kind? */
 gboolean hear_handles (MessageKind kind);

@@ -171,7 +171,7 @@ save_going (Node *node, HeldJob *held)
   g_ptr_array_add (rows, held_row (node, held));
   held->saved = TRUE;
 #ifndef SATIN_PLANT_SCANS_ONCE
-  saves_on_rows (node, rows, 0);
+  node->control->rows (node, rows, 0);
 #endif
 }
 
@@ -308,7 +308,7 @@ held_on_done (Node *node, const NodeEvent *event)
   else
     held_return (node, held);
   if (node->stop.halted || node->round.heard)
-    saves_flush (node);
+    node->control->flush (node);
 }
 
 void

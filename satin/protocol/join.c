@@ -70,7 +70,7 @@ fail (Node *node)
       if (join->was_member)
         roster_found (node);
       else
-        poison_end (node);
+        node->above->stranded (node);
       return;
     }
   join->at_us = node->now_us;
@@ -268,11 +268,8 @@ never_was (Node *node, const Message *m)
 void
 join_on_request (Node *node, Link *link, const Message *m)
 {
-  if (node->leave.alone && alive_is_accused (node, m->text))
-    {
-      node->leave.missed = TRUE;
-      stop_go_on (node);
-    }
+  if (alive_is_accused (node, m->text))
+    node->above->missing_came (node);
   if (!roster_is_master (node) || node->stop.halting || link->bound
       || node->roster.members->len >= MESSAGE_MEMBERS_MAX || m->text[0] == '\0')
     {

@@ -330,9 +330,9 @@ hand_over (Node *node)
       g_ptr_array_remove_range (leave->rows, 0, leave->rows->len - LEAVE_ROWS_MAX);
     }
   leave->flight = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-  while (leave->rows->len > 0 && leave->flight->len < LEAVE_BATCH_MAX && bytes < SAVES_BYTES_MAX)
+  while (leave->rows->len > 0 && leave->flight->len < LEAVE_BATCH_MAX && bytes < ROWS_BYTES_MAX)
     {
-      shares += saves_shares (leave->rows->pdata[leave->rows->len - 1]);
+      shares += rows_shares (leave->rows->pdata[leave->rows->len - 1]);
       if (shares > MESSAGE_SPEAKS_MAX && leave->flight->len > 0)
         break;
       Row *row = g_ptr_array_steal_index (leave->rows, leave->rows->len - 1);
@@ -545,4 +545,13 @@ guint64
 leave_due (Node *node)
 {
   return node->leave.wanted ? node->leave.until_us : CORE_NEVER;
+}
+
+void
+leave_on_missing (Node *node)
+{
+  if (!node->leave.alone)
+    return;
+  node->leave.missed = TRUE;
+  stop_go_on (node);
 }

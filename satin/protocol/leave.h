@@ -66,6 +66,8 @@ void leave_forget_sent (Node *node);
 /* What a new link to a member must hear. */
 void leave_greet (Node *node, const NodeId *to);
 void leave_departed (Node *node, const NodeId *id);
+/* A member that lost its name wants to be let in. */
+void leave_on_missing (Node *node);
 /* The end of a step. May end this node. */
 void leave_go_on (Node *node);
 guint64 leave_due (Node *node);

@@ -367,30 +367,8 @@ take_off (Node *node, Link *link)
   g_ptr_array_remove (node->links.links, link);
   if (member != NULL)
     carry_down (node, number, member);
-  steal_on_down (node, number);
+  node->above->unbound (node, number);
   route_carrier_gone (node, number);
-}
-
-void
-link_introduce (Node *node, Member *member)
-{
-  NodeId coordinator;
-
-  office_greet (node, &member->id);
-  elect_greet (node, &member->id);
-  stop_greet (node, &member->id);
-  constants_greet (node, &member->id);
-  orphans_greet (node, &member->id);
-  leave_greet (node, &member->id);
-  round_greet (node, &member->id);
-  events_greet (node, &member->id);
-  work_greet (node, member);
-  if (office_ready (node, &coordinator) && node_id_equal (&coordinator, &member->id))
-    {
-      saves_renew (node);
-      rerun_ask_all (node);
-      stop_coordinator_is_ready (node);
-    }
 }
 
 /* A link is gone, for whatever reason; the others are told once it is off the list. */
@@ -415,7 +393,7 @@ lose (Node *node, Link *link)
   if (other == NULL && routed)
     reach_seek (node, member);
   else if (other != NULL && bound)
-    poison_greet (node, other); /* they may be lost with this one */
+    node->above->bound (node, other); /* they may be lost with this one */
 }
 
 void
@@ -560,8 +538,8 @@ bind_link (Node *node, Link *link, Member *member)
   if (roster_is_master (node) || term_compare (&link->said_term, &node->roster.term) != 0)
     roster_catch_up (node, link);
   if (carry_bound (node, link, member))
-    link_introduce (node, member);
-  poison_greet (node, link);
+    node->above->greet (node, member);
+  node->above->bound (node, link);
   reach_bound (node, member);
   member->told_over = 0;
   roster_retell (node, FALSE);

@@ -92,8 +92,6 @@ void link_send_parts (Node *node, Link *link, GPtrArray *parts, gboolean urgent,
 gboolean link_send_to (Node *node, const NodeId *id, const Message *message);
 /* To each member with which there is a session. */
 void link_broadcast (Node *node, const Message *message);
-/* A session with this member has begun: it hears in it what it is to know. */
-void link_introduce (Node *node, Member *member);
 /* A link that is not bound within so long is closed. */
 guint64 link_greeting_us (Node *node);
 /* Closes without a word to the other ideas: the caller knows. */

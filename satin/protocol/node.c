@@ -2,6 +2,7 @@
 /* A Node from outside: made, stepped, looked at. Its parts stand in one table; each event goes to
  * the part that it belongs to. Decides nothing itself. Driver's thread. */
 #include "core.h"
+#include "node-parts.h"
 
 /* What a part does of what is done with a whole node. NULL: nothing. */
 typedef struct
@@ -81,6 +82,8 @@ node_new (const NodeConfig *config)
   Node *node = g_new0 (Node, 1);
 
   node->config = *config;
+  node->above = &node_above_members;
+  node->control = &node_above_work;
   if (config->heartbeat_us == 0)
     node->config.heartbeat_us = NODE_HEARTBEAT_US;
   if (config->dense == 0)

@@ -16,20 +16,6 @@ is_self (Node *node, const NodeId *id)
   return core_is_member (node) && node_id_equal (id, &node->self);
 }
 
-gboolean
-office_coordinator (Node *node, NodeId *id)
-{
-  *id = node->office.holder;
-  return node->config.checkpoint && !node_id_is_none (id) && roster_find (node, id) != NULL;
-}
-
-gboolean
-office_ready (Node *node, NodeId *id)
-{
-  return office_coordinator (node, id)
-         && (is_self (node, id) ? node->saves.opened : node->office.opened);
-}
-
 static Message
 office_message (Node *node)
 {

@@ -154,7 +154,7 @@ poison_judge (Node *node)
 
   if (sentence == NULL)
     return FALSE;
-  stop_condemn (node, sentence);
+  node->control->condemn (node, sentence);
   return TRUE;
 }
 
@@ -183,7 +183,7 @@ poison_end (Node *node)
 {
   g_autofree char *sentence = last_sentence (node);
 
-  stop_condemn (node, sentence);
+  node->control->condemn (node, sentence);
 }
 
 void
@@ -197,7 +197,7 @@ poison_on_event (Node *node, const NodeEvent *event)
   if (!event->final && count_living (node) < 2)
     {
       g_autofree char *sentence = last_sentence (node);
-      stop_last_words (node, sentence);
+      node->control->last_words (node, sentence);
     }
   else if (roster_is_master (node))
     (void)poison_judge (node);

@@ -148,7 +148,7 @@ root_result (Node *node, const Result *result)
     hold_result (node, result);
   else if (loans_find (node, root->loan) != NULL) /* another node was asked for it, too */
     loans_aborted (node, root->loan);
-  saves_flush (node);
+  node->control->flush (node);
   if (held != NULL && !held->finished) /* another node was faster */
     held_give_up (node, held);
   core_emit (node, NODE_EFFECT_RESULT)->bytes = g_steal_pointer (&kept);

@@ -67,7 +67,7 @@ roster_on_dead (Node *node)
     roster_take_over (node);
   else
     {
-      poison_tell_dead (node, &acting->id);
+      node->above->tell_of_dead (node, &acting->id);
       node->roster.tell_us = MIN (node->roster.tell_us, node->now_us + ROSTER_TELL_US);
     }
 }

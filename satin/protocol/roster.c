@@ -136,21 +136,7 @@ departed (Node *node, Member *member)
   link_close_member (node, &member->id);
   carry_departed (node, member);
   node_id_set_add (node->roster.gone, &member->id);
-  shares_departed (node, &member->id);
-  rerun_departing (node, &member->id);
-  buddy_departed (node, member);
-  known_departed (node, &member->id);
-  held_departed (node, &member->id);
-  steal_departed (node, &member->id);
-  lend_departed (node, &member->id);
-  saves_departed (node, &member->id, cause);
-  round_departed (node, member);
-  leave_departed (node, &member->id);
-  loans_departed (node, member);
-  rerun_departed (node, &member->id);
-  work_departed (node, member);
-  if (is_self (node, roster_master (node)) && node_id_compare (&member->id, &node->self) < 0)
-    work_lost_root (node, member);
+  node->above->departed (node, member, cause);
 }
 
 static gboolean
@@ -169,10 +155,7 @@ depose (Node *node)
     return;
   node->roster.mastering = FALSE;
   core_emit (node, NODE_EFFECT_DEPOSED);
-  root_deposed (node);
-  elect_deposed (node);
-  constants_deposed (node);
-  stop_deposed (node);
+  node->above->deposed (node);
 }
 
 static void
@@ -189,7 +172,7 @@ settle_master (Node *node, const NodeId *old_master)
     }
   depose (node);
   if (!node_id_equal (old_master, &master->id))
-    stop_renew (node);
+    node->above->followed (node);
 }
 
 /* The first roster since this node lost its name: nobody else may have seen that those left whom it
@@ -203,7 +186,7 @@ note_lost (Node *node)
     {
       const NodeId *id = &g_array_index (lost, NodeId, i);
       if (roster_find (node, id) == NULL)
-        saves_departed (node, id, "silent");
+        node->above->missed (node, id);
     }
   g_array_set_size (lost, 0);
 }
@@ -240,14 +223,14 @@ roster_replace (Node *node, const Term *term, guint64 version, GPtrArray *member
             roster_send (node, link);
         }
       if (roster_is_master (node)) /* others close their link to it when they hear that it left */
-        poison_tell (node, NULL, &member->id);
+        node->above->departing (node, &member->id);
       departed (node, member);
     }
   for (guint i = 0; i < members->len; i++)
     if (roster_find_in (old, &((Member *)members->pdata[i])->id) == NULL)
-      saves_joined (node, members->pdata[i], old->len > 0);
+      node->above->joined (node, members->pdata[i], old->len > 0);
   note_lost (node);
-  saves_roster_changed (node);
+  node->above->changed (node);
   settle_master (node, &old_master);
   link_bind_all (node);
 }
@@ -260,7 +243,7 @@ decree (Node *node, GPtrArray *members, gboolean joined)
 
   roster_replace (node, &term, node->roster.version + 1, members);
   send_to_all_links (node);
-  elect_roster_changed (node, joined);
+  node->above->decreed (node, joined);
 }
 
 /* (transfer full) */
@@ -284,13 +267,6 @@ roster_drop_dead (Node *node)
   decree (node, list_living (node), FALSE);
 }
 
-static void
-call_main (Node *node)
-{
-  if (!stop_promoted (node))
-    core_emit (node, NODE_EFFECT_MASTER);
-}
-
 /* All elders are dead, if it is not master already: a new term, in which this node is the eldest.
  */
 void
@@ -305,13 +281,7 @@ roster_take_over (Node *node)
   node->roster.next_number = 1;
   roster_replace (node, &term, 1, list_living (node));
   send_to_all_links (node);
-  office_promoted (node);
-  if (!again)
-    {
-      node->root.again = TRUE;
-      call_main (node);
-    }
-  constants_renew (node);
+  node->above->took_over (node, again);
 }
 
 void
@@ -332,9 +302,8 @@ roster_found (Node *node)
   roster_replace (node, &term, 1, members);
   for (guint i = 0; i < node->join.addresses->len; i++) /* of a run that this node has lost */
     alive_accuse (node, node->join.addresses->pdata[i]);
-  orphans_enter_all (node);
-  office_promoted (node);
-  call_main (node);
+  node->above->named (node);
+  node->above->founded (node);
 }
 
 NodeId
@@ -440,24 +409,14 @@ rejoin (Node *node, Link *from, const Message *m, gboolean known)
   from = link_renew (node, known ? NULL : from);
   g_array_set_size (node->roster.gone, 0);
   depose (node);
-  office_reset (node);
   for (guint i = 0; i < old->len; i++)
     {
-      const NodeId *id = &((Member *)old->pdata[i])->id;
       carry_departed (node, old->pdata[i]);
-      shares_departed (node, id);
-      known_departed (node, id);
-      steal_departed (node, id);
-      lend_departed (node, id);
-      node_id_set_add (node->roster.lost, id);
+      node_id_set_add (node->roster.lost, &((Member *)old->pdata[i])->id);
     }
   node->self = NODE_ID_NONE;
   reach_reset (node);
-  held_orphan_all (node);
-  loans_all_back (node);
-  rerun_reset (node);
-  buddy_reset (node);
-  saves_renew (node);
+  node->above->unnamed (node, old);
   join_again (node, from, m);
 }
 
@@ -544,5 +503,5 @@ roster_on_welcome (Node *node, Link *link, const Message *m)
   core_emit (node, NODE_EFFECT_JOINED)->node = m->id;
   join_welcomed (node);
   roster_replace (node, &m->term, m->version, members_of (node, m));
-  orphans_enter_all (node);
+  node->above->named (node);
 }

@@ -135,38 +135,6 @@ emit_save (Node *node, GPtrArray *rows, const NodeId *from)
   effect->number = ++node->saves.tickets;
 }
 
-guint
-saves_shares (const Row *row)
-{
-  return row->shares != NULL ? row->shares->len : 0;
-}
-
-guint
-saves_send_rows (Node *node, const NodeId *to, GPtrArray *rows, guint start, Message *message)
-{
-  g_autoptr (GPtrArray) some = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-  gsize bytes = 0;
-  guint i = start, shares = 0;
-
-  for (; i < rows->len && some->len < SAVES_ROWS_MAX && (some->len == 0 || bytes < SAVES_BYTES_MAX);
-       i++)
-    {
-      shares += saves_shares (rows->pdata[i]);
-      if (shares > MESSAGE_SPEAKS_MAX && some->len > 0)
-        break;
-      Row *row = row_copy (rows->pdata[i]);
-      if (node_id_is_none (&row->node))
-        row->node = node->self;
-      bytes += g_bytes_get_size (row->value);
-      g_ptr_array_add (some, row);
-    }
-  if (i < rows->len)
-    message->number = 0;
-  message->rows = some;
-  (void)link_send_to (node, to, message);
-  return i;
-}
-
 void
 saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
 {
@@ -198,7 +166,7 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
       return;
     }
   do
-    i = saves_send_rows (node, &coordinator, rows, i,
+    i = rows_send (node, &coordinator, rows, i,
                          &(Message){ .kind = MESSAGE_SAVE,
                                      .number = node->work.reported_us,
                                      .count = node->office.number });

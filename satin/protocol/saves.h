@@ -8,9 +8,6 @@
 #include "node.h"
 #include "work.h"
 
-#define SAVES_ROWS_MAX 4096u /* in one message */
-#define SAVES_BYTES_MAX \
-  (4 * 1024 * 1024) /* of values in one message, unless a single one is larger */
 #define SAVES_HURRY_US (200 * 1000)
 /* Reading deep stacks takes long; so many times as long passes before it is done again, unless all
  * rows are wanted. */
@@ -66,10 +63,6 @@ gboolean saves_reaches (Node *node);
 void saves_renew (Node *node);
 /* `risk_us`: so much less is at risk in this node when they are published. */
 void saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us);
-/* As many rows, from `start` on, as fit into one message of this kind, to a member. Returns the
- * end. The number of the message goes with the last of them only. */
-guint saves_send_rows (Node *node, const NodeId *to, GPtrArray *rows, guint start,
-                       Message *message);
 /* The next scan is soon. */
 void saves_hurry (Node *node);
 /* Has the engine scanned; the number of this scan. */
@@ -91,8 +84,6 @@ void saves_note_roster (Node *node);
 void saves_on_save (Node *node, Link *link, const Message *message);
 /* A member of a run with a checkpoint scans from now on, at its interval. */
 void saves_begin (Node *node);
-/* Of so many shared bytes a message speaks that has this row. */
-guint saves_shares (const Row *row);
 /* Sends the finished results that wait for their lenders. */
 void saves_flush (Node *node);
 /* `seen` FALSE: it was here before this node. */

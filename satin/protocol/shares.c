@@ -3,13 +3,6 @@
 #include "core.h"
 
 /* A message at the door. */
-typedef struct
-{
-  GBytes *frame;
-  gsize start;       /* of the message in it */
-  GPtrArray *shares; /* of SatinShared, as in Message.speaks; NULL: it only comes after others */
-} Waiting;
-
 /* A job here, or another node for one of its own. */
 typedef struct
 {
@@ -59,23 +52,6 @@ shares_done (Node *node)
 
 /* ---- the door ---- */
 
-static void
-waiting_free (gpointer data)
-{
-  Waiting *waiting = data;
-
-  g_bytes_unref (waiting->frame);
-  g_clear_pointer (&waiting->shares, g_ptr_array_unref);
-  g_free (waiting);
-}
-
-void
-shares_forget (Carry *carry)
-{
-  g_queue_clear_full (&carry->waiting, waiting_free);
-  g_queue_clear_full (&carry->told, (GDestroyNotify)g_ptr_array_unref);
-}
-
 static gboolean
 all_here (const GPtrArray *shares)
 {
@@ -108,7 +84,7 @@ is_asked (const Carry *carry, guint n, const struct SatinShared_ *shared)
 
   for (guint i = 0; i < n; i++, at = at->next)
     {
-      const Waiting *waiting = at->data;
+      const CarryWaiting *waiting = at->data;
       if (waiting->shares != NULL && g_ptr_array_find (waiting->shares, shared, NULL))
         return TRUE;
     }
@@ -173,8 +149,8 @@ shares_admit (Node *node, Link *link, Message *m)
     }
   if (shares != NULL)
     ask_sender (node, member, shares);
-  Waiting *waiting = g_new (Waiting, 1);
-  *waiting = (Waiting){ g_bytes_ref (m->frame), m->start, g_steal_pointer (&shares) };
+  CarryWaiting *waiting = g_new (CarryWaiting, 1);
+  *waiting = (CarryWaiting){ g_bytes_ref (m->frame), m->start, g_steal_pointer (&shares) };
   g_queue_push_tail (&member->carry.waiting, waiting);
   return FALSE;
 }
@@ -197,9 +173,9 @@ open_door (Node *node, const NodeId *id)
 
   while ((member = roster_find (node, id)) != NULL && (link = link_to (node, id)) != NULL
          && !g_queue_is_empty (&member->carry.waiting)
-         && all_here (((Waiting *)g_queue_peek_head (&member->carry.waiting))->shares))
+         && all_here (((CarryWaiting *)g_queue_peek_head (&member->carry.waiting))->shares))
     {
-      Waiting *waiting = g_queue_pop_head (&member->carry.waiting);
+      CarryWaiting *waiting = g_queue_pop_head (&member->carry.waiting);
       g_auto (Message) m = { 0 };
       if (message_decode_at (waiting->frame, waiting->start, &m, NULL)) /* as it was before */
         {
@@ -207,7 +183,7 @@ open_door (Node *node, const NodeId *id)
             take (node, member, &m, waiting->shares);
           hear_admitted (node, link, &m);
         }
-      waiting_free (waiting);
+      carry_waiting_free (waiting);
     }
 }
 
@@ -239,7 +215,7 @@ keep_for_doors (Node *node, SatinShared shared, GBytes *bytes)
 }
 
 void
-shares_told (Carry *carry, const Message *m)
+shares_told (Member *member, const Message *m)
 {
   GPtrArray *all;
 
@@ -254,7 +230,7 @@ shares_told (Carry *carry, const Message *m)
       for (guint k = 0; shares != NULL && k < shares->len; k++)
         g_ptr_array_add (all, shared_ref (shares->pdata[k]));
     }
-  g_queue_push_tail (&carry->told, all);
+  g_queue_push_tail (&member->carry.told, all);
 }
 
 void

@@ -37,13 +37,12 @@ gboolean shares_admit (Node *node, Link *link, Message *message);
 /* Something waits at the door of some member, and nobody knows what it says. */
 gboolean shares_wait (Node *node);
 /* It was sent. */
-void shares_told (Carry *carry, const Message *message);
+void shares_told (Member *member, const Message *message);
 /* Hears what waits no more, of members to whom there is a link. */
 void shares_open_doors (Node *node);
 void shares_on_fetch (Node *node, Link *link, const Message *message);
 void shares_on_bytes (Node *node, Link *link, const Message *message);
 void shares_on_taken (Node *node, Link *link);
-void shares_forget (Carry *carry);
 void shares_departed (Node *node, const NodeId *id);
 
 /* A job waits for bytes, or does not any more. */

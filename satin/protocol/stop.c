@@ -11,18 +11,6 @@ stop_done (Node *node)
   g_free (stop->sentence);
 }
 
-gboolean
-stop_halts (Node *node)
-{
-  return node->stop.halting || node->leave.begun;
-}
-
-gboolean
-stop_has_begun (Node *node)
-{
-  return node->stop.wanted || node->stop.halting || node->stop.finished || node->stop.cancelled;
-}
-
 /* A run that is given up: whoever hears of that is to have heard why. */
 static void
 say_end (Node *node, guint64 code, gboolean finished)

@@ -266,7 +266,7 @@ work_published (Node *node, guint64 reported_us)
   guint64 before_us = work->published_us;
 
   work->published_us = MAX (before_us, MIN (reported_us, work->reported_us));
-  leave_published (node);
+  node->control->published (node);
   if (work->published_us > before_us && work->self.told_us != 0)
     tell_all (node);
 }
@@ -284,7 +284,7 @@ static void
 note_loss (Node *node, const NodeId *id, const char *path, guint64 lost_us, const char *cause)
 {
   node->stats.lost_us += lost_us;
-  events_add (node, &(Message){ .kind = MESSAGE_EVENT,
+  node->control->note (node, &(Message){ .kind = MESSAGE_EVENT,
                                 .text = "requeued",
                                 .id = *id,
                                 .path = path,

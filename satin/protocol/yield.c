@@ -64,7 +64,7 @@ yield_on_runs (Node *node, Link *link, const Message *m)
   if (held == NULL || held->finished || yields (node, held) || stop_halts (node)
       || roster_find (node, &link->remote)->leaving)
     return;
-  YieldJob job = { held->held, saves_scan_whole (node) };
+  YieldJob job = { held->held, node->control->scan_whole (node) };
   g_array_append_val (node->yield.jobs, job);
 }
 

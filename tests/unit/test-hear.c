@@ -5,6 +5,7 @@
 #include "node-world.h"
 
 #include "satin/protocol/hear.h"
+#include "satin/protocol/node-parts.h"
 
 #define EACH_KIND 20
 
@@ -33,12 +34,18 @@ assert_ignored (World *world, guint64 link, guint to, const Message *message)
     g_error ("'%s' has an effect", message_kind_name (message->kind));
 }
 
+/* The layer `members` takes in what messages.def says, and STEM. */
 static void
 test_each_kind_has_a_handler (void)
 {
   for (int kind = 1; kind < MESSAGE_KINDS; kind++)
-    if (!hear_handles ((MessageKind)kind))
-      g_error ("nothing takes in '%s'", message_kind_name ((MessageKind)kind));
+    {
+      if (!node_hears ((MessageKind)kind))
+        g_error ("nothing takes in '%s'", message_kind_name ((MessageKind)kind));
+      gboolean mesh = message_layer ((MessageKind)kind) == MESSAGE_LAYER_MESH;
+      if (hear_handles ((MessageKind)kind) != (mesh || kind == MESSAGE_STEM))
+        g_error ("'%s' is taken in by another layer", message_kind_name ((MessageKind)kind));
+    }
 }
 
 /* It has greeted, and is no member. Only a request for work is answered, with none. */

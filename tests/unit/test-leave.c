@@ -222,7 +222,7 @@ test_largest_first (void)
 {
   g_autoptr (World) world = world_new (2, FALSE);
   g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
-  gsize size = SAVES_BYTES_MAX / 4;
+  gsize size = ROWS_BYTES_MAX / 4;
   g_autofree char *data = g_malloc0 (size);
   g_autoptr (GBytes) value = g_bytes_new_static (data, size);
 

@@ -125,7 +125,7 @@ test_rows_in_many_messages_count_when_all_are_published (void)
   g_autoptr (World) world = world_with_checkpoint (2);
   guint64 before = world->peer[0].ticket;
 
-  send_rows (world, 1, 2 * SAVES_ROWS_MAX + 1);
+  send_rows (world, 1, 2 * ROWS_MAX + 1);
   g_assert_cmpuint (world->peer[0].ticket, ==, before + 3);
   for (guint i = 0; i < 3; i++)
     {

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* See node-parts.h: which part takes in the messages of the layers work and control.
+ *
+ * Tests: test-hear */
+#include "core.h"
+#include "node-parts.h"
+
+/* A handler that needs less than all three. */
+#define HANDLER(name, call) \
+  static void name (Node *node G_GNUC_UNUSED, Link *link G_GNUC_UNUSED, \
+                    const Message *m G_GNUC_UNUSED) \
+  { \
+    call; \
+  }
+HANDLER (on_none, steal_on_none (node, m))
+HANDLER (on_more, steal_on_more (node, link))
+HANDLER (on_ack, held_on_ack (node, link, m->number, m->flag))
+HANDLER (on_vain, held_on_vain (node, link, m->number))
+HANDLER (on_disown, held_on_disown (node, link, m->number))
+HANDLER (on_rerun, rerun_on_ask (node, link, m))
+HANDLER (on_told, rerun_on_told (node, &link->remote, m))
+HANDLER (on_taken, shares_on_taken (node, link))
+HANDLER (on_leaving, leave_on_leaving (node, link))
+HANDLER (on_heard, leave_on_heard (node, link))
+HANDLER (on_want, constants_on_want (node, link))
+HANDLER (on_best, constants_on_best (node, link, m))
+HANDLER (on_publish, round_on_publish (node, link, m))
+HANDLER (on_published, round_on_published (node, m))
+HANDLER (on_suspend, stop_suspend (node, m->number))
+HANDLER (on_cancel, stop_cancel (node))
+HANDLER (on_halt, stop_on_halt (node))
+HANDLER (on_drained, stop_on_drained (node, m))
+HANDLER (on_end, stop_on_end (node, m->number, m->flag))
+HANDLER (on_close, saves_on_close (node, &link->remote, m))
+HANDLER (on_closed, stop_on_closed (node, m))
+HANDLER (on_leave, leave_ask (node, &node->self, m->number))
+HANDLER (on_release, leave_on_release (node, link))
+HANDLER (on_last_words, poison_on_message (node, link, m))
+HANDLER (on_checkpoint, office_set_place (node, m->text))
+
+static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Message *m) = {
+  [MESSAGE_STEAL] = lend_on_request,
+  [MESSAGE_JOBS] = held_on_jobs,
+  [MESSAGE_NONE] = on_none,
+  [MESSAGE_MORE] = on_more,
+  [MESSAGE_RESULT] = loans_on_result,
+  [MESSAGE_ACK] = on_ack,
+  [MESSAGE_VAIN] = on_vain,
+  [MESSAGE_RETURNED] = loans_on_returned,
+  [MESSAGE_HOLD] = orphans_on_hold,
+  [MESSAGE_UNHOLD] = orphans_on_unhold,
+  [MESSAGE_ADOPT] = orphans_on_adopt,
+  [MESSAGE_MISS] = loans_on_miss,
+  [MESSAGE_COVERED] = orphans_on_covered,
+  [MESSAGE_RUNS] = yield_on_runs,
+  [MESSAGE_DISOWN] = on_disown,
+  [MESSAGE_RERUN] = on_rerun,
+  [MESSAGE_TOLD] = on_told,
+  [MESSAGE_FETCH] = shares_on_fetch,
+  [MESSAGE_BYTES] = shares_on_bytes,
+  [MESSAGE_TAKEN] = on_taken,
+  [MESSAGE_LEAVING] = on_leaving,
+  [MESSAGE_HEARD] = on_heard,
+  [MESSAGE_COPY] = buddy_on_copy,
+  [MESSAGE_COPIED] = buddy_on_copied,
+  [MESSAGE_HAND] = leave_on_hand,
+  [MESSAGE_HANDED] = leave_on_handed,
+
+  [MESSAGE_START] = constants_on_start,
+  [MESSAGE_WANT] = on_want,
+  [MESSAGE_CONSTANTS] = constants_on_set,
+  [MESSAGE_BEST] = on_best,
+  [MESSAGE_SAVE] = saves_on_save,
+  [MESSAGE_SAVED] = saves_on_saved,
+  [MESSAGE_WORK] = work_on_message,
+  [MESSAGE_EVENT] = events_on_event,
+  [MESSAGE_REPORT] = events_on_report,
+  [MESSAGE_REPORTED] = events_on_reported,
+  [MESSAGE_NOTED] = events_on_noted,
+  [MESSAGE_PUBLISH] = on_publish,
+  [MESSAGE_SCAN] = round_on_scan,
+  [MESSAGE_SCANNED] = round_on_scanned,
+  [MESSAGE_PUBLISHED] = on_published,
+  [MESSAGE_SUSPEND] = on_suspend,
+  [MESSAGE_CANCEL] = on_cancel,
+  [MESSAGE_HALT] = on_halt,
+  [MESSAGE_DRAINED] = on_drained,
+  [MESSAGE_END] = on_end,
+  [MESSAGE_TRIAL] = elect_on_trial,
+  [MESSAGE_BID] = elect_on_bid,
+  [MESSAGE_OFFICE] = office_on_message,
+  [MESSAGE_ELECT] = elect_on_elect,
+  [MESSAGE_CLOSE] = on_close,
+  [MESSAGE_CLOSED] = on_closed,
+  [MESSAGE_LEAVE] = on_leave,
+  [MESSAGE_RELEASE] = on_release,
+  [MESSAGE_RELEASED] = leave_on_released,
+  [MESSAGE_GOODBYE] = leave_on_goodbye,
+  [MESSAGE_LAST_WORDS] = on_last_words,
+  [MESSAGE_CHECKPOINT] = on_checkpoint,
+};
+
+void
+node_hear (Node *node, Link *link, const Message *m)
+{
+  handlers[m->kind](node, link, m);
+}
+
+gboolean
+node_hears (MessageKind kind)
+{
+  return handlers[kind] != NULL || hear_handles (kind);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The layer `members` by itself, linked without those above it: two nodes that only know each
+ * other, and what they say upwards (above.h), in which order. */
+#include "satin/protocol/core.h"
+
+#define ADDRESS(i) ((i) == 0 ? "n0" : "n1")
+#define LINK 7 /* the one between them, at both ends */
+
+typedef struct
+{
+  Node *node[2];
+  GString *said[2]; /* upwards */
+  GArray *effects[2];
+  guint64 now_us;
+  guint64 dial; /* the last one that was wanted */
+} Pair;
+
+static Pair *pair;
+
+static void
+say (Node *node, const char *format, ...)
+{
+  GString *said = pair->said[node == pair->node[1]];
+  va_list list;
+
+  if (said->len > 0)
+    g_string_append (said, "; ");
+  va_start (list, format);
+  g_string_append_vprintf (said, format, list);
+  va_end (list);
+}
+
+static void
+hear (Node *node, Link *link, const Message *message)
+{
+  say (node, "hear %s of %u", message_kind_name (message->kind), link->remote.number);
+}
+
+static gboolean
+admit (Node *node G_GNUC_UNUSED, Link *link G_GNUC_UNUSED, Message *message G_GNUC_UNUSED)
+{
+  return TRUE;
+}
+
+static void
+sent (Member *member G_GNUC_UNUSED, const Message *message G_GNUC_UNUSED)
+{
+}
+
+#define SAYS(name, ...) static void name (Node *node, ##__VA_ARGS__)
+
+SAYS (readmit)
+{
+  say (node, "readmit");
+}
+SAYS (bound, Link *link)
+{
+  say (node, "bound %u", link->remote.number);
+}
+SAYS (unbound, guint64 link)
+{
+  say (node, "unbound %u", (guint)link);
+}
+SAYS (greet, Member *member)
+{
+  say (node, "greet %u", member->id.number);
+}
+SAYS (greet_again, const NodeId *id)
+{
+  say (node, "greet %u again", id->number);
+}
+SAYS (departing, const NodeId *id)
+{
+  say (node, "departing %u", id->number);
+}
+SAYS (departed, Member *member, const char *cause)
+{
+  say (node, "departed %u %s", member->id.number, cause);
+}
+SAYS (joined, const Member *member, gboolean seen)
+{
+  say (node, "joined %u%s", member->id.number, seen ? " now" : "");
+}
+SAYS (missed, const NodeId *id)
+{
+  say (node, "missed %u", id->number);
+}
+SAYS (changed)
+{
+  say (node, "changed");
+}
+SAYS (decreed, gboolean grown)
+{
+  say (node, "decreed%s", grown ? " more" : "");
+}
+SAYS (tell_of_dead, const NodeId *to)
+{
+  say (node, "tell %u of dead", to->number);
+}
+SAYS (named)
+{
+  say (node, "named");
+}
+SAYS (unnamed, GPtrArray *members)
+{
+  say (node, "unnamed among %u", members->len);
+}
+SAYS (founded)
+{
+  say (node, "founded");
+}
+SAYS (took_over, gboolean again)
+{
+  say (node, "took over%s", again ? " again" : "");
+}
+SAYS (deposed)
+{
+  say (node, "deposed");
+}
+SAYS (followed)
+{
+  say (node, "followed");
+}
+SAYS (missing_came)
+{
+  say (node, "missing came");
+}
+SAYS (stranded)
+{
+  say (node, "stranded");
+}
+
+static const MembersAbove above = {
+  hear,      admit,    readmit,   sent,    bound,    unbound,      greet,        greet_again,
+  departing, departed, joined,    missed,  changed,  decreed,      tell_of_dead, named,
+  unnamed,   founded,  took_over, deposed, followed, missing_came, stranded,
+};
+
+static Node *
+node_of_members (guint i)
+{
+  Node *node = g_new0 (Node, 1);
+
+  node->above = &above;
+  node->config = (NodeConfig){ .address = ADDRESS (i),
+                               .host = "here",
+                               .site = "site",
+                               .build = "",
+                               .pid = 1 + i,
+                               .workers = 1,
+                               .dense = NODE_DENSE,
+                               .heartbeat_us = NODE_HEARTBEAT_US,
+                               .silence_us = NODE_SILENCE_US,
+                               .program = digest_of_string ("program"),
+                               .stems = stems_new () };
+  node->random = 1 + i;
+  node->now_us = pair->now_us;
+  node->effects = pair->effects[i];
+  link_init (node);
+  carry_init (node);
+  route_init (node);
+  reach_init (node);
+  roster_init (node);
+  alive_init (node);
+  join_init (node);
+  return node;
+}
+
+static void
+node_of_members_free (Node *node)
+{
+  join_done (node);
+  alive_done (node);
+  roster_done (node);
+  reach_done (node);
+  route_done (node);
+  carry_done (node);
+  link_done (node);
+  stems_free (node->config.stems);
+  g_free (node);
+}
+
+static void
+pair_begin (void)
+{
+  pair = g_new0 (Pair, 1);
+  pair->now_us = G_USEC_PER_SEC;
+  for (guint i = 0; i < 2; i++)
+    {
+      pair->said[i] = g_string_new (NULL);
+      pair->effects[i] = g_array_new (FALSE, TRUE, sizeof (NodeEffect));
+      pair->node[i] = node_of_members (i);
+    }
+}
+
+static void
+pair_end (void)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      node_of_members_free (pair->node[i]);
+      g_string_free (pair->said[i], TRUE);
+      g_array_unref (pair->effects[i]);
+    }
+  g_clear_pointer (&pair, g_free);
+}
+
+static GBytes *
+bytes_of (const GPtrArray *parts)
+{
+  GByteArray *all = g_byte_array_new ();
+
+  for (guint i = 0; i < parts->len; i++)
+    g_byte_array_append (all, g_bytes_get_data (parts->pdata[i], NULL),
+                         (guint)g_bytes_get_size (parts->pdata[i]));
+  return g_byte_array_free_to_bytes (all);
+}
+
+/* Carries out what a node wants, and what the other one wants then. */
+static void
+settle (guint i)
+{
+  Node *node = pair->node[i], *other = pair->node[1 - i];
+  g_autoptr (GPtrArray) posts = g_ptr_array_new_with_free_func ((GDestroyNotify)g_bytes_unref);
+
+  carry_settle (node);
+  for (guint k = 0; k < pair->effects[i]->len; k++)
+    {
+      NodeEffect *effect = &g_array_index (pair->effects[i], NodeEffect, k);
+      if (effect->kind == NODE_EFFECT_SEND)
+        g_ptr_array_add (posts, bytes_of (effect->parts));
+      if (effect->kind == NODE_EFFECT_DIAL)
+        pair->dial = effect->dial;
+      g_clear_pointer (&effect->text, g_free);
+      g_clear_pointer (&effect->parts, g_ptr_array_unref);
+    }
+  g_array_set_size (pair->effects[i], 0);
+  for (guint k = 0; k < posts->len; k++)
+    {
+      hear_message (other, LINK, posts->pdata[k]);
+      settle (1 - i);
+    }
+}
+
+static void
+assert_said (guint i, const char *wanted)
+{
+  g_assert_cmpstr (pair->said[i]->str, ==, wanted);
+  g_string_truncate (pair->said[i], 0);
+}
+
+/* n0 founds a run, and n1 joins it. */
+static void
+pair_join (void)
+{
+  roster_found (pair->node[0]);
+  settle (0);
+  join_add_address (pair->node[1], ADDRESS (0));
+  join_tick (pair->node[1]);
+  settle (1);
+  g_assert_cmpuint (pair->dial, !=, 0);
+  link_up (pair->node[1], LINK, pair->dial);
+  link_up (pair->node[0], LINK, 0);
+  settle (0);
+  settle (1);
+}
+
+static void
+test_a_run_is_founded (void)
+{
+  pair_begin ();
+  roster_found (pair->node[0]);
+  settle (0);
+  assert_said (0, "joined 1; changed; named; founded");
+  pair_end ();
+}
+
+static void
+test_a_node_joins (void)
+{
+  pair_begin ();
+  pair_join ();
+  assert_said (
+      0,
+      "joined 1; changed; named; founded; joined 2 now; changed; decreed more; greet 2; bound 2");
+  assert_said (1, "joined 1; joined 2; changed; followed; greet 1; bound 1; named");
+  pair_end ();
+}
+
+/* What is said to a member goes in its session; it goes up at the other end. */
+static void
+test_what_other_layers_hear_goes_up (void)
+{
+  pair_begin ();
+  pair_join ();
+  g_string_truncate (pair->said[1], 0);
+  g_assert_true (
+      link_send_to (pair->node[0], &pair->node[1]->self, &(Message){ .kind = MESSAGE_MORE }));
+  settle (0);
+  assert_said (1, "hear more of 1");
+  pair_end ();
+}
+
+/* Its host refuses the dial: n1 is dead. */
+static void
+test_a_member_dies (void)
+{
+  pair_begin ();
+  pair_join ();
+  g_string_truncate (pair->said[0], 0);
+  link_down (pair->node[0], LINK);
+  settle (0);
+  pair->node[0]->now_us += G_USEC_PER_SEC;
+  alive_tick (pair->node[0]);
+  settle (0);
+  link_dial_failed (pair->node[0], pair->dial, TRUE, TRUE);
+  settle (0);
+  assert_said (0, "unbound 7; departing 2; departed 2 gone; changed; decreed");
+  pair_end ();
+}
+
+static void
+test_a_master_dies (void)
+{
+  pair_begin ();
+  pair_join ();
+  g_string_truncate (pair->said[1], 0);
+  link_down (pair->node[1], LINK);
+  settle (1);
+  pair->node[1]->now_us += G_USEC_PER_SEC;
+  alive_tick (pair->node[1]);
+  settle (1);
+  link_dial_failed (pair->node[1], pair->dial, TRUE, TRUE);
+  settle (1);
+  assert_said (1, "unbound 7; departing 1; departed 1 gone; changed; took over");
+  pair_end ();
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/members/a-run-is-founded", test_a_run_is_founded);
+  g_test_add_func ("/members/a-node-joins", test_a_node_joins);
+  g_test_add_func ("/members/what-other-layers-hear-goes-up", test_what_other_layers_hear_goes_up);
+  g_test_add_func ("/members/a-member-dies", test_a_member_dies);
+  g_test_add_func ("/members/a-master-dies", test_a_master_dies);
+  return g_test_run ();
+}
