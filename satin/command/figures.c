@@ -71,7 +71,7 @@ was_there_at_the_end (GVariant *node)
   return final;
 }
 
-/* What the masters saw of those who left, by their names; of several the largest. */
+/* What others saw of those who left, by their names; of several the largest. */
 static void
 note_departed (GHashTable *departed, GVariant *node)
 {

@@ -51,10 +51,10 @@ departed (Node *node, Member *member, const char *cause)
   leave_departed (node, &member->id);
   loans_departed (node, member);
   rerun_departed (node, &member->id);
-  work_departed (node, member);
   if (master != NULL && node_id_equal (&master->id, &node->self)
       && node_id_compare (&member->id, &node->self) < 0)
     work_lost_root (node, member);
+  work_departed (node, member); /* with all that was lost with it */
 }
 
 static void

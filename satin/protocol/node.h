@@ -345,7 +345,8 @@ typedef struct
 } NodeStats;
 void node_stats (Node *node, NodeStats *stats);
 
-/* A member that left without saying so while this node was master: what it had done by then. */
+/* A member that left without saying so: what it had done by then, as far as this node was told. Who
+ * lent it jobs, and the master, know most; of several the most counts. */
 typedef struct
 {
   NodeId id;

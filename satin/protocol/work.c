@@ -283,13 +283,19 @@ last_seen_us (Node *node, const Member *member)
 static void
 note_loss (Node *node, const NodeId *id, const char *path, guint64 lost_us, const char *cause)
 {
+  Work *work = &node->work;
+
   node->stats.lost_us += lost_us;
+  if (!node_id_equal (&work->loser, id))
+    work->lost_with_us = 0;
+  work->loser = *id;
+  work->lost_with_us += lost_us;
   node->control->note (node, &(Message){ .kind = MESSAGE_EVENT,
-                                .text = "requeued",
-                                .id = *id,
-                                .path = path,
-                                .work_us = lost_us,
-                                .host = cause });
+                                         .text = "requeued",
+                                         .id = *id,
+                                         .path = path,
+                                         .work_us = lost_us,
+                                         .host = cause });
 }
 
 static const char *
@@ -348,18 +354,19 @@ work_joined (Node *node, const NodeId *id)
     g_array_append_val (node->work.seen, *id);
 }
 
+/* As it told; at least what was lost here with it, which it may have had no time to tell. */
 void
 work_departed (Node *node, const Member *member)
 {
-  guint64 at_us = MAX (last_seen_us (node, member), member->told.told_us);
-  NodeDeparted departed
-      = { .id = member->id,
-          .work_us = member->told.work_us + (at_us - member->told.told_us) * member->told.busy };
+  const Work *work = &node->work;
+  const WorkTold *told = &member->told;
+  guint64 at_us = MAX (last_seen_us (node, member), told->told_us);
+  guint64 lost_us = node_id_equal (&work->loser, &member->id) ? work->lost_with_us : 0;
+  guint64 told_us = told->told_us != 0 ? told->work_us + (at_us - told->told_us) * told->busy : 0;
+  NodeDeparted departed = { .id = member->id, .work_us = MAX (told_us, lost_us) };
 
-  if (member->leaving) /* it tells its figures itself */
-    return;
-  if (roster_is_master (node) && member->told.told_us != 0)
-    g_array_append_val (node->work.departed, departed);
+  if (!member->leaving && departed.work_us > 0) /* who leaves tells its figures itself */
+    g_array_append_val (work->departed, departed);
 }
 
 gboolean

@@ -38,7 +38,9 @@ typedef struct
   guint64 unsent_us;    /* rows that could not go, or went to another coordinator */
   guint64 told_us, told_alone_us; /* the two sums when the others were told last */
   guint64 moved_us;     /* by results that came and rows that went since the engine told */
-  GArray *departed;     /* of NodeDeparted: what members that left had done, if this was master */
+  NodeId loser;         /* with this member … */
+  guint64 lost_with_us; /* … so much was lost last */
+  GArray *departed;     /* of NodeDeparted: what members that left had done */
   GPtrArray *taken;     /* of NodeTaken: what of members that are gone was put to use from here */
   GArray *seen;         /* of NodeId: everybody who ever was a member, as far as is known here */
 } Work;

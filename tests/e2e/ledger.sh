@@ -35,9 +35,13 @@ kill_roles ()
   # shellcheck disable=SC2086
   set -- $victims
   kill -9 "$@"
+  local killed_us
+  killed_us=$(now_us)
   n=$((n + $#)) killed=$((killed + $#))
   "$satin" add "$run" -n $# -w 1 2>"$work/added.words" || { sed 's/^/# add: /' "$work/added.words"; return 1; }
   wait_for $((60 * slow)) is_up || { nodes_of "$run" | sed 's/^/# node: /'; return 1; }
+  # Until the others know of them they count as at work, beside those that came in their places.
+  live_us=$((live_us + $# * ($(now_us) - killed_us)))
 }
 
 kill_many () # TIMES

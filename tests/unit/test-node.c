@@ -464,6 +464,22 @@ tell_work (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
                       .progress = progress });
 }
 
+/* What a node knows that another one, which is gone, had done. */
+static guint64
+departed_work_us (World *world, guint who, guint other)
+{
+  const GArray *departed = node_departed (world->peer[who].node);
+  guint64 work_us = 0;
+
+  for (guint i = 0; i < departed->len; i++)
+    {
+      const NodeDeparted *one = &g_array_index (departed, NodeDeparted, i);
+      if (one->id.number == other + 1)
+        work_us += one->work_us;
+    }
+  return work_us;
+}
+
 static void
 test_a_lender_knows_what_its_holder_took_along (void)
 {
@@ -495,6 +511,27 @@ test_who_had_no_time_to_tell_had_no_more_seats_than_it_has (void)
   pump (world);
 
   g_assert_cmpuint (stats_of (world, 0).lost_us, ==, 180); /* of two workers */
+  g_assert_cmpuint (departed_work_us (world, 0, 1), >=, 180);
+}
+
+/* The master, to which n1 told its work, too, dies with it: n2, which had lent n1 a job, knows what n1
+ * had done. */
+static void
+test_what_was_lost_had_been_done (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 2, "/0");
+  hunger (world, 1);
+  tell_work (world, 1, held_of (world, 1, "/0"), 700, 1);
+  pass (world, 100);
+
+  die (world, 0);
+  die (world, 1);
+  pass (world, 1);
+
+  g_assert_cmpuint (stats_of (world, 2).lost_us, ==, 800);
+  g_assert_cmpuint (departed_work_us (world, 2, 1), ==, 800);
 }
 
 static void
@@ -573,6 +610,7 @@ main (int argc, char **argv)
         test_a_lender_knows_what_its_holder_took_along);
   TEST ("who-had-no-time-to-tell-had-no-more-seats-than-it-has",
         test_who_had_no_time_to_tell_had_no_more_seats_than_it_has);
+  TEST ("what-was-lost-had-been-done", test_what_was_lost_had_been_done);
   TEST ("what-comes-and-goes-at-once-is-told-at-once",
         test_what_comes_and_goes_at_once_is_told_at_once);
   return g_test_run ();
