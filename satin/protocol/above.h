@@ -16,11 +16,11 @@ typedef struct Member Member;
 typedef struct
 {
   /* A message of the layers above, whose sender may say it and to which this node listens. */
-  void (*hear) (Node *node, Link *link, const Message *message);
-  /* May this message be heard now? FALSE: it waits, or is dropped. Adds the shared bytes that it
-   * speaks of. */
-  gboolean (*admit) (Node *node, Link *link, Message *message);
-  /* There is a link again to some member whose messages wait. */
+  void (*hear) (Node *node, const NodeId *from, const Message *message);
+  /* May this message be heard now, which `from` (nullable: no member) says? FALSE: it waits, or is
+   * dropped. Adds the shared bytes that it speaks of. */
+  gboolean (*admit) (Node *node, Member *from, Message *message);
+  /* Some member is connected again whose messages wait. */
   void (*readmit) (Node *node);
   /* A message was sent to that member. */
   void (*sent) (Member *member, const Message *message);
@@ -28,8 +28,8 @@ typedef struct
   /* This link leads to a member, or is the one that is left: it bears what must not be lost with a
    * session. */
   void (*bound) (Node *node, Link *link);
-  /* The link of this number is gone. */
-  void (*unbound) (Node *node, guint64 link);
+  /* That member is not connected any more. */
+  void (*unbound) (Node *node, const NodeId *id);
   /* The session with a member has begun: it hears in it what it has to know. */
   void (*greet) (Node *node, Member *member);
   /* What is for all goes through another member from now on, or through this node: that member

@@ -42,7 +42,7 @@ is_place (Node *node, const Member *member)
 
   return !member->dead && !member->leaving && member->knows_us
          && !node_id_equal (&member->id, &node->self) && member != roster_master (node)
-         && link_to (node, &member->id) != NULL
+         && member_is_connected (node, &member->id)
          && !(office_coordinator (node, &coordinator) && node_id_equal (&member->id, &coordinator));
 }
 
@@ -125,19 +125,18 @@ give (Node *node, AloneJob *waiting)
   if (n == 0)
     return FALSE;
   (void)count_places (node, idle, (guint)(core_random (node) % n), &place);
-  Link *link = link_to (node, &place->id);
   const Loan *job = waiting->job;
   core_log (node, "the job at %s goes to node %u.%u%s", job->path, place->id.term, place->id.number,
             idle ? ", alone" : "");
-  loans_add (node,
-             (LoanEntry){ .loan = job->loan,
-                          .path = job->path,
-                          .digest = job->digest,
-                          .node = place->id,
-                          .waits_us = waiting->since_us,
-                          .job = loan_copy (job) });
+  loans_add (node, (LoanEntry){ .loan = job->loan,
+                                .path = job->path,
+                                .digest = job->digest,
+                                .node = place->id,
+                                .waits_us = waiting->since_us,
+                                .job = loan_copy (job) });
   g_ptr_array_add (loans, waiting->job);
-  link_send (node, link, &(Message){ .kind = MESSAGE_JOBS, .flag = idle, .loans = loans });
+  (void)member_send (node, &place->id,
+                     &(Message){ .kind = MESSAGE_JOBS, .flag = idle, .loans = loans });
   return TRUE;
 }
 

@@ -292,7 +292,7 @@ batch_send (Batch *batch)
   const Message message = { .kind = MESSAGE_HOLD, .holds = batch->holds };
 
   if (batch->holds->len > 0 && batch->to != NULL)
-    (void)link_send_to (batch->node, batch->to, &message);
+    (void)member_send (batch->node, batch->to, &message);
   else if (batch->holds->len > 0)
     contacts_tell (batch->node, &message);
   g_array_set_size (batch->holds, 0);

@@ -7,7 +7,7 @@
 #include "trie.h"
 
 #include "known.h"
-#include "link.h"
+#include "member.h"
 #include "node.h"
 
 typedef struct ArchiveRow ArchiveRow;
@@ -64,7 +64,7 @@ void archive_enter_all (Node *node);
 void archive_lose_name (Node *node);
 /* The end of a step. */
 void archive_flush (Node *node);
-/* All of it over a link that has just begun. */
+/* All of it, in a session that has just begun. */
 void archive_greet (Node *node, const NodeId *to);
 /* What lies at or below `path` is of no use any more. */
 void archive_covered (Node *node, const char *path);

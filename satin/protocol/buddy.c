@@ -87,8 +87,7 @@ buddy_done (Node *node)
 static void
 send (Node *node, const NodeId *to, BuddyPhase phase, guint64 mark)
 {
-  (void)link_send_to (node, to,
-                      &(Message){ .kind = MESSAGE_COPY, .number = mark, .count = phase });
+  (void)member_send (node, to, &(Message){ .kind = MESSAGE_COPY, .number = mark, .count = phase });
 }
 
 static void
@@ -104,10 +103,9 @@ forget_marks (Buddy *buddy)
 static void
 send_ack (Node *node, const BuddyAck *ack)
 {
-  (void)link_send_to (node, &ack->holder,
-                      &(Message){ .kind = MESSAGE_ACK,
-                                  .number = ack->loan,
-                                  .flag = node->round.heard });
+  (void)member_send (
+      node, &ack->holder,
+      &(Message){ .kind = MESSAGE_ACK, .number = ack->loan, .flag = node->round.heard });
   node->buddy.acks_bytes -= ack->bytes;
 }
 
@@ -281,17 +279,17 @@ buddy_send_row (Node *node, const Row *row)
   buddy->rows++;
   g_ptr_array_add (rows, (gpointer)row);
   (void)rows_send (node, &buddy->id, rows, 0,
-                         &(Message){ .kind = MESSAGE_COPY, .number = mark->number });
+                   &(Message){ .kind = MESSAGE_COPY, .number = mark->number });
   return mark->number;
 }
 
 void
-buddy_on_copied (Node *node, Link *link, const Message *m)
+buddy_on_copied (Node *node, const NodeId *from, const Message *m)
 {
   Buddy *buddy = &node->buddy;
   BuddyMark *mark;
 
-  if (!node_id_equal (&link->remote, &buddy->id))
+  if (!node_id_equal (from, &buddy->id))
     return;
   while ((mark = g_queue_peek_head (&buddy->unconfirmed)) != NULL && mark->number <= m->number)
     {
@@ -328,8 +326,8 @@ buddy_acknowledges (Node *node, const NodeId *holder, guint64 loan, gsize bytes)
 #ifdef SATIN_PLANT_EARLY_ACK
   return FALSE;
 #endif
-  if (!(node->config.plan.waits & PLAN_WAITS_ACK) || buddy->state == BUDDY_NONE
-      || stop_halts (node) || roster_find (node, holder)->leaving)
+  if (!(node->config.plan.waits & PLAN_WAITS_ACK) || buddy->state == BUDDY_NONE || stop_halts (node)
+      || roster_find (node, holder)->leaving)
     return FALSE;
   BuddyAck *ack = g_new (BuddyAck, 1);
   *ack = (BuddyAck){ *holder, loan, node->saves.scans + 1, bytes };
@@ -402,10 +400,10 @@ buddy_keeps (Node *node, const NodeId *id, const char *path, const Digest *diges
 }
 
 void
-buddy_on_copy (Node *node, Link *link, const Message *m)
+buddy_on_copy (Node *node, const NodeId *from, const Message *m)
 {
   guint place;
-  BuddyWard *ward = find_ward (node, &link->remote, &place);
+  BuddyWard *ward = find_ward (node, from, &place);
 
   if (m->count == BUDDY_DROP)
     {
@@ -414,7 +412,7 @@ buddy_on_copy (Node *node, Link *link, const Message *m)
       return;
     }
   if (ward == NULL)
-    ward = add_ward (node, &link->remote);
+    ward = add_ward (node, from);
   if (m->count == BUDDY_BEGIN)
     begin_again (ward);
   for (guint i = 0; i < m->rows->len; i++)
@@ -422,24 +420,23 @@ buddy_on_copy (Node *node, Link *link, const Message *m)
   if (m->count == BUDDY_WHOLE)
     g_clear_pointer (&ward->before, g_ptr_array_unref);
   if (m->number > 0)
-    link_send (node, link, &(Message){ .kind = MESSAGE_COPIED, .number = m->number });
+    (void)member_send (node, from, &(Message){ .kind = MESSAGE_COPIED, .number = m->number });
 }
 
 static void
 answer (Node *node, const BuddyOrder *order)
 {
   orphans_flush (node); /* the rows are announced before the answer */
-  (void)link_send_to (node, &order->from,
-                      &(Message){ .kind = MESSAGE_TOLD,
-                                  .number = order->loan,
-                                  .path = order->path,
-                                  .id = order->ward });
+  (void)member_send (
+      node, &order->from,
+      &(Message){
+          .kind = MESSAGE_TOLD, .number = order->loan, .path = order->path, .id = order->ward });
 }
 
 void
-buddy_on_ask (Node *node, Link *link, const Message *m)
+buddy_on_ask (Node *node, const NodeId *from, const Message *m)
 {
-  BuddyOrder order = { m->id, link->remote, m->number, (char *)m->path }, *own;
+  BuddyOrder order = { m->id, *from, m->number, (char *)m->path }, *own;
 
   if (roster_find (node, &m->id) == NULL)
     {

@@ -11,7 +11,7 @@
  * copies: at the holder and in the slot, then in the slot and at the buddy. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "node.h"
 
 typedef struct Member Member;
@@ -54,19 +54,19 @@ typedef struct
 typedef struct
 {
   BuddyState state;
-  NodeId id;           /* of the buddy */
-  NodeId before;       /* the one before it: it still has all rows; none: nobody has */
+  NodeId id;                  /* of the buddy */
+  NodeId before;              /* the one before it: it still has all rows; none: nobody has */
   guint64 pause_us, again_us; /* CHOSEN: nothing goes there until then, since it was too slow */
-  guint64 rosters;     /* for how many rosters it was chosen */
-  guint64 whole_scan;  /* the scan under way that is of everything; 0: none */
-  guint64 rows, rows_whole; /* sent since the last BEGIN; of these, up to WHOLE */
-  guint64 marks;       /* sent so far */
-  gboolean news;       /* something was sent since the last one */
-  GQueue unconfirmed;  /* of BuddyMark */
-  guint scans;         /* of these, such as end a scan */
-  guint64 served;      /* the last scan whose rows were all sent */
-  guint64 confirmed_us; /* of Work.reported_us */
-  GQueue acks;         /* of BuddyAck, oldest first */
+  guint64 rosters;            /* for how many rosters it was chosen */
+  guint64 whole_scan;         /* the scan under way that is of everything; 0: none */
+  guint64 rows, rows_whole;   /* sent since the last BEGIN; of these, up to WHOLE */
+  guint64 marks;              /* sent so far */
+  gboolean news;              /* something was sent since the last one */
+  GQueue unconfirmed;         /* of BuddyMark */
+  guint scans;                /* of these, such as end a scan */
+  guint64 served;             /* the last scan whose rows were all sent */
+  guint64 confirmed_us;       /* of Work.reported_us */
+  GQueue acks;                /* of BuddyAck, oldest first */
   gsize acks_bytes;
   GPtrArray *wards;  /* of BuddyWard: whose buddy this node is */
   GArray *elders;    /* of BuddyPair: older members that left, the last BUDDY_ELDERS_MAX of them */
@@ -93,15 +93,15 @@ gboolean buddy_acknowledges (Node *node, const NodeId *holder, guint64 loan, gsi
 void buddy_on_leaving (Node *node, const NodeId *id);
 /* This member, and who has its rows, if anybody. FALSE: nobody can. */
 gboolean buddy_of (Node *node, const Member *member, BuddyPair *pair);
-void buddy_on_copy (Node *node, Link *link, const Message *message);
-void buddy_on_copied (Node *node, Link *link, const Message *message);
+void buddy_on_copy (Node *node, const NodeId *from, const Message *message);
+void buddy_on_copied (Node *node, const NodeId *from, const Message *message);
 /* Sends one row (nullable: none) to a buddy that has all others. Returns its mark, of which
  * holdback_confirmed hears when the buddy has it; 0: it was not sent. */
 guint64 buddy_send_row (Node *node, const Row *row);
 /* Does this node, as a buddy, have a row of this result from that member? For tests. */
 gboolean buddy_keeps (Node *node, const NodeId *ward, const char *path, const Digest *digest);
 /* Somebody asks for the rows of a member that is gone, or will be in a moment. */
-void buddy_on_ask (Node *node, Link *link, const Message *message);
+void buddy_on_ask (Node *node, const NodeId *from, const Message *message);
 /* A member leaves the roster. */
 void buddy_departed (Node *node, const Member *member);
 /* This node lost its name. */

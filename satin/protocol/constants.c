@@ -131,7 +131,7 @@ void
 constants_renew (Node *node)
 {
   if (roster_is_master (node) && constants_started (node))
-    link_broadcast (node, &(Message){ .kind = MESSAGE_START, .digest = *sum (&node->constants) });
+    member_send_all (node, &(Message){ .kind = MESSAGE_START, .digest = *sum (&node->constants) });
 }
 
 void
@@ -146,14 +146,14 @@ constants_greet (Node *node, const NodeId *to)
   Constants *constants = &node->constants;
 
   if (roster_is_master (node) && constants_started (node))
-    (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_START, .digest = *sum (constants) });
+    (void)member_send (node, to, &(Message){ .kind = MESSAGE_START, .digest = *sum (constants) });
   for (guint i = 0; i < constants->own->len; i++)
     {
       GBytes *both[] = { constants->heard->pdata[i], constants->own->pdata[i] };
       for (guint j = 0; j < G_N_ELEMENTS (both); j++)
         if (both[j] != NULL)
-          (void)link_send_to (node, to,
-                              &(Message){ .kind = MESSAGE_BEST, .count = i, .value = both[j] });
+          (void)member_send (node, to,
+                             &(Message){ .kind = MESSAGE_BEST, .count = i, .value = both[j] });
     }
 }
 
@@ -168,16 +168,16 @@ accept (Node *node, const NodeId *master)
 }
 
 void
-constants_on_start (Node *node, Link *link, const Message *m)
+constants_on_start (Node *node, const NodeId *from, const Message *m)
 {
   if (digest_equal (sum (&node->constants), &m->digest))
-    accept (node, &link->remote);
+    accept (node, from);
   else
-    link_send (node, link, &(Message){ .kind = MESSAGE_WANT });
+    (void)member_send (node, from, &(Message){ .kind = MESSAGE_WANT });
 }
 
 void
-constants_on_want (Node *node, Link *link)
+constants_on_want (Node *node, const NodeId *from)
 {
   g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (MessageConstant));
 
@@ -189,8 +189,8 @@ constants_on_want (Node *node, Link *link)
       MessageConstant item = { constant->name, constant->value };
       g_array_append_val (all, item);
     }
-  link_send (
-      node, link,
+  (void)member_send (
+      node, from,
       &(Message){ .kind = MESSAGE_CONSTANTS, .digest = *sum (&node->constants), .constants = all });
 }
 
@@ -204,7 +204,7 @@ is_named (const Message *m, const char *name)
 }
 
 void
-constants_on_set (Node *node, Link *link, const Message *m)
+constants_on_set (Node *node, const NodeId *from, const Message *m)
 {
   Constants *constants = &node->constants;
 
@@ -226,7 +226,7 @@ constants_on_set (Node *node, Link *link, const Message *m)
       effect->bytes = g_bytes_ref (item->value);
     }
   if (digest_equal (sum (constants), &m->digest))
-    accept (node, &link->remote);
+    accept (node, from);
 }
 
 static void
@@ -242,17 +242,17 @@ constants_improved (Node *node, guint64 number, GBytes *value)
   if (number >= node->constants.own->len)
     return;
   keep (node->constants.own, number, value);
-  link_broadcast (node,
-                  &(Message){ .kind = MESSAGE_BEST, .count = (guint32)number, .value = value });
+  member_send_all (node,
+                   &(Message){ .kind = MESSAGE_BEST, .count = (guint32)number, .value = value });
 }
 
 void
-constants_on_best (Node *node, const Link *link, const Message *m)
+constants_on_best (Node *node, const NodeId *from, const Message *m)
 {
   if (m->count >= node->constants.heard->len)
     return;
   keep (node->constants.heard, m->count, m->value);
-  contacts_pass_on (node, link, m);
+  contacts_pass_on (node, from, m);
   NodeEffect *effect = core_emit (node, NODE_EFFECT_BEST);
   effect->number = m->count;
   effect->bytes = g_bytes_ref (m->value);

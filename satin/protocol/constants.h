@@ -4,7 +4,7 @@
  * names the digest of all constants; who has others asks for the set. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 
 #define CONSTANTS_MAX 4096u
 
@@ -33,13 +33,13 @@ gboolean constants_started (Node *node);
 void constants_publish (Node *node, const char *name, GBytes *value);
 /* That was all. */
 void constants_complete (Node *node);
-/* Over a link that has just begun. */
+/* In a session that has just begun. */
 void constants_greet (Node *node, const NodeId *to);
-void constants_on_start (Node *node, Link *link, const Message *message);
-void constants_on_want (Node *node, Link *link);
-void constants_on_set (Node *node, Link *link, const Message *message);
+void constants_on_start (Node *node, const NodeId *from, const Message *message);
+void constants_on_want (Node *node, const NodeId *from);
+void constants_on_set (Node *node, const NodeId *from, const Message *message);
 void constants_improved (Node *node, guint64 number, GBytes *value);
-void constants_on_best (Node *node, const Link *link, const Message *message);
+void constants_on_best (Node *node, const NodeId *from, const Message *message);
 /* This node, still master, goes by a new name or term. */
 void constants_renew (Node *node);
 void constants_deposed (Node *node);

@@ -156,16 +156,14 @@ contacts_refresh (Node *node)
 /* ---- what is for all ---- */
 
 void
-contacts_pass_on (Node *node, const Link *link, const Message *message)
+contacts_pass_on (Node *node, const NodeId *from, const Message *message)
 {
-  NodeId from = link->remote;
-
   if (contacts_are_all (node) || !is_self (node, &node->contacts.hub))
     return;
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
-      if (!node_id_equal (&member->id, &from) && carry_reaches (node, &member->id))
+      if (!node_id_equal (&member->id, from) && carry_reaches (node, &member->id))
         (void)link_send_to (node, &member->id, message);
     }
 }
@@ -180,16 +178,16 @@ contacts_tell (Node *node, const Message *message)
 }
 
 gboolean
-contacts_hear (Node *node, const Link *link, const Message *message, NodeId *author)
+contacts_hear (Node *node, const NodeId *from, const Message *message, NodeId *author)
 {
   gboolean passed_on = !node_id_is_none (&message->id);
 
-  *author = passed_on ? message->id : link->remote;
+  *author = passed_on ? message->id : *from;
   if (passed_on)
-    return node_id_equal (&link->remote, &node->contacts.hub) && !is_self (node, author)
+    return node_id_equal (from, &node->contacts.hub) && !is_self (node, author)
            && roster_find (node, author) != NULL;
   Message copy = *message;
   copy.id = *author;
-  contacts_pass_on (node, link, &copy);
+  contacts_pass_on (node, from, &copy);
   return TRUE;
 }

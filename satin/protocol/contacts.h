@@ -41,8 +41,8 @@ void contacts_refresh (Node *node);
 /* Tells all members, in a sparse run through the hub. HOLD, UNHOLD and COVERED only, with `id`
  * none. */
 void contacts_tell (Node *node, const Message *message);
-/* This came over `link`: the hub of a sparse run sends it to all others. */
-void contacts_pass_on (Node *node, const Link *link, const Message *message);
-/* Such a message came over `link`: sets `author`, and the hub passes the message on. FALSE: it is
+/* This came from there: the hub of a sparse run sends it to all others. */
+void contacts_pass_on (Node *node, const NodeId *from, const Message *message);
+/* Such a message came from there: sets `author`, and the hub passes the message on. FALSE: it is
  * not to be believed, since its author is no member or the sender is not the hub. */
-gboolean contacts_hear (Node *node, const Link *link, const Message *message, NodeId *author);
+gboolean contacts_hear (Node *node, const NodeId *from, const Message *message, NodeId *author);

@@ -23,6 +23,7 @@
 #include "lend.h"
 #include "link.h"
 #include "loans.h"
+#include "member.h"
 #include "node.h"
 #include "office.h"
 #include "orphans.h"
@@ -50,10 +51,10 @@ struct Node
   guint64 random;
   GArray *effects; /* of the step under way; borrowed */
   gboolean started, ended, left;
-  NodeId self;     /* none until JOINED */
+  NodeId self;               /* none until JOINED */
   const MembersAbove *above; /* whom the layers call: `members` … */
   const WorkAbove *control;  /* … and `work` */
-  guint64 wish_us; /* the TIMER asked for; CORE_NEVER: none */
+  guint64 wish_us;           /* the TIMER asked for; CORE_NEVER: none */
 
   Links links;
   Sessions sessions;

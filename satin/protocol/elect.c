@@ -218,8 +218,8 @@ go_on (Node *node)
           candidate->asked_us = node->now_us;
           if (is_self (node, &candidate->bid.node))
             start_trial (node, &node->self, elect->election);
-          else if (!link_send_to (node, &candidate->bid.node,
-                                  &(Message){ .kind = MESSAGE_TRIAL, .number = elect->election }))
+          else if (!member_send (node, &candidate->bid.node,
+                                 &(Message){ .kind = MESSAGE_TRIAL, .number = elect->election }))
             {
               give_up_on (candidate, "it is not reached");
               candidate->silent = TRUE;
@@ -365,18 +365,18 @@ elect_greet (Node *node, const NodeId *to)
   const Candidate *candidate = find_candidate (node, to);
 
   if (node->elect.open && candidate != NULL && candidate->state == CANDIDATE_ASKED)
-    (void)link_send_to (node, to,
-                        &(Message){ .kind = MESSAGE_TRIAL, .number = node->elect.election });
+    (void)member_send (node, to,
+                       &(Message){ .kind = MESSAGE_TRIAL, .number = node->elect.election });
   else if (!node->elect.open && node->elect.failures > 0 && roster_is_master (node)
            && office_is_vacant (node) && (candidate == NULL || candidate->silent))
     plan (node, node->now_us); /* it may be the one who can write */
 }
 
 void
-elect_on_trial (Node *node, Link *link, const Message *m)
+elect_on_trial (Node *node, const NodeId *from, const Message *m)
 {
   if (node->config.checkpoint)
-    start_trial (node, &link->remote, m->number);
+    start_trial (node, from, m->number);
 }
 
 void
@@ -394,19 +394,19 @@ elect_on_bid_event (Node *node, const NodeEvent *event)
     note_bid (node, &node->self, elect->asked, event->work_us, event->number,
               event->failed ? event->text : NULL);
   else
-    (void)link_send_to (node, &elect->asker,
-                        &(Message){ .kind = MESSAGE_BID,
-                                    .number = elect->asked,
-                                    .version = event->number,
-                                    .work_us = event->work_us,
-                                    .flag = event->failed,
-                                    .text = event->failed ? event->text : "" });
+    (void)member_send (node, &elect->asker,
+                       &(Message){ .kind = MESSAGE_BID,
+                                   .number = elect->asked,
+                                   .version = event->number,
+                                   .work_us = event->work_us,
+                                   .flag = event->failed,
+                                   .text = event->failed ? event->text : "" });
 }
 
 void
-elect_on_bid (Node *node, Link *link, const Message *m)
+elect_on_bid (Node *node, const NodeId *from, const Message *m)
 {
-  note_bid (node, &link->remote, m->number, m->work_us, m->version, m->flag ? m->text : NULL);
+  note_bid (node, from, m->number, m->work_us, m->version, m->flag ? m->text : NULL);
 }
 
 /* The coordinator is slow, or gives its office back. */
@@ -444,15 +444,15 @@ elect_ask (Node *node, gboolean resigns, const char *why)
   if (roster_is_master (node))
     ask_again (node, &self, number, resigns, why);
   else if (acting != NULL)
-    (void)link_send_to (
+    (void)member_send (
         node, &acting->id,
         &(Message){ .kind = MESSAGE_ELECT, .count = number, .flag = resigns, .text = why });
 }
 
 void
-elect_on_elect (Node *node, Link *link, const Message *m)
+elect_on_elect (Node *node, const NodeId *from, const Message *m)
 {
-  ask_again (node, &link->remote, m->count, m->flag, m->text);
+  ask_again (node, from, m->count, m->flag, m->text);
 }
 
 void

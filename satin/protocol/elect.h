@@ -6,7 +6,7 @@
  * waits for an election but what is to be saved. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "node.h"
 
 #define ELECT_PATIENCE_US (10 * G_USEC_PER_SEC)  /* with one bidder */
@@ -69,13 +69,12 @@ void elect_watch (Node *node, guint64 commit_us);
 /* The coordinator wants an election; `resigns`: it cannot hold its office. */
 void elect_ask (Node *node, gboolean resigns, const char *why);
 
-/* A link was bound: what was asked of that member, or its answer, may be lost with the one before.
- */
+/* The session with this member has begun: it was asked when there was none. */
 void elect_greet (Node *node, const NodeId *to);
 void elect_on_bid_event (Node *node, const NodeEvent *event);
-void elect_on_trial (Node *node, Link *link, const Message *message);
-void elect_on_bid (Node *node, Link *link, const Message *message);
-void elect_on_elect (Node *node, Link *link, const Message *message);
+void elect_on_trial (Node *node, const NodeId *from, const Message *message);
+void elect_on_bid (Node *node, const NodeId *from, const Message *message);
+void elect_on_elect (Node *node, const NodeId *from, const Message *message);
 
 /* This node's own bid is under way, and not for so long that nothing is to be hoped of it. */
 gboolean elect_may_bid (Node *node);

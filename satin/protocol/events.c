@@ -80,7 +80,7 @@ tell (Node *node, Event *event, const NodeId *coordinator)
       saves_note_event (node, &node->self, event->number);
     }
   else
-    (void)link_send_to (node, coordinator, &message);
+    (void)member_send (node, coordinator, &message);
 }
 
 /* FALSE: the coordinator cannot be told now; it will be (saves_renew). */
@@ -150,7 +150,7 @@ events_see (Node *node, const Message *event)
 static void
 send_reported (Node *node, guint64 question)
 {
-  (void)link_send_to (
+  (void)member_send (
       node, &node->office.holder,
       &(Message){ .kind = MESSAGE_REPORTED, .number = node->office.number, .version = question });
 }
@@ -168,7 +168,7 @@ events_renew (Node *node)
 }
 
 void
-events_on_report (Node *node, Link *link G_GNUC_UNUSED, const Message *m)
+events_on_report (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
 {
   if (m->count == node->office.number && tell_all (node)) /* else it tells when it can, and that */
     send_reported (node, m->version);
@@ -185,13 +185,13 @@ is_premature (Node *node, const Message *event)
 }
 
 void
-events_on_event (Node *node, Link *link, const Message *m)
+events_on_event (Node *node, const NodeId *from, const Message *m)
 {
   if (m->count != node->office.number)
     return; /* it was for an earlier time in office: all is told again */
   if (!is_premature (node, m))
     write_down (node, m, m->version);
-  saves_note_event (node, &link->remote, m->number);
+  saves_note_event (node, from, m->number);
 }
 
 static Message
@@ -221,7 +221,9 @@ is_somebody_missing (Node *node)
   return last != members->len;
 }
 
-/* A member without a link is waited for: it comes, or is dead, which a dial may prove at once. */
+/* A member that is not connected is waited for: it comes, or is dead, which a dial may prove at
+ * once.
+ */
 void
 events_ask (Node *node)
 {
@@ -229,11 +231,11 @@ events_ask (Node *node)
     return;
   node->events.question++;
   Message message = question (node);
-  link_broadcast (node, &message);
+  member_send_all (node, &message);
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       Member *member = node->roster.members->pdata[i];
-      if (!node_id_equal (&member->id, &node->self) && link_to (node, &member->id) == NULL)
+      if (!node_id_equal (&member->id, &node->self) && !member_is_connected (node, &member->id))
         alive_redial (node, member);
     }
 }
@@ -244,24 +246,24 @@ events_greet (Node *node, const NodeId *to)
   Message message = question (node);
 
   if (node->saves.opened && node->saves.closing && node->events.question > 0)
-    (void)link_send_to (node, to, &message);
+    (void)member_send (node, to, &message);
 }
 
 void
-events_on_reported (Node *node, Link *link, const Message *m)
+events_on_reported (Node *node, const NodeId *from, const Message *m)
 {
-  Member *member = roster_find (node, &link->remote);
+  Member *member = roster_find (node, from);
 
   if (m->number != node->office.number)
     return;
   member->told_events = node->office.number;
   member->told_question = MAX (member->told_question, m->version);
   if (m->version == 0)
-    events_greet (node, &link->remote); /* it could not answer before */
+    events_greet (node, from); /* it could not answer before */
   saves_close_go_on (node);
 }
 
-/* In a run that nobody has left, a member without a link is one that comes. */
+/* In a run that nobody has left, a member that is not connected is one that comes. */
 gboolean
 events_are_told (Node *node)
 {
@@ -273,7 +275,7 @@ events_are_told (Node *node)
       gboolean told = member->told_events == node->office.number
                       && (!missing || member->told_question >= node->events.question);
       if (!told && !member->dead && !node_id_equal (&member->id, &node->self)
-          && (missing || link_to (node, &member->id) != NULL))
+          && (missing || member_is_connected (node, &member->id)))
         return FALSE;
     }
   return TRUE;
@@ -318,7 +320,7 @@ seen_published (Node *node, const Message *m)
 }
 
 void
-events_on_noted (Node *node, Link *link G_GNUC_UNUSED, const Message *m)
+events_on_noted (Node *node, const NodeId *from G_GNUC_UNUSED, const Message *m)
 {
   if (m->count != node->office.number)
     return;

@@ -6,7 +6,7 @@
  * may be told of it any number of times: in the file it is one row. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "node.h"
 
 #define EVENT_LEFT "left"
@@ -51,19 +51,19 @@ void events_add (Node *node, const Message *event);
 void events_unmatched (Node *node, const char *path);
 /* The whole roster sees it. */
 void events_see (Node *node, const Message *event);
-/* Another coordinator, or another link to it: it is told everything that is kept. */
+/* Another coordinator: it is told everything that is kept. */
 void events_renew (Node *node);
-void events_on_event (Node *node, Link *link, const Message *message);
+void events_on_event (Node *node, const NodeId *from, const Message *message);
 /* This member has told all that it keeps. */
-void events_on_reported (Node *node, Link *link, const Message *message);
+void events_on_reported (Node *node, const NodeId *from, const Message *message);
 /* Coordinator: asks all to tell what they keep, if somebody has left the run: only then can there
  * be events that this node has not seen. */
 void events_ask (Node *node);
 /* … again, in a session that begins. */
 void events_greet (Node *node, const NodeId *to);
-void events_on_report (Node *node, Link *link, const Message *message);
+void events_on_report (Node *node, const NodeId *from, const Message *message);
 /* Coordinator: has everybody told who can? */
 gboolean events_are_told (Node *node);
-void events_on_noted (Node *node, Link *link, const Message *message);
+void events_on_noted (Node *node, const NodeId *from, const Message *message);
 /* Up to this number what was told is published. */
 void events_published (Node *node, guint64 number);

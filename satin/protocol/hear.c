@@ -175,6 +175,13 @@ is_in_order (Node *node, Link *link, const Message *m)
   return !checking.unknown;
 }
 
+/* (nullable) */
+static Member *
+member_of (Node *node, const Link *link)
+{
+  return link->bound ? roster_find (node, &link->remote) : NULL;
+}
+
 void
 hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start)
 {
@@ -183,7 +190,7 @@ hear_bytes (Node *node, Link *link, GBytes *bytes, gsize start)
 
   if (!message_decode_at (bytes, start, &m, &error))
     link_break (node, link, error->message);
-  else if (is_in_order (node, link, &m) && node->above->admit (node, link, &m))
+  else if (is_in_order (node, link, &m) && node->above->admit (node, member_of (node, link), &m))
     hear_admitted (node, link, &m);
 }
 
@@ -254,5 +261,17 @@ hear_admitted (Node *node, Link *link, const Message *m)
   else if (handlers[m->kind] != NULL)
     handlers[m->kind](node, link, m);
   else
-    node->above->hear (node, link, m);
+    {
+      NodeId from = link->remote; /* the link may go meanwhile */
+      node->above->hear (node, &from, m);
+    }
+}
+
+void
+hear_again (Node *node, const NodeId *from, const Message *m)
+{
+  Link *link = link_to (node, from);
+
+  if (link != NULL)
+    hear_admitted (node, link, m);
 }

@@ -149,15 +149,15 @@ held_run (Node *node, HeldJob *held)
 void
 held_send_result (Node *node, const HeldJob *held)
 {
-  (void)link_send_to (node, &held->node,
-                      &(Message){ .kind = MESSAGE_RESULT,
-                                  .number = held->loan,
-                                  .path = held->job->path,
-                                  .digest = held->job->digest,
-                                  .work_us = held->work_us,
-                                  .risk_us = held->risk_us,
-                                  .value = held->value,
-                                  .shares = held->shares });
+  (void)member_send (node, &held->node,
+                     &(Message){ .kind = MESSAGE_RESULT,
+                                 .number = held->loan,
+                                 .path = held->job->path,
+                                 .digest = held->job->digest,
+                                 .work_us = held->work_us,
+                                 .risk_us = held->risk_us,
+                                 .value = held->value,
+                                 .shares = held->shares });
 }
 
 /* It is about to be dropped, and its lender's slot may have been scanned already: see round.h. */
@@ -228,15 +228,15 @@ held_give_up (Node *node, HeldJob *held)
 
 /* A job that this node holds already, as an orphan or a row: that one serves. */
 static gboolean
-adopt_for (Node *node, Link *link, const Loan *job)
+adopt_for (Node *node, const NodeId *from, const Loan *job)
 {
   HeldJob *held = orphans_find (node, job->path, &job->digest);
 
-  if (orphans_send_row (node, link, job->path, &job->digest, job->loan))
+  if (orphans_send_row (node, from, job->path, &job->digest, job->loan))
     return TRUE;
   if (held == NULL)
     return FALSE;
-  held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
+  held_set_lender (node, held, LENDER_NODE, from, job->loan);
   if (held->finished)
     held_return (node, held);
   return TRUE;
@@ -263,7 +263,7 @@ note_over (Node *node, HeldJob *held)
 }
 
 void
-held_on_jobs (Node *node, Link *link, const Message *m)
+held_on_jobs (Node *node, const NodeId *from, const Message *m)
 {
   gboolean alone = m->number == 0 && m->flag, more = m->number > 0 && m->flag;
   guint n = 0;
@@ -273,13 +273,14 @@ held_on_jobs (Node *node, Link *link, const Message *m)
       Loan *job = m->loans->pdata[i];
       if (is_too_much (node, m, alone))
         {
-          link_send (node, link, &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
+          (void)member_send (node, from,
+                             &(Message){ .kind = MESSAGE_RETURNED, .number = job->loan });
           continue;
         }
-      if (held_find_return (node, &link->remote, job->loan) != NULL || adopt_for (node, link, job))
+      if (held_find_return (node, from, job->loan) != NULL || adopt_for (node, from, job))
         continue;
       HeldJob *held = held_add (node, loan_ref (job));
-      held_set_lender (node, held, LENDER_NODE, &link->remote, job->loan);
+      held_set_lender (node, held, LENDER_NODE, from, job->loan);
       held->alone = alone;
       node->held.alone += held->alone;
       held_run (node, held);
@@ -330,16 +331,16 @@ held_on_unrun (Node *node, guint64 number)
   Message returned = { .kind = MESSAGE_RETURNED, .number = held->loan };
   held_drop (node, held);
   if (lender == LENDER_NODE)
-    (void)link_send_to (node, &id, &returned);
+    (void)member_send (node, &id, &returned);
   LoanEntry *entry = lender == LENDER_SELF ? loans_find (node, returned.number) : NULL;
   if (entry != NULL)
     loans_back (node, entry);
 }
 
 void
-held_on_ack (Node *node, Link *link, guint64 loan, gboolean in_round)
+held_on_ack (Node *node, const NodeId *from, guint64 loan, gboolean in_round)
 {
-  HeldJob *held = held_find_return (node, &link->remote, loan);
+  HeldJob *held = held_find_return (node, from, loan);
 
   if (held == NULL || !held->finished)
     return;
@@ -349,9 +350,9 @@ held_on_ack (Node *node, Link *link, guint64 loan, gboolean in_round)
 }
 
 void
-held_on_vain (Node *node, Link *link, guint64 loan)
+held_on_vain (Node *node, const NodeId *from, guint64 loan)
 {
-  HeldJob *held = held_find_return (node, &link->remote, loan);
+  HeldJob *held = held_find_return (node, from, loan);
 
   if (held != NULL)
     held_give_up (node, held);
@@ -401,9 +402,9 @@ orphan (Node *node, HeldJob *held)
 }
 
 void
-held_on_disown (Node *node, Link *link, guint64 loan)
+held_on_disown (Node *node, const NodeId *from, guint64 loan)
 {
-  HeldJob *held = held_find_return (node, &link->remote, loan);
+  HeldJob *held = held_find_return (node, from, loan);
 
   if (held != NULL)
     orphan (node, held);

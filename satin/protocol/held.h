@@ -4,7 +4,7 @@
  * is an orphan (orphans.c). Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "node.h"
 #include "work.h"
 
@@ -83,14 +83,14 @@ void held_return (Node *node, HeldJob *held);
 /* Nobody wants it any more: if it runs, it is to stop. May drop it. */
 void held_give_up (Node *node, HeldJob *held);
 
-void held_on_jobs (Node *node, Link *link, const Message *message);
+void held_on_jobs (Node *node, const NodeId *from, const Message *message);
 void held_on_done (Node *node, const NodeEvent *event);
 void held_on_unrun (Node *node, guint64 number);
 /* `in_round`: its lender has heard of a round of saving. */
-void held_on_ack (Node *node, Link *link, guint64 loan, gboolean in_round);
-void held_on_vain (Node *node, Link *link, guint64 loan);
+void held_on_ack (Node *node, const NodeId *from, guint64 loan, gboolean in_round);
+void held_on_vain (Node *node, const NodeId *from, guint64 loan);
 /* The lender's job yields (yield.h): what is held for it is offered. */
-void held_on_disown (Node *node, Link *link, guint64 loan);
+void held_on_disown (Node *node, const NodeId *from, guint64 loan);
 void held_disown_self (Node *node, guint64 loan);
 void held_departed (Node *node, const NodeId *id);
 /* This node lost its name: whatever it holds for others is orphaned. */

@@ -84,22 +84,22 @@ mark_before (Node *node, const NodeId *to)
 }
 
 void
-holdback_send (Node *node, Link *link, const Message *m)
+holdback_send (Node *node, const NodeId *from, const Message *m)
 {
   PlanWaits what = m->kind == MESSAGE_STEAL ? PLAN_WAITS_STEAL : PLAN_WAITS_JOBS;
   guint64 mark = 0;
 
   if (m->kind == MESSAGE_NONE)
-    mark = mark_before (node, &link->remote);
-  else if (waits (node, what, &link->remote))
+    mark = mark_before (node, from);
+  else if (waits (node, what, from))
     mark = buddy_send_row (node, NULL);
   if (mark == 0)
-    link_send (node, link, m);
+    (void)member_send (node, from, m);
   else
     hold (node, (HoldbackItem){ .kind = m->kind,
                                 .number = m->number,
                                 .mark = mark,
-                                .to = link->remote,
+                                .to = *from,
                                 .count = m->count,
                                 .more = m->flag,
                                 .loans = m->loans == NULL ? NULL : g_ptr_array_ref (m->loans),
@@ -138,13 +138,12 @@ send_jobs (Node *node, const HoldbackItem *item)
         loans_back (node, entry);
     }
   if (loans->len > 0)
-    (void)link_send_to (
+    (void)member_send (
         node, &item->to,
         &(Message){
             .kind = MESSAGE_JOBS, .number = item->number, .flag = item->more, .loans = loans });
   else if (thief != NULL && !item->more)
-    (void)link_send_to (node, &item->to,
-                        &(Message){ .kind = MESSAGE_NONE, .number = item->number });
+    (void)member_send (node, &item->to, &(Message){ .kind = MESSAGE_NONE, .number = item->number });
 }
 
 static void
@@ -153,7 +152,7 @@ send_steal (Node *node, const HoldbackItem *item)
   const Member *victim = roster_find (node, &item->to);
 
   if (victim == NULL || victim->leaving || node->leave.begun || stop_halts (node)
-      || !link_send_to (
+      || !member_send (
           node, &item->to,
           &(Message){ .kind = MESSAGE_STEAL, .number = item->number, .count = item->count }))
     steal_on_answer (node, item->number, 0, 0, FALSE);
@@ -174,7 +173,7 @@ send_first (Node *node, HeldWord word)
   else if (item->kind == MESSAGE_STEAL)
     send_steal (node, item);
   else
-    (void)link_send_to (
+    (void)member_send (
         node, &item->to,
         &(Message){ .kind = MESSAGE_NONE, .number = item->number, .id = item->lender });
   item_free (item);

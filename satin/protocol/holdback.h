@@ -28,9 +28,9 @@ void holdback_done (Node *node);
 /* A finished job that is lent from another node. TRUE: held_send_result is called for it later, if
  * its lender wants it then. */
 gboolean holdback_takes (Node *node, HeldJob *held);
-/* STEAL, JOBS, or NONE, which does not overtake JOBS to the same thief: now or later. `link` is
- * bound. */
-void holdback_send (Node *node, Link *link, const Message *message);
+/* STEAL, JOBS, or NONE, which does not overtake JOBS to the same thief: now or later. `to` is a
+ * member. */
+void holdback_send (Node *node, const NodeId *from, const Message *message);
 /* The keeper has all up to this mark. */
 void holdback_confirmed (Node *node, guint64 mark);
 /* After each step: when nobody can confirm anything, nothing waits any more. */

@@ -195,7 +195,7 @@ tell_of (gpointer key, gpointer value, gpointer data)
       g_array_append_val (message->holds, hold);
       if (message->holds->len < ORPHANS_BATCH)
         continue;
-      (void)link_send_to (telling->node, telling->to, message);
+      (void)member_send (telling->node, telling->to, message);
       g_array_set_size (message->holds, 0);
     }
   return FALSE;
@@ -212,7 +212,7 @@ known_greet (Node *node, const NodeId *to)
     {
       Message *message = batches->pdata[i];
       if (message->holds->len > 0)
-        (void)link_send_to (node, to, message);
+        (void)member_send (node, to, message);
       g_array_unref (message->holds);
     }
 }

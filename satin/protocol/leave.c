@@ -47,7 +47,7 @@ others_stay (Node *node, const NodeId *leaver)
     {
       const Member *member = node->roster.members->pdata[i];
       if (!member->dead && !member->leaving && !node_id_equal (&member->id, leaver)
-          && (is_self (node, member) || link_to (node, &member->id) != NULL))
+          && (is_self (node, member) || member_is_connected (node, &member->id)))
         return TRUE;
     }
   return FALSE;
@@ -85,7 +85,7 @@ begin (Node *node)
   leave->begun = TRUE;
   roster_find (node, &node->self)->leaving = TRUE;
   core_emit (node, NODE_EFFECT_HALT)->whole = TRUE;
-  link_broadcast (node, &(Message){ .kind = MESSAGE_LEAVING });
+  member_send_all (node, &(Message){ .kind = MESSAGE_LEAVING });
 }
 
 /* The master of now is asked, once, and again in another term: a member that was asked in the term
@@ -105,7 +105,7 @@ ask_master (Node *node)
   else if (acting != NULL
            && (!node_id_equal (&acting->id, &node->leave.asked)
                || term_compare (&node->roster.term, &node->leave.asked_term) != 0)
-           && link_send_to (node, &acting->id, &(Message){ .kind = MESSAGE_RELEASE }))
+           && member_send (node, &acting->id, &(Message){ .kind = MESSAGE_RELEASE }))
     {
       node->leave.asked = acting->id;
       node->leave.asked_term = node->roster.term;
@@ -120,7 +120,7 @@ leave_ask (Node *node, const NodeId *id, guint64 patience_us)
 
   if (!node_id_is_none (id) && !node_id_equal (id, &node->self))
     {
-      (void)link_send_to (node, id, &(Message){ .kind = MESSAGE_LEAVE, .number = patience });
+      (void)member_send (node, id, &(Message){ .kind = MESSAGE_LEAVE, .number = patience });
       return;
     }
   leave->until_us
@@ -131,28 +131,28 @@ leave_ask (Node *node, const NodeId *id, guint64 patience_us)
 }
 
 void
-leave_on_release (Node *node, Link *link)
+leave_on_release (Node *node, const NodeId *from)
 {
-  gboolean released = !stop_has_begun (node) && release (node, &link->remote);
+  gboolean released = !stop_has_begun (node) && release (node, from);
 
-  link_send (node, link, &(Message){ .kind = MESSAGE_RELEASED, .flag = !released });
+  (void)member_send (node, from, &(Message){ .kind = MESSAGE_RELEASED, .flag = !released });
 }
 
 void
-leave_on_released (Node *node, Link *link, const Message *m)
+leave_on_released (Node *node, const NodeId *from, const Message *m)
 {
   const Member *acting = roster_acting (node);
 
   if (roster_is_master (node) && m->flag)
-    roster_find (node, &link->remote)->leaving = FALSE;
-  if (node->leave.begun || acting == NULL || !node_id_equal (&acting->id, &link->remote))
+    roster_find (node, from)->leaving = FALSE;
+  if (node->leave.begun || acting == NULL || !node_id_equal (&acting->id, from))
     return;
   if (m->flag && node->leave.wanted)
     stay (node, "it is the last node of the run");
   else if (!m->flag && node->leave.wanted && !stop_has_begun (node))
     begin (node);
   else if (!m->flag) /* it came too late: this node has given up leaving, and says so */
-    link_send (node, link, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
+    (void)member_send (node, from, &(Message){ .kind = MESSAGE_RELEASED, .flag = TRUE });
 }
 
 /* ---- what the others do ---- */
@@ -168,9 +168,9 @@ take_flight_back (Leave *leave)
 }
 
 void
-leave_on_leaving (Node *node, Link *link)
+leave_on_leaving (Node *node, const NodeId *from)
 {
-  NodeId id = link->remote;
+  NodeId id = *from;
 
   roster_find (node, &id)->leaving = TRUE;
   steal_departed (node, &id);
@@ -180,13 +180,13 @@ leave_on_leaving (Node *node, Link *link)
   if (node_id_equal (&id, &node->leave.heir))
     take_flight_back (&node->leave); /* it would refuse */
   orphans_flush (node);              /* before the answer */
-  link_send (node, link, &(Message){ .kind = MESSAGE_HEARD });
+  (void)member_send (node, from, &(Message){ .kind = MESSAGE_HEARD });
 }
 
 void
-leave_on_heard (Node *node, Link *link)
+leave_on_heard (Node *node, const NodeId *from)
 {
-  roster_find (node, &link->remote)->heard = TRUE;
+  roster_find (node, from)->heard = TRUE;
 }
 
 void
@@ -197,7 +197,7 @@ leave_take (Node *node, const Row *row)
 }
 
 void
-leave_on_hand (Node *node, Link *link, const Message *m)
+leave_on_hand (Node *node, const NodeId *from, const Message *m)
 {
   gboolean refused = stop_halts (node);
 
@@ -207,8 +207,8 @@ leave_on_hand (Node *node, Link *link, const Message *m)
       orphans_archive (node, m->rows->pdata[i]);
     }
   orphans_flush (node);
-  link_send (node, link,
-             &(Message){ .kind = MESSAGE_HANDED, .number = m->number, .flag = refused });
+  (void)member_send (node, from,
+                     &(Message){ .kind = MESSAGE_HANDED, .number = m->number, .flag = refused });
 }
 
 /* Everybody knows what the leave has cost: whoever leaves cannot tell another coordinator. */
@@ -223,11 +223,11 @@ note_leave (Node *node, const NodeId *id, guint64 lost_us, gboolean ran)
 }
 
 void
-leave_on_goodbye (Node *node, Link *link, const Message *m)
+leave_on_goodbye (Node *node, const NodeId *from, const Message *m)
 {
-  Member *member = roster_find (node, &link->remote);
+  Member *member = roster_find (node, from);
 
-  note_leave (node, &link->remote, m->number, m->flag);
+  note_leave (node, from, m->number, m->flag);
   if (member->dead)
     return;
   member->leaving = member->dead = TRUE;
@@ -277,7 +277,7 @@ static gboolean
 can_inherit (Node *node, const Member *member)
 {
   return member != NULL && !member->dead && !member->leaving && !is_self (node, member)
-         && link_to (node, &member->id) != NULL;
+         && member_is_connected (node, &member->id);
 }
 
 /* (nullable): the eldest of this site, else of all. */
@@ -303,12 +303,13 @@ choose_heir (Node *node)
 }
 
 static void
-send_flight (Node *node, Link *link)
+send_flight (Node *node, const NodeId *heir)
 {
   Leave *leave = &node->leave;
 
-  link_send (node, link,
-             &(Message){ .kind = MESSAGE_HAND, .number = leave->batches, .rows = leave->flight });
+  (void)member_send (
+      node, heir,
+      &(Message){ .kind = MESSAGE_HAND, .number = leave->batches, .rows = leave->flight });
 }
 
 /* The largest that wait, to the heir, when it has what went before. */
@@ -340,7 +341,7 @@ hand_over (Node *node)
       g_ptr_array_add (leave->flight, row);
     }
   leave->batches++;
-  send_flight (node, link_to (node, &heir->id));
+  send_flight (node, &heir->id);
 }
 
 /* All go, so this one does not leave: what it has not handed over it saves itself. */
@@ -397,12 +398,11 @@ leave_forget_sent (Node *node)
 }
 
 void
-leave_on_handed (Node *node, Link *link, const Message *m)
+leave_on_handed (Node *node, const NodeId *from, const Message *m)
 {
   Leave *leave = &node->leave;
 
-  if (leave->flight == NULL || m->number != leave->batches
-      || !node_id_equal (&link->remote, &leave->heir))
+  if (leave->flight == NULL || m->number != leave->batches || !node_id_equal (from, &leave->heir))
     return;
   if (m->flag)
     take_flight_back (leave); /* it leaves too, and has said so before */
@@ -416,7 +416,7 @@ leave_greet (Node *node, const NodeId *to)
   Leave *leave = &node->leave;
 
   if (leave->begun && !roster_find (node, to)->heard)
-    (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_LEAVING });
+    (void)member_send (node, to, &(Message){ .kind = MESSAGE_LEAVING });
 }
 
 void
@@ -468,8 +468,8 @@ finish (Node *node)
     lost_us += ((Row *)leave->rows->pdata[i])->work_us;
   if (core_is_member (node))
     note_leave (node, &node->self, lost_us, !leave->halted);
-  link_broadcast (node,
-                  &(Message){ .kind = MESSAGE_GOODBYE, .number = lost_us, .flag = !leave->halted });
+  member_send_all (
+      node, &(Message){ .kind = MESSAGE_GOODBYE, .number = lost_us, .flag = !leave->halted });
   if (node->saves.here)
     saves_retired (node);
   NodeEffect *effect = core_emit (node, NODE_EFFECT_LEAVE);

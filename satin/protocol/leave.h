@@ -6,7 +6,7 @@
  * after a crash. Whatever is not heard in time is lost as in a crash. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "node.h"
 
 #define LEAVE_PATIENCE_US (5 * G_USEC_PER_SEC) /* when nobody says another */
@@ -40,18 +40,18 @@ void leave_init (Node *node);
 void leave_done (Node *node);
 /* That node (none: this one) is to leave within so long; patience_us 0: LEAVE_PATIENCE_US. */
 void leave_ask (Node *node, const NodeId *id, guint64 patience_us);
-void leave_on_release (Node *node, Link *link);
+void leave_on_release (Node *node, const NodeId *from);
 /* With the flag, from the master: nobody else stays; to the master: it came too late, and the node
  * that asked stays. */
-void leave_on_released (Node *node, Link *link, const Message *message);
-void leave_on_leaving (Node *node, Link *link);
-void leave_on_heard (Node *node, Link *link);
+void leave_on_released (Node *node, const NodeId *from, const Message *message);
+void leave_on_leaving (Node *node, const NodeId *from);
+void leave_on_heard (Node *node, const NodeId *from);
 /* A row of a member that is gone or goes: it is saved from here. The coordinator was sent it too,
  * but may not have published it. */
 void leave_take (Node *node, const Row *row);
-void leave_on_hand (Node *node, Link *link, const Message *message);
-void leave_on_handed (Node *node, Link *link, const Message *message);
-void leave_on_goodbye (Node *node, Link *link, const Message *message);
+void leave_on_hand (Node *node, const NodeId *from, const Message *message);
+void leave_on_handed (Node *node, const NodeId *from, const Message *message);
+void leave_on_goodbye (Node *node, const NodeId *from, const Message *message);
 /* The engine told rows; it has halted. */
 void leave_on_rows (Node *node, GPtrArray *rows);
 void leave_on_halted (Node *node);
@@ -63,7 +63,7 @@ void leave_sent_taken (Node *node);
 void leave_published (Node *node);
 /* Another coordinator: all of it goes again. */
 void leave_forget_sent (Node *node);
-/* What a new link to a member must hear. */
+/* What a member must hear in the session that begins. */
 void leave_greet (Node *node, const NodeId *to);
 void leave_departed (Node *node, const NodeId *id);
 /* A member that lost its name wants to be let in. */

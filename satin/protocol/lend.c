@@ -29,23 +29,21 @@ take_for (Node *node, Lending lending, guint32 asked)
   g_array_append_val (node->lend.asked, lending);
   NodeEffect *effect = core_emit (node, NODE_EFFECT_LEND);
   effect->node = lending.thief;
-  effect->link = lending.link;
+  effect->link = member_connection (node, &lending.thief);
   effect->count = asked;
 }
 
 void
-lend_on_request (Node *node, Link *link, const Message *m)
+lend_on_request (Node *node, const NodeId *from, const Message *m)
 {
-  Lending lending = { .thief = link->remote,
-                      .link = link->link,
-                      .request = m->number,
-                      .left = MIN (m->count, STEAL_COUNT_MAX) };
-  const Member *thief = roster_find (node, &link->remote);
+  Lending lending
+      = { .thief = *from, .request = m->number, .left = MIN (m->count, STEAL_COUNT_MAX) };
+  const Member *thief = roster_find (node, from);
 
-  node_id_set_remove (node->lend.owed, &link->remote);
+  node_id_set_remove (node->lend.owed, from);
   if (m->count == 0 || stop_halts (node) || !constants_started (node) || thief->leaving
       || !carry_has_room (thief))
-    link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
+    (void)member_send (node, from, &(Message){ .kind = MESSAGE_NONE, .number = m->number });
   else
     take_for (node, lending, 1);
 }
@@ -60,7 +58,7 @@ tell (Node *node)
     {
       NodeId id = g_array_index (lend->owed, NodeId, 0);
       g_array_remove_index (lend->owed, 0);
-      if (!link_send_to (node, &id, &(Message){ .kind = MESSAGE_MORE }))
+      if (!member_send (node, &id, &(Message){ .kind = MESSAGE_MORE }))
         continue;
       lend->tell_us = node->now_us + lend->tell_pause_us;
       lend->tell_pause_us = MIN (lend->tell_pause_us * 2, LEND_TELL_MAX_US);
@@ -153,34 +151,33 @@ take_out (Node *node, Lending *lending, GPtrArray *loans)
           g_ptr_array_remove_index (loans, i);
           continue;
         }
-      loans_add (
-          node,
-          (LoanEntry){ .loan = loan->loan,
-                       .path = loan->path,
-                       .digest = loan->digest,
-                       .node = lending->thief,
-                       .job
-                       = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan) : NULL });
+      loans_add (node,
+                 (LoanEntry){ .loan = loan->loan,
+                              .path = loan->path,
+                              .digest = loan->digest,
+                              .node = lending->thief,
+                              .job = poison_count_quiet (node, loan->path) > 0 ? loan_copy (loan)
+                                                                               : NULL });
       i++;
     }
 }
 
 /* What is left after take_out, to whoever waits for it. */
 static void
-send_lent (Node *node, Link *link, const Lending *lending, GPtrArray *loans, gboolean more)
+send_lent (Node *node, const Lending *lending, GPtrArray *loans, gboolean more)
 {
   Message jobs = { .kind = MESSAGE_JOBS, .number = lending->request, .flag = more, .loans = loans };
   Message none = { .kind = MESSAGE_NONE, .number = lending->request, .id = lending->lender };
 
   if (loans->len > 0)
-    holdback_send (node, link, &jobs);
+    holdback_send (node, &lending->thief, &jobs);
   else if (!more)
-    holdback_send (node, link, &none);
+    holdback_send (node, &lending->thief, &none);
 }
 
-/* The thief left while the engine looked, or is about to; `link` (nullable) leads to it. */
+/* The thief left while the engine looked, or is about to. */
 static void
-give_back (Node *node, Link *link, const Lending *lending, GPtrArray *loans)
+give_back (Node *node, const Lending *lending, GPtrArray *loans)
 {
   for (guint i = 0; i < loans->len; i++)
     {
@@ -190,8 +187,9 @@ give_back (Node *node, Link *link, const Lending *lending, GPtrArray *loans)
       else
         core_emit (node, NODE_EFFECT_BACK)->loan = loan->loan;
     }
-  if (link != NULL)
-    link_send (node, link, &(Message){ .kind = MESSAGE_NONE, .number = lending->request });
+  if (member_is_connected (node, &lending->thief))
+    (void)member_send (node, &lending->thief,
+                       &(Message){ .kind = MESSAGE_NONE, .number = lending->request });
 }
 
 void
@@ -204,19 +202,16 @@ lend_on_lent (Node *node, const NodeEvent *event)
     return;
   Lending lending = g_array_index (waiting, Lending, 0);
   g_array_remove_index (waiting, 0);
-  Link *link = link_find (node, lending.link);
-  if (link == NULL || !link->bound)
-    link = link_to (node, &lending.thief);
   const Member *thief = roster_find (node, &lending.thief);
-  if (link == NULL || thief == NULL || thief->leaving)
+  if (thief == NULL || thief->leaving || !member_is_connected (node, &lending.thief))
     {
-      give_back (node, link, &lending, loans);
+      give_back (node, &lending, loans);
       return;
     }
   lending.left -= lending.asked;
   gboolean all = loans->len == lending.asked, more = all && lending.left > 0;
   take_out (node, &lending, loans);
-  send_lent (node, link, &lending, loans, more);
+  send_lent (node, &lending, loans, more);
   lending.given += loans->len;
   if (more)
     take_for (node, lending, lending.left);

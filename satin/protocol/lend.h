@@ -5,7 +5,7 @@
  * thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "node.h"
 
 #define LEND_TELL_MIN_US 1000 /* between two MOREs; doubles when they were in vain */
@@ -16,7 +16,7 @@
 typedef struct
 {
   NodeId thief;
-  guint64 link, request;
+  guint64 request;
   guint32 left;  /* how many it may still get */
   guint32 asked; /* of these the engine is asked for so many now */
   guint32 given; /* so many were sent before */
@@ -33,7 +33,7 @@ typedef struct
 
 void lend_init (Node *node);
 void lend_done (Node *node);
-void lend_on_request (Node *node, Link *link, const Message *message);
+void lend_on_request (Node *node, const NodeId *from, const Message *message);
 void lend_on_lent (Node *node, const NodeEvent *event);
 /* The root job begins here, and all others are idle: they are owed work before they ask, since its
  * first children may be few and long. */

@@ -367,7 +367,8 @@ take_off (Node *node, Link *link)
   g_ptr_array_remove (node->links.links, link);
   if (member != NULL)
     carry_down (node, number, member);
-  node->above->unbound (node, number);
+  if (member != NULL && member->links->len == 0)
+    node->above->unbound (node, &member->id);
   route_carrier_gone (node, number);
 }
 

@@ -145,24 +145,24 @@ loans_aborted (Node *node, guint64 loan)
   NodeId holder = entry->node;
   remove_entry (node, entry);
 #ifndef SATIN_PLANT_ABORT_NOT_PASSED
-  (void)link_send_to (node, &holder,
-                      &(Message){ .kind = kept ? MESSAGE_DISOWN : MESSAGE_VAIN, .number = loan });
+  (void)member_send (node, &holder,
+                     &(Message){ .kind = kept ? MESSAGE_DISOWN : MESSAGE_VAIN, .number = loan });
 #endif
 }
 
 /* (nullable): the slot that waits for this number from the node at the other end. */
 static LoanEntry *
-awaited_from (Node *node, Link *link, guint64 loan)
+awaited_from (Node *node, const NodeId *from, guint64 loan)
 {
   LoanEntry *entry = loans_find (node, loan);
 
-  return entry != NULL && loans_is_with (entry, &link->remote) ? entry : NULL;
+  return entry != NULL && loans_is_with (entry, from) ? entry : NULL;
 }
 
 void
-loans_on_result (Node *node, Link *link, const Message *m)
+loans_on_result (Node *node, const NodeId *from, const Message *m)
 {
-  LoanEntry *entry = awaited_from (node, link, m->number);
+  LoanEntry *entry = awaited_from (node, from, m->number);
   gboolean wanted = entry != NULL && g_str_equal (entry->path, m->path)
                     && digest_equal (&entry->digest, &m->digest);
 
@@ -172,39 +172,39 @@ loans_on_result (Node *node, Link *link, const Message *m)
   if (wanted)
     loans_put (node, entry, &(Result){ m->value, m->shares, m->work_us, m->risk_us });
   if (wanted && !loans_is_root (m->number)
-      && buddy_acknowledges (node, &link->remote, m->number, g_bytes_get_size (m->value)))
+      && buddy_acknowledges (node, from, m->number, g_bytes_get_size (m->value)))
     return;
-  link_send (node, link,
-             &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN,
-                         .number = m->number,
-                         .flag = wanted && node->round.heard });
+  (void)member_send (node, from,
+                     &(Message){ .kind = wanted ? MESSAGE_ACK : MESSAGE_VAIN,
+                                 .number = m->number,
+                                 .flag = wanted && node->round.heard });
 }
 
 /* Unrun: it becomes ready where it stood as lent (else two nodes can pass a job to and fro for
  * ever). */
 void
-loans_on_returned (Node *node, Link *link, const Message *m)
+loans_on_returned (Node *node, const NodeId *from, const Message *m)
 {
-  LoanEntry *entry = awaited_from (node, link, m->number);
+  LoanEntry *entry = awaited_from (node, from, m->number);
 
   if (entry == NULL)
     return;
   if (entry->kind == LOAN_ADOPTED)
-    known_deny (node, entry->path, &entry->digest, &link->remote);
+    known_deny (node, entry->path, &entry->digest, from);
 #ifndef SATIN_PLANT_STAYS_LENT
   loans_back (node, entry);
 #endif
 }
 
 void
-loans_on_miss (Node *node, Link *link, const Message *m)
+loans_on_miss (Node *node, const NodeId *from, const Message *m)
 {
-  LoanEntry *entry = awaited_from (node, link, m->number);
+  LoanEntry *entry = awaited_from (node, from, m->number);
 
   if (entry == NULL)
     return;
   /* First: coming back it is looked up again. */
-  known_deny (node, entry->path, &entry->digest, &link->remote);
+  known_deny (node, entry->path, &entry->digest, from);
   loans_back (node, entry);
 }
 

@@ -6,7 +6,7 @@
  * happens to the holder. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "work.h"
 
 /* Each root that main asks for at a node has another one of these numbers, so that a late answer to
@@ -69,9 +69,9 @@ void loans_back (Node *node, LoanEntry *entry);
 /* The engine does not await it any more. */
 void loans_aborted (Node *node, guint64 loan);
 
-void loans_on_result (Node *node, Link *link, const Message *message);
-void loans_on_returned (Node *node, Link *link, const Message *message);
-void loans_on_miss (Node *node, Link *link, const Message *message);
+void loans_on_result (Node *node, const NodeId *from, const Message *message);
+void loans_on_returned (Node *node, const NodeId *from, const Message *message);
+void loans_on_miss (Node *node, const NodeId *from, const Message *message);
 void loans_departed (Node *node, const Member *member);
 /* All that others hold comes back (this node lost its name). */
 void loans_all_back (Node *node);

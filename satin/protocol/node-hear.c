@@ -7,38 +7,38 @@
 
 /* A handler that needs less than all three. */
 #define HANDLER(name, call) \
-  static void name (Node *node G_GNUC_UNUSED, Link *link G_GNUC_UNUSED, \
+  static void name (Node *node G_GNUC_UNUSED, const NodeId *from G_GNUC_UNUSED, \
                     const Message *m G_GNUC_UNUSED) \
   { \
     call; \
   }
 HANDLER (on_none, steal_on_none (node, m))
-HANDLER (on_more, steal_on_more (node, link))
-HANDLER (on_ack, held_on_ack (node, link, m->number, m->flag))
-HANDLER (on_vain, held_on_vain (node, link, m->number))
-HANDLER (on_disown, held_on_disown (node, link, m->number))
-HANDLER (on_rerun, rerun_on_ask (node, link, m))
-HANDLER (on_told, rerun_on_told (node, &link->remote, m))
-HANDLER (on_taken, shares_on_taken (node, link))
-HANDLER (on_leaving, leave_on_leaving (node, link))
-HANDLER (on_heard, leave_on_heard (node, link))
-HANDLER (on_want, constants_on_want (node, link))
-HANDLER (on_best, constants_on_best (node, link, m))
-HANDLER (on_publish, round_on_publish (node, link, m))
+HANDLER (on_more, steal_on_more (node, from))
+HANDLER (on_ack, held_on_ack (node, from, m->number, m->flag))
+HANDLER (on_vain, held_on_vain (node, from, m->number))
+HANDLER (on_disown, held_on_disown (node, from, m->number))
+HANDLER (on_rerun, rerun_on_ask (node, from, m))
+HANDLER (on_told, rerun_on_told (node, from, m))
+HANDLER (on_taken, shares_on_taken (node, from))
+HANDLER (on_leaving, leave_on_leaving (node, from))
+HANDLER (on_heard, leave_on_heard (node, from))
+HANDLER (on_want, constants_on_want (node, from))
+HANDLER (on_best, constants_on_best (node, from, m))
+HANDLER (on_publish, round_on_publish (node, from, m))
 HANDLER (on_published, round_on_published (node, m))
 HANDLER (on_suspend, stop_suspend (node, m->number))
 HANDLER (on_cancel, stop_cancel (node))
 HANDLER (on_halt, stop_on_halt (node))
 HANDLER (on_drained, stop_on_drained (node, m))
 HANDLER (on_end, stop_on_end (node, m->number, m->flag))
-HANDLER (on_close, saves_on_close (node, &link->remote, m))
+HANDLER (on_close, saves_on_close (node, from, m))
 HANDLER (on_closed, stop_on_closed (node, m))
 HANDLER (on_leave, leave_ask (node, &node->self, m->number))
-HANDLER (on_release, leave_on_release (node, link))
-HANDLER (on_last_words, poison_on_message (node, link, m))
+HANDLER (on_release, leave_on_release (node, from))
+HANDLER (on_last_words, poison_on_message (node, from, m))
 HANDLER (on_checkpoint, office_set_place (node, m->text))
 
-static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Message *m) = {
+static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, const Message *m) = {
   [MESSAGE_STEAL] = lend_on_request,
   [MESSAGE_JOBS] = held_on_jobs,
   [MESSAGE_NONE] = on_none,
@@ -101,9 +101,9 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, Link *link, const Mess
 };
 
 void
-node_hear (Node *node, Link *link, const Message *m)
+node_hear (Node *node, const NodeId *from, const Message *m)
 {
-  handlers[m->kind](node, link, m);
+  handlers[m->kind](node, from, m);
 }
 
 gboolean

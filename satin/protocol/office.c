@@ -42,7 +42,7 @@ tell_all (Node *node)
 {
   Message message = office_message (node);
 
-  link_broadcast (node, &message);
+  member_send_all (node, &message);
 }
 
 void
@@ -51,11 +51,11 @@ office_greet (Node *node, const NodeId *to)
   Message message = office_message (node);
 
   if (node->office.place != NULL)
-    (void)link_send_to (node, to,
-                        &(Message){ .kind = MESSAGE_CHECKPOINT, .text = node->office.place });
+    (void)member_send (node, to,
+                       &(Message){ .kind = MESSAGE_CHECKPOINT, .text = node->office.place });
   if (!node->config.checkpoint || node->office.number == 0)
     return;
-  (void)link_send_to (node, to, &message);
+  (void)member_send (node, to, &message);
   resign_again (node);
 }
 
@@ -138,10 +138,9 @@ compare_office (const Office *office, const Message *m)
 }
 
 void
-office_on_message (Node *node, Link *link, const Message *m)
+office_on_message (Node *node, const NodeId *from, const Message *m)
 {
   Office *office = &node->office;
-  guint64 number = link->link;
   int order = compare_office (office, m);
 
   if (!node->config.checkpoint)
@@ -158,7 +157,7 @@ office_on_message (Node *node, Link *link, const Message *m)
     }
   if (order < 0)
     {
-      office_greet (node, &link->remote);
+      office_greet (node, from);
       return;
     }
   if (order > 0)
@@ -168,8 +167,8 @@ office_on_message (Node *node, Link *link, const Message *m)
         tell_all (node); /* a new master has not heard it */
       resign_again (node);
     }
-  link = link_find (node, number);
-  if (m->flag && !office->opened && link != NULL && node_id_equal (&link->remote, &office->holder))
+  if (m->flag && !office->opened && member_is_connected (node, from)
+      && node_id_equal (from, &office->holder))
     opened (node);
 }
 
@@ -222,7 +221,7 @@ office_set_place (Node *node, const char *place)
   node->config.checkpoint = TRUE;
   node->office.place = g_strdup (place);
   core_emit (node, NODE_EFFECT_CHECKPOINT)->text = g_strdup (place);
-  link_broadcast (node, &(Message){ .kind = MESSAGE_CHECKPOINT, .text = place });
+  member_send_all (node, &(Message){ .kind = MESSAGE_CHECKPOINT, .text = place });
   saves_begin (node);
   if (roster_is_master (node))
     office_promoted (node);

@@ -6,7 +6,7 @@
  * over: until then rows stay where they are. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "node.h"
 
 typedef struct
@@ -39,9 +39,9 @@ void office_promoted (Node *node);
 void office_set_place (Node *node, const char *place);
 /* This node has lost its name. */
 void office_reset (Node *node);
-/* Tells the other end of a new link. */
+/* This member hears it in the session that begins. */
 void office_greet (Node *node, const NodeId *to);
-void office_on_message (Node *node, Link *link, const Message *message);
+void office_on_message (Node *node, const NodeId *from, const Message *message);
 /* The scribe has taken over, or could not. */
 void office_on_opened (Node *node, const NodeEvent *event);
 void office_saw_generation (Node *node, guint64 generation);

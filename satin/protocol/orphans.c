@@ -137,7 +137,7 @@ orphans_greet (Node *node, const NodeId *to)
       g_autoptr (GArray) batch = g_array_new (FALSE, FALSE, sizeof (MessageHold));
       g_array_append_vals (batch, &g_array_index (all, MessageHold, i),
                            MIN (ORPHANS_BATCH, all->len - i));
-      (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_HOLD, .holds = batch });
+      (void)member_send (node, to, &(Message){ .kind = MESSAGE_HOLD, .holds = batch });
     }
   archive_greet (node, to);
   if (!contacts_are_all (node) && node_id_equal (&node->self, &node->contacts.hub))
@@ -212,7 +212,7 @@ orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest, c
                                 .digest = *digest,
                                 .kind = LOAN_ADOPTED,
                                 .node = *holder });
-  (void)link_send_to (
+  (void)member_send (
       node, holder,
       &(Message){ .kind = MESSAGE_ADOPT, .number = loan, .path = path, .digest = *digest });
 }
@@ -264,7 +264,8 @@ orphans_on_adopt_event (Node *node, const NodeEvent *event)
 }
 
 gboolean
-orphans_send_row (Node *node, Link *link, const char *path, const Digest *digest, guint64 loan)
+orphans_send_row (Node *node, const NodeId *from, const char *path, const Digest *digest,
+                  guint64 loan)
 {
   ArchiveRow *row = archive_find (node, path, digest);
 
@@ -272,46 +273,46 @@ orphans_send_row (Node *node, Link *link, const char *path, const Digest *digest
     return FALSE;
   g_autoptr (GBytes) value = archive_take (node, path, row);
   g_autoptr (GPtrArray) shares = archive_shares (node, row);
-  link_send (node, link,
-             &(Message){ .kind = MESSAGE_RESULT,
-                         .number = loan,
-                         .path = path,
-                         .digest = *digest,
-                         .work_us = row->work_us,
-                         .value = value,
-                         .shares = shares });
+  (void)member_send (node, from,
+                     &(Message){ .kind = MESSAGE_RESULT,
+                                 .number = loan,
+                                 .path = path,
+                                 .digest = *digest,
+                                 .work_us = row->work_us,
+                                 .value = value,
+                                 .shares = shares });
   return TRUE;
 }
 
 void
-orphans_on_adopt (Node *node, Link *link, const Message *m)
+orphans_on_adopt (Node *node, const NodeId *from, const Message *m)
 {
   HeldJob *held = orphans_find (node, m->path, &m->digest);
 
-  if (held_find_return (node, &link->remote, m->number) != NULL)
+  if (held_find_return (node, from, m->number) != NULL)
     return; /* asked twice */
-  if (orphans_send_row (node, link, m->path, &m->digest, m->number))
+  if (orphans_send_row (node, from, m->path, &m->digest, m->number))
     {
       node->stats.orphans_adopted++;
       return;
     }
-  if (held == NULL || roster_find (node, &link->remote)->leaving)
+  if (held == NULL || roster_find (node, from)->leaving)
     {
-      link_send (node, link, &(Message){ .kind = MESSAGE_MISS, .number = m->number });
+      (void)member_send (node, from, &(Message){ .kind = MESSAGE_MISS, .number = m->number });
       return;
     }
   node->stats.orphans_adopted++;
-  held_set_lender (node, held, LENDER_NODE, &link->remote, m->number);
+  held_set_lender (node, held, LENDER_NODE, from, m->number);
   if (held->finished)
     held_return (node, held);
 }
 
 void
-orphans_on_hold (Node *node, Link *link, const Message *m)
+orphans_on_hold (Node *node, const NodeId *from, const Message *m)
 {
   NodeId author;
 
-  if (!contacts_hear (node, link, m, &author))
+  if (!contacts_hear (node, from, m, &author))
     return;
   for (guint i = 0; i < m->holds->len; i++)
     {
@@ -325,20 +326,20 @@ orphans_on_hold (Node *node, Link *link, const Message *m)
 }
 
 void
-orphans_on_unhold (Node *node, Link *link, const Message *m)
+orphans_on_unhold (Node *node, const NodeId *from, const Message *m)
 {
   NodeId author;
 
-  if (contacts_hear (node, link, m, &author))
+  if (contacts_hear (node, from, m, &author))
     known_remove (node, m->path, &author);
 }
 
 void
-orphans_on_covered (Node *node, Link *link, const Message *m)
+orphans_on_covered (Node *node, const NodeId *from, const Message *m)
 {
   NodeId author;
 
-  if (contacts_hear (node, link, m, &author))
+  if (contacts_hear (node, from, m, &author))
     orphans_covered (node, m->path);
 }
 

@@ -21,7 +21,7 @@ void orphans_announce (Node *node, HeldJob *held);
 void orphans_withdraw (Node *node, HeldJob *held);
 /* The end of a step. */
 void orphans_flush (Node *node);
-/* All announcements go over a link that has just begun. */
+/* All announcements, in a session that has just begun. */
 void orphans_greet (Node *node, const NodeId *to);
 /* After a new name. */
 void orphans_enter_all (Node *node);
@@ -34,14 +34,14 @@ HeldJob *orphans_find (Node *node, const char *path, const Digest *digest);
 
 /* Sends the row of the checkpoint of this path and digest. It serves as often as it is asked for,
  * so nothing is to be acknowledged. FALSE: none. */
-gboolean orphans_send_row (Node *node, Link *link, const char *path, const Digest *digest,
+gboolean orphans_send_row (Node *node, const NodeId *from, const char *path, const Digest *digest,
                            guint64 loan);
 
 void orphans_on_adopt_event (Node *node, const NodeEvent *event);
 void orphans_ask (Node *node, guint64 loan, const char *path, const Digest *digest,
                   const NodeId *holder);
-void orphans_on_adopt (Node *node, Link *link, const Message *message);
-void orphans_on_hold (Node *node, Link *link, const Message *message);
-void orphans_on_unhold (Node *node, Link *link, const Message *message);
-void orphans_on_covered (Node *node, Link *link, const Message *message);
+void orphans_on_adopt (Node *node, const NodeId *from, const Message *message);
+void orphans_on_hold (Node *node, const NodeId *from, const Message *message);
+void orphans_on_unhold (Node *node, const NodeId *from, const Message *message);
+void orphans_on_covered (Node *node, const NodeId *from, const Message *message);
 void orphans_covered (Node *node, const char *path);

@@ -193,7 +193,7 @@ poison_on_event (Node *node, const NodeEvent *event)
     return;
   const LastWords *words = node->poison.words->pdata[node->poison.words->len - 1];
   Message message = message_of (words);
-  link_broadcast (node, &message);
+  member_send_all (node, &message);
   if (!event->final && count_living (node) < 2)
     {
       g_autofree char *sentence = last_sentence (node);
@@ -233,7 +233,7 @@ add_quiet (Node *node, const NodeId *id, const char *path)
 }
 
 void
-poison_on_message (Node *node, const Link *link, const Message *m)
+poison_on_message (Node *node, const NodeId *from, const Message *m)
 {
   gboolean news;
 
@@ -244,7 +244,7 @@ poison_on_message (Node *node, const Link *link, const Message *m)
   news = m->text[0] == '\0' ? add_quiet (node, &m->id, m->path)
                             : add (node, &m->id, m->path, m->text, m->flag);
   if (news)
-    contacts_pass_on (node, link, m);
+    contacts_pass_on (node, from, m);
   if (news && m->text[0] != '\0' && roster_is_master (node))
     (void)poison_judge (node);
 }
@@ -282,9 +282,9 @@ poison_tell (Node *node, const NodeId *to, const NodeId *about)
       if (!node_id_equal (&words->id, about))
         continue;
       if (to == NULL)
-        link_broadcast (node, &message);
+        member_send_all (node, &message);
       else
-        (void)link_send_to (node, to, &message);
+        (void)member_send (node, to, &message);
     }
 }
 
@@ -325,7 +325,7 @@ poison_lost (Node *node, const Member *member, const LoanEntry *entry)
       || !add_quiet (node, &member->id, entry->path))
     return;
   Message message = message_of_quiet (&member->id, entry->path);
-  link_broadcast (node, &message);
+  member_send_all (node, &message);
   guint n = poison_count_quiet (node, entry->path);
   if (n == NODE_LAST_WORDS)
     warn (node, entry->path, n);

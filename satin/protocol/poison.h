@@ -31,7 +31,7 @@ void poison_init (Node *node);
 void poison_done (Node *node);
 /* NODE_EVENT_LAST_WORDS. May end the run. */
 void poison_on_event (Node *node, const NodeEvent *event);
-void poison_on_message (Node *node, const Link *link, const Message *message);
+void poison_on_message (Node *node, const NodeId *from, const Message *message);
 /* What a new link to a member must hear, and whoever hears of the end of a run that is given up. */
 void poison_greet (Node *node, Link *link);
 /* That node (NULL: all) is about to hear that `about` is gone, which may come before its last

@@ -68,12 +68,12 @@ order (Node *node, const char *path, const NodeId *from, guint64 loan)
 }
 
 void
-rerun_on_ask (Node *node, Link *link, const Message *m)
+rerun_on_ask (Node *node, const NodeId *from, const Message *m)
 {
   if (!node_id_is_none (&m->id))
-    buddy_on_ask (node, link, m);
+    buddy_on_ask (node, from, m);
   else if (node->saves.opened)
-    order (node, m->path, &link->remote, m->number);
+    order (node, m->path, from, m->number);
 }
 
 void
@@ -92,7 +92,7 @@ rerun_on_restored (Node *node, const char *path)
   if (node_id_equal (&own->node, &node->self))
     rerun_on_told (node, &own->node, &told);
   else
-    (void)link_send_to (node, &own->node, &told);
+    (void)member_send (node, &own->node, &told);
   order_free (own);
 }
 
@@ -114,7 +114,7 @@ send_ask (Node *node, const RerunAsk *ask)
   if (node_id_is_none (&ask->whom) && node->saves.here)
     order (node, ask->path, &node->self, ask->loan);
   else
-    (void)link_send_to (
+    (void)member_send (
         node, &whom,
         &(Message){
             .kind = MESSAGE_RERUN, .number = ask->loan, .path = ask->path, .id = ask->gone });

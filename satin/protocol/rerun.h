@@ -8,8 +8,8 @@
  * Driver's thread. */
 #pragma once
 
-#include "link.h"
 #include "loans.h"
+#include "member.h"
 #include "node.h"
 
 /* A slot does not wait longer than this for a coordinator that is slow. */
@@ -36,10 +36,10 @@ void rerun_forget (Node *node, LoanEntry *entry);
 void rerun_departing (Node *node, const NodeId *id);
 /* … and has left it: it answers nothing any more. */
 void rerun_departed (Node *node, const NodeId *id);
-/* This coordinator may be asked: all asks go (again), also those that go over this link alone. */
+/* This coordinator may be asked: all asks go (again). */
 void rerun_ask_all (Node *node);
 /* Somebody asks this node. */
-void rerun_on_ask (Node *node, Link *link, const Message *message);
+void rerun_on_ask (Node *node, const NodeId *from, const Message *message);
 /* The scribe has told of all rows at or below this path. */
 void rerun_on_restored (Node *node, const char *path);
 void rerun_on_told (Node *node, const NodeId *from, const Message *message);

@@ -105,7 +105,7 @@ root_go_on (Node *node)
     }
   if (known_holder (node, path, &root->job->digest, &holder))
     {
-      if (!carry_may_reach (node, &holder.node)) /* until its link is up, or it has left */
+      if (!carry_may_reach (node, &holder.node)) /* until it is connected, or has left */
         return;
       root->state = ROOT_ADOPTED;
       orphans_ask (node, root->loan, path, &root->job->digest, &holder.node);

@@ -28,7 +28,7 @@ scan_all (Node *node)
   round->number++;
   for (guint i = 0; i < node->roster.members->len; i++)
     ((Member *)node->roster.members->pdata[i])->scanned = FALSE;
-  link_broadcast (node, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
+  member_send_all (node, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
   round->heard = TRUE;
   round->owed = round->number;
   round->owed_scan = saves_scan (node);
@@ -67,24 +67,24 @@ round_ask (Node *node, guint64 patience_us)
   node->round.asked_us = patience; /* and asked again when the coordinator is ready */
   node->round.request++;
   if (office_ready (node, &coordinator))
-    (void)link_send_to (
+    (void)member_send (
         node, &coordinator,
         &(Message){ .kind = MESSAGE_PUBLISH, .number = patience, .count = node->round.request });
 }
 
 void
-round_on_publish (Node *node, Link *link, const Message *m)
+round_on_publish (Node *node, const NodeId *from, const Message *m)
 {
-  roster_find (node, &link->remote)->request = m->count;
+  roster_find (node, from)->request = m->count;
   begin (node, CLAMP (m->number, 1, ROUND_PATIENCE_MAX_US));
 }
 
 void
-round_on_scan (Node *node, Link *link, const Message *m)
+round_on_scan (Node *node, const NodeId *from, const Message *m)
 {
   NodeId coordinator;
 
-  node->round.early = link->remote;
+  node->round.early = *from;
   node->round.early_number = m->number;
   if (office_ready (node, &coordinator))
     round_coordinator_opened (node);
@@ -115,18 +115,18 @@ round_on_served (Node *node, guint64 scan)
   if (node_id_equal (&coordinator, &node->self))
     roster_find (node, &node->self)->scanned = round->owed == round->number;
   else
-    (void)link_send_to (node, &coordinator,
-                        &(Message){ .kind = MESSAGE_SCANNED, .number = round->owed });
+    (void)member_send (node, &coordinator,
+                       &(Message){ .kind = MESSAGE_SCANNED, .number = round->owed });
   round->owed = 0;
   round_go_on (node);
 }
 
 void
-round_on_scanned (Node *node, Link *link, const Message *m)
+round_on_scanned (Node *node, const NodeId *from, const Message *m)
 {
   if (m->number != node->round.number)
     return;
-  roster_find (node, &link->remote)->scanned = TRUE;
+  roster_find (node, from)->scanned = TRUE;
   round_go_on (node);
 }
 
@@ -208,25 +208,25 @@ round_on_answer (Node *node, guint64 generation, gboolean failed)
     {
       const Member *member = node->roster.members->pdata[i];
       if (!node_id_equal (&member->id, &node->self))
-        (void)link_send_to (node, &member->id,
-                            &(Message){ .kind = MESSAGE_PUBLISHED,
-                                        .number = generation,
-                                        .flag = failed,
-                                        .count = member->request,
-                                        .ids = round->missing });
+        (void)member_send (node, &member->id,
+                           &(Message){ .kind = MESSAGE_PUBLISHED,
+                                       .number = generation,
+                                       .flag = failed,
+                                       .count = member->request,
+                                       .ids = round->missing });
     }
   tell (node, generation, failed, round->missing);
   return TRUE;
 }
 
-/* What was asked, or its answer, may be lost with another link. */
+/* It was asked when there was no session with it. */
 void
 round_greet (Node *node, const NodeId *to)
 {
   const Round *round = &node->round;
 
   if (round->state == ROUND_SCANNING && node->saves.opened && !roster_find (node, to)->scanned)
-    (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
+    (void)member_send (node, to, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
 }
 
 void

@@ -10,7 +10,7 @@
  * results to one that has scanned: then all scan again. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "message.h"
 
 typedef struct Node Node;
@@ -49,9 +49,9 @@ void round_init (Node *node);
 void round_done (Node *node);
 /* NODE_EVENT_SAVE. patience_us 0: ROUND_PATIENCE_US. */
 void round_ask (Node *node, guint64 patience_us);
-void round_on_publish (Node *node, Link *link, const Message *message);
-void round_on_scan (Node *node, Link *link, const Message *message);
-void round_on_scanned (Node *node, Link *link, const Message *message);
+void round_on_publish (Node *node, const NodeId *from, const Message *message);
+void round_on_scan (Node *node, const NodeId *from, const Message *message);
+void round_on_scanned (Node *node, const NodeId *from, const Message *message);
 void round_on_published (Node *node, const Message *message);
 /* It is known now that the coordinator takes rows: it may have asked before. */
 void round_coordinator_opened (Node *node);
@@ -63,9 +63,9 @@ gboolean round_publishes (const Node *node);
 gboolean round_on_answer (Node *node, guint64 generation, gboolean failed);
 /* A member that left, or is lost. */
 void round_departed (Node *node, const Member *member);
-/* A new link to a member: it is asked again, unless it has answered. */
+/* The session with this member has begun: it is asked, unless it has answered. */
 void round_greet (Node *node, const NodeId *to);
-/* Another coordinator, or another link to it. */
+/* Another coordinator. */
 void round_renew (Node *node);
 /* Is everything there? */
 void round_go_on (Node *node);

@@ -31,6 +31,6 @@ rows_send (Node *node, const NodeId *to, GPtrArray *rows, guint start, Message *
   if (i < rows->len)
     message->number = 0;
   message->rows = some;
-  (void)link_send_to (node, to, message);
+  (void)member_send (node, to, message);
   return i;
 }

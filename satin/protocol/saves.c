@@ -167,19 +167,19 @@ saves_on_rows (Node *node, GPtrArray *rows, guint64 risk_us)
     }
   do
     i = rows_send (node, &coordinator, rows, i,
-                         &(Message){ .kind = MESSAGE_SAVE,
-                                     .number = node->work.reported_us,
-                                     .count = node->office.number });
+                   &(Message){ .kind = MESSAGE_SAVE,
+                               .number = node->work.reported_us,
+                               .count = node->office.number });
   while (i < rows->len);
 }
 
 void
-saves_on_save (Node *node, Link *link, const Message *m)
+saves_on_save (Node *node, const NodeId *from, const Message *m)
 {
   if (m->rows->len > 0)
-    emit_save (node, m->rows, &link->remote);
+    emit_save (node, m->rows, from);
   if (m->number > 0)
-    note_ticket (node, &link->remote, m->count, m->number);
+    note_ticket (node, from, m->count, m->number);
 }
 
 static guint64
@@ -242,7 +242,7 @@ tell_closed (Node *node, const NodeEvent *published)
   if (own && roster_is_master (node) && node_id_equal (&node->office.holder, &node->self))
     stop_on_closed (node, &message);
   else if (!own)
-    (void)link_send_to (node, &node->saves.closer, &message);
+    (void)member_send (node, &node->saves.closer, &message);
 }
 
 static void
@@ -251,7 +251,7 @@ acknowledge_event (Node *node, const SavesTicket *ticket)
   if (node_id_equal (&ticket->node, &node->self))
     events_published (node, ticket->event);
   else
-    (void)link_send_to (
+    (void)member_send (
         node, &ticket->node,
         &(Message){ .kind = MESSAGE_NOTED, .count = node->office.number, .number = ticket->event });
 }
@@ -270,20 +270,20 @@ acknowledge (Node *node, guint64 ticket, guint64 generation)
       else if (first->event > 0)
         acknowledge_event (node, first);
       else if (!node_id_equal (&first->node, &node->self))
-        (void)link_send_to (node, &first->node,
-                            &(Message){ .kind = MESSAGE_SAVED,
-                                        .number = first->reported_us,
-                                        .version = generation,
-                                        .count = first->office });
+        (void)member_send (node, &first->node,
+                           &(Message){ .kind = MESSAGE_SAVED,
+                                       .number = first->reported_us,
+                                       .version = generation,
+                                       .count = first->office });
       else /* of an earlier office of this node: work_renew has passed that mark */
         work_published (node, first->reported_us);
       g_free (g_queue_pop_head (waiting));
     }
   if (roster.term.number > 0)
-    link_broadcast (node, &(Message){ .kind = MESSAGE_NOTED,
-                                      .count = node->office.number,
-                                      .term = roster.term,
-                                      .version = roster.version });
+    member_send_all (node, &(Message){ .kind = MESSAGE_NOTED,
+                                       .count = node->office.number,
+                                       .term = roster.term,
+                                       .version = roster.version });
 }
 
 void
@@ -298,7 +298,7 @@ saves_on_published (Node *node, const NodeEvent *event)
     acknowledge (node, event->saved, event->number);
   office_saw_generation (node, event->number);
   if (newer) /* a bid is held against it, whoever will be master then */
-    link_broadcast (node, &(Message){ .kind = MESSAGE_SAVED, .version = event->number });
+    member_send_all (node, &(Message){ .kind = MESSAGE_SAVED, .version = event->number });
   if (event->final && !round_on_answer (node, event->number, event->failed) && saves->final)
     {
       saves->final = FALSE;
@@ -315,10 +315,10 @@ saves_on_published (Node *node, const NodeEvent *event)
 }
 
 void
-saves_on_saved (Node *node, Link *link, const Message *m)
+saves_on_saved (Node *node, const NodeId *from, const Message *m)
 {
   office_saw_generation (node, m->version);
-  if (m->count == node->office.number && node_id_equal (&link->remote, &node->office.holder))
+  if (m->count == node->office.number && node_id_equal (from, &node->office.holder))
     work_published (node, m->number);
 }
 
@@ -330,7 +330,7 @@ saves_on_close (Node *node, const NodeId *from, const Message *m)
   Saves *saves = &node->saves;
 
   if (node_id_equal (&saves->closer, from) && m->count < saves->request)
-    return; /* it was held up on an older link; only the newest is waited for */
+    return; /* only the newest is waited for */
   if (saves->final && (saves->request != m->count || !node_id_equal (&saves->closer, from)))
     saves->again = TRUE; /* what is under way may lack what this one wants */
   if (!saves->closing)

@@ -4,7 +4,7 @@
  * an earlier one, or was said by it, does not count. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "node.h"
 #include "work.h"
 
@@ -73,7 +73,7 @@ guint64 saves_scan_whole (Node *node);
 void saves_on_served (Node *node, guint64 scan, guint64 cost_us);
 void saves_on_published (Node *node, const NodeEvent *event);
 /* So much of what this node sent is published. */
-void saves_on_saved (Node *node, Link *link, const Message *message);
+void saves_on_saved (Node *node, const NodeId *from, const Message *message);
 /* The master wants the last publication. */
 void saves_on_close (Node *node, const NodeId *from, const Message *message);
 void saves_close_go_on (Node *node);
@@ -81,7 +81,7 @@ void saves_close_go_on (Node *node);
  * changes of the present roster are. */
 void saves_note_event (Node *node, const NodeId *id, guint64 event);
 void saves_note_roster (Node *node);
-void saves_on_save (Node *node, Link *link, const Message *message);
+void saves_on_save (Node *node, const NodeId *from, const Message *message);
 /* A member of a run with a checkpoint scans from now on, at its interval. */
 void saves_begin (Node *node);
 /* Sends the finished results that wait for their lenders. */

@@ -129,10 +129,9 @@ take (Node *node, Member *member, Message *m, const GPtrArray *shares)
 }
 
 gboolean
-shares_admit (Node *node, Link *link, Message *m)
+shares_admit (Node *node, Member *member, Message *m)
 {
   g_autoptr (GPtrArray) shares = NULL;
-  Member *member = link->bound ? roster_find (node, &link->remote) : NULL;
   gboolean first = member == NULL || g_queue_is_empty (&member->carry.waiting);
 
   if (member == NULL && m->speaks != NULL)
@@ -169,9 +168,8 @@ static void
 open_door (Node *node, const NodeId *id)
 {
   Member *member;
-  Link *link;
 
-  while ((member = roster_find (node, id)) != NULL && (link = link_to (node, id)) != NULL
+  while ((member = roster_find (node, id)) != NULL && member_is_connected (node, id)
          && !g_queue_is_empty (&member->carry.waiting)
          && all_here (((CarryWaiting *)g_queue_peek_head (&member->carry.waiting))->shares))
     {
@@ -181,7 +179,7 @@ open_door (Node *node, const NodeId *id)
         {
           if (waiting->shares != NULL)
             take (node, member, &m, waiting->shares);
-          hear_admitted (node, link, &m);
+          hear_again (node, id, &m);
         }
       carry_waiting_free (waiting);
     }
@@ -234,14 +232,14 @@ shares_told (Member *member, const Message *m)
 }
 
 void
-shares_on_taken (Node *node, Link *link)
+shares_on_taken (Node *node, const NodeId *from)
 {
-  GPtrArray *all = g_queue_pop_head (&roster_find (node, &link->remote)->carry.told);
+  GPtrArray *all = g_queue_pop_head (&roster_find (node, from)->carry.told);
 
   if (all != NULL)
     g_ptr_array_unref (all);
   else
-    link_break (node, link, "took what was not told");
+    member_break (node, from, "took what was not told");
 }
 
 /* ---- bytes ---- */
@@ -249,7 +247,7 @@ shares_on_taken (Node *node, Link *link)
 static void
 answer (Node *node, const NodeId *id, const Digest *digest, GBytes *bytes)
 {
-  (void)link_send_to (
+  (void)member_send (
       node, id,
       &(Message){
           .kind = MESSAGE_BYTES, .digest = *digest, .flag = bytes == NULL, .value = bytes });
@@ -306,10 +304,10 @@ take_bytes (Node *node, const Message *m)
 }
 
 void
-shares_on_bytes (Node *node, Link *link, const Message *m)
+shares_on_bytes (Node *node, const NodeId *from, const Message *m)
 {
   Wish *wish = find_wish (node, &m->digest);
-  const Carry *carry = &roster_find (node, &link->remote)->carry;
+  const Carry *carry = &roster_find (node, from)->carry;
   SatinShared shared;
   gboolean owed;
 
@@ -318,13 +316,13 @@ shares_on_bytes (Node *node, Link *link, const Message *m)
       take_bytes (node, m);
       return;
     }
-  if (wish != NULL && node_id_equal (&wish->asked, &link->remote))
+  if (wish != NULL && node_id_equal (&wish->asked, from))
     ask_next (node, wish);
   shared = shared_enter (node->shares.store, &m->digest, 0);
   owed = is_asked (carry, carry->waiting.length, shared) && !shared_keep (shared, NULL);
   shared_unref (shared);
   if (owed)
-    link_break (node, link, "does not have what it speaks of");
+    member_break (node, from, "does not have what it speaks of");
 }
 
 /* ---- wishes ---- */
@@ -343,7 +341,7 @@ add_candidate (const NodeId *id, gpointer data)
   Candidates *to = data;
 
   if (node_id_equal (id, &to->node->self)
-      || (contacts_are_all (to->node) ? link_to (to->node, id) == NULL
+      || (contacts_are_all (to->node) ? !member_is_connected (to->node, id)
                                       : !carry_may_reach (to->node, id))
       || node_id_set_has (to->ids, id))
     return;
@@ -412,8 +410,8 @@ ask_next (Node *node, Wish *wish)
     {
       wish->asked = g_array_index (ids, NodeId, wish->next++);
       wish->until_us = node->now_us + SHARES_PATIENCE_US + wish->length / SHARES_BYTES_PER_US;
-      (void)link_send_to (node, &wish->asked,
-                          &(Message){ .kind = MESSAGE_FETCH, .digest = wish->digest });
+      (void)member_send (node, &wish->asked,
+                         &(Message){ .kind = MESSAGE_FETCH, .digest = wish->digest });
       return;
     }
   if (refuse_others (node, wish))
@@ -439,18 +437,18 @@ add_wish (Node *node, const Digest *digest, guint64 length)
 }
 
 void
-shares_on_fetch (Node *node, Link *link, const Message *m)
+shares_on_fetch (Node *node, const NodeId *from, const Message *m)
 {
   SharedStore *store = node->shares.store;
   g_autoptr (GBytes) bytes = shared_find (store, &m->digest);
-  Waiter waiter = { .node = link->remote };
+  Waiter waiter = { .node = *from };
   Wish *wish;
 
   /* To wait with others for what this node waits for might be to wait in a circle. */
   if (bytes != NULL || !shared_is_spoken_of (store, &m->digest)
       || find_wish (node, &m->digest) != NULL)
     {
-      answer (node, &link->remote, &m->digest, bytes);
+      answer (node, from, &m->digest, bytes);
       return;
     }
   wish = add_wish (node, &m->digest, 0);

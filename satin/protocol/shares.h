@@ -11,7 +11,7 @@
  * Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "node.h"
 
 /* The answer to a FETCH is waited for so long, and for these bytes a second, before the next is
@@ -33,16 +33,16 @@ void shares_done (Node *node);
 
 /* TRUE: it may be heard now, and rows and result bear what they speak of. FALSE: it waits, or it is
  * dropped, since its sender is no member. */
-gboolean shares_admit (Node *node, Link *link, Message *message);
+gboolean shares_admit (Node *node, Member *from, Message *message);
 /* Something waits at the door of some member, and nobody knows what it says. */
 gboolean shares_wait (Node *node);
 /* It was sent. */
 void shares_told (Member *member, const Message *message);
-/* Hears what waits no more, of members to whom there is a link. */
+/* Hears what waits no more, of connected members. */
 void shares_open_doors (Node *node);
-void shares_on_fetch (Node *node, Link *link, const Message *message);
-void shares_on_bytes (Node *node, Link *link, const Message *message);
-void shares_on_taken (Node *node, Link *link);
+void shares_on_fetch (Node *node, const NodeId *from, const Message *message);
+void shares_on_bytes (Node *node, const NodeId *from, const Message *message);
+void shares_on_taken (Node *node, const NodeId *from);
 void shares_departed (Node *node, const NodeId *id);
 
 /* A job waits for bytes, or does not any more. */

@@ -77,48 +77,48 @@ is_victim (Node *node, const Member *member)
          && (node->config.steal != NODE_STEAL_MW || member == roster_master (node));
 }
 
-/* (nullable): by which this member of the lane may be asked; `all`: also if it has refused. */
-static Link *
-link_to_ask (Node *node, const StealLane *lane, const Member *member, gboolean all)
+/* May this member be asked by this lane? `all`: also if it has refused. */
+static gboolean
+may_be_asked (Node *node, const StealLane *lane, const Member *member, gboolean all)
 {
-  return !is_victim (node, member) || lane_of (node, member) != lane
-                 || (!all && node_id_set_has (node->steal.refused, &member->id))
-             ? NULL
-             : link_to_member (member);
+  return is_victim (node, member) && lane_of (node, member) == lane
+         && (all || !node_id_set_has (node->steal.refused, &member->id))
+         && member_is_connected (node, &member->id);
 }
 
 static gboolean
 has_victim (Node *node, const StealLane *lane, gboolean all)
 {
   for (guint i = 0; i < node->roster.members->len; i++)
-    if (link_to_ask (node, lane, node->roster.members->pdata[i], all) != NULL)
+    if (may_be_asked (node, lane, node->roster.members->pdata[i], all))
       return TRUE;
   return FALSE;
 }
 
-/* How many members of this lane may be asked; `link` (nullable, out) of number `wanted`. */
+/* How many members of this lane may be asked; `victim` (nullable, out): the one of number `wanted`.
+ */
 static guint
-victims (Node *node, const StealLane *lane, gboolean all, guint wanted, Link **link)
+victims (Node *node, const StealLane *lane, gboolean all, guint wanted, NodeId *victim)
 {
   guint n = 0;
 
   for (guint i = 0; i < node->roster.members->len; i++)
     {
-      Link *found = link_to_ask (node, lane, node->roster.members->pdata[i], all);
-      if (found != NULL && n++ == wanted && link != NULL)
-        *link = found;
+      const Member *member = node->roster.members->pdata[i];
+      if (may_be_asked (node, lane, member, all) && n++ == wanted && victim != NULL)
+        *victim = member->id;
     }
   return n;
 }
 
-/* (nullable): one who has not refused; after a pause one who has. `refused` (out): all there are
- * have. */
-static Link *
+/* One who has not refused; after a pause one who has; none: there is none, or (`refused`, out) all
+ * there are have. */
+static NodeId
 choose (Node *node, StealLane *lane, gboolean *refused)
 {
   gboolean all = FALSE;
   guint n = victims (node, lane, all, 0, NULL);
-  Link *link = NULL;
+  NodeId victim = NODE_ID_NONE;
 
   *refused = FALSE;
   if (n == 0)
@@ -129,18 +129,18 @@ choose (Node *node, StealLane *lane, gboolean *refused)
     }
   lane->probe = FALSE;
   if (n > 0 && !*refused)
-    (void)victims (node, lane, all, (guint)(core_random (node) % n), &link);
-  return link;
+    (void)victims (node, lane, all, (guint)(core_random (node) % n), &victim);
+  return victim;
 }
 
-/* (nullable): the one who said MORE. */
-static Link *
+/* The one who said MORE, if it is connected; else none. */
+static NodeId
 take_offer (Node *node, StealLane *lane)
 {
   NodeId id = lane->offer;
 
   lane->offer = NODE_ID_NONE;
-  return node_id_is_none (&id) ? NULL : link_to (node, &id);
+  return member_is_connected (node, &id) ? id : NODE_ID_NONE;
 }
 
 static void
@@ -152,17 +152,16 @@ pause_a_while (Node *node, StealLane *lane)
 }
 
 static void
-ask (Node *node, StealLane *lane, Link *link, guint32 count)
+ask (Node *node, StealLane *lane, const NodeId *victim, guint32 count)
 {
   lane->in_flight = TRUE;
-  lane->victim = link->remote;
-  lane->link = link->link;
+  lane->victim = *victim;
   lane->asked_us = node->now_us;
   lane->asked = count;
   lane->given = lane->run = 0;
   lane->request = ++node->steal.requests;
   holdback_send (
-      node, link,
+      node, victim,
       &(Message){ .kind = MESSAGE_STEAL, .number = lane->request, .count = lane->asked });
 }
 
@@ -180,15 +179,15 @@ go_on (Node *node, StealLane *lane)
 
   if (!may_ask (node, lane))
     return;
-  Link *link = take_offer (node, lane);
-  if (link == NULL && lane->resume_us > 0)
+  NodeId victim = take_offer (node, lane);
+  if (node_id_is_none (&victim) && lane->resume_us > 0)
     return;
-  if (link == NULL)
-    link = choose (node, lane, &refused);
-  if (link != NULL)
+  if (node_id_is_none (&victim))
+    victim = choose (node, lane, &refused);
+  if (!node_id_is_none (&victim))
     {
       learn (node, lane);
-      ask (node, lane, link, MAX (appetite (node, lane), 1));
+      ask (node, lane, &victim, MAX (appetite (node, lane), 1));
     }
   else if (refused)
     pause_a_while (node, lane);
@@ -281,13 +280,13 @@ steal_on_answer (Node *node, guint64 number, guint given, guint run, gboolean mo
 }
 
 void
-steal_on_more (Node *node, const Link *link)
+steal_on_more (Node *node, const NodeId *from)
 {
-  const Member *member = roster_find (node, &link->remote);
+  const Member *member = roster_find (node, from);
 
-  node_id_set_remove (node->steal.refused, &link->remote);
+  node_id_set_remove (node->steal.refused, from);
   if (is_victim (node, member))
-    lane_of (node, member)->offer = link->remote;
+    lane_of (node, member)->offer = *from;
 }
 
 void
@@ -303,10 +302,10 @@ steal_on_none (Node *node, const Message *m)
 }
 
 void
-steal_on_down (Node *node, guint64 link)
+steal_on_down (Node *node, const NodeId *id)
 {
   for (guint i = 0; i < STEAL_LANES; i++)
-    if (node->steal.lanes[i].in_flight && node->steal.lanes[i].link == link)
+    if (node->steal.lanes[i].in_flight && node_id_equal (&node->steal.lanes[i].victim, id))
       end_request (node, &node->steal.lanes[i]);
 }
 

@@ -11,7 +11,7 @@
  * request would have come to anybody. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "node.h"
 
 #define STEAL_PAUSE_MIN_US 1000 /* of a thief that all have refused; doubles */
@@ -42,7 +42,6 @@ typedef struct
   guint64 request; /* number of the last one */
   gboolean in_flight;
   NodeId victim;
-  guint64 link;
   guint64 asked_us;  /* when the request in flight was sent */
   guint64 pause_us;  /* the next pause */
   guint64 resume_us; /* end of the present pause; 0: none */
@@ -64,7 +63,7 @@ void steal_on_hungry (Node *node, guint32 count);
 /* Asks somebody, if that is wanted and may be. */
 void steal_go_on (Node *node);
 /* It has work now. */
-void steal_on_more (Node *node, const Link *link);
+void steal_on_more (Node *node, const NodeId *from);
 /* A refusal. It may name another member, which has the job now. */
 void steal_on_none (Node *node, const Message *message);
 /* The answer to request `number`, or its beginning, then `more` follows: `given` jobs, of which
@@ -73,7 +72,7 @@ void steal_on_answer (Node *node, guint64 number, guint given, guint run, gboole
 /* A job that was fetched in advance goes back, for others want it: this node asks for less, else
  * it could go to and fro, and nobody begins it. */
 void steal_on_robbed (Node *node);
-void steal_on_down (Node *node, guint64 link);
+void steal_on_down (Node *node, const NodeId *id);
 void steal_departed (Node *node, const NodeId *id);
 /* How long the answer to a request has been waited for; 0: it is not. */
 guint64 steal_age_us (Node *node);

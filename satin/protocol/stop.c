@@ -81,7 +81,7 @@ report_drained (Node *node)
   if (node->saves.here)
     stop_on_drained (node, &message);
   else
-    (void)link_send_to (node, &coordinator, &message);
+    (void)member_send (node, &coordinator, &message);
 }
 
 static void
@@ -94,7 +94,7 @@ begin (Node *node)
     }
   node->stop.until_us = node->now_us + node->stop.patience_us;
   halt (node);
-  link_broadcast (node, &(Message){ .kind = MESSAGE_HALT });
+  member_send_all (node, &(Message){ .kind = MESSAGE_HALT });
   report_drained (node); /* a leave may have halted it long ago */
 }
 
@@ -104,9 +104,9 @@ forward (Node *node)
   const Member *acting = roster_acting (node);
 
   if (acting != NULL)
-    (void)link_send_to (node, &acting->id,
-                        &(Message){ .kind = node->stop.cancelled ? MESSAGE_CANCEL : MESSAGE_SUSPEND,
-                                    .number = node->stop.patience_us });
+    (void)member_send (node, &acting->id,
+                       &(Message){ .kind = node->stop.cancelled ? MESSAGE_CANCEL : MESSAGE_SUSPEND,
+                                   .number = node->stop.patience_us });
 }
 
 void
@@ -193,7 +193,7 @@ stop_on_drained (Node *node, const Message *m)
       stop_go_on (node);
     }
   else if (node->saves.here && acting != NULL)
-    (void)link_send_to (node, &acting->id, m);
+    (void)member_send (node, &acting->id, m);
 }
 
 void
@@ -284,7 +284,7 @@ stop_go_on (Node *node)
   if (node->saves.opened)
     saves_on_close (node, &node->self, &message);
   else if (!node->saves.here) /* else it is asked again when it has opened */
-    (void)link_send_to (node, &coordinator, &message);
+    (void)member_send (node, &coordinator, &message);
 }
 
 void
@@ -346,7 +346,7 @@ stop_greet (Node *node, const NodeId *to)
   const Member *acting = roster_acting (node);
 
   if (roster_is_master (node) && node->stop.halting)
-    (void)link_send_to (node, to, &(Message){ .kind = MESSAGE_HALT });
+    (void)member_send (node, to, &(Message){ .kind = MESSAGE_HALT });
   else if ((node->stop.wanted || node->stop.cancelled) && acting != NULL
            && node_id_equal (&acting->id, to))
     {

@@ -54,10 +54,10 @@ void stop_refused (Node *node, const char *why);
 /* Not yet if the run is given up for fewer last words than that takes: who says so takes itself for
  * the last, and others may live of whom it has not heard. */
 void stop_on_end (Node *node, guint64 code, gboolean finished);
-/* The master or its link is new. */
+/* The master is new. */
 void stop_renew (Node *node);
-/* Another coordinator; it has opened the checkpoint, and all send it what they have; it, or a new
- * link to it, takes orders. */
+/* Another coordinator; it has opened the checkpoint, and all send it what they have; it takes
+ * orders. */
 void stop_coordinator_is_new (Node *node);
 void stop_coordinator_has_opened (Node *node);
 void stop_coordinator_is_ready (Node *node);

@@ -124,13 +124,13 @@ tell (Node *node, const Member *member)
   if ((numbers == NULL || numbers->len == 0) && node->roster.members->len > WORK_ALL_MAX
       && !roster_is_master (node) && member != roster_master (node))
     return;
-  (void)link_send_to (node, &member->id,
-                      &(Message){ .kind = MESSAGE_WORK,
-                                  .work_us = self->work_us + since_us,
-                                  .risk_us = self->risk_us + since_us + work_unpublished_us (node),
-                                  .version = self->risk_us + since_us + work_alone_us (node),
-                                  .count = self->busy,
-                                  .numbers = numbers });
+  (void)member_send (node, &member->id,
+                     &(Message){ .kind = MESSAGE_WORK,
+                                 .work_us = self->work_us + since_us,
+                                 .risk_us = self->risk_us + since_us + work_unpublished_us (node),
+                                 .version = self->risk_us + since_us + work_alone_us (node),
+                                 .count = self->busy,
+                                 .numbers = numbers });
 }
 
 void
@@ -208,9 +208,9 @@ work_on_event (Node *node, const NodeEvent *event)
 }
 
 void
-work_on_message (Node *node, Link *link, const Message *m)
+work_on_message (Node *node, const NodeId *from, const Message *m)
 {
-  Member *member = roster_find (node, &link->remote);
+  Member *member = roster_find (node, from);
 
   member->told = (WorkTold){ .told_us = node->now_us,
                              .work_us = m->work_us,
@@ -231,7 +231,7 @@ work_on_message (Node *node, Link *link, const Message *m)
           member->root = told;
           member->root_number = (guint32)(item[0] - LOANS_ROOT);
         }
-      else if (entry != NULL && loans_is_with (entry, &link->remote))
+      else if (entry != NULL && loans_is_with (entry, from))
         entry->told = told;
     }
 }

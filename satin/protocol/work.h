@@ -5,7 +5,7 @@
  * the ledger, and into the statistics. Driver's thread. */
 #pragma once
 
-#include "link.h"
+#include "member.h"
 #include "message.h"
 #include "node.h"
 
@@ -32,10 +32,10 @@ typedef struct
 
 typedef struct
 {
-  WorkTold self;        /* the engine's, as the driver told it */
-  guint64 reported_us;  /* rows that went to the coordinator stand for so much … */
-  guint64 published_us; /* … and so much of it is published */
-  guint64 unsent_us;    /* rows that could not go, or went to another coordinator */
+  WorkTold self;                  /* the engine's, as the driver told it */
+  guint64 reported_us;            /* rows that went to the coordinator stand for so much … */
+  guint64 published_us;           /* … and so much of it is published */
+  guint64 unsent_us;              /* rows that could not go, or went to another coordinator */
   guint64 told_us, told_alone_us; /* the two sums when the others were told last */
   guint64 moved_us;     /* by results that came and rows that went since the engine told */
   NodeId loser;         /* with this member … */
@@ -51,8 +51,8 @@ void work_done (Node *node);
 void work_on_event (Node *node, const NodeEvent *event);
 /* A result has brought so much that is at risk, or rows took it away. */
 void work_moved (Node *node, guint64 risk_us);
-void work_on_message (Node *node, Link *link, const Message *message);
-/* A link to this member has just begun. */
+void work_on_message (Node *node, const NodeId *from, const Message *message);
+/* The session with this member has just begun. */
 void work_greet (Node *node, const Member *member);
 /* At risk in this node, besides what its engine says: if all nodes died, and if only this one
  * did. */

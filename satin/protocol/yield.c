@@ -49,7 +49,7 @@ yield_ask (Node *node, const NodeId *holder, const MessageHold *hold)
           || !digest_equal (&held->job->digest, &hold->digest)
           || (held->lender == LENDER_NODE && node_id_equal (&held->node, holder)))
         continue;
-      (void)link_send_to (
+      (void)member_send (
           node, holder,
           &(Message){ .kind = MESSAGE_RUNS, .path = hold->path, .digest = hold->digest });
       return;
@@ -57,12 +57,12 @@ yield_ask (Node *node, const NodeId *holder, const MessageHold *hold)
 }
 
 void
-yield_on_runs (Node *node, Link *link, const Message *m)
+yield_on_runs (Node *node, const NodeId *from, const Message *m)
 {
   const HeldJob *held = orphans_find (node, m->path, &m->digest);
 
   if (held == NULL || held->finished || yields (node, held) || stop_halts (node)
-      || roster_find (node, &link->remote)->leaving)
+      || roster_find (node, from)->leaving)
     return;
   YieldJob job = { held->held, node->control->scan_whole (node) };
   g_array_append_val (node->yield.jobs, job);

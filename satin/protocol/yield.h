@@ -19,7 +19,7 @@ void yield_done (Node *node);
 /* Somebody else runs what stands here: if it runs here for a lender, that one is to yield; not if
  * that one is the lender, who has only lent it on. */
 void yield_ask (Node *node, const NodeId *holder, const MessageHold *hold);
-void yield_on_runs (Node *node, Link *link, const Message *message);
+void yield_on_runs (Node *node, const NodeId *from, const Message *message);
 /* Finished parts, from a scan or from elsewhere. */
 void yield_on_rows (Node *node, GPtrArray *rows);
 void yield_on_result (Node *node, const LoanEntry *entry, const Result *result);

@@ -172,10 +172,9 @@ test_a_false_hub_is_not_believed (void)
     liar++;
   Message message = { .kind = MESSAGE_HOLD, .id = node_at (world, 2)->self, .holds = holds };
   NodeId author;
-  Link *link = link_to (node_at (world, NODES - 1), &node_at (world, liar)->self);
-  g_assert_false (contacts_hear (node_at (world, NODES - 1), link, &message, &author));
-  link = link_to (node_at (world, NODES - 1), &node_at (world, 0)->self);
-  g_assert_true (contacts_hear (node_at (world, NODES - 1), link, &message, &author));
+  Node *node = node_at (world, NODES - 1);
+  g_assert_false (contacts_hear (node, &node_at (world, liar)->self, &message, &author));
+  g_assert_true (contacts_hear (node, &node_at (world, 0)->self, &message, &author));
   g_assert_true (node_id_equal (&author, &node_at (world, 2)->self));
 }
 

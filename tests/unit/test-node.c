@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs between Nodes: lent, lost, adopted, aborted, and what is at risk. */
+/* Jobs between Nodes: lent, lost, adopted, aborted. */
 #include "node-world.h"
 
 #include "satin/protocol/steal.h"
-#include "satin/protocol/work.h"
 
 /* T0-4. */
 static void
@@ -448,131 +447,6 @@ test_long_jobs_come_one_by_one (void)
   g_assert_cmpuint (world->peer[1].steals, ==, 4);
 }
 
-/* What a node says of its work: of one held job, so much is at risk. */
-static void
-tell_work (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
-{
-  NodeProgress item = { held, risk_us, busy };
-  g_autoptr (GArray) progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
-
-  g_array_append_val (progress, item);
-  tell (world, who,
-        &(NodeEvent){ .kind = NODE_EVENT_WORK,
-                      .work_us = risk_us,
-                      .risk_us = risk_us,
-                      .count = busy,
-                      .progress = progress });
-}
-
-/* What a node knows that another one, which is gone, had done. */
-static guint64
-departed_work_us (World *world, guint who, guint other)
-{
-  const GArray *departed = node_departed (world->peer[who].node);
-  guint64 work_us = 0;
-
-  for (guint i = 0; i < departed->len; i++)
-    {
-      const NodeDeparted *one = &g_array_index (departed, NodeDeparted, i);
-      if (one->id.number == other + 1)
-        work_us += one->work_us;
-    }
-  return work_us;
-}
-
-static void
-test_a_lender_knows_what_its_holder_took_along (void)
-{
-  g_autoptr (World) world = world_new (2, FALSE);
-  start (world);
-  (void)offer (world, 0, "/0");
-  hunger (world, 1);
-  tell_work (world, 1, held_of (world, 1, "/0"), 700, 1);
-  pass (world, 100);
-
-  die (world, 1);
-  pass (world, 1);
-
-  g_assert_cmpuint (stats_of (world, 0).lost_us, ==, 800);
-}
-
-static void
-test_who_had_no_time_to_tell_had_no_more_seats_than_it_has (void)
-{
-  g_autoptr (World) world = world_new (2, FALSE);
-  start (world);
-  for (guint i = 0; i < 3; i++)
-    (void)offer (world, 0, ((const char *const[]){ "/0", "/1", "/2" })[i]);
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 3 });
-  g_assert_cmpuint (g_hash_table_size (world->peer[1].running), ==, 3);
-  pass (world, 90);
-
-  die (world, 1);
-  pump (world);
-
-  g_assert_cmpuint (stats_of (world, 0).lost_us, ==, 180); /* of two workers */
-  g_assert_cmpuint (departed_work_us (world, 0, 1), >=, 180);
-}
-
-/* The master, to which n1 told its work, too, dies with it: n2, which had lent n1 a job, knows what n1
- * had done. */
-static void
-test_what_was_lost_had_been_done (void)
-{
-  g_autoptr (World) world = world_new (3, FALSE);
-  start (world);
-  (void)offer (world, 2, "/0");
-  hunger (world, 1);
-  tell_work (world, 1, held_of (world, 1, "/0"), 700, 1);
-  pass (world, 100);
-
-  die (world, 0);
-  die (world, 1);
-  pass (world, 1);
-
-  g_assert_cmpuint (stats_of (world, 2).lost_us, ==, 800);
-  g_assert_cmpuint (departed_work_us (world, 2, 1), ==, 800);
-}
-
-static void
-test_what_comes_and_goes_at_once_is_told_at_once (void)
-{
-  g_autoptr (World) world = world_new (2, TRUE);
-  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
-  g_autoptr (GPtrArray) none = g_ptr_array_new ();
-  NodeEvent rows = { .kind = NODE_EVENT_ROWS, .rows = none, .risk_us = WORK_MOVED_US / 2 };
-  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
-  start (world);
-  (void)offer (world, 0, "/0");
-  hunger (world, 1);
-
-  tell (world, 1,
-        &(NodeEvent){ .kind = NODE_EVENT_DONE,
-                      .held = held_of (world, 1, "/0"),
-                      .bytes = value,
-                      .work_us = WORK_MOVED_US,
-                      .risk_us = WORK_MOVED_US });
-  g_assert_true (said (world, 0, "TELL")); /* its result came */
-  tell (world, 1, &rows);
-  g_assert_false (said (world, 1, "TELL"));
-  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_WORK });
-  tell (world, 1, &rows);
-  g_assert_false (said (world, 1, "TELL"));
-  tell (world, 1, &rows);
-  g_assert_true (said (world, 1, "TELL"));
-
-  g_string_truncate (world->peer[1].log, 0);
-  tell (world, 1,
-        &(NodeEvent){ .kind = NODE_EVENT_WORK,
-                      .work_us = G_USEC_PER_SEC,
-                      .risk_us = 2 * WORK_MOVED_US * WORK_MOVED_SHARE });
-  for (guint i = 0; i < 3; i++)
-    tell (world, 1, &rows);
-  g_assert_false (said (world, 1, "TELL")); /* of so much that is little */
-  tell (world, 1, &rows);
-  g_assert_true (said (world, 1, "TELL"));
-}
-
 int
 main (int argc, char **argv)
 {
@@ -606,12 +480,5 @@ main (int argc, char **argv)
   TEST ("who-fetched-what-another-wants-asks-for-less",
         test_who_fetched_what_another_wants_asks_for_less);
   TEST ("long-jobs-come-one-by-one", test_long_jobs_come_one_by_one);
-  TEST ("a-lender-knows-what-its-holder-took-along",
-        test_a_lender_knows_what_its_holder_took_along);
-  TEST ("who-had-no-time-to-tell-had-no-more-seats-than-it-has",
-        test_who_had_no_time_to_tell_had_no_more_seats_than_it_has);
-  TEST ("what-was-lost-had-been-done", test_what_was_lost_had_been_done);
-  TEST ("what-comes-and-goes-at-once-is-told-at-once",
-        test_what_comes_and_goes_at_once_is_told_at_once);
   return g_test_run ();
 }

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What Nodes say of their work, and what they take for lost when one dies. */
+#include "node-world.h"
+
+#include "satin/protocol/work.h"
+
+/* What a node says of its work: of one held job, so much is at risk. */
+static void
+tell_work (World *world, guint who, guint64 held, guint64 risk_us, guint32 busy)
+{
+  NodeProgress item = { held, risk_us, busy };
+  g_autoptr (GArray) progress = g_array_new (FALSE, FALSE, sizeof (NodeProgress));
+
+  g_array_append_val (progress, item);
+  tell (world, who,
+        &(NodeEvent){ .kind = NODE_EVENT_WORK,
+                      .work_us = risk_us,
+                      .risk_us = risk_us,
+                      .count = busy,
+                      .progress = progress });
+}
+
+/* What a node knows that another one, which is gone, had done. */
+static guint64
+departed_work_us (World *world, guint who, guint other)
+{
+  const GArray *departed = node_departed (world->peer[who].node);
+  guint64 work_us = 0;
+
+  for (guint i = 0; i < departed->len; i++)
+    {
+      const NodeDeparted *one = &g_array_index (departed, NodeDeparted, i);
+      if (one->id.number == other + 1)
+        work_us += one->work_us;
+    }
+  return work_us;
+}
+
+static void
+test_a_lender_knows_what_its_holder_took_along (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  tell_work (world, 1, held_of (world, 1, "/0"), 700, 1);
+  pass (world, 100);
+
+  die (world, 1);
+  pass (world, 1);
+
+  g_assert_cmpuint (stats_of (world, 0).lost_us, ==, 800);
+}
+
+static void
+test_who_had_no_time_to_tell_had_no_more_seats_than_it_has (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  start (world);
+  for (guint i = 0; i < 3; i++)
+    (void)offer (world, 0, ((const char *const[]){ "/0", "/1", "/2" })[i]);
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_HUNGRY, .count = 3 });
+  g_assert_cmpuint (g_hash_table_size (world->peer[1].running), ==, 3);
+  pass (world, 90);
+
+  die (world, 1);
+  pump (world);
+
+  g_assert_cmpuint (stats_of (world, 0).lost_us, ==, 180); /* of two workers */
+  g_assert_cmpuint (departed_work_us (world, 0, 1), >=, 180);
+}
+
+/* The master, to which n1 told its work, too, dies with it: n2, which had lent n1 a job, knows what
+ * n1 had done. */
+static void
+test_what_was_lost_had_been_done (void)
+{
+  g_autoptr (World) world = world_new (3, FALSE);
+  start (world);
+  (void)offer (world, 2, "/0");
+  hunger (world, 1);
+  tell_work (world, 1, held_of (world, 1, "/0"), 700, 1);
+  pass (world, 100);
+
+  die (world, 0);
+  die (world, 1);
+  pass (world, 1);
+
+  g_assert_cmpuint (stats_of (world, 2).lost_us, ==, 800);
+  g_assert_cmpuint (departed_work_us (world, 2, 1), ==, 800);
+}
+
+static void
+test_what_comes_and_goes_at_once_is_told_at_once (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+  g_autoptr (GPtrArray) none = g_ptr_array_new ();
+  NodeEvent rows = { .kind = NODE_EVENT_ROWS, .rows = none, .risk_us = WORK_MOVED_US / 2 };
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+
+  tell (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_DONE,
+                      .held = held_of (world, 1, "/0"),
+                      .bytes = value,
+                      .work_us = WORK_MOVED_US,
+                      .risk_us = WORK_MOVED_US });
+  g_assert_true (said (world, 0, "TELL")); /* its result came */
+  tell (world, 1, &rows);
+  g_assert_false (said (world, 1, "TELL"));
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_WORK });
+  tell (world, 1, &rows);
+  g_assert_false (said (world, 1, "TELL"));
+  tell (world, 1, &rows);
+  g_assert_true (said (world, 1, "TELL"));
+
+  g_string_truncate (world->peer[1].log, 0);
+  tell (world, 1,
+        &(NodeEvent){ .kind = NODE_EVENT_WORK,
+                      .work_us = G_USEC_PER_SEC,
+                      .risk_us = 2 * WORK_MOVED_US * WORK_MOVED_SHARE });
+  for (guint i = 0; i < 3; i++)
+    tell (world, 1, &rows);
+  g_assert_false (said (world, 1, "TELL")); /* of so much that is little */
+  tell (world, 1, &rows);
+  g_assert_true (said (world, 1, "TELL"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/work/a-lender-knows-what-its-holder-took-along",
+                   test_a_lender_knows_what_its_holder_took_along);
+  g_test_add_func ("/work/who-had-no-time-to-tell-had-no-more-seats-than-it-has",
+                   test_who_had_no_time_to_tell_had_no_more_seats_than_it_has);
+  g_test_add_func ("/work/what-was-lost-had-been-done", test_what_was_lost_had_been_done);
+  g_test_add_func ("/work/what-comes-and-goes-at-once-is-told-at-once",
+                   test_what_comes_and_goes_at_once_is_told_at_once);
+  return g_test_run ();
+}
