@@ -45,13 +45,33 @@ check_roster (Sim *sim, Process *process, guint64 rosters)
   process->missed = process->saw & ~now;
 }
 
+static gboolean
+is_on_roster (const Process *process, const NodeId *id)
+{
+  g_autoptr (GArray) members = node_members (process->node);
+
+  for (guint i = 0; i < members->len; i++)
+    if (node_id_equal (&g_array_index (members, NodeMember, i).id, id))
+      return TRUE;
+  return FALSE;
+}
+
+/* It lives, and the one that ends the run counts it in: who is cut off has a ledger of its own. */
+static gboolean
+counts_in (const Process *ender, const Process *other)
+{
+  NodeId id = other->alive ? node_self (other->node) : NODE_ID_NONE;
+
+  return other->alive && is_on_roster (ender, &id);
+}
+
 void
-check_ledger (Sim *sim)
+check_ledger (Sim *sim, const Process *ender)
 {
   char text[NODE_ID_TEXT_MAX];
 
   for (guint i = 0; i < sim->n_processes; i++)
-    for (guint k = 0; sim->processes[i]->alive && k < sim->n_ids; k++)
+    for (guint k = 0; counts_in (ender, sim->processes[i]) && k < sim->n_ids; k++)
       {
         const Process *process = sim->processes[i];
         const StoreMember *entry = store_member (&sim->published, &sim->ids[k]);
@@ -132,17 +152,6 @@ check_acknowledged (Sim *sim, Process *process, const NodeStats *stats)
 
 /* ---- rows of the ledger ---- */
 
-static gboolean
-is_on_roster (const Process *process, const NodeId *id)
-{
-  g_autoptr (GArray) members = node_members (process->node);
-
-  for (guint i = 0; i < members->len; i++)
-    if (node_id_equal (&g_array_index (members, NodeMember, i).id, id))
-      return TRUE;
-  return FALSE;
-}
-
 static GArray *
 kept_now (Process *process)
 {
@@ -206,10 +215,10 @@ has_expired (const Sim *sim)
 }
 
 void
-check_told (Sim *sim)
+check_told (Sim *sim, const Process *ender)
 {
   for (guint i = 0; i < sim->n_processes && !has_expired (sim); i++)
-    for (guint k = 0; sim->processes[i]->alive && k < sim->processes[i]->kept->len; k++)
+    for (guint k = 0; counts_in (ender, sim->processes[i]) && k < sim->processes[i]->kept->len; k++)
       {
         const SimKept *event = &g_array_index (sim->processes[i]->kept, SimKept, k);
         if (event->number <= sim->processes[i]->events_before)

@@ -371,8 +371,8 @@ check_ended (Sim *sim, Process *process, guint64 code, gboolean finished)
   if (sim->n_codes == 0 && (code == 0 || code == 75) && must_be_kept (sim)
       && sim->published.generation > sim->begun_at) /* else nothing had begun */
     {
-      check_ledger (sim);
-      check_told (sim);
+      check_ledger (sim, process);
+      check_told (sim, process);
     }
   if (sim->n_codes++ == 0)
     count_silenced (sim);

@@ -341,7 +341,7 @@ void check_acknowledged (Sim *sim, Process *process, const NodeStats *stats);
 /* After a step: what it no longer keeps to tell the next coordinator stands in the ledger. */
 void check_noted (Sim *sim, Process *process, const NodeStats *stats);
 /* The run ends, and is saved: what living ones kept to tell stands in the ledger, too. */
-void check_told (Sim *sim);
+void check_told (Sim *sim, const Process *ender);
 /* The run ends suspended, by the word of this process: what living members hold is saved. */
 void check_closed (Sim *sim, const Process *process);
 /* A job is given to run alone, or people are warned of it. */
@@ -352,4 +352,4 @@ void check_election (Sim *sim, Process *process);
 void check_redone (Sim *sim);
 /* The run ends, and is saved: whatever node wrote the ledger, and whichever died, what a living one
  * saw stands in it. */
-void check_ledger (Sim *sim);
+void check_ledger (Sim *sim, const Process *ender);
