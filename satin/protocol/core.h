@@ -22,6 +22,7 @@
 #include "lend.h"
 #include "link.h"
 #include "loans.h"
+#include "mirror.h"
 #include "node.h"
 #include "office.h"
 #include "orphans.h"
@@ -73,6 +74,7 @@ struct Node
   Saves saves;
   Buddy buddy;
   Holdback holdback;
+  Mirror mirror;
   Events events;
   Work work;
   Round round;

@@ -272,12 +272,14 @@ orphans_send_row (Node *node, Link *link, const char *path, const Digest *digest
     return FALSE;
   g_autoptr (GBytes) value = archive_take (node, path, row);
   g_autoptr (GPtrArray) shares = archive_shares (node, row);
+  guint64 number = mirror_send_row (node, &link->remote, loan, path, row);
   link_send (node, link,
              &(Message){ .kind = MESSAGE_RESULT,
                          .number = loan,
                          .path = path,
                          .digest = *digest,
                          .work_us = row->work_us,
+                         .version = number,
                          .value = value,
                          .shares = shares });
   return TRUE;

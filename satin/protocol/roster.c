@@ -138,6 +138,7 @@ departed (Node *node, Member *member)
   node_id_set_add (node->roster.gone, &member->id);
   shares_departed (node, &member->id);
   rerun_departing (node, &member->id);
+  mirror_departed (node, &member->id);
   buddy_departed (node, member);
   known_departed (node, &member->id);
   held_departed (node, &member->id);
@@ -457,6 +458,7 @@ rejoin (Node *node, Link *from, const Message *m, gboolean known)
   loans_all_back (node);
   rerun_reset (node);
   buddy_reset (node);
+  mirror_reset (node);
   saves_renew (node);
   join_again (node, from, m);
 }
