@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin --complete WORD…`: what may stand for the last word, a line each, for the completion of
- * shells: verbs, options, runs that go on and their nodes. Prints nothing where a file is meant,
- * which shells complete themselves. One thread. Tests: complete.sh. */
+ * shells: verbs, options, plans of protection, runs that go on and their nodes. Prints nothing
+ * where a file is meant, which shells complete themselves. One thread. Tests: complete.sh. */
 #include "ask.h"
 #include "command.h"
 #include "gather.h"
@@ -60,6 +60,13 @@ print_matches (const char *verb, const char *option, const char *pattern)
 }
 
 static void
+print_plans (void)
+{
+  for (guint i = 0; i < PLANS; i++)
+    g_print ("%s\n", plan_name ((PlanName)i));
+}
+
+static void
 print_verbs (void)
 {
   print_matches ("help", NULL, "^  satin ([a-z]+) ");
@@ -86,7 +93,9 @@ command_complete (int argc, char **argv)
       if (n_words++ == 0)
         run = argv[i];
     }
-  if (last[0] == '-')
+  if (strcmp (argv[argc - 2], "--protect") == 0)
+    print_plans ();
+  else if (last[0] == '-')
     print_matches (verb, "--help", "^  (?:-., )?(--[a-z-]+)");
   else if (n_words == 0 && g_strv_contains (run_verbs, verb))
     print_runs ();

@@ -375,10 +375,9 @@ archive_covered (Node *node, const char *path)
 }
 
 /* What offers it need not know its job, nor the type of a kept state. */
-static Row *
-row_of (Node *node, const TrieNode *at, const ArchiveRow *own)
+Row *
+archive_row (Node *node, const char *path, const ArchiveRow *own)
 {
-  g_autofree char *path = trie_path (node->archive.trie, at);
   g_autoptr (GBytes) value = take_value (own), state = NULL;
   guint32 children = 0;
   Row *row;
@@ -403,7 +402,10 @@ archive_collect (Node *node, GPtrArray *rows)
        at = trie_step (trie, root, at, TRUE))
     for (const ArchiveRow *row = first_row (at); row != NULL; row = row->next)
       if (row->is_there)
-        g_ptr_array_add (rows, row_of (node, at, row));
+        {
+          g_autofree char *path = trie_path (node->archive.trie, at);
+          g_ptr_array_add (rows, archive_row (node, path, row));
+        }
 }
 
 void

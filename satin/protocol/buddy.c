@@ -142,6 +142,7 @@ choose (Node *node)
   buddy->id = pair.buddy;
   buddy->pause_us = buddy->again_us = 0;
   buddy->state = node_id_is_none (&pair.buddy) ? BUDDY_NONE : BUDDY_CHOSEN;
+  mirror_keeper_changed (node);
   Member *chosen = roster_find (node, &buddy->id);
   if (chosen != NULL)
     (void)carry_open (node, chosen);
@@ -399,6 +400,14 @@ buddy_keeps (Node *node, const NodeId *id, const char *path, const Digest *diges
          && (has_row (ward->rows, path, digest) || has_row (ward->before, path, digest));
 }
 
+gboolean
+buddy_has_rows_of (Node *node, const NodeId *id)
+{
+  guint place;
+
+  return find_ward (node, id, &place) != NULL;
+}
+
 void
 buddy_on_copy (Node *node, const NodeId *from, const Message *m)
 {
@@ -409,6 +418,7 @@ buddy_on_copy (Node *node, const NodeId *from, const Message *m)
     {
       if (ward != NULL)
         g_ptr_array_remove_index_fast (node->buddy.wards, place);
+      mirror_forget (node, from);
       return;
     }
   if (ward == NULL)
@@ -503,6 +513,7 @@ buddy_on_leaving (Node *node, const NodeId *id)
 {
   release (node, id);
   choose (node); /* another one, if it was the buddy */
+  mirror_lookup (node);
 }
 
 /* Main's root may have been there. */

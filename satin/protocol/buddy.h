@@ -100,6 +100,8 @@ void buddy_on_copied (Node *node, const NodeId *from, const Message *message);
 guint64 buddy_send_row (Node *node, const Row *row);
 /* Does this node, as a buddy, have a row of this result from that member? For tests. */
 gboolean buddy_keeps (Node *node, const NodeId *ward, const char *path, const Digest *digest);
+/* Does this node, as a buddy, have rows of that member? */
+gboolean buddy_has_rows_of (Node *node, const NodeId *ward);
 /* Somebody asks for the rows of a member that is gone, or will be in a moment. */
 void buddy_on_ask (Node *node, const NodeId *from, const Message *message);
 /* A member leaves the roster. */

@@ -24,6 +24,7 @@
 #include "link.h"
 #include "loans.h"
 #include "member.h"
+#include "mirror.h"
 #include "node.h"
 #include "office.h"
 #include "orphans.h"
@@ -78,6 +79,7 @@ struct Node
   Saves saves;
   Buddy buddy;
   Holdback holdback;
+  Mirror mirror;
   Events events;
   Work work;
   Round round;

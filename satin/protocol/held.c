@@ -104,6 +104,9 @@ held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, gui
   held->lender = lender;
   held->node = lender == LENDER_NODE ? *id : NODE_ID_NONE;
   held->loan = loan;
+  held->copy = HELD_COPY_NONE;
+  held->copied_to = NODE_ID_NONE;
+  held->copy_number = 0;
   if (lender == LENDER_NODE)
     g_tree_insert (node->held.by_return, held, held);
   shares_lender_changed (node, held->held);
@@ -147,8 +150,10 @@ held_run (Node *node, HeldJob *held)
 }
 
 void
-held_send_result (Node *node, const HeldJob *held)
+held_send_result (Node *node, HeldJob *held)
 {
+  guint64 number = mirror_send (node, held);
+
   (void)member_send (node, &held->node,
                      &(Message){ .kind = MESSAGE_RESULT,
                                  .number = held->loan,
@@ -156,6 +161,7 @@ held_send_result (Node *node, const HeldJob *held)
                                  .digest = held->job->digest,
                                  .work_us = held->work_us,
                                  .risk_us = held->risk_us,
+                                 .version = number,
                                  .value = held->value,
                                  .shares = held->shares });
 }
@@ -346,7 +352,8 @@ held_on_ack (Node *node, const NodeId *from, guint64 loan, gboolean in_round)
     return;
   if (in_round || node->round.heard)
     save_going (node, held);
-  held_drop (node, held);
+  if (!mirror_retains (node, held))
+    held_drop (node, held);
 }
 
 void

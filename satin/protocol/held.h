@@ -29,6 +29,14 @@ typedef enum
   HELD_KEPT     /* it has the row */
 } HeldWord;
 
+/* The copy of its result for its lender's keeper (mirror.h). */
+typedef enum
+{
+  HELD_COPY_NONE, /* there is none, or the keeper has it */
+  HELD_COPY_SENT, /* the keeper has not confirmed it … */
+  HELD_COPY_OWED  /* … and that is all that this one waits for: its lender has the result */
+} HeldCopy;
+
 struct HeldJob
 {
   guint64 held;
@@ -50,6 +58,9 @@ struct HeldJob
   guint32 busy;    /* seats at work for it, as last told */
   HeldWord word;
   guint64 mark; /* HELD_WAITS, HELD_KEPT: of the row, see buddy_send_row */
+  HeldCopy copy;
+  NodeId copied_to;    /* the lender's keeper, which got the last copy; none: nobody */
+  guint64 copy_number; /* of the result among those that the lender got; 0: it has none */
 };
 
 typedef struct
@@ -74,8 +85,8 @@ HeldJob *held_at (Node *node, const char *path);
 void held_set_lender (Node *node, HeldJob *held, Lender lender, const NodeId *id, guint64 loan);
 /* Gives it to the engine. */
 void held_run (Node *node, HeldJob *held);
-/* Its RESULT, which was held back. LENDER_NODE only. */
-void held_send_result (Node *node, const HeldJob *held);
+/* Its RESULT, and the copy for its lender's keeper, if the plan has one. LENDER_NODE only. */
+void held_send_result (Node *node, HeldJob *held);
 /* The row of a finished one. (transfer full) */
 Row *held_row (Node *node, const HeldJob *held);
 /* Hands a finished one to its lender, wherever that is. May drop it. */

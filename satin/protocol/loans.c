@@ -169,6 +169,7 @@ loans_on_result (Node *node, const NodeId *from, const Message *m)
   if (wanted && stop_halts (node))
     return; /* its slot may have been scanned for the last time: the holder keeps it, and saves it
              */
+  mirror_on_result (node, from, m->version);
   if (wanted)
     loans_put (node, entry, &(Result){ m->value, m->shares, m->work_us, m->risk_us });
   if (wanted && !loans_is_root (m->number)

@@ -41,6 +41,7 @@ departed (Node *node, Member *member, const char *cause)
 
   shares_departed (node, &member->id);
   rerun_departing (node, &member->id);
+  mirror_departed (node, &member->id);
   buddy_departed (node, member);
   known_departed (node, &member->id);
   held_departed (node, &member->id);
@@ -79,6 +80,7 @@ unnamed (Node *node, GPtrArray *members)
   loans_all_back (node);
   rerun_reset (node);
   buddy_reset (node);
+  mirror_reset (node);
   saves_renew (node);
 }
 

@@ -63,6 +63,9 @@ static void (*const handlers[MESSAGE_KINDS]) (Node *node, const NodeId *from, co
   [MESSAGE_HEARD] = on_heard,
   [MESSAGE_COPY] = buddy_on_copy,
   [MESSAGE_COPIED] = buddy_on_copied,
+  [MESSAGE_MIRROR] = mirror_on_copy,
+  [MESSAGE_MIRRORED] = mirror_on_confirmed,
+  [MESSAGE_TRIM] = mirror_on_trim,
   [MESSAGE_HAND] = leave_on_hand,
   [MESSAGE_HANDED] = leave_on_handed,
 

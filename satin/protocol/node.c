@@ -38,6 +38,7 @@ static const Part parts[] = {
   { saves_init, saves_done, saves_tick, NULL },
   { buddy_init, buddy_done, NULL, buddy_check },
   { holdback_init, holdback_done, holdback_tick, NULL },
+  { mirror_init, mirror_done, NULL, mirror_check },
   { events_init, events_done, NULL, NULL },
   { work_init, work_done, NULL, NULL },
   { constants_init, constants_done, NULL, NULL },
@@ -51,8 +52,8 @@ static const Part parts[] = {
 /* Some parts have something to do in each step. After the event: what follows from all that has
  * changed. */
 static void (*const settles[]) (Node *node) = {
-  carry_settle, roster_settle, buddy_settle, holdback_settle, orphans_flush,
-  root_go_on,   leave_go_on,   steal_go_on,  stop_go_on,
+  carry_settle,  roster_settle, buddy_settle, holdback_settle, mirror_settle,
+  orphans_flush, root_go_on,    leave_go_on,  steal_go_on,     stop_go_on,
 };
 
 /* At last: the earliest time at which it wants a tick; CORE_NEVER: none. */
@@ -399,6 +400,12 @@ const char *
 node_not_kept (Node *node, Node *keeper)
 {
   return holdback_missing (node, keeper);
+}
+
+guint64
+node_oldest_copy_us (Node *node)
+{
+  return mirror_oldest_us (node);
 }
 
 gboolean

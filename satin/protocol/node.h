@@ -387,6 +387,9 @@ NodeId node_keeper (Node *node);
 /* (nullable, transfer none): the path of a result that `node` takes for kept by `keeper`, its
  * keeper, which has it not, though it is a member there. For tests. */
 const char *node_not_kept (Node *node, Node *keeper);
+/* When the oldest result came of which this node has a copy for its lender (mirror.h); 0: it has
+ * none. For tests. */
+guint64 node_oldest_copy_us (Node *node);
 
 /* A row of the ledger that does not count as published here; it has this number. */
 typedef struct

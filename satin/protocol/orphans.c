@@ -273,12 +273,14 @@ orphans_send_row (Node *node, const NodeId *from, const char *path, const Digest
     return FALSE;
   g_autoptr (GBytes) value = archive_take (node, path, row);
   g_autoptr (GPtrArray) shares = archive_shares (node, row);
+  guint64 number = mirror_send_row (node, from, loan, path, row);
   (void)member_send (node, from,
                      &(Message){ .kind = MESSAGE_RESULT,
                                  .number = loan,
                                  .path = path,
                                  .digest = *digest,
                                  .work_us = row->work_us,
+                                 .version = number,
                                  .value = value,
                                  .shares = shares });
   return TRUE;

@@ -11,8 +11,9 @@ typedef enum
   PLAN_NAIVE,
   PLAN_ORPHAN,
   PLAN_CHECKPOINT,
-  PLAN_BUDDY, /* paper 002 */
-  PLAN_THEFT, /* paper 000 */
+  PLAN_BUDDY,  /* paper 002 */
+  PLAN_THEFT,  /* paper 000 */
+  PLAN_MIRROR, /* paper 004 */
   PLANS
 } PlanName;
 
@@ -42,6 +43,8 @@ typedef struct
   PlanKeeper keeper;
   PlanWaits waits;        /* without a keeper nothing waits */
   gboolean drops_orphans; /* jobs of a lender that is gone stop, and nothing is kept of them */
+  gboolean mirrors; /* RESULT goes to the lender's keeper, too (mirror.h). Of JOBS the holder's
+                       keeper gets nothing: the lender's slot is the copy. Needs a keeper */
 } PlanKnobs;
 
 PlanKnobs plan_knobs (PlanName plan);

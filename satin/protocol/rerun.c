@@ -147,7 +147,7 @@ gboolean
 rerun_waits (Node *node, LoanEntry *entry, const Member *holder)
 {
   guint before = node->rerun.asks->len;
-  BuddyPair pair;
+  BuddyPair pair = { 0 };
 
 #ifdef SATIN_PLANT_RUNS_UNTOLD
   return FALSE;
@@ -159,6 +159,8 @@ rerun_waits (Node *node, LoanEntry *entry, const Member *holder)
   for (guint i = 0; holder == NULL && i < node->buddy.elders->len; i++)
     ask_buddy (node, entry, &g_array_index (node->buddy.elders, BuddyPair, i));
   if (holder != NULL && !holder->leaving && buddy_of (node, holder, &pair))
+    ask_buddy (node, entry, &pair);
+  if (holder != NULL && mirror_may_have (node, holder, &pair))
     ask_buddy (node, entry, &pair);
   if (node->rerun.asks->len == before)
     return FALSE;

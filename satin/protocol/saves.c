@@ -222,6 +222,7 @@ saves_on_served (Node *node, guint64 scan, guint64 cost_us)
 
   node->saves.rest_us = node->now_us + SAVES_REST * cost_us;
   buddy_on_served (node, scan);
+  mirror_on_served (node, scan);
   if (scan < node->saves.whole_scan || node->saves.whole || unsent_us == 0)
     return;
   node->work.unsent_us = 0; /* all rows have gone once more */

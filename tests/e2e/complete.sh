@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What shells offer for a word of the command: verbs, options, runs and nodes. bash itself is asked; zsh and fish where they are.
+# What shells offer for a word of the command: verbs, options, plans, runs and nodes. bash itself is asked; zsh and fish where they are.
 . "$(dirname "$0")/lib.sh"
 choose_heavy
 mkdir "$work/bin"
@@ -24,6 +24,7 @@ is "… all of them" "$(offers '' | wc -w)" "$verbs"
 is "… behind help too" "$(offers help me)" "metrics merge"
 is "options are completed" "$(offers jobs --j)" "--json"
 is "… of the verb" "$(offers log --)" "--help --follow"
+is "plans of protection are completed" "$(offers run --protect m)" "mirror"
 is "an unknown verb has none" "$(offers nothing --)" ""
 is "there are no runs" "$(offers cancel '')" ""
 begin "$satin" run -n 2 -w 1 --name listed -- "${heavy[@]}"

@@ -18,7 +18,7 @@ much_is_done () # PLAN PID
 {
   case $1 in
     checkpoint) [ "$(ask "SELECT total (work_s) > 1 FROM readable WHERE node LIKE '$(id_of "$2").%'")" = 1 ] ;;
-    auto | buddy) has_worked crash 3 ;;
+    auto | buddy | mirror) has_worked crash 3 ;;
     *) has_worked crash 1 "$2" ;;
   esac
 }
@@ -72,6 +72,10 @@ ok "auto: less is lost than was salvaged" more "$(figure salvaged_s)" "$(figure 
 what=buddy
 crash buddy
 ok "buddy: work of the dead node is salvaged without a file" more "$(figure salvaged_s)" 0.3
+what=mirror
+crash mirror
+ok "mirror: work of the dead node is salvaged without a file" more "$(figure salvaged_s)" 0.3
+is "mirror: nothing waited" "$(figure waits)" 0
 # Of four nodes most steals and results go to a node that is not the keeper.
 begin "$satin" run -n 4 -w 1 --name four --stats "$work/stats" --protect theft -- "${heavy[@]}"
 ok "theft: four nodes are up" wait_for $((10 * slow)) up four 4
@@ -115,6 +119,8 @@ try "$satin" run --protect never -- "${naps[@]}"
 is "an unknown plan is refused" "$code" 2
 try "$satin" run --protect buddy -- "${naps[@]}"
 is "buddy needs two nodes" "$code" 2
+try "$satin" run --protect mirror -n 1 -- "${naps[@]}"
+is "mirror needs two nodes" "$code" 2
 try "$satin" run --protect checkpoint -- "${naps[@]}"
 is "checkpoint needs a file" "$code" 2
 try "$satin" run --protect naive --checkpoint "$work/q.satin" -- "${naps[@]}"

@@ -38,9 +38,10 @@ cases_note (const Plan *plan)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/phased");
   if (plan->buddies)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "%s",
-                            plan->buddies == SIM_THEFT  ? "/theft"
-                            : plan->buddies == SIM_RING ? "/ring"
-                                                        : "/buddies");
+                            plan->buddies == SIM_MIRROR  ? "/mirror"
+                            : plan->buddies == SIM_THEFT ? "/theft"
+                            : plan->buddies == SIM_RING  ? "/ring"
+                                                         : "/buddies");
   if (plan->lasting)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "/lasting");
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is safe when one process crashes, so that it is never executed again, and what keepers
- * have: I18, I27. Looks, never acts. */
+ * have: I18, I27, I28. Looks, never acts. */
 #include "config.h"
 
 #include "sim-private.h"
 
 #define COPY_DELAYS 20
+/* A copy of a result comes just after a scan has begun, and goes with the next one. */
+#define TRIMMED_SCANS 2
 
 /* Nothing but one crash happens, and every message arrives in the order in which it was sent. */
 gboolean
@@ -69,6 +71,21 @@ check_kept (Sim *sim, Process *process)
         sim_fail (sim, "I27: p%u takes it that p%u keeps its result of '%s', which it does not",
                   process->number, other->number, path);
     }
+}
+
+/* A copy of a result goes when the lender's scan has trimmed it. */
+void
+check_trimmed (Sim *sim, const Process *process)
+{
+  guint64 came_us = node_oldest_copy_us (process->node);
+
+  if (came_us == 0 || sim->last_fault_us > 0 || !sim->plan->even_delays || sim->plan->swings
+      || sim->plan->large > 0 || sim->plan->copy_us == 0
+      || sim->now_us < sim->outcome->figures.joined_us + copied_after_us (sim))
+    return;
+  if (sim->now_us > came_us + TRIMMED_SCANS * copied_after_us (sim))
+    sim_fail (sim, "I28: p%u has had a copy of a result for %" G_GUINT64_FORMAT " us",
+              process->number, sim->now_us - came_us);
 }
 
 void

@@ -191,6 +191,7 @@ check_after_step (Sim *sim, Process *process)
   check_noted (sim, process, &node);
   check_times (sim, process);
   check_kept (sim, process);
+  check_trimmed (sim, process);
   if (!sim->plan->late_mail)
     {
       /* The root that another node runs is main's and stands in no slot. */

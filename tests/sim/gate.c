@@ -68,7 +68,7 @@ kept_seeds_go_well (guint64 *runs)
     1041582079, 1051694763, 7003256,    8008188,    8016874,    8007783,    42519,      7921,
     54475,      92006,      65518,      2024563,    2054956,    2058491,    113305,     343036,
     22,         121,        398,        1271,       1414,       2855,       12020,      50072382,
-    15501,      3946,       3336,       5164834,    62028975,   63027636
+    15501,      3946,       3336,       5164834,    62028975,   63027636,   2772
   };
   Outcome sum = { 0 };
 
@@ -85,6 +85,8 @@ plant_is_caught (void)
 {
   static const Enumeration singles[]
       = { { 63, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0, TRUE, TRUE },
+          { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0, TRUE,
+            SIM_MIRROR },
           { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0, FALSE, FALSE },
           { 15, 3, FALSE, ENUMERATE_SINGLES, FAULT_RESET, FAULT_NONE, 1, FALSE, 0, FALSE, FALSE },
           { 31, 3, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 50, FALSE, FALSE },
@@ -388,6 +390,15 @@ static const struct
   { 3,
     "pairs of a leave and a crash, 15 jobs with aborts, plan theft",
     { 15, 4, FALSE, ENUMERATE_PAIRS, FAULT_LEAVE, FAULT_CRASH, 61, FALSE, 50, FALSE, SIM_THEFT } },
+  { 5,
+    "every single crash, 31 jobs that last, plan mirror: what two nodes had is not executed again",
+    { 31, 4, FALSE, ENUMERATE_SINGLES, FAULT_CRASH, FAULT_NONE, 1, FALSE, 0, TRUE, SIM_MIRROR } },
+  { 5,
+    "pairs of a leave and a crash, 15 jobs with aborts, plan mirror",
+    { 15, 4, FALSE, ENUMERATE_PAIRS, FAULT_LEAVE, FAULT_CRASH, 61, FALSE, 50, FALSE, SIM_MIRROR } },
+  { 19,
+    "pairs of crashes, 15 jobs with phases, plan mirror and a checkpoint",
+    { 15, 4, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 61, TRUE, 0, FALSE, SIM_MIRROR } },
   { 17,
     "pairs of crashes, 15 jobs, plan buddy and a checkpoint",
     { 15, 4, TRUE, ENUMERATE_PAIRS, FAULT_CRASH, FAULT_CRASH, 61, FALSE, 0, FALSE, SIM_RING } },

@@ -37,7 +37,7 @@ static gboolean option_real;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare, option_hashes;
 static int option_processes, option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
 static gboolean option_checkpoint, option_phased, option_lasting, option_buddies, option_ring,
-    option_theft;
+    option_theft, option_mirror;
 static char *option_case, *option_first, *option_second;
 
 static const GOptionEntry options[] = {
@@ -60,7 +60,7 @@ static const GOptionEntry options[] = {
   { "heavy", 0, 0, G_OPTION_ARG_INT64, &option_heavy,
     "Run one tree with a job that is too large beside others and print every step", "SEED" },
   { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
-    "JOBS/NODES[/checkpoint][/phased][/lasting][/buddies|/ring|/theft][/abortsPERCENT],"
+    "JOBS/NODES[/checkpoint][/phased][/lasting][/buddies|/ring|/theft|/mirror][/abortsPERCENT],"
     "FAULT:NODE@MESSAGE…" },
   { "compare", 0, 0, G_OPTION_ARG_NONE, &option_compare,
     "Compare the plans of protection under the same crashes", NULL },
@@ -76,6 +76,7 @@ static const GOptionEntry options[] = {
   { "buddies", 0, 0, G_OPTION_ARG_NONE, &option_buddies, "… with rows at buddies", NULL },
   { "ring", 0, 0, G_OPTION_ARG_NONE, &option_ring, "… as plan buddy has it", NULL },
   { "strict", 0, 0, G_OPTION_ARG_NONE, &option_theft, "… as plan theft has it", NULL },
+  { "mirror", 0, 0, G_OPTION_ARG_NONE, &option_mirror, "… as plan mirror has it", NULL },
   { "lasting", 0, 0, G_OPTION_ARG_NONE, &option_lasting,
     "… whose jobs last so long that the run is saved many times", NULL },
   { "aborts", 0, 0, G_OPTION_ARG_INT, &option_aborts, "… whose jobs abort this often", "PERCENT" },
@@ -90,7 +91,8 @@ command_enumerate (void)
                        .n_nodes = (guint)CLAMP (option_nodes, 1, 8),
                        .checkpoint = option_checkpoint,
                        .phased = option_phased,
-                       .buddies = option_theft     ? SIM_THEFT
+                       .buddies = option_mirror    ? SIM_MIRROR
+                                  : option_theft   ? SIM_THEFT
                                   : option_ring    ? SIM_RING
                                   : option_buddies ? SIM_BUDDIES
                                                    : SIM_NO_BUDDIES,
@@ -301,7 +303,8 @@ command_case (void)
   swarm_fixed_plan (
       n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL, strstr (parts[0], "phased") != NULL,
       aborts != NULL ? (guint)strtoul (aborts + strlen ("/aborts"), NULL, 10) : 0, &plan);
-  plan.buddies = strstr (parts[0], "theft") != NULL     ? SIM_THEFT
+  plan.buddies = strstr (parts[0], "mirror") != NULL    ? SIM_MIRROR
+                 : strstr (parts[0], "theft") != NULL   ? SIM_THEFT
                  : strstr (parts[0], "ring") != NULL    ? SIM_RING
                  : strstr (parts[0], "buddies") != NULL ? SIM_BUDDIES
                                                         : SIM_NO_BUDDIES;

@@ -142,11 +142,12 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .program = plan->tree->jobs[0].digest,
                         .checkpoint = plan->checkpoint,
                         .kept = founder && sim->outcome->lives > 1,
-                        .plan = plan_knobs (plan->naive                  ? PLAN_NAIVE
-                                            : plan->buddies == SIM_THEFT ? PLAN_THEFT
-                                            : plan->buddies == SIM_RING  ? PLAN_BUDDY
-                                            : plan->buddies              ? PLAN_AUTO
-                                                                         : PLAN_ORPHAN),
+                        .plan = plan_knobs (plan->naive                   ? PLAN_NAIVE
+                                            : plan->buddies == SIM_MIRROR ? PLAN_MIRROR
+                                            : plan->buddies == SIM_THEFT  ? PLAN_THEFT
+                                            : plan->buddies == SIM_RING   ? PLAN_BUDDY
+                                            : plan->buddies               ? PLAN_AUTO
+                                                                          : PLAN_ORPHAN),
                         .copy_us = plan->copy_us,
                         .dense = plan->dense,
                         .steal = plan->steal,

@@ -111,7 +111,12 @@ read_setting (Scenario *scenario, const char *text)
     }
   else if (g_str_equal (pair[0], "buddies"))
     {
-      scenario->plan.buddies = TRUE;
+      scenario->plan.buddies = SIM_BUDDIES;
+      well = read_time (scenario, pair[1], &scenario->plan.copy_us);
+    }
+  else if (g_str_equal (pair[0], "mirror"))
+    {
+      scenario->plan.buddies = SIM_MIRROR;
       well = read_time (scenario, pair[1], &scenario->plan.copy_us);
     }
   else

@@ -292,6 +292,7 @@ gboolean check_one_crash (const Sim *sim);
 void check_crash (Sim *sim);
 /* After a step: the rows that this process takes for kept stand at its keeper: I27. */
 void check_kept (Sim *sim, Process *process);
+void check_trimmed (Sim *sim, const Process *process);
 void check_ended (Sim *sim, Process *process, guint64 code, gboolean finished);
 /* What `before` covers is still covered. */
 void check_published (Sim *sim, const Store *before);

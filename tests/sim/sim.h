@@ -78,7 +78,8 @@ typedef enum
   SIM_NO_BUDDIES, /* FALSE */
   SIM_BUDDIES,    /* TRUE: as plan `auto` has it */
   SIM_RING,       /* as plan `buddy` has it */
-  SIM_THEFT       /* the same, and thefts wait for them: plan `theft` */
+  SIM_THEFT,      /* the same, and thefts wait for them: plan `theft` */
+  SIM_MIRROR      /* results go to their lenders' keepers, and nothing waits: plan `mirror` */
 } SimBuddies;
 
 typedef struct

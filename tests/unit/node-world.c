@@ -328,7 +328,8 @@ add_peer (World *world, gboolean solo)
                         .program = digest_of_string ("program"),
                         .build = world->build,
                         .dense = world->dense,
-                        .plan = plan_knobs (world->theft     ? PLAN_THEFT
+                        .plan = plan_knobs (world->mirror    ? PLAN_MIRROR
+                                            : world->theft   ? PLAN_THEFT
                                             : world->ring    ? PLAN_BUDDY
                                             : world->buddies ? PLAN_AUTO
                                                              : PLAN_ORPHAN),

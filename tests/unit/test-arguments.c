@@ -92,6 +92,7 @@ plans_and_files_fit (void)
                 { "--protect=checkpoint", FALSE, TRUE },
                 { "--protect=buddy -n 2", TRUE, TRUE },
                 { "--protect=buddy", FALSE, FALSE },
+                { "--protect=mirror -n 2", TRUE, TRUE },
                 { "--protect=Naive", FALSE, FALSE },
                 { "--protect=naives", FALSE, FALSE },
                 { "--protect=", FALSE, FALSE } };

@@ -37,14 +37,15 @@ knobs_are_those_of_the_papers (void)
     PlanName plan;
     PlanKnobs knobs;
   } cases[] = {
-    { PLAN_AUTO, { PLAN_KEEPER_FAR, PLAN_WAITS_ACK, FALSE } },
-    { PLAN_NAIVE, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, TRUE } },
-    { PLAN_ORPHAN, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
-    { PLAN_CHECKPOINT, { PLAN_KEEPER_NONE, PLAN_WAITS_NOTHING, FALSE } },
-    { PLAN_BUDDY, { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT, FALSE } },
+    { PLAN_AUTO, { .keeper = PLAN_KEEPER_FAR, .waits = PLAN_WAITS_ACK } },
+    { PLAN_NAIVE, { .keeper = PLAN_KEEPER_NONE, .drops_orphans = TRUE } },
+    { PLAN_ORPHAN, { .keeper = PLAN_KEEPER_NONE } },
+    { PLAN_CHECKPOINT, { .keeper = PLAN_KEEPER_NONE } },
+    { PLAN_BUDDY, { .keeper = PLAN_KEEPER_RING, .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT } },
     { PLAN_THEFT,
-      { PLAN_KEEPER_RING, PLAN_WAITS_ACK | PLAN_WAITS_RESULT | PLAN_WAITS_STEAL | PLAN_WAITS_JOBS,
-        FALSE } },
+      { .keeper = PLAN_KEEPER_RING,
+        .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT | PLAN_WAITS_STEAL | PLAN_WAITS_JOBS } },
+    { PLAN_MIRROR, { .keeper = PLAN_KEEPER_RING, .mirrors = TRUE } },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -53,10 +54,11 @@ knobs_are_those_of_the_papers (void)
       g_assert_cmpint (knobs.keeper, ==, cases[i].knobs.keeper);
       g_assert_cmpint (knobs.waits, ==, cases[i].knobs.waits);
       g_assert_cmpint (knobs.drops_orphans, ==, cases[i].knobs.drops_orphans);
+      g_assert_cmpint (knobs.mirrors, ==, cases[i].knobs.mirrors);
     }
 }
 
-/* What waits for a keeper would wait for ever without one. */
+/* What waits for a keeper would wait for ever without one, and copies would go nowhere. */
 static void
 nothing_waits_without_a_keeper (void)
 {
@@ -65,6 +67,7 @@ nothing_waits_without_a_keeper (void)
       PlanKnobs knobs = plan_knobs ((PlanName)i);
       g_assert_true (knobs.keeper != PLAN_KEEPER_NONE || knobs.waits == PLAN_WAITS_NOTHING);
       g_assert_true (knobs.keeper == PLAN_KEEPER_NONE || !knobs.drops_orphans);
+      g_assert_true (knobs.keeper != PLAN_KEEPER_NONE || !knobs.mirrors);
     }
 }
 
@@ -80,7 +83,8 @@ a_file_fits_or_is_refused (void)
                 { PLAN_ORPHAN, NULL, "--protect orphan conflicts with --checkpoint" },
                 { PLAN_CHECKPOINT, "--protect checkpoint needs --checkpoint", NULL },
                 { PLAN_BUDDY, NULL, NULL },
-                { PLAN_THEFT, NULL, NULL } };
+                { PLAN_THEFT, NULL, NULL },
+                { PLAN_MIRROR, NULL, NULL } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint file = 0; file < 2; file++)
@@ -102,7 +106,7 @@ a_ring_has_two_nodes (void)
         g_autofree char *said = plan_refuses ((PlanName)i, i == PLAN_CHECKPOINT, nodes);
         g_autofree char *part
             = g_strdup_printf ("--protect %s needs two nodes", plan_name ((PlanName)i));
-        gboolean wrong = (i == PLAN_BUDDY || i == PLAN_THEFT) && nodes == 1;
+        gboolean wrong = (i == PLAN_BUDDY || i == PLAN_THEFT || i == PLAN_MIRROR) && nodes == 1;
         g_assert_true ((said != NULL) == wrong);
         g_assert_true (!wrong || strstr (said, part) != NULL);
       }

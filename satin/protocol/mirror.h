@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies of results at the keepers of their lenders (the knob `mirrors`, paper 004).
+ *
+ * The paper sends each object to its receiver and to the receiver's backup. Here the objects are
+ * JOBS and RESULT. A job is not sent twice: its lender's slot is the copy that the paper's section
+ * 6 has the split keep, and the job grows again from there. A result goes to its lender and, as
+ * MIRROR, to the lender's keeper (buddy.h). Nothing waits for that copy. So a result in a slot
+ * survives its lender's death at any moment, not only after the next scan.
+ *
+ * Two rules:
+ * 1. A holder drops a result when its lender has acknowledged it and the lender's keeper has the
+ *    copy. So two nodes have a result at any time. If the keeper dies or changes before, its
+ *    successor gets the copy.
+ * 2. A lender's scan trims: once the rows of a scan stand at the keeper, TRIM names the last result
+ *    of each holder that this scan, or one before it, has seen in a slot. A holder numbers its
+ *    results for one lender in the order in which it sends them. The numbers go with RESULT and
+ *    with MIRROR, so a copy that arrives after its TRIM is dropped, too.
+ *
+ * A keeper offers its copies when their lender dies. It also does when their holder dies, since
+ * that one's RESULT may be lost. Copies that are offered twice are one row (archive.h).
+ * Known limit: a node that is not a lender's keeper by its own roster confirms a copy and drops it.
+ * Then, as in the other plans, the lender's next scan protects the result. Driver's thread. */
+#pragma once
+
+#include "archive.h"
+#include "buddy.h"
+#include "held.h"
+
+typedef struct
+{
+  GPtrArray *copies; /* keeper: of MirrorCopy, in the order in which they came */
+  GArray *trimmed;   /* keeper: of MirrorTrim: a copy that is not newer is not wanted */
+  GArray *peers;     /* of MirrorPeer: each member with which results were exchanged, once */
+  GQueue puts;       /* lender: of MirrorPut: results that the keeper may have no row of yet */
+  guint64 rosters;   /* for how many rosters the keepers of lenders were looked up */
+} Mirror;
+
+void mirror_init (Node *node);
+void mirror_done (Node *node);
+/* Before RESULT goes to the lender (LENDER_NODE): the copy goes. Returns the result's number, 0
+ * where the plan sends no copies. */
+guint64 mirror_send (Node *node, HeldJob *held);
+/* The same of a row of the archive, which stays there. */
+guint64 mirror_send_row (Node *node, const NodeId *lender, guint64 loan, const char *path,
+                         const ArchiveRow *row);
+/* Acknowledged. TRUE: its keeper has not confirmed the copy, so it is dropped when that does. */
+gboolean mirror_retains (Node *node, HeldJob *held);
+/* The keeper of this node may have a copy of what this dead holder sent here last, unless it is the
+ * one in `pair`, which is set. */
+gboolean mirror_may_have (Node *node, const Member *holder, BuddyPair *pair);
+/* A result came, and its slot has it or nobody wants it; `number` as RESULT has it. */
+void mirror_on_result (Node *node, const NodeId *holder, guint64 number);
+/* All rows up to this scan have gone to the keeper. */
+void mirror_on_served (Node *node, guint64 scan);
+/* This node has another keeper. */
+void mirror_keeper_changed (Node *node);
+void mirror_on_copy (Node *node, const NodeId *from, const Message *message);
+void mirror_on_confirmed (Node *node, const NodeId *from, const Message *message);
+void mirror_on_trim (Node *node, const NodeId *from, const Message *message);
+/* This node is not the keeper of that member any more. */
+void mirror_forget (Node *node, const NodeId *ward);
+/* A member leaves the roster: before buddy_departed answers those who wait for its rows. */
+void mirror_departed (Node *node, const NodeId *id);
+/* The keepers of lenders may be others now. */
+void mirror_lookup (Node *node);
+/* After each step. */
+void mirror_settle (Node *node);
+/* This node lost its name. */
+void mirror_reset (Node *node);
+void mirror_check (Node *node);
+/* For tests: does this node have a copy of this result for that lender? When did the oldest copy
+ * come that it has; 0: it has none. */
+gboolean mirror_has (Node *node, const NodeId *ward, const char *path);
+guint64 mirror_oldest_us (Node *node);
