@@ -70,6 +70,7 @@ look (gint64 pid, guint32 *birth)
   g_autofree char *path = g_strdup_printf ("/proc/%" G_GINT64_FORMAT "/stat", pid), *text = NULL;
   const char *end;
   char state;
+  int threads;
   guint64 start;
 
   *birth = 0;
@@ -78,14 +79,16 @@ look (gint64 pid, guint32 *birth)
   if (!proc_is_ours () || !g_file_get_contents (path, &text, NULL, NULL)
       || (end = strrchr (text, ')')) == NULL
       || sscanf (end + 1,
-                 " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
-                 " %*s %" G_GUINT64_FORMAT,
-                 &state, &start)
-             != 2)
+                 " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+                 " %d %*s %" G_GUINT64_FORMAT,
+                 &state, &threads, &start)
+             != 3)
     return TRUE;
   g_autofree char *born = g_strdup_printf ("%s\n%" G_GUINT64_FORMAT, boot_id (), start);
   *birth = MAX (digest_of (born), 1);
-  return state != 'Z' && state != 'X'; /* nobody may reap the children of one that died */
+  /* Nobody may reap the children of one that died. But the first thread is also a zombie when it
+   * has ended before others, or when one of these executes a program and is about to replace it. */
+  return (state != 'Z' && state != 'X') || threads > 1;
 }
 
 char *

@@ -2,6 +2,7 @@
 /* Marks of processes: whether they live, and what cannot be known here. */
 #include "storage/process.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -35,6 +36,47 @@ test_a_process_lives_until_it_has_ended (void)
   g_assert_cmpint (waitid (P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), ==, 0);
   g_assert_cmpint (process_state (&mark), ==, PROCESS_DEAD); /* a zombie */
   g_assert_false (process_is_alive (pid));
+  waitpid (pid, NULL, 0);
+  g_assert_cmpint (process_state (&mark), ==, PROCESS_DEAD);
+}
+
+static void *
+stay (void *data G_GNUC_UNUSED)
+{
+  for (;;)
+    pause ();
+}
+
+/* TRUE: its first thread has ended. */
+static gboolean
+is_headless (pid_t pid)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%d/stat", (int)pid), *text = NULL;
+  const char *end = NULL;
+
+  if (g_file_get_contents (path, &text, NULL, NULL))
+    end = strrchr (text, ')');
+  return end != NULL && end[2] == 'Z';
+}
+
+/* So it is for a moment, too, when another thread executes a program. */
+static void
+test_a_process_outlives_its_first_thread (void)
+{
+  pid_t pid = fork ();
+
+  if (pid == 0)
+    {
+      pthread_t thread;
+      alarm (30); /* should the test fail */
+      pthread_create (&thread, NULL, stay, NULL);
+      pthread_exit (NULL);
+    }
+  ProcessMark mark = mark_of (pid);
+  while (!is_headless (pid))
+    g_usleep (1000);
+  g_assert_cmpint (process_state (&mark), ==, PROCESS_ALIVE);
+  kill (pid, SIGKILL);
   waitpid (pid, NULL, 0);
   g_assert_cmpint (process_state (&mark), ==, PROCESS_DEAD);
 }
@@ -90,6 +132,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/process/a-process-lives-until-it-has-ended",
                    test_a_process_lives_until_it_has_ended);
+  g_test_add_func ("/process/a-process-outlives-its-first-thread",
+                   test_a_process_outlives_its_first_thread);
   g_test_add_func ("/process/a-number-that-was-given-again-is-another-process",
                    test_a_number_that_was_given_again_is_another_process);
   g_test_add_func ("/process/processes-of-other-hosts-are-not-known",
