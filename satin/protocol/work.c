@@ -283,13 +283,7 @@ last_seen_us (Node *node, const Member *member)
 static void
 note_loss (Node *node, const NodeId *id, const char *path, guint64 lost_us, const char *cause)
 {
-  Work *work = &node->work;
-
   node->stats.lost_us += lost_us;
-  if (!node_id_equal (&work->loser, id))
-    work->lost_with_us = 0;
-  work->loser = *id;
-  work->lost_with_us += lost_us;
   node->control->note (node, &(Message){ .kind = MESSAGE_EVENT,
                                          .text = "requeued",
                                          .id = *id,
@@ -319,8 +313,13 @@ work_lost_early (Node *node, const Member *holder, const char *path, guint64 sin
 {
   guint64 at_us = MAX (last_seen_us (node, holder), since_us);
   guint seats = CLAMP (holder->workers, 1, untold); /* not more of them can have been at work */
+  guint64 lost_us = (at_us - since_us) * seats / untold;
 
-  note_loss (node, &holder->id, path, (at_us - since_us) * seats / untold, cause_of (holder));
+  if (!node_id_equal (&node->work.untold_by, &holder->id))
+    node->work.untold_us = 0;
+  node->work.untold_by = holder->id;
+  node->work.untold_us += lost_us;
+  note_loss (node, &holder->id, path, lost_us, cause_of (holder));
 }
 
 void
@@ -354,16 +353,17 @@ work_joined (Node *node, const NodeId *id)
     g_array_append_val (node->work.seen, *id);
 }
 
-/* As it told; at least what was lost here with it, which it may have had no time to tell. */
+/* As it told, and what it had no time to tell. (What was lost with it may be the work of others.)
+ */
 void
 work_departed (Node *node, const Member *member)
 {
   const Work *work = &node->work;
   const WorkTold *told = &member->told;
   guint64 at_us = MAX (last_seen_us (node, member), told->told_us);
-  guint64 lost_us = node_id_equal (&work->loser, &member->id) ? work->lost_with_us : 0;
   guint64 told_us = told->told_us != 0 ? told->work_us + (at_us - told->told_us) * told->busy : 0;
-  NodeDeparted departed = { .id = member->id, .work_us = MAX (told_us, lost_us) };
+  guint64 untold_us = node_id_equal (&work->untold_by, &member->id) ? work->untold_us : 0;
+  NodeDeparted departed = { .id = member->id, .work_us = MAX (told_us, untold_us) };
 
   if (!member->leaving && departed.work_us > 0) /* who leaves tells its figures itself */
     g_array_append_val (work->departed, departed);

@@ -37,12 +37,12 @@ typedef struct
   guint64 published_us;           /* … and so much of it is published */
   guint64 unsent_us;              /* rows that could not go, or went to another coordinator */
   guint64 told_us, told_alone_us; /* the two sums when the others were told last */
-  guint64 moved_us;     /* by results that came and rows that went since the engine told */
-  NodeId loser;         /* with this member … */
-  guint64 lost_with_us; /* … so much was lost last */
-  GArray *departed;     /* of NodeDeparted: what members that left had done */
-  GPtrArray *taken;     /* of NodeTaken: what of members that are gone was put to use from here */
-  GArray *seen;         /* of NodeId: everybody who ever was a member, as far as is known here */
+  guint64 moved_us;  /* by results that came and rows that went since the engine told */
+  NodeId untold_by;  /* this member left last with jobs of which it had not told, … */
+  guint64 untold_us; /* … and had done so much for them */
+  GArray *departed;  /* of NodeDeparted: what members that left had done */
+  GPtrArray *taken;  /* of NodeTaken: what of members that are gone was put to use from here */
+  GArray *seen;      /* of NodeId: everybody who ever was a member, as far as is known here */
 } Work;
 
 void work_init (Node *node);

@@ -21,7 +21,7 @@ newer () { [ "$(generation)" -gt "$1" ]; }
 
 # The founder takes number 0 when it first publishes, so it is a slow one; of the other bidders the first is fast.
 begin env LD_PRELOAD="$work/slow-place.so" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME=elected.ckpt \
-  SLOW_PLACE_FAST=1 "$satin" run -n 4 --name vote --interval 0.2 --checkpoint "$file" -- "${heavy[@]}"
+  SLOW_PLACE_US=1000000 SLOW_PLACE_FAST=1 "$satin" run -n 4 --name vote --interval 0.2 --checkpoint "$file" -- "${heavy[@]}"
 ok "four nodes are up" wait_for $((10 * slow)) up vote 4
 master=$(master_of vote)
 is "the master is coordinator at first" "$(coordinator_of vote)" "$master"
@@ -58,7 +58,7 @@ is "and holds the answer" "$answer" "$heavy_answer"
 # A last publication that fails is said by the launcher, whoever is coordinator.
 rm -rf "$work/numbers" "$file" && mkdir "$work/numbers"
 begin env LD_PRELOAD="$work/slow-place.so" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME=elected.ckpt \
-  SLOW_PLACE_FAST=1 "$satin" run -n 3 --name lost --interval 0.2 --checkpoint "$file" -- "${heavy[@]}"
+  SLOW_PLACE_US=1000000 SLOW_PLACE_FAST=1 "$satin" run -n 3 --name lost --interval 0.2 --checkpoint "$file" -- "${heavy[@]}"
 ok "another than the master is elected" wait_for $((30 * slow)) fast_is_elected
 ok "something is saved by it" wait_for $((20 * slow)) has_rows "$file"
 until rm -f "$file" && mkdir "$file" 2>/dev/null; do :; done # it may be published meanwhile

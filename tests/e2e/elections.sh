@@ -20,7 +20,7 @@ for i in $(seq "$times"); do
   # The founder takes number 0 when it first publishes; the others bid in any order.
   fast=$((1 + i % 7)) file=$work/elections-$i.ckpt
   begin env LD_PRELOAD="$work/slow-place.so" SLOW_PLACE_FOLDER="$work/numbers" SLOW_PLACE_NAME=elections- \
-    SLOW_PLACE_FAST=$fast "$satin" run -n 8 --workers 1 --name "vote$i" --interval 0.2 --checkpoint "$file" -- \
+    SLOW_PLACE_US=1500000 SLOW_PLACE_FAST=$fast "$satin" run -n 8 --workers 1 --name "vote$i" --interval 0.2 --checkpoint "$file" -- \
     "$SATIN_BIN/../tests/e2e/naps" 50 12
   if wait_for $((30 * slow)) test -s "$work/numbers/$fast" && wait_for $((30 * slow)) is_coordinator "vote$i" "$(cat "$work/numbers/$fast")"; then
     won=$((won + 1))

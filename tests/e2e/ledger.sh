@@ -15,6 +15,11 @@ ask () { sqlite3 "file:$file?mode=ro" "$1"; }
 role_of () { nodes_of "$run" | awk -v role="\"$1\"" 'index ($2, role) { print $1; exit }'; }
 has_role () { victim=$(role_of "$1"); [ -n "$victim" ]; }
 is_up () { up "$run" 3 && has_role coordinator && has_role master; }
+# All that lived on know that the nodes of the last kill_roles are dead: their logs say so.
+declare -A told
+say_left () { grep -c ' left (gone)' "$XDG_STATE_HOME/satin/runs/$run/node-$1.log"; } # PID
+is_known () { local pid; for pid in "${!told[@]}"; do [ "$(say_left "$pid")" -ge "${told[$pid]}" ] || return 1; done; }
+is_up_again () { is_known && is_up; }
 has_worked () { has_rows "$file" 1; }
 figure () { tr -d ' {}\n' <"$work/$1.json" | tr , '\n' | sed -n "s/^\"$2\"://p"; } # FILE NAME
 holds () { awk "BEGIN { exit !($1) }"; }                                            # of numbers
@@ -27,19 +32,22 @@ count_life () { local now; now=$(now_us); live_us=$((live_us + 3 * (now - since_
 # in between, so that the next death may come while a coordinator still takes over.
 kill_roles ()
 {
-  local role victims=''
+  local role killed_us pid victims=
   for role in "$@"; do
     wait_for $((60 * slow)) has_role "$role" || { echo "# nobody is $role"; return 1; }
     case " $victims " in *" $victim "*) ;; *) victims="$victims $victim" ;; esac
   done
   # shellcheck disable=SC2086
   set -- $victims
+  told=()
+  for pid in $(nodes_of "$run" | awk '{ print $1 }'); do
+    case "$victims " in *" $pid "*) ;; *) told[$pid]=$(($(say_left "$pid") + $#)) ;; esac
+  done
   kill -9 "$@"
-  local killed_us
   killed_us=$(now_us)
   n=$((n + $#)) killed=$((killed + $#))
   "$satin" add "$run" -n $# -w 1 2>"$work/added.words" || { sed 's/^/# add: /' "$work/added.words"; return 1; }
-  wait_for $((60 * slow)) is_up || { nodes_of "$run" | sed 's/^/# node: /'; return 1; }
+  wait_for $((60 * slow)) is_up_again || { nodes_of "$run" | sed 's/^/# node: /'; return 1; }
   # Until the others know of them they count as at work, beside those that came in their places.
   live_us=$((live_us + $# * ($(now_us) - killed_us)))
 }

@@ -2,8 +2,8 @@
 /* Loaded before the nodes of a test: makes the way to the checkpoint slow for all of them but one,
  * or denies it to some. A process that opens or syncs a file of that name takes the next number, a
  * file SLOW_PLACE_FOLDER/N that only one can make, and writes its process number into it. With
- * SLOW_PLACE_FAST all but that number sleep at each such sync; with SLOW_PLACE_DENIED numbers below
- * that one cannot open it. The launcher has no number. */
+ * SLOW_PLACE_FAST all but that number sleep at each such sync (for SLOW_PLACE_US); with
+ * SLOW_PLACE_DENIED numbers below that one cannot open it. The launcher has no number. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -88,7 +88,8 @@ fsync (int fd)
     {
       int number = number_for (path);
       if (number >= 0 && number != atoi (fast))
-        usleep (SLOW_US);
+        usleep (getenv ("SLOW_PLACE_US") != NULL ? (useconds_t)atoi (getenv ("SLOW_PLACE_US"))
+                                                 : SLOW_US);
     }
   return real (fd);
 }
