@@ -6,8 +6,9 @@
 
 #include "coordinator/pair.h"
 
+#include "host/crash.h"
+
 #include "storage/arrival.h"
-#include "storage/crash.h"
 #include "storage/place.h"
 
 #include <errno.h>

@@ -30,7 +30,7 @@ typedef struct
   char *options;   /* launch options, for resume: a GKeyFile text */
   char *version;   /* of Satin */
   char *build;     /* of the program: see net/build.h; NULL in what is wanted: any will do */
-  char *mark;      /* see net/mark.h; NULL: none */
+  char *mark;      /* see coordinator/mark.h; NULL: none */
   gboolean mended; /* of what is wanted: rows of another build are used all the same */
   Digest schema;   /* of the job table */
   Digest identity; /* of app, schema and argv */

@@ -7,9 +7,10 @@
 
 #include "coordinator/notes.h"
 
+#include "host/crash.h"
+
 #include "storage/aside.h"
 #include "storage/changes.h"
-#include "storage/crash.h"
 #include "storage/guard.h"
 #include "storage/publish.h"
 #include "storage/tables.h"

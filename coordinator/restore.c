@@ -7,12 +7,13 @@
 #include "coordinator/readable.h"
 #include "coordinator/takeover.h"
 
+#include "host/temporary.h"
+
 #include "storage/aside.h"
 #include "storage/guard.h"
 #include "storage/place.h"
 #include "storage/publish.h"
 #include "storage/tables.h"
-#include "storage/temporary.h"
 
 #include <errno.h>
 #include <gio/gio.h>

@@ -6,7 +6,7 @@
  * given back. Must not know what is in files. */
 #include "storage/arrival.h"
 
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,6 +5,8 @@
  * refused. Whether the checkpoint is of the right program is for others to ask. */
 #include "storage/guard.h"
 
+#include "host/whole.h"
+
 #include "storage/arrival.h"
 #include "storage/inventory.h"
 #include "storage/rowsum.h"
@@ -12,7 +14,6 @@
 #include "storage/schema.h"
 #include "storage/spare.h"
 #include "storage/tables.h"
-#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,9 +6,10 @@
  * not know our tables or checksums. */
 #include "storage/pages.h"
 
+#include "host/whole.h"
+
 #include "storage/spare.h"
 #include "storage/sql.h"
-#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,8 @@
 #include "storage/arrival.h"
 #include "storage/place-private.h"
 #include "storage/walk.h"
-#include "storage/whole.h"
+
+#include "host/whole.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

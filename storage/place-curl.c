@@ -3,9 +3,10 @@
  * followed, host keys and certificates always checked, limits of time, secrets from .netrc, the ssh
  * agent and keys. One connection is kept between requests.
  * Tests: test-place. */
-#include "storage/crash.h"
 #include "storage/place-private.h"
-#include "storage/whole.h"
+
+#include "host/crash.h"
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,8 @@
  * protocols.
  * Tests: test-place. */
 #include "storage/place-private.h"
-#include "storage/process.h"
+
+#include "host/process.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,8 @@
  * meanwhile.
  * Tests: test-place. */
 #include "storage/place-private.h"
-#include "storage/whole.h"
+
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,8 @@
  * ~/.aws/credentials and ~/.aws/config.
  * Tests: test-place. */
 #include "storage/place-private.h"
-#include "storage/whole.h"
+
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,10 @@
  * SQLite's file format. Must not know tables or checksums. */
 #include "storage/walk.h"
 
+#include "host/whole.h"
+
 #include "storage/arrival.h"
 #include "storage/sqlite-record.h"
-#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

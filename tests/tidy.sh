@@ -18,8 +18,8 @@ look () { perl "$tidy" "$tree" | cut -d: -f1-3; }
 planted ()
 {
   rm -rf "${tree:?}"/*
-  mkdir -p "$tree"/satin/value "$tree"/satin/engine "$tree"/satin/net "$tree"/storage "$tree"/tests/unit "$tree"/tests/e2e "$tree"/apps
-  printf '%s\n#pragma once\nvoid wire_open (void);\n' "$spdx" >"$tree/satin/net/wire.h"
+  mkdir -p "$tree"/satin/value "$tree"/satin/engine "$tree"/satin/link "$tree"/storage "$tree"/tests/unit "$tree"/tests/e2e "$tree"/apps
+  printf '%s\n#pragma once\nvoid wire_open (void);\n' "$spdx" >"$tree/satin/link/wire.h"
   printf '%s\n#pragma once\n' "$spdx" >"$tree/satin/value/path.h"
   touch "$tree"/tests/unit/test-{path,stack,stack-view,wire}.c
   for test in "$tree"/tests/unit/*.c; do echo "$spdx" >"$test"; done
@@ -42,8 +42,8 @@ planted "one in a remark or a text" $v "$spdx\n/* strcpy (a, b)\n * goto x; */\n
 planted "the time in a room that is told it" $v "$spdx\nint\npath_x (void)\n{\n  return g_get_monotonic_time ();\n}\n" "$v:5: edge"
 planted "the time in another one" $e "$spdx\nint\nstack_x (void)\n{\n  return g_get_monotonic_time ();\n}\n" ""
 planted "a word for later" $v "$spdx\n/* TO""DO: more */\n" "$v:2: todo"
-planted "a room above" $e "$spdx\n#include \"net/wire.h\"\n" "$e:2: floor"
-planted "a room below" satin/net/wire.c "$spdx\n#include \"wire.h\"\n#include \"path.h\"\n" ""
+planted "a room above" $e "$spdx\n#include \"link/wire.h\"\n" "$e:2: floor"
+planted "a room below" satin/link/wire.c "$spdx\n#include \"wire.h\"\n#include \"path.h\"\n" ""
 planted "a name of another file" $e "$spdx\nint\npath_x (void)\n{\n}\n" "$e:4: prefix"
 planted "a static one" $e "$spdx\nstatic int\npath_x (void)\n{\n}\n" ""
 planted "half a file's name" satin/engine/stack-view.c "$spdx\nint\nstack_x (void)\n{\n}\n" ""

@@ -3,7 +3,7 @@
 #include "again.h"
 #include "command.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include <string.h>
 #include <sys/wait.h>

@@ -26,7 +26,7 @@ typedef enum
 typedef struct Again Again;
 
 /* `status` as waitpid tells it. `parted` (nullable): what the node's last figures say of it, the
- * FOLDER_PARTED_… of net/folder.h. */
+ * FOLDER_PARTED_… of folder/folder.h. */
 AgainEnd again_end (int status, gboolean was_member, const char *parted);
 /* TRUE: a node that ended so is replaced. */
 gboolean again_replaces (AgainEnd end);

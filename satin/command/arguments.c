@@ -3,8 +3,9 @@
  * started is refused here, in one sentence. One thread; starts nothing. */
 #include "arguments.h"
 
+#include "host/outlet.h"
+
 #include "net/options.h"
-#include "net/outlet.h"
 
 #include "storage/place.h"
 

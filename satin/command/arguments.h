@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 typedef struct
 {

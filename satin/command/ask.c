@@ -2,12 +2,13 @@
 /* See ask.h. Tests: control.sh, ended.sh. */
 #include "ask.h"
 #include "command.h"
-#include "json.h"
 
-#include "net/control.h"
-#include "net/folder-ended.h"
+#include "folder/control.h"
+#include "folder/folder-ended.h"
 
 #include "storage/place.h"
+
+#include "text/json.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * need no launcher, which may be gone. Blocking calls, one thread. */
 #pragma once
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 /* A run that was named on the command line. */
 typedef struct
@@ -19,7 +19,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AskRun, ask_run_clear)
  * (transfer full) NULL: there is none on this machine. */
 char *ask_folder (const char *word, GError **error);
 /* The record of the run that `word` means, which has ended and whose folder is gone
- * (net/folder-ended.h); of several with one checkpoint the last. (transfer full) (nullable) */
+ * (folder/folder-ended.h); of several with one checkpoint the last. (transfer full) (nullable) */
 char *ask_ended (const char *word);
 /* FALSE: there is no such run. */
 gboolean ask_look (const char *name, AskRun *ask, GError **error);

@@ -8,12 +8,12 @@
 #include "command.h"
 #include "tasks.h"
 
-#include "net/control.h"
-#include "net/folder-file.h"
-#include "net/folder.h"
-#include "net/relay.h"
+#include "folder/control.h"
+#include "folder/folder-file.h"
+#include "folder/folder.h"
+#include "folder/relay.h"
 
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,10 @@
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
-#include "json.h"
 #include "launch-words.h"
 #include "spread.h"
+
+#include "text/json.h"
 
 #include <glib-unix.h>
 #include <signal.h>

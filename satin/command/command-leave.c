@@ -3,9 +3,10 @@
  * Tests: leave.sh. */
 #include "ask.h"
 #include "command.h"
-#include "json.h"
 
-#include "net/control.h"
+#include "folder/control.h"
+
+#include "text/json.h"
 
 #include <string.h>
 

@@ -3,7 +3,8 @@
  * hold anything. Tests: control.sh. */
 #include "ask.h"
 #include "command.h"
-#include "json.h"
+
+#include "text/json.h"
 
 #include <stdio.h>
 #include <string.h>

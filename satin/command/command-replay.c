@@ -6,9 +6,9 @@
 #include "command.h"
 #include "recorded.h"
 
+#include "coordinator/mark.h"
 #include "coordinator/proof.h"
 
-#include "net/mark.h"
 #include "net/run-replay.h"
 
 #include "storage/results.h"

@@ -8,18 +8,20 @@
 #include "spread.h"
 #include "tasks.h"
 
+#include "coordinator/mark.h"
 #include "coordinator/proof.h"
 #include "coordinator/restore.h"
 
+#include "folder/folder.h"
+
+#include "host/step.h"
+#include "host/temporary.h"
+#include "host/whole.h"
+
 #include "net/checkpoint.h"
-#include "net/folder.h"
-#include "net/mark.h"
 #include "net/options.h"
-#include "net/step.h"
 
 #include "storage/place.h"
-#include "storage/temporary.h"
-#include "storage/whole.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,9 +8,10 @@
 #include "spread.h"
 #include "tasks.h"
 
+#include "host/step.h"
+
 #include "net/checkpoint.h"
 #include "net/options.h"
-#include "net/step.h"
 #include "storage/place.h"
 
 #include <glib/gstdio.h>

@@ -6,7 +6,8 @@
 #include "command.h"
 #include "submit-script.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
+
 #include "storage/place.h"
 
 #include <string.h>

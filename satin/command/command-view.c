@@ -7,7 +7,6 @@
 #include "ask.h"
 #include "command.h"
 #include "ended.h"
-#include "json.h"
 #include "live.h"
 #include "view-model.h"
 #include "view-page.h"
@@ -15,8 +14,12 @@
 #include "view-tree.h"
 
 #include "coordinator/identity.h"
-#include "net/folder-ended.h"
-#include "storage/temporary.h"
+
+#include "folder/folder-ended.h"
+
+#include "host/temporary.h"
+
+#include "text/json.h"
 
 #include <string.h>
 #include <time.h>

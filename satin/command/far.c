@@ -5,10 +5,10 @@
 #include "command.h"
 #include "start.h"
 
-#include "net/folder-file.h"
-#include "net/folder-run.h"
-#include "net/relay.h"
-#include "net/store-settings.h"
+#include "folder/folder-file.h"
+#include "folder/folder-run.h"
+#include "folder/relay.h"
+#include "folder/store-settings.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A node on another host, as the launcher has it: the process here that leads there (ssh, srun …),
- * and what goes through its standard input and output (net/relay.h). The files that the node writes
- * stand in the run's folder under that process's number, so that everybody who reads the folder
- * finds them. Main loop. */
+ * and what goes through its standard input and output (folder/relay.h). The files that the node
+ * writes stand in the run's folder under that process's number, so that everybody who reads the
+ * folder finds them. Main loop. */
 #pragma once
 
 #include "sites.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include <sys/types.h>
 

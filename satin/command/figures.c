@@ -2,9 +2,10 @@
 /* Adds up the node-PID.stats files of a run. One thread. */
 #include "figures.h"
 #include "figures-taken.h"
-#include "json.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
+
+#include "text/json.h"
 
 #include <math.h>
 #include <string.h>

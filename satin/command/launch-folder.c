@@ -6,7 +6,8 @@
 #include "key.h"
 #include "spread.h"
 
-#include "net/mark.h"
+#include "coordinator/mark.h"
+
 #include "net/options.h"
 
 #include "storage/place.h"

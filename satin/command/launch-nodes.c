@@ -2,11 +2,12 @@
 /* The nodes of a launch: starts them, hears of their end, says what became of them, and starts
  * others in their place. Main loop, one thread. Tests: launcher.sh, sites.sh, again.sh. */
 #include "command.h"
-#include "fields.h"
 #include "launch-folder.h"
 #include "launch-private.h"
 #include "launch-words.h"
 #include "start.h"
+
+#include "text/fields.h"
 
 #include <sys/wait.h>
 

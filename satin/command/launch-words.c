@@ -4,7 +4,7 @@
 #include "launch-words.h"
 #include "command.h"
 
-#include "net/outlet.h"
+#include "host/outlet.h"
 
 #include "storage/place.h"
 

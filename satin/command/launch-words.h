@@ -5,7 +5,7 @@
 
 #include "figures.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 /* A node of a run that goes on is gone; of those that the launcher started `n_live` others are
  * left.

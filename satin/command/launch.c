@@ -9,7 +9,7 @@
 #include "launch-words.h"
 #include "start.h"
 
-#include "net/timeline-file.h"
+#include "folder/timeline-file.h"
 
 #include "storage/place.h"
 

@@ -4,7 +4,7 @@
  * takes no part in the run and must not know checkpoints, jobs or messages. */
 #pragma once
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 typedef struct
 {

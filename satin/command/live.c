@@ -3,11 +3,12 @@
 #include "live.h"
 #include "ask.h"
 #include "command.h"
-#include "fields.h"
-#include "json.h"
-#include "shown.h"
 
-#include "net/control.h"
+#include "folder/control.h"
+
+#include "text/fields.h"
+#include "text/json.h"
+#include "text/shown.h"
 
 #include <string.h>
 #include <sys/ioctl.h>

@@ -5,9 +5,9 @@
 #include "arguments.h"
 #include "command.h"
 
+#include "coordinator/mark.h"
 #include "coordinator/proof.h"
 
-#include "net/mark.h"
 #include "net/options.h"
 
 #include <string.h>

@@ -3,8 +3,9 @@
 #include "batch.h"
 #include "command.h"
 
+#include "coordinator/mark.h"
+
 #include "net/capture.h"
-#include "net/mark.h"
 
 #include "config.h"
 

@@ -3,9 +3,10 @@
 #include "sites.h"
 #include "batch.h"
 
-#include "net/folder.h"
-#include "net/relay.h"
-#include "net/step.h"
+#include "folder/folder.h"
+#include "folder/relay.h"
+
+#include "host/step.h"
 
 #include <string.h>
 #include <unistd.h>

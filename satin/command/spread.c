@@ -4,7 +4,7 @@
 #include "arguments.h"
 #include "start.h"
 
-#include "net/relay.h"
+#include "folder/relay.h"
 
 #include <string.h>
 

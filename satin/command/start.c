@@ -4,7 +4,7 @@
  * does. Tests: launcher.sh. */
 #include "start.h"
 
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * allocates nothing before exec, so this process may have other threads. */
 #pragma once
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include <sys/types.h>
 

@@ -5,8 +5,9 @@
 #include "command.h"
 #include "sites.h"
 
-#include "net/folder.h"
-#include "net/step.h"
+#include "folder/folder.h"
+
+#include "host/step.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* `srun satin run …`, `srun satin resume …` and `srun PROGRAM` with several tasks: one run; mpirun
  * in place of srun, too. The first task makes the run and is its first node; each of the others
  * finds what it is to do in a folder beside those of the runs, named after step and task
- * (net/step.h), on a disk that all hosts share. */
+ * (host/step.h), on a disk that all hosts share. */
 #pragma once
 
 #include <glib.h>

@@ -5,7 +5,7 @@
 #include "trouble.h"
 #include "command.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Tests: ends.sh. */
 #include "capture.h"
 
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

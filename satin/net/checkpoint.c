@@ -3,9 +3,10 @@
  * credential needed. Must not know what a run does with the place. */
 #include "checkpoint.h"
 
-#include "say.h"
-#include "wire-find.h"
-#include "wire.h"
+#include "host/say.h"
+
+#include "link/wire-find.h"
+#include "link/wire.h"
 
 /* The words name so many of the addresses on other hosts. */
 #define NAMED_MAX 3

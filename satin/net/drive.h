@@ -5,7 +5,8 @@
 #pragma once
 
 #include "driver.h"
-#include "poller.h"
+
+#include "link/poller.h"
 
 typedef struct Drive Drive;
 

@@ -4,8 +4,9 @@
 #include "driver-private.h"
 
 #include "engine/constant.h"
-#include "folder.h"
-#include "relay.h"
+
+#include "folder/folder.h"
+#include "folder/relay.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>

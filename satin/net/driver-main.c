@@ -4,7 +4,8 @@
 #include "driver-private.h"
 
 #include "engine/best.h"
-#include "folder.h"
+
+#include "folder/folder.h"
 
 #include "storage/place.h"
 

@@ -5,9 +5,10 @@
 
 #include "driver.h"
 
-#include "admission.h"
 #include "drive.h"
-#include "listener.h"
+
+#include "link/admission.h"
+#include "link/listener.h"
 
 #include <stdio.h>
 #include <time.h>

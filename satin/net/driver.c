@@ -6,9 +6,11 @@
 
 #include "engine/best.h"
 #include "engine/memory.h"
-#include "folder.h"
-#include "relay.h"
-#include "say.h"
+
+#include "folder/folder.h"
+#include "folder/relay.h"
+
+#include "host/say.h"
 
 #include "storage/place.h"
 

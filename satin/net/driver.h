@@ -4,14 +4,16 @@
  * calls below, each of which says whether it waits. */
 #pragma once
 
-#include "folder.h"
-#include "listener.h"
 #include "run-replay.h"
-#include "wire.h"
 
 #include "coordinator/restore.h"
 #include "engine/exchange.h"
 #include "protocol/node.h"
+
+#include "folder/folder.h"
+
+#include "link/listener.h"
+#include "link/wire.h"
 
 typedef struct Driver Driver;
 

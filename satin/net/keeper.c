@@ -4,13 +4,14 @@
  * may be coordinator more than once: what comes from an earlier time in office is dropped. Driver's
  * thread but where said. Tests: elect.sh, later.sh. */
 #include "driver-private.h"
-#include "folder.h"
 
 #include "coordinator/bid.h"
 
 #include "engine/best.h"
 #include "engine/constant.h"
 #include "record.h"
+
+#include "folder/folder.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -6,11 +6,13 @@
 #include "run-private.h"
 
 #include "checkpoint.h"
-#include "claim.h"
-#include "outlet.h"
-#include "say.h"
 
 #include "coordinator/proof.h"
+
+#include "folder/claim.h"
+
+#include "host/outlet.h"
+#include "host/say.h"
 
 #include <stdio.h>
 

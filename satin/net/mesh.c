@@ -3,11 +3,13 @@
  * thread. */
 #include "driver-private.h"
 
-#include "claim.h"
-#include "folder.h"
 #include "orders.h"
-#include "relay.h"
-#include "wire-private.h"
+
+#include "folder/claim.h"
+#include "folder/folder.h"
+#include "folder/relay.h"
+
+#include "link/wire-private.h"
 
 #include "protocol/carry.h"
 

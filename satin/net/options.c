@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
-#include "folder.h"
+#include "folder/folder.h"
 
 #include "storage/place.h"
 

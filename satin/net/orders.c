@@ -2,11 +2,11 @@
 /* See orders.h. A request is a word, and for some a number of seconds after it. */
 #include "orders.h"
 
-#include "control.h"
-#include "folder.h"
-#include "relay.h"
+#include "folder/control.h"
+#include "folder/folder.h"
+#include "folder/relay.h"
 
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <fcntl.h>
 #include <string.h>

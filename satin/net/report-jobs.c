@@ -4,8 +4,9 @@
 #include "driver-private.h"
 
 #include "coordinator/readable.h"
-#include "json-write.h"
 #include "value/record.h"
+
+#include "text/json-write.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -3,14 +3,17 @@
  * words. Driver's thread. */
 #include "driver-private.h"
 
-#include "engine/best.h"
 #include "coordinator/readable.h"
-#include "folder.h"
-#include "json-write.h"
-#include "outlet.h"
-#include "say.h"
-#include "timeline-file.h"
+#include "engine/best.h"
 #include "value/record.h"
+
+#include "folder/folder.h"
+#include "folder/timeline-file.h"
+
+#include "host/outlet.h"
+#include "host/say.h"
+
+#include "text/json-write.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +34,14 @@ append_number (GString *json, double value)
 void
 report_timeline (Driver *driver, gboolean last)
 {
-  if (driver->timeline != NULL)
-    timeline_file_add (driver->config.trace, driver->timeline, last);
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  if (driver->timeline == NULL)
+    return;
+  timeline_take (driver->timeline, text);
+  if (last)
+    timeline_take_open (driver->timeline, text);
+  timeline_file_add (driver->config.trace, text);
 }
 
 /* Share of the root's tree that is finished, as far as this node knows. It is never less than what

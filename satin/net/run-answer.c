@@ -5,7 +5,7 @@
 
 #include "run-private.h"
 
-#include "say.h"
+#include "host/say.h"
 
 #include <stdio.h>
 #include <unistd.h>

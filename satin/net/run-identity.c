@@ -6,9 +6,10 @@
 #include "run-private.h"
 
 #include "build.h"
-#include "mark.h"
 
 #include "record.h"
+
+#include "coordinator/mark.h"
 
 #include <string.h>
 

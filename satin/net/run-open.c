@@ -6,14 +6,15 @@
 
 #include "run-private.h"
 
-#include "claim.h"
-#include "outlet.h"
-#include "relay.h"
-#include "say.h"
-#include "timeline-file.h"
-
 #include "engine/memory.h"
 #include "engine/registry.h"
+
+#include "folder/claim.h"
+#include "folder/relay.h"
+#include "folder/timeline-file.h"
+
+#include "host/outlet.h"
+#include "host/say.h"
 
 #include "storage/place.h"
 

@@ -6,8 +6,9 @@
 
 #include "capture.h"
 #include "driver.h"
-#include "folder.h"
 #include "options.h"
+
+#include "folder/folder.h"
 
 #include <satin.h>
 

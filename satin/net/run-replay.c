@@ -4,16 +4,16 @@
 
 #include "run-replay.h"
 
-#include "say.h"
-
 #include "engine/best.h"
 
 #include "coordinator/readable.h"
 #include "coordinator/restore.h"
 
+#include "host/say.h"
+#include "host/temporary.h"
+#include "host/whole.h"
+
 #include "storage/place.h"
-#include "storage/temporary.h"
-#include "storage/whole.h"
 
 #include "record.h"
 

@@ -5,11 +5,11 @@
 
 #include "run-private.h"
 
-#include "relay.h"
-
 #include "engine/best.h"
 #include "engine/constant.h"
 #include "record.h"
+
+#include "folder/relay.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -6,12 +6,13 @@
 
 #include "run-private.h"
 
-#include "relay.h"
-#include "step.h"
-#include "timeline-file.h"
-
 #include "engine/exchange.h"
 #include "engine/memory.h"
+
+#include "folder/relay.h"
+#include "folder/timeline-file.h"
+
+#include "host/step.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,11 +7,12 @@
 
 #include "run-private.h"
 
-#include "relay.h"
-#include "say.h"
-
 #include "engine/exchange.h"
 #include "engine/memory.h"
+
+#include "folder/relay.h"
+
+#include "host/say.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "command/again.h"
 #include "command/command.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include <signal.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The hosts that are asked whether a run uses a checkpoint: the addresses that the file names are
  * anybody's. */
+#include "link/wire-find.h"
 #include "net/checkpoint.h"
-#include "net/wire-find.h"
 
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>

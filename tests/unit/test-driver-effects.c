@@ -3,7 +3,7 @@
  * network: a driver of which only these parts are there. */
 #include "net/driver-private.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The sums of what nodes reported. */
 #include "command/figures.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The run's folder, in a state folder of this test alone. */
-#include "net/folder-ended.h"
-#include "net/folder-file.h"
-#include "net/folder.h"
+#include "folder/folder-ended.h"
+#include "folder/folder-file.h"
+#include "folder/folder.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * nothing of ours. */
 #include "store.h"
 
-#include "storage/process.h"
+#include "host/process.h"
 
 #include "storage/guard.h"
 

@@ -2,7 +2,7 @@
 /* What a control client may say to a node: words with a number, and files of the end. */
 #include "net/orders.h"
 
-#include "net/control.h"
+#include "folder/control.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * in these words. The place of the program, and Satin's own options, make no difference. */
 #include "net/run-private.h"
 
-#include "net/mark.h"
+#include "coordinator/mark.h"
 
 #include <string.h>
 

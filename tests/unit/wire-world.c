@@ -2,8 +2,8 @@
 /* See wire-world.h. */
 #include "wire-world.h"
 
-#include "net/wire-private.h"
-#include "net/wire-tls.h"
+#include "link/wire-private.h"
+#include "link/wire-tls.h"
 
 #include "command/key.h"
 

@@ -7,7 +7,7 @@
 #include "folder-file.h"
 #include "folder-run.h"
 
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

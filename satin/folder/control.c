@@ -5,7 +5,8 @@
 #include "folder-file.h"
 #include "folder.h"
 #include "relay.h"
-#include "wire.h"
+
+#include "link/wire.h"
 
 #include <string.h>
 

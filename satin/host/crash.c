@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Points are passed a few times for each transaction, so that a look at a static word is all they
  * cost. */
-#include "storage/crash.h"
+#include "crash.h"
 
 #include <glib.h>
 #include <signal.h>

@@ -2,11 +2,11 @@
 /* See relay.h. Owns the two descriptors and two threads: one reads, one writes, so that a launcher
  * that stands still stops nobody. Must not know what the files say. */
 #include "relay.h"
-#include "own-fds.h"
 #include "store-settings.h"
 
-#include "storage/temporary.h"
-#include "storage/whole.h"
+#include "host/own-fds.h"
+#include "host/temporary.h"
+#include "host/whole.h"
 
 #include <fcntl.h>
 #include <ifaddrs.h>

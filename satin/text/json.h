@@ -3,7 +3,7 @@
  * Any thread, pure. Knows no key. */
 #pragma once
 
-#include "net/json-write.h"
+#include "json-write.h"
 
 #include <gio/gio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See whole.h. */
-#include "storage/whole.h"
+#include "whole.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -2,9 +2,10 @@
 /* Owns the listening sockets. Runs in the driver's thread. Tests: test-wire-tls, test-wire. */
 #include "listener.h"
 
-#include "own-fds.h"
 #include "wire-tls.h"
 #include "wire.h"
+
+#include "host/own-fds.h"
 
 #include <errno.h>
 #include <gio/gunixsocketaddress.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See process.h. */
-#include "storage/process.h"
+#include "process.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -4,14 +4,12 @@
  * closed at the end of the run, and readable without that. */
 #pragma once
 
-#include "engine/timeline.h"
-
 #include <gio/gio.h>
 
 /* Makes the file, or empties it: a run begins. */
 gboolean timeline_file_begin (const char *path, GError **error) G_GNUC_WARN_UNUSED_RESULT;
-/* Appends what was noted since the last call. `last`: nothing is noted any more, and what is still
- * under way ends now. One thread at a time. A disk that refuses costs the notes. */
-void timeline_file_add (const char *path, Timeline *timeline, gboolean last);
+/* Appends whole lines, as timeline_take () of the engine makes them. One thread at a time. A disk
+ * that refuses costs the notes. */
+void timeline_file_add (const char *path, const GString *text);
 /* Closes the array: the run has ended and nobody appends any more. */
 void timeline_file_end (const char *path);

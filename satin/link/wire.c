@@ -3,10 +3,11 @@
  * mean. */
 #include "wire-private.h"
 
-#include "own-fds.h"
 #include "wire-intake.h"
 #include "wire-queue.h"
 #include "wire-tls.h"
+
+#include "host/own-fds.h"
 
 #include <errno.h>
 #include <string.h>

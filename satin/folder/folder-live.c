@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which processes of a run's folder live. A home may be shared by hosts and containers: so each
- * process leaves its mark there (storage/process.h), in node-PID.process, and touches that file
+ * process leaves its mark there (host/process.h), in node-PID.process, and touches that file
  * while it lives. A verb that waits for the end has its mark in node-PID.stays. Any thread;
  * folder_is_live may ask nodes. Tests: test-folder, home.sh. */
 #include "folder-ended.h"
 #include "folder.h"
-#include "wire-find.h"
-#include "wire.h"
 
-#include "storage/process.h"
+#include "host/process.h"
+
+#include "link/wire-find.h"
+#include "link/wire.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See mark.h. Of two processes that make the key at once the first to link it wins, and both use
  * that one. */
-#include "mark.h"
 
+#include "coordinator/mark.h"
 #include "coordinator/proof.h"
 
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

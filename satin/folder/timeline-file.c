@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "timeline-file.h"
 
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,13 +44,8 @@ timeline_file_begin (const char *path, GError **error)
 }
 
 void
-timeline_file_add (const char *path, Timeline *timeline, gboolean last)
+timeline_file_add (const char *path, const GString *text)
 {
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  timeline_take (timeline, text);
-  if (last)
-    timeline_take_open (timeline, text);
   if (text->len > 0)
     (void)append (path, 0, text->str, text->len);
 }

@@ -3,7 +3,7 @@
 #include "folder-file.h"
 #include "folder.h"
 
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See temporary.h. */
-#include "storage/temporary.h"
+#include "temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
