@@ -147,7 +147,7 @@ ask_launcher (const AskRun *ask)
   /* A launcher that died may have given its number to another process. */
   while (folder_is_live (ask->path) && g_get_monotonic_time () < until_us)
     {
-      g_autoptr (GArray) listening = folder_pids (ask->path, "address");
+      g_autoptr (GArray) listening = folder_pids (ask->path, FOLDER_NODE_ADDRESS);
 
       if (listening->len > 0)
         return FALSE;
@@ -244,7 +244,7 @@ look_afar (const AskRun *ask, gint64 *asked_us, GError **error)
   folder_sign (ask->path);
   if (folder_pid_is_live (ask->path, ask->run.launcher_pid))
     return TRUE;
-  reply = control_ask (ask->path, CONTROL_FILE "end", NULL);
+  reply = control_ask (ask->path, CONTROL_FILE FOLDER_FILE_END, NULL);
   if (reply != NULL && g_str_has_prefix (reply, CONTROL_FILE))
     kept = control_bring_end (ask->path, error);
   *asked_us = g_get_monotonic_time ();

@@ -133,7 +133,7 @@ push_copy (Far *far, const char *name, GError **error)
 static void
 show_address (const Far *far)
 {
-  g_autofree char *file = folder_node_file (far->pid, "address");
+  g_autofree char *file = folder_node_file (far->pid, FOLDER_NODE_ADDRESS);
   g_autofree char *path = g_build_filename (far->path, file, NULL);
 
   if (far->address != NULL && !g_file_test (path, G_FILE_TEST_EXISTS))
@@ -148,7 +148,7 @@ tell (Far *far, const char *peers)
   g_free (far->told);
   far->told = g_strdup (peers);
   push_file (far, RELAY_PEERS, g_bytes_new (peers, strlen (peers)));
-  (void)push_copy (far, "id", NULL);
+  (void)push_copy (far, FOLDER_FILE_ID, NULL);
   if (!far->begun)
     push_text (far, "go\n");
   far->begun = TRUE;
@@ -214,9 +214,9 @@ take_node_file (Far *far, const char *suffix, GBytes *bytes, GError **error)
 {
   g_autofree char *file = folder_node_file (far->pid, suffix);
   g_autoptr (GBytes) kept
-      = strcmp (suffix, "address") == 0 ? tcp_only (bytes) : g_bytes_ref (bytes);
+      = strcmp (suffix, FOLDER_NODE_ADDRESS) == 0 ? tcp_only (bytes) : g_bytes_ref (bytes);
 
-  if (strcmp (suffix, "address") == 0)
+  if (strcmp (suffix, FOLDER_NODE_ADDRESS) == 0)
     {
       g_clear_pointer (&far->address, g_bytes_unref);
       far->address = g_bytes_ref (kept);
@@ -224,30 +224,33 @@ take_node_file (Far *far, const char *suffix, GBytes *bytes, GError **error)
   return folder_write (far->path, file, kept, error);
 }
 
-/* What its suffix says; NULL: it is none of a node's that are known. */
+/* What its suffix says; NULL: it is none of a node's that is taken. */
 static const char *
 suffix_of (const char *name)
 {
-  static const char *const known[] = { "address", "stats", "trouble", NULL };
-  const char *dot = g_str_has_prefix (name, RELAY_OF_NODE) ? strchr (name, '.') : NULL;
+  const FolderName *row = folder_names_find (name);
 
-  return dot != NULL && g_strv_contains (known, dot + 1) ? dot + 1 : NULL;
-}
-
-static gboolean
-is_of_run (const char *name)
-{
-  static const char *const known[]
-      = { "answer", "answer.code", "answer.err", "error", "end", "id", FOLDER_BUILD, NULL };
-
-  return g_strv_contains (known, name);
+  return row != NULL && row->kind == FOLDER_NAME_SUFFIX && row->travel == FOLDER_FROM_FAR
+             ? row->name
+             : NULL;
 }
 
 /* What a later founder writes stands in the place of an earlier one's. */
 static gboolean
 is_of_founder (const char *name)
 {
-  return strcmp (name, "id") == 0 || strcmp (name, FOLDER_BUILD) == 0;
+  const FolderName *row = folder_names_find (name);
+
+  return row != NULL && row->travel == FOLDER_FROM_FOUNDER;
+}
+
+static gboolean
+is_of_run (const char *name)
+{
+  const FolderName *row = folder_names_find (name);
+
+  return row != NULL && row->kind == FOLDER_NAME_WHOLE
+         && (row->travel == FOLDER_FROM_FAR || row->travel == FOLDER_FROM_FOUNDER);
 }
 
 /* The file of the run that comes cannot be kept; the node has it still. */
@@ -258,7 +261,7 @@ lose (Far *far, const char *name, const GError *error)
 
   g_clear_pointer (&far->file, folder_file_drop);
   far->lost = TRUE;
-  far->no_answer = far->no_answer || strcmp (name, "answer") == 0;
+  far->no_answer = far->no_answer || strcmp (name, FOLDER_FILE_ANSWER) == 0;
   command_say ("'%s' stays on %s: %s", name, where, error->message);
 }
 
@@ -449,7 +452,7 @@ begin (Far *far, const FolderRun *run, const Site *site, int here, gboolean foun
   push_file (far, FOLDER_RUN_FILE, describe_run (run, site, here));
   g_autofree char *stores = store_settings_write ();
   push_file (far, RELAY_STORES, g_bytes_new (stores, strlen (stores)));
-  if (!push_copy (far, "credential", error) || !push_copy (far, FOLDER_KEY_FILE, error))
+  if (!push_copy (far, FOLDER_FILE_CREDENTIAL, error) || !push_copy (far, FOLDER_KEY_FILE, error))
     return FALSE;
   if (founder)
     {

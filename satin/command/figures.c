@@ -224,7 +224,7 @@ is_own (const FiguresSeen *seen, gint64 pid)
 static GVariant *
 read_node (const char *path, gint64 pid)
 {
-  g_autofree char *file = folder_node_file (pid, "stats");
+  g_autofree char *file = folder_node_file (pid, FOLDER_NODE_STATS);
   g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
   g_autofree char *text
       = bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
@@ -238,7 +238,7 @@ read_node (const char *path, gint64 pid)
 static Sums
 sum_up (const char *path, const FiguresSeen *seen)
 {
-  g_autoptr (GArray) pids = folder_pids (path, "stats");
+  g_autoptr (GArray) pids = folder_pids (path, FOLDER_NODE_STATS);
   g_autoptr (GPtrArray) nodes = g_ptr_array_new_with_free_func ((GDestroyNotify)g_variant_unref);
   guint n_nodes = seen->own->len, n_crashed = seen->crashes;
   Sums sums;

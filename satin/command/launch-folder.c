@@ -80,6 +80,6 @@ launch_folder_wait (const char *path)
 {
   gint64 until_us = g_get_monotonic_time () + OTHERS_LIMIT_US;
 
-  while (launch_folder_lives (path, "address") && g_get_monotonic_time () < until_us)
+  while (launch_folder_lives (path, FOLDER_NODE_ADDRESS) && g_get_monotonic_time () < until_us)
     g_usleep (LOOK_US);
 }

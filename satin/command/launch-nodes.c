@@ -17,7 +17,8 @@
 gboolean
 launch_nodes_have_joined (Launch *launch)
 {
-  g_autoptr (GArray) members = launch->joined ? NULL : folder_pids (launch->path, "address");
+  g_autoptr (GArray) members
+      = launch->joined ? NULL : folder_pids (launch->path, FOLDER_NODE_ADDRESS);
 
   launch->joined = launch->joined || members->len > 0;
   return launch->joined;
@@ -142,8 +143,8 @@ void
 launch_nodes_quit_if_none (Launch *launch)
 {
   gboolean others = launch->state < LAUNCH_ENDED
-                    && (launch_folder_lives (launch->path, "address")
-                        || launch_folder_lives (launch->path, "log"));
+                    && (launch_folder_lives (launch->path, FOLDER_NODE_ADDRESS)
+                        || launch_folder_lives (launch->path, FOLDER_NODE_LOG));
 
   if (launch->n_live == 0 && !others)
     g_main_loop_quit (launch->loop);
@@ -202,7 +203,7 @@ static AgainEnd
 end_of (const Launch *launch, const Started *node)
 {
   g_auto (GStrv) addresses = folder_addresses (launch->path, node->pid);
-  g_autofree char *file = folder_node_file (node->pid, "stats");
+  g_autofree char *file = folder_node_file (node->pid, FOLDER_NODE_STATS);
   g_autoptr (GBytes) bytes = folder_bytes (launch->path, file, NULL);
   g_autofree char *text
       = bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));
@@ -281,7 +282,7 @@ note_members (Launch *launch, gint64 now_us)
 static gboolean
 is_deserted (Launch *launch, gint64 now_us)
 {
-  if (launch_folder_lives (launch->path, "address"))
+  if (launch_folder_lives (launch->path, FOLDER_NODE_ADDRESS))
     launch->deserted_us = 0;
   else if (launch->deserted_us == 0)
     launch->deserted_us = now_us;

@@ -78,7 +78,7 @@ last_line (const GPtrArray *lines)
 static guint
 count_members (const char *path, gint64 except)
 {
-  g_autoptr (GArray) pids = folder_pids (path, "address");
+  g_autoptr (GArray) pids = folder_pids (path, FOLDER_NODE_ADDRESS);
   guint n = 0;
 
   for (guint i = 0; i < pids->len; i++)
@@ -110,7 +110,7 @@ without_own (const char *line)
 static char *
 words_file (gint64 pid)
 {
-  return folder_node_file (pid, "err");
+  return folder_node_file (pid, FOLDER_NODE_ERR);
 }
 
 gboolean
@@ -125,7 +125,7 @@ void
 launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
 {
   g_autofree char *how = describe_end (status);
-  g_autofree char *file = folder_node_file (pid, "log");
+  g_autofree char *file = folder_node_file (pid, FOLDER_NODE_LOG);
   g_autofree char *of_main = words_file (pid);
   g_autoptr (GPtrArray) lines = read_tail (path, file);
   g_autoptr (GPtrArray) more = read_tail (path, of_main);
@@ -151,7 +151,7 @@ launch_words_gone (const char *path, gint64 pid, int status, guint n_live)
 void
 launch_words_left_out (const char *path, gint64 pid, int status, const char *name)
 {
-  g_autofree char *file = folder_node_file (pid, "log");
+  g_autofree char *file = folder_node_file (pid, FOLDER_NODE_LOG);
   g_autoptr (GPtrArray) lines = read_tail (path, file);
   g_autofree char *how = describe_end (status);
   const char *last = last_line (lines);
@@ -176,7 +176,7 @@ launch_words_left_out (const char *path, gint64 pid, int status, const char *nam
 int
 launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, int status)
 {
-  g_autofree char *file = folder_node_file (pid, "log");
+  g_autofree char *file = folder_node_file (pid, FOLDER_NODE_LOG);
   g_autoptr (GPtrArray) lines = read_tail (path, file);
   g_autofree char *how = NULL;
   const char *last = last_line (lines);
@@ -198,14 +198,14 @@ launch_words_never_joined (const FolderRun *run, const char *path, gint64 pid, i
 static gboolean
 show_last_log (const char *path)
 {
-  g_autoptr (GArray) pids = folder_pids (path, "log");
+  g_autoptr (GArray) pids = folder_pids (path, FOLDER_NODE_LOG);
   g_autoptr (GPtrArray) lines = NULL;
   struct timespec newest = { 0 };
   gboolean shown = FALSE;
 
   for (guint i = 0; i < pids->len; i++)
     {
-      g_autofree char *file = folder_node_file (g_array_index (pids, gint64, i), "log");
+      g_autofree char *file = folder_node_file (g_array_index (pids, gint64, i), FOLDER_NODE_LOG);
       g_autofree char *name = g_build_filename (path, file, NULL);
       struct stat info;
 
@@ -236,7 +236,7 @@ launch_words_are_late (int code)
 gboolean
 launch_words_of_main (const char *path)
 {
-  g_autoptr (GBytes) words = folder_bytes (path, "answer.err", NULL);
+  g_autoptr (GBytes) words = folder_bytes (path, FOLDER_FILE_ANSWER_ERR, NULL);
   gsize size = 0;
   const char *data = words == NULL ? NULL : g_bytes_get_data (words, &size);
 
@@ -257,10 +257,10 @@ launch_words_answer (const char *path, int code)
       command_say ("the run is done, but its answer has not come here: `satin %s %s` %s",
                    quoted != NULL ? "resume" : "wait", quoted != NULL ? quoted : run.name,
                    quoted != NULL ? "shows it" : "within a minute asks the other hosts again");
-      folder_disclaim (path, "shown");
+      folder_disclaim (path, FOLDER_FILE_SHOWN);
       return COMMAND_ERROR;
     }
-  if (folder_show (path, "answer", STDOUT_FILENO))
+  if (folder_show (path, FOLDER_FILE_ANSWER, STDOUT_FILENO))
     return code;
   command_say ("cannot write the answer to standard output: %s", g_strerror (errno));
   return COMMAND_ERROR;
@@ -270,7 +270,8 @@ void
 launch_words_end (const char *path, int code, const char *sentence, gboolean is_told)
 {
   if (!launch_words_are_late (code) && !launch_words_of_main (path) && sentence == NULL && !is_told
-      && code != COMMAND_DONE && folder_size (path, "answer") <= 0 && !show_last_log (path))
+      && code != COMMAND_DONE && folder_size (path, FOLDER_FILE_ANSWER) <= 0
+      && !show_last_log (path))
     command_say ("the program ended with exit code %d and said nothing", code);
   if (sentence != NULL)
     command_say ("%s", g_str_has_prefix (sentence, OWN) ? sentence + strlen (OWN) : sentence);

@@ -54,7 +54,7 @@ answer_is_under_way (Launch *launch, int code)
 {
   gint64 now_us = g_get_monotonic_time ();
   gboolean live;
-  if (folder_size (launch->path, "answer") >= 0 || launch_words_are_late (code))
+  if (folder_size (launch->path, FOLDER_FILE_ANSWER) >= 0 || launch_words_are_late (code))
     return FALSE;
   if (spread_brings (launch->nodes, &live, &launch->unkept) || launch->answer_us == 0)
     launch->answer_us = now_us;
@@ -76,7 +76,7 @@ launch_look_for_end (Launch *launch)
   launch->unkept = folder_lacks_answer (launch->path, code);
   launch->ended_us = g_get_monotonic_time ();
   g_clear_pointer (&launch->live, live_free);
-  if (!folder_claim (launch->path, "shown"))
+  if (!folder_claim (launch->path, FOLDER_FILE_SHOWN))
     return TRUE;
   trouble_show (launch->trouble);
   launch->parting = launch_words_are_late (launch->code);
@@ -181,7 +181,7 @@ on_tick (gpointer data)
       return G_SOURCE_CONTINUE;
     }
   /* A founder that has claimed the run may be reading a large checkpoint. */
-  g_autoptr (GBytes) claim = folder_bytes (launch->path, "founder-0", NULL);
+  g_autoptr (GBytes) claim = folder_bytes (launch->path, FOLDER_FOUNDER "0", NULL);
   if (now_us - launch->started_us > JOIN_LIMIT_US && claim == NULL)
     {
       command_say ("'%s' is not a Satin program: it did not join the run within %d seconds",

@@ -256,7 +256,7 @@ char *
 spread_peers (const char *path)
 {
   g_autoptr (GString) peers = g_string_new (NULL);
-  g_autoptr (GArray) pids = folder_pids (path, "address");
+  g_autoptr (GArray) pids = folder_pids (path, FOLDER_NODE_ADDRESS);
 
   for (guint i = 0; i < pids->len; i++)
     {

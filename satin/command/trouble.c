@@ -49,7 +49,7 @@ trouble_has_said (const Trouble *trouble, const char *sentence)
 static char **
 read_lines (const char *path, gint64 pid)
 {
-  g_autofree char *file = folder_node_file (pid, "trouble");
+  g_autofree char *file = folder_node_file (pid, FOLDER_NODE_TROUBLE);
   g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
   g_autofree char *text = NULL;
   gsize size = 0;
@@ -86,7 +86,7 @@ show_one (Trouble *trouble, gint64 pid)
 void
 trouble_show (Trouble *trouble)
 {
-  g_autoptr (GArray) pids = folder_pids (trouble->path, "trouble");
+  g_autoptr (GArray) pids = folder_pids (trouble->path, FOLDER_NODE_TROUBLE);
 
   for (guint i = 0; i < pids->len; i++)
     show_one (trouble, g_array_index (pids, gint64, i));

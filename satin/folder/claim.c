@@ -26,7 +26,7 @@ claimer (const char *folder, const char *file)
 static char *
 unfit_for (const char *folder, gint64 pid)
 {
-  g_autofree char *file = folder_node_file (pid, "unfit");
+  g_autofree char *file = folder_node_file (pid, FOLDER_NODE_UNFIT);
   g_autoptr (GBytes) bytes = folder_bytes (folder, file, NULL);
   return bytes != NULL ? g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes))
                        : NULL;
@@ -43,7 +43,7 @@ may_found (const char *folder, gint64 pid)
 static char *
 all_troubles (const char *folder)
 {
-  g_autoptr (GArray) pids = folder_pids (folder, "unfit");
+  g_autoptr (GArray) pids = folder_pids (folder, FOLDER_NODE_UNFIT);
   g_autoptr (GHashTable) said = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < pids->len; i++)
@@ -71,12 +71,12 @@ all_troubles (const char *folder)
 static GArray *
 all_started (const char *folder, guint nodes)
 {
-  GArray *pids = folder_pids (folder, "log");
+  GArray *pids = folder_pids (folder, FOLDER_NODE_LOG);
   for (guint i = 0; i < STARTED_TRIES && pids->len < nodes; i++)
     {
       g_usleep (STARTED_PAUSE_US);
       g_array_unref (pids);
-      pids = folder_pids (folder, "log");
+      pids = folder_pids (folder, FOLDER_NODE_LOG);
     }
   return pids;
 }
@@ -84,7 +84,7 @@ all_started (const char *folder, guint nodes)
 gboolean
 claim_pass_on (const char *folder, guint nodes, const char *why, char **sentence)
 {
-  g_autofree char *file = folder_node_file (getpid (), "unfit");
+  g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_UNFIT);
   g_autoptr (GBytes) bytes = g_bytes_new (why, strlen (why));
   g_autoptr (GArray) pids = all_started (folder, nodes);
   *sentence = NULL;
@@ -107,7 +107,7 @@ claim_founder (const char *folder)
     return FALSE;
   for (guint n = 0; n < CLAIMS_MAX; n++)
     {
-      g_autofree char *file = g_strdup_printf ("founder-%u", n);
+      g_autofree char *file = g_strdup_printf (FOLDER_FOUNDER "%u", n);
       gint64 pid = claimer (folder, file);
       if (pid == 0)
         {

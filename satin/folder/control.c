@@ -11,7 +11,8 @@
 #include <string.h>
 
 const char *const control_files_of_end[]
-    = { "error", "answer.err", "answer.code", "answer", "end", NULL };
+    = { FOLDER_FILE_ERROR,  FOLDER_FILE_ANSWER_ERR, FOLDER_FILE_ANSWER_CODE,
+        FOLDER_FILE_ANSWER, FOLDER_FILE_END,        NULL };
 
 /* (transfer full) (nullable) */
 static WireAsker *
@@ -48,7 +49,7 @@ control_ask (const char *run_folder, const char *request, GError **error)
   g_autofree char *credential = folder_credential (run_folder, error);
   if (credential == NULL)
     return NULL;
-  g_autoptr (GArray) pids = folder_pids (run_folder, "address");
+  g_autoptr (GArray) pids = folder_pids (run_folder, FOLDER_NODE_ADDRESS);
   for (guint i = 0; i < pids->len; i++)
     {
       g_autofree char *address = address_of (run_folder, g_array_index (pids, gint64, i));
@@ -146,7 +147,7 @@ bring_file (WireAsker *asker, const char *run_folder, const char *name, GError *
 static gboolean
 bring_from (WireAsker *asker, const char *run_folder, GError **error)
 {
-  for (int i = 0; strcmp (control_files_of_end[i], "end") != 0; i++)
+  for (int i = 0; strcmp (control_files_of_end[i], FOLDER_FILE_END) != 0; i++)
     if (bring_file (asker, run_folder, control_files_of_end[i], error) == FAILED)
       return FALSE;
   return TRUE;
@@ -155,7 +156,7 @@ bring_from (WireAsker *asker, const char *run_folder, GError **error)
 gboolean
 control_bring_end (const char *run_folder, GError **error)
 {
-  g_autoptr (GArray) pids = folder_pids (run_folder, "address");
+  g_autoptr (GArray) pids = folder_pids (run_folder, FOLDER_NODE_ADDRESS);
   g_autoptr (GPtrArray) ended = g_ptr_array_new_with_free_func ((GDestroyNotify)wire_asker_free);
   g_autoptr (GBytes) end = NULL;
   g_autoptr (GError) why = NULL;
@@ -167,7 +168,7 @@ control_bring_end (const char *run_folder, GError **error)
       g_autoptr (GBytes) its = NULL;
       gsize size;
 
-      if (asker == NULL || !fetch_piece (asker, "end", 0, &its, &size, NULL))
+      if (asker == NULL || !fetch_piece (asker, FOLDER_FILE_END, 0, &its, &size, NULL))
         continue;
       if (!bring_from (asker, run_folder, &why))
         {
@@ -180,7 +181,7 @@ control_bring_end (const char *run_folder, GError **error)
         end = g_steal_pointer (&its);
       g_ptr_array_add (ended, g_steal_pointer (&asker));
     }
-  if (end == NULL || !folder_write_first (run_folder, "end", end, error))
+  if (end == NULL || !folder_write_first (run_folder, FOLDER_FILE_END, end, error))
     return end == NULL;
   for (guint i = 0; i < ended->len; i++)
     g_free (wire_asker_ask (ended->pdata[i], CONTROL_TAKEN, NULL, NULL));

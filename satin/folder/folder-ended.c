@@ -5,12 +5,15 @@
 #include "folder-ended.h"
 #include "folder-run.h"
 
+#include "host/process.h"
+
 #include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
 /* `end` comes last: without it there is no record. */
-static const char *const kept[] = { FOLDER_RUN_FILE, "error", "answer.code", "answer", "end" };
+static const char *const kept[] = { FOLDER_RUN_FILE, FOLDER_FILE_ERROR, FOLDER_FILE_ANSWER_CODE,
+                                    FOLDER_FILE_ANSWER, FOLDER_FILE_END };
 
 static char *
 root (void)
@@ -44,7 +47,7 @@ remove_record (const char *place)
 gint64
 folder_ended_us (const char *path)
 {
-  g_autofree char *end = g_build_filename (path, "end", NULL);
+  g_autofree char *end = g_build_filename (path, FOLDER_FILE_END, NULL);
   GStatBuf info;
 
   if (g_stat (end, &info) != 0)
@@ -54,15 +57,29 @@ folder_ended_us (const char *path)
 
 #define DRAFT ".draft-"
 #define PUT_TRIES 5
-/* A draft of a process that died. */
+/* Of a process whose state cannot be known here. */
 #define DRAFT_KEEP_S 60
 
+/* A draft has its maker's mark in its name. */
 static gboolean
 is_dead_draft (const char *name, const char *place)
 {
+  ProcessMark maker;
   GStatBuf info;
 
-  return g_str_has_prefix (name, DRAFT) && g_stat (place, &info) == 0
+  if (!g_str_has_prefix (name, DRAFT))
+    return FALSE;
+  if (process_read_mark (name + strlen (DRAFT), &maker) > 0)
+    switch (process_state (&maker))
+      {
+      case PROCESS_ALIVE:
+        return FALSE;
+      case PROCESS_DEAD:
+        return TRUE;
+      case PROCESS_ELSEWHERE:
+        break;
+      }
+  return g_stat (place, &info) == 0
          && g_get_real_time () / G_USEC_PER_SEC - info.st_mtime > DRAFT_KEEP_S;
 }
 
@@ -127,7 +144,7 @@ keep (const char *path, const char *place, const char *file)
   g_autofree char *from = g_build_filename (path, file, NULL);
   g_autofree char *to = g_build_filename (place, file, NULL);
 
-  if (strcmp (file, "answer") == 0)
+  if (strcmp (file, FOLDER_FILE_ANSWER) == 0)
     return folder_size (path, file) < 0 || folder_claim (place, file);
   return link (from, to) == 0 || folder_size (path, file) < 0;
 }
@@ -136,8 +153,8 @@ keep (const char *path, const char *place, const char *file)
 static gboolean
 is_same_end (const char *path, const char *place)
 {
-  g_autofree char *one = g_build_filename (path, "end", NULL);
-  g_autofree char *other = g_build_filename (place, "end", NULL);
+  g_autofree char *one = g_build_filename (path, FOLDER_FILE_END, NULL);
+  g_autofree char *other = g_build_filename (place, FOLDER_FILE_END, NULL);
   GStatBuf a, b;
 
   return g_stat (one, &a) == 0 && g_stat (other, &b) == 0 && a.st_ino == b.st_ino
@@ -178,7 +195,9 @@ folder_ended_record (const char *path)
   if (folder_ended_us (path) == 0 || strcmp (runs, parent) != 0)
     return;
   g_ptr_array_unref (folder_ended_list ()); /* the old ones go */
-  draft = g_build_filename (above, DRAFT "XXXXXX", NULL);
+  g_autofree char *mark = process_mark (getpid ());
+  g_autofree char *pattern = g_strconcat (DRAFT, mark, "-XXXXXX", NULL);
+  draft = g_build_filename (above, pattern, NULL);
   if (g_mkdir_with_parents (above, 0700) != 0 || g_mkdtemp (draft) == NULL)
     return;
   if (!write_draft (path, draft) || !put (draft, place))

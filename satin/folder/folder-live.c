@@ -18,8 +18,6 @@
 #include <unistd.h>
 #include <utime.h>
 
-#define PROCESS "process"
-#define STAYS "stays"
 /* A folder without `run` is being made, or whoever made it was killed. */
 #define BIRTH_LIMIT_S 10
 
@@ -74,6 +72,8 @@ is_live_by (const char *path, gint64 pid, const char *suffix)
   g_autofree char *file = path_of (path, pid, suffix);
   ProcessMark mark;
 
+  /* A process that has just been started may not have left its mark yet; folders of older
+   * versions have none. That its number is in use says too much at worst, never too little. */
   if (!read_mark (path, pid, suffix, &mark, NULL) || mark.pid != pid)
     return process_is_alive (pid);
   ProcessState state = process_state (&mark);
@@ -84,13 +84,13 @@ is_live_by (const char *path, gint64 pid, const char *suffix)
 gboolean
 folder_enter (const char *path, gint64 pid, GError **error)
 {
-  return leave_mark (path, pid, PROCESS, error);
+  return leave_mark (path, pid, FOLDER_NODE_PROCESS, error);
 }
 
 void
 folder_sign (const char *path)
 {
-  static const char *const suffixes[] = { PROCESS, STAYS };
+  static const char *const suffixes[] = { FOLDER_NODE_PROCESS, FOLDER_NODE_STAYS };
 
   for (guint i = 0; i < G_N_ELEMENTS (suffixes); i++)
     {
@@ -103,7 +103,7 @@ folder_sign (const char *path)
 gboolean
 folder_pid_is_live (const char *path, gint64 pid)
 {
-  return is_live_by (path, pid, PROCESS);
+  return is_live_by (path, pid, FOLDER_NODE_PROCESS);
 }
 
 char *
@@ -113,7 +113,8 @@ folder_other_host (const char *path)
   ProcessMark mark;
   char *host = NULL;
 
-  if (!folder_read (path, &run, NULL) || !read_mark (path, run.launcher_pid, PROCESS, &mark, &host))
+  if (!folder_read (path, &run, NULL)
+      || !read_mark (path, run.launcher_pid, FOLDER_NODE_PROCESS, &mark, &host))
     return NULL;
   if (process_state (&mark) != PROCESS_ELSEWHERE)
     g_clear_pointer (&host, g_free);
@@ -125,7 +126,7 @@ static gboolean
 answers (const char *path, const GArray *pids)
 {
   g_autoptr (GStrvBuilder) far = g_strv_builder_new ();
-  g_autoptr (GBytes) bytes = folder_bytes (path, "id", NULL);
+  g_autoptr (GBytes) bytes = folder_bytes (path, FOLDER_FILE_ID, NULL);
   g_autofree char *name = NULL, *host = NULL, *id = NULL;
 
   for (guint i = 0; bytes != NULL && i < pids->len; i++)
@@ -134,7 +135,7 @@ answers (const char *path, const GArray *pids)
       g_auto (GStrv) addresses = folder_addresses (path, pid);
       ProcessMark mark;
 
-      if (!read_mark (path, pid, PROCESS, &mark, NULL)
+      if (!read_mark (path, pid, FOLDER_NODE_PROCESS, &mark, NULL)
           || process_state (&mark) != PROCESS_ELSEWHERE)
         continue;
       for (char **address = addresses; address != NULL && *address != NULL; address++)
@@ -151,7 +152,7 @@ answers (const char *path, const GArray *pids)
 gboolean
 folder_is_live (const char *path)
 {
-  g_autoptr (GArray) pids = folder_pids (path, "address");
+  g_autoptr (GArray) pids = folder_pids (path, FOLDER_NODE_ADDRESS);
   g_auto (FolderRun) run = { 0 };
   g_autoptr (GError) error = NULL;
 
@@ -169,13 +170,13 @@ folder_is_live (const char *path)
 gboolean
 folder_stay (const char *path, GError **error)
 {
-  return leave_mark (path, getpid (), STAYS, error);
+  return leave_mark (path, getpid (), FOLDER_NODE_STAYS, error);
 }
 
 void
 folder_stay_no_more (const char *path)
 {
-  g_autofree char *name = path_of (path, getpid (), STAYS);
+  g_autofree char *name = path_of (path, getpid (), FOLDER_NODE_STAYS);
 
   g_unlink (name);
 }
@@ -183,10 +184,10 @@ folder_stay_no_more (const char *path)
 gboolean
 folder_leave (const char *path, GError **error)
 {
-  g_autoptr (GArray) pids = folder_pids (path, STAYS);
+  g_autoptr (GArray) pids = folder_pids (path, FOLDER_NODE_STAYS);
 
   for (guint i = 0; i < pids->len; i++)
-    if (is_live_by (path, g_array_index (pids, gint64, i), STAYS))
+    if (is_live_by (path, g_array_index (pids, gint64, i), FOLDER_NODE_STAYS))
       return TRUE;
   folder_ended_record (path);
   return folder_remove (path, error);

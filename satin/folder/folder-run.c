@@ -312,7 +312,8 @@ folder_read (const char *path, FolderRun *run, GError **error)
 static gboolean
 socket_fits (const char *path)
 {
-  return strlen (path) + strlen ("/node-2147483647.socket") <= FOLDER_SOCKET_MAX;
+  return strlen (path) + strlen ("/" FOLDER_NODE "2147483647." FOLDER_NODE_SOCKET)
+         <= FOLDER_SOCKET_MAX;
 }
 
 gboolean
@@ -356,13 +357,13 @@ folder_run_sockets_are_ours (const char *sockets)
 char *
 folder_node_file (gint64 pid, const char *suffix)
 {
-  return g_strdup_printf ("node-%" G_GINT64_FORMAT ".%s", pid, suffix);
+  return g_strdup_printf (FOLDER_NODE "%" G_GINT64_FORMAT ".%s", pid, suffix);
 }
 
 char *
 folder_socket (const FolderRun *run, gint64 pid)
 {
-  g_autofree char *file = folder_node_file (pid, "socket");
+  g_autofree char *file = folder_node_file (pid, FOLDER_NODE_SOCKET);
 
   return g_build_filename (run->sockets, file, NULL);
 }
@@ -384,7 +385,9 @@ folder_pids (const char *path, const char *suffix)
 
   while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
     {
-      gint64 pid = g_str_has_prefix (name, "node-") ? g_ascii_strtoll (name + 5, NULL, 10) : 0;
+      gint64 pid = g_str_has_prefix (name, FOLDER_NODE)
+                       ? g_ascii_strtoll (name + strlen (FOLDER_NODE), NULL, 10)
+                       : 0;
       g_autofree char *expected = folder_node_file (pid, suffix);
 
       /* Only a name that comes out the same again is one of ours. */
@@ -398,7 +401,7 @@ folder_pids (const char *path, const char *suffix)
 char **
 folder_addresses (const char *path, gint64 pid)
 {
-  g_autofree char *file = folder_node_file (pid, "address");
+  g_autofree char *file = folder_node_file (pid, FOLDER_NODE_ADDRESS);
   g_autofree char *name = g_build_filename (path, file, NULL);
   g_autofree char *text = NULL;
   g_auto (GStrv) all = NULL;

@@ -5,8 +5,6 @@
 
 #include "folder.h"
 
-#define FOLDER_RUN_FILE "run"
-
 /* The bytes of that file. (transfer full) */
 char *folder_run_data (const FolderRun *run, gsize *size);
 /* Writes `run` into the folder. */

@@ -294,7 +294,7 @@ fill_folder (FolderRun *run, const char *path, GError **error)
   run->host = g_strdup (g_get_host_name ());
   run->started_us = g_get_real_time ();
   bytes = g_bytes_new (credential, strlen (credential));
-  return folder_write (path, "credential", bytes, error)
+  return folder_write (path, FOLDER_FILE_CREDENTIAL, bytes, error)
          && (run->launcher_pid <= 0 || folder_enter (path, run->launcher_pid, error))
          && folder_run_write (run, path, error);
 }
@@ -326,7 +326,7 @@ folder_create (FolderRun *run, GError **error)
 char *
 folder_credential (const char *path, GError **error)
 {
-  g_autoptr (GBytes) bytes = folder_bytes (path, "credential", error);
+  g_autoptr (GBytes) bytes = folder_bytes (path, FOLDER_FILE_CREDENTIAL, error);
   gsize size;
   const char *text;
 
@@ -472,9 +472,10 @@ folder_end (const char *path, int code, const char *sentence, GError **error)
     {
       g_autoptr (GBytes) bytes = g_bytes_new (sentence, strlen (sentence));
 
-      (void)!folder_write_first (path, "error", bytes, NULL); /* the end is more than its words */
+      (void)!folder_write_first (path, FOLDER_FILE_ERROR, bytes,
+                                 NULL); /* the end is more than its words */
     }
-  return folder_write_first (path, "end", end, error);
+  return folder_write_first (path, FOLDER_FILE_END, end, error);
 }
 
 /* -1: no such file. */
@@ -492,16 +493,16 @@ read_code (const char *path, const char *name)
 gboolean
 folder_has_ended (const char *path, int *code, char **sentence)
 {
-  g_autofree char *why = g_build_filename (path, "error", NULL);
-  g_autofree char *answer = g_build_filename (path, "answer", NULL);
+  g_autofree char *why = g_build_filename (path, FOLDER_FILE_ERROR, NULL);
+  g_autofree char *answer = g_build_filename (path, FOLDER_FILE_ANSWER, NULL);
   char *words = NULL;
 
-  *code = read_code (path, "end");
+  *code = read_code (path, FOLDER_FILE_END);
   if (*code < 0)
     return FALSE;
   /* Main had returned when its node died, and those left suspended the run, as was asked meanwhile:
    * the answer is there, and is shown. */
-  int said = *code == SUSPENDED ? read_code (path, "answer.code") : -1;
+  int said = *code == SUSPENDED ? read_code (path, FOLDER_FILE_ANSWER_CODE) : -1;
   if (said >= 0 && g_file_test (answer, G_FILE_TEST_EXISTS))
     *code = said;
   if (sentence != NULL)
@@ -517,7 +518,7 @@ folder_lacks_answer (const char *path, int code)
 {
   g_auto (FolderRun) run = { 0 };
 
-  return code == 0 && folder_size (path, "answer") < 0 && folder_read (path, &run, NULL)
+  return code == 0 && folder_size (path, FOLDER_FILE_ANSWER) < 0 && folder_read (path, &run, NULL)
          && run.nodes > 0; /* a program alone shows its answer itself */
 }
 

@@ -5,6 +5,8 @@
  * is. */
 #pragma once
 
+#include "folder-names.h"
+
 #include "protocol/plan.h"
 
 #include <gio/gio.h>
@@ -13,8 +15,6 @@
  */
 #define FOLDER_NAME_MAX 64
 #define FOLDER_SOCKET_MAX 107
-/* The founder's copy of what stands at the URI of the checkpoint. */
-#define FOLDER_COPY "checkpoint.copy"
 /* Seconds between two publications of the checkpoint when nobody says otherwise: so much of each
  * lost node's work is done again, and one costs some milliseconds. */
 #define FOLDER_INTERVAL_DEFAULT_S 2.0
@@ -33,8 +33,6 @@
 #define FOLDER_ENV_FOUNDER "SATIN_FOUNDER"
 /* Set for nodes that `satin add --mended` starts: the build of the run that they count as. */
 #define FOLDER_ENV_BUILD "SATIN_BUILD"
-/* In the folder: the build of the program that the run began with, as its founder wrote it. */
-#define FOLDER_BUILD "build"
 /* Set for the nodes that the launcher of the run starts itself. */
 #define FOLDER_ENV_INVITED "SATIN_INVITED"
 /* Workers of one node, where nodes have different numbers. */
@@ -48,16 +46,10 @@
 #define FOLDER_SLICES "always-malloc"
 #define FOLDER_ENV_MALLOC "GLIBC_TUNABLES"
 #define FOLDER_MALLOC "glibc.malloc.tcache_max=256"
-/* The launcher is to suspend the run, since no node listens yet. */
-#define FOLDER_SUSPEND "suspend"
-/* A copy of the file of --sites. */
-#define FOLDER_SITES "sites"
 /* `parted` in the last figures of a node that ended before the run: why. */
 #define FOLDER_PARTED_ASKED "asked"     /* by `satin leave` */
 #define FOLDER_PARTED_SIGNAL "signal"   /* by SIGTERM */
 #define FOLDER_PARTED_REFUSED "refused" /* the run does not want it */
-/* Folders in that of a run: the files of a node's batch job. */
-#define FOLDER_BATCH "batch-"
 /* The node is to find out itself at which address of its host others reach it. */
 #define FOLDER_LISTEN_OWN "own"
 
@@ -155,7 +147,6 @@ gboolean folder_read (const char *path, FolderRun *run, GError **error) G_GNUC_W
 /* The run's credential, 64 hex digits. (transfer full) */
 char *folder_credential (const char *path, GError **error);
 /* The run's private key and certificate for TLS, in PEM; NULL: it has none. (transfer full) */
-#define FOLDER_KEY_FILE "key.pem"
 char *folder_key (const char *path);
 /* Whether a process of the run lives: its launcher, or a node with an address file. Those of this
  * host and PID namespace are known for sure. Those of another one, which shares this home, count as

@@ -12,14 +12,9 @@
 
 /* Set for such a node. */
 #define RELAY_ENV "SATIN_FAR"
-/* Where nodes of other hosts are, one address a line. */
-#define RELAY_PEERS "peers"
-/* A file that makes a node the founder. */
-#define RELAY_FOUNDER "founder"
-/* What the launcher's environment says of stores (store-settings.h). */
-#define RELAY_STORES "stores"
-/* Files of one node, of which the next one replaces the last; all others are the run's. */
-#define RELAY_OF_NODE "node-"
+/* Its own files are those of folder-names.h that are of one node, of which the next one replaces
+ * the last; all others are the run's. */
+#define RELAY_OF_NODE FOLDER_NODE
 /* A file that a node is sent, and one of RELAY_OF_NODE. The run's files have no limit. */
 #define RELAY_SMALL_MAX (16 * 1024 * 1024)
 #define RELAY_LINE_MAX 200

@@ -24,7 +24,7 @@
 static gint64
 patience (Driver *driver)
 {
-  g_autofree char *answer = g_build_filename (driver->config.folder, "answer", NULL);
+  g_autofree char *answer = g_build_filename (driver->config.folder, FOLDER_FILE_ANSWER, NULL);
   gboolean is_only_here
       = driver->config.checkpoint == NULL && g_file_test (answer, G_FILE_TEST_EXISTS);
   return is_only_here ? BEQUEATH_ANSWER_US : BEQUEATH_US;
@@ -89,7 +89,7 @@ set_answer_aside (const char *folder, int code, const char *answer, const char *
   int stands;
 
   return !folder_has_ended (folder, &stands, NULL)
-         && !(code == NODE_END_SUSPENDED && folder_size (folder, "answer.code") >= 0)
+         && !(code == NODE_END_SUSPENDED && folder_size (folder, FOLDER_FILE_ANSWER_CODE) >= 0)
          && g_rename (answer, aside) == 0;
 }
 
@@ -97,7 +97,7 @@ set_answer_aside (const char *folder, int code, const char *answer, const char *
 static gboolean
 end_without_answer (const char *folder, int code, const char *sentence, GError **error)
 {
-  g_autofree char *answer = g_build_filename (folder, "answer", NULL);
+  g_autofree char *answer = g_build_filename (folder, FOLDER_FILE_ANSWER, NULL);
   g_autofree char *aside = g_strdup_printf ("%s.aside-%d", answer, (int)getpid ());
   gboolean is_aside = set_answer_aside (folder, code, answer, aside);
   gboolean well = folder_end (folder, code, sentence, error);
@@ -143,7 +143,7 @@ end (Driver *driver, int code, gboolean finished, const char *sentence)
 static void
 depart (Driver *driver, const NodeEffect *effect)
 {
-  g_autofree char *file = folder_node_file (getpid (), "address");
+  g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_ADDRESS);
   g_autofree char *path = g_build_filename (driver->config.folder, file, NULL);
 
   driver->parting.left = TRUE;
@@ -266,7 +266,7 @@ take_constant (Driver *driver, const char *name, GBytes *bytes)
 static gboolean
 write_address (Driver *driver, GError **error)
 {
-  g_autofree char *file = folder_node_file (getpid (), "address");
+  g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_ADDRESS);
   g_autofree char *text = g_strjoinv ("\n", (char **)listener_addresses (driver->mesh.listener));
   g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
   return folder_write (driver->config.folder, file, bytes, error);
@@ -275,7 +275,7 @@ write_address (Driver *driver, GError **error)
 void
 driver_show_address (Driver *driver)
 {
-  g_autofree char *file = folder_node_file (getpid (), "address");
+  g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_ADDRESS);
   g_autofree char *path = g_build_filename (driver->config.folder, file, NULL);
   if (driver->joined && !driver->parting.left && driver->mesh.listener != NULL
       && access (path, F_OK) != 0 && errno == ENOENT)

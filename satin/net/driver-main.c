@@ -130,10 +130,11 @@ on_finish (gpointer data)
     {
       g_autofree char *text = g_strdup_printf ("%d\n", (int)request->event.number);
       g_autoptr (GBytes) code = g_bytes_new (text, strlen (text));
-      if (!folder_write_first (driver->config.folder, "answer.code", code, &error)
-          || !folder_write_first (driver->config.folder, "answer", request->bytes, &error)
+      if (!folder_write_first (driver->config.folder, FOLDER_FILE_ANSWER_CODE, code, &error)
+          || !folder_write_first (driver->config.folder, FOLDER_FILE_ANSWER, request->bytes, &error)
           || (request->said != NULL
-              && !folder_write_first (driver->config.folder, "answer.err", request->said, &error)))
+              && !folder_write_first (driver->config.folder, FOLDER_FILE_ANSWER_ERR, request->said,
+                                      &error)))
         {
           driver->unkept = g_strdup_printf ("the answer is lost: %s", error->message);
           driver_say (driver, "%s", driver->unkept);

@@ -311,7 +311,7 @@ driver_end_if_deaf (Driver *driver)
     }
   if (driver->config.folder != NULL && !driver->config.solo)
     {
-      g_autofree char *file = folder_node_file (getpid (), "log");
+      g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_LOG);
       g_autofree char *path = g_build_filename (driver->config.folder, file, NULL);
       fd = open (path, O_WRONLY | O_APPEND | O_CLOEXEC);
     }

@@ -74,7 +74,7 @@ show_kept_answer (SatinRun *run, gint64 began_us, GError **error)
   if (run->node_process)
     {
       g_autoptr (GError) reason = NULL;
-      if (!folder_write_first (run->folder, "answer", run->restore.answer, &reason)
+      if (!folder_write_first (run->folder, FOLDER_FILE_ANSWER, run->restore.answer, &reason)
           || !folder_end (run->folder, code, warning, &reason))
         return run_error (error, 1, "%s", reason->message);
     }

@@ -285,7 +285,7 @@ static void
 learn_run_id (Driver *driver)
 {
   g_autoptr (GBytes) id
-      = driver->run_id == NULL ? folder_bytes (driver->config.folder, "id", NULL) : NULL;
+      = driver->run_id == NULL ? folder_bytes (driver->config.folder, FOLDER_FILE_ID, NULL) : NULL;
   if (id == NULL)
     return;
   driver->run_id = g_strndup (g_bytes_get_data (id, NULL), g_bytes_get_size (id));
@@ -359,7 +359,7 @@ address_of (Driver *driver, gint64 pid)
 static char *
 live_address (Driver *driver)
 {
-  g_autoptr (GArray) pids = folder_pids (driver->config.folder, "address");
+  g_autoptr (GArray) pids = folder_pids (driver->config.folder, FOLDER_NODE_ADDRESS);
   g_autoptr (GBytes) peers = folder_bytes (driver->config.folder, RELAY_PEERS, NULL);
   g_auto (GStrv) lines = NULL;
   if (peers != NULL)

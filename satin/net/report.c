@@ -414,7 +414,7 @@ report_stats (Driver *driver, gboolean last)
   if (driver->config.solo || driver->config.folder == NULL)
     return;
   text = stats_text (driver, last);
-  g_autofree char *file = folder_node_file (getpid (), "stats");
+  g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_STATS);
   g_autoptr (GBytes) bytes = g_bytes_new (text, strlen (text));
   if (!folder_write (driver->config.folder, file, bytes, &error) && !last)
     driver_say (driver, "%s", error->message);
@@ -426,7 +426,7 @@ report_trouble (Driver *driver, const char *sentence)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GString) text = g_string_new (NULL);
-  g_autofree char *file = folder_node_file (getpid (), "trouble");
+  g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_TROUBLE);
   driver_say (driver, "%s", sentence);
   if (driver->config.solo || driver->config.folder == NULL)
     return;

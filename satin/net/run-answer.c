@@ -28,7 +28,7 @@ run_answer_begin (SatinRun *run)
     capture_begin (&run->out, STDOUT_FILENO, NULL);
   if (run->node_process)
     {
-      g_autofree char *file = folder_node_file (getpid (), "err");
+      g_autofree char *file = folder_node_file (getpid (), FOLDER_NODE_ERR);
       g_autofree char *path = g_build_filename (run->folder, file, NULL);
       capture_begin (&run->err, STDERR_FILENO, path);
     }
@@ -95,7 +95,7 @@ run_answer_end (SatinRun *run, int main_code, int *code)
     {
       /* What it says of how far it came: shown by the launcher. */
       if (said != NULL && g_bytes_get_size (said) > 0
-          && !folder_write_first (run->folder, "answer.err", said, NULL))
+          && !folder_write_first (run->folder, FOLDER_FILE_ANSWER_ERR, said, NULL))
         fwrite (g_bytes_get_data (said, NULL), 1, g_bytes_get_size (said), stderr);
       return TRUE;
     }

@@ -217,7 +217,7 @@ fill_wire (SatinRun *run, GError **error)
       run->wire_run.key = folder_key (run->folder);
       if (run->wire_run.credential == NULL
           || (run->config.founder
-              && (!folder_write (run->folder, "id", id, &reason)
+              && (!folder_write (run->folder, FOLDER_FILE_ID, id, &reason)
                   || !folder_write (run->folder, FOLDER_BUILD, build, &reason))))
         return run_error (error, 1, "%s", reason->message);
     }
