@@ -5,8 +5,9 @@
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
-#include "launch-words.h"
-#include "spread.h"
+
+#include "launch/launch-words.h"
+#include "launch/spread.h"
 
 #include "text/json.h"
 

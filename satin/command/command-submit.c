@@ -4,9 +4,10 @@
  * Tests: submit.sh. */
 #include "arguments.h"
 #include "command.h"
-#include "submit-script.h"
 
 #include "folder/folder.h"
+
+#include "launch/submit-script.h"
 
 #include "storage/place.h"
 

@@ -7,7 +7,6 @@
 #include "ask.h"
 #include "command.h"
 #include "ended.h"
-#include "live.h"
 #include "view-model.h"
 #include "view-page.h"
 #include "view-server.h"
@@ -18,6 +17,8 @@
 #include "folder/folder-ended.h"
 
 #include "host/temporary.h"
+
+#include "launch/live.h"
 
 #include "text/json.h"
 

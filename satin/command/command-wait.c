@@ -3,8 +3,9 @@
  * launcher while that lives, else here. Blocking, one thread. Tests: control.sh, ended.sh. */
 #include "ask.h"
 #include "command.h"
-#include "launch-words.h"
-#include "trouble.h"
+
+#include "launch/launch-words.h"
+#include "launch/trouble.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin VERB …`: finds the verb. One thread; everything else is the verb's. Tests: input.sh. */
-#include "batch.h"
 #include "command.h"
 
 #include "coordinator/mark.h"
+
+#include "launch/batch.h"
 
 #include "net/capture.h"
 

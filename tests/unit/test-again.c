@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/again.h"
 #include "command/command.h"
+#include "launch/again.h"
 
 #include "folder/folder.h"
 

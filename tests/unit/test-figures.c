@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sums of what nodes reported. */
-#include "command/figures.h"
+#include "launch/figures.h"
 
 #include "folder/folder.h"
 

@@ -5,7 +5,7 @@
 #include "link/wire-private.h"
 #include "link/wire-tls.h"
 
-#include "command/key.h"
+#include "launch/key.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

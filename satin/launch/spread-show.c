@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin run --dry-run`: which nodes would be started, where, and by which command. One thread.
  * Tests: dry-run.sh. */
-#include "command.h"
 #include "spread.h"
+
+#include "command-words.h"
 
 #include <sys/stat.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The live line of the launcher. Main loop, and a GTask thread for each question. */
 #include "live.h"
-#include "ask.h"
-#include "command.h"
+
+#include "command-words.h"
+#include "folder/ask-status.h"
 
 #include "folder/control.h"
 

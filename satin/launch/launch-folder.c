@@ -2,13 +2,10 @@
 /* See launch-folder.h. Tests: launcher.sh. */
 #include "launch-folder.h"
 
-#include "command.h"
 #include "key.h"
 #include "spread.h"
 
-#include "coordinator/mark.h"
-
-#include "net/options.h"
+#include "command-words.h"
 
 #include "storage/place.h"
 
@@ -28,9 +25,6 @@ char *
 launch_folder_make (FolderRun *run, const LaunchWish *wish)
 {
   g_autoptr (GError) error = NULL;
-  g_auto (GStrv) words = options_own_words (run->argv);
-  run->token = words != NULL ? mark_token (run->program, run->folder, words) : NULL;
-  run->rows_token = words != NULL ? mark_rows_token (words) : NULL;
   char *path = folder_create (run, &error);
 
   if (path == NULL && wish->any_name && g_error_matches (error, FOLDER_ERROR, FOLDER_ERROR_TAKEN))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The nodes of a launch: starts them, hears of their end, says what became of them, and starts
  * others in their place. Main loop, one thread. Tests: launcher.sh, sites.sh, again.sh. */
-#include "command.h"
 #include "launch-folder.h"
 #include "launch-private.h"
 #include "launch-words.h"
 #include "start.h"
+
+#include "command-words.h"
 
 #include "text/fields.h"
 

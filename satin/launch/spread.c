@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See spread.h. Tests: sites.sh. */
 #include "spread.h"
-#include "arguments.h"
+#include "command-words.h"
 #include "start.h"
 
 #include "folder/relay.h"
@@ -170,7 +170,7 @@ spread_read (FolderRun *run, const char *file, int workers, GPtrArray **sites, c
     here += !spot_is_far (&g_array_index (places, Spot, i));
   run->nodes = (int)places->len;
   if (workers == 0)
-    run->workers = arguments_workers (MAX (1, here));
+    run->workers = spread_workers (MAX (1, here));
   for (guint i = 0; i < found->len; i++)
     if (((Site *)found->pdata[i])->workers == 0)
       ((Site *)found->pdata[i])->workers = workers;
@@ -282,4 +282,10 @@ spread_pids (const GArray *nodes)
       g_array_append_val (pids, pid);
     }
   return pids;
+}
+
+int
+spread_workers (int nodes)
+{
+  return MAX (1, (int)g_get_num_processors () / nodes);
 }

@@ -3,7 +3,8 @@
  * then the last of them, each on a line. They may hold anything.
  * Tests: test-launch-words, stores.sh. */
 #include "trouble.h"
-#include "command.h"
+
+#include "command-words.h"
 
 #include "folder/folder.h"
 

@@ -2,8 +2,9 @@
 /* See tasks.h. The other end of the folder is batch.c. Tests: sites.sh, slurm.sh, mpi.sh. */
 #include "tasks.h"
 #include "batch.h"
-#include "command.h"
 #include "sites.h"
+
+#include "command-words.h"
 
 #include "folder/folder.h"
 

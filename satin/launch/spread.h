@@ -53,3 +53,6 @@ gboolean spread_brings (const GArray *nodes, gboolean *live, gboolean *unkept);
 char *spread_peers (const char *path);
 /* The process numbers of these (of Started), as gint64. (transfer full) */
 GArray *spread_pids (const GArray *nodes);
+/* How many workers each of `nodes` nodes gets when nobody says: the cores of this machine, shared
+ * out. */
+int spread_workers (int nodes);

@@ -2,7 +2,7 @@
 /* See submit-script.h. Tests: test-submit-script, submit.sh. */
 #include "submit-script.h"
 
-#include "command.h"
+#include "command-words.h"
 
 #include <string.h>
 

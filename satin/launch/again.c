@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See again.h. */
 #include "again.h"
-#include "command.h"
+
+#include "command-words.h"
 
 #include "folder/folder.h"
 

@@ -2,8 +2,9 @@
 /* See far.h. Takes from the other host only files of known names, and puts none over what another
  * node said first. Tests: sites.sh, answers.sh. */
 #include "far.h"
-#include "command.h"
 #include "start.h"
+
+#include "command-words.h"
 
 #include "folder/folder-file.h"
 #include "folder/folder-run.h"

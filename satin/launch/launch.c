@@ -3,11 +3,12 @@
  * folder, and its own death changes nothing there. Its nodes: launch-nodes.c.
  * Tests: launcher.sh. */
 #include "launch.h"
-#include "command.h"
 #include "launch-folder.h"
 #include "launch-private.h"
 #include "launch-words.h"
 #include "start.h"
+
+#include "command-words.h"
 
 #include "folder/timeline-file.h"
 

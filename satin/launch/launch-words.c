@@ -2,7 +2,8 @@
 /* The launcher's words about trouble. One thread; reads logs, which may hold anything.
  * Tests: test-launch-words, launcher.sh. */
 #include "launch-words.h"
-#include "command.h"
+
+#include "command-words.h"
 
 #include "host/outlet.h"
 

@@ -5,8 +5,9 @@
  * run's key, and the disk is shared: so it is written when the job has begun, and removed as soon
  * as the node has read it. Main loop, one thread. Tests: sites.sh, slurm.sh. */
 #include "batch.h"
-#include "command.h"
 #include "tasks.h"
+
+#include "command-words.h"
 
 #include "folder/control.h"
 #include "folder/folder-file.h"
