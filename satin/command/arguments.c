@@ -7,7 +7,7 @@
 
 #include "host/outlet.h"
 
-#include "net/options.h"
+#include "node/options.h"
 
 #include "storage/place.h"
 

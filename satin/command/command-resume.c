@@ -19,8 +19,8 @@
 #include "launch/spread.h"
 #include "launch/tasks.h"
 
-#include "net/checkpoint.h"
-#include "net/options.h"
+#include "node/checkpoint.h"
+#include "node/options.h"
 
 #include "storage/place.h"
 

@@ -8,7 +8,7 @@
 
 #include "folder/folder-ended.h"
 
-#include "net/checkpoint.h"
+#include "node/checkpoint.h"
 
 #include "storage/place.h"
 

@@ -11,7 +11,7 @@
 
 #include "host/temporary.h"
 
-#include "net/checkpoint.h"
+#include "node/checkpoint.h"
 
 #include "storage/place.h"
 

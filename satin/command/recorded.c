@@ -8,7 +8,7 @@
 #include "coordinator/mark.h"
 #include "coordinator/proof.h"
 
-#include "net/options.h"
+#include "node/options.h"
 
 #include <string.h>
 

@@ -6,9 +6,9 @@
 
 #include "launch/batch.h"
 
-#include "net/capture.h"
-
 #include "config.h"
+
+#include "node/capture.h"
 
 #include <locale.h>
 #include <stdio.h>

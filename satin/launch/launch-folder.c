@@ -10,7 +10,7 @@
 #include "storage/place.h"
 
 #define LOOK_US (10 * 1000)
-/* They may hear of the end only by the folder (net/driver.c). */
+/* They may hear of the end only by the folder (node/driver.c). */
 #define OTHERS_LIMIT_US (10 * G_USEC_PER_SEC)
 
 static gboolean

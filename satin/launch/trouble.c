@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the files node-PID.trouble (net/report.c): how many sentences the node wrote so far, and
+/* Reads the files node-PID.trouble (node/report.c): how many sentences the node wrote so far, and
  * then the last of them, each on a line. They may hold anything.
  * Tests: test-launch-words, stores.sh. */
 #include "trouble.h"

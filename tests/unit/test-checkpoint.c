@@ -2,7 +2,7 @@
 /* The hosts that are asked whether a run uses a checkpoint: the addresses that the file names are
  * anybody's. */
 #include "link/wire-find.h"
-#include "net/checkpoint.h"
+#include "node/checkpoint.h"
 
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>

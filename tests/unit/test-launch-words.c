@@ -6,7 +6,7 @@
 #include "command/command.h"
 #include "launch/trouble.h"
 
-#include "net/driver-private.h"
+#include "node/driver-private.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>

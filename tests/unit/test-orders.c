@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a control client may say to a node: words with a number, and files of the end. */
-#include "net/orders.h"
+#include "node/orders.h"
 
 #include "folder/control.h"
 
