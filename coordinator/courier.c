@@ -8,8 +8,8 @@
 
 #include "host/crash.h"
 
-#include "storage/arrival.h"
-#include "storage/place.h"
+#include "storage/places/arrival.h"
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>

@@ -11,9 +11,10 @@
 
 #include "storage/aside.h"
 #include "storage/changes.h"
-#include "storage/guard.h"
 #include "storage/publish.h"
 #include "storage/tables.h"
+
+#include "storage/recover/guard.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>

@@ -10,10 +10,12 @@
 #include "host/temporary.h"
 
 #include "storage/aside.h"
-#include "storage/guard.h"
-#include "storage/place.h"
 #include "storage/publish.h"
 #include "storage/tables.h"
+
+#include "storage/places/place.h"
+
+#include "storage/recover/guard.h"
 
 #include <errno.h>
 #include <gio/gio.h>

@@ -10,8 +10,9 @@
 #include "host/whole.h"
 
 #include "storage/layout.h"
-#include "storage/place.h"
 #include "storage/spare.h"
+
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <fcntl.h>

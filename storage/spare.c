@@ -10,7 +10,7 @@
 
 #include "host/whole.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <string.h>

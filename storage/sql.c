@@ -5,7 +5,6 @@
 
 #include "host/whole.h"
 
-#include "storage/audit.h"
 #include "storage/changes.h"
 #include "storage/reader.h"
 #include "storage/rowsum.h"

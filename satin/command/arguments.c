@@ -9,7 +9,7 @@
 
 #include "node/options.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "folder/control.h"
 #include "folder/folder-ended.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include "text/json.h"
 

@@ -5,8 +5,9 @@
 
 #include "coordinator/readable.h"
 
-#include "storage/audit.h"
 #include "storage/shares.h"
+
+#include "storage/recover/audit.h"
 
 #include "text/json.h"
 

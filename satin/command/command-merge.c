@@ -10,7 +10,7 @@
 
 #include "host/temporary.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 static void
 say_damage (const char *file, const char *damage)

@@ -22,7 +22,7 @@
 #include "node/checkpoint.h"
 #include "node/options.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #include "node/checkpoint.h"
 #include "node/options.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <glib/gstdio.h>
 #include <unistd.h>

@@ -10,7 +10,7 @@
 
 #include "node/checkpoint.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include "text/fields.h"
 #include "text/json.h"

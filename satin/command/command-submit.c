@@ -9,7 +9,7 @@
 
 #include "launch/submit-script.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <string.h>
 #include <unistd.h>

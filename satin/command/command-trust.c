@@ -13,7 +13,7 @@
 
 #include "node/checkpoint.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
 

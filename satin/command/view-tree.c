@@ -6,7 +6,8 @@
 #include "view-icicle.h"
 
 #include "coordinator/readable.h"
-#include "storage/place.h"
+
+#include "storage/places/place.h"
 
 #include "text/json.h"
 

@@ -7,7 +7,7 @@
 
 #include "command-words.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #define LOOK_US (10 * 1000)
 /* They may hear of the end only by the folder (node/driver.c). */

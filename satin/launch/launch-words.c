@@ -7,7 +7,7 @@
 
 #include "host/outlet.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>

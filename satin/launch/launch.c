@@ -12,7 +12,7 @@
 
 #include "folder/timeline-file.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <fcntl.h>
 #include <glib-unix.h>

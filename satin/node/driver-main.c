@@ -7,7 +7,7 @@
 
 #include "folder/folder.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <glib-unix.h>
 #include <signal.h>

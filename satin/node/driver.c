@@ -12,7 +12,7 @@
 
 #include "host/say.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <fcntl.h>

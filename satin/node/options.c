@@ -3,7 +3,7 @@
 
 #include "folder/folder.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <stdlib.h>
 #include <string.h>

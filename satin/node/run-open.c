@@ -16,7 +16,7 @@
 #include "host/outlet.h"
 #include "host/say.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -13,9 +13,9 @@
 #include "host/temporary.h"
 #include "host/whole.h"
 
-#include "storage/place.h"
-
 #include "record.h"
+
+#include "storage/places/place.h"
 
 #include <glib-unix.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 
 #include "host/process.h"
 
-#include "storage/guard.h"
+#include "storage/recover/guard.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

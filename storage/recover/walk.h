@@ -16,7 +16,3 @@ typedef gboolean (*WalkEach) (const guint8 *payload, gsize size, gpointer data);
  * and the file is as long as it says. Not looked at: the keys' order in `table`, and the contents
  * of indexes. FALSE: nothing is known; ask SQLite. */
 gboolean walk_file (const char *path, Sql *sql, const char *table, WalkEach each, gpointer data);
-
-/* Of a page of a tree that lies above others, the first of those; 0: it lies above none, or pages
- * of this size do not exist, as a damaged header may say. Reads no byte behind the page. */
-guint32 walk_first_below (const guint8 *page, gsize page_size);

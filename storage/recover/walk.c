@@ -2,12 +2,14 @@
 /* The same questions as those of SQLite's integrity check of pages (btree.c, checkTreePage), asked
  * while a file comes: SQLite itself goes through a tree from its end. The numbers are those of
  * SQLite's file format. Must not know tables or checksums. */
-#include "storage/walk.h"
+
+#include "storage/recover/walk.h"
 
 #include "host/whole.h"
 
-#include "storage/arrival.h"
 #include "storage/sqlite-record.h"
+
+#include "storage/places/arrival.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -445,14 +447,4 @@ walk_file (const char *path, Sql *sql, const char *table, WalkEach each, gpointe
   if (walk.arrival != NULL)
     arrival_free (walk.arrival);
   return good;
-}
-
-guint32
-walk_first_below (const guint8 *page, gsize page_size)
-{
-  if (page_size < PAGE_BYTES_MIN)
-    return 0;
-  gboolean is_above = is_inner (page[0]) && load_two (page + 3) > 0;
-  guint cell = is_above ? load_two (page + 12) : 0;
-  return cell >= 14 && cell + 4 <= page_size ? record_load_big (page + cell) : 0;
 }

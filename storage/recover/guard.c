@@ -3,17 +3,20 @@
  * come first, and none trusts what a later one proves; nothing of a schema that is not ours is ever
  * run. What fails after the kind of file is salvaged, and only when no row proves itself it is
  * refused. Whether the checkpoint is of the right program is for others to ask. */
-#include "storage/guard.h"
+
+#include "storage/recover/guard.h"
 
 #include "host/whole.h"
 
-#include "storage/arrival.h"
 #include "storage/inventory.h"
 #include "storage/rowsum.h"
-#include "storage/salvage.h"
 #include "storage/schema.h"
 #include "storage/spare.h"
 #include "storage/tables.h"
+
+#include "storage/places/arrival.h"
+
+#include "storage/recover/salvage.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,11 +6,12 @@
  * would wait for most of the file. All are of one file when the first bytes, in which the writer
  * drew a number, are those that were seen before; and in the end the file is what came in one
  * piece. */
-#include "storage/arrival.h"
-#include "storage/place-private.h"
-#include "storage/walk.h"
 
 #include "host/whole.h"
+
+#include "storage/places/arrival.h"
+#include "storage/places/place-private.h"
+#include "storage/sqlite-record.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -218,7 +219,7 @@ add_pages (Bringer *bringer, Place *place)
       const guint8 *page = front->data + at;
       while (page != NULL)
         {
-          guint64 number = walk_first_below (page, page_size);
+          guint64 number = record_first_below (page, page_size);
           guint64 to = number * page_size, from = to - MIN (to, page_size);
           const GByteArray *below = from > seen->bytes / FAR_PARTS && to <= bringer->parts[0].from
                                         ? add_part (bringer, place, from, to)

@@ -2,10 +2,12 @@
 /* First the identity is found, then every row is proved with it. Which tables there are, and what
  * their rows look like, is read from a new file of our format, so that nothing here has to change
  * with it. Must not know what tables mean, but that the identity stands in run. */
-#include "storage/salvage.h"
 
-#include "storage/pages.h"
+#include "storage/recover/salvage.h"
+
 #include "storage/rowsum.h"
+
+#include "storage/recover/pages.h"
 
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The columns are asked of the table itself, so that this holds for every table of the format. Must
  * not know what the rows mean. */
-#include "storage/audit.h"
+
+#include "storage/recover/audit.h"
 
 #include "storage/rowsum.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copies on this machine's disk of what stands at a place. Beside each "NAME.tag" says which, and
  * is written last, so that a copy with a tag is whole. */
-#include "storage/arrival.h"
-#include "storage/place-private.h"
+#include "storage/places/arrival.h"
+#include "storage/places/place-private.h"
 
 #include <errno.h>
 #include <fcntl.h>

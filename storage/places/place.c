@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* URIs: which kind of store, and what of the text may be shown. The kinds are place-rename.c (sftp,
  * ftp, ftps), place-dav.c (http, https) and place-s3.c; the requests run in place-curl.c. */
-#include "storage/place-private.h"
+
+#include "storage/places/place.h"
 
 #include "host/whole.h"
+
+#include "storage/places/place-private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* http and https with WebDAV: PUT under another name, then MOVE onto the checkpoint, on condition
  * that its ETag is the one expected.
  * Tests: test-place. */
-#include "storage/place-private.h"
+#include "storage/places/place-private.h"
 
 #include <string.h>
 #include <unistd.h>

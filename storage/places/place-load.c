@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libcurl is loaded when the first URI is used and not before: with all that it needs it costs ten
  * milliseconds and six megabytes, which a program that never leaves its machine need not pay. */
-#include "storage/place-private.h"
+#include "storage/places/place-private.h"
 
 #include <gmodule.h>
 

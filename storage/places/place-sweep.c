@@ -5,7 +5,7 @@
  * them: what the store's listing says of them, size and time, is compared and not understood. Must
  * not know what files hold.
  * Tests: test-place. */
-#include "storage/place-private.h"
+#include "storage/places/place-private.h"
 
 #include <string.h>
 

@@ -3,10 +3,11 @@
  * followed, host keys and certificates always checked, limits of time, secrets from .netrc, the ssh
  * agent and keys. One connection is kept between requests.
  * Tests: test-place. */
-#include "storage/place-private.h"
 
 #include "host/crash.h"
 #include "host/whole.h"
+
+#include "storage/places/place-private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /* What the files place*.c share. */
 #pragma once
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>

@@ -4,9 +4,10 @@
  * are found where Amazon's own tools look: environment, then the profile's section in
  * ~/.aws/credentials and ~/.aws/config.
  * Tests: test-place. */
-#include "storage/place-private.h"
 
 #include "host/whole.h"
+
+#include "storage/places/place-private.h"
 
 #include <errno.h>
 #include <fcntl.h>

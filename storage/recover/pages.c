@@ -4,7 +4,8 @@
  * nearly all bytes are told off at a glance. Where bytes were put in or taken out, all behind them
  * lies elsewhere: a page of a chain is looked for at each place that the file's size suggests. Must
  * not know our tables or checksums. */
-#include "storage/pages.h"
+
+#include "storage/recover/pages.h"
 
 #include "host/whole.h"
 

@@ -4,9 +4,10 @@
  * finds it knows when its owner is dead; whom it does not know it gives ten seconds. Must not know
  * protocols.
  * Tests: test-place. */
-#include "storage/place-private.h"
 
 #include "host/process.h"
+
+#include "storage/places/place-private.h"
 
 #include <stdio.h>
 #include <string.h>

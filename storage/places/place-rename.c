@@ -5,9 +5,10 @@
  * "NAME.lock", which only one can make, keeps a second writer from comparing and renaming
  * meanwhile.
  * Tests: test-place. */
-#include "storage/place-private.h"
 
 #include "host/whole.h"
+
+#include "storage/places/place-private.h"
 
 #include <errno.h>
 #include <fcntl.h>

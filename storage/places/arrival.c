@@ -4,7 +4,8 @@
  * some more are. At the end the tag alone, or an empty line and why it failed. A reader looks at it
  * a few hundred times a second while it waits: the other end of a lock tells nobody when it is
  * given back. Must not know what is in files. */
-#include "storage/arrival.h"
+
+#include "storage/places/arrival.h"
 
 #include "host/whole.h"
 

@@ -124,8 +124,8 @@ gboolean place_holds (Place *place, const char *suffix, const char *path, const 
  * The delta is read first: a base that comes later holds it, should they change meanwhile. Looking
  * keeps the limit; reading has none. */
 gboolean place_refresh (Place *place, const char *to, PlacePair *pair, GError **error);
-/* The same, but a large base may still be coming when it returns (storage/arrival.h): then, and
- * only then, *place is taken, and NULL. */
+/* The same, but a large base may still be coming when it returns (storage/places/arrival.h): then,
+ * and only then, *place is taken, and NULL. */
 gboolean place_refresh_early (Place **place, const char *to, PlacePair *pair, GError **error);
 /* TRUE: `to` is a whole copy of a base, whatever stands at the place now; *state gets its marks. */
 gboolean place_has_copy (const Place *place, const char *to, PlaceState *state);
