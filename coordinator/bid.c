@@ -5,11 +5,13 @@
 
 #include "coordinator/pair.h"
 
-#include "storage/guard.h"
-#include "storage/place.h"
 #include "storage/publish.h"
 #include "storage/rowsum.h"
 #include "storage/tables.h"
+
+#include "storage/places/place.h"
+
+#include "storage/recover/guard.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,9 +6,10 @@
 
 #include "coordinator/pair.h"
 
-#include "storage/arrival.h"
-#include "storage/crash.h"
-#include "storage/place.h"
+#include "host/crash.h"
+
+#include "storage/places/arrival.h"
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>

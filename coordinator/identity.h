@@ -29,8 +29,8 @@ typedef struct
   char **argv;     /* arguments without Satin's own */
   char *options;   /* launch options, for resume: a GKeyFile text */
   char *version;   /* of Satin */
-  char *build;     /* of the program: see net/build.h; NULL in what is wanted: any will do */
-  char *mark;      /* see net/mark.h; NULL: none */
+  char *build;     /* of the program: see node/build.h; NULL in what is wanted: any will do */
+  char *mark;      /* see coordinator/mark.h; NULL: none */
   gboolean mended; /* of what is wanted: rows of another build are used all the same */
   Digest schema;   /* of the job table */
   Digest identity; /* of app, schema and argv */

@@ -5,8 +5,9 @@
  * before all was found in order. Must not know rows or threads of others. Tests: test-ahead. */
 #include "coordinator/ledger-private.h"
 
-#include "storage/guard.h"
-#include "storage/place.h"
+#include "storage/places/place.h"
+
+#include "storage/recover/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,12 +7,14 @@
 
 #include "coordinator/notes.h"
 
+#include "host/crash.h"
+
 #include "storage/aside.h"
 #include "storage/changes.h"
-#include "storage/crash.h"
-#include "storage/guard.h"
 #include "storage/publish.h"
 #include "storage/tables.h"
+
+#include "storage/recover/guard.h"
 
 #include <errno.h>
 #include <glib/gstdio.h>

@@ -6,7 +6,8 @@
 
 #include "coordinator/notes.h"
 
-#include "storage/crash.h"
+#include "host/crash.h"
+
 #include "storage/publish.h"
 #include "storage/tables.h"
 

@@ -5,10 +5,12 @@
 #include "coordinator/proof.h"
 
 #include "storage/changes.h"
-#include "storage/guard.h"
-#include "storage/place.h"
 #include "storage/rowsum.h"
 #include "storage/tables.h"
+
+#include "storage/places/place.h"
+
+#include "storage/recover/guard.h"
 
 #include <string.h>
 #include <sys/stat.h>

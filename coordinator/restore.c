@@ -7,12 +7,15 @@
 #include "coordinator/readable.h"
 #include "coordinator/takeover.h"
 
+#include "host/temporary.h"
+
 #include "storage/aside.h"
-#include "storage/guard.h"
-#include "storage/place.h"
 #include "storage/publish.h"
 #include "storage/tables.h"
-#include "storage/temporary.h"
+
+#include "storage/places/place.h"
+
+#include "storage/recover/guard.h"
 
 #include <errno.h>
 #include <gio/gio.h>

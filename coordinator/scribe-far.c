@@ -3,7 +3,7 @@
  * folder, and the courier takes it from there while the thread goes on writing. */
 #include "coordinator/scribe-private.h"
 
-#include "storage/arrival.h"
+#include "storage/places/arrival.h"
 
 /* A place that fails is left alone for twice as long each time, up to this. */
 #define RETRY_FAR_MAX_US (60 * G_USEC_PER_SEC)

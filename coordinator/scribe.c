@@ -7,7 +7,7 @@
 
 #include "coordinator/bid.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 /* A batch that is larger is written before the interval is over. */
 #define INBOX_BYTES_MAX (16u * 1024 * 1024)

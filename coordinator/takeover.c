@@ -5,6 +5,7 @@
 
 #include "digest.h"
 
+#include "storage/recover/walk.h"
 #include "storage/tables.h"
 
 typedef struct
@@ -190,7 +191,8 @@ takeover_prove (Sql *sql, const char *path, ResultsTotals *totals, Takeover *tak
   guint64 bad = 0;
   *totals = (ResultsTotals){ 0 };
   if (!tables_are_simple (sql, &is_simple, NULL) || !is_simple
-      || !results_walk (sql, path, prove_next, &reading) || !tables_count_bad (sql, &bad, NULL))
+      || !results_walk (sql, path, walk_file, prove_next, &reading)
+      || !tables_count_bad (sql, &bad, NULL))
     return FALSE;
   Tally tally = { totals->rows, totals->sums };
   return bad == 0 && inventory_agrees (sql, 0, INVENTORY_TABLES - 1, &tally);

@@ -3,10 +3,11 @@
  * Blocks on the disk; any one thread. */
 #pragma once
 
-#include "storage/audit.h"
 #include "storage/results.h"
 
 #include "path.h"
+
+#include "storage/recover/audit.h"
 
 typedef struct
 {

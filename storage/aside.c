@@ -3,8 +3,9 @@
  * know what files hold. */
 #include "storage/aside.h"
 
-#include "storage/place.h"
 #include "storage/sql.h"
+
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <gio/gio.h>

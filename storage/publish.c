@@ -5,12 +5,14 @@
  * Must not know what the copy holds. */
 #include "storage/publish.h"
 
-#include "storage/crash.h"
+#include "host/crash.h"
+#include "host/process.h"
+#include "host/whole.h"
+
 #include "storage/layout.h"
-#include "storage/place.h"
-#include "storage/process.h"
 #include "storage/spare.h"
-#include "storage/whole.h"
+
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -36,5 +36,5 @@ gboolean publish_trial (const char *target, const char *run, guint64 bytes, guin
  * a stopped process. It is FALSE again after a call that got the lock. */
 int publish_lock (const char *target, gboolean *is_stalled);
 /* Removes temporary files of publications to `target`, of whatever run, whose makers are
- * dead (storage/process.h); of other hosts those that nobody has written for a day. */
+ * dead (host/process.h); of other hosts those that nobody has written for a day. */
 void publish_sweep (const char *target);

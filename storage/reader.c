@@ -3,7 +3,7 @@
  * costs a call of the system, which is dear with small pages. Must not know what is in files. */
 #include "storage/reader.h"
 
-#include "storage/arrival.h"
+#include "storage/places/arrival.h"
 
 #include <sqlite3.h>
 #include <string.h>

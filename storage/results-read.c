@@ -6,7 +6,6 @@
 #include "storage/cell.h"
 #include "storage/names.h"
 #include "storage/rowsum.h"
-#include "storage/walk.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -231,12 +230,12 @@ each_payload (const guint8 *payload, gsize size, gpointer data)
 }
 
 gboolean
-results_walk (Sql *sql, const char *path, ResultsEach each, gpointer data)
+results_walk (Sql *sql, const char *path, ResultsRecords records, ResultsEach each, gpointer data)
 {
   g_autoptr (Names) names = names_new (sql, NULL);
   g_autoptr (GString) text = g_string_new (NULL);
   ResultsWalk walk = { .sql = sql, .names = names, .each = each, .data = data, .path = text };
-  gboolean good = names != NULL && walk_file (path, sql, "result", each_payload, &walk);
+  gboolean good = names != NULL && records (path, sql, "result", each_payload, &walk);
   g_clear_pointer (&walk.shelf.bytes, g_bytes_unref);
   return good;
 }

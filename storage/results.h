@@ -91,10 +91,16 @@ gboolean results_each (Sql *sql, const ResultsQuery *query, ResultsEach each, gp
  * way to these columns. */
 typedef void (*ResultsEachCost) (const char *path, double weight, double work_s, gpointer data);
 gboolean results_each_cost (Sql *sql, ResultsEachCost each, gpointer data, GError **error);
-/* All of a file that may still be coming, by path, while its pages are looked at (walk.h). TRUE: it
- * is sound as SQLite's quick_check would say, and each row of this table proves itself. FALSE:
+/* A whole record of a table, as it lies in the file; lives for the call. FALSE: stop. */
+typedef gboolean (*ResultsRecord) (const guint8 *payload, gsize size, gpointer data);
+/* What reads all records of `table` by hand: walk_file of storage/recover. */
+typedef gboolean (*ResultsRecords) (const char *path, Sql *sql, const char *table,
+                                    ResultsRecord each, gpointer data);
+/* All of a file that may still be coming, by path, while its pages are looked at (`records`). TRUE:
+ * it is sound as SQLite's quick_check would say, and each row of this table proves itself. FALSE:
  * something is not, or `each` stopped; what it was told is true all the same, row by row. */
-gboolean results_walk (Sql *sql, const char *path, ResultsEach each, gpointer data);
+gboolean results_walk (Sql *sql, const char *path, ResultsRecords records, ResultsEach each,
+                       gpointer data);
 typedef gboolean (*ResultsEachStem) (const char *id, const char *path, gpointer data,
                                      GError **error);
 gboolean results_each_stem (Sql *sql, ResultsEachStem each, gpointer data, guint64 *bad,

@@ -8,8 +8,9 @@
  * Tests: test-damage, test-takeover, test-torture. */
 #include "storage/spare.h"
 
-#include "storage/place.h"
-#include "storage/whole.h"
+#include "host/whole.h"
+
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,12 +3,12 @@
  * Tests: test-walk, test-tables. */
 #include "storage/sql.h"
 
-#include "storage/audit.h"
+#include "host/whole.h"
+
 #include "storage/changes.h"
 #include "storage/reader.h"
 #include "storage/rowsum.h"
 #include "storage/schema.h"
-#include "storage/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -40,6 +40,18 @@ record_load_big (const guint8 *bytes)
   return GUINT32_FROM_BE (word);
 }
 
+/* Of a page of a tree that lies above others, the first of those; 0: it lies above none, or pages
+ * of this size do not exist, as a damaged header may say. Reads no byte behind the page. */
+static inline guint32
+record_first_below (const guint8 *page, gsize page_size)
+{
+  if (page_size < 512)
+    return 0;
+  gboolean is_above = (page[0] == 5 || page[0] == 2) && (page[3] | page[4]) != 0;
+  guint cell = is_above ? (guint)page[12] << 8 | page[13] : 0;
+  return cell >= 14 && cell + 4 <= page_size ? record_load_big (page + cell) : 0;
+}
+
 /* The number of bytes of a varint that must end before `end`; 0: it does not. */
 static inline guint
 record_take_varint (const guint8 *at, const guint8 *end, guint64 *value)

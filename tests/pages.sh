@@ -30,8 +30,8 @@ is "there are functions to look up" "$((seen >= 20))" 1
 
 # What is wrong is seen.
 bad=$(mktemp)
-printf 'satin/net/no-such.c and satin/net/mark.c: mark_make (), mark_nothing ()\n' >"$bad"
-is "wrong names are seen" "$(look_up "$bad" "$SATIN_SOURCE")" "there is no satin/net/no-such.c
-mark_nothing () is not in 'satin/net/mark.c'"
+printf 'satin/node/no-such.c and coordinator/mark.c: mark_make (), mark_nothing ()\n' >"$bad"
+is "wrong names are seen" "$(look_up "$bad" "$SATIN_SOURCE")" "there is no satin/node/no-such.c
+mark_nothing () is not in 'coordinator/mark.c'"
 rm -f "$bad"
 finish

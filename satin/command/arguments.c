@@ -3,10 +3,13 @@
  * started is refused here, in one sentence. One thread; starts nothing. */
 #include "arguments.h"
 
-#include "net/options.h"
-#include "net/outlet.h"
+#include "coordinator/mark.h"
 
-#include "storage/place.h"
+#include "host/outlet.h"
+
+#include "node/options.h"
+
+#include "storage/places/place.h"
 
 #include <math.h>
 #include <string.h>
@@ -410,8 +413,11 @@ arguments_files_are_writable (const Arguments *options)
          && (options->trace == NULL || arguments_place_is_writable ("trace file", options->trace));
 }
 
-int
-arguments_workers (int nodes)
+void
+arguments_sign (FolderRun *run)
 {
-  return MAX (1, (int)g_get_num_processors () / nodes);
+  g_auto (GStrv) words = options_own_words (run->argv);
+
+  run->token = words != NULL ? mark_token (run->program, run->folder, words) : NULL;
+  run->rows_token = words != NULL ? mark_rows_token (words) : NULL;
 }

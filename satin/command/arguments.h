@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 typedef struct
 {
@@ -58,6 +58,6 @@ gboolean arguments_files_are_writable (const Arguments *options);
 /* Whether files can be made in the folder of the plain path `file`; makes one and removes it.
  * `what` names it. */
 gboolean arguments_place_is_writable (const char *what, const char *file);
-/* How many workers each of `nodes` nodes gets when nobody says: the cores of this machine, shared
- * out. */
-int arguments_workers (int nodes);
+/* Fills the tokens of the user's key for what the run is to start, so that its nodes may mark its
+ * checkpoint and prove the rows (coordinator/mark.h). The key stays here. */
+void arguments_sign (FolderRun *run);

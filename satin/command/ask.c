@@ -2,12 +2,13 @@
 /* See ask.h. Tests: control.sh, ended.sh. */
 #include "ask.h"
 #include "command.h"
-#include "json.h"
 
-#include "net/control.h"
-#include "net/folder-ended.h"
+#include "folder/control.h"
+#include "folder/folder-ended.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
+
+#include "text/json.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -146,7 +147,7 @@ ask_launcher (const AskRun *ask)
   /* A launcher that died may have given its number to another process. */
   while (folder_is_live (ask->path) && g_get_monotonic_time () < until_us)
     {
-      g_autoptr (GArray) listening = folder_pids (ask->path, "address");
+      g_autoptr (GArray) listening = folder_pids (ask->path, FOLDER_NODE_ADDRESS);
 
       if (listening->len > 0)
         return FALSE;
@@ -179,55 +180,6 @@ ask_node (const AskRun *ask, const char *request, const char *what)
     }
 }
 
-static gboolean
-is_coordinator (GVariant *node)
-{
-  g_autoptr (GVariant) roles = g_variant_lookup_value (node, "roles", G_VARIANT_TYPE ("av"));
-
-  for (gsize i = 0; roles != NULL && i < g_variant_n_children (roles); i++)
-    {
-      g_autoptr (GVariant) boxed = g_variant_get_child_value (roles, i);
-      g_autoptr (GVariant) role = g_variant_get_variant (boxed);
-
-      if (g_variant_is_of_type (role, G_VARIANT_TYPE_STRING)
-          && strcmp (g_variant_get_string (role, NULL), "coordinator") == 0)
-        return TRUE;
-    }
-  return FALSE;
-}
-
-/* (transfer full) (nullable): where the coordinator listens. */
-static char *
-find_coordinator (const char *reply)
-{
-  g_autoptr (GVariant) status = json_read (reply);
-  g_autoptr (GVariant) nodes = NULL;
-  char *address;
-
-  if (status != NULL && g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
-    nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
-  for (gsize i = 0; nodes != NULL && i < g_variant_n_children (nodes); i++)
-    {
-      g_autoptr (GVariant) boxed = g_variant_get_child_value (nodes, i);
-      g_autoptr (GVariant) node = g_variant_get_variant (boxed);
-
-      if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT) && is_coordinator (node)
-          && g_variant_lookup (node, "address", "s", &address))
-        return address;
-    }
-  return NULL;
-}
-
-char *
-ask_status (const char *path, GError **error)
-{
-  g_autofree char *reply = control_ask (path, "status", error);
-  g_autofree char *address = reply != NULL ? find_coordinator (reply) : NULL;
-  char *better = address != NULL ? control_ask_at (path, address, "status") : NULL;
-
-  return better != NULL ? better : g_steal_pointer (&reply);
-}
-
 /* The end may be with nodes of other hosts, when the launcher is gone by which they tell it. One of
  * them is asked, and all when that knows it. FALSE: it cannot be kept here. */
 static gboolean
@@ -243,7 +195,7 @@ look_afar (const AskRun *ask, gint64 *asked_us, GError **error)
   folder_sign (ask->path);
   if (folder_pid_is_live (ask->path, ask->run.launcher_pid))
     return TRUE;
-  reply = control_ask (ask->path, CONTROL_FILE "end", NULL);
+  reply = control_ask (ask->path, CONTROL_FILE FOLDER_FILE_END, NULL);
   if (reply != NULL && g_str_has_prefix (reply, CONTROL_FILE))
     kept = control_bring_end (ask->path, error);
   *asked_us = g_get_monotonic_time ();

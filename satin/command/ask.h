@@ -3,7 +3,8 @@
  * need no launcher, which may be gone. Blocking calls, one thread. */
 #pragma once
 
-#include "net/folder.h"
+#include "folder/ask-status.h"
+#include "folder/folder.h"
 
 /* A run that was named on the command line. */
 typedef struct
@@ -19,7 +20,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (AskRun, ask_run_clear)
  * (transfer full) NULL: there is none on this machine. */
 char *ask_folder (const char *word, GError **error);
 /* The record of the run that `word` means, which has ended and whose folder is gone
- * (net/folder-ended.h); of several with one checkpoint the last. (transfer full) (nullable) */
+ * (folder/folder-ended.h); of several with one checkpoint the last. (transfer full) (nullable) */
 char *ask_ended (const char *word);
 /* FALSE: there is no such run. */
 gboolean ask_look (const char *name, AskRun *ask, GError **error);
@@ -31,9 +32,6 @@ char *ask_node (const AskRun *ask, const char *request, const char *what);
 /* While no node listens yet the launcher is told to suspend the run. TRUE: it did, or the run has
  * ended; FALSE: a node can be asked now, or nobody hears. */
 gboolean ask_launcher (const AskRun *ask);
-/* What a run says of itself, as its coordinator does if that can be asked, since it
- * knows best how much is done. Any thread. (transfer full) (nullable) */
-char *ask_status (const char *path, GError **error);
 /* Waits until the run has ended: its exit code, and the sentence it left (out, optional, nullable,
  * transfer full). -1: not before `limit_us`; -2: its processes are gone and left no word; -3: the
  * folder is gone; -4: the end cannot be kept here, `sentence` is why, and a node of another host still

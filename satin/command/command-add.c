@@ -5,9 +5,11 @@
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
-#include "json.h"
-#include "launch-words.h"
-#include "spread.h"
+
+#include "launch/launch-words.h"
+#include "launch/spread.h"
+
+#include "text/json.h"
 
 #include <glib-unix.h>
 #include <signal.h>
@@ -49,7 +51,7 @@ has_joined (const Add *add, const Started *node)
 static char *
 joined_name (const Add *add, const Started *node)
 {
-  g_autofree char *file = folder_node_file (node->pid, "stats");
+  g_autofree char *file = folder_node_file (node->pid, FOLDER_NODE_STATS);
   g_autofree char *path = g_build_filename (add->ask->path, file, NULL);
   g_autofree char *text = NULL;
   g_autoptr (GVariant) figures = NULL;

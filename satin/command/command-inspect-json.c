@@ -2,12 +2,14 @@
 /* `satin inspect --json`: every sound row of every table, as one JSON object. Written row by row,
  * so that memory does not grow with the file. One thread. Tests: inspect.sh. */
 #include "command-inspect.h"
-#include "json.h"
 
 #include "coordinator/readable.h"
 
-#include "storage/audit.h"
 #include "storage/shares.h"
+
+#include "storage/recover/audit.h"
+
+#include "text/json.h"
 
 #include <errno.h>
 #include <stdio.h>

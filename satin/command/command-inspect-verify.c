@@ -3,7 +3,7 @@
  * or is missing or damaged. One thread. Tests: inspect.sh. */
 #include "command-inspect.h"
 
-#include "storage/audit.h"
+#include "storage/recover/audit.h"
 
 static gboolean
 count_result (const Result *row, gpointer data, GError **error)

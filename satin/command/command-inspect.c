@@ -8,8 +8,9 @@
 
 #include "coordinator/takeover.h"
 
+#include "host/temporary.h"
+
 #include "storage/shares.h"
-#include "storage/temporary.h"
 
 #include <string.h>
 

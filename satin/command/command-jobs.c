@@ -4,12 +4,13 @@
  * Tests: jobs.sh. */
 #include "ask.h"
 #include "command.h"
-#include "fields.h"
 #include "gather.h"
-#include "json.h"
-#include "shown.h"
 
-#include "net/control.h"
+#include "folder/control.h"
+
+#include "text/fields.h"
+#include "text/json.h"
+#include "text/shown.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,9 +3,10 @@
  * Tests: leave.sh. */
 #include "ask.h"
 #include "command.h"
-#include "json.h"
 
-#include "net/control.h"
+#include "folder/control.h"
+
+#include "text/json.h"
 
 #include <string.h>
 
@@ -113,7 +114,7 @@ check (const Wish *wish, const GArray *nodes)
 static void
 tell_left (const Wish *wish, const LeaveNode *node)
 {
-  g_autofree char *file = folder_node_file (node->pid, "stats");
+  g_autofree char *file = folder_node_file (node->pid, FOLDER_NODE_STATS);
   g_autoptr (GBytes) bytes = folder_bytes (wish->ask->path, file, NULL);
   g_autofree char *text
       = bytes == NULL ? NULL : g_strndup (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes));

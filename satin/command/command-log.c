@@ -3,7 +3,8 @@
  * hold anything. Tests: control.sh. */
 #include "ask.h"
 #include "command.h"
-#include "json.h"
+
+#include "text/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,13 +24,13 @@ typedef struct
 static gint64
 find_process (const char *path, const char *node)
 {
-  g_autoptr (GArray) pids = folder_pids (path, "log");
+  g_autoptr (GArray) pids = folder_pids (path, FOLDER_NODE_LOG);
 
   for (guint i = 0; i < pids->len; i++)
     {
       gint64 pid = g_array_index (pids, gint64, i);
       g_autofree char *number = g_strdup_printf ("%" G_GINT64_FORMAT, pid);
-      g_autofree char *file = folder_node_file (pid, "stats");
+      g_autofree char *file = folder_node_file (pid, FOLDER_NODE_STATS);
       g_autoptr (GBytes) bytes = folder_bytes (path, file, NULL);
       g_autofree char *text
           = bytes == NULL ? NULL
@@ -49,7 +50,7 @@ find_process (const char *path, const char *node)
 static void
 show_process (Logs *logs, gint64 pid, gboolean all)
 {
-  g_autofree char *file = folder_node_file (pid, "log");
+  g_autofree char *file = folder_node_file (pid, FOLDER_NODE_LOG);
   g_autoptr (GBytes) bytes = folder_bytes (logs->path, file, NULL);
   gsize size = 0, from = GPOINTER_TO_SIZE (g_hash_table_lookup (logs->shown, (gpointer)pid));
   const char *data = bytes == NULL ? NULL : g_bytes_get_data (bytes, &size);
@@ -71,7 +72,7 @@ show_process (Logs *logs, gint64 pid, gboolean all)
 static void
 show_all (Logs *logs, gboolean all)
 {
-  g_autoptr (GArray) pids = folder_pids (logs->path, "log");
+  g_autoptr (GArray) pids = folder_pids (logs->path, FOLDER_NODE_LOG);
 
   for (guint i = 0; i < pids->len; i++)
     if (logs->only == 0 || g_array_index (pids, gint64, i) == logs->only)

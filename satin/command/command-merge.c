@@ -4,13 +4,13 @@
 #include "command.h"
 
 #include "coordinator/identity.h"
+#include "coordinator/mark.h"
 #include "coordinator/merge.h"
 #include "coordinator/restore.h"
 
-#include "net/mark.h"
+#include "host/temporary.h"
 
-#include "storage/place.h"
-#include "storage/temporary.h"
+#include "storage/places/place.h"
 
 static void
 say_damage (const char *file, const char *damage)

@@ -5,7 +5,7 @@
 #include "command.h"
 #include "metrics.h"
 
-#include "net/control.h"
+#include "folder/control.h"
 
 int
 command_metrics (int argc, char **argv)

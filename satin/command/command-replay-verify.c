@@ -6,7 +6,7 @@
 
 #include "coordinator/restore.h"
 
-#include "storage/temporary.h"
+#include "host/temporary.h"
 
 #include <string.h>
 #include <sys/wait.h>

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin replay`: one job of a checkpoint runs again, alone, in this process, which becomes the
- * program (net/run-replay.h has the rest). One thread. Tests: replay.sh. */
+ * program (node/run-replay.h has the rest). One thread. Tests: replay.sh. */
 #include "command-replay.h"
 #include "arguments.h"
 #include "command.h"
 #include "recorded.h"
 
+#include "coordinator/mark.h"
 #include "coordinator/proof.h"
 
-#include "net/mark.h"
-#include "net/run-replay.h"
+#include "node/run-replay.h"
 
 #include "storage/results.h"
 

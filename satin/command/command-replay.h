@@ -5,7 +5,7 @@
 
 #include "path.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include "storage/sql.h"
 

@@ -3,23 +3,26 @@
  * options are the recorded ones unless said otherwise. One thread. Tests: total.sh, suspend.sh. */
 #include "arguments.h"
 #include "command.h"
-#include "launch.h"
 #include "recorded.h"
-#include "spread.h"
-#include "tasks.h"
 
+#include "coordinator/mark.h"
 #include "coordinator/proof.h"
 #include "coordinator/restore.h"
 
-#include "net/checkpoint.h"
-#include "net/folder.h"
-#include "net/mark.h"
-#include "net/options.h"
-#include "net/step.h"
+#include "folder/folder.h"
 
-#include "storage/place.h"
-#include "storage/temporary.h"
-#include "storage/whole.h"
+#include "host/step.h"
+#include "host/temporary.h"
+#include "host/whole.h"
+
+#include "launch/launch.h"
+#include "launch/spread.h"
+#include "launch/tasks.h"
+
+#include "node/checkpoint.h"
+#include "node/options.h"
+
+#include "storage/places/place.h"
 
 #include <errno.h>
 #include <string.h>
@@ -105,7 +108,7 @@ fill_run (FolderRun *run, const Arguments *options, const Restore *restore, gboo
   if (options->workers > 0)
     run->workers = options->workers;
   else if (options->nodes > 0 || run->workers == 0)
-    run->workers = arguments_workers (MAX (1, run->nodes));
+    run->workers = spread_workers (MAX (1, run->nodes));
   run->nodes = MAX (1, run->nodes);
   run->tcp = run->tcp || options->tcp;
   run->listen = g_strdup (options->listen);
@@ -203,6 +206,7 @@ resume (const Arguments *options, const char *copy, char *const *typed)
                        .sites_text = text,
                        .send_program = options->copy,
                        .any_name = options->name == NULL };
+  arguments_sign (&run);
   return launch_run (&run, &wish);
 }
 

@@ -4,14 +4,17 @@
  * Tests: run.sh, input.sh. */
 #include "arguments.h"
 #include "command.h"
-#include "launch.h"
-#include "spread.h"
-#include "tasks.h"
 
-#include "net/checkpoint.h"
-#include "net/options.h"
-#include "net/step.h"
-#include "storage/place.h"
+#include "host/step.h"
+
+#include "launch/launch.h"
+#include "launch/spread.h"
+#include "launch/tasks.h"
+
+#include "node/checkpoint.h"
+#include "node/options.h"
+
+#include "storage/places/place.h"
 
 #include <glib/gstdio.h>
 #include <unistd.h>
@@ -98,7 +101,7 @@ start (const Arguments *options, FolderRun *run)
   run->heartbeat_s = options->heartbeat_s;
   run->silence_s = options->silence_s;
   run->nodes = options->nodes > 0 ? options->nodes : 1;
-  run->workers = options->workers > 0 ? options->workers : arguments_workers (run->nodes);
+  run->workers = options->workers > 0 ? options->workers : spread_workers (run->nodes);
   run->tcp = options->tcp;
   run->listen = g_strdup (options->listen);
   run->protect = options->protect;
@@ -124,6 +127,7 @@ start (const Arguments *options, FolderRun *run)
                        .sites = sites,
                        .sites_text = text,
                        .send_program = options->copy };
+  arguments_sign (run);
   return launch_run (run, &wish);
 }
 

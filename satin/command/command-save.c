@@ -4,12 +4,13 @@
 #include "arguments.h"
 #include "ask.h"
 #include "command.h"
-#include "json.h"
 
 #include "coordinator/restore.h"
 
-#include "net/control.h"
-#include "net/folder-run.h"
+#include "folder/control.h"
+#include "folder/folder-run.h"
+
+#include "text/json.h"
 
 #include <string.h>
 

@@ -5,14 +5,16 @@
 #include "ask.h"
 #include "command.h"
 #include "ended.h"
-#include "fields.h"
-#include "json.h"
-#include "shown.h"
 
-#include "net/checkpoint.h"
-#include "net/folder-ended.h"
+#include "folder/folder-ended.h"
 
-#include "storage/place.h"
+#include "node/checkpoint.h"
+
+#include "storage/places/place.h"
+
+#include "text/fields.h"
+#include "text/json.h"
+#include "text/shown.h"
 
 #include <string.h>
 #include <sys/stat.h>

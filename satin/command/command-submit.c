@@ -4,10 +4,12 @@
  * Tests: submit.sh. */
 #include "arguments.h"
 #include "command.h"
-#include "submit-script.h"
 
-#include "net/folder.h"
-#include "storage/place.h"
+#include "folder/folder.h"
+
+#include "launch/submit-script.h"
+
+#include "storage/places/place.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "top-view.h"
 
-#include "net/control.h"
+#include "folder/control.h"
 
 #include <math.h>
 #include <poll.h>

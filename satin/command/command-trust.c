@@ -5,14 +5,15 @@
 #include "arguments.h"
 #include "command.h"
 
+#include "coordinator/mark.h"
 #include "coordinator/merge.h"
 #include "coordinator/restore.h"
 
-#include "net/checkpoint.h"
-#include "net/mark.h"
+#include "host/temporary.h"
 
-#include "storage/place.h"
-#include "storage/temporary.h"
+#include "node/checkpoint.h"
+
+#include "storage/places/place.h"
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
 

@@ -7,16 +7,20 @@
 #include "ask.h"
 #include "command.h"
 #include "ended.h"
-#include "json.h"
-#include "live.h"
 #include "view-model.h"
 #include "view-page.h"
 #include "view-server.h"
 #include "view-tree.h"
 
 #include "coordinator/identity.h"
-#include "net/folder-ended.h"
-#include "storage/temporary.h"
+
+#include "folder/folder-ended.h"
+
+#include "host/temporary.h"
+
+#include "launch/live.h"
+
+#include "text/json.h"
 
 #include <string.h>
 #include <time.h>

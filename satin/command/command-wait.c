@@ -3,8 +3,9 @@
  * launcher while that lives, else here. Blocking, one thread. Tests: control.sh, ended.sh. */
 #include "ask.h"
 #include "command.h"
-#include "launch-words.h"
-#include "trouble.h"
+
+#include "launch/launch-words.h"
+#include "launch/trouble.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@
 static int
 show_once (const AskRun *ask, int code, const char *sentence)
 {
-  g_autofree char *shown = g_build_filename (ask->path, "shown", NULL);
+  g_autofree char *shown = g_build_filename (ask->path, FOLDER_FILE_SHOWN, NULL);
   gint64 until_us = g_get_monotonic_time () + LAUNCHER_LIMIT_US;
 
   if (ask->run.nodes == 0)
@@ -26,9 +27,10 @@ show_once (const AskRun *ask, int code, const char *sentence)
   while (folder_pid_is_live (ask->path, ask->run.launcher_pid) && g_get_monotonic_time () < until_us
          && !g_file_test (shown, G_FILE_TEST_EXISTS))
     g_usleep (LOOK_US);
-  if (folder_pid_is_live (ask->path, ask->run.launcher_pid) || !folder_claim (ask->path, "shown"))
+  if (folder_pid_is_live (ask->path, ask->run.launcher_pid)
+      || !folder_claim (ask->path, FOLDER_FILE_SHOWN))
     return code;
-  (void)folder_show (ask->path, "answer.err", STDERR_FILENO);
+  (void)folder_show (ask->path, FOLDER_FILE_ANSWER_ERR, STDERR_FILENO);
   if (code == COMMAND_STORE)
     {
       g_autoptr (Trouble) trouble = trouble_new (ask->path);

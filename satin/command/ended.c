@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See ended.h. A run whose processes died has a folder without an end; one that ended has a folder,
- * or a record (net/folder-ended.h).
+ * or a record (folder/folder-ended.h).
  * Tests: status.sh. */
 #include "ended.h"
 #include "command.h"
-#include "json.h"
 
-#include "net/folder-ended.h"
+#include "folder/folder-ended.h"
+
+#include "text/json.h"
 
 typedef struct
 {

@@ -3,7 +3,7 @@
  * the runs that go on no more. One thread. */
 #pragma once
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 /* Appends `,"program":…` and the other facts to a JSON object. `until_us`: when the run ended, or
  * now, in microseconds since 1970. */

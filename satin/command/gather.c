@@ -3,9 +3,10 @@
 #include "gather.h"
 
 #include "ask.h"
-#include "fields.h"
 
-#include "net/control.h"
+#include "folder/control.h"
+
+#include "text/fields.h"
 
 /* Silent nodes take some seconds each. */
 #define THREADS_MAX 32

@@ -2,8 +2,8 @@
 /* See metrics.h. Source: the OpenMetrics specification 1.0. Tests: test-metrics */
 #include "metrics.h"
 
-#include "fields.h"
-#include "json.h"
+#include "text/fields.h"
+#include "text/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,10 +5,10 @@
 #include "arguments.h"
 #include "command.h"
 
+#include "coordinator/mark.h"
 #include "coordinator/proof.h"
 
-#include "net/mark.h"
-#include "net/options.h"
+#include "node/options.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 #include "coordinator/restore.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Restore, restore_clear)
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `satin VERB …`: finds the verb. One thread; everything else is the verb's. Tests: input.sh. */
-#include "batch.h"
 #include "command.h"
 
-#include "net/capture.h"
-#include "net/mark.h"
+#include "coordinator/mark.h"
+
+#include "launch/batch.h"
 
 #include "config.h"
+
+#include "node/capture.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* See top-sample.h. Tests: test-top */
 #include "top-sample.h"
 
-#include "fields.h"
+#include "text/fields.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * way first, since they can be scrolled and folded. Tests: test-top */
 #include "top-view.h"
 
-#include "shown.h"
+#include "text/shown.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,8 @@
  * none is saved the job's width is divided by the number of children that are known of. Tests:
  * test-view-icicle. */
 #include "view-icicle.h"
-#include "json.h"
+
+#include "text/json.h"
 
 #include <math.h>
 #include <string.h>

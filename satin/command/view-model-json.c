@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A model as JSON: columns of moments and rows of lanes, without keys where there are many.
  * Tests: test-view-model. */
-#include "json.h"
 #include "view-model-private.h"
+
+#include "text/json.h"
 
 #include <math.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* See view-model.h; view-model-json.c writes it. Tests: test-view-model. */
-#include "json.h"
 #include "view-model-private.h"
+
+#include "text/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,11 +3,13 @@
  * test-view-icicle. */
 #include "view-tree.h"
 #include "command-inspect.h"
-#include "json.h"
 #include "view-icicle.h"
 
 #include "coordinator/readable.h"
-#include "storage/place.h"
+
+#include "storage/places/place.h"
+
+#include "text/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 
 typedef struct ViewTree ViewTree;
 
-/* `target`: a path or URI as storage/place.h has checked it. */
+/* `target`: a path or URI as storage/places/place.h has checked it. */
 ViewTree *view_tree_new (const char *target);
 void view_tree_free (ViewTree *tree);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (ViewTree, view_tree_free)

@@ -3,7 +3,7 @@
  * "processes N lanes N" and how often each span and mark stands there; exit code 1 and a sentence
  * when it is not JSON, when time goes back in a lane, or when spans do not nest. With `torn` as
  * second argument the array need not be closed, nor the last span ended. */
-#include "command/json.h"
+#include "text/json.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Large checkpoints, which are read while they come (storage/arrival.h): resumed from a path and from each store, each
+# Large checkpoints, which are read while they come (storage/places/arrival.h): resumed from a path and from each store, each
 # skipped with its reason where its server is not installed; damaged ones; and a transfer that is broken off.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"
@@ -100,7 +100,7 @@ if start_sftp "$work/sftp"; then
   ok '… and nobody is left' wait_for $((10 * slow)) no_nodes
 
   # The launcher, which brings it, is killed while it comes: who waits for it brings it anew. It is stopped as soon as there
-  # is a tag, and looked at then: a tag of several lines says that some is still to come (storage/arrival.h). A launcher
+  # is a tag, and looked at then: a tag of several lines says that some is still to come (storage/places/arrival.h). A launcher
   # that was faster is let go and tried again.
   is_halfway () { cat "$runs"/*/*.stage.tag 2>/dev/null | [ "$(wc -l)" -ge 2 ]; }
   halfway=no

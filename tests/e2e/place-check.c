@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What storage/place.h promises, tried at one store: place-check URI; place-check --count N URI
- * adds N times one to a number that stands there, in competition with others who do the same;
+/* What storage/places/place.h promises, tried at one store: place-check URI; place-check --count N
+ * URI adds N times one to a number that stands there, in competition with others who do the same;
  * place-check --put RUN TERM URI replaces what stands there, as coordinator in that term, and says
  * how many milliseconds that took, and for how many of them it chose to wait: the rest is this
  * machine's. Exit 0: all is as promised. */
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <glib/gstdio.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * without: place-fail URI [STEP], with curl-shim.c in front of libcurl; of the settings, which are
  * many, each STEP-th. Whatever fails, what stands at the place is one of the two files, and the new
  * one when that was said. */
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <dlfcn.h>
 #include <glib/gstdio.h>

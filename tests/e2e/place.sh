@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What storage/place.h promises, against servers on loopback: each store is skipped with its reason where its server is not
+# What storage/places/place.h promises, against servers on loopback: each store is skipped with its reason where its server is not
 # installed. With `all`: ftps too.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/servers.sh"

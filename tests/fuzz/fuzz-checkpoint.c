@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "stored.h"
 
-#include "storage/guard.h"
+#include "storage/recover/guard.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
  * read again. */
 #include "fuzz.h"
 
-#include "command/json.h"
+#include "text/json.h"
 
 #include <string.h>
 

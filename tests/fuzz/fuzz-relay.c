@@ -3,7 +3,7 @@
  * reader is static, so relay.c stands here whole. */
 #include "fuzz.h"
 
-#include "net/relay.c"
+#include "folder/relay.c"
 
 #include <glib/gstdio.h>
 #include <sys/mman.h>

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "stored.h"
 
-#include "storage/salvage.h"
+#include "storage/recover/salvage.h"
 
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 /* Files of --sites: what is taken can be started, what is not is refused in a sentence. */
 #include "fuzz.h"
 
-#include "command/sites.h"
+#include "launch/sites.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -3,7 +3,7 @@
  * and no sentence holds a password. */
 #include "fuzz.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
 
 #include "shelf.h"
 
-#include "storage/arrival.h"
-#include "storage/place.h"
+#include "storage/places/arrival.h"
+#include "storage/places/place.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

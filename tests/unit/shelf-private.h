@@ -5,7 +5,7 @@
 
 #include "shelf.h"
 
-#include "storage/place-private.h"
+#include "storage/places/place-private.h"
 
 #undef curl_easy_setopt
 #undef curl_easy_getinfo

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "net/admission.h"
+#include "link/admission.h"
 
 static void *
 who (guint number)

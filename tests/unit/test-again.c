@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/again.h"
 #include "command/command.h"
+#include "launch/again.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include <signal.h>
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/arrival.c, reader.c and guard_open_front: files that are read while they come,
- * and what becomes of those that do not come as was said. Links storage alone. */
+/* Tests of storage/places/arrival.c, reader.c and guard_open_front: files that are read while they
+ * come, and what becomes of those that do not come as was said. Links storage alone. */
 #include "store.h"
 
-#include "storage/arrival.h"
-#include "storage/guard.h"
-#include "storage/walk.h"
+#include "storage/places/arrival.h"
+#include "storage/recover/guard.h"
+#include "storage/recover/walk.h"
+#include "storage/sqlite-record.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -104,13 +105,13 @@ bring_above (const Coming *coming, int from, int to, ArrivalPart *parts)
   g_assert_cmpint (pread (from, front, sizeof front, 0), ==, sizeof front);
   for (gsize at = size; at + size <= sizeof front; at += size)
     {
-      guint64 below = walk_first_below (front + at, size);
+      guint64 below = record_first_below (front + at, size);
       while (below * size > coming->bytes / 8 && n < ARRIVAL_PARTS_MAX)
         {
           parts[n] = (ArrivalPart){ (below - 1) * size, below * size };
           g_assert_cmpint (pread (from, page, size, (off_t)parts[n].from), ==, size);
           g_assert_cmpint (pwrite (to, page, size, (off_t)parts[n].from), ==, size);
-          below = walk_first_below (page, size);
+          below = record_first_below (page, size);
           n++;
         }
     }
@@ -229,7 +230,7 @@ test_walk (Fixture *f, gconstpointer unused)
       GThread *thread = begin (f, &coming);
       g_autoptr (Sql) sql = guard_open_front (coming.to, NULL, TRUE, NULL);
       g_assert_nonnull (sql);
-      g_assert_cmpint (results_walk (sql, coming.to, count_row, &n), ==, !fails);
+      g_assert_cmpint (results_walk (sql, coming.to, walk_file, count_row, &n), ==, !fails);
       g_assert_true (fails ? n < N_ROWS : n == N_ROWS);
       g_assert_cmpint (guard_wait (coming.to, NULL), ==, !fails);
       g_autofree char *tag = g_strconcat (coming.to, ".tag", NULL);
@@ -269,7 +270,7 @@ test_above (Fixture *f, gconstpointer unused)
   GThread *thread = begin (f, &coming);
   g_autoptr (Sql) sql = guard_open_front (coming.to, NULL, TRUE, NULL);
   g_assert_nonnull (sql);
-  g_assert_true (results_walk (sql, coming.to, count_early, &early));
+  g_assert_true (results_walk (sql, coming.to, walk_file, count_early, &early));
   g_assert_cmpuint (early.n, ==, N_ROWS);
   g_assert_cmpuint (early.n_early, ==, N_ROWS / 16);
   end (&coming, thread);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/audit.c and tables-read.c; links storage only. */
+/* Tests of storage/recover/audit.c and tables-read.c; links storage only. */
 #include "store.h"
 
-#include "storage/audit.h"
+#include "storage/recover/audit.h"
 
 static gboolean
 note_event (const TablesEvent *event, gpointer data, GError **error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The hosts that are asked whether a run uses a checkpoint: the addresses that the file names are
  * anybody's. */
-#include "net/checkpoint.h"
-#include "net/wire-find.h"
+#include "link/wire-find.h"
+#include "node/checkpoint.h"
 
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>

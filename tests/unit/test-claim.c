@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "net/claim.h"
+#include "folder/claim.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * Links coordinator, storage and value. */
 #include "far.h"
 
-#include "storage/arrival.h"
+#include "storage/places/arrival.h"
 
 #include <fcntl.h>
 #include <signal.h>

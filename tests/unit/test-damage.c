@@ -5,9 +5,9 @@
  * ten times as many. Links coordinator, storage and value. */
 #include "checkpoint.h"
 
+#include "host/whole.h"
 #include "storage/results.h"
 #include "storage/spare.h"
-#include "storage/whole.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
 /* Driving without a network: foreign threads post, a thread and workers drive in turns. */
 #include "config.h"
 
-#include "net/drive.h"
+#include "node/drive.h"
 
 #include <gio/gio.h>
 #include <glib-unix.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the driver makes of the effects that reach main, the log and the run's folder. No engine, no
  * network: a driver of which only these parts are there. */
-#include "net/driver-private.h"
+#include "node/driver-private.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include <dlfcn.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Members of objects that nodes sent: missing ones and such of other types read as nothing. */
-#include "command/fields.h"
+#include "text/fields.h"
 
 #include <math.h>
 

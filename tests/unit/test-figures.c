@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sums of what nodes reported. */
-#include "command/figures.h"
+#include "launch/figures.h"
 
-#include "net/folder.h"
+#include "folder/folder.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

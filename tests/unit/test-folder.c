@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The run's folder, in a state folder of this test alone. */
-#include "net/folder-ended.h"
-#include "net/folder-file.h"
-#include "net/folder.h"
+#include "folder/folder-ended.h"
+#include "folder/folder-file.h"
+#include "folder/folder.h"
+#include "host/process.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utime.h>
 
 static char *state;
 
@@ -223,6 +225,38 @@ test_record_of_an_answer (void)
   g_assert_null (folder_ended_find ("answered"));
 }
 
+/* A draft of a record goes with its maker, however old or young it is; one whose maker cannot be
+ * asked goes after a minute. */
+static void
+test_drafts (void)
+{
+  g_autofree char *mine = process_mark (getpid ());
+  g_autofree char *of_live = g_strdup_printf (".draft-%s-abcdef", mine);
+  g_autofree char *of_dead = g_strdup_printf (".draft-%s-1-1-abcdef", process_host ());
+  const struct
+  {
+    const char *name;
+    gboolean is_old, stays;
+  } drafts[] = { { of_live, TRUE, TRUE },
+                 { of_dead, FALSE, FALSE },
+                 { ".draft-00000000-1-1-abcdef", FALSE, TRUE },
+                 { ".draft-00000000-1-2-abcdef", TRUE, FALSE },
+                 { ".draft-abcdef", FALSE, TRUE } };
+  const struct utimbuf long_ago = { 1, 1 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (drafts); i++)
+    {
+      g_autofree char *place
+          = g_build_filename (g_get_user_state_dir (), "satin", "ended", drafts[i].name, NULL);
+      g_assert_cmpint (g_mkdir_with_parents (place, 0700), ==, 0);
+      if (drafts[i].is_old)
+        g_assert_cmpint (utime (place, &long_ago), ==, 0);
+      g_ptr_array_unref (folder_ended_list ());
+      g_assert_cmpint (g_file_test (place, G_FILE_TEST_IS_DIR), ==, drafts[i].stays);
+      (void)g_rmdir (place);
+    }
+}
+
 /* Main had returned, and those left suspended the run. */
 static void
 test_answered (void)
@@ -388,6 +422,7 @@ main (int argc, char **argv)
   g_setenv ("XDG_STATE_HOME", state, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/folder/what-was-written-comes-back", test_round_trip);
+  g_test_add_func ("/folder/drafts-of-records", test_drafts);
   g_test_add_func ("/folder/the-first-end-stays", test_end);
   g_test_add_func ("/folder/a-file-comes-in-pieces", test_pieces);
   g_test_add_func ("/folder/who-has-ended-is-known", test_record);

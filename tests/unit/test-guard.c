@@ -3,9 +3,9 @@
  * nothing of ours. */
 #include "store.h"
 
-#include "storage/process.h"
+#include "host/process.h"
 
-#include "storage/guard.h"
+#include "storage/recover/guard.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
 #include "processor.h"
 #include "store.h"
 
-#include "storage/guard.h"
+#include "storage/recover/guard.h"
 
 #include <sys/resource.h>
 

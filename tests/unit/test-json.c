@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command's JSON reader, on good texts and on what a broken node might send. */
-#include "command/json.h"
+#include "text/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the launcher says of nodes: their troubles, as report.c writes and trouble.c reads them, and
  * how they ended. */
-#include "command/launch-words.h"
+#include "launch/launch-words.h"
 
 #include "command/command.h"
-#include "command/trouble.h"
+#include "launch/trouble.h"
 
-#include "net/driver-private.h"
+#include "node/driver-private.h"
 
 #include <glib/gstdio.h>
 #include <signal.h>

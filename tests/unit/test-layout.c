@@ -3,9 +3,9 @@
  * numbers of nodes. */
 #include "store.h"
 
-#include "storage/guard.h"
 #include "storage/layout.h"
 #include "storage/names.h"
+#include "storage/recover/guard.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "net/mark.h"
+#include "coordinator/mark.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

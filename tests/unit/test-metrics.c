@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The text that monitoring reads, checked against the grammar of OpenMetrics 1.0. */
-#include "command/fields.h"
 #include "command/metrics.h"
+#include "text/fields.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "net/options.h"
+#include "node/options.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a control client may say to a node: words with a number, and files of the end. */
-#include "net/orders.h"
+#include "node/orders.h"
 
-#include "net/control.h"
+#include "folder/control.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

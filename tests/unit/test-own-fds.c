@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A forked process has none of this process's own descriptors, and all others. */
-#include "net/own-fds.h"
+#include "host/own-fds.h"
 
 #include <glib.h>
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large files that are read while they come from a place (storage/place-bring.c), at the store in
- * memory (shelf.h): moved, forgotten, broken off and mixed on the way. Links storage alone. */
+/* Large files that are read while they come from a place (storage/places/place-bring.c), at the
+ * store in memory (shelf.h): moved, forgotten, broken off and mixed on the way. Links storage
+ * alone. */
 #include "copies.h"
 
 /* In the thread that brings it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copies of what stands at a place (storage/place-copy.c), at the store in memory (shelf.h). What
- * is taken for a copy is one, whatever fails and whoever comes between. Links storage alone. */
+/* Copies of what stands at a place (storage/places/place-copy.c), at the store in memory (shelf.h).
+ * What is taken for a copy is one, whatever fails and whoever comes between. Links storage alone.
+ */
 #include "copies.h"
 
 #define SPAN_MAX 40

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What storage/place.h promises, at a store in memory (shelf.h) of each kind: every request fails
- * in turn, in every way, and others come between any two. tests/e2e/place.sh tries the same with
- * real servers. Time is counted, not waited for: g_usleep and g_get_monotonic_time are replaced. */
+/* What storage/places/place.h promises, at a store in memory (shelf.h) of each kind: every request
+ * fails in turn, in every way, and others come between any two. tests/e2e/place.sh tries the same
+ * with real servers. Time is counted, not waited for: g_usleep and g_get_monotonic_time are
+ * replaced. */
 #include "shelf.h"
 
-#include "storage/place.h"
+#include "storage/places/place.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* What is polled: watches and a context in one set. */
 #include "config.h"
 
-#include "net/poller.h"
+#include "link/poller.h"
 
 #include <glib-unix.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Marks of processes: whether they live, and what cannot be known here. */
-#include "storage/process.h"
+#include "host/process.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
  * being written. g_usleep is replaced: it counts; and fsync, which sees the file at its end. */
 #include "store.h"
 
-#include "storage/process.h"
+#include "host/process.h"
 
 #include <sys/file.h>
 #include <sys/stat.h>

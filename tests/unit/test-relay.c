@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A node of another host and its launcher, which talk over two pipes. Each node is a forked process
  * that reports by its exit code; the launcher is the test. */
-#include "net/relay.h"
+#include "folder/relay.h"
 
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What makes two runs the same: the program's name, its jobs and its arguments, in this order and
  * in these words. The place of the program, and Satin's own options, make no difference. */
-#include "net/run-private.h"
+#include "node/run-private.h"
 
-#include "net/mark.h"
+#include "coordinator/mark.h"
 
 #include <string.h>
 

@@ -7,8 +7,8 @@
 
 #include "storage/rowsum.h"
 
-#include "storage/guard.h"
-#include "storage/pages.h"
+#include "storage/recover/guard.h"
+#include "storage/recover/pages.h"
 
 #define N_ROWS 1000
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times and texts in tables, also texts that are not ASCII or not even UTF-8. */
-#include "command/shown.h"
+#include "text/shown.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "command/sites.h"
-#include "net/relay.h"
+#include "folder/relay.h"
+#include "launch/sites.h"
 
 #include <glib/gstdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which environments make a process a task of a step, and which do not. */
-#include "net/step.h"
+#include "host/step.h"
 
 #include <string.h>
 

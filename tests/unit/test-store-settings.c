@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is said of stores to nodes on other hosts. */
-#include "net/store-settings.h"
+#include "folder/store-settings.h"
 
 static void
 forget (void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Time limits as Slurm writes them, names of jobs, and the batch script, which a shell must take.
  */
-#include "command/submit-script.h"
+#include "launch/submit-script.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

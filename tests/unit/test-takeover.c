@@ -3,7 +3,7 @@
  * already; links coordinator, storage and value. */
 #include "checkpoint.h"
 
-#include "storage/guard.h"
+#include "storage/recover/guard.h"
 
 /* The file has what both processes wrote, and says that it was taken over. */
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/temporary.c: folders that go with their process. Links storage alone. */
-#include "storage/temporary.h"
+/* Tests of host/temporary.c: folders that go with their process. Links storage alone. */
+#include "host/temporary.h"
 
 #include <fcntl.h>
 #include <glib/gstdio.h>

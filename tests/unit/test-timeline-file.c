@@ -3,9 +3,10 @@
  * nodes that write at once do not mix theirs. */
 #include "config.h"
 
-#include "net/timeline-file.h"
+#include "engine/timeline.h"
+#include "folder/timeline-file.h"
 
-#include "command/json.h"
+#include "text/json.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -33,13 +34,17 @@ write (int fd, const void *bytes, size_t size)
 static void
 add (gint64 pid, guint n, gboolean last)
 {
+  g_autoptr (GString) text = g_string_new (NULL);
   Timeline *timeline = timeline_new (pid, "node");
   TimelineLane *lane = timeline_lane (timeline, 1, "worker 0");
 
   for (guint i = 0; i < n; i++)
     timeline_mark (lane, i % 3 == 0 ? "a" : "a longer name of a mark", "figure", i * i);
   timeline_begin (lane, "job", NULL, 0);
-  timeline_file_add (path, timeline, last);
+  timeline_take (timeline, text);
+  if (last)
+    timeline_take_open (timeline, text);
+  timeline_file_add (path, text);
   timeline_free (timeline);
 }
 

@@ -4,7 +4,7 @@
 
 #include "timeline.h"
 
-#include "command/json.h"
+#include "text/json.h"
 
 #include <string.h>
 

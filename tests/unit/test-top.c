@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `satin top` makes of replies, and how that fits on a screen. */
-#include "command/fields.h"
-#include "command/shown.h"
 #include "command/top-view.h"
+#include "text/fields.h"
+#include "text/shown.h"
 
 #include <math.h>
 #include <string.h>

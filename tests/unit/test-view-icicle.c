@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The boxes of a job tree: where they lie, how wide they are, and that they are not too many. */
-#include "satin/command/json.h"
 #include "satin/command/view-icicle.h"
+#include "text/json.h"
 
 #include <math.h>
 #include <string.h>

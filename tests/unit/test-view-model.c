@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the page of `satin view` shows of a live run: what it says, and that it stays bounded. */
-#include "satin/command/json.h"
 #include "satin/command/view-model.h"
+#include "text/json.h"
 
 #include <string.h>
 

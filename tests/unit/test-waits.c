@@ -2,7 +2,7 @@
 /* Sleeping and spinning: what brings answers sooner is done, and seen when it changes. */
 #include "config.h"
 
-#include "net/waits.h"
+#include "node/waits.h"
 
 #define SPIN_US 100
 #define SOME (8 * WAITS_PROBE) /* enough to learn of a change */

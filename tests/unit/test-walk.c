@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of storage/walk.c: it reads what SQLite reads, and what it takes for sound SQLite finds
- * sound. Links storage alone. */
+/* Tests of storage/recover/walk.c: it reads what SQLite reads, and what it takes for sound SQLite
+ * finds sound. Links storage alone. */
 #include "store.h"
 
-#include "storage/guard.h"
+#include "storage/recover/guard.h"
+#include "storage/recover/walk.h"
 #include "storage/rowsum.h"
 #include "storage/schema.h"
-#include "storage/walk.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -77,7 +77,7 @@ rows_of (const char *path, gboolean walks)
   if (sql == NULL || !schema_check (sql, NULL))
     return NULL;
   rowsum_identify (sql, IDENTITY);
-  gboolean good = walks ? results_walk (sql, path, add_row, &rows)
+  gboolean good = walks ? results_walk (sql, path, walk_file, add_row, &rows)
                         : results_each (sql, &all, add_row, &rows, &bad, NULL);
   good = good && tables_count_bad (sql, &bad, NULL) && bad == 0;
   return good ? g_strdup (text->str) : NULL;
@@ -196,7 +196,7 @@ test_tiny_pages (Fixture *f, gconstpointer unused)
   for (gsize size = 1; size < 16; size++)
     {
       memcpy (bytes + room - size, inner, MIN (size, sizeof inner));
-      g_assert_cmpuint (walk_first_below (bytes + room - size, size), ==, 0);
+      g_assert_cmpuint (record_first_below (bytes + room - size, size), ==, 0);
     }
   g_assert_cmpint (munmap (bytes, 2 * room), ==, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads and writes that fall short, are interrupted or fail: whole.h does all bytes, or says why.
  */
-#include "storage/whole.h"
+#include "host/whole.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "net/wire-intake.h"
-#include "net/wire-queue.h"
+#include "link/wire-intake.h"
+#include "link/wire-queue.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * sends. */
 #include "wire-world.h"
 
-#include "net/wire-private.h"
-#include "net/wire-queue.h"
+#include "link/wire-private.h"
+#include "link/wire-queue.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* Wires over TCP: what is refused, and where nodes listen. */
 #include "wire-world.h"
 
-#include "net/wire-find.h"
-#include "net/wire-private.h"
+#include "link/wire-find.h"
+#include "link/wire-private.h"
 
 #include <gio/gunixsocketaddress.h>
 #include <glib/gstdio.h>

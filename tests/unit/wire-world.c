@@ -2,10 +2,10 @@
 /* See wire-world.h. */
 #include "wire-world.h"
 
-#include "net/wire-private.h"
-#include "net/wire-tls.h"
+#include "link/wire-private.h"
+#include "link/wire-tls.h"
 
-#include "command/key.h"
+#include "launch/key.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

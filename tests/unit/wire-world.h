@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests of wires share: a listener and the two ends of a wire, in one thread. */
 #pragma once
-#include "net/listener.h"
-#include "net/wire.h"
+#include "link/listener.h"
+#include "link/wire.h"
 
 #include <gio/gio.h>
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The live line of the launcher. Main loop, and a GTask thread for each question. */
+#include "live.h"
+
+#include "command-words.h"
+#include "folder/ask-status.h"
+
+#include "folder/control.h"
+
+#include "text/fields.h"
+#include "text/json.h"
+#include "text/shown.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define ASK_MS 500
+/* Without a terminal every line stays, so there are fewer. */
+#define ASK_PLAIN_MS 1000
+
+struct Live
+{
+  char *path;
+  gboolean terminal, asking, freed;
+  gint64 started_us;
+  guint timer;
+};
+
+static void
+ask_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  char **question = data;
+  GError *error = NULL;
+  char *reply = strcmp (question[1], "status") == 0
+                    ? ask_status (question[0], &error)
+                    : control_ask (question[0], question[1], &error);
+
+  (void)source, (void)cancellable;
+  if (reply == NULL)
+    g_task_return_error (task, error);
+  else
+    g_task_return_pointer (task, reply, g_free);
+}
+
+void
+live_ask (const char *path, const char *request, GAsyncReadyCallback ready, gpointer data)
+{
+  const char *question[] = { path, request, NULL };
+  g_autoptr (GTask) task = g_task_new (NULL, NULL, ready, data);
+
+  g_task_set_task_data (task, g_strdupv ((char **)question), (GDestroyNotify)g_strfreev);
+  g_task_run_in_thread (task, ask_in_thread);
+}
+
+char *
+live_reply (GAsyncResult *result, GError **error)
+{
+  return g_task_propagate_pointer (G_TASK (result), error);
+}
+
+static guint
+count_up (GVariant *nodes)
+{
+  guint up = 0;
+
+  for (gsize i = 0; i < g_variant_n_children (nodes); i++)
+    {
+      g_autoptr (GVariant) boxed = g_variant_get_child_value (nodes, i);
+      g_autoptr (GVariant) node = g_variant_get_variant (boxed);
+      const char *state;
+
+      if (g_variant_is_of_type (node, G_VARIANT_TYPE_VARDICT)
+          && g_variant_lookup (node, "state", "&s", &state) && strcmp (state, "up") == 0)
+        up++;
+    }
+  return up;
+}
+
+static char *
+describe (GVariant *status, double elapsed_s)
+{
+  g_autoptr (GString) line = g_string_new ("satin: ");
+  g_autoptr (GVariant) nodes = g_variant_lookup_value (status, "nodes", G_VARIANT_TYPE ("av"));
+  g_autofree char *best = fields_best (status), *root = fields_root (status);
+  guint up = nodes == NULL ? 0 : count_up (nodes);
+  double number;
+
+  if (root != NULL)
+    g_string_append_printf (line, "%s, ", root);
+  if (g_variant_lookup (status, "done", "d", &number))
+    {
+      g_autofree char *left = fields_left (status);
+
+      g_string_append_printf (line, "%.1f %% done in %.0f s, %s, ", CLAMP (number, 0.0, 1.0) * 100,
+                              elapsed_s, left);
+    }
+  else
+    g_string_append_printf (line, "%.0f s, ", elapsed_s);
+  if (best != NULL)
+    g_string_append_printf (line, "%s, ", best);
+  g_string_append_printf (line, "%u node%s", up, up == 1 ? "" : "s");
+  if (g_variant_lookup (status, "at_risk_s", "d", &number))
+    g_string_append_printf (line, ", %.1f s at risk", number);
+  return g_strdup (line->str);
+}
+
+/* A line that is longer than the terminal's could not be written over. (transfer full) */
+static char *
+cut_to_terminal (const char *line)
+{
+  struct winsize size;
+
+  if (ioctl (STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 2)
+    return g_strdup (line);
+  return shown_cut (line, size.ws_col - 1u);
+}
+
+static void
+really_free (Live *live)
+{
+  g_free (live->path);
+  g_free (live);
+}
+
+static void
+on_status (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Live *live = data;
+  g_autofree char *reply = live_reply (result, NULL);
+  g_autoptr (GVariant) status = reply == NULL ? NULL : json_read (reply);
+
+  (void)source;
+  live->asking = FALSE;
+  if (live->freed)
+    {
+      really_free (live);
+      return;
+    }
+  if (status != NULL && g_variant_is_of_type (status, G_VARIANT_TYPE_VARDICT))
+    {
+      g_autofree char *line = describe (status, (double)(g_get_monotonic_time () - live->started_us)
+                                                    / G_USEC_PER_SEC);
+
+      g_autofree char *cut = live->terminal ? cut_to_terminal (line) : g_strdup (line);
+
+      command_show (cut, live->terminal);
+    }
+}
+
+static gboolean
+on_timer (gpointer data)
+{
+  Live *live = data;
+
+  if (!live->asking)
+    {
+      live->asking = TRUE;
+      live_ask (live->path, "status", on_status, live);
+    }
+  return G_SOURCE_CONTINUE;
+}
+
+Live *
+live_new (const char *path, gboolean terminal)
+{
+  Live *live = g_new0 (Live, 1);
+
+  live->path = g_strdup (path);
+  live->terminal = terminal;
+  live->started_us = g_get_monotonic_time ();
+  live->timer = g_timeout_add (terminal ? ASK_MS : ASK_PLAIN_MS, on_timer, live);
+  return live;
+}
+
+void
+live_free (Live *live)
+{
+  if (live == NULL)
+    return;
+  g_source_remove (live->timer);
+  command_show (NULL, live->terminal);
+  live->freed = TRUE;
+  /* An answer that is on its way finds the flag; if the loop has ended it is never freed, nor is
+   * the process long. */
+  if (!live->asking)
+    really_free (live);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `satin run --dry-run`: which nodes would be started, where, and by which command. One thread.
+ * Tests: dry-run.sh. */
+#include "spread.h"
+
+#include "command-words.h"
+
+#include <sys/stat.h>
+
+/* Stands for the folder of a run that has none yet. */
+#define NO_FOLDER "RUN-FOLDER"
+
+/* As a shell takes them. (transfer full) */
+static char *
+quote_words (char **words)
+{
+  GString *line = g_string_new (NULL);
+
+  for (guint i = 0; words[i] != NULL; i++)
+    {
+      g_autofree char *word = command_quote (words[i]);
+
+      g_string_append_printf (line, "%s%s", i > 0 ? " " : "", word);
+    }
+  return g_string_free (line, FALSE);
+}
+
+/* (transfer full) */
+static char *
+command_of (const Spot *place, const FolderRun *run, gsize copied)
+{
+  g_autofree char *line = NULL;
+  g_auto (GStrv) words = NULL;
+
+  if (place->site != NULL && spot_is_far (place))
+    {
+      line = site_line (place->site, run->program, run->argv, run->folder, copied);
+      words = site_argv (place->site, NO_FOLDER, place->host, place->number, line, copied);
+    }
+  else
+    {
+      g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+
+      g_strv_builder_add (builder, run->program);
+      g_strv_builder_addv (builder, (const char **)run->argv);
+      words = g_strv_builder_end (builder);
+    }
+  return quote_words (words);
+}
+
+void
+spread_show (const FolderRun *run, const GPtrArray *sites, int workers, gboolean copy)
+{
+  g_autoptr (GArray) places = spread_places (run, sites, workers);
+  g_autofree char *place = run->checkpoint != NULL ? command_quote (run->checkpoint) : NULL;
+  struct stat info;
+  gsize copied = copy && stat (run->program, &info) == 0 ? (gsize)info.st_size : 0;
+
+  if (place != NULL)
+    g_print ("checkpoint: %s, each %g s\n", place, run->interval_s);
+  else
+    g_print ("checkpoint: none\n");
+  g_print ("nodes: %u\n", places->len);
+  for (guint i = 0; i < places->len; i++)
+    {
+      const Spot *spot = &g_array_index (places, Spot, i);
+      g_autofree char *command = command_of (spot, run, copied);
+
+      g_print ("%u: site %s, host %s, workers %d%s: %s\n", i + 1,
+               spot->site != NULL ? spot->site->name : "local",
+               spot->host != NULL   ? spot->host
+               : spot_is_far (spot) ? "chosen there"
+                                    : "this one",
+               spot->workers > 0 ? spot->workers : run->workers,
+               spot->site != NULL && spot->site->again ? ", again" : "", command);
+    }
+  g_print ("nothing was started\n");
+}
