@@ -367,7 +367,7 @@ leave_add_taken (Node *node, GPtrArray *rows)
   for (guint i = leave->n_sent; i < leave->taken->len; i++)
     {
       const Row *row = leave->taken->pdata[i];
-      risk_us += row->work_us;
+      risk_us += i < leave->n_counted ? 0 : row->work_us; /* it may go to many coordinators */
       g_ptr_array_add (rows, row_copy (row));
     }
   return risk_us;
@@ -376,7 +376,7 @@ leave_add_taken (Node *node, GPtrArray *rows)
 void
 leave_sent_taken (Node *node)
 {
-  node->leave.n_sent = node->leave.taken->len;
+  node->leave.n_counted = node->leave.n_sent = node->leave.taken->len;
   node->leave.sent_us = node->work.reported_us;
 }
 
@@ -388,6 +388,7 @@ leave_published (Node *node)
   if (leave->n_sent == 0 || node->work.published_us < leave->sent_us)
     return;
   g_ptr_array_remove_range (leave->taken, 0, leave->n_sent);
+  leave->n_counted -= leave->n_sent;
   leave->n_sent = 0;
 }
 

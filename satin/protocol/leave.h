@@ -32,6 +32,7 @@ typedef struct
 
   /* what others handed over, as long as it is in no published checkpoint */
   GPtrArray *taken; /* of Row */
+  guint n_counted;  /* of them stand in what this node says is at risk (work.h) */
   guint n_sent;     /* of them went to the present coordinator … */
   guint64 sent_us;  /* … and are published when so much of what this node reported is */
 } Leave;

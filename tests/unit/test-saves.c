@@ -372,6 +372,7 @@ test_all_goes_again_to_another_office (void)
       g_assert_true (said (world, 1, "SAVE /4"));
       g_assert_true (said (world, 1, "SAVE /5"));
       g_assert_cmpint (said (world, 2, "SCAN whole"), ==, turn == 1);
+      g_assert_cmpuint (at_risk (world, 2), ==, 2 * ROW_US); /* once each, of /3/0 and /5 */
       forget_log (world);
       if (turn == 0)
         say_office (world, 2, 1, 1, 2, TRUE);
