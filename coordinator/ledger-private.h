@@ -26,7 +26,7 @@ struct Ledger
       *run; /* delta: its path; name (nullable): of the target, for people */
   char *(*keep_aside) (gpointer data, const char *path, const char *word, GError **error);
   gpointer data;
-  char **job_names, **job_types;
+  char **job_names, **job_types, **job_args; /* job_args: nullable */
   guint n_jobs;
   Stems *stems;
   Identity identity; /* only app, schema, argv, identity and build: to compare with */

@@ -7,7 +7,7 @@
 #include "coordinator/notes.h"
 
 #include "host/crash.h"
-
+#include "storage/cell.h"
 #include "storage/publish.h"
 #include "storage/tables.h"
 
@@ -242,8 +242,10 @@ ledger_new (const LedgerConfig *config, Identity *identity, GError **error)
   ledger->data = config->data;
   ledger->job_names = g_strdupv ((char **)config->job_names);
   ledger->job_types = g_strdupv ((char **)config->job_types);
+  ledger->job_args = g_strdupv ((char **)config->job_args);
   ledger->n_jobs = g_strv_length (ledger->job_names);
   g_assert (ledger->n_jobs == g_strv_length (ledger->job_types));
+  g_assert (config->job_args == NULL || ledger->n_jobs == g_strv_length (ledger->job_args));
   ledger->stems = config->stems;
   ledger->stamp = ledger->delta_stamp = STAMP_NONE;
   ledger->delta_from = config->delta_from > 0 ? config->delta_from : DELTA_FROM_BYTES;
@@ -278,6 +280,7 @@ ledger_free (Ledger *ledger)
   identity_clear (&ledger->identity);
   g_strfreev (ledger->job_names);
   g_strfreev (ledger->job_types);
+  g_strfreev (ledger->job_args);
   g_free (ledger->target);
   g_free (ledger->delta);
   g_free (ledger->name);
@@ -310,6 +313,14 @@ row_can_be_written (Ledger *ledger, const Row *row)
   return path_each_stem (ledger->stems, row->path, knows_stem, meet_stem, ledger->results);
 }
 
+/* (transfer full) (nullable) */
+static char *
+args_of (const Ledger *ledger, const Row *row)
+{
+  g_autoptr (GBytes) args = ledger->job_args != NULL ? loan_read_args (row->args) : NULL;
+  return args != NULL ? cell_json (ledger->job_args[row->job], args, CELL_JSON_ROW) : NULL;
+}
+
 static gboolean
 write_rows (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **error)
 {
@@ -327,6 +338,7 @@ write_rows (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **err
       if (!node_id_equal (&node, &row->node))
         name = notes_node_text (&row->node, id);
       node = row->node;
+      g_autofree char *args = args_of (ledger, row);
       Result result = { .path = row->path,
                         .node = name,
                         .job = ledger->job_names[row->job],
@@ -336,7 +348,11 @@ write_rows (Ledger *ledger, const Inbox *inbox, guint64 *n_written, GError **err
                         .value = row->value,
                         .work_s = (double)row->work_us / G_USEC_PER_SEC,
                         .saved = now,
-                        .weight = row->weight };
+                        .weight = row->weight,
+                        .args = args,
+                        .args_size = args != NULL ? strlen (args) : 0,
+                        .began = (gint64)(row->began_ms / 1000),
+                        .took_ms = (gint64)row->took_ms };
       if (!results_put (ledger->results, &result, &written, error)
           || !ledger_write_shares (ledger, row, error)) /* they may have been lost */
         return FALSE;

@@ -20,6 +20,7 @@ typedef struct
   const char *work_path, *target;                  /* target "": nothing is ever published */
   const char *name;                                /* (nullable) what messages call the target */
   const char *const *job_names, *const *job_types; /* NULL-terminated; copied */
+  const char *const *job_args; /* (nullable) the same, types of arguments: rows tell some, then */
   Stems *stems;                                    /* borrowed */
   /* (nullable) keeps a damaged target, or its delta, under another name: aside_keep, if it is not
    * given. */

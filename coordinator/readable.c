@@ -204,6 +204,18 @@ readable_short (const char *type, GBytes *value)
 }
 
 char *
+readable_json (const char *text, gsize size)
+{
+  g_autofree char *valid = g_utf8_make_valid (text, (gssize)MIN (size, 4 * READABLE_BYTES_MAX));
+  GString *shown = g_string_new (NULL);
+  for (const char *p = valid; *p != '\0'; p = g_utf8_next_char (p))
+    g_string_append_unichar (shown,
+                             g_unichar_isprint (g_utf8_get_char (p)) ? g_utf8_get_char (p) : '?');
+  cut (shown, READABLE_BYTES_MAX);
+  return g_string_free (shown, FALSE);
+}
+
+char *
 readable_whole (const char *type, GBytes *value)
 {
   g_autoptr (GVariant) variant = load (type, value, G_MAXSIZE);

@@ -11,6 +11,9 @@
  * back), texts stand in quotes, bytes that are a text stand in quotes after a b, other bytes in
  * hexadecimal, shared bytes as share/DIGEST; what is long is cut and says its size. */
 char *readable_short (const char *type, GBytes *value);
+/* (transfer full): JSON text of a checkpoint, which need not be any, as one short line: a letter
+ * that is not printable is "?". */
+char *readable_json (const char *text, gsize size);
 /* (transfer full): GVariant's own text form of the whole value, which g_variant_parse takes back.
  * NULL: the bytes are no value of this type. */
 char *readable_whole (const char *type, GBytes *value);

@@ -367,6 +367,7 @@ scribe_new (const ScribeConfig *config, Identity *identity, GError **error)
                          .target = config->target,
                          .job_names = config->job_names,
                          .job_types = config->job_types,
+                         .job_args = config->job_args,
                          .stems = config->stems,
                          .goes_on = config->goes_on,
                          .reads_only = config->reads_only,

@@ -59,6 +59,7 @@ typedef struct
   guint64 least;    /* the generation that must at least stand at the target; 0: any, or nothing */
   const char *const *job_names; /* the job table, NULL-terminated, for the `job` column */
   const char *const *job_types; /* GVariant type strings of the results, same order */
+  const char *const *job_args;  /* … and of the arguments; NULL: no row tells any */
   Stems *stems;                 /* borrowed */
   /* Tells of all rows, by SCRIBE_RESTORED without `final`, while scribe_new takes them over and in
    * its thread. The first scribe_load of everybody tells only the end then. */

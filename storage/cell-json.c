@@ -15,6 +15,7 @@ typedef struct
 {
   GString *text;
   gsize bytes_max;
+  guint depth; /* of arrays and tuples that are open */
 } CellJson;
 
 static gboolean append (CellJson *json, GVariant *value);
@@ -79,6 +80,7 @@ append_children (CellJson *json, GVariant *value)
 {
   gsize n = g_variant_n_children (value);
   g_string_append_c (json->text, '[');
+  json->depth++;
   for (gsize i = 0; i < n && json->text->len <= json->bytes_max; i++)
     {
       g_autoptr (GVariant) child = g_variant_get_child_value (value, i);
@@ -88,18 +90,59 @@ append_children (CellJson *json, GVariant *value)
         return FALSE;
     }
   g_string_append_c (json->text, ']');
+  json->depth--;
   return TRUE;
 }
 
-static gboolean
+static void
+append_unsigned (GString *to, guint64 number)
+{
+  char digits[20];
+  gsize at = sizeof digits;
+  do
+    digits[--at] = (char)('0' + number % 10);
+  while ((number /= 10) > 0);
+  g_string_append_len (to, digits + at, (gssize)(sizeof digits - at));
+}
+
+static void
+append_signed (GString *to, gint64 number)
+{
+  if (number < 0)
+    g_string_append_c (to, '-');
+  append_unsigned (to, number < 0 ? 0 - (guint64)number : (guint64)number);
+}
+
+/* Not by g_variant_print, which takes longer than all else for a row. */
+static void
 append_integer (GString *to, GVariant *value)
 {
-  g_autofree char *printed = g_variant_print (value, FALSE); /* a byte as 0x.. */
-  if (g_variant_is_of_type (value, G_VARIANT_TYPE_BYTE))
-    g_string_append_printf (to, "%u", g_variant_get_byte (value));
-  else
-    g_string_append (to, printed);
-  return TRUE;
+  switch (g_variant_classify (value))
+    {
+    case G_VARIANT_CLASS_BOOLEAN:
+      g_string_append (to, g_variant_get_boolean (value) ? "true" : "false");
+      return;
+    case G_VARIANT_CLASS_BYTE:
+      append_unsigned (to, g_variant_get_byte (value));
+      return;
+    case G_VARIANT_CLASS_UINT16:
+      append_unsigned (to, g_variant_get_uint16 (value));
+      return;
+    case G_VARIANT_CLASS_UINT32:
+      append_unsigned (to, g_variant_get_uint32 (value));
+      return;
+    case G_VARIANT_CLASS_UINT64:
+      append_unsigned (to, g_variant_get_uint64 (value));
+      return;
+    case G_VARIANT_CLASS_INT16:
+      append_signed (to, g_variant_get_int16 (value));
+      return;
+    case G_VARIANT_CLASS_INT32:
+      append_signed (to, g_variant_get_int32 (value));
+      return;
+    default:
+      append_signed (to, g_variant_get_int64 (value));
+    }
 }
 
 /* FALSE: a type that no record has. */
@@ -121,7 +164,8 @@ append (CellJson *json, GVariant *value)
     case G_VARIANT_CLASS_INT64:
     case G_VARIANT_CLASS_UINT64:
     case G_VARIANT_CLASS_BOOLEAN:
-      return append_integer (json->text, value);
+      append_integer (json->text, value);
+      return TRUE;
     case G_VARIANT_CLASS_STRING:
       text = g_variant_get_string (value, &length);
       append_string (json, text, length);
@@ -129,7 +173,8 @@ append (CellJson *json, GVariant *value)
     case G_VARIANT_CLASS_TUPLE:
       return append_children (json, value);
     case G_VARIANT_CLASS_ARRAY:
-      if (!g_variant_is_of_type (value, G_VARIANT_TYPE_BYTESTRING))
+      /* A member of a record is an array of small numbers, such as a tour. */
+      if (json->depth > 0 || !g_variant_is_of_type (value, G_VARIANT_TYPE_BYTESTRING))
         return append_children (json, value);
       append_bytes (json, value);
       return TRUE;

@@ -94,13 +94,15 @@ cell_bind (sqlite3_stmt *statement, int index, const char *type, GBytes *value)
   return is_text;
 }
 
-void
+gsize
 cell_bind_both (sqlite3_stmt *statement, int index, int json_index, const char *type, GBytes *value,
                 gsize json_max)
 {
   char *json = cell_bind (statement, index, type, value) ? NULL : cell_json (type, value, json_max);
+  gsize size = json != NULL ? strlen (json) : 0;
   if (json != NULL)
-    sqlite3_bind_text (statement, json_index, json, -1, g_free);
+    sqlite3_bind_text64 (statement, json_index, json, size, g_free, SQLITE_UTF8);
+  return size;
 }
 
 static GBytes *

@@ -180,8 +180,8 @@ copy_results (Sql *to, Sql *from, GError **error)
       if (get == NULL)
         return FALSE;
       sqlite3_bind_text (get, 1, paths->pdata[i], -1, SQLITE_STATIC);
-      if (!copy_rows (to, "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", from, get,
-                      error))
+      if (!copy_rows (to, "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", from,
+                      get, error))
         return FALSE;
     }
   return TRUE;

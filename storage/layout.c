@@ -83,6 +83,7 @@ layout_choose (Sql *sql, guint32 *page_size, GError **error)
   sqlite3_stmt *statement
       = sql_ready (sql,
                    "SELECT length(path) + length(value) + ifnull(length(json), 0)"
+                   " + ifnull(length(args), 0)"
                    " FROM result ORDER BY path",
                    error);
   if (statement == NULL)

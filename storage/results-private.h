@@ -38,3 +38,11 @@ gboolean results_remove_rows (Results *results, const char *from, const char *to
 gboolean results_remove_all (Results *results, const char *path, double *work_s, GError **error);
 /* Removes all that lies in the finished phases that a kept state stands for. */
 gboolean results_remove_phases (Results *results, const Keep *keep, double *work_s, GError **error);
+
+/* (results-bind.c) The names of a row as numbers, into its columns `node`, which nobody has, and
+ * `job`. FALSE: error. */
+gboolean results_bind_names (Results *results, sqlite3_stmt *statement, const Result *row,
+                             GError **error);
+/* Arguments and times. `json`: so many bytes stand in the column of that name. What would make the
+ * row longer than the rule of its size allows (cell.h) stays NULL. */
+void results_bind_told (sqlite3_stmt *statement, const Result *row, gsize json);

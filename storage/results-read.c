@@ -11,8 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define RESULT_COLUMNS "path, node, job, digest, value, work_s, saved, weight, json"
-#define N_RESULT_COLUMNS 9
+#define RESULT_COLUMNS \
+  "path, node, job, digest, value, work_s, saved, weight, json, args, began, took_ms"
+#define N_RESULT_COLUMNS 12
 #define RESULT_SELECT "SELECT " RESULT_COLUMNS ", sum FROM result"
 
 /* Values that are told one after the other lie together in memory: one of them alone costs a call
@@ -148,6 +149,13 @@ row_of (const Sql *sql, const Record *record, Names *names, gboolean any_job, Re
   row->work_s = real_of (&columns[5]);
   row->saved = integer_of (&columns[6]);
   row->weight = real_of (&columns[7]);
+  if (columns[9].kind == 't')
+    {
+      row->args = (const char *)columns[9].data;
+      row->args_size = columns[9].size;
+    }
+  row->began = integer_of (&columns[10]);
+  row->took_ms = integer_of (&columns[11]);
   row->sum = rowsum_stored (&columns[N_RESULT_COLUMNS]);
   row->value = has_job ? value_of (&columns[4], row->type, shelf) : raw_value (&columns[4]);
   return row->value != NULL;

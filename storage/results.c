@@ -443,7 +443,8 @@ begin_root (Results *results, gint64 root, GError **error)
       sqlite3_stmt *statement
           = sql_ready (results->sql,
                        "UPDATE result SET weight = 0.0, sum = row_sum ('result', path, node, job,"
-                       " digest, value, work_s, saved, 0.0, json) WHERE path = ?1",
+                       " digest, value, work_s, saved, 0.0, json, args, began, took_ms)"
+                       " WHERE path = ?1",
                        error);
       if (statement == NULL)
         return FALSE;
@@ -460,25 +461,6 @@ static double
 at_least_zero (double number)
 {
   return number > 0 ? number : 0; /* NaN and minus zero too */
-}
-
-/* The names of a row as numbers; nobody has none. */
-static gboolean
-bind_names (Results *results, sqlite3_stmt *statement, const Result *row, GError **error)
-{
-  gint64 node, job;
-  if (results->names == NULL)
-    results->names = names_new (results->sql, error);
-  if (results->names == NULL
-      || !names_number_job (results->names, row->job, row->type, &job, error))
-    return FALSE;
-  sqlite3_bind_int64 (statement, 3, job);
-  if (row->node[0] == '\0')
-    return TRUE;
-  if (!names_number_node (results->names, row->node, &node, error))
-    return FALSE;
-  sqlite3_bind_int64 (statement, 2, node);
-  return TRUE;
 }
 
 static void
@@ -507,14 +489,15 @@ insert (Results *results, const Result *row, double work_s, GError **error)
 {
   sqlite3_stmt *statement
       = sql_ready (results->sql,
-                   "INSERT INTO result VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,"
-                   " row_sum ('result', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9))",
+                   "INSERT INTO result VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+                   " row_sum ('result', ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12))",
                    error);
-  if (statement == NULL || !bind_names (results, statement, row, error))
+  if (statement == NULL || !results_bind_names (results, statement, row, error))
     return FALSE;
   sqlite3_bind_text (statement, 1, row->path, -1, SQLITE_STATIC);
   sqlite3_bind_blob64 (statement, 4, row->digest, row->digest_size, SQLITE_STATIC);
-  cell_bind_both (statement, 5, 9, row->type, row->value, CELL_JSON_ROW);
+  results_bind_told (statement, row,
+                     cell_bind_both (statement, 5, 9, row->type, row->value, CELL_JSON_ROW));
   sqlite3_bind_double (statement, 6, at_least_zero (work_s));
   sqlite3_bind_int64 (statement, 7, row->saved);
   Result own = *row; /* of an earlier root, when it came late */

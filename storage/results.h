@@ -9,6 +9,8 @@
 #include "storage/keeps.h"
 
 #define RESULTS_STEM_ID_LENGTH 16
+/* A later second, or more milliseconds, would take more than six bytes. */
+#define RESULTS_TIME_MAX ((G_GINT64_CONSTANT (1) << 47) - 1)
 
 typedef struct
 {
@@ -19,6 +21,11 @@ typedef struct
   double work_s; /* computing time that the row stands for */
   gint64 saved;  /* wall clock, unix seconds */
   double weight; /* share of the tree of its root */
+  /* For people alone. (nullable): its arguments as JSON text; it need not end with a NUL. */
+  const char *args;
+  gsize args_size;
+  gint64 began;   /* wall clock, unix seconds; 0: not known */
+  gint64 took_ms; /* from then on; 0 if that is not known */
   guint64 sum;   /* its checksum in the file that it was read from; not read when it is put */
 } Result;
 

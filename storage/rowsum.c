@@ -283,18 +283,27 @@ rowsum_agrees (const Sql *sql, RowsumValue value, const RecordColumn *stored)
 }
 
 guint
-rowsum_n_summed (const char *table, gsize size, guint n, gboolean is_last_null)
+rowsum_n_before (const char *table, gsize size, guint *n_now)
 {
   static const struct
   {
     const char *name;
-    guint n;
-  } tables[] = { { "result", 9 }, { "keep", 6 }, { "best", 4 } };
-  for (gsize i = 0; is_last_null && i < G_N_ELEMENTS (tables); i++)
-    if (n == tables[i].n && size == strlen (tables[i].name)
-        && memcmp (table, tables[i].name, size) == 0)
-      return n - 1;
-  return n;
+    guint n, before;
+  } tables[] = { { "result", 12, 8 }, { "keep", 6, 5 }, { "best", 4, 3 } };
+  for (gsize i = 0; i < G_N_ELEMENTS (tables); i++)
+    if (size == strlen (tables[i].name) && memcmp (table, tables[i].name, size) == 0)
+      {
+        *n_now = tables[i].n;
+        return tables[i].before;
+      }
+  return 0;
+}
+
+guint
+rowsum_n_summed (const char *table, gsize size, guint n, guint nulls)
+{
+  guint n_now = 0, before = nulls > 0 ? rowsum_n_before (table, size, &n_now) : 0;
+  return before > 0 && n == n_now ? MAX (before, n - nulls) : n;
 }
 
 RowsumValue
@@ -302,7 +311,10 @@ rowsum_of_columns (const Sql *sql, const char *table, const RecordColumn *column
 {
   Rowsum sum = rowsum_begin (sql);
   rowsum_add_text (&sum, table, strlen (table));
-  n = rowsum_n_summed (table, strlen (table), n, n > 0 && columns[n - 1].kind == 'n');
+  guint nulls = 0;
+  while (nulls < n && columns[n - 1 - nulls].kind == 'n')
+    nulls++;
+  n = rowsum_n_summed (table, strlen (table), n, nulls);
   for (guint i = 0; i < n; i++)
     rowsum_add_column (&sum, &columns[i]);
   return rowsum_end (&sum);
@@ -313,10 +325,12 @@ value_of (const Sql *sql, int n, sqlite3_value **values)
 {
   /* The first is the name of the table. */
   const char *table = n > 1 ? (const char *)sqlite3_value_text (values[0]) : NULL;
+  guint nulls = 0;
+  while ((int)nulls + 1 < n && sqlite3_value_type (values[n - 1 - (int)nulls]) == SQLITE_NULL)
+    nulls++;
   if (table != NULL)
     n = 1
-        + (int)rowsum_n_summed (table, (gsize)sqlite3_value_bytes (values[0]), (guint)n - 1,
-                                sqlite3_value_type (values[n - 1]) == SQLITE_NULL);
+        + (int)rowsum_n_summed (table, (gsize)sqlite3_value_bytes (values[0]), (guint)n - 1, nulls);
   Rowsum sum = rowsum_begin (sql);
   for (int i = 0; i < n; i++)
     {

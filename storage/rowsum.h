@@ -44,9 +44,11 @@ typedef struct
 } RowsumValue;
 
 Rowsum rowsum_begin (const Sql *sql);
-/* How many of `n` columns of `table` are summed: of result, best and keep a last column `json` that
- * is NULL is not, so that a row of format 2, which has no such column, has the same sum. */
-guint rowsum_n_summed (const char *table, gsize size, guint n, gboolean is_last_null);
+/* How many of `n` columns of `table` are summed, the last `nulls` of which are NULL: of those that
+ * formats 1 and 2 have not, such are not, so that a row of these formats has the same sum. */
+guint rowsum_n_summed (const char *table, gsize size, guint n, guint nulls);
+/* How many columns, but for the sum, the table had in formats 1 and 2, and has now; 0: as many. */
+guint rowsum_n_before (const char *table, gsize size, guint *n_now);
 /* Bytes as they are; the others put a tag and a length before theirs. */
 void rowsum_add_bare (Rowsum *sum, const void *bytes, gsize size);
 void rowsum_add_integer (Rowsum *sum, gint64 number);

@@ -26,7 +26,7 @@ static const SchemaObject schema_objects[] = {
     "CREATE TABLE keep (path TEXT PRIMARY KEY, children, digest, type, value, sum)" },
   { "result",
     "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, digest, value, work_s, saved, weight "
-    "REAL, json, sum) WITHOUT ROWID",
+    "REAL, json, args, began, took_ms, sum) WITHOUT ROWID",
     "CREATE TABLE result (path TEXT PRIMARY KEY, node, job, digest, value, work_s, saved,"
     " weight REAL, sum) WITHOUT ROWID" },
   { "stem", "CREATE TABLE stem (id TEXT PRIMARY KEY, path, sum)", NULL },
@@ -37,11 +37,11 @@ static const SchemaObject schema_objects[] = {
   /* The results as people read them: names in place of numbers, records as JSON. */
   { "readable",
     "CREATE VIEW readable AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
-    " job.name AS job, job.type AS type, CASE WHEN json IS NOT NULL THEN json WHEN"
+    " job.name AS job, args, job.type AS type, CASE WHEN json IS NOT NULL THEN json WHEN"
     " typeof(value) = 'blob' THEN length(value) || ' bytes' ELSE value END AS value,"
-    " node.id AS node, node.host AS host, work_s, weight, datetime(saved, 'unixepoch') AS"
-    " saved_utc FROM result LEFT JOIN job ON job.n = result.job LEFT JOIN node ON node.n"
-    " = result.node",
+    " node.id AS node, node.host AS host, work_s, weight, datetime(began, 'unixepoch') AS"
+    " began_utc, took_ms / 1000.0 AS took_s, datetime(saved, 'unixepoch') AS saved_utc"
+    " FROM result LEFT JOIN job ON job.n = result.job LEFT JOIN node ON node.n = result.node",
     "CREATE VIEW readable AS SELECT CASE path WHEN '' THEN '/' ELSE path END AS path,"
     " job.name AS job, job.type AS type, value, node.id AS node, work_s, weight,"
     " datetime(saved, 'unixepoch') AS saved_utc FROM result"
@@ -182,7 +182,7 @@ schema_find (const char *name)
   "CREATE TEMP VIEW keep AS SELECT path, children, digest, type, value, NULL AS json, sum" \
   " FROM main.keep;" \
   "CREATE TEMP VIEW result AS SELECT path, node, job, digest, value, work_s, saved, weight," \
-  " NULL AS json, sum FROM main.result"
+  " NULL AS json, NULL AS args, NULL AS began, NULL AS took_ms, sum FROM main.result"
 
 static gboolean
 has_text (const SchemaObject *object, gboolean is_earlier, const char *text)

@@ -12,6 +12,7 @@
 #include "text/json.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -191,6 +192,11 @@ write_result (const Result *row, gpointer data, GError **error)
   add_number (writer, "work_s", row->work_s);
   add_number (writer, "share", row->weight);
   add_time (writer, "saved", row->saved);
+  g_autofree char *args
+      = row->args != NULL ? g_utf8_make_valid (row->args, (gssize)row->args_size) : NULL;
+  add_text (writer, "args", args);
+  add_time (writer, "began", row->began);
+  add_number (writer, "took_s", row->began > 0 ? (double)row->took_ms / 1000 : NAN);
   end_row (writer);
   return TRUE;
 }

@@ -13,10 +13,10 @@
 
 typedef struct
 {
-  char *path, *job, *type, *node, *value;
+  char *path, *job, *type, *node, *value, *args; /* args (nullable) */
   gsize size;
   double work_s, weight;
-  gint64 saved;
+  gint64 saved, began, took_ms;
 } WhyRow;
 
 typedef struct
@@ -38,6 +38,7 @@ why_row_free (gpointer data)
   g_free (row->type);
   g_free (row->node);
   g_free (row->value);
+  g_free (row->args);
   g_free (row);
 }
 
@@ -59,6 +60,9 @@ why_row (guint level, gpointer data)
   row->work_s = result->work_s;
   row->weight = result->weight;
   row->saved = result->saved;
+  row->args = result->args != NULL ? readable_json (result->args, result->args_size) : NULL;
+  row->began = result->began;
+  row->took_ms = result->took_ms;
   return row;
 }
 
@@ -159,15 +163,19 @@ static gboolean
 print_row (const Why *why, const WhyRow *row, GError **error)
 {
   g_autofree char *time = command_inspect_time (row->saved);
+  g_autofree char *began = command_inspect_time (row->began);
   NodeWanted wanted = { .id = row->node };
 
   g_print ("job       %s\n", row->job);
+  g_print ("args      %s\n", row->args != NULL ? row->args : "not saved");
   g_print ("value     %s (type %s, %" G_GSIZE_FORMAT " bytes)\n", row->value, row->type, row->size);
   if (!tables_each_node (why->inspection->file, print_node, &wanted, error))
     return FALSE;
   if (!wanted.found)
     g_print ("node      %s, of which nothing else is known\n",
              row->node[0] != '\0' ? row->node : "unknown");
+  if (row->began > 0)
+    g_print ("began     %s, took %.3f s\n", began, (double)row->took_ms / 1000);
   g_print ("saved     %s\n", time);
   g_print ("cost      %.3f s of work, with all that was below\n", row->work_s);
   g_print ("share     %.4f %% of the whole tree\n", row->weight * 100);

@@ -10,7 +10,11 @@
 int
 command_metrics (int argc, char **argv)
 {
-  const GOptionEntry entries[] = { { NULL, 0, 0, 0, NULL, NULL, NULL } };
+  gboolean plain = FALSE;
+  const GOptionEntry entries[]
+      = { { "prometheus", 0, 0, G_OPTION_ARG_NONE, &plain,
+            "Prometheus' own text format, as its node exporter and promtool read it", NULL },
+          { NULL, 0, 0, 0, NULL, NULL, NULL } };
   g_autoptr (GOptionContext) context = g_option_context_new ("RUN");
   g_autoptr (GError) error = NULL;
   g_autoptr (Gather) gather = NULL;
@@ -32,7 +36,7 @@ command_metrics (int argc, char **argv)
   if (gather == NULL)
     return command_say ("cannot ask '%s': %s", name, error->message), COMMAND_ERROR;
   gather_ask (gather, CONTROL_FIGURES);
-  text = metrics_text (gather);
+  text = metrics_text (gather, plain ? METRICS_PROMETHEUS : METRICS_OPEN);
   g_print ("%s", text);
   return COMMAND_DONE;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See metrics.h. Source: the OpenMetrics specification 1.0. Tests: test-metrics */
+/* See metrics.h. Sources: the OpenMetrics specification 1.0; Prometheus, exposition formats.
+ * Tests: test-metrics */
 #include "metrics.h"
 
 #include "text/fields.h"
@@ -36,6 +37,13 @@ static const NodeMetric node_metrics[] = {
     "Work of nodes that are gone, of results put to use.", METRIC_COUNTER },
 };
 
+typedef struct
+{
+  GString *text;
+  const Gather *gather;
+  MetricsFormat format;
+} Writer;
+
 static const char *const states[] = { "up", "leaving", "silent" };
 
 /* Label values have three escapes. */
@@ -55,42 +63,46 @@ append_label (GString *text, const char *value)
   g_string_append_c (text, '"');
 }
 
+/* In OpenMetrics the family of a counter has not the ending of its samples. */
 static void
-begin_family (GString *text, const char *name, MetricType type, const char *unit, const char *help)
+begin_family (Writer *writer, const char *name, MetricType type, const char *unit, const char *help)
 {
-  g_string_append_printf (text, "# TYPE %s %s\n", name,
-                          type == METRIC_COUNTER ? "counter" : "gauge");
-  if (unit != NULL)
-    g_string_append_printf (text, "# UNIT %s %s\n", name, unit);
-  g_string_append_printf (text, "# HELP %s %s\n", name, help);
+  gboolean plain = writer->format == METRICS_PROMETHEUS, counts = type == METRIC_COUNTER;
+  const char *end = plain && counts ? "_total" : "";
+
+  g_string_append_printf (writer->text, "# TYPE %s%s %s\n", name, end,
+                          counts ? "counter" : "gauge");
+  if (unit != NULL && !plain)
+    g_string_append_printf (writer->text, "# UNIT %s %s\n", name, unit);
+  g_string_append_printf (writer->text, "# HELP %s%s %s\n", name, end, help);
 }
 
 static void
-append_value (GString *text, double value)
+append_value (Writer *writer, double value)
 {
-  g_string_append (text, "} ");
-  json_append_number (text, value);
-  g_string_append_c (text, '\n');
+  g_string_append (writer->text, "} ");
+  json_append_number (writer->text, value);
+  g_string_append_c (writer->text, '\n');
 }
 
 static void
-begin_sample (GString *text, const Gather *gather, const char *name)
+begin_sample (Writer *writer, const char *name)
 {
-  g_string_append_printf (text, "%s{run=", name);
-  append_label (text, fields_text (gather->status, "name"));
+  g_string_append_printf (writer->text, "%s{run=", name);
+  append_label (writer->text, fields_text (writer->gather->status, "name"));
 }
 
 static void
-append_run (GString *text, const Gather *gather, const char *name, const char *unit,
-            const char *member, const char *help)
+append_run (Writer *writer, const char *name, const char *unit, const char *member,
+            const char *help)
 {
-  double value = fields_number (gather->status, member);
+  double value = fields_number (writer->gather->status, member);
 
-  begin_family (text, name, METRIC_GAUGE, unit, help);
+  begin_family (writer, name, METRIC_GAUGE, unit, help);
   if (!isfinite (value))
     return;
-  begin_sample (text, gather, name);
-  append_value (text, value);
+  begin_sample (writer, name);
+  append_value (writer, value);
 }
 
 static const char *
@@ -100,23 +112,24 @@ state_of (const GatherNode *node)
 }
 
 static void
-append_states (GString *text, const Gather *gather)
+append_states (Writer *writer)
 {
-  begin_family (text, "satin_nodes", METRIC_GAUGE, NULL, "Nodes of the run by state.");
+  begin_family (writer, "satin_nodes", METRIC_GAUGE, NULL, "Nodes of the run by state.");
   for (guint i = 0; i < G_N_ELEMENTS (states); i++)
     {
       guint n = 0;
 
-      for (guint k = 0; k < gather->nodes->len; k++)
-        n += strcmp (state_of (&g_array_index (gather->nodes, GatherNode, k)), states[i]) == 0;
-      begin_sample (text, gather, "satin_nodes");
-      g_string_append_printf (text, ",state=\"%s\"", states[i]);
-      append_value (text, n);
+      for (guint k = 0; k < writer->gather->nodes->len; k++)
+        n += strcmp (state_of (&g_array_index (writer->gather->nodes, GatherNode, k)), states[i])
+             == 0;
+      begin_sample (writer, "satin_nodes");
+      g_string_append_printf (writer->text, ",state=\"%s\"", states[i]);
+      append_value (writer, n);
     }
 }
 
 static void
-append_node (GString *text, const Gather *gather, const NodeMetric *metric, const GatherNode *node)
+append_node (Writer *writer, const NodeMetric *metric, const GatherNode *node)
 {
   g_autoptr (GVariant) said = fields_read (node->reply);
   double value = said != NULL ? fields_number (said, metric->member) : NAN;
@@ -125,45 +138,46 @@ append_node (GString *text, const Gather *gather, const NodeMetric *metric, cons
 
   if (!isfinite (value))
     return;
-  begin_sample (text, gather, name);
-  g_string_append (text, ",node=");
-  append_label (text, node->id);
-  g_string_append (text, ",site=");
-  append_label (text, node->site);
-  append_value (text, value);
+  begin_sample (writer, name);
+  g_string_append (writer->text, ",node=");
+  append_label (writer->text, node->id);
+  g_string_append (writer->text, ",site=");
+  append_label (writer->text, node->site);
+  append_value (writer, value);
 }
 
 char *
-metrics_text (const Gather *gather)
+metrics_text (const Gather *gather, MetricsFormat format)
 {
-  GString *text = g_string_new (NULL);
+  Writer own = { g_string_new (NULL), gather, format }, *writer = &own;
   guint workers = 0;
 
-  append_run (text, gather, "satin_done_ratio", "ratio", "done", "Share of the tree that is done.");
-  append_run (text, gather, "satin_left_seconds", "seconds", "left_s", "Time left, an estimate.");
-  append_run (text, gather, "satin_left_low_seconds", "seconds", "left_low_s",
+  append_run (writer, "satin_done_ratio", "ratio", "done", "Share of the tree that is done.");
+  append_run (writer, "satin_left_seconds", "seconds", "left_s", "Time left, an estimate.");
+  append_run (writer, "satin_left_low_seconds", "seconds", "left_low_s",
               "Probably no less time is left.");
-  append_run (text, gather, "satin_left_high_seconds", "seconds", "left_high_s",
+  append_run (writer, "satin_left_high_seconds", "seconds", "left_high_s",
               "Probably no more time is left.");
-  append_run (text, gather, "satin_at_risk_seconds", "seconds", "at_risk_s",
+  append_run (writer, "satin_at_risk_seconds", "seconds", "at_risk_s",
               "Work that the death of one node would lose at most.");
-  append_run (text, gather, "satin_at_risk_all_seconds", "seconds", "at_risk_all_s",
+  append_run (writer, "satin_at_risk_all_seconds", "seconds", "at_risk_all_s",
               "Work that the death of all nodes would lose.");
-  append_run (text, gather, "satin_term", NULL, "term", "Grows with every new master.");
-  append_states (text, gather);
+  append_run (writer, "satin_term", NULL, "term", "Grows with every new master.");
+  append_states (writer);
   for (guint i = 0; i < gather->nodes->len; i++)
     workers += g_array_index (gather->nodes, GatherNode, i).workers;
-  begin_family (text, "satin_workers", METRIC_GAUGE, NULL, "Workers of all nodes.");
-  begin_sample (text, gather, "satin_workers");
-  append_value (text, workers);
+  begin_family (writer, "satin_workers", METRIC_GAUGE, NULL, "Workers of all nodes.");
+  begin_sample (writer, "satin_workers");
+  append_value (writer, workers);
   for (guint i = 0; i < G_N_ELEMENTS (node_metrics); i++)
     {
       const NodeMetric *metric = &node_metrics[i];
 
-      begin_family (text, metric->name, metric->type, metric->unit, metric->help);
+      begin_family (writer, metric->name, metric->type, metric->unit, metric->help);
       for (guint k = 0; k < gather->nodes->len; k++)
-        append_node (text, gather, metric, &g_array_index (gather->nodes, GatherNode, k));
+        append_node (writer, metric, &g_array_index (gather->nodes, GatherNode, k));
     }
-  g_string_append (text, "# EOF\n");
-  return g_string_free (text, FALSE);
+  if (format == METRICS_OPEN)
+    g_string_append (writer->text, "# EOF\n");
+  return g_string_free (writer->text, FALSE);
 }

@@ -46,7 +46,7 @@ static const Verb verbs[] = {
   { "view", "RUN [--html FILE]             show a run on a page in a browser", command_view },
   { "top", "[RUN]                         show a run live in this terminal", command_top },
   { "jobs", "RUN [--json]                  show what every node runs now", command_jobs },
-  { "metrics", "RUN                           print figures as OpenMetrics text", command_metrics },
+  { "metrics", "RUN [--prometheus]            print figures as OpenMetrics text", command_metrics },
   { "inspect", "URI [OPTION…]                 show what a checkpoint holds", command_inspect },
   { "merge", "OUT A B                       unite two checkpoints of one run", command_merge },
   { "trust",

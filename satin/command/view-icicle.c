@@ -23,6 +23,7 @@ view_icicle_row_free (gpointer data)
   g_free (row->job);
   g_free (row->node);
   g_free (row->value);
+  g_free (row->args);
   g_free (row);
 }
 
@@ -217,6 +218,12 @@ draw_row (Drawing *drawing, const ViewIcicleRow *row)
   text (drawing, "node", row->node);
   text (drawing, "value", row->value);
   number (drawing, "at", (double)row->saved);
+  if (row->args != NULL)
+    text (drawing, "args", row->args);
+  if (row->began <= 0)
+    return;
+  number (drawing, "began", (double)row->began);
+  number (drawing, "took_s", row->took_s);
 }
 
 static void

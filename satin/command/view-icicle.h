@@ -12,8 +12,9 @@
 /* What is told of a saved job. */
 typedef struct
 {
-  char *job, *node, *value;
-  gint64 saved;
+  char *job, *node, *value, *args; /* args (nullable): JSON text */
+  gint64 saved, began;             /* began: 0: not known */
+  double took_s;
 } ViewIcicleRow;
 void view_icicle_row_free (gpointer row);
 
@@ -24,7 +25,7 @@ void view_icicle_row_free (gpointer row);
  *           "missing": nothing of it is saved; "later": what may follow; "many": narrow ones
  *   w       share of the whole tree, an estimate; s: the saved part of it
  *   rows, cost_s   saved results at and below it, and their work
- *   job, node, value, at   of a saved one
+ *   job, node, value, at, args, began, took_s   of a saved one; the last three where they are known
  *   in      the boxes below it
  * `weight`: the share of the top job; <= 0: what is saved below it, at least.
  * `stems`: of the file; rows of the forest are ViewIcicleRow. */

@@ -388,6 +388,9 @@ make_row (guint level, gpointer data)
   row->node = g_strdup (result->node);
   row->value = level == 0 ? g_strdup (value) : command_inspect_short (value);
   row->saved = result->saved;
+  row->args = result->args != NULL ? readable_json (result->args, result->args_size) : NULL;
+  row->began = result->began;
+  row->took_s = (double)result->took_ms / 1000;
   return row;
 }
 

@@ -153,7 +153,7 @@ static gboolean
 adopt_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, KnownNode *node, gboolean *finished)
 {
   Away away = { .stack = stack, .slot = slot, .adopted = TRUE };
-  Digest digest = slot_digest (engine, slot);
+  Digest digest = slot_digest (engine, slot, NULL);
 
   return adopt_at (engine, away, node, &digest, finished);
 }

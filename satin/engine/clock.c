@@ -148,7 +148,7 @@ given (const Origin *origin)
   guint64 saved_us = __atomic_load_n (&origin->gift_saved_us, __ATOMIC_ACQUIRE); /* clock_give */
   guint64 work_us = __atomic_load_n (&origin->gift_us, __ATOMIC_ACQUIRE);        /* clock_give */
 
-  return (Work){ work_us, work_us - saved_us };
+  return (Work){ .work_us = work_us, .risk_us = work_us - saved_us };
 }
 
 Work
@@ -157,7 +157,7 @@ clock_end_job (Stack *stack, SatinSlot_ *slot)
   const Origin *origin = slot_origin (slot);
   guint64 time_us = own_us (stack) - origin->begin_us;
   Work gift = given (origin);
-  Work work = { .work_us = time_us + gift.work_us };
+  Work work = { .work_us = time_us + gift.work_us, .began_us = origin->since_us };
   gint64 left_us = (gint64)(gift.risk_us - origin->saved_us);
 
   work.risk_us = (guint64)CLAMP ((gint64)time_us + left_us, 0, (gint64)work.work_us);
@@ -190,6 +190,38 @@ clock_given_us (guint32 state)
   return (guint64)(packed & GIVEN_MAX) << (packed >> GIVEN_BITS);
 }
 
+/* For the next scan. Without scans nobody asks. Slots that are used again get a new entry, so there
+ * are no more of them than slots. */
+static void
+note_span (Stack *stack, SatinSlot_ *slot, guint64 began_us)
+{
+  Span *span;
+
+  if (began_us == 0 || __atomic_load_n (&stack->engine->scans, __ATOMIC_RELAXED) == 0) /* a hint */
+    return;
+  span = g_new (Span, 1);
+  *span = (Span){ began_us, clock_us () - began_us };
+  pthread_mutex_lock (&stack->origins_lock);
+  g_hash_table_replace (stack->spans, slot, span);
+  pthread_mutex_unlock (&stack->origins_lock);
+}
+
+/* What note_span had; 0: nothing. */
+static Span
+take_span (Stack *stack, SatinSlot_ *slot)
+{
+  const Span *found;
+  Span span = { 0, 0 };
+
+  pthread_mutex_lock (&stack->origins_lock);
+  found = g_hash_table_lookup (stack->spans, slot);
+  if (found != NULL)
+    span = *found;
+  g_hash_table_remove (stack->spans, slot);
+  pthread_mutex_unlock (&stack->origins_lock);
+  return span;
+}
+
 guint32
 clock_give (Stack *stack, SatinSlot_ *slot, const Work *work)
 {
@@ -199,6 +231,7 @@ clock_give (Stack *stack, SatinSlot_ *slot, const Work *work)
   __atomic_fetch_add (&origin->gift_saved_us, work->work_us - work->risk_us,
                       __ATOMIC_RELEASE); /* given */
   change_balance (stack, (gint64)work->risk_us);
+  note_span (stack, slot, work->began_us);
   return SLOT_RETURNED | pack (work->work_us) << 8;
 }
 
@@ -315,13 +348,59 @@ bill_done (Part new, guint64 work_us)
   return rest_us;
 }
 
+/* A job that no scan has met before began after the last one. If it is over, its own work tells how
+ * long it took. */
+static Span
+span_of_new (Stack *stack, const Bill *line, guint64 from_us, guint64 now_us)
+{
+  if (line->spine)
+    return (Span){ from_us, 0 };
+  if (SLOT_KIND (slot_state (line->slot)) == SLOT_RETURNED)
+    return take_span (stack, line->slot);
+  guint64 took_us = MIN (line->work_us, now_us - from_us);
+  return (Span){ now_us - took_us, took_us };
+}
+
+/* From the last bill, or by this scan. Only the first line of an account is the job that came. */
+static void
+bill_spans (Stack *stack, const Origin *origin, Part old, Part new)
+{
+  guint64 now_us = clock_us (), from_us = MAX (stack->scanned_us, origin->since_us);
+  guint i = 0;
+
+  for (guint k = 0; k < new.n; k++)
+    {
+      Bill *line = &new.lines[k];
+
+      while (i < old.n && old.lines[i].slot < line->slot)
+        i++;
+      if (line->known && i < old.n && old.lines[i].slot == line->slot)
+        line->span = old.lines[i].span;
+      else if (!line->kept)
+        line->span = span_of_new (stack, line, k == 0 ? origin->since_us : from_us, now_us);
+      if (!line->spine && !line->kept && line->span.began_us > 0 && line->span.took_us == 0)
+        line->span.took_us = MAX (now_us - MIN (line->span.began_us, now_us), 1);
+    }
+}
+
+static void
+fill_row (Row *row, const Bill *line, gint64 wall_us)
+{
+  row->work_us = line->work_us;
+  if (line->kept || line->span.began_us == 0)
+    return;
+  row->began_ms = (guint64)MAX (wall_us + (gint64)line->span.began_us, 0) / 1000;
+  row->took_ms = line->span.took_us / 1000;
+}
+
 /* The account of one job. Returns how much less is at risk. */
 static gint64
-bill_account (Origin *origin, guint64 time_us, guint64 n_done, Part old, Part new)
+bill_account (Stack *stack, Origin *origin, guint64 time_us, guint64 n_done, Part old, Part new)
 {
   Work gift = given (origin);
   guint64 left_us = time_us + gift.work_us;
   gint64 less_us = (gint64)(time_us + gift.risk_us - origin->saved_us);
+  gint64 wall_us = g_get_real_time () - (gint64)clock_us (); /* to the clock of people */
 
   for (guint i = 0; i < old.n; i++)
     left_us -= MIN (left_us, old.lines[i].work_us);
@@ -329,6 +408,7 @@ bill_account (Origin *origin, guint64 time_us, guint64 n_done, Part old, Part ne
   left_us = bill_given (new, left_us);
   left_us = bill_spine (new, n_done, left_us);
   left_us = bill_done (new, left_us);
+  bill_spans (stack, origin, old, new);
   for (guint i = 0; i < new.n; i++)
     {
       Bill *line = &new.lines[i];
@@ -336,7 +416,7 @@ bill_account (Origin *origin, guint64 time_us, guint64 n_done, Part old, Part ne
       if (line->spine)
         left_us += line->work_us;
       if (line->row != NULL)
-        line->row->work_us = line->work_us;
+        fill_row (line->row, line, wall_us);
       line->row = NULL;
     }
   less_us -= (gint64)left_us;
@@ -374,10 +454,11 @@ clock_bill (Stack *stack, GArray *lines, const GPtrArray *origins)
       Part old = take_part (stack->bill, &old_index, next);
       Part new = take_part (lines, &index, next);
 
-      less_us += bill_account (origin, until_us - origin->begin_us, n_done, old, new);
+      less_us += bill_account (stack, origin, until_us - origin->begin_us, n_done, old, new);
     }
   g_array_unref (stack->bill);
   stack->bill = lines;
+  stack->scanned_us = clock_us ();
   change_balance (stack, -less_us);
   return (guint64)MAX (less_us, 0);
 }

@@ -13,7 +13,14 @@
 typedef struct
 {
   guint64 work_us, risk_us;
+  guint64 began_us; /* when the job began, monotonic time; 0: not known */
 } Work;
+
+/* When a job began, monotonic time (0: not known), and how long it took; 0: it has not ended. */
+typedef struct
+{
+  guint64 began_us, took_us;
+} Span;
 
 /* The stack begins (again) to run a job, stops to. */
 void clock_start (Stack *stack);
@@ -45,6 +52,7 @@ typedef struct
   SatinSlot_ *slot;
   Row *row;        /* (nullable) to be filled in */
   guint64 work_us; /* in and below this slot */
+  Span span;       /* exact for what came from elsewhere, else to the time between two scans */
   double share;    /* how it shares in what was done here since the last scan: its weight */
   gboolean known;  /* a line for it stood in the last bill */
   gboolean spine;  /* not finished */

@@ -42,6 +42,7 @@ typedef struct
   Stack *stack;
   SatinSlot_ *slot;
   char *path;
+  guint64 since_us; /* when it was lent; 0: adopted */
   gboolean adopted;
   gboolean kept;    /* it is a recall that waits */
   gboolean shared;  /* it is shared bytes that wait: see share.h */

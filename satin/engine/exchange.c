@@ -84,7 +84,7 @@ place_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 static gboolean
 lend_slot (Engine *engine, Stack *stack, SatinSlot_ *slot, Loan *loan)
 {
-  Away away = { .stack = stack, .slot = slot };
+  Away away = { .stack = stack, .slot = slot, .since_us = clock_us () };
 
   place_slot (engine, stack, slot, loan);
   loan->job = engine_job_index (engine, slot->job);
@@ -196,8 +196,8 @@ put_slot (Engine *engine, const Away *away, GBytes *value, const Work *work)
 gboolean
 engine_put (Engine *engine, guint64 loan, GBytes *value, guint64 work_us, guint64 risk_us)
 {
-  Work work = { work_us, MIN (risk_us, work_us) };
   Away *away = adopt_take_away (engine, loan);
+  Work work = { work_us, MIN (risk_us, work_us), away != NULL ? away->since_us : 0 };
 
   if (away == NULL)
     return FALSE;

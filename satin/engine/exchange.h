@@ -42,7 +42,8 @@ typedef enum
   ENGINE_HUNGRY,  /* seats are idle and nothing is left to run or steal here: `seats` of them. Said
                      once  per change; said again after each engine_run that did not feed all, and
                      after  engine_lend or a finished job left them idle again. */
-  ENGINE_DONE,    /* the job given by engine_run under `held` finished: value, work_us, risk_us */
+  ENGINE_DONE,    /* the job given by engine_run under `held` finished: value, work_us, risk_us,
+                     began_ms, took_ms */
   ENGINE_UNRUN,   /* the job given by engine_run under `held` goes back unrun, because every seat
                      waits, or has stopped or was dropped after engine_unrun */
   ENGINE_ADOPT,   /* slot `loan` (path, digest) waits for `holder`, who is said to hold it: ask it.
@@ -86,6 +87,8 @@ typedef struct
   Digest digest;
   NodeId holder;
   guint64 work_us, risk_us, scan, length;
+  guint64 began_ms,
+      took_ms; /* of ENGINE_DONE: when the job began, unix time, and how long it took */
   GBytes *value;
   GPtrArray *shared; /* of SatinShared (nullable): what `value` of ENGINE_DONE speaks of; it is here
                       */

@@ -18,7 +18,7 @@
 Digest
 keep_digest (Engine *engine, SatinSlot_ *self, const SatinType *type)
 {
-  Digest job = slot_digest (engine, self);
+  Digest job = slot_digest (engine, self, NULL);
   g_autofree char *schema = record_schema (type);
   g_autoptr (GBytes) kind = g_bytes_new_static ("kept", 4);
   g_autoptr (GBytes) of_type = g_bytes_new_static (schema, strlen (schema));

@@ -74,7 +74,7 @@ replay_begin (Stack *stack, SatinSlot_ *job)
   if (engine->replay.node == NULL || watch_node (stack, job) != engine->replay.node)
     return;
   g_autoptr (GBytes) args = record_encode (job->job->args, slot_payload (job));
-  Digest digest = slot_digest (engine, job);
+  Digest digest = slot_digest (engine, job, NULL);
   engine->replay.calls.begins (engine->replay.calls.data, job->job, &digest, args);
   engine->replay.began_us = clock_us ();
   replay_begins (job->job);

@@ -83,9 +83,11 @@ new_row (Scan *scan, SatinSlot_ *slot, guint32 number, double weight)
   Engine *engine = scan->stack->engine;
   g_autofree char *path = path_child (engine->config.stems, path_now (scan), number);
   g_autoptr (GBytes) value = record_encode (slot->job->result, slot_result (slot));
-  Digest digest = slot_digest (engine, slot);
+  g_autofree char *args = NULL;
+  Digest digest = slot_digest (engine, slot, &args);
   Row *row = row_new (path, engine_job_index (engine, slot->job), &digest, weight, 0, value);
 
+  row->args = g_steal_pointer (&args);
   row->shares = share_list (slot->job, slot_result (slot));
   scan->bytes += g_bytes_get_size (value);
   g_ptr_array_add (scan->rows, row);

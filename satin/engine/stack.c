@@ -84,6 +84,7 @@ stack_new (Engine *engine, guint number, gsize c_stack_bytes)
   stack->watch = g_array_new (FALSE, FALSE, sizeof (Watch));
   stack->bill = g_array_new (FALSE, FALSE, sizeof (Bill));
   stack->origins = g_ptr_array_new ();
+  stack->spans = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   pthread_mutex_init (&stack->origins_lock, NULL);
   stack->nexts = g_array_new (FALSE, FALSE, sizeof (Next));
   pthread_cond_init (&stack->cond, &engine->cond_clock);
@@ -132,6 +133,7 @@ stack_free (Stack *stack)
   g_array_unref (stack->watch);
   g_array_unref (stack->bill);
   g_ptr_array_unref (stack->origins);
+  g_hash_table_unref (stack->spans);
   pthread_mutex_destroy (&stack->origins_lock);
   look_clear (&stack->look);
   g_array_unref (stack->nexts);

@@ -177,9 +177,11 @@ struct Stack
   guint64 moved_us;   /* shared, owner writes: own time of jobs that are over */
   gint64 balance_us;  /* shared: what others did for the jobs here, less what rows stand for */
   gint64 jobs_billed; /* owner: jobs executed up to the last scan */
-  GArray *bill;       /* owner: of Bill (clock.h), of the last scan */
+  GArray *bill;       /* owner: of Bill (clock.h), of the last scan … */
+  guint64 scanned_us; /* owner: … which was then, monotonic time */
   pthread_mutex_t origins_lock;
   GPtrArray *origins;  /* under it: the origin slots, bottom first */
+  GHashTable *spans;   /* under it: SatinSlot_ -> Span, of results that came since the last scan */
   guint64 begun;       /* under it: how often the list has changed */
   Look look;           /* under it; the owner writes */
   double rows_left;    /* owner: how many a scan may give */

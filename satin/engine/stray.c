@@ -54,7 +54,7 @@ count_others (Stack *stack, KnownNode *node, SatinSlot_ *job, SatinSlot_ *base)
 
   if (!known_is_held (node))
     return 0;
-  digest = slot_digest (stack->engine, job);
+  digest = slot_digest (stack->engine, job, NULL);
   if (keeps)
     state = keep_digest (stack->engine, job, base->job->result);
   return known_count_others (stack->engine->known, node, &digest, keeps ? &state : NULL);

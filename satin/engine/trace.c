@@ -227,9 +227,11 @@ slot_encode_args (SatinSlot_ *slot)
 }
 
 Digest
-slot_digest (Engine *engine, SatinSlot_ *slot)
+slot_digest (Engine *engine, SatinSlot_ *slot, char **shown)
 {
   g_autoptr (GBytes) args = slot_encode_args (slot);
 
+  if (shown != NULL)
+    *shown = loan_show_args (args);
   return engine_digest (engine, engine_job_index (engine, slot->job), args);
 }

@@ -49,4 +49,5 @@ GPtrArray *trace_spine (Stack *stack, SatinSlot_ *self);
 
 /* (transfer full): the encoding of a slot's arguments. */
 GBytes *slot_encode_args (SatinSlot_ *slot);
-Digest slot_digest (Engine *engine, SatinSlot_ *slot);
+/* `shown` (nullable): gets the arguments as a row tells them: loan_show_args. */
+Digest slot_digest (Engine *engine, SatinSlot_ *slot, char **shown);

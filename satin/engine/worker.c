@@ -267,7 +267,7 @@ worker_run_stolen (Stack *stack, Stack *victim, SatinSlot_ *slot, SatinSlot_ *to
 {
   Origin origin = { .victim = victim, .slot = slot, .below = below };
   SatinSlot_ *job = worker_place (top, &origin, slot);
-  Work work = { 0, 0 };
+  Work work = { 0 };
   gboolean ended;
   guint32 state;
 
@@ -297,7 +297,7 @@ run_held (Stack *stack, Held *held)
   Origin origin = { .held = held };
   SatinSlot_ *job = worker_place (stack->slots, &origin, &held->slot);
   EngineEvent event = { .kind = ENGINE_UNRUN, .held = held->number };
-  Work work = { 0, 0 };
+  Work work = { 0 };
   gboolean ended;
 
   serve (stack, held->number);
@@ -305,6 +305,11 @@ run_held (Stack *stack, Held *held)
 
   event.work_us = work.work_us;
   event.risk_us = work.risk_us;
+  if (work.began_us > 0)
+    {
+      event.took_ms = (clock_us () - work.began_us) / 1000;
+      event.began_ms = (guint64)g_get_real_time () / 1000 - event.took_ms;
+    }
   if (ended && !origin_is_aborted (&origin))
     {
       event.kind = ENGINE_DONE;

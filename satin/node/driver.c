@@ -154,21 +154,31 @@ driver_tell_work (Driver *driver)
                                      .progress = progress });
 }
 
-static void
-hear_engine (Driver *driver, EngineEvent *said)
+/* All but its kind. */
+static NodeEvent
+event_of (const EngineEvent *said)
 {
-  NodeEvent event = { .held = said->held,
+  return (NodeEvent){ .held = said->held,
                       .loan = said->loan,
                       .path = said->path,
                       .digest = said->digest,
                       .node = said->holder,
                       .work_us = said->work_us,
                       .risk_us = said->risk_us,
+                      .began_ms = said->began_ms,
+                      .took_ms = said->took_ms,
                       .bytes = said->value,
                       .shares = said->shared,
                       .rows = said->rows,
                       .count = said->seats,
                       .number = said->best };
+}
+
+static void
+hear_engine (Driver *driver, EngineEvent *said)
+{
+  NodeEvent event = event_of (said);
+
   switch (said->kind)
     {
     case ENGINE_HUNGRY:

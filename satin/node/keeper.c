@@ -31,7 +31,7 @@ typedef struct
   guint number; /* of the term in the run */
   Scribe *scribe;
   GError *error;
-  char **names, **types;
+  char **names, **types, **args;
 } Opening;
 
 /* One time in office, and its scribe. */
@@ -164,6 +164,7 @@ opening_free (Opening *opening)
 {
   g_strfreev (opening->names);
   g_strfreev (opening->types);
+  g_strfreev (opening->args);
   g_free (opening->identity.run);
   g_clear_error (&opening->error);
   g_free (opening);
@@ -274,6 +275,7 @@ open_scribe (gpointer data)
                           .least = opening->least,
                           .job_names = (const char *const *)opening->names,
                           .job_types = (const char *const *)opening->types,
+                          .job_args = (const char *const *)opening->args,
                           .stems = driver->stems,
                           .loads = TRUE,
                           .goes_on = !config->founder || driver->terms > 1,
@@ -317,10 +319,12 @@ keeper_open (Driver *driver, const NodeEffect *effect)
   opening->number = node_term (driver->node);
   opening->names = g_new0 (char *, n + 1);
   opening->types = g_new0 (char *, n + 1);
+  opening->args = g_new0 (char *, n + 1);
   for (guint i = 0; i < n; i++)
     {
       opening->names[i] = g_strdup (driver->config.jobs[i]->name);
       opening->types[i] = record_signature (driver->config.jobs[i]->result);
+      opening->args[i] = record_signature (driver->config.jobs[i]->args);
     }
   opening->identity = identity_now (driver);
   term->driver = driver;

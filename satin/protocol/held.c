@@ -309,6 +309,8 @@ held_on_done (Node *node, const NodeEvent *event)
   held->shares = event->shares == NULL ? NULL : g_ptr_array_ref (event->shares);
   held->work_us = event->work_us;
   held->risk_us = event->risk_us;
+  held->began_ms = event->began_ms;
+  held->took_ms = event->took_ms;
   loan_drop_args (held->job);
   if (held->lender == LENDER_VAIN)
     held_drop (node, held);
@@ -484,6 +486,9 @@ held_row (Node *node, const HeldJob *held)
 #ifndef SATIN_PLANT_SHARED_NOT_SAVED
   row->shares = held->shares == NULL ? NULL : g_ptr_array_ref (held->shares);
 #endif
+  row->args = loan_show_args (held->job->args);
+  row->began_ms = held->began_ms;
+  row->took_ms = held->took_ms;
   row->node = node->self;
   return row;
 }

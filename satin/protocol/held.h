@@ -44,7 +44,7 @@ struct HeldJob
   Lender lender;
   NodeId node;  /* LENDER_NODE */
   guint64 loan; /* LENDER_NODE, LENDER_SELF */
-  Loan *job;    /* owned; without arguments once finished */
+  Loan *job;    /* owned; without long arguments once finished */
   gboolean finished;
   gboolean announced;
   gboolean alone;    /* nothing else is taken until it has ended */
@@ -56,6 +56,7 @@ struct HeldJob
   guint64 work_us;
   guint64 risk_us; /* of it, what no row that was sent stands for; while it runs: as last told */
   guint32 busy;    /* seats at work for it, as last told */
+  guint64 began_ms, took_ms; /* of a finished one, for its row */
   HeldWord word;
   guint64 mark; /* HELD_WAITS, HELD_KEPT: of the row, see buddy_send_row */
   HeldCopy copy;

@@ -70,6 +70,9 @@ keep_row (const void *item)
 
   row->node = read->node;
   row->children = read->children;
+  row->began_ms = read->began_ms;
+  row->took_ms = read->took_ms;
+  row->args = read->args[0] == '\0' ? NULL : g_strdup (read->args);
   row->type = read->type[0] == '\0' ? NULL : g_strdup (read->type);
   return row;
 }

@@ -143,6 +143,9 @@ void message_read_field (MessageReader *from, Message *m, const MessageField *fi
   I (Row, DIGEST, digest, digest) \
   I (Row, WEIGHT, weight, weight) \
   I (Row, U64, work_us, cost) \
+  I (Row, U64, began_ms, began) \
+  I (Row, U64, took_ms, took) \
+  I (Row, TEXT, args, arguments) \
   I (Row, ID, node, node) \
   I (Row, U32, children, children) \
   I (Row, TEXT, type, type) \

@@ -125,7 +125,7 @@ typedef enum
   NODE_EVENT_LENT,    /* answer to NODE_EFFECT_LEND: node, loans (may be empty); one whose
                          `held` is not 0 is that held job, unrun as after UNRUN */
   NODE_EVENT_DONE,    /* held, bytes, shares, work_us; risk_us: of it, what no reported row stands
-                         for */
+                         for; began_ms, took_ms: for its row */
   NODE_EVENT_UNRUN,   /* held */
   NODE_EVENT_ADOPT,   /* loan, path, digest, node: the slot waits for that holder */
   NODE_EVENT_WANT,    /* loan, held: a job for that one waits under this number for the shared bytes
@@ -179,7 +179,7 @@ typedef enum
 typedef struct
 {
   NodeEventKind kind;
-  guint64 link, dial, held, loan, number, work_us, risk_us, saved;
+  guint64 link, dial, held, loan, number, work_us, risk_us, saved, began_ms, took_ms;
   guint32 count;
   gboolean dead, refused, final, failed;
   NodeId node;

@@ -45,7 +45,8 @@ loan_ref (Loan *loan)
 void
 loan_drop_args (Loan *loan)
 {
-  if (g_atomic_int_get (&loan->others) == 0)
+  if (g_atomic_int_get (&loan->others) == 0 && loan->args != NULL
+      && g_bytes_get_size (loan->args) > LOAN_SHOWN_MAX)
     g_clear_pointer (&loan->args, g_bytes_unref);
 }
 
@@ -96,9 +97,33 @@ row_copy (const Row *row)
 
   copy->node = row->node;
   copy->children = row->children;
+  copy->began_ms = row->began_ms;
+  copy->took_ms = row->took_ms;
+  copy->args = g_strdup (row->args);
   copy->type = g_strdup (row->type);
   copy->shares = row->shares == NULL ? NULL : g_ptr_array_ref (row->shares);
   return copy;
+}
+
+char *
+loan_show_args (GBytes *args)
+{
+  gsize size = args != NULL ? g_bytes_get_size (args) : 0;
+
+  if (size == 0 || size > LOAN_SHOWN_MAX)
+    return NULL;
+  return g_base64_encode (g_bytes_get_data (args, NULL), size);
+}
+
+GBytes *
+loan_read_args (const char *text)
+{
+  gsize size;
+
+  if (text == NULL || text[0] == '\0')
+    return NULL;
+  guchar *bytes = g_base64_decode (text, &size);
+  return g_bytes_new_take (bytes, size);
 }
 
 void
@@ -106,6 +131,7 @@ row_free (Row *row)
 {
   if (row == NULL)
     return;
+  g_free (row->args);
   g_free (row->type);
   g_clear_pointer (&row->value, g_bytes_unref);
   g_clear_pointer (&row->shares, g_ptr_array_unref);

@@ -25,7 +25,9 @@ Loan *loan_new (guint64 number, const char *path, guint32 job, const Digest *dig
 Loan *loan_copy (const Loan *loan);
 /* (transfer full): the same one, for one holder more. Any thread. */
 Loan *loan_ref (Loan *loan);
-/* They are not needed any more, if nobody else holds it. */
+/* They are not needed any more, if nobody else holds it, except for its row, which tells short
+ * ones.
+ */
 void loan_drop_args (Loan *loan);
 void loan_free (Loan *loan);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Loan, loan_free)
@@ -41,6 +43,9 @@ typedef struct
   Digest digest;
   double weight;
   guint64 work_us;   /* computing time that this row stands for */
+  guint64 began_ms;  /* results only: when the job began, unix time; 0: not known */
+  guint64 took_ms;   /* … and how long it took from then on */
+  char *args;        /* (nullable) results only: see loan_show_args */
   NodeId node;       /* who computed it; none until the protocol fills it in */
   char *type;        /* kept states only: GVariant type string of the value */
   GBytes *value;     /* GVariant bytes of the result or state */
@@ -53,6 +58,11 @@ Row *row_new (const char *path, guint32 job, const Digest *digest, double weight
 Row *row_new_kept (const char *path, guint32 children, guint32 job, const Digest *digest,
                    double weight, const char *type, GBytes *value);
 Row *row_copy (const Row *row);
+/* For people alone: encoded arguments of up to LOAN_SHOWN_MAX bytes, in base64. (transfer full)
+ * (nullable): NULL: they are longer. loan_read_args: (nullable): such a text's bytes. */
+#define LOAN_SHOWN_MAX 64
+char *loan_show_args (GBytes *args);
+GBytes *loan_read_args (const char *text);
 void row_free (Row *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Row, row_free)
 

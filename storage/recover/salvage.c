@@ -23,7 +23,7 @@ typedef struct
   guint n_columns;
   gboolean has_rowid;
   gboolean has_key;  /* the first column is the cell's rowid */
-  gboolean has_json; /* before the last, which is not there in formats 1 and 2 */
+  guint n_new;       /* columns before the last that are not there in formats 1 and 2 */
   guint reals;       /* bit i: column i turns integers into reals */
 } SalvageTable;
 
@@ -77,7 +77,7 @@ read_columns (Salvage *salvage, SalvageTable *table, GError **error)
   g_autoptr (GString) insert = g_string_new (NULL);
   g_string_printf (insert, "INSERT OR IGNORE INTO %s VALUES (", table->name);
   sqlite3_stmt *statement
-      = sql_ready (salvage->sql, "SELECT type, pk, name FROM pragma_table_info (?1)", error);
+      = sql_ready (salvage->sql, "SELECT type, pk FROM pragma_table_info (?1)", error);
   if (statement == NULL)
     return FALSE;
   sql_bind_string (statement, 1, table->name);
@@ -89,14 +89,15 @@ read_columns (Salvage *salvage, SalvageTable *table, GError **error)
           table->insert = g_string_free (g_steal_pointer (&insert), FALSE);
           gboolean *wanted
               = table->has_rowid ? salvage->wanted.with_rowid : salvage->wanted.without_rowid;
-          wanted[table->n_columns] = wanted[table->n_columns - table->has_json] = TRUE;
+          guint n_now = 0, before = rowsum_n_before (table->name, strlen (table->name), &n_now);
+          table->n_new = before > 0 ? n_now - before : 0;
+          wanted[table->n_columns] = wanted[table->n_columns - table->n_new] = TRUE;
           return TRUE;
         }
       const char *type = (const char *)sqlite3_column_text (statement, 0);
       g_assert (table->n_columns < RECORD_COLUMNS_MAX);
       table->has_key |= strcmp (type, "INTEGER") == 0 && sqlite3_column_int (statement, 1) == 1;
       table->reals |= strcmp (type, "REAL") == 0 ? 1u << table->n_columns : 0;
-      table->has_json |= strcmp ((const char *)sqlite3_column_text (statement, 2), "json") == 0;
       table->n_columns++;
       g_string_append (insert, table->n_columns > 1 ? ", ?" : "?");
     }
@@ -131,7 +132,7 @@ read_tables (Salvage *salvage, GError **error)
 static gboolean
 has_form (const SalvageTable *table, const Record *record, gboolean has_rowid)
 {
-  gboolean is_earlier = table->has_json && record->n + 1 == table->n_columns;
+  gboolean is_earlier = record->n + table->n_new == table->n_columns;
   return (table->n_columns == record->n || is_earlier) && table->has_rowid == has_rowid
          && record->columns[0].kind == (table->has_key ? 'n' : 't');
 }
@@ -142,8 +143,10 @@ is_proved (const Sql *sql, const SalvageTable *table, const Record *record)
 {
   Rowsum sum = rowsum_begin (sql);
   rowsum_add_text (&sum, table->name, strlen (table->name));
-  guint n = rowsum_n_summed (table->name, strlen (table->name), record->n - 1,
-                             record->columns[record->n - 2].kind == 'n');
+  guint nulls = 0;
+  while (nulls + 2 < record->n && record->columns[record->n - 2 - nulls].kind == 'n')
+    nulls++;
+  guint n = rowsum_n_summed (table->name, strlen (table->name), record->n - 1, nulls);
   for (guint i = 0; i < n; i++)
     {
       const RecordColumn *column = &record->columns[i];

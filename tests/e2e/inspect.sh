@@ -36,7 +36,14 @@ try "$satin" inspect "$file" --why "$saved"
 ok "why: a saved job" grep -qF "$saved is saved" <<<"$answer"
 ok "who computed it" grep -qF "node      $(ask "SELECT node FROM readable WHERE path = '$saved'") on " <<<"$answer"
 ok "at what cost" grep -qF "cost      $(ask "SELECT printf ('%.3f', work_s) FROM result WHERE path = '$saved'") s" <<<"$answer"
+args=$(ask "SELECT args FROM result WHERE path = '$saved'")
+ok "with what arguments" grep -qxF "args      $args" <<<"$answer"
+is "when it began, and for how long it ran" "$(sed -n 's/^began     20.*, took \([0-9.]*\) s$/\1/p' <<<"$answer")" "$(ask "SELECT printf ('%.3f', took_s) FROM readable WHERE path = '$saved'")"
 ok "and the value" grep -qF "value     $(ask "SELECT value FROM result WHERE path = '$saved'") (type x" <<<"$answer"
+is "every result tells its arguments and its time" "$(ask 'SELECT count (args) || count (began) || count (took_ms) FROM result')" "$n$n$n"
+is "which lies in the run's" "$(ask "SELECT count (*) FROM result WHERE began < (SELECT value - 1 FROM run WHERE key = 'started') OR began + took_ms / 1000 > saved + 1")" 0
+try "$satin" replay "$file" "$saved"
+ok "the job runs again with these arguments" grep -qF "runs: queens $(tr '[],' '()_' <<<"$args" | sed 's/_/, /g')" <<<"$words"
 try "$satin" inspect "$file" --why "$saved/3/4"
 ok "why: a job below a saved one" grep -qF "$saved/3/4 lies below $saved, which is saved" <<<"$answer"
 try "$satin" inspect "$file" --why "${saved%/*}/"
@@ -69,10 +76,12 @@ same_as_json () # COLUMNS-OF-RESULT JSON-KEYS
 try "$satin" inspect "$file" --json
 is "the JSON is valid" "$(json 'json_valid (j)')" 1
 ok "it has all results" same_as_json "path, readable.node, readable.job, lower (hex (digest)), result.value, result.work_s, saved,
-  result.weight" \
+  result.weight, readable.args, result.began, took_ms" \
   "json_extract (value, '\$.path'), json_extract (value, '\$.node'), json_extract (value, '\$.job'),
    json_extract (value, '\$.digest'), json_extract (value, '\$.value'), json_extract (value, '\$.work_s'),
-   json_extract (value, '\$.saved'), json_extract (value, '\$.share')"
+   json_extract (value, '\$.saved'), json_extract (value, '\$.share'), json_extract (value, '\$.args'),
+   json_extract (value, '\$.began'),
+   CAST (round (json_extract (value, '\$.took_s') * 1000) AS INTEGER)"
 is "and all nodes" "$(json "json_array_length (j, '\$.nodes')")" "$(ask 'SELECT count (*) FROM node')"
 is "and what the run is" "$(json "json_extract (j, '\$.run.id')")" "$(ask "SELECT value FROM run WHERE key = 'id'")"
 

@@ -127,6 +127,10 @@ of () { cat "$work/question-$(plain "$page" | grep '^sqlite3 ' | grep -nF "$1" |
 is "progress counts the results" "$(of progress | cut -d'|' -f4)" "$(rows c.db)"
 is "the program is named" "$(of "'argv'" | grep -c -e '^app|tsp$' -e "^argv|\\[b'a.tsp'\\]\$")" 2
 is "a saved job is shown" "$(of "path = '/0/3'" | cut -d'|' -f1,2)" "$saved|search"
+is "its arguments are shown" "$(of "'long'")" "$(sqlite3 c.db "SELECT 'search|' || ifnull (args, 'long') FROM result WHERE path = '$saved'")"
+is "when it began, and how long it took" "$(of 'began_utc, took_s FROM')" \
+  "$(sqlite3 c.db "SELECT datetime (began, 'unixepoch'), took_ms / 1000.0 FROM result WHERE path = '$saved'")"
+is "the longest comes first" "$(of 'ORDER BY took_s' | head -n 1 | cut -d'|' -f4)" "$(sqlite3 c.db 'SELECT max (took_ms) / 1000.0 FROM result')"
 is "the result that a job went into is found" "$(of "'/0/3/1/'" | cut -d'|' -f1)" "$saved"
 is "work is added up below a job" "$(of total | cut -d'|' -f1)" \
   "$(sqlite3 c.db 'SELECT path FROM result' | grep -c -e "^$above\$" -e "^$above/")"
@@ -135,5 +139,10 @@ is "the history ends with the last publication" "$(of 'utc, done FROM history' |
 ok "rows have a depth" [ "$(of 'GROUP BY depth' | awk -F'|' '{ n += $2 } END { print n }')" = "$(rows c.db)" ]
 is "jobs join by number" "$(of 'GROUP BY job.n' | cut -d'|' -f1,3)" "search|$(rows c.db)"
 is "nodes join by number" "$(of 'GROUP BY host' | cut -d'|' -f2)" "$(rows c.db)"
+# That tour is the best from the beginning; here a better one is found.
+cp "$(instance random44.atsp)" "$work/b.tsp"
+try "$SATIN_BIN/tsp" b.tsp --checkpoint b.db
+try sh -c "$(plain "$page" | grep '^sqlite3 .*j.value' | sed 's/c\.db/b.db/')"
+is "the best tour begins with ten cities" "$(tr -cd '|,0-9' <<<"$answer" | awk -F'[|,]' '{ for (i = 2; i <= NF; i++) n += !seen[$i]++ && $i < 44; print $1, NF, n }')" "10 11 10"
 ok "the input comes back byte for byte" cmp -s a.tsp input_a.tsp
 finish

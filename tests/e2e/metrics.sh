@@ -15,11 +15,18 @@ ok "… the work" wait_for $((20 * slow)) has '^satin_work_seconds_total\{run="c
 ok "… and what was lost" has '^satin_lost_seconds_total\{run="counted",node="1\.1",site="local"\} [0-9]'
 is "the end is said" "$(tail -n 1 "$work/metrics")" "# EOF"
 ok "no path is told" sh -c "! grep -qF '$work' '$work/metrics'"
+"$satin" metrics --prometheus counted >"$work/plain"
+is "the format of Prometheus has the same figures" "$(sed -n 's/[ {].*//p' "$work/plain" | grep -v '#' | sort -u | tr '\n' ' ')" \
+  "$(sed -n 's/[ {].*//p' "$work/metrics" | grep -v '#' | sort -u | tr '\n' ' ')"
+is "each of which is described under its name" "$(comm -3 <(sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' "$work/plain" | grep -v '^satin_left' | sort) \
+  <(sed -n 's/^\(satin[^{]*\){.*/\1/p' "$work/plain" | grep -v '^satin_left' | sort -u) | tr -d '\n')" ""
 if command -v promtool >/dev/null 2>&1; then
+  try sh -c "promtool check metrics <'$work/plain'"
+  is "promtool finds nothing to say" "$code:$answer$words" 0:
   try sh -c "promtool check metrics <'$work/metrics'"
-  ok "promtool has no error" sh -c "! grep -qi error '$work/words'"
+  ok "and no error in OpenMetrics" sh -c "! grep -qi error '$work/words'"
 else
-  skip "promtool has no error" "there is no promtool"
+  skip "promtool finds nothing to say" "there is no promtool"
 fi
 kill -9 "$(other_of counted)"
 ok "a death is seen" wait_for $((60 * slow)) has '^satin_nodes\{run="counted",state="up"\} 1$'

@@ -54,9 +54,11 @@ make_mark (Sql *sql, const char *key_path)
                                     sql->identity, -1);
 }
 
-/* A file of format 1 had no JSON text; its tables and views are those of today otherwise. */
-#define AGE_WITHOUT_JSON(table, columns) \
-  "UPDATE " table " SET json = NULL, sum = old_sum ('" table "', " columns ");"
+/* A file of format 1 had no JSON text, and of a job neither arguments nor times; its tables and
+ * views are those of today otherwise. */
+#define AGE_WITHOUT(new, table, columns) \
+  "UPDATE " table " SET " new " sum = old_sum ('" table "', " columns ");"
+#define AGE_WITHOUT_JSON(table, columns) AGE_WITHOUT ("json = NULL,", table, columns)
 #define AGE(table, columns) "UPDATE " table " SET sum = old_sum ('" table "', " columns ");"
 
 static gboolean
@@ -75,8 +77,9 @@ age (Sql *sql, const char *mark, GError **error)
                      AGE ("stem", "id, path") AGE (
                          "node", "n, id, host, site, address, joined, left, cause")
                          AGE_WITHOUT_JSON ("keep", "path, children, digest, type, value")
-                             AGE_WITHOUT_JSON (
-                                 "result", "path, node, job, digest, value, work_s, saved, weight")
+                             AGE_WITHOUT ("json = NULL, args = NULL, began = NULL, took_ms = NULL,",
+                                          "result",
+                                          "path, node, job, digest, value, work_s, saved, weight")
                                  AGE ("event", "id, at, kind, node, path, work_s, detail"),
              error);
 }

@@ -24,7 +24,7 @@ ask () { sqlite3 "$1" "$2"; }
 RESULT="path, node, job, digest, value, work_s, saved, weight"
 forged_results () # FILE VALUE: all of its results say that
 {
-  forge "$1" "UPDATE result SET value = $2, sum = row_sum ('result', path, node, job, digest, $2, work_s, saved, weight, json)"
+  forge "$1" "UPDATE result SET value = $2, sum = row_sum ('result', path, node, job, digest, $2, work_s, saved, weight, json, args, began, took_ms)"
 }
 program () { rm -f "$file"; cp "$work/kept.db" "$file"; } # as it was suspended
 key=$XDG_CONFIG_HOME/satin/key
@@ -62,8 +62,8 @@ ok "… and keeps the forged file" [ -n "$(ls "$file".damaged-* 2>/dev/null)" ]
 rm -f "$file".damaged-*
 
 program
-ok "the root's result is forged" forge "$file" "INSERT INTO result SELECT '', node, job, digest, 77, 1.0, saved, 1.0, NULL,
-  row_sum ('result', '', node, job, digest, 77, 1.0, saved, 1.0, NULL) FROM result LIMIT 1"
+ok "the root's result is forged" forge "$file" "INSERT INTO result SELECT '', node, job, digest, 77, 1.0, saved, 1.0, NULL, NULL, NULL, NULL,
+  row_sum ('result', '', node, job, digest, 77, 1.0, saved, 1.0, NULL, NULL, NULL, NULL) FROM result LIMIT 1"
 try "$naps" --checkpoint "$file" --workers 2 8 30
 is "a program alone does not use it" "$code:$answer" "0:256"
 ok "… and says that" grep -q "is damaged" <<<"$words"

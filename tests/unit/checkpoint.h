@@ -15,6 +15,7 @@
 
 static const char *const job_names[] = { "queens", "tour", NULL };
 static const char *const job_types[] = { "x", "(xay)", NULL };
+static const char *const job_args[] = { "(i)", "(as)", NULL };
 
 typedef struct
 {
@@ -143,6 +144,7 @@ place_config (Place *place, guint64 interval_us)
                          .interval_us = interval_us,
                          .job_names = job_names,
                          .job_types = job_types,
+                         .job_args = job_args,
                          .stems = place->stems,
                          .notify = place_notify,
                          .data = place };

@@ -170,6 +170,16 @@ carry_bid (World *world, guint who)
 }
 
 static void
+log_row (GString *log, const Row *row)
+{
+  g_string_append_printf (log, "SAVE %s", row->path);
+  if (row->began_ms > 0)
+    g_string_append_printf (log, " began %" G_GUINT64_FORMAT " took %" G_GUINT64_FORMAT " with %s",
+                            row->began_ms, row->took_ms, row->args);
+  g_string_append_c (log, '\n');
+}
+
+static void
 carry (World *world, guint who, const NodeEffect *effect)
 {
   Peer *peer = &world->peer[who];
@@ -218,7 +228,7 @@ carry (World *world, guint who, const NodeEffect *effect)
       break;
     case NODE_EFFECT_SAVE:
       for (guint i = 0; i < effect->rows->len; i++)
-        g_string_append_printf (peer->log, "SAVE %s\n", ((Row *)effect->rows->pdata[i])->path);
+        log_row (peer->log, effect->rows->pdata[i]);
       G_GNUC_FALLTHROUGH;
     case NODE_EFFECT_EVENT:
       peer->ticket = effect->number;

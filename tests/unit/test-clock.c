@@ -83,6 +83,32 @@ sum_of_rows (GHashTable *rows)
   return sum_us;
 }
 
+static guint64
+unix_ms (void)
+{
+  return (guint64)g_get_real_time () / 1000;
+}
+
+/* A result's job began and ended while the run did; `known`: that is known of each. */
+static void
+check_span (const Row *row, guint64 start_ms, gboolean known)
+{
+  g_autoptr (GBytes) args = loan_read_args (row->args);
+
+  if (row->children > 0)
+    {
+      g_assert_null (row->args);
+      g_assert_cmpuint (row->began_ms, ==, 0);
+      return;
+    }
+  g_assert_nonnull (args); /* two or three numbers */
+  g_assert_true (row->began_ms > 0 || !known);
+  if (row->began_ms == 0)
+    return;
+  g_assert_cmpuint (row->began_ms + 2, >=, start_ms); /* two clocks, read one after the other */
+  g_assert_cmpuint (row->began_ms + row->took_ms, <=, unix_ms () + 2);
+}
+
 typedef struct
 {
   guint workers;
@@ -104,7 +130,7 @@ run_case (const Case *what, int32_t seed)
   guint n_scans = 0;
   EngineStats stats;
   EngineEvent event;
-  guint64 done_us = 0, sum_us;
+  guint64 done_us = 0, sum_us, start_ms = unix_ms ();
 
   engine_test_gate (-1);
   if (what->kept)
@@ -117,14 +143,22 @@ run_case (const Case *what, int32_t seed)
       if (!rig_next (rig, &event, 100000))
         continue;
       for (guint i = 0; event.rows != NULL && i < event.rows->len; i++)
-        save_row (rig, rows, event.rows->pdata[i]);
+        {
+          check_span (event.rows->pdata[i], start_ms, what->workers == 1);
+          save_row (rig, rows, event.rows->pdata[i]);
+        }
       if (event.kind == ENGINE_SCANNED && ++n_scans < what->scans)
         engine_scan (rig->engine, n_scans % 7 == 0);
       else if (event.kind == ENGINE_SCANNED)
         engine_halt (rig->engine, FALSE);
       over = event.kind == ENGINE_HALTED || event.kind == ENGINE_DONE;
       if (event.kind == ENGINE_DONE)
-        done_us = event.work_us;
+        {
+          done_us = event.work_us;
+          g_assert_cmpuint (event.began_ms + 2, >=, start_ms);
+          g_assert_cmpuint (event.began_ms + event.took_ms, <=, unix_ms () + 2);
+          g_assert_true (what->workers > 1 || (event.took_ms + 2) * 1000 >= done_us);
+        }
       engine_event_clear (&event);
     }
   engine_stats (rig->engine, &stats);
@@ -169,6 +203,44 @@ test_kept (void)
   engine_test_leaf_spins = 0;
 }
 
+/* A scan that meets a job tells when it began: the one after it knows to the moment of the first.
+ */
+static void
+test_spans (void)
+{
+  Rig *rig = rig_new (1, 0, 1);
+  Stack *stack = rig->engine->stacks[0];
+  SatinSlot_ *job = stack->slots + 1, *child = job + 1;
+  g_autoptr (GPtrArray) origins = g_ptr_array_new ();
+  guint64 began_us;
+
+  clock_begin_job (stack, stack->slots);
+  began_us = slot_origin (stack->slots)->since_us;
+  g_ptr_array_add (origins, stack->slots);
+  job->parent = (guint32)(guintptr)stack->slots | PARENT_ORIGIN;
+  child->parent = (guint32)(guintptr)job;
+  for (guint scan = 0; scan < 4; scan++)
+    {
+      GArray *lines = g_array_new (FALSE, FALSE, sizeof (Bill));
+      Bill bills[] = { { .slot = job, .spine = TRUE, .known = scan > 0 },
+                       { .slot = child, .spine = scan<2, .known = scan> 0 } };
+      guint64 last_us = scan == 0 ? 0 : stack->scanned_us;
+
+      g_array_append_vals (lines, bills, 2);
+      child->state = SLOT_STARTED;
+      (void)clock_bill (stack, lines, origins);
+      const Bill *first = &g_array_index (stack->bill, Bill, 0), *second = first + 1;
+      g_assert_cmpuint (first->span.began_us, ==, began_us);
+      g_assert_cmpuint (first->span.took_us, ==, 0);
+      g_assert_cmpuint (second->span.began_us, ==, began_us);
+      g_assert_cmpint (second->span.took_us > 0, ==, scan >= 2);
+      g_assert_true (scan < 3 || second->span.began_us + second->span.took_us <= last_us);
+      g_usleep (2000);
+    }
+  (void)clock_end_job (stack, stack->slots);
+  rig_free (rig);
+}
+
 /* What is told to a slot's state is told back, a little less at most. */
 static void
 test_given (void)
@@ -182,7 +254,7 @@ test_given (void)
   clock_begin_job (stack, stack->slots);
   for (guint64 us = 0; us < G_GUINT64_CONSTANT (1) << 49; us += us / 3 + 1)
     {
-      guint32 state = clock_give (stack, slot, &(Work){ us, us / 2 });
+      guint32 state = clock_give (stack, slot, &(Work){ us, us / 2, 0 });
 
       g_assert_cmpuint (SLOT_KIND (state), ==, SLOT_RETURNED);
       g_assert_cmpuint (clock_given_us (state), <=, us);
@@ -201,6 +273,7 @@ main (int argc, char **argv)
   g_test_add_func ("/clock/rows-and-risk-make-up-all-work", test_one_worker);
   g_test_add_func ("/clock/rows-and-risk-make-up-all-work-with-thieves", test_thieves);
   g_test_add_func ("/clock/rows-and-risk-make-up-all-work-of-kept-phases", test_kept);
+  g_test_add_func ("/clock/scans-tell-when-a-job-began", test_spans);
   g_test_add_func ("/clock/a-gift-is-told-to-the-slot", test_given);
   return g_test_run ();
 }

@@ -224,7 +224,7 @@ test_cells_of_any_kind (Fixture *f, gconstpointer unused)
         {
           g_autoptr (GString) text = g_string_new ("INSERT INTO result VALUES ('/9/");
           g_string_append_printf (text, "%d'", k);
-          for (int column = 0; column < 9; column++)
+          for (int column = 0; column < 12; column++)
             g_string_append_printf (text, ", %s",
                                     values[g_test_rand_int_range (0, G_N_ELEMENTS (values))]);
           g_string_append (text, ")");

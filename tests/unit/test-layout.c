@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define ROWS 300
+#define TOLD_ROWS 1000
 
 static void
 put_sized (Fixture *f, guint number, gsize size)
@@ -92,6 +93,98 @@ test_short_rows_have_common_pages (Fixture *f, gconstpointer unused)
   (void)unused;
   publish_sized (f, 16, 64);
   g_assert_cmpint (published_page_size (f), ==, SQL_PAGE_BYTES);
+}
+
+/* Rows with as much for people as there may be: a value and arguments whose JSON texts have so many
+ * letters, and times that are as long as they get. */
+static void
+put_told (Fixture *f, gsize of_value, gsize of_args)
+{
+  g_autofree char *letters = g_strnfill (of_value, 'v'), *more = g_strnfill (of_args, 'a');
+  g_autofree char *args = g_strdup_printf ("[\"%s\"]", more);
+  g_autoptr (GVariant) record = g_variant_ref_sink (g_variant_new ("(s)", letters));
+  g_autoptr (GBytes) value = g_variant_get_data_as_bytes (record);
+  g_assert_true (results_begin (f->results, NULL));
+  for (guint i = 0; i < TOLD_ROWS; i++)
+    {
+      guint8 digest[16] = { 1 };
+      g_autofree char *path = g_strdup_printf ("/%u", 10000 + i);
+      Result row = { .path = path,
+                     .node = "1.1.00000001",
+                     .job = "job",
+                     .type = "(s)",
+                     .digest = digest,
+                     .digest_size = sizeof digest,
+                     .value = value,
+                     .work_s = 1.5,
+                     .saved = 1700000000,
+                     .weight = 0.0001,
+                     .args = args,
+                     .args_size = strlen (args),
+                     .began = G_MAXINT64,
+                     .took_ms = G_MAXINT64 };
+      g_assert_true (put_typed (f, row, NULL));
+    }
+  g_assert_true (results_commit (f->results, NULL));
+}
+
+/* The bytes of the records of a table of these columns of `result`; below 0: this SQLite does not
+ * tell. */
+static gint64
+bytes_of (Fixture *f, const char *columns)
+{
+  sqlite3 *db = NULL;
+  g_autofree char *fill
+      = g_strdup_printf ("ATTACH '%s' AS f; CREATE TABLE result (path TEXT PRIMARY KEY, %s) WITHOUT"
+                         " ROWID; INSERT INTO result SELECT path, %s FROM f.result ORDER BY path",
+                         f->work, columns, columns);
+  gint64 bytes = -1;
+  sqlite3_stmt *statement = NULL;
+  g_assert_cmpint (sqlite3_open (":memory:", &db), ==, SQLITE_OK);
+  g_assert_cmpint (sqlite3_exec (db, fill, NULL, NULL, NULL), ==, SQLITE_OK);
+  if (sqlite3_prepare_v2 (db, "SELECT sum(payload) FROM dbstat WHERE name = 'result'", -1,
+                          &statement, NULL)
+          == SQLITE_OK
+      && sqlite3_step (statement) == SQLITE_ROW)
+    bytes = sqlite3_column_int64 (statement, 0);
+  sqlite3_finalize (statement);
+  sqlite3_close (db);
+  return bytes;
+}
+
+/* At most 64 bytes a row more than in format 2, whatever there is to tell. */
+static void
+test_what_is_told_takes_64_bytes_at_most (Fixture *f, gconstpointer unused)
+{
+  static const struct
+  {
+    gsize of_value, of_args;
+    gboolean has_json, has_args;
+  } cases[] = { { 0, 0, TRUE, TRUE },     { 44, 0, TRUE, FALSE }, { 45, 44, FALSE, TRUE },
+                { 45, 45, FALSE, FALSE }, { 20, 20, TRUE, TRUE }, { 20, 21, TRUE, FALSE },
+                { 40, 0, TRUE, TRUE } };
+  (void)unused;
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      put_told (f, cases[i].of_value, cases[i].of_args);
+      g_assert_cmpint (number_of (f->sql, "SELECT count(json) FROM result"), ==,
+                       cases[i].has_json ? TOLD_ROWS : 0);
+      g_assert_cmpint (number_of (f->sql, "SELECT count(args) FROM result"), ==,
+                       cases[i].has_args ? TOLD_ROWS : 0);
+      gint64 before = bytes_of (f, "node, job, digest, value, work_s, saved, weight, sum");
+      gint64 now
+          = bytes_of (f, "node, job, digest, value, work_s, saved, weight, json, args, began,"
+                         " took_ms, sum");
+      g_test_message ("%.1f bytes a row more", (double)(now - before) / TOLD_ROWS);
+      if (before < 0)
+        g_test_skip ("this SQLite has no dbstat");
+      else
+        {
+          g_assert_cmpint (now - before, >=, 16 * TOLD_ROWS);
+          g_assert_cmpint (now - before, <=, 64 * TOLD_ROWS);
+        }
+      renew (f);
+    }
 }
 
 static guint
@@ -184,6 +277,7 @@ main (int argc, char **argv)
     { "/layout/long-rows-take-little-more-than-their-values",
       test_long_rows_take_little_more_than_their_values },
     { "/layout/short-rows-have-common-pages", test_short_rows_have_common_pages },
+    { "/layout/what-is-told-takes-64-bytes-at-most", test_what_is_told_takes_64_bytes_at_most },
     { "/layout/any-page-size-is-salvaged", test_any_page_size_is_salvaged },
     { "/layout/layout-foretells-the-size", test_layout_foretells_the_size },
     { "/layout/a-node-keeps-its-number", test_a_node_keeps_its_number },

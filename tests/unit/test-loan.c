@@ -38,6 +38,9 @@ test_row (void)
 
   g_assert_true (node_id_is_none (&row->node));
   row->node = (NodeId){ 1, 2, 3 };
+  row->began_ms = 1700000000123;
+  row->took_ms = 77;
+  row->args = g_strdup ("AQ==");
   copy = row_copy (row);
   row_free (row);
   row_free (NULL);
@@ -45,7 +48,36 @@ test_row (void)
   g_assert_cmpstr (copy->path, ==, "");
   g_assert_cmpuint (copy->work_us, ==, 1234);
   g_assert_cmpuint (copy->node.random, ==, 3);
+  g_assert_cmpuint (copy->began_ms, ==, 1700000000123);
+  g_assert_cmpuint (copy->took_ms, ==, 77);
+  g_assert_cmpstr (copy->args, ==, "AQ==");
   g_assert_true (g_bytes_equal (copy->value, value));
+}
+
+/* Long ones go, also from a loan that has ended. */
+static void
+test_shown_args (void)
+{
+  guint8 bytes[LOAN_SHOWN_MAX + 1];
+  Digest digest = digest_of_string ("job");
+
+  for (gsize i = 0; i < sizeof bytes; i++)
+    bytes[i] = (guint8)(255 - i);
+  for (gsize size = 0; size <= sizeof bytes; size++)
+    {
+      g_autoptr (GBytes) args = g_bytes_new (bytes, size);
+      g_autoptr (Loan) loan = loan_new (7, "/0", 0, &digest, 1, args);
+      g_autofree char *text = loan_show_args (args);
+      g_autoptr (GBytes) again = loan_read_args (text);
+
+      g_assert_cmpint (text != NULL, ==, size > 0 && size <= LOAN_SHOWN_MAX);
+      g_assert_true (text == NULL || g_bytes_equal (again, args));
+      g_assert_true (text != NULL || again == NULL);
+      loan_drop_args (loan);
+      g_assert_cmpint (loan->args != NULL, ==, size <= LOAN_SHOWN_MAX);
+    }
+  g_assert_null (loan_show_args (NULL));
+  g_assert_null (loan_read_args (""));
 }
 
 static void
@@ -80,5 +112,6 @@ main (int argc, char **argv)
   g_test_add_func ("/loan/a-copy-outlives-its-original", test_loan);
   g_test_add_func ("/row/a-copy-outlives-its-original", test_row);
   g_test_add_func ("/row/a-kept-state-comes-back", test_kept);
+  g_test_add_func ("/loan/short-arguments-are-shown", test_shown_args);
   return g_test_run ();
 }

@@ -103,11 +103,11 @@ figures_are_told (void)
   Gather gather
       = begin ("{\"name\":\"fib-1\",\"term\":2,\"done\":0.25,\"left_s\":9.5,\"at_risk_s\":1.5,"
                "\"at_risk_all_s\":7,\"checkpoint\":\"/secret/place.db\"}");
-  g_autofree char *text = NULL;
+  g_autofree char *text = NULL, *plain = NULL;
 
   add (&gather, "1.1", "a\"b\\c\nd", "{\"busy\":2,\"cpu_s\":12.5,\"lost_s\":3,\"jobs\":1e15}");
   add (&gather, "1.2", "é\xff", NULL);
-  text = metrics_text (&gather);
+  text = metrics_text (&gather, METRICS_OPEN);
   check_grammar (text);
   assert_has (text, "\nsatin_done_ratio{run=\"fib-1\"} 0.25\n");
   assert_has (text, "\nsatin_left_seconds{run=\"fib-1\"} 9.5\n");
@@ -123,6 +123,14 @@ figures_are_told (void)
   assert_has (text, "\nsatin_cpu_seconds_total{run=\"fib-1\",node=\"1.1\",site=");
   g_assert_null (strstr (text, "node=\"1.2\""));
   g_assert_null (strstr (text, "secret"));
+  plain = metrics_text (&gather, METRICS_PROMETHEUS);
+  assert_has (plain, "\n# TYPE satin_cpu_seconds_total counter\n"
+                     "# HELP satin_cpu_seconds_total CPU time");
+  assert_has (plain, "\nsatin_cpu_seconds_total{run=\"fib-1\",node=\"1.1\",site=");
+  assert_has (plain, "\nsatin_workers{run=\"fib-1\"} 6\n");
+  g_assert_null (strstr (plain, "# UNIT"));
+  g_assert_null (strstr (plain, "# EOF"));
+  g_assert_cmpint (plain[strlen (plain) - 1], ==, '\n');
   g_variant_unref (gather.status);
   g_array_unref (gather.nodes);
 }
@@ -131,7 +139,7 @@ static void
 what_is_not_known_is_left_out (void)
 {
   Gather gather = begin ("{\"name\":\"x\",\"done\":null}");
-  g_autofree char *text = metrics_text (&gather);
+  g_autofree char *text = metrics_text (&gather, METRICS_OPEN);
 
   check_grammar (text);
   g_assert_null (strstr (text, "\nsatin_done_ratio{"));

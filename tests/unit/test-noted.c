@@ -405,6 +405,55 @@ test_the_end_does_not_wait_for_long (void)
   g_assert_cmpuint (stats_of (world, 0).expired, ==, 1);
 }
 
+/* When a job began, how long it took and of which arguments it is goes with its row, whether a
+ * stack gives it or the node that ran the job for another. */
+static void
+test_rows_tell_of_their_jobs (void)
+{
+  g_autoptr (World) world = world_new (2, TRUE);
+  Digest digest = digest_of_string ("/3");
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1), args = g_bytes_new ("abc", 3);
+  g_autoptr (GPtrArray) rows = g_ptr_array_new_with_free_func ((GDestroyNotify)row_free);
+  Row *row = row_new ("/3", 1, &digest, 0.1, 50, value);
+  HeldJob job = { .job = loan_new (1, "/4", 1, &digest, 0.1, args), .value = value };
+
+  row->began_ms = 77;
+  row->took_ms = 5;
+  row->args = g_strdup ("AQ==");
+  g_ptr_array_add (rows, row);
+  tell (world, 0, &(NodeEvent){ .kind = NODE_EVENT_OPENED });
+  tell (world, 1, &(NodeEvent){ .kind = NODE_EVENT_ROWS, .rows = rows, .risk_us = 50 });
+  g_assert_true (said (world, 0, "SAVE /3 began 77 took 5 with AQ=="));
+
+  job.began_ms = 88;
+  job.took_ms = 6;
+  g_autoptr (Row) its = held_row (world->peer[1].node, &job);
+  loan_free (job.job);
+  g_assert_cmpuint (its->began_ms, ==, 88);
+  g_assert_cmpuint (its->took_ms, ==, 6);
+  g_assert_cmpstr (its->args, ==, "YWJj");
+}
+
+/* … as the engine said when it ended. */
+static void
+test_a_held_job_keeps_its_times (void)
+{
+  g_autoptr (World) world = world_new (2, FALSE);
+  g_autoptr (GBytes) value = g_bytes_new ("7", 1);
+
+  start (world);
+  (void)offer (world, 0, "/0");
+  hunger (world, 1);
+  guint64 number = held_of (world, 1, "/0");
+  step (
+      world, 1,
+      &(NodeEvent){
+          .kind = NODE_EVENT_DONE, .held = number, .bytes = value, .began_ms = 88, .took_ms = 6 });
+  const HeldJob *held = held_find (world->peer[1].node, number);
+  g_assert_cmpuint (held->began_ms, ==, 88);
+  g_assert_cmpuint (held->took_ms, ==, 6);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -426,5 +475,7 @@ main (int argc, char **argv)
   TEST ("the-end-asks-again-when-another-one-leaves",
         test_the_end_asks_again_when_another_one_leaves);
   TEST ("the-end-does-not-wait-for-long", test_the_end_does_not_wait_for_long);
+  TEST ("rows-tell-of-their-jobs", test_rows_tell_of_their_jobs);
+  TEST ("a-held-job-keeps-its-times", test_a_held_job_keeps_its_times);
   return g_test_run ();
 }

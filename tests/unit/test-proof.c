@@ -86,7 +86,9 @@ forge (const char *path, const char *text)
 
 #define FORGED_ROW \
   "INSERT INTO result SELECT '/9', node, job, digest, value, work_s, saved, weight, json," \
-  " row_sum ('result', '/9', node, job, digest, value, work_s, saved, weight, json) FROM result " \
+  " args, began, took_ms," \
+  " row_sum ('result', '/9', node, job, digest, value, work_s, saved, weight, json," \
+  " args, began, took_ms) FROM result " \
   "LIMIT 1"
 
 static SqlOrigin
@@ -225,7 +227,7 @@ test_to_take_the_proofs_away_makes_a_strangers_file (void)
          "UPDATE run SET sum = row_sum ('run', key, value);"
          "UPDATE constant SET sum = row_sum ('constant', name, type, digest, value);"
          "UPDATE result SET sum = row_sum ('result', path, node, job, digest, value, work_s,"
-         " saved, weight, json)");
+         " saved, weight, json, args, began, took_ms)");
   g_autofree char *delta = pair_delta_path (place->target);
   g_assert_cmpint (g_unlink (delta), ==, 0);
 

@@ -49,6 +49,57 @@ test_what_was_saved_stands_in_the_published_file (void)
   g_assert_cmpuint (place_strangers (place), ==, 0);
 }
 
+static void
+add_told (GPtrArray *rows, const char *path, guint32 job, const void *args, gsize size)
+{
+  g_autoptr (GBytes) bytes = g_bytes_new (args, size);
+  Row *row = row_make (path, 7, 1000, 0.1);
+  row->job = job;
+  row->args = loan_show_args (bytes);
+  row->began_ms = 1700000000999;
+  row->took_ms = 1234;
+  g_ptr_array_add (rows, row);
+}
+
+/* What people ask a result: of which arguments, when did it begin, how long did it take? It stays
+ * when another coordinator takes the file over, row by row or whole. */
+static void
+test_a_row_tells_of_its_job (void)
+{
+  g_autoptr (Place) place = place_new ();
+  Scribe *scribe = start (place, HOUR_US, "run-1");
+  GPtrArray *rows = rows_new ();
+  const guint8 five[] = { 5, 0, 0, 0 };
+  const char *long_text = "forty-four letters, brackets, quotes: too long";
+
+  add_told (rows, "/0", 0, five, sizeof five);
+  add_told (rows, "/1", 0, "short", 3); /* these are no arguments of its job */
+  add_told (rows, "/2", 0, five, 0);
+  g_autoptr (GVariant) texts
+      = g_variant_ref_sink (g_variant_new ("(^as)", (const char *[]){ long_text, NULL }));
+  add_told (rows, "/3", 1, g_variant_get_data (texts), g_variant_get_size (texts));
+  g_ptr_array_add (rows, row_make ("/4", 7, 1000, 0.1));
+  scribe_save (scribe, rows);
+  finish (place, scribe);
+  scribe_free (scribe);
+  for (guint life = 0; life < 3; life++)
+    {
+      assert_answer (place->target, "SELECT group_concat(path || ifnull(args, '-')) FROM result",
+                     "/0[5],/1-,/2-,/3-,/4-");
+      assert_answer (place->target, "SELECT count(*) FROM result WHERE began IS NULL", "1");
+      assert_answer (place->target, "SELECT began || ' ' || took_ms FROM result WHERE path = '/0'",
+                     "1700000000 1234");
+      assert_answer (place->target, "SELECT took_s FROM readable WHERE path = '/0'", "1.234");
+      assert_answer (place->target, "SELECT began_utc FROM readable WHERE path = '/0'",
+                     "2023-11-14 22:13:20");
+      scribe = start (place, HOUR_US, "run-1");
+      if (life == 0)
+        save_one (scribe, row_make_kept ("/9", 2, 1)); /* then the next one takes row by row */
+      finish (place, scribe);
+      scribe_free (scribe);
+    }
+}
+
 /* T1-9. */
 static void
 test_a_batch_is_compacted_and_the_figures_say_so (void)
@@ -500,6 +551,7 @@ main (int argc, char **argv)
                    test_what_was_saved_stands_in_the_published_file);
   g_test_add_func ("/scribe/a-batch-is-compacted-and-the-figures-say-so",
                    test_a_batch_is_compacted_and_the_figures_say_so);
+  g_test_add_func ("/scribe/a-row-tells-of-its-job", test_a_row_tells_of_its_job);
   g_test_add_func ("/scribe/nothing-is-published-when-nothing-changed",
                    test_nothing_is_published_when_nothing_changed);
   g_test_add_func ("/scribe/the-interval-publishes-by-itself",

@@ -231,19 +231,20 @@ test_paths_that_are_not_canonical_are_left_out (void)
     {
       sqlite3_stmt *row = sql_ready (
           sql,
-          "SELECT ?1, node, job, digest, value, work_s, saved, weight, json,"
-          " row_sum ('result', ?1, node, job, digest, value, work_s, saved, weight, json)"
+          "SELECT ?1, node, job, digest, value, work_s, saved, weight, json, args, began, took_ms,"
+          " row_sum ('result', ?1, node, job, digest, value, work_s, saved, weight, json, args,"
+          " began, took_ms)"
           " FROM result",
           &error);
       g_assert_no_error (error);
       sqlite3_bind_text (row, 1, paths[i], -1, SQLITE_STATIC);
       g_assert_cmpint (sqlite3_step (row), ==, SQLITE_ROW);
       sqlite3_stmt *put = NULL;
-      g_assert_cmpint (
-          sqlite3_prepare_v2 (db, "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", -1,
-                              &put, NULL),
-          ==, SQLITE_OK);
-      for (int k = 0; k < 10; k++)
+      g_assert_cmpint (sqlite3_prepare_v2 (
+                           db, "INSERT INTO result VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                           -1, &put, NULL),
+                       ==, SQLITE_OK);
+      for (int k = 0; k < 13; k++)
         sqlite3_bind_value (put, k + 1, sqlite3_column_value (row, k));
       g_assert_cmpint (sqlite3_step (put), ==, SQLITE_DONE);
       sqlite3_finalize (put);

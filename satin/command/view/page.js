@@ -284,6 +284,10 @@ function renderJob (b) {
   const list = add (box, 'dl'), row = (k, v) => { if (v === undefined || v === null || v === '') return; add (list, 'dt', k); add (list, 'dd', String (v)); };
   row ('share of the work', percent (b.w, 4) + (b.k === 'work' || b.k === 'many' ? ', saved: ' + percent (b.s || 0, 4) : ''));
   if (b.value !== undefined) row ('result', b.job + ' = ' + b.value);
+  if (b.k === 'saved')
+    row ('arguments', b.args !== undefined ? b.args : 'not saved: too long, or not known');
+  if (known (b.began))
+    row ('began at', clock (b.began, true) + ', took ' + duration (b.took_s));
   if (b.node !== undefined) {
     const n = L && L.nodes.find (x => x.node === b.node);
     row ('computed by', b.node + (n ? ' on ' + (n.host || '?') + (n.site ? ', site ' + n.site : '') : ''));
@@ -294,8 +298,13 @@ function renderJob (b) {
   if (!L || !b.p) return;
   const path = b.p === '/' ? '' : b.p;
   const told = L.events.filter (e => e.path !== undefined && (e.path === b.p || e.path === '/' || (path + '/').startsWith (e.path + '/') || e.path.startsWith (path + '/')));
-  row ('events', told.length ? told.slice (-5).map (e => clock (e.at) + ' ' + e.kind + (e.path ? ' ' + e.path : '') + (e.work_s ? ', ' + duration (e.work_s) : '') + (e.detail ? ': ' + e.detail : '')).join ('\n') : '');
-  if (b.k === 'saved') row ('arguments', 'the checkpoint keeps only their digest');
+  row ('events', told.length
+                     ? told.slice(-5)
+                           .map(e => clock (e.at) + ' ' + e.kind + (e.path ? ' ' + e.path : '')
+                                     + (e.work_s ? ', ' + duration (e.work_s) : '')
+                                     + (e.detail ? ': ' + e.detail : ''))
+                           .join('\n')
+                     : '');
 }
 function down (b) {
   if (!b.p || !b.in || (B && b === B.top)) return;
