@@ -137,7 +137,10 @@ give (Node *node, AloneJob *waiting)
                           .waits_us = waiting->since_us,
                           .job = loan_copy (job) });
   g_ptr_array_add (loans, waiting->job);
-  link_send (node, link, &(Message){ .kind = MESSAGE_JOBS, .flag = idle, .loans = loans });
+  link_send (
+      node, link,
+      &(Message){
+          .kind = MESSAGE_JOBS, .flag = idle, .count = epoch_colours (node), .loans = loans });
   return TRUE;
 }
 

@@ -12,6 +12,7 @@
 #include "constants.h"
 #include "contacts.h"
 #include "elect.h"
+#include "epoch.h"
 #include "events.h"
 #include "hear.h"
 #include "held.h"
@@ -78,6 +79,7 @@ struct Node
   Events events;
   Work work;
   Round round;
+  Epoch epoch;
   Constants constants;
   Shares shares;
   Stop stop;

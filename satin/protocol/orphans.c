@@ -273,6 +273,7 @@ orphans_send_row (Node *node, Link *link, const char *path, const Digest *digest
   g_autoptr (GBytes) value = archive_take (node, path, row);
   g_autoptr (GPtrArray) shares = archive_shares (node, row);
   guint64 number = mirror_send_row (node, &link->remote, loan, path, row);
+  epoch_sends_result (node, &link->remote);
   link_send (node, link,
              &(Message){ .kind = MESSAGE_RESULT,
                          .number = loan,
@@ -280,6 +281,7 @@ orphans_send_row (Node *node, Link *link, const char *path, const Digest *digest
                          .digest = *digest,
                          .work_us = row->work_us,
                          .version = number,
+                         .count = epoch_colours (node),
                          .value = value,
                          .shares = shares });
   return TRUE;

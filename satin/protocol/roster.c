@@ -145,6 +145,7 @@ departed (Node *node, Member *member)
   steal_departed (node, &member->id);
   lend_departed (node, &member->id);
   saves_departed (node, &member->id, cause);
+  epoch_departed (node, &member->id);
   round_departed (node, member);
   leave_departed (node, &member->id);
   loans_departed (node, member);
@@ -459,6 +460,7 @@ rejoin (Node *node, Link *from, const Message *m, gboolean known)
   rerun_reset (node);
   buddy_reset (node);
   mirror_reset (node);
+  epoch_reset (node);
   saves_renew (node);
   join_again (node, from, m);
 }

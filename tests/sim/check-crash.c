@@ -96,6 +96,6 @@ check_crash (Sim *sim)
     return;
   if (is_covered_by_file (sim))
     store_cover_all (&sim->published, sim->safe);
-  if (sim->plan->buddies && sim->plan->copy_us > 0)
+  if (sim->plan->buddies && sim->plan->buddies != SIM_CUT && sim->plan->copy_us > 0)
     cover_by_buddies (sim);
 }
