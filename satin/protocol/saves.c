@@ -163,6 +163,7 @@ saves_send_rows (Node *node, const NodeId *to, GPtrArray *rows, guint start, Mes
   if (i < rows->len)
     message->number = 0;
   message->rows = some;
+  node->stats.copied_bytes += message->kind == MESSAGE_COPY ? bytes : 0;
   (void)link_send_to (node, to, message);
   return i;
 }
