@@ -92,7 +92,8 @@ make_context (Texts *texts, const char *const about[3])
       "What a crash leaves: auto (all but the last moment, or the file), naive (nothing), orphan"
       " (what other nodes took from the dead one), checkpoint (that and the file), buddy (all"
       " but the last moment, with a file too), theft (the same, and each steal waits for it),"
-      " mirror (the same, and nothing waits: each result of a stolen job is sent twice)",
+      " mirror (the same, and nothing waits: each result of a stolen job is sent twice), cut (the"
+      " file, which all nodes save together)",
       "PLAN" },
     { "steal", 0, 0, G_OPTION_ARG_STRING, &texts->steal,
       "Whom idle nodes ask: crs (their site, then another one too; the default), rs"

@@ -27,16 +27,20 @@ typedef struct
 
 /* In the order in which the manual lists them. */
 static const Figure figures[] = {
-  { "wall_s", SEEN },         { "nodes", SEEN },           { "workers", ADDED },
-  { "jobs", ADDED },          { "jobs_reused", ADDED },    { "unmatched", ADDED },
-  { "steals_local", ADDED },
-  { "steals_remote", ADDED }, { "waits", ADDED },          { "waited_s", ADDED },
-  { "shared_fetches", ADDED }, { "shared_bytes", ADDED },
-  { "saves", ADDED },         { "saved_rows", ADDED },     { "checkpoint_bytes", LARGEST },
-  { "crashes", SEEN },        { "work_s", SEEN },          { "cpu_s", ADDED },
-  { "driver_s", ADDED },      { "scribe_s", ADDED },       { "scan_s", ADDED },
-  { "lost_s", ADDED },        { "redone_s", SEEN },        { "salvaged_s", ADDED },
-  { "at_risk_s", WORST },      { "at_risk_all_s", LAST },
+  { "wall_s", SEEN },        { "nodes", SEEN },
+  { "workers", ADDED },      { "jobs", ADDED },
+  { "jobs_reused", ADDED },  { "unmatched", ADDED },
+  { "steals_local", ADDED }, { "steals_remote", ADDED },
+  { "waits", ADDED },        { "waited_s", ADDED },
+  { "copied_bytes", ADDED }, { "shared_fetches", ADDED },
+  { "shared_bytes", ADDED }, { "saves", ADDED },
+  { "saved_rows", ADDED },   { "checkpoint_bytes", LARGEST },
+  { "crashes", SEEN },       { "work_s", SEEN },
+  { "cpu_s", ADDED },        { "driver_s", ADDED },
+  { "scribe_s", ADDED },     { "scan_s", ADDED },
+  { "lost_s", ADDED },       { "redone_s", SEEN },
+  { "salvaged_s", ADDED },   { "at_risk_s", WORST },
+  { "at_risk_all_s", LAST },
 };
 
 /* What goes into redone_s besides. */

@@ -342,6 +342,7 @@ stats_text (Driver *driver, gboolean last)
   append_count (json, "steals_remote", node.steals_remote);
   append_count (json, "waits", node.waits);
   append_us (json, "waited_s", node.waited_us);
+  append_count (json, "copied_bytes", node.copied_bytes);
   append_count (json, "shared_fetches", node.shared_fetched);
   append_count (json, "shared_bytes", node.shared_bytes);
   append_count (json, "saves", scribe.saves);
@@ -388,7 +389,7 @@ report_idle_stats (gint64 began_us, guint workers)
           "shared_fetches", "shared_bytes", "saves",      "saved_rows",   "checkpoint_bytes",
           "crashes",        "work_s",       "driver_s",   "scribe_s",     "scan_s",
           "lost_s",         "salvaged_s",   "restored_s", "at_risk_s",    "at_risk_all_s",
-          "answer_s",       "redone_s",     "waits",      "waited_s" };
+          "answer_s",       "redone_s",     "waits",      "waited_s",     "copied_bytes" };
   g_autoptr (GString) json = g_string_new ("{\"wall_s\":");
   append_number (json, (double)(g_get_monotonic_time () - began_us) / G_USEC_PER_SEC);
   append_count (json, "nodes", 1);

@@ -78,8 +78,11 @@ typedef struct
   void (*adopt_row) (Node *node, const Row *row);
   /* The next scan is to be soon. */
   void (*hurry) (Node *node);
-  /* Has the engine scanned, all of it. Returns the number of the scan. */
+  /* Has the engine scanned, or scanned whole. Returns the number of the scan. */
+  guint64 (*scan) (Node *node);
   guint64 (*scan_whole) (Node *node);
+  /* A result that was in transit has come (plan cut): the round may be complete. */
+  void (*arrived) (Node *node);
   /* More of what this node reported is published. */
   void (*published) (Node *node);
   /* A row of the ledger: a MESSAGE_EVENT. */

@@ -135,8 +135,10 @@ give (Node *node, AloneJob *waiting)
                                 .waits_us = waiting->since_us,
                                 .job = loan_copy (job) });
   g_ptr_array_add (loans, waiting->job);
-  (void)member_send (node, &place->id,
-                     &(Message){ .kind = MESSAGE_JOBS, .flag = idle, .loans = loans });
+  (void)member_send (
+      node, &place->id,
+      &(Message){
+          .kind = MESSAGE_JOBS, .flag = idle, .count = epoch_colours (node), .loans = loans });
   return TRUE;
 }
 

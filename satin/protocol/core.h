@@ -13,6 +13,7 @@
 #include "constants.h"
 #include "contacts.h"
 #include "elect.h"
+#include "epoch.h"
 #include "events.h"
 #include "hear.h"
 #include "held.h"
@@ -83,6 +84,7 @@ struct Node
   Events events;
   Work work;
   Round round;
+  Epoch epoch;
   Constants constants;
   Shares shares;
   Stop stop;

@@ -154,6 +154,7 @@ held_send_result (Node *node, HeldJob *held)
 {
   guint64 number = mirror_send (node, held);
 
+  epoch_sends_result (node, &held->node);
   (void)member_send (node, &held->node,
                      &(Message){ .kind = MESSAGE_RESULT,
                                  .number = held->loan,
@@ -162,6 +163,7 @@ held_send_result (Node *node, HeldJob *held)
                                  .work_us = held->work_us,
                                  .risk_us = held->risk_us,
                                  .version = number,
+                                 .count = epoch_colours (node),
                                  .value = held->value,
                                  .shares = held->shares });
 }
@@ -205,7 +207,7 @@ held_return (Node *node, HeldJob *held)
       if (entry != NULL)
         loans_put (node, entry,
                    &(Result){ held->value, held->shares, held->work_us, held->risk_us });
-      if (node->round.heard)
+      if (epoch_saves_first (node))
         save_going (node, held);
       held_drop (node, held);
       break;
@@ -274,6 +276,7 @@ held_on_jobs (Node *node, const NodeId *from, const Message *m)
   gboolean alone = m->number == 0 && m->flag, more = m->number > 0 && m->flag;
   guint n = 0;
 
+  (void)epoch_hears (node, m->count);
   for (guint i = 0; i < m->loans->len; i++)
     {
       Loan *job = m->loans->pdata[i];
@@ -316,7 +319,7 @@ held_on_done (Node *node, const NodeEvent *event)
     held_drop (node, held);
   else
     held_return (node, held);
-  if (node->stop.halted || node->round.heard)
+  if (node->stop.halted || epoch_saves_first (node))
     node->control->flush (node);
 }
 

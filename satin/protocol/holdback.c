@@ -138,10 +138,12 @@ send_jobs (Node *node, const HoldbackItem *item)
         loans_back (node, entry);
     }
   if (loans->len > 0)
-    (void)member_send (
-        node, &item->to,
-        &(Message){
-            .kind = MESSAGE_JOBS, .number = item->number, .flag = item->more, .loans = loans });
+    (void)member_send (node, &item->to,
+                       &(Message){ .kind = MESSAGE_JOBS,
+                                   .number = item->number,
+                                   .flag = item->more,
+                                   .loans = loans,
+                                   .count = epoch_colours (node) });
   else if (thief != NULL && !item->more)
     (void)member_send (node, &item->to, &(Message){ .kind = MESSAGE_NONE, .number = item->number });
 }

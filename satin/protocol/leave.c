@@ -83,6 +83,7 @@ begin (Node *node)
 
   core_log (node, "this node leaves");
   leave->begun = TRUE;
+  epoch_on_exit (node);
   roster_find (node, &node->self)->leaving = TRUE;
   core_emit (node, NODE_EFFECT_HALT)->whole = TRUE;
   member_send_all (node, &(Message){ .kind = MESSAGE_LEAVING });
@@ -177,6 +178,7 @@ leave_on_leaving (Node *node, const NodeId *from)
   lend_departed (node, &id);
   held_departed (node, &id);
   buddy_on_leaving (node, &id);
+  epoch_on_leaving (node, &id);
   if (node_id_equal (&id, &node->leave.heir))
     take_flight_back (&node->leave); /* it would refuse */
   orphans_flush (node);              /* before the answer */
@@ -199,13 +201,15 @@ leave_take (Node *node, const Row *row)
 void
 leave_on_hand (Node *node, const NodeId *from, const Message *m)
 {
-  gboolean refused = stop_halts (node);
+  gboolean refused = stop_halts (node), in_transit = epoch_hears (node, m->count);
 
   for (guint i = 0; i < m->rows->len && !refused; i++)
     {
       leave_take (node, m->rows->pdata[i]);
       orphans_archive (node, m->rows->pdata[i]);
     }
+  if (in_transit)
+    saves_flush (node);
   orphans_flush (node);
   (void)member_send (node, from,
                      &(Message){ .kind = MESSAGE_HANDED, .number = m->number, .flag = refused });
@@ -307,9 +311,11 @@ send_flight (Node *node, const NodeId *heir)
 {
   Leave *leave = &node->leave;
 
-  (void)member_send (
-      node, heir,
-      &(Message){ .kind = MESSAGE_HAND, .number = leave->batches, .rows = leave->flight });
+  (void)member_send (node, heir,
+                     &(Message){ .kind = MESSAGE_HAND,
+                                 .number = leave->batches,
+                                 .count = epoch_colours (node),
+                                 .rows = leave->flight });
 }
 
 /* The largest that wait, to the heir, when it has what went before. */
@@ -536,7 +542,7 @@ leave_go_on (Node *node)
     held_collect (node, leave->rows);
   hand_over (node);
   gboolean done = leave->halted && leave->rows->len == 0 && leave->flight == NULL && is_heard (node)
-                  && count_owed (node) == 0;
+                  && count_owed (node) == 0 && !epoch_holds (node);
   node->stats.expired += late && !done;
   if (late || done)
     finish (node);

@@ -166,7 +166,11 @@ take_out (Node *node, Lending *lending, GPtrArray *loans)
 static void
 send_lent (Node *node, const Lending *lending, GPtrArray *loans, gboolean more)
 {
-  Message jobs = { .kind = MESSAGE_JOBS, .number = lending->request, .flag = more, .loans = loans };
+  Message jobs = { .kind = MESSAGE_JOBS,
+                   .number = lending->request,
+                   .flag = more,
+                   .loans = loans,
+                   .count = epoch_colours (node) };
   Message none = { .kind = MESSAGE_NONE, .number = lending->request, .id = lending->lender };
 
   if (loans->len > 0)

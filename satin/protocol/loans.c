@@ -166,12 +166,16 @@ loans_on_result (Node *node, const NodeId *from, const Message *m)
   gboolean wanted = entry != NULL && g_str_equal (entry->path, m->path)
                     && digest_equal (&entry->digest, &m->digest);
 
+  gboolean in_transit = epoch_hears (node, m->count);
+  epoch_got_result (node, from, in_transit);
   if (wanted && stop_halts (node))
     return; /* its slot may have been scanned for the last time: the holder keeps it, and saves it
              */
   mirror_on_result (node, from, m->version);
   if (wanted)
     loans_put (node, entry, &(Result){ m->value, m->shares, m->work_us, m->risk_us });
+  if (wanted && in_transit && epoch_withholds (node, from, m->number))
+    return;
   if (wanted && !loans_is_root (m->number)
       && buddy_acknowledges (node, from, m->number, g_bytes_get_size (m->value)))
     return;

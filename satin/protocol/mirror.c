@@ -206,6 +206,7 @@ copy_to_keeper (Node *node, const NodeId *lender, const Row *row, Message messag
   message.kind = MESSAGE_MIRROR;
   message.id = *lender;
   message.rows = rows;
+  node->stats.copied_bytes += g_bytes_get_size (row->value);
   (void)member_send (node, &pair.buddy, &message);
   return pair.buddy;
 }

@@ -48,6 +48,7 @@ departed (Node *node, Member *member, const char *cause)
   steal_departed (node, &member->id);
   lend_departed (node, &member->id);
   saves_departed (node, &member->id, cause);
+  epoch_departed (node, &member->id);
   round_departed (node, member);
   leave_departed (node, &member->id);
   loans_departed (node, member);
@@ -81,6 +82,7 @@ unnamed (Node *node, GPtrArray *members)
   rerun_reset (node);
   buddy_reset (node);
   mirror_reset (node);
+  epoch_reset (node);
   saves_renew (node);
 }
 
@@ -150,7 +152,9 @@ const WorkAbove node_above_work = {
   .flush = saves_flush,
   .adopt_row = leave_take,
   .hurry = saves_hurry,
+  .scan = saves_scan,
   .scan_whole = saves_scan_whole,
+  .arrived = round_go_on,
   .published = leave_published,
   .note = events_add,
   .condemn = stop_condemn,

@@ -44,6 +44,7 @@ static const Part parts[] = {
   { constants_init, constants_done, NULL, NULL },
   { shares_init, shares_done, shares_tick, NULL },
   { round_init, round_done, round_go_on, NULL },
+  { epoch_init, epoch_done, NULL, epoch_check },
   { NULL, stop_done, NULL, NULL },
   { poison_init, poison_done, NULL, NULL },
   { yield_init, yield_done, NULL, NULL },
@@ -400,6 +401,13 @@ const char *
 node_not_kept (Node *node, Node *keeper)
 {
   return holdback_missing (node, keeper);
+}
+
+void
+node_epochs (Node *node, guint64 *begun, guint64 *ended)
+{
+  *begun = node->epoch.begun;
+  *ended = node->epoch.ended;
 }
 
 guint64

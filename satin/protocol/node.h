@@ -327,6 +327,7 @@ typedef struct
                           * message that was held back (holdback.h) */
   guint64 waits;         /* messages that were held back (holdback.h), */
   guint64 waited_us;     /* and for how long in all */
+  guint64 copied_bytes;  /* of values that went to keepers, in COPY and MIRROR */
   guint64 rows_sent, rows_saved;
   guint64 generation; /* the newest publication known of */
   guint64 orphans_adopted;
@@ -390,6 +391,8 @@ const char *node_not_kept (Node *node, Node *keeper);
 /* When the oldest result came of which this node has a copy for its lender (mirror.h); 0: it has
  * none. For tests. */
 guint64 node_oldest_copy_us (Node *node);
+/* How many epochs this node has begun as coordinator, and how many of them are over. For tests. */
+void node_epochs (Node *node, guint64 *begun, guint64 *ended);
 
 /* A row of the ledger that does not count as published here; it has this number. */
 typedef struct

@@ -274,6 +274,7 @@ orphans_send_row (Node *node, const NodeId *from, const char *path, const Digest
   g_autoptr (GBytes) value = archive_take (node, path, row);
   g_autoptr (GPtrArray) shares = archive_shares (node, row);
   guint64 number = mirror_send_row (node, from, loan, path, row);
+  epoch_sends_result (node, from);
   (void)member_send (node, from,
                      &(Message){ .kind = MESSAGE_RESULT,
                                  .number = loan,
@@ -281,6 +282,7 @@ orphans_send_row (Node *node, const NodeId *from, const char *path, const Digest
                                  .digest = *digest,
                                  .work_us = row->work_us,
                                  .version = number,
+                                 .count = epoch_colours (node),
                                  .value = value,
                                  .shares = shares });
   return TRUE;

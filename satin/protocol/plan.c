@@ -29,6 +29,7 @@ static const PlanRow table[PLANS] = {
       FILE_MAY,
       { .keeper = PLAN_KEEPER_RING,
         .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT | PLAN_WAITS_STEAL | PLAN_WAITS_JOBS } },
+  [PLAN_CUT] = { "cut", FILE_MUST, { .keeper = PLAN_KEEPER_NONE, .epochs = TRUE } },
   [PLAN_MIRROR] = { "mirror", FILE_MAY, { .keeper = PLAN_KEEPER_RING, .mirrors = TRUE } },
 };
 

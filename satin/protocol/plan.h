@@ -14,6 +14,7 @@ typedef enum
   PLAN_BUDDY,  /* paper 002 */
   PLAN_THEFT,  /* paper 000 */
   PLAN_MIRROR, /* paper 004 */
+  PLAN_CUT,    /* paper 003 */
   PLANS
 } PlanName;
 
@@ -45,6 +46,7 @@ typedef struct
   gboolean drops_orphans; /* jobs of a lender that is gone stop, and nothing is kept of them */
   gboolean mirrors; /* RESULT goes to the lender's keeper, too (mirror.h). Of JOBS the holder's
                        keeper gets nothing: the lender's slot is the copy. Needs a keeper */
+  gboolean epochs;  /* rows go to the coordinator in its epochs only (epoch.h). Needs a file */
 } PlanKnobs;
 
 PlanKnobs plan_knobs (PlanName plan);

@@ -20,6 +20,17 @@ round_publishes (const Node *node)
   return node->round.state == ROUND_PUBLISHING || node->round.state == ROUND_AGAIN;
 }
 
+/* The scan that `owed` is about. */
+static void
+owe (Node *node, guint64 number, guint64 epoch)
+{
+  Round *round = &node->round;
+
+  round->heard = !node->config.plan.epochs;
+  round->owed = number;
+  round->owed_scan = node->config.plan.epochs ? epoch_open (node, epoch) : saves_scan (node);
+}
+
 static void
 scan_all (Node *node)
 {
@@ -28,10 +39,10 @@ scan_all (Node *node)
   round->number++;
   for (guint i = 0; i < node->roster.members->len; i++)
     ((Member *)node->roster.members->pdata[i])->scanned = FALSE;
-  member_send_all (node, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
-  round->heard = TRUE;
-  round->owed = round->number;
-  round->owed_scan = saves_scan (node);
+  member_send_all (
+      node,
+      &(Message){ .kind = MESSAGE_SCAN, .number = round->number, .version = node->epoch.number });
+  owe (node, round->number, node->epoch.number);
 }
 
 static void
@@ -46,9 +57,25 @@ begin (Node *node, guint64 patience_us)
       round->state = ROUND_AGAIN;
       return;
     }
+  if (node->config.plan.epochs && round->state == ROUND_SCANNING)
+    {
+      node->epoch.wanted = TRUE; /* when this one is over */
+      return;
+    }
+  if (node->config.plan.epochs)
+    epoch_begin (node);
   round->state = ROUND_SCANNING;
   round->until_us = node->now_us + patience_us;
   scan_all (node);
+}
+
+void
+round_on_interval (Node *node)
+{
+  if (node->round.state != ROUND_NONE || !node->saves.opened || node->saves.closing)
+    return;
+  begin (node, ROUND_PATIENCE_US);
+  node->epoch.quiet = node->round.state == ROUND_SCANNING;
 }
 
 void
@@ -86,6 +113,7 @@ round_on_scan (Node *node, const NodeId *from, const Message *m)
 
   node->round.early = *from;
   node->round.early_number = m->number;
+  node->round.early_epoch = m->version;
   if (office_ready (node, &coordinator))
     round_coordinator_opened (node);
 }
@@ -96,12 +124,28 @@ round_coordinator_opened (Node *node)
   Round *round = &node->round;
 
   if (!node_id_is_none (&round->early) && node_id_equal (&round->early, &node->office.holder))
-    {
-      round->heard = TRUE;
-      round->owed = round->early_number;
-      round->owed_scan = saves_scan (node);
-    }
+    owe (node, round->early_number, round->early_epoch);
   round->early = NODE_ID_NONE;
+  if (round->owed > 0 && node->epoch.served >= round->owed_scan) /* an orphan message began it */
+    round_on_served (node, node->epoch.served);
+}
+
+static void
+answer (Node *node, const NodeId *coordinator)
+{
+  Round *round = &node->round;
+  g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (NodeId));
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (guint64));
+  Message scanned = { .kind = MESSAGE_SCANNED, .number = round->owed };
+
+  epoch_say_counts (node, &scanned, ids, numbers);
+  if (!node_id_equal (coordinator, &node->self))
+    (void)member_send (node, coordinator, &scanned);
+  else if (round->owed == round->number)
+    {
+      epoch_on_counts (node, &node->self, &scanned);
+      roster_find (node, &node->self)->scanned = TRUE;
+    }
 }
 
 void
@@ -110,13 +154,10 @@ round_on_served (Node *node, guint64 scan)
   Round *round = &node->round;
   NodeId coordinator;
 
+  epoch_on_served (node, scan);
   if (round->owed == 0 || scan < round->owed_scan || !office_ready (node, &coordinator))
     return;
-  if (node_id_equal (&coordinator, &node->self))
-    roster_find (node, &node->self)->scanned = round->owed == round->number;
-  else
-    (void)member_send (node, &coordinator,
-                       &(Message){ .kind = MESSAGE_SCANNED, .number = round->owed });
+  answer (node, &coordinator);
   round->owed = 0;
   round_go_on (node);
 }
@@ -126,6 +167,7 @@ round_on_scanned (Node *node, const NodeId *from, const Message *m)
 {
   if (m->number != node->round.number)
     return;
+  epoch_on_counts (node, from, m);
   roster_find (node, from)->scanned = TRUE;
   round_go_on (node);
 }
@@ -153,9 +195,10 @@ round_go_on (Node *node)
   if (round->state != ROUND_SCANNING || !node->saves.opened || ends)
     return;
   note_missing (node);
-  if (round->missing->len > 0 && node->now_us < round->until_us)
+  gboolean waits = round->missing->len > 0 || epoch_in_transit (node);
+  if (waits && node->now_us < round->until_us)
     return;
-  node->stats.expired += round->missing->len > 0;
+  node->stats.expired += waits;
   round->state = ROUND_PUBLISHING;
   core_emit (node, NODE_EFFECT_PUBLISH);
 }
@@ -193,17 +236,22 @@ gboolean
 round_on_answer (Node *node, guint64 generation, gboolean failed)
 {
   Round *round = &node->round;
-  gboolean again = round->state == ROUND_AGAIN;
+  gboolean again = round->state == ROUND_AGAIN || node->epoch.wanted;
+  gboolean quiet = node->epoch.quiet;
 
   if (!round_publishes (node))
     return FALSE;
   round->state = ROUND_NONE;
-  round->heard = FALSE;
+  round->heard = node->epoch.wanted = node->epoch.quiet = FALSE;
+  if (node->config.plan.epochs)
+    epoch_end (node);
   if (again)
     {
       begin (node, ROUND_PATIENCE_US);
       return TRUE;
     }
+  if (quiet)
+    return TRUE;
   for (guint i = 0; i < node->roster.members->len; i++)
     {
       const Member *member = node->roster.members->pdata[i];
@@ -226,7 +274,9 @@ round_greet (Node *node, const NodeId *to)
   const Round *round = &node->round;
 
   if (round->state == ROUND_SCANNING && node->saves.opened && !roster_find (node, to)->scanned)
-    (void)member_send (node, to, &(Message){ .kind = MESSAGE_SCAN, .number = round->number });
+    (void)member_send (
+        node, to,
+        &(Message){ .kind = MESSAGE_SCAN, .number = round->number, .version = node->epoch.number });
 }
 
 void
@@ -248,6 +298,7 @@ round_renew (Node *node)
 {
   node->round.owed = 0;
   node->round.heard = FALSE;
+  epoch_renew (node);
   if (node->round.asked_us > 0)
     round_ask (node, node->round.asked_us);
   if (node->saves.opened)
@@ -257,9 +308,13 @@ round_renew (Node *node)
 void
 round_deposed (Node *node)
 {
-  if (node->round.state != ROUND_NONE && node->round.asked_us == 0)
+  gboolean asked = !node->epoch.quiet || node->epoch.wanted || node->round.state == ROUND_AGAIN;
+
+  if (node->round.state != ROUND_NONE && node->round.asked_us == 0 && asked)
     node->round.asked_us = ROUND_PATIENCE_US; /* whoever asked here waits still */
   node->round.state = ROUND_NONE;
+  node->epoch.wanted = node->epoch.quiet = FALSE;
+  node->epoch.begun = node->epoch.ended; /* its successor begins another one */
 }
 
 guint64

@@ -43,10 +43,13 @@ typedef struct
   guint64 owed_scan; /* … and the number of that scan */
   NodeId early; /* none, or a node that wants a scan and is not known to be coordinator yet … */
   guint64 early_number; /* … and the round for which it does */
+  guint64 early_epoch;
 } Round;
 
 void round_init (Node *node);
 void round_done (Node *node);
+/* Plan cut: the time of an epoch has come; the coordinator begins one if none is open. */
+void round_on_interval (Node *node);
 /* NODE_EVENT_SAVE. patience_us 0: ROUND_PATIENCE_US. */
 void round_ask (Node *node, guint64 patience_us);
 void round_on_publish (Node *node, const NodeId *from, const Message *message);

@@ -31,6 +31,7 @@ rows_send (Node *node, const NodeId *to, GPtrArray *rows, guint start, Message *
   if (i < rows->len)
     message->number = 0;
   message->rows = some;
+  node->stats.copied_bytes += message->kind == MESSAGE_COPY ? bytes : 0;
   (void)member_send (node, to, message);
   return i;
 }

@@ -420,6 +420,7 @@ saves_joined (Node *node, const Member *member, gboolean seen)
   if (!node->saves.here)
     return;
   tell_member (node, member);
+  epoch_greet (node, id);
   roster_find (node, id)->scanned = TRUE; /* nobody waits for the round that it came into */
 }
 
@@ -477,6 +478,11 @@ saves_tick (Node *node)
       return;
     }
   node->saves.at_us = node->now_us + interval_us (node);
+  if (node->config.plan.epochs)
+    {
+      round_on_interval (node);
+      return;
+    }
   if (saves_reaches (node) ? has_room (node) : buddy_takes (node))
     (void)saves_scan (node);
   else if (!node->config.checkpoint && node->buddy.state == BUDDY_NONE)

@@ -76,6 +76,17 @@ what=mirror
 crash mirror
 ok "mirror: work of the dead node is salvaged without a file" more "$(figure salvaged_s)" 0.3
 is "mirror: nothing waited" "$(figure waits)" 0
+what=cut
+epoch_has_others () { [ "$(ask "SELECT count (DISTINCT node) > 1 FROM readable")" = 1 ]; }
+begin "$satin" run -n 4 -w 1 --name cut --stats "$work/stats" --protect cut --checkpoint "$file" --interval 0.3 -- "${heavy[@]}"
+ok "cut: four nodes are up" wait_for $((10 * slow)) up cut 4
+ok "cut: an epoch has rows of several nodes" wait_for $((20 * slow)) epoch_has_others
+try "$satin" save cut
+is "cut: satin save waits for an epoch" "$code" 0
+kill -9 "$(other_of cut)"
+finished
+is "cut: the answer, after a crash" "$code:$answer" "0:$heavy_answer"
+rm -f "$file"
 # Of four nodes most steals and results go to a node that is not the keeper.
 begin "$satin" run -n 4 -w 1 --name four --stats "$work/stats" --protect theft -- "${heavy[@]}"
 ok "theft: four nodes are up" wait_for $((10 * slow)) up four 4
@@ -123,6 +134,8 @@ try "$satin" run --protect mirror -n 1 -- "${naps[@]}"
 is "mirror needs two nodes" "$code" 2
 try "$satin" run --protect checkpoint -- "${naps[@]}"
 is "checkpoint needs a file" "$code" 2
+try "$satin" run --protect cut -- "${naps[@]}"
+is "cut needs a file" "$code" 2
 try "$satin" run --protect naive --checkpoint "$work/q.satin" -- "${naps[@]}"
 is "naive takes none" "$code" 2
 finish

@@ -9,7 +9,7 @@
 set -u
 : "${PLANS_BUILD:?}" "${PLANS_OUT:?}"
 # All plans, in the order of the tables. A new plan is one word more.
-PLANS=${PLANS:-naive orphan checkpoint theft buddy mirror auto}
+PLANS=${PLANS:-naive orphan checkpoint cut theft buddy mirror auto}
 ROUNDS=${ROUNDS:-5} ONLY=${ONLY:-} SIZE=${SIZE:-full}
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)

@@ -280,4 +280,5 @@ overhead_run () # NUMBER PLAN SECONDS
   sample overhead "$name" "$label" cpu_s "$cpu"
   sample overhead "$name" "$label" time_s "$time"
   sample overhead "$name" "$label" steals "$(stat_of steals_remote)"
+  sample overhead "$name" "$label" copied_kb "$(calculate "$(stat_of copied_bytes) / 1000")"
 }

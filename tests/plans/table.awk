@@ -240,6 +240,8 @@ END {
     {
       print "## overhead: CPU time of scans, driver and scribe, in % of all; nothing fails\n" > md
       grid("overhead", "share", "%.2f", "two nodes of one worker")
+      print "## overhead: kB of results that went to keepers\n" > md
+      grid("overhead", "copied_kb", "%.0f", "two nodes of one worker")
       print_protection()
     }
   print_papers()

@@ -39,6 +39,7 @@ cases_note (const Plan *plan)
   if (plan->buddies)
     n += (gsize)g_snprintf (running + n, sizeof running - n, "%s",
                             plan->buddies == SIM_MIRROR  ? "/mirror"
+                            : plan->buddies == SIM_CUT   ? "/cut"
                             : plan->buddies == SIM_THEFT ? "/theft"
                             : plan->buddies == SIM_RING  ? "/ring"
                                                          : "/buddies");

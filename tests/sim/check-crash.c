@@ -78,12 +78,13 @@ void
 check_trimmed (Sim *sim, const Process *process)
 {
   guint64 came_us = node_oldest_copy_us (process->node);
+  guint64 scan_us = copied_after_us (sim) * (sim->plan->slow_node ? SIM_SLOW_FACTOR : 1);
 
   if (came_us == 0 || sim->last_fault_us > 0 || !sim->plan->even_delays || sim->plan->swings
       || sim->plan->large > 0 || sim->plan->copy_us == 0
       || sim->now_us < sim->outcome->figures.joined_us + copied_after_us (sim))
     return;
-  if (sim->now_us > came_us + TRIMMED_SCANS * copied_after_us (sim))
+  if (sim->now_us > came_us + TRIMMED_SCANS * scan_us)
     sim_fail (sim, "I28: p%u has had a copy of a result for %" G_GUINT64_FORMAT " us",
               process->number, sim->now_us - came_us);
 }
@@ -95,6 +96,6 @@ check_crash (Sim *sim)
     return;
   if (is_covered_by_file (sim))
     store_cover_all (&sim->published, sim->safe);
-  if (sim->plan->buddies && sim->plan->copy_us > 0)
+  if (sim->plan->buddies && sim->plan->buddies != SIM_CUT && sim->plan->copy_us > 0)
     cover_by_buddies (sim);
 }

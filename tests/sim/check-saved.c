@@ -312,3 +312,38 @@ check_redone (Sim *sim)
     sim_fail (sim, "I22: %" G_GUINT64_FORMAT " jobs executed of %u, and nobody died",
               sim->outcome->executed, sim->plan->tree->n);
 }
+
+/* Nothing that happens can take a row from an epoch. */
+static gboolean
+epochs_are_whole (const Sim *sim)
+{
+  const Plan *plan = sim->plan;
+
+  return check_has_only (sim, 1u << FAULT_JOIN | 1u << FAULT_SAVE | 1u << FAULT_LEAVE)
+         && plan->unable == 0 && plan->elsewhere == 0 && !plan->swings
+         && (plan->swaps || sim->outcome->races == 0);
+}
+
+void
+check_epochs (Sim *sim, Process *process)
+{
+  guint64 begun, ended;
+
+  if (sim->plan->buddies != SIM_CUT)
+    return;
+  node_epochs (process->node, &begun, &ended);
+  gboolean over = ended > process->epochs_ended && epochs_are_whole (sim)
+                  && sim->published.generation > sim->epoch_at;
+  for (guint32 i = 0; over && i < sim->plan->tree->n; i++)
+    if (sim->epoch[i] > 0 && !check_is_forgotten (sim, i) && !store_covers (&sim->published, i))
+      sim_fail (sim, "I29: '%s' was finished when the epoch began, which has not saved it",
+                sim->plan->tree->jobs[i].path);
+  gboolean new = begun > process->epochs_begun;
+  process->epochs_ended = ended;
+  process->epochs_begun = begun; /* less if another one is coordinator now */
+  if (!new)
+    return;
+  sim->outcome->epochs++;
+  sim->epoch_at = sim->published.generation;
+  memcpy (sim->epoch, sim->finished, sizeof sim->epoch);
+}

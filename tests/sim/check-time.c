@@ -105,6 +105,9 @@ check_times (Sim *sim, const Process *process)
 {
   guint64 look = look_us (sim), hops = HOPS * hop_us (sim) + REDIAL_US;
   guint64 publish = sim->plan->commit_us + OPENING_US; /* one may be under way */
+  guint64 round = (has_leaves (sim) ? 2 : 1) * look    /* a member that leaves has all scan again */
+                  + 2 * publish + hops;
+  guint64 epoch = sim->plan->buddies == SIM_CUT ? round : 0; /* one may be open */
 
   if (!process->member || !is_undisturbed (sim))
     return;
@@ -112,9 +115,8 @@ check_times (Sim *sim, const Process *process)
     check_time (sim, process, "the end of the run", MAX (sim->closing_us, sim->office_us),
                 look + 3 * publish + hops); /* … and a round's */
   else if (process->leaves)
-    check_time (sim, process, "its leave", process->leave_us, look + hops);
+    check_time (sim, process, "its leave", process->leave_us, look + hops + epoch);
   else if (sim->asked_us > 0 && process->number == sim->asker && sim->plan->checkpoint)
     check_time (sim, process, "a round of saving", MAX (sim->asked_us, sim->office_us),
-                (has_leaves (sim) ? 2 : 1) * look /* a member that leaves has all scan again */
-                    + 2 * publish + hops);
+                round + epoch);
 }

@@ -196,6 +196,7 @@ check_after_step (Sim *sim, Process *process)
   check_times (sim, process);
   check_kept (sim, process);
   check_trimmed (sim, process);
+  check_epochs (sim, process);
   if (!sim->plan->late_mail)
     {
       /* The root that another node runs is main's and stands in no slot. */

@@ -37,7 +37,7 @@ static gboolean option_real;
 static gboolean option_singles, option_pairs, option_keep_going, option_compare, option_hashes;
 static int option_processes, option_jobs = 15, option_nodes = 3, option_stride = 1, option_aborts;
 static gboolean option_checkpoint, option_phased, option_lasting, option_buddies, option_ring,
-    option_theft, option_mirror;
+    option_theft, option_mirror, option_cut;
 static char *option_case, *option_first, *option_second;
 
 static const GOptionEntry options[] = {
@@ -60,7 +60,8 @@ static const GOptionEntry options[] = {
   { "heavy", 0, 0, G_OPTION_ARG_INT64, &option_heavy,
     "Run one tree with a job that is too large beside others and print every step", "SEED" },
   { "case", 0, 0, G_OPTION_ARG_STRING, &option_case, "Run one enumerated case and print every step",
-    "JOBS/NODES[/checkpoint][/phased][/lasting][/buddies|/ring|/theft|/mirror][/abortsPERCENT],"
+    "JOBS/NODES[/checkpoint][/phased][/lasting][/buddies|/ring|/theft|/mirror|/cut][/"
+    "abortsPERCENT],"
     "FAULT:NODE@MESSAGE…" },
   { "compare", 0, 0, G_OPTION_ARG_NONE, &option_compare,
     "Compare the plans of protection under the same crashes", NULL },
@@ -77,6 +78,7 @@ static const GOptionEntry options[] = {
   { "ring", 0, 0, G_OPTION_ARG_NONE, &option_ring, "… as plan buddy has it", NULL },
   { "strict", 0, 0, G_OPTION_ARG_NONE, &option_theft, "… as plan theft has it", NULL },
   { "mirror", 0, 0, G_OPTION_ARG_NONE, &option_mirror, "… as plan mirror has it", NULL },
+  { "cut", 0, 0, G_OPTION_ARG_NONE, &option_cut, "… with epochs, as plan cut has it", NULL },
   { "lasting", 0, 0, G_OPTION_ARG_NONE, &option_lasting,
     "… whose jobs last so long that the run is saved many times", NULL },
   { "aborts", 0, 0, G_OPTION_ARG_INT, &option_aborts, "… whose jobs abort this often", "PERCENT" },
@@ -92,6 +94,7 @@ command_enumerate (void)
                        .checkpoint = option_checkpoint,
                        .phased = option_phased,
                        .buddies = option_mirror    ? SIM_MIRROR
+                                  : option_cut     ? SIM_CUT
                                   : option_theft   ? SIM_THEFT
                                   : option_ring    ? SIM_RING
                                   : option_buddies ? SIM_BUDDIES
@@ -304,6 +307,7 @@ command_case (void)
       n_jobs, n_nodes, strstr (parts[0], "checkpoint") != NULL, strstr (parts[0], "phased") != NULL,
       aborts != NULL ? (guint)strtoul (aborts + strlen ("/aborts"), NULL, 10) : 0, &plan);
   plan.buddies = strstr (parts[0], "mirror") != NULL    ? SIM_MIRROR
+                 : strstr (parts[0], "/cut") != NULL    ? SIM_CUT
                  : strstr (parts[0], "theft") != NULL   ? SIM_THEFT
                  : strstr (parts[0], "ring") != NULL    ? SIM_RING
                  : strstr (parts[0], "buddies") != NULL ? SIM_BUDDIES

@@ -144,6 +144,7 @@ process_start (Sim *sim, gboolean founder, gboolean stranger)
                         .kept = founder && sim->outcome->lives > 1,
                         .plan = plan_knobs (plan->naive                   ? PLAN_NAIVE
                                             : plan->buddies == SIM_MIRROR ? PLAN_MIRROR
+                                            : plan->buddies == SIM_CUT    ? PLAN_CUT
                                             : plan->buddies == SIM_THEFT  ? PLAN_THEFT
                                             : plan->buddies == SIM_RING   ? PLAN_BUDDY
                                             : plan->buddies               ? PLAN_AUTO

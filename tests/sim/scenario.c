@@ -114,6 +114,12 @@ read_setting (Scenario *scenario, const char *text)
       scenario->plan.buddies = SIM_BUDDIES;
       well = read_time (scenario, pair[1], &scenario->plan.copy_us);
     }
+  else if (g_str_equal (pair[0], "epochs"))
+    {
+      scenario->plan.checkpoint = TRUE;
+      scenario->plan.buddies = SIM_CUT;
+      well = read_time (scenario, pair[1], &scenario->plan.save_us);
+    }
   else if (g_str_equal (pair[0], "mirror"))
     {
       scenario->plan.buddies = SIM_MIRROR;

@@ -130,6 +130,7 @@ typedef struct
   guint64 events;        /* as many as it had to tell when that was looked at, */
   guint64 events_before; /* … before main returned or a suspend was asked for */
   guint n_bids;          /* in this life */
+  guint64 epochs_begun, epochs_ended; /* that it led, as far as was looked */
   GPtrArray *lents;      /* answers to LEND that are to be stepped */
   NodeId lent_to;
   SimSession sessions[SIM_NODES_MAX]; /* with each of the others */
@@ -194,6 +195,8 @@ struct Sim
   gboolean looked_united;       /* this has been looked at, since the last fault */
   gboolean asked;               /* somebody waits for a round of saving … */
   guint8 wanted[TREE_JOBS_MAX]; /* … that saves these */
+  guint8 epoch[TREE_JOBS_MAX];  /* finished when the last epoch began … */
+  guint64 epoch_at;             /* … and this was published */
 };
 
 /* sim.c */
@@ -293,6 +296,7 @@ void check_crash (Sim *sim);
 /* After a step: the rows that this process takes for kept stand at its keeper: I27. */
 void check_kept (Sim *sim, Process *process);
 void check_trimmed (Sim *sim, const Process *process);
+void check_epochs (Sim *sim, Process *process);
 void check_ended (Sim *sim, Process *process, guint64 code, gboolean finished);
 /* What `before` covers is still covered. */
 void check_published (Sim *sim, const Store *before);

@@ -14,7 +14,7 @@
 #define SIM_SITES_MAX 4
 #endif
 #define SIM_FAULTS_MAX 8
-#define SIM_SAID_MAX 80 /* kinds of messages */
+#define SIM_SAID_MAX 96 /* kinds of messages */
 #define SIM_SECOND G_GUINT64_CONSTANT (1000000)
 
 typedef enum
@@ -79,6 +79,7 @@ typedef enum
   SIM_BUDDIES,    /* TRUE: as plan `auto` has it */
   SIM_RING,       /* as plan `buddy` has it */
   SIM_THEFT,      /* the same, and thefts wait for them: plan `theft` */
+  SIM_CUT,        /* no: to the coordinator in its epochs, as plan `cut` has it */
   SIM_MIRROR      /* results go to their lenders' keepers, and nothing waits: plan `mirror` */
 } SimBuddies;
 
@@ -192,6 +193,7 @@ typedef struct
   guint alone;               /* suspicious jobs that were given to a node that had nothing to do */
   guint deposed;             /* masters that found an elder one */
   guint64 united;            /* looks at all that lived, some time after the last fault */
+  guint64 epochs;            /* that were begun */
   SimFigures figures;
 } Outcome;
 

@@ -19,6 +19,7 @@
 #define BUDDIES_PERCENT 60
 #define RING_PERCENT 40 /* of these */
 #define THEFT_PERCENT 50 /* of these */
+#define CUT_PERCENT 15   /* of those with a checkpoint and without buddies */
 #define MIRROR_PERCENT 25 /* of those with buddies, as plan mirror has it */
 #define SPARSE_PERCENT 30
 
@@ -465,6 +466,8 @@ draw_buddies (guint64 seed, Plan *plan)
     plan->buddies = SIM_THEFT;
   if (plan->buddies && rng_chance (&rng, MIRROR_PERCENT))
     plan->buddies = SIM_MIRROR;
+  if (plan->checkpoint && !plan->buddies && rng_chance (&rng, CUT_PERCENT))
+    plan->buddies = SIM_CUT;
 }
 
 /* Nodes have links to a few others only, as in runs of many. */

@@ -339,6 +339,7 @@ add_peer (World *world, gboolean solo)
                         .build = world->build,
                         .dense = world->dense,
                         .plan = plan_knobs (world->mirror    ? PLAN_MIRROR
+                                            : world->cut     ? PLAN_CUT
                                             : world->theft   ? PLAN_THEFT
                                             : world->ring    ? PLAN_BUDDY
                                             : world->buddies ? PLAN_AUTO

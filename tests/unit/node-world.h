@@ -57,7 +57,7 @@ typedef struct World
   GArray *wires; /* of Wire; link number = index + 1 */
   GQueue *posts;
   Stems *stems;
-  gboolean checkpoint, buddies, ring, theft, mirror; /* of the nodes that are added next */
+  gboolean checkpoint, buddies, ring, theft, mirror, cut; /* of the nodes that are added next */
   guint64 heartbeat_us, silence_us; /* 0: as usual */
   guint dense;                      /* the same */
   gboolean wall;                    /* n0 and n2 cannot dial each other; whoever is dead refuses */

@@ -93,6 +93,7 @@ plans_and_files_fit (void)
                 { "--protect=buddy -n 2", TRUE, TRUE },
                 { "--protect=buddy", FALSE, FALSE },
                 { "--protect=mirror -n 2", TRUE, TRUE },
+                { "--protect=cut", FALSE, TRUE },
                 { "--protect=Naive", FALSE, FALSE },
                 { "--protect=naives", FALSE, FALSE },
                 { "--protect=", FALSE, FALSE } };

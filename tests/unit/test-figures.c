@@ -34,7 +34,7 @@ test_sums (void)
                    "{\"wall_s\": 1.5, \"nodes\": 3, \"workers\": 4, \"jobs\": 11, \"jobs_reused\": "
                    "null, \"unmatched\": null,"
                    " \"steals_local\": null, \"steals_remote\": null, \"waits\": null,"
-                   " \"waited_s\": null, \"shared_fetches\": null, "
+                   " \"waited_s\": null, \"copied_bytes\": null, \"shared_fetches\": null, "
                    "\"shared_bytes\": null, \"saves\": null, \"saved_rows\": null,"
                    " \"checkpoint_bytes\": 7, \"crashes\": 1, \"work_s\": 0.5, \"cpu_s\": null,"
                    " \"driver_s\": null, \"scribe_s\": null, \"scan_s\": null, \"lost_s\": null,"

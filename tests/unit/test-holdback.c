@@ -5,6 +5,8 @@
 
 #include "satin/protocol/core.h"
 
+#include <string.h>
+
 #define SCAN_US (BUDDY_SCAN_US + 1000)
 
 static Node *
@@ -145,6 +147,60 @@ test_it_survives_lender_and_holder (void)
   pass (world, 2 * G_USEC_PER_SEC);
   g_assert_true (said (world, 2, "KNOWN /3 finished"));
   g_assert_true (said (world, 3, "KNOWN /3 finished"));
+}
+
+/* Red of the paper's figure 2 is n1; the keeper of its rows is n2. It runs /3 for Green, n0. Of the
+ * children of /3 Blue, n3, has returned /3/0 (the paper's fA), Yellow, n4, runs /3/1, and /3/2
+ * waits in Red's pool (D2). It has finished /4 for Green, which has not heard so (rF). */
+static World *
+figure_two (void)
+{
+  g_autoptr (World) world = ring_of (5);
+
+  start (world);
+  (void)offer (world, 0, "/3");
+  hunger (world, 1);
+  (void)offer (world, 0, "/4");
+  hunger (world, 1);
+  (void)offer (world, 1, "/3/0");
+  hunger (world, 3);
+  finish (world, 3, "/3/0");
+  (void)offer (world, 1, "/3/1");
+  hunger (world, 4);
+  (void)offer (world, 1, "/3/2");
+  world->peer[0].deaf = TRUE;
+  finish (world, 1, "/4");
+  return g_steal_pointer (&world);
+}
+
+/* T2-2: of a worker's state its results and those of its thieves survive it, kept by its keeper or
+ * their holders. Its victims take back what it had stolen, and its thieves offer what they run. Its
+ * pool and its next task are kept nowhere: they grow again with the job of the victim. */
+static void
+test_what_red_holds_survives_it (void)
+{
+  g_autoptr (World) world = figure_two ();
+  g_autofree char *stolen = g_strdup_printf ("BACK %" G_GUINT64_FORMAT, loan_of (world, 0, "/3"));
+  g_autofree char *owed = g_strdup_printf ("BACK %" G_GUINT64_FORMAT, loan_of (world, 0, "/4"));
+  Digest finished = digest_of_string ("/4");
+
+  g_assert_true (said (world, 1, "PUT 1"));
+  g_assert_true (buddy_keeps (node_at (world, 2), &node_at (world, 1)->self, "/4", &finished));
+  die (world, 1);
+  pump (world);
+  world->peer[0].deaf = FALSE;
+  pass (world, 40 * G_USEC_PER_SEC);
+  for (guint i = 0; i < world->n; i++)
+    {
+      if (i == 1)
+        continue;
+      g_assert_true (said (world, i, "KNOWN /4 finished"));
+      g_assert_true (said (world, i, "KNOWN /3/0 finished"));
+      g_assert_true (said (world, i, "KNOWN /3/1"));
+      g_assert_null (strstr (world->peer[i].log->str, "/3/2"));
+    }
+  g_assert_true (said (world, 0, stolen));
+  g_assert_true (said (world, 0, owed));
 }
 
 /* T0-6. A whole scan does not drop the row of a result that is not acknowledged. */
@@ -322,6 +378,7 @@ main (int argc, char **argv)
                    test_a_newcomer_keeps_for_the_youngest);
   g_test_add_func ("/holdback/a-result-waits-for-the-keeper", test_a_result_waits_for_the_keeper);
   g_test_add_func ("/holdback/it-survives-lender-and-holder", test_it_survives_lender_and_holder);
+  g_test_add_func ("/holdback/what-red-holds-survives-it", test_what_red_holds_survives_it);
   g_test_add_func ("/holdback/the-row-stays-until-the-lender-has-it",
                    test_the_row_stays_until_the_lender_has_it);
   g_test_add_func ("/holdback/after-a-second-it-goes", test_after_a_second_it_goes);

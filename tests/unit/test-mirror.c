@@ -81,6 +81,7 @@ test_a_result_goes_to_lender_and_keeper (void)
   g_assert_true (said (world, 0, "PUT 1"));
   g_assert_true (has_copy (world, 1));
   g_assert_false (has_copy (world, 3));
+  g_assert_cmpuint (stats_of (world, 2).copied_bytes, ==, 2);
   g_assert_cmpuint (stats_of (world, 2).held, ==, 0);
   for (guint i = 0; i < world->n; i++)
     g_assert_cmpuint (stats_of (world, i).waits, ==, 0);

@@ -46,6 +46,7 @@ knobs_are_those_of_the_papers (void)
       { .keeper = PLAN_KEEPER_RING,
         .waits = PLAN_WAITS_ACK | PLAN_WAITS_RESULT | PLAN_WAITS_STEAL | PLAN_WAITS_JOBS } },
     { PLAN_MIRROR, { .keeper = PLAN_KEEPER_RING, .mirrors = TRUE } },
+    { PLAN_CUT, { .keeper = PLAN_KEEPER_NONE, .epochs = TRUE } },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -55,6 +56,7 @@ knobs_are_those_of_the_papers (void)
       g_assert_cmpint (knobs.waits, ==, cases[i].knobs.waits);
       g_assert_cmpint (knobs.drops_orphans, ==, cases[i].knobs.drops_orphans);
       g_assert_cmpint (knobs.mirrors, ==, cases[i].knobs.mirrors);
+      g_assert_cmpint (knobs.epochs, ==, cases[i].knobs.epochs);
     }
 }
 
@@ -84,7 +86,8 @@ a_file_fits_or_is_refused (void)
                 { PLAN_CHECKPOINT, "--protect checkpoint needs --checkpoint", NULL },
                 { PLAN_BUDDY, NULL, NULL },
                 { PLAN_THEFT, NULL, NULL },
-                { PLAN_MIRROR, NULL, NULL } };
+                { PLAN_MIRROR, NULL, NULL },
+                { PLAN_CUT, "--protect cut needs --checkpoint", NULL } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint file = 0; file < 2; file++)
@@ -103,7 +106,8 @@ a_ring_has_two_nodes (void)
   for (guint nodes = 0; nodes < 4; nodes++)
     for (guint i = 0; i < PLANS; i++)
       {
-        g_autofree char *said = plan_refuses ((PlanName)i, i == PLAN_CHECKPOINT, nodes);
+        g_autofree char *said
+            = plan_refuses ((PlanName)i, i == PLAN_CHECKPOINT || i == PLAN_CUT, nodes);
         g_autofree char *part
             = g_strdup_printf ("--protect %s needs two nodes", plan_name ((PlanName)i));
         gboolean wrong = (i == PLAN_BUDDY || i == PLAN_THEFT || i == PLAN_MIRROR) && nodes == 1;
