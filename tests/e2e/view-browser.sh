@@ -54,6 +54,7 @@ ok "and a tree with saved jobs" wait_for $((30 * slow)) is_true "document.queryS
 ok "its boxes lie in each other" is_true "[...document.querySelectorAll ('#icicle rect.box')].every (r => r.x.baseVal.value >= -1 && r.x.baseVal.value + r.width.baseVal.value <= document.getElementById ('icicle').viewBox.baseVal.width + 1)"
 run "document.querySelector ('#icicle rect.b-saved').parentNode.dispatchEvent (new MouseEvent ('click', { bubbles: true }))"
 ok "a click on one tells its result and its node" is_true "/result[^]* = [^]*computed by[^]*1\\.[123][^]*saved at/.test (document.getElementById ('job').innerText)"
+ok "… its arguments, when it began and for how long it ran" is_true "/arguments\\s*\\[[-0-9,]*\\][^]*began at[^]*, took/.test (document.getElementById ('job').innerText)"
 run "document.querySelector ('#icicle rect.b-work').parentNode.dispatchEvent (new MouseEvent ('dblclick', { bubbles: true }))"
 pid=$(other_of seen)
 kill -9 "$pid"

@@ -156,6 +156,31 @@ test_the_whole_text_comes_back_as_it_was (void)
     }
 }
 
+/* A file may have anything there: one line of printable letters comes of it. */
+static void
+test_json_of_a_file (void)
+{
+  static const struct
+  {
+    const char *text, *shown;
+    gsize size;
+  } texts[] = { { "[1,\"é\"]", "[1,\"é\"]", 8 },
+                { "[1,2]garbage", "[1,2]", 5 },
+                { "a\nb\033[31mc\177", "a?b?[31mc?", 10 },
+                { "", "", 0 } };
+  g_autofree char *large = g_strnfill (100000, 'x');
+
+  for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autofree char *text = readable_json (texts[i].text, texts[i].size);
+      g_assert_cmpstr (text, ==, texts[i].shown);
+    }
+  g_autofree char *cut = readable_json (large, 100000);
+  g_assert_cmpuint (strlen (cut), ==, READABLE_BYTES_MAX);
+  g_autofree char *broken = readable_json ("\xff\xfe", 2);
+  g_assert_true (g_utf8_validate (broken, -1, NULL));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -170,5 +195,6 @@ main (int argc, char **argv)
                    test_bytes_of_another_type_are_only_counted);
   g_test_add_func ("/readable/the-whole-text-comes-back-as-it-was",
                    test_the_whole_text_comes_back_as_it_was);
+  g_test_add_func ("/readable/json-of-a-file", test_json_of_a_file);
   return g_test_run ();
 }

@@ -16,6 +16,9 @@ make_row (guint level, gpointer data)
   row->node = g_strdup ("1.1");
   row->value = g_strdup (data);
   row->saved = 7;
+  row->args = g_strdup ("[\"</script>\",1]");
+  row->began = 5;
+  row->took_s = 1.5;
   return row;
 }
 
@@ -87,7 +90,7 @@ test_kinds (void)
 {
   g_autoptr (Stems) stems = stems_new ();
   g_autoptr (Forest) forest = forest_new (stems, "/", 8, view_icicle_row_free);
-  const char *path = NULL, *value = NULL;
+  const char *path = NULL, *value = NULL, *args = NULL;
 
   add (forest, "/1", 0.1);
   add (forest, "/3", 0.1);
@@ -109,6 +112,10 @@ test_kinds (void)
   g_assert_cmpstr (path, ==, "/3");
   g_assert_cmpstr (value, ==, "<b>");
   g_assert_cmpfloat (number (three, "at"), ==, 7);
+  g_variant_lookup (three, "args", "&s", &args);
+  g_assert_cmpstr (args, ==, "[\"</script>\",1]");
+  g_assert_cmpfloat (number (three, "began"), ==, 5);
+  g_assert_cmpfloat (number (three, "took_s"), ==, 1.5);
 }
 
 static void
