@@ -113,6 +113,17 @@ temporary_make_in (const char *above, const char *stem, GError **error)
   return folder;
 }
 
+/* Another thread may still write in it by its name, as a scribe does when the process ends without
+ * it. So it is given another one first, which a sweep knows, too. */
+static void
+remove_under_writers (const char *folder)
+{
+  g_autofree char *aside = g_strdup (folder);
+
+  aside[strlen (aside) - 1] = '-';
+  remove_files (g_rename (folder, aside) == 0 ? aside : folder);
+}
+
 /* With the mutex. */
 static void
 let_go (guint place)
@@ -120,7 +131,7 @@ let_go (guint place)
   Held held = g_array_index (temporary_held, Held, place);
 
   g_array_remove_index (temporary_held, place);
-  remove_files (held.folder);
+  remove_under_writers (held.folder);
   if (held.fd >= 0)
     (void)close (held.fd);
   g_free (held.folder);

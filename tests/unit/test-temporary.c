@@ -54,6 +54,39 @@ make (const Fixture *f)
   return folder;
 }
 
+/* Makes files in the folder until there is none. */
+static void *
+write_on (void *data)
+{
+  g_autofree char *folder = data;
+
+  for (guint i = 0;; i++)
+    {
+      g_autofree char *path = g_strdup_printf ("%s/%u", folder, i % 64);
+      int fd = open (path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+      if (fd < 0)
+        return NULL;
+      (void)close (fd);
+    }
+}
+
+/* As a scribe does, when a process ends that does not wait for it. */
+static void
+test_what_is_written_meanwhile_goes_too (Fixture *f, gconstpointer unused)
+{
+  (void)unused;
+  for (guint i = 0; i < 50; i++)
+    {
+      char *folder = make (f);
+      GThread *writer = g_thread_new ("writer", write_on, g_strdup (folder));
+      while (entries (folder) == 0)
+        g_thread_yield ();
+      temporary_remove (folder);
+      g_thread_join (writer);
+      g_assert_cmpuint (entries (f->above), ==, 0);
+    }
+}
+
 static void
 put (const char *folder, const char *name)
 {
@@ -290,6 +323,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(name, test) g_test_add ("/temporary/" name, Fixture, NULL, set_up, test, tear_down)
   ADD ("goes-with-its-files", test_it_goes_with_its_files);
+  ADD ("what-is-written-meanwhile-goes-too", test_what_is_written_meanwhile_goes_too);
   ADD ("is-private", test_it_is_private);
   ADD ("the-lock-is-known", test_the_lock_is_known);
   ADD ("no-room", test_no_room);
